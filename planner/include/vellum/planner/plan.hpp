@@ -1,0 +1,63 @@
+// What the planner gives back, and the functions that make it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vellum/planner/records.hpp"
+
+namespace vellum::planner {
+
+// The only exception of this library: bad records, an unknown strategy, or a plan that fails validation.
+class PlanError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Shared objects: tensors whose lifetimes do not meet may share one object.
+struct ObjectPlan {
+  std::vector<uint32_t> object_of;  // per record: index into `objects`
+  std::vector<Size> objects;        // each covers, in every dimension and in format, the tensors it carries
+  uint64_t total_bytes = 0;         // sum over objects, each rounded up to the alignment
+};
+
+// Offsets: every tensor at its own place in one arena. Sizes are bytes only.
+struct OffsetPlan {
+  std::vector<uint64_t> offset_of;  // per record
+  uint64_t total_bytes = 0;         // extent of the arena
+};
+
+struct PlanOptions {
+  uint64_t alignment = 1;  // a power of two; buffer sizes and offsets are multiples of it
+};
+
+enum class ObjectStrategy { naive, equality, greedy_in_order, greedy_by_size, greedy_by_size_improved, greedy_by_breadth, best };
+enum class OffsetStrategy { naive, greedy_by_size, greedy_by_breadth, best };
+
+std::string_view name(ObjectStrategy);
+std::string_view name(OffsetStrategy);
+std::span<const ObjectStrategy> all_object_strategies();  // in the order of the table in the docs; `best` last
+std::span<const OffsetStrategy> all_offset_strategies();
+ObjectStrategy object_strategy_from_name(std::string_view);  // throws PlanError that lists the names
+OffsetStrategy offset_strategy_from_name(std::string_view);
+
+// Deterministic: the same records and options give the same plan.
+ObjectPlan plan_objects(std::span<const TensorUsageRecord> records, ObjectStrategy strategy, const PlanOptions& options = {});
+OffsetPlan plan_offsets(std::span<const TensorUsageRecord> records, OffsetStrategy strategy, const PlanOptions& options = {});
+
+// Sum of all tensors: what it costs when nothing is shared.
+uint64_t naive_bytes(std::span<const TensorUsageRecord> records, const PlanOptions& options = {});
+// Sum of positional maxima (Pisarchyk & Lee 2020, section 4): no shared-objects plan can be smaller.
+uint64_t objects_lower_bound(std::span<const TensorUsageRecord> records, const PlanOptions& options = {});
+// Largest operator breadth (section 5): no offsets plan can be smaller.
+uint64_t offsets_lower_bound(std::span<const TensorUsageRecord> records, const PlanOptions& options = {});
+
+// Throws PlanError naming the records that clash. Written apart from the strategies: shares no code with them.
+void validate(std::span<const TensorUsageRecord> records, const ObjectPlan& plan, const PlanOptions& options = {});
+void validate(std::span<const TensorUsageRecord> records, const OffsetPlan& plan, const PlanOptions& options = {});
+
+}  // namespace vellum::planner

@@ -1,0 +1,48 @@
+// Tensor usage records: what the planner takes in. Plain values, no Vulkan, no graph.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+namespace vellum::planner {
+
+// A texel format as the planner sees it: an opaque number (equal numbers may share an object) and its size.
+struct TexelFormat {
+  uint32_t id = 0;
+  uint32_t bytes_per_texel = 16;
+  bool operator==(const TexelFormat&) const = default;
+};
+
+struct Bytes {
+  uint64_t bytes = 0;
+  bool operator==(const Bytes&) const = default;
+};
+
+// Extents are in texels.
+struct Texture2D {
+  uint32_t width = 0, height = 0;
+  TexelFormat format;
+  bool operator==(const Texture2D&) const = default;
+};
+
+struct Texture3D {
+  uint32_t width = 0, height = 0, depth = 0;
+  TexelFormat format;
+  bool operator==(const Texture3D&) const = default;
+};
+
+using Size = std::variant<Bytes, Texture2D, Texture3D>;
+
+// Bytes that `size` takes, without any padding of a device. Throws PlanError where it does not fit 64 bits.
+uint64_t byte_size(const Size& size);
+
+// A tensor is live from the task that writes it to the last that reads it, both inclusive, counted in
+// execution order (Pisarchyk & Lee 2020, section 3).
+struct TensorUsageRecord {
+  Size size;
+  int64_t first_task = 0;
+  int64_t last_task = 0;
+};
+
+}  // namespace vellum::planner
