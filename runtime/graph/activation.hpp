@@ -1,0 +1,26 @@
+// Activation functions that other operators can apply to their result (fusion), and that stand alone as Unary.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace vellum {
+
+// `alpha` and `beta` as in the ONNX operator of the name; clip: alpha = min, beta = max.
+enum class ActivationKind : uint8_t {
+  none, relu, clip, leaky_relu, sigmoid, tanh, hard_sigmoid, hard_swish, elu, selu, celu, softplus, softsign,
+  thresholded_relu, silu, gelu, gelu_tanh, mish, erf
+};
+
+struct Activation {
+  ActivationKind kind = ActivationKind::none;
+  float alpha = 0.0f, beta = 0.0f;
+  float gamma = 0.0f;  // selu only
+  bool operator==(const Activation&) const = default;
+  explicit operator bool() const { return kind != ActivationKind::none; }
+};
+
+std::string_view name(ActivationKind kind);
+float apply(const Activation& activation, float x);
+
+}  // namespace vellum

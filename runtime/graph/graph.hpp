@@ -1,0 +1,56 @@
+// The intermediate representation: values and nodes in execution order. A plain value: copies share weights.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/operator.hpp"
+#include "graph/tensor.hpp"
+
+namespace vellum {
+
+using ValueId = uint32_t;
+inline constexpr ValueId kNoValue = UINT32_MAX;  // an optional input that is left out
+
+struct Value {
+  std::string name;
+  TensorType type;            // dims may be kUnknownDim before shapes are inferred
+  bool type_known = false;    // graph inputs, constants, and everything after shape inference
+  std::optional<HostTensor> constant;
+};
+
+struct Node {
+  std::string name;
+  std::shared_ptr<const Operator> op;
+  std::vector<ValueId> inputs;  // kNoValue where left out
+  std::vector<ValueId> outputs;
+};
+
+struct Graph {
+  std::vector<Value> values;
+  std::vector<Node> nodes;  // topologically ordered
+  std::vector<ValueId> inputs, outputs;
+  std::string name;
+
+  ValueId add_value(std::string value_name, TensorType type = {}, bool type_known = false);
+  ValueId add_constant(std::string value_name, HostTensor tensor);
+  std::optional<ValueId> find_value(std::string_view value_name) const;
+  const HostTensor* constant(ValueId id) const;
+};
+
+// "Conv 'block1/conv'": how errors and reports name a node.
+std::string describe(const Node& node);
+// Inputs of a node as its shape rule wants them.
+std::vector<OperatorInput> operator_inputs(const Graph& graph, const Node& node);
+// Checks ids, topological order, single assignment and names; throws Error(internal or corrupt_model).
+void check(const Graph& graph);
+// One line per node with types: what `vellum inspect` prints.
+std::string to_text(const Graph& graph);
+// Runs the whole graph on the host reference. Inputs in the order of graph.inputs; outputs likewise.
+std::vector<HostTensor> evaluate(const Graph& graph, std::span<const HostTensor> inputs);
+
+}  // namespace vellum

@@ -1,0 +1,20 @@
+// Model file -> Graph. Never touches Vulkan.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+
+#include "graph/graph.hpp"
+
+namespace vellum {
+
+// Chooses the reader by content. Errors name the file and the node.
+Graph import_model(const std::filesystem::path& file);
+// From memory; external data is refused, since there is no folder to look in.
+Graph import_model(std::span<const std::byte> bytes);
+
+Graph import_onnx(const std::filesystem::path& file);
+Graph import_onnx(std::span<const std::byte> bytes, const std::filesystem::path& external_data_folder = {});
+
+}  // namespace vellum

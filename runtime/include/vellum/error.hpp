@@ -1,0 +1,33 @@
+// The one exception type that leaves Vellum.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace vellum {
+
+enum class ErrorCode {
+  invalid_argument,   // the caller asked for something that makes no sense: wrong shape, unknown name, bad option
+  not_found,          // a file, device or input that was named does not exist
+  io,                 // reading or writing failed: permission, full disk
+  corrupt_model,      // the model file is truncated or contradicts itself
+  unsupported,        // a valid model or option that Vellum cannot run; the message names the operator or attribute
+  no_device,          // no Vulkan loader, driver or usable device
+  out_of_memory,      // host or device memory
+  device_lost,        // the device stopped answering
+  internal            // a bug in Vellum
+};
+
+// what() names the cause (file, operator, tensor) and, where there is one, the remedy, in one line.
+class Error : public std::runtime_error {
+ public:
+  Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  ErrorCode code() const noexcept { return code_; }
+
+ private:
+  ErrorCode code_;
+};
+
+const char* to_string(ErrorCode code) noexcept;
+
+}  // namespace vellum
