@@ -1,0 +1,113 @@
+# How the tests are registered with ctest, and what their processes find in the environment. `setup.sh tests` fetches
+# what is named here; with another cache folder pass -DVELLUM_TEST_DATA=FOLDER.
+#
+#   vellum_add_test(NAME SOURCES file... [LIBRARIES target...])
+#       A GoogleTest program that needs no device; each of its cases is a ctest entry `NAME.Suite.Case`.
+#   vellum_add_gpu_test(NAME SOURCES file... [LIBRARIES target...] [SHARDS n] [TIMEOUT seconds])
+#       A GoogleTest program that runs whole on each driver: ctest entries `NAME.lavapipe`, `NAME.swiftshader` and
+#       `NAME.baseline2022` (with SHARDS, `NAME.lavapipe.0` and so on, each running a part of the cases).
+#
+# Environment of all tests:
+#   VELLUM_TEST_DATA       folder with models/, photos/, references/ (see setup.sh)
+#   VELLUM_TEST_SOURCE     the repository's tests/ folder
+# and of the tests on a device:
+#   VELLUM_TEST_DRIVER     lavapipe or swiftshader: what the only visible driver is
+#   VELLUM_TEST_LIMITS     android_baseline_2022 in `NAME.baseline2022`: the test clamps the device's limits to it
+include_guard(GLOBAL)
+include(GoogleTest)
+find_package(GTest REQUIRED)
+
+if(DEFINED ENV{VELLUM_CACHE} AND NOT "$ENV{VELLUM_CACHE}" STREQUAL "")
+  set(vellum_default_test_data "$ENV{VELLUM_CACHE}")
+elseif(DEFINED ENV{XDG_CACHE_HOME} AND NOT "$ENV{XDG_CACHE_HOME}" STREQUAL "")
+  set(vellum_default_test_data "$ENV{XDG_CACHE_HOME}/vellum")
+else()
+  set(vellum_default_test_data "$ENV{HOME}/.cache/vellum")
+endif()
+set(VELLUM_TEST_DATA "${vellum_default_test_data}" CACHE PATH "Folder that `setup.sh tests` fetched into")
+option(VELLUM_TEST_SWIFTSHADER "Run the device tests on SwiftShader too" ON)
+
+# Mesa names the file after the CPU (lvp_icd.x86_64.json), newer versions without it (lvp_icd.json).
+file(GLOB vellum_lavapipe_icds /usr/share/vulkan/icd.d/lvp_icd*.json /usr/local/share/vulkan/icd.d/lvp_icd*.json)
+if(vellum_lavapipe_icds)
+  list(GET vellum_lavapipe_icds 0 vellum_lavapipe_icd)
+endif()
+set(VELLUM_TEST_LAVAPIPE_ICD "${vellum_lavapipe_icd}" CACHE FILEPATH "Vulkan ICD file of Mesa's lavapipe")
+set(VELLUM_TEST_SWIFTSHADER_ICD "${VELLUM_TEST_DATA}/swiftshader/vk_swiftshader_icd.json" CACHE FILEPATH
+    "Vulkan ICD file of SwiftShader")
+
+cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH vellum_tests_folder)
+set(vellum_test_environment "VELLUM_TEST_DATA=${VELLUM_TEST_DATA}" "VELLUM_TEST_SOURCE=${vellum_tests_folder}")
+
+function(vellum_test_executable name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
+  if(NOT arg_SOURCES)
+    message(FATAL_ERROR "The test ${name} has no SOURCES.")
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  vellum_warnings(${name})
+  # A program with a main of its own never pulls gtest_main's out of the archive.
+  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gtest GTest::gtest_main)
+endfunction()
+
+function(vellum_add_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
+  vellum_test_executable(${name} SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES})
+  # gtest_discover_tests cannot pass a property whose value is a list, hence one variable in each of these two.
+  gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
+                       PROPERTIES TIMEOUT 300 LABELS cpu ENVIRONMENT "VELLUM_TEST_DATA=${VELLUM_TEST_DATA}"
+                                  ENVIRONMENT_MODIFICATION "VELLUM_TEST_SOURCE=set:${vellum_tests_folder}")
+endfunction()
+
+# One process per driver rather than one per case: starting a driver and compiling the shaders costs more than most cases.
+function(vellum_register_on_driver name run driver icd)
+  cmake_parse_arguments(PARSE_ARGV 4 arg "" "SHARDS;TIMEOUT" "ENVIRONMENT")
+  # Implicit layers come from whatever else is installed; the tests see the driver and the layers they ask for.
+  set(environment
+      ${vellum_test_environment} "VELLUM_TEST_DRIVER=${driver}" "VK_ICD_FILENAMES=${icd}" "VK_DRIVER_FILES=${icd}"
+      "VK_LOADER_LAYERS_DISABLE=~implicit~"
+      "VK_LAYER_ENABLES=VALIDATION_CHECK_ENABLE_SYNCHRONIZATION_VALIDATION_QUEUE_SUBMIT"
+      "MESA_SHADER_CACHE_DIR=${CMAKE_BINARY_DIR}/mesa_shader_cache" ${arg_ENVIRONMENT})
+  math(EXPR last_shard "${arg_SHARDS} - 1")
+  foreach(shard RANGE ${last_shard})
+    set(entry ${name}.${run})
+    set(shard_environment "")
+    if(arg_SHARDS GREATER 1)
+      string(APPEND entry .${shard})
+      set(shard_environment "GTEST_TOTAL_SHARDS=${arg_SHARDS}" "GTEST_SHARD_INDEX=${shard}")
+    endif()
+    add_test(NAME ${entry} COMMAND ${name})
+    set_tests_properties(${entry} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "gpu;${run}"
+                         ENVIRONMENT "${environment};${shard_environment}")
+  endforeach()
+endfunction()
+
+function(vellum_require_icds)
+  if(NOT EXISTS "${VELLUM_TEST_LAVAPIPE_ICD}")
+    message(FATAL_ERROR "The device tests need Mesa's lavapipe, whose Vulkan ICD file was not found "
+            "(VELLUM_TEST_LAVAPIPE_ICD=\"${VELLUM_TEST_LAVAPIPE_ICD}\"). Run ./setup.sh tests (Debian: mesa-vulkan-drivers).")
+  endif()
+  if(VELLUM_TEST_SWIFTSHADER AND NOT EXISTS "${VELLUM_TEST_SWIFTSHADER_ICD}")
+    message(FATAL_ERROR "The device tests run on SwiftShader too, and ${VELLUM_TEST_SWIFTSHADER_ICD} is not there. "
+            "Run ./setup.sh tests, or leave that driver out with -DVELLUM_TEST_SWIFTSHADER=OFF.")
+  endif()
+endfunction()
+
+function(vellum_add_gpu_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SHARDS;TIMEOUT" "SOURCES;LIBRARIES")
+  if(NOT arg_SHARDS)
+    set(arg_SHARDS 1)
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 900)
+  endif()
+  vellum_require_icds()
+  vellum_test_executable(${name} SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES})
+  set(common SHARDS ${arg_SHARDS} TIMEOUT ${arg_TIMEOUT})
+  vellum_register_on_driver(${name} lavapipe lavapipe "${VELLUM_TEST_LAVAPIPE_ICD}" ${common})
+  vellum_register_on_driver(${name} baseline2022 lavapipe "${VELLUM_TEST_LAVAPIPE_ICD}" ${common}
+                            ENVIRONMENT VELLUM_TEST_LIMITS=android_baseline_2022)
+  if(VELLUM_TEST_SWIFTSHADER)
+    vellum_register_on_driver(${name} swiftshader swiftshader "${VELLUM_TEST_SWIFTSHADER_ICD}" ${common})
+  endif()
+endfunction()
