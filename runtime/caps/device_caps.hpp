@@ -1,0 +1,57 @@
+// What a device can do, as plain values: the whole of what kernels, planning and estimates know of a device.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace vellum {
+
+enum class DeviceType : uint8_t { other, integrated_gpu, discrete_gpu, virtual_gpu, cpu };
+
+struct DeviceCaps {
+  // Identity.
+  std::string name;
+  std::string driver;            // name and version as the driver tells them
+  DeviceType type = DeviceType::other;
+  uint32_t vendor_id = 0, device_id = 0, driver_version = 0, api_version = 0;
+  std::array<uint8_t, 16> pipeline_cache_uuid{};
+
+  // Limits (Vulkan's names and units); the defaults are the least that a device of the Android Baseline 2022
+  // profile offers, so a default-constructed DeviceCaps is that profile.
+  uint32_t max_image_dimension_2d = 4096;
+  uint32_t max_image_dimension_3d = 512;
+  uint32_t max_image_array_layers = 256;
+  uint32_t max_storage_images_per_stage = 4;
+  uint32_t max_storage_buffers_per_stage = 4;
+  uint32_t max_sampled_images_per_stage = 16;
+  uint32_t max_push_constant_bytes = 128;
+  uint64_t max_storage_buffer_range = uint64_t{128} << 20;
+  uint32_t max_workgroup_invocations = 128;
+  std::array<uint32_t, 3> max_workgroup_size{128, 128, 64};
+  std::array<uint32_t, 3> max_workgroup_count{65535, 65535, 65535};
+  uint32_t max_shared_memory_bytes = 16384;
+  uint64_t min_storage_buffer_offset_alignment = 256;
+  uint64_t non_coherent_atom_size = 256;
+  uint64_t buffer_image_granularity = 4096;
+  uint64_t max_allocation_bytes = uint64_t{1} << 30;
+  uint32_t max_allocation_count = 4096;
+
+  // Optional features.
+  bool fp16_arithmetic = false;
+  bool fp16_buffer_storage = false;  // 16-bit elements in storage buffers
+  bool subgroup_arithmetic = false;
+  uint32_t subgroup_size = 0;        // 0: unknown
+  bool unified_memory = false;       // device-local memory is host-visible
+  float timestamp_period_ns = 0;     // 0: no timestamps
+  bool memory_budget = false;
+
+  // Traits: how the device likes to be used. Measured where a measurement exists, else by vendor.
+  bool prefers_images = true;        // `storage auto` means images
+  bool reads_images_as_storage = true;  // imageLoad rather than texelFetch through a sampled image
+};
+
+// The limits of `caps` lowered to those of the Android Baseline 2022 profile, features it does not promise off.
+DeviceCaps clamp_to_android_baseline_2022(const DeviceCaps& caps);
+
+}  // namespace vellum

@@ -1,0 +1,96 @@
+// What a kernel file sees while it turns one operator into dispatches.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "caps/device_caps.hpp"
+#include "kernels/program.hpp"
+
+namespace vellum {
+
+enum class Precision : uint8_t { fp32, fp16 };            // of stored intermediates and weights; sums are fp32
+enum class StorageChoice : uint8_t { automatic, image2d, image3d, buffer };
+
+struct LoweringOptions {
+  Precision precision = Precision::fp32;
+  StorageChoice storage = StorageChoice::automatic;
+};
+
+class ProgramBuilder;
+
+// The lowering of one node. Tensors are handed out in the layout that the kernel wants; a conversion dispatch is put
+// before the node where the value so far lives in another one (and is kept for later users).
+class Lowering {
+ public:
+  Lowering(ProgramBuilder& builder, const Node& node) : builder_(builder), node_(node) {}
+
+  const Node& node() const { return node_; }
+  const DeviceCaps& caps() const;
+  const LoweringOptions& options() const;
+  template <typename Op>
+  const Op& op() const { return dynamic_cast<const Op&>(*node_.op); }
+
+  bool has_input(size_t i) const;
+  const TensorType& input_type(size_t i) const;
+  const TensorType& output_type(size_t i = 0) const;
+  const HostTensor* constant(size_t i) const;  // nullptr where the input is not known before running
+
+  // The layout in which input i exists already (channels4 or linear); for a constant: channels4 up to rank 4.
+  Layout preferred_layout(size_t i) const;
+  // Input i in `layout`. A constant becomes a weight in that layout. channels4 needs rank <= 4.
+  TensorId read(size_t i, Layout layout);
+  // Input i, seen with another shape of equal element count (linear only): no copy.
+  TensorId read_as(size_t i, Shape shape);
+  // Output i, in `layout`, in the storage that options and caps choose.
+  TensorId write(size_t i, Layout layout);
+  // Declares that output i is input j's linear data under another shape: no dispatch at all.
+  void alias(size_t output, size_t input);
+
+  // A packed weight. `storage` images fall back to a buffer where the extent exceeds the device's limits, so look at
+  // tensor(id).desc.storage. The desc is a plain 2-D grid of texels: shape {1, 4 * height_slices, ...} is up to the
+  // kernel: use texel_grid() to describe `width` x `height` texels.
+  TensorId weight(std::string name, TensorDesc desc, std::function<std::vector<float>()> values);
+  // width x height texels of four elements, as image2d where it fits and options ask for images, else as buffer
+  // (index y * width + x).
+  TensorDesc texel_grid(uint32_t width, uint32_t height) const;
+  // A temporary of this node only.
+  TensorId workspace(std::string name, TensorDesc desc);
+
+  const VirtualTensor& tensor(TensorId id) const;
+
+  // Adds the dispatch. Fills in name and op, the tensor macros of each binding, workgroup size macros, and how images
+  // are read; checks workgroup, push-constant, binding and range limits against caps and throws Error(unsupported)
+  // naming the node where one is exceeded.
+  void dispatch(Dispatch dispatch);
+
+ private:
+  ProgramBuilder& builder_;
+  const Node& node_;
+};
+
+using LowerOperator = void (*)(Lowering& lowering);
+// From the table runtime/graph/operators.def; nullptr: no kernel, the node runs on the host.
+LowerOperator find_lowering(std::string_view operator_type);
+
+// Graph -> Program. `graph` has all its shapes (passes/optimise). Needs no device.
+Program lower(const Graph& graph, const DeviceCaps& caps, const LoweringOptions& options);
+
+// Push constants, appended in the order of the shader's block (std430: vec4-sized things first).
+class PushConstants {
+ public:
+  PushConstants& ivec4(int64_t x, int64_t y, int64_t z, int64_t w);
+  PushConstants& ints(std::initializer_list<int64_t> values);
+  PushConstants& floats(std::initializer_list<float> values);
+  // (W, H, C, N): what load_/store_ macros expect as <name>_shape.
+  PushConstants& shape(const Shape& shape);
+  std::vector<std::byte> bytes() const { return bytes_; }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+}  // namespace vellum

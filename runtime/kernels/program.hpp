@@ -1,0 +1,129 @@
+// A network as dispatches over virtual tensors: what kernels produce and planning takes. No Vulkan handles.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/graph.hpp"
+#include "graph/tensor.hpp"
+
+namespace vellum {
+
+enum class Storage : uint8_t { buffer, image2d, image3d };
+// channels4: four channels per texel (image) or vec4 (buffer). linear: row-major scalars, buffers only.
+enum class Layout : uint8_t { channels4, linear };
+enum class ElementType : uint8_t { f32, f16, i32 };
+
+size_t size_of(ElementType type);
+std::string_view name(Storage storage);
+std::string_view name(Layout layout);
+std::string_view name(ElementType type);
+
+struct Extent3 {
+  uint32_t width = 1, height = 1, depth = 1;
+  bool operator==(const Extent3&) const = default;
+};
+
+// How a tensor lives on the device.
+//
+// channels4 sees the graph's shape as N, C, H, W (see nchw()), with S = ceil(C / 4) slices. Texel (w, h, s, n) is at
+//   image2d  x = n * W + w, y = s * H + h
+//   image3d  x = n * W + w, y = h, z = s
+//   buffer   index ((n * S + s) * H + h) * W + w, in units of four elements
+// The unused channels of the last slice are always zero.
+// linear holds element i of the row-major order at index i; the buffer is padded to a multiple of four elements,
+// and what the padding holds means nothing. Kernels write linear tensors four elements at a time.
+struct TensorDesc {
+  Shape shape;
+  ElementType element = ElementType::f32;
+  Storage storage = Storage::buffer;
+  Layout layout = Layout::linear;
+
+  Extent3 extent() const;    // texels; images only
+  uint64_t byte_size() const;  // without padding of the device
+  bool operator==(const TensorDesc&) const = default;
+};
+
+// The graph's shape as N, C, H, W: rank 4 as it is; rank 3 = N, C, W (H = 1); rank 2 = N, C; rank 1 = C; rank 0 = 1.
+// Throws Error(internal) for rank > 4.
+std::array<int64_t, 4> nchw(const Shape& shape);
+
+using TensorId = uint32_t;
+inline constexpr TensorId kNoTensor = UINT32_MAX;
+
+enum class TensorRole : uint8_t { input, output, intermediate, workspace, weight };
+
+struct VirtualTensor {
+  std::string name;
+  TensorDesc desc;
+  TensorRole role = TensorRole::intermediate;
+  // The same bytes as another tensor (a reshape of linear data): shares its memory and its lifetime.
+  TensorId alias_of = kNoTensor;
+  // weight: its bytes as they lie on the device (desc.byte_size() of them, texels row by row, then slice by slice).
+  // Called once when the session is made; may be called from several threads.
+  std::function<std::vector<std::byte>()> pack;
+};
+
+enum class Access : uint8_t { read, write, read_write };
+
+struct Binding {
+  TensorId tensor = kNoTensor;
+  Access access = Access::read;
+  // Images that are only read: through a sampled image (texelFetch) instead of a storage image (imageLoad).
+  bool sampled = false;
+};
+
+struct Dispatch {
+  std::string name;      // of the node that it belongs to
+  std::string op;        // operator type, "Conv"; "Convert" for layout changes
+  std::string shader;    // file of shaders/ without ".comp"
+  std::vector<std::pair<std::string, std::string>> defines;  // preamble macros of this variant, sorted by name
+  std::array<uint32_t, 3> workgroup_size{64, 1, 1};
+  std::array<uint32_t, 3> workgroup_count{1, 1, 1};
+  std::vector<Binding> bindings;        // binding number = position
+  std::vector<std::byte> push_constants;
+};
+
+// A node that runs on the host between dispatches, because it has no kernel.
+struct HostCall {
+  std::string name, op;
+  std::shared_ptr<const Operator> evaluate;
+  std::vector<std::optional<HostTensor>> constants;  // per input: set where the graph knows the value
+  std::vector<TensorId> inputs;          // linear f32/i32 buffers; kNoTensor for constants and absent inputs
+  std::vector<TensorType> input_types;   // the graph's
+  std::vector<TensorId> outputs;
+  std::vector<TensorType> output_types;
+};
+
+// One step in execution order: a dispatch, or a host call.
+struct Task {
+  std::optional<Dispatch> dispatch;
+  std::optional<HostCall> host;
+};
+
+// A graph input or output: a linear buffer tensor that the host fills or reads.
+struct Port {
+  std::string name;
+  TensorType type;  // as the model says
+  TensorId tensor = kNoTensor;              // kNoTensor: an output that is known before running
+  std::optional<HostTensor> constant;       // then this is its value
+};
+
+struct Program {
+  std::vector<VirtualTensor> tensors;
+  std::vector<Task> tasks;
+  std::vector<Port> inputs, outputs;
+  std::vector<std::string> warnings;  // e.g. operators that run on the host
+
+  TensorId root(TensorId id) const;  // follows alias_of
+};
+
+// One line per task: what `vellum inspect --stage program` prints.
+std::string to_text(const Program& program);
+
+}  // namespace vellum
