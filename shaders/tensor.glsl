@@ -1,8 +1,156 @@
-// How kernels reach tensors, whatever their storage, layout and precision. The runtime defines for each binding i
-//   TENSOR_i   <storage>_<access>_<element>, e.g. IMAGE2D_STORAGE_F32, IMAGE2D_SAMPLED_F16, BUFFER_F32, LINEAR_F16
-// and the kernel declares `ivec4 <name>_shape` (W, H, C, N; in its push constants) before
-//   TENSOR_IN(i, name)    vec4 load_<name>(ivec4 whsn)        texel at w, h, slice, batch; no bounds check
-//   TENSOR_OUT(i, name)   void store_<name>(ivec4 whsn, vec4) zeroes the unused channels of the last slice
-//   LINEAR_IN(i, name)    float load_<name>(int index)        element of a linear tensor
-//   LINEAR_OUT(i, name)   void store_<name>(int index4, vec4) elements 4*index4 ... 4*index4+3
-//   TEXELS_IN(i, name)    vec4 load_<name>(int x, int y, int width)   texel of a packed weight grid
+// How kernels reach tensors, whatever their storage, layout and precision.
+//
+// For each binding i the runtime defines TENSOR_i as one of
+//   IMAGE2D_STORAGE_F32  IMAGE2D_SAMPLED_F32  IMAGE3D_STORAGE_F32  IMAGE3D_SAMPLED_F32  BUFFER_F32   (channels4)
+//   the same five with _F16                                                                          (channels4)
+//   LINEAR_F32  LINEAR_F16  LINEAR_I32                                                               (linear)
+// and the sizes of the workgroup as WORKGROUP_X, WORKGROUP_Y, WORKGROUP_Z.
+//
+// A kernel declares its push constants first, among them `ivec4 <name>_shape` = (W, H, C, N) of each channels4 tensor
+// that it reaches by position, and then
+//   TENSOR_IN(i, name)     vec4 load_<name>(ivec4 p)           texel at p = (w, h, slice, n); bounds are the caller's
+//   TENSOR_OUT(i, name)    void store_<name>(ivec4 p, vec4 v)  zeroes the unused channels of the last slice
+//   TENSOR_INOUT(i, name)  both
+//   TEXELS_IN(i, name)     vec4 load_<name>(int x, int y, int width)   a packed weight grid, `width` texels wide
+//   LINEAR_IN(i, name)     float load_<name>(int i)  and  vec4 load4_<name>(int i4): elements 4*i4 ... 4*i4+3
+//   LINEAR_OUT(i, name)    void store_<name>(int i4, vec4 v)   elements 4*i4 ... 4*i4+3
+// Of LINEAR_I32 the same functions take and give int and ivec4.
+// Coordinates and indices follow TensorDesc in runtime/kernels/program.hpp.
+
+#define CAT_(a, b) a##b
+#define CAT(a, b) CAT_(a, b)
+
+#define TENSOR_IN(slot, name) CAT(IN_, CAT(TENSOR_, slot))(slot, name)
+#define TENSOR_OUT(slot, name) CAT(OUT_, CAT(TENSOR_, slot))(slot, name)
+#define TENSOR_INOUT(slot, name) CAT(INOUT_, CAT(TENSOR_, slot))(slot, name)
+#define TEXELS_IN(slot, name) CAT(TEXELS_, CAT(TENSOR_, slot))(slot, name)
+#define LINEAR_IN(slot, name) CAT(IN_, CAT(TENSOR_, slot))(slot, name)
+#define LINEAR_OUT(slot, name) CAT(OUT_, CAT(TENSOR_, slot))(slot, name)
+
+layout(local_size_x = WORKGROUP_X, local_size_y = WORKGROUP_Y, local_size_z = WORKGROUP_Z) in;
+
+int slices(int channels) { return (channels + 3) >> 2; }
+
+// Keeps the first `channels` components; selects, so that NaN in an unused channel does not survive.
+vec4 keep_channels(vec4 v, int channels) {
+  return channels >= 4 ? v : mix(vec4(0), v, lessThan(ivec4(0, 1, 2, 3), ivec4(channels)));
+}
+
+vec4 unpack_half4(uvec2 bits) { return vec4(unpackHalf2x16(bits.x), unpackHalf2x16(bits.y)); }
+uvec2 pack_half4(vec4 v) { return uvec2(packHalf2x16(v.xy), packHalf2x16(v.zw)); }
+
+// Texel coordinates of p = (w, h, slice, n) in a tensor of shape s = (W, H, C, N).
+ivec2 image2d_texel(ivec4 p, ivec4 s) { return ivec2(p.w * s.x + p.x, p.z * s.y + p.y); }
+ivec3 image3d_texel(ivec4 p, ivec4 s) { return ivec3(p.w * s.x + p.x, p.y, p.z); }
+int buffer_texel(ivec4 p, ivec4 s) { return ((p.w * slices(s.z) + p.z) * s.y + p.y) * s.x + p.x; }
+
+#define LOAD_FN_(name) CAT(load_, name)
+#define STORE_FN_(name) CAT(store_, name)
+#define SHAPE_(name) CAT(name, _shape)
+#define DATA_(name) CAT(name, _data)
+#define KEEP_(name, p, v) keep_channels(v, SHAPE_(name).z - 4 * p.z)
+
+// Images.
+#define IMAGE_DECL_(slot, name, access, type, format) \
+  layout(set = 0, binding = slot, format) uniform access highp type DATA_(name);
+#define SAMPLER_DECL_(slot, name, type) layout(set = 0, binding = slot) uniform highp type DATA_(name);
+#define IMAGE_LOAD_(name, texel) \
+  vec4 LOAD_FN_(name)(ivec4 p) { return imageLoad(DATA_(name), texel(p, SHAPE_(name))); }
+#define SAMPLER_LOAD_(name, texel) \
+  vec4 LOAD_FN_(name)(ivec4 p) { return texelFetch(DATA_(name), texel(p, SHAPE_(name)), 0); }
+#define IMAGE_STORE_(name, texel) \
+  void STORE_FN_(name)(ivec4 p, vec4 v) { imageStore(DATA_(name), texel(p, SHAPE_(name)), KEEP_(name, p, v)); }
+
+#define IN_IMAGE2D_STORAGE_F32(slot, name) \
+  IMAGE_DECL_(slot, name, readonly, image2D, rgba32f) IMAGE_LOAD_(name, image2d_texel)
+#define IN_IMAGE2D_STORAGE_F16(slot, name) \
+  IMAGE_DECL_(slot, name, readonly, image2D, rgba16f) IMAGE_LOAD_(name, image2d_texel)
+#define IN_IMAGE3D_STORAGE_F32(slot, name) \
+  IMAGE_DECL_(slot, name, readonly, image3D, rgba32f) IMAGE_LOAD_(name, image3d_texel)
+#define IN_IMAGE3D_STORAGE_F16(slot, name) \
+  IMAGE_DECL_(slot, name, readonly, image3D, rgba16f) IMAGE_LOAD_(name, image3d_texel)
+#define IN_IMAGE2D_SAMPLED_F32(slot, name) SAMPLER_DECL_(slot, name, sampler2D) SAMPLER_LOAD_(name, image2d_texel)
+#define IN_IMAGE2D_SAMPLED_F16(slot, name) IN_IMAGE2D_SAMPLED_F32(slot, name)
+#define IN_IMAGE3D_SAMPLED_F32(slot, name) SAMPLER_DECL_(slot, name, sampler3D) SAMPLER_LOAD_(name, image3d_texel)
+#define IN_IMAGE3D_SAMPLED_F16(slot, name) IN_IMAGE3D_SAMPLED_F32(slot, name)
+#define OUT_IMAGE2D_STORAGE_F32(slot, name) \
+  IMAGE_DECL_(slot, name, writeonly, image2D, rgba32f) IMAGE_STORE_(name, image2d_texel)
+#define OUT_IMAGE2D_STORAGE_F16(slot, name) \
+  IMAGE_DECL_(slot, name, writeonly, image2D, rgba16f) IMAGE_STORE_(name, image2d_texel)
+#define OUT_IMAGE3D_STORAGE_F32(slot, name) \
+  IMAGE_DECL_(slot, name, writeonly, image3D, rgba32f) IMAGE_STORE_(name, image3d_texel)
+#define OUT_IMAGE3D_STORAGE_F16(slot, name) \
+  IMAGE_DECL_(slot, name, writeonly, image3D, rgba16f) IMAGE_STORE_(name, image3d_texel)
+#define INOUT_IMAGE2D_STORAGE_F32(slot, name) \
+  IMAGE_DECL_(slot, name, , image2D, rgba32f) IMAGE_LOAD_(name, image2d_texel) IMAGE_STORE_(name, image2d_texel)
+#define INOUT_IMAGE2D_STORAGE_F16(slot, name) \
+  IMAGE_DECL_(slot, name, , image2D, rgba16f) IMAGE_LOAD_(name, image2d_texel) IMAGE_STORE_(name, image2d_texel)
+#define INOUT_IMAGE3D_STORAGE_F32(slot, name) \
+  IMAGE_DECL_(slot, name, , image3D, rgba32f) IMAGE_LOAD_(name, image3d_texel) IMAGE_STORE_(name, image3d_texel)
+#define INOUT_IMAGE3D_STORAGE_F16(slot, name) \
+  IMAGE_DECL_(slot, name, , image3D, rgba16f) IMAGE_LOAD_(name, image3d_texel) IMAGE_STORE_(name, image3d_texel)
+
+// Buffers of four-channel elements. Halves travel as uvec2: no 16-bit storage feature is needed.
+#define BUFFER_DECL_(slot, name, access, type) \
+  layout(set = 0, binding = slot, std430) restrict access buffer CAT(name, _block) { type DATA_(name)[]; };
+#define BUFFER_LOAD_(name, unpack) \
+  vec4 LOAD_FN_(name)(ivec4 p) { return unpack(DATA_(name)[buffer_texel(p, SHAPE_(name))]); }
+#define BUFFER_STORE_(name, pack) \
+  void STORE_FN_(name)(ivec4 p, vec4 v) { DATA_(name)[buffer_texel(p, SHAPE_(name))] = pack(KEEP_(name, p, v)); }
+
+#define IN_BUFFER_F32(slot, name) BUFFER_DECL_(slot, name, readonly, vec4) BUFFER_LOAD_(name, )
+#define IN_BUFFER_F16(slot, name) BUFFER_DECL_(slot, name, readonly, uvec2) BUFFER_LOAD_(name, unpack_half4)
+#define OUT_BUFFER_F32(slot, name) BUFFER_DECL_(slot, name, writeonly, vec4) BUFFER_STORE_(name, )
+#define OUT_BUFFER_F16(slot, name) BUFFER_DECL_(slot, name, writeonly, uvec2) BUFFER_STORE_(name, pack_half4)
+#define INOUT_BUFFER_F32(slot, name) BUFFER_DECL_(slot, name, , vec4) BUFFER_LOAD_(name, ) BUFFER_STORE_(name, )
+#define INOUT_BUFFER_F16(slot, name) \
+  BUFFER_DECL_(slot, name, , uvec2) BUFFER_LOAD_(name, unpack_half4) BUFFER_STORE_(name, pack_half4)
+
+// Packed weights: a grid of texels.
+#define TEXELS_IMAGE_(name) \
+  vec4 LOAD_FN_(name)(int x, int y, int width) { return imageLoad(DATA_(name), ivec2(x, y)); }
+#define TEXELS_SAMPLER_(name) \
+  vec4 LOAD_FN_(name)(int x, int y, int width) { return texelFetch(DATA_(name), ivec2(x, y), 0); }
+#define TEXELS_BUFFER_(name, unpack) \
+  vec4 LOAD_FN_(name)(int x, int y, int width) { return unpack(DATA_(name)[y * width + x]); }
+
+#define TEXELS_IMAGE2D_STORAGE_F32(slot, name) IMAGE_DECL_(slot, name, readonly, image2D, rgba32f) TEXELS_IMAGE_(name)
+#define TEXELS_IMAGE2D_STORAGE_F16(slot, name) IMAGE_DECL_(slot, name, readonly, image2D, rgba16f) TEXELS_IMAGE_(name)
+#define TEXELS_IMAGE2D_SAMPLED_F32(slot, name) SAMPLER_DECL_(slot, name, sampler2D) TEXELS_SAMPLER_(name)
+#define TEXELS_IMAGE2D_SAMPLED_F16(slot, name) TEXELS_IMAGE2D_SAMPLED_F32(slot, name)
+#define TEXELS_BUFFER_F32(slot, name) BUFFER_DECL_(slot, name, readonly, vec4) TEXELS_BUFFER_(name, )
+#define TEXELS_BUFFER_F16(slot, name) BUFFER_DECL_(slot, name, readonly, uvec2) TEXELS_BUFFER_(name, unpack_half4)
+
+// Linear tensors.
+#define LOAD4_FN_(name) CAT(load4_, name)
+
+#define IN_LINEAR_F32(slot, name)                                                               \
+  BUFFER_DECL_(slot, name, readonly, float)                                                     \
+  float LOAD_FN_(name)(int i) { return DATA_(name)[i]; }                                        \
+  vec4 LOAD4_FN_(name)(int i4) {                                                                \
+    int i = 4 * i4;                                                                             \
+    return vec4(DATA_(name)[i], DATA_(name)[i + 1], DATA_(name)[i + 2], DATA_(name)[i + 3]);    \
+  }
+#define IN_LINEAR_F16(slot, name)                                                               \
+  BUFFER_DECL_(slot, name, readonly, uint)                                                      \
+  float LOAD_FN_(name)(int i) {                                                                 \
+    vec2 pair = unpackHalf2x16(DATA_(name)[i >> 1]);                                            \
+    return (i & 1) == 0 ? pair.x : pair.y;                                                      \
+  }                                                                                             \
+  vec4 LOAD4_FN_(name)(int i4) { return unpack_half4(uvec2(DATA_(name)[2 * i4], DATA_(name)[2 * i4 + 1])); }
+#define IN_LINEAR_I32(slot, name)                                                               \
+  BUFFER_DECL_(slot, name, readonly, int)                                                       \
+  int LOAD_FN_(name)(int i) { return DATA_(name)[i]; }                                          \
+  ivec4 LOAD4_FN_(name)(int i4) {                                                               \
+    int i = 4 * i4;                                                                             \
+    return ivec4(DATA_(name)[i], DATA_(name)[i + 1], DATA_(name)[i + 2], DATA_(name)[i + 3]);   \
+  }
+#define OUT_LINEAR_F32(slot, name)             \
+  BUFFER_DECL_(slot, name, writeonly, vec4)    \
+  void STORE_FN_(name)(int i4, vec4 v) { DATA_(name)[i4] = v; }
+#define OUT_LINEAR_F16(slot, name)             \
+  BUFFER_DECL_(slot, name, writeonly, uvec2)   \
+  void STORE_FN_(name)(int i4, vec4 v) { DATA_(name)[i4] = pack_half4(v); }
+#define OUT_LINEAR_I32(slot, name)             \
+  BUFFER_DECL_(slot, name, writeonly, ivec4)   \
+  void STORE_FN_(name)(int i4, ivec4 v) { DATA_(name)[i4] = v; }
