@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,7 +28,7 @@ struct Node {
   std::string name;
   std::shared_ptr<const Operator> op;
   std::vector<ValueId> inputs;  // kNoValue where left out
-  std::vector<ValueId> outputs;
+  std::vector<ValueId> outputs;  // likewise
 };
 
 struct Graph {
@@ -46,6 +47,10 @@ struct Graph {
 std::string describe(const Node& node);
 // Inputs of a node as its shape rule wants them.
 std::vector<OperatorInput> operator_inputs(const Graph& graph, const Node& node);
+// The operator's shape rule and host reference on a node of the graph: errors name the node, and the number of
+// outputs and their types are checked.
+std::vector<TensorType> infer(const Graph& graph, const Node& node);
+std::vector<HostTensor> evaluate(const Node& node, std::span<const HostTensor* const> inputs);
 // Checks ids, topological order, single assignment and names; throws Error(internal or corrupt_model).
 void check(const Graph& graph);
 // One line per node with types: what `vellum inspect` prints.

@@ -22,6 +22,10 @@ inline constexpr int64_t kUnknownDim = -1;
 
 // Product of the dimensions (1 for a scalar). Throws Error where a dimension is unknown or the product overflows.
 int64_t element_count(const Shape& shape);
+// No tensor may have more elements: a shape from a hostile file must not make Vellum allocate without end.
+inline constexpr int64_t kMaxElements = int64_t{1} << 31;
+// element_count, refusing more than kMaxElements with Error(unsupported).
+int64_t checked_element_count(const Shape& shape);
 bool is_known(const Shape& shape);
 std::string to_string(const Shape& shape);  // "1x3x224x224"; "scalar" for rank 0; "?" for unknown
 
@@ -41,9 +45,11 @@ class HostTensor {
  public:
   HostTensor() = default;
   HostTensor(DType dtype, Shape shape);  // zero-filled
-  // Shares `data` (of at least the tensor's size), e.g. a piece of a mapped file.
+  // Shares `data` (of at least the tensor's size), e.g. a piece of a mapped file; copies where it is not aligned
+  // for its element type. Never written to.
   HostTensor(DType dtype, Shape shape, std::shared_ptr<const std::byte> data);
 
+  // Elements converted to `dtype` by value. T: float, double or a fixed-width integer.
   template <typename T>
   static HostTensor from(DType dtype, Shape shape, std::span<const T> elements);
   static HostTensor f32(Shape shape, std::span<const float> elements);
@@ -79,7 +85,11 @@ class HostTensor {
   void check_element(size_t element_size) const;
   TensorType type_;
   std::shared_ptr<const std::byte> data_;
+  bool writable_ = false;  // the bytes are our own allocation, not a caller's
 };
+
+// Every element converted to another type; shares the bytes where the type is the same.
+HostTensor cast(const HostTensor& tensor, DType dtype);
 
 // IEEE 754 binary16, round to nearest even.
 uint16_t float_to_half(float value);

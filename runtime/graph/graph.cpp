@@ -1,0 +1,252 @@
+#include "graph/graph.hpp"
+
+#include <algorithm>
+#include <new>
+#include <sstream>
+#include <unordered_set>
+
+#include "vellum/error.hpp"
+
+namespace vellum {
+
+ValueId Graph::add_value(std::string value_name, TensorType type, bool type_known) {
+  values.push_back({std::move(value_name), std::move(type), type_known, std::nullopt});
+  return static_cast<ValueId>(values.size() - 1);
+}
+
+ValueId Graph::add_constant(std::string value_name, HostTensor tensor) {
+  const ValueId id = add_value(std::move(value_name), tensor.type(), true);
+  values[id].constant = std::move(tensor);
+  return id;
+}
+
+std::optional<ValueId> Graph::find_value(std::string_view value_name) const {
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i].name == value_name) return static_cast<ValueId>(i);
+  }
+  return std::nullopt;
+}
+
+const HostTensor* Graph::constant(ValueId id) const {
+  return id < values.size() && values[id].constant ? &*values[id].constant : nullptr;
+}
+
+std::string describe(const Node& node) {
+  std::string text(node.op ? node.op->type() : "node");
+  if (!node.name.empty()) text += " '" + node.name + "'";
+  return text;
+}
+
+std::vector<OperatorInput> operator_inputs(const Graph& graph, const Node& node) {
+  std::vector<OperatorInput> inputs;
+  inputs.reserve(node.inputs.size());
+  for (const ValueId id : node.inputs) {
+    if (id == kNoValue) {
+      inputs.emplace_back();
+    } else {
+      inputs.push_back({true, graph.values[id].type, graph.constant(id)});
+    }
+  }
+  return inputs;
+}
+
+namespace {
+
+// Runs `work`, adding the node to whatever goes wrong in it.
+template <typename Work>
+auto naming(const Node& node, Work&& work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    throw Error(error.code(), describe(node) + ": " + error.what());
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorCode::out_of_memory, describe(node) + ": not enough host memory");
+  }
+}
+
+void check_output_count(const Node& node, size_t produced) {
+  if (produced < node.outputs.size()) {
+    throw Error(ErrorCode::corrupt_model, "the node names " + std::to_string(node.outputs.size()) +
+                                              " outputs, the operator has " + std::to_string(produced));
+  }
+}
+
+}  // namespace
+
+std::vector<TensorType> infer(const Graph& graph, const Node& node) {
+  return naming(node, [&] {
+    auto types = node.op->infer(operator_inputs(graph, node));
+    check_output_count(node, types.size());
+    for (const TensorType& type : types) checked_element_count(type.shape);
+    return types;
+  });
+}
+
+std::vector<HostTensor> evaluate(const Node& node, std::span<const HostTensor* const> inputs) {
+  return naming(node, [&] {
+    auto results = node.op->evaluate(inputs);
+    check_output_count(node, results.size());
+    return results;
+  });
+}
+
+namespace {
+
+class GraphChecker {
+ public:
+  explicit GraphChecker(const Graph& graph) : graph_(graph), defined_(graph.values.size(), false) {}
+
+  void run() {
+    check_names();
+    for (size_t i = 0; i < graph_.values.size(); ++i) defined_[i] = graph_.values[i].constant.has_value();
+    for (const ValueId id : graph_.inputs) define(id, "graph input");
+    for (const Node& node : graph_.nodes) check_node(node);
+    for (const ValueId id : graph_.outputs) use(id, "graph output");
+  }
+
+ private:
+  [[noreturn]] static void fail(const std::string& message) { throw Error(ErrorCode::corrupt_model, message); }
+
+  void check_names() const {
+    std::unordered_set<std::string_view> names;
+    for (const Value& value : graph_.values) {
+      if (value.name.empty()) fail("a value of the graph has no name");
+      if (!names.insert(value.name).second) fail("two values of the graph are called '" + value.name + "'");
+    }
+  }
+
+  void check_id(ValueId id, const std::string& where) const {
+    if (id >= graph_.values.size()) throw Error(ErrorCode::internal, where + " names a value that does not exist");
+  }
+
+  void define(ValueId id, const std::string& where) {
+    check_id(id, where);
+    if (defined_[id]) fail(where + ": value '" + graph_.values[id].name + "' is defined twice");
+    defined_[id] = true;
+  }
+
+  void use(ValueId id, const std::string& where) const {
+    check_id(id, where);
+    if (!defined_[id]) {
+      fail(where + ": value '" + graph_.values[id].name + "' is used before it is computed (a cycle, or missing)");
+    }
+  }
+
+  void check_node(const Node& node) {
+    const std::string where = describe(node);
+    if (node.op == nullptr) throw Error(ErrorCode::internal, where + " has no operator");
+    for (const ValueId id : node.inputs) {
+      if (id != kNoValue) use(id, where);
+    }
+    for (const ValueId id : node.outputs) {
+      if (id != kNoValue) define(id, where);
+    }
+  }
+
+  const Graph& graph_;
+  std::vector<bool> defined_;
+};
+
+std::string value_text(const Graph& graph, ValueId id) {
+  if (id == kNoValue) return "-";
+  const Value& value = graph.values[id];
+  std::string text = value.name;
+  if (value.constant) text += '[' + to_string(value.type.shape) + ']';
+  return text;
+}
+
+std::string typed_value_text(const Graph& graph, ValueId id) {
+  if (id == kNoValue) return "-";
+  const Value& value = graph.values[id];
+  if (!value.type_known) return value.name + ": ?";
+  return value.name + ": " + std::string(name(value.type.dtype)) + ' ' + to_string(value.type.shape);
+}
+
+template <typename Print>
+void print_list(std::ostringstream& out, const std::vector<ValueId>& ids, Print print) {
+  for (size_t i = 0; i < ids.size(); ++i) out << (i > 0 ? ", " : "") << print(ids[i]);
+}
+
+}  // namespace
+
+void check(const Graph& graph) { GraphChecker(graph).run(); }
+
+std::string to_text(const Graph& graph) {
+  std::ostringstream out;
+  const auto plain = [&](ValueId id) { return value_text(graph, id); };
+  const auto typed = [&](ValueId id) { return typed_value_text(graph, id); };
+  out << "graph '" << graph.name << "'\n";
+  for (const ValueId id : graph.inputs) out << "input  " << typed(id) << '\n';
+  for (const Node& node : graph.nodes) {
+    out << "  " << describe(node) << '(';
+    print_list(out, node.inputs, plain);
+    out << ')';
+    const std::string attributes = to_string(node.op->attributes());
+    if (!attributes.empty()) out << " {" << attributes << '}';
+    out << " -> ";
+    print_list(out, node.outputs, typed);
+    out << '\n';
+  }
+  for (const ValueId id : graph.outputs) out << "output " << typed(id) << '\n';
+  return out.str();
+}
+
+namespace {
+
+void check_input(const Value& value, const HostTensor& tensor) {
+  if (!value.type_known) return;
+  bool fits = value.type.dtype == tensor.dtype() && value.type.shape.size() == tensor.shape().size();
+  for (size_t i = 0; fits && i < tensor.shape().size(); ++i) {
+    fits = value.type.shape[i] == kUnknownDim || value.type.shape[i] == tensor.shape()[i];
+  }
+  if (!fits) {
+    throw Error(ErrorCode::invalid_argument,
+                "input '" + value.name + "' is " + std::string(name(value.type.dtype)) + ' ' +
+                    to_string(value.type.shape) + ", given is " + std::string(name(tensor.dtype())) + ' ' +
+                    to_string(tensor.shape()));
+  }
+}
+
+// How many nodes and graph outputs read each value: its tensor is dropped after the last.
+std::vector<uint32_t> count_uses(const Graph& graph) {
+  std::vector<uint32_t> uses(graph.values.size(), 0);
+  for (const Node& node : graph.nodes) {
+    for (const ValueId id : node.inputs) {
+      if (id != kNoValue) ++uses[id];
+    }
+  }
+  for (const ValueId id : graph.outputs) ++uses[id];
+  return uses;
+}
+
+}  // namespace
+
+std::vector<HostTensor> evaluate(const Graph& graph, std::span<const HostTensor> inputs) {
+  if (inputs.size() != graph.inputs.size()) {
+    throw Error(ErrorCode::invalid_argument, "the graph has " + std::to_string(graph.inputs.size()) +
+                                                 " inputs, given are " + std::to_string(inputs.size()));
+  }
+  std::vector<std::optional<HostTensor>> tensors(graph.values.size());
+  for (size_t i = 0; i < graph.values.size(); ++i) tensors[i] = graph.values[i].constant;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    check_input(graph.values[graph.inputs[i]], inputs[i]);
+    tensors[graph.inputs[i]] = inputs[i];
+  }
+  auto uses = count_uses(graph);
+  for (const Node& node : graph.nodes) {
+    std::vector<const HostTensor*> arguments;
+    for (const ValueId id : node.inputs) arguments.push_back(id == kNoValue ? nullptr : &tensors[id].value());
+    auto results = evaluate(node, arguments);
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      if (node.outputs[i] != kNoValue && uses[node.outputs[i]] > 0) tensors[node.outputs[i]] = std::move(results[i]);
+    }
+    for (const ValueId id : node.inputs) {
+      if (id != kNoValue && --uses[id] == 0) tensors[id].reset();
+    }
+  }
+  std::vector<HostTensor> outputs;
+  for (const ValueId id : graph.outputs) outputs.push_back(tensors[id].value());
+  return outputs;
+}
+
+}  // namespace vellum

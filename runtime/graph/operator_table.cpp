@@ -1,0 +1,63 @@
+// The table of operators, from operators.def.
+#include <algorithm>
+#include <array>
+
+#include "graph/operator.hpp"
+#include "vellum/error.hpp"
+
+namespace vellum {
+
+// Several types may share a maker; declaring a function twice is fine.
+#define VELLUM_OPERATOR(type, maker, lowering) std::shared_ptr<const Operator> maker(const NodeSpec& spec);
+#include "graph/operators.def"
+#undef VELLUM_OPERATOR
+
+namespace {
+
+struct Row {
+  std::string_view type;
+  MakeOperator maker;
+};
+
+constexpr Row kRows[] = {
+#define VELLUM_OPERATOR(type, maker, lowering) {#type, maker},
+#include "graph/operators.def"
+#undef VELLUM_OPERATOR
+    {"", nullptr}};
+
+}  // namespace
+
+MakeOperator find_operator(std::string_view type) {
+  for (const Row& row : kRows) {
+    if (row.type == type) return row.maker;
+  }
+  return nullptr;
+}
+
+std::shared_ptr<const Operator> make_operator(const NodeSpec& spec) {
+  const MakeOperator maker = spec.type.empty() ? nullptr : find_operator(spec.type);
+  if (maker == nullptr) {
+    throw Error(ErrorCode::unsupported, "operator '" + spec.type + "' is not supported");
+  }
+  const Attributes none;
+  NodeSpec with_attributes = spec;
+  if (spec.attributes == nullptr) with_attributes.attributes = &none;
+  auto made = maker(with_attributes);
+  const auto unread = with_attributes.attributes->unread();
+  if (!unread.empty()) {
+    throw Error(ErrorCode::unsupported, "attribute '" + unread.front() + "' of " + spec.type + " (opset " +
+                                            std::to_string(spec.opset) + ") is not supported");
+  }
+  return made;
+}
+
+std::vector<std::string_view> operator_types() {
+  std::vector<std::string_view> types;
+  for (const Row& row : kRows) {
+    if (row.maker != nullptr) types.push_back(row.type);
+  }
+  std::sort(types.begin(), types.end());
+  return types;
+}
+
+}  // namespace vellum
