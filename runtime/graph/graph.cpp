@@ -105,7 +105,9 @@ class GraphChecker {
   }
 
  private:
-  [[noreturn]] static void fail(const std::string& message) { throw Error(ErrorCode::corrupt_model, message); }
+  [[noreturn]] static void fail(const std::string& message) {
+    throw Error(ErrorCode::corrupt_model, message);
+  }
 
   void check_names() const {
     std::unordered_set<std::string_view> names;
@@ -116,7 +118,8 @@ class GraphChecker {
   }
 
   void check_id(ValueId id, const std::string& where) const {
-    if (id >= graph_.values.size()) throw Error(ErrorCode::internal, where + " names a value that does not exist");
+    if (id >= graph_.values.size())
+      throw Error(ErrorCode::internal, where + " names a value that does not exist");
   }
 
   void define(ValueId id, const std::string& where) {
@@ -128,7 +131,8 @@ class GraphChecker {
   void use(ValueId id, const std::string& where) const {
     check_id(id, where);
     if (!defined_[id]) {
-      fail(where + ": value '" + graph_.values[id].name + "' is used before it is computed (a cycle, or missing)");
+      fail(where + ": value '" + graph_.values[id].name +
+           "' is used before it is computed (a cycle, or missing)");
     }
   }
 
@@ -238,7 +242,8 @@ std::vector<HostTensor> evaluate(const Graph& graph, std::span<const HostTensor>
     for (const ValueId id : node.inputs) arguments.push_back(id == kNoValue ? nullptr : &tensors[id].value());
     auto results = evaluate(node, arguments);
     for (size_t i = 0; i < node.outputs.size(); ++i) {
-      if (node.outputs[i] != kNoValue && uses[node.outputs[i]] > 0) tensors[node.outputs[i]] = std::move(results[i]);
+      if (node.outputs[i] != kNoValue && uses[node.outputs[i]] > 0)
+        tensors[node.outputs[i]] = std::move(results[i]);
     }
     for (const ValueId id : node.inputs) {
       if (id != kNoValue && --uses[id] == 0) tensors[id].reset();

@@ -67,7 +67,8 @@ int64_t element_count(const Shape& shape) {
 int64_t checked_element_count(const Shape& shape) {
   const int64_t count = element_count(shape);
   if (count > kMaxElements) {
-    throw Error(ErrorCode::unsupported, "a tensor of shape " + to_string(shape) + " has more than 2^31 elements");
+    throw Error(ErrorCode::unsupported,
+                "a tensor of shape " + to_string(shape) + " has more than 2^31 elements");
   }
   return count;
 }
@@ -149,8 +150,8 @@ template <typename T>
 HostTensor HostTensor::from(DType dtype, Shape shape, std::span<const T> elements) {
   HostTensor tensor(dtype, std::move(shape));
   if (elements.size() != static_cast<size_t>(tensor.elements())) {
-    throw Error(ErrorCode::invalid_argument, std::to_string(elements.size()) + " elements given for shape " +
-                                                 to_string(tensor.shape()));
+    throw Error(ErrorCode::invalid_argument,
+                std::to_string(elements.size()) + " elements given for shape " + to_string(tensor.shape()));
   }
   visit_element(dtype, [&](auto tag) {
     using Element = typename decltype(tag)::type;
@@ -185,7 +186,8 @@ size_t HostTensor::byte_size() const {
   const auto count = static_cast<uint64_t>(element_count(type_.shape));
   // size_t has 32 bits on small phones.
   if (count > SIZE_MAX / size_of(type_.dtype)) {
-    throw Error(ErrorCode::out_of_memory, "a tensor of shape " + to_string(type_.shape) + " does not fit in memory");
+    throw Error(ErrorCode::out_of_memory,
+                "a tensor of shape " + to_string(type_.shape) + " does not fit in memory");
   }
   return static_cast<size_t>(count) * size_of(type_.dtype);
 }
@@ -204,8 +206,8 @@ std::byte* HostTensor::mutable_data() {
 
 HostTensor HostTensor::reshaped(Shape shape) const {
   if (element_count(shape) != elements()) {
-    throw Error(ErrorCode::invalid_argument, "a tensor of shape " + to_string(type_.shape) +
-                                                 " cannot be reshaped to " + to_string(shape));
+    throw Error(ErrorCode::invalid_argument,
+                "a tensor of shape " + to_string(type_.shape) + " cannot be reshaped to " + to_string(shape));
   }
   HostTensor result = *this;
   result.type_.shape = std::move(shape);
@@ -274,7 +276,8 @@ float half_to_float(uint16_t half) {
     const float magnitude = std::ldexp(static_cast<float>(mantissa), -24);
     return sign ? -magnitude : magnitude;
   }
-  const uint32_t bits = exponent == 31 ? 0x7f800000u | (mantissa << 13) : ((exponent + 112) << 23) | (mantissa << 13);
+  const uint32_t bits =
+      exponent == 31 ? 0x7f800000u | (mantissa << 13) : ((exponent + 112) << 23) | (mantissa << 13);
   return std::bit_cast<float>(sign | bits);
 }
 
