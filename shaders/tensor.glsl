@@ -29,6 +29,9 @@
 
 layout(local_size_x = WORKGROUP_X, local_size_y = WORKGROUP_Y, local_size_z = WORKGROUP_Z) in;
 
+// Index of this invocation in a grid made by grid_1d() (runtime/kernels/grid.hpp).
+int flat_index() { return int(gl_GlobalInvocationID.y * (gl_NumWorkGroups.x * WORKGROUP_X) + gl_GlobalInvocationID.x); }
+
 int slices(int channels) { return (channels + 3) >> 2; }
 
 // Keeps the first `channels` components; selects, so that NaN in an unused channel does not survive.

@@ -12,7 +12,7 @@ TENSOR_IN(0, x)
 LINEAR_OUT(1, y)
 
 void main() {
-  int i4 = int(gl_GlobalInvocationID.x);
+  int i4 = flat_index();
   int W = x_shape.x, H = x_shape.y, C = x_shape.z, N = x_shape.w;
   int total = W * H * C * N;
   if (4 * i4 >= total) return;

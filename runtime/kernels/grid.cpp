@@ -1,0 +1,34 @@
+#include "kernels/grid.hpp"
+
+#include <algorithm>
+
+namespace vellum {
+namespace {
+
+constexpr uint32_t kWorkgroup = 64;  // a multiple of every common subgroup size, within every device's limit
+
+uint32_t groups(int64_t count, uint32_t size) {
+  return static_cast<uint32_t>(std::max<int64_t>(1, (count + size - 1) / size));
+}
+
+}  // namespace
+
+Grid grid_1d(const DeviceCaps& caps, int64_t count) {
+  Grid grid;
+  grid.workgroup_size = {kWorkgroup, 1, 1};
+  const uint32_t needed = groups(count, kWorkgroup);
+  const uint32_t rows = groups(needed, caps.max_workgroup_count[0]);
+  grid.workgroup_count = {groups(needed, rows), rows, 1};
+  return grid;
+}
+
+Grid grid_3d(const DeviceCaps&, int64_t width, int64_t height, int64_t depth) {
+  Grid grid;
+  // Narrow images take 8 along x (the least that fills the lanes of CPU drivers) and more rows.
+  const uint32_t x = width > 8 ? 16 : 8;
+  grid.workgroup_size = {x, kWorkgroup / x, 1};
+  grid.workgroup_count = {groups(width, x), groups(height, kWorkgroup / x), groups(depth, 1)};
+  return grid;
+}
+
+}  // namespace vellum
