@@ -1,0 +1,16 @@
+// How a lowering asks its shader for an activation function (shaders/activation.glsl).
+#pragma once
+
+#include "graph/activation.hpp"
+#include "kernels/lowering.hpp"
+
+namespace vellum {
+
+// Defines the shader's ACTIVATION macro. Every kernel that includes activation.glsl needs it, `none`
+// included.
+void define_activation(Dispatch& dispatch, const Activation& activation);
+
+// Appends `vec4 activation_params`; 16-byte aligned, so put it among the first push constants.
+void push_activation(PushConstants& constants, const Activation& activation);
+
+}  // namespace vellum
