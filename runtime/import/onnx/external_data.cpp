@@ -1,0 +1,113 @@
+#include "import/onnx/external_data.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <optional>
+#include <system_error>
+
+#include "vellum/error.hpp"
+
+namespace vellum::onnx {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Location {
+  std::string file;
+  uint64_t offset = 0;
+  std::optional<uint64_t> length;
+};
+
+uint64_t parse_number(const std::string& text, const std::string& key, const std::string& what) {
+  uint64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || stop != end) {
+    throw Error(ErrorCode::corrupt_model, what + ": external data: '" + key +
+                                              "' is not a number of bytes: '" + text.substr(0, 40) + "'");
+  }
+  return number;
+}
+
+Location parse_location(const schema::TensorProto& tensor, const std::string& what) {
+  Location location;
+  for (const auto& entry : tensor.external_data()) {
+    if (entry.key() == "location") location.file = entry.value();
+    if (entry.key() == "offset") location.offset = parse_number(entry.value(), entry.key(), what);
+    if (entry.key() == "length") location.length = parse_number(entry.value(), entry.key(), what);
+  }
+  if (location.file.empty())
+    throw Error(ErrorCode::corrupt_model, what + ": external data without a location");
+  return location;
+}
+
+// A model file is untrusted: it must not make us read /etc/passwd into a tensor that some application then
+// shows.
+fs::path resolve(const std::string& location, const std::string& what, const fs::path& folder) {
+  const auto refuse = [&](const std::string& why) {
+    return Error(ErrorCode::corrupt_model, what + ": external data '" + location.substr(0, 200) + "' " + why);
+  };
+  if (location.find('\0') != std::string::npos) throw refuse("has a zero byte in its name");
+  const fs::path relative = fs::path(std::u8string(location.begin(), location.end()));
+  if (relative.is_absolute() || relative.has_root_path())
+    throw refuse("must be a path relative to the model");
+  if (std::find(relative.begin(), relative.end(), fs::path("..")) != relative.end()) {
+    throw refuse("must not leave the model's folder");
+  }
+  std::error_code error;
+  const fs::path root = fs::canonical(folder, error);
+  if (error) throw refuse("cannot be read: the model's folder: " + error.message());
+  const fs::path file = fs::canonical(root / relative, error);
+  if (error) {
+    throw Error(ErrorCode::not_found, what + ": external data '" + location.substr(0, 200) +
+                                          "' not found in " + root.string() + ": " + error.message());
+  }
+  // `file` has no links left in it, so this catches a link that points outside.
+  const auto [in_root, in_file] = std::mismatch(root.begin(), root.end(), file.begin(), file.end());
+  if (in_root != root.end()) throw refuse("must not leave the model's folder through a symbolic link");
+  if (!fs::is_regular_file(file, error)) throw refuse("is not a regular file");
+  return file;
+}
+
+void check_range(const Location& location, uint64_t expected, uint64_t file_size, const std::string& what) {
+  if (location.length && *location.length != expected) {
+    throw Error(ErrorCode::corrupt_model,
+                what + ": external data: length " + std::to_string(*location.length) +
+                    ", but its type and dims need " + std::to_string(expected) + " bytes");
+  }
+  if (location.offset > file_size || expected > file_size - location.offset) {
+    throw Error(ErrorCode::corrupt_model,
+                what + ": external data: bytes " + std::to_string(location.offset) + " to " +
+                    std::to_string(location.offset) + "+" + std::to_string(expected) + " are not in '" +
+                    location.file.substr(0, 200) + "', which has " + std::to_string(file_size));
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const std::byte> read_external_data(const schema::TensorProto& tensor,
+                                                    const std::string& what, const fs::path& folder,
+                                                    uint64_t expected_bytes) {
+  if (folder.empty()) {
+    throw Error(ErrorCode::unsupported,
+                what +
+                    ": its data are in another file, and a model read from memory has no "
+                    "folder to look in; import the model from its file");
+  }
+  const Location location = parse_location(tensor, what);
+  const fs::path file = resolve(location.file, what, folder);
+  std::error_code error;
+  const uint64_t file_size = fs::file_size(file, error);
+  if (error) throw Error(ErrorCode::io, what + ": external data " + file.string() + ": " + error.message());
+  check_range(location, expected_bytes, file_size, what);
+
+  const std::shared_ptr<std::byte[]> bytes(new std::byte[std::max<uint64_t>(expected_bytes, 1)]);
+  std::ifstream stream(file, std::ios::binary);
+  stream.seekg(static_cast<std::streamoff>(location.offset));
+  stream.read(reinterpret_cast<char*>(bytes.get()), static_cast<std::streamsize>(expected_bytes));
+  if (!stream) throw Error(ErrorCode::io, what + ": external data: cannot read " + file.string());
+  return {bytes, bytes.get()};
+}
+
+}  // namespace vellum::onnx

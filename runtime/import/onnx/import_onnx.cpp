@@ -1,0 +1,50 @@
+// The entry points of the ONNX reader.
+#include <new>
+#include <string>
+#include <system_error>
+
+#include "import/import.hpp"
+#include "import/onnx/graph.hpp"
+#include "import/onnx/reader.hpp"
+#include "vellum/error.hpp"
+
+namespace vellum {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Runs `work`, adding what is imported to its errors. Whatever else protobuf or the standard library throw
+// ends here.
+template <typename Work>
+Graph naming(const std::string& source, Work&& work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    throw Error(error.code(), source + ": " + error.what());
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorCode::out_of_memory, source + ": not enough host memory for the model");
+  } catch (const std::exception& error) {
+    throw Error(ErrorCode::corrupt_model, source + ": " + error.what());
+  }
+}
+
+}  // namespace
+
+Graph import_onnx(const fs::path& file) {
+  return naming(file.string(), [&] {
+    onnx::schema::ModelProto model = onnx::read_model(file);
+    const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+    Graph graph = onnx::take_graph(model, folder);
+    if (graph.name.empty()) graph.name = file.stem().string();
+    return graph;
+  });
+}
+
+Graph import_onnx(std::span<const std::byte> bytes, const fs::path& external_data_folder) {
+  return naming("model in memory", [&] {
+    onnx::schema::ModelProto model = onnx::read_model(bytes);
+    return onnx::take_graph(model, external_data_folder);
+  });
+}
+
+}  // namespace vellum

@@ -1,0 +1,61 @@
+#include "import/onnx/reader.hpp"
+
+#include <fstream>
+#include <string>
+#include <system_error>
+
+#include "vellum/error.hpp"
+
+namespace vellum::onnx {
+namespace {
+
+namespace fs = std::filesystem;
+
+void check_is_file(const fs::path& file) {
+  std::error_code error;
+  const fs::file_status status = fs::status(file, error);
+  if (status.type() == fs::file_type::not_found) throw Error(ErrorCode::not_found, "no such file");
+  if (status.type() == fs::file_type::none) throw Error(ErrorCode::io, error.message());
+  if (!fs::is_regular_file(status)) throw Error(ErrorCode::io, "is a folder or a device, not a model file");
+}
+
+void check_size(uint64_t bytes) {
+  if (bytes == 0) throw Error(ErrorCode::corrupt_model, "the file is empty");
+  if (bytes > kLargestModelFile) {
+    throw Error(ErrorCode::unsupported,
+                "the model has " + std::to_string(bytes) +
+                    " bytes and an ONNX file can have 2 GiB at most; save its weights as external data");
+  }
+}
+
+void check_parsed(bool parsed, const schema::ModelProto& model) {
+  if (!parsed) throw Error(ErrorCode::corrupt_model, "not an ONNX model, or truncated or damaged");
+  // Many files of other formats happen to parse as a message of unknown fields only.
+  if (!model.has_graph())
+    throw Error(ErrorCode::corrupt_model, "not an ONNX model, or truncated: it holds no graph");
+}
+
+}  // namespace
+
+schema::ModelProto read_model(const fs::path& file) {
+  check_is_file(file);
+  std::error_code error;
+  const uint64_t size = fs::file_size(file, error);
+  if (error) throw Error(ErrorCode::io, "cannot read the file's size: " + error.message());
+  check_size(size);
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) throw Error(ErrorCode::io, "cannot open the file for reading");
+  schema::ModelProto model;
+  // From the stream, so that the file's bytes are not in memory beside the message made from them.
+  check_parsed(model.ParseFromIstream(&stream), model);
+  return model;
+}
+
+schema::ModelProto read_model(std::span<const std::byte> bytes) {
+  check_size(bytes.size());
+  schema::ModelProto model;
+  check_parsed(model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())), model);
+  return model;
+}
+
+}  // namespace vellum::onnx

@@ -1,0 +1,211 @@
+#include "import/onnx/tensors.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <memory>
+
+#include "import/onnx/external_data.hpp"
+#include "vellum/error.hpp"
+
+namespace vellum::onnx {
+namespace {
+
+using schema::TensorProto;
+
+// Types that the standard knows and Vellum does not, by number: the schema of some packages lacks the newest
+// names.
+const char* unsupported_type_name(int32_t data_type) {
+  switch (data_type) {
+    case 8:
+      return "string";
+    case 14:
+      return "complex64";
+    case 15:
+      return "complex128";
+    case 16:
+      return "bfloat16";
+    case 17:
+      return "float8e4m3fn";
+    case 18:
+      return "float8e4m3fnuz";
+    case 19:
+      return "float8e5m2";
+    case 20:
+      return "float8e5m2fnuz";
+    case 21:
+      return "uint4";
+    case 22:
+      return "int4";
+    case 23:
+      return "float4e2m1";
+    default:
+      return nullptr;
+  }
+}
+
+Shape read_dims(const TensorProto& tensor, const std::string& what) {
+  Shape shape(tensor.dims().begin(), tensor.dims().end());
+  for (const int64_t dim : shape) {
+    if (dim < 0) throw Error(ErrorCode::corrupt_model, what + ": negative dimension " + std::to_string(dim));
+  }
+  return shape;
+}
+
+// Bytes of the tensor; every byte count below is compared with this one before anything is allocated for it.
+uint64_t byte_size(DType dtype, const Shape& shape, const std::string& what) {
+  uint64_t bytes = size_of(dtype);
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
+  for (const int64_t dim : shape) {
+    if (static_cast<uint64_t>(dim) > uint64_t{std::numeric_limits<int64_t>::max()} / bytes) {
+      throw Error(ErrorCode::corrupt_model, what + ": its dimensions " + to_string(shape) + " are too large");
+    }
+    bytes *= static_cast<uint64_t>(dim);
+  }
+  return bytes;
+}
+
+// ONNX stores raw and external bytes little-endian.
+std::shared_ptr<const std::byte> to_native_order(std::shared_ptr<const std::byte> data, uint64_t bytes,
+                                                 DType dtype) {
+  if constexpr (std::endian::native == std::endian::little) {
+    return data;
+  } else {
+    const size_t element = size_of(dtype);
+    const std::shared_ptr<std::byte[]> swapped(new std::byte[std::max<uint64_t>(bytes, 1)]);
+    for (uint64_t i = 0; i < bytes; i += element) {
+      std::reverse_copy(data.get() + i, data.get() + i + element, swapped.get() + i);
+    }
+    return {swapped, swapped.get()};
+  }
+}
+
+HostTensor from_raw(TensorProto& tensor, DType dtype, Shape shape, uint64_t bytes, const std::string& what) {
+  if (tensor.raw_data().size() != bytes) {
+    throw Error(ErrorCode::corrupt_model, what + ": it holds " + std::to_string(tensor.raw_data().size()) +
+                                              " bytes, but its type and dims need " + std::to_string(bytes));
+  }
+  const std::shared_ptr<std::string> owner(tensor.release_raw_data());
+  std::shared_ptr<const std::byte> data(owner, reinterpret_cast<const std::byte*>(owner->data()));
+  return {dtype, std::move(shape), to_native_order(std::move(data), bytes, dtype)};
+}
+
+template <typename T, typename Field>
+HostTensor from_field(const Field& field, DType dtype, Shape shape, uint64_t bytes, const std::string& what) {
+  if (static_cast<uint64_t>(field.size()) != bytes / sizeof(T)) {
+    throw Error(ErrorCode::corrupt_model, what + ": it holds " + std::to_string(field.size()) +
+                                              " elements, but its dims need " +
+                                              std::to_string(bytes / sizeof(T)));
+  }
+  HostTensor result(dtype, std::move(shape));
+  const auto elements = result.mutable_as<T>();
+  for (int i = 0; i < field.size(); ++i) {
+    const auto value = field.Get(i);
+    const T narrowed = static_cast<T>(value);
+    // Sixteen-bit patterns and small integers travel in wider fields.
+    if constexpr (sizeof(T) < sizeof(value)) {
+      if (static_cast<decltype(value)>(narrowed) != value) {
+        throw Error(ErrorCode::corrupt_model,
+                    what + ": element " + std::to_string(i) + " does not fit " + std::string(name(dtype)));
+      }
+    }
+    elements[static_cast<size_t>(i)] = narrowed;
+  }
+  return result;
+}
+
+// https://github.com/onnx/onnx/blob/main/onnx/onnx.proto, TensorProto: which field carries which type.
+HostTensor from_typed_field(const TensorProto& tensor, DType dtype, Shape shape, uint64_t bytes,
+                            const std::string& what) {
+  switch (dtype) {
+    case DType::f32:
+      return from_field<float>(tensor.float_data(), dtype, std::move(shape), bytes, what);
+    case DType::f64:
+      return from_field<double>(tensor.double_data(), dtype, std::move(shape), bytes, what);
+    case DType::i64:
+      return from_field<int64_t>(tensor.int64_data(), dtype, std::move(shape), bytes, what);
+    case DType::u64:
+      return from_field<uint64_t>(tensor.uint64_data(), dtype, std::move(shape), bytes, what);
+    case DType::u32:
+      return from_field<uint32_t>(tensor.uint64_data(), dtype, std::move(shape), bytes, what);
+    case DType::i32:
+      return from_field<int32_t>(tensor.int32_data(), dtype, std::move(shape), bytes, what);
+    case DType::i16:
+      return from_field<int16_t>(tensor.int32_data(), dtype, std::move(shape), bytes, what);
+    case DType::i8:
+      return from_field<int8_t>(tensor.int32_data(), dtype, std::move(shape), bytes, what);
+    case DType::f16:
+    case DType::u16:
+      return from_field<uint16_t>(tensor.int32_data(), dtype, std::move(shape), bytes, what);
+    case DType::boolean:
+    case DType::u8:
+      return from_field<uint8_t>(tensor.int32_data(), dtype, std::move(shape), bytes, what);
+  }
+  throw Error(ErrorCode::internal, what + ": a data type without a reader");
+}
+
+// A stored bool is any byte; the rest of the library relies on 0 and 1.
+HostTensor normalise_bools(HostTensor tensor) {
+  const auto stored = tensor.as<uint8_t>();
+  if (std::all_of(stored.begin(), stored.end(), [](uint8_t byte) { return byte <= 1; })) return tensor;
+  for (uint8_t& byte : tensor.mutable_as<uint8_t>()) byte = byte != 0;
+  return tensor;
+}
+
+}  // namespace
+
+DType to_dtype(int32_t data_type, const std::string& what) {
+  switch (data_type) {
+    case TensorProto::FLOAT:
+      return DType::f32;
+    case TensorProto::UINT8:
+      return DType::u8;
+    case TensorProto::INT8:
+      return DType::i8;
+    case TensorProto::UINT16:
+      return DType::u16;
+    case TensorProto::INT16:
+      return DType::i16;
+    case TensorProto::INT32:
+      return DType::i32;
+    case TensorProto::INT64:
+      return DType::i64;
+    case TensorProto::BOOL:
+      return DType::boolean;
+    case TensorProto::FLOAT16:
+      return DType::f16;
+    case TensorProto::DOUBLE:
+      return DType::f64;
+    case TensorProto::UINT32:
+      return DType::u32;
+    case TensorProto::UINT64:
+      return DType::u64;
+    default:
+      break;
+  }
+  if (const char* type_name = unsupported_type_name(data_type)) {
+    throw Error(ErrorCode::unsupported, what + ": elements of type " + type_name + " are not supported");
+  }
+  throw Error(ErrorCode::corrupt_model, what + ": no such element type: " + std::to_string(data_type));
+}
+
+HostTensor take_tensor(TensorProto& tensor, const std::string& what, const std::filesystem::path& folder) {
+  const DType dtype = to_dtype(tensor.data_type(), what);
+  if (tensor.has_segment())
+    throw Error(ErrorCode::unsupported, what + ": a tensor in segments is not supported");
+  Shape shape = read_dims(tensor, what);
+  const uint64_t bytes = byte_size(dtype, shape, what);
+  HostTensor result;
+  if (tensor.data_location() == TensorProto::EXTERNAL) {
+    auto data = read_external_data(tensor, what, folder, bytes);
+    result = {dtype, std::move(shape), to_native_order(std::move(data), bytes, dtype)};
+  } else if (tensor.has_raw_data() && (bytes > 0 || !tensor.raw_data().empty())) {
+    result = from_raw(tensor, dtype, std::move(shape), bytes, what);
+  } else {
+    result = from_typed_field(tensor, dtype, std::move(shape), bytes, what);
+  }
+  return dtype == DType::boolean ? normalise_bools(std::move(result)) : result;
+}
+
+}  // namespace vellum::onnx

@@ -1,0 +1,97 @@
+#include "import/onnx/versions.hpp"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "graph/operator.hpp"
+#include "import/onnx/names.hpp"
+#include "vellum/error.hpp"
+
+namespace vellum::onnx {
+namespace {
+
+void refuse_version(const std::string& kind, int64_t version, int64_t oldest, int64_t newest) {
+  throw Error(ErrorCode::unsupported,
+              "the model is written in " + kind + " version " + std::to_string(version) + "; versions " +
+                  std::to_string(oldest) + " to " + std::to_string(newest) +
+                  " are read. Export it again, or convert it with ONNX's version converter");
+}
+
+// The Constant operator becomes a constant of the graph while it is read.
+bool is_known(const schema::NodeProto& node) {
+  return is_default_domain(node.domain()) &&
+         (node.op_type() == "Constant" || find_operator(node.op_type()) != nullptr);
+}
+
+struct Unknown {
+  std::string first_node;
+  size_t count = 0;
+  bool local_function = false;
+};
+
+std::string list_unknown(const std::map<std::string, Unknown>& unknown) {
+  constexpr size_t kListed = 20;
+  std::string text;
+  size_t listed = 0;
+  for (const auto& [type, entry] : unknown) {
+    if (listed++ == kListed) return text + ", and " + std::to_string(unknown.size() - kListed) + " more";
+    if (!text.empty()) text += ", ";
+    text += type + (entry.local_function ? ", a function of the model," : "") + " (node " + entry.first_node;
+    if (entry.count > 1) text += " and " + std::to_string(entry.count - 1) + " more";
+    text += ")";
+  }
+  return text;
+}
+
+}  // namespace
+
+int read_versions(const schema::ModelProto& model) {
+  if (!model.has_ir_version())
+    throw Error(ErrorCode::corrupt_model, "not an ONNX model: it has no IR version");
+  if (model.ir_version() < kOldestIr || model.ir_version() > kNewestIr) {
+    refuse_version("ONNX IR", model.ir_version(), kOldestIr, kNewestIr);
+  }
+  std::optional<int64_t> opset;
+  for (const auto& import : model.opset_import()) {
+    if (!is_default_domain(import.domain())) continue;  // a node of such a domain is refused by name
+    if (opset && *opset != import.version()) {
+      throw Error(ErrorCode::corrupt_model, "the model imports two versions of the default operator set");
+    }
+    opset = import.version();
+  }
+  if (!opset) {
+    throw Error(ErrorCode::corrupt_model,
+                "the model does not say which version of the ONNX operators it uses "
+                "(no opset_import), or the file is truncated");
+  }
+  if (*opset < kOldestOpset || *opset > kNewestOpset) {
+    refuse_version("ONNX operator set (opset)", *opset, kOldestOpset, kNewestOpset);
+  }
+  return static_cast<int>(*opset);
+}
+
+void refuse_unknown_operators(const schema::ModelProto& model) {
+  std::set<std::pair<std::string, std::string>> functions;
+  for (const auto& function : model.functions()) functions.emplace(function.domain(), function.name());
+  std::map<std::string, Unknown> unknown;
+  for (const auto& node : model.graph().node()) {
+    const bool local = functions.contains({node.domain(), node.op_type()});
+    if (is_known(node) && !local) continue;
+    const std::string domain = is_default_domain(node.domain()) ? "" : node.domain() + ".";
+    const std::string type = quoted(domain + node.op_type());
+    Unknown& entry = unknown[type];
+    if (entry.count++ == 0) {
+      entry.first_node =
+          quoted(!node.name().empty() || node.output_size() == 0 ? node.name() : node.output(0));
+      entry.local_function = local;
+    }
+  }
+  if (unknown.empty()) return;
+  throw Error(ErrorCode::unsupported, std::string(unknown.size() == 1 ? "operator" : "operators") +
+                                          " not supported: " + list_unknown(unknown));
+}
+
+}  // namespace vellum::onnx

@@ -1,0 +1,16 @@
+// Which versions of the format and of the operators a model is written in.
+#pragma once
+
+#include "import/onnx/schema.hpp"
+
+namespace vellum::onnx {
+
+// The version of the default operator set. Throws Error where the model's versions are not read.
+int read_versions(const schema::ModelProto& model);
+
+inline bool is_default_domain(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
+
+// Throws one Error that lists every operator of the graph that Vellum does not know, with a node of each.
+void refuse_unknown_operators(const schema::ModelProto& model);
+
+}  // namespace vellum::onnx
