@@ -45,6 +45,8 @@ struct DeviceCaps {
   bool unified_memory = false;       // device-local memory is host-visible
   float timestamp_period_ns = 0;     // 0: no timestamps
   bool memory_budget = false;
+  bool rgba32f_images = true;        // storage and sampled images of these formats, 2D and 3D; Vulkan promises both
+  bool rgba16f_images = true;
 
   // Traits: how the device likes to be used. Measured where a measurement exists, else by vendor.
   bool prefers_images = true;        // `storage auto` means images

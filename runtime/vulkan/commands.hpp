@@ -1,0 +1,99 @@
+// Recording and submitting commands.
+#pragma once
+
+#include <vulkan/vulkan_core.h>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace vellum::gpu {
+
+class Buffer;
+class Context;
+class Image;
+class Pipeline;
+
+// Stages and accesses that a barrier separates.
+struct Scope {
+  VkPipelineStageFlags stages;
+  VkAccessFlags access;
+};
+inline constexpr Scope kComputeReadWrite{VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                                         VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT};
+inline constexpr Scope kComputeRead{VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT};
+inline constexpr Scope kComputeWrite{VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT};
+inline constexpr Scope kTransferRead{VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT};
+inline constexpr Scope kTransferWrite{VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT};
+inline constexpr Scope kHostRead{VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT};
+inline constexpr Scope kHostWrite{VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_WRITE_BIT};
+// Execution dependency only: before the first use of memory that nobody wrote yet.
+inline constexpr Scope kNothing{VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, 0};
+
+constexpr Scope operator|(Scope a, Scope b) { return {a.stages | b.stages, a.access | b.access}; }
+
+// From UNDEFINED the image's content is lost.
+struct ImageTransition {
+  const Image* image = nullptr;
+  VkImageLayout from = VK_IMAGE_LAYOUT_UNDEFINED;
+  VkImageLayout to = VK_IMAGE_LAYOUT_GENERAL;
+};
+
+// A command pool and one buffer recorded from it. One thread at a time.
+class CommandBuffer {
+ public:
+  explicit CommandBuffer(std::shared_ptr<Context> context);
+  ~CommandBuffer();
+  CommandBuffer(CommandBuffer&&) noexcept;
+  CommandBuffer& operator=(CommandBuffer&&) noexcept;
+
+  // Throws away what was recorded. once: submitted at most once, else any number of times, one after another.
+  void begin(bool once = false);
+  void end();
+  VkCommandBuffer handle() const;
+
+  void bind(const Pipeline& pipeline, VkDescriptorSet set);
+  void push_constants(const Pipeline& pipeline, std::span<const std::byte> bytes);
+  // Error(unsupported) if a count is past the device's limit.
+  void dispatch(std::array<uint32_t, 3> workgroup_count);
+  // One memory barrier over everything, and the transitions.
+  void barrier(Scope before, Scope after, std::span<const ImageTransition> transitions = {});
+  void copy(const Buffer& from, uint64_t from_offset, const Buffer& to, uint64_t to_offset, uint64_t bytes);
+  void fill(const Buffer& buffer, uint64_t offset, uint64_t bytes, uint32_t value);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+inline constexpr std::chrono::nanoseconds kDefaultTimeout = std::chrono::seconds(60);
+
+class Fence {
+ public:
+  explicit Fence(std::shared_ptr<Context> context);
+  ~Fence();
+  Fence(Fence&&) noexcept;
+  Fence& operator=(Fence&&) noexcept;
+
+  // Until the submit that took the fence is done; resets it. At once if nothing was submitted with it.
+  // Error(device_lost) when the device is lost or the time is over.
+  void wait(std::chrono::nanoseconds timeout = kDefaultTimeout);
+  bool pending() const;  // submitted and not waited for
+  VkFence handle() const;
+
+ private:
+  friend void submit(Context&, std::span<const VkCommandBuffer>, Fence&);
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Thread-safe. The fence must not be pending.
+void submit(Context& context, std::span<const VkCommandBuffer> commands, Fence& fence);
+void submit(Context& context, const CommandBuffer& commands, Fence& fence);
+void submit_and_wait(Context& context, const CommandBuffer& commands,
+                     std::chrono::nanoseconds timeout = kDefaultTimeout);
+
+}  // namespace vellum::gpu

@@ -1,0 +1,77 @@
+// One Vulkan device, opened for compute: instance, device, one queue, and what all sessions on it share.
+//
+// The headers of this folder use Vulkan's C handles; Vulkan-Hpp stays inside the .cpp files
+// (context_impl.hpp), since vulkan_raii.hpp costs seconds per file that includes it.
+#pragma once
+
+#include <vulkan/vulkan_core.h>
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "caps/device_caps.hpp"
+#include "vellum/log.hpp"
+#include "vulkan/memory_statistics.hpp"
+
+namespace vellum::gpu {
+
+class PipelineRegistry;
+
+struct ContextOptions {
+  // Number in list_devices(), or the name or a part of it, case-insensitive. Empty: the first discrete GPU,
+  // else integrated, else virtual, else CPU.
+  std::string device;
+  // Validation layer with synchronisation validation; its messages go to `log` and are counted.
+  bool validation = false;
+  LogCallback log;
+  // Where Vulkan's functions come from; null: the system's loader, opened at run time.
+  PFN_vkGetInstanceProcAddr get_instance_proc_addr = nullptr;
+  // SPIR-V and pipeline cache; empty: nothing is kept on disk.
+  std::filesystem::path cache_folder;
+  // Changes what Vellum believes of the device, e.g. clamp_to_android_baseline_2022. May only lower.
+  std::function<DeviceCaps(const DeviceCaps&)> adjust_caps;
+};
+
+struct ValidationCounts {
+  uint64_t errors = 0, warnings = 0;
+};
+
+// The devices with Vulkan 1.1 and a compute queue, in the driver's order; empty if a loader is there but no
+// driver. Error(no_device) without a loader.
+std::vector<DeviceCaps> list_devices(const ContextOptions& options = {});
+
+// Thread-safe. Everything made from a Context keeps it alive.
+class Context : public std::enable_shared_from_this<Context> {
+ public:
+  // Error(no_device): no loader, no driver, no device as named (the message lists those that exist), no
+  // layer.
+  static std::shared_ptr<Context> create(const ContextOptions& options = {});
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  const DeviceCaps& caps() const;
+  // What the device itself says, before adjust_caps.
+  const DeviceCaps& device_caps() const;
+  const ContextOptions& options() const;
+  PipelineRegistry& pipelines();
+  MemoryStatistics memory_statistics() const;
+  // Starts new peaks at what is allocated now.
+  void reset_memory_peaks();
+  ValidationCounts validation_messages() const;
+  void log(LogLevel level, std::string_view message) const;
+  // Waits for everything that was submitted.
+  void wait_idle();
+
+  struct Impl;  // context_impl.hpp: Vulkan-Hpp's objects
+  Impl& impl() const { return *impl_; }
+
+ private:
+  explicit Context(const ContextOptions& options);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace vellum::gpu

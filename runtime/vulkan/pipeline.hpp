@@ -1,0 +1,80 @@
+// Compute pipelines: from the name of a shader and its macros to something that can be bound; made once per
+// Context.
+#pragma once
+
+#include <vulkan/vulkan_core.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace vellum::gpu {
+
+class Context;
+
+enum class BindingType : uint8_t {
+  storage_buffer,
+  storage_image,
+  sampled_image,  // combined with a nearest, unfiltered sampler: texelFetch
+  uniform_buffer,
+};
+
+struct PipelineKey {
+  std::string shader;                                        // file of shaders/ without ".comp"
+  std::vector<std::pair<std::string, std::string>> defines;  // in any order; they are sorted
+  std::vector<BindingType> bindings;                         // binding number = position, all in set 0
+  uint32_t push_constant_bytes = 0;
+  std::array<uint32_t, 3> workgroup_size{64, 1, 1};  // defined as WORKGROUP_X, WORKGROUP_Y, WORKGROUP_Z
+  std::string source;                                // GLSL; empty: the embedded source of `shader`
+
+  bool operator==(const PipelineKey&) const = default;
+};
+
+class Pipeline {
+ public:
+  Pipeline(Context& context, PipelineKey key);
+  ~Pipeline();
+  Pipeline(const Pipeline&) = delete;
+  Pipeline& operator=(const Pipeline&) = delete;
+
+  const PipelineKey& key() const;
+  VkPipeline handle() const;
+  VkPipelineLayout layout() const;
+  VkDescriptorSetLayout set_layout() const;  // null handle if there are no bindings
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Thread-safe. Context::pipelines() is the one of its device.
+class PipelineRegistry {
+ public:
+  explicit PipelineRegistry(Context& context);
+  ~PipelineRegistry();
+  PipelineRegistry(const PipelineRegistry&) = delete;
+  PipelineRegistry& operator=(const PipelineRegistry&) = delete;
+
+  // Makes the pipeline, or waits for the thread that is making it, or gives the one there is.
+  // Error(unsupported) if it asks more than the device's limits; Error(internal) with glslang's log if the
+  // shader does not compile.
+  std::shared_ptr<const Pipeline> get(const PipelineKey& key);
+  // The same for many, in parallel; pipelines in the order of the keys. threads 0: as many as the machine
+  // has.
+  std::vector<std::shared_ptr<const Pipeline>> prepare(std::span<const PipelineKey> keys,
+                                                       unsigned threads = 0);
+  size_t size() const;
+  // Writes the driver's pipeline cache to the cache folder if pipelines were made since the last time; the
+  // Context does it too at its end. Never fails: what goes wrong is logged.
+  void save();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace vellum::gpu

@@ -1,0 +1,43 @@
+// Bytes between host and device through a staging buffer of bounded size.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace vellum::gpu {
+
+class Buffer;
+class Context;
+class Image;
+
+inline constexpr uint64_t kDefaultStagingBytes = uint64_t{16} << 20;
+
+// Batches many uploads into few submits. Staging memory exists from the first upload that needs it until
+// finish(). The resources must be bound, not in use by the device, and alive until finish().
+class Uploader {
+ public:
+  explicit Uploader(std::shared_ptr<Context> context, uint64_t staging_bytes = kDefaultStagingBytes);
+  ~Uploader();  // without finish() some uploads may not happen
+  Uploader(const Uploader&) = delete;
+  Uploader& operator=(const Uploader&) = delete;
+
+  // Straight to the memory where the host can reach it.
+  void upload(const Buffer& to, uint64_t offset, std::span<const std::byte> bytes);
+  // The whole image, texels tightly packed row by row, then slice by slice; leaves it in layout GENERAL.
+  void upload(const Image& to, std::span<const std::byte> texels);
+  // Everything has arrived, is visible to later submits, and the staging memory is given back.
+  void finish();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// The whole content; the resource must not be in use by the device, an image in layout GENERAL.
+std::vector<std::byte> download(const std::shared_ptr<Context>& context, const Buffer& from);
+std::vector<std::byte> download(const std::shared_ptr<Context>& context, const Image& from);
+
+}  // namespace vellum::gpu
