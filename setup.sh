@@ -41,7 +41,7 @@ attempt() {
   local wanted=$1
   shift
   if ! "$@" >"$scratch/log" 2>&1 </dev/null; then
-    tail -n 15 "$scratch/log" >&2
+    tail -n 6 "$scratch/log" >&2
     die "could not $wanted (command: $*)"
   fi
 }

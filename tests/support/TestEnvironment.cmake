@@ -54,7 +54,7 @@ function(vellum_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
   vellum_test_executable(${name} SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES})
   # gtest_discover_tests cannot pass a property whose value is a list, hence one variable in each of these two.
-  gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
+  gtest_discover_tests(${name} TEST_PREFIX ${name}. NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
                        PROPERTIES TIMEOUT 300 LABELS cpu ENVIRONMENT "VELLUM_TEST_DATA=${VELLUM_TEST_DATA}"
                                   ENVIRONMENT_MODIFICATION "VELLUM_TEST_SOURCE=set:${vellum_tests_folder}")
 endfunction()

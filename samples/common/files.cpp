@@ -1,0 +1,49 @@
+#include "common/files.hpp"
+
+#include <fstream>
+#include <string>
+#include <system_error>
+
+#include "vellum/error.hpp"
+
+namespace vellum::samples {
+
+std::vector<std::uint8_t> read_file(const std::filesystem::path& path) {
+  std::error_code failure;
+  if (!std::filesystem::exists(path, failure)) {
+    throw Error(ErrorCode::not_found, path.string() + ": no such file");
+  }
+  const std::uintmax_t size = std::filesystem::file_size(path, failure);
+  std::ifstream stream(path, std::ios::binary);
+  if (failure || !stream) {
+    throw Error(ErrorCode::io,
+                path.string() + ": cannot be read" + (failure ? ": " + failure.message() : ""));
+  }
+  std::vector<std::uint8_t> bytes(size);
+  stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
+  if (static_cast<std::uintmax_t>(stream.gcount()) != size) {
+    throw Error(ErrorCode::io, path.string() + ": reading stopped before the end of the file");
+  }
+  return bytes;
+}
+
+void write_file(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {
+  std::filesystem::path unfinished = path;
+  unfinished += ".part";
+  std::ofstream stream(unfinished, std::ios::binary | std::ios::trunc);
+  stream.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  stream.close();
+  std::error_code failure;
+  if (stream) {
+    std::filesystem::rename(unfinished, path, failure);
+  }
+  if (!stream || failure) {
+    std::error_code ignored;
+    std::filesystem::remove(unfinished, ignored);
+    throw Error(ErrorCode::io, path.string() + ": cannot be written" +
+                                   (failure ? ": " + failure.message() : "") +
+                                   "; check the folder, its permissions and the free space");
+  }
+}
+
+}  // namespace vellum::samples

@@ -1,0 +1,67 @@
+#include "common/image.hpp"
+
+#include <limits>
+#include <memory>
+#include <string>
+
+#include "common/files.hpp"
+#include "vellum/error.hpp"
+
+#define STB_IMAGE_IMPLEMENTATION
+#define STB_IMAGE_STATIC
+#define STBI_NO_STDIO
+#define STBI_ONLY_PNG
+#define STBI_ONLY_JPEG
+#define STBI_MAX_DIMENSIONS 32768
+#include <stb/stb_image.h>
+
+#define STB_IMAGE_WRITE_IMPLEMENTATION
+#define STB_IMAGE_WRITE_STATIC
+#define STBI_WRITE_NO_STDIO
+#include <stb/stb_image_write.h>
+
+namespace vellum::samples {
+
+Image make_image(int width, int height) {
+  if (width < 1 || height < 1) {
+    throw Error(ErrorCode::invalid_argument, "an image of " + std::to_string(width) + "x" +
+                                                 std::to_string(height) + " pixels has no area");
+  }
+  return {width, height, std::vector<std::uint8_t>(std::size_t{3} * width * height)};
+}
+
+Image load_image(const std::filesystem::path& path) {
+  const std::vector<std::uint8_t> file = read_file(path);
+  if (file.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    throw Error(ErrorCode::unsupported, path.string() + ": an image file of more than 2 GiB");
+  }
+  int width = 0;
+  int height = 0;
+  int channels = 0;
+  const std::unique_ptr<stbi_uc, void (*)(void*)> pixels(
+      stbi_load_from_memory(file.data(), static_cast<int>(file.size()), &width, &height, &channels, 3),
+      stbi_image_free);
+  if (!pixels) {
+    throw Error(ErrorCode::invalid_argument,
+                path.string() + ": not a readable PNG or JPEG image (" + stbi_failure_reason() + ")");
+  }
+  Image image = make_image(width, height);
+  image.rgb.assign(pixels.get(), pixels.get() + image.rgb.size());
+  return image;
+}
+
+void write_png(const std::filesystem::path& path, const Image& image) {
+  std::vector<std::uint8_t> file;
+  const auto append = [](void* context, void* data, int size) {
+    const auto* bytes = static_cast<const std::uint8_t*>(data);
+    auto& target = *static_cast<std::vector<std::uint8_t>*>(context);
+    target.insert(target.end(), bytes, bytes + size);
+  };
+  if (!stbi_write_png_to_func(append, &file, image.width, image.height, 3, image.rgb.data(),
+                              3 * image.width)) {
+    throw Error(ErrorCode::out_of_memory, path.string() + ": there is no memory to encode the image");
+  }
+  write_file(path, file);
+}
+
+}  // namespace vellum::samples

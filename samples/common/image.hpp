@@ -1,0 +1,32 @@
+// RGB images and the files they come from.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+namespace vellum::samples {
+
+// Rows from top to bottom, pixels from left to right, red, green, blue.
+struct Image {
+  int width = 0;
+  int height = 0;
+  std::vector<std::uint8_t> rgb;  // 3 * width * height
+
+  std::uint8_t* pixel(int x, int y) { return rgb.data() + 3 * (static_cast<std::size_t>(y) * width + x); }
+  const std::uint8_t* pixel(int x, int y) const {
+    return rgb.data() + 3 * (static_cast<std::size_t>(y) * width + x);
+  }
+};
+
+Image make_image(int width, int height);  // black
+
+// PNG or JPEG; an alpha channel is dropped. Throws vellum::Error when the file is absent, unreadable, or no
+// such image.
+Image load_image(const std::filesystem::path& path);
+
+// Throws vellum::Error (io).
+void write_png(const std::filesystem::path& path, const Image& image);
+
+}  // namespace vellum::samples

@@ -1,0 +1,159 @@
+#include "common/image.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <vector>
+
+#include "common/draw.hpp"
+#include "common/files.hpp"
+#include "common/resize.hpp"
+#include "temporary_folder.hpp"
+#include "vellum/error.hpp"
+
+namespace vellum::samples {
+namespace {
+
+Image gradient(int width, int height) {
+  Image image = make_image(width, height);
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      image.pixel(x, y)[0] = static_cast<std::uint8_t>(10 * x);
+      image.pixel(x, y)[1] = static_cast<std::uint8_t>(20 * y);
+      image.pixel(x, y)[2] = static_cast<std::uint8_t>(x + y);
+    }
+  }
+  return image;
+}
+
+ErrorCode code_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.code();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return ErrorCode::internal;
+}
+
+TEST(ImageFile, WrittenPngReadsBackUnchanged) {
+  const TemporaryFolder folder;
+  const Image image = gradient(7, 5);
+  write_png(folder / "image.png", image);
+  const Image back = load_image(folder / "image.png");
+  EXPECT_EQ(back.width, 7);
+  EXPECT_EQ(back.height, 5);
+  EXPECT_EQ(back.rgb, image.rgb);
+  EXPECT_FALSE(std::filesystem::exists(folder / "image.png.part"));
+}
+
+TEST(ImageFile, AbsentFileIsNotFound) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(code_of([&] { load_image(folder / "absent.png"); }), ErrorCode::not_found);
+}
+
+TEST(ImageFile, TruncatedOrForeignFileIsRefused) {
+  const TemporaryFolder folder;
+  write_png(folder / "image.png", gradient(64, 64));
+  std::vector<std::uint8_t> bytes = read_file(folder / "image.png");
+  for (const std::size_t length : {bytes.size() / 2, std::size_t{8}, std::size_t{0}}) {
+    write_file(folder / "short.png", std::span(bytes).first(length));
+    EXPECT_EQ(code_of([&] { load_image(folder / "short.png"); }), ErrorCode::invalid_argument) << length;
+  }
+}
+
+TEST(ImageFile, UnwritableFolderIsAnError) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(code_of([&] { write_png(folder / "no/such/folder.png", gradient(2, 2)); }), ErrorCode::io);
+}
+
+TEST(Resize, WholeRatioAveragesTheBlock) {
+  Image image = make_image(4, 2);
+  const std::uint8_t reds[2][4] = {{0, 10, 100, 200}, {20, 30, 50, 51}};
+  for (int y = 0; y < 2; ++y) {
+    for (int x = 0; x < 4; ++x) image.pixel(x, y)[0] = reds[y][x];
+  }
+  const std::vector<float> half = resize(image, 2, 1);
+  ASSERT_EQ(half.size(), 6u);
+  EXPECT_FLOAT_EQ(half[0], 15.0f);
+  EXPECT_FLOAT_EQ(half[3], 100.25f);
+  EXPECT_FLOAT_EQ(half[1], 0.0f);
+}
+
+TEST(Resize, FractionalRatioWeighsByCoverage) {
+  Image image = make_image(3, 1);
+  for (int x = 0; x < 3; ++x) image.pixel(x, 0)[1] = static_cast<std::uint8_t>(30 * (x + 1));
+  const std::vector<float> two = resize(image, 2, 1);  // each covers one and a half pixels
+  EXPECT_FLOAT_EQ(two[1], (30 + 0.5f * 60) / 1.5f);
+  EXPECT_FLOAT_EQ(two[4], (0.5f * 60 + 90) / 1.5f);
+}
+
+TEST(Resize, GrowingInterpolatesBetweenPixelCentres) {
+  Image image = make_image(2, 1);
+  image.pixel(1, 0)[0] = 100;
+  const std::vector<float> four = resize(image, 4, 1);
+  const float expected[] = {0, 25, 75, 100};
+  for (int x = 0; x < 4; ++x) EXPECT_FLOAT_EQ(four[static_cast<std::size_t>(3 * x)], expected[x]) << x;
+}
+
+TEST(Resize, SameSizeIsTheImage) {
+  const Image image = gradient(5, 3);
+  const std::vector<float> same = resize(image, 5, 3);
+  for (std::size_t i = 0; i < same.size(); ++i) EXPECT_EQ(same[i], image.rgb[i]) << i;
+}
+
+TEST(Resize, NothingToResizeIsAnError) {
+  EXPECT_EQ(code_of([] { resize(gradient(2, 2), 0, 4); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([] { resize(Image{}, 4, 4); }), ErrorCode::invalid_argument);
+}
+
+TEST(Letterbox, WideImageIsCentredAndMapsBack) {
+  Image image = make_image(20, 10);
+  for (std::uint8_t& value : image.rgb) value = 200;
+  const Letterbox box = letterbox(image, 8);
+  EXPECT_EQ(box.left, 0.0f);
+  EXPECT_EQ(box.top, 2.0f);
+  const auto red = [&](int x, int y) { return box.rgb[static_cast<std::size_t>(3 * (8 * y + x))]; };
+  EXPECT_EQ(red(0, 1), 0.0f);
+  EXPECT_NEAR(red(0, 2), 200.0f, 1e-4f);
+  EXPECT_NEAR(red(7, 5), 200.0f, 1e-4f);
+  EXPECT_EQ(red(7, 6), 0.0f);
+  const Point centre = box.to_image({0.5f, 0.5f});
+  EXPECT_FLOAT_EQ(centre.x, 10.0f);
+  EXPECT_FLOAT_EQ(centre.y, 5.0f);
+  const Point corner = box.to_image({1.0f, 0.75f});
+  EXPECT_FLOAT_EQ(corner.x, 20.0f);
+  EXPECT_FLOAT_EQ(corner.y, 10.0f);
+}
+
+TEST(Letterbox, NarrowSliverKeepsOneColumn) {
+  const Letterbox box = letterbox(gradient(1, 200), 8);
+  EXPECT_EQ(box.rgb.size(), 3u * 8 * 8);
+  EXPECT_EQ(box.left, 3.0f);
+}
+
+TEST(Draw, RectangleIsAnOutlineThatStaysInside) {
+  Image image = make_image(6, 6);
+  draw_rectangle(image, 1, 1, 4, 4, {255, 0, 0}, 1);
+  int marked = 0;
+  for (int y = 0; y < 6; ++y) {
+    for (int x = 0; x < 6; ++x) marked += image.pixel(x, y)[0] == 255;
+  }
+  EXPECT_EQ(marked, 12);
+  EXPECT_EQ(image.pixel(2, 2)[0], 0);
+  EXPECT_EQ(image.pixel(4, 4)[0], 255);
+}
+
+TEST(Draw, MarksBeyondTheEdgeAreCutOff) {
+  Image image = make_image(4, 4);
+  draw_rectangle(image, -100, -100, 100, 100, {1, 2, 3}, 2);
+  draw_disc(image, 0, 0, 2, {9, 9, 9});
+  draw_disc(image, 50, 50, 3, {7, 7, 7});
+  EXPECT_EQ(image.pixel(0, 0)[0], 9);
+  EXPECT_EQ(image.pixel(2, 0)[0], 9);
+  EXPECT_EQ(image.pixel(2, 2)[0], 0);
+  EXPECT_EQ(image.pixel(3, 3)[0], 0);
+}
+
+}  // namespace
+}  // namespace vellum::samples
