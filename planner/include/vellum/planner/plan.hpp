@@ -23,41 +23,63 @@ struct ObjectPlan {
   std::vector<uint32_t> object_of;  // per record: index into `objects`
   std::vector<Size> objects;        // each covers, in every dimension and in format, the tensors it carries
   uint64_t total_bytes = 0;         // sum over objects, each rounded up to the alignment
+  uint64_t lower_bound = 0;         // no plan for these records and options is smaller
+  bool proved_optimal = false;      // total_bytes == lower_bound
 };
 
-// Offsets: every tensor at its own place in one arena. Sizes are bytes only.
+// Offsets: every tensor at its own place in one arena. Sizes are bytes only: what a texture takes inside an
+// arena is known to the device alone, so ask it and plan with those bytes.
 struct OffsetPlan {
   std::vector<uint64_t> offset_of;  // per record
-  uint64_t total_bytes = 0;         // extent of the arena
+  uint64_t total_bytes = 0;         // end of the highest tensor, rounded up to the alignment
+  uint64_t lower_bound = 0;         // no plan for these records and options is smaller
+  bool proved_optimal = false;      // total_bytes == lower_bound
 };
 
 struct PlanOptions {
-  uint64_t alignment = 1;  // a power of two; buffer sizes and offsets are multiples of it
+  uint64_t alignment = 1;  // a power of two; sizes are rounded up to it, and offsets are multiples of it
 };
 
-enum class ObjectStrategy { naive, equality, greedy_in_order, greedy_by_size, greedy_by_size_improved, greedy_by_breadth, best };
+enum class ObjectStrategy {
+  naive,
+  equality,
+  greedy_in_order,
+  greedy_by_size,
+  greedy_by_size_improved,
+  greedy_by_breadth,
+  best
+};
 enum class OffsetStrategy { naive, greedy_by_size, greedy_by_breadth, best };
 
 std::string_view name(ObjectStrategy);
 std::string_view name(OffsetStrategy);
-std::span<const ObjectStrategy> all_object_strategies();  // in the order of the table in the docs; `best` last
+std::span<const ObjectStrategy>
+all_object_strategies();  // in the order of the table in the docs; `best` last
 std::span<const OffsetStrategy> all_offset_strategies();
 ObjectStrategy object_strategy_from_name(std::string_view);  // throws PlanError that lists the names
 OffsetStrategy offset_strategy_from_name(std::string_view);
 
-// Deterministic: the same records and options give the same plan.
-ObjectPlan plan_objects(std::span<const TensorUsageRecord> records, ObjectStrategy strategy, const PlanOptions& options = {});
-OffsetPlan plan_offsets(std::span<const TensorUsageRecord> records, OffsetStrategy strategy, const PlanOptions& options = {});
+// Deterministic: the same records and options give the same plan. Throws PlanError naming the record where
+// records are bad: negative tasks, the last task before the first, size zero, sizes whose sum does not fit 64
+// bits, a texture in an offset plan; and where the alignment is not a power of two.
+ObjectPlan plan_objects(std::span<const TensorUsageRecord> records, ObjectStrategy strategy,
+                        const PlanOptions& options = {});
+OffsetPlan plan_offsets(std::span<const TensorUsageRecord> records, OffsetStrategy strategy,
+                        const PlanOptions& options = {});
 
 // Sum of all tensors: what it costs when nothing is shared.
 uint64_t naive_bytes(std::span<const TensorUsageRecord> records, const PlanOptions& options = {});
-// Sum of positional maxima (Pisarchyk & Lee 2020, section 4): no shared-objects plan can be smaller.
+// Sum of positional maxima (Pisarchyk & Lee 2020, section 3), over kinds and texel formats: no shared-objects
+// plan can be smaller.
 uint64_t objects_lower_bound(std::span<const TensorUsageRecord> records, const PlanOptions& options = {});
-// Largest operator breadth (section 5): no offsets plan can be smaller.
+// Largest operator breadth, the bytes live at one task: no offsets plan can be smaller.
 uint64_t offsets_lower_bound(std::span<const TensorUsageRecord> records, const PlanOptions& options = {});
 
-// Throws PlanError naming the records that clash. Written apart from the strategies: shares no code with them.
-void validate(std::span<const TensorUsageRecord> records, const ObjectPlan& plan, const PlanOptions& options = {});
-void validate(std::span<const TensorUsageRecord> records, const OffsetPlan& plan, const PlanOptions& options = {});
+// Throws PlanError naming the records that clash. Written apart from the strategies: shares no code with
+// them.
+void validate(std::span<const TensorUsageRecord> records, const ObjectPlan& plan,
+              const PlanOptions& options = {});
+void validate(std::span<const TensorUsageRecord> records, const OffsetPlan& plan,
+              const PlanOptions& options = {});
 
 }  // namespace vellum::planner

@@ -1,0 +1,70 @@
+// vellum-plan: plans the memory of a list of tensor usage records. Exit status: 0 done, 1 failed, 2 usage.
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "plan_json.hpp"
+#include "vellum/planner/plan_report.hpp"
+#include "vellum/planner/records_csv.hpp"
+
+namespace {
+
+using namespace vellum;
+
+struct Arguments {
+  std::string records;
+  std::string strategy = "all";
+  std::string mode;
+  uint64_t alignment = 1;
+  std::string csv;
+  bool json = false;
+};
+
+void plan(const Arguments& arguments) {
+  const auto table = planner::read_records_csv(std::filesystem::path(arguments.records));
+  std::optional<planner::PlanMode> mode;
+  if (!arguments.mode.empty()) mode = planner::plan_mode_from_name(arguments.mode);
+  planner::PlanOptions options;
+  options.alignment = arguments.alignment;
+  const auto report = planner::make_plan_report(table.records, arguments.strategy, mode, options);
+  if (!arguments.csv.empty()) {
+    std::ofstream out(arguments.csv, std::ios::binary);
+    if (!out) throw planner::PlanError("cannot write " + arguments.csv);
+    planner::write_plan_csv(out, table.ids, table.records, report);
+  }
+  if (arguments.json) {
+    std::cout << cli::plan_json(report).dump(1) << '\n';
+  } else {
+    std::cout << planner::plan_table(report);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app("Plans memory for tensor usage records: which tensors share an object, or an offset each in one arena");
+  app.add_option("FILE", arguments.records, "CSV of records: id,first,last,size")->required();
+  app.add_option("--strategy", arguments.strategy, "a strategy's name, or all")->capture_default_str();
+  app.add_option("--mode", arguments.mode, "objects or offsets; default: both")
+      ->check(CLI::IsMember({"objects", "offsets"}));
+  app.add_option("--alignment", arguments.alignment, "bytes, a power of two")->capture_default_str();
+  app.add_option("--csv", arguments.csv, "write the records with each plan's assignment to this file");
+  app.add_flag("--json", arguments.json, "print one JSON document");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  try {
+    plan(arguments);
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << "vellum-plan: " << error.what() << '\n';
+    return 1;
+  }
+}

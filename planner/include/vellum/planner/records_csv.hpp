@@ -1,0 +1,44 @@
+// Tensor usage records as CSV, for tools and tests.
+//
+// The first line that is not a comment is the header; columns may come in any order, and columns beyond these
+// are ignored:
+//   id            a label (optional: the record's index stands in for it)
+//   size          bytes; or bytes_f32
+//   first, last   tasks, both inclusive; or first_op, last_op; or lower, upper with an exclusive upper
+// Lines that start with # are comments, empty lines are skipped, fields may be quoted as in RFC 4180.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <iosfwd>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vellum/planner/records.hpp"
+
+namespace vellum::planner {
+
+struct RecordsTable {
+  std::vector<std::string> ids;
+  std::vector<TensorUsageRecord> records;  // sizes are Bytes
+};
+
+// Throws PlanError naming file and line. `name` stands for the file in messages.
+RecordsTable read_records_csv(std::istream& in, std::string_view name);
+RecordsTable read_records_csv(const std::filesystem::path& file);
+
+// A column beyond the records' own: a number per record.
+struct CsvColumn {
+  std::string name;
+  std::span<const uint64_t> values;
+};
+
+// Writes id,first,last,size and the further columns. Textures are written with their bytes and a column, extent, that
+// the reader ignores: 64x32:7 for 64 by 32 texels of format id 7. Throws PlanError where ids, records and columns
+// differ in length or the stream fails.
+void write_records_csv(std::ostream& out, std::span<const std::string> ids, std::span<const TensorUsageRecord> records,
+                       std::span<const CsvColumn> further = {});
+
+}  // namespace vellum::planner

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "problem.hpp"
+
+namespace vellum::planner::detail {
+
+// Pisarchyk & Lee 2020, section 3: sort the sizes live at each task in falling order; the i-th positional
+// maximum is the largest of the i-th numbers over all tasks. As many numbers as tensors are ever live at
+// once.
+std::vector<uint64_t> positional_maxima(const RecordClass& records);
+
+uint64_t objects_lower_bound(const std::vector<RecordClass>& classes);
+uint64_t offsets_lower_bound(const RecordClass& records);
+
+}  // namespace vellum::planner::detail

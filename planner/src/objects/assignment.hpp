@@ -1,0 +1,27 @@
+// The strategies for shared objects: each solves one class of records, one strategy a file.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "../problem.hpp"
+
+namespace vellum::planner::detail {
+
+// Per item the object it goes to, numbered from 0 without holes. The extent of an object follows: it covers,
+// dimension by dimension, the items it carries.
+using ObjectAssignment = std::vector<uint32_t>;
+
+// No sharing.
+ObjectAssignment objects_naive(const RecordClass& records);
+// Only tensors of exactly one extent share.
+ObjectAssignment objects_equality(const RecordClass& records);
+// Lee et al. 2019 (arXiv 1907.01989), section 4.1: execution order, best fit, the nearest smaller object
+// grows.
+ObjectAssignment objects_greedy_in_order(const RecordClass& records);
+// Pisarchyk & Lee 2020 (arXiv 2001.03288), sections 4.2 to 4.4.
+ObjectAssignment objects_greedy_by_breadth(const RecordClass& records);
+ObjectAssignment objects_greedy_by_size(const RecordClass& records);
+ObjectAssignment objects_greedy_by_size_improved(const RecordClass& records);
+
+}  // namespace vellum::planner::detail

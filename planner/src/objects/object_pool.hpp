@@ -1,0 +1,62 @@
+// The objects made so far, and which of them suits a tensor best.
+//
+// Rule of growth: an object grows to the maximum of its own and the tensor's extent in each dimension.
+// Growing costs the bytes that the object gains. A tensor takes the free object whose growth costs least;
+// among those the one that leaves the fewest bytes unused. It takes a new object instead where growing would
+// cost as much as the tensor itself. For bytes this is the rule of Lee et al. 2019: the smallest object that
+// is large enough, else the largest one, grown (growing b bytes to s > b costs s - b < s, so an object is
+// reused wherever one is free).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "../problem.hpp"
+#include "assignment.hpp"
+#include "timeline.hpp"
+
+namespace vellum::planner::detail {
+
+class ObjectPool {
+ public:
+  struct Fit {
+    uint32_t object = 0;
+    uint64_t growth = 0;  // bytes that the object gains
+    uint64_t unused = 0;  // bytes of the grown object beyond the tensor's
+  };
+
+  explicit ObjectPool(const RecordClass& records) : records_(records) {}
+
+  std::optional<Fit> best_fit(const Item& item) const;
+  // What it costs to put the item into that object, if its lifetime is free there.
+  std::optional<Fit> fit(uint32_t object, const Item& item) const;
+  std::optional<int64_t> gap(uint32_t object, const Item& item) const {
+    return objects_[object].busy.gap(item);
+  }
+
+  void put(uint32_t object, const Item& item);
+  uint32_t put_in_new(const Item& item);
+  size_t size() const { return objects_.size(); }
+
+ private:
+  struct Object {
+    Extent extent{0, 0, 0};
+    uint64_t bytes = 0;
+    Timeline busy;
+  };
+
+  std::optional<Fit> best_fit_by_bytes(const Item& item) const;
+  std::optional<Fit> best_fit_by_extent(const Item& item) const;
+
+  const RecordClass& records_;
+  std::vector<Object> objects_;
+  std::set<std::pair<uint64_t, uint32_t>> by_bytes_;  // (bytes, object); kept for one-dimensional classes
+};
+
+// Takes the items in the given order, each into its best fit.
+ObjectAssignment assign_in(const std::vector<uint32_t>& order, const RecordClass& records);
+
+}  // namespace vellum::planner::detail

@@ -1,0 +1,39 @@
+// An arena filled tensor by tensor.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "../problem.hpp"
+#include "../trees.hpp"
+#include "assignment.hpp"
+
+namespace vellum::planner::detail {
+
+class Arena {
+ public:
+  explicit Arena(std::span<const Item> items);
+
+  // Puts the item into the smallest gap between the tensors that are live with it, else above them all
+  // (Pisarchyk & Lee 2020, algorithm 3). The lowest of equal gaps. O(m log n) for m tensors live with it.
+  void place(uint32_t item);
+
+  OffsetAssignment offsets() && { return std::move(offset_of_); }
+
+ private:
+  void find_live_with(const Item& item);
+
+  std::span<const Item> items_;
+  std::vector<uint32_t> by_first_, rank_;
+  MaxTree last_;  // at rank by first: last task of the items placed
+  OffsetAssignment offset_of_;
+  std::vector<std::pair<uint64_t, uint64_t>>
+      live_;  // offset and end of the tensors live with the item in hand
+};
+
+// Takes the items in the given order.
+OffsetAssignment place_in(const std::vector<uint32_t>& order, const RecordClass& records);
+
+}  // namespace vellum::planner::detail

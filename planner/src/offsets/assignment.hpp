@@ -1,0 +1,19 @@
+// The strategies for offsets: one strategy a file.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "../problem.hpp"
+
+namespace vellum::planner::detail {
+
+using OffsetAssignment = std::vector<uint64_t>;  // per item
+
+// One after the other, no sharing.
+OffsetAssignment offsets_naive(const RecordClass& records);
+// Pisarchyk & Lee 2020 (arXiv 2001.03288), sections 5.2 and 5.1.
+OffsetAssignment offsets_greedy_by_size(const RecordClass& records);
+OffsetAssignment offsets_greedy_by_breadth(const RecordClass& records);
+
+}  // namespace vellum::planner::detail

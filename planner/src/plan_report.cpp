@@ -1,0 +1,153 @@
+#include "vellum/planner/plan_report.hpp"
+
+#include <algorithm>
+#include <iomanip>
+#include <limits>
+#include <locale>
+#include <sstream>
+
+#include "vellum/planner/records_csv.hpp"
+
+namespace vellum::planner {
+namespace {
+
+// The strategies of that name, or all of them; empty where there is none.
+template <typename Strategy>
+std::vector<Strategy> chosen(std::span<const Strategy> all, std::string_view strategy) {
+  std::vector<Strategy> found;
+  for (const Strategy s : all) {
+    if (strategy == "all" || strategy == name(s)) found.push_back(s);
+  }
+  return found;
+}
+
+PlanRow object_row(std::span<const TensorUsageRecord> records, ObjectStrategy strategy, const PlanOptions& options) {
+  const ObjectPlan plan = plan_objects(records, strategy, options);
+  validate(records, plan, options);
+  PlanRow row;
+  row.strategy = name(strategy);
+  row.mode = PlanMode::objects;
+  row.total_bytes = plan.total_bytes;
+  row.lower_bound = plan.lower_bound;
+  row.object_count = plan.objects.size();
+  row.proved_optimal = plan.proved_optimal;
+  row.assignment.assign(plan.object_of.begin(), plan.object_of.end());
+  return row;
+}
+
+PlanRow offset_row(std::span<const TensorUsageRecord> records, OffsetStrategy strategy, const PlanOptions& options) {
+  const OffsetPlan plan = plan_offsets(records, strategy, options);
+  validate(records, plan, options);
+  PlanRow row;
+  row.strategy = name(strategy);
+  row.mode = PlanMode::offsets;
+  row.total_bytes = plan.total_bytes;
+  row.lower_bound = plan.lower_bound;
+  row.object_count = records.empty() ? 0 : 1;
+  row.proved_optimal = plan.proved_optimal;
+  row.assignment = plan.offset_of;
+  return row;
+}
+
+void mark_smallest(std::vector<PlanRow>& plans) {
+  for (const PlanMode mode : {PlanMode::objects, PlanMode::offsets}) {
+    uint64_t smallest = std::numeric_limits<uint64_t>::max();
+    for (const PlanRow& row : plans) {
+      if (row.mode == mode) smallest = std::min(smallest, row.total_bytes);
+    }
+    for (PlanRow& row : plans) {
+      if (row.mode == mode) row.smallest = row.total_bytes == smallest;
+    }
+  }
+}
+
+std::string mebibytes(uint64_t bytes) {
+  std::ostringstream out;
+  out.imbue(std::locale::classic());
+  out << std::fixed << std::setprecision(3) << static_cast<double>(bytes) / (1024.0 * 1024.0);
+  return out.str();
+}
+
+void table_of(std::ostream& out, const PlanReport& report, PlanMode mode) {
+  const uint64_t bound = mode == PlanMode::objects ? report.objects_lower_bound : report.offsets_lower_bound;
+  const auto line = [&](std::string_view label, uint64_t bytes, const std::string& objects, std::string_view marks) {
+    std::ostringstream text;
+    text.imbue(std::locale::classic());
+    text << "  " << std::left << std::setw(26) << label << std::right << std::setw(16) << bytes << std::setw(13)
+         << mebibytes(bytes) << std::setw(9) << objects << "  " << marks;
+    std::string row = text.str();
+    row.erase(row.find_last_not_of(' ') + 1);
+    out << row << '\n';
+  };
+  out << name(mode) << std::string(26 - name(mode).size() + 2, ' ') << "           bytes          MiB  objects\n";
+  for (const PlanRow& row : report.plans) {
+    if (row.mode != mode) continue;
+    const std::string marks = std::string(row.smallest ? "*" : "") + (row.proved_optimal ? "=" : "");
+    line(row.strategy, row.total_bytes, std::to_string(row.object_count), marks);
+  }
+  line("(lower bound)", bound, "", "");
+}
+
+bool has(const PlanReport& report, PlanMode mode) {
+  return std::any_of(report.plans.begin(), report.plans.end(), [&](const PlanRow& row) { return row.mode == mode; });
+}
+
+}  // namespace
+
+std::string_view name(PlanMode mode) { return mode == PlanMode::objects ? "objects" : "offsets"; }
+
+PlanMode plan_mode_from_name(std::string_view text) {
+  for (const PlanMode mode : {PlanMode::objects, PlanMode::offsets}) {
+    if (text == name(mode)) return mode;
+  }
+  throw PlanError("no mode \"" + std::string(text) + "\"; there are objects, offsets");
+}
+
+PlanReport make_plan_report(std::span<const TensorUsageRecord> records, std::string_view strategy,
+                            std::optional<PlanMode> mode, const PlanOptions& options) {
+  auto objects = chosen(all_object_strategies(), strategy);
+  auto offsets = chosen(all_offset_strategies(), strategy);
+  const bool textures =
+      std::any_of(records.begin(), records.end(), [](const auto& r) { return !std::holds_alternative<Bytes>(r.size); });
+  if (mode == PlanMode::objects || (!mode && offsets.empty())) {
+    if (objects.empty()) object_strategy_from_name(strategy);  // throws
+  }
+  if (mode == PlanMode::offsets && offsets.empty()) offset_strategy_from_name(strategy);
+  if (mode == PlanMode::objects || (!mode && textures)) offsets.clear();
+  if (mode == PlanMode::offsets) objects.clear();
+
+  PlanReport report;
+  report.record_count = records.size();
+  report.naive_bytes = naive_bytes(records, options);
+  report.objects_lower_bound = objects_lower_bound(records, options);
+  report.offsets_lower_bound = offsets_lower_bound(records, options);
+  for (const ObjectStrategy s : objects) report.plans.push_back(object_row(records, s, options));
+  for (const OffsetStrategy s : offsets) report.plans.push_back(offset_row(records, s, options));
+  mark_smallest(report.plans);
+  return report;
+}
+
+std::string plan_table(const PlanReport& report) {
+  std::ostringstream out;
+  out.imbue(std::locale::classic());
+  out << report.record_count << " tensors, " << report.naive_bytes << " bytes (" << mebibytes(report.naive_bytes)
+      << " MiB) without sharing\n\n";
+  for (const PlanMode mode : {PlanMode::objects, PlanMode::offsets}) {
+    if (!has(report, mode)) continue;
+    table_of(out, report, mode);
+    out << '\n';
+  }
+  out << "* smallest   = proved optimal\n";
+  return out.str();
+}
+
+void write_plan_csv(std::ostream& out, std::span<const std::string> ids, std::span<const TensorUsageRecord> records,
+                    const PlanReport& report) {
+  std::vector<CsvColumn> columns;
+  for (const PlanRow& plan : report.plans) {
+    columns.push_back({std::string(name(plan.mode)) + ":" + plan.strategy, plan.assignment});
+  }
+  write_records_csv(out, ids, records, columns);
+}
+
+}  // namespace vellum::planner

@@ -1,0 +1,47 @@
+// The planning problem as the strategies see it: records checked, aligned, and split into classes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "vellum/planner/plan.hpp"
+
+namespace vellum::planner::detail {
+
+// Bytes are an extent of one dimension, so that one rule covers buffers and textures.
+using Extent = std::array<uint64_t, 3>;
+
+struct Item {
+  uint32_t record = 0;  // index into the caller's records
+  int64_t first = 0;    // tasks, both inclusive
+  int64_t last = 0;
+  Extent extent{1, 1, 1};
+  uint64_t bytes = 0;  // of an object that holds exactly this tensor, alignment included
+};
+
+// Records of one kind (bytes, 2D, 3D) and one texel format: only these may share objects.
+struct RecordClass {
+  size_t kind = 0;  // index of the alternative in Size
+  TexelFormat format{0, 1};
+  uint64_t alignment = 1;
+  std::vector<Item> items;  // in record order
+
+  bool one_dimensional() const { return kind == 0; }
+  // Bytes of an object with this extent; the largest uint64_t where that does not fit.
+  uint64_t bytes_of(const Extent& extent) const;
+  Size size_of(const Extent& extent) const;
+};
+
+// The smallest extent that covers both: an object grows to the maximum in each dimension.
+Extent cover(const Extent& a, const Extent& b);
+
+// Checks every record and the options, and the sum of all sizes; throws PlanError naming the record.
+// Classes come in the order of their first record.
+std::vector<RecordClass> classify(std::span<const TensorUsageRecord> records, const PlanOptions& options);
+
+// For offsets: all records in one class, whatever their kind, by their bytes.
+RecordClass as_bytes(std::span<const TensorUsageRecord> records, const PlanOptions& options);
+
+}  // namespace vellum::planner::detail
