@@ -47,7 +47,8 @@ void plan(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app("Plans memory for tensor usage records: which tensors share an object, or an offset each in one arena");
+  CLI::App app(
+      "Plans memory for tensor usage records: which tensors share an object, or an offset each in one arena");
   app.add_option("FILE", arguments.records, "CSV of records: id,first,last,size")->required();
   app.add_option("--strategy", arguments.strategy, "a strategy's name, or all")->capture_default_str();
   app.add_option("--mode", arguments.mode, "objects or offsets; default: both")

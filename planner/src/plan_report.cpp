@@ -21,7 +21,8 @@ std::vector<Strategy> chosen(std::span<const Strategy> all, std::string_view str
   return found;
 }
 
-PlanRow object_row(std::span<const TensorUsageRecord> records, ObjectStrategy strategy, const PlanOptions& options) {
+PlanRow object_row(std::span<const TensorUsageRecord> records, ObjectStrategy strategy,
+                   const PlanOptions& options) {
   const ObjectPlan plan = plan_objects(records, strategy, options);
   validate(records, plan, options);
   PlanRow row;
@@ -35,7 +36,8 @@ PlanRow object_row(std::span<const TensorUsageRecord> records, ObjectStrategy st
   return row;
 }
 
-PlanRow offset_row(std::span<const TensorUsageRecord> records, OffsetStrategy strategy, const PlanOptions& options) {
+PlanRow offset_row(std::span<const TensorUsageRecord> records, OffsetStrategy strategy,
+                   const PlanOptions& options) {
   const OffsetPlan plan = plan_offsets(records, strategy, options);
   validate(records, plan, options);
   PlanRow row;
@@ -70,26 +72,31 @@ std::string mebibytes(uint64_t bytes) {
 
 void table_of(std::ostream& out, const PlanReport& report, PlanMode mode) {
   const uint64_t bound = mode == PlanMode::objects ? report.objects_lower_bound : report.offsets_lower_bound;
-  const auto line = [&](std::string_view label, uint64_t bytes, const std::string& objects, std::string_view marks) {
+  const auto line = [&](std::string_view label, uint64_t bytes, const std::string& objects,
+                        std::string_view marks) {
     std::ostringstream text;
     text.imbue(std::locale::classic());
-    text << "  " << std::left << std::setw(26) << label << std::right << std::setw(16) << bytes << std::setw(13)
-         << mebibytes(bytes) << std::setw(9) << objects << "  " << marks;
+    text << "  " << std::left << std::setw(26) << label << std::right << std::setw(16) << bytes
+         << std::setw(13) << mebibytes(bytes) << std::setw(9) << objects << "  " << marks;
     std::string row = text.str();
     row.erase(row.find_last_not_of(' ') + 1);
     out << row << '\n';
   };
-  out << name(mode) << std::string(26 - name(mode).size() + 2, ' ') << "           bytes          MiB  objects\n";
+  out << name(mode) << std::string(26 - name(mode).size() + 2, ' ')
+      << "           bytes          MiB  objects\n";
   for (const PlanRow& row : report.plans) {
     if (row.mode != mode) continue;
-    const std::string marks = std::string(row.smallest ? "*" : "") + (row.proved_optimal ? "=" : "");
+    std::string marks;
+    if (row.smallest) marks += '*';
+    if (row.proved_optimal) marks += '=';
     line(row.strategy, row.total_bytes, std::to_string(row.object_count), marks);
   }
   line("(lower bound)", bound, "", "");
 }
 
 bool has(const PlanReport& report, PlanMode mode) {
-  return std::any_of(report.plans.begin(), report.plans.end(), [&](const PlanRow& row) { return row.mode == mode; });
+  return std::any_of(report.plans.begin(), report.plans.end(),
+                     [&](const PlanRow& row) { return row.mode == mode; });
 }
 
 }  // namespace
@@ -107,8 +114,8 @@ PlanReport make_plan_report(std::span<const TensorUsageRecord> records, std::str
                             std::optional<PlanMode> mode, const PlanOptions& options) {
   auto objects = chosen(all_object_strategies(), strategy);
   auto offsets = chosen(all_offset_strategies(), strategy);
-  const bool textures =
-      std::any_of(records.begin(), records.end(), [](const auto& r) { return !std::holds_alternative<Bytes>(r.size); });
+  const bool textures = std::any_of(records.begin(), records.end(),
+                                    [](const auto& r) { return !std::holds_alternative<Bytes>(r.size); });
   if (mode == PlanMode::objects || (!mode && offsets.empty())) {
     if (objects.empty()) object_strategy_from_name(strategy);  // throws
   }
@@ -130,8 +137,8 @@ PlanReport make_plan_report(std::span<const TensorUsageRecord> records, std::str
 std::string plan_table(const PlanReport& report) {
   std::ostringstream out;
   out.imbue(std::locale::classic());
-  out << report.record_count << " tensors, " << report.naive_bytes << " bytes (" << mebibytes(report.naive_bytes)
-      << " MiB) without sharing\n\n";
+  out << report.record_count << " tensors, " << report.naive_bytes << " bytes ("
+      << mebibytes(report.naive_bytes) << " MiB) without sharing\n\n";
   for (const PlanMode mode : {PlanMode::objects, PlanMode::offsets}) {
     if (!has(report, mode)) continue;
     table_of(out, report, mode);
@@ -141,8 +148,8 @@ std::string plan_table(const PlanReport& report) {
   return out.str();
 }
 
-void write_plan_csv(std::ostream& out, std::span<const std::string> ids, std::span<const TensorUsageRecord> records,
-                    const PlanReport& report) {
+void write_plan_csv(std::ostream& out, std::span<const std::string> ids,
+                    std::span<const TensorUsageRecord> records, const PlanReport& report) {
   std::vector<CsvColumn> columns;
   for (const PlanRow& plan : report.plans) {
     columns.push_back({std::string(name(plan.mode)) + ":" + plan.strategy, plan.assignment});

@@ -152,7 +152,8 @@ TensorUsageRecord record_of(const std::vector<std::string>& row, const Columns& 
 
 // A field as it stands in the file: quoted where it has to be.
 std::string field(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos && !text.starts_with('#')) return std::string(text);
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos && !text.starts_with('#'))
+    return std::string(text);
   std::string quoted(1, '"');
   for (const char c : text) {
     if (c == '"') quoted += '"';
@@ -202,14 +203,15 @@ RecordsTable read_records_csv(const std::filesystem::path& file) {
   return read_records_csv(in, file.string());
 }
 
-void write_records_csv(std::ostream& out, std::span<const std::string> ids, std::span<const TensorUsageRecord> records,
-                       std::span<const CsvColumn> further) {
+void write_records_csv(std::ostream& out, std::span<const std::string> ids,
+                       std::span<const TensorUsageRecord> records, std::span<const CsvColumn> further) {
   if (ids.size() != records.size()) throw PlanError("records and their ids differ in number");
   for (const CsvColumn& column : further) {
-    if (column.values.size() != records.size()) throw PlanError("column " + column.name + " has not one value per record");
+    if (column.values.size() != records.size())
+      throw PlanError("column " + column.name + " has not one value per record");
   }
-  const bool textures =
-      std::any_of(records.begin(), records.end(), [](const auto& r) { return !std::holds_alternative<Bytes>(r.size); });
+  const bool textures = std::any_of(records.begin(), records.end(),
+                                    [](const auto& r) { return !std::holds_alternative<Bytes>(r.size); });
   out << "id,first,last,size" << (textures ? ",extent" : "");
   for (const CsvColumn& column : further) out << ',' << field(column.name);
   out << '\n';

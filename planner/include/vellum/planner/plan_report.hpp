@@ -37,9 +37,9 @@ struct PlanReport {
   uint64_t offsets_lower_bound = 0;
 };
 
-// Plans with the strategy of that name, or with every one for "all", in the given mode, or in each mode that has
-// the strategy. Textures have no offset plans: without a mode those are left out. Every plan is validated.
-// Throws PlanError for a name that the mode does not have.
+// Plans with the strategy of that name, or with every one for "all", in the given mode, or in each mode that
+// has the strategy. Textures have no offset plans: without a mode those are left out. Every plan is
+// validated. Throws PlanError for a name that the mode does not have.
 PlanReport make_plan_report(std::span<const TensorUsageRecord> records, std::string_view strategy,
                             std::optional<PlanMode> mode, const PlanOptions& options = {});
 
@@ -47,7 +47,7 @@ PlanReport make_plan_report(std::span<const TensorUsageRecord> records, std::str
 std::string plan_table(const PlanReport& report);
 
 // The records as write_records_csv writes them, with a further column mode:strategy for each plan.
-void write_plan_csv(std::ostream& out, std::span<const std::string> ids, std::span<const TensorUsageRecord> records,
-                    const PlanReport& report);
+void write_plan_csv(std::ostream& out, std::span<const std::string> ids,
+                    std::span<const TensorUsageRecord> records, const PlanReport& report);
 
 }  // namespace vellum::planner

@@ -35,10 +35,10 @@ struct CsvColumn {
   std::span<const uint64_t> values;
 };
 
-// Writes id,first,last,size and the further columns. Textures are written with their bytes and a column, extent, that
-// the reader ignores: 64x32:7 for 64 by 32 texels of format id 7. Throws PlanError where ids, records and columns
-// differ in length or the stream fails.
-void write_records_csv(std::ostream& out, std::span<const std::string> ids, std::span<const TensorUsageRecord> records,
-                       std::span<const CsvColumn> further = {});
+// Writes id,first,last,size and the further columns. Textures are written with their bytes and a column,
+// extent, that the reader ignores: 64x32:7 for 64 by 32 texels of format id 7. Throws PlanError where ids,
+// records and columns differ in length or the stream fails.
+void write_records_csv(std::ostream& out, std::span<const std::string> ids,
+                       std::span<const TensorUsageRecord> records, std::span<const CsvColumn> further = {});
 
 }  // namespace vellum::planner
