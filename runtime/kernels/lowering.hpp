@@ -9,11 +9,9 @@
 
 #include "caps/device_caps.hpp"
 #include "kernels/program.hpp"
+#include "vellum/options.hpp"
 
 namespace vellum {
-
-enum class Precision : uint8_t { fp32, fp16 };            // of stored intermediates and weights; sums are fp32
-enum class StorageChoice : uint8_t { automatic, image2d, image3d, buffer };
 
 struct LoweringOptions {
   Precision precision = Precision::fp32;

@@ -83,7 +83,7 @@ struct Dispatch {
   std::string op;        // operator type, "Conv"; "Convert" for layout changes
   std::string shader;    // file of shaders/ without ".comp"
   std::vector<std::pair<std::string, std::string>> defines;  // preamble macros of this variant, sorted by name
-  std::array<uint32_t, 3> workgroup_size{64, 1, 1};
+  std::array<uint32_t, 3> workgroup_size{64, 1, 1};  // the shader sees it as WORKGROUP_X, WORKGROUP_Y, WORKGROUP_Z
   std::array<uint32_t, 3> workgroup_count{1, 1, 1};
   std::vector<Binding> bindings;        // binding number = position
   std::vector<std::byte> push_constants;

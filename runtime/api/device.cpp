@@ -1,0 +1,67 @@
+#include "api/guard.hpp"
+#include "api/impl.hpp"
+
+namespace vellum {
+namespace {
+
+const char* type_name(DeviceType type) {
+  switch (type) {
+    case DeviceType::discrete_gpu: return "discrete GPU";
+    case DeviceType::integrated_gpu: return "integrated GPU";
+    case DeviceType::virtual_gpu: return "virtual GPU";
+    case DeviceType::cpu: return "CPU";
+    case DeviceType::other: break;
+  }
+  return "other";
+}
+
+// Major, minor and patch as VK_MAKE_API_VERSION packs them (Vulkan specification, "Version numbers").
+std::string version(uint32_t api) {
+  return std::to_string((api >> 22) & 0x7f) + "." + std::to_string((api >> 12) & 0x3ff) + "." +
+         std::to_string(api & 0xfff);
+}
+
+DeviceInfo device_info(const DeviceCaps& caps, uint32_t index) {
+  DeviceInfo info;
+  info.index = index;
+  info.name = caps.name;
+  info.type = type_name(caps.type);
+  info.driver = caps.driver;
+  info.api_version = version(caps.api_version);
+  info.preferred_storage = caps.prefers_images ? "image2d" : "buffer";
+  info.fp16_arithmetic = caps.fp16_arithmetic;
+  info.timestamp_period_ns = caps.timestamp_period_ns;
+  info.max_image_dimension_2d = caps.max_image_dimension_2d;
+  info.max_image_dimension_3d = caps.max_image_dimension_3d;
+  info.max_storage_buffer_range = caps.max_storage_buffer_range;
+  return info;
+}
+
+}  // namespace
+
+std::vector<DeviceInfo> devices() {
+  return guard([] {
+    std::vector<DeviceInfo> infos;
+    for (const DeviceCaps& caps : gpu::list_devices())
+      infos.push_back(device_info(caps, static_cast<uint32_t>(infos.size())));
+    return infos;
+  });
+}
+
+Device Device::open(const DeviceOptions& options) {
+  return guard([&] {
+    gpu::ContextOptions context;
+    context.device = options.device;
+    context.validation = options.validation;
+    context.log = options.log;
+    context.cache_folder = options.cache_folder;
+    if (options.android_baseline_2022) context.adjust_caps = clamp_to_android_baseline_2022;
+    auto impl = std::make_shared<Impl>();
+    impl->context = gpu::Context::create(context);
+    return Device(std::move(impl));
+  });
+}
+
+DeviceInfo Device::info() const { return device_info(impl_->context->caps(), 0); }
+
+}  // namespace vellum

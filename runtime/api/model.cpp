@@ -1,0 +1,84 @@
+#include "api/guard.hpp"
+#include "api/impl.hpp"
+#include "import/import.hpp"
+#include "passes/passes.hpp"
+#include "plan/memory_plan.hpp"
+
+namespace vellum {
+namespace {
+
+std::vector<TensorInfo> infos(const Graph& graph, const std::vector<ValueId>& ids) {
+  std::vector<TensorInfo> result;
+  for (ValueId id : ids) {
+    const Value& value = graph.values[id];
+    result.push_back({value.name, value.type.dtype, value.type.shape});
+  }
+  return result;
+}
+
+NodeInfo node_info(const Graph& graph, const Node& node) {
+  NodeInfo info{.name = node.name, .op = std::string(node.op->type()), .attributes = to_string(node.op->attributes())};
+  for (ValueId id : node.inputs) {
+    info.inputs.push_back(id == kNoValue ? "" : graph.values[id].name);
+    if (id != kNoValue && graph.constant(id)) info.parameters += static_cast<uint64_t>(graph.constant(id)->elements());
+  }
+  for (ValueId id : node.outputs) {
+    info.outputs.push_back(id == kNoValue ? "" : graph.values[id].name);
+    info.output_shapes.push_back(id == kNoValue ? Shape{} : graph.values[id].type.shape);
+  }
+  const std::vector<OperatorInput> inputs = operator_inputs(graph, node);
+  info.macs = node.op->macs(inputs);
+  return info;
+}
+
+}  // namespace
+
+Model Model::load(const std::filesystem::path& file) {
+  return guard([&] { return Model(std::make_shared<const Impl>(Impl{import_model(file)})); });
+}
+
+Model Model::load(std::span<const std::byte> bytes) {
+  return guard([&] { return Model(std::make_shared<const Impl>(Impl{import_model(bytes)})); });
+}
+
+std::vector<TensorInfo> Model::inputs() const { return infos(impl_->graph, impl_->graph.inputs); }
+
+std::vector<TensorInfo> Model::outputs() const {
+  return guard([&] {
+    // Shapes of outputs that the file leaves out follow from those of the inputs, where these are all known.
+    Graph graph = impl_->graph;
+    bool known = true;
+    for (ValueId id : graph.inputs) known = known && is_known(graph.values[id].type.shape);
+    if (known) infer_shapes_and_fold(graph, {});
+    return infos(graph, graph.outputs);
+  });
+}
+
+std::vector<NodeInfo> Model::nodes(const InputShapes& shapes) const {
+  return guard([&] {
+    Graph graph = impl_->graph;
+    infer_shapes_and_fold(graph, shapes);
+    std::vector<NodeInfo> result;
+    for (const Node& node : graph.nodes) result.push_back(node_info(graph, node));
+    return result;
+  });
+}
+
+Program make_program(const Model& model, const DeviceCaps& caps, const SessionOptions& options) {
+  const Graph graph = optimise(model.impl()->graph, options.input_shapes);
+  return lower(graph, caps, {.precision = options.precision, .storage = options.storage});
+}
+
+std::string describe(const Model& model, std::string_view stage, const SessionOptions& options, const Device* device) {
+  return guard([&]() -> std::string {
+    if (stage == "graph") return to_text(optimise(model.impl()->graph, options.input_shapes));
+    const Program program = make_program(model, device ? device->impl()->context->caps() : DeviceCaps{}, options);
+    if (stage == "program") return to_text(program);
+    if (stage == "plan")
+      return to_text(plan_memory(program, options.memory, planner::object_strategy_from_name(options.strategy), 16), program);
+    throw Error(ErrorCode::invalid_argument,
+                "stage '" + std::string(stage) + "' is none of graph, program and plan");
+  });
+}
+
+}  // namespace vellum

@@ -1,0 +1,194 @@
+#include "exec/executor.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "exec/host_values.hpp"
+#include "vellum/error.hpp"
+#include "vulkan/context.hpp"
+#include "vulkan/transfer.hpp"
+
+namespace vellum {
+namespace {
+
+gpu::PipelineKey pipeline_key(const Program& program, const Dispatch& dispatch) {
+  gpu::PipelineKey key;
+  key.shader = dispatch.shader;
+  key.defines = dispatch.defines;
+  key.workgroup_size = dispatch.workgroup_size;
+  key.push_constant_bytes = static_cast<uint32_t>(dispatch.push_constants.size());
+  for (const Binding& binding : dispatch.bindings)
+    key.bindings.push_back(program.tensors[binding.tensor].desc.storage == Storage::buffer
+                               ? gpu::BindingType::storage_buffer
+                           : binding.sampled ? gpu::BindingType::sampled_image
+                                             : gpu::BindingType::storage_image);
+  return key;
+}
+
+constexpr uint64_t kBufferAlignment = 16;  // a vec4: what every kernel may read or write at once
+
+}  // namespace
+
+Executor::Executor(std::shared_ptr<gpu::Context> context, Program program, const ExecutorOptions& options)
+    : context_(std::move(context)), program_(std::move(program)), options_(options) {
+  plan_ = plan_memory(program_, options_.memory, options_.strategy, kBufferAlignment);
+  syncs_ = synchronise(program_, plan_);
+  make_pipelines();
+  tensors_ = std::make_unique<DeviceTensors>(context_, program_, plan_);
+  make_descriptor_sets();
+  if (options_.timestamps && gpu::timestamps_supported(*context_) && !program_.tasks.empty())
+    queries_ = std::make_unique<gpu::TimestampQueries>(context_, static_cast<uint32_t>(2 * program_.tasks.size()));
+  split_into_steps();
+  for (size_t i = 0; i < steps_.size(); ++i)
+    if (!steps_[i].host) record(steps_[i], i == 0, i + 1 == steps_.size() || steps_[i + 1].host);
+}
+
+Executor::~Executor() {
+  try {
+    wait_for_submitted();  // nothing may be freed under a run that an error cut short
+  } catch (const Error&) {
+    // The device is lost or hangs: there is nothing left to wait for.
+  }
+}
+
+void Executor::make_pipelines() {
+  std::vector<gpu::PipelineKey> keys;
+  for (const Task& task : program_.tasks) {
+    dispatch_of_task_.push_back(keys.size());
+    if (task.dispatch) keys.push_back(pipeline_key(program_, *task.dispatch));
+  }
+  pipelines_ = context_->pipelines().prepare(keys);
+}
+
+void Executor::make_descriptor_sets() {
+  sets_ = std::make_unique<gpu::DescriptorSets>(context_, pipelines_);
+  for (size_t t = 0; t < program_.tasks.size(); ++t) {
+    if (!program_.tasks[t].dispatch) continue;
+    std::vector<gpu::BoundResource> resources;
+    for (const Binding& binding : program_.tasks[t].dispatch->bindings)
+      resources.push_back(tensors_->resource(binding.tensor));
+    sets_->write(dispatch_of_task_[t], resources);
+  }
+}
+
+void Executor::split_into_steps() {
+  const size_t most = options_.tasks_per_submit == 0 ? std::numeric_limits<size_t>::max() : options_.tasks_per_submit;
+  for (size_t t = 0; t < program_.tasks.size(); ++t) {
+    const bool host = program_.tasks[t].host.has_value();
+    const bool joins = !host && !steps_.empty() && !steps_.back().host && steps_.back().task_count < most;
+    if (!joins) {
+      steps_.push_back({});
+      steps_.back().first_task = t;
+      steps_.back().host = host;
+    }
+    ++steps_.back().task_count;
+  }
+}
+
+void Executor::record(Step& step, bool first, bool host_follows) {
+  step.commands = std::make_unique<gpu::CommandBuffer>(context_);
+  step.fence = std::make_unique<gpu::Fence>(context_);
+  gpu::CommandBuffer& commands = *step.commands;
+  commands.begin();
+  if (queries_ && first) queries_->reset(commands);
+  for (size_t t = step.first_task; t < step.first_task + step.task_count; ++t) record_task(commands, t);
+  if (host_follows) commands.barrier(gpu::kComputeWrite, gpu::kHostRead);
+  commands.end();
+}
+
+void Executor::record_task(gpu::CommandBuffer& commands, size_t task) {
+  const Dispatch& dispatch = *program_.tasks[task].dispatch;
+  const TaskSync& sync = syncs_[task];
+  std::vector<gpu::ImageTransition> transitions;
+  for (uint32_t object : sync.discarded_objects) transitions.push_back({&tensors_->object_image(object)});
+  // A discard is a write of its own: it waits for the tasks that used the image before, also those of the last run.
+  if (sync.barrier || !transitions.empty()) commands.barrier(gpu::kComputeReadWrite, gpu::kComputeReadWrite, transitions);
+
+  const size_t index = dispatch_of_task_[task];
+  const gpu::Pipeline& pipeline = *pipelines_[index];
+  commands.bind(pipeline, (*sets_)[index]);
+  if (!dispatch.push_constants.empty()) commands.push_constants(pipeline, dispatch.push_constants);
+  if (queries_) queries_->write(commands, static_cast<uint32_t>(2 * task), VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT);
+  commands.dispatch(dispatch.workgroup_count);
+  if (queries_) queries_->write(commands, static_cast<uint32_t>(2 * task + 1));
+}
+
+size_t Executor::dispatch_count() const { return pipelines_.size(); }
+
+size_t Executor::pipeline_count() const {
+  return std::set<std::shared_ptr<const gpu::Pipeline>>(pipelines_.begin(), pipelines_.end()).size();
+}
+
+void Executor::set_input(size_t index, const HostTensor& tensor) {
+  const Port& port = program_.inputs.at(index);
+  if (tensor.type() != port.type)
+    throw Error(ErrorCode::invalid_argument,
+                "input '" + port.name + "' wants " + std::string(name(port.type.dtype)) + " " +
+                    to_string(port.type.shape) + " but got " + std::string(name(tensor.dtype())) + " " +
+                    to_string(tensor.shape()));
+  const gpu::Buffer& buffer = tensors_->buffer(port.tensor);
+  write_linear(program_.tensors[port.tensor].desc, tensor, {buffer.data(), buffer.size()});
+  buffer.flush();
+}
+
+HostTensor Executor::output(size_t index) const {
+  const Port& port = program_.outputs.at(index);
+  if (port.constant) return *port.constant;
+  const gpu::Buffer& buffer = tensors_->buffer(port.tensor);
+  return read_linear(program_.tensors[port.tensor].desc, port.type, {buffer.data(), buffer.size()});
+}
+
+void Executor::run() {
+  for (Step& step : steps_) {
+    if (step.host) {
+      wait_for_submitted();
+      call_host(*program_.tasks[step.first_task].host);
+    } else {
+      gpu::submit(*context_, *step.commands, *step.fence);
+    }
+  }
+  wait_for_submitted();
+  for (const Port& port : program_.outputs)
+    if (port.tensor != kNoTensor) tensors_->buffer(port.tensor).invalidate();
+}
+
+void Executor::wait_for_submitted() {
+  for (Step& step : steps_)
+    if (step.fence && step.fence->pending()) step.fence->wait();
+}
+
+void Executor::call_host(const HostCall& call) {
+  std::vector<HostTensor> values(call.inputs.size());
+  std::vector<const HostTensor*> inputs;
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    if (call.constants[i]) {
+      inputs.push_back(&*call.constants[i]);
+      continue;
+    }
+    const TensorId id = call.inputs[i];
+    if (id != kNoTensor)
+      values[i] = read_linear(program_.tensors[id].desc, call.input_types[i], gpu::download(context_, tensors_->buffer(id)));
+    inputs.push_back(id == kNoTensor ? nullptr : &values[i]);
+  }
+  const std::vector<HostTensor> results = call.evaluate->evaluate(inputs);
+  gpu::Uploader uploader(context_);
+  for (size_t i = 0; i < call.outputs.size(); ++i) {
+    const TensorDesc& desc = program_.tensors[call.outputs[i]].desc;
+    std::vector<std::byte> bytes(desc.byte_size());
+    write_linear(desc, results.at(i), bytes);
+    uploader.upload(tensors_->buffer(call.outputs[i]), 0, bytes);
+  }
+  uploader.finish();
+}
+
+std::vector<double> Executor::task_milliseconds() const {
+  std::vector<double> milliseconds(program_.tasks.size(), std::numeric_limits<double>::quiet_NaN());
+  if (!queries_) return milliseconds;
+  const std::vector<double> nanoseconds = queries_->read();
+  for (size_t t = 0; t < milliseconds.size(); ++t)
+    if (program_.tasks[t].dispatch) milliseconds[t] = (nanoseconds[2 * t + 1] - nanoseconds[2 * t]) * 1e-6;
+  return milliseconds;
+}
+
+}  // namespace vellum

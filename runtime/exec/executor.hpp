@@ -1,0 +1,80 @@
+// Program + plan -> recorded command buffers -> submits. One executor is one session: one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "exec/device_tensors.hpp"
+#include "plan/synchronisation.hpp"
+#include "vulkan/commands.hpp"
+#include "vulkan/pipeline.hpp"
+#include "vulkan/timestamps.hpp"
+
+namespace vellum {
+
+struct ExecutorOptions {
+  MemoryMode memory = MemoryMode::shared_objects;
+  planner::ObjectStrategy strategy = planner::ObjectStrategy::best;
+  // 0: the whole network in one submit; N: a submit for every N tasks.
+  uint32_t tasks_per_submit = 0;
+  bool timestamps = false;
+};
+
+class Executor {
+ public:
+  // Plans, makes every device object, compiles every pipeline and records every command.
+  Executor(std::shared_ptr<gpu::Context> context, Program program, const ExecutorOptions& options);
+
+  ~Executor();
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  const Program& program() const { return program_; }
+  const MemoryPlan& plan() const { return plan_; }
+  const AllocatedBytes& allocated() const { return tensors_->allocated(); }
+  size_t dispatch_count() const;
+  size_t pipeline_count() const;
+
+  // Inputs and outputs by position in program().inputs and outputs. The tensor has the port's dtype and shape.
+  void set_input(size_t index, const HostTensor& tensor);
+  HostTensor output(size_t index) const;
+
+  // One inference; returns when it is done.
+  void run();
+
+  // GPU milliseconds of each task in the last run; NaN for host calls. Needs ExecutorOptions::timestamps.
+  std::vector<double> task_milliseconds() const;
+
+ private:
+  // Consecutive dispatches that are submitted together, or one host call.
+  struct Step {
+    size_t first_task = 0, task_count = 0;
+    bool host = false;
+    std::unique_ptr<gpu::CommandBuffer> commands;
+    std::unique_ptr<gpu::Fence> fence;
+  };
+
+  void make_pipelines();
+  void make_descriptor_sets();
+  void split_into_steps();
+  void record(Step& step, bool first, bool host_follows);
+  void record_task(gpu::CommandBuffer& commands, size_t task);
+  void wait_for_submitted();
+  void call_host(const HostCall& call);
+
+  std::shared_ptr<gpu::Context> context_;
+  Program program_;
+  ExecutorOptions options_;
+  MemoryPlan plan_;
+  std::vector<TaskSync> syncs_;
+  std::unique_ptr<DeviceTensors> tensors_;
+  std::vector<std::shared_ptr<const gpu::Pipeline>> pipelines_;  // per dispatch
+  std::vector<size_t> dispatch_of_task_;                         // index into pipelines_ and sets_
+  std::unique_ptr<gpu::DescriptorSets> sets_;
+  std::unique_ptr<gpu::TimestampQueries> queries_;
+  std::vector<Step> steps_;
+};
+
+}  // namespace vellum

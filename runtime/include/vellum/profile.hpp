@@ -1,0 +1,40 @@
+// What a session tells about its memory and time: plain values.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace vellum {
+
+// One device image or buffer that intermediate tensors share.
+struct ObjectReport {
+  uint32_t id = 0;
+  std::string kind;                      // "image2d", "image3d", "buffer"
+  std::array<uint32_t, 3> extent{};      // texels: width, height, depth; images only
+  std::string format;                    // "rgba32f", "rgba16f"; empty for buffers
+  uint64_t bytes = 0;                    // without padding of the device
+  uint32_t reuse_count = 0;              // tensors that it carries in one inference
+  std::vector<std::string> tensors;      // in order of first use
+};
+
+struct MemoryReport {
+  std::vector<ObjectReport> objects;
+  std::string strategy;
+  uint64_t naive_bytes = 0;         // every intermediate tensor in an object of its own
+  uint64_t planned_bytes = 0;       // sum over the objects
+  uint64_t lower_bound_bytes = 0;   // no plan of shared objects can be smaller
+  uint64_t allocated_bytes = 0;     // for intermediates, as passed to vkAllocateMemory
+  uint64_t weights_bytes = 0;       // likewise, for weights
+  uint64_t in_out_bytes = 0;        // likewise, for inputs and outputs
+};
+
+struct LayerTime {
+  std::string name;    // of the node
+  std::string op;      // operator type; "Convert" for a change of layout
+  std::string shader;  // empty: ran on the host
+  double gpu_ms = 0;   // NaN where the device has no timestamps, and for host calls
+};
+
+}  // namespace vellum

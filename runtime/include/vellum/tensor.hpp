@@ -1,0 +1,98 @@
+// Element types, shapes and tensors in host memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vellum {
+
+enum class DType : uint8_t { f32, f16, f64, i64, i32, i16, i8, u64, u32, u16, u8, boolean };
+
+size_t size_of(DType type);
+std::string_view name(DType type);  // "float32", "int64", "bool", ... as numpy spells them
+
+// Dimensions, outermost first. kUnknownDim stands for a dimension that is not known yet.
+using Shape = std::vector<int64_t>;
+inline constexpr int64_t kUnknownDim = -1;
+
+// Product of the dimensions (1 for a scalar). Throws Error where a dimension is unknown or the product overflows.
+int64_t element_count(const Shape& shape);
+// No tensor may have more elements: a shape from a hostile file must not make Vellum allocate without end.
+inline constexpr int64_t kMaxElements = int64_t{1} << 31;
+// element_count, refusing more than kMaxElements with Error(unsupported).
+int64_t checked_element_count(const Shape& shape);
+bool is_known(const Shape& shape);
+std::string to_string(const Shape& shape);  // "1x3x224x224"; "scalar" for rank 0; "?" for unknown
+
+// numpy broadcasting of two shapes; throws Error(invalid_argument) where they do not fit.
+Shape broadcast(const Shape& a, const Shape& b);
+// Row-major strides in elements.
+std::vector<int64_t> row_major_strides(const Shape& shape);
+
+struct TensorType {
+  DType dtype = DType::f32;
+  Shape shape;
+  bool operator==(const TensorType&) const = default;
+};
+
+// A dense row-major tensor in host memory. Copies share the bytes; mutable_as() unshares them first.
+class HostTensor {
+ public:
+  HostTensor() = default;
+  HostTensor(DType dtype, Shape shape);  // zero-filled
+  // Shares `data` (of at least the tensor's size), e.g. a piece of a mapped file; copies where it is not aligned
+  // for its element type. Never written to.
+  HostTensor(DType dtype, Shape shape, std::shared_ptr<const std::byte> data);
+
+  // Elements converted to `dtype` by value. T: float, double or a fixed-width integer.
+  template <typename T>
+  static HostTensor from(DType dtype, Shape shape, std::span<const T> elements);
+  static HostTensor f32(Shape shape, std::span<const float> elements);
+  static HostTensor i64(Shape shape, std::span<const int64_t> elements);
+
+  DType dtype() const { return type_.dtype; }
+  const Shape& shape() const { return type_.shape; }
+  const TensorType& type() const { return type_; }
+  int64_t elements() const;
+  size_t byte_size() const;
+  const std::byte* data() const { return data_.get(); }
+  std::byte* mutable_data();
+
+  // Views of the elements; throw Error(internal) where sizeof(T) or kind does not match the dtype.
+  template <typename T>
+  std::span<const T> as() const {
+    check_element(sizeof(T));
+    return {reinterpret_cast<const T*>(data_.get()), static_cast<size_t>(elements())};
+  }
+  template <typename T>
+  std::span<T> mutable_as() {
+    check_element(sizeof(T));
+    return {reinterpret_cast<T*>(mutable_data()), static_cast<size_t>(elements())};
+  }
+
+  // The same bytes under another shape of equal element count.
+  HostTensor reshaped(Shape shape) const;
+  // Any numeric dtype, converted.
+  std::vector<float> to_floats() const;
+  std::vector<int64_t> to_ints() const;
+
+ private:
+  void check_element(size_t element_size) const;
+  TensorType type_;
+  std::shared_ptr<const std::byte> data_;
+  bool writable_ = false;  // the bytes are our own allocation, not a caller's
+};
+
+// Every element converted to another type; shares the bytes where the type is the same.
+HostTensor cast(const HostTensor& tensor, DType dtype);
+
+// IEEE 754 binary16, round to nearest even.
+uint16_t float_to_half(float value);
+float half_to_float(uint16_t half);
+
+}  // namespace vellum

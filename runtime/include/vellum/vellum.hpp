@@ -1,0 +1,162 @@
+// Vellum: Vulkan compute inference for vision models, with planned, shared memory.
+//
+//   vellum::Device device = vellum::Device::open();
+//   vellum::Model model = vellum::Model::load("model.onnx");
+//   vellum::Session session(device, model);
+//   auto outputs = session.run({{"image", vellum::Tensor::f32({1, 3, 224, 224}, pixels)}});
+//
+// Every function may throw vellum::Error and nothing else. The library prints nothing and keeps no global state.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vellum/error.hpp"
+#include "vellum/log.hpp"
+#include "vellum/options.hpp"
+#include "vellum/profile.hpp"
+#include "vellum/tensor.hpp"
+
+namespace vellum {
+
+// Dense, row-major, in host memory, in the model's own dimension order.
+using Tensor = HostTensor;
+
+struct DeviceInfo {
+  uint32_t index = 0;
+  std::string name;
+  std::string type;         // "discrete GPU", "integrated GPU", "virtual GPU", "CPU", "other"
+  std::string driver;       // name and version
+  std::string api_version;  // "1.3.230"
+  std::string preferred_storage;  // what Storage::automatic means on it
+  bool fp16_arithmetic = false;
+  float timestamp_period_ns = 0;  // 0: no GPU timestamps
+  uint32_t max_image_dimension_2d = 0, max_image_dimension_3d = 0;
+  uint64_t max_storage_buffer_range = 0;
+};
+
+// The Vulkan devices of this machine that can compute. Error(no_device) without a Vulkan loader.
+std::vector<DeviceInfo> devices();
+
+struct DeviceOptions {
+  // A number as devices() counts, or (part of) a name. Empty: a discrete GPU, else an integrated one, else a CPU.
+  std::string device;
+  // Folder for compiled shaders and pipelines, made if it is missing; empty: nothing is kept on disk.
+  std::filesystem::path cache_folder;
+  // The Khronos validation layer, synchronisation validation included; its messages go to `log`.
+  bool validation = false;
+  // Behave as on the least device that Vellum supports (Android Baseline 2022): to test what a phone would do.
+  bool android_baseline_2022 = false;
+  LogCallback log;
+};
+
+// An opened device. Copies are handles to the same device; it lives as long as any handle or session.
+// Thread-safe: sessions of one device may run on different threads.
+class Device {
+ public:
+  static Device open(const DeviceOptions& options = {});
+  DeviceInfo info() const;
+
+  struct Impl;
+  const std::shared_ptr<Impl>& impl() const { return impl_; }
+
+ private:
+  explicit Device(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+  std::shared_ptr<Impl> impl_;
+};
+
+// A graph input or output under the model's own name. Dimensions that the model leaves open are -1.
+struct TensorInfo {
+  std::string name;
+  DType dtype = DType::f32;
+  Shape shape;
+};
+
+struct NodeInfo {
+  std::string name, op, attributes;
+  std::vector<std::string> inputs, outputs;
+  std::vector<Shape> output_shapes;
+  uint64_t parameters = 0;  // elements of constant inputs
+  uint64_t macs = 0;        // multiply-accumulates
+};
+
+// Shapes of graph inputs by name, for those that the model leaves open or to override.
+using InputShapes = std::map<std::string, Shape>;
+
+// A model file in memory, free of any device. Copies are handles. Thread-safe.
+class Model {
+ public:
+  static Model load(const std::filesystem::path& file);         // ONNX
+  static Model load(std::span<const std::byte> bytes);  // external weights are refused
+
+  std::vector<TensorInfo> inputs() const;
+  std::vector<TensorInfo> outputs() const;
+  // The nodes as in the file, in execution order, with shapes inferred for the given inputs.
+  std::vector<NodeInfo> nodes(const InputShapes& shapes = {}) const;
+
+  struct Impl;
+  const std::shared_ptr<const Impl>& impl() const { return impl_; }
+
+ private:
+  explicit Model(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+  std::shared_ptr<const Impl> impl_;
+};
+
+struct SessionOptions {
+  Precision precision = Precision::fp32;
+  StorageChoice storage = StorageChoice::automatic;
+  MemoryMode memory = MemoryMode::shared_objects;
+  // How tensors are assigned to shared objects: a strategy name of the planner, see docs/planner.md.
+  std::string strategy = "best";
+  InputShapes input_shapes;
+  // 0: one submit for the whole network. N: one for every N tasks (layer by layer: 1).
+  uint32_t tasks_per_submit = 0;
+  // GPU timestamps around every task, for layer_times().
+  bool profile = false;
+};
+
+// A model made ready on a device: planned, allocated, compiled, recorded. One thread at a time.
+class Session {
+ public:
+  Session(const Device& device, const Model& model, const SessionOptions& options = {});
+  ~Session();
+  Session(Session&&) noexcept;
+  Session& operator=(Session&&) noexcept;
+
+  const std::vector<TensorInfo>& inputs() const;
+  const std::vector<TensorInfo>& outputs() const;
+
+  // Sets one input, by name: dtype and shape as inputs() says. It keeps its value over runs.
+  void set_input(std::string_view name, const Tensor& tensor);
+  // One inference; returns when it is done. Every input must have been set.
+  void run();
+  Tensor output(std::string_view name) const;
+  // All of the above in one call.
+  std::map<std::string, Tensor> run(const std::map<std::string, Tensor>& inputs);
+
+  MemoryReport memory() const;
+  // Of the last run, in execution order. Needs SessionOptions::profile.
+  std::vector<LayerTime> layer_times() const;
+  size_t dispatch_count() const;
+  size_t pipeline_count() const;
+  // What the caller should know, e.g. operators that run on the host.
+  const std::vector<std::string>& warnings() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// The stages between model and session as text, one line per step, without a device: "graph", "program" or "plan".
+// `caps` of the Android Baseline 2022 profile where no device is given.
+std::string describe(const Model& model, std::string_view stage, const SessionOptions& options = {},
+                     const Device* device = nullptr);
+
+}  // namespace vellum

@@ -1,0 +1,96 @@
+#include "kernels/lowering.hpp"
+
+#include <cstring>
+
+#include "kernels/packing.hpp"
+#include "kernels/program_builder.hpp"
+#include "vellum/error.hpp"
+
+namespace vellum {
+
+const DeviceCaps& Lowering::caps() const { return builder_.caps(); }
+const LoweringOptions& Lowering::options() const { return builder_.options(); }
+
+bool Lowering::has_input(size_t i) const { return i < node_.inputs.size() && node_.inputs[i] != kNoValue; }
+
+const TensorType& Lowering::input_type(size_t i) const { return builder_.graph().values[node_.inputs.at(i)].type; }
+const TensorType& Lowering::output_type(size_t i) const { return builder_.graph().values[node_.outputs.at(i)].type; }
+
+const HostTensor* Lowering::constant(size_t i) const {
+  return has_input(i) ? builder_.graph().constant(node_.inputs[i]) : nullptr;
+}
+
+Layout Lowering::preferred_layout(size_t i) const {
+  const ValueId value = node_.inputs.at(i);
+  if (builder_.exists_in(value, Layout::channels4)) return Layout::channels4;
+  const bool fits = input_type(i).shape.size() <= 4;
+  return builder_.graph().constant(value) && fits ? Layout::channels4 : Layout::linear;
+}
+
+TensorId Lowering::read(size_t i, Layout layout) { return builder_.read(node_.inputs.at(i), layout); }
+
+TensorId Lowering::read_as(size_t i, Shape shape) {
+  return builder_.make_alias(read(i, Layout::linear), std::move(shape), builder_.graph().values[node_.inputs[i]].name);
+}
+
+TensorId Lowering::write(size_t i, Layout layout) { return builder_.write(node_.outputs.at(i), layout); }
+
+void Lowering::alias(size_t output, size_t input) {
+  const ValueId to = node_.outputs.at(output);
+  const Value& value = builder_.graph().values[to];
+  builder_.set_tensor(to, Layout::linear, builder_.make_alias(read(input, Layout::linear), value.type.shape, value.name));
+}
+
+TensorId Lowering::weight(std::string name, TensorDesc desc, std::function<std::vector<float>()> values) {
+  return builder_.add_tensor({std::move(name), desc, TensorRole::weight, kNoTensor,
+                              [desc, values = std::move(values)] { return pack_elements(desc, values()); }});
+}
+
+TensorDesc Lowering::texel_grid(uint32_t width, uint32_t height) const {
+  TensorDesc desc{{1, 4, height, width}, builder_.float_element(), Storage::buffer, Layout::channels4};
+  const uint32_t limit = caps().max_image_dimension_2d;
+  const bool images = options().storage == StorageChoice::automatic ? caps().prefers_images
+                                                                    : options().storage != StorageChoice::buffer;
+  if (images && width <= limit && height <= limit) desc.storage = Storage::image2d;
+  return desc;
+}
+
+TensorId Lowering::workspace(std::string name, TensorDesc desc) {
+  return builder_.add_tensor({std::move(name), desc, TensorRole::workspace, kNoTensor, {}});
+}
+
+const VirtualTensor& Lowering::tensor(TensorId id) const { return builder_.tensor(id); }
+
+void Lowering::dispatch(Dispatch dispatch) { builder_.add_dispatch(std::move(dispatch), &node_); }
+
+Program lower(const Graph& graph, const DeviceCaps& caps, const LoweringOptions& options) {
+  return ProgramBuilder(graph, caps, options).build();
+}
+
+PushConstants& PushConstants::ints(std::initializer_list<int64_t> values) {
+  for (int64_t value : values) {
+    if (value != static_cast<int32_t>(value))
+      throw Error(ErrorCode::unsupported, "a kernel parameter of " + std::to_string(value) + " exceeds 32 bits");
+    const int32_t narrow = static_cast<int32_t>(value);
+    const auto* bytes = reinterpret_cast<const std::byte*>(&narrow);
+    bytes_.insert(bytes_.end(), bytes, bytes + sizeof narrow);
+  }
+  return *this;
+}
+
+PushConstants& PushConstants::floats(std::initializer_list<float> values) {
+  for (float value : values) {
+    const auto* bytes = reinterpret_cast<const std::byte*>(&value);
+    bytes_.insert(bytes_.end(), bytes, bytes + sizeof value);
+  }
+  return *this;
+}
+
+PushConstants& PushConstants::ivec4(int64_t x, int64_t y, int64_t z, int64_t w) { return ints({x, y, z, w}); }
+
+PushConstants& PushConstants::shape(const Shape& dims) {
+  const auto [n, c, h, w] = nchw(dims);
+  return ivec4(w, h, c, n);
+}
+
+}  // namespace vellum
