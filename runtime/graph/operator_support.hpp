@@ -1,0 +1,96 @@
+// What the operator families share: errors, access to inputs, axes, and walking over strided tensors.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/element.hpp"
+#include "graph/operator.hpp"
+
+namespace vellum {
+
+using Ints = Attributes::Ints;
+using Inputs = std::span<const OperatorInput>;
+using HostInputs = std::span<const HostTensor* const>;
+
+// The model contradicts itself or ONNX.
+[[noreturn]] void refuse_model(const std::string& message);
+// Valid, but Vellum cannot run it.
+[[noreturn]] void refuse_unsupported(const std::string& message);
+
+// "1x3 float32"
+std::string to_string(const TensorType& type);
+
+// Inputs of a shape rule. `what` is ONNX's name of the input, for errors.
+bool has_input(Inputs inputs, size_t index);
+const TensorType& input_type(Inputs inputs, size_t index, std::string_view what);
+const TensorType& float_input_type(Inputs inputs, size_t index, std::string_view what);
+// The value of an input that decides the output's shape; throws Error(unsupported) where it is known only at
+// run time.
+const HostTensor& constant_input(Inputs inputs, size_t index, std::string_view what);
+Ints constant_ints(Inputs inputs, size_t index, std::string_view what);
+// Attribute in older operator sets, input in newer ones; nothing where neither is there.
+std::optional<Ints> attribute_or_input(const std::optional<Ints>& attribute, Inputs inputs, size_t index,
+                                       std::string_view what);
+
+// The inputs of evaluate() as the shape rule wants them, every value known: evaluate() begins with infer() on
+// these, which checks everything that the loops then rely on.
+std::vector<OperatorInput> known_inputs(HostInputs inputs);
+std::vector<TensorType> infer_known(const Operator& op, HostInputs inputs);
+
+std::optional<Ints> optional_ints(const Attributes& attributes, std::string_view name);
+// 0 or 1; anything else is refused.
+bool get_flag(const Attributes& attributes, std::string_view name, bool fallback);
+
+// A copy of `op` with its field `activation` set; nullptr where it has one already.
+template <typename Op>
+std::shared_ptr<const Operator> copy_with_activation(const Op& op, const Activation& added) {
+  if (op.activation) return nullptr;
+  auto copy = std::make_shared<Op>(op);
+  copy->activation = added;
+  return copy;
+}
+void print_activation(Attributes& attributes, const Activation& activation);
+
+// Counts from the end where negative; throws Error(corrupt_model) outside [-rank, rank).
+size_t normalize_axis(int64_t axis, size_t rank);
+// Sorted; throws Error(corrupt_model) on an axis that is out of range or named twice.
+std::vector<size_t> normalize_axes(const Ints& axes, size_t rank);
+
+// a*b and a+b on values from a model; throw Error(unsupported) on overflow.
+int64_t checked_multiply(int64_t a, int64_t b);
+int64_t checked_add(int64_t a, int64_t b);
+
+// Strides that read a tensor of shape `from` as if it had been broadcast to `to` (0 along repeated axes).
+std::vector<int64_t> broadcast_strides(const Shape& from, const Shape& to);
+
+// Product of dims[begin, end).
+int64_t product(const Shape& dims, size_t begin, size_t end);
+
+// Visits every index of `shape` in row-major order: visit(offsets), offsets[k] = sum of index * strides[k].
+template <size_t N, typename Visit>
+void for_each_offset(const Shape& shape, const std::array<std::vector<int64_t>, N>& strides,
+                     std::array<int64_t, N> offsets, Visit&& visit) {
+  const int64_t count = element_count(shape);
+  std::vector<int64_t> index(shape.size(), 0);
+  for (int64_t i = 0; i < count; ++i) {
+    visit(offsets);
+    for (size_t axis = shape.size(); axis-- > 0;) {
+      for (size_t k = 0; k < N; ++k) offsets[k] += strides[k][axis];
+      if (++index[axis] < shape[axis]) break;
+      index[axis] = 0;
+      for (size_t k = 0; k < N; ++k) offsets[k] -= strides[k][axis] * shape[axis];
+    }
+  }
+}
+
+// A copy of strided elements of `input` into a dense tensor of `shape`, whatever the element type.
+HostTensor gather_strided(const HostTensor& input, const Shape& shape, const std::vector<int64_t>& strides,
+                          int64_t offset);
+
+}  // namespace vellum
