@@ -1,0 +1,22 @@
+// Elementwise choices. https://onnx.ai/onnx/operators/onnx__PRelu.html, onnx__Where.html
+#pragma once
+
+#include "graph/operator_support.hpp"
+
+namespace vellum {
+
+// Inputs X and slope, which broadcasts to X's shape: X < 0 ? slope * X : X.
+struct PRelu : Operator {
+  std::string_view type() const override { return "PRelu"; }
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+};
+
+// Inputs condition (bool), X, Y of any one dtype, all three broadcast together.
+struct Where : Operator {
+  std::string_view type() const override { return "Where"; }
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+};
+
+}  // namespace vellum
