@@ -16,6 +16,8 @@ namespace vellum {
 struct LoweringOptions {
   Precision precision = Precision::fp32;
   StorageChoice storage = StorageChoice::automatic;
+  // Converts float inputs of rank <= 4 to channels4 before the first operator, whatever that would like best.
+  bool inputs_to_channels4 = false;
 };
 
 class ProgramBuilder;

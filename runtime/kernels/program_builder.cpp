@@ -48,6 +48,8 @@ void ProgramBuilder::add_inputs() {
     const TensorId tensor = add_tensor({value.name, desc, TensorRole::input, kNoTensor, {}});
     value_tensors_[id].linear = tensor;
     program_.inputs.push_back({value.name, value.type, tensor, std::nullopt});
+    if (options_.inputs_to_channels4 && is_float(value.type.dtype) && value.type.shape.size() <= 4)
+      read(id, Layout::channels4);
   }
 }
 

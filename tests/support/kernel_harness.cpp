@@ -1,0 +1,127 @@
+#include "support/kernel_harness.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "exec/executor.hpp"
+#include "support/gpu_test.hpp"
+#include "vellum/error.hpp"
+
+namespace vellum::test {
+namespace {
+
+HostTensor rounded_to_half(const HostTensor& tensor) {
+  if (tensor.dtype() != DType::f32) return tensor;
+  HostTensor copy = tensor;
+  for (float& value : copy.mutable_as<float>()) value = half_to_float(float_to_half(value));
+  return copy;
+}
+
+bool close(double got, double want, double tolerance) {
+  if (std::isnan(want)) return std::isnan(got);
+  if (std::isinf(want)) return got == want;
+  return std::abs(got - want) <= tolerance * std::max(1.0, std::abs(want));
+}
+
+void compare(const HostTensor& got, const HostTensor& want, double tolerance, const std::string& what) {
+  ASSERT_EQ(got.shape(), want.shape()) << what;
+  const std::vector<float> a = got.to_floats(), b = want.to_floats();
+  size_t wrong = 0, first = 0;
+  double worst = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (close(a[i], b[i], tolerance)) continue;
+    if (wrong++ == 0) first = i;
+    worst = std::max(worst, static_cast<double>(std::abs(a[i] - b[i])));
+  }
+  EXPECT_EQ(wrong, 0u) << what << ": " << wrong << " of " << a.size() << " elements differ, the first at " << first
+                       << ": got " << a[first] << ", want " << b[first] << "; largest difference " << worst;
+}
+
+std::string describe_run(const OperatorCase& test, const LoweringOptions& options) {
+  static const char* const storages[] = {"automatic", "image2d", "image3d", "buffer"};
+  std::string text = test.type + " {" + to_string(test.attributes) + "}";
+  for (const auto& input : test.inputs) text += " " + (input ? to_string(input->shape()) : std::string("-"));
+  return text + " on " + storages[static_cast<int>(options.storage)] +
+         (options.precision == Precision::fp16 ? " fp16" : " fp32") +
+         (options.inputs_to_channels4 ? " channels4" : " linear");
+}
+
+void run_once(const OperatorCase& test, const LoweringOptions& options) {
+  const bool fp16 = options.precision == Precision::fp16;
+  const std::string what = describe_run(test, options);
+  SCOPED_TRACE(what);
+  const Graph graph = single_node_graph(test, fp16);
+  std::vector<HostTensor> inputs;
+  for (size_t i = 0; i < test.inputs.size(); ++i)
+    if (test.inputs[i] && !test.constants.count(i)) inputs.push_back(fp16 ? rounded_to_half(*test.inputs[i]) : *test.inputs[i]);
+  const std::vector<HostTensor> want = evaluate(graph, inputs);
+
+  Program program = lower(graph, test_context()->caps(), options);
+  if (!test.host_allowed) {
+    EXPECT_TRUE(program.warnings.empty()) << program.warnings.front();
+  }
+  Executor executor(test_context(), std::move(program), {});
+  for (size_t i = 0; i < inputs.size(); ++i) executor.set_input(i, inputs[i]);
+  executor.run();
+  for (size_t i = 0; i < want.size(); ++i)
+    compare(executor.output(i), want[i], fp16 ? test.fp16_tolerance : test.fp32_tolerance, what);
+}
+
+}  // namespace
+
+HostTensor random_tensor(Shape shape, uint32_t seed, float low, float high) {
+  HostTensor tensor(DType::f32, std::move(shape));
+  uint64_t state = seed * 0x9E3779B97F4A7C15ull + 1;
+  for (float& value : tensor.mutable_as<float>()) {  // Knuth's MMIX linear congruential generator
+    state = state * 6364136223846793005ull + 1442695040888963407ull;
+    value = low + (high - low) * static_cast<float>(state >> 40) * 0x1p-24f;
+  }
+  return tensor;
+}
+
+Graph single_node_graph(const OperatorCase& test, bool round_to_half) {
+  Graph graph;
+  Node node;
+  node.name = "under_test";
+  NodeSpec spec;
+  spec.type = test.type;
+  spec.name = node.name;
+  spec.opset = test.opset;
+  spec.attributes = &test.attributes;
+  spec.output_count = test.output_count;
+  for (size_t i = 0; i < test.inputs.size(); ++i) {
+    spec.input_present.push_back(test.inputs[i].has_value());
+    const std::string name = "x" + std::to_string(i);
+    if (!test.inputs[i]) {
+      node.inputs.push_back(kNoValue);
+    } else if (test.constants.count(i)) {
+      node.inputs.push_back(graph.add_constant(name, round_to_half ? rounded_to_half(*test.inputs[i]) : *test.inputs[i]));
+    } else {
+      node.inputs.push_back(graph.add_value(name, test.inputs[i]->type(), true));
+      graph.inputs.push_back(node.inputs.back());
+    }
+  }
+  node.op = make_operator(spec);
+  if (test.activation) {
+    node.op = node.op->with_activation(test.activation);
+    if (!node.op) throw Error(ErrorCode::internal, test.type + " takes no activation");
+  }
+  const std::vector<TensorType> types = node.op->infer(operator_inputs(graph, node));
+  for (size_t i = 0; i < types.size(); ++i) {
+    node.outputs.push_back(graph.add_value("y" + std::to_string(i), types[i], true));
+    graph.outputs.push_back(node.outputs.back());
+  }
+  graph.nodes.push_back(std::move(node));
+  return graph;
+}
+
+void check_operator(const OperatorCase& test) {
+  for (const StorageChoice storage : {StorageChoice::image2d, StorageChoice::image3d, StorageChoice::buffer})
+    for (const Precision precision : {Precision::fp32, Precision::fp16})
+      for (const bool channels4 : {true, false})
+        if (channels4 ? test.channels4_inputs : test.linear_inputs)
+          run_once(test, {.precision = precision, .storage = storage, .inputs_to_channels4 = channels4});
+}
+
+}  // namespace vellum::test
