@@ -62,6 +62,10 @@ class Lowering {
 
   const VirtualTensor& tensor(TensorId id) const;
 
+  // For a form of the operator that has no kernel: the node runs on the host, and the program carries a warning that
+  // says why ("LpPool has no kernel"). Call it instead of anything else.
+  void run_on_host(std::string_view why);
+
   // Adds the dispatch. Fills in name and op, the tensor macros of each binding, workgroup size macros, and how images
   // are read; checks workgroup, push-constant, binding and range limits against caps and throws Error(unsupported)
   // naming the node where one is exceeded.

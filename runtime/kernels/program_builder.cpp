@@ -60,7 +60,7 @@ void ProgramBuilder::lower_node(const Node& node) {
       Lowering lowering(*this, node);
       lower_operator(lowering);
     } else {
-      add_host_call(node);
+      add_host_call(node, "the operator has no kernel");
     }
   } catch (const Error& error) {
     if (std::string_view(error.what()).find(node.name) != std::string_view::npos) throw;
@@ -69,7 +69,7 @@ void ProgramBuilder::lower_node(const Node& node) {
   current_ = nullptr;
 }
 
-void ProgramBuilder::add_host_call(const Node& node) {
+void ProgramBuilder::add_host_call(const Node& node, std::string_view why) {
   HostCall call;
   call.name = node.name;
   call.op = node.op->type();
@@ -84,7 +84,7 @@ void ProgramBuilder::add_host_call(const Node& node) {
     call.outputs.push_back(write(id, Layout::linear));
     call.output_types.push_back(graph_.values[id].type);
   }
-  program_.warnings.push_back(describe(node) + " has no kernel and runs on the host");
+  program_.warnings.push_back(describe(node) + " runs on the host: " + std::string(why));
   program_.tasks.push_back({std::nullopt, std::move(call)});
 }
 

@@ -28,6 +28,7 @@ class ProgramBuilder {
   void set_tensor(ValueId value, Layout layout, TensorId id);
   TensorId add_tensor(VirtualTensor tensor);
   void add_dispatch(Dispatch dispatch, const Node* node);
+  void add_host_call(const Node& node, std::string_view why);
 
   Storage image_or_buffer(const Shape& shape) const;  // what options and limits allow for a channels4 tensor
   ElementType float_element() const;
@@ -40,7 +41,6 @@ class ProgramBuilder {
 
   void add_inputs();
   void lower_node(const Node& node);
-  void add_host_call(const Node& node);
   void add_outputs();
   TensorId output_tensor(ValueId value);
   TensorId constant_tensor(ValueId value, Layout layout);
