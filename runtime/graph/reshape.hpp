@@ -1,0 +1,69 @@
+// Operators that keep every element in place and change the shape at most.
+// https://onnx.ai/onnx/operators/onnx__Reshape.html, onnx__Flatten.html, onnx__Squeeze.html,
+// onnx__Unsqueeze.html, onnx__Identity.html, onnx__Dropout.html
+#pragma once
+
+#include "graph/operator_support.hpp"
+
+namespace vellum {
+
+// Output: input 0 under target(). Any dtype.
+struct ReshapeFamily : Operator {
+  virtual Shape target(Inputs inputs) const = 0;
+
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+};
+
+// Inputs data, shape: 0 copies a dimension of data (unless allow_zero), one -1 takes what is left.
+struct Reshape : ReshapeFamily {
+  std::optional<Ints> shape;  // known without input 1
+  bool allow_zero = false;
+
+  std::string_view type() const override { return "Reshape"; }
+  Shape target(Inputs inputs) const override;
+  Attributes attributes() const override;
+};
+
+// To two dimensions: those before `axis` and those from it on.
+struct Flatten : ReshapeFamily {
+  int64_t axis = 1;
+
+  std::string_view type() const override { return "Flatten"; }
+  Shape target(Inputs inputs) const override;
+  Attributes attributes() const override;
+};
+
+// Axes as attribute (opset < 13) or input 1; without any, every dimension of 1 goes.
+struct Squeeze : ReshapeFamily {
+  std::optional<Ints> axes;
+
+  std::string_view type() const override { return "Squeeze"; }
+  Shape target(Inputs inputs) const override;
+  Attributes attributes() const override;
+};
+
+struct Unsqueeze : ReshapeFamily {
+  std::optional<Ints> axes;
+
+  std::string_view type() const override { return "Unsqueeze"; }
+  Shape target(Inputs inputs) const override;
+  Attributes attributes() const override;
+};
+
+struct Identity : ReshapeFamily {
+  std::string_view type() const override { return "Identity"; }
+  Shape target(Inputs inputs) const override { return input_type(inputs, 0, "input").shape; }
+};
+
+// Inference: the data unchanged, and a mask of ones where it is asked for.
+struct Dropout : Operator {
+  bool with_mask = false;
+  bool boolean_mask = true;  // opset < 10: of the data's dtype
+
+  std::string_view type() const override { return "Dropout"; }
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+};
+
+}  // namespace vellum

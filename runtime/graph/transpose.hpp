@@ -1,0 +1,21 @@
+// https://onnx.ai/onnx/operators/onnx__Transpose.html
+#pragma once
+
+#include "graph/operator_support.hpp"
+
+namespace vellum {
+
+// Output dimension i is input dimension permutation[i]. Any dtype.
+struct Transpose : Operator {
+  std::optional<Ints> perm;  // left out: the axes reversed
+
+  // perm checked and filled in for an input of `rank` dimensions.
+  std::vector<size_t> permutation(size_t rank) const;
+
+  std::string_view type() const override { return "Transpose"; }
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  Attributes attributes() const override;
+};
+
+}  // namespace vellum
