@@ -49,6 +49,7 @@ function(vellum_test_executable name)
   endif()
   add_executable(${name} ${arg_SOURCES})
   vellum_warnings(${name})
+  target_include_directories(${name} PRIVATE ${vellum_tests_folder})
   # A program with a main of its own never pulls gtest_main's out of the archive.
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gtest GTest::gtest_main)
 endfunction()
