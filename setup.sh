@@ -231,18 +231,14 @@ step_tests() {
 }
 
 main() {
-  (($#)) || { usage >&2; exit 2; }
+  (($#)) || { usage; exit 2; }
   local step
   for step in "$@"; do
     case $step in
       build | models | tests) ;;
       where) printf '%s\n' "$cache"; exit ;;
       -h | --help) usage; exit ;;
-      *)
-        printf 'setup: error: unknown step: %s\n' "$step" >&2
-        usage >&2
-        exit 2
-        ;;
+      *) usage >&2; die "unknown step: $step" ;;
     esac
   done
   mkdir -p "$cache" || die "cannot create the cache folder $cache; name another in VELLUM_CACHE"
