@@ -231,14 +231,18 @@ step_tests() {
 }
 
 main() {
-  (($#)) || { usage; exit 2; }
+  (($#)) || { usage >&2; exit 2; }
   local step
   for step in "$@"; do
     case $step in
       build | models | tests) ;;
       where) printf '%s\n' "$cache"; exit ;;
       -h | --help) usage; exit ;;
-      *) usage >&2; die "unknown step: $step" ;;
+      *)
+        printf 'setup: error: unknown step: %s\n' "$step" >&2
+        usage >&2
+        exit 2
+        ;;
     esac
   done
   mkdir -p "$cache" || die "cannot create the cache folder $cache; name another in VELLUM_CACHE"

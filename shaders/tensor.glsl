@@ -14,6 +14,7 @@
 //   TEXELS_IN(i, name)     vec4 load_<name>(int x, int y, int width)   a packed weight grid, `width` texels wide
 //   LINEAR_IN(i, name)     float load_<name>(int i)  and  vec4 load4_<name>(int i4): elements 4*i4 ... 4*i4+3
 //   LINEAR_OUT(i, name)    void store_<name>(int i4, vec4 v)   elements 4*i4 ... 4*i4+3
+//   LINEAR_INOUT(i, name)  load4_<name> and store_<name>
 // Of LINEAR_I32 the same functions take and give int and ivec4.
 // Coordinates and indices follow TensorDesc in runtime/kernels/program.hpp.
 
@@ -26,6 +27,7 @@
 #define TEXELS_IN(slot, name) CAT(TEXELS_, CAT(TENSOR_, slot))(slot, name)
 #define LINEAR_IN(slot, name) CAT(IN_, CAT(TENSOR_, slot))(slot, name)
 #define LINEAR_OUT(slot, name) CAT(OUT_, CAT(TENSOR_, slot))(slot, name)
+#define LINEAR_INOUT(slot, name) CAT(INOUT_, CAT(TENSOR_, slot))(slot, name)
 
 layout(local_size_x = WORKGROUP_X, local_size_y = WORKGROUP_Y, local_size_z = WORKGROUP_Z) in;
 
@@ -156,4 +158,16 @@ int buffer_texel(ivec4 p, ivec4 s) { return ((p.w * slices(s.z) + p.z) * s.y + p
   void STORE_FN_(name)(int i4, vec4 v) { DATA_(name)[i4] = pack_half4(v); }
 #define OUT_LINEAR_I32(slot, name)             \
   BUFFER_DECL_(slot, name, writeonly, ivec4)   \
+  void STORE_FN_(name)(int i4, ivec4 v) { DATA_(name)[i4] = v; }
+#define INOUT_LINEAR_F32(slot, name)           \
+  BUFFER_DECL_(slot, name, , vec4)             \
+  vec4 LOAD4_FN_(name)(int i4) { return DATA_(name)[i4]; } \
+  void STORE_FN_(name)(int i4, vec4 v) { DATA_(name)[i4] = v; }
+#define INOUT_LINEAR_F16(slot, name)           \
+  BUFFER_DECL_(slot, name, , uvec2)            \
+  vec4 LOAD4_FN_(name)(int i4) { return unpack_half4(DATA_(name)[i4]); } \
+  void STORE_FN_(name)(int i4, vec4 v) { DATA_(name)[i4] = pack_half4(v); }
+#define INOUT_LINEAR_I32(slot, name)           \
+  BUFFER_DECL_(slot, name, , ivec4)            \
+  ivec4 LOAD4_FN_(name)(int i4) { return DATA_(name)[i4]; } \
   void STORE_FN_(name)(int i4, ivec4 v) { DATA_(name)[i4] = v; }

@@ -1,0 +1,135 @@
+// Functions of two (and of several) tensors with numpy broadcasting.
+#include "graph/binary.hpp"
+
+#include <algorithm>
+
+#include "kernels/activation.hpp"
+#include "kernels/elements.hpp"
+#include "kernels/strided.hpp"
+
+namespace vellum {
+
+namespace {
+
+constexpr size_t kMaxRank = 6;             // of the loops in binary.comp and where.comp
+constexpr int64_t kExactConstants = 4096;  // elements up to which a constant stays fp32
+
+Shape padded_to_rank(const Shape& shape, size_t rank) {
+  Shape result(rank, 1);
+  std::copy(shape.begin(), shape.end(), result.begin() + static_cast<std::ptrdiff_t>(rank - shape.size()));
+  return result;
+}
+
+// channels4 puts the axes of a tensor by its rank, so that operands computed at run time must have the
+// output's.
+bool fits_channels4(const Lowering& lowering) {
+  const size_t rank = lowering.output_type().shape.size();
+  bool lives_there = false;
+  for (size_t i = 0; i < lowering.node().inputs.size(); ++i) {
+    if (rank > 4 || !is_float(lowering.input_type(i).dtype)) return false;
+    if (lowering.constant(i)) continue;
+    if (lowering.input_type(i).shape.size() != rank) return false;
+    lives_there = lives_there || lives_in_channels4(lowering, i);
+  }
+  return lives_there;
+}
+
+TensorId read_operand(Lowering& lowering, size_t i, Layout layout, size_t rank) {
+  const Shape& shape = lowering.input_type(i).shape;
+  const bool exact = lowering.constant(i) && element_count(shape) <= kExactConstants;
+  const bool lower_rank = lowering.constant(i) && layout == Layout::channels4 && shape.size() < rank;
+  if (is_float(lowering.input_type(i).dtype) && (exact || lower_rank))
+    return exact_constant(lowering, i, layout,
+                          padded_to_rank(shape, layout == Layout::channels4 ? rank : shape.size()));
+  return lowering.read(i, layout);
+}
+
+struct Operand {
+  TensorId tensor;
+  Shape shape;
+};
+
+// One dispatch y = activation(function(a, b)), all in `layout`. At most kMaxRank dimensions.
+void combine(Lowering& lowering, const std::string& function, const Activation& activation, Layout layout,
+             const Operand& a, const Operand& b, const Operand& y) {
+  PushConstants constants;
+  push_activation(constants, activation);
+  Grid grid;
+  if (layout == Layout::channels4) {
+    const size_t rank = y.shape.size();
+    constants.shape(y.shape).shape(padded_to_rank(a.shape, rank)).shape(padded_to_rank(b.shape, rank));
+    grid = grid_of_texels(lowering.caps(), y.shape);
+  } else {
+    const LoopNest nest =
+        collapse({y.shape, {broadcast_strides(a.shape, y.shape), broadcast_strides(b.shape, y.shape)}});
+    constants.ints({element_count(y.shape), static_cast<int64_t>(nest.dims.size())});
+    push_padded(constants, nest.dims, kMaxRank);
+    push_padded(constants, nest.strides[0], kMaxRank);
+    push_padded(constants, nest.strides[1], kMaxRank);
+    grid = grid_1d(lowering.caps(), groups_of_four(y.shape));
+  }
+  Dispatch dispatch =
+      make_dispatch("binary", grid, {reads(a.tensor), reads(b.tensor), writes(y.tensor)}, constants);
+  define(dispatch, "FUNCTION", function);
+  define_activation(dispatch, activation);
+  if (layout == Layout::linear) define(dispatch, "LINEAR");
+  lowering.dispatch(std::move(dispatch));
+}
+
+void lower_pair(Lowering& lowering, const std::string& function, const Activation& activation) {
+  const Shape& shape = lowering.output_type().shape;
+  if (!all_float(lowering)) return lowering.run_on_host(function + " of or to integers has no kernel");
+  if (shape.size() > kMaxRank)
+    return lowering.run_on_host(function + " of more than six dimensions has no kernel");
+  const Layout layout = fits_channels4(lowering) ? Layout::channels4 : Layout::linear;
+  const Operand a{read_operand(lowering, 0, layout, shape.size()), lowering.input_type(0).shape};
+  const Operand b{read_operand(lowering, 1, layout, shape.size()), lowering.input_type(1).shape};
+  combine(lowering, function, activation, layout, a, b, {lowering.write(0, layout), shape});
+}
+
+}  // namespace
+
+void lower_binary(Lowering& lowering) {
+  const Binary& op = lowering.op<Binary>();
+  lower_pair(lowering, op.kind == BinaryKind::fmod ? "Fmod" : std::string(op.type()), op.activation);
+}
+
+void lower_variadic(Lowering& lowering) {
+  const Variadic& op = lowering.op<Variadic>();
+  const size_t inputs = lowering.node().inputs.size();
+  const TensorType& type = lowering.output_type();
+  const std::string name(op.type());
+  if (!all_float(lowering)) return lowering.run_on_host(name + " of integers has no kernel");
+  if (type.shape.size() > kMaxRank)
+    return lowering.run_on_host(name + " of more than six dimensions has no kernel");
+  if (inputs == 1) return lowering.alias(0, 0);
+  const Layout layout = fits_channels4(lowering) ? Layout::channels4 : Layout::linear;
+  const std::string function = op.kind == BinaryKind::min   ? "Min"
+                               : op.kind == BinaryKind::max ? "Max"
+                                                            : "Add";
+  const auto operand = [&](size_t i) -> Operand {
+    return {read_operand(lowering, i, layout, type.shape.size()), lowering.input_type(i).shape};
+  };
+  std::vector<Operand> operands;
+  for (size_t i = 0; i < inputs; ++i) operands.push_back(operand(i));
+  const Operand y{lowering.write(0, layout), type.shape};
+  const TensorDesc desc = lowering.tensor(y.tensor).desc;
+  Operand so_far = operands[0];
+  for (size_t i = 1; i < inputs; ++i) {
+    const bool last = i + 1 == inputs && !op.mean;
+    const Operand result =
+        last ? y : Operand{lowering.workspace(lowering.node().name + "/partial", desc), type.shape};
+    combine(lowering, function, {}, layout, so_far, operands[i], result);
+    so_far = result;
+  }
+  if (!op.mean) return;
+  TensorDesc one{{1}, ElementType::f32, Storage::buffer, layout};
+  const float share = 1.0f / static_cast<float>(inputs);
+  const TensorId factor =
+      lowering.weight(lowering.node().name + "/share", one, [share] { return std::vector<float>{share}; });
+  combine(lowering, "Mul", {}, layout, so_far, {factor, {1}}, y);
+}
+
+void lower_prelu(Lowering& lowering) { lower_pair(lowering, "PRelu", {}); }
+
+}  // namespace vellum

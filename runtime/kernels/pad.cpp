@@ -1,0 +1,85 @@
+// Pad.
+#include "graph/pad.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/copy_region.hpp"
+#include "kernels/elements.hpp"
+
+namespace vellum {
+
+namespace {
+
+constexpr size_t kMaxRank = 6;  // of shaders/pad_linear.comp
+
+// The numbers of shaders/pad.glsl.
+int64_t shader_mode(PadMode mode) {
+  switch (mode) {
+    case PadMode::constant:
+      return 0;
+    case PadMode::edge:
+      return 1;
+    case PadMode::reflect:
+      return 2;
+    case PadMode::wrap:
+      return 3;
+  }
+  return 0;
+}
+
+bool pads_channels(const PadAmounts& amounts, size_t rank) {
+  for (size_t axis = 0; axis < rank; ++axis)
+    if (channels4_slot(rank, axis) == 1) return amounts.begin[axis] != 0 || amounts.end[axis] != 0;
+  return false;
+}
+
+void pad_texels(Lowering& lowering, const Pad& op, const PadAmounts& amounts, float fill) {
+  const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
+  const size_t rank = amounts.begin.size();
+  Region region = whole_region(lowering.output_type().shape);
+  for (size_t axis = 0; axis < rank; ++axis) region.offset[channels4_slot(rank, axis)] = -amounts.begin[axis];
+  region.mode = shader_mode(op.mode);
+  region.fill = fill;
+  copy_region(lowering, x, y, region);
+}
+
+void pad_linear(Lowering& lowering, const Pad& op, const PadAmounts& amounts, const HostTensor& value) {
+  const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
+  const Shape& shape = lowering.output_type().shape;
+  const auto rank = static_cast<int64_t>(shape.size());
+  PushConstants constants;
+  constants.ints({element_count(shape), rank, shader_mode(op.mode)});
+  if (lowering.tensor(y).desc.element == ElementType::i32)
+    constants.ints({value.to_ints()[0]});
+  else
+    constants.floats({value.to_floats()[0]});
+  push_padded(constants, shape, kMaxRank);
+  push_padded(constants, lowering.input_type(0).shape, kMaxRank);
+  push_padded(constants, amounts.begin, kMaxRank);
+  Dispatch dispatch = make_dispatch("pad_linear", grid_1d(lowering.caps(), groups_of_four(shape)),
+                                    {reads(x), writes(y)}, constants);
+  define_element(dispatch, lowering.tensor(y));
+  lowering.dispatch(std::move(dispatch));
+}
+
+}  // namespace
+
+void lower_pad(Lowering& lowering) {
+  const Pad& op = lowering.op<Pad>();
+  const auto inputs = operator_inputs(lowering);
+  const size_t rank = lowering.output_type().shape.size();
+  const bool constant_mode = op.mode == PadMode::constant;
+  if (constant_mode && lowering.has_input(2) && !lowering.constant(2))
+    return lowering.run_on_host("Pad with a value computed at run time has no kernel");
+  if (rank > kMaxRank) return lowering.run_on_host("Pad of more than six dimensions has no kernel");
+  const PadAmounts amounts = op.amounts(inputs);
+  const HostTensor value =
+      constant_mode ? op.padding_value(inputs) : HostTensor(lowering.input_type(0).dtype, {});
+  // Reflections and repetitions along the channels would gather them from anywhere.
+  const bool texels = lives_in_channels4(lowering, 0) && (constant_mode || !pads_channels(amounts, rank));
+  if (texels) return pad_texels(lowering, op, amounts, value.to_floats()[0]);
+  pad_linear(lowering, op, amounts, value);
+}
+
+}  // namespace vellum

@@ -1,0 +1,117 @@
+#include "kernels/reduce.hpp"
+
+#include <algorithm>
+
+#include "graph/element.hpp"
+#include "kernels/elements.hpp"
+#include "kernels/strided.hpp"
+
+namespace vellum {
+
+namespace {
+
+constexpr size_t kMaxLoops = 6;  // of shaders/reduce_linear.comp
+
+void define_reduction(Dispatch& dispatch, const std::string& function) {
+  define(dispatch, "REDUCTION", function);
+  const char* join = function == "ReduceMax"    ? "max"
+                     : function == "ReduceMin"  ? "min"
+                     : function == "ReduceProd" ? "prod"
+                                                : "sum";
+  define(dispatch, "JOIN_NAME", join);
+  if (function == "ReduceLogSumExp") define(dispatch, "LOG_SUM_EXP");
+}
+
+Shape with_ones(const Shape& shape, const std::vector<bool>& reduced) {
+  Shape kept = shape;
+  for (size_t axis = 0; axis < kept.size(); ++axis)
+    if (reduced[axis]) kept[axis] = 1;
+  return kept;
+}
+
+// x of channels4 to y of channels4, which has `kept` as its shape.
+void reduce_texels(Lowering& lowering, const std::string& function, const std::vector<bool>& reduced,
+                   TensorId y, const Shape& kept) {
+  const Shape& shape = lowering.input_type(0).shape;
+  const TensorId x = lowering.read(0, Layout::channels4);
+  std::array<int64_t, 4> extent{1, 1, 1, 1};  // N, slices, H, W
+  bool channels = false;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if (!reduced[axis]) continue;
+    const size_t slot = channels4_slot(shape.size(), axis);
+    channels = channels || slot == 1;
+    extent[slot] = slot == 1 ? (shape[axis] + 3) / 4 : shape[axis];
+  }
+  const int64_t parts = extent[0] * extent[1] * extent[2] * extent[3];
+  const bool cooperative = should_cooperate(groups_of_four(kept), parts);
+  PushConstants constants;
+  constants.shape(shape).shape(kept).ivec4(extent[3], extent[2], extent[1], extent[0]);
+  constants.floats({static_cast<float>(element_count(shape) / element_count(kept))});
+  Dispatch dispatch =
+      make_dispatch("reduce", cooperative ? workgroup_per_texel(kept) : grid_of_texels(lowering.caps(), kept),
+                    {reads(x), writes(y)}, constants);
+  define_reduction(dispatch, function);
+  if (channels) define(dispatch, "CHANNELS");
+  if (cooperative) define(dispatch, "COOPERATIVE");
+  lowering.dispatch(std::move(dispatch));
+}
+
+// The loops over the axes that are (or are not) reduced, collapsed.
+LoopNest loops_over(const Shape& shape, const std::vector<bool>& reduced, bool wanted) {
+  const std::vector<int64_t> strides = row_major_strides(shape);
+  LoopNest nest{{}, {{}}};
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if (reduced[axis] != wanted) continue;
+    nest.dims.push_back(shape[axis]);
+    nest.strides[0].push_back(strides[axis]);
+  }
+  return collapse(nest);
+}
+
+void reduce_linear(Lowering& lowering, const std::string& function, const std::vector<bool>& reduced) {
+  const Shape& shape = lowering.input_type(0).shape;
+  LoopNest nest = loops_over(shape, reduced, false);
+  const LoopNest inner = loops_over(shape, reduced, true);
+  const auto kept = static_cast<int64_t>(nest.dims.size());
+  nest.dims.insert(nest.dims.end(), inner.dims.begin(), inner.dims.end());
+  nest.strides[0].insert(nest.strides[0].end(), inner.strides[0].begin(), inner.strides[0].end());
+  if (nest.dims.size() > kMaxLoops)
+    return lowering.run_on_host(function + " over so many axes has no kernel");
+  const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
+  const int64_t results = element_count(lowering.output_type().shape);
+  const int64_t parts = element_count(inner.dims), groups = (results + 3) / 4;
+  const bool cooperative = should_cooperate(groups, parts);
+  PushConstants constants;
+  constants.ints({results, parts, kept, static_cast<int64_t>(nest.dims.size())});
+  push_padded(constants, nest.dims, kMaxLoops);
+  push_padded(constants, nest.strides[0], kMaxLoops);
+  Dispatch dispatch = make_dispatch(
+      "reduce_linear",
+      cooperative ? workgroups_in_a_row(lowering.caps(), groups) : grid_1d(lowering.caps(), groups),
+      {reads(x), writes(y)}, constants);
+  define_reduction(dispatch, function);
+  if (cooperative) define(dispatch, "COOPERATIVE");
+  lowering.dispatch(std::move(dispatch));
+}
+
+}  // namespace
+
+void reduce(Lowering& lowering, const std::string& function, const std::vector<bool>& reduced) {
+  if (!all_float(lowering)) return lowering.run_on_host(function + " of integers has no kernel");
+  if (!lives_in_channels4(lowering, 0)) return reduce_linear(lowering, function, reduced);
+  const Shape kept = with_ones(lowering.input_type(0).shape, reduced);
+  if (nchw(kept) == nchw(lowering.output_type().shape))
+    return reduce_texels(lowering, function, reduced, lowering.write(0, Layout::channels4), kept);
+  // Without the reduced axes the rest would lie elsewhere in channels4: the result, small as it is, goes to
+  // linear.
+  TensorDesc desc = lowering.tensor(lowering.read(0, Layout::channels4)).desc;
+  desc.shape = kept;
+  desc.element = ElementType::f32;
+  const TensorId partial = lowering.workspace(lowering.node().name + "/reduced", desc);
+  reduce_texels(lowering, function, reduced, partial, kept);
+  const TensorId y = lowering.write(0, Layout::linear);
+  lowering.dispatch(make_dispatch("to_linear", grid_1d(lowering.caps(), groups_of_four(kept)),
+                                  {reads(partial), writes(y)}, PushConstants().shape(kept)));
+}
+
+}  // namespace vellum

@@ -1,0 +1,40 @@
+// y[c0, c1, ...] = x[base + c0 * strides[0] + c1 * strides[1] + ...] of linear tensors: Transpose, Slice, Split,
+// Expand, Tile. GROUPS: everything counts groups of four elements, which x and y hold in the same order.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+layout(push_constant) uniform Params {
+  int count;  // of y
+  int rank;
+  int base;
+  int dims[12];  // of y; dims[0] is the outermost
+  int strides[12];
+};
+
+#include "tensor.glsl"
+#include "element.glsl"
+
+LINEAR_IN(0, x)
+LINEAR_OUT(1, y)
+
+int source(int i) {
+  int at = base;
+  for (int d = rank - 1; d > 0; --d) {
+    int outer = i / dims[d];
+    at += (i - outer * dims[d]) * strides[d];
+    i = outer;
+  }
+  return at + i * strides[0];
+}
+
+void main() {
+  int i4 = flat_index();
+#ifdef GROUPS
+  if (i4 < count) store_y(i4, load4_x(source(i4)));
+#else
+  if (4 * i4 >= count) return;
+  VECTOR v;
+  for (int j = 0; j < 4; ++j) v[j] = load_x(source(min(4 * i4 + j, count - 1)));
+  store_y(i4, v);
+#endif
+}

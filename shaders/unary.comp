@@ -1,0 +1,43 @@
+// One function of one tensor, element by element. FUNCTION names a function below, or ACTIVATION one of
+// activation.glsl. With LINEAR both tensors are linear.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+layout(push_constant) uniform Params {
+  vec4 activation_params;
+  ivec4 y_shape;  // channels4
+  int count4;     // linear
+};
+#define x_shape y_shape
+
+#include "tensor.glsl"
+#include "texel.glsl"
+
+#ifdef ACTIVATION
+#include "activation.glsl"
+#define FUNCTION activate
+#else
+#include "unary.glsl"
+#endif
+
+#ifdef LINEAR
+
+LINEAR_IN(0, x)
+LINEAR_OUT(1, y)
+
+void main() {
+  int i4 = flat_index();
+  if (i4 < count4) store_y(i4, FUNCTION(load4_x(i4)));
+}
+
+#else
+
+TENSOR_IN(0, x)
+TENSOR_OUT(1, y)
+
+void main() {
+  ivec4 p;
+  if (output_texel(y_shape, p)) store_y(p, FUNCTION(load_x(p)));
+}
+
+#endif

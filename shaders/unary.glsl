@@ -1,0 +1,47 @@
+// Functions of one element, named after their ONNX operators.
+
+vec4 Abs(vec4 x) { return abs(x); }
+vec4 Neg(vec4 x) { return -x; }
+vec4 Ceil(vec4 x) { return ceil(x); }
+vec4 Floor(vec4 x) { return floor(x); }
+vec4 Round(vec4 x) { return roundEven(x); }
+vec4 Sign(vec4 x) { return sign(x); }
+vec4 Sqrt(vec4 x) { return sqrt(x); }
+vec4 Exp(vec4 x) { return exp(x); }
+vec4 Log(vec4 x) { return log(x); }
+vec4 Reciprocal(vec4 x) { return 1.0 / x; }
+vec4 Sin(vec4 x) { return sin(x); }
+vec4 Cos(vec4 x) { return cos(x); }
+vec4 Tan(vec4 x) { return tan(x); }
+vec4 Atan(vec4 x) { return atan(x); }
+
+// GLSL promises only an absolute error of 2^-11 for asin and acos (Vulkan spec, "Precision and Operation of SPIR-V
+// Instructions"); through atan they inherit its 4096 ULP. The clamp keeps the root real where |x| rounds above 1.
+vec4 Asin(vec4 x) {
+  vec4 y = atan(x, sqrt(max((1.0 - x) * (1.0 + x), vec4(0))));
+  return mix(y, sqrt(vec4(-1)), greaterThan(abs(x), vec4(1)));
+}
+vec4 Acos(vec4 x) {
+  vec4 y = atan(sqrt(max((1.0 - x) * (1.0 + x), vec4(0))), x);
+  return mix(y, sqrt(vec4(-1)), greaterThan(abs(x), vec4(1)));
+}
+
+// (e^x - e^-x) / 2 cancels near zero, where three terms of the series are exact to rounding.
+vec4 Sinh(vec4 x) {
+  vec4 x2 = x * x;
+  vec4 series = x * (1.0 + x2 * (1.0 / 6.0 + x2 * (1.0 / 120.0)));
+  return mix(0.5 * (exp(x) - exp(-x)), series, lessThan(abs(x), vec4(0.2)));
+}
+vec4 Cosh(vec4 x) { return 0.5 * (exp(x) + exp(-x)); }
+// On |x|, so that no difference cancels; the series near zero, where 1 + small loses the small.
+vec4 Asinh(vec4 x) {
+  vec4 a = abs(x), x2 = x * x;
+  vec4 series = x * (1.0 + x2 * (-1.0 / 6.0 + x2 * (3.0 / 40.0)));
+  return mix(sign(x) * log(a + sqrt(x2 + 1.0)), series, lessThan(a, vec4(0.1)));
+}
+vec4 Acosh(vec4 x) { return log(x + sqrt((x - 1.0) * (x + 1.0))); }
+vec4 Atanh(vec4 x) {
+  vec4 x2 = x * x;
+  vec4 series = x * (1.0 + x2 * (1.0 / 3.0 + x2 * (1.0 / 5.0)));
+  return mix(0.5 * log((1.0 + x) / (1.0 - x)), series, lessThan(abs(x), vec4(0.1)));
+}

