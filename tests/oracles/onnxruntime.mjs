@@ -1,24 +1,27 @@
 // Runs an ONNX model with ONNX Runtime on the CPU:
 //
-//   node onnxruntime.mjs MODEL.onnx --input [NAME=]FILE.npy ... --out FOLDER
+//   node onnxruntime.mjs MODEL.onnx --input [NAME=]FILE.npy ... --out FOLDER [--all-values]
 //
 // Writes every output as FOLDER/<name>.npy, characters outside [A-Za-z0-9._-] in the name replaced by _, and prints
-// {"outputs": [{"name", "dtype", "shape", "file"}]}. Without NAME= the file goes to the model's only input.
-import { mkdirSync } from 'node:fs';
+// {"outputs": [{"name", "dtype", "shape", "file"}]}. Without NAME= the file goes to the model's only input. With
+// --all-values every intermediate value is written too, as ONNX Runtime computes it without fusing operators.
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { withAllValuesAsOutputs } from './all_values.mjs';
 import { readNpy, writeNpy } from './npy.mjs';
 import { requirePackage } from './packages.mjs';
 
 function parseCommandLine() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { input: { type: 'string', multiple: true, default: [] }, out: { type: 'string' } },
+    options: { input: { type: 'string', multiple: true, default: [] }, out: { type: 'string' }, 'all-values': { type: 'boolean', default: false } },
   });
   if (positionals.length !== 1 || values.out === undefined) {
-    throw new Error('usage: onnxruntime.mjs MODEL.onnx --input [NAME=]FILE.npy ... --out FOLDER');
+    throw new Error('usage: onnxruntime.mjs MODEL.onnx --input [NAME=]FILE.npy ... --out FOLDER [--all-values]');
   }
-  return { model: positionals[0], inputs: values.input, out: values.out };
+  return { model: positionals[0], inputs: values.input, out: values.out, allValues: values['all-values'] };
 }
 
 function readInputs(ort, session, inputs) {
@@ -39,15 +42,26 @@ function readInputs(ort, session, inputs) {
   return feeds;
 }
 
+// File systems end at 255 bytes; intermediate values of converted models have longer names, told apart by a hash.
+function fileName(name) {
+  const safe = name.replace(/[^A-Za-z0-9._-]/g, '_');
+  if (safe.length <= 200) return `${safe}.npy`;
+  return `${safe.slice(0, 180)}_${createHash('sha256').update(name).digest('hex').slice(0, 16)}.npy`;
+}
+
 async function main() {
-  const { model, inputs, out } = parseCommandLine();
+  const { model, inputs, out, allValues } = parseCommandLine();
   const ort = requirePackage('onnxruntime-node');
-  const session = await ort.InferenceSession.create(model, { executionProviders: ['cpu'], logSeverityLevel: 3 });
+  const session = await ort.InferenceSession.create(allValues ? withAllValuesAsOutputs(readFileSync(model)) : model, {
+    executionProviders: ['cpu'],
+    graphOptimizationLevel: allValues ? 'disabled' : 'all',
+    logSeverityLevel: 3,
+  });
   const results = await session.run(readInputs(ort, session, inputs));
   mkdirSync(out, { recursive: true });
   const outputs = session.outputNames.map((name) => {
     const { type, dims, data } = results[name];
-    const file = join(out, `${name.replace(/[^A-Za-z0-9._-]/g, '_')}.npy`);
+    const file = join(out, fileName(name));
     writeNpy(file, { dtype: type, shape: [...dims], data });
     return { name, dtype: type, shape: [...dims], file };
   });
