@@ -1,0 +1,38 @@
+// https://onnx.ai/onnx/operators/onnx__MatMul.html, onnx__Gemm.html
+#pragma once
+
+#include "graph/operator_support.hpp"
+
+namespace vellum {
+
+// Inputs A and B of one dtype, as numpy.matmul: the last two dimensions multiply, those before broadcast; a
+// vector on the left is a row, on the right a column, and that dimension is dropped.
+struct MatMul : Operator {
+  // The shapes with vectors made matrices: batch dimensions broadcast together, then M x K times K x N.
+  struct Extent {
+    Shape a, b, batch;
+    int64_t m, k, n;
+  };
+  Extent extent(Inputs inputs) const;
+
+  std::string_view type() const override { return "MatMul"; }
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  uint64_t macs(Inputs inputs) const override;
+};
+
+// Inputs A, B (matrices), C (optional, broadcasts to the result): alpha * A' B' + beta * C.
+struct Gemm : Operator {
+  float alpha = 1.0f, beta = 1.0f;
+  bool transpose_a = false, transpose_b = false;
+  Activation activation;
+
+  std::string_view type() const override { return "Gemm"; }
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  uint64_t macs(Inputs inputs) const override;
+  std::shared_ptr<const Operator> with_activation(const Activation& added) const override;
+  Attributes attributes() const override;
+};
+
+}  // namespace vellum

@@ -1,0 +1,40 @@
+// https://onnx.ai/onnx/operators/onnx__ReduceMean.html and its siblings, onnx__ArgMax.html, onnx__ArgMin.html
+#pragma once
+
+#include "graph/operator_support.hpp"
+
+namespace vellum {
+
+enum class ReduceKind : uint8_t { mean, sum, max, min, prod, l1, l2, sum_square, log_sum, log_sum_exp };
+
+// Axes as attribute or input 1, depending on operator and opset; without any: all, or none with
+// noop_with_empty_axes.
+struct Reduce : Operator {
+  ReduceKind kind = ReduceKind::mean;
+  std::optional<Ints> axes;
+  bool keep_dims = true;
+  bool noop_with_empty_axes = false;
+
+  // Sorted axes that are reduced.
+  std::vector<size_t> reduced_axes(Inputs inputs) const;
+
+  std::string_view type() const override;
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  Attributes attributes() const override;
+};
+
+// Index (int64) of the largest or smallest element along `axis`.
+struct ArgReduce : Operator {
+  bool minimum = false;
+  int64_t axis = 0;
+  bool keep_dims = true;
+  bool select_last_index = false;  // among equals
+
+  std::string_view type() const override { return minimum ? "ArgMin" : "ArgMax"; }
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  Attributes attributes() const override;
+};
+
+}  // namespace vellum
