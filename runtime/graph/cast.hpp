@@ -1,0 +1,18 @@
+// https://onnx.ai/onnx/operators/onnx__Cast.html, onnx__CastLike.html
+#pragma once
+
+#include "graph/operator_support.hpp"
+
+namespace vellum {
+
+// CastLike is a Cast to the dtype of input 1.
+struct Cast : Operator {
+  std::optional<DType> to;  // left out: as input 1
+
+  std::string_view type() const override { return to ? "Cast" : "CastLike"; }
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  Attributes attributes() const override;
+};
+
+}  // namespace vellum

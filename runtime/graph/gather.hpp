@@ -1,0 +1,37 @@
+// Repeating and picking elements. https://onnx.ai/onnx/operators/onnx__Expand.html, onnx__Tile.html,
+// onnx__Gather.html
+#pragma once
+
+#include "graph/operator_support.hpp"
+
+namespace vellum {
+
+// Inputs input, shape: the two broadcast together. Any dtype.
+struct Expand : Operator {
+  std::string_view type() const override { return "Expand"; }
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+};
+
+// Inputs input, repeats (one per dimension). Any dtype.
+struct Tile : Operator {
+  std::string_view type() const override { return "Tile"; }
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+};
+
+// Inputs data (any dtype), indices (int32 or int64, negative counts from the end): slices of data along
+// `axis`, in the shape of indices.
+struct Gather : Operator {
+  int64_t axis = 0;
+
+  std::string_view type() const override { return "Gather"; }
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  Attributes attributes() const override;
+};
+
+// An index from a model checked against a dimension; negative counts from the end.
+int64_t checked_index(int64_t index, int64_t size);
+
+}  // namespace vellum

@@ -1,0 +1,63 @@
+// https://onnx.ai/onnx/operators/onnx__Resize.html, onnx__Upsample.html
+#pragma once
+
+#include "graph/operator_support.hpp"
+
+namespace vellum {
+
+enum class ResizeMode : uint8_t { nearest, linear, cubic };
+enum class CoordinateMode : uint8_t {
+  half_pixel,
+  half_pixel_symmetric,
+  pytorch_half_pixel,
+  align_corners,
+  asymmetric,
+  tf_half_pixel_for_nn,
+  tf_crop_and_resize
+};
+enum class NearestMode : uint8_t {
+  round_prefer_floor,
+  round_prefer_ceil,
+  floor,
+  ceil,
+  simple  // opset 10: ceil where the axis shrinks, else floor
+};
+enum class AspectPolicy : uint8_t { stretch, not_larger, not_smaller };
+
+// One entry per dimension of the input.
+struct ResizeGeometry {
+  Shape input, output;
+  std::vector<float> scales;
+  std::vector<float> roi_begin, roi_end;  // tf_crop_and_resize only, relative to the input
+};
+
+// Inputs X, then roi, scales, sizes (Resize from opset 11), or scales (Upsample 9, Resize 10), or none
+// (Upsample 7).
+struct Resize : Operator {
+  ResizeMode mode = ResizeMode::nearest;
+  CoordinateMode coordinates = CoordinateMode::half_pixel;
+  NearestMode nearest = NearestMode::round_prefer_floor;
+  AspectPolicy policy = AspectPolicy::stretch;
+  float cubic_a = -0.75f;
+  float extrapolation = 0.0f;
+  bool exclude_outside = false;
+  std::optional<Attributes::Floats> scales;  // known without an input
+  std::optional<Ints> axes;                  // that roi, scales and sizes speak of; left out: all
+  // Which input holds what; kNone where the operator has no such input.
+  static constexpr size_t kNone = SIZE_MAX;
+  size_t roi_input = kNone, scales_input = kNone, sizes_input = kNone;
+  std::string onnx_type = "Resize";
+
+  ResizeGeometry geometry(Inputs inputs) const;
+  // Where in the input, in elements, output index `i` of `axis` reads.
+  float source(const ResizeGeometry& geometry, size_t axis, int64_t i) const;
+  // The index that mode nearest reads for a source coordinate, within [0, input size).
+  int64_t nearest_index(const ResizeGeometry& geometry, size_t axis, float coordinate) const;
+
+  std::string_view type() const override { return onnx_type; }
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  Attributes attributes() const override;
+};
+
+}  // namespace vellum
