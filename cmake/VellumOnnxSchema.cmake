@@ -6,16 +6,20 @@
 #       Lets another target of this build (a test) include the generated header as well.
 include_guard(GLOBAL)
 
-# An older find module first: it is the one that knows protobuf's compiler and its lite library wherever they came from.
-find_package(Protobuf REQUIRED)
+# Tests use the targets too, which are found for this folder only unless made global.
+if(NOT TARGET protobuf::libprotobuf-lite)
+  find_package(Protobuf REQUIRED)
+  set_target_properties(protobuf::libprotobuf-lite PROPERTIES IMPORTED_GLOBAL TRUE)
+endif()
 find_file(VELLUM_ONNX_PROTO onnx.proto PATH_SUFFIXES onnx DOC "The ONNX schema, onnx.proto")
 if(NOT VELLUM_ONNX_PROTO)
   message(FATAL_ERROR "onnx/onnx.proto, the schema of ONNX files, was not found. Install libonnx-dev (Debian, Ubuntu) "
                       "or point VELLUM_ONNX_PROTO at the file.")
 endif()
 
-set(vellum_onnx_schema_dir ${CMAKE_BINARY_DIR}/onnx_schema)
-set(vellum_onnx_schema_include ${vellum_onnx_schema_dir}/include)
+# Set for the whole build, since tests call vellum_use_onnx_schema() from their own folders.
+set(vellum_onnx_schema_dir ${PROJECT_BINARY_DIR}/onnx_schema CACHE INTERNAL "")
+set(vellum_onnx_schema_include ${vellum_onnx_schema_dir}/include CACHE INTERNAL "")
 set(vellum_onnx_schema_proto ${vellum_onnx_schema_dir}/vellum_onnx.proto)
 set(vellum_onnx_schema_source ${vellum_onnx_schema_include}/vellum_onnx.pb.cc)
 

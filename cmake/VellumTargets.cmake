@@ -7,3 +7,10 @@ function(vellum_warnings target)
                            -Wno-missing-field-initializers)
   endif()
 endfunction()
+
+# Sanitizers for everything built from here on: -DVELLUM_SANITIZE=address,undefined or thread.
+set(VELLUM_SANITIZE "" CACHE STRING "Sanitizers to build with, as for -fsanitize=; empty for none")
+if(VELLUM_SANITIZE)
+  add_compile_options(-fsanitize=${VELLUM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
+  add_link_options(-fsanitize=${VELLUM_SANITIZE})
+endif()

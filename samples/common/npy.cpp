@@ -39,7 +39,8 @@ constexpr std::size_t max_rank = 32;  // as in NumPy
 
 // The text of the header's value for `key`: from behind "'key':" to the end of the dictionary.
 std::string_view value_of(const std::filesystem::path& path, std::string_view header, std::string_view key) {
-  const std::string quoted = "'" + std::string(key) + "'";
+  std::string quoted("'");
+  quoted.append(key).append("'");
   std::size_t position = header.find(quoted);
   if (position == std::string_view::npos) malformed(path, "its header has no " + quoted);
   position = header.find_first_not_of(" :", position + quoted.size());

@@ -6,6 +6,9 @@
 #   vellum_add_gpu_test(NAME SOURCES file... [LIBRARIES target...] [SHARDS n] [TIMEOUT seconds])
 #       A GoogleTest program that runs whole on each driver: ctest entries `NAME.lavapipe`, `NAME.swiftshader` and
 #       `NAME.baseline2022` (with SHARDS, `NAME.lavapipe.0` and so on, each running a part of the cases).
+#   vellum_add_gpu_run(NAME COMMAND target argument... EXPECT regex [TIMEOUT seconds])
+#       Runs a program once on each driver, as a user would: entries `NAME.lavapipe` and `NAME.swiftshader`. Its output
+#       must match the expression. @RUN@ in an argument becomes the driver's name.
 #
 # Environment of all tests:
 #   VELLUM_TEST_DATA       folder with models/, photos/, references/ (see setup.sh)
@@ -46,6 +49,7 @@ function(vellum_test_executable name)
   endif()
   add_executable(${name} ${arg_SOURCES})
   vellum_warnings(${name})
+  target_include_directories(${name} PRIVATE ${vellum_tests_folder})
   # A program with a main of its own never pulls gtest_main's out of the archive.
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gtest GTest::gtest_main)
 endfunction()
@@ -61,7 +65,7 @@ endfunction()
 
 # One process per driver rather than one per case: starting a driver and compiling the shaders costs more than most cases.
 function(vellum_register_on_driver name run driver icd)
-  cmake_parse_arguments(PARSE_ARGV 4 arg "" "SHARDS;TIMEOUT" "ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 4 arg "" "SHARDS;TIMEOUT;EXPECT" "ENVIRONMENT;COMMAND")
   # Implicit layers come from whatever else is installed; the tests see the driver and the layers they ask for.
   set(environment
       ${vellum_test_environment} "VELLUM_TEST_DRIVER=${driver}" "VK_ICD_FILENAMES=${icd}" "VK_DRIVER_FILES=${icd}"
@@ -76,9 +80,13 @@ function(vellum_register_on_driver name run driver icd)
       string(APPEND entry .${shard})
       set(shard_environment "GTEST_TOTAL_SHARDS=${arg_SHARDS}" "GTEST_SHARD_INDEX=${shard}")
     endif()
-    add_test(NAME ${entry} COMMAND ${name})
+    string(REPLACE "@RUN@" "${run}" command "${arg_COMMAND}")
+    add_test(NAME ${entry} COMMAND ${command})
     set_tests_properties(${entry} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "gpu;${run}"
                          ENVIRONMENT "${environment};${shard_environment}")
+    if(arg_EXPECT)
+      set_tests_properties(${entry} PROPERTIES PASS_REGULAR_EXPRESSION "${arg_EXPECT}")
+    endif()
   endforeach()
 endfunction()
 
@@ -103,10 +111,23 @@ function(vellum_add_gpu_test name)
   endif()
   vellum_require_icds()
   vellum_test_executable(${name} SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES})
-  set(common SHARDS ${arg_SHARDS} TIMEOUT ${arg_TIMEOUT})
+  set(common COMMAND ${name} SHARDS ${arg_SHARDS} TIMEOUT ${arg_TIMEOUT})
   vellum_register_on_driver(${name} lavapipe lavapipe "${VELLUM_TEST_LAVAPIPE_ICD}" ${common})
   vellum_register_on_driver(${name} baseline2022 lavapipe "${VELLUM_TEST_LAVAPIPE_ICD}" ${common}
                             ENVIRONMENT VELLUM_TEST_LIMITS=android_baseline_2022)
+  if(VELLUM_TEST_SWIFTSHADER)
+    vellum_register_on_driver(${name} swiftshader swiftshader "${VELLUM_TEST_SWIFTSHADER_ICD}" ${common})
+  endif()
+endfunction()
+
+function(vellum_add_gpu_run name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT;EXPECT" "COMMAND")
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  vellum_require_icds()
+  set(common COMMAND ${arg_COMMAND} SHARDS 1 TIMEOUT ${arg_TIMEOUT} EXPECT "${arg_EXPECT}")
+  vellum_register_on_driver(${name} lavapipe lavapipe "${VELLUM_TEST_LAVAPIPE_ICD}" ${common})
   if(VELLUM_TEST_SWIFTSHADER)
     vellum_register_on_driver(${name} swiftshader swiftshader "${VELLUM_TEST_SWIFTSHADER_ICD}" ${common})
   endif()

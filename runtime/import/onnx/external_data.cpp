@@ -6,6 +6,7 @@
 #include <optional>
 #include <system_error>
 
+#include "import/onnx/names.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum::onnx {
@@ -24,8 +25,8 @@ uint64_t parse_number(const std::string& text, const std::string& key, const std
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
   if (error != std::errc() || stop != end) {
-    throw Error(ErrorCode::corrupt_model, what + ": external data: '" + key +
-                                              "' is not a number of bytes: '" + text.substr(0, 40) + "'");
+    throw Error(ErrorCode::corrupt_model,
+                what + ": external data: '" + key + "' is not a number of bytes: " + quoted(text));
   }
   return number;
 }
@@ -46,7 +47,7 @@ Location parse_location(const schema::TensorProto& tensor, const std::string& wh
 // shows.
 fs::path resolve(const std::string& location, const std::string& what, const fs::path& folder) {
   const auto refuse = [&](const std::string& why) {
-    return Error(ErrorCode::corrupt_model, what + ": external data '" + location.substr(0, 200) + "' " + why);
+    return Error(ErrorCode::corrupt_model, what + ": external data " + quoted(location) + " " + why);
   };
   if (location.find('\0') != std::string::npos) throw refuse("has a zero byte in its name");
   const fs::path relative = fs::path(std::u8string(location.begin(), location.end()));
@@ -60,8 +61,8 @@ fs::path resolve(const std::string& location, const std::string& what, const fs:
   if (error) throw refuse("cannot be read: the model's folder: " + error.message());
   const fs::path file = fs::canonical(root / relative, error);
   if (error) {
-    throw Error(ErrorCode::not_found, what + ": external data '" + location.substr(0, 200) +
-                                          "' not found in " + root.string() + ": " + error.message());
+    throw Error(ErrorCode::not_found, what + ": external data " + quoted(location) + " not found in " +
+                                          root.string() + ": " + error.message());
   }
   // `file` has no links left in it, so this catches a link that points outside.
   const auto [in_root, in_file] = std::mismatch(root.begin(), root.end(), file.begin(), file.end());
@@ -79,8 +80,8 @@ void check_range(const Location& location, uint64_t expected, uint64_t file_size
   if (location.offset > file_size || expected > file_size - location.offset) {
     throw Error(ErrorCode::corrupt_model,
                 what + ": external data: bytes " + std::to_string(location.offset) + " to " +
-                    std::to_string(location.offset) + "+" + std::to_string(expected) + " are not in '" +
-                    location.file.substr(0, 200) + "', which has " + std::to_string(file_size));
+                    std::to_string(location.offset) + "+" + std::to_string(expected) + " are not in " +
+                    quoted(location.file) + ", which has " + std::to_string(file_size));
   }
 }
 

@@ -1,0 +1,235 @@
+// Conv and ConvTranspose.
+#include "graph/conv.hpp"
+
+#include <algorithm>
+
+#include "graph/conv_transpose.hpp"
+#include "kernels/activation.hpp"
+#include "kernels/conv_weights.hpp"
+#include "kernels/lowering.hpp"
+
+namespace vellum {
+namespace {
+
+int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t slices(int64_t channels) { return divide_up(channels, 4); }
+
+// Why the kernels cannot run the node; empty where they can.
+std::string_view missing_kernel(const Lowering& lowering) {
+  if (lowering.input_type(0).shape.size() > 4) return "it has three spatial dimensions";
+  if (!lowering.constant(1)) return "its weights are known only at run time";
+  if (lowering.has_input(2) && !lowering.constant(2)) return "its bias is known only at run time";
+  return {};
+}
+
+template <typename Op>
+WindowPlacement place(const Lowering& lowering) {
+  const OperatorInput inputs[] = {{true, lowering.input_type(0), nullptr},
+                                  {true, lowering.input_type(1), nullptr}};
+  return lowering.op<Op>().place(inputs);
+}
+
+// The window in two dimensions: a one-dimensional one lies along x, as nchw() has it.
+struct Window2d {
+  int64_t kernel[2], stride[2], dilation[2], padding[2], input[2], output[2];  // (x, y) each
+  int64_t taps() const { return kernel[0] * kernel[1]; }
+};
+
+Window2d to_2d(WindowPlacement placement) {
+  const WindowPlacement p = as_3d(std::move(placement));
+  Window2d window{};
+  for (size_t axis = 0; axis < 2; ++axis) {
+    const size_t from = 2 - axis;
+    window.kernel[axis] = p.kernel[from];
+    window.stride[axis] = p.strides[from];
+    window.dilation[axis] = p.dilations[from];
+    window.padding[axis] = p.pads_begin[from];
+    window.input[axis] = p.input[from];
+    window.output[axis] = p.output[from];
+  }
+  return window;
+}
+
+// The shaders count positions in 32 bits, and divide() takes less than 2^30.
+bool fits_32_bits(const Window2d& window) {
+  for (size_t axis = 0; axis < 2; ++axis) {
+    const int64_t reach = window.kernel[axis] * window.dilation[axis];  // factors below 2^30 each
+    if (reach >= int64_t{1} << 30 ||
+        (reach + window.input[axis] + window.output[axis] + 8) * window.stride[axis] + window.padding[axis] >=
+            int64_t{1} << 30)
+      return false;
+  }
+  return true;
+}
+
+void push_window(PushConstants& constants, const Window2d& w) {
+  constants.ints({w.kernel[0], w.kernel[1], w.stride[0], w.stride[1], w.dilation[0], w.dilation[1],
+                  w.padding[0], w.padding[1]});
+}
+
+std::vector<float> bias_of(const Lowering& lowering) {
+  return lowering.has_input(2) ? lowering.constant(2)->to_floats() : std::vector<float>();
+}
+
+// --- Depthwise ---
+
+// One texel row per slice: its taps, then the bias.
+std::vector<float> pack_depthwise(int64_t channels, int64_t taps, const std::vector<float>& weights,
+                                  const std::vector<float>& bias) {
+  std::vector<float> texels(static_cast<size_t>(4 * slices(channels) * (taps + 1)));
+  for (int64_t c = 0; c < channels; ++c) {
+    float* row = texels.data() + c / 4 * 4 * (taps + 1) + c % 4;
+    for (int64_t tap = 0; tap < taps; ++tap) row[4 * tap] = weights[static_cast<size_t>(c * taps + tap)];
+    if (!bias.empty()) row[4 * taps] = bias[static_cast<size_t>(c)];
+  }
+  return texels;
+}
+
+// The common windows have variants that load each column of a row once; others share one shader.
+void define_depthwise_window(Dispatch& dispatch, const Window2d& window) {
+  const bool common =
+      (window.kernel[0] == 3 || window.kernel[0] == 5) && window.stride[0] <= 2 && window.dilation[0] == 1;
+  dispatch.defines.emplace_back("KERNEL_X", common ? std::to_string(window.kernel[0]) : "0");
+  dispatch.defines.emplace_back("STRIDE_X", common ? std::to_string(window.stride[0]) : "0");
+}
+
+void lower_depthwise(Lowering& lowering, const Window2d& window, const Activation& activation) {
+  const auto [n, channels, height, width] = nchw(lowering.output_type().shape);
+  const HostTensor weights = *lowering.constant(1);
+  const TensorId x = lowering.read(0, Layout::channels4);
+  const TensorId grid = lowering.weight(
+      lowering.node().name + "/weights", weight_grid(lowering, window.taps() + 1, slices(channels)),
+      [weights, channels = channels, taps = window.taps(), bias = bias_of(lowering)] {
+        return pack_depthwise(channels, taps, weights.to_floats(), bias);
+      });
+  const TensorId y = lowering.write(0, Layout::channels4);
+  ConvTile tile = choose_conv_tile(lowering.caps(), width, height * n * slices(channels), 1);
+  tile.pixels = std::min<int64_t>(tile.pixels, 4);
+  const int64_t invocations = divide_up(width, tile.pixels) * height * slices(channels) * n;
+  Dispatch dispatch = conv_dispatch(lowering, "conv_depthwise", invocations, x, grid, y);
+  dispatch.defines.emplace_back("TILE_P", std::to_string(tile.pixels));
+  define_depthwise_window(dispatch, window);
+  define_activation(dispatch, activation);
+  PushConstants constants;
+  constants.shape(lowering.input_type(0).shape).shape(lowering.output_type().shape);
+  push_activation(constants, activation);
+  push_window(constants, window);
+  dispatch.push_constants = constants.bytes();
+  lowering.dispatch(std::move(dispatch));
+}
+
+// --- Dense and grouped ---
+
+// Blocks of two output slices where that does not widen the window of input slices (groups that are not whole
+// slices).
+ConvWeights weights_for(const Lowering& lowering, int64_t groups, int64_t taps, ConvTile& tile) {
+  ConvWeights weights{lowering.input_type(0).shape[1], lowering.output_type().shape[1], groups, taps, 1};
+  if (tile.slices > 1) {
+    const int64_t narrow = weights.window_slices();
+    weights.tile_slices = tile.slices;
+    if (weights.window_slices() > narrow) weights.tile_slices = tile.slices = 1;
+  }
+  return weights;
+}
+
+// What conv.comp and conv_transpose.comp share.
+void dispatch_conv(Lowering& lowering, const char* shader, const Window2d& window, const ConvWeights& weights,
+                   const ConvTile& tile, int64_t invocations, const Activation& activation,
+                   std::function<std::vector<float>()> values) {
+  const TensorId x = lowering.read(0, Layout::channels4);
+  const TensorId grid =
+      lowering.weight(lowering.node().name + "/weights",
+                      weight_grid(lowering, weights.width(), weights.height()), std::move(values));
+  const TensorId y = lowering.write(0, Layout::channels4);
+  Dispatch dispatch = conv_dispatch(lowering, shader, invocations, x, grid, y);
+  define_tile(dispatch, tile);
+  define_activation(dispatch, activation);
+  PushConstants constants;
+  constants.shape(lowering.input_type(0).shape).shape(lowering.output_type().shape);
+  push_activation(constants, activation);
+  push_window(constants, window);
+  constants.ints({weights.group_inputs(), weights.group_outputs(), weights.window_slices()});
+  dispatch.push_constants = constants.bytes();
+  lowering.dispatch(std::move(dispatch));
+}
+
+// W (M, C / group, kernel...).
+std::function<std::vector<float>()> conv_values(const Lowering& lowering, const ConvWeights& grid) {
+  return [grid, weights = *lowering.constant(1), bias = bias_of(lowering)] {
+    const std::vector<float> w = weights.to_floats();
+    return grid.pack(
+        [&](int64_t m, int64_t c, int64_t tap) {
+          return w[static_cast<size_t>((m * grid.group_inputs() + c) * grid.taps + tap)];
+        },
+        bias);
+  };
+}
+
+// W (C, M / group, kernel...).
+std::function<std::vector<float>()> conv_transpose_values(const Lowering& lowering, const ConvWeights& grid) {
+  return [grid, weights = *lowering.constant(1), bias = bias_of(lowering)] {
+    const std::vector<float> w = weights.to_floats();
+    return grid.pack(
+        [&](int64_t m, int64_t c, int64_t tap) {
+          const int64_t input = m / grid.group_outputs() * grid.group_inputs() + c;
+          return w[static_cast<size_t>((input * grid.group_outputs() + m % grid.group_outputs()) * grid.taps +
+                                       tap)];
+        },
+        bias);
+  };
+}
+
+bool is_pointwise(const Window2d& window, const Shape& x, const Shape& y) {
+  return window.taps() == 1 && window.stride[0] == 1 && window.stride[1] == 1 && window.padding[0] == 0 &&
+         window.padding[1] == 0 && nchw(x)[2] == nchw(y)[2] && nchw(x)[3] == nchw(y)[3];
+}
+
+void lower_pointwise(Lowering& lowering, const Activation& activation) {
+  const Shape& x_shape = lowering.input_type(0).shape;
+  ConvTile tile = choose_pointwise_tile(lowering.caps(), x_shape, lowering.output_type().shape[1]);
+  const ConvWeights weights = weights_for(lowering, 1, 1, tile);
+  const TensorId x = lowering.read(0, Layout::channels4);
+  const TensorId y = lowering.write(0, Layout::channels4);
+  dispatch_pointwise(lowering, x, y, weights, tile, activation, conv_values(lowering, weights));
+}
+
+void lower_dense(Lowering& lowering, const Window2d& window, int64_t groups, const Activation& activation) {
+  const auto [n, channels, height, width] = nchw(lowering.output_type().shape);
+  ConvTile tile = choose_conv_tile(lowering.caps(), width, n * height, slices(channels));
+  const ConvWeights weights = weights_for(lowering, groups, window.taps(), tile);
+  const int64_t invocations = divide_up(width, tile.pixels) * height * weights.blocks() * n;
+  dispatch_conv(lowering, "conv", window, weights, tile, invocations, activation,
+                conv_values(lowering, weights));
+}
+
+}  // namespace
+
+void lower_conv(Lowering& lowering) {
+  if (const std::string_view why = missing_kernel(lowering); !why.empty()) return lowering.run_on_host(why);
+  const Conv& conv = lowering.op<Conv>();
+  const Window2d window = to_2d(place<Conv>(lowering));
+  if (!fits_32_bits(window)) return lowering.run_on_host("its window is too large");
+  const Shape& x = lowering.input_type(0).shape;
+  const Shape& y = lowering.output_type().shape;
+  if (conv.group > 1 && conv.group == x[1] && x[1] == y[1])
+    return lower_depthwise(lowering, window, conv.activation);
+  if (conv.group == 1 && is_pointwise(window, x, y)) return lower_pointwise(lowering, conv.activation);
+  lower_dense(lowering, window, conv.group, conv.activation);
+}
+
+void lower_conv_transpose(Lowering& lowering) {
+  if (const std::string_view why = missing_kernel(lowering); !why.empty()) return lowering.run_on_host(why);
+  const ConvTranspose& conv = lowering.op<ConvTranspose>();
+  const Window2d window = to_2d(place<ConvTranspose>(lowering));
+  if (!fits_32_bits(window)) return lowering.run_on_host("its window is too large");
+  const auto [n, channels, height, width] = nchw(lowering.output_type().shape);
+  const int64_t phases = std::min(window.stride[0], width);
+  const int64_t line = divide_up(width, window.stride[0]);
+  ConvTile tile = choose_conv_tile(lowering.caps(), line, n * height * phases, slices(channels));
+  const ConvWeights weights = weights_for(lowering, conv.group, window.taps(), tile);
+  const int64_t invocations = divide_up(line, tile.pixels) * phases * height * weights.blocks() * n;
+  dispatch_conv(lowering, "conv_transpose", window, weights, tile, invocations, conv.activation,
+                conv_transpose_values(lowering, weights));
+}
+
+}  // namespace vellum

@@ -1,0 +1,129 @@
+#include "kernels/conv_weights.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "kernels/activation.hpp"
+#include "kernels/grid.hpp"
+#include "vellum/error.hpp"
+
+namespace vellum {
+namespace {
+
+int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t slices(int64_t channels) { return divide_up(channels, 4); }
+
+// First input slice of the block that begins with output channel `first`: what the shaders compute.
+int64_t first_input_slice(const ConvWeights& w, int64_t first) {
+  return first / w.group_outputs() * w.group_inputs() / 4;
+}
+
+// CPU drivers want big tiles, for a load costs as much as twenty multiplications and few invocations keep
+// them busy already. A tile of 4 pixels reaches about 0.7 of the throughput of one of 8, so the larger wins
+// unless it idles more.
+int64_t cpu_tile_pixels(int64_t length) {
+  if (length <= 1) return 1;
+  const int64_t wide = divide_up(length, 8) * 8, narrow = divide_up(length, 4) * 4;
+  return 10 * narrow >= 7 * wide ? 8 : 4;
+}
+
+}  // namespace
+
+ConvTile choose_conv_tile(const DeviceCaps& caps, int64_t length, int64_t lines, int64_t output_slices) {
+  if (caps.type == DeviceType::cpu) return {cpu_tile_pixels(length), output_slices > 1 ? 2 : 1};
+  // GPUs hold 4 x 2 texels of sums in registers, but want thousands of invocations first.
+  constexpr int64_t kEnough = 1 << 14;
+  ConvTile tile{length > 1 ? 4 : 1, output_slices > 1 ? 2 : 1};
+  const auto invocations = [&] {
+    return divide_up(length, tile.pixels) * lines * divide_up(output_slices, tile.slices);
+  };
+  if (invocations() < kEnough) tile.slices = 1;
+  if (invocations() < kEnough) tile.pixels = 1;
+  return tile;
+}
+
+int64_t ConvWeights::blocks() const { return divide_up(slices(outputs), tile_slices); }
+
+int64_t ConvWeights::window_slices() const {
+  int64_t widest = 1;
+  for (int64_t block = 0; block < blocks(); ++block) {
+    const int64_t first = 4 * tile_slices * block;
+    const int64_t last = std::min(first + 4 * tile_slices, outputs) - 1;
+    const int64_t end = (last / group_outputs() + 1) * group_inputs();
+    widest = std::max(widest, slices(end) - first_input_slice(*this, first));
+  }
+  return widest;
+}
+
+int64_t ConvWeights::height() const {
+  const int64_t rows = blocks() * tile_slices;
+  return rows * taps + divide_up(rows, width());
+}
+
+std::vector<float> ConvWeights::pack(const WeightAt& weight, const std::vector<float>& bias) const {
+  const int64_t columns = width(), channels = group_inputs();
+  std::vector<float> texels(static_cast<size_t>(4 * columns * height()));
+  const auto texel = [&](int64_t row, int64_t column) {
+    return texels.data() + 4 * (row * columns + column);
+  };
+  for (int64_t m = 0; m < outputs; ++m) {
+    const int64_t first = m / (4 * tile_slices) * 4 * tile_slices;
+    const int64_t shift = m / group_outputs() * channels - 4 * first_input_slice(*this, first);
+    for (int64_t tap = 0; tap < taps; ++tap)
+      for (int64_t c = 0; c < channels; ++c) texel(m / 4 * taps + tap, shift + c)[m % 4] = weight(m, c, tap);
+  }
+  const int64_t bias_row = blocks() * tile_slices * taps;
+  for (size_t m = 0; m < bias.size(); ++m) texel(bias_row, static_cast<int64_t>(m / 4))[m % 4] = bias[m];
+  return texels;
+}
+
+TensorDesc weight_grid(const Lowering& lowering, int64_t width, int64_t height) {
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  if (width > kMost || height > kMost || width * height > kMost)
+    throw Error(ErrorCode::unsupported, describe(lowering.node()) + ": its weights take " +
+                                            std::to_string(width) + " x " + std::to_string(height) +
+                                            " texels, more than any device holds");
+  return lowering.texel_grid(static_cast<uint32_t>(width), static_cast<uint32_t>(height));
+}
+
+Dispatch conv_dispatch(const Lowering& lowering, std::string shader, int64_t invocations, TensorId x,
+                       TensorId w, TensorId y) {
+  const Grid grid = grid_1d(lowering.caps(), invocations);
+  Dispatch dispatch;
+  dispatch.shader = std::move(shader);
+  dispatch.workgroup_size = grid.workgroup_size;
+  dispatch.workgroup_count = grid.workgroup_count;
+  dispatch.bindings = {{x, Access::read}, {w, Access::read}, {y, Access::write}};
+  return dispatch;
+}
+
+void define_tile(Dispatch& dispatch, const ConvTile& tile) {
+  dispatch.defines.emplace_back("TILE_P", std::to_string(tile.pixels));
+  dispatch.defines.emplace_back("TILE_S", std::to_string(tile.slices));
+}
+
+ConvTile choose_pointwise_tile(const DeviceCaps& caps, const Shape& x, int64_t outputs) {
+  const auto [n, c, h, w] = nchw(x);
+  return choose_conv_tile(caps, n * h * w, 1, slices(outputs));
+}
+
+void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,
+                        const ConvTile& tile, const Activation& activation,
+                        std::function<std::vector<float>()> values) {
+  const Shape& shape = lowering.tensor(x).desc.shape;
+  const auto [n, c, h, w] = nchw(shape);
+  const TensorId grid =
+      lowering.weight(lowering.node().name + "/weights",
+                      weight_grid(lowering, weights.width(), weights.height()), std::move(values));
+  const int64_t invocations = divide_up(n * h * w, tile.pixels) * weights.blocks();
+  Dispatch dispatch = conv_dispatch(lowering, "conv_pointwise", invocations, x, grid, y);
+  define_tile(dispatch, tile);
+  define_activation(dispatch, activation);
+  PushConstants constants;
+  constants.shape(shape).shape(lowering.tensor(y).desc.shape);
+  push_activation(constants, activation);
+  dispatch.push_constants = constants.bytes();
+  lowering.dispatch(std::move(dispatch));
+}
+
+}  // namespace vellum

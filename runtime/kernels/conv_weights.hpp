@@ -1,0 +1,65 @@
+// How the weights of convolutions and matrix products lie on the device (shaders/conv_tile.glsl), and how
+// much of the output one invocation computes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "caps/device_caps.hpp"
+#include "kernels/lowering.hpp"
+
+namespace vellum {
+
+// One invocation computes `pixels` x `slices` texels.
+struct ConvTile {
+  int64_t pixels = 1, slices = 1;
+};
+
+// `lines` lines of `length` pixels are cut into tiles, for `output_slices` slices each.
+ConvTile choose_conv_tile(const DeviceCaps& caps, int64_t length, int64_t lines, int64_t output_slices);
+
+// A grid of texels: row = output slice * taps + tap, column = input channel, four output channels a texel;
+// then one texel of bias per output slice.
+//
+// In a grouped convolution the columns of a block of `tile_slices` output slices begin at the slice in which
+// its first group's input channels begin. They span as many slices as any block needs; channels of other
+// groups weigh nothing.
+struct ConvWeights {
+  int64_t inputs = 0, outputs = 0;  // channels, all groups together
+  int64_t groups = 1;
+  int64_t taps = 1;
+  int64_t tile_slices = 1;
+
+  int64_t group_inputs() const { return inputs / groups; }
+  int64_t group_outputs() const { return outputs / groups; }
+  int64_t blocks() const;
+  int64_t window_slices() const;
+  int64_t width() const { return 4 * window_slices(); }
+  int64_t height() const;
+
+  // weight(output channel, input channel within its group, tap)
+  using WeightAt = std::function<float(int64_t, int64_t, int64_t)>;
+  // Texels of the grid, row by row. `bias` may be empty.
+  std::vector<float> pack(const WeightAt& weight, const std::vector<float>& bias) const;
+};
+
+// The extent of a weight grid as texel_grid() takes it; throws Error(unsupported) where it is beyond any
+// device.
+TensorDesc weight_grid(const Lowering& lowering, int64_t width, int64_t height);
+
+// A dispatch of `invocations` in a row, of the shader's bindings x, w, y.
+Dispatch conv_dispatch(const Lowering& lowering, std::string shader, int64_t invocations, TensorId x,
+                       TensorId w, TensorId y);
+
+// Adds the macros TILE_P and TILE_S.
+void define_tile(Dispatch& dispatch, const ConvTile& tile);
+
+// y = activation(x * weights + bias), x and y in channels4, for each pixel of x: shaders/conv_pointwise.comp.
+// `values` gives the texels of `weights`.
+void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,
+                        const ConvTile& tile, const Activation& activation,
+                        std::function<std::vector<float>()> values);
+ConvTile choose_pointwise_tile(const DeviceCaps& caps, const Shape& x, int64_t outputs);
+
+}  // namespace vellum

@@ -1,0 +1,73 @@
+// Convolution of any kernel size, stride, dilation, padding and group count.
+//
+// An invocation computes TILE_P neighbouring pixels of a row. Groups see a window of input slices that starts at
+// their first one; what of the window belongs to other groups has zero weights.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+
+layout(push_constant) uniform Params {
+  ivec4 x_shape;
+  ivec4 y_shape;
+  vec4 activation_params;
+  ivec2 kernel_size;  // (width, height), like all pairs here
+  ivec2 stride;
+  ivec2 dilation;
+  ivec2 padding;         // left, top
+  ivec2 group_channels;  // (input, output) channels of a group
+  int window_slices;
+};
+
+#include "tensor.glsl"
+#include "activation.glsl"
+#include "divide.glsl"
+
+TENSOR_IN(0, x)
+TEXELS_IN(1, w)
+TENSOR_OUT(2, y)
+
+#include "conv_tile.glsl"
+
+void main() {
+  int output_slices = slices(y_shape.z);
+  int blocks_x = (y_shape.x + TILE_P - 1) / TILE_P;
+  int blocks_s = (output_slices + TILE_S - 1) / TILE_S;
+  ivec2 by_column = divide(flat_index(), blocks_x);
+  ivec2 by_row = divide(by_column.x, y_shape.y);
+  ivec2 by_slice = divide(by_row.x, blocks_s);
+  int n = by_slice.x, first_output = TILE_S * by_slice.y, oy = by_row.y, ox = TILE_P * by_column.y;
+  if (n >= y_shape.w) return;
+
+  int taps = kernel_size.x * kernel_size.y;
+  int grid_width = 4 * window_slices;
+  start_with_bias(first_output, blocks_s * TILE_S * taps, grid_width);
+
+  int first_input = (divide(4 * first_output, group_channels.y).x * group_channels.x) >> 2;
+  int window = min(window_slices, slices(x_shape.z) - first_input);
+  ivec2 origin = ivec2(ox, oy) * stride - padding;
+  for (int ky = 0; ky < kernel_size.y; ++ky) {
+    int iy = origin.y + ky * dilation.y;
+    if (iy < 0 || iy >= x_shape.y) continue;
+    for (int kx = 0; kx < kernel_size.x; ++kx) {
+      int ix[TILE_P];
+      bool inside[TILE_P];
+      [[unroll]] for (int i = 0; i < TILE_P; ++i) {
+        int column = origin.x + i * stride.x + kx * dilation.x;
+        inside[i] = column >= 0 && column < x_shape.x;
+        ix[i] = clamp(column, 0, x_shape.x - 1);
+      }
+      int row = first_output * taps + ky * kernel_size.x + kx;
+      for (int k = 0; k < window; ++k) {
+        vec4 x[TILE_P];
+        [[unroll]] for (int i = 0; i < TILE_P; ++i)
+          x[i] = inside[i] ? load_x(ivec4(ix[i], iy, first_input + k, n)) : vec4(0);
+        add_products(x, 4 * k, row, taps, grid_width);
+      }
+    }
+  }
+
+  [[unroll]] for (int s = 0; s < TILE_S; ++s)
+    if (first_output + s < output_slices)
+      [[unroll]] for (int i = 0; i < TILE_P; ++i)
+        if (ox + i < y_shape.x) store_y(ivec4(ox + i, oy, first_output + s, n), activate(sum[s][i]));
+}

@@ -1,0 +1,62 @@
+// 1x1 convolution of stride 1 without padding, and matrix products whose rows are pixels.
+//
+// An invocation computes TILE_P pixels, counted over columns, rows and batch.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+
+layout(push_constant) uniform Params {
+  ivec4 x_shape;
+  ivec4 y_shape;
+  vec4 activation_params;
+};
+
+#include "tensor.glsl"
+#include "activation.glsl"
+#include "divide.glsl"
+
+TENSOR_IN(0, x)
+TEXELS_IN(1, w)
+TENSOR_OUT(2, y)
+
+#include "conv_tile.glsl"
+
+void main() {
+  int W = x_shape.x, H = x_shape.y, N = x_shape.w;
+  int pixels = W * H * N, output_slices = slices(y_shape.z);
+  int blocks_p = (pixels + TILE_P - 1) / TILE_P;
+  int blocks_s = (output_slices + TILE_S - 1) / TILE_S;
+  ivec2 block = divide(flat_index(), blocks_p);
+  int first_output = TILE_S * block.x, first_pixel = TILE_P * block.y;
+  if (block.x >= blocks_s) return;
+
+  // Pixels behind the last one repeat it and are not stored.
+  ivec2 row_column = divide(first_pixel, W);
+  ivec2 batch_row = divide(row_column.x, H);
+  ivec4 pixel[TILE_P];
+  pixel[0] = ivec4(row_column.y, batch_row.y, 0, batch_row.x);
+  [[unroll]] for (int i = 1; i < TILE_P; ++i) {
+    ivec4 p = pixel[i - 1];
+    bool end_of_row = p.x == W - 1;
+    bool end_of_image = end_of_row && p.y == H - 1;
+    p.x = end_of_row ? 0 : p.x + 1;
+    p.y = end_of_image ? 0 : p.y + int(end_of_row);
+    p.w += int(end_of_image);
+    pixel[i] = first_pixel + i < pixels ? p : pixel[i - 1];
+  }
+
+  int input_slices = slices(x_shape.z);
+  int grid_width = 4 * input_slices;
+  start_with_bias(first_output, blocks_s * TILE_S, grid_width);
+  for (int k = 0; k < input_slices; ++k) {
+    vec4 x[TILE_P];
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = load_x(ivec4(pixel[i].xy, k, pixel[i].w));
+    add_products(x, 4 * k, first_output, 1, grid_width);
+  }
+
+  [[unroll]] for (int s = 0; s < TILE_S; ++s)
+    if (first_output + s < output_slices)
+      [[unroll]] for (int i = 0; i < TILE_P; ++i)
+        if (first_pixel + i < pixels)
+          store_y(ivec4(pixel[i].xy, first_output + s, pixel[i].w), activate(sum[s][i]));
+}

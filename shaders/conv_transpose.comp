@@ -1,0 +1,79 @@
+// Transposed convolution, gathering: an output pixel adds the products of those taps that reach it.
+//
+// The TILE_P pixels of an invocation lie one stride apart in a row, so that the same taps reach all of them, from
+// neighbouring input pixels. Groups and weights as in conv.comp.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+
+layout(push_constant) uniform Params {
+  ivec4 x_shape;
+  ivec4 y_shape;
+  vec4 activation_params;
+  ivec2 kernel_size;  // (width, height), like all pairs here
+  ivec2 stride;
+  ivec2 dilation;
+  ivec2 padding;         // left, top: cut off the output
+  ivec2 group_channels;  // (input, output) channels of a group
+  int window_slices;
+};
+
+#include "tensor.glsl"
+#include "activation.glsl"
+#include "divide.glsl"
+
+TENSOR_IN(0, x)
+TEXELS_IN(1, w)
+TENSOR_OUT(2, y)
+
+#include "conv_tile.glsl"
+
+void main() {
+  int output_slices = slices(y_shape.z);
+  int phases = min(stride.x, y_shape.x);  // columns that no stride connects
+  int blocks_x = ((y_shape.x + stride.x - 1) / stride.x + TILE_P - 1) / TILE_P;
+  int blocks_s = (output_slices + TILE_S - 1) / TILE_S;
+  ivec2 by_block = divide(flat_index(), blocks_x);
+  ivec2 by_phase = divide(by_block.x, phases);
+  ivec2 by_row = divide(by_phase.x, y_shape.y);
+  ivec2 by_slice = divide(by_row.x, blocks_s);
+  int n = by_slice.x, first_output = TILE_S * by_slice.y, oy = by_row.y;
+  int ox = by_phase.y + stride.x * TILE_P * by_block.y;
+  if (n >= y_shape.w) return;
+
+  int taps = kernel_size.x * kernel_size.y;
+  int grid_width = 4 * window_slices;
+  start_with_bias(first_output, blocks_s * TILE_S * taps, grid_width);
+
+  int first_input = (divide(4 * first_output, group_channels.y).x * group_channels.x) >> 2;
+  int window = min(window_slices, slices(x_shape.z) - first_input);
+  // Tap k reaches output o from input i where o + padding = i * stride + k * dilation. `lift` input pixels keep the
+  // dividend positive.
+  ivec2 lift = kernel_size * dilation;
+  ivec2 origin = ivec2(ox, oy) + padding + lift * stride;
+  for (int ky = 0; ky < kernel_size.y; ++ky) {
+    ivec2 iy = divide(origin.y - ky * dilation.y, stride.y) - ivec2(lift.y, 0);
+    if (iy.y != 0 || iy.x < 0 || iy.x >= x_shape.y) continue;
+    for (int kx = 0; kx < kernel_size.x; ++kx) {
+      ivec2 ix = divide(origin.x - kx * dilation.x, stride.x) - ivec2(lift.x, 0);
+      if (ix.y != 0) continue;
+      int row = first_output * taps + ky * kernel_size.x + kx;
+      for (int k = 0; k < window; ++k) {
+        vec4 x[TILE_P];
+        [[unroll]] for (int i = 0; i < TILE_P; ++i) {
+          int column = ix.x + i;
+          x[i] = load_x(ivec4(clamp(column, 0, x_shape.x - 1), iy.x, first_input + k, n));
+          if (column < 0 || column >= x_shape.x) x[i] = vec4(0);
+        }
+        add_products(x, 4 * k, row, taps, grid_width);
+      }
+    }
+  }
+
+  [[unroll]] for (int s = 0; s < TILE_S; ++s)
+    if (first_output + s < output_slices)
+      [[unroll]] for (int i = 0; i < TILE_P; ++i) {
+        int column = ox + i * stride.x;
+        if (column < y_shape.x) store_y(ivec4(column, oy, first_output + s, n), activate(sum[s][i]));
+      }
+}

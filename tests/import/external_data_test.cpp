@@ -1,0 +1,128 @@
+// Weights beside the model: found, and never looked for outside its folder.
+#include <gtest/gtest.h>
+#include <vellum_onnx.pb.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "import/import.hpp"
+#include "support/errors.hpp"
+#include "support/onnx_builder.hpp"
+#include "support/temp_folder.hpp"
+
+namespace vellum::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Entries = std::vector<std::pair<std::string, std::string>>;
+
+// A model whose output is two floats of external data.
+OnnxModel model_with(const Entries& entries) {
+  OnnxModel model;
+  auto& tensor = *model.proto().mutable_graph()->add_initializer();
+  tensor.set_name("w");
+  tensor.set_data_type(onnx_schema::TensorProto::FLOAT);
+  tensor.add_dims(2);
+  tensor.set_data_location(onnx_schema::TensorProto::EXTERNAL);
+  for (const auto& [key, value] : entries) {
+    auto& entry = *tensor.add_external_data();
+    entry.set_key(key);
+    entry.set_value(value);
+  }
+  model.output("w");
+  return model;
+}
+
+std::string floats(const std::vector<float>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
+}
+
+class ExternalData : public testing::Test {
+ protected:
+  ExternalData() {
+    fs::create_directories(folder_ / "model/weights");
+    folder_.write("model/weights/w.bin", floats({1, 2, 3, 4}));
+    folder_.write("secret.bin", floats({6, 6}));
+  }
+
+  Graph import(const Entries& entries) const {
+    model_with(entries).save(folder_ / "model/m.onnx");
+    return import_model(folder_ / "model/m.onnx");
+  }
+
+  TempFolder folder_;
+};
+
+TEST_F(ExternalData, IsReadAtItsOffset) {
+  const Graph graph = import({{"location", "weights/w.bin"}, {"offset", "4"}, {"length", "8"}});
+  EXPECT_EQ(evaluate(graph, {})[0].to_floats(), (std::vector<float>{2, 3}));
+}
+
+TEST_F(ExternalData, OffsetAndLengthHaveDefaults) {
+  EXPECT_EQ(evaluate(import({{"location", "weights/w.bin"}}), {})[0].to_floats(), (std::vector<float>{1, 2}));
+}
+
+TEST_F(ExternalData, OtherKeysAreIgnored) {
+  const Graph graph = import({{"location", "weights/w.bin"}, {"checksum", "0123"}});
+  EXPECT_EQ(evaluate(graph, {})[0].to_floats(), (std::vector<float>{1, 2}));
+}
+
+TEST_F(ExternalData, PathsOutOfTheFolderAreRefused) {
+  for (const std::string& location : {std::string("../secret.bin"), std::string("weights/../../secret.bin"),
+                                      (folder_ / "secret.bin").string(), std::string("weights/..")}) {
+    EXPECT_VELLUM_ERROR(import({{"location", location}}), ErrorCode::corrupt_model, "m.onnx",
+                        "initializer 'w'", "must");
+  }
+  EXPECT_VELLUM_ERROR(import({{"location", std::string("weights/w.bin\0x", 15)}}), ErrorCode::corrupt_model,
+                      "zero byte");
+}
+
+TEST_F(ExternalData, LinksOutOfTheFolderAreRefused) {
+  std::error_code error;
+  fs::create_symlink(folder_ / "secret.bin", folder_ / "model/link.bin", error);
+  if (error) GTEST_SKIP() << "no symbolic links here: " << error.message();
+  fs::create_directory_symlink(folder_.path(), folder_ / "model/up");
+  EXPECT_VELLUM_ERROR(import({{"location", "link.bin"}}), ErrorCode::corrupt_model, "'w'", "symbolic link");
+  EXPECT_VELLUM_ERROR(import({{"location", "up/secret.bin"}}), ErrorCode::corrupt_model, "'w'",
+                      "symbolic link");
+}
+
+TEST_F(ExternalData, LinksInsideTheFolderAreFollowed) {
+  std::error_code error;
+  fs::create_symlink("weights/w.bin", folder_ / "model/link.bin", error);
+  if (error) GTEST_SKIP() << "no symbolic links here: " << error.message();
+  EXPECT_EQ(evaluate(import({{"location", "link.bin"}}), {})[0].to_floats(), (std::vector<float>{1, 2}));
+}
+
+TEST_F(ExternalData, MissingFilesAreNamed) {
+  EXPECT_VELLUM_ERROR(import({{"location", "weights/gone.bin"}}), ErrorCode::not_found, "'w'",
+                      "weights/gone.bin");
+  EXPECT_VELLUM_ERROR(import({{"location", "weights"}}), ErrorCode::corrupt_model, "'w'",
+                      "not a regular file");
+  EXPECT_VELLUM_ERROR(import({{"offset", "0"}}), ErrorCode::corrupt_model, "'w'", "without a location");
+}
+
+TEST_F(ExternalData, RangesOutsideTheFileAreRefused) {
+  const auto at = [&](const std::string& offset) {
+    return import({{"location", "weights/w.bin"}, {"offset", offset}});
+  };
+  EXPECT_EQ(evaluate(at("8"), {})[0].to_floats(), (std::vector<float>{3, 4}));
+  EXPECT_VELLUM_ERROR(at("12"), ErrorCode::corrupt_model, "'w'", "which has 16");
+  EXPECT_VELLUM_ERROR(at("18446744073709551615"), ErrorCode::corrupt_model, "'w'", "which has 16");
+  EXPECT_VELLUM_ERROR(at("18446744073709551616"), ErrorCode::corrupt_model, "'offset' is not a number");
+  EXPECT_VELLUM_ERROR(at("-4"), ErrorCode::corrupt_model, "'offset' is not a number");
+  EXPECT_VELLUM_ERROR(at("4x"), ErrorCode::corrupt_model, "'offset' is not a number");
+  EXPECT_VELLUM_ERROR(import({{"location", "weights/w.bin"}, {"length", "4"}}), ErrorCode::corrupt_model,
+                      "length 4", "need 8");
+}
+
+TEST_F(ExternalData, IsRefusedForModelsInMemory) {
+  const std::string bytes = model_with({{"location", "weights/w.bin"}}).bytes();
+  EXPECT_VELLUM_ERROR(import_model(as_bytes(bytes)), ErrorCode::unsupported, "'w'", "from its file");
+  const Graph graph = import_onnx(as_bytes(bytes), folder_ / "model");
+  EXPECT_EQ(evaluate(graph, {})[0].to_floats(), (std::vector<float>{1, 2}));
+}
+
+}  // namespace
+}  // namespace vellum::test

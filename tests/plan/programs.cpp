@@ -1,0 +1,34 @@
+#include "plan/programs.hpp"
+
+namespace vellum::test {
+
+TensorId ProgramMaker::tensor(std::string name, TensorDesc desc, TensorRole role) {
+  program.tensors.push_back({std::move(name), desc, role, kNoTensor, {}});
+  return static_cast<TensorId>(program.tensors.size() - 1);
+}
+
+TensorId ProgramMaker::alias(std::string name, TensorId of) {
+  program.tensors.push_back({std::move(name), program.tensors[of].desc, program.tensors[of].role, of, {}});
+  return static_cast<TensorId>(program.tensors.size() - 1);
+}
+
+void ProgramMaker::task(std::vector<Binding> bindings) {
+  Dispatch dispatch;
+  dispatch.bindings = std::move(bindings);
+  program.tasks.push_back({std::move(dispatch), std::nullopt});
+}
+
+void ProgramMaker::host_task(std::vector<TensorId> inputs, std::vector<TensorId> outputs) {
+  HostCall call;
+  call.inputs = std::move(inputs);
+  call.outputs = std::move(outputs);
+  program.tasks.push_back({std::nullopt, std::move(call)});
+}
+
+TensorDesc linear(int64_t elements) { return {{elements}, ElementType::f32, Storage::buffer, Layout::linear}; }
+
+TensorDesc image(int64_t channels, int64_t height, int64_t width) {
+  return {{1, channels, height, width}, ElementType::f32, Storage::image2d, Layout::channels4};
+}
+
+}  // namespace vellum::test

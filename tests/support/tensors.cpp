@@ -1,0 +1,47 @@
+#include "support/tensors.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace vellum::test {
+
+HostTensor random_tensor(const Shape& shape, uint32_t seed, float low, float high) {
+  std::mt19937 engine(seed);
+  HostTensor tensor(DType::f32, shape);
+  for (float& element : tensor.mutable_as<float>()) {
+    // Not std::uniform_real_distribution, whose numbers differ between standard libraries.
+    element = low + (high - low) * static_cast<float>(engine() >> 8) / 16777215.0f;
+  }
+  return tensor;
+}
+
+testing::AssertionResult close(const HostTensor& actual, const HostTensor& expected, double tolerance) {
+  if (actual.type() != expected.type()) {
+    return testing::AssertionFailure()
+           << "is " << name(actual.dtype()) << ' ' << to_string(actual.shape()) << ", expected "
+           << name(expected.dtype()) << ' ' << to_string(expected.shape());
+  }
+  const std::vector<float> a = actual.to_floats(), b = expected.to_floats();
+  double worst = -1.0;
+  size_t at = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
+    double error = std::abs(double{a[i]} - double{b[i]}) / std::max(1.0, std::abs(double{b[i]}));
+    if (!std::isfinite(error)) error = HUGE_VAL;
+    if (error > worst) worst = error, at = i;
+  }
+  if (worst <= tolerance) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "element " << at << " is " << a[at] << ", expected " << b[at]
+                                     << " (relative error " << worst << ", allowed " << tolerance << ")";
+}
+
+std::vector<HostTensor> random_inputs(const Graph& graph, uint32_t seed, float low, float high) {
+  std::vector<HostTensor> inputs;
+  for (const ValueId id : graph.inputs) {
+    inputs.push_back(random_tensor(graph.values[id].type.shape, seed++, low, high));
+  }
+  return inputs;
+}
+
+}  // namespace vellum::test

@@ -1,0 +1,24 @@
+// Tensors for tests: random ones and how two of them are compared.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <random>
+
+#include "graph/graph.hpp"
+#include "graph/tensor.hpp"
+
+namespace vellum::test {
+
+// Uniform in [low, high].
+HostTensor random_tensor(const Shape& shape, uint32_t seed, float low = -1.0f, float high = 1.0f);
+
+// Same type, and every element within tolerance * max(1, |expected|). The failure names the worst element.
+testing::AssertionResult close(const HostTensor& actual, const HostTensor& expected, double tolerance = 1e-4);
+
+// A random tensor for every graph input. Shapes must be known.
+std::vector<HostTensor> random_inputs(const Graph& graph, uint32_t seed, float low = -1.0f,
+                                      float high = 1.0f);
+
+}  // namespace vellum::test
