@@ -1,0 +1,31 @@
+// Matrix product of any size: an invocation computes four consecutive elements of the result, which may lie in
+// different rows and matrices.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+
+#include "matmul.glsl"
+
+void main() {
+  int i4 = flat_index();
+  int total = size.x * size.y * size.w;
+  if (4 * i4 >= total) return;
+
+  ivec4 a_first, b_first;
+  vec4 addend;
+  [[unroll]] for (int j = 0; j < 4; ++j) {
+    ivec2 by_column = divide(min(4 * i4 + j, total - 1), size.y);
+    ivec2 by_row = divide(by_column.x, size.x);
+    ivec2 first = matrix_offsets(by_row.x);
+    a_first[j] = first.x + by_row.y * a_strides.x;
+    b_first[j] = first.y + by_column.y * b_strides.y;
+    addend[j] = load_addend(by_row.y, by_column.y);
+  }
+  vec4 sum = vec4(0);
+  for (int k = 0; k < size.z; ++k) {
+    ivec4 a = a_first + k * a_strides.y, b = b_first + k * b_strides.x;
+    sum += vec4(load_a(a.x), load_a(a.y), load_a(a.z), load_a(a.w)) *
+           vec4(load_b(b.x), load_b(b.y), load_b(b.z), load_b(b.w));
+  }
+  store_y(i4, activate(alpha * sum + addend));
+}

@@ -1,0 +1,51 @@
+// Matrix product of linear rows with constant, packed weights: an invocation computes TILE_P rows of TILE_S times four
+// columns. The columns of y are a multiple of four. Weights as in conv_tile.glsl with one tap: row = four columns of
+// the result, column = k.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+
+layout(push_constant) uniform Params {
+  vec4 activation_params;
+  ivec4 size;  // rows, N, K, texels in a row of the weight grid
+};
+
+#include "tensor.glsl"
+#include "activation.glsl"
+#include "divide.glsl"
+
+LINEAR_IN(0, x)
+TEXELS_IN(1, w)
+LINEAR_OUT(2, y)
+
+#include "conv_tile.glsl"
+
+void main() {
+  int rows = size.x, quads = size.y >> 2, K = size.z, grid_width = size.w;
+  int blocks_p = (rows + TILE_P - 1) / TILE_P;
+  int blocks_s = (quads + TILE_S - 1) / TILE_S;
+  ivec2 block = divide(flat_index(), blocks_p);
+  int first_quad = TILE_S * block.x, first_row = TILE_P * block.y;
+  if (block.x >= blocks_s) return;
+
+  int x_row[TILE_P];
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) x_row[i] = min(first_row + i, rows - 1) * K;
+  start_with_bias(first_quad, blocks_s * TILE_S, grid_width);
+  int k = 0;
+  for (; k + 4 <= K; k += 4) {
+    vec4 x[TILE_P];
+    [[unroll]] for (int i = 0; i < TILE_P; ++i)
+      x[i] = vec4(load_x(x_row[i] + k), load_x(x_row[i] + k + 1), load_x(x_row[i] + k + 2), load_x(x_row[i] + k + 3));
+    add_products(x, k, first_quad, 1, grid_width);
+  }
+  for (; k < K; ++k)
+    [[unroll]] for (int s = 0; s < TILE_S; ++s) {
+      vec4 w = load_w(k, first_quad + s, grid_width);
+      [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] += load_x(x_row[i] + k) * w;
+    }
+
+  [[unroll]] for (int s = 0; s < TILE_S; ++s)
+    if (first_quad + s < quads)
+      [[unroll]] for (int i = 0; i < TILE_P; ++i)
+        if (first_row + i < rows) store_y((first_row + i) * quads + first_quad + s, activate(sum[s][i]));
+}
