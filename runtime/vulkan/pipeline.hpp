@@ -15,6 +15,7 @@
 namespace vellum::gpu {
 
 class Context;
+class PipelineCache;
 
 enum class BindingType : uint8_t {
   storage_buffer,
@@ -36,7 +37,6 @@ struct PipelineKey {
 
 class Pipeline {
  public:
-  Pipeline(Context& context, PipelineKey key);
   ~Pipeline();
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
@@ -47,6 +47,9 @@ class Pipeline {
   VkDescriptorSetLayout set_layout() const;  // null handle if there are no bindings
 
  private:
+  friend class PipelineRegistry;
+  Pipeline(Context& context, const PipelineCache& cache, PipelineKey key);
+
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

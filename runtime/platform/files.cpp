@@ -1,0 +1,78 @@
+#include "platform/files.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <fstream>
+#include <random>
+#include <string>
+#include <system_error>
+
+#include "vellum/error.hpp"
+
+namespace vellum::platform {
+namespace fs = std::filesystem;
+namespace {
+
+// Beside the target, since a rename is only atomic within one file system. Unique between processes by the
+// random number and between threads by the counter.
+fs::path temporary_name(const fs::path& path) {
+  static std::atomic<uint32_t> counter{0};
+  std::random_device random;
+  fs::path name = path;
+  name += "." + std::to_string(random()) + "-" + std::to_string(counter.fetch_add(1)) + ".tmp";
+  return name;
+}
+
+[[noreturn]] void fail(const fs::path& path, const fs::path& temporary, const std::string& cause) {
+  std::error_code ignored;
+  fs::remove(temporary, ignored);
+  throw Error(ErrorCode::io, path.string() + ": cannot be written: " + cause);
+}
+
+fs::path environment_folder(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value && *value ? fs::path(value) : fs::path();
+}
+
+}  // namespace
+
+std::optional<std::vector<std::byte>> read_file(const fs::path& path, uint64_t max_bytes) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) return std::nullopt;
+  const std::streamoff size = file.tellg();
+  if (size < 0 || static_cast<uint64_t>(size) > max_bytes) return std::nullopt;
+  std::vector<std::byte> bytes(static_cast<size_t>(size));
+  file.seekg(0);
+  file.read(reinterpret_cast<char*>(bytes.data()), size);
+  if (file.gcount() != size) return std::nullopt;
+  return bytes;
+}
+
+void write_file_atomically(const fs::path& path, std::span<const std::byte> bytes) {
+  const fs::path temporary = temporary_name(path);
+  std::error_code error;
+  if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
+  if (error) fail(path, temporary, error.message());
+  {
+    std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
+    if (!file) fail(path, temporary, "no permission, or the folder does not exist");
+    file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    file.close();
+    if (!file) fail(path, temporary, "the disk may be full");
+  }
+  fs::rename(temporary, path, error);
+  if (error) fail(path, temporary, error.message());
+}
+
+fs::path default_cache_folder() {
+#ifdef _WIN32
+  const fs::path base = environment_folder("LOCALAPPDATA");
+#else
+  fs::path base = environment_folder("XDG_CACHE_HOME");
+  const fs::path home = environment_folder("HOME");
+  if (base.empty() && !home.empty()) base = home / ".cache";
+#endif
+  return base.empty() ? fs::path() : base / "vellum";
+}
+
+}  // namespace vellum::platform

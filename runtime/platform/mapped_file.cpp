@@ -1,0 +1,128 @@
+#include "platform/mapped_file.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "vellum/error.hpp"
+
+#ifdef _WIN32
+#define WIN32_LEAN_AND_MEAN
+#define NOMINMAX
+#include <windows.h>
+#else
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#endif
+
+namespace vellum::platform {
+namespace {
+
+[[noreturn]] void fail(const std::filesystem::path& path, int code, bool missing) {
+  throw Error(missing ? ErrorCode::not_found : ErrorCode::io,
+              path.string() + ": cannot be read: " + std::system_category().message(code));
+}
+
+size_t checked_size(const std::filesystem::path& path, uint64_t size) {
+  if (size > std::numeric_limits<size_t>::max())
+    throw Error(ErrorCode::io, path.string() + ": too large to map into this process");
+  return static_cast<size_t>(size);
+}
+
+#ifdef _WIN32
+
+class Handle {
+ public:
+  explicit Handle(HANDLE handle) : handle_(handle) {}
+  ~Handle() {
+    if (handle_ != nullptr && handle_ != INVALID_HANDLE_VALUE) CloseHandle(handle_);
+  }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  HANDLE get() const { return handle_; }
+
+ private:
+  HANDLE handle_;
+};
+
+std::span<const std::byte> map(const std::filesystem::path& path) {
+  const Handle file(CreateFileW(path.c_str(), GENERIC_READ, FILE_SHARE_READ, nullptr, OPEN_EXISTING,
+                                FILE_ATTRIBUTE_NORMAL, nullptr));
+  if (file.get() == INVALID_HANDLE_VALUE) {
+    const DWORD code = GetLastError();
+    fail(path, static_cast<int>(code), code == ERROR_FILE_NOT_FOUND || code == ERROR_PATH_NOT_FOUND);
+  }
+  LARGE_INTEGER bytes;
+  if (!GetFileSizeEx(file.get(), &bytes)) fail(path, static_cast<int>(GetLastError()), false);
+  const size_t size = checked_size(path, static_cast<uint64_t>(bytes.QuadPart));
+  if (size == 0) return {};
+  const Handle mapping(CreateFileMappingW(file.get(), nullptr, PAGE_READONLY, 0, 0, nullptr));
+  if (!mapping.get()) fail(path, static_cast<int>(GetLastError()), false);
+  const void* data = MapViewOfFile(mapping.get(), FILE_MAP_READ, 0, 0, 0);
+  if (!data) fail(path, static_cast<int>(GetLastError()), false);
+  return {static_cast<const std::byte*>(data), size};
+}
+
+void unmap(const std::byte* data, size_t) { UnmapViewOfFile(data); }
+
+#else
+
+class Descriptor {
+ public:
+  explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
+  ~Descriptor() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+std::span<const std::byte> map(const std::filesystem::path& path) {
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) fail(path, errno, errno == ENOENT || errno == ENOTDIR);
+  struct stat status;
+  if (fstat(file.get(), &status) != 0) fail(path, errno, false);
+  if (S_ISDIR(status.st_mode)) fail(path, EISDIR, false);
+  const size_t size = checked_size(path, static_cast<uint64_t>(status.st_size));
+  if (size == 0) return {};
+  void* data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  if (data == MAP_FAILED) fail(path, errno, false);
+  return {static_cast<const std::byte*>(data), size};
+}
+
+void unmap(const std::byte* data, size_t size) { munmap(const_cast<std::byte*>(data), size); }
+
+#endif
+
+}  // namespace
+
+MappedFile::MappedFile(const std::filesystem::path& path) {
+  const std::span<const std::byte> mapped = map(path);
+  data_ = mapped.data();
+  size_ = mapped.size();
+}
+
+MappedFile::~MappedFile() {
+  if (data_) unmap(data_, size_);
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+}  // namespace vellum::platform

@@ -1,0 +1,17 @@
+// What buffers and images share when memory is bound to them.
+#pragma once
+
+#include <vulkan/vulkan.hpp>
+
+#include "vulkan/memory.hpp"
+
+namespace vellum::gpu {
+
+MemoryRequirements plain(const vk::MemoryRequirements& requirements);
+
+// Error(invalid_argument) if the resource is bound already, or does not fit there in size, alignment or
+// memory type.
+void check_binding(const char* what, const MemoryRequirements& needed, const Arena& arena, uint64_t offset,
+                   bool already_bound);
+
+}  // namespace vellum::gpu

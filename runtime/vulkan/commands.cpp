@@ -1,0 +1,97 @@
+#include "vulkan/commands.hpp"
+
+#include <string>
+#include <vector>
+
+#include "vulkan/buffer.hpp"
+#include "vulkan/context_impl.hpp"
+#include "vulkan/image.hpp"
+#include "vulkan/pipeline.hpp"
+
+namespace vellum::gpu {
+
+struct CommandBuffer::Impl {
+  std::shared_ptr<Context> context;
+  vk::raii::CommandPool pool{nullptr};
+  vk::raii::CommandBuffer buffer{nullptr};
+};
+
+CommandBuffer::CommandBuffer(std::shared_ptr<Context> context) : impl_(std::make_unique<Impl>()) {
+  impl_->context = std::move(context);
+  translated("creating a command buffer", [&] {
+    const Context::Impl& device = impl_->context->impl();
+    impl_->pool = vk::raii::CommandPool(device.device, {{}, device.physical.queue_family});
+    const vk::CommandBufferAllocateInfo info(*impl_->pool, vk::CommandBufferLevel::ePrimary, 1);
+    impl_->buffer = std::move(vk::raii::CommandBuffers(device.device, info).front());
+  });
+}
+
+CommandBuffer::~CommandBuffer() = default;
+CommandBuffer::CommandBuffer(CommandBuffer&&) noexcept = default;
+CommandBuffer& CommandBuffer::operator=(CommandBuffer&&) noexcept = default;
+
+VkCommandBuffer CommandBuffer::handle() const { return *impl_->buffer; }
+
+void CommandBuffer::begin(bool once) {
+  translated("recording commands", [&] {
+    impl_->pool.reset();
+    impl_->buffer.begin(vk::CommandBufferBeginInfo(once ? vk::CommandBufferUsageFlagBits::eOneTimeSubmit
+                                                        : vk::CommandBufferUsageFlags()));
+  });
+}
+
+void CommandBuffer::end() {
+  translated("recording commands", [&] { impl_->buffer.end(); });
+}
+
+void CommandBuffer::bind(const Pipeline& pipeline, VkDescriptorSet set) {
+  impl_->buffer.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline.handle());
+  if (set) {
+    const vk::DescriptorSet sets[] = {set};
+    impl_->buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, pipeline.layout(), 0, sets, {});
+  }
+}
+
+void CommandBuffer::push_constants(const Pipeline& pipeline, std::span<const std::byte> bytes) {
+  if (bytes.size() != pipeline.key().push_constant_bytes)
+    throw Error(ErrorCode::internal, "shader " + pipeline.key().shader + " has " +
+                                         std::to_string(pipeline.key().push_constant_bytes) +
+                                         " bytes of push constants, " + std::to_string(bytes.size()) +
+                                         " were given");
+  if (bytes.empty()) return;
+  impl_->buffer.pushConstants<std::byte>(pipeline.layout(), vk::ShaderStageFlagBits::eCompute, 0,
+                                         {static_cast<uint32_t>(bytes.size()), bytes.data()});
+}
+
+void CommandBuffer::dispatch(std::array<uint32_t, 3> workgroup_count) {
+  const DeviceCaps& caps = impl_->context->caps();
+  for (size_t i = 0; i < 3; ++i)
+    if (workgroup_count[i] > caps.max_workgroup_count[i])
+      throw Error(ErrorCode::unsupported, "a dispatch of " + std::to_string(workgroup_count[i]) +
+                                              " workgroups along one side, more than the " +
+                                              std::to_string(caps.max_workgroup_count[i]) + " of " +
+                                              caps.name);
+  impl_->buffer.dispatch(workgroup_count[0], workgroup_count[1], workgroup_count[2]);
+}
+
+void CommandBuffer::barrier(Scope before, Scope after, std::span<const ImageTransition> transitions) {
+  const vk::AccessFlags from(before.access), to(after.access);
+  std::vector<vk::ImageMemoryBarrier> images;
+  for (const ImageTransition& transition : transitions)
+    images.emplace_back(from, to, vk::ImageLayout(transition.from), vk::ImageLayout(transition.to),
+                        VK_QUEUE_FAMILY_IGNORED, VK_QUEUE_FAMILY_IGNORED, transition.image->handle(),
+                        vk::ImageSubresourceRange(vk::ImageAspectFlagBits::eColor, 0, 1, 0, 1));
+  impl_->buffer.pipelineBarrier(vk::PipelineStageFlags(before.stages), vk::PipelineStageFlags(after.stages),
+                                {}, vk::MemoryBarrier(from, to), {}, images);
+}
+
+void CommandBuffer::copy(const Buffer& from, uint64_t from_offset, const Buffer& to, uint64_t to_offset,
+                         uint64_t bytes) {
+  impl_->buffer.copyBuffer(from.handle(), to.handle(), vk::BufferCopy(from_offset, to_offset, bytes));
+}
+
+void CommandBuffer::fill(const Buffer& buffer, uint64_t offset, uint64_t bytes, uint32_t value) {
+  impl_->buffer.fillBuffer(buffer.handle(), offset, bytes, value);
+}
+
+}  // namespace vellum::gpu

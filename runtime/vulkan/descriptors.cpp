@@ -1,0 +1,124 @@
+#include "vulkan/descriptors.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "vulkan/buffer.hpp"
+#include "vulkan/context_impl.hpp"
+#include "vulkan/image.hpp"
+#include "vulkan/pipeline_cache.hpp"
+
+namespace vellum::gpu {
+namespace {
+
+using PipelinePointer = std::shared_ptr<const Pipeline>;
+
+// A pool that holds exactly these sets; none if they are all empty.
+vk::raii::DescriptorPool create_pool(const vk::raii::Device& device,
+                                     std::span<const PipelinePointer> pipelines) {
+  std::map<vk::DescriptorType, uint32_t> counts;
+  uint32_t sets = 0;
+  for (const PipelinePointer& pipeline : pipelines) {
+    sets += pipeline->key().bindings.empty() ? 0 : 1;
+    for (const BindingType type : pipeline->key().bindings) ++counts[descriptor_type(type)];
+  }
+  if (sets == 0) return vk::raii::DescriptorPool(nullptr);
+  std::vector<vk::DescriptorPoolSize> sizes;
+  for (const auto& [type, count] : counts) sizes.emplace_back(type, count);
+  return {device, vk::DescriptorPoolCreateInfo({}, sets, sizes)};
+}
+
+[[noreturn]] void fail(ErrorCode code, const Pipeline& pipeline, size_t binding, const std::string& fault) {
+  throw Error(code,
+              "shader " + pipeline.key().shader + ", binding " + std::to_string(binding) + ": " + fault);
+}
+
+bool is_image(BindingType type) {
+  return type == BindingType::storage_image || type == BindingType::sampled_image;
+}
+
+vk::DescriptorBufferInfo buffer_range(const Context& context, const Pipeline& pipeline, size_t binding,
+                                      const BoundResource& resource) {
+  const uint64_t size = resource.buffer->size();
+  if (resource.offset >= size || (resource.bytes != VK_WHOLE_SIZE && resource.bytes > size - resource.offset))
+    fail(ErrorCode::invalid_argument, pipeline, binding, "the range ends behind the buffer");
+  const uint64_t bytes = resource.bytes == VK_WHOLE_SIZE ? size - resource.offset : resource.bytes;
+  if (bytes == 0) fail(ErrorCode::invalid_argument, pipeline, binding, "the range is empty");
+  if (pipeline.key().bindings[binding] == BindingType::storage_buffer) {
+    const DeviceCaps& caps = context.caps();
+    if (resource.offset % caps.min_storage_buffer_offset_alignment != 0)
+      fail(ErrorCode::invalid_argument, pipeline, binding,
+           "the offset " + std::to_string(resource.offset) + " is not a multiple of " +
+               std::to_string(caps.min_storage_buffer_offset_alignment));
+    if (bytes > caps.max_storage_buffer_range)
+      fail(ErrorCode::unsupported, pipeline, binding,
+           std::to_string(bytes) + " bytes, more than the " + std::to_string(caps.max_storage_buffer_range) +
+               " that shaders reach on " + caps.name);
+  }
+  return {resource.buffer->handle(), resource.offset, bytes};
+}
+
+}  // namespace
+
+struct DescriptorSets::Impl {
+  std::shared_ptr<Context> context;
+  std::vector<PipelinePointer> pipelines;
+  vk::raii::DescriptorPool pool{nullptr};
+  std::vector<vk::DescriptorSet> sets;  // freed with the pool
+};
+
+DescriptorSets::DescriptorSets(std::shared_ptr<Context> context, std::span<const PipelinePointer> pipelines)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->context = std::move(context);
+  impl_->pipelines.assign(pipelines.begin(), pipelines.end());
+  impl_->sets.resize(pipelines.size());
+  std::vector<vk::DescriptorSetLayout> layouts;
+  for (const PipelinePointer& pipeline : pipelines)
+    if (!pipeline->key().bindings.empty()) layouts.emplace_back(pipeline->set_layout());
+  if (layouts.empty()) return;
+  translated("creating descriptor sets", [&] {
+    const vk::raii::Device& device = impl_->context->impl().device;
+    impl_->pool = create_pool(device, pipelines);
+    const vk::DescriptorSetAllocateInfo info(*impl_->pool, layouts);
+    // Not through vk::raii::DescriptorSet: that frees each set by itself.
+    std::vector<vk::DescriptorSet> sets = (*device).allocateDescriptorSets(info, *device.getDispatcher());
+    for (size_t i = 0, next = 0; i < pipelines.size(); ++i)
+      if (!pipelines[i]->key().bindings.empty()) impl_->sets[i] = sets[next++];
+  });
+}
+
+DescriptorSets::~DescriptorSets() = default;
+DescriptorSets::DescriptorSets(DescriptorSets&&) noexcept = default;
+DescriptorSets& DescriptorSets::operator=(DescriptorSets&&) noexcept = default;
+
+size_t DescriptorSets::size() const { return impl_->sets.size(); }
+VkDescriptorSet DescriptorSets::operator[](size_t index) const { return impl_->sets[index]; }
+
+void DescriptorSets::write(size_t index, std::span<const BoundResource> resources) {
+  const Pipeline& pipeline = *impl_->pipelines.at(index);
+  const std::vector<BindingType>& bindings = pipeline.key().bindings;
+  if (resources.size() != bindings.size())
+    throw Error(ErrorCode::invalid_argument, "shader " + pipeline.key().shader + " has " +
+                                                 std::to_string(bindings.size()) + " bindings, " +
+                                                 std::to_string(resources.size()) + " resources were given");
+  std::vector<vk::DescriptorBufferInfo> buffers(bindings.size());
+  std::vector<vk::DescriptorImageInfo> images(bindings.size());
+  std::vector<vk::WriteDescriptorSet> writes;
+  for (size_t i = 0; i < bindings.size(); ++i) {
+    if (is_image(bindings[i]) != (resources[i].image != nullptr))
+      fail(ErrorCode::invalid_argument, pipeline, i, "an image and a buffer were taken for each other");
+    vk::WriteDescriptorSet write(impl_->sets[index], static_cast<uint32_t>(i), 0, 1,
+                                 descriptor_type(bindings[i]));
+    if (resources[i].image)
+      images[i] = {{}, resources[i].image->view(), vk::ImageLayout::eGeneral};
+    else
+      buffers[i] = buffer_range(*impl_->context, pipeline, i, resources[i]);
+    write.setPImageInfo(&images[i]).setPBufferInfo(&buffers[i]);
+    writes.push_back(write);
+  }
+  impl_->context->impl().device.updateDescriptorSets(writes, {});
+}
+
+}  // namespace vellum::gpu

@@ -1,0 +1,26 @@
+// Vulkan's exceptions become vellum::Error at the edge of this folder.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vulkan/vulkan_raii.hpp>
+
+#include "vellum/error.hpp"
+
+namespace vellum::gpu {
+
+// what: what was being done, e.g. "creating a pipeline for conv".
+Error translate(const vk::SystemError& error, std::string_view what);
+
+// Calls f and translates what Vulkan throws. what: anything that makes a string_view.
+template <typename What, typename F>
+decltype(auto) translated(const What& what, F&& f) {
+  try {
+    return std::forward<F>(f)();
+  } catch (const vk::SystemError& error) {
+    throw translate(error, what);
+  }
+}
+
+}  // namespace vellum::gpu

@@ -1,0 +1,111 @@
+#include "vulkan/instance.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "vulkan/context.hpp"
+#include "vulkan/error_translation.hpp"
+
+namespace vellum::gpu {
+namespace {
+
+constexpr const char* kValidationLayer = "VK_LAYER_KHRONOS_validation";
+
+platform::DynamicLibrary open_loader() {
+#if defined(_WIN32)
+  constexpr std::array names{"vulkan-1.dll"};
+  constexpr const char* remedy = "(vulkan-1.dll) was found; install the graphics driver of the GPU's vendor";
+#elif defined(__ANDROID__)
+  constexpr std::array names{"libvulkan.so"};
+  constexpr const char* remedy = "(libvulkan.so) was found; this Android device has no Vulkan";
+#elif defined(__APPLE__)
+  constexpr std::array names{"libvulkan.1.dylib", "libMoltenVK.dylib"};
+  constexpr const char* remedy = "(libvulkan.1.dylib) was found; install the Vulkan SDK";
+#else
+  // libvulkan.so alone belongs to the development package.
+  constexpr std::array names{"libvulkan.so.1", "libvulkan.so"};
+  constexpr const char* remedy =
+      "(libvulkan.so.1) was found; install it (Debian: libvulkan1, and mesa-vulkan-drivers for a driver)";
+#endif
+  platform::DynamicLibrary library = platform::DynamicLibrary::open(names);
+  if (!library) throw Error(ErrorCode::no_device, std::string("no Vulkan loader ") + remedy);
+  return library;
+}
+
+VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
+                                          VkDebugUtilsMessageTypeFlagsEXT type,
+                                          const VkDebugUtilsMessengerCallbackDataEXT* data, void* user) {
+  auto& validation = *static_cast<ValidationLog*>(user);
+  const bool error = severity >= VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
+  // General messages come from the loader, e.g. of a driver for another machine that it skipped.
+  if (type & ~VkDebugUtilsMessageTypeFlagsEXT{VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT})
+    ++(error ? validation.errors : validation.warnings);
+  if (validation.log) validation.log(error ? LogLevel::error : LogLevel::warning, data->pMessage);
+  return VK_FALSE;
+}
+
+vk::DebugUtilsMessengerCreateInfoEXT messenger_info(ValidationLog& validation) {
+  using Severity = vk::DebugUtilsMessageSeverityFlagBitsEXT;
+  using Type = vk::DebugUtilsMessageTypeFlagBitsEXT;
+  return {{},
+          Severity::eWarning | Severity::eError,
+          Type::eGeneral | Type::eValidation | Type::ePerformance,
+          on_message,
+          &validation};
+}
+
+void require_validation_layer(const vk::raii::Context& loader) {
+  const auto layers = loader.enumerateInstanceLayerProperties();
+  if (std::ranges::none_of(layers, [](const vk::LayerProperties& layer) {
+        return std::strcmp(layer.layerName, kValidationLayer) == 0;
+      }))
+    throw Error(ErrorCode::no_device, std::string("validation was asked for, but the Vulkan layer ") +
+                                          kValidationLayer +
+                                          " is not installed (Debian: vulkan-validationlayers)");
+}
+
+uint32_t instance_version(const vk::raii::Context& loader) {
+  // Null in a loader of Vulkan 1.0; Android's up to API 27 has it, if at all, only through
+  // vkGetInstanceProcAddr.
+  const bool newer_than_1_0 = loader.getDispatcher()->vkEnumerateInstanceVersion != nullptr;
+  const uint32_t version = newer_than_1_0 ? loader.enumerateInstanceVersion() : VK_API_VERSION_1_0;
+  if (version < VK_API_VERSION_1_1)
+    throw Error(ErrorCode::no_device, "the Vulkan loader offers Vulkan 1.0 only; Vellum needs 1.1 or later");
+  return std::min(version, uint32_t{VK_API_VERSION_1_3});
+}
+
+}  // namespace
+
+Instance::Instance(const ContextOptions& options, ValidationLog& validation_log) {
+  PFN_vkGetInstanceProcAddr get_proc_addr = options.get_instance_proc_addr;
+  if (!get_proc_addr) {
+    library_ = open_loader();
+    get_proc_addr = reinterpret_cast<PFN_vkGetInstanceProcAddr>(library_.symbol("vkGetInstanceProcAddr"));
+    if (!get_proc_addr) throw Error(ErrorCode::no_device, "the Vulkan loader has no vkGetInstanceProcAddr");
+  }
+  translated("starting Vulkan", [&] {
+    loader_.emplace(get_proc_addr);
+    api_version_ = instance_version(*loader_);
+    const vk::ApplicationInfo application("Vellum", 1, "Vellum", 1, api_version_);
+    vk::InstanceCreateInfo info({}, &application);
+    if (!options.validation) {
+      instance_ = vk::raii::Instance(*loader_, info);
+      return;
+    }
+    require_validation_layer(*loader_);
+    constexpr std::array extensions{VK_EXT_DEBUG_UTILS_EXTENSION_NAME,
+                                    VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME};
+    constexpr std::array layers{kValidationLayer};
+    constexpr std::array enabled{vk::ValidationFeatureEnableEXT::eSynchronizationValidation};
+    auto messages = messenger_info(validation_log);  // chained: for the instance's own making and end
+    const vk::ValidationFeaturesEXT features(enabled, {}, &messages);
+    info.setPEnabledLayerNames(layers).setPEnabledExtensionNames(extensions).setPNext(&features);
+    instance_ = vk::raii::Instance(*loader_, info);
+    messenger_ = vk::raii::DebugUtilsMessengerEXT(instance_, messenger_info(validation_log));
+  });
+}
+
+}  // namespace vellum::gpu

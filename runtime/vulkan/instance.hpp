@@ -1,0 +1,38 @@
+// The loader, the instance and the validation layer's messages.
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <vulkan/vulkan_raii.hpp>
+
+#include "platform/dynamic_library.hpp"
+#include "vellum/log.hpp"
+
+namespace vellum::gpu {
+
+struct ContextOptions;
+
+// Where the debug messenger delivers; the instance holds its address.
+struct ValidationLog {
+  LogCallback log;
+  std::atomic<uint64_t> errors{0}, warnings{0};
+};
+
+class Instance {
+ public:
+  // validation_log must outlive the instance; used with options.validation only.
+  // Error(no_device) without a loader, with a loader of Vulkan 1.0, or without the validation layer.
+  Instance(const ContextOptions& options, ValidationLog& validation_log);
+
+  const vk::raii::Instance& handle() const { return instance_; }
+  uint32_t api_version() const { return api_version_; }  // that the instance was made for
+
+ private:
+  platform::DynamicLibrary library_;
+  std::optional<vk::raii::Context> loader_;
+  uint32_t api_version_ = 0;
+  vk::raii::Instance instance_{nullptr};
+  vk::raii::DebugUtilsMessengerEXT messenger_{nullptr};
+};
+
+}  // namespace vellum::gpu

@@ -1,0 +1,155 @@
+#include "vulkan/memory.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "vulkan/context_impl.hpp"
+
+namespace vellum::gpu {
+namespace {
+
+using Flags = vk::MemoryPropertyFlags;
+using Flag = vk::MemoryPropertyFlagBits;
+
+// What each kind asks for, best first; Vulkan promises that the last of each exists for buffers. Where the
+// host only writes, cached memory would need no more than it gives: plain coherent memory comes first.
+std::vector<Flags> preferences(MemoryKind kind) {
+  switch (kind) {
+    case MemoryKind::upload:
+      return {Flag::eHostVisible | Flag::eHostCoherent | Flag::eDeviceLocal,
+              Flag::eHostVisible | Flag::eDeviceLocal, Flag::eHostVisible | Flag::eHostCoherent,
+              Flag::eHostVisible};
+    case MemoryKind::readback:
+      return {Flag::eHostVisible | Flag::eHostCached | Flag::eHostCoherent,
+              Flag::eHostVisible | Flag::eHostCached, Flag::eHostVisible | Flag::eHostCoherent,
+              Flag::eHostVisible};
+    case MemoryKind::device:
+      break;
+  }
+  return {Flag::eDeviceLocal, Flags()};
+}
+
+// Memory that needs special care and is never wanted here.
+constexpr Flags kAvoided =
+    Flag::eLazilyAllocated | Flag::eProtected | Flag::eDeviceCoherentAMD | Flag::eDeviceUncachedAMD;
+
+std::string megabytes(uint64_t bytes) {
+  return std::to_string(bytes) + " bytes (" + std::to_string((bytes + (1 << 20) - 1) >> 20) + " MiB)";
+}
+
+void check_limits(const Context::Impl& context, uint64_t bytes, uint32_t type, uint32_t allocations,
+                  const std::string& what) {
+  const auto& properties = context.memory_properties;
+  const uint64_t heap = properties.memoryHeaps[properties.memoryTypes[type].heapIndex].size;
+  if (bytes > heap)
+    throw Error(ErrorCode::out_of_memory, what + ": " + context.caps.name + " has " + megabytes(heap) +
+                                              " in all; use smaller inputs or batches, or another device");
+  if (bytes > context.caps.max_allocation_bytes)
+    throw Error(ErrorCode::out_of_memory, what + ": " + context.caps.name + " allocates at most " +
+                                              megabytes(context.caps.max_allocation_bytes) + " at once");
+  if (allocations >= context.caps.max_allocation_count)
+    throw Error(ErrorCode::out_of_memory, what + ": " + context.caps.name + " allows " +
+                                              std::to_string(context.caps.max_allocation_count) +
+                                              " allocations; close some sessions");
+}
+
+}  // namespace
+
+uint32_t choose_memory_type(const Context& context, uint32_t memory_type_bits, MemoryKind kind) {
+  const auto& properties = context.impl().memory_properties;
+  for (const Flags wanted : preferences(kind))
+    for (uint32_t i = 0; i < properties.memoryTypeCount; ++i) {
+      const Flags flags = properties.memoryTypes[i].propertyFlags;
+      if ((memory_type_bits >> i & 1) && (flags & wanted) == wanted && !(flags & kAvoided)) return i;
+    }
+  throw Error(ErrorCode::unsupported,
+              context.caps().name + ": no memory type fits what is to lie together in " +
+                  (kind == MemoryKind::device ? "device" : "host-visible") + " memory");
+}
+
+uint32_t host_visible_memory_types(const Context& context) {
+  const auto& properties = context.impl().memory_properties;
+  uint32_t bits = 0;
+  for (uint32_t i = 0; i < properties.memoryTypeCount; ++i)
+    if (properties.memoryTypes[i].propertyFlags & Flag::eHostVisible) bits |= 1u << i;
+  return bits;
+}
+
+struct Arena::Impl {
+  std::shared_ptr<Context> context;
+  uint64_t bytes;
+  uint32_t type;
+  MemoryCategory category;
+  Flags flags;
+  vk::raii::DeviceMemory memory{nullptr};
+  std::byte* mapped = nullptr;
+
+  void allocate();
+  ~Impl();
+  bool coherent() const { return bool(flags & Flag::eHostCoherent); }
+  vk::MappedMemoryRange whole_atoms(uint64_t offset, uint64_t count) const;
+};
+
+void Arena::Impl::allocate() {
+  Context::Impl& impl = context->impl();
+  const std::string what = "allocating " + megabytes(bytes) + " for " + std::string(name(category));
+  memory = impl.memory.allocate(category, bytes, [&](uint32_t allocations) {
+    check_limits(impl, bytes, type, allocations, what);
+    return translated(what, [&] { return vk::raii::DeviceMemory(impl.device, {bytes, type}); });
+  });
+  if (flags & Flag::eHostVisible)
+    mapped = static_cast<std::byte*>(translated("mapping memory for " + std::string(name(category)),
+                                                [&] { return memory.mapMemory(0, VK_WHOLE_SIZE); }));
+}
+
+Arena::Impl::~Impl() {
+  if (!*memory) return;
+  memory.clear();
+  context->impl().memory.release(category, bytes);
+}
+
+// Ranges must begin and end at multiples of nonCoherentAtomSize, or at the end (VkMappedMemoryRange).
+vk::MappedMemoryRange Arena::Impl::whole_atoms(uint64_t offset, uint64_t count) const {
+  const uint64_t atom = context->device_caps().non_coherent_atom_size;
+  const uint64_t first = offset / atom * atom;
+  const uint64_t end = std::min(bytes, (offset + count + atom - 1) / atom * atom);
+  return {*memory, first, end - first};
+}
+
+Arena::Arena(std::shared_ptr<Context> context, uint64_t bytes, uint32_t memory_type_bits, MemoryKind kind,
+             MemoryCategory category)
+    : impl_(std::make_unique<Impl>()) {
+  if (bytes == 0) throw Error(ErrorCode::invalid_argument, "an arena of no bytes was asked for");
+  impl_->type = choose_memory_type(*context, memory_type_bits, kind);
+  impl_->flags = context->impl().memory_properties.memoryTypes[impl_->type].propertyFlags;
+  impl_->context = std::move(context);
+  impl_->bytes = bytes;
+  impl_->category = category;
+  impl_->allocate();
+}
+
+Arena::~Arena() = default;
+
+uint64_t Arena::size() const { return impl_->bytes; }
+VkDeviceMemory Arena::handle() const { return *impl_->memory; }
+uint32_t Arena::memory_type() const { return impl_->type; }
+MemoryCategory Arena::category() const { return impl_->category; }
+bool Arena::host_visible() const { return impl_->mapped != nullptr; }
+std::byte* Arena::data() const { return impl_->mapped; }
+
+void Arena::flush(uint64_t offset, uint64_t bytes) const {
+  if (!impl_->mapped || impl_->coherent() || bytes == 0) return;
+  translated("flushing mapped memory", [&] {
+    impl_->context->impl().device.flushMappedMemoryRanges(impl_->whole_atoms(offset, bytes));
+  });
+}
+
+void Arena::invalidate(uint64_t offset, uint64_t bytes) const {
+  if (!impl_->mapped || impl_->coherent() || bytes == 0) return;
+  translated("invalidating mapped memory", [&] {
+    impl_->context->impl().device.invalidateMappedMemoryRanges(impl_->whole_atoms(offset, bytes));
+  });
+}
+
+}  // namespace vellum::gpu

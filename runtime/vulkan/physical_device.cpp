@@ -1,0 +1,245 @@
+#include "vulkan/physical_device.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "caps/driver_traits.hpp"
+#include "vellum/error.hpp"
+
+namespace vellum::gpu {
+namespace {
+
+DeviceType device_type(vk::PhysicalDeviceType type) {
+  switch (type) {
+    case vk::PhysicalDeviceType::eIntegratedGpu:
+      return DeviceType::integrated_gpu;
+    case vk::PhysicalDeviceType::eDiscreteGpu:
+      return DeviceType::discrete_gpu;
+    case vk::PhysicalDeviceType::eVirtualGpu:
+      return DeviceType::virtual_gpu;
+    case vk::PhysicalDeviceType::eCpu:
+      return DeviceType::cpu;
+    default:
+      return DeviceType::other;
+  }
+}
+
+class Extensions {
+ public:
+  explicit Extensions(const vk::raii::PhysicalDevice& device)
+      : properties_(device.enumerateDeviceExtensionProperties()) {}
+  bool has(const char* name) const {
+    return std::ranges::any_of(properties_, [&](const vk::ExtensionProperties& extension) {
+      return std::strcmp(extension.extensionName, name) == 0;
+    });
+  }
+
+ private:
+  std::vector<vk::ExtensionProperties> properties_;
+};
+
+// A compute queue; the best is one without graphics, since it does not wait for the screen's work.
+std::optional<uint32_t> find_queue_family(const std::vector<vk::QueueFamilyProperties>& families) {
+  std::optional<uint32_t> found;
+  for (uint32_t i = 0; i < families.size(); ++i) {
+    if (!(families[i].queueFlags & vk::QueueFlagBits::eCompute)) continue;
+    if (!(families[i].queueFlags & vk::QueueFlagBits::eGraphics)) return i;
+    if (!found) found = i;
+  }
+  return found;
+}
+
+void fill_identity(DeviceCaps& caps, const vk::PhysicalDeviceProperties& properties) {
+  caps.name = properties.deviceName.data();
+  caps.type = device_type(properties.deviceType);
+  caps.vendor_id = properties.vendorID;
+  caps.device_id = properties.deviceID;
+  caps.driver_version = properties.driverVersion;
+  std::ranges::copy(properties.pipelineCacheUUID, caps.pipeline_cache_uuid.begin());
+}
+
+// Numbers count per stage and per set; Vellum uses one set and one stage, so both limits hold.
+void fill_limits(DeviceCaps& caps, const vk::PhysicalDeviceLimits& limits) {
+  caps.max_image_dimension_2d = limits.maxImageDimension2D;
+  caps.max_image_dimension_3d = limits.maxImageDimension3D;
+  caps.max_image_array_layers = limits.maxImageArrayLayers;
+  caps.max_storage_images_per_stage =
+      std::min(limits.maxPerStageDescriptorStorageImages, limits.maxDescriptorSetStorageImages);
+  caps.max_storage_buffers_per_stage =
+      std::min(limits.maxPerStageDescriptorStorageBuffers, limits.maxDescriptorSetStorageBuffers);
+  // Combined image samplers count as both.
+  caps.max_sampled_images_per_stage =
+      std::min({limits.maxPerStageDescriptorSampledImages, limits.maxDescriptorSetSampledImages,
+                limits.maxPerStageDescriptorSamplers, limits.maxDescriptorSetSamplers});
+  caps.max_push_constant_bytes = limits.maxPushConstantsSize;
+  caps.max_storage_buffer_range = limits.maxStorageBufferRange;
+  caps.max_workgroup_invocations = limits.maxComputeWorkGroupInvocations;
+  caps.max_workgroup_size = limits.maxComputeWorkGroupSize;
+  caps.max_workgroup_count = limits.maxComputeWorkGroupCount;
+  caps.max_shared_memory_bytes = limits.maxComputeSharedMemorySize;
+  caps.min_storage_buffer_offset_alignment = limits.minStorageBufferOffsetAlignment;
+  caps.non_coherent_atom_size = limits.nonCoherentAtomSize;
+  caps.buffer_image_granularity = limits.bufferImageGranularity;
+  caps.max_allocation_count = limits.maxMemoryAllocationCount;
+}
+
+std::string driver_name(const vk::raii::PhysicalDevice& device, bool has_driver_properties,
+                        uint32_t version) {
+  if (!has_driver_properties) return "version " + std::to_string(version);
+  const auto chain =
+      device.getProperties2<vk::PhysicalDeviceProperties2, vk::PhysicalDeviceDriverProperties>();
+  const auto& driver = chain.get<vk::PhysicalDeviceDriverProperties>();
+  return std::string(driver.driverName.data()) + " " + driver.driverInfo.data();
+}
+
+void fill_features(DeviceCaps& caps, const vk::raii::PhysicalDevice& device, const Extensions& extensions) {
+  const bool has_float16 =
+      caps.api_version >= VK_API_VERSION_1_2 || extensions.has(VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME);
+  const auto features =
+      device.getFeatures2<vk::PhysicalDeviceFeatures2, vk::PhysicalDevice16BitStorageFeatures>();
+  caps.fp16_buffer_storage =
+      features.get<vk::PhysicalDevice16BitStorageFeatures>().storageBuffer16BitAccess == VK_TRUE;
+  if (has_float16)
+    caps.fp16_arithmetic =
+        device.getFeatures2<vk::PhysicalDeviceFeatures2, vk::PhysicalDeviceShaderFloat16Int8Features>()
+            .get<vk::PhysicalDeviceShaderFloat16Int8Features>()
+            .shaderFloat16 == VK_TRUE;
+  const auto properties =
+      device.getProperties2<vk::PhysicalDeviceProperties2, vk::PhysicalDeviceSubgroupProperties,
+                            vk::PhysicalDeviceMaintenance3Properties>();
+  const auto& subgroup = properties.get<vk::PhysicalDeviceSubgroupProperties>();
+  caps.subgroup_size = subgroup.subgroupSize;
+  caps.subgroup_arithmetic = (subgroup.supportedStages & vk::ShaderStageFlagBits::eCompute) &&
+                             (subgroup.supportedOperations & vk::SubgroupFeatureFlagBits::eArithmetic);
+  caps.max_allocation_bytes =
+      properties.get<vk::PhysicalDeviceMaintenance3Properties>().maxMemoryAllocationSize;
+  caps.memory_budget = extensions.has(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+}
+
+constexpr vk::ImageUsageFlags kImageUsage =
+    vk::ImageUsageFlagBits::eStorage | vk::ImageUsageFlagBits::eSampled |
+    vk::ImageUsageFlagBits::eTransferSrc | vk::ImageUsageFlagBits::eTransferDst;
+
+// The largest image in bytes, 0 if the format does not do all that Vellum needs.
+uint64_t image_bytes_limit(const vk::raii::PhysicalDevice& device, vk::Format format, vk::ImageType type) {
+  // Not the throwing call: that a format is not supported is an answer here.
+  VkImageFormatProperties properties{};
+  const VkResult result = device.getDispatcher()->vkGetPhysicalDeviceImageFormatProperties(
+      *device, static_cast<VkFormat>(format), static_cast<VkImageType>(type), VK_IMAGE_TILING_OPTIMAL,
+      static_cast<VkImageUsageFlags>(kImageUsage), 0, &properties);
+  return result == VK_SUCCESS ? properties.maxResourceSize : 0;
+}
+
+void fill_images(PhysicalDevice& device) {
+  const auto limit = [&](vk::Format format) {
+    return std::min(image_bytes_limit(device.handle, format, vk::ImageType::e2D),
+                    image_bytes_limit(device.handle, format, vk::ImageType::e3D));
+  };
+  const uint64_t f32 = limit(vk::Format::eR32G32B32A32Sfloat), f16 = limit(vk::Format::eR16G16B16A16Sfloat);
+  device.caps.rgba32f_images = f32 > 0;
+  device.caps.rgba16f_images = f16 > 0;
+  device.max_image_bytes = std::min(f32 ? f32 : UINT64_MAX, f16 ? f16 : UINT64_MAX);
+}
+
+// True if the host reaches all of the largest device-local heap.
+bool has_unified_memory(const vk::PhysicalDeviceMemoryProperties& memory) {
+  uint32_t largest = UINT32_MAX;
+  for (uint32_t i = 0; i < memory.memoryHeapCount; ++i)
+    if ((memory.memoryHeaps[i].flags & vk::MemoryHeapFlagBits::eDeviceLocal) &&
+        (largest == UINT32_MAX || memory.memoryHeaps[i].size > memory.memoryHeaps[largest].size))
+      largest = i;
+  constexpr auto both = vk::MemoryPropertyFlagBits::eDeviceLocal | vk::MemoryPropertyFlagBits::eHostVisible;
+  return std::any_of(memory.memoryTypes.begin(), memory.memoryTypes.begin() + memory.memoryTypeCount,
+                     [&](const vk::MemoryType& type) {
+                       return type.heapIndex == largest && (type.propertyFlags & both) == both;
+                     });
+}
+
+std::optional<PhysicalDevice> describe(vk::raii::PhysicalDevice handle, uint32_t instance_version) {
+  const vk::PhysicalDeviceProperties properties = handle.getProperties();
+  const auto families = handle.getQueueFamilyProperties();
+  const std::optional<uint32_t> family = find_queue_family(families);
+  if (properties.apiVersion < VK_API_VERSION_1_1 || !family) return std::nullopt;
+
+  PhysicalDevice device;
+  device.queue_family = *family;
+  device.timestamp_bits = families[*family].timestampValidBits;
+  device.max_uniform_buffers_per_stage = std::min(properties.limits.maxPerStageDescriptorUniformBuffers,
+                                                  properties.limits.maxDescriptorSetUniformBuffers);
+  DeviceCaps& caps = device.caps;
+  fill_identity(caps, properties);
+  caps.api_version = std::min(properties.apiVersion, instance_version);
+  fill_limits(caps, properties.limits);
+  const Extensions extensions(handle);
+  const bool has_driver_properties =
+      caps.api_version >= VK_API_VERSION_1_2 || extensions.has(VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME);
+  caps.driver = driver_name(handle, has_driver_properties, properties.driverVersion);
+  fill_features(caps, handle, extensions);
+  if (device.timestamp_bits > 0) caps.timestamp_period_ns = properties.limits.timestampPeriod;
+  caps.unified_memory = has_unified_memory(handle.getMemoryProperties());
+  device.handle = std::move(handle);
+  fill_images(device);
+  // Promised by Vulkan 1.3 (spec, Feature Requirements).
+  device.maintenance4 = caps.api_version >= VK_API_VERSION_1_3;
+  apply_default_traits(caps);
+  apply_driver_quirks(caps);
+  return device;
+}
+
+char lower_case(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool contains_ignoring_case(const std::string& text, const std::string& part) {
+  return !std::ranges::search(text, part, {}, lower_case, lower_case).empty() || part.empty();
+}
+
+// Lower is better.
+int default_rank(DeviceType type) {
+  constexpr std::array order{DeviceType::discrete_gpu, DeviceType::integrated_gpu, DeviceType::virtual_gpu,
+                             DeviceType::cpu, DeviceType::other};
+  return static_cast<int>(std::ranges::find(order, type) - order.begin());
+}
+
+std::optional<size_t> index_of(const std::vector<PhysicalDevice>& devices, const std::string& wanted) {
+  const bool number =
+      !wanted.empty() && wanted.size() < 6 && wanted.find_first_not_of("0123456789") == std::string::npos;
+  if (number && std::stoul(wanted) < devices.size()) return std::stoul(wanted);
+  // A name may hold a number too ("RTX 4090").
+  std::optional<size_t> found;
+  for (size_t i = 0; i < devices.size(); ++i) {
+    if (!contains_ignoring_case(devices[i].caps.name, wanted)) continue;
+    const bool better = !found || (wanted.empty() && default_rank(devices[i].caps.type) <
+                                                         default_rank(devices[*found].caps.type));
+    if (better) found = i;
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<PhysicalDevice> usable_devices(const Instance& instance) {
+  std::vector<PhysicalDevice> devices;
+  try {
+    for (vk::raii::PhysicalDevice& handle : vk::raii::PhysicalDevices(instance.handle()))
+      if (auto device = describe(std::move(handle), instance.api_version()))
+        devices.push_back(std::move(*device));
+  } catch (const vk::InitializationFailedError&) {
+    // What loaders say when there is no driver at all.
+  }
+  return devices;
+}
+
+PhysicalDevice select_device(std::vector<PhysicalDevice> devices, const std::string& wanted) {
+  if (devices.empty())
+    throw Error(
+        ErrorCode::no_device,
+        "no device with Vulkan 1.1 and a compute queue; install the GPU's Vulkan driver, or one that runs on "
+        "the CPU (Debian: mesa-vulkan-drivers)");
+  if (const std::optional<size_t> index = index_of(devices, wanted)) return std::move(devices[*index]);
+  std::string message = "no device matches \"" + wanted + "\"; there are";
+  for (size_t i = 0; i < devices.size(); ++i)
+    message += (i ? ", " : " ") + std::to_string(i) + ": " + devices[i].caps.name;
+  throw Error(ErrorCode::no_device, message);
+}
+
+}  // namespace vellum::gpu

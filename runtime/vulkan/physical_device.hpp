@@ -1,0 +1,30 @@
+// What a physical device can do, as Vellum sees it.
+#pragma once
+
+#include <optional>
+#include <vector>
+#include <vulkan/vulkan_raii.hpp>
+
+#include "caps/device_caps.hpp"
+#include "vulkan/instance.hpp"
+
+namespace vellum::gpu {
+
+struct PhysicalDevice {
+  vk::raii::PhysicalDevice handle{nullptr};
+  uint32_t queue_family = 0;
+  uint32_t timestamp_bits = 0;
+  // Limits that only this folder needs.
+  uint32_t max_uniform_buffers_per_stage = 0;
+  uint64_t max_image_bytes = 0;
+  bool maintenance4 = false;  // core in Vulkan 1.3
+  DeviceCaps caps;
+};
+
+// Those with Vulkan 1.1 and a compute queue, in the driver's order.
+std::vector<PhysicalDevice> usable_devices(const Instance& instance);
+
+// The one that ContextOptions::device names; Error(no_device) with the list of those that exist.
+PhysicalDevice select_device(std::vector<PhysicalDevice> devices, const std::string& wanted);
+
+}  // namespace vellum::gpu

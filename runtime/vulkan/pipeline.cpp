@@ -1,0 +1,135 @@
+#include "vulkan/pipeline.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "vulkan/context_impl.hpp"
+#include "vulkan/pipeline_cache.hpp"
+
+namespace vellum::gpu {
+namespace {
+
+void require(bool holds, const PipelineKey& key, const DeviceCaps& caps, const std::string& excess) {
+  if (!holds)
+    throw Error(ErrorCode::unsupported, "shader " + key.shader + " on " + caps.name + ": " + excess);
+}
+
+std::string more(uint64_t asked, uint64_t limit, const char* what) {
+  return std::to_string(asked) + " " + what + ", more than the device's " + std::to_string(limit);
+}
+
+void check_bindings(const PipelineKey& key, const Context::Impl& context) {
+  const DeviceCaps& caps = context.caps;
+  const struct {
+    BindingType type;
+    uint32_t limit;
+    const char* what;
+  } limits[] = {
+      {BindingType::storage_buffer, caps.max_storage_buffers_per_stage, "storage buffers"},
+      {BindingType::storage_image, caps.max_storage_images_per_stage, "storage images"},
+      {BindingType::sampled_image, caps.max_sampled_images_per_stage, "sampled images"},
+      {BindingType::uniform_buffer, context.physical.max_uniform_buffers_per_stage, "uniform buffers"},
+  };
+  for (const auto& limit : limits) {
+    const auto asked = static_cast<uint64_t>(std::ranges::count(key.bindings, limit.type));
+    require(asked <= limit.limit, key, caps, more(asked, limit.limit, limit.what));
+  }
+}
+
+void check_workgroup(const PipelineKey& key, const DeviceCaps& caps) {
+  uint64_t invocations = 1;
+  for (size_t i = 0; i < 3; ++i) {
+    const uint32_t size = key.workgroup_size[i];
+    if (size == 0)
+      throw Error(ErrorCode::invalid_argument, "shader " + key.shader + ": a workgroup of no invocations");
+    require(size <= caps.max_workgroup_size[i], key, caps,
+            more(size, caps.max_workgroup_size[i], "invocations along one side of the workgroup"));
+    invocations *= size;  // three sides within the device's limits: no overflow
+  }
+  require(invocations <= caps.max_workgroup_invocations, key, caps,
+          more(invocations, caps.max_workgroup_invocations, "invocations in a workgroup"));
+}
+
+void check_push_constants(const PipelineKey& key, const DeviceCaps& caps) {
+  if (key.push_constant_bytes % 4 != 0)
+    throw Error(ErrorCode::invalid_argument,
+                "shader " + key.shader + ": the push constants' size is not a multiple of 4");
+  require(key.push_constant_bytes <= caps.max_push_constant_bytes, key, caps,
+          more(key.push_constant_bytes, caps.max_push_constant_bytes, "bytes of push constants"));
+}
+
+ShaderRequest shader_request(const PipelineKey& key) {
+  ShaderRequest request{key.shader, key.source, key.defines};
+  constexpr const char* names[] = {"WORKGROUP_X", "WORKGROUP_Y", "WORKGROUP_Z"};
+  for (size_t i = 0; i < 3; ++i)
+    request.defines.emplace_back(names[i], std::to_string(key.workgroup_size[i]));
+  return request;
+}
+
+vk::raii::DescriptorSetLayout create_set_layout(const Context::Impl& context,
+                                                const std::vector<BindingType>& bindings) {
+  std::vector<vk::DescriptorSetLayoutBinding> infos;
+  for (uint32_t i = 0; i < bindings.size(); ++i) {
+    vk::DescriptorSetLayoutBinding info(i, descriptor_type(bindings[i]), 1,
+                                        vk::ShaderStageFlagBits::eCompute);
+    if (bindings[i] == BindingType::sampled_image) info.setPImmutableSamplers(&*context.nearest_sampler);
+    infos.push_back(info);
+  }
+  return {context.device, vk::DescriptorSetLayoutCreateInfo({}, infos)};
+}
+
+}  // namespace
+
+vk::DescriptorType descriptor_type(BindingType type) {
+  switch (type) {
+    case BindingType::storage_image:
+      return vk::DescriptorType::eStorageImage;
+    case BindingType::sampled_image:
+      return vk::DescriptorType::eCombinedImageSampler;
+    case BindingType::uniform_buffer:
+      return vk::DescriptorType::eUniformBuffer;
+    case BindingType::storage_buffer:
+      break;
+  }
+  return vk::DescriptorType::eStorageBuffer;
+}
+
+struct Pipeline::Impl {
+  PipelineKey key;
+  vk::raii::DescriptorSetLayout set_layout{nullptr};
+  vk::raii::PipelineLayout layout{nullptr};
+  vk::raii::Pipeline pipeline{nullptr};
+};
+
+Pipeline::Pipeline(Context& context, const PipelineCache& cache, PipelineKey key)
+    : impl_(std::make_unique<Impl>()) {
+  Context::Impl& device = context.impl();
+  check_bindings(key, device);
+  check_workgroup(key, device.caps);
+  check_push_constants(key, device.caps);
+  const std::vector<uint32_t> words = device.shader_compiler.spirv(shader_request(key));
+  translated("creating a pipeline of shader " + key.shader, [&] {
+    const vk::raii::ShaderModule module(device.device, vk::ShaderModuleCreateInfo({}, words));
+    vk::PipelineLayoutCreateInfo layout;
+    if (!key.bindings.empty()) {
+      impl_->set_layout = create_set_layout(device, key.bindings);
+      layout.setSetLayouts(*impl_->set_layout);
+    }
+    const vk::PushConstantRange range(vk::ShaderStageFlagBits::eCompute, 0, key.push_constant_bytes);
+    if (range.size > 0) layout.setPushConstantRanges(range);
+    impl_->layout = vk::raii::PipelineLayout(device.device, layout);
+    const vk::PipelineShaderStageCreateInfo stage({}, vk::ShaderStageFlagBits::eCompute, *module, "main");
+    impl_->pipeline = vk::raii::Pipeline(device.device, cache.handle(),
+                                         vk::ComputePipelineCreateInfo({}, stage, *impl_->layout));
+  });
+  impl_->key = std::move(key);
+}
+
+Pipeline::~Pipeline() = default;
+
+const PipelineKey& Pipeline::key() const { return impl_->key; }
+VkPipeline Pipeline::handle() const { return *impl_->pipeline; }
+VkPipelineLayout Pipeline::layout() const { return *impl_->layout; }
+VkDescriptorSetLayout Pipeline::set_layout() const { return *impl_->set_layout; }
+
+}  // namespace vellum::gpu

@@ -1,0 +1,117 @@
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <future>
+#include <map>
+#include <thread>
+
+#include "vulkan/context_impl.hpp"
+#include "vulkan/pipeline.hpp"
+#include "vulkan/pipeline_cache.hpp"
+
+namespace vellum::gpu {
+namespace {
+
+PipelineKey sorted(PipelineKey key) {
+  std::ranges::sort(key.defines);
+  return key;
+}
+
+struct KeyOrder {
+  static auto tie(const PipelineKey& key) {
+    return std::tie(key.shader, key.defines, key.bindings, key.push_constant_bytes, key.workgroup_size,
+                    key.source);
+  }
+  bool operator()(const PipelineKey& a, const PipelineKey& b) const { return tie(a) < tie(b); }
+};
+
+using PipelinePointer = std::shared_ptr<const Pipeline>;
+
+}  // namespace
+
+struct PipelineRegistry::Impl {
+  explicit Impl(Context& owner) : context(owner), cache(owner) {}
+
+  Context& context;
+  PipelineCache cache;
+  mutable std::mutex mutex;
+  std::map<PipelineKey, std::shared_future<PipelinePointer>, KeyOrder> pipelines;
+  std::atomic<uint64_t> made{0}, saved{0};
+
+  PipelinePointer make(const PipelineKey& key, std::promise<PipelinePointer>& promise);
+};
+
+// A failure reaches those who wait for the same pipeline, and the next who asks tries again.
+PipelinePointer PipelineRegistry::Impl::make(const PipelineKey& key, std::promise<PipelinePointer>& promise) {
+  try {
+    PipelinePointer pipeline(new Pipeline(context, cache, key));
+    ++made;
+    promise.set_value(pipeline);
+    return pipeline;
+  } catch (...) {
+    {
+      const std::lock_guard lock(mutex);
+      pipelines.erase(key);
+    }
+    promise.set_exception(std::current_exception());
+    throw;
+  }
+}
+
+PipelineRegistry::PipelineRegistry(Context& context) : impl_(std::make_unique<Impl>(context)) {}
+
+PipelineRegistry::~PipelineRegistry() = default;
+
+PipelinePointer PipelineRegistry::get(const PipelineKey& unsorted) {
+  const PipelineKey key = sorted(unsorted);
+  std::promise<PipelinePointer> promise;
+  std::shared_future<PipelinePointer> present;
+  {
+    const std::lock_guard lock(impl_->mutex);
+    const auto [entry, is_new] = impl_->pipelines.try_emplace(key);
+    if (is_new)
+      entry->second = promise.get_future().share();
+    else
+      present = entry->second;
+  }
+  const PipelinePointer pipeline = present.valid() ? present.get() : impl_->make(key, promise);
+  // The caller's pointer owns the Context, which owns the pipeline to its end.
+  return PipelinePointer(impl_->context.shared_from_this(), pipeline.get());
+}
+
+std::vector<PipelinePointer> PipelineRegistry::prepare(std::span<const PipelineKey> keys, unsigned threads) {
+  if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
+  threads = static_cast<unsigned>(std::min<size_t>(threads, keys.size()));
+  std::vector<PipelinePointer> pipelines(keys.size());
+  std::atomic<size_t> next{0};
+  std::exception_ptr failure;
+  std::mutex failure_mutex;
+  const auto work = [&] {
+    try {
+      for (size_t i = next++; i < keys.size(); i = next++) pipelines[i] = get(keys[i]);
+    } catch (...) {
+      const std::lock_guard lock(failure_mutex);
+      if (!failure) failure = std::current_exception();
+      next = keys.size();
+    }
+  };
+  {
+    std::vector<std::jthread> workers;
+    for (unsigned i = 1; i < threads; ++i) workers.emplace_back(work);
+    work();
+  }
+  if (failure) std::rethrow_exception(failure);
+  return pipelines;
+}
+
+size_t PipelineRegistry::size() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->pipelines.size();
+}
+
+void PipelineRegistry::save() {
+  const uint64_t made = impl_->made;
+  if (impl_->saved.exchange(made) != made) impl_->cache.save();
+}
+
+}  // namespace vellum::gpu

@@ -1,0 +1,102 @@
+#include "vulkan/shader_compiler.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "platform/sha256.hpp"
+#include "shaders/sources.hpp"
+#include "vellum/error.hpp"
+#include "vulkan/cache_file.hpp"
+
+namespace vellum::gpu {
+namespace {
+
+constexpr uint32_t kSpirvMagic = 0x07230203;  // SPIR-V spec, 2.3
+
+std::string_view source_of(const ShaderRequest& request) {
+  if (!request.source.empty()) return request.source;
+  if (const auto text = find_shader_source(request.name + ".comp")) return *text;
+  throw Error(ErrorCode::internal, "there is no shader " + request.name + ".comp");
+}
+
+std::string preamble_of(const ShaderRequest& request) {
+  auto defines = request.defines;
+  std::ranges::sort(defines);
+  std::string text;
+  for (const auto& [macro, value] : defines) text += "#define " + macro + " " + value + "\n";
+  return text;
+}
+
+// Adds to `files` what a source includes, directly or not. Includes that the preprocessor would skip count
+// too: a change there costs a needless compilation, never a stale result.
+void collect_includes(std::string_view source, std::set<std::string_view>& files) {
+  constexpr std::string_view directive = "#include \"";
+  for (size_t at = source.find(directive); at != source.npos; at = source.find(directive, at)) {
+    at += directive.size();
+    const std::string_view name = source.substr(at, source.find('"', at) - at);
+    const auto text = find_shader_source(name);
+    if (text && files.insert(name).second) collect_includes(*text, files);
+  }
+}
+
+// All that the SPIR-V depends on.
+platform::Sha256Digest cache_key(const ShaderRequest& request, std::string_view source) {
+  platform::Sha256 hash;
+  hash.add_string("SPIR-V 1.3 for Vulkan 1.1").add_string(glslang_version());
+  hash.add_string(preamble_of(request)).add_string(source);
+  std::set<std::string_view> includes;
+  collect_includes(source, includes);
+  for (const std::string_view name : includes) hash.add_string(name).add_string(*find_shader_source(name));
+  return hash.finish();
+}
+
+std::optional<std::vector<uint32_t>> as_spirv(const std::optional<std::vector<std::byte>>& bytes) {
+  if (!bytes || bytes->size() < 20 || bytes->size() % 4 != 0)
+    return std::nullopt;  // 20: the header of a module
+  std::vector<uint32_t> words(bytes->size() / 4);
+  std::memcpy(words.data(), bytes->data(), bytes->size());
+  if (words[0] != kSpirvMagic) return std::nullopt;
+  return words;
+}
+
+}  // namespace
+
+ShaderCompiler::ShaderCompiler(const std::filesystem::path& cache_folder, LogCallback log)
+    : folder_(cache_folder.empty() ? cache_folder : cache_folder / "spirv"), log_(std::move(log)) {}
+
+std::vector<uint32_t> ShaderCompiler::spirv(const ShaderRequest& request) {
+  const std::string_view source = source_of(request);
+  if (folder_.empty()) return compile(request, source);
+  const platform::Sha256Digest key = cache_key(request, source);
+  const std::filesystem::path path = folder_ / (platform::to_hex(key).substr(0, 32) + ".spv");
+  if (auto words = as_spirv(read_cache_file(path, key, log_))) {
+    ++found_on_disk_;
+    return std::move(*words);
+  }
+  std::vector<uint32_t> words = compile(request, source);
+  keep(path, key, words);
+  return words;
+}
+
+std::vector<uint32_t> ShaderCompiler::compile(const ShaderRequest& request, std::string_view source) {
+  std::call_once(glslang_started_, [&] { glslang_.emplace(); });
+  std::vector<uint32_t> words =
+      compile_glsl(request.name + ".comp", source, preamble_of(request), find_shader_source);
+  ++compiled_;
+  return words;
+}
+
+void ShaderCompiler::keep(const std::filesystem::path& path, const std::array<uint8_t, 32>& key,
+                          const std::vector<uint32_t>& words) {
+  if (!disk_is_writable_) return;
+  try {
+    write_cache_file(path, key, std::as_bytes(std::span(words)));
+  } catch (const Error& error) {
+    // One message, not one per shader; running without the cache is only slower.
+    if (disk_is_writable_.exchange(false) && log_)
+      log_(LogLevel::warning, std::string("shaders will be compiled again next time: ") + error.what());
+  }
+}
+
+}  // namespace vellum::gpu

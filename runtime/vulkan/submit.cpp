@@ -1,0 +1,79 @@
+// Fences and submits: the second half of commands.hpp.
+#include <string>
+
+#include "vulkan/commands.hpp"
+#include "vulkan/context_impl.hpp"
+
+namespace vellum::gpu {
+
+struct Fence::Impl {
+  std::shared_ptr<Context> context;
+  vk::raii::Fence fence{nullptr};
+  bool pending = false;
+};
+
+Fence::Fence(std::shared_ptr<Context> context) : impl_(std::make_unique<Impl>()) {
+  impl_->fence = translated("creating a fence",
+                            [&] { return vk::raii::Fence(context->impl().device, vk::FenceCreateInfo()); });
+  impl_->context = std::move(context);
+}
+
+// What the submit uses must not end before it; after a timeout or a lost device there is nothing left to wait
+// for.
+Fence::~Fence() {
+  if (!impl_ || !impl_->pending) return;
+  try {
+    wait();
+  } catch (const Error& error) {
+    impl_->context->log(LogLevel::error, error.what());
+  }
+}
+
+Fence::Fence(Fence&&) noexcept = default;
+Fence& Fence::operator=(Fence&& other) noexcept {
+  std::swap(impl_, other.impl_);
+  return *this;
+}
+
+bool Fence::pending() const { return impl_->pending; }
+VkFence Fence::handle() const { return *impl_->fence; }
+
+void Fence::wait(std::chrono::nanoseconds timeout) {
+  if (!impl_->pending) return;
+  const vk::raii::Device& device = impl_->context->impl().device;
+  const std::string& name = impl_->context->caps().name;
+  impl_->pending = false;  // whatever comes: nobody waits twice
+  const vk::Result result = translated("waiting for " + name, [&] {
+    return device.waitForFences(*impl_->fence, VK_TRUE, static_cast<uint64_t>(timeout.count()));
+  });
+  if (result == vk::Result::eTimeout)
+    throw Error(ErrorCode::device_lost,
+                name + " did not finish within " +
+                    std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(timeout).count()) +
+                    " ms; it may hang, or the work may be too much for it in one submit");
+  translated("resetting a fence", [&] { device.resetFences(*impl_->fence); });
+}
+
+void submit(Context& context, std::span<const VkCommandBuffer> commands, Fence& fence) {
+  if (fence.pending()) throw Error(ErrorCode::internal, "a fence was submitted that is not waited for yet");
+  Context::Impl& impl = context.impl();
+  vk::SubmitInfo info;
+  info.setCommandBufferCount(static_cast<uint32_t>(commands.size()))
+      .setPCommandBuffers(reinterpret_cast<const vk::CommandBuffer*>(commands.data()));
+  const std::lock_guard lock(impl.queue_mutex);
+  translated("submitting to " + impl.caps.name, [&] { impl.queue.submit(info, fence.handle()); });
+  fence.impl_->pending = true;
+}
+
+void submit(Context& context, const CommandBuffer& commands, Fence& fence) {
+  const VkCommandBuffer handle = commands.handle();
+  submit(context, std::span(&handle, 1), fence);
+}
+
+void submit_and_wait(Context& context, const CommandBuffer& commands, std::chrono::nanoseconds timeout) {
+  Fence fence(context.shared_from_this());
+  submit(context, commands, fence);
+  fence.wait(timeout);
+}
+
+}  // namespace vellum::gpu

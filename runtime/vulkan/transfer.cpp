@@ -1,0 +1,180 @@
+#include "vulkan/transfer.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <string>
+
+#include "vulkan/buffer.hpp"
+#include "vulkan/commands.hpp"
+#include "vulkan/context_impl.hpp"
+#include "vulkan/image.hpp"
+
+namespace vellum::gpu {
+namespace {
+
+constexpr Scope kEverything{VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
+                            VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT |
+                                VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT};
+
+// Rows of one slice, or whole slices, tightly packed in the buffer.
+VkBufferImageCopy image_region(const ImageDesc& desc, uint64_t buffer_offset, uint32_t row, uint32_t rows,
+                               uint32_t slice, uint32_t slices) {
+  VkBufferImageCopy region{};
+  region.bufferOffset = buffer_offset;
+  region.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
+  region.imageOffset = {0, static_cast<int32_t>(row), static_cast<int32_t>(slice)};
+  region.imageExtent = {desc.width, rows, slices};
+  return region;
+}
+
+}  // namespace
+
+struct Uploader::Impl {
+  std::shared_ptr<Context> context;
+  uint64_t capacity;
+  std::optional<Buffer> staging;
+  std::optional<CommandBuffer> commands;
+  uint64_t used = 0;
+  bool recording = false;
+
+  std::byte* reserve(uint64_t bytes);
+  void flush();
+  // At least one row of the image, at most to its end; how many rows or slices are in the region.
+  uint64_t upload_part(const Image& to, std::span<const std::byte> texels, uint64_t row);
+};
+
+// Room for `bytes` at `used`; what was staged before may be submitted to make it.
+std::byte* Uploader::Impl::reserve(uint64_t bytes) {
+  if (!staging)
+    staging = make_buffer(context, capacity, MemoryKind::upload, MemoryCategory::staging,
+                          VK_BUFFER_USAGE_TRANSFER_SRC_BIT);
+  used = (used + 15) / 16 * 16;  // copies want multiples of 4 and of the texel
+  if (used + bytes > capacity) flush();
+  if (!commands) commands.emplace(context);
+  if (!recording) {
+    commands->begin(true);
+    recording = true;
+  }
+  return staging->data() + used;
+}
+
+void Uploader::Impl::flush() {
+  if (!recording) return;
+  commands->barrier(kTransferWrite, kEverything);
+  commands->end();
+  recording = false;
+  staging->flush();
+  submit_and_wait(*context, *commands);
+  used = 0;
+}
+
+uint64_t Uploader::Impl::upload_part(const Image& to, std::span<const std::byte> texels, uint64_t row) {
+  const ImageDesc& desc = to.desc();
+  const uint64_t row_bytes = uint64_t{desc.width} * bytes_per_texel(desc.format);
+  reserve(row_bytes);
+  const uint64_t room = (capacity - used) / row_bytes;
+  const auto in_slice = static_cast<uint32_t>(row % desc.height),
+             slice = static_cast<uint32_t>(row / desc.height);
+  uint32_t rows = static_cast<uint32_t>(std::min<uint64_t>(room, desc.height - in_slice)), slices = 1;
+  if (in_slice == 0 && room >= desc.height)
+    slices = static_cast<uint32_t>(std::min<uint64_t>(room / desc.height, desc.depth - slice));
+  const uint64_t part = uint64_t{rows} * slices;
+  std::memcpy(staging->data() + used, texels.data() + row * row_bytes, part * row_bytes);
+  const VkBufferImageCopy region = image_region(desc, used, in_slice, rows, slice, slices);
+  context->impl().device.getDispatcher()->vkCmdCopyBufferToImage(
+      commands->handle(), staging->handle(), to.handle(), VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, 1, &region);
+  used += part * row_bytes;
+  return part;
+}
+
+Uploader::Uploader(std::shared_ptr<Context> context, uint64_t staging_bytes)
+    : impl_(std::make_unique<Impl>()) {
+  // One row of the largest image must fit.
+  impl_->capacity = std::max(staging_bytes, uint64_t{context->caps().max_image_dimension_2d} * 16);
+  impl_->context = std::move(context);
+}
+
+Uploader::~Uploader() = default;
+
+void Uploader::upload(const Buffer& to, uint64_t offset, std::span<const std::byte> bytes) {
+  if (offset > to.size() || bytes.size() > to.size() - offset)
+    throw Error(ErrorCode::invalid_argument, "an upload of " + std::to_string(bytes.size()) +
+                                                 " bytes at offset " + std::to_string(offset) +
+                                                 " ends behind the buffer of " + std::to_string(to.size()) +
+                                                 " bytes");
+  if (bytes.empty()) return;
+  if (std::byte* mapped = to.data()) {
+    std::memcpy(mapped + offset, bytes.data(), bytes.size());
+    to.arena()->flush(to.arena_offset() + offset, bytes.size());
+    return;
+  }
+  while (!bytes.empty()) {
+    impl_->reserve(1);
+    const uint64_t part = std::min<uint64_t>(bytes.size(), impl_->capacity - impl_->used);
+    std::memcpy(impl_->staging->data() + impl_->used, bytes.data(), part);
+    impl_->commands->copy(*impl_->staging, impl_->used, to, offset, part);
+    impl_->used += part;
+    offset += part;
+    bytes = bytes.subspan(part);
+  }
+}
+
+void Uploader::upload(const Image& to, std::span<const std::byte> texels) {
+  const ImageDesc& desc = to.desc();
+  if (texels.size() != desc.byte_size())
+    throw Error(ErrorCode::invalid_argument, "an image of " + std::to_string(desc.byte_size()) +
+                                                 " bytes was to be filled with " +
+                                                 std::to_string(texels.size()));
+  impl_->reserve(1);
+  const ImageTransition begin{&to, VK_IMAGE_LAYOUT_UNDEFINED, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL};
+  impl_->commands->barrier(kEverything, kTransferWrite, {&begin, 1});
+  const uint64_t rows = uint64_t{desc.height} * desc.depth;
+  for (uint64_t row = 0; row < rows;) row += impl_->upload_part(to, texels, row);
+  const ImageTransition end{&to, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, VK_IMAGE_LAYOUT_GENERAL};
+  impl_->commands->barrier(kTransferWrite, kEverything, {&end, 1});
+}
+
+void Uploader::finish() {
+  impl_->flush();
+  impl_->commands.reset();
+  impl_->staging.reset();
+}
+
+namespace {
+
+// The copy into a buffer of its own that the host reads, after everything submitted before.
+template <typename Record>
+std::vector<std::byte> read_through_staging(const std::shared_ptr<Context>& context, uint64_t bytes,
+                                            Record&& record) {
+  const Buffer staging = make_buffer(context, bytes, MemoryKind::readback, MemoryCategory::staging,
+                                     VK_BUFFER_USAGE_TRANSFER_DST_BIT);
+  CommandBuffer commands(context);
+  commands.begin(true);
+  commands.barrier(kEverything, kTransferRead | kTransferWrite);
+  record(commands, staging);
+  commands.barrier(kTransferWrite, kHostRead);
+  commands.end();
+  submit_and_wait(*context, commands);
+  staging.invalidate();
+  return {staging.data(), staging.data() + bytes};
+}
+
+}  // namespace
+
+std::vector<std::byte> download(const std::shared_ptr<Context>& context, const Buffer& from) {
+  return read_through_staging(context, from.size(), [&](CommandBuffer& commands, const Buffer& staging) {
+    commands.copy(from, 0, staging, 0, from.size());
+  });
+}
+
+std::vector<std::byte> download(const std::shared_ptr<Context>& context, const Image& from) {
+  const ImageDesc& desc = from.desc();
+  return read_through_staging(context, desc.byte_size(), [&](CommandBuffer& commands, const Buffer& staging) {
+    const VkBufferImageCopy region = image_region(desc, 0, 0, desc.height, 0, desc.depth);
+    context->impl().device.getDispatcher()->vkCmdCopyImageToBuffer(
+        commands.handle(), from.handle(), VK_IMAGE_LAYOUT_GENERAL, staging.handle(), 1, &region);
+  });
+}
+
+}  // namespace vellum::gpu
