@@ -28,7 +28,7 @@ build_packages=(
   libonnx-dev libprotobuf-dev protobuf-compiler
   libstb-dev libcli11-dev nlohmann-json3-dev libfmt-dev
 )
-test_packages=(libgtest-dev vulkan-validationlayers)
+test_packages=(libgtest-dev libonnx-testdata vulkan-validationlayers)
 
 say() { printf 'setup: %s\n' "$*"; }
 die() {
