@@ -56,6 +56,7 @@ void apply_scales(ResizeGeometry& g, const std::vector<size_t>& axes, const std:
   for (size_t i = 0; i < axes.size(); ++i) {
     g.scales[axes[i]] = scales[i];
     g.output[axes[i]] = scaled_size(g.input[axes[i]], scales[i]);
+    g.lengths[axes[i]] = static_cast<float>(g.input[axes[i]]) * scales[i];
   }
 }
 
@@ -70,6 +71,7 @@ void apply_sizes(ResizeGeometry& g, const std::vector<size_t>& axes, const Ints&
     }
     g.scales[axes[i]] = input == 0 ? 1.0f : static_cast<float>(sizes[i]) / static_cast<float>(input);
     g.output[axes[i]] = sizes[i];
+    g.lengths[axes[i]] = static_cast<float>(sizes[i]);
   }
   if (policy == AspectPolicy::stretch || axes.empty()) return;
   float common = g.scales[axes[0]];
@@ -79,7 +81,8 @@ void apply_sizes(ResizeGeometry& g, const std::vector<size_t>& axes, const Ints&
   }
   for (const size_t axis : axes) {
     g.scales[axis] = common;
-    g.output[axis] = static_cast<int64_t>(std::round(common * static_cast<float>(g.input[axis])));
+    g.lengths[axis] = common * static_cast<float>(g.input[axis]);
+    g.output[axis] = static_cast<int64_t>(std::round(g.lengths[axis]));
   }
 }
 
@@ -105,8 +108,8 @@ bool has_elements(Inputs inputs, size_t index) {
 ResizeGeometry Resize::geometry(Inputs inputs) const {
   const Shape& x = input_type(inputs, 0, "X").shape;
   const auto along = chosen_axes(axes, x.size());
-  ResizeGeometry g{x, x, std::vector<float>(x.size(), 1.0f), std::vector<float>(x.size(), 0.0f),
-                   std::vector<float>(x.size(), 1.0f)};
+  const std::vector<float> zeros(x.size(), 0.0f), ones(x.size(), 1.0f);
+  ResizeGeometry g{x, x, ones, std::vector<float>(x.begin(), x.end()), zeros, ones};
   if (scales) {
     apply_scales(g, along, *scales);
   } else if (has_elements(inputs, sizes_input)) {
@@ -124,8 +127,7 @@ ResizeGeometry Resize::geometry(Inputs inputs) const {
 }
 
 float Resize::source(const ResizeGeometry& g, size_t axis, int64_t i) const {
-  const auto x = static_cast<float>(i), in = static_cast<float>(g.input[axis]),
-             out = static_cast<float>(g.output[axis]);
+  const auto x = static_cast<float>(i), in = static_cast<float>(g.input[axis]), out = g.lengths[axis];
   const float scale = g.scales[axis];
   switch (coordinates) {
     case CoordinateMode::half_pixel:

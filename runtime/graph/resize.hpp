@@ -28,6 +28,8 @@ enum class AspectPolicy : uint8_t { stretch, not_larger, not_smaller };
 struct ResizeGeometry {
   Shape input, output;
   std::vector<float> scales;
+  // The output size before it was rounded down, which align_corners and tf_crop_and_resize divide by.
+  std::vector<float> lengths;
   std::vector<float> roi_begin, roi_end;  // tf_crop_and_resize only, relative to the input
 };
 

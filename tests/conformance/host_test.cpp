@@ -1,0 +1,88 @@
+// ONNX's own single-operator tests on the host reference: no wrong answer, and no test lost that passed
+// before. Run with VELLUM_RECORD_PASSES=1 to write down what passes now.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+
+#include "graph/graph.hpp"
+#include "import/import.hpp"
+#include "node_test.hpp"
+#include "scoreboard.hpp"
+#include "vellum/error.hpp"
+
+namespace vellum::conformance {
+namespace {
+
+// Empty where every data set gives its outputs, else what differs.
+std::string run_on_host(const NodeTest& test) {
+  const Graph graph = import_model(test.folder / "model.onnx");
+  for (int set = 0; has_data_set(test, set); ++set) {
+    const auto outputs = evaluate(graph, read_tensors(test, set, "input"));
+    const auto expected = read_tensors(test, set, "output");
+    if (outputs.size() != expected.size()) return "number of outputs";
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const std::string wrong = difference(outputs[i], expected[i]);
+      if (!wrong.empty()) return "output " + std::to_string(i) + ": " + wrong;
+    }
+  }
+  return {};
+}
+
+// The message without the node's and the file's name, so that equal reasons are counted together.
+std::string reason(const Error& error) {
+  const std::string message = error.what();
+  const auto colon = message.rfind(": ");
+  return colon == std::string::npos ? message : message.substr(colon + 2);
+}
+
+Scoreboard run_suite(const std::string& suite) {
+  Scoreboard board;
+  for (const NodeTest& test : find_tests(test_data_root() / suite)) {
+    try {
+      const std::string wrong = run_on_host(test);
+      if (wrong.empty()) {
+        board.passed.insert(test.name);
+      } else {
+        board.failed[test.name] = wrong;
+      }
+    } catch (const Error& error) {
+      // These files are valid: any other complaint is a mistake of ours.
+      auto& list = error.code() == ErrorCode::unsupported ? board.refused : board.failed;
+      list[test.name] = error.code() == ErrorCode::unsupported ? reason(error) : error.what();
+    }
+  }
+  return board;
+}
+
+class HostConformance : public testing::TestWithParam<std::string> {};
+
+TEST_P(HostConformance, GivesNoWrongAnswerAndLosesNoPass) {
+  const Scoreboard board = run_suite(GetParam());
+  std::cout << board.text(GetParam());
+  const char* source = std::getenv("VELLUM_TEST_SOURCE");
+  ASSERT_NE(source, nullptr) << "run through ctest";
+  const auto record = std::filesystem::path(source) / "conformance" / ("host_passes_" + GetParam() + ".txt");
+  if (std::getenv("VELLUM_RECORD_PASSES") != nullptr) {
+    std::ofstream file(record);
+    for (const std::string& test : board.passed) file << test << '\n';
+  }
+  ASSERT_GT(board.passed.size() + board.refused.size(), 0u)
+      << "no tests in " << test_data_root() / GetParam() << ": install libonnx-testdata (./setup.sh tests)";
+  EXPECT_TRUE(board.failed.empty());
+  for (const std::string& test : read_names(record)) {
+    EXPECT_TRUE(board.passed.contains(test)) << test << " passed before";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Onnx, HostConformance,
+                         testing::Values("node", "pytorch-operator", "pytorch-converted", "simple"),
+                         [](const auto& instance) {
+                           std::string name = instance.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace vellum::conformance

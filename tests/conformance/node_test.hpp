@@ -1,0 +1,35 @@
+// Reads ONNX's single-operator tests: a folder per test with model.onnx and
+// test_data_set_N/{input,output}_M.pb.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "graph/tensor.hpp"
+
+namespace vellum::conformance {
+
+struct NodeTest {
+  std::string name;
+  std::filesystem::path folder;
+};
+
+// The tests of one suite ("node", "pytorch-operator", ...), sorted by name; empty where the suite is not
+// installed.
+std::vector<NodeTest> find_tests(const std::filesystem::path& suite);
+
+// Where Debian's libonnx-testdata puts the suites, or VELLUM_ONNX_TEST_DATA.
+std::filesystem::path test_data_root();
+
+// A file with one serialised TensorProto.
+HostTensor read_tensor(const std::filesystem::path& file);
+// test_data_set_<set>/<kind>_0.pb, _1.pb, ... as far as they go.
+std::vector<HostTensor> read_tensors(const NodeTest& test, int set, const std::string& kind);
+bool has_data_set(const NodeTest& test, int set);
+
+// Empty where `actual` equals `expected` as ONNX's own runner understands it (relative tolerance 1e-3,
+// absolute 1e-7; NaN equals NaN), else what differs.
+std::string difference(const HostTensor& actual, const HostTensor& expected);
+
+}  // namespace vellum::conformance
