@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <span>
 
 #include "common/npy.hpp"
 
@@ -35,6 +37,18 @@ Tensor read_tensor(const std::filesystem::path& file) {
   return tensor;
 }
 
+Distance distance(std::span<const float> got, std::span<const float> want) {
+  Distance result;
+  for (size_t i = 0; i < want.size(); ++i) {
+    const double element = std::abs(double{got[i]} - want[i]) / std::max(1.0, std::abs(double{want[i]}));
+    if (std::isnan(element)) return {INFINITY, INFINITY};
+    result.largest = std::max(result.largest, element);
+    result.root_mean_square += element * element / static_cast<double>(want.size());
+  }
+  result.root_mean_square = std::sqrt(result.root_mean_square);
+  return result;
+}
+
 Device open_device() {
   DeviceOptions options;
   options.validation = true;
@@ -52,10 +66,15 @@ Device open_device() {
 
 Reference load_reference(const ReferenceModel& which) {
   const std::filesystem::path folder = test_data() / "references" / which.folder;
-  Reference reference{Model::load(test_data() / "models" / which.file), {}, {}};
+  Reference reference{Model::load(test_data() / "models" / which.file), {}, {}, {}};
   reference.inputs[reference.model.inputs().at(0).name] = read_tensor(folder / "input.npy");
-  for (const TensorInfo& output : reference.model.outputs())
-    reference.outputs[output.name] = read_tensor(folder / (sanitised(output.name) + ".npy"));
+  for (const TensorInfo& output : reference.model.outputs()) {
+    const std::string file = sanitised(output.name) + ".npy";
+    const Tensor tensor = read_tensor(folder / file);
+    const Tensor unoptimised = read_tensor(folder / "unoptimised" / file);
+    reference.rounding[output.name] = distance(unoptimised.as<float>(), tensor.as<float>());
+    reference.outputs[output.name] = tensor;
+  }
   return reference;
 }
 
@@ -70,18 +89,20 @@ void expect_no_validation_messages() {
   messages.clear();
 }
 
-void expect_close(const std::map<std::string, Tensor>& got, const std::map<std::string, Tensor>& want, double tolerance) {
-  ASSERT_EQ(got.size(), want.size());
-  for (const auto& [name, tensor] : want) {
+void expect_close(const std::map<std::string, Tensor>& got, const Reference& reference, Precision precision) {
+  const double tolerance = precision == Precision::fp16 ? 2e-2 : 1e-4;
+  const double roundoff = precision == Precision::fp16 ? 8192 : 1;  // half: 2^-11, float: 2^-24
+  ASSERT_EQ(got.size(), reference.outputs.size());
+  for (const auto& [name, tensor] : reference.outputs) {
     ASSERT_TRUE(got.count(name)) << "no output " << name;
     ASSERT_EQ(got.at(name).shape(), tensor.shape()) << name;
-    const auto a = got.at(name).as<float>(), b = tensor.as<float>();
-    double worst = 0;
-    for (size_t i = 0; i < a.size(); ++i) {
-      const double error = std::abs(double{a[i]} - b[i]) / std::max(1.0, std::abs(double{b[i]}));
-      worst = std::isnan(error) ? INFINITY : std::max(worst, error);
-    }
-    EXPECT_LE(worst, tolerance) << "output '" << name << "'";
+    const Distance found = distance(got.at(name).as<float>(), tensor.as<float>());
+    const Distance& rounding = reference.rounding.at(name);
+    const bool determined = roundoff * rounding.largest <= tolerance;
+    EXPECT_LE(found.largest, determined ? tolerance : 3 * roundoff * rounding.largest)
+        << "output '" << name << "'";
+    EXPECT_LE(found.root_mean_square, std::max(tolerance, 3 * roundoff * rounding.root_mean_square))
+        << "output '" << name << "'";
   }
 }
 

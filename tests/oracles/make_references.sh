@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Computes the reference outputs of the test models with ONNX Runtime: for each model, references/NAME/ in the cache
-# folder holds input.npy, one .npy per output, and manifest.json. Redone when a model or one of these scripts changes.
+# folder holds input.npy, one .npy per output, and manifest.json; the folder unoptimised/ in it the same outputs rounded
+# in another order, which tells how far apart two correct fp32 results may lie. Redone when a model or one of these scripts changes.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -18,7 +19,8 @@ reference() {
   mkdir -p "$folder.part"
   node "$here/prepare_input.mjs" "$preparation" "$cache/photos/astronaut.png" "$folder.part/input.npy"
   # Run inside the folder, so that the manifest names the files relative to itself.
-  (cd "$folder.part" && node "$here/onnxruntime.mjs" "$model" --input input.npy --out . >manifest.json)
+  (cd "$folder.part" && node "$here/onnxruntime.mjs" "$model" --input input.npy --out . >manifest.json &&
+    node "$here/onnxruntime.mjs" "$model" --input input.npy --out unoptimised --unoptimised >/dev/null)
   printf '%s\n' "$key" >"$folder.part/key"
   mv "$folder.part" "$folder"
 }

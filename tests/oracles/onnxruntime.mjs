@@ -1,10 +1,11 @@
 // Runs an ONNX model with ONNX Runtime on the CPU:
 //
-//   node onnxruntime.mjs MODEL.onnx --input [NAME=]FILE.npy ... --out FOLDER [--all-values]
+//   node onnxruntime.mjs MODEL.onnx --input [NAME=]FILE.npy ... --out FOLDER [--unoptimised] [--all-values]
 //
 // Writes every output as FOLDER/<name>.npy, characters outside [A-Za-z0-9._-] in the name replaced by _, and prints
 // {"outputs": [{"name", "dtype", "shape", "file"}]}. Without NAME= the file goes to the model's only input. With
-// --all-values every intermediate value is written too, as ONNX Runtime computes it without fusing operators.
+// --unoptimised the operators run as the file has them, unfused, in the file's layout: the same mathematics rounded in
+// another order. With --all-values, which implies it, every intermediate value is written too.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,12 +17,18 @@ import { requirePackage } from './packages.mjs';
 function parseCommandLine() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { input: { type: 'string', multiple: true, default: [] }, out: { type: 'string' }, 'all-values': { type: 'boolean', default: false } },
+    options: {
+      input: { type: 'string', multiple: true, default: [] },
+      out: { type: 'string' },
+      unoptimised: { type: 'boolean', default: false },
+      'all-values': { type: 'boolean', default: false },
+    },
   });
   if (positionals.length !== 1 || values.out === undefined) {
-    throw new Error('usage: onnxruntime.mjs MODEL.onnx --input [NAME=]FILE.npy ... --out FOLDER [--all-values]');
+    throw new Error('usage: onnxruntime.mjs MODEL.onnx --input [NAME=]FILE.npy ... --out FOLDER [--unoptimised] [--all-values]');
   }
-  return { model: positionals[0], inputs: values.input, out: values.out, allValues: values['all-values'] };
+  const allValues = values['all-values'];
+  return { model: positionals[0], inputs: values.input, out: values.out, allValues, optimise: !allValues && !values.unoptimised };
 }
 
 function readInputs(ort, session, inputs) {
@@ -50,11 +57,11 @@ function fileName(name) {
 }
 
 async function main() {
-  const { model, inputs, out, allValues } = parseCommandLine();
+  const { model, inputs, out, allValues, optimise } = parseCommandLine();
   const ort = requirePackage('onnxruntime-node');
   const session = await ort.InferenceSession.create(allValues ? withAllValuesAsOutputs(readFileSync(model)) : model, {
     executionProviders: ['cpu'],
-    graphOptimizationLevel: allValues ? 'disabled' : 'all',
+    graphOptimizationLevel: optimise ? 'all' : 'disabled',
     logSeverityLevel: 3,
   });
   const results = await session.run(readInputs(ort, session, inputs));
