@@ -187,17 +187,6 @@ std::vector<TensorType> Resize::infer(Inputs inputs) const {
 
 namespace {
 
-struct Tap {
-  int64_t index;
-  float weight;
-};
-
-// The input elements along one axis that make one output element.
-struct Taps {
-  std::vector<Tap> taps;
-  bool outside = false;  // the source lies beyond the input: tf_crop_and_resize extrapolates
-};
-
 // Keys' kernel, ONNX's "cubic_coeff_a": weights of the elements at distances 1 + t, t, 1 - t, 2 - t.
 std::array<float, 4> cubic_weights(float t, float a) {
   const auto near = [a](float d) { return ((a + 2.0f) * d - (a + 3.0f)) * d * d + 1.0f; };
@@ -205,10 +194,9 @@ std::array<float, 4> cubic_weights(float t, float a) {
   return {far(t + 1.0f), near(t), near(1.0f - t), far(2.0f - t)};
 }
 
-Taps interpolate(const Resize& op, const ResizeGeometry& g, size_t axis, float x) {
+ResizeTaps interpolate(const Resize& op, const ResizeGeometry& g, size_t axis, float x) {
   const int64_t last = g.input[axis] - 1;
-  Taps result;
-  result.outside = x < 0.0f || x > static_cast<float>(last);
+  ResizeTaps result;
   // Far outside, every tap is clamped to the border all the same.
   const float near_x = std::clamp(x, -4.0f, static_cast<float>(last) + 4.0f);
   const auto base = static_cast<int64_t>(std::floor(near_x));
@@ -227,15 +215,7 @@ Taps interpolate(const Resize& op, const ResizeGeometry& g, size_t axis, float x
     for (int64_t k = 0; k < 4; ++k) add(base - 1 + k, weights[static_cast<size_t>(k)]);
   }
   if (op.exclude_outside && sum != 0.0f) {
-    for (Tap& tap : result.taps) tap.weight /= sum;
-  }
-  return result;
-}
-
-std::vector<Taps> axis_taps(const Resize& op, const ResizeGeometry& g, size_t axis) {
-  std::vector<Taps> result;
-  for (int64_t i = 0; i < g.output[axis]; ++i) {
-    result.push_back(interpolate(op, g, axis, op.source(g, axis, i)));
+    for (ResizeTap& tap : result.taps) tap.weight /= sum;
   }
   return result;
 }
@@ -246,16 +226,36 @@ bool is_untouched(const Resize& op, const ResizeGeometry& g, size_t axis) {
          op.coordinates != CoordinateMode::tf_half_pixel_for_nn;
 }
 
+}  // namespace
+
+std::vector<ResizeTaps> Resize::taps(const ResizeGeometry& g, size_t axis) const {
+  std::vector<ResizeTaps> result;
+  for (int64_t i = 0; i < g.output[axis]; ++i) {
+    if (is_untouched(*this, g, axis)) {
+      result.push_back({{{i, 1.0f}}});
+      continue;
+    }
+    const float x = source(g, axis, i);
+    result.push_back(mode == ResizeMode::nearest ? ResizeTaps{{{nearest_index(g, axis, x), 1.0f}}}
+                                                 : interpolate(*this, g, axis, x));
+    result.back().outside = coordinates == CoordinateMode::tf_crop_and_resize &&
+                            (x < 0.0f || x > static_cast<float>(g.input[axis] - 1));
+  }
+  return result;
+}
+
+namespace {
+
 // Linear and cubic weights are products over the axes: one axis at a time, over outer x size x inner
 // elements.
-std::vector<float> resize_axis(const std::vector<float>& in, const std::vector<Taps>& taps, int64_t outer,
-                               int64_t size, int64_t inner, float extrapolation) {
+std::vector<float> resize_axis(const std::vector<float>& in, const std::vector<ResizeTaps>& taps,
+                               int64_t outer, int64_t size, int64_t inner, float extrapolation) {
   const auto row = static_cast<size_t>(inner);
   std::vector<float> out(static_cast<size_t>(outer) * taps.size() * row, 0.0f);
   float* to = out.data();
   for (int64_t o = 0; o < outer; ++o) {
-    for (const Taps& element : taps) {
-      for (const Tap& tap : element.taps) {
+    for (const ResizeTaps& element : taps) {
+      for (const ResizeTap& tap : element.taps) {
         const float* from = in.data() + (o * size + tap.index) * inner;
         for (size_t i = 0; i < row; ++i) to[i] += tap.weight * from[i];
       }
@@ -274,11 +274,7 @@ HostTensor interpolated(const Resize& op, const ResizeGeometry& g, const HostTen
   std::iota(order.begin(), order.end(), size_t{0});
   for (const size_t axis : order) {
     if (is_untouched(op, g, axis)) continue;
-    auto taps = axis_taps(op, g, axis);
-    if (op.coordinates != CoordinateMode::tf_crop_and_resize) {
-      for (Taps& element : taps) element.outside = false;
-    }
-    values = resize_axis(values, taps, product(shape, 0, axis), shape[axis],
+    values = resize_axis(values, op.taps(g, axis), product(shape, 0, axis), shape[axis],
                          product(shape, axis + 1, shape.size()), op.extrapolation);
     shape[axis] = g.output[axis];
   }
@@ -290,12 +286,8 @@ HostTensor nearest(const Resize& op, const ResizeGeometry& g, const HostTensor& 
   std::vector<Ints> offsets(g.output.size());
   constexpr int64_t kOutside = -1;
   for (size_t axis = 0; axis < g.output.size(); ++axis) {
-    for (int64_t i = 0; i < g.output[axis]; ++i) {
-      const float from = op.source(g, axis, i);
-      const bool outside = op.coordinates == CoordinateMode::tf_crop_and_resize &&
-                           (from < 0.0f || from > static_cast<float>(g.input[axis] - 1));
-      const int64_t index = is_untouched(op, g, axis) ? i : op.nearest_index(g, axis, from);
-      offsets[axis].push_back(outside ? kOutside : index * strides[axis]);
+    for (const ResizeTaps& element : op.taps(g, axis)) {
+      offsets[axis].push_back(element.outside ? kOutside : element.taps[0].index * strides[axis]);
     }
   }
   const HostTensor fill = HostTensor::from<float>(x.dtype(), {}, std::array{op.extrapolation});

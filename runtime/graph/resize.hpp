@@ -33,6 +33,16 @@ struct ResizeGeometry {
   std::vector<float> roi_begin, roi_end;  // tf_crop_and_resize only, relative to the input
 };
 
+// The input elements along one axis that make one output element: the sum of weight * element.
+struct ResizeTap {
+  int64_t index;
+  float weight;
+};
+struct ResizeTaps {
+  std::vector<ResizeTap> taps;  // at most four
+  bool outside = false;         // tf_crop_and_resize: the extrapolation value instead
+};
+
 // Inputs X, then roi, scales, sizes (Resize from opset 11), or scales (Upsample 9, Resize 10), or none
 // (Upsample 7).
 struct Resize : Operator {
@@ -55,6 +65,8 @@ struct Resize : Operator {
   float source(const ResizeGeometry& geometry, size_t axis, int64_t i) const;
   // The index that mode nearest reads for a source coordinate, within [0, input size).
   int64_t nearest_index(const ResizeGeometry& geometry, size_t axis, float coordinate) const;
+  // For each output index of `axis`. Weights of several axes multiply.
+  std::vector<ResizeTaps> taps(const ResizeGeometry& geometry, size_t axis) const;
 
   std::string_view type() const override { return onnx_type; }
   std::vector<TensorType> infer(Inputs inputs) const override;
