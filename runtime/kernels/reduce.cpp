@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "graph/element.hpp"
+#include "graph/reduce.hpp"
 #include "kernels/elements.hpp"
 #include "kernels/strided.hpp"
 
@@ -112,6 +112,32 @@ void reduce(Lowering& lowering, const std::string& function, const std::vector<b
   const TensorId y = lowering.write(0, Layout::linear);
   lowering.dispatch(make_dispatch("to_linear", grid_1d(lowering.caps(), groups_of_four(kept)),
                                   {reads(partial), writes(y)}, PushConstants().shape(kept)));
+}
+
+void lower_reduce(Lowering& lowering) {
+  const Reduce& op = lowering.op<Reduce>();
+  const std::vector<size_t> axes = op.reduced_axes(operator_inputs(lowering));
+  if (axes.empty() && op.noop_with_empty_axes) return lowering.alias(0, 0);
+  std::vector<bool> reduced(lowering.input_type(0).shape.size(), false);
+  for (size_t axis : axes) reduced[axis] = true;
+  reduce(lowering, std::string(op.type()), reduced);
+}
+
+void lower_arg(Lowering& lowering) {
+  const ArgReduce& op = lowering.op<ArgReduce>();
+  const Shape& shape = lowering.input_type(0).shape;
+  if (!is_float(lowering.input_type(0).dtype))
+    return lowering.run_on_host(std::string(op.type()) + " of integers has no kernel");
+  const size_t axis = normalize_axis(op.axis, shape.size());
+  const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
+  const Shape& result = lowering.output_type().shape;
+  PushConstants constants;
+  constants.ints(
+      {element_count(result), shape[axis], product(shape, axis + 1, shape.size()), op.select_last_index});
+  Dispatch dispatch = make_dispatch("arg_extremum", grid_1d(lowering.caps(), groups_of_four(result)),
+                                    {reads(x), writes(y)}, constants);
+  if (op.minimum) define(dispatch, "MIN");
+  lowering.dispatch(std::move(dispatch));
 }
 
 }  // namespace vellum

@@ -1,0 +1,113 @@
+// Batch, instance, layer and group normalisation.
+#include "graph/normalization.hpp"
+
+#include <cmath>
+
+#include "kernels/activation.hpp"
+#include "kernels/elements.hpp"
+
+namespace vellum {
+
+namespace {
+
+bool known(const Lowering& lowering, size_t first, size_t last) {
+  for (size_t i = first; i <= last; ++i)
+    if (lowering.has_input(i) && !lowering.constant(i)) return false;
+  return true;
+}
+
+// A linear tensor normalised row by row; element i of it takes scale and bias number i / inner modulo their
+// count.
+void normalize_rows(Lowering& lowering, int64_t rows, int64_t length, int64_t inner, float epsilon) {
+  std::vector<float> factors = lowering.constant(1)->to_floats();
+  const auto period = static_cast<int64_t>(factors.size());
+  std::vector<float> bias(factors.size(), 0.0f);
+  if (lowering.has_input(2)) bias = lowering.constant(2)->to_floats();
+  factors.insert(factors.end(), bias.begin(), bias.end());
+  const Shape& shape = lowering.output_type().shape;
+  const std::string& name = lowering.node().name;
+  const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
+  const TensorId factor_tensor =
+      lowering.weight(name + "/factors", {{2 * period}, ElementType::f32, Storage::buffer, Layout::linear},
+                      [factors = std::move(factors)] { return factors; });
+  const TensorId statistics = lowering.workspace(
+      name + "/statistics", {{rows, 4}, ElementType::f32, Storage::buffer, Layout::linear});
+  lowering.dispatch(make_dispatch("norm_statistics", workgroups_in_a_row(lowering.caps(), rows),
+                                  {reads(x), writes(statistics)},
+                                  PushConstants().ints({rows, length}).floats({epsilon})));
+  lowering.dispatch(make_dispatch("norm_linear", grid_1d(lowering.caps(), groups_of_four(shape)),
+                                  {reads(x), reads(statistics), reads(factor_tensor), writes(y)},
+                                  PushConstants().ints({element_count(shape), length, inner, period})));
+}
+
+constexpr const char* kComputedFactors =
+    "normalisation with a scale or bias computed at run time has no kernel";
+
+}  // namespace
+
+void lower_batch_norm(Lowering& lowering) {
+  const BatchNormalization& op = lowering.op<BatchNormalization>();
+  if (lowering.input_type(0).shape.size() > 4)
+    return lowering.run_on_host("BatchNormalization of more than four dimensions has no kernel");
+  if (!known(lowering, 1, 4)) return lowering.run_on_host(kComputedFactors);
+  std::vector<float> scale = lowering.constant(1)->to_floats(), bias = lowering.constant(2)->to_floats();
+  const std::vector<float> mean = lowering.constant(3)->to_floats(),
+                           variance = lowering.constant(4)->to_floats();
+  for (size_t c = 0; c < scale.size(); ++c) {
+    scale[c] /= std::sqrt(variance[c] + op.epsilon);
+    bias[c] -= mean[c] * scale[c];
+  }
+  const Shape& shape = lowering.output_type().shape;
+  const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
+  const TensorId pairs =
+      channel_pairs(lowering, lowering.node().name + "/scale_bias", std::move(scale), std::move(bias));
+  PushConstants constants;
+  push_activation(constants, op.activation);
+  constants.shape(shape);
+  Dispatch dispatch = make_dispatch("scale_bias", grid_of_texels(lowering.caps(), shape),
+                                    {reads(x), reads(pairs), writes(y)}, constants);
+  define_activation(dispatch, op.activation);
+  lowering.dispatch(std::move(dispatch));
+}
+
+void lower_instance_norm(Lowering& lowering) {
+  const InstanceNormalization& op = lowering.op<InstanceNormalization>();
+  if (!known(lowering, 1, 2)) return lowering.run_on_host(kComputedFactors);
+  const Shape& shape = lowering.output_type().shape;
+  if (!lives_in_channels4(lowering, 0)) {
+    const int64_t plane = product(shape, 2, shape.size());
+    return normalize_rows(lowering, shape[0] * shape[1], plane, plane, op.epsilon);
+  }
+  const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
+  const TensorId pairs = channel_pairs(lowering, lowering.node().name + "/scale_bias",
+                                       lowering.constant(1)->to_floats(), lowering.constant(2)->to_floats());
+  const auto [n, c, h, w] = nchw(shape);
+  Grid grid{{64, 1, 1}, {static_cast<uint32_t>(n), static_cast<uint32_t>((c + 3) / 4), 1}};
+  lowering.dispatch(make_dispatch("instance_norm", grid, {reads(x), reads(pairs), writes(y)},
+                                  PushConstants().shape(shape).floats({op.epsilon})));
+}
+
+void lower_layer_norm(Lowering& lowering) {
+  const LayerNormalization& op = lowering.op<LayerNormalization>();
+  const Shape& shape = lowering.output_type().shape;
+  const size_t axis = normalize_axis(op.axis, shape.size());
+  const int64_t length = product(shape, axis, shape.size());
+  if (op.output_count > 1)
+    return lowering.run_on_host("LayerNormalization with its statistics has no kernel");
+  if (!known(lowering, 1, 2)) return lowering.run_on_host(kComputedFactors);
+  for (size_t i = 1; i <= 2; ++i)
+    if (lowering.has_input(i) && lowering.constant(i)->elements() != length)
+      return lowering.run_on_host("LayerNormalization whose scale broadcasts has no kernel");
+  normalize_rows(lowering, product(shape, 0, axis), length, 1, op.epsilon);
+}
+
+void lower_group_norm(Lowering& lowering) {
+  const GroupNormalization& op = lowering.op<GroupNormalization>();
+  if (!known(lowering, 1, 2)) return lowering.run_on_host(kComputedFactors);
+  const Shape& shape = lowering.output_type().shape;
+  const int64_t image = product(shape, 1, shape.size());
+  const int64_t factors = lowering.constant(1)->elements();  // one per group or one per channel
+  normalize_rows(lowering, shape[0] * op.groups, image / op.groups, image / factors, op.epsilon);
+}
+
+}  // namespace vellum

@@ -1,0 +1,75 @@
+// Softmax and LogSoftmax.
+#include "graph/softmax.hpp"
+
+#include "kernels/elements.hpp"
+
+namespace vellum {
+
+namespace {
+
+// The axis that rows run along, where they run along one: not over several that are flattened to one.
+std::optional<size_t> single_axis(const Softmax& op, const Shape& shape) {
+  const auto rank = static_cast<int64_t>(shape.size());
+  if (rank == 0 || op.axis >= rank) return std::nullopt;
+  const size_t axis = normalize_axis(op.axis, shape.size());
+  if (op.flatten && product(shape, axis + 1, shape.size()) != 1) return std::nullopt;
+  return axis;
+}
+
+void softmax_texels(Lowering& lowering, const Softmax& op, size_t axis) {
+  const Shape& shape = lowering.output_type().shape;
+  const size_t slot = channels4_slot(shape.size(), axis);
+  const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
+  const bool channels = slot == 1;
+  const int64_t length = channels ? (shape[axis] + 3) / 4 : shape[axis];
+  Shape rows = shape;
+  rows[axis] = 1;
+  std::array<int64_t, 4> direction{0, 0, 0, 0};  // N, slice, H, W
+  direction[slot] = 1;
+  PushConstants constants;
+  constants.shape(shape)
+      .shape(rows)
+      .ivec4(direction[3], direction[2], direction[1], direction[0])
+      .ints({length});
+  const bool cooperative = should_cooperate(groups_of_four(rows), length);
+  Dispatch dispatch = make_dispatch(
+      "softmax", cooperative ? workgroup_per_texel(rows) : grid_of_texels(lowering.caps(), rows),
+      {reads(x), writes(y)}, constants);
+  if (channels) define(dispatch, "CHANNELS");
+  if (cooperative) define(dispatch, "COOPERATIVE");
+  if (op.kind == SoftmaxKind::log_softmax) define(dispatch, "LOG");
+  lowering.dispatch(std::move(dispatch));
+}
+
+void softmax_linear(Lowering& lowering, const Softmax& op) {
+  const Shape& shape = lowering.output_type().shape;
+  const Softmax::Extent extent = op.extent(shape);
+  const int64_t rows = extent.outer * extent.inner;
+  const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
+  const TensorId statistics = lowering.workspace(
+      lowering.node().name + "/statistics", {{rows, 4}, ElementType::f32, Storage::buffer, Layout::linear});
+  const bool cooperative = should_cooperate(rows, extent.length);
+  Dispatch first = make_dispatch(
+      "softmax_statistics",
+      cooperative ? workgroups_in_a_row(lowering.caps(), rows) : grid_1d(lowering.caps(), rows),
+      {reads(x), writes(statistics)}, PushConstants().ints({rows, extent.length, extent.inner}));
+  if (cooperative) define(first, "COOPERATIVE");
+  lowering.dispatch(std::move(first));
+  Dispatch second = make_dispatch("softmax_linear", grid_1d(lowering.caps(), groups_of_four(shape)),
+                                  {reads(x), reads(statistics), writes(y)},
+                                  PushConstants().ints({element_count(shape), extent.length, extent.inner}));
+  if (op.kind == SoftmaxKind::log_softmax) define(second, "LOG");
+  lowering.dispatch(std::move(second));
+}
+
+}  // namespace
+
+void lower_softmax(Lowering& lowering) {
+  const Softmax& op = lowering.op<Softmax>();
+  if (op.kind == SoftmaxKind::hardmax) return lowering.run_on_host("Hardmax has no kernel");
+  const auto axis = single_axis(op, lowering.output_type().shape);
+  if (axis && lives_in_channels4(lowering, 0)) return softmax_texels(lowering, op, *axis);
+  softmax_linear(lowering, op);
+}
+
+}  // namespace vellum
