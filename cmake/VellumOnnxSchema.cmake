@@ -6,11 +6,6 @@
 #       Lets another target of this build (a test) include the generated header as well.
 include_guard(GLOBAL)
 
-# Tests use the targets too, which are found for this folder only unless made global.
-if(NOT TARGET protobuf::libprotobuf-lite)
-  find_package(Protobuf REQUIRED)
-  set_target_properties(protobuf::libprotobuf-lite PROPERTIES IMPORTED_GLOBAL TRUE)
-endif()
 find_file(VELLUM_ONNX_PROTO onnx.proto PATH_SUFFIXES onnx DOC "The ONNX schema, onnx.proto")
 if(NOT VELLUM_ONNX_PROTO)
   message(FATAL_ERROR "onnx/onnx.proto, the schema of ONNX files, was not found. Install libonnx-dev (Debian, Ubuntu) "

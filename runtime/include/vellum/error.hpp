@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "vellum/export.h"
+
 namespace vellum {
 
 enum class ErrorCode {
@@ -19,7 +21,7 @@ enum class ErrorCode {
 };
 
 // what() names the cause (file, operator, tensor) and, where there is one, the remedy, in one line.
-class Error : public std::runtime_error {
+class VELLUM_API Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
   ErrorCode code() const noexcept { return code_; }
@@ -28,6 +30,6 @@ class Error : public std::runtime_error {
   ErrorCode code_;
 };
 
-const char* to_string(ErrorCode code) noexcept;
+VELLUM_API const char* to_string(ErrorCode code) noexcept;
 
 }  // namespace vellum

@@ -9,30 +9,32 @@
 #include <string_view>
 #include <vector>
 
+#include "vellum/export.h"
+
 namespace vellum {
 
 enum class DType : uint8_t { f32, f16, f64, i64, i32, i16, i8, u64, u32, u16, u8, boolean };
 
-size_t size_of(DType type);
-std::string_view name(DType type);  // "float32", "int64", "bool", ... as numpy spells them
+VELLUM_API size_t size_of(DType type);
+VELLUM_API std::string_view name(DType type);  // "float32", "int64", "bool", ... as numpy spells them
 
 // Dimensions, outermost first. kUnknownDim stands for a dimension that is not known yet.
 using Shape = std::vector<int64_t>;
 inline constexpr int64_t kUnknownDim = -1;
 
 // Product of the dimensions (1 for a scalar). Throws Error where a dimension is unknown or the product overflows.
-int64_t element_count(const Shape& shape);
+VELLUM_API int64_t element_count(const Shape& shape);
 // No tensor may have more elements: a shape from a hostile file must not make Vellum allocate without end.
 inline constexpr int64_t kMaxElements = int64_t{1} << 31;
 // element_count, refusing more than kMaxElements with Error(unsupported).
-int64_t checked_element_count(const Shape& shape);
-bool is_known(const Shape& shape);
-std::string to_string(const Shape& shape);  // "1x3x224x224"; "scalar" for rank 0; "?" for unknown
+VELLUM_API int64_t checked_element_count(const Shape& shape);
+VELLUM_API bool is_known(const Shape& shape);
+VELLUM_API std::string to_string(const Shape& shape);  // "1x3x224x224"; "scalar" for rank 0; "?" for unknown
 
 // numpy broadcasting of two shapes; throws Error(invalid_argument) where they do not fit.
-Shape broadcast(const Shape& a, const Shape& b);
+VELLUM_API Shape broadcast(const Shape& a, const Shape& b);
 // Row-major strides in elements.
-std::vector<int64_t> row_major_strides(const Shape& shape);
+VELLUM_API std::vector<int64_t> row_major_strides(const Shape& shape);
 
 struct TensorType {
   DType dtype = DType::f32;
@@ -41,7 +43,7 @@ struct TensorType {
 };
 
 // A dense row-major tensor in host memory. Copies share the bytes; mutable_as() unshares them first.
-class HostTensor {
+class VELLUM_API HostTensor {
  public:
   HostTensor() = default;
   HostTensor(DType dtype, Shape shape);  // zero-filled
@@ -89,10 +91,10 @@ class HostTensor {
 };
 
 // Every element converted to another type; shares the bytes where the type is the same.
-HostTensor cast(const HostTensor& tensor, DType dtype);
+VELLUM_API HostTensor cast(const HostTensor& tensor, DType dtype);
 
 // IEEE 754 binary16, round to nearest even.
-uint16_t float_to_half(float value);
-float half_to_float(uint16_t half);
+VELLUM_API uint16_t float_to_half(float value);
+VELLUM_API float half_to_float(uint16_t half);
 
 }  // namespace vellum

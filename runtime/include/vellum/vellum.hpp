@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "vellum/error.hpp"
+#include "vellum/export.h"
 #include "vellum/log.hpp"
 #include "vellum/options.hpp"
 #include "vellum/profile.hpp"
@@ -43,7 +44,7 @@ struct DeviceInfo {
 };
 
 // The Vulkan devices of this machine that can compute. Error(no_device) without a Vulkan loader.
-std::vector<DeviceInfo> devices();
+VELLUM_API std::vector<DeviceInfo> devices();
 
 struct DeviceOptions {
   // A number as devices() counts, or (part of) a name. Empty: a discrete GPU, else an integrated one, else a CPU.
@@ -59,7 +60,7 @@ struct DeviceOptions {
 
 // An opened device. Copies are handles to the same device; it lives as long as any handle or session.
 // Thread-safe: sessions of one device may run on different threads.
-class Device {
+class VELLUM_API Device {
  public:
   static Device open(const DeviceOptions& options = {});
   DeviceInfo info() const;
@@ -91,7 +92,7 @@ struct NodeInfo {
 using InputShapes = std::map<std::string, Shape>;
 
 // A model file in memory, free of any device. Copies are handles. Thread-safe.
-class Model {
+class VELLUM_API Model {
  public:
   static Model load(const std::filesystem::path& file);         // ONNX
   static Model load(std::span<const std::byte> bytes);  // external weights are refused
@@ -123,7 +124,7 @@ struct SessionOptions {
 };
 
 // A model made ready on a device: planned, allocated, compiled, recorded. One thread at a time.
-class Session {
+class VELLUM_API Session {
  public:
   Session(const Device& device, const Model& model, const SessionOptions& options = {});
   ~Session();
@@ -156,7 +157,7 @@ class Session {
 
 // The stages between model and session as text, one line per step, without a device: "graph", "program" or "plan".
 // `caps` of the Android Baseline 2022 profile where no device is given.
-std::string describe(const Model& model, std::string_view stage, const SessionOptions& options = {},
-                     const Device* device = nullptr);
+VELLUM_API std::string describe(const Model& model, std::string_view stage, const SessionOptions& options = {},
+                                const Device* device = nullptr);
 
 }  // namespace vellum

@@ -1,0 +1,12 @@
+# The libraries that the runtime is made with, found once for the whole tree (imported targets belong to the folder that
+# finds them) and, where Vellum is part of a larger build, for that too.
+include_guard(GLOBAL)
+set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
+
+# CMake's own find module rather than protobuf's configuration: the module knows the compiler and the lite library
+# wherever they came from.
+find_package(Protobuf REQUIRED)
+find_package(Threads REQUIRED)
+find_package(SPIRV-Tools-opt QUIET)  # glslang's SPIR-V library links to it if it was built with it
+find_package(glslang REQUIRED CONFIG)
+unset(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL)

@@ -1,0 +1,18 @@
+/* What a shared library of Vellum shows of itself: functions and classes marked VELLUM_API. */
+#ifndef VELLUM_EXPORT_H
+#define VELLUM_EXPORT_H
+
+/* VELLUM_SHARED comes with the target Vellum::vellum and with vellum.pc when Vellum is a shared library. */
+#if defined(VELLUM_SHARED) && defined(_WIN32)
+#ifdef VELLUM_BUILDING
+#define VELLUM_API __declspec(dllexport)
+#else
+#define VELLUM_API __declspec(dllimport)
+#endif
+#elif defined(VELLUM_SHARED) && defined(__GNUC__)
+#define VELLUM_API __attribute__((visibility("default")))
+#else
+#define VELLUM_API
+#endif
+
+#endif /* VELLUM_EXPORT_H */
