@@ -94,8 +94,8 @@ void GraphEditor::replace_reads(ValueId from, ValueId to) {
   readers_[from].clear();
 }
 
-bool GraphEditor::bypass(size_t index) {
-  const ValueId input = node(index).inputs[0], output = node(index).outputs[0];
+bool GraphEditor::bypass(size_t index, size_t slot) {
+  const ValueId input = node(index).inputs[slot], output = node(index).outputs[0];
   if (!is_output_[output]) {
     remove(index);
     replace_reads(output, input);

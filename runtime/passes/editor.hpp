@@ -17,7 +17,7 @@ class GraphEditor {
  public:
   explicit GraphEditor(Graph& graph);
 
-  Graph& graph() { return graph_; }
+  const Graph& graph() const { return graph_; }
   size_t node_count() const { return graph_.nodes.size(); }
   const Node& node(size_t index) const { return graph_.nodes[index]; }
   bool removed(size_t index) const { return removed_[index]; }
@@ -48,9 +48,9 @@ class GraphEditor {
   void remove(size_t index);
   // Every node that reads `from` reads `to` instead.
   void replace_reads(ValueId from, ValueId to);
-  // Removes a node whose first output equals its first input. Names of graph inputs and outputs stay, so a
+  // Removes a node whose first output equals its input `slot`. Names of graph inputs and outputs stay, so a
   // node between a graph input and a graph output, or between two graph outputs, has to stay too: then false.
-  bool bypass(size_t index);
+  bool bypass(size_t index, size_t slot = 0);
 
   void commit();
 

@@ -59,13 +59,15 @@ void bind(Value& input, const InputShapes& shapes) {
     input.type.shape = given->second;
     input.type_known = true;
   }
-  Shape& shape = input.type.shape;
-  if (input.type_known && !shape.empty() && shape[0] == kUnknownDim) shape[0] = 1;
-  if (!input.type_known || !is_known(shape)) {
-    throw Error(ErrorCode::invalid_argument, "the model leaves the shape of input '" + input.name + "' open" +
-                                                 (input.type_known ? " (" + to_string(shape) + ")" : "") +
-                                                 "; give a shape for it, such as 1x3x224x224");
+  Shape bound = input.type.shape;
+  if (input.type_known && !bound.empty() && bound[0] == kUnknownDim) bound[0] = 1;
+  if (!input.type_known || !is_known(bound)) {
+    throw Error(ErrorCode::invalid_argument,
+                "the model leaves the shape of input '" + input.name + "' open" +
+                    (input.type_known ? " (" + to_string(input.type.shape) + ")" : "") +
+                    "; give a shape for it, such as 1x3x224x224");
   }
+  input.type.shape = std::move(bound);
 }
 
 // Folding trades memory for time; something like a ConstantOfShape of a gigabyte is better made by the

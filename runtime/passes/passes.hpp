@@ -1,4 +1,6 @@
-// Graph to graph. Each pass is one function in the file of its name.
+// Graph to graph. Each pass is one function in the file of its name. Names of graph inputs and outputs stay,
+// and what the graph computes stays the same, up to rounding. All but the first expect that every shape is
+// known.
 #pragma once
 
 #include <map>
@@ -8,19 +10,29 @@
 
 namespace vellum {
 
-// Shapes of graph inputs by name, for those whose dims the model leaves open (or to override, e.g. the
-// batch).
+// Shapes of graph inputs by name, for those whose dims the model leaves open. The first dimension, the batch,
+// may also differ from the one that the model names; an open first dimension without a shape here is 1.
 using InputShapes = std::map<std::string, Shape>;
 
-// Binds the input shapes, infers every shape, and evaluates nodes whose inputs are all constant.
-// Throws Error naming the node whose shape rule failed, or the input whose shape is missing.
+// Binds the input shapes, infers every shape, and evaluates nodes whose inputs are all constant. A graph
+// output that turns out constant has no node any more. Throws Error naming the node whose shape rule failed,
+// or the input whose shape is missing or does not fit.
 void infer_shapes_and_fold(Graph& graph, const InputShapes& shapes);
+
 void fold_batch_norm(Graph& graph);  // BatchNormalization after Conv/ConvTranspose/Gemm into weights and bias
-void fuse_bias(Graph& graph);        // Add of a per-channel constant after a Conv without other users
+void fold_scale(Graph& graph);       // Mul or Div by a per-channel constant after one of these, likewise
+void fuse_bias(Graph& graph);        // Add or Sub of a per-channel constant after one of these, likewise
 void fuse_activations(
-    Graph& graph);  // activation into its producer, where the producer can (with_activation)
-void remove_identities(Graph& graph);  // Identity, Dropout, no-op Cast/Transpose/Reshape/Pad/Slice/Resize
-void remove_dead_code(Graph& graph);   // nodes and values that reach no output
+    Graph& graph);            // activation into its producer, where the producer can (with_activation)
+void fuse_pad(Graph& graph);  // Pad with zeros before a Conv into the Conv's pads
+void concat_zeros_to_pad(
+    Graph& graph);  // Concat of a tensor with constant zeros: a Pad, which stores no zeros
+void merge_reshapes(
+    Graph& graph);  // Reshape after Reshape, Transpose after Transpose; Transpose that moves nothing
+void remove_identities(
+    Graph& graph);  // Identity, Dropout, no-op Cast/Transpose/Reshape/Pad/Slice/Resize, x + 0, x * 1
+void share_constants(Graph& graph);   // constants that are equal become one
+void remove_dead_code(Graph& graph);  // nodes and values that reach no output
 
 // All of the above in the right order: what a session runs.
 Graph optimise(Graph graph, const InputShapes& shapes);

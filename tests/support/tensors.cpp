@@ -16,6 +16,31 @@ HostTensor random_tensor(const Shape& shape, uint32_t seed, float low, float hig
   return tensor;
 }
 
+namespace {
+
+struct Worst {
+  double error = 0.0;
+  size_t at = 0;
+};
+
+Worst worst_element(const std::vector<float>& actual, const std::vector<float>& expected) {
+  Worst worst;
+  for (size_t i = 0; i < actual.size(); ++i) {
+    if (actual[i] == expected[i] || (std::isnan(actual[i]) && std::isnan(expected[i]))) continue;
+    double error =
+        std::abs(double{actual[i]} - double{expected[i]}) / std::max(1.0, std::abs(double{expected[i]}));
+    if (!std::isfinite(error)) error = HUGE_VAL;
+    if (error > worst.error) worst = {error, i};
+  }
+  return worst;
+}
+
+}  // namespace
+
+double distance(const HostTensor& actual, const HostTensor& expected) {
+  return worst_element(actual.to_floats(), expected.to_floats()).error;
+}
+
 testing::AssertionResult close(const HostTensor& actual, const HostTensor& expected, double tolerance) {
   if (actual.type() != expected.type()) {
     return testing::AssertionFailure()
@@ -23,17 +48,11 @@ testing::AssertionResult close(const HostTensor& actual, const HostTensor& expec
            << name(expected.dtype()) << ' ' << to_string(expected.shape());
   }
   const std::vector<float> a = actual.to_floats(), b = expected.to_floats();
-  double worst = -1.0;
-  size_t at = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
-    double error = std::abs(double{a[i]} - double{b[i]}) / std::max(1.0, std::abs(double{b[i]}));
-    if (!std::isfinite(error)) error = HUGE_VAL;
-    if (error > worst) worst = error, at = i;
-  }
-  if (worst <= tolerance) return testing::AssertionSuccess();
-  return testing::AssertionFailure() << "element " << at << " is " << a[at] << ", expected " << b[at]
-                                     << " (relative error " << worst << ", allowed " << tolerance << ")";
+  const Worst worst = worst_element(a, b);
+  if (worst.error <= tolerance) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "element " << worst.at << " is " << a[worst.at] << ", expected "
+                                     << b[worst.at] << " (relative error " << worst.error << ", allowed "
+                                     << tolerance << ")";
 }
 
 std::vector<HostTensor> random_inputs(const Graph& graph, uint32_t seed, float low, float high) {

@@ -14,6 +14,10 @@ namespace vellum::test {
 // Uniform in [low, high].
 HostTensor random_tensor(const Shape& shape, uint32_t seed, float low = -1.0f, float high = 1.0f);
 
+// Largest |difference| / max(1, |expected|) over the elements of two tensors of one type; infinite where one
+// is NaN.
+double distance(const HostTensor& actual, const HostTensor& expected);
+
 // Same type, and every element within tolerance * max(1, |expected|). The failure names the worst element.
 testing::AssertionResult close(const HostTensor& actual, const HostTensor& expected, double tolerance = 1e-4);
 

@@ -63,9 +63,9 @@ int read_versions(const schema::ModelProto& model) {
     opset = import.version();
   }
   if (!opset && model.opset_import_size() > 0) {
-    throw Error(ErrorCode::unsupported, "the model uses operators of the domain '" +
-                                            model.opset_import(0).domain() +
-                                            "' only, which Vellum does not know");
+    throw Error(ErrorCode::unsupported, "the model uses operators of the domain " +
+                                            quoted(model.opset_import(0).domain()) +
+                                            " only, which Vellum does not know");
   }
   if (!opset) {
     throw Error(ErrorCode::corrupt_model,

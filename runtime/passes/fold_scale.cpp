@@ -1,0 +1,38 @@
+#include <cmath>
+#include <optional>
+
+#include "passes/binary_constant.hpp"
+#include "passes/channel_affine.hpp"
+#include "passes/passes.hpp"
+
+namespace vellum {
+namespace {
+
+std::optional<ChannelAffine> as_affine(const BinaryConstant& binary, const Shape& data) {
+  const bool divides = binary.op->kind == BinaryKind::div && binary.data_slot == 0;
+  if (binary.op->kind != BinaryKind::mul && !divides) return std::nullopt;
+  const auto factors = per_channel(*binary.constant, data);
+  if (!factors) return std::nullopt;
+  ChannelAffine affine;
+  for (const double factor : *factors) {
+    affine.scale.push_back(divides ? 1.0 / factor : factor);
+    affine.shift.push_back(0.0);
+    if (!std::isfinite(affine.scale.back())) return std::nullopt;
+  }
+  return affine;
+}
+
+}  // namespace
+
+void fold_scale(Graph& graph) {
+  GraphEditor editor(graph);
+  for (size_t i = 0; i < editor.node_count(); ++i) {
+    const auto binary = as_binary_constant(editor, i);
+    if (!binary) continue;
+    const auto affine = as_affine(*binary, editor.type(editor.node(i).outputs[0]).shape);
+    if (affine) absorb(editor, i, binary->data_slot, *affine);
+  }
+  editor.commit();
+}
+
+}  // namespace vellum
