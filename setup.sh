@@ -24,7 +24,7 @@ scratch=
 
 build_packages=(
   g++ cmake ninja-build pkg-config
-  libvulkan-dev mesa-vulkan-drivers glslang-dev spirv-tools
+  libvulkan-dev mesa-vulkan-drivers glslang-dev glslang-tools spirv-tools
   libonnx-dev libprotobuf-dev protobuf-compiler
   libstb-dev libcli11-dev nlohmann-json3-dev libfmt-dev
 )
