@@ -1,17 +1,13 @@
 // Operator type -> lowering, from the one table runtime/graph/operators.def.
-#include <map>
-
 #include "kernels/lowering.hpp"
 
 namespace vellum {
 
-// The row's word for "no kernel": such an operator runs on the host.
-static void lower_none(Lowering&) {}
+// The word of a row for "no kernel": such an operator runs on the host.
+void lower_none(Lowering& lowering) { lowering.run_on_host("the operator has no kernel"); }
 
-#define VELLUM_OPERATOR(type, maker, lowering) __attribute__((weak)) void lowering(Lowering&);
-#define lower_none lower_none_declared_above
+#define VELLUM_OPERATOR(type, maker, lowering) void lowering(Lowering&);
 #include "graph/operators.def"
-#undef lower_none
 #undef VELLUM_OPERATOR
 
 LowerOperator find_lowering(std::string_view operator_type) {
@@ -20,13 +16,13 @@ LowerOperator find_lowering(std::string_view operator_type) {
     LowerOperator lower;
   };
 #define VELLUM_OPERATOR(type, maker, lowering) {#type, lowering},
-  static const Row rows[] = {
+  static constexpr Row kRows[] = {
 #include "graph/operators.def"
   };
 #undef VELLUM_OPERATOR
-  for (const Row& row : rows)
-    if (row.type == operator_type) return row.lower == lower_none ? nullptr : row.lower;
-  return nullptr;
+  for (const Row& row : kRows)
+    if (row.type == operator_type) return row.lower;
+  return lower_none;
 }
 
 }  // namespace vellum

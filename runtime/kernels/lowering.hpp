@@ -77,7 +77,7 @@ class Lowering {
 };
 
 using LowerOperator = void (*)(Lowering& lowering);
-// From the table runtime/graph/operators.def; nullptr: no kernel, the node runs on the host.
+// From the table runtime/graph/operators.def; lower_none for an operator that only the host can run.
 LowerOperator find_lowering(std::string_view operator_type);
 
 // Graph -> Program. `graph` has all its shapes (passes/optimise). Needs no device.

@@ -56,12 +56,8 @@ void ProgramBuilder::add_inputs() {
 void ProgramBuilder::lower_node(const Node& node) {
   current_ = &node;
   try {
-    if (LowerOperator lower_operator = find_lowering(node.op->type())) {
-      Lowering lowering(*this, node);
-      lower_operator(lowering);
-    } else {
-      add_host_call(node, "the operator has no kernel");
-    }
+    Lowering lowering(*this, node);
+    find_lowering(node.op->type())(lowering);
   } catch (const Error& error) {
     if (std::string_view(error.what()).find(node.name) != std::string_view::npos) throw;
     throw Error(error.code(), describe(node) + ": " + error.what());
