@@ -79,7 +79,8 @@ class Fence {
   Fence& operator=(Fence&&) noexcept;
 
   // Until the submit that took the fence is done; resets it. At once if nothing was submitted with it.
-  // Error(device_lost) when the device is lost or the time is over.
+  // Error(device_lost) when the device is lost or the time is over; in the last case one may wait again, and
+  // the destructor does.
   void wait(std::chrono::nanoseconds timeout = kDefaultTimeout);
   bool pending() const;  // submitted and not waited for
   VkFence handle() const;

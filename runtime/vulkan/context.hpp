@@ -35,6 +35,9 @@ struct ContextOptions {
   std::function<DeviceCaps(const DeviceCaps&)> adjust_caps;
 };
 
+// How the validation layer's messages begin when they reach the log.
+inline constexpr const char* kValidationPrefix = "Vulkan validation: ";
+
 struct ValidationCounts {
   uint64_t errors = 0, warnings = 0;
 };

@@ -41,9 +41,11 @@ VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT
   auto& validation = *static_cast<ValidationLog*>(user);
   const bool error = severity >= VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
   // General messages come from the loader, e.g. of a driver for another machine that it skipped.
-  if (type & ~VkDebugUtilsMessageTypeFlagsEXT{VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT})
-    ++(error ? validation.errors : validation.warnings);
-  if (validation.log) validation.log(error ? LogLevel::error : LogLevel::warning, data->pMessage);
+  const bool from_loader = type == VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT;
+  if (!from_loader) ++(error ? validation.errors : validation.warnings);
+  if (validation.log)
+    validation.log(error ? LogLevel::error : LogLevel::warning,
+                   std::string(from_loader ? "Vulkan loader: " : kValidationPrefix) + data->pMessage);
   return VK_FALSE;
 }
 

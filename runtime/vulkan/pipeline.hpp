@@ -54,6 +54,10 @@ class Pipeline {
   std::unique_ptr<Impl> impl_;
 };
 
+struct ShaderCounts {
+  uint64_t compiled = 0, found_on_disk = 0;
+};
+
 // Thread-safe. Context::pipelines() is the one of its device.
 class PipelineRegistry {
  public:
@@ -71,6 +75,7 @@ class PipelineRegistry {
   std::vector<std::shared_ptr<const Pipeline>> prepare(std::span<const PipelineKey> keys,
                                                        unsigned threads = 0);
   size_t size() const;
+  ShaderCounts shader_counts() const;  // where the SPIR-V of these pipelines came from
   // Writes the driver's pipeline cache to the cache folder if pipelines were made since the last time; the
   // Context does it too at its end. Never fails: what goes wrong is logged.
   void save();

@@ -109,6 +109,11 @@ size_t PipelineRegistry::size() const {
   return impl_->pipelines.size();
 }
 
+ShaderCounts PipelineRegistry::shader_counts() const {
+  const ShaderCompiler& compiler = impl_->context.impl().shader_compiler;
+  return {compiler.compiled(), compiler.found_on_disk()};
+}
+
 void PipelineRegistry::save() {
   const uint64_t made = impl_->made;
   if (impl_->saved.exchange(made) != made) impl_->cache.save();

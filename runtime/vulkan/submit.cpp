@@ -42,7 +42,6 @@ void Fence::wait(std::chrono::nanoseconds timeout) {
   if (!impl_->pending) return;
   const vk::raii::Device& device = impl_->context->impl().device;
   const std::string& name = impl_->context->caps().name;
-  impl_->pending = false;  // whatever comes: nobody waits twice
   const vk::Result result = translated("waiting for " + name, [&] {
     return device.waitForFences(*impl_->fence, VK_TRUE, static_cast<uint64_t>(timeout.count()));
   });
@@ -51,6 +50,7 @@ void Fence::wait(std::chrono::nanoseconds timeout) {
                 name + " did not finish within " +
                     std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(timeout).count()) +
                     " ms; it may hang, or the work may be too much for it in one submit");
+  impl_->pending = false;
   translated("resetting a fence", [&] { device.resetFences(*impl_->fence); });
 }
 

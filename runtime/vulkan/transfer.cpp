@@ -171,9 +171,13 @@ std::vector<std::byte> download(const std::shared_ptr<Context>& context, const B
 std::vector<std::byte> download(const std::shared_ptr<Context>& context, const Image& from) {
   const ImageDesc& desc = from.desc();
   return read_through_staging(context, desc.byte_size(), [&](CommandBuffer& commands, const Buffer& staging) {
+    const ImageTransition there{&from, VK_IMAGE_LAYOUT_GENERAL, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL};
+    const ImageTransition back{&from, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, VK_IMAGE_LAYOUT_GENERAL};
     const VkBufferImageCopy region = image_region(desc, 0, 0, desc.height, 0, desc.depth);
+    commands.barrier(kEverything, kTransferRead, {&there, 1});
     context->impl().device.getDispatcher()->vkCmdCopyImageToBuffer(
-        commands.handle(), from.handle(), VK_IMAGE_LAYOUT_GENERAL, staging.handle(), 1, &region);
+        commands.handle(), from.handle(), VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, staging.handle(), 1, &region);
+    commands.barrier(kTransferRead, kEverything, {&back, 1});
   });
 }
 

@@ -1,0 +1,114 @@
+#include "support/gpu_test.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#if defined(__linux__)
+#include <dlfcn.h>
+#endif
+
+#include "caps/device_caps.hpp"
+
+namespace vellum::test {
+namespace {
+
+struct Messages {
+  std::mutex mutex;
+  std::vector<std::string> validation, other;
+};
+
+Messages& messages() {
+  static Messages all;
+  return all;
+}
+
+std::shared_ptr<gpu::Context>& shared_context() {
+  static std::shared_ptr<gpu::Context> context;
+  return context;
+}
+
+class MessagesFailTests : public ::testing::EmptyTestEventListener {
+  void OnTestStart(const ::testing::TestInfo&) override {
+    const std::lock_guard lock(messages().mutex);
+    messages().other.clear();
+  }
+  void OnTestEnd(const ::testing::TestInfo&) override { fail_on_messages(); }
+  // After this nothing of the driver is left; static destructors would come too late for the validation
+  // layer.
+  void OnEnvironmentsTearDownStart(const ::testing::UnitTest&) override {
+    shared_context().reset();
+    fail_on_messages();
+  }
+
+  static void fail_on_messages() {
+    const std::lock_guard lock(messages().mutex);
+    for (const std::string& message : messages().validation) ADD_FAILURE() << message;
+    messages().validation.clear();
+  }
+};
+
+// Mesa's lavapipe leaks 128 bytes from a library that it unloads, where LeakSanitizer cannot name them: keep
+// it loaded.
+void keep_driver_loaded() {
+#if defined(__linux__)
+  dlopen("libvulkan_lvp.so", RTLD_NOW | RTLD_NODELETE);
+#endif
+}
+
+void listen_once() {
+  [[maybe_unused]] static const bool listening = [] {
+    keep_driver_loaded();
+    ::testing::UnitTest::GetInstance()->listeners().Append(new MessagesFailTests);
+    return true;
+  }();
+}
+
+std::function<DeviceCaps(const DeviceCaps&)> limits_from_environment() {
+  const char* limits = std::getenv("VELLUM_TEST_LIMITS");
+  if (!limits || !*limits) return nullptr;
+  if (std::string_view(limits) == "android_baseline_2022") return clamp_to_android_baseline_2022;
+  throw std::runtime_error(std::string("VELLUM_TEST_LIMITS has no meaning: ") + limits);
+}
+
+}  // namespace
+
+gpu::ContextOptions test_context_options() {
+  listen_once();
+  gpu::ContextOptions options;
+  options.validation = true;
+  options.adjust_caps = limits_from_environment();
+  options.log = [](LogLevel, std::string_view message) {
+    const std::lock_guard lock(messages().mutex);
+    (message.starts_with(gpu::kValidationPrefix) ? messages().validation : messages().other)
+        .emplace_back(message);
+  };
+  return options;
+}
+
+const std::shared_ptr<gpu::Context>& test_context() {
+  if (!shared_context()) shared_context() = gpu::Context::create(test_context_options());
+  return shared_context();
+}
+
+size_t logged_messages_containing(const std::string& part) {
+  const std::lock_guard lock(messages().mutex);
+  return static_cast<size_t>(std::ranges::count_if(
+      messages().other, [&](const std::string& message) { return message.find(part) != message.npos; }));
+}
+
+size_t take_validation_messages() {
+  const std::lock_guard lock(messages().mutex);
+  const size_t count = messages().validation.size();
+  messages().validation.clear();
+  return count;
+}
+
+}  // namespace vellum::test

@@ -1,0 +1,27 @@
+// The device that tests run on: one validated Context per process, and every validation message fails a test.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "vulkan/context.hpp"
+
+namespace vellum::test {
+
+// The only driver that the environment shows (TestEnvironment.cmake), with validation, synchronisation
+// validation included, and the limits that VELLUM_TEST_LIMITS asks for. Made at the first call, gone after
+// the last test.
+const std::shared_ptr<gpu::Context>& test_context();
+
+// The options of that context, for tests that want one of their own. A validation message of any context with
+// these options fails the test during which it comes; at the end of all tests it fails the program.
+gpu::ContextOptions test_context_options();
+
+// Messages of the log since the test began, validation's left out; e.g. to see that a warning was given.
+size_t logged_messages_containing(const std::string& part);
+
+// For tests that provoke validation messages: forgets those so far and says how many there were.
+size_t take_validation_messages();
+
+}  // namespace vellum::test

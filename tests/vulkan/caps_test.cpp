@@ -1,0 +1,66 @@
+#include <gtest/gtest.h>
+
+#include "caps/device_caps.hpp"
+#include "caps/driver_traits.hpp"
+
+namespace vellum {
+namespace {
+
+TEST(Caps, ClampingLowersWhatIsAboveTheBaselineAndNothingElse) {
+  DeviceCaps caps;
+  caps.name = "large";
+  caps.api_version = 1u << 22 | 3u << 12;
+  caps.max_image_dimension_2d = 16384;
+  caps.max_storage_images_per_stage = 64;
+  caps.max_workgroup_size = {1024, 1024, 32};
+  caps.min_storage_buffer_offset_alignment = 16;
+  caps.buffer_image_granularity = 1;
+  caps.fp16_arithmetic = caps.fp16_buffer_storage = caps.subgroup_arithmetic = true;
+  const DeviceCaps clamped = clamp_to_android_baseline_2022(caps);
+  EXPECT_EQ(clamped.name, "large");
+  EXPECT_EQ(clamped.api_version, 1u << 22 | 1u << 12);
+  EXPECT_EQ(clamped.max_image_dimension_2d, 4096u);
+  EXPECT_EQ(clamped.max_storage_images_per_stage, 4u);
+  EXPECT_EQ(clamped.max_workgroup_size, (std::array<uint32_t, 3>{128, 128, 32}));
+  EXPECT_EQ(clamped.min_storage_buffer_offset_alignment, 256u);
+  EXPECT_EQ(clamped.buffer_image_granularity, 4096u);
+  EXPECT_FALSE(clamped.fp16_arithmetic || clamped.fp16_buffer_storage || clamped.subgroup_arithmetic);
+}
+
+TEST(Caps, QuirksSwitchOffWhatDriversGetWrong) {
+  DeviceCaps adreno;
+  adreno.vendor_id = 0x5143;
+  adreno.fp16_arithmetic = true;
+  apply_driver_quirks(adreno);
+  EXPECT_FALSE(adreno.fp16_arithmetic) << "no 16-bit storage";
+
+  DeviceCaps mali;
+  mali.vendor_id = 0x13B5;
+  mali.subgroup_arithmetic = true;
+  mali.subgroup_size = 0;
+  apply_driver_quirks(mali);
+  EXPECT_FALSE(mali.subgroup_arithmetic);
+
+  DeviceCaps good = adreno;
+  good.fp16_arithmetic = good.fp16_buffer_storage = good.subgroup_arithmetic = true;
+  good.subgroup_size = 64;
+  apply_driver_quirks(good);
+  EXPECT_TRUE(good.fp16_arithmetic && good.subgroup_arithmetic);
+}
+
+TEST(Caps, TraitsFollowTheVendor) {
+  DeviceCaps caps;
+  caps.vendor_id = 0x10005;  // Mesa's software drivers
+  apply_default_traits(caps);
+  EXPECT_TRUE(caps.prefers_images && caps.reads_images_as_storage);
+  caps.vendor_id = 0x5143;
+  apply_default_traits(caps);
+  EXPECT_TRUE(caps.prefers_images);
+  EXPECT_FALSE(caps.reads_images_as_storage);
+  caps.vendor_id = 0x13B5;
+  apply_default_traits(caps);
+  EXPECT_FALSE(caps.prefers_images);
+}
+
+}  // namespace
+}  // namespace vellum

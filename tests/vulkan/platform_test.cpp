@@ -1,0 +1,109 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "platform/files.hpp"
+#include "platform/mapped_file.hpp"
+#include "platform/sha256.hpp"
+#include "vellum/error.hpp"
+#include "vulkan/temporary_folder.hpp"
+
+namespace vellum::platform {
+namespace {
+
+std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
+
+std::string hash(const std::string& text) { return to_hex(sha256(bytes_of(text))); }
+
+// FIPS 180-2, appendix B.
+TEST(Sha256, TheStandardsExamples) {
+  EXPECT_EQ(hash("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(hash("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(hash(std::string(1000000, 'a')),
+            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  EXPECT_EQ(hash(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+}
+
+TEST(Sha256, InPiecesAsInOne) {
+  const std::string text(1000, 'x');
+  for (const size_t piece : {1u, 63u, 64u, 65u, 200u}) {
+    Sha256 pieces;
+    for (size_t i = 0; i < text.size(); i += piece)
+      pieces.add(bytes_of(text).subspan(i, std::min(piece, text.size() - i)));
+    EXPECT_EQ(to_hex(pieces.finish()), hash(text)) << piece;
+  }
+}
+
+TEST(Files, WritesReplaceWhatWasThereAndMakeFolders) {
+  const test::TemporaryFolder folder;
+  const auto path = folder.path() / "a" / "b" / "file";
+  EXPECT_FALSE(read_file(path, 100));
+  write_file_atomically(path, bytes_of("first"));
+  write_file_atomically(path, bytes_of("second"));
+  EXPECT_EQ(read_file(path, 100).value().size(), 6u);
+  EXPECT_FALSE(read_file(path, 5)) << "longer than allowed";
+}
+
+TEST(Files, WritersAtOnceLeaveOneWholeFile) {
+  const test::TemporaryFolder folder;
+  const auto path = folder.path() / "file";
+  {
+    std::vector<std::jthread> writers;
+    for (char c = 'a'; c < 'e'; ++c)
+      writers.emplace_back([&path, c] {
+        for (int i = 0; i < 50; ++i) write_file_atomically(path, bytes_of(std::string(10000, c)));
+      });
+  }
+  const auto bytes = read_file(path, 1 << 20).value();
+  ASSERT_EQ(bytes.size(), 10000u);
+  EXPECT_TRUE(std::ranges::all_of(bytes, [&](std::byte b) { return b == bytes[0]; }));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1)
+      << "temporary files left";
+}
+
+TEST(Files, AFailedWriteSaysWhichFileAndLeavesNothing) {
+  const test::TemporaryFolder folder;
+  write_file_atomically(folder.path() / "file", bytes_of("x"));
+  const auto path = folder.path() / "file" / "below";  // a file is no folder
+  try {
+    write_file_atomically(path, bytes_of("y"));
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::io);
+    EXPECT_NE(std::string(error.what()).find(path.string()), std::string::npos);
+  }
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(MappedFile, HasTheFilesBytes) {
+  const test::TemporaryFolder folder;
+  const std::string text(5000, 'q');
+  write_file_atomically(folder.path() / "file", bytes_of(text));
+  MappedFile first(folder.path() / "file");
+  const MappedFile moved = std::move(first);
+  ASSERT_EQ(moved.bytes().size(), text.size());
+  EXPECT_TRUE(std::ranges::equal(moved.bytes(), bytes_of(text)));
+}
+
+TEST(MappedFile, EmptyMissingAndFolders) {
+  const test::TemporaryFolder folder;
+  write_file_atomically(folder.path() / "empty", {});
+  EXPECT_TRUE(MappedFile(folder.path() / "empty").bytes().empty());
+  const auto code = [](const std::filesystem::path& path) {
+    try {
+      MappedFile file(path);
+    } catch (const Error& error) {
+      return error.code();
+    }
+    return ErrorCode::internal;
+  };
+  EXPECT_EQ(code(folder.path() / "missing"), ErrorCode::not_found);
+  EXPECT_EQ(code(folder.path()), ErrorCode::io);
+}
+
+}  // namespace
+}  // namespace vellum::platform
