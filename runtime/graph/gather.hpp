@@ -1,5 +1,5 @@
 // Repeating and picking elements. https://onnx.ai/onnx/operators/onnx__Expand.html, onnx__Tile.html,
-// onnx__Gather.html
+// onnx__Gather.html, onnx__GatherElements.html, onnx__GatherND.html
 #pragma once
 
 #include "graph/operator_support.hpp"
@@ -31,6 +31,30 @@ struct Gather : Operator {
   Attributes attributes() const override;
 };
 
+// Inputs data (any dtype), indices of the same rank: output[i][j][k] = data[indices[i][j][k]][j][k] for axis
+// 0.
+struct GatherElements : Operator {
+  int64_t axis = 0;
+
+  std::string_view type() const override { return "GatherElements"; }
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  Attributes attributes() const override;
+};
+
+// Inputs data (any dtype), indices whose last dimension holds index tuples into data; the first `batch_dims`
+// dimensions of both go together.
+struct GatherND : Operator {
+  int64_t batch_dims = 0;
+
+  std::string_view type() const override { return "GatherND"; }
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  Attributes attributes() const override;
+};
+
+// Throws unless `indices` holds int32 or int64.
+void require_indices(const TensorType& indices);
 // An index from a model checked against a dimension; negative counts from the end.
 int64_t checked_index(int64_t index, int64_t size);
 

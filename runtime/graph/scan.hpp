@@ -1,0 +1,30 @@
+// Running sums and reversals along an axis. https://onnx.ai/onnx/operators/onnx__CumSum.html,
+// onnx__ReverseSequence.html
+#pragma once
+
+#include "graph/operator_support.hpp"
+
+namespace vellum {
+
+// Inputs x, axis (a scalar).
+struct CumSum : Operator {
+  bool exclusive = false;  // without the element itself
+  bool reverse = false;    // from the end
+
+  std::string_view type() const override { return "CumSum"; }
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  Attributes attributes() const override;
+};
+
+// Inputs input, sequence_lens: per batch the first so many elements along the time axis reversed. Any dtype.
+struct ReverseSequence : Operator {
+  int64_t batch_axis = 1, time_axis = 0;
+
+  std::string_view type() const override { return "ReverseSequence"; }
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  Attributes attributes() const override;
+};
+
+}  // namespace vellum

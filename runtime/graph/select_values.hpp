@@ -1,0 +1,60 @@
+// Operators that pick by value, and masks. https://onnx.ai/onnx/operators/onnx__TopK.html,
+// onnx__NonZero.html, onnx__Compress.html, onnx__OneHot.html, onnx__Trilu.html
+#pragma once
+
+#include "graph/operator_support.hpp"
+
+namespace vellum {
+
+// The k largest (or smallest) elements along `axis`, in order, and their indices (int64). Equals: lower index
+// first.
+struct TopK : Operator {
+  int64_t axis = -1;
+  std::optional<int64_t> k;  // known without input 1
+  bool largest = true;
+
+  std::string_view type() const override { return "TopK"; }
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  Attributes attributes() const override;
+};
+
+// Indices of all elements that are not zero: rank x count, int64. Needs the input known before running.
+struct NonZero : Operator {
+  std::string_view type() const override { return "NonZero"; }
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+};
+
+// Inputs input, condition (bool, known before running): slices along `axis`, or elements of the flattened
+// input.
+struct Compress : Operator {
+  std::optional<int64_t> axis;
+
+  std::string_view type() const override { return "Compress"; }
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  Attributes attributes() const override;
+};
+
+// Inputs indices, depth, values (off, on): a new dimension of `depth` at `axis`.
+struct OneHot : Operator {
+  int64_t axis = -1;
+
+  std::string_view type() const override { return "OneHot"; }
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  Attributes attributes() const override;
+};
+
+// The upper or lower triangle of each matrix, from diagonal k (input 1) on; zero elsewhere. Any dtype.
+struct Trilu : Operator {
+  bool upper = true;
+
+  std::string_view type() const override { return "Trilu"; }
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  Attributes attributes() const override;
+};
+
+}  // namespace vellum
