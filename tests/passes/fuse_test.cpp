@@ -1,0 +1,173 @@
+// Activations fused into what computes their input, padding into convolutions, zeros out of concatenations.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "graph/conv.hpp"
+#include "graph/pad.hpp"
+#include "passes/pass_harness.hpp"
+
+namespace vellum::test {
+namespace {
+
+HostTensor ints(const std::vector<int64_t>& values) {
+  return HostTensor::i64({static_cast<int64_t>(values.size())}, values);
+}
+
+OnnxModel with_conv(const Attributes& attrs = {}) {
+  OnnxModel model;
+  model.input("x", {1, 3, 6, 5}).initializer("w", random_tensor({4, 3, 3, 3}, 1));
+  model.node("Conv", {"x", "w"}, {"c"}, attrs, "conv");
+  return model;
+}
+
+TEST(FuseActivations, IntoConv) {
+  for (const char* type : {"Relu", "LeakyRelu", "Sigmoid", "Tanh", "HardSigmoid", "Elu", "Softplus"}) {
+    const Graph graph = after(fuse_activations, with_conv().node(type, {"c"}, {"y"}).output("y"));
+    EXPECT_EQ(types(graph), "Conv") << type;
+    EXPECT_EQ(graph.nodes[0].name, "conv");
+  }
+}
+
+TEST(FuseActivations, ClipWithConstantBounds) {
+  OnnxModel model = with_conv();
+  model.initializer("low", HostTensor::f32({}, std::vector<float>{-0.5f}));
+  model.initializer("high", HostTensor::f32({}, std::vector<float>{0.75f}));
+  EXPECT_EQ(types(after(fuse_activations, model.node("Clip", {"c", "low", "high"}, {"y"}).output("y"))),
+            "Conv");
+}
+
+TEST(FuseActivations, ClipWithComputedBoundsStays) {
+  OnnxModel model = with_conv();
+  model.input("low", {}).node("Clip", {"c", "low"}, {"y"}).output("y");
+  EXPECT_EQ(types(after(fuse_activations, model)), "Conv Clip");
+}
+
+TEST(FuseActivations, IntoAdd) {
+  OnnxModel model;
+  model.input("a", {2, 3})
+      .input("b", {2, 3})
+      .node("Add", {"a", "b"}, {"s"})
+      .node("Relu", {"s"}, {"y"})
+      .output("y");
+  EXPECT_EQ(types(after(fuse_activations, model)), "Add");
+}
+
+TEST(FuseActivations, OnlyTheFirstOfTwo) {
+  OnnxModel model = with_conv();
+  model.node("Relu", {"c"}, {"r"}).node("Sigmoid", {"r"}, {"y"}).output("y");
+  EXPECT_EQ(types(after(fuse_activations, model)), "Conv Sigmoid");
+}
+
+TEST(FuseActivations, ValueReadElsewhereStays) {
+  OnnxModel read = with_conv();
+  read.node("Relu", {"c"}, {"y"}).node("Neg", {"c"}, {"z"}).output("y").output("z");
+  EXPECT_EQ(types(after(fuse_activations, read)), "Conv Relu Neg");
+  OnnxModel output = with_conv();
+  output.node("Relu", {"c"}, {"y"}).output("y").output("c");
+  EXPECT_EQ(types(after(fuse_activations, output)), "Conv Relu");
+}
+
+TEST(FuseActivations, IntegersStay) {
+  OnnxModel model(14);
+  model.input("x", {2}, DType::i32)
+      .initializer("b", HostTensor::from<float>(DType::i32, {2}, std::vector<float>{1, 2}));
+  model.node("Sub", {"x", "b"}, {"s"}).node("Relu", {"s"}, {"y"}).output("y");
+  Graph graph = model.graph();
+  infer_shapes_and_fold(graph, {});
+  fuse_activations(graph);
+  EXPECT_EQ(types(graph), "Sub Relu");
+}
+
+OnnxModel padded_conv(const std::vector<int64_t>& pads, const Attributes& attrs, float value = 0.0f) {
+  OnnxModel model;
+  model.input("x", {1, 3, 6, 5}).initializer("pads", ints(pads));
+  model.initializer("value", HostTensor::f32({}, std::vector<float>{value}));
+  model.initializer("w", random_tensor({4, 3, 3, 3}, 1));
+  model.node("Pad", {"x", "pads", "value"}, {"p"}).node("Conv", {"p", "w"}, {"y"}, attrs).output("y");
+  return model;
+}
+
+TEST(FusePad, IntoConvWithoutPads) {
+  const Graph graph = after(
+      fuse_pad, padded_conv({0, 0, 0, 1, 0, 0, 2, 1}, attributes({{"strides", Attributes::Ints{2, 2}}})));
+  ASSERT_EQ(types(graph), "Conv");
+  EXPECT_EQ(dynamic_cast<const Conv&>(*graph.nodes[0].op).window.pads, (std::vector<int64_t>{0, 1, 2, 1}));
+}
+
+TEST(FusePad, AddsToTheConvsOwnPads) {
+  const auto attrs =
+      attributes({{"pads", Attributes::Ints{1, 1, 0, 2}}, {"dilations", Attributes::Ints{2, 1}}});
+  EXPECT_EQ(types(after(fuse_pad, padded_conv({0, 0, 1, 0, 0, 0, 1, 1}, attrs))), "Conv");
+  const auto valid = attributes({{"auto_pad", std::string("VALID")}});
+  EXPECT_EQ(types(after(fuse_pad, padded_conv({0, 0, 1, 0, 0, 0, 1, 1}, valid))), "Conv");
+}
+
+TEST(FusePad, WhatIsNotZeroPaddingOfSpaceStays) {
+  EXPECT_EQ(types(after(fuse_pad, padded_conv({0, 0, 1, 1, 0, 0, 1, 1}, {}, 0.5f))), "Pad Conv")
+      << "another value";
+  EXPECT_EQ(types(after(fuse_pad, padded_conv({0, 0, -1, 1, 0, 0, 1, 1}, {}))), "Pad Conv") << "cropping";
+  EXPECT_EQ(types(after(fuse_pad, padded_conv({1, 0, 1, 1, 0, 0, 1, 1}, {}))), "Pad Conv") << "batch";
+  const auto same = attributes({{"auto_pad", std::string("SAME_UPPER")}});
+  EXPECT_EQ(types(after(fuse_pad, padded_conv({0, 0, 1, 1, 0, 0, 1, 1}, same))), "Pad Conv")
+      << "pads depend on size";
+  OnnxModel reflect;
+  reflect.input("x", {1, 3, 6, 5}).initializer("pads", ints({0, 0, 1, 1, 0, 0, 1, 1}));
+  reflect.initializer("w", random_tensor({4, 3, 3, 3}, 1));
+  reflect.node("Pad", {"x", "pads"}, {"p"}, attributes({{"mode", std::string("reflect")}}));
+  reflect.node("Conv", {"p", "w"}, {"y"}).output("y");
+  EXPECT_EQ(types(after(fuse_pad, reflect)), "Pad Conv") << "reflection";
+}
+
+TEST(FusePad, PadThatOthersReadToo) {
+  OnnxModel model = padded_conv({0, 0, 1, 1, 0, 0, 1, 1}, {});
+  model.node("Relu", {"p"}, {"z"}).output("z");
+  EXPECT_EQ(types(after(fuse_pad, model)), "Pad Conv Relu");
+}
+
+TEST(FusePad, PoolsKeepTheirPad) {
+  for (const char* type : {"MaxPool", "AveragePool"}) {
+    OnnxModel model;
+    model.input("x", {1, 3, 6, 5}).initializer("pads", ints({0, 0, 1, 1, 0, 0, 1, 1}));
+    model.node("Pad", {"x", "pads"}, {"p"});
+    model.node(type, {"p"}, {"y"}, attributes({{"kernel_shape", Attributes::Ints{2, 2}}})).output("y");
+    EXPECT_EQ(types(after(fuse_pad, model)), std::string("Pad ") + type);
+  }
+}
+
+TEST(ConcatZerosToPad, ZerosOnBothSides) {
+  OnnxModel model;
+  model.input("x", {1, 3, 2, 2}).initializer("one", HostTensor(DType::f32, {1, 1, 2, 2}));
+  model.initializer("two", HostTensor(DType::f32, {1, 2, 2, 2}));
+  model.node("Concat", {"one", "x", "two", "one"}, {"y"}, attributes({{"axis", int64_t{-3}}})).output("y");
+  const Graph graph = after(concat_zeros_to_pad, model);
+  ASSERT_EQ(types(graph), "Pad");
+  EXPECT_EQ(*dynamic_cast<const Pad&>(*graph.nodes[0].op).pads, (Attributes::Ints{0, 1, 0, 0, 0, 3, 0, 0}));
+  EXPECT_FALSE(graph.find_value("one"));
+}
+
+TEST(ConcatZerosToPad, ChannelPaddingAsBlazeFaceHasIt) {
+  OnnxModel model;
+  model.input("x", {1, 3, 2, 2}).initializer("shape", ints({1, 4, 2, 2}));
+  model.node("ConstantOfShape", {"shape"}, {"zeros"});
+  model.node("Concat", {"x", "zeros"}, {"y"}, attributes({{"axis", int64_t{1}}})).output("y");
+  EXPECT_EQ(types(after(concat_zeros_to_pad, model)), "Pad");
+}
+
+TEST(ConcatZerosToPad, OthersStay) {
+  const auto concat = [](const std::vector<std::string>& inputs) {
+    OnnxModel model;
+    model.input("x", {2, 2}).input("u", {2, 2}).initializer("zeros", HostTensor(DType::f32, {2, 2}));
+    model.initializer("ones", random_tensor({2, 2}, 1, 0.5f, 1.0f));
+    model.node("Concat", inputs, {"y"}, attributes({{"axis", int64_t{0}}})).output("y");
+    return types(after(concat_zeros_to_pad, model));
+  };
+  EXPECT_EQ(concat({"x", "ones"}), "Concat");
+  EXPECT_EQ(concat({"x", "u", "zeros"}), "Concat");
+  EXPECT_EQ(concat({"x", "u"}), "Concat");
+  EXPECT_EQ(concat({"x", "zeros"}), "Pad");
+}
+
+}  // namespace
+}  // namespace vellum::test
