@@ -98,11 +98,7 @@ void ProgramBuilder::add_outputs() {
 // itself where its element type is the host's and no other port uses it; else it is copied.
 TensorId ProgramBuilder::output_tensor(ValueId value) {
   const TensorId linear = value_tensors_[value].linear;
-  if (linear == kNoTensor) {
-    const TensorId output = write(value, Layout::linear);
-    value_tensors_[value].linear = kNoTensor;
-    return convert(value_tensors_[value].channels4, value, Layout::linear), output;
-  }
+  if (linear == kNoTensor) return convert(value_tensors_[value].channels4, value, Layout::linear);
   VirtualTensor& root = program_.tensors[program_.root(linear)];
   if (root.role == TensorRole::output && program_.root(linear) == linear) return linear;
   if (root.role == TensorRole::intermediate && root.desc.element != ElementType::f16) {
