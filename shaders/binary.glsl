@@ -5,8 +5,8 @@ vec4 Sub(vec4 a, vec4 b) { return a - b; }
 vec4 Mul(vec4 a, vec4 b) { return a * b; }
 vec4 Div(vec4 a, vec4 b) { return a / b; }
 // A NaN in either operand is the result, as in numpy.
-vec4 Max(vec4 a, vec4 b) { return mix(b, a, not(lessThanEqual(a, b))); }
-vec4 Min(vec4 a, vec4 b) { return mix(b, a, not(greaterThanEqual(a, b))); }
+vec4 Max(vec4 a, vec4 b) { return mix(mix(b, a, greaterThan(a, b)), a, isnan(a)); }
+vec4 Min(vec4 a, vec4 b) { return mix(mix(b, a, lessThan(a, b)), a, isnan(a)); }
 vec4 PRelu(vec4 a, vec4 slope) { return mix(a, slope * a, lessThan(a, vec4(0))); }
 // The sign of the divisor (Python's %), the sign of the dividend (C's fmod).
 vec4 Mod(vec4 a, vec4 b) { return a - b * floor(a / b); }

@@ -35,8 +35,8 @@ shared vec4 partial_results[WORKGROUP_X];
 #define INFINITY uintBitsToFloat(0x7f800000u)
 
 // A NaN on either side is the result.
-vec4 join_max(vec4 a, vec4 b) { return mix(b, a, not(lessThanEqual(a, b))); }
-vec4 join_min(vec4 a, vec4 b) { return mix(b, a, not(greaterThanEqual(a, b))); }
+vec4 join_max(vec4 a, vec4 b) { return mix(mix(b, a, greaterThan(a, b)), a, isnan(a)); }
+vec4 join_min(vec4 a, vec4 b) { return mix(mix(b, a, lessThan(a, b)), a, isnan(a)); }
 vec4 join_sum(vec4 a, vec4 b) { return a + b; }
 vec4 join_prod(vec4 a, vec4 b) { return a * b; }
 

@@ -41,7 +41,7 @@ void main() {
     for (int kx = begin.x; kx < end.x; ++kx) {
       vec4 tap = load_x(ivec4(first + ivec2(kx, ky) * dilation, p.zw));
 #ifdef MAX
-      v = mix(tap, v, lessThanEqual(tap, v));  // NaN compares false: it is kept
+      v = mix(mix(v, tap, greaterThan(tap, v)), tap, isnan(tap));  // a NaN stays
 #elif defined(LP)
       v += pow(abs(tap), vec4(p_norm));
 #else

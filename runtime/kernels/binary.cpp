@@ -26,8 +26,9 @@ bool fits_channels4(const Lowering& lowering) {
   const size_t rank = lowering.output_type().shape.size();
   bool lives_there = false;
   for (size_t i = 0; i < lowering.node().inputs.size(); ++i) {
-    if (rank > 4 || !is_float(lowering.input_type(i).dtype)) return false;
+    if (rank > 4) return false;
     if (lowering.constant(i)) continue;
+    if (!is_float(lowering.input_type(i).dtype)) return false;
     if (lowering.input_type(i).shape.size() != rank) return false;
     lives_there = lives_there || lives_in_channels4(lowering, i);
   }
@@ -36,9 +37,10 @@ bool fits_channels4(const Lowering& lowering) {
 
 TensorId read_operand(Lowering& lowering, size_t i, Layout layout, size_t rank) {
   const Shape& shape = lowering.input_type(i).shape;
-  const bool exact = lowering.constant(i) && element_count(shape) <= kExactConstants;
-  const bool lower_rank = lowering.constant(i) && layout == Layout::channels4 && shape.size() < rank;
-  if (is_float(lowering.input_type(i).dtype) && (exact || lower_rank))
+  const bool integers = !is_float(lowering.input_type(i).dtype);
+  const bool few = element_count(shape) <= kExactConstants;
+  const bool lower_rank = layout == Layout::channels4 && shape.size() < rank;
+  if (lowering.constant(i) && (integers || few || lower_rank))
     return exact_constant(lowering, i, layout,
                           padded_to_rank(shape, layout == Layout::channels4 ? rank : shape.size()));
   return lowering.read(i, layout);
@@ -76,9 +78,16 @@ void combine(Lowering& lowering, const std::string& function, const Activation& 
   lowering.dispatch(std::move(dispatch));
 }
 
+// An integer constant (Pow's exponent) becomes floats as it is packed.
+bool floats(const Lowering& lowering) {
+  for (size_t i = 0; i < 2; ++i)
+    if (!is_float(lowering.input_type(i).dtype) && !lowering.constant(i)) return false;
+  return is_float(lowering.output_type().dtype);
+}
+
 void lower_pair(Lowering& lowering, const std::string& function, const Activation& activation) {
   const Shape& shape = lowering.output_type().shape;
-  if (!all_float(lowering)) return lowering.run_on_host(function + " of or to integers has no kernel");
+  if (!floats(lowering)) return lowering.run_on_host(function + " of or to integers has no kernel");
   if (shape.size() > kMaxRank)
     return lowering.run_on_host(function + " of more than six dimensions has no kernel");
   const Layout layout = fits_channels4(lowering) ? Layout::channels4 : Layout::linear;
@@ -95,6 +104,8 @@ void lower_binary(Lowering& lowering) {
 }
 
 void lower_variadic(Lowering& lowering) {
+  // Min and Max of two tensors are Binary.
+  if (dynamic_cast<const Binary*>(lowering.node().op.get())) return lower_binary(lowering);
   const Variadic& op = lowering.op<Variadic>();
   const size_t inputs = lowering.node().inputs.size();
   const TensorType& type = lowering.output_type();

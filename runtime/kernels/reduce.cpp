@@ -97,7 +97,8 @@ void reduce_linear(Lowering& lowering, const std::string& function, const std::v
 }  // namespace
 
 void reduce(Lowering& lowering, const std::string& function, const std::vector<bool>& reduced) {
-  if (!all_float(lowering)) return lowering.run_on_host(function + " of integers has no kernel");
+  if (!is_float(lowering.input_type(0).dtype))
+    return lowering.run_on_host(function + " of integers has no kernel");
   if (!lives_in_channels4(lowering, 0)) return reduce_linear(lowering, function, reduced);
   const Shape kept = with_ones(lowering.input_type(0).shape, reduced);
   if (nchw(kept) == nchw(lowering.output_type().shape))

@@ -14,8 +14,14 @@ bool is_identity(const std::vector<ResizeTaps>& taps, int64_t size) {
   if (static_cast<int64_t>(taps.size()) != size) return false;
   for (size_t i = 0; i < taps.size(); ++i) {
     if (taps[i].outside) return false;
-    for (const ResizeTap& tap : taps[i].taps)
-      if (tap.weight != (tap.index == static_cast<int64_t>(i) ? 1.0f : 0.0f)) return false;
+    float own = 0.0f;
+    for (const ResizeTap& tap : taps[i].taps) {
+      if (tap.index == static_cast<int64_t>(i))
+        own += tap.weight;
+      else if (tap.weight != 0.0f)
+        return false;
+    }
+    if (own != 1.0f) return false;
   }
   return true;
 }

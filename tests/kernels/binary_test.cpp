@@ -1,0 +1,139 @@
+// Functions of two and more tensors with numpy broadcasting.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "support/kernel_harness.hpp"
+
+namespace vellum::test {
+namespace {
+
+TEST(Binary, ArithmeticOfEqualShapes) {
+  for (const char* type : {"Add", "Sub", "Mul", "Min", "Max"})
+    check_operator(
+        {.type = type, .inputs = {random_tensor({2, 5, 3, 7}, 1), random_tensor({2, 5, 3, 7}, 2)}});
+  check_operator({.type = "Div",
+                  .inputs = {random_tensor({1, 3, 1, 5}, 3), random_tensor({1, 3, 1, 5}, 4, 0.5f, 2.0f)}});
+}
+
+TEST(Binary, BroadcastsTwoComputedTensors) {
+  const std::pair<Shape, Shape> shapes[] = {{{2, 5, 3, 7}, {1, 5, 1, 1}},
+                                            {{2, 1, 3, 7}, {2, 5, 3, 7}},
+                                            {{1, 5, 3, 1}, {2, 1, 1, 7}},
+                                            {{2, 5, 3, 7}, {7}},
+                                            {{2, 5, 3, 7}, {5, 1, 1}},
+                                            {{3, 5}, {1, 5}},
+                                            {{2, 3, 5}, {3, 1}},
+                                            {{3}, {2, 1}},
+                                            {{2, 1, 3, 1, 2}, {3, 1, 2, 1}},
+                                            {{2, 3, 1, 2, 1, 2}, {1, 3, 2, 2, 1, 2}},
+                                            {{}, {4, 3}}};
+  for (const auto& [a, b] : shapes)
+    check_operator({.type = "Sub", .inputs = {random_tensor(a, 5), random_tensor(b, 6)}});
+}
+
+TEST(Binary, BroadcastsConstants) {
+  for (const Shape& shape : {Shape{}, Shape{1}, Shape{7}, Shape{3, 1}, Shape{5, 1, 1}, Shape{1, 5, 1, 1},
+                             Shape{2, 5, 3, 7}, Shape{2, 1, 1, 1}, Shape{3, 7}}) {
+    check_operator({.type = "Sub",
+                    .inputs = {random_tensor({2, 5, 3, 7}, 7), random_tensor(shape, 8)},
+                    .constants = {1}});
+    check_operator({.type = "Sub",
+                    .inputs = {random_tensor(shape, 9), random_tensor({2, 5, 3, 7}, 10)},
+                    .constants = {0}});
+  }
+  check_operator(
+      {.type = "Mul", .inputs = {random_tensor({2, 5, 7}, 11), random_tensor({5, 1}, 12)}, .constants = {1}});
+  check_operator(
+      {.type = "Mul", .inputs = {random_tensor({2, 5}, 13), random_tensor({5}, 14)}, .constants = {1}});
+  // A constant larger than what it meets.
+  check_operator({.type = "Add",
+                  .inputs = {random_tensor({1, 5, 1, 1}, 15), random_tensor({1, 5, 3, 2}, 16)},
+                  .constants = {1}});
+}
+
+TEST(Binary, SmallConstantsKeepFullPrecisionInHalfPrecisionSessions) {
+  // 1e-9 is zero as a half: the quotient would be infinite.
+  const HostTensor x = random_tensor({1, 3, 2, 2}, 17, 1e-9f, 2e-9f);
+  check_operator({.type = "Add",
+                  .inputs = {random_tensor({1, 3, 2, 2}, 17, 100.0f, 101.0f),
+                             HostTensor::f32({1}, std::array{-123.675f})},
+                  .constants = {1}});
+}
+
+TEST(Binary, FusedActivation) {
+  OperatorCase test{.type = "Add",
+                    .inputs = {random_tensor({1, 6, 5, 3}, 18), random_tensor({1, 6, 5, 3}, 19)}};
+  test.activation = {ActivationKind::relu};
+  check_operator(test);
+  test.activation = {ActivationKind::clip, -0.25f, 0.5f};
+  check_operator(test);
+}
+
+TEST(Binary, Pow) {
+  check_operator({.type = "Pow",
+                  .inputs = {random_tensor({1, 5, 3, 2}, 20, 0.1f, 3.0f),
+                             random_tensor({1, 5, 3, 2}, 21, -2.0f, 2.0f)}});
+  for (const float exponent : {0.0f, 0.5f, 1.0f, 2.0f, 3.0f, -1.0f, 4.0f, 5.0f})
+    check_operator({.type = "Pow",
+                    .inputs = {random_tensor({1, 5, 3, 2}, 22, exponent == 0.5f ? 0.0f : -2.0f, 2.0f),
+                               HostTensor::f32({}, std::array{exponent})},
+                    .constants = {1},
+                    .fp16_tolerance = 2e-2});
+}
+
+TEST(Binary, Mod) {
+  OperatorCase test{.type = "Mod",
+                    .inputs = {random_tensor({1, 5, 3, 2}, 23, -7.0f, 7.0f),
+                               HostTensor::f32({1, 5, 1, 1}, std::array{0.75f, 1.5f, 2.0f, -1.25f, -3.0f})},
+                    .constants = {1}};
+  test.attributes.set("fmod", int64_t{1});
+  test.fp16_tolerance = 2e-2;
+  check_operator(test);
+}
+
+TEST(Binary, InfinityAndNaN) {
+  const float infinity = std::numeric_limits<float>::infinity(), nan = std::nanf("");
+  const HostTensor a = HostTensor::f32({1, 5, 1, 1}, std::array{infinity, 1.0f, nan, 0.0f, -1.0f});
+  const HostTensor b = HostTensor::f32({1, 5, 1, 1}, std::array{1.0f, nan, 2.0f, 0.0f, 0.0f});
+  for (const char* type : {"Add", "Div", "Max", "Min"}) check_operator({.type = type, .inputs = {a, b}});
+}
+
+TEST(Binary, PRelu) {
+  const HostTensor x = random_tensor({2, 5, 3, 7}, 24);
+  for (const Shape& slope : {Shape{1}, Shape{5, 1, 1}, Shape{1, 5, 1, 1}, Shape{5, 3, 7}, Shape{2, 5, 3, 7}})
+    check_operator({.type = "PRelu", .inputs = {x, random_tensor(slope, 25)}, .constants = {1}});
+  check_operator({.type = "PRelu", .inputs = {x, random_tensor({5, 1, 1}, 26)}});
+}
+
+TEST(Variadic, OneTwoAndFiveInputs) {
+  for (const char* type : {"Sum", "Mean", "Min", "Max"}) {
+    OperatorCase test{.type = type, .inputs = {random_tensor({1, 6, 3, 5}, 27)}};
+    check_operator(test);
+    test.inputs.push_back(random_tensor({1, 6, 3, 5}, 28));
+    check_operator(test);
+    test.inputs.push_back(random_tensor({1, 6, 1, 1}, 29));
+    test.inputs.push_back(random_tensor({2, 1, 3, 1}, 30));
+    test.inputs.push_back(random_tensor({5}, 31));
+    check_operator(test);
+    test.constants = {2, 4};
+    check_operator(test);
+  }
+}
+
+TEST(Where, BroadcastsAllThree) {
+  const HostTensor condition =
+      HostTensor::from<uint8_t>(DType::boolean, {3, 1}, std::array<uint8_t, 3>{1, 0, 1});
+  check_operator(
+      {.type = "Where", .inputs = {condition, random_tensor({2, 3, 5}, 32), random_tensor({1, 1, 5}, 33)}});
+  check_operator({.type = "Where",
+                  .inputs = {condition, random_tensor({2, 3, 5}, 34), random_tensor({}, 35)},
+                  .constants = {0, 2}});
+  check_operator({.type = "Where",
+                  .inputs = {condition, HostTensor::i64({3, 2}, std::array<int64_t, 6>{1, 2, 3, 4, 5, 6}),
+                             HostTensor::i64({1}, std::array<int64_t, 1>{-7})}});
+}
+
+}  // namespace
+}  // namespace vellum::test

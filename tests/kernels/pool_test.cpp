@@ -1,0 +1,86 @@
+// Pools over windows and over whole planes.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "support/kernel_harness.hpp"
+
+namespace vellum::test {
+namespace {
+
+struct Windows {
+  Attributes::Ints kernel, strides = {}, pads = {}, dilations = {};
+  bool ceil_mode = false;
+};
+
+OperatorCase pool_case(std::string type, Shape shape, const Windows& windows) {
+  OperatorCase test{.type = std::move(type), .inputs = {random_tensor(std::move(shape), 1)}};
+  test.opset = 19;
+  test.attributes.set("kernel_shape", windows.kernel);
+  if (!windows.strides.empty()) test.attributes.set("strides", windows.strides);
+  if (!windows.pads.empty()) test.attributes.set("pads", windows.pads);
+  if (!windows.dilations.empty()) test.attributes.set("dilations", windows.dilations);
+  if (windows.ceil_mode) test.attributes.set("ceil_mode", int64_t{1});
+  return test;
+}
+
+const Windows kWindows[] = {{{2, 2}, {2, 2}},
+                            {{3, 3}, {2, 2}, {1, 1, 1, 1}},
+                            {{3, 2}, {1, 3}, {0, 1, 2, 0}},
+                            {{2, 3}, {1, 1}, {}, {2, 2}},
+                            {{3, 3}, {2, 2}, {0, 0, 1, 1}, {}, true},
+                            {{1, 1}, {3, 2}}};
+
+TEST(Pool, Max) {
+  for (const Windows& windows : kWindows) check_operator(pool_case("MaxPool", {2, 5, 7, 11}, windows));
+}
+
+TEST(Pool, Average) {
+  for (const Windows& windows : kWindows) {
+    OperatorCase test = pool_case("AveragePool", {2, 5, 7, 11}, windows);
+    check_operator(test);
+    test.attributes.set("count_include_pad", int64_t{1});
+    check_operator(test);
+  }
+}
+
+TEST(Pool, Lp) {
+  OperatorCase test = pool_case("LpPool", {1, 6, 5, 7}, kWindows[1]);
+  check_operator(test);
+  test.attributes.set("p", int64_t{3});
+  check_operator(test);
+}
+
+TEST(Pool, MaxKeepsNaN) {
+  HostTensor x = random_tensor({1, 3, 4, 6}, 4);
+  for (const size_t i : {0u, 9u, 30u, 71u}) x.mutable_as<float>()[i] = std::nanf("");
+  OperatorCase test = pool_case("MaxPool", {1, 3, 4, 6}, {{2, 2}, {2, 2}});
+  test.inputs = {x};
+  check_operator(test);
+  check_operator({.type = "GlobalMaxPool", .inputs = {x}});
+}
+
+TEST(Pool, SamePadding) {
+  for (const char* mode : {"SAME_UPPER", "SAME_LOWER"}) {
+    OperatorCase test = pool_case("MaxPool", {1, 3, 5, 4}, {{2, 2}, {2, 2}});
+    test.attributes.set("auto_pad", std::string(mode));
+    check_operator(test);
+  }
+}
+
+TEST(Pool, OneSpatialDimension) {
+  check_operator(pool_case("MaxPool", {2, 5, 9}, {{3}, {2}, {1, 1}}));
+  check_operator(pool_case("AveragePool", {2, 5, 9}, {{2}, {2}}));
+}
+
+TEST(Pool, WidthOfOne) { check_operator(pool_case("MaxPool", {1, 1, 6, 1}, {{3, 1}, {2, 1}, {1, 0, 1, 0}})); }
+
+TEST(GlobalPool, PlanesOfEverySize) {
+  for (const char* type : {"GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"})
+    for (const Shape& shape : {Shape{2, 5, 3, 7}, Shape{1, 3, 1, 1}, Shape{1, 6, 17, 13}, Shape{2, 3, 11}})
+      check_operator({.type = type, .inputs = {random_tensor(shape, 2)}, .fp16_tolerance = 2e-2});
+  check_operator({.type = "GlobalAveragePool", .inputs = {random_tensor({1, 2, 3, 5, 7}, 3)}});
+}
+
+}  // namespace
+}  // namespace vellum::test

@@ -1,0 +1,164 @@
+// Reductions, softmax and normalisation.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "support/kernel_harness.hpp"
+
+namespace vellum::test {
+namespace {
+
+HostTensor ints(std::vector<int64_t> values) {
+  const auto count = static_cast<int64_t>(values.size());
+  return HostTensor::i64({count}, values);
+}
+
+OperatorCase reduce_case(std::string type, Shape shape, std::vector<int64_t> axes, bool keep_dims,
+                         float low = -1.0f, float high = 1.0f) {
+  OperatorCase test{.type = std::move(type),
+                    .inputs = {random_tensor(std::move(shape), 1, low, high), ints(std::move(axes))},
+                    .constants = {1}};
+  test.opset = 18;
+  test.attributes.set("keepdims", int64_t{keep_dims});
+  test.fp16_tolerance = 2e-2;
+  return test;
+}
+
+TEST(Reduce, EveryFunction) {
+  for (const char* type : {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1",
+                           "ReduceL2", "ReduceSumSquare", "ReduceLogSumExp"}) {
+    check_operator(reduce_case(type, {2, 5, 3, 4}, {2, 3}, true));
+    check_operator(reduce_case(type, {2, 5, 3, 4}, {1}, true));
+  }
+  check_operator(reduce_case("ReduceLogSum", {2, 5, 3, 4}, {1, 2}, true, 0.1f, 2.0f));
+}
+
+TEST(Reduce, EveryAxisWithAndWithoutKeepingIt) {
+  for (const bool keep : {true, false})
+    for (const std::vector<int64_t>& axes :
+         {std::vector<int64_t>{0}, {1}, {2}, {3}, {-1, -2}, {0, 2}, {1, 3}, {0, 1, 2, 3}})
+      check_operator(reduce_case("ReduceMean", {2, 5, 3, 7}, axes, keep));
+}
+
+TEST(Reduce, OtherRanks) {
+  for (const bool keep : {true, false}) {
+    check_operator(reduce_case("ReduceMax", {7}, {0}, keep));
+    check_operator(reduce_case("ReduceMax", {3, 5}, {1}, keep));
+    check_operator(reduce_case("ReduceMax", {2, 5, 3}, {2}, keep));
+    check_operator(reduce_case("ReduceMax", {2, 3, 1, 2, 3, 2}, {0, 2, 4}, keep));
+  }
+}
+
+TEST(Reduce, LoopsLongEnoughForAWorkgroup) {
+  for (const char* type : {"ReduceMean", "ReduceMax", "ReduceLogSumExp"}) {
+    check_operator(reduce_case(type, {1, 3, 19, 17}, {2, 3}, true));
+    check_operator(reduce_case(type, {1, 301, 1, 2}, {1}, true));
+    check_operator(reduce_case(type, {5, 331}, {1}, false));
+  }
+}
+
+TEST(Reduce, LogSumExpOfLargeNumbers) {
+  check_operator(reduce_case("ReduceLogSumExp", {2, 5, 3, 2}, {1}, true, 90.0f, 200.0f));
+}
+
+TEST(Reduce, WithoutAxes) {
+  OperatorCase all{.type = "ReduceSum", .inputs = {random_tensor({2, 3, 4}, 2)}};
+  check_operator(all);
+  all.attributes.set("noop_with_empty_axes", int64_t{1});
+  check_operator(all);
+}
+
+TEST(ArgReduce, IndexOfTheExtremum) {
+  for (const char* type : {"ArgMax", "ArgMin"})
+    for (const int64_t axis : {0, 1, 3})
+      for (const int64_t last : {0, 1}) {
+        // Rounded to a few values, so that some are equal.
+        HostTensor x = random_tensor({2, 6, 3, 5}, 3, -3.0f, 3.0f);
+        for (float& value : x.mutable_as<float>()) value = std::floor(value);
+        OperatorCase test{.type = type, .inputs = {x}};
+        test.attributes.set("axis", axis);
+        test.attributes.set("select_last_index", last);
+        check_operator(test);
+      }
+}
+
+OperatorCase softmax_case(std::string type, Shape shape, int64_t axis, int opset = 13) {
+  OperatorCase test{.type = std::move(type), .inputs = {random_tensor(std::move(shape), 4, -5.0f, 5.0f)}};
+  test.attributes.set("axis", axis);
+  test.opset = opset;
+  return test;
+}
+
+TEST(Softmax, EveryAxis) {
+  for (const char* type : {"Softmax", "LogSoftmax"}) {
+    for (const int64_t axis : {0, 1, 2, -1}) check_operator(softmax_case(type, {2, 5, 3, 7}, axis));
+    check_operator(softmax_case(type, {3, 5}, 1));
+    check_operator(softmax_case(type, {2, 5, 3}, 2));
+    check_operator(softmax_case(type, {7}, 0));
+    check_operator(softmax_case(type, {2, 1, 3, 2, 5}, 2));
+  }
+}
+
+TEST(Softmax, RowsLongEnoughForAWorkgroup) {
+  for (const char* type : {"Softmax", "LogSoftmax"}) {
+    check_operator(softmax_case(type, {2, 1001}, 1));
+    check_operator(softmax_case(type, {1, 3, 2, 97}, 3));
+  }
+}
+
+TEST(Softmax, FlattensBeforeOpset13) {
+  for (const int64_t axis : {1, 2, 3}) check_operator(softmax_case("Softmax", {2, 5, 3, 2}, axis, 11));
+  check_operator(softmax_case("Softmax", {2, 5, 1, 1}, 1, 11));
+}
+
+TEST(Softmax, LargeInputsDoNotOverflow) {
+  OperatorCase test = softmax_case("Softmax", {2, 5, 3, 2}, 1);
+  test.inputs = {random_tensor({2, 5, 3, 2}, 5, 500.0f, 504.0f)};
+  check_operator(test);
+}
+
+OperatorCase norm_case(std::string type, Shape shape, std::vector<int64_t> factors) {
+  OperatorCase test{.type = std::move(type),
+                    .inputs = {random_tensor(std::move(shape), 6, -2.0f, 3.0f)},
+                    .constants = {1, 2}};
+  test.inputs.push_back(random_tensor(factors, 7, 0.5f, 1.5f));
+  test.inputs.push_back(random_tensor(factors, 8));
+  test.fp32_tolerance = 3e-5;
+  test.fp16_tolerance = 2e-2;
+  test.opset = 21;
+  return test;
+}
+
+TEST(Normalization, Batch) {
+  for (const Shape& shape : {Shape{2, 5, 3, 7}, Shape{2, 6, 5}, Shape{3, 7}}) {
+    OperatorCase test = norm_case("BatchNormalization", shape, {shape[1]});
+    test.inputs.push_back(random_tensor({shape[1]}, 9));
+    test.inputs.push_back(random_tensor({shape[1]}, 10, 0.2f, 2.0f));
+    test.constants = {1, 2, 3, 4};
+    check_operator(test);
+    test.activation = {ActivationKind::relu};
+    check_operator(test);
+  }
+}
+
+TEST(Normalization, Instance) {
+  for (const Shape& shape : {Shape{2, 5, 3, 7}, Shape{1, 3, 17, 13}, Shape{2, 6, 5}})
+    check_operator(norm_case("InstanceNormalization", shape, {shape[1]}));
+}
+
+TEST(Normalization, Layer) {
+  check_operator(norm_case("LayerNormalization", {2, 5, 7}, {7}));
+  check_operator(norm_case("LayerNormalization", {3, 130}, {130}));
+  OperatorCase two = norm_case("LayerNormalization", {2, 3, 5, 3}, {5, 3});
+  two.attributes.set("axis", int64_t{2});
+  check_operator(two);
+}
+
+TEST(Normalization, Group) {
+  OperatorCase test = norm_case("GroupNormalization", {2, 6, 3, 5}, {6});
+  test.attributes.set("num_groups", int64_t{3});
+  check_operator(test);
+}
+
+}  // namespace
+}  // namespace vellum::test

@@ -1,0 +1,77 @@
+// Functions of one tensor, on every storage, layout and precision.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "support/kernel_harness.hpp"
+
+namespace vellum::test {
+namespace {
+
+// Odd sizes: channels that do not fill the last texel, a width of one, more than one image.
+OperatorCase unary_case(std::string type, float low, float high, uint32_t seed) {
+  OperatorCase test{.type = std::move(type), .inputs = {random_tensor({2, 5, 3, 7}, seed, low, high)}};
+  test.opset = 20;
+  return test;
+}
+
+TEST(Unary, ActivationsWithDefaultAttributes) {
+  for (const char* type : {"Relu", "LeakyRelu", "Sigmoid", "Tanh", "HardSigmoid", "HardSwish", "Elu", "Selu",
+                           "Celu", "Softplus", "Softsign", "ThresholdedRelu", "Mish", "Erf", "Gelu"})
+    check_operator(unary_case(type, -6.0f, 6.0f, 1));
+}
+
+TEST(Unary, ActivationsWithAttributes) {
+  OperatorCase leaky = unary_case("LeakyRelu", -3.0f, 3.0f, 2);
+  leaky.attributes.set("alpha", 0.3f);
+  check_operator(leaky);
+  OperatorCase sigmoid = unary_case("HardSigmoid", -3.0f, 3.0f, 3);
+  sigmoid.attributes.set("alpha", 0.4f);
+  sigmoid.attributes.set("beta", 0.6f);
+  check_operator(sigmoid);
+  OperatorCase gelu = unary_case("Gelu", -6.0f, 6.0f, 4);
+  gelu.attributes.set("approximate", std::string("tanh"));
+  check_operator(gelu);
+}
+
+TEST(Unary, Mathematics) {
+  for (const char* type :
+       {"Abs", "Neg", "Sign", "Exp", "Floor", "Ceil", "Sin", "Cos", "Atan", "Sinh", "Cosh", "Asinh"})
+    check_operator(unary_case(type, -3.0f, 3.0f, 5));
+  for (const char* type : {"Log", "Sqrt", "Reciprocal"}) check_operator(unary_case(type, 0.1f, 9.0f, 6));
+  for (const char* type : {"Asin", "Acos", "Atanh"}) check_operator(unary_case(type, -0.95f, 0.95f, 7));
+  check_operator(unary_case("Tan", -1.2f, 1.2f, 8));
+  check_operator(unary_case("Acosh", 1.1f, 9.0f, 9));
+}
+
+TEST(Unary, RoundGoesToTheEvenNeighbour) {
+  check_operator({.type = "Round",
+                  .inputs = {HostTensor::f32(
+                      {1, 9, 1, 1}, std::array{-2.5f, -1.5f, -0.5f, 0.5f, 1.5f, 2.5f, 0.4f, 0.6f, -3.7f})}});
+}
+
+TEST(Unary, InfinityAndNaN) {
+  const float infinity = std::numeric_limits<float>::infinity(), nan = std::nanf("");
+  const std::array values{infinity, -infinity, nan, 0.0f, -0.0f};
+  for (const char* type : {"Abs", "Neg", "Sqrt", "Reciprocal", "Floor"})
+    check_operator({.type = type, .inputs = {HostTensor::f32({1, 5, 1, 1}, values)}});
+}
+
+TEST(Unary, ClipWithBoundsThatAreInputs) {
+  const HostTensor low = HostTensor::f32({}, std::array{-0.5f}),
+                   high = HostTensor::f32({}, std::array{0.75f});
+  const HostTensor x = random_tensor({1, 6, 5, 3}, 11, -2.0f, 2.0f);
+  check_operator({.type = "Clip", .inputs = {x, low, high}, .constants = {1, 2}});
+  check_operator({.type = "Clip", .inputs = {x, std::nullopt, high}, .constants = {2}});
+  check_operator({.type = "Clip", .inputs = {x, low}, .constants = {1}});
+}
+
+TEST(Unary, EveryRank) {
+  for (const Shape& shape :
+       {Shape{}, Shape{7}, Shape{3, 5}, Shape{2, 3, 5}, Shape{2, 1, 3, 2, 3}, Shape{1, 2, 1, 3, 2, 3}})
+    check_operator({.type = "Abs", .inputs = {random_tensor(shape, 12)}});
+}
+
+}  // namespace
+}  // namespace vellum::test
