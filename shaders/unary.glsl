@@ -10,13 +10,31 @@ vec4 Sqrt(vec4 x) { return sqrt(x); }
 vec4 Exp(vec4 x) { return exp(x); }
 vec4 Log(vec4 x) { return log(x); }
 vec4 Reciprocal(vec4 x) { return 1.0 / x; }
-vec4 Sin(vec4 x) { return sin(x); }
-vec4 Cos(vec4 x) { return cos(x); }
-vec4 Tan(vec4 x) { return tan(x); }
 vec4 Atan(vec4 x) { return atan(x); }
 
-// GLSL promises only an absolute error of 2^-11 for asin and acos (Vulkan spec, "Precision and Operation of SPIR-V
-// Instructions"); through atan they inherit its 4096 ULP. The clamp keeps the root real where |x| rounds above 1.
+// GLSL promises only an absolute error of 2^-11 for sin and cos (Vulkan spec, "Precision and Operation of SPIR-V
+// Instructions"). Here x = k * pi/2 + r, pi/2 in three parts of few bits so that k times each of them is exact (Cody
+// and Waite), and Taylor's series for |r| <= pi/4. (sine, cosine) of one x.
+vec2 sine_cosine(float x) {
+  float k = round(x * 0.636619772);
+  float r = ((x - k * 1.5703125) - k * 4.837512969970703e-4) - k * 7.549789948768648e-8;
+  float r2 = r * r;
+  float s = r * (1.0 + r2 * (-1.0 / 6.0 + r2 * (1.0 / 120.0 + r2 * (-1.0 / 5040.0 + r2 / 362880.0))));
+  float c = 1.0 + r2 * (-0.5 + r2 * (1.0 / 24.0 + r2 * (-1.0 / 720.0 + r2 * (1.0 / 40320.0 - r2 / 3628800.0))));
+  int quarter = int(k) & 3;
+  vec2 turned = (quarter & 1) == 0 ? vec2(s, c) : vec2(c, -s);
+  return quarter >= 2 ? -turned : turned;
+}
+vec4 Sin(vec4 x) {
+  return vec4(sine_cosine(x.x).x, sine_cosine(x.y).x, sine_cosine(x.z).x, sine_cosine(x.w).x);
+}
+vec4 Cos(vec4 x) {
+  return vec4(sine_cosine(x.x).y, sine_cosine(x.y).y, sine_cosine(x.z).y, sine_cosine(x.w).y);
+}
+vec4 Tan(vec4 x) { return Sin(x) / Cos(x); }
+
+// asin and acos are no better; through atan they inherit its 4096 ULP. The clamp keeps the root real where |x| rounds
+// above 1.
 vec4 Asin(vec4 x) {
   vec4 y = atan(x, sqrt(max((1.0 - x) * (1.0 + x), vec4(0))));
   return mix(y, sqrt(vec4(-1)), greaterThan(abs(x), vec4(1)));

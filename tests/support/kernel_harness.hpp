@@ -25,6 +25,8 @@ struct OperatorCase {
   double fp32_tolerance = 1e-5, fp16_tolerance = 1e-2;
   // Layouts that the case is run in; integer tensors are always linear.
   bool channels4_inputs = true, linear_inputs = true;
+  // Off for infinities: a device need not keep them in halves (shaderSignedZeroInfNanPreserveFloat16).
+  bool fp16 = true;
   // Some operators may run on the host in some layouts; by default that fails the test.
   bool host_allowed = false;
 };
