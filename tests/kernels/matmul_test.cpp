@@ -1,0 +1,90 @@
+// MatMul and Gemm on every storage and precision against the host reference.
+#include <gtest/gtest.h>
+
+#include "support/kernel_harness.hpp"
+
+namespace vellum::test {
+namespace {
+
+OperatorCase matmul(Shape a, Shape b, std::set<size_t> constants) {
+  OperatorCase test;
+  test.type = "MatMul";
+  test.inputs = {random_tensor(std::move(a), 1), random_tensor(std::move(b), 2)};
+  test.constants = std::move(constants);
+  return test;
+}
+
+OperatorCase gemm(Shape a, Shape b, std::optional<Shape> c, std::set<size_t> constants,
+                  std::initializer_list<std::pair<const char*, Attributes::Value>> with = {}) {
+  OperatorCase test;
+  test.type = "Gemm";
+  test.inputs = {random_tensor(std::move(a), 1), random_tensor(std::move(b), 2)};
+  if (c) test.inputs.push_back(random_tensor(std::move(*c), 3));
+  test.constants = std::move(constants);
+  for (const auto& [name, value] : with) test.attributes.set(name, value);
+  return test;
+}
+
+TEST(MatMul, TwoMatrices) {
+  for (const std::set<size_t>& constants : {std::set<size_t>{}, std::set<size_t>{1}, std::set<size_t>{0}}) {
+    check_operator(matmul({5, 7}, {7, 12}, constants));
+    check_operator(matmul({9, 13}, {13, 11}, constants));
+    check_operator(matmul({1, 5}, {5, 1}, constants));
+  }
+}
+
+TEST(MatMul, Vectors) {
+  for (const std::set<size_t>& constants : {std::set<size_t>{}, std::set<size_t>{1}}) {
+    check_operator(matmul({7}, {7, 8}, constants));
+    check_operator(matmul({6, 7}, {7}, constants));
+    check_operator(matmul({7}, {7}, constants));
+    check_operator(matmul({7}, {3, 7, 5}, constants));
+  }
+}
+
+TEST(MatMul, BatchesAgainstOneMatrix) {
+  for (const std::set<size_t>& constants : {std::set<size_t>{}, std::set<size_t>{1}}) {
+    check_operator(matmul({3, 5, 6}, {6, 8}, constants));
+    check_operator(matmul({2, 3, 5, 7}, {7, 9}, constants));
+    check_operator(matmul({2, 3, 9}, {1, 9, 16}, constants));
+  }
+}
+
+TEST(MatMul, BroadcastBatches) {
+  check_operator(matmul({2, 3, 5, 6}, {2, 3, 6, 4}, {}));
+  check_operator(matmul({2, 1, 5, 6}, {3, 6, 7}, {}));
+  check_operator(matmul({5, 6}, {2, 3, 6, 4}, {1}));
+  OperatorCase deep = matmul({2, 1, 3, 1, 2, 3, 2}, {1, 2, 3, 2, 1, 2, 4}, {});
+  deep.host_allowed = true;
+  check_operator(deep);
+}
+
+TEST(Gemm, ConstantWeights) {
+  const Attributes::Value one = int64_t{1};
+  check_operator(gemm({1, 13}, {13, 10}, Shape{10}, {1, 2}));
+  check_operator(gemm({7, 6}, {9, 6}, Shape{1, 9}, {1, 2}, {{"transB", one}}));
+  check_operator(gemm({5, 8}, {8, 4}, std::nullopt, {1}, {{"alpha", 0.5f}}));
+  check_operator(gemm({5, 8}, {8, 6}, Shape{1}, {1, 2}, {{"alpha", 0.5f}, {"beta", -2.0f}}));
+  check_operator(gemm({65, 30}, {30, 34}, Shape{}, {1, 2}));
+}
+
+TEST(Gemm, AnyOperandsAtRunTime) {
+  const Attributes::Value one = int64_t{1};
+  check_operator(gemm({5, 6}, {6, 8}, Shape{5, 8}, {}, {{"beta", 0.5f}}));
+  check_operator(gemm({6, 5}, {7, 6}, Shape{5, 1}, {1}, {{"transA", one}, {"transB", one}, {"alpha", 1.5f}}));
+  check_operator(gemm({6, 5}, {6, 12}, Shape{12}, {1, 2}, {{"transA", one}}));
+  check_operator(gemm({5, 6}, {8, 6}, Shape{}, {}, {{"transB", one}}));
+  check_operator(gemm({5, 6}, {6, 3}, std::nullopt, {}));
+  check_operator(gemm({5, 6}, {6, 8}, Shape{8}, {0}, {{"beta", 0.0f}}));
+}
+
+TEST(Gemm, FusedActivation) {
+  for (const std::set<size_t>& constants : {std::set<size_t>{}, std::set<size_t>{1, 2}}) {
+    OperatorCase test = gemm({5, 7}, {7, 8}, Shape{8}, constants);
+    test.activation = {ActivationKind::relu};
+    check_operator(test);
+  }
+}
+
+}  // namespace
+}  // namespace vellum::test
