@@ -73,25 +73,18 @@ void accumulate_plane(const WindowPlacement& p, const float* input, float weight
 
 }  // namespace
 
-std::vector<HostTensor> Conv::evaluate(HostInputs inputs) const {
-  const TensorType type = infer_known(*this, inputs)[0];
-  const WindowPlacement p = as_3d(place(known_inputs(inputs)));
-  const HostTensor x_tensor = cast(*inputs[0], DType::f32), w_tensor = cast(*inputs[1], DType::f32);
+void Conv::convolve(const HostTensor& x_tensor, const HostTensor& w_tensor, const Sink& sink) const {
+  const WindowPlacement p = as_3d(place(known_inputs(std::array{&x_tensor, &w_tensor})));
   const float* x = x_tensor.as<float>().data();
   const float* w = w_tensor.as<float>().data();
-  const bool has_bias = inputs.size() > 2 && inputs[2] != nullptr;
-  const std::vector<float> bias = has_bias ? inputs[2]->to_floats() : std::vector<float>();
-
   const int64_t batches = x_tensor.shape()[0], channels = x_tensor.shape()[1], filters = w_tensor.shape()[0];
   const int64_t group_channels = channels / group, group_filters = filters / group;
   const int64_t in_plane = element_count(p.input), out_plane = element_count(p.output);
   const int64_t taps = element_count(p.kernel);
-  HostTensor y_tensor(DType::f32, type.shape);
-  float* y = y_tensor.mutable_as<float>().data();
   std::vector<double> sums(static_cast<size_t>(out_plane));
   for (int64_t n = 0; n < batches; ++n) {
     for (int64_t m = 0; m < filters; ++m) {
-      std::fill(sums.begin(), sums.end(), has_bias ? static_cast<double>(bias[static_cast<size_t>(m)]) : 0.0);
+      std::fill(sums.begin(), sums.end(), 0.0);
       for (int64_t c = 0; c < group_channels; ++c) {
         const float* in = x + (n * channels + m / group_filters * group_channels + c) * in_plane;
         const float* kernel = w + (m * group_channels + c) * taps;
@@ -103,10 +96,23 @@ std::vector<HostTensor> Conv::evaluate(HostInputs inputs) const {
           }
         }
       }
-      for (const double sum : sums) *y++ = apply(activation, static_cast<float>(sum));
+      sink(m, sums);
     }
   }
-  return {cast(y_tensor, type.dtype)};
+}
+
+std::vector<HostTensor> Conv::evaluate(HostInputs inputs) const {
+  const TensorType type = infer_known(*this, inputs)[0];
+  const bool has_bias = inputs.size() > 2 && inputs[2] != nullptr;
+  const std::vector<float> bias = has_bias ? inputs[2]->to_floats() : std::vector<float>();
+  HostTensor y(DType::f32, type.shape);
+  float* out = y.mutable_as<float>().data();
+  convolve(cast(*inputs[0], DType::f32), cast(*inputs[1], DType::f32),
+           [&](int64_t filter, std::span<const double> plane) {
+             const double offset = has_bias ? static_cast<double>(bias[static_cast<size_t>(filter)]) : 0.0;
+             for (const double sum : plane) *out++ = apply(activation, static_cast<float>(sum + offset));
+           });
+  return {cast(y, type.dtype)};
 }
 
 uint64_t Conv::macs(Inputs inputs) const {

@@ -1,6 +1,8 @@
 // Convolution. https://onnx.ai/onnx/operators/onnx__Conv.html
 #pragma once
 
+#include <functional>
+
 #include "graph/operator_support.hpp"
 #include "graph/window.hpp"
 
@@ -14,6 +16,11 @@ struct Conv : Operator {
   Activation activation;
 
   WindowPlacement place(Inputs inputs) const;
+
+  // The sums before bias and activation, one output plane of one filter after the other; x and w are float32
+  // of shapes that infer() has accepted. In double, which is exact for products of 8-bit integers.
+  using Sink = std::function<void(int64_t filter, std::span<const double> plane)>;
+  void convolve(const HostTensor& x, const HostTensor& w, const Sink& sink) const;
 
   std::string_view type() const override { return "Conv"; }
   std::vector<TensorType> infer(Inputs inputs) const override;

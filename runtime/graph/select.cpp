@@ -56,8 +56,35 @@ std::vector<HostTensor> Where::evaluate(HostInputs inputs) const {
   return {result};
 }
 
+std::vector<TensorType> Shrink::infer(Inputs inputs) const {
+  const TensorType& x = input_type(inputs, 0, "input");
+  if (x.dtype == DType::boolean) refuse_model("Shrink of bool");
+  return {x};
+}
+
+std::vector<HostTensor> Shrink::evaluate(HostInputs inputs) const {
+  const TensorType type = infer_known(*this, inputs)[0];
+  HostTensor y = cast(*inputs[0], DType::f32);
+  for (float& x : y.mutable_as<float>()) x = x < -lambda ? x + bias : x > lambda ? x - bias : 0.0f;
+  return {cast(y, type.dtype)};
+}
+
+Attributes Shrink::attributes() const {
+  Attributes result;
+  result.set("lambd", lambda);
+  result.set("bias", bias);
+  return result;
+}
+
 std::shared_ptr<const Operator> make_prelu(const NodeSpec&) { return std::make_shared<PRelu>(); }
 
 std::shared_ptr<const Operator> make_where(const NodeSpec&) { return std::make_shared<Where>(); }
+
+std::shared_ptr<const Operator> make_shrink(const NodeSpec& spec) {
+  auto op = std::make_shared<Shrink>();
+  op->lambda = spec.attributes->get_float("lambd", 0.5f);
+  op->bias = spec.attributes->get_float("bias", 0.0f);
+  return op;
+}
 
 }  // namespace vellum

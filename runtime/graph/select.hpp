@@ -1,4 +1,4 @@
-// Elementwise choices. https://onnx.ai/onnx/operators/onnx__PRelu.html, onnx__Where.html
+// Elementwise choices. https://onnx.ai/onnx/operators/onnx__PRelu.html, onnx__Where.html, onnx__Shrink.html
 #pragma once
 
 #include "graph/operator_support.hpp"
@@ -17,6 +17,16 @@ struct Where : Operator {
   std::string_view type() const override { return "Where"; }
   std::vector<TensorType> infer(Inputs inputs) const override;
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+};
+
+// x < -lambda ? x + bias : x > lambda ? x - bias : 0.
+struct Shrink : Operator {
+  float lambda = 0.5f, bias = 0.0f;
+
+  std::string_view type() const override { return "Shrink"; }
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  Attributes attributes() const override;
 };
 
 }  // namespace vellum

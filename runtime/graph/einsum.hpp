@@ -1,0 +1,26 @@
+// https://onnx.ai/onnx/operators/onnx__Einsum.html
+#pragma once
+
+#include "graph/operator_support.hpp"
+
+namespace vellum {
+
+// Sums of products over named dimensions: "bij,bjk->bik". "..." stands for dimensions that broadcast.
+struct Einsum : Operator {
+  std::string equation;
+
+  // Every term as labels, one per dimension; dimensions under "..." get labels of their own, from the last
+  // backwards. For given ranks of the inputs.
+  struct Terms {
+    std::vector<std::string> inputs;
+    std::string output, summed;
+  };
+  Terms terms(Inputs inputs) const;
+
+  std::string_view type() const override { return "Einsum"; }
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  Attributes attributes() const override;
+};
+
+}  // namespace vellum

@@ -1,0 +1,44 @@
+// Between real numbers and 8-bit integers: real = (integer - zero point) * scale.
+// https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html, onnx__DequantizeLinear.html,
+// onnx__DynamicQuantizeLinear.html
+#pragma once
+
+#include "graph/operator_support.hpp"
+
+namespace vellum {
+
+// Inputs x, y_scale, y_zero_point (optional; its dtype is the output's, else uint8). Scale and zero point are
+// scalars or have one element per index along `axis`. Rounds half to even, saturates.
+struct QuantizeLinear : Operator {
+  int64_t axis = 1;
+
+  std::string_view type() const override { return "QuantizeLinear"; }
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  Attributes attributes() const override;
+};
+
+// Inputs x, x_scale, x_zero_point (optional: 0).
+struct DequantizeLinear : Operator {
+  int64_t axis = 1;
+
+  std::string_view type() const override { return "DequantizeLinear"; }
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  Attributes attributes() const override;
+};
+
+// Outputs y (uint8), y_scale and y_zero_point chosen from the range of x, which is stretched to hold 0.
+struct DynamicQuantizeLinear : Operator {
+  std::string_view type() const override { return "DynamicQuantizeLinear"; }
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+};
+
+// One value, or one per index along `axis`, checked against a tensor of `shape`. Throws otherwise.
+void check_per_axis(const TensorType& parameter, std::string_view what, const Shape& shape, int64_t axis);
+// Rounds half to even, adds the zero point and saturates to the range of `dtype` (int8 or uint8).
+int64_t requantize(double value, int64_t zero_point, DType dtype);
+bool is_byte(DType dtype);
+
+}  // namespace vellum
