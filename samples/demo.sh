@@ -21,4 +21,4 @@ cmake --build "$build" --target face_detection
 
 exec "$build/samples/face_detection/face_detection" \
   "$cache/models/face_detection_front_128x128_barracuda.onnx" "$cache/photos/astronaut.png" \
-  --output "$build/faces.png" --cache "$cache/pipelines" --reuse-table "$@"
+  --output "$build/faces.png" --cache "$cache/pipelines" --storage image2d --reuse-table "$@"

@@ -26,6 +26,7 @@ struct Options {
   std::string device;
   float threshold = 0.5f;
   float overlap = 0.3f;
+  StorageChoice storage = StorageChoice::automatic;
   bool reuse_table = false;
 };
 
@@ -88,8 +89,12 @@ void run(const Options& options) {
   device_options.device = options.device;
   device_options.cache_folder = options.cache_folder;
   const Device device = Device::open(device_options);
-  Session session(device, model);
+  SessionOptions session_options;
+  session_options.storage = options.storage;
+  Session session(device, model, session_options);
   std::printf("running on %s\n", device.info().name.c_str());
+  for (const std::string& warning : session.warnings())
+    std::fprintf(stderr, "warning: %s\n", warning.c_str());
 
   const Letterbox box = letterbox(image, input_side(model));
   const std::map<std::string, Tensor> outputs = session.run({{model.inputs()[0].name, network_input(box)}});
@@ -106,6 +111,11 @@ void run(const Options& options) {
 
 int main(int argc, char** argv) {
   vellum::samples::Options options;
+  using vellum::StorageChoice;
+  const std::map<std::string, StorageChoice> storage_names{{"auto", StorageChoice::automatic},
+                                                           {"image2d", StorageChoice::image2d},
+                                                           {"image3d", StorageChoice::image3d},
+                                                           {"buffer", StorageChoice::buffer}};
   CLI::App app("Finds faces in a photo with MediaPipe's BlazeFace and marks them in a copy of it.");
   app.option_defaults()->take_last();  // so that what follows a script's own arguments wins
   app.add_option("model", options.model, "BlazeFace as ONNX, front (128x128) or back (256x256)")->required();
@@ -119,6 +129,9 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   app.add_option("--device", options.device, "Vulkan device, a number or part of a name (default: the best)");
+  app.add_option("--storage", options.storage,
+                 "what intermediate tensors live in (default: what suits the device)")
+      ->transform(CLI::CheckedTransformer(storage_names).description("{auto, image2d, image3d, buffer}"));
   app.add_option("--cache", options.cache_folder, "folder that keeps compiled shaders for the next start");
   app.add_flag("--reuse-table", options.reuse_table,
                "print which textures carried the tensors, and how many each");
