@@ -37,10 +37,10 @@ bool fits_channels4(const Lowering& lowering) {
 
 TensorId read_operand(Lowering& lowering, size_t i, Layout layout, size_t rank) {
   const Shape& shape = lowering.input_type(i).shape;
-  const bool integers = !is_float(lowering.input_type(i).dtype);
   const bool few = element_count(shape) <= kExactConstants;
   const bool lower_rank = layout == Layout::channels4 && shape.size() < rank;
-  if (lowering.constant(i) && (integers || few || lower_rank))
+  const bool as_floats = is_float(lowering.input_type(i).dtype) || is_float(lowering.output_type().dtype);
+  if (lowering.constant(i) && as_floats && (few || lower_rank || !is_float(lowering.input_type(i).dtype)))
     return exact_constant(lowering, i, layout,
                           padded_to_rank(shape, layout == Layout::channels4 ? rank : shape.size()));
   return lowering.read(i, layout);
@@ -85,6 +85,40 @@ bool floats(const Lowering& lowering) {
   return is_float(lowering.output_type().dtype);
 }
 
+// Integers of 32 bits and more; those of the device have 32. Narrower ones would not wrap around in time.
+bool computes_on_device(DType dtype, const Binary& op) {
+  const bool narrow = dtype == DType::i8 || dtype == DType::u8 || dtype == DType::i16 || dtype == DType::u16;
+  const bool wide_unsigned = dtype == DType::u32 || dtype == DType::u64;
+  const bool arithmetic = !is_comparison(op.kind) && !is_logical(op.kind);
+  return !wide_unsigned && !(arithmetic && narrow) && op.kind != BinaryKind::pow &&
+         op.kind != BinaryKind::shift_left && op.kind != BinaryKind::shift_right && !op.activation;
+}
+
+// A function whose result is of integers (bool among them), from two tensors of integers or two of floats.
+void lower_integer_pair(Lowering& lowering, const std::string& function, const Binary& op) {
+  const Shape& shape = lowering.output_type().shape;
+  const bool floats_in = is_float(lowering.input_type(0).dtype);
+  const LoopNest nest = collapse({shape,
+                                  {broadcast_strides(lowering.input_type(0).shape, shape),
+                                   broadcast_strides(lowering.input_type(1).shape, shape)}});
+  if (floats_in != is_float(lowering.input_type(1).dtype) || nest.dims.size() > kMaxRank ||
+      !computes_on_device(lowering.input_type(0).dtype, op))
+    return lowering.run_on_host(function + " of these element types or so many dimensions has no kernel");
+  const TensorId a = read_operand(lowering, 0, Layout::linear, shape.size());
+  const TensorId b = read_operand(lowering, 1, Layout::linear, shape.size());
+  const TensorId y = lowering.write(0, Layout::linear);
+  PushConstants constants;
+  constants.ints({element_count(shape), static_cast<int64_t>(nest.dims.size())});
+  push_padded(constants, nest.dims, kMaxRank);
+  push_padded(constants, nest.strides[0], kMaxRank);
+  push_padded(constants, nest.strides[1], kMaxRank);
+  Dispatch dispatch = make_dispatch("binary_integer", grid_1d(lowering.caps(), groups_of_four(shape)),
+                                    {reads(a), reads(b), writes(y)}, constants);
+  define(dispatch, "FUNCTION", function);
+  if (!floats_in) define(dispatch, "INTEGER");
+  lowering.dispatch(std::move(dispatch));
+}
+
 void lower_pair(Lowering& lowering, const std::string& function, const Activation& activation) {
   const Shape& shape = lowering.output_type().shape;
   if (!floats(lowering)) return lowering.run_on_host(function + " of or to integers has no kernel");
@@ -100,7 +134,9 @@ void lower_pair(Lowering& lowering, const std::string& function, const Activatio
 
 void lower_binary(Lowering& lowering) {
   const Binary& op = lowering.op<Binary>();
-  lower_pair(lowering, op.kind == BinaryKind::fmod ? "Fmod" : std::string(op.type()), op.activation);
+  const std::string function = op.kind == BinaryKind::fmod ? "Fmod" : std::string(op.type());
+  if (is_float(lowering.output_type().dtype)) return lower_pair(lowering, function, op.activation);
+  lower_integer_pair(lowering, function, op);
 }
 
 void lower_variadic(Lowering& lowering) {

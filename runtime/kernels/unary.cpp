@@ -31,10 +31,25 @@ void activate(Lowering& lowering, const Activation& activation) {
   lowering.dispatch(std::move(dispatch));
 }
 
+// Not, IsNaN and IsInf.
+void lower_test(Lowering& lowering, const Unary& op) {
+  std::string function(op.type());
+  if (op.kind == UnaryKind::is_inf && op.detect_positive != op.detect_negative)
+    function += op.detect_positive ? "Positive" : "Negative";
+  const int64_t count4 = groups_of_four(lowering.output_type().shape);
+  const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
+  Dispatch dispatch = make_dispatch("unary_integer", grid_1d(lowering.caps(), count4), {reads(x), writes(y)},
+                                    PushConstants().ints({count4}));
+  define(dispatch, "FUNCTION", function);
+  lowering.dispatch(std::move(dispatch));
+}
+
 }  // namespace
 
 void lower_unary(Lowering& lowering) {
   const Unary& op = lowering.op<Unary>();
+  const bool detects = op.kind != UnaryKind::is_inf || op.detect_positive || op.detect_negative;
+  if (lowering.output_type().dtype == DType::boolean && detects) return lower_test(lowering, op);
   if (!all_float(lowering))
     return lowering.run_on_host(std::string(op.type()) + " of or to integers has no kernel");
   if (op.kind == UnaryKind::activation) return activate(lowering, op.activation);

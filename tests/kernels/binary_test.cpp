@@ -101,6 +101,46 @@ TEST(Binary, InfinityAndNaN) {
     check_operator({.type = type, .inputs = {a, b}, .fp16 = false});
 }
 
+// A few values, so that some are equal.
+HostTensor rounded(Shape shape, uint32_t seed) {
+  HostTensor tensor = random_tensor(std::move(shape), seed, -3.0f, 3.0f);
+  for (float& value : tensor.mutable_as<float>()) value = std::round(value);
+  return tensor;
+}
+
+HostTensor integers(Shape shape, uint32_t seed) {
+  HostTensor tensor(DType::i64, shape);
+  const HostTensor values = rounded(std::move(shape), seed);
+  for (size_t i = 0; i < values.as<float>().size(); ++i)
+    tensor.mutable_as<int64_t>()[i] = static_cast<int64_t>(values.as<float>()[i]);
+  return tensor;
+}
+
+TEST(Binary, Comparisons) {
+  for (const char* type : {"Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual"}) {
+    check_operator({.type = type, .inputs = {rounded({2, 5, 3, 7}, 40), rounded({2, 5, 3, 7}, 41)}});
+    check_operator(
+        {.type = type, .inputs = {rounded({2, 5, 3, 7}, 42), rounded({5, 1, 1}, 43)}, .constants = {1}});
+    check_operator({.type = type, .inputs = {integers({3, 5}, 44), integers({5}, 45)}});
+  }
+}
+
+TEST(Binary, IntegerArithmetic) {
+  for (const char* type : {"Add", "Sub", "Mul", "Div", "Mod", "Min", "Max"}) {
+    check_operator({.type = type, .inputs = {integers({2, 5, 3}, 46), integers({2, 5, 3}, 47)}});
+    check_operator({.type = type, .inputs = {integers({3, 5}, 48), integers({}, 50)}, .constants = {1}});
+  }
+}
+
+TEST(Binary, Logic) {
+  const auto flags = [](std::array<uint8_t, 6> values, Shape shape) {
+    return HostTensor::from<uint8_t>(DType::boolean, std::move(shape), values);
+  };
+  const HostTensor a = flags({1, 0, 1, 1, 0, 0}, {2, 3}), b = flags({1, 1, 0, 0, 1, 0}, {2, 3});
+  for (const char* type : {"And", "Or", "Xor"}) check_operator({.type = type, .inputs = {a, b}});
+  check_operator({.type = "Not", .inputs = {a}});
+}
+
 TEST(Binary, PRelu) {
   const HostTensor x = random_tensor({2, 5, 3, 7}, 24);
   for (const Shape& slope : {Shape{1}, Shape{5, 1, 1}, Shape{1, 5, 1, 1}, Shape{5, 3, 7}, Shape{2, 5, 3, 7}})

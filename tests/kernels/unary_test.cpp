@@ -58,6 +58,19 @@ TEST(Unary, InfinityAndNaN) {
     check_operator({.type = type, .inputs = {HostTensor::f32({1, 5, 1, 1}, values)}, .fp16 = false});
 }
 
+TEST(Unary, TestsForInfinityAndNaN) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const HostTensor x =
+      HostTensor::f32({1, 6, 1, 1}, std::array{infinity, -infinity, std::nanf(""), 0.0f, 1.0f, -1.0f});
+  check_operator({.type = "IsNaN", .inputs = {x}, .fp16 = false});
+  for (const auto& [positive, negative] : {std::pair{1, 1}, std::pair{1, 0}, std::pair{0, 1}}) {
+    OperatorCase test{.type = "IsInf", .inputs = {x}, .fp16 = false};
+    test.attributes.set("detect_positive", int64_t{positive});
+    test.attributes.set("detect_negative", int64_t{negative});
+    check_operator(test);
+  }
+}
+
 TEST(Unary, ClipWithBoundsThatAreInputs) {
   const HostTensor low = HostTensor::f32({}, std::array{-0.5f}),
                    high = HostTensor::f32({}, std::array{0.75f});

@@ -1,0 +1,18 @@
+// FUNCTION (integer.glsl) of one linear tensor; the result is of integers.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+layout(push_constant) uniform Params {
+  int count4;
+};
+
+#include "tensor.glsl"
+#include "integer.glsl"
+
+LINEAR_IN(0, x)
+LINEAR_OUT(1, y)
+
+void main() {
+  int i4 = flat_index();
+  if (i4 < count4) store_y(i4, FUNCTION(load4_x(i4)));
+}
