@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -115,7 +116,7 @@ struct Port {
 };
 
 struct Program {
-  std::vector<VirtualTensor> tensors;
+  std::deque<VirtualTensor> tensors;  // references stay valid while tensors are added
   std::vector<Task> tasks;
   std::vector<Port> inputs, outputs;
   std::vector<std::string> warnings;  // e.g. operators that run on the host

@@ -1,0 +1,63 @@
+// Every intermediate value of the real models equals the host reference: names the first layer that differs.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "exec/executor.hpp"
+#include "import/import.hpp"
+#include "kernels/lowering.hpp"
+#include "passes/passes.hpp"
+#include "support/fetched_model.hpp"
+#include "support/gpu_test.hpp"
+
+namespace vellum::test {
+namespace {
+
+// |difference| relative to the largest magnitude of the tensor, since sums may cancel.
+double difference(const HostTensor& got, const HostTensor& want) {
+  double worst = 0, largest = 1;
+  const std::vector<float> a = got.to_floats(), b = want.to_floats();
+  for (size_t i = 0; i < b.size(); ++i) largest = std::max(largest, std::abs(double{b[i]}));
+  for (size_t i = 0; i < b.size(); ++i) {
+    const double element = std::abs(double{a[i]} - b[i]) / largest;
+    worst = std::isnan(element) ? INFINITY : std::max(worst, element);
+  }
+  return worst;
+}
+
+class Layers : public testing::TestWithParam<std::tuple<FetchedModel, StorageChoice>> {};
+
+std::string case_name(const testing::TestParamInfo<std::tuple<FetchedModel, StorageChoice>>& info) {
+  static const char* const storages[] = {"automatic", "image2d", "image3d", "buffer"};
+  return std::get<0>(info.param).name + "_" + storages[static_cast<int>(std::get<1>(info.param))];
+}
+
+TEST_P(Layers, AgreeWithTheHostReference) {
+  const auto& [which, storage] = GetParam();
+  Graph graph = optimise(import_model(which.model()), {});
+  std::vector<std::string> producers;
+  graph.outputs.clear();
+  for (const Node& node : graph.nodes)
+    for (ValueId id : node.outputs) {
+      graph.outputs.push_back(id);
+      producers.push_back(describe(node));
+    }
+  const std::vector<HostTensor> inputs{which.input()};
+  const std::vector<HostTensor> want = evaluate(graph, inputs);
+  Executor executor(test_context(), lower(graph, test_context()->caps(), {.storage = storage}), {});
+  executor.set_input(0, inputs[0]);
+  executor.run();
+  for (size_t i = 0; i < want.size(); ++i) { auto a=executor.output(i).to_floats(), b=want[i].to_floats(); size_t z=0; for(float v: a) z+= v==0; printf("%s %s diff %g zeros %zu of %zu first %g want %g mid %g want %g\n", producers[i].substr(0,6).c_str(), to_string(want[i].shape()).c_str(), difference(executor.output(i), want[i]), z, a.size(), a[0], b[0], a[a.size()/2], b[a.size()/2]); }
+  for (size_t i = 0; i < want.size(); ++i)
+    ASSERT_LE(difference(executor.output(i), want[i]), 1e-4)
+        << producers[i] << " -> '" << graph.values[graph.outputs[i]].name << "' " << to_string(want[i].shape());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Layers,
+                         testing::Combine(testing::ValuesIn(fetched_models()),
+                                          testing::Values(StorageChoice::image2d, StorageChoice::image3d,
+                                                          StorageChoice::buffer)),
+                         case_name);
+
+}  // namespace
+}  // namespace vellum::test
