@@ -7,19 +7,22 @@ layout(push_constant) uniform Params {
 };
 
 #include "tensor.glsl"
+#include "divide.glsl"
 
 LINEAR_IN(0, x)
 TENSOR_OUT(1, y)
 
 void main() {
-  ivec3 id = ivec3(gl_GlobalInvocationID);
-  int W = y_shape.x, H = y_shape.y, C = y_shape.z, N = y_shape.w, S = slices(C);
-  if (id.x >= W || id.y >= H || id.z >= S * N) return;
-  int slice = id.z % S, n = id.z / S;
+  int W = y_shape.x, H = y_shape.y, C = y_shape.z, N = y_shape.w;
+  ivec2 by_column = divide(flat_index(), W);
+  ivec2 by_row = divide(by_column.x, H);
+  ivec2 by_slice = divide(by_row.x, slices(C));
+  ivec4 p = ivec4(by_column.y, by_row.y, by_slice.y, by_slice.x);
+  if (p.w >= N) return;
   int plane = W * H;
-  int first = (n * C + 4 * slice) * plane + id.y * W + id.x;
+  int first = (p.w * C + 4 * p.z) * plane + p.y * W + p.x;
   vec4 v = vec4(0);
   for (int j = 0; j < 4; ++j)
-    if (4 * slice + j < C) v[j] = load_x(first + j * plane);
-  store_y(ivec4(id.xy, slice, n), v);
+    if (4 * p.z + j < C) v[j] = load_x(first + j * plane);
+  store_y(p, v);
 }

@@ -211,7 +211,7 @@ TensorId ProgramBuilder::convert(TensorId from, ValueId value, Layout layout) {
   const Shape& shape = graph_.values[value].type.shape;
   const auto [n, c, h, w] = nchw(shape);
   const bool linear = layout == Layout::linear;
-  const Grid grid = linear ? grid_1d(caps_, (element_count(shape) + 3) / 4) : grid_3d(caps_, w, h, (c + 3) / 4 * n);
+  const Grid grid = grid_1d(caps_, linear ? (element_count(shape) + 3) / 4 : n * ((c + 3) / 4) * h * w);
   Dispatch dispatch{.op = "Convert", .shader = linear ? "to_linear" : "to_channels4",
                     .workgroup_size = grid.workgroup_size, .workgroup_count = grid.workgroup_count,
                     .bindings = {{from, Access::read}, {to, Access::write}},
