@@ -1,5 +1,6 @@
 #include "api/guard.hpp"
 #include "api/impl.hpp"
+#include "platform/files.hpp"
 
 namespace vellum {
 namespace {
@@ -48,6 +49,10 @@ std::vector<DeviceInfo> devices() {
   });
 }
 
+std::filesystem::path default_cache_folder() {
+  return guard([] { return platform::default_cache_folder(); });
+}
+
 Device Device::open(const DeviceOptions& options) {
   return guard([&] {
     gpu::ContextOptions context;
@@ -60,6 +65,11 @@ Device Device::open(const DeviceOptions& options) {
     impl->context = gpu::Context::create(context);
     return Device(std::move(impl));
   });
+}
+
+uint64_t Device::validation_messages() const {
+  const gpu::ValidationCounts counts = impl_->context->validation_messages();
+  return counts.errors + counts.warnings;
 }
 
 DeviceInfo Device::info() const { return device_info(impl_->context->caps(), 0); }

@@ -74,8 +74,10 @@ std::string describe(const Model& model, std::string_view stage, const SessionOp
     if (stage == "graph") return to_text(optimise(model.impl()->graph, options.input_shapes));
     const Program program = make_program(model, device ? device->impl()->context->caps() : DeviceCaps{}, options);
     if (stage == "program") return to_text(program);
-    if (stage == "plan")
-      return to_text(plan_memory(program, options.memory, planner::object_strategy_from_name(options.strategy), 16), program);
+    if (stage == "plan") {
+      const auto strategy = planner::object_strategy_from_name(options.strategy);
+      return to_text(plan_memory(program, options.memory, strategy, kBufferAlignment), program);
+    }
     throw Error(ErrorCode::invalid_argument,
                 "stage '" + std::string(stage) + "' is none of graph, program and plan");
   });

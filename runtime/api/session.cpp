@@ -116,6 +116,7 @@ MemoryReport Session::memory() const {
     report.lower_bound_bytes = plan.lower_bound_bytes;
     report.allocated_bytes = impl_->executor.allocated().intermediates;
     report.weights_bytes = impl_->executor.allocated().weights;
+    report.peak_weights_bytes = report.weights_bytes;  // all weights stay for as long as the session lives
     report.in_out_bytes = impl_->executor.allocated().in_out;
     return report;
   });

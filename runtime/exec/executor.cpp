@@ -26,8 +26,6 @@ gpu::PipelineKey pipeline_key(const Program& program, const Dispatch& dispatch) 
   return key;
 }
 
-constexpr uint64_t kBufferAlignment = 16;  // a vec4: what every kernel may read or write at once
-
 }  // namespace
 
 Executor::Executor(std::shared_ptr<gpu::Context> context, Program program, const ExecutorOptions& options)

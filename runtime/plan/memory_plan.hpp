@@ -39,6 +39,8 @@ struct SharedObject {
 };
 
 inline constexpr uint32_t kNoObject = UINT32_MAX;
+// Bytes that shared buffers are rounded up to: a vec4, what every kernel may read or write at once.
+inline constexpr uint64_t kBufferAlignment = 16;
 
 struct MemoryPlan {
   MemoryMode mode = MemoryMode::shared_objects;

@@ -19,7 +19,11 @@ fs::path temporary_name(const fs::path& path) {
   static std::atomic<uint32_t> counter{0};
   std::random_device random;
   fs::path name = path;
-  name += "." + std::to_string(random()) + "-" + std::to_string(counter.fetch_add(1)) + ".tmp";
+  name += '.';
+  name += std::to_string(random());
+  name += '-';
+  name += std::to_string(counter.fetch_add(1));
+  name += ".tmp";
   return name;
 }
 

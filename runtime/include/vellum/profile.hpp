@@ -27,6 +27,7 @@ struct MemoryReport {
   uint64_t lower_bound_bytes = 0;   // no plan of shared objects can be smaller
   uint64_t allocated_bytes = 0;     // for intermediates, as passed to vkAllocateMemory
   uint64_t weights_bytes = 0;       // likewise, for weights
+  uint64_t peak_weights_bytes = 0;  // most of them at any time
   uint64_t in_out_bytes = 0;        // likewise, for inputs and outputs
 };
 

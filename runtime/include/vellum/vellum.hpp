@@ -36,7 +36,7 @@ struct DeviceInfo {
   std::string type;         // "discrete GPU", "integrated GPU", "virtual GPU", "CPU", "other"
   std::string driver;       // name and version
   std::string api_version;  // "1.3.230"
-  std::string preferred_storage;  // what Storage::automatic means on it
+  std::string preferred_storage;  // what StorageChoice::automatic means on it
   bool fp16_arithmetic = false;
   float timestamp_period_ns = 0;  // 0: no GPU timestamps
   uint32_t max_image_dimension_2d = 0, max_image_dimension_3d = 0;
@@ -45,6 +45,9 @@ struct DeviceInfo {
 
 // The Vulkan devices of this machine that can compute. Error(no_device) without a Vulkan loader.
 VELLUM_API std::vector<DeviceInfo> devices();
+
+// The user's folder for Vellum's caches, after the platform's custom; empty where the environment names none.
+VELLUM_API std::filesystem::path default_cache_folder();
 
 struct DeviceOptions {
   // A number as devices() counts, or (part of) a name. Empty: a discrete GPU, else an integrated one, else a CPU.
@@ -64,6 +67,8 @@ class VELLUM_API Device {
  public:
   static Device open(const DeviceOptions& options = {});
   DeviceInfo info() const;
+  // Errors and warnings that the validation layer has reported so far.
+  uint64_t validation_messages() const;
 
   struct Impl;
   const std::shared_ptr<Impl>& impl() const { return impl_; }

@@ -1,0 +1,134 @@
+// vellum bench: how long an inference takes.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "inputs.hpp"
+#include "options.hpp"
+#include "output.hpp"
+
+namespace vellum::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Arguments {
+  Options options;
+  std::string model;
+  std::vector<std::string> inputs;
+  size_t runs = 0;     // 0: 50, or as many as fit into `seconds`
+  double seconds = 0;  // 0: no limit
+  size_t warm_up = 3;
+  uint32_t seed = 1;
+};
+
+double since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+struct Times {
+  double load = 0, first = 0;
+  std::vector<double> runs;  // sorted
+};
+
+// The smallest value that at least this share of the sorted times does not exceed (nearest rank).
+double percentile(const std::vector<double>& sorted, double share) {
+  const auto rank = static_cast<size_t>(std::ceil(share * static_cast<double>(sorted.size())));
+  return sorted[std::max<size_t>(rank, 1) - 1];
+}
+
+double median(const std::vector<double>& sorted) {
+  const size_t middle = sorted.size() / 2;
+  return sorted.size() % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+void measure(Session& session, const Arguments& arguments, Times& times) {
+  Clock::time_point start = Clock::now();
+  session.run();
+  times.first = since(start);
+  Progress progress("bench");
+  for (size_t i = 0; i < arguments.warm_up; ++i) {
+    session.run();
+    progress.show(i + 1, arguments.warm_up);
+  }
+  const size_t limit = arguments.runs ? arguments.runs : arguments.seconds > 0 ? 0 : 50;
+  const Clock::time_point begin = Clock::now();
+  do {
+    start = Clock::now();
+    session.run();
+    times.runs.push_back(since(start));
+    progress.show(times.runs.size(), limit);
+  } while ((limit == 0 || times.runs.size() < limit) &&
+           (arguments.seconds <= 0 || since(begin) < arguments.seconds * 1e3));
+  std::sort(times.runs.begin(), times.runs.end());
+}
+
+void bench(const Arguments& arguments) {
+  const OpenedDevice device(arguments.options);
+  Times times;
+  const Clock::time_point start = Clock::now();
+  const Model model = Model::load(arguments.model);
+  times.load = since(start);
+  Inputs inputs = read_inputs(model, arguments.inputs);
+  SessionOptions options = session_options(arguments.options);
+  options.input_shapes = with_shapes_of(model, inputs, std::move(options.input_shapes));
+  const Clock::time_point making = Clock::now();
+  Session session(device.device(), model, options);
+  times.load += since(making);
+
+  fill_with_random(session.inputs(), inputs, arguments.seed);
+  for (const auto& [name, tensor] : inputs) session.set_input(name, tensor);
+  measure(session, arguments, times);
+  device.check_validation();
+
+  const std::string device_name = device.device().info().name;
+  if (arguments.options.json)
+    return print_json(nlohmann::json{{"runs", times.runs.size()},
+                                     {"min_ms", times.runs.front()},
+                                     {"median_ms", median(times.runs)},
+                                     {"p95_ms", percentile(times.runs, 0.95)},
+                                     {"first_ms", times.first},
+                                     {"load_ms", times.load},
+                                     {"dispatches", session.dispatch_count()},
+                                     {"pipelines", session.pipeline_count()},
+                                     {"device", device_name}});
+  print(fmt::format(
+      "{}: {} dispatches, {} pipelines\n"
+      "inference  min {:.3f} ms  median {:.3f} ms  p95 {:.3f} ms  ({} runs)\n"
+      "cold start  load {:.1f} ms  first inference {:.1f} ms\n",
+      device_name, session.dispatch_count(), session.pipeline_count(), times.runs.front(), median(times.runs),
+      percentile(times.runs, 0.95), times.runs.size(), times.load, times.first));
+}
+
+}  // namespace
+
+Command add_bench(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("bench", "Time of an inference, and of the cold start apart");
+  command->add_option("MODEL", arguments->model, "ONNX file")->required();
+  command->add_option("-i,--input", arguments->inputs, "NAME=FILE.npy; other inputs are random; repeatable")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command
+      ->add_option("--runs", arguments->runs, "inferences that are timed; default: 50, or --seconds decides")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--seconds", arguments->seconds, "stop after this time")->check(CLI::PositiveNumber);
+  command->add_option("--warm-up", arguments->warm_up, "inferences before that, after the first")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--seed", arguments->seed, "of the random inputs")->capture_default_str();
+  add_options(*command, arguments->options, "of sharing memory, see docs/planner.md");
+  command->footer(
+      "An inference is from submitting to the end on the device; inputs and outputs are not copied.\n"
+      "Load is reading the model and making the session; opening the device is not in it.\n"
+      "Example:\n  vellum bench model.onnx --seconds 10 --precision fp16");
+  return {command, [arguments] { bench(*arguments); }};
+}
+
+}  // namespace vellum::cli

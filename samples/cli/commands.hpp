@@ -1,0 +1,25 @@
+// The commands of the tool, each in the file of its name.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace vellum::cli {
+
+struct Command {
+  CLI::App* parser;
+  std::function<void()> run;  // after parsing; may throw Error
+};
+
+Command add_devices(CLI::App& app);
+Command add_inspect(CLI::App& app);
+Command add_plan(CLI::App& app);
+Command add_run(CLI::App& app);
+Command add_bench(CLI::App& app);
+Command add_profile(CLI::App& app);
+
+}  // namespace vellum::cli

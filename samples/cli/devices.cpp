@@ -1,0 +1,66 @@
+// vellum devices: what there is, and what Vellum will use of it.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "options.hpp"
+#include "output.hpp"
+
+namespace vellum::cli {
+namespace {
+
+nlohmann::json to_json(const DeviceInfo& device) {
+  return {{"index", device.index},
+          {"name", device.name},
+          {"type", device.type},
+          {"driver", device.driver},
+          {"api_version", device.api_version},
+          {"preferred_storage", device.preferred_storage},
+          {"fp16_arithmetic", device.fp16_arithmetic},
+          {"timestamp_period_ns", device.timestamp_period_ns},
+          {"max_image_dimension_2d", device.max_image_dimension_2d},
+          {"max_image_dimension_3d", device.max_image_dimension_3d},
+          {"max_storage_buffer_range", device.max_storage_buffer_range}};
+}
+
+std::string table(const std::vector<DeviceInfo>& devices) {
+  if (devices.empty())
+    return "There is no Vulkan 1.1 device here. Mesa's lavapipe runs on any CPU (Debian: "
+           "mesa-vulkan-drivers).\n";
+  Table table;
+  for (const char* title :
+       {"#", "name", "type", "driver", "Vulkan", "storage", "fp16 arithmetic", "timestamps"})
+    table.column(title);
+  table.column("image 2D", Table::Align::right);
+  table.column("image 3D", Table::Align::right);
+  table.column("buffer bytes", Table::Align::right);
+  for (const DeviceInfo& device : devices)
+    table.row({std::to_string(device.index), device.name, device.type, device.driver, device.api_version,
+               device.preferred_storage, device.fp16_arithmetic ? "yes" : "no",
+               device.timestamp_period_ns > 0 ? "yes" : "no", grouped(device.max_image_dimension_2d),
+               grouped(device.max_image_dimension_3d), grouped(device.max_storage_buffer_range)});
+  return table.text();
+}
+
+}  // namespace
+
+Command add_devices(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("devices", "What Vulkan devices there are, and what Vellum will use of each");
+  add_options(*command, *options, "as for the other commands; means nothing here");
+  return {command, [options] {
+            std::vector<DeviceInfo> found;
+            if (options->device.empty() && options->limits.empty())
+              found = devices();
+            else
+              found.push_back(OpenedDevice(*options).device().info());
+            if (!options->json) return print(table(found));
+            nlohmann::json list = nlohmann::json::array();
+            for (const DeviceInfo& device : found) list.push_back(to_json(device));
+            print_json(nlohmann::json{{"devices", list}});
+          }};
+}
+
+}  // namespace vellum::cli

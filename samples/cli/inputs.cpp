@@ -1,0 +1,110 @@
+#include "inputs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <random>
+
+#include "common/npy.hpp"
+
+namespace vellum::cli {
+namespace {
+
+DType dtype_from_name(const std::string& text, const std::filesystem::path& file) {
+  for (DType type : {DType::f32, DType::f16, DType::f64, DType::i64, DType::i32, DType::i16, DType::i8,
+                     DType::u8, DType::boolean})
+    if (name(type) == text) return type;
+  throw Error(ErrorCode::unsupported, file.string() + ": elements of type " + text + " are not supported");
+}
+
+std::string list_names(const std::vector<TensorInfo>& tensors) {
+  std::string list;
+  for (const TensorInfo& tensor : tensors) list += (list.empty() ? "'" : ", '") + tensor.name + "'";
+  return list;
+}
+
+// The name may hold an equals sign, and so may the file: the model knows.
+size_t find_equals(const std::vector<TensorInfo>& inputs, const std::string& argument) {
+  for (size_t equals = argument.find('='); equals != std::string::npos;
+       equals = argument.find('=', equals + 1))
+    if (std::any_of(inputs.begin(), inputs.end(),
+                    [&](const TensorInfo& input) { return input.name == argument.substr(0, equals); }))
+      return equals;
+  const size_t first = argument.find('=');
+  if (first == std::string::npos)
+    throw Error(
+        ErrorCode::invalid_argument,
+        "-i " + argument + ": write it like NAME=FILE.npy; the model's inputs are " + list_names(inputs));
+  throw Error(ErrorCode::not_found,
+              "there is no input '" + argument.substr(0, first) + "'; the model has " + list_names(inputs));
+}
+
+// A generator of its own rather than std::uniform_*_distribution, whose results differ between standard
+// libraries.
+Tensor random_tensor(const TensorInfo& info, std::mt19937& generator) {
+  std::vector<float> values(static_cast<size_t>(checked_element_count(info.shape)));
+  const bool fraction = info.dtype == DType::f32 || info.dtype == DType::f16 || info.dtype == DType::f64;
+  for (float& value : values) {
+    const uint32_t bits = static_cast<uint32_t>(generator()) >> 8;
+    value = fraction ? static_cast<float>(bits) * 0x1p-24f : static_cast<float>(bits & 1);
+  }
+  return cast(Tensor::f32(info.shape, values), info.dtype);
+}
+
+}  // namespace
+
+Tensor read_tensor(const std::filesystem::path& file) {
+  const samples::NpyArray array = samples::read_npy(file);
+  Tensor tensor(dtype_from_name(array.dtype, file), array.shape);
+  if (tensor.byte_size() != array.data.size())
+    throw Error(ErrorCode::internal, file.string() + ": its data do not fill its shape");
+  if (!array.data.empty()) std::memcpy(tensor.mutable_data(), array.data.data(), array.data.size());
+  return tensor;
+}
+
+void write_tensor(const std::filesystem::path& file, const Tensor& tensor) {
+  samples::NpyArray array;
+  array.dtype = name(tensor.dtype());
+  array.shape = tensor.shape();
+  const auto* bytes = reinterpret_cast<const uint8_t*>(tensor.data());
+  array.data.assign(bytes, bytes + tensor.byte_size());
+  samples::write_npy(file, array);
+}
+
+Inputs read_inputs(const Model& model, const std::vector<std::string>& arguments) {
+  const std::vector<TensorInfo> known = model.inputs();
+  Inputs inputs;
+  for (const std::string& argument : arguments) {
+    const size_t equals = find_equals(known, argument);
+    if (!inputs.emplace(argument.substr(0, equals), read_tensor(argument.substr(equals + 1))).second)
+      throw Error(ErrorCode::invalid_argument, "input '" + argument.substr(0, equals) + "' is given twice");
+  }
+  return inputs;
+}
+
+void require_all(const Model& model, const Inputs& inputs) {
+  std::vector<TensorInfo> missing;
+  for (const TensorInfo& input : model.inputs())
+    if (!inputs.contains(input.name)) missing.push_back(input);
+  if (!missing.empty())
+    throw Error(ErrorCode::invalid_argument, "no file is given for " + list_names(missing) + "; add -i " +
+                                                 missing.front().name + "=FILE.npy (" +
+                                                 std::string(name(missing.front().dtype)) + " " +
+                                                 to_string(missing.front().shape) + ")");
+}
+
+InputShapes with_shapes_of(const Model& model, const Inputs& inputs, InputShapes shapes) {
+  for (const TensorInfo& input : model.inputs()) {
+    const auto tensor = inputs.find(input.name);
+    if (tensor != inputs.end() && !is_known(input.shape)) shapes.emplace(input.name, tensor->second.shape());
+  }
+  return shapes;
+}
+
+void fill_with_random(const std::vector<TensorInfo>& wanted, Inputs& inputs, uint32_t seed) {
+  std::mt19937 generator(seed);
+  for (const TensorInfo& info : wanted)
+    if (!inputs.contains(info.name)) inputs.emplace(info.name, random_tensor(info, generator));
+}
+
+}  // namespace vellum::cli

@@ -1,0 +1,30 @@
+// Inputs of a model from .npy files, or made up.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "vellum/vellum.hpp"
+
+namespace vellum::cli {
+
+using Inputs = std::map<std::string, Tensor>;
+
+Tensor read_tensor(const std::filesystem::path& file);
+void write_tensor(const std::filesystem::path& file, const Tensor& tensor);
+
+// NAME=FILE arguments. Error(not_found) where the model has no input of that name; the message lists those it
+// has.
+Inputs read_inputs(const Model& model, const std::vector<std::string>& arguments);
+// Error(invalid_argument) that names the inputs of the model that are not among `inputs`.
+void require_all(const Model& model, const Inputs& inputs);
+// Shapes from --shape, and for inputs whose dimensions the model leaves open those of their tensors.
+InputShapes with_shapes_of(const Model& model, const Inputs& inputs, InputShapes shapes);
+// Gives the inputs that are missing random values: floats in [0, 1), other numbers 0 or 1. The same for the
+// same seed.
+void fill_with_random(const std::vector<TensorInfo>& wanted, Inputs& inputs, uint32_t seed);
+
+}  // namespace vellum::cli

@@ -1,0 +1,132 @@
+// vellum inspect: what is in a model.
+#include <CLI/CLI.hpp>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "options.hpp"
+#include "output.hpp"
+
+namespace vellum::cli {
+namespace {
+
+struct Arguments {
+  Options options;
+  std::string model;
+  std::string stage;
+};
+
+std::string join(const std::vector<Shape>& shapes) {
+  std::string list;
+  for (const Shape& shape : shapes) list += (list.empty() ? "" : ", ") + to_string(shape);
+  return list;
+}
+
+struct Totals {
+  uint64_t parameters = 0, macs = 0;
+  std::map<std::string, size_t> operators;
+};
+
+Totals sum(const std::vector<NodeInfo>& nodes) {
+  Totals totals;
+  for (const NodeInfo& node : nodes) {
+    totals.parameters += node.parameters;
+    totals.macs += node.macs;
+    ++totals.operators[node.op];
+  }
+  return totals;
+}
+
+std::string ports(const char* title, const std::vector<TensorInfo>& tensors) {
+  std::string text;
+  for (const TensorInfo& tensor : tensors)
+    text += one_line(std::string(title) + "  " + tensor.name + "  " + std::string(name(tensor.dtype)) + " " +
+                     to_string(tensor.shape)) +
+            "\n";
+  return text;
+}
+
+std::string text(const Model& model, const std::vector<NodeInfo>& nodes) {
+  Table table;
+  for (const char* title : {"operator", "name", "output"}) table.column(title);
+  table.column("parameters", Table::Align::right);
+  table.column("MACs", Table::Align::right);
+  table.column("attributes");
+  for (const NodeInfo& node : nodes)
+    table.row({node.op, shortened(node.name, 40), join(node.output_shapes), grouped(node.parameters),
+               grouped(node.macs), shortened(node.attributes, 60)});
+  const Totals totals = sum(nodes);
+  std::string result =
+      ports("input ", model.inputs()) + ports("output", model.outputs()) + "\n" + table.text() + "\n";
+  result += std::to_string(nodes.size()) + " nodes, " + grouped(totals.parameters) + " parameters, " +
+            grouped(totals.macs) + " multiply-accumulates\n\n";
+  Table histogram;
+  histogram.column("operator");
+  histogram.column("count", Table::Align::right);
+  for (const auto& [op, count] : totals.operators) histogram.row({op, std::to_string(count)});
+  return result + histogram.text();
+}
+
+nlohmann::json to_json(const Model& model, const std::vector<NodeInfo>& nodes) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const NodeInfo& node : nodes)
+    list.push_back({{"name", node.name},
+                    {"op", node.op},
+                    {"attributes", node.attributes},
+                    {"inputs", node.inputs},
+                    {"outputs", node.outputs},
+                    {"output_shapes", node.output_shapes},
+                    {"parameters", node.parameters},
+                    {"macs", node.macs}});
+  const Totals totals = sum(nodes);
+  return {{"inputs", tensor_infos_json(model.inputs())},
+          {"outputs", tensor_infos_json(model.outputs())},
+          {"nodes", list},
+          {"parameters", totals.parameters},
+          {"macs", totals.macs},
+          {"operators", totals.operators}};
+}
+
+void print_stage(const Arguments& arguments, const Model& model) {
+  const std::optional<OpenedDevice> device = open_if_named(arguments.options);
+  const std::string text = describe(model, arguments.stage, session_options(arguments.options),
+                                    device ? &device->device() : nullptr);
+  if (!arguments.options.json) return print(text);
+  nlohmann::json lines = nlohmann::json::array();
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  print_json(nlohmann::json{{"stage", arguments.stage}, {"lines", lines}});
+}
+
+void inspect(const Arguments& arguments) {
+  const Model model = Model::load(arguments.model);
+  if (!arguments.stage.empty()) return print_stage(arguments, model);
+  const std::vector<NodeInfo> nodes = model.nodes(input_shapes(arguments.options));
+  if (arguments.options.json)
+    print_json(to_json(model, nodes));
+  else
+    print(text(model, nodes));
+}
+
+}  // namespace
+
+Command add_inspect(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command =
+      app.add_subcommand("inspect", "Operators, shapes, parameters and multiply-accumulates of a model");
+  command->add_option("MODEL", arguments->model, "ONNX file")->required();
+  command
+      ->add_option("--stage", arguments->stage, "graph (as optimised), program (dispatches) or plan (memory)")
+      ->check(CLI::IsMember({"graph", "program", "plan"}));
+  add_options(*command, arguments->options, "of --stage plan, see docs/planner.md");
+  command->footer(
+      "Examples:\n  vellum inspect model.onnx\n  vellum inspect model.onnx --shape image=1x3x224x224 "
+      "--stage program");
+  return {command, [arguments] { inspect(*arguments); }};
+}
+
+}  // namespace vellum::cli

@@ -1,0 +1,42 @@
+// vellum: what Vellum can do, from the command line. Exit status: 0 done, 1 the work failed, 2 usage.
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "commands.hpp"
+#include "output.hpp"
+
+namespace {
+
+using namespace vellum::cli;
+
+int run(const std::vector<Command>& commands) {
+  try {
+    for (const Command& command : commands)
+      if (command.parser->parsed()) command.run();
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << "vellum: " << one_line(error.what()) << '\n';
+    return 1;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Runs vision models on Vulkan devices and shows what they take there.", "vellum");
+  app.set_version_flag("--version", VELLUM_VERSION_TEXT);
+  app.require_subcommand(1);
+  app.footer(
+      "`vellum COMMAND --help` tells about a command. Exit status: 0 done, 1 the work failed, 2 usage.");
+  const std::vector<Command> commands{add_devices(app), add_inspect(app), add_plan(app),
+                                      add_run(app),     add_bench(app),   add_profile(app)};
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {
+    return app.exit(asked);  // --help, --version
+  } catch (const CLI::ParseError& error) {
+    std::cerr << "vellum: " << one_line(error.what()) << " (see vellum --help)\n";
+    return 2;
+  }
+  return run(commands);
+}

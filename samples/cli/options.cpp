@@ -1,0 +1,113 @@
+#include "options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <iostream>
+
+#include "output.hpp"
+
+namespace vellum::cli {
+namespace {
+
+Shape parse_dimensions(std::string_view text, const std::string& whole) {
+  Shape shape;
+  while (!text.empty() || shape.empty()) {
+    int64_t dimension = 0;
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), dimension);
+    const size_t used = static_cast<size_t>(end - text.data());
+    const bool more = used < text.size();
+    if (failure != std::errc() || dimension < 0 || (more && text[used] != 'x') || used + 1 == text.size())
+      throw Error(ErrorCode::invalid_argument, "--shape " + whole + ": write it like image=1x3x224x224");
+    shape.push_back(dimension);
+    text.remove_prefix(more ? used + 1 : used);
+  }
+  return shape;
+}
+
+}  // namespace
+
+void add_options(CLI::App& command, Options& options, const std::string& strategies) {
+  const auto add = [&](const std::string& name, auto& value, const std::string& help) {
+    return command.add_option(name, value, help)->group("Common options");
+  };
+  const std::filesystem::path caches = default_cache_folder();
+  if (!caches.empty()) options.cache = (caches / "pipelines").string();
+  add("--device", options.device, "number or part of the name, see `vellum devices`");
+  add("--precision", options.precision, "fp32 or fp16: how tensors and weights are stored")
+      ->check(CLI::IsMember({"fp32", "fp16"}))
+      ->capture_default_str();
+  add("--storage", options.storage, "auto, image2d, image3d or buffer: what holds intermediate tensors")
+      ->check(CLI::IsMember({"auto", "image2d", "image3d", "buffer"}))
+      ->capture_default_str();
+  add("--memory", options.memory, "shared-objects or naive (no sharing, to compare)")
+      ->check(CLI::IsMember({"shared-objects", "naive"}))
+      ->capture_default_str();
+  add("--strategy", options.strategy, strategies)->capture_default_str();
+  add("--shape", options.shapes,
+      "NAME=1x3x224x224: shape of an input that the model leaves open; repeatable");
+  add("--submit", options.tasks_per_submit, "submit every N tasks; 0: the whole network at once")
+      ->capture_default_str();
+  add("--limits", options.limits, "android-baseline-2022: pretend that the device has only these limits")
+      ->check(CLI::IsMember({"android-baseline-2022"}));
+  add("--cache", options.cache, "folder for compiled shaders; an empty name keeps nothing")
+      ->capture_default_str();
+  command
+      .add_flag("--validation", options.validation,
+                "check with the Vulkan validation layer; fails on any message")
+      ->group("Common options");
+  command.add_flag("--json", options.json, "print one JSON document and nothing else")
+      ->group("Common options");
+}
+
+InputShapes input_shapes(const Options& options) {
+  InputShapes shapes;
+  for (const std::string& text : options.shapes) {
+    const size_t equals = text.rfind('=');
+    if (equals == std::string::npos || equals == 0)
+      throw Error(ErrorCode::invalid_argument, "--shape " + text + ": write it like image=1x3x224x224");
+    shapes[text.substr(0, equals)] = parse_dimensions(std::string_view(text).substr(equals + 1), text);
+  }
+  return shapes;
+}
+
+SessionOptions session_options(const Options& options) {
+  SessionOptions session;
+  session.precision = options.precision == "fp16" ? Precision::fp16 : Precision::fp32;
+  session.storage = options.storage == "image2d"   ? StorageChoice::image2d
+                    : options.storage == "image3d" ? StorageChoice::image3d
+                    : options.storage == "buffer"  ? StorageChoice::buffer
+                                                   : StorageChoice::automatic;
+  session.memory = options.memory == "naive" ? MemoryMode::naive : MemoryMode::shared_objects;
+  session.strategy = options.strategy;
+  session.input_shapes = input_shapes(options);
+  session.tasks_per_submit = options.tasks_per_submit;
+  return session;
+}
+
+OpenedDevice::OpenedDevice(const Options& options) : validation_(options.validation) {
+  DeviceOptions device;
+  device.device = options.device;
+  device.cache_folder = options.cache;
+  device.validation = options.validation;
+  device.android_baseline_2022 = !options.limits.empty();
+  device.log = [](LogLevel level, std::string_view message) {
+    if (level != LogLevel::warning && level != LogLevel::error) return;
+    // One insertion, so that lines from several threads do not mix.
+    std::cerr << "vellum: " + std::string(level == LogLevel::error ? "error: " : "warning: ") +
+                     one_line(message) + "\n";
+  };
+  device_ = Device::open(device);
+}
+
+void OpenedDevice::check_validation() const {
+  if (!validation_ || device_->validation_messages() == 0) return;
+  throw Error(ErrorCode::internal, "the validation layer had something to say (" +
+                                       std::to_string(device_->validation_messages()) + " messages, above)");
+}
+
+std::optional<OpenedDevice> open_if_named(const Options& options) {
+  if (options.device.empty()) return std::nullopt;
+  return std::optional<OpenedDevice>(std::in_place, options);
+}
+
+}  // namespace vellum::cli

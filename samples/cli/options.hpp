@@ -1,0 +1,56 @@
+// The options that every command takes, and what they mean to the library.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "vellum/vellum.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace vellum::cli {
+
+struct Options {
+  std::string device;
+  std::string precision = "fp32";
+  std::string storage = "auto";
+  std::string memory = "shared-objects";
+  std::string strategy = "best";
+  std::string limits;
+  std::string cache;  // empty: nothing is kept
+  std::vector<std::string> shapes;
+  uint32_t tasks_per_submit = 0;
+  bool validation = false;
+  bool json = false;
+};
+
+// Adds them to a command. `strategies`: what --strategy means to it.
+void add_options(CLI::App& command, Options& options, const std::string& strategies);
+
+// Throws Error(invalid_argument) for a shape that cannot be read.
+SessionOptions session_options(const Options& options);
+InputShapes input_shapes(const Options& options);
+
+// The device that the options name; the library's warnings and errors go to stderr.
+class OpenedDevice {
+ public:
+  explicit OpenedDevice(const Options& options);
+  const Device& device() const { return *device_; }
+  // Throws Error(internal) if the validation layer found anything wrong.
+  void check_validation() const;
+
+ private:
+  bool validation_;
+  std::optional<Device> device_;
+};
+
+// For commands that need a device only to know its limits, and take the least that Vellum supports without
+// one.
+std::optional<OpenedDevice> open_if_named(const Options& options);
+
+}  // namespace vellum::cli

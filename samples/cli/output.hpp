@@ -1,0 +1,60 @@
+// How the tool writes: tables for people, one JSON document for programs, progress for those who wait.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vellum/vellum.hpp"
+
+namespace vellum::cli {
+
+// Control characters become spaces: model files choose names, and an error is one line.
+std::string one_line(std::string_view text);
+// "12,345,678"
+std::string grouped(uint64_t number);
+// "1.25 ms"; "-" where a device has no such time.
+std::string milliseconds(double value);
+// The first `length` characters, the last three of them dots where some are left out.
+std::string shortened(const std::string& text, size_t length);
+
+// Columns as wide as their widest cell. Cells of right-aligned columns are numbers.
+class Table {
+ public:
+  enum class Align : uint8_t { left, right };
+  void column(std::string title, Align align = Align::left);
+  void row(std::vector<std::string> cells);
+  std::string text() const;
+
+ private:
+  std::vector<std::string> titles_;
+  std::vector<Align> aligns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+// Writes to stdout; throws Error(io) when that fails, as on a full disk.
+void print(std::string_view text);
+void print_json(const nlohmann::json& document);
+
+nlohmann::json tensor_infos_json(const std::vector<TensorInfo>& tensors);
+// null where there is no time.
+nlohmann::json milliseconds_json(double value);
+
+// "bench 12/50" on stderr while it lives, if that is a terminal.
+class Progress {
+ public:
+  explicit Progress(std::string label);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  void show(size_t done, size_t total);
+
+ private:
+  std::string label_;
+  bool enabled_;
+  size_t shown_ = 0;  // characters
+};
+
+}  // namespace vellum::cli

@@ -1,0 +1,131 @@
+// vellum plan: memory plans without a GPU, of a model or of tensor usage records.
+#include "vellum/plan.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "commands.hpp"
+#include "common/files.hpp"
+#include "options.hpp"
+#include "output.hpp"
+#include "plan_json.hpp"
+#include "vellum/planner/plan_report.hpp"
+#include "vellum/planner/records_csv.hpp"
+
+namespace vellum::cli {
+namespace {
+
+struct Arguments {
+  Options options;
+  std::string model;
+  std::string records;
+  std::string mode;
+  std::string csv;
+  uint64_t alignment = 0;  // 0: by default
+};
+
+struct Planned {
+  std::vector<std::string> ids;
+  std::vector<planner::TensorUsageRecord> records;
+  planner::PlanReport report;
+};
+
+Planned plan_records(const Arguments& arguments) {
+  planner::RecordsTable table = planner::read_records_csv(std::filesystem::path(arguments.records));
+  std::optional<planner::PlanMode> mode;
+  if (!arguments.mode.empty()) mode = planner::plan_mode_from_name(arguments.mode);
+  const planner::PlanOptions options{.alignment = arguments.alignment ? arguments.alignment : 1};
+  planner::PlanReport report =
+      planner::make_plan_report(table.records, arguments.options.strategy, mode, options);
+  return {std::move(table.ids), std::move(table.records), std::move(report)};
+}
+
+bool has_strategy(planner::PlanMode mode, const std::string& strategy) {
+  const auto listed = [&](auto strategies) {
+    return std::any_of(strategies.begin(), strategies.end(),
+                       [&](auto s) { return planner::name(s) == strategy; });
+  };
+  return strategy == "all" || (mode == planner::PlanMode::objects ? listed(planner::all_object_strategies())
+                                                                  : listed(planner::all_offset_strategies()));
+}
+
+// Textures for shared objects, bytes for offsets, each with the alignment that goes with it.
+Planned plan_model(const Arguments& arguments) {
+  const std::optional<OpenedDevice> device = open_if_named(arguments.options);
+  SessionOptions session = session_options(arguments.options);
+  const TensorUsage usage =
+      tensor_usage(Model::load(arguments.model), session, device ? &device->device() : nullptr);
+  const std::string& strategy = arguments.options.strategy;
+  const bool objects = arguments.mode == "objects" ||
+                       (arguments.mode.empty() && has_strategy(planner::PlanMode::objects, strategy));
+  const bool offsets = arguments.mode == "offsets" ||
+                       (arguments.mode.empty() && has_strategy(planner::PlanMode::offsets, strategy));
+
+  std::vector<planner::TensorUsageRecord> bytes = usage.records;
+  for (planner::TensorUsageRecord& record : bytes)
+    record.size = planner::Bytes{planner::byte_size(record.size)};
+  const planner::PlanOptions object_options{.alignment = arguments.alignment ? arguments.alignment
+                                                                             : usage.object_alignment};
+  const planner::PlanOptions offset_options{.alignment = arguments.alignment ? arguments.alignment
+                                                                             : usage.offset_alignment};
+  // Also where the name is nobody's: then the report refuses it with the list of names.
+  planner::PlanReport report;
+  if (objects || !offsets)
+    report = planner::make_plan_report(usage.records, strategy, planner::PlanMode::objects, object_options);
+  planner::PlanReport arena;
+  if (offsets) arena = planner::make_plan_report(bytes, strategy, planner::PlanMode::offsets, offset_options);
+  report.record_count = usage.records.size();
+  report.plans.insert(report.plans.end(), arena.plans.begin(), arena.plans.end());
+  report.naive_bytes = planner::naive_bytes(usage.records, objects ? object_options : offset_options);
+  report.objects_lower_bound = planner::objects_lower_bound(usage.records, object_options);
+  report.offsets_lower_bound = planner::offsets_lower_bound(bytes, offset_options);
+  return {usage.tensors, objects ? usage.records : bytes, std::move(report)};
+}
+
+void plan(const Arguments& arguments) {
+  const Planned planned = arguments.records.empty() ? plan_model(arguments) : plan_records(arguments);
+  if (!arguments.csv.empty()) {
+    std::ostringstream csv;
+    planner::write_plan_csv(csv, planned.ids, planned.records, planned.report);
+    const std::string text = csv.str();
+    samples::write_file(arguments.csv, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+  }
+  if (arguments.options.json)
+    print_json(plan_json(planned.report));
+  else
+    print(planner::plan_table(planned.report));
+}
+
+}  // namespace
+
+Command add_plan(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  arguments->options.strategy = "all";
+  CLI::App* command =
+      app.add_subcommand("plan", "Memory plan of a model or of tensor usage records, without a GPU");
+  CLI::Option* model = command->add_option("MODEL", arguments->model, "ONNX file");
+  CLI::Option* records =
+      command->add_option("--records", arguments->records, "CSV file id,first,last,size instead");
+  records->excludes(model);
+  command->add_option("--mode", arguments->mode, "objects or offsets; default: both")
+      ->check(CLI::IsMember({"objects", "offsets"}));
+  command
+      ->add_option("--alignment", arguments->alignment,
+                   "bytes, a power of two; default: the device's, or 1 with --records")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--csv", arguments->csv, "write the records with each plan's assignment to this file");
+  add_options(*command, arguments->options, "a name from docs/planner.md, or all");
+  command->footer(
+      "Without --device the limits are those of the Android Baseline 2022 profile.\nExamples:\n"
+      "  vellum plan model.onnx --strategy greedy_by_size_improved\n"
+      "  vellum plan --records network.csv --mode objects --json");
+  command->final_callback([model, records] {
+    if (model->count() + records->count() == 0) throw CLI::RequiredError("MODEL or --records");
+  });
+  return {command, [arguments] { plan(*arguments); }};
+}
+
+}  // namespace vellum::cli

@@ -1,0 +1,209 @@
+// vellum profile: which memory carries which tensors, and where the time goes.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "commands.hpp"
+#include "inputs.hpp"
+#include "options.hpp"
+#include "output.hpp"
+
+namespace vellum::cli {
+namespace {
+
+struct Arguments {
+  Options options;
+  std::string model;
+  std::vector<std::string> inputs;
+  size_t runs = 10;
+  size_t top = 0;  // 0: all layers
+  std::string order = "execution";
+  uint32_t seed = 1;
+};
+
+std::string extent(const ObjectReport& object) {
+  if (object.kind == "buffer") return "";
+  std::string text = std::to_string(object.extent[0]) + "x" + std::to_string(object.extent[1]);
+  return object.kind == "image3d" ? text + "x" + std::to_string(object.extent[2]) : text;
+}
+
+nlohmann::json extent_json(const ObjectReport& object) {
+  if (object.kind == "buffer") return nullptr;
+  if (object.kind == "image3d") return object.extent;
+  return {object.extent[0], object.extent[1]};
+}
+
+// Medians over the runs: a median per layer stands one interrupted run.
+std::vector<LayerTime> measure(Session& session, size_t runs) {
+  session.run();  // drivers compile at the first dispatch
+  std::vector<std::vector<double>> times;
+  std::vector<LayerTime> layers;
+  Progress progress("profile");
+  for (size_t i = 0; i < runs; ++i) {
+    session.run();
+    layers = session.layer_times();
+    times.resize(layers.size());
+    for (size_t l = 0; l < layers.size(); ++l) times[l].push_back(layers[l].gpu_ms);
+    progress.show(i + 1, runs);
+  }
+  for (size_t l = 0; l < layers.size(); ++l) {
+    if (std::isnan(layers[l].gpu_ms)) continue;
+    const auto middle = times[l].begin() + static_cast<std::ptrdiff_t>(times[l].size() / 2);
+    std::nth_element(times[l].begin(), middle, times[l].end());
+    layers[l].gpu_ms = *middle;
+  }
+  return layers;
+}
+
+nlohmann::json to_json(const MemoryReport& memory, const std::vector<LayerTime>& layers,
+                       const Session& session, const std::string& device) {
+  nlohmann::json objects = nlohmann::json::array();
+  for (const ObjectReport& object : memory.objects)
+    objects.push_back({{"id", object.id},
+                       {"kind", object.kind},
+                       {"extent", extent_json(object)},
+                       {"format", object.format},
+                       {"bytes", object.bytes},
+                       {"reuse_count", object.reuse_count},
+                       {"tensors", object.tensors}});
+  nlohmann::json times = nlohmann::json::array();
+  for (const LayerTime& layer : layers)
+    times.push_back({{"name", layer.name},
+                     {"op", layer.op},
+                     {"shader", layer.shader},
+                     {"gpu_ms", milliseconds_json(layer.gpu_ms)}});
+  return {{"device", device},
+          {"strategy", memory.strategy},
+          {"objects", objects},
+          {"naive_bytes", memory.naive_bytes},
+          {"planned_bytes", memory.planned_bytes},
+          {"lower_bound_bytes", memory.lower_bound_bytes},
+          {"allocated_bytes", memory.allocated_bytes},
+          {"weights_bytes", memory.weights_bytes},
+          {"peak_weights_bytes", memory.peak_weights_bytes},
+          {"in_out_bytes", memory.in_out_bytes},
+          {"dispatches", session.dispatch_count()},
+          {"pipelines", session.pipeline_count()},
+          {"layers", times}};
+}
+
+std::string object_table(const MemoryReport& memory) {
+  Table table;
+  table.column("object", Table::Align::right);
+  table.column("kind");
+  table.column("extent", Table::Align::right);
+  table.column("format");
+  table.column("bytes", Table::Align::right);
+  table.column("reused", Table::Align::right);
+  table.column("tensors");
+  for (const ObjectReport& object : memory.objects) {
+    std::string tensors;
+    for (const std::string& tensor : object.tensors) tensors += (tensors.empty() ? "" : ", ") + tensor;
+    table.row({std::to_string(object.id), object.kind, extent(object), object.format, grouped(object.bytes),
+               std::to_string(object.reuse_count), shortened(tensors, 60)});
+  }
+  return table.text();
+}
+
+std::string totals(const MemoryReport& memory) {
+  Table table;
+  table.column("bytes", Table::Align::right);
+  table.column("");
+  const auto share = [&](uint64_t bytes) {
+    return memory.naive_bytes
+               ? fmt::format(" ({:.1f}% of naive)",
+                             100.0 * static_cast<double>(bytes) / static_cast<double>(memory.naive_bytes))
+               : std::string();
+  };
+  table.row({grouped(memory.naive_bytes), "naive: every intermediate tensor on its own"});
+  table.row(
+      {grouped(memory.lower_bound_bytes), "lower bound of shared objects" + share(memory.lower_bound_bytes)});
+  table.row({grouped(memory.planned_bytes), "planned, " + memory.strategy + share(memory.planned_bytes)});
+  table.row({grouped(memory.allocated_bytes),
+             "allocated from Vulkan for intermediates" + share(memory.allocated_bytes)});
+  table.row({grouped(memory.weights_bytes), "allocated for weights"});
+  table.row({grouped(memory.in_out_bytes), "allocated for inputs and outputs"});
+  return table.text();
+}
+
+std::string layer_table(const std::vector<LayerTime>& layers, const Arguments& arguments) {
+  double total = 0;
+  for (const LayerTime& layer : layers)
+    if (!std::isnan(layer.gpu_ms)) total += layer.gpu_ms;
+  std::vector<size_t> order(layers.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  if (arguments.order == "time")
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      // Layers without a time come last.
+      return (std::isnan(layers[b].gpu_ms) && !std::isnan(layers[a].gpu_ms)) ||
+             layers[a].gpu_ms > layers[b].gpu_ms;
+    });
+  if (arguments.top && arguments.top < order.size()) order.resize(arguments.top);
+  Table table;
+  table.column("layer", Table::Align::right);
+  table.column("operator");
+  table.column("time", Table::Align::right);
+  table.column("share", Table::Align::right);
+  table.column("shader");
+  table.column("name");
+  for (size_t l : order) {
+    const LayerTime& layer = layers[l];
+    const bool timed = !std::isnan(layer.gpu_ms) && total > 0;
+    table.row({std::to_string(l), layer.op, milliseconds(layer.gpu_ms),
+               timed ? fmt::format("{:.1f}%", 100 * layer.gpu_ms / total) : "-",
+               layer.shader.empty() ? "(host)" : layer.shader, shortened(layer.name, 50)});
+  }
+  return table.text() + fmt::format("{} layers, {:.3f} ms on the device in all\n", layers.size(), total);
+}
+
+void profile(const Arguments& arguments) {
+  const OpenedDevice device(arguments.options);
+  const Model model = Model::load(arguments.model);
+  Inputs inputs = read_inputs(model, arguments.inputs);
+  SessionOptions options = session_options(arguments.options);
+  options.input_shapes = with_shapes_of(model, inputs, std::move(options.input_shapes));
+  options.profile = true;
+  Session session(device.device(), model, options);
+  fill_with_random(session.inputs(), inputs, arguments.seed);
+  for (const auto& [name, tensor] : inputs) session.set_input(name, tensor);
+  const std::vector<LayerTime> layers = measure(session, arguments.runs);
+  device.check_validation();
+
+  const MemoryReport memory = session.memory();
+  const std::string device_name = device.device().info().name;
+  if (arguments.options.json) return print_json(to_json(memory, layers, session, device_name));
+  print(device_name + "\n\n" + object_table(memory) + "\n" + totals(memory) + "\n" +
+        layer_table(layers, arguments));
+}
+
+}  // namespace
+
+Command add_profile(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand(
+      "profile", "Memory objects and how often each is reused, and the time of each layer");
+  command->add_option("MODEL", arguments->model, "ONNX file")->required();
+  command->add_option("-i,--input", arguments->inputs, "NAME=FILE.npy; other inputs are random; repeatable")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--runs", arguments->runs, "inferences; times are medians over them")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--order", arguments->order, "of layers: execution, or time (slowest first)")
+      ->check(CLI::IsMember({"execution", "time"}))
+      ->capture_default_str();
+  command->add_option("--top", arguments->top, "print only the first N layers of that order");
+  command->add_option("--seed", arguments->seed, "of the random inputs")->capture_default_str();
+  add_options(*command, arguments->options, "of sharing memory, see docs/planner.md");
+  command->footer(
+      "Examples:\n  vellum profile model.onnx --order time --top 10\n"
+      "  vellum profile model.onnx --memory naive --json");
+  return {command, [arguments] { profile(*arguments); }};
+}
+
+}  // namespace vellum::cli
