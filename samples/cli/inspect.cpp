@@ -54,7 +54,7 @@ std::string text(const Model& model, const std::vector<NodeInfo>& nodes) {
   table.column("MACs", Table::Align::right);
   table.column("attributes");
   for (const NodeInfo& node : nodes)
-    table.row({node.op, shortened(node.name, 40), join(node.output_shapes), grouped(node.parameters),
+    table.row({node.op, ending(node.name, 50), join(node.output_shapes), grouped(node.parameters),
                grouped(node.macs), shortened(node.attributes, 60)});
   const Totals totals = sum(nodes);
   std::string result =

@@ -20,7 +20,7 @@ std::string one_line(std::string_view text) {
 
 std::string grouped(uint64_t number) {
   std::string digits = std::to_string(number);
-  for (size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
+  for (size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, 1, ',');
   return digits;
 }
 
@@ -28,6 +28,21 @@ std::string milliseconds(double value) { return std::isnan(value) ? "-" : fmt::f
 
 std::string shortened(const std::string& text, size_t length) {
   return text.size() <= length ? text : text.substr(0, length - 3) + "...";
+}
+
+std::string ending(const std::string& text, size_t length) {
+  return text.size() <= length ? text : "..." + text.substr(text.size() - (length - 3));
+}
+
+size_t common_path(const std::vector<std::string>& names) {
+  if (names.empty()) return 0;
+  size_t length = names.front().size();
+  for (const std::string& name : names) {
+    const auto differ =
+        std::mismatch(name.begin(), name.end(), names.front().begin(), names.front().end()).first;
+    length = std::min(length, static_cast<size_t>(differ - name.begin()));
+  }
+  return length == 0 ? 0 : names.front().rfind('/', length - 1) + 1;
 }
 
 void Table::column(std::string title, Align align) {

@@ -17,8 +17,11 @@ std::string one_line(std::string_view text);
 std::string grouped(uint64_t number);
 // "1.25 ms"; "-" where a device has no such time.
 std::string milliseconds(double value);
-// The first `length` characters, the last three of them dots where some are left out.
+// At most `length` characters, with dots for those left out at the end, or at the front.
 std::string shortened(const std::string& text, size_t length);
+std::string ending(const std::string& text, size_t length);
+// How many characters all names begin with, up to a '/': exporters put a model's name before every tensor's.
+size_t common_path(const std::vector<std::string>& names);
 
 // Columns as wide as their widest cell. Cells of right-aligned columns are numbers.
 class Table {

@@ -101,9 +101,16 @@ std::string object_table(const MemoryReport& memory) {
   table.column("bytes", Table::Align::right);
   table.column("reused", Table::Align::right);
   table.column("tensors");
+  std::vector<std::string> names;
+  for (const ObjectReport& object : memory.objects)
+    names.insert(names.end(), object.tensors.begin(), object.tensors.end());
+  const size_t skipped = common_path(names);
   for (const ObjectReport& object : memory.objects) {
     std::string tensors;
-    for (const std::string& tensor : object.tensors) tensors += (tensors.empty() ? "" : ", ") + tensor;
+    for (const std::string& tensor : object.tensors) {
+      if (!tensors.empty()) tensors += ", ";
+      tensors += tensor.substr(skipped);
+    }
     table.row({std::to_string(object.id), object.kind, extent(object), object.format, grouped(object.bytes),
                std::to_string(object.reuse_count), shortened(tensors, 60)});
   }
@@ -156,7 +163,7 @@ std::string layer_table(const std::vector<LayerTime>& layers, const Arguments& a
     const bool timed = !std::isnan(layer.gpu_ms) && total > 0;
     table.row({std::to_string(l), layer.op, milliseconds(layer.gpu_ms),
                timed ? fmt::format("{:.1f}%", 100 * layer.gpu_ms / total) : "-",
-               layer.shader.empty() ? "(host)" : layer.shader, shortened(layer.name, 50)});
+               layer.shader.empty() ? "(host)" : layer.shader, ending(layer.name, 50)});
   }
   return table.text() + fmt::format("{} layers, {:.3f} ms on the device in all\n", layers.size(), total);
 }

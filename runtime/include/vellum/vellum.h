@@ -1,0 +1,243 @@
+/*
+ * Vellum in C: Vulkan compute inference for vision models, with planned, shared memory.
+ *
+ *   vellum_error error;
+ *   vellum_device* device = NULL;
+ *   vellum_model* model = NULL;
+ *   vellum_session* session = NULL;
+ *   if (vellum_device_open(NULL, &device, &error) || vellum_model_load("model.onnx", &model, &error) ||
+ *       vellum_session_create(device, model, NULL, &session, &error) ||
+ *       vellum_session_set_input(session, "image", pixels, sizeof pixels, &error) ||
+ *       vellum_session_run(session, &error) ||
+ *       vellum_session_get_output(session, "scores", scores, sizeof scores, &error))
+ *     fprintf(stderr, "%s\n", error.message);
+ *
+ * Every function that can fail returns a status, 0 for success, and takes a vellum_error, which may be NULL, to say
+ * more. Nothing is thrown. Handles that a failed function was to make are set to NULL. Strings are UTF-8 and end with
+ * a zero; those that the library hands out live as long as the handle they came from. Destroying NULL does nothing.
+ * A session keeps its device and model alive: they may be destroyed in any order.
+ *
+ * Threads: devices and models may be used from several at once, a session from one at a time.
+ */
+#ifndef VELLUM_H
+#define VELLUM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vellum/export.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The version of this header: 10000 * major + 100 * minor + patch. */
+#define VELLUM_VERSION 100
+
+/* The version of the library that is linked, counted likewise. */
+VELLUM_API uint32_t vellum_version(void);
+
+typedef enum vellum_status {
+  VELLUM_OK = 0,
+  VELLUM_INVALID_ARGUMENT = 1, /* what was asked for makes no sense: wrong size, unknown option, NULL */
+  VELLUM_NOT_FOUND = 2,        /* a file, device, input or output that was named does not exist */
+  VELLUM_IO = 3,               /* reading or writing failed */
+  VELLUM_CORRUPT_MODEL = 4,    /* the model file is truncated or contradicts itself */
+  VELLUM_UNSUPPORTED = 5,      /* a valid model or option that Vellum cannot run */
+  VELLUM_NO_DEVICE = 6,        /* no Vulkan loader, driver or usable device */
+  VELLUM_OUT_OF_MEMORY = 7,    /* of the host or the device */
+  VELLUM_DEVICE_LOST = 8,      /* the device stopped answering */
+  VELLUM_INTERNAL = 9          /* a bug in Vellum */
+} vellum_status;
+
+#define VELLUM_MESSAGE_BYTES 512
+
+/* What went wrong, filled in by functions that fail; left alone by those that do not. */
+typedef struct vellum_error {
+  vellum_status status;
+  char message[VELLUM_MESSAGE_BYTES]; /* one line that names file, operator or tensor; cut where it is longer */
+} vellum_error;
+
+/* "corrupt model" */
+VELLUM_API const char* vellum_status_text(vellum_status status);
+
+/* ---- Devices ---------------------------------------------------------------------------------------------------- */
+
+typedef struct vellum_device vellum_device;
+
+typedef enum vellum_log_level {
+  VELLUM_LOG_DEBUG = 0,
+  VELLUM_LOG_INFO = 1,
+  VELLUM_LOG_WARNING = 2,
+  VELLUM_LOG_ERROR = 3
+} vellum_log_level;
+
+/* Called with one line at a time, from any thread. */
+typedef void (*vellum_log_callback)(vellum_log_level level, const char* message, void* user);
+
+/* Fill it with vellum_device_options_init(), then change what should differ. */
+typedef struct vellum_device_options {
+  size_t size;               /* of this struct, as the caller was compiled: how the library tells versions apart */
+  const char* device;        /* number or part of a name; NULL: a discrete GPU, else an integrated one, else a CPU */
+  const char* cache_folder;  /* for compiled shaders, made if it is missing; NULL: nothing is kept on disk */
+  int32_t validation;        /* not 0: the Khronos validation layer; its messages go to `log` */
+  int32_t android_baseline_2022; /* not 0: behave as on the least device that Vellum supports */
+  vellum_log_callback log;   /* NULL: nothing is logged */
+  void* log_user;            /* passed to `log` */
+} vellum_device_options;
+
+/* The defaults. */
+VELLUM_API void vellum_device_options_init(vellum_device_options* options);
+
+/* Opens a device. `options` may be NULL for the defaults. */
+VELLUM_API vellum_status vellum_device_open(const vellum_device_options* options, vellum_device** device,
+                                            vellum_error* error);
+VELLUM_API void vellum_device_destroy(vellum_device* device);
+
+/* Name of the device and of its driver, as they tell them. */
+VELLUM_API const char* vellum_device_name(const vellum_device* device);
+VELLUM_API const char* vellum_device_driver(const vellum_device* device);
+/* Errors and warnings of the validation layer so far. */
+VELLUM_API uint64_t vellum_device_validation_messages(const vellum_device* device);
+
+/* ---- Models ----------------------------------------------------------------------------------------------------- */
+
+typedef struct vellum_model vellum_model;
+
+/* Reads an ONNX file. */
+VELLUM_API vellum_status vellum_model_load(const char* file, vellum_model** model, vellum_error* error);
+/* Reads an ONNX file that lies in memory; the bytes may be freed afterwards. */
+VELLUM_API vellum_status vellum_model_load_bytes(const void* bytes, size_t byte_count, vellum_model** model,
+                                                 vellum_error* error);
+VELLUM_API void vellum_model_destroy(vellum_model* model);
+
+/* ---- Sessions --------------------------------------------------------------------------------------------------- */
+
+typedef struct vellum_session vellum_session;
+
+typedef enum vellum_precision { VELLUM_FP32 = 0, VELLUM_FP16 = 1 } vellum_precision;
+typedef enum vellum_storage {
+  VELLUM_STORAGE_AUTO = 0,
+  VELLUM_STORAGE_IMAGE2D = 1,
+  VELLUM_STORAGE_IMAGE3D = 2,
+  VELLUM_STORAGE_BUFFER = 3
+} vellum_storage;
+typedef enum vellum_memory { VELLUM_MEMORY_SHARED_OBJECTS = 0, VELLUM_MEMORY_NAIVE = 1 } vellum_memory;
+
+/* The shape of an input whose dimensions the model leaves open, or another than it names. */
+typedef struct vellum_input_shape {
+  const char* name;
+  const int64_t* dims; /* outermost first */
+  size_t rank;
+} vellum_input_shape;
+
+/* Fill it with vellum_session_options_init(), then change what should differ. */
+typedef struct vellum_session_options {
+  size_t size;                 /* of this struct, as the caller was compiled */
+  vellum_precision precision;  /* of stored intermediates and weights */
+  vellum_storage storage;      /* of intermediate tensors */
+  vellum_memory memory;        /* whether tensors share objects */
+  const char* strategy;        /* of sharing, a name from docs/planner.md; NULL: "best" */
+  const vellum_input_shape* input_shapes;
+  size_t input_shape_count;
+  uint32_t tasks_per_submit;   /* 0: one submit for the whole network; N: one for every N tasks */
+  int32_t profile;             /* not 0: GPU timestamps, for vellum_session_layer() */
+} vellum_session_options;
+
+/* The defaults. */
+VELLUM_API void vellum_session_options_init(vellum_session_options* options);
+
+/* Plans, allocates, compiles and records. `options` may be NULL for the defaults. */
+VELLUM_API vellum_status vellum_session_create(const vellum_device* device, const vellum_model* model,
+                                               const vellum_session_options* options, vellum_session** session,
+                                               vellum_error* error);
+VELLUM_API void vellum_session_destroy(vellum_session* session);
+
+typedef enum vellum_dtype {
+  VELLUM_F32 = 0,
+  VELLUM_F16 = 1,
+  VELLUM_F64 = 2,
+  VELLUM_I64 = 3,
+  VELLUM_I32 = 4,
+  VELLUM_I16 = 5,
+  VELLUM_I8 = 6,
+  VELLUM_U64 = 7,
+  VELLUM_U32 = 8,
+  VELLUM_U16 = 9,
+  VELLUM_U8 = 10,
+  VELLUM_BOOL = 11 /* a byte, 0 or 1 */
+} vellum_dtype;
+
+/* An input or output. Its values are dense and row-major, in the model's own order of dimensions. */
+typedef struct vellum_tensor_info {
+  const char* name;    /* lives as long as the session */
+  const int64_t* dims; /* outermost first; likewise */
+  size_t rank;
+  vellum_dtype dtype;
+  size_t byte_size; /* of all values */
+} vellum_tensor_info;
+
+VELLUM_API size_t vellum_session_input_count(const vellum_session* session);
+VELLUM_API size_t vellum_session_output_count(const vellum_session* session);
+/* VELLUM_INVALID_ARGUMENT where there are not that many. */
+VELLUM_API vellum_status vellum_session_input(const vellum_session* session, size_t index, vellum_tensor_info* info,
+                                              vellum_error* error);
+VELLUM_API vellum_status vellum_session_output(const vellum_session* session, size_t index, vellum_tensor_info* info,
+                                               vellum_error* error);
+
+/* Copies an input in; it keeps its value over runs. `byte_count` must be the input's byte_size. */
+VELLUM_API vellum_status vellum_session_set_input(vellum_session* session, const char* name, const void* values,
+                                                  size_t byte_count, vellum_error* error);
+/* One inference; returns when it is done. Every input must have been set. */
+VELLUM_API vellum_status vellum_session_run(vellum_session* session, vellum_error* error);
+/* Copies an output of the last run out. `byte_count` must be the output's byte_size. */
+VELLUM_API vellum_status vellum_session_get_output(const vellum_session* session, const char* name, void* values,
+                                                   size_t byte_count, vellum_error* error);
+
+/* ---- What a session takes ----------------------------------------------------------------------------------------- */
+
+/* Bytes. */
+typedef struct vellum_memory_report {
+  size_t object_count;
+  uint64_t naive_bytes;       /* every intermediate tensor in an object of its own */
+  uint64_t planned_bytes;     /* sum over the objects */
+  uint64_t lower_bound_bytes; /* no plan of shared objects can be smaller */
+  uint64_t allocated_bytes;   /* for intermediates, as passed to vkAllocateMemory */
+  uint64_t weights_bytes;     /* likewise, for weights */
+  uint64_t in_out_bytes;      /* likewise, for inputs and outputs */
+} vellum_memory_report;
+
+/* One device image or buffer that intermediate tensors share. The strings live as long as the session. */
+typedef struct vellum_object_report {
+  const char* kind;           /* "image2d", "image3d", "buffer" */
+  const char* format;         /* "rgba32f", "rgba16f"; empty for buffers */
+  uint32_t extent[3];         /* texels: width, height, depth; images only */
+  uint32_t reuse_count;       /* tensors that it carries in one inference */
+  uint64_t bytes;             /* without padding of the device */
+  const char* const* tensors; /* reuse_count names, in order of first use */
+} vellum_object_report;
+
+VELLUM_API vellum_status vellum_session_memory(const vellum_session* session, vellum_memory_report* report,
+                                               vellum_error* error);
+VELLUM_API vellum_status vellum_session_object(const vellum_session* session, size_t index,
+                                               vellum_object_report* report, vellum_error* error);
+
+/* A task of the last run, in execution order. The strings live until the next call of this function or run. */
+typedef struct vellum_layer_time {
+  const char* name;   /* of the node */
+  const char* op;     /* operator type; "Convert" for a change of layout */
+  const char* shader; /* empty: ran on the host */
+  double gpu_ms;      /* NaN where the device has no timestamps, and on the host */
+} vellum_layer_time;
+
+/* Tasks of an inference. */
+VELLUM_API size_t vellum_session_layer_count(const vellum_session* session);
+/* Needs vellum_session_options.profile and a run before. */
+VELLUM_API vellum_status vellum_session_layer(const vellum_session* session, size_t index, vellum_layer_time* time,
+                                              vellum_error* error);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* VELLUM_H */
