@@ -74,7 +74,7 @@ TEST(CorruptFile, FlippedBytesAreRefusedOrSound) {
   size_t imported = 0, refused = 0;
   for (int round = 0; round < 4000; ++round) {
     std::string damaged = whole;
-    for (uint32_t flips = 1 + random() % 4; flips > 0; --flips) {
+    for (auto flips = 1 + random() % 4; flips > 0; --flips) {
       damaged[random() % damaged.size()] = static_cast<char>(random() & 0xff);
     }
     import_or_refuse(damaged, imported, refused);
