@@ -190,7 +190,9 @@ std::optional<PhysicalDevice> describe(vk::raii::PhysicalDevice handle, uint32_t
 char lower_case(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 bool contains_ignoring_case(const std::string& text, const std::string& part) {
-  return !std::ranges::search(text, part, {}, lower_case, lower_case).empty() || part.empty();
+  return std::search(text.begin(), text.end(), part.begin(), part.end(),
+                     [](char a, char b) { return lower_case(a) == lower_case(b); }) != text.end() ||
+         part.empty();
 }
 
 // Lower is better.

@@ -3,7 +3,9 @@
 #include <exception>
 #include <future>
 #include <map>
+#include <system_error>
 #include <thread>
+#include <vector>
 
 #include "vulkan/context_impl.hpp"
 #include "vulkan/pipeline.hpp"
@@ -23,6 +25,25 @@ struct KeyOrder {
                     key.source);
   }
   bool operator()(const PipelineKey& a, const PipelineKey& b) const { return tie(a) < tie(b); }
+};
+
+// std::jthread is not in the standard library of Android's NDK.
+class JoinedThreads {
+ public:
+  ~JoinedThreads() {
+    for (std::thread& thread : threads_) thread.join();
+  }
+  // Where the system gives no more threads, those that there are do the work.
+  template <typename Work>
+  void start(const Work& work) {
+    try {
+      threads_.emplace_back(work);
+    } catch (const std::system_error&) {
+    }
+  }
+
+ private:
+  std::vector<std::thread> threads_;
 };
 
 using PipelinePointer = std::shared_ptr<const Pipeline>;
@@ -96,8 +117,8 @@ std::vector<PipelinePointer> PipelineRegistry::prepare(std::span<const PipelineK
     }
   };
   {
-    std::vector<std::jthread> workers;
-    for (unsigned i = 1; i < threads; ++i) workers.emplace_back(work);
+    JoinedThreads workers;
+    for (unsigned i = 1; i < threads; ++i) workers.start(work);
     work();
   }
   if (failure) std::rethrow_exception(failure);

@@ -41,7 +41,10 @@ TEST(Threads, ContextsMayBeMadeAtOnce) {
   work();
 }
 
-// Long enough not to be done at once, on any device: one invocation adds numbers up.
+// Milliseconds of work on any device. Mesa's lavapipe ends loops after 65535 rounds, so there are workgroups
+// too.
+constexpr uint32_t kSlowGroups = 64;
+
 PipelineKey slow_kernel() {
   PipelineKey key;
   key.shader = "slow";
@@ -50,7 +53,7 @@ layout(local_size_x = WORKGROUP_X) in;
 layout(set = 0, binding = 0) buffer Y { float y[]; };
 void main() {
   float sum = y[gl_GlobalInvocationID.x];
-  for (int i = 0; i < 20000000; ++i) sum = sum * 0.999 + 1.0;
+  for (int i = 0; i < 65000; ++i) sum = sum * 0.999 + 1.0;
   y[gl_GlobalInvocationID.x] = sum;
 }
 )";
@@ -61,14 +64,15 @@ void main() {
 
 TEST(Fences, WaitingTooLongIsAnErrorAndOneMayWaitAgain) {
   const auto pipeline = test_context()->pipelines().get(slow_kernel());
-  const Buffer buffer = make_buffer(test_context(), 4, MemoryKind::device, MemoryCategory::other);
-  Uploader(test_context()).upload(buffer, 0, std::vector<std::byte>(4));
+  const Buffer buffer =
+      make_buffer(test_context(), 4 * kSlowGroups, MemoryKind::device, MemoryCategory::other);
+  Uploader(test_context()).upload(buffer, 0, std::vector<std::byte>(4 * kSlowGroups));
   DescriptorSets sets(test_context(), {&pipeline, 1});
   sets.write(0, std::vector<BoundResource>{buffer});
   CommandBuffer commands(test_context());
   commands.begin();
   commands.bind(*pipeline, sets[0]);
-  commands.dispatch({1, 1, 1});
+  commands.dispatch({kSlowGroups, 1, 1});
   commands.end();
   Fence fence(test_context());
   submit(*test_context(), commands, fence);
@@ -83,7 +87,8 @@ TEST(Fences, WaitingTooLongIsAnErrorAndOneMayWaitAgain) {
 TEST(Timestamps, RiseWithTheWork) {
   if (!timestamps_supported(*test_context())) GTEST_SKIP() << "no time stamps on this device";
   const auto pipeline = test_context()->pipelines().get(slow_kernel());
-  const Buffer buffer = make_buffer(test_context(), 4, MemoryKind::device, MemoryCategory::other);
+  const Buffer buffer =
+      make_buffer(test_context(), 4 * kSlowGroups, MemoryKind::device, MemoryCategory::other);
   DescriptorSets sets(test_context(), {&pipeline, 1});
   sets.write(0, std::vector<BoundResource>{buffer});
   const TimestampQueries queries(test_context(), 4);
@@ -91,10 +96,10 @@ TEST(Timestamps, RiseWithTheWork) {
   commands.begin();
   queries.reset(commands);
   queries.write(commands, 0);
-  commands.fill(buffer, 0, 4, 0);
+  commands.fill(buffer, 0, buffer.size(), 0);
   commands.barrier(kTransferWrite, kComputeReadWrite);
   commands.bind(*pipeline, sets[0]);
-  commands.dispatch({1, 1, 1});
+  commands.dispatch({kSlowGroups, 1, 1});
   queries.write(commands, 1);
   queries.write(commands, 3);
   commands.end();
