@@ -44,6 +44,10 @@ vec4 keep_channels(vec4 v, int channels) {
 vec4 unpack_half4(uvec2 bits) { return vec4(unpackHalf2x16(bits.x), unpackHalf2x16(bits.y)); }
 uvec2 pack_half4(vec4 v) { return uvec2(packHalf2x16(v.xy), packHalf2x16(v.zw)); }
 
+// A half image may round what is stored toward zero (lavapipe does), which biases every layer; packing rounds to
+// nearest, after which the store has nothing left to round.
+vec4 nearest_half4(vec4 v) { return unpack_half4(pack_half4(v)); }
+
 // Texel coordinates of p = (w, h, slice, n) in a tensor of shape s = (W, H, C, N).
 ivec2 image2d_texel(ivec4 p, ivec4 s) { return ivec2(p.w * s.x + p.x, p.z * s.y + p.y); }
 ivec3 image3d_texel(ivec4 p, ivec4 s) { return ivec3(p.w * s.x + p.x, p.y, p.z); }
@@ -63,8 +67,8 @@ int buffer_texel(ivec4 p, ivec4 s) { return ((p.w * slices(s.z) + p.z) * s.y + p
   vec4 LOAD_FN_(name)(ivec4 p) { return imageLoad(DATA_(name), texel(p, SHAPE_(name))); }
 #define SAMPLER_LOAD_(name, texel) \
   vec4 LOAD_FN_(name)(ivec4 p) { return texelFetch(DATA_(name), texel(p, SHAPE_(name)), 0); }
-#define IMAGE_STORE_(name, texel) \
-  void STORE_FN_(name)(ivec4 p, vec4 v) { imageStore(DATA_(name), texel(p, SHAPE_(name)), KEEP_(name, p, v)); }
+#define IMAGE_STORE_(name, texel, round) \
+  void STORE_FN_(name)(ivec4 p, vec4 v) { imageStore(DATA_(name), texel(p, SHAPE_(name)), round(KEEP_(name, p, v))); }
 
 #define IN_IMAGE2D_STORAGE_F32(slot, name) \
   IMAGE_DECL_(slot, name, readonly, image2D, rgba32f) IMAGE_LOAD_(name, image2d_texel)
@@ -79,21 +83,21 @@ int buffer_texel(ivec4 p, ivec4 s) { return ((p.w * slices(s.z) + p.z) * s.y + p
 #define IN_IMAGE3D_SAMPLED_F32(slot, name) SAMPLER_DECL_(slot, name, sampler3D) SAMPLER_LOAD_(name, image3d_texel)
 #define IN_IMAGE3D_SAMPLED_F16(slot, name) IN_IMAGE3D_SAMPLED_F32(slot, name)
 #define OUT_IMAGE2D_STORAGE_F32(slot, name) \
-  IMAGE_DECL_(slot, name, writeonly, image2D, rgba32f) IMAGE_STORE_(name, image2d_texel)
+  IMAGE_DECL_(slot, name, writeonly, image2D, rgba32f) IMAGE_STORE_(name, image2d_texel, )
 #define OUT_IMAGE2D_STORAGE_F16(slot, name) \
-  IMAGE_DECL_(slot, name, writeonly, image2D, rgba16f) IMAGE_STORE_(name, image2d_texel)
+  IMAGE_DECL_(slot, name, writeonly, image2D, rgba16f) IMAGE_STORE_(name, image2d_texel, nearest_half4)
 #define OUT_IMAGE3D_STORAGE_F32(slot, name) \
-  IMAGE_DECL_(slot, name, writeonly, image3D, rgba32f) IMAGE_STORE_(name, image3d_texel)
+  IMAGE_DECL_(slot, name, writeonly, image3D, rgba32f) IMAGE_STORE_(name, image3d_texel, )
 #define OUT_IMAGE3D_STORAGE_F16(slot, name) \
-  IMAGE_DECL_(slot, name, writeonly, image3D, rgba16f) IMAGE_STORE_(name, image3d_texel)
+  IMAGE_DECL_(slot, name, writeonly, image3D, rgba16f) IMAGE_STORE_(name, image3d_texel, nearest_half4)
 #define INOUT_IMAGE2D_STORAGE_F32(slot, name) \
-  IMAGE_DECL_(slot, name, , image2D, rgba32f) IMAGE_LOAD_(name, image2d_texel) IMAGE_STORE_(name, image2d_texel)
+  IMAGE_DECL_(slot, name, , image2D, rgba32f) IMAGE_LOAD_(name, image2d_texel) IMAGE_STORE_(name, image2d_texel, )
 #define INOUT_IMAGE2D_STORAGE_F16(slot, name) \
-  IMAGE_DECL_(slot, name, , image2D, rgba16f) IMAGE_LOAD_(name, image2d_texel) IMAGE_STORE_(name, image2d_texel)
+  IMAGE_DECL_(slot, name, , image2D, rgba16f) IMAGE_LOAD_(name, image2d_texel) IMAGE_STORE_(name, image2d_texel, nearest_half4)
 #define INOUT_IMAGE3D_STORAGE_F32(slot, name) \
-  IMAGE_DECL_(slot, name, , image3D, rgba32f) IMAGE_LOAD_(name, image3d_texel) IMAGE_STORE_(name, image3d_texel)
+  IMAGE_DECL_(slot, name, , image3D, rgba32f) IMAGE_LOAD_(name, image3d_texel) IMAGE_STORE_(name, image3d_texel, )
 #define INOUT_IMAGE3D_STORAGE_F16(slot, name) \
-  IMAGE_DECL_(slot, name, , image3D, rgba16f) IMAGE_LOAD_(name, image3d_texel) IMAGE_STORE_(name, image3d_texel)
+  IMAGE_DECL_(slot, name, , image3D, rgba16f) IMAGE_LOAD_(name, image3d_texel) IMAGE_STORE_(name, image3d_texel, nearest_half4)
 
 // Buffers of four-channel elements. Halves travel as uvec2: no 16-bit storage feature is needed.
 #define BUFFER_DECL_(slot, name, access, type) \
