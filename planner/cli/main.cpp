@@ -1,5 +1,6 @@
 // vellum-plan: plans the memory of a list of tensor usage records. Exit status: 0 done, 1 failed, 2 usage.
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <exception>
 #include <fstream>
 #include <iostream>
@@ -20,6 +21,8 @@ struct Arguments {
   std::string strategy = "all";
   std::string mode;
   uint64_t alignment = 1;
+  uint64_t budget_ms = 1000;
+  uint64_t target = 0;
   std::string csv;
   bool json = false;
 };
@@ -30,6 +33,8 @@ void plan(const Arguments& arguments) {
   if (!arguments.mode.empty()) mode = planner::plan_mode_from_name(arguments.mode);
   planner::PlanOptions options;
   options.alignment = arguments.alignment;
+  options.search_budget = std::chrono::milliseconds(arguments.budget_ms);
+  options.target_bytes = arguments.target;
   const auto report = planner::make_plan_report(table.records, arguments.strategy, mode, options);
   if (!arguments.csv.empty()) {
     std::ofstream out(arguments.csv, std::ios::binary);
@@ -54,6 +59,11 @@ int main(int argc, char** argv) {
   app.add_option("--mode", arguments.mode, "objects or offsets; default: both")
       ->check(CLI::IsMember({"objects", "offsets"}));
   app.add_option("--alignment", arguments.alignment, "bytes, a power of two")->capture_default_str();
+  app.add_option("--budget", arguments.budget_ms,
+                 "milliseconds that exact and best may search in each mode; 0: none")
+      ->check(CLI::Range(uint64_t{0}, uint64_t{3'600'000}))
+      ->capture_default_str();
+  app.add_option("--target", arguments.target, "stop the search once the total is at or below these bytes");
   app.add_option("--csv", arguments.csv, "write the records with each plan's assignment to this file");
   app.add_flag("--json", arguments.json, "print one JSON document");
   try {

@@ -5,8 +5,11 @@
 
 #include "bounds.hpp"
 #include "objects/assignment.hpp"
+#include "objects/exact.hpp"
 #include "offsets/assignment.hpp"
+#include "offsets/exact.hpp"
 #include "problem.hpp"
+#include "search_budget.hpp"
 #include "vellum/planner/plan.hpp"
 
 namespace vellum::planner {
@@ -17,7 +20,8 @@ using detail::RecordClass;
 struct ObjectRow {
   ObjectStrategy strategy;
   std::string_view name;
-  detail::ObjectAssignment (*solve)(const RecordClass&);  // null: the smallest of the rows above
+  detail::ObjectAssignment (*solve)(
+      const RecordClass&);  // null: the smallest of the rows above, then a search
 };
 constexpr std::array kObjectTable{
     ObjectRow{ObjectStrategy::naive, "naive", detail::objects_naive},
@@ -27,6 +31,7 @@ constexpr std::array kObjectTable{
     ObjectRow{ObjectStrategy::greedy_by_size_improved, "greedy_by_size_improved",
               detail::objects_greedy_by_size_improved},
     ObjectRow{ObjectStrategy::greedy_by_breadth, "greedy_by_breadth", detail::objects_greedy_by_breadth},
+    ObjectRow{ObjectStrategy::exact, "exact", nullptr},
     ObjectRow{ObjectStrategy::best, "best", nullptr},
 };
 
@@ -37,8 +42,12 @@ struct OffsetRow {
 };
 constexpr std::array kOffsetTable{
     OffsetRow{OffsetStrategy::naive, "naive", detail::offsets_naive},
+    OffsetRow{OffsetStrategy::greedy_in_order, "greedy_in_order", detail::offsets_greedy_in_order},
     OffsetRow{OffsetStrategy::greedy_by_size, "greedy_by_size", detail::offsets_greedy_by_size},
     OffsetRow{OffsetStrategy::greedy_by_breadth, "greedy_by_breadth", detail::offsets_greedy_by_breadth},
+    OffsetRow{OffsetStrategy::strip_packing_best_fit, "strip_packing_best_fit",
+              detail::offsets_strip_packing_best_fit},
+    OffsetRow{OffsetStrategy::exact, "exact", nullptr},
     OffsetRow{OffsetStrategy::best, "best", nullptr},
 };
 
@@ -55,7 +64,8 @@ auto strategy_named(const Table& table, std::string_view name, std::string_view 
   std::string known;
   for (const auto& row : table) {
     if (row.name == name) return row.strategy;
-    known += (known.empty() ? "" : ", ") + std::string(row.name);
+    if (!known.empty()) known += ", ";
+    known += row.name;
   }
   throw PlanError("no strategy \"" + std::string(name) + "\" for " + std::string(mode) + "; there are " +
                   known);
@@ -70,50 +80,58 @@ constexpr auto strategies_of(const Table& table) {
 constexpr auto kObjectStrategies = strategies_of<ObjectStrategy>(kObjectTable);
 constexpr auto kOffsetStrategies = strategies_of<OffsetStrategy>(kOffsetTable);
 
-// Adds the objects of one class to the plan: each covers the items it carries.
-void append(const RecordClass& records, const detail::ObjectAssignment& object_of, ObjectPlan& plan) {
-  const auto base = static_cast<uint32_t>(plan.objects.size());
+// Bytes of the objects of one class, and where asked the objects themselves: each covers the items it
+// carries.
+uint64_t total_of(const RecordClass& records, const detail::ObjectAssignment& object_of,
+                  std::vector<Size>* objects = nullptr) {
   const uint32_t count = *std::max_element(object_of.begin(), object_of.end()) + 1;
   std::vector<detail::Extent> extents(count, detail::Extent{0, 0, 0});
   for (size_t i = 0; i < object_of.size(); ++i) {
     extents[object_of[i]] = detail::cover(extents[object_of[i]], records.items[i].extent);
-    plan.object_of[records.items[i].record] = base + object_of[i];
   }
+  uint64_t total = 0;
   for (const detail::Extent& extent : extents) {
-    plan.objects.push_back(records.size_of(extent));
-    plan.total_bytes += records.bytes_of(extent);
+    if (objects) objects->push_back(records.size_of(extent));
+    total += records.bytes_of(extent);
   }
+  return total;
 }
 
-ObjectPlan solve(const std::vector<RecordClass>& classes, const ObjectRow& row) {
-  ObjectPlan plan;
-  size_t count = 0;
-  for (const RecordClass& records : classes) count += records.items.size();
-  plan.object_of.resize(count);
-  for (const RecordClass& records : classes) append(records, row.solve(records), plan);
-  return plan;
+uint64_t total_of(const RecordClass& records, const detail::OffsetAssignment& offset_of) {
+  uint64_t total = 0;
+  for (size_t i = 0; i < offset_of.size(); ++i)
+    total = std::max(total, offset_of[i] + records.items[i].bytes);
+  return total;
 }
 
-OffsetPlan solve(const RecordClass& records, const OffsetRow& row) {
-  OffsetPlan plan;
-  plan.offset_of = row.solve(records);  // items are in record order
-  for (size_t i = 0; i < plan.offset_of.size(); ++i) {
-    plan.total_bytes = std::max(plan.total_bytes, plan.offset_of[i] + records.items[i].bytes);
-  }
-  return plan;
-}
-
-// The first of the smallest, in the order of the table.
-template <typename Records, typename Table, typename Row>
-auto solve_or_best(const Records& records, const Table& table, const Row& row) {
-  if (row.solve) return solve(records, row);
-  auto best = solve(records, table.front());
-  for (const auto& other : table) {
-    if (!other.solve) continue;
-    auto plan = solve(records, other);
-    if (plan.total_bytes < best.total_bytes) best = std::move(plan);
+// The smallest assignment of all strategies that do not search, the first of equals in the order of the
+// table.
+template <typename Table>
+auto smallest(const RecordClass& records, const Table& table) {
+  auto best = table.front().solve(records);
+  uint64_t best_total = total_of(records, best);
+  for (const auto& row : table) {
+    if (!row.solve) continue;
+    auto candidate = row.solve(records);
+    const uint64_t total = total_of(records, candidate);
+    if (total >= best_total) continue;
+    best = std::move(candidate);
+    best_total = total;
   }
   return best;
+}
+
+// Classes share nothing, so each is solved for itself.
+detail::ExactObjects solve(const RecordClass& records, const ObjectRow& row, uint64_t target,
+                           detail::SearchBudget& budget) {
+  if (!row.solve) return detail::improve_objects(records, smallest(records, kObjectTable), target, budget);
+  return {row.solve(records), detail::objects_lower_bound({records})};
+}
+
+detail::ExactOffsets solve(const RecordClass& records, const OffsetRow& row, uint64_t target,
+                           detail::SearchBudget& budget) {
+  if (!row.solve) return detail::improve_offsets(records, smallest(records, kOffsetTable), target, budget);
+  return {row.solve(records), detail::offsets_lower_bound(records)};
 }
 
 void refuse_textures(std::span<const TensorUsageRecord> records) {
@@ -142,8 +160,19 @@ OffsetStrategy offset_strategy_from_name(std::string_view name) {
 ObjectPlan plan_objects(std::span<const TensorUsageRecord> records, ObjectStrategy strategy,
                         const PlanOptions& options) {
   const auto classes = detail::classify(records, options);
-  ObjectPlan plan = solve_or_best(classes, kObjectTable, row_of(kObjectTable, strategy));
-  plan.lower_bound = detail::objects_lower_bound(classes);
+  const ObjectRow& row = row_of(kObjectTable, strategy);
+  detail::SearchBudget budget(options.search_budget);
+  ObjectPlan plan;
+  plan.object_of.resize(records.size());
+  for (const RecordClass& each : classes) {
+    // What the classes before have taken is gone from the target.
+    const uint64_t target = options.target_bytes - std::min(options.target_bytes, plan.total_bytes);
+    const auto [object_of, lower_bound] = solve(each, row, target, budget);
+    const auto base = static_cast<uint32_t>(plan.objects.size());
+    for (size_t i = 0; i < object_of.size(); ++i) plan.object_of[each.items[i].record] = base + object_of[i];
+    plan.total_bytes += total_of(each, object_of, &plan.objects);
+    plan.lower_bound += lower_bound;
+  }
   plan.proved_optimal = plan.total_bytes == plan.lower_bound;
   return plan;
 }
@@ -152,8 +181,12 @@ OffsetPlan plan_offsets(std::span<const TensorUsageRecord> records, OffsetStrate
                         const PlanOptions& options) {
   refuse_textures(records);
   const RecordClass all = detail::as_bytes(records, options);
-  OffsetPlan plan = solve_or_best(all, kOffsetTable, row_of(kOffsetTable, strategy));
-  plan.lower_bound = detail::offsets_lower_bound(all);
+  detail::SearchBudget budget(options.search_budget);
+  OffsetPlan plan;
+  auto [offset_of, lower_bound] = solve(all, row_of(kOffsetTable, strategy), options.target_bytes, budget);
+  plan.offset_of = std::move(offset_of);  // items are in record order
+  plan.total_bytes = total_of(all, plan.offset_of);
+  plan.lower_bound = lower_bound;
   plan.proved_optimal = plan.total_bytes == plan.lower_bound;
   return plan;
 }

@@ -1,6 +1,7 @@
 // What the planner gives back, and the functions that make it.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <stdexcept>
@@ -38,6 +39,12 @@ struct OffsetPlan {
 
 struct PlanOptions {
   uint64_t alignment = 1;  // a power of two; sizes are rounded up to it, and offsets are multiples of it
+  // For the strategies `exact` and `best`: how long to search for a smaller plan, or a proof that there is
+  // none. 0: do not search. The search counts steps rather than time, so that it ends with the same plan
+  // every time; a current machine takes less than the budget, and at four times the budget the clock ends it
+  // on any.
+  std::chrono::milliseconds search_budget{0};
+  uint64_t target_bytes = 0;  // the search ends once the total is at or below this
 };
 
 enum class ObjectStrategy {
@@ -47,9 +54,18 @@ enum class ObjectStrategy {
   greedy_by_size,
   greedy_by_size_improved,
   greedy_by_breadth,
+  exact,
   best
 };
-enum class OffsetStrategy { naive, greedy_by_size, greedy_by_breadth, best };
+enum class OffsetStrategy {
+  naive,
+  greedy_in_order,
+  greedy_by_size,
+  greedy_by_breadth,
+  strip_packing_best_fit,
+  exact,
+  best
+};
 
 std::string_view name(ObjectStrategy);
 std::string_view name(OffsetStrategy);

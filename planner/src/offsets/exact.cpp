@@ -1,0 +1,148 @@
+// Exact offsets: bisection over the arena's size, with a feasibility search (OffsetSearch) restarted from
+// many orders of preference at each size. The effort for one size doubles until every size below the plan's
+// is refuted.
+#include "exact.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "../bounds.hpp"
+#include "offset_search.hpp"
+#include "priorities.hpp"
+
+namespace vellum::planner::detail {
+namespace {
+
+// Beyond this a search has no prospect of an end, and its recursion needs a deep stack.
+constexpr size_t kMostItems = 1500;
+constexpr int64_t kFirstTries = 1500;  // of one run of the search
+
+// Which run is how long: 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ... (Luby, Sinclair, Zuckerman 1993): within a factor
+// of log of the best choice of restarts, whatever the instance.
+int64_t luby(uint64_t i) {
+  for (;;) {
+    const auto k = static_cast<unsigned>(std::bit_width(i + 1));
+    if (i + 1 == (uint64_t{1} << k) - 1) return int64_t{1} << (k - 1);
+    i -= (uint64_t{1} << (k - 1)) - 1;
+  }
+}
+
+// Tensors that no lifetime connects to the others.
+class Part {
+ public:
+  Part(std::vector<Item> items, std::vector<uint32_t> index, uint64_t unit, const OffsetAssignment& start)
+      : items_(std::move(items)),
+        index_(std::move(index)),
+        unit_(unit),
+        search_(items_, unit),
+        priorities_(items_, search_) {
+    for (size_t i = 0; i < items_.size(); ++i) {
+      best_.push_back(static_cast<int64_t>(start[index_[i]] / unit));
+      best_total_ = std::max(best_total_, best_.back() + search_.blocks()[i].size);
+    }
+    for (size_t c = 0; c < search_.cliques(); ++c) {
+      int64_t height = 0;
+      for (const uint32_t i : search_.clique(c)) height += search_.blocks()[i].size;
+      bound_ = std::max(bound_, height);
+    }
+  }
+
+  uint64_t total() const { return static_cast<uint64_t>(best_total_) * unit_; }
+  uint64_t bound() const { return static_cast<uint64_t>(bound_) * unit_; }
+
+  // Until the total is at or below `enough`, or proved to be the smallest, or the budget is spent.
+  void improve(uint64_t enough, SearchBudget& budget) {
+    const auto wanted = std::max(static_cast<int64_t>(enough / unit_), bound_);
+    for (uint64_t round = 0; best_total_ > std::max(wanted, bound_) && !budget.is_spent(); ++round) {
+      int64_t failed = std::max(wanted, bound_) - 1;
+      int64_t capacity = failed + 1;
+      while (capacity < best_total_ && capacity >= bound_) {
+        if (attempt(capacity, round, budget) == OffsetSearch::Verdict::found) {
+          if (best_total_ <= std::max(wanted, bound_)) return;
+        } else {
+          failed = capacity;
+        }
+        if (budget.is_spent()) return;
+        capacity = std::max(bound_, failed + (best_total_ - failed + 1) / 2);
+      }
+    }
+  }
+
+  void write(OffsetAssignment& offset_of) const {
+    for (size_t i = 0; i < index_.size(); ++i) offset_of[index_[i]] = static_cast<uint64_t>(best_[i]) * unit_;
+  }
+
+ private:
+  using Verdict = OffsetSearch::Verdict;
+
+  // Every preference once, as long as the round allows.
+  Verdict attempt(int64_t capacity, uint64_t round, SearchBudget& budget) {
+    for (size_t kind = 0; kind < priorities_.kinds(); ++kind) {
+      const Verdict verdict =
+          search_.run(capacity, priorities_.rank(kind, round), kFirstTries * luby(round), budget);
+      if (verdict == Verdict::found) keep();
+      if (verdict == Verdict::infeasible) bound_ = capacity + 1;
+      if (verdict != Verdict::gave_up || budget.is_spent()) return verdict;
+    }
+    return Verdict::gave_up;
+  }
+
+  void keep() {
+    best_.assign(search_.offsets().begin(), search_.offsets().end());
+    best_total_ = 0;
+    for (size_t i = 0; i < best_.size(); ++i)
+      best_total_ = std::max(best_total_, best_[i] + search_.blocks()[i].size);
+  }
+
+  std::vector<Item> items_;
+  std::vector<uint32_t> index_;
+  uint64_t unit_;
+  OffsetSearch search_;
+  Priorities priorities_;
+  std::vector<int64_t> best_;
+  int64_t best_total_ = 0, bound_ = 0;
+};
+
+std::vector<Part> parts_of(const RecordClass& records, const OffsetAssignment& start) {
+  uint64_t unit = 0;
+  for (const Item& item : records.items) unit = std::gcd(unit, item.bytes);
+  // A start that was not pushed down to sums of sizes may lie between the multiples of the unit.
+  for (const uint64_t offset : start) unit = std::gcd(unit, offset);
+  std::vector<uint32_t> order(records.items.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return records.items[a].first < records.items[b].first; });
+  std::vector<Part> parts;
+  for (size_t begin = 0; begin < order.size();) {
+    std::vector<Item> items;
+    std::vector<uint32_t> index;
+    int64_t reach = records.items[order[begin]].last;
+    for (; begin < order.size() && records.items[order[begin]].first <= reach; ++begin) {
+      index.push_back(order[begin]);
+      items.push_back(records.items[order[begin]]);
+      reach = std::max(reach, items.back().last);
+    }
+    if (items.size() <= kMostItems) parts.emplace_back(std::move(items), std::move(index), unit, start);
+  }
+  return parts;
+}
+
+}  // namespace
+
+ExactOffsets improve_offsets(const RecordClass& records, OffsetAssignment start, uint64_t target,
+                             SearchBudget& budget) {
+  ExactOffsets result{std::move(start), offsets_lower_bound(records)};
+  std::vector<Part> parts = parts_of(records, result.offset_of);
+  // One part's bound makes it needless to push the others below it.
+  for (Part& part : parts) {
+    if (part.total() > std::max(result.lower_bound, target)) {
+      part.improve(std::max(result.lower_bound, target), budget);
+      result.lower_bound = std::max(result.lower_bound, part.bound());
+      part.write(result.offset_of);
+    }
+  }
+  return result;
+}
+
+}  // namespace vellum::planner::detail

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+
+#include "../search_budget.hpp"
+#include "assignment.hpp"
+
+namespace vellum::planner::detail {
+
+struct ExactOffsets {
+  OffsetAssignment offset_of;
+  uint64_t lower_bound = 0;  // proved
+};
+
+// Starts from a valid plan and improves it until it is proved to be the smallest, reaches `target` or the
+// budget is spent.
+ExactOffsets improve_offsets(const RecordClass& records, OffsetAssignment start, uint64_t target,
+                             SearchBudget& budget);
+
+}  // namespace vellum::planner::detail
