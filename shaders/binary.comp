@@ -1,4 +1,5 @@
-// FUNCTION (binary.glsl) of two tensors with numpy's broadcasting, then an activation. With LINEAR all are linear.
+// FUNCTION (binary.glsl) of two tensors with numpy's broadcasting (where BROADCAST is defined; else of one shape), then
+// an activation. With LINEAR all are linear.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
@@ -6,6 +7,7 @@
 layout(push_constant) uniform Params {
   vec4 activation_params;
   int count;
+  int grouped;       // each group of four elements of y has four neighbours, or one element, of a and of b
   int rank;          // of the loops over y: dims[0] is the outermost
   int dims[6];
   int a_strides[6];  // in elements; 0 along a broadcast dimension
@@ -31,21 +33,31 @@ LINEAR_IN(0, a)
 LINEAR_IN(1, b)
 LINEAR_OUT(2, y)
 
+// Offsets in a and in b of element i of y.
+ivec2 offsets(int i) {
+  ivec2 at = ivec2(0);
+  for (int d = rank - 1; d > 0; --d) {
+    int outer = i / dims[d];
+    at += (i - outer * dims[d]) * ivec2(a_strides[d], b_strides[d]);
+    i = outer;
+  }
+  return at + i * ivec2(a_strides[0], b_strides[0]);
+}
+
 void main() {
   int i4 = flat_index();
   if (4 * i4 >= count) return;
   vec4 a, b;
-  for (int j = 0; j < 4; ++j) {
-    int rest = min(4 * i4 + j, count - 1), ia = 0, ib = 0;
-    for (int d = rank - 1; d > 0; --d) {
-      int outer = rest / dims[d];
-      int c = rest - outer * dims[d];
-      ia += c * a_strides[d];
-      ib += c * b_strides[d];
-      rest = outer;
+  if (grouped != 0) {
+    ivec2 at = offsets(4 * i4);
+    a = a_strides[rank - 1] == 1 ? load4_a(at.x >> 2) : vec4(load_a(at.x));
+    b = b_strides[rank - 1] == 1 ? load4_b(at.y >> 2) : vec4(load_b(at.y));
+  } else {
+    for (int j = 0; j < 4; ++j) {
+      ivec2 at = offsets(min(4 * i4 + j, count - 1));
+      a[j] = load_a(at.x);
+      b[j] = load_b(at.y);
     }
-    a[j] = load_a(ia + rest * a_strides[0]);
-    b[j] = load_b(ib + rest * b_strides[0]);
   }
   store_y(i4, activate(FUNCTION(a, b)));
 }
@@ -56,15 +68,19 @@ TENSOR_IN(0, a)
 TENSOR_IN(1, b)
 TENSOR_OUT(2, y)
 
-ivec4 broadcast_position(ivec4 p, ivec4 shape) { return min(p, ivec4(shape.xy, slices(shape.z), shape.w) - 1); }
+#ifdef BROADCAST
+ivec4 operand_position(ivec4 p, ivec4 shape) { return min(p, ivec4(shape.xy, slices(shape.z), shape.w) - 1); }
+vec4 operand(vec4 v, ivec4 shape) { return shape.z == 1 ? v.xxxx : v; }
+#else
+ivec4 operand_position(ivec4 p, ivec4 shape) { return p; }
+vec4 operand(vec4 v, ivec4 shape) { return v; }
+#endif
 
 void main() {
   ivec4 p;
   if (!output_texel(y_shape, p)) return;
-  vec4 a = load_a(broadcast_position(p, a_shape));
-  vec4 b = load_b(broadcast_position(p, b_shape));
-  if (a_shape.z == 1) a = a.xxxx;
-  if (b_shape.z == 1) b = b.xxxx;
+  vec4 a = operand(load_a(operand_position(p, a_shape)), a_shape);
+  vec4 b = operand(load_b(operand_position(p, b_shape)), b_shape);
   store_y(p, activate(FUNCTION(a, b)));
 }
 

@@ -1,4 +1,5 @@
-// Resize along W and H of a channels4 tensor: an output texel is a weighted sum of taps.x * taps.y input texels.
+// Resize along W and H of a channels4 tensor: an output texel is a weighted sum of TAPS * TAPS input texels, TAPS 1, 2
+// or 4.
 //
 // `table` has a column per output column, then one per output row. Its row 0 holds the input coordinates of the (at
 // most four) taps, negative where the extrapolation value stands instead, its row 1 their weights. The host made it
@@ -9,7 +10,6 @@
 layout(push_constant) uniform Params {
   ivec4 x_shape;
   ivec4 y_shape;
-  ivec2 taps;  // along W and H: 1, 2 or 4
   float extrapolation;
 };
 
@@ -28,15 +28,17 @@ void main() {
   vec4 v = vec4(0);
   if (min(x_index.x, y_index.x) < 0) {
     v = vec4(extrapolation);
-  } else if (taps.x == 1 && taps.y == 1) {
-    v = load_x(ivec4(x_index.x, y_index.x, p.zw));
   } else {
+#if TAPS == 1
+    v = load_x(ivec4(x_index.x, y_index.x, p.zw));
+#else
     vec4 x_weight = load_table(p.x, 1, width), y_weight = load_table(row, 1, width);
-    for (int j = 0; j < taps.y; ++j) {
+    for (int j = 0; j < TAPS; ++j) {
       vec4 line = vec4(0);
-      for (int i = 0; i < taps.x; ++i) line += x_weight[i] * load_x(ivec4(x_index[i], y_index[j], p.zw));
+      for (int i = 0; i < TAPS; ++i) line += x_weight[i] * load_x(ivec4(x_index[i], y_index[j], p.zw));
       v += y_weight[j] * line;
     }
+#endif
   }
   store_y(p, v);
 }

@@ -6,7 +6,8 @@
 layout(push_constant) uniform Params {
   ivec4 x_shape;
   ivec4 y_shape;
-  ivec4 source;  // coordinate k of x is coordinate source[k] of y
+  ivec4 source;     // x channels4: its coordinate k is coordinate source[k] of y
+  ivec4 x_strides;  // x linear: elements between neighbours along y's (w, h, c, n)
 };
 
 #include "tensor.glsl"
@@ -18,45 +19,54 @@ LINEAR_IN(0, x)
 TENSOR_IN(0, x)
 #endif
 
+#ifdef X_LINEAR
+int source_offset(int w, int h, int c, int n) {
+  return w * x_strides.x + h * x_strides.y + c * x_strides.z + n * x_strides.w;
+}
+#else
 ivec4 source_position(int w, int h, int c, int n) {
-  int p[4] = int[4](w, h, c, n);
+  ivec4 p = ivec4(w, h, c, n);
   return ivec4(p[source.x], p[source.y], p[source.z], p[source.w]);
 }
 
 float load_element(int w, int h, int c, int n) {
   ivec4 q = source_position(w, h, c, n);
-#ifdef X_LINEAR
-  return load_x(((q.w * x_shape.z + q.z) * x_shape.y + q.y) * x_shape.x + q.x);
-#else
   vec4 texel = load_x(ivec4(q.xy, q.z >> 2, q.w));
   return texel[q.z & 3];
-#endif
 }
+#endif
 
-#ifdef Y_LINEAR
+#ifdef Y_LINEAR  // then x is not
 LINEAR_OUT(1, y)
 
 void main() {
   int i4 = flat_index();
   int total = y_shape.x * y_shape.y * y_shape.z * y_shape.w;
   if (4 * i4 >= total) return;
+  int i = 4 * i4;
+  int w = i % y_shape.x;
+  i /= y_shape.x;
+  int h = i % y_shape.y;
+  i /= y_shape.y;
+  int c = i % y_shape.z, n = i / y_shape.z;
   vec4 v;
-  for (int j = 0; j < 4; ++j) {
-    int i = min(4 * i4 + j, total - 1);
-    int w = i % y_shape.x;
-    i /= y_shape.x;
-    int h = i % y_shape.y;
-    i /= y_shape.y;
-    int c = i % y_shape.z, n = i / y_shape.z;
-#ifndef X_LINEAR
-    // Channels last: the four elements are one texel.
-    if (source.z == 0 && (y_shape.x & 3) == 0) {
-      ivec4 q = source_position(w, h, c, n);
-      v = load_x(ivec4(q.xy, q.z >> 2, q.w));
-      break;
+  if (source.z == 0 && (y_shape.x & 3) == 0) {  // channels last: the four elements are one texel
+    ivec4 q = source_position(w, h, c, n);
+    v = load_x(ivec4(q.xy, q.z >> 2, q.w));
+  } else {
+    for (int j = 0; j < 4; ++j) {
+      if (4 * i4 + j < total) v[j] = load_element(w, h, c, n);
+      if (++w == y_shape.x) {
+        w = 0;
+        if (++h == y_shape.y) {
+          h = 0;
+          if (++c == y_shape.z) {
+            c = 0;
+            ++n;
+          }
+        }
+      }
     }
-#endif
-    v[j] = load_element(w, h, c, n);
   }
   store_y(i4, v);
 }
@@ -68,17 +78,22 @@ void main() {
   ivec4 p;
   if (!output_texel(y_shape, p)) return;
   vec4 v = vec4(0);
-#ifndef X_LINEAR
-  // Channels stay channels: the texel only moves.
-  if (source.z == 2) {
-    store_y(p, load_x(source_position(p.x, p.y, p.z, p.w)));
-    return;
+#ifdef X_LINEAR
+  int at = source_offset(p.x, p.y, 4 * p.z, p.w);
+  if (x_strides.z == 1 && (y_shape.z & 3) == 0) {  // channels last in x: the texel's four are neighbours
+    v = load4_x(at >> 2);
+  } else {
+    for (int j = 0; j < 4; ++j)
+      if (4 * p.z + j < y_shape.z) v[j] = load_x(at + j * x_strides.z);
+  }
+#else
+  if (source.z == 2) {  // channels stay channels: the texel only moves
+    v = load_x(source_position(p.x, p.y, p.z, p.w));
+  } else {
+    for (int j = 0; j < 4; ++j)
+      if (4 * p.z + j < y_shape.z) v[j] = load_element(p.x, p.y, 4 * p.z + j, p.w);
   }
 #endif
-  for (int j = 0; j < 4; ++j) {
-    int c = 4 * p.z + j;
-    if (c < y_shape.z) v[j] = load_element(p.x, p.y, c, p.w);
-  }
   store_y(p, v);
 }
 

@@ -51,6 +51,17 @@ struct Operand {
   Shape shape;
 };
 
+// Whether the shader may decode one index for four elements of y.
+bool is_grouped(const LoopNest& nest) {
+  if (nest.dims.size() > 1 && nest.dims.back() % 4 != 0) return false;
+  for (const auto& strides : nest.strides) {
+    if (strides.back() > 1) return false;
+    for (size_t d = 0; d + 1 < strides.size(); ++d)
+      if (strides.back() == 1 && strides[d] % 4 != 0) return false;
+  }
+  return true;
+}
+
 // One dispatch y = activation(function(a, b)), all in `layout`. At most kMaxRank dimensions.
 void combine(Lowering& lowering, const std::string& function, const Activation& activation, Layout layout,
              const Operand& a, const Operand& b, const Operand& y) {
@@ -64,7 +75,7 @@ void combine(Lowering& lowering, const std::string& function, const Activation& 
   } else {
     const LoopNest nest =
         collapse({y.shape, {broadcast_strides(a.shape, y.shape), broadcast_strides(b.shape, y.shape)}});
-    constants.ints({element_count(y.shape), static_cast<int64_t>(nest.dims.size())});
+    constants.ints({element_count(y.shape), is_grouped(nest), static_cast<int64_t>(nest.dims.size())});
     push_padded(constants, nest.dims, kMaxRank);
     push_padded(constants, nest.strides[0], kMaxRank);
     push_padded(constants, nest.strides[1], kMaxRank);
@@ -74,7 +85,10 @@ void combine(Lowering& lowering, const std::string& function, const Activation& 
       make_dispatch("binary", grid, {reads(a.tensor), reads(b.tensor), writes(y.tensor)}, constants);
   define(dispatch, "FUNCTION", function);
   define_activation(dispatch, activation);
-  if (layout == Layout::linear) define(dispatch, "LINEAR");
+  if (layout == Layout::linear)
+    define(dispatch, "LINEAR");
+  else if (a.shape != y.shape || b.shape != y.shape)
+    define(dispatch, "BROADCAST");
   lowering.dispatch(std::move(dispatch));
 }
 

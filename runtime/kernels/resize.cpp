@@ -77,10 +77,12 @@ void lower_resize(Lowering& lowering) {
                                          [columns, rows] { return tap_table(columns, rows); });
   PushConstants constants;
   constants.shape(input).shape(output);
-  constants.ints({static_cast<int64_t>(most_taps(columns)), static_cast<int64_t>(most_taps(rows))});
   constants.floats({op.extrapolation});
-  lowering.dispatch(make_dispatch("resize", grid_of_texels(lowering.caps(), output),
-                                  {reads(x), reads(table), writes(y)}, constants));
+  Dispatch dispatch = make_dispatch("resize", grid_of_texels(lowering.caps(), output),
+                                    {reads(x), reads(table), writes(y)}, constants);
+  const size_t taps = std::max(most_taps(columns), most_taps(rows));
+  define(dispatch, "TAPS", taps == 1 ? "1" : taps == 2 ? "2" : "4");
+  lowering.dispatch(std::move(dispatch));
 }
 
 }  // namespace vellum

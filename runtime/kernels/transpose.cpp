@@ -21,14 +21,19 @@ Layout output_layout(const std::vector<size_t>& permutation, bool texels) {
 void transpose_texels(Lowering& lowering, const std::vector<size_t>& permutation, Layout from, Layout to) {
   const Shape &x_shape = lowering.input_type(0).shape, &y_shape = lowering.output_type().shape;
   const TensorId x = lowering.read(0, from), y = lowering.write(0, to);
-  // Coordinates in the shader's order (w, h, c, n): x's coordinate k is y's coordinate source[k].
-  std::array<int64_t, 4> source{0, 1, 2, 3};
+  // Coordinates in the shader's order (w, h, c, n).
+  std::array<int64_t, 4> source{0, 1, 2, 3}, strides{0, 0, 0, 0};
   const size_t rank = permutation.size();
-  for (size_t axis = 0; axis < rank; ++axis)
-    source[3 - channels4_slot(rank, permutation[axis])] =
-        static_cast<int64_t>(3 - channels4_slot(rank, axis));
+  const std::vector<int64_t> x_strides = row_major_strides(x_shape);
+  for (size_t axis = 0; axis < rank; ++axis) {
+    const size_t y_slot = 3 - channels4_slot(rank, axis);
+    source[3 - channels4_slot(rank, permutation[axis])] = static_cast<int64_t>(y_slot);
+    strides[y_slot] = x_strides[permutation[axis]];
+  }
   PushConstants constants;
-  constants.shape(x_shape).shape(y_shape).ivec4(source[0], source[1], source[2], source[3]);
+  constants.shape(x_shape).shape(y_shape);
+  constants.ivec4(source[0], source[1], source[2], source[3]);
+  constants.ivec4(strides[0], strides[1], strides[2], strides[3]);
   const bool linear = to == Layout::linear;
   Dispatch dispatch = make_dispatch(
       "transpose",
