@@ -288,6 +288,8 @@ std::vector<HostTensor> Variadic::evaluate(HostInputs inputs) const {
 
 std::shared_ptr<const Operator> make_binary(const NodeSpec& spec) {
   auto op = std::make_shared<Binary>();
+  // Before opset 7 broadcasting was asked for. Without an axis, which stays refused, it was numpy's.
+  if (spec.opset < 7) get_flag(*spec.attributes, "broadcast", false);
   for (const BinaryName& row : kBinaryNames) {
     if (row.type != spec.type) continue;
     op->kind = row.kind;

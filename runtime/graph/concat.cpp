@@ -99,8 +99,8 @@ Attributes Split::attributes() const {
 
 std::shared_ptr<const Operator> make_concat(const NodeSpec& spec) {
   auto op = std::make_shared<Concat>();
-  if (!spec.attributes->has("axis")) refuse_model("attribute 'axis' is missing");
-  op->axis = spec.attributes->get_int("axis", 0);
+  if (!spec.attributes->has("axis") && spec.opset >= 4) refuse_model("attribute 'axis' is missing");
+  op->axis = spec.attributes->get_int("axis", 1);
   for (size_t i = 0; i < spec.input_present.size(); ++i) {
     if (!spec.has_input(i)) refuse_model("input " + std::to_string(i) + " is missing");
   }

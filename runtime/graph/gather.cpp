@@ -186,7 +186,10 @@ Attributes GatherND::attributes() const {
 
 std::shared_ptr<const Operator> make_expand(const NodeSpec&) { return std::make_shared<Expand>(); }
 
-std::shared_ptr<const Operator> make_tile(const NodeSpec&) { return std::make_shared<Tile>(); }
+std::shared_ptr<const Operator> make_tile(const NodeSpec& spec) {
+  if (spec.opset < 6) refuse_unsupported("Tile along one axis (before opset 6)");
+  return std::make_shared<Tile>();
+}
 
 std::shared_ptr<const Operator> make_gather(const NodeSpec& spec) {
   auto op = std::make_shared<Gather>();

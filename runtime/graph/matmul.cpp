@@ -171,6 +171,7 @@ std::shared_ptr<const Operator> make_gemm(const NodeSpec& spec) {
   op->beta = spec.attributes->get_float("beta", 1.0f);
   op->transpose_a = get_flag(*spec.attributes, "transA", false);
   op->transpose_b = get_flag(*spec.attributes, "transB", false);
+  if (spec.opset < 7) get_flag(*spec.attributes, "broadcast", false);  // C broadcasts anyway
   return op;
 }
 

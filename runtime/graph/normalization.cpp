@@ -324,6 +324,7 @@ std::shared_ptr<const Operator> make_batch_normalization(const NodeSpec& spec) {
   auto op = std::make_shared<BatchNormalization>();
   op->epsilon = spec.attributes->get_float("epsilon", 1e-5f);
   spec.attributes->ignore("momentum");  // training only
+  require_inference(spec);
   if (get_flag(*spec.attributes, "training_mode", false)) refuse_unsupported("training_mode");
   if (!get_flag(*spec.attributes, "spatial", true)) refuse_unsupported("spatial=0");
   if (spec.output_count > 1) refuse_unsupported("outputs of training (more than one output)");

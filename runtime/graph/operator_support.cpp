@@ -86,6 +86,11 @@ std::optional<Ints> optional_ints(const Attributes& attributes, std::string_view
   return attributes.has(name) ? std::optional(std::move(ints)) : std::nullopt;
 }
 
+void require_inference(const NodeSpec& spec) {
+  if (spec.opset < 7 && !get_flag(*spec.attributes, "is_test", false))
+    refuse_unsupported("training (is_test=0)");
+}
+
 bool get_flag(const Attributes& attributes, std::string_view name, bool fallback) {
   const int64_t value = attributes.get_int(name, fallback ? 1 : 0);
   if (value != 0 && value != 1) {

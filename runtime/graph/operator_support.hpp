@@ -44,6 +44,8 @@ std::vector<OperatorInput> known_inputs(HostInputs inputs);
 std::vector<TensorType> infer_known(const Operator& op, HostInputs inputs);
 
 std::optional<Ints> optional_ints(const Attributes& attributes, std::string_view name);
+// Operators with a training form ask for inference by is_test=1 before opset 7; refuses the other.
+void require_inference(const NodeSpec& spec);
 // 0 or 1; anything else is refused.
 bool get_flag(const Attributes& attributes, std::string_view name, bool fallback);
 

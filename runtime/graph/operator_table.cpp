@@ -42,6 +42,8 @@ std::shared_ptr<const Operator> make_operator(const NodeSpec& spec) {
   const Attributes none;
   NodeSpec with_attributes = spec;
   if (spec.attributes == nullptr) with_attributes.attributes = &none;
+  // A hint to memory planning that operators carried before opset 6.
+  if (spec.opset < 6) with_attributes.attributes->ignore("consumed_inputs");
   auto made = maker(with_attributes);
   const auto unread = with_attributes.attributes->unread();
   if (!unread.empty()) {

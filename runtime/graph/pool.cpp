@@ -13,6 +13,7 @@ PoolKind kind_of(std::string_view type) {
 }
 
 int64_t read_p(const NodeSpec& spec) {
+  if (spec.opset < 2) refuse_unsupported("a norm that need not be whole (before opset 2)");
   const int64_t p = spec.attributes->get_int("p", 2);
   if (p < 1) refuse_model("the norm p is " + std::to_string(p));
   return p;

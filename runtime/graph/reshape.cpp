@@ -139,6 +139,7 @@ std::vector<HostTensor> Dropout::evaluate(HostInputs inputs) const {
 std::shared_ptr<const Operator> make_reshape(const NodeSpec& spec) {
   auto op = std::make_shared<Reshape>();
   op->allow_zero = get_flag(*spec.attributes, "allowzero", false);
+  if (spec.opset < 5) op->shape = optional_ints(*spec.attributes, "shape");
   return op;
 }
 
@@ -167,6 +168,7 @@ std::shared_ptr<const Operator> make_dropout(const NodeSpec& spec) {
   // Both say how to train.
   spec.attributes->ignore("ratio");
   spec.attributes->ignore("seed");
+  require_inference(spec);
   op->with_mask = spec.output_count > 1;
   op->boolean_mask = spec.opset >= 10;
   return op;

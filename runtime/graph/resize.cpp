@@ -357,6 +357,7 @@ void read_old_resize(Resize& op, const NodeSpec& spec) {
 std::shared_ptr<const Operator> make_resize(const NodeSpec& spec) {
   auto op = std::make_shared<Resize>();
   op->onnx_type = spec.type;
+  if (spec.opset < 7) refuse_unsupported("Upsample before opset 7");
   if (spec.type == "Upsample" || spec.opset < 11) {
     read_old_resize(*op, spec);
     return op;

@@ -5,6 +5,9 @@ namespace vellum {
 std::vector<TensorType> PRelu::infer(Inputs inputs) const {
   const TensorType& x = float_input_type(inputs, 0, "X");
   const TensorType& slope = float_input_type(inputs, 1, "slope");
+  if (scalar_slope && slope.shape != x.shape && element_count(slope.shape) != 1) {
+    refuse_unsupported("a slope per channel before opset 7");
+  }
   if (broadcast(slope.shape, x.shape) != x.shape) {
     refuse_model("slope of shape " + to_string(slope.shape) + " does not broadcast to " + to_string(x.shape));
   }
@@ -76,7 +79,11 @@ Attributes Shrink::attributes() const {
   return result;
 }
 
-std::shared_ptr<const Operator> make_prelu(const NodeSpec&) { return std::make_shared<PRelu>(); }
+std::shared_ptr<const Operator> make_prelu(const NodeSpec& spec) {
+  auto op = std::make_shared<PRelu>();
+  op->scalar_slope = spec.opset < 7;
+  return op;
+}
 
 std::shared_ptr<const Operator> make_where(const NodeSpec&) { return std::make_shared<Where>(); }
 

@@ -7,6 +7,8 @@ namespace vellum {
 
 // Inputs X and slope, which broadcasts to X's shape: X < 0 ? slope * X : X.
 struct PRelu : Operator {
+  bool scalar_slope = false;  // before opset 7 only one slope for all broadcasts as it does now
+
   std::string_view type() const override { return "PRelu"; }
   std::vector<TensorType> infer(Inputs inputs) const override;
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;

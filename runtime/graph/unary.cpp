@@ -297,6 +297,10 @@ std::shared_ptr<const Operator> make_activation(const NodeSpec& spec) {
     if (has_gamma) op->activation.gamma = spec.attributes->get_float("gamma", row.activation.gamma);
     break;
   }
+  if (spec.type == "Selu" && spec.opset < 6) {
+    op->activation.alpha = spec.attributes->get_float("alpha", 1.6732f);
+    op->activation.gamma = spec.attributes->get_float("gamma", 1.0507f);
+  }
   if (op->activation.kind == ActivationKind::celu && op->activation.alpha == 0.0f) refuse_model("alpha is 0");
   if (spec.type == "Gelu") {
     const std::string approximate = spec.attributes->get_string("approximate", "none");

@@ -182,10 +182,10 @@ TEST(OnnxGraph, DamagedAttributesAreRefused) {
 }
 
 TEST(OnnxGraph, VersionsOutsideTheRangeAreRefused) {
-  for (const int opset : {1, 6, 1000}) {
+  for (const int opset : {0, 23, 1000}) {
     OnnxModel model(opset);
     model.input("x", {2}).node("Relu", {"x"}, {"y"}).output("y");
-    EXPECT_VELLUM_ERROR(model.graph(), ErrorCode::unsupported, "opset", "versions 7 to");
+    EXPECT_VELLUM_ERROR(model.graph(), ErrorCode::unsupported, "opset", "versions 1 to 22");
   }
   OnnxModel old_ir = relu_model();
   old_ir.proto().set_ir_version(2);

@@ -13,7 +13,7 @@ namespace schema = ::vellum::onnx_schema;
 // either unknown to it and without meaning for what is computed, or refused where it is met; the operators'
 // versions are told apart in runtime/graph, up to the newest one here. Opset 22 goes with IR 10.
 inline constexpr int64_t kOldestIr = 3, kNewestIr = 10;
-inline constexpr int64_t kOldestOpset = 7, kNewestOpset = 22;
+inline constexpr int64_t kOldestOpset = 1, kNewestOpset = 22;
 
 // Protobuf counts the bytes of a message in an int.
 inline constexpr uint64_t kLargestModelFile = 0x7fffffff;
