@@ -124,6 +124,7 @@ PlanMode plan_mode_from_name(std::string_view text) {
 PlanReport make_plan_report(std::span<const TensorUsageRecord> records, std::string_view strategy,
                             std::optional<PlanMode> mode, const PlanOptions& options) {
   auto objects = chosen(all_object_strategies(), strategy);
+  if (strategy == "all") std::erase_if(objects, [&](auto s) { return records.size() > most_records(s); });
   auto offsets = chosen(all_offset_strategies(), strategy);
   const bool textures = std::any_of(records.begin(), records.end(),
                                     [](const auto& r) { return !std::holds_alternative<Bytes>(r.size); });

@@ -1,6 +1,7 @@
 // The table of strategies, and what surrounds each: checks before, bounds and the plan's extents after.
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string>
 
 #include "bounds.hpp"
@@ -22,6 +23,7 @@ struct ObjectRow {
   std::string_view name;
   detail::ObjectAssignment (*solve)(
       const RecordClass&);  // null: the smallest of the rows above, then a search
+  size_t most_records = std::numeric_limits<size_t>::max();
 };
 constexpr std::array kObjectTable{
     ObjectRow{ObjectStrategy::naive, "naive", detail::objects_naive},
@@ -31,6 +33,8 @@ constexpr std::array kObjectTable{
     ObjectRow{ObjectStrategy::greedy_by_size_improved, "greedy_by_size_improved",
               detail::objects_greedy_by_size_improved},
     ObjectRow{ObjectStrategy::greedy_by_breadth, "greedy_by_breadth", detail::objects_greedy_by_breadth},
+    ObjectRow{ObjectStrategy::min_cost_flow, "min_cost_flow", detail::objects_min_cost_flow,
+              detail::kMinCostFlowMostRecords},
     ObjectRow{ObjectStrategy::exact, "exact", nullptr},
     ObjectRow{ObjectStrategy::best, "best", nullptr},
 };
@@ -39,6 +43,7 @@ struct OffsetRow {
   OffsetStrategy strategy;
   std::string_view name;
   detail::OffsetAssignment (*solve)(const RecordClass&);
+  size_t most_records = std::numeric_limits<size_t>::max();
 };
 constexpr std::array kOffsetTable{
     OffsetRow{OffsetStrategy::naive, "naive", detail::offsets_naive},
@@ -111,7 +116,7 @@ auto smallest(const RecordClass& records, const Table& table) {
   auto best = table.front().solve(records);
   uint64_t best_total = total_of(records, best);
   for (const auto& row : table) {
-    if (!row.solve) continue;
+    if (!row.solve || records.items.size() > row.most_records) continue;
     auto candidate = row.solve(records);
     const uint64_t total = total_of(records, candidate);
     if (total >= best_total) continue;
@@ -147,6 +152,7 @@ void refuse_textures(std::span<const TensorUsageRecord> records) {
 }  // namespace
 
 std::string_view name(ObjectStrategy strategy) { return row_of(kObjectTable, strategy).name; }
+size_t most_records(ObjectStrategy strategy) { return row_of(kObjectTable, strategy).most_records; }
 std::string_view name(OffsetStrategy strategy) { return row_of(kOffsetTable, strategy).name; }
 std::span<const ObjectStrategy> all_object_strategies() { return kObjectStrategies; }
 std::span<const OffsetStrategy> all_offset_strategies() { return kOffsetStrategies; }
@@ -161,6 +167,10 @@ ObjectPlan plan_objects(std::span<const TensorUsageRecord> records, ObjectStrate
                         const PlanOptions& options) {
   const auto classes = detail::classify(records, options);
   const ObjectRow& row = row_of(kObjectTable, strategy);
+  if (records.size() > row.most_records) {
+    throw PlanError(std::string(row.name) + " takes " + std::to_string(row.most_records) +
+                    " records at most, not " + std::to_string(records.size()));
+  }
   detail::SearchBudget budget(options.search_budget);
   ObjectPlan plan;
   plan.object_of.resize(records.size());

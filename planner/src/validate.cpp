@@ -14,9 +14,7 @@ namespace {
 
 [[noreturn]] void fail(const std::string& why) { throw PlanError("invalid plan: " + why); }
 
-std::string nth(const char* what, size_t index) {
-  return std::string(what) + " " + std::to_string(index);
-}
+std::string nth(const char* what, size_t index) { return std::string(what) + " " + std::to_string(index); }
 
 std::string lifetime(const TensorUsageRecord& record) {
   return "tasks " + std::to_string(record.first_task) + " to " + std::to_string(record.last_task);

@@ -19,6 +19,9 @@ ObjectAssignment objects_equality(const RecordClass& records);
 // Lee et al. 2019 (arXiv 1907.01989), section 4.1: execution order, best fit, the nearest smaller object
 // grows.
 ObjectAssignment objects_greedy_in_order(const RecordClass& records);
+// The same, section 4.1: the cheapest succession of tensors in memory. Looks at every pair.
+ObjectAssignment objects_min_cost_flow(const RecordClass& records);
+inline constexpr size_t kMinCostFlowMostRecords = 2000;
 // Pisarchyk & Lee 2020 (arXiv 2001.03288), sections 4.2 to 4.4.
 ObjectAssignment objects_greedy_by_breadth(const RecordClass& records);
 ObjectAssignment objects_greedy_by_size(const RecordClass& records);

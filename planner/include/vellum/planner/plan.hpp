@@ -54,6 +54,7 @@ enum class ObjectStrategy {
   greedy_by_size,
   greedy_by_size_improved,
   greedy_by_breadth,
+  min_cost_flow,
   exact,
   best
 };
@@ -72,6 +73,9 @@ std::string_view name(OffsetStrategy);
 std::span<const ObjectStrategy>
 all_object_strategies();  // in the order of the table in the docs; `best` last
 std::span<const OffsetStrategy> all_offset_strategies();
+// The most records that the strategy takes: some look at every pair. More throw PlanError; `best` and `exact`
+// leave such a strategy out.
+size_t most_records(ObjectStrategy);
 ObjectStrategy object_strategy_from_name(std::string_view);  // throws PlanError that lists the names
 OffsetStrategy offset_strategy_from_name(std::string_view);
 

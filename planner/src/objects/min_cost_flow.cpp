@@ -1,0 +1,161 @@
+// Lee et al. 2019 (arXiv 1907.01989), section 4.1: each tensor takes over the memory of one whose life is
+// over, or has memory of its own. Taking over costs what has to grow, memory of one's own costs all of it.
+// Each tensor hands its memory on at most once. The cheapest such succession is a minimum-cost flow through
+// the bipartite graph of givers and takers; here an assignment problem, solved by shortest augmenting paths
+// with potentials (Jonker & Volgenant, Computing 38, 1987). The cost is an estimate: an object may have grown
+// beyond the tensor it is taken over from.
+//
+// A solver of our own rather than LEMON's network simplex: that would be the planner's only dependency, also
+// on phones, for the hundred lines below.
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <tuple>
+
+#include "../orders.hpp"
+#include "../trees.hpp"
+#include "assignment.hpp"
+
+namespace vellum::planner::detail {
+namespace {
+
+class Succession {
+ public:
+  explicit Succession(const RecordClass& records)
+      : records_(records),
+        items_(records.items),
+        by_last_(items_.size()),
+        giver_of_(items_.size(), kNone),
+        taker_of_(items_.size(), kNone),
+        taker_potential_(items_.size(), 0),
+        giver_potential_(items_.size(), 0) {
+    std::iota(by_last_.begin(), by_last_.end(), 0u);
+    std::sort(by_last_.begin(), by_last_.end(), [&](uint32_t a, uint32_t b) {
+      return std::tuple(items_[a].last, a) < std::tuple(items_[b].last, b);
+    });
+    for (const uint32_t taker : in_order(items_)) supply(taker);
+  }
+
+  // Where an object has grown so much already that taking it over would cost as much as a new one, there is a
+  // new one.
+  ObjectAssignment objects() const {
+    ObjectAssignment object_of(items_.size());
+    std::vector<Extent> extents;
+    for (const uint32_t i : in_order(items_)) {
+      const uint32_t giver = giver_of_[i];
+      const bool take_over = giver != kNone && growth(extents[object_of[giver]], i) < items_[i].bytes;
+      if (!take_over) extents.push_back({0, 0, 0});
+      object_of[i] = take_over ? object_of[giver] : static_cast<uint32_t>(extents.size()) - 1;
+      extents[object_of[i]] = cover(extents[object_of[i]], items_[i].extent);
+    }
+    return object_of;
+  }
+
+ private:
+  static constexpr int64_t kFar = std::numeric_limits<int64_t>::max();
+
+  int64_t bytes(uint32_t item) const { return static_cast<int64_t>(items_[item].bytes); }
+
+  // What memory of that extent has to grow by to hold the tensor too.
+  uint64_t growth(const Extent& memory, uint32_t taker) const {
+    return records_.bytes_of(cover(memory, items_[taker].extent)) - records_.bytes_of(memory);
+  }
+
+  // The search tree of one augmentation: distances in reduced costs from the taker without a giver.
+  struct Tree {
+    std::vector<int64_t> distance;     // per giver
+    std::vector<uint32_t> reached_by;  // per giver: the taker
+    std::vector<uint32_t> givers;      // settled, in order
+    std::vector<uint8_t> settled;      // per giver
+    int64_t own = kFar;                // the nearest end at memory of one's own,
+    uint32_t own_taker = kNone;        // and the taker that would have it
+  };
+
+  void grow(Tree& tree, uint32_t taker, int64_t distance) const {
+    const int64_t base = distance - taker_potential_[taker];
+    if (base + bytes(taker) < tree.own) {
+      tree.own = base + bytes(taker);
+      tree.own_taker = taker;
+    }
+    for (const uint32_t giver : by_last_) {
+      if (items_[giver].last >= items_[taker].first) break;
+      if (tree.settled[giver]) continue;
+      const uint64_t cost = growth(items_[giver].extent, taker);
+      if (cost >= items_[taker].bytes) continue;  // memory of its own is no dearer
+      const int64_t through = base + static_cast<int64_t>(cost) - giver_potential_[giver];
+      if (through < tree.distance[giver]) {
+        tree.distance[giver] = through;
+        tree.reached_by[giver] = taker;
+      }
+    }
+  }
+
+  // Finds the cheapest way to give the taker memory, moving others to other givers where that pays.
+  void supply(uint32_t taker) {
+    const size_t n = items_.size();
+    Tree tree{std::vector<int64_t>(n, kFar), std::vector<uint32_t>(n, kNone), {}, std::vector<uint8_t>(n, 0)};
+    grow(tree, taker, 0);
+    for (;;) {
+      uint32_t nearest = kNone;
+      for (const uint32_t giver : by_last_) {
+        if (tree.settled[giver] || tree.distance[giver] == kFar) continue;
+        if (nearest == kNone || tree.distance[giver] <= tree.distance[nearest])
+          nearest = giver;  // the latest of equals
+      }
+      if (nearest == kNone || tree.own < tree.distance[nearest]) {
+        update_potentials(tree, taker, tree.own);
+        hand_over(tree, taker, tree.own_taker, kNone);
+        return;
+      }
+      tree.settled[nearest] = 1;
+      tree.givers.push_back(nearest);
+      const uint32_t next = taker_of_[nearest];
+      if (next == kNone) {
+        update_potentials(tree, taker, tree.distance[nearest]);
+        hand_over(tree, taker, tree.reached_by[nearest], nearest);
+        return;
+      }
+      grow(tree, next, tree.distance[nearest]);
+    }
+  }
+
+  void update_potentials(const Tree& tree, uint32_t root, int64_t end) {
+    taker_potential_[root] += end;
+    for (const uint32_t giver : tree.givers) {
+      const int64_t slack = end - tree.distance[giver];
+      giver_potential_[giver] -= slack;
+      if (taker_of_[giver] != kNone) taker_potential_[taker_of_[giver]] += slack;
+    }
+  }
+
+  // Gives `taker` the giver, and its former giver to the one who reached for that, back to the root.
+  void hand_over(const Tree& tree, uint32_t root, uint32_t taker, uint32_t giver) {
+    for (;;) {
+      const uint32_t former = giver_of_[taker];
+      giver_of_[taker] = giver;
+      if (giver != kNone) taker_of_[giver] = taker;
+      if (taker == root) return;
+      giver = former;
+      taker = tree.reached_by[former];
+    }
+  }
+
+  const RecordClass& records_;
+  const std::vector<Item>& items_;
+  std::vector<uint32_t> by_last_;
+  std::vector<uint32_t> giver_of_, taker_of_;  // kNone: memory of its own; not handed on
+  std::vector<int64_t> taker_potential_, giver_potential_;
+};
+
+}  // namespace
+
+ObjectAssignment objects_min_cost_flow(const RecordClass& records) {
+  // Potentials stay below the sum of all sizes.
+  uint64_t sum = 0;
+  for (const Item& item : records.items) sum += item.bytes;
+  if (sum > static_cast<uint64_t>(std::numeric_limits<int64_t>::max() / 4))
+    return objects_greedy_in_order(records);
+  return Succession(records).objects();
+}
+
+}  // namespace vellum::planner::detail
