@@ -10,7 +10,7 @@
 namespace vellum::planner::detail {
 namespace {
 
-constexpr size_t kMostStates = 200'000;  // in a layer: tens of megabytes over a network
+constexpr size_t kMostStates = 4'000'000;  // in all layers together, 64 MB
 
 uint64_t slot_at(uint64_t state, size_t object) { return state >> (4 * object) & 15; }
 uint64_t with_slot(uint64_t state, size_t object, uint64_t slot) {
@@ -83,6 +83,7 @@ Colouring::Verdict Colouring::test(std::span<const uint32_t> objects, SearchBudg
   if (too_many_live_ || objects.size() > kMostObjects) return Verdict::gave_up;
   layers_.resize(items_.size() + 1);
   layers_[0].assign(1, {0, 0, 0});
+  size_t states = 0;
   for (size_t start = 0; start < items_.size(); ++start) {
     auto& next = layers_[start + 1];
     next.clear();
@@ -96,7 +97,8 @@ Colouring::Verdict Colouring::test(std::span<const uint32_t> objects, SearchBudg
                            [](const Step& a, const Step& b) { return a.state == b.state; }),
                next.end());
     if (next.empty()) return Verdict::does_not_fit;
-    if (next.size() > kMostStates || !budget.spend(static_cast<int64_t>(8 * next.size())))
+    states += next.size();
+    if (states > kMostStates || !budget.spend(static_cast<int64_t>(8 * next.size())))
       return Verdict::gave_up;
   }
   trace_back(objects);
