@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "passes/inline_branch.hpp"
 #include "passes/passes.hpp"
 #include "vellum/error.hpp"
 
@@ -120,6 +121,20 @@ bool fold(Graph& graph, const Node& node, const std::vector<TensorType>& types) 
   return true;
 }
 
+void infer_and_keep(Graph& graph, Node node, std::vector<Node>& kept) {
+  if (has_known_branch(graph, node)) {
+    for (Node& inner : inline_branch(graph, node)) infer_and_keep(graph, std::move(inner), kept);
+    return;
+  }
+  const std::vector<TensorType> types = infer(graph, node);
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (node.outputs[i] == kNoValue) continue;
+    graph.values[node.outputs[i]].type = types[i];
+    graph.values[node.outputs[i]].type_known = true;
+  }
+  if (!fold(graph, node, types)) kept.push_back(std::move(node));
+}
+
 }  // namespace
 
 void infer_shapes_and_fold(Graph& graph, const InputShapes& shapes) {
@@ -127,15 +142,7 @@ void infer_shapes_and_fold(Graph& graph, const InputShapes& shapes) {
   for (const ValueId id : graph.inputs) bind(graph.values[id], shapes);
   std::vector<Node> kept;
   kept.reserve(graph.nodes.size());
-  for (Node& node : graph.nodes) {
-    const std::vector<TensorType> types = infer(graph, node);
-    for (size_t i = 0; i < node.outputs.size(); ++i) {
-      if (node.outputs[i] == kNoValue) continue;
-      graph.values[node.outputs[i]].type = types[i];
-      graph.values[node.outputs[i]].type_known = true;
-    }
-    if (!fold(graph, node, types)) kept.push_back(std::move(node));
-  }
+  for (Node& node : graph.nodes) infer_and_keep(graph, std::move(node), kept);
   graph.nodes = std::move(kept);
 }
 

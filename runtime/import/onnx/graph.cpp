@@ -1,10 +1,13 @@
 #include "import/onnx/graph.hpp"
 
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
+#include "graph/branch.hpp"
 #include "import/onnx/attributes.hpp"
 #include "import/onnx/names.hpp"
 #include "import/onnx/order.hpp"
@@ -35,10 +38,9 @@ Shape read_shape(const schema::TensorShapeProto& proto) {
 
 class GraphReader {
  public:
-  GraphReader(schema::ModelProto& model, const std::filesystem::path& folder)
-      : proto_(*model.mutable_graph()), folder_(folder), opset_(read_versions(model)) {
-    refuse_unknown_operators(model);
-  }
+  // `outer` reads the graph that this one is a branch of; null for the model's own.
+  GraphReader(schema::GraphProto& proto, const std::filesystem::path& folder, int opset, GraphReader* outer)
+      : proto_(proto), folder_(folder), opset_(opset), outer_(outer) {}
 
   Graph read() {
     graph_.name = proto_.name();
@@ -53,6 +55,9 @@ class GraphReader {
     check(graph_);
     return std::move(graph_);
   }
+
+  // Names of the outer values that this graph reads, in the order of its inputs.
+  const std::vector<std::string>& captured() const { return captured_; }
 
  private:
   // Enters a new value under its name.
@@ -93,13 +98,22 @@ class GraphReader {
     }
   }
 
-  ValueId use(const std::string& name, const std::string& what) const {
-    const auto found = ids_.find(name);
-    if (found == ids_.end()) {
+  bool is_defined(const std::string& name) const {
+    return ids_.contains(name) || (outer_ != nullptr && outer_->is_defined(name));
+  }
+
+  // The value of that name. One of an outer graph becomes an input of this one.
+  ValueId use(const std::string& name, const std::string& what) {
+    if (const auto found = ids_.find(name); found != ids_.end()) return found->second;
+    if (!is_defined(name)) {
       throw Error(ErrorCode::corrupt_model,
                   what + " " + quoted(name) + " is produced by no node and is no input");
     }
-    return found->second;
+    const ValueId id = graph_.add_value(name);
+    ids_.emplace(name, id);
+    graph_.inputs.push_back(id);
+    captured_.push_back(name);
+    return id;
   }
 
   void read_node(schema::NodeProto& proto) {
@@ -107,6 +121,8 @@ class GraphReader {
     naming(what, [&] {
       if (proto.op_type() == "Constant") {
         read_constant(proto);
+      } else if (proto.op_type() == "If") {
+        read_if(proto);
       } else {
         read_operator(proto, take_attributes(proto, folder_));
       }
@@ -140,7 +156,8 @@ class GraphReader {
     define(proto.output(0), "output", graph_.add_constant(proto.output(0), std::move(tensor)));
   }
 
-  void read_operator(const schema::NodeProto& proto, const Attributes& attributes) {
+  // The node with its values and without its operator.
+  Node read_values(const schema::NodeProto& proto) {
     Node node;
     node.name = !proto.name().empty() || proto.output_size() == 0 ? proto.name() : proto.output(0);
     for (const auto& input : proto.input())
@@ -151,7 +168,11 @@ class GraphReader {
     }
     while (!node.outputs.empty() && node.outputs.back() == kNoValue) node.outputs.pop_back();
     if (node.outputs.empty()) throw Error(ErrorCode::corrupt_model, "the node has no outputs");
+    return node;
+  }
 
+  void read_operator(const schema::NodeProto& proto, const Attributes& attributes) {
+    Node node = read_values(proto);
     NodeSpec spec;
     spec.type = proto.op_type();
     spec.name = node.name;
@@ -160,6 +181,35 @@ class GraphReader {
     for (const ValueId id : node.inputs) spec.input_present.push_back(id != kNoValue);
     spec.output_count = node.outputs.size();
     node.op = make_operator(spec);
+    graph_.nodes.push_back(std::move(node));
+  }
+
+  // The branch and, after what `node` reads already, the outer values that it reads.
+  Graph read_branch(schema::NodeProto& proto, const std::string& name, Node& node) {
+    for (auto& attribute : *proto.mutable_attribute()) {
+      if (attribute.name() != name || attribute.type() != schema::AttributeProto::GRAPH) continue;
+      if (attribute.g().input_size() > 0)
+        throw Error(ErrorCode::corrupt_model, name + " must have no inputs");
+      GraphReader reader(*attribute.mutable_g(), folder_, opset_, this);
+      Graph branch = naming(name, [&] { return reader.read(); });
+      for (const std::string& captured : reader.captured()) node.inputs.push_back(use(captured, "input"));
+      if (branch.outputs.size() < node.outputs.size()) {
+        throw Error(ErrorCode::corrupt_model, name + " has fewer outputs than the node");
+      }
+      return branch;
+    }
+    throw Error(ErrorCode::corrupt_model, "the graph " + name + " is missing");
+  }
+
+  void read_if(schema::NodeProto& proto) {
+    Node node = read_values(proto);
+    if (node.inputs.size() != 1 || proto.attribute_size() != 2) {
+      throw Error(ErrorCode::corrupt_model, "the node must have one input and two graphs");
+    }
+    auto op = std::make_shared<If>();
+    op->then_branch = read_branch(proto, "then_branch", node);
+    op->else_branch = read_branch(proto, "else_branch", node);
+    node.op = std::move(op);
     graph_.nodes.push_back(std::move(node));
   }
 
@@ -178,14 +228,18 @@ class GraphReader {
   schema::GraphProto& proto_;
   const std::filesystem::path& folder_;
   const int opset_;
+  GraphReader* const outer_;
   Graph graph_;
   std::unordered_map<std::string, ValueId> ids_;
+  std::vector<std::string> captured_;
 };
 
 }  // namespace
 
 Graph take_graph(schema::ModelProto& model, const std::filesystem::path& folder) {
-  return GraphReader(model, folder).read();
+  const int opset = read_versions(model);
+  refuse_unknown_operators(model);
+  return GraphReader(*model.mutable_graph(), folder, opset, nullptr).read();
 }
 
 }  // namespace vellum::onnx

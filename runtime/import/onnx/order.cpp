@@ -4,11 +4,41 @@
 #include <queue>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "import/onnx/names.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum::onnx {
+namespace {
+
+using Names = std::unordered_set<std::string_view>;
+
+void collect_reads(const schema::NodeProto& node, Names& names);
+
+// What a graph takes from outside.
+void collect_captured(const schema::GraphProto& graph, Names& names) {
+  Names read, defined;
+  for (const auto& tensor : graph.initializer()) defined.insert(tensor.name());
+  for (const auto& node : graph.node()) {
+    collect_reads(node, read);
+    defined.insert(node.output().begin(), node.output().end());
+  }
+  for (const auto& output : graph.output()) read.insert(output.name());
+  for (const std::string_view name : read) {
+    if (!defined.contains(name)) names.insert(name);
+  }
+}
+
+// What a node reads, by its inputs and by the graphs in its attributes.
+void collect_reads(const schema::NodeProto& node, Names& names) {
+  names.insert(node.input().begin(), node.input().end());
+  for (const auto& attribute : node.attribute()) {
+    if (attribute.has_g()) collect_captured(attribute.g(), names);
+  }
+}
+
+}  // namespace
 
 std::vector<size_t> execution_order(const schema::GraphProto& graph) {
   const auto count = static_cast<size_t>(graph.node_size());
@@ -21,9 +51,11 @@ std::vector<size_t> execution_order(const schema::GraphProto& graph) {
   std::vector<std::vector<size_t>> consumers(count);
   std::vector<size_t> waiting_for(count, 0);
   for (size_t i = 0; i < count; ++i) {
-    for (const auto& input : graph.node(static_cast<int>(i)).input()) {
-      const auto found = producer.find(input);
-      if (input.empty() || found == producer.end()) continue;
+    Names reads;
+    collect_reads(graph.node(static_cast<int>(i)), reads);
+    for (const std::string_view name : reads) {
+      const auto found = producer.find(name);
+      if (name.empty() || found == producer.end()) continue;
       consumers[found->second].push_back(i);
       ++waiting_for[i];
     }

@@ -20,10 +20,11 @@ void refuse_version(const std::string& kind, int64_t version, int64_t oldest, in
                   " are read. Export it again, or convert it with ONNX's version converter");
 }
 
-// The Constant operator becomes a constant of the graph while it is read.
+// Constant and If are no rows of the operator table: the reader makes a constant of the one, and two graphs
+// of the other, which the passes choose from.
 bool is_known(const schema::NodeProto& node) {
-  return is_default_domain(node.domain()) &&
-         (node.op_type() == "Constant" || find_operator(node.op_type()) != nullptr);
+  if (!is_default_domain(node.domain())) return false;
+  return node.op_type() == "Constant" || node.op_type() == "If" || find_operator(node.op_type()) != nullptr;
 }
 
 struct Unknown {
@@ -32,7 +33,25 @@ struct Unknown {
   bool local_function = false;
 };
 
-std::string list_unknown(const std::map<std::string, Unknown>& unknown) {
+using UnknownTypes = std::map<std::string, Unknown>;
+using Functions = std::set<std::pair<std::string, std::string>>;
+
+void collect_unknown(const schema::GraphProto& graph, const Functions& functions, UnknownTypes& unknown) {
+  for (const auto& node : graph.node()) {
+    for (const auto& attribute : node.attribute()) {
+      if (attribute.has_g()) collect_unknown(attribute.g(), functions, unknown);
+    }
+    const bool local = functions.contains({node.domain(), node.op_type()});
+    if (is_known(node) && !local) continue;
+    const std::string domain = is_default_domain(node.domain()) ? "" : node.domain() + ".";
+    Unknown& entry = unknown[quoted(domain + node.op_type())];
+    if (entry.count++ > 0) continue;
+    entry.first_node = quoted(!node.name().empty() || node.output_size() == 0 ? node.name() : node.output(0));
+    entry.local_function = local;
+  }
+}
+
+std::string list_unknown(const UnknownTypes& unknown) {
   constexpr size_t kListed = 20;
   std::string text;
   size_t listed = 0;
@@ -79,21 +98,10 @@ int read_versions(const schema::ModelProto& model) {
 }
 
 void refuse_unknown_operators(const schema::ModelProto& model) {
-  std::set<std::pair<std::string, std::string>> functions;
+  Functions functions;
   for (const auto& function : model.functions()) functions.emplace(function.domain(), function.name());
-  std::map<std::string, Unknown> unknown;
-  for (const auto& node : model.graph().node()) {
-    const bool local = functions.contains({node.domain(), node.op_type()});
-    if (is_known(node) && !local) continue;
-    const std::string domain = is_default_domain(node.domain()) ? "" : node.domain() + ".";
-    const std::string type = quoted(domain + node.op_type());
-    Unknown& entry = unknown[type];
-    if (entry.count++ == 0) {
-      entry.first_node =
-          quoted(!node.name().empty() || node.output_size() == 0 ? node.name() : node.output(0));
-      entry.local_function = local;
-    }
-  }
+  UnknownTypes unknown;
+  collect_unknown(model.graph(), functions, unknown);
   if (unknown.empty()) return;
   throw Error(ErrorCode::unsupported, std::string(unknown.size() == 1 ? "operator" : "operators") +
                                           " not supported: " + list_unknown(unknown));
