@@ -1,7 +1,8 @@
 // Convolution of any kernel size, stride, dilation, padding and group count.
 //
 // An invocation computes TILE_P neighbouring pixels of a row. Groups see a window of input slices that starts at
-// their first one; what of the window belongs to other groups has zero weights.
+// their first one; what of the window belongs to other groups has zero weights. Where KERNEL_X is fixed (not 0;
+// stride and dilation along x are 1 then), the columns of a row are loaded once for all its taps.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -28,6 +29,26 @@ TENSOR_OUT(2, y)
 
 #include "conv_tile.glsl"
 
+#if KERNEL_X > 0
+const int COLUMNS = TILE_P - 1 + KERNEL_X;
+#else
+const int COLUMNS = TILE_P;
+#endif
+int column[COLUMNS];
+bool inside[COLUMNS];
+
+// The columns of x that the taps of one row multiply; those in the padding are zero.
+void locate_columns(int first, int step) {
+  [[unroll]] for (int i = 0; i < COLUMNS; ++i) {
+    int at = first + i * step;
+    inside[i] = at >= 0 && at < x_shape.x;
+    column[i] = clamp(at, 0, x_shape.x - 1);
+  }
+}
+vec4 load_column(int i, int row, int slice, int n) {
+  return inside[i] ? load_x(ivec4(column[i], row, slice, n)) : vec4(0);
+}
+
 void main() {
   int output_slices = slices(y_shape.z);
   int blocks_x = (y_shape.x + TILE_P - 1) / TILE_P;
@@ -48,22 +69,29 @@ void main() {
   for (int ky = 0; ky < kernel_size.y; ++ky) {
     int iy = origin.y + ky * dilation.y;
     if (iy < 0 || iy >= x_shape.y) continue;
-    for (int kx = 0; kx < kernel_size.x; ++kx) {
-      int ix[TILE_P];
-      bool inside[TILE_P];
-      [[unroll]] for (int i = 0; i < TILE_P; ++i) {
-        int column = origin.x + i * stride.x + kx * dilation.x;
-        inside[i] = column >= 0 && column < x_shape.x;
-        ix[i] = clamp(column, 0, x_shape.x - 1);
+#if KERNEL_X > 0
+    locate_columns(origin.x, 1);
+    int row = first_output * taps + ky * KERNEL_X;
+    for (int k = 0; k < window; ++k) {
+      vec4 columns[COLUMNS];
+      [[unroll]] for (int i = 0; i < COLUMNS; ++i) columns[i] = load_column(i, iy, first_input + k, n);
+      [[unroll]] for (int kx = 0; kx < KERNEL_X; ++kx) {
+        vec4 x[TILE_P];
+        [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = columns[i + kx];
+        add_products(x, 4 * k, row + kx, taps, grid_width);
       }
+    }
+#else
+    for (int kx = 0; kx < kernel_size.x; ++kx) {
+      locate_columns(origin.x + kx * dilation.x, stride.x);
       int row = first_output * taps + ky * kernel_size.x + kx;
       for (int k = 0; k < window; ++k) {
         vec4 x[TILE_P];
-        [[unroll]] for (int i = 0; i < TILE_P; ++i)
-          x[i] = inside[i] ? load_x(ivec4(ix[i], iy, first_input + k, n)) : vec4(0);
+        [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = load_column(i, iy, first_input + k, n);
         add_products(x, 4 * k, row, taps, grid_width);
       }
     }
+#endif
   }
 
   [[unroll]] for (int s = 0; s < TILE_S; ++s)

@@ -27,10 +27,19 @@ int64_t cpu_tile_pixels(int64_t length) {
   return 10 * narrow >= 7 * wide ? 8 : 4;
 }
 
+// Tiles of four slices compile twice as long (by 0.2 s on lavapipe) and run a fifth faster: for large
+// operators only.
+int64_t cpu_tile_slices(int64_t output_slices, int64_t macs) {
+  constexpr int64_t kLarge = int64_t{1} << 27;
+  if (output_slices % 4 == 0 && macs >= kLarge) return 4;
+  return output_slices > 1 ? 2 : 1;
+}
+
 }  // namespace
 
-ConvTile choose_conv_tile(const DeviceCaps& caps, int64_t length, int64_t lines, int64_t output_slices) {
-  if (caps.type == DeviceType::cpu) return {cpu_tile_pixels(length), output_slices > 1 ? 2 : 1};
+ConvTile choose_conv_tile(const DeviceCaps& caps, int64_t length, int64_t lines, int64_t output_slices,
+                          int64_t macs) {
+  if (caps.type == DeviceType::cpu) return {cpu_tile_pixels(length), cpu_tile_slices(output_slices, macs)};
   // GPUs hold 4 x 2 texels of sums in registers, but want thousands of invocations first.
   constexpr int64_t kEnough = 1 << 14;
   ConvTile tile{length > 1 ? 4 : 1, output_slices > 1 ? 2 : 1};
@@ -104,7 +113,7 @@ void define_tile(Dispatch& dispatch, const ConvTile& tile) {
 
 ConvTile choose_pointwise_tile(const DeviceCaps& caps, const Shape& x, int64_t outputs) {
   const auto [n, c, h, w] = nchw(x);
-  return choose_conv_tile(caps, n * h * w, 1, slices(outputs));
+  return choose_conv_tile(caps, n * h * w, 1, slices(outputs), n * c * h * w * outputs);
 }
 
 void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,

@@ -16,8 +16,10 @@ struct ConvTile {
   int64_t pixels = 1, slices = 1;
 };
 
-// `lines` lines of `length` pixels are cut into tiles, for `output_slices` slices each.
-ConvTile choose_conv_tile(const DeviceCaps& caps, int64_t length, int64_t lines, int64_t output_slices);
+// `lines` lines of `length` pixels are cut into tiles, for `output_slices` slices each; `macs`
+// multiply-accumulates in all.
+ConvTile choose_conv_tile(const DeviceCaps& caps, int64_t length, int64_t lines, int64_t output_slices,
+                          int64_t macs);
 
 // A grid of texels: row = output slice * taps + tap, column = input channel, four output channels a texel;
 // then one texel of bias per output slice.
@@ -60,6 +62,7 @@ void define_tile(Dispatch& dispatch, const ConvTile& tile);
 void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,
                         const ConvTile& tile, const Activation& activation,
                         std::function<std::vector<float>()> values);
+// `x` is N, C, ... as nchw() sees it.
 ConvTile choose_pointwise_tile(const DeviceCaps& caps, const Shape& x, int64_t outputs);
 
 }  // namespace vellum

@@ -99,7 +99,7 @@ PackedProduct pack_product(const Lowering& lowering, const Product& p, int64_t r
                            std::vector<float> bias) {
   PackedProduct packed;
   packed.rows = rows;
-  packed.tile = choose_conv_tile(lowering.caps(), rows, 1, divide_up(p.n, 4));
+  packed.tile = choose_conv_tile(lowering.caps(), rows, 1, divide_up(p.n, 4), rows * p.n * p.k);
   packed.weights = {p.k, p.n, 1, 1, packed.tile.slices};
   if (bias.size() == 1) bias.assign(static_cast<size_t>(p.n), bias.front());
   for (float& value : bias) value *= p.beta;

@@ -130,6 +130,15 @@ TEST(Conv, ManyChannelsAndTiles) {
   check_operator(test);
 }
 
+// Large operators have kernels of their own; see choose_conv_tile().
+TEST(Conv, LargeOperators) {
+  OperatorCase row = conv({1, 60, 25, 31}, {61, 60, 3, 3}, attributes({{"pads", Ints{1, 1, 1, 1}}}));
+  OperatorCase pointwise = conv({1, 256, 43, 49}, {256, 256, 1, 1});
+  row.fp32_tolerance = pointwise.fp32_tolerance = 3e-5;
+  check_operator(row);
+  check_operator(pointwise);
+}
+
 TEST(Conv, FusedActivations) {
   const Shape x = {1, 6, 5, 9};
   const Attributes same = attributes({{"pads", Ints{1, 1, 1, 1}}});
