@@ -58,12 +58,15 @@ class Part {
       int64_t failed = std::max(wanted, bound_) - 1;
       int64_t capacity = failed + 1;
       while (capacity < best_total_ && capacity >= bound_) {
-        if (attempt(capacity, round, budget) == OffsetSearch::Verdict::found) {
+        const Verdict verdict = attempt(capacity, round, budget);
+        if (verdict == Verdict::found) {
           if (best_total_ <= std::max(wanted, bound_)) return;
         } else {
           failed = capacity;
         }
         if (budget.is_spent()) return;
+        // Mostly the smallest arena is tried; now and then larger ones, so that the plan improves meanwhile.
+        if (verdict == Verdict::gave_up && round % 4 != 0) break;
         capacity = std::max(bound_, failed + (best_total_ - failed + 1) / 2);
       }
     }

@@ -219,34 +219,55 @@ void OffsetSearch::refute(uint32_t block, int64_t offset) {
 // Looks at the cliques that changed since it last said yes or no.
 bool OffsetSearch::within_bounds(int64_t floor) {
   bool within = true;
-  for (size_t word = 0; word < changed_.size(); ++word) {
-    while (within && changed_[word] != 0) {
-      const auto bit = static_cast<uint32_t>(std::countr_zero(changed_[word]));
-      changed_[word] &= changed_[word] - 1;
-      within = within_bound(static_cast<uint32_t>(64 * word) + bit, floor);
+  // What one clique raises may change cliques looked at before.
+  for (bool again = true; again;) {
+    again = false;
+    for (size_t word = 0; word < changed_.size(); ++word) {
+      while (within && changed_[word] != 0) {
+        again = true;
+        const auto bit = static_cast<uint32_t>(std::countr_zero(changed_[word]));
+        changed_[word] &= changed_[word] - 1;
+        within = within_bound(static_cast<uint32_t>(64 * word) + bit, floor);
+      }
+      if (!within) changed_[word] = 0;
     }
-    changed_[word] = 0;
+    again = again && within;
   }
   return within;
 }
 
 bool OffsetSearch::within_bound(uint32_t clique, int64_t floor) {
   if (height_[clique] == 0) return true;
+  // The lowest of the clique has no more than this below it.
   const int64_t slack = capacity_ - height_[clique];
   if (floor > slack) return false;
   // Only offsets beyond the slack can break the bound. Sorted by falling offset.
   high_.clear();
+  int64_t lowest_top = kFar;
+  uint32_t lowest = kNone;
+  size_t candidates = 0;
   for (const uint32_t block : cliques_[clique]) {
-    if (placed_[block] || least_[block] <= slack) continue;
+    if (placed_[block]) continue;
+    if (least_[block] <= slack) {
+      lowest = block;
+      ++candidates;
+      lowest_top = std::min(lowest_top, std::max(least_[block], floor) + blocks_[block].size);
+      continue;
+    }
     high_.emplace_back(least_[block], blocks_[block].size);
     for (size_t k = high_.size() - 1; k > 0 && high_[k - 1].first < high_[k].first; --k) {
       std::swap(high_[k - 1], high_[k]);
     }
   }
+  if (candidates == 0) return false;
   int64_t sum = 0;
   for (const auto& [offset, size] : high_) {
     sum += size;
     if (offset + sum > capacity_) return false;
+  }
+  for (const uint32_t block : cliques_[clique]) {
+    if (!placed_[block] && (least_[block] > slack || (candidates == 1 && block != lowest)))
+      raise(block, lowest_top);
   }
   return true;
 }

@@ -7,6 +7,9 @@
 // - Bound. The tensors still to place at one task stand on one another. With o the least offset and s the
 // size of
 //   each, the tensors with an offset of o or more need o + the sum of their s.
+// - Inference. The lowest of those at a task has at most the capacity minus all their sizes below it. The
+// others
+//   stand above one of those that can be so low.
 // - Dominance. If tensor j fits below the offset of i whatever else happens, j can be moved there, so i is
 // not next.
 // - Refutation. If i as the next tensor failed, i will not be at that offset, so it stands on some other
