@@ -2,6 +2,7 @@
 #include "vellum/plan.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -12,6 +13,7 @@
 #include "options.hpp"
 #include "output.hpp"
 #include "plan_json.hpp"
+#include "vellum/planner/memory_map.hpp"
 #include "vellum/planner/plan_report.hpp"
 #include "vellum/planner/records_csv.hpp"
 
@@ -24,6 +26,7 @@ struct Arguments {
   std::string records;
   std::string mode;
   std::string csv;
+  std::string svg;
   uint64_t alignment = 0;  // 0: by default
 };
 
@@ -85,6 +88,19 @@ Planned plan_model(const Arguments& arguments) {
   return {usage.tensors, objects ? usage.records : bytes, std::move(report)};
 }
 
+// The smallest plan of the first mode in the report, as a picture.
+void write_svg(const Arguments& arguments, const Planned& planned) {
+  const auto smallest = std::find_if(planned.report.plans.begin(), planned.report.plans.end(),
+                                     [](const planner::PlanRow& row) { return row.smallest; });
+  if (smallest == planned.report.plans.end()) return;
+  const std::string source = arguments.records.empty() ? arguments.model : arguments.records;
+  const std::string title = std::filesystem::path(source).filename().string() + ": " + smallest->strategy +
+                            ", " + std::to_string(smallest->total_bytes) + " of " +
+                            std::to_string(planned.report.naive_bytes) + " bytes";
+  const std::string svg = planner::memory_map_svg(planned.records, planned.ids, *smallest, title);
+  samples::write_file(arguments.svg, {reinterpret_cast<const uint8_t*>(svg.data()), svg.size()});
+}
+
 void plan(const Arguments& arguments) {
   const Planned planned = arguments.records.empty() ? plan_model(arguments) : plan_records(arguments);
   if (!arguments.csv.empty()) {
@@ -93,6 +109,7 @@ void plan(const Arguments& arguments) {
     const std::string text = csv.str();
     samples::write_file(arguments.csv, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
   }
+  if (!arguments.svg.empty()) write_svg(arguments, planned);
   if (arguments.options.json)
     print_json(plan_json(planned.report));
   else
@@ -117,6 +134,7 @@ Command add_plan(CLI::App& app) {
                    "bytes, a power of two; default: the device's, or 1 with --records")
       ->check(CLI::PositiveNumber);
   command->add_option("--csv", arguments->csv, "write the records with each plan's assignment to this file");
+  command->add_option("--svg", arguments->svg, "draw the smallest plan as a memory map to this file");
   add_options(*command, arguments->options, "a name from docs/planner.md, or all");
   command->footer(
       "Without --device the limits are those of the Android Baseline 2022 profile.\nExamples:\n"

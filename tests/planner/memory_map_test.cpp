@@ -1,0 +1,50 @@
+#include "vellum/planner/memory_map.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace vellum::planner {
+namespace {
+
+size_t count(const std::string& text, const std::string& part) {
+  size_t found = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+const std::vector<TensorUsageRecord> kRecords{{Bytes{2048}, 0, 1}, {Bytes{1024}, 1, 2}, {Bytes{4096}, 2, 3}};
+const std::vector<std::string> kNames{"first", "a<b> & \"c\"", "last"};
+
+TEST(MemoryMap, DrawsEveryTensorAndObjectOnce) {
+  const PlanReport report = make_plan_report(kRecords, "greedy_by_size_improved", PlanMode::objects);
+  const std::string svg = memory_map_svg(kRecords, kNames, report.plans.at(0), "three tensors");
+  EXPECT_EQ(svg.rfind("<svg", 0), 0u);
+  EXPECT_EQ(count(svg, "<title>"), kRecords.size());
+  EXPECT_EQ(count(svg, "fill=\"#eee\""), report.plans[0].object_count);
+  EXPECT_EQ(count(svg, "<rect"), 1 + kRecords.size() + report.plans[0].object_count);
+  EXPECT_EQ(count(svg, "<title>first\n2.0 KiB, tasks 0 to 1</title>"), 1u);
+}
+
+TEST(MemoryMap, EscapesNamesOfModels) {
+  const PlanReport report = make_plan_report(kRecords, "greedy_by_size", PlanMode::offsets);
+  const std::string svg = memory_map_svg(kRecords, kNames, report.plans.at(0), "<title>");
+  EXPECT_EQ(count(svg, "a&lt;b&gt; &amp; &quot;c&quot;"), 1u);
+  EXPECT_EQ(count(svg, "a<b>"), 0u);
+  EXPECT_EQ(count(svg, "<title>"), kRecords.size());
+}
+
+TEST(MemoryMap, RectanglesOfAnArenaLieAtTheirOffsets) {
+  PlanRow plan;
+  plan.mode = PlanMode::offsets;
+  plan.total_bytes = 4096;
+  plan.assignment = {0, 2048, 0};
+  const std::string svg = memory_map_svg(kRecords, {}, plan, "arena");
+  // The canvas is 330 units high for 4096 bytes: record 1 covers 82.5 of them above the middle.
+  EXPECT_EQ(count(svg, "height=\"82.50\""), 1u);
+  EXPECT_EQ(count(svg, "record 1\n"), 1u);
+}
+
+}  // namespace
+}  // namespace vellum::planner
