@@ -42,10 +42,10 @@ const Device& device();
 void expect_no_validation_messages();
 
 // Every element of every output lies within 1e-4 (fp32) or 2e-2 (fp16) of the reference, times max(1,
-// |reference|). That much precision an output need not have: M-LSD's offsets cancel large sums in their last
-// convolution, so that ONNX Runtime disagrees with itself by 1.6e-3, and fp16 rounds 2^13 times as coarsely
-// as fp32. Where the reference's own rounding, scaled to the precision, is coarser than the tolerance, up to
-// three times that rounding is accepted, of the largest distance and of the root mean square alike.
+// |reference|), where the output is determined that well. Not all are: ONNX Runtime with and without its
+// optimiser differ by 1.6e-3 in M-LSD's offsets, and fp16 rounds 2^13 times as coarsely as fp32. Where that
+// difference, scaled to the precision, is coarser than the tolerance, up to three times as much is accepted,
+// of the largest distance and of the root mean square alike.
 void expect_close(const std::map<std::string, Tensor>& got, const Reference& reference, Precision precision);
 
 bool on_swiftshader();
