@@ -17,4 +17,15 @@ std::optional<BinaryConstant> as_binary_constant(const GraphEditor& editor, size
   return std::nullopt;
 }
 
+void absorb_binary_constants(Graph& graph, AffineOf affine_of) {
+  GraphEditor editor(graph);
+  for (size_t i = 0; i < editor.node_count(); ++i) {
+    const auto binary = as_binary_constant(editor, i);
+    if (!binary) continue;
+    const auto affine = affine_of(*binary, editor.type(editor.node(i).outputs[0]).shape);
+    if (affine) absorb(editor, i, binary->data_slot, *affine);
+  }
+  editor.commit();
+}
+
 }  // namespace vellum

@@ -24,15 +24,6 @@ std::optional<ChannelAffine> as_affine(const BinaryConstant& binary, const Shape
 
 }  // namespace
 
-void fold_scale(Graph& graph) {
-  GraphEditor editor(graph);
-  for (size_t i = 0; i < editor.node_count(); ++i) {
-    const auto binary = as_binary_constant(editor, i);
-    if (!binary) continue;
-    const auto affine = as_affine(*binary, editor.type(editor.node(i).outputs[0]).shape);
-    if (affine) absorb(editor, i, binary->data_slot, *affine);
-  }
-  editor.commit();
-}
+void fold_scale(Graph& graph) { absorb_binary_constants(graph, as_affine); }
 
 }  // namespace vellum

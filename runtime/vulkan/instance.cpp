@@ -76,7 +76,7 @@ uint32_t instance_version(const vk::raii::Context& loader) {
   const uint32_t version = newer_than_1_0 ? loader.enumerateInstanceVersion() : VK_API_VERSION_1_0;
   if (version < VK_API_VERSION_1_1)
     throw Error(ErrorCode::no_device, "the Vulkan loader offers Vulkan 1.0 only; Vellum needs 1.1 or later");
-  return std::min(version, uint32_t{VK_API_VERSION_1_3});
+  return std::min(version, uint32_t{VK_MAKE_API_VERSION(0, 1, 3, 0xfff)});  // any patch of Vulkan 1.3
 }
 
 }  // namespace
