@@ -9,6 +9,9 @@ layout(push_constant) uniform Params {
   ivec4 x_shape;
   ivec4 y_shape;
   vec4 activation_params;
+#ifdef RESIDUAL
+  ivec4 residual_shape;  // that of y, perhaps with fewer channels
+#endif
 };
 
 #include "tensor.glsl"
@@ -18,6 +21,9 @@ layout(push_constant) uniform Params {
 TENSOR_IN(0, x)
 TEXELS_IN(1, w)
 TENSOR_OUT(2, y)
+#ifdef RESIDUAL
+TENSOR_IN(3, residual)
+#endif
 
 #include "conv_tile.glsl"
 
@@ -57,6 +63,11 @@ void main() {
   [[unroll]] for (int s = 0; s < TILE_S; ++s)
     if (first_output + s < output_slices)
       [[unroll]] for (int i = 0; i < TILE_P; ++i)
-        if (first_pixel + i < pixels)
-          store_y(ivec4(pixel[i].xy, first_output + s, pixel[i].w), activate(sum[s][i]));
+        if (first_pixel + i < pixels) {
+          ivec4 p = ivec4(pixel[i].xy, first_output + s, pixel[i].w);
+#ifdef RESIDUAL
+          if (p.z < slices(residual_shape.z)) sum[s][i] += load_residual(p);
+#endif
+          store_y(p, activate(sum[s][i]));
+        }
 }

@@ -33,6 +33,12 @@ std::vector<TensorType> Conv::infer(Inputs inputs) const {
   }
   TensorType y{x.dtype, {x.shape[0], filters}};
   y.shape.insert(y.shape.end(), placement.output.begin(), placement.output.end());
+  if (has_input(inputs, 3)) {
+    Shape residual = float_input_type(inputs, 3, "residual").shape;
+    const bool fewer = residual.size() == y.shape.size() && residual[1] <= filters;
+    if (fewer) residual[1] = filters;
+    if (residual != y.shape) refuse_model("the residual of shape " + to_string(residual) + " does not fit");
+  }
   return {y};
 }
 
@@ -105,12 +111,19 @@ std::vector<HostTensor> Conv::evaluate(HostInputs inputs) const {
   const TensorType type = infer_known(*this, inputs)[0];
   const bool has_bias = inputs.size() > 2 && inputs[2] != nullptr;
   const std::vector<float> bias = has_bias ? inputs[2]->to_floats() : std::vector<float>();
+  const bool has_residual = inputs.size() > 3 && inputs[3] != nullptr;
+  const std::vector<float> residual = has_residual ? inputs[3]->to_floats() : std::vector<float>();
+  const int64_t residual_channels = has_residual ? inputs[3]->shape()[1] : 0;
+  auto added = residual.begin();
   HostTensor y(DType::f32, type.shape);
   float* out = y.mutable_as<float>().data();
   convolve(cast(*inputs[0], DType::f32), cast(*inputs[1], DType::f32),
            [&](int64_t filter, std::span<const double> plane) {
              const double offset = has_bias ? static_cast<double>(bias[static_cast<size_t>(filter)]) : 0.0;
-             for (const double sum : plane) *out++ = apply(activation, static_cast<float>(sum + offset));
+             for (const double sum : plane) {
+               const double more = filter < residual_channels ? static_cast<double>(*added++) : 0.0;
+               *out++ = apply(activation, static_cast<float>(sum + offset + more));
+             }
            });
   return {cast(y, type.dtype)};
 }
@@ -137,6 +150,7 @@ std::shared_ptr<const Operator> make_conv(const NodeSpec& spec) {
   auto op = std::make_shared<Conv>();
   op->window = read_window(*spec.attributes);
   op->group = spec.attributes->get_int("group", 1);
+  if (spec.has_input(3)) refuse_model("a Conv has three inputs");
   if (op->group < 1) refuse_model("group is " + std::to_string(op->group));
   return op;
 }

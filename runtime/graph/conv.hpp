@@ -10,6 +10,9 @@ namespace vellum {
 
 // Inputs X (N, C, spatial...), W (M, C / group, kernel...), B (M) optional. One to three spatial dimensions.
 // Depthwise is group == C.
+//
+// Beyond ONNX, input 3 may hold a residual: a tensor of the output's shape, or of fewer channels, where the
+// missing ones count as zero. It is added before the activation. Only passes/fuse_residual makes such a Conv.
 struct Conv : Operator {
   Window window;
   int64_t group = 1;

@@ -118,7 +118,7 @@ ConvTile choose_pointwise_tile(const DeviceCaps& caps, const Shape& x, int64_t o
 
 void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,
                         const ConvTile& tile, const Activation& activation,
-                        std::function<std::vector<float>()> values) {
+                        std::function<std::vector<float>()> values, TensorId residual) {
   const Shape& shape = lowering.tensor(x).desc.shape;
   const auto [n, c, h, w] = nchw(shape);
   const TensorId grid =
@@ -131,6 +131,11 @@ void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWe
   PushConstants constants;
   constants.shape(shape).shape(lowering.tensor(y).desc.shape);
   push_activation(constants, activation);
+  if (residual != kNoTensor) {
+    constants.shape(lowering.tensor(residual).desc.shape);
+    dispatch.bindings.push_back({residual, Access::read});
+    dispatch.defines.emplace_back("RESIDUAL", "1");
+  }
   dispatch.push_constants = constants.bytes();
   lowering.dispatch(std::move(dispatch));
 }

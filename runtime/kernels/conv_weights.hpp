@@ -57,11 +57,12 @@ Dispatch conv_dispatch(const Lowering& lowering, std::string shader, int64_t inv
 // Adds the macros TILE_P and TILE_S.
 void define_tile(Dispatch& dispatch, const ConvTile& tile);
 
-// y = activation(x * weights + bias), x and y in channels4, for each pixel of x: shaders/conv_pointwise.comp.
-// `values` gives the texels of `weights`.
+// y = activation(x * weights + bias + residual), all in channels4, for each pixel of x:
+// shaders/conv_pointwise.comp. The residual may be absent, or have fewer channels than y. `values` gives the
+// texels of `weights`.
 void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,
                         const ConvTile& tile, const Activation& activation,
-                        std::function<std::vector<float>()> values);
+                        std::function<std::vector<float>()> values, TensorId residual = kNoTensor);
 // `x` is N, C, ... as nchw() sees it.
 ConvTile choose_pointwise_tile(const DeviceCaps& caps, const Shape& x, int64_t outputs);
 

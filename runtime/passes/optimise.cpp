@@ -26,6 +26,7 @@ Graph optimise(Graph graph, const InputShapes& shapes) {
   concat_zeros_to_pad(graph);
   fuse_pad(graph);
   fold_linear_chains(graph);
+  fuse_residual(graph);
   fuse_activations(graph);
   share_constants(graph);
   remove_dead_code(graph);

@@ -169,5 +169,76 @@ TEST(ConcatZerosToPad, OthersStay) {
   EXPECT_EQ(concat({"x", "zeros"}), "Pad");
 }
 
+OnnxModel with_pointwise() {
+  OnnxModel model;
+  model.input("x", {2, 3, 4, 5}).input("r", {2, 6, 4, 5});
+  model.initializer("w", random_tensor({6, 3, 1, 1}, 1)).initializer("b", random_tensor({6}, 2));
+  model.node("Conv", {"x", "w", "b"}, {"c"}, {}, "conv");
+  return model;
+}
+
+TEST(FuseResidual, EitherSideOfTheAdd) {
+  EXPECT_EQ(types(after(fuse_residual, with_pointwise().node("Add", {"c", "r"}, {"y"}).output("y"))), "Conv");
+  EXPECT_EQ(types(after(fuse_residual, with_pointwise().node("Add", {"r", "c"}, {"y"}).output("y"))), "Conv");
+}
+
+TEST(FuseResidual, ThenTheActivation) {
+  OnnxModel model = with_pointwise();
+  model.node("Add", {"c", "r"}, {"s"}).node("Relu", {"s"}, {"y"}).output("y");
+  const Graph graph = after(
+      [](Graph& g) {
+        fuse_residual(g);
+        fuse_activations(g);
+      },
+      model);
+  EXPECT_EQ(types(graph), "Conv");
+}
+
+TEST(FuseResidual, ComputedAfterTheConv) {
+  OnnxModel model = with_pointwise();
+  model.node("Sigmoid", {"r"}, {"late"}).node("Add", {"c", "late"}, {"y"}).output("y");
+  EXPECT_EQ(types(after(fuse_residual, model)), "Sigmoid Conv");
+}
+
+TEST(FuseResidual, OnlyOneOfTwoConvolutions) {
+  OnnxModel model = with_pointwise();
+  model.node("Conv", {"x", "w"}, {"d"}).node("Add", {"c", "d"}, {"y"}).output("y");
+  EXPECT_EQ(types(after(fuse_residual, model)), "Conv Conv");
+}
+
+TEST(FuseResidual, ChannelsPaddedWithZerosAreNotRead) {
+  OnnxModel model = with_pointwise();
+  model.input("narrow", {2, 4, 4, 5}).initializer("pads", ints({0, 0, 0, 0, 0, 2, 0, 0}));
+  model.node("Pad", {"narrow", "pads"}, {"wide"}).node("Add", {"c", "wide"}, {"y"}).output("y");
+  EXPECT_EQ(types(after(fuse_residual, model)), "Conv");
+}
+
+TEST(FuseResidual, ChannelsPaddedOtherwiseStay) {
+  for (const std::vector<int64_t>& pads :
+       {std::vector<int64_t>{0, 2, 0, 0, 0, 0, 0, 0}, {0, 1, 0, 0, 0, 1, 0, 0}}) {
+    OnnxModel model = with_pointwise();
+    model.input("narrow", {2, 4, 4, 5}).initializer("pads", ints(pads));
+    model.node("Pad", {"narrow", "pads"}, {"wide"}).node("Add", {"c", "wide"}, {"y"}).output("y");
+    EXPECT_EQ(types(after(fuse_residual, model)), "Pad Conv");
+  }
+}
+
+TEST(FuseResidual, NotWhereTheResultIsReadTwiceOrBroadcast) {
+  OnnxModel twice = with_pointwise();
+  twice.node("Add", {"c", "r"}, {"s"}).node("Mul", {"s", "c"}, {"y"}).output("y");
+  EXPECT_EQ(types(after(fuse_residual, twice)), "Conv Add Mul");
+  OnnxModel itself = with_pointwise();
+  EXPECT_EQ(types(after(fuse_residual, itself.node("Add", {"c", "c"}, {"y"}).output("y"))), "Conv Add");
+  OnnxModel row = with_pointwise();
+  row.input("row", {1, 6, 1, 5}).node("Add", {"c", "row"}, {"y"}).output("y");
+  EXPECT_EQ(types(after(fuse_residual, row)), "Conv Add");
+}
+
+TEST(FuseResidual, NotIntoWiderConvolutions) {
+  OnnxModel model = with_conv();
+  model.input("r", {1, 4, 4, 3}).node("Add", {"c", "r"}, {"y"}).output("y");
+  EXPECT_EQ(types(after(fuse_residual, model)), "Conv Add");
+}
+
 }  // namespace
 }  // namespace vellum::test

@@ -1,0 +1,74 @@
+#include <algorithm>
+#include <memory>
+
+#include "graph/binary.hpp"
+#include "graph/conv.hpp"
+#include "graph/pad.hpp"
+#include "passes/editor.hpp"
+#include "passes/passes.hpp"
+
+namespace vellum {
+namespace {
+
+// The convolutions whose kernel adds a residual: one pixel in, one pixel out.
+bool is_pointwise(const GraphEditor& editor, const Node& node) {
+  const auto* conv = dynamic_cast<const Conv*>(node.op.get());
+  if (conv == nullptr || conv->group != 1 || conv->activation || node.inputs.size() > 3) return false;
+  const Shape &x = editor.type(node.inputs[0]).shape, &w = editor.type(node.inputs[1]).shape;
+  const Shape& y = editor.type(node.outputs[0]).shape;
+  const auto is_one = [](int64_t n) { return n == 1; };
+  return x.size() <= 4 && std::all_of(w.begin() + 2, w.end(), is_one) &&
+         std::all_of(conv->window.strides.begin(), conv->window.strides.end(), is_one) &&
+         std::equal(x.begin() + 2, x.end(), y.begin() + 2, y.end()) &&
+         editor.constant(node.inputs[1]) != nullptr;
+}
+
+// The tensor that `value` holds, less channels that a Pad put behind it as zeros: those the Conv adds itself.
+ValueId without_padded_channels(const GraphEditor& editor, ValueId value) {
+  const auto source = editor.producer(value);
+  const auto* pad = source ? dynamic_cast<const Pad*>(editor.node(*source).op.get()) : nullptr;
+  if (pad == nullptr || pad->mode != PadMode::constant) return value;
+  const auto inputs = operator_inputs(editor.graph(), editor.node(*source));
+  const bool known = inputs.size() < 3 || !inputs[2].present || inputs[2].constant != nullptr;
+  if (!known || pad->padding_value(inputs).to_floats()[0] != 0.0f) return value;
+  const PadAmounts amounts = pad->amounts(inputs);
+  for (size_t axis = 0; axis < amounts.begin.size(); ++axis) {
+    if (amounts.begin[axis] != 0 || amounts.end[axis] < 0 || (axis != 1 && amounts.end[axis] != 0))
+      return value;
+  }
+  return editor.node(*source).inputs[0];
+}
+
+// The Add becomes the Conv, not the other way round: what it adds may be computed after the Conv was.
+bool fuse_operand(GraphEditor& editor, size_t index, size_t slot) {
+  const ValueId result = editor.node(index).inputs[slot], other = editor.node(index).inputs[1 - slot];
+  const ValueId output = editor.node(index).outputs[0];
+  const auto source = editor.producer(result);
+  if (!source || editor.only_reader(result) != index || !is_pointwise(editor, editor.node(*source)))
+    return false;
+  if (editor.type(result) != editor.type(output) || editor.type(other) != editor.type(output)) return false;
+  auto inputs = editor.node(*source).inputs;
+  inputs.resize(3, kNoValue);
+  inputs.push_back(without_padded_channels(editor, other));
+  const auto op = editor.node(*source).op;
+  editor.remove(*source);
+  editor.set_operator(index, op);
+  editor.set_inputs(index, std::move(inputs));
+  return true;
+}
+
+}  // namespace
+
+void fuse_residual(Graph& graph) {
+  GraphEditor editor(graph);
+  for (size_t i = 0; i < editor.node_count(); ++i) {
+    const auto* add = editor.removed(i) ? nullptr : dynamic_cast<const Binary*>(editor.node(i).op.get());
+    if (add == nullptr || add->kind != BinaryKind::add || add->activation) continue;
+    const DType dtype = editor.type(editor.node(i).outputs[0]).dtype;
+    if (dtype != DType::f32 && dtype != DType::f16) continue;
+    if (!fuse_operand(editor, i, 0)) fuse_operand(editor, i, 1);
+  }
+  editor.commit();
+}
+
+}  // namespace vellum
