@@ -16,7 +16,8 @@ namespace {
 
 // Beyond this a search has no prospect of an end, and its recursion needs a deep stack.
 constexpr size_t kMostItems = 1500;
-constexpr int64_t kFirstTries = 1500;  // of one run of the search
+constexpr uint64_t kMostUnits = uint64_t{1} << 60;  // so that no sum in the search overflows
+constexpr int64_t kFirstTries = 1500;               // of one run of the search
 
 // Which run is how long: 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ... (Luby, Sinclair, Zuckerman 1993): within a factor
 // of log of the best choice of restarts, whatever the instance.
@@ -107,26 +108,33 @@ class Part {
   int64_t best_total_ = 0, bound_ = 0;
 };
 
-std::vector<Part> parts_of(const RecordClass& records, const OffsetAssignment& start) {
+// What divides every size and offset: the search counts in it.
+uint64_t unit_of(const RecordClass& records, const OffsetAssignment& start) {
   uint64_t unit = 0;
   for (const Item& item : records.items) unit = std::gcd(unit, item.bytes);
-  // A start that was not pushed down to sums of sizes may lie between the multiples of the unit.
+  // A start that was not pushed down to sums of sizes may lie between the multiples of the sizes' divisor.
   for (const uint64_t offset : start) unit = std::gcd(unit, offset);
+  return unit;
+}
+
+bool is_searchable(const RecordClass& records, uint64_t unit) {
+  uint64_t sum = 0;
+  for (const Item& item : records.items) sum += item.bytes / unit;
+  return sum <= kMostUnits;
+}
+
+// The items in runs that no lifetime connects.
+std::vector<std::vector<uint32_t>> parts_of(const RecordClass& records) {
   std::vector<uint32_t> order(records.items.size());
   std::iota(order.begin(), order.end(), 0u);
   std::stable_sort(order.begin(), order.end(),
                    [&](uint32_t a, uint32_t b) { return records.items[a].first < records.items[b].first; });
-  std::vector<Part> parts;
-  for (size_t begin = 0; begin < order.size();) {
-    std::vector<Item> items;
-    std::vector<uint32_t> index;
-    int64_t reach = records.items[order[begin]].last;
-    for (; begin < order.size() && records.items[order[begin]].first <= reach; ++begin) {
-      index.push_back(order[begin]);
-      items.push_back(records.items[order[begin]]);
-      reach = std::max(reach, items.back().last);
-    }
-    if (items.size() <= kMostItems) parts.emplace_back(std::move(items), std::move(index), unit, start);
+  std::vector<std::vector<uint32_t>> parts;
+  int64_t reach = -1;
+  for (const uint32_t i : order) {
+    if (records.items[i].first > reach) parts.emplace_back();
+    parts.back().push_back(i);
+    reach = std::max(reach, records.items[i].last);
   }
   return parts;
 }
@@ -136,14 +144,20 @@ std::vector<Part> parts_of(const RecordClass& records, const OffsetAssignment& s
 ExactOffsets improve_offsets(const RecordClass& records, OffsetAssignment start, uint64_t target,
                              SearchBudget& budget) {
   ExactOffsets result{std::move(start), offsets_lower_bound(records)};
-  std::vector<Part> parts = parts_of(records, result.offset_of);
-  // One part's bound makes it needless to push the others below it.
-  for (Part& part : parts) {
-    if (part.total() > std::max(result.lower_bound, target)) {
-      part.improve(std::max(result.lower_bound, target), budget);
-      result.lower_bound = std::max(result.lower_bound, part.bound());
-      part.write(result.offset_of);
-    }
+  const uint64_t unit = unit_of(records, result.offset_of);
+  if (budget.is_spent() || !is_searchable(records, unit)) return result;
+  for (const auto& index : parts_of(records)) {
+    // One part's bound makes it needless to push the others below it.
+    const uint64_t enough = std::max(result.lower_bound, target);
+    uint64_t total = 0;
+    for (const uint32_t i : index) total = std::max(total, result.offset_of[i] + records.items[i].bytes);
+    if (total <= enough || index.size() > kMostItems) continue;
+    std::vector<Item> items;
+    for (const uint32_t i : index) items.push_back(records.items[i]);
+    Part part(std::move(items), index, unit, result.offset_of);
+    part.improve(enough, budget);
+    result.lower_bound = std::max(result.lower_bound, part.bound());
+    part.write(result.offset_of);
   }
   return result;
 }
