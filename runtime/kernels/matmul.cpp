@@ -59,9 +59,10 @@ void lower_linear(Lowering& lowering, Product p) {
     return lowering.run_on_host("more than four batch dimensions that do not merge");
   const int64_t matrices = element_count(p.batch);
   const bool whole_quads = p.n % 4 == 0;
-  constexpr int64_t kTileRows = 4;
-  const Grid grid = grid_1d(lowering.caps(), whole_quads ? p.n / 4 * divide_up(p.m, kTileRows) * matrices
-                                                         : divide_up(p.m * p.n * matrices, 4));
+  const ConvTile tile =
+      choose_conv_tile(lowering.caps(), p.m, matrices, divide_up(p.n, 4), p.m * p.n * p.k * matrices);
+  const int64_t tiles = divide_up(p.n / 4, tile.slices) * divide_up(p.m, tile.pixels) * matrices;
+  const Grid grid = grid_1d(lowering.caps(), whole_quads ? tiles : divide_up(p.m * p.n * matrices, 4));
   Dispatch dispatch;
   dispatch.shader = whole_quads ? "matmul" : "matmul_any";
   dispatch.workgroup_size = grid.workgroup_size;
@@ -71,7 +72,7 @@ void lower_linear(Lowering& lowering, Product p) {
   if (p.has_c) dispatch.bindings.push_back({lowering.read(2, Layout::linear), Access::read});
   dispatch.bindings.push_back({lowering.write(0, Layout::linear), Access::write});
   dispatch.defines = {{"HAS_C", p.has_c ? "1" : "0"}};
-  if (whole_quads) dispatch.defines.emplace_back("TILE_R", std::to_string(kTileRows));
+  if (whole_quads) define_tile(dispatch, tile);
   define_activation(dispatch, p.activation);
   PushConstants constants;
   push_activation(constants, p.activation);

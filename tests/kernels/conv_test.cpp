@@ -139,6 +139,16 @@ TEST(Conv, LargeOperators) {
   check_operator(pointwise);
 }
 
+// Under the Android Baseline's limits these tensors and weights do not fit images, and mix with those that
+// do.
+TEST(Conv, ExtentsBeyondTheImageLimit) {
+  check_operator(conv({1, 3, 1, 4500}, {4, 3, 1, 3}));
+  check_operator(conv({1, 5, 4500, 1}, {6, 5, 3, 1}, attributes({{"strides", Ints{2, 1}}})));
+  OperatorCase weights = conv({1, 4100, 1, 3}, {5, 4100, 1, 1});
+  weights.fp32_tolerance = 1e-4;  // sums of 4100 products
+  check_operator(weights);
+}
+
 TEST(Conv, FusedActivations) {
   const Shape x = {1, 6, 5, 9};
   const Attributes same = attributes({{"pads", Ints{1, 1, 1, 1}}});

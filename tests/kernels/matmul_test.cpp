@@ -54,6 +54,7 @@ TEST(MatMul, BroadcastBatches) {
   check_operator(matmul({2, 3, 5, 6}, {2, 3, 6, 4}, {}));
   check_operator(matmul({2, 1, 5, 6}, {3, 6, 7}, {}));
   check_operator(matmul({5, 6}, {2, 3, 6, 4}, {1}));
+  check_operator(matmul({3, 19, 5}, {3, 5, 20}, {}));
   OperatorCase deep = matmul({2, 1, 3, 1, 2, 3, 2}, {1, 2, 3, 2, 1, 2, 4}, {});
   deep.host_allowed = true;
   check_operator(deep);
