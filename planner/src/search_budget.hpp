@@ -39,7 +39,7 @@ class SearchBudget {
   void settle(int64_t steps_used) { left_ -= steps_used; }
 
  private:
-  static constexpr int64_t kStepsPerMillisecond = 100'000;
+  static constexpr int64_t kStepsPerMillisecond = 250'000;
   static constexpr int kClockFactor = 4;
 
   int64_t left_;

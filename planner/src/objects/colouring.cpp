@@ -98,7 +98,7 @@ Colouring::Verdict Colouring::test(std::span<const uint32_t> objects, SearchBudg
                next.end());
     if (next.empty()) return Verdict::does_not_fit;
     states += next.size();
-    if (states > kMostStates || !budget.spend(static_cast<int64_t>(8 * next.size())))
+    if (states > kMostStates || !budget.spend(static_cast<int64_t>(24 * next.size())))
       return Verdict::gave_up;
   }
   trace_back(objects);

@@ -49,7 +49,6 @@ class Part {
     }
   }
 
-  uint64_t total() const { return static_cast<uint64_t>(best_total_) * unit_; }
   uint64_t bound() const { return static_cast<uint64_t>(bound_) * unit_; }
 
   // Until the total is at or below `enough`, or proved to be the smallest, or the budget is spent.
@@ -80,9 +79,11 @@ class Part {
  private:
   using Verdict = OffsetSearch::Verdict;
 
-  // Every preference once, as long as the round allows.
+  // Every preference once, as long as the round allows; in the first round only two, to come to larger arenas
+  // soon.
   Verdict attempt(int64_t capacity, uint64_t round, SearchBudget& budget) {
-    for (size_t kind = 0; kind < priorities_.kinds(); ++kind) {
+    const size_t kinds = round == 0 ? 2 : priorities_.kinds();
+    for (size_t kind = 0; kind < kinds; ++kind) {
       const Verdict verdict =
           search_.run(capacity, priorities_.rank(kind, round), kFirstTries * luby(round), budget);
       if (verdict == Verdict::found) keep();

@@ -4,6 +4,7 @@
 #include <bit>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "../task_axis.hpp"
 #include "../trees.hpp"
@@ -56,6 +57,7 @@ void OffsetSearch::reset(int64_t capacity) {
   if (capacity > infeasible_capacity_) infeasible_.clear();
   infeasible_capacity_ = capacity_ = capacity;
   stopped_ = false;
+  effort_ = 0;
   placed_.assign(blocks_.size(), false);
   least_.assign(blocks_.size(), 0);
   offset_.assign(blocks_.size(), 0);
@@ -144,8 +146,8 @@ bool OffsetSearch::branch(Range part, int64_t floor) {
   for (;;) {
     const uint32_t next = choose(part, floor, tallest);
     if (next == kNone) return fail();
-    const auto effort = static_cast<int64_t>(2 * part.size() + live_with_[next].size());
-    if (--tries_left_ < 0 || !budget_->spend(effort)) stopped_ = true;
+    effort_ += static_cast<int64_t>(3 * part.size() + live_with_[next].size());
+    if (--tries_left_ < 0 || !budget_->spend(std::exchange(effort_, 0))) stopped_ = true;
     if (stopped_) return fail();
     floor = std::max(least_[next], floor);
     const size_t mark_before = raises_.size();
@@ -238,6 +240,7 @@ bool OffsetSearch::within_bounds(int64_t floor) {
 
 bool OffsetSearch::within_bound(uint32_t clique, int64_t floor) {
   if (height_[clique] == 0) return true;
+  effort_ += static_cast<int64_t>(2 * cliques_[clique].size());
   // The lowest of the clique has no more than this below it.
   const int64_t slack = capacity_ - height_[clique];
   if (floor > slack) return false;

@@ -95,6 +95,7 @@ class OffsetSearch {
   int64_t tries_left_ = 0;
   SearchBudget* budget_ = nullptr;
   bool stopped_ = false;
+  int64_t effort_ = 0;  // steps not yet taken from the budget
 
   std::vector<uint8_t> placed_;  // not vector<bool>: read in every inner loop
   std::vector<int64_t> least_;   // least offset of each block still to place
