@@ -79,8 +79,10 @@ int64_t reduce_integers(ReduceKind kind, std::span<const int64_t> values) {
         result += x;
     }
   }
-  if (kind == ReduceKind::max) return values.empty() ? INT64_MIN : *std::ranges::max_element(values);
-  if (kind == ReduceKind::min) return values.empty() ? INT64_MAX : *std::ranges::min_element(values);
+  if (kind == ReduceKind::max)
+    return values.empty() ? INT64_MIN : *std::max_element(values.begin(), values.end());
+  if (kind == ReduceKind::min)
+    return values.empty() ? INT64_MAX : *std::min_element(values.begin(), values.end());
   const auto sum = static_cast<int64_t>(result);
   if (kind == ReduceKind::mean) return values.empty() ? 0 : sum / static_cast<int64_t>(values.size());
   return sum;

@@ -130,7 +130,7 @@ std::vector<HostTensor> Dropout::evaluate(HostInputs inputs) const {
   std::vector<HostTensor> outputs{*inputs[0]};
   if (with_mask) {
     HostTensor mask(DType::u8, types[1].shape);
-    std::ranges::fill(mask.mutable_as<uint8_t>(), uint8_t{1});
+    for (uint8_t& element : mask.mutable_as<uint8_t>()) element = 1;
     outputs.push_back(cast(mask, types[1].dtype));
   }
   return outputs;

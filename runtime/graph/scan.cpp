@@ -103,7 +103,8 @@ std::shared_ptr<const Operator> make_reverse_sequence(const NodeSpec& spec) {
   auto op = std::make_shared<ReverseSequence>();
   op->batch_axis = spec.attributes->get_int("batch_axis", 1);
   op->time_axis = spec.attributes->get_int("time_axis", 0);
-  if (op->batch_axis + op->time_axis != 1 || op->batch_axis < 0 || op->batch_axis > 1) {
+  const bool batch_first = op->batch_axis == 0 && op->time_axis == 1;
+  if (!batch_first && !(op->batch_axis == 1 && op->time_axis == 0)) {
     refuse_model("batch_axis and time_axis must be 0 and 1");
   }
   return op;
