@@ -30,13 +30,6 @@ std::string run_on_host(const NodeTest& test) {
   return {};
 }
 
-// The message without the node's and the file's name, so that equal reasons are counted together.
-std::string reason(const Error& error) {
-  const std::string message = error.what();
-  const auto colon = message.rfind(": ");
-  return colon == std::string::npos ? message : message.substr(colon + 2);
-}
-
 Scoreboard run_suite(const std::string& suite) {
   Scoreboard board;
   for (const NodeTest& test : find_tests(test_data_root() / suite)) {
@@ -50,7 +43,7 @@ Scoreboard run_suite(const std::string& suite) {
     } catch (const Error& error) {
       // These files are valid: any other complaint is a mistake of ours.
       auto& list = error.code() == ErrorCode::unsupported ? board.refused : board.failed;
-      list[test.name] = error.code() == ErrorCode::unsupported ? reason(error) : error.what();
+      list[test.name] = error.code() == ErrorCode::unsupported ? reason(error.what()) : error.what();
     }
   }
   return board;

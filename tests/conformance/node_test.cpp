@@ -30,14 +30,25 @@ std::vector<NodeTest> find_tests(const fs::path& suite) {
   return tests;
 }
 
-HostTensor read_tensor(const fs::path& file) {
+namespace {
+
+std::string read_file(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+onnx::schema::TensorProto read_proto(const fs::path& file) {
   onnx::schema::TensorProto proto;
-  if (!stream || !proto.ParseFromString(bytes)) {
-    // Sequences and optionals are stored in the same place.
+  // Sequences and optionals are stored in the same place.
+  if (!proto.ParseFromString(read_file(file)))
     throw Error(ErrorCode::unsupported, file.string() + " is not a tensor");
-  }
+  return proto;
+}
+
+}  // namespace
+
+HostTensor read_tensor(const fs::path& file) {
+  auto proto = read_proto(file);
   return onnx::take_tensor(proto, file.string(), {});
 }
 
@@ -48,6 +59,22 @@ fs::path data_set(const NodeTest& test, int set) {
 }
 
 }  // namespace
+
+std::string with_constant_inputs(const NodeTest& test) {
+  onnx::schema::ModelProto model;
+  if (!model.ParseFromString(read_file(test.folder / "model.onnx"))) {
+    throw Error(ErrorCode::corrupt_model, test.name + " has no readable model");
+  }
+  auto& graph = *model.mutable_graph();
+  for (int i = 1; i < graph.input_size(); ++i) {
+    const fs::path file = data_set(test, 0) / ("input_" + std::to_string(i) + ".pb");
+    if (!fs::exists(file)) continue;
+    auto& constant = *graph.add_initializer();
+    constant = read_proto(file);
+    constant.set_name(graph.input(i).name());
+  }
+  return model.SerializeAsString();
+}
 
 bool has_data_set(const NodeTest& test, int set) { return fs::is_directory(data_set(test, set)); }
 
@@ -60,7 +87,7 @@ std::vector<HostTensor> read_tensors(const NodeTest& test, int set, const std::s
   }
 }
 
-std::string difference(const HostTensor& actual, const HostTensor& expected) {
+std::string difference(const HostTensor& actual, const HostTensor& expected, double absolute_tolerance) {
   const auto text = [](const HostTensor& t) {
     return std::string(name(t.dtype())) + ' ' + to_string(t.shape());
   };
@@ -69,7 +96,7 @@ std::string difference(const HostTensor& actual, const HostTensor& expected) {
   const auto got = a.as<double>(), want = b.as<double>();
   for (size_t i = 0; i < want.size(); ++i) {
     if (got[i] == want[i] || (std::isnan(got[i]) && std::isnan(want[i]))) continue;
-    if (std::fabs(got[i] - want[i]) <= 1e-7 + 1e-3 * std::fabs(want[i])) continue;
+    if (std::fabs(got[i] - want[i]) <= absolute_tolerance + 1e-3 * std::fabs(want[i])) continue;
     return "element " + std::to_string(i) + " is " + std::to_string(got[i]) + " instead of " +
            std::to_string(want[i]);
   }

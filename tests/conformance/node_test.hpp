@@ -26,10 +26,14 @@ std::filesystem::path test_data_root();
 HostTensor read_tensor(const std::filesystem::path& file);
 // test_data_set_<set>/<kind>_0.pb, _1.pb, ... as far as they go.
 std::vector<HostTensor> read_tensors(const NodeTest& test, int set, const std::string& kind);
+// The model with every input but the first made a constant: its value in the first data set.
+std::string with_constant_inputs(const NodeTest& test);
 bool has_data_set(const NodeTest& test, int set);
 
 // Empty where `actual` equals `expected` as ONNX's own runner understands it (relative tolerance 1e-3,
-// absolute 1e-7; NaN equals NaN), else what differs.
-std::string difference(const HostTensor& actual, const HostTensor& expected);
+// absolute 1e-7; NaN equals NaN), else what differs. Functions of a GPU need a larger absolute tolerance near
+// zero.
+std::string difference(const HostTensor& actual, const HostTensor& expected,
+                       double absolute_tolerance = 1e-7);
 
 }  // namespace vellum::conformance

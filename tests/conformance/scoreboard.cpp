@@ -13,13 +13,24 @@ std::string Scoreboard::text(const std::string& suite) const {
   out << suite << ": " << passed.size() << " passed, " << refused.size() << " refused, " << failed.size()
       << " failed, of " << passed.size() + refused.size() + failed.size() << '\n';
   for (const auto& [test, reason] : failed) out << "  FAILED " << test << ": " << reason << '\n';
-  std::map<std::string, size_t> reasons;
-  for (const auto& [test, reason] : refused) ++reasons[reason];
-  std::vector<std::pair<size_t, std::string>> by_count;
-  for (const auto& [reason, count] : reasons) by_count.emplace_back(count, reason);
-  std::sort(by_count.rbegin(), by_count.rend());
-  for (const auto& [count, reason] : by_count) out << "  refused " << count << ": " << reason << '\n';
+  out << by_count("refused", refused);
   return out.str();
+}
+
+std::string by_count(const std::string& what, const Reasons& reasons) {
+  std::map<std::string, size_t> counts;
+  for (const auto& [test, text] : reasons) ++counts[text];
+  std::vector<std::pair<size_t, std::string>> ordered;
+  for (const auto& [text, count] : counts) ordered.emplace_back(count, text);
+  std::sort(ordered.rbegin(), ordered.rend());
+  std::ostringstream out;
+  for (const auto& [count, text] : ordered) out << "  " << what << ' ' << count << ": " << text << '\n';
+  return out.str();
+}
+
+std::string reason(const std::string& message) {
+  const auto colon = message.rfind(": ");
+  return colon == std::string::npos ? message : message.substr(colon + 2);
 }
 
 std::set<std::string> read_names(const std::filesystem::path& file) {

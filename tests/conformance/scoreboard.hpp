@@ -8,14 +8,22 @@
 
 namespace vellum::conformance {
 
+using Reasons = std::map<std::string, std::string>;  // by test
+
 struct Scoreboard {
   std::set<std::string> passed;
-  std::map<std::string, std::string> refused;  // test -> reason
-  std::map<std::string, std::string> failed;
+  Reasons refused, failed;
 
   // Counts, then each failure, then the reasons of refusals by how many tests they cost.
   std::string text(const std::string& suite) const;
 };
+
+// "  <what> <number of tests>: <reason>", the commonest first.
+std::string by_count(const std::string& what, const Reasons& reasons);
+
+// An error's message without the names of node and file before it, so that equal reasons are counted
+// together.
+std::string reason(const std::string& message);
 
 // One test name a line; '#' starts a comment. Throws where the file cannot be read.
 std::set<std::string> read_names(const std::filesystem::path& file);
