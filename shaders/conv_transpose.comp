@@ -1,7 +1,8 @@
 // Transposed convolution, gathering: an output pixel adds the products of those taps that reach it.
 //
 // The TILE_P pixels of an invocation lie one stride apart in a row, so that the same taps reach all of them, from
-// neighbouring input pixels. Groups and weights as in conv.comp.
+// neighbouring input pixels; likewise neighbouring invocations, so that they run the same loops. Groups and weights as in
+// conv.comp.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -28,18 +29,39 @@ TENSOR_OUT(2, y)
 
 #include "conv_tile.glsl"
 
+// How many taps lie between two that reach the same pixel: stride / gcd(stride, dilation).
+int tap_period(int stride_, int dilation_) {
+  int a = stride_, b = dilation_;
+  while (b != 0) {
+    int rest = divide(a, b).y;
+    a = b;
+    b = rest;
+  }
+  return divide(stride_, a).x;
+}
+
+// The first tap that reaches the pixel at `origin`, or one behind the last.
+int first_tap(int origin, int stride_, int dilation_, int count) {
+  int k = 0;
+  while (k < count && divide(origin - k * dilation_, stride_).y != 0) ++k;
+  return k;
+}
+
 void main() {
   int output_slices = slices(y_shape.z);
-  int phases = min(stride.x, y_shape.x);  // columns that no stride connects
-  int blocks_x = ((y_shape.x + stride.x - 1) / stride.x + TILE_P - 1) / TILE_P;
   int blocks_s = (output_slices + TILE_S - 1) / TILE_S;
+  // Pixels of one phase have the same remainder by the stride.
+  ivec2 phases = min(stride, y_shape.xy);
+  ivec2 pixels = (y_shape.xy + stride - 1) / stride;
+  int blocks_x = (pixels.x + TILE_P - 1) / TILE_P;
   ivec2 by_block = divide(flat_index(), blocks_x);
-  ivec2 by_phase = divide(by_block.x, phases);
-  ivec2 by_row = divide(by_phase.x, y_shape.y);
-  ivec2 by_slice = divide(by_row.x, blocks_s);
-  int n = by_slice.x, first_output = TILE_S * by_slice.y, oy = by_row.y;
-  int ox = by_phase.y + stride.x * TILE_P * by_block.y;
-  if (n >= y_shape.w) return;
+  ivec2 by_row = divide(by_block.x, pixels.y);
+  ivec2 by_phase_x = divide(by_row.x, phases.x);
+  ivec2 by_phase_y = divide(by_phase_x.x, phases.y);
+  ivec2 by_slice = divide(by_phase_y.x, blocks_s);
+  int n = by_slice.x, first_output = TILE_S * by_slice.y;
+  int ox = by_phase_x.y + stride.x * TILE_P * by_block.y, oy = by_phase_y.y + stride.y * by_row.y;
+  if (n >= y_shape.w || oy >= y_shape.y) return;
 
   int taps = kernel_size.x * kernel_size.y;
   int grid_width = 4 * window_slices;
@@ -51,18 +73,20 @@ void main() {
   // dividend positive.
   ivec2 lift = kernel_size * dilation;
   ivec2 origin = ivec2(ox, oy) + padding + lift * stride;
-  for (int ky = 0; ky < kernel_size.y; ++ky) {
-    ivec2 iy = divide(origin.y - ky * dilation.y, stride.y) - ivec2(lift.y, 0);
-    if (iy.y != 0 || iy.x < 0 || iy.x >= x_shape.y) continue;
-    for (int kx = 0; kx < kernel_size.x; ++kx) {
-      ivec2 ix = divide(origin.x - kx * dilation.x, stride.x) - ivec2(lift.x, 0);
-      if (ix.y != 0) continue;
+  ivec2 period = ivec2(tap_period(stride.x, dilation.x), tap_period(stride.y, dilation.y));
+  ivec2 first = ivec2(first_tap(origin.x, stride.x, dilation.x, kernel_size.x),
+                      first_tap(origin.y, stride.y, dilation.y, kernel_size.y));
+  for (int ky = first.y; ky < kernel_size.y; ky += period.y) {
+    int iy = divide(origin.y - ky * dilation.y, stride.y).x - lift.y;
+    if (iy < 0 || iy >= x_shape.y) continue;
+    for (int kx = first.x; kx < kernel_size.x; kx += period.x) {
+      int ix = divide(origin.x - kx * dilation.x, stride.x).x - lift.x;
       int row = first_output * taps + ky * kernel_size.x + kx;
       for (int k = 0; k < window; ++k) {
         vec4 x[TILE_P];
         [[unroll]] for (int i = 0; i < TILE_P; ++i) {
-          int column = ix.x + i;
-          x[i] = load_x(ivec4(clamp(column, 0, x_shape.x - 1), iy.x, first_input + k, n));
+          int column = ix + i;
+          x[i] = load_x(ivec4(clamp(column, 0, x_shape.x - 1), iy, first_input + k, n));
           if (column < 0 || column >= x_shape.x) x[i] = vec4(0);
         }
         add_products(x, 4 * k, row, taps, grid_width);

@@ -11,9 +11,6 @@
 namespace vellum {
 namespace {
 
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t slices(int64_t channels) { return divide_up(channels, 4); }
-
 // Why the kernels cannot run the node; empty where they can.
 std::string_view missing_kernel(const Lowering& lowering) {
   if (lowering.input_type(0).shape.size() > 4) return "it has three spatial dimensions";
@@ -243,17 +240,16 @@ void lower_conv_transpose(Lowering& lowering) {
   const Window2d window = to_2d(place<ConvTranspose>(lowering));
   if (!fits_32_bits(window)) return lowering.run_on_host("its window is too large");
   const auto [n, channels, height, width] = nchw(lowering.output_type().shape);
-  const int64_t phases = std::min(window.stride[0], width);
+  // Pixels of one phase have the same remainder by the stride, and are reached by the same taps.
+  const int64_t phases = std::min(window.stride[0], width) * std::min(window.stride[1], height);
   const int64_t line = divide_up(width, window.stride[0]);
+  const int64_t lines = divide_up(height, window.stride[1]) * phases * n;
   const auto [x_n, x_channels, x_height, x_width] = nchw(lowering.input_type(0).shape);
   const int64_t macs = n * x_channels * x_height * x_width * window.taps() * (channels / conv.group);
-  ConvKernel kernel{"conv_transpose",
-                    choose_conv_tile(lowering.caps(), line, n * height * phases, slices(channels), macs),
-                    {},
-                    0,
-                    {}};
+  ConvKernel kernel{
+      "conv_transpose", choose_conv_tile(lowering.caps(), line, lines, slices(channels), macs), {}, 0, {}};
   kernel.weights = weights_for(lowering, conv.group, window.taps(), kernel.tile);
-  kernel.invocations = divide_up(line, kernel.tile.pixels) * phases * height * kernel.weights.blocks() * n;
+  kernel.invocations = divide_up(line, kernel.tile.pixels) * lines * kernel.weights.blocks();
   dispatch_conv(lowering, kernel, window, conv.activation, conv_transpose_values(lowering, kernel.weights));
 }
 

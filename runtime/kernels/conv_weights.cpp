@@ -10,9 +10,6 @@
 namespace vellum {
 namespace {
 
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t slices(int64_t channels) { return divide_up(channels, 4); }
-
 // First input slice of the block that begins with output channel `first`: what the shaders compute.
 int64_t first_input_slice(const ConvWeights& w, int64_t first) {
   return first / w.group_outputs() * w.group_inputs() / 4;

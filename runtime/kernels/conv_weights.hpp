@@ -11,6 +11,9 @@
 
 namespace vellum {
 
+constexpr int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+constexpr int64_t slices(int64_t channels) { return divide_up(channels, 4); }
+
 // One invocation computes `pixels` x `slices` texels.
 struct ConvTile {
   int64_t pixels = 1, slices = 1;

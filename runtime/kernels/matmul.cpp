@@ -11,8 +11,6 @@
 namespace vellum {
 namespace {
 
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 // y = activation(alpha * A B + beta * C), for each matrix of a batch.
 struct Product {
   int64_t m = 0, n = 0, k = 0;
