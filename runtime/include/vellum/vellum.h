@@ -222,7 +222,7 @@ VELLUM_API vellum_status vellum_session_memory(const vellum_session* session, ve
 VELLUM_API vellum_status vellum_session_object(const vellum_session* session, size_t index,
                                                vellum_object_report* report, vellum_error* error);
 
-/* A task of the last run, in execution order. The strings live until the next call of this function or run. */
+/* A task of the last run, in execution order. The strings live until the session's next run. */
 typedef struct vellum_layer_time {
   const char* name;   /* of the node */
   const char* op;     /* operator type; "Convert" for a change of layout */
@@ -230,9 +230,8 @@ typedef struct vellum_layer_time {
   double gpu_ms;      /* NaN where the device has no timestamps, and on the host */
 } vellum_layer_time;
 
-/* Tasks of an inference. */
+/* 0 before the first run, and without vellum_session_options.profile. */
 VELLUM_API size_t vellum_session_layer_count(const vellum_session* session);
-/* Needs vellum_session_options.profile and a run before. */
 VELLUM_API vellum_status vellum_session_layer(const vellum_session* session, size_t index, vellum_layer_time* time,
                                               vellum_error* error);
 

@@ -1,0 +1,359 @@
+// The C interface over the C++ one: every function catches what its body throws.
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "vellum/vellum.h"
+#include "vellum/vellum.hpp"
+
+struct vellum_device {
+  vellum::Device device;
+  vellum::DeviceInfo info;
+};
+
+struct vellum_model {
+  vellum::Model model;
+};
+
+struct vellum_session {
+  vellum::Session session;
+  vellum::MemoryReport memory;
+  std::vector<std::vector<const char*>> object_tensors;  // pointers into `memory`
+  std::vector<vellum::LayerTime> layers;
+  bool profile;
+};
+
+namespace {
+
+using vellum::Error;
+using vellum::ErrorCode;
+
+static_assert(static_cast<int>(ErrorCode::invalid_argument) + 1 == VELLUM_INVALID_ARGUMENT);
+static_assert(static_cast<int>(ErrorCode::corrupt_model) + 1 == VELLUM_CORRUPT_MODEL);
+static_assert(static_cast<int>(ErrorCode::internal) + 1 == VELLUM_INTERNAL);
+static_assert(static_cast<int>(vellum::DType::i64) == VELLUM_I64);
+static_assert(static_cast<int>(vellum::DType::boolean) == VELLUM_BOOL);
+static_assert(static_cast<int>(vellum::LogLevel::error) == VELLUM_LOG_ERROR);
+static_assert(static_cast<int>(vellum::StorageChoice::buffer) == VELLUM_STORAGE_BUFFER);
+static_assert(static_cast<int>(vellum::MemoryMode::naive) == VELLUM_MEMORY_NAIVE);
+
+vellum_status fail(vellum_error* error, ErrorCode code, const char* message) noexcept {
+  const auto status = static_cast<vellum_status>(static_cast<int>(code) + 1);
+  if (!error) return status;
+  error->status = status;
+  size_t length = std::min(std::strlen(message), size_t{VELLUM_MESSAGE_BYTES - 1});
+  // Where the message is cut, not inside a UTF-8 sequence: its continuation bytes are 10xxxxxx.
+  if (message[length])
+    while (length > 0 && (static_cast<unsigned char>(message[length]) & 0xc0) == 0x80) --length;
+  std::memcpy(error->message, message, length);
+  error->message[length] = 0;
+  return status;
+}
+
+template <typename Function>
+vellum_status guarded(vellum_error* error, Function&& function) noexcept {
+  try {
+    function();
+    return VELLUM_OK;
+  } catch (const Error& thrown) {
+    return fail(error, thrown.code(), thrown.what());
+  } catch (const std::bad_alloc&) {
+    return fail(error, ErrorCode::out_of_memory, "the host is out of memory");
+  } catch (const std::exception& thrown) {
+    return fail(error, ErrorCode::internal, thrown.what());
+  }
+}
+
+void require(const void* pointer, const char* what) {
+  if (!pointer) throw Error(ErrorCode::invalid_argument, std::string(what) + " is NULL");
+}
+
+// The caller may have been compiled with an older and shorter struct, or a newer and longer one.
+template <typename Options>
+Options given_or_default(const Options* given, const Options& defaults) {
+  Options options = defaults;
+  if (!given) return options;
+  if (given->size < sizeof(size_t) + sizeof(void*))
+    throw Error(ErrorCode::invalid_argument,
+                "the options' size is not set; fill them with their _init function");
+  std::memcpy(&options, given, std::min(given->size, sizeof(Options)));
+  return options;
+}
+
+std::filesystem::path utf8_path(const char* text) {
+  return std::filesystem::path(std::u8string(text, text + std::strlen(text)));
+}
+
+template <typename Choice>
+Choice checked_choice(int value, int last, const char* option) {
+  if (value < 0 || value > last)
+    throw Error(ErrorCode::invalid_argument, std::string(option) + " has no value " + std::to_string(value));
+  return static_cast<Choice>(value);
+}
+
+vellum_device_options device_defaults() noexcept {
+  vellum_device_options options{};
+  options.size = sizeof options;
+  return options;
+}
+
+vellum_session_options session_defaults() noexcept {
+  vellum_session_options options{};
+  options.size = sizeof options;
+  return options;
+}
+
+vellum::DeviceOptions to_cpp(const vellum_device_options& given) {
+  vellum::DeviceOptions options;
+  if (given.device) options.device = given.device;
+  if (given.cache_folder) options.cache_folder = utf8_path(given.cache_folder);
+  options.validation = given.validation != 0;
+  options.android_baseline_2022 = given.android_baseline_2022 != 0;
+  if (given.log)
+    options.log = [log = given.log, user = given.log_user](vellum::LogLevel level, std::string_view message) {
+      log(static_cast<vellum_log_level>(level), std::string(message).c_str(), user);
+    };
+  return options;
+}
+
+vellum::SessionOptions to_cpp(const vellum_session_options& given) {
+  vellum::SessionOptions options;
+  options.precision = checked_choice<vellum::Precision>(given.precision, VELLUM_FP16, "precision");
+  options.storage = checked_choice<vellum::StorageChoice>(given.storage, VELLUM_STORAGE_BUFFER, "storage");
+  options.memory = checked_choice<vellum::MemoryMode>(given.memory, VELLUM_MEMORY_NAIVE, "memory");
+  if (given.strategy) options.strategy = given.strategy;
+  if (given.input_shape_count) require(given.input_shapes, "input_shapes");
+  for (size_t i = 0; i < given.input_shape_count; ++i) {
+    const vellum_input_shape& shape = given.input_shapes[i];
+    require(shape.name, "the name of an input shape");
+    if (shape.rank) require(shape.dims, "the dims of an input shape");
+    options.input_shapes[shape.name] = vellum::Shape(shape.dims, shape.dims + shape.rank);
+  }
+  options.tasks_per_submit = given.tasks_per_submit;
+  options.profile = given.profile != 0;
+  return options;
+}
+
+size_t byte_size(const vellum::TensorInfo& info) {
+  return static_cast<size_t>(vellum::checked_element_count(info.shape)) * vellum::size_of(info.dtype);
+}
+
+void fill(const std::vector<vellum::TensorInfo>& tensors, size_t index, const char* kind,
+          vellum_tensor_info* info) {
+  require(info, "info");
+  if (index >= tensors.size())
+    throw Error(ErrorCode::invalid_argument, "there is no " + std::string(kind) + " " +
+                                                 std::to_string(index) + "; there are " +
+                                                 std::to_string(tensors.size()));
+  const vellum::TensorInfo& tensor = tensors[index];
+  *info = {tensor.name.c_str(), tensor.shape.data(), tensor.shape.size(),
+           static_cast<vellum_dtype>(tensor.dtype), byte_size(tensor)};
+}
+
+const vellum::TensorInfo& find(const std::vector<vellum::TensorInfo>& tensors, const char* name,
+                               const char* kind) {
+  for (const vellum::TensorInfo& tensor : tensors)
+    if (tensor.name == name) return tensor;
+  std::string known;
+  for (const vellum::TensorInfo& tensor : tensors) known += (known.empty() ? "'" : ", '") + tensor.name + "'";
+  throw Error(ErrorCode::not_found,
+              "there is no " + std::string(kind) + " '" + name + "'; the model has " + known);
+}
+
+void check_size(const vellum::TensorInfo& tensor, size_t byte_count) {
+  if (byte_count != byte_size(tensor))
+    throw Error(ErrorCode::invalid_argument,
+                "'" + tensor.name + "' is " + std::string(vellum::name(tensor.dtype)) + " " +
+                    vellum::to_string(tensor.shape) + ", which takes " + std::to_string(byte_size(tensor)) +
+                    " bytes, but " + std::to_string(byte_count) + " were given");
+}
+
+vellum_session* make_session(const vellum_device& device, const vellum_model& model,
+                             const vellum::SessionOptions& options) {
+  vellum::Session made(device.device, model.model, options);
+  vellum::MemoryReport memory = made.memory();
+  auto session = std::make_unique<vellum_session>(
+      vellum_session{std::move(made), std::move(memory), {}, {}, options.profile});
+  for (const vellum::ObjectReport& object : session->memory.objects) {
+    std::vector<const char*>& names = session->object_tensors.emplace_back();
+    for (const std::string& tensor : object.tensors) names.push_back(tensor.c_str());
+  }
+  return session.release();
+}
+
+}  // namespace
+
+uint32_t vellum_version(void) { return VELLUM_VERSION; }
+
+const char* vellum_status_text(vellum_status status) {
+  return status == VELLUM_OK ? "ok" : vellum::to_string(static_cast<ErrorCode>(static_cast<int>(status) - 1));
+}
+
+void vellum_device_options_init(vellum_device_options* options) {
+  if (options) *options = device_defaults();
+}
+
+vellum_status vellum_device_open(const vellum_device_options* options, vellum_device** device,
+                                 vellum_error* error) {
+  if (device) *device = nullptr;
+  return guarded(error, [&] {
+    require(device, "device");
+    vellum::Device opened = vellum::Device::open(to_cpp(given_or_default(options, device_defaults())));
+    vellum::DeviceInfo info = opened.info();
+    *device = new vellum_device{std::move(opened), std::move(info)};
+  });
+}
+
+void vellum_device_destroy(vellum_device* device) { delete device; }
+
+const char* vellum_device_name(const vellum_device* device) {
+  return device ? device->info.name.c_str() : "";
+}
+
+const char* vellum_device_driver(const vellum_device* device) {
+  return device ? device->info.driver.c_str() : "";
+}
+
+uint64_t vellum_device_validation_messages(const vellum_device* device) {
+  return device ? device->device.validation_messages() : 0;
+}
+
+vellum_status vellum_model_load(const char* file, vellum_model** model, vellum_error* error) {
+  if (model) *model = nullptr;
+  return guarded(error, [&] {
+    require(file, "file");
+    require(model, "model");
+    *model = new vellum_model{vellum::Model::load(utf8_path(file))};
+  });
+}
+
+vellum_status vellum_model_load_bytes(const void* bytes, size_t byte_count, vellum_model** model,
+                                      vellum_error* error) {
+  if (model) *model = nullptr;
+  return guarded(error, [&] {
+    require(bytes, "bytes");
+    require(model, "model");
+    *model = new vellum_model{
+        vellum::Model::load(std::span<const std::byte>(static_cast<const std::byte*>(bytes), byte_count))};
+  });
+}
+
+void vellum_model_destroy(vellum_model* model) { delete model; }
+
+void vellum_session_options_init(vellum_session_options* options) {
+  if (options) *options = session_defaults();
+}
+
+vellum_status vellum_session_create(const vellum_device* device, const vellum_model* model,
+                                    const vellum_session_options* options, vellum_session** session,
+                                    vellum_error* error) {
+  if (session) *session = nullptr;
+  return guarded(error, [&] {
+    require(device, "device");
+    require(model, "model");
+    require(session, "session");
+    *session = make_session(*device, *model, to_cpp(given_or_default(options, session_defaults())));
+  });
+}
+
+void vellum_session_destroy(vellum_session* session) { delete session; }
+
+size_t vellum_session_input_count(const vellum_session* session) {
+  return session ? session->session.inputs().size() : 0;
+}
+
+size_t vellum_session_output_count(const vellum_session* session) {
+  return session ? session->session.outputs().size() : 0;
+}
+
+vellum_status vellum_session_input(const vellum_session* session, size_t index, vellum_tensor_info* info,
+                                   vellum_error* error) {
+  return guarded(error, [&] {
+    require(session, "session");
+    fill(session->session.inputs(), index, "input", info);
+  });
+}
+
+vellum_status vellum_session_output(const vellum_session* session, size_t index, vellum_tensor_info* info,
+                                    vellum_error* error) {
+  return guarded(error, [&] {
+    require(session, "session");
+    fill(session->session.outputs(), index, "output", info);
+  });
+}
+
+vellum_status vellum_session_set_input(vellum_session* session, const char* name, const void* values,
+                                       size_t byte_count, vellum_error* error) {
+  return guarded(error, [&] {
+    require(session, "session");
+    require(name, "name");
+    require(values, "values");
+    const vellum::TensorInfo& input = find(session->session.inputs(), name, "input");
+    check_size(input, byte_count);
+    // The caller's bytes as they lie there: set_input() has copied them when it returns.
+    const std::shared_ptr<const std::byte> bytes(std::shared_ptr<void>(),
+                                                 static_cast<const std::byte*>(values));
+    session->session.set_input(name, vellum::Tensor(input.dtype, input.shape, bytes));
+  });
+}
+
+vellum_status vellum_session_run(vellum_session* session, vellum_error* error) {
+  return guarded(error, [&] {
+    require(session, "session");
+    session->session.run();
+    if (session->profile) session->layers = session->session.layer_times();
+  });
+}
+
+vellum_status vellum_session_get_output(const vellum_session* session, const char* name, void* values,
+                                        size_t byte_count, vellum_error* error) {
+  return guarded(error, [&] {
+    require(session, "session");
+    require(name, "name");
+    require(values, "values");
+    check_size(find(session->session.outputs(), name, "output"), byte_count);
+    const vellum::Tensor output = session->session.output(name);
+    if (byte_count) std::memcpy(values, output.data(), byte_count);
+  });
+}
+
+vellum_status vellum_session_memory(const vellum_session* session, vellum_memory_report* report,
+                                    vellum_error* error) {
+  return guarded(error, [&] {
+    require(session, "session");
+    require(report, "report");
+    const vellum::MemoryReport& memory = session->memory;
+    *report = {memory.objects.size(),  memory.naive_bytes,   memory.planned_bytes, memory.lower_bound_bytes,
+               memory.allocated_bytes, memory.weights_bytes, memory.in_out_bytes};
+  });
+}
+
+vellum_status vellum_session_object(const vellum_session* session, size_t index, vellum_object_report* report,
+                                    vellum_error* error) {
+  return guarded(error, [&] {
+    require(session, "session");
+    require(report, "report");
+    if (index >= session->memory.objects.size())
+      throw Error(ErrorCode::invalid_argument, "there is no object " + std::to_string(index));
+    const vellum::ObjectReport& object = session->memory.objects[index];
+    *report = {
+        object.kind.c_str(), object.format.c_str(), {object.extent[0], object.extent[1], object.extent[2]},
+        object.reuse_count,  object.bytes,          session->object_tensors[index].data()};
+  });
+}
+
+size_t vellum_session_layer_count(const vellum_session* session) {
+  return session ? session->layers.size() : 0;
+}
+
+vellum_status vellum_session_layer(const vellum_session* session, size_t index, vellum_layer_time* time,
+                                   vellum_error* error) {
+  return guarded(error, [&] {
+    require(session, "session");
+    require(time, "time");
+    if (index >= session->layers.size())
+      throw Error(ErrorCode::invalid_argument, "there is no layer " + std::to_string(index));
+    const vellum::LayerTime& layer = session->layers[index];
+    *time = {layer.name.c_str(), layer.op.c_str(), layer.shader.c_str(), layer.gpu_ms};
+  });
+}
