@@ -1,0 +1,87 @@
+# cmake --install: the libraries, headers and tools, and what find_package(Vellum) and pkg-config read.
+include(CMakePackageConfigHelpers)
+set(vellum_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Vellum)
+
+install(TARGETS vellum vellum_planner EXPORT VellumTargets
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/include/vellum ${PROJECT_SOURCE_DIR}/planner/include/vellum
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+if(VELLUM_BUILD_SAMPLES)
+  install(TARGETS vellum-cli vellum-plan RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+
+# ---- find_package(Vellum) ----
+set(vellum_is_static ON)
+if(BUILD_SHARED_LIBS)
+  set(vellum_is_static OFF)
+endif()
+install(EXPORT VellumTargets NAMESPACE Vellum:: DESTINATION ${vellum_package_dir})
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/VellumConfig.cmake.in ${PROJECT_BINARY_DIR}/VellumConfig.cmake
+                              INSTALL_DESTINATION ${vellum_package_dir})
+# Until version 1 any minor version may change the interface.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/VellumConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/VellumConfig.cmake ${PROJECT_BINARY_DIR}/VellumConfigVersion.cmake
+        DESTINATION ${vellum_package_dir})
+
+# ---- pkg-config ----
+
+# Puts ITEM, a target or a library, and what it links to at the front of the list OUT, in the linker's order: users
+# before what they use. What is in the list already stays, for all that it uses comes after it.
+function(vellum_collect_linker_flags item out)
+  string(REGEX REPLACE "^\\$<LINK_ONLY:(.+)>$" "\\1" item "${item}")
+  set(flags ${${out}})
+  if(TARGET ${item})
+    get_target_property(dependencies ${item} INTERFACE_LINK_LIBRARIES)
+    foreach(dependency IN LISTS dependencies)
+      if(dependency)
+        vellum_collect_linker_flags(${dependency} flags)
+      endif()
+    endforeach()
+    get_target_property(type ${item} TYPE)
+    if(type STREQUAL "INTERFACE_LIBRARY")
+      set(${out} ${flags} PARENT_SCOPE)
+      return()
+    endif()
+    get_target_property(flag ${item} LOCATION)
+    # What lies where the linker looks anyway is found there on the machine of whoever links.
+    get_filename_component(folder ${flag} DIRECTORY)
+    if(folder IN_LIST CMAKE_C_IMPLICIT_LINK_DIRECTORIES OR folder IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
+      get_filename_component(stem ${flag} NAME_WE)
+      string(REGEX REPLACE "^lib" "-l" flag ${stem})
+    endif()
+  elseif(item MATCHES "^[-/]")
+    set(flag ${item})
+  else()
+    set(flag -l${item})
+  endif()
+  if(NOT flag IN_LIST flags)
+    list(PREPEND flags ${flag})
+  endif()
+  set(${out} ${flags} PARENT_SCOPE)
+endfunction()
+
+set(vellum_pc_libs "")
+set(vellum_pc_cflags "")
+if(BUILD_SHARED_LIBS)
+  set(vellum_pc_cflags -DVELLUM_SHARED)
+else()
+  # C programs link with the C compiler, which leaves out the C++ library.
+  set(flags ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
+  list(FILTER flags INCLUDE REGEX "^(stdc\\+\\+|c\\+\\+|c\\+\\+abi|m)$")
+  list(TRANSFORM flags PREPEND "-l")
+  get_target_property(dependencies vellum LINK_LIBRARIES)
+  list(REMOVE_ITEM dependencies Vellum::planner)
+  list(REVERSE dependencies)
+  foreach(dependency IN LISTS dependencies)
+    vellum_collect_linker_flags(${dependency} flags)
+  endforeach()
+  list(JOIN flags " " vellum_pc_libs)
+endif()
+# Relative to the file itself, since `cmake --install --prefix` may choose another place.
+set(vellum_pc_dir ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH vellum_pc_libdir ${vellum_pc_dir} ${CMAKE_INSTALL_FULL_LIBDIR})
+file(RELATIVE_PATH vellum_pc_includedir ${vellum_pc_dir} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+configure_file(${CMAKE_CURRENT_LIST_DIR}/vellum.pc.in ${PROJECT_BINARY_DIR}/vellum.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/vellum.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

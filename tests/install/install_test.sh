@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Installs Vellum into a folder of its own, moves that away, and builds and runs applications out of tree against it:
+# in C++ through find_package(), in C++ and in C through pkg-config.
+#   install_test.sh BUILD_FOLDER PROGRAM.cpp MODEL.onnx
+# Environment: CMAKE, CC, CXX.
+set -euo pipefail
+
+build=$1 program=$2 model=$3
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+step() { printf '== %s\n' "$*"; }
+# check WANTED COMMAND...: the command succeeds and its output has a line that begins with WANTED.
+check() {
+  local wanted=$1 output
+  shift
+  output=$("$@")
+  if ! grep -q "^$wanted" <<<"$output"; then
+    printf 'expected a line "%s..." from %s, got:\n%s\n' "$wanted" "$*" "$output" >&2
+    exit 1
+  fi
+}
+
+step "install"
+"$CMAKE" --install "$build" --prefix "$scratch/first" >"$scratch/install.log"
+mv "$scratch/first" "$scratch/prefix"
+prefix=$scratch/prefix
+if grep -rl "$scratch/first" "$prefix"; then
+  echo "the files above name the folder that was installed to" >&2
+  exit 1
+fi
+
+step "find_package"
+"$CMAKE" -S "$here/consumer" -B "$scratch/consumer" "-DCMAKE_PREFIX_PATH=$prefix" "-DPROGRAM=$program" \
+  "-DCMAKE_C_COMPILER=$CC" "-DCMAKE_CXX_COMPILER=$CXX" -DCMAKE_BUILD_TYPE=Release
+"$CMAKE" --build "$scratch/consumer"
+check "Identity_1:0: 1x384x16" "$scratch/consumer/consumer" "$model"
+check "96 bytes" "$scratch/consumer/planner_consumer"
+
+step "pkg-config"
+pc=$(find "$prefix" -name vellum.pc)
+export PKG_CONFIG_PATH=${pc%/*}
+read -ra cflags <<<"$(pkg-config --cflags vellum)"
+read -ra libs <<<"$(pkg-config --libs vellum)"
+libdir=$(pkg-config --variable=libdir vellum)
+"$CXX" -std=c++20 "${cflags[@]}" "$program" -o "$scratch/from_cxx" "${libs[@]}" "-Wl,-rpath,$libdir"
+check "Identity_1:0: 1x384x16" "$scratch/from_cxx" "$model"
+"$CC" -std=c99 "${cflags[@]}" "$here/consumer/consumer.c" -o "$scratch/from_c" "${libs[@]}" "-Wl,-rpath,$libdir"
+check "loaded" "$scratch/from_c" "$model"
+
+step "tool"
+check "0\.1\.0" env LD_LIBRARY_PATH="$libdir" "$prefix/bin/vellum" --version
