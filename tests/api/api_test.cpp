@@ -1,0 +1,162 @@
+// The C++ interface: what it refuses and how it says so, and sessions on several threads.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <thread>
+
+#include "small_model.hpp"
+#include "support/errors.hpp"
+#include "support/temp_folder.hpp"
+#include "vellum/plan.hpp"
+#include "vellum/planner/plan.hpp"
+#include "vellum/vellum.hpp"
+
+namespace vellum::test {
+namespace {
+
+DeviceOptions device_options() {
+  const char* limits = std::getenv("VELLUM_TEST_LIMITS");
+  DeviceOptions options;
+  options.validation = true;
+  options.android_baseline_2022 = limits && std::string(limits) == "android_baseline_2022";
+  options.log = [](LogLevel level, std::string_view message) {
+    if (level >= LogLevel::warning) ADD_FAILURE() << message;
+  };
+  return options;
+}
+
+Model load(const OnnxModel& model) {
+  const std::string bytes = model.bytes();
+  return Model::load(as_bytes(bytes));
+}
+
+class Api : public testing::Test {
+ protected:
+  Device device = Device::open(device_options());
+  Model model = load(small_model());
+};
+
+TEST_F(Api, ComputesWhatTheHostReferenceDoes) {
+  const Graph graph = small_model().graph();
+  const std::vector<HostTensor> inputs = random_inputs(graph, 7);
+  Session session(device, model);
+  const auto outputs = session.run({{"x", inputs.front()}});
+  ASSERT_EQ(outputs.size(), 1u);
+  EXPECT_TRUE(close(outputs.at("y"), evaluate(graph, inputs).front()));
+}
+
+TEST_F(Api, TellsInputsAndOutputs) {
+  Session session(device, model);
+  ASSERT_EQ(session.inputs().size(), 1u);
+  EXPECT_EQ(session.inputs().front().name, "x");
+  EXPECT_EQ(session.inputs().front().shape, (Shape{1, 3, 9, 11}));
+  ASSERT_EQ(session.outputs().size(), 1u);
+  EXPECT_EQ(session.outputs().front().shape, (Shape{1, 2, 4, 5}));
+  EXPECT_EQ(model.outputs().front().shape, (Shape{1, 2, 4, 5}));
+}
+
+TEST_F(Api, RefusesWhatIsNotAnInputOrOutput) {
+  Session session(device, model);
+  EXPECT_VELLUM_ERROR(session.set_input("z", Tensor(DType::f32, {1})), ErrorCode::not_found, "'z'", "'x'");
+  EXPECT_VELLUM_ERROR(session.output("z"), ErrorCode::not_found, "'z'", "'y'");
+  EXPECT_VELLUM_ERROR(session.set_input("x", Tensor(DType::f32, {1, 3, 9, 10})), ErrorCode::invalid_argument,
+                      "'x'", "1x3x9x11", "1x3x9x10");
+  EXPECT_VELLUM_ERROR(session.set_input("x", Tensor(DType::i64, {1, 3, 9, 11})), ErrorCode::invalid_argument,
+                      "'x'", "float32", "int64");
+  EXPECT_VELLUM_ERROR(session.run(), ErrorCode::invalid_argument, "'x'", "not set");
+}
+
+TEST_F(Api, RefusesOptionsThatMakeNoSense) {
+  EXPECT_VELLUM_ERROR(Session(device, model, {.strategy = "hopeful"}), ErrorCode::invalid_argument, "hopeful",
+                      "greedy_by_size");
+  EXPECT_VELLUM_ERROR(Session(device, model, {.input_shapes = {{"z", {1}}}}), ErrorCode::invalid_argument,
+                      "z");
+  EXPECT_VELLUM_ERROR(describe(model, "middle"), ErrorCode::invalid_argument, "middle");
+  DeviceOptions nobody = device_options();
+  nobody.device = "no such device";
+  EXPECT_VELLUM_ERROR(Device::open(nobody), ErrorCode::no_device, "no such device");
+}
+
+TEST_F(Api, RefusesFilesThatAreNoModels) {
+  const TempFolder folder;
+  EXPECT_VELLUM_ERROR(Model::load(folder / "missing.onnx"), ErrorCode::not_found, "missing.onnx");
+  const auto garbage = folder.write("garbage.onnx", "this is not a model");
+  EXPECT_VELLUM_ERROR(Model::load(garbage), ErrorCode::corrupt_model, "garbage.onnx");
+}
+
+TEST_F(Api, OpenDimensionsAreGivenBeforeRunning) {
+  const Model open = load(small_model({kUnknownDim, 3, 9, 11}));
+  EXPECT_EQ(open.inputs().front().shape.front(), kUnknownDim);
+  EXPECT_VELLUM_ERROR(Session(device, open), ErrorCode::invalid_argument, "'x'");
+  Session session(device, open, {.input_shapes = {{"x", {2, 3, 9, 11}}}});
+  EXPECT_EQ(session.outputs().front().shape, (Shape{2, 2, 4, 5}));
+}
+
+TEST_F(Api, InputsKeepTheirValuesOverRuns) {
+  Session session(device, model);
+  const Tensor input = random_tensor({1, 3, 9, 11}, 5);
+  session.set_input("x", input);
+  session.run();
+  const Tensor first = session.output("y");
+  session.run();
+  EXPECT_EQ(distance(session.output("y"), first), 0);
+}
+
+TEST_F(Api, PlanningSeesTheSessionsTensors) {
+  const SessionOptions options{.strategy = "greedy_by_size"};
+  const TensorUsage usage = tensor_usage(model, options, &device);
+  EXPECT_EQ(usage.tensors.size(), usage.records.size());
+  const auto plan = planner::plan_objects(usage.records, planner::ObjectStrategy::greedy_by_size,
+                                          {.alignment = usage.object_alignment});
+  const MemoryReport memory = Session(device, model, options).memory();
+  EXPECT_EQ(plan.total_bytes, memory.planned_bytes);
+  EXPECT_EQ(plan.objects.size(), memory.objects.size());
+}
+
+TEST_F(Api, LayerTimesAreOneForEachTask) {
+  Session session(device, model, {.profile = true});
+  session.run({{"x", random_tensor({1, 3, 9, 11}, 5)}});
+  const std::vector<LayerTime> layers = session.layer_times();
+  EXPECT_EQ(layers.size(), session.dispatch_count());
+  for (const LayerTime& layer : layers) {
+    EXPECT_FALSE(layer.op.empty());
+    EXPECT_FALSE(layer.gpu_ms < 0) << layer.name;
+  }
+}
+
+// Sessions share the device's queue, pipelines and memory; each must compute what it computes alone.
+TEST_F(Api, SessionsOnTwoThreadsComputeWhatTheyDoAlone) {
+  constexpr int kRuns = 20;
+  const std::vector<Tensor> inputs{random_tensor({1, 3, 9, 11}, 21), random_tensor({1, 3, 9, 11}, 22)};
+  std::vector<Tensor> alone;
+  for (const Tensor& input : inputs) alone.push_back(Session(device, model).run({{"x", input}}).at("y"));
+
+  std::atomic<int> different{0}, failed{0};
+  const auto work = [&](size_t which) {
+    try {
+      Session session(device, model, {.tasks_per_submit = static_cast<uint32_t>(which)});
+      for (int i = 0; i < kRuns; ++i)
+        if (distance(session.run({{"x", inputs[which]}}).at("y"), alone[which]) != 0) ++different;
+    } catch (const Error&) {
+      ++failed;
+    }
+  };
+  std::thread other(work, 1);
+  work(0);
+  other.join();
+  EXPECT_EQ(failed, 0);
+  EXPECT_EQ(different, 0);
+}
+
+TEST_F(Api, DevicesAreListedAndOpenedByNumber) {
+  const std::vector<DeviceInfo> found = devices();
+  ASSERT_FALSE(found.empty());
+  for (size_t i = 0; i < found.size(); ++i) EXPECT_EQ(found[i].index, i);
+  DeviceOptions last = device_options();
+  last.device = std::to_string(found.size() - 1);
+  EXPECT_EQ(Device::open(last).info().name, found.back().name);
+}
+
+}  // namespace
+}  // namespace vellum::test

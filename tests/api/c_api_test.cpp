@@ -1,0 +1,31 @@
+#include <gtest/gtest.h>
+
+#include "c_program.h"
+#include "small_model.hpp"
+
+namespace vellum::test {
+namespace {
+
+TEST(CApi, ProgramInCComputesWhatTheHostReferenceDoes) {
+  const OnnxModel model = small_model();
+  const Graph graph = model.graph();
+  const std::vector<HostTensor> inputs = random_inputs(graph, 7);
+  const HostTensor expected = evaluate(graph, inputs).front();
+  HostTensor output(expected.dtype(), expected.shape());
+  const std::string bytes = model.bytes();
+  const auto in = inputs.front().as<float>();
+  const auto out = output.mutable_as<float>();
+  char what[512] = "";
+  EXPECT_EQ(run_in_c(bytes.data(), bytes.size(), in.data(), in.size(), out.data(), out.size(), what), 0)
+      << what;
+  EXPECT_TRUE(close(output, expected));
+}
+
+TEST(CApi, MisuseGivesAStatusAndAMessage) {
+  const std::string bytes = small_model().bytes();
+  char what[512] = "";
+  EXPECT_EQ(misuse_in_c(bytes.data(), bytes.size(), what), 0) << what;
+}
+
+}  // namespace
+}  // namespace vellum::test

@@ -1,0 +1,155 @@
+/* An application in C: compiled as C, so that the header stays C. */
+#include "c_program.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <vellum/vellum.h>
+
+#define EXPECT(condition)                                       \
+  do {                                                          \
+    if (!(condition)) {                                         \
+      snprintf(what, 512, "%s; %s", #condition, error.message); \
+      line = __LINE__;                                          \
+      goto done;                                                \
+    }                                                           \
+  } while (0)
+#define FAILS(call, code, part) \
+  EXPECT((call) == (code) && error.status == (code) && strstr(error.message, part) != NULL)
+
+static int is_test_limits(void) {
+  const char* limits = getenv("VELLUM_TEST_LIMITS");
+  return limits && strcmp(limits, "android_baseline_2022") == 0;
+}
+
+static void count_log(vellum_log_level level, const char* message, void* user) {
+  if (level == VELLUM_LOG_ERROR && message[0]) ++*(size_t*)user;
+}
+
+int run_in_c(const void* model_bytes, size_t model_size, const float* input, size_t input_count,
+             float* output, size_t output_count, char what[512]) {
+  int line = 0;
+  size_t logged = 0, i = 0;
+  uint64_t object_bytes = 0;
+  vellum_error error = {VELLUM_OK, ""};
+  vellum_device* device = NULL;
+  vellum_model* model = NULL;
+  vellum_session* session = NULL;
+  vellum_device_options device_options;
+  vellum_session_options options;
+  vellum_tensor_info info;
+  vellum_memory_report memory;
+  vellum_layer_time layer;
+
+  vellum_device_options_init(&device_options);
+  device_options.validation = 1;
+  device_options.android_baseline_2022 = is_test_limits();
+  device_options.log = count_log;
+  device_options.log_user = &logged;
+  EXPECT(vellum_device_open(&device_options, &device, &error) == VELLUM_OK);
+  EXPECT(vellum_device_name(device)[0] != 0 && vellum_device_driver(device)[0] != 0);
+  EXPECT(vellum_model_load_bytes(model_bytes, model_size, &model, &error) == VELLUM_OK);
+  vellum_session_options_init(&options);
+  options.profile = 1;
+  EXPECT(vellum_session_create(device, model, &options, &session, &error) == VELLUM_OK);
+  vellum_device_destroy(device); /* the session keeps it */
+  vellum_model_destroy(model);
+  device = NULL;
+  model = NULL;
+
+  EXPECT(vellum_session_input_count(session) == 1 && vellum_session_output_count(session) == 1);
+  EXPECT(vellum_session_input(session, 0, &info, &error) == VELLUM_OK);
+  EXPECT(info.dtype == VELLUM_F32 && info.byte_size == input_count * sizeof(float) && info.rank == 4);
+  EXPECT(vellum_session_set_input(session, info.name, input, info.byte_size, &error) == VELLUM_OK);
+  EXPECT(vellum_session_layer_count(session) == 0);
+  EXPECT(vellum_session_run(session, &error) == VELLUM_OK);
+  EXPECT(vellum_session_output(session, 0, &info, &error) == VELLUM_OK);
+  EXPECT(vellum_session_get_output(session, info.name, output, output_count * sizeof(float), &error) ==
+         VELLUM_OK);
+
+  EXPECT(vellum_session_memory(session, &memory, &error) == VELLUM_OK);
+  EXPECT(memory.object_count > 0 && memory.allocated_bytes >= memory.planned_bytes);
+  EXPECT(memory.naive_bytes >= memory.planned_bytes && memory.planned_bytes >= memory.lower_bound_bytes);
+  for (i = 0; i < memory.object_count; ++i) {
+    vellum_object_report object;
+    uint32_t tensor = 0;
+    EXPECT(vellum_session_object(session, i, &object, &error) == VELLUM_OK);
+    EXPECT(object.kind[0] != 0 && object.reuse_count > 0);
+    for (tensor = 0; tensor < object.reuse_count; ++tensor) EXPECT(object.tensors[tensor][0] != 0);
+    object_bytes += object.bytes;
+  }
+  EXPECT(object_bytes == memory.planned_bytes);
+  EXPECT(vellum_session_layer_count(session) > 0);
+  EXPECT(vellum_session_layer(session, 0, &layer, &error) == VELLUM_OK && layer.op[0] != 0);
+  EXPECT(logged == 0);
+
+done:
+  vellum_session_destroy(session);
+  vellum_model_destroy(model);
+  vellum_device_destroy(device);
+  if (line == 0 && logged != 0) { /* destroying may be wrong too */
+    snprintf(what, 512, "the validation layer reported %u messages", (unsigned)logged);
+    line = __LINE__;
+  }
+  return line;
+}
+
+int misuse_in_c(const void* model_bytes, size_t model_size, char what[512]) {
+  int line = 0;
+  float values[4] = {0};
+  const int64_t dims[2] = {1, 2};
+  const vellum_input_shape shape = {"nobody", dims, 2};
+  vellum_error error = {VELLUM_OK, ""};
+  vellum_device* device = NULL;
+  vellum_model* model = NULL;
+  vellum_session* session = NULL;
+  vellum_device_options device_options;
+  vellum_session_options options;
+  vellum_tensor_info info;
+  vellum_object_report object;
+
+  EXPECT(vellum_version() == VELLUM_VERSION);
+  EXPECT(strcmp(vellum_status_text(VELLUM_CORRUPT_MODEL), "corrupt model") == 0);
+  FAILS(vellum_model_load("no such file.onnx", &model, &error), VELLUM_NOT_FOUND, "no such file.onnx");
+  FAILS(vellum_model_load_bytes("garbage", 7, &model, &error), VELLUM_CORRUPT_MODEL, "");
+  EXPECT(model == NULL);
+  EXPECT(vellum_model_load(NULL, &model, NULL) == VELLUM_INVALID_ARGUMENT);
+  FAILS(vellum_model_load("x", NULL, &error), VELLUM_INVALID_ARGUMENT, "model");
+  vellum_device_options_init(&device_options);
+  device_options.device = "no such device";
+  FAILS(vellum_device_open(&device_options, &device, &error), VELLUM_NO_DEVICE, "no such device");
+  memset(&device_options, 0, sizeof device_options);
+  FAILS(vellum_device_open(&device_options, &device, &error), VELLUM_INVALID_ARGUMENT, "size");
+  EXPECT(vellum_device_open(NULL, &device, &error) == VELLUM_OK);
+  EXPECT(vellum_model_load_bytes(model_bytes, model_size, &model, &error) == VELLUM_OK);
+
+  vellum_session_options_init(&options);
+  options.strategy = "hopeful";
+  FAILS(vellum_session_create(device, model, &options, &session, &error), VELLUM_INVALID_ARGUMENT, "hopeful");
+  vellum_session_options_init(&options);
+  options.input_shapes = &shape;
+  options.input_shape_count = 1;
+  FAILS(vellum_session_create(device, model, &options, &session, &error), VELLUM_INVALID_ARGUMENT, "nobody");
+  vellum_session_options_init(&options);
+  options.storage = (vellum_storage)17;
+  FAILS(vellum_session_create(device, model, &options, &session, &error), VELLUM_INVALID_ARGUMENT, "17");
+  FAILS(vellum_session_create(NULL, model, NULL, &session, &error), VELLUM_INVALID_ARGUMENT, "device");
+  EXPECT(session == NULL);
+  EXPECT(vellum_session_create(device, model, NULL, &session, &error) == VELLUM_OK);
+
+  FAILS(vellum_session_run(session, &error), VELLUM_INVALID_ARGUMENT, "'x'");
+  FAILS(vellum_session_set_input(session, "z", values, sizeof values, &error), VELLUM_NOT_FOUND, "'x'");
+  FAILS(vellum_session_set_input(session, "x", values, 3, &error), VELLUM_INVALID_ARGUMENT, "3 were given");
+  FAILS(vellum_session_get_output(session, "z", values, 4, &error), VELLUM_NOT_FOUND, "'y'");
+  FAILS(vellum_session_get_output(session, "y", values, 3, &error), VELLUM_INVALID_ARGUMENT, "3 were given");
+  FAILS(vellum_session_input(session, 1, &info, &error), VELLUM_INVALID_ARGUMENT, "input 1");
+  FAILS(vellum_session_object(session, 1000, &object, &error), VELLUM_INVALID_ARGUMENT, "1000");
+  FAILS(vellum_session_run(NULL, &error), VELLUM_INVALID_ARGUMENT, "session");
+
+done:
+  vellum_session_destroy(session);
+  vellum_model_destroy(model);
+  vellum_device_destroy(device);
+  vellum_session_destroy(NULL);
+  return line;
+}

@@ -1,0 +1,21 @@
+/* What the C program tells the test: 0, or the line of the first check that failed. */
+#ifndef VELLUM_TESTS_API_C_PROGRAM_H
+#define VELLUM_TESTS_API_C_PROGRAM_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Runs a model of one float input and one float output on the test's device. `what` receives what was wrong. */
+int run_in_c(const void* model_bytes, size_t model_size, const float* input, size_t input_count, float* output,
+             size_t output_count, char what[512]);
+/* Calls that must fail, on a model with the input "x" and the output "y". */
+int misuse_in_c(const void* model_bytes, size_t model_size, char what[512]);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,172 @@
+// The commands that use a device.
+#include <cstdlib>
+#include <cstring>
+
+#include "api/small_model.hpp"
+#include "common/npy.hpp"
+#include "run_tool.hpp"
+
+namespace vellum::test {
+namespace {
+
+using nlohmann::json;
+
+void write_npy(const std::filesystem::path& file, const HostTensor& tensor) {
+  samples::NpyArray array{std::string(name(tensor.dtype())), tensor.shape(), {}};
+  const auto* bytes = reinterpret_cast<const uint8_t*>(tensor.data());
+  array.data.assign(bytes, bytes + tensor.byte_size());
+  samples::write_npy(file, array);
+}
+
+HostTensor read_npy(const std::filesystem::path& file) {
+  const samples::NpyArray array = samples::read_npy(file);
+  EXPECT_EQ(array.dtype, "float32");
+  HostTensor tensor(DType::f32, array.shape);
+  EXPECT_EQ(tensor.byte_size(), array.data.size());
+  std::memcpy(tensor.mutable_data(), array.data.data(), std::min(tensor.byte_size(), array.data.size()));
+  return tensor;
+}
+
+// The small model with an input and an output whose names no file could have.
+OnnxModel oddly_named(const Shape& input) {
+  OnnxModel model;
+  model.input("in=put:0", input)
+      .initializer("w", random_tensor({4, 3, 1, 1}, 1))
+      .node("Conv", {"in=put:0", "w"}, {"scores/out:0"})
+      .output("scores/out:0");
+  return model;
+}
+
+class OnDevice : public testing::Test {
+ protected:
+  // Arguments that put the tool on the test's device.
+  std::vector<std::string> with(std::vector<std::string> arguments) const {
+    const char* limits = std::getenv("VELLUM_TEST_LIMITS");
+    if (limits && std::string(limits) == "android_baseline_2022")
+      arguments.insert(arguments.end(), {"--limits", "android-baseline-2022"});
+    arguments.insert(arguments.end(), {"--cache", (folder / "cache").string(), "--validation"});
+    return arguments;
+  }
+  std::string save(const OnnxModel& model) const {
+    model.save(folder / "model.onnx");
+    return (folder / "model.onnx").string();
+  }
+  std::string path(const char* file) const { return (folder / file).string(); }
+  TempFolder folder;
+};
+
+TEST_F(OnDevice, DevicesAreListed) {
+  const json document = run_json({"devices"});
+  ASSERT_FALSE(document["devices"].empty());
+  EXPECT_EQ(document["devices"][0]["index"], 0);
+  for (const char* key : {"name", "type", "driver", "api_version"})
+    EXPECT_FALSE(document["devices"][0][key].get<std::string>().empty()) << key;
+  const Finished table = run_tool({"devices"});
+  EXPECT_NE(table.out.find(document["devices"][0]["name"].get<std::string>()), std::string::npos);
+  EXPECT_TRUE(
+      fails({"run", save(small_model()), "-i", "x=x.npy", "--device", "no such device"}, 1, {"x.npy"}));
+  EXPECT_TRUE(fails({"bench", save(small_model()), "--device", "no such device"}, 1, {"no such device"}));
+}
+
+TEST_F(OnDevice, RunWritesWhatTheHostReferenceComputes) {
+  const OnnxModel model = small_model();
+  const Graph graph = model.graph();
+  const std::vector<HostTensor> inputs = random_inputs(graph, 3);
+  const HostTensor expected = evaluate(graph, inputs).front();
+  write_npy(folder / "x.npy", inputs.front());
+  const std::vector<std::vector<std::string>> choices{
+      {},
+      {"--memory", "naive", "--submit", "1"},
+      {"--storage", "buffer", "--strategy", "greedy_in_order"},
+      {"--precision", "fp16"}};
+  for (const std::vector<std::string>& choice : choices) {
+    std::vector<std::string> arguments{"run", save(model),        "-i", "x=" + path("x.npy"),
+                                       "-o",  path("new/results")};
+    arguments.insert(arguments.end(), choice.begin(), choice.end());
+    const json document = run_json(with(arguments));
+    ASSERT_EQ(document["outputs"].size(), 1u);
+    const json& output = document["outputs"][0];
+    EXPECT_EQ(output["name"], "y");
+    EXPECT_EQ(output["dtype"], "float32");
+    EXPECT_EQ(output["shape"], json::parse("[1, 2, 4, 5]"));
+    EXPECT_EQ(std::filesystem::path(output["file"].get<std::string>()), folder / "new/results/y.npy");
+    const bool half = !choice.empty() && choice.back() == "fp16";
+    EXPECT_TRUE(close(read_npy(folder / "new/results/y.npy"), expected, half ? 2e-2 : 1e-4));
+    std::filesystem::remove_all(folder / "new");
+  }
+}
+
+TEST_F(OnDevice, NamesAndOpenDimensionsComeFromTheModelAndTheFiles) {
+  const OnnxModel model = oddly_named({kUnknownDim, 3, 5, 7});
+  const HostTensor input = random_tensor({3, 3, 5, 7}, 4);
+  write_npy(folder / "x=1.npy", input);
+  const json document =
+      run_json(with({"run", save(model), "-i", "in=put:0=" + path("x=1.npy"), "-o", path("results")}));
+  EXPECT_EQ(document["outputs"][0]["name"], "scores/out:0");
+  EXPECT_EQ(document["outputs"][0]["shape"], json::parse("[3, 4, 5, 7]"));
+  const HostTensor expected = evaluate(oddly_named(input.shape()).graph(), {&input, 1}).front();
+  EXPECT_TRUE(close(read_npy(folder / "results/scores_out_0.npy"), expected));
+}
+
+TEST_F(OnDevice, RunNamesTheInputThatIsWrong) {
+  const std::string model = save(small_model());
+  write_npy(folder / "short.npy", HostTensor(DType::f32, {1, 3, 9, 10}));
+  write_npy(folder / "ints.npy", HostTensor(DType::i64, {1, 3, 9, 11}));
+  EXPECT_TRUE(fails(with({"run", model, "-o", path("out")}), 1, {"'x'", "1x3x9x11"}));
+  EXPECT_TRUE(
+      fails(with({"run", model, "-i", "z=" + path("short.npy"), "-o", path("out")}), 1, {"'z'", "'x'"}));
+  EXPECT_TRUE(
+      fails(with({"run", model, "-i", "x=" + path("short.npy"), "-o", path("out")}), 1, {"'x'", "1x3x9x10"}));
+  EXPECT_TRUE(
+      fails(with({"run", model, "-i", "x=" + path("ints.npy"), "-o", path("out")}), 1, {"'x'", "int64"}));
+  EXPECT_TRUE(fails(with({"run", model, "-i", "x=" + path("none.npy"), "-o", path("out")}), 1, {"none.npy"}));
+  EXPECT_FALSE(std::filesystem::exists(folder / "out"));
+}
+
+TEST_F(OnDevice, BenchMeasures) {
+  const json document = run_json(with({"bench", save(small_model()), "--runs", "5", "--warm-up", "1"}));
+  EXPECT_EQ(document["runs"], 5);
+  EXPECT_GT(document["min_ms"], 0);
+  EXPECT_LE(document["min_ms"], document["median_ms"]);
+  EXPECT_LE(document["median_ms"], document["p95_ms"]);
+  EXPECT_GT(document["first_ms"], 0);
+  EXPECT_GT(document["load_ms"], 0);
+  EXPECT_GE(document["dispatches"], document["pipelines"]);
+  EXPECT_GT(document["pipelines"], 0);
+  EXPECT_FALSE(document["device"].get<std::string>().empty());
+  // Time alone decides how many.
+  EXPECT_GE(run_json(with({"bench", save(small_model()), "--seconds", "0.05"}))["runs"], 1);
+  EXPECT_FALSE(std::filesystem::is_empty(folder / "cache"));
+}
+
+TEST_F(OnDevice, ProfileAccountsForEveryTensor) {
+  const std::string model = save(small_model());
+  const json shared = run_json(with({"profile", model, "--runs", "2"}));
+  uint64_t bytes = 0;
+  for (const json& object : shared["objects"]) {
+    EXPECT_EQ(object["reuse_count"], object["tensors"].size());
+    for (const char* key : {"id", "kind", "extent", "format"}) EXPECT_TRUE(object.contains(key)) << key;
+    bytes += object["bytes"].get<uint64_t>();
+  }
+  EXPECT_EQ(shared["planned_bytes"], bytes);
+  EXPECT_GE(shared["allocated_bytes"], shared["planned_bytes"]);
+  EXPECT_GE(shared["naive_bytes"], shared["planned_bytes"]);
+  EXPECT_GE(shared["planned_bytes"], shared["lower_bound_bytes"]);
+  EXPECT_GT(shared["weights_bytes"], 0);
+  EXPECT_EQ(shared["peak_weights_bytes"], shared["weights_bytes"]);
+  EXPECT_GE(shared["layers"].size(), 3u);
+  for (const json& layer : shared["layers"])
+    for (const char* key : {"name", "op", "gpu_ms"}) EXPECT_TRUE(layer.contains(key)) << key;
+
+  const json naive = run_json(with({"profile", model, "--runs", "1", "--memory", "naive"}));
+  EXPECT_EQ(naive["planned_bytes"], naive["naive_bytes"]);
+  for (const json& object : naive["objects"]) EXPECT_EQ(object["reuse_count"], 1);
+
+  const Finished table = run_tool(with({"profile", model, "--order", "time", "--top", "1"}));
+  EXPECT_EQ(table.status, 0) << table.err;
+  for (const char* part : {"reused", "lower bound", "allocated from Vulkan", "naive"})
+    EXPECT_NE(table.out.find(part), std::string::npos) << part;
+}
+
+}  // namespace
+}  // namespace vellum::test

@@ -1,0 +1,72 @@
+#include "api/small_model.hpp"
+#include "run_tool.hpp"
+
+namespace vellum::test {
+namespace {
+
+using nlohmann::json;
+
+class Inspect : public testing::Test {
+ protected:
+  std::string save(const OnnxModel& model) const {
+    model.save(folder / "model.onnx");
+    return (folder / "model.onnx").string();
+  }
+  TempFolder folder;
+};
+
+TEST_F(Inspect, CountsParametersAndMultiplyAccumulates) {
+  const json document = run_json({"inspect", save(small_model())});
+  // conv1: 9 x 11 outputs of 5 channels, each a sum over 3 x 3 x 3; conv2: 4 x 5 outputs of 2 channels
+  // over 5.
+  const uint64_t conv1 = 9 * 11 * 5 * 27, conv2 = 4 * 5 * 2 * 5;
+  ASSERT_EQ(document["nodes"].size(), 4u);
+  EXPECT_EQ(document["nodes"][0]["name"], "conv1");
+  EXPECT_EQ(document["nodes"][0]["op"], "Conv");
+  EXPECT_EQ(document["nodes"][0]["macs"], conv1);
+  EXPECT_EQ(document["nodes"][0]["parameters"], 5 * 27 + 5);
+  EXPECT_EQ(document["nodes"][0]["output_shapes"], json::parse("[[1, 5, 9, 11]]"));
+  EXPECT_EQ(document["nodes"][3]["macs"], conv2);
+  EXPECT_EQ(document["macs"], conv1 + conv2);
+  EXPECT_EQ(document["parameters"], 5 * 27 + 5 + 10);
+  EXPECT_EQ(document["operators"], json::parse(R"({"Conv": 2, "Relu": 1, "MaxPool": 1})"));
+  EXPECT_EQ(document["inputs"],
+            json::parse(R"([{"name": "x", "dtype": "float32", "shape": [1, 3, 9, 11]}])"));
+  EXPECT_EQ(document["outputs"],
+            json::parse(R"([{"name": "y", "dtype": "float32", "shape": [1, 2, 4, 5]}])"));
+}
+
+TEST_F(Inspect, TableSaysTheSame) {
+  const Finished table = run_tool({"inspect", save(small_model())});
+  EXPECT_EQ(table.status, 0);
+  for (const char* part :
+       {"conv1", "13,365", "4 nodes, 150 parameters, 13,565 multiply-accumulates", "MaxPool"})
+    EXPECT_NE(table.out.find(part), std::string::npos) << part << "\n" << table.out;
+}
+
+TEST_F(Inspect, OpenDimensionsNeedAShape) {
+  const std::string model = save(small_model({kUnknownDim, 3, 9, 11}));
+  EXPECT_TRUE(fails({"inspect", model}, 1, {"'x'"}));
+  const json document = run_json({"inspect", model, "--shape", "x=2x3x9x11"});
+  EXPECT_EQ(document["nodes"][3]["output_shapes"], json::parse("[[2, 2, 4, 5]]"));
+  EXPECT_TRUE(fails({"inspect", model, "--shape", "z=2x3x9x11"}, 1, {"'z'"}));
+  for (const char* bad : {"x", "x=", "x=2x", "x=2xa", "=2", "x=2x-1", "x=99999999999999999999"})
+    EXPECT_TRUE(fails({"inspect", model, "--shape", bad}, 1, {"--shape"})) << bad;
+}
+
+TEST_F(Inspect, ShowsEachStage) {
+  const std::string model = save(small_model());
+  for (const char* stage : {"graph", "program", "plan"}) {
+    const Finished text = run_tool({"inspect", model, "--stage", stage});
+    EXPECT_EQ(text.status, 0) << text.err;
+    const json document = run_json({"inspect", model, "--stage", stage});
+    EXPECT_EQ(document["stage"], stage);
+    std::string joined;
+    for (const json& line : document["lines"]) joined += line.get<std::string>() + "\n";
+    EXPECT_EQ(joined, text.out) << stage;
+    EXPECT_GT(document["lines"].size(), 1u) << stage;
+  }
+}
+
+}  // namespace
+}  // namespace vellum::test

@@ -1,0 +1,107 @@
+#include "vellum/planner/plan.hpp"
+
+#include <cstdlib>
+
+#include "api/small_model.hpp"
+#include "run_tool.hpp"
+#include "vellum/planner/records_csv.hpp"
+
+namespace vellum::test {
+namespace {
+
+using nlohmann::json;
+
+std::string records_file(const char* network) {
+  const char* tests = std::getenv("VELLUM_TEST_SOURCE");
+  if (!tests) throw std::runtime_error("VELLUM_TEST_SOURCE is not set; run the tests with ctest");
+  return (std::filesystem::path(tests) / "data" / "records" / (std::string(network) + ".csv")).string();
+}
+
+// The total that the assignment itself gives, whatever the document says.
+uint64_t total(const json& plan, const std::vector<planner::TensorUsageRecord>& records) {
+  std::vector<uint64_t> objects(plan["object_count"].get<size_t>());
+  uint64_t end = 0;
+  for (size_t i = 0; i < records.size(); ++i) {
+    const uint64_t bytes = planner::byte_size(records[i].size);
+    const uint64_t place = plan["assignment"][i].get<uint64_t>();
+    if (plan["mode"] == "offsets")
+      end = std::max(end, place + bytes);
+    else
+      objects.at(place) = std::max(objects.at(place), bytes);
+  }
+  for (uint64_t bytes : objects) end += plan["mode"] == "offsets" ? 0 : bytes;
+  return end;
+}
+
+TEST(Plan, RecordsArePlannedWithEveryStrategy) {
+  const std::string file = records_file("mobilenet_v2");
+  const auto records = planner::read_records_csv(std::filesystem::path(file)).records;
+  const json document = run_json({"plan", "--records", file, "--strategy", "all"});
+  // Totals of data/records/EXPECTED.md.
+  EXPECT_EQ(document["naive_bytes"], 27591112);
+  EXPECT_EQ(document["objects_lower_bound_bytes"], 6924288);
+  EXPECT_EQ(document["offsets_lower_bound_bytes"], 6021120);
+  size_t objects = 0, offsets = 0;
+  for (const json& plan : document["plans"]) {
+    ++(plan["mode"] == "objects" ? objects : offsets);
+    ASSERT_EQ(plan["assignment"].size(), records.size());
+    EXPECT_EQ(plan["total_bytes"], total(plan, records)) << plan["strategy"];
+    const uint64_t bound =
+        document[plan["mode"] == "objects" ? "objects_lower_bound_bytes" : "offsets_lower_bound_bytes"];
+    EXPECT_EQ(plan["proved_optimal"].get<bool>(), plan["total_bytes"] == bound) << plan["strategy"];
+    if (plan["strategy"] == "greedy_by_size_improved") {
+      EXPECT_LE(plan["total_bytes"], 7024640);
+    }
+  }
+  EXPECT_EQ(objects, planner::all_object_strategies().size());
+  EXPECT_EQ(offsets, planner::all_offset_strategies().size());
+}
+
+TEST(Plan, BothToolsPrintTheSameDocument) {
+  const std::vector<std::string> common{
+      records_file("blazeface"), "--strategy", "greedy_by_size", "--alignment", "64", "--json"};
+  std::vector<std::string> with_plan{"plan", "--records"};
+  with_plan.insert(with_plan.end(), common.begin(), common.end());
+  const Finished one = run_tool(with_plan), other = run_program(VELLUM_PLAN_TOOL, common);
+  EXPECT_EQ(other.status, 0);
+  EXPECT_EQ(json::parse(one.out), json::parse(other.out));
+}
+
+TEST(Plan, ModelsArePlannedWithoutADevice) {
+  const TempFolder folder;
+  const std::string model = (folder / "model.onnx").string(), csv = (folder / "plan.csv").string();
+  small_model().save(model);
+  const json document = run_json({"plan", model, "--storage", "buffer", "--csv", csv});
+  const auto records = planner::read_records_csv(std::filesystem::path(csv)).records;
+  size_t modes[2] = {0, 0};
+  for (const json& plan : document["plans"]) {
+    ++modes[plan["mode"] == "offsets"];
+    EXPECT_EQ(plan["assignment"].size(), records.size());
+    EXPECT_LE(plan["total_bytes"], document["naive_bytes"]) << plan;
+  }
+  EXPECT_EQ(modes[0], planner::all_object_strategies().size());
+  EXPECT_EQ(modes[1], planner::all_offset_strategies().size());
+  EXPECT_GE(document["naive_bytes"], document["objects_lower_bound_bytes"]);
+
+  const json offsets = run_json({"plan", model, "--mode", "offsets", "--strategy", "greedy_by_size"});
+  ASSERT_EQ(offsets["plans"].size(), 1u);
+  EXPECT_EQ(offsets["plans"][0]["mode"], "offsets");
+  // The device's alignment: of the Android Baseline 2022 profile, where there is no device.
+  for (const json& offset : offsets["plans"][0]["assignment"]) EXPECT_EQ(offset.get<uint64_t>() % 256, 0u);
+  const json improved = run_json({"plan", model, "--strategy", "greedy_by_size_improved"});
+  ASSERT_EQ(improved["plans"].size(), 1u);
+  EXPECT_EQ(improved["plans"][0]["mode"], "objects");
+}
+
+TEST(Plan, UnknownStrategiesAreNamedBesideThoseThatExist) {
+  EXPECT_TRUE(fails({"plan", "--records", records_file("blazeface"), "--strategy", "hopeful"}, 1,
+                    {"hopeful", "greedy_by_breadth"}));
+  const TempFolder folder;
+  const std::string model = (folder / "model.onnx").string();
+  small_model().save(model);
+  EXPECT_TRUE(fails({"plan", model, "--strategy", "hopeful"}, 1, {"hopeful", "greedy_by_breadth"}));
+  EXPECT_TRUE(fails({"plan", model, "--alignment", "3"}, 1, {"3"}));
+}
+
+}  // namespace
+}  // namespace vellum::test

@@ -1,0 +1,69 @@
+#include "run_tool.hpp"
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#ifndef _WIN32
+#include <sys/wait.h>
+#endif
+
+namespace vellum::test {
+namespace {
+
+std::string quoted(const std::string& argument) { return "\"" + argument + "\""; }
+
+std::string content(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+}  // namespace
+
+Finished run_program(const std::string& program, const std::vector<std::string>& arguments) {
+  const TempFolder folder;
+  std::string command = quoted(program);
+  for (const std::string& argument : arguments) command += " " + quoted(argument);
+  command += " >" + quoted((folder / "out").string()) + " 2>" + quoted((folder / "err").string());
+  const int result = std::system(command.c_str());
+  Finished finished;
+#ifdef _WIN32
+  finished.status = result;
+#else
+  finished.status = WIFEXITED(result) ? WEXITSTATUS(result) : -1;
+#endif
+  finished.out = content(folder / "out");
+  finished.err = content(folder / "err");
+  return finished;
+}
+
+Finished run_tool(const std::vector<std::string>& arguments) { return run_program(VELLUM_TOOL, arguments); }
+
+nlohmann::json run_json(std::vector<std::string> arguments) {
+  arguments.push_back("--json");
+  const Finished finished = run_tool(arguments);
+  EXPECT_EQ(finished.status, 0) << finished.err;
+  EXPECT_EQ(finished.err, "");
+  nlohmann::json document = nlohmann::json::parse(finished.out, nullptr, false);
+  EXPECT_FALSE(document.is_discarded()) << finished.out;
+  return document;
+}
+
+testing::AssertionResult fails(const std::vector<std::string>& arguments, int status,
+                               const std::vector<std::string>& parts) {
+  const Finished finished = run_tool(arguments);
+  if (finished.status != status)
+    return testing::AssertionFailure()
+           << "exit status " << finished.status << ", expected " << status << ": " << finished.err;
+  if (!finished.out.empty()) return testing::AssertionFailure() << "printed " << finished.out;
+  if (finished.err.empty() || finished.err.find('\n') != finished.err.size() - 1)
+    return testing::AssertionFailure() << "not one line: " << finished.err;
+  for (const std::string& part : parts)
+    if (finished.err.find(part) == std::string::npos)
+      return testing::AssertionFailure() << finished.err << " does not say '" << part << "'";
+  return testing::AssertionSuccess();
+}
+
+}  // namespace vellum::test

@@ -1,0 +1,44 @@
+// What the tool does with a command line that is wrong.
+#include "run_tool.hpp"
+
+namespace vellum::test {
+namespace {
+
+TEST(Usage, HelpNamesTheCommands) {
+  const Finished help = run_tool({"--help"});
+  EXPECT_EQ(help.status, 0);
+  for (const char* command : {"devices", "inspect", "plan", "run", "bench", "profile"}) {
+    EXPECT_NE(help.out.find(command), std::string::npos) << command;
+    const Finished of_command = run_tool({command, "--help"});
+    EXPECT_EQ(of_command.status, 0) << command;
+    for (const char* option : {"--json", "--device", "--precision", "--storage", "--memory", "--cache"})
+      EXPECT_NE(of_command.out.find(option), std::string::npos) << command << " " << option;
+  }
+}
+
+TEST(Usage, WrongCommandLinesGiveStatusTwo) {
+  EXPECT_TRUE(fails({}, 2, {"subcommand"}));
+  EXPECT_TRUE(fails({"conquer"}, 2, {"conquer"}));
+  EXPECT_TRUE(fails({"devices", "--colour"}, 2, {"--colour"}));
+  EXPECT_TRUE(fails({"inspect"}, 2, {"MODEL"}));
+  EXPECT_TRUE(fails({"inspect", "a.onnx", "b.onnx"}, 2, {"b.onnx"}));
+  EXPECT_TRUE(fails({"plan"}, 2, {"MODEL"}));
+  EXPECT_TRUE(fails({"plan", "a.onnx", "--records", "b.csv"}, 2, {"--records"}));
+  EXPECT_TRUE(fails({"bench", "a.onnx", "--precision", "fp8"}, 2, {"--precision"}));
+  EXPECT_TRUE(fails({"bench", "a.onnx", "--runs", "0"}, 2, {"--runs"}));
+  EXPECT_TRUE(fails({"run", "a.onnx", "--memory", "infinite"}, 2, {"--memory"}));
+}
+
+TEST(Usage, FailedWorkGivesStatusOneAndNamesTheFile) {
+  const TempFolder folder;
+  const std::string garbage = folder.write("garbage.onnx", "this is not a model").string();
+  EXPECT_TRUE(fails({"inspect", "missing.onnx"}, 1, {"missing.onnx"}));
+  EXPECT_TRUE(fails({"inspect", garbage}, 1, {"garbage.onnx"}));
+  EXPECT_TRUE(fails({"plan", garbage}, 1, {"garbage.onnx"}));
+  EXPECT_TRUE(fails({"plan", "--records", "missing.csv"}, 1, {"missing.csv"}));
+  EXPECT_TRUE(fails({"plan", "--records", garbage}, 1, {"garbage.onnx"}));
+  EXPECT_TRUE(fails({"inspect", "missing.onnx", "--json"}, 1, {"missing.onnx"}));
+}
+
+}  // namespace
+}  // namespace vellum::test
