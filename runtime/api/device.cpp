@@ -7,11 +7,16 @@ namespace {
 
 const char* type_name(DeviceType type) {
   switch (type) {
-    case DeviceType::discrete_gpu: return "discrete GPU";
-    case DeviceType::integrated_gpu: return "integrated GPU";
-    case DeviceType::virtual_gpu: return "virtual GPU";
-    case DeviceType::cpu: return "CPU";
-    case DeviceType::other: break;
+    case DeviceType::discrete_gpu:
+      return "discrete GPU";
+    case DeviceType::integrated_gpu:
+      return "integrated GPU";
+    case DeviceType::virtual_gpu:
+      return "virtual GPU";
+    case DeviceType::cpu:
+      return "CPU";
+    case DeviceType::other:
+      break;
   }
   return "other";
 }
@@ -72,6 +77,8 @@ uint64_t Device::validation_messages() const {
   return counts.errors + counts.warnings;
 }
 
-DeviceInfo Device::info() const { return device_info(impl_->context->caps(), 0); }
+DeviceInfo Device::info() const {
+  return device_info(impl_->context->caps(), impl_->context->device_index());
+}
 
 }  // namespace vellum

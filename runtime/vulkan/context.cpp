@@ -85,6 +85,7 @@ Context::Context(const ContextOptions& options) : impl_(std::make_unique<Impl>(o
 Context::~Context() { impl_->pipelines->save(); }
 
 const DeviceCaps& Context::caps() const { return impl_->caps; }
+uint32_t Context::device_index() const { return impl_->physical.index; }
 const DeviceCaps& Context::device_caps() const { return impl_->physical.caps; }
 const ContextOptions& Context::options() const { return impl_->options; }
 PipelineRegistry& Context::pipelines() { return *impl_->pipelines; }

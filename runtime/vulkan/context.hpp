@@ -57,6 +57,7 @@ class Context : public std::enable_shared_from_this<Context> {
   Context& operator=(const Context&) = delete;
 
   const DeviceCaps& caps() const;
+  uint32_t device_index() const;  // as list_devices() counts
   // What the device itself says, before adjust_caps.
   const DeviceCaps& device_caps() const;
   const ContextOptions& options() const;

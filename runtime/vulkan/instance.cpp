@@ -40,11 +40,12 @@ VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT
                                           const VkDebugUtilsMessengerCallbackDataEXT* data, void* user) {
   auto& validation = *static_cast<ValidationLog*>(user);
   const bool error = severity >= VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
-  // General messages come from the loader, e.g. of a driver for another machine that it skipped.
+  // General messages come from the loader, e.g. of a driver for another machine that it skipped: they tell
+  // about the machine, not about Vellum.
   const bool from_loader = type == VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT;
   if (!from_loader) ++(error ? validation.errors : validation.warnings);
   if (validation.log)
-    validation.log(error ? LogLevel::error : LogLevel::warning,
+    validation.log(from_loader ? LogLevel::info : error ? LogLevel::error : LogLevel::warning,
                    std::string(from_loader ? "Vulkan loader: " : kValidationPrefix) + data->pMessage);
   return VK_FALSE;
 }

@@ -223,8 +223,10 @@ std::vector<PhysicalDevice> usable_devices(const Instance& instance) {
   std::vector<PhysicalDevice> devices;
   try {
     for (vk::raii::PhysicalDevice& handle : vk::raii::PhysicalDevices(instance.handle()))
-      if (auto device = describe(std::move(handle), instance.api_version()))
+      if (auto device = describe(std::move(handle), instance.api_version())) {
+        device->index = static_cast<uint32_t>(devices.size());
         devices.push_back(std::move(*device));
+      }
   } catch (const vk::InitializationFailedError&) {
     // What loaders say when there is no driver at all.
   }

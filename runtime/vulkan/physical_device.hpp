@@ -12,6 +12,7 @@ namespace vellum::gpu {
 
 struct PhysicalDevice {
   vk::raii::PhysicalDevice handle{nullptr};
+  uint32_t index = 0;  // as list_devices() counts
   uint32_t queue_family = 0;
   uint32_t timestamp_bits = 0;
   // Limits that only this folder needs.

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -28,6 +29,8 @@ struct Arguments {
   std::string csv;
   std::string svg;
   uint64_t alignment = 0;  // 0: by default
+  uint64_t budget_ms = 1000;
+  uint64_t target = 0;
 };
 
 struct Planned {
@@ -36,11 +39,19 @@ struct Planned {
   planner::PlanReport report;
 };
 
+planner::PlanOptions plan_options(const Arguments& arguments, uint64_t default_alignment) {
+  planner::PlanOptions options;
+  options.alignment = arguments.alignment ? arguments.alignment : default_alignment;
+  options.search_budget = std::chrono::milliseconds(arguments.budget_ms);
+  options.target_bytes = arguments.target;
+  return options;
+}
+
 Planned plan_records(const Arguments& arguments) {
   planner::RecordsTable table = planner::read_records_csv(std::filesystem::path(arguments.records));
   std::optional<planner::PlanMode> mode;
   if (!arguments.mode.empty()) mode = planner::plan_mode_from_name(arguments.mode);
-  const planner::PlanOptions options{.alignment = arguments.alignment ? arguments.alignment : 1};
+  const planner::PlanOptions options = plan_options(arguments, 1);
   planner::PlanReport report =
       planner::make_plan_report(table.records, arguments.options.strategy, mode, options);
   return {std::move(table.ids), std::move(table.records), std::move(report)};
@@ -70,10 +81,8 @@ Planned plan_model(const Arguments& arguments) {
   std::vector<planner::TensorUsageRecord> bytes = usage.records;
   for (planner::TensorUsageRecord& record : bytes)
     record.size = planner::Bytes{planner::byte_size(record.size)};
-  const planner::PlanOptions object_options{.alignment = arguments.alignment ? arguments.alignment
-                                                                             : usage.object_alignment};
-  const planner::PlanOptions offset_options{.alignment = arguments.alignment ? arguments.alignment
-                                                                             : usage.offset_alignment};
+  const planner::PlanOptions object_options = plan_options(arguments, usage.object_alignment);
+  const planner::PlanOptions offset_options = plan_options(arguments, usage.offset_alignment);
   // Also where the name is nobody's: then the report refuses it with the list of names.
   planner::PlanReport report;
   if (objects || !offsets)
@@ -133,6 +142,13 @@ Command add_plan(CLI::App& app) {
       ->add_option("--alignment", arguments->alignment,
                    "bytes, a power of two; default: the device's, or 1 with --records")
       ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--budget", arguments->budget_ms,
+                   "milliseconds that exact and best may search in each mode; 0: none, as in sessions")
+      ->check(CLI::Range(uint64_t{0}, uint64_t{3'600'000}))
+      ->capture_default_str();
+  command->add_option("--target", arguments->target,
+                      "stop the search once the total is at or below these bytes");
   command->add_option("--csv", arguments->csv, "write the records with each plan's assignment to this file");
   command->add_option("--svg", arguments->svg, "draw the smallest plan as a memory map to this file");
   add_options(*command, arguments->options, "a name from docs/planner.md, or all");

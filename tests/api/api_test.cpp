@@ -86,11 +86,11 @@ TEST_F(Api, RefusesFilesThatAreNoModels) {
 }
 
 TEST_F(Api, OpenDimensionsAreGivenBeforeRunning) {
-  const Model open = load(small_model({kUnknownDim, 3, 9, 11}));
-  EXPECT_EQ(open.inputs().front().shape.front(), kUnknownDim);
+  const Model open = load(small_model({1, 3, kUnknownDim, 11}));
+  EXPECT_EQ(open.inputs().front().shape[2], kUnknownDim);
   EXPECT_VELLUM_ERROR(Session(device, open), ErrorCode::invalid_argument, "'x'");
-  Session session(device, open, {.input_shapes = {{"x", {2, 3, 9, 11}}}});
-  EXPECT_EQ(session.outputs().front().shape, (Shape{2, 2, 4, 5}));
+  Session session(device, open, {.input_shapes = {{"x", {1, 3, 7, 11}}}});
+  EXPECT_EQ(session.outputs().front().shape, (Shape{1, 2, 3, 5}));
 }
 
 TEST_F(Api, InputsKeepTheirValuesOverRuns) {
@@ -156,6 +156,7 @@ TEST_F(Api, DevicesAreListedAndOpenedByNumber) {
   DeviceOptions last = device_options();
   last.device = std::to_string(found.size() - 1);
   EXPECT_EQ(Device::open(last).info().name, found.back().name);
+  EXPECT_EQ(Device::open(last).info().index, found.back().index);
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ uint64_t total(const json& plan, const std::vector<planner::TensorUsageRecord>& 
 TEST(Plan, RecordsArePlannedWithEveryStrategy) {
   const std::string file = records_file("mobilenet_v2");
   const auto records = planner::read_records_csv(std::filesystem::path(file)).records;
-  const json document = run_json({"plan", "--records", file, "--strategy", "all"});
+  const json document = run_json({"plan", "--records", file, "--strategy", "all", "--budget", "50"});
   // Totals of data/records/EXPECTED.md.
   EXPECT_EQ(document["naive_bytes"], 27591112);
   EXPECT_EQ(document["objects_lower_bound_bytes"], 6924288);
@@ -48,7 +48,10 @@ TEST(Plan, RecordsArePlannedWithEveryStrategy) {
     EXPECT_EQ(plan["total_bytes"], total(plan, records)) << plan["strategy"];
     const uint64_t bound =
         document[plan["mode"] == "objects" ? "objects_lower_bound_bytes" : "offsets_lower_bound_bytes"];
-    EXPECT_EQ(plan["proved_optimal"].get<bool>(), plan["total_bytes"] == bound) << plan["strategy"];
+    // A search may prove more than the bound does.
+    if (plan["total_bytes"] == bound) {
+      EXPECT_TRUE(plan["proved_optimal"].get<bool>()) << plan["strategy"];
+    }
     if (plan["strategy"] == "greedy_by_size_improved") {
       EXPECT_LE(plan["total_bytes"], 7024640);
     }
@@ -71,13 +74,17 @@ TEST(Plan, ModelsArePlannedWithoutADevice) {
   const TempFolder folder;
   const std::string model = (folder / "model.onnx").string(), csv = (folder / "plan.csv").string();
   small_model().save(model);
-  const json document = run_json({"plan", model, "--storage", "buffer", "--csv", csv});
+  const json document = run_json({"plan", model, "--storage", "buffer", "--csv", csv, "--budget", "50"});
   const auto records = planner::read_records_csv(std::filesystem::path(csv)).records;
   size_t modes[2] = {0, 0};
   for (const json& plan : document["plans"]) {
     ++modes[plan["mode"] == "offsets"];
     EXPECT_EQ(plan["assignment"].size(), records.size());
-    EXPECT_LE(plan["total_bytes"], document["naive_bytes"]) << plan;
+    // naive_bytes has the objects' alignment; offsets have another.
+    if (plan["mode"] == "objects") {
+      EXPECT_LE(plan["total_bytes"], document["naive_bytes"]) << plan;
+    }
+    EXPECT_GE(plan["total_bytes"], plan["lower_bound_bytes"]) << plan;
   }
   EXPECT_EQ(modes[0], planner::all_object_strategies().size());
   EXPECT_EQ(modes[1], planner::all_offset_strategies().size());

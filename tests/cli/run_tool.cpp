@@ -11,7 +11,12 @@
 namespace vellum::test {
 namespace {
 
-std::string quoted(const std::string& argument) { return "\"" + argument + "\""; }
+std::string quoted(const std::string& argument) {
+  std::string text = "\"";
+  text += argument;
+  text += "\"";
+  return text;
+}
 
 std::string content(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);

@@ -35,7 +35,7 @@ step "find_package"
 "$CMAKE" -S "$here/consumer" -B "$scratch/consumer" "-DCMAKE_PREFIX_PATH=$prefix" "-DPROGRAM=$program" \
   "-DCMAKE_C_COMPILER=$CC" "-DCMAKE_CXX_COMPILER=$CXX" -DCMAKE_BUILD_TYPE=Release
 "$CMAKE" --build "$scratch/consumer"
-check "Identity_1:0: 1x384x16" "$scratch/consumer/consumer" "$model"
+check "Identity_3:0: 1x384x16" "$scratch/consumer/consumer" "$model"
 check "96 bytes" "$scratch/consumer/planner_consumer"
 
 step "pkg-config"
@@ -45,7 +45,7 @@ read -ra cflags <<<"$(pkg-config --cflags vellum)"
 read -ra libs <<<"$(pkg-config --libs vellum)"
 libdir=$(pkg-config --variable=libdir vellum)
 "$CXX" -std=c++20 "${cflags[@]}" "$program" -o "$scratch/from_cxx" "${libs[@]}" "-Wl,-rpath,$libdir"
-check "Identity_1:0: 1x384x16" "$scratch/from_cxx" "$model"
+check "Identity_3:0: 1x384x16" "$scratch/from_cxx" "$model"
 "$CC" -std=c99 "${cflags[@]}" "$here/consumer/consumer.c" -o "$scratch/from_c" "${libs[@]}" "-Wl,-rpath,$libdir"
 check "loaded" "$scratch/from_c" "$model"
 
