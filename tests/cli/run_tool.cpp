@@ -29,9 +29,17 @@ std::string content(const std::filesystem::path& file) {
 
 Finished run_program(const std::string& program, const std::vector<std::string>& arguments) {
   const TempFolder folder;
+  // A string built by += alone: GCC 12 warns of overlaps in "..." + std::string that are not there (GCC bug
+  // 105329).
   std::string command = quoted(program);
-  for (const std::string& argument : arguments) command += " " + quoted(argument);
-  command += " >" + quoted((folder / "out").string()) + " 2>" + quoted((folder / "err").string());
+  for (const std::string& argument : arguments) {
+    command += ' ';
+    command += quoted(argument);
+  }
+  command += " >";
+  command += quoted((folder / "out").string());
+  command += " 2>";
+  command += quoted((folder / "err").string());
   const int result = std::system(command.c_str());
   Finished finished;
 #ifdef _WIN32
