@@ -98,6 +98,7 @@ std::optional<Linear> as_linear(const Operator& op, const Shape& weights) {
 // The linear operator at `index` with its bias, where weights and bias are constant.
 std::optional<Linear> find_linear(const GraphEditor& editor, size_t index) {
   const Node& node = editor.node(index);
+  if (node.inputs.size() > 3) return std::nullopt;  // a residual is added after the weights
   const HostTensor* weights = editor.constant_input(index, 1);
   if (weights == nullptr || weights->elements() == 0 || !is_folding_type(weights->dtype()))
     return std::nullopt;
