@@ -4,7 +4,8 @@ function(vellum_warnings target)
     target_compile_options(${target} PRIVATE /W4)
   else()
     target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
-                           -Wno-missing-field-initializers)
+                           -Wno-missing-field-initializers
+                           $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
   endif()
 endfunction()
 
