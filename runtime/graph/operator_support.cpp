@@ -172,4 +172,34 @@ HostTensor gather_strided(const HostTensor& input, const Shape& shape, const std
   return output;
 }
 
+HostTensor gather_by_axis(const HostTensor& input, const Shape& shape, const std::vector<Ints>& offsets,
+                          const HostTensor& fill) {
+  HostTensor output(input.dtype(), shape);
+  visit_element_size(input.dtype(), [&](auto tag) {
+    using Element = typename decltype(tag)::type;
+    const auto in = input.as<Element>();
+    const Element outside = fill.as<Element>()[0];
+    Ints index(shape.size(), 0);
+    for (Element& element : output.mutable_as<Element>()) {
+      int64_t from = 0;
+      for (size_t axis = 0; axis < index.size() && from != kOutside; ++axis) {
+        const int64_t step = offsets[axis][static_cast<size_t>(index[axis])];
+        from = step == kOutside ? kOutside : from + step;
+      }
+      element = from == kOutside ? outside : in[static_cast<size_t>(from)];
+      for (size_t axis = index.size(); axis-- > 0;) {
+        if (++index[axis] < shape[axis]) break;
+        index[axis] = 0;
+      }
+    }
+  });
+  return output;
+}
+
+std::array<float, 4> cubic_weights(float t, float a) {
+  const auto near = [a](float d) { return ((a + 2.0f) * d - (a + 3.0f)) * d * d + 1.0f; };
+  const auto far = [a](float d) { return ((a * d - 5.0f * a) * d + 8.0f * a) * d - 4.0f * a; };
+  return {far(t + 1.0f), near(t), near(1.0f - t), far(2.0f - t)};
+}
+
 }  // namespace vellum

@@ -95,4 +95,14 @@ void for_each_offset(const Shape& shape, const std::array<std::vector<int64_t>, 
 HostTensor gather_strided(const HostTensor& input, const Shape& shape, const std::vector<int64_t>& strides,
                           int64_t offset);
 
+// A tensor of `shape` whose element at index (i, j, ...) is input's at offsets[0][i] + offsets[1][j] + ...,
+// or the one element of `fill` where one of these is kOutside.
+inline constexpr int64_t kOutside = -1;
+HostTensor gather_by_axis(const HostTensor& input, const Shape& shape, const std::vector<Ints>& offsets,
+                          const HostTensor& fill);
+
+// Keys' cubic kernel (a = -0.5 or -0.75 as a rule): weights of the elements at distances 1 + t, t, 1 - t, 2 -
+// t.
+std::array<float, 4> cubic_weights(float t, float a);
+
 }  // namespace vellum

@@ -8,8 +8,6 @@ namespace {
 
 constexpr std::string_view kModeNames[] = {"constant", "reflect", "edge", "wrap"};
 
-constexpr int64_t kOutside = -1;
-
 int64_t modulo(int64_t a, int64_t b) { return (a % b + b) % b; }
 
 // Where in [0, size) the padded index reads; kOutside for the constant.
@@ -91,27 +89,7 @@ std::vector<HostTensor> Pad::evaluate(HostInputs inputs) const {
       offsets[axis].push_back(from == kOutside ? kOutside : from * strides[axis]);
     }
   }
-  HostTensor y(type.dtype, type.shape);
-  visit_element_size(type.dtype, [&](auto tag) {
-    using Element = typename decltype(tag)::type;
-    const auto in = inputs[0]->as<Element>();
-    auto out = y.mutable_as<Element>();
-    const Element padding = fill.as<Element>()[0];
-    Ints index(type.shape.size(), 0);
-    for (Element& element : out) {
-      int64_t from = 0;
-      for (size_t axis = 0; axis < index.size() && from != kOutside; ++axis) {
-        const int64_t step = offsets[axis][static_cast<size_t>(index[axis])];
-        from = step == kOutside ? kOutside : from + step;
-      }
-      element = from == kOutside ? padding : in[static_cast<size_t>(from)];
-      for (size_t axis = index.size(); axis-- > 0;) {
-        if (++index[axis] < type.shape[axis]) break;
-        index[axis] = 0;
-      }
-    }
-  });
-  return {y};
+  return {gather_by_axis(*inputs[0], type.shape, offsets, fill)};
 }
 
 Attributes Pad::attributes() const {

@@ -164,7 +164,11 @@ std::shared_ptr<const Operator> make_conv(const NodeSpec& spec);
 
 namespace {
 
-Conv read_conv(const NodeSpec& spec) { return dynamic_cast<const Conv&>(*make_conv(spec)); }
+Conv read_conv(const NodeSpec& spec) {
+  NodeSpec conv = spec;
+  conv.input_present = {true, true};  // x and w: scales and zero points are no inputs of a convolution
+  return dynamic_cast<const Conv&>(*make_conv(conv));
+}
 
 }  // namespace
 

@@ -187,13 +187,6 @@ std::vector<TensorType> Resize::infer(Inputs inputs) const {
 
 namespace {
 
-// Keys' kernel, ONNX's "cubic_coeff_a": weights of the elements at distances 1 + t, t, 1 - t, 2 - t.
-std::array<float, 4> cubic_weights(float t, float a) {
-  const auto near = [a](float d) { return ((a + 2.0f) * d - (a + 3.0f)) * d * d + 1.0f; };
-  const auto far = [a](float d) { return ((a * d - 5.0f * a) * d + 8.0f * a) * d - 4.0f * a; };
-  return {far(t + 1.0f), near(t), near(1.0f - t), far(2.0f - t)};
-}
-
 ResizeTaps interpolate(const Resize& op, const ResizeGeometry& g, size_t axis, float x) {
   const int64_t last = g.input[axis] - 1;
   ResizeTaps result;
@@ -284,32 +277,13 @@ HostTensor interpolated(const Resize& op, const ResizeGeometry& g, const HostTen
 HostTensor nearest(const Resize& op, const ResizeGeometry& g, const HostTensor& x) {
   const auto strides = row_major_strides(g.input);
   std::vector<Ints> offsets(g.output.size());
-  constexpr int64_t kOutside = -1;
   for (size_t axis = 0; axis < g.output.size(); ++axis) {
     for (const ResizeTaps& element : op.taps(g, axis)) {
       offsets[axis].push_back(element.outside ? kOutside : element.taps[0].index * strides[axis]);
     }
   }
   const HostTensor fill = HostTensor::from<float>(x.dtype(), {}, std::array{op.extrapolation});
-  HostTensor y(x.dtype(), g.output);
-  visit_element_size(x.dtype(), [&](auto tag) {
-    using Element = typename decltype(tag)::type;
-    const auto in = x.as<Element>();
-    Ints index(g.output.size(), 0);
-    for (Element& element : y.mutable_as<Element>()) {
-      int64_t from = 0;
-      for (size_t axis = 0; axis < index.size() && from != kOutside; ++axis) {
-        const int64_t step = offsets[axis][static_cast<size_t>(index[axis])];
-        from = step == kOutside ? kOutside : from + step;
-      }
-      element = from == kOutside ? fill.as<Element>()[0] : in[static_cast<size_t>(from)];
-      for (size_t axis = index.size(); axis-- > 0;) {
-        if (++index[axis] < g.output[axis]) break;
-        index[axis] = 0;
-      }
-    }
-  });
-  return y;
+  return gather_by_axis(x, g.output, offsets, fill);
 }
 
 }  // namespace

@@ -78,22 +78,17 @@ class Sampler {
   // Keys' kernel with a = -0.75, as in PyTorch; each of the 16 elements is padded for itself.
   float cubic(double x, double y) const {
     const double x0 = std::floor(x), y0 = std::floor(y);
-    const auto wx = weights(x - x0), wy = weights(y - y0);
+    const auto wx = cubic_weights(static_cast<float>(x - x0), -0.75f);
+    const auto wy = cubic_weights(static_cast<float>(y - y0), -0.75f);
     double sum = 0.0;
     for (int row = 0; row < 4; ++row) {
       for (int column = 0; column < 4; ++column) {
         const double value = inside(pad(x0 - 1 + column, plane_.width), pad(y0 - 1 + row, plane_.height));
-        sum += wy[static_cast<size_t>(row)] * wx[static_cast<size_t>(column)] * value;
+        const float weight = wy[static_cast<size_t>(row)] * wx[static_cast<size_t>(column)];
+        sum += static_cast<double>(weight) * value;
       }
     }
     return static_cast<float>(sum);
-  }
-
-  static std::array<double, 4> weights(double t) {
-    constexpr double a = -0.75;
-    const auto near = [](double d) { return ((a + 2.0) * d - (a + 3.0)) * d * d + 1.0; };
-    const auto far = [](double d) { return ((a * d - 5.0 * a) * d + 8.0 * a) * d - 4.0 * a; };
-    return {far(t + 1.0), near(t), near(1.0 - t), far(2.0 - t)};
   }
 
   const GridSample& op_;
