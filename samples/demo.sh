@@ -5,7 +5,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${BUILD_DIR:-$root/build/release}
 
-"$root/setup.sh" build models
+"$root/setup.sh" build demo
 cache=$("$root/setup.sh" where)
 
 if [[ ! -f $build/build.ninja ]]; then

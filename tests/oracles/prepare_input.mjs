@@ -1,16 +1,24 @@
-// Turns a PNG into the input tensor of a test model:
-//
-//   node prepare_input.mjs blazeface_front|blazeface_back|mlsd PHOTO.png INPUT.npy
+// Turns photos into the input tensors of networks, as a case of tests/models.json says: crops of one size, channels and
+// layout, a batch of them.
 import { readFileSync } from 'node:fs';
-import { writeNpy } from './npy.mjs';
 import { requirePackage } from './packages.mjs';
 
-// What each network was trained to read: side of its square image, channels, and the range of its values.
-const PREPARATIONS = {
-  blazeface_front: { side: 128, channels: 3, encode: (value) => value / 127.5 - 1 },
-  blazeface_back: { side: 256, channels: 3, encode: (value) => value / 127.5 - 1 },
+const IMAGENET_MEAN = [0.485, 0.456, 0.406];
+const IMAGENET_DEVIATION = [0.229, 0.224, 0.225];
+
+// What networks were trained to read: `channels` picks from red, green, blue, alpha; `encode` maps 0..255.
+const ENCODINGS = {
+  signed: { channels: [0, 1, 2], encode: (value) => value / 127.5 - 1 },
+  unit: { channels: [0, 1, 2], encode: (value) => value / 255 },
+  signed_bgr: { channels: [2, 1, 0], encode: (value) => value / 127.5 - 1 },
+  // PaddleOCR applies ImageNet's constants, which are meant for RGB, to BGR (https://github.com/PaddlePaddle/PaddleOCR,
+  // NormalizeImage of the detection configurations).
+  imagenet_bgr: {
+    channels: [2, 1, 0],
+    encode: (value, channel) => (value / 255 - IMAGENET_MEAN[channel]) / IMAGENET_DEVIATION[channel],
+  },
   // The graph itself scales 0..255; the fourth channel is the constant 1 (https://github.com/navervision/mlsd, utils.py).
-  mlsd: { side: 320, channels: 4, encode: (value, channel) => (channel < 3 ? value : 1) },
+  bytes_and_one: { channels: [0, 1, 2, 3], encode: (value, channel) => (channel < 3 ? value : 1) },
 };
 
 // Weights of the source pixels that destination pixel `index` covers, by the share of each that lies under it.
@@ -26,38 +34,53 @@ function coverage(index, destination, source) {
   return weights;
 }
 
-// Area average of an RGBA image, as [side, side, channels] row-major values in 0..255.
-function resize(image, side, channels) {
-  const result = new Float32Array(side * side * channels);
-  for (let y = 0; y < side; ++y) {
-    const rows = coverage(y, side, image.height);
-    for (let x = 0; x < side; ++x) {
-      const columns = coverage(x, side, image.width);
-      for (let channel = 0; channel < channels; ++channel) {
+// Area average of a crop [x, y, width, height, degrees] of an RGBA image, as [height, width, channels] in 0..255.
+function resize(image, [left, top, cropWidth, cropHeight, degrees = 0], [width, height], channels) {
+  if (degrees !== 0 && degrees !== 180) throw new Error(`crops are turned by 180 degrees or not at all, not ${degrees}`);
+  const result = new Float32Array(width * height * channels.length);
+  for (let y = 0; y < height; ++y) {
+    const rows = coverage(y, height, cropHeight);
+    for (let x = 0; x < width; ++x) {
+      const columns = coverage(x, width, cropWidth);
+      const pixel = degrees === 180 ? (height - 1 - y) * width + (width - 1 - x) : y * width + x;
+      for (const [index, channel] of channels.entries()) {
         let sum = 0;
         for (const row of rows) {
           for (const column of columns) {
-            sum += row.weight * column.weight * image.data[4 * (row.pixel * image.width + column.pixel) + channel];
+            const source = (top + row.pixel) * image.width + left + column.pixel;
+            sum += row.weight * column.weight * image.data[4 * source + channel];
           }
         }
-        result[(y * side + x) * channels + channel] = sum;
+        result[pixel * channels.length + index] = sum;
       }
     }
   }
   return result;
 }
 
-try {
-  const [preparation, photo, file] = process.argv.slice(2);
-  const { side, channels, encode } = PREPARATIONS[preparation] ?? {};
-  if (!side || !file) {
-    throw new Error(`usage: prepare_input.mjs ${Object.keys(PREPARATIONS).join('|')} PHOTO.png INPUT.npy`);
-  }
+// The tensor { dtype, shape, data } of a case.
+export function prepareInput(testCase, photo) {
   const { PNG } = requirePackage('pngjs');
   const image = PNG.sync.read(readFileSync(photo)); // RGBA, alpha 255 where the file has none
-  const data = resize(image, side, channels).map((value, index) => encode(value, index % channels));
-  writeNpy(file, { dtype: 'float32', shape: [1, side, side, channels], data });
-} catch (error) {
-  process.stderr.write(`prepare_input.mjs: ${error.message}\n`);
-  process.exitCode = 1;
+  const { channels, encode } = ENCODINGS[testCase.encoding] ?? {};
+  if (!channels) throw new Error(`${testCase.name}: unknown encoding ${testCase.encoding}`);
+  const [width, height] = testCase.size;
+  const crops = testCase.crops ?? [[0, 0, image.width, image.height]];
+  const planar = testCase.layout === 'nchw';
+  const size = width * height * channels.length;
+  const data = new Float32Array(crops.length * size);
+  for (const [batch, crop] of crops.entries()) {
+    const [left, top, cropWidth, cropHeight] = crop;
+    if (left < 0 || top < 0 || left + cropWidth > image.width || top + cropHeight > image.height) {
+      throw new Error(`${testCase.name}: the crop ${crop} leaves the photo of ${image.width} x ${image.height}`);
+    }
+    const pixels = resize(image, crop, testCase.size, channels);
+    for (let index = 0; index < size; ++index) {
+      const channel = index % channels.length;
+      const position = planar ? channel * width * height + Math.floor(index / channels.length) : index;
+      data[batch * size + position] = encode(pixels[index], channel);
+    }
+  }
+  const shape = planar ? [channels.length, height, width] : [height, width, channels.length];
+  return { dtype: 'float32', shape: [crops.length, ...shape], data };
 }

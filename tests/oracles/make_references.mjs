@@ -1,0 +1,65 @@
+// Computes the reference outputs of the models in tests/models.json, ONNX with ONNX Runtime and TFLite with LiteRT:
+//
+//   VELLUM_CACHE=FOLDER node make_references.mjs
+//
+// For each case, references/<case>/ in the cache folder holds input.npy, one .npy per output, and manifest.json; for
+// ONNX the folder unoptimised/ in it the same outputs rounded in another order, which tells how far apart two correct
+// fp32 results may lie. Redone when the model, the photo, the case or one of these scripts changes.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { writeNpy } from './npy.mjs';
+import { cacheFolder } from './packages.mjs';
+import { prepareInput } from './prepare_input.mjs';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const cache = cacheFolder();
+
+function runOracle(script, folder, argumentsOf) {
+  // Inside the folder, so that what it prints names the files relative to it.
+  const options = { cwd: folder, env: { ...process.env, VELLUM_CACHE: cache }, stdio: ['ignore', 'pipe', 'inherit'] };
+  return execFileSync(process.execPath, [join(here, script), ...argumentsOf], options);
+}
+
+function makeReference(testCase, model, photo, folder) {
+  mkdirSync(folder, { recursive: true });
+  writeNpy(join(folder, 'input.npy'), prepareInput(testCase, photo));
+  const script = model.endsWith('.tflite') ? 'litert.mjs' : 'onnxruntime.mjs';
+  writeFileSync(join(folder, 'manifest.json'), runOracle(script, folder, [model, '--input', 'input.npy', '--out', '.']));
+  if (script === 'onnxruntime.mjs') {
+    runOracle(script, folder, [model, '--input', 'input.npy', '--out', 'unoptimised', '--unoptimised']);
+  }
+}
+
+function main() {
+  const scripts = readdirSync(here).filter((name) => name.endsWith('.mjs') || name === 'package-lock.json').sort();
+  const tools = scripts.map((name) => readFileSync(join(here, name)));
+  const { models } = JSON.parse(readFileSync(join(here, '..', 'models.json'), 'utf8'));
+  for (const { file, cases } of models) {
+    const model = join(cache, 'models', file);
+    for (const testCase of cases) {
+      const photo = join(cache, 'photos', `${testCase.photo}.png`);
+      const hash = createHash('sha256');
+      for (const part of [...tools, readFileSync(model), readFileSync(photo), JSON.stringify(testCase)]) hash.update(part);
+      const key = hash.digest('hex');
+      const folder = join(cache, 'references', testCase.name);
+      const keyFile = join(folder, 'key');
+      if (existsSync(keyFile) && readFileSync(keyFile, 'utf8').trim() === key) continue;
+      process.stdout.write(`references: ${testCase.name}\n`);
+      rmSync(folder, { recursive: true, force: true });
+      rmSync(`${folder}.part`, { recursive: true, force: true });
+      makeReference(testCase, model, photo, `${folder}.part`);
+      writeFileSync(join(`${folder}.part`, 'key'), `${key}\n`);
+      renameSync(`${folder}.part`, folder);
+    }
+  }
+}
+
+try {
+  main();
+} catch (error) {
+  process.stderr.write(`make_references.mjs: ${error.message}\n`);
+  process.exitCode = 1;
+}
