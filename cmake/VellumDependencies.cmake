@@ -7,6 +7,7 @@ set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
 # wherever they came from.
 find_package(Protobuf REQUIRED)
 find_package(Threads REQUIRED)
+find_package(nlohmann_json REQUIRED)  # headers alone
 find_package(SPIRV-Tools-opt QUIET)  # glslang's SPIR-V library links to it if it was built with it
 find_package(glslang REQUIRED CONFIG)
 unset(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL)

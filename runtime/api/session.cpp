@@ -41,6 +41,42 @@ ObjectReport object_report(const SharedObject& object, const Program& program, u
   return report;
 }
 
+// Without its times.
+LayerTime layer(const Program& program, const Task& task) {
+  LayerTime time;
+  time.name = task.dispatch ? task.dispatch->name : task.host->name;
+  time.op = task.dispatch ? task.dispatch->op : task.host->op;
+  if (!task.dispatch) return time;
+  time.shader = task.dispatch->shader;
+  time.workgroups = task.dispatch->workgroup_count;
+  for (const Binding& binding : task.dispatch->bindings)
+    if (binding.access != Access::read) {
+      time.storage = name(program.tensors[binding.tensor].desc.storage);
+      break;
+    }
+  return time;
+}
+
+std::vector<TensorReport> tensor_reports(const MemoryPlan& plan, const Program& program) {
+  std::vector<TensorReport> reports;
+  for (uint32_t object = 0; object < plan.objects.size(); ++object)
+    for (TensorId id : plan.objects[object].tensors) {
+      const VirtualTensor& tensor = program.tensors[id];
+      const Lifetime& life = plan.lifetimes[id];
+      TensorReport report;
+      report.name = tensor.name;
+      report.op = layer(program, program.tasks.at(static_cast<size_t>(life.first))).op;
+      report.role = tensor.role == TensorRole::workspace ? "workspace" : "intermediate";
+      report.shape = tensor.desc.shape;
+      report.object = object;
+      report.first_task = life.first;
+      report.last_task = life.last;
+      report.bytes = tensor.desc.byte_size();
+      reports.push_back(std::move(report));
+    }
+  return reports;
+}
+
 }  // namespace
 
 struct Session::Impl {
@@ -111,6 +147,7 @@ MemoryReport Session::memory() const {
     for (const SharedObject& object : plan.objects)
       report.objects.push_back(
           object_report(object, impl_->executor.program(), static_cast<uint32_t>(report.objects.size())));
+    report.tensors = tensor_reports(plan, impl_->executor.program());
     report.naive_bytes = plan.naive_bytes;
     report.planned_bytes = plan.planned_bytes;
     report.lower_bound_bytes = plan.lower_bound_bytes;
@@ -125,13 +162,12 @@ MemoryReport Session::memory() const {
 std::vector<LayerTime> Session::layer_times() const {
   return guard([&] {
     std::vector<LayerTime> times;
-    const std::vector<double> milliseconds = impl_->executor.task_milliseconds();
-    const std::vector<Task>& tasks = impl_->executor.program().tasks;
-    for (size_t i = 0; i < tasks.size(); ++i) {
-      if (tasks[i].dispatch)
-        times.push_back({tasks[i].dispatch->name, tasks[i].dispatch->op, tasks[i].dispatch->shader, milliseconds[i]});
-      else
-        times.push_back({tasks[i].host->name, tasks[i].host->op, "", milliseconds[i]});
+    const std::vector<Executor::TaskSpan> spans = impl_->executor.task_spans();
+    const Program& program = impl_->executor.program();
+    for (size_t i = 0; i < program.tasks.size(); ++i) {
+      times.push_back(layer(program, program.tasks[i]));
+      times.back().gpu_ms = spans[i].end_ms - spans[i].begin_ms;
+      times.back().begin_ms = spans[i].begin_ms;
     }
     return times;
   });

@@ -180,12 +180,23 @@ void Executor::call_host(const HostCall& call) {
   uploader.finish();
 }
 
-std::vector<double> Executor::task_milliseconds() const {
-  std::vector<double> milliseconds(program_.tasks.size(), std::numeric_limits<double>::quiet_NaN());
-  if (!queries_) return milliseconds;
+std::vector<Executor::TaskSpan> Executor::task_spans() const {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  std::vector<TaskSpan> spans(program_.tasks.size(), TaskSpan{kNone, kNone});
+  if (!queries_) return spans;
   const std::vector<double> nanoseconds = queries_->read();
-  for (size_t t = 0; t < milliseconds.size(); ++t)
-    if (program_.tasks[t].dispatch) milliseconds[t] = (nanoseconds[2 * t + 1] - nanoseconds[2 * t]) * 1e-6;
+  double first = std::numeric_limits<double>::infinity();
+  for (size_t t = 0; t < spans.size(); ++t)
+    if (program_.tasks[t].dispatch) first = std::min(first, nanoseconds[2 * t]);
+  for (size_t t = 0; t < spans.size(); ++t)
+    if (program_.tasks[t].dispatch)
+      spans[t] = {(nanoseconds[2 * t] - first) * 1e-6, (nanoseconds[2 * t + 1] - first) * 1e-6};
+  return spans;
+}
+
+std::vector<double> Executor::task_milliseconds() const {
+  std::vector<double> milliseconds;
+  for (const TaskSpan& span : task_spans()) milliseconds.push_back(span.end_ms - span.begin_ms);
   return milliseconds;
 }
 

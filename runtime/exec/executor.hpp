@@ -44,8 +44,13 @@ class Executor {
   // One inference; returns when it is done.
   void run();
 
-  // GPU milliseconds of each task in the last run; NaN for host calls. Needs ExecutorOptions::timestamps.
-  std::vector<double> task_milliseconds() const;
+  // When each task began and ended on the device in the last run, in milliseconds after the first began; NaN for host
+  // calls. Needs ExecutorOptions::timestamps.
+  struct TaskSpan {
+    double begin_ms = 0, end_ms = 0;
+  };
+  std::vector<TaskSpan> task_spans() const;
+  std::vector<double> task_milliseconds() const;  // how long each took
 
  private:
   // Consecutive dispatches that are submitted together, or one host call.

@@ -9,9 +9,11 @@
 #include <numeric>
 
 #include "commands.hpp"
+#include "common/files.hpp"
 #include "inputs.hpp"
 #include "options.hpp"
 #include "output.hpp"
+#include "vellum/report.hpp"
 
 namespace vellum::cli {
 namespace {
@@ -24,6 +26,7 @@ struct Arguments {
   size_t top = 0;  // 0: all layers
   std::string order = "execution";
   uint32_t seed = 1;
+  std::string html, trace;
 };
 
 std::string extent(const ObjectReport& object) {
@@ -39,7 +42,12 @@ nlohmann::json extent_json(const ObjectReport& object) {
 }
 
 // Medians over the runs: a median per layer stands one interrupted run.
-std::vector<LayerTime> measure(Session& session, size_t runs) {
+struct Measured {
+  std::vector<LayerTime> layers;  // medians
+  std::vector<LayerTime> run;     // the last run
+};
+
+Measured measure(Session& session, size_t runs) {
   session.run();  // drivers compile at the first dispatch
   std::vector<std::vector<double>> times;
   std::vector<LayerTime> layers;
@@ -51,13 +59,14 @@ std::vector<LayerTime> measure(Session& session, size_t runs) {
     for (size_t l = 0; l < layers.size(); ++l) times[l].push_back(layers[l].gpu_ms);
     progress.show(i + 1, runs);
   }
+  Measured measured{layers, layers};
   for (size_t l = 0; l < layers.size(); ++l) {
     if (std::isnan(layers[l].gpu_ms)) continue;
     const auto middle = times[l].begin() + static_cast<std::ptrdiff_t>(times[l].size() / 2);
     std::nth_element(times[l].begin(), middle, times[l].end());
-    layers[l].gpu_ms = *middle;
+    measured.layers[l].gpu_ms = *middle;
   }
-  return layers;
+  return measured;
 }
 
 nlohmann::json to_json(const MemoryReport& memory, const std::vector<LayerTime>& layers,
@@ -76,6 +85,7 @@ nlohmann::json to_json(const MemoryReport& memory, const std::vector<LayerTime>&
     times.push_back({{"name", layer.name},
                      {"op", layer.op},
                      {"shader", layer.shader},
+                     {"storage", layer.storage},
                      {"gpu_ms", milliseconds_json(layer.gpu_ms)}});
   return {{"device", device},
           {"strategy", memory.strategy},
@@ -168,6 +178,28 @@ std::string layer_table(const std::vector<LayerTime>& layers, const Arguments& a
   return table.text() + fmt::format("{} layers, {:.3f} ms on the device in all\n", layers.size(), total);
 }
 
+void write_text(const std::string& file, const std::string& text) {
+  samples::write_file(file, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+}
+
+ProfileReport profile_report(const Arguments& arguments, const MemoryReport& memory, Measured measured,
+                             const DeviceInfo& device) {
+  const Options& options = arguments.options;
+  ProfileReport report;
+  report.model = std::filesystem::path(arguments.model).filename().string();
+  report.subtitle = {device.name,
+                     device.driver,
+                     options.precision,
+                     "storage " + options.storage,
+                     options.memory,
+                     memory.strategy,
+                     "median of " + std::to_string(arguments.runs) + " runs"};
+  report.memory = memory;
+  report.layers = std::move(measured.layers);
+  report.run = std::move(measured.run);
+  return report;
+}
+
 void profile(const Arguments& arguments) {
   const OpenedDevice device(arguments.options);
   const Model model = Model::load(arguments.model);
@@ -178,10 +210,14 @@ void profile(const Arguments& arguments) {
   Session session(device.device(), model, options);
   fill_with_random(session.inputs(), inputs, arguments.seed);
   for (const auto& [name, tensor] : inputs) session.set_input(name, tensor);
-  const std::vector<LayerTime> layers = measure(session, arguments.runs);
+  Measured measured = measure(session, arguments.runs);
+  const std::vector<LayerTime> layers = measured.layers;
   device.check_validation();
 
   const MemoryReport memory = session.memory();
+  const ProfileReport report = profile_report(arguments, memory, std::move(measured), device.device().info());
+  if (!arguments.html.empty()) write_text(arguments.html, profile_html(report));
+  if (!arguments.trace.empty()) write_text(arguments.trace, profile_trace(report));
   const std::string device_name = device.device().info().name;
   if (arguments.options.json) return print_json(to_json(memory, layers, session, device_name));
   print(device_name + "\n\n" + object_table(memory) + "\n" + totals(memory) + "\n" +
@@ -205,11 +241,14 @@ Command add_profile(CLI::App& app) {
       ->check(CLI::IsMember({"execution", "time"}))
       ->capture_default_str();
   command->add_option("--top", arguments->top, "print only the first N layers of that order");
+  command->add_option("--html", arguments->html, "write a page with the memory map and the times");
+  command->add_option("--trace", arguments->trace, "write a trace for Perfetto or chrome://tracing");
   command->add_option("--seed", arguments->seed, "of the random inputs")->capture_default_str();
   add_options(*command, arguments->options, "of sharing memory, see docs/planner.md");
   command->footer(
       "Examples:\n  vellum profile model.onnx --order time --top 10\n"
-      "  vellum profile model.onnx --memory naive --json");
+      "  vellum profile model.onnx --memory naive --json\n"
+      "  vellum profile model.onnx --html profile.html --trace profile.trace.json");
   return {command, [arguments] { profile(*arguments); }};
 }
 

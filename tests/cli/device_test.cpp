@@ -1,6 +1,9 @@
 // The commands that use a device.
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
 
 #include "api/small_model.hpp"
 #include "common/npy.hpp"
@@ -166,6 +169,36 @@ TEST_F(OnDevice, ProfileAccountsForEveryTensor) {
   EXPECT_EQ(table.status, 0) << table.err;
   for (const char* part : {"reused", "lower bound", "allocated from Vulkan", "naive"})
     EXPECT_NE(table.out.find(part), std::string::npos) << part;
+}
+
+TEST_F(OnDevice, ProfileWritesAPageAndATrace) {
+  const json document = run_json(with(
+      {"profile", save(small_model()), "--runs", "2", "--html", path("p.html"), "--trace", path("p.json")}));
+  std::ifstream page(folder / "p.html", std::ios::binary), trace_file(folder / "p.json", std::ios::binary);
+  const std::string html{std::istreambuf_iterator<char>(page), {}};
+  const std::string begin = "id=\"data\">";
+  const size_t from = html.find(begin);
+  ASSERT_NE(from, std::string::npos);
+  const json data =
+      json::parse(html.substr(from + begin.size(), html.find("</script>", from) - from - begin.size()));
+  EXPECT_EQ(data["model"], "model.onnx");
+  EXPECT_EQ(data["tasks"].size(), document["layers"].size());
+  // Every tensor lies inside its object, and one object's tensors do not live at the same time.
+  std::vector<int64_t> free_from(data["objects"].size(), -1);
+  for (const json& tensor : data["tensors"]) {
+    const json& object = data["objects"].at(tensor["object"].get<size_t>());
+    EXPECT_LE(tensor["address"].get<uint64_t>() + tensor["bytes"].get<uint64_t>(),
+              object["base"].get<uint64_t>() + object["bytes"].get<uint64_t>());
+    int64_t& last = free_from[tensor["object"].get<size_t>()];
+    EXPECT_GT(tensor["first"].get<int64_t>(), last);
+    last = tensor["last"];
+  }
+  const json trace = json::parse(trace_file);
+  std::map<std::string, size_t> slices;
+  for (const json& event : trace["traceEvents"])
+    if (event["ph"] == "X") ++slices[event["cat"]];
+  EXPECT_EQ(slices["tensor"], data["tensors"].size());
+  EXPECT_EQ(slices["task"], document["dispatches"]);
 }
 
 }  // namespace

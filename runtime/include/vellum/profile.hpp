@@ -19,8 +19,20 @@ struct ObjectReport {
   std::vector<std::string> tensors;      // in order of first use
 };
 
+// One intermediate or workspace tensor, and where its memory lies. Tasks count as Session::layer_times() does.
+struct TensorReport {
+  std::string name, op;              // op: operator type of the task that writes it first
+  std::string role;                  // "intermediate", "workspace"
+  std::vector<int64_t> shape;
+  uint32_t object = 0;               // index into MemoryReport::objects
+  uint64_t offset = 0;               // bytes from the begin of that object
+  int64_t first_task = 0, last_task = 0;  // both inclusive
+  uint64_t bytes = 0;                // without padding of the device
+};
+
 struct MemoryReport {
   std::vector<ObjectReport> objects;
+  std::vector<TensorReport> tensors;
   std::string strategy;
   uint64_t naive_bytes = 0;         // every intermediate tensor in an object of its own
   uint64_t planned_bytes = 0;       // sum over the objects
@@ -35,7 +47,10 @@ struct LayerTime {
   std::string name;    // of the node
   std::string op;      // operator type; "Convert" for a change of layout
   std::string shader;  // empty: ran on the host
+  std::string storage;  // of what it writes: "image2d", "image3d", "buffer"
+  std::array<uint32_t, 3> workgroups{};  // dispatched; 0 on the host
   double gpu_ms = 0;   // NaN where the device has no timestamps, and for host calls
+  double begin_ms = 0; // when it began, after the begin of the first task; NaN likewise
 };
 
 }  // namespace vellum

@@ -1,0 +1,94 @@
+// node page_test.mjs REPORT_PAGES CHROMIUM: the profile page as a reader meets it.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { openPage } from "./browser.mjs";
+
+const [pages, chromium] = process.argv.slice(2);
+const folder = mkdtempSync(join(tmpdir(), "vellum-pages-"));
+execFileSync(pages, [folder]);
+
+async function visit(file, options, look) {
+  const page = await openPage(chromium, pathToFileURL(join(folder, file)).href, options);
+  try {
+    await look(page);
+    assert.deepEqual(page.messages, [], file + ": the console and the network stay silent");
+  } finally {
+    await page.close();
+  }
+}
+
+const tip = "document.getElementById('tip')";
+const colours = (id) => `(() => {
+  const c = document.getElementById('${id}'), seen = new Set();
+  const d = new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer);
+  for (const value of d) seen.add(value);
+  return seen.size;
+})()`;
+// The middle of a tensor's rectangle, in the window.
+const middle = (index) => `(() => {
+  document.getElementById('map').scrollIntoView({ block: 'center' });
+  const box = document.getElementById('map').getBoundingClientRect(), [x, y, w, h] = vellumReport.rectangle(${index});
+  return [box.left + x + w / 2, box.top + y + h / 2];
+})()`;
+
+async function hoverTells(page, index, parts) {
+  await page.move(...(await page.evaluate(middle(index))));
+  assert.equal(await page.evaluate(`${tip}.hidden`), false);
+  const text = await page.evaluate(`${tip}.textContent`);
+  for (const part of parts) assert.ok(text.includes(part), `hovering tells ${part}: ${text}`);
+}
+
+try {
+  await visit("large.html", {}, async (page) => {
+    for (const chart of ["map", "live", "time", "lanes"])
+      assert.ok((await page.evaluate(colours(chart))) > 4, chart + " is drawn");
+    await hoverTells(page, 7, ["block/7/Conv:0", "Conv", "1x4x1024x1", "#7", "tasks 7 to 11", "16,384"]);
+    await page.move(2, 2);
+    assert.equal(await page.evaluate(`${tip}.hidden`), true);
+
+    // By keyboard alone: from tensor to tensor, and zooming.
+    await page.evaluate("document.getElementById('map').focus()");
+    const details = () => page.evaluate("document.getElementById('details').textContent");
+    await page.press("Home");
+    assert.match(await details(), /block\/0\/Conv:0/);
+    await page.press("ArrowRight");
+    assert.match(await details(), /block\/1\/Add:0/);
+    await page.press("End");
+    assert.match(await details(), /block\/1499\//);
+    const width = () => page.evaluate("vellumReport.rectangle(1490)[2]");
+    const before = await width();
+    await page.press("+");
+    assert.ok((await width()) > 1.2 * before, "+ zooms in");
+    await page.press("Escape");
+    assert.doesNotMatch(await details(), /block/);
+
+    // Sorting and filtering; the slowest layer first.
+    await page.evaluate("document.querySelectorAll('#layers th button')[1].click()");
+    assert.equal(await page.evaluate("document.querySelectorAll('#layers th')[1].getAttribute('aria-sort')"), "descending");
+    assert.equal(await page.evaluate("document.querySelector('#layers tbody tr td:nth-child(2)').textContent"), "0.0900 ms");
+    await page.evaluate("(() => { const f = document.getElementById('tensors-filter'); f.value = 'block/1234/'; f.dispatchEvent(new Event('input')); })()");
+    assert.equal(await page.evaluate("document.querySelectorAll('#tensors tbody tr').length"), 1);
+
+    const frame = await page.evaluate(`(async () => {
+      const begin = performance.now();
+      for (let i = 0; i < 10; ++i) { vellumReport.redraw(); }
+      return (performance.now() - begin) / 10;
+    })()`);
+    assert.ok(frame < 200, `1500 tensors are drawn in ${frame} ms`);
+  });
+  await visit("hostile.html", { dark: true }, async (page) => {
+    assert.match(await page.evaluate("document.title"), /memory and time$/);
+    assert.equal(await page.evaluate("document.querySelectorAll('img, svg, b b, script').length"), 2, "nothing but our scripts");
+    await hoverTells(page, 1, ["<img src=x onerror=alert(1)>", "Add", "#1"]);
+    const background = () => page.evaluate("getComputedStyle(document.body).backgroundColor");
+    const dark = await background();
+    await page.evaluate("document.getElementById('theme').click()");
+    assert.notEqual(await background(), dark);
+  });
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

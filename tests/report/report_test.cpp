@@ -1,0 +1,125 @@
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "report/example.hpp"
+#include "vellum/error.hpp"
+
+namespace vellum::test {
+namespace {
+
+using nlohmann::json;
+
+std::string between(const std::string& text, const std::string& begin, const std::string& end) {
+  const size_t from = text.find(begin);
+  EXPECT_NE(from, std::string::npos);
+  return text.substr(from + begin.size(), text.find(end, from) - from - begin.size());
+}
+
+size_t count(const std::string& text, const std::string& part) {
+  size_t found = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+TEST(ProfilePage, NamesNeitherEndTheirElementNorBecomeMarkup) {
+  const std::string page = profile_html(hostile_profile());
+  EXPECT_EQ(count(page, "</script>"), 2u) << "that of the data and that of the script";
+  EXPECT_EQ(count(page, "<img"), 0u);
+  EXPECT_EQ(count(page, "<svg"), 0u);
+  const json data = json::parse(between(page, "id=\"data\">", "</script>"));
+  EXPECT_EQ(data["model"], hostile_profile().model);
+  EXPECT_EQ(data["tensors"][0]["name"], hostile_profile().memory.tensors[0].name);
+}
+
+TEST(ProfilePage, DataSayWhereEachTensorLies) {
+  ProfileReport report = large_profile(20);
+  report.memory.tensors[3].offset = 64;
+  const json data = json::parse(between(profile_html(report), "id=\"data\">", "</script>"));
+  ASSERT_EQ(data["tensors"].size(), 20u);
+  uint64_t base = 0;
+  for (size_t i = 0; i < 3; ++i) base += report.memory.objects[i].bytes;
+  EXPECT_EQ(data["tensors"][3]["address"], base + 64);
+  EXPECT_EQ(data["tasks"][10]["ms"], nullptr) << "the host call";
+  EXPECT_EQ(data["totals"]["planned"], report.memory.planned_bytes);
+}
+
+TEST(ProfilePage, LoadsNothing) {
+  const std::string page = profile_html(large_profile(3));
+  for (const char* way : {"http:", "https:", "src=", "url(", "@import", "fetch(", "import("})
+    EXPECT_EQ(page.find(way), std::string::npos) << way;
+}
+
+TEST(ProfilePage, TensorsWithoutAnObjectAreRefused) {
+  ProfileReport report = large_profile(3);
+  report.memory.tensors[1].object = 99;
+  EXPECT_THROW(profile_html(report), Error);
+  EXPECT_THROW(profile_trace(report), Error);
+  report = large_profile(3);
+  report.memory.tensors[1].last_task = 3;
+  EXPECT_THROW(profile_trace(report), Error);
+}
+
+// Per process and thread: begin and end of its slices.
+std::map<std::pair<int, int>, std::vector<std::pair<double, double>>> tracks(const json& trace) {
+  std::map<std::pair<int, int>, std::vector<std::pair<double, double>>> found;
+  for (const json& event : trace["traceEvents"]) {
+    EXPECT_TRUE(event["pid"].is_number_integer() && event["tid"].is_number_integer() &&
+                event["ts"].is_number())
+        << event;
+    EXPECT_FALSE(event["name"].get<std::string>().empty());
+    if (event["ph"] != "X") continue;
+    const double begin = event["ts"], duration = event["dur"];
+    EXPECT_GE(duration, 0);
+    found[{event["pid"], event["tid"]}].push_back({begin, begin + duration});
+  }
+  for (auto& [track, slices] : found) std::sort(slices.begin(), slices.end());
+  return found;
+}
+
+TEST(Trace, HasATrackForTheQueueAndOneForEachObject) {
+  const ProfileReport report = large_profile(200);
+  const json trace = json::parse(profile_trace(report));
+  std::set<std::string> names;
+  size_t tasks = 0, tensors = 0;
+  for (const json& event : trace["traceEvents"]) {
+    if (event["ph"] == "M" && event["name"] == "thread_name") names.insert(event["args"]["name"]);
+    tasks += event["ph"] == "X" && event["cat"] == "task";
+    tensors += event["ph"] == "X" && event["cat"] == "tensor";
+  }
+  EXPECT_TRUE(names.contains("compute queue"));
+  EXPECT_EQ(tasks, 199u) << "all but the host call";
+  EXPECT_EQ(tensors, 200u);
+  const auto found = tracks(trace);
+  EXPECT_EQ(found.size(), 1u + report.memory.objects.size());
+  for (const auto& [track, slices] : found)
+    for (size_t i = 1; i < slices.size(); ++i)
+      EXPECT_LE(slices[i - 1].second, slices[i].first + 1e-6) << track.first << " " << track.second;
+}
+
+TEST(Trace, TasksTakeAMillisecondWhereNothingWasTimed) {
+  ProfileReport report = large_profile(10);
+  for (LayerTime& layer : report.run)
+    layer.begin_ms = layer.gpu_ms = std::numeric_limits<double>::quiet_NaN();
+  for (const auto& [track, slices] : tracks(json::parse(profile_trace(report))))
+    for (const auto& [begin, end] : slices) EXPECT_GE(end - begin, 1000);
+}
+
+TEST(Trace, TensorsSideBySideInAnArenaGetLanesOfTheirOwn) {
+  ProfileReport report = large_profile(12);
+  for (TensorReport& tensor : report.memory.tensors) tensor.object = 0;
+  const auto found = tracks(json::parse(profile_trace(report)));
+  EXPECT_GT(found.size(), 2u);
+  for (const auto& [track, slices] : found)
+    for (size_t i = 1; i < slices.size(); ++i) EXPECT_LE(slices[i - 1].second, slices[i].first + 1e-6);
+}
+
+TEST(Trace, HostileNamesStayStrings) {
+  const json trace = json::parse(profile_trace(hostile_profile()));
+  EXPECT_EQ(trace["otherData"]["model"], hostile_profile().model);
+}
+
+}  // namespace
+}  // namespace vellum::test
