@@ -104,8 +104,8 @@ void write_svg(const Arguments& arguments, const Planned& planned) {
   if (smallest == planned.report.plans.end()) return;
   const std::string source = arguments.records.empty() ? arguments.model : arguments.records;
   const std::string title = std::filesystem::path(source).filename().string() + ": " + smallest->strategy +
-                            ", " + std::to_string(smallest->total_bytes) + " of " +
-                            std::to_string(planned.report.naive_bytes) + " bytes";
+                            ", " + grouped(smallest->total_bytes) + " of " +
+                            grouped(planned.report.naive_bytes) + " bytes";
   const std::string svg = planner::memory_map_svg(planned.records, planned.ids, *smallest, title);
   samples::write_file(arguments.svg, {reinterpret_cast<const uint8_t*>(svg.data()), svg.size()});
 }
