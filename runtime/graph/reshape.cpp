@@ -117,7 +117,12 @@ Attributes Unsqueeze::attributes() const { return print_axes(axes); }
 
 std::vector<TensorType> Dropout::infer(Inputs inputs) const {
   const TensorType& data = input_type(inputs, 0, "data");
-  if (has_input(inputs, 2) && constant_input(inputs, 2, "training_mode").to_ints() != Ints{0}) {
+  // Training drops nothing at a ratio of 0: torch writes functional dropout so, which it leaves on in
+  // evaluation.
+  const bool drops_nothing =
+      has_input(inputs, 1) && constant_input(inputs, 1, "ratio").to_floats() == std::vector<float>{0.0f};
+  if (!drops_nothing && has_input(inputs, 2) &&
+      constant_input(inputs, 2, "training_mode").to_ints() != Ints{0}) {
     refuse_unsupported("training_mode");
   }
   std::vector<TensorType> types{data};

@@ -49,6 +49,13 @@ TEST(ReshapeFamily, DropsAndAddsDimensions) {
                  ErrorCode::unsupported);
 }
 
+TEST(Dropout, TrainingAtARatioOfZeroDropsNothing) {
+  const OptionalTensors inputs{counting({3}), floats({}, {0}), bools({}, {1})};
+  expect_floats(run_all(*make({"Dropout", 12}, inputs), inputs)[0], {3}, {0, 1, 2});
+  expect_refused({"Dropout", 12}, {counting({1}), floats({}, {0.5f}), bools({}, {1})}, "training_mode",
+                 ErrorCode::unsupported);
+}
+
 TEST(Dropout, LetsEverythingThrough) {
   const OptionalTensors inputs{counting({3})};
   const auto outputs = run_all(*make({"Dropout", 7, {{"ratio", 0.5f}}}, inputs), inputs);
