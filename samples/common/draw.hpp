@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "common/image.hpp"
+#include "common/resize.hpp"
 
 namespace vellum::samples {
 
@@ -18,5 +19,8 @@ void draw_rectangle(Image& image, int left, int top, int right, int bottom, Colo
 
 // A filled disc.
 void draw_disc(Image& image, int center_x, int center_y, int radius, Color color);
+
+// A straight line between two points, `thickness` pixels wide with round ends, smooth at its edges.
+void draw_line(Image& image, Point start, Point end, Color color, float thickness);
 
 }  // namespace vellum::samples

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <exception>
 #include <map>
 #include <string>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "common/image.hpp"
 #include "common/resize.hpp"
 #include "common/reuse_table.hpp"
+#include "common/sample.hpp"
 #include "face_detection/blazeface.hpp"
 #include "vellum/vellum.hpp"
 
@@ -22,12 +22,9 @@ struct Options {
   std::string model;
   std::string photo;
   std::string output = "faces.png";
-  std::string cache_folder;
-  std::string device;
   float threshold = 0.5f;
   float overlap = 0.3f;
-  StorageChoice storage = StorageChoice::automatic;
-  bool reuse_table = false;
+  RunOptions run;
 };
 
 // The side of the square image that the network reads: 128 (front camera) or 256 (back camera).
@@ -82,26 +79,19 @@ void print_and_draw(const std::vector<Face>& faces, const Letterbox& box, Image&
   }
 }
 
-void run(const Options& options) {
+void detect_faces(const Options& options) {
   Image image = load_image(options.photo);
-  const Model model = Model::load(options.model);
-  DeviceOptions device_options;
-  device_options.device = options.device;
-  device_options.cache_folder = options.cache_folder;
-  const Device device = Device::open(device_options);
-  SessionOptions session_options;
-  session_options.storage = options.storage;
-  Session session(device, model, session_options);
-  std::printf("running on %s\n", device.info().name.c_str());
-  for (const std::string& warning : session.warnings())
-    std::fprintf(stderr, "warning: %s\n", warning.c_str());
+  const Model model = load_model(options.model);
+  const int side = input_side(model);
+  const Device device = open_device(options.run);
+  Session session = open_session(device, model, options.run);
 
-  const Letterbox box = letterbox(image, input_side(model));
+  const Letterbox box = letterbox(image, side);
   const std::map<std::string, Tensor> outputs = session.run({{model.inputs()[0].name, network_input(box)}});
   const std::vector<Face> found = decode_blazeface(find_outputs(outputs), box.side, options.threshold);
   print_and_draw(merge_overlapping(found, options.overlap), box, image);
 
-  if (options.reuse_table) std::fputs(reuse_table(session.memory()).c_str(), stdout);
+  if (options.run.reuse_table) std::fputs(reuse_table(session.memory()).c_str(), stdout);
   write_png(options.output, image);
   std::printf("annotated photo: %s\n", options.output.c_str());
 }
@@ -111,13 +101,8 @@ void run(const Options& options) {
 
 int main(int argc, char** argv) {
   vellum::samples::Options options;
-  using vellum::StorageChoice;
-  const std::map<std::string, StorageChoice> storage_names{{"auto", StorageChoice::automatic},
-                                                           {"image2d", StorageChoice::image2d},
-                                                           {"image3d", StorageChoice::image3d},
-                                                           {"buffer", StorageChoice::buffer}};
-  CLI::App app("Finds faces in a photo with MediaPipe's BlazeFace and marks them in a copy of it.");
-  app.option_defaults()->take_last();  // so that what follows a script's own arguments wins
+  CLI::App app("Finds faces in a photo with MediaPipe's BlazeFace and marks them in a copy of it.",
+               "face_detection");
   app.add_option("model", options.model, "BlazeFace as ONNX, front (128x128) or back (256x256)")->required();
   app.add_option("photo", options.photo, "PNG or JPEG")->required();
   app.add_option("-o,--output", options.output, "annotated PNG to write")->capture_default_str();
@@ -128,23 +113,6 @@ int main(int argc, char** argv) {
                  "overlap (intersection over union) from which two boxes are one face")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
-  app.add_option("--device", options.device, "Vulkan device, a number or part of a name (default: the best)");
-  app.add_option("--storage", options.storage,
-                 "what intermediate tensors live in (default: what suits the device)")
-      ->transform(CLI::CheckedTransformer(storage_names).description("{auto, image2d, image3d, buffer}"));
-  app.add_option("--cache", options.cache_folder, "folder that keeps compiled shaders for the next start");
-  app.add_flag("--reuse-table", options.reuse_table,
-               "print which textures carried the tensors, and how many each");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
-  try {
-    vellum::samples::run(options);
-    return 0;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "face_detection: %s\n", error.what());
-    return 1;
-  }
+  add_run_options(app, options.run);
+  return vellum::samples::run_sample(app, argc, argv, [&] { vellum::samples::detect_faces(options); });
 }

@@ -144,6 +144,16 @@ TEST(Draw, RectangleIsAnOutlineThatStaysInside) {
   EXPECT_EQ(image.pixel(4, 4)[0], 255);
 }
 
+TEST(Draw, LineIsAsWideAsAskedAndStopsAtTheEdges) {
+  Image image = make_image(9, 9);
+  draw_line(image, {-1000.0f, 4.5f}, {4.5f, 4.5f}, {200, 0, 0}, 3);
+  for (int y = 0; y < 9; ++y) EXPECT_EQ(image.pixel(0, y)[0], y >= 3 && y <= 5 ? 200 : 0) << y;
+  EXPECT_EQ(image.pixel(8, 4)[0], 0);
+  draw_line(image, {2.0f, 8.0f}, {2.0f, 8.0f}, {0, 100, 0}, 2);  // a dot on the corner of four pixels
+  EXPECT_EQ(image.pixel(1, 7)[1], image.pixel(2, 8)[1]);
+  EXPECT_GT(image.pixel(2, 7)[1], 50);
+}
+
 TEST(Draw, MarksBeyondTheEdgeAreCutOff) {
   Image image = make_image(4, 4);
   draw_rectangle(image, -100, -100, 100, 100, {1, 2, 3}, 2);

@@ -1,0 +1,72 @@
+#include "common/sample.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <map>
+
+namespace vellum::samples {
+
+void add_run_options(CLI::App& app, RunOptions& options) {
+  const std::map<std::string, StorageChoice> storages{{"auto", StorageChoice::automatic},
+                                                      {"image2d", StorageChoice::image2d},
+                                                      {"image3d", StorageChoice::image3d},
+                                                      {"buffer", StorageChoice::buffer}};
+  const std::map<std::string, Precision> precisions{{"fp32", Precision::fp32}, {"fp16", Precision::fp16}};
+  app.add_option("--device", options.device, "Vulkan device, a number or part of a name (default: the best)");
+  app.add_option("--storage", options.storage,
+                 "what intermediate tensors live in (default: what suits the device)")
+      ->transform(CLI::CheckedTransformer(storages).description("{auto, image2d, image3d, buffer}"));
+  app.add_option("--precision", options.precision, "how tensors are stored (default: fp32)")
+      ->transform(CLI::CheckedTransformer(precisions).description("{fp32, fp16}"));
+  app.add_option("--cache", options.cache_folder, "folder that keeps compiled shaders for the next start");
+  app.add_flag("--reuse-table", options.reuse_table,
+               "print which textures carried the tensors, and how many each");
+}
+
+Model load_model(const std::filesystem::path& path) {
+  try {
+    return Model::load(path);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::not_found) throw;
+    throw Error(ErrorCode::not_found,
+                std::string(error.what()) +
+                    " (./setup.sh tests fetches the models of the samples; ./setup.sh where says whereto)");
+  }
+}
+
+Device open_device(const RunOptions& options) {
+  DeviceOptions device_options;
+  device_options.device = options.device;
+  device_options.cache_folder = options.cache_folder;
+  return Device::open(device_options);
+}
+
+Session open_session(const Device& device, const Model& model, const RunOptions& options) {
+  SessionOptions session_options;
+  session_options.storage = options.storage;
+  session_options.precision = options.precision;
+  Session session(device, model, session_options);
+  std::printf("running on %s\n", device.info().name.c_str());
+  for (const std::string& warning : session.warnings())
+    std::fprintf(stderr, "warning: %s\n", warning.c_str());
+  return session;
+}
+
+int run_sample(CLI::App& app, int argc, char** argv, const std::function<void()>& run) {
+  app.option_defaults()->take_last();  // so that what follows a script's own arguments wins
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  try {
+    run();
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", app.get_name().c_str(), error.what());
+    return 1;
+  }
+}
+
+}  // namespace vellum::samples

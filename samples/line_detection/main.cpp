@@ -1,0 +1,110 @@
+// Finds straight line segments in a photo with M-LSD, on Vellum's public API alone.
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/draw.hpp"
+#include "common/image.hpp"
+#include "common/resize.hpp"
+#include "common/reuse_table.hpp"
+#include "common/sample.hpp"
+#include "line_detection/mlsd.hpp"
+#include "vellum/vellum.hpp"
+
+namespace vellum::samples {
+namespace {
+
+struct Options {
+  std::string model;
+  std::string photo;
+  std::string output = "lines.png";
+  MlsdThresholds thresholds;
+  RunOptions run;
+};
+
+// The side of the square image that the network reads: 320 (tiny) or 512 (large).
+int input_side(const Model& model) {
+  const std::vector<TensorInfo> inputs = model.inputs();
+  if (inputs.size() != 1 || inputs[0].shape.size() != 4 || inputs[0].shape[1] != inputs[0].shape[2] ||
+      inputs[0].shape[3] != 4 || inputs[0].shape[1] < 1) {
+    throw Error(ErrorCode::invalid_argument, "the model is no M-LSD: its input is not [1, side, side, 4]");
+  }
+  return static_cast<int>(inputs[0].shape[1]);
+}
+
+// Red, green and blue in 0..255, the photo stretched to the square, and a fourth channel of ones, as the
+// network was trained (https://github.com/navervision/mlsd, utils.py).
+Tensor network_input(const Image& image, int side) {
+  const std::vector<float> rgb = resize(image, side, side);
+  std::vector<float> values;
+  values.reserve(rgb.size() / 3 * 4);
+  for (std::size_t i = 0; i < rgb.size(); i += 3)
+    values.insert(values.end(), {rgb[i], rgb[i + 1], rgb[i + 2], 1.0f});
+  return Tensor::f32({1, side, side, 4}, values);
+}
+
+// Told apart by their channels, not by names that a converter chose.
+const Tensor& output_with_channels(const std::map<std::string, Tensor>& outputs, int64_t channels) {
+  for (const auto& [name, tensor] : outputs) {
+    const Shape& shape = tensor.shape();
+    if (shape.size() == 4 && shape[0] == 1 && shape[1] == shape[2] && shape[3] == channels) return tensor;
+  }
+  throw Error(ErrorCode::invalid_argument,
+              "the model is no M-LSD: it has no square output of " + std::to_string(channels) + " channels");
+}
+
+void print_and_draw(const std::vector<Line>& lines, Image& image) {
+  const auto width = static_cast<float>(image.width), height = static_cast<float>(image.height);
+  const float thickness = std::max(2.0f, std::min(width, height) / 200);
+  std::printf("%zu line%s found\n", lines.size(), lines.size() == 1 ? "" : "s");
+  for (const Line& line : lines) {
+    const Point start{line.start.x * width, line.start.y * height};
+    const Point end{line.end.x * width, line.end.y * height};
+    std::printf("  score %.4f, from %4ld, %4ld to %4ld, %4ld\n", line.score, std::lround(start.x),
+                std::lround(start.y), std::lround(end.x), std::lround(end.y));
+    draw_line(image, start, end, {255, 32, 96}, thickness);
+  }
+}
+
+void detect_lines(const Options& options) {
+  Image image = load_image(options.photo);
+  const Model model = load_model(options.model);
+  const int side = input_side(model);
+  const Device device = open_device(options.run);
+  Session session = open_session(device, model, options.run);
+  const std::map<std::string, Tensor> outputs =
+      session.run({{model.inputs()[0].name, network_input(image, side)}});
+
+  const Tensor& scores = output_with_channels(outputs, 1);
+  const Tensor& displacements = output_with_channels(outputs, 4);
+  print_and_draw(decode_mlsd(scores.as<float>(), displacements.as<float>(),
+                             static_cast<int>(scores.shape()[1]), options.thresholds),
+                 image);
+  if (options.run.reuse_table) std::fputs(reuse_table(session.memory()).c_str(), stdout);
+  write_png(options.output, image);
+  std::printf("annotated photo: %s\n", options.output.c_str());
+}
+
+}  // namespace
+}  // namespace vellum::samples
+
+int main(int argc, char** argv) {
+  vellum::samples::Options options;
+  CLI::App app("Finds straight line segments in a photo with M-LSD and marks them in a copy of it.",
+               "line_detection");
+  app.add_option("model", options.model, "M-LSD as ONNX, tiny (320x320) or large (512x512)")->required();
+  app.add_option("photo", options.photo, "PNG or JPEG")->required();
+  app.add_option("-o,--output", options.output, "annotated PNG to write")->capture_default_str();
+  app.add_option("--threshold", options.thresholds.score, "least score of a line, 0..1")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  app.add_option("--length", options.thresholds.length, "least length, as a fraction of the photo's side")
+      ->check(CLI::Range(0.0, 1.5))
+      ->capture_default_str();
+  app.add_option("--lines", options.thresholds.lines, "at most so many, the best")->capture_default_str();
+  add_run_options(app, options.run);
+  return vellum::samples::run_sample(app, argc, argv, [&] { vellum::samples::detect_lines(options); });
+}
