@@ -27,6 +27,7 @@ build_packages=(
   g++ cmake ninja-build pkg-config
   libvulkan-dev mesa-vulkan-drivers glslang-dev glslang-tools spirv-tools
   libonnx-dev libprotobuf-dev protobuf-compiler
+  libflatbuffers-dev flatbuffers-compiler
   libstb-dev libcli11-dev nlohmann-json3-dev libfmt-dev
 )
 test_packages=(libgtest-dev libonnx-testdata vulkan-validationlayers chromium

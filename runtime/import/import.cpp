@@ -16,15 +16,12 @@ namespace fs = std::filesystem;
 // A flatbuffer has its file identifier at byte 4.
 constexpr size_t kIdentifierEnd = 8;
 
-void refuse_other_formats(std::span<const std::byte> head, const std::string& source) {
-  const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
-  if (text.size() >= kIdentifierEnd && text.substr(4, 4) == "TFL3") {
+bool is_tflite(std::string_view head) { return head.size() >= kIdentifierEnd && head.substr(4, 4) == "TFL3"; }
+
+void refuse_other_formats(std::string_view head, const std::string& source) {
+  if (head.substr(0, 2) == "PK") {
     throw Error(ErrorCode::unsupported,
-                source + ": a TFLite model; this version of Vellum reads ONNX models");
-  }
-  if (text.substr(0, 2) == "PK") {
-    throw Error(ErrorCode::unsupported,
-                source + ": a zip archive (PyTorch, Keras?); this version of Vellum reads ONNX models");
+                source + ": a zip archive (PyTorch, Keras?); Vellum reads ONNX and TFLite models");
   }
 }
 
@@ -34,13 +31,17 @@ Graph import_model(const fs::path& file) {
   std::array<char, kIdentifierEnd> head{};
   std::ifstream stream(file, std::ios::binary);
   stream.read(head.data(), head.size());  // what is wrong with the file, the ONNX reader says
-  refuse_other_formats(std::as_bytes(std::span(head).first(static_cast<size_t>(stream.gcount()))),
-                       file.string());
+  const std::string_view text(head.data(), static_cast<size_t>(stream.gcount()));
+  if (is_tflite(text)) return import_tflite(file);
+  refuse_other_formats(text, file.string());
   return import_onnx(file);
 }
 
 Graph import_model(std::span<const std::byte> bytes) {
-  refuse_other_formats(bytes.first(std::min(bytes.size(), kIdentifierEnd)), "model in memory");
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()),
+                              std::min(bytes.size(), kIdentifierEnd));
+  if (is_tflite(text)) return import_tflite(bytes);
+  refuse_other_formats(text, "model in memory");
   return import_onnx(bytes);
 }
 

@@ -17,4 +17,8 @@ Graph import_model(std::span<const std::byte> bytes);
 Graph import_onnx(const std::filesystem::path& file);
 Graph import_onnx(std::span<const std::byte> bytes, const std::filesystem::path& external_data_folder = {});
 
+// Dimensions of four-dimensional tensors are N, C, H, W in the graph; graph inputs and outputs keep the file's.
+Graph import_tflite(const std::filesystem::path& file);
+Graph import_tflite(std::span<const std::byte> bytes);
+
 }  // namespace vellum

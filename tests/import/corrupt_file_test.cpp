@@ -111,9 +111,9 @@ TEST(CorruptFile, MissingAndEmptyFilesAreNamed) {
 TEST(CorruptFile, OtherFormatsAreTold) {
   const TempFolder folder;
   const std::string tflite("\x1c\0\0\0TFL3....", 12);
-  EXPECT_VELLUM_ERROR(import_model(folder.write("m.tflite", tflite)), ErrorCode::unsupported, "m.tflite",
+  EXPECT_VELLUM_ERROR(import_model(folder.write("m.tflite", tflite)), ErrorCode::corrupt_model, "m.tflite",
                       "TFLite");
-  EXPECT_VELLUM_ERROR(import_model(as_bytes(tflite)), ErrorCode::unsupported, "TFLite");
+  EXPECT_VELLUM_ERROR(import_model(as_bytes(tflite)), ErrorCode::corrupt_model, "TFLite");
   EXPECT_VELLUM_ERROR(import_model(folder.write("m.pt", "PK\x03\x04")), ErrorCode::unsupported, "m.pt",
                       "zip");
 }

@@ -99,7 +99,7 @@ using InputShapes = std::map<std::string, Shape>;
 // A model file in memory, free of any device. Copies are handles. Thread-safe.
 class VELLUM_API Model {
  public:
-  static Model load(const std::filesystem::path& file);         // ONNX
+  static Model load(const std::filesystem::path& file);  // ONNX or TFLite, by content
   static Model load(std::span<const std::byte> bytes);  // external weights are refused
 
   std::vector<TensorInfo> inputs() const;

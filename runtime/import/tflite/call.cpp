@@ -1,0 +1,83 @@
+#include "import/tflite/call.hpp"
+
+#include <array>
+
+namespace vellum::tflite {
+
+int32_t Call::input(size_t index) const {
+  if (!has_input(index)) refuse_model("input " + std::to_string(index) + " is missing");
+  return inputs[index];
+}
+
+int32_t Call::output(size_t index) const {
+  if (index >= outputs.size()) refuse_model("output " + std::to_string(index) + " is missing");
+  return outputs[index];
+}
+
+void Call::emit(std::shared_ptr<const Operator> made, std::vector<ValueId> values, bool image,
+                schema::FusedActivation activation) const {
+  using schema::FusedActivation;
+  Activation function;
+  switch (activation) {
+    case FusedActivation::none:
+      writer.add_node(std::move(made), std::move(values), {writer.define(output(), image)});
+      return;
+    case FusedActivation::relu:
+      function = {ActivationKind::relu};
+      break;
+    case FusedActivation::relu_n1_to_1:
+      function = {ActivationKind::clip, -1.0f, 1.0f};
+      break;
+    case FusedActivation::relu6:
+      function = {ActivationKind::clip, 0.0f, 6.0f};
+      break;
+    case FusedActivation::tanh:
+      function = {ActivationKind::tanh};
+      break;
+    default:
+      refuse_unsupported("fused activation " + std::to_string(static_cast<int>(activation)) +
+                         " is not supported");
+  }
+  const ValueId inner = emit_inner(std::move(made), std::move(values));
+  auto unary = std::make_shared<Unary>();
+  unary->activation = function;
+  writer.add_node(std::move(unary), {inner}, {writer.define(output(), image)});
+}
+
+ValueId Call::emit_inner(std::shared_ptr<const Operator> made, std::vector<ValueId> values) const {
+  const ValueId id = writer.add_value(writer.name_of(output()) + "_inner");
+  writer.add_node(std::move(made), std::move(values), {id});
+  return id;
+}
+
+bool Call::prefers_image() const {
+  if (writer.rank(output()) != 4) return false;
+  bool held = false;
+  for (const int32_t id : inputs) {
+    if (id == kLeftOut || writer.constant(id) != nullptr) continue;
+    // Values of lower rank that are computed stay in the file's order, and so does what they meet.
+    if (writer.rank(id) != 4) return false;
+    held = held || writer.held_as_image(id);
+  }
+  return held;
+}
+
+ValueId Call::broadcast_input(size_t index, bool image) const {
+  const int32_t id = input(index);
+  const HostTensor* constant = writer.constant(id);
+  if (image && constant != nullptr && constant->shape().size() < 4) {
+    return writer.add_constant(writer.name_of(id) + "_nchw", to_image_order(*constant));
+  }
+  return writer.in_order(id, image);
+}
+
+ValueId Call::scalar(float value) const {
+  return writer.add_constant(writer.name_of(output()) + "_constant", HostTensor::f32({}, std::array{value}));
+}
+
+ValueId Call::ints(const Ints& values, const char* what) const {
+  return writer.add_constant(writer.name_of(output()) + "_" + what,
+                             HostTensor::i64({static_cast<int64_t>(values.size())}, values));
+}
+
+}  // namespace vellum::tflite

@@ -1,0 +1,162 @@
+// Elementwise operators, and those of constants alone.
+#include "graph/binary.hpp"
+#include "graph/cast.hpp"
+#include "graph/select.hpp"
+#include "import/tflite/call.hpp"
+#include "import/tflite/tensors.hpp"
+
+namespace vellum::tflite {
+namespace {
+
+struct UnaryRow {
+  std::string_view type;
+  UnaryKind kind;
+  Activation activation;
+};
+
+constexpr UnaryRow kUnary[] = {
+    {"RELU", UnaryKind::activation, {ActivationKind::relu}},
+    {"RELU_N1_TO_1", UnaryKind::activation, {ActivationKind::clip, -1.0f, 1.0f}},
+    {"RELU6", UnaryKind::activation, {ActivationKind::clip, 0.0f, 6.0f}},
+    {"LOGISTIC", UnaryKind::activation, {ActivationKind::sigmoid}},
+    {"TANH", UnaryKind::activation, {ActivationKind::tanh}},
+    {"HARD_SWISH", UnaryKind::activation, {ActivationKind::hard_swish}},
+    {"ELU", UnaryKind::activation, {ActivationKind::elu, 1.0f}},
+    {"LEAKY_RELU", UnaryKind::activation, {ActivationKind::leaky_relu}},
+    {"GELU", UnaryKind::activation, {ActivationKind::gelu}},
+    {"ABS", UnaryKind::abs, {}},
+    {"NEG", UnaryKind::neg, {}},
+    {"EXP", UnaryKind::exp, {}},
+    {"LOG", UnaryKind::log, {}},
+    {"SQRT", UnaryKind::sqrt, {}},
+    {"SIN", UnaryKind::sin, {}},
+    {"COS", UnaryKind::cos, {}},
+    {"FLOOR", UnaryKind::floor, {}},
+    {"CEIL", UnaryKind::ceil, {}},
+    {"ROUND", UnaryKind::round, {}},
+    {"LOGICAL_NOT", UnaryKind::logical_not, {}},
+};
+
+struct BinaryRow {
+  std::string_view type;
+  BinaryKind kind;
+};
+
+constexpr BinaryRow kBinary[] = {
+    {"ADD", BinaryKind::add},
+    {"SUB", BinaryKind::sub},
+    {"MUL", BinaryKind::mul},
+    {"DIV", BinaryKind::div},
+    {"POW", BinaryKind::pow},
+    {"MAXIMUM", BinaryKind::max},
+    {"MINIMUM", BinaryKind::min},
+    {"EQUAL", BinaryKind::equal},
+    {"LESS", BinaryKind::less},
+    {"LESS_EQUAL", BinaryKind::less_or_equal},
+    {"GREATER", BinaryKind::greater},
+    {"GREATER_EQUAL", BinaryKind::greater_or_equal},
+    {"LOGICAL_OR", BinaryKind::logical_or},
+    {"LOGICAL_AND", BinaryKind::logical_and},
+};
+
+schema::FusedActivation fused_activation(const Call& call) {
+  if (const auto* add = call.options<schema::AddOptions>()) return add->activation();
+  if (const auto* sub = call.options<schema::SubOptions>()) return sub->activation();
+  if (const auto* mul = call.options<schema::MulOptions>()) return mul->activation();
+  if (const auto* div = call.options<schema::DivOptions>()) return div->activation();
+  return schema::FusedActivation::none;
+}
+
+std::shared_ptr<Binary> make_binary(BinaryKind kind) {
+  auto op = std::make_shared<Binary>();
+  op->kind = kind;
+  return op;
+}
+
+std::shared_ptr<Unary> make_unary(UnaryKind kind) {
+  auto op = std::make_shared<Unary>();
+  op->kind = kind;
+  return op;
+}
+
+}  // namespace
+
+void convert_unary(const Call& call) {
+  for (const UnaryRow& row : kUnary) {
+    if (row.type != call.type) continue;
+    auto op = make_unary(row.kind);
+    op->activation = row.activation;
+    if (call.type == "LEAKY_RELU") {
+      op->activation.alpha = call.required_options<schema::LeakyReluOptions>().alpha();
+    }
+    if (const auto* gelu = call.options<schema::GeluOptions>(); gelu != nullptr && gelu->approximate()) {
+      op->activation.kind = ActivationKind::gelu_tanh;
+    }
+    const bool image = call.prefers_image();
+    call.emit(std::move(op), {call.broadcast_input(0, image)}, image);
+    return;
+  }
+}
+
+void convert_binary(const Call& call) {
+  for (const BinaryRow& row : kBinary) {
+    if (row.type != call.type) continue;
+    const bool image = call.prefers_image();
+    call.emit(make_binary(row.kind), {call.broadcast_input(0, image), call.broadcast_input(1, image)}, image,
+              fused_activation(call));
+    return;
+  }
+}
+
+void convert_rsqrt(const Call& call) {
+  const bool image = call.prefers_image();
+  const ValueId root = call.emit_inner(make_unary(UnaryKind::sqrt), {call.broadcast_input(0, image)});
+  call.emit(make_unary(UnaryKind::reciprocal), {root}, image);
+}
+
+void convert_square(const Call& call) {
+  const bool image = call.prefers_image();
+  const ValueId x = call.broadcast_input(0, image);
+  call.emit(make_binary(BinaryKind::mul), {x, x}, image);
+}
+
+void convert_squared_difference(const Call& call) {
+  const bool image = call.prefers_image();
+  const ValueId difference = call.emit_inner(
+      make_binary(BinaryKind::sub), {call.broadcast_input(0, image), call.broadcast_input(1, image)});
+  call.emit(make_binary(BinaryKind::mul), {difference, difference}, image);
+}
+
+void convert_prelu(const Call& call) {
+  const bool image = call.prefers_image();
+  call.emit(std::make_shared<PRelu>(), {call.broadcast_input(0, image), call.broadcast_input(1, image)},
+            image);
+}
+
+void convert_cast(const Call& call) {
+  const bool image = call.prefers_image();
+  auto op = std::make_shared<Cast>();
+  op->to = call.writer.type(call.output()).dtype;
+  call.emit(std::move(op), {call.broadcast_input(0, image)}, image);
+}
+
+// float16 weights travel through DEQUANTIZE; folding it here keeps weights constants for what reads them.
+void convert_dequantize(const Call& call) {
+  const HostTensor* value = call.writer.constant(call.input(0));
+  const DType from = call.writer.type(call.input(0)).dtype;
+  if (from != DType::f16) refuse_unsupported("quantised tensors are not read by this version of Vellum");
+  if (value != nullptr) {
+    call.writer.set_constant(call.output(), cast(*value, DType::f32));
+  } else {
+    convert_cast(call);
+  }
+}
+
+// The sparse constant has been made dense where it was read.
+void convert_densify(const Call& call) {
+  const HostTensor* value = call.writer.constant(call.input(0));
+  if (value == nullptr) refuse_unsupported("a sparse tensor that is computed at run time");
+  call.writer.set_constant(call.output(), *value);
+}
+
+}  // namespace vellum::tflite

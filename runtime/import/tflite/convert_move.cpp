@@ -1,0 +1,201 @@
+// Operators that move elements.
+#include <algorithm>
+
+#include "graph/concat.hpp"
+#include "graph/gather.hpp"
+#include "graph/pad.hpp"
+#include "graph/reshape.hpp"
+#include "graph/slice.hpp"
+#include "graph/transpose.hpp"
+#include "import/tflite/call.hpp"
+
+namespace vellum::tflite {
+namespace {
+
+// One value per dimension of the file's order, in the order that the tensor is held in.
+Ints by_axis(const Ints& values, bool image) {
+  if (!image) return values;
+  return {values[0], values[3], values[1], values[2]};
+}
+
+int64_t held_axis(int64_t axis, size_t rank, bool image) {
+  const auto normal = static_cast<int64_t>(normalize_axis(axis, rank));
+  return image ? image_axis(normal) : normal;
+}
+
+Ints constant_of_rank(const Call& call, size_t index, size_t rank, const char* what) {
+  Ints values = call.writer.constant_ints(call.input(index), what);
+  if (values.size() != rank) {
+    refuse_model(std::string(what) + " has " + std::to_string(values.size()) + " values for " +
+                 std::to_string(rank) + " dimensions");
+  }
+  return values;
+}
+
+}  // namespace
+
+// RESHAPE, SQUEEZE and EXPAND_DIMS keep the elements of the file's order where they are.
+void convert_reshape(const Call& call) {
+  const Shape from = call.writer.type(call.input(0)).shape;
+  Shape to = call.writer.type(call.output()).shape;
+  if (call.type == "RESHAPE") {
+    const auto* options = call.options<schema::ReshapeOptions>();
+    if (call.has_input(1)) {
+      to = call.writer.constant_ints(call.input(1), "the new shape");
+    } else if (options != nullptr && options->new_shape() != nullptr) {
+      to.assign(options->new_shape()->begin(), options->new_shape()->end());
+    }
+  }
+  if (std::count_if(to.begin(), to.end(), [](int64_t dim) { return dim < 0; }) > 1) {
+    refuse_unsupported("the shape it makes, " + to_string(to) + ", is not known before running");
+  }
+  // The batch is carried along, so that the model may run with another one.
+  auto reshape = std::make_shared<Reshape>();
+  const bool known = is_known(from) && is_known(to) && !from.empty() && !to.empty();
+  const bool keeps_batch = known && from[0] == to[0] && from[0] == 1;
+  if (keeps_batch) to[0] = 0;
+  reshape->allow_zero = !keeps_batch;
+  reshape->shape = to;
+  if (keeps_batch && std::find(to.begin() + 1, to.end(), 0) != to.end())
+    refuse_unsupported("an empty tensor");
+  call.emit(std::move(reshape), {call.writer.in_file_order(call.input(0))}, false);
+}
+
+void convert_transpose(const Call& call) {
+  auto op = std::make_shared<Transpose>();
+  op->perm = call.writer.constant_ints(call.input(1), "the permutation");
+  call.emit(std::move(op), {call.writer.in_file_order(call.input(0))}, false);
+}
+
+void convert_concatenation(const Call& call) {
+  const auto& options = call.required_options<schema::ConcatenationOptions>();
+  const bool image = call.prefers_image();
+  auto op = std::make_shared<Concat>();
+  op->axis = held_axis(options.axis(), call.writer.rank(call.input(0)), image);
+  std::vector<ValueId> values;
+  for (size_t i = 0; i < call.inputs.size(); ++i)
+    values.push_back(call.writer.in_order(call.input(i), image));
+  call.emit(std::move(op), std::move(values), image, options.activation());
+}
+
+// SPLIT has inputs axis, x; SPLIT_V x, sizes, axis.
+void convert_split(const Call& call) {
+  const bool with_sizes = call.type == "SPLIT_V";
+  const int32_t x = call.input(with_sizes ? 0 : 1);
+  const Ints axis = call.writer.constant_ints(call.input(with_sizes ? 2 : 0), "the axis");
+  if (axis.size() != 1) refuse_model("the axis is not one number");
+  const bool image = call.writer.held_as_image(x);
+  auto op = std::make_shared<Split>();
+  op->axis = held_axis(axis[0], call.writer.rank(x), image);
+  op->output_count = call.outputs.size();
+  if (with_sizes) {
+    op->split = constant_of_rank(call, 1, call.outputs.size(), "sizes");
+    if (std::find(op->split->begin(), op->split->end(), -1) != op->split->end()) {
+      refuse_unsupported("a size of -1");
+    }
+  }
+  std::vector<ValueId> outputs;
+  for (size_t i = 0; i < call.outputs.size(); ++i) {
+    outputs.push_back(call.writer.define(call.output(i), image));
+  }
+  call.writer.add_node(std::move(op), {call.writer.in_order(x, image)}, std::move(outputs));
+}
+
+void convert_pad(const Call& call) {
+  const int32_t x = call.input(0);
+  const size_t rank = call.writer.rank(x);
+  // The first operator of many networks: as an image, the pads can become those of a convolution.
+  const bool image = rank == 4 && is_float(call.writer.type(x).dtype);
+  const Ints pads = constant_of_rank(call, 1, 2 * rank, "paddings");
+  Ints begin, end;
+  for (size_t i = 0; i < rank; ++i) {
+    begin.push_back(pads[2 * i]);
+    end.push_back(pads[2 * i + 1]);
+  }
+  auto op = std::make_shared<Pad>();
+  if (call.type == "MIRROR_PAD") {
+    const auto& options = call.required_options<schema::MirrorPadOptions>();
+    if (options.mode() != schema::MirrorPadMode::reflect) refuse_unsupported("mode SYMMETRIC");
+    op->mode = PadMode::reflect;
+  }
+  op->pads = by_axis(begin, image);
+  for (const int64_t amount : by_axis(end, image)) op->pads->push_back(amount);
+  if (call.type == "PADV2") {
+    const HostTensor* value = call.writer.constant(call.input(2));
+    if (value == nullptr || value->elements() != 1)
+      refuse_unsupported("a padding value computed at run time");
+    op->value = value->to_floats()[0];
+  }
+  call.emit(std::move(op), {call.writer.in_order(x, image)}, image);
+}
+
+void convert_slice(const Call& call) {
+  const int32_t x = call.input(0);
+  const size_t rank = call.writer.rank(x);
+  const bool image = call.writer.held_as_image(x);
+  const Ints begin = constant_of_rank(call, 1, rank, "begin"), size = constant_of_rank(call, 2, rank, "size");
+  Ints end;
+  for (size_t i = 0; i < rank; ++i) {
+    if (begin[i] < 0 || size[i] < -1)
+      refuse_model("a slice begins before the tensor, or has a negative size");
+    end.push_back(size[i] == -1 ? INT64_MAX : checked_add(begin[i], size[i]));
+  }
+  auto op = std::make_shared<Slice>();
+  op->starts = by_axis(begin, image);
+  op->ends = by_axis(end, image);
+  call.emit(std::move(op), {call.writer.in_order(x, image)}, image);
+}
+
+// Inputs x, begin, end, strides. A bit of begin_mask or end_mask means "from the edge", one of
+// shrink_axis_mask one index and no dimension.
+void convert_strided_slice(const Call& call) {
+  const auto& options = call.required_options<schema::StridedSliceOptions>();
+  if (options.ellipsis_mask() != 0 || options.new_axis_mask() != 0 || options.offset()) {
+    refuse_unsupported("ellipsis_mask, new_axis_mask and offset are not supported");
+  }
+  const int32_t x = call.input(0);
+  const size_t rank = call.writer.rank(x);
+  Ints begin = call.writer.constant_ints(call.input(1), "begin");
+  Ints end = call.writer.constant_ints(call.input(2), "end");
+  const Ints steps = call.writer.constant_ints(call.input(3), "strides");
+  if (begin.size() > rank || end.size() != begin.size() || steps.size() != begin.size()) {
+    refuse_model("begin, end and strides do not fit its input");
+  }
+  Ints axes, gone;
+  const bool image = call.writer.held_as_image(x) && options.shrink_axis_mask() == 0;
+  for (size_t i = 0; i < begin.size(); ++i) {
+    const int bit = 1 << i;
+    if (steps[i] == 0) refuse_model("a stride is 0");
+    if ((options.shrink_axis_mask() & bit) != 0) {
+      end[i] = begin[i] == -1 ? INT64_MAX : begin[i] + 1;
+      gone.push_back(static_cast<int64_t>(i));
+    } else {
+      if ((options.begin_mask() & bit) != 0) begin[i] = steps[i] > 0 ? 0 : INT64_MAX;
+      if ((options.end_mask() & bit) != 0) end[i] = steps[i] > 0 ? INT64_MAX : INT64_MIN;
+    }
+    axes.push_back(held_axis(static_cast<int64_t>(i), rank, image));
+  }
+  auto slice = std::make_shared<Slice>();
+  const std::vector<ValueId> values{call.writer.in_order(x, image), call.ints(begin, "begin"),
+                                    call.ints(end, "end"), call.ints(axes, "axes"),
+                                    call.ints(steps, "strides")};
+  if (gone.empty()) {
+    call.emit(std::move(slice), values, image);
+    return;
+  }
+  const ValueId part = call.emit_inner(std::move(slice), values);
+  auto squeeze = std::make_shared<Squeeze>();
+  squeeze->axes = gone;
+  call.emit(std::move(squeeze), {part}, false);
+}
+
+void convert_gather(const Call& call) {
+  const auto& options = call.required_options<schema::GatherOptions>();
+  if (options.batch_dims() != 0) refuse_unsupported("batch_dims");
+  auto op = std::make_shared<Gather>();
+  op->axis = options.axis();
+  call.emit(std::move(op),
+            {call.writer.in_file_order(call.input(0)), call.writer.in_file_order(call.input(1))}, false);
+}
+
+}  // namespace vellum::tflite

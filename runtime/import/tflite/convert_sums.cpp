@@ -1,0 +1,153 @@
+// Operators that sum, or choose, along axes.
+#include <algorithm>
+#include <utility>
+
+#include "graph/binary.hpp"
+#include "graph/cast.hpp"
+#include "graph/matmul.hpp"
+#include "graph/reduce.hpp"
+#include "graph/reshape.hpp"
+#include "graph/softmax.hpp"
+#include "graph/transpose.hpp"
+#include "import/tflite/call.hpp"
+
+namespace vellum::tflite {
+namespace {
+
+std::shared_ptr<Binary> binary(BinaryKind kind) {
+  auto op = std::make_shared<Binary>();
+  op->kind = kind;
+  return op;
+}
+
+}  // namespace
+
+void convert_reduce(const Call& call) {
+  constexpr std::pair<std::string_view, ReduceKind> kKinds[] = {{"MEAN", ReduceKind::mean},
+                                                                {"SUM", ReduceKind::sum},
+                                                                {"REDUCE_MAX", ReduceKind::max},
+                                                                {"REDUCE_MIN", ReduceKind::min},
+                                                                {"REDUCE_PROD", ReduceKind::prod}};
+  const int32_t x = call.input(0);
+  const size_t rank = call.writer.rank(x);
+  const auto* options = call.options<schema::ReducerOptions>();
+  auto op = std::make_shared<Reduce>();
+  for (const auto& [type, kind] : kKinds) {
+    if (type == call.type) op->kind = kind;
+  }
+  op->keep_dims = options != nullptr && options->keep_dims();
+  Ints axes;
+  for (const int64_t axis : call.writer.constant_ints(call.input(1), "the axes")) {
+    const auto normal = static_cast<int64_t>(normalize_axis(axis, rank));
+    if (std::find(axes.begin(), axes.end(), normal) == axes.end()) axes.push_back(normal);
+  }
+  if (axes.empty()) refuse_unsupported("a reduction over no axes");
+  // Without the reduced dimensions the order of the others must be the file's: so it is once the channels are
+  // gone, or height and width are.
+  const auto reduces = [&](int64_t axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); };
+  const bool image =
+      call.writer.held_as_image(x) && (op->keep_dims || reduces(3) || (reduces(1) && reduces(2)));
+  if (image) {
+    for (int64_t& axis : axes) axis = image_axis(axis);
+  }
+  op->axes = axes;
+  const bool stays_image = image && op->keep_dims;
+  call.emit(std::move(op), {call.writer.in_order(x, image)}, stays_image);
+}
+
+void convert_arg(const Call& call) {
+  const Ints axis = call.writer.constant_ints(call.input(1), "the axis");
+  if (axis.size() != 1) refuse_model("the axis is not one number");
+  auto op = std::make_shared<ArgReduce>();
+  op->minimum = call.type == "ARG_MIN";
+  op->axis = axis[0];
+  op->keep_dims = false;
+  const ValueId indices = call.emit_inner(std::move(op), {call.writer.in_file_order(call.input(0))});
+  auto to_type = std::make_shared<Cast>();
+  to_type->to = call.writer.type(call.output()).dtype;
+  call.emit(std::move(to_type), {indices}, false);
+}
+
+// Over the last dimension of the file's order: the channels of an image.
+void convert_softmax(const Call& call) {
+  const bool image = call.prefers_image();
+  ValueId x = call.writer.in_order(call.input(0), image);
+  const auto* options = call.options<schema::SoftmaxOptions>();
+  if (options != nullptr && options->beta() != 1.0f) {
+    x = call.emit_inner(binary(BinaryKind::mul), {x, call.scalar(options->beta())});
+  }
+  auto op = std::make_shared<Softmax>();
+  if (call.type == "LOG_SOFTMAX") op->kind = SoftmaxKind::log_softmax;
+  op->axis = image ? 1 : -1;
+  call.emit(std::move(op), {x}, image);
+}
+
+// x / max(|x|, 1e-3): TFLite bounds the sum of squares by 1e-6.
+void convert_l2_normalization(const Call& call) {
+  const bool image = call.prefers_image();
+  const ValueId x = call.writer.in_order(call.input(0), image);
+  const auto* options = call.options<schema::L2NormOptions>();
+  auto norm = std::make_shared<Reduce>();
+  norm->kind = ReduceKind::l2;
+  norm->axes = Ints{image ? 1 : -1};
+  const ValueId length = call.emit_inner(std::move(norm), {x});
+  const ValueId bounded = call.emit_inner(binary(BinaryKind::max), {length, call.scalar(1e-3f)});
+  call.emit(binary(BinaryKind::div), {x, bounded}, image,
+            options != nullptr ? options->activation() : schema::FusedActivation::none);
+}
+
+// Inputs x, weights (outputs x inputs), bias (optional): all but the last dimension of x are rows.
+void convert_fully_connected(const Call& call) {
+  const auto& options = call.required_options<schema::FullyConnectedOptions>();
+  if (options.weights_format() != schema::WeightsFormat::standard) refuse_unsupported("shuffled weights");
+  const Shape& weights = call.writer.type(call.input(1)).shape;
+  const Shape& y = call.writer.type(call.output()).shape;
+  if (weights.size() != 2 || !is_known(weights)) refuse_model("weights of shape " + to_string(weights));
+  const Shape& x_shape = call.writer.type(call.input(0)).shape;
+  ValueId x = call.writer.in_file_order(call.input(0));
+  if (x_shape.size() != 2 || x_shape[1] != weights[1]) {
+    auto rows = std::make_shared<Reshape>();
+    rows->shape = Ints{-1, weights[1]};
+    x = call.emit_inner(std::move(rows), {x});
+  }
+  auto gemm = std::make_shared<Gemm>();
+  gemm->transpose_b = true;
+  std::vector<ValueId> values{x, call.writer.in_file_order(call.input(1))};
+  if (call.has_input(2)) values.push_back(call.writer.in_file_order(call.input(2)));
+  if (!options.keep_num_dims() || x_shape.size() == 2) {
+    if (y.size() != 2) refuse_model("its output has " + std::to_string(y.size()) + " dimensions, expected 2");
+    call.emit(std::move(gemm), std::move(values), false, options.activation());
+    return;
+  }
+  if (options.activation() != schema::FusedActivation::none) {
+    refuse_unsupported("an activation on more than two dimensions");
+  }
+  const ValueId product = call.emit_inner(std::move(gemm), std::move(values));
+  auto back = std::make_shared<Reshape>();
+  back->shape = y;
+  if (std::count(y.begin(), y.end(), kUnknownDim) > 1) refuse_unsupported("several open dimensions");
+  call.emit(std::move(back), {product}, false);
+}
+
+void convert_batch_matmul(const Call& call) {
+  const auto* options = call.options<schema::BatchMatMulOptions>();
+  const bool adjoint[] = {options != nullptr && options->adjoint_x(),
+                          options != nullptr && options->adjoint_y()};
+  std::vector<ValueId> values;
+  for (size_t i = 0; i < 2; ++i) {
+    ValueId value = call.writer.in_file_order(call.input(i));
+    const size_t rank = call.writer.rank(call.input(i));
+    if (adjoint[i]) {
+      if (rank < 2) refuse_model("an adjoint of a vector");
+      auto transpose = std::make_shared<Transpose>();
+      transpose->perm = Ints();
+      for (size_t k = 0; k < rank; ++k) transpose->perm->push_back(static_cast<int64_t>(k));
+      std::swap((*transpose->perm)[rank - 1], (*transpose->perm)[rank - 2]);
+      value = call.emit_inner(std::move(transpose), {value});
+    }
+    values.push_back(value);
+  }
+  call.emit(std::make_shared<MatMul>(), std::move(values), false);
+}
+
+}  // namespace vellum::tflite

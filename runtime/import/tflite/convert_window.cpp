@@ -1,0 +1,212 @@
+// Convolutions, pools and resizing: operators of images.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "graph/conv.hpp"
+#include "graph/conv_transpose.hpp"
+#include "graph/depth_to_space.hpp"
+#include "graph/pool.hpp"
+#include "graph/resize.hpp"
+#include "import/tflite/call.hpp"
+
+namespace vellum::tflite {
+namespace {
+
+constexpr int64_t kLargest = int64_t{1} << 30;
+
+int64_t positive(int64_t value, const char* what) {
+  if (value < 1 || value > kLargest) refuse_model(std::string(what) + " is " + std::to_string(value));
+  return value;
+}
+
+AutoPad padding(schema::Padding value) {
+  if (value == schema::Padding::same) return AutoPad::same_upper;
+  if (value == schema::Padding::valid) return AutoPad::valid;
+  refuse_model("padding " + std::to_string(static_cast<int>(value)) + " is unknown");
+}
+
+const HostTensor& constant_weights(const Call& call, size_t index) {
+  const HostTensor* weights = call.writer.constant(call.input(index));
+  if (weights == nullptr) refuse_unsupported("weights that are computed at run time");
+  if (weights->dtype() != DType::f32 || weights->shape().size() != 4) {
+    refuse_unsupported("weights are " + to_string(weights->type()) + ", expected four dimensions of float32");
+  }
+  return *weights;
+}
+
+ValueId add_weights(const Call& call, size_t index, const Ints& order) {
+  return call.writer.add_constant(call.writer.name_of(call.input(index)) + "_weights",
+                                  permuted(constant_weights(call, index), order));
+}
+
+// The values of a convolution: x, weights, and the bias where there is one.
+std::vector<ValueId> conv_values(const Call& call, ValueId weights) {
+  std::vector<ValueId> values{call.writer.as_image(call.input(0)), weights};
+  if (call.has_input(2)) values.push_back(call.writer.in_file_order(call.input(2)));
+  return values;
+}
+
+template <typename Options>
+void read_window(const Options& options, Window& window) {
+  window.strides = {positive(options.stride_h(), "stride"), positive(options.stride_w(), "stride")};
+  window.auto_pad = padding(options.padding());
+}
+
+template <typename Options>
+std::shared_ptr<Conv> make_conv(const Options& options) {
+  auto conv = std::make_shared<Conv>();
+  read_window(options, conv->window);
+  conv->window.dilations = {positive(options.dilation_h(), "dilation"),
+                            positive(options.dilation_w(), "dilation")};
+  return conv;
+}
+
+int64_t channels_of(const Call& call) {
+  const Shape& shape = call.writer.type(call.input(0)).shape;
+  if (shape.size() != 4 || shape[3] < 1) refuse_model("the input is " + to_string(shape) + ", expected NHWC");
+  return shape[3];
+}
+
+}  // namespace
+
+void convert_conv(const Call& call) {
+  const auto& options = call.required_options<schema::Conv2DOptions>();
+  const int64_t channels = channels_of(call), per_group = constant_weights(call, 1).shape()[3];
+  if (per_group < 1 || channels % per_group != 0) {
+    refuse_model("weights for " + std::to_string(per_group) + " channels do not fit " +
+                 std::to_string(channels));
+  }
+  auto conv = make_conv(options);
+  conv->group = channels / per_group;
+  const ValueId weights = add_weights(call, 1, {0, 3, 1, 2});  // OHWI -> OIHW
+  call.emit(std::move(conv), conv_values(call, weights), true, options.activation());
+}
+
+void convert_depthwise_conv(const Call& call) {
+  const auto& options = call.required_options<schema::DepthwiseConv2DOptions>();
+  const int64_t channels = channels_of(call);
+  const Shape& shape = constant_weights(call, 1).shape();
+  if (shape[0] != 1 || shape[3] % channels != 0)
+    refuse_model("weights of " + to_string(shape) + " do not fit");
+  auto conv = make_conv(options);
+  conv->group = channels;
+  const ValueId weights = add_weights(call, 1, {3, 0, 1, 2});  // 1HWO -> O1HW
+  call.emit(std::move(conv), conv_values(call, weights), true, options.activation());
+}
+
+// Inputs output_shape, weights, x, bias (optional).
+void convert_transpose_conv(const Call& call) {
+  const auto& options = call.required_options<schema::TransposeConvOptions>();
+  const Ints shape = call.writer.constant_ints(call.input(0), "the output's shape");
+  const Shape& kernel = constant_weights(call, 1).shape();
+  const Shape& x = call.writer.type(call.input(2)).shape;
+  if (shape.size() != 4 || x.size() != 4) refuse_model("its shapes have not four dimensions");
+  auto conv = std::make_shared<ConvTranspose>();
+  conv->window.strides = {positive(options.stride_h(), "stride"), positive(options.stride_w(), "stride")};
+  const bool same = padding(options.padding()) == AutoPad::same_upper;
+  Ints begin, end;
+  for (size_t i = 0; i < 2; ++i) {
+    const int64_t out = positive(shape[i + 1], "output size"), in = positive(x[i + 1], "input size");
+    const int64_t full = checked_add(checked_multiply(in - 1, conv->window.strides[i]), kernel[i + 1]);
+    // The pads of the convolution that this one transposes: behind its output lie `full - out` elements at
+    // most, and a larger output ends in zeros.
+    const int64_t total = same ? std::max<int64_t>(0, full - out) : 0;
+    begin.push_back(total / 2);
+    end.push_back(full - out - begin.back());
+    if (end.back() < 0) {
+      conv->output_padding.resize(2, 0);
+      conv->output_padding[i] = -end.back();
+      end.back() = 0;
+    }
+  }
+  conv->window.pads = {begin[0], begin[1], end[0], end[1]};
+  std::vector<ValueId> values{call.writer.as_image(call.input(2)), add_weights(call, 1, {3, 0, 1, 2})};
+  if (call.has_input(3)) values.push_back(call.writer.in_file_order(call.input(3)));
+  call.emit(std::move(conv), std::move(values), true, options.activation());
+}
+
+// MediaPipe's transposed convolution. Inputs x, weights (OHWI), bias; the options are the three 32-bit
+// numbers padding (1: same, 2: valid), stride_w, stride_h. https://github.com/google-ai-edge/mediapipe,
+// util/tflite/operations/transpose_conv_bias.cc
+void convert_transpose_conv_bias(const Call& call) {
+  const auto* bytes = call.op.custom_options();
+  if (bytes == nullptr || bytes->size() < 12) refuse_model("its options are missing");
+  int32_t numbers[3];
+  for (size_t i = 0; i < 3; ++i) {
+    uint32_t bits = 0;
+    for (size_t k = 0; k < 4; ++k) {
+      bits |= static_cast<uint32_t>(bytes->Get(static_cast<flatbuffers::uoffset_t>(4 * i + k))) << (8 * k);
+    }
+    numbers[i] = static_cast<int32_t>(bits);
+  }
+  if (numbers[0] != 1 && numbers[0] != 2)
+    refuse_model("padding " + std::to_string(numbers[0]) + " is unknown");
+  const Shape& kernel = constant_weights(call, 1).shape();
+  const Shape& x = call.writer.type(call.input(0)).shape;
+  if (x.size() != 4) refuse_model("the input has not four dimensions");
+  auto conv = std::make_shared<ConvTranspose>();
+  conv->window.strides = {positive(numbers[2], "stride"), positive(numbers[1], "stride")};
+  conv->window.pads = {0, 0, 0, 0};
+  for (size_t i = 0; i < 2 && numbers[0] == 1; ++i) {
+    const int64_t in = positive(x[i + 1], "input size");
+    const int64_t total = std::max<int64_t>(0, kernel[i + 1] - (in - 1) % conv->window.strides[i] - 1);
+    conv->window.pads[i] = total / 2;
+    conv->window.pads[i + 2] = total - total / 2;
+  }
+  const ValueId weights = add_weights(call, 1, {3, 0, 1, 2});  // OHWI -> IOHW
+  call.emit(std::move(conv), conv_values(call, weights), true);
+}
+
+void convert_pool(const Call& call) {
+  const auto& options = call.required_options<schema::Pool2DOptions>();
+  auto pool = std::make_shared<Pool>();
+  pool->kind = call.type == "MAX_POOL_2D" ? PoolKind::max : PoolKind::average;
+  read_window(options, pool->window);
+  pool->window.kernel = {positive(options.filter_height(), "filter"),
+                         positive(options.filter_width(), "filter")};
+  call.emit(std::move(pool), {call.writer.as_image(call.input(0))}, true, options.activation());
+}
+
+void convert_resize(const Call& call) {
+  bool align_corners = false, half_pixel = false;
+  auto resize = std::make_shared<Resize>();
+  if (call.type == "RESIZE_BILINEAR") {
+    resize->mode = ResizeMode::linear;
+    if (const auto* options = call.options<schema::ResizeBilinearOptions>()) {
+      align_corners = options->align_corners();
+      half_pixel = options->half_pixel_centers();
+    }
+  } else if (const auto* options = call.options<schema::ResizeNearestNeighborOptions>()) {
+    align_corners = options->align_corners();
+    half_pixel = options->half_pixel_centers();
+  }
+  if (align_corners && half_pixel) refuse_model("align_corners and half_pixel_centers exclude each other");
+  const bool nearest = resize->mode == ResizeMode::nearest;
+  resize->coordinates = align_corners ? CoordinateMode::align_corners
+                        : !half_pixel ? CoordinateMode::asymmetric
+                        : nearest     ? CoordinateMode::tf_half_pixel_for_nn
+                                      : CoordinateMode::half_pixel;
+  resize->nearest = align_corners ? NearestMode::round_prefer_ceil : NearestMode::floor;
+  const Ints size = call.writer.constant_ints(call.input(1), "the output's size");
+  if (size.size() != 2) refuse_model("the output's size has not two values");
+  for (const int64_t length : size) positive(length, "output size");
+  resize->axes = Ints{2, 3};
+  resize->sizes_input = 1;
+  const ValueId sizes = call.ints(size, "size");
+  call.emit(std::move(resize), {call.writer.as_image(call.input(0)), sizes}, true);
+}
+
+void convert_depth_to_space(const Call& call) {
+  auto op = std::make_shared<DepthToSpace>();
+  op->block = positive(call.required_options<schema::DepthToSpaceOptions>().block_size(), "block size");
+  call.emit(std::move(op), {call.writer.as_image(call.input(0))}, true);
+}
+
+void convert_space_to_depth(const Call& call) {
+  auto op = std::make_shared<SpaceToDepth>();
+  op->block = positive(call.required_options<schema::SpaceToDepthOptions>().block_size(), "block size");
+  call.emit(std::move(op), {call.writer.as_image(call.input(0))}, true);
+}
+
+}  // namespace vellum::tflite

@@ -1,0 +1,12 @@
+// Sparse weights: Kjolstad et al., The Tensor Algebra Compiler, OOPSLA 2017, as TFLite stores it.
+#pragma once
+
+#include "graph/tensor.hpp"
+#include "import/tflite/schema.hpp"
+
+namespace vellum::tflite {
+
+// The dense tensor of `shape` whose stored elements are `values`, in the order that `sparsity` walks them.
+HostTensor densify(const schema::Sparsity& sparsity, const HostTensor& values, const Shape& shape);
+
+}  // namespace vellum::tflite

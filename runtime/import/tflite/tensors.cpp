@@ -1,0 +1,136 @@
+#include "import/tflite/tensors.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "graph/operator_support.hpp"
+#include "import/tflite/sparse.hpp"
+
+namespace vellum::tflite {
+
+std::string quoted(const std::string& name) {
+  constexpr size_t kLongest = 200;
+  std::string text = "'";
+  for (const char c : name.substr(0, kLongest)) {
+    const auto byte = static_cast<unsigned char>(c);
+    text += byte < 0x20 || byte == 0x7f ? '?' : c;
+  }
+  if (name.size() > kLongest) text += "...";
+  return text + "'";
+}
+
+std::string tensor_name(const schema::Tensor& tensor) {
+  return tensor.name() == nullptr ? std::string() : tensor.name()->str();
+}
+
+DType to_dtype(schema::TensorType type) {
+  using schema::TensorType;
+  switch (type) {
+    case TensorType::float32:
+      return DType::f32;
+    case TensorType::float16:
+      return DType::f16;
+    case TensorType::float64:
+      return DType::f64;
+    case TensorType::int64:
+      return DType::i64;
+    case TensorType::int32:
+      return DType::i32;
+    case TensorType::int16:
+      return DType::i16;
+    case TensorType::int8:
+      return DType::i8;
+    case TensorType::uint64:
+      return DType::u64;
+    case TensorType::uint32:
+      return DType::u32;
+    case TensorType::uint16:
+      return DType::u16;
+    case TensorType::uint8:
+      return DType::u8;
+    case TensorType::boolean:
+      return DType::boolean;
+    default:
+      break;
+  }
+  refuse_unsupported("elements of TFLite type " + std::to_string(static_cast<int>(type)) +
+                     " (string, complex, 4-bit, bfloat16, resource, ...) are not supported");
+}
+
+Shape read_shape(const schema::Tensor& tensor) {
+  const auto* dims = tensor.shape();
+  const auto* open = tensor.shape_signature();
+  Shape shape;
+  for (flatbuffers::uoffset_t i = 0; dims != nullptr && i < dims->size(); ++i) {
+    const bool is_open = open != nullptr && open->size() == dims->size() && open->Get(i) == -1;
+    if (!is_open && dims->Get(i) < 0) refuse_model("negative dimension " + std::to_string(dims->Get(i)));
+    shape.push_back(is_open ? kUnknownDim : dims->Get(i));
+  }
+  if (shape.size() > 8) refuse_model(std::to_string(shape.size()) + " dimensions");
+  return shape;
+}
+
+namespace {
+
+std::span<const std::byte> buffer_bytes(const schema::Model& model, const schema::Tensor& tensor,
+                                        std::span<const std::byte> file) {
+  const auto* buffers = model.buffers();
+  if (tensor.buffer() == 0 || buffers == nullptr) return {};
+  if (tensor.buffer() >= buffers->size() || buffers->Get(tensor.buffer()) == nullptr) {
+    refuse_model("there is no buffer " + std::to_string(tensor.buffer()));
+  }
+  const schema::Buffer& buffer = *buffers->Get(tensor.buffer());
+  if (buffer.offset() > 1) {
+    if (buffer.offset() > file.size() || buffer.size() > file.size() - buffer.offset()) {
+      refuse_model("buffer " + std::to_string(tensor.buffer()) + " lies outside the file");
+    }
+    return file.subspan(static_cast<size_t>(buffer.offset()), static_cast<size_t>(buffer.size()));
+  }
+  if (buffer.data() == nullptr) return {};
+  return std::as_bytes(std::span(buffer.data()->data(), buffer.data()->size()));
+}
+
+HostTensor copy_elements(DType dtype, Shape shape, std::span<const std::byte> bytes) {
+  // Before anything is allocated: a damaged shape may be of any size.
+  const uint64_t needed = static_cast<uint64_t>(checked_element_count(shape)) * size_of(dtype);
+  if (needed != bytes.size()) {
+    refuse_model("it holds " + std::to_string(bytes.size()) + " bytes, but " +
+                 to_string(TensorType{dtype, shape}) + " needs " + std::to_string(needed));
+  }
+  HostTensor result(dtype, std::move(shape));
+  std::memcpy(result.mutable_data(), bytes.data(), bytes.size());
+  if constexpr (std::endian::native == std::endian::big) {
+    const auto element = static_cast<std::ptrdiff_t>(size_of(dtype));
+    std::byte* data = result.mutable_data();
+    for (std::byte* end = data + bytes.size(); data != end; data += element) {
+      std::reverse(data, data + element);
+    }
+  }
+  // A stored bool is any byte; the rest of the library relies on 0 and 1.
+  if (dtype == DType::boolean) {
+    for (uint8_t& byte : result.mutable_as<uint8_t>()) byte = byte != 0;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::optional<HostTensor> read_constant(const schema::Model& model, const schema::Tensor& tensor,
+                                        std::span<const std::byte> file) {
+  const auto bytes = buffer_bytes(model, tensor, file);
+  if (bytes.empty()) return std::nullopt;
+  const DType dtype = to_dtype(tensor.type());
+  const Shape shape = read_shape(tensor);
+  if (!is_known(shape)) refuse_model("a constant has an open dimension");
+  if (tensor.sparsity() == nullptr) return copy_elements(dtype, shape, bytes);
+  const auto stored = static_cast<int64_t>(bytes.size() / size_of(dtype));
+  // Real weights are rarely sparser than 1 in 10; a damaged shape must not make us allocate without end.
+  constexpr int64_t kSparsest = 4096;
+  if (checked_element_count(shape) / kSparsest > stored) refuse_model("sparse tensor: hardly any elements");
+  return densify(*tensor.sparsity(),
+                 copy_elements(dtype, {stored}, bytes.first(static_cast<size_t>(stored) * size_of(dtype))),
+                 shape);
+}
+
+}  // namespace vellum::tflite

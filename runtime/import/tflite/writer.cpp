@@ -1,0 +1,216 @@
+#include "import/tflite/writer.hpp"
+
+#include <algorithm>
+
+#include "graph/transpose.hpp"
+#include "import/tflite/tensors.hpp"
+
+namespace vellum::tflite {
+namespace {
+
+const Ints kToImage{0, 3, 1, 2}, kToFile{0, 2, 3, 1};
+
+}  // namespace
+
+HostTensor permuted(const HostTensor& tensor, const Ints& order) {
+  Transpose transpose;
+  transpose.perm = order;
+  const HostTensor* input = &tensor;
+  return transpose.evaluate(std::span(&input, 1))[0];
+}
+
+HostTensor to_image_order(const HostTensor& tensor) {
+  Shape shape = tensor.shape();
+  if (shape.size() < 4) shape.insert(shape.begin(), 4 - shape.size(), 1);
+  return permuted(tensor.reshaped(shape), kToImage);
+}
+
+int64_t image_axis(int64_t axis) {
+  constexpr int64_t kAxes[] = {0, 2, 3, 1};
+  return kAxes[axis];
+}
+
+Writer::Writer(const schema::Model& model, std::span<const std::byte> file) {
+  const schema::SubGraph& subgraph = *model.subgraphs()->Get(0);
+  if (subgraph.name() != nullptr) graph_.name = subgraph.name()->str();
+  read_tensors(model, file);
+  mark_interface(subgraph.inputs(), "input", inputs_);
+  mark_interface(subgraph.outputs(), "output", outputs_);
+  if (outputs_.empty()) refuse_model("the graph has no outputs");
+  for (const int32_t id : inputs_) {
+    Tensor& input = at(id);
+    if (input.constant) refuse_model("graph input " + quoted(input.name) + " is a constant");
+    if (input.file != kNoValue) refuse_model("graph input " + quoted(input.name) + " is there twice");
+    input.file = graph_.add_value(input.name, input.type, true);
+    graph_.inputs.push_back(input.file);
+  }
+}
+
+void Writer::read_tensors(const schema::Model& model, std::span<const std::byte> file) {
+  const auto* tensors = model.subgraphs()->Get(0)->tensors();
+  if (tensors == nullptr) refuse_model("the graph has no tensors");
+  for (const schema::Tensor* entry : *tensors) {
+    Tensor tensor;
+    const std::string name = tensor_name(*entry);
+    try {
+      tensor.type = {to_dtype(entry->type()), read_shape(*entry)};
+      if (entry->is_variable()) refuse_unsupported("variables that live from one run to the next");
+      const auto* quantization = entry->quantization();
+      const bool has_scale =
+          quantization != nullptr && quantization->scale() != nullptr && quantization->scale()->size() > 0;
+      if (has_scale && !is_float(tensor.type.dtype)) {
+        refuse_unsupported("it is quantised; this version of Vellum reads float32 and float16 TFLite models");
+      }
+      tensor.constant = read_constant(model, *entry, file);
+    } catch (const Error& error) {
+      throw Error(error.code(), "tensor " + quoted(name) + ": " + error.what());
+    }
+    tensor.name = unique(name.empty() ? "tensor_" + std::to_string(tensors_.size()) : name);
+    tensors_.push_back(std::move(tensor));
+  }
+}
+
+void Writer::mark_interface(const flatbuffers::Vector<int32_t>* ids, const char* what,
+                            std::vector<int32_t>& list) {
+  for (flatbuffers::uoffset_t i = 0; ids != nullptr && i < ids->size(); ++i) {
+    const int32_t id = ids->Get(i);
+    if (id < 0 || static_cast<size_t>(id) >= tensors_.size()) {
+      refuse_model("graph " + std::string(what) + " " + std::to_string(id) + " is no tensor of the file");
+    }
+    at(id).is_interface = true;
+    list.push_back(id);
+  }
+}
+
+const Writer::Tensor& Writer::at(int32_t tensor) const {
+  if (tensor < 0 || static_cast<size_t>(tensor) >= tensors_.size()) {
+    refuse_model("tensor " + std::to_string(tensor) + " does not exist");
+  }
+  return tensors_[static_cast<size_t>(tensor)];
+}
+
+Writer::Tensor& Writer::at(int32_t tensor) {
+  return const_cast<Tensor&>(static_cast<const Writer&>(*this).at(tensor));
+}
+
+const TensorType& Writer::type(int32_t tensor) const { return at(tensor).type; }
+
+std::string Writer::name_of(int32_t tensor) const { return at(tensor).name; }
+
+const HostTensor* Writer::constant(int32_t tensor) const {
+  const Tensor& entry = at(tensor);
+  return entry.constant ? &*entry.constant : nullptr;
+}
+
+Ints Writer::constant_ints(int32_t tensor, std::string_view what) const {
+  const HostTensor* value = constant(tensor);
+  if (value == nullptr) {
+    refuse_unsupported(std::string(what) + " (" + quoted(name_of(tensor)) + ") is computed at run time");
+  }
+  if (is_float(value->dtype())) refuse_model(std::string(what) + " holds no integers");
+  return value->to_ints();
+}
+
+void Writer::set_constant(int32_t tensor, HostTensor value) {
+  Tensor& entry = at(tensor);
+  if (entry.constant || entry.file != kNoValue || entry.image != kNoValue) {
+    refuse_model("tensor " + quoted(entry.name) + " is computed twice");
+  }
+  entry.type = value.type();
+  entry.constant = std::move(value);
+}
+
+bool Writer::held_as_image(int32_t tensor) const { return at(tensor).image != kNoValue; }
+
+ValueId Writer::in_file_order(int32_t tensor) {
+  Tensor& entry = at(tensor);
+  if (entry.file != kNoValue) return entry.file;
+  const std::string name = value_name(entry, false);
+  if (entry.constant) return entry.file = graph_.add_constant(name, *entry.constant);
+  if (entry.image == kNoValue) {
+    refuse_model("tensor " + quoted(entry.name) + " is used before it is computed");
+  }
+  auto transpose = std::make_shared<Transpose>();
+  transpose->perm = kToFile;
+  entry.file = graph_.add_value(name);
+  add_node(std::move(transpose), {entry.image}, {entry.file});
+  return entry.file;
+}
+
+ValueId Writer::as_image(int32_t tensor) {
+  Tensor& entry = at(tensor);
+  if (entry.image != kNoValue) return entry.image;
+  if (entry.type.shape.size() != 4) {
+    refuse_model("tensor " + quoted(entry.name) + " has " + std::to_string(entry.type.shape.size()) +
+                 " dimensions, expected N x H x W x C");
+  }
+  const std::string name = value_name(entry, true);
+  if (entry.constant) return entry.image = graph_.add_constant(name, to_image_order(*entry.constant));
+  if (entry.file == kNoValue) {
+    refuse_model("tensor " + quoted(entry.name) + " is used before it is computed");
+  }
+  auto transpose = std::make_shared<Transpose>();
+  transpose->perm = kToImage;
+  entry.image = graph_.add_value(name);
+  add_node(std::move(transpose), {entry.file}, {entry.image});
+  return entry.image;
+}
+
+ValueId Writer::define(int32_t tensor, bool image) {
+  Tensor& entry = at(tensor);
+  if (entry.constant || entry.file != kNoValue || entry.image != kNoValue) {
+    refuse_model("tensor " + quoted(entry.name) + " is computed twice");
+  }
+  if (image && entry.type.shape.size() != 4) {
+    refuse_model("tensor " + quoted(entry.name) + " has " + std::to_string(entry.type.shape.size()) +
+                 " dimensions, expected N x H x W x C");
+  }
+  const ValueId id = graph_.add_value(value_name(entry, image));
+  (image ? entry.image : entry.file) = id;
+  return id;
+}
+
+ValueId Writer::add_constant(const std::string& name, HostTensor value) {
+  return graph_.add_constant(unique(name), std::move(value));
+}
+
+ValueId Writer::add_value(const std::string& name) { return graph_.add_value(unique(name)); }
+
+void Writer::add_node(std::shared_ptr<const Operator> op, std::vector<ValueId> inputs,
+                      std::vector<ValueId> outputs) {
+  Node node;
+  for (const ValueId id : outputs) {
+    if (id != kNoValue && node.name.empty()) node.name = graph_.values[id].name;
+  }
+  node.op = std::move(op);
+  node.inputs = std::move(inputs);
+  node.outputs = std::move(outputs);
+  graph_.nodes.push_back(std::move(node));
+}
+
+std::string Writer::unique(const std::string& name) {
+  std::string result = name;
+  for (int i = 2; !names_.insert(result).second; ++i) result = name + "_" + std::to_string(i);
+  return result;
+}
+
+// The file's name goes to the order that the user sees, or else to the first one that is held.
+std::string Writer::value_name(const Tensor& tensor, bool image) {
+  const bool first = tensor.file == kNoValue && tensor.image == kNoValue;
+  if (tensor.is_interface ? !image : first) return tensor.name;
+  return unique(tensor.name + (image ? "_nchw" : "_nhwc"));
+}
+
+Graph Writer::finish() {
+  for (const int32_t id : outputs_) {
+    const ValueId value = in_file_order(id);
+    if (std::find(graph_.outputs.begin(), graph_.outputs.end(), value) != graph_.outputs.end()) {
+      refuse_model("graph output " + quoted(name_of(id)) + " is there twice");
+    }
+    graph_.outputs.push_back(value);
+  }
+  check(graph_);
+  return std::move(graph_);
+}
+
+}  // namespace vellum::tflite

@@ -1,0 +1,76 @@
+// The graph that an import writes: which value holds a tensor of the file, and in which order of dimensions.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "graph/graph.hpp"
+#include "graph/operator_support.hpp"
+#include "import/tflite/schema.hpp"
+
+namespace vellum::tflite {
+
+// Tensors with four dimensions are images to convolutions, pools and resizing: N, H, W, C in the file, N, C,
+// H, W in the graph. A tensor is held in the order that its operator gave it, and a Transpose is written
+// where another operator needs the other one.
+class Writer {
+ public:
+  Writer(const schema::Model& model, std::span<const std::byte> file);
+
+  size_t rank(int32_t tensor) const { return type(tensor).shape.size(); }
+  // As the file says.
+  const TensorType& type(int32_t tensor) const;
+  // The value where it is known: stored in the file, or computed from such by DEQUANTIZE or DENSIFY.
+  const HostTensor* constant(int32_t tensor) const;
+  // The elements of such a tensor that decides a shape; throws Error(unsupported) where it is computed.
+  Ints constant_ints(int32_t tensor, std::string_view what) const;
+  void set_constant(int32_t tensor, HostTensor value);
+
+  bool held_as_image(int32_t tensor) const;
+  ValueId in_file_order(int32_t tensor);
+  ValueId as_image(int32_t tensor);  // four dimensions only
+  ValueId in_order(int32_t tensor, bool image) { return image ? as_image(tensor) : in_file_order(tensor); }
+
+  ValueId add_constant(const std::string& name, HostTensor value);
+  ValueId add_value(const std::string& name);
+  void add_node(std::shared_ptr<const Operator> op, std::vector<ValueId> inputs,
+                std::vector<ValueId> outputs);
+  // The value that an operator is to compute `tensor` as.
+  ValueId define(int32_t tensor, bool image);
+
+  std::string name_of(int32_t tensor) const;
+  Graph finish();
+
+ private:
+  struct Tensor {
+    TensorType type;
+    std::string name;
+    std::optional<HostTensor> constant;
+    ValueId file = kNoValue, image = kNoValue;
+    bool is_interface = false;  // a graph input or output: its name belongs to the file's order
+  };
+
+  const Tensor& at(int32_t tensor) const;
+  Tensor& at(int32_t tensor);
+  std::string unique(const std::string& name);
+  std::string value_name(const Tensor& tensor, bool image);
+  void read_tensors(const schema::Model& model, std::span<const std::byte> file);
+  void mark_interface(const flatbuffers::Vector<int32_t>* ids, const char* what, std::vector<int32_t>& list);
+
+  Graph graph_;
+  std::vector<Tensor> tensors_;
+  std::vector<int32_t> inputs_, outputs_;
+  std::unordered_set<std::string> names_;
+};
+
+// The elements of an NHWC tensor in the order NCHW; lower ranks are first filled up with leading ones, as
+// broadcasting does.
+HostTensor to_image_order(const HostTensor& tensor);
+HostTensor permuted(const HostTensor& tensor, const Ints& order);
+// Where dimension `axis` of the file's order is in an image.
+int64_t image_axis(int64_t axis);
+
+}  // namespace vellum::tflite
