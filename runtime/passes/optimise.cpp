@@ -23,6 +23,7 @@ Graph optimise(Graph graph, const InputShapes& shapes) {
   remove_identities(graph);
   merge_reshapes(graph);
   remove_identities(graph);  // two transpositions may have cancelled out
+  fuse_activation_patterns(graph);
   concat_zeros_to_pad(graph);
   fuse_pad(graph);
   fold_linear_chains(graph);

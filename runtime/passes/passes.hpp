@@ -25,6 +25,8 @@ void fuse_bias(Graph& graph);        // Add or Sub of a per-channel constant aft
 void fuse_residual(Graph& graph);    // Add of a tensor to a 1x1 Conv's result into the Conv
 void fuse_activations(
     Graph& graph);            // activation into its producer, where the producer can (with_activation)
+void fuse_activation_patterns(
+    Graph& graph);  // SiLU, HardSwish and Gelu that are spelt out: one operator each
 void fuse_pad(Graph& graph);  // Pad with zeros before a Conv into the Conv's pads
 void concat_zeros_to_pad(
     Graph& graph);  // Concat of a tensor with constant zeros: a Pad, which stores no zeros
