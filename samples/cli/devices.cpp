@@ -4,8 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "common/files.hpp"
 #include "options.hpp"
 #include "output.hpp"
+#include "vellum/caps.hpp"
 
 namespace vellum::cli {
 namespace {
@@ -49,9 +51,17 @@ Command add_devices(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
       app.add_subcommand("devices", "What Vulkan devices there are, and what Vellum will use of each");
+  auto save_caps = std::make_shared<std::string>();
+  command->add_option(
+      "--save-caps", *save_caps,
+      "write what Vellum believes of --device (default: what it would choose) to a caps file");
   add_options(*command, *options, "as for the other commands; means nothing here");
-  return {command, [options] {
+  return {command, [options, save_caps] {
             std::vector<DeviceInfo> found;
+            if (!save_caps->empty()) {
+              const std::string text = Caps::of(OpenedDevice(*options).device()).json();
+              samples::write_file(*save_caps, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+            }
             if (options->device.empty() && options->limits.empty())
               found = devices();
             else

@@ -5,8 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "common/files.hpp"
 #include "options.hpp"
 #include "output.hpp"
+#include "vellum/caps.hpp"
 
 namespace vellum::cli {
 namespace {
@@ -15,6 +17,7 @@ struct Arguments {
   Options options;
   std::string model;
   std::string stage;
+  std::string caps;
 };
 
 std::string join(const std::vector<Shape>& shapes) {
@@ -88,10 +91,21 @@ nlohmann::json to_json(const Model& model, const std::vector<NodeInfo>& nodes) {
           {"operators", totals.operators}};
 }
 
-void print_stage(const Arguments& arguments, const Model& model) {
+Caps read_caps(const std::string& name) {
+  if (name == "android_baseline_2022") return Caps::android_baseline_2022();
+  const std::vector<uint8_t> bytes = samples::read_file(name);
+  return Caps::parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, name);
+}
+
+std::string stage_text(const Arguments& arguments, const Model& model) {
+  const SessionOptions options = session_options(arguments.options);
+  if (!arguments.caps.empty()) return describe(model, arguments.stage, options, read_caps(arguments.caps));
   const std::optional<OpenedDevice> device = open_if_named(arguments.options);
-  const std::string text = describe(model, arguments.stage, session_options(arguments.options),
-                                    device ? &device->device() : nullptr);
+  return describe(model, arguments.stage, options, device ? &device->device() : nullptr);
+}
+
+void print_stage(const Arguments& arguments, const Model& model) {
+  const std::string text = stage_text(arguments, model);
   if (!arguments.options.json) return print(text);
   nlohmann::json lines = nlohmann::json::array();
   for (size_t begin = 0; begin < text.size();) {
@@ -103,6 +117,8 @@ void print_stage(const Arguments& arguments, const Model& model) {
 }
 
 void inspect(const Arguments& arguments) {
+  if (!arguments.caps.empty() && arguments.stage.empty())
+    throw Error(ErrorCode::invalid_argument, "--caps needs --stage graph or program");
   const Model model = Model::load(arguments.model);
   if (!arguments.stage.empty()) return print_stage(arguments, model);
   const std::vector<NodeInfo> nodes = model.nodes(input_shapes(arguments.options));
@@ -122,6 +138,9 @@ Command add_inspect(CLI::App& app) {
   command
       ->add_option("--stage", arguments->stage, "graph (as optimised), program (dispatches) or plan (memory)")
       ->check(CLI::IsMember({"graph", "program", "plan"}));
+  command->add_option(
+      "--caps", arguments->caps,
+      "android_baseline_2022, or a file of `vellum devices --save-caps`: the device of --stage program");
   add_options(*command, arguments->options, "of --stage plan, see docs/planner.md");
   command->footer(
       "Examples:\n  vellum inspect model.onnx\n  vellum inspect model.onnx --shape image=1x3x224x224 "

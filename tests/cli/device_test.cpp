@@ -201,5 +201,30 @@ TEST_F(OnDevice, ProfileWritesAPageAndATrace) {
   EXPECT_EQ(slices["task"], document["dispatches"]);
 }
 
+TEST_F(OnDevice, CapsFilesStandForTheDevice) {
+  const std::string model = save(small_model()), caps = path("caps.json");
+  ASSERT_EQ(run_tool(with({"devices", "--device", "0", "--save-caps", caps})).status, 0);
+  const json there = run_json(with({"inspect", model, "--stage", "program", "--device", "0"}));
+  EXPECT_EQ(run_json({"inspect", model, "--stage", "program", "--caps", caps}), there);
+  json document = json::parse(std::ifstream(folder / "caps.json"));
+  const auto refused = [&](const json& changed, const std::vector<std::string>& parts) {
+    std::ofstream(folder / "bad.json") << changed.dump();
+    EXPECT_TRUE(fails({"inspect", model, "--stage", "program", "--caps", path("bad.json")}, 1, parts));
+  };
+  json changed = document;
+  changed.erase("max_shared_memory_bytes");
+  refused(changed, {"bad.json", "max_shared_memory_bytes"});
+  changed = document;
+  changed["max_image_dimension_2d"] = uint64_t{1} << 40;
+  refused(changed, {"max_image_dimension_2d", "4294967295"});
+  changed = document;
+  changed["vellum_caps"] = 99;
+  refused(changed, {"version 99"});
+  changed = document;
+  changed["max_wings"] = 2;
+  refused(changed, {"max_wings"});
+  refused(json::array(), {"--save-caps"});
+}
+
 }  // namespace
 }  // namespace vellum::test

@@ -1,0 +1,46 @@
+#include "vellum/caps.hpp"
+
+#include "api/guard.hpp"
+#include "api/impl.hpp"
+#include "caps/caps_json.hpp"
+
+namespace vellum {
+
+struct Caps::Impl {
+  DeviceCaps caps;
+};
+
+Caps Caps::of(const Device& device) {
+  return guard([&] { return Caps(std::make_shared<const Impl>(Impl{device.impl()->context->caps()})); });
+}
+
+Caps Caps::android_baseline_2022() {
+  return guard([] {
+    Impl impl;  // the defaults are the profile
+    impl.caps.name = "Android Baseline 2022";
+    impl.caps.api_version = 1u << 22 | 1u << 12;
+    return Caps(std::make_shared<const Impl>(impl));
+  });
+}
+
+Caps Caps::parse(std::string_view json, const std::string& source) {
+  return guard([&] { return Caps(std::make_shared<const Impl>(Impl{caps_from_json(json, source)})); });
+}
+
+std::string Caps::json() const {
+  return guard([&] { return to_json(impl_->caps); });
+}
+
+std::string describe(const Model& model, std::string_view stage, const SessionOptions& options,
+                     const Caps& caps) {
+  if (stage == "graph") return describe(model, stage, options);
+  return guard([&] {
+    if (stage != "program")
+      throw Error(
+          ErrorCode::invalid_argument,
+          "stage '" + std::string(stage) + "' cannot be shown from a caps file; graph and program can");
+    return to_text(make_program(model, caps.impl()->caps, options));
+  });
+}
+
+}  // namespace vellum

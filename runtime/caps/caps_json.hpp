@@ -1,0 +1,18 @@
+// DeviceCaps as a JSON document, so that a device's plans can be made on a machine that has no such device.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "caps/device_caps.hpp"
+
+namespace vellum {
+
+// {"vellum_caps": version, one member for each field of DeviceCaps under its own name}
+std::string to_json(const DeviceCaps& caps);
+
+// `source` stands for the document in messages. Error(invalid_argument) names what is missing, unknown, of
+// another type or out of range: half a device must not pass for a whole one.
+DeviceCaps caps_from_json(std::string_view text, const std::string& source);
+
+}  // namespace vellum

@@ -1,0 +1,47 @@
+#include "caps/caps_json.hpp"
+
+#include <gtest/gtest.h>
+
+#include "vellum/error.hpp"
+
+namespace vellum {
+namespace {
+
+TEST(CapsJson, WhatIsWrittenIsReadBack) {
+  DeviceCaps caps;
+  caps.name = "A \"device\" <of> sorts";
+  caps.driver = "driver 1.2";
+  caps.type = DeviceType::integrated_gpu;
+  caps.pipeline_cache_uuid[3] = 200;
+  caps.max_storage_buffer_range = uint64_t{1} << 40;
+  caps.max_workgroup_size = {1024, 512, 64};
+  caps.timestamp_period_ns = 52.083f;
+  caps.unified_memory = true;
+  caps.prefers_images = false;
+  const std::string text = to_json(caps);
+  const DeviceCaps read = caps_from_json(text, "caps.json");
+  EXPECT_EQ(to_json(read), text);
+  EXPECT_EQ(read.name, caps.name);
+  EXPECT_EQ(read.type, caps.type);
+  EXPECT_EQ(read.pipeline_cache_uuid, caps.pipeline_cache_uuid);
+  EXPECT_EQ(read.max_storage_buffer_range, caps.max_storage_buffer_range);
+  EXPECT_EQ(read.max_workgroup_size, caps.max_workgroup_size);
+  EXPECT_EQ(read.timestamp_period_ns, caps.timestamp_period_ns);
+  EXPECT_TRUE(read.unified_memory);
+  EXPECT_FALSE(read.prefers_images);
+}
+
+TEST(CapsJson, DamagedFilesAreRefused) {
+  const std::string text = to_json(DeviceCaps{});
+  for (size_t length = 0; length + 2 < text.size(); length += 7)
+    EXPECT_THROW(caps_from_json(std::string_view(text).substr(0, length), "cut.json"), Error) << length;
+  DeviceCaps caps;
+  caps.buffer_image_granularity = 3;
+  EXPECT_THROW(caps_from_json(to_json(caps), "odd.json"), Error);
+  caps = {};
+  caps.max_allocation_bytes = 0;
+  EXPECT_THROW(caps_from_json(to_json(caps), "zero.json"), Error);
+}
+
+}  // namespace
+}  // namespace vellum
