@@ -6,7 +6,7 @@
 namespace vellum::test {
 namespace {
 
-MemoryReport memory_of(const ReferenceModel& which, MemoryMode mode, StorageChoice storage) {
+MemoryReport memory_of(const FetchedModel& which, MemoryMode mode, StorageChoice storage) {
   const Reference reference = load_reference(which);
   SessionOptions options;
   options.memory = mode;
@@ -16,8 +16,9 @@ MemoryReport memory_of(const ReferenceModel& which, MemoryMode mode, StorageChoi
 
 TEST(Memory, SharedObjectsTakeUnderAQuarterOfNaiveForBlazeFaceBack) {
   for (const StorageChoice storage : {StorageChoice::image2d, StorageChoice::buffer}) {
-    const MemoryReport shared = memory_of(kBlazeFaceBack, MemoryMode::shared_objects, storage);
-    const MemoryReport naive = memory_of(kBlazeFaceBack, MemoryMode::naive, storage);
+    const MemoryReport shared =
+        memory_of(fetched_model("blazeface_back"), MemoryMode::shared_objects, storage);
+    const MemoryReport naive = memory_of(fetched_model("blazeface_back"), MemoryMode::naive, storage);
     EXPECT_LT(shared.allocated_bytes * 4, naive.allocated_bytes);
     EXPECT_LT(shared.planned_bytes * 4, shared.naive_bytes);
     EXPECT_EQ(naive.planned_bytes, shared.naive_bytes);
@@ -25,7 +26,7 @@ TEST(Memory, SharedObjectsTakeUnderAQuarterOfNaiveForBlazeFaceBack) {
 }
 
 TEST(Memory, PlanLiesBetweenItsBoundAndWhatIsAllocated) {
-  for (const ReferenceModel& which : {kBlazeFaceFront, kBlazeFaceBack, kMlsdTiny}) {
+  for (const FetchedModel& which : small_fetched_models()) {
     const MemoryReport report = memory_of(which, MemoryMode::shared_objects, StorageChoice::automatic);
     EXPECT_GE(report.planned_bytes, report.lower_bound_bytes);
     EXPECT_LE(report.planned_bytes, report.naive_bytes);

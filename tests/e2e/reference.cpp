@@ -5,37 +5,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
 #include <mutex>
 #include <span>
 
-#include "common/npy.hpp"
+#include "e2e/decision.hpp"
 
 namespace vellum::test {
 namespace {
 
 std::mutex messages_mutex;
 std::vector<std::string> messages;
-
-std::filesystem::path test_data() {
-  const char* folder = std::getenv("VELLUM_TEST_DATA");
-  if (!folder) throw std::runtime_error("VELLUM_TEST_DATA is not set; run the tests through ctest");
-  return folder;
-}
-
-std::string sanitised(std::string name) {
-  for (char& c : name)
-    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '_' && c != '-') c = '_';
-  return name;
-}
-
-Tensor read_tensor(const std::filesystem::path& file) {
-  const samples::NpyArray array = samples::read_npy(file);
-  EXPECT_EQ(array.dtype, "float32") << file;
-  Tensor tensor(DType::f32, Shape(array.shape.begin(), array.shape.end()));
-  std::memcpy(tensor.mutable_data(), array.data.data(), array.data.size());
-  return tensor;
-}
 
 Distance distance(std::span<const float> got, std::span<const float> want) {
   Distance result;
@@ -64,18 +43,22 @@ Device open_device() {
 
 }  // namespace
 
-Reference load_reference(const ReferenceModel& which) {
-  const std::filesystem::path folder = test_data() / "references" / which.folder;
-  Reference reference{Model::load(test_data() / "models" / which.file), {}, {}, {}};
-  reference.inputs[reference.model.inputs().at(0).name] = read_tensor(folder / "input.npy");
+Reference load_reference(const FetchedModel& which) {
+  Reference reference{Model::load(which.model()), which.decision, {}, {}, {}};
+  reference.inputs[reference.model.inputs().at(0).name] = which.input();
   for (const TensorInfo& output : reference.model.outputs()) {
-    const std::string file = sanitised(output.name) + ".npy";
-    const Tensor tensor = read_tensor(folder / file);
-    const Tensor unoptimised = read_tensor(folder / "unoptimised" / file);
-    reference.rounding[output.name] = distance(unoptimised.as<float>(), tensor.as<float>());
+    const Tensor tensor = which.output(output.name);
+    reference.rounding[output.name] =
+        distance(which.output_rounded_otherwise(output.name).as<float>(), tensor.as<float>());
     reference.outputs[output.name] = tensor;
   }
   return reference;
+}
+
+SessionOptions options_for(const Reference& reference) {
+  SessionOptions options;
+  for (const auto& [name, tensor] : reference.inputs) options.input_shapes[name] = tensor.shape();
+  return options;
 }
 
 const Device& device() {
@@ -90,6 +73,7 @@ void expect_no_validation_messages() {
 }
 
 void expect_close(const std::map<std::string, Tensor>& got, const Reference& reference, Precision precision) {
+  EXPECT_EQ(differs(reference.decision, got, reference.outputs), "");
   const double tolerance = precision == Precision::fp16 ? 2e-2 : 1e-4;
   const double roundoff = precision == Precision::fp16 ? 8192 : 1;  // half: 2^-11, float: 2^-24
   ASSERT_EQ(got.size(), reference.outputs.size());
@@ -104,11 +88,6 @@ void expect_close(const std::map<std::string, Tensor>& got, const Reference& ref
     EXPECT_LE(found.root_mean_square, std::max(tolerance, 3 * roundoff * rounding.root_mean_square))
         << "output '" << name << "'";
   }
-}
-
-bool on_swiftshader() {
-  const char* driver = std::getenv("VELLUM_TEST_DRIVER");
-  return driver && std::string(driver) == "swiftshader";
 }
 
 }  // namespace vellum::test

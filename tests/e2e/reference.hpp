@@ -2,23 +2,14 @@
 // on.
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "support/fetched_model.hpp"
 #include "vellum/vellum.hpp"
 
 namespace vellum::test {
-
-struct ReferenceModel {
-  std::string folder;  // under references/ of the test data
-  std::string file;    // under models/
-};
-
-inline const ReferenceModel kBlazeFaceFront{"blazeface_front", "face_detection_front_128x128_barracuda.onnx"};
-inline const ReferenceModel kBlazeFaceBack{"blazeface_back", "face_detection_back_256x256_barracuda.onnx"};
-inline const ReferenceModel kMlsdTiny{"mlsd_tiny", "mlsd_320x320_tiny.onnx"};
 
 // Over the elements of a tensor: |difference| / max(1, |wanted|).
 struct Distance {
@@ -28,13 +19,16 @@ struct Distance {
 
 struct Reference {
   Model model;
+  Decision decision;
   std::map<std::string, Tensor> inputs, outputs;  // by the model's own names
   // How far ONNX Runtime without its optimiser lies from ONNX Runtime with it: the same mathematics in fp32,
   // rounded in another order. Two correct engines may well lie that far apart.
   std::map<std::string, Distance> rounding;
 };
 
-Reference load_reference(const ReferenceModel& which);
+Reference load_reference(const FetchedModel& which);
+// The session options that give the model's inputs the shapes of the reference.
+SessionOptions options_for(const Reference& reference);
 
 // The device of the ctest entry, validated; any validation message is recorded and fails the test that asks
 // for expect_no_validation_messages().
@@ -45,9 +39,7 @@ void expect_no_validation_messages();
 // |reference|), where the output is determined that well. Not all are: ONNX Runtime with and without its
 // optimiser differ by 1.6e-3 in M-LSD's offsets, and fp16 rounds 2^13 times as coarsely as fp32. Where that
 // difference, scaled to the precision, is coarser than the tolerance, up to three times as much is accepted,
-// of the largest distance and of the root mean square alike.
+// of the largest distance and of the root mean square alike. The decision is the same in any case.
 void expect_close(const std::map<std::string, Tensor>& got, const Reference& reference, Precision precision);
-
-bool on_swiftshader();
 
 }  // namespace vellum::test

@@ -39,7 +39,7 @@ std::vector<std::vector<float>> outputs_of(Executor& executor, const HostTensor&
 TEST(ExecutorMemory, AllThatVulkanGivesIsAccountedFor) {
   Interposer vulkan;
   const auto context = interposed_context(vulkan);
-  for (const FetchedModel& model : fetched_models())
+  for (const FetchedModel& model : small_fetched_models())
     for (const MemoryMode mode : {MemoryMode::shared_objects, MemoryMode::naive})
       for (const StorageChoice storage :
            {StorageChoice::image2d, StorageChoice::image3d, StorageChoice::buffer}) {
@@ -56,7 +56,7 @@ TEST(ExecutorMemory, AllThatVulkanGivesIsAccountedFor) {
 }
 
 TEST(ExecutorMemory, RunningOutAtAnyAllocationIsAnErrorAndLeaksNothing) {
-  const FetchedModel& model = fetched_models().front();
+  const FetchedModel& model = fetched_model("blazeface_front");
   for (uint32_t successes = 0; successes < 4; ++successes) {
     Interposer vulkan;
     const auto context = interposed_context(vulkan);
@@ -72,7 +72,7 @@ TEST(ExecutorMemory, RunningOutAtAnyAllocationIsAnErrorAndLeaksNothing) {
 }
 
 TEST(ExecutorMemory, WorksWhereTheHostCannotReachDeviceMemory) {
-  const FetchedModel& model = fetched_models().front();
+  const FetchedModel& model = fetched_model("blazeface_front");
   Executor unified(test_context(), program_of(model, *test_context(), StorageChoice::buffer), {});
   const auto want = outputs_of(unified, model.input());
   Interposer vulkan;
@@ -132,7 +132,7 @@ TEST(HostCall, RunsBetweenDispatchesWithAWarning) {
 }
 
 TEST(Timestamps, CoverEveryTask) {
-  const FetchedModel& model = fetched_models().front();
+  const FetchedModel& model = fetched_model("blazeface_front");
   if (!gpu::timestamps_supported(*test_context())) GTEST_SKIP() << "the driver has no timestamps";
   for (const uint32_t tasks_per_submit : {0u, 5u}) {
     Executor executor(test_context(), program_of(model, *test_context()),

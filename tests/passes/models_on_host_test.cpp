@@ -83,7 +83,7 @@ TEST_P(ModelsOnHost, OptimisedGraphComputesTheSameWithFewerNodes) {
   expect_matches_reference(graph);
 }
 
-INSTANTIATE_TEST_SUITE_P(Fetched, ModelsOnHost, testing::ValuesIn(fetched_models()),
+INSTANTIATE_TEST_SUITE_P(Fetched, ModelsOnHost, testing::ValuesIn(small_fetched_models()),
                          [](const auto& param_info) { return param_info.param.name; });
 
 }  // namespace

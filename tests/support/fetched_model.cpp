@@ -1,10 +1,11 @@
 #include "support/fetched_model.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "common/npy.hpp"
@@ -13,6 +14,7 @@ namespace vellum::test {
 namespace {
 
 namespace fs = std::filesystem;
+using nlohmann::json;
 
 fs::path test_data() {
   const char* folder = std::getenv("VELLUM_TEST_DATA");
@@ -38,6 +40,44 @@ std::string file_name(std::string name) {
   return name + ".npy";
 }
 
+SizeClass size_class(const std::string& word) {
+  if (word == "small") return SizeClass::small;
+  if (word == "medium") return SizeClass::medium;
+  if (word == "large") return SizeClass::large;
+  throw std::runtime_error("models.json: no size class " + word);
+}
+
+Decision read_decision(const json& from) {
+  Decision decision;
+  decision.kind = from.at("kind").get<std::string>();
+  for (const char* key : {"outputs", "scores"})
+    if (from.contains(key)) decision.outputs = from[key].get<std::vector<std::string>>();
+  if (from.contains("output")) decision.outputs = {from["output"].get<std::string>()};
+  decision.boxes = from.value("boxes", std::vector<std::string>{});
+  decision.strides = from.value("strides", std::vector<int>{});
+  decision.threshold = from.value("threshold", 0.0);
+  decision.side = from.value("side", 0);
+  return decision;
+}
+
+std::vector<FetchedModel> read_table() {
+  std::ifstream stream(VELLUM_MODELS_TABLE);
+  const json table = json::parse(stream);
+  std::vector<FetchedModel> models;
+  for (const json& entry : table.at("models"))
+    for (const json& test_case : entry.at("cases"))
+      models.push_back({test_case.at("name").get<std::string>(), entry.at("title").get<std::string>(),
+                        entry.at("file").get<std::string>(), entry.at("licence").get<std::string>(),
+                        size_class(entry.at("size_class").get<std::string>()),
+                        read_decision(entry.at("decision"))});
+  return models;
+}
+
+const std::vector<FetchedModel>& table() {
+  static const std::vector<FetchedModel> models = read_table();
+  return models;
+}
+
 }  // namespace
 
 fs::path FetchedModel::model() const { return test_data() / "models" / file; }
@@ -54,12 +94,21 @@ HostTensor FetchedModel::output_rounded_otherwise(const std::string& output_name
   return load_floats(test_data() / "references" / name / "unoptimised" / file_name(output_name));
 }
 
-const std::vector<FetchedModel>& fetched_models() {
-  static const std::vector<FetchedModel> models = {
-      {"blazeface_front", "face_detection_front_128x128_barracuda.onnx"},
-      {"blazeface_back", "face_detection_back_256x256_barracuda.onnx"},
-      {"mlsd_tiny", "mlsd_320x320_tiny.onnx"}};
-  return models;
+std::vector<FetchedModel> fetched_models(SizeClass largest) {
+  std::vector<FetchedModel> found;
+  for (const FetchedModel& model : table())
+    if (model.size_class <= largest && model.file.ends_with(".onnx")) found.push_back(model);
+  return found;
+}
+
+std::vector<FetchedModel> small_fetched_models() {
+  return {fetched_model("blazeface_front"), fetched_model("blazeface_back"), fetched_model("mlsd_tiny")};
+}
+
+const FetchedModel& fetched_model(const std::string& name) {
+  for (const FetchedModel& model : table())
+    if (model.name == name) return model;
+  throw std::runtime_error("models.json has no case " + name);
 }
 
 }  // namespace vellum::test

@@ -1,5 +1,5 @@
-// The models that the tests fetch, with an input and what ONNX Runtime computes from it (see setup.sh and
-// oracles/).
+// The models that the tests fetch, each with an input and what an independent engine computes from it: the
+// cases of tests/models.json, whose files setup.sh and oracles/ put into the test data.
 #pragma once
 
 #include <filesystem>
@@ -8,13 +8,30 @@
 #include <string>
 #include <vector>
 
-#include "graph/tensor.hpp"
+#include "vellum/tensor.hpp"
 
 namespace vellum::test {
 
+// How much of its time a test may spend on a model: small ones are swept over everything.
+enum class SizeClass : uint8_t { small, medium, large };
+
+// What a picture's owner wants to know of the outputs; see e2e/decision.hpp.
+struct Decision {
+  std::string kind;                  // boxes, mask, lines, landmarks, text, classes, classes_of_best
+  std::vector<std::string> outputs;  // what it is read from; empty: the only output
+  std::vector<std::string> boxes;    // for boxes: the regressions, beside their scores in `outputs`
+  std::vector<int> strides;          // for boxes: of each anchor at a cell, in pixels
+  double threshold = 0;              // for masks
+  int side = 0;                      // pixels that coordinates are relative to
+};
+
 struct FetchedModel {
-  std::string name;  // folder under references/
-  std::string file;  // under models/
+  std::string name;   // of the case: its folder under references/
+  std::string title;  // of the model
+  std::string file;   // under models/
+  std::string licence;
+  SizeClass size_class = SizeClass::small;
+  Decision decision;
 
   std::filesystem::path model() const;
   HostTensor input() const;
@@ -25,7 +42,10 @@ struct FetchedModel {
 
 inline void PrintTo(const FetchedModel& model, std::ostream* out) { *out << model.name; }
 
-// BlazeFace front and back, and M-LSD tiny.
-const std::vector<FetchedModel>& fetched_models();
+// The cases of the table that this build can read, up to a size class.
+std::vector<FetchedModel> fetched_models(SizeClass largest);
+// BlazeFace front and back, and M-LSD tiny: quick on the host too.
+std::vector<FetchedModel> small_fetched_models();
+const FetchedModel& fetched_model(const std::string& name);
 
 }  // namespace vellum::test
