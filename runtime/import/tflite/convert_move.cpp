@@ -49,9 +49,10 @@ void convert_reshape(const Call& call) {
   if (std::count_if(to.begin(), to.end(), [](int64_t dim) { return dim < 0; }) > 1) {
     refuse_unsupported("the shape it makes, " + to_string(to) + ", is not known before running");
   }
-  // The batch is carried along, so that the model may run with another one.
+  // The batch is carried along by RESHAPE (the others say which dimension they mean), so that the model may
+  // run with another one.
   auto reshape = std::make_shared<Reshape>();
-  const bool known = is_known(from) && is_known(to) && !from.empty() && !to.empty();
+  const bool known = call.type == "RESHAPE" && is_known(from) && is_known(to) && !from.empty() && !to.empty();
   const bool keeps_batch = known && from[0] == to[0] && from[0] == 1;
   if (keeps_batch) to[0] = 0;
   reshape->allow_zero = !keeps_batch;
@@ -167,7 +168,7 @@ void convert_strided_slice(const Call& call) {
     const int bit = 1 << i;
     if (steps[i] == 0) refuse_model("a stride is 0");
     if ((options.shrink_axis_mask() & bit) != 0) {
-      end[i] = begin[i] == -1 ? INT64_MAX : begin[i] + 1;
+      end[i] = begin[i] == -1 ? INT64_MAX : checked_add(begin[i], 1);
       gone.push_back(static_cast<int64_t>(i));
     } else {
       if ((options.begin_mask() & bit) != 0) begin[i] = steps[i] > 0 ? 0 : INT64_MAX;
