@@ -1,29 +1,45 @@
-// Gather along one axis of a linear tensor: y[o, k, i] = x[o, indices[k], i]. Negative indices count from the end.
-// https://onnx.ai/onnx/operators/onnx__Gather.html
+// y[...] = x[offset + sum of indices[first + k] * steps[k]] of linear tensors, where offset and first follow from loops
+// over y: Gather, GatherElements, GatherND. Negative indices count from the end.
+// https://onnx.ai/onnx/operators/onnx__Gather.html, onnx__GatherElements.html, onnx__GatherND.html
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
 layout(push_constant) uniform Params {
-  int count;   // elements of y
-  int length;  // of the axis in x
-  int chosen;  // number of indices
-  int inner;   // elements behind the axis
+  int count;  // elements of y
+  int rank;   // of the loops over y: dims[0] is the outermost
+  int depth;  // indices that make one position in x
+  int dims[6];
+  int x_strides[6];
+  int index_strides[6];
+  int sizes[5];  // of the dimensions of x that are indexed
+  int steps[5];  // their strides
 };
 
 #include "tensor.glsl"
 #include "element.glsl"
+#include "divide.glsl"
 
 LINEAR_IN(0, x)
 LINEAR_IN(1, indices)
 LINEAR_OUT(2, y)
 
 SCALAR element(int i) {
-  int rest = i / inner;
-  int o = rest / chosen;
-  int k = load_indices(rest - o * chosen);
-  // An index out of range is an error that a kernel cannot report; the clamp keeps the read inside x.
-  k = clamp(k < 0 ? k + length : k, 0, length - 1);
-  return load_x((o * length + k) * inner + i - rest * inner);
+  int at = 0, first = 0;
+  for (int d = rank - 1; d > 0; --d) {
+    ivec2 split = divide(i, dims[d]);
+    at += split.y * x_strides[d];
+    first += split.y * index_strides[d];
+    i = split.x;
+  }
+  at += i * x_strides[0];
+  first += i * index_strides[0];
+  for (int k = 0; k < depth; ++k) {
+    int index = load_indices(first + k);
+    if (index < 0) index += sizes[k];
+    // An index out of range is an error that a kernel cannot report; the clamp keeps the read inside x.
+    at += clamp(index, 0, sizes[k] - 1) * steps[k];
+  }
+  return load_x(at);
 }
 
 void main() {

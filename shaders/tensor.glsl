@@ -15,6 +15,9 @@
 //   LINEAR_IN(i, name)     float load_<name>(int i)  and  vec4 load4_<name>(int i4): elements 4*i4 ... 4*i4+3
 //   LINEAR_OUT(i, name)    void store_<name>(int i4, vec4 v)   elements 4*i4 ... 4*i4+3
 //   LINEAR_INOUT(i, name)  load4_<name> and store_<name>
+//   SCALARS_OUT(i, name)   void set_<name>(int i, float v): one element; not of LINEAR_F16
+//   LINEAR_ATOMIC(i, name) the 32-bit words of a tensor, for atomic functions on <name>_data: element i is part of word
+//                          word_of_<name>(i); float part_<name>(uint word, int i); uint with_part_<name>(word, i, v)
 // Of LINEAR_I32 the same functions take and give int and ivec4.
 // Coordinates and indices follow TensorDesc in runtime/kernels/program.hpp.
 
@@ -28,6 +31,8 @@
 #define LINEAR_IN(slot, name) CAT(IN_, CAT(TENSOR_, slot))(slot, name)
 #define LINEAR_OUT(slot, name) CAT(OUT_, CAT(TENSOR_, slot))(slot, name)
 #define LINEAR_INOUT(slot, name) CAT(INOUT_, CAT(TENSOR_, slot))(slot, name)
+#define SCALARS_OUT(slot, name) CAT(SCALARS_, CAT(TENSOR_, slot))(slot, name)
+#define LINEAR_ATOMIC(slot, name) CAT(ATOMIC_, CAT(TENSOR_, slot))(slot, name)
 
 layout(local_size_x = WORKGROUP_X, local_size_y = WORKGROUP_Y, local_size_z = WORKGROUP_Z) in;
 
@@ -175,3 +180,31 @@ int buffer_texel(ivec4 p, ivec4 s) { return ((p.w * slices(s.z) + p.z) * s.y + p
   BUFFER_DECL_(slot, name, , ivec4)            \
   ivec4 LOAD4_FN_(name)(int i4) { return DATA_(name)[i4]; } \
   void STORE_FN_(name)(int i4, ivec4 v) { DATA_(name)[i4] = v; }
+
+#define SET_FN_(name) CAT(set_, name)
+#define SCALARS_LINEAR_F32(slot, name) \
+  BUFFER_DECL_(slot, name, writeonly, float) void SET_FN_(name)(int i, float v) { DATA_(name)[i] = v; }
+#define SCALARS_LINEAR_I32(slot, name) \
+  BUFFER_DECL_(slot, name, writeonly, int) void SET_FN_(name)(int i, int v) { DATA_(name)[i] = v; }
+
+#define ATOMIC_LINEAR_F32(slot, name)                                      \
+  BUFFER_DECL_(slot, name, , uint)                                         \
+  int CAT(word_of_, name)(int i) { return i; }                             \
+  float CAT(part_, name)(uint word, int i) { return uintBitsToFloat(word); } \
+  uint CAT(with_part_, name)(uint word, int i, float v) { return floatBitsToUint(v); }
+#define ATOMIC_LINEAR_I32(slot, name)                                      \
+  BUFFER_DECL_(slot, name, , uint)                                         \
+  int CAT(word_of_, name)(int i) { return i; }                             \
+  int CAT(part_, name)(uint word, int i) { return int(word); }             \
+  uint CAT(with_part_, name)(uint word, int i, int v) { return uint(v); }
+#define ATOMIC_LINEAR_F16(slot, name)                                      \
+  BUFFER_DECL_(slot, name, , uint)                                         \
+  int CAT(word_of_, name)(int i) { return i >> 1; }                        \
+  float CAT(part_, name)(uint word, int i) {                               \
+    vec2 pair = unpackHalf2x16(word);                                      \
+    return (i & 1) == 0 ? pair.x : pair.y;                                 \
+  }                                                                        \
+  uint CAT(with_part_, name)(uint word, int i, float v) {                  \
+    uint bits = packHalf2x16(vec2(v, 0));                                  \
+    return (i & 1) == 0 ? (word & 0xffff0000u) | bits : (word & 0xffffu) | (bits << 16); \
+  }

@@ -1,26 +1,87 @@
-// Gather, Expand and Tile.
+// Gather, GatherElements, GatherND, Compress, Expand and Tile.
 #include "graph/gather.hpp"
 
+#include "graph/select_values.hpp"
 #include "kernels/elements.hpp"
-#include "kernels/strided.hpp"
+#include "kernels/indexed.hpp"
 
 namespace vellum {
 
-void lower_gather(Lowering& lowering) {
-  const Shape &shape = lowering.input_type(0).shape, &result = lowering.output_type().shape;
-  const size_t axis = normalize_axis(lowering.op<Gather>().axis, shape.size());
-  // The host would refuse an index out of range; the kernel only keeps clear of it.
-  if (const HostTensor* indices = lowering.constant(1))
-    for (int64_t index : indices->to_ints()) checked_index(index, shape[axis]);
+namespace {
+
+// The host would refuse an index out of range; the kernel only keeps clear of it.
+void check_constant_indices(const Lowering& lowering, const std::vector<int64_t>& sizes) {
+  const HostTensor* indices = lowering.constant(1);
+  if (!indices) return;
+  size_t i = 0;
+  for (const int64_t index : indices->to_ints()) checked_index(index, sizes[i++ % sizes.size()]);
+}
+
+// Slices along `axis` as often as `count` indices say.
+IndexedLoops loops_over_slices(const Shape& shape, size_t axis, int64_t count) {
+  const int64_t inner = product(shape, axis + 1, shape.size());
+  return {{{product(shape, 0, axis), count, inner}, {{shape[axis] * inner, 0, 1}, {0, 1, 0}}},
+          {shape[axis]},
+          {inner}};
+}
+
+void gather_from_inputs(Lowering& lowering, const IndexedLoops& loops) {
+  if (!fits_indexed(loops))
+    return lowering.run_on_host(std::string(lowering.node().op->type()) +
+                                " of so many dimensions has no kernel");
+  check_constant_indices(lowering, loops.sizes);
   const TensorId x = lowering.read(0, Layout::linear), indices = lowering.read(1, Layout::linear);
-  const TensorId y = lowering.write(0, Layout::linear);
-  PushConstants constants;
-  constants.ints({element_count(result), shape[axis], element_count(lowering.input_type(1).shape),
-                  product(shape, axis + 1, shape.size())});
-  Dispatch dispatch = make_dispatch("gather", grid_1d(lowering.caps(), groups_of_four(result)),
-                                    {reads(x), reads(indices), writes(y)}, constants);
-  define_element(dispatch, lowering.tensor(y));
-  lowering.dispatch(std::move(dispatch));
+  gather(lowering, x, indices, lowering.write(0, Layout::linear), loops);
+}
+
+}  // namespace
+
+void lower_gather(Lowering& lowering) {
+  const Shape& shape = lowering.input_type(0).shape;
+  const size_t axis = normalize_axis(lowering.op<Gather>().axis, shape.size());
+  gather_from_inputs(lowering, loops_over_slices(shape, axis, element_count(lowering.input_type(1).shape)));
+}
+
+void lower_gather_elements(Lowering& lowering) {
+  const Shape& shape = lowering.input_type(0).shape;
+  const size_t axis = normalize_axis(lowering.op<GatherElements>().axis, shape.size());
+  gather_from_inputs(lowering, loops_along(shape, lowering.input_type(1).shape, axis));
+}
+
+void lower_gather_nd(Lowering& lowering) {
+  const Shape &shape = lowering.input_type(0).shape, &indices = lowering.input_type(1).shape;
+  const auto batch = static_cast<size_t>(lowering.op<GatherND>().batch_dims);
+  const int64_t depth = indices.back(), batches = product(shape, 0, batch);
+  const int64_t tuples = element_count(indices) / depth / batches;
+  const size_t end = batch + static_cast<size_t>(depth);
+  const int64_t slice = product(shape, end, shape.size());
+  const std::vector<int64_t> strides = row_major_strides(shape);
+  IndexedLoops loops{
+      {{batches, tuples, slice}, {{product(shape, batch, shape.size()), 0, 1}, {tuples * depth, depth, 0}}},
+      {},
+      {}};
+  for (size_t axis = batch; axis < end; ++axis) {
+    loops.sizes.push_back(shape[axis]);
+    loops.steps.push_back(strides[axis]);
+  }
+  gather_from_inputs(lowering, loops);
+}
+
+void lower_compress(Lowering& lowering) {
+  // What the condition chooses decides the shape, so it is known.
+  std::vector<int64_t> chosen;
+  const std::vector<int64_t> condition = lowering.constant(1)->to_ints();
+  for (size_t i = 0; i < condition.size(); ++i)
+    if (condition[i] != 0) chosen.push_back(static_cast<int64_t>(i));
+  const auto count = static_cast<int64_t>(chosen.size());
+  const auto& given = lowering.op<Compress>().axis;
+  const Shape shape =
+      given ? lowering.input_type(0).shape : Shape{element_count(lowering.input_type(0).shape)};
+  const size_t axis = given ? normalize_axis(*given, shape.size()) : 0;
+  const TensorId x = lowering.read(0, Layout::linear);
+  const TensorId indices =
+      lowering.integer_weight(lowering.node().name + "/indices", {count}, std::move(chosen));
+  gather(lowering, x, indices, lowering.write(0, Layout::linear), loops_over_slices(shape, axis, count));
 }
 
 void lower_expand(Lowering& lowering) {

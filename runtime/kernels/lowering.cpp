@@ -46,6 +46,12 @@ TensorId Lowering::weight(std::string name, TensorDesc desc, std::function<std::
                               [desc, values = std::move(values)] { return pack_elements(desc, values()); }});
 }
 
+TensorId Lowering::integer_weight(std::string name, Shape shape, std::vector<int64_t> values) {
+  TensorDesc desc{std::move(shape), ElementType::i32, Storage::buffer, Layout::linear};
+  return builder_.add_tensor({std::move(name), desc, TensorRole::weight, kNoTensor,
+                              [desc, values = std::move(values)] { return pack_ints(desc, values); }});
+}
+
 TensorDesc Lowering::texel_grid(uint32_t width, uint32_t height) const {
   TensorDesc desc{{1, 4, height, width}, builder_.float_element(), Storage::buffer, Layout::channels4};
   const uint32_t limit = caps().max_image_dimension_2d;

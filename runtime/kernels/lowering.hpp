@@ -54,6 +54,8 @@ class Lowering {
   // tensor(id).desc.storage. The desc is a plain 2-D grid of texels: shape {1, 4 * height_slices, ...} is up to the
   // kernel: use texel_grid() to describe `width` x `height` texels.
   TensorId weight(std::string name, TensorDesc desc, std::function<std::vector<float>()> values);
+  // Integers as a linear weight.
+  TensorId integer_weight(std::string name, Shape shape, std::vector<int64_t> values);
   // width x height texels of four elements, as image2d where it fits and options ask for images, else as buffer
   // (index y * width + x).
   TensorDesc texel_grid(uint32_t width, uint32_t height) const;

@@ -54,9 +54,15 @@ bool strided_copy(Lowering& lowering, size_t output, const std::vector<int64_t>&
 bool strided_copy(Lowering& lowering, size_t output, LoopNest nest, int64_t base) {
   nest = collapse(nest);
   if (nest.dims.size() > kMaxLoops) return false;
-  const Shape& shape = lowering.output_type(output).shape;
-  const bool groups = counts_in_groups(nest, base);
   const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(output, Layout::linear);
+  strided_copy(lowering, x, y, std::move(nest), base);
+  return true;
+}
+
+void strided_copy(Lowering& lowering, TensorId x, TensorId y, LoopNest nest, int64_t base) {
+  nest = collapse(nest);
+  const Shape& shape = lowering.tensor(y).desc.shape;
+  const bool groups = counts_in_groups(nest, base);
   PushConstants constants;
   constants.ints(
       {groups ? groups_of_four(shape) : element_count(shape), static_cast<int64_t>(nest.dims.size()), base});
@@ -67,7 +73,6 @@ bool strided_copy(Lowering& lowering, size_t output, LoopNest nest, int64_t base
   if (groups) define(dispatch, "GROUPS");
   define_element(dispatch, lowering.tensor(y));
   lowering.dispatch(std::move(dispatch));
-  return true;
 }
 
 }  // namespace vellum

@@ -23,5 +23,7 @@ LoopNest collapse(const LoopNest& nest);
 bool strided_copy(Lowering& lowering, size_t output, const std::vector<int64_t>& strides, int64_t base);
 // The same with loops that say more than the output's dimensions do (Tile).
 bool strided_copy(Lowering& lowering, size_t output, LoopNest nest, int64_t base);
+// The same from any linear tensor into any other of its element kind; at most twelve loops after collapsing.
+void strided_copy(Lowering& lowering, TensorId x, TensorId y, LoopNest nest, int64_t base);
 
 }  // namespace vellum

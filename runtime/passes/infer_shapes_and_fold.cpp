@@ -86,7 +86,8 @@ bool worth_folding(const std::vector<HostTensor>& inputs, const std::vector<Tens
 // The values of the node's inputs where they are known before running. Operators that look at nothing but the
 // shape of their input are given zeros of that shape.
 bool known_inputs(const Graph& graph, const Node& node, std::vector<HostTensor>& tensors) {
-  const bool shape_only = node.op->type() == "Shape" || node.op->type() == "Size";
+  const std::string_view type = node.op->type();
+  const bool shape_only = type == "Shape" || type == "Size" || type == "EyeLike";
   for (const ValueId id : node.inputs) {
     if (id == kNoValue) {
       tensors.emplace_back();

@@ -1,5 +1,6 @@
 // ONNX's own single-operator tests through a session on the device: no wrong answer, and no test lost that
-// ran on the GPU alone before. Run with VELLUM_RECORD_PASSES=1 to write down what passes now.
+// ran on the GPU alone before. Run with VELLUM_RECORD_PASSES=1 to write down what passes now, with
+// VELLUM_NAME_TESTS=1 to see which tests the host helped or were refused.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -117,6 +118,10 @@ TEST_P(DeviceConformance, GivesNoWrongAnswerAndLosesNoPass) {
   std::cout << board.gpu.text(GetParam()) << "  and " << board.on_host.size()
             << " passed with the host's help\n"
             << by_count("on the host", board.on_host);
+  if (std::getenv("VELLUM_NAME_TESTS") != nullptr) {
+    for (const auto& [test, why] : board.on_host) std::cout << "  " << test << " on the host: " << why << '\n';
+    for (const auto& [test, why] : board.gpu.refused) std::cout << "  " << test << " refused: " << why << '\n';
+  }
   const char* source = std::getenv("VELLUM_TEST_SOURCE");
   ASSERT_NE(source, nullptr) << "run through ctest";
   const auto record =
