@@ -26,6 +26,7 @@ layout(push_constant) uniform Params {
 #include "texel.glsl"
 #include "activation.glsl"
 #include "binary.glsl"
+#include "divide.glsl"
 
 #ifdef LINEAR
 
@@ -37,9 +38,9 @@ LINEAR_OUT(2, y)
 ivec2 offsets(int i) {
   ivec2 at = ivec2(0);
   for (int d = rank - 1; d > 0; --d) {
-    int outer = i / dims[d];
-    at += (i - outer * dims[d]) * ivec2(a_strides[d], b_strides[d]);
-    i = outer;
+    ivec2 split = divide(i, dims[d]);
+    at += split.y * ivec2(a_strides[d], b_strides[d]);
+    i = split.x;
   }
   return at + i * ivec2(a_strides[0], b_strides[0]);
 }

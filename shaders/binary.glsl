@@ -4,6 +4,9 @@ vec4 Add(vec4 a, vec4 b) { return a + b; }
 vec4 Sub(vec4 a, vec4 b) { return a - b; }
 vec4 Mul(vec4 a, vec4 b) { return a * b; }
 vec4 Div(vec4 a, vec4 b) { return a / b; }
+// What norms divide by: a row of zeros stays as it is. What batches are normalised by: the square root of a variance.
+vec4 DivByNorm(vec4 a, vec4 b) { return mix(a / b, a, equal(b, vec4(0))); }
+vec4 DivBySqrt(vec4 a, vec4 b) { return a / sqrt(b); }
 // A NaN in either operand is the result, as in numpy.
 vec4 Max(vec4 a, vec4 b) { return mix(mix(b, a, greaterThan(a, b)), a, isnan(a)); }
 vec4 Min(vec4 a, vec4 b) { return mix(mix(b, a, lessThan(a, b)), a, isnan(a)); }

@@ -1,19 +1,27 @@
-// FUNCTION (integer.glsl) of two linear tensors with numpy's broadcasting; the result is of integers, the operands
-// are so with INTEGER.
+// FUNCTION (integer.glsl) of two linear tensors with numpy's broadcasting; the result is of integers, the operands are
+// of A_VECTOR and B_VECTOR: floats if not defined.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
 layout(push_constant) uniform Params {
   int count;
   int rank;          // of the loops over y: dims[0] is the outermost
+  int spare_bits;    // 32 less those of the result's type
   int dims[6];
   int a_strides[6];  // in elements; 0 along a broadcast dimension
   int b_strides[6];
 };
 
 #include "tensor.glsl"
-#include "element.glsl"
+#include "divide.glsl"
 #include "integer.glsl"
+
+#ifndef A_VECTOR
+#define A_VECTOR vec4
+#endif
+#ifndef B_VECTOR
+#define B_VECTOR vec4
+#endif
 
 LINEAR_IN(0, a)
 LINEAR_IN(1, b)
@@ -22,18 +30,18 @@ LINEAR_OUT(2, y)
 void main() {
   int i4 = flat_index();
   if (4 * i4 >= count) return;
-  VECTOR a, b;
+  A_VECTOR a;
+  B_VECTOR b;
   for (int j = 0; j < 4; ++j) {
     int rest = min(4 * i4 + j, count - 1), ia = 0, ib = 0;
-    for (int d = rank - 1; d >= 0; --d) {
-      int outer = rest / dims[d];
-      int c = rest - outer * dims[d];
-      ia += c * a_strides[d];
-      ib += c * b_strides[d];
-      rest = outer;
+    for (int d = rank - 1; d > 0; --d) {
+      ivec2 split = divide(rest, dims[d]);
+      ia += split.y * a_strides[d];
+      ib += split.y * b_strides[d];
+      rest = split.x;
     }
-    a[j] = load_a(ia);
-    b[j] = load_b(ib);
+    a[j] = load_a(ia + rest * a_strides[0]);
+    b[j] = load_b(ib + rest * b_strides[0]);
   }
-  store_y(i4, FUNCTION(a, b));
+  store_y(i4, wrap(FUNCTION(a, b), spare_bits));
 }

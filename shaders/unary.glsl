@@ -10,6 +10,10 @@ vec4 Sqrt(vec4 x) { return sqrt(x); }
 vec4 Exp(vec4 x) { return exp(x); }
 vec4 Log(vec4 x) { return log(x); }
 vec4 Reciprocal(vec4 x) { return 1.0 / x; }
+vec4 Shrink(vec4 x) {  // params: lambda, bias
+  float lambda = activation_params.x, bias = activation_params.y;
+  return mix(mix(vec4(0), x - bias, greaterThan(x, vec4(lambda))), x + bias, lessThan(x, vec4(-lambda)));
+}
 vec4 Atan(vec4 x) { return atan(x); }
 
 // GLSL promises only an absolute error of 2^-11 for sin and cos (Vulkan spec, "Precision and Operation of SPIR-V

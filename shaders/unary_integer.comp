@@ -4,6 +4,7 @@
 
 layout(push_constant) uniform Params {
   int count4;
+  int spare_bits;  // 32 less those of the result's type
 };
 
 #include "tensor.glsl"
@@ -14,5 +15,5 @@ LINEAR_OUT(1, y)
 
 void main() {
   int i4 = flat_index();
-  if (i4 < count4) store_y(i4, FUNCTION(load4_x(i4)));
+  if (i4 < count4) store_y(i4, wrap(FUNCTION(load4_x(i4)), spare_bits));
 }

@@ -35,8 +35,8 @@ void from_ints(const std::byte* from, HostTensor& to) {
     case DType::i32: return convert<int32_t, int32_t>(from, to);
     case DType::i16: return convert<int16_t, int32_t>(from, to);
     case DType::i8: return convert<int8_t, int32_t>(from, to);
-    case DType::u64: return convert<uint64_t, int32_t>(from, to);
-    case DType::u32: return convert<uint32_t, int32_t>(from, to);
+    case DType::u64: return convert<uint64_t, uint32_t>(from, to);
+    case DType::u32: return convert<uint32_t, uint32_t>(from, to);
     case DType::u16: return convert<uint16_t, int32_t>(from, to);
     case DType::u8:
     case DType::boolean: return convert<uint8_t, int32_t>(from, to);

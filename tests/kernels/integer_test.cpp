@@ -1,0 +1,149 @@
+// Elementwise functions of integers, which have 32 bits on the device and wrap around in the type that they
+// have.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "support/kernel_harness.hpp"
+
+namespace vellum::test {
+namespace {
+
+constexpr DType kTypes[] = {DType::i8,  DType::u8,  DType::i16, DType::u16,
+                            DType::i32, DType::u32, DType::i64, DType::u64};
+
+bool is_unsigned(DType type) {
+  return type == DType::u8 || type == DType::u16 || type == DType::u32 || type == DType::u64;
+}
+
+// The ends of the range (of 31 bits at most), small numbers, and some between.
+HostTensor edge_values(DType type, bool reversed) {
+  int64_t high = 0, low = 0;
+  switch (size_of(type)) {
+    case 1:
+      high = is_unsigned(type) ? 255 : 127;
+      break;
+    case 2:
+      high = is_unsigned(type) ? 65535 : 32767;
+      break;
+    default:
+      high = std::numeric_limits<int16_t>::max();  // products of two fit 32 bits
+  }
+  low = is_unsigned(type) ? 0 : -high - 1;
+  std::vector<int64_t> values{low,     low / 2, high, high / 3, 0, 1, 2, 3, 7, is_unsigned(type) ? 9 : -1,
+                              high - 1};
+  if (reversed) values.assign(values.rbegin(), values.rend());
+  return cast(HostTensor::i64({static_cast<int64_t>(values.size())}, values), type);
+}
+
+OperatorCase pair_case(std::string type, DType dtype) {
+  const HostTensor a = edge_values(dtype, false), b = edge_values(dtype, true);
+  return {.type = std::move(type), .inputs = {a.reshaped({11, 1}), b}, .opset = 18};
+}
+
+TEST(Integers, ArithmeticAndComparisons) {
+  for (const DType dtype : kTypes)
+    for (const char* type :
+         {"Add", "Sub", "Mul", "Div", "Min", "Max", "Mod", "Equal", "Greater", "LessOrEqual"}) {
+      // The difference of unsigned 64-bit integers wraps around at 64 bits, the device's at 32.
+      if (dtype == DType::u64 && std::string(type) == "Sub") continue;
+      check_operator(pair_case(type, dtype));
+    }
+}
+
+TEST(Integers, FmodOfEveryWidth) {
+  for (const DType dtype : kTypes) {
+    OperatorCase test = pair_case("Mod", dtype);
+    test.attributes.set("fmod", int64_t{1});
+    check_operator(test);
+  }
+}
+
+TEST(Integers, SeveralOperands) {
+  const HostTensor x = edge_values(DType::i16, false);
+  for (const char* type : {"Min", "Max"})
+    check_operator({.type = type, .inputs = {x, edge_values(DType::i16, true), x.reshaped({11, 1})}});
+}
+
+TEST(Integers, Shifts) {
+  for (const DType dtype : {DType::u8, DType::u16, DType::u32, DType::u64})
+    for (const char* direction : {"LEFT", "RIGHT"}) {
+      const std::vector<int64_t> amounts{0, 1, 3, 7, 8, 15, 16, 2};
+      OperatorCase test{.type = "BitShift",
+                        .inputs = {cast(HostTensor::i64({3, 1}, std::array<int64_t, 3>{1, 200, 77}), dtype),
+                                   cast(HostTensor::i64({8}, amounts), dtype)}};
+      test.attributes.set("direction", std::string(direction));
+      check_operator(test);
+    }
+}
+
+TEST(Integers, Powers) {
+  const HostTensor base = HostTensor::i64({2, 3}, std::array<int64_t, 6>{2, -3, 7, 0, 1, -1});
+  const HostTensor exponent = HostTensor::i64({3}, std::array<int64_t, 3>{3, 4, 0});
+  const HostTensor positive = HostTensor::i64({2, 3}, std::array<int64_t, 6>{4, 9, 27, 16, 2, 1000});
+  for (const DType dtype : {DType::i32, DType::i64}) {
+    check_operator({.type = "Pow", .inputs = {cast(base, dtype), cast(exponent, dtype)}});
+    check_operator({.type = "Pow", .inputs = {cast(base, dtype), cast(exponent, DType::f32)}});
+    check_operator(
+        {.type = "Pow",
+         .inputs = {cast(positive, dtype), HostTensor::f32({3}, std::array{0.5f, 1.5f, 1.0f / 3.0f})}});
+    check_operator({.type = "Pow",
+                    .inputs = {random_tensor({2, 3}, 1, 0.5f, 2.0f), cast(exponent, dtype)},
+                    .fp16_tolerance = 3e-2});
+  }
+}
+
+TEST(Integers, FunctionsOfOne) {
+  for (const DType dtype : kTypes)
+    for (const char* type : {"Abs", "Neg", "Sign", "Relu"})
+      if (!(dtype == DType::u64 && std::string(type) == "Neg"))
+        check_operator({.type = type, .inputs = {edge_values(dtype, false)}, .opset = 14});
+}
+
+TEST(Integers, ClipWithKnownAndComputedBounds) {
+  for (const DType dtype : {DType::i8, DType::u8, DType::i32, DType::i64}) {
+    const HostTensor low = cast(HostTensor::i64({}, std::array<int64_t, 1>{2}), dtype);
+    const HostTensor high = cast(HostTensor::i64({}, std::array<int64_t, 1>{90}), dtype);
+    const HostTensor x = edge_values(dtype, false);
+    check_operator({.type = "Clip", .inputs = {x, low, high}});
+    check_operator({.type = "Clip", .inputs = {x, low, high}, .constants = {1, 2}});
+    check_operator({.type = "Clip", .inputs = {x, std::nullopt, high}});
+    check_operator({.type = "Clip", .inputs = {x, low}});
+    check_operator({.type = "Clip", .inputs = {x}});
+  }
+}
+
+TEST(Integers, CastsWrapAroundAndSaturate) {
+  const HostTensor wide = HostTensor::i64({6}, std::array<int64_t, 6>{-129, 300, 65536, -40000, 127, 0});
+  // ONNX numbers: uint8 2, int8 3, uint16 4, int16 5, int32 6, int64 7, bool 9.
+  for (const int64_t to : {2, 3, 4, 5, 6, 7, 9}) {
+    OperatorCase test{.type = "Cast", .inputs = {wide}};
+    test.attributes.set("to", to);
+    check_operator(test);
+    test.inputs = {HostTensor::f32({5}, std::array{-300.7f, 300.7f, 2.5f, -2.5f, 0.0f})};
+    check_operator(test);
+  }
+}
+
+TEST(Clip, FloatBoundsKnownOnlyAtRunTime) {
+  const HostTensor x = random_tensor({1, 6, 5, 3}, 2, -2.0f, 2.0f);
+  const HostTensor low = HostTensor::f32({}, std::array{-0.5f}),
+                   high = HostTensor::f32({}, std::array{0.75f});
+  check_operator({.type = "Clip", .inputs = {x, low, high}});
+  check_operator({.type = "Clip", .inputs = {x, std::nullopt, high}});
+  check_operator({.type = "Clip", .inputs = {x, low}});
+}
+
+TEST(Shrink, HardAndSoft) {
+  for (const float bias : {0.0f, 1.5f}) {
+    OperatorCase test{.type = "Shrink", .inputs = {random_tensor({2, 5, 3, 7}, 3, -4.0f, 4.0f)}};
+    test.attributes.set("lambd", 1.5f);
+    test.attributes.set("bias", bias);
+    // Beside the threshold a half may fall on the other side of it.
+    test.fp16 = false;
+    check_operator(test);
+  }
+}
+
+}  // namespace
+}  // namespace vellum::test
