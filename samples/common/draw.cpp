@@ -13,12 +13,6 @@ void set_pixel(Image& image, int x, int y, Color color) {
   pixel[2] = color.blue;
 }
 
-void fill(Image& image, int left, int top, int right, int bottom, Color color) {
-  for (int y = std::max(top, 0); y <= std::min(bottom, image.height - 1); ++y) {
-    for (int x = std::max(left, 0); x <= std::min(right, image.width - 1); ++x) set_pixel(image, x, y, color);
-  }
-}
-
 void blend_pixel(Image& image, int x, int y, Color color, float share) {
   std::uint8_t* pixel = image.pixel(x, y);
   const std::uint8_t channels[] = {color.red, color.green, color.blue};
@@ -38,12 +32,18 @@ float distance_to_segment(Point point, Point start, Point end) {
 
 }  // namespace
 
+void fill_rectangle(Image& image, int left, int top, int right, int bottom, Color color) {
+  for (int y = std::max(top, 0); y <= std::min(bottom, image.height - 1); ++y) {
+    for (int x = std::max(left, 0); x <= std::min(right, image.width - 1); ++x) set_pixel(image, x, y, color);
+  }
+}
+
 void draw_rectangle(Image& image, int left, int top, int right, int bottom, Color color, int thickness) {
   const int inset = thickness - 1;
-  fill(image, left, top, right, std::min(top + inset, bottom), color);
-  fill(image, left, std::max(bottom - inset, top), right, bottom, color);
-  fill(image, left, top, std::min(left + inset, right), bottom, color);
-  fill(image, std::max(right - inset, left), top, right, bottom, color);
+  fill_rectangle(image, left, top, right, std::min(top + inset, bottom), color);
+  fill_rectangle(image, left, std::max(bottom - inset, top), right, bottom, color);
+  fill_rectangle(image, left, top, std::min(left + inset, right), bottom, color);
+  fill_rectangle(image, std::max(right - inset, left), top, right, bottom, color);
 }
 
 void draw_disc(Image& image, int center_x, int center_y, int radius, Color color) {

@@ -17,6 +17,9 @@ struct Color {
 // The outline of the rectangle between two corners, both inside it, `thickness` pixels wide, growing inwards.
 void draw_rectangle(Image& image, int left, int top, int right, int bottom, Color color, int thickness);
 
+// All pixels between two corners, both of them included.
+void fill_rectangle(Image& image, int left, int top, int right, int bottom, Color color);
+
 // A filled disc.
 void draw_disc(Image& image, int center_x, int center_y, int radius, Color color);
 

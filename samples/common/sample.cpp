@@ -31,7 +31,7 @@ Model load_model(const std::filesystem::path& path) {
     if (error.code() != ErrorCode::not_found) throw;
     throw Error(ErrorCode::not_found,
                 std::string(error.what()) +
-                    " (./setup.sh tests fetches the models of the samples; ./setup.sh where says whereto)");
+                    " (./setup.sh models fetches the models of the samples; ./setup.sh where says whereto)");
   }
 }
 
@@ -39,15 +39,18 @@ Device open_device(const RunOptions& options) {
   DeviceOptions device_options;
   device_options.device = options.device;
   device_options.cache_folder = options.cache_folder;
-  return Device::open(device_options);
+  Device device = Device::open(device_options);
+  std::printf("running on %s\n", device.info().name.c_str());
+  return device;
 }
 
-Session open_session(const Device& device, const Model& model, const RunOptions& options) {
+Session open_session(const Device& device, const Model& model, const RunOptions& options,
+                     const InputShapes& shapes) {
   SessionOptions session_options;
+  session_options.input_shapes = shapes;
   session_options.storage = options.storage;
   session_options.precision = options.precision;
   Session session(device, model, session_options);
-  std::printf("running on %s\n", device.info().name.c_str());
   for (const std::string& warning : session.warnings())
     std::fprintf(stderr, "warning: %s\n", warning.c_str());
   return session;

@@ -27,10 +27,13 @@ void add_run_options(CLI::App& app, RunOptions& options);
 // As Model::load; where the file is absent, the error says which command fetches the models of the samples.
 Model load_model(const std::filesystem::path& path);
 
+// Opens what --device names, or the best, and tells the user which it is.
 Device open_device(const RunOptions& options);
 
-// A session as the options want it; the device and the session's warnings are named to the user.
-Session open_session(const Device& device, const Model& model, const RunOptions& options);
+// A session as the options want it, its warnings told to the user. `shapes`: of inputs that the model leaves
+// open.
+Session open_session(const Device& device, const Model& model, const RunOptions& options,
+                     const InputShapes& shapes = {});
 
 // Parses the command line and runs the sample. Returns the exit status: 0 done, 1 the work failed (one line
 // on stderr), 2 usage.

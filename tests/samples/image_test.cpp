@@ -8,6 +8,7 @@
 #include "common/draw.hpp"
 #include "common/files.hpp"
 #include "common/resize.hpp"
+#include "common/text.hpp"
 #include "temporary_folder.hpp"
 #include "vellum/error.hpp"
 
@@ -152,6 +153,22 @@ TEST(Draw, LineIsAsWideAsAskedAndStopsAtTheEdges) {
   draw_line(image, {2.0f, 8.0f}, {2.0f, 8.0f}, {0, 100, 0}, 2);  // a dot on the corner of four pixels
   EXPECT_EQ(image.pixel(1, 7)[1], image.pixel(2, 8)[1]);
   EXPECT_GT(image.pixel(2, 7)[1], 50);
+}
+
+TEST(Draw, CaptionIsReadableAndStaysInside) {
+  Image image = make_image(60, 16);
+  draw_caption(image, 0, 0, "Hi\xC3\xA9", {255, 255, 255}, {0, 0, 90}, 1);
+  int text = 0, box = 0;
+  for (int y = 0; y < 16; ++y) {
+    for (int x = 0; x < 60; ++x) {
+      text += image.pixel(x, y)[0] == 255;
+      box += image.pixel(x, y)[0] == 0 && image.pixel(x, y)[2] == 90;
+    }
+  }
+  EXPECT_GT(text, 15);
+  EXPECT_GT(box, text);
+  EXPECT_EQ(image.pixel(59, 15)[2], 0);
+  draw_caption(image, -20, -5, "beyond every edge of the picture", {255, 255, 255}, {0, 0, 90}, 4);
 }
 
 TEST(Draw, MarksBeyondTheEdgeAreCutOff) {

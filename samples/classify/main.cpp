@@ -1,0 +1,136 @@
+// Names what a photo shows with any image classifier, on Vellum's public API alone.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "classify/labels.hpp"
+#include "common/image.hpp"
+#include "common/resize.hpp"
+#include "common/reuse_table.hpp"
+#include "common/sample.hpp"
+#include "common/text.hpp"
+#include "vellum/vellum.hpp"
+
+namespace vellum::samples {
+namespace {
+
+struct Options {
+  std::string model;
+  std::string photo;
+  std::string labels;
+  std::string output = "classified.png";
+  // Of ImageNet, as torchvision's networks are trained; for values in 0..1.
+  std::vector<float> mean{0.485f, 0.456f, 0.406f};
+  std::vector<float> deviation{0.229f, 0.224f, 0.225f};
+  int side = 224;
+  std::size_t top = 5;
+  RunOptions run;
+};
+
+// What the network reads: its square image, channels first (ONNX) or last (TFLite).
+struct InputLayout {
+  int side = 0;
+  bool channels_first = true;
+
+  Shape shape() const { return channels_first ? Shape{1, 3, side, side} : Shape{1, side, side, 3}; }
+};
+
+InputLayout input_layout(const Model& model, int side_if_open) {
+  const std::vector<TensorInfo> inputs = model.inputs();
+  if (inputs.size() == 1 && inputs[0].shape.size() == 4 && inputs[0].dtype == DType::f32) {
+    const Shape& shape = inputs[0].shape;
+    const bool first = shape[1] == 3;
+    const int64_t height = first ? shape[2] : shape[1], width = first ? shape[3] : shape[2];
+    if ((first || shape[3] == 3) && height == width)
+      return {height > 0 ? static_cast<int>(height) : side_if_open, first};
+  }
+  throw Error(ErrorCode::invalid_argument,
+              "the model is no image classifier: its input is not float32 [1, 3, side, side] or "
+              "[1, side, side, 3]");
+}
+
+// The middle square of the photo.
+Image center_square(const Image& image) {
+  const int side = std::min(image.width, image.height);
+  const int left = (image.width - side) / 2, top = (image.height - side) / 2;
+  Image square = make_image(side, side);
+  for (int y = 0; y < side; ++y)
+    std::copy_n(image.pixel(left, top + y), 3 * static_cast<std::size_t>(side), square.pixel(0, y));
+  return square;
+}
+
+Tensor network_input(const Image& image, const InputLayout& layout, const Options& options) {
+  const std::vector<float> rgb = resize(center_square(image), layout.side, layout.side);
+  std::vector<float> values(rgb.size());
+  const std::size_t pixels = rgb.size() / 3;
+  for (std::size_t pixel = 0; pixel < pixels; ++pixel) {
+    for (std::size_t channel = 0; channel < 3; ++channel) {
+      const std::size_t to = layout.channels_first ? channel * pixels + pixel : 3 * pixel + channel;
+      values[to] = (rgb[3 * pixel + channel] / 255 - options.mean[channel]) / options.deviation[channel];
+    }
+  }
+  return Tensor::f32(layout.shape(), values);
+}
+
+void print_and_draw(const std::vector<ClassScore>& classes, const std::vector<std::string>& labels,
+                    Image& image) {
+  const int scale = std::max(1, image.height / 240);
+  int top = 2 * scale;
+  for (const ClassScore& entry : classes) {
+    const std::string name =
+        entry.index < labels.size() ? labels[entry.index] : "class " + std::to_string(entry.index);
+    char line[32];
+    std::snprintf(line, sizeof line, "%5.1f%%  ", 100 * entry.probability);
+    std::printf("  %s%s\n", line, name.c_str());
+    draw_caption(image, 2 * scale, top, line + name, {255, 255, 255}, {24, 24, 32}, scale);
+    top += 12 * scale;
+  }
+}
+
+void classify(const Options& options) {
+  Image image = load_image(options.photo);
+  const std::vector<std::string> labels =
+      options.labels.empty() ? std::vector<std::string>{} : read_labels(options.labels);
+  const Model model = load_model(options.model);
+  const InputLayout layout = input_layout(model, options.side);
+  const std::string input = model.inputs()[0].name;
+  const Device device = open_device(options.run);
+  Session session = open_session(device, model, options.run, {{input, layout.shape()}});
+  const std::map<std::string, Tensor> outputs = session.run({{input, network_input(image, layout, options)}});
+  const std::span<const float> scores = outputs.at(model.outputs().front().name).as<float>();
+  if (!labels.empty() && labels.size() != scores.size())
+    std::fprintf(stderr, "warning: %zu labels for %zu classes\n", labels.size(), scores.size());
+  print_and_draw(best_classes(scores, options.top), labels, image);
+  if (options.run.reuse_table) std::fputs(reuse_table(session.memory()).c_str(), stdout);
+  write_png(options.output, image);
+  std::printf("annotated photo: %s\n", options.output.c_str());
+}
+
+}  // namespace
+}  // namespace vellum::samples
+
+int main(int argc, char** argv) {
+  vellum::samples::Options options;
+  CLI::App app("Names what a photo shows with an image classifier, and writes it on a copy of the photo.",
+               "classify");
+  app.add_option("model", options.model, "a classifier of [1, 3, side, side] or [1, side, side, 3]")
+      ->required();
+  app.add_option("photo", options.photo, "PNG or JPEG; its middle square is looked at")->required();
+  app.add_option("-l,--labels", options.labels, "text file with one label a line, the first for class 0");
+  app.add_option("-o,--output", options.output, "annotated PNG to write")->capture_default_str();
+  app.add_option("--top", options.top, "how many classes to name")->capture_default_str();
+  app.add_option("--mean", options.mean, "taken from red, green and blue in 0..1 (default: ImageNet's)")
+      ->expected(3);
+  app.add_option("--deviation", options.deviation, "what the difference is divided by (default: ImageNet's)")
+      ->expected(3)
+      ->check(CLI::PositiveNumber);
+  app.add_option("--side", options.side, "side of the input where the model leaves it open")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  add_run_options(app, options.run);
+  return vellum::samples::run_sample(app, argc, argv, [&] { vellum::samples::classify(options); });
+}

@@ -1,0 +1,48 @@
+#include "classify/labels.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "common/files.hpp"
+#include "temporary_folder.hpp"
+#include "vellum/error.hpp"
+
+namespace vellum::samples {
+namespace {
+
+TEST(Labels, OneALineWhateverItsEnd) {
+  const TemporaryFolder folder;
+  const std::string text = "tabby cat\r\ngoldfish\n\nlast";
+  write_file(folder / "labels.txt", std::vector<std::uint8_t>(text.begin(), text.end()));
+  EXPECT_EQ(read_labels(folder / "labels.txt"),
+            (std::vector<std::string>{"tabby cat", "goldfish", "", "last"}));
+}
+
+TEST(Labels, LogitsGoThroughASoftmax) {
+  const float scores[] = {1, 3, 2};
+  const std::vector<ClassScore> best = best_classes(scores, 2);
+  ASSERT_EQ(best.size(), 2u);
+  EXPECT_EQ(best[0].index, 1u);
+  EXPECT_EQ(best[1].index, 2u);
+  EXPECT_NEAR(best[0].probability, std::exp(3.0) / (std::exp(1.0) + std::exp(2.0) + std::exp(3.0)), 1e-6);
+}
+
+TEST(Labels, ProbabilitiesStayAsTheyAre) {
+  const float scores[] = {0.25f, 0.125f, 0.625f};
+  const std::vector<ClassScore> best = best_classes(scores, 9);
+  ASSERT_EQ(best.size(), 3u);
+  EXPECT_EQ(best[0].index, 2u);
+  EXPECT_EQ(best[0].probability, 0.625f);
+}
+
+TEST(Labels, ScoresThatAreNoNumbersAreRefused) {
+  const float scores[] = {1, NAN};
+  EXPECT_THROW(best_classes(scores, 1), Error);
+  EXPECT_THROW(best_classes({}, 1), Error);
+}
+
+}  // namespace
+}  // namespace vellum::samples
