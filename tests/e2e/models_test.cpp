@@ -32,7 +32,7 @@ std::string choice_name(const testing::TestParamInfo<Choice>& info) {
 
 class Models : public testing::TestWithParam<Choice> {};
 
-TEST_P(Models, AgreeWithOnnxRuntime) {
+TEST_P(Models, AgreeWithTheOracle) {
   const auto& [which, storage, precision, memory, submit] = GetParam();
   const Reference reference = load_reference(which);
   SessionOptions options = options_for(reference);

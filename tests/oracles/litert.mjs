@@ -1,8 +1,9 @@
 // Runs a TFLite model with LiteRT's WebAssembly build on the CPU (XNNPACK):
 //
-//   node litert.mjs MODEL.tflite --input [NAME=]FILE.npy ... --out FOLDER
+//   node litert.mjs MODEL.tflite --input [NAME=]FILE.npy ... --out FOLDER [--relaxed]
 //
-// Inputs, outputs and what is printed are as for onnxruntime.mjs.
+// With --relaxed (Node older than 22 wants node --experimental-wasm-relaxed-simd) products and sums are fused, which
+// rounds the same mathematics otherwise: it tells how far apart two correct fp32 results may lie. Inputs, outputs and what is printed are as for onnxruntime.mjs.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -30,18 +31,26 @@ function redirectConsole() {
   return lines;
 }
 
-async function loadLiteRt() {
+async function loadLiteRt(relaxed) {
   provideBrowserGlobals();
   const litert = await importPackage('@litertjs/core');
-  // The build without relaxed SIMD, whose results would depend on the processor and on Node's version.
-  const wasm = join(dirname(packageFile('@litertjs/core')), '..', 'wasm', 'litert_wasm_compat_internal.js');
+  // By default the build without relaxed SIMD, whose results would depend on the processor and on Node's version.
+  const build = relaxed ? 'litert_wasm_internal.js' : 'litert_wasm_compat_internal.js';
+  const wasm = join(dirname(packageFile('@litertjs/core')), '..', 'wasm', build);
   await litert.loadLiteRt(wasm);
   return litert;
 }
 
-async function run({ model, inputs, out }) {
-  const litert = await loadLiteRt();
-  const compiled = await litert.loadAndCompile(new Uint8Array(readFileSync(model)), { accelerator: 'wasm' });
+// LiteRT leaves the outputs undefined, without a word, behind a custom operator that it does not have. (Those of
+// MediaPipe's segmentation models are part of XNNPACK.)
+const UNKNOWN_OPERATORS = ['TransformTensorBilinear', 'TransformLandmarks', 'Landmarks2TransformMatrix'];
+
+async function run({ model, inputs, relaxed }) {
+  const bytes = readFileSync(model);
+  const unknown = UNKNOWN_OPERATORS.filter((name) => bytes.includes(`${name}\0`));
+  if (unknown.length) throw new Error(`${model}: LiteRT has no operator ${unknown.join(', ')}`);
+  const litert = await loadLiteRt(relaxed);
+  const compiled = await litert.loadAndCompile(new Uint8Array(bytes), { accelerator: 'wasm' });
   const details = compiled.getInputDetails();
   const arrays = readInputs(inputs, details.map(({ name }) => name));
   const feeds = details.map(({ name }) => {
@@ -60,14 +69,14 @@ async function run({ model, inputs, out }) {
 async function main() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { input: { type: 'string', multiple: true, default: [] }, out: { type: 'string' } },
+    options: { input: { type: 'string', multiple: true, default: [] }, out: { type: 'string' }, relaxed: { type: 'boolean', default: false } },
   });
   if (positionals.length !== 1 || values.out === undefined) {
-    throw new Error('usage: litert.mjs MODEL.tflite --input [NAME=]FILE.npy ... --out FOLDER');
+    throw new Error('usage: litert.mjs MODEL.tflite --input [NAME=]FILE.npy ... --out FOLDER [--relaxed]');
   }
   const said = redirectConsole();
   try {
-    writeOutputs(values.out, await run({ model: positionals[0], inputs: values.input, out: values.out }));
+    writeOutputs(values.out, await run({ model: positionals[0], inputs: values.input, relaxed: values.relaxed }));
   } catch (error) {
     throw new Error([error.message ?? error, ...said].join('\n  '));
   }

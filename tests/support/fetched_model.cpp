@@ -69,7 +69,8 @@ std::vector<FetchedModel> read_table() {
       models.push_back({test_case.at("name").get<std::string>(), entry.at("title").get<std::string>(),
                         entry.at("file").get<std::string>(), entry.at("licence").get<std::string>(),
                         size_class(entry.at("size_class").get<std::string>()),
-                        read_decision(entry.at("decision"))});
+                        read_decision(entry.at("decision")),
+                        entry.value("rounding", std::map<std::string, double>{})});
   return models;
 }
 
@@ -97,7 +98,7 @@ HostTensor FetchedModel::output_rounded_otherwise(const std::string& output_name
 std::vector<FetchedModel> fetched_models(SizeClass largest) {
   std::vector<FetchedModel> found;
   for (const FetchedModel& model : table())
-    if (model.size_class <= largest && model.file.ends_with(".onnx")) found.push_back(model);
+    if (model.size_class <= largest) found.push_back(model);
   return found;
 }
 

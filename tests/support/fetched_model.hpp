@@ -32,17 +32,20 @@ struct FetchedModel {
   std::string licence;
   SizeClass size_class = SizeClass::small;
   Decision decision;
+  // TFLite only: how far outputs of LiteRT differ that fuses products and sums (litert.mjs --relaxed).
+  std::map<std::string, double> rounding;
 
+  bool is_onnx() const { return file.ends_with(".onnx"); }
   std::filesystem::path model() const;
   HostTensor input() const;
   HostTensor output(const std::string& output_name) const;
-  // The same mathematics rounded in another order: by ONNX Runtime without its optimiser.
+  // The same mathematics rounded in another order: by ONNX Runtime without its optimiser. ONNX only.
   HostTensor output_rounded_otherwise(const std::string& output_name) const;
 };
 
 inline void PrintTo(const FetchedModel& model, std::ostream* out) { *out << model.name; }
 
-// The cases of the table that this build can read, up to a size class.
+// The cases of the table up to a size class.
 std::vector<FetchedModel> fetched_models(SizeClass largest);
 // BlazeFace front and back, and M-LSD tiny: quick on the host too.
 std::vector<FetchedModel> small_fetched_models();
