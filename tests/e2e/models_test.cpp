@@ -12,7 +12,6 @@
 namespace vellum::test {
 namespace {
 
-// Slow, and so spared what takes it minutes.
 bool on_swiftshader() {
   const char* driver = std::getenv("VELLUM_TEST_DRIVER");
   return driver != nullptr && std::string(driver) == "swiftshader";
@@ -65,11 +64,14 @@ INSTANTIATE_TEST_SUITE_P(Fp16, Models,
                                           testing::Values(MemoryMode::shared_objects), testing::Values(7u)),
                          choice_name);
 
-// The rest of the table: storages and precisions in turn, so that each model meets every one of both.
+// The rest of the table: storages and precisions in turn, so that each model meets every one of both. The
+// larger models, and more combinations, with VELLUM_TEST_FULL in the environment; SwiftShader takes minutes
+// for them.
 std::vector<Choice> other_choices() {
   const bool full = std::getenv("VELLUM_TEST_FULL") != nullptr;
+  const SizeClass largest = full ? SizeClass::large : on_swiftshader() ? SizeClass::small : SizeClass::medium;
   std::vector<Choice> choices;
-  for (const FetchedModel& model : fetched_models(full ? SizeClass::large : SizeClass::medium)) {
+  for (const FetchedModel& model : fetched_models(largest)) {
     if (model.name.starts_with("blazeface") || model.name == "mlsd_tiny") continue;
     const auto& shared = MemoryMode::shared_objects;
     choices.emplace_back(model, StorageChoice::image2d, Precision::fp32, shared, 0u);
