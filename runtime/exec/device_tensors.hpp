@@ -5,10 +5,9 @@
 #include <memory>
 #include <vector>
 
+#include "exec/device_slot.hpp"
+#include "exec/program_weights.hpp"
 #include "plan/memory_plan.hpp"
-#include "vulkan/buffer.hpp"
-#include "vulkan/descriptors.hpp"
-#include "vulkan/image.hpp"
 
 namespace vellum {
 
@@ -19,8 +18,9 @@ struct AllocatedBytes {
 
 class DeviceTensors {
  public:
-  // Makes and binds everything and uploads the weights.
-  DeviceTensors(std::shared_ptr<gpu::Context> context, const Program& program, const MemoryPlan& plan);
+  // Makes and binds everything but the weights, which it takes as they are.
+  DeviceTensors(std::shared_ptr<gpu::Context> context, const Program& program, const MemoryPlan& plan,
+                std::unique_ptr<ProgramWeights> weights);
 
   // What a shader binds to reach the tensor.
   gpu::BoundResource resource(TensorId id) const;
@@ -30,22 +30,16 @@ class DeviceTensors {
   const AllocatedBytes& allocated() const { return allocated_; }
 
  private:
-  struct Slot {
-    std::unique_ptr<gpu::Buffer> buffer;
-    std::unique_ptr<gpu::Image> image;
-  };
-
   void make_objects();
-  uint64_t bind(std::vector<Slot*> slots, gpu::MemoryKind kind, gpu::MemoryCategory category);
-  void upload_weights();
-  const Slot& slot(TensorId id) const;
-  Slot make_slot(const TensorDesc& desc) const;
+  void make_inputs_and_outputs();
+  const DeviceSlot& slot(TensorId id) const;
 
   std::shared_ptr<gpu::Context> context_;
   const Program& program_;
   const MemoryPlan& plan_;
-  std::vector<Slot> objects_;  // per shared object
-  std::vector<Slot> own_;      // per tensor: weights, inputs, outputs
+  std::unique_ptr<ProgramWeights> weights_;
+  std::vector<DeviceSlot> objects_;  // per shared object
+  std::vector<DeviceSlot> own_;      // per tensor: inputs, outputs
   AllocatedBytes allocated_;
 };
 

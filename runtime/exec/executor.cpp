@@ -33,10 +33,12 @@ Executor::Executor(std::shared_ptr<gpu::Context> context, Program program, const
   plan_ = plan_memory(program_, options_.memory, options_.strategy, kBufferAlignment);
   syncs_ = synchronise(program_, plan_);
   make_pipelines();
-  tensors_ = std::make_unique<DeviceTensors>(context_, program_, plan_);
+  if (!options_.weights) options_.weights = std::make_shared<WeightStore>(context_);
+  tensors_ = std::make_unique<DeviceTensors>(context_, program_, plan_, options_.weights->acquire(program_));
   make_descriptor_sets();
   if (options_.timestamps && gpu::timestamps_supported(*context_) && !program_.tasks.empty())
-    queries_ = std::make_unique<gpu::TimestampQueries>(context_, static_cast<uint32_t>(2 * program_.tasks.size()));
+    queries_ =
+        std::make_unique<gpu::TimestampQueries>(context_, static_cast<uint32_t>(2 * program_.tasks.size()));
   split_into_steps();
   for (size_t i = 0; i < steps_.size(); ++i)
     if (!steps_[i].host) record(steps_[i], i == 0, i + 1 == steps_.size() || steps_[i + 1].host);
@@ -71,7 +73,8 @@ void Executor::make_descriptor_sets() {
 }
 
 void Executor::split_into_steps() {
-  const size_t most = options_.tasks_per_submit == 0 ? std::numeric_limits<size_t>::max() : options_.tasks_per_submit;
+  const size_t most =
+      options_.tasks_per_submit == 0 ? std::numeric_limits<size_t>::max() : options_.tasks_per_submit;
   for (size_t t = 0; t < program_.tasks.size(); ++t) {
     const bool host = program_.tasks[t].host.has_value();
     const bool joins = !host && !steps_.empty() && !steps_.back().host && steps_.back().task_count < most;
@@ -100,8 +103,10 @@ void Executor::record_task(gpu::CommandBuffer& commands, size_t task) {
   const TaskSync& sync = syncs_[task];
   std::vector<gpu::ImageTransition> transitions;
   for (uint32_t object : sync.discarded_objects) transitions.push_back({&tensors_->object_image(object)});
-  // A discard is a write of its own: it waits for the tasks that used the image before, also those of the last run.
-  if (sync.barrier || !transitions.empty()) commands.barrier(gpu::kComputeReadWrite, gpu::kComputeReadWrite, transitions);
+  // A discard is a write of its own: it waits for the tasks that used the image before, also those of the
+  // last run.
+  if (sync.barrier || !transitions.empty())
+    commands.barrier(gpu::kComputeReadWrite, gpu::kComputeReadWrite, transitions);
 
   const size_t index = dispatch_of_task_[task];
   const gpu::Pipeline& pipeline = *pipelines_[index];
@@ -166,7 +171,8 @@ void Executor::call_host(const HostCall& call) {
     }
     const TensorId id = call.inputs[i];
     if (id != kNoTensor)
-      values[i] = read_linear(program_.tensors[id].desc, call.input_types[i], gpu::download(context_, tensors_->buffer(id)));
+      values[i] = read_linear(program_.tensors[id].desc, call.input_types[i],
+                              gpu::download(context_, tensors_->buffer(id)));
     inputs.push_back(id == kNoTensor ? nullptr : &values[i]);
   }
   const std::vector<HostTensor> results = call.evaluate->evaluate(inputs);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "exec/device_tensors.hpp"
+#include "exec/weight_store.hpp"
 #include "plan/synchronisation.hpp"
 #include "vulkan/commands.hpp"
 #include "vulkan/pipeline.hpp"
@@ -20,6 +21,8 @@ struct ExecutorOptions {
   // 0: the whole network in one submit; N: a submit for every N tasks.
   uint32_t tasks_per_submit = 0;
   bool timestamps = false;
+  // Shared with other executors of the model; null: the weights are this executor's alone.
+  std::shared_ptr<WeightStore> weights;
 };
 
 class Executor {
@@ -37,7 +40,8 @@ class Executor {
   size_t dispatch_count() const;
   size_t pipeline_count() const;
 
-  // Inputs and outputs by position in program().inputs and outputs. The tensor has the port's dtype and shape.
+  // Inputs and outputs by position in program().inputs and outputs. The tensor has the port's dtype and
+  // shape.
   void set_input(size_t index, const HostTensor& tensor);
   HostTensor output(size_t index) const;
 

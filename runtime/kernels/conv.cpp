@@ -64,6 +64,13 @@ void push_window(PushConstants& constants, const Window2d& w) {
                   w.padding[0], w.padding[1]});
 }
 
+// The constants that the packed weights are made from.
+WeightOrigin origin_of(const Lowering& lowering, std::string packing) {
+  WeightOrigin origin{std::move(packing), {*lowering.constant(1)}};
+  if (lowering.has_input(2)) origin.sources.push_back(*lowering.constant(2));
+  return origin;
+}
+
 std::vector<float> bias_of(const Lowering& lowering) {
   return lowering.has_input(2) ? lowering.constant(2)->to_floats() : std::vector<float>();
 }
@@ -96,9 +103,10 @@ void lower_depthwise(Lowering& lowering, const Window2d& window, const Activatio
   const TensorId x = lowering.read(0, Layout::channels4);
   const TensorId grid = lowering.weight(
       lowering.node().name + "/weights", weight_grid(lowering, window.taps() + 1, slices(channels)),
-      [weights, channels = channels, taps = window.taps(), bias = bias_of(lowering)] {
-        return pack_depthwise(channels, taps, weights.to_floats(), bias);
-      });
+      {[weights, channels = channels, taps = window.taps(), bias = bias_of(lowering)] {
+         return pack_depthwise(channels, taps, weights.to_floats(), bias);
+       },
+       origin_of(lowering, "depthwise")});
   const TensorId y = lowering.write(0, Layout::channels4);
   ConvTile tile = choose_conv_tile(lowering.caps(), width, height * n * slices(channels), 1, 0);
   tile.pixels = std::min<int64_t>(tile.pixels, 4);
@@ -137,7 +145,7 @@ struct ConvKernel {
 };
 
 void dispatch_conv(Lowering& lowering, const ConvKernel& kernel, const Window2d& window,
-                   const Activation& activation, std::function<std::vector<float>()> values) {
+                   const Activation& activation, WeightValues values) {
   const ConvWeights& weights = kernel.weights;
   const TensorId x = lowering.read(0, Layout::channels4);
   const TensorId grid =
@@ -158,8 +166,8 @@ void dispatch_conv(Lowering& lowering, const ConvKernel& kernel, const Window2d&
 }
 
 // W (M, C / group, kernel...).
-std::function<std::vector<float>()> conv_values(const Lowering& lowering, const ConvWeights& grid) {
-  return [grid, weights = *lowering.constant(1), bias = bias_of(lowering)] {
+WeightValues conv_values(const Lowering& lowering, const ConvWeights& grid) {
+  auto make = [grid, weights = *lowering.constant(1), bias = bias_of(lowering)] {
     const std::vector<float> w = weights.to_floats();
     return grid.pack(
         [&](int64_t m, int64_t c, int64_t tap) {
@@ -167,11 +175,12 @@ std::function<std::vector<float>()> conv_values(const Lowering& lowering, const 
         },
         bias);
   };
+  return {std::move(make), origin_of(lowering, "conv " + grid.to_text())};
 }
 
 // W (C, M / group, kernel...).
-std::function<std::vector<float>()> conv_transpose_values(const Lowering& lowering, const ConvWeights& grid) {
-  return [grid, weights = *lowering.constant(1), bias = bias_of(lowering)] {
+WeightValues conv_transpose_values(const Lowering& lowering, const ConvWeights& grid) {
+  auto make = [grid, weights = *lowering.constant(1), bias = bias_of(lowering)] {
     const std::vector<float> w = weights.to_floats();
     return grid.pack(
         [&](int64_t m, int64_t c, int64_t tap) {
@@ -181,6 +190,7 @@ std::function<std::vector<float>()> conv_transpose_values(const Lowering& loweri
         },
         bias);
   };
+  return {std::move(make), origin_of(lowering, "conv_transpose " + grid.to_text())};
 }
 
 bool is_pointwise(const Window2d& window, const Shape& x, const Shape& y) {

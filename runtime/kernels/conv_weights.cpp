@@ -83,6 +83,14 @@ std::vector<float> ConvWeights::pack(const WeightAt& weight, const std::vector<f
   return texels;
 }
 
+// Without groups, blocks only decide how many empty rows follow, which the extent of the grid tells already.
+std::string ConvWeights::to_text() const {
+  std::string text = "grid";
+  for (const int64_t value : {inputs, outputs, groups, taps, groups > 1 ? tile_slices : 0})
+    text += " " + std::to_string(value);
+  return text;
+}
+
 TensorDesc weight_grid(const Lowering& lowering, int64_t width, int64_t height) {
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
   if (width > kMost || height > kMost || width * height > kMost)
@@ -114,8 +122,8 @@ ConvTile choose_pointwise_tile(const DeviceCaps& caps, const Shape& x, int64_t o
 }
 
 void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,
-                        const ConvTile& tile, const Activation& activation,
-                        std::function<std::vector<float>()> values, TensorId residual) {
+                        const ConvTile& tile, const Activation& activation, WeightValues values,
+                        TensorId residual) {
   const Shape& shape = lowering.tensor(x).desc.shape;
   const auto [n, c, h, w] = nchw(shape);
   const TensorId grid =

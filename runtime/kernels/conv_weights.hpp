@@ -47,6 +47,8 @@ struct ConvWeights {
   using WeightAt = std::function<float(int64_t, int64_t, int64_t)>;
   // Texels of the grid, row by row. `bias` may be empty.
   std::vector<float> pack(const WeightAt& weight, const std::vector<float>& bias) const;
+  // What the places of texels follow from, for WeightOrigin::packing.
+  std::string to_text() const;
 };
 
 // The extent of a weight grid as texel_grid() takes it; throws Error(unsupported) where it is beyond any
@@ -64,8 +66,8 @@ void define_tile(Dispatch& dispatch, const ConvTile& tile);
 // shaders/conv_pointwise.comp. The residual may be absent, or have fewer channels than y. `values` gives the
 // texels of `weights`.
 void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,
-                        const ConvTile& tile, const Activation& activation,
-                        std::function<std::vector<float>()> values, TensorId residual = kNoTensor);
+                        const ConvTile& tile, const Activation& activation, WeightValues values,
+                        TensorId residual = kNoTensor);
 // `x` is N, C, ... as nchw() sees it.
 ConvTile choose_pointwise_tile(const DeviceCaps& caps, const Shape& x, int64_t outputs);
 

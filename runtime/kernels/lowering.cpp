@@ -13,8 +13,12 @@ const LoweringOptions& Lowering::options() const { return builder_.options(); }
 
 bool Lowering::has_input(size_t i) const { return i < node_.inputs.size() && node_.inputs[i] != kNoValue; }
 
-const TensorType& Lowering::input_type(size_t i) const { return builder_.graph().values[node_.inputs.at(i)].type; }
-const TensorType& Lowering::output_type(size_t i) const { return builder_.graph().values[node_.outputs.at(i)].type; }
+const TensorType& Lowering::input_type(size_t i) const {
+  return builder_.graph().values[node_.inputs.at(i)].type;
+}
+const TensorType& Lowering::output_type(size_t i) const {
+  return builder_.graph().values[node_.outputs.at(i)].type;
+}
 
 const HostTensor* Lowering::constant(size_t i) const {
   return has_input(i) ? builder_.graph().constant(node_.inputs[i]) : nullptr;
@@ -30,7 +34,8 @@ Layout Lowering::preferred_layout(size_t i) const {
 TensorId Lowering::read(size_t i, Layout layout) { return builder_.read(node_.inputs.at(i), layout); }
 
 TensorId Lowering::read_as(size_t i, Shape shape) {
-  return builder_.make_alias(read(i, Layout::linear), std::move(shape), builder_.graph().values[node_.inputs[i]].name);
+  return builder_.make_alias(read(i, Layout::linear), std::move(shape),
+                             builder_.graph().values[node_.inputs[i]].name);
 }
 
 TensorId Lowering::write(size_t i, Layout layout) { return builder_.write(node_.outputs.at(i), layout); }
@@ -38,12 +43,14 @@ TensorId Lowering::write(size_t i, Layout layout) { return builder_.write(node_.
 void Lowering::alias(size_t output, size_t input) {
   const ValueId to = node_.outputs.at(output);
   const Value& value = builder_.graph().values[to];
-  builder_.set_tensor(to, Layout::linear, builder_.make_alias(read(input, Layout::linear), value.type.shape, value.name));
+  builder_.set_tensor(to, Layout::linear,
+                      builder_.make_alias(read(input, Layout::linear), value.type.shape, value.name));
 }
 
-TensorId Lowering::weight(std::string name, TensorDesc desc, std::function<std::vector<float>()> values) {
+TensorId Lowering::weight(std::string name, TensorDesc desc, WeightValues values) {
   return builder_.add_tensor({std::move(name), desc, TensorRole::weight, kNoTensor,
-                              [desc, values = std::move(values)] { return pack_elements(desc, values()); }});
+                              [desc, make = std::move(values.make)] { return pack_elements(desc, make()); },
+                              std::move(values.origin)});
 }
 
 TensorId Lowering::integer_weight(std::string name, Shape shape, std::vector<int64_t> values) {
@@ -55,8 +62,9 @@ TensorId Lowering::integer_weight(std::string name, Shape shape, std::vector<int
 TensorDesc Lowering::texel_grid(uint32_t width, uint32_t height) const {
   TensorDesc desc{{1, 4, height, width}, builder_.float_element(), Storage::buffer, Layout::channels4};
   const uint32_t limit = caps().max_image_dimension_2d;
-  const bool images = options().storage == StorageChoice::automatic ? caps().prefers_images
-                                                                    : options().storage != StorageChoice::buffer;
+  const bool images = options().storage == StorageChoice::automatic
+                          ? caps().prefers_images
+                          : options().storage != StorageChoice::buffer;
   if (images && width <= limit && height <= limit) desc.storage = Storage::image2d;
   return desc;
 }
@@ -78,7 +86,8 @@ Program lower(const Graph& graph, const DeviceCaps& caps, const LoweringOptions&
 PushConstants& PushConstants::ints(std::initializer_list<int64_t> values) {
   for (int64_t value : values) {
     if (value != static_cast<int32_t>(value))
-      throw Error(ErrorCode::unsupported, "a kernel parameter of " + std::to_string(value) + " exceeds 32 bits");
+      throw Error(ErrorCode::unsupported,
+                  "a kernel parameter of " + std::to_string(value) + " exceeds 32 bits");
     const int32_t narrow = static_cast<int32_t>(value);
     const auto* bytes = reinterpret_cast<const std::byte*>(&narrow);
     bytes_.insert(bytes_.end(), bytes, bytes + sizeof narrow);

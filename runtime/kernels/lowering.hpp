@@ -5,6 +5,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "caps/device_caps.hpp"
@@ -22,8 +24,19 @@ struct LoweringOptions {
 
 class ProgramBuilder;
 
-// The lowering of one node. Tensors are handed out in the layout that the kernel wants; a conversion dispatch is put
-// before the node where the value so far lives in another one (and is kept for later users).
+// The elements of a weight in device order, as a function that is called when a session needs them. Where
+// `origin` is given, sessions find out without calling it whether they hold the same weight already.
+struct WeightValues {
+  std::function<std::vector<float>()> make;
+  WeightOrigin origin;
+
+  template <typename Make>
+  requires std::is_invocable_r_v<std::vector<float>, Make> WeightValues(Make function, WeightOrigin from = {})
+      : make(std::move(function)), origin(std::move(from)) {}
+};
+
+// The lowering of one node. Tensors are handed out in the layout that the kernel wants; a conversion dispatch
+// is put before the node where the value so far lives in another one (and is kept for later users).
 class Lowering {
  public:
   Lowering(ProgramBuilder& builder, const Node& node) : builder_(builder), node_(node) {}
@@ -32,7 +45,9 @@ class Lowering {
   const DeviceCaps& caps() const;
   const LoweringOptions& options() const;
   template <typename Op>
-  const Op& op() const { return dynamic_cast<const Op&>(*node_.op); }
+  const Op& op() const {
+    return dynamic_cast<const Op&>(*node_.op);
+  }
 
   bool has_input(size_t i) const;
   const TensorType& input_type(size_t i) const;
@@ -53,7 +68,7 @@ class Lowering {
   // A packed weight. `storage` images fall back to a buffer where the extent exceeds the device's limits, so look at
   // tensor(id).desc.storage. The desc is a plain 2-D grid of texels: shape {1, 4 * height_slices, ...} is up to the
   // kernel: use texel_grid() to describe `width` x `height` texels.
-  TensorId weight(std::string name, TensorDesc desc, std::function<std::vector<float>()> values);
+  TensorId weight(std::string name, TensorDesc desc, WeightValues values);
   // Integers as a linear weight.
   TensorId integer_weight(std::string name, Shape shape, std::vector<int64_t> values);
   // width x height texels of four elements, as image2d where it fits and options ask for images, else as buffer
@@ -64,13 +79,13 @@ class Lowering {
 
   const VirtualTensor& tensor(TensorId id) const;
 
-  // For a form of the operator that has no kernel: the node runs on the host, and the program carries a warning that
-  // says why ("LpPool has no kernel"). Call it instead of anything else.
+  // For a form of the operator that has no kernel: the node runs on the host, and the program carries a
+  // warning that says why ("LpPool has no kernel"). Call it instead of anything else.
   void run_on_host(std::string_view why);
 
-  // Adds the dispatch. Fills in name and op, the tensor macros of each binding, workgroup size macros, and how images
-  // are read; checks workgroup, push-constant, binding and range limits against caps and throws Error(unsupported)
-  // naming the node where one is exceeded.
+  // Adds the dispatch. Fills in name and op, the tensor macros of each binding, workgroup size macros, and
+  // how images are read; checks workgroup, push-constant, binding and range limits against caps and throws
+  // Error(unsupported) naming the node where one is exceeded.
   void dispatch(Dispatch dispatch);
 
  private:

@@ -2,6 +2,7 @@
 #include "graph/matmul.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "kernels/activation.hpp"
 #include "kernels/conv_weights.hpp"
@@ -91,6 +92,9 @@ struct PackedProduct {
   ConvWeights weights;
   ConvTile tile;
   std::function<std::vector<float>()> values;
+  WeightOrigin origin;
+
+  WeightValues weight_values() const { return {values, origin}; }
 };
 
 // `bias` has one value, or one per column, or none.
@@ -102,6 +106,12 @@ PackedProduct pack_product(const Lowering& lowering, const Product& p, int64_t r
   packed.weights = {p.k, p.n, 1, 1, packed.tile.slices};
   if (bias.size() == 1) bias.assign(static_cast<size_t>(p.n), bias.front());
   for (float& value : bias) value *= p.beta;
+  std::string packing = "product " + packed.weights.to_text();
+  for (const float factor : {p.alpha, p.beta})
+    packing += " " + std::to_string(std::bit_cast<uint32_t>(factor));
+  for (const int64_t stride : p.b_strides) packing += " " + std::to_string(stride);
+  packed.origin = {std::move(packing), {*lowering.constant(1)}};
+  if (p.has_c) packed.origin.sources.push_back(*lowering.constant(2));
   packed.values = [grid = packed.weights, p, b = *lowering.constant(1), bias = std::move(bias)] {
     const std::vector<float> values = b.to_floats();
     return grid.pack(
@@ -117,7 +127,7 @@ PackedProduct pack_product(const Lowering& lowering, const Product& p, int64_t r
 void lower_packed_channels4(Lowering& lowering, const Product& p, PackedProduct packed) {
   const TensorId x = lowering.read(0, Layout::channels4);
   const TensorId y = lowering.write(0, Layout::channels4);
-  dispatch_pointwise(lowering, x, y, packed.weights, packed.tile, p.activation, std::move(packed.values));
+  dispatch_pointwise(lowering, x, y, packed.weights, packed.tile, p.activation, packed.weight_values());
 }
 
 void lower_packed_linear(Lowering& lowering, const Product& p, PackedProduct packed) {
@@ -125,7 +135,7 @@ void lower_packed_linear(Lowering& lowering, const Product& p, PackedProduct pac
   const ConvWeights& weights = packed.weights;
   const TensorId grid =
       lowering.weight(lowering.node().name + "/weights",
-                      weight_grid(lowering, weights.width(), weights.height()), std::move(packed.values));
+                      weight_grid(lowering, weights.width(), weights.height()), packed.weight_values());
   const TensorId y = lowering.write(0, Layout::linear);
   const int64_t invocations = divide_up(packed.rows, packed.tile.pixels) * weights.blocks();
   Dispatch dispatch = conv_dispatch(lowering, "matmul_packed", invocations, x, grid, y);

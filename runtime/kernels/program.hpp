@@ -32,26 +32,27 @@ struct Extent3 {
 
 // How a tensor lives on the device.
 //
-// channels4 sees the graph's shape as N, C, H, W (see nchw()), with S = ceil(C / 4) slices. Texel (w, h, s, n) is at
+// channels4 sees the graph's shape as N, C, H, W (see nchw()), with S = ceil(C / 4) slices. Texel (w, h, s,
+// n) is at
 //   image2d  x = n * W + w, y = s * H + h
 //   image3d  x = n * W + w, y = h, z = s
 //   buffer   index ((n * S + s) * H + h) * W + w, in units of four elements
 // The unused channels of the last slice are always zero.
-// linear holds element i of the row-major order at index i; the buffer is padded to a multiple of four elements,
-// and what the padding holds means nothing. Kernels write linear tensors four elements at a time.
+// linear holds element i of the row-major order at index i; the buffer is padded to a multiple of four
+// elements, and what the padding holds means nothing. Kernels write linear tensors four elements at a time.
 struct TensorDesc {
   Shape shape;
   ElementType element = ElementType::f32;
   Storage storage = Storage::buffer;
   Layout layout = Layout::linear;
 
-  Extent3 extent() const;    // texels; images only
+  Extent3 extent() const;      // texels; images only
   uint64_t byte_size() const;  // without padding of the device
   bool operator==(const TensorDesc&) const = default;
 };
 
-// The graph's shape as N, C, H, W: rank 4 as it is; rank 3 = N, C, W (H = 1); rank 2 = N, C; rank 1 = C; rank 0 = 1.
-// Throws Error(internal) for rank > 4.
+// The graph's shape as N, C, H, W: rank 4 as it is; rank 3 = N, C, W (H = 1); rank 2 = N, C; rank 1 = C; rank
+// 0 = 1. Throws Error(internal) for rank > 4.
 std::array<int64_t, 4> nchw(const Shape& shape);
 
 using TensorId = uint32_t;
@@ -59,15 +60,22 @@ inline constexpr TensorId kNoTensor = UINT32_MAX;
 
 enum class TensorRole : uint8_t { input, output, intermediate, workspace, weight };
 
+// What the bytes of a weight are made from: weights of equal desc and origin have equal bytes.
+struct WeightOrigin {
+  std::string packing;  // the way, with every parameter that matters; empty: only the bytes themselves tell
+  std::vector<HostTensor> sources;
+};
+
 struct VirtualTensor {
   std::string name;
   TensorDesc desc;
   TensorRole role = TensorRole::intermediate;
   // The same bytes as another tensor (a reshape of linear data): shares its memory and its lifetime.
   TensorId alias_of = kNoTensor;
-  // weight: its bytes as they lie on the device (desc.byte_size() of them, texels row by row, then slice by slice).
-  // Called once when the session is made; may be called from several threads.
+  // weight: its bytes as they lie on the device (desc.byte_size() of them, texels row by row, then slice by
+  // slice). Called once when the session is made; may be called from several threads.
   std::function<std::vector<std::byte>()> pack;
+  WeightOrigin origin = {};
 };
 
 enum class Access : uint8_t { read, write, read_write };
@@ -80,13 +88,15 @@ struct Binding {
 };
 
 struct Dispatch {
-  std::string name;      // of the node that it belongs to
-  std::string op;        // operator type, "Conv"; "Convert" for layout changes
-  std::string shader;    // file of shaders/ without ".comp"
-  std::vector<std::pair<std::string, std::string>> defines;  // preamble macros of this variant, sorted by name
-  std::array<uint32_t, 3> workgroup_size{64, 1, 1};  // the shader sees it as WORKGROUP_X, WORKGROUP_Y, WORKGROUP_Z
+  std::string name;    // of the node that it belongs to
+  std::string op;      // operator type, "Conv"; "Convert" for layout changes
+  std::string shader;  // file of shaders/ without ".comp"
+  std::vector<std::pair<std::string, std::string>>
+      defines;  // preamble macros of this variant, sorted by name
+  std::array<uint32_t, 3> workgroup_size{64, 1,
+                                         1};  // the shader sees it as WORKGROUP_X, WORKGROUP_Y, WORKGROUP_Z
   std::array<uint32_t, 3> workgroup_count{1, 1, 1};
-  std::vector<Binding> bindings;        // binding number = position
+  std::vector<Binding> bindings;  // binding number = position
   std::vector<std::byte> push_constants;
 };
 
@@ -95,8 +105,8 @@ struct HostCall {
   std::string name, op;
   std::shared_ptr<const Operator> evaluate;
   std::vector<std::optional<HostTensor>> constants;  // per input: set where the graph knows the value
-  std::vector<TensorId> inputs;          // linear f32/i32 buffers; kNoTensor for constants and absent inputs
-  std::vector<TensorType> input_types;   // the graph's
+  std::vector<TensorId> inputs;         // linear f32/i32 buffers; kNoTensor for constants and absent inputs
+  std::vector<TensorType> input_types;  // the graph's
   std::vector<TensorId> outputs;
   std::vector<TensorType> output_types;
 };
@@ -110,9 +120,9 @@ struct Task {
 // A graph input or output: a linear buffer tensor that the host fills or reads.
 struct Port {
   std::string name;
-  TensorType type;  // as the model says
-  TensorId tensor = kNoTensor;              // kNoTensor: an output that is known before running
-  std::optional<HostTensor> constant;       // then this is its value
+  TensorType type;                     // as the model says
+  TensorId tensor = kNoTensor;         // kNoTensor: an output that is known before running
+  std::optional<HostTensor> constant;  // then this is its value
 };
 
 struct Program {

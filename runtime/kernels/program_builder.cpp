@@ -12,10 +12,13 @@ namespace {
 bool is_float(DType type) { return type == DType::f32 || type == DType::f16 || type == DType::f64; }
 
 std::string tensor_macro(const TensorDesc& desc, bool sampled) {
-  const std::string element = desc.element == ElementType::f16 ? "F16" : desc.element == ElementType::f32 ? "F32" : "I32";
-  if (desc.storage == Storage::buffer) return (desc.layout == Layout::linear ? "LINEAR_" : "BUFFER_") + element;
-  return std::string(desc.storage == Storage::image2d ? "IMAGE2D_" : "IMAGE3D_") + (sampled ? "SAMPLED_" : "STORAGE_") +
-         element;
+  const std::string element = desc.element == ElementType::f16   ? "F16"
+                              : desc.element == ElementType::f32 ? "F32"
+                                                                 : "I32";
+  if (desc.storage == Storage::buffer)
+    return (desc.layout == Layout::linear ? "LINEAR_" : "BUFFER_") + element;
+  return std::string(desc.storage == Storage::image2d ? "IMAGE2D_" : "IMAGE3D_") +
+         (sampled ? "SAMPLED_" : "STORAGE_") + element;
 }
 
 std::string sizes(const std::array<uint32_t, 3>& v) {
@@ -43,8 +46,8 @@ Program ProgramBuilder::build() {
 void ProgramBuilder::add_inputs() {
   for (ValueId id : graph_.inputs) {
     const Value& value = graph_.values[id];
-    TensorDesc desc{value.type.shape, is_float(value.type.dtype) ? ElementType::f32 : ElementType::i32, Storage::buffer,
-                    Layout::linear};
+    TensorDesc desc{value.type.shape, is_float(value.type.dtype) ? ElementType::f32 : ElementType::i32,
+                    Storage::buffer, Layout::linear};
     const TensorId tensor = add_tensor({value.name, desc, TensorRole::input, kNoTensor, {}});
     value_tensors_[id].linear = tensor;
     program_.inputs.push_back({value.name, value.type, tensor, std::nullopt});
@@ -94,8 +97,8 @@ void ProgramBuilder::add_outputs() {
   }
 }
 
-// The linear tensor that the host reads as the output `value`. A tensor that carries it already becomes an output
-// itself where its element type is the host's and no other port uses it; else it is copied.
+// The linear tensor that the host reads as the output `value`. A tensor that carries it already becomes an
+// output itself where its element type is the host's and no other port uses it; else it is copied.
 TensorId ProgramBuilder::output_tensor(ValueId value) {
   const TensorId linear = value_tensors_[value].linear;
   if (linear == kNoTensor) return convert(value_tensors_[value].channels4, value, Layout::linear);
@@ -113,7 +116,9 @@ TensorId ProgramBuilder::copy_to_output(TensorId from, ValueId value) {
   const TensorId to = add_tensor({graph_.values[value].name, desc, TensorRole::output, kNoTensor, {}});
   const int64_t count4 = (element_count(desc.shape) + 3) / 4;
   const Grid grid = grid_1d(caps_, count4);
-  Dispatch dispatch{.shader = "copy_linear", .workgroup_size = grid.workgroup_size, .workgroup_count = grid.workgroup_count,
+  Dispatch dispatch{.shader = "copy_linear",
+                    .workgroup_size = grid.workgroup_size,
+                    .workgroup_count = grid.workgroup_count,
                     .bindings = {{from, Access::read}, {to, Access::write}},
                     .push_constants = PushConstants().ints({count4}).bytes()};
   add_dispatch(std::move(dispatch), nullptr);
@@ -131,7 +136,8 @@ Storage ProgramBuilder::image_or_buffer(const Shape& shape) const {
   if (choice == StorageChoice::buffer) return Storage::buffer;
   const Storage storage = choice == StorageChoice::image2d ? Storage::image2d : Storage::image3d;
   const Extent3 extent = TensorDesc{shape, float_element(), storage, Layout::channels4}.extent();
-  const uint32_t limit = storage == Storage::image2d ? caps_.max_image_dimension_2d : caps_.max_image_dimension_3d;
+  const uint32_t limit =
+      storage == Storage::image2d ? caps_.max_image_dimension_2d : caps_.max_image_dimension_3d;
   const bool fits = extent.width <= limit && extent.height <= limit && extent.depth <= limit;
   return fits ? storage : Storage::buffer;
 }
@@ -144,7 +150,8 @@ TensorDesc ProgramBuilder::describe_value(ValueId value, Layout layout) const {
   desc.element = !is_float(type.dtype) ? ElementType::i32 : float_element();
   if (layout == Layout::channels4) {
     if (desc.element == ElementType::i32)
-      throw Error(ErrorCode::internal, "channels4 layout of the integer tensor '" + graph_.values[value].name + "'");
+      throw Error(ErrorCode::internal,
+                  "channels4 layout of the integer tensor '" + graph_.values[value].name + "'");
     desc.storage = image_or_buffer(type.shape);
   } else if (is_output_[value] && desc.element == ElementType::f16) {
     desc.element = ElementType::f32;  // the host reads outputs as fp32
@@ -159,7 +166,8 @@ bool ProgramBuilder::exists_in(ValueId value, Layout layout) const {
 
 TensorId ProgramBuilder::add_tensor(VirtualTensor tensor) {
   if (tensor.desc.storage == Storage::buffer && tensor.desc.byte_size() > caps_.max_storage_buffer_range)
-    throw Error(ErrorCode::unsupported, "tensor '" + tensor.name + "' takes " + std::to_string(tensor.desc.byte_size()) +
+    throw Error(ErrorCode::unsupported, "tensor '" + tensor.name + "' takes " +
+                                            std::to_string(tensor.desc.byte_size()) +
                                             " bytes, more than the device's storage buffer range of " +
                                             std::to_string(caps_.max_storage_buffer_range));
   program_.tensors.push_back(std::move(tensor));
@@ -174,6 +182,7 @@ TensorId ProgramBuilder::constant_tensor(ValueId value, Layout layout) {
     weight.pack = [tensor, desc] { return pack_ints(desc, tensor.to_ints()); };
   else
     weight.pack = [tensor, desc] { return pack(desc, tensor.to_floats()); };
+  weight.origin = {"as it is", {tensor}};
   return add_tensor(std::move(weight));
 }
 
@@ -181,30 +190,39 @@ TensorId ProgramBuilder::read(ValueId value, Layout layout) {
   TensorId& wanted = value_tensors_[value].in(layout);
   if (wanted != kNoTensor) return wanted;
   if (graph_.values[value].constant) return wanted = constant_tensor(value, layout);
-  const TensorId other = value_tensors_[value].in(layout == Layout::linear ? Layout::channels4 : Layout::linear);
+  const TensorId other =
+      value_tensors_[value].in(layout == Layout::linear ? Layout::channels4 : Layout::linear);
   if (other == kNoTensor)
-    throw Error(ErrorCode::internal, "value '" + graph_.values[value].name + "' is read before it is written");
+    throw Error(ErrorCode::internal,
+                "value '" + graph_.values[value].name + "' is read before it is written");
   return convert(other, value, layout);
 }
 
 TensorId ProgramBuilder::write(ValueId value, Layout layout) {
   TensorId& tensor = value_tensors_[value].in(layout);
-  if (tensor != kNoTensor) throw Error(ErrorCode::internal, "value '" + graph_.values[value].name + "' is written twice");
+  if (tensor != kNoTensor)
+    throw Error(ErrorCode::internal, "value '" + graph_.values[value].name + "' is written twice");
   const bool output = is_output_[value] && layout == Layout::linear;
-  const TensorId id = add_tensor({graph_.values[value].name, describe_value(value, layout),
-                                  output ? TensorRole::output : TensorRole::intermediate, kNoTensor, {}});
+  const TensorId id = add_tensor({graph_.values[value].name,
+                                  describe_value(value, layout),
+                                  output ? TensorRole::output : TensorRole::intermediate,
+                                  kNoTensor,
+                                  {}});
   return value_tensors_[value].in(layout) = id;
 }
 
 TensorId ProgramBuilder::make_alias(TensorId of, Shape shape, std::string tensor_name) {
   TensorDesc desc = program_.tensors[of].desc;
   if (desc.layout != Layout::linear || element_count(shape) != element_count(desc.shape))
-    throw Error(ErrorCode::internal, "'" + tensor_name + "' cannot be a view of '" + program_.tensors[of].name + "'");
+    throw Error(ErrorCode::internal,
+                "'" + tensor_name + "' cannot be a view of '" + program_.tensors[of].name + "'");
   desc.shape = std::move(shape);
   return add_tensor({std::move(tensor_name), desc, program_.tensors[of].role, of, {}});
 }
 
-void ProgramBuilder::set_tensor(ValueId value, Layout layout, TensorId id) { value_tensors_[value].in(layout) = id; }
+void ProgramBuilder::set_tensor(ValueId value, Layout layout, TensorId id) {
+  value_tensors_[value].in(layout) = id;
+}
 
 TensorId ProgramBuilder::convert(TensorId from, ValueId value, Layout layout) {
   const TensorId to = write(value, layout);
@@ -212,15 +230,18 @@ TensorId ProgramBuilder::convert(TensorId from, ValueId value, Layout layout) {
   const auto [n, c, h, w] = nchw(shape);
   const bool linear = layout == Layout::linear;
   const Grid grid = grid_1d(caps_, linear ? (element_count(shape) + 3) / 4 : n * ((c + 3) / 4) * h * w);
-  Dispatch dispatch{.op = "Convert", .shader = linear ? "to_linear" : "to_channels4",
-                    .workgroup_size = grid.workgroup_size, .workgroup_count = grid.workgroup_count,
+  Dispatch dispatch{.op = "Convert",
+                    .shader = linear ? "to_linear" : "to_channels4",
+                    .workgroup_size = grid.workgroup_size,
+                    .workgroup_count = grid.workgroup_count,
                     .bindings = {{from, Access::read}, {to, Access::write}},
                     .push_constants = PushConstants().shape(shape).bytes()};
   add_dispatch(std::move(dispatch), nullptr);
   return to;
 }
 
-// Storage reads where the device likes them and the limit on storage images leaves room; sampled reads otherwise.
+// Storage reads where the device likes them and the limit on storage images leaves room; sampled reads
+// otherwise.
 void ProgramBuilder::choose_image_reads(Dispatch& dispatch) const {
   uint32_t images = 0, written = 0;
   for (const Binding& binding : dispatch.bindings) {
@@ -228,7 +249,7 @@ void ProgramBuilder::choose_image_reads(Dispatch& dispatch) const {
     ++images;
     if (binding.access != Access::read) ++written;
   }
-  const uint32_t storage_reads = !caps_.reads_images_as_storage              ? 0
+  const uint32_t storage_reads = !caps_.reads_images_as_storage                 ? 0
                                  : images <= caps_.max_storage_images_per_stage ? images - written
                                                                                 : 0;
   for (Binding& binding : dispatch.bindings)

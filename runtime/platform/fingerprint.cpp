@@ -1,0 +1,66 @@
+#include "platform/fingerprint.hpp"
+
+#include <array>
+#include <bit>
+#include <cstring>
+
+namespace vellum::platform {
+namespace {
+
+// Eight lanes that do not wait for each other. Each step is a bijection of the lane for a given word and of
+// the word for a given lane, so that a single difference is never lost.
+constexpr size_t kLanes = 8;
+constexpr uint64_t kOdd1 = 0x9e3779b97f4a7c15u;  // 2^64 / golden ratio
+constexpr uint64_t kOdd2 = 0xc2b2ae3d27d4eb4fu;
+
+uint64_t load(const std::byte* bytes) {
+  uint64_t word = 0;
+  std::memcpy(&word, bytes, sizeof word);
+  if constexpr (std::endian::native == std::endian::big) {
+    uint64_t swapped = 0;
+    for (int i = 0; i < 8; ++i) swapped |= (word >> (8 * i) & 0xff) << (56 - 8 * i);
+    return swapped;
+  }
+  return word;
+}
+
+// Steele, Lea & Flood 2014, "Fast splittable pseudorandom number generators": every bit of the result depends
+// on every bit of the argument.
+uint64_t mix(uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+struct Lanes {
+  std::array<uint64_t, kLanes> state;
+
+  Lanes() {
+    for (size_t i = 0; i < kLanes; ++i) state[i] = mix(i + 1);
+  }
+  void add(const std::byte* block) {
+    for (size_t i = 0; i < kLanes; ++i)
+      state[i] = std::rotl((state[i] ^ load(block + 8 * i)) * kOdd1, 29) + kOdd2;
+  }
+};
+
+}  // namespace
+
+Fingerprint fingerprint(std::span<const std::byte> bytes) {
+  constexpr size_t kBlock = 8 * kLanes;
+  Lanes lanes;
+  size_t at = 0;
+  for (; bytes.size() - at >= kBlock; at += kBlock) lanes.add(bytes.data() + at);
+  std::array<std::byte, kBlock> rest{};
+  if (bytes.size() > at) std::memcpy(rest.data(), bytes.data() + at, bytes.size() - at);
+  lanes.add(rest.data());
+
+  Fingerprint result{mix(bytes.size()), mix(~uint64_t{bytes.size()})};
+  for (const uint64_t lane : lanes.state) {
+    result.low = mix((result.low ^ lane) * kOdd2);
+    result.high = mix((result.high + lane) * kOdd1);
+  }
+  return result;
+}
+
+}  // namespace vellum::platform
