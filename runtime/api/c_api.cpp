@@ -21,6 +21,9 @@ struct vellum_session {
   std::vector<std::vector<const char*>> object_tensors;  // pointers into `memory`
   std::vector<vellum::LayerTime> layers;
   bool profile;
+  std::vector<vellum::Shape> shapes;  // of the inputs, when `memory` was read
+
+  void refresh();
 };
 
 namespace {
@@ -100,6 +103,7 @@ vellum_device_options device_defaults() noexcept {
 vellum_session_options session_defaults() noexcept {
   vellum_session_options options{};
   options.size = sizeof options;
+  options.cached_shapes = vellum::SessionOptions().cached_shapes;
   return options;
 }
 
@@ -116,25 +120,32 @@ vellum::DeviceOptions to_cpp(const vellum_device_options& given) {
   return options;
 }
 
+vellum::InputShapes to_cpp(const vellum_input_shape* given, size_t count) {
+  vellum::InputShapes shapes;
+  if (count) require(given, "input_shapes");
+  for (size_t i = 0; i < count; ++i) {
+    require(given[i].name, "the name of an input shape");
+    if (given[i].rank) require(given[i].dims, "the dims of an input shape");
+    shapes[given[i].name] = vellum::Shape(given[i].dims, given[i].dims + given[i].rank);
+  }
+  return shapes;
+}
+
 vellum::SessionOptions to_cpp(const vellum_session_options& given) {
   vellum::SessionOptions options;
   options.precision = checked_choice<vellum::Precision>(given.precision, VELLUM_FP16, "precision");
   options.storage = checked_choice<vellum::StorageChoice>(given.storage, VELLUM_STORAGE_BUFFER, "storage");
   options.memory = checked_choice<vellum::MemoryMode>(given.memory, VELLUM_MEMORY_NAIVE, "memory");
   if (given.strategy) options.strategy = given.strategy;
-  if (given.input_shape_count) require(given.input_shapes, "input_shapes");
-  for (size_t i = 0; i < given.input_shape_count; ++i) {
-    const vellum_input_shape& shape = given.input_shapes[i];
-    require(shape.name, "the name of an input shape");
-    if (shape.rank) require(shape.dims, "the dims of an input shape");
-    options.input_shapes[shape.name] = vellum::Shape(shape.dims, shape.dims + shape.rank);
-  }
+  options.input_shapes = to_cpp(given.input_shapes, given.input_shape_count);
+  options.cached_shapes = given.cached_shapes;
   options.tasks_per_submit = given.tasks_per_submit;
   options.profile = given.profile != 0;
   return options;
 }
 
 size_t byte_size(const vellum::TensorInfo& info) {
+  if (!vellum::is_known(info.shape)) return 0;
   return static_cast<size_t>(vellum::checked_element_count(info.shape)) * vellum::size_of(info.dtype);
 }
 
@@ -170,18 +181,37 @@ void check_size(const vellum::TensorInfo& tensor, size_t byte_count) {
 
 vellum_session* make_session(const vellum_device& device, const vellum_model& model,
                              const vellum::SessionOptions& options) {
-  vellum::Session made(device.device, model.model, options);
-  vellum::MemoryReport memory = made.memory();
   auto session = std::make_unique<vellum_session>(
-      vellum_session{std::move(made), std::move(memory), {}, {}, options.profile});
-  for (const vellum::ObjectReport& object : session->memory.objects) {
-    std::vector<const char*>& names = session->object_tensors.emplace_back();
-    for (const std::string& tensor : object.tensors) names.push_back(tensor.c_str());
-  }
+      vellum_session{vellum::Session(device.device, model.model, options), {}, {}, {}, options.profile, {}});
+  session->refresh();
   return session.release();
 }
 
+// The caller's bytes as they lie there: set_input() has copied them when it returns.
+void set_input(vellum_session& session, const vellum::TensorInfo& input, const void* values,
+               size_t byte_count) {
+  check_size(input, byte_count);
+  const std::shared_ptr<const std::byte> bytes(std::shared_ptr<void>(),
+                                               static_cast<const std::byte*>(values));
+  session.session.set_input(input.name, vellum::Tensor(input.dtype, input.shape, bytes));
+}
+
 }  // namespace
+
+// Reads again what follows from the shapes, where these are others than before.
+void vellum_session::refresh() {
+  std::vector<vellum::Shape> now;
+  for (const vellum::TensorInfo& input : session.inputs()) now.push_back(input.shape);
+  vellum::MemoryReport report = session.memory();
+  if (now == shapes && report.objects.size() == memory.objects.size()) return;
+  shapes = std::move(now);
+  memory = std::move(report);
+  object_tensors.clear();
+  for (const vellum::ObjectReport& object : memory.objects) {
+    std::vector<const char*>& names = object_tensors.emplace_back();
+    for (const std::string& tensor : object.tensors) names.push_back(tensor.c_str());
+  }
+}
 
 uint32_t vellum_version(void) { return VELLUM_VERSION; }
 
@@ -289,11 +319,38 @@ vellum_status vellum_session_set_input(vellum_session* session, const char* name
     require(name, "name");
     require(values, "values");
     const vellum::TensorInfo& input = find(session->session.inputs(), name, "input");
-    check_size(input, byte_count);
-    // The caller's bytes as they lie there: set_input() has copied them when it returns.
-    const std::shared_ptr<const std::byte> bytes(std::shared_ptr<void>(),
-                                                 static_cast<const std::byte*>(values));
-    session->session.set_input(name, vellum::Tensor(input.dtype, input.shape, bytes));
+    if (!vellum::is_known(input.shape))
+      throw Error(ErrorCode::invalid_argument, "the shape of input '" + input.name + "' is open (" +
+                                                   vellum::to_string(input.shape) +
+                                                   "); use vellum_session_set_input_shaped");
+    set_input(*session, input, values, byte_count);
+  });
+}
+
+vellum_status vellum_session_set_input_shaped(vellum_session* session, const char* name, const int64_t* dims,
+                                              size_t rank, const void* values, size_t byte_count,
+                                              vellum_error* error) {
+  return guarded(error, [&] {
+    require(session, "session");
+    require(name, "name");
+    if (rank) require(dims, "dims");
+    require(values, "values");
+    vellum::TensorInfo input = find(session->session.inputs(), name, "input");
+    input.shape = vellum::Shape(dims, dims + rank);
+    if (!std::all_of(dims, dims + rank, [](int64_t dim) { return dim > 0; }))
+      throw Error(ErrorCode::invalid_argument, "the shape given for input '" + input.name + "', " +
+                                                   vellum::to_string(input.shape) +
+                                                   ", must have positive dimensions only");
+    set_input(*session, input, values, byte_count);
+  });
+}
+
+vellum_status vellum_session_prepare(vellum_session* session, const vellum_input_shape* shapes,
+                                     size_t shape_count, vellum_error* error) {
+  return guarded(error, [&] {
+    require(session, "session");
+    session->session.prepare(to_cpp(shapes, shape_count));
+    session->refresh();
   });
 }
 
@@ -301,6 +358,7 @@ vellum_status vellum_session_run(vellum_session* session, vellum_error* error) {
   return guarded(error, [&] {
     require(session, "session");
     session->session.run();
+    session->refresh();
     if (session->profile) session->layers = session->session.layer_times();
   });
 }

@@ -58,6 +58,19 @@ std::filesystem::path default_cache_folder() {
   return guard([] { return platform::default_cache_folder(); });
 }
 
+std::shared_ptr<WeightStore> Device::Impl::weights_of(const Model& model) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(weights_, [](const auto& entry) { return entry.second.expired(); });
+  std::weak_ptr<WeightStore>& known = weights_[model.impl()];
+  if (auto store = known.lock()) return store;
+  std::unordered_set<const std::byte*> constants;
+  for (const Value& value : model.impl()->graph.values)
+    if (value.constant) constants.insert(value.constant->data());
+  auto store = std::make_shared<WeightStore>(context, std::move(constants));
+  known = store;
+  return store;
+}
+
 Device Device::open(const DeviceOptions& options) {
   return guard([&] {
     gpu::ContextOptions context;

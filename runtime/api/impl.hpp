@@ -1,8 +1,11 @@
 // What the handles of the public interface hold.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <mutex>
 
+#include "exec/weight_store.hpp"
 #include "graph/graph.hpp"
 #include "kernels/lowering.hpp"
 #include "vellum/vellum.hpp"
@@ -10,12 +13,22 @@
 
 namespace vellum {
 
-struct Device::Impl {
-  std::shared_ptr<gpu::Context> context;
+struct Model::Impl {
+  explicit Impl(Graph imported);
+
+  Graph graph;  // as imported: dimensions may be open
+  std::vector<TensorInfo> inputs, outputs;
 };
 
-struct Model::Impl {
-  Graph graph;  // as imported: dimensions may be open
+struct Device::Impl {
+  std::shared_ptr<gpu::Context> context;
+
+  // What the sessions of the model on this device share; made at the first call, gone with the last session.
+  std::shared_ptr<WeightStore> weights_of(const Model& model);
+
+ private:
+  std::mutex mutex_;
+  std::map<std::weak_ptr<const Model::Impl>, std::weak_ptr<WeightStore>, std::owner_less<>> weights_;
 };
 
 // Model -> Program for the given options: the one way from the file to what runs.

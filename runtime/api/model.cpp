@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "api/guard.hpp"
 #include "api/impl.hpp"
 #include "import/import.hpp"
@@ -16,11 +18,29 @@ std::vector<TensorInfo> infos(const Graph& graph, const std::vector<ValueId>& id
   return result;
 }
 
+// Shapes of outputs that the file leaves out follow from those of the inputs, where these are all known.
+// Where they do not, the session that is to run the model says why.
+std::vector<TensorInfo> output_infos(const Graph& graph) {
+  const bool known = std::all_of(graph.inputs.begin(), graph.inputs.end(), [&](ValueId id) {
+    return graph.values[id].type_known && is_known(graph.values[id].type.shape);
+  });
+  if (!known) return infos(graph, graph.outputs);
+  try {
+    Graph inferred = graph;
+    infer_shapes_and_fold(inferred, {});
+    return infos(inferred, inferred.outputs);
+  } catch (const Error&) {
+    return infos(graph, graph.outputs);
+  }
+}
+
 NodeInfo node_info(const Graph& graph, const Node& node) {
-  NodeInfo info{.name = node.name, .op = std::string(node.op->type()), .attributes = to_string(node.op->attributes())};
+  NodeInfo info{
+      .name = node.name, .op = std::string(node.op->type()), .attributes = to_string(node.op->attributes())};
   for (ValueId id : node.inputs) {
     info.inputs.push_back(id == kNoValue ? "" : graph.values[id].name);
-    if (id != kNoValue && graph.constant(id)) info.parameters += static_cast<uint64_t>(graph.constant(id)->elements());
+    if (id != kNoValue && graph.constant(id))
+      info.parameters += static_cast<uint64_t>(graph.constant(id)->elements());
   }
   for (ValueId id : node.outputs) {
     info.outputs.push_back(id == kNoValue ? "" : graph.values[id].name);
@@ -33,26 +53,19 @@ NodeInfo node_info(const Graph& graph, const Node& node) {
 
 }  // namespace
 
+Model::Impl::Impl(Graph imported)
+    : graph(std::move(imported)), inputs(infos(graph, graph.inputs)), outputs(output_infos(graph)) {}
+
 Model Model::load(const std::filesystem::path& file) {
-  return guard([&] { return Model(std::make_shared<const Impl>(Impl{import_model(file)})); });
+  return guard([&] { return Model(std::make_shared<const Impl>(import_model(file))); });
 }
 
 Model Model::load(std::span<const std::byte> bytes) {
-  return guard([&] { return Model(std::make_shared<const Impl>(Impl{import_model(bytes)})); });
+  return guard([&] { return Model(std::make_shared<const Impl>(import_model(bytes))); });
 }
 
-std::vector<TensorInfo> Model::inputs() const { return infos(impl_->graph, impl_->graph.inputs); }
-
-std::vector<TensorInfo> Model::outputs() const {
-  return guard([&] {
-    // Shapes of outputs that the file leaves out follow from those of the inputs, where these are all known.
-    Graph graph = impl_->graph;
-    bool known = true;
-    for (ValueId id : graph.inputs) known = known && is_known(graph.values[id].type.shape);
-    if (known) infer_shapes_and_fold(graph, {});
-    return infos(graph, graph.outputs);
-  });
-}
+const std::vector<TensorInfo>& Model::inputs() const { return impl_->inputs; }
+const std::vector<TensorInfo>& Model::outputs() const { return impl_->outputs; }
 
 std::vector<NodeInfo> Model::nodes(const InputShapes& shapes) const {
   return guard([&] {
@@ -69,10 +82,12 @@ Program make_program(const Model& model, const DeviceCaps& caps, const SessionOp
   return lower(graph, caps, {.precision = options.precision, .storage = options.storage});
 }
 
-std::string describe(const Model& model, std::string_view stage, const SessionOptions& options, const Device* device) {
+std::string describe(const Model& model, std::string_view stage, const SessionOptions& options,
+                     const Device* device) {
   return guard([&]() -> std::string {
     if (stage == "graph") return to_text(optimise(model.impl()->graph, options.input_shapes));
-    const Program program = make_program(model, device ? device->impl()->context->caps() : DeviceCaps{}, options);
+    const Program program =
+        make_program(model, device ? device->impl()->context->caps() : DeviceCaps{}, options);
     if (stage == "program") return to_text(program);
     if (stage == "plan") {
       const auto strategy = planner::object_strategy_from_name(options.strategy);

@@ -1,8 +1,13 @@
 #include <algorithm>
+#include <cstring>
+#include <list>
+#include <set>
 
 #include "api/guard.hpp"
 #include "api/impl.hpp"
 #include "exec/executor.hpp"
+#include "passes/passes.hpp"
+#include "vulkan/memory.hpp"
 
 namespace vellum {
 namespace {
@@ -20,7 +25,8 @@ std::string names(const std::vector<TensorInfo>& infos) {
 }
 
 size_t position(const std::vector<TensorInfo>& infos, std::string_view name, const char* kind) {
-  const auto found = std::find_if(infos.begin(), infos.end(), [&](const TensorInfo& info) { return info.name == name; });
+  const auto found =
+      std::find_if(infos.begin(), infos.end(), [&](const TensorInfo& info) { return info.name == name; });
   if (found == infos.end())
     throw Error(ErrorCode::not_found, "there is no " + std::string(kind) + " '" + std::string(name) +
                                           "'; the model has " + names(infos));
@@ -79,24 +85,145 @@ std::vector<TensorReport> tensor_reports(const MemoryPlan& plan, const Program& 
 
 }  // namespace
 
+// An executor for each of the last combinations of input shapes, the newest first.
 struct Session::Impl {
-  Executor executor;
+  Device device;
+  Model model;
+  SessionOptions options;
+  std::shared_ptr<WeightStore> weights;
+  std::list<std::pair<std::vector<Shape>, std::unique_ptr<Executor>>> executors;
   std::vector<TensorInfo> inputs, outputs;
   std::vector<bool> input_set;
+  std::map<size_t, Tensor> waiting;  // inputs that were set with another shape than the newest executor has
+  std::vector<std::string> warnings;
 
-  Impl(const Device& device, const Model& model, const SessionOptions& options)
-      : executor(device.impl()->context, make_program(model, device.impl()->context->caps(), options),
-                 {.memory = options.memory,
-                  .strategy = planner::object_strategy_from_name(options.strategy),
-                  .tasks_per_submit = options.tasks_per_submit,
-                  .timestamps = options.profile}),
-        inputs(infos(executor.program().inputs)),
-        outputs(infos(executor.program().outputs)),
-        input_set(inputs.size(), false) {
-    for (const std::string& warning : executor.program().warnings)
-      device.impl()->context->log(LogLevel::warning, warning);
-  }
+  Impl(const Device& on, const Model& of, const SessionOptions& given);
+
+  Executor* active() const { return executors.empty() ? nullptr : executors.front().second.get(); }
+  Executor& ready() const;
+  std::vector<Shape> wanted_shapes() const;
+  std::unique_ptr<Executor> make_executor(const std::vector<Shape>& shapes) const;
+  void activate(const std::vector<Shape>& shapes);
+  void carry_over(Executor* from, Executor& to);
+  void set_input(size_t index, const Tensor& tensor);
+  uint64_t weights_bytes() const;
 };
+
+Session::Impl::Impl(const Device& on, const Model& of, const SessionOptions& given)
+    : device(on),
+      model(of),
+      options(given),
+      weights(device.impl()->weights_of(model)),
+      inputs(model.inputs()),
+      outputs(model.outputs()),
+      input_set(inputs.size(), false) {
+  planner::object_strategy_from_name(options.strategy);  // throws for one that there is not
+  if (options.cached_shapes == 0)
+    throw Error(ErrorCode::invalid_argument,
+                "a session must stay ready for one combination of shapes at least");
+  check_input_shapes(model.impl()->graph, options.input_shapes);
+  for (TensorInfo& input : inputs) {
+    if (const auto found = options.input_shapes.find(input.name); found != options.input_shapes.end())
+      input.shape = found->second;
+    else if (!input.shape.empty() && input.shape[0] == kUnknownDim &&
+             std::count(input.shape.begin(), input.shape.end(), kUnknownDim) == 1)
+      input.shape[0] = 1;  // the batch
+  }
+  const auto& values = model.impl()->graph.values;
+  const auto& ids = model.impl()->graph.inputs;
+  bool known = true;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    known = known && is_known(inputs[i].shape) &&
+            (values[ids[i]].type_known || options.input_shapes.contains(inputs[i].name));
+  if (known) activate(wanted_shapes());
+}
+
+Executor& Session::Impl::ready() const {
+  if (Executor* executor = active()) return *executor;
+  throw Error(ErrorCode::invalid_argument,
+              "the model leaves shapes of inputs open; set the inputs and run, or give shapes, first");
+}
+
+std::vector<Shape> Session::Impl::wanted_shapes() const {
+  std::vector<Shape> shapes;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const auto set = waiting.find(i);
+    shapes.push_back(set != waiting.end() ? set->second.shape() : inputs[i].shape);
+  }
+  return shapes;
+}
+
+std::unique_ptr<Executor> Session::Impl::make_executor(const std::vector<Shape>& shapes) const {
+  SessionOptions bound = options;
+  for (size_t i = 0; i < shapes.size(); ++i) bound.input_shapes[inputs[i].name] = shapes[i];
+  const std::shared_ptr<gpu::Context>& context = device.impl()->context;
+  const ExecutorOptions how{.memory = options.memory,
+                            .strategy = planner::object_strategy_from_name(options.strategy),
+                            .tasks_per_submit = options.tasks_per_submit,
+                            .timestamps = options.profile,
+                            .weights = weights};
+  auto executor = std::make_unique<Executor>(context, make_program(model, context->caps(), bound), how);
+  for (const std::string& warning : executor->program().warnings) context->log(LogLevel::warning, warning);
+  return executor;
+}
+
+// Values that were set and keep their shape.
+void Session::Impl::carry_over(Executor* from, Executor& to) {
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (from && from != &to && input_set[i] && !waiting.contains(i) &&
+        from->program().inputs[i].type == to.program().inputs[i].type)
+      to.set_input(i, from->input(i));
+}
+
+// Throws without changing anything but what is cached.
+void Session::Impl::activate(const std::vector<Shape>& shapes) {
+  const auto found = std::find_if(executors.begin(), executors.end(),
+                                  [&](const auto& entry) { return entry.first == shapes; });
+  std::unique_ptr<Executor> made = found == executors.end() ? make_executor(shapes) : nullptr;
+  Executor& next = made ? *made : *found->second;
+  Executor* const last = active();
+  carry_over(last, next);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (last && last->program().inputs[i].type != next.program().inputs[i].type && !waiting.contains(i))
+      input_set[i] = false;
+  if (made)
+    executors.emplace_front(shapes, std::move(made));
+  else
+    executors.splice(executors.begin(), executors, found);
+  while (executors.size() > options.cached_shapes) executors.pop_back();
+  inputs = infos(next.program().inputs);
+  outputs = infos(next.program().outputs);
+  warnings = next.program().warnings;
+}
+
+void Session::Impl::set_input(size_t index, const Tensor& tensor) {
+  const TensorInfo& declared = model.inputs()[index];
+  if (tensor.dtype() != declared.dtype)
+    throw Error(ErrorCode::invalid_argument,
+                "input '" + declared.name + "' wants " + std::string(name(declared.dtype)) + " " +
+                    to_string(inputs[index].shape) + " but got " + std::string(name(tensor.dtype())) + " " +
+                    to_string(tensor.shape()));
+  if (Executor* executor = active(); executor && tensor.shape() == inputs[index].shape) {
+    executor->set_input(index, tensor);
+    waiting.erase(index);
+  } else {
+    check_input_shapes(model.impl()->graph, {{declared.name, tensor.shape()}});
+    Tensor copy(tensor.dtype(), tensor.shape());
+    if (tensor.byte_size()) std::memcpy(copy.mutable_data(), tensor.data(), tensor.byte_size());
+    waiting.insert_or_assign(index, std::move(copy));
+  }
+  input_set[index] = true;
+}
+
+// Executors for several shapes share memory: each piece counts once.
+uint64_t Session::Impl::weights_bytes() const {
+  std::set<std::shared_ptr<gpu::Arena>> distinct;
+  for (const auto& [shapes, executor] : executors)
+    for (const auto& arena : executor->weights().arenas()) distinct.insert(arena);
+  uint64_t bytes = 0;
+  for (const auto& arena : distinct) bytes += arena->size();
+  return bytes;
+}
 
 Session::Session(const Device& device, const Model& model, const SessionOptions& options)
     : impl_(guard([&] { return std::make_unique<Impl>(device, model, options); })) {}
@@ -106,16 +233,21 @@ Session& Session::operator=(Session&&) noexcept = default;
 
 const std::vector<TensorInfo>& Session::inputs() const { return impl_->inputs; }
 const std::vector<TensorInfo>& Session::outputs() const { return impl_->outputs; }
-const std::vector<std::string>& Session::warnings() const { return impl_->executor.program().warnings; }
-size_t Session::dispatch_count() const { return impl_->executor.dispatch_count(); }
-size_t Session::pipeline_count() const { return impl_->executor.pipeline_count(); }
+const std::vector<std::string>& Session::warnings() const { return impl_->warnings; }
+size_t Session::dispatch_count() const { return impl_->active() ? impl_->active()->dispatch_count() : 0; }
+size_t Session::pipeline_count() const { return impl_->active() ? impl_->active()->pipeline_count() : 0; }
+
+void Session::prepare(const InputShapes& shapes) {
+  guard([&] {
+    check_input_shapes(impl_->model.impl()->graph, shapes);
+    std::vector<Shape> wanted = impl_->wanted_shapes();
+    for (const auto& [name, shape] : shapes) wanted[position(impl_->inputs, name, "input")] = shape;
+    impl_->activate(wanted);
+  });
+}
 
 void Session::set_input(std::string_view name, const Tensor& tensor) {
-  guard([&] {
-    const size_t index = position(impl_->inputs, name, "input");
-    impl_->executor.set_input(index, tensor);
-    impl_->input_set[index] = true;
-  });
+  guard([&] { impl_->set_input(position(impl_->inputs, name, "input"), tensor); });
 }
 
 void Session::run() {
@@ -123,12 +255,15 @@ void Session::run() {
     for (size_t i = 0; i < impl_->inputs.size(); ++i)
       if (!impl_->input_set[i])
         throw Error(ErrorCode::invalid_argument, "input '" + impl_->inputs[i].name + "' was not set");
-    impl_->executor.run();
+    if (!impl_->waiting.empty() || !impl_->active()) impl_->activate(impl_->wanted_shapes());
+    for (const auto& [index, tensor] : impl_->waiting) impl_->active()->set_input(index, tensor);
+    impl_->waiting.clear();
+    impl_->active()->run();
   });
 }
 
 Tensor Session::output(std::string_view name) const {
-  return guard([&] { return impl_->executor.output(position(impl_->outputs, name, "output")); });
+  return guard([&] { return impl_->ready().output(position(impl_->outputs, name, "output")); });
 }
 
 std::map<std::string, Tensor> Session::run(const std::map<std::string, Tensor>& inputs) {
@@ -141,20 +276,21 @@ std::map<std::string, Tensor> Session::run(const std::map<std::string, Tensor>& 
 
 MemoryReport Session::memory() const {
   return guard([&] {
-    const MemoryPlan& plan = impl_->executor.plan();
+    if (!impl_->active()) return MemoryReport();
+    const MemoryPlan& plan = impl_->ready().plan();
     MemoryReport report;
     report.strategy = plan.strategy;
     for (const SharedObject& object : plan.objects)
       report.objects.push_back(
-          object_report(object, impl_->executor.program(), static_cast<uint32_t>(report.objects.size())));
-    report.tensors = tensor_reports(plan, impl_->executor.program());
+          object_report(object, impl_->ready().program(), static_cast<uint32_t>(report.objects.size())));
+    report.tensors = tensor_reports(plan, impl_->ready().program());
     report.naive_bytes = plan.naive_bytes;
     report.planned_bytes = plan.planned_bytes;
     report.lower_bound_bytes = plan.lower_bound_bytes;
-    report.allocated_bytes = impl_->executor.allocated().intermediates;
-    report.weights_bytes = impl_->executor.allocated().weights;
+    report.allocated_bytes = impl_->ready().allocated().intermediates;
+    report.weights_bytes = impl_->weights_bytes();
     report.peak_weights_bytes = report.weights_bytes;  // all weights stay for as long as the session lives
-    report.in_out_bytes = impl_->executor.allocated().in_out;
+    report.in_out_bytes = impl_->ready().allocated().in_out;
     return report;
   });
 }
@@ -162,8 +298,9 @@ MemoryReport Session::memory() const {
 std::vector<LayerTime> Session::layer_times() const {
   return guard([&] {
     std::vector<LayerTime> times;
-    const std::vector<Executor::TaskSpan> spans = impl_->executor.task_spans();
-    const Program& program = impl_->executor.program();
+    if (!impl_->active()) return times;
+    const std::vector<Executor::TaskSpan> spans = impl_->ready().task_spans();
+    const Program& program = impl_->ready().program();
     for (size_t i = 0; i < program.tasks.size(); ++i) {
       times.push_back(layer(program, program.tasks[i]));
       times.back().gpu_ms = spans[i].end_ms - spans[i].begin_ms;

@@ -142,6 +142,12 @@ HostTensor Executor::output(size_t index) const {
   return read_linear(program_.tensors[port.tensor].desc, port.type, {buffer.data(), buffer.size()});
 }
 
+HostTensor Executor::input(size_t index) const {
+  const Port& port = program_.inputs.at(index);
+  const gpu::Buffer& buffer = tensors_->buffer(port.tensor);
+  return read_linear(program_.tensors[port.tensor].desc, port.type, {buffer.data(), buffer.size()});
+}
+
 void Executor::run() {
   for (Step& step : steps_) {
     if (step.host) {

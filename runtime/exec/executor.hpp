@@ -37,6 +37,7 @@ class Executor {
   const Program& program() const { return program_; }
   const MemoryPlan& plan() const { return plan_; }
   const AllocatedBytes& allocated() const { return tensors_->allocated(); }
+  const ProgramWeights& weights() const { return tensors_->weights(); }
   size_t dispatch_count() const;
   size_t pipeline_count() const;
 
@@ -44,6 +45,8 @@ class Executor {
   // shape.
   void set_input(size_t index, const HostTensor& tensor);
   HostTensor output(size_t index) const;
+  // What was set last.
+  HostTensor input(size_t index) const;
 
   // One inference; returns when it is done.
   void run();

@@ -46,17 +46,20 @@ void check_fits(const Value& input, const Shape& given) {
   }
 }
 
+void check_given(const Value& input, const Shape& given) {
+  for (const int64_t dim : given) {
+    if (dim <= 0) {
+      throw Error(ErrorCode::invalid_argument, "the shape given for input '" + input.name + "', " +
+                                                   to_string(given) + ", must have positive dimensions only");
+    }
+  }
+  if (input.type_known) check_fits(input, given);
+}
+
 void bind(Value& input, const InputShapes& shapes) {
   const auto given = shapes.find(input.name);
   if (given != shapes.end()) {
-    for (const int64_t dim : given->second) {
-      if (dim <= 0) {
-        throw Error(ErrorCode::invalid_argument, "the shape given for input '" + input.name + "', " +
-                                                     to_string(given->second) +
-                                                     ", must have positive dimensions only");
-      }
-    }
-    if (input.type_known) check_fits(input, given->second);
+    check_given(input, given->second);
     input.type.shape = given->second;
     input.type_known = true;
   }
@@ -137,6 +140,14 @@ void infer_and_keep(Graph& graph, Node node, std::vector<Node>& kept) {
 }
 
 }  // namespace
+
+void check_input_shapes(const Graph& graph, const InputShapes& shapes) {
+  check_names(graph, shapes);
+  for (const ValueId id : graph.inputs) {
+    const auto given = shapes.find(graph.values[id].name);
+    if (given != shapes.end()) check_given(graph.values[id], given->second);
+  }
+}
 
 void infer_shapes_and_fold(Graph& graph, const InputShapes& shapes) {
   check_names(graph, shapes);

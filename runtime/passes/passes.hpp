@@ -19,6 +19,10 @@ using InputShapes = std::map<std::string, Shape>;
 // or the input whose shape is missing or does not fit.
 void infer_shapes_and_fold(Graph& graph, const InputShapes& shapes);
 
+// Whether the shapes are for inputs of the model and agree with what it says of them; throws
+// Error(invalid_argument) as the function above does.
+void check_input_shapes(const Graph& graph, const InputShapes& shapes);
+
 void fold_batch_norm(Graph& graph);  // BatchNormalization after Conv/ConvTranspose/Gemm into weights and bias
 void fold_scale(Graph& graph);       // Mul or Div by a per-channel constant after one of these, likewise
 void fuse_bias(Graph& graph);        // Add or Sub of a per-channel constant after one of these, likewise

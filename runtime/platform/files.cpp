@@ -1,11 +1,11 @@
 #include "platform/files.hpp"
 
-#include <atomic>
 #include <cstdlib>
 #include <fstream>
 #include <random>
 #include <string>
 #include <system_error>
+#include <thread>
 
 #include "vellum/error.hpp"
 
@@ -14,15 +14,14 @@ namespace fs = std::filesystem;
 namespace {
 
 // Beside the target, since a rename is only atomic within one file system. Unique between processes by the
-// random number and between threads by the counter.
+// random number and between threads by their id.
 fs::path temporary_name(const fs::path& path) {
-  static std::atomic<uint32_t> counter{0};
   std::random_device random;
   fs::path name = path;
   name += '.';
   name += std::to_string(random());
   name += '-';
-  name += std::to_string(counter.fetch_add(1));
+  name += std::to_string(std::hash<std::thread::id>()(std::this_thread::get_id()));
   name += ".tmp";
   return name;
 }

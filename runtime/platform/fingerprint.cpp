@@ -7,8 +7,8 @@
 namespace vellum::platform {
 namespace {
 
-// Eight lanes that do not wait for each other. Each step is a bijection of the lane for a given word and of
-// the word for a given lane, so that a single difference is never lost.
+// Eight lanes that do not wait for each other, and two chains in each that spread a difference in different
+// ways: one that the next words happen to cancel in one chain stays in the other.
 constexpr size_t kLanes = 8;
 constexpr uint64_t kOdd1 = 0x9e3779b97f4a7c15u;  // 2^64 / golden ratio
 constexpr uint64_t kOdd2 = 0xc2b2ae3d27d4eb4fu;
@@ -33,14 +33,17 @@ uint64_t mix(uint64_t x) {
 }
 
 struct Lanes {
-  std::array<uint64_t, kLanes> state;
+  std::array<uint64_t, kLanes> first, second;
 
   Lanes() {
-    for (size_t i = 0; i < kLanes; ++i) state[i] = mix(i + 1);
+    for (size_t i = 0; i < kLanes; ++i) first[i] = mix(i + 1), second[i] = mix(~uint64_t{i});
   }
   void add(const std::byte* block) {
-    for (size_t i = 0; i < kLanes; ++i)
-      state[i] = std::rotl((state[i] ^ load(block + 8 * i)) * kOdd1, 29) + kOdd2;
+    for (size_t i = 0; i < kLanes; ++i) {
+      const uint64_t word = load(block + 8 * i);
+      first[i] = std::rotl((first[i] ^ word) * kOdd1, 29) + kOdd2;
+      second[i] = std::rotl(second[i] + word * kOdd2, 31) * kOdd1;
+    }
   }
 };
 
@@ -56,9 +59,9 @@ Fingerprint fingerprint(std::span<const std::byte> bytes) {
   lanes.add(rest.data());
 
   Fingerprint result{mix(bytes.size()), mix(~uint64_t{bytes.size()})};
-  for (const uint64_t lane : lanes.state) {
-    result.low = mix((result.low ^ lane) * kOdd2);
-    result.high = mix((result.high + lane) * kOdd1);
+  for (size_t i = 0; i < kLanes; ++i) {
+    result.low = mix((result.low ^ lanes.first[i]) * kOdd2);
+    result.high = mix((result.high + lanes.second[i]) * kOdd1);
   }
   return result;
 }

@@ -103,8 +103,13 @@ InputShapes with_shapes_of(const Model& model, const Inputs& inputs, InputShapes
 
 void fill_with_random(const std::vector<TensorInfo>& wanted, Inputs& inputs, uint32_t seed) {
   std::mt19937 generator(seed);
-  for (const TensorInfo& info : wanted)
+  for (const TensorInfo& info : wanted) {
+    if (!inputs.contains(info.name) && !is_known(info.shape))
+      throw Error(ErrorCode::invalid_argument,
+                  "the model leaves the shape of input '" + info.name + "' open (" + to_string(info.shape) +
+                      "); give one, such as --shape " + info.name + "=1x3x224x224");
     if (!inputs.contains(info.name)) inputs.emplace(info.name, random_tensor(info, generator));
+  }
 }
 
 }  // namespace vellum::cli

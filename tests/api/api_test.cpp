@@ -85,12 +85,83 @@ TEST_F(Api, RefusesFilesThatAreNoModels) {
   EXPECT_VELLUM_ERROR(Model::load(garbage), ErrorCode::corrupt_model, "garbage.onnx");
 }
 
-TEST_F(Api, OpenDimensionsAreGivenBeforeRunning) {
+// What the host reference computes for the input of that shape.
+testing::AssertionResult runs_as_reference(Session& session, const Shape& shape, uint32_t seed) {
+  Graph graph = small_model(shape).graph();
+  const std::vector<HostTensor> inputs = random_inputs(graph, seed);
+  const Tensor output = session.run({{"x", inputs.front()}}).at("y");
+  return close(output, evaluate(graph, inputs).front());
+}
+
+TEST_F(Api, OpenDimensionsMayBeGivenBeforeRunning) {
   const Model open = load(small_model({1, 3, kUnknownDim, 11}));
   EXPECT_EQ(open.inputs().front().shape[2], kUnknownDim);
-  EXPECT_VELLUM_ERROR(Session(device, open), ErrorCode::invalid_argument, "'x'");
   Session session(device, open, {.input_shapes = {{"x", {1, 3, 7, 11}}}});
   EXPECT_EQ(session.outputs().front().shape, (Shape{1, 2, 3, 5}));
+}
+
+TEST_F(Api, ShapesMayChangeFromRunToRun) {
+  const Model open = load(small_model({kUnknownDim, 3, kUnknownDim, kUnknownDim}));
+  Session session(device, open, {.cached_shapes = 2});
+  EXPECT_EQ(session.dispatch_count(), 0u);
+  EXPECT_EQ(session.memory().weights_bytes, 0u);
+  const std::vector<Shape> shapes{{1, 3, 9, 11}, {2, 3, 6, 8}, {1, 3, 40, 33}};
+  for (uint32_t round = 0; round < 3; ++round)
+    for (const Shape& shape : shapes) {
+      EXPECT_TRUE(runs_as_reference(session, shape, round + 1)) << to_string(shape);
+      EXPECT_EQ(session.inputs().front().shape, shape);
+      EXPECT_EQ(session.outputs().front().shape, (Shape{shape[0], 2, shape[2] / 2, shape[3] / 2}));
+    }
+  EXPECT_GT(session.dispatch_count(), 0u);
+}
+
+TEST_F(Api, ABatchThatTheModelFixesMayChangeToo) {
+  Session session(device, model);
+  EXPECT_TRUE(runs_as_reference(session, {3, 3, 9, 11}, 4));
+  EXPECT_TRUE(runs_as_reference(session, {1, 3, 9, 11}, 5));
+}
+
+TEST_F(Api, AShapeThatTheModelDoesNotAdmitChangesNothing) {
+  Session session(device, model);
+  EXPECT_TRUE(runs_as_reference(session, {1, 3, 9, 11}, 5));
+  const Tensor before = session.output("y");
+  EXPECT_VELLUM_ERROR(session.set_input("x", Tensor(DType::f32, {1, 3, 9, 12})), ErrorCode::invalid_argument,
+                      "'x'");
+  EXPECT_VELLUM_ERROR(session.prepare({{"x", {1, 4, 9, 11}}}), ErrorCode::invalid_argument, "'x'");
+  session.run();
+  EXPECT_EQ(distance(session.output("y"), before), 0);
+}
+
+TEST_F(Api, InputsOfTheSameShapeKeepTheirValuesWhenOthersChangeTheirs) {
+  OnnxModel sum;
+  sum.input("a", {kUnknownDim, 5}).input("b", {1, 5}).node("Add", {"a", "b"}, {"y"}).output("y");
+  Session session(device, load(sum));
+  session.set_input("b", Tensor::f32({1, 5}, std::vector<float>{1, 2, 3, 4, 5}));
+  for (const int64_t rows : {2, 1, 3}) {
+    session.set_input("a", Tensor(DType::f32, {rows, 5}));
+    session.run();
+    const std::vector<float> y = session.output("y").to_floats();
+    ASSERT_EQ(y.size(), static_cast<size_t>(5 * rows));
+    EXPECT_EQ(y.back(), 5.0f);
+  }
+}
+
+TEST_F(Api, ManySessionsOfOneModelOnManyThreadsShareWeightsAndChangeShapes) {
+  const Model open = load(small_model({kUnknownDim, 3, kUnknownDim, kUnknownDim}));
+  std::vector<std::thread> threads;
+  std::atomic<int> right = 0;
+  for (uint32_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      Session session(device, open, {.cached_shapes = 1 + t % 2});
+      for (const int64_t size : {6, 9, 6})
+        right += runs_as_reference(session, {1 + t % 2, 3, size, 8}, t + 1) ? 1 : 0;
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(right, 12);
+}
+
+TEST_F(Api, ReadinessForOneShapeAtLeast) {
+  EXPECT_VELLUM_ERROR(Session(device, model, {.cached_shapes = 0}), ErrorCode::invalid_argument, "shapes");
 }
 
 TEST_F(Api, InputsKeepTheirValuesOverRuns) {

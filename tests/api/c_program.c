@@ -96,6 +96,8 @@ done:
 
 int misuse_in_c(const void* model_bytes, size_t model_size, char what[512]) {
   int line = 0;
+  static const float images[2 * 3 * 9 * 11] = {0};
+  const int64_t batch[4] = {2, 3, 9, 11};
   float values[4] = {0};
   const int64_t dims[2] = {1, 2};
   const vellum_input_shape shape = {"nobody", dims, 2};
@@ -145,6 +147,17 @@ int misuse_in_c(const void* model_bytes, size_t model_size, char what[512]) {
   FAILS(vellum_session_input(session, 1, &info, &error), VELLUM_INVALID_ARGUMENT, "input 1");
   FAILS(vellum_session_object(session, 1000, &object, &error), VELLUM_INVALID_ARGUMENT, "1000");
   FAILS(vellum_session_run(NULL, &error), VELLUM_INVALID_ARGUMENT, "session");
+
+  /* A batch of two in place of one. */
+  FAILS(vellum_session_set_input_shaped(session, "x", dims, 2, values, 8, &error), VELLUM_INVALID_ARGUMENT, "1x2");
+  FAILS(vellum_session_set_input_shaped(session, "x", batch, 4, values, 4, &error), VELLUM_INVALID_ARGUMENT,
+        "4 were given");
+  EXPECT(vellum_session_set_input_shaped(session, "x", batch, 4, images, sizeof images, &error) == VELLUM_OK);
+  EXPECT(vellum_session_run(session, &error) == VELLUM_OK);
+  EXPECT(vellum_session_output(session, 0, &info, &error) == VELLUM_OK);
+  EXPECT(info.rank == 4 && info.dims[0] == 2);
+  EXPECT(vellum_session_object(session, 0, &object, &error) == VELLUM_OK);
+  FAILS(vellum_session_prepare(session, &shape, 1, &error), VELLUM_INVALID_ARGUMENT, "nobody");
 
 done:
   vellum_session_destroy(session);

@@ -142,12 +142,16 @@ typedef struct vellum_session_options {
   size_t input_shape_count;
   uint32_t tasks_per_submit;   /* 0: one submit for the whole network; N: one for every N tasks */
   int32_t profile;             /* not 0: GPU timestamps, for vellum_session_layer() */
+  uint32_t cached_shapes;      /* for how many combinations of input shapes a session stays ready; at least 1 */
 } vellum_session_options;
 
 /* The defaults. */
 VELLUM_API void vellum_session_options_init(vellum_session_options* options);
 
-/* Plans, allocates, compiles and records. `options` may be NULL for the defaults. */
+/*
+ * Plans, allocates, compiles and records. `options` may be NULL for the defaults. Where the shape of an input is neither
+ * fixed by the model nor given, that is done at the first run. Sessions of one model on one device share weights.
+ */
 VELLUM_API vellum_status vellum_session_create(const vellum_device* device, const vellum_model* model,
                                                const vellum_session_options* options, vellum_session** session,
                                                vellum_error* error);
@@ -170,11 +174,11 @@ typedef enum vellum_dtype {
 
 /* An input or output. Its values are dense and row-major, in the model's own order of dimensions. */
 typedef struct vellum_tensor_info {
-  const char* name;    /* lives as long as the session */
-  const int64_t* dims; /* outermost first; likewise */
+  const char* name;    /* lives until the next run or vellum_session_prepare() */
+  const int64_t* dims; /* outermost first; likewise; -1 for one that is open as yet */
   size_t rank;
   vellum_dtype dtype;
-  size_t byte_size; /* of all values */
+  size_t byte_size; /* of all values; 0 while a dimension is open */
 } vellum_tensor_info;
 
 VELLUM_API size_t vellum_session_input_count(const vellum_session* session);
@@ -188,6 +192,13 @@ VELLUM_API vellum_status vellum_session_output(const vellum_session* session, si
 /* Copies an input in; it keeps its value over runs. `byte_count` must be the input's byte_size. */
 VELLUM_API vellum_status vellum_session_set_input(vellum_session* session, const char* name, const void* values,
                                                   size_t byte_count, vellum_error* error);
+/* The same for an input of another shape than it has now: the session makes itself ready for it at the next run. */
+VELLUM_API vellum_status vellum_session_set_input_shaped(vellum_session* session, const char* name,
+                                                         const int64_t* dims, size_t rank, const void* values,
+                                                         size_t byte_count, vellum_error* error);
+/* Makes the session ready for these input shapes now; inputs that are left out keep the shape they have. */
+VELLUM_API vellum_status vellum_session_prepare(vellum_session* session, const vellum_input_shape* shapes,
+                                                size_t shape_count, vellum_error* error);
 /* One inference; returns when it is done. Every input must have been set. */
 VELLUM_API vellum_status vellum_session_run(vellum_session* session, vellum_error* error);
 /* Copies an output of the last run out. `byte_count` must be the output's byte_size. */
@@ -207,7 +218,7 @@ typedef struct vellum_memory_report {
   uint64_t in_out_bytes;      /* likewise, for inputs and outputs */
 } vellum_memory_report;
 
-/* One device image or buffer that intermediate tensors share. The strings live as long as the session. */
+/* One device image or buffer that intermediate tensors share. The strings live until the next run or prepare. */
 typedef struct vellum_object_report {
   const char* kind;           /* "image2d", "image3d", "buffer" */
   const char* format;         /* "rgba32f", "rgba16f"; empty for buffers */

@@ -5,7 +5,8 @@
 //   vellum::Session session(device, model);
 //   auto outputs = session.run({{"image", vellum::Tensor::f32({1, 3, 224, 224}, pixels)}});
 //
-// Every function may throw vellum::Error and nothing else. The library prints nothing and keeps no global state.
+// Every function may throw vellum::Error and nothing else. The library prints nothing and keeps no global
+// state.
 #pragma once
 
 #include <cstddef>
@@ -33,9 +34,9 @@ using Tensor = HostTensor;
 struct DeviceInfo {
   uint32_t index = 0;
   std::string name;
-  std::string type;         // "discrete GPU", "integrated GPU", "virtual GPU", "CPU", "other"
-  std::string driver;       // name and version
-  std::string api_version;  // "1.3.230"
+  std::string type;               // "discrete GPU", "integrated GPU", "virtual GPU", "CPU", "other"
+  std::string driver;             // name and version
+  std::string api_version;        // "1.3.230"
   std::string preferred_storage;  // what StorageChoice::automatic means on it
   bool fp16_arithmetic = false;
   float timestamp_period_ns = 0;  // 0: no GPU timestamps
@@ -50,13 +51,15 @@ VELLUM_API std::vector<DeviceInfo> devices();
 VELLUM_API std::filesystem::path default_cache_folder();
 
 struct DeviceOptions {
-  // A number as devices() counts, or (part of) a name. Empty: a discrete GPU, else an integrated one, else a CPU.
+  // A number as devices() counts, or (part of) a name. Empty: a discrete GPU, else an integrated one, else a
+  // CPU.
   std::string device;
   // Folder for compiled shaders and pipelines, made if it is missing; empty: nothing is kept on disk.
   std::filesystem::path cache_folder;
   // The Khronos validation layer, synchronisation validation included; its messages go to `log`.
   bool validation = false;
-  // Behave as on the least device that Vellum supports (Android Baseline 2022): to test what a phone would do.
+  // Behave as on the least device that Vellum supports (Android Baseline 2022): to test what a phone would
+  // do.
   bool android_baseline_2022 = false;
   LogCallback log;
 };
@@ -102,8 +105,9 @@ class VELLUM_API Model {
   static Model load(const std::filesystem::path& file);  // ONNX or TFLite, by content
   static Model load(std::span<const std::byte> bytes);  // external weights are refused
 
-  std::vector<TensorInfo> inputs() const;
-  std::vector<TensorInfo> outputs() const;
+  const std::vector<TensorInfo>& inputs() const;
+  // Shapes are inferred where all inputs have known ones; dimensions that stay open are -1.
+  const std::vector<TensorInfo>& outputs() const;
   // The nodes as in the file, in execution order, with shapes inferred for the given inputs.
   std::vector<NodeInfo> nodes(const InputShapes& shapes = {}) const;
 
@@ -121,7 +125,12 @@ struct SessionOptions {
   MemoryMode memory = MemoryMode::shared_objects;
   // How tensors are assigned to shared objects: a strategy name of the planner, see docs/planner.md.
   std::string strategy = "best";
+  // Of inputs that the model leaves open, or another batch. A session whose inputs all have a shape is made
+  // ready at once, any other at the first run with the shapes of what was set.
   InputShapes input_shapes;
+  // For how many combinations of input shapes a session stays ready; the one unused for longest goes first.
+  // Each has its own intermediate tensors, inputs, outputs and commands; weights are shared. At least 1.
+  uint32_t cached_shapes = 4;
   // 0: one submit for the whole network. N: one for every N tasks (layer by layer: 1).
   uint32_t tasks_per_submit = 0;
   // GPU timestamps around every task, for layer_times().
@@ -129,6 +138,11 @@ struct SessionOptions {
 };
 
 // A model made ready on a device: planned, allocated, compiled, recorded. One thread at a time.
+//
+// Inputs may change their shapes from run to run, within what the model leaves open (and the batch, its first
+// dimension): the session makes itself ready for each combination of shapes that it meets. Sessions of one
+// model on one device share the weights that they have in common, those of the same precision and storage;
+// the weights are freed with the last such session.
 class VELLUM_API Session {
  public:
   Session(const Device& device, const Model& model, const SessionOptions& options = {});
@@ -136,17 +150,26 @@ class VELLUM_API Session {
   Session(Session&&) noexcept;
   Session& operator=(Session&&) noexcept;
 
+  // Shapes are those of the last run or prepare(); before either, -1 for what is open.
   const std::vector<TensorInfo>& inputs() const;
   const std::vector<TensorInfo>& outputs() const;
 
-  // Sets one input, by name: dtype and shape as inputs() says. It keeps its value over runs.
+  // Makes the session ready for these input shapes now rather than at the next run; inputs that are left out
+  // keep the shape they have. What was set keeps its value where its shape stays.
+  void prepare(const InputShapes& shapes);
+  // Sets one input, by name, copying it: dtype as inputs() says, and any shape that the model admits. It
+  // keeps its value over runs.
   void set_input(std::string_view name, const Tensor& tensor);
-  // One inference; returns when it is done. Every input must have been set.
+  // One inference; returns when it is done. Every input must have been set. Error(invalid_argument) where the
+  // model cannot run with the shapes of what was set; set other inputs and run again.
   void run();
+  // Of the last run.
   Tensor output(std::string_view name) const;
   // All of the above in one call.
   std::map<std::string, Tensor> run(const std::map<std::string, Tensor>& inputs);
 
+  // For the input shapes of the last run; weights for all that the session is ready for. Empty before it is
+  // ready.
   MemoryReport memory() const;
   // Of the last run, in execution order. Needs SessionOptions::profile.
   std::vector<LayerTime> layer_times() const;
@@ -160,9 +183,9 @@ class VELLUM_API Session {
   std::unique_ptr<Impl> impl_;
 };
 
-// The stages between model and session as text, one line per step, without a device: "graph", "program" or "plan".
-// `caps` of the Android Baseline 2022 profile where no device is given.
-VELLUM_API std::string describe(const Model& model, std::string_view stage, const SessionOptions& options = {},
-                                const Device* device = nullptr);
+// The stages between model and session as text, one line per step, without a device: "graph", "program" or
+// "plan". `caps` of the Android Baseline 2022 profile where no device is given.
+VELLUM_API std::string describe(const Model& model, std::string_view stage,
+                                const SessionOptions& options = {}, const Device* device = nullptr);
 
 }  // namespace vellum
