@@ -108,6 +108,26 @@ void convert_binary(const Call& call) {
   }
 }
 
+void convert_not_equal(const Call& call) {
+  const bool image = call.prefers_image();
+  const ValueId equal = call.emit_inner(make_binary(BinaryKind::equal),
+                                        {call.broadcast_input(0, image), call.broadcast_input(1, image)});
+  call.emit(make_unary(UnaryKind::logical_not), {equal}, image);
+}
+
+// The quotient rounded down; division of integers rounds towards zero, so the remainder goes first.
+void convert_floor_div(const Call& call) {
+  const bool image = call.prefers_image();
+  const ValueId x = call.broadcast_input(0, image), y = call.broadcast_input(1, image);
+  if (is_float(call.writer.type(call.output()).dtype)) {
+    call.emit(make_unary(UnaryKind::floor), {call.emit_inner(make_binary(BinaryKind::div), {x, y})}, image);
+    return;
+  }
+  const ValueId remainder = call.emit_inner(make_binary(BinaryKind::mod), {x, y});
+  const ValueId multiple = call.emit_inner(make_binary(BinaryKind::sub), {x, remainder});
+  call.emit(make_binary(BinaryKind::div), {multiple, y}, image);
+}
+
 void convert_rsqrt(const Call& call) {
   const bool image = call.prefers_image();
   const ValueId root = call.emit_inner(make_unary(UnaryKind::sqrt), {call.broadcast_input(0, image)});
