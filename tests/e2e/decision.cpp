@@ -120,7 +120,7 @@ std::string lines_differ(const Outputs& got, const Outputs& want) {
   }
   if (either == 0) return "no line";
   const double ratio = static_cast<double>(both) / static_cast<double>(either);
-  return ratio >= 0.95 ? std::string() : "the lines' centres overlap by " + std::to_string(ratio);
+  return ratio >= 0.9 ? std::string() : "the lines' centres overlap by " + std::to_string(ratio);
 }
 
 std::string landmarks_differ(const Decision& decision, const Outputs& got, const Outputs& want) {
