@@ -1,4 +1,5 @@
 // TFLite models: values computed by hand, the order of dimensions, and files that are damaged.
+#include <flatbuffers/flexbuffers.h>
 #include <gtest/gtest.h>
 
 #include <random>
@@ -153,6 +154,54 @@ TEST(Tflite, TransposedConvOfMediaPipe) {
                     tensor({1, 1, 4, 1}, {11, 12, 110, 210}), 1e-6));
 }
 
+std::vector<uint8_t> attention_options(int32_t width) {
+  flexbuffers::Builder b;
+  b.Map([&] {
+    b.Int("left_rotation_idx", 0);
+    b.Int("right_rotation_idx", 1);
+    b.TypedVector("subset_idxs", [&] {
+      for (const int index : {0, 1, 2}) b.Int(index);
+    });
+    b.Int("output_width", width);
+    b.Int("output_height", 1);
+    b.Float("scale_x", 1.0f);
+    b.Float("scale_y", 1.0f);
+    b.Float("target_rotation_radians", 0.0f);
+  });
+  b.Finish();
+  return b.GetBuffer();
+}
+
+// Landmarks (1, 1), (3, 1), (2, 2): a box of 2 x 1 in an image of which they cut pixels 1 and 2 of row 1.
+std::string attention_model(int32_t version = 2, int32_t width = 2, std::vector<uint8_t> options = {}) {
+  if (options.empty()) options = attention_options(width);
+  TfliteModel m;
+  const auto image = m.tensor("image", {1, 2, 3, 2}), landmarks = m.tensor("landmarks", {1, 3, 3});
+  const auto matrix = m.tensor("matrix", {1, 4, 4}), crop = m.tensor("crop", {1, 1, 2, 2});
+  const auto in_crop = m.floats("in_crop", {1, 1, 2}, {2, 0.5f}), moved = m.tensor("moved", {1, 1, 2});
+  const auto none = tfl::BuiltinOptions::NONE;
+  m.op(32, {landmarks}, {matrix}, none, 0, "Landmarks2TransformMatrix", options, version);
+  m.op(32, {image, matrix}, {crop}, none, 0, "TransformTensorBilinear", options, version);
+  m.op(32, {in_crop, matrix}, {moved}, none, 0, "TransformLandmarks", {}, version);
+  return m.finish({image, landmarks}, {crop, moved});
+}
+
+TEST(Tflite, AttentionToARegionOfMediaPipe) {
+  const Graph graph = optimise(import_model(as_bytes(attention_model())), {});
+  const auto results =
+      evaluate(graph, std::vector<HostTensor>{small_image(), tensor({1, 3, 3}, {1, 1, 9, 3, 1, 9, 2, 2, 9})});
+  EXPECT_TRUE(close(results[0], tensor({1, 1, 2, 2}, {5, -5, 6, -6}), 1e-5));
+  EXPECT_TRUE(close(results[1], tensor({1, 1, 2}, {3, 1.5f}), 1e-5));
+}
+
+TEST(Tflite, OptionsOfTheAttentionOperatorsAreChecked) {
+  EXPECT_VELLUM_ERROR(import_model(as_bytes(attention_model(1))), ErrorCode::unsupported, "version 1");
+  EXPECT_VELLUM_ERROR(import_model(as_bytes(attention_model(2, 0))), ErrorCode::corrupt_model,
+                      "output_width is 0");
+  EXPECT_VELLUM_ERROR(import_model(as_bytes(attention_model(2, 2, {1, 2, 3, 4}))), ErrorCode::corrupt_model,
+                      "options are");
+}
+
 TEST(Tflite, WhatIsNotReadIsNamed) {
   TfliteModel unknown;
   const auto x = unknown.tensor("x", {1}), y = unknown.tensor("y", {1});
@@ -181,7 +230,7 @@ void import_or_refuse(const std::string& bytes, size_t& imported, size_t& refuse
 TEST(Tflite, DamagedFilesAreRefusedOrSound) {
   size_t imported = 0, refused = 0;
   std::mt19937 random(20260101);
-  for (const std::string& whole : {conv_model(), sparse_model()}) {
+  for (const std::string& whole : {conv_model(), sparse_model(), attention_model()}) {
     for (size_t length = 0; length < whole.size(); ++length) {
       import_or_refuse(whole.substr(0, length), imported, refused);
     }

@@ -41,9 +41,10 @@ class TfliteModel {
 
   void op(int32_t number, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs,
           tfl::BuiltinOptions type = tfl::BuiltinOptions::NONE, flatbuffers::Offset<void> options = 0,
-          const char* custom = nullptr, const std::vector<uint8_t>& custom_options = {}) {
+          const char* custom = nullptr, const std::vector<uint8_t>& custom_options = {},
+          int32_t version = 1) {
     codes_.push_back(tfl::CreateOperatorCodeDirect(builder_, static_cast<int8_t>(number < 127 ? number : 127),
-                                                   custom, 1, number));
+                                                   custom, version, number));
     operators_.push_back(tfl::CreateOperatorDirect(builder_, static_cast<uint32_t>(codes_.size() - 1),
                                                    &inputs, &outputs, type, options, &custom_options));
   }
