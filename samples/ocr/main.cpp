@@ -1,0 +1,169 @@
+// Reads the text in a photo with PP-OCR's detection and recognition networks, on Vellum's public API alone.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/draw.hpp"
+#include "common/image.hpp"
+#include "common/resize.hpp"
+#include "common/sample.hpp"
+#include "common/text.hpp"
+#include "ocr/reading.hpp"
+#include "ocr/text_lines.hpp"
+#include "vellum/vellum.hpp"
+
+namespace vellum::samples {
+namespace {
+
+struct Options {
+  std::string detector;
+  std::string reader;
+  std::string characters;
+  std::string photo;
+  std::string output = "text.png";
+  int side = 960;
+  float confidence = 0.5f;
+  TextThresholds thresholds;
+  RunOptions run;
+};
+
+constexpr int kStripHeight = 48;
+// Strips are padded to whole steps, so that lines of a similar length share a session.
+constexpr int kStripStep = 160;
+constexpr int kLongestStrip = 20 * kStripStep;
+
+std::string only_input(const Model& model, const char* what) {
+  const std::vector<TensorInfo> inputs = model.inputs();
+  if (inputs.size() != 1 || inputs[0].shape.size() != 4 || model.outputs().size() != 1)
+    throw Error(ErrorCode::invalid_argument,
+                std::string("the model is no text ") + what + ": it has other inputs or outputs");
+  return inputs[0].name;
+}
+
+// Blue, green, red as PP-OCR was trained, less ImageNet's mean and over its deviation.
+std::vector<float> detector_input(const Image& image, int width, int height) {
+  constexpr std::array<float, 3> mean{0.485f, 0.456f, 0.406f}, deviation{0.229f, 0.224f, 0.225f};
+  const std::vector<float> rgb = resize(image, width, height);
+  const std::size_t pixels = rgb.size() / 3;
+  std::vector<float> values(rgb.size());
+  for (std::size_t i = 0; i < pixels; ++i)
+    for (std::size_t channel = 0; channel < 3; ++channel)
+      values[channel * pixels + i] = (rgb[3 * i + 2 - channel] / 255 - mean[channel]) / deviation[channel];
+  return values;
+}
+
+// The detector wants multiples of 32.
+int network_size(int size, float scale) {
+  return std::max(32, static_cast<int>(std::lround(static_cast<float>(size) * scale / 32)) * 32);
+}
+
+std::vector<TextLine> detect(const Device& device, const Options& options, const Image& image) {
+  const Model model = load_model(options.detector);
+  const std::string input = only_input(model, "detector");
+  const float scale = std::min(
+      1.0f, static_cast<float>(options.side) / static_cast<float>(std::max(image.width, image.height)));
+  const int width = network_size(image.width, scale), height = network_size(image.height, scale);
+  const Shape shape{1, 3, height, width};
+  Session session = open_session(device, model, options.run, {{input, shape}});
+  const std::map<std::string, Tensor> outputs =
+      session.run({{input, Tensor::f32(shape, detector_input(image, width, height))}});
+  std::vector<TextLine> lines =
+      find_text_lines(outputs.begin()->second.as<float>(), width, height, options.thresholds);
+  for (TextLine& line : lines)
+    for (Point& corner : line.corners)
+      corner = {corner.x * static_cast<float>(image.width) / static_cast<float>(width),
+                corner.y * static_cast<float>(image.height) / static_cast<float>(height)};
+  return lines;
+}
+
+class Reader {
+ public:
+  Reader(const Device& device, const Options& options)
+      : device_(device),
+        options_(options),
+        model_(load_model(options.reader)),
+        input_(only_input(model_, "reader")),
+        characters_(read_characters(options.characters)) {}
+
+  ReadText read(const Image& image, const TextLine& line) {
+    const float length = line.width() * kStripHeight / std::max(line.height(), 1.0f);
+    const int steps = static_cast<int>(std::ceil(std::min(length, 1.0f * kLongestStrip) / kStripStep));
+    const int width = std::max(steps, 1) * kStripStep;
+    const Shape shape{1, 3, kStripHeight, width};
+    const Tensor strip = Tensor::f32(shape, line_strip(image, line, width, kStripHeight));
+    const std::map<std::string, Tensor> outputs = session(width, shape).run({{input_, strip}});
+    const Tensor& scores = outputs.begin()->second;
+    return spell(scores.as<float>(), static_cast<std::size_t>(scores.shape().back()), characters_);
+  }
+
+ private:
+  Session& session(int width, const Shape& shape) {
+    auto found = sessions_.find(width);
+    if (found == sessions_.end())
+      found = sessions_.emplace(width, open_session(device_, model_, options_.run, {{input_, shape}})).first;
+    return found->second;
+  }
+
+  const Device& device_;
+  const Options& options_;
+  Model model_;
+  std::string input_;
+  std::vector<std::string> characters_;
+  std::map<int, Session> sessions_;  // by the strip's width
+};
+
+void draw(const TextLine& line, std::size_t number, Image& image) {
+  for (std::size_t i = 0; i < 4; ++i)
+    draw_line(image, line.corners[i], line.corners[(i + 1) % 4], {255, 32, 96}, 2);
+  draw_caption(image, static_cast<int>(line.corners[0].x), static_cast<int>(line.corners[0].y) - 11,
+               std::to_string(number), {255, 255, 255}, {200, 16, 64}, 1);
+}
+
+void read_text(const Options& options) {
+  Image image = load_image(options.photo);
+  const Image photo = image;
+  const Device device = open_device(options.run);
+  const std::vector<TextLine> lines = detect(device, options, photo);
+  std::printf("%zu line%s of text found\n", lines.size(), lines.size() == 1 ? "" : "s");
+  Reader reader(device, options);
+  std::size_t number = 0;
+  for (const TextLine& line : lines) {
+    const ReadText read = reader.read(photo, line);
+    if (read.text.empty() || read.confidence < options.confidence) continue;
+    std::printf("%3zu  %.2f  %s\n", ++number, read.confidence, read.text.c_str());
+    draw(line, number, image);
+  }
+  write_png(options.output, image);
+  std::printf("annotated photo: %s\n", options.output.c_str());
+}
+
+}  // namespace
+}  // namespace vellum::samples
+
+int main(int argc, char** argv) {
+  vellum::samples::Options options;
+  CLI::App app(
+      "Reads the text in a photo with PP-OCR, prints it, and marks its lines in a copy of the photo.", "ocr");
+  app.add_option("detector", options.detector, "PP-OCR's detection network as ONNX")->required();
+  app.add_option("reader", options.reader, "PP-OCR's recognition network as ONNX")->required();
+  app.add_option("characters", options.characters, "the recognition network's characters, one a line")
+      ->required();
+  app.add_option("photo", options.photo, "PNG or JPEG")->required();
+  app.add_option("-o,--output", options.output, "annotated PNG to write")->capture_default_str();
+  app.add_option("--side", options.side, "longer side, in pixels, of the photo that the detector looks at")
+      ->check(CLI::Range(32, 4096))
+      ->capture_default_str();
+  app.add_option("--threshold", options.thresholds.line, "least score of a line, 0..1")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  app.add_option("--confidence", options.confidence, "least confidence of its text, 0..1")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  add_run_options(app, options.run);
+  return vellum::samples::run_sample(app, argc, argv, [&] { vellum::samples::read_text(options); });
+}
