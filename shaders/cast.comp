@@ -1,4 +1,4 @@
-// Conversion between floats and 32-bit integers of linear tensors: FROM_INTEGER, or TO_INTEGER (towards zero, held
+// Conversion between floats and 32-bit integers of linear tensors: FROM_INTEGER (and FROM_UNSIGNED), or TO_INTEGER (towards zero, held
 // within [low, high], NaN becomes 0), or TO_BOOL from either (1 where the element is not zero).
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -34,6 +34,8 @@ void main() {
 #else
   store_y(i4, ivec4(not(equal(load4_x(i4), vec4(0)))));
 #endif
+#elif defined(FROM_UNSIGNED)
+  store_y(i4, vec4(uvec4(load4_x(i4))));
 #else
   store_y(i4, vec4(load4_x(i4)));
 #endif

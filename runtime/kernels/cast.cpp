@@ -55,6 +55,7 @@ void lower_cast(Lowering& lowering) {
   Dispatch dispatch = make_dispatch("cast", grid_1d(lowering.caps(), count4), {reads(x), writes(y)},
                                     PushConstants().ints({count4, out.low, out.high}));
   if (!is_float(from)) define(dispatch, "FROM_INTEGER");
+  if (from == DType::u32 || from == DType::u64) define(dispatch, "FROM_UNSIGNED");
   if (!is_float(to)) define(dispatch, to_bool ? "TO_BOOL" : "TO_INTEGER");
   lowering.dispatch(std::move(dispatch));
 }

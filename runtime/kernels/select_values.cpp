@@ -59,6 +59,10 @@ bool ranks(const DeviceCaps& caps, int64_t length, int64_t k) {
 
 void lower_top_k(Lowering& lowering) {
   const TopK& op = lowering.op<TopK>();
+  // On the device integers are compared as signed ones of 32 bits.
+  const DType dtype = lowering.input_type(0).dtype;
+  if (dtype == DType::u32 || dtype == DType::u64)
+    return lowering.run_on_host("TopK of unsigned 32-bit and wider integers has no kernel");
   const Shape &shape = lowering.input_type(0).shape, &chosen = lowering.output_type().shape;
   const size_t axis = normalize_axis(op.axis, shape.size());
   const int64_t length = shape[axis], k = chosen[axis], inner = product(shape, axis + 1, shape.size());

@@ -2,8 +2,12 @@
 // have.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <limits>
+#include <vector>
 
+#include "exec/executor.hpp"
+#include "support/gpu_test.hpp"
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
@@ -122,6 +126,35 @@ TEST(Integers, CastsWrapAroundAndSaturate) {
     check_operator(test);
     test.inputs = {HostTensor::f32({5}, std::array{-300.7f, 300.7f, 2.5f, -2.5f, 0.0f})};
     check_operator(test);
+  }
+}
+
+TEST(Integers, UnsignedSumsPastTheSignBitBecomePositiveFloats) {
+  const HostTensor x =
+      cast(HostTensor::i64({3}, std::array<int64_t, 3>{2000000000, 1200000000, 7}), DType::u32);
+  Graph graph = single_node_graph({.type = "Add", .inputs = {x, x}, .opset = 18});
+  Attributes attributes;
+  attributes.set("to", int64_t{1});
+  NodeSpec spec;
+  spec.type = "Cast";
+  spec.name = "to_float";
+  spec.opset = 18;
+  spec.attributes = &attributes;
+  spec.input_present = {true};
+  spec.output_count = 1;
+  Node node;
+  node.name = spec.name;
+  node.op = make_operator(spec);
+  node.inputs = {graph.outputs.front()};
+  node.outputs = {graph.add_value("sum", {DType::f32, {3}}, true)};
+  graph.outputs = node.outputs;
+  graph.nodes.push_back(std::move(node));
+  for (const StorageChoice storage : {StorageChoice::image2d, StorageChoice::buffer}) {
+    Executor executor(test_context(), lower(graph, test_context()->caps(), {.storage = storage}), {});
+    executor.set_input(0, x);
+    executor.set_input(1, x);
+    executor.run();
+    EXPECT_EQ(executor.output(0).to_floats(), (std::vector<float>{4.0e9F, 2.4e9F, 14.0F}));
   }
 }
 
