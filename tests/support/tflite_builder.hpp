@@ -49,6 +49,11 @@ class TfliteModel {
                                                    &inputs, &outputs, type, options, &custom_options));
   }
 
+  // How the next tensor is quantised.
+  void quantise_next(const std::vector<float>& scale, const std::vector<int64_t>& zero, int32_t axis = 0) {
+    quantization_ = tfl::CreateQuantizationDirect(builder_, &scale, &zero, 0, axis);
+  }
+
   // For the options of operators.
   flatbuffers::FlatBufferBuilder& builder() { return builder_; }
 
@@ -62,12 +67,14 @@ class TfliteModel {
  private:
   int32_t add(const std::string& name, const std::vector<int32_t>& shape, tfl::TensorType type,
               uint32_t buffer, flatbuffers::Offset<tfl::Sparsity> sparsity) {
-    tensors_.push_back(
-        tfl::CreateTensorDirect(builder_, &shape, type, buffer, name.c_str(), 0, false, sparsity));
+    tensors_.push_back(tfl::CreateTensorDirect(builder_, &shape, type, buffer, name.c_str(), quantization_,
+                                               false, sparsity));
+    quantization_ = 0;
     return static_cast<int32_t>(tensors_.size() - 1);
   }
 
   flatbuffers::FlatBufferBuilder builder_;
+  flatbuffers::Offset<tfl::Quantization> quantization_ = 0;
   std::vector<flatbuffers::Offset<tfl::Buffer>> buffers_;
   std::vector<flatbuffers::Offset<tfl::Tensor>> tensors_;
   std::vector<flatbuffers::Offset<tfl::OperatorCode>> codes_;

@@ -1,6 +1,7 @@
 // Elementwise operators, and those of constants alone.
 #include "graph/binary.hpp"
 #include "graph/cast.hpp"
+#include "graph/reshape.hpp"
 #include "graph/select.hpp"
 #include "import/tflite/call.hpp"
 #include "import/tflite/tensors.hpp"
@@ -154,17 +155,37 @@ void convert_prelu(const Call& call) {
 }
 
 void convert_cast(const Call& call) {
+  if (call.writer.quantised(call.input(0)) || call.writer.quantised(call.output())) {
+    refuse_unsupported("the stored integers of a quantised tensor as numbers");
+  }
   const bool image = call.prefers_image();
   auto op = std::make_shared<Cast>();
   op->to = call.writer.type(call.output()).dtype;
   call.emit(std::move(op), {call.broadcast_input(0, image)}, image);
 }
 
+// Quantised tensors are held as reals, so that changing between them and floats changes nothing.
+void convert_quantize(const Call& call) {
+  if (!is_float(call.writer.type(call.input(0)).dtype) || !is_float(call.writer.type(call.output()).dtype)) {
+    refuse_unsupported("integers without a scale");
+  }
+  if (const HostTensor* value = call.writer.constant(call.input(0)); value != nullptr) {
+    call.writer.set_constant(call.output(), *value);
+    return;
+  }
+  const bool image = call.prefers_image();
+  call.emit(std::make_shared<Identity>(), {call.broadcast_input(0, image)}, image);
+}
+
 // float16 weights travel through DEQUANTIZE; folding it here keeps weights constants for what reads them.
 void convert_dequantize(const Call& call) {
   const HostTensor* value = call.writer.constant(call.input(0));
   const DType from = call.writer.type(call.input(0)).dtype;
-  if (from != DType::f16) refuse_unsupported("quantised tensors are not read by this version of Vellum");
+  if (call.writer.quantised(call.input(0))) {
+    convert_quantize(call);
+    return;
+  }
+  if (from != DType::f16) refuse_unsupported("its input is neither quantised nor float16");
   if (value != nullptr) {
     call.writer.set_constant(call.output(), cast(*value, DType::f32));
   } else {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/quantize.hpp"
 #include "graph/transpose.hpp"
 #include "import/tflite/tensors.hpp"
 
@@ -41,9 +42,84 @@ Writer::Writer(const schema::Model& model, std::span<const std::byte> file) {
     Tensor& input = at(id);
     if (input.constant) refuse_model("graph input " + quoted(input.name) + " is a constant");
     if (input.file != kNoValue) refuse_model("graph input " + quoted(input.name) + " is there twice");
-    input.file = graph_.add_value(input.name, input.type, true);
-    graph_.inputs.push_back(input.file);
+    input.file = read_input(input);
   }
+}
+
+Writer::Quantisation Writer::read_quantisation(const schema::Tensor& entry, const TensorType& type) {
+  const schema::Quantization& given = *entry.quantization();
+  if (given.details_type() != 0) refuse_unsupported("a quantisation of its own kind");
+  const auto count = static_cast<int64_t>(given.scale()->size());
+  std::vector<float> scale(given.scale()->begin(), given.scale()->end());
+  Ints zero(scale.size(), 0);
+  if (given.zero_point() != nullptr && given.zero_point()->size() > 0) {
+    zero.assign(given.zero_point()->begin(), given.zero_point()->end());
+  }
+  if (zero.size() != scale.size()) refuse_model("its scales and zero points differ in number");
+  for (size_t i = 0; i < scale.size(); ++i) {
+    if (!(scale[i] > 0.0f && scale[i] <= 3e38f)) refuse_model("a scale is not a finite positive number");
+    const bool is_signed = type.dtype != DType::u8;
+    if (zero[i] < (is_signed ? -128 : 0) || zero[i] > (is_signed ? 127 : 255)) {
+      refuse_model("zero point " + std::to_string(zero[i]));
+    }
+    if (zero[i] != 0 && entry.sparsity() != nullptr) refuse_unsupported("sparse, with a zero point");
+  }
+  const int64_t axis = count == 1 ? 0 : given.quantized_dimension();
+  if (count > 1 && type.shape[normalize_axis(axis, type.shape.size())] != count) {
+    refuse_model(std::to_string(count) + " scales do not fit " + to_string(type));
+  }
+  const Shape shape = count == 1 ? Shape{} : Shape{count};
+  return {type.dtype, HostTensor::f32(shape, scale), HostTensor::from<int64_t>(type.dtype, shape, zero),
+          axis};
+}
+
+// Constants become reals here; computed tensors are computed as reals.
+void Writer::make_real(Tensor& tensor, const schema::Tensor& entry) {
+  const DType stored = tensor.type.dtype;
+  if (!is_byte(stored) && stored != DType::i32) {
+    refuse_unsupported("it is quantised to " + to_string(tensor.type) + "; 8 bits are supported");
+  }
+  Quantisation q = read_quantisation(entry, tensor.type);
+  tensor.type.dtype = DType::f32;
+  if (tensor.constant) {
+    DequantizeLinear dequantise;
+    dequantise.axis = q.axis;
+    const HostTensor* inputs[] = {&*tensor.constant, &q.scale, &q.zero_point};
+    tensor.constant = dequantise.evaluate(inputs)[0];
+  } else if (q.scale.elements() != 1) {
+    refuse_unsupported("it is computed, and quantised per channel");
+  }
+  tensor.quantisation = std::move(q);
+}
+
+ValueId Writer::read_input(Tensor& input) {
+  TensorType type = input.type;
+  if (input.quantisation) type.dtype = input.quantisation->stored;
+  const ValueId given = graph_.add_value(input.name, type, true);
+  graph_.inputs.push_back(given);
+  if (!input.quantisation) return given;
+  const ValueId real = add_value(input.name + "_real");
+  add_node(std::make_shared<DequantizeLinear>(),
+           {given, add_constant(input.name + "_scale", input.quantisation->scale),
+            add_constant(input.name + "_zero_point", input.quantisation->zero_point)},
+           {real});
+  return real;
+}
+
+ValueId Writer::write_output(int32_t tensor) {
+  const ValueId real = in_file_order(tensor);
+  const Tensor& output = at(tensor);
+  if (!output.quantisation) return real;
+  if (!is_byte(output.quantisation->stored)) {
+    refuse_unsupported("graph output " + quoted(output.name) + " is quantised to more than 8 bits");
+  }
+  const bool taken = std::find(inputs_.begin(), inputs_.end(), tensor) != inputs_.end();
+  const ValueId stored = graph_.add_value(taken ? unique(output.name) : output.name);
+  add_node(std::make_shared<QuantizeLinear>(),
+           {real, add_constant(output.name + "_scale", output.quantisation->scale),
+            add_constant(output.name + "_zero_point", output.quantisation->zero_point)},
+           {stored});
+  return stored;
 }
 
 void Writer::read_tensors(const schema::Model& model, std::span<const std::byte> file) {
@@ -58,10 +134,8 @@ void Writer::read_tensors(const schema::Model& model, std::span<const std::byte>
       const auto* quantization = entry->quantization();
       const bool has_scale =
           quantization != nullptr && quantization->scale() != nullptr && quantization->scale()->size() > 0;
-      if (has_scale && !is_float(tensor.type.dtype)) {
-        refuse_unsupported("it is quantised; this version of Vellum reads float32 and float16 TFLite models");
-      }
       tensor.constant = read_constant(model, *entry, file);
+      if (has_scale && !is_float(tensor.type.dtype)) make_real(tensor, *entry);
     } catch (const Error& error) {
       throw Error(error.code(), "tensor " + quoted(name) + ": " + error.what());
     }
@@ -196,6 +270,7 @@ std::string Writer::unique(const std::string& name) {
 
 // The file's name goes to the order that the user sees, or else to the first one that is held.
 std::string Writer::value_name(const Tensor& tensor, bool image) {
+  if (tensor.is_interface && tensor.quantisation) return unique(tensor.name + (image ? "_nchw" : "_real"));
   const bool first = tensor.file == kNoValue && tensor.image == kNoValue;
   if (tensor.is_interface ? !image : first) return tensor.name;
   return unique(tensor.name + (image ? "_nchw" : "_nhwc"));
@@ -203,7 +278,7 @@ std::string Writer::value_name(const Tensor& tensor, bool image) {
 
 Graph Writer::finish() {
   for (const int32_t id : outputs_) {
-    const ValueId value = in_file_order(id);
+    const ValueId value = write_output(id);
     if (std::find(graph_.outputs.begin(), graph_.outputs.end(), value) != graph_.outputs.end()) {
       refuse_model("graph output " + quoted(name_of(id)) + " is there twice");
     }

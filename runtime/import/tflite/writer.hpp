@@ -27,6 +27,8 @@ class Writer {
   const HostTensor* constant(int32_t tensor) const;
   // The elements of such a tensor that decides a shape; throws Error(unsupported) where it is computed.
   Ints constant_ints(int32_t tensor, std::string_view what) const;
+  // Its stored integers stand for reals; the graph holds the reals, and type() says so.
+  bool quantised(int32_t tensor) const { return at(tensor).quantisation.has_value(); }
   void set_constant(int32_t tensor, HostTensor value);
 
   bool held_as_image(int32_t tensor) const;
@@ -45,10 +47,17 @@ class Writer {
   Graph finish();
 
  private:
+  struct Quantisation {
+    DType stored;
+    HostTensor scale, zero_point;  // as the inputs of DequantizeLinear
+    int64_t axis;
+  };
+
   struct Tensor {
     TensorType type;
     std::string name;
     std::optional<HostTensor> constant;
+    std::optional<Quantisation> quantisation;
     ValueId file = kNoValue, image = kNoValue;
     bool is_interface = false;  // a graph input or output: its name belongs to the file's order
   };
@@ -57,6 +66,10 @@ class Writer {
   Tensor& at(int32_t tensor);
   std::string unique(const std::string& name);
   std::string value_name(const Tensor& tensor, bool image);
+  static Quantisation read_quantisation(const schema::Tensor& entry, const TensorType& type);
+  static void make_real(Tensor& tensor, const schema::Tensor& entry);
+  ValueId read_input(Tensor& input);
+  ValueId write_output(int32_t tensor);
   void read_tensors(const schema::Model& model, std::span<const std::byte> file);
   void mark_interface(const flatbuffers::Vector<int32_t>* ids, const char* what, std::vector<int32_t>& list);
 

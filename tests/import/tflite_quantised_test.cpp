@@ -1,0 +1,55 @@
+// Quantised TFLite models: integers outside, reals inside; values computed by hand.
+#include <gtest/gtest.h>
+
+#include "import/import.hpp"
+#include "passes/passes.hpp"
+#include "support/onnx_builder.hpp"
+#include "support/tensors.hpp"
+#include "support/tflite_builder.hpp"
+
+namespace vellum::test {
+namespace {
+
+std::vector<int64_t> run(const std::string& bytes, const HostTensor& input) {
+  const HostTensor inputs[] = {input};
+  return evaluate(optimise(import_model(as_bytes(bytes)), {}), inputs)[0].to_ints();
+}
+
+// x = (1, -2) in halves from 128; w = (1, 2), (3, -1); b = (0.5, 1000): y = (-2.5, 1005), in steps of 1
+// from 10.
+TEST(TfliteQuantised, FullyConnectedPerTensor) {
+  TfliteModel m;
+  m.quantise_next({0.5f}, {128});
+  const auto x = m.tensor("x", {1, 2}, tfl::TensorType::uint8);
+  m.quantise_next({1.0f}, {100});
+  const auto w = m.constant<uint8_t>("w", {2, 2}, {101, 102, 103, 99}, tfl::TensorType::uint8);
+  m.quantise_next({0.5f}, {0});
+  const auto b = m.constant<int32_t>("b", {2}, {1, 2000}, tfl::TensorType::int32);
+  m.quantise_next({1.0f}, {10});
+  const auto y = m.tensor("y", {1, 2}, tfl::TensorType::uint8);
+  m.op(9, {x, w, b}, {y}, tfl::BuiltinOptions::FullyConnectedOptions,
+       tfl::CreateFullyConnectedOptions(m.builder()).Union());
+  const std::vector<int64_t> given{130, 124};
+  // -2.5 goes to the even -2; 1005 saturates.
+  EXPECT_EQ(run(m.finish({x}, {y}), HostTensor::from<int64_t>(DType::u8, {1, 2}, given)),
+            (std::vector<int64_t>{8, 255}));
+}
+
+// One input channel of 4 by weights 2 * 0.5 and 2 * 3: 4 and 24, halved.
+TEST(TfliteQuantised, ConvPerChannel) {
+  TfliteModel m;
+  m.quantise_next({1.0f}, {-1});
+  const auto x = m.tensor("x", {1, 1, 1, 1}, tfl::TensorType::int8);
+  m.quantise_next({0.5f, 3.0f}, {0, 0}, 0);
+  const auto w = m.constant<int8_t>("w", {2, 1, 1, 1}, {2, 2}, tfl::TensorType::int8);
+  m.quantise_next({2.0f}, {-3});
+  const auto y = m.tensor("y", {1, 1, 1, 2}, tfl::TensorType::int8);
+  m.op(3, {x, w}, {y}, tfl::BuiltinOptions::Conv2DOptions,
+       tfl::CreateConv2DOptions(m.builder(), tfl::Padding::same, 1, 1).Union());
+  const std::vector<int64_t> given{3};
+  EXPECT_EQ(run(m.finish({x}, {y}), HostTensor::from<int64_t>(DType::i8, {1, 1, 1, 1}, given)),
+            (std::vector<int64_t>{-1, 9}));
+}
+
+}  // namespace
+}  // namespace vellum::test
