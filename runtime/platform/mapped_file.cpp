@@ -1,7 +1,9 @@
 #include "platform/mapped_file.hpp"
 
+#include <cerrno>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -17,8 +19,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cerrno>
 #endif
 
 namespace vellum::platform {
@@ -35,7 +35,26 @@ size_t checked_size(const std::filesystem::path& path, uint64_t size) {
   return static_cast<size_t>(size);
 }
 
+// Bytes of a file; all from the offset where there is no number.
+struct Part {
+  uint64_t offset = 0;  // a multiple of granularity()
+  std::optional<uint64_t> bytes;
+
+  size_t size_in(const std::filesystem::path& path, uint64_t file_size) const {
+    if (offset > file_size || (bytes && *bytes > file_size - offset))
+      throw Error(ErrorCode::io, path.string() + ": ends before byte " + std::to_string(offset) + "+" +
+                                     std::to_string(bytes.value_or(0)));
+    return checked_size(path, bytes.value_or(file_size - offset));
+  }
+};
+
 #ifdef _WIN32
+
+uint64_t granularity() {
+  SYSTEM_INFO info;
+  GetSystemInfo(&info);
+  return info.dwAllocationGranularity;
+}
 
 class Handle {
  public:
@@ -51,7 +70,7 @@ class Handle {
   HANDLE handle_;
 };
 
-std::span<const std::byte> map(const std::filesystem::path& path) {
+std::span<const std::byte> map(const std::filesystem::path& path, Part part) {
   const Handle file(CreateFileW(path.c_str(), GENERIC_READ, FILE_SHARE_READ, nullptr, OPEN_EXISTING,
                                 FILE_ATTRIBUTE_NORMAL, nullptr));
   if (file.get() == INVALID_HANDLE_VALUE) {
@@ -60,11 +79,12 @@ std::span<const std::byte> map(const std::filesystem::path& path) {
   }
   LARGE_INTEGER bytes;
   if (!GetFileSizeEx(file.get(), &bytes)) fail(path, static_cast<int>(GetLastError()), false);
-  const size_t size = checked_size(path, static_cast<uint64_t>(bytes.QuadPart));
+  const size_t size = part.size_in(path, static_cast<uint64_t>(bytes.QuadPart));
   if (size == 0) return {};
   const Handle mapping(CreateFileMappingW(file.get(), nullptr, PAGE_READONLY, 0, 0, nullptr));
   if (!mapping.get()) fail(path, static_cast<int>(GetLastError()), false);
-  const void* data = MapViewOfFile(mapping.get(), FILE_MAP_READ, 0, 0, 0);
+  const void* data = MapViewOfFile(mapping.get(), FILE_MAP_READ, static_cast<DWORD>(part.offset >> 32),
+                                   static_cast<DWORD>(part.offset), size);
   if (!data) fail(path, static_cast<int>(GetLastError()), false);
   return {static_cast<const std::byte*>(data), size};
 }
@@ -72,6 +92,8 @@ std::span<const std::byte> map(const std::filesystem::path& path) {
 void unmap(const std::byte* data, size_t) { UnmapViewOfFile(data); }
 
 #else
+
+uint64_t granularity() { return static_cast<uint64_t>(sysconf(_SC_PAGESIZE)); }
 
 class Descriptor {
  public:
@@ -87,15 +109,16 @@ class Descriptor {
   int descriptor_;
 };
 
-std::span<const std::byte> map(const std::filesystem::path& path) {
+std::span<const std::byte> map(const std::filesystem::path& path, Part part) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) fail(path, errno, errno == ENOENT || errno == ENOTDIR);
   struct stat status;
   if (fstat(file.get(), &status) != 0) fail(path, errno, false);
   if (S_ISDIR(status.st_mode)) fail(path, EISDIR, false);
-  const size_t size = checked_size(path, static_cast<uint64_t>(status.st_size));
+  const size_t size = part.size_in(path, static_cast<uint64_t>(status.st_size));
+  if (part.offset > static_cast<uint64_t>(std::numeric_limits<off_t>::max())) fail(path, EOVERFLOW, false);
   if (size == 0) return {};
-  void* data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  void* data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), static_cast<off_t>(part.offset));
   if (data == MAP_FAILED) fail(path, errno, false);
   return {static_cast<const std::byte*>(data), size};
 }
@@ -107,9 +130,18 @@ void unmap(const std::byte* data, size_t size) { munmap(const_cast<std::byte*>(d
 }  // namespace
 
 MappedFile::MappedFile(const std::filesystem::path& path) {
-  const std::span<const std::byte> mapped = map(path);
+  const std::span<const std::byte> mapped = map(path, {});
   data_ = mapped.data();
   size_ = mapped.size();
+}
+
+MappedFile::MappedFile(const std::filesystem::path& path, uint64_t offset, uint64_t bytes) {
+  const uint64_t skipped = offset % granularity();
+  if (bytes > std::numeric_limits<uint64_t>::max() - skipped) fail(path, EINVAL, false);
+  const std::span<const std::byte> mapped = map(path, {offset - skipped, skipped + bytes});
+  data_ = mapped.data();
+  size_ = mapped.size();
+  skipped_ = mapped.empty() ? 0 : static_cast<size_t>(skipped);
 }
 
 MappedFile::~MappedFile() {
@@ -117,11 +149,14 @@ MappedFile::~MappedFile() {
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    : data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)),
+      skipped_(std::exchange(other.skipped_, 0)) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
+  std::swap(skipped_, other.skipped_);
   return *this;
 }
 

@@ -1,7 +1,8 @@
-// A whole file as read-only bytes, paged in by the operating system.
+// A file, or a part of it, as read-only bytes, paged in by the operating system.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 
@@ -12,17 +13,19 @@ class MappedFile {
   MappedFile() = default;
   // Error(not_found) or Error(io), naming the file. An empty file gives no bytes.
   explicit MappedFile(const std::filesystem::path& path);
+  // A part; Error(io) where the file ends before it does.
+  MappedFile(const std::filesystem::path& path, uint64_t offset, uint64_t bytes);
   ~MappedFile();
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;
 
   // Valid as long as this object. A file that another process shortens meanwhile may fault: give Vellum files
   // that nobody writes.
-  std::span<const std::byte> bytes() const { return {data_, size_}; }
+  std::span<const std::byte> bytes() const { return std::span(data_, size_).subspan(skipped_); }
 
  private:
-  const std::byte* data_ = nullptr;
-  size_t size_ = 0;
+  const std::byte* data_ = nullptr;  // what the system mapped, from the beginning of a page
+  size_t size_ = 0, skipped_ = 0;
 };
 
 }  // namespace vellum::platform

@@ -17,13 +17,13 @@ namespace {
 namespace fs = std::filesystem;
 using Entries = std::vector<std::pair<std::string, std::string>>;
 
-// A model whose output is two floats of external data.
-OnnxModel model_with(const Entries& entries) {
+// A model whose output is some floats of external data.
+OnnxModel model_with(const Entries& entries, int64_t elements = 2) {
   OnnxModel model;
   auto& tensor = *model.proto().mutable_graph()->add_initializer();
   tensor.set_name("w");
   tensor.set_data_type(onnx_schema::TensorProto::FLOAT);
-  tensor.add_dims(2);
+  tensor.add_dims(elements);
   tensor.set_data_location(onnx_schema::TensorProto::EXTERNAL);
   for (const auto& [key, value] : entries) {
     auto& entry = *tensor.add_external_data();
@@ -61,6 +61,19 @@ TEST_F(ExternalData, IsReadAtItsOffset) {
 
 TEST_F(ExternalData, OffsetAndLengthHaveDefaults) {
   EXPECT_EQ(evaluate(import({{"location", "weights/w.bin"}}), {})[0].to_floats(), (std::vector<float>{1, 2}));
+}
+
+// Large enough to be mapped, from a place that is no beginning of a page and may not suit floats.
+TEST_F(ExternalData, LargeTensorsAreFoundWhereverTheyBegin) {
+  std::vector<float> values(40000);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+  for (const size_t offset : {0u, 1u, 4u, 4096u, 9000u}) {
+    folder_.write("model/large.bin", std::string(offset, 'x') + floats(values));
+    model_with({{"location", "large.bin"}, {"offset", std::to_string(offset)}}, 40000)
+        .save(folder_ / "model/m.onnx");
+    const Graph graph = import_model(folder_ / "model/m.onnx");
+    EXPECT_EQ(evaluate(graph, {})[0].to_floats(), values) << offset;
+  }
 }
 
 TEST_F(ExternalData, OtherKeysAreIgnored) {

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "import/onnx/names.hpp"
+#include "platform/mapped_file.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum::onnx {
@@ -103,6 +104,13 @@ std::shared_ptr<const std::byte> read_external_data(const schema::TensorProto& t
   if (error) throw Error(ErrorCode::io, what + ": external data " + file.string() + ": " + error.message());
   check_range(location, expected_bytes, file_size, what);
 
+  // Large weights are paged in when they are read, and can be paged out again. HostTensor copies what is not
+  // aligned.
+  constexpr uint64_t kWorthMapping = 64 << 10;
+  if (expected_bytes >= kWorthMapping) {
+    const auto mapped = std::make_shared<platform::MappedFile>(file, location.offset, expected_bytes);
+    return {mapped, mapped->bytes().data()};
+  }
   const std::shared_ptr<std::byte[]> bytes(new std::byte[std::max<uint64_t>(expected_bytes, 1)]);
   std::ifstream stream(file, std::ios::binary);
   stream.seekg(static_cast<std::streamoff>(location.offset));
