@@ -134,7 +134,7 @@ Command add_inspect(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command =
       app.add_subcommand("inspect", "Operators, shapes, parameters and multiply-accumulates of a model");
-  command->add_option("MODEL", arguments->model, "ONNX file")->required();
+  command->add_option("MODEL", arguments->model, "ONNX or TFLite file")->required();
   command
       ->add_option("--stage", arguments->stage, "graph (as optimised), program (dispatches) or plan (memory)")
       ->check(CLI::IsMember({"graph", "program", "plan"}));
