@@ -10,7 +10,6 @@
 #include "classify/labels.hpp"
 #include "common/image.hpp"
 #include "common/resize.hpp"
-#include "common/reuse_table.hpp"
 #include "common/sample.hpp"
 #include "common/text.hpp"
 #include "vellum/vellum.hpp"
@@ -20,9 +19,7 @@ namespace {
 
 struct Options {
   std::string model;
-  std::string photo;
   std::string labels;
-  std::string output = "classified.png";
   // Of ImageNet, as torchvision's networks are trained; for values in 0..1.
   std::vector<float> mean{0.485f, 0.456f, 0.406f};
   std::vector<float> deviation{0.229f, 0.224f, 0.225f};
@@ -92,7 +89,7 @@ void print_and_draw(const std::vector<ClassScore>& classes, const std::vector<st
 }
 
 void classify(const Options& options) {
-  Image image = load_image(options.photo);
+  Image image = load_image(options.run.photo);
   const std::vector<std::string> labels =
       options.labels.empty() ? std::vector<std::string>{} : read_labels(options.labels);
   const Model model = load_model(options.model);
@@ -105,23 +102,24 @@ void classify(const Options& options) {
   if (!labels.empty() && labels.size() != scores.size())
     std::fprintf(stderr, "warning: %zu labels for %zu classes\n", labels.size(), scores.size());
   print_and_draw(best_classes(scores, options.top), labels, image);
-  if (options.run.reuse_table) std::fputs(reuse_table(session.memory()).c_str(), stdout);
-  write_png(options.output, image);
-  std::printf("annotated photo: %s\n", options.output.c_str());
+  print_reuse_table(session, options.run);
+  write_photo(image, options.run);
 }
 
 }  // namespace
 }  // namespace vellum::samples
 
 int main(int argc, char** argv) {
-  vellum::samples::Options options;
-  CLI::App app("Names what a photo shows with an image classifier, and writes it on a copy of the photo.",
-               "classify");
+  using namespace vellum::samples;
+  Options options;
+  CLI::App app(
+      "Names what the middle square of a photo shows with an image classifier, and writes it on a copy of "
+      "the photo.",
+      "classify");
   app.add_option("model", options.model, "a classifier of [1, 3, side, side] or [1, side, side, 3]")
       ->required();
-  app.add_option("photo", options.photo, "PNG or JPEG; its middle square is looked at")->required();
+  add_photo_options(app, options.run, "classified.png");
   app.add_option("-l,--labels", options.labels, "text file with one label a line, the first for class 0");
-  app.add_option("-o,--output", options.output, "annotated PNG to write")->capture_default_str();
   app.add_option("--top", options.top, "how many classes to name")->capture_default_str();
   app.add_option("--mean", options.mean, "taken from red, green and blue in 0..1 (default: ImageNet's)")
       ->expected(3);
@@ -131,6 +129,5 @@ int main(int argc, char** argv) {
   app.add_option("--side", options.side, "side of the input where the model leaves it open")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  add_run_options(app, options.run);
-  return vellum::samples::run_sample(app, argc, argv, [&] { vellum::samples::classify(options); });
+  return run_sample(app, argc, argv, [&] { classify(options); });
 }

@@ -5,9 +5,14 @@
 #include <exception>
 #include <map>
 
+#include "common/reuse_table.hpp"
+
 namespace vellum::samples {
 
-void add_run_options(CLI::App& app, RunOptions& options) {
+void add_photo_options(CLI::App& app, RunOptions& options, const char* output) {
+  options.output = output;
+  app.add_option("photo", options.photo, "PNG or JPEG")->required();
+  app.add_option("-o,--output", options.output, "annotated PNG to write")->capture_default_str();
   const std::map<std::string, StorageChoice> storages{{"auto", StorageChoice::automatic},
                                                       {"image2d", StorageChoice::image2d},
                                                       {"image3d", StorageChoice::image3d},
@@ -22,6 +27,10 @@ void add_run_options(CLI::App& app, RunOptions& options) {
   app.add_option("--cache", options.cache_folder, "folder that keeps compiled shaders for the next start");
   app.add_flag("--reuse-table", options.reuse_table,
                "print which textures carried the tensors, and how many each");
+}
+
+void add_fraction(CLI::App& app, const char* name, float& value, const char* help, double largest) {
+  app.add_option(name, value, help)->check(CLI::Range(0.0, largest))->capture_default_str();
 }
 
 Model load_model(const std::filesystem::path& path) {
@@ -54,6 +63,26 @@ Session open_session(const Device& device, const Model& model, const RunOptions&
   for (const std::string& warning : session.warnings())
     std::fprintf(stderr, "warning: %s\n", warning.c_str());
   return session;
+}
+
+int square_input_side(const Model& model, int channels, const char* kind) {
+  const std::vector<TensorInfo>& inputs = model.inputs();
+  if (inputs.size() != 1 || inputs[0].dtype != DType::f32 || inputs[0].shape.size() != 4 ||
+      inputs[0].shape[1] != inputs[0].shape[2] || inputs[0].shape[3] != channels || inputs[0].shape[1] < 1) {
+    throw Error(ErrorCode::invalid_argument, std::string("the model is no ") + kind +
+                                                 ": its input is not float32 [1, side, side, " +
+                                                 std::to_string(channels) + "]");
+  }
+  return static_cast<int>(inputs[0].shape[1]);
+}
+
+void print_reuse_table(const Session& session, const RunOptions& options) {
+  if (options.reuse_table) std::fputs(reuse_table(session.memory()).c_str(), stdout);
+}
+
+void write_photo(const Image& image, const RunOptions& options) {
+  write_png(options.output, image);
+  std::printf("annotated photo: %s\n", options.output.c_str());
 }
 
 int run_sample(CLI::App& app, int argc, char** argv, const std::function<void()>& run) {

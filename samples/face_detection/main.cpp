@@ -10,7 +10,6 @@
 #include "common/draw.hpp"
 #include "common/image.hpp"
 #include "common/resize.hpp"
-#include "common/reuse_table.hpp"
 #include "common/sample.hpp"
 #include "face_detection/blazeface.hpp"
 #include "vellum/vellum.hpp"
@@ -20,23 +19,10 @@ namespace {
 
 struct Options {
   std::string model;
-  std::string photo;
-  std::string output = "faces.png";
   float threshold = 0.5f;
   float overlap = 0.3f;
   RunOptions run;
 };
-
-// The side of the square image that the network reads: 128 (front camera) or 256 (back camera).
-int input_side(const Model& model) {
-  const std::vector<TensorInfo> inputs = model.inputs();
-  if (inputs.size() != 1 || inputs[0].shape.size() != 4 || inputs[0].shape[1] != inputs[0].shape[2] ||
-      inputs[0].shape[3] != 3 || inputs[0].shape[1] < 1) {
-    throw Error(ErrorCode::invalid_argument,
-                "the model is no BlazeFace: its input is not [1, side, side, 3]");
-  }
-  return static_cast<int>(inputs[0].shape[1]);
-}
 
 // The network reads red, green and blue in -1..1.
 Tensor network_input(const Letterbox& box) {
@@ -80,9 +66,9 @@ void print_and_draw(const std::vector<Face>& faces, const Letterbox& box, Image&
 }
 
 void detect_faces(const Options& options) {
-  Image image = load_image(options.photo);
+  Image image = load_image(options.run.photo);
   const Model model = load_model(options.model);
-  const int side = input_side(model);
+  const int side = square_input_side(model, 3, "BlazeFace");  // 128 (front camera) or 256 (back camera)
   const Device device = open_device(options.run);
   Session session = open_session(device, model, options.run);
 
@@ -91,28 +77,22 @@ void detect_faces(const Options& options) {
   const std::vector<Face> found = decode_blazeface(find_outputs(outputs), box.side, options.threshold);
   print_and_draw(merge_overlapping(found, options.overlap), box, image);
 
-  if (options.run.reuse_table) std::fputs(reuse_table(session.memory()).c_str(), stdout);
-  write_png(options.output, image);
-  std::printf("annotated photo: %s\n", options.output.c_str());
+  print_reuse_table(session, options.run);
+  write_photo(image, options.run);
 }
 
 }  // namespace
 }  // namespace vellum::samples
 
 int main(int argc, char** argv) {
-  vellum::samples::Options options;
+  using namespace vellum::samples;
+  Options options;
   CLI::App app("Finds faces in a photo with MediaPipe's BlazeFace and marks them in a copy of it.",
                "face_detection");
   app.add_option("model", options.model, "BlazeFace as ONNX, front (128x128) or back (256x256)")->required();
-  app.add_option("photo", options.photo, "PNG or JPEG")->required();
-  app.add_option("-o,--output", options.output, "annotated PNG to write")->capture_default_str();
-  app.add_option("--threshold", options.threshold, "least score of a face, 0..1")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  app.add_option("--overlap", options.overlap,
-                 "overlap (intersection over union) from which two boxes are one face")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  add_run_options(app, options.run);
-  return vellum::samples::run_sample(app, argc, argv, [&] { vellum::samples::detect_faces(options); });
+  add_photo_options(app, options.run, "faces.png");
+  add_fraction(app, "--threshold", options.threshold, "least score of a face, 0..1");
+  add_fraction(app, "--overlap", options.overlap,
+               "overlap (intersection over union) from which two boxes are one face");
+  return run_sample(app, argc, argv, [&] { detect_faces(options); });
 }

@@ -9,7 +9,6 @@
 #include "common/draw.hpp"
 #include "common/image.hpp"
 #include "common/resize.hpp"
-#include "common/reuse_table.hpp"
 #include "common/sample.hpp"
 #include "line_detection/mlsd.hpp"
 #include "vellum/vellum.hpp"
@@ -19,21 +18,9 @@ namespace {
 
 struct Options {
   std::string model;
-  std::string photo;
-  std::string output = "lines.png";
   MlsdThresholds thresholds;
   RunOptions run;
 };
-
-// The side of the square image that the network reads: 320 (tiny) or 512 (large).
-int input_side(const Model& model) {
-  const std::vector<TensorInfo> inputs = model.inputs();
-  if (inputs.size() != 1 || inputs[0].shape.size() != 4 || inputs[0].shape[1] != inputs[0].shape[2] ||
-      inputs[0].shape[3] != 4 || inputs[0].shape[1] < 1) {
-    throw Error(ErrorCode::invalid_argument, "the model is no M-LSD: its input is not [1, side, side, 4]");
-  }
-  return static_cast<int>(inputs[0].shape[1]);
-}
 
 // Red, green and blue in 0..255, the photo stretched to the square, and a fourth channel of ones, as the
 // network was trained (https://github.com/navervision/mlsd, utils.py).
@@ -70,9 +57,9 @@ void print_and_draw(const std::vector<Line>& lines, Image& image) {
 }
 
 void detect_lines(const Options& options) {
-  Image image = load_image(options.photo);
+  Image image = load_image(options.run.photo);
   const Model model = load_model(options.model);
-  const int side = input_side(model);
+  const int side = square_input_side(model, 4, "M-LSD");  // 320 (tiny) or 512 (large)
   const Device device = open_device(options.run);
   Session session = open_session(device, model, options.run);
   const std::map<std::string, Tensor> outputs =
@@ -83,28 +70,23 @@ void detect_lines(const Options& options) {
   print_and_draw(decode_mlsd(scores.as<float>(), displacements.as<float>(),
                              static_cast<int>(scores.shape()[1]), options.thresholds),
                  image);
-  if (options.run.reuse_table) std::fputs(reuse_table(session.memory()).c_str(), stdout);
-  write_png(options.output, image);
-  std::printf("annotated photo: %s\n", options.output.c_str());
+  print_reuse_table(session, options.run);
+  write_photo(image, options.run);
 }
 
 }  // namespace
 }  // namespace vellum::samples
 
 int main(int argc, char** argv) {
-  vellum::samples::Options options;
+  using namespace vellum::samples;
+  Options options;
   CLI::App app("Finds straight line segments in a photo with M-LSD and marks them in a copy of it.",
                "line_detection");
   app.add_option("model", options.model, "M-LSD as ONNX, tiny (320x320) or large (512x512)")->required();
-  app.add_option("photo", options.photo, "PNG or JPEG")->required();
-  app.add_option("-o,--output", options.output, "annotated PNG to write")->capture_default_str();
-  app.add_option("--threshold", options.thresholds.score, "least score of a line, 0..1")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  app.add_option("--length", options.thresholds.length, "least length, as a fraction of the photo's side")
-      ->check(CLI::Range(0.0, 1.5))
-      ->capture_default_str();
+  add_photo_options(app, options.run, "lines.png");
+  add_fraction(app, "--threshold", options.thresholds.score, "least score of a line, 0..1");
+  add_fraction(app, "--length", options.thresholds.length, "least length, as a fraction of the photo's side",
+               1.5);
   app.add_option("--lines", options.thresholds.lines, "at most so many, the best")->capture_default_str();
-  add_run_options(app, options.run);
-  return vellum::samples::run_sample(app, argc, argv, [&] { vellum::samples::detect_lines(options); });
+  return run_sample(app, argc, argv, [&] { detect_lines(options); });
 }

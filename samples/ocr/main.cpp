@@ -24,8 +24,6 @@ struct Options {
   std::string detector;
   std::string reader;
   std::string characters;
-  std::string photo;
-  std::string output = "text.png";
   int side = 960;
   float confidence = 0.5f;
   TextThresholds thresholds;
@@ -72,6 +70,7 @@ std::vector<TextLine> detect(const Device& device, const Options& options, const
   Session session = open_session(device, model, options.run, {{input, shape}});
   const std::map<std::string, Tensor> outputs =
       session.run({{input, Tensor::f32(shape, detector_input(image, width, height))}});
+  print_reuse_table(session, options.run);
   std::vector<TextLine> lines =
       find_text_lines(outputs.begin()->second.as<float>(), width, height, options.thresholds);
   for (TextLine& line : lines)
@@ -125,7 +124,7 @@ void draw(const TextLine& line, std::size_t number, Image& image) {
 }
 
 void read_text(const Options& options) {
-  Image image = load_image(options.photo);
+  Image image = load_image(options.run.photo);
   const Image photo = image;
   const Device device = open_device(options.run);
   const std::vector<TextLine> lines = detect(device, options, photo);
@@ -138,32 +137,26 @@ void read_text(const Options& options) {
     std::printf("%3zu  %.2f  %s\n", ++number, read.confidence, read.text.c_str());
     draw(line, number, image);
   }
-  write_png(options.output, image);
-  std::printf("annotated photo: %s\n", options.output.c_str());
+  write_photo(image, options.run);
 }
 
 }  // namespace
 }  // namespace vellum::samples
 
 int main(int argc, char** argv) {
-  vellum::samples::Options options;
+  using namespace vellum::samples;
+  Options options;
   CLI::App app(
       "Reads the text in a photo with PP-OCR, prints it, and marks its lines in a copy of the photo.", "ocr");
   app.add_option("detector", options.detector, "PP-OCR's detection network as ONNX")->required();
   app.add_option("reader", options.reader, "PP-OCR's recognition network as ONNX")->required();
   app.add_option("characters", options.characters, "the recognition network's characters, one a line")
       ->required();
-  app.add_option("photo", options.photo, "PNG or JPEG")->required();
-  app.add_option("-o,--output", options.output, "annotated PNG to write")->capture_default_str();
+  add_photo_options(app, options.run, "text.png");
   app.add_option("--side", options.side, "longer side, in pixels, of the photo that the detector looks at")
       ->check(CLI::Range(32, 4096))
       ->capture_default_str();
-  app.add_option("--threshold", options.thresholds.line, "least score of a line, 0..1")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  app.add_option("--confidence", options.confidence, "least confidence of its text, 0..1")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  add_run_options(app, options.run);
-  return vellum::samples::run_sample(app, argc, argv, [&] { vellum::samples::read_text(options); });
+  add_fraction(app, "--threshold", options.thresholds.line, "least score of a line, 0..1");
+  add_fraction(app, "--confidence", options.confidence, "least confidence of its text, 0..1");
+  return run_sample(app, argc, argv, [&] { read_text(options); });
 }
