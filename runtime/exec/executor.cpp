@@ -182,7 +182,9 @@ void Executor::call_host(const HostCall& call) {
     inputs.push_back(id == kNoTensor ? nullptr : &values[i]);
   }
   const std::vector<HostTensor> results = call.evaluate->evaluate(inputs);
-  gpu::Uploader uploader(context_);
+  uint64_t staged = 0;
+  for (const TensorId id : call.outputs) staged += staged_bytes(program_.tensors[id].desc.byte_size());
+  gpu::Uploader uploader(context_, staged);
   for (size_t i = 0; i < call.outputs.size(); ++i) {
     const TensorDesc& desc = program_.tensors[call.outputs[i]].desc;
     std::vector<std::byte> bytes(desc.byte_size());

@@ -23,9 +23,4 @@ class ProgramWeights {
   virtual std::vector<std::shared_ptr<gpu::Arena>> arenas() const = 0;
 };
 
-// The bytes of a weight as they lie on the device; Error(internal) where their number is not its desc's.
-std::vector<std::byte> pack_weight(const VirtualTensor& weight);
-// The weights of a program that have memory, in order of tensor id.
-std::vector<TensorId> weight_ids(const Program& program);
-
 }  // namespace vellum

@@ -4,7 +4,6 @@
 #include <map>
 #include <set>
 
-#include "platform/fingerprint.hpp"
 #include "vellum/error.hpp"
 #include "vulkan/context.hpp"
 #include "vulkan/transfer.hpp"
@@ -35,6 +34,9 @@ class ResidentWeights : public ProgramWeights {
   const Program& program_;
 };
 
+// Where the host reaches a buffer, it writes there directly.
+bool needs_staging(const DeviceSlot& slot) { return slot.image || !slot.buffer->data(); }
+
 void upload(gpu::Uploader& uploader, const DeviceSlot& slot, std::span<const std::byte> bytes) {
   if (slot.image)
     uploader.upload(*slot.image, bytes);
@@ -44,31 +46,8 @@ void upload(gpu::Uploader& uploader, const DeviceSlot& slot, std::span<const std
 
 }  // namespace
 
-WeightStore::WeightStore(std::shared_ptr<gpu::Context> context,
-                         std::unordered_set<const std::byte*> constants)
+WeightStore::WeightStore(std::shared_ptr<gpu::Context> context, FixedConstants constants)
     : context_(std::move(context)), constants_(std::move(constants)) {}
-
-// Two weights with the same key have the same bytes in the same form.
-std::string WeightStore::key(const VirtualTensor& weight) const {
-  std::string text = to_string(weight.desc.shape) + " " + std::string(name(weight.desc.element)) + " " +
-                     std::string(name(weight.desc.storage)) + " " + std::string(name(weight.desc.layout)) +
-                     " ";
-  if (weight.origin.packing.empty()) {
-    const platform::Fingerprint content = platform::fingerprint(pack_weight(weight));
-    return text + std::to_string(content.low) + "," + std::to_string(content.high);
-  }
-  text += weight.origin.packing;
-  for (const HostTensor& source : weight.origin.sources) {
-    text += " " + std::string(name(source.dtype())) + to_string(source.shape()) + "=";
-    if (constants_.contains(source.data())) {
-      text += "@" + std::to_string(reinterpret_cast<uintptr_t>(source.data()));
-    } else {
-      const platform::Fingerprint content = platform::fingerprint({source.data(), source.byte_size()});
-      text += std::to_string(content.low) + "," + std::to_string(content.high);
-    }
-  }
-  return text;
-}
 
 WeightStore::Weight WeightStore::find(const std::string& key) const {
   const auto found = weights_.find(key);
@@ -83,7 +62,7 @@ std::unique_ptr<ProgramWeights> WeightStore::acquire(const Program& program) {
   std::unordered_map<std::string, std::shared_ptr<DeviceSlot>> made;
   std::vector<DeviceSlot*> slots;
   for (const TensorId id : weight_ids(program)) {
-    std::string wanted = key(program.tensors[id]);
+    std::string wanted = weight_key(program.tensors[id], constants_);
     if (Weight weight = find(wanted)) {
       result->weights[id] = std::move(weight);
       continue;
@@ -96,8 +75,11 @@ std::unique_ptr<ProgramWeights> WeightStore::acquire(const Program& program) {
     }
     result->weights[id] = slot;
   }
-  bind_together(context_, std::move(slots), gpu::MemoryKind::device, gpu::MemoryCategory::weights);
-  gpu::Uploader uploader(context_);
+  bind_together(context_, slots, gpu::MemoryKind::device, gpu::MemoryCategory::weights);
+  uint64_t staged = 0;
+  for (const auto& [id, name] : missing)
+    if (needs_staging(*made[name])) staged += staged_bytes(program.tensors[id].desc.byte_size());
+  gpu::Uploader uploader(context_, staged);
   for (const auto& [id, name] : missing) upload(uploader, *made[name], pack_weight(program.tensors[id]));
   uploader.finish();
   for (auto& [id, name] : missing) weights_[name] = made[name];

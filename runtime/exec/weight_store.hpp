@@ -5,11 +5,11 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "exec/device_slot.hpp"
 #include "exec/program_weights.hpp"
+#include "kernels/weights.hpp"
 
 namespace vellum {
 
@@ -17,11 +17,8 @@ namespace vellum {
 // as one of them does.
 class WeightStore {
  public:
-  // `constants`: bytes that stay where they are as long as the store is used, e.g. those of the model's own
-  // constants. They are known by their address; what passes compute anew for each session is known by its
-  // content.
-  explicit WeightStore(std::shared_ptr<gpu::Context> context,
-                       std::unordered_set<const std::byte*> constants = {});
+  // `constants`: bytes that stay where they are as long as the store is used.
+  explicit WeightStore(std::shared_ptr<gpu::Context> context, FixedConstants constants = {});
 
   // The weights of the program: those that are on the device already, and the others packed and uploaded.
   std::unique_ptr<ProgramWeights> acquire(const Program& program);
@@ -29,11 +26,10 @@ class WeightStore {
  private:
   using Weight = std::shared_ptr<const DeviceSlot>;
 
-  std::string key(const VirtualTensor& weight) const;
   Weight find(const std::string& key) const;
 
   std::shared_ptr<gpu::Context> context_;
-  const std::unordered_set<const std::byte*> constants_;
+  const FixedConstants constants_;
   std::mutex mutex_;  // held while weights are made, so that two sessions do not make the same ones
   std::unordered_map<std::string, std::weak_ptr<const DeviceSlot>> weights_;
 };

@@ -46,10 +46,15 @@ struct Uploader::Impl {
 
 // Room for `bytes` at `used`; what was staged before may be submitted to make it.
 std::byte* Uploader::Impl::reserve(uint64_t bytes) {
+  if (bytes > capacity) {  // a row of a very wide image
+    flush();
+    staging.reset();
+    capacity = bytes;
+  }
   if (!staging)
     staging = make_buffer(context, capacity, MemoryKind::upload, MemoryCategory::staging,
                           VK_BUFFER_USAGE_TRANSFER_SRC_BIT);
-  used = (used + 15) / 16 * 16;  // copies want multiples of 4 and of the texel
+  used = staged_bytes(used);  // copies want multiples of 4 and of the texel
   if (used + bytes > capacity) flush();
   if (!commands) commands.emplace(context);
   if (!recording) {
@@ -88,10 +93,8 @@ uint64_t Uploader::Impl::upload_part(const Image& to, std::span<const std::byte>
   return part;
 }
 
-Uploader::Uploader(std::shared_ptr<Context> context, uint64_t staging_bytes)
-    : impl_(std::make_unique<Impl>()) {
-  // One row of the largest image must fit.
-  impl_->capacity = std::max(staging_bytes, uint64_t{context->caps().max_image_dimension_2d} * 16);
+Uploader::Uploader(std::shared_ptr<Context> context, uint64_t bytes) : impl_(std::make_unique<Impl>()) {
+  impl_->capacity = staging_capacity(bytes);
   impl_->context = std::move(context);
 }
 

@@ -7,19 +7,20 @@
 #include <span>
 #include <vector>
 
+#include "caps/staging.hpp"
+
 namespace vellum::gpu {
 
 class Buffer;
 class Context;
 class Image;
 
-inline constexpr uint64_t kDefaultStagingBytes = uint64_t{16} << 20;
-
 // Batches many uploads into few submits. Staging memory exists from the first upload that needs it until
 // finish(). The resources must be bound, not in use by the device, and alive until finish().
 class Uploader {
  public:
-  explicit Uploader(std::shared_ptr<Context> context, uint64_t staging_bytes = kDefaultStagingBytes);
+  // `bytes`: how many will go through staging memory, as far as is known (caps/staging.hpp).
+  explicit Uploader(std::shared_ptr<Context> context, uint64_t bytes = kMostStagingBytes);
   ~Uploader();  // without finish() some uploads may not happen
   Uploader(const Uploader&) = delete;
   Uploader& operator=(const Uploader&) = delete;
