@@ -50,7 +50,7 @@ Attributes::Value take_value(AttributeProto& attribute, const std::string& what,
 Attributes take_attributes(schema::NodeProto& node, const std::filesystem::path& folder) {
   Attributes attributes;
   for (AttributeProto& attribute : *node.mutable_attribute()) {
-    const std::string what = "attribute " + quoted(attribute.name());
+    const std::string what = "attribute " + quoted_name(attribute.name());
     if (attribute.name().empty()) throw Error(ErrorCode::corrupt_model, "an attribute has no name");
     if (attributes.has(attribute.name())) throw Error(ErrorCode::corrupt_model, what + " is there twice");
     if (!attribute.ref_attr_name().empty()) {

@@ -27,7 +27,7 @@ uint64_t parse_number(const std::string& text, const std::string& key, const std
   const auto [stop, error] = std::from_chars(text.data(), end, number);
   if (error != std::errc() || stop != end) {
     throw Error(ErrorCode::corrupt_model,
-                what + ": external data: '" + key + "' is not a number of bytes: " + quoted(text));
+                what + ": external data: '" + key + "' is not a number of bytes: " + quoted_name(text));
   }
   return number;
 }
@@ -48,7 +48,7 @@ Location parse_location(const schema::TensorProto& tensor, const std::string& wh
 // shows.
 fs::path resolve(const std::string& location, const std::string& what, const fs::path& folder) {
   const auto refuse = [&](const std::string& why) {
-    return Error(ErrorCode::corrupt_model, what + ": external data " + quoted(location) + " " + why);
+    return Error(ErrorCode::corrupt_model, what + ": external data " + quoted_name(location) + " " + why);
   };
   if (location.find('\0') != std::string::npos) throw refuse("has a zero byte in its name");
   const fs::path relative = fs::path(std::u8string(location.begin(), location.end()));
@@ -62,7 +62,7 @@ fs::path resolve(const std::string& location, const std::string& what, const fs:
   if (error) throw refuse("cannot be read: the model's folder: " + error.message());
   const fs::path file = fs::canonical(root / relative, error);
   if (error) {
-    throw Error(ErrorCode::not_found, what + ": external data " + quoted(location) + " not found in " +
+    throw Error(ErrorCode::not_found, what + ": external data " + quoted_name(location) + " not found in " +
                                           root.string() + ": " + error.message());
   }
   // `file` has no links left in it, so this catches a link that points outside.
@@ -82,7 +82,7 @@ void check_range(const Location& location, uint64_t expected, uint64_t file_size
     throw Error(ErrorCode::corrupt_model,
                 what + ": external data: bytes " + std::to_string(location.offset) + " to " +
                     std::to_string(location.offset) + "+" + std::to_string(expected) + " are not in " +
-                    quoted(location.file) + ", which has " + std::to_string(file_size));
+                    quoted_name(location.file) + ", which has " + std::to_string(file_size));
   }
 }
 

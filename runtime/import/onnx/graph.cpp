@@ -65,14 +65,14 @@ class GraphReader {
     if (name.empty()) throw Error(ErrorCode::corrupt_model, what + " has no name");
     if (!ids_.emplace(name, id).second) {
       throw Error(ErrorCode::corrupt_model,
-                  what + ": a value of that name is already defined: " + quoted(name));
+                  what + ": a value of that name is already defined: " + quoted_name(name));
     }
     return id;
   }
 
   void read_initialisers() {
     for (schema::TensorProto& tensor : *proto_.mutable_initializer()) {
-      const std::string what = "initializer " + quoted(tensor.name());
+      const std::string what = "initializer " + quoted_name(tensor.name());
       define(tensor.name(), what, graph_.add_constant(tensor.name(), take_tensor(tensor, what, folder_)));
     }
   }
@@ -82,7 +82,7 @@ class GraphReader {
   void read_inputs() {
     std::unordered_set<std::string> names;
     for (const auto& input : proto_.input()) {
-      const std::string what = "input " + quoted(input.name());
+      const std::string what = "input " + quoted_name(input.name());
       if (!names.insert(input.name()).second)
         throw Error(ErrorCode::corrupt_model, what + " is declared twice");
       if (ids_.contains(input.name())) continue;
@@ -107,7 +107,7 @@ class GraphReader {
     if (const auto found = ids_.find(name); found != ids_.end()) return found->second;
     if (!is_defined(name)) {
       throw Error(ErrorCode::corrupt_model,
-                  what + " " + quoted(name) + " is produced by no node and is no input");
+                  what + " " + quoted_name(name) + " is produced by no node and is no input");
     }
     const ValueId id = graph_.add_value(name);
     ids_.emplace(name, id);
@@ -151,7 +151,7 @@ class GraphReader {
       tensor = HostTensor::i64({static_cast<int64_t>(ints.size())}, ints);
     } else {
       throw Error(ErrorCode::unsupported,
-                  "a constant given by attribute " + quoted(kind) + " is not supported");
+                  "a constant given by attribute " + quoted_name(kind) + " is not supported");
     }
     define(proto.output(0), "output", graph_.add_constant(proto.output(0), std::move(tensor)));
   }
@@ -219,7 +219,7 @@ class GraphReader {
     std::unordered_set<std::string> names;
     for (const auto& output : proto_.output()) {
       if (!names.insert(output.name()).second) {
-        throw Error(ErrorCode::corrupt_model, "output " + quoted(output.name()) + " is declared twice");
+        throw Error(ErrorCode::corrupt_model, "output " + quoted_name(output.name()) + " is declared twice");
       }
       graph_.outputs.push_back(use(output.name(), "graph output"));
     }

@@ -44,9 +44,10 @@ void collect_unknown(const schema::GraphProto& graph, const Functions& functions
     const bool local = functions.contains({node.domain(), node.op_type()});
     if (is_known(node) && !local) continue;
     const std::string domain = is_default_domain(node.domain()) ? "" : node.domain() + ".";
-    Unknown& entry = unknown[quoted(domain + node.op_type())];
+    Unknown& entry = unknown[quoted_name(domain + node.op_type())];
     if (entry.count++ > 0) continue;
-    entry.first_node = quoted(!node.name().empty() || node.output_size() == 0 ? node.name() : node.output(0));
+    entry.first_node =
+        quoted_name(!node.name().empty() || node.output_size() == 0 ? node.name() : node.output(0));
     entry.local_function = local;
   }
 }
@@ -83,7 +84,7 @@ int read_versions(const schema::ModelProto& model) {
   }
   if (!opset && model.opset_import_size() > 0) {
     throw Error(ErrorCode::unsupported, "the model uses operators of the domain " +
-                                            quoted(model.opset_import(0).domain()) +
+                                            quoted_name(model.opset_import(0).domain()) +
                                             " only, which Vellum does not know");
   }
   if (!opset) {

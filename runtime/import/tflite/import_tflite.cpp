@@ -51,7 +51,7 @@ OperatorType operator_type(const schema::Model& model, const schema::Operator& o
   if (number == kCustom) {
     type.name = code.custom_code() == nullptr ? std::string() : code.custom_code()->str();
     type.convert = find_custom(type.name);
-    type.name = "custom operator " + tflite::quoted(type.name);
+    type.name = "custom operator " + quoted_name(type.name);
   } else {
     type.convert = find_builtin(number, type.name);
   }
@@ -91,7 +91,7 @@ void convert(const schema::Model& model, const schema::Operator& op, size_t inde
               type.version,
               ids(op.inputs(), writer, true),
               ids(op.outputs(), writer, false)};
-    if (!call.outputs.empty()) what += " producing " + quoted(writer.name_of(call.outputs[0]));
+    if (!call.outputs.empty()) what += " producing " + quoted_name(writer.name_of(call.outputs[0]));
     type.convert(call);
   } catch (const Error& error) {
     throw Error(error.code(), what + ": " + error.what());

@@ -9,17 +9,6 @@
 
 namespace vellum::tflite {
 
-std::string quoted(const std::string& name) {
-  constexpr size_t kLongest = 200;
-  std::string text = "'";
-  for (const char c : name.substr(0, kLongest)) {
-    const auto byte = static_cast<unsigned char>(c);
-    text += byte < 0x20 || byte == 0x7f ? '?' : c;
-  }
-  if (name.size() > kLongest) text += "...";
-  return text + "'";
-}
-
 std::string tensor_name(const schema::Tensor& tensor) {
   return tensor.name() == nullptr ? std::string() : tensor.name()->str();
 }

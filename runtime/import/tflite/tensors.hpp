@@ -5,12 +5,11 @@
 #include <string>
 
 #include "graph/tensor.hpp"
+#include "import/names.hpp"
 #include "import/tflite/schema.hpp"
 
 namespace vellum::tflite {
 
-// 'name' in quotes, on one line and of bounded length, whatever bytes the file has put there.
-std::string quoted(const std::string& name);
 std::string tensor_name(const schema::Tensor& tensor);
 
 // Throws Error(unsupported) for element types that Vellum does not compute with.

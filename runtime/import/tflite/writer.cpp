@@ -40,8 +40,8 @@ Writer::Writer(const schema::Model& model, std::span<const std::byte> file) {
   if (outputs_.empty()) refuse_model("the graph has no outputs");
   for (const int32_t id : inputs_) {
     Tensor& input = at(id);
-    if (input.constant) refuse_model("graph input " + quoted(input.name) + " is a constant");
-    if (input.file != kNoValue) refuse_model("graph input " + quoted(input.name) + " is there twice");
+    if (input.constant) refuse_model("graph input " + quoted_name(input.name) + " is a constant");
+    if (input.file != kNoValue) refuse_model("graph input " + quoted_name(input.name) + " is there twice");
     input.file = read_input(input);
   }
 }
@@ -111,7 +111,7 @@ ValueId Writer::write_output(int32_t tensor) {
   const Tensor& output = at(tensor);
   if (!output.quantisation) return real;
   if (!is_byte(output.quantisation->stored)) {
-    refuse_unsupported("graph output " + quoted(output.name) + " is quantised to more than 8 bits");
+    refuse_unsupported("graph output " + quoted_name(output.name) + " is quantised to more than 8 bits");
   }
   const bool taken = std::find(inputs_.begin(), inputs_.end(), tensor) != inputs_.end();
   const ValueId stored = graph_.add_value(taken ? unique(output.name) : output.name);
@@ -137,7 +137,7 @@ void Writer::read_tensors(const schema::Model& model, std::span<const std::byte>
       tensor.constant = read_constant(model, *entry, file);
       if (has_scale && !is_float(tensor.type.dtype)) make_real(tensor, *entry);
     } catch (const Error& error) {
-      throw Error(error.code(), "tensor " + quoted(name) + ": " + error.what());
+      throw Error(error.code(), "tensor " + quoted_name(name) + ": " + error.what());
     }
     tensor.name = unique(name.empty() ? "tensor_" + std::to_string(tensors_.size()) : name);
     tensors_.push_back(std::move(tensor));
@@ -179,7 +179,7 @@ const HostTensor* Writer::constant(int32_t tensor) const {
 Ints Writer::constant_ints(int32_t tensor, std::string_view what) const {
   const HostTensor* value = constant(tensor);
   if (value == nullptr) {
-    refuse_unsupported(std::string(what) + " (" + quoted(name_of(tensor)) + ") is computed at run time");
+    refuse_unsupported(std::string(what) + " (" + quoted_name(name_of(tensor)) + ") is computed at run time");
   }
   if (is_float(value->dtype())) refuse_model(std::string(what) + " holds no integers");
   return value->to_ints();
@@ -188,7 +188,7 @@ Ints Writer::constant_ints(int32_t tensor, std::string_view what) const {
 void Writer::set_constant(int32_t tensor, HostTensor value) {
   Tensor& entry = at(tensor);
   if (entry.constant || entry.file != kNoValue || entry.image != kNoValue) {
-    refuse_model("tensor " + quoted(entry.name) + " is computed twice");
+    refuse_model("tensor " + quoted_name(entry.name) + " is computed twice");
   }
   entry.type = value.type();
   entry.constant = std::move(value);
@@ -202,7 +202,7 @@ ValueId Writer::in_file_order(int32_t tensor) {
   const std::string name = value_name(entry, false);
   if (entry.constant) return entry.file = graph_.add_constant(name, *entry.constant);
   if (entry.image == kNoValue) {
-    refuse_model("tensor " + quoted(entry.name) + " is used before it is computed");
+    refuse_model("tensor " + quoted_name(entry.name) + " is used before it is computed");
   }
   auto transpose = std::make_shared<Transpose>();
   transpose->perm = kToFile;
@@ -215,13 +215,13 @@ ValueId Writer::as_image(int32_t tensor) {
   Tensor& entry = at(tensor);
   if (entry.image != kNoValue) return entry.image;
   if (entry.type.shape.size() != 4) {
-    refuse_model("tensor " + quoted(entry.name) + " has " + std::to_string(entry.type.shape.size()) +
+    refuse_model("tensor " + quoted_name(entry.name) + " has " + std::to_string(entry.type.shape.size()) +
                  " dimensions, expected N x H x W x C");
   }
   const std::string name = value_name(entry, true);
   if (entry.constant) return entry.image = graph_.add_constant(name, to_image_order(*entry.constant));
   if (entry.file == kNoValue) {
-    refuse_model("tensor " + quoted(entry.name) + " is used before it is computed");
+    refuse_model("tensor " + quoted_name(entry.name) + " is used before it is computed");
   }
   auto transpose = std::make_shared<Transpose>();
   transpose->perm = kToImage;
@@ -233,10 +233,10 @@ ValueId Writer::as_image(int32_t tensor) {
 ValueId Writer::define(int32_t tensor, bool image) {
   Tensor& entry = at(tensor);
   if (entry.constant || entry.file != kNoValue || entry.image != kNoValue) {
-    refuse_model("tensor " + quoted(entry.name) + " is computed twice");
+    refuse_model("tensor " + quoted_name(entry.name) + " is computed twice");
   }
   if (image && entry.type.shape.size() != 4) {
-    refuse_model("tensor " + quoted(entry.name) + " has " + std::to_string(entry.type.shape.size()) +
+    refuse_model("tensor " + quoted_name(entry.name) + " has " + std::to_string(entry.type.shape.size()) +
                  " dimensions, expected N x H x W x C");
   }
   const ValueId id = graph_.add_value(value_name(entry, image));
@@ -280,7 +280,7 @@ Graph Writer::finish() {
   for (const int32_t id : outputs_) {
     const ValueId value = write_output(id);
     if (std::find(graph_.outputs.begin(), graph_.outputs.end(), value) != graph_.outputs.end()) {
-      refuse_model("graph output " + quoted(name_of(id)) + " is there twice");
+      refuse_model("graph output " + quoted_name(name_of(id)) + " is there twice");
     }
     graph_.outputs.push_back(value);
   }
