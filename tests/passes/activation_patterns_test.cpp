@@ -38,7 +38,7 @@ TEST(FuseActivationPatterns, TheSigmoidOfAnotherTensorIsNoSilu) {
 TEST(FuseActivationPatterns, HardSwishOnlyWithItsSlope) {
   for (const float slope : {1.0f / 6, 0.2f}) {
     OnnxModel model = with_scalars();
-    model.node("HardSigmoid", {"x"}, {"s"}, {{"alpha", slope}, {"beta", 0.5f}});
+    model.node("HardSigmoid", {"x"}, {"s"}, attributes({{"alpha", slope}, {"beta", 0.5f}}));
     model.node("Mul", {"x", "s"}, {"y"}).output("y");
     EXPECT_EQ(types(after(fuse_activation_patterns, model)), slope == 0.2f ? "HardSigmoid Mul" : "HardSwish");
   }
