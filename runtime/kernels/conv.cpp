@@ -14,8 +14,6 @@ namespace {
 // Why the kernels cannot run the node; empty where they can.
 std::string_view missing_kernel(const Lowering& lowering) {
   if (lowering.input_type(0).shape.size() > 4) return "it has three spatial dimensions";
-  if (!lowering.constant(1)) return "its weights are known only at run time";
-  if (lowering.has_input(2) && !lowering.constant(2)) return "its bias is known only at run time";
   return {};
 }
 
@@ -64,15 +62,23 @@ void push_window(PushConstants& constants, const Window2d& w) {
                   w.padding[0], w.padding[1]});
 }
 
-// The constants that the packed weights are made from.
-WeightOrigin origin_of(const Lowering& lowering, std::string packing) {
-  WeightOrigin origin{std::move(packing), {*lowering.constant(1)}};
-  if (lowering.has_input(2)) origin.sources.push_back(*lowering.constant(2));
-  return origin;
-}
+HostTensor weights_of(const Lowering& lowering) { return constant_or_numbers(lowering, 1, 1); }
 
 std::vector<float> bias_of(const Lowering& lowering) {
-  return lowering.has_input(2) ? lowering.constant(2)->to_floats() : std::vector<float>();
+  if (!lowering.has_input(2)) return {};
+  const int64_t weights = element_count(lowering.input_type(1).shape);
+  return constant_or_numbers(lowering, 2, weights + 1).to_floats();
+}
+
+// What `make` packs from weights_of() and bias_of().
+template <typename Make>
+WeightValues packing(const Lowering& lowering, std::string name, Make make) {
+  WeightOrigin origin{std::move(name), {}};
+  for (size_t i = 1; i <= 2; ++i)
+    if (const HostTensor* constant = lowering.constant(i)) origin.sources.push_back(*constant);
+  WeightValues values(std::move(make), std::move(origin));
+  values.numbers = computes_weights(lowering);
+  return values;
 }
 
 // --- Depthwise ---
@@ -99,14 +105,13 @@ void define_depthwise_window(Dispatch& dispatch, const Window2d& window) {
 
 void lower_depthwise(Lowering& lowering, const Window2d& window, const Activation& activation) {
   const auto [n, channels, height, width] = nchw(lowering.output_type().shape);
-  const HostTensor weights = *lowering.constant(1);
+  const HostTensor weights = weights_of(lowering);
   const TensorId x = lowering.read(0, Layout::channels4);
-  const TensorId grid = lowering.weight(
-      lowering.node().name + "/weights", weight_grid(lowering, window.taps() + 1, slices(channels)),
-      {[weights, channels = channels, taps = window.taps(), bias = bias_of(lowering)] {
-         return pack_depthwise(channels, taps, weights.to_floats(), bias);
-       },
-       origin_of(lowering, "depthwise")});
+  const auto make = [weights, channels = channels, taps = window.taps(), bias = bias_of(lowering)] {
+    return pack_depthwise(channels, taps, weights.to_floats(), bias);
+  };
+  const TensorId grid = packed_weights(lowering, weight_grid(lowering, window.taps() + 1, slices(channels)),
+                                       packing(lowering, "depthwise", make));
   const TensorId y = lowering.write(0, Layout::channels4);
   ConvTile tile = choose_conv_tile(lowering.caps(), width, height * n * slices(channels), 1, 0);
   tile.pixels = std::min<int64_t>(tile.pixels, 4);
@@ -149,8 +154,7 @@ void dispatch_conv(Lowering& lowering, const ConvKernel& kernel, const Window2d&
   const ConvWeights& weights = kernel.weights;
   const TensorId x = lowering.read(0, Layout::channels4);
   const TensorId grid =
-      lowering.weight(lowering.node().name + "/weights",
-                      weight_grid(lowering, weights.width(), weights.height()), std::move(values));
+      packed_weights(lowering, weight_grid(lowering, weights.width(), weights.height()), std::move(values));
   const TensorId y = lowering.write(0, Layout::channels4);
   Dispatch dispatch = conv_dispatch(lowering, kernel.shader, kernel.invocations, x, grid, y);
   dispatch.defines = kernel.defines;
@@ -167,7 +171,7 @@ void dispatch_conv(Lowering& lowering, const ConvKernel& kernel, const Window2d&
 
 // W (M, C / group, kernel...).
 WeightValues conv_values(const Lowering& lowering, const ConvWeights& grid) {
-  auto make = [grid, weights = *lowering.constant(1), bias = bias_of(lowering)] {
+  auto make = [grid, weights = weights_of(lowering), bias = bias_of(lowering)] {
     const std::vector<float> w = weights.to_floats();
     return grid.pack(
         [&](int64_t m, int64_t c, int64_t tap) {
@@ -175,12 +179,12 @@ WeightValues conv_values(const Lowering& lowering, const ConvWeights& grid) {
         },
         bias);
   };
-  return {std::move(make), origin_of(lowering, "conv " + grid.to_text())};
+  return packing(lowering, "conv " + grid.to_text(), std::move(make));
 }
 
 // W (C, M / group, kernel...).
 WeightValues conv_transpose_values(const Lowering& lowering, const ConvWeights& grid) {
-  auto make = [grid, weights = *lowering.constant(1), bias = bias_of(lowering)] {
+  auto make = [grid, weights = weights_of(lowering), bias = bias_of(lowering)] {
     const std::vector<float> w = weights.to_floats();
     return grid.pack(
         [&](int64_t m, int64_t c, int64_t tap) {
@@ -190,7 +194,7 @@ WeightValues conv_transpose_values(const Lowering& lowering, const ConvWeights& 
         },
         bias);
   };
-  return {std::move(make), origin_of(lowering, "conv_transpose " + grid.to_text())};
+  return packing(lowering, "conv_transpose " + grid.to_text(), std::move(make));
 }
 
 bool is_pointwise(const Window2d& window, const Shape& x, const Shape& y) {

@@ -100,6 +100,48 @@ TensorDesc weight_grid(const Lowering& lowering, int64_t width, int64_t height) 
   return lowering.texel_grid(static_cast<uint32_t>(width), static_cast<uint32_t>(height));
 }
 
+bool computes_weights(const Lowering& lowering) {
+  for (size_t i = 1; i <= 2; ++i)
+    if (lowering.has_input(i) && !lowering.constant(i)) return true;
+  return false;
+}
+
+HostTensor constant_or_numbers(const Lowering& lowering, size_t i, int64_t first) {
+  if (!computes_weights(lowering)) return *lowering.constant(i);
+  HostTensor numbers(DType::f32, lowering.input_type(i).shape);
+  // Floats are whole numbers up to there.
+  if (first + numbers.elements() > int64_t{1} << 24)
+    throw Error(ErrorCode::unsupported,
+                describe(lowering.node()) + ": more than 2^24 weights that are computed at run time");
+  for (float& number : numbers.mutable_as<float>()) number = static_cast<float>(first++);
+  return numbers;
+}
+
+TensorId packed_weights(Lowering& lowering, const TensorDesc& desc, WeightValues values) {
+  const std::string& name = lowering.node().name;
+  if (!values.numbers) return lowering.weight(name + "/weights", desc, std::move(values));
+  std::vector<int64_t> numbers;
+  for (const float number : values.make()) numbers.push_back(static_cast<int64_t>(number));
+  const auto count = static_cast<int64_t>(numbers.size());
+  const TensorId table = lowering.integer_weight(name + "/packing", {count}, std::move(numbers));
+  const TensorId w = lowering.read(1, Layout::linear);
+  const TensorId packed = lowering.workspace(name + "/weights", desc);
+  const Grid grid = grid_1d(lowering.caps(), count / 4);
+  Dispatch dispatch;
+  dispatch.shader = "pack_weights";
+  dispatch.workgroup_size = grid.workgroup_size;
+  dispatch.workgroup_count = grid.workgroup_count;
+  dispatch.bindings = {{table, Access::read}, {w, Access::read}, {packed, Access::write}};
+  if (lowering.has_input(2)) {
+    dispatch.bindings.push_back({lowering.read(2, Layout::linear), Access::read});
+    dispatch.defines.emplace_back("BIAS", "1");
+  }
+  dispatch.push_constants =
+      PushConstants().shape(desc.shape).ints({element_count(lowering.input_type(1).shape)}).bytes();
+  lowering.dispatch(std::move(dispatch));
+  return packed;
+}
+
 Dispatch conv_dispatch(const Lowering& lowering, std::string shader, int64_t invocations, TensorId x,
                        TensorId w, TensorId y) {
   const Grid grid = grid_1d(lowering.caps(), invocations);
@@ -127,8 +169,7 @@ void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWe
   const Shape& shape = lowering.tensor(x).desc.shape;
   const auto [n, c, h, w] = nchw(shape);
   const TensorId grid =
-      lowering.weight(lowering.node().name + "/weights",
-                      weight_grid(lowering, weights.width(), weights.height()), std::move(values));
+      packed_weights(lowering, weight_grid(lowering, weights.width(), weights.height()), std::move(values));
   const int64_t invocations = divide_up(n * h * w, tile.pixels) * weights.blocks();
   Dispatch dispatch = conv_dispatch(lowering, "conv_pointwise", invocations, x, grid, y);
   define_tile(dispatch, tile);

@@ -55,6 +55,15 @@ struct ConvWeights {
 // device.
 TensorDesc weight_grid(const Lowering& lowering, int64_t width, int64_t height);
 
+// Whether weights or bias, inputs 1 and 2, are computed at run time.
+bool computes_weights(const Lowering& lowering);
+// Input `i` of a node to pack: itself, or where computes_weights(), the numbers of its elements, `first` and
+// on.
+HostTensor constant_or_numbers(const Lowering& lowering, size_t i, int64_t first);
+// The weight of `desc` that `values` packs. Where they are numbers (1 and on for the elements of input 1,
+// then those of input 2, 0 for none), a dispatch packs what they stand for.
+TensorId packed_weights(Lowering& lowering, const TensorDesc& desc, WeightValues values);
+
 // A dispatch of `invocations` in a row, of the shader's bindings x, w, y.
 Dispatch conv_dispatch(const Lowering& lowering, std::string shader, int64_t invocations, TensorId x,
                        TensorId w, TensorId y);

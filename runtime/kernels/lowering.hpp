@@ -29,6 +29,8 @@ class ProgramBuilder;
 struct WeightValues {
   std::function<std::vector<float>()> make;
   WeightOrigin origin;
+  // The elements are not known before running: make() gives numbers in their place (packed_weights()).
+  bool numbers = false;
 
   template <typename Make>
   requires std::is_invocable_r_v<std::vector<float>, Make> WeightValues(Make function, WeightOrigin from = {})
@@ -65,14 +67,14 @@ class Lowering {
   // Declares that output i is input j's linear data under another shape: no dispatch at all.
   void alias(size_t output, size_t input);
 
-  // A packed weight. `storage` images fall back to a buffer where the extent exceeds the device's limits, so look at
-  // tensor(id).desc.storage. The desc is a plain 2-D grid of texels: shape {1, 4 * height_slices, ...} is up to the
-  // kernel: use texel_grid() to describe `width` x `height` texels.
+  // A packed weight. `storage` images fall back to a buffer where the extent exceeds the device's limits, so
+  // look at tensor(id).desc.storage. The desc is a plain 2-D grid of texels: shape {1, 4 * height_slices,
+  // ...} is up to the kernel: use texel_grid() to describe `width` x `height` texels.
   TensorId weight(std::string name, TensorDesc desc, WeightValues values);
   // Integers as a linear weight.
   TensorId integer_weight(std::string name, Shape shape, std::vector<int64_t> values);
-  // width x height texels of four elements, as image2d where it fits and options ask for images, else as buffer
-  // (index y * width + x).
+  // width x height texels of four elements, as image2d where it fits and options ask for images, else as
+  // buffer (index y * width + x).
   TensorDesc texel_grid(uint32_t width, uint32_t height) const;
   // A temporary of this node only.
   TensorId workspace(std::string name, TensorDesc desc);

@@ -5,6 +5,7 @@
 
 #include "kernels/activation.hpp"
 #include "kernels/elements.hpp"
+#include "kernels/strided.hpp"
 
 namespace vellum {
 
@@ -17,8 +18,8 @@ bool known(const Lowering& lowering, size_t first, size_t last) {
 }
 
 // A linear tensor normalised row by row; element i of it takes scale and bias number i / inner modulo their
-// count.
-void normalize_rows(Lowering& lowering, int64_t rows, int64_t length, int64_t inner, float epsilon) {
+// count. Returns mean and 1 / deviation of each row, in the first two of four elements.
+TensorId normalize_rows(Lowering& lowering, int64_t rows, int64_t length, int64_t inner, float epsilon) {
   std::vector<float> factors = lowering.constant(1)->to_floats();
   const auto period = static_cast<int64_t>(factors.size());
   std::vector<float> bias(factors.size(), 0.0f);
@@ -38,6 +39,7 @@ void normalize_rows(Lowering& lowering, int64_t rows, int64_t length, int64_t in
   lowering.dispatch(make_dispatch("norm_linear", grid_1d(lowering.caps(), groups_of_four(shape)),
                                   {reads(x), reads(statistics), reads(factor_tensor), writes(y)},
                                   PushConstants().ints({element_count(shape), length, inner, period})));
+  return statistics;
 }
 
 constexpr const char* kComputedFactors =
@@ -76,7 +78,8 @@ void lower_instance_norm(Lowering& lowering) {
   const Shape& shape = lowering.output_type().shape;
   if (!lives_in_channels4(lowering, 0)) {
     const int64_t plane = product(shape, 2, shape.size());
-    return normalize_rows(lowering, shape[0] * shape[1], plane, plane, op.epsilon);
+    normalize_rows(lowering, shape[0] * shape[1], plane, plane, op.epsilon);
+    return;
   }
   const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
   const TensorId pairs = channel_pairs(lowering, lowering.node().name + "/scale_bias",
@@ -92,13 +95,16 @@ void lower_layer_norm(Lowering& lowering) {
   const Shape& shape = lowering.output_type().shape;
   const size_t axis = normalize_axis(op.axis, shape.size());
   const int64_t length = product(shape, axis, shape.size());
-  if (op.output_count > 1)
-    return lowering.run_on_host("LayerNormalization with its statistics has no kernel");
   if (!known(lowering, 1, 2)) return lowering.run_on_host(kComputedFactors);
   for (size_t i = 1; i <= 2; ++i)
     if (lowering.has_input(i) && lowering.constant(i)->elements() != length)
       return lowering.run_on_host("LayerNormalization whose scale broadcasts has no kernel");
-  normalize_rows(lowering, product(shape, 0, axis), length, 1, op.epsilon);
+  const int64_t rows = product(shape, 0, axis);
+  const TensorId statistics = normalize_rows(lowering, rows, length, 1, op.epsilon);
+  for (size_t i = 1; i < lowering.node().outputs.size(); ++i)
+    if (lowering.node().outputs[i] != kNoValue)
+      strided_copy(lowering, statistics, lowering.write(i, Layout::linear), {{rows}, {{4}}},
+                   static_cast<int64_t>(i) - 1);
 }
 
 void lower_group_norm(Lowering& lowering) {

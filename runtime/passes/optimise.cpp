@@ -20,6 +20,7 @@ void fold_linear_chains(Graph& graph) {
 
 Graph optimise(Graph graph, const InputShapes& shapes) {
   infer_shapes_and_fold(graph, shapes);
+  decompose(graph);
   remove_identities(graph);
   merge_reshapes(graph);
   remove_identities(graph);  // two transpositions may have cancelled out

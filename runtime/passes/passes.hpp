@@ -23,6 +23,10 @@ void infer_shapes_and_fold(Graph& graph, const InputShapes& shapes);
 // Error(invalid_argument) as the function above does.
 void check_input_shapes(const Graph& graph, const InputShapes& shapes);
 
+// Operators without a kernel of their own, and forms of others that theirs does not take, into those that have
+// one (the rules are in passes/decompose_*.cpp).
+void decompose(Graph& graph);
+
 void fold_batch_norm(Graph& graph);  // BatchNormalization after Conv/ConvTranspose/Gemm into weights and bias
 void fold_scale(Graph& graph);       // Mul or Div by a per-channel constant after one of these, likewise
 void fuse_bias(Graph& graph);        // Add or Sub of a per-channel constant after one of these, likewise

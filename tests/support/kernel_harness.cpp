@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "exec/executor.hpp"
+#include "passes/passes.hpp"
 #include "support/gpu_test.hpp"
 #include "vellum/error.hpp"
 
@@ -57,7 +58,9 @@ void run_once(const OperatorCase& test, const LoweringOptions& options) {
     if (test.inputs[i] && !test.constants.count(i)) inputs.push_back(fp16 ? rounded_to_half(*test.inputs[i]) : *test.inputs[i]);
   const std::vector<HostTensor> want = evaluate(graph, inputs);
 
-  Program program = lower(graph, test_context()->caps(), options);
+  Graph lowered = graph;
+  decompose(lowered);
+  Program program = lower(lowered, test_context()->caps(), options);
   if (!test.host_allowed) {
     EXPECT_TRUE(program.warnings.empty()) << program.warnings.front();
   }

@@ -31,7 +31,7 @@ struct OperatorCase {
   bool host_allowed = false;
 };
 
-// Runs the case on the test's device (gpu_test.hpp) for every storage x input layout x precision and compares each
+// Runs the case, spelt out where passes/decompose does so, on the test's device (gpu_test.hpp) for every storage x input layout x precision and compares each
 // output with Operator::evaluate(). For fp16 the reference sees inputs rounded to halves.
 void check_operator(const OperatorCase& test);
 

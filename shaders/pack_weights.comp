@@ -1,0 +1,36 @@
+// Packs weights that are computed at run time: element i of the grid is number table[i] of w and bias, counted from 1
+// on, or zero.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+layout(push_constant) uniform Params {
+  ivec4 grid_shape;  // (width, height, 4, 1)
+  int w_count;
+};
+
+#include "tensor.glsl"
+
+LINEAR_IN(0, table)
+LINEAR_IN(1, w)
+TENSOR_OUT(2, grid)
+#ifdef BIAS
+LINEAR_IN(3, bias)
+#endif
+
+float element(int number) {
+  if (number == 0) return 0.0;
+#ifdef BIAS
+  if (number > w_count) return load_bias(number - 1 - w_count);
+#endif
+  return load_w(number - 1);
+}
+
+void main() {
+  int i = flat_index();
+  if (i >= grid_shape.x * grid_shape.y) return;
+  ivec4 numbers = load4_table(i);
+  vec4 v;
+  for (int j = 0; j < 4; ++j) v[j] = element(numbers[j]);
+  int row = i / grid_shape.x;
+  store_grid(ivec4(i - row * grid_shape.x, row, 0, 0), v);
+}

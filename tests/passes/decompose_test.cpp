@@ -1,0 +1,96 @@
+// Operators that are spelt out in others compute what their host reference does.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "passes/pass_harness.hpp"
+
+namespace vellum::test {
+namespace {
+
+using Ints = Attributes::Ints;
+
+// A model of one node with inputs x0, x1, ... of `shapes`.
+OnnxModel one_node(const std::string& type, const std::vector<Shape>& shapes, const Attributes& with = {},
+                   DType dtype = DType::f32) {
+  OnnxModel model(17);
+  std::vector<std::string> names;
+  for (const Shape& shape : shapes) {
+    names.push_back("x" + std::to_string(names.size()));
+    model.input(names.back(), shape, dtype);
+  }
+  model.node(type, names, {"y"}, with).output("y");
+  return model;
+}
+
+void expect_spelt_out(const std::string& type, const OnnxModel& model, const std::string& expected) {
+  EXPECT_EQ(types(after(decompose, model)), expected) << type;
+}
+
+TEST(Decompose, NormalizationsWithKnownScalesStay) {
+  OnnxModel model;
+  const HostTensor factors = HostTensor::f32({3}, std::vector<float>{1, 2, 3});
+  model.input("x", {2, 3, 4}).initializer("s", factors);
+  model.node("InstanceNormalization", {"x", "s", "s"}, {"y"}).output("y");
+  expect_spelt_out("InstanceNormalization", model, "InstanceNormalization");
+}
+
+TEST(Decompose, NormalizationsWithComputedScales) {
+  expect_spelt_out("BatchNormalization", one_node("InstanceNormalization", {{2, 3, 4, 5}, {3}, {3}}),
+                   "InstanceNormalization Reshape Mul Reshape Add");
+  expect_spelt_out("LayerNormalization", one_node("LayerNormalization", {{2, 3, 4}, {4}, {4}}),
+                   "LayerNormalization Mul Add");
+}
+
+TEST(Decompose, MeanVarianceNormalization) {
+  for (const Ints& axes : {Ints{0, 2, 3}, Ints{1}, Ints{-1, 0}, Ints{0, 1, 2, 3}})
+    expect_spelt_out("MeanVarianceNormalization",
+                     one_node("MeanVarianceNormalization", {{2, 3, 4, 5}}, attributes({{"axes", axes}})),
+                     "Transpose LayerNormalization Transpose");
+}
+
+TEST(Decompose, LpNormalizationKeepsRowsOfZeros) {
+  for (const int64_t p : {1, 2}) {
+    OnnxModel model(17);
+    model.input("x", {2, 3, 4}).initializer("m", HostTensor::f32({3, 1}, std::vector<float>{1, 0, 1}));
+    model.node("Mul", {"x", "m"}, {"z"});
+    model.node("LpNormalization", {"z"}, {"y"}, attributes({{"axis", int64_t{2}}, {"p", p}})).output("y");
+    const std::string norm = p == 1 ? "ReduceL1" : "ReduceL2";
+    expect_spelt_out("LpNormalization", model, "Mul " + norm + " Equal Where Div");
+  }
+}
+
+TEST(Decompose, HardmaxOfEveryAxis) {
+  for (const int64_t axis : {0, 1, -1})
+    expect_spelt_out("Hardmax", one_node("Hardmax", {{2, 3, 4}}, attributes({{"axis", axis}})),
+                     "Reshape ArgMax OneHot Reshape");
+}
+
+TEST(Decompose, TheMaskOfDropoutIsKnown) {
+  OnnxModel model(17);
+  model.input("x", {2, 3}).node("Dropout", {"x"}, {"y", "mask"}).output("y").output("mask");
+  expect_spelt_out("Dropout", model, "Identity");
+}
+
+TEST(Decompose, MatrixProductsOfEinsum) {
+  const auto einsum = [](const char* equation, std::vector<Shape> shapes) {
+    return one_node("Einsum", std::move(shapes), attributes({{"equation", std::string(equation)}}));
+  };
+  const std::string product = "Transpose Reshape Transpose Reshape MatMul Reshape Transpose";
+  for (const auto& [equation, a, b] :
+       std::vector<std::tuple<const char*, Shape, Shape>>{{"ij,jk->ik", {2, 3}, {3, 4}},
+                                                          {"bhid,bhjd->bhij", {2, 2, 3, 4}, {2, 2, 5, 4}},
+                                                          {"bcij,kcb->kji", {2, 3, 4, 5}, {6, 3, 2}},
+                                                          {"i,j->ij", {3}, {4}},
+                                                          {"...ij,...jk", {2, 3, 4}, {2, 4, 5}},
+                                                          {"i,i", {5}, {5}}})
+    expect_spelt_out(equation, einsum(equation, {a, b}), product);
+  // Labels that one tensor sums up alone or repeats, and dimensions that broadcast.
+  for (const auto& [equation, a, b] : std::vector<std::tuple<const char*, Shape, Shape>>{
+           {"ij,k->k", {2, 3}, {3}}, {"ii,ij->j", {3, 3}, {3, 4}}, {"ij,jk->ik", {2, 1}, {3, 4}}})
+    expect_spelt_out(equation, einsum(equation, {a, b}), "Einsum");
+}
+
+}  // namespace
+}  // namespace vellum::test
