@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "common/files.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum::samples {
@@ -26,26 +25,6 @@ std::vector<float> softmax(std::span<const float> scores) {
 }
 
 }  // namespace
-
-std::vector<std::string> read_labels(const std::filesystem::path& path) {
-  const std::vector<std::uint8_t> bytes = read_file(path);
-  std::vector<std::string> labels;
-  std::string line;
-  const auto end_line = [&] {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    labels.push_back(std::move(line));
-    line.clear();
-  };
-  for (const std::uint8_t byte : bytes) {
-    if (byte == '\n') {
-      end_line();
-    } else {
-      line += static_cast<char>(byte);
-    }
-  }
-  if (!line.empty()) end_line();
-  return labels;
-}
 
 std::vector<ClassScore> best_classes(std::span<const float> scores, std::size_t count) {
   if (scores.empty() || !std::all_of(scores.begin(), scores.end(), [](float s) { return std::isfinite(s); }))

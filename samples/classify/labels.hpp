@@ -1,9 +1,7 @@
 // Which classes a classifier's output means.
 #pragma once
 
-#include <filesystem>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace vellum::samples {
@@ -12,9 +10,6 @@ struct ClassScore {
   std::size_t index = 0;
   float probability = 0;  // 0..1
 };
-
-// One label a line, the first for class 0. Throws vellum::Error (not_found, io).
-std::vector<std::string> read_labels(const std::filesystem::path& path);
 
 // The `count` likeliest classes, the best first. Scores that are no probabilities yet (one is outside 0..1,
 // or they do not add up to 1) go through a softmax. Throws vellum::Error (invalid_argument) when one is no

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "classify/labels.hpp"
+#include "common/files.hpp"
 #include "common/image.hpp"
+#include "common/region.hpp"
 #include "common/resize.hpp"
 #include "common/sample.hpp"
 #include "common/text.hpp"
@@ -50,18 +52,8 @@ InputLayout input_layout(const Model& model, int side_if_open) {
               "[1, side, side, 3]");
 }
 
-// The middle square of the photo.
-Image center_square(const Image& image) {
-  const int side = std::min(image.width, image.height);
-  const int left = (image.width - side) / 2, top = (image.height - side) / 2;
-  Image square = make_image(side, side);
-  for (int y = 0; y < side; ++y)
-    std::copy_n(image.pixel(left, top + y), 3 * static_cast<std::size_t>(side), square.pixel(0, y));
-  return square;
-}
-
 Tensor network_input(const Image& image, const InputLayout& layout, const Options& options) {
-  const std::vector<float> rgb = resize(center_square(image), layout.side, layout.side);
+  const std::vector<float> rgb = resize(center_part(image, 1, 1), layout.side, layout.side);
   std::vector<float> values(rgb.size());
   const std::size_t pixels = rgb.size() / 3;
   for (std::size_t pixel = 0; pixel < pixels; ++pixel) {
@@ -91,7 +83,7 @@ void print_and_draw(const std::vector<ClassScore>& classes, const std::vector<st
 void classify(const Options& options) {
   Image image = load_image(options.run.photo);
   const std::vector<std::string> labels =
-      options.labels.empty() ? std::vector<std::string>{} : read_labels(options.labels);
+      options.labels.empty() ? std::vector<std::string>{} : read_lines(options.labels);
   const Model model = load_model(options.model);
   const InputLayout layout = input_layout(model, options.side);
   const std::string input = model.inputs()[0].name;

@@ -27,6 +27,25 @@ std::vector<std::uint8_t> read_file(const std::filesystem::path& path) {
   return bytes;
 }
 
+std::vector<std::string> read_lines(const std::filesystem::path& path) {
+  std::vector<std::string> lines;
+  std::string line;
+  const auto end_line = [&] {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    lines.push_back(std::move(line));
+    line.clear();
+  };
+  for (const std::uint8_t byte : read_file(path)) {
+    if (byte == '\n') {
+      end_line();
+    } else {
+      line += static_cast<char>(byte);
+    }
+  }
+  if (!line.empty()) end_line();
+  return lines;
+}
+
 void write_file(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {
   std::filesystem::path unfinished = path;
   unfinished += ".part";

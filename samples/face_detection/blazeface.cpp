@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 
+#include "common/box.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum::samples {
@@ -62,19 +63,6 @@ void decode_grid(const Grid& grid, std::span<const float> scores, std::span<cons
   }
 }
 
-float area(Point top_left, Point bottom_right) {
-  return std::max(bottom_right.x - top_left.x, 0.0f) * std::max(bottom_right.y - top_left.y, 0.0f);
-}
-
-float overlap(const Face& a, const Face& b) {
-  const Point top_left{std::max(a.top_left.x, b.top_left.x), std::max(a.top_left.y, b.top_left.y)};
-  const Point bottom_right{std::min(a.bottom_right.x, b.bottom_right.x),
-                           std::min(a.bottom_right.y, b.bottom_right.y)};
-  const float intersection = area(top_left, bottom_right);
-  const float both = area(a.top_left, a.bottom_right) + area(b.top_left, b.bottom_right) - intersection;
-  return both > 0 ? intersection / both : 0;
-}
-
 // The average of the faces weighted by their scores, with the score of the first.
 Face weighted_average(std::span<const Face> faces) {
   float total = 0;
@@ -116,7 +104,8 @@ std::vector<Face> merge_overlapping(std::vector<Face> faces, float overlap_thres
     const Face best = faces.front();
     // A box without area overlaps nothing, not even itself; it must leave the list all the same.
     const auto others = std::stable_partition(faces.begin() + 1, faces.end(), [&](const Face& face) {
-      return overlap(best, face) > overlap_threshold;
+      return overlap({best.top_left, best.bottom_right}, {face.top_left, face.bottom_right}) >
+             overlap_threshold;
     });
     merged.push_back(weighted_average({faces.begin(), others}));
     faces.erase(faces.begin(), others);

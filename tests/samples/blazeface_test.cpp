@@ -3,15 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
 #include <limits>
 #include <ostream>
 #include <string>
 
 #include "common/image.hpp"
-#include "common/npy.hpp"
+#include "references.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum::samples {
@@ -131,17 +128,7 @@ void PrintTo(const Reference& reference, std::ostream* stream) { *stream << refe
 
 class BlazeFaceReference : public testing::TestWithParam<Reference> {
  protected:
-  static std::filesystem::path data() {
-    const char* folder = std::getenv("VELLUM_TEST_DATA");
-    return folder ? folder : "VELLUM_TEST_DATA is not set; run through ctest";
-  }
-  static std::vector<float> load(const std::string& file) {
-    const NpyArray array = read_npy(data() / "references" / GetParam().name / file);
-    EXPECT_EQ(array.dtype, "float32");
-    std::vector<float> values(array.data.size() / sizeof(float));
-    std::memcpy(values.data(), array.data.data(), values.size() * sizeof(float));
-    return values;
-  }
+  static std::vector<float> load(const std::string& file) { return load_reference(GetParam().name, file); }
 };
 
 TEST_P(BlazeFaceReference, FaceOfTheAstronautIsFoundOnce) {
@@ -170,7 +157,7 @@ TEST_P(BlazeFaceReference, FaceOfTheAstronautIsFoundOnce) {
 
 TEST_P(BlazeFaceReference, SampleReadsThePhotoAsTheReferenceDid) {
   const std::vector<float> expected = load("input.npy");
-  const Letterbox box = letterbox(load_image(data() / "photos/astronaut.png"), GetParam().side);
+  const Letterbox box = letterbox(load_image(test_data() / "photos/astronaut.png"), GetParam().side);
   ASSERT_EQ(box.rgb.size(), expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
     ASSERT_NEAR(box.rgb[i] / 127.5f - 1, expected[i], 1e-6f) << i;

@@ -17,7 +17,7 @@ TEST(Labels, OneALineWhateverItsEnd) {
   const TemporaryFolder folder;
   const std::string text = "tabby cat\r\ngoldfish\n\nlast";
   write_file(folder / "labels.txt", std::vector<std::uint8_t>(text.begin(), text.end()));
-  EXPECT_EQ(read_labels(folder / "labels.txt"),
+  EXPECT_EQ(read_lines(folder / "labels.txt"),
             (std::vector<std::string>{"tabby cat", "goldfish", "", "last"}));
 }
 

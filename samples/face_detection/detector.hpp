@@ -1,0 +1,33 @@
+// BlazeFace on a device: from a photo to the faces in it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/sample.hpp"
+#include "face_detection/blazeface.hpp"
+
+namespace vellum::samples {
+
+struct FaceThresholds {
+  float score = 0.5f;    // least score of a face
+  float overlap = 0.3f;  // from which two boxes are one face
+};
+
+class FaceDetector {
+ public:
+  // `model`: BlazeFace as ONNX, front (128x128) or back (256x256), or MediaPipe's short range model as
+  // TFLite.
+  FaceDetector(const Device& device, const std::string& model, const RunOptions& options);
+
+  // In pixels of the photo, the best first.
+  std::vector<Face> find(const Image& photo, const FaceThresholds& thresholds);
+  const Session& session() const { return session_; }
+
+ private:
+  Model model_;
+  int side_;
+  Session session_;
+};
+
+}  // namespace vellum::samples

@@ -1,0 +1,120 @@
+// Finds the faces in a photo and the 468 points of each with MediaPipe's face mesh, on Vellum's public API
+// alone.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/draw.hpp"
+#include "face_detection/detector.hpp"
+#include "face_mesh/mesh.hpp"
+
+namespace vellum::samples {
+namespace {
+
+struct Options {
+  std::string detector;
+  std::string mesh;
+  float presence = 0.5f;
+  FaceThresholds thresholds;
+  RunOptions run;
+};
+
+struct Mesh {
+  float presence = 0;                     // 0..1
+  std::vector<Point> points;              // of the whole face, 468
+  std::vector<Point> lips, eyes, irises;  // from the network with attention alone
+};
+
+// Outputs are told apart by their number of values, and not by names that a converter chose.
+Mesh read_mesh(const std::map<std::string, Tensor>& outputs, const Region& region, int side) {
+  Mesh mesh;
+  const auto add = [&](std::vector<Point>& to, std::span<const float> values, std::size_t coordinates) {
+    const std::vector<Point> points = mesh_points(values, coordinates, region, side);
+    to.insert(to.end(), points.begin(), points.end());
+  };
+  for (const auto& [name, tensor] : outputs) {
+    const std::span<const float> values = tensor.as<float>();
+    switch (values.size()) {
+      case 1:
+        mesh.presence = face_presence(values[0]);
+        break;
+      case 3 * 468:
+        add(mesh.points, values, 3);
+        break;
+      case 2 * 80:
+        add(mesh.lips, values, 2);
+        break;
+      case 2 * 71:
+        add(mesh.eyes, values, 2);
+        break;
+      case 2 * 5:
+        add(mesh.irises, values, 2);
+        break;
+      default:
+        break;
+    }
+  }
+  if (mesh.points.size() != 468)
+    throw Error(ErrorCode::invalid_argument, "the model is no face mesh: it does not put out 468 points");
+  return mesh;
+}
+
+void print_and_draw(const Mesh& mesh, const Region& region, Image& image) {
+  const float dot =
+      std::max(1.5f, std::hypot(region.right.x - region.corner.x, region.right.y - region.corner.y) / 110);
+  const auto draw = [&](const std::vector<Point>& points, Color color) {
+    for (const Point& point : points) draw_line(image, point, point, color, dot);
+  };
+  const Point nose = mesh.points[1];  // the tip, in MediaPipe's canonical face
+  std::printf("  presence %.4f, nose tip at %.1f, %.1f", mesh.presence, nose.x, nose.y);
+  if (!mesh.lips.empty())
+    std::printf("; lips %zu points, eyes %zu, irises %zu", mesh.lips.size(), mesh.eyes.size(),
+                mesh.irises.size());
+  std::printf("\n");
+  draw(mesh.points, {0, 230, 64});
+  draw(mesh.lips, {255, 32, 96});
+  draw(mesh.eyes, {255, 200, 0});
+  draw(mesh.irises, {0, 160, 255});
+}
+
+void find_meshes(const Options& options) {
+  Image image = load_image(options.run.photo);
+  const Image photo = image;
+  const Device device = open_device(options.run);
+  const std::vector<Face> faces =
+      FaceDetector(device, options.detector, options.run).find(photo, options.thresholds);
+  std::printf("%zu face%s found\n", faces.size(), faces.size() == 1 ? "" : "s");
+  const Model model = load_model(options.mesh);
+  const int side = square_input_side(model, 3, "face mesh");
+  Session session = open_session(device, model, options.run);
+  for (const Face& face : faces) {
+    const Region region = mesh_region(face);
+    const Tensor input = Tensor::f32({1, side, side, 3}, mesh_input(photo, region, side));
+    const Mesh mesh = read_mesh(session.run({{model.inputs()[0].name, input}}), region, side);
+    if (mesh.presence >= options.presence) print_and_draw(mesh, region, image);
+  }
+  print_reuse_table(session, options.run);
+  write_photo(image, options.run);
+}
+
+}  // namespace
+}  // namespace vellum::samples
+
+int main(int argc, char** argv) {
+  using namespace vellum::samples;
+  Options options;
+  CLI::App app(
+      "Finds the faces in a photo and marks the 468 points of MediaPipe's face mesh on a copy of it.",
+      "face_mesh");
+  app.add_option("detector", options.detector, "BlazeFace as ONNX (front, back) or TFLite (short range)")
+      ->required();
+  app.add_option("mesh", options.mesh, "face mesh, with or without attention to lips and eyes")->required();
+  add_photo_options(app, options.run, "meshes.png");
+  add_fraction(app, "--threshold", options.thresholds.score, "least score of a detected face, 0..1");
+  add_fraction(app, "--presence", options.presence, "least score that the mesh gives the face, 0..1");
+  return run_sample(app, argc, argv, [&] { find_meshes(options); });
+}

@@ -1,0 +1,101 @@
+// Names and boxes the things in a photo with SSD-MobileNetV2, on Vellum's public API alone.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/draw.hpp"
+#include "common/files.hpp"
+#include "common/resize.hpp"
+#include "common/sample.hpp"
+#include "common/text.hpp"
+#include "object_detection/ssd.hpp"
+
+namespace vellum::samples {
+namespace {
+
+struct Options {
+  std::string model;
+  std::string labels;
+  float threshold = 0.5f;
+  float overlap = 0.5f;
+  RunOptions run;
+};
+
+// Red, green and blue in -1..1, the photo stretched to the square.
+Tensor network_input(const Image& photo, int side) {
+  std::vector<float> values = resize(photo, side, side);
+  for (float& value : values) value = value / 127.5f - 1;
+  return Tensor::f32({1, side, side, 3}, values);
+}
+
+// Told apart by their shapes, [1, anchors, numbers], and not by names that a converter chose.
+std::span<const float> output_of(const std::map<std::string, Tensor>& outputs, std::size_t anchors,
+                                 std::size_t numbers) {
+  const Shape shape{1, static_cast<int64_t>(anchors), static_cast<int64_t>(numbers)};
+  for (const auto& [name, tensor] : outputs)
+    if (tensor.shape() == shape) return tensor.as<float>();
+  throw Error(ErrorCode::invalid_argument,
+              "the model is no SSD with these labels: it has no output of shape " + to_string(shape));
+}
+
+void print_and_draw(const std::vector<Object>& objects, const std::vector<std::string>& labels,
+                    Image& image) {
+  static constexpr Color colors[] = {{0, 150, 64}, {200, 16, 64}, {0, 96, 200}, {160, 96, 0}, {128, 32, 160}};
+  const int mark = std::max(2, std::min(image.width, image.height) / 200);
+  const auto pixel = [](float fraction, int size) {
+    return static_cast<int>(std::lround(std::clamp(fraction, 0.0f, 1.0f) * static_cast<float>(size - 1)));
+  };
+  std::printf("%zu object%s found\n", objects.size(), objects.size() == 1 ? "" : "s");
+  for (const Object& object : objects) {
+    const int left = pixel(object.box.top_left.x, image.width),
+              top = pixel(object.box.top_left.y, image.height);
+    const int right = pixel(object.box.bottom_right.x, image.width),
+              bottom = pixel(object.box.bottom_right.y, image.height);
+    const std::string& label = labels[object.label];
+    std::printf("  %-16s score %.4f, box x %d..%d, y %d..%d\n", label.c_str(), object.score, left, right, top,
+                bottom);
+    const Color color = colors[object.label % std::size(colors)];
+    draw_rectangle(image, left, top, right, bottom, color, mark);
+    draw_caption(image, left, top, label, {255, 255, 255}, color, std::max(1, image.height / 240));
+  }
+}
+
+void detect_objects(const Options& options) {
+  Image image = load_image(options.run.photo);
+  const std::vector<std::string> labels = read_lines(options.labels);
+  const Model model = load_model(options.model);
+  const int side = square_input_side(model, 3, "SSD");
+  const Device device = open_device(options.run);
+  Session session = open_session(device, model, options.run);
+  const std::map<std::string, Tensor> outputs =
+      session.run({{model.inputs()[0].name, network_input(image, side)}});
+  const std::vector<Anchor> anchors = ssd_anchors(side);
+  const std::vector<Object> objects =
+      decode_ssd(output_of(outputs, anchors.size(), 4), output_of(outputs, anchors.size(), labels.size()),
+                 anchors, options.threshold);
+  print_and_draw(suppress_overlapping(objects, options.overlap), labels, image);
+  print_reuse_table(session, options.run);
+  write_photo(image, options.run);
+}
+
+}  // namespace
+}  // namespace vellum::samples
+
+int main(int argc, char** argv) {
+  using namespace vellum::samples;
+  Options options;
+  CLI::App app("Names the things in a photo with SSD-MobileNetV2 and marks them in a copy of it.",
+               "object_detection");
+  app.add_option("model", options.model, "SSD-MobileNetV2 as TFLite")->required();
+  app.add_option("labels", options.labels, "text file with one label a line; the first stands for no object")
+      ->required();
+  add_photo_options(app, options.run, "objects.png");
+  add_fraction(app, "--threshold", options.threshold, "least score of an object, 0..1");
+  add_fraction(app, "--overlap", options.overlap,
+               "overlap (intersection over union) from which the better of two boxes stands alone");
+  return run_sample(app, argc, argv, [&] { detect_objects(options); });
+}
