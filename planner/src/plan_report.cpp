@@ -21,17 +21,25 @@ std::vector<Strategy> chosen(std::span<const Strategy> all, std::string_view str
   return found;
 }
 
-PlanRow object_row(std::span<const TensorUsageRecord> records, ObjectStrategy strategy,
-                   const PlanOptions& options) {
-  const ObjectPlan plan = plan_objects(records, strategy, options);
+// What objects and offsets plans have in common.
+template <typename Plan, typename Strategy>
+PlanRow checked_row(std::span<const TensorUsageRecord> records, const Plan& plan, Strategy strategy,
+                    PlanMode mode, const PlanOptions& options) {
   validate(records, plan, options);
   PlanRow row;
   row.strategy = name(strategy);
-  row.mode = PlanMode::objects;
+  row.mode = mode;
   row.total_bytes = plan.total_bytes;
   row.lower_bound = plan.lower_bound;
-  row.object_count = plan.objects.size();
   row.proved_optimal = plan.proved_optimal;
+  return row;
+}
+
+PlanRow object_row(std::span<const TensorUsageRecord> records, ObjectStrategy strategy,
+                   const PlanOptions& options) {
+  const ObjectPlan plan = plan_objects(records, strategy, options);
+  PlanRow row = checked_row(records, plan, strategy, PlanMode::objects, options);
+  row.object_count = plan.objects.size();
   row.assignment.assign(plan.object_of.begin(), plan.object_of.end());
   return row;
 }
@@ -39,14 +47,8 @@ PlanRow object_row(std::span<const TensorUsageRecord> records, ObjectStrategy st
 PlanRow offset_row(std::span<const TensorUsageRecord> records, OffsetStrategy strategy,
                    const PlanOptions& options) {
   const OffsetPlan plan = plan_offsets(records, strategy, options);
-  validate(records, plan, options);
-  PlanRow row;
-  row.strategy = name(strategy);
-  row.mode = PlanMode::offsets;
-  row.total_bytes = plan.total_bytes;
-  row.lower_bound = plan.lower_bound;
+  PlanRow row = checked_row(records, plan, strategy, PlanMode::offsets, options);
   row.object_count = records.empty() ? 0 : 1;
-  row.proved_optimal = plan.proved_optimal;
   row.assignment = plan.offset_of;
   return row;
 }

@@ -28,34 +28,33 @@ void on_random_records(bool textures, Check check) {
   }
 }
 
+template <typename Plan>
+void expect_between_bound_and_naive(const std::vector<TensorUsageRecord>& records, const PlanOptions& options,
+                                    const Plan& plan, uint64_t bound) {
+  EXPECT_NO_THROW(validate(records, plan, options));
+  EXPECT_GE(plan.total_bytes, bound);
+  EXPECT_LE(plan.total_bytes, naive_bytes(records, options));
+  EXPECT_GE(plan.lower_bound, bound);
+  EXPECT_LE(plan.lower_bound, plan.total_bytes);
+  EXPECT_EQ(plan.proved_optimal, plan.total_bytes == plan.lower_bound);
+}
+
 TEST(PlannerProperties, ObjectPlansAreValidAndBetweenBoundAndNaive) {
   on_random_records(true, [](const std::vector<TensorUsageRecord>& records, const PlanOptions& options) {
-    const uint64_t bound = objects_lower_bound(records, options), naive = naive_bytes(records, options);
     for (const ObjectStrategy strategy : all_object_strategies()) {
       SCOPED_TRACE(name(strategy));
-      const ObjectPlan plan = plan_objects(records, strategy, options);
-      EXPECT_NO_THROW(validate(records, plan, options));
-      EXPECT_GE(plan.total_bytes, bound);
-      EXPECT_LE(plan.total_bytes, naive);
-      EXPECT_GE(plan.lower_bound, bound);
-      EXPECT_LE(plan.lower_bound, plan.total_bytes);
-      EXPECT_EQ(plan.proved_optimal, plan.total_bytes == plan.lower_bound);
+      expect_between_bound_and_naive(records, options, plan_objects(records, strategy, options),
+                                     objects_lower_bound(records, options));
     }
   });
 }
 
 TEST(PlannerProperties, OffsetPlansAreValidAndBetweenBoundAndNaive) {
   on_random_records(false, [](const std::vector<TensorUsageRecord>& records, const PlanOptions& options) {
-    const uint64_t bound = offsets_lower_bound(records, options), naive = naive_bytes(records, options);
     for (const OffsetStrategy strategy : all_offset_strategies()) {
       SCOPED_TRACE(name(strategy));
-      const OffsetPlan plan = plan_offsets(records, strategy, options);
-      EXPECT_NO_THROW(validate(records, plan, options));
-      EXPECT_GE(plan.total_bytes, bound);
-      EXPECT_LE(plan.total_bytes, naive);
-      EXPECT_GE(plan.lower_bound, bound);
-      EXPECT_LE(plan.lower_bound, plan.total_bytes);
-      EXPECT_EQ(plan.proved_optimal, plan.total_bytes == plan.lower_bound);
+      expect_between_bound_and_naive(records, options, plan_offsets(records, strategy, options),
+                                     offsets_lower_bound(records, options));
     }
   });
 }
