@@ -29,7 +29,7 @@ TexelFormat format_of(const Size& size) {
   return {0, 1};
 }
 
-Item checked_item(const TensorUsageRecord& record, size_t index, uint64_t alignment) {
+Item checked_item(const TensorUsageRecord& record, size_t index, const PlanOptions& options) {
   if (record.first_task < 0)
     refuse(index, "first task " + std::to_string(record.first_task) + " is negative");
   if (record.last_task < record.first_task) {
@@ -44,12 +44,14 @@ Item checked_item(const TensorUsageRecord& record, size_t index, uint64_t alignm
   uint64_t bytes = 0;
   try {
     bytes = byte_size(record.size);
+    if (bytes != 0 && options.object_bytes) bytes = options.object_bytes(record.size);
   } catch (const PlanError& error) {
     refuse(index, error.what());
   }
   if (bytes == 0) refuse(index, "size is zero");
-  const auto aligned = checked_align(bytes, alignment);
-  if (!aligned) refuse(index, "size does not fit 64 bits once aligned to " + std::to_string(alignment));
+  const auto aligned = checked_align(bytes, options.alignment);
+  if (!aligned)
+    refuse(index, "size does not fit 64 bits once aligned to " + std::to_string(options.alignment));
   item.bytes = *aligned;
   return item;
 }
@@ -63,7 +65,7 @@ std::vector<Item> checked_items(std::span<const TensorUsageRecord> records, cons
   items.reserve(records.size());
   uint64_t sum = 0;
   for (size_t i = 0; i < records.size(); ++i) {
-    items.push_back(checked_item(records[i], i, options.alignment));
+    items.push_back(checked_item(records[i], i, options));
     const auto next = checked_add(sum, items.back().bytes);
     if (!next) refuse(i, "the sum of all sizes up to this record does not fit 64 bits");
     sum = *next;
@@ -78,6 +80,7 @@ uint64_t RecordClass::bytes_of(const Extent& extent) const {
   for (const uint64_t dim : extent) {
     if (bytes) bytes = checked_multiply(*bytes, dim);
   }
+  if (bytes && object_bytes) bytes = object_bytes(size_of(extent));
   if (bytes) bytes = checked_align(*bytes, alignment);
   return bytes.value_or(std::numeric_limits<uint64_t>::max());
 }
@@ -102,7 +105,7 @@ std::vector<RecordClass> classify(std::span<const TensorUsageRecord> records, co
     const TexelFormat format = format_of(size);
     const auto [found, is_new] =
         class_of.try_emplace({size.index(), format.id, format.bytes_per_texel}, classes.size());
-    if (is_new) classes.push_back({size.index(), format, options.alignment, {}});
+    if (is_new) classes.push_back({size.index(), format, options.alignment, {}, options.object_bytes});
     classes[found->second].items.push_back(item);
   }
   return classes;

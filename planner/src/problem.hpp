@@ -26,7 +26,8 @@ struct RecordClass {
   size_t kind = 0;  // index of the alternative in Size
   TexelFormat format{0, 1};
   uint64_t alignment = 1;
-  std::vector<Item> items;  // in record order
+  std::vector<Item> items;                            // in record order
+  std::function<uint64_t(const Size&)> object_bytes;  // of PlanOptions
 
   bool one_dimensional() const { return kind == 0; }
   // Bytes of an object with this extent; the largest uint64_t where that does not fit.

@@ -148,7 +148,9 @@ void validate(std::span<const TensorUsageRecord> records, const ObjectPlan& plan
   uint64_t total = 0;
   for (size_t object = 0; object < plan.objects.size(); ++object) {
     if (!used[object]) fail(nth("object", object) + " carries no tensor");
-    const uint64_t bytes = rounded(byte_size(plan.objects[object]), options.alignment, nth("object", object));
+    const Size& size = plan.objects[object];
+    const uint64_t bytes = rounded(options.object_bytes ? options.object_bytes(size) : byte_size(size),
+                                   options.alignment, nth("object", object));
     if (bytes > std::numeric_limits<uint64_t>::max() - total) fail("its total does not fit 64 bits");
     total += bytes;
   }
@@ -170,7 +172,9 @@ void validate(std::span<const TensorUsageRecord> records, const OffsetPlan& plan
       fail(nth("record", i) + " at offset " + std::to_string(offset) + " is not aligned to " +
            std::to_string(options.alignment));
     }
-    const uint64_t bytes = rounded(byte_size(records[i].size), options.alignment, nth("record", i));
+    const Size& size = records[i].size;
+    const uint64_t bytes = rounded(options.object_bytes ? options.object_bytes(size) : byte_size(size),
+                                   options.alignment, nth("record", i));
     if (bytes > std::numeric_limits<uint64_t>::max() - offset)
       fail(nth("record", i) + " ends beyond 64 bits");
     ends.push_back(offset + bytes);

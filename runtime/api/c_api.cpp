@@ -39,6 +39,7 @@ static_assert(static_cast<int>(vellum::DType::boolean) == VELLUM_BOOL);
 static_assert(static_cast<int>(vellum::LogLevel::error) == VELLUM_LOG_ERROR);
 static_assert(static_cast<int>(vellum::StorageChoice::buffer) == VELLUM_STORAGE_BUFFER);
 static_assert(static_cast<int>(vellum::MemoryMode::naive) == VELLUM_MEMORY_NAIVE);
+static_assert(static_cast<int>(vellum::MemoryMode::offsets) == VELLUM_MEMORY_OFFSETS);
 
 vellum_status fail(vellum_error* error, ErrorCode code, const char* message) noexcept {
   const auto status = static_cast<vellum_status>(static_cast<int>(code) + 1);
@@ -104,6 +105,7 @@ vellum_session_options session_defaults() noexcept {
   vellum_session_options options{};
   options.size = sizeof options;
   options.cached_shapes = vellum::SessionOptions().cached_shapes;
+  options.search_ms = vellum::SessionOptions().search_ms;
   return options;
 }
 
@@ -135,12 +137,13 @@ vellum::SessionOptions to_cpp(const vellum_session_options& given) {
   vellum::SessionOptions options;
   options.precision = checked_choice<vellum::Precision>(given.precision, VELLUM_FP16, "precision");
   options.storage = checked_choice<vellum::StorageChoice>(given.storage, VELLUM_STORAGE_BUFFER, "storage");
-  options.memory = checked_choice<vellum::MemoryMode>(given.memory, VELLUM_MEMORY_NAIVE, "memory");
+  options.memory = checked_choice<vellum::MemoryMode>(given.memory, VELLUM_MEMORY_OFFSETS, "memory");
   if (given.strategy) options.strategy = given.strategy;
   options.input_shapes = to_cpp(given.input_shapes, given.input_shape_count);
   options.cached_shapes = given.cached_shapes;
   options.tasks_per_submit = given.tasks_per_submit;
   options.profile = given.profile != 0;
+  options.search_ms = given.search_ms;
   return options;
 }
 

@@ -8,6 +8,7 @@
 #include "exec/weight_store.hpp"
 #include "graph/graph.hpp"
 #include "kernels/lowering.hpp"
+#include "plan/memory_needs.hpp"
 #include "vellum/vellum.hpp"
 #include "vulkan/context.hpp"
 
@@ -33,5 +34,8 @@ struct Device::Impl {
 
 // Model -> Program for the given options: the one way from the file to what runs.
 Program make_program(const Model& model, const DeviceCaps& caps, const SessionOptions& options);
+
+// What planning asks: of the device, or without one of the Android Baseline 2022 profile.
+MemoryRules memory_rules(const Device* device);
 
 }  // namespace vellum

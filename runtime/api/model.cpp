@@ -90,8 +90,8 @@ std::string describe(const Model& model, std::string_view stage, const SessionOp
         make_program(model, device ? device->impl()->context->caps() : DeviceCaps{}, options);
     if (stage == "program") return to_text(program);
     if (stage == "plan") {
-      const auto strategy = planner::object_strategy_from_name(options.strategy);
-      return to_text(plan_memory(program, options.memory, strategy, kBufferAlignment), program);
+      const PlanMemoryOptions wanted{options.memory, options.strategy, std::chrono::milliseconds(options.search_ms)};
+      return to_text(plan_memory(program, wanted, memory_rules(device)), program);
     }
     throw Error(ErrorCode::invalid_argument,
                 "stage '" + std::string(stage) + "' is none of graph, program and plan");

@@ -117,7 +117,11 @@ Session::Impl::Impl(const Device& on, const Model& of, const SessionOptions& giv
       inputs(model.inputs()),
       outputs(model.outputs()),
       input_set(inputs.size(), false) {
-  planner::object_strategy_from_name(options.strategy);  // throws for one that there is not
+  // Throws for one that there is not.
+  if (options.memory == MemoryMode::offsets)
+    planner::offset_strategy_from_name(options.strategy);
+  else
+    planner::object_strategy_from_name(options.strategy);
   if (options.cached_shapes == 0)
     throw Error(ErrorCode::invalid_argument,
                 "a session must stay ready for one combination of shapes at least");
@@ -158,7 +162,8 @@ std::unique_ptr<Executor> Session::Impl::make_executor(const std::vector<Shape>&
   for (size_t i = 0; i < shapes.size(); ++i) bound.input_shapes[inputs[i].name] = shapes[i];
   const std::shared_ptr<gpu::Context>& context = device.impl()->context;
   const ExecutorOptions how{.memory = options.memory,
-                            .strategy = planner::object_strategy_from_name(options.strategy),
+                            .strategy = options.strategy,
+                            .search_budget = std::chrono::milliseconds(options.search_ms),
                             .tasks_per_submit = options.tasks_per_submit,
                             .timestamps = options.profile,
                             .weights = weights};

@@ -9,6 +9,16 @@ namespace vellum {
 
 enum class DeviceType : uint8_t { other, integrated_gpu, discrete_gpu, virtual_gpu, cpu };
 
+// What images and buffers take in memory, for planning without the device; a session asks the device itself. An image
+// is made of blocks of texels; its rows of texels and its whole are rounded up. The defaults are what common phones
+// need (the Android profiles promise nothing here).
+struct MemoryTraits {
+  uint32_t block_width = 4, block_height = 4;  // texels
+  uint64_t row_alignment = 64;                 // bytes
+  uint64_t image_alignment = 4096;             // bytes, of offset and size
+  uint64_t buffer_alignment = 256;             // bytes, of offsets
+};
+
 struct DeviceCaps {
   // Identity.
   std::string name;
@@ -51,6 +61,7 @@ struct DeviceCaps {
   // Traits: how the device likes to be used. Measured where a measurement exists, else by vendor.
   bool prefers_images = true;        // `storage auto` means images
   bool reads_images_as_storage = true;  // imageLoad rather than texelFetch through a sampled image
+  MemoryTraits memory;
 };
 
 // The limits of `caps` lowered to those of the Android Baseline 2022 profile, features it does not promise off.

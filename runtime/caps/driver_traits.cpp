@@ -8,6 +8,8 @@ namespace {
 constexpr uint32_t kArm = 0x13B5;
 constexpr uint32_t kImagination = 0x1010;
 constexpr uint32_t kQualcomm = 0x5143;
+constexpr uint32_t kGoogle = 0x1AE0;  // SwiftShader
+constexpr uint32_t kMesa = 0x10005;   // lavapipe
 
 }  // namespace
 
@@ -17,6 +19,7 @@ void apply_default_traits(DeviceCaps& caps) {
   // alike.
   caps.prefers_images = true;
   caps.reads_images_as_storage = true;
+  caps.memory = {};
   switch (caps.vendor_id) {
     case kQualcomm:  // Adreno: the L1 cache belongs to the texture units, and only sampled reads pass through
                      // them
@@ -28,6 +31,12 @@ void apply_default_traits(DeviceCaps& caps) {
       break;
     case kImagination:
       caps.reads_images_as_storage = false;
+      break;
+    case kMesa:  // measured on lavapipe 22.3 with vkGetDeviceImageMemoryRequirements, as the next
+      if (caps.type == DeviceType::cpu) caps.memory = {4, 4, 64, 16, 64};
+      break;
+    case kGoogle:
+      if (caps.type == DeviceType::cpu) caps.memory = {2, 2, 1, 16, 256};
       break;
     default:
       break;

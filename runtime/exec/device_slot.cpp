@@ -2,16 +2,10 @@
 
 #include <algorithm>
 
+#include "kernels/divide.hpp"
 #include "vulkan/context.hpp"
 
 namespace vellum {
-namespace {
-
-uint64_t round_up(uint64_t value, uint64_t alignment) {
-  return (value + alignment - 1) / alignment * alignment;
-}
-
-}  // namespace
 
 gpu::MemoryRequirements DeviceSlot::requirements() const {
   return image ? image->requirements() : buffer->requirements();

@@ -1,9 +1,29 @@
 #include "exec/device_tensors.hpp"
 
+#include <map>
+#include <tuple>
+
 #include "vellum/error.hpp"
 #include "vulkan/context.hpp"
 
 namespace vellum {
+
+MemoryRules device_rules(const std::shared_ptr<gpu::Context>& context) {
+  // Planners ask again and again, and where Vulkan has no maintenance4 each answer costs an image.
+  using Key = std::tuple<Storage, ElementType, uint32_t, uint32_t, uint32_t, uint64_t>;
+  const auto known = std::make_shared<std::map<Key, MemoryNeed>>();
+  const auto need = [context, known](const ObjectDesc& object) -> MemoryNeed {
+    const auto [width, height, depth] = object.extent;
+    const bool buffer = object.kind == Storage::buffer;
+    const Key key{object.kind, object.element, width, height, depth, buffer ? object.bytes : 0};
+    if (const auto found = known->find(key); found != known->end()) return found->second;
+    const gpu::MemoryRequirements found =
+        buffer ? gpu::buffer_requirements(*context, object.bytes)
+               : gpu::image_requirements(*context, image_desc(object.kind, object.element, object.extent));
+    return (*known)[key] = {found.size, found.alignment, found.memory_type_bits};
+  };
+  return {need, context->caps().buffer_image_granularity, context->caps().max_allocation_bytes};
+}
 
 DeviceTensors::DeviceTensors(std::shared_ptr<gpu::Context> context, const Program& program,
                              const MemoryPlan& plan, std::unique_ptr<ProgramWeights> weights)
@@ -18,19 +38,25 @@ DeviceTensors::DeviceTensors(std::shared_ptr<gpu::Context> context, const Progra
 }
 
 void DeviceTensors::make_objects() {
-  std::vector<DeviceSlot*> slots;
+  std::vector<std::shared_ptr<gpu::Arena>> arenas;
+  for (const PlannedArena& arena : plan_.arenas) {
+    arenas.push_back(std::make_shared<gpu::Arena>(context_, arena.bytes, arena.memory_types,
+                                                  gpu::MemoryKind::device,
+                                                  gpu::MemoryCategory::intermediates));
+    allocated_.intermediates += arena.bytes;
+  }
   objects_.reserve(plan_.objects.size());
   for (const SharedObject& object : plan_.objects) {
     DeviceSlot& slot = objects_.emplace_back();
-    if (object.kind == Storage::buffer)
+    if (object.kind == Storage::buffer) {
       slot.buffer = std::make_unique<gpu::Buffer>(context_, object.bytes);
-    else
+      slot.buffer->bind(arenas[object.place.arena], object.place.offset);
+    } else {
       slot.image =
           std::make_unique<gpu::Image>(context_, image_desc(object.kind, object.element, object.extent));
-    slots.push_back(&slot);
+      slot.image->bind(arenas[object.place.arena], object.place.offset);
+    }
   }
-  allocated_.intermediates =
-      bind_together(context_, std::move(slots), gpu::MemoryKind::device, gpu::MemoryCategory::intermediates);
 }
 
 void DeviceTensors::make_inputs_and_outputs() {

@@ -16,6 +16,9 @@ struct AllocatedBytes {
   uint64_t intermediates = 0, weights = 0, in_out = 0;
 };
 
+// What the device itself says.
+MemoryRules device_rules(const std::shared_ptr<gpu::Context>& context);
+
 class DeviceTensors {
  public:
   // Makes and binds everything but the weights, which it takes as they are.

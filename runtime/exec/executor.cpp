@@ -30,7 +30,7 @@ gpu::PipelineKey pipeline_key(const Program& program, const Dispatch& dispatch) 
 
 Executor::Executor(std::shared_ptr<gpu::Context> context, Program program, const ExecutorOptions& options)
     : context_(std::move(context)), program_(std::move(program)), options_(options) {
-  plan_ = plan_memory(program_, options_.memory, options_.strategy, kBufferAlignment);
+  plan_ = plan_memory(program_, {options_.memory, options_.strategy, options_.search_budget}, device_rules(context_));
   syncs_ = synchronise(program_, plan_);
   make_pipelines();
   if (!options_.weights) options_.weights = std::make_shared<WeightStore>(context_);

@@ -1,9 +1,11 @@
 // Program + plan -> recorded command buffers -> submits. One executor is one session: one thread at a time.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "exec/device_tensors.hpp"
@@ -17,7 +19,8 @@ namespace vellum {
 
 struct ExecutorOptions {
   MemoryMode memory = MemoryMode::shared_objects;
-  planner::ObjectStrategy strategy = planner::ObjectStrategy::best;
+  std::string strategy = "best";
+  std::chrono::milliseconds search_budget{0};  // for smaller plans
   // 0: the whole network in one submit; N: a submit for every N tasks.
   uint32_t tasks_per_submit = 0;
   bool timestamps = false;

@@ -7,12 +7,10 @@
 #include <vector>
 
 #include "caps/device_caps.hpp"
+#include "kernels/divide.hpp"
 #include "kernels/lowering.hpp"
 
 namespace vellum {
-
-constexpr int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-constexpr int64_t slices(int64_t channels) { return divide_up(channels, 4); }
 
 // One invocation computes `pixels` x `slices` texels.
 struct ConvTile {

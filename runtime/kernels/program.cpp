@@ -3,12 +3,11 @@
 #include <limits>
 #include <sstream>
 
+#include "kernels/divide.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
 namespace {
-
-constexpr int64_t slices(int64_t channels) { return (channels + 3) / 4; }
 
 uint32_t checked_extent(int64_t texels) {
   if (texels > std::numeric_limits<int32_t>::max())

@@ -8,32 +8,6 @@
 namespace vellum {
 namespace {
 
-planner::TexelFormat texel_format(ElementType element) {
-  return {static_cast<uint32_t>(element), static_cast<uint32_t>(4 * size_of(element))};
-}
-
-planner::Size planner_size(const TensorDesc& desc) {
-  if (desc.storage == Storage::buffer) return planner::Bytes{desc.byte_size()};
-  const Extent3 e = desc.extent();
-  if (desc.storage == Storage::image2d) return planner::Texture2D{e.width, e.height, texel_format(desc.element)};
-  return planner::Texture3D{e.width, e.height, e.depth, texel_format(desc.element)};
-}
-
-SharedObject shared_object(const planner::Size& size) {
-  SharedObject object;
-  object.bytes = planner::byte_size(size);
-  if (const auto* image = std::get_if<planner::Texture2D>(&size)) {
-    object.kind = Storage::image2d;
-    object.element = static_cast<ElementType>(image->format.id);
-    object.extent = {image->width, image->height, 1};
-  } else if (const auto* volume = std::get_if<planner::Texture3D>(&size)) {
-    object.kind = Storage::image3d;
-    object.element = static_cast<ElementType>(volume->format.id);
-    object.extent = {volume->width, volume->height, volume->depth};
-  }
-  return object;
-}
-
 template <typename Visit>
 void visit_tensors(const Task& task, Visit visit) {
   if (task.dispatch)
@@ -50,9 +24,82 @@ void extend(Lifetime& lifetime, int64_t task) {
   lifetime.last = task;
 }
 
+bool is_mixed(const UsageRecords& usage) {
+  const auto is_buffer = [](const auto& record) {
+    return std::holds_alternative<planner::Bytes>(record.size);
+  };
+  const auto buffers = std::count_if(usage.records.begin(), usage.records.end(), is_buffer);
+  return buffers != 0 && static_cast<size_t>(buffers) != usage.records.size();
+}
+
+std::vector<MemoryNeed> needs_of(const UsageRecords& usage, const MemoryRules& rules) {
+  std::vector<MemoryNeed> needs;
+  for (const auto& record : usage.records)
+    needs.push_back(arena_need(object_desc(record.size), rules, is_mixed(usage)));
+  return needs;
+}
+
+void settle(MemoryPlan& plan, Placement placement) {
+  for (size_t i = 0; i < plan.objects.size(); ++i) plan.objects[i].place = placement.places[i];
+  plan.planned_bytes = placement.total_bytes();
+  plan.arenas = std::move(placement.arenas);
+}
+
+void plan_shared(MemoryPlan& plan, const UsageRecords& usage, const PlanMemoryOptions& options,
+                 const MemoryRules& rules) {
+  const auto strategy = options.mode == MemoryMode::naive
+                            ? planner::ObjectStrategy::naive
+                            : planner::object_strategy_from_name(options.strategy);
+  planner::PlanOptions plan_options = object_plan_options(usage, rules);
+  plan_options.search_budget = options.search_budget;
+  const planner::ObjectPlan assignment = planner::plan_objects(usage.records, strategy, plan_options);
+  planner::validate(usage.records, assignment, plan_options);
+  plan.strategy = planner::name(strategy);
+  plan.naive_bytes = planner::naive_bytes(usage.records, plan_options);
+  plan.lower_bound_bytes = assignment.lower_bound;
+  std::vector<MemoryNeed> needs;
+  for (const planner::Size& size : assignment.objects) {
+    needs.push_back(arena_need(object_desc(size), rules, is_mixed(usage)));
+    plan.objects.push_back({object_desc(size), needs.back(), {}, {}});
+  }
+  for (size_t i = 0; i < usage.tensors.size(); ++i) {
+    plan.object_of[usage.tensors[i]] = assignment.object_of[i];
+    plan.objects[assignment.object_of[i]].tensors.push_back(usage.tensors[i]);
+  }
+  settle(plan, place_side_by_side(needs, rules));
+}
+
+void plan_arenas(MemoryPlan& plan, const UsageRecords& usage, const PlanMemoryOptions& options,
+                 const MemoryRules& rules) {
+  const auto strategy = planner::offset_strategy_from_name(options.strategy);
+  const std::vector<MemoryNeed> needs = needs_of(usage, rules);
+  planner::PlanOptions plan_options;
+  plan_options.search_budget = options.search_budget;
+  plan.strategy = planner::name(strategy);
+  for (size_t i = 0; i < usage.tensors.size(); ++i) {
+    plan.object_of[usage.tensors[i]] = static_cast<uint32_t>(i);
+    plan.objects.push_back({object_desc(usage.records[i].size), needs[i], {}, {usage.tensors[i]}});
+  }
+  settle(plan, place_by_lifetime(usage.records, needs, rules, strategy, plan_options));
+  const OffsetProblem problem = offset_problem(usage.records, needs);
+  plan_options.alignment = problem.alignment;
+  plan.naive_bytes = planner::naive_bytes(problem.records, plan_options);
+  plan.lower_bound_bytes = planner::offsets_lower_bound(problem.records, plan_options);
+}
+
 }  // namespace
 
-std::string_view name(MemoryMode mode) { return mode == MemoryMode::naive ? "naive" : "shared-objects"; }
+std::string_view name(MemoryMode mode) {
+  switch (mode) {
+    case MemoryMode::shared_objects:
+      return "shared-objects";
+    case MemoryMode::naive:
+      return "naive";
+    case MemoryMode::offsets:
+      return "offsets";
+  }
+  return "?";
+}
 
 std::vector<Lifetime> lifetimes(const Program& program) {
   std::vector<Lifetime> of_root(program.tensors.size());
@@ -73,38 +120,45 @@ UsageRecords usage_records(const Program& program) {
   const std::vector<Lifetime> all = lifetimes(program);
   for (TensorId id = 0; id < program.tensors.size(); ++id) {
     if (program.root(id) != id || !all[id].planned()) continue;
-    usage.records.push_back({planner_size(program.tensors[id].desc), all[id].first, all[id].last});
+    usage.records.push_back(
+        {planner_size(object_desc(program.tensors[id].desc)), all[id].first, all[id].last});
     usage.tensors.push_back(id);
   }
   return usage;
 }
 
-MemoryPlan plan_memory(const Program& program, MemoryMode mode, planner::ObjectStrategy strategy, uint64_t alignment) {
-  const UsageRecords usage = usage_records(program);
-  const planner::PlanOptions options{.alignment = alignment};
-  if (mode == MemoryMode::naive) strategy = planner::ObjectStrategy::naive;
-  const planner::ObjectPlan assignment = planner::plan_objects(usage.records, strategy, options);
-  planner::validate(usage.records, assignment, options);
+planner::PlanOptions object_plan_options(const UsageRecords& usage, const MemoryRules& rules) {
+  planner::PlanOptions options;
+  options.object_bytes = [rules, mixed = is_mixed(usage)](const planner::Size& size) {
+    return arena_need(object_desc(size), rules, mixed).bytes;
+  };
+  return options;
+}
 
+OffsetProblem arena_problem(const UsageRecords& usage, const MemoryRules& rules) {
+  return offset_problem(usage.records, needs_of(usage, rules));
+}
+
+MemoryPlan plan_memory(const Program& program, const PlanMemoryOptions& options, const MemoryRules& rules) {
+  const UsageRecords usage = usage_records(program);
   MemoryPlan plan;
-  plan.mode = mode;
-  plan.strategy = planner::name(strategy);
+  plan.mode = options.mode;
   plan.lifetimes = lifetimes(program);
-  plan.naive_bytes = planner::naive_bytes(usage.records, options);
-  plan.lower_bound_bytes = planner::objects_lower_bound(usage.records, options);
-  plan.planned_bytes = assignment.total_bytes;
-  for (const planner::Size& size : assignment.objects) plan.objects.push_back(shared_object(size));
-  std::vector<uint32_t> of_root(program.tensors.size(), kNoObject);
-  for (size_t i = 0; i < usage.tensors.size(); ++i) {
-    of_root[usage.tensors[i]] = assignment.object_of[i];
-    plan.objects[assignment.object_of[i]].tensors.push_back(usage.tensors[i]);
+  plan.object_of.assign(program.tensors.size(), kNoObject);
+  try {
+    if (options.mode == MemoryMode::offsets)
+      plan_arenas(plan, usage, options, rules);
+    else
+      plan_shared(plan, usage, options, rules);
+  } catch (const planner::PlanError& error) {
+    throw Error(ErrorCode::invalid_argument, error.what());
   }
   for (SharedObject& object : plan.objects)
     std::stable_sort(object.tensors.begin(), object.tensors.end(), [&](TensorId a, TensorId b) {
       return plan.lifetimes[a].first < plan.lifetimes[b].first;
     });
-  plan.object_of.resize(program.tensors.size());
-  for (TensorId id = 0; id < plan.object_of.size(); ++id) plan.object_of[id] = of_root[program.root(id)];
+  for (TensorId id = 0; id < plan.object_of.size(); ++id)
+    plan.object_of[id] = plan.object_of[program.root(id)];
   return plan;
 }
 
@@ -118,9 +172,12 @@ std::string to_text(const MemoryPlan& plan, const Program& program) {
       if (object.kind == Storage::image3d) out << "x" << object.extent.depth;
       out << " rgba" << (object.element == ElementType::f16 ? "16f" : "32f") << " ";
     }
-    out << object.bytes << " bytes, reused " << object.tensors.size() << "x:";
+    out << object.need.bytes << " bytes at " << object.place.offset;
+    if (plan.arenas.size() > 1) out << " of arena " << object.place.arena;
+    out << ", reused " << object.tensors.size() << "x:";
     for (TensorId id : object.tensors)
-      out << " " << program.tensors[id].name << "[" << plan.lifetimes[id].first << ".." << plan.lifetimes[id].last << "]";
+      out << " " << program.tensors[id].name << "[" << plan.lifetimes[id].first << ".."
+          << plan.lifetimes[id].last << "]";
     out << "\n";
   }
   out << "naive " << plan.naive_bytes << " bytes, planned " << plan.planned_bytes << " (" << plan.strategy

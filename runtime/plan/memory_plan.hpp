@@ -1,12 +1,15 @@
 // Program -> which intermediate tensors share which object. Needs no device.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "kernels/program.hpp"
+#include "plan/arenas.hpp"
+#include "plan/memory_needs.hpp"
 #include "vellum/options.hpp"
 #include "vellum/planner/plan.hpp"
 
@@ -14,8 +17,8 @@ namespace vellum {
 
 std::string_view name(MemoryMode mode);
 
-// First and last task, both inclusive, of each tensor's memory. Aliases share the life of their root; tensors that no
-// task touches, weights, inputs and outputs have no lifetime (first > last).
+// First and last task, both inclusive, of each tensor's memory. Aliases share the life of their root; tensors
+// that no task touches, weights, inputs and outputs have no lifetime (first > last).
 struct Lifetime {
   int64_t first = 0, last = -1;
   bool planned() const { return first <= last; }
@@ -29,31 +32,40 @@ struct UsageRecords {
 };
 UsageRecords usage_records(const Program& program);
 
-// One device image or buffer that carries tensors whose lifetimes do not meet.
-struct SharedObject {
-  Storage kind = Storage::buffer;
-  ElementType element = ElementType::f32;  // of images: their texel format
-  Extent3 extent;                          // texels; images only
-  uint64_t bytes = 0;                      // without padding of the device
-  std::vector<TensorId> tensors;           // in order of first use
+// One device image or buffer: with shared objects it carries tensors whose lifetimes do not meet, else one
+// tensor.
+struct SharedObject : ObjectDesc {
+  MemoryNeed need;  // what it takes of its arena, as a multiple of its alignment
+  Place place;
+  std::vector<TensorId> tensors;  // in order of first use
 };
 
 inline constexpr uint32_t kNoObject = UINT32_MAX;
-// Bytes that shared buffers are rounded up to: a vec4, what every kernel may read or write at once.
-inline constexpr uint64_t kBufferAlignment = 16;
 
 struct MemoryPlan {
   MemoryMode mode = MemoryMode::shared_objects;
   std::string strategy;
   std::vector<SharedObject> objects;
+  std::vector<PlannedArena> arenas;
   std::vector<uint32_t> object_of;  // per tensor of the program (aliases too); kNoObject where not planned
   std::vector<Lifetime> lifetimes;  // per tensor
-  uint64_t naive_bytes = 0, planned_bytes = 0;
-  uint64_t lower_bound_bytes = 0;   // no assignment to shared objects is smaller
+  uint64_t naive_bytes = 0;    // every tensor on its own, padding of the device included, as in all of these
+  uint64_t planned_bytes = 0;  // of all arenas: what is allocated
+  uint64_t lower_bound_bytes = 0;  // no assignment in this mode is smaller
 };
 
-// Validated before it is returned. `alignment` in bytes, of buffer objects.
-MemoryPlan plan_memory(const Program& program, MemoryMode mode, planner::ObjectStrategy strategy, uint64_t alignment);
+struct PlanMemoryOptions {
+  MemoryMode mode = MemoryMode::shared_objects;
+  std::string strategy = "best";  // one of the mode's; not looked at in mode naive
+  std::chrono::milliseconds search_budget{0};
+};
+
+// Validated before it is returned. Error(invalid_argument) for a strategy that the mode does not have.
+MemoryPlan plan_memory(const Program& program, const PlanMemoryOptions& options, const MemoryRules& rules);
+
+// What the planner takes for these records: sizes of objects, or of tensors in an arena, on the device.
+planner::PlanOptions object_plan_options(const UsageRecords& usage, const MemoryRules& rules);
+OffsetProblem arena_problem(const UsageRecords& usage, const MemoryRules& rules);
 
 // One line per object: what `vellum inspect --stage plan` prints.
 std::string to_text(const MemoryPlan& plan, const Program& program);

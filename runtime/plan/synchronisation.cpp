@@ -1,31 +1,34 @@
 #include "plan/synchronisation.hpp"
 
-#include <set>
+#include <algorithm>
 
 namespace vellum {
 namespace {
 
-// What a tensor's bytes lie in: a shared object, or memory of its own (inputs, outputs, weights).
-struct Resource {
-  bool shared;
-  uint32_t index;
-  auto operator<=>(const Resource&) const = default;
+// Where a tensor's bytes lie: in an arena, or in memory of its own (inputs, outputs, weights).
+struct Region {
+  bool planned;
+  uint32_t index;  // of the arena, or the tensor
+  uint64_t begin, end;
+
+  bool meets(const Region& other) const {
+    return planned == other.planned && index == other.index && begin < other.end && other.begin < end;
+  }
 };
 
 class HazardTracker {
  public:
   HazardTracker(const Program& program, const MemoryPlan& plan) : program_(program), plan_(plan) {}
 
-  Resource resource(TensorId id) const {
-    return plan_.object_of[id] != kNoObject ? Resource{true, plan_.object_of[id]} : Resource{false, program_.root(id)};
-  }
   bool needs_barrier(TensorId id, Access access) const {
-    const Resource r = resource(id);
-    return written_.count(r) || (access != Access::read && read_.count(r));
+    const Region r = region(id);
+    const auto meets = [&](const Region& other) { return r.meets(other); };
+    return std::any_of(written_.begin(), written_.end(), meets) ||
+           (access != Access::read && std::any_of(read_.begin(), read_.end(), meets));
   }
   void note(TensorId id, Access access) {
-    if (access != Access::write) read_.insert(resource(id));
-    if (access != Access::read) written_.insert(resource(id));
+    if (access != Access::write) read_.push_back(region(id));
+    if (access != Access::read) written_.push_back(region(id));
   }
   void clear() {
     read_.clear();
@@ -33,9 +36,16 @@ class HazardTracker {
   }
 
  private:
+  Region region(TensorId id) const {
+    const uint32_t index = plan_.object_of[id];
+    if (index == kNoObject) return {false, program_.root(id), 0, 1};
+    const SharedObject& object = plan_.objects[index];
+    return {true, object.place.arena, object.place.offset, object.place.offset + object.need.bytes};
+  }
+
   const Program& program_;
   const MemoryPlan& plan_;
-  std::set<Resource> read_, written_;
+  std::vector<Region> read_, written_;
 };
 
 }  // namespace

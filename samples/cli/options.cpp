@@ -39,10 +39,14 @@ void add_options(CLI::App& command, Options& options, const std::string& strateg
   add("--storage", options.storage, "auto, image2d, image3d or buffer: what holds intermediate tensors")
       ->check(CLI::IsMember({"auto", "image2d", "image3d", "buffer"}))
       ->capture_default_str();
-  add("--memory", options.memory, "shared-objects or naive (no sharing, to compare)")
-      ->check(CLI::IsMember({"shared-objects", "naive"}))
+  add("--memory", options.memory,
+      "shared-objects, offsets (tensors over one another in one arena) or naive (to compare)")
+      ->check(CLI::IsMember({"shared-objects", "offsets", "naive"}))
       ->capture_default_str();
   add("--strategy", options.strategy, strategies)->capture_default_str();
+  add("--search-ms", options.search_ms, "milliseconds to search for a smaller memory plan; 0: none")
+      ->check(CLI::Range(0u, 3'600'000u))
+      ->capture_default_str();
   add("--shape", options.shapes,
       "NAME=1x3x224x224: shape of an input that the model leaves open; repeatable");
   add("--submit", options.tasks_per_submit, "submit every N tasks; 0: the whole network at once")
@@ -77,7 +81,10 @@ SessionOptions session_options(const Options& options) {
                     : options.storage == "image3d" ? StorageChoice::image3d
                     : options.storage == "buffer"  ? StorageChoice::buffer
                                                    : StorageChoice::automatic;
-  session.memory = options.memory == "naive" ? MemoryMode::naive : MemoryMode::shared_objects;
+  session.memory = options.memory == "naive"     ? MemoryMode::naive
+                   : options.memory == "offsets" ? MemoryMode::offsets
+                                                 : MemoryMode::shared_objects;
+  session.search_ms = options.search_ms;
   session.strategy = options.strategy;
   session.input_shapes = input_shapes(options);
   session.tasks_per_submit = options.tasks_per_submit;

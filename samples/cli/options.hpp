@@ -25,6 +25,7 @@ struct Options {
   std::string cache;  // empty: nothing is kept
   std::vector<std::string> shapes;
   uint32_t tasks_per_submit = 0;
+  uint32_t search_ms = 100;
   bool validation = false;
   bool json = false;
 };

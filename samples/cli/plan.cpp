@@ -29,7 +29,6 @@ struct Arguments {
   std::string csv;
   std::string svg;
   uint64_t alignment = 0;  // 0: by default
-  uint64_t budget_ms = 1000;
   uint64_t target = 0;
 };
 
@@ -42,7 +41,7 @@ struct Planned {
 planner::PlanOptions plan_options(const Arguments& arguments, uint64_t default_alignment) {
   planner::PlanOptions options;
   options.alignment = arguments.alignment ? arguments.alignment : default_alignment;
-  options.search_budget = std::chrono::milliseconds(arguments.budget_ms);
+  options.search_budget = std::chrono::milliseconds(arguments.options.search_ms);
   options.target_bytes = arguments.target;
   return options;
 }
@@ -78,10 +77,9 @@ Planned plan_model(const Arguments& arguments) {
   const bool offsets = arguments.mode == "offsets" ||
                        (arguments.mode.empty() && has_strategy(planner::PlanMode::offsets, strategy));
 
-  std::vector<planner::TensorUsageRecord> bytes = usage.records;
-  for (planner::TensorUsageRecord& record : bytes)
-    record.size = planner::Bytes{planner::byte_size(record.size)};
-  const planner::PlanOptions object_options = plan_options(arguments, usage.object_alignment);
+  const std::vector<planner::TensorUsageRecord>& bytes = usage.arena_records;
+  planner::PlanOptions object_options = plan_options(arguments, 1);
+  object_options.object_bytes = usage.object_bytes;
   const planner::PlanOptions offset_options = plan_options(arguments, usage.offset_alignment);
   // Also where the name is nobody's: then the report refuses it with the list of names.
   planner::PlanReport report;
@@ -91,7 +89,8 @@ Planned plan_model(const Arguments& arguments) {
   if (offsets) arena = planner::make_plan_report(bytes, strategy, planner::PlanMode::offsets, offset_options);
   report.record_count = usage.records.size();
   report.plans.insert(report.plans.end(), arena.plans.begin(), arena.plans.end());
-  report.naive_bytes = planner::naive_bytes(usage.records, objects ? object_options : offset_options);
+  report.naive_bytes = objects ? planner::naive_bytes(usage.records, object_options)
+                               : planner::naive_bytes(bytes, offset_options);
   report.objects_lower_bound = planner::objects_lower_bound(usage.records, object_options);
   report.offsets_lower_bound = planner::offsets_lower_bound(bytes, offset_options);
   return {usage.tensors, objects ? usage.records : bytes, std::move(report)};
@@ -143,9 +142,10 @@ Command add_plan(CLI::App& app) {
                    "bytes, a power of two; default: the device's, or 1 with --records")
       ->check(CLI::PositiveNumber);
   command
-      ->add_option("--budget", arguments->budget_ms,
-                   "milliseconds that exact and best may search in each mode; 0: none, as in sessions")
-      ->check(CLI::Range(uint64_t{0}, uint64_t{3'600'000}))
+      ->add_option(
+          "--budget", arguments->options.search_ms,
+          "milliseconds that exact and best may search in each mode, as --search-ms of sessions; 0: none")
+      ->check(CLI::Range(0u, 3'600'000u))
       ->capture_default_str();
   command->add_option("--target", arguments->target,
                       "stop the search once the total is at or below these bytes");

@@ -178,11 +178,20 @@ TEST_F(Api, PlanningSeesTheSessionsTensors) {
   const SessionOptions options{.strategy = "greedy_by_size"};
   const TensorUsage usage = tensor_usage(model, options, &device);
   EXPECT_EQ(usage.tensors.size(), usage.records.size());
-  const auto plan = planner::plan_objects(usage.records, planner::ObjectStrategy::greedy_by_size,
-                                          {.alignment = usage.object_alignment});
+  planner::PlanOptions plan_options;
+  plan_options.object_bytes = usage.object_bytes;
+  const auto plan =
+      planner::plan_objects(usage.records, planner::ObjectStrategy::greedy_by_size, plan_options);
   const MemoryReport memory = Session(device, model, options).memory();
   EXPECT_EQ(plan.total_bytes, memory.planned_bytes);
   EXPECT_EQ(plan.objects.size(), memory.objects.size());
+  plan_options = {.alignment = usage.offset_alignment};
+  const auto arena =
+      planner::plan_offsets(usage.arena_records, planner::OffsetStrategy::greedy_by_size, plan_options);
+  const MemoryReport offsets =
+      Session(device, model, {.memory = MemoryMode::offsets, .strategy = "greedy_by_size"}).memory();
+  EXPECT_EQ(arena.total_bytes, offsets.planned_bytes);
+  EXPECT_EQ(offsets.objects.size(), usage.records.size());
 }
 
 TEST_F(Api, LayerTimesAreOneForEachTask) {

@@ -25,19 +25,21 @@ TEST(Memory, SharedObjectsTakeUnderAQuarterOfNaiveForBlazeFaceBack) {
   }
 }
 
-TEST(Memory, PlanLiesBetweenItsBoundAndWhatIsAllocated) {
-  for (const FetchedModel& which : small_fetched_models()) {
-    const MemoryReport report = memory_of(which, MemoryMode::shared_objects, StorageChoice::automatic);
-    EXPECT_GE(report.planned_bytes, report.lower_bound_bytes);
-    EXPECT_LE(report.planned_bytes, report.naive_bytes);
-    EXPECT_GE(report.allocated_bytes, report.planned_bytes);
-    uint64_t objects = 0;
-    for (const ObjectReport& object : report.objects) {
-      objects += object.bytes;
-      EXPECT_EQ(object.reuse_count, object.tensors.size());
+TEST(Memory, WhatIsPlannedIsAllocatedInEveryMode) {
+  for (const FetchedModel& which : small_fetched_models())
+    for (const MemoryMode mode : {MemoryMode::shared_objects, MemoryMode::naive, MemoryMode::offsets}) {
+      const MemoryReport report = memory_of(which, mode, StorageChoice::automatic);
+      EXPECT_GE(report.planned_bytes, report.lower_bound_bytes);
+      EXPECT_LE(report.planned_bytes, report.naive_bytes);
+      EXPECT_EQ(report.allocated_bytes, report.planned_bytes);
+      for (const ObjectReport& object : report.objects) EXPECT_EQ(object.reuse_count, object.tensors.size());
     }
-    EXPECT_LE(objects, report.planned_bytes);
-  }
+}
+
+TEST(Memory, OffsetsTakeNoMoreThanSharedObjects) {
+  for (const FetchedModel& which : small_fetched_models())
+    EXPECT_LE(memory_of(which, MemoryMode::offsets, StorageChoice::automatic).planned_bytes,
+              memory_of(which, MemoryMode::shared_objects, StorageChoice::automatic).planned_bytes);
 }
 
 }  // namespace

@@ -25,7 +25,9 @@ std::string choice_name(const testing::TestParamInfo<Choice>& info) {
   const auto& [model, storage, precision, memory, submit] = info.param;
   return model.name + "_" + kStorages[static_cast<int>(storage)] +
          (precision == Precision::fp16 ? "_fp16" : "_fp32") +
-         (memory == MemoryMode::naive ? "_naive" : "_shared") +
+         (memory == MemoryMode::naive     ? "_naive"
+          : memory == MemoryMode::offsets ? "_offsets"
+                                          : "_shared") +
          (submit ? "_every" + std::to_string(submit) : "_whole");
 }
 
@@ -53,7 +55,8 @@ const auto kStorageChoices =
 INSTANTIATE_TEST_SUITE_P(Fp32, Models,
                          testing::Combine(testing::ValuesIn(small_fetched_models()), kStorageChoices,
                                           testing::Values(Precision::fp32),
-                                          testing::Values(MemoryMode::shared_objects, MemoryMode::naive),
+                                          testing::Values(MemoryMode::shared_objects, MemoryMode::naive,
+                                                         MemoryMode::offsets),
                                           testing::Values(0u, 1u)),
                          choice_name);
 // How tensors are shared and submitted does not depend on the precision; one odd number of tasks per submit
@@ -81,7 +84,7 @@ std::vector<Choice> other_choices() {
     if (!full) continue;
     choices.emplace_back(model, StorageChoice::buffer, Precision::fp32, shared, 7u);
     choices.emplace_back(model, StorageChoice::image2d, Precision::fp16, MemoryMode::naive, 0u);
-    choices.emplace_back(model, StorageChoice::image3d, Precision::fp16, shared, 0u);
+    choices.emplace_back(model, StorageChoice::image3d, Precision::fp16, MemoryMode::offsets, 0u);
   }
   return choices;
 }

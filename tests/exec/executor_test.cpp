@@ -40,13 +40,14 @@ TEST(ExecutorMemory, AllThatVulkanGivesIsAccountedFor) {
   Interposer vulkan;
   const auto context = interposed_context(vulkan);
   for (const FetchedModel& model : small_fetched_models())
-    for (const MemoryMode mode : {MemoryMode::shared_objects, MemoryMode::naive})
+    for (const MemoryMode mode : {MemoryMode::shared_objects, MemoryMode::naive, MemoryMode::offsets})
       for (const StorageChoice storage :
            {StorageChoice::image2d, StorageChoice::image3d, StorageChoice::buffer}) {
         const Executor executor(context, program_of(model, *context, storage), {.memory = mode});
         const AllocatedBytes& told = executor.allocated();
         EXPECT_EQ(told.intermediates + told.weights + told.in_out, vulkan.allocated_bytes()) << model.name;
         const gpu::MemoryStatistics statistics = context->memory_statistics();
+        EXPECT_EQ(executor.plan().planned_bytes, told.intermediates) << model.name;
         EXPECT_EQ(told.intermediates, statistics.of(gpu::MemoryCategory::intermediates).bytes) << model.name;
         EXPECT_EQ(told.weights, statistics.of(gpu::MemoryCategory::weights).bytes) << model.name;
         EXPECT_LE(vulkan.allocations(), 4u)

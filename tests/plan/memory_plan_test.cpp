@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "plan/programs.hpp"
+#include "plan/synchronisation.hpp"
+#include "vellum/error.hpp"
 
 namespace vellum::test {
 namespace {
-
-using planner::ObjectStrategy;
 
 // in -> a -> b -> c -> out, all buffers of 64 elements.
 ProgramMaker chain() {
@@ -44,7 +44,7 @@ TEST(Lifetimes, AliasKeepsItsRootAlive) {
   const std::vector<Lifetime> all = lifetimes(make.program);
   EXPECT_EQ(all[root].last, 2);
   EXPECT_EQ(all[view].last, 2);
-  const MemoryPlan plan = plan_memory(make.program, MemoryMode::shared_objects, ObjectStrategy::best, 16);
+  const MemoryPlan plan = plan_memory(make.program, {}, tight_rules(16));
   EXPECT_EQ(plan.object_of[view], plan.object_of[root]);
   EXPECT_NE(plan.object_of[other], plan.object_of[root]);
 }
@@ -62,7 +62,7 @@ TEST(Lifetimes, HostCallsCountAsTasks) {
 
 TEST(MemoryPlan, ChainNeedsTwoObjects) {
   const Program program = chain().program;
-  const MemoryPlan plan = plan_memory(program, MemoryMode::shared_objects, ObjectStrategy::greedy_by_size_improved, 16);
+  const MemoryPlan plan = plan_memory(program, {.strategy = "greedy_by_size_improved"}, tight_rules(16));
   EXPECT_EQ(plan.objects.size(), 2u);
   EXPECT_EQ(plan.planned_bytes, 512u);
   EXPECT_EQ(plan.naive_bytes, 768u);
@@ -72,7 +72,7 @@ TEST(MemoryPlan, ChainNeedsTwoObjects) {
 }
 
 TEST(MemoryPlan, NaiveGivesEachTensorItsOwn) {
-  const MemoryPlan plan = plan_memory(chain().program, MemoryMode::naive, ObjectStrategy::best, 16);
+  const MemoryPlan plan = plan_memory(chain().program, {.mode = MemoryMode::naive}, tight_rules(16));
   EXPECT_EQ(plan.objects.size(), 3u);
   EXPECT_EQ(plan.planned_bytes, plan.naive_bytes);
 }
@@ -85,7 +85,7 @@ TEST(MemoryPlan, ImageCoversEveryTensorItCarries) {
   make.task({{wide, Access::read}, {pivot, Access::write}});
   make.task({{pivot, Access::read}, {tall, Access::write}});
   make.task({{tall, Access::read}});
-  const MemoryPlan plan = plan_memory(make.program, MemoryMode::shared_objects, ObjectStrategy::best, 16);
+  const MemoryPlan plan = plan_memory(make.program, {}, tight_rules(16));
   for (const SharedObject& object : plan.objects)
     for (TensorId id : object.tensors) {
       EXPECT_GE(object.extent.width, make.program.tensors[id].desc.extent().width);
@@ -101,9 +101,70 @@ TEST(MemoryPlan, BuffersAndImagesNeverShare) {
   make.task({{a, Access::read}, {b, Access::write}});
   make.task({{b, Access::read}, {c, Access::write}});
   make.task({{c, Access::read}});
-  const MemoryPlan plan = plan_memory(make.program, MemoryMode::shared_objects, ObjectStrategy::best, 16);
+  const MemoryPlan plan = plan_memory(make.program, {}, tight_rules(16));
   EXPECT_NE(plan.object_of[a], plan.object_of[b]);
   EXPECT_NE(plan.object_of[a], plan.object_of[c]);
+}
+
+// a (64 elements) dies at task 1, when c (32) and d (32) are still to come: they lie where it lay.
+TEST(MemoryPlan, OffsetsPutLaterTensorsWhereEarlierOnesLay) {
+  ProgramMaker make;
+  const TensorId a = make.tensor("a", linear(64)), b = make.tensor("b", linear(64)),
+                 c = make.tensor("c", linear(32)), d = make.tensor("d", linear(32));
+  make.task({{a, Access::write}});
+  make.task({{a, Access::read}, {b, Access::write}});
+  make.task({{b, Access::read}, {c, Access::write}});
+  make.task({{b, Access::read}, {c, Access::read}, {d, Access::write}});
+  const MemoryPlan plan = plan_memory(make.program, {.mode = MemoryMode::offsets}, tight_rules(16));
+  EXPECT_EQ(plan.objects.size(), 4u) << "each tensor has an object of its own";
+  EXPECT_EQ(plan.arenas.size(), 1u);
+  EXPECT_EQ(plan.planned_bytes, 512u);
+  EXPECT_EQ(plan.planned_bytes, plan.lower_bound_bytes);
+  EXPECT_EQ(plan.naive_bytes, 768u);
+  const auto syncs = synchronise(make.program, plan);
+  EXPECT_TRUE(syncs[2].barrier) << "c lies over a, which task 1 reads";
+}
+
+TEST(MemoryPlan, OffsetsOfImagesHaveTheDevicesSizesAndAlignment) {
+  ProgramMaker make;
+  const TensorId a = make.tensor("a", image(4, 5, 5)), b = make.tensor("b", linear(8));
+  make.task({{a, Access::write}});
+  make.task({{a, Access::read}, {b, Access::write}});
+  DeviceCaps caps;
+  caps.memory = {4, 4, 64, 16, 64};
+  caps.buffer_image_granularity = 1024;
+  const MemoryPlan plan = plan_memory(make.program, {.mode = MemoryMode::offsets}, modelled_rules(caps));
+  EXPECT_EQ(plan.objects[plan.object_of[a]].need.bytes, 1024u) << "8 x 8 texels of 16 bytes";
+  EXPECT_EQ(plan.objects[plan.object_of[b]].need.bytes, 1024u) << "nothing else may share its granule";
+  for (const SharedObject& object : plan.objects) EXPECT_EQ(object.place.offset % 1024, 0u);
+  EXPECT_EQ(plan.planned_bytes, 2048u);
+}
+
+TEST(MemoryPlan, ArenasAreSplitAtTheLimitAndByMemoryType) {
+  const std::vector<planner::TensorUsageRecord> records = {{planner::Bytes{64}, 0, 1},
+                                                           {planner::Bytes{64}, 0, 1},
+                                                           {planner::Bytes{64}, 0, 1},
+                                                           {planner::Bytes{64}, 2, 2}};
+  std::vector<MemoryNeed> needs(4, MemoryNeed{64, 16, 1});
+  MemoryRules rules = tight_rules(16);
+  rules.max_allocation_bytes = 128;
+  const auto place = [&] {
+    return place_by_lifetime(records, needs, rules, planner::OffsetStrategy::greedy_by_size, {});
+  };
+  Placement placement = place();
+  EXPECT_EQ(placement.arenas.size(), 2u);
+  EXPECT_EQ(placement.total_bytes(), 192u);
+  for (const PlannedArena& arena : placement.arenas) EXPECT_LE(arena.bytes, 128u);
+  needs[0].memory_types = 2;
+  rules.max_allocation_bytes = 1024;
+  placement = place();
+  EXPECT_EQ(placement.arenas.size(), 2u);
+  EXPECT_NE(placement.places[0].arena, placement.places[1].arena);
+  placement = place_side_by_side(needs, rules);
+  EXPECT_EQ(placement.total_bytes(), 256u);
+  EXPECT_NE(placement.places[0].arena, placement.places[1].arena);
+  needs[2].bytes = 2048;
+  EXPECT_THROW(place(), Error);
 }
 
 }  // namespace

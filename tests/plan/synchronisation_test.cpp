@@ -8,7 +8,7 @@ namespace vellum::test {
 namespace {
 
 std::vector<TaskSync> synchronise_naive(const Program& program) {
-  return synchronise(program, plan_memory(program, MemoryMode::naive, planner::ObjectStrategy::naive, 16));
+  return synchronise(program, plan_memory(program, {.mode = MemoryMode::naive}, tight_rules(16)));
 }
 
 TEST(Synchronisation, ReadAfterWriteWaits) {
@@ -37,12 +37,13 @@ TEST(Synchronisation, IndependentTasksRunTogether) {
 
 TEST(Synchronisation, WriteAfterReadOfASharedObjectWaits) {
   ProgramMaker make;
-  const TensorId a = make.tensor("a", linear(4)), b = make.tensor("b", linear(4)), c = make.tensor("c", linear(4));
+  const TensorId a = make.tensor("a", linear(4)), b = make.tensor("b", linear(4)),
+                 c = make.tensor("c", linear(4));
   make.task({{a, Access::write}});
   make.task({{a, Access::read}, {b, Access::write}});
   make.task({{c, Access::write}});  // c takes a's object: it must wait for task 1's read
   make.task({{b, Access::read}, {c, Access::read}});
-  const MemoryPlan plan = plan_memory(make.program, MemoryMode::shared_objects, planner::ObjectStrategy::best, 16);
+  const MemoryPlan plan = plan_memory(make.program, {}, tight_rules(16));
   ASSERT_EQ(plan.object_of[a], plan.object_of[c]);
   EXPECT_TRUE(synchronise(make.program, plan)[2].barrier);
   EXPECT_FALSE(synchronise_naive(make.program)[2].barrier) << "with objects of their own nothing is shared";
@@ -61,7 +62,8 @@ TEST(Synchronisation, ImageIsDiscardedWhereATensorBegins) {
 
 TEST(Synchronisation, HostCallSettlesEverything) {
   ProgramMaker make;
-  const TensorId a = make.tensor("a", linear(4)), b = make.tensor("b", linear(4)), c = make.tensor("c", linear(4));
+  const TensorId a = make.tensor("a", linear(4)), b = make.tensor("b", linear(4)),
+                 c = make.tensor("c", linear(4));
   make.task({{a, Access::write}});
   make.host_task({a}, {b});
   make.task({{a, Access::read}, {b, Access::read}, {c, Access::write}});

@@ -1,8 +1,9 @@
-// What memory planning sees of a model, without loading it onto a device. plan_objects() and plan_offsets() of
-// vellum/planner/plan.hpp take it from there.
+// What memory planning sees of a model, without loading it onto a device. plan_objects() and plan_offsets()
+// of vellum/planner/plan.hpp take it from there.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,12 +16,17 @@ struct TensorUsage {
   std::vector<std::string> tensors;  // a name per record
   // Intermediate and workspace tensors: bytes where a buffer holds them, else texels.
   std::vector<planner::TensorUsageRecord> records;
-  uint64_t object_alignment = 1;  // bytes: what sessions round shared buffers up to
-  uint64_t offset_alignment = 1;  // bytes: where the device lets a storage buffer begin inside another
+  // Bytes of an image or buffer of that size on the device: PlanOptions::object_bytes.
+  std::function<uint64_t(const planner::Size&)> object_bytes;
+  // The same tensors as they lie in an arena: bytes, padding of the device included, and the alignment of
+  // offsets.
+  std::vector<planner::TensorUsageRecord> arena_records;
+  uint64_t offset_alignment = 1;
 };
 
-// The tensor usage records of the program that a session with these options runs (memory mode, strategy and submits
-// do not matter). Without a device its limits are those of the Android Baseline 2022 profile.
+// The tensor usage records of the program that a session with these options runs (memory mode, strategy and
+// submits do not matter). Sizes on the device are its own answers; without a device they are modelled, and
+// its limits are those of the Android Baseline 2022 profile.
 VELLUM_API TensorUsage tensor_usage(const Model& model, const SessionOptions& options = {},
                                     const Device* device = nullptr);
 

@@ -122,7 +122,11 @@ typedef enum vellum_storage {
   VELLUM_STORAGE_IMAGE3D = 2,
   VELLUM_STORAGE_BUFFER = 3
 } vellum_storage;
-typedef enum vellum_memory { VELLUM_MEMORY_SHARED_OBJECTS = 0, VELLUM_MEMORY_NAIVE = 1 } vellum_memory;
+typedef enum vellum_memory {
+  VELLUM_MEMORY_SHARED_OBJECTS = 0,
+  VELLUM_MEMORY_NAIVE = 1,
+  VELLUM_MEMORY_OFFSETS = 2 /* an object for each tensor, over one another in one arena */
+} vellum_memory;
 
 /* The shape of an input whose dimensions the model leaves open, or another than it names. */
 typedef struct vellum_input_shape {
@@ -143,6 +147,7 @@ typedef struct vellum_session_options {
   uint32_t tasks_per_submit;   /* 0: one submit for the whole network; N: one for every N tasks */
   int32_t profile;             /* not 0: GPU timestamps, for vellum_session_layer() */
   uint32_t cached_shapes;      /* for how many combinations of input shapes a session stays ready; at least 1 */
+  uint32_t search_ms;          /* milliseconds to search for a smaller plan; 0: no search */
 } vellum_session_options;
 
 /* The defaults. */

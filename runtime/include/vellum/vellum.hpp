@@ -123,8 +123,10 @@ struct SessionOptions {
   Precision precision = Precision::fp32;
   StorageChoice storage = StorageChoice::automatic;
   MemoryMode memory = MemoryMode::shared_objects;
-  // How tensors are assigned to shared objects: a strategy name of the planner, see docs/planner.md.
+  // How tensors are assigned to memory: a strategy name of the planner, see docs/planner.md.
   std::string strategy = "best";
+  // Milliseconds that the strategies `best` and `exact` may search for a smaller plan; 0: no search.
+  uint32_t search_ms = 100;
   // Of inputs that the model leaves open, or another batch. A session whose inputs all have a shape is made
   // ready at once, any other at the first run with the shapes of what was set.
   InputShapes input_shapes;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -45,6 +46,9 @@ struct PlanOptions {
   // on any.
   std::chrono::milliseconds search_budget{0};
   uint64_t target_bytes = 0;  // the search ends once the total is at or below this
+  // Bytes of memory that a buffer or texture of this size takes on the device, padding included; must not
+  // fall as a dimension grows. Null: byte_size(). Rounded up to the alignment either way.
+  std::function<uint64_t(const Size&)> object_bytes;
 };
 
 enum class ObjectStrategy {
