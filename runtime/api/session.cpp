@@ -37,7 +37,9 @@ ObjectReport object_report(const SharedObject& object, const Program& program, u
   ObjectReport report;
   report.id = id;
   report.kind = name(object.kind);
-  report.bytes = object.bytes;
+  report.bytes = object.need.bytes;
+  report.arena = object.place.arena;
+  report.arena_offset = object.place.offset;
   if (object.kind != Storage::buffer) {
     report.extent = {object.extent.width, object.extent.height, object.extent.depth};
     report.format = object.element == ElementType::f16 ? "rgba16f" : "rgba32f";
@@ -284,7 +286,9 @@ MemoryReport Session::memory() const {
     if (!impl_->active()) return MemoryReport();
     const MemoryPlan& plan = impl_->ready().plan();
     MemoryReport report;
+    report.mode = name(plan.mode);
     report.strategy = plan.strategy;
+    for (const PlannedArena& arena : plan.arenas) report.arenas.push_back(arena.bytes);
     for (const SharedObject& object : plan.objects)
       report.objects.push_back(
           object_report(object, impl_->ready().program(), static_cast<uint32_t>(report.objects.size())));

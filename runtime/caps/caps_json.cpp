@@ -13,10 +13,11 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 constexpr const char* kVersionKey = "vellum_caps";
 constexpr const char* kTypes[] = {"other", "integrated GPU", "discrete GPU", "virtual GPU", "CPU"};
 constexpr size_t kMostBytes = 1 << 20;
+constexpr uint64_t kMostAlignment = uint64_t{1} << 30;  // what is rounded up to it stays far from overflow
 
 // The one list of fields, for writing and reading.
 template <typename Caps, typename Visit>
@@ -58,6 +59,11 @@ void visit_fields(Caps& caps, Visit visit) {
   VELLUM_FIELD(rgba16f_images);
   VELLUM_FIELD(prefers_images);
   VELLUM_FIELD(reads_images_as_storage);
+  VELLUM_FIELD(memory.block_width);
+  VELLUM_FIELD(memory.block_height);
+  VELLUM_FIELD(memory.row_alignment);
+  VELLUM_FIELD(memory.image_alignment);
+  VELLUM_FIELD(memory.buffer_alignment);
 #undef VELLUM_FIELD
 }
 
@@ -108,12 +114,18 @@ void read(const json& from, std::array<T, N>& values) {
 // What the planner divides by or rounds up to.
 void check_ranges(const DeviceCaps& caps, const std::string& source) {
   const auto power_of_two = [&](const char* name, uint64_t value) {
-    if (value == 0 || (value & (value - 1)) != 0)
-      refuse(source, std::string("'") + name + "' is no power of two");
+    if (value == 0 || (value & (value - 1)) != 0 || value > kMostAlignment)
+      refuse(source,
+             std::string("'") + name + "' is no power of two up to " + std::to_string(kMostAlignment));
   };
   power_of_two("min_storage_buffer_offset_alignment", caps.min_storage_buffer_offset_alignment);
   power_of_two("non_coherent_atom_size", caps.non_coherent_atom_size);
   power_of_two("buffer_image_granularity", caps.buffer_image_granularity);
+  power_of_two("memory.block_width", caps.memory.block_width);
+  power_of_two("memory.block_height", caps.memory.block_height);
+  power_of_two("memory.row_alignment", caps.memory.row_alignment);
+  power_of_two("memory.image_alignment", caps.memory.image_alignment);
+  power_of_two("memory.buffer_alignment", caps.memory.buffer_alignment);
   const auto at_least_one = [&](const char* name, uint64_t value) {
     if (value == 0) refuse(source, std::string("'") + name + "' is 0");
   };
@@ -146,7 +158,8 @@ DeviceCaps caps_from_json(std::string_view text, const std::string& source) {
   if (document[kVersionKey] != kVersion)
     refuse(source, "is of version " +
                        document[kVersionKey].dump(-1, ' ', true, json::error_handler_t::replace) +
-                       " of caps files, this is version " + std::to_string(kVersion));
+                       " of caps files, but this Vellum reads version " + std::to_string(kVersion) +
+                       "; `vellum devices --save-caps FILE` on the device writes it anew");
   DeviceCaps caps;
   std::set<std::string> known{kVersionKey};
   visit_fields(caps, [&](const char* name, auto& value) {

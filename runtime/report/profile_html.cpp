@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "platform/sha256.hpp"
+#include "report/arena_view.hpp"
 #include "vellum/error.hpp"
 #include "vellum/report.hpp"
 
@@ -33,7 +34,7 @@ std::string joined(const auto& dimensions) {
 }
 
 std::string object_label(const ObjectReport& object) {
-  if (object.kind == "buffer") return object.kind;
+  if (object.kind == "buffer" || object.kind == "arena") return object.kind;
   const size_t rank = object.kind == "image3d" ? 3 : 2;
   return object.kind + " " + joined(std::span(object.extent).first(rank)) + " " + object.format;
 }
@@ -59,7 +60,8 @@ json tasks_json(const std::vector<LayerTime>& layers) {
 }
 
 // Objects one above the other; a tensor's address is its object's and its place in it.
-json memory_json(const MemoryReport& memory) {
+json memory_json(const MemoryReport& report) {
+  const MemoryReport memory = with_arenas_as_objects(report);
   json objects = json::array(), tensors = json::array();
   std::vector<uint64_t> bases;
   uint64_t base = 0;
@@ -73,9 +75,6 @@ json memory_json(const MemoryReport& memory) {
     base += object.bytes;
   }
   for (const TensorReport& tensor : memory.tensors) {
-    if (tensor.object >= bases.size() || tensor.first_task < 0 || tensor.last_task < tensor.first_task)
-      throw Error(ErrorCode::invalid_argument,
-                  "the report's tensor '" + tensor.name + "' has no object or no lifetime");
     tensors.push_back({{"name", tensor.name},
                        {"short", last_parts(tensor.name)},
                        {"op", tensor.op},
@@ -154,6 +153,7 @@ std::string profile_html(const ProfileReport& report) {
   json document = memory_json(report.memory);
   document["model"] = report.model;
   document["subtitle"] = report.subtitle;
+  document["places"] = report.memory.mode == "offsets" ? "arenas" : "shared objects";
   document["tasks"] = tasks_json(report.layers);
   document["categories"] = categories_json(report.memory);
   document["totals"] = {{"naive", report.memory.naive_bytes},

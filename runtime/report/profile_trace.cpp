@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "report/arena_view.hpp"
 #include "vellum/error.hpp"
 #include "vellum/report.hpp"
 
@@ -158,19 +159,19 @@ void add_live_bytes(json& events, const MemoryReport& memory, const std::vector<
 
 std::string profile_trace(const ProfileReport& report) {
   const std::vector<LayerTime>& run = report.run.empty() ? report.layers : report.run;
-  for (const TensorReport& tensor : report.memory.tensors)
-    if (tensor.object >= report.memory.objects.size() || tensor.first_task < 0 ||
-        tensor.last_task < tensor.first_task || static_cast<size_t>(tensor.last_task) >= run.size())
+  const MemoryReport memory = with_arenas_as_objects(report.memory);
+  for (const TensorReport& tensor : memory.tensors)
+    if (static_cast<size_t>(tensor.last_task) >= run.size())
       throw Error(ErrorCode::invalid_argument,
-                  "the report's tensor '" + tensor.name + "' has no object or lives beyond the tasks");
+                  "the report's tensor '" + tensor.name + "' lives beyond the tasks");
   const std::vector<Span> tasks = task_spans(run, run.size());
   json events = json::array();
   add_queue(events, run, tasks);
-  events.push_back(metadata("process_name", kObjects, 0, "shared objects"));
-  const std::vector<Span> lives = lifetimes(report.memory, tasks);
-  for (size_t object = 0; object < report.memory.objects.size(); ++object)
-    add_object(events, report.memory, object, lives);
-  add_live_bytes(events, report.memory, tasks);
+  events.push_back(
+      metadata("process_name", kObjects, 0, memory.mode == "offsets" ? "arenas" : "shared objects"));
+  const std::vector<Span> lives = lifetimes(memory, tasks);
+  for (size_t object = 0; object < memory.objects.size(); ++object) add_object(events, memory, object, lives);
+  add_live_bytes(events, memory, tasks);
   const json document{{"traceEvents", std::move(events)},
                       {"displayTimeUnit", "ms"},
                       {"otherData", {{"model", report.model}, {"about", report.subtitle}}}};

@@ -78,6 +78,8 @@ nlohmann::json to_json(const MemoryReport& memory, const std::vector<LayerTime>&
                        {"extent", extent_json(object)},
                        {"format", object.format},
                        {"bytes", object.bytes},
+                       {"arena", object.arena},
+                       {"offset", object.arena_offset},
                        {"reuse_count", object.reuse_count},
                        {"tensors", object.tensors}});
   nlohmann::json times = nlohmann::json::array();
@@ -88,6 +90,7 @@ nlohmann::json to_json(const MemoryReport& memory, const std::vector<LayerTime>&
                      {"storage", layer.storage},
                      {"gpu_ms", milliseconds_json(layer.gpu_ms)}});
   return {{"device", device},
+          {"mode", memory.mode},
           {"strategy", memory.strategy},
           {"objects", objects},
           {"naive_bytes", memory.naive_bytes},
@@ -139,7 +142,7 @@ std::string totals(const MemoryReport& memory) {
   };
   table.row({grouped(memory.naive_bytes), "naive: every intermediate tensor on its own"});
   table.row(
-      {grouped(memory.lower_bound_bytes), "lower bound of shared objects" + share(memory.lower_bound_bytes)});
+      {grouped(memory.lower_bound_bytes), "lower bound of " + memory.mode + share(memory.lower_bound_bytes)});
   table.row({grouped(memory.planned_bytes), "planned, " + memory.strategy + share(memory.planned_bytes)});
   table.row({grouped(memory.allocated_bytes),
              "allocated from Vulkan for intermediates" + share(memory.allocated_bytes)});

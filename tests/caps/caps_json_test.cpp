@@ -18,6 +18,7 @@ TEST(CapsJson, WhatIsWrittenIsReadBack) {
   caps.timestamp_period_ns = 52.083f;
   caps.unified_memory = true;
   caps.prefers_images = false;
+  caps.memory = {2, 8, 32, 65536, 512};
   const std::string text = to_json(caps);
   const DeviceCaps read = caps_from_json(text, "caps.json");
   EXPECT_EQ(to_json(read), text);
@@ -29,6 +30,8 @@ TEST(CapsJson, WhatIsWrittenIsReadBack) {
   EXPECT_EQ(read.timestamp_period_ns, caps.timestamp_period_ns);
   EXPECT_TRUE(read.unified_memory);
   EXPECT_FALSE(read.prefers_images);
+  EXPECT_EQ(read.memory.block_height, 8u);
+  EXPECT_EQ(read.memory.image_alignment, 65536u);
 }
 
 TEST(CapsJson, DamagedFilesAreRefused) {
@@ -39,8 +42,24 @@ TEST(CapsJson, DamagedFilesAreRefused) {
   caps.buffer_image_granularity = 3;
   EXPECT_THROW(caps_from_json(to_json(caps), "odd.json"), Error);
   caps = {};
+  caps.memory.image_alignment = uint64_t{1} << 40;
+  EXPECT_THROW(caps_from_json(to_json(caps), "huge.json"), Error) << "rounding up to it could overflow";
+  caps = {};
   caps.max_allocation_bytes = 0;
   EXPECT_THROW(caps_from_json(to_json(caps), "zero.json"), Error);
+}
+
+// Version 1 did not say what images take in memory.
+TEST(CapsJson, OlderVersionsAreRefusedWithTheWayOut) {
+  std::string text = to_json(DeviceCaps{});
+  text.replace(text.find("\"vellum_caps\": 2"), 16, "\"vellum_caps\": 1");
+  try {
+    caps_from_json(text, "old.json");
+    FAIL() << "was read";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("version 1"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("--save-caps"), std::string::npos) << error.what();
+  }
 }
 
 }  // namespace

@@ -46,6 +46,36 @@ TEST(ProfilePage, DataSayWhereEachTensorLies) {
   EXPECT_EQ(data["totals"]["planned"], report.memory.planned_bytes);
 }
 
+// Two images of an arena over a third one that begins where both are dead.
+ProfileReport offsets_profile() {
+  ProfileReport report = large_profile(3);
+  MemoryReport& memory = report.memory;
+  memory.mode = "offsets";
+  memory.arenas = {256, 8192};
+  memory.objects.resize(3);
+  for (ObjectReport& object : memory.objects) object.arena = 1;
+  memory.objects[1].arena_offset = 4096;
+  return report;
+}
+
+TEST(ProfilePage, OffsetsLieInTheirArenas) {
+  const json data = json::parse(between(profile_html(offsets_profile()), "id=\"data\">", "</script>"));
+  ASSERT_EQ(data["objects"].size(), 2u) << "the arenas";
+  EXPECT_EQ(data["objects"][1]["reuse"], 3);
+  EXPECT_EQ(data["objects"][1]["base"], 256);
+  EXPECT_EQ(data["tensors"][0]["address"], 256);
+  EXPECT_EQ(data["tensors"][1]["address"], 256 + 4096);
+  EXPECT_EQ(data["tensors"][2]["address"], 256);
+  EXPECT_EQ(data["tensors"][1]["object"], 1);
+}
+
+TEST(ProfilePage, ObjectsOutsideOfArenasAreRefused) {
+  ProfileReport report = offsets_profile();
+  report.memory.objects[2].arena = 2;
+  EXPECT_THROW(profile_html(report), Error);
+  EXPECT_THROW(profile_trace(report), Error);
+}
+
 TEST(ProfilePage, LoadsNothing) {
   const std::string page = profile_html(large_profile(3));
   for (const char* way : {"http:", "https:", "src=", "url(", "@import", "fetch(", "import("})

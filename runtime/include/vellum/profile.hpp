@@ -8,35 +8,41 @@
 
 namespace vellum {
 
-// One device image or buffer that intermediate tensors share.
+// One device image or buffer. In memory mode `offsets` it is one tensor's own, over others in the same arena;
+// else intermediate tensors share it.
 struct ObjectReport {
   uint32_t id = 0;
-  std::string kind;                      // "image2d", "image3d", "buffer"
-  std::array<uint32_t, 3> extent{};      // texels: width, height, depth; images only
-  std::string format;                    // "rgba32f", "rgba16f"; empty for buffers
-  uint64_t bytes = 0;                    // without padding of the device
-  uint32_t reuse_count = 0;              // tensors that it carries in one inference
-  std::vector<std::string> tensors;      // in order of first use
+  std::string kind;                  // "image2d", "image3d", "buffer"
+  std::array<uint32_t, 3> extent{};  // texels: width, height, depth; images only
+  std::string format;                // "rgba32f", "rgba16f"; empty for buffers
+  uint64_t bytes = 0;                // of device memory, its padding included
+  uint32_t arena = 0;                // index into MemoryReport::arenas
+  uint64_t arena_offset = 0;         // bytes from the begin of that arena
+  uint32_t reuse_count = 0;          // tensors that it carries in one inference
+  std::vector<std::string> tensors;  // in order of first use
 };
 
-// One intermediate or workspace tensor, and where its memory lies. Tasks count as Session::layer_times() does.
+// One intermediate or workspace tensor, and where its memory lies. Tasks count as Session::layer_times()
+// does.
 struct TensorReport {
-  std::string name, op;              // op: operator type of the task that writes it first
-  std::string role;                  // "intermediate", "workspace"
+  std::string name, op;  // op: operator type of the task that writes it first
+  std::string role;      // "intermediate", "workspace"
   std::vector<int64_t> shape;
-  uint32_t object = 0;               // index into MemoryReport::objects
-  uint64_t offset = 0;               // bytes from the begin of that object
+  uint32_t object = 0;                    // index into MemoryReport::objects
+  uint64_t offset = 0;                    // bytes from the begin of that object
   int64_t first_task = 0, last_task = 0;  // both inclusive
-  uint64_t bytes = 0;                // without padding of the device
+  uint64_t bytes = 0;                     // without padding of the device
 };
 
 struct MemoryReport {
   std::vector<ObjectReport> objects;
   std::vector<TensorReport> tensors;
+  std::vector<uint64_t> arenas;  // bytes of each allocation that objects lie in
+  std::string mode;              // "shared-objects", "offsets", "naive"
   std::string strategy;
-  uint64_t naive_bytes = 0;         // every intermediate tensor in an object of its own
-  uint64_t planned_bytes = 0;       // sum over the objects
-  uint64_t lower_bound_bytes = 0;   // no plan of shared objects can be smaller
+  uint64_t naive_bytes = 0;         // every intermediate tensor in memory of its own
+  uint64_t planned_bytes = 0;       // sum over the arenas
+  uint64_t lower_bound_bytes = 0;   // no plan of this mode can be smaller
   uint64_t allocated_bytes = 0;     // for intermediates, as passed to vkAllocateMemory
   uint64_t weights_bytes = 0;       // likewise, for weights
   uint64_t peak_weights_bytes = 0;  // most of them at any time
@@ -44,13 +50,13 @@ struct MemoryReport {
 };
 
 struct LayerTime {
-  std::string name;    // of the node
-  std::string op;      // operator type; "Convert" for a change of layout
-  std::string shader;  // empty: ran on the host
-  std::string storage;  // of what it writes: "image2d", "image3d", "buffer"
+  std::string name;                      // of the node
+  std::string op;                        // operator type; "Convert" for a change of layout
+  std::string shader;                    // empty: ran on the host
+  std::string storage;                   // of what it writes: "image2d", "image3d", "buffer"
   std::array<uint32_t, 3> workgroups{};  // dispatched; 0 on the host
-  double gpu_ms = 0;   // NaN where the device has no timestamps, and for host calls
-  double begin_ms = 0; // when it began, after the begin of the first task; NaN likewise
+  double gpu_ms = 0;                     // NaN where the device has no timestamps, and for host calls
+  double begin_ms = 0;                   // when it began, after the begin of the first task; NaN likewise
 };
 
 }  // namespace vellum

@@ -215,21 +215,21 @@ VELLUM_API vellum_status vellum_session_get_output(const vellum_session* session
 /* Bytes. */
 typedef struct vellum_memory_report {
   size_t object_count;
-  uint64_t naive_bytes;       /* every intermediate tensor in an object of its own */
-  uint64_t planned_bytes;     /* sum over the objects */
-  uint64_t lower_bound_bytes; /* no plan of shared objects can be smaller */
+  uint64_t naive_bytes;       /* every intermediate tensor in memory of its own */
+  uint64_t planned_bytes;     /* of all allocations that objects lie in */
+  uint64_t lower_bound_bytes; /* no plan of this mode can be smaller */
   uint64_t allocated_bytes;   /* for intermediates, as passed to vkAllocateMemory */
   uint64_t weights_bytes;     /* likewise, for weights */
   uint64_t in_out_bytes;      /* likewise, for inputs and outputs */
 } vellum_memory_report;
 
-/* One device image or buffer that intermediate tensors share. The strings live until the next run or prepare. */
+/* One device image or buffer that intermediate tensors share (VELLUM_MEMORY_OFFSETS: that is one tensor's own). The strings live until the next run or prepare. */
 typedef struct vellum_object_report {
   const char* kind;           /* "image2d", "image3d", "buffer" */
   const char* format;         /* "rgba32f", "rgba16f"; empty for buffers */
   uint32_t extent[3];         /* texels: width, height, depth; images only */
   uint32_t reuse_count;       /* tensors that it carries in one inference */
-  uint64_t bytes;             /* without padding of the device */
+  uint64_t bytes;             /* of device memory, its padding included */
   const char* const* tensors; /* reuse_count names, in order of first use */
 } vellum_object_report;
 

@@ -14,7 +14,7 @@ function figures() {
     [bytes(naive), "naive: each tensor on its own"],
     [bytes(bound), planned === bound ? "lower bound: the plan is optimal" : "lower bound; the plan is " + percent(planned - bound, bound) + " above"],
     [bytes(allocated), "allocated from Vulkan for them"],
-    [data.tensors.length + " in " + data.objects.length, "tensors in shared objects"],
+    [data.tensors.length + " in " + data.objects.length, "tensors in " + data.places],
     [timed.length ? milliseconds(total) : "–", plural(data.tasks.length, "task") + (timed.length ? " on the device" : ", no timestamps")],
   ];
   byId("figures").replaceChildren(...cards.map(([value, text]) =>
