@@ -77,15 +77,18 @@ std::vector<NodeInfo> Model::nodes(const InputShapes& shapes) const {
   });
 }
 
+std::vector<std::string> graph_passes() { return pass_names(); }
+
 Program make_program(const Model& model, const DeviceCaps& caps, const SessionOptions& options) {
-  const Graph graph = optimise(model.impl()->graph, options.input_shapes);
+  const Graph graph = optimise(model.impl()->graph, options.input_shapes, options.disabled_passes);
   return lower(graph, caps, {.precision = options.precision, .storage = options.storage});
 }
 
 std::string describe(const Model& model, std::string_view stage, const SessionOptions& options,
                      const Device* device) {
   return guard([&]() -> std::string {
-    if (stage == "graph") return to_text(optimise(model.impl()->graph, options.input_shapes));
+    if (stage == "graph")
+      return to_text(optimise(model.impl()->graph, options.input_shapes, options.disabled_passes));
     const Program program =
         make_program(model, device ? device->impl()->context->caps() : DeviceCaps{}, options);
     if (stage == "program") return to_text(program);

@@ -124,6 +124,7 @@ Session::Impl::Impl(const Device& on, const Model& of, const SessionOptions& giv
     planner::offset_strategy_from_name(options.strategy);
   else
     planner::object_strategy_from_name(options.strategy);
+  check_pass_names(options.disabled_passes);
   if (options.cached_shapes == 0)
     throw Error(ErrorCode::invalid_argument,
                 "a session must stay ready for one combination of shapes at least");

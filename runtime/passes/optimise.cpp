@@ -1,37 +1,96 @@
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "passes/passes.hpp"
+#include "vellum/error.hpp"
 
 namespace vellum {
 namespace {
 
-// Normalisations, scales and shifts may follow each other in any order, each round folding one more of a
-// chain.
-void fold_linear_chains(Graph& graph) {
-  for (size_t before = SIZE_MAX; graph.nodes.size() < before;) {
-    before = graph.nodes.size();
-    fold_batch_norm(graph);
-    fold_scale(graph);
-    fuse_bias(graph);
+struct Pass {
+  std::string_view name;
+  void (*run)(Graph&);
+};
+
+constexpr Pass kDecompose{"decompose", decompose};
+constexpr Pass kRemoveIdentities{"remove_identities", remove_identities};
+constexpr Pass kMergeReshapes{"merge_reshapes", merge_reshapes};
+constexpr Pass kFuseActivationPatterns{"fuse_activation_patterns", fuse_activation_patterns};
+constexpr Pass kConcatZerosToPad{"concat_zeros_to_pad", concat_zeros_to_pad};
+constexpr Pass kFusePad{"fuse_pad", fuse_pad};
+constexpr Pass kFoldBatchNorm{"fold_batch_norm", fold_batch_norm};
+constexpr Pass kFoldScale{"fold_scale", fold_scale};
+constexpr Pass kFuseBias{"fuse_bias", fuse_bias};
+constexpr Pass kFuseResidual{"fuse_residual", fuse_residual};
+constexpr Pass kFuseActivations{"fuse_activations", fuse_activations};
+constexpr Pass kShareConstants{"share_constants", share_constants};
+constexpr Pass kRemoveDeadCode{"remove_dead_code", remove_dead_code};
+
+constexpr std::array kPasses{kDecompose,        kRemoveIdentities, kMergeReshapes,   kFuseActivationPatterns,
+                             kConcatZerosToPad, kFusePad,          kFoldBatchNorm,   kFoldScale,
+                             kFuseBias,         kFuseResidual,     kFuseActivations, kShareConstants,
+                             kRemoveDeadCode};
+
+// Runs passes on a graph, but for those that are switched off.
+class Optimiser {
+ public:
+  Optimiser(Graph& graph, std::span<const std::string> disabled) : graph_(graph), disabled_(disabled) {}
+
+  void run(const Pass& pass) {
+    if (std::find(disabled_.begin(), disabled_.end(), pass.name) == disabled_.end()) pass.run(graph_);
   }
-}
+
+  // Normalisations, scales and shifts may follow each other in any order, each round folding one more of a
+  // chain.
+  void fold_linear_chains() {
+    for (size_t before = SIZE_MAX; graph_.nodes.size() < before;) {
+      before = graph_.nodes.size();
+      run(kFoldBatchNorm);
+      run(kFoldScale);
+      run(kFuseBias);
+    }
+  }
+
+ private:
+  Graph& graph_;
+  std::span<const std::string> disabled_;
+};
 
 }  // namespace
 
-Graph optimise(Graph graph, const InputShapes& shapes) {
+std::vector<std::string> pass_names() {
+  std::vector<std::string> names;
+  for (const Pass& pass : kPasses) names.emplace_back(pass.name);
+  return names;
+}
+
+void check_pass_names(std::span<const std::string> names) {
+  for (const std::string& name : names) {
+    if (std::any_of(kPasses.begin(), kPasses.end(), [&](const Pass& pass) { return pass.name == name; }))
+      continue;
+    std::string known;
+    for (const Pass& pass : kPasses) known += (known.empty() ? "" : ", ") + std::string(pass.name);
+    throw Error(ErrorCode::invalid_argument, "there is no pass '" + name + "'; the passes are " + known);
+  }
+}
+
+Graph optimise(Graph graph, const InputShapes& shapes, std::span<const std::string> disabled) {
+  check_pass_names(disabled);
   infer_shapes_and_fold(graph, shapes);
-  decompose(graph);
-  remove_identities(graph);
-  merge_reshapes(graph);
-  remove_identities(graph);  // two transpositions may have cancelled out
-  fuse_activation_patterns(graph);
-  concat_zeros_to_pad(graph);
-  fuse_pad(graph);
-  fold_linear_chains(graph);
-  fuse_residual(graph);
-  fuse_activations(graph);
-  share_constants(graph);
-  remove_dead_code(graph);
+  Optimiser optimiser(graph, disabled);
+  optimiser.run(kDecompose);
+  optimiser.run(kRemoveIdentities);
+  optimiser.run(kMergeReshapes);
+  optimiser.run(kRemoveIdentities);  // two transpositions may have cancelled out
+  optimiser.run(kFuseActivationPatterns);
+  optimiser.run(kConcatZerosToPad);
+  optimiser.run(kFusePad);
+  optimiser.fold_linear_chains();
+  optimiser.run(kFuseResidual);
+  optimiser.run(kFuseActivations);
+  optimiser.run(kShareConstants);
+  optimiser.run(kRemoveDeadCode);
   check(graph);
   return graph;
 }

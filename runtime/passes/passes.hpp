@@ -4,7 +4,9 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "graph/graph.hpp"
 
@@ -45,7 +47,10 @@ void remove_identities(
 void share_constants(Graph& graph);   // constants that are equal become one
 void remove_dead_code(Graph& graph);  // nodes and values that reach no output
 
-// All of the above in the right order: what a session runs.
-Graph optimise(Graph graph, const InputShapes& shapes);
+// All of the above in the right order: what a session runs. Passes that `disabled` names are left out; all can
+// be but infer_shapes_and_fold. Throws Error(invalid_argument) for a name that is none of pass_names().
+Graph optimise(Graph graph, const InputShapes& shapes, std::span<const std::string> disabled = {});
+std::vector<std::string> pass_names();
+void check_pass_names(std::span<const std::string> names);
 
 }  // namespace vellum

@@ -49,6 +49,9 @@ void add_options(CLI::App& command, Options& options, const std::string& strateg
       ->capture_default_str();
   add("--shape", options.shapes,
       "NAME=1x3x224x224: shape of an input that the model leaves open; repeatable");
+  add("--disable-pass", options.disabled_passes, "leave out a pass over the graph, to compare; repeatable")
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(graph_passes()));
   add("--submit", options.tasks_per_submit, "submit every N tasks; 0: the whole network at once")
       ->capture_default_str();
   add("--limits", options.limits, "android-baseline-2022: pretend that the device has only these limits")
@@ -87,6 +90,7 @@ SessionOptions session_options(const Options& options) {
   session.search_ms = options.search_ms;
   session.strategy = options.strategy;
   session.input_shapes = input_shapes(options);
+  session.disabled_passes = options.disabled_passes;
   session.tasks_per_submit = options.tasks_per_submit;
   return session;
 }

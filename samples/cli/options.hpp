@@ -24,6 +24,7 @@ struct Options {
   std::string limits;
   std::string cache;  // empty: nothing is kept
   std::vector<std::string> shapes;
+  std::vector<std::string> disabled_passes;
   uint32_t tasks_per_submit = 0;
   uint32_t search_ms = 100;
   bool validation = false;

@@ -68,5 +68,17 @@ TEST_F(Inspect, ShowsEachStage) {
   }
 }
 
+TEST_F(Inspect, PassesCanBeSwitchedOff) {
+  const std::string model = save(small_model());
+  const auto nodes = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"inspect", model, "--stage", "graph"});
+    return run_json(options)["lines"].dump();
+  };
+  EXPECT_EQ(nodes({}).find("Relu"), std::string::npos);  // fused into the convolution
+  EXPECT_NE(nodes({"--disable-pass", "fuse_activations"}).find("Relu"), std::string::npos);
+  EXPECT_TRUE(fails({"inspect", model, "--disable-pass", "fuse_everything"}, 2, {"fuse_everything"}));
+  EXPECT_NE(run_tool({"inspect", "--help"}).out.find("fuse_activations"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace vellum::test

@@ -119,6 +119,9 @@ class VELLUM_API Model {
   std::shared_ptr<const Impl> impl_;
 };
 
+// The names of the passes that a session runs over the graph and that can be switched off, see docs/models.md.
+VELLUM_API std::vector<std::string> graph_passes();
+
 struct SessionOptions {
   Precision precision = Precision::fp32;
   StorageChoice storage = StorageChoice::automatic;
@@ -137,6 +140,8 @@ struct SessionOptions {
   uint32_t tasks_per_submit = 0;
   // GPU timestamps around every task, for layer_times().
   bool profile = false;
+  // Passes over the graph that are left out, of graph_passes(): to compare, or to work around one.
+  std::vector<std::string> disabled_passes;
 };
 
 // A model made ready on a device: planned, allocated, compiled, recorded. One thread at a time.
