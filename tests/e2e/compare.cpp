@@ -74,13 +74,14 @@ std::string mebibytes(uint64_t bytes) {
   return text;
 }
 
-int run(int runs) {
+int run(int runs, const std::string& prefix) {
   const Device device = Device::open();
   std::printf(
       "| model | format | licence | input | fp32, min | naive | planned | worst | rms | decision | fp16 |\n");
   std::printf("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
   bool agrees = true;
   for (const FetchedModel& which : fetched_models(SizeClass::large)) {
+    if (!which.name.starts_with(prefix)) continue;
     const Row row = measure(which, device, Precision::fp32, runs);
     const Row half = measure(which, device, Precision::fp16, 0);
     agrees = agrees && row.decision.empty() && half.decision.empty();
@@ -97,10 +98,10 @@ int run(int runs) {
 
 }  // namespace
 
-// compare [RUNS]: exit status 0 where all decisions are the same.
+// compare [RUNS [PREFIX]]: those cases whose names begin so; exit status 0 where all decisions are the same.
 int main(int argc, char** argv) {
   try {
-    return run(argc > 1 ? std::atoi(argv[1]) : 10);
+    return run(argc > 1 ? std::atoi(argv[1]) : 10, argc > 2 ? argv[2] : "");
   } catch (const std::exception& error) {
     std::fprintf(stderr, "compare: %s\n", error.what());
     return 1;

@@ -8,8 +8,10 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { ATTENTION_OPERATORS, runAttention } from './attention.mjs';
 import { readInputs, writeOutputs } from './command_line.mjs';
 import { importPackage, packageFile } from './packages.mjs';
+import { cutPart, planParts, readGraph } from './tflite_parts.mjs';
 
 // LiteRT.js is written for browsers: it loads its WebAssembly wrapper, a classic script that leaves a global behind,
 // through a worker's importScripts(). Node has no such function; the wrapper itself knows Node, and then wants what
@@ -41,29 +43,49 @@ async function loadLiteRt(relaxed) {
   return litert;
 }
 
-// LiteRT leaves the outputs undefined, without a word, behind a custom operator that it does not have. (Those of
-// MediaPipe's segmentation models are part of XNNPACK.)
-const UNKNOWN_OPERATORS = ['TransformTensorBilinear', 'TransformLandmarks', 'Landmarks2TransformMatrix'];
-
-async function run({ model, inputs, relaxed }) {
-  const bytes = readFileSync(model);
-  const unknown = UNKNOWN_OPERATORS.filter((name) => bytes.includes(`${name}\0`));
-  if (unknown.length) throw new Error(`${model}: LiteRT has no operator ${unknown.join(', ')}`);
-  const litert = await loadLiteRt(relaxed);
-  const compiled = await litert.loadAndCompile(new Uint8Array(bytes), { accelerator: 'wasm' });
-  const details = compiled.getInputDetails();
-  const arrays = readInputs(inputs, details.map(({ name }) => name));
-  const feeds = details.map(({ name }) => {
-    if (!arrays[name]) throw new Error(`the input ${name} is not given`);
-    return new litert.Tensor(arrays[name].data, arrays[name].shape);
-  });
-  const results = await compiled.run(feeds);
+// Runs one model: arrays { shape, data } in the order of its inputs, to { name, dtype, shape, data } of its outputs.
+async function runModel(litert, bytes, arrays) {
+  const compiled = await litert.loadAndCompile(bytes, { accelerator: 'wasm' });
+  const results = await compiled.run(arrays.map(({ data, shape }) => new litert.Tensor(data, shape)));
   const outputs = [];
   for (const [index, { name }] of compiled.getOutputDetails().entries()) {
     const { dtype, layout } = results[index].type;
     outputs.push({ name, dtype, shape: [...layout.dimensions], data: await results[index].data() });
   }
   return outputs;
+}
+
+// LiteRT leaves the outputs undefined, without a word, behind a custom operator that it does not have. (Those of
+// MediaPipe's segmentation models are part of XNNPACK.) So it runs what lies between them, and attention.mjs them.
+async function runInParts(litert, bytes, graph, arrays) {
+  const values = new Map(graph.inputs.map((tensor, index) => [tensor, arrays[index]]));
+  for (const step of planParts(graph, ATTENTION_OPERATORS)) {
+    if (step.custom) {
+      const { inputs, outputs } = step.custom;
+      values.set(outputs[0], runAttention(step.custom, inputs.map((tensor) => values.get(tensor))));
+    } else {
+      const results = await runModel(litert, cutPart(bytes, step), step.inputs.map((tensor) => values.get(tensor)));
+      step.outputs.forEach((tensor, index) => values.set(tensor, results[index]));
+    }
+  }
+  return graph.outputs.map((tensor) => {
+    const { shape, data } = values.get(tensor);
+    return { name: graph.tensors[tensor].name, dtype: 'float32', shape, data };
+  });
+}
+
+async function run({ model, inputs, relaxed }) {
+  const bytes = new Uint8Array(readFileSync(model));
+  const graph = readGraph(bytes);
+  const names = graph.inputs.map((tensor) => graph.tensors[tensor].name);
+  const given = readInputs(inputs, names);
+  const arrays = names.map((name) => {
+    if (!given[name]) throw new Error(`the input ${name} is not given`);
+    return given[name];
+  });
+  const litert = await loadLiteRt(relaxed);
+  const inParts = graph.operators.some(({ custom }) => ATTENTION_OPERATORS.includes(custom));
+  return inParts ? runInParts(litert, bytes, graph, arrays) : runModel(litert, bytes, arrays);
 }
 
 async function main() {

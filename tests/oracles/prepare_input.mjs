@@ -58,6 +58,46 @@ function resize(image, [left, top, cropWidth, cropHeight, degrees = 0], [width, 
   return result;
 }
 
+// A parallelogram [corner, right, down] of an RGBA image, whose border is repeated, read linearly between pixel centres.
+function readRegion(image, [corner, right, down], [width, height], channels) {
+  const result = new Float32Array(width * height * channels.length);
+  const along = (position, size) => Math.min(Math.max(position - 0.5, 0), size - 1);
+  for (let pixel = 0; pixel < width * height; ++pixel) {
+    const u = ((pixel % width) + 0.5) / width;
+    const v = (Math.floor(pixel / width) + 0.5) / height;
+    const place = (axis) => corner[axis] + u * (right[axis] - corner[axis]) + v * (down[axis] - corner[axis]);
+    const [x, y] = [along(place(0), image.width), along(place(1), image.height)];
+    const [columns, rows] = [x, y].map((at) => [
+      { at: Math.floor(at), weight: 1 - (at % 1) },
+      { at: Math.ceil(at), weight: at % 1 },
+    ]);
+    for (const [index, channel] of channels.entries()) {
+      for (const row of rows) {
+        for (const column of columns) {
+          const source = 4 * (row.at * image.width + column.at) + channel;
+          result[pixel * channels.length + index] += row.weight * column.weight * image.data[source];
+        }
+      }
+    }
+  }
+  return result;
+}
+
+function readCrop(testCase, image, crop, channels) {
+  const [left, top, width, height] = crop;
+  if (left < 0 || top < 0 || left + width > image.width || top + height > image.height) {
+    throw new Error(`${testCase.name}: the crop ${crop} leaves the photo of ${image.width} x ${image.height}`);
+  }
+  return resize(image, crop, testCase.size, channels);
+}
+
+// The pixels of every picture of a batch: the whole photo, upright crops of it, or tilted regions.
+function readPictures(testCase, image, channels) {
+  if (testCase.regions) return testCase.regions.map((region) => readRegion(image, region, testCase.size, channels));
+  const crops = testCase.crops ?? [[0, 0, image.width, image.height]];
+  return crops.map((crop) => readCrop(testCase, image, crop, channels));
+}
+
 // The tensor { dtype, shape, data } of a case.
 export function prepareInput(testCase, photo) {
   const { PNG } = requirePackage('pngjs');
@@ -65,16 +105,11 @@ export function prepareInput(testCase, photo) {
   const { channels, encode } = ENCODINGS[testCase.encoding] ?? {};
   if (!channels) throw new Error(`${testCase.name}: unknown encoding ${testCase.encoding}`);
   const [width, height] = testCase.size;
-  const crops = testCase.crops ?? [[0, 0, image.width, image.height]];
+  const pictures = readPictures(testCase, image, channels);
   const planar = testCase.layout === 'nchw';
   const size = width * height * channels.length;
-  const data = new Float32Array(crops.length * size);
-  for (const [batch, crop] of crops.entries()) {
-    const [left, top, cropWidth, cropHeight] = crop;
-    if (left < 0 || top < 0 || left + cropWidth > image.width || top + cropHeight > image.height) {
-      throw new Error(`${testCase.name}: the crop ${crop} leaves the photo of ${image.width} x ${image.height}`);
-    }
-    const pixels = resize(image, crop, testCase.size, channels);
+  const data = new Float32Array(pictures.length * size);
+  for (const [batch, pixels] of pictures.entries()) {
     for (let index = 0; index < size; ++index) {
       const channel = index % channels.length;
       const position = planar ? channel * width * height + Math.floor(index / channels.length) : index;
@@ -82,5 +117,5 @@ export function prepareInput(testCase, photo) {
     }
   }
   const shape = planar ? [channels.length, height, width] : [height, width, channels.length];
-  return { dtype: 'float32', shape: [crops.length, ...shape], data };
+  return { dtype: 'float32', shape: [pictures.length, ...shape], data };
 }

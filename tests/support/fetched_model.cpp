@@ -70,7 +70,8 @@ std::vector<FetchedModel> read_table() {
                         entry.at("file").get<std::string>(), entry.at("licence").get<std::string>(),
                         size_class(entry.at("size_class").get<std::string>()),
                         read_decision(entry.at("decision")),
-                        entry.value("rounding", std::map<std::string, double>{})});
+                        entry.value("rounding", std::map<std::string, double>{}),
+                        entry.value("host_operators", std::vector<std::string>{})});
   return models;
 }
 

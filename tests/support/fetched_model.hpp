@@ -34,6 +34,7 @@ struct FetchedModel {
   Decision decision;
   // TFLite only: how far outputs of LiteRT differ that fuses products and sums (litert.mjs --relaxed).
   std::map<std::string, double> rounding;
+  std::vector<std::string> host_operators;  // those that have no kernel: sessions warn of them
 
   bool is_onnx() const { return file.ends_with(".onnx"); }
   std::filesystem::path model() const;
