@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <ctime>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -35,6 +36,7 @@ double since(Clock::time_point start) {
 struct Times {
   double load = 0, first = 0;
   std::vector<double> runs;  // sorted
+  double cpu = 0;            // of all threads, for each timed run
 };
 
 // The smallest value that at least this share of the sorted times does not exceed (nearest rank).
@@ -59,6 +61,7 @@ void measure(Session& session, const Arguments& arguments, Times& times) {
   }
   const size_t limit = arguments.runs ? arguments.runs : arguments.seconds > 0 ? 0 : 50;
   const Clock::time_point begin = Clock::now();
+  const std::clock_t cpu_begin = std::clock();
   do {
     start = Clock::now();
     session.run();
@@ -66,6 +69,8 @@ void measure(Session& session, const Arguments& arguments, Times& times) {
     progress.show(times.runs.size(), limit);
   } while ((limit == 0 || times.runs.size() < limit) &&
            (arguments.seconds <= 0 || since(begin) < arguments.seconds * 1e3));
+  times.cpu = 1e3 * static_cast<double>(std::clock() - cpu_begin) / CLOCKS_PER_SEC /
+              static_cast<double>(times.runs.size());
   std::sort(times.runs.begin(), times.runs.end());
 }
 
@@ -93,6 +98,7 @@ void bench(const Arguments& arguments) {
                                      {"min_ms", times.runs.front()},
                                      {"median_ms", median(times.runs)},
                                      {"p95_ms", percentile(times.runs, 0.95)},
+                                     {"cpu_ms", times.cpu},
                                      {"first_ms", times.first},
                                      {"load_ms", times.load},
                                      {"dispatches", session.dispatch_count()},
@@ -100,10 +106,10 @@ void bench(const Arguments& arguments) {
                                      {"device", device_name}});
   print(fmt::format(
       "{}: {} dispatches, {} pipelines\n"
-      "inference  min {:.3f} ms  median {:.3f} ms  p95 {:.3f} ms  ({} runs)\n"
+      "inference  min {:.3f} ms  median {:.3f} ms  p95 {:.3f} ms  ({} runs), {:.3f} ms of CPU time\n"
       "cold start  load {:.1f} ms  first inference {:.1f} ms\n",
       device_name, session.dispatch_count(), session.pipeline_count(), times.runs.front(), median(times.runs),
-      percentile(times.runs, 0.95), times.runs.size(), times.load, times.first));
+      percentile(times.runs, 0.95), times.runs.size(), times.cpu, times.load, times.first));
 }
 
 }  // namespace

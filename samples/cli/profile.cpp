@@ -45,6 +45,7 @@ nlohmann::json extent_json(const ObjectReport& object) {
 struct Measured {
   std::vector<LayerTime> layers;  // medians
   std::vector<LayerTime> run;     // the last run
+  std::vector<double> least;      // milliseconds of each layer's fastest run
 };
 
 Measured measure(Session& session, size_t runs) {
@@ -59,18 +60,19 @@ Measured measure(Session& session, size_t runs) {
     for (size_t l = 0; l < layers.size(); ++l) times[l].push_back(layers[l].gpu_ms);
     progress.show(i + 1, runs);
   }
-  Measured measured{layers, layers};
+  Measured measured{layers, layers, std::vector<double>(layers.size(), std::nan(""))};
   for (size_t l = 0; l < layers.size(); ++l) {
     if (std::isnan(layers[l].gpu_ms)) continue;
     const auto middle = times[l].begin() + static_cast<std::ptrdiff_t>(times[l].size() / 2);
     std::nth_element(times[l].begin(), middle, times[l].end());
     measured.layers[l].gpu_ms = *middle;
+    measured.least[l] = *std::min_element(times[l].begin(), times[l].end());
   }
   return measured;
 }
 
-nlohmann::json to_json(const MemoryReport& memory, const std::vector<LayerTime>& layers,
-                       const Session& session, const std::string& device) {
+nlohmann::json to_json(const MemoryReport& memory, const Measured& measured, const Session& session,
+                       const std::string& device) {
   nlohmann::json objects = nlohmann::json::array();
   for (const ObjectReport& object : memory.objects)
     objects.push_back({{"id", object.id},
@@ -83,12 +85,15 @@ nlohmann::json to_json(const MemoryReport& memory, const std::vector<LayerTime>&
                        {"reuse_count", object.reuse_count},
                        {"tensors", object.tensors}});
   nlohmann::json times = nlohmann::json::array();
-  for (const LayerTime& layer : layers)
+  for (size_t l = 0; l < measured.layers.size(); ++l) {
+    const LayerTime& layer = measured.layers[l];
     times.push_back({{"name", layer.name},
                      {"op", layer.op},
                      {"shader", layer.shader},
                      {"storage", layer.storage},
-                     {"gpu_ms", milliseconds_json(layer.gpu_ms)}});
+                     {"gpu_ms", milliseconds_json(layer.gpu_ms)},
+                     {"gpu_min_ms", milliseconds_json(measured.least[l])}});
+  }
   return {{"device", device},
           {"mode", memory.mode},
           {"strategy", memory.strategy},
@@ -185,7 +190,7 @@ void write_text(const std::string& file, const std::string& text) {
   samples::write_file(file, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
 }
 
-ProfileReport profile_report(const Arguments& arguments, const MemoryReport& memory, Measured measured,
+ProfileReport profile_report(const Arguments& arguments, const MemoryReport& memory, const Measured& measured,
                              const DeviceInfo& device) {
   const Options& options = arguments.options;
   ProfileReport report;
@@ -198,8 +203,8 @@ ProfileReport profile_report(const Arguments& arguments, const MemoryReport& mem
                      memory.strategy,
                      "median of " + std::to_string(arguments.runs) + " runs"};
   report.memory = memory;
-  report.layers = std::move(measured.layers);
-  report.run = std::move(measured.run);
+  report.layers = measured.layers;
+  report.run = measured.run;
   return report;
 }
 
@@ -213,18 +218,17 @@ void profile(const Arguments& arguments) {
   Session session(device.device(), model, options);
   fill_with_random(session.inputs(), inputs, arguments.seed);
   for (const auto& [name, tensor] : inputs) session.set_input(name, tensor);
-  Measured measured = measure(session, arguments.runs);
-  const std::vector<LayerTime> layers = measured.layers;
+  const Measured measured = measure(session, arguments.runs);
   device.check_validation();
 
   const MemoryReport memory = session.memory();
-  const ProfileReport report = profile_report(arguments, memory, std::move(measured), device.device().info());
+  const ProfileReport report = profile_report(arguments, memory, measured, device.device().info());
   if (!arguments.html.empty()) write_text(arguments.html, profile_html(report));
   if (!arguments.trace.empty()) write_text(arguments.trace, profile_trace(report));
   const std::string device_name = device.device().info().name;
-  if (arguments.options.json) return print_json(to_json(memory, layers, session, device_name));
+  if (arguments.options.json) return print_json(to_json(memory, measured, session, device_name));
   print(device_name + "\n\n" + object_table(memory) + "\n" + totals(memory) + "\n" +
-        layer_table(layers, arguments));
+        layer_table(measured.layers, arguments));
 }
 
 }  // namespace
