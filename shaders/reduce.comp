@@ -10,25 +10,15 @@ layout(push_constant) uniform Params {
 };
 
 #include "tensor.glsl"
-#include "texel.glsl"
+#include "divide.glsl"
 #include "cooperate.glsl"
 #include "reduce.glsl"
 
 TENSOR_IN(0, x)
 TENSOR_OUT(1, y)
 
-// Texel k of those that go into the one at `base`; with CHANNELS, unused channels become `neutral`.
-vec4 load_part(ivec4 base, int k, float neutral) {
-  ivec4 q = base;
-  int rest = k / extent.x;
-  q.x += k - rest * extent.x;
-  k = rest;
-  rest = k / extent.y;
-  q.y += k - rest * extent.y;
-  k = rest;
-  rest = k / extent.z;
-  q.z += k - rest * extent.z;
-  q.w += rest;
+// The texel at q; with CHANNELS, unused channels become `neutral`.
+vec4 load_part(ivec4 q, float neutral) {
   vec4 v = load_x(q);
 #ifdef CHANNELS
   v = mix(vec4(neutral), v, lessThan(4 * q.z + ivec4(0, 1, 2, 3), ivec4(x_shape.z)));
@@ -42,32 +32,47 @@ vec4 load_part(ivec4 base, int k, float neutral) {
 #define ACROSS(join, v)
 #endif
 
-void main() {
-  ivec4 p;
+// Goes through the texels q that go into the one at p, along rows first; a workgroup shares them texel by texel.
 #ifdef COOPERATIVE
-  ivec3 id = ivec3(gl_WorkGroupID);
-  int n = id.x / y_shape.x;
-  p = ivec4(id.x - n * y_shape.x, id.y, id.z, n);
+#define FOR_EACH_PART(q)                                                                              \
+  for (int k = FIRST_LANE; k < extent.x * extent.y * extent.z * extent.w; k += LANES) {               \
+    ivec2 by_column = divide(k, extent.x), by_row = divide(by_column.x, extent.y), by_slice = divide(by_row.x, extent.z); \
+    ivec4 q = p + ivec4(by_column.y, by_row.y, by_slice.y, by_slice.x);
+#define END_EACH_PART }
 #else
-  if (!output_texel(y_shape, p)) return;
+#define FOR_EACH_PART(q)                              \
+  for (int n = 0; n < extent.w; ++n)                  \
+    for (int slice = 0; slice < extent.z; ++slice)    \
+      for (int row = 0; row < extent.y; ++row)        \
+        for (int column = 0; column < extent.x; ++column) { \
+          ivec4 q = p + ivec4(column, row, slice, n);
+#define END_EACH_PART }
 #endif
-  int parts = extent.x * extent.y * extent.z * extent.w;
+
+void main() {
+#ifdef COOPERATIVE
+  int index = int(gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x);
+#else
+  int index = flat_index();
+#endif
+  ivec2 by_column = divide(index, y_shape.x), by_row = divide(by_column.x, y_shape.y);
+  ivec2 by_slice = divide(by_row.x, slices(y_shape.z));
+  ivec4 p = ivec4(by_column.y, by_row.y, by_slice.y, by_slice.x);
+  if (p.w >= y_shape.w) return;
   vec4 shift = vec4(0);
 #ifdef LOG_SUM_EXP
   shift = vec4(-INFINITY);
-  for (int k = FIRST_LANE; k < parts; k += LANES) shift = join_max(shift, load_part(p, k, -INFINITY));
+  FOR_EACH_PART(q) shift = join_max(shift, load_part(q, -INFINITY)); END_EACH_PART
   shift = gather_max(shift);
   ACROSS(join_max, shift);
   shift = mix(shift, vec4(0), isinf(shift));
 #endif
   vec4 total = vec4(NEUTRAL);
-  for (int k = FIRST_LANE; k < parts; k += LANES) {
 #ifdef LOG_SUM_EXP
-    total = JOIN(total, TERM(load_part(p, k, -INFINITY) - shift));
+  FOR_EACH_PART(q) total = JOIN(total, TERM(load_part(q, -INFINITY) - shift)); END_EACH_PART
 #else
-    total = JOIN(total, TERM(load_part(p, k, NEUTRAL)));
+  FOR_EACH_PART(q) total = JOIN(total, TERM(load_part(q, NEUTRAL))); END_EACH_PART
 #endif
-  }
   total = GATHER(total);
   ACROSS(JOIN, total);
   if (FIRST_LANE == 0) store_y(p, FINISH(total, count) + shift);

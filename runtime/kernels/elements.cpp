@@ -64,6 +64,13 @@ Grid workgroups_in_a_row(const DeviceCaps& caps, int64_t count) {
 
 bool should_cooperate(int64_t results, int64_t length) { return length >= 64 && results <= 4096; }
 
+bool should_cooperate(const DeviceCaps& caps, int64_t results, int64_t length) {
+  // A CPU has a few threads of a few lanes each, and shared memory costs it more than the work that is
+  // shared.
+  constexpr int64_t kEnoughForCpu = 16;
+  return should_cooperate(results, length) && !(caps.type == DeviceType::cpu && results >= kEnoughForCpu);
+}
+
 Dispatch make_dispatch(std::string shader, const Grid& grid, std::vector<Binding> bindings,
                        const PushConstants& constants) {
   Dispatch dispatch;

@@ -43,13 +43,16 @@ void reduce_texels(Lowering& lowering, const std::string& function, const std::v
     extent[slot] = slot == 1 ? (shape[axis] + 3) / 4 : shape[axis];
   }
   const int64_t parts = extent[0] * extent[1] * extent[2] * extent[3];
-  const bool cooperative = should_cooperate(groups_of_four(kept), parts);
+  const auto [n, c, h, w] = nchw(kept);
+  const int64_t results = n * ((c + 3) / 4) * h * w;
+  const bool cooperative = should_cooperate(lowering.caps(), results, parts);
   PushConstants constants;
   constants.shape(shape).shape(kept).ivec4(extent[3], extent[2], extent[1], extent[0]);
   constants.floats({static_cast<float>(element_count(shape) / element_count(kept))});
-  Dispatch dispatch =
-      make_dispatch("reduce", cooperative ? workgroup_per_texel(kept) : grid_of_texels(lowering.caps(), kept),
-                    {reads(x), writes(y)}, constants);
+  Dispatch dispatch = make_dispatch(
+      "reduce",
+      cooperative ? workgroups_in_a_row(lowering.caps(), results) : grid_1d(lowering.caps(), results),
+      {reads(x), writes(y)}, constants);
   define_reduction(dispatch, function);
   if (channels) define(dispatch, "CHANNELS");
   if (cooperative) define(dispatch, "COOPERATIVE");
@@ -80,7 +83,7 @@ void reduce_linear(Lowering& lowering, const std::string& function, const std::v
   const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
   const int64_t results = element_count(lowering.output_type().shape);
   const int64_t parts = element_count(inner.dims), groups = (results + 3) / 4;
-  const bool cooperative = should_cooperate(groups, parts);
+  const bool cooperative = should_cooperate(lowering.caps(), groups, parts);
   PushConstants constants;
   constants.ints({results, parts, kept, static_cast<int64_t>(nest.dims.size())});
   push_padded(constants, nest.dims, kMaxLoops);
