@@ -1,10 +1,12 @@
 #include "e2e/decision.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <span>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace vellum::test {
@@ -108,19 +110,51 @@ std::string masks_differ(const Decision& decision, const Outputs& got, const Out
   return ratio > 0.99 ? std::string() : "the masks overlap by " + std::to_string(ratio);
 }
 
-// M-LSD's outputs are its strongest pixels: scores in falling order is not promised, so the values are
-// compared as sets.
-std::string lines_differ(const Outputs& got, const Outputs& want) {
-  const std::vector<float> a = got.at("scores").to_floats(), b = want.at("scores").to_floats();
-  size_t either = 0, both = 0;
-  for (size_t i = 0; i < b.size(); ++i) {
-    const bool in_a = a[i] > 0.1F, in_b = b[i] > 0.1F;
-    both += in_a && in_b;
-    either += in_a || in_b;
+// A line of M-LSD: the cell of its centre, and its ends (x, y, x, y) in cells.
+struct Line {
+  int x, y;
+  float score;
+  std::array<double, 4> ends;
+};
+
+std::vector<Line> lines_from(const Outputs& outputs, float least_score) {
+  const HostTensor& map = outputs.at("scores");
+  const std::vector<float> scores = map.to_floats(), offsets = outputs.at("offsets").to_floats();
+  const auto side = static_cast<size_t>(map.shape().at(2));
+  std::vector<Line> lines;
+  for (size_t cell = 0; cell < scores.size(); ++cell) {
+    if (!(scores[cell] >= least_score)) continue;
+    Line line{static_cast<int>(cell % side), static_cast<int>(cell / side), scores[cell], {}};
+    for (size_t i = 0; i < 4; ++i)
+      line.ends[i] = static_cast<double>(i % 2 == 0 ? line.x : line.y) + double{offsets[4 * cell + i]};
+    lines.push_back(line);
   }
-  if (either == 0) return "no line";
-  const double ratio = static_cast<double>(both) / static_cast<double>(either);
-  return ratio >= 0.9 ? std::string() : "the lines' centres overlap by " + std::to_string(ratio);
+  return lines;
+}
+
+bool is_same_line(const Line& a, const Line& b) {
+  if (std::abs(a.x - b.x) > 1 || std::abs(a.y - b.y) > 1) return false;
+  for (size_t i = 0; i < 4; ++i)
+    if (!(std::abs(a.ends[i] - b.ends[i]) <= 2)) return false;
+  return true;
+}
+
+// A line that scores a little more than the threshold in one result may score a little less in the other, but
+// no line that is clear of the threshold may be without its like.
+std::string lines_differ(const Outputs& got, const Outputs& want) {
+  constexpr float threshold = 0.1F, band = 0.02F;
+  size_t clear = 0;
+  for (const auto& [from, in] : {std::pair(&got, &want), std::pair(&want, &got)}) {
+    const std::vector<Line> candidates = lines_from(*in, threshold - band);
+    for (const Line& line : lines_from(*from, threshold + band)) {
+      ++clear;
+      if (std::none_of(candidates.begin(), candidates.end(),
+                       [&](const Line& other) { return is_same_line(line, other); }))
+        return "the line at " + std::to_string(line.x) + ", " + std::to_string(line.y) + ", score " +
+               std::to_string(line.score) + ", is only in " + (from == &got ? "this" : "the reference");
+    }
+  }
+  return clear ? std::string() : "no line";
 }
 
 std::string landmarks_differ(const Decision& decision, const Outputs& got, const Outputs& want) {
