@@ -8,6 +8,7 @@ install(TARGETS vellum vellum_planner EXPORT VellumTargets
         RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/include/vellum ${PROJECT_SOURCE_DIR}/planner/include/vellum
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/caps DESTINATION ${CMAKE_INSTALL_DATADIR}/vellum)
 if(VELLUM_BUILD_SAMPLES)
   install(TARGETS vellum-cli vellum-plan RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
