@@ -152,32 +152,40 @@ std::vector<TensorType> Einsum::infer(Inputs inputs) const {
   return {{dtype, shape_of(t.output, sizes)}};
 }
 
+Einsum::Loops Einsum::loops(Inputs inputs) const {
+  const Terms t = terms(inputs);
+  const Sizes sizes = label_sizes(t, inputs);
+  Loops loops{shape_of(t.output, sizes), shape_of(t.summed, sizes), {}, {}};
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    loops.output_strides.push_back(label_strides(t.output + t.summed, t.inputs[i], inputs[i].type.shape));
+    auto& strides = loops.output_strides[i];
+    loops.summed_strides.emplace_back(strides.begin() + static_cast<std::ptrdiff_t>(t.output.size()),
+                                      strides.end());
+    strides.resize(t.output.size());
+  }
+  return loops;
+}
+
 std::vector<HostTensor> Einsum::evaluate(HostInputs inputs) const {
   const TensorType type = infer_known(*this, inputs)[0];
-  const auto known = known_inputs(inputs);
-  const Terms t = terms(known);
-  const Shape summed = shape_of(t.summed, label_sizes(t, known));
+  const Loops over = loops(known_inputs(inputs));
   std::vector<HostTensor> values;
-  std::vector<std::vector<int64_t>> outer, inner;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    values.push_back(cast(*inputs[i], DType::f64));
-    outer.push_back(label_strides(t.output + t.summed, t.inputs[i], inputs[i]->shape()));
-    inner.emplace_back(outer[i].begin() + static_cast<std::ptrdiff_t>(t.output.size()), outer[i].end());
-    outer[i].resize(t.output.size());
-  }
+  for (const HostTensor* input : inputs) values.push_back(cast(*input, DType::f64));
   // At most this many inputs occur in practice; the walk needs their number at compile time.
   constexpr size_t kMost = 4;
   if (inputs.size() > kMost) refuse_unsupported("Einsum of " + std::to_string(inputs.size()) + " inputs");
   std::array<std::vector<int64_t>, kMost> outer_strides, inner_strides;
   for (size_t i = 0; i < kMost; ++i) {
-    outer_strides[i] = i < inputs.size() ? outer[i] : std::vector<int64_t>(t.output.size(), 0);
-    inner_strides[i] = i < inputs.size() ? inner[i] : std::vector<int64_t>(t.summed.size(), 0);
+    outer_strides[i] =
+        i < inputs.size() ? over.output_strides[i] : std::vector<int64_t>(over.output.size(), 0);
+    inner_strides[i] =
+        i < inputs.size() ? over.summed_strides[i] : std::vector<int64_t>(over.summed.size(), 0);
   }
   HostTensor y(DType::f64, type.shape);
   double* out = y.mutable_as<double>().data();
   for_each_offset<kMost>(type.shape, outer_strides, {}, [&](const auto& base) {
     double sum = 0.0;
-    for_each_offset<kMost>(summed, inner_strides, base, [&](const auto& at) {
+    for_each_offset<kMost>(over.summed, inner_strides, base, [&](const auto& at) {
       double term = 1.0;
       for (size_t i = 0; i < values.size(); ++i)
         term *= values[i].template as<double>()[static_cast<size_t>(at[i])];

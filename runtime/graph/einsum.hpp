@@ -17,6 +17,14 @@ struct Einsum : Operator {
   };
   Terms terms(Inputs inputs) const;
 
+  // The loops over the output's dimensions and over those that are summed up; per input, how far it moves
+  // with each.
+  struct Loops {
+    Shape output, summed;
+    std::vector<std::vector<int64_t>> output_strides, summed_strides;
+  };
+  Loops loops(Inputs inputs) const;
+
   std::string_view type() const override { return "Einsum"; }
   std::vector<TensorType> infer(Inputs inputs) const override;
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;

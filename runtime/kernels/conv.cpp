@@ -5,7 +5,9 @@
 
 #include "graph/conv_transpose.hpp"
 #include "kernels/activation.hpp"
+#include "kernels/conv_direct.hpp"
 #include "kernels/conv_weights.hpp"
+#include "kernels/elementwise.hpp"
 #include "kernels/lowering.hpp"
 
 namespace vellum {
@@ -231,9 +233,29 @@ void lower_dense(Lowering& lowering, const Window2d& window, int64_t groups, con
   dispatch_conv(lowering, kernel, window, activation, conv_values(lowering, kernel.weights));
 }
 
+// Three spatial dimensions: the sums, then bias, then the activation.
+void lower_volume(Lowering& lowering) {
+  const Conv& conv = lowering.op<Conv>();
+  if (lowering.has_input(3))
+    return lowering.run_on_host("a residual of a convolution of volumes has no kernel");
+  const Shape& shape = lowering.output_type().shape;
+  const TensorId x = lowering.read(0, Layout::linear), w = lowering.read(1, Layout::linear);
+  const TensorId y = lowering.write(0, Layout::linear);
+  const bool plain = !lowering.has_input(2) && !conv.activation;
+  const TensorId sums = plain ? y : float_workspace(lowering, "sums", shape);
+  convolve_directly(lowering, conv, x, w, sums);
+  if (plain) return;
+  const TensorId bias =
+      lowering.has_input(2) ? lowering.read(2, Layout::linear) : float_weight(lowering, "bias", {1}, {0.0f});
+  const int64_t values = lowering.has_input(2) ? shape[1] : 1;
+  combine(lowering, "Add", conv.activation, Layout::linear, {sums, shape}, {bias, {values, 1, 1, 1}},
+          {y, shape});
+}
+
 }  // namespace
 
 void lower_conv(Lowering& lowering) {
+  if (lowering.input_type(0).shape.size() == 5) return lower_volume(lowering);
   if (const std::string_view why = missing_kernel(lowering); !why.empty()) return lowering.run_on_host(why);
   const Conv& conv = lowering.op<Conv>();
   const Window2d window = to_2d(place<Conv>(lowering));

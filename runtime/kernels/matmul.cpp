@@ -7,6 +7,7 @@
 #include "kernels/activation.hpp"
 #include "kernels/conv_weights.hpp"
 #include "kernels/grid.hpp"
+#include "kernels/integer_product.hpp"
 #include "kernels/lowering.hpp"
 
 namespace vellum {
@@ -154,7 +155,8 @@ bool same_in_all_rows(const Shape& c) { return c.size() < 2 || c[0] == 1; }
 }  // namespace
 
 void lower_matmul(Lowering& lowering) {
-  if (!floating(lowering)) return lowering.run_on_host("integers have no kernel");
+  if (!floating(lowering))
+    return multiply_integers(lowering, lowering.read(0, Layout::linear), lowering.read(1, Layout::linear));
   const OperatorInput inputs[] = {known_type(lowering, 0), known_type(lowering, 1)};
   const MatMul::Extent e = lowering.op<MatMul>().extent(inputs);
   const Shape &a_shape = lowering.input_type(0).shape, &b_shape = lowering.input_type(1).shape;

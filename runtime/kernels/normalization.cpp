@@ -1,6 +1,7 @@
-// Batch, instance, layer and group normalisation.
+// Batch, instance, layer, group and local response normalisation.
 #include "graph/normalization.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/activation.hpp"
@@ -114,6 +115,19 @@ void lower_group_norm(Lowering& lowering) {
   const int64_t image = product(shape, 1, shape.size());
   const int64_t factors = lowering.constant(1)->elements();  // one per group or one per channel
   normalize_rows(lowering, shape[0] * op.groups, image / op.groups, image / factors, op.epsilon);
+}
+
+void lower_lrn(Lowering& lowering) {
+  const Lrn& op = lowering.op<Lrn>();
+  const Shape& shape = lowering.output_type().shape;
+  if (shape.size() > 4) return lowering.run_on_host("LRN of more than four dimensions has no kernel");
+  const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
+  // A window beyond all channels is as good as one that takes them all.
+  const int64_t size = std::min(op.size, 2 * shape[1] + 1);
+  const float share = op.alpha / static_cast<float>(op.size);
+  lowering.dispatch(
+      make_dispatch("lrn", grid_of_texels(lowering.caps(), shape), {reads(x), writes(y)},
+                    PushConstants().shape(shape).ints({size}).floats({share, op.beta, op.bias})));
 }
 
 }  // namespace vellum

@@ -2,10 +2,11 @@
 #include "graph/pad.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <bit>
 
 #include "kernels/copy_region.hpp"
 #include "kernels/elements.hpp"
+#include "kernels/pad.hpp"
 
 namespace vellum {
 
@@ -44,19 +45,15 @@ void pad_texels(Lowering& lowering, const Pad& op, const PadAmounts& amounts, fl
   copy_region(lowering, x, y, region);
 }
 
-void pad_linear(Lowering& lowering, const Pad& op, const PadAmounts& amounts, const HostTensor& value) {
-  const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
-  const Shape& shape = lowering.output_type().shape;
-  const auto rank = static_cast<int64_t>(shape.size());
+// `fill` is an integer, or the bits of a float.
+void pad_linear(Lowering& lowering, TensorId x, TensorId y, int64_t mode, int64_t fill,
+                const std::vector<int64_t>& begin) {
+  const Shape &x_shape = lowering.tensor(x).desc.shape, &shape = lowering.tensor(y).desc.shape;
   PushConstants constants;
-  constants.ints({element_count(shape), rank, shader_mode(op.mode)});
-  if (lowering.tensor(y).desc.element == ElementType::i32)
-    constants.ints({value.to_ints()[0]});
-  else
-    constants.floats({value.to_floats()[0]});
+  constants.ints({element_count(shape), static_cast<int64_t>(shape.size()), mode, fill});
   push_padded(constants, shape, kMaxRank);
-  push_padded(constants, lowering.input_type(0).shape, kMaxRank);
-  push_padded(constants, amounts.begin, kMaxRank);
+  push_padded(constants, x_shape, kMaxRank);
+  push_padded(constants, begin, kMaxRank);
   Dispatch dispatch = make_dispatch("pad_linear", grid_1d(lowering.caps(), groups_of_four(shape)),
                                     {reads(x), writes(y)}, constants);
   define_element(dispatch, lowering.tensor(y));
@@ -79,7 +76,14 @@ void lower_pad(Lowering& lowering) {
   // Reflections and repetitions along the channels would gather them from anywhere.
   const bool texels = lives_in_channels4(lowering, 0) && (constant_mode || !pads_channels(amounts, rank));
   if (texels) return pad_texels(lowering, op, amounts, value.to_floats()[0]);
-  pad_linear(lowering, op, amounts, value);
+  const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
+  const bool integers = lowering.tensor(y).desc.element == ElementType::i32;
+  const int64_t fill = integers ? value.to_ints()[0] : int64_t{std::bit_cast<int32_t>(value.to_floats()[0])};
+  pad_linear(lowering, x, y, shader_mode(op.mode), fill, amounts.begin);
+}
+
+void pad_with_zeros(Lowering& lowering, TensorId x, TensorId y, const std::vector<int64_t>& begin) {
+  pad_linear(lowering, x, y, shader_mode(PadMode::constant), 0, begin);
 }
 
 }  // namespace vellum

@@ -25,6 +25,23 @@ void push_pair(PushConstants& constants, const std::vector<int64_t>& list, int64
   constants.ints({list.back(), list.size() > 1 ? list.front() : missing});
 }
 
+// The second output of MaxPool.
+void find_maxima(Lowering& lowering, const Pool& op, const WindowPlacement& window) {
+  const Shape& shape = lowering.output_type().shape;
+  const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(1, Layout::linear);
+  PushConstants constants;
+  constants.ints({element_count(shape), op.column_major_indices});
+  push_pair(constants, window.input, 1);
+  push_pair(constants, window.output, 1);
+  push_pair(constants, window.kernel, 1);
+  push_pair(constants, window.strides, 1);
+  push_pair(constants, window.dilations, 1);
+  push_pair(constants, window.pads_begin, 0);
+  Dispatch dispatch = make_dispatch("max_pool_indices", grid_1d(lowering.caps(), groups_of_four(shape)),
+                                    {reads(x), writes(y)}, constants);
+  lowering.dispatch(std::move(dispatch));
+}
+
 }  // namespace
 
 void lower_pool(Lowering& lowering) {
@@ -34,8 +51,8 @@ void lower_pool(Lowering& lowering) {
     return lowering.run_on_host(name + " over volumes has no kernel");
   if (!is_float(lowering.input_type(0).dtype))
     return lowering.run_on_host(name + " of integers has no kernel");
-  if (op.with_indices) return lowering.run_on_host("MaxPool with indices has no kernel");
   const WindowPlacement window = op.place(operator_inputs(lowering));
+  if (op.with_indices && lowering.node().outputs[1] != kNoValue) find_maxima(lowering, op, window);
   const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
   const Shape& shape = lowering.output_type().shape;
   PushConstants constants;

@@ -82,5 +82,25 @@ TEST(GlobalPool, PlanesOfEverySize) {
   check_operator({.type = "GlobalAveragePool", .inputs = {random_tensor({1, 2, 3, 5, 7}, 3)}});
 }
 
+TEST(Pool, IndicesOfTheMaxima) {
+  for (const Windows& windows : kWindows) {
+    for (const int64_t column_major : {0, 1}) {
+      OperatorCase test = pool_case("MaxPool", {2, 5, 7, 11}, windows);
+      test.output_count = 2;
+      test.attributes.set("storage_order", column_major);
+      check_operator(test);
+    }
+  }
+  OperatorCase line = pool_case("MaxPool", {2, 3, 9}, {{3}, {2}, {1, 1}});
+  line.output_count = 2;
+  check_operator(line);
+}
+
+TEST(Pool, MaxOfBytes) {
+  OperatorCase test = pool_case("MaxPool", {1, 5, 7, 4}, kWindows[1]);
+  test.inputs = {cast(random_tensor({1, 5, 7, 4}, 2, 0.0f, 255.9f), DType::u8)};
+  check_operator(test);
+}
+
 }  // namespace
 }  // namespace vellum::test

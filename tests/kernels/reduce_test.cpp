@@ -160,5 +160,42 @@ TEST(Normalization, Group) {
   check_operator(test);
 }
 
+TEST(Normalization, LocalResponse) {
+  for (const int64_t size : {1, 2, 3, 5, 100}) {
+    OperatorCase test{.type = "LRN", .inputs = {random_tensor({2, 11, 3, 4}, 1, -3.0f, 3.0f)}};
+    test.attributes.set("size", size);
+    test.attributes.set("alpha", 0.5f);
+    test.attributes.set("bias", 2.0f);
+    check_operator(test);
+  }
+}
+
+TEST(Normalization, OverAnyAxes) {
+  for (const Attributes::Ints& axes : {Attributes::Ints{0, 2, 3}, {1}, {-1}}) {
+    OperatorCase test{.type = "MeanVarianceNormalization", .inputs = {random_tensor({2, 5, 3, 7}, 1)}};
+    test.attributes.set("axes", axes);
+    check_operator(test);
+  }
+}
+
+TEST(Normalization, ByANorm) {
+  for (const int64_t p : {1, 2}) {
+    for (const int64_t axis : {0, 1, -1}) {
+      OperatorCase test{.type = "LpNormalization", .inputs = {random_tensor({2, 5, 7}, 1)}};
+      test.attributes.set("p", p);
+      test.attributes.set("axis", axis);
+      check_operator(test);
+    }
+  }
+}
+
+TEST(Hardmax, MarksTheFirstMaximum) {
+  for (const int64_t axis : {0, 1, -1}) check_operator(softmax_case("Hardmax", {2, 5, 3}, axis));
+  check_operator(softmax_case("Hardmax", {2, 5, 3}, 1, 11));
+  OperatorCase equals = softmax_case("Hardmax", {2, 3}, 1);
+  equals.inputs = {HostTensor::f32({2, 3}, std::vector<float>{1, 4, 4, 2, 2, 2})};
+  check_operator(equals);
+}
+
 }  // namespace
 }  // namespace vellum::test

@@ -19,13 +19,17 @@ HostTensor rounded_to_half(const HostTensor& tensor) {
   return copy;
 }
 
-bool close(double got, double want, double tolerance) {
+struct Tolerance {
+  double relative, absolute;
+};
+
+bool close(double got, double want, Tolerance tolerance) {
   if (std::isnan(want)) return std::isnan(got);
   if (std::isinf(want)) return got == want;
-  return std::abs(got - want) <= tolerance * std::max(1.0, std::abs(want));
+  return std::abs(got - want) <= std::max(tolerance.absolute, tolerance.relative * std::max(1.0, std::abs(want)));
 }
 
-void compare(const HostTensor& got, const HostTensor& want, double tolerance, const std::string& what) {
+void compare(const HostTensor& got, const HostTensor& want, Tolerance tolerance, const std::string& what) {
   ASSERT_EQ(got.shape(), want.shape()) << what;
   const std::vector<float> a = got.to_floats(), b = want.to_floats();
   size_t wrong = 0, first = 0;
@@ -67,8 +71,8 @@ void run_once(const OperatorCase& test, const LoweringOptions& options) {
   Executor executor(test_context(), std::move(program), {});
   for (size_t i = 0; i < inputs.size(); ++i) executor.set_input(i, inputs[i]);
   executor.run();
-  for (size_t i = 0; i < want.size(); ++i)
-    compare(executor.output(i), want[i], fp16 ? test.fp16_tolerance : test.fp32_tolerance, what);
+  const Tolerance tolerance = fp16 ? Tolerance{test.fp16_tolerance, test.fp16_absolute} : Tolerance{test.fp32_tolerance, 0};
+  for (size_t i = 0; i < want.size(); ++i) compare(executor.output(i), want[i], tolerance, what);
 }
 
 }  // namespace

@@ -23,6 +23,8 @@ struct OperatorCase {
   Activation activation = {};  // fused through with_activation()
   // |device - reference| <= tolerance * max(1, |reference|)
   double fp32_tolerance = 1e-5, fp16_tolerance = 1e-2;
+  // In fp16 a difference of so much is allowed as well: for integers that are rounded from halves.
+  double fp16_absolute = 0;
   // Layouts that the case is run in; integer tensors are always linear.
   bool channels4_inputs = true, linear_inputs = true;
   // Off for infinities: a device need not keep them in halves (shaderSignedZeroInfNanPreserveFloat16).

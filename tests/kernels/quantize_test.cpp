@@ -1,0 +1,116 @@
+// 8-bit integers: to and from real numbers, products and convolutions.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "support/kernel_harness.hpp"
+
+namespace vellum::test {
+namespace {
+
+using Ints = Attributes::Ints;
+
+HostTensor bytes(DType dtype, Shape shape, uint32_t seed) {
+  const bool is_signed = dtype == DType::i8;
+  HostTensor tensor =
+      random_tensor(std::move(shape), seed, is_signed ? -128.0f : 0.0f, is_signed ? 128.0f : 256.0f);
+  for (float& value : tensor.mutable_as<float>()) value = std::floor(value);
+  return cast(tensor, dtype);
+}
+
+HostTensor scalar(float value) { return HostTensor::f32({}, std::array{value}); }
+
+TEST(Quantize, RoundsAndSaturates) {
+  for (const DType dtype : {DType::u8, DType::i8}) {
+    // Halves of the scale lie between two integers, and round to the even one.
+    const HostTensor x =
+        HostTensor::f32({3, 3}, std::vector<float>{0.25f, 0.75f, -0.25f, 1.25f, 1e30f, -1e30f, NAN, 3, -5});
+    check_operator({.type = "QuantizeLinear",
+                    .inputs = {x, scalar(0.5f), bytes(dtype, {}, 1)},
+                    .constants = {1, 2},
+                    .fp16 = false});
+    OperatorCase per_channel{.type = "QuantizeLinear",
+                             .inputs = {random_tensor({2, 5, 3}, 2, -9.0f, 9.0f),
+                                        random_tensor({5}, 3, 0.01f, 0.1f), bytes(dtype, {5}, 4)}};
+    per_channel.fp16_absolute = 1;
+    check_operator(per_channel);
+  }
+  check_operator({.type = "QuantizeLinear", .inputs = {random_tensor({7}, 5), scalar(0.125f)}});
+}
+
+TEST(Quantize, AndBack) {
+  for (const DType dtype : {DType::u8, DType::i8}) {
+    check_operator({.type = "DequantizeLinear",
+                    .inputs = {bytes(dtype, {3, 5}, 1), scalar(0.25f), bytes(dtype, {}, 2)}});
+    OperatorCase rows{
+        .type = "DequantizeLinear",
+        .inputs = {bytes(dtype, {3, 5}, 1), random_tensor({3}, 2, 0.01f, 0.1f), bytes(dtype, {3}, 3)},
+        .constants = {1, 2}};
+    rows.attributes.set("axis", int64_t{0});
+    check_operator(rows);
+  }
+  check_operator(
+      {.type = "DequantizeLinear", .inputs = {cast(bytes(DType::i8, {9}, 4), DType::i32), scalar(0.5f)}});
+}
+
+TEST(Quantize, ToARangeThatIsFoundAtRunTime) {
+  for (const auto& [low, high] : {std::pair{-2.0f, 3.0f}, {1.0f, 4.0f}, {-4.0f, -1.0f}}) {
+    OperatorCase test{.type = "DynamicQuantizeLinear", .inputs = {random_tensor({4, 7}, 1, low, high)}};
+    test.output_count = 3;
+    test.fp16_absolute = 1;
+    check_operator(test);
+  }
+}
+
+TEST(IntegerProducts, MatMul) {
+  check_operator(
+      {.type = "MatMulInteger", .inputs = {bytes(DType::u8, {5, 7}, 1), bytes(DType::i8, {7, 6}, 2)}});
+  check_operator({.type = "MatMulInteger",
+                  .inputs = {bytes(DType::u8, {2, 5, 300}, 1), bytes(DType::u8, {2, 300, 3}, 2),
+                             bytes(DType::u8, {}, 3), bytes(DType::u8, {}, 4)}});
+  check_operator({.type = "MatMulInteger",
+                  .inputs = {bytes(DType::i8, {5, 7}, 1), bytes(DType::i8, {7, 6}, 2),
+                             bytes(DType::i8, {5}, 3), bytes(DType::i8, {6}, 4)},
+                  .constants = {1, 3}});
+  check_operator({.type = "MatMul",
+                  .inputs = {cast(bytes(DType::i8, {2, 1, 3, 4}, 1), DType::i32),
+                             cast(bytes(DType::i8, {3, 4, 5}, 2), DType::i32)}});
+}
+
+TEST(IntegerProducts, Conv) {
+  OperatorCase test{.type = "ConvInteger",
+                    .inputs = {bytes(DType::u8, {2, 6, 5, 7}, 1), bytes(DType::u8, {4, 3, 3, 2}, 2),
+                               bytes(DType::u8, {}, 3), bytes(DType::u8, {4}, 4)}};
+  test.attributes.set("group", int64_t{2});
+  test.attributes.set("pads", Ints{1, 0, 2, 1});
+  test.attributes.set("strides", Ints{2, 1});
+  test.attributes.set("dilations", Ints{1, 2});
+  check_operator(test);
+  check_operator(
+      {.type = "ConvInteger", .inputs = {bytes(DType::i8, {1, 3, 9}, 1), bytes(DType::i8, {2, 3, 4}, 2)}});
+}
+
+TEST(IntegerProducts, QuantisedConvAndMatMul) {
+  OperatorCase conv{
+      .type = "QLinearConv",
+      .inputs = {bytes(DType::u8, {1, 3, 6, 5}, 1), scalar(0.02f), bytes(DType::u8, {}, 2),
+                 bytes(DType::i8, {4, 3, 3, 3}, 3), random_tensor({4}, 4, 0.01f, 0.02f),
+                 cast(HostTensor::i64({4}, std::vector<int64_t>{0, 3, -2, 0}), DType::i8), scalar(0.3f),
+                 bytes(DType::u8, {}, 5),
+                 cast(HostTensor::i64({4}, std::vector<int64_t>{100, -5000, 0, 7}), DType::i32)},
+      .constants = {1, 2, 3, 4, 5, 6, 7, 8}};
+  conv.attributes.set("pads", Ints{1, 1, 1, 1});
+  conv.fp16_absolute = 1;
+  check_operator(conv);
+  conv.constants = {};
+  check_operator(conv);
+  OperatorCase product{.type = "QLinearMatMul",
+                       .inputs = {bytes(DType::u8, {2, 4, 6}, 1), scalar(0.02f), bytes(DType::u8, {}, 2),
+                                  bytes(DType::u8, {2, 6, 3}, 3), scalar(0.03f), bytes(DType::u8, {}, 4),
+                                  scalar(0.4f), bytes(DType::u8, {}, 5)}};
+  product.fp16_absolute = 1;
+  check_operator(product);
+}
+
+}  // namespace
+}  // namespace vellum::test

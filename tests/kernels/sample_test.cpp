@@ -1,0 +1,57 @@
+// Reading images at computed positions: GridSample and RoiAlign.
+#include <gtest/gtest.h>
+
+#include "support/kernel_harness.hpp"
+
+namespace vellum::test {
+namespace {
+
+OperatorCase grid_case(const char* mode, const char* padding, bool align_corners) {
+  // Some positions lie outside the image.
+  OperatorCase test{.type = "GridSample",
+                    .inputs = {random_tensor({2, 5, 4, 7}, 1), random_tensor({2, 3, 5, 2}, 2, -1.7f, 1.7f)}};
+  test.attributes.set("mode", std::string(mode));
+  test.attributes.set("padding_mode", std::string(padding));
+  test.attributes.set("align_corners", int64_t{align_corners});
+  test.opset = 20;
+  // Halves move the positions in a grid that was computed.
+  test.fp16_tolerance = 3e-2;
+  return test;
+}
+
+TEST(GridSample, EveryModeAndPadding) {
+  for (const char* padding : {"zeros", "border", "reflection"}) {
+    for (const bool align_corners : {false, true}) {
+      for (const char* mode : {"nearest", "linear", "cubic"})
+        check_operator(grid_case(mode, padding, align_corners));
+    }
+  }
+}
+
+OperatorCase roi_case(const char* mode, int64_t sampling_ratio, bool half_pixel) {
+  const HostTensor rois =
+      HostTensor::f32({3, 4}, std::vector<float>{0, 0, 10, 6, 3.5f, 2, 20, 15, 5, 7, 5.5f, 7.5f});
+  OperatorCase test{
+      .type = "RoiAlign",
+      .inputs = {random_tensor({2, 5, 8, 9}, 1), rois, HostTensor::i64({3}, std::vector<int64_t>{1, 0, 1})}};
+  test.attributes.set("mode", std::string(mode));
+  test.attributes.set("output_height", int64_t{3});
+  test.attributes.set("output_width", int64_t{2});
+  test.attributes.set("sampling_ratio", sampling_ratio);
+  test.attributes.set("spatial_scale", 0.5f);
+  test.attributes.set("coordinate_transformation_mode",
+                      std::string(half_pixel ? "half_pixel" : "output_half_pixel"));
+  test.opset = 16;
+  return test;
+}
+
+TEST(RoiAlign, AveragesAndMaxima) {
+  for (const char* mode : {"avg", "max"}) {
+    for (const int64_t ratio : {0, 2}) {
+      for (const bool half_pixel : {false, true}) check_operator(roi_case(mode, ratio, half_pixel));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vellum::test
