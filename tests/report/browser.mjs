@@ -1,6 +1,7 @@
 // Headless Chromium through its DevTools protocol over a pipe: file descriptors 3 and 4, messages end with a zero byte.
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -51,7 +52,8 @@ export async function openPage(program, url, { width = 1280, height = 1000, dark
     const ended = new Promise((resolve) => browser.once("exit", resolve));
     browser.kill();
     await ended;
-    rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+    // Its helper processes may outlive it for a moment and go on writing.
+    await rm(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   };
 
   const { targetId } = await send("Target.createTarget", { url: "about:blank" });
