@@ -83,11 +83,11 @@ TEST(ExecutorMemory, WorksWhereTheHostCannotReachDeviceMemory) {
   EXPECT_EQ(outputs_of(split, model.input()), want);
 }
 
-// Relu, a convolution whose weights are a run-time input, which has no kernel, and Sigmoid.
+// Relu, a transposed convolution in three dimensions, which has no kernel, and Sigmoid.
 Graph with_host_operator() {
   Graph graph;
-  const ValueId x = graph.add_value("x", {DType::f32, {1, 3, 5, 7}}, true);
-  const ValueId w = graph.add_value("w", {DType::f32, {2, 3, 1, 1}}, true);
+  const ValueId x = graph.add_value("x", {DType::f32, {1, 3, 2, 5, 7}}, true);
+  const ValueId w = graph.add_value("w", {DType::f32, {3, 2, 1, 1, 1}}, true);
   graph.inputs = {x, w};
   ValueId previous = x;
   const Attributes none;
@@ -103,7 +103,7 @@ Graph with_host_operator() {
     graph.nodes.push_back(std::move(node));
   };
   add("Relu", {x}, "positive");
-  add("Conv", {previous, w}, "convolved");
+  add("ConvTranspose", {previous, w}, "convolved");
   add("Sigmoid", {previous}, "y");
   graph.outputs = {previous};
   return graph;
