@@ -4,52 +4,20 @@
 
 #include "graph/binary.hpp"
 #include "graph/unary.hpp"
-#include "passes/binary_constant.hpp"
-#include "passes/editor.hpp"
 #include "passes/passes.hpp"
+#include "passes/pattern.hpp"
 
 namespace vellum {
 namespace {
-
-bool is_near(double value, double wanted) { return std::abs(value - wanted) <= 1e-5 * std::abs(wanted); }
-
-// The input of `value`'s producer, if that adds or multiplies by a constant scalar near `wanted`. (A division
-// is a product.)
-std::optional<ValueId> undo(const GraphEditor& editor, ValueId value, BinaryKind kind, double wanted) {
-  const auto source = editor.producer(value);
-  const auto binary = source ? as_binary_constant(editor, *source) : std::nullopt;
-  if (!binary || binary->constant->elements() != 1) return std::nullopt;
-  double scalar = static_cast<double>(binary->constant->to_floats()[0]);
-  const bool quotient = binary->op->kind == BinaryKind::div && binary->data_slot == 0;
-  if (quotient && kind == BinaryKind::mul)
-    scalar = 1.0 / scalar;
-  else if (binary->op->kind != kind)
-    return std::nullopt;
-  if (!is_near(scalar, wanted)) return std::nullopt;
-  return editor.node(*source).inputs[binary->data_slot];
-}
 
 bool is_product(const GraphEditor& editor, size_t index) {
   const auto* op = dynamic_cast<const Binary*>(editor.node(index).op.get());
   return op != nullptr && op->kind == BinaryKind::mul && !op->activation;
 }
 
-// The producer of `value` as an activation of its own, and what it is applied to.
-struct Applied {
-  Activation activation;
-  ValueId input;
-};
-
-std::optional<Applied> applied(const GraphEditor& editor, ValueId value) {
-  const auto source = editor.producer(value);
-  const auto* op = source ? dynamic_cast<const Unary*>(editor.node(*source).op.get()) : nullptr;
-  if (op == nullptr || op->kind != UnaryKind::activation) return std::nullopt;
-  return Applied{op->activation, editor.node(*source).inputs[0]};
-}
-
 // x * sigmoid(x) is SiLU, x * hard_sigmoid(x) with the slope 1/6 HardSwish.
 std::optional<ActivationKind> self_gated(const GraphEditor& editor, ValueId gate, ValueId x) {
-  const auto gated = applied(editor, gate);
+  const auto gated = undo_activation(editor, gate);
   if (!gated || gated->input != x) return std::nullopt;
   if (gated->activation.kind == ActivationKind::sigmoid) return ActivationKind::silu;
   const bool sixth =
@@ -58,18 +26,63 @@ std::optional<ActivationKind> self_gated(const GraphEditor& editor, ValueId gate
   return std::nullopt;
 }
 
-// x * (1 + erf(x / sqrt 2)): twice Gelu.
-bool is_twice_gelu(const GraphEditor& editor, ValueId factor, ValueId x) {
-  const auto erf = undo(editor, factor, BinaryKind::add, 1.0);
-  const auto inner = erf ? applied(editor, *erf) : std::nullopt;
-  if (!inner || inner->activation.kind != ActivationKind::erf) return false;
-  return undo(editor, inner->input, BinaryKind::mul, std::sqrt(0.5)) == x;
+// clip(x + 3, 0, 6): six times HardSigmoid with the slope 1/6.
+std::optional<ValueId> undo_six_hard_sigmoids(const GraphEditor& editor, ValueId value) {
+  const auto clipped = undo_activation(editor, value);
+  const bool to_six = clipped && clipped->activation.kind == ActivationKind::clip &&
+                      clipped->activation.alpha == 0.0f && clipped->activation.beta == 6.0f;
+  return to_six ? undo_scalar(editor, clipped->input, BinaryKind::add, 3.0) : std::nullopt;
 }
 
-// Node `index` is the product of x and what is computed from it; what is left of that is dead code.
-void replace(GraphEditor& editor, size_t index, ActivationKind kind, ValueId x) {
+// x * clip(x + 3, 0, 6): six times HardSwish.
+std::optional<ValueId> undo_six_hard_swishes(const GraphEditor& editor, ValueId value) {
+  const auto factors = undo_binary(editor, value, BinaryKind::mul);
+  for (size_t slot = 0; factors && slot < 2; ++slot)
+    if (undo_six_hard_sigmoids(editor, (*factors)[1 - slot]) == (*factors)[slot]) return (*factors)[slot];
+  return std::nullopt;
+}
+
+// x * (1 + erf(x / sqrt 2)): twice Gelu.
+bool is_twice_erf_gelu(const GraphEditor& editor, const Applied& erf, ValueId x) {
+  return erf.activation.kind == ActivationKind::erf &&
+         undo_scalar(editor, erf.input, BinaryKind::mul, std::sqrt(0.5)) == x;
+}
+
+// value = x * x * x, or the power.
+std::optional<ValueId> undo_cube(const GraphEditor& editor, ValueId value) {
+  if (const auto factors = undo_binary(editor, value, BinaryKind::mul)) {
+    for (size_t slot = 0; slot < 2; ++slot)
+      if (undo_square(editor, (*factors)[slot]) == (*factors)[1 - slot]) return (*factors)[1 - slot];
+    return std::nullopt;
+  }
+  return undo_power(editor, value, 3.0f);
+}
+
+// x * (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))): twice Gelu's approximation.
+bool is_twice_tanh_gelu(const GraphEditor& editor, const Applied& tanh, ValueId x) {
+  if (tanh.activation.kind != ActivationKind::tanh) return false;
+  const auto sum = undo_scalar(editor, tanh.input, BinaryKind::mul, 0.7978845608);
+  const auto terms = sum ? undo_binary(editor, *sum, BinaryKind::add) : std::nullopt;
+  for (size_t slot = 0; terms && slot < 2; ++slot) {
+    const auto cube = undo_scalar(editor, (*terms)[1 - slot], BinaryKind::mul, 0.044715);
+    if ((*terms)[slot] == x && cube && undo_cube(editor, *cube) == x) return true;
+  }
+  return false;
+}
+
+// Which Gelu x * factor is twice.
+std::optional<ActivationKind> twice_gelu(const GraphEditor& editor, ValueId factor, ValueId x) {
+  const auto inner = undo_scalar(editor, factor, BinaryKind::add, 1.0);
+  const auto curve = inner ? undo_activation(editor, *inner) : std::nullopt;
+  if (curve && is_twice_erf_gelu(editor, *curve, x)) return ActivationKind::gelu;
+  if (curve && is_twice_tanh_gelu(editor, *curve, x)) return ActivationKind::gelu_tanh;
+  return std::nullopt;
+}
+
+// Node `index` becomes an activation of x; what is left of its other operands is dead code.
+void replace(GraphEditor& editor, size_t index, const Activation& activation, ValueId x) {
   auto op = std::make_shared<Unary>();
-  op->activation.kind = kind;
+  op->activation = activation;
   editor.set_operator(index, std::move(op));
   editor.set_inputs(index, {x});
 }
@@ -78,7 +91,7 @@ void match_self_gated(GraphEditor& editor, size_t index) {
   const auto inputs = editor.node(index).inputs;
   for (size_t slot = 0; slot < 2; ++slot) {
     if (const auto kind = self_gated(editor, inputs[1 - slot], inputs[slot]))
-      return replace(editor, index, *kind, inputs[slot]);
+      return replace(editor, index, {*kind}, inputs[slot]);
   }
 }
 
@@ -87,21 +100,27 @@ void match_gelu(GraphEditor& editor, size_t index) {
   const auto inputs = editor.node(index).inputs;
   for (size_t slot = 0; slot < 2 && is_product(editor, index); ++slot) {
     const ValueId factor = inputs[1 - slot];
-    if (const auto x = undo(editor, inputs[slot], BinaryKind::mul, 0.5);
-        x && is_twice_gelu(editor, factor, *x))
-      return replace(editor, index, ActivationKind::gelu, *x);
-    if (const auto sum = undo(editor, factor, BinaryKind::mul, 0.5);
-        sum && is_twice_gelu(editor, *sum, inputs[slot]))
-      return replace(editor, index, ActivationKind::gelu, inputs[slot]);
+    if (const auto x = undo_scalar(editor, inputs[slot], BinaryKind::mul, 0.5))
+      if (const auto kind = twice_gelu(editor, factor, *x)) return replace(editor, index, {*kind}, *x);
+    if (const auto sum = undo_scalar(editor, factor, BinaryKind::mul, 0.5))
+      if (const auto kind = twice_gelu(editor, *sum, inputs[slot]))
+        return replace(editor, index, {*kind}, inputs[slot]);
   }
-  const auto twice = undo(editor, editor.node(index).outputs[0], BinaryKind::mul, 0.5);
-  const auto source = twice ? editor.producer(*twice) : std::nullopt;
-  if (!source || !is_product(editor, *source)) return;
-  const auto factors = editor.node(*source).inputs;
-  for (size_t slot = 0; slot < 2; ++slot) {
-    if (is_twice_gelu(editor, factors[1 - slot], factors[slot]))
-      return replace(editor, index, ActivationKind::gelu, factors[slot]);
-  }
+  const auto twice = undo_scalar(editor, editor.node(index).outputs[0], BinaryKind::mul, 0.5);
+  const auto factors = twice ? undo_binary(editor, *twice, BinaryKind::mul) : std::nullopt;
+  for (size_t slot = 0; factors && slot < 2; ++slot)
+    if (const auto kind = twice_gelu(editor, (*factors)[1 - slot], (*factors)[slot]))
+      return replace(editor, index, {*kind}, (*factors)[slot]);
+}
+
+// HardSigmoid and HardSwish written with a Clip and a division by six, which stands last or with the gate.
+void match_sixth(GraphEditor& editor, size_t index) {
+  const auto six = undo_scalar(editor, editor.node(index).outputs[0], BinaryKind::mul, 1.0 / 6);
+  if (!six) return;
+  if (const auto x = undo_six_hard_swishes(editor, *six))
+    return replace(editor, index, {ActivationKind::hard_swish}, *x);
+  if (const auto x = undo_six_hard_sigmoids(editor, *six))
+    replace(editor, index, {ActivationKind::hard_sigmoid, 1.0f / 6, 0.5f}, *x);
 }
 
 }  // namespace
@@ -112,6 +131,7 @@ void fuse_activation_patterns(Graph& graph) {
     if (editor.removed(i) || !dynamic_cast<const Binary*>(editor.node(i).op.get())) continue;
     const TensorType& type = editor.type(editor.node(i).outputs[0]);
     if (type.dtype != DType::f32 && type.dtype != DType::f16) continue;
+    match_sixth(editor, i);
     match_gelu(editor, i);
     if (is_product(editor, i)) match_self_gated(editor, i);
   }

@@ -4,24 +4,15 @@
 
 #include "graph/reshape.hpp"
 #include "graph/transpose.hpp"
-#include "passes/editor.hpp"
 #include "passes/passes.hpp"
+#include "passes/pattern.hpp"
 
 namespace vellum {
 namespace {
 
-template <typename Op>
-const Op* producer_as(const GraphEditor& editor, ValueId value) {
-  const auto source = editor.producer(value);
-  return source ? dynamic_cast<const Op*>(editor.node(*source).op.get()) : nullptr;
-}
-
 // Makes `index` a Reshape of `input` to the shape its output has.
 void make_reshape(GraphEditor& editor, size_t index, ValueId input) {
-  auto reshape = std::make_shared<Reshape>();
-  reshape->shape = editor.type(editor.node(index).outputs[0]).shape;
-  reshape->allow_zero = true;  // the shape is known, empty dimensions included
-  editor.set_operator(index, std::move(reshape));
+  editor.set_operator(index, reshape_to(editor.type(editor.node(index).outputs[0]).shape));
   editor.set_inputs(index, {input});
 }
 

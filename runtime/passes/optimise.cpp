@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "passes/passes.hpp"
+#include "passes/transformers.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -17,6 +18,8 @@ constexpr Pass kDecompose{"decompose", decompose};
 constexpr Pass kRemoveIdentities{"remove_identities", remove_identities};
 constexpr Pass kMergeReshapes{"merge_reshapes", merge_reshapes};
 constexpr Pass kFuseActivationPatterns{"fuse_activation_patterns", fuse_activation_patterns};
+constexpr Pass kFuseLayerNorm{"fuse_layer_norm", fuse_layer_norm};
+constexpr Pass kFuseSoftmax{"fuse_softmax", fuse_softmax};
 constexpr Pass kConcatZerosToPad{"concat_zeros_to_pad", concat_zeros_to_pad};
 constexpr Pass kFusePad{"fuse_pad", fuse_pad};
 constexpr Pass kFoldBatchNorm{"fold_batch_norm", fold_batch_norm};
@@ -27,10 +30,10 @@ constexpr Pass kFuseActivations{"fuse_activations", fuse_activations};
 constexpr Pass kShareConstants{"share_constants", share_constants};
 constexpr Pass kRemoveDeadCode{"remove_dead_code", remove_dead_code};
 
-constexpr std::array kPasses{kDecompose,        kRemoveIdentities, kMergeReshapes,   kFuseActivationPatterns,
-                             kConcatZerosToPad, kFusePad,          kFoldBatchNorm,   kFoldScale,
-                             kFuseBias,         kFuseResidual,     kFuseActivations, kShareConstants,
-                             kRemoveDeadCode};
+constexpr std::array kPasses{kDecompose,       kRemoveIdentities, kMergeReshapes,    kFuseActivationPatterns,
+                             kFuseLayerNorm,   kFuseSoftmax,      kConcatZerosToPad, kFusePad,
+                             kFoldBatchNorm,   kFoldScale,        kFuseBias,         kFuseResidual,
+                             kFuseActivations, kShareConstants,   kRemoveDeadCode};
 
 // Runs passes on a graph, but for those that are switched off.
 class Optimiser {
@@ -84,6 +87,8 @@ Graph optimise(Graph graph, const InputShapes& shapes, std::span<const std::stri
   optimiser.run(kMergeReshapes);
   optimiser.run(kRemoveIdentities);  // two transpositions may have cancelled out
   optimiser.run(kFuseActivationPatterns);
+  optimiser.run(kFuseLayerNorm);
+  optimiser.run(kFuseSoftmax);
   optimiser.run(kConcatZerosToPad);
   optimiser.run(kFusePad);
   optimiser.fold_linear_chains();

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/unary.hpp"
 #include "passes/pass_harness.hpp"
 
 namespace vellum::test {
@@ -66,6 +67,48 @@ TEST(FuseActivationPatterns, AnotherScaleIsNoGelu) {
   model.node("Div", {"x", "two"}, {"a"}).node("Erf", {"a"}, {"b"}).node("Add", {"b", "one"}, {"c"});
   model.node("Mul", {"x", "c"}, {"d"}).node("Mul", {"d", "half"}, {"y"}).output("y");
   EXPECT_EQ(types(after(fuse_activation_patterns, model)), "Div Erf Add Mul Mul");
+}
+
+TEST(FuseActivationPatterns, GeluByTanh) {
+  for (const bool power : {true, false}) {
+    OnnxModel model = with_scalars();
+    const auto scalar = [&](const char* name, float value) {
+      model.initializer(name, HostTensor::f32({}, std::vector<float>{value}));
+    };
+    scalar("three", 3.0f);
+    scalar("cubic", 0.044715f);
+    scalar("slope", 0.79788456f);
+    if (power)
+      model.node("Pow", {"x", "three"}, {"cube"});
+    else
+      model.node("Mul", {"x", "x"}, {"square"}).node("Mul", {"x", "square"}, {"cube"});
+    model.node("Mul", {"cubic", "cube"}, {"a"})
+        .node("Add", {"x", "a"}, {"b"})
+        .node("Mul", {"b", "slope"}, {"c"});
+    model.node("Tanh", {"c"}, {"d"}).node("Add", {"d", "one"}, {"e"}).node("Mul", {"x", "half"}, {"h"});
+    model.node("Mul", {"h", "e"}, {"y"}).output("y");
+    const Graph graph = after(fuse_activation_patterns, model);
+    EXPECT_EQ(types(graph), "Gelu");
+    EXPECT_EQ(dynamic_cast<const Unary&>(*graph.nodes[0].op).activation.kind, ActivationKind::gelu_tanh);
+  }
+}
+
+// x * clip(x + 3, 0, 6) / 6 in its three orders, and the gate alone.
+TEST(FuseActivationPatterns, HardSwishWithAClip) {
+  for (const std::string form : {"last", "gate", "x", "alone"}) {
+    OnnxModel model = with_scalars();
+    model.initializer("three", HostTensor::f32({}, std::vector<float>{3.0f}));
+    model.initializer("zero", HostTensor::f32({}, std::vector<float>{0.0f}));
+    model.initializer("six", HostTensor::f32({}, std::vector<float>{6.0f}));
+    model.node("Add", {"x", "three"}, {"a"}).node("Clip", {"a", "zero", "six"}, {"c"});
+    if (form == "last") model.node("Mul", {"x", "c"}, {"m"}).node("Div", {"m", "six"}, {"y"});
+    if (form == "gate") model.node("Div", {"c", "six"}, {"g"}).node("Mul", {"x", "g"}, {"y"});
+    if (form == "x") model.node("Div", {"x", "six"}, {"g"}).node("Mul", {"g", "c"}, {"y"});
+    if (form == "alone") model.node("Div", {"c", "six"}, {"y"});
+    model.output("y");
+    const std::string want = form == "alone" ? "HardSigmoid" : form == "x" ? "Add Clip Div Mul" : "HardSwish";
+    EXPECT_EQ(types(after(fuse_activation_patterns, model)), want) << form;
+  }
 }
 
 TEST(FuseActivationPatterns, WhatSomeoneElseReadsStays) {

@@ -1,0 +1,11 @@
+// Passes for what transformers are made of; see passes.hpp for what all passes keep to.
+#pragma once
+
+#include "graph/graph.hpp"
+
+namespace vellum {
+
+void fuse_layer_norm(Graph& graph);  // LayerNormalization that is spelt out
+void fuse_softmax(Graph& graph);     // Softmax that is spelt out
+
+}  // namespace vellum

@@ -1,0 +1,106 @@
+// Normalisations and softmax that a model spells out become one operator.
+#include "passes/pass_harness.hpp"
+#include "passes/transformers.hpp"
+
+namespace vellum::test {
+namespace {
+
+HostTensor scalar(float value) { return HostTensor::f32({}, std::vector<float>{value}); }
+
+// The deviation of x from its mean along the last axis as `d`, its standard deviation as `s`.
+OnnxModel with_moments(bool power, Shape shape = {2, 5, 6}) {
+  OnnxModel m;
+  m.input("x", shape).initializer("two", scalar(2.0f)).initializer("epsilon", scalar(1e-5f));
+  m.initializer("scale", random_tensor({shape.back()}, 1))
+      .initializer("bias", random_tensor({shape.back()}, 2));
+  const Attributes last = attributes({{"axes", Attributes::Ints{-1}}});
+  m.node("ReduceMean", {"x"}, {"mean"}, last).node("Sub", {"x", "mean"}, {"d"});
+  if (power)
+    m.node("Pow", {"d", "two"}, {"square"});
+  else
+    m.node("Mul", {"d", "d"}, {"square"});
+  m.node("ReduceMean", {"square"}, {"variance"}, last).node("Add", {"variance", "epsilon"}, {"v"});
+  m.node("Sqrt", {"v"}, {"s"});
+  return m;
+}
+
+TEST(FuseLayerNorm, QuotientWithScaleAndBias) {
+  for (const bool power : {true, false}) {
+    OnnxModel m = with_moments(power);
+    m.node("Div", {"d", "s"}, {"q"})
+        .node("Mul", {"q", "scale"}, {"p"})
+        .node("Add", {"bias", "p"}, {"y"})
+        .output("y");
+    EXPECT_EQ(types(after(fuse_layer_norm, m)), "LayerNormalization");
+  }
+}
+
+TEST(FuseLayerNorm, WithoutScaleOrBias) {
+  OnnxModel m = with_moments(true);
+  m.node("Div", {"d", "s"}, {"y"}).output("y");
+  EXPECT_EQ(types(after(fuse_layer_norm, m)), "LayerNormalization");
+}
+
+TEST(FuseLayerNorm, ProductWithTheInverseDeviation) {
+  OnnxModel m = with_moments(true);
+  m.node("Reciprocal", {"s"}, {"r"})
+      .node("Mul", {"r", "d"}, {"q"})
+      .node("Mul", {"q", "scale"}, {"y"})
+      .output("y");
+  EXPECT_EQ(types(after(fuse_layer_norm, m)), "LayerNormalization");
+}
+
+TEST(FuseLayerNorm, TwoProductsOfTensorFlow) {
+  OnnxModel m = with_moments(false);
+  m.node("Reciprocal", {"s"}, {"r"}).node("Mul", {"r", "scale"}, {"f"}).node("Mul", {"x", "f"}, {"a"});
+  m.node("Mul", {"mean", "f"}, {"b"})
+      .node("Sub", {"bias", "b"}, {"c"})
+      .node("Add", {"a", "c"}, {"y"})
+      .output("y");
+  EXPECT_EQ(types(after(fuse_layer_norm, m)), "LayerNormalization");
+}
+
+TEST(FuseLayerNorm, WhatElseIsReadStays) {
+  OnnxModel m = with_moments(true);
+  m.node("Div", {"d", "s"}, {"q"}).node("Mul", {"q", "scale"}, {"y"}).output("y").output("q");
+  const std::string text = types(after(fuse_layer_norm, m));
+  EXPECT_EQ(text, "LayerNormalization Mul");
+}
+
+TEST(FuseLayerNorm, AnotherDeviationIsNone) {
+  OnnxModel m = with_moments(true);
+  m.node("Div", {"x", "s"}, {"y"}).output("y");
+  EXPECT_EQ(types(after(fuse_layer_norm, m)).find("LayerNormalization"), std::string::npos);
+}
+
+TEST(FuseLayerNorm, ScaleThatVariesElsewhereStaysApart) {
+  OnnxModel m = with_moments(true);
+  m.initializer("rows", random_tensor({5, 1}, 3)).node("Div", {"d", "s"}, {"q"});
+  m.node("Mul", {"q", "rows"}, {"y"}).output("y");
+  EXPECT_EQ(types(after(fuse_layer_norm, m)), "LayerNormalization Mul");
+}
+
+OnnxModel with_exponentials(bool less_maximum, int64_t sum_axis) {
+  OnnxModel m;
+  m.input("x", {2, 5, 6});
+  if (less_maximum)
+    m.node("ReduceMax", {"x"}, {"m"}, attributes({{"axes", Attributes::Ints{1}}}))
+        .node("Sub", {"x", "m"}, {"t"});
+  m.node("Exp", {less_maximum ? "t" : "x"}, {"e"});
+  m.initializer("axis", HostTensor::i64({1}, std::vector<int64_t>{sum_axis}))
+      .node("ReduceSum", {"e", "axis"}, {"s"});
+  m.node("Div", {"e", "s"}, {"y"}).output("y");
+  return m;
+}
+
+TEST(FuseSoftmax, WithAndWithoutTheMaximum) {
+  for (const bool less_maximum : {true, false})
+    EXPECT_EQ(types(after(fuse_softmax, with_exponentials(less_maximum, 1))), "Softmax");
+}
+
+TEST(FuseSoftmax, MaximumAlongAnotherAxisStays) {
+  EXPECT_EQ(types(after(fuse_softmax, with_exponentials(true, 2))), "ReduceMax Sub Softmax");
+}
+
+}  // namespace
+}  // namespace vellum::test
