@@ -106,6 +106,9 @@ vellum_session_options session_defaults() noexcept {
   options.size = sizeof options;
   options.cached_shapes = vellum::SessionOptions().cached_shapes;
   options.search_ms = vellum::SessionOptions().search_ms;
+  options.in_place = vellum::SessionOptions().in_place;
+  options.views = vellum::SessionOptions().views;
+  options.reorder = vellum::SessionOptions().reorder;
   return options;
 }
 
@@ -144,6 +147,9 @@ vellum::SessionOptions to_cpp(const vellum_session_options& given) {
   options.tasks_per_submit = given.tasks_per_submit;
   options.profile = given.profile != 0;
   options.search_ms = given.search_ms;
+  options.in_place = given.in_place != 0;
+  options.views = given.views != 0;
+  options.reorder = given.reorder != 0;
   return options;
 }
 

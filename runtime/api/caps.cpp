@@ -6,10 +6,6 @@
 
 namespace vellum {
 
-struct Caps::Impl {
-  DeviceCaps caps;
-};
-
 Caps Caps::of(const Device& device) {
   return guard([&] { return Caps(std::make_shared<const Impl>(Impl{device.impl()->context->caps()})); });
 }
@@ -35,11 +31,7 @@ std::string describe(const Model& model, std::string_view stage, const SessionOp
                      const Caps& caps) {
   if (stage == "graph") return describe(model, stage, options);
   return guard([&] {
-    if (stage != "program")
-      throw Error(
-          ErrorCode::invalid_argument,
-          "stage '" + std::string(stage) + "' cannot be shown from a caps file; graph and program can");
-    return to_text(make_program(model, caps.impl()->caps, options));
+    return describe_program(model, stage, options, caps.impl()->caps, modelled_rules(caps.impl()->caps));
   });
 }
 

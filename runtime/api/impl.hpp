@@ -8,7 +8,8 @@
 #include "exec/weight_store.hpp"
 #include "graph/graph.hpp"
 #include "kernels/lowering.hpp"
-#include "plan/memory_needs.hpp"
+#include "plan/memory_plan.hpp"
+#include "vellum/caps.hpp"
 #include "vellum/vellum.hpp"
 #include "vulkan/context.hpp"
 
@@ -19,6 +20,10 @@ struct Model::Impl {
 
   Graph graph;  // as imported: dimensions may be open
   std::vector<TensorInfo> inputs, outputs;
+};
+
+struct Caps::Impl {
+  DeviceCaps caps;
 };
 
 struct Device::Impl {
@@ -35,7 +40,12 @@ struct Device::Impl {
 // Model -> Program for the given options: the one way from the file to what runs.
 Program make_program(const Model& model, const DeviceCaps& caps, const SessionOptions& options);
 
+// Stages "program" and "plan" as text.
+std::string describe_program(const Model& model, std::string_view stage, const SessionOptions& options,
+                             const DeviceCaps& caps, const MemoryRules& rules);
+
 // What planning asks: of the device, or without one of the Android Baseline 2022 profile.
 MemoryRules memory_rules(const Device* device);
+PlanMemoryOptions plan_options(const SessionOptions& options);
 
 }  // namespace vellum

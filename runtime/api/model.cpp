@@ -4,6 +4,7 @@
 #include "api/impl.hpp"
 #include "import/import.hpp"
 #include "passes/passes.hpp"
+#include "plan/arrange.hpp"
 #include "plan/memory_plan.hpp"
 
 namespace vellum {
@@ -81,7 +82,24 @@ std::vector<std::string> graph_passes() { return pass_names(); }
 
 Program make_program(const Model& model, const DeviceCaps& caps, const SessionOptions& options) {
   const Graph graph = optimise(model.impl()->graph, options.input_shapes, options.disabled_passes);
-  return lower(graph, caps, {.precision = options.precision, .storage = options.storage});
+  Program program = lower(graph, caps, {.precision = options.precision, .storage = options.storage});
+  // Sizes as modelled, so that a device and its caps file make the same program.
+  arrange(program,
+          {.mode = options.memory,
+           .in_place = options.in_place,
+           .views = options.views,
+           .reorder = options.reorder},
+          caps.min_storage_buffer_offset_alignment, modelled_rules(caps));
+  return program;
+}
+
+std::string describe_program(const Model& model, std::string_view stage, const SessionOptions& options,
+                             const DeviceCaps& caps, const MemoryRules& rules) {
+  const Program program = make_program(model, caps, options);
+  if (stage == "program") return to_text(program);
+  if (stage == "plan") return to_text(plan_memory(program, plan_options(options), rules), program);
+  throw Error(ErrorCode::invalid_argument,
+              "stage '" + std::string(stage) + "' is none of graph, program and plan");
 }
 
 std::string describe(const Model& model, std::string_view stage, const SessionOptions& options,
@@ -89,15 +107,8 @@ std::string describe(const Model& model, std::string_view stage, const SessionOp
   return guard([&]() -> std::string {
     if (stage == "graph")
       return to_text(optimise(model.impl()->graph, options.input_shapes, options.disabled_passes));
-    const Program program =
-        make_program(model, device ? device->impl()->context->caps() : DeviceCaps{}, options);
-    if (stage == "program") return to_text(program);
-    if (stage == "plan") {
-      const PlanMemoryOptions wanted{options.memory, options.strategy, std::chrono::milliseconds(options.search_ms)};
-      return to_text(plan_memory(program, wanted, memory_rules(device)), program);
-    }
-    throw Error(ErrorCode::invalid_argument,
-                "stage '" + std::string(stage) + "' is none of graph, program and plan");
+    return describe_program(model, stage, options, device ? device->impl()->context->caps() : DeviceCaps{},
+                            memory_rules(device));
   });
 }
 

@@ -22,9 +22,9 @@ const std::shared_ptr<gpu::Arena>& DeviceSlot::arena() const {
   return image ? image->arena() : buffer->arena();
 }
 
-gpu::BoundResource DeviceSlot::resource(uint64_t bytes) const {
+gpu::BoundResource DeviceSlot::resource(uint64_t bytes, uint64_t offset) const {
   if (image) return gpu::BoundResource(*image);
-  return gpu::BoundResource(*buffer, 0, bytes);
+  return gpu::BoundResource(*buffer, offset, bytes);
 }
 
 gpu::ImageDesc image_desc(Storage storage, ElementType element, const Extent3& extent) {

@@ -20,8 +20,8 @@ struct DeviceSlot {
   gpu::MemoryRequirements requirements() const;
   void bind(std::shared_ptr<gpu::Arena> arena, uint64_t offset);
   const std::shared_ptr<gpu::Arena>& arena() const;
-  // What a shader binds to reach a tensor of `bytes` that lives here.
-  gpu::BoundResource resource(uint64_t bytes) const;
+  // What a shader binds to reach a tensor of `bytes` that lives here, of buffers from `offset` on.
+  gpu::BoundResource resource(uint64_t bytes, uint64_t offset = 0) const;
 };
 
 gpu::ImageDesc image_desc(Storage storage, ElementType element, const Extent3& extent);

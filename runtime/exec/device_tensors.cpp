@@ -83,13 +83,13 @@ const DeviceSlot& DeviceTensors::slot(TensorId id) const {
 gpu::BoundResource DeviceTensors::resource(TensorId id) const {
   const TensorId root = program_.root(id);
   if (program_.tensors[root].role == TensorRole::weight) return weights_->resource(root);
-  return slot(id).resource(program_.tensors[id].desc.byte_size());
+  return slot(id).resource(program_.tensors[id].desc.byte_size(), program_.offset(id));
 }
 
 const gpu::Buffer& DeviceTensors::buffer(TensorId id) const {
   const DeviceSlot& found = slot(id);
-  if (!found.buffer)
-    throw Error(ErrorCode::internal, "tensor '" + program_.tensors[id].name + "' is not a buffer");
+  if (!found.buffer || program_.offset(id) != 0)
+    throw Error(ErrorCode::internal, "tensor '" + program_.tensors[id].name + "' has no buffer of its own");
   return *found.buffer;
 }
 

@@ -52,7 +52,7 @@ void lower_cast(Lowering& lowering) {
   }
   const int64_t count4 = groups_of_four(lowering.output_type().shape);
   const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
-  Dispatch dispatch = make_dispatch("cast", grid_1d(lowering.caps(), count4), {reads(x), writes(y)},
+  Dispatch dispatch = make_dispatch("cast", grid_1d(lowering.caps(), count4), {reads_in_place(x), writes(y)},
                                     PushConstants().ints({count4, out.low, out.high}));
   if (!is_float(from)) define(dispatch, "FROM_INTEGER");
   if (from == DType::u32 || from == DType::u64) define(dispatch, "FROM_UNSIGNED");

@@ -49,6 +49,12 @@ void concat_rows(Lowering& lowering, TensorId x, TensorId y, int64_t rows, int64
   Dispatch dispatch = make_dispatch("concat_linear", grid_1d(lowering.caps(), count4),
                                     {reads(x), {y, aligned ? Access::write : Access::read_write}}, constants);
   if (aligned) define(dispatch, "ALIGNED");
+  const ElementType element = lowering.tensor(y).desc.element;
+  if (rows == 1 && lowering.tensor(x).desc.element == element) {
+    const uint64_t size = size_of(element);
+    dispatch.copy =
+        PlainCopy{x, y, 0, static_cast<uint64_t>(begin) * size, static_cast<uint64_t>(length) * size};
+  }
   define_element(dispatch, lowering.tensor(y));
   lowering.dispatch(std::move(dispatch));
 }

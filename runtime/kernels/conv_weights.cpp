@@ -179,7 +179,8 @@ void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWe
   push_activation(constants, activation);
   if (residual != kNoTensor) {
     constants.shape(lowering.tensor(residual).desc.shape);
-    dispatch.bindings.push_back({residual, Access::read});
+    dispatch.bindings.push_back(
+        {.tensor = residual, .access = Access::read, .same_position = true});
     dispatch.defines.emplace_back("RESIDUAL", "1");
   }
   dispatch.push_constants = constants.bytes();

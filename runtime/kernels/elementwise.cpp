@@ -26,6 +26,10 @@ LoopNest loops_of(const Operand& a, const Operand& b, const Operand& y) {
   return collapse({y.shape, {broadcast_strides(a.shape, y.shape), broadcast_strides(b.shape, y.shape)}});
 }
 
+Binding reads_operand(const Operand& operand, const Operand& y) {
+  return operand.shape == y.shape ? reads_in_place(operand.tensor) : reads(operand.tensor);
+}
+
 void push_loops(PushConstants& constants, const LoopNest& nest) {
   push_padded(constants, nest.dims, kMaxElementwiseRank);
   push_padded(constants, nest.strides[0], kMaxElementwiseRank);
@@ -66,7 +70,7 @@ void combine(Lowering& lowering, const std::string& function, const Activation& 
     grid = grid_1d(lowering.caps(), groups_of_four(y.shape));
   }
   Dispatch dispatch =
-      make_dispatch("binary", grid, {reads(a.tensor), reads(b.tensor), writes(y.tensor)}, constants);
+      make_dispatch("binary", grid, {reads_operand(a, y), reads_operand(b, y), writes(y.tensor)}, constants);
   define(dispatch, "FUNCTION", function);
   define_activation(dispatch, activation);
   if (layout == Layout::linear)
@@ -83,7 +87,7 @@ void combine_integers(Lowering& lowering, const std::string& function, DType dty
   constants.ints({element_count(y.shape), static_cast<int64_t>(nest.dims.size()), spare_bits(dtype)});
   push_loops(constants, nest);
   Dispatch dispatch = make_dispatch("binary_integer", grid_1d(lowering.caps(), groups_of_four(y.shape)),
-                                    {reads(a.tensor), reads(b.tensor), writes(y.tensor)}, constants);
+                                    {reads_operand(a, y), reads_operand(b, y), writes(y.tensor)}, constants);
   define(dispatch, "FUNCTION", function);
   if (lowering.tensor(a.tensor).desc.element == ElementType::i32) define(dispatch, "A_VECTOR", "ivec4");
   if (lowering.tensor(b.tensor).desc.element == ElementType::i32) define(dispatch, "B_VECTOR", "ivec4");
@@ -93,7 +97,8 @@ void combine_integers(Lowering& lowering, const std::string& function, DType dty
 
 void map_integers(Lowering& lowering, const std::string& function, DType dtype, TensorId x, TensorId y) {
   const int64_t count4 = groups_of_four(lowering.tensor(y).desc.shape);
-  Dispatch dispatch = make_dispatch("unary_integer", grid_1d(lowering.caps(), count4), {reads(x), writes(y)},
+  Dispatch dispatch = make_dispatch("unary_integer", grid_1d(lowering.caps(), count4),
+                                    {reads_in_place(x), writes(y)},
                                     PushConstants().ints({count4, spare_bits(dtype)}));
   define(dispatch, "FUNCTION", function);
   if (is_unsigned(dtype)) define(dispatch, "UNSIGNED");
@@ -105,7 +110,7 @@ TensorId as_floats(Lowering& lowering, TensorId x) {
   const Shape shape = lowering.tensor(x).desc.shape;
   const TensorId y = float_workspace(lowering, "floats", shape);
   Dispatch dispatch =
-      make_dispatch("cast", grid_1d(lowering.caps(), groups_of_four(shape)), {reads(x), writes(y)},
+      make_dispatch("cast", grid_1d(lowering.caps(), groups_of_four(shape)), {reads_in_place(x), writes(y)},
                     PushConstants().ints({groups_of_four(shape), 0, 0}));
   define(dispatch, "FROM_INTEGER");
   lowering.dispatch(std::move(dispatch));

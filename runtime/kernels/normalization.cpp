@@ -38,7 +38,7 @@ TensorId normalize_rows(Lowering& lowering, int64_t rows, int64_t length, int64_
                                   {reads(x), writes(statistics)},
                                   PushConstants().ints({rows, length}).floats({epsilon})));
   lowering.dispatch(make_dispatch("norm_linear", grid_1d(lowering.caps(), groups_of_four(shape)),
-                                  {reads(x), reads(statistics), reads(factor_tensor), writes(y)},
+                                  {reads_in_place(x), reads(statistics), reads(factor_tensor), writes(y)},
                                   PushConstants().ints({element_count(shape), length, inner, period})));
   return statistics;
 }
@@ -68,7 +68,7 @@ void lower_batch_norm(Lowering& lowering) {
   push_activation(constants, op.activation);
   constants.shape(shape);
   Dispatch dispatch = make_dispatch("scale_bias", grid_of_texels(lowering.caps(), shape),
-                                    {reads(x), reads(pairs), writes(y)}, constants);
+                                    {reads_in_place(x), reads(pairs), writes(y)}, constants);
   define_activation(dispatch, op.activation);
   lowering.dispatch(std::move(dispatch));
 }

@@ -78,6 +78,18 @@ TensorId Program::root(TensorId id) const {
   return id;
 }
 
+uint64_t Program::offset(TensorId id) const {
+  uint64_t bytes = 0;
+  for (; tensors[id].alias_of != kNoTensor; id = tensors[id].alias_of) bytes += tensors[id].alias_offset;
+  return bytes;
+}
+
+TensorId Program::owner(TensorId id) const {
+  id = root(id);
+  while (tensors[id].takes_over != kNoTensor) id = tensors[id].takes_over;
+  return id;
+}
+
 std::string to_text(const Program& program) {
   std::ostringstream out;
   for (const Port& port : program.inputs) out << "input  " << port.name << " " << to_string(port.type.shape) << "\n";

@@ -70,12 +70,15 @@ struct VirtualTensor {
   std::string name;
   TensorDesc desc;
   TensorRole role = TensorRole::intermediate;
-  // The same bytes as another tensor (a reshape of linear data): shares its memory and its lifetime.
+  // The same bytes as another tensor (a reshape of linear data), or some of them: shares its memory and its lifetime.
   TensorId alias_of = kNoTensor;
   // weight: its bytes as they lie on the device (desc.byte_size() of them, texels row by row, then slice by
   // slice). Called once when the session is made; may be called from several threads.
   std::function<std::vector<std::byte>()> pack;
   WeightOrigin origin = {};
+  uint64_t alias_offset = 0;  // bytes from the begin of alias_of, which is a buffer
+  // The tensor, a root, whose last reader writes this one first, into its memory.
+  TensorId takes_over = kNoTensor;
 };
 
 enum class Access : uint8_t { read, write, read_write };
@@ -85,6 +88,17 @@ struct Binding {
   Access access = Access::read;
   // Images that are only read: through a sampled image (texelFetch) instead of a storage image (imageLoad).
   bool sampled = false;
+  // Of a read: an invocation reads the tensor only at positions that it alone writes of the output, and each before it
+  // writes there, so that the output may lie over it. (Shaders may be compiled as if bindings did not overlap: what is
+  // stored depends on what is loaded, so neither can pass the other.)
+  bool same_position = false;
+};
+
+// What a dispatch does that only moves bytes between buffers: it can go where one of the two tensors becomes a view of
+// the other.
+struct PlainCopy {
+  TensorId from = kNoTensor, to = kNoTensor;
+  uint64_t from_offset = 0, to_offset = 0, bytes = 0;  // from the begin of each
 };
 
 struct Dispatch {
@@ -98,6 +112,7 @@ struct Dispatch {
   std::array<uint32_t, 3> workgroup_count{1, 1, 1};
   std::vector<Binding> bindings;  // binding number = position
   std::vector<std::byte> push_constants;
+  std::optional<PlainCopy> copy = std::nullopt;
 };
 
 // A node that runs on the host between dispatches, because it has no kernel.
@@ -131,7 +146,9 @@ struct Program {
   std::vector<Port> inputs, outputs;
   std::vector<std::string> warnings;  // e.g. operators that run on the host
 
-  TensorId root(TensorId id) const;  // follows alias_of
+  TensorId root(TensorId id) const;   // follows alias_of
+  uint64_t offset(TensorId id) const;  // bytes from the begin of the root
+  TensorId owner(TensorId id) const;  // the root in whose memory it lies: follows takes_over too
 };
 
 // One line per task: what `vellum inspect --stage program` prints.

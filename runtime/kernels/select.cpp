@@ -20,7 +20,10 @@ void lower_where(Lowering& lowering) {
   nest = collapse(nest);
   if (nest.dims.size() > kMaxRank) return lowering.run_on_host("Where of so many dimensions has no kernel");
   std::vector<Binding> bindings;
-  for (size_t i = 0; i < 3; ++i) bindings.push_back(reads(lowering.read(i, Layout::linear)));
+  for (size_t i = 0; i < 3; ++i) {
+    const TensorId x = lowering.read(i, Layout::linear);
+    bindings.push_back(lowering.input_type(i).shape == shape ? reads_in_place(x) : reads(x));
+  }
   const TensorId y = lowering.write(0, Layout::linear);
   bindings.push_back(writes(y));
   PushConstants constants;

@@ -1,6 +1,7 @@
 #include "kernels/strided.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "kernels/elements.hpp"
 
@@ -20,6 +21,17 @@ bool counts_in_groups(LoopNest& nest, int64_t& base) {
   std::for_each(strides.begin(), strides.end() - 1, [](int64_t& stride) { stride /= 4; });
   base /= 4;
   return true;
+}
+
+// Loops that walk through neighbours.
+std::optional<PlainCopy> plain_copy(Lowering& lowering, TensorId x, TensorId y, const LoopNest& nest,
+                                    int64_t base) {
+  const TensorDesc &from = lowering.tensor(x).desc, &to = lowering.tensor(y).desc;
+  const bool neighbours = nest.dims.size() == 1 && (nest.strides[0][0] == 1 || nest.dims[0] == 1);
+  if (!neighbours || from.element != to.element || base < 0) return std::nullopt;
+  const uint64_t size = size_of(to.element);
+  return PlainCopy{x, y, static_cast<uint64_t>(base) * size, 0,
+                   static_cast<uint64_t>(element_count(to.shape)) * size};
 }
 
 }  // namespace
@@ -62,6 +74,7 @@ bool strided_copy(Lowering& lowering, size_t output, LoopNest nest, int64_t base
 void strided_copy(Lowering& lowering, TensorId x, TensorId y, LoopNest nest, int64_t base) {
   nest = collapse(nest);
   const Shape& shape = lowering.tensor(y).desc.shape;
+  const std::optional<PlainCopy> plain = plain_copy(lowering, x, y, nest, base);
   const bool groups = counts_in_groups(nest, base);
   PushConstants constants;
   constants.ints(
@@ -71,6 +84,7 @@ void strided_copy(Lowering& lowering, TensorId x, TensorId y, LoopNest nest, int
   Dispatch dispatch = make_dispatch("strided_copy", grid_1d(lowering.caps(), groups_of_four(shape)),
                                     {reads(x), writes(y)}, constants);
   if (groups) define(dispatch, "GROUPS");
+  dispatch.copy = plain;
   define_element(dispatch, lowering.tensor(y));
   lowering.dispatch(std::move(dispatch));
 }

@@ -22,7 +22,7 @@ Dispatch map_elements(Lowering& lowering, const Activation& activation) {
   if (linear) constants.ints({groups_of_four(shape)});
   const Grid grid =
       linear ? grid_1d(lowering.caps(), groups_of_four(shape)) : grid_of_texels(lowering.caps(), shape);
-  Dispatch dispatch = make_dispatch("unary", grid, {reads(x), writes(y)}, constants);
+  Dispatch dispatch = make_dispatch("unary", grid, {reads_in_place(x), writes(y)}, constants);
   if (linear) define(dispatch, "LINEAR");
   return dispatch;
 }

@@ -3,26 +3,11 @@
 #include <algorithm>
 #include <sstream>
 
+#include "kernels/divide.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
 namespace {
-
-template <typename Visit>
-void visit_tensors(const Task& task, Visit visit) {
-  if (task.dispatch)
-    for (const Binding& binding : task.dispatch->bindings) visit(binding.tensor);
-  if (task.host) {
-    for (TensorId id : task.host->inputs)
-      if (id != kNoTensor) visit(id);
-    for (TensorId id : task.host->outputs) visit(id);
-  }
-}
-
-void extend(Lifetime& lifetime, int64_t task) {
-  if (!lifetime.planned()) lifetime.first = task;
-  lifetime.last = task;
-}
 
 bool is_mixed(const UsageRecords& usage) {
   const auto is_buffer = [](const auto& record) {
@@ -45,8 +30,23 @@ void settle(MemoryPlan& plan, Placement placement) {
   plan.arenas = std::move(placement.arenas);
 }
 
-void plan_shared(MemoryPlan& plan, const UsageRecords& usage, const PlanMemoryOptions& options,
-                 const MemoryRules& rules) {
+// Every tensor in memory of its own: those too that lie in another one's here.
+uint64_t naive_bytes(const Program& program, const MemoryPlan& plan, const MemoryRules& rules, bool mixed,
+                     uint64_t alignment) {
+  uint64_t total = 0;
+  for (TensorId id = 0; id < program.tensors.size(); ++id) {
+    const VirtualTensor& tensor = program.tensors[id];
+    if (!plan.lifetimes[id].planned()) continue;
+    const bool is_part = tensor.alias_of != kNoTensor &&
+                         tensor.desc.byte_size() < program.tensors[tensor.alias_of].desc.byte_size();
+    if (tensor.alias_of != kNoTensor && !is_part) continue;  // another shape of the same bytes
+    total += round_up(arena_need(object_desc(tensor.desc), rules, mixed).bytes, alignment);
+  }
+  return total;
+}
+
+void plan_shared(MemoryPlan& plan, const Program& program, const UsageRecords& usage,
+                 const PlanMemoryOptions& options, const MemoryRules& rules) {
   const auto strategy = options.mode == MemoryMode::naive
                             ? planner::ObjectStrategy::naive
                             : planner::object_strategy_from_name(options.strategy);
@@ -55,22 +55,20 @@ void plan_shared(MemoryPlan& plan, const UsageRecords& usage, const PlanMemoryOp
   const planner::ObjectPlan assignment = planner::plan_objects(usage.records, strategy, plan_options);
   planner::validate(usage.records, assignment, plan_options);
   plan.strategy = planner::name(strategy);
-  plan.naive_bytes = planner::naive_bytes(usage.records, plan_options);
+  plan.naive_bytes = naive_bytes(program, plan, rules, is_mixed(usage), 1);
   plan.lower_bound_bytes = assignment.lower_bound;
   std::vector<MemoryNeed> needs;
   for (const planner::Size& size : assignment.objects) {
     needs.push_back(arena_need(object_desc(size), rules, is_mixed(usage)));
     plan.objects.push_back({object_desc(size), needs.back(), {}, {}});
   }
-  for (size_t i = 0; i < usage.tensors.size(); ++i) {
+  for (size_t i = 0; i < usage.tensors.size(); ++i)
     plan.object_of[usage.tensors[i]] = assignment.object_of[i];
-    plan.objects[assignment.object_of[i]].tensors.push_back(usage.tensors[i]);
-  }
   settle(plan, place_side_by_side(needs, rules));
 }
 
-void plan_arenas(MemoryPlan& plan, const UsageRecords& usage, const PlanMemoryOptions& options,
-                 const MemoryRules& rules) {
+void plan_arenas(MemoryPlan& plan, const Program& program, const UsageRecords& usage,
+                 const PlanMemoryOptions& options, const MemoryRules& rules) {
   const auto strategy = planner::offset_strategy_from_name(options.strategy);
   const std::vector<MemoryNeed> needs = needs_of(usage, rules);
   planner::PlanOptions plan_options;
@@ -78,12 +76,12 @@ void plan_arenas(MemoryPlan& plan, const UsageRecords& usage, const PlanMemoryOp
   plan.strategy = planner::name(strategy);
   for (size_t i = 0; i < usage.tensors.size(); ++i) {
     plan.object_of[usage.tensors[i]] = static_cast<uint32_t>(i);
-    plan.objects.push_back({object_desc(usage.records[i].size), needs[i], {}, {usage.tensors[i]}});
+    plan.objects.push_back({object_desc(usage.records[i].size), needs[i], {}, {}});
   }
   settle(plan, place_by_lifetime(usage.records, needs, rules, strategy, plan_options));
   const OffsetProblem problem = offset_problem(usage.records, needs);
   plan_options.alignment = problem.alignment;
-  plan.naive_bytes = planner::naive_bytes(problem.records, plan_options);
+  plan.naive_bytes = naive_bytes(program, plan, rules, is_mixed(usage), problem.alignment);
   plan.lower_bound_bytes = planner::offsets_lower_bound(problem.records, plan_options);
 }
 
@@ -101,27 +99,19 @@ std::string_view name(MemoryMode mode) {
   return "?";
 }
 
-std::vector<Lifetime> lifetimes(const Program& program) {
-  std::vector<Lifetime> of_root(program.tensors.size());
-  for (size_t t = 0; t < program.tasks.size(); ++t)
-    visit_tensors(program.tasks[t], [&](TensorId id) {
-      const TensorId root = program.root(id);
-      const TensorRole role = program.tensors[root].role;
-      if (role == TensorRole::intermediate || role == TensorRole::workspace)
-        extend(of_root[root], static_cast<int64_t>(t));
-    });
-  std::vector<Lifetime> all(program.tensors.size());
-  for (TensorId id = 0; id < all.size(); ++id) all[id] = of_root[program.root(id)];
-  return all;
-}
-
 UsageRecords usage_records(const Program& program) {
   UsageRecords usage;
   const std::vector<Lifetime> all = lifetimes(program);
+  std::vector<Lifetime> of_owner = all;
+  for (TensorId id = 0; id < program.tensors.size(); ++id)
+    if (program.root(id) == id && all[id].planned()) {
+      Lifetime& whole = of_owner[program.owner(id)];
+      whole = {std::min(whole.first, all[id].first), std::max(whole.last, all[id].last)};
+    }
   for (TensorId id = 0; id < program.tensors.size(); ++id) {
-    if (program.root(id) != id || !all[id].planned()) continue;
+    if (program.owner(id) != id || !all[id].planned()) continue;
     usage.records.push_back(
-        {planner_size(object_desc(program.tensors[id].desc)), all[id].first, all[id].last});
+        {planner_size(object_desc(program.tensors[id].desc)), of_owner[id].first, of_owner[id].last});
     usage.tensors.push_back(id);
   }
   return usage;
@@ -147,18 +137,21 @@ MemoryPlan plan_memory(const Program& program, const PlanMemoryOptions& options,
   plan.object_of.assign(program.tensors.size(), kNoObject);
   try {
     if (options.mode == MemoryMode::offsets)
-      plan_arenas(plan, usage, options, rules);
+      plan_arenas(plan, program, usage, options, rules);
     else
-      plan_shared(plan, usage, options, rules);
+      plan_shared(plan, program, usage, options, rules);
   } catch (const planner::PlanError& error) {
     throw Error(ErrorCode::invalid_argument, error.what());
+  }
+  for (TensorId id = 0; id < plan.object_of.size(); ++id) {
+    plan.object_of[id] = plan.object_of[program.owner(id)];
+    if (plan.object_of[id] != kNoObject && program.root(id) == id && plan.lifetimes[id].planned())
+      plan.objects[plan.object_of[id]].tensors.push_back(id);
   }
   for (SharedObject& object : plan.objects)
     std::stable_sort(object.tensors.begin(), object.tensors.end(), [&](TensorId a, TensorId b) {
       return plan.lifetimes[a].first < plan.lifetimes[b].first;
     });
-  for (TensorId id = 0; id < plan.object_of.size(); ++id)
-    plan.object_of[id] = plan.object_of[program.root(id)];
   return plan;
 }
 

@@ -9,6 +9,7 @@
 
 #include "kernels/program.hpp"
 #include "plan/arenas.hpp"
+#include "plan/lifetimes.hpp"
 #include "plan/memory_needs.hpp"
 #include "vellum/options.hpp"
 #include "vellum/planner/plan.hpp"
@@ -17,15 +18,8 @@ namespace vellum {
 
 std::string_view name(MemoryMode mode);
 
-// First and last task, both inclusive, of each tensor's memory. Aliases share the life of their root; tensors
-// that no task touches, weights, inputs and outputs have no lifetime (first > last).
-struct Lifetime {
-  int64_t first = 0, last = -1;
-  bool planned() const { return first <= last; }
-};
-std::vector<Lifetime> lifetimes(const Program& program);
-
-// The records that the planner sees, and the tensor (a root) that each stands for, in order of tensor id.
+// The records that the planner sees, and the tensor that each stands for (an owner: tensors that take over
+// its memory are in its record), in order of tensor id.
 struct UsageRecords {
   std::vector<planner::TensorUsageRecord> records;
   std::vector<TensorId> tensors;

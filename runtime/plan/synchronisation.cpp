@@ -38,9 +38,14 @@ class HazardTracker {
  private:
   Region region(TensorId id) const {
     const uint32_t index = plan_.object_of[id];
-    if (index == kNoObject) return {false, program_.root(id), 0, 1};
+    const TensorDesc& desc = program_.tensors[id].desc;
+    const uint64_t offset = program_.offset(id);
+    if (index == kNoObject) return {false, program_.root(id), offset, offset + desc.byte_size()};
     const SharedObject& object = plan_.objects[index];
-    return {true, object.place.arena, object.place.offset, object.place.offset + object.need.bytes};
+    const uint64_t begin = object.place.offset + offset;
+    // What an image's bytes mean is the device's: all of them count.
+    const bool buffer = object.kind == Storage::buffer;
+    return {true, object.place.arena, begin, begin + (buffer ? desc.byte_size() : object.need.bytes)};
   }
 
   const Program& program_;
@@ -63,7 +68,9 @@ std::vector<TaskSync> synchronise(const Program& program, const MemoryPlan& plan
     for (const Binding& binding : dispatch.bindings) {
       sync.barrier |= hazards.needs_barrier(binding.tensor, binding.access);
       const uint32_t object = plan.object_of[binding.tensor];
+      // Not where the tensor takes over what its input left there.
       const bool begins = object != kNoObject && binding.access != Access::read &&
+                          program.owner(binding.tensor) == program.root(binding.tensor) &&
                           plan.lifetimes[binding.tensor].first == static_cast<int64_t>(t);
       if (begins && plan.objects[object].kind != Storage::buffer) sync.discarded_objects.push_back(object);
     }

@@ -15,8 +15,8 @@ struct TaskSync {
   std::vector<uint32_t> discarded_objects;
 };
 
-// One per task. A barrier is over all memory, so that each one clears every hazard before it: as few as there can be
-// in this order. The first task of a run is taken to follow a wait for the run before.
+// One per task. A barrier is over all memory, so that each one clears every hazard before it: as few as there
+// can be in this order. The first task of a run is taken to follow a wait for the run before.
 std::vector<TaskSync> synchronise(const Program& program, const MemoryPlan& plan);
 
 }  // namespace vellum

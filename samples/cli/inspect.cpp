@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
-#include "common/files.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "vellum/caps.hpp"
@@ -91,12 +90,6 @@ nlohmann::json to_json(const Model& model, const std::vector<NodeInfo>& nodes) {
           {"operators", totals.operators}};
 }
 
-Caps read_caps(const std::string& name) {
-  if (name == "android_baseline_2022") return Caps::android_baseline_2022();
-  const std::vector<uint8_t> bytes = samples::read_file(name);
-  return Caps::parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, name);
-}
-
 std::string stage_text(const Arguments& arguments, const Model& model) {
   const SessionOptions options = session_options(arguments.options);
   if (!arguments.caps.empty()) return describe(model, arguments.stage, options, read_caps(arguments.caps));
@@ -118,7 +111,7 @@ void print_stage(const Arguments& arguments, const Model& model) {
 
 void inspect(const Arguments& arguments) {
   if (!arguments.caps.empty() && arguments.stage.empty())
-    throw Error(ErrorCode::invalid_argument, "--caps needs --stage graph or program");
+    throw Error(ErrorCode::invalid_argument, "--caps needs --stage");
   const Model model = Model::load(arguments.model);
   if (!arguments.stage.empty()) return print_stage(arguments, model);
   const std::vector<NodeInfo> nodes = model.nodes(input_shapes(arguments.options));
@@ -140,7 +133,7 @@ Command add_inspect(CLI::App& app) {
       ->check(CLI::IsMember({"graph", "program", "plan"}));
   command->add_option(
       "--caps", arguments->caps,
-      "android_baseline_2022, or a file of `vellum devices --save-caps`: the device of --stage program");
+      "android_baseline_2022, or a file of `vellum devices --save-caps`: the device that stages are shown for");
   add_options(*command, arguments->options, "of --stage plan, see docs/planner.md");
   command->footer(
       "Examples:\n  vellum inspect model.onnx\n  vellum inspect model.onnx --shape image=1x3x224x224 "

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <iostream>
 
+#include "common/files.hpp"
 #include "output.hpp"
 
 namespace vellum::cli {
@@ -58,6 +59,12 @@ void add_options(CLI::App& command, Options& options, const std::string& strateg
       ->check(CLI::IsMember({"android-baseline-2022"}));
   add("--cache", options.cache, "folder for compiled shaders; an empty name keeps nothing")
       ->capture_default_str();
+  const auto switch_off = [&](const std::string& name, bool& value, const std::string& help) {
+    command.add_flag(name, value, help)->group("Common options");
+  };
+  switch_off("--no-in-place", options.no_in_place, "elementwise operators never write over their input");
+  switch_off("--no-views", options.no_views, "concatenations and splits of buffers always copy");
+  switch_off("--no-reorder", options.no_reorder, "tasks stay in the model's order");
   command
       .add_flag("--validation", options.validation,
                 "check with the Vulkan validation layer; fails on any message")
@@ -88,6 +95,9 @@ SessionOptions session_options(const Options& options) {
                    : options.memory == "offsets" ? MemoryMode::offsets
                                                  : MemoryMode::shared_objects;
   session.search_ms = options.search_ms;
+  session.in_place = !options.no_in_place;
+  session.views = !options.no_views;
+  session.reorder = !options.no_reorder;
   session.strategy = options.strategy;
   session.input_shapes = input_shapes(options);
   session.disabled_passes = options.disabled_passes;
@@ -119,6 +129,12 @@ void OpenedDevice::check_validation() const {
 std::optional<OpenedDevice> open_if_named(const Options& options) {
   if (options.device.empty()) return std::nullopt;
   return std::optional<OpenedDevice>(std::in_place, options);
+}
+
+Caps read_caps(const std::string& name) {
+  if (name == "android_baseline_2022") return Caps::android_baseline_2022();
+  const std::vector<uint8_t> bytes = samples::read_file(name);
+  return Caps::parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, name);
 }
 
 }  // namespace vellum::cli

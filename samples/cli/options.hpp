@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "vellum/caps.hpp"
 #include "vellum/vellum.hpp"
 
 namespace CLI {
@@ -27,6 +28,7 @@ struct Options {
   std::vector<std::string> disabled_passes;
   uint32_t tasks_per_submit = 0;
   uint32_t search_ms = 100;
+  bool no_in_place = false, no_views = false, no_reorder = false;
   bool validation = false;
   bool json = false;
 };
@@ -54,5 +56,8 @@ class OpenedDevice {
 // For commands that need a device only to know its limits, and take the least that Vellum supports without
 // one.
 std::optional<OpenedDevice> open_if_named(const Options& options);
+
+// What --caps says: android_baseline_2022, or a file of `vellum devices --save-caps`.
+Caps read_caps(const std::string& name);
 
 }  // namespace vellum::cli

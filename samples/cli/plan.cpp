@@ -11,6 +11,7 @@
 
 #include "commands.hpp"
 #include "common/files.hpp"
+#include "compare.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "plan_json.hpp"
@@ -28,6 +29,8 @@ struct Arguments {
   std::string mode;
   std::string csv;
   std::string svg;
+  std::string caps;
+  bool compare = false;
   uint64_t alignment = 0;  // 0: by default
   uint64_t target = 0;
 };
@@ -65,12 +68,18 @@ bool has_strategy(planner::PlanMode mode, const std::string& strategy) {
                                                                   : listed(planner::all_offset_strategies()));
 }
 
+TensorUsage usage_of(const Arguments& arguments, const SessionOptions& session) {
+  const Model model = Model::load(arguments.model);
+  if (!arguments.caps.empty()) return tensor_usage(model, session, read_caps(arguments.caps));
+  const std::optional<OpenedDevice> device = open_if_named(arguments.options);
+  return tensor_usage(model, session, device ? &device->device() : nullptr);
+}
+
 // Textures for shared objects, bytes for offsets, each with the alignment that goes with it.
 Planned plan_model(const Arguments& arguments) {
-  const std::optional<OpenedDevice> device = open_if_named(arguments.options);
   SessionOptions session = session_options(arguments.options);
-  const TensorUsage usage =
-      tensor_usage(Model::load(arguments.model), session, device ? &device->device() : nullptr);
+  if (arguments.mode == "offsets") session.memory = MemoryMode::offsets;
+  const TensorUsage usage = usage_of(arguments, session);
   const std::string& strategy = arguments.options.strategy;
   const bool objects = arguments.mode == "objects" ||
                        (arguments.mode.empty() && has_strategy(planner::PlanMode::objects, strategy));
@@ -109,7 +118,18 @@ void write_svg(const Arguments& arguments, const Planned& planned) {
   samples::write_file(arguments.svg, {reinterpret_cast<const uint8_t*>(svg.data()), svg.size()});
 }
 
+void compare(const Arguments& arguments) {
+  if (!arguments.records.empty())
+    throw Error(ErrorCode::invalid_argument, "--compare compares the plans of a model, not of --records");
+  std::optional<Caps> caps;
+  if (!arguments.caps.empty()) caps = read_caps(arguments.caps);
+  compare_memory(arguments.model, arguments.options, caps);
+}
+
 void plan(const Arguments& arguments) {
+  if (!arguments.caps.empty() && !arguments.options.device.empty())
+    throw Error(ErrorCode::invalid_argument, "--caps stands for a device: leave out --device");
+  if (arguments.compare) return compare(arguments);
   const Planned planned = arguments.records.empty() ? plan_model(arguments) : plan_records(arguments);
   if (!arguments.csv.empty()) {
     std::ostringstream csv;
@@ -151,11 +171,17 @@ Command add_plan(CLI::App& app) {
                       "stop the search once the total is at or below these bytes");
   command->add_option("--csv", arguments->csv, "write the records with each plan's assignment to this file");
   command->add_option("--svg", arguments->svg, "draw the smallest plan as a memory map to this file");
+  command->add_option(
+      "--caps", arguments->caps,
+      "android_baseline_2022, or a file of `vellum devices --save-caps`: plan for that device");
+  command->add_flag("--compare", arguments->compare,
+                    "compare the memory modes and each way to need less; with --device on it, with times");
   add_options(*command, arguments->options, "a name from docs/planner.md, or all");
   command->footer(
-      "Without --device the limits are those of the Android Baseline 2022 profile.\nExamples:\n"
+      "Without --device and --caps the limits are those of the Android Baseline 2022 profile.\nExamples:\n"
       "  vellum plan model.onnx --strategy greedy_by_size_improved\n"
-      "  vellum plan --records network.csv --mode objects --json");
+      "  vellum plan --records network.csv --mode objects --json\n"
+      "  vellum plan model.onnx --compare --caps lavapipe.json");
   command->final_callback([model, records] {
     if (model->count() + records->count() == 0) throw CLI::RequiredError("MODEL or --records");
   });

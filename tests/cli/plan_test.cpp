@@ -1,6 +1,7 @@
 #include "vellum/planner/plan.hpp"
 
 #include <cstdlib>
+#include <map>
 
 #include "api/small_model.hpp"
 #include "run_tool.hpp"
@@ -11,10 +12,14 @@ namespace {
 
 using nlohmann::json;
 
-std::string records_file(const char* network) {
+std::filesystem::path tests_folder() {
   const char* tests = std::getenv("VELLUM_TEST_SOURCE");
   if (!tests) throw std::runtime_error("VELLUM_TEST_SOURCE is not set; run the tests with ctest");
-  return (std::filesystem::path(tests) / "data" / "records" / (std::string(network) + ".csv")).string();
+  return tests;
+}
+
+std::string records_file(const char* network) {
+  return (tests_folder() / "data" / "records" / (std::string(network) + ".csv")).string();
 }
 
 // The total that the assignment itself gives, whatever the document says.
@@ -98,6 +103,38 @@ TEST(Plan, ModelsArePlannedWithoutADevice) {
   const json improved = run_json({"plan", model, "--strategy", "greedy_by_size_improved"});
   ASSERT_EQ(improved["plans"].size(), 1u);
   EXPECT_EQ(improved["plans"][0]["mode"], "objects");
+}
+
+TEST(Plan, ModesAndWaysAreCompared) {
+  const TempFolder folder;
+  const std::string model = (folder / "model.onnx").string();
+  small_model().save(model);
+  const std::filesystem::path shipped = tests_folder().parent_path() / "caps";
+  for (const std::string& caps :
+       {std::string("android_baseline_2022"), (shipped / "android_baseline_2022.json").string(),
+        (shipped / "lavapipe.json").string()}) {
+    const json rows = run_json({"plan", model, "--compare", "--caps", caps})["comparison"];
+    ASSERT_EQ(rows.size(), 11u);
+    EXPECT_EQ(rows[0]["mode"], "naive");
+    std::map<std::string, uint64_t> none;
+    for (const json& row : rows) {
+      if (row["ways"] == "none") none[row["mode"]] = row["planned_bytes"];
+      EXPECT_LE(row["planned_bytes"], none.at(row["mode"])) << row;
+      EXPECT_LE(row["planned_bytes"], rows[0]["planned_bytes"]) << row;
+      EXPECT_GT(row["images"].get<size_t>() + row["buffers"].get<size_t>(), 0u) << row;
+    }
+  }
+  EXPECT_TRUE(fails({"plan", "--records", model, "--compare"}, 1, {"--records"}));
+}
+
+TEST(Plan, ShippedBaselineIsTheProfileThatVellumKnows) {
+  const TempFolder folder;
+  const std::string model = (folder / "model.onnx").string();
+  small_model().save(model);
+  const std::string shipped = (tests_folder().parent_path() / "caps" / "android_baseline_2022.json").string();
+  for (const char* stage : {"program", "plan"})
+    EXPECT_EQ(run_json({"inspect", model, "--stage", stage, "--caps", shipped}),
+              run_json({"inspect", model, "--stage", stage, "--caps", "android_baseline_2022"}));
 }
 
 TEST(Plan, UnknownStrategiesAreNamedBesideThoseThatExist) {

@@ -51,3 +51,5 @@ check "loaded" "$scratch/from_c" "$model"
 
 step "tool"
 check "0\.1\.0" env LD_LIBRARY_PATH="$libdir" "$prefix/bin/vellum" --version
+check '.*"planned_bytes"' env LD_LIBRARY_PATH="$libdir" "$prefix/bin/vellum" plan "$model" --compare --json \
+  --caps "$prefix/share/vellum/caps/lavapipe.json"

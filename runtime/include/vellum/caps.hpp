@@ -30,7 +30,7 @@ class VELLUM_API Caps {
   std::shared_ptr<const Impl> impl_;
 };
 
-// describe() of vellum.hpp for a device that is not here: stages "graph" and "program".
+// describe() of vellum.hpp for a device that is not here; sizes in memory are modelled.
 VELLUM_API std::string describe(const Model& model, std::string_view stage, const SessionOptions& options,
                                 const Caps& caps);
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "vellum/caps.hpp"
 #include "vellum/planner/records.hpp"
 #include "vellum/vellum.hpp"
 
@@ -29,5 +30,12 @@ struct TensorUsage {
 // its limits are those of the Android Baseline 2022 profile.
 VELLUM_API TensorUsage tensor_usage(const Model& model, const SessionOptions& options = {},
                                     const Device* device = nullptr);
+
+VELLUM_API TensorUsage tensor_usage(const Model& model, const SessionOptions& options, const Caps& caps);
+
+// Where a session's tensors would lie: Session::memory() without a session, weights, inputs and outputs not counted.
+VELLUM_API MemoryReport planned_memory(const Model& model, const SessionOptions& options = {},
+                                       const Device* device = nullptr);
+VELLUM_API MemoryReport planned_memory(const Model& model, const SessionOptions& options, const Caps& caps);
 
 }  // namespace vellum

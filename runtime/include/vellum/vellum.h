@@ -148,6 +148,10 @@ typedef struct vellum_session_options {
   int32_t profile;             /* not 0: GPU timestamps, for vellum_session_layer() */
   uint32_t cached_shapes;      /* for how many combinations of input shapes a session stays ready; at least 1 */
   uint32_t search_ms;          /* milliseconds to search for a smaller plan; 0: no search */
+  /* Ways to need less memory, with the same results bit for bit; 0 turns one off. */
+  int32_t in_place;            /* elementwise operators write over an input that dies there */
+  int32_t views;               /* concatenations and splits without copies, where buffers hold the tensors */
+  int32_t reorder;             /* tasks in another order than the model's */
 } vellum_session_options;
 
 /* The defaults. */

@@ -130,6 +130,11 @@ struct SessionOptions {
   std::string strategy = "best";
   // Milliseconds that the strategies `best` and `exact` may search for a smaller plan; 0: no search.
   uint32_t search_ms = 100;
+  // Three ways to need less memory. Each is used only where the plan gets no larger by it, never in mode naive, and
+  // none changes a bit of the results.
+  bool in_place = true;  // elementwise operators write over an input that dies there
+  bool views = true;     // concatenations and splits without copies, where buffers hold the tensors
+  bool reorder = true;   // tasks in another order than the model's
   // Of inputs that the model leaves open, or another batch. A session whose inputs all have a shape is made
   // ready at once, any other at the first run with the shapes of what was set.
   InputShapes input_shapes;

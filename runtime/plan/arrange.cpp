@@ -1,0 +1,77 @@
+#include "plan/arrange.hpp"
+
+#include <algorithm>
+
+#include "plan/in_place.hpp"
+#include "plan/memory_plan.hpp"
+#include "plan/order.hpp"
+#include "plan/views.hpp"
+
+namespace vellum {
+namespace {
+
+constexpr size_t kManyTasks = 500;  // from here on one strategy speaks for all
+
+class Arranger {
+ public:
+  Arranger(Program& program, const ArrangeOptions& options, const MemoryRules& rules)
+      : program_(program), options_(options), rules_(rules) {}
+
+  void views(uint64_t alignment) {
+    replace_copies_by_views(program_, alignment, [this](const Program&) { return least_bytes(); });
+  }
+
+  void order() {
+    const std::vector<size_t> order = order_with_low_peak(program_, rules_, options_.in_place);
+    if (std::is_sorted(order.begin(), order.end())) return;
+    const uint64_t before = least_bytes();
+    apply_order(program_, order);
+    if (least_bytes() < before) return;
+    std::vector<size_t> back(order.size());
+    for (size_t i = 0; i < order.size(); ++i) back[order[i]] = i;
+    apply_order(program_, back);
+  }
+
+  void in_place() {
+    keep_inputs(program_);
+    const uint64_t apart = bytes();
+    take_over_dying_inputs(program_);
+    if (bytes() > apart) keep_inputs(program_);
+  }
+
+ private:
+  uint64_t bytes() const {
+    const bool offsets = options_.mode == MemoryMode::offsets;
+    const bool quick = program_.tasks.size() > kManyTasks;
+    const char* strategy = !quick ? "best" : offsets ? "greedy_by_size" : "greedy_by_size_improved";
+    return plan_memory(program_, {.mode = options_.mode, .strategy = strategy}, rules_).planned_bytes;
+  }
+
+  // With the tasks as they are now, and in place where that takes less.
+  uint64_t least_bytes() {
+    keep_inputs(program_);
+    uint64_t least = bytes();
+    if (!options_.in_place) return least;
+    take_over_dying_inputs(program_);
+    least = std::min(least, bytes());
+    keep_inputs(program_);
+    return least;
+  }
+
+  Program& program_;
+  const ArrangeOptions& options_;
+  const MemoryRules& rules_;
+};
+
+}  // namespace
+
+void arrange(Program& program, const ArrangeOptions& options, uint64_t view_alignment,
+             const MemoryRules& rules) {
+  if (options.mode == MemoryMode::naive) return;
+  Arranger arranger(program, options, rules);
+  if (options.views) arranger.views(view_alignment);
+  if (options.reorder) arranger.order();
+  if (options.in_place) arranger.in_place();
+}
+
+}  // namespace vellum

@@ -1,0 +1,78 @@
+#include "plan/in_place.hpp"
+
+#include <algorithm>
+
+#include "plan/lifetimes.hpp"
+
+namespace vellum {
+namespace {
+
+bool has_planned_memory(const VirtualTensor& tensor) {
+  return tensor.role == TensorRole::intermediate || tensor.role == TensorRole::workspace;
+}
+
+// Whether position for position one lies where the other does.
+bool lie_alike(const TensorDesc& a, const TensorDesc& b) {
+  if (a.storage != b.storage || a.layout != b.layout || size_of(a.element) != size_of(b.element))
+    return false;
+  return a.storage == Storage::buffer ? a.byte_size() == b.byte_size()
+                                      : a.element == b.element && a.extent() == b.extent();
+}
+
+// The binding covers all of its root, so that nothing else lives in that memory.
+bool is_whole(const Program& program, TensorId id) {
+  const TensorDesc &desc = program.tensors[id].desc, &root = program.tensors[program.root(id)].desc;
+  return desc.storage == root.storage && desc.byte_size() == root.byte_size();
+}
+
+bool reads_only_where_it_writes(const Program& program, const Dispatch& dispatch, TensorId root) {
+  return std::all_of(dispatch.bindings.begin(), dispatch.bindings.end(), [&](const Binding& binding) {
+    if (program.root(binding.tensor) != root) return true;
+    // A sampled read may go through a cache that stores do not pass through.
+    return binding.access == Access::read && binding.same_position && !binding.sampled &&
+           is_whole(program, binding.tensor);
+  });
+}
+
+}  // namespace
+
+std::vector<InPlacePair> in_place_pairs(const Program& program, const Task& task) {
+  std::vector<InPlacePair> pairs;
+  if (!task.dispatch) return pairs;
+  for (const Binding& output : task.dispatch->bindings) {
+    if (output.access != Access::write || program.root(output.tensor) != output.tensor) continue;
+    const VirtualTensor& to = program.tensors[output.tensor];
+    if (!has_planned_memory(to)) continue;
+    for (const Binding& input : task.dispatch->bindings) {
+      const TensorId from = program.root(input.tensor);
+      if (input.access != Access::read || from == output.tensor || !has_planned_memory(program.tensors[from]))
+        continue;
+      if (lie_alike(program.tensors[input.tensor].desc, to.desc) &&
+          reads_only_where_it_writes(program, *task.dispatch, from))
+        pairs.push_back({from, output.tensor});
+    }
+  }
+  return pairs;
+}
+
+void take_over_dying_inputs(Program& program) {
+  keep_inputs(program);
+  const std::vector<Lifetime> lives = lifetimes(program);
+  std::vector<bool> taken(program.tensors.size(), false);
+  for (size_t t = 0; t < program.tasks.size(); ++t) {
+    const auto task = static_cast<int64_t>(t);
+    for (const InPlacePair& pair : in_place_pairs(program, program.tasks[t])) {
+      VirtualTensor& to = program.tensors[pair.to];
+      if (taken[pair.from] || to.takes_over != kNoTensor) continue;
+      if (lives[pair.from].last != task || lives[pair.to].first != task) continue;
+      to.takes_over = pair.from;
+      taken[pair.from] = true;
+    }
+  }
+}
+
+void keep_inputs(Program& program) {
+  for (VirtualTensor& tensor : program.tensors) tensor.takes_over = kNoTensor;
+}
+
+}  // namespace vellum

@@ -1,0 +1,251 @@
+#include "plan/order.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "plan/in_place.hpp"
+#include "plan/lifetimes.hpp"
+
+namespace vellum {
+namespace {
+
+constexpr size_t kWidest = 64;                  // states that go on at each step
+constexpr uint64_t kMostSteps = 1'000'000;      // tasks tried
+constexpr uint64_t kMostCopied = 256ull << 20;  // bytes of states
+
+struct Span {
+  TensorId root;
+  uint64_t begin, end;
+  bool meets(const Span& other) const { return begin < other.end && other.begin < end; }
+};
+
+Span span_of(const Program& program, TensorId id) {
+  const TensorId root = program.root(id);
+  if (program.tensors[root].desc.storage != Storage::buffer) return {root, 0, 1};
+  const uint64_t begin = program.offset(id);
+  return {root, begin, begin + program.tensors[id].desc.byte_size()};
+}
+
+struct Use {
+  size_t task;
+  Span span;
+  bool writes;
+};
+
+// What the search sees of a task.
+struct Step {
+  std::vector<size_t> followers;  // tasks that wait for it
+  std::vector<size_t> tensors;    // planned roots that it touches, counted from 0, each once
+  std::vector<std::pair<size_t, size_t>> in_place;
+};
+
+struct Problem {
+  std::vector<Step> steps;
+  std::vector<uint32_t> waits;   // per task: how many it has to come after
+  std::vector<uint64_t> bytes;   // per planned root
+  std::vector<uint32_t> uses;    // per planned root: tasks that touch it
+  std::vector<uint64_t> labels;  // per task: a random number, for hashes of sets
+};
+
+uint64_t mix(uint64_t x) {  // splitmix64 (Steele, Lea, Flood 2014)
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+Problem make_problem(const Program& program, const MemoryRules& rules, bool in_place) {
+  Problem problem;
+  const size_t count = program.tasks.size();
+  problem.steps.resize(count);
+  const std::vector<std::vector<size_t>> before = dependencies(program);
+  std::unordered_map<TensorId, size_t> index;
+  const std::vector<Lifetime> lives = lifetimes(program);
+  for (size_t t = 0; t < count; ++t) {
+    problem.waits.push_back(static_cast<uint32_t>(before[t].size()));
+    for (const size_t earlier : before[t]) problem.steps[earlier].followers.push_back(t);
+    problem.labels.push_back(mix(t));
+    visit_accesses(program.tasks[t], [&](TensorId id, Access) {
+      const TensorId root = program.root(id);
+      if (!lives[root].planned()) return;
+      const auto [entry, is_new] = index.try_emplace(root, problem.bytes.size());
+      if (is_new) {
+        problem.bytes.push_back(rules.need(object_desc(program.tensors[root].desc)).bytes);
+        problem.uses.push_back(0);
+      }
+      std::vector<size_t>& tensors = problem.steps[t].tensors;
+      if (std::find(tensors.begin(), tensors.end(), entry->second) != tensors.end()) return;
+      tensors.push_back(entry->second);
+      ++problem.uses[entry->second];
+    });
+    if (!in_place) continue;
+    for (const InPlacePair& pair : in_place_pairs(program, program.tasks[t]))
+      problem.steps[t].in_place.emplace_back(index.at(pair.from), index.at(pair.to));
+  }
+  return problem;
+}
+
+// A set of tasks that are done, and what is left.
+struct State {
+  uint64_t set = 0;  // hash
+  uint64_t live = 0, peak = 0;
+  size_t history = 0;
+  std::vector<uint32_t> waits, uses;
+  std::vector<size_t> ready;  // ascending
+};
+
+// What a state becomes with one more task done.
+struct Successor {
+  size_t state = 0, task = 0;
+  uint64_t set = 0, live = 0, peak = 0;
+};
+
+class BeamSearch {
+ public:
+  explicit BeamSearch(const Problem& problem) : problem_(problem) {}
+
+  std::vector<size_t> run() {
+    const size_t count = problem_.steps.size();
+    std::vector<State> beam(1);
+    beam[0].waits = problem_.waits;
+    beam[0].uses = problem_.uses;
+    for (size_t t = 0; t < count; ++t)
+      if (problem_.waits[t] == 0) beam[0].ready.push_back(t);
+    for (size_t step = 0; step < count; ++step) {
+      std::vector<Successor> successors = extend(beam);
+      keep_best(successors, width(beam, count - step));
+      std::vector<State> next;
+      for (const Successor& successor : successors) next.push_back(done(beam[successor.state], successor));
+      beam = std::move(next);
+    }
+    return order_of(beam[0].history, count);
+  }
+
+ private:
+  struct Past {
+    size_t before, task;
+  };
+
+  // Of the work that is left an equal share for each step that is left.
+  size_t width(const std::vector<State>& beam, size_t steps_left) const {
+    size_t ready = 1;
+    for (const State& state : beam) ready = std::max(ready, state.ready.size());
+    const uint64_t by_steps = (kMostSteps - std::min(kMostSteps, tried_)) / (steps_left * ready);
+    const uint64_t state_bytes = 4 * (problem_.waits.size() + problem_.uses.size()) + 64;
+    const uint64_t by_bytes = kMostCopied / (problem_.steps.size() * state_bytes);
+    return std::clamp<size_t>(std::min(by_steps, by_bytes), 1, kWidest);
+  }
+
+  std::vector<Successor> extend(const std::vector<State>& beam) {
+    std::vector<Successor> successors;
+    for (size_t s = 0; s < beam.size(); ++s)
+      for (const size_t task : beam[s].ready) successors.push_back(successor(beam[s], s, task));
+    tried_ += successors.size();
+    return successors;
+  }
+
+  Successor successor(const State& state, size_t index, size_t task) const {
+    const Step& step = problem_.steps[task];
+    uint64_t during = state.live, after = state.live;
+    for (const size_t tensor : step.tensors) {
+      const bool begins = state.uses[tensor] == problem_.uses[tensor], ends = state.uses[tensor] == 1;
+      if (begins) during += problem_.bytes[tensor];
+      if (begins && !ends) after += problem_.bytes[tensor];
+      if (ends && !begins) after -= problem_.bytes[tensor];
+    }
+    std::vector<size_t> taken;
+    for (const auto& [from, to] : step.in_place) {
+      if (state.uses[from] != 1 || state.uses[to] != problem_.uses[to]) continue;
+      if (std::find(taken.begin(), taken.end(), from) != taken.end() ||
+          std::find(taken.begin(), taken.end(), to) != taken.end())
+        continue;
+      taken.insert(taken.end(), {from, to});
+      during -= problem_.bytes[to];
+    }
+    return {index, task, state.set ^ problem_.labels[task], after, std::max(state.peak, during)};
+  }
+
+  // The lowest peaks, of those the least live bytes, of those the given order; each set of tasks once.
+  static void keep_best(std::vector<Successor>& successors, size_t width) {
+    std::stable_sort(successors.begin(), successors.end(), [](const Successor& a, const Successor& b) {
+      return a.peak != b.peak ? a.peak < b.peak : a.live < b.live;
+    });
+    std::vector<Successor> kept;
+    for (const Successor& candidate : successors) {
+      if (kept.size() == width) break;
+      if (std::none_of(kept.begin(), kept.end(), [&](const Successor& k) { return k.set == candidate.set; }))
+        kept.push_back(candidate);
+    }
+    successors = std::move(kept);
+  }
+
+  State done(const State& state, const Successor& successor) {
+    State next = state;
+    next.set = successor.set;
+    next.live = successor.live;
+    next.peak = successor.peak;
+    past_.push_back({state.history, successor.task});
+    next.history = past_.size();  // one past its place: 0 is the begin
+    const Step& step = problem_.steps[successor.task];
+    std::erase(next.ready, successor.task);
+    for (const size_t tensor : step.tensors) --next.uses[tensor];
+    for (const size_t follower : step.followers)
+      if (--next.waits[follower] == 0)
+        next.ready.insert(std::lower_bound(next.ready.begin(), next.ready.end(), follower), follower);
+    return next;
+  }
+
+  std::vector<size_t> order_of(size_t history, size_t count) const {
+    std::vector<size_t> order;
+    for (; history != 0; history = past_[history - 1].before) order.push_back(past_[history - 1].task);
+    std::reverse(order.begin(), order.end());
+    order.resize(count);
+    return order;
+  }
+
+  const Problem& problem_;
+  std::vector<Past> past_;
+  uint64_t tried_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::vector<size_t>> dependencies(const Program& program) {
+  std::vector<std::vector<Use>> accesses(program.tensors.size());
+  std::vector<std::vector<size_t>> before(program.tasks.size());
+  size_t segment = 0;  // the first task after the last host call, or that call
+  for (size_t t = 0; t < program.tasks.size(); ++t) {
+    if (program.tasks[t].host) {
+      for (size_t earlier = segment; earlier < t; ++earlier) before[t].push_back(earlier);
+      segment = t;
+      continue;
+    }
+    if (segment < t && program.tasks[segment].host) before[t].push_back(segment);
+    visit_accesses(program.tasks[t], [&, t, segment](TensorId id, Access access) {
+      const Span span = span_of(program, id);
+      if (program.tensors[span.root].role == TensorRole::weight) return;
+      for (const Use& earlier : accesses[span.root])
+        if (earlier.task != t && earlier.task >= segment && (earlier.writes || access != Access::read) &&
+            earlier.span.meets(span))
+          before[t].push_back(earlier.task);
+      accesses[span.root].push_back({t, span, access != Access::read});
+    });
+    std::sort(before[t].begin(), before[t].end());
+    before[t].erase(std::unique(before[t].begin(), before[t].end()), before[t].end());
+  }
+  return before;
+}
+
+std::vector<size_t> order_with_low_peak(const Program& program, const MemoryRules& rules, bool in_place) {
+  const Problem problem = make_problem(program, rules, in_place);
+  return BeamSearch(problem).run();
+}
+
+void apply_order(Program& program, const std::vector<size_t>& order) {
+  std::vector<Task> tasks;
+  tasks.reserve(order.size());
+  for (const size_t t : order) tasks.push_back(std::move(program.tasks[t]));
+  program.tasks = std::move(tasks);
+}
+
+}  // namespace vellum
