@@ -1,5 +1,6 @@
 #include "random_networks.hpp"
 
+#include <algorithm>
 #include <random>
 
 #include "support/tensors.hpp"
