@@ -31,8 +31,9 @@ std::optional<size_t> only_data_slot(const GraphEditor& editor, const Node& node
 void replace_concat(GraphEditor& editor, size_t index) {
   const Node& node = editor.node(index);
   const auto* concat = dynamic_cast<const Concat*>(node.op.get());
+  if (concat == nullptr) return;
   const DType dtype = editor.type(node.outputs[0]).dtype;
-  if (concat == nullptr || (dtype != DType::f32 && dtype != DType::f16)) return;
+  if (dtype != DType::f32 && dtype != DType::f16) return;
   const auto data = only_data_slot(editor, node);
   if (!data || node.inputs.size() < 2) return;
 

@@ -9,7 +9,7 @@ namespace {
 
 void fuse_into_producer(GraphEditor& editor, size_t index) {
   const Node& node = editor.node(index);
-  if (node.inputs.empty() || node.inputs[0] == kNoValue) return;
+  if (node.inputs.empty() || node.inputs[0] == kNoValue || node.outputs[0] == kNoValue) return;
   const ValueId input = node.inputs[0], output = node.outputs[0];
   const DType dtype = editor.type(output).dtype;
   if (dtype != DType::f32 && dtype != DType::f16) return;

@@ -25,6 +25,17 @@ TEST(Optimise, AnyPassCanBeLeftOut) {
   }
 }
 
+// Operators with several outputs may stand without their first once dead code is gone.
+TEST(Optimise, TheFirstOutputOfAnOperatorMayBeUnread) {
+  OnnxModel m;
+  m.input("x", {1, 4, 6, 6}).initializer("zeros", HostTensor(DType::f32, {1, 2, 6, 6}));
+  m.node("Split", {"x"}, {"unread", "half"}, attributes({{"axis", int64_t{1}}}));
+  m.node("Sigmoid", {"half"}, {"s"}).node("Mul", {"half", "s"}, {"c"});
+  m.node("Concat", {"c", "zeros"}, {"d"}, attributes({{"axis", int64_t{1}}})).node("Relu", {"d"}, {"y"});
+  m.output("y");
+  EXPECT_EQ(types(after([&](Graph& graph) { graph = optimise(graph, {}); }, m)), "Split Silu Pad Relu");
+}
+
 TEST(Optimise, APassThatIsLeftOutChangesNothing) {
   const std::vector<std::string> disabled{"fuse_activations", "fuse_residual"};
   const Graph all = after([&](Graph& graph) { graph = optimise(graph, {}); }, network());
