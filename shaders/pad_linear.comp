@@ -14,6 +14,7 @@ layout(push_constant) uniform Params {
 
 #include "tensor.glsl"
 #include "element.glsl"
+#include "divide.glsl"
 #include "pad.glsl"
 
 LINEAR_IN(0, x)
@@ -23,15 +24,15 @@ SCALAR element(int i) {
   int at = 0, stride = 1;
   bool inside = true;
   for (int d = rank - 1; d >= 0; --d) {
-    int outer = i / y_dims[d];
-    int c = i - outer * y_dims[d] - begin[d];
+    ivec2 split = divide(i, y_dims[d]);
+    int c = split.y - begin[d];
     if (mode != PAD_CONSTANT)
       c = pad_source(c, x_dims[d], mode);
     else
       inside = inside && c >= 0 && c < x_dims[d];
     at += c * stride;
     stride *= x_dims[d];
-    i = outer;
+    i = split.x;
   }
 #ifdef INTEGER
   return inside ? load_x(at) : floatBitsToInt(fill);

@@ -13,6 +13,7 @@ layout(push_constant) uniform Params {
 
 #include "tensor.glsl"
 #include "element.glsl"
+#include "divide.glsl"
 
 LINEAR_IN(0, x)
 LINEAR_OUT(1, y)
@@ -20,9 +21,9 @@ LINEAR_OUT(1, y)
 int source(int i) {
   int at = base;
   for (int d = rank - 1; d > 0; --d) {
-    int outer = i / dims[d];
-    at += (i - outer * dims[d]) * strides[d];
-    i = outer;
+    ivec2 split = divide(i, dims[d]);
+    at += split.y * strides[d];
+    i = split.x;
   }
   return at + i * strides[0];
 }

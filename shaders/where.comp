@@ -13,6 +13,7 @@ layout(push_constant) uniform Params {
 
 #include "tensor.glsl"
 #include "element.glsl"
+#include "divide.glsl"
 
 LINEAR_IN(0, condition)
 LINEAR_IN(1, a)
@@ -22,12 +23,11 @@ LINEAR_OUT(3, y)
 SCALAR element(int i) {
   int ic = 0, ia = 0, ib = 0;
   for (int d = rank - 1; d >= 0; --d) {
-    int outer = i / dims[d];
-    int c = i - outer * dims[d];
-    ic += c * condition_strides[d];
-    ia += c * a_strides[d];
-    ib += c * b_strides[d];
-    i = outer;
+    ivec2 split = divide(i, dims[d]);
+    ic += split.y * condition_strides[d];
+    ia += split.y * a_strides[d];
+    ib += split.y * b_strides[d];
+    i = split.x;
   }
   return load_condition(ic) != 0 ? load_a(ia) : load_b(ib);
 }
