@@ -3,6 +3,7 @@
 #include <vellum_onnx.pb.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -128,6 +129,27 @@ TEST_F(ExternalData, RangesOutsideTheFileAreRefused) {
   EXPECT_VELLUM_ERROR(at("4x"), ErrorCode::corrupt_model, "'offset' is not a number");
   EXPECT_VELLUM_ERROR(import({{"location", "weights/w.bin"}, {"length", "4"}}), ErrorCode::corrupt_model,
                       "length 4", "need 8");
+}
+
+// Models of more than 2 GB have their weights beside them: files with holes, which take no space on the disk.
+TEST_F(ExternalData, BeyondTwoGigabytesIsRead) {
+  const uintmax_t offset = uintmax_t{5} << 30;
+  const fs::path file = folder_ / "model/huge.bin";
+  folder_.write("model/huge.bin", "");
+  fs::resize_file(file, offset);
+  std::ofstream(file, std::ios::binary | std::ios::app) << floats({7, 8});
+  const Graph graph = import({{"location", "huge.bin"}, {"offset", std::to_string(offset)}});
+  EXPECT_EQ(evaluate(graph, {})[0].to_floats(), (std::vector<float>{7, 8}));
+}
+
+TEST_F(ExternalData, AModelFileBeyondTwoGigabytesIsRefused) {
+  const fs::path file = folder_ / "model/m.onnx";
+  model_with({{"location", "weights/w.bin"}}).save(file);
+  fs::resize_file(file, uintmax_t{3} << 30);
+  EXPECT_VELLUM_ERROR(import_model(file), ErrorCode::unsupported, "m.onnx", "2 GiB", "external data");
+  folder_.write("model/m.tflite", std::string("\x1c\0\0\0TFL3", 8));
+  fs::resize_file(folder_ / "model/m.tflite", uintmax_t{3} << 30);
+  EXPECT_VELLUM_ERROR(import_model(folder_ / "model/m.tflite"), ErrorCode::unsupported, "m.tflite", "2 GiB");
 }
 
 TEST_F(ExternalData, IsRefusedForModelsInMemory) {
