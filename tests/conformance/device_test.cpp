@@ -138,7 +138,7 @@ TEST_P(DeviceConformance, GivesNoWrongAnswerAndLosesNoPass) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Onnx, DeviceConformance,
-                         testing::Values("node", "pytorch-operator", "pytorch-converted"),
+                         testing::Values("node", "pytorch-operator", "pytorch-converted", "simple"),
                          [](const auto& instance) {
                            std::string name = instance.param;
                            std::erase(name, '-');
