@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "passes/carry_batch.hpp"
 #include "passes/inline_branch.hpp"
 #include "passes/passes.hpp"
 #include "vellum/error.hpp"
@@ -125,11 +126,12 @@ bool fold(Graph& graph, const Node& node, const std::vector<TensorType>& types) 
   return true;
 }
 
-void infer_and_keep(Graph& graph, Node node, std::vector<Node>& kept) {
+void infer_and_keep(Graph& graph, Node node, const BatchCarrier& batch, std::vector<Node>& kept) {
   if (has_known_branch(graph, node)) {
-    for (Node& inner : inline_branch(graph, node)) infer_and_keep(graph, std::move(inner), kept);
+    for (Node& inner : inline_branch(graph, node)) infer_and_keep(graph, std::move(inner), batch, kept);
     return;
   }
+  batch.carry(graph, node);
   const std::vector<TensorType> types = infer(graph, node);
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] == kNoValue) continue;
@@ -151,10 +153,11 @@ void check_input_shapes(const Graph& graph, const InputShapes& shapes) {
 
 void infer_shapes_and_fold(Graph& graph, const InputShapes& shapes) {
   check_names(graph, shapes);
+  const BatchCarrier batch(graph, shapes);
   for (const ValueId id : graph.inputs) bind(graph.values[id], shapes);
   std::vector<Node> kept;
   kept.reserve(graph.nodes.size());
-  for (Node& node : graph.nodes) infer_and_keep(graph, std::move(node), kept);
+  for (Node& node : graph.nodes) infer_and_keep(graph, std::move(node), batch, kept);
   graph.nodes = std::move(kept);
 }
 
