@@ -1,4 +1,5 @@
-// Where the maxima of MaxPool are, as positions in the flattened input. An invocation makes four of them.
+// Where the maxima of MaxPool are, as positions in the flattened input; with WINDOW as numbers within the window, plus
+// 0.1 (graph/pool.hpp). An invocation makes four of them.
 // https://onnx.ai/onnx/operators/onnx__MaxPool.html
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -25,7 +26,7 @@ int index_of_maximum(int i) {
   int base = plane.x * x_size.x * x_size.y;
   ivec2 first = ivec2(row.y, plane.y) * stride - pad_begin;
   int found = -1;
-  ivec2 at = ivec2(0);
+  ivec2 at = ivec2(0), tap = ivec2(0);
   float best = 0.0;
   for (int ky = 0; ky < kernel.y; ++ky) {
     for (int kx = 0; kx < kernel.x; ++kx) {
@@ -36,8 +37,12 @@ int index_of_maximum(int i) {
       found = 0;
       best = v;
       at = p;
+      tap = ivec2(kx, ky);
     }
   }
+#ifdef WINDOW
+  return tap.y * kernel.x + tap.x;
+#endif
   if (found < 0) return 0;
   return base + (column_major != 0 ? at.x * x_size.y + at.y : at.y * x_size.x + at.x);
 }
@@ -47,5 +52,9 @@ void main() {
   if (4 * i4 >= count) return;
   ivec4 v;
   for (int j = 0; j < 4; ++j) v[j] = index_of_maximum(min(4 * i4 + j, count - 1));
+#ifdef WINDOW
+  store_indices(i4, vec4(v) + 0.1);
+#else
   store_indices(i4, v);
+#endif
 }

@@ -1,5 +1,7 @@
 #include "graph/max_unpool.hpp"
 
+#include <algorithm>
+
 namespace vellum {
 
 Shape MaxUnpool::natural_shape(Inputs inputs) const {
@@ -61,6 +63,43 @@ std::shared_ptr<const Operator> make_max_unpool(const NodeSpec& spec) {
   op->window = read_window(*spec.attributes);
   if (op->window.kernel.empty()) refuse_model("attribute 'kernel_shape' is missing");
   return op;
+}
+
+std::vector<TensorType> MaxUnpooling2d::infer(Inputs inputs) const {
+  const TensorType &x = float_input_type(inputs, 0, "X"), &indices = float_input_type(inputs, 1, "I");
+  if (x.shape.size() != 4 || indices.shape != x.shape) {
+    refuse_model("I is " + to_string(indices) + ", X " + to_string(x) + "; expected N x C x H x W of both");
+  }
+  return {{x.dtype,
+           {x.shape[0], x.shape[1], checked_multiply(x.shape[2], kernel[0]),
+            checked_multiply(x.shape[3], kernel[1])}}};
+}
+
+std::vector<HostTensor> MaxUnpooling2d::evaluate(HostInputs inputs) const {
+  const TensorType type = infer_known(*this, inputs)[0];
+  const HostTensor x = cast(*inputs[0], DType::f32), indices = cast(*inputs[1], DType::i64);
+  HostTensor y(DType::f32, type.shape);
+  const int64_t height = x.shape()[2], width = x.shape()[3];
+  const auto from = x.as<float>();
+  const auto at = indices.as<int64_t>();
+  auto to = y.mutable_as<float>();
+  for (size_t i = 0; i < from.size(); ++i) {
+    const auto position = static_cast<int64_t>(i);
+    const int64_t column = position % width, row = position / width % height,
+                  plane = position / width / height;
+    const int64_t tap = std::clamp<int64_t>(at[i], 0, kernel[0] * kernel[1] - 1);
+    const int64_t out_row = row * strides[0] + tap / kernel[1],
+                  out_column = column * strides[1] + tap % kernel[1];
+    to[static_cast<size_t>((plane * type.shape[2] + out_row) * type.shape[3] + out_column)] = from[i];
+  }
+  return {cast(y, type.dtype)};
+}
+
+Attributes MaxUnpooling2d::attributes() const {
+  Attributes result;
+  result.set("kernel_shape", Ints{kernel[0], kernel[1]});
+  result.set("strides", Ints{strides[0], strides[1]});
+  return result;
 }
 
 }  // namespace vellum

@@ -58,6 +58,7 @@ int64_t padded_taps(const WindowPlacement& p, size_t axis, int64_t out) {
   return std::clamp<int64_t>((end - start + p.dilations[axis] - 1) / p.dilations[axis], 0, p.kernel[axis]);
 }
 
+// add(z, y, x, number in the window) for the elements of the window at `out`.
 template <typename Add>
 void visit_window(const WindowPlacement& p, const std::array<int64_t, 3>& out, Add&& add) {
   for (int64_t kz = 0; kz < p.kernel[0]; ++kz) {
@@ -68,7 +69,7 @@ void visit_window(const WindowPlacement& p, const std::array<int64_t, 3>& out, A
       if (y < 0 || y >= p.input[1]) continue;
       for (int64_t kx = 0; kx < p.kernel[2]; ++kx) {
         const int64_t x = out[2] * p.strides[2] - p.pads_begin[2] + kx * p.dilations[2];
-        if (x >= 0 && x < p.input[2]) add(z, y, x);
+        if (x >= 0 && x < p.input[2]) add(z, y, x, (kz * p.kernel[1] + ky) * p.kernel[2] + kx);
       }
     }
   }
@@ -95,7 +96,7 @@ std::vector<TensorType> Pool::infer(Inputs inputs) const {
   const WindowPlacement placement = place(inputs);
   y.shape = {x.shape[0], x.shape[1]};
   y.shape.insert(y.shape.end(), placement.output.begin(), placement.output.end());
-  if (with_indices) return {y, {DType::i64, y.shape}};
+  if (with_indices) return {y, {window_indices ? DType::f32 : DType::i64, y.shape}};
   return {y};
 }
 
@@ -115,11 +116,11 @@ std::vector<HostTensor> Pool::evaluate(HostInputs inputs) const {
       for (int64_t oy = 0; oy < w.output[1]; ++oy) {
         for (int64_t ox = 0; ox < w.output[2]; ++ox) {
           Accumulator window_value(kind, p);
-          visit_window(w, {oz, oy, ox}, [&](int64_t iz, int64_t iy, int64_t ix) {
+          visit_window(w, {oz, oy, ox}, [&](int64_t iz, int64_t iy, int64_t ix, int64_t number) {
             const int64_t row_major = (iz * in[1] + iy) * in[2] + ix;
             const int64_t column_major = (ix * in[1] + iy) * in[0] + iz;
-            window_value.add(x[row_major],
-                             plane * in_plane + (column_major_indices ? column_major : row_major));
+            const int64_t index = plane * in_plane + (column_major_indices ? column_major : row_major);
+            window_value.add(x[row_major], window_indices ? number : index);
           });
           const int64_t padded = padded_taps(w, 0, oz) * padded_taps(w, 1, oy) * padded_taps(w, 2, ox);
           *y++ = window_value.value(count_include_pad ? padded : window_value.count());
@@ -129,6 +130,10 @@ std::vector<HostTensor> Pool::evaluate(HostInputs inputs) const {
     }
   }
   std::vector<HostTensor> outputs{cast(y_tensor, type.dtype)};
+  if (with_indices && window_indices) {
+    indices_tensor = cast(indices_tensor, DType::f32);
+    for (float& index : indices_tensor.mutable_as<float>()) index += 0.1f;
+  }
   if (with_indices) outputs.push_back(std::move(indices_tensor));
   return outputs;
 }
@@ -138,6 +143,7 @@ Attributes Pool::attributes() const {
   window.print(result);
   if (kind == PoolKind::average) result.set("count_include_pad", int64_t{count_include_pad});
   if (kind == PoolKind::lp) result.set("p", p);
+  if (window_indices) result.set("window_indices", int64_t{1});
   return result;
 }
 

@@ -17,6 +17,9 @@ struct Pool : Operator {
   int64_t p = 2;                   // lp: the norm
   bool with_indices = false;       // max: a second output, int64, where in X (flattened) the maximum is
   bool column_major_indices = false;
+  // MediaPipe's MaxPoolingWithArgmax2D: the second output is float32, which element of its window the maximum
+  // is (counted in rows), plus 0.1.
+  bool window_indices = false;
 
   WindowPlacement place(Inputs inputs) const;
 

@@ -39,6 +39,7 @@ void find_maxima(Lowering& lowering, const Pool& op, const WindowPlacement& wind
   push_pair(constants, window.pads_begin, 0);
   Dispatch dispatch = make_dispatch("max_pool_indices", grid_1d(lowering.caps(), groups_of_four(shape)),
                                     {reads(x), writes(y)}, constants);
+  if (op.window_indices) define(dispatch, "WINDOW");
   lowering.dispatch(std::move(dispatch));
 }
 

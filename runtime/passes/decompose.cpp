@@ -21,6 +21,7 @@ constexpr Row kRules[] = {
     {"Hardmax", decompose_hardmax},
     {"Dropout", decompose_dropout},
     {"MaxPool", decompose_pool},
+    {"MaxUnpooling2D", decompose_max_unpooling},
     {"DynamicQuantizeLinear", decompose_dynamic_quantize},
     {"QLinearConv", decompose_qlinear_conv},
     {"QLinearMatMul", decompose_qlinear_matmul},

@@ -1,4 +1,5 @@
-// Hardmax, Dropout with its mask, and pools of integers.
+// Hardmax, Dropout with its mask, pools of integers, and MediaPipe's MaxUnpooling2D.
+#include "graph/max_unpool.hpp"
 #include "graph/pool.hpp"
 #include "graph/reduce.hpp"
 #include "graph/reshape.hpp"
@@ -40,6 +41,28 @@ bool decompose_pool(Decomposition& d) {
   const ValueId y = outputs[0] = d.new_value();
   d.add_to(outputs, std::make_shared<Pool>(d.op<Pool>()), {x});
   d.add_to({d.output(0)}, "CastLike", {y, d.input(0)});
+  return true;
+}
+
+// A MaxUnpool, whose indices count through the whole output.
+bool decompose_max_unpooling(Decomposition& d) {
+  const auto& op = d.op<MaxUnpooling2d>();
+  const Shape x = d.input_type(0).shape, y = d.output_type().shape;
+  const auto scalar = [&](int64_t value) { return d.add_constant(HostTensor::i64({}, std::array{value})); };
+  std::vector<int64_t> planes, windows;
+  for (int64_t plane = 0; plane < x[0] * x[1]; ++plane) planes.push_back(plane * y[2] * y[3]);
+  for (int64_t row = 0; row < x[2]; ++row)
+    for (int64_t column = 0; column < x[3]; ++column)
+      windows.push_back(row * op.strides[0] * y[3] + column * op.strides[1]);
+  const ValueId whole = d.add("Cast", {d.input(1)}, {{"to", int64_t{7}}});
+  const ValueId tap = d.add("Clip", {whole, scalar(0), scalar(op.kernel[0] * op.kernel[1] - 1)});
+  const ValueId row = d.add("Div", {tap, scalar(op.kernel[1])});
+  const ValueId in_window = d.add("Add", {tap, d.add("Mul", {row, scalar(y[3] - op.kernel[1])})});
+  const ValueId base = d.add("Add", {d.add_constant(HostTensor::i64({x[0], x[1], 1, 1}, planes)),
+                                     d.add_constant(HostTensor::i64({1, 1, x[2], x[3]}, windows))});
+  auto unpool = std::make_shared<MaxUnpool>();
+  unpool->window.kernel = unpool->window.strides = {op.kernel[0], op.kernel[1]};
+  d.add_to({d.output(0)}, unpool, {d.input(0), d.add("Add", {in_window, base})});
   return true;
 }
 

@@ -75,6 +75,7 @@ bool decompose_lp_norm(Decomposition& d);
 bool decompose_hardmax(Decomposition& d);
 bool decompose_dropout(Decomposition& d);
 bool decompose_pool(Decomposition& d);
+bool decompose_max_unpooling(Decomposition& d);
 // passes/decompose_quantised.cpp
 bool decompose_dynamic_quantize(Decomposition& d);
 bool decompose_qlinear_conv(Decomposition& d);

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "graph/max_unpool.hpp"
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
@@ -93,6 +94,19 @@ TEST(Scatter, NdSlicesAndElements) {
   for (const char* reduction : {"add", "mul"})
     check_operator(scatter_case("ScatterND", data, ints({3, 2}, {1, 1, 1, 1, -4, 2}),
                                 random_tensor({3, 5}, 22), reduction));
+}
+
+// MediaPipe's operator; where windows overlap, the elements meant here do not.
+TEST(MaxUnpool, NumbersWithinWindows) {
+  for (const int64_t stride : {2, 3}) {
+    auto unpool = std::make_shared<MaxUnpooling2d>();
+    unpool->kernel[0] = unpool->kernel[1] = 3;
+    unpool->strides[0] = unpool->strides[1] = stride;
+    HostTensor numbers = random_tensor({2, 5, 3, 4}, 2, 0.0f, 2.0f);
+    for (float& number : numbers.mutable_as<float>()) number = number < 1 ? 0.1f : 4.1f;
+    check_operator(
+        {.type = "MaxUnpooling2D", .inputs = {random_tensor({2, 5, 3, 4}, 1), numbers}, .op = unpool});
+  }
 }
 
 TEST(MaxUnpool, NaturalAndLargerShape) {

@@ -1,4 +1,6 @@
 // Pools over windows and over whole planes.
+#include "graph/pool.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -94,6 +96,19 @@ TEST(Pool, IndicesOfTheMaxima) {
   OperatorCase line = pool_case("MaxPool", {2, 3, 9}, {{3}, {2}, {1, 1}});
   line.output_count = 2;
   check_operator(line);
+}
+
+// MediaPipe's MaxPoolingWithArgmax2D.
+TEST(Pool, NumbersOfTheMaximaWithinTheirWindows) {
+  for (const AutoPad padding : {AutoPad::same_upper, AutoPad::valid}) {
+    auto pool = std::make_shared<Pool>();
+    pool->window.kernel = {3, 2};
+    pool->window.strides = {2, 2};
+    pool->window.auto_pad = padding;
+    pool->with_indices = pool->window_indices = true;
+    check_operator(
+        {.type = "MaxPool", .inputs = {random_tensor({2, 5, 8, 11}, 4)}, .output_count = 2, .op = pool});
+  }
 }
 
 TEST(Pool, MaxOfBytes) {

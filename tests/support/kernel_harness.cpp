@@ -109,7 +109,7 @@ Graph single_node_graph(const OperatorCase& test, bool round_to_half) {
       graph.inputs.push_back(node.inputs.back());
     }
   }
-  node.op = make_operator(spec);
+  node.op = test.op ? test.op : make_operator(spec);
   if (test.activation) {
     node.op = node.op->with_activation(test.activation);
     if (!node.op) throw Error(ErrorCode::internal, test.type + " takes no activation");

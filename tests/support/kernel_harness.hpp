@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -31,6 +32,7 @@ struct OperatorCase {
   bool fp16 = true;
   // Some operators may run on the host in some layouts; by default that fails the test.
   bool host_allowed = false;
+  std::shared_ptr<const Operator> op = nullptr;  // in place of ONNX's, for what ONNX has not
 };
 
 // Runs the case, spelt out where passes/decompose does so, on the test's device (gpu_test.hpp) for every storage x input layout x precision and compares each

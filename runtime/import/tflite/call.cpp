@@ -14,6 +14,20 @@ int32_t Call::output(size_t index) const {
   return outputs[index];
 }
 
+Ints Call::custom_numbers(size_t count) const {
+  const auto* bytes = op.custom_options();
+  if (bytes == nullptr || bytes->size() < 4 * count) refuse_model("its options are missing");
+  Ints numbers;
+  for (size_t i = 0; i < count; ++i) {
+    uint32_t bits = 0;
+    for (size_t k = 0; k < 4; ++k) {
+      bits |= static_cast<uint32_t>(bytes->Get(static_cast<flatbuffers::uoffset_t>(4 * i + k))) << (8 * k);
+    }
+    numbers.push_back(static_cast<int32_t>(bits));
+  }
+  return numbers;
+}
+
 void Call::emit(std::shared_ptr<const Operator> made, std::vector<ValueId> values, bool image,
                 schema::FusedActivation activation) const {
   using schema::FusedActivation;

@@ -13,12 +13,18 @@ namespace vellum::tflite {
 
 inline constexpr int32_t kLeftOut = -1;
 
+// The window of a convolution whose dilation other operators spelt out (dilation.hpp).
+struct Dilation {
+  Ints dilations, pads;
+};
+
 struct Call {
   Writer& writer;
   const schema::Operator& op;
   std::string type;  // CONV_2D, or the name of a custom operator
   int version = 1;
   std::vector<int32_t> inputs, outputs;
+  const Dilation* dilation = nullptr;
 
   // Throws Error(corrupt_model) where it is missing.
   int32_t input(size_t index) const;
@@ -36,6 +42,9 @@ struct Call {
     if (found == nullptr) refuse_model("its options are missing or of another operator");
     return *found;
   }
+
+  // The first `count` 32-bit integers of a custom operator's options.
+  Ints custom_numbers(size_t count) const;
 
   // Writes `made` as output 0, the fused activation after it.
   void emit(std::shared_ptr<const Operator> made, std::vector<ValueId> values, bool image,

@@ -40,6 +40,14 @@ void convert_reshape(const Call& call) {
   Shape to = call.writer.type(call.output()).shape;
   if (call.type == "RESHAPE") {
     const auto* options = call.options<schema::ReshapeOptions>();
+    if (call.has_input(1) && call.writer.constant(call.input(1)) == nullptr) {
+      // Computed from shapes, it is known once those are.
+      auto reshape = std::make_shared<Reshape>();
+      reshape->allow_zero = true;
+      call.emit(std::move(reshape),
+                {call.writer.in_file_order(call.input(0)), call.writer.in_file_order(call.input(1))}, false);
+      return;
+    }
     if (call.has_input(1)) {
       to = call.writer.constant_ints(call.input(1), "the new shape");
     } else if (options != nullptr && options->new_shape() != nullptr) {

@@ -1,7 +1,5 @@
 // Convolutions, pools and resizing: operators of images.
 #include <algorithm>
-#include <bit>
-#include <cstring>
 
 #include "graph/conv.hpp"
 #include "graph/conv_transpose.hpp"
@@ -54,11 +52,16 @@ void read_window(const Options& options, Window& window) {
 }
 
 template <typename Options>
-std::shared_ptr<Conv> make_conv(const Options& options) {
+std::shared_ptr<Conv> make_conv(const Call& call, const Options& options) {
   auto conv = std::make_shared<Conv>();
   read_window(options, conv->window);
   conv->window.dilations = {positive(options.dilation_h(), "dilation"),
                             positive(options.dilation_w(), "dilation")};
+  if (call.dilation != nullptr) {
+    conv->window.auto_pad = AutoPad::notset;
+    conv->window.dilations = call.dilation->dilations;
+    conv->window.pads = call.dilation->pads;
+  }
   return conv;
 }
 
@@ -77,7 +80,7 @@ void convert_conv(const Call& call) {
     refuse_model("weights for " + std::to_string(per_group) + " channels do not fit " +
                  std::to_string(channels));
   }
-  auto conv = make_conv(options);
+  auto conv = make_conv(call, options);
   conv->group = channels / per_group;
   const ValueId weights = add_weights(call, 1, {0, 3, 1, 2});  // OHWI -> OIHW
   call.emit(std::move(conv), conv_values(call, weights), true, options.activation());
@@ -89,7 +92,7 @@ void convert_depthwise_conv(const Call& call) {
   const Shape& shape = constant_weights(call, 1).shape();
   if (shape[0] != 1 || shape[3] % channels != 0)
     refuse_model("weights of " + to_string(shape) + " do not fit");
-  auto conv = make_conv(options);
+  auto conv = make_conv(call, options);
   conv->group = channels;
   const ValueId weights = add_weights(call, 1, {3, 0, 1, 2});  // 1HWO -> O1HW
   call.emit(std::move(conv), conv_values(call, weights), true, options.activation());
@@ -130,16 +133,7 @@ void convert_transpose_conv(const Call& call) {
 // numbers padding (1: same, 2: valid), stride_w, stride_h. https://github.com/google-ai-edge/mediapipe,
 // util/tflite/operations/transpose_conv_bias.cc
 void convert_transpose_conv_bias(const Call& call) {
-  const auto* bytes = call.op.custom_options();
-  if (bytes == nullptr || bytes->size() < 12) refuse_model("its options are missing");
-  int32_t numbers[3];
-  for (size_t i = 0; i < 3; ++i) {
-    uint32_t bits = 0;
-    for (size_t k = 0; k < 4; ++k) {
-      bits |= static_cast<uint32_t>(bytes->Get(static_cast<flatbuffers::uoffset_t>(4 * i + k))) << (8 * k);
-    }
-    numbers[i] = static_cast<int32_t>(bits);
-  }
+  const Ints numbers = call.custom_numbers(3);
   if (numbers[0] != 1 && numbers[0] != 2)
     refuse_model("padding " + std::to_string(numbers[0]) + " is unknown");
   const Shape& kernel = constant_weights(call, 1).shape();

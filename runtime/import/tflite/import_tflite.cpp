@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "import/import.hpp"
-#include "import/tflite/call.hpp"
+#include "import/tflite/dilation.hpp"
 #include "import/tflite/tensors.hpp"
 #include "vellum/error.hpp"
 
@@ -81,7 +81,8 @@ std::vector<int32_t> ids(const flatbuffers::Vector<int32_t>* list, const Writer&
   return result;
 }
 
-void convert(const schema::Model& model, const schema::Operator& op, size_t index, Writer& writer) {
+void convert(const schema::Model& model, const schema::Operator& op, size_t index, Writer& writer,
+             const DilatedConv* dilated) {
   const OperatorType type = operator_type(model, op);
   std::string what = type.name + " #" + std::to_string(index);
   try {
@@ -91,6 +92,11 @@ void convert(const schema::Model& model, const schema::Operator& op, size_t inde
               type.version,
               ids(op.inputs(), writer, true),
               ids(op.outputs(), writer, false)};
+    if (dilated != nullptr) {
+      call.dilation = &dilated->window;
+      call.inputs[0] = dilated->input;
+      call.outputs[0] = dilated->output;
+    }
     if (!call.outputs.empty()) what += " producing " + quoted_name(writer.name_of(call.outputs[0]));
     type.convert(call);
   } catch (const Error& error) {
@@ -104,8 +110,12 @@ Graph read_graph(std::span<const std::byte> bytes) {
   if (operators == nullptr) refuse_model("the graph has no operators");
   refuse_unknown_operators(model, *operators);
   Writer writer(model, bytes);
-  for (flatbuffers::uoffset_t i = 0; i < operators->size(); ++i)
-    convert(model, *operators->Get(i), i, writer);
+  const DilatedConvs dilated = find_dilated_convs(model, writer);
+  for (flatbuffers::uoffset_t i = 0; i < operators->size(); ++i) {
+    if (dilated.absorbed.contains(i)) continue;
+    const auto conv = dilated.convs.find(i);
+    convert(model, *operators->Get(i), i, writer, conv == dilated.convs.end() ? nullptr : &conv->second);
+  }
   return writer.finish();
 }
 

@@ -1,0 +1,38 @@
+// Operators that make values of shapes, and tensors of values.
+#include "graph/cast.hpp"
+#include "graph/gather.hpp"
+#include "graph/shape.hpp"
+#include "import/tflite/call.hpp"
+
+namespace vellum::tflite {
+namespace {
+
+std::shared_ptr<Cast> cast_to(DType dtype) {
+  auto op = std::make_shared<Cast>();
+  op->to = dtype;
+  return op;
+}
+
+}  // namespace
+
+// Of the file's order. The graph's Shape makes int64.
+void convert_shape(const Call& call) {
+  const ValueId shape =
+      call.emit_inner(std::make_shared<ShapeOf>(), {call.writer.in_file_order(call.input(0))});
+  call.emit(cast_to(call.writer.type(call.output()).dtype), {shape}, false);
+}
+
+// Inputs dims, value. The dims may be computed, from shapes.
+void convert_fill(const Call& call) {
+  const ValueId dims = call.emit_inner(cast_to(DType::i64), {call.writer.in_file_order(call.input(0))});
+  call.emit(std::make_shared<Expand>(), {call.writer.in_file_order(call.input(1)), dims}, false);
+}
+
+void convert_range(const Call& call) {
+  call.emit(std::make_shared<Range>(),
+            {call.writer.in_file_order(call.input(0)), call.writer.in_file_order(call.input(1)),
+             call.writer.in_file_order(call.input(2))},
+            false);
+}
+
+}  // namespace vellum::tflite

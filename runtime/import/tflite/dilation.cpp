@@ -1,0 +1,124 @@
+#include "import/tflite/dilation.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace vellum::tflite {
+namespace {
+
+enum : int32_t { kConv = 3, kDepthwiseConv = 4, kBatchToSpace = 37, kSpaceToBatch = 38 };
+
+// The operators of the one graph, and which of them read each tensor.
+class Operators {
+ public:
+  explicit Operators(const schema::Model& model) : model_(model), graph_(*model.subgraphs()->Get(0)) {
+    for (size_t i = 0; i < count(); ++i)
+      for (const int32_t tensor : list(get(i).inputs())) readers_[tensor].push_back(i);
+    for (const int32_t tensor : list(graph_.outputs())) readers_[tensor].push_back(SIZE_MAX);
+  }
+
+  size_t count() const { return graph_.operators()->size(); }
+  const schema::Operator& get(size_t i) const {
+    return *graph_.operators()->Get(static_cast<flatbuffers::uoffset_t>(i));
+  }
+  int32_t number(size_t i) const {
+    const auto* codes = model_.operator_codes();
+    if (codes == nullptr || get(i).opcode_index() >= codes->size()) return -1;
+    const schema::OperatorCode& code = *codes->Get(get(i).opcode_index());
+    return std::max<int32_t>(code.old_builtin_code(), code.builtin_code());
+  }
+  // The operator that alone reads output 0 of operator `i`.
+  std::optional<size_t> only_reader(size_t i) const {
+    const auto outputs = list(get(i).outputs());
+    const auto found = outputs.size() == 1 ? readers_.find(outputs[0]) : readers_.end();
+    if (found == readers_.end() || found->second.size() != 1 || found->second[0] == SIZE_MAX)
+      return std::nullopt;
+    return found->second[0];
+  }
+  static std::vector<int32_t> list(const flatbuffers::Vector<int32_t>* ids) {
+    return ids == nullptr ? std::vector<int32_t>() : std::vector<int32_t>(ids->begin(), ids->end());
+  }
+
+ private:
+  const schema::Model& model_;
+  const schema::SubGraph& graph_;
+  std::map<int32_t, std::vector<size_t>> readers_;
+};
+
+// Stride and dilation 1, no padding.
+template <typename Options>
+bool is_plain(const schema::Operator& op) {
+  const auto* options = op.builtin_options_as<Options>();
+  return options != nullptr && options->padding() == schema::Padding::valid && options->stride_h() == 1 &&
+         options->stride_w() == 1 && options->dilation_h() <= 1 && options->dilation_w() <= 1;
+}
+
+bool is_plain_conv(const Operators& operators, size_t i) {
+  if (operators.number(i) == kConv) return is_plain<schema::Conv2DOptions>(operators.get(i));
+  return operators.number(i) == kDepthwiseConv && is_plain<schema::DepthwiseConv2DOptions>(operators.get(i));
+}
+
+struct Blocks {
+  Ints sizes, edges;
+};
+
+// Of an operator on images with constant blocks in both dimensions of space.
+std::optional<Blocks> read_blocks(const Writer& writer, const std::vector<int32_t>& inputs) {
+  if (inputs.size() != 3) return std::nullopt;
+  for (const int32_t id : inputs)
+    if (id == kLeftOut) return std::nullopt;
+  if (writer.rank(inputs[0]) != 4 || !writer.constant(inputs[1]) || !writer.constant(inputs[2]))
+    return std::nullopt;
+  Blocks blocks{writer.constant_ints(inputs[1], "blocks"),
+                writer.constant_ints(inputs[2], "paddings or crops")};
+  if (blocks.sizes.size() != 2 || blocks.edges.size() != 4) return std::nullopt;
+  for (const int64_t number : blocks.sizes)
+    if (number < 1 || number > 1 << 15) return std::nullopt;
+  for (const int64_t number : blocks.edges)
+    if (number < 0 || number > 1 << 15) return std::nullopt;
+  return blocks;
+}
+
+// Dividing space into blocks * batches, a convolution of each and putting them together again steps over
+// `blocks` elements at a time. What is cropped is padding that was not needed.
+std::optional<DilatedConv> dilated(const Operators& operators, const Writer& writer, size_t before,
+                                   size_t conv, size_t after) {
+  const auto from = Operators::list(operators.get(before).inputs()),
+             to = Operators::list(operators.get(after).inputs());
+  const auto conv_inputs = Operators::list(operators.get(conv).inputs()),
+             outputs = Operators::list(operators.get(after).outputs());
+  const auto pad = read_blocks(writer, from), crop = read_blocks(writer, to);
+  if (!pad || !crop || pad->sizes != crop->sizes || outputs.size() != 1) return std::nullopt;
+  // Their data, not their numbers, is what comes from the operator before.
+  if (conv_inputs[0] != operators.get(before).outputs()->Get(0) ||
+      to[0] != operators.get(conv).outputs()->Get(0))
+    return std::nullopt;
+  DilatedConv result{{pad->sizes, {}}, from[0], outputs[0]};
+  for (const size_t edge : {0, 2, 1, 3}) {  // (begin, end) of each dimension to begins, ends
+    const int64_t amount = pad->edges[edge] - crop->edges[edge];
+    if (amount < 0) return std::nullopt;
+    result.window.pads.push_back(amount);
+  }
+  return result;
+}
+
+}  // namespace
+
+DilatedConvs find_dilated_convs(const schema::Model& model, const Writer& writer) {
+  const Operators operators(model);
+  DilatedConvs result;
+  for (size_t i = 0; i < operators.count(); ++i) {
+    if (operators.number(i) != kSpaceToBatch) continue;
+    const auto conv = operators.only_reader(i);
+    if (!conv || !is_plain_conv(operators, *conv)) continue;
+    const auto after = operators.only_reader(*conv);
+    if (!after || operators.number(*after) != kBatchToSpace) continue;
+    const auto found = dilated(operators, writer, i, *conv, *after);
+    if (!found) continue;
+    result.convs[*conv] = *found;
+    result.absorbed.insert({i, *after});
+  }
+  return result;
+}
+
+}  // namespace vellum::tflite

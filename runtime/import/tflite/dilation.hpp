@@ -1,0 +1,25 @@
+// Convolutions with dilation, which older converters spell out as SPACE_TO_BATCH_ND, a convolution and
+// BATCH_TO_SPACE_ND.
+#pragma once
+
+#include <map>
+#include <set>
+
+#include "import/tflite/call.hpp"
+
+namespace vellum::tflite {
+
+// What the convolution of such a triple becomes.
+struct DilatedConv {
+  Dilation window;
+  int32_t input = kLeftOut, output = kLeftOut;  // of the triple
+};
+
+struct DilatedConvs {
+  std::map<size_t, DilatedConv> convs;  // by index of the convolution
+  std::set<size_t> absorbed;            // the operators before and after
+};
+
+DilatedConvs find_dilated_convs(const schema::Model& model, const Writer& writer);
+
+}  // namespace vellum::tflite
