@@ -150,6 +150,7 @@ vellum::SessionOptions to_cpp(const vellum_session_options& given) {
   options.in_place = given.in_place != 0;
   options.views = given.views != 0;
   options.reorder = given.reorder != 0;
+  options.weights_budget = given.weights_budget;
   return options;
 }
 
@@ -390,8 +391,9 @@ vellum_status vellum_session_memory(const vellum_session* session, vellum_memory
     require(session, "session");
     require(report, "report");
     const vellum::MemoryReport& memory = session->memory;
-    *report = {memory.objects.size(),  memory.naive_bytes,   memory.planned_bytes, memory.lower_bound_bytes,
-               memory.allocated_bytes, memory.weights_bytes, memory.in_out_bytes};
+    *report = {memory.objects.size(),    memory.naive_bytes,           memory.planned_bytes,
+               memory.lower_bound_bytes, memory.allocated_bytes,       memory.weights_bytes,
+               memory.in_out_bytes,      memory.streamed_weights_bytes};
   });
 }
 

@@ -1,5 +1,6 @@
 #include "api/guard.hpp"
 #include "api/impl.hpp"
+#include "exec/streamed_weights.hpp"
 #include "platform/files.hpp"
 
 namespace vellum {
@@ -43,6 +44,13 @@ DeviceInfo device_info(const DeviceCaps& caps, uint32_t index) {
   return info;
 }
 
+FixedConstants constants_of(const Model& model) {
+  FixedConstants constants;
+  for (const Value& value : model.impl()->graph.values)
+    if (value.constant) constants.insert(value.constant->data());
+  return constants;
+}
+
 }  // namespace
 
 std::vector<DeviceInfo> devices() {
@@ -58,15 +66,21 @@ std::filesystem::path default_cache_folder() {
   return guard([] { return platform::default_cache_folder(); });
 }
 
+std::shared_ptr<WeightSource> Device::Impl::weights_for(const Model& model, const SessionOptions& options) {
+  if (options.weights_budget == 0) return weights_of(model);
+  StreamOptions how;
+  how.budget = options.weights_budget;
+  const std::filesystem::path& folder = context->options().cache_folder;
+  if (!folder.empty()) how.packed.folder = folder / "weights";
+  return std::make_shared<StreamedWeights>(context, how, constants_of(model));
+}
+
 std::shared_ptr<WeightStore> Device::Impl::weights_of(const Model& model) {
   const std::lock_guard lock(mutex_);
   std::erase_if(weights_, [](const auto& entry) { return entry.second.expired(); });
   std::weak_ptr<WeightStore>& known = weights_[model.impl()];
   if (auto store = known.lock()) return store;
-  std::unordered_set<const std::byte*> constants;
-  for (const Value& value : model.impl()->graph.values)
-    if (value.constant) constants.insert(value.constant->data());
-  auto store = std::make_shared<WeightStore>(context, std::move(constants));
+  auto store = std::make_shared<WeightStore>(context, constants_of(model));
   known = store;
   return store;
 }

@@ -29,10 +29,13 @@ struct Caps::Impl {
 struct Device::Impl {
   std::shared_ptr<gpu::Context> context;
 
+  // Where a session with these options gets the model's weights.
+  std::shared_ptr<WeightSource> weights_for(const Model& model, const SessionOptions& options);
+
+ private:
   // What the sessions of the model on this device share; made at the first call, gone with the last session.
   std::shared_ptr<WeightStore> weights_of(const Model& model);
 
- private:
   std::mutex mutex_;
   std::map<std::weak_ptr<const Model::Impl>, std::weak_ptr<WeightStore>, std::owner_less<>> weights_;
 };

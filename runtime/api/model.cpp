@@ -4,6 +4,7 @@
 #include "api/impl.hpp"
 #include "import/import.hpp"
 #include "passes/passes.hpp"
+#include "passes/split_large_layers.hpp"
 #include "plan/arrange.hpp"
 #include "plan/memory_plan.hpp"
 
@@ -81,7 +82,9 @@ std::vector<NodeInfo> Model::nodes(const InputShapes& shapes) const {
 std::vector<std::string> graph_passes() { return pass_names(); }
 
 Program make_program(const Model& model, const DeviceCaps& caps, const SessionOptions& options) {
-  const Graph graph = optimise(model.impl()->graph, options.input_shapes, options.disabled_passes);
+  Graph graph = optimise(model.impl()->graph, options.input_shapes, options.disabled_passes);
+  if (options.weights_budget > 0)
+    split_large_layers(graph, options.weights_budget, options.precision == Precision::fp16 ? 2 : 4);
   Program program = lower(graph, caps, {.precision = options.precision, .storage = options.storage});
   // Sizes as modelled, so that a device and its caps file make the same program.
   arrange(program,

@@ -41,7 +41,7 @@ struct Session::Impl {
   Device device;
   Model model;
   SessionOptions options;
-  std::shared_ptr<WeightStore> weights;
+  std::shared_ptr<WeightSource> weights;
   std::list<std::pair<std::vector<Shape>, std::unique_ptr<Executor>>> executors;
   std::vector<TensorInfo> inputs, outputs;
   std::vector<bool> input_set;
@@ -55,6 +55,7 @@ struct Session::Impl {
   std::vector<Shape> wanted_shapes() const;
   std::unique_ptr<Executor> make_executor(const std::vector<Shape>& shapes) const;
   void activate(const std::vector<Shape>& shapes);
+  std::unique_ptr<Executor> make_room_and_executor(const std::vector<Shape>& shapes);
   void carry_over(Executor* from, Executor& to);
   void set_input(size_t index, const Tensor& tensor);
   uint64_t weights_bytes() const;
@@ -64,7 +65,7 @@ Session::Impl::Impl(const Device& on, const Model& of, const SessionOptions& giv
     : device(on),
       model(of),
       options(given),
-      weights(device.impl()->weights_of(model)),
+      weights(device.impl()->weights_for(model, options)),
       inputs(model.inputs()),
       outputs(model.outputs()),
       input_set(inputs.size(), false) {
@@ -124,6 +125,25 @@ std::unique_ptr<Executor> Session::Impl::make_executor(const std::vector<Shape>&
   return executor;
 }
 
+// With a weights budget the first executor decides how much of it the session takes. One that needs more gets
+// it where the others are gone; if it does not even then, the session is ready for nothing.
+std::unique_ptr<Executor> Session::Impl::make_room_and_executor(const std::vector<Shape>& shapes) {
+  try {
+    return make_executor(shapes);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::out_of_memory || options.weights_budget == 0 || !active()) throw;
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!input_set[i] || waiting.contains(i)) continue;
+    if (inputs[i].shape == shapes[i])
+      waiting.emplace(i, active()->input(i));
+    else
+      input_set[i] = false;
+  }
+  executors.clear();
+  return make_executor(shapes);
+}
+
 // Values that were set and keep their shape.
 void Session::Impl::carry_over(Executor* from, Executor& to) {
   for (size_t i = 0; i < inputs.size(); ++i)
@@ -136,7 +156,7 @@ void Session::Impl::carry_over(Executor* from, Executor& to) {
 void Session::Impl::activate(const std::vector<Shape>& shapes) {
   const auto found = std::find_if(executors.begin(), executors.end(),
                                   [&](const auto& entry) { return entry.first == shapes; });
-  std::unique_ptr<Executor> made = found == executors.end() ? make_executor(shapes) : nullptr;
+  std::unique_ptr<Executor> made = found == executors.end() ? make_room_and_executor(shapes) : nullptr;
   Executor& next = made ? *made : *found->second;
   Executor* const last = active();
   carry_over(last, next);
@@ -238,6 +258,9 @@ MemoryReport Session::memory() const {
     report.allocated_bytes = impl_->ready().allocated().intermediates;
     report.weights_bytes = impl_->weights_bytes();
     report.peak_weights_bytes = report.weights_bytes;  // all weights stay for as long as the session lives
+    const WeightBytes weights = impl_->ready().weights().bytes();
+    report.total_weights_bytes = weights.in_all;
+    report.streamed_weights_bytes = weights.streamed;
     report.in_out_bytes = impl_->ready().allocated().in_out;
     return report;
   });

@@ -32,12 +32,14 @@ gpu::ImageDesc image_desc(Storage storage, ElementType element, const Extent3& e
           element == ElementType::f16 ? gpu::ImageFormat::rgba16f : gpu::ImageFormat::rgba32f};
 }
 
-DeviceSlot make_slot(const std::shared_ptr<gpu::Context>& context, const TensorDesc& desc) {
+DeviceSlot make_slot(const std::shared_ptr<gpu::Context>& context, const TensorDesc& desc,
+                     gpu::Sharing sharing) {
   DeviceSlot slot;
   if (desc.storage == Storage::buffer)
-    slot.buffer = std::make_unique<gpu::Buffer>(context, desc.byte_size());
+    slot.buffer = std::make_unique<gpu::Buffer>(context, desc.byte_size(), gpu::kStorageBuffer, sharing);
   else
-    slot.image = std::make_unique<gpu::Image>(context, image_desc(desc.storage, desc.element, desc.extent()));
+    slot.image =
+        std::make_unique<gpu::Image>(context, image_desc(desc.storage, desc.element, desc.extent()), sharing);
   return slot;
 }
 

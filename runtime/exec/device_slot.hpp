@@ -26,7 +26,8 @@ struct DeviceSlot {
 
 gpu::ImageDesc image_desc(Storage storage, ElementType element, const Extent3& extent);
 // Room for one tensor.
-DeviceSlot make_slot(const std::shared_ptr<gpu::Context>& context, const TensorDesc& desc);
+DeviceSlot make_slot(const std::shared_ptr<gpu::Context>& context, const TensorDesc& desc,
+                     gpu::Sharing sharing = gpu::Sharing::compute_only);
 
 // Packs the slots into as few allocations as the device's limit on one allocation and the memory types allow.
 // Gives back the bytes that were passed to vkAllocateMemory.

@@ -31,7 +31,7 @@ class DeviceTensors {
   const gpu::Buffer& buffer(TensorId id) const;
   const gpu::Image& object_image(uint32_t object) const;
   const AllocatedBytes& allocated() const { return allocated_; }
-  const ProgramWeights& weights() const { return *weights_; }
+  ProgramWeights& weights() const { return *weights_; }
 
  private:
   void make_objects();

@@ -30,7 +30,8 @@ gpu::PipelineKey pipeline_key(const Program& program, const Dispatch& dispatch) 
 
 Executor::Executor(std::shared_ptr<gpu::Context> context, Program program, const ExecutorOptions& options)
     : context_(std::move(context)), program_(std::move(program)), options_(options) {
-  plan_ = plan_memory(program_, {options_.memory, options_.strategy, options_.search_budget}, device_rules(context_));
+  plan_ = plan_memory(program_, {options_.memory, options_.strategy, options_.search_budget},
+                      device_rules(context_));
   syncs_ = synchronise(program_, plan_);
   make_pipelines();
   if (!options_.weights) options_.weights = std::make_shared<WeightStore>(context_);
@@ -73,15 +74,22 @@ void Executor::make_descriptor_sets() {
 }
 
 void Executor::split_into_steps() {
+  const WeightStream* stream = tensors_->weights().stream();
+  const std::vector<int64_t> segments = stream ? stream->segments() : std::vector<int64_t>{0};
+  size_t segment = 0;
   const size_t most =
       options_.tasks_per_submit == 0 ? std::numeric_limits<size_t>::max() : options_.tasks_per_submit;
   for (size_t t = 0; t < program_.tasks.size(); ++t) {
     const bool host = program_.tasks[t].host.has_value();
-    const bool joins = !host && !steps_.empty() && !steps_.back().host && steps_.back().task_count < most;
+    const size_t segment_before = segment;
+    while (segment + 1 < segments.size() && segments[segment + 1] <= static_cast<int64_t>(t)) ++segment;
+    const bool joins = !host && !steps_.empty() && !steps_.back().host && steps_.back().task_count < most &&
+                       segment == segment_before;
     if (!joins) {
       steps_.push_back({});
       steps_.back().first_task = t;
       steps_.back().host = host;
+      steps_.back().segment = segment;
     }
     ++steps_.back().task_count;
   }
@@ -148,18 +156,52 @@ HostTensor Executor::input(size_t index) const {
   return read_linear(program_.tensors[port.tensor].desc, port.type, {buffer.data(), buffer.size()});
 }
 
+class Executor::StepProgress : public WeightStream::Progress {
+ public:
+  explicit StepProgress(std::vector<Step>& steps) : steps_(steps) {}
+  void wait_for(size_t segment) override {
+    for (Step& step : steps_)
+      if (step.segment <= segment && step.fence) step.fence->wait();
+  }
+  bool has_run(size_t segment) const override {
+    return std::all_of(steps_.begin(), steps_.end(), [&](const Step& step) {
+      return step.segment > segment || !step.fence || step.fence->done();
+    });
+  }
+
+ private:
+  std::vector<Step>& steps_;
+};
+
 void Executor::run() {
-  for (Step& step : steps_) {
-    if (step.host) {
-      wait_for_submitted();
-      call_host(*program_.tasks[step.first_task].host);
-    } else {
-      gpu::submit(*context_, *step.commands, *step.fence);
-    }
+  WeightStream* stream = tensors_->weights().stream();
+  StepProgress progress(steps_);
+  wait_for_submitted();  // what a run that an error cut short has left
+  if (stream) stream->begin_run();
+  std::vector<const gpu::Semaphore*> wait;
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const size_t segment = steps_[i].segment;
+    const bool first = i == 0 || steps_[i - 1].segment != segment;
+    const bool last = i + 1 == steps_.size() || steps_[i + 1].segment != segment;
+    if (stream && first)
+      if (const gpu::Semaphore* arrived = stream->load(segment, progress)) wait.push_back(arrived);
+    run_step(steps_[i], wait);
+    if (!steps_[i].host) wait.clear();
+    if (stream && last) stream->load_ahead(segment, progress);
   }
   wait_for_submitted();
+  if (stream) stream->end_run();
   for (const Port& port : program_.outputs)
     if (port.tensor != kNoTensor) tensors_->buffer(port.tensor).invalidate();
+}
+
+void Executor::run_step(Step& step, std::span<const gpu::Semaphore* const> wait) {
+  if (step.host) {
+    wait_for_submitted();
+    call_host(*program_.tasks[step.first_task].host);
+  } else {
+    gpu::submit(*context_, *step.commands, *step.fence, {.wait = wait});
+  }
 }
 
 void Executor::wait_for_submitted() {

@@ -24,8 +24,8 @@ struct ExecutorOptions {
   // 0: the whole network in one submit; N: a submit for every N tasks.
   uint32_t tasks_per_submit = 0;
   bool timestamps = false;
-  // Shared with other executors of the model; null: the weights are this executor's alone.
-  std::shared_ptr<WeightStore> weights;
+  // May be shared with other executors of the model; null: the weights are this executor's alone.
+  std::shared_ptr<WeightSource> weights;
 };
 
 class Executor {
@@ -54,8 +54,8 @@ class Executor {
   // One inference; returns when it is done.
   void run();
 
-  // When each task began and ended on the device in the last run, in milliseconds after the first began; NaN for host
-  // calls. Needs ExecutorOptions::timestamps.
+  // When each task began and ended on the device in the last run, in milliseconds after the first began; NaN
+  // for host calls. Needs ExecutorOptions::timestamps.
   struct TaskSpan {
     double begin_ms = 0, end_ms = 0;
   };
@@ -66,6 +66,7 @@ class Executor {
   // Consecutive dispatches that are submitted together, or one host call.
   struct Step {
     size_t first_task = 0, task_count = 0;
+    size_t segment = 0;  // of the stream of weights
     bool host = false;
     std::unique_ptr<gpu::CommandBuffer> commands;
     std::unique_ptr<gpu::Fence> fence;
@@ -77,6 +78,8 @@ class Executor {
   void record(Step& step, bool first, bool host_follows);
   void record_task(gpu::CommandBuffer& commands, size_t task);
   void wait_for_submitted();
+  void run_step(Step& step, std::span<const gpu::Semaphore* const> wait);
+  class StepProgress;
   void call_host(const HostCall& call);
 
   std::shared_ptr<gpu::Context> context_;

@@ -28,6 +28,14 @@ class ResidentWeights : public ProgramWeights {
     return {distinct.begin(), distinct.end()};
   }
 
+  WeightBytes bytes() const override {
+    WeightBytes bytes;
+    std::set<std::shared_ptr<const DeviceSlot>> distinct;
+    for (const auto& [id, weight] : weights)
+      if (distinct.insert(weight).second) bytes.in_all += program_.tensors[id].desc.byte_size();
+    return bytes;
+  }
+
   std::map<TensorId, std::shared_ptr<const DeviceSlot>> weights;
 
  private:

@@ -15,13 +15,13 @@ namespace vellum {
 
 // Thread-safe. A weight lives as long as an executor holds it; the memory that several came in lives as long
 // as one of them does.
-class WeightStore {
+class WeightStore : public WeightSource {
  public:
   // `constants`: bytes that stay where they are as long as the store is used.
   explicit WeightStore(std::shared_ptr<gpu::Context> context, FixedConstants constants = {});
 
   // The weights of the program: those that are on the device already, and the others packed and uploaded.
-  std::unique_ptr<ProgramWeights> acquire(const Program& program);
+  std::unique_ptr<ProgramWeights> acquire(const Program& program) override;
 
  private:
   using Weight = std::shared_ptr<const DeviceSlot>;

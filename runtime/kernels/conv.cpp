@@ -229,7 +229,10 @@ void lower_dense(Lowering& lowering, const Window2d& window, int64_t groups, con
       "conv", choose_conv_tile(lowering.caps(), width, n * height, slices(channels), macs), {}, 0, {}};
   kernel.weights = weights_for(lowering, groups, window.taps(), kernel.tile);
   kernel.invocations = divide_up(width, kernel.tile.pixels) * height * kernel.weights.blocks() * n;
-  kernel.defines = {{"KERNEL_X", loads_rows_once(window, macs) ? std::to_string(window.kernel[0]) : "0"}};
+  const int64_t layer_outputs = lowering.op<Conv>().layer_outputs;
+  const int64_t layer_macs = layer_outputs > 0 ? macs / channels * layer_outputs : macs;
+  kernel.defines = {
+      {"KERNEL_X", loads_rows_once(window, layer_macs) ? std::to_string(window.kernel[0]) : "0"}};
   dispatch_conv(lowering, kernel, window, activation, conv_values(lowering, kernel.weights));
 }
 

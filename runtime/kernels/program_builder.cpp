@@ -4,6 +4,7 @@
 
 #include "kernels/grid.hpp"
 #include "kernels/packing.hpp"
+#include "kernels/weights.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -182,7 +183,7 @@ TensorId ProgramBuilder::constant_tensor(ValueId value, Layout layout) {
     weight.pack = [tensor, desc] { return pack_ints(desc, tensor.to_ints()); };
   else
     weight.pack = [tensor, desc] { return pack(desc, tensor.to_floats()); };
-  weight.origin = {"as it is", {tensor}};
+  weight.origin = {kUnchangedPacking, {tensor}};
   return add_tensor(std::move(weight));
 }
 

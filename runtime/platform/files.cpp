@@ -52,6 +52,10 @@ std::optional<std::vector<std::byte>> read_file(const fs::path& path, uint64_t m
 }
 
 void write_file_atomically(const fs::path& path, std::span<const std::byte> bytes) {
+  write_file_atomically(path, {bytes});
+}
+
+void write_file_atomically(const fs::path& path, std::initializer_list<std::span<const std::byte>> pieces) {
   const fs::path temporary = temporary_name(path);
   std::error_code error;
   if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
@@ -59,12 +63,22 @@ void write_file_atomically(const fs::path& path, std::span<const std::byte> byte
   {
     std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
     if (!file) fail(path, temporary, "no permission, or the folder does not exist");
-    file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    for (const std::span<const std::byte> piece : pieces)
+      file.write(reinterpret_cast<const char*>(piece.data()), static_cast<std::streamsize>(piece.size()));
     file.close();
     if (!file) fail(path, temporary, "the disk may be full");
   }
   fs::rename(temporary, path, error);
   if (error) fail(path, temporary, error.message());
+}
+
+std::optional<uint64_t> free_disk_bytes(fs::path folder) {
+  std::error_code error;
+  while (!folder.empty() && !fs::exists(folder, error) && folder != folder.parent_path())
+    folder = folder.parent_path();
+  const fs::space_info space = fs::space(folder.empty() ? fs::path(".") : folder, error);
+  if (error || space.available == static_cast<std::uintmax_t>(-1)) return std::nullopt;
+  return space.available;
 }
 
 fs::path default_cache_folder() {

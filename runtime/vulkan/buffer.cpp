@@ -36,9 +36,11 @@ MemoryRequirements buffer_requirements(const Context& context, uint64_t bytes, V
   });
 }
 
-Buffer::Buffer(std::shared_ptr<Context> context, uint64_t bytes, VkBufferUsageFlags usage)
+Buffer::Buffer(std::shared_ptr<Context> context, uint64_t bytes, VkBufferUsageFlags usage, Sharing sharing)
     : impl_(std::make_unique<Impl>()) {
-  const vk::BufferCreateInfo info = buffer_info(bytes, usage);
+  vk::BufferCreateInfo info = buffer_info(bytes, usage);
+  const std::vector<uint32_t> families = context->impl().sharing_families(sharing);
+  if (!families.empty()) info.setSharingMode(vk::SharingMode::eConcurrent).setQueueFamilyIndices(families);
   impl_->handle = translated(making(bytes), [&] { return vk::raii::Buffer(context->impl().device, info); });
   impl_->context = std::move(context);
   impl_->bytes = bytes;

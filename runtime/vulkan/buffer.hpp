@@ -24,7 +24,8 @@ class Buffer {
  public:
   // Storage buffers larger than caps().max_storage_buffer_range may be made, but bound to a shader only in
   // parts.
-  Buffer(std::shared_ptr<Context> context, uint64_t bytes, VkBufferUsageFlags usage = kStorageBuffer);
+  Buffer(std::shared_ptr<Context> context, uint64_t bytes, VkBufferUsageFlags usage = kStorageBuffer,
+         Sharing sharing = Sharing::compute_only);
   ~Buffer();
   Buffer(Buffer&&) noexcept;
   Buffer& operator=(Buffer&&) noexcept;

@@ -16,11 +16,15 @@ struct CommandBuffer::Impl {
   vk::raii::CommandBuffer buffer{nullptr};
 };
 
-CommandBuffer::CommandBuffer(std::shared_ptr<Context> context) : impl_(std::make_unique<Impl>()) {
+CommandBuffer::CommandBuffer(std::shared_ptr<Context> context)
+    : CommandBuffer(std::move(context), QueueKind::compute) {}
+
+CommandBuffer::CommandBuffer(std::shared_ptr<Context> context, QueueKind queue)
+    : impl_(std::make_unique<Impl>()) {
   impl_->context = std::move(context);
   translated("creating a command buffer", [&] {
     const Context::Impl& device = impl_->context->impl();
-    impl_->pool = vk::raii::CommandPool(device.device, {{}, device.physical.queue_family});
+    impl_->pool = vk::raii::CommandPool(device.device, {{}, device.queue_family(queue)});
     const vk::CommandBufferAllocateInfo info(*impl_->pool, vk::CommandBufferLevel::ePrimary, 1);
     impl_->buffer = std::move(vk::raii::CommandBuffers(device.device, info).front());
   });

@@ -16,6 +16,7 @@ class Buffer;
 class Context;
 class Image;
 class Pipeline;
+enum class QueueKind : uint8_t;
 
 // Stages and accesses that a barrier separates.
 struct Scope {
@@ -46,6 +47,7 @@ struct ImageTransition {
 class CommandBuffer {
  public:
   explicit CommandBuffer(std::shared_ptr<Context> context);
+  CommandBuffer(std::shared_ptr<Context> context, QueueKind queue);
   ~CommandBuffer();
   CommandBuffer(CommandBuffer&&) noexcept;
   CommandBuffer& operator=(CommandBuffer&&) noexcept;
@@ -71,6 +73,15 @@ class CommandBuffer {
 
 inline constexpr std::chrono::nanoseconds kDefaultTimeout = std::chrono::seconds(60);
 
+class Semaphore;
+
+// Where a submit goes, and its place among those of other queues.
+struct SubmitOrder {
+  QueueKind queue{};
+  std::span<const Semaphore* const> wait = {};  // its compute shaders and copies begin after these
+  const Semaphore* signal = nullptr;
+};
+
 class Fence {
  public:
   explicit Fence(std::shared_ptr<Context> context);
@@ -83,17 +94,33 @@ class Fence {
   // the destructor does.
   void wait(std::chrono::nanoseconds timeout = kDefaultTimeout);
   bool pending() const;  // submitted and not waited for
+  bool done() const;     // wait() would return at once
   VkFence handle() const;
 
  private:
-  friend void submit(Context&, std::span<const VkCommandBuffer>, Fence&);
+  friend void submit(Context&, std::span<const VkCommandBuffer>, Fence&, const SubmitOrder&);
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Between queues: signalled by one submit, waited for by one later submit, and then again.
+class Semaphore {
+ public:
+  explicit Semaphore(std::shared_ptr<Context> context);
+  ~Semaphore();
+  Semaphore(Semaphore&&) noexcept;
+  Semaphore& operator=(Semaphore&&) noexcept;
+  VkSemaphore handle() const;
+
+ private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 
 // Thread-safe. The fence must not be pending.
-void submit(Context& context, std::span<const VkCommandBuffer> commands, Fence& fence);
-void submit(Context& context, const CommandBuffer& commands, Fence& fence);
+void submit(Context& context, std::span<const VkCommandBuffer> commands, Fence& fence,
+            const SubmitOrder& order = {});
+void submit(Context& context, const CommandBuffer& commands, Fence& fence, const SubmitOrder& order = {});
 void submit_and_wait(Context& context, const CommandBuffer& commands,
                      std::chrono::nanoseconds timeout = kDefaultTimeout);
 

@@ -14,7 +14,8 @@ DeviceCaps adjusted(const DeviceCaps& caps, const ContextOptions& options) {
 // Only what the caps promise is switched on.
 vk::raii::Device create_device(const PhysicalDevice& physical, const DeviceCaps& caps) {
   constexpr float priority = 1.0f;
-  const vk::DeviceQueueCreateInfo queue({}, physical.queue_family, 1, &priority);
+  std::vector<vk::DeviceQueueCreateInfo> queues{{{}, physical.queue_family, 1, &priority}};
+  if (physical.transfer_family) queues.push_back({{}, *physical.transfer_family, 1, &priority});
   std::vector<const char*> extensions;
 
   vk::PhysicalDeviceMaintenance4Features maintenance4(VK_TRUE);
@@ -35,7 +36,7 @@ vk::raii::Device create_device(const PhysicalDevice& physical, const DeviceCaps&
   }
   if (caps.memory_budget) extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
 
-  vk::DeviceCreateInfo info({}, queue, {}, extensions);
+  vk::DeviceCreateInfo info({}, queues, {}, extensions);
   info.setPNext(chain);
   return translated("opening the device " + caps.name,
                     [&] { return vk::raii::Device(physical.handle, info); });
@@ -62,7 +63,9 @@ Context::Impl::Impl(const ContextOptions& given)
       device(create_device(physical, caps)),
       queue(device, physical.queue_family, 0),
       nearest_sampler(create_nearest_sampler(device)),
-      shader_compiler(options.cache_folder, options.log) {}
+      shader_compiler(options.cache_folder, options.log) {
+  if (physical.transfer_family) transfer_queue.emplace(device, *physical.transfer_family, 0);
+}
 
 std::vector<DeviceCaps> list_devices(const ContextOptions& options) {
   ValidationLog validation{options.log};
@@ -88,6 +91,7 @@ const DeviceCaps& Context::caps() const { return impl_->caps; }
 uint32_t Context::device_index() const { return impl_->physical.index; }
 const DeviceCaps& Context::device_caps() const { return impl_->physical.caps; }
 const ContextOptions& Context::options() const { return impl_->options; }
+bool Context::has_transfer_queue() const { return impl_->transfer_queue.has_value(); }
 PipelineRegistry& Context::pipelines() { return *impl_->pipelines; }
 MemoryStatistics Context::memory_statistics() const { return impl_->memory.statistics(); }
 void Context::reset_memory_peaks() { impl_->memory.reset_peaks(); }

@@ -1,4 +1,4 @@
-// One Vulkan device, opened for compute: instance, device, one queue, and what all sessions on it share.
+// One Vulkan device, opened for compute: instance, device, its queues, and what all sessions on it share.
 //
 // The headers of this folder use Vulkan's C handles; Vulkan-Hpp stays inside the .cpp files
 // (context_impl.hpp), since vulkan_raii.hpp costs seconds per file that includes it.
@@ -19,6 +19,10 @@
 namespace vellum::gpu {
 
 class PipelineRegistry;
+
+// transfer: copies beside the compute work, on a queue of their own where the device has one, else on the
+// other.
+enum class QueueKind : uint8_t { compute, transfer };
 
 struct ContextOptions {
   // Number in list_devices(), or the name or a part of it, case-insensitive. Empty: the first discrete GPU,
@@ -61,6 +65,8 @@ class Context : public std::enable_shared_from_this<Context> {
   // What the device itself says, before adjust_caps.
   const DeviceCaps& device_caps() const;
   const ContextOptions& options() const;
+  // What is copied on it must be shared between queues, see Sharing.
+  bool has_transfer_queue() const;
   PipelineRegistry& pipelines();
   MemoryStatistics memory_statistics() const;
   // Starts new peaks at what is allocated now.

@@ -82,8 +82,11 @@ MemoryRequirements image_requirements(const Context& context, const ImageDesc& d
   });
 }
 
-Image::Image(std::shared_ptr<Context> context, const ImageDesc& desc) : impl_(std::make_unique<Impl>()) {
-  const vk::ImageCreateInfo info = image_info(context->impl(), desc);
+Image::Image(std::shared_ptr<Context> context, const ImageDesc& desc, Sharing sharing)
+    : impl_(std::make_unique<Impl>()) {
+  vk::ImageCreateInfo info = image_info(context->impl(), desc);
+  const std::vector<uint32_t> families = context->impl().sharing_families(sharing);
+  if (!families.empty()) info.setSharingMode(vk::SharingMode::eConcurrent).setQueueFamilyIndices(families);
   impl_->handle =
       translated("creating a " + text(desc), [&] { return vk::raii::Image(context->impl().device, info); });
   impl_->context = std::move(context);

@@ -35,7 +35,7 @@ MemoryRequirements image_requirements(const Context& context, const ImageDesc& d
 // alike.
 class Image {
  public:
-  Image(std::shared_ptr<Context> context, const ImageDesc& desc);
+  Image(std::shared_ptr<Context> context, const ImageDesc& desc, Sharing sharing = Sharing::compute_only);
   ~Image();
   Image(Image&&) noexcept;
   Image& operator=(Image&&) noexcept;

@@ -20,6 +20,9 @@ enum class MemoryKind : uint8_t {
   readback,  // the device writes, the host reads: host-visible, cached where there is such a type
 };
 
+// Which queues use a buffer or image: the compute queue alone, or the transfer queue too.
+enum class Sharing : uint8_t { compute_only, all_queues };
+
 // What Vulkan asks of the memory of a buffer or image.
 struct MemoryRequirements {
   uint64_t size = 0;

@@ -50,6 +50,18 @@ std::optional<uint32_t> find_queue_family(const std::vector<vk::QueueFamilyPrope
   return found;
 }
 
+// A copy engine: its copies go on while the compute units work. Its copies must not be bound to whole images.
+std::optional<uint32_t> find_transfer_family(const std::vector<vk::QueueFamilyProperties>& families) {
+  using Flag = vk::QueueFlagBits;
+  const vk::QueueFlags most = Flag::eTransfer | Flag::eSparseBinding;
+  for (uint32_t i = 0; i < families.size(); ++i) {
+    const vk::QueueFlags flags = families[i].queueFlags;
+    const bool any_extent = families[i].minImageTransferGranularity == vk::Extent3D(1, 1, 1);
+    if ((flags & Flag::eTransfer) && !(flags & ~most) && any_extent) return i;
+  }
+  return std::nullopt;
+}
+
 void fill_identity(DeviceCaps& caps, const vk::PhysicalDeviceProperties& properties) {
   caps.name = properties.deviceName.data();
   caps.type = device_type(properties.deviceType);
@@ -164,6 +176,7 @@ std::optional<PhysicalDevice> describe(vk::raii::PhysicalDevice handle, uint32_t
 
   PhysicalDevice device;
   device.queue_family = *family;
+  device.transfer_family = find_transfer_family(families);
   device.timestamp_bits = families[*family].timestampValidBits;
   device.max_uniform_buffers_per_stage = std::min(properties.limits.maxPerStageDescriptorUniformBuffers,
                                                   properties.limits.maxDescriptorSetUniformBuffers);

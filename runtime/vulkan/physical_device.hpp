@@ -14,6 +14,7 @@ struct PhysicalDevice {
   vk::raii::PhysicalDevice handle{nullptr};
   uint32_t index = 0;  // as list_devices() counts
   uint32_t queue_family = 0;
+  std::optional<uint32_t> transfer_family;  // that only copies, in pieces of any extent
   uint32_t timestamp_bits = 0;
   // Limits that only this folder needs.
   uint32_t max_uniform_buffers_per_stage = 0;

@@ -1,5 +1,6 @@
 // Fences and submits: the second half of commands.hpp.
 #include <string>
+#include <vector>
 
 #include "vulkan/commands.hpp"
 #include "vulkan/context_impl.hpp"
@@ -54,20 +55,52 @@ void Fence::wait(std::chrono::nanoseconds timeout) {
   translated("resetting a fence", [&] { device.resetFences(*impl_->fence); });
 }
 
-void submit(Context& context, std::span<const VkCommandBuffer> commands, Fence& fence) {
+bool Fence::done() const {
+  if (!impl_->pending) return true;
+  return translated("asking for a fence", [&] { return impl_->fence.getStatus() == vk::Result::eSuccess; });
+}
+
+struct Semaphore::Impl {
+  std::shared_ptr<Context> context;
+  vk::raii::Semaphore semaphore{nullptr};
+};
+
+Semaphore::Semaphore(std::shared_ptr<Context> context) : impl_(std::make_unique<Impl>()) {
+  impl_->semaphore = translated("creating a semaphore", [&] {
+    return vk::raii::Semaphore(context->impl().device, vk::SemaphoreCreateInfo());
+  });
+  impl_->context = std::move(context);
+}
+
+Semaphore::~Semaphore() = default;
+Semaphore::Semaphore(Semaphore&&) noexcept = default;
+Semaphore& Semaphore::operator=(Semaphore&&) noexcept = default;
+VkSemaphore Semaphore::handle() const { return *impl_->semaphore; }
+
+void submit(Context& context, std::span<const VkCommandBuffer> commands, Fence& fence,
+            const SubmitOrder& order) {
   if (fence.pending()) throw Error(ErrorCode::internal, "a fence was submitted that is not waited for yet");
   Context::Impl& impl = context.impl();
   vk::SubmitInfo info;
   info.setCommandBufferCount(static_cast<uint32_t>(commands.size()))
       .setPCommandBuffers(reinterpret_cast<const vk::CommandBuffer*>(commands.data()));
+  std::vector<vk::Semaphore> waits;
+  for (const Semaphore* semaphore : order.wait) waits.emplace_back(semaphore->handle());
+  const std::vector<vk::PipelineStageFlags> stages(
+      waits.size(), vk::PipelineStageFlagBits::eComputeShader | vk::PipelineStageFlagBits::eTransfer);
+  const vk::Semaphore signal(order.signal ? order.signal->handle() : VK_NULL_HANDLE);
+  info.setWaitSemaphores(waits).setWaitDstStageMask(stages);
+  if (order.signal) info.setSignalSemaphores(signal);
+  const bool apart = order.queue == QueueKind::transfer && impl.transfer_queue;
+  const vk::raii::Queue& queue = apart ? *impl.transfer_queue : impl.queue;
   const std::lock_guard lock(impl.queue_mutex);
-  translated("submitting to " + impl.caps.name, [&] { impl.queue.submit(info, fence.handle()); });
+  translated("submitting to " + impl.caps.name, [&] { queue.submit(info, fence.handle()); });
   fence.impl_->pending = true;
 }
 
-void submit(Context& context, const CommandBuffer& commands, Fence& fence) {
+void submit(Context& context, const CommandBuffer& commands, Fence& fence, const SubmitOrder& order) {
   const VkCommandBuffer handle = commands.handle();
-  submit(context, std::span(&handle, 1), fence);
+  submit(context, std::span(&handle, 1), fence, order);
 }
 
 void submit_and_wait(Context& context, const CommandBuffer& commands, std::chrono::nanoseconds timeout) {

@@ -31,15 +31,35 @@ VkBufferImageCopy image_region(const ImageDesc& desc, uint64_t buffer_offset, ui
 }  // namespace
 
 struct Uploader::Impl {
+  // Staging memory and the copies out of it.
+  struct Piece {
+    std::optional<Buffer> staging;
+    std::optional<CommandBuffer> commands;
+    std::optional<Fence> fence;
+  };
+
   std::shared_ptr<Context> context;
-  uint64_t capacity;
-  std::optional<Buffer> staging;
-  std::optional<CommandBuffer> commands;
+  UploaderOptions options;
+  uint64_t capacity = 0;  // of each piece
+  std::vector<Piece> pieces;
+  size_t current = 0;  // the piece that is being filled
   uint64_t used = 0;
-  bool recording = false;
+  bool recording = false, unsignalled = false;
+
+  Piece& piece() { return pieces[current]; }
+  QueueKind queue() const { return options.beside_compute ? QueueKind::transfer : QueueKind::compute; }
+  // Between the copies and everything else on their queue. Beside compute the caller has waited for what used
+  // the memory before, and on another queue a semaphore stands for what comes after.
+  Scope before() const { return options.beside_compute ? kNothing : kEverything; }
+  Scope after() const {
+    if (!options.beside_compute) return kEverything;
+    return context->has_transfer_queue() ? Scope{VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, 0} : kComputeRead;
+  }
 
   std::byte* reserve(uint64_t bytes);
-  void flush();
+  void begin_piece();
+  void flush(const Semaphore* signal = nullptr);
+  void wait();
   // At least one row of the image, at most to its end; how many rows or slices are in the region.
   uint64_t upload_part(const Image& to, std::span<const std::byte> texels, uint64_t row);
 };
@@ -48,30 +68,45 @@ struct Uploader::Impl {
 std::byte* Uploader::Impl::reserve(uint64_t bytes) {
   if (bytes > capacity) {  // a row of a very wide image
     flush();
-    staging.reset();
+    wait();
+    for (Piece& old : pieces) old.staging.reset();
     capacity = bytes;
   }
-  if (!staging)
-    staging = make_buffer(context, capacity, MemoryKind::upload, MemoryCategory::staging,
-                          VK_BUFFER_USAGE_TRANSFER_SRC_BIT);
   used = staged_bytes(used);  // copies want multiples of 4 and of the texel
   if (used + bytes > capacity) flush();
-  if (!commands) commands.emplace(context);
-  if (!recording) {
-    commands->begin(true);
-    recording = true;
-  }
-  return staging->data() + used;
+  if (!recording) begin_piece();
+  return piece().staging->data() + used;
 }
 
-void Uploader::Impl::flush() {
-  if (!recording) return;
-  commands->barrier(kTransferWrite, kEverything);
-  commands->end();
-  recording = false;
-  staging->flush();
-  submit_and_wait(*context, *commands);
+void Uploader::Impl::begin_piece() {
+  Piece& next = piece();
+  if (!next.staging)
+    next.staging = make_buffer(context, capacity, MemoryKind::upload, MemoryCategory::staging,
+                               VK_BUFFER_USAGE_TRANSFER_SRC_BIT);
+  if (!next.commands) next.commands.emplace(context, queue());
+  if (!next.fence) next.fence.emplace(context);
+  next.fence->wait();
+  next.commands->begin(true);
+  recording = true;
   used = 0;
+}
+
+void Uploader::Impl::flush(const Semaphore* signal) {
+  if (!recording) return;
+  Piece& full = piece();
+  full.commands->barrier(kTransferWrite, after());
+  full.commands->end();
+  recording = false;
+  full.staging->flush();
+  vellum::gpu::submit(*context, *full.commands, *full.fence, {queue(), {}, signal});
+  unsignalled = signal == nullptr;
+  current = (current + 1) % pieces.size();
+  used = 0;
+}
+
+void Uploader::Impl::wait() {
+  for (Piece& sent : pieces)
+    if (sent.fence) sent.fence->wait();
 }
 
 uint64_t Uploader::Impl::upload_part(const Image& to, std::span<const std::byte> texels, uint64_t row) {
@@ -85,16 +120,20 @@ uint64_t Uploader::Impl::upload_part(const Image& to, std::span<const std::byte>
   if (in_slice == 0 && room >= desc.height)
     slices = static_cast<uint32_t>(std::min<uint64_t>(room / desc.height, desc.depth - slice));
   const uint64_t part = uint64_t{rows} * slices;
-  std::memcpy(staging->data() + used, texels.data() + row * row_bytes, part * row_bytes);
+  std::memcpy(piece().staging->data() + used, texels.data() + row * row_bytes, part * row_bytes);
   const VkBufferImageCopy region = image_region(desc, used, in_slice, rows, slice, slices);
   context->impl().device.getDispatcher()->vkCmdCopyBufferToImage(
-      commands->handle(), staging->handle(), to.handle(), VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, 1, &region);
+      piece().commands->handle(), piece().staging->handle(), to.handle(),
+      VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, 1, &region);
   used += part * row_bytes;
   return part;
 }
 
-Uploader::Uploader(std::shared_ptr<Context> context, uint64_t bytes) : impl_(std::make_unique<Impl>()) {
+Uploader::Uploader(std::shared_ptr<Context> context, uint64_t bytes, const UploaderOptions& options)
+    : impl_(std::make_unique<Impl>()) {
   impl_->capacity = staging_capacity(bytes);
+  impl_->options = options;
+  impl_->pieces.resize(std::max(options.pieces, 1u));
   impl_->context = std::move(context);
 }
 
@@ -114,9 +153,10 @@ void Uploader::upload(const Buffer& to, uint64_t offset, std::span<const std::by
   }
   while (!bytes.empty()) {
     impl_->reserve(1);
+    Impl::Piece& piece = impl_->piece();
     const uint64_t part = std::min<uint64_t>(bytes.size(), impl_->capacity - impl_->used);
-    std::memcpy(impl_->staging->data() + impl_->used, bytes.data(), part);
-    impl_->commands->copy(*impl_->staging, impl_->used, to, offset, part);
+    std::memcpy(piece.staging->data() + impl_->used, bytes.data(), part);
+    piece.commands->copy(*piece.staging, impl_->used, to, offset, part);
     impl_->used += part;
     offset += part;
     bytes = bytes.subspan(part);
@@ -131,17 +171,33 @@ void Uploader::upload(const Image& to, std::span<const std::byte> texels) {
                                                  std::to_string(texels.size()));
   impl_->reserve(1);
   const ImageTransition begin{&to, VK_IMAGE_LAYOUT_UNDEFINED, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL};
-  impl_->commands->barrier(kEverything, kTransferWrite, {&begin, 1});
+  impl_->piece().commands->barrier(impl_->before(), kTransferWrite, {&begin, 1});
   const uint64_t rows = uint64_t{desc.height} * desc.depth;
   for (uint64_t row = 0; row < rows;) row += impl_->upload_part(to, texels, row);
   const ImageTransition end{&to, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, VK_IMAGE_LAYOUT_GENERAL};
-  impl_->commands->barrier(kTransferWrite, kEverything, {&end, 1});
+  impl_->piece().commands->barrier(kTransferWrite, impl_->after(), {&end, 1});
 }
 
+bool Uploader::submit(const Semaphore* signal) {
+  if (!impl_->recording && !impl_->unsignalled) return false;
+  // The copies of earlier pieces come before the signal too: it covers all that was submitted before.
+  if (signal) impl_->reserve(1);
+  impl_->flush(signal);
+  impl_->unsignalled = false;
+  return true;
+}
+
+void Uploader::discard() {
+  if (impl_->recording) impl_->piece().commands->end();
+  impl_->recording = impl_->unsignalled = false;
+}
+
+void Uploader::wait() { impl_->wait(); }
+
 void Uploader::finish() {
-  impl_->flush();
-  impl_->commands.reset();
-  impl_->staging.reset();
+  submit();
+  wait();
+  for (Impl::Piece& piece : impl_->pieces) piece = {};
 }
 
 namespace {

@@ -55,6 +55,11 @@ void add_options(CLI::App& command, Options& options, const std::string& strateg
       ->check(CLI::IsMember(graph_passes()));
   add("--submit", options.tasks_per_submit, "submit every N tasks; 0: the whole network at once")
       ->capture_default_str();
+  add("--weights-budget", options.weights_budget,
+      "bytes (or like 64MiB) of device memory for weights: more stay in host memory and come layer by layer; "
+      "0: "
+      "all of them")
+      ->transform(CLI::AsSizeValue(false));
   add("--limits", options.limits, "android-baseline-2022: pretend that the device has only these limits")
       ->check(CLI::IsMember({"android-baseline-2022"}));
   add("--cache", options.cache, "folder for compiled shaders; an empty name keeps nothing")
@@ -102,6 +107,7 @@ SessionOptions session_options(const Options& options) {
   session.input_shapes = input_shapes(options);
   session.disabled_passes = options.disabled_passes;
   session.tasks_per_submit = options.tasks_per_submit;
+  session.weights_budget = options.weights_budget;
   return session;
 }
 

@@ -104,6 +104,8 @@ nlohmann::json to_json(const MemoryReport& memory, const Measured& measured, con
           {"allocated_bytes", memory.allocated_bytes},
           {"weights_bytes", memory.weights_bytes},
           {"peak_weights_bytes", memory.peak_weights_bytes},
+          {"total_weights_bytes", memory.total_weights_bytes},
+          {"streamed_weights_bytes", memory.streamed_weights_bytes},
           {"in_out_bytes", memory.in_out_bytes},
           {"dispatches", session.dispatch_count()},
           {"pipelines", session.pipeline_count()},
@@ -152,6 +154,9 @@ std::string totals(const MemoryReport& memory) {
   table.row({grouped(memory.allocated_bytes),
              "allocated from Vulkan for intermediates" + share(memory.allocated_bytes)});
   table.row({grouped(memory.weights_bytes), "allocated for weights"});
+  if (memory.streamed_weights_bytes > 0)
+    table.row({grouped(memory.streamed_weights_bytes),
+               "of weights streamed to the device in every run, of " + grouped(memory.total_weights_bytes)});
   table.row({grouped(memory.in_out_bytes), "allocated for inputs and outputs"});
   return table.text();
 }

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <thread>
 
 #include "small_model.hpp"
@@ -158,6 +159,73 @@ TEST_F(Api, ManySessionsOfOneModelOnManyThreadsShareWeightsAndChangeShapes) {
     });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(right, 12);
+}
+
+// Eight convolutions one after another, 16 to 16 channels, and a constant that grows with the image.
+OnnxModel budget_model(const Shape& image) {
+  OnnxModel model;
+  model.input("x0", image).input("bias", {1, 16, 1, 1});
+  for (int i = 0; i < 8; ++i) {
+    const std::string at = std::to_string(i), next = std::to_string(i + 1);
+    model.initializer("w" + at, random_tensor({16, 16, 3, 3}, static_cast<uint32_t>(i), -0.1f, 0.1f));
+    model.node("Conv", {"x" + at, "w" + at}, {"x" + next},
+               attributes({{"pads", std::vector<int64_t>{1, 1, 1, 1}}}), "conv" + at);
+  }
+  model.initializer("step", HostTensor::f32({1}, std::vector<float>{0.01f}))
+      .initializer("axis", HostTensor::i64({}, std::vector<int64_t>{3}))
+      .node("Shape", {"x0"}, {"shape"})
+      .node("Expand", {"step", "shape"}, {"steps"})
+      .node("CumSum", {"steps", "axis"}, {"position"})
+      .node("Add", {"x8", "position"}, {"sum"}, {}, "placed")
+      .node("Add", {"sum", "bias"}, {"y"});
+  return std::move(model.output("y"));
+}
+
+bool same_bits(const Tensor& a, const Tensor& b) {
+  return a.shape() == b.shape() && std::memcmp(a.data(), b.data(), a.byte_size()) == 0;
+}
+
+TEST_F(Api, AWeightsBudgetBoundsTheirDeviceMemoryAndChangesNoBit) {
+  const Model open = load(budget_model({kUnknownDim, 16, kUnknownDim, kUnknownDim}));
+  const Tensor bias = random_tensor({1, 16, 1, 1}, 9);
+  Session resident(device, open);
+  resident.run({{"x0", random_tensor({1, 16, 6, 5}, 1)}, {"bias", bias}});
+  EXPECT_EQ(resident.memory().streamed_weights_bytes, 0u);
+  const uint64_t budget = resident.memory().weights_bytes / 2;
+  Session session(device, open, {.weights_budget = budget});
+  session.set_input("bias", bias);
+  // The constant of the third does not fit beside the weights that are there by then.
+  for (const Shape& shape :
+       {Shape{1, 16, 6, 5}, Shape{2, 16, 9, 8}, Shape{1, 16, 23, 24}, Shape{1, 16, 6, 5}}) {
+    SCOPED_TRACE(to_string(shape));
+    for (const uint32_t seed : {2u, 3u}) {
+      const Tensor x = random_tensor(shape, seed);
+      const Tensor expected = resident.run({{"x0", x}, {"bias", bias}}).at("y");
+      EXPECT_TRUE(same_bits(session.run({{"x0", x}}).at("y"), expected));
+    }
+    const MemoryReport memory = session.memory();
+    EXPECT_LE(memory.peak_weights_bytes, budget);
+    EXPECT_EQ(memory.weights_bytes, memory.peak_weights_bytes);
+    EXPECT_GT(memory.total_weights_bytes, budget);
+    EXPECT_GE(memory.streamed_weights_bytes, memory.total_weights_bytes - budget);
+  }
+}
+
+TEST_F(Api, AWeightsBudgetGrowsWithTheShapesUpToItsEnd) {
+  const Model open = load(budget_model({1, 16, kUnknownDim, kUnknownDim}));
+  Session session(device, open, {.weights_budget = 1 << 20});
+  const Tensor bias = random_tensor({1, 16, 1, 1}, 9);
+  const Tensor small = random_tensor({1, 16, 6, 5}, 1), large = random_tensor({1, 16, 60, 64}, 1);
+  const Tensor expected = session.run({{"x0", small}, {"bias", bias}}).at("y");
+  const uint64_t at_first = session.memory().weights_bytes;
+  session.run({{"x0", large}});
+  EXPECT_GT(session.memory().weights_bytes, at_first);
+  EXPECT_LE(session.memory().weights_bytes, uint64_t{1} << 20);
+  EXPECT_TRUE(same_bits(session.run({{"x0", small}}).at("y"), expected)) << "the bias was kept";
+  EXPECT_VELLUM_ERROR(session.run({{"x0", Tensor(DType::f32, {1, 16, 256, 256})}}), ErrorCode::out_of_memory,
+                      "weights budget of 1048576 bytes", "'placed'", "4194304 bytes");
+  EXPECT_TRUE(same_bits(session.run({{"x0", small}, {"bias", bias}}).at("y"), expected));
+  EXPECT_VELLUM_ERROR(Session(device, model, {.weights_budget = 64}), ErrorCode::out_of_memory, "'conv1'");
 }
 
 TEST_F(Api, ReadinessForOneShapeAtLeast) {

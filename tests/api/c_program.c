@@ -51,6 +51,8 @@ int run_in_c(const void* model_bytes, size_t model_size, const float* input, siz
   EXPECT(vellum_model_load_bytes(model_bytes, model_size, &model, &error) == VELLUM_OK);
   vellum_session_options_init(&options);
   options.profile = 1;
+  EXPECT(options.weights_budget == 0);
+  options.weights_budget = 64 << 10;
   EXPECT(vellum_session_create(device, model, &options, &session, &error) == VELLUM_OK);
   vellum_device_destroy(device); /* the session keeps it */
   vellum_model_destroy(model);
@@ -79,6 +81,7 @@ int run_in_c(const void* model_bytes, size_t model_size, const float* input, siz
     object_bytes += object.bytes;
   }
   EXPECT(object_bytes == memory.planned_bytes);
+  EXPECT(memory.weights_bytes > 0 && memory.weights_bytes <= options.weights_budget);
   EXPECT(vellum_session_layer_count(session) > 0);
   EXPECT(vellum_session_layer(session, 0, &layer, &error) == VELLUM_OK && layer.op[0] != 0);
   EXPECT(logged == 0);

@@ -171,6 +171,27 @@ TEST_F(OnDevice, ProfileAccountsForEveryTensor) {
     EXPECT_NE(table.out.find(part), std::string::npos) << part;
 }
 
+TEST_F(OnDevice, ProfileShowsAWeightsBudget) {
+  OnnxModel model;
+  model.input("x0", {1, 16, 12, 12});
+  for (const std::string i : {"0", "1", "2", "3"})
+    model.initializer("w" + i, random_tensor({16, 16, 3, 3}, 1 + i[0]))
+        .node("Conv", {"x" + i, "w" + i},
+              {i == "3" ? "y" : "x" + std::string(1, static_cast<char>(i[0] + 1))});
+  const std::string file = save(model.output("y"));
+  const json resident = run_json(with({"profile", file, "--runs", "1"}));
+  EXPECT_EQ(resident["streamed_weights_bytes"], 0);
+  const json streamed = run_json(with({"profile", file, "--runs", "1", "--weights-budget", "24KiB"}));
+  EXPECT_LE(streamed["peak_weights_bytes"], 24 << 10);
+  EXPECT_EQ(streamed["total_weights_bytes"], resident["total_weights_bytes"]);
+  EXPECT_GE(streamed["streamed_weights_bytes"], streamed["total_weights_bytes"].get<int>() - (24 << 10));
+  const Finished table = run_tool(with({"profile", file, "--runs", "1", "--weights-budget", "24KiB"}));
+  EXPECT_NE(table.out.find("of weights streamed"), std::string::npos) << table.out << table.err;
+  const Finished refused = run_tool(with({"profile", file, "--weights-budget", "1KiB"}));
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_NE(refused.err.find("weights budget of 1024 bytes"), std::string::npos) << refused.err;
+}
+
 TEST_F(OnDevice, ProfileWritesAPageAndATrace) {
   const json document = run_json(with(
       {"profile", save(small_model()), "--runs", "2", "--html", path("p.html"), "--trace", path("p.json")}));

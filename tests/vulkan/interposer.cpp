@@ -1,5 +1,6 @@
 #include "vulkan/interposer.hpp"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <mutex>
@@ -17,9 +18,14 @@ struct State {
   PFN_vkGetDeviceProcAddr device_function = nullptr;
   VkInstance instance = VK_NULL_HANDLE;
   std::map<VkDeviceMemory, VkDeviceSize> allocations;
+  uint64_t bytes = 0, peak_bytes = 0;
   uint32_t allocations_left = UINT32_MAX;
   bool devices_hidden = false, version_hidden = false, coherent_hidden = false, memory_split = false;
   uint32_t memory_types = 0;  // real ones
+  bool transfer_queue = false;
+  uint32_t queue_families = UINT32_MAX;  // real ones
+  uint32_t waiting_submits = 0, submits_left = UINT32_MAX;
+  PFN_vkQueueSubmit queue_submit = nullptr;
   std::vector<VkMappedMemoryRange> ranges;
 };
 
@@ -47,14 +53,21 @@ VKAPI_ATTR VkResult VKAPI_CALL allocate(VkDevice device, const VkMemoryAllocateI
   if (real.memoryTypeIndex == state().memory_types) real.memoryTypeIndex = 0;
   const VkResult result = real_device_function<PFN_vkAllocateMemory>(device, "vkAllocateMemory")(
       device, &real, callbacks, memory);
-  if (result == VK_SUCCESS) state().allocations[*memory] = info->allocationSize;
+  if (result == VK_SUCCESS) {
+    state().allocations[*memory] = info->allocationSize;
+    state().bytes += info->allocationSize;
+    state().peak_bytes = std::max(state().peak_bytes, state().bytes);
+  }
   return result;
 }
 
 VKAPI_ATTR void VKAPI_CALL free_memory(VkDevice device, VkDeviceMemory memory,
                                        const VkAllocationCallbacks* callbacks) {
   const std::lock_guard lock(state().mutex);
-  state().allocations.erase(memory);
+  if (const auto found = state().allocations.find(memory); found != state().allocations.end()) {
+    state().bytes -= found->second;
+    state().allocations.erase(found);
+  }
   real_device_function<PFN_vkFreeMemory>(device, "vkFreeMemory")(device, memory, callbacks);
 }
 
@@ -116,6 +129,86 @@ VKAPI_ATTR void VKAPI_CALL buffer_requirements(VkDevice device, VkBuffer buffer,
   offer_invented_type(*requirements);
 }
 
+// The queue family behind the real ones is the first one in disguise.
+uint32_t real_family(uint32_t family) { return family == state().queue_families ? 0 : family; }
+
+VKAPI_ATTR void VKAPI_CALL queue_families(VkPhysicalDevice device, uint32_t* count,
+                                          VkQueueFamilyProperties* families) {
+  const auto real = real_instance_function<PFN_vkGetPhysicalDeviceQueueFamilyProperties>(
+      "vkGetPhysicalDeviceQueueFamilyProperties");
+  real(device, &state().queue_families, nullptr);
+  const uint32_t all = state().queue_families + 1;
+  if (families != nullptr) {
+    real(device, count, families);
+    families[all - 1] = {VK_QUEUE_TRANSFER_BIT, 1, 0, {1, 1, 1}};
+  }
+  *count = all;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical, const VkDeviceCreateInfo* info,
+                                             const VkAllocationCallbacks* callbacks, VkDevice* device) {
+  std::vector<VkDeviceQueueCreateInfo> queues;
+  for (uint32_t i = 0; i < info->queueCreateInfoCount; ++i)
+    if (info->pQueueCreateInfos[i].queueFamilyIndex != state().queue_families)
+      queues.push_back(info->pQueueCreateInfos[i]);
+  VkDeviceCreateInfo real = *info;
+  real.queueCreateInfoCount = static_cast<uint32_t>(queues.size());
+  real.pQueueCreateInfos = queues.data();
+  return real_instance_function<PFN_vkCreateDevice>("vkCreateDevice")(physical, &real, callbacks, device);
+}
+
+VKAPI_ATTR void VKAPI_CALL device_queue(VkDevice device, uint32_t family, uint32_t index, VkQueue* queue) {
+  real_device_function<PFN_vkGetDeviceQueue>(device, "vkGetDeviceQueue")(device, real_family(family), index,
+                                                                         queue);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL create_command_pool(VkDevice device, const VkCommandPoolCreateInfo* info,
+                                                   const VkAllocationCallbacks* callbacks,
+                                                   VkCommandPool* pool) {
+  VkCommandPoolCreateInfo real = *info;
+  real.queueFamilyIndex = real_family(real.queueFamilyIndex);
+  return real_device_function<PFN_vkCreateCommandPool>(device, "vkCreateCommandPool")(device, &real,
+                                                                                      callbacks, pool);
+}
+
+// Of a buffer or image: shared by the real family and its disguise is not shared.
+template <typename Info>
+Info unshared(Info info) {
+  info.sharingMode = VK_SHARING_MODE_EXCLUSIVE;
+  info.queueFamilyIndexCount = 0;
+  info.pQueueFamilyIndices = nullptr;
+  return info;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL create_buffer(VkDevice device, const VkBufferCreateInfo* info,
+                                             const VkAllocationCallbacks* callbacks, VkBuffer* buffer) {
+  const VkBufferCreateInfo real = unshared(*info);
+  return real_device_function<PFN_vkCreateBuffer>(device, "vkCreateBuffer")(device, &real, callbacks, buffer);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL create_image(VkDevice device, const VkImageCreateInfo* info,
+                                            const VkAllocationCallbacks* callbacks, VkImage* image) {
+  const VkImageCreateInfo real = unshared(*info);
+  return real_device_function<PFN_vkCreateImage>(device, "vkCreateImage")(device, &real, callbacks, image);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL queue_submit(VkQueue queue, uint32_t count, const VkSubmitInfo* submits,
+                                            VkFence fence) {
+  if (state().submits_left == 0) return VK_ERROR_OUT_OF_HOST_MEMORY;
+  --state().submits_left;
+  for (uint32_t i = 0; i < count; ++i)
+    if (submits[i].waitSemaphoreCount > 0) ++state().waiting_submits;
+  return state().queue_submit(queue, count, submits, fence);
+}
+
+PFN_vkVoidFunction transfer_queue_function(std::string_view wanted) {
+  if (wanted == "vkGetDeviceQueue") return reinterpret_cast<PFN_vkVoidFunction>(device_queue);
+  if (wanted == "vkCreateCommandPool") return reinterpret_cast<PFN_vkVoidFunction>(create_command_pool);
+  if (wanted == "vkCreateBuffer") return reinterpret_cast<PFN_vkVoidFunction>(create_buffer);
+  if (wanted == "vkCreateImage") return reinterpret_cast<PFN_vkVoidFunction>(create_image);
+  return nullptr;
+}
+
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_function(VkDevice device, const char* name) {
   const std::string_view wanted(name);
   if (wanted == "vkGetDeviceProcAddr") return reinterpret_cast<PFN_vkVoidFunction>(get_device_function);
@@ -125,6 +218,12 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_function(VkDevice device, co
     return reinterpret_cast<PFN_vkVoidFunction>(buffer_requirements);
   if (wanted == "vkFlushMappedMemoryRanges") return reinterpret_cast<PFN_vkVoidFunction>(flush);
   if (wanted == "vkInvalidateMappedMemoryRanges") return reinterpret_cast<PFN_vkVoidFunction>(invalidate);
+  if (wanted == "vkQueueSubmit") {
+    state().queue_submit = real_device_function<PFN_vkQueueSubmit>(device, name);
+    return reinterpret_cast<PFN_vkVoidFunction>(queue_submit);
+  }
+  if (state().transfer_queue)
+    if (const PFN_vkVoidFunction function = transfer_queue_function(wanted)) return function;
   return state().device_function(device, name);
 }
 
@@ -136,6 +235,10 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_function(VkInstance instan
   if (wanted == "vkEnumeratePhysicalDevices") return reinterpret_cast<PFN_vkVoidFunction>(enumerate_devices);
   if (wanted == "vkGetPhysicalDeviceMemoryProperties")
     return reinterpret_cast<PFN_vkVoidFunction>(memory_properties);
+  if (state().transfer_queue && wanted == "vkGetPhysicalDeviceQueueFamilyProperties")
+    return reinterpret_cast<PFN_vkVoidFunction>(queue_families);
+  if (state().transfer_queue && wanted == "vkCreateDevice")
+    return reinterpret_cast<PFN_vkVoidFunction>(create_device);
   if (wanted == "vkGetDeviceProcAddr") {
     state().device_function =
         reinterpret_cast<PFN_vkGetDeviceProcAddr>(state().instance_function(instance, "vkGetDeviceProcAddr"));
@@ -144,14 +247,18 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_function(VkInstance instan
   return state().instance_function(instance, name);
 }
 
+// All but the mutex.
 void clear() {
   State& s = state();
   s.loader = {};
-  s.instance_function = nullptr, s.device_function = nullptr;
+  s.instance_function = nullptr, s.device_function = nullptr, s.queue_submit = nullptr;
   s.instance = VK_NULL_HANDLE;
   s.allocations.clear(), s.ranges.clear();
-  s.allocations_left = UINT32_MAX;
-  s.devices_hidden = s.version_hidden = s.coherent_hidden = s.memory_split = false;
+  s.allocations_left = s.submits_left = UINT32_MAX;
+  s.devices_hidden = s.version_hidden = s.coherent_hidden = s.memory_split = s.transfer_queue = false;
+  s.queue_families = UINT32_MAX;
+  s.bytes = s.peak_bytes = 0;
+  s.waiting_submits = 0;
 }
 
 }  // namespace
@@ -169,9 +276,17 @@ PFN_vkGetInstanceProcAddr Interposer::get_instance_proc_addr() const { return ge
 
 uint64_t Interposer::allocated_bytes() const {
   const std::lock_guard lock(state().mutex);
-  uint64_t bytes = 0;
-  for (const auto& [memory, size] : state().allocations) bytes += size;
-  return bytes;
+  return state().bytes;
+}
+
+uint64_t Interposer::peak_bytes() const {
+  const std::lock_guard lock(state().mutex);
+  return state().peak_bytes;
+}
+
+void Interposer::reset_peak() {
+  const std::lock_guard lock(state().mutex);
+  state().peak_bytes = state().bytes;
 }
 
 uint32_t Interposer::allocations() const {
@@ -180,9 +295,12 @@ uint32_t Interposer::allocations() const {
 }
 
 void Interposer::fail_allocations_after(uint32_t successes) { state().allocations_left = successes; }
+void Interposer::fail_submits_after(uint32_t successes) { state().submits_left = successes; }
 void Interposer::hide_devices() { state().devices_hidden = true; }
 void Interposer::hide_instance_version() { state().version_hidden = true; }
 void Interposer::split_memory() { state().memory_split = true; }
+void Interposer::add_transfer_queue() { state().transfer_queue = true; }
+uint32_t Interposer::waiting_submits() const { return state().waiting_submits; }
 void Interposer::hide_coherent_memory() { state().coherent_hidden = true; }
 const std::vector<VkMappedMemoryRange>& Interposer::synchronised_ranges() const { return state().ranges; }
 

@@ -21,13 +21,20 @@ class Interposer {
 
   // What the device was really asked for.
   uint64_t allocated_bytes() const;
+  uint64_t peak_bytes() const;  // most that were allocated at once since reset_peak()
+  void reset_peak();
   uint32_t allocations() const;
 
   void fail_allocations_after(uint32_t successes);  // with VK_ERROR_OUT_OF_DEVICE_MEMORY
+  void fail_submits_after(uint32_t successes);      // with VK_ERROR_OUT_OF_HOST_MEMORY
   void hide_devices();
   void hide_instance_version();  // a loader of Vulkan 1.0
   void hide_coherent_memory();
   void split_memory();  // as on a graphics card: buffers in device-local memory that the host cannot reach
+  // A queue family that only copies, as graphics cards have; its queue is the device's first in disguise, so
+  // that validation sees which submits wait for which.
+  void add_transfer_queue();
+  uint32_t waiting_submits() const;  // those that waited for a semaphore
   // Ranges that were flushed or invalidated.
   const std::vector<VkMappedMemoryRange>& synchronised_ranges() const;
 };

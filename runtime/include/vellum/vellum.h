@@ -152,6 +152,7 @@ typedef struct vellum_session_options {
   int32_t in_place;            /* elementwise operators write over an input that dies there */
   int32_t views;               /* concatenations and splits without copies, where buffers hold the tensors */
   int32_t reorder;             /* tasks in another order than the model's */
+  uint64_t weights_budget;     /* bytes of device memory for weights, which then come layer by layer; 0: all at once */
 } vellum_session_options;
 
 /* The defaults. */
@@ -225,6 +226,7 @@ typedef struct vellum_memory_report {
   uint64_t allocated_bytes;   /* for intermediates, as passed to vkAllocateMemory */
   uint64_t weights_bytes;     /* likewise, for weights */
   uint64_t in_out_bytes;      /* likewise, for inputs and outputs */
+  uint64_t streamed_weights_bytes; /* copied to the device in every run; 0 without a weights budget */
 } vellum_memory_report;
 
 /* One device image or buffer that intermediate tensors share (VELLUM_MEMORY_OFFSETS: that is one tensor's own). The strings live until the next run or prepare. */

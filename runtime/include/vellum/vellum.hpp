@@ -103,7 +103,7 @@ using InputShapes = std::map<std::string, Shape>;
 class VELLUM_API Model {
  public:
   static Model load(const std::filesystem::path& file);  // ONNX or TFLite, by content
-  static Model load(std::span<const std::byte> bytes);  // external weights are refused
+  static Model load(std::span<const std::byte> bytes);   // external weights are refused
 
   const std::vector<TensorInfo>& inputs() const;
   // Shapes are inferred where all inputs have known ones; dimensions that stay open are -1.
@@ -119,7 +119,8 @@ class VELLUM_API Model {
   std::shared_ptr<const Impl> impl_;
 };
 
-// The names of the passes that a session runs over the graph and that can be switched off, see docs/models.md.
+// The names of the passes that a session runs over the graph and that can be switched off, see
+// docs/models.md.
 VELLUM_API std::vector<std::string> graph_passes();
 
 struct SessionOptions {
@@ -130,8 +131,8 @@ struct SessionOptions {
   std::string strategy = "best";
   // Milliseconds that the strategies `best` and `exact` may search for a smaller plan; 0: no search.
   uint32_t search_ms = 100;
-  // Three ways to need less memory. Each is used only where the plan gets no larger by it, never in mode naive, and
-  // none changes a bit of the results.
+  // Three ways to need less memory. Each is used only where the plan gets no larger by it, never in mode
+  // naive, and none changes a bit of the results.
   bool in_place = true;  // elementwise operators write over an input that dies there
   bool views = true;     // concatenations and splits without copies, where buffers hold the tensors
   bool reorder = true;   // tasks in another order than the model's
@@ -143,6 +144,12 @@ struct SessionOptions {
   uint32_t cached_shapes = 4;
   // 0: one submit for the whole network. N: one for every N tasks (layer by layer: 1).
   uint32_t tasks_per_submit = 0;
+  // Bytes of device memory for weights; 0: as many as the model has. With a budget the weights stay in host
+  // memory, mapped from the model file or from files that are written once to the device's cache folder, and
+  // come to the device layer by layer while the layers before them run; results are the same bit for bit. The
+  // session has its weights for itself. Layers larger than the budget are computed in parts, or refused with
+  // Error(out_of_memory). A shape that does not fit beside the others takes their place.
+  uint64_t weights_budget = 0;
   // GPU timestamps around every task, for layer_times().
   bool profile = false;
   // Passes over the graph that are left out, of graph_passes(): to compare, or to work around one.

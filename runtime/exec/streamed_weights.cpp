@@ -1,0 +1,306 @@
+#include "exec/streamed_weights.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "exec/device_slot.hpp"
+#include "plan/weight_stream.hpp"
+#include "vellum/error.hpp"
+#include "vulkan/commands.hpp"
+#include "vulkan/context.hpp"
+#include "vulkan/transfer.hpp"
+
+namespace vellum {
+namespace {
+
+// A weight's place on the device. Others may lie there at other times.
+struct Slot {
+  std::string key;
+  DeviceSlot device;
+  uint64_t offset = 0, end = 0;
+  PackedWeight host;
+  bool there = false;  // its bytes are on the device
+
+  bool meets(const Slot& other) const { return offset < other.end && other.offset < end; }
+};
+
+}  // namespace
+
+// What the programs of one session share.
+struct StreamedWeights::Pool {
+  std::shared_ptr<gpu::Context> context;
+  StreamOptions options;
+  FixedConstants constants;
+  PackedWeights packed;
+  gpu::Uploader uploader;
+  std::weak_ptr<gpu::Arena> arena;
+  std::vector<std::weak_ptr<Slot>> slots;
+  bool running = false;  // one of the programs; between runs: an error cut the last one short
+
+  Pool(std::shared_ptr<gpu::Context> on, const StreamOptions& given, FixedConstants known)
+      : context(on),
+        options(given),
+        constants(known),
+        packed(given.packed, std::move(known),
+               [on = on.get()](LogLevel level, std::string_view message) { on->log(level, message); }),
+        uploader(on, std::min(given.staging_bytes, given.budget / 8), {.pieces = 2, .beside_compute = true}) {
+  }
+
+  uint64_t limit() const { return std::min(options.budget, context->caps().max_allocation_bytes); }
+  std::shared_ptr<gpu::Arena> arena_for(uint64_t bytes, uint32_t types);
+  std::shared_ptr<Slot> place(std::unique_ptr<Slot> slot, const std::shared_ptr<gpu::Arena>& in);
+  void upload(Slot& slot);
+  void recover();
+};
+
+std::shared_ptr<gpu::Arena> StreamedWeights::Pool::arena_for(uint64_t bytes, uint32_t types) {
+  std::shared_ptr<gpu::Arena> shared = arena.lock();
+  if (!shared) {
+    if (bytes > options.budget) throw Error(ErrorCode::internal, "weights were planned beyond their budget");
+    shared = std::make_shared<gpu::Arena>(context, bytes, types, gpu::MemoryKind::device,
+                                          gpu::MemoryCategory::weights);
+    arena = shared;
+  }
+  return shared;
+}
+
+// The same weight of another program at the same place is the same slot.
+std::shared_ptr<Slot> StreamedWeights::Pool::place(std::unique_ptr<Slot> slot,
+                                                   const std::shared_ptr<gpu::Arena>& in) {
+  std::erase_if(slots, [](const auto& known) { return known.expired(); });
+  for (const auto& known : slots)
+    if (auto same = known.lock(); same && same->offset == slot->offset && same->key == slot->key) return same;
+  std::shared_ptr<Slot> placed = std::move(slot);
+  placed->device.bind(in, placed->offset);
+  slots.push_back(placed);
+  return placed;
+}
+
+void StreamedWeights::Pool::upload(Slot& slot) {
+  for (const auto& known : slots)
+    if (auto other = known.lock(); other && other->meets(slot)) other->there = false;
+  if (slot.device.image)
+    uploader.upload(*slot.device.image, slot.host.bytes);
+  else
+    uploader.upload(*slot.device.buffer, 0, slot.host.bytes);
+  slot.there = true;
+}
+
+// After a run that was cut short: nobody knows what has arrived, and the device may still be at work.
+void StreamedWeights::Pool::recover() {
+  if (!running) return;
+  uploader.discard();
+  context->wait_idle();
+  uploader.wait();
+  for (const auto& known : slots)
+    if (const auto slot = known.lock()) slot->there = false;
+  running = false;
+}
+
+namespace {
+
+// Equal weights of a program, once.
+struct Weight {
+  std::unique_ptr<Slot> slot;
+  const VirtualTensor* tensor = nullptr;
+  WeightUse use;
+};
+
+struct Weights {
+  std::vector<Weight> distinct;
+  std::map<TensorId, uint32_t> of_tensor;
+  uint32_t memory_types = UINT32_MAX;
+};
+
+void extend(WeightUse& use, const Lifetime& life) {
+  use.first_task = std::min(use.first_task, life.first);
+  use.last_task = std::max(use.last_task, life.last);
+}
+
+Weights find_weights(const std::shared_ptr<gpu::Context>& context, const Program& program,
+                     const FixedConstants& constants) {
+  Weights weights;
+  const std::vector<TensorId> ids = weight_ids(program);
+  const std::vector<Lifetime> lives = weight_lifetimes(program, ids);
+  std::map<std::string, uint32_t> by_key;
+  bool images = false, buffers = false;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (!lives[i].planned()) continue;
+    const VirtualTensor& tensor = program.tensors[ids[i]];
+    const std::string key = weight_key(tensor, constants);
+    const auto [known, added] = by_key.emplace(key, weights.distinct.size());
+    weights.of_tensor[ids[i]] = known->second;
+    if (!added) {
+      extend(weights.distinct[known->second].use, lives[i]);
+      continue;
+    }
+    auto slot = std::make_unique<Slot>();
+    slot->key = key;
+    slot->device = make_slot(context, tensor.desc, gpu::Sharing::all_queues);
+    (slot->device.image ? images : buffers) = true;
+    const gpu::MemoryRequirements need = slot->device.requirements();
+    weights.memory_types &= need.memory_type_bits;
+    const std::string& layer = program.tasks[static_cast<size_t>(lives[i].first)].dispatch->name;
+    const WeightUse use{need.size, need.alignment, lives[i].first, lives[i].last, layer};
+    weights.distinct.push_back({std::move(slot), &tensor, use});
+  }
+  if (images && buffers)
+    for (Weight& weight : weights.distinct)
+      weight.use.alignment = std::max(weight.use.alignment, context->caps().buffer_image_granularity);
+  return weights;
+}
+
+class ProgramStream : public ProgramWeights, public WeightStream {
+ public:
+  ProgramStream(const Program& program, std::shared_ptr<StreamedWeights::Pool> pool);
+  ~ProgramStream() override;
+
+  gpu::BoundResource resource(TensorId id) const override;
+  std::vector<std::shared_ptr<gpu::Arena>> arenas() const override;
+  WeightStream* stream() override { return slots_.empty() ? nullptr : this; }
+  WeightBytes bytes() const override { return bytes_; }
+
+  std::vector<int64_t> segments() const override;
+  void begin_run() override;
+  const gpu::Semaphore* load(size_t segment, Progress& progress) override;
+  void load_ahead(size_t segment, Progress& progress) override;
+  void end_run() override;
+
+ private:
+  void load_pinned();
+  void load_next(Progress& progress);
+
+  const Program& program_;
+  std::shared_ptr<StreamedWeights::Pool> pool_;
+  std::shared_ptr<gpu::Arena> arena_;
+  WeightStreamPlan plan_;
+  std::vector<std::shared_ptr<Slot>> slots_;
+  std::map<TensorId, uint32_t> slot_of_;
+  WeightBytes bytes_;
+  std::vector<gpu::Semaphore> arrived_;  // per segment, where the copies have a queue of their own
+  std::vector<bool> signalled_;          // per segment: something was copied in this run
+  size_t next_ = 0;                      // the segment whose weights are loaded next
+  bool unfinished_ = false;              // as Pool::running, of this program
+};
+
+ProgramStream::ProgramStream(const Program& program, std::shared_ptr<StreamedWeights::Pool> pool)
+    : program_(program), pool_(std::move(pool)) {
+  Weights weights = find_weights(pool_->context, program, pool_->constants);
+  if (weights.distinct.empty()) return;
+  slot_of_ = std::move(weights.of_tensor);
+  std::vector<WeightUse> uses;
+  std::vector<const VirtualTensor*> tensors;
+  for (const Weight& weight : weights.distinct) {
+    uses.push_back(weight.use);
+    tensors.push_back(weight.tensor);
+    bytes_.in_all += weight.tensor->desc.byte_size();
+  }
+  const std::shared_ptr<gpu::Arena> taken = pool_->arena.lock();
+  plan_ = plan_weight_stream(uses, static_cast<int64_t>(program.tasks.size()),
+                             taken ? taken->size() : pool_->limit());
+  bytes_.streamed = plan_.streamed_bytes;
+  std::vector<PackedWeight> packed = pool_->packed.pack(tensors);
+  arena_ = pool_->arena_for(plan_.total_bytes, weights.memory_types);
+  for (size_t i = 0; i < uses.size(); ++i) {
+    Slot& slot = *weights.distinct[i].slot;
+    slot.offset = plan_.offset_of[i];
+    slot.end = slot.offset + uses[i].bytes;
+    slot.host = std::move(packed[i]);
+    slots_.push_back(pool_->place(std::move(weights.distinct[i].slot), arena_));
+  }
+  if (pool_->context->has_transfer_queue())
+    for (size_t s = 0; s < plan_.segments.size(); ++s) arrived_.emplace_back(pool_->context);
+  signalled_.assign(plan_.segments.size(), false);
+}
+
+ProgramStream::~ProgramStream() {
+  if (!unfinished_) return;
+  try {
+    pool_->recover();
+  } catch (const Error& error) {
+    pool_->context->log(LogLevel::error, error.what());
+  }
+}
+
+gpu::BoundResource ProgramStream::resource(TensorId id) const {
+  const auto found = slot_of_.find(id);
+  if (found == slot_of_.end())
+    throw Error(ErrorCode::internal, "weight '" + program_.tensors[id].name + "' has no memory");
+  return slots_[found->second]->device.resource(program_.tensors[id].desc.byte_size());
+}
+
+std::vector<std::shared_ptr<gpu::Arena>> ProgramStream::arenas() const {
+  if (!arena_) return {};
+  return {arena_};
+}
+
+std::vector<int64_t> ProgramStream::segments() const {
+  std::vector<int64_t> first_tasks;
+  for (const WeightSegment& segment : plan_.segments) first_tasks.push_back(segment.first_task);
+  return first_tasks;
+}
+
+void ProgramStream::begin_run() {
+  pool_->recover();
+  // Those that nobody waited for cannot be signalled again.
+  if (unfinished_)
+    for (gpu::Semaphore& semaphore : arrived_) semaphore = gpu::Semaphore(pool_->context);
+  pool_->running = unfinished_ = true;
+  next_ = 0;
+  signalled_.assign(plan_.segments.size(), false);
+}
+
+// In the first run, and where another program has overwritten them.
+void ProgramStream::load_pinned() {
+  for (size_t i = 0; i < slots_.size(); ++i)
+    if (plan_.pinned[i] && !slots_[i]->there) pool_->upload(*slots_[i]);
+}
+
+void ProgramStream::load_next(Progress& progress) {
+  const size_t segment = next_++;
+  const WeightSegment& at = plan_.segments[segment];
+  if (segment == 0) load_pinned();
+  bool waited = at.free_after < 0;
+  for (const uint32_t use : at.loads) {
+    Slot& slot = *slots_[use];
+    if (slot.there) continue;
+    if (!waited) progress.wait_for(static_cast<size_t>(at.free_after));
+    waited = true;
+    pool_->upload(slot);
+  }
+  const gpu::Semaphore* arrived = arrived_.empty() ? nullptr : &arrived_[segment];
+  signalled_[segment] = pool_->uploader.submit(arrived);
+}
+
+const gpu::Semaphore* ProgramStream::load(size_t segment, Progress& progress) {
+  while (next_ <= segment) load_next(progress);
+  return signalled_[segment] && !arrived_.empty() ? &arrived_[segment] : nullptr;
+}
+
+// The next segment in any case, so that the device finds its work ready; then more, as long as nobody waits.
+void ProgramStream::load_ahead(size_t segment, Progress& progress) {
+  const auto now = static_cast<int64_t>(segment);
+  while (next_ < plan_.segments.size() && plan_.segments[next_].free_after < now &&
+         (next_ == segment + 1 || !progress.has_run(segment)))
+    load_next(progress);
+}
+
+void ProgramStream::end_run() {
+  pool_->uploader.wait();
+  pool_->running = unfinished_ = false;
+}
+
+}  // namespace
+
+StreamedWeights::StreamedWeights(std::shared_ptr<gpu::Context> context, const StreamOptions& options,
+                                 FixedConstants constants)
+    : pool_(std::make_shared<Pool>(std::move(context), options, std::move(constants))) {}
+StreamedWeights::~StreamedWeights() = default;
+
+std::unique_ptr<ProgramWeights> StreamedWeights::acquire(const Program& program) {
+  return std::make_unique<ProgramStream>(program, pool_);
+}
+
+}  // namespace vellum

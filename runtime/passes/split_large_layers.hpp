@@ -1,0 +1,16 @@
+// Layers with more weights than may be on the device at once.
+#pragma once
+
+#include <cstdint>
+
+#include "graph/graph.hpp"
+
+namespace vellum {
+
+// Convolutions without groups and products by a constant matrix whose weights take more than `most_bytes`, at
+// `element_bytes` an element, are computed in parts of their output channels, and a Concat puts these
+// together: the same sums in the same order. What cannot be split stays whole. Shapes must be known. Not a
+// part of optimise(), which it follows.
+void split_large_layers(Graph& graph, uint64_t most_bytes, uint64_t element_bytes);
+
+}  // namespace vellum

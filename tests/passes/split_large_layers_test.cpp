@@ -1,0 +1,88 @@
+// Layers with more weights than a budget, in parts of their output channels.
+#include "passes/split_large_layers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "passes/pass_harness.hpp"
+
+namespace vellum::test {
+namespace {
+
+// What a split into parts of at most `most_bytes` makes of the model.
+Graph split(const OnnxModel& model, uint64_t most_bytes) {
+  return after([&](Graph& graph) { split_large_layers(graph, most_bytes, 4); }, model);
+}
+
+OnnxModel with_conv(const Attributes& attrs = {}, const Shape& weights = {20, 6, 3, 3}) {
+  OnnxModel model;
+  model.input("x", {1, 6, 7, 5}).initializer("w", random_tensor(weights, 1));
+  model.initializer("b", random_tensor({weights[0]}, 2));
+  return std::move(model.node("Conv", {"x", "w", "b"}, {"y"}, attrs, "conv").output("y"));
+}
+
+// Four channels take 4 * (9 * 8 + 8) floats, for kernels hold the six input channels in eight.
+constexpr uint64_t kFourChannels = 4 * 80 * 4;
+
+TEST(SplitLargeLayers, ConvolutionsIntoPartsThatFitInPairs) {
+  const Graph graph = split(with_conv(), 4 * kFourChannels);
+  EXPECT_EQ(types(graph), "Conv Conv Conv Concat");
+  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(graph.nodes[i].name, "conv/part" + std::to_string(i));
+  EXPECT_EQ(graph.nodes[3].name, "conv");
+  EXPECT_EQ(graph.values[graph.nodes[0].outputs[0]].type.shape, (Shape{1, 8, 5, 3}));
+  EXPECT_EQ(graph.values[graph.nodes[2].outputs[0]].type.shape, (Shape{1, 4, 5, 3}));
+}
+
+TEST(SplitLargeLayers, WithoutCopyingWeightsThatLieTogether) {
+  const Graph before = with_conv().graph();
+  Graph graph = before;
+  infer_shapes_and_fold(graph, {});
+  split_large_layers(graph, 4 * kFourChannels, 4);
+  const HostTensor* whole = before.constant(before.nodes[0].inputs[1]);
+  const HostTensor* part = graph.constant(graph.nodes[1].inputs[1]);
+  EXPECT_EQ(part->data(), whole->data() + 8 * 54 * 4);
+}
+
+TEST(SplitLargeLayers, ProductsAlongTheirColumns) {
+  for (const bool transposed : {false, true}) {
+    OnnxModel model;
+    model.input("x", {3, 9}).initializer("w", random_tensor(transposed ? Shape{22, 9} : Shape{9, 22}, 1));
+    model.initializer("b", random_tensor({1, 22}, 2));
+    model.node("Gemm", {"x", "w", "b"}, {"y"}, attributes({{"transB", int64_t{transposed}}}), "gemm")
+        .output("y");
+    EXPECT_EQ(types(split(model, 1000)), "Gemm Gemm Gemm Gemm Gemm Gemm Concat") << transposed;
+  }
+  OnnxModel model;
+  model.input("x", {2, 3, 9}).initializer("w", random_tensor({9, 12}, 1));
+  model.node("MatMul", {"x", "w"}, {"y"}, {}, "product").output("y");
+  EXPECT_EQ(types(split(model, 800)), "MatMul MatMul MatMul Concat");
+}
+
+TEST(SplitLargeLayers, KeepsBiasesOfOneValue) {
+  OnnxModel model;
+  model.input("x", {3, 8})
+      .initializer("w", random_tensor({8, 16}, 1))
+      .initializer("b", random_tensor({1}, 2));
+  model.node("Gemm", {"x", "w", "b"}, {"y"}).output("y");
+  EXPECT_EQ(types(split(model, 600)), "Gemm Gemm Gemm Gemm Concat");
+}
+
+TEST(SplitLargeLayers, LeavesWhatFits) { EXPECT_EQ(types(split(with_conv(), 5 * kFourChannels)), "Conv"); }
+
+TEST(SplitLargeLayers, LeavesWhatItCannotSplit) {
+  EXPECT_EQ(types(split(with_conv(), 2 * kFourChannels - 1)), "Conv")
+      << "not even four channels in half of it";
+  EXPECT_EQ(types(split(with_conv(attributes({{"group", int64_t{2}}}), {20, 3, 3, 3}), 2000)), "Conv");
+  OnnxModel computed_bias;
+  computed_bias.input("x", {3, 8}).input("b", {16}).initializer("w", random_tensor({8, 16}, 1));
+  computed_bias.node("Gemm", {"x", "w", "b"}, {"y"}).output("y");
+  EXPECT_EQ(types(split(computed_bias, 600)), "Gemm");
+  OnnxModel rest;
+  rest.input("x", {2, 3, 8}).initializer("w", random_tensor({8, 18}, 1));
+  rest.node("MatMul", {"x", "w"}, {"y"}).output("y");
+  EXPECT_EQ(types(split(rest, 600)), "MatMul") << "18 columns are no fours, which another kernel multiplies";
+}
+
+}  // namespace
+}  // namespace vellum::test
