@@ -40,6 +40,8 @@ void fuse_activation_patterns(
 void fuse_pad(Graph& graph);  // Pad with zeros before a Conv into the Conv's pads
 void concat_zeros_to_pad(
     Graph& graph);  // Concat of a tensor with constant zeros: a Pad, which stores no zeros
+void move_transposes(
+    Graph& graph);  // operators on N, H, W, C between transpositions into operators on N, C, H, W
 void merge_reshapes(
     Graph& graph);  // Reshape after Reshape, Transpose after Transpose; Transpose that moves nothing
 void remove_identities(
