@@ -93,7 +93,7 @@ std::string boxes_differ(const Decision& decision, const Outputs& got, const Out
   for (const Box& box : b) {
     double best = 0;
     for (const Box& other : a) best = std::max(best, overlap(box, other));
-    if (best < 0.9) return "a box overlaps its like by " + std::to_string(best);
+    if (best < decision.box_overlap) return "a box overlaps its like by " + std::to_string(best);
   }
   return {};
 }

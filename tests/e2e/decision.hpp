@@ -10,7 +10,7 @@ namespace vellum::test {
 
 // Empty where both results lead to the same decision, else a line that says how they differ:
 //   boxes            the same anchors score above one half after the strongest of each cluster is kept, and
-//                    their boxes overlap by 90 % (intersection over union)
+//                    their boxes overlap by 90 % or `box_overlap` (intersection over union)
 //   mask             what lies above the threshold overlaps by 99 %
 //   lines            every line that scores 0.12 in one result has its like of 0.08 in the other: a centre in
 //                    the same cell or a neighbour, ends within 2 cells

@@ -4,18 +4,21 @@
 //
 // For each case, references/<case>/ in the cache folder holds input.npy, one .npy per output, and manifest.json; for
 // ONNX the folder unoptimised/ in it the same outputs rounded in another order, which tells how far apart two correct
-// fp32 results may lie. Redone when the model, the photo, the case or one of these scripts changes.
+// fp32 results may lie. Models that are `quantised` have references/<case>_<scheme>/ besides (make_quantised.mjs). Redone
+// when the model, the photo, the case or one of these scripts changes.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { makeQuantised } from './make_quantised.mjs';
 import { writeNpy } from './npy.mjs';
 import { cacheFolder } from './packages.mjs';
 import { prepareInput } from './prepare_input.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const cache = cacheFolder();
+const CALIBRATION = ['astronaut', 'chelsea', 'coffee', 'page'];
 
 function runOracle(script, folder, argumentsOf) {
   // Inside the folder, so that what it prints names the files relative to it.
@@ -33,26 +36,47 @@ function makeReference(testCase, model, photo, folder) {
   }
 }
 
+// The models of integers that are made of this one, calibrated with all photos.
+function makeQuantisedReference(testCase, scheme, model, photos, folder) {
+  const inputs = photos.map((photo) => prepareInput(testCase, photo));
+  const runLiteRt = (where, file, out) =>
+    JSON.parse(runOracle('litert.mjs', where, [file, '--input', 'input.npy', '--out', out])).outputs;
+  makeQuantised({ model, scheme, inputs, folder, runLiteRt });
+}
+
+// Calls make(folder) for references/<name> unless it was made of the same parts before.
+function keep(name, parts, make) {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part);
+  const key = hash.digest('hex');
+  const folder = join(cache, 'references', name);
+  const keyFile = join(folder, 'key');
+  if (existsSync(keyFile) && readFileSync(keyFile, 'utf8').trim() === key) return;
+  process.stdout.write(`references: ${name}\n`);
+  rmSync(folder, { recursive: true, force: true });
+  rmSync(`${folder}.part`, { recursive: true, force: true });
+  make(`${folder}.part`);
+  writeFileSync(join(`${folder}.part`, 'key'), `${key}\n`);
+  renameSync(`${folder}.part`, folder);
+}
+
 function main() {
   const scripts = readdirSync(here).filter((name) => name.endsWith('.mjs') || name === 'package-lock.json').sort();
   const tools = scripts.map((name) => readFileSync(join(here, name)));
   const { models } = JSON.parse(readFileSync(join(here, '..', 'models.json'), 'utf8'));
-  for (const { file, cases } of models) {
+  const photoFile = (name) => join(cache, 'photos', `${name}.png`);
+  for (const { file, cases, quantised = [] } of models) {
     const model = join(cache, 'models', file);
+    const modelParts = [...tools, readFileSync(model)];
     for (const testCase of cases) {
-      const photo = join(cache, 'photos', `${testCase.photo}.png`);
-      const hash = createHash('sha256');
-      for (const part of [...tools, readFileSync(model), readFileSync(photo), JSON.stringify(testCase)]) hash.update(part);
-      const key = hash.digest('hex');
-      const folder = join(cache, 'references', testCase.name);
-      const keyFile = join(folder, 'key');
-      if (existsSync(keyFile) && readFileSync(keyFile, 'utf8').trim() === key) continue;
-      process.stdout.write(`references: ${testCase.name}\n`);
-      rmSync(folder, { recursive: true, force: true });
-      rmSync(`${folder}.part`, { recursive: true, force: true });
-      makeReference(testCase, model, photo, `${folder}.part`);
-      writeFileSync(join(`${folder}.part`, 'key'), `${key}\n`);
-      renameSync(`${folder}.part`, folder);
+      const photo = photoFile(testCase.photo);
+      keep(testCase.name, [...modelParts, readFileSync(photo), JSON.stringify(testCase)], (folder) =>
+        makeReference(testCase, model, photo, folder));
+      const photos = [testCase.photo, ...CALIBRATION.filter((name) => name !== testCase.photo)].map(photoFile);
+      for (const scheme of quantised) {
+        const parts = [...modelParts, ...photos.map((name) => readFileSync(name)), JSON.stringify(testCase), scheme];
+        keep(`${testCase.name}_${scheme}`, parts, (folder) => makeQuantisedReference(testCase, scheme, model, photos, folder));
+      }
     }
   }
 }

@@ -60,9 +60,13 @@ Decision read_decision(const json& from) {
   return decision;
 }
 
+json read_json(const fs::path& file) {
+  std::ifstream stream(file);
+  return json::parse(stream);
+}
+
 std::vector<FetchedModel> read_table() {
-  std::ifstream stream(VELLUM_MODELS_TABLE);
-  const json table = json::parse(stream);
+  const json table = read_json(VELLUM_MODELS_TABLE);
   std::vector<FetchedModel> models;
   for (const json& entry : table.at("models"))
     for (const json& test_case : entry.at("cases"))
@@ -73,6 +77,10 @@ std::vector<FetchedModel> read_table() {
                         entry.value("rounding", std::map<std::string, double>{}),
                         entry.value("host_operators", std::vector<std::string>{})});
   return models;
+}
+
+fs::path folder_of(const QuantisedModel& model) {
+  return test_data() / "references" / (model.source.name + "_" + model.scheme);
 }
 
 const std::vector<FetchedModel>& table() {
@@ -94,6 +102,37 @@ HostTensor FetchedModel::output(const std::string& output_name) const {
 
 HostTensor FetchedModel::output_rounded_otherwise(const std::string& output_name) const {
   return load_floats(test_data() / "references" / name / "unoptimised" / file_name(output_name));
+}
+
+fs::path QuantisedModel::model() const { return folder_of(*this) / "model.tflite"; }
+
+std::map<std::string, QuantisedModel::Grid> QuantisedModel::grids() const {
+  std::map<std::string, Grid> grids;
+  const json edges = read_json(folder_of(*this) / "edges.json");
+  for (const char* side : {"inputs", "outputs"})
+    for (const auto& [name, grid] : edges.at(side).items())
+      grids[name] = {grid.at("scale").get<float>(), grid.at("zero_point").get<int>()};
+  return grids;
+}
+
+HostTensor QuantisedModel::input() const { return load_floats(folder_of(*this) / "input.npy"); }
+
+HostTensor QuantisedModel::output_of_integers(const std::string& output_name) const {
+  return load_floats(folder_of(*this) / "integers" / file_name(output_name));
+}
+
+HostTensor QuantisedModel::output_of_floats(const std::string& output_name) const {
+  return load_floats(folder_of(*this) / "floats" / file_name(output_name));
+}
+
+std::vector<QuantisedModel> quantised_models() {
+  std::vector<QuantisedModel> models;
+  const json file = read_json(VELLUM_MODELS_TABLE);
+  for (const json& entry : file.at("models"))
+    for (const std::string& scheme : entry.value("quantised", std::vector<std::string>{}))
+      for (const json& test_case : entry.at("cases"))
+        models.push_back({fetched_model(test_case.at("name").get<std::string>()), scheme});
+  return models;
 }
 
 std::vector<FetchedModel> fetched_models(SizeClass largest) {

@@ -20,6 +20,7 @@ struct Decision {
   std::string kind;                  // boxes, mask, lines, landmarks, text, classes, classes_of_best
   std::vector<std::string> outputs;  // what it is read from; empty: the only output
   std::vector<std::string> boxes;    // for boxes: the regressions, beside their scores in `outputs`
+  double box_overlap = 0.9;          // for boxes: of those that are alike
   std::vector<int> strides;          // for boxes: of each anchor at a cell, in pixels
   double threshold = 0;              // for masks
   int side = 0;                      // pixels that coordinates are relative to
@@ -45,6 +46,30 @@ struct FetchedModel {
 };
 
 inline void PrintTo(const FetchedModel& model, std::ostream* out) { *out << model.name; }
+
+// A model of integers that the tests make of a case's model (oracles/make_quantised.mjs).
+struct QuantisedModel {
+  struct Grid {
+    float scale = 1;
+    int zero_point = 0;
+  };
+
+  FetchedModel source;
+  std::string scheme;  // int8: a scale per channel of the weights; uint8: one of all
+
+  std::filesystem::path model() const;
+  std::map<std::string, Grid> grids() const;  // of inputs and outputs
+  HostTensor input() const;                   // in floating point, on the grid
+  // In floating point: what LiteRT computes in integers, or from the same weights in floats.
+  HostTensor output_of_integers(const std::string& output_name) const;
+  HostTensor output_of_floats(const std::string& output_name) const;
+};
+
+inline void PrintTo(const QuantisedModel& model, std::ostream* out) {
+  *out << model.source.name << "_" << model.scheme;
+}
+
+std::vector<QuantisedModel> quantised_models();
 
 // The cases of the table up to a size class.
 std::vector<FetchedModel> fetched_models(SizeClass largest);
