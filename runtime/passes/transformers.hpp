@@ -7,5 +7,7 @@ namespace vellum {
 
 void fuse_layer_norm(Graph& graph);  // LayerNormalization that is spelt out
 void fuse_softmax(Graph& graph);     // Softmax that is spelt out
+// MatMul with a constant matrix, the bias and activation after it: a Gemm of all rows
+void matmul_to_gemm(Graph& graph);
 
 }  // namespace vellum
