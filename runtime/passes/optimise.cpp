@@ -20,6 +20,7 @@ constexpr Pass kMergeReshapes{"merge_reshapes", merge_reshapes};
 constexpr Pass kFuseActivationPatterns{"fuse_activation_patterns", fuse_activation_patterns};
 constexpr Pass kFuseLayerNorm{"fuse_layer_norm", fuse_layer_norm};
 constexpr Pass kFuseSoftmax{"fuse_softmax", fuse_softmax};
+constexpr Pass kFuseAttention{"fuse_attention", fuse_attention};
 constexpr Pass kMatmulToGemm{"matmul_to_gemm", matmul_to_gemm};
 constexpr Pass kMoveTransposes{"move_transposes", move_transposes};
 constexpr Pass kConcatZerosToPad{"concat_zeros_to_pad", concat_zeros_to_pad};
@@ -32,11 +33,11 @@ constexpr Pass kFuseActivations{"fuse_activations", fuse_activations};
 constexpr Pass kShareConstants{"share_constants", share_constants};
 constexpr Pass kRemoveDeadCode{"remove_dead_code", remove_dead_code};
 
-constexpr std::array kPasses{kDecompose,        kRemoveIdentities, kMergeReshapes,   kFuseActivationPatterns,
-                             kFuseLayerNorm,    kFuseSoftmax,      kMatmulToGemm,    kMoveTransposes,
-                             kConcatZerosToPad, kFusePad,          kFoldBatchNorm,   kFoldScale,
-                             kFuseBias,         kFuseResidual,     kFuseActivations, kShareConstants,
-                             kRemoveDeadCode};
+constexpr std::array kPasses{kDecompose,      kRemoveIdentities, kMergeReshapes, kFuseActivationPatterns,
+                             kFuseLayerNorm,  kFuseSoftmax,      kFuseAttention, kMatmulToGemm,
+                             kMoveTransposes, kConcatZerosToPad, kFusePad,       kFoldBatchNorm,
+                             kFoldScale,      kFuseBias,         kFuseResidual,  kFuseActivations,
+                             kShareConstants, kRemoveDeadCode};
 
 // Runs passes on a graph, but for those that are switched off.
 class Optimiser {
@@ -92,6 +93,7 @@ Graph optimise(Graph graph, const InputShapes& shapes, std::span<const std::stri
   optimiser.run(kFuseActivationPatterns);
   optimiser.run(kFuseLayerNorm);
   optimiser.run(kFuseSoftmax);
+  optimiser.run(kFuseAttention);
   optimiser.run(kMatmulToGemm);
   optimiser.run(kMoveTransposes);  // after patterns, which are told by their axes
   optimiser.run(kMergeReshapes);

@@ -7,6 +7,8 @@ namespace vellum {
 
 void fuse_layer_norm(Graph& graph);  // LayerNormalization that is spelt out
 void fuse_softmax(Graph& graph);     // Softmax that is spelt out
+// softmax(scale * Q K^T + mask) V, with the rearranging of heads around it: one Attention
+void fuse_attention(Graph& graph);
 // MatMul with a constant matrix, the bias and activation after it: a Gemm of all rows
 void matmul_to_gemm(Graph& graph);
 

@@ -1,0 +1,120 @@
+// softmax(scale * Q K^T + mask) V without the scores in memory: the softmax is computed online, over the keys in turn,
+// with the sums so far rescaled whenever a larger score is met (Milakov and Gimelshein, Online normalizer calculation
+// for softmax, 2018, algorithm 3; Dao et al., FlashAttention, 2022, section 3.1).
+//
+// An invocation makes TILE_Q tokens of one head, of V_SLICES slices of four channels each (the last one has
+// LAST_CHANNELS), and takes four keys at a time. Q, K and V are rows of one grid of texels (attention_pack.comp).
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+
+layout(push_constant) uniform Params {
+  ivec4 size;          // queries, heads, keys, images
+  ivec4 mask_strides;  // along images, heads, queries, keys; 0 where the mask is repeated
+  ivec4 y_strides;     // along images, heads, queries
+  ivec4 rows;          // first row of K, first row of V, width of the grid, heads of Q to one of K and V
+  float scale;
+  int depth_slices;    // of Q and K
+};
+
+#include "tensor.glsl"
+#include "divide.glsl"
+
+TEXELS_IN(0, grid)
+#if defined(MASK)
+LINEAR_IN(1, mask)
+#define Y_SLOT 2
+#else
+#define Y_SLOT 1
+#endif
+#ifdef Y_SCALARS
+SCALARS_OUT(Y_SLOT, y)
+#else
+LINEAR_OUT(Y_SLOT, y)
+#endif
+
+#define LOWEST -3.402823466e38  // what the largest score starts from: unlike infinity it leaves differences defined
+#define MINUS_INFINITY uintBitsToFloat(0xff800000u)
+
+vec4 texel(int column, int row) { return load_grid(column, row, rows.z); }
+
+// The scores of a token of Q and four keys with what is added to them, which excludes by minus infinity: `behind` does so
+// with keys behind the last one. Selects rather than branches, of which unrolling would make dozens.
+vec4 masked(vec4 scores, int query, ivec4 key, int mask_base, vec4 behind) {
+#if defined(MASK)
+  ivec4 at = mask_base + query * mask_strides.z + min(key, ivec4(size.z - 1)) * mask_strides.w;
+#if defined(MASK_BOOLEAN)
+  ivec4 sees = ivec4(load_mask(at.x), load_mask(at.y), load_mask(at.z), load_mask(at.w));
+  scores = mix(scores, vec4(MINUS_INFINITY), equal(sees, ivec4(0)));
+#else
+  scores += vec4(load_mask(at.x), load_mask(at.y), load_mask(at.z), load_mask(at.w));
+#endif
+#endif
+#ifdef CAUSAL
+  scores = mix(scores, vec4(MINUS_INFINITY), greaterThan(key, ivec4(query)));
+#endif
+  return scores + behind;
+}
+
+void main() {
+  ivec2 by_query = divide(flat_index(), (size.x + TILE_Q - 1) / TILE_Q);
+  ivec2 by_head = divide(by_query.x, size.y);
+  int first = TILE_Q * by_query.y, head = by_head.y, image = by_head.x;
+  if (image >= size.w) return;
+  int kv_head = divide(head, rows.w).x;
+  int q_row = head * depth_slices, k_row = rows.x + kv_head * depth_slices, v_row = rows.y + kv_head * V_SLICES;
+  int q_column = image * size.x, k_column = image * size.z;
+  int mask_base = image * mask_strides.x + head * mask_strides.y;
+
+  vec4 sum[V_SLICES][TILE_Q];
+  float largest[TILE_Q], total[TILE_Q];
+  [[unroll]] for (int i = 0; i < TILE_Q; ++i) {
+    largest[i] = LOWEST;
+    total[i] = 0.0;
+    [[unroll]] for (int s = 0; s < V_SLICES; ++s) sum[s][i] = vec4(0);
+  }
+  for (int key = 0; key < size.z; key += 4) {
+    // Keys behind the last one repeat it and weigh nothing; tokens behind the last one repeat it and are not stored.
+    ivec4 keys = key + ivec4(0, 1, 2, 3);
+    ivec4 column = k_column + min(keys, ivec4(size.z - 1));
+    vec4 behind = mix(vec4(0), vec4(MINUS_INFINITY), greaterThanEqual(keys, ivec4(size.z)));
+    vec4 weight[TILE_Q];
+    [[unroll]] for (int i = 0; i < TILE_Q; ++i) weight[i] = vec4(0);
+    for (int d = 0; d < depth_slices; ++d) {
+      vec4 k0 = texel(column.x, k_row + d), k1 = texel(column.y, k_row + d);
+      vec4 k2 = texel(column.z, k_row + d), k3 = texel(column.w, k_row + d);
+      [[unroll]] for (int i = 0; i < TILE_Q; ++i) {
+        vec4 q = texel(q_column + min(first + i, size.x - 1), q_row + d);
+        weight[i] += vec4(dot(q, k0), dot(q, k1), dot(q, k2), dot(q, k3));
+      }
+    }
+    float keep[TILE_Q];
+    [[unroll]] for (int i = 0; i < TILE_Q; ++i) {
+      vec4 score = masked(scale * weight[i], min(first + i, size.x - 1), keys, mask_base, behind);
+      float most = max(max(max(score.x, score.y), max(score.z, score.w)), largest[i]);
+      weight[i] = exp(score - most);
+      keep[i] = exp(largest[i] - most);
+      largest[i] = most;
+      total[i] = total[i] * keep[i] + dot(weight[i], vec4(1));
+    }
+    [[unroll]] for (int s = 0; s < V_SLICES; ++s) {
+      vec4 v0 = texel(column.x, v_row + s), v1 = texel(column.y, v_row + s);
+      vec4 v2 = texel(column.z, v_row + s), v3 = texel(column.w, v_row + s);
+      [[unroll]] for (int i = 0; i < TILE_Q; ++i)
+        sum[s][i] = sum[s][i] * keep[i] + weight[i].x * v0 + weight[i].y * v1 + weight[i].z * v2 + weight[i].w * v3;
+    }
+  }
+
+  [[unroll]] for (int i = 0; i < TILE_Q; ++i)
+    if (first + i < size.x) {
+      int at = image * y_strides.x + head * y_strides.y + (first + i) * y_strides.z;
+      [[unroll]] for (int s = 0; s < V_SLICES; ++s) {
+        vec4 v = sum[s][i] / total[i];
+#ifdef Y_SCALARS
+        [[unroll]] for (int j = 0; j < (s < V_SLICES - 1 ? 4 : LAST_CHANNELS); ++j) set_y(at + 4 * s + j, v[j]);
+#else
+        store_y((at >> 2) + s, v);
+#endif
+      }
+    }
+}

@@ -1,0 +1,86 @@
+// Attention on every storage and precision against the host reference.
+#include <gtest/gtest.h>
+
+#include "support/kernel_harness.hpp"
+
+namespace vellum::test {
+namespace {
+
+OperatorCase attention(Shape q, Shape k, Shape v, std::optional<HostTensor> mask = {}) {
+  OperatorCase test;
+  test.type = "Attention";
+  test.opset = 23;
+  test.inputs = {random_tensor(std::move(q), 1), random_tensor(std::move(k), 2),
+                 random_tensor(std::move(v), 3)};
+  if (mask) test.inputs.push_back(std::move(mask));
+  test.channels4_inputs = false;  // it reads linear tensors: conversions have tests of their own
+  return test;
+}
+
+TEST(Attention, OddNumbersOfTokens) {
+  check_operator(attention({1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}));
+  check_operator(attention({2, 3, 7, 5}, {2, 3, 65, 5}, {2, 3, 65, 4}));
+  check_operator(attention({1, 2, 65, 5}, {1, 2, 1, 5}, {1, 2, 1, 5}));
+  check_operator(attention({1, 2, 257, 5}, {1, 2, 257, 5}, {1, 2, 257, 5}));
+}
+
+TEST(Attention, WideHeads) {
+  check_operator(attention({1, 2, 7, 32}, {1, 2, 9, 32}, {1, 2, 9, 32}));
+  check_operator(attention({1, 2, 19, 64}, {1, 2, 33, 64}, {1, 2, 33, 64}));
+  check_operator(attention({1, 1, 6, 72}, {1, 1, 7, 72}, {1, 1, 7, 72}));
+  check_operator(attention({1, 1, 3, 6}, {1, 1, 5, 6}, {1, 1, 5, 131}));
+}
+
+TEST(Attention, HeadsInTheLastDimension) {
+  for (const auto& [q_heads, kv_heads] : {std::pair<int64_t, int64_t>{3, 3}, {6, 3}, {6, 2}}) {
+    OperatorCase test = attention({2, 5, 8 * q_heads}, {2, 6, 8 * kv_heads}, {2, 6, 5 * kv_heads});
+    test.attributes.set("q_num_heads", q_heads);
+    test.attributes.set("kv_num_heads", kv_heads);
+    check_operator(test);
+  }
+}
+
+TEST(Attention, MasksThatBroadcast) {
+  for (const Shape& mask : {Shape{7}, Shape{5, 7}, Shape{3, 1, 7}, Shape{2, 1, 5, 7}, Shape{2, 3, 5, 7}})
+    check_operator(attention({2, 3, 5, 8}, {2, 3, 7, 8}, {2, 3, 7, 8}, random_tensor(mask, 4, -3.0f, 3.0f)));
+}
+
+TEST(Attention, MasksThatExclude) {
+  HostTensor mask(DType::boolean, {5, 7});
+  auto bits = mask.mutable_as<uint8_t>();
+  for (size_t i = 0; i < bits.size(); ++i)
+    bits[i] = i % 7 == 6 || i % 3 == 1;  // whole groups of four left out, too
+  check_operator(attention({1, 2, 5, 8}, {1, 2, 7, 8}, {1, 2, 7, 8}, mask));
+  OperatorCase causal = attention({1, 2, 6, 8}, {1, 2, 9, 8}, {1, 2, 9, 8});
+  causal.attributes.set("is_causal", int64_t{1});
+  check_operator(causal);
+}
+
+// Scores far past 65504, where a half would be infinite and the softmax NaN.
+TEST(Attention, LargeScoresDoNotOverflow) {
+  OperatorCase test = attention({1, 1, 6, 64}, {1, 1, 10, 64}, {1, 1, 10, 8});
+  test.inputs[0] = random_tensor({1, 1, 6, 64}, 1, 100.0f, 120.0f);
+  test.inputs[1] = random_tensor({1, 1, 10, 64}, 2, -120.0f, 120.0f);
+  test.attributes.set("scale", 1.0f);
+  test.fp32_tolerance = 1e-3;
+  check_operator(test);
+}
+
+TEST(Attention, ScoresThatGrowAlongTheKeys) {
+  OperatorCase test = attention({1, 1, 3, 4}, {1, 1, 40, 4}, {1, 1, 40, 4});
+  HostTensor k(DType::f32, {1, 1, 40, 4});
+  auto values = k.mutable_as<float>();
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) / 16.0f;
+  test.inputs[0] = random_tensor({1, 1, 3, 4}, 1, 0.5f, 1.0f);
+  test.inputs[1] = k;
+  check_operator(test);
+}
+
+TEST(Attention, Constants) {
+  OperatorCase test = attention({1, 2, 5, 8}, {1, 2, 7, 8}, {1, 2, 7, 8}, random_tensor({5, 7}, 4));
+  test.constants = {1, 3};
+  check_operator(test);
+}
+
+}  // namespace
+}  // namespace vellum::test

@@ -1,0 +1,152 @@
+// Attention that is spelt out.
+#include "graph/attention.hpp"
+
+#include "passes/pass_harness.hpp"
+#include "passes/transformers.hpp"
+
+namespace vellum::test {
+namespace {
+
+HostTensor ints(const std::vector<int64_t>& values) {
+  return HostTensor::i64({static_cast<int64_t>(values.size())}, values);
+}
+HostTensor scalar(float value) { return HostTensor::f32({}, std::vector<float>{value}); }
+
+const Attention& attention_of(const Graph& graph) {
+  for (const Node& node : graph.nodes)
+    if (const auto* op = dynamic_cast<const Attention*>(node.op.get())) return *op;
+  throw std::runtime_error("no Attention: " + types(graph));
+}
+
+// q, k, v (2, 3, tokens, 4) and softmax(q k^T / 2) v as y, with `mask` of that shape between where it is
+// given.
+OnnxModel spelt_out(const std::optional<Shape>& mask = {}, bool scale_last = false) {
+  OnnxModel m;
+  m.input("q", {2, 3, 5, 4})
+      .input("k", {2, 3, 7, 4})
+      .input("v", {2, 3, 7, 6})
+      .initializer("two", scalar(2.0f));
+  m.node("Transpose", {"k"}, {"t"}, attributes({{"perm", Attributes::Ints{0, 1, 3, 2}}}));
+  m.node("MatMul", {"q", "t"}, {"s"});
+  if (!scale_last) m.node("Div", {"s", "two"}, {"scaled"});
+  if (mask)
+    m.initializer("mask", random_tensor(*mask, 3)).node("Add", {scale_last ? "s" : "scaled", "mask"}, {"m"});
+  const std::string masked = mask ? "m" : scale_last ? "s" : "scaled";
+  if (scale_last) m.node("Div", {masked, "two"}, {"last"});
+  m.node("Softmax", {scale_last ? "last" : masked}, {"p"}, attributes({{"axis", int64_t{-1}}}));
+  m.node("MatMul", {"p", "v"}, {"y"}).output("y");
+  return m;
+}
+
+TEST(FuseAttention, ScaledProductsOfFourDimensions) {
+  const Graph graph = after(fuse_attention, spelt_out());
+  EXPECT_EQ(types(graph), "Attention");
+  EXPECT_EQ(attention_of(graph).scale, 0.5f);
+}
+
+TEST(FuseAttention, MasksThatBroadcast) {
+  for (const Shape& mask : {Shape{7}, Shape{5, 7}, Shape{3, 1, 7}, Shape{2, 1, 5, 7}})
+    EXPECT_EQ(types(after(fuse_attention, spelt_out(mask))), "Attention") << to_string(mask);
+}
+
+TEST(FuseAttention, AMaskThatIsScaledToo) {
+  EXPECT_EQ(types(after(fuse_attention, spelt_out({}, true))), "Attention");
+  EXPECT_EQ(types(after(fuse_attention, spelt_out(Shape{5, 7}, true))),
+            "Transpose MatMul Add Div Softmax MatMul");
+}
+
+TEST(FuseAttention, MaskKnownAtRunTime) {
+  OnnxModel m;
+  m.input("q", {2, 3, 5, 4}).input("k", {2, 3, 4, 7}).input("v", {2, 3, 7, 6}).input("mask", {2, 1, 5, 7});
+  m.node("MatMul", {"q", "k"}, {"s"}).node("Add", {"s", "mask"}, {"m"});
+  m.node("Softmax", {"m"}, {"p"}, attributes({{"axis", int64_t{-1}}}))
+      .node("MatMul", {"p", "v"}, {"y"})
+      .output("y");
+  const Graph graph = after(fuse_attention, m);
+  EXPECT_EQ(types(graph), "Attention");
+  EXPECT_EQ(graph.nodes[0].inputs.size(), 4u);
+}
+
+TEST(FuseAttention, ScoresThatSomeoneElseReadsStay) {
+  OnnxModel m = spelt_out();
+  m.node("Relu", {"scaled"}, {"z"}).output("z");
+  EXPECT_EQ(types(after(fuse_attention, m)), "Transpose MatMul Div Softmax MatMul Relu");
+}
+
+// (batch, tokens, 3 * heads * channels), as vision transformers make Q, K and V at once.
+OnnxModel packed(bool masked_windows) {
+  OnnxModel m;
+  m.input("x", {4, 5, 36}).initializer("shape", ints({4, 5, 3, 3, 4})).initializer("half", scalar(0.5f));
+  m.node("Reshape", {"x", "shape"}, {"r"});
+  m.node("Transpose", {"r"}, {"t"}, attributes({{"perm", Attributes::Ints{2, 0, 3, 1, 4}}}));
+  for (int i = 0; i < 3; ++i) {
+    const std::string name(1, "qkv"[i]);
+    m.initializer("i" + name, HostTensor::i64({}, std::vector<int64_t>{i}))
+        .node("Gather", {"t", "i" + name}, {name});
+  }
+  m.node("Mul", {"q", "half"}, {"scaled"});
+  m.node("Transpose", {"k"}, {"kt"}, attributes({{"perm", Attributes::Ints{0, 1, 3, 2}}}));
+  m.node("MatMul", {"scaled", "kt"}, {"s"});
+  m.initializer("relative", random_tensor({1, 3, 5, 5}, 4)).node("Add", {"s", "relative"}, {"a"});
+  if (masked_windows) {
+    m.initializer("apart", ints({2, 2, 3, 5, 5})).initializer("together", ints({-1, 3, 5, 5}));
+    m.initializer("windows", random_tensor({1, 2, 1, 5, 5}, 5));
+    m.node("Reshape", {"a", "apart"}, {"w"})
+        .node("Add", {"w", "windows"}, {"wm"})
+        .node("Reshape", {"wm", "together"}, {"b"});
+  }
+  m.node("Softmax", {masked_windows ? "b" : "a"}, {"p"}, attributes({{"axis", int64_t{-1}}}));
+  m.node("MatMul", {"p", "v"}, {"o"});
+  m.node("Transpose", {"o"}, {"ot"}, attributes({{"perm", Attributes::Ints{0, 2, 1, 3}}}));
+  m.initializer("joined", ints({4, 5, 12})).node("Reshape", {"ot", "joined"}, {"y"}).output("y");
+  return m;
+}
+
+TEST(FuseAttention, HeadsOfOneTensorAreViewed) {
+  for (const bool masked_windows : {false, true}) {
+    const Graph graph = after(fuse_attention, packed(masked_windows));
+    EXPECT_EQ(types(graph), "Attention Reshape");
+    const Attention& op = attention_of(graph);
+    ASSERT_TRUE(op.views.has_value());
+    EXPECT_TRUE(op.tokens_first);
+    EXPECT_EQ((*op.views)[1], (StridedView{12, {4, 3, 5, 4}, {180, 4, 36, 1}}));
+  }
+}
+
+TEST(FuseAttention, HeadsOfThreeDimensions) {
+  OnnxModel m;
+  m.input("x", {7, 1, 24}).initializer("heads", ints({7, 2, 4})).initializer("root", scalar(2.0f));
+  for (int i = 0; i < 3; ++i) {
+    const std::string name(1, "qkv"[i]);
+    m.initializer("from" + name, ints({8 * i})).initializer("to" + name, ints({8 * (i + 1)}));
+    if (i == 0) m.initializer("axis", ints({2}));
+    m.node("Slice", {"x", "from" + name, "to" + name, "axis"}, {name + "s"});
+    m.node("Reshape", {name + "s", "heads"}, {name + "r"});
+  }
+  m.node("Transpose", {"qr"}, {"q"}, attributes({{"perm", Attributes::Ints{1, 0, 2}}}))
+      .node("Div", {"q", "root"}, {"qd"});
+  m.node("Transpose", {"kr"}, {"k"}, attributes({{"perm", Attributes::Ints{1, 2, 0}}}));
+  m.node("Transpose", {"vr"}, {"v"}, attributes({{"perm", Attributes::Ints{1, 0, 2}}}));
+  m.node("MatMul", {"qd", "k"}, {"s"}).node("Softmax", {"s"}, {"p"}, attributes({{"axis", int64_t{-1}}}));
+  m.node("MatMul", {"p", "v"}, {"o"})
+      .node("Transpose", {"o"}, {"y"}, attributes({{"perm", Attributes::Ints{1, 0, 2}}}));
+  m.output("y");
+  EXPECT_EQ(types(after(fuse_attention, m)), "Attention");
+}
+
+TEST(FuseAttention, SoftmaxAlongAnotherAxisStays) {
+  OnnxModel m;
+  m.input("q", {1, 2, 4, 4}).input("k", {1, 2, 4, 4}).input("v", {1, 2, 4, 4});
+  m.node("MatMul", {"q", "k"}, {"s"}).node("Softmax", {"s"}, {"p"}, attributes({{"axis", int64_t{2}}}));
+  m.node("MatMul", {"p", "v"}, {"y"}).output("y");
+  EXPECT_EQ(types(after(fuse_attention, m)), "MatMul Softmax MatMul");
+}
+
+TEST(FuseAttention, WeightsThatAreAnOutputStay) {
+  OnnxModel m = spelt_out();
+  m.output("p");
+  EXPECT_EQ(types(after(fuse_attention, m)), "Transpose MatMul Div Softmax MatMul");
+}
+
+}  // namespace
+}  // namespace vellum::test
