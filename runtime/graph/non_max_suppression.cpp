@@ -66,6 +66,10 @@ Ints select(Inputs inputs, bool center_point) {
                     boxes_type.shape[2] == 4 && boxes_type.shape[0] == scores_type.shape[0] &&
                     boxes_type.shape[1] == scores_type.shape[2];
   if (!fits) refuse_model("boxes are " + to_string(boxes_type) + ", scores " + to_string(scores_type));
+  if (inputs[0].constant == nullptr || inputs[1].constant == nullptr)
+    refuse_unsupported(
+        "how many boxes are kept, which is the shape of the output, is known only at run time; cut the model "
+        "before it and select among its boxes and scores in the application");
   const auto box_values = constant_input(inputs, 0, "boxes").to_floats();
   const auto scores = constant_input(inputs, 1, "scores").to_floats();
   const Ints most =

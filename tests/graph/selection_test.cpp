@@ -135,6 +135,13 @@ TEST(NonMaxSuppression, KeepsTheBestOfEachGroup) {
   expect_refused({"NonMaxSuppression", 11}, {boxes, counting({1, 1, 2})}, "boxes are");
 }
 
+// The shape of its output depends on them. A padded one would be read as boxes by what follows.
+TEST(NonMaxSuppression, OfComputedBoxesIsRefusedWithAWayOut) {
+  const auto op = make({"NonMaxSuppression", 11}, {floats({1, 2, 4}, Floats(8)), floats({1, 1, 2}, {0, 0})});
+  const std::vector<OperatorInput> computed{{true, {DType::f32, {1, 2, 4}}}, {true, {DType::f32, {1, 1, 2}}}};
+  expect_error(ErrorCode::unsupported, "in the application", [&] { op->infer(computed); });
+}
+
 TEST(Einsum, ContractsNamedDimensions) {
   const HostTensor a = floats({2, 2}, {1, 2, 3, 4});
   const auto einsum = [](const char* equation) {

@@ -24,7 +24,7 @@ function flatc(folder, ...words) {
   try {
     execFileSync('flatc', words, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
   } catch (error) {
-    throw new Error(error.code === 'ENOENT' ? 'flatc is not installed (./setup.sh build)' : `flatc: ${error.stderr}${error.stdout}`);
+    throw new Error(error.code === 'ENOENT' ? 'flatc is not installed (Debian: flatbuffers-compiler)' : `flatc: ${error.stderr}${error.stdout}`);
   }
 }
 
