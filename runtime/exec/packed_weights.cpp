@@ -51,10 +51,14 @@ std::optional<PackedWeight> unchanged(const VirtualTensor& weight) {
                          (source.dtype() == DType::i32 && weight.desc.element == ElementType::i32);
   if (!same_type || source.byte_size() != weight.desc.byte_size()) return std::nullopt;
   const auto owner = std::make_shared<const HostTensor>(source);
-  return PackedWeight{{owner->data(), owner->byte_size()}, owner};
+  return PackedWeight{{owner->data(), owner->byte_size()}, owner, nullptr};
 }
 
 }  // namespace
+
+void PackedWeight::rest() const {
+  if (mapping) mapping->rest();
+}
 
 struct PackedWeights::File {
   std::filesystem::path path;
@@ -86,14 +90,14 @@ PackedWeight PackedWeights::pack(const VirtualTensor& weight, bool in_memory) {
   std::shared_ptr<const PackedWeight> found = known.lock();
   if (!found && (in_memory || weight.desc.byte_size() < kLeastFileBytes)) {
     const auto bytes = std::make_shared<const std::vector<std::byte>>(pack_weight(weight));
-    found = std::make_shared<const PackedWeight>(PackedWeight{*bytes, bytes});
+    found = std::make_shared<const PackedWeight>(PackedWeight{*bytes, bytes, nullptr});
   } else if (!found) {
     const File file = file_of(weight);
     found = read(file);
     if (!found) found = write(file, weight);
   }
   known = found;
-  return {found->bytes, found};
+  return {found->bytes, found, found->mapping};
 }
 
 // The key over all bytes that the weight is made of, so that the file serves any process.
@@ -115,7 +119,9 @@ std::shared_ptr<const PackedWeight> PackedWeights::read(const File& file) const 
       Header found;
       std::memcpy(&found, all.data(), sizeof found);
       const Header expected{Header::kMagic, content.size(), file.identity, platform::fingerprint(content)};
-      if (found == expected) return std::make_shared<const PackedWeight>(PackedWeight{content, mapped});
+      mapped->rest();
+      if (found == expected)
+        return std::make_shared<const PackedWeight>(PackedWeight{content, mapped, mapped.get()});
     }
   } catch (const Error&) {
     // A file that cannot be read is as good as none.
@@ -139,7 +145,8 @@ std::shared_ptr<const PackedWeight> PackedWeights::write(const File& file,
   const auto mapped = std::make_shared<const platform::MappedFile>(file.path);
   if (mapped->bytes().size() != sizeof(Header) + file.bytes)
     throw Error(ErrorCode::io, file.path.string() + ": changed while it was written");
-  return std::make_shared<const PackedWeight>(PackedWeight{mapped->bytes().subspan(sizeof(Header)), mapped});
+  return std::make_shared<const PackedWeight>(
+      PackedWeight{mapped->bytes().subspan(sizeof(Header)), mapped, mapped.get()});
 }
 
 // Rather before the first of many files than after the last that fits.

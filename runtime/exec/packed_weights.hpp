@@ -12,11 +12,19 @@
 #include "kernels/weights.hpp"
 #include "vellum/log.hpp"
 
+namespace vellum::platform {
+class MappedFile;
+}
+
 namespace vellum {
 
 struct PackedWeight {
   std::span<const std::byte> bytes;
-  std::shared_ptr<const void> owner;  // keeps them
+  std::shared_ptr<const void> owner;              // keeps them
+  const platform::MappedFile* mapping = nullptr;  // where they lie in a file of their own
+
+  // They are not needed for now.
+  void rest() const;
 };
 
 struct PackedWeightsOptions {

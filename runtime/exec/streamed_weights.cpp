@@ -85,6 +85,7 @@ void StreamedWeights::Pool::upload(Slot& slot) {
     uploader.upload(*slot.device.image, slot.host.bytes);
   else
     uploader.upload(*slot.device.buffer, 0, slot.host.bytes);
+  slot.host.rest();
   slot.there = true;
 }
 
@@ -200,7 +201,8 @@ ProgramStream::ProgramStream(const Program& program, std::shared_ptr<StreamedWei
   const std::shared_ptr<gpu::Arena> taken = pool_->arena.lock();
   plan_ = plan_weight_stream(uses, static_cast<int64_t>(program.tasks.size()),
                              taken ? taken->size() : pool_->limit());
-  bytes_.streamed = plan_.streamed_bytes;
+  for (size_t i = 0; i < uses.size(); ++i)
+    if (!plan_.pinned[i]) bytes_.streamed += tensors[i]->desc.byte_size();
   std::vector<PackedWeight> packed = pool_->packed.pack(tensors);
   arena_ = pool_->arena_for(plan_.total_bytes, weights.memory_types);
   for (size_t i = 0; i < uses.size(); ++i) {

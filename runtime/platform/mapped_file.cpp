@@ -91,6 +91,8 @@ std::span<const std::byte> map(const std::filesystem::path& path, Part part) {
 
 void unmap(const std::byte* data, size_t) { UnmapViewOfFile(data); }
 
+void drop_pages(const std::byte*, size_t) {}  // Windows trims them itself where memory is short
+
 #else
 
 uint64_t granularity() { return static_cast<uint64_t>(sysconf(_SC_PAGESIZE)); }
@@ -125,6 +127,11 @@ std::span<const std::byte> map(const std::filesystem::path& path, Part part) {
 
 void unmap(const std::byte* data, size_t size) { munmap(const_cast<std::byte*>(data), size); }
 
+// They stay in the system's page cache for as long as it likes.
+void drop_pages(const std::byte* data, size_t size) {
+  madvise(const_cast<std::byte*>(data), size, MADV_DONTNEED);
+}
+
 #endif
 
 }  // namespace
@@ -158,6 +165,10 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   std::swap(size_, other.size_);
   std::swap(skipped_, other.skipped_);
   return *this;
+}
+
+void MappedFile::rest() const {
+  if (size_ > 0) drop_pages(data_, size_);
 }
 
 }  // namespace vellum::platform

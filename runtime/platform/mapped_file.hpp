@@ -22,6 +22,8 @@ class MappedFile {
   // Valid as long as this object. A file that another process shortens meanwhile may fault: give Vellum files
   // that nobody writes.
   std::span<const std::byte> bytes() const { return std::span(data_, size_).subspan(skipped_); }
+  // The bytes are not needed for now: they need not stay in this process's memory until they are read again.
+  void rest() const;
 
  private:
   const std::byte* data_ = nullptr;  // what the system mapped, from the beginning of a page

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""What a weights budget costs: runs networks with budgets of 100%, 50%, 25% and 10% of their weights on the device, checks
+that the outputs have the same bits, and writes the table between the markers of docs/streaming.md anew.
+
+    tests/bench/streaming_table.py BUILD_FOLDER [--runs N] [--rounds N] [NETWORK...]
+
+Wants Debian's python3-torch and python3-torchvision for the networks (tests/backbones.sh makes them) and an idle machine;
+rounds over all budgets, one after the other, spread what disturbs it anyway. VK_ICD_FILENAMES names the driver.
+"""
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PERCENTAGES = [100, 50, 25, 10]
+MIB = 2**20
+
+
+def run(tool, *arguments):
+    """The tool's JSON, and the most memory that it had at once, in bytes."""
+    child = subprocess.Popen([str(tool), *map(str, arguments), "--json"], stdout=subprocess.PIPE)
+    text = child.stdout.read()
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode != 0:
+        sys.exit(f"streaming_table: {' '.join(map(str, child.args))} failed")
+    return json.loads(text), usage.ru_maxrss * 1024
+
+
+class Budget:
+    def __init__(self, name, flags):
+        self.name, self.flags = name, flags
+        self.times, self.peaks = [], []
+
+    def profile(self, tool, model):
+        self.memory, _ = run(tool, "profile", model, "--runs", 1, *self.flags)
+
+    def bench(self, tool, model, runs):
+        timing, peak = run(tool, "bench", model, "--runs", runs, *self.flags)
+        self.times.append((timing["min_ms"], timing["median_ms"]))
+        self.peaks.append(peak)
+
+    def least(self):
+        return min(fastest for fastest, _ in self.times)
+
+    def row(self, network, resident):
+        median = statistics.median(middle for _, middle in self.times)
+        return (f"| {network} | {self.name} | {self.memory['peak_weights_bytes'] / MIB:.1f} | "
+                f"{self.memory['streamed_weights_bytes'] / MIB:.1f} | {self.least():.0f} | {median:.0f} | "
+                f"{self.least() / resident.least():.2f} | {max(self.peaks) / MIB:.0f} |")
+
+
+def rows(tool, network, runs, rounds):
+    cache = subprocess.run([ROOT / "setup.sh", "where"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+    folder = pathlib.Path(cache) / "backbones/size_default_batch_1_opset_17" / network
+    if not (folder / "model.onnx").exists():
+        subprocess.run([ROOT / "tests/backbones.sh", "--tool", tool, "--runs", "0", network], check=True,
+                       stdout=subprocess.DEVNULL)
+    model = folder / "model.onnx"
+    resident = Budget("resident", [])
+    resident.profile(tool, model)
+    total = resident.memory["weights_bytes"]
+    budgets = [resident] + [Budget(f"{p}%", ["--weights-budget", total * p // 100]) for p in PERCENTAGES]
+    with tempfile.TemporaryDirectory() as scratch:
+        bits = set()
+        for budget in budgets:
+            budget.profile(tool, model)
+            run(tool, "run", model, "-i", f"input={folder / 'input.npy'}", "-o", scratch, *budget.flags)
+            bits.add((pathlib.Path(scratch) / "output.npy").read_bytes())
+    if len(bits) != 1:
+        sys.exit(f"streaming_table: {network}: the outputs differ")
+    for _ in range(rounds):
+        for budget in budgets:
+            budget.bench(tool, model, runs)
+    return [budget.row(network, resident) for budget in budgets]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path, metavar="BUILD_FOLDER")
+    parser.add_argument("networks", nargs="*", metavar="NETWORK", default=["resnet50", "vit_b_16"])
+    parser.add_argument("--runs", type=int, default=5, help="inferences a round (default: 5)")
+    parser.add_argument("--rounds", type=int, default=3)
+    arguments = parser.parse_args()
+    tool = arguments.build / "samples/cli/vellum"
+    lines = ["| network | budget | device weights, MiB | streamed a run, MiB | fastest, ms | median, ms | fastest, of resident | "
+             "peak of the process, MiB |",
+             "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |"]
+    for network in arguments.networks:
+        lines += rows(tool, network, arguments.runs, arguments.rounds)
+    page = ROOT / "docs/streaming.md"
+    before, rest = page.read_text().split("<!-- streaming begin -->\n")
+    after = rest.split("<!-- streaming end -->")[1]
+    table = "\n".join(lines)
+    page.write_text(f"{before}<!-- streaming begin -->\n{table}\n<!-- streaming end -->{after}")
+
+
+if __name__ == "__main__":
+    main()
