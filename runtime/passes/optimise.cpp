@@ -95,6 +95,7 @@ Graph optimise(Graph graph, const InputShapes& shapes, std::span<const std::stri
   optimiser.run(kFuseSoftmax);
   optimiser.run(kFuseAttention);
   optimiser.run(kMatmulToGemm);
+  optimiser.run(kRemoveDeadCode);  // its readers would count
   optimiser.run(kMoveTransposes);  // after patterns, which are told by their axes
   optimiser.run(kMergeReshapes);
   optimiser.run(kRemoveIdentities);
