@@ -17,13 +17,14 @@ constexpr size_t kRuns = 5;
 
 struct Ways {
   const char* name;
-  bool in_place, views, reorder;
+  bool fuse, in_place, views, reorder;
 };
-constexpr Ways kWays[] = {{"none", false, false, false},
-                          {"in place", true, false, false},
-                          {"views", false, true, false},
-                          {"reorder", false, false, true},
-                          {"all", true, true, true}};
+constexpr Ways kWays[] = {{"unfused", false, false, false, false}, {"none", true, false, false, false},
+                          {"in place", true, true, false, false},  {"views", true, false, true, false},
+                          {"reorder", true, false, false, true},   {"all", true, true, true, true}};
+constexpr const Ways& kUnfused = kWays[0];
+constexpr const Ways& kNone = kWays[1];
+constexpr const Ways& kAll = kWays[std::size(kWays) - 1];
 
 struct Row {
   MemoryMode mode;
@@ -33,7 +34,7 @@ struct Row {
 };
 
 std::vector<Row> rows_to_fill() {
-  std::vector<Row> rows{{MemoryMode::naive, &kWays[0], {}, {}}};
+  std::vector<Row> rows{{MemoryMode::naive, &kUnfused, {}, {}}, {MemoryMode::naive, &kNone, {}, {}}};
   for (const MemoryMode mode : {MemoryMode::shared_objects, MemoryMode::offsets})
     for (const Ways& ways : kWays) rows.push_back({mode, &ways, {}, {}});
   return rows;
@@ -52,10 +53,16 @@ double median_milliseconds(Session& session) {
   return times[kRuns / 2];
 }
 
+// Passes that make tensors disappear.
+void leave_out_fusion(SessionOptions& options) {
+  for (const std::string& pass : graph_passes())
+    if (pass.starts_with("fuse_") || pass.starts_with("fold_")) options.disabled_passes.push_back(pass);
+}
+
 // The whole of each mode is run; of the ways alone it is enough to know the plan.
 void measure(Row& row, const Model& model, const SessionOptions& options, const Device& device) {
   row.memory = planned_memory(model, options, &device);
-  if (row.mode != MemoryMode::naive && row.ways != &kWays[std::size(kWays) - 1]) return;
+  if (row.ways != (row.mode == MemoryMode::naive ? &kNone : &kAll)) return;
   Session session(device, model, options);
   Inputs inputs;
   fill_with_random(session.inputs(), inputs, 1);
@@ -100,7 +107,7 @@ std::string table(const std::vector<Row>& rows) {
   for (const char* title :
        {"planned", "of naive", "allocated", "images", "buffers", "tensors", "most reused", "time"})
     table.column(title, Table::Align::right);
-  const auto naive = static_cast<double>(rows.front().memory.planned_bytes);
+  const auto naive = static_cast<double>(rows[1].memory.planned_bytes);  // of the tensors left by fusion
   for (const Row& row : rows) {
     const MemoryReport& memory = row.memory;
     table.row(
@@ -126,6 +133,7 @@ void compare_memory(const std::string& model_file, const Options& options, const
     SessionOptions session = session_options(options);
     session.strategy = "best";
     session.memory = row.mode;
+    if (!row.ways->fuse) leave_out_fusion(session);
     session.in_place = row.ways->in_place;
     session.views = row.ways->views;
     session.reorder = row.ways->reorder;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Plans the fetched models in every memory mode, with and without the ways to need less, and writes the tables between
-the markers of docs/memory.md anew. Needs what `setup.sh tests` fetches, and no device:
+the markers of docs/memory.md anew; then runs each mode on the first device. Needs what `setup.sh tests` fetches:
     tests/bench/memory_tables.py BUILD_FOLDER [NAME...]    # names of tests/models.json
 """
 
@@ -13,6 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BEGIN, END = "<!-- memory tables begin -->\n", "<!-- memory tables end -->\n"
 CAPS = ROOT / "caps/lavapipe.json"
 WAYS = ["in place", "views", "reorder"]
+MODES = ["shared-objects", "offsets"]
 
 
 def mebibytes(number):
@@ -23,9 +24,9 @@ def row(cells):
     return "| " + " | ".join(cells) + " |\n"
 
 
-def compare(build, file, case, storage):
+def compare(build, file, case, storage, where):
     command = [pathlib.Path(build) / "samples/cli/vellum", "plan", file, "--compare", "--json"]
-    command += ["--caps", CAPS, "--storage", storage]
+    command += ["--storage", storage] + where
     if case["layout"] == "nchw":  # PP-OCR's: their input `x` is open, N x 3 x H x W
         width, height = case["size"]
         command += ["--shape", f"x={len(case.get('crops', [0]))}x3x{height}x{width}"]
@@ -33,25 +34,54 @@ def compare(build, file, case, storage):
     return {(line["mode"], line["ways"]): line for line in json.loads(output.stdout)["comparison"]}
 
 
-def saving(lines, mode, ways):
-    none, some = lines[mode, "none"]["planned_bytes"], lines[mode, ways]["planned_bytes"]
-    return f"{100 * (none - some) / none:.1f}%" if none and some != none else "–"
+def saving(lines, mode, less, more="none"):
+    before, after = lines[mode, more]["planned_bytes"], lines[mode, less]["planned_bytes"]
+    return f"{100 * (before - after) / before:.1f}%" if before and after != before else "–"
 
 
-def table(build, folder, models, storage):
-    modes = ["shared-objects", "offsets"]
-    text = row(["model", "tensors", "naive"] + [f"{mode}: none | {' | '.join(WAYS)} | all" for mode in modes])
-    text += row(["---"] + ["---:"] * 12)
+def planned_cells(lines):
+    unfused, naive = lines["naive", "unfused"], lines["naive", "none"]
+    cells = [f"{unfused['tensors']} → {naive['tensors']}"]
+    cells += [f"{mebibytes(unfused['planned_bytes'])} → {mebibytes(naive['planned_bytes'])}"]
+    for mode in MODES:
+        cells += [mebibytes(lines[mode, "none"]["planned_bytes"]), saving(lines, mode, "none", "unfused")]
+        cells += [saving(lines, mode, ways) for ways in WAYS]
+        cells.append(f"**{mebibytes(lines[mode, 'all']['planned_bytes'])}**")
+    return cells
+
+
+def measured_cells(lines):
+    cells = []
+    for line in [lines["naive", "none"]] + [lines[mode, "all"] for mode in MODES]:
+        assert line["allocated_bytes"] == line["planned_bytes"], line
+        cells += [mebibytes(line["allocated_bytes"]), str(line["images"] + line["buffers"])]
+        cells += [str(line["most_reused"]), f"{line['median_ms']:.1f}"]
+    return cells
+
+
+def table(titles, rows):
+    return row(titles) + row(["---"] + ["---:"] * (len(titles) - 1)) + "".join(row(cells) for cells in rows)
+
+
+def planned_table(build, folder, models, storage):
+    titles = ["model", "tensors", "naive"]
+    for mode in MODES:
+        titles += [f"{mode}: none", "fusion"] + WAYS + ["all"]
+    return table(titles, lines_of(build, folder, models, storage, ["--caps", CAPS], planned_cells))
+
+
+def measured_table(build, folder, models):
+    titles = ["model"]
+    for mode in ["naive"] + MODES:
+        titles += [f"{mode}: MiB", "objects", "most reused", "ms"]
+    return table(titles, lines_of(build, folder, models, "auto", ["--device", "0"], measured_cells))
+
+
+def lines_of(build, folder, models, storage, where, cells):
     for model in models:
-        lines = compare(build, folder / model["file"], model["cases"][0], storage)
-        cells = [model["title"], str(lines["naive", "none"]["tensors"]), mebibytes(lines["naive", "none"]["planned_bytes"])]
-        for mode in modes:
-            cells.append(mebibytes(lines[mode, "none"]["planned_bytes"]))
-            cells += [saving(lines, mode, ways) for ways in WAYS]
-            cells.append(f"**{mebibytes(lines[mode, 'all']['planned_bytes'])}**")
-        text += row(cells)
-        print(model["title"], storage, file=sys.stderr)
-    return text
+        print(model["title"], storage, *where, file=sys.stderr)
+        lines = compare(build, folder / model["file"], model["cases"][0], storage, where)
+        yield [model["title"]] + cells(lines)
 
 
 def main():
@@ -61,8 +91,10 @@ def main():
     folder = pathlib.Path(data) / "models"
     models = json.loads((ROOT / "tests/models.json").read_text())["models"]
     models = [model for model in models if not sys.argv[2:] or model["name"] in sys.argv[2:]]
-    text = "Tensors in images:\n\n" + table(sys.argv[1], folder, models, "image2d")
-    text += "\nTensors in buffers:\n\n" + table(sys.argv[1], folder, models, "buffer")
+    text = "Tensors in images:\n\n" + planned_table(sys.argv[1], folder, models, "image2d")
+    text += "\nTensors in buffers:\n\n" + planned_table(sys.argv[1], folder, models, "buffer")
+    text += "\nOn lavapipe, allocated as planned, median of five runs:\n\n"
+    text += measured_table(sys.argv[1], folder, models)
     page = ROOT / "docs/memory.md"
     before, rest = page.read_text().split(BEGIN)
     page.write_text(before + BEGIN + text + END + rest.split(END)[1])

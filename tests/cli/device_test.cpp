@@ -225,7 +225,7 @@ TEST_F(OnDevice, ProfileWritesAPageAndATrace) {
 
 TEST_F(OnDevice, ComparisonRunsEachMode) {
   const json rows = run_json(with({"plan", save(small_model()), "--compare", "--device", "0"}))["comparison"];
-  ASSERT_EQ(rows.size(), 11u) << "naive, and each mode with each way, none and all";
+  ASSERT_EQ(rows.size(), 14u) << "naive, and each mode with each way, none and all; each unfused too";
   size_t measured = 0;
   for (const json& row : rows) {
     if (!row.contains("median_ms")) continue;
