@@ -2,7 +2,8 @@
 //
 // For each binding i the runtime defines TENSOR_i as one of
 //   IMAGE2D_STORAGE_F32  IMAGE2D_SAMPLED_F32  IMAGE3D_STORAGE_F32  IMAGE3D_SAMPLED_F32  BUFFER_F32   (channels4)
-//   the same five with _F16                                                                          (channels4)
+//   TEXEL_BUFFER_F32: of a tensor that is only read                                                  (channels4)
+//   the same six with _F16                                                                           (channels4)
 //   LINEAR_F32  LINEAR_F16  LINEAR_I32                                                               (linear)
 // and the sizes of the workgroup as WORKGROUP_X, WORKGROUP_Y, WORKGROUP_Z.
 //
@@ -120,6 +121,12 @@ int buffer_texel(ivec4 p, ivec4 s) { return ((p.w * slices(s.z) + p.z) * s.y + p
 #define INOUT_BUFFER_F16(slot, name) \
   BUFFER_DECL_(slot, name, , uvec2) BUFFER_LOAD_(name, unpack_half4) BUFFER_STORE_(name, pack_half4)
 
+// The same buffers read as texels.
+#define IN_TEXEL_BUFFER_F32(slot, name) \
+  IMAGE_DECL_(slot, name, readonly, imageBuffer, rgba32f) IMAGE_LOAD_(name, buffer_texel)
+#define IN_TEXEL_BUFFER_F16(slot, name) \
+  IMAGE_DECL_(slot, name, readonly, imageBuffer, rgba16f) IMAGE_LOAD_(name, buffer_texel)
+
 // Packed weights: a grid of texels.
 #define TEXELS_IMAGE_(name) \
   vec4 LOAD_FN_(name)(int x, int y, int width) { return imageLoad(DATA_(name), ivec2(x, y)); }
@@ -134,6 +141,11 @@ int buffer_texel(ivec4 p, ivec4 s) { return ((p.w * slices(s.z) + p.z) * s.y + p
 #define TEXELS_IMAGE2D_SAMPLED_F16(slot, name) TEXELS_IMAGE2D_SAMPLED_F32(slot, name)
 #define TEXELS_BUFFER_F32(slot, name) BUFFER_DECL_(slot, name, readonly, vec4) TEXELS_BUFFER_(name, )
 #define TEXELS_BUFFER_F16(slot, name) BUFFER_DECL_(slot, name, readonly, uvec2) TEXELS_BUFFER_(name, unpack_half4)
+
+#define TEXELS_TEXELS_(name) \
+  vec4 LOAD_FN_(name)(int x, int y, int width) { return imageLoad(DATA_(name), y * width + x); }
+#define TEXELS_TEXEL_BUFFER_F32(slot, name) IMAGE_DECL_(slot, name, readonly, imageBuffer, rgba32f) TEXELS_TEXELS_(name)
+#define TEXELS_TEXEL_BUFFER_F16(slot, name) IMAGE_DECL_(slot, name, readonly, imageBuffer, rgba16f) TEXELS_TEXELS_(name)
 
 // Linear tensors.
 #define LOAD4_FN_(name) CAT(load4_, name)

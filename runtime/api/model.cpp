@@ -92,7 +92,7 @@ Program make_program(const Model& model, const DeviceCaps& caps, const SessionOp
            .in_place = options.in_place,
            .views = options.views,
            .reorder = options.reorder},
-          caps.min_storage_buffer_offset_alignment, modelled_rules(caps));
+          caps.tensor_offset_alignment(), modelled_rules(caps));
   return program;
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kVersion = 2;
+constexpr int kVersion = 3;
 constexpr const char* kVersionKey = "vellum_caps";
 constexpr const char* kTypes[] = {"other", "integrated GPU", "discrete GPU", "virtual GPU", "CPU"};
 constexpr size_t kMostBytes = 1 << 20;
@@ -43,7 +43,9 @@ void visit_fields(Caps& caps, Visit visit) {
   VELLUM_FIELD(max_workgroup_size);
   VELLUM_FIELD(max_workgroup_count);
   VELLUM_FIELD(max_shared_memory_bytes);
+  VELLUM_FIELD(max_texel_buffer_elements);
   VELLUM_FIELD(min_storage_buffer_offset_alignment);
+  VELLUM_FIELD(min_texel_buffer_offset_alignment);
   VELLUM_FIELD(non_coherent_atom_size);
   VELLUM_FIELD(buffer_image_granularity);
   VELLUM_FIELD(max_allocation_bytes);
@@ -59,6 +61,7 @@ void visit_fields(Caps& caps, Visit visit) {
   VELLUM_FIELD(rgba16f_images);
   VELLUM_FIELD(prefers_images);
   VELLUM_FIELD(reads_images_as_storage);
+  VELLUM_FIELD(reads_buffers_as_texels);
   VELLUM_FIELD(memory.block_width);
   VELLUM_FIELD(memory.block_height);
   VELLUM_FIELD(memory.row_alignment);
@@ -119,6 +122,7 @@ void check_ranges(const DeviceCaps& caps, const std::string& source) {
              std::string("'") + name + "' is no power of two up to " + std::to_string(kMostAlignment));
   };
   power_of_two("min_storage_buffer_offset_alignment", caps.min_storage_buffer_offset_alignment);
+  power_of_two("min_texel_buffer_offset_alignment", caps.min_texel_buffer_offset_alignment);
   power_of_two("non_coherent_atom_size", caps.non_coherent_atom_size);
   power_of_two("buffer_image_granularity", caps.buffer_image_granularity);
   power_of_two("memory.block_width", caps.memory.block_width);

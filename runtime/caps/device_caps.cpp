@@ -37,7 +37,9 @@ DeviceCaps clamp_to_android_baseline_2022(const DeviceCaps& caps) {
     lower(clamped.max_workgroup_count[i], baseline.max_workgroup_count[i]);
   }
   lower(clamped.max_shared_memory_bytes, baseline.max_shared_memory_bytes);
+  lower(clamped.max_texel_buffer_elements, baseline.max_texel_buffer_elements);
   raise(clamped.min_storage_buffer_offset_alignment, baseline.min_storage_buffer_offset_alignment);
+  raise(clamped.min_texel_buffer_offset_alignment, baseline.min_texel_buffer_offset_alignment);
   raise(clamped.non_coherent_atom_size, baseline.non_coherent_atom_size);
   raise(clamped.buffer_image_granularity, baseline.buffer_image_granularity);
   lower(clamped.max_allocation_bytes, baseline.max_allocation_bytes);

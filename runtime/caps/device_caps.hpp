@@ -1,6 +1,7 @@
 // What a device can do, as plain values: the whole of what kernels, planning and estimates know of a device.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -9,9 +10,9 @@ namespace vellum {
 
 enum class DeviceType : uint8_t { other, integrated_gpu, discrete_gpu, virtual_gpu, cpu };
 
-// What images and buffers take in memory, for planning without the device; a session asks the device itself. An image
-// is made of blocks of texels; its rows of texels and its whole are rounded up. The defaults are what common phones
-// need (the Android profiles promise nothing here).
+// What images and buffers take in memory, for planning without the device; a session asks the device itself.
+// An image is made of blocks of texels; its rows of texels and its whole are rounded up. The defaults are
+// what common phones need (the Android profiles promise nothing here).
 struct MemoryTraits {
   uint32_t block_width = 4, block_height = 4;  // texels
   uint64_t row_alignment = 64;                 // bytes
@@ -22,7 +23,7 @@ struct MemoryTraits {
 struct DeviceCaps {
   // Identity.
   std::string name;
-  std::string driver;            // name and version as the driver tells them
+  std::string driver;  // name and version as the driver tells them
   DeviceType type = DeviceType::other;
   uint32_t vendor_id = 0, device_id = 0, driver_version = 0, api_version = 0;
   std::array<uint8_t, 16> pipeline_cache_uuid{};
@@ -41,7 +42,9 @@ struct DeviceCaps {
   std::array<uint32_t, 3> max_workgroup_size{128, 128, 64};
   std::array<uint32_t, 3> max_workgroup_count{65535, 65535, 65535};
   uint32_t max_shared_memory_bytes = 16384;
+  uint32_t max_texel_buffer_elements = 65536;
   uint64_t min_storage_buffer_offset_alignment = 256;
+  uint64_t min_texel_buffer_offset_alignment = 256;
   uint64_t non_coherent_atom_size = 256;
   uint64_t buffer_image_granularity = 4096;
   uint64_t max_allocation_bytes = uint64_t{1} << 30;
@@ -51,20 +54,28 @@ struct DeviceCaps {
   bool fp16_arithmetic = false;
   bool fp16_buffer_storage = false;  // 16-bit elements in storage buffers
   bool subgroup_arithmetic = false;
-  uint32_t subgroup_size = 0;        // 0: unknown
-  bool unified_memory = false;       // device-local memory is host-visible
-  float timestamp_period_ns = 0;     // 0: no timestamps
+  uint32_t subgroup_size = 0;     // 0: unknown
+  bool unified_memory = false;    // device-local memory is host-visible
+  float timestamp_period_ns = 0;  // 0: no timestamps
   bool memory_budget = false;
-  bool rgba32f_images = true;        // storage and sampled images of these formats, 2D and 3D; Vulkan promises both
+  bool rgba32f_images = true;  // storage and sampled images of these formats, 2D and 3D; Vulkan promises both
   bool rgba16f_images = true;
 
   // Traits: how the device likes to be used. Measured where a measurement exists, else by vendor.
-  bool prefers_images = true;        // `storage auto` means images
+  bool prefers_images = true;           // `storage auto` means images
   bool reads_images_as_storage = true;  // imageLoad rather than texelFetch through a sampled image
+  bool reads_buffers_as_texels =
+      false;  // imageLoad through a texel buffer rather than a load from a storage buffer
   MemoryTraits memory;
+
+  // Of the offset of a tensor that lies inside a buffer, whichever way kernels reach it.
+  uint64_t tensor_offset_alignment() const {
+    return std::max(min_storage_buffer_offset_alignment, min_texel_buffer_offset_alignment);
+  }
 };
 
-// The limits of `caps` lowered to those of the Android Baseline 2022 profile, features it does not promise off.
+// The limits of `caps` lowered to those of the Android Baseline 2022 profile, features it does not promise
+// off.
 DeviceCaps clamp_to_android_baseline_2022(const DeviceCaps& caps);
 
 }  // namespace vellum

@@ -19,6 +19,7 @@ void apply_default_traits(DeviceCaps& caps) {
   // alike.
   caps.prefers_images = true;
   caps.reads_images_as_storage = true;
+  caps.reads_buffers_as_texels = false;
   caps.memory = {};
   switch (caps.vendor_id) {
     case kQualcomm:  // Adreno: the L1 cache belongs to the texture units, and only sampled reads pass through
@@ -32,8 +33,13 @@ void apply_default_traits(DeviceCaps& caps) {
     case kImagination:
       caps.reads_images_as_storage = false;
       break;
-    case kMesa:  // measured on lavapipe 22.3 with vkGetDeviceImageMemoryRequirements, as the next
-      if (caps.type == DeviceType::cpu) caps.memory = {4, 4, 64, 16, 64};
+    case kMesa:
+      if (caps.type != DeviceType::cpu) break;
+      // Measured on lavapipe 22.3: storing a vec4 takes 2 ns in a buffer and 17 ns in an image, loading
+      // one 2.5 ns from a storage buffer and 0.9 ns from a texel buffer or an image.
+      caps.prefers_images = false;
+      caps.reads_buffers_as_texels = true;
+      caps.memory = {4, 4, 64, 16, 64};  // by vkGetDeviceImageMemoryRequirements, as the next
       break;
     case kGoogle:
       if (caps.type == DeviceType::cpu) caps.memory = {2, 2, 1, 16, 256};

@@ -12,6 +12,14 @@
 namespace vellum {
 namespace {
 
+gpu::BindingType binding_type(const TensorDesc& desc, const Binding& binding) {
+  if (binding.texel_buffer)
+    return desc.element == ElementType::f16 ? gpu::BindingType::texel_buffer_rgba16f
+                                            : gpu::BindingType::texel_buffer_rgba32f;
+  if (desc.storage == Storage::buffer) return gpu::BindingType::storage_buffer;
+  return binding.sampled ? gpu::BindingType::sampled_image : gpu::BindingType::storage_image;
+}
+
 gpu::PipelineKey pipeline_key(const Program& program, const Dispatch& dispatch) {
   gpu::PipelineKey key;
   key.shader = dispatch.shader;
@@ -19,10 +27,7 @@ gpu::PipelineKey pipeline_key(const Program& program, const Dispatch& dispatch) 
   key.workgroup_size = dispatch.workgroup_size;
   key.push_constant_bytes = static_cast<uint32_t>(dispatch.push_constants.size());
   for (const Binding& binding : dispatch.bindings)
-    key.bindings.push_back(program.tensors[binding.tensor].desc.storage == Storage::buffer
-                               ? gpu::BindingType::storage_buffer
-                           : binding.sampled ? gpu::BindingType::sampled_image
-                                             : gpu::BindingType::storage_image);
+    key.bindings.push_back(binding_type(program.tensors[binding.tensor].desc, binding));
   return key;
 }
 

@@ -38,7 +38,7 @@ Dispatch make_dispatch(std::string shader, const Grid& grid, std::vector<Binding
                        const PushConstants& constants);
 inline Binding reads(TensorId tensor) { return {tensor, Access::read}; }
 // For kernels that read x only where they write: the output may lie over x.
-inline Binding reads_in_place(TensorId tensor) { return {tensor, Access::read, false, true}; }
+inline Binding reads_in_place(TensorId tensor) { return {.tensor = tensor, .same_position = true}; }
 inline Binding writes(TensorId tensor) { return {tensor, Access::write}; }
 void define(Dispatch& dispatch, std::string macro, std::string value = "1");
 // The INTEGER macro of shaders/element.glsl.

@@ -12,14 +12,15 @@ namespace {
 
 bool is_float(DType type) { return type == DType::f32 || type == DType::f16 || type == DType::f64; }
 
-std::string tensor_macro(const TensorDesc& desc, bool sampled) {
+std::string tensor_macro(const TensorDesc& desc, const Binding& binding) {
   const std::string element = desc.element == ElementType::f16   ? "F16"
                               : desc.element == ElementType::f32 ? "F32"
                                                                  : "I32";
+  if (binding.texel_buffer) return "TEXEL_BUFFER_" + element;
   if (desc.storage == Storage::buffer)
     return (desc.layout == Layout::linear ? "LINEAR_" : "BUFFER_") + element;
   return std::string(desc.storage == Storage::image2d ? "IMAGE2D_" : "IMAGE3D_") +
-         (sampled ? "SAMPLED_" : "STORAGE_") + element;
+         (binding.sampled ? "SAMPLED_" : "STORAGE_") + element;
 }
 
 std::string sizes(const std::array<uint32_t, 3>& v) {
@@ -258,15 +259,33 @@ void ProgramBuilder::choose_image_reads(Dispatch& dispatch) const {
                       program_.tensors[binding.tensor].desc.storage != Storage::buffer;
 }
 
+// As many as the limits leave room for: texel buffers count as storage images.
+void ProgramBuilder::choose_buffer_reads(Dispatch& dispatch) const {
+  if (!caps_.reads_buffers_as_texels) return;
+  uint32_t images = 0;
+  for (const Binding& binding : dispatch.bindings)
+    images += program_.tensors[binding.tensor].desc.storage != Storage::buffer && !binding.sampled;
+  for (Binding& binding : dispatch.bindings) {
+    const TensorDesc& desc = program_.tensors[binding.tensor].desc;
+    if (binding.access != Access::read || desc.storage != Storage::buffer || desc.layout != Layout::channels4)
+      continue;
+    const uint64_t texels = desc.byte_size() / (4 * size_of(desc.element));
+    binding.texel_buffer =
+        texels <= caps_.max_texel_buffer_elements && images < caps_.max_storage_images_per_stage;
+    images += binding.texel_buffer;
+  }
+}
+
 void ProgramBuilder::add_dispatch(Dispatch dispatch, const Node* node) {
   if (!node) node = current_;
   if (dispatch.name.empty()) dispatch.name = node ? node->name : "output";
   if (dispatch.op.empty()) dispatch.op = node ? std::string(node->op->type()) : "Convert";
   choose_image_reads(dispatch);
+  choose_buffer_reads(dispatch);
   for (size_t i = 0; i < dispatch.bindings.size(); ++i) {
     const Binding& binding = dispatch.bindings[i];
     dispatch.defines.emplace_back("TENSOR_" + std::to_string(i),
-                                  tensor_macro(program_.tensors[binding.tensor].desc, binding.sampled));
+                                  tensor_macro(program_.tensors[binding.tensor].desc, binding));
   }
   std::sort(dispatch.defines.begin(), dispatch.defines.end());
   check_limits(dispatch);
@@ -280,7 +299,8 @@ void ProgramBuilder::check_limits(const Dispatch& dispatch) const {
   };
   uint32_t storage_images = 0, sampled_images = 0, buffers = 0;
   for (const Binding& binding : dispatch.bindings) {
-    const bool buffer = program_.tensors[binding.tensor].desc.storage == Storage::buffer;
+    const bool buffer =
+        program_.tensors[binding.tensor].desc.storage == Storage::buffer && !binding.texel_buffer;
     ++(buffer ? buffers : binding.sampled ? sampled_images : storage_images);
   }
   const auto limit = [&](uint64_t wanted, uint64_t most, const char* of) {

@@ -49,6 +49,7 @@ class ProgramBuilder {
   TensorDesc describe_value(ValueId value, Layout layout) const;
   void check_limits(const Dispatch& dispatch) const;
   void choose_image_reads(Dispatch& dispatch) const;
+  void choose_buffer_reads(Dispatch& dispatch) const;
 
   const Graph& graph_;
   const DeviceCaps& caps_;

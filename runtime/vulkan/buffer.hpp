@@ -13,8 +13,10 @@ namespace vellum::gpu {
 
 class Context;
 
+// For kernels, which may read it as texels, and copies.
 inline constexpr VkBufferUsageFlags kStorageBuffer =
-    VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT |
+    VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
 
 // What a buffer would ask for; without making one where Vulkan 1.3 (maintenance4) is there.
 MemoryRequirements buffer_requirements(const Context& context, uint64_t bytes,

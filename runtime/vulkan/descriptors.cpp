@@ -39,6 +39,16 @@ bool is_image(BindingType type) {
   return type == BindingType::storage_image || type == BindingType::sampled_image;
 }
 
+bool is_texel_buffer(BindingType type) {
+  return type == BindingType::texel_buffer_rgba32f || type == BindingType::texel_buffer_rgba16f;
+}
+
+void check_aligned(uint64_t offset, uint64_t alignment, const Pipeline& pipeline, size_t binding) {
+  if (offset % alignment != 0)
+    fail(ErrorCode::invalid_argument, pipeline, binding,
+         "the offset " + std::to_string(offset) + " is not a multiple of " + std::to_string(alignment));
+}
+
 vk::DescriptorBufferInfo buffer_range(const Context& context, const Pipeline& pipeline, size_t binding,
                                       const BoundResource& resource) {
   const uint64_t size = resource.buffer->size();
@@ -48,10 +58,7 @@ vk::DescriptorBufferInfo buffer_range(const Context& context, const Pipeline& pi
   if (bytes == 0) fail(ErrorCode::invalid_argument, pipeline, binding, "the range is empty");
   if (pipeline.key().bindings[binding] == BindingType::storage_buffer) {
     const DeviceCaps& caps = context.caps();
-    if (resource.offset % caps.min_storage_buffer_offset_alignment != 0)
-      fail(ErrorCode::invalid_argument, pipeline, binding,
-           "the offset " + std::to_string(resource.offset) + " is not a multiple of " +
-               std::to_string(caps.min_storage_buffer_offset_alignment));
+    check_aligned(resource.offset, caps.min_storage_buffer_offset_alignment, pipeline, binding);
     if (bytes > caps.max_storage_buffer_range)
       fail(ErrorCode::unsupported, pipeline, binding,
            std::to_string(bytes) + " bytes, more than the " + std::to_string(caps.max_storage_buffer_range) +
@@ -60,13 +67,29 @@ vk::DescriptorBufferInfo buffer_range(const Context& context, const Pipeline& pi
   return {resource.buffer->handle(), resource.offset, bytes};
 }
 
+vk::raii::BufferView texel_view(const Context& context, const Pipeline& pipeline, size_t binding,
+                                const vk::DescriptorBufferInfo& range) {
+  const DeviceCaps& caps = context.caps();
+  const bool fp16 = pipeline.key().bindings[binding] == BindingType::texel_buffer_rgba16f;
+  const uint64_t texels = range.range / (fp16 ? 8 : 16);
+  check_aligned(range.offset, caps.min_texel_buffer_offset_alignment, pipeline, binding);
+  if (texels > caps.max_texel_buffer_elements)
+    fail(ErrorCode::unsupported, pipeline, binding,
+         std::to_string(texels) + " texels, more than the " + std::to_string(caps.max_texel_buffer_elements) +
+             " of a texel buffer on " + caps.name);
+  const vk::Format format = fp16 ? vk::Format::eR16G16B16A16Sfloat : vk::Format::eR32G32B32A32Sfloat;
+  return {context.impl().device,
+          vk::BufferViewCreateInfo({}, range.buffer, format, range.offset, range.range)};
+}
+
 }  // namespace
 
 struct DescriptorSets::Impl {
   std::shared_ptr<Context> context;
   std::vector<PipelinePointer> pipelines;
   vk::raii::DescriptorPool pool{nullptr};
-  std::vector<vk::DescriptorSet> sets;  // freed with the pool
+  std::vector<vk::DescriptorSet> sets;                   // freed with the pool
+  std::vector<std::vector<vk::raii::BufferView>> views;  // that each set refers to
 };
 
 DescriptorSets::DescriptorSets(std::shared_ptr<Context> context, std::span<const PipelinePointer> pipelines)
@@ -74,6 +97,7 @@ DescriptorSets::DescriptorSets(std::shared_ptr<Context> context, std::span<const
   impl_->context = std::move(context);
   impl_->pipelines.assign(pipelines.begin(), pipelines.end());
   impl_->sets.resize(pipelines.size());
+  impl_->views.resize(pipelines.size());
   std::vector<vk::DescriptorSetLayout> layouts;
   for (const PipelinePointer& pipeline : pipelines)
     if (!pipeline->key().bindings.empty()) layouts.emplace_back(pipeline->set_layout());
@@ -105,6 +129,8 @@ void DescriptorSets::write(size_t index, std::span<const BoundResource> resource
                                                  std::to_string(resources.size()) + " resources were given");
   std::vector<vk::DescriptorBufferInfo> buffers(bindings.size());
   std::vector<vk::DescriptorImageInfo> images(bindings.size());
+  std::vector<vk::BufferView> texels(bindings.size());
+  std::vector<vk::raii::BufferView> views;
   std::vector<vk::WriteDescriptorSet> writes;
   for (size_t i = 0; i < bindings.size(); ++i) {
     if (is_image(bindings[i]) != (resources[i].image != nullptr))
@@ -115,10 +141,16 @@ void DescriptorSets::write(size_t index, std::span<const BoundResource> resource
       images[i] = {{}, resources[i].image->view(), vk::ImageLayout::eGeneral};
     else
       buffers[i] = buffer_range(*impl_->context, pipeline, i, resources[i]);
-    write.setPImageInfo(&images[i]).setPBufferInfo(&buffers[i]);
+    if (is_texel_buffer(bindings[i])) {
+      views.push_back(translated("creating a view of a buffer",
+                                 [&] { return texel_view(*impl_->context, pipeline, i, buffers[i]); }));
+      texels[i] = *views.back();
+    }
+    write.setPImageInfo(&images[i]).setPBufferInfo(&buffers[i]).setPTexelBufferView(&texels[i]);
     writes.push_back(write);
   }
   impl_->context->impl().device.updateDescriptorSets(writes, {});
+  impl_->views[index] = std::move(views);
 }
 
 }  // namespace vellum::gpu

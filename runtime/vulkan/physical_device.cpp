@@ -90,7 +90,9 @@ void fill_limits(DeviceCaps& caps, const vk::PhysicalDeviceLimits& limits) {
   caps.max_workgroup_size = limits.maxComputeWorkGroupSize;
   caps.max_workgroup_count = limits.maxComputeWorkGroupCount;
   caps.max_shared_memory_bytes = limits.maxComputeSharedMemorySize;
+  caps.max_texel_buffer_elements = limits.maxTexelBufferElements;
   caps.min_storage_buffer_offset_alignment = limits.minStorageBufferOffsetAlignment;
+  caps.min_texel_buffer_offset_alignment = limits.minTexelBufferOffsetAlignment;
   caps.non_coherent_atom_size = limits.nonCoherentAtomSize;
   caps.buffer_image_granularity = limits.bufferImageGranularity;
   caps.max_allocation_count = limits.maxMemoryAllocationCount;

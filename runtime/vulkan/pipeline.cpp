@@ -21,17 +21,23 @@ std::string more(uint64_t asked, uint64_t limit, const char* what) {
 void check_bindings(const PipelineKey& key, const Context::Impl& context) {
   const DeviceCaps& caps = context.caps;
   const struct {
-    BindingType type;
+    std::vector<vk::DescriptorType> types;
     uint32_t limit;
     const char* what;
   } limits[] = {
-      {BindingType::storage_buffer, caps.max_storage_buffers_per_stage, "storage buffers"},
-      {BindingType::storage_image, caps.max_storage_images_per_stage, "storage images"},
-      {BindingType::sampled_image, caps.max_sampled_images_per_stage, "sampled images"},
-      {BindingType::uniform_buffer, context.physical.max_uniform_buffers_per_stage, "uniform buffers"},
+      {{vk::DescriptorType::eStorageBuffer}, caps.max_storage_buffers_per_stage, "storage buffers"},
+      {{vk::DescriptorType::eStorageImage, vk::DescriptorType::eStorageTexelBuffer},
+       caps.max_storage_images_per_stage,
+       "storage images and texel buffers"},
+      {{vk::DescriptorType::eCombinedImageSampler}, caps.max_sampled_images_per_stage, "sampled images"},
+      {{vk::DescriptorType::eUniformBuffer},
+       context.physical.max_uniform_buffers_per_stage,
+       "uniform buffers"},
   };
   for (const auto& limit : limits) {
-    const auto asked = static_cast<uint64_t>(std::ranges::count(key.bindings, limit.type));
+    const auto asked = static_cast<uint64_t>(std::ranges::count_if(key.bindings, [&](BindingType binding) {
+      return std::ranges::count(limit.types, descriptor_type(binding)) > 0;
+    }));
     require(asked <= limit.limit, key, caps, more(asked, limit.limit, limit.what));
   }
 }
@@ -88,6 +94,9 @@ vk::DescriptorType descriptor_type(BindingType type) {
       return vk::DescriptorType::eCombinedImageSampler;
     case BindingType::uniform_buffer:
       return vk::DescriptorType::eUniformBuffer;
+    case BindingType::texel_buffer_rgba32f:
+    case BindingType::texel_buffer_rgba16f:
+      return vk::DescriptorType::eStorageTexelBuffer;
     case BindingType::storage_buffer:
       break;
   }

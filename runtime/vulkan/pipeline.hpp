@@ -22,6 +22,9 @@ enum class BindingType : uint8_t {
   storage_image,
   sampled_image,  // combined with a nearest, unfiltered sampler: texelFetch
   uniform_buffer,
+  // Read by imageLoad from an imageBuffer of this format.
+  texel_buffer_rgba32f,
+  texel_buffer_rgba16f,
 };
 
 struct PipelineKey {

@@ -52,9 +52,9 @@ std::string describe_run(const OperatorCase& test, const LoweringOptions& option
          (options.inputs_to_channels4 ? " channels4" : " linear");
 }
 
-void run_once(const OperatorCase& test, const LoweringOptions& options) {
+void run_once(const OperatorCase& test, const LoweringOptions& options, const DeviceCaps& caps) {
   const bool fp16 = options.precision == Precision::fp16;
-  const std::string what = describe_run(test, options);
+  const std::string what = describe_run(test, options) + (caps.reads_buffers_as_texels ? " texels" : "");
   SCOPED_TRACE(what);
   const Graph graph = single_node_graph(test, fp16);
   std::vector<HostTensor> inputs;
@@ -64,7 +64,7 @@ void run_once(const OperatorCase& test, const LoweringOptions& options) {
 
   Graph lowered = graph;
   decompose(lowered);
-  Program program = lower(lowered, test_context()->caps(), options);
+  Program program = lower(lowered, caps, options);
   if (!test.host_allowed) {
     EXPECT_TRUE(program.warnings.empty()) << program.warnings.front();
   }
@@ -123,12 +123,20 @@ Graph single_node_graph(const OperatorCase& test, bool round_to_half) {
   return graph;
 }
 
+// Buffers are read the way that the device likes, and texels the other way too.
 void check_operator(const OperatorCase& test) {
+  const DeviceCaps caps = test_context()->caps();
+  DeviceCaps other_reads = caps;
+  other_reads.reads_buffers_as_texels = !caps.reads_buffers_as_texels;
   for (const StorageChoice storage : {StorageChoice::image2d, StorageChoice::image3d, StorageChoice::buffer})
     for (const Precision precision : {Precision::fp32, Precision::fp16})
-      for (const bool channels4 : {true, false})
-        if ((precision == Precision::fp32 || test.fp16) && (channels4 ? test.channels4_inputs : test.linear_inputs))
-          run_once(test, {.precision = precision, .storage = storage, .inputs_to_channels4 = channels4});
+      for (const bool channels4 : {true, false}) {
+        if ((precision == Precision::fp16 && !test.fp16) || !(channels4 ? test.channels4_inputs : test.linear_inputs))
+          continue;
+        const LoweringOptions options{.precision = precision, .storage = storage, .inputs_to_channels4 = channels4};
+        run_once(test, options, caps);
+        if (storage == StorageChoice::buffer && channels4) run_once(test, options, other_reads);
+      }
 }
 
 }  // namespace vellum::test

@@ -52,7 +52,10 @@ TEST(Caps, TraitsFollowTheVendor) {
   DeviceCaps caps;
   caps.vendor_id = 0x10005;  // Mesa's software drivers
   apply_default_traits(caps);
-  EXPECT_TRUE(caps.prefers_images && caps.reads_images_as_storage);
+  EXPECT_TRUE(caps.prefers_images && caps.reads_images_as_storage && !caps.reads_buffers_as_texels);
+  caps.type = DeviceType::cpu;  // lavapipe
+  apply_default_traits(caps);
+  EXPECT_TRUE(!caps.prefers_images && caps.reads_buffers_as_texels);
   caps.vendor_id = 0x5143;
   apply_default_traits(caps);
   EXPECT_TRUE(caps.prefers_images);
