@@ -4,7 +4,7 @@
 //   IMAGE2D_STORAGE_F32  IMAGE2D_SAMPLED_F32  IMAGE3D_STORAGE_F32  IMAGE3D_SAMPLED_F32  BUFFER_F32   (channels4)
 //   TEXEL_BUFFER_F32: of a tensor that is only read                                                  (channels4)
 //   the same six with _F16                                                                           (channels4)
-//   LINEAR_F32  LINEAR_F16  LINEAR_I32                                                               (linear)
+//   LINEAR_F32  LINEAR_F16  LINEAR_I32;  LINEAR_TEXEL_F32  LINEAR_TEXEL_F16: of one that is only read (linear)
 // and the sizes of the workgroup as WORKGROUP_X, WORKGROUP_Y, WORKGROUP_Z.
 //
 // A kernel declares its push constants first, among them `ivec4 <name>_shape` = (W, H, C, N) of each channels4 tensor
@@ -164,6 +164,18 @@ int buffer_texel(ivec4 p, ivec4 s) { return ((p.w * slices(s.z) + p.z) * s.y + p
     return (i & 1) == 0 ? pair.x : pair.y;                                                      \
   }                                                                                             \
   vec4 LOAD4_FN_(name)(int i4) { return unpack_half4(uvec2(DATA_(name)[2 * i4], DATA_(name)[2 * i4 + 1])); }
+// Buffers read as texels of four elements.
+#define LINEAR_TEXELS_(name)                                        \
+  vec4 LOAD4_FN_(name)(int i4) { return imageLoad(DATA_(name), i4); } \
+  float LOAD_FN_(name)(int i) {                                     \
+    vec4 four = imageLoad(DATA_(name), i >> 2);                     \
+    vec2 pair = (i & 2) == 0 ? four.xy : four.zw;                   \
+    return (i & 1) == 0 ? pair.x : pair.y;                          \
+  }
+#define IN_LINEAR_TEXEL_F32(slot, name) \
+  IMAGE_DECL_(slot, name, readonly, imageBuffer, rgba32f) LINEAR_TEXELS_(name)
+#define IN_LINEAR_TEXEL_F16(slot, name) \
+  IMAGE_DECL_(slot, name, readonly, imageBuffer, rgba16f) LINEAR_TEXELS_(name)
 #define IN_LINEAR_I32(slot, name)                                                               \
   BUFFER_DECL_(slot, name, readonly, int)                                                       \
   int LOAD_FN_(name)(int i) { return DATA_(name)[i]; }                                          \

@@ -92,7 +92,7 @@ struct Binding {
   // writes there, so that the output may lie over it. (Shaders may be compiled as if bindings did not overlap: what is
   // stored depends on what is loaded, so neither can pass the other.)
   bool same_position = false;
-  // Buffers of texels (channels4) that are only read: through a texel buffer (imageLoad) instead of a storage buffer.
+  // Buffers of floats that are only read: through a texel buffer (imageLoad) instead of a storage buffer.
   bool texel_buffer = false;
 };
 

@@ -16,7 +16,8 @@ std::string tensor_macro(const TensorDesc& desc, const Binding& binding) {
   const std::string element = desc.element == ElementType::f16   ? "F16"
                               : desc.element == ElementType::f32 ? "F32"
                                                                  : "I32";
-  if (binding.texel_buffer) return "TEXEL_BUFFER_" + element;
+  if (binding.texel_buffer)
+    return (desc.layout == Layout::linear ? "LINEAR_TEXEL_" : "TEXEL_BUFFER_") + element;
   if (desc.storage == Storage::buffer)
     return (desc.layout == Layout::linear ? "LINEAR_" : "BUFFER_") + element;
   return std::string(desc.storage == Storage::image2d ? "IMAGE2D_" : "IMAGE3D_") +
@@ -267,7 +268,7 @@ void ProgramBuilder::choose_buffer_reads(Dispatch& dispatch) const {
     images += program_.tensors[binding.tensor].desc.storage != Storage::buffer && !binding.sampled;
   for (Binding& binding : dispatch.bindings) {
     const TensorDesc& desc = program_.tensors[binding.tensor].desc;
-    if (binding.access != Access::read || desc.storage != Storage::buffer || desc.layout != Layout::channels4)
+    if (binding.access != Access::read || desc.storage != Storage::buffer || desc.element == ElementType::i32)
       continue;
     const uint64_t texels = desc.byte_size() / (4 * size_of(desc.element));
     binding.texel_buffer =
