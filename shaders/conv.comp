@@ -17,6 +17,9 @@ layout(push_constant) uniform Params {
   ivec2 padding;         // left, top
   ivec2 group_channels;  // (input, output) channels of a group
   int window_slices;
+#ifdef RESIDUAL
+  ivec4 residual_shape;  // that of y, perhaps with fewer channels
+#endif
 };
 
 #include "tensor.glsl"
@@ -26,6 +29,9 @@ layout(push_constant) uniform Params {
 TENSOR_IN(0, x)
 TEXELS_IN(1, w)
 TENSOR_OUT(2, y)
+#ifdef RESIDUAL
+TENSOR_IN(3, residual)
+#endif
 
 #include "conv_tile.glsl"
 
@@ -62,6 +68,16 @@ void main() {
   int taps = kernel_size.x * kernel_size.y;
   int grid_width = 4 * window_slices;
   start_with_bias(first_output, blocks_s * TILE_S * taps, grid_width);
+
+#ifdef RESIDUAL
+  // Without branches, which compile long: what lies outside the tensor is loaded inside it and not added.
+  int residual_slices = slices(residual_shape.z);
+  [[unroll]] for (int s = 0; s < TILE_S; ++s)
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) {
+      vec4 r = load_residual(ivec4(min(ox + i, y_shape.x - 1), oy, min(first_output + s, residual_slices - 1), n));
+      sum[s][i] += first_output + s < residual_slices ? r : vec4(0);
+    }
+#endif
 
   int first_input = (divide(4 * first_output, group_channels.y).x * group_channels.x) >> 2;
   int window = min(window_slices, slices(x_shape.z) - first_input);

@@ -5,6 +5,11 @@
 // one texel of bias per output slice.
 // Include it after TEXELS_IN(..., w).
 
+// CHANNELS: of an input slice; fewer than four where the one slice there is holds no more.
+#ifndef CHANNELS
+#define CHANNELS 4
+#endif
+
 vec4 sum[TILE_S][TILE_P];
 
 void start_with_bias(int first_slice, int bias_row, int grid_width) {
@@ -19,7 +24,7 @@ void start_with_bias(int first_slice, int bias_row, int grid_width) {
 // `row_step` below.
 void add_products(vec4 x[TILE_P], int column, int row, int row_step, int grid_width) {
   [[unroll]] for (int s = 0; s < TILE_S; ++s) {
-    [[unroll]] for (int c = 0; c < 4; ++c) {
+    [[unroll]] for (int c = 0; c < CHANNELS; ++c) {
       vec4 w = load_w(column + c, row + s * row_step, grid_width);
       [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] += x[i][c] * w;
     }

@@ -27,7 +27,7 @@ int64_t cpu_tile_pixels(int64_t length) {
 // Tiles of four slices compile twice as long (by 0.2 s on lavapipe) and run a fifth faster: for large
 // operators only.
 int64_t cpu_tile_slices(int64_t output_slices, int64_t macs) {
-  constexpr int64_t kLarge = int64_t{1} << 27;
+  constexpr int64_t kLarge = int64_t{3} << 24;
   if (output_slices % 4 == 0 && macs >= kLarge) return 4;
   return output_slices > 1 ? 2 : 1;
 }
@@ -158,6 +158,12 @@ void define_tile(Dispatch& dispatch, const ConvTile& tile) {
   dispatch.defines.emplace_back("TILE_S", std::to_string(tile.slices));
 }
 
+void add_residual(const Lowering& lowering, Dispatch& dispatch, PushConstants& constants, TensorId residual) {
+  constants.shape(lowering.tensor(residual).desc.shape);
+  dispatch.bindings.push_back({.tensor = residual, .same_position = true});
+  dispatch.defines.emplace_back("RESIDUAL", "1");
+}
+
 ConvTile choose_pointwise_tile(const DeviceCaps& caps, const Shape& x, int64_t outputs) {
   const auto [n, c, h, w] = nchw(x);
   return choose_conv_tile(caps, n * h * w, 1, slices(outputs), n * c * h * w * outputs);
@@ -177,12 +183,7 @@ void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWe
   PushConstants constants;
   constants.shape(shape).shape(lowering.tensor(y).desc.shape);
   push_activation(constants, activation);
-  if (residual != kNoTensor) {
-    constants.shape(lowering.tensor(residual).desc.shape);
-    dispatch.bindings.push_back(
-        {.tensor = residual, .access = Access::read, .same_position = true});
-    dispatch.defines.emplace_back("RESIDUAL", "1");
-  }
+  if (residual != kNoTensor) add_residual(lowering, dispatch, constants, residual);
   dispatch.push_constants = constants.bytes();
   lowering.dispatch(std::move(dispatch));
 }

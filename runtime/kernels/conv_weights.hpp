@@ -69,6 +69,9 @@ Dispatch conv_dispatch(const Lowering& lowering, std::string shader, int64_t inv
 // Adds the macros TILE_P and TILE_S.
 void define_tile(Dispatch& dispatch, const ConvTile& tile);
 
+// Adds the tensor whose texel is added to the sum of each output texel: RESIDUAL and its binding, the next one.
+void add_residual(const Lowering& lowering, Dispatch& dispatch, PushConstants& constants, TensorId residual);
+
 // y = activation(x * weights + bias + residual), all in channels4, for each pixel of x:
 // shaders/conv_pointwise.comp. The residual may be absent, or have fewer channels than y. `values` gives the
 // texels of `weights`.

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "kernels/divide.hpp"
 #include "kernels/packing.hpp"
 #include "kernels/program_builder.hpp"
 #include "vellum/error.hpp"
@@ -103,7 +104,11 @@ PushConstants& PushConstants::floats(std::initializer_list<float> values) {
   return *this;
 }
 
-PushConstants& PushConstants::ivec4(int64_t x, int64_t y, int64_t z, int64_t w) { return ints({x, y, z, w}); }
+// Shaders have vectors of four at multiples of 16 bytes (std430).
+PushConstants& PushConstants::ivec4(int64_t x, int64_t y, int64_t z, int64_t w) {
+  bytes_.resize(static_cast<size_t>(round_up(bytes_.size(), 16)));
+  return ints({x, y, z, w});
+}
 
 PushConstants& PushConstants::shape(const Shape& dims) {
   const auto [n, c, h, w] = nchw(dims);

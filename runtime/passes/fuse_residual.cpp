@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <memory>
 
 #include "graph/binary.hpp"
@@ -10,17 +9,11 @@
 namespace vellum {
 namespace {
 
-// The convolutions whose kernel adds a residual: one pixel in, one pixel out.
-bool is_pointwise(const GraphEditor& editor, const Node& node) {
+// The convolutions whose kernel adds a residual: of all channels, over a line or a plane.
+bool takes_residual(const GraphEditor& editor, const Node& node) {
   const auto* conv = dynamic_cast<const Conv*>(node.op.get());
   if (conv == nullptr || conv->group != 1 || conv->activation || node.inputs.size() > 3) return false;
-  const Shape &x = editor.type(node.inputs[0]).shape, &w = editor.type(node.inputs[1]).shape;
-  const Shape& y = editor.type(node.outputs[0]).shape;
-  const auto is_one = [](int64_t n) { return n == 1; };
-  return x.size() <= 4 && std::all_of(w.begin() + 2, w.end(), is_one) &&
-         std::all_of(conv->window.strides.begin(), conv->window.strides.end(), is_one) &&
-         std::equal(x.begin() + 2, x.end(), y.begin() + 2, y.end()) &&
-         editor.constant(node.inputs[1]) != nullptr;
+  return editor.type(node.inputs[0]).shape.size() <= 4 && editor.constant(node.inputs[1]) != nullptr;
 }
 
 // The tensor that `value` holds, less channels that a Pad put behind it as zeros: those the Conv adds itself.
@@ -44,7 +37,7 @@ bool fuse_operand(GraphEditor& editor, size_t index, size_t slot) {
   const ValueId result = editor.node(index).inputs[slot], other = editor.node(index).inputs[1 - slot];
   const ValueId output = editor.node(index).outputs[0];
   const auto source = editor.producer(result);
-  if (!source || editor.only_reader(result) != index || !is_pointwise(editor, editor.node(*source)))
+  if (!source || editor.only_reader(result) != index || !takes_residual(editor, editor.node(*source)))
     return false;
   if (editor.type(result) != editor.type(output) || editor.type(other) != editor.type(output)) return false;
   auto inputs = editor.node(*source).inputs;

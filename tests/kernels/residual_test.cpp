@@ -1,4 +1,4 @@
-// A 1x1 convolution that adds a residual, against the convolution and the addition on the host.
+// A convolution that adds a residual, against the convolution and the addition on the host.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,14 +13,28 @@
 namespace vellum::test {
 namespace {
 
+struct Window {
+  int64_t kernel = 1, stride = 1;
+};
+
+Shape residual_shape(const Shape& x, int64_t channels, const Window& window) {
+  const auto positions = [&](int64_t length) { return (length - 1) / window.stride + 1; };
+  return {x[0], channels, positions(x[2]), positions(x[3])};
+}
+
 // relu(conv(x) + residual), the residual's missing channels padded with zeros.
-Graph residual_block(const Shape& x, int64_t filters, int64_t residual_channels) {
+Graph residual_block(const Shape& x, int64_t filters, int64_t residual_channels, const Window& window) {
+  Attributes placement;
+  placement.set("pads", Attributes::Ints(4, window.kernel / 2));
+  placement.set("strides", Attributes::Ints(2, window.stride));
   OperatorCase conv{
       .type = "Conv",
-      .inputs = {random_tensor(x, 1), random_tensor({filters, x[1], 1, 1}, 2), random_tensor({filters}, 3)},
+      .inputs = {random_tensor(x, 1), random_tensor({filters, x[1], window.kernel, window.kernel}, 2),
+                 random_tensor({filters}, 3)},
+      .attributes = placement,
       .constants = {1, 2}};
   Graph graph = single_node_graph(conv);
-  const Shape narrow{x[0], residual_channels, x[2], x[3]};
+  const Shape narrow = residual_shape(x, residual_channels, window);
   ValueId residual = graph.add_value("residual", {DType::f32, narrow}, true);
   graph.inputs.push_back(residual);
   const auto add_node = [&](const char* type, const Attributes& attributes, std::vector<ValueId> inputs,
@@ -42,17 +56,20 @@ Graph residual_block(const Shape& x, int64_t filters, int64_t residual_channels)
   return graph;
 }
 
-double largest_difference(const HostTensor& a, const HostTensor& b) {
+// |got - want| / max(1, |want|)
+double largest_difference(const HostTensor& got, const HostTensor& want) {
   double largest = 0.0;
-  for (size_t i = 0; i < a.as<float>().size(); ++i)
-    largest = std::max(largest, static_cast<double>(std::fabs(a.as<float>()[i] - b.as<float>()[i])));
+  for (size_t i = 0; i < got.as<float>().size(); ++i) {
+    const double expected = want.as<float>()[i];
+    largest = std::max(largest, std::abs(got.as<float>()[i] - expected) / std::max(1.0, std::abs(expected)));
+  }
   return largest;
 }
 
-void check_block(const Shape& x, int64_t filters, int64_t residual_channels) {
-  const Graph graph = residual_block(x, filters, residual_channels);
+void check_block(const Shape& x, int64_t filters, int64_t residual_channels, const Window& window = {}) {
+  const Graph graph = residual_block(x, filters, residual_channels, window);
   const std::vector<HostTensor> inputs{random_tensor(x, 4),
-                                       random_tensor({x[0], residual_channels, x[2], x[3]}, 5)};
+                                       random_tensor(residual_shape(x, residual_channels, window), 5)};
   const HostTensor want = evaluate(graph, inputs)[0];
   const Graph fused = optimise(graph, {});
   ASSERT_EQ(fused.nodes.size(), 1u);
@@ -79,6 +96,14 @@ TEST(ConvResidual, FewerChannels) {
   check_block({2, 5, 3, 7}, 6, 5);
   check_block({1, 8, 5, 6}, 20, 7);
   check_block({1, 8, 5, 6}, 9, 4);
+}
+
+// The last is large enough for the variant that loads rows once.
+TEST(ConvResidual, OfWiderWindows) {
+  check_block({2, 5, 3, 7}, 6, 5, {3, 1});
+  check_block({1, 3, 9, 10}, 13, 13, {3, 2});
+  check_block({1, 8, 7, 11}, 9, 4, {5, 1});
+  check_block({1, 40, 33, 37}, 44, 44, {3, 1});
 }
 
 }  // namespace
