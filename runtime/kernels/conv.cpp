@@ -100,7 +100,7 @@ std::vector<float> pack_depthwise(int64_t channels, int64_t taps, const std::vec
 // The common windows have variants that load each column of a row once; others share one shader.
 void define_depthwise_window(Dispatch& dispatch, const Window2d& window) {
   const bool common =
-      (window.kernel[0] == 3 || window.kernel[0] == 5) && window.stride[0] == 1 && window.dilation[0] == 1;
+      (window.kernel[0] == 3 || window.kernel[0] == 5) && window.stride[0] <= 2 && window.dilation[0] == 1;
   dispatch.defines.emplace_back("KERNEL_X", common ? std::to_string(window.kernel[0]) : "0");
   dispatch.defines.emplace_back("STRIDE_X", common ? std::to_string(window.stride[0]) : "0");
 }
@@ -219,7 +219,7 @@ void lower_pointwise(Lowering& lowering, const Activation& activation) {
 // lavapipe: for the most common window, and not for small operators.
 void define_dense_window(ConvKernel& kernel, const Window2d& window, int64_t macs) {
   const bool common =
-      window.kernel[0] == 3 && window.stride[0] <= 2 && window.dilation[0] == 1 && macs >= int64_t{1} << 24;
+      window.kernel[0] == 3 && window.stride[0] == 1 && window.dilation[0] == 1 && macs >= int64_t{1} << 24;
   kernel.defines.emplace_back("KERNEL_X", common ? "3" : "0");
 }
 

@@ -133,10 +133,22 @@ TEST(Conv, ManyChannelsAndTiles) {
 // Large operators have kernels of their own; see choose_conv_tile().
 TEST(Conv, LargeOperators) {
   OperatorCase row = conv({1, 60, 25, 31}, {61, 60, 3, 3}, attributes({{"pads", Ints{1, 1, 1, 1}}}));
+  OperatorCase strided = conv({1, 60, 50, 61}, {61, 60, 3, 3},
+                              attributes({{"pads", Ints{1, 1, 1, 1}}, {"strides", Ints{2, 2}}}));
   OperatorCase pointwise = conv({1, 256, 43, 49}, {256, 256, 1, 1});
-  row.fp32_tolerance = pointwise.fp32_tolerance = 3e-5;
-  check_operator(row);
-  check_operator(pointwise);
+  for (OperatorCase* test : {&row, &strided, &pointwise}) {
+    test->fp32_tolerance = 3e-5;
+    check_operator(*test);
+  }
+}
+
+// Fewer channels than a texel holds are all that is multiplied.
+TEST(Conv, FirstLayers) {
+  const Attributes strided = attributes({{"pads", Ints{3, 3, 3, 3}}, {"strides", Ints{2, 2}}});
+  for (const int64_t channels : {1, 2, 3}) {
+    check_operator(conv({2, channels, 19, 23}, {9, channels, 7, 7}, strided));
+    check_operator(conv({1, channels, 8, 9}, {5, channels, 3, 3}));
+  }
 }
 
 // Under the Android Baseline's limits these tensors and weights do not fit images, and mix with those that
