@@ -79,7 +79,8 @@ void run_once(const OperatorCase& test, const LoweringOptions& options, const De
 // products whose factors are picked out of texels.
 bool reads_the_other_way(const OperatorCase& test, const LoweringOptions& options, const DeviceCaps& caps) {
   if (options.storage != StorageChoice::buffer) return false;
-  return caps.reads_buffers_as_texels || (options.inputs_to_channels4 && test.type != "MatMul");
+  const bool product = test.type == "MatMul" || test.type == "Gemm";
+  return caps.reads_buffers_as_texels || (options.inputs_to_channels4 && !product);
 }
 
 }  // namespace
