@@ -86,7 +86,7 @@ def main():
     parser.add_argument("networks", nargs="*", metavar="NETWORK", default=["resnet50", "vit_b_16"])
     parser.add_argument("--runs", type=int, default=5, help="inferences a round (default: 5)")
     parser.add_argument("--rounds", type=int, default=3)
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     tool = arguments.build / "samples/cli/vellum"
     lines = ["| network | budget | device weights, MiB | streamed a run, MiB | fastest, ms | median, ms | fastest, of resident | "
              "peak of the process, MiB |",

@@ -89,6 +89,26 @@ TEST(MappedFile, HasTheFilesBytes) {
   EXPECT_TRUE(std::ranges::equal(moved.bytes(), bytes_of(text)));
 }
 
+TEST(MappedFile, HasTheSameBytesAfterARest) {
+  const test::TemporaryFolder folder;
+  const std::string text(100'000, 'a'), more(50'000, 'b');
+  write_file_atomically(folder.path() / "file", {bytes_of(text), bytes_of(more)});
+  const MappedFile file(folder.path() / "file", 20'000, 110'000);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(std::string(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()),
+              text.substr(20'000) + more.substr(0, 30'000));
+    file.rest();
+  }
+}
+
+TEST(Files, FreeBytesOfAFolderThatWillBeMade) {
+  const test::TemporaryFolder folder;
+  const auto here = free_disk_bytes(folder.path());
+  ASSERT_TRUE(here.has_value());
+  EXPECT_GT(*here, 0u);
+  EXPECT_TRUE(free_disk_bytes(folder.path() / "not" / "yet").has_value());
+}
+
 TEST(MappedFile, EmptyMissingAndFolders) {
   const test::TemporaryFolder folder;
   write_file_atomically(folder.path() / "empty", {});
