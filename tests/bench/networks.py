@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Times networks that tests/backbones.sh exported on the first Vulkan device, with tensors in images and as the device
+likes them, beside ONNX Runtime on the CPU, and writes the table between the marks of docs/performance.md anew:
+    tests/bench/networks.py BUILD_FOLDER [NETWORK...]
+Each round runs all three in turn, so that they meet the same machine; a time is the least of all rounds.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BEGIN, END = "<!-- networks begin -->\n", "<!-- networks end -->\n"
+NETWORKS = ["squeezenet1_1", "mobilenet_v2", "mobilenet_v3_large", "shufflenet_v2_x1_0", "mnasnet1_0", "efficientnet_b0",
+            "resnet18", "resnet50", "googlenet"]
+ROUNDS, RUNS = 2, 10
+TITLES = ["network", "GMAC", "images, ms", "auto, ms", "images / auto", "CPU ms", "GF/s", "dispatches", "pipelines",
+          "first, no cache, ms", "first, warm, ms", "ONNX Runtime CPU, ms"]
+
+
+def cache_folder():
+    return pathlib.Path(subprocess.run([ROOT / "setup.sh", "where"], check=True, capture_output=True, text=True).stdout.strip())
+
+
+def run(*command, **environment):
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **environment})
+    return json.loads(done.stdout)
+
+
+def least(results):
+    return {key: min(result[key] for result in results) for key in ("min_ms", "cpu_ms", "load_ms", "first_ms") if key in results[0]}
+
+
+def measure(tool, model):
+    images, chosen, peer = [], [], []
+    for _ in range(ROUNDS):
+        images.append(run(tool, "bench", model, "--runs", str(RUNS), "--storage", "image2d", "--json"))
+        chosen.append(run(tool, "bench", model, "--runs", str(RUNS), "--json"))
+        peer.append(run("node", ROOT / "tests/bench/time_onnxruntime.mjs", model, str(RUNS)))
+    cold = [run(tool, "bench", model, "--runs", "1", "--warm-up", "0", "--cache", "", "--json", MESA_SHADER_CACHE_DISABLE="1")
+            for _ in range(ROUNDS)]
+    return images, chosen, peer, cold
+
+
+def row(cells):
+    return "| " + " | ".join(cells) + " |\n"
+
+
+def cells_of(tool, name, model):
+    images, chosen, peer, cold = measure(tool, model)
+    macs = run(tool, "inspect", model, "--json")["macs"]
+    in_images, best, first = least(images), least(chosen), least(cold)
+    return [name, f"{macs / 1e9:.2f}", f"{in_images['min_ms']:.1f}", f"{best['min_ms']:.1f}",
+            f"{in_images['min_ms'] / best['min_ms']:.2f}", f"{best['cpu_ms']:.1f}", f"{2e-6 * macs / best['min_ms']:.1f}",
+            str(chosen[0]["dispatches"]), str(chosen[0]["pipelines"]), f"{first['load_ms'] + first['first_ms']:.0f}",
+            f"{best['load_ms'] + best['first_ms']:.0f}", f"{least(peer)['min_ms']:.1f}"]
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    tool = pathlib.Path(sys.argv[1]) / "samples/cli/vellum"
+    folder = cache_folder() / "backbones/size_default_batch_1_opset_17"
+    text = row(TITLES) + row(["---"] + ["---:"] * (len(TITLES) - 1))
+    for name in sys.argv[2:] or NETWORKS:
+        model = folder / name / "model.onnx"
+        if not model.exists():
+            sys.exit(f"{model} is not there: tests/backbones.sh {name} exports it")
+        cells = cells_of(tool, name, model)
+        print(*cells, file=sys.stderr)
+        text += row(cells)
+    page = ROOT / "docs/performance.md"
+    before, rest = page.read_text().split(BEGIN)
+    page.write_text(before + BEGIN + text + END + rest.split(END)[1])
+
+
+main()
