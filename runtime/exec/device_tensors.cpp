@@ -48,14 +48,12 @@ void DeviceTensors::make_objects() {
   objects_.reserve(plan_.objects.size());
   for (const SharedObject& object : plan_.objects) {
     DeviceSlot& slot = objects_.emplace_back();
-    if (object.kind == Storage::buffer) {
+    if (object.kind == Storage::buffer)
       slot.buffer = std::make_unique<gpu::Buffer>(context_, object.bytes);
-      slot.buffer->bind(arenas[object.place.arena], object.place.offset);
-    } else {
+    else
       slot.image =
           std::make_unique<gpu::Image>(context_, image_desc(object.kind, object.element, object.extent));
-      slot.image->bind(arenas[object.place.arena], object.place.offset);
-    }
+    slot.bind(arenas[object.place.arena], object.place.offset);
   }
 }
 

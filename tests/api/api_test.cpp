@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <thread>
 
+#include "device_options.hpp"
 #include "small_model.hpp"
 #include "support/errors.hpp"
 #include "support/temp_folder.hpp"
@@ -15,17 +15,6 @@
 
 namespace vellum::test {
 namespace {
-
-DeviceOptions device_options() {
-  const char* limits = std::getenv("VELLUM_TEST_LIMITS");
-  DeviceOptions options;
-  options.validation = true;
-  options.android_baseline_2022 = limits && std::string(limits) == "android_baseline_2022";
-  options.log = [](LogLevel level, std::string_view message) {
-    if (level >= LogLevel::warning) ADD_FAILURE() << message;
-  };
-  return options;
-}
 
 Model load(const OnnxModel& model) {
   const std::string bytes = model.bytes();

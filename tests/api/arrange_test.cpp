@@ -1,26 +1,15 @@
 // Ways to need less memory change no bit of what networks compute.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <cstring>
 
+#include "device_options.hpp"
 #include "random_networks.hpp"
 #include "support/tensors.hpp"
 #include "vellum/vellum.hpp"
 
 namespace vellum::test {
 namespace {
-
-Device open_device() {
-  const char* limits = std::getenv("VELLUM_TEST_LIMITS");
-  DeviceOptions options;
-  options.validation = true;
-  options.android_baseline_2022 = limits && std::string(limits) == "android_baseline_2022";
-  options.log = [](LogLevel level, std::string_view message) {
-    if (level >= LogLevel::warning) ADD_FAILURE() << message;
-  };
-  return Device::open(options);
-}
 
 using Outputs = std::map<std::string, Tensor>;
 
@@ -76,7 +65,7 @@ void check_network(const Device& device, uint32_t seed, StorageChoice storage, P
 }
 
 TEST(RandomNetworks, EveryModeAndWayGivesTheBitsOfNaive) {
-  const Device device = open_device();
+  const Device device = Device::open(device_options());
   Totals totals;
   for (uint32_t seed = 1; seed <= 10; ++seed) {
     check_network(device, seed, StorageChoice::image2d, Precision::fp32, totals);

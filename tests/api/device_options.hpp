@@ -1,0 +1,25 @@
+// How the tests of the public interface open the device that they are run on.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "vellum/vellum.hpp"
+
+namespace vellum::test {
+
+// With validation, every message of which fails the test, and the limits that VELLUM_TEST_LIMITS names.
+inline DeviceOptions device_options() {
+  const char* limits = std::getenv("VELLUM_TEST_LIMITS");
+  DeviceOptions options;
+  options.validation = true;
+  options.android_baseline_2022 = limits && std::string(limits) == "android_baseline_2022";
+  options.log = [](LogLevel level, std::string_view message) {
+    if (level >= LogLevel::warning) ADD_FAILURE() << message;
+  };
+  return options;
+}
+
+}  // namespace vellum::test
