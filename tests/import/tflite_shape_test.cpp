@@ -22,12 +22,6 @@ std::vector<HostTensor> run(const std::string& bytes, const std::vector<HostTens
   return evaluate(optimise(import_model(as_bytes(bytes)), shapes), inputs);
 }
 
-HostTensor counting(const Shape& shape) {
-  std::vector<float> values(static_cast<size_t>(element_count(shape)));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
-  return tensor(shape, values);
-}
-
 // RESHAPE to (the input's first dimension, -1), as exporters write it for an open batch.
 TEST(TfliteShape, ReshapeToAShapeThatIsComputedFromAnother) {
   TfliteModel m;

@@ -1,43 +1,27 @@
 // A model of integers out of a float one (quantise.mjs) with what LiteRT computes from it: in integers, and from the
-// same weights and input in floating point. LiteRT.js takes no tensors of bytes, so for the former it runs the model with
-// floating point at its edges; model.tflite is the same with integers there.
-import { execFileSync } from 'node:child_process';
+// same weights and input in floating point. LiteRT.js takes no tensors of bytes, so for the former it runs the model
+// with floating point at its edges; model.tflite is the same with integers there.
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { readModel, writeModel } from './flatc.mjs';
 import { readNpy, writeNpy } from './npy.mjs';
 import { SCHEMES, activationsOf, quantise } from './quantise.mjs';
 import { cutPart, readGraph } from './tflite_parts.mjs';
-
-const schemaFile = join(dirname(fileURLToPath(import.meta.url)), '../../runtime/import/tflite/schema.fbs');
-
-// Vellum's schema leaves out what Vellum does not read; this field LiteRT wants.
-function writeSchema(folder) {
-  const text = readFileSync(schemaFile, 'utf8').replace(/(depth_multiplier: int) \(deprecated\)/, '$1');
-  const file = join(folder, 'schema.fbs');
-  writeFileSync(file, text);
-  return file;
-}
-
-function flatc(folder, ...words) {
-  try {
-    execFileSync('flatc', words, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
-  } catch (error) {
-    throw new Error(error.code === 'ENOENT' ? 'flatc is not installed (Debian: flatbuffers-compiler)' : `flatc: ${error.stderr}${error.stdout}`);
-  }
-}
 
 // { min, max } of every activation by its number, over the inputs.
 function measureRanges(bytes, json, inputs, runLiteRt, folder) {
   const graph = readGraph(bytes);
   const tensors = activationsOf(json).filter((tensor) => !graph.inputs.includes(tensor));
   const model = join(folder, 'all_values.tflite');
-  writeFileSync(model, cutPart(bytes, { operators: [...graph.operators.keys()], inputs: graph.inputs, outputs: tensors }));
+  const all = { operators: [...graph.operators.keys()], inputs: graph.inputs, outputs: tensors };
+  writeFileSync(model, cutPart(bytes, all));
   const ranges = new Map();
   const include = (tensor, data) => {
     const { min, max } = ranges.get(tensor) ?? { min: 0, max: 0 };
-    ranges.set(tensor, { min: data.reduce((a, b) => Math.min(a, b), min), max: data.reduce((a, b) => Math.max(a, b), max) });
+    const least = data.reduce((a, b) => Math.min(a, b), min);
+    const most = data.reduce((a, b) => Math.max(a, b), max);
+    ranges.set(tensor, { min: least, max: most });
   };
   for (const input of inputs) {
     include(graph.inputs[0], input.data);
@@ -65,20 +49,18 @@ function onGrid(input, { scale, zero_point: zero }, { low }) {
   return { ...input, data: input.data.map((value) => (stored(value) - zero) * scale) };
 }
 
-// Writes model.tflite, edges.json, input.npy and LiteRT's outputs (in integers/, in floats/) to `folder`. The first input
-// is what it runs, rounded; all of them calibrate. runLiteRt(folder, model, out) runs a model on input.npy in `folder`.
+// Writes model.tflite, edges.json, input.npy and LiteRT's outputs (in integers/, in floats/) to `folder`. The first
+// input is what it runs, rounded; all of them calibrate. runLiteRt(folder, model, out) runs a model on input.npy in
+// `folder`.
 export function makeQuantised({ model, scheme, inputs, folder, runLiteRt }) {
   if (!SCHEMES[scheme]) throw new Error(`there is no scheme ${scheme}`);
   const scratch = mkdtempSync(join(tmpdir(), 'vellum-quantise-'));
   try {
-    const schema = writeSchema(scratch);
-    flatc(scratch, '--json', '--raw-binary', '--strict-json', schema, '--', model);
-    const json = JSON.parse(readFileSync(join(scratch, basename(model).replace(/tflite$/, 'json')), 'utf8'));
+    const json = readModel(model, scratch);
     const ranges = measureRanges(new Uint8Array(readFileSync(model)), json, inputs, runLiteRt, scratch);
     const write = (form) => {
       const result = quantise(json, ranges, SCHEMES[scheme], form);
-      writeFileSync(join(scratch, `${form}.json`), JSON.stringify(result));
-      flatc(scratch, '--binary', schema, `${form}.json`);
+      writeModel(result, scratch, form);
       return result;
     };
     mkdirSync(folder, { recursive: true });

@@ -4,13 +4,15 @@
 //
 // For each case, references/<case>/ in the cache folder holds input.npy, one .npy per output, and manifest.json; for
 // ONNX the folder unoptimised/ in it the same outputs rounded in another order, which tells how far apart two correct
-// fp32 results may lie. Models that are `quantised` have references/<case>_<scheme>/ besides (make_quantised.mjs). Redone
-// when the model, the photo, the case or one of these scripts changes.
+// fp32 results may lie. Models that are `quantised` have references/<case>_<scheme>/ besides (make_quantised.mjs), and
+// references/mediapipe_pools/ is a model of its own (make_pools.mjs). Redone when the model, the photo, the case or one of
+// these scripts changes.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { makePools } from './make_pools.mjs';
 import { makeQuantised } from './make_quantised.mjs';
 import { writeNpy } from './npy.mjs';
 import { cacheFolder } from './packages.mjs';
@@ -36,11 +38,14 @@ function makeReference(testCase, model, photo, folder) {
   }
 }
 
+// Outputs of a model for the file input.npy beside it.
+function runLiteRt(folder, model, out) {
+  return JSON.parse(runOracle('litert.mjs', folder, [model, '--input', 'input.npy', '--out', out])).outputs;
+}
+
 // The models of integers that are made of this one, calibrated with all photos.
 function makeQuantisedReference(testCase, scheme, model, photos, folder) {
   const inputs = photos.map((photo) => prepareInput(testCase, photo));
-  const runLiteRt = (where, file, out) =>
-    JSON.parse(runOracle('litert.mjs', where, [file, '--input', 'input.npy', '--out', out])).outputs;
   makeQuantised({ model, scheme, inputs, folder, runLiteRt });
 }
 
@@ -64,6 +69,7 @@ function main() {
   const scripts = readdirSync(here).filter((name) => name.endsWith('.mjs') || name === 'package-lock.json').sort();
   const tools = scripts.map((name) => readFileSync(join(here, name)));
   const { models } = JSON.parse(readFileSync(join(here, '..', 'models.json'), 'utf8'));
+  keep('mediapipe_pools', tools, (folder) => makePools(folder, runLiteRt));
   const photoFile = (name) => join(cache, 'photos', `${name}.png`);
   for (const { file, cases, quantised = [] } of models) {
     const model = join(cache, 'models', file);
@@ -75,7 +81,8 @@ function main() {
       const photos = [testCase.photo, ...CALIBRATION.filter((name) => name !== testCase.photo)].map(photoFile);
       for (const scheme of quantised) {
         const parts = [...modelParts, ...photos.map((name) => readFileSync(name)), JSON.stringify(testCase), scheme];
-        keep(`${testCase.name}_${scheme}`, parts, (folder) => makeQuantisedReference(testCase, scheme, model, photos, folder));
+        keep(`${testCase.name}_${scheme}`, parts, (folder) =>
+          makeQuantisedReference(testCase, scheme, model, photos, folder));
       }
     }
   }

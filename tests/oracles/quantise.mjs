@@ -2,13 +2,20 @@
 // calibration (Jacob et al., Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only
 // Inference, 2018, section 2; https://ai.google.dev/edge/litert/models/quantization_spec). Models here are what
 // `flatc --json` makes of the schema in runtime/import/tflite.
-const CODE = { add: 0, concatenation: 2, conv: 3, depthwiseConv: 4, dequantize: 6, maxPool: 17, relu: 19, reshape: 22, pad: 34, quantize: 114 };
+const CODE = {
+  add: 0, concatenation: 2, conv: 3, depthwiseConv: 4, dequantize: 6, maxPool: 17, relu: 19, reshape: 22, pad: 34,
+  quantize: 114,
+};
 // The lowest version of an operator that takes integers, with weights of a scale per channel where it has weights.
-const VERSIONS = new Map([[CODE.add, 2], [CODE.concatenation, 2], [CODE.conv, 3], [CODE.depthwiseConv, 3], [CODE.dequantize, 2],
-  [CODE.maxPool, 2], [CODE.relu, 2], [CODE.reshape, 1], [CODE.pad, 2], [CODE.quantize, 1]]);
+const VERSIONS = new Map([
+  [CODE.add, 2], [CODE.concatenation, 2], [CODE.conv, 3], [CODE.depthwiseConv, 3], [CODE.dequantize, 2],
+  [CODE.maxPool, 2], [CODE.relu, 2], [CODE.reshape, 1], [CODE.pad, 2], [CODE.quantize, 1],
+]);
 // These move elements, so what they read and what they write has one scale.
 const MOVING = [CODE.concatenation, CODE.maxPool, CODE.reshape, CODE.pad];
-const OPTIONS = new Map([[CODE.add, 'AddOptions'], [CODE.conv, 'Conv2DOptions'], [CODE.depthwiseConv, 'DepthwiseConv2DOptions']]);
+const OPTIONS = new Map([
+  [CODE.add, 'AddOptions'], [CODE.conv, 'Conv2DOptions'], [CODE.depthwiseConv, 'DepthwiseConv2DOptions'],
+]);
 
 // Activations in `type`. int8: weights have a scale per channel and no zero point; uint8: one of both for all, as
 // converters wrote them at first.
@@ -34,7 +41,8 @@ class Network {
     this.model = clone(model);
     [this.graph] = this.model.subgraphs;
     const codes = this.model.operator_codes.map((code) => Math.max(code.old_builtin_code ?? 0, code.builtin_code ?? 0));
-    this.operators = this.graph.operators.map(({ opcode_index: index = 0, ...operator }) => ({ ...operator, code: codes[index] }));
+    this.operators = this.graph.operators.map(
+      ({ opcode_index: index = 0, ...operator }) => ({ ...operator, code: codes[index] }));
     this.constants = new Map();
     this.graph.tensors.forEach((tensor, id) => this.readConstant(tensor, id));
     this.foldHalves();
@@ -45,7 +53,8 @@ class Network {
     const data = this.model.buffers[buffer].data ?? [];
     if (!data.length || (type !== 'float32' && type !== 'float16')) return;
     const bytes = Uint8Array.from(data).buffer;
-    this.constants.set(id, type === 'float32' ? new Float32Array(bytes) : Float32Array.from(new Uint16Array(bytes), halfToFloat));
+    const halves = () => Float32Array.from(new Uint16Array(bytes), halfToFloat);
+    this.constants.set(id, type === 'float32' ? new Float32Array(bytes) : halves());
   }
 
   foldHalves() {
@@ -58,7 +67,8 @@ class Network {
 
   // RELU into the operator that alone it reads from.
   fuseActivations() {
-    const readers = (tensor) => this.operators.filter(({ inputs }) => inputs.includes(tensor)).length + this.graph.outputs.includes(tensor);
+    const readers = (tensor) =>
+      this.operators.filter(({ inputs }) => inputs.includes(tensor)).length + this.graph.outputs.includes(tensor);
     this.operators = this.operators.filter((operator) => {
       if (operator.code !== CODE.relu) return true;
       const [from] = operator.inputs;
@@ -114,7 +124,8 @@ function quantiseWeights(floats, shape, axis, { perChannel, array }) {
     range.min = Math.min(range.min, value);
     range.max = Math.max(range.max, value);
   });
-  const scales = ranges.map(({ min, max }) => Math.fround((perChannel ? Math.max(-min, max) / 127 : (max - min) / 255) || 1));
+  const step = ({ min, max }) => (perChannel ? Math.max(-min, max) / 127 : (max - min) / 255);
+  const scales = ranges.map((range) => Math.fround(step(range) || 1));
   const zeros = ranges.map(({ min }, slice) => (perChannel ? 0 : Math.round(-min / scales[slice])));
   const [least, most] = perChannel ? [-127, 127] : [0, 255];
   const data = array.from(floats, (value, index) => {
@@ -137,7 +148,8 @@ class Writer {
   storeConstant(id, type, data, { scales, zeros, axis, inner }) {
     if (this.form === 'dequantised') {
       const sliceOf = (index) => Math.floor(index / inner) % scales.length;
-      const floats = Float32Array.from(data, (value, index) => (value - zeros[sliceOf(index)]) * scales[sliceOf(index)]);
+      const real = (value, slice) => (value - zeros[slice]) * scales[slice];
+      const floats = Float32Array.from(data, (value, index) => real(value, sliceOf(index)));
       Object.assign(this.tensors[id], { type: 'float32', buffer: this.addBuffer(floats) });
     } else {
       const quantization = { scale: scales, zero_point: zeros, quantized_dimension: axis };
@@ -156,7 +168,8 @@ class Writer {
     const filters = quantiseWeights(this.network.constants.get(weights), shape, axis, this.scheme);
     this.storeConstant(weights, this.scheme.type, filters.data, filters);
     const products = filters.scales.map((scale) => Math.fround(scale * scales.get(input).scale));
-    const sums = Int32Array.from(this.network.constants.get(bias), (value, index) => Math.round(value / products[index % products.length]));
+    const sums = Int32Array.from(this.network.constants.get(bias),
+      (value, index) => Math.round(value / products[index % products.length]));
     this.storeConstant(bias, 'int32', sums, { scales: products, zeros: products.map(() => 0), axis: 0, inner: 1 });
   }
 
@@ -190,17 +203,19 @@ class Writer {
   finish() {
     const { model, graph, operators } = this.network;
     const codes = [...new Set(operators.map(({ code }) => code))];
-    model.operator_codes = codes.map((code) => ({ old_builtin_code: code, builtin_code: code, version: VERSIONS.get(code) }));
+    model.operator_codes = codes.map(
+      (code) => ({ old_builtin_code: code, builtin_code: code, version: VERSIONS.get(code) }));
     graph.operators = operators.map(({ code, ...operator }) => ({ ...operator, opcode_index: codes.indexOf(code) }));
-    const used = new Set(operators.flatMap(({ inputs, outputs }) => [...inputs, ...outputs]).map((id) => this.tensors[id]?.buffer));
+    const tensors = operators.flatMap(({ inputs, outputs }) => [...inputs, ...outputs]);
+    const used = new Set(tensors.map((id) => this.tensors[id]?.buffer));
     this.buffers.forEach((buffer, index) => used.has(index) || delete buffer.data);
     return model;
   }
 }
 
-// The model with integers, from { min, max } of its activations by tensor number. In the form 'float_edges' its inputs and
-// outputs stay in floating point, between QUANTIZE and DEQUANTIZE; 'dequantised' is the same weights in floating point,
-// and no rounding anywhere.
+// The model with integers, from { min, max } of its activations by tensor number. In the form 'float_edges' its inputs
+// and outputs stay in floating point, between QUANTIZE and DEQUANTIZE; 'dequantised' is the same weights in floating
+// point, and no rounding anywhere.
 export function quantise(model, ranges, scheme, form = 'integers') {
   const network = new Network(model);
   const foreign = network.operators.find(({ code }) => !VERSIONS.has(code));

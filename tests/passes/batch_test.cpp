@@ -11,13 +11,6 @@ HostTensor ints(const std::vector<int64_t>& values) {
   return HostTensor::i64({static_cast<int64_t>(values.size())}, values);
 }
 
-HostTensor counting(const Shape& shape) {
-  HostTensor tensor(DType::f32, shape);
-  float next = 0;
-  for (float& value : tensor.mutable_as<float>()) value = next++;
-  return tensor;
-}
-
 HostTensor run(const OnnxModel& model, const HostTensor& x) {
   Graph graph = model.graph();
   infer_shapes_and_fold(graph, {{"x", x.shape()}});

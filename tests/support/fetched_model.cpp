@@ -79,9 +79,7 @@ std::vector<FetchedModel> read_table() {
   return models;
 }
 
-fs::path folder_of(const QuantisedModel& model) {
-  return test_data() / "references" / (model.source.name + "_" + model.scheme);
-}
+std::string folder_of(const QuantisedModel& model) { return model.source.name + "_" + model.scheme; }
 
 const std::vector<FetchedModel>& table() {
   static const std::vector<FetchedModel> models = read_table();
@@ -92,37 +90,43 @@ const std::vector<FetchedModel>& table() {
 
 fs::path FetchedModel::model() const { return test_data() / "models" / file; }
 
-HostTensor FetchedModel::input() const {
-  return load_floats(test_data() / "references" / name / "input.npy");
-}
+HostTensor FetchedModel::input() const { return reference_tensor(name, "input.npy"); }
 
 HostTensor FetchedModel::output(const std::string& output_name) const {
-  return load_floats(test_data() / "references" / name / file_name(output_name));
+  return reference_tensor(name, file_name(output_name));
 }
 
 HostTensor FetchedModel::output_rounded_otherwise(const std::string& output_name) const {
-  return load_floats(test_data() / "references" / name / "unoptimised" / file_name(output_name));
+  return reference_tensor(name, "unoptimised/" + file_name(output_name));
 }
 
-fs::path QuantisedModel::model() const { return folder_of(*this) / "model.tflite"; }
+fs::path reference_file(const std::string& name, const std::string& file) {
+  return test_data() / "references" / name / file;
+}
+
+HostTensor reference_tensor(const std::string& name, const std::string& file) {
+  return load_floats(reference_file(name, file));
+}
+
+fs::path QuantisedModel::model() const { return reference_file(folder_of(*this), "model.tflite"); }
 
 std::map<std::string, QuantisedModel::Grid> QuantisedModel::grids() const {
   std::map<std::string, Grid> grids;
-  const json edges = read_json(folder_of(*this) / "edges.json");
+  const json edges = read_json(reference_file(folder_of(*this), "edges.json"));
   for (const char* side : {"inputs", "outputs"})
     for (const auto& [name, grid] : edges.at(side).items())
       grids[name] = {grid.at("scale").get<float>(), grid.at("zero_point").get<int>()};
   return grids;
 }
 
-HostTensor QuantisedModel::input() const { return load_floats(folder_of(*this) / "input.npy"); }
+HostTensor QuantisedModel::input() const { return reference_tensor(folder_of(*this), "input.npy"); }
 
 HostTensor QuantisedModel::output_of_integers(const std::string& output_name) const {
-  return load_floats(folder_of(*this) / "integers" / file_name(output_name));
+  return reference_tensor(folder_of(*this), "integers/" + file_name(output_name));
 }
 
 HostTensor QuantisedModel::output_of_floats(const std::string& output_name) const {
-  return load_floats(folder_of(*this) / "floats" / file_name(output_name));
+  return reference_tensor(folder_of(*this), "floats/" + file_name(output_name));
 }
 
 std::vector<QuantisedModel> quantised_models() {

@@ -71,6 +71,10 @@ inline void PrintTo(const QuantisedModel& model, std::ostream* out) {
 
 std::vector<QuantisedModel> quantised_models();
 
+// A file of references/<name>/, and one that holds floats.
+std::filesystem::path reference_file(const std::string& name, const std::string& file);
+HostTensor reference_tensor(const std::string& name, const std::string& file);
+
 // The cases of the table up to a size class.
 std::vector<FetchedModel> fetched_models(SizeClass largest);
 // BlazeFace front and back, and M-LSD tiny: quick on the host too.

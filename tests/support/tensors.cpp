@@ -16,6 +16,13 @@ HostTensor random_tensor(const Shape& shape, uint32_t seed, float low, float hig
   return tensor;
 }
 
+HostTensor counting(const Shape& shape) {
+  HostTensor tensor(DType::f32, shape);
+  float next = 0;
+  for (float& element : tensor.mutable_as<float>()) element = next++;
+  return tensor;
+}
+
 namespace {
 
 struct Worst {

@@ -14,6 +14,9 @@ namespace vellum::test {
 // Uniform in [low, high].
 HostTensor random_tensor(const Shape& shape, uint32_t seed, float low = -1.0f, float high = 1.0f);
 
+// 0, 1, 2, ...
+HostTensor counting(const Shape& shape);
+
 // Largest |difference| / max(1, |expected|) over the elements of two tensors of one type; infinite where one
 // is NaN.
 double distance(const HostTensor& actual, const HostTensor& expected);
