@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "kernels/divide.hpp"
+#include "exec/device_tensors.hpp"
+#include "plan/place_in_order.hpp"
 #include "vulkan/context.hpp"
 
 namespace vellum {
@@ -43,36 +44,23 @@ DeviceSlot make_slot(const std::shared_ptr<gpu::Context>& context, const TensorD
   return slot;
 }
 
-// Images first, then buffers, with the granularity that must lie between them.
 uint64_t bind_together(const std::shared_ptr<gpu::Context>& context, std::vector<DeviceSlot*> slots,
                        gpu::MemoryKind kind, gpu::MemoryCategory category) {
-  std::stable_partition(slots.begin(), slots.end(),
-                        [](const DeviceSlot* slot) { return slot->image != nullptr; });
-  uint64_t allocated = 0;
-  for (size_t first = 0; first < slots.size();) {
-    uint32_t types = UINT32_MAX;
-    uint64_t size = 0;
-    std::vector<uint64_t> offsets;
-    size_t end = first;
-    for (; end < slots.size(); ++end) {
-      const gpu::MemoryRequirements need = slots[end]->requirements();
-      const bool crosses = end > first && slots[end]->buffer && slots[end - 1]->image;
-      const uint64_t alignment =
-          std::max(need.alignment, crosses ? context->caps().buffer_image_granularity : 1);
-      const uint64_t offset = round_up(size, alignment);
-      const bool fits =
-          offset + need.size <= context->caps().max_allocation_bytes && (types & need.memory_type_bits);
-      if (!fits && end > first) break;
-      types &= need.memory_type_bits;
-      offsets.push_back(offset);
-      size = offset + need.size;
-    }
-    auto arena = std::make_shared<gpu::Arena>(context, size, types, kind, category);
-    for (size_t i = first; i < end; ++i) slots[i]->bind(arena, offsets[i - first]);
-    allocated += size;
-    first = end;
+  const auto buffers = std::stable_partition(slots.begin(), slots.end(),
+                                             [](const DeviceSlot* slot) { return slot->image != nullptr; });
+  std::vector<MemoryNeed> needs;
+  for (const DeviceSlot* slot : slots) {
+    const gpu::MemoryRequirements need = slot->requirements();
+    needs.push_back({need.size, need.alignment, need.memory_type_bits});
   }
-  return allocated;
+  const Placement placement =
+      place_in_order(needs, static_cast<size_t>(buffers - slots.begin()), device_rules(context));
+  std::vector<std::shared_ptr<gpu::Arena>> arenas;
+  for (const PlannedArena& arena : placement.arenas)
+    arenas.push_back(std::make_shared<gpu::Arena>(context, arena.bytes, arena.memory_types, kind, category));
+  for (size_t i = 0; i < slots.size(); ++i)
+    slots[i]->bind(arenas[placement.places[i].arena], placement.places[i].offset);
+  return placement.total_bytes();
 }
 
 }  // namespace vellum

@@ -5,34 +5,12 @@
 #include <set>
 
 #include "exec/host_values.hpp"
+#include "exec/pipeline_keys.hpp"
 #include "vellum/error.hpp"
 #include "vulkan/context.hpp"
 #include "vulkan/transfer.hpp"
 
 namespace vellum {
-namespace {
-
-gpu::BindingType binding_type(const TensorDesc& desc, const Binding& binding) {
-  if (binding.texel_buffer)
-    return desc.element == ElementType::f16 ? gpu::BindingType::texel_buffer_rgba16f
-                                            : gpu::BindingType::texel_buffer_rgba32f;
-  if (desc.storage == Storage::buffer) return gpu::BindingType::storage_buffer;
-  return binding.sampled ? gpu::BindingType::sampled_image : gpu::BindingType::storage_image;
-}
-
-gpu::PipelineKey pipeline_key(const Program& program, const Dispatch& dispatch) {
-  gpu::PipelineKey key;
-  key.shader = dispatch.shader;
-  key.defines = dispatch.defines;
-  key.workgroup_size = dispatch.workgroup_size;
-  key.push_constant_bytes = static_cast<uint32_t>(dispatch.push_constants.size());
-  for (const Binding& binding : dispatch.bindings)
-    key.bindings.push_back(binding_type(program.tensors[binding.tensor].desc, binding));
-  return key;
-}
-
-}  // namespace
-
 Executor::Executor(std::shared_ptr<gpu::Context> context, Program program, const ExecutorOptions& options)
     : context_(std::move(context)), program_(std::move(program)), options_(options) {
   plan_ = plan_memory(program_, {options_.memory, options_.strategy, options_.search_budget},
@@ -59,10 +37,11 @@ Executor::~Executor() {
 }
 
 void Executor::make_pipelines() {
-  std::vector<gpu::PipelineKey> keys;
+  const std::vector<gpu::PipelineKey> keys = pipeline_keys(program_);
+  size_t dispatches = 0;
   for (const Task& task : program_.tasks) {
-    dispatch_of_task_.push_back(keys.size());
-    if (task.dispatch) keys.push_back(pipeline_key(program_, *task.dispatch));
+    dispatch_of_task_.push_back(dispatches);
+    if (task.dispatch) ++dispatches;
   }
   pipelines_ = context_->pipelines().prepare(keys);
 }
