@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "vellum/planner/svg.hpp"
+
 namespace vellum::planner {
 namespace {
 
@@ -28,12 +30,6 @@ struct Map {
   uint64_t total = 0, bound = 0;
   int64_t begin = 0, end = 1;  // tasks
 };
-
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f", value);
-  return text;
-}
 
 std::string readable_bytes(uint64_t bytes) {
   char text[48];
@@ -75,23 +71,6 @@ std::string cut_front(std::string_view name, size_t length) {
   return "\u2026" + std::string(name.substr(begin));
 }
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '&')
-      out += "&amp;";
-    else if (c == '"')
-      out += "&quot;";
-    else
-      out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-  }
-  return out;
-}
-
 void set_time(Map& map, std::span<const TensorUsageRecord> records) {
   if (records.empty()) return;
   map.begin = records[0].first_task;
@@ -106,11 +85,9 @@ class Drawing {
  public:
   Drawing(const Map& map, std::span<const std::string> names, const std::string& title)
       : map_(map), names_(names) {
-    svg_ = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + number(kWidth) + " " +
-           number(kHeight) +
-           "\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" "
-           "fill=\"#fff\"/>\n";
-    svg_ += "<text x=\"" + number(kLeft) + "\" y=\"26\" font-size=\"15\">" + escaped(title) + "</text>\n";
+    svg_ = svg_begin(kWidth, kHeight);
+    svg_ +=
+        "<text x=\"" + svg_number(kLeft) + "\" y=\"26\" font-size=\"15\">" + svg_escaped(title) + "</text>\n";
   }
 
   std::string finish() {
@@ -135,8 +112,9 @@ class Drawing {
     return kHeight - kBottom - (kHeight - kTop - kBottom) * static_cast<double>(address) / total;
   }
   std::string rectangle(int64_t first, int64_t end, uint64_t address, uint64_t bytes) const {
-    return "<rect x=\"" + number(x(first)) + "\" y=\"" + number(y(address + bytes)) + "\" width=\"" +
-           number(x(end) - x(first)) + "\" height=\"" + number(y(address) - y(address + bytes)) + "\"";
+    return "<rect x=\"" + svg_number(x(first)) + "\" y=\"" + svg_number(y(address + bytes)) + "\" width=\"" +
+           svg_number(x(end) - x(first)) + "\" height=\"" + svg_number(y(address) - y(address + bytes)) +
+           "\"";
   }
 
   void draw_shelf(const Shelf& shelf) {
@@ -150,9 +128,9 @@ class Drawing {
     const std::string name =
         block.record < names_.size() ? names_[block.record] : "record " + std::to_string(block.record);
     svg_ += rectangle(block.first, block.last + 1, block.address, block.bytes) + " fill=\"hsl(" +
-            std::to_string(hue) + ",58%,66%)\" stroke=\"#333\" stroke-width=\"0.4\"><title>" + escaped(name) +
-            "\n" + readable_bytes(block.bytes) + ", tasks " + std::to_string(block.first) + " to " +
-            std::to_string(block.last) + "</title></rect>\n";
+            std::to_string(hue) + ",58%,66%)\" stroke=\"#333\" stroke-width=\"0.4\"><title>" +
+            svg_escaped(name) + "\n" + readable_bytes(block.bytes) + ", tasks " +
+            std::to_string(block.first) + " to " + std::to_string(block.last) + "</title></rect>\n";
     const double width = x(block.last + 1) - x(block.first);
     const double height = y(block.address) - y(block.address + block.bytes);
     if (width < 40 || height < 13) return;
@@ -189,7 +167,7 @@ class Drawing {
     line(kLeft, kTop, kLeft, kHeight - kBottom, kAxisStroke);
     line(kLeft, kHeight - kBottom, right_edge(), kHeight - kBottom, kAxisStroke);
     label((kLeft + right_edge()) / 2, kHeight - kBottom + 34, "middle", "task, in execution order");
-    svg_ += "<text transform=\"translate(16 " + number((kTop + kHeight - kBottom) / 2) +
+    svg_ += "<text transform=\"translate(16 " + svg_number((kTop + kHeight - kBottom) / 2) +
             ") rotate(-90)\" text-anchor=\"middle\" fill=\"#333\">" +
             (map_.shelves.empty() ? "address in the arena" : "objects, one above the other") + "</text>\n";
   }
@@ -211,7 +189,7 @@ class Drawing {
   }
 
   static std::string swatch(double at_x, double at_y, const char* fill) {
-    return "<path d=\"M" + number(at_x) + " " + number(at_y) + "h14v-11h-14z\" fill=\"" + fill +
+    return "<path d=\"M" + svg_number(at_x) + " " + svg_number(at_y) + "h14v-11h-14z\" fill=\"" + fill +
            "\" stroke=\"#333\" stroke-width=\"0.6\"/>\n";
   }
 
@@ -220,14 +198,14 @@ class Drawing {
       "stroke=\"#c0392b\" stroke-width=\"1.5\" stroke-dasharray=\"7 4\"";
 
   void line(double x1, double y1, double x2, double y2, const char* stroke) {
-    svg_ += "<path d=\"M" + number(x1) + " " + number(y1) + "L" + number(x2) + " " + number(y2) + "\" " +
-            stroke + "/>\n";
+    svg_ += "<path d=\"M" + svg_number(x1) + " " + svg_number(y1) + "L" + svg_number(x2) + " " +
+            svg_number(y2) + "\" " + stroke + "/>\n";
   }
 
   void label(double at_x, double at_y, std::string_view anchor, const std::string& words,
              const char* style = "") {
-    svg_ += "<text x=\"" + number(at_x) + "\" y=\"" + number(at_y) + "\" text-anchor=\"" +
-            std::string(anchor) + "\" fill=\"#333\" " + style + ">" + escaped(words) + "</text>\n";
+    svg_ += "<text x=\"" + svg_number(at_x) + "\" y=\"" + svg_number(at_y) + "\" text-anchor=\"" +
+            std::string(anchor) + "\" fill=\"#333\" " + style + ">" + svg_escaped(words) + "</text>\n";
   }
 
   const Map& map_;

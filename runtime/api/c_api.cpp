@@ -1,19 +1,8 @@
 // The C interface over the C++ one: every function catches what its body throws.
 #include <algorithm>
 #include <cstring>
-#include <new>
 
-#include "vellum/vellum.h"
-#include "vellum/vellum.hpp"
-
-struct vellum_device {
-  vellum::Device device;
-  vellum::DeviceInfo info;
-};
-
-struct vellum_model {
-  vellum::Model model;
-};
+#include "api/c_api_support.hpp"
 
 struct vellum_session {
   vellum::Session session;
@@ -30,6 +19,8 @@ namespace {
 
 using vellum::Error;
 using vellum::ErrorCode;
+using vellum::c_api::guarded;
+using vellum::c_api::require;
 
 static_assert(static_cast<int>(ErrorCode::invalid_argument) + 1 == VELLUM_INVALID_ARGUMENT);
 static_assert(static_cast<int>(ErrorCode::corrupt_model) + 1 == VELLUM_CORRUPT_MODEL);
@@ -40,37 +31,6 @@ static_assert(static_cast<int>(vellum::LogLevel::error) == VELLUM_LOG_ERROR);
 static_assert(static_cast<int>(vellum::StorageChoice::buffer) == VELLUM_STORAGE_BUFFER);
 static_assert(static_cast<int>(vellum::MemoryMode::naive) == VELLUM_MEMORY_NAIVE);
 static_assert(static_cast<int>(vellum::MemoryMode::offsets) == VELLUM_MEMORY_OFFSETS);
-
-vellum_status fail(vellum_error* error, ErrorCode code, const char* message) noexcept {
-  const auto status = static_cast<vellum_status>(static_cast<int>(code) + 1);
-  if (!error) return status;
-  error->status = status;
-  size_t length = std::min(std::strlen(message), size_t{VELLUM_MESSAGE_BYTES - 1});
-  // Where the message is cut, not inside a UTF-8 sequence: its continuation bytes are 10xxxxxx.
-  if (message[length])
-    while (length > 0 && (static_cast<unsigned char>(message[length]) & 0xc0) == 0x80) --length;
-  std::memcpy(error->message, message, length);
-  error->message[length] = 0;
-  return status;
-}
-
-template <typename Function>
-vellum_status guarded(vellum_error* error, Function&& function) noexcept {
-  try {
-    function();
-    return VELLUM_OK;
-  } catch (const Error& thrown) {
-    return fail(error, thrown.code(), thrown.what());
-  } catch (const std::bad_alloc&) {
-    return fail(error, ErrorCode::out_of_memory, "the host is out of memory");
-  } catch (const std::exception& thrown) {
-    return fail(error, ErrorCode::internal, thrown.what());
-  }
-}
-
-void require(const void* pointer, const char* what) {
-  if (!pointer) throw Error(ErrorCode::invalid_argument, std::string(what) + " is NULL");
-}
 
 // The caller may have been compiled with an older and shorter struct, or a newer and longer one.
 template <typename Options>
@@ -208,6 +168,23 @@ void set_input(vellum_session& session, const vellum::TensorInfo& input, const v
 
 }  // namespace
 
+vellum_status vellum::c_api::fail(vellum_error* error, ErrorCode code, const char* message) noexcept {
+  const auto status = static_cast<vellum_status>(static_cast<int>(code) + 1);
+  if (!error) return status;
+  error->status = status;
+  size_t length = std::min(std::strlen(message), size_t{VELLUM_MESSAGE_BYTES - 1});
+  // Where the message is cut, not inside a UTF-8 sequence: its continuation bytes are 10xxxxxx.
+  if (message[length])
+    while (length > 0 && (static_cast<unsigned char>(message[length]) & 0xc0) == 0x80) --length;
+  std::memcpy(error->message, message, length);
+  error->message[length] = 0;
+  return status;
+}
+
+vellum::SessionOptions vellum::c_api::session_options(const vellum_session_options* given) {
+  return to_cpp(given_or_default(given, session_defaults()));
+}
+
 // Reads again what follows from the shapes, where these are others than before.
 void vellum_session::refresh() {
   std::vector<vellum::Shape> now;
@@ -292,7 +269,7 @@ vellum_status vellum_session_create(const vellum_device* device, const vellum_mo
     require(device, "device");
     require(model, "model");
     require(session, "session");
-    *session = make_session(*device, *model, to_cpp(given_or_default(options, session_defaults())));
+    *session = make_session(*device, *model, vellum::c_api::session_options(options));
   });
 }
 

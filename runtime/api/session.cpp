@@ -114,9 +114,10 @@ std::unique_ptr<Executor> Session::Impl::make_executor(const std::vector<Shape>&
   SessionOptions bound = options;
   for (size_t i = 0; i < shapes.size(); ++i) bound.input_shapes[inputs[i].name] = shapes[i];
   const std::shared_ptr<gpu::Context>& context = device.impl()->context;
-  const ExecutorOptions how{.memory = options.memory,
-                            .strategy = options.strategy,
-                            .search_budget = std::chrono::milliseconds(options.search_ms),
+  const PlanMemoryOptions plan = plan_options(options);
+  const ExecutorOptions how{.memory = plan.mode,
+                            .strategy = plan.strategy,
+                            .search_budget = plan.search_budget,
                             .tasks_per_submit = options.tasks_per_submit,
                             .timestamps = options.profile,
                             .weights = weights};

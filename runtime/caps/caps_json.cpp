@@ -17,7 +17,8 @@ constexpr int kVersion = 3;
 constexpr const char* kVersionKey = "vellum_caps";
 constexpr const char* kTypes[] = {"other", "integrated GPU", "discrete GPU", "virtual GPU", "CPU"};
 constexpr size_t kMostBytes = 1 << 20;
-constexpr uint64_t kMostAlignment = uint64_t{1} << 30;  // what is rounded up to it stays far from overflow
+constexpr uint64_t kMostProcessBytes = uint64_t{1} << 40;  // multiples of it stay far from overflow
+constexpr uint64_t kMostAlignment = uint64_t{1} << 30;     // what is rounded up to it stays far from overflow
 
 // The one list of fields, for writing and reading.
 template <typename Caps, typename Visit>
@@ -68,6 +69,14 @@ void visit_fields(Caps& caps, Visit visit) {
   VELLUM_FIELD(memory.image_alignment);
   VELLUM_FIELD(memory.buffer_alignment);
 #undef VELLUM_FIELD
+}
+
+// All of them are there, or none is.
+template <typename Process, typename Visit>
+void visit_process(Process& process, Visit visit) {
+  visit("process.driver_bytes", process.driver_bytes);
+  visit("process.bytes_per_pipeline", process.bytes_per_pipeline);
+  visit("process.bytes_per_unrolled_step", process.bytes_per_unrolled_step);
 }
 
 [[noreturn]] void refuse(const std::string& source, const std::string& why) {
@@ -130,6 +139,11 @@ void check_ranges(const DeviceCaps& caps, const std::string& source) {
   power_of_two("memory.row_alignment", caps.memory.row_alignment);
   power_of_two("memory.image_alignment", caps.memory.image_alignment);
   power_of_two("memory.buffer_alignment", caps.memory.buffer_alignment);
+  if (caps.process)
+    visit_process(*caps.process, [&](const char* name, uint64_t bytes) {
+      if (bytes > kMostProcessBytes)
+        refuse(source, std::string("'") + name + "' is more than " + std::to_string(kMostProcessBytes));
+    });
   const auto at_least_one = [&](const char* name, uint64_t value) {
     if (value == 0) refuse(source, std::string("'") + name + "' is 0");
   };
@@ -150,7 +164,9 @@ void check_ranges(const DeviceCaps& caps, const std::string& source) {
 std::string to_json(const DeviceCaps& caps) {
   nlohmann::ordered_json document;
   document[kVersionKey] = kVersion;
-  visit_fields(caps, [&](const char* name, const auto& value) { document[name] = written(value); });
+  const auto write = [&](const char* name, const auto& value) { document[name] = written(value); };
+  visit_fields(caps, write);
+  if (caps.process) visit_process(*caps.process, write);
   return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
@@ -166,7 +182,7 @@ DeviceCaps caps_from_json(std::string_view text, const std::string& source) {
                        "; `vellum devices --save-caps FILE` on the device writes it anew");
   DeviceCaps caps;
   std::set<std::string> known{kVersionKey};
-  visit_fields(caps, [&](const char* name, auto& value) {
+  const auto read_field = [&](const char* name, auto& value) {
     known.insert(name);
     const auto found = document.find(name);
     if (found == document.end()) refuse(source, std::string("lacks '") + name + "'");
@@ -175,7 +191,9 @@ DeviceCaps caps_from_json(std::string_view text, const std::string& source) {
     } catch (const std::invalid_argument& why) {
       refuse(source, std::string("'") + name + "' " + why.what());
     }
-  });
+  };
+  visit_fields(caps, read_field);
+  if (document.contains("process.driver_bytes")) visit_process(caps.process.emplace(), read_field);
   for (const auto& [key, value] : document.items())
     if (!known.contains(key)) refuse(source, "has '" + key + "', which no caps file of this version has");
   check_ranges(caps, source);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace vellum {
@@ -18,6 +19,14 @@ struct MemoryTraits {
   uint64_t row_alignment = 64;                 // bytes
   uint64_t image_alignment = 4096;             // bytes, of offset and size
   uint64_t buffer_alignment = 256;             // bytes, of offsets
+};
+
+// What a driver that runs on the CPU takes of the process besides the memory that it is asked for. No driver tells it:
+// the figures are fitted to measurements (tests/bench/process_traits.py).
+struct ProcessTraits {
+  uint64_t driver_bytes = 0;             // once: loader, driver, shader compilers
+  uint64_t bytes_per_pipeline = 0;
+  uint64_t bytes_per_unrolled_step = 0;  // while the largest pipeline is compiled, for each step of its unrolled loops
 };
 
 struct DeviceCaps {
@@ -67,6 +76,7 @@ struct DeviceCaps {
   bool reads_buffers_as_texels =
       false;  // imageLoad through a texel buffer rather than a load from a storage buffer
   MemoryTraits memory;
+  std::optional<ProcessTraits> process;  // nothing: not known
 
   // Of the offset of a tensor that lies inside a buffer, whichever way kernels reach it.
   uint64_t tensor_offset_alignment() const {

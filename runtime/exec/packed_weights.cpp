@@ -40,7 +40,8 @@ platform::Fingerprint fingerprint(const std::string& text) {
   return platform::fingerprint(std::as_bytes(std::span(text)));
 }
 
-// The bytes of the model itself, where packing changes nothing.
+}  // namespace
+
 std::optional<PackedWeight> unchanged(const VirtualTensor& weight) {
   if (weight.origin.packing != kUnchangedPacking || weight.origin.sources.size() != 1 ||
       weight.desc.layout != Layout::linear)
@@ -53,8 +54,6 @@ std::optional<PackedWeight> unchanged(const VirtualTensor& weight) {
   const auto owner = std::make_shared<const HostTensor>(source);
   return PackedWeight{{owner->data(), owner->byte_size()}, owner, nullptr};
 }
-
-}  // namespace
 
 void PackedWeight::rest() const {
   if (mapping) mapping->rest();

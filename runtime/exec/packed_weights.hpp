@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,6 +27,9 @@ struct PackedWeight {
   // They are not needed for now.
   void rest() const;
 };
+
+// The bytes of the model itself, where packing changes nothing.
+std::optional<PackedWeight> unchanged(const VirtualTensor& weight);
 
 struct PackedWeightsOptions {
   // Where packed weights are kept as files, which are mapped; empty: they stay in memory.

@@ -45,8 +45,7 @@ struct StreamedWeights::Pool {
         constants(known),
         packed(given.packed, std::move(known),
                [on = on.get()](LogLevel level, std::string_view message) { on->log(level, message); }),
-        uploader(on, std::min(given.staging_bytes, given.budget / 8), {.pieces = 2, .beside_compute = true}) {
-  }
+        uploader(on, given.piece_bytes(), {.pieces = StreamOptions::kPieces, .beside_compute = true}) {}
 
   uint64_t limit() const { return std::min(options.budget, context->caps().max_allocation_bytes); }
   std::shared_ptr<gpu::Arena> arena_for(uint64_t bytes, uint32_t types);
@@ -102,57 +101,6 @@ void StreamedWeights::Pool::recover() {
 
 namespace {
 
-// Equal weights of a program, once.
-struct Weight {
-  std::unique_ptr<Slot> slot;
-  const VirtualTensor* tensor = nullptr;
-  WeightUse use;
-};
-
-struct Weights {
-  std::vector<Weight> distinct;
-  std::map<TensorId, uint32_t> of_tensor;
-  uint32_t memory_types = UINT32_MAX;
-};
-
-void extend(WeightUse& use, const Lifetime& life) {
-  use.first_task = std::min(use.first_task, life.first);
-  use.last_task = std::max(use.last_task, life.last);
-}
-
-Weights find_weights(const std::shared_ptr<gpu::Context>& context, const Program& program,
-                     const FixedConstants& constants) {
-  Weights weights;
-  const std::vector<TensorId> ids = weight_ids(program);
-  const std::vector<Lifetime> lives = weight_lifetimes(program, ids);
-  std::map<std::string, uint32_t> by_key;
-  bool images = false, buffers = false;
-  for (size_t i = 0; i < ids.size(); ++i) {
-    if (!lives[i].planned()) continue;
-    const VirtualTensor& tensor = program.tensors[ids[i]];
-    const std::string key = weight_key(tensor, constants);
-    const auto [known, added] = by_key.emplace(key, weights.distinct.size());
-    weights.of_tensor[ids[i]] = known->second;
-    if (!added) {
-      extend(weights.distinct[known->second].use, lives[i]);
-      continue;
-    }
-    auto slot = std::make_unique<Slot>();
-    slot->key = key;
-    slot->device = make_slot(context, tensor.desc, gpu::Sharing::all_queues);
-    (slot->device.image ? images : buffers) = true;
-    const gpu::MemoryRequirements need = slot->device.requirements();
-    weights.memory_types &= need.memory_type_bits;
-    const std::string& layer = program.tasks[static_cast<size_t>(lives[i].first)].dispatch->name;
-    const WeightUse use{need.size, need.alignment, lives[i].first, lives[i].last, layer};
-    weights.distinct.push_back({std::move(slot), &tensor, use});
-  }
-  if (images && buffers)
-    for (Weight& weight : weights.distinct)
-      weight.use.alignment = std::max(weight.use.alignment, context->caps().buffer_image_granularity);
-  return weights;
-}
-
 class ProgramStream : public ProgramWeights, public WeightStream {
  public:
   ProgramStream(const Program& program, std::shared_ptr<StreamedWeights::Pool> pool);
@@ -188,15 +136,22 @@ class ProgramStream : public ProgramWeights, public WeightStream {
 
 ProgramStream::ProgramStream(const Program& program, std::shared_ptr<StreamedWeights::Pool> pool)
     : program_(program), pool_(std::move(pool)) {
-  Weights weights = find_weights(pool_->context, program, pool_->constants);
-  if (weights.distinct.empty()) return;
+  std::vector<std::unique_ptr<Slot>> slots;
+  const auto make = [&](TensorId id) -> MemoryNeed {
+    auto& slot = slots.emplace_back(std::make_unique<Slot>());
+    slot->device = make_slot(pool_->context, program.tensors[id].desc, gpu::Sharing::all_queues);
+    const gpu::MemoryRequirements need = slot->device.requirements();
+    return {need.size, need.alignment, need.memory_type_bits};
+  };
+  WeightUses weights =
+      weight_uses(program, pool_->constants, make, pool_->context->caps().buffer_image_granularity);
+  const std::vector<WeightUse>& uses = weights.uses;
+  if (uses.empty()) return;
   slot_of_ = std::move(weights.of_tensor);
-  std::vector<WeightUse> uses;
   std::vector<const VirtualTensor*> tensors;
-  for (const Weight& weight : weights.distinct) {
-    uses.push_back(weight.use);
-    tensors.push_back(weight.tensor);
-    bytes_.in_all += weight.tensor->desc.byte_size();
+  for (const TensorId id : weights.tensors) {
+    tensors.push_back(&program.tensors[id]);
+    bytes_.in_all += tensors.back()->desc.byte_size();
   }
   const std::shared_ptr<gpu::Arena> taken = pool_->arena.lock();
   plan_ = plan_weight_stream(uses, static_cast<int64_t>(program.tasks.size()),
@@ -206,11 +161,12 @@ ProgramStream::ProgramStream(const Program& program, std::shared_ptr<StreamedWei
   std::vector<PackedWeight> packed = pool_->packed.pack(tensors);
   arena_ = pool_->arena_for(plan_.total_bytes, weights.memory_types);
   for (size_t i = 0; i < uses.size(); ++i) {
-    Slot& slot = *weights.distinct[i].slot;
+    Slot& slot = *slots[i];
+    slot.key = weights.keys[i];
     slot.offset = plan_.offset_of[i];
     slot.end = slot.offset + uses[i].bytes;
     slot.host = std::move(packed[i]);
-    slots_.push_back(pool_->place(std::move(weights.distinct[i].slot), arena_));
+    slots_.push_back(pool_->place(std::move(slots[i]), arena_));
   }
   if (pool_->context->has_transfer_queue())
     for (size_t s = 0; s < plan_.segments.size(); ++s) arrived_.emplace_back(pool_->context);

@@ -2,6 +2,7 @@
 // a budget.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -19,8 +20,11 @@ namespace vellum {
 struct StreamOptions {
   uint64_t budget = 0;  // bytes of device memory for weights
   PackedWeightsOptions packed;
-  // Two pieces of so many bytes in host-visible memory, where the host cannot write the weights themselves.
+  // Pieces of at most so many bytes in host-visible memory, where the host cannot write the weights
+  // themselves.
   uint64_t staging_bytes = uint64_t{8} << 20;
+  static constexpr uint32_t kPieces = 2;
+  uint64_t piece_bytes() const { return std::min(staging_bytes, budget / 8); }
 };
 
 // One for each session, for the device memory is shared: only one of the programs that got their weights here

@@ -277,6 +277,38 @@ std::vector<Lifetime> weight_lifetimes(const Program& program, std::span<const T
   return result;
 }
 
+WeightUses weight_uses(const Program& program, const FixedConstants& constants,
+                       const std::function<MemoryNeed(TensorId)>& need, uint64_t granularity) {
+  WeightUses weights;
+  const std::vector<TensorId> ids = weight_ids(program);
+  const std::vector<Lifetime> lives = weight_lifetimes(program, ids);
+  std::map<std::string, uint32_t> by_key;
+  bool images = false, buffers = false;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (!lives[i].planned()) continue;
+    const VirtualTensor& tensor = program.tensors[ids[i]];
+    const auto [known, added] =
+        by_key.emplace(weight_key(tensor, constants), static_cast<uint32_t>(weights.uses.size()));
+    weights.of_tensor[ids[i]] = known->second;
+    if (!added) {
+      WeightUse& use = weights.uses[known->second];
+      use.first_task = std::min(use.first_task, lives[i].first);
+      use.last_task = std::max(use.last_task, lives[i].last);
+      continue;
+    }
+    const MemoryNeed needed = need(ids[i]);
+    (tensor.desc.storage == Storage::buffer ? buffers : images) = true;
+    weights.memory_types &= needed.memory_types;
+    const std::string& layer = program.tasks[static_cast<size_t>(lives[i].first)].dispatch->name;
+    weights.tensors.push_back(ids[i]);
+    weights.keys.push_back(known->first);
+    weights.uses.push_back({needed.bytes, needed.alignment, lives[i].first, lives[i].last, layer});
+  }
+  if (images && buffers)
+    for (WeightUse& use : weights.uses) use.alignment = std::max(use.alignment, granularity);
+  return weights;
+}
+
 uint64_t sufficient_weights_budget(std::span<const WeightUse> uses) {
   return StreamPlanner(uses, std::numeric_limits<uint64_t>::max()).least().total_bytes;
 }

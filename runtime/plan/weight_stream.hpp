@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "kernels/program.hpp"
+#include "kernels/weights.hpp"
 #include "plan/memory_plan.hpp"
 
 namespace vellum {
@@ -21,6 +24,20 @@ struct WeightUse {
 
 // First and last task that read each of these weights (roots); first > last where none does.
 std::vector<Lifetime> weight_lifetimes(const Program& program, std::span<const TensorId> weights);
+
+// The weights that the tasks of a program read, equal ones once.
+struct WeightUses {
+  std::vector<TensorId> tensors;  // the first of those that are equal
+  std::vector<std::string> keys;  // weight_key() of each
+  std::vector<WeightUse> uses;
+  std::map<TensorId, uint32_t> of_tensor;  // index into these
+  uint32_t memory_types = UINT32_MAX;      // that suit all
+};
+
+// `need`: of a weight's image or buffer, asked once for each of `tensors` in their order. `granularity`: what
+// must lie between an image and a buffer.
+WeightUses weight_uses(const Program& program, const FixedConstants& constants,
+                       const std::function<MemoryNeed(TensorId)>& need, uint64_t granularity);
 
 // Tasks between the loads. What a segment loads is there before its first task; it may be copied as soon as
 // segment `free_after` has run.

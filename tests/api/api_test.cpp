@@ -5,7 +5,7 @@
 #include <cstring>
 #include <thread>
 
-#include "device_options.hpp"
+#include "public_interface.hpp"
 #include "small_model.hpp"
 #include "support/errors.hpp"
 #include "support/temp_folder.hpp"
@@ -15,11 +15,6 @@
 
 namespace vellum::test {
 namespace {
-
-Model load(const OnnxModel& model) {
-  const std::string bytes = model.bytes();
-  return Model::load(as_bytes(bytes));
-}
 
 class Api : public testing::Test {
  protected:

@@ -39,6 +39,7 @@ int run_in_c(const void* model_bytes, size_t model_size, const float* input, siz
   vellum_session_options options;
   vellum_tensor_info info;
   vellum_memory_report memory;
+  vellum_memory_estimate estimate, phone;
   vellum_layer_time layer;
 
   vellum_device_options_init(&device_options);
@@ -54,6 +55,8 @@ int run_in_c(const void* model_bytes, size_t model_size, const float* input, siz
   EXPECT(options.weights_budget == 0);
   options.weights_budget = 64 << 10;
   EXPECT(vellum_session_create(device, model, &options, &session, &error) == VELLUM_OK);
+  EXPECT(vellum_estimate_memory(model, &options, device, NULL, &estimate, &error) == VELLUM_OK);
+  EXPECT(vellum_estimate_memory(model, NULL, NULL, NULL, &phone, &error) == VELLUM_OK && phone.weights > 0);
   vellum_device_destroy(device); /* the session keeps it */
   vellum_model_destroy(model);
   device = NULL;
@@ -82,6 +85,9 @@ int run_in_c(const void* model_bytes, size_t model_size, const float* input, siz
   }
   EXPECT(object_bytes == memory.planned_bytes);
   EXPECT(memory.weights_bytes > 0 && memory.weights_bytes <= options.weights_budget);
+  EXPECT(estimate.allocated_peak >= memory.weights_bytes + memory.allocated_bytes + memory.in_out_bytes);
+  EXPECT(estimate.total == estimate.weights + estimate.in_out + estimate.intermediates + estimate.workspace +
+                               estimate.staging + estimate.resident);
   EXPECT(vellum_session_layer_count(session) > 0);
   EXPECT(vellum_session_layer(session, 0, &layer, &error) == VELLUM_OK && layer.op[0] != 0);
   EXPECT(logged == 0);
@@ -112,6 +118,7 @@ int misuse_in_c(const void* model_bytes, size_t model_size, char what[512]) {
   vellum_session_options options;
   vellum_tensor_info info;
   vellum_object_report object;
+  vellum_memory_estimate estimate;
 
   EXPECT(vellum_version() == VELLUM_VERSION);
   EXPECT(strcmp(vellum_status_text(VELLUM_CORRUPT_MODEL), "corrupt model") == 0);
@@ -141,6 +148,9 @@ int misuse_in_c(const void* model_bytes, size_t model_size, char what[512]) {
   FAILS(vellum_session_create(NULL, model, NULL, &session, &error), VELLUM_INVALID_ARGUMENT, "device");
   EXPECT(session == NULL);
   EXPECT(vellum_session_create(device, model, NULL, &session, &error) == VELLUM_OK);
+
+  FAILS(vellum_estimate_memory(model, NULL, NULL, "no caps", &estimate, &error), VELLUM_INVALID_ARGUMENT, "caps");
+  FAILS(vellum_estimate_memory(model, NULL, device, NULL, NULL, &error), VELLUM_INVALID_ARGUMENT, "estimate");
 
   FAILS(vellum_session_run(session, &error), VELLUM_INVALID_ARGUMENT, "'x'");
   FAILS(vellum_session_set_input(session, "z", values, sizeof values, &error), VELLUM_NOT_FOUND, "'x'");

@@ -19,6 +19,7 @@ TEST(CapsJson, WhatIsWrittenIsReadBack) {
   caps.unified_memory = true;
   caps.prefers_images = false;
   caps.memory = {2, 8, 32, 65536, 512};
+  caps.process = {100'000'000, 700'000, 500'000};
   const std::string text = to_json(caps);
   const DeviceCaps read = caps_from_json(text, "caps.json");
   EXPECT_EQ(to_json(read), text);
@@ -32,6 +33,9 @@ TEST(CapsJson, WhatIsWrittenIsReadBack) {
   EXPECT_FALSE(read.prefers_images);
   EXPECT_EQ(read.memory.block_height, 8u);
   EXPECT_EQ(read.memory.image_alignment, 65536u);
+  ASSERT_TRUE(read.process);
+  EXPECT_EQ(read.process->bytes_per_pipeline, 700'000u);
+  EXPECT_FALSE(caps_from_json(to_json(DeviceCaps{}), "caps.json").process) << "not known";
 }
 
 TEST(CapsJson, DamagedFilesAreRefused) {
@@ -47,6 +51,13 @@ TEST(CapsJson, DamagedFilesAreRefused) {
   caps = {};
   caps.max_allocation_bytes = 0;
   EXPECT_THROW(caps_from_json(to_json(caps), "zero.json"), Error);
+  caps = {};
+  caps.process = {1, uint64_t{1} << 60, 1};
+  EXPECT_THROW(caps_from_json(to_json(caps), "heavy.json"), Error);
+  caps.process = {1, 2, 3};
+  std::string partial = to_json(caps);
+  partial.replace(partial.find("process.bytes_per_pipeline"), 7, "prozess");
+  EXPECT_THROW(caps_from_json(partial, "partial.json"), Error);
 }
 
 // Version 1 did not say what images take in memory, version 2 nothing of texel buffers.

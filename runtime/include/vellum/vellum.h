@@ -215,6 +215,31 @@ VELLUM_API vellum_status vellum_session_run(vellum_session* session, vellum_erro
 VELLUM_API vellum_status vellum_session_get_output(const vellum_session* session, const char* name, void* values,
                                                    size_t byte_count, vellum_error* error);
 
+/* ---- What a session would take ------------------------------------------------------------------------------------ */
+
+/* Bytes, see vellum/estimate.hpp. */
+typedef struct vellum_memory_estimate {
+  uint64_t weights;
+  uint64_t in_out;
+  uint64_t intermediates;
+  uint64_t workspace;
+  uint64_t staging;
+  uint64_t resident;
+  uint64_t total;                 /* of the six */
+  int driver_known;               /* 0: `resident` is without what a CPU driver itself takes, which the caps do not say */
+  uint64_t allocated_peak;        /* most that is allocated from Vulkan at any time, padding included */
+  uint64_t shape_inference_total; /* what the shapes alone say */
+} vellum_memory_estimate;
+
+/*
+ * For a session with these options, before there is one. Sizes on the device are its own answers where `device` is
+ * given; else they follow from `caps`, the text of a caps file (`vellum devices --save-caps`), and where both are NULL
+ * from the Android Baseline 2022 profile.
+ */
+VELLUM_API vellum_status vellum_estimate_memory(const vellum_model* model, const vellum_session_options* options,
+                                                const vellum_device* device, const char* caps,
+                                                vellum_memory_estimate* estimate, vellum_error* error);
+
 /* ---- What a session takes ----------------------------------------------------------------------------------------- */
 
 /* Bytes. */

@@ -1,0 +1,44 @@
+// What the files of the C interface share: handles, and how exceptions become a status.
+#pragma once
+
+#include <new>
+#include <string>
+
+#include "vellum/vellum.h"
+#include "vellum/vellum.hpp"
+
+struct vellum_device {
+  vellum::Device device;
+  vellum::DeviceInfo info;
+};
+
+struct vellum_model {
+  vellum::Model model;
+};
+
+namespace vellum::c_api {
+
+vellum_status fail(vellum_error* error, ErrorCode code, const char* message) noexcept;
+
+template <typename Function>
+vellum_status guarded(vellum_error* error, Function&& function) noexcept {
+  try {
+    function();
+    return VELLUM_OK;
+  } catch (const Error& thrown) {
+    return fail(error, thrown.code(), thrown.what());
+  } catch (const std::bad_alloc&) {
+    return fail(error, ErrorCode::out_of_memory, "the host is out of memory");
+  } catch (const std::exception& thrown) {
+    return fail(error, ErrorCode::internal, thrown.what());
+  }
+}
+
+inline void require(const void* pointer, const char* what) {
+  if (!pointer) throw Error(ErrorCode::invalid_argument, std::string(what) + " is NULL");
+}
+
+// NULL: the defaults.
+SessionOptions session_options(const vellum_session_options* given);
+
+}  // namespace vellum::c_api

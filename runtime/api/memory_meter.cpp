@@ -1,0 +1,91 @@
+#include "api/guard.hpp"
+#include "api/impl.hpp"
+#include "platform/process_memory.hpp"
+#include "vellum/estimate.hpp"
+#include "vulkan/heap_usage.hpp"
+
+namespace vellum {
+namespace {
+
+using gpu::MemoryCategory;
+
+VulkanMemory vulkan_memory(const gpu::Context& context) {
+  const gpu::MemoryStatistics statistics = context.memory_statistics();
+  const auto peak = [&](MemoryCategory category) { return statistics.of(category).peak_bytes; };
+  return {.weights = peak(MemoryCategory::weights),
+          .in_out = peak(MemoryCategory::in_out),
+          .intermediates = peak(MemoryCategory::intermediates) + peak(MemoryCategory::workspace),
+          .staging = peak(MemoryCategory::staging) + peak(MemoryCategory::other),
+          .peak = statistics.total.peak_bytes};
+}
+
+void run_with_zeros(Session& session) {
+  for (const TensorInfo& input : session.inputs()) {
+    if (!is_known(input.shape))
+      throw Error(ErrorCode::invalid_argument, "the model leaves the shape of input '" + input.name +
+                                                   "' open (" + to_string(input.shape) + "); give one");
+    session.set_input(input.name, Tensor(input.dtype, input.shape));
+  }
+  session.run();
+  session.run();
+  for (const TensorInfo& output : session.outputs()) session.output(output.name);
+}
+
+uint64_t more_than(uint64_t value, uint64_t base) { return value > base ? value - base : 0; }
+
+// Of what is allocated, what the tensors take: padding follows from the program alone.
+MemoryUse use_of(const VulkanMemory& vulkan, const MemoryEstimate& estimate) {
+  const auto tight = [](uint64_t allocated, uint64_t estimated, uint64_t estimated_tight) {
+    return more_than(allocated, more_than(estimated, estimated_tight));
+  };
+  MemoryUse use;
+  use.weights = tight(vulkan.weights, estimate.vulkan.weights, estimate.use.weights);
+  use.in_out = tight(vulkan.in_out, estimate.vulkan.in_out, estimate.use.in_out);
+  use.workspace = estimate.use.workspace;
+  use.intermediates = more_than(tight(vulkan.intermediates, estimate.vulkan.intermediates,
+                                      estimate.use.intermediates + estimate.use.workspace),
+                                use.workspace);
+  use.staging = more_than(vulkan.peak, vulkan.weights + vulkan.in_out + vulkan.intermediates);
+  return use;
+}
+
+}  // namespace
+
+MemoryMeter::MemoryMeter() {
+  if (const auto memory = platform::process_memory()) resident_before_ = memory->resident;
+}
+
+MemoryMeasurement MemoryMeter::measure(const std::filesystem::path& file, const SessionOptions& options,
+                                       const DeviceOptions& device_options) const {
+  return guard([&] {
+    MemoryMeasurement measured;
+    platform::restart_peak();  // where it cannot, the peak of all measurements so far counts
+    const Device device = Device::open(device_options);
+    const gpu::Context& context = *device.impl()->context;
+    const std::optional<uint64_t> driver_before = gpu::heap_usage(context);
+    const Model model = Model::load(file);
+    {
+      Session session(device, model, options);
+      run_with_zeros(session);
+      if (driver_before) measured.driver_bytes = more_than(*gpu::heap_usage(context), *driver_before);
+    }
+    measured.vulkan = vulkan_memory(context);
+    if (const auto memory = platform::process_memory(); memory && resident_before_)
+      measured.process_bytes = more_than(memory->peak, resident_before_);
+    measured.estimate = estimate_memory(model, options, device);
+    measured.use = use_of(measured.vulkan, measured.estimate);
+    const uint64_t apart = measured.use.total();
+    const ResidentMemory& resident = measured.estimate.resident;
+    measured.use.resident = resident.padding + resident.host;
+    measured.driver_included = true;
+    if (context.caps().type == DeviceType::cpu && measured.process_bytes)
+      measured.use.resident = more_than(*measured.process_bytes, apart);
+    else if (measured.driver_bytes)
+      measured.use.resident = more_than(*measured.driver_bytes, apart - measured.use.staging) + resident.host;
+    else
+      measured.driver_included = false;
+    return measured;
+  });
+}
+
+}  // namespace vellum

@@ -1,0 +1,110 @@
+#include "estimate/estimate.hpp"
+
+#include <algorithm>
+
+#include "caps/staging.hpp"
+#include "estimate/host_memory.hpp"
+#include "estimate/weight_room.hpp"
+
+namespace vellum {
+namespace {
+
+std::vector<TensorId> roots(const Program& program, TensorRole role) {
+  std::vector<TensorId> ids;
+  for (TensorId id = 0; id < program.tensors.size(); ++id)
+    if (program.tensors[id].role == role && program.root(id) == id) ids.push_back(id);
+  return ids;
+}
+
+bool is_workspace(const SharedObject& object, const Program& program) {
+  return std::all_of(object.tensors.begin(), object.tensors.end(),
+                     [&](TensorId id) { return program.tensors[id].role == TensorRole::workspace; });
+}
+
+// What no intermediate tensor would need: whole objects, or the end of an arena.
+uint64_t workspace_bytes(const MemoryPlan& plan, const Program& program) {
+  uint64_t bytes = 0;
+  if (plan.mode != MemoryMode::offsets) {
+    for (const SharedObject& object : plan.objects)
+      if (is_workspace(object, program)) bytes += object.bytes;
+    return bytes;
+  }
+  std::vector<uint64_t> ends(plan.arenas.size(), 0);
+  for (const SharedObject& object : plan.objects)
+    if (!is_workspace(object, program))
+      ends[object.place.arena] = std::max(ends[object.place.arena], object.place.offset + object.need.bytes);
+  for (size_t i = 0; i < ends.size(); ++i) bytes += plan.arenas[i].bytes - ends[i];
+  return bytes;
+}
+
+// In an arena of offsets, padding and tensors lie over one another: all of it counts as tensors.
+Room planned_room(const MemoryPlan& plan) {
+  Room room{plan.planned_bytes, plan.planned_bytes};
+  if (plan.mode == MemoryMode::offsets) return room;
+  room.tight = 0;
+  for (const SharedObject& object : plan.objects) room.tight += object.bytes;
+  return room;
+}
+
+// Inputs of host calls are read one after the other, each through a buffer of the size that holds it.
+uint64_t host_call_staging(const HostCall& call, const EstimateInputs& in, const MemoryPlan& plan) {
+  uint64_t most = 0, written = 0;
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    const TensorId id = call.inputs[i];
+    if (id == kNoTensor || call.constants[i]) continue;
+    const uint32_t object = plan.object_of[id];
+    const uint64_t bytes = object == kNoObject ? in.program.tensors[in.program.root(id)].desc.byte_size()
+                                               : plan.objects[object].bytes;
+    most = std::max(most, buffer_bytes(bytes, in.rules));
+  }
+  for (const TensorId id : call.outputs) written += staged_bytes(in.program.tensors[id].desc.byte_size());
+  if (!in.caps.unified_memory) most = std::max(most, buffer_bytes(staging_capacity(written), in.rules));
+  return most;
+}
+
+// In a run: the most that a call takes.
+uint64_t host_call_staging(const EstimateInputs& in, const MemoryPlan& plan) {
+  uint64_t most = 0;
+  for (const Task& task : in.program.tasks)
+    if (task.host) most = std::max(most, host_call_staging(*task.host, in, plan));
+  return most;
+}
+
+}  // namespace
+
+uint64_t buffer_bytes(uint64_t bytes, const MemoryRules& rules) {
+  return bytes ? rules.need({Storage::buffer, ElementType::f32, {}, bytes}).bytes : 0;
+}
+
+MemoryEstimate estimate_program(const EstimateInputs& in) {
+  const Program& program = in.program;
+  const MemoryPlan plan = plan_memory(program, in.plan, in.rules);
+  FixedConstants constants;
+  for (const Value& value : in.graph.values)
+    if (value.constant) constants.insert(value.constant->data());
+  const WeightRoom weights = weight_room(in, constants);
+  const Room inputs = lasting_room(in, roots(program, TensorRole::input));
+  const Room outputs = lasting_room(in, roots(program, TensorRole::output));
+  const Room planned = planned_room(plan);
+  const uint64_t run_staging = weights.run_staging + host_call_staging(in, plan);
+
+  MemoryEstimate estimate;
+  estimate.use.weights = weights.tight;
+  estimate.use.in_out = inputs.tight + outputs.tight;
+  estimate.use.workspace = workspace_bytes(plan, program);
+  estimate.use.intermediates = planned.tight - estimate.use.workspace;
+  estimate.vulkan.weights = weights.allocated;
+  estimate.vulkan.in_out = inputs.allocated + outputs.allocated;
+  estimate.vulkan.intermediates = planned.allocated;
+  estimate.vulkan.staging = std::max(weights.upload_staging, run_staging);
+  const uint64_t lasting = weights.allocated + estimate.vulkan.in_out + planned.allocated;
+  estimate.vulkan.peak = std::max(weights.allocated + weights.upload_staging, lasting + run_staging);
+  estimate.use.staging = estimate.vulkan.peak - lasting;
+  estimate.warnings = program.warnings;
+  estimate.resident.padding = lasting - weights.tight - inputs.tight - outputs.tight - planned.tight;
+  estimate.resident.host = weights.host;
+  add_host_memory(in, estimate);
+  return estimate;
+}
+
+}  // namespace vellum

@@ -1,0 +1,29 @@
+// Program -> bytes by category. Needs no device.
+#pragma once
+
+#include "caps/device_caps.hpp"
+#include "kernels/weights.hpp"
+#include "plan/memory_plan.hpp"
+#include "vellum/estimate.hpp"
+
+namespace vellum {
+
+struct EstimateInputs {
+  const Program& program;
+  const Graph& graph;  // as imported
+  const PlanMemoryOptions& plan;
+  const DeviceCaps& caps;
+  MemoryRules rules;
+  uint64_t weights_budget = 0;  // 0: all weights on the device
+};
+
+// What a buffer of so many bytes takes of the device's memory; 0 for none.
+uint64_t buffer_bytes(uint64_t bytes, const MemoryRules& rules);
+
+// Of a session alone on its device. shape_inference_bytes is left at 0.
+MemoryEstimate estimate_program(const EstimateInputs& inputs);
+
+// The bytes of every tensor of the graph, constants included; floats in the precision given.
+uint64_t shape_inference_bytes(const Graph& graph, const InputShapes& shapes, Precision precision);
+
+}  // namespace vellum

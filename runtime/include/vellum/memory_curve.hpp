@@ -1,0 +1,26 @@
+// Memory over a dimension of the inputs as a picture: plain values in, an SVG document out.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "vellum/export.h"
+
+namespace vellum {
+
+struct MemoryLine {
+  std::string name;
+  std::vector<std::pair<int64_t, uint64_t>> points;  // dimension, such as the batch, and bytes
+};
+
+struct MemoryCurve {
+  std::string title, axis;
+  std::vector<MemoryLine> lines;  // at most five can be told apart
+};
+
+// Self-contained, 640 units wide. Throws Error(invalid_argument) where there is no point.
+VELLUM_API std::string memory_curve_svg(const MemoryCurve& curve);
+
+}  // namespace vellum
