@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "common/files.hpp"
+#include "device_options.hpp"
 #include "output.hpp"
 
 namespace vellum::cli {
@@ -111,7 +112,7 @@ SessionOptions session_options(const Options& options) {
   return session;
 }
 
-OpenedDevice::OpenedDevice(const Options& options) : validation_(options.validation) {
+DeviceOptions device_options(const Options& options) {
   DeviceOptions device;
   device.device = options.device;
   device.cache_folder = options.cache;
@@ -123,8 +124,11 @@ OpenedDevice::OpenedDevice(const Options& options) : validation_(options.validat
     std::cerr << "vellum: " + std::string(level == LogLevel::error ? "error: " : "warning: ") +
                      one_line(message) + "\n";
   };
-  device_ = Device::open(device);
+  return device;
 }
+
+OpenedDevice::OpenedDevice(const Options& options)
+    : validation_(options.validation), device_(Device::open(device_options(options))) {}
 
 void OpenedDevice::check_validation() const {
   if (!validation_ || device_->validation_messages() == 0) return;

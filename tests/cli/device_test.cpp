@@ -265,5 +265,30 @@ TEST_F(OnDevice, CapsFilesStandForTheDevice) {
   refused(json::array(), {"--save-caps"});
 }
 
+TEST_F(OnDevice, EstimateIsWhatIsMeasured) {
+  const std::string model = save(small_model());
+  const json document = run_json(with({"estimate", model, "--batch", "1,3", "--measure", "--budget", "1KB"}));
+  ASSERT_EQ(document["points"].size(), 2u);
+  for (const json& point : document["points"]) {
+    EXPECT_EQ(point["vulkan"]["estimate"], point["vulkan"]["measured"]);
+    for (const char* side : {"estimate", "measured"}) {
+      uint64_t sum = 0;
+      for (const char* key : {"weights", "in_out", "intermediates", "workspace", "staging", "resident"})
+        sum += point[side][key].get<uint64_t>();
+      EXPECT_EQ(point[side]["total"], sum);
+    }
+    EXPECT_EQ(point["error_percent"]["weights"], 0);
+    EXPECT_FALSE(point["budget"]["fits"]);
+  }
+  EXPECT_EQ(document["points"][1]["batch"], 3);
+  const Finished table = run_tool({"estimate", model, "--svg", path("curve.svg"), "--sweep", "x:0=1,2,4"});
+  EXPECT_EQ(table.status, 0) << table.err;
+  for (const char* part : {"Android Baseline 2022", "shape inference", "x:0"})
+    EXPECT_NE(table.out.find(part), std::string::npos) << part;
+  EXPECT_TRUE(std::filesystem::exists(folder / "curve.svg"));
+  EXPECT_TRUE(fails({"estimate", model, "--sweep", "x=1"}, 1, {"x=1"}));
+  EXPECT_TRUE(fails({"estimate", model, "--sweep", "x:7=1"}, 1, {"axis 7"}));
+}
+
 }  // namespace
 }  // namespace vellum::test

@@ -1,0 +1,153 @@
+// vellum estimate: how much memory a model takes, before it is loaded onto a device.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "common/files.hpp"
+#include "device_options.hpp"
+#include "estimate_budget.hpp"
+#include "estimate_output.hpp"
+#include "estimate_points.hpp"
+#include "options.hpp"
+#include "output.hpp"
+#include "vellum/memory_curve.hpp"
+
+namespace vellum::cli {
+namespace {
+
+struct Arguments {
+  Options options;
+  std::string model, caps, svg;
+  std::vector<int64_t> batches;
+  std::vector<std::string> sweeps;
+  bool measure = false;
+  uint64_t budget = 0;
+};
+
+// What was measured comes first: what the process grows by counts from its beginning.
+void measure(const Arguments& arguments, const MemoryMeter& meter, std::vector<Point>& points) {
+  SessionOptions options = session_options(arguments.options);
+  DeviceOptions device = device_options(arguments.options);
+  device.cache_folder.clear();  // shaders are compiled, as at the very first start
+  Progress progress("estimate");
+  for (size_t i = 0; i < points.size(); ++i) {
+    options.input_shapes = points[i].shapes;
+    points[i].measured = meter.measure(arguments.model, options, device);
+    progress.show(i + 1, points.size());
+  }
+}
+
+// What changes from point to point.
+std::string axis_of(const Arguments& arguments) {
+  const std::string axis = arguments.sweeps.empty() ? "batch" : arguments.sweeps.front();
+  return axis.substr(0, axis.rfind('='));
+}
+
+void write_svg(const Arguments& arguments, const std::vector<Point>& points, const std::string& device) {
+  MemoryCurve curve;
+  curve.title = std::filesystem::path(arguments.model).filename().string() + " on " + device;
+  curve.axis = axis_of(arguments);
+  const auto line = [&](const char* name, auto bytes_of) {
+    MemoryLine& added = curve.lines.emplace_back();
+    added.name = name;
+    for (const Point& point : points) added.points.emplace_back(point.x, bytes_of(point));
+  };
+  line("total", [](const Point& point) { return point.estimate.use.total(); });
+  if (arguments.measure) line("measured", [](const Point& point) { return point.measured->use.total(); });
+  line("allocated from Vulkan", [](const Point& point) { return point.estimate.vulkan.peak; });
+  line("intermediates", [](const Point& point) { return point.estimate.use.intermediates; });
+  line("shape inference", [](const Point& point) { return point.estimate.shape_inference_bytes; });
+  const std::string svg = memory_curve_svg(curve);
+  samples::write_file(arguments.svg, {reinterpret_cast<const uint8_t*>(svg.data()), svg.size()});
+}
+
+std::string text(const Arguments& arguments, const std::vector<Point>& points, const std::string& device) {
+  const std::string axis = axis_of(arguments);
+  std::string result = device + "\n";
+  const bool each = points.size() == 1 || arguments.measure;
+  for (const Point& point : points) {
+    if (!each) break;
+    if (points.size() > 1) result += "\n" + axis + " " + std::to_string(point.x) + "\n";
+    result += "\n" + category_table(point);
+  }
+  if (points.size() > 1) result += "\n" + curve_table(points, axis);
+  return result;
+}
+
+void estimate(const Arguments& arguments) {
+  if (!arguments.caps.empty() && !arguments.options.device.empty() && !arguments.measure)
+    throw Error(ErrorCode::invalid_argument,
+                "--caps stands for a device: leave out --device, or --measure on it");
+  const MemoryMeter meter;
+  const SessionOptions options = session_options(arguments.options);
+  std::vector<TensorInfo> inputs = Model::load(arguments.model).inputs();
+  std::vector<Point> points = make_points(inputs, options.input_shapes, arguments.batches, arguments.sweeps);
+  if (arguments.measure) measure(arguments, meter, points);
+
+  const Estimator estimator(arguments.options, arguments.caps, Model::load(arguments.model),
+                            arguments.measure);
+  for (Point& point : points) point.estimate = estimator.estimate(options, point.shapes);
+  if (!arguments.svg.empty()) write_svg(arguments, points, estimator.device());
+  std::vector<BudgetAnswer> answers;
+  if (arguments.budget)
+    for (const Point& point : points)
+      answers.push_back(fit(estimator, inputs, options, point, arguments.budget));
+
+  if (arguments.options.json) {
+    nlohmann::json list = nlohmann::json::array();
+    for (size_t i = 0; i < points.size(); ++i) {
+      list.push_back(to_json(points[i]));
+      if (!answers.empty()) list.back()["budget"] = to_json(answers[i], arguments.budget);
+    }
+    return print_json(nlohmann::json{{"device", estimator.device()}, {"points", list}});
+  }
+  std::string all = text(arguments, points, estimator.device());
+  for (size_t i = 0; i < answers.size(); ++i)
+    all += "\n" + to_text(answers[i], arguments.budget, points.size() > 1 ? points[i].x : 0);
+  print(all);
+}
+
+}  // namespace
+
+Command add_estimate(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command =
+      app.add_subcommand("estimate", "Memory of a model by category, before it is loaded onto a device");
+  command->add_option("MODEL", arguments->model, "ONNX or TFLite file")->required();
+  command->add_option(
+      "--caps", arguments->caps,
+      "android_baseline_2022, or a file of `vellum devices --save-caps`: estimate for that device; default: "
+      "the one of --device or --measure, or Android Baseline 2022");
+  CLI::Option* batch = command
+                           ->add_option("--batch", arguments->batches,
+                                        "1,2,4,8: a point for each, the first dimension of every input")
+                           ->delimiter(',')
+                           ->allow_extra_args(false)
+                           ->check(CLI::PositiveNumber);
+  command
+      ->add_option(
+          "--sweep", arguments->sweeps,
+          "INPUT:AXIS=16,32,64: a point for each length of that dimension; repeatable for inputs that "
+          "change together")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->excludes(batch);
+  command->add_flag("--measure", arguments->measure,
+                    "run the model on the device too, shaders compiled anew, and compare");
+  command
+      ->add_option("--budget", arguments->budget,
+                   "bytes, or 256MB and the like: whether the total fits, and what would make it fit")
+      ->transform(CLI::AsSizeValue(false));
+  command->add_option("--svg", arguments->svg, "draw the points as a curve to this file");
+  add_options(*command, arguments->options, "of sharing memory, see docs/planner.md");
+  command->footer(
+      "Examples:\n  vellum estimate model.onnx --caps phone.json --batch 1,2,4,8\n"
+      "  vellum estimate model.onnx --measure\n"
+      "  vellum estimate model.onnx --budget 64MB");
+  return {command, [arguments] { estimate(*arguments); }};
+}
+
+}  // namespace vellum::cli

@@ -1,0 +1,47 @@
+// Whether a model fits into so many bytes, and what would make it fit.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "estimate_points.hpp"
+#include "options.hpp"
+
+namespace vellum::cli {
+
+// Where estimates come from: a caps file, a device's own answers, or the Android Baseline 2022 profile.
+class Estimator {
+ public:
+  // `on_device`: the device that the options name or default to, where there is no caps file.
+  Estimator(const Options& options, const std::string& caps_file, Model model, bool on_device);
+  MemoryEstimate estimate(SessionOptions options, const InputShapes& shapes) const;
+  const std::string& device() const { return name_; }
+
+ private:
+  Model model_;
+  std::optional<OpenedDevice> device_;
+  std::optional<Caps> caps_;
+  std::string name_;
+};
+
+struct BudgetAnswer {
+  uint64_t total = 0;
+  bool driver_known = false;  // the total has what the driver itself takes
+  struct Remedy {
+    std::string options;  // as for the tool
+    uint64_t total = 0;
+  };
+  std::vector<Remedy> remedies;  // that fit; empty where the model fits as it is, or nothing helps
+  Remedy smallest;               // of all that were tried
+};
+
+BudgetAnswer fit(const Estimator& estimator, const std::vector<TensorInfo>& inputs,
+                 const SessionOptions& options, const Point& point, uint64_t budget);
+
+// `x`: which point it is; 0: there is one only.
+std::string to_text(const BudgetAnswer& answer, uint64_t budget, int64_t x);
+nlohmann::json to_json(const BudgetAnswer& answer, uint64_t budget);
+
+}  // namespace vellum::cli

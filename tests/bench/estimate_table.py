@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+"""Measures on lavapipe how well memory is predicted and writes the tables between the markers of docs/estimate.md anew:
+
+    tests/bench/estimate_table.py BUILD_FOLDER [--measurements FOLDER] [--fit]
+
+Each model and batch is a process of its own, with Mesa's shader cache off, so that every shader is compiled: what a first
+start takes. Wants what `setup.sh tests` fetches and the networks that `tests/backbones.sh --size 96 --opset 13 --runs 0`
+exports. FOLDER keeps what was measured; what it has already is not measured again.
+
+What the driver itself takes of the process (`process.*` of caps/lavapipe.json) is a straight line whose coefficients are
+fitted to half of the models, every second of the list; --fit writes them into the caps file. The other half is held out.
+"""
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+CAPS = ROOT / "caps/lavapipe.json"
+BEGIN, END = "<!-- estimates begin -->\n", "<!-- estimates end -->\n"
+BATCHES = [1, 2, 4, 8]
+BACKBONES = "backbones/size_96_batch_1_opset_13"
+# Every second one is held out: files first, then torchvision's networks at 96 by 96.
+MODELS = [
+    ("ch_ppocr_mobile_v2.0_cls_infer.onnx", "x=1x3x48x192"),
+    ("ch_PP-OCRv4_rec_infer.onnx", "x=1x3x48x320"),
+    ("ch_PP-OCRv4_det_infer.onnx", "x=1x3x96x320"),
+    ("face_detection_short_range.tflite", None),
+    ("face_landmark.tflite", None),
+    ("hand_landmark_lite.tflite", None),
+    ("hand_landmark_full.tflite", None),
+    ("palm_detection_lite.tflite", None),
+    ("selfie_segmentation_landscape.tflite", None),
+    ("pose_landmark_lite.tflite", None),
+    ("mobilenet_v2", None),
+    ("mobilenet_v3_large", None),
+    ("squeezenet1_1", None),
+    ("shufflenet_v2_x1_0", None),
+    ("efficientnet_b0", None),
+    ("resnet18", None),
+    ("mnasnet1_0", None),
+    ("lraspp_mobilenet_v3_large", None),
+]
+CURVE = "pose_landmark_lite.tflite"
+TRAITS = ["process.driver_bytes", "process.bytes_per_pipeline", "process.bytes_per_unrolled_step"]
+# What the process takes besides the driver.
+KNOWN = ["weights", "in_out", "intermediates", "workspace", "staging"]
+
+
+class Tool:
+    def __init__(self, build):
+        self.path = pathlib.Path(build) / "samples/cli/vellum"
+        where = subprocess.run([ROOT / "setup.sh", "where"], check=True, capture_output=True, text=True)
+        self.data = pathlib.Path(where.stdout.strip())
+        icd = sorted(pathlib.Path("/usr/share/vulkan/icd.d").glob("lvp_icd*.json"))[0]
+        self.environment = dict(os.environ, VK_ICD_FILENAMES=str(icd), MESA_SHADER_CACHE_DISABLE="1")
+
+    def __call__(self, *arguments):
+        for _ in range(3):  # a busy machine may take longer to compile all shaders than Vellum waits
+            done = subprocess.run([self.path, *arguments], capture_output=True, text=True, env=self.environment)
+            if done.returncode == 0:
+                return done.stdout
+            print(f"vellum {' '.join(map(str, arguments))}: {done.stderr}", file=sys.stderr)
+        sys.exit(1)
+
+    def file(self, model):
+        return self.data / "models" / model if "." in model else self.data / BACKBONES / model / "model.onnx"
+
+    def estimate(self, model, shape, batch, caps, *more):
+        arguments = ["estimate", self.file(model), "--json", "--batch", str(batch), "--caps", caps, *more]
+        return json.loads(self(*arguments, *(["--shape", shape] if shape else [])))["points"][0]
+
+
+    def curve(self, file, picture, *points):
+        """Estimates as a table, and as a picture of the page."""
+        image = f"images/{picture}.svg"
+        document = json.loads(self("estimate", file, "--caps", CAPS, "--json", "--svg", ROOT / "docs" / image, *points))
+        keys = ["weights", "in_out", "intermediates", "workspace", "staging", "resident", "total"]
+        text = "| | " + " | ".join(key.replace("in_out", "inputs, outputs") for key in keys)
+        text += " | shape inference |\n| ---: | " + "---: | " * (len(keys) + 1) + "\n"
+        for point in document["points"]:
+            cells = [point["estimate"][key] for key in keys] + [point["shape_inference_total"]]
+            text += f"| {point['x']} | " + " | ".join(mebibytes(cell) for cell in cells) + " |\n"
+        return text + f"\n![Memory over what changes]({image})\n"
+
+
+class Row:
+    """A model with a batch: what was measured, and what is told of it."""
+
+    def __init__(self, tool, folder, index, batch):
+        self.model, self.shape = MODELS[index]
+        self.batch = batch
+        self.held_out = index % 2 == 1
+        kept = folder / f"{self.model}.{batch}.json"
+        if not kept.exists():
+            kept.write_text(json.dumps(tool.estimate(self.model, self.shape, batch, CAPS, "--measure"), indent=1))
+            print(self.model, batch, file=sys.stderr)
+        self.measured = json.loads(kept.read_text())
+        self.process = self.measured["process_bytes"]
+
+    def tell(self, tool, saved):
+        self.told = tool.estimate(self.model, self.shape, self.batch, CAPS)
+        self.told_saved = tool.estimate(self.model, self.shape, self.batch, saved)
+
+    def equation(self):
+        """Factors of the traits, and what they have to add up to."""
+        parts, use = self.measured["resident_parts"], self.measured["estimate"]
+        known = sum(use[key] for key in KNOWN) + parts["padding"] + parts["host"]
+        return [1, self.measured["pipelines"], self.measured["unrolled_steps"]], known
+
+
+def fit(rows):
+    """The traits with the least sum of squares of relative errors of the whole process."""
+    factors = numpy.array([row.equation()[0] for row in rows], dtype=float)
+    known = numpy.array([row.equation()[1] for row in rows], dtype=float)
+    process = numpy.array([row.process for row in rows], dtype=float)
+    return numpy.linalg.lstsq(factors / process[:, None], (process - known) / process, rcond=None)[0]
+
+
+def errors(rows, traits):
+    told = numpy.array([numpy.dot(row.equation()[0], traits) + row.equation()[1] for row in rows])
+    process = numpy.array([row.process for row in rows], dtype=float)
+    return 100 * abs(told - process) / process
+
+
+def write_traits(traits):
+    caps = json.loads(CAPS.read_text())
+    caps.update((name, round(value, -3)) for name, value in zip(TRAITS, map(int, traits)))
+    CAPS.write_text(json.dumps(caps, indent=2) + "\n")
+
+
+def off(told, real):
+    return 100 * abs(told - real) / real if real else 0.0
+
+
+def mebibytes(number):
+    return f"{number / 2**20:.1f}"
+
+
+def table(rows):
+    text = "| model | batch | allocated from Vulkan, MiB | told on the device | from caps saved there | from `caps/lavapipe.json` | "
+    text += "whole process, MiB | told from `caps/lavapipe.json` | error |\n| --- " + "| ---: " * 8 + "|\n"
+    worst = {"device": 0.0, "saved": 0.0, "shipped": 0.0}
+    process = {True: [], False: []}
+    for row in rows:
+        real = row.measured["vulkan"]["measured"]["peak"]
+        found = {"device": off(row.measured["vulkan"]["device_estimate"]["peak"], real),
+                 "saved": off(row.told_saved["vulkan"]["estimate"]["peak"], real),
+                 "shipped": off(row.told["vulkan"]["estimate"]["peak"], real)}
+        worst = {key: max(worst[key], found[key]) for key in worst}
+        total = row.told["estimate"]["total"]
+        process[row.held_out].append(off(total, row.process))
+        text += f"| {row.model}{'' if row.held_out else ' *'} | {row.batch} | {real / 2**20:.2f} | "
+        text += " | ".join(f"{found[key]:.2f}%" for key in worst)
+        text += f" | {mebibytes(row.process)} | {mebibytes(total)} | {process[row.held_out][-1]:.1f}% |\n"
+    text += f"\n{len(MODELS)} models, {len(rows)} rows. Allocations: at worst {worst['device']:.2f}% off when the device is asked, "
+    text += f"{worst['saved']:.2f}% from caps saved on it, {worst['shipped']:.2f}% from `caps/lavapipe.json`.\n"
+    for held_out, words in [(False, "models that the figures were fitted to (*)"), (True, "models that were held out")]:
+        found = process[held_out]
+        text += f"The whole process, {words}: at worst {max(found):.1f}%, on average {numpy.mean(found):.1f}%, within 10% in "
+        text += f"{sum(error <= 10 for error in found)} of {len(found)} rows.\n"
+    return text
+
+
+def both_ways(rows):
+    """The halves change places."""
+    halves = [[row for row in rows if row.held_out == side] for side in (False, True)]
+    text = "\n| fitted to | driver, MB | a pipeline, MB | an unrolled step, MB | worst error there | worst error on the others |\n"
+    text += "| --- | ---: | ---: | ---: | ---: | ---: |\n"
+    for name, here, there in [("models marked *", *halves), ("the others", *reversed(halves))]:
+        traits = fit(here)
+        text += f"| {name} | " + " | ".join(f"{value / 1e6:.3f}" for value in traits)
+        text += f" | {errors(here, traits).max():.1f}% | {errors(there, traits).max():.1f}% |\n"
+    return text
+
+
+def curves(tool, scratch):
+    attention = scratch / "attention.onnx"
+    subprocess.run([sys.executable, ROOT / "tests/bench/export_attention.py", attention], check=True, stdout=sys.stderr)
+    text = f"\nMiB over batch size, `{CURVE}`:\n\n"
+    text += tool.curve(tool.file(CURVE), "estimate_batch", "--batch", "1,2,4,8,16,32")
+    text += "\nMiB over sequence length, two encoder layers of width 128 (`tests/bench/export_attention.py`): the products of "
+    text += "queries and keys are tensors of length × length, so that the intermediate tensors grow with its square.\n\n"
+    return text + tool.curve(attention, "estimate_attention", "--sweep", "tokens:1=64,128,256,512,768,1024")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build")
+    parser.add_argument("--measurements", type=pathlib.Path)
+    parser.add_argument("--fit", action="store_true")
+    arguments = parser.parse_args()
+    tool = Tool(arguments.build)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = arguments.measurements or pathlib.Path(scratch) / "measurements"
+        folder.mkdir(parents=True, exist_ok=True)
+        rows = [Row(tool, folder, index, batch) for index in range(len(MODELS)) for batch in BATCHES]
+        if arguments.fit:
+            write_traits(fit([row for row in rows if not row.held_out]))
+        scratch = pathlib.Path(scratch)
+        saved = scratch / "saved.json"
+        tool("devices", "--save-caps", saved)
+        for row in rows:
+            row.tell(tool, saved)
+        text = table(rows) + both_ways(rows) + curves(tool, scratch)
+    page = ROOT / "docs/estimate.md"
+    before, rest = page.read_text().split(BEGIN)
+    page.write_text(before + BEGIN + text + END + rest.split(END)[1])
+    print(text)
+
+
+main()

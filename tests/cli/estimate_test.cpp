@@ -1,0 +1,127 @@
+// vellum estimate where there is no device.
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "api/small_model.hpp"
+#include "run_tool.hpp"
+
+namespace vellum::test {
+namespace {
+
+using nlohmann::json;
+
+class EstimateTool : public testing::Test {
+ protected:
+  EstimateTool() { small_model().save(folder / "model.onnx"); }
+
+  json points(std::vector<std::string> more) const {
+    std::vector<std::string> arguments{"estimate", model};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_json(arguments)["points"];
+  }
+  void refused(std::vector<std::string> more, int status, const std::vector<std::string>& parts) const {
+    std::vector<std::string> arguments{"estimate", model};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    EXPECT_TRUE(fails(arguments, status, parts));
+  }
+  std::string text(const char* file) const {
+    std::ifstream in(folder / file, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  }
+
+  TempFolder folder;
+  const std::string model = (folder / "model.onnx").string();
+  const std::string svg = (folder / "curve.svg").string();
+  const std::string lavapipe =
+      (std::filesystem::path(std::getenv("VELLUM_TEST_SOURCE")).parent_path() / "caps" / "lavapipe.json")
+          .string();
+};
+
+TEST_F(EstimateTool, SaysByCategoryWhatAModelTakes) {
+  const json all = points({"--batch", "1,2,4", "--caps", lavapipe});
+  ASSERT_EQ(all.size(), 3u);
+  for (const json& point : all) {
+    uint64_t sum = 0;
+    for (const char* key : {"weights", "in_out", "intermediates", "workspace", "staging", "resident"})
+      sum += point["estimate"][key].get<uint64_t>();
+    EXPECT_EQ(point["estimate"]["total"], sum);
+    EXPECT_FALSE(point.contains("measured"));
+  }
+  const uint64_t input = 3 * 9 * 11 * 4, output = 2 * 4 * 5 * 4;
+  EXPECT_EQ(all[2]["batch"], 4);
+  EXPECT_EQ(all[2]["estimate"]["in_out"], 4 * (input + output));
+  // Every tensor and parameter: x, conv1, relu1, pool, y; two weights and a bias.
+  const uint64_t tensors = 3 * 9 * 11 + 5 * 9 * 11 * 2 + 5 * 4 * 5 + 2 * 4 * 5;
+  EXPECT_EQ(all[0]["shape_inference_total"], 4 * (tensors + 5 * 27 + 5 + 10));
+}
+
+TEST_F(EstimateTool, DoesNotGuessWhatADriverTakes) {
+  EXPECT_GT(points({"--caps", lavapipe})[0]["resident_parts"]["driver"], 0);
+  EXPECT_TRUE(points({"--caps", "android_baseline_2022"})[0]["resident_parts"]["driver"].is_null());
+  const Finished table = run_tool({"estimate", model});
+  EXPECT_EQ(table.status, 0) << table.err;
+  EXPECT_NE(table.out.find("not known"), std::string::npos) << table.out;
+}
+
+// What is said to fit does, when it is asked for.
+TEST_F(EstimateTool, NamesWhatWouldMakeItFit) {
+  const std::vector<std::string> wanted{"--batch", "8", "--memory", "naive"};
+  const uint64_t total = points(wanted)[0]["estimate"]["total"];
+  const auto with_budget = [&](uint64_t bytes) {
+    std::vector<std::string> arguments = wanted;
+    arguments.insert(arguments.end(), {"--budget", std::to_string(bytes)});
+    return points(arguments)[0]["budget"];
+  };
+  EXPECT_TRUE(with_budget(total)["fits"]);
+  EXPECT_TRUE(with_budget(total)["would_fit"].empty());
+  const json answer = with_budget(total - 1);
+  EXPECT_FALSE(answer["fits"]);
+  ASSERT_FALSE(answer["would_fit"].empty());
+  bool smaller_batch = false;
+  for (const json& remedy : answer["would_fit"]) {
+    std::istringstream words(remedy["options"].get<std::string>());
+    std::vector<std::string> arguments{std::istream_iterator<std::string>(words), {}};
+    const auto given = [&](const char* name) {
+      return std::find(arguments.begin(), arguments.end(), name) != arguments.end();
+    };
+    smaller_batch = smaller_batch || given("--batch");
+    if (!given("--batch")) arguments.insert(arguments.end(), {"--batch", "8"});
+    if (!given("--memory")) arguments.insert(arguments.end(), {"--memory", "naive"});
+    EXPECT_EQ(points(arguments)[0]["estimate"]["total"], remedy["total"]) << remedy;
+    EXPECT_LT(remedy["total"], total);
+  }
+  EXPECT_TRUE(smaller_batch);
+  EXPECT_TRUE(with_budget(1)["would_fit"].empty());
+}
+
+TEST_F(EstimateTool, DrawsCurvesOverADimension) {
+  small_model({1, 3, kUnknownDim, 11}).save(folder / "model.onnx");
+  const json swept = points({"--sweep", "x:2=9,18,36", "--svg", svg});
+  ASSERT_EQ(swept.size(), 3u);
+  EXPECT_EQ(swept[2]["shapes"]["x"], json::parse("[1, 3, 36, 11]"));
+  EXPECT_LT(swept[0]["estimate"]["intermediates"], swept[2]["estimate"]["intermediates"]);
+  const std::string picture = text("curve.svg");
+  EXPECT_EQ(picture.rfind("<svg", 0), 0u);
+  for (const char* part : {"x:2", "total", "shape inference", "36: ", "</svg>"})
+    EXPECT_NE(picture.find(part), std::string::npos) << part;
+}
+
+TEST_F(EstimateTool, RefusesWhatItCannotRead) {
+  refused({"--sweep", "x=1"}, 1, {"--sweep x=1"});
+  refused({"--sweep", "x:7=1"}, 1, {"axis 7"});
+  refused({"--sweep", "x:0=1,-2"}, 1, {"x:0=1,-2"});
+  refused({"--sweep", "z:0=1"}, 1, {"no input 'z'"});
+  refused({"--sweep", "x:0=1,2", "--sweep", "x:2=9"}, 1, {"as many values"});
+  refused({"--sweep", "x:0=1", "--batch", "1"}, 2, {"--sweep"});
+  refused({"--batch", "0"}, 2, {"--batch"});
+  refused({"--batch", "1000000000000"}, 1, {"x"});
+  refused({"--budget", "much"}, 2, {"--budget"});
+  refused({"--caps", (folder / "none.json").string()}, 1, {"none.json"});
+  refused({"--caps", lavapipe, "--device", "0"}, 1, {"--caps"});
+  refused({"--shape", "x=1x3"}, 1, {"x"});
+}
+
+}  // namespace
+}  // namespace vellum::test
