@@ -82,7 +82,7 @@ class Tool:
         document = json.loads(self("estimate", file, "--caps", CAPS, "--json", "--svg", ROOT / "docs" / image, *points))
         keys = ["weights", "in_out", "intermediates", "workspace", "staging", "resident", "total"]
         text = "| | " + " | ".join(key.replace("in_out", "inputs, outputs") for key in keys)
-        text += " | shape inference |\n| ---: | " + "---: | " * (len(keys) + 1) + "\n"
+        text += " | shape inference |\n| ---: |" + " ---: |" * (len(keys) + 1) + "\n"
         for point in document["points"]:
             cells = [point["estimate"][key] for key in keys] + [point["shape_inference_total"]]
             text += f"| {point['x']} | " + " | ".join(mebibytes(cell) for cell in cells) + " |\n"
@@ -184,9 +184,13 @@ def curves(tool, scratch):
     subprocess.run([sys.executable, ROOT / "tests/bench/export_attention.py", attention], check=True, stdout=sys.stderr)
     text = f"\nMiB over batch size, `{CURVE}`:\n\n"
     text += tool.curve(tool.file(CURVE), "estimate_batch", "--batch", "1,2,4,8,16,32")
-    text += "\nMiB over sequence length, two encoder layers of width 128 (`tests/bench/export_attention.py`): the products of "
-    text += "queries and keys are tensors of length × length, so that the intermediate tensors grow with its square.\n\n"
-    return text + tool.curve(attention, "estimate_attention", "--sweep", "tokens:1=64,128,256,512,768,1024")
+    lengths = ["--sweep", "tokens:1=64,128,256,512,1024,2048"]
+    text += "\nMiB over sequence length, two encoder layers of width 128 with four heads (`tests/bench/export_attention.py`), "
+    text += "without fused attention: the products of queries and keys are tensors of length × length for each head, so that "
+    text += "the intermediate tensors grow with its square.\n\n"
+    text += tool.curve(attention, "estimate_attention_apart", *lengths, "--disable-pass", "fuse_attention")
+    text += "\nAs sessions run it, with fused attention: they grow with the length.\n\n"
+    return text + tool.curve(attention, "estimate_attention", *lengths)
 
 
 def main():
