@@ -109,9 +109,9 @@ class Row:
 
     def equation(self):
         """Factors of the traits, and what they have to add up to."""
-        parts, use = self.measured["resident_parts"], self.measured["estimate"]
+        parts, use = self.told["resident_parts"], self.told["estimate"]
         known = sum(use[key] for key in KNOWN) + parts["padding"] + parts["host"]
-        return [1, self.measured["pipelines"], self.measured["unrolled_steps"]], known
+        return [1, self.told["pipelines"], self.told["unrolled_steps"]], known
 
 
 def fit(rows):
@@ -204,13 +204,15 @@ def main():
         folder = arguments.measurements or pathlib.Path(scratch) / "measurements"
         folder.mkdir(parents=True, exist_ok=True)
         rows = [Row(tool, folder, index, batch) for index in range(len(MODELS)) for batch in BATCHES]
-        if arguments.fit:
-            write_traits(fit([row for row in rows if not row.held_out]))
         scratch = pathlib.Path(scratch)
         saved = scratch / "saved.json"
         tool("devices", "--save-caps", saved)
         for row in rows:
             row.tell(tool, saved)
+        if arguments.fit:
+            write_traits(fit([row for row in rows if not row.held_out]))
+            for row in rows:
+                row.tell(tool, saved)
         text = table(rows) + both_ways(rows) + curves(tool, scratch)
     page = ROOT / "docs/estimate.md"
     before, rest = page.read_text().split(BEGIN)
