@@ -1,6 +1,7 @@
 // vec4 activate(vec4 v): the activation function that the preamble macro ACTIVATION names (graph/activation.hpp).
 //
-// Include it after the push constants, among which stands `vec4 activation_params` = (alpha, beta, gamma, 0).
+// Include it after the push constants, among which stands `vec4 activation_params` = (alpha, beta, gamma, 0); with
+// ACTIVATION_SCALED (alpha, beta, scale, shift).
 // No function overflows on the way to a finite result: every exp() has an argument that is bounded from above.
 
 vec4 activation_none(vec4 x) { return x; }
@@ -58,4 +59,8 @@ vec4 activation_gelu_tanh(vec4 x) {
   return 0.5 * x * (1.0 + activation_tanh(0.79788456 * (b + 0.044715 * b * b * b)));
 }
 
+#ifdef ACTIVATION_SCALED
+vec4 activate(vec4 x) { return activation_params.z * CAT(activation_, ACTIVATION)(x) + activation_params.w; }
+#else
 vec4 activate(vec4 x) { return CAT(activation_, ACTIVATION)(x); }
+#endif

@@ -60,9 +60,7 @@ float sigmoid(float x) {
   return x >= 0.0f ? 1.0f / (1.0f + e) : e / (1.0f + e);
 }
 
-}  // namespace
-
-float apply(const Activation& activation, float x) {
+float apply_unscaled(const Activation& activation, float x) {
   const float alpha = activation.alpha, beta = activation.beta;
   switch (activation.kind) {
     case ActivationKind::none:
@@ -107,6 +105,23 @@ float apply(const Activation& activation, float x) {
       return std::erf(x);
   }
   return x;
+}
+
+}  // namespace
+
+std::optional<Activation> combine(const Activation& first, const Activation& then) {
+  if (!first) return then;
+  if (!then) return first;
+  if (then.kind != ActivationKind::none || first.kind == ActivationKind::selu) return std::nullopt;
+  Activation both = first;
+  both.scale *= then.scale;
+  both.shift = both.shift * then.scale + then.shift;
+  return both;
+}
+
+float apply(const Activation& activation, float x) {
+  const float y = apply_unscaled(activation, x);
+  return activation.is_scaled() ? activation.scale * y + activation.shift : y;
 }
 
 }  // namespace vellum

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace vellum {
@@ -15,10 +16,15 @@ enum class ActivationKind : uint8_t {
 struct Activation {
   ActivationKind kind = ActivationKind::none;
   float alpha = 0.0f, beta = 0.0f;
-  float gamma = 0.0f;  // selu only
+  float gamma = 0.0f;                // selu only
+  float scale = 1.0f, shift = 0.0f;  // of the result, scale * f(x) + shift; selu has none
   bool operator==(const Activation&) const = default;
-  explicit operator bool() const { return kind != ActivationKind::none; }
+  bool is_scaled() const { return scale != 1.0f || shift != 0.0f; }
+  explicit operator bool() const { return kind != ActivationKind::none || is_scaled(); }
 };
+
+// then(first(x)); nothing where one Activation cannot say so.
+std::optional<Activation> combine(const Activation& first, const Activation& then);
 
 std::string_view name(ActivationKind kind);
 float apply(const Activation& activation, float x);

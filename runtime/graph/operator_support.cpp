@@ -104,6 +104,8 @@ void print_activation(Attributes& attributes, const Activation& activation) {
   attributes.set("activation", std::string(name(activation.kind)));
   if (activation.alpha != 0.0f) attributes.set("activation_alpha", activation.alpha);
   if (activation.beta != 0.0f) attributes.set("activation_beta", activation.beta);
+  if (activation.scale != 1.0f) attributes.set("activation_scale", activation.scale);
+  if (activation.shift != 0.0f) attributes.set("activation_shift", activation.shift);
 }
 
 size_t normalize_axis(int64_t axis, size_t rank) {

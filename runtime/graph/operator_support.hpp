@@ -49,12 +49,13 @@ void require_inference(const NodeSpec& spec);
 // 0 or 1; anything else is refused.
 bool get_flag(const Attributes& attributes, std::string_view name, bool fallback);
 
-// A copy of `op` with its field `activation` set; nullptr where it has one already.
+// A copy of `op` that applies `added` too; nullptr where it has an activation that does not combine with it.
 template <typename Op>
 std::shared_ptr<const Operator> copy_with_activation(const Op& op, const Activation& added) {
-  if (op.activation) return nullptr;
+  const auto both = combine(op.activation, added);
+  if (!both) return nullptr;
   auto copy = std::make_shared<Op>(op);
-  copy->activation = added;
+  copy->activation = *both;
   return copy;
 }
 void print_activation(Attributes& attributes, const Activation& activation);

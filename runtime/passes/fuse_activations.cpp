@@ -1,23 +1,32 @@
+#include <cmath>
 #include <optional>
 
-#include "graph/unary.hpp"
-#include "passes/editor.hpp"
 #include "passes/passes.hpp"
+#include "passes/pattern.hpp"
 
 namespace vellum {
 namespace {
 
+// value = scale * input + shift, as an activation that does nothing else.
+std::optional<Applied> undo_scaling(const GraphEditor& editor, ValueId value) {
+  const auto step = undo_scalar(editor, value);
+  if (!step || !std::isfinite(step->scalar)) return std::nullopt;
+  Applied scaling{{}, step->input};
+  (step->kind == BinaryKind::mul ? scaling.activation.scale : scaling.activation.shift) =
+      static_cast<float>(step->scalar);
+  return scaling;
+}
+
 void fuse_into_producer(GraphEditor& editor, size_t index) {
-  const Node& node = editor.node(index);
-  if (node.inputs.empty() || node.inputs[0] == kNoValue || node.outputs[0] == kNoValue) return;
-  const ValueId input = node.inputs[0], output = node.outputs[0];
-  const DType dtype = editor.type(output).dtype;
-  if (dtype != DType::f32 && dtype != DType::f16) return;
-  const auto activation = as_activation(*node.op, operator_inputs(editor.graph(), node));
-  const auto source = editor.producer(input);
-  if (!activation || !source || editor.only_reader(input) != index) return;
-  if (editor.node(*source).outputs.size() != 1 || editor.type(input) != editor.type(output)) return;
-  if (auto fused = editor.node(*source).op->with_activation(*activation)) {
+  const ValueId output = editor.node(index).outputs[0];
+  if (output == kNoValue || editor.node(index).inputs.empty() || !is_float_value(editor, output)) return;
+  auto applied = undo_activation(editor, output);
+  if (!applied) applied = undo_scaling(editor, output);
+  if (!applied || applied->input == kNoValue) return;
+  const auto source = editor.producer(applied->input);
+  if (!source || editor.only_reader(applied->input) != index) return;
+  if (editor.node(*source).outputs.size() != 1 || editor.type(applied->input) != editor.type(output)) return;
+  if (auto fused = editor.node(*source).op->with_activation(applied->activation)) {
     editor.remove(index);
     editor.set_operator(*source, std::move(fused));
     editor.take_output(*source, output);

@@ -69,6 +69,8 @@ TEST(Binary, FusedActivation) {
   check_operator(test);
   test.activation = {ActivationKind::clip, -0.25f, 0.5f};
   check_operator(test);
+  test.activation = {.scale = 3.0f, .shift = -1.0f};
+  check_operator(test);
 }
 
 TEST(Binary, Pow) {

@@ -166,7 +166,8 @@ TEST(Conv, FusedActivations) {
   const Attributes same = attributes({{"pads", Ints{1, 1, 1, 1}}});
   for (const Activation activation :
        {Activation{ActivationKind::relu}, Activation{ActivationKind::clip, -0.25f, 0.75f},
-        Activation{ActivationKind::silu}}) {
+        Activation{ActivationKind::silu},
+        Activation{.kind = ActivationKind::clip, .beta = 1.0f, .scale = -2.0f, .shift = 0.5f}}) {
     OperatorCase test = conv(x, {7, 6, 3, 3}, same);
     test.activation = activation;
     check_operator(test);
@@ -175,7 +176,7 @@ TEST(Conv, FusedActivations) {
   pointwise.activation = {ActivationKind::leaky_relu, 0.125f};
   check_operator(pointwise);
   OperatorCase depthwise = conv(x, {6, 1, 3, 3}, attributes({{"group", int64_t{6}}}));
-  depthwise.activation = {ActivationKind::hard_swish};
+  depthwise.activation = {.kind = ActivationKind::hard_swish, .scale = 1.5f, .shift = -0.75f};
   check_operator(depthwise);
 }
 

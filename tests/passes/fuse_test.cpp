@@ -60,6 +60,36 @@ TEST(FuseActivations, OnlyTheFirstOfTwo) {
   EXPECT_EQ(types(after(fuse_activations, model)), "Conv Sigmoid");
 }
 
+OnnxModel with_scalars(const char* activation) {
+  OnnxModel model = with_conv();
+  model.initializer("s", HostTensor::f32({1}, std::vector<float>{1.5f}));
+  model.initializer("b", HostTensor::f32({}, std::vector<float>{-0.25f}));
+  model.node(activation, {"c"}, {"a"}).node("Mul", {"s", "a"}, {"m"}).node("Sub", {"m", "b"}, {"t"});
+  model.node("Div", {"t", "s"}, {"y"}).output("y");
+  return model;
+}
+
+TEST(FuseActivations, ScalarsBehindTheActivationGoAlong) {
+  EXPECT_EQ(types(after(fuse_activations, with_scalars("HardSwish"))), "Conv");
+  EXPECT_EQ(types(after(fuse_activations, with_scalars("Selu"))), "Conv Mul")
+      << "no room for the scalars in Conv: they meet in Mul";
+  OnnxModel model = with_scalars("Relu");
+  model.node("Relu", {"y"}, {"z"}).output("z");
+  EXPECT_EQ(types(after(fuse_activations, model)), "Conv Relu");
+}
+
+TEST(FuseActivations, QuotientsAndDifferencesFromScalarsStay) {
+  for (const char* type : {"Div", "Sub"}) {
+    OnnxModel model = with_conv();
+    model.initializer("s", HostTensor::f32({}, std::vector<float>{1.5f}));
+    model.node("Relu", {"c"}, {"a"}).node(type, {"s", "a"}, {"y"}).output("y");
+    Graph graph = model.graph();  // not run: the quotient is infinite somewhere
+    infer_shapes_and_fold(graph, {});
+    fuse_activations(graph);
+    EXPECT_EQ(types(graph), std::string("Conv ") + type);
+  }
+}
+
 TEST(FuseActivations, ValueReadElsewhereStays) {
   OnnxModel read = with_conv();
   read.node("Relu", {"c"}, {"y"}).node("Neg", {"c"}, {"z"}).output("y").output("z");
