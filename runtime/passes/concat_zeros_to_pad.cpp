@@ -7,6 +7,7 @@
 #include "graph/pad.hpp"
 #include "passes/editor.hpp"
 #include "passes/passes.hpp"
+#include "passes/pattern.hpp"
 
 namespace vellum {
 namespace {
@@ -31,9 +32,7 @@ std::optional<size_t> only_data_slot(const GraphEditor& editor, const Node& node
 void replace_concat(GraphEditor& editor, size_t index) {
   const Node& node = editor.node(index);
   const auto* concat = dynamic_cast<const Concat*>(node.op.get());
-  if (concat == nullptr) return;
-  const DType dtype = editor.type(node.outputs[0]).dtype;
-  if (dtype != DType::f32 && dtype != DType::f16) return;
+  if (concat == nullptr || !is_float_value(editor, node.outputs[0])) return;
   const auto data = only_data_slot(editor, node);
   if (!data || node.inputs.size() < 2) return;
 

@@ -41,9 +41,7 @@ std::string Decomposition::new_name() {
   for (const ValueId id : node_.outputs)
     if (base.empty() && id != kNoValue) base = graph_.values[id].name;
   base += "/" + std::string(node_.op->type());
-  std::string name = base;
-  for (int i = 2; !names_.insert(name).second; ++i) name = base + "_" + std::to_string(i);
-  return name;
+  return names_.make(base);
 }
 
 ValueId Decomposition::add_constant(HostTensor tensor) {
@@ -92,13 +90,11 @@ void Decomposition::add_to(std::vector<ValueId> outputs, std::shared_ptr<const O
 }
 
 void decompose(Graph& graph) {
-  std::unordered_set<std::string> names;
+  UniqueNames names(graph);
   std::vector<Node> nodes;
   bool changed = false;
   for (Node& node : graph.nodes) {
     const DecompositionRule rule = rule_for(node);
-    if (rule && names.empty())
-      for (const Value& value : graph.values) names.insert(value.name);
     Decomposition decomposition(graph, node, names);
     if (!rule || !rule(decomposition)) {
       nodes.push_back(std::move(node));

@@ -5,19 +5,19 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "graph/graph.hpp"
+#include "passes/unique_names.hpp"
 
 namespace vellum {
 
 // The nodes that take the place of one. Shapes of new values are inferred once all nodes are spelt out.
 class Decomposition {
  public:
-  // `names` holds every name of the graph's values, and those that are made here.
-  Decomposition(Graph& graph, const Node& node, std::unordered_set<std::string>& names)
+  // `names`: for all nodes of the graph.
+  Decomposition(Graph& graph, const Node& node, UniqueNames& names)
       : graph_(graph), node_(node), names_(names) {}
 
   const Node& node() const { return node_; }
@@ -56,7 +56,7 @@ class Decomposition {
 
   Graph& graph_;
   const Node& node_;
-  std::unordered_set<std::string>& names_;
+  UniqueNames& names_;
   std::vector<Node> nodes_;
 };
 

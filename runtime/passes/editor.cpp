@@ -9,7 +9,7 @@ constexpr size_t kNoNode = SIZE_MAX;
 
 }  // namespace
 
-GraphEditor::GraphEditor(Graph& graph) : graph_(graph) { index(); }
+GraphEditor::GraphEditor(Graph& graph) : graph_(graph), names_(graph) { index(); }
 
 void GraphEditor::index() {
   producers_.assign(graph_.values.size(), kNoNode);
@@ -65,15 +65,10 @@ void GraphEditor::take_output(size_t index, ValueId output) {
 }
 
 ValueId GraphEditor::add_constant(const std::string& name, HostTensor tensor) {
-  if (names_.empty()) {
-    for (const Value& value : graph_.values) names_.insert(value.name);
-  }
-  std::string unique = name;
-  for (int i = 2; !names_.insert(unique).second; ++i) unique = name + "_" + std::to_string(i);
   producers_.push_back(kNoNode);
   readers_.emplace_back();
   is_output_.push_back(false);
-  return graph_.add_constant(std::move(unique), std::move(tensor));
+  return graph_.add_constant(names_.make(name), std::move(tensor));
 }
 
 void GraphEditor::remove(size_t index) {

@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 #include "graph/graph.hpp"
+#include "passes/unique_names.hpp"
 
 namespace vellum {
 
@@ -62,7 +62,7 @@ class GraphEditor {
   std::vector<size_t> producers_;
   std::vector<std::vector<size_t>> readers_;
   std::vector<bool> is_output_, removed_;
-  std::unordered_set<std::string> names_;
+  UniqueNames names_;
 };
 
 }  // namespace vellum

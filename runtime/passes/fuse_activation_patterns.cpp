@@ -129,8 +129,7 @@ void fuse_activation_patterns(Graph& graph) {
   GraphEditor editor(graph);
   for (size_t i = 0; i < editor.node_count(); ++i) {
     if (editor.removed(i) || !dynamic_cast<const Binary*>(editor.node(i).op.get())) continue;
-    const TensorType& type = editor.type(editor.node(i).outputs[0]);
-    if (type.dtype != DType::f32 && type.dtype != DType::f16) continue;
+    if (!is_float_value(editor, editor.node(i).outputs[0])) continue;
     match_sixth(editor, i);
     match_gelu(editor, i);
     if (is_product(editor, i)) match_self_gated(editor, i);

@@ -5,6 +5,7 @@
 #include "graph/pad.hpp"
 #include "passes/editor.hpp"
 #include "passes/passes.hpp"
+#include "passes/pattern.hpp"
 
 namespace vellum {
 namespace {
@@ -57,8 +58,7 @@ void fuse_residual(Graph& graph) {
   for (size_t i = 0; i < editor.node_count(); ++i) {
     const auto* add = editor.removed(i) ? nullptr : dynamic_cast<const Binary*>(editor.node(i).op.get());
     if (add == nullptr || add->kind != BinaryKind::add || add->activation) continue;
-    const DType dtype = editor.type(editor.node(i).outputs[0]).dtype;
-    if (dtype != DType::f32 && dtype != DType::f16) continue;
+    if (!is_float_value(editor, editor.node(i).outputs[0])) continue;
     if (!fuse_operand(editor, i, 0)) fuse_operand(editor, i, 1);
   }
   editor.commit();

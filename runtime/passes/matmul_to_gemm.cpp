@@ -9,6 +9,7 @@
 #include "graph/matmul.hpp"
 #include "passes/pattern.hpp"
 #include "passes/transformers.hpp"
+#include "passes/unique_names.hpp"
 
 namespace vellum {
 namespace {
@@ -57,9 +58,7 @@ Product follow(const GraphEditor& editor, size_t index) {
 // Nodes in place of those that `graph` has: the Gemm stands where the last node of its product stood.
 class Rewriter {
  public:
-  explicit Rewriter(Graph& graph) : graph_(graph), nodes_(std::move(graph.nodes)) {
-    for (const Value& value : graph_.values) names_.insert(value.name);
-  }
+  explicit Rewriter(Graph& graph) : graph_(graph), nodes_(std::move(graph.nodes)), names_(graph) {}
 
   void write(const std::map<size_t, Product>& products) {
     std::set<size_t> lasts;
@@ -83,15 +82,9 @@ class Rewriter {
                        [&](const auto& entry) { return entry.second.sum == index; });
   }
 
-  std::string unique(const std::string& name) {
-    std::string made = name;
-    for (int i = 2; !names_.insert(made).second; ++i) made = name + "_" + std::to_string(i);
-    return made;
-  }
-
   ValueId add(const std::string& name, std::shared_ptr<const Operator> op, std::vector<ValueId> inputs,
               TensorType type, std::vector<Node>& nodes) {
-    const std::string made = unique(name);
+    const std::string made = names_.make(name);
     const ValueId value = graph_.add_value(made, std::move(type), true);
     nodes.push_back({made, std::move(op), std::move(inputs), {value}});
     return value;
@@ -106,7 +99,8 @@ class Rewriter {
       input = add(matmul.name + "/rows", reshape_to(shape), {input}, {x.dtype, shape}, nodes);
     }
     std::vector<ValueId> inputs{input, matmul.inputs[1]};
-    if (product.bias) inputs.push_back(graph_.add_constant(unique(matmul.name + "/bias"), *product.bias));
+    if (product.bias)
+      inputs.push_back(graph_.add_constant(names_.make(matmul.name + "/bias"), *product.bias));
     auto gemm = std::make_shared<Gemm>();
     gemm->activation = product.activation;
     if (x.shape.size() == 2) {
@@ -120,7 +114,7 @@ class Rewriter {
 
   Graph& graph_;
   std::vector<Node> nodes_;
-  std::set<std::string> names_;
+  UniqueNames names_;
   std::map<size_t, size_t> waiting_;  // last node of a product -> its MatMul
 };
 

@@ -17,6 +17,7 @@
 #include "graph/unary.hpp"
 #include "passes/channels_first.hpp"
 #include "passes/passes.hpp"
+#include "passes/unique_names.hpp"
 
 namespace vellum {
 namespace {
@@ -156,9 +157,7 @@ class Regions {
 class Turning {
  public:
   Turning(Graph& graph, const Regions& regions)
-      : graph_(graph), regions_(regions), first_(graph.values.size(), kNoValue) {
-    for (const Value& value : graph.values) names_.insert(value.name);
-  }
+      : graph_(graph), regions_(regions), first_(graph.values.size(), kNoValue), names_(graph) {}
 
   void run() {
     std::vector<Node> nodes = std::exchange(graph_.nodes, {});
@@ -201,16 +200,10 @@ class Turning {
     from_transpose_.insert(node.outputs[0]);
   }
 
-  std::string new_name(const std::string& base) {
-    std::string name = base + "_nchw";
-    for (size_t i = 2; !names_.insert(name).second; ++i) name = base + "_nchw_" + std::to_string(i);
-    return name;
-  }
-
   ValueId new_turned(ValueId value) {
     const Value& from = graph_.values[value];
     const TensorType type{from.type.dtype, channels_first(from.type.shape)};
-    const std::string name = new_name(from.name);
+    const std::string name = names_.make(from.name + "_nchw");
     const ValueId id = graph_.add_value(name, type, true);
     first_.resize(graph_.values.size(), kNoValue);
     first_[value] = id;
@@ -220,7 +213,7 @@ class Turning {
   ValueId turned_constant(ValueId value) {
     const HostTensor turned = channels_first(*graph_.constant(value));
     if (turned.shape() == graph_.values[value].type.shape && turned.elements() == 1) return value;
-    const std::string name = new_name(graph_.values[value].name);
+    const std::string name = names_.make(graph_.values[value].name + "_nchw");
     const ValueId id = graph_.add_constant(name, turned);
     first_.resize(graph_.values.size(), kNoValue);
     return id;
@@ -264,7 +257,7 @@ class Turning {
   std::unordered_set<ValueId> from_transpose_;
   std::vector<std::pair<ValueId, ValueId>> replaced_;
   std::vector<Node> written_;
-  std::unordered_set<std::string> names_;
+  UniqueNames names_;
 };
 
 }  // namespace

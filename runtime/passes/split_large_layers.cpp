@@ -10,6 +10,7 @@
 #include "graph/conv.hpp"
 #include "graph/matmul.hpp"
 #include "passes/passes.hpp"
+#include "passes/unique_names.hpp"
 
 namespace vellum {
 namespace {
@@ -87,7 +88,7 @@ HostTensor cut(const HostTensor& tensor, size_t axis, int64_t first, int64_t cou
 class Splitter {
  public:
   Splitter(Graph& graph, uint64_t most_bytes, uint64_t element_bytes)
-      : graph_(graph), most_bytes_(most_bytes), element_bytes_(element_bytes) {}
+      : graph_(graph), names_(graph), most_bytes_(most_bytes), element_bytes_(element_bytes) {}
 
   void run() {
     std::vector<Node> nodes = std::move(graph_.nodes);
@@ -129,7 +130,8 @@ class Splitter {
                                    graph_.constant(node.inputs[2])->shape().size() - 1, first, count);
       TensorType type = graph_.values[node.outputs[0]].type;
       type.shape[static_cast<size_t>(layer.output_axis)] = count;
-      piece.outputs = {graph_.add_value(unused(graph_.values[node.outputs[0]].name + suffix), type, true)};
+      piece.outputs = {
+          graph_.add_value(names_.make(graph_.values[node.outputs[0]].name + suffix), type, true)};
       concat.inputs.push_back(piece.outputs[0]);
       graph_.nodes.push_back(std::move(piece));
     }
@@ -141,15 +143,11 @@ class Splitter {
 
   ValueId constant(ValueId whole, const std::string& suffix, size_t axis, int64_t first, int64_t count) {
     HostTensor part = cut(*graph_.constant(whole), axis, first, count);
-    return graph_.add_constant(unused(graph_.values[whole].name + suffix), std::move(part));
-  }
-
-  std::string unused(std::string name) const {
-    while (graph_.find_value(name)) name += "_";
-    return name;
+    return graph_.add_constant(names_.make(graph_.values[whole].name + suffix), std::move(part));
   }
 
   Graph& graph_;
+  UniqueNames names_;
   uint64_t most_bytes_, element_bytes_;
 };
 
