@@ -11,6 +11,7 @@
 #include "vulkan/transfer.hpp"
 
 namespace vellum {
+
 Executor::Executor(std::shared_ptr<gpu::Context> context, Program program, const ExecutorOptions& options)
     : context_(std::move(context)), program_(std::move(program)), options_(options) {
   plan_ = plan_memory(program_, {options_.memory, options_.strategy, options_.search_budget},

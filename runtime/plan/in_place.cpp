@@ -7,10 +7,6 @@
 namespace vellum {
 namespace {
 
-bool has_planned_memory(const VirtualTensor& tensor) {
-  return tensor.role == TensorRole::intermediate || tensor.role == TensorRole::workspace;
-}
-
 // Whether position for position one lies where the other does.
 bool lie_alike(const TensorDesc& a, const TensorDesc& b) {
   if (a.storage != b.storage || a.layout != b.layout || size_of(a.element) != size_of(b.element))

@@ -10,14 +10,16 @@ void extend(Lifetime& lifetime, int64_t task) {
 
 }  // namespace
 
-std::vector<Lifetime> lifetimes(const Program& program) {
+bool has_planned_memory(const VirtualTensor& tensor) {
+  return tensor.role == TensorRole::intermediate || tensor.role == TensorRole::workspace;
+}
+
+std::vector<Lifetime> lifetimes(const Program& program, bool (*counts)(const VirtualTensor&)) {
   std::vector<Lifetime> of_root(program.tensors.size());
   for (size_t t = 0; t < program.tasks.size(); ++t)
     visit_accesses(program.tasks[t], [&](TensorId id, Access) {
       const TensorId root = program.root(id);
-      const TensorRole role = program.tensors[root].role;
-      if (role == TensorRole::intermediate || role == TensorRole::workspace)
-        extend(of_root[root], static_cast<int64_t>(t));
+      if (counts(program.tensors[root])) extend(of_root[root], static_cast<int64_t>(t));
     });
   std::vector<Lifetime> all(program.tensors.size());
   for (TensorId id = 0; id < all.size(); ++id) all[id] = of_root[program.root(id)];

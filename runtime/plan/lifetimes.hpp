@@ -8,13 +8,17 @@
 
 namespace vellum {
 
-// First and last task, both inclusive, of each tensor's memory. Aliases share the life of their root; tensors
-// that no task touches, weights, inputs and outputs have no lifetime (first > last).
+// Intermediates and workspace: neither weights nor inputs and outputs.
+bool has_planned_memory(const VirtualTensor& tensor);
+
+// First and last task, both inclusive, of the memory of each tensor whose root counts. Aliases share the life
+// of their root; others, and tensors that no task touches, have no lifetime (first > last).
 struct Lifetime {
   int64_t first = 0, last = -1;
   bool planned() const { return first <= last; }
 };
-std::vector<Lifetime> lifetimes(const Program& program);
+std::vector<Lifetime> lifetimes(const Program& program,
+                                bool (*counts)(const VirtualTensor&) = has_planned_memory);
 
 // Calls visit(tensor, access) for all that a task touches.
 template <typename Visit>

@@ -11,10 +11,6 @@ namespace {
 
 constexpr size_t kMostTrials = 64;  // each plans the whole program
 
-bool has_planned_memory(const VirtualTensor& tensor) {
-  return tensor.role == TensorRole::intermediate || tensor.role == TensorRole::workspace;
-}
-
 // What is known of a tensor before anything becomes a view. Per root; aliases look it up under theirs.
 struct Facts {
   TensorId root = kNoTensor;

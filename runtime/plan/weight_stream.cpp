@@ -5,15 +5,12 @@
 #include <numeric>
 #include <optional>
 
+#include "kernels/divide.hpp"
 #include "vellum/error.hpp"
 #include "vellum/planner/plan.hpp"
 
 namespace vellum {
 namespace {
-
-uint64_t aligned(uint64_t bytes, uint64_t alignment) {
-  return (bytes + alignment - 1) / alignment * alignment;
-}
 
 uint64_t largest_alignment(std::span<const WeightUse> uses) {
   uint64_t alignment = 1;
@@ -60,7 +57,7 @@ class StreamPlanner {
 
  private:
   // Of a weight among the streamed ones, which all have the largest alignment.
-  uint64_t size(uint32_t use) const { return aligned(uses_[use].bytes, alignment_); }
+  uint64_t size(uint32_t use) const { return round_up(uses_[use].bytes, alignment_); }
 
   // The pinned ones lie one behind the other, those of large alignment first. `at` gets the place of each;
   // gives back where the last ends.
@@ -68,7 +65,7 @@ class StreamPlanner {
                           uint64_t end = 0) const {
     for (const uint32_t use : by_alignment_) {
       if (!pinned[use]) continue;
-      const uint64_t offset = aligned(end, uses_[use].alignment);
+      const uint64_t offset = round_up(end, uses_[use].alignment);
       if (at) (*at)[use] = offset;
       end = offset + uses_[use].bytes;
     }
@@ -244,7 +241,7 @@ Peak largest_task(std::span<const WeightUse> uses) {
     Peak here;
     for (const WeightUse& use : uses) {
       if (use.first_task > at.first_task || use.last_task < at.first_task) continue;
-      here.bytes += aligned(use.bytes, alignment);
+      here.bytes += round_up(use.bytes, alignment);
       if (!here.use || use.bytes > here.use->bytes) here.use = &use;
     }
     if (here.bytes > peak.bytes) peak = here;
@@ -262,47 +259,34 @@ Peak largest_task(std::span<const WeightUse> uses) {
 
 }  // namespace
 
-std::vector<Lifetime> weight_lifetimes(const Program& program, std::span<const TensorId> weights) {
-  std::vector<Lifetime> of_tensor(program.tensors.size());
-  for (size_t t = 0; t < program.tasks.size(); ++t) {
-    if (!program.tasks[t].dispatch) continue;
-    for (const Binding& binding : program.tasks[t].dispatch->bindings) {
-      Lifetime& life = of_tensor[program.root(binding.tensor)];
-      if (!life.planned()) life.first = static_cast<int64_t>(t);
-      life.last = static_cast<int64_t>(t);
-    }
-  }
-  std::vector<Lifetime> result;
-  for (const TensorId id : weights) result.push_back(of_tensor[id]);
-  return result;
-}
-
 WeightUses weight_uses(const Program& program, const FixedConstants& constants,
                        const std::function<MemoryNeed(TensorId)>& need, uint64_t granularity) {
   WeightUses weights;
   const std::vector<TensorId> ids = weight_ids(program);
-  const std::vector<Lifetime> lives = weight_lifetimes(program, ids);
+  const std::vector<Lifetime> lives =
+      lifetimes(program, [](const VirtualTensor& tensor) { return tensor.role == TensorRole::weight; });
   std::map<std::string, uint32_t> by_key;
   bool images = false, buffers = false;
-  for (size_t i = 0; i < ids.size(); ++i) {
-    if (!lives[i].planned()) continue;
-    const VirtualTensor& tensor = program.tensors[ids[i]];
+  for (const TensorId id : ids) {
+    const Lifetime& life = lives[id];
+    if (!life.planned()) continue;
+    const VirtualTensor& tensor = program.tensors[id];
     const auto [known, added] =
         by_key.emplace(weight_key(tensor, constants), static_cast<uint32_t>(weights.uses.size()));
-    weights.of_tensor[ids[i]] = known->second;
+    weights.of_tensor[id] = known->second;
     if (!added) {
       WeightUse& use = weights.uses[known->second];
-      use.first_task = std::min(use.first_task, lives[i].first);
-      use.last_task = std::max(use.last_task, lives[i].last);
+      use.first_task = std::min(use.first_task, life.first);
+      use.last_task = std::max(use.last_task, life.last);
       continue;
     }
-    const MemoryNeed needed = need(ids[i]);
+    const MemoryNeed needed = need(id);
     (tensor.desc.storage == Storage::buffer ? buffers : images) = true;
     weights.memory_types &= needed.memory_types;
-    const std::string& layer = program.tasks[static_cast<size_t>(lives[i].first)].dispatch->name;
-    weights.tensors.push_back(ids[i]);
+    const std::string& layer = program.tasks[static_cast<size_t>(life.first)].dispatch->name;
+    weights.tensors.push_back(id);
     weights.keys.push_back(known->first);
-    weights.uses.push_back({needed.bytes, needed.alignment, lives[i].first, lives[i].last, layer});
+    weights.uses.push_back({needed.bytes, needed.alignment, life.first, life.last, layer});
   }
   if (images && buffers)
     for (WeightUse& use : weights.uses) use.alignment = std::max(use.alignment, granularity);

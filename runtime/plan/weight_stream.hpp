@@ -22,9 +22,6 @@ struct WeightUse {
   std::string layer;  // for errors: the first that reads it
 };
 
-// First and last task that read each of these weights (roots); first > last where none does.
-std::vector<Lifetime> weight_lifetimes(const Program& program, std::span<const TensorId> weights);
-
 // The weights that the tasks of a program read, equal ones once.
 struct WeightUses {
   std::vector<TensorId> tensors;  // the first of those that are equal
