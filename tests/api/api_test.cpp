@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cstring>
 #include <thread>
 
 #include "public_interface.hpp"
@@ -163,10 +162,6 @@ OnnxModel budget_model(const Shape& image) {
       .node("Add", {"x8", "position"}, {"sum"}, {}, "placed")
       .node("Add", {"sum", "bias"}, {"y"});
   return std::move(model.output("y"));
-}
-
-bool same_bits(const Tensor& a, const Tensor& b) {
-  return a.shape() == b.shape() && std::memcmp(a.data(), b.data(), a.byte_size()) == 0;
 }
 
 TEST_F(Api, AWeightsBudgetBoundsTheirDeviceMemoryAndChangesNoBit) {

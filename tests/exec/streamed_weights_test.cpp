@@ -87,12 +87,6 @@ class StreamedWeightsTest : public testing::Test {
   const Graph graph = network(1);
 };
 
-testing::AssertionResult same_bits(const HostTensor& a, const HostTensor& b) {
-  if (a.type() == b.type() && std::memcmp(a.data(), b.data(), a.byte_size()) == 0)
-    return testing::AssertionSuccess();
-  return close(a, b, 0.0);
-}
-
 TEST_F(StreamedWeightsTest, GiveTheSameBitsAsResidentOnes) {
   for (const LoweringOptions& how :
        {LoweringOptions{.storage = StorageChoice::buffer}, LoweringOptions{.storage = StorageChoice::image2d},

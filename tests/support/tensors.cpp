@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 namespace vellum::test {
@@ -60,6 +61,13 @@ testing::AssertionResult close(const HostTensor& actual, const HostTensor& expec
   return testing::AssertionFailure() << "element " << worst.at << " is " << a[worst.at] << ", expected "
                                      << b[worst.at] << " (relative error " << worst.error << ", allowed "
                                      << tolerance << ")";
+}
+
+testing::AssertionResult same_bits(const HostTensor& actual, const HostTensor& expected) {
+  if (actual.type() == expected.type() &&
+      std::memcmp(actual.data(), expected.data(), actual.byte_size()) == 0)
+    return testing::AssertionSuccess();
+  return close(actual, expected, 0.0);
 }
 
 std::vector<HostTensor> random_inputs(const Graph& graph, uint32_t seed, float low, float high) {

@@ -24,6 +24,9 @@ double distance(const HostTensor& actual, const HostTensor& expected);
 // Same type, and every element within tolerance * max(1, |expected|). The failure names the worst element.
 testing::AssertionResult close(const HostTensor& actual, const HostTensor& expected, double tolerance = 1e-4);
 
+// Same type and bytes.
+testing::AssertionResult same_bits(const HostTensor& actual, const HostTensor& expected);
+
 // A random tensor for every graph input. Shapes must be known.
 std::vector<HostTensor> random_inputs(const Graph& graph, uint32_t seed, float low = -1.0f,
                                       float high = 1.0f);
