@@ -20,9 +20,9 @@ import tempfile
 
 import numpy
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+from tables import ROOT, cache_folder, mebibytes, table, write_between_marks
+
 CAPS = ROOT / "caps/lavapipe.json"
-BEGIN, END = "<!-- estimates begin -->\n", "<!-- estimates end -->\n"
 BATCHES = [1, 2, 4, 8]
 BACKBONES = "backbones/size_96_batch_1_opset_13"
 # Every second one is held out: files first, then torchvision's networks at 96 by 96.
@@ -55,8 +55,7 @@ KNOWN = ["weights", "in_out", "intermediates", "workspace", "staging"]
 class Tool:
     def __init__(self, build):
         self.path = pathlib.Path(build) / "samples/cli/vellum"
-        where = subprocess.run([ROOT / "setup.sh", "where"], check=True, capture_output=True, text=True)
-        self.data = pathlib.Path(where.stdout.strip())
+        self.data = cache_folder()
         icd = sorted(pathlib.Path("/usr/share/vulkan/icd.d").glob("lvp_icd*.json"))[0]
         self.environment = dict(os.environ, VK_ICD_FILENAMES=str(icd), MESA_SHADER_CACHE_DISABLE="1")
 
@@ -75,18 +74,17 @@ class Tool:
         arguments = ["estimate", self.file(model), "--json", "--batch", str(batch), "--caps", caps, *more]
         return json.loads(self(*arguments, *(["--shape", shape] if shape else [])))["points"][0]
 
-
     def curve(self, file, picture, *points):
         """Estimates as a table, and as a picture of the page."""
         image = f"images/{picture}.svg"
         document = json.loads(self("estimate", file, "--caps", CAPS, "--json", "--svg", ROOT / "docs" / image, *points))
         keys = ["weights", "in_out", "intermediates", "workspace", "staging", "resident", "total"]
-        text = "| | " + " | ".join(key.replace("in_out", "inputs, outputs") for key in keys)
-        text += " | shape inference |\n| ---: |" + " ---: |" * (len(keys) + 1) + "\n"
+        rows = []
         for point in document["points"]:
             cells = [point["estimate"][key] for key in keys] + [point["shape_inference_total"]]
-            text += f"| {point['x']} | " + " | ".join(mebibytes(cell) for cell in cells) + " |\n"
-        return text + f"\n![Memory over what changes]({image})\n"
+            rows.append([str(point["x"]), *(mebibytes(cell, 1) for cell in cells)])
+        titles = ["", *(key.replace("in_out", "inputs, outputs") for key in keys), "shape inference"]
+        return table(titles, rows) + f"\n![Memory over what changes]({image})\n"
 
 
 class Row:
@@ -138,13 +136,8 @@ def off(told, real):
     return 100 * abs(told - real) / real if real else 0.0
 
 
-def mebibytes(number):
-    return f"{number / 2**20:.1f}"
-
-
-def table(rows):
-    text = "| model | batch | allocated from Vulkan, MiB | told on the device | from caps saved there | from `caps/lavapipe.json` | "
-    text += "whole process, MiB | told from `caps/lavapipe.json` | error |\n| --- " + "| ---: " * 8 + "|\n"
+def errors_table(rows):
+    lines = []
     worst = {"device": 0.0, "saved": 0.0, "shipped": 0.0}
     process = {True: [], False: []}
     for row in rows:
@@ -155,9 +148,11 @@ def table(rows):
         worst = {key: max(worst[key], found[key]) for key in worst}
         total = row.told["estimate"]["total"]
         process[row.held_out].append(off(total, row.process))
-        text += f"| {row.model}{'' if row.held_out else ' *'} | {row.batch} | {real / 2**20:.2f} | "
-        text += " | ".join(f"{found[key]:.2f}%" for key in worst)
-        text += f" | {mebibytes(row.process)} | {mebibytes(total)} | {process[row.held_out][-1]:.1f}% |\n"
+        lines.append([f"{row.model}{'' if row.held_out else ' *'}", str(row.batch), mebibytes(real),
+                      *(f"{found[key]:.2f}%" for key in worst), mebibytes(row.process, 1), mebibytes(total, 1),
+                      f"{process[row.held_out][-1]:.1f}%"])
+    text = table(["model", "batch", "allocated from Vulkan, MiB", "told on the device", "from caps saved there",
+                  "from `caps/lavapipe.json`", "whole process, MiB", "told from `caps/lavapipe.json`", "error"], lines)
     text += f"\n{len(MODELS)} models, {len(rows)} rows. Allocations: at worst {worst['device']:.2f}% off when the device is asked, "
     text += f"{worst['saved']:.2f}% from caps saved on it, {worst['shipped']:.2f}% from `caps/lavapipe.json`.\n"
     for held_out, words in [(False, "models that the figures were fitted to (*)"), (True, "models that were held out")]:
@@ -170,22 +165,23 @@ def table(rows):
 def both_ways(rows):
     """The halves change places."""
     halves = [[row for row in rows if row.held_out == side] for side in (False, True)]
-    text = "\n| fitted to | driver, MB | a pipeline, MB | an unrolled step, MB | worst error there | worst error on the others |\n"
-    text += "| --- | ---: | ---: | ---: | ---: | ---: |\n"
+    lines = []
     for name, here, there in [("models marked *", *halves), ("the others", *reversed(halves))]:
         traits = fit(here)
-        text += f"| {name} | " + " | ".join(f"{value / 1e6:.3f}" for value in traits)
-        text += f" | {errors(here, traits).max():.1f}% | {errors(there, traits).max():.1f}% |\n"
-    return text
+        lines.append([name, *(f"{value / 1e6:.3f}" for value in traits), f"{errors(here, traits).max():.1f}%",
+                      f"{errors(there, traits).max():.1f}%"])
+    return "\n" + table(["fitted to", "driver, MB", "a pipeline, MB", "an unrolled step, MB", "worst error there",
+                         "worst error on the others"], lines)
 
 
 def curves(tool, scratch):
-    attention = scratch / "attention.onnx"
-    subprocess.run([sys.executable, ROOT / "tests/bench/export_attention.py", attention], check=True, stdout=sys.stderr)
+    export = [sys.executable, ROOT / "tests/oracles/export_attention.py", "--out", scratch, "--width", "128"]
+    subprocess.run(export, check=True, stdout=sys.stderr)
+    attention = scratch / "model.onnx"
     text = f"\nMiB over batch size, `{CURVE}`:\n\n"
     text += tool.curve(tool.file(CURVE), "estimate_batch", "--batch", "1,2,4,8,16,32")
     lengths = ["--sweep", "tokens:1=64,128,256,512,1024,2048"]
-    text += "\nMiB over sequence length, two encoder layers of width 128 with four heads (`tests/bench/export_attention.py`), "
+    text += "\nMiB over sequence length, two encoder layers of width 128 with four heads (`tests/oracles/export_attention.py`), "
     text += "without fused attention: the products of queries and keys are tensors of length × length for each head, so that "
     text += "the intermediate tensors grow with its square.\n\n"
     text += tool.curve(attention, "estimate_attention_apart", *lengths, "--disable-pass", "fuse_attention")
@@ -213,10 +209,8 @@ def main():
             write_traits(fit([row for row in rows if not row.held_out]))
             for row in rows:
                 row.tell(tool, saved)
-        text = table(rows) + both_ways(rows) + curves(tool, scratch)
-    page = ROOT / "docs/estimate.md"
-    before, rest = page.read_text().split(BEGIN)
-    page.write_text(before + BEGIN + text + END + rest.split(END)[1])
+        text = errors_table(rows) + both_ways(rows) + curves(tool, scratch)
+    write_between_marks("estimate.md", "estimates", text)
     print(text)
 
 

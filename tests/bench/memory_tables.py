@@ -9,19 +9,11 @@ import pathlib
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-BEGIN, END = "<!-- memory tables begin -->\n", "<!-- memory tables end -->\n"
+from tables import ROOT, cache_folder, mebibytes, table, write_between_marks
+
 CAPS = ROOT / "caps/lavapipe.json"
 WAYS = ["in place", "views", "reorder"]
 MODES = ["shared-objects", "offsets"]
-
-
-def mebibytes(number):
-    return f"{number / 2**20:.2f}"
-
-
-def row(cells):
-    return "| " + " | ".join(cells) + " |\n"
 
 
 def compare(build, file, case, storage, where):
@@ -59,10 +51,6 @@ def measured_cells(lines):
     return cells
 
 
-def table(titles, rows):
-    return row(titles) + row(["---"] + ["---:"] * (len(titles) - 1)) + "".join(row(cells) for cells in rows)
-
-
 def planned_table(build, folder, models, storage):
     titles = ["model", "tensors", "naive"]
     for mode in MODES:
@@ -87,17 +75,14 @@ def lines_of(build, folder, models, storage, where, cells):
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    data = subprocess.run([ROOT / "setup.sh", "where"], check=True, capture_output=True, text=True).stdout.strip()
-    folder = pathlib.Path(data) / "models"
+    folder = cache_folder() / "models"
     models = json.loads((ROOT / "tests/models.json").read_text())["models"]
     models = [model for model in models if not sys.argv[2:] or model["name"] in sys.argv[2:]]
     text = "Tensors in images:\n\n" + planned_table(sys.argv[1], folder, models, "image2d")
     text += "\nTensors in buffers:\n\n" + planned_table(sys.argv[1], folder, models, "buffer")
     text += "\nOn lavapipe, allocated as planned, median of five runs:\n\n"
     text += measured_table(sys.argv[1], folder, models)
-    page = ROOT / "docs/memory.md"
-    before, rest = page.read_text().split(BEGIN)
-    page.write_text(before + BEGIN + text + END + rest.split(END)[1])
+    write_between_marks("memory.md", "memory tables", text)
 
 
 main()

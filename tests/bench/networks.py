@@ -10,17 +10,13 @@ import pathlib
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-BEGIN, END = "<!-- networks begin -->\n", "<!-- networks end -->\n"
+from tables import ROOT, exported_network, table, write_between_marks
+
 NETWORKS = ["squeezenet1_1", "mobilenet_v2", "mobilenet_v3_large", "shufflenet_v2_x1_0", "mnasnet1_0", "efficientnet_b0",
             "resnet18", "resnet50", "googlenet"]
 ROUNDS, RUNS = 2, 10
 TITLES = ["network", "GMAC", "images, ms", "auto, ms", "images / auto", "CPU ms", "GF/s", "dispatches", "pipelines",
           "first, no cache, ms", "first, warm, ms", "ONNX Runtime CPU, ms"]
-
-
-def cache_folder():
-    return pathlib.Path(subprocess.run([ROOT / "setup.sh", "where"], check=True, capture_output=True, text=True).stdout.strip())
 
 
 def run(*command, **environment):
@@ -43,10 +39,6 @@ def measure(tool, model):
     return images, chosen, peer, cold
 
 
-def row(cells):
-    return "| " + " | ".join(cells) + " |\n"
-
-
 def cells_of(tool, name, model):
     images, chosen, peer, cold = measure(tool, model)
     macs = run(tool, "inspect", model, "--json")["macs"]
@@ -61,18 +53,11 @@ def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     tool = pathlib.Path(sys.argv[1]) / "samples/cli/vellum"
-    folder = cache_folder() / "backbones/size_default_batch_1_opset_17"
-    text = row(TITLES) + row(["---"] + ["---:"] * (len(TITLES) - 1))
+    rows = []
     for name in sys.argv[2:] or NETWORKS:
-        model = folder / name / "model.onnx"
-        if not model.exists():
-            sys.exit(f"{model} is not there: tests/backbones.sh {name} exports it")
-        cells = cells_of(tool, name, model)
-        print(*cells, file=sys.stderr)
-        text += row(cells)
-    page = ROOT / "docs/performance.md"
-    before, rest = page.read_text().split(BEGIN)
-    page.write_text(before + BEGIN + text + END + rest.split(END)[1])
+        rows.append(cells_of(tool, name, exported_network(name) / "model.onnx"))
+        print(*rows[-1], file=sys.stderr)
+    write_between_marks("performance.md", "networks", table(TITLES, rows))
 
 
 main()

@@ -9,17 +9,9 @@ import pathlib
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+from tables import ROOT, mebibytes, table, write_between_marks
+
 NETWORKS = ["mobilenet_v1", "mobilenet_v2", "deeplab_v3", "inception_v3", "posenet", "blazeface"]
-BEGIN, END = "<!-- planner tables begin -->\n", "<!-- planner tables end -->\n"
-
-
-def mebibytes(number):
-    return f"{number / 2**20:.3f}"
-
-
-def row(cells):
-    return "| " + " | ".join(cells) + " |\n"
 
 
 def plan_networks(build):
@@ -33,34 +25,35 @@ def plan_networks(build):
 
 
 def cell(plan, smallest):
-    text = mebibytes(plan["total_bytes"])
+    text = mebibytes(plan["total_bytes"], 3)
     if plan["total_bytes"] == smallest:
         text = f"**{text}**"
     return text + (" =" if plan["proved_optimal"] else "")
 
 
-def table(plans, mode):
+def totals(plans, mode):
     of_network = {
         network: {plan["strategy"]: plan for plan in report["plans"] if plan["mode"] == mode}
         for network, report in plans.items()
     }
-    text = row([f"{mode}, MiB", *NETWORKS]) + row(["---"] * (len(NETWORKS) + 1))
+    rows = []
     for strategy in of_network[NETWORKS[0]]:
         cells = [f"`{strategy}`"]
         for network in NETWORKS:
             smallest = min(plan["total_bytes"] for plan in of_network[network].values())
             cells.append(cell(of_network[network][strategy], smallest))
-        text += row(cells)
+        rows.append(cells)
     bound = f"{mode}_lower_bound_bytes"
-    return text + row(["lower bound", *(mebibytes(plans[network][bound]) for network in NETWORKS)])
+    rows.append(["lower bound", *(mebibytes(plans[network][bound], 3) for network in NETWORKS)])
+    return table([f"{mode}, MiB", *NETWORKS], rows)
 
 
 def counts(plans):
-    text = row(["network", "tensors", "`best`, objects", "naive / objects", "naive / offsets"]) + row(["---"] * 5)
+    rows = []
     for network, report in plans.items():
         best = {plan["mode"]: plan for plan in report["plans"] if plan["strategy"] == "best"}
         naive = report["naive_bytes"]
-        text += row(
+        rows.append(
             [
                 network,
                 str(len(best["objects"]["assignment"])),
@@ -69,19 +62,15 @@ def counts(plans):
                 f"{naive / best['offsets']['total_bytes']:.1f}",
             ]
         )
-    return text
+    return table(["network", "tensors", "`best`, objects", "naive / objects", "naive / offsets"], rows)
 
 
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     plans = plan_networks(sys.argv[1])
-    page = ROOT / "docs/planner.md"
-    text = page.read_text()
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    tables = "\n".join([table(plans, "objects"), table(plans, "offsets"), counts(plans)])
-    page.write_text(before + BEGIN + tables + END + after)
+    text = "\n".join([totals(plans, "objects"), totals(plans, "offsets"), counts(plans)])
+    write_between_marks("planner.md", "planner tables", text)
 
 
 if __name__ == "__main__":

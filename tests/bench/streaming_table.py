@@ -4,7 +4,7 @@ that the outputs have the same bits, and writes the table between the markers of
 
     tests/bench/streaming_table.py BUILD_FOLDER [--runs N] [--rounds N] [NETWORK...]
 
-Wants Debian's python3-torch and python3-torchvision for the networks (tests/backbones.sh makes them) and an idle machine;
+Wants networks that tests/backbones.sh exported, and an idle machine;
 rounds over all budgets, one after the other, spread what disturbs it anyway. VK_ICD_FILENAMES names the driver.
 """
 import argparse
@@ -16,9 +16,9 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from tables import exported_network, mebibytes, table, write_between_marks
+
 PERCENTAGES = [100, 50, 25, 10]
-MIB = 2**20
 
 
 def run(tool, *arguments):
@@ -50,17 +50,13 @@ class Budget:
         fastest = min(least for least, _ in self.times)
         median = statistics.median(middle for _, middle in self.times)
         processor = min(self.processor)
-        return (f"| {network} | {self.name} | {self.memory['peak_weights_bytes'] / MIB:.1f} | "
-                f"{self.memory['streamed_weights_bytes'] / MIB:.1f} | {fastest:.0f} | {median:.0f} | "
-                f"{processor:.0f} | {processor / min(resident.processor):.2f} | {max(self.peaks) / MIB:.0f} |")
+        return [network, self.name, mebibytes(self.memory["peak_weights_bytes"], 1),
+                mebibytes(self.memory["streamed_weights_bytes"], 1), f"{fastest:.0f}", f"{median:.0f}", f"{processor:.0f}",
+                f"{processor / min(resident.processor):.2f}", mebibytes(max(self.peaks), 0)]
 
 
 def rows(tool, network, runs, rounds):
-    cache = subprocess.run([ROOT / "setup.sh", "where"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
-    folder = pathlib.Path(cache) / "backbones/size_default_batch_1_opset_17" / network
-    if not (folder / "model.onnx").exists():
-        subprocess.run([ROOT / "tests/backbones.sh", "--tool", tool, "--runs", "0", network], check=True,
-                       stdout=subprocess.DEVNULL)
+    folder = exported_network(network)
     model = folder / "model.onnx"
     resident = Budget("resident", [])
     resident.profile(tool, model)
@@ -88,16 +84,12 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_intermixed_args()
     tool = arguments.build / "samples/cli/vellum"
-    lines = ["| network | budget | device weights, MiB | streamed a run, MiB | fastest, ms | median, ms | processor, ms | "
-             "of resident | peak of the process, MiB |",
-             "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"]
+    lines = []
     for network in arguments.networks:
         lines += rows(tool, network, arguments.runs, arguments.rounds)
-    page = ROOT / "docs/streaming.md"
-    before, rest = page.read_text().split("<!-- streaming begin -->\n")
-    after = rest.split("<!-- streaming end -->")[1]
-    table = "\n".join(lines)
-    page.write_text(f"{before}<!-- streaming begin -->\n{table}\n<!-- streaming end -->{after}")
+    titles = ["network", "budget", "device weights, MiB", "streamed a run, MiB", "fastest, ms", "median, ms", "processor, ms",
+              "of resident", "peak of the process, MiB"]
+    write_between_marks("streaming.md", "streaming", table(titles, lines))
 
 
 if __name__ == "__main__":

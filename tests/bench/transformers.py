@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""What the passes for transformers save: dispatches and time of models, memory over the number of tokens.
+"""What the passes for transformers save: dispatches and time of models, memory over the number of tokens. Writes its tables
+between the marks of docs/models.md anew.
 
-    transformers.py passes MODEL.onnx [MODEL.onnx --shape NAME=1x3x48x320]...   a Markdown table; all in one run
+    transformers.py passes MODEL.onnx [MODEL.onnx --shape NAME=1x3x48x320]...   all in one run
     transformers.py tokens MODEL.onnx [--svg FILE]     MODEL as tests/oracles/export_attention.py makes it; no device needed
 
 `passes` takes turns between a model with the passes and without them, so that both meet the same machine.
@@ -11,6 +12,8 @@ import json
 import pathlib
 import subprocess
 import sys
+
+from tables import ROOT, table, write_between_marks
 
 PASSES = ("fuse_layer_norm", "fuse_softmax", "fuse_attention", "matmul_to_gemm")
 TOKENS = (64, 128, 256, 512, 1024, 2048, 4096)
@@ -35,7 +38,7 @@ def measure(tool, model, runs, rounds):
     return best
 
 
-def print_passes(arguments):
+def write_passes(arguments):
     models = []
     for word in arguments.models:
         if word.startswith("--"):
@@ -44,12 +47,14 @@ def print_passes(arguments):
             models[-1].append(word)
         else:
             models.append([word])
-    print("| model | dispatches | ms | ms of CPU time |\n| --- | --- | --- | --- |")
+    rows = []
     for model in models:
         path = pathlib.Path(model[0])
         before, after = measure(arguments.tool, model, arguments.runs, arguments.rounds)
-        print(f"| {path.parent.name if path.stem == 'model' else path.stem} | {before['dispatches']} → {after['dispatches']} | "
-              f"{before['min_ms']:.0f} → {after['min_ms']:.0f} | {before['cpu_ms']:.0f} → {after['cpu_ms']:.0f} |", flush=True)
+        cells = [f"{before[key]:.0f} → {after[key]:.0f}" for key in ("dispatches", "min_ms", "cpu_ms")]
+        rows.append([path.parent.name if path.stem == "model" else path.stem, *cells])
+        print(*rows[-1], sep="  ", file=sys.stderr)
+    write_between_marks("models.md", "transformers", table(["model", "dispatches", "ms", "ms of CPU time"], rows))
 
 
 def planned_mib(tool, model, tokens, passes):
@@ -90,30 +95,29 @@ def draw(rows, file):
     pathlib.Path(file).write_text("\n".join([*out, "</svg>"]) + "\n")
 
 
-def print_tokens(arguments):
+def write_tokens(arguments):
     rows = [(tokens, planned_mib(arguments.tool, arguments.model, tokens, ("fuse_attention",)),
              planned_mib(arguments.tool, arguments.model, tokens, ())) for tokens in TOKENS]
-    print("| tokens | " + " | ".join(str(row[0]) for row in rows) + " |\n" + "| --- " * (len(rows) + 1) + "|")
-    for label, column in (("spelt out, MiB", 1), ("fused, MiB", 2)):
-        print(f"| {label} | " + " | ".join(f"{row[column]:.2f}" if row[column] else "refused" for row in rows) + " |")
+    lines = [[label, *(f"{row[column]:.2f}" if row[column] else "refused" for row in rows)]
+             for label, column in (("spelt out, MiB", 1), ("fused, MiB", 2))]
+    write_between_marks("models.md", "tokens", table(["tokens", *(str(row[0]) for row in rows)], lines))
     if arguments.svg:
         draw(rows, arguments.svg)
 
 
 def main():
-    root = pathlib.Path(__file__).resolve().parents[2]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tool", default=str(root / "build/samples/cli/vellum"))
+    parser.add_argument("--tool", default=str(ROOT / "build/samples/cli/vellum"))
     commands = parser.add_subparsers(required=True)
     passes = commands.add_parser("passes")
     passes.add_argument("--runs", type=int, default=5)
     passes.add_argument("--rounds", type=int, default=2)
     passes.add_argument("models", nargs=argparse.REMAINDER)
-    passes.set_defaults(run=print_passes)
+    passes.set_defaults(run=write_passes)
     tokens = commands.add_parser("tokens")
     tokens.add_argument("model")
     tokens.add_argument("--svg")
-    tokens.set_defaults(run=print_tokens)
+    tokens.set_defaults(run=write_tokens)
     arguments = parser.parse_args()
     try:
         arguments.run(arguments)

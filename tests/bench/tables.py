@@ -1,0 +1,42 @@
+"""What the benchmarks here share: the fetched files, and Markdown tables between marks of a page of docs/."""
+
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def cache_folder():
+    """The folder of everything that setup.sh fetches."""
+    where = subprocess.run([ROOT / "setup.sh", "where"], check=True, capture_output=True, text=True)
+    return pathlib.Path(where.stdout.strip())
+
+
+def exported_network(name):
+    """The folder in which tests/backbones.sh leaves a torchvision network: model.onnx, input.npy, output.npy."""
+    folder = cache_folder() / "backbones/size_default_batch_1_opset_17" / name
+    if not (folder / "model.onnx").exists():
+        sys.exit(f"{folder / 'model.onnx'} is not there: `tests/backbones.sh --runs 0 {name}` exports it")
+    return folder
+
+
+def mebibytes(number, digits=2):
+    return f"{number / 2**20:.{digits}f}"
+
+
+def row(cells):
+    return "| " + " | ".join(cells) + " |\n"
+
+
+def table(titles, rows):
+    """The first column to the left, the others, figures, to the right."""
+    return row(titles) + row(["---"] + ["---:"] * (len(titles) - 1)) + "".join(row(cells) for cells in rows)
+
+
+def write_between_marks(page, name, text):
+    """Replaces what stands in docs/PAGE between `<!-- NAME begin -->` and `<!-- NAME end -->`."""
+    begin, end = f"<!-- {name} begin -->\n", f"<!-- {name} end -->\n"
+    path = ROOT / "docs" / page
+    before, rest = path.read_text().split(begin)
+    path.write_text(before + begin + text + end + rest.split(end)[1])
