@@ -30,7 +30,7 @@ build_packages=(
   libflatbuffers-dev flatbuffers-compiler
   libstb-dev libcli11-dev nlohmann-json3-dev libfmt-dev
 )
-test_packages=(libgtest-dev libonnx-testdata vulkan-validationlayers chromium flatbuffers-compiler
+test_packages=(libgtest-dev libbenchmark-dev libonnx-testdata vulkan-validationlayers chromium flatbuffers-compiler
   python3-torch python3-torchvision)
 
 say() { printf 'setup: %s\n' "$*"; }

@@ -12,13 +12,6 @@
 namespace vellum::test {
 namespace {
 
-HostTensor rounded_to_half(const HostTensor& tensor) {
-  if (tensor.dtype() != DType::f32) return tensor;
-  HostTensor copy = tensor;
-  for (float& value : copy.mutable_as<float>()) value = half_to_float(float_to_half(value));
-  return copy;
-}
-
 struct Tolerance {
   double relative, absolute;
 };
@@ -26,7 +19,8 @@ struct Tolerance {
 bool close(double got, double want, Tolerance tolerance) {
   if (std::isnan(want)) return std::isnan(got);
   if (std::isinf(want)) return got == want;
-  return std::abs(got - want) <= std::max(tolerance.absolute, tolerance.relative * std::max(1.0, std::abs(want)));
+  return std::abs(got - want) <=
+         std::max(tolerance.absolute, tolerance.relative * std::max(1.0, std::abs(want)));
 }
 
 void compare(const HostTensor& got, const HostTensor& want, Tolerance tolerance, const std::string& what) {
@@ -39,8 +33,9 @@ void compare(const HostTensor& got, const HostTensor& want, Tolerance tolerance,
     if (wrong++ == 0) first = i;
     worst = std::max(worst, static_cast<double>(std::abs(a[i] - b[i])));
   }
-  EXPECT_EQ(wrong, 0u) << what << ": " << wrong << " of " << a.size() << " elements differ, the first at " << first
-                       << ": got " << a[first] << ", want " << b[first] << "; largest difference " << worst;
+  EXPECT_EQ(wrong, 0u) << what << ": " << wrong << " of " << a.size() << " elements differ, the first at "
+                       << first << ": got " << a[first] << ", want " << b[first] << "; largest difference "
+                       << worst;
 }
 
 std::string describe_run(const OperatorCase& test, const LoweringOptions& options) {
@@ -59,7 +54,8 @@ void run_once(const OperatorCase& test, const LoweringOptions& options, const De
   const Graph graph = single_node_graph(test, fp16);
   std::vector<HostTensor> inputs;
   for (size_t i = 0; i < test.inputs.size(); ++i)
-    if (test.inputs[i] && !test.constants.count(i)) inputs.push_back(fp16 ? rounded_to_half(*test.inputs[i]) : *test.inputs[i]);
+    if (test.inputs[i] && !test.constants.count(i))
+      inputs.push_back(fp16 ? rounded_to_half(*test.inputs[i]) : *test.inputs[i]);
   const std::vector<HostTensor> want = evaluate(graph, inputs);
 
   Graph lowered = graph;
@@ -71,12 +67,13 @@ void run_once(const OperatorCase& test, const LoweringOptions& options, const De
   Executor executor(test_context(), std::move(program), {});
   for (size_t i = 0; i < inputs.size(); ++i) executor.set_input(i, inputs[i]);
   executor.run();
-  const Tolerance tolerance = fp16 ? Tolerance{test.fp16_tolerance, test.fp16_absolute} : Tolerance{test.fp32_tolerance, 0};
+  const Tolerance tolerance =
+      fp16 ? Tolerance{test.fp16_tolerance, test.fp16_absolute} : Tolerance{test.fp32_tolerance, 0};
   for (size_t i = 0; i < want.size(); ++i) compare(executor.output(i), want[i], tolerance, what);
 }
 
-// Whether buffers are to be read the other way, too. SwiftShader takes minutes and gigabytes to compile a tile of
-// products whose factors are picked out of texels.
+// Whether buffers are to be read the other way, too. SwiftShader takes minutes and gigabytes to compile a
+// tile of products whose factors are picked out of texels.
 bool reads_the_other_way(const OperatorCase& test, const LoweringOptions& options, const DeviceCaps& caps) {
   if (options.storage != StorageChoice::buffer) return false;
   const bool product = test.type == "MatMul" || test.type == "Gemm";
@@ -95,42 +92,6 @@ HostTensor random_tensor(Shape shape, uint32_t seed, float low, float high) {
   return tensor;
 }
 
-Graph single_node_graph(const OperatorCase& test, bool round_to_half) {
-  Graph graph;
-  Node node;
-  node.name = "under_test";
-  NodeSpec spec;
-  spec.type = test.type;
-  spec.name = node.name;
-  spec.opset = test.opset;
-  spec.attributes = &test.attributes;
-  spec.output_count = test.output_count;
-  for (size_t i = 0; i < test.inputs.size(); ++i) {
-    spec.input_present.push_back(test.inputs[i].has_value());
-    const std::string name = "x" + std::to_string(i);
-    if (!test.inputs[i]) {
-      node.inputs.push_back(kNoValue);
-    } else if (test.constants.count(i)) {
-      node.inputs.push_back(graph.add_constant(name, round_to_half ? rounded_to_half(*test.inputs[i]) : *test.inputs[i]));
-    } else {
-      node.inputs.push_back(graph.add_value(name, test.inputs[i]->type(), true));
-      graph.inputs.push_back(node.inputs.back());
-    }
-  }
-  node.op = test.op ? test.op : make_operator(spec);
-  if (test.activation) {
-    node.op = node.op->with_activation(test.activation);
-    if (!node.op) throw Error(ErrorCode::internal, test.type + " takes no activation");
-  }
-  const std::vector<TensorType> types = node.op->infer(operator_inputs(graph, node));
-  for (size_t i = 0; i < types.size(); ++i) {
-    node.outputs.push_back(graph.add_value("y" + std::to_string(i), types[i], true));
-    graph.outputs.push_back(node.outputs.back());
-  }
-  graph.nodes.push_back(std::move(node));
-  return graph;
-}
-
 // Buffers are read the way that the device likes, and the other way too.
 void check_operator(const OperatorCase& test) {
   const DeviceCaps caps = test_context()->caps();
@@ -139,9 +100,11 @@ void check_operator(const OperatorCase& test) {
   for (const StorageChoice storage : {StorageChoice::image2d, StorageChoice::image3d, StorageChoice::buffer})
     for (const Precision precision : {Precision::fp32, Precision::fp16})
       for (const bool channels4 : {true, false}) {
-        if ((precision == Precision::fp16 && !test.fp16) || !(channels4 ? test.channels4_inputs : test.linear_inputs))
+        if ((precision == Precision::fp16 && !test.fp16) ||
+            !(channels4 ? test.channels4_inputs : test.linear_inputs))
           continue;
-        const LoweringOptions options{.precision = precision, .storage = storage, .inputs_to_channels4 = channels4};
+        const LoweringOptions options{
+            .precision = precision, .storage = storage, .inputs_to_channels4 = channels4};
         run_once(test, options, caps);
         if (reads_the_other_way(test, options, caps)) run_once(test, options, other_reads);
       }

@@ -2,47 +2,18 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <optional>
-#include <set>
-#include <string>
-#include <vector>
 
-#include "graph/attributes.hpp"
-#include "graph/graph.hpp"
 #include "kernels/lowering.hpp"
+#include "support/operator_case.hpp"
 
 namespace vellum::test {
 
-struct OperatorCase {
-  std::string type;  // ONNX operator type
-  std::vector<std::optional<HostTensor>> inputs;  // nullopt: left out
-  Attributes attributes = {};
-  std::set<size_t> constants = {};  // positions of the inputs that are constants of the graph
-  int opset = 13;
-  size_t output_count = 1;
-  Activation activation = {};  // fused through with_activation()
-  // |device - reference| <= tolerance * max(1, |reference|)
-  double fp32_tolerance = 1e-5, fp16_tolerance = 1e-2;
-  // In fp16 a difference of so much is allowed as well: for integers that are rounded from halves.
-  double fp16_absolute = 0;
-  // Layouts that the case is run in; integer tensors are always linear.
-  bool channels4_inputs = true, linear_inputs = true;
-  // Off for infinities: a device need not keep them in halves (shaderSignedZeroInfNanPreserveFloat16).
-  bool fp16 = true;
-  // Some operators may run on the host in some layouts; by default that fails the test.
-  bool host_allowed = false;
-  std::shared_ptr<const Operator> op = nullptr;  // in place of ONNX's, for what ONNX has not
-};
-
-// Runs the case, spelt out where passes/decompose does so, on the test's device (gpu_test.hpp) for every storage x input layout x precision and compares each
-// output with Operator::evaluate(). For fp16 the reference sees inputs rounded to halves.
+// Runs the case, spelt out where passes/decompose does so, on the test's device (gpu_test.hpp) for every
+// storage x input layout x precision and compares each output with Operator::evaluate(). For fp16 the
+// reference sees inputs rounded to halves.
 void check_operator(const OperatorCase& test);
 
 // Uniform in [low, high), the same for the same seed everywhere.
 HostTensor random_tensor(Shape shape, uint32_t seed, float low = -1.0f, float high = 1.0f);
-
-// The graph of one node that check_operator runs.
-Graph single_node_graph(const OperatorCase& test, bool round_to_half = false);
 
 }  // namespace vellum::test
