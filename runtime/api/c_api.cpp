@@ -357,8 +357,7 @@ vellum_status vellum_session_get_output(const vellum_session* session, const cha
     require(name, "name");
     require(values, "values");
     check_size(find(session->session.outputs(), name, "output"), byte_count);
-    const vellum::Tensor output = session->session.output(name);
-    if (byte_count) std::memcpy(values, output.data(), byte_count);
+    session->session.output(name, std::span(static_cast<std::byte*>(values), byte_count));
   });
 }
 

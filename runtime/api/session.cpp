@@ -214,6 +214,7 @@ const std::vector<TensorInfo>& Session::outputs() const { return impl_->outputs;
 const std::vector<std::string>& Session::warnings() const { return impl_->warnings; }
 size_t Session::dispatch_count() const { return impl_->active() ? impl_->active()->dispatch_count() : 0; }
 size_t Session::pipeline_count() const { return impl_->active() ? impl_->active()->pipeline_count() : 0; }
+size_t Session::barrier_count() const { return impl_->active() ? impl_->active()->barrier_count() : 0; }
 
 void Session::prepare(const InputShapes& shapes) {
   guard([&] {
@@ -226,6 +227,15 @@ void Session::prepare(const InputShapes& shapes) {
 
 void Session::set_input(std::string_view name, const Tensor& tensor) {
   guard([&] { impl_->set_input(position(impl_->inputs, name, "input"), tensor); });
+}
+
+void Session::set_input(std::string_view name, std::span<const std::byte> values) {
+  guard([&] {
+    const size_t index = position(impl_->inputs, name, "input");
+    impl_->ready().set_input(index, values);
+    impl_->waiting.erase(index);
+    impl_->input_set[index] = true;
+  });
 }
 
 void Session::run() {
@@ -242,6 +252,10 @@ void Session::run() {
 
 Tensor Session::output(std::string_view name) const {
   return guard([&] { return impl_->ready().output(position(impl_->outputs, name, "output")); });
+}
+
+void Session::output(std::string_view name, std::span<std::byte> to) const {
+  guard([&] { impl_->ready().output(position(impl_->outputs, name, "output"), to); });
 }
 
 std::map<std::string, Tensor> Session::run(const std::map<std::string, Tensor>& inputs) {

@@ -1,6 +1,7 @@
 #include "exec/executor.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <set>
 
@@ -11,6 +12,18 @@
 #include "vulkan/transfer.hpp"
 
 namespace vellum {
+namespace {
+
+void check_size(const char* kind, const Port& port, size_t bytes) {
+  const size_t wanted = static_cast<size_t>(element_count(port.type.shape)) * size_of(port.type.dtype);
+  if (bytes != wanted)
+    throw Error(ErrorCode::invalid_argument,
+                std::string(kind) + " '" + port.name + "' is " + std::string(name(port.type.dtype)) + " " +
+                    to_string(port.type.shape) + ", which takes " + std::to_string(wanted) + " bytes, but " +
+                    std::to_string(bytes) + " were given");
+}
+
+}  // namespace
 
 Executor::Executor(std::shared_ptr<gpu::Context> context, Program program, const ExecutorOptions& options)
     : context_(std::move(context)), program_(std::move(program)), options_(options) {
@@ -96,10 +109,10 @@ void Executor::record_task(gpu::CommandBuffer& commands, size_t task) {
   const TaskSync& sync = syncs_[task];
   std::vector<gpu::ImageTransition> transitions;
   for (uint32_t object : sync.discarded_objects) transitions.push_back({&tensors_->object_image(object)});
-  // A discard is a write of its own: it waits for the tasks that used the image before, also those of the
-  // last run.
+  // Writes become visible; what was read is waited for, which needs no access of its own. Without a hazard a
+  // discard has nothing to wait for: its image was used last before the queue was waited for.
   if (sync.barrier || !transitions.empty())
-    commands.barrier(gpu::kComputeReadWrite, gpu::kComputeReadWrite, transitions);
+    commands.barrier(sync.barrier ? gpu::kComputeWrite : gpu::kNothing, gpu::kComputeReadWrite, transitions);
 
   const size_t index = dispatch_of_task_[task];
   const gpu::Pipeline& pipeline = *pipelines_[index];
@@ -112,6 +125,12 @@ void Executor::record_task(gpu::CommandBuffer& commands, size_t task) {
 
 size_t Executor::dispatch_count() const { return pipelines_.size(); }
 
+size_t Executor::barrier_count() const {
+  return static_cast<size_t>(std::count_if(syncs_.begin(), syncs_.end(), [](const TaskSync& sync) {
+    return sync.barrier || !sync.discarded_objects.empty();
+  }));
+}
+
 size_t Executor::pipeline_count() const {
   return std::set<std::shared_ptr<const gpu::Pipeline>>(pipelines_.begin(), pipelines_.end()).size();
 }
@@ -123,8 +142,14 @@ void Executor::set_input(size_t index, const HostTensor& tensor) {
                 "input '" + port.name + "' wants " + std::string(name(port.type.dtype)) + " " +
                     to_string(port.type.shape) + " but got " + std::string(name(tensor.dtype())) + " " +
                     to_string(tensor.shape()));
+  set_input(index, std::span(tensor.data(), tensor.byte_size()));
+}
+
+void Executor::set_input(size_t index, std::span<const std::byte> values) {
+  const Port& port = program_.inputs.at(index);
+  check_size("input", port, values.size());
   const gpu::Buffer& buffer = tensors_->buffer(port.tensor);
-  write_linear(program_.tensors[port.tensor].desc, tensor, {buffer.data(), buffer.size()});
+  write_linear(program_.tensors[port.tensor].desc, port.type.dtype, values, {buffer.data(), buffer.size()});
   buffer.flush();
 }
 
@@ -133,6 +158,17 @@ HostTensor Executor::output(size_t index) const {
   if (port.constant) return *port.constant;
   const gpu::Buffer& buffer = tensors_->buffer(port.tensor);
   return read_linear(program_.tensors[port.tensor].desc, port.type, {buffer.data(), buffer.size()});
+}
+
+void Executor::output(size_t index, std::span<std::byte> to) const {
+  const Port& port = program_.outputs.at(index);
+  check_size("output", port, to.size());
+  if (port.constant) {
+    if (!to.empty()) std::memcpy(to.data(), port.constant->data(), to.size());
+    return;
+  }
+  const gpu::Buffer& buffer = tensors_->buffer(port.tensor);
+  read_linear(program_.tensors[port.tensor].desc, port.type.dtype, {buffer.data(), buffer.size()}, to);
 }
 
 HostTensor Executor::input(size_t index) const {

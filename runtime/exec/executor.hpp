@@ -42,12 +42,16 @@ class Executor {
   const AllocatedBytes& allocated() const { return tensors_->allocated(); }
   const ProgramWeights& weights() const { return tensors_->weights(); }
   size_t dispatch_count() const;
+  size_t barrier_count() const;
   size_t pipeline_count() const;
 
   // Inputs and outputs by position in program().inputs and outputs. The tensor has the port's dtype and
   // shape.
   void set_input(size_t index, const HostTensor& tensor);
   HostTensor output(size_t index) const;
+  // The same from and to memory of the caller's, in the port's dtype; of exactly its size.
+  void set_input(size_t index, std::span<const std::byte> values);
+  void output(size_t index, std::span<std::byte> to) const;
   // What was set last.
   HostTensor input(size_t index) const;
 

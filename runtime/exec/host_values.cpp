@@ -1,73 +1,127 @@
 #include "exec/host_values.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <string>
+#include <utility>
 
-#include "kernels/packing.hpp"
+#include "graph/element.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
 namespace {
 
+// What the device holds as i32, the model may call by any integer type, and what it holds as f32 or f16, by
+// any float.
+template <typename Visitor>
+void visit_device_element(ElementType element, Visitor&& visitor) {
+  switch (element) {
+    case ElementType::f32:
+      return visitor(ElementTag<float>{});
+    case ElementType::f16:
+      return visitor(ElementTag<Half>{});
+    case ElementType::i32:
+      return visitor(ElementTag<int32_t>{});
+  }
+  throw Error(ErrorCode::internal, "unknown element type");
+}
+
+template <typename Integer>
+int32_t device_integer(Integer value) {
+  if (!std::in_range<int32_t>(value))
+    throw Error(ErrorCode::unsupported,
+                "integer " + std::to_string(value) + " does not fit the 32 bits of device integers");
+  return static_cast<int32_t>(value);
+}
+
 template <typename To, typename From>
-void convert(const std::byte* from, HostTensor& to) {
-  const auto* elements = reinterpret_cast<const From*>(from);
-  auto out = to.mutable_as<To>();
-  for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<To>(elements[i]);
+To to_device(From value) {
+  if constexpr (std::is_same_v<To, int32_t> && std::is_integral_v<Widened<From>>)
+    return device_integer(widen(value));
+  else
+    return convert<To>(value);
 }
 
-void from_floats(const float* from, HostTensor& to) {
-  const auto* bytes = reinterpret_cast<const std::byte*>(from);
-  switch (to.dtype()) {
-    case DType::f32: std::memcpy(to.mutable_data(), from, to.byte_size()); return;
-    case DType::f64: return convert<double, float>(bytes, to);
-    case DType::f16: {
-      auto out = to.mutable_as<uint16_t>();
-      for (size_t i = 0; i < out.size(); ++i) out[i] = float_to_half(from[i]);
-      return;
-    }
-    default: throw Error(ErrorCode::internal, "a float tensor is read as " + std::string(name(to.dtype())));
+template <typename To, typename From>
+To from_device(From value) {
+  if constexpr (std::is_same_v<From, int32_t> && std::is_same_v<To, Bool>)
+    return Bool{static_cast<uint8_t>(value)};
+  else if constexpr (std::is_same_v<From, int32_t> && std::is_unsigned_v<To>)
+    return static_cast<To>(static_cast<uint32_t>(value));
+  else
+    return convert<To>(value);
+}
+
+// The caller's bytes need not be aligned.
+template <typename To, typename From, typename Convert>
+void convert_each(std::span<const std::byte> from, std::span<std::byte> to, Convert&& one) {
+  const size_t count = std::min(from.size() / sizeof(From), to.size() / sizeof(To));
+  for (size_t i = 0; i < count; ++i) {
+    From value;
+    std::memcpy(&value, from.data() + i * sizeof(From), sizeof(From));
+    const To converted = one(value);
+    std::memcpy(to.data() + i * sizeof(To), &converted, sizeof(To));
   }
 }
 
-void from_ints(const std::byte* from, HostTensor& to) {
-  switch (to.dtype()) {
-    case DType::i64: return convert<int64_t, int32_t>(from, to);
-    case DType::i32: return convert<int32_t, int32_t>(from, to);
-    case DType::i16: return convert<int16_t, int32_t>(from, to);
-    case DType::i8: return convert<int8_t, int32_t>(from, to);
-    case DType::u64: return convert<uint64_t, uint32_t>(from, to);
-    case DType::u32: return convert<uint32_t, uint32_t>(from, to);
-    case DType::u16: return convert<uint16_t, int32_t>(from, to);
-    case DType::u8:
-    case DType::boolean: return convert<uint8_t, int32_t>(from, to);
-    default: throw Error(ErrorCode::internal, "an integer tensor is read as " + std::string(name(to.dtype())));
-  }
+// Whether the device holds the very bytes of the host.
+bool same_bytes(ElementType element, DType dtype) {
+  return (element == ElementType::f32 && dtype == DType::f32) ||
+         (element == ElementType::f16 && dtype == DType::f16) ||
+         (element == ElementType::i32 && dtype == DType::i32);
+}
+
+void check_kinds(ElementType element, DType dtype) {
+  if ((element != ElementType::i32) != is_float(dtype))
+    throw Error(ErrorCode::internal, "a tensor of " + std::string(name(element)) + " on the device is " +
+                                         std::string(name(dtype)) + " on the host");
 }
 
 }  // namespace
 
-void write_linear(const TensorDesc& desc, const HostTensor& tensor, std::span<std::byte> to) {
-  if (desc.element == ElementType::f32 && tensor.dtype() == DType::f32) {
-    std::memcpy(to.data(), tensor.data(), tensor.byte_size());
+void write_linear(const TensorDesc& desc, DType dtype, std::span<const std::byte> elements,
+                  std::span<std::byte> to) {
+  const size_t count = elements.size() / size_of(dtype), written = count * size_of(desc.element);
+  if (written > to.size()) throw Error(ErrorCode::internal, "more elements than the tensor holds");
+  std::memset(to.data() + written, 0, to.size() - written);
+  if (same_bytes(desc.element, dtype)) {
+    if (written) std::memcpy(to.data(), elements.data(), written);
     return;
   }
-  const std::vector<std::byte> bytes =
-      desc.element == ElementType::i32 ? pack_ints(desc, tensor.to_ints()) : pack_elements(desc, tensor.to_floats());
-  std::memcpy(to.data(), bytes.data(), bytes.size());
+  visit_element(dtype, [&](auto from_tag) {
+    using From = typename decltype(from_tag)::type;
+    visit_device_element(desc.element, [&](auto to_tag) {
+      using To = typename decltype(to_tag)::type;
+      convert_each<To, From>(elements, to, [](From value) { return to_device<To>(value); });
+    });
+  });
+}
+
+void write_linear(const TensorDesc& desc, const HostTensor& tensor, std::span<std::byte> to) {
+  write_linear(desc, tensor.dtype(), {tensor.data(), tensor.byte_size()}, to);
+}
+
+void read_linear(const TensorDesc& desc, DType dtype, std::span<const std::byte> from,
+                 std::span<std::byte> to) {
+  check_kinds(desc.element, dtype);
+  if (to.size() / size_of(dtype) * size_of(desc.element) > from.size())
+    throw Error(ErrorCode::internal, "more elements are read than the tensor holds");
+  if (same_bytes(desc.element, dtype)) {
+    if (!to.empty()) std::memcpy(to.data(), from.data(), to.size());
+    return;
+  }
+  visit_device_element(desc.element, [&](auto from_tag) {
+    using From = typename decltype(from_tag)::type;
+    visit_element(dtype, [&](auto to_tag) {
+      using To = typename decltype(to_tag)::type;
+      convert_each<To, From>(from, to, [](From value) { return from_device<To>(value); });
+    });
+  });
 }
 
 HostTensor read_linear(const TensorDesc& desc, const TensorType& type, std::span<const std::byte> from) {
   HostTensor tensor(type.dtype, type.shape);
-  if (desc.element == ElementType::i32) {
-    from_ints(from.data(), tensor);
-  } else if (desc.element == ElementType::f32) {
-    from_floats(reinterpret_cast<const float*>(from.data()), tensor);
-  } else {
-    const auto* halves = reinterpret_cast<const uint16_t*>(from.data());
-    std::vector<float> floats(static_cast<size_t>(tensor.elements()));
-    for (size_t i = 0; i < floats.size(); ++i) floats[i] = half_to_float(halves[i]);
-    from_floats(floats.data(), tensor);
-  }
+  if (tensor.elements() > 0) read_linear(desc, type.dtype, from, {tensor.mutable_data(), tensor.byte_size()});
   return tensor;
 }
 

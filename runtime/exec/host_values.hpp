@@ -8,9 +8,14 @@
 
 namespace vellum {
 
-// Writes `tensor` as `desc` lays it out. `to` has desc.byte_size() bytes.
+// Writes dense elements of `dtype` as `desc` lays them out, without memory of its own. `to` has
+// desc.byte_size() bytes. Error(unsupported) for an integer that does not fit the device's 32 bits.
+void write_linear(const TensorDesc& desc, DType dtype, std::span<const std::byte> elements,
+                  std::span<std::byte> to);
 void write_linear(const TensorDesc& desc, const HostTensor& tensor, std::span<std::byte> to);
-// Reads a linear tensor as `type`.
+// Reads the elements of a linear tensor as `dtype` into `to`, which has room for them and nothing else.
+void read_linear(const TensorDesc& desc, DType dtype, std::span<const std::byte> from,
+                 std::span<std::byte> to);
 HostTensor read_linear(const TensorDesc& desc, const TensorType& type, std::span<const std::byte> from);
 
 }  // namespace vellum

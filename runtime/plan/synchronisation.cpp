@@ -58,13 +58,19 @@ class HazardTracker {
 std::vector<TaskSync> synchronise(const Program& program, const MemoryPlan& plan) {
   std::vector<TaskSync> syncs(program.tasks.size());
   HazardTracker hazards(program, plan);
+  // The task of the last barrier, or the first after the queue was waited for. What a task discards without a
+  // hazard, nobody has touched since then: it goes there, so that branches that do not depend on one another
+  // stay together.
+  size_t opening = 0;
   for (size_t t = 0; t < program.tasks.size(); ++t) {
     if (program.tasks[t].host) {  // the queue is waited for on both sides of a host call
       hazards.clear();
+      opening = t + 1;
       continue;
     }
     const Dispatch& dispatch = *program.tasks[t].dispatch;
     TaskSync& sync = syncs[t];
+    std::vector<uint32_t> discarded;
     for (const Binding& binding : dispatch.bindings) {
       sync.barrier |= hazards.needs_barrier(binding.tensor, binding.access);
       const uint32_t object = plan.object_of[binding.tensor];
@@ -72,9 +78,14 @@ std::vector<TaskSync> synchronise(const Program& program, const MemoryPlan& plan
       const bool begins = object != kNoObject && binding.access != Access::read &&
                           program.owner(binding.tensor) == program.root(binding.tensor) &&
                           plan.lifetimes[binding.tensor].first == static_cast<int64_t>(t);
-      if (begins && plan.objects[object].kind != Storage::buffer) sync.discarded_objects.push_back(object);
+      if (begins && plan.objects[object].kind != Storage::buffer) discarded.push_back(object);
     }
-    if (sync.barrier) hazards.clear();
+    if (sync.barrier) {
+      hazards.clear();
+      opening = t;
+    }
+    std::vector<uint32_t>& begun = syncs[opening].discarded_objects;
+    begun.insert(begun.end(), discarded.begin(), discarded.end());
     for (const Binding& binding : dispatch.bindings) hazards.note(binding.tensor, binding.access);
   }
   return syncs;

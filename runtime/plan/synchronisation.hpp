@@ -11,7 +11,9 @@ namespace vellum {
 struct TaskSync {
   // An earlier task since the last barrier wrote what this one touches, or read what it writes.
   bool barrier = false;
-  // Image objects whose content dies here, because the task writes a tensor that lives in them from now on.
+  // Image objects whose content dies here, because a task writes a tensor that lives in them: this one, or
+  // one after it that needs no barrier of its own. Only tasks with a barrier have some, and the first of a
+  // run and after a host call, which have nothing to wait for.
   std::vector<uint32_t> discarded_objects;
 };
 

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vulkan/vulkan_raii.hpp>
 
@@ -13,13 +14,17 @@ namespace vellum::gpu {
 // what: what was being done, e.g. "creating a pipeline for conv".
 Error translate(const vk::SystemError& error, std::string_view what);
 
-// Calls f and translates what Vulkan throws. what: anything that makes a string_view.
+// Calls f and translates what Vulkan throws. what: anything that makes a string_view, or a function that
+// makes the text when it is needed.
 template <typename What, typename F>
 decltype(auto) translated(const What& what, F&& f) {
   try {
     return std::forward<F>(f)();
   } catch (const vk::SystemError& error) {
-    throw translate(error, what);
+    if constexpr (std::is_invocable_v<const What&>)
+      throw translate(error, what());
+    else
+      throw translate(error, what);
   }
 }
 

@@ -43,9 +43,9 @@ void Fence::wait(std::chrono::nanoseconds timeout) {
   if (!impl_->pending) return;
   const vk::raii::Device& device = impl_->context->impl().device;
   const std::string& name = impl_->context->caps().name;
-  const vk::Result result = translated("waiting for " + name, [&] {
-    return device.waitForFences(*impl_->fence, VK_TRUE, static_cast<uint64_t>(timeout.count()));
-  });
+  const vk::Result result = translated(
+      [&] { return "waiting for " + name; },
+      [&] { return device.waitForFences(*impl_->fence, VK_TRUE, static_cast<uint64_t>(timeout.count())); });
   if (result == vk::Result::eTimeout)
     throw Error(ErrorCode::device_lost,
                 name + " did not finish within " +
@@ -94,7 +94,7 @@ void submit(Context& context, std::span<const VkCommandBuffer> commands, Fence& 
   const bool apart = order.queue == QueueKind::transfer && impl.transfer_queue;
   const vk::raii::Queue& queue = apart ? *impl.transfer_queue : impl.queue;
   const std::lock_guard lock(impl.queue_mutex);
-  translated("submitting to " + impl.caps.name, [&] { queue.submit(info, fence.handle()); });
+  translated([&] { return "submitting to " + impl.caps.name; }, [&] { queue.submit(info, fence.handle()); });
   fence.impl_->pending = true;
 }
 

@@ -103,13 +103,15 @@ void bench(const Arguments& arguments) {
                                      {"load_ms", times.load},
                                      {"dispatches", session.dispatch_count()},
                                      {"pipelines", session.pipeline_count()},
+                                     {"barriers", session.barrier_count()},
                                      {"device", device_name}});
   print(fmt::format(
-      "{}: {} dispatches, {} pipelines\n"
+      "{}: {} dispatches, {} pipelines, {} barriers\n"
       "inference  min {:.3f} ms  median {:.3f} ms  p95 {:.3f} ms  ({} runs), {:.3f} ms of CPU time\n"
       "cold start  load {:.1f} ms  first inference {:.1f} ms\n",
-      device_name, session.dispatch_count(), session.pipeline_count(), times.runs.front(), median(times.runs),
-      percentile(times.runs, 0.95), times.runs.size(), times.cpu, times.load, times.first));
+      device_name, session.dispatch_count(), session.pipeline_count(), session.barrier_count(),
+      times.runs.front(), median(times.runs), percentile(times.runs, 0.95), times.runs.size(), times.cpu,
+      times.load, times.first));
 }
 
 }  // namespace

@@ -60,6 +60,42 @@ TEST(Synchronisation, ImageIsDiscardedWhereATensorBegins) {
   EXPECT_TRUE(syncs[1].barrier);
 }
 
+// Two branches that read one tensor: the image that the second begins to write is nobody's since the barrier.
+TEST(Synchronisation, ImagesOfIndependentBranchesAreDiscardedTogether) {
+  ProgramMaker make;
+  const TensorId in = make.tensor("in", linear(4), TensorRole::input);
+  const TensorId stem = make.tensor("stem", image(4, 2, 2)), left = make.tensor("left", image(4, 2, 2)),
+                 right = make.tensor("right", image(4, 2, 2)), out = make.tensor("out", image(4, 2, 2));
+  make.task({{in, Access::read}, {stem, Access::write}});
+  make.task({{stem, Access::read}, {left, Access::write}});
+  make.task({{stem, Access::read}, {right, Access::write}});
+  make.task({{left, Access::read}, {right, Access::read}, {out, Access::write}});
+  const auto syncs = synchronise_naive(make.program);
+  const auto discards = [&](size_t task) { return syncs[task].discarded_objects.size(); };
+  EXPECT_EQ(discards(0), 1u);
+  EXPECT_TRUE(syncs[1].barrier);
+  EXPECT_EQ(discards(1), 2u);
+  EXPECT_FALSE(syncs[2].barrier);
+  EXPECT_EQ(discards(2), 0u);
+  EXPECT_TRUE(syncs[3].barrier);
+  EXPECT_EQ(discards(3), 1u);
+}
+
+TEST(Synchronisation, DiscardsWithoutAHazardGoNoFurtherThanAHostCall) {
+  ProgramMaker make;
+  const TensorId a = make.tensor("a", linear(4)), b = make.tensor("b", linear(4));
+  const TensorId c = make.tensor("c", image(4, 2, 2)), d = make.tensor("d", image(4, 2, 2));
+  make.task({{a, Access::write}});
+  make.host_task({a}, {b});
+  make.task({{b, Access::read}, {c, Access::write}});
+  make.task({{b, Access::read}, {d, Access::write}});
+  const auto syncs = synchronise_naive(make.program);
+  EXPECT_TRUE(syncs[0].discarded_objects.empty());
+  EXPECT_FALSE(syncs[2].barrier);
+  EXPECT_EQ(syncs[2].discarded_objects.size(), 2u);
+  EXPECT_TRUE(syncs[3].discarded_objects.empty());
+}
+
 TEST(Synchronisation, HostCallSettlesEverything) {
   ProgramMaker make;
   const TensorId a = make.tensor("a", linear(4)), b = make.tensor("b", linear(4)),

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <string_view>
+#include <utility>
 
 #include "platform/dynamic_library.hpp"
 
@@ -26,6 +28,8 @@ struct State {
   uint32_t queue_families = UINT32_MAX;  // real ones
   uint32_t waiting_submits = 0, submits_left = UINT32_MAX;
   PFN_vkQueueSubmit queue_submit = nullptr;
+  std::atomic<uint32_t> objects_made = 0;
+  std::array<PFN_vkVoidFunction, 14> makers{};
   std::vector<VkMappedMemoryRange> ranges;
 };
 
@@ -46,6 +50,7 @@ Function real_instance_function(const char* name) {
 
 VKAPI_ATTR VkResult VKAPI_CALL allocate(VkDevice device, const VkMemoryAllocateInfo* info,
                                         const VkAllocationCallbacks* callbacks, VkDeviceMemory* memory) {
+  ++state().objects_made;
   const std::lock_guard lock(state().mutex);
   if (state().allocations_left == 0) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
   --state().allocations_left;
@@ -201,6 +206,50 @@ VKAPI_ATTR VkResult VKAPI_CALL queue_submit(VkQueue queue, uint32_t count, const
   return state().queue_submit(queue, count, submits, fence);
 }
 
+// What objects_made() counts besides vkAllocateMemory.
+constexpr std::array kMakers{"vkBeginCommandBuffer",   "vkCreateBuffer",
+                             "vkCreateImage",          "vkCreateBufferView",
+                             "vkCreateImageView",      "vkCreateFence",
+                             "vkCreateSemaphore",      "vkCreateCommandPool",
+                             "vkCreateDescriptorPool", "vkCreateComputePipelines",
+                             "vkCreateShaderModule",   "vkCreatePipelineLayout",
+                             "vkCreateQueryPool",      "vkCreateDescriptorSetLayout"};
+static_assert(kMakers.size() <= std::tuple_size_v<decltype(State::makers)>);
+
+template <size_t index, typename Result, typename... Arguments>
+VKAPI_ATTR Result VKAPI_CALL counted(Arguments... arguments) {
+  ++state().objects_made;
+  return reinterpret_cast<Result(VKAPI_PTR*)(Arguments...)>(state().makers[index])(arguments...);
+}
+
+template <size_t index>
+PFN_vkVoidFunction counting_function() {
+  constexpr std::string_view name = kMakers[index];
+  if constexpr (name == "vkBeginCommandBuffer")
+    return reinterpret_cast<PFN_vkVoidFunction>(
+        counted<index, VkResult, VkCommandBuffer, const VkCommandBufferBeginInfo*>);
+  else if constexpr (name == "vkCreateComputePipelines")
+    return reinterpret_cast<PFN_vkVoidFunction>(
+        counted<index, VkResult, VkDevice, VkPipelineCache, uint32_t, const VkComputePipelineCreateInfo*,
+                const VkAllocationCallbacks*, VkPipeline*>);
+  else  // all others have this form; handles are 64 bits, or pointers to them
+    return reinterpret_cast<PFN_vkVoidFunction>(
+        counted<index, VkResult, VkDevice, const void*, const VkAllocationCallbacks*, void*>);
+}
+
+template <size_t... index>
+PFN_vkVoidFunction counting_function(std::string_view wanted, VkDevice device,
+                                     std::index_sequence<index...>) {
+  PFN_vkVoidFunction found = nullptr;
+  const auto try_one = [&](size_t position, PFN_vkVoidFunction function) {
+    if (wanted != kMakers[position]) return;
+    state().makers[position] = state().device_function(device, kMakers[position]);
+    found = function;
+  };
+  (try_one(index, counting_function<index>()), ...);
+  return found;
+}
+
 PFN_vkVoidFunction transfer_queue_function(std::string_view wanted) {
   if (wanted == "vkGetDeviceQueue") return reinterpret_cast<PFN_vkVoidFunction>(device_queue);
   if (wanted == "vkCreateCommandPool") return reinterpret_cast<PFN_vkVoidFunction>(create_command_pool);
@@ -224,6 +273,9 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_function(VkDevice device, co
   }
   if (state().transfer_queue)
     if (const PFN_vkVoidFunction function = transfer_queue_function(wanted)) return function;
+  if (const PFN_vkVoidFunction function =
+          counting_function(wanted, device, std::make_index_sequence<kMakers.size()>()))
+    return function;
   return state().device_function(device, name);
 }
 
@@ -259,6 +311,8 @@ void clear() {
   s.queue_families = UINT32_MAX;
   s.bytes = s.peak_bytes = 0;
   s.waiting_submits = 0;
+  s.objects_made = 0;
+  s.makers = {};
 }
 
 }  // namespace
@@ -293,6 +347,8 @@ uint32_t Interposer::allocations() const {
   const std::lock_guard lock(state().mutex);
   return static_cast<uint32_t>(state().allocations.size());
 }
+
+uint32_t Interposer::objects_made() const { return state().objects_made; }
 
 void Interposer::fail_allocations_after(uint32_t successes) { state().allocations_left = successes; }
 void Interposer::fail_submits_after(uint32_t successes) { state().submits_left = successes; }

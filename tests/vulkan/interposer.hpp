@@ -25,6 +25,9 @@ class Interposer {
   void reset_peak();
   uint32_t allocations() const;
 
+  // Calls that make Vulkan objects, take memory, or begin to record commands.
+  uint32_t objects_made() const;
+
   void fail_allocations_after(uint32_t successes);  // with VK_ERROR_OUT_OF_DEVICE_MEMORY
   void fail_submits_after(uint32_t successes);      // with VK_ERROR_OUT_OF_HOST_MEMORY
   void hide_devices();

@@ -179,11 +179,15 @@ class VELLUM_API Session {
   // Sets one input, by name, copying it: dtype as inputs() says, and any shape that the model admits. It
   // keeps its value over runs.
   void set_input(std::string_view name, const Tensor& tensor);
+  // The same from memory of the caller's, dense and row-major: as many bytes as the input has in the shape
+  // that it has now. Once the session is ready this takes no memory, and neither do run() and output() below.
+  void set_input(std::string_view name, std::span<const std::byte> values);
   // One inference; returns when it is done. Every input must have been set. Error(invalid_argument) where the
   // model cannot run with the shapes of what was set; set other inputs and run again.
   void run();
   // Of the last run.
   Tensor output(std::string_view name) const;
+  void output(std::string_view name, std::span<std::byte> to) const;  // of exactly the output's size
   // All of the above in one call.
   std::map<std::string, Tensor> run(const std::map<std::string, Tensor>& inputs);
 
@@ -194,6 +198,7 @@ class VELLUM_API Session {
   std::vector<LayerTime> layer_times() const;
   size_t dispatch_count() const;
   size_t pipeline_count() const;
+  size_t barrier_count() const;  // in the commands of one run: points where the device waits for itself
   // What the caller should know, e.g. operators that run on the host.
   const std::vector<std::string>& warnings() const;
 

@@ -1,0 +1,85 @@
+// A session that is warm takes no memory from the host to run: operator new is replaced by one that counts.
+// The validation layer, which is C++ and takes memory in every call, is off here.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+#include "public_interface.hpp"
+#include "small_model.hpp"
+#include "vellum/vellum.hpp"
+
+namespace {
+
+std::atomic<uint64_t> allocations = 0;
+thread_local bool is_counted = false;  // drivers and their compilers have threads of their own
+
+void* counted(size_t bytes) {
+  if (is_counted) ++allocations;
+  if (void* memory = std::malloc(bytes ? bytes : 1)) return memory;
+  throw std::bad_alloc();
+}
+
+}  // namespace
+
+void* operator new(size_t bytes) { return counted(bytes); }
+void* operator new[](size_t bytes) { return counted(bytes); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
+
+namespace vellum::test {
+namespace {
+
+// How often operator new is called on this thread.
+template <typename Function>
+uint64_t allocations_of(Function&& function) {
+  const uint64_t before = allocations;
+  is_counted = true;
+  function();
+  is_counted = false;
+  return allocations - before;
+}
+
+Device unvalidated_device() {
+  DeviceOptions options = device_options();
+  options.validation = false;
+  return Device::open(options);
+}
+
+std::span<const std::byte> bytes_of(const std::vector<float>& values) {
+  return std::as_bytes(std::span(values));
+}
+
+TEST(Allocations, TheCountCounts) {
+  EXPECT_EQ(allocations_of([] { delete new int(1); }), 1u);
+  EXPECT_EQ(allocations_of([] {}), 0u);
+}
+
+TEST(Allocations, WarmRunsTakeNoMemory) {
+  const Device device = unvalidated_device();
+  const Model model = load(small_model());
+  for (const Precision precision : {Precision::fp32, Precision::fp16})
+    for (const uint32_t tasks_per_submit : {0u, 1u}) {
+      Session session(device, model, {.precision = precision, .tasks_per_submit = tasks_per_submit});
+      std::vector<float> x(3 * 9 * 11, 0.5f), first(2 * 4 * 5), y(first.size());
+      const auto run = [&](std::vector<float>& result) {
+        session.set_input("x", bytes_of(x));
+        session.run();
+        session.output("y", std::as_writable_bytes(std::span(result)));
+      };
+      run(first);
+      EXPECT_EQ(allocations_of([&] {
+                  for (int i = 0; i < 5; ++i) run(y);
+                }),
+                0u);
+      EXPECT_EQ(y, first);
+      EXPECT_NE(y, std::vector<float>(y.size(), 0.0f));
+    }
+}
+
+}  // namespace
+}  // namespace vellum::test
