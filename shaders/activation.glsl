@@ -4,11 +4,17 @@
 // ACTIVATION_SCALED (alpha, beta, scale, shift).
 // No function overflows on the way to a finite result: every exp() has an argument that is bounded from above.
 
+vec4 activation_constants = activation_params;  // read once, see EXTENT_DECL_ in tensor.glsl
+
 vec4 activation_none(vec4 x) { return x; }
 vec4 activation_relu(vec4 x) { return max(x, vec4(0)); }
 // As in ONNX, the upper bound wins where the bounds cross.
-vec4 activation_clip(vec4 x) { return min(max(x, vec4(activation_params.x)), vec4(activation_params.y)); }
-vec4 activation_leaky_relu(vec4 x) { return mix(x, activation_params.x * x, lessThan(x, vec4(0))); }
+vec4 activation_clip(vec4 x) { return min(max(x, vec4(activation_constants.x)), vec4(activation_constants.y)); }
+// Without bounds where these cross: a NaN stays one then.
+vec4 activation_bounds(vec4 x) {
+  return mix(x, activation_clip(x), bvec4(activation_constants.x <= activation_constants.y));
+}
+vec4 activation_leaky_relu(vec4 x) { return mix(x, activation_constants.x * x, lessThan(x, vec4(0))); }
 
 vec4 activation_sigmoid(vec4 x) {
   vec4 e = exp(-abs(x));
@@ -25,21 +31,21 @@ vec4 activation_tanh(vec4 x) {
 }
 
 vec4 activation_hard_sigmoid(vec4 x) {
-  return clamp(activation_params.x * x + activation_params.y, vec4(0), vec4(1));
+  return clamp(activation_constants.x * x + activation_constants.y, vec4(0), vec4(1));
 }
 vec4 activation_hard_swish(vec4 x) { return x * clamp(x / 6.0 + 0.5, vec4(0), vec4(1)); }
 
 vec4 activation_expm1(vec4 x) { return exp(min(x, vec4(0))) - 1.0; }
-vec4 activation_elu(vec4 x) { return mix(x, activation_params.x * activation_expm1(x), lessThan(x, vec4(0))); }
-vec4 activation_selu(vec4 x) { return activation_params.z * activation_elu(x); }
+vec4 activation_elu(vec4 x) { return mix(x, activation_constants.x * activation_expm1(x), lessThan(x, vec4(0))); }
+vec4 activation_selu(vec4 x) { return activation_constants.z * activation_elu(x); }
 vec4 activation_celu(vec4 x) {
-  return max(x, vec4(0)) + min(activation_params.x * (exp(min(x / activation_params.x, vec4(80))) - 1.0), vec4(0));
+  return max(x, vec4(0)) + min(activation_constants.x * (exp(min(x / activation_constants.x, vec4(80))) - 1.0), vec4(0));
 }
 
 vec4 activation_softplus(vec4 x) { return max(x, vec4(0)) + log(1.0 + exp(-abs(x))); }
 vec4 activation_softsign(vec4 x) { return x / (1.0 + abs(x)); }
 vec4 activation_thresholded_relu(vec4 x) {
-  return mix(vec4(0), x, greaterThan(x, vec4(activation_params.x)));
+  return mix(vec4(0), x, greaterThan(x, vec4(activation_constants.x)));
 }
 vec4 activation_silu(vec4 x) { return x * activation_sigmoid(x); }
 vec4 activation_mish(vec4 x) { return x * activation_tanh(activation_softplus(x)); }
@@ -60,7 +66,7 @@ vec4 activation_gelu_tanh(vec4 x) {
 }
 
 #ifdef ACTIVATION_SCALED
-vec4 activate(vec4 x) { return activation_params.z * CAT(activation_, ACTIVATION)(x) + activation_params.w; }
+vec4 activate(vec4 x) { return activation_constants.z * CAT(activation_, ACTIVATION)(x) + activation_constants.w; }
 #else
 vec4 activate(vec4 x) { return CAT(activation_, ACTIVATION)(x); }
 #endif

@@ -51,8 +51,10 @@ void locate_columns(int first, int step) {
     column[i] = clamp(at, 0, x_shape.x - 1);
   }
 }
+// Without branches, whose results lavapipe reads from memory again at each use.
 vec4 load_column(int i, int row, int slice, int n) {
-  return inside[i] ? load_x(ivec4(column[i], row, slice, n)) : vec4(0);
+  vec4 v = load_x(ivec4(column[i], row, slice, n));
+  return inside[i] ? v : vec4(0);
 }
 
 void main() {

@@ -24,9 +24,9 @@ void start_with_bias(int first_slice, int bias_row, int grid_width) {
 // `row_step` below.
 void add_products(vec4 x[TILE_P], int column, int row, int row_step, int grid_width) {
   [[unroll]] for (int s = 0; s < TILE_S; ++s) {
-    [[unroll]] for (int c = 0; c < CHANNELS; ++c) {
-      vec4 w = load_w(column + c, row + s * row_step, grid_width);
-      [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] += x[i][c] * w;
-    }
+    vec4 w[CHANNELS];
+    [[unroll]] for (int c = 0; c < CHANNELS; ++c) w[c] = load_w(column + c, row + s * row_step, grid_width);
+    [[unroll]] for (int i = 0; i < TILE_P; ++i)
+      [[unroll]] for (int c = 0; c < CHANNELS; ++c) sum[s][i] += x[i][c] * w[c];
   }
 }

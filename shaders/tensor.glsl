@@ -25,9 +25,9 @@
 #define CAT_(a, b) a##b
 #define CAT(a, b) CAT_(a, b)
 
-#define TENSOR_IN(slot, name) CAT(IN_, CAT(TENSOR_, slot))(slot, name)
-#define TENSOR_OUT(slot, name) CAT(OUT_, CAT(TENSOR_, slot))(slot, name)
-#define TENSOR_INOUT(slot, name) CAT(INOUT_, CAT(TENSOR_, slot))(slot, name)
+#define TENSOR_IN(slot, name) EXTENT_DECL_(name) CAT(IN_, CAT(TENSOR_, slot))(slot, name)
+#define TENSOR_OUT(slot, name) EXTENT_DECL_(name) CAT(OUT_, CAT(TENSOR_, slot))(slot, name)
+#define TENSOR_INOUT(slot, name) EXTENT_DECL_(name) CAT(INOUT_, CAT(TENSOR_, slot))(slot, name)
 #define TEXELS_IN(slot, name) CAT(TEXELS_, CAT(TENSOR_, slot))(slot, name)
 #define LINEAR_IN(slot, name) CAT(IN_, CAT(TENSOR_, slot))(slot, name)
 #define LINEAR_OUT(slot, name) CAT(OUT_, CAT(TENSOR_, slot))(slot, name)
@@ -61,20 +61,23 @@ int buffer_texel(ivec4 p, ivec4 s) { return ((p.w * slices(s.z) + p.z) * s.y + p
 
 #define LOAD_FN_(name) CAT(load_, name)
 #define STORE_FN_(name) CAT(store_, name)
-#define SHAPE_(name) CAT(name, _shape)
+#define EXTENT_(name) CAT(name, _extent)
+// Push constants that are first read behind a branch are read again behind each, which on lavapipe is a load for each
+// lane; this reads them once, before main().
+#define EXTENT_DECL_(name) ivec4 EXTENT_(name) = CAT(name, _shape);
 #define DATA_(name) CAT(name, _data)
-#define KEEP_(name, p, v) keep_channels(v, SHAPE_(name).z - 4 * p.z)
+#define KEEP_(name, p, v) keep_channels(v, EXTENT_(name).z - 4 * p.z)
 
 // Images.
 #define IMAGE_DECL_(slot, name, access, type, format) \
   layout(set = 0, binding = slot, format) uniform access highp type DATA_(name);
 #define SAMPLER_DECL_(slot, name, type) layout(set = 0, binding = slot) uniform highp type DATA_(name);
 #define IMAGE_LOAD_(name, texel) \
-  vec4 LOAD_FN_(name)(ivec4 p) { return imageLoad(DATA_(name), texel(p, SHAPE_(name))); }
+  vec4 LOAD_FN_(name)(ivec4 p) { return imageLoad(DATA_(name), texel(p, EXTENT_(name))); }
 #define SAMPLER_LOAD_(name, texel) \
-  vec4 LOAD_FN_(name)(ivec4 p) { return texelFetch(DATA_(name), texel(p, SHAPE_(name)), 0); }
+  vec4 LOAD_FN_(name)(ivec4 p) { return texelFetch(DATA_(name), texel(p, EXTENT_(name)), 0); }
 #define IMAGE_STORE_(name, texel, round) \
-  void STORE_FN_(name)(ivec4 p, vec4 v) { imageStore(DATA_(name), texel(p, SHAPE_(name)), round(KEEP_(name, p, v))); }
+  void STORE_FN_(name)(ivec4 p, vec4 v) { imageStore(DATA_(name), texel(p, EXTENT_(name)), round(KEEP_(name, p, v))); }
 
 #define IN_IMAGE2D_STORAGE_F32(slot, name) \
   IMAGE_DECL_(slot, name, readonly, image2D, rgba32f) IMAGE_LOAD_(name, image2d_texel)
@@ -109,9 +112,9 @@ int buffer_texel(ivec4 p, ivec4 s) { return ((p.w * slices(s.z) + p.z) * s.y + p
 #define BUFFER_DECL_(slot, name, access, type) \
   layout(set = 0, binding = slot, std430) restrict access buffer CAT(name, _block) { type DATA_(name)[]; };
 #define BUFFER_LOAD_(name, unpack) \
-  vec4 LOAD_FN_(name)(ivec4 p) { return unpack(DATA_(name)[buffer_texel(p, SHAPE_(name))]); }
+  vec4 LOAD_FN_(name)(ivec4 p) { return unpack(DATA_(name)[buffer_texel(p, EXTENT_(name))]); }
 #define BUFFER_STORE_(name, pack) \
-  void STORE_FN_(name)(ivec4 p, vec4 v) { DATA_(name)[buffer_texel(p, SHAPE_(name))] = pack(KEEP_(name, p, v)); }
+  void STORE_FN_(name)(ivec4 p, vec4 v) { DATA_(name)[buffer_texel(p, EXTENT_(name))] = pack(KEEP_(name, p, v)); }
 
 #define IN_BUFFER_F32(slot, name) BUFFER_DECL_(slot, name, readonly, vec4) BUFFER_LOAD_(name, )
 #define IN_BUFFER_F16(slot, name) BUFFER_DECL_(slot, name, readonly, uvec2) BUFFER_LOAD_(name, unpack_half4)

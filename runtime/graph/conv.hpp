@@ -17,9 +17,6 @@ struct Conv : Operator {
   Window window;
   int64_t group = 1;
   Activation activation;
-  // Output channels of the whole layer where this is a part of one (passes/split_large_layers), else 0. A
-  // kernel that adds up in another order is chosen for the layer, so that its parts give the same bits.
-  int64_t layer_outputs = 0;
 
   WindowPlacement place(Inputs inputs) const;
 

@@ -13,4 +13,8 @@ void define_activation(Dispatch& dispatch, const Activation& activation);
 // Appends `vec4 activation_params`; 16-byte aligned, so put it among the first push constants.
 void push_activation(PushConstants& constants, const Activation& activation);
 
+// The same two for kernels that take drivers long to compile: no activation, Relu and Clip are one variant.
+void define_activation_or_bounds(Dispatch& dispatch, const Activation& activation);
+void push_activation_or_bounds(PushConstants& constants, const Activation& activation);
+
 }  // namespace vellum

@@ -179,10 +179,10 @@ void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWe
   const int64_t invocations = divide_up(n * h * w, tile.pixels) * weights.blocks();
   Dispatch dispatch = conv_dispatch(lowering, "conv_pointwise", invocations, x, grid, y);
   define_tile(dispatch, tile);
-  define_activation(dispatch, activation);
+  define_activation_or_bounds(dispatch, activation);
   PushConstants constants;
   constants.shape(shape).shape(lowering.tensor(y).desc.shape);
-  push_activation(constants, activation);
+  push_activation_or_bounds(constants, activation);
   if (residual != kNoTensor) add_residual(lowering, dispatch, constants, residual);
   dispatch.push_constants = constants.bytes();
   lowering.dispatch(std::move(dispatch));

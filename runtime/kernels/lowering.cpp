@@ -9,6 +9,7 @@
 
 namespace vellum {
 
+const Graph& Lowering::graph() const { return builder_.graph(); }
 const DeviceCaps& Lowering::caps() const { return builder_.caps(); }
 const LoweringOptions& Lowering::options() const { return builder_.options(); }
 

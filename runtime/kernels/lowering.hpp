@@ -44,6 +44,7 @@ class Lowering {
   Lowering(ProgramBuilder& builder, const Node& node) : builder_(builder), node_(node) {}
 
   const Node& node() const { return node_; }
+  const Graph& graph() const;
   const DeviceCaps& caps() const;
   const LoweringOptions& options() const;
   template <typename Op>

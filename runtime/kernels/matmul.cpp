@@ -73,9 +73,9 @@ void lower_linear(Lowering& lowering, Product p) {
   dispatch.bindings.push_back({lowering.write(0, Layout::linear), Access::write});
   dispatch.defines = {{"HAS_C", p.has_c ? "1" : "0"}};
   if (whole_quads) define_tile(dispatch, tile);
-  define_activation(dispatch, p.activation);
+  define_activation_or_bounds(dispatch, p.activation);
   PushConstants constants;
-  push_activation(constants, p.activation);
+  push_activation_or_bounds(constants, p.activation);
   constants.ivec4(p.m, p.n, p.k, matrices);
   for (const std::vector<int64_t>* list : {&p.batch, &p.a_batch, &p.b_batch})
     constants.ivec4((*list)[0], (*list)[1], (*list)[2], (*list)[3]);
@@ -141,9 +141,9 @@ void lower_packed_linear(Lowering& lowering, const Product& p, PackedProduct pac
   const int64_t invocations = divide_up(packed.rows, packed.tile.pixels) * weights.blocks();
   Dispatch dispatch = conv_dispatch(lowering, "matmul_packed", invocations, x, grid, y);
   define_tile(dispatch, packed.tile);
-  define_activation(dispatch, p.activation);
+  define_activation_or_bounds(dispatch, p.activation);
   PushConstants constants;
-  push_activation(constants, p.activation);
+  push_activation_or_bounds(constants, p.activation);
   constants.ivec4(packed.rows, p.n, p.k, weights.width());
   dispatch.push_constants = constants.bytes();
   lowering.dispatch(std::move(dispatch));

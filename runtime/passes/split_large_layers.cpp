@@ -60,12 +60,6 @@ std::optional<Layer> splittable(const Graph& graph, const Node& node) {
   return layer;
 }
 
-std::shared_ptr<const Operator> part_of(const Conv& conv, int64_t outputs) {
-  auto part = std::make_shared<Conv>(conv);
-  part->layer_outputs = outputs;
-  return part;
-}
-
 // Channels [first, first + count) along an axis; of the outermost one without a copy.
 HostTensor cut(const HostTensor& tensor, size_t axis, int64_t first, int64_t count) {
   Shape shape = tensor.shape();
@@ -119,8 +113,6 @@ class Splitter {
     for (int64_t first = 0; first < layer.channels; first += part) {
       const int64_t count = std::min(part, layer.channels - first);
       Node piece = node;
-      if (const auto* conv = dynamic_cast<const Conv*>(node.op.get()))
-        piece.op = part_of(*conv, layer.channels);
       const std::string suffix = "/part" + std::to_string(first / part);
       piece.name += suffix;
       piece.inputs[1] = constant(node.inputs[1], suffix, layer.weights_axis, first, count);

@@ -1,6 +1,8 @@
 // Conv on every storage and precision against the host reference.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
@@ -178,6 +180,23 @@ TEST(Conv, FusedActivations) {
   OperatorCase depthwise = conv(x, {6, 1, 3, 3}, attributes({{"group", int64_t{6}}}));
   depthwise.activation = {.kind = ActivationKind::hard_swish, .scale = 1.5f, .shift = -0.75f};
   check_operator(depthwise);
+}
+
+// No activation, Relu and Clip are one variant, which must not bound what has no bounds.
+TEST(Conv, BoundsThatAreOpenOrCross) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const Activation activation :
+       {Activation{}, Activation{ActivationKind::relu}, Activation{ActivationKind::clip, -infinity, 0.25f},
+        Activation{ActivationKind::clip, 0.75f, 0.25f}, Activation{.scale = -2.0f, .shift = 0.5f}}) {
+    OperatorCase test = conv({1, 6, 5, 9}, {7, 6, 1, 1});
+    test.activation = activation;
+    check_operator(test);
+    test = conv({1, 6, 5, 9}, {7, 6, 3, 3});
+    test.activation = activation;
+    test.inputs[0]->mutable_as<float>()[17] = infinity;
+    test.fp16 = false;
+    check_operator(test);
+  }
 }
 
 // Forms without a kernel run on the host, and are right all the same.
