@@ -355,7 +355,7 @@ vellum_status vellum_session_get_output(const vellum_session* session, const cha
   return guarded(error, [&] {
     require(session, "session");
     require(name, "name");
-    require(values, "values");
+    if (byte_count) require(values, "values");
     check_size(find(session->session.outputs(), name, "output"), byte_count);
     session->session.output(name, std::span(static_cast<std::byte*>(values), byte_count));
   });

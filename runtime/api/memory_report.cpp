@@ -1,5 +1,7 @@
 #include "api/memory_report.hpp"
 
+#include <limits>
+
 namespace vellum {
 namespace {
 
@@ -53,6 +55,14 @@ LayerTime layer(const Program& program, const Task& task) {
       time.storage = name(program.tensors[binding.tensor].desc.storage);
       break;
     }
+  return time;
+}
+
+LayerTime host_layer(const Node& node) {
+  LayerTime time;
+  time.name = node.name;
+  time.op = node.op->type();
+  time.gpu_ms = time.begin_ms = std::numeric_limits<double>::quiet_NaN();
   return time;
 }
 

@@ -11,5 +11,7 @@ MemoryReport memory_report(const MemoryPlan& plan, const Program& program);
 
 // Without its times.
 LayerTime layer(const Program& program, const Task& task);
+// Of the program's tail.
+LayerTime host_layer(const Node& node);
 
 }  // namespace vellum

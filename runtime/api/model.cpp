@@ -11,12 +11,17 @@
 namespace vellum {
 namespace {
 
-std::vector<TensorInfo> infos(const Graph& graph, const std::vector<ValueId>& ids) {
+TensorInfo info(const Value& value) { return {value.name, value.type.dtype, value.type.shape}; }
+
+std::vector<TensorInfo> input_infos(const Graph& graph) {
   std::vector<TensorInfo> result;
-  for (ValueId id : ids) {
-    const Value& value = graph.values[id];
-    result.push_back({value.name, value.type.dtype, value.type.shape});
-  }
+  for (ValueId id : graph.inputs) result.push_back(info(graph.values[id]));
+  return result;
+}
+
+std::vector<TensorInfo> infos_of_outputs(const Graph& graph) {
+  std::vector<TensorInfo> result;
+  for (const Value* value : model_outputs(graph)) result.push_back(info(*value));
   return result;
 }
 
@@ -26,13 +31,13 @@ std::vector<TensorInfo> output_infos(const Graph& graph) {
   const bool known = std::all_of(graph.inputs.begin(), graph.inputs.end(), [&](ValueId id) {
     return graph.values[id].type_known && is_known(graph.values[id].type.shape);
   });
-  if (!known) return infos(graph, graph.outputs);
+  if (!known) return infos_of_outputs(graph);
   try {
     Graph inferred = graph;
     infer_shapes_and_fold(inferred, {});
-    return infos(inferred, inferred.outputs);
+    return infos_of_outputs(inferred);
   } catch (const Error&) {
-    return infos(graph, graph.outputs);
+    return infos_of_outputs(graph);
   }
 }
 
@@ -49,14 +54,16 @@ NodeInfo node_info(const Graph& graph, const Node& node) {
     info.output_shapes.push_back(id == kNoValue ? Shape{} : graph.values[id].type.shape);
   }
   const std::vector<OperatorInput> inputs = operator_inputs(graph, node);
-  info.macs = node.op->macs(inputs);
+  const bool known = std::all_of(inputs.begin(), inputs.end(),
+                                 [](const OperatorInput& input) { return is_known(input.type.shape); });
+  if (known) info.macs = node.op->macs(inputs);
   return info;
 }
 
 }  // namespace
 
 Model::Impl::Impl(Graph imported)
-    : graph(std::move(imported)), inputs(infos(graph, graph.inputs)), outputs(output_infos(graph)) {}
+    : graph(std::move(imported)), inputs(input_infos(graph)), outputs(output_infos(graph)) {}
 
 Model Model::load(const std::filesystem::path& file) {
   return guard([&] { return Model(std::make_shared<const Impl>(import_model(file))); });
@@ -75,6 +82,8 @@ std::vector<NodeInfo> Model::nodes(const InputShapes& shapes) const {
     infer_shapes_and_fold(graph, shapes);
     std::vector<NodeInfo> result;
     for (const Node& node : graph.nodes) result.push_back(node_info(graph, node));
+    if (graph.tail)
+      for (const Node& node : graph.tail->graph.nodes) result.push_back(node_info(graph.tail->graph, node));
     return result;
   });
 }

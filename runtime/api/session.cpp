@@ -58,6 +58,7 @@ struct Session::Impl {
   std::unique_ptr<Executor> make_room_and_executor(const std::vector<Shape>& shapes);
   void carry_over(Executor* from, Executor& to);
   void set_input(size_t index, const Tensor& tensor);
+  void tell_output_shapes();
   uint64_t weights_bytes() const;
 };
 
@@ -193,6 +194,17 @@ void Session::Impl::set_input(size_t index, const Tensor& tensor) {
   input_set[index] = true;
 }
 
+// Of outputs whose shapes only a run tells.
+void Session::Impl::tell_output_shapes() {
+  const Executor& executor = ready();
+  if (!executor.program().tail) return;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const TensorType& type = executor.output_type(i);
+    outputs[i].dtype = type.dtype;
+    outputs[i].shape = type.shape;
+  }
+}
+
 // Executors for several shapes share memory: each piece counts once.
 uint64_t Session::Impl::weights_bytes() const {
   std::set<std::shared_ptr<gpu::Arena>> distinct;
@@ -246,7 +258,13 @@ void Session::run() {
     if (!impl_->waiting.empty() || !impl_->active()) impl_->activate(impl_->wanted_shapes());
     for (const auto& [index, tensor] : impl_->waiting) impl_->active()->set_input(index, tensor);
     impl_->waiting.clear();
-    impl_->active()->run();
+    try {
+      impl_->active()->run();
+    } catch (...) {
+      impl_->tell_output_shapes();  // none any more
+      throw;
+    }
+    impl_->tell_output_shapes();
   });
 }
 
@@ -292,6 +310,8 @@ std::vector<LayerTime> Session::layer_times() const {
       times.back().gpu_ms = spans[i].end_ms - spans[i].begin_ms;
       times.back().begin_ms = spans[i].begin_ms;
     }
+    if (program.tail)
+      for (const Node& node : program.tail->graph.nodes) times.push_back(host_layer(node));
     return times;
   });
 }

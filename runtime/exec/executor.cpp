@@ -14,13 +14,13 @@
 namespace vellum {
 namespace {
 
-void check_size(const char* kind, const Port& port, size_t bytes) {
-  const size_t wanted = static_cast<size_t>(element_count(port.type.shape)) * size_of(port.type.dtype);
+void check_size(const char* kind, const std::string& port, const TensorType& type, size_t bytes) {
+  const size_t wanted = static_cast<size_t>(element_count(type.shape)) * size_of(type.dtype);
   if (bytes != wanted)
-    throw Error(ErrorCode::invalid_argument,
-                std::string(kind) + " '" + port.name + "' is " + std::string(name(port.type.dtype)) + " " +
-                    to_string(port.type.shape) + ", which takes " + std::to_string(wanted) + " bytes, but " +
-                    std::to_string(bytes) + " were given");
+    throw Error(ErrorCode::invalid_argument, std::string(kind) + " '" + port + "' is " +
+                                                 std::string(name(type.dtype)) + " " + to_string(type.shape) +
+                                                 ", which takes " + std::to_string(wanted) + " bytes, but " +
+                                                 std::to_string(bytes) + " were given");
 }
 
 }  // namespace
@@ -147,35 +147,48 @@ void Executor::set_input(size_t index, const HostTensor& tensor) {
 
 void Executor::set_input(size_t index, std::span<const std::byte> values) {
   const Port& port = program_.inputs.at(index);
-  check_size("input", port, values.size());
+  check_size("input", port.name, port.type, values.size());
   const gpu::Buffer& buffer = tensors_->buffer(port.tensor);
   write_linear(program_.tensors[port.tensor].desc, port.type.dtype, values, {buffer.data(), buffer.size()});
   buffer.flush();
 }
 
-HostTensor Executor::output(size_t index) const {
-  const Port& port = program_.outputs.at(index);
+HostTensor Executor::read(const Port& port) const {
   if (port.constant) return *port.constant;
   const gpu::Buffer& buffer = tensors_->buffer(port.tensor);
   return read_linear(program_.tensors[port.tensor].desc, port.type, {buffer.data(), buffer.size()});
 }
 
+const HostTensor& Executor::of_tail(const Port& port) const {
+  if (tail_outputs_.empty())
+    throw Error(ErrorCode::invalid_argument,
+                "output '" + port.name + "' is known only after a run that came to its end");
+  return tail_outputs_.at(*port.of_tail);
+}
+
+HostTensor Executor::output(size_t index) const {
+  const Port& port = program_.outputs.at(index);
+  return port.of_tail ? of_tail(port) : read(port);
+}
+
 void Executor::output(size_t index, std::span<std::byte> to) const {
   const Port& port = program_.outputs.at(index);
-  check_size("output", port, to.size());
-  if (port.constant) {
-    if (!to.empty()) std::memcpy(to.data(), port.constant->data(), to.size());
+  const HostTensor* known = port.of_tail ? &of_tail(port) : port.constant ? &*port.constant : nullptr;
+  check_size("output", port.name, known ? known->type() : port.type, to.size());
+  if (known) {
+    if (!to.empty()) std::memcpy(to.data(), known->data(), to.size());
     return;
   }
   const gpu::Buffer& buffer = tensors_->buffer(port.tensor);
   read_linear(program_.tensors[port.tensor].desc, port.type.dtype, {buffer.data(), buffer.size()}, to);
 }
 
-HostTensor Executor::input(size_t index) const {
-  const Port& port = program_.inputs.at(index);
-  const gpu::Buffer& buffer = tensors_->buffer(port.tensor);
-  return read_linear(program_.tensors[port.tensor].desc, port.type, {buffer.data(), buffer.size()});
+const TensorType& Executor::output_type(size_t index) const {
+  const Port& port = program_.outputs.at(index);
+  return port.of_tail && !tail_outputs_.empty() ? tail_outputs_.at(*port.of_tail).type() : port.type;
 }
+
+HostTensor Executor::input(size_t index) const { return read(program_.inputs.at(index)); }
 
 class Executor::StepProgress : public WeightStream::Progress {
  public:
@@ -197,6 +210,7 @@ class Executor::StepProgress : public WeightStream::Progress {
 void Executor::run() {
   WeightStream* stream = tensors_->weights().stream();
   StepProgress progress(steps_);
+  tail_outputs_.clear();
   wait_for_submitted();  // what a run that an error cut short has left
   if (stream) stream->begin_run();
   std::vector<const gpu::Semaphore*> wait;
@@ -214,6 +228,16 @@ void Executor::run() {
   if (stream) stream->end_run();
   for (const Port& port : program_.outputs)
     if (port.tensor != kNoTensor) tensors_->buffer(port.tensor).invalidate();
+  if (program_.tail) run_tail();
+}
+
+void Executor::run_tail() {
+  std::vector<HostTensor> inputs;
+  for (const Port& port : program_.tail_inputs) {
+    if (port.tensor != kNoTensor) tensors_->buffer(port.tensor).invalidate();
+    inputs.push_back(read(port));
+  }
+  tail_outputs_ = evaluate(program_.tail->graph, inputs);
 }
 
 void Executor::run_step(Step& step, std::span<const gpu::Semaphore* const> wait) {

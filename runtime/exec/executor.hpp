@@ -46,12 +46,14 @@ class Executor {
   size_t pipeline_count() const;
 
   // Inputs and outputs by position in program().inputs and outputs. The tensor has the port's dtype and
-  // shape.
+  // shape, where these are known before running.
   void set_input(size_t index, const HostTensor& tensor);
   HostTensor output(size_t index) const;
   // The same from and to memory of the caller's, in the port's dtype; of exactly its size.
   void set_input(size_t index, std::span<const std::byte> values);
   void output(size_t index, std::span<std::byte> to) const;
+  // What the last run made of it; the port's type before.
+  const TensorType& output_type(size_t index) const;
   // What was set last.
   HostTensor input(size_t index) const;
 
@@ -85,6 +87,9 @@ class Executor {
   void run_step(Step& step, std::span<const gpu::Semaphore* const> wait);
   class StepProgress;
   void call_host(const HostCall& call);
+  void run_tail();
+  HostTensor read(const Port& port) const;
+  const HostTensor& of_tail(const Port& port) const;
 
   std::shared_ptr<gpu::Context> context_;
   Program program_;
@@ -97,6 +102,7 @@ class Executor {
   std::unique_ptr<gpu::DescriptorSets> sets_;
   std::unique_ptr<gpu::TimestampQueries> queries_;
   std::vector<Step> steps_;
+  std::vector<HostTensor> tail_outputs_;  // of the last run; empty before, and where it failed
 };
 
 }  // namespace vellum

@@ -82,6 +82,14 @@ std::vector<TensorType> infer(const Graph& graph, const Node& node) {
   });
 }
 
+std::vector<TensorType> infer_open(const Graph& graph, const Node& node) {
+  return naming(node, [&] {
+    auto types = node.op->infer_open(operator_inputs(graph, node));
+    if (!types.empty()) check_output_count(node, types.size());
+    return types;
+  });
+}
+
 std::vector<HostTensor> evaluate(const Node& node, std::span<const HostTensor* const> inputs) {
   return naming(node, [&] {
     auto results = node.op->evaluate(inputs);
@@ -102,6 +110,7 @@ class GraphChecker {
     for (const ValueId id : graph_.inputs) define(id, "graph input");
     for (const Node& node : graph_.nodes) check_node(node);
     for (const ValueId id : graph_.outputs) use(id, "graph output");
+    if (graph_.tail) check_tail(*graph_.tail);
   }
 
  private:
@@ -147,6 +156,15 @@ class GraphChecker {
     }
   }
 
+  void check_tail(const HostTail& tail) const {
+    check(tail.graph);
+    bool fits = tail.reads.size() == tail.graph.inputs.size();
+    for (const size_t read : tail.reads) fits = fits && read < graph_.outputs.size();
+    for (const HostTail::Output& output : tail.outputs)
+      fits = fits && output.index < (output.of_tail ? tail.graph : graph_).outputs.size();
+    if (!fits) throw Error(ErrorCode::internal, "the tail of the graph reads what does not exist");
+  }
+
   const Graph& graph_;
   std::vector<bool> defined_;
 };
@@ -175,6 +193,19 @@ void print_list(std::ostringstream& out, const std::vector<ValueId>& ids, Print 
 
 void check(const Graph& graph) { GraphChecker(graph).run(); }
 
+std::vector<const Value*> model_outputs(const Graph& graph) {
+  std::vector<const Value*> outputs;
+  if (!graph.tail) {
+    for (const ValueId id : graph.outputs) outputs.push_back(&graph.values[id]);
+    return outputs;
+  }
+  for (const auto& [of_tail, index] : graph.tail->outputs) {
+    const Graph& from = of_tail ? graph.tail->graph : graph;
+    outputs.push_back(&from.values[from.outputs[index]]);
+  }
+  return outputs;
+}
+
 std::string to_text(const Graph& graph) {
   std::ostringstream out;
   const auto plain = [&](ValueId id) { return value_text(graph, id); };
@@ -192,6 +223,7 @@ std::string to_text(const Graph& graph) {
     out << '\n';
   }
   for (const ValueId id : graph.outputs) out << "output " << typed(id) << '\n';
+  if (graph.tail) out << "then on the host: " << to_text(graph.tail->graph);
   return out.str();
 }
 
@@ -209,6 +241,15 @@ void check_input(const Value& value, const HostTensor& tensor) {
                     to_string(value.type.shape) + ", given is " + std::string(name(tensor.dtype())) + ' ' +
                     to_string(tensor.shape()));
   }
+}
+
+// The outputs of the model, given those of the graph before its tail.
+std::vector<HostTensor> with_tail(const HostTail& tail, const std::vector<HostTensor>& before) {
+  std::vector<HostTensor> read, outputs;
+  for (const size_t index : tail.reads) read.push_back(before[index]);
+  const std::vector<HostTensor> after = evaluate(tail.graph, read);
+  for (const auto& [of_tail, index] : tail.outputs) outputs.push_back((of_tail ? after : before)[index]);
+  return outputs;
 }
 
 // How many nodes and graph outputs read each value: its tensor is dropped after the last.
@@ -251,7 +292,7 @@ std::vector<HostTensor> evaluate(const Graph& graph, std::span<const HostTensor>
   }
   std::vector<HostTensor> outputs;
   for (const ValueId id : graph.outputs) outputs.push_back(tensors[id].value());
-  return outputs;
+  return graph.tail ? with_tail(*graph.tail, outputs) : outputs;
 }
 
 }  // namespace vellum

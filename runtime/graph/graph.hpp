@@ -19,23 +19,28 @@ inline constexpr ValueId kNoValue = UINT32_MAX;  // an optional input that is le
 
 struct Value {
   std::string name;
-  TensorType type;            // dims may be kUnknownDim before shapes are inferred
-  bool type_known = false;    // graph inputs, constants, and everything after shape inference
+  TensorType type;          // dims may be kUnknownDim before shapes are inferred
+  bool type_known = false;  // graph inputs, constants, and everything after shape inference
   std::optional<HostTensor> constant;
 };
 
 struct Node {
   std::string name;
   std::shared_ptr<const Operator> op;
-  std::vector<ValueId> inputs;  // kNoValue where left out
+  std::vector<ValueId> inputs;   // kNoValue where left out
   std::vector<ValueId> outputs;  // likewise
 };
+
+struct HostTail;
 
 struct Graph {
   std::vector<Value> values;
   std::vector<Node> nodes;  // topologically ordered
   std::vector<ValueId> inputs, outputs;
   std::string name;
+  // What follows on the host, where infer_shapes_and_fold() found something that must; else null. Then
+  // `outputs` are those of the model that need no tail, and what the tail reads.
+  std::shared_ptr<const HostTail> tail;
 
   ValueId add_value(std::string value_name, TensorType type = {}, bool type_known = false);
   ValueId add_constant(std::string value_name, HostTensor tensor);
@@ -43,19 +48,37 @@ struct Graph {
   const HostTensor* constant(ValueId id) const;
 };
 
+// The operators whose shapes only values tell (NonMaxSuppression, NonZero, ...), and whatever reads them.
+// Types in it are as far as they are known: kUnknownDim for a dimension that only a run tells, type_known
+// false where not even the number of dimensions is.
+struct HostTail {
+  struct Output {
+    bool of_tail = false;  // else of the graph before it
+    size_t index = 0;      // among that graph's outputs
+  };
+  Graph graph;                  // its inputs are outputs of the graph before it:
+  std::vector<size_t> reads;    // which, for each
+  std::vector<Output> outputs;  // of the model, in its order
+};
+
+// What the model outputs, in its order, the tail included.
+std::vector<const Value*> model_outputs(const Graph& graph);
+
 // "Conv 'block1/conv'": how errors and reports name a node.
 std::string describe(const Node& node);
 // Inputs of a node as its shape rule wants them.
 std::vector<OperatorInput> operator_inputs(const Graph& graph, const Node& node);
-// The operator's shape rule and host reference on a node of the graph: errors name the node, and the number of
-// outputs and their types are checked.
+// The operator's shape rule and host reference on a node of the graph: errors name the node, and the number
+// of outputs and their types are checked.
 std::vector<TensorType> infer(const Graph& graph, const Node& node);
+std::vector<TensorType> infer_open(const Graph& graph, const Node& node);
 std::vector<HostTensor> evaluate(const Node& node, std::span<const HostTensor* const> inputs);
 // Checks ids, topological order, single assignment and names; throws Error(internal or corrupt_model).
 void check(const Graph& graph);
 // One line per node with types: what `vellum inspect` prints.
 std::string to_text(const Graph& graph);
-// Runs the whole graph on the host reference. Inputs in the order of graph.inputs; outputs likewise.
+// Runs the whole graph, its tail included, on the host reference. Inputs in the order of graph.inputs;
+// outputs in the model's.
 std::vector<HostTensor> evaluate(const Graph& graph, std::span<const HostTensor> inputs);
 
 }  // namespace vellum

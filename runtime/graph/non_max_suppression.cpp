@@ -1,6 +1,7 @@
 #include "graph/non_max_suppression.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace vellum {
@@ -29,13 +30,15 @@ float intersection_over_union(const Box& a, const Box& b) {
   return both / (a.area() + b.area() - both);
 }
 
-// Boxes of one class, best first, without those that overlap a better one too much.
+// Boxes of one class, best first, without those that overlap a better one too much. A box whose score is not
+// a number is none.
 std::vector<int64_t> keep_boxes(const std::vector<Box>& boxes, std::span<const float> scores, int64_t most,
                                 float iou_threshold, std::optional<float> score_threshold) {
   std::vector<int64_t> order(boxes.size()), kept;
   std::iota(order.begin(), order.end(), int64_t{0});
   std::erase_if(order, [&](int64_t i) {
-    return score_threshold && !(scores[static_cast<size_t>(i)] > *score_threshold);
+    const float score = scores[static_cast<size_t>(i)];
+    return std::isnan(score) || (score_threshold && !(score > *score_threshold));
   });
   std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
     return scores[static_cast<size_t>(a)] > scores[static_cast<size_t>(b)];
@@ -58,18 +61,17 @@ std::optional<float> optional_scalar(Inputs inputs, size_t index, std::string_vi
   return values[0];
 }
 
+void check_types(const TensorType& boxes, const TensorType& scores) {
+  const bool fits = boxes.shape.size() == 3 && scores.shape.size() == 3 && boxes.shape[2] == 4 &&
+                    boxes.shape[0] == scores.shape[0] && boxes.shape[1] == scores.shape[2];
+  if (!fits) refuse_model("boxes are " + to_string(boxes) + ", scores " + to_string(scores));
+}
+
 // Triples of batch, class, box.
 Ints select(Inputs inputs, bool center_point) {
   const TensorType &boxes_type = float_input_type(inputs, 0, "boxes"),
                    &scores_type = float_input_type(inputs, 1, "scores");
-  const bool fits = boxes_type.shape.size() == 3 && scores_type.shape.size() == 3 &&
-                    boxes_type.shape[2] == 4 && boxes_type.shape[0] == scores_type.shape[0] &&
-                    boxes_type.shape[1] == scores_type.shape[2];
-  if (!fits) refuse_model("boxes are " + to_string(boxes_type) + ", scores " + to_string(scores_type));
-  if (inputs[0].constant == nullptr || inputs[1].constant == nullptr)
-    refuse_unsupported(
-        "how many boxes are kept, which is the shape of the output, is known only at run time; cut the model "
-        "before it and select among its boxes and scores in the application");
+  check_types(boxes_type, scores_type);
   const auto box_values = constant_input(inputs, 0, "boxes").to_floats();
   const auto scores = constant_input(inputs, 1, "scores").to_floats();
   const Ints most =
@@ -99,6 +101,12 @@ Ints select(Inputs inputs, bool center_point) {
 
 std::vector<TensorType> NonMaxSuppression::infer(Inputs inputs) const {
   return {{DType::i64, {static_cast<int64_t>(select(inputs, center_point_box).size() / 3), 3}}};
+}
+
+std::vector<TensorType> NonMaxSuppression::infer_open(Inputs inputs) const {
+  check_types(float_input_type(inputs, 0, "boxes"), float_input_type(inputs, 1, "scores"));
+  if (all_known(inputs)) return {};
+  return {{DType::i64, {kUnknownDim, 3}}};
 }
 
 std::vector<HostTensor> NonMaxSuppression::evaluate(HostInputs inputs) const {

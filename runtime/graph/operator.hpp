@@ -27,11 +27,20 @@ class Operator {
 
   virtual std::string_view type() const = 0;  // ONNX's name: "Conv"
 
-  // Types of the outputs. Throws Error naming what is wrong with which input (the caller adds the node's name).
+  // Types of the outputs. Throws Error naming what is wrong with which input (the caller adds the node's
+  // name).
   virtual std::vector<TensorType> infer(std::span<const OperatorInput> inputs) const = 0;
 
-  // The host reference, in plain loops: constant folder, test oracle and fallback. `inputs` holds nullptr for an
-  // absent optional input. Results have the types that infer() gave.
+  // Where shapes of the outputs follow from values of inputs that are not known before running: the types,
+  // with kUnknownDim for what only a run tells. Empty where infer() can say all, which it is not asked for
+  // otherwise.
+  virtual std::vector<TensorType> infer_open(std::span<const OperatorInput> inputs) const {
+    (void)inputs;
+    return {};
+  }
+
+  // The host reference, in plain loops: constant folder, test oracle and fallback. `inputs` holds nullptr for
+  // an absent optional input. Results have the types that infer() gave.
   virtual std::vector<HostTensor> evaluate(std::span<const HostTensor* const> inputs) const = 0;
 
   // Multiply-accumulates of one evaluation; 0 where the notion does not fit.
@@ -50,8 +59,8 @@ class Operator {
   virtual Attributes attributes() const { return {}; }
 };
 
-// A node as a model file describes it, free of the file format. `opset` is the ONNX operator set version whose
-// meaning the attributes have.
+// A node as a model file describes it, free of the file format. `opset` is the ONNX operator set version
+// whose meaning the attributes have.
 struct NodeSpec {
   std::string type;
   std::string name;
@@ -65,7 +74,8 @@ struct NodeSpec {
 
 using MakeOperator = std::shared_ptr<const Operator> (*)(const NodeSpec& spec);
 
-// The maker of an ONNX operator type, or nullptr where Vellum does not know it. Reads runtime/graph/operators.def.
+// The maker of an ONNX operator type, or nullptr where Vellum does not know it. Reads
+// runtime/graph/operators.def.
 MakeOperator find_operator(std::string_view type);
 // Makes the operator and checks that every attribute was understood; throws Error(unsupported) otherwise.
 std::shared_ptr<const Operator> make_operator(const NodeSpec& spec);

@@ -62,6 +62,11 @@ std::optional<Ints> attribute_or_input(const std::optional<Ints>& attribute, Inp
   return std::nullopt;
 }
 
+bool all_known(Inputs inputs) {
+  return std::all_of(inputs.begin(), inputs.end(),
+                     [](const OperatorInput& input) { return !input.present || input.constant != nullptr; });
+}
+
 std::vector<OperatorInput> known_inputs(HostInputs inputs) {
   std::vector<OperatorInput> result;
   result.reserve(inputs.size());

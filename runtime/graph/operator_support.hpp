@@ -38,6 +38,9 @@ Ints constant_ints(Inputs inputs, size_t index, std::string_view what);
 std::optional<Ints> attribute_or_input(const std::optional<Ints>& attribute, Inputs inputs, size_t index,
                                        std::string_view what);
 
+// Whether the values of all inputs are known before running.
+bool all_known(Inputs inputs);
+
 // The inputs of evaluate() as the shape rule wants them, every value known: evaluate() begins with infer() on
 // these, which checks everything that the loops then rely on.
 std::vector<OperatorInput> known_inputs(HostInputs inputs);

@@ -85,6 +85,12 @@ std::vector<TensorType> NonZero::infer(Inputs inputs) const {
            {static_cast<int64_t>(x.shape().size()), static_cast<int64_t>(nonzero_positions(x).size())}}};
 }
 
+std::vector<TensorType> NonZero::infer_open(Inputs inputs) const {
+  const TensorType& x = input_type(inputs, 0, "X");
+  if (all_known(inputs)) return {};
+  return {{DType::i64, {static_cast<int64_t>(x.shape.size()), kUnknownDim}}};
+}
+
 std::vector<HostTensor> NonZero::evaluate(HostInputs inputs) const {
   const TensorType type = infer_known(*this, inputs)[0];
   const Ints positions = nonzero_positions(*inputs[0]);
@@ -98,17 +104,28 @@ std::vector<HostTensor> NonZero::evaluate(HostInputs inputs) const {
   return {y};
 }
 
-std::vector<TensorType> Compress::infer(Inputs inputs) const {
+TensorType Compress::with_length(Inputs inputs, int64_t length) const {
   TensorType y = input_type(inputs, 0, "input");
   if (!axis) y.shape = {element_count(y.shape)};
   const size_t at = axis ? normalize_axis(*axis, y.shape.size()) : 0;
-  const HostTensor& condition = constant_input(inputs, 1, "condition");
-  if (condition.dtype() != DType::boolean || condition.shape().size() != 1 ||
-      condition.elements() > y.shape[at]) {
-    refuse_model("condition is " + to_string(condition.type()) + " for a dimension of " +
+  const TensorType& condition = input_type(inputs, 1, "condition");
+  if (condition.dtype != DType::boolean || condition.shape.size() != 1 || condition.shape[0] > y.shape[at]) {
+    refuse_model("condition is " + to_string(condition) + " for a dimension of " +
                  std::to_string(y.shape[at]));
   }
-  y.shape[at] = static_cast<int64_t>(nonzero_positions(condition).size());
+  y.shape[at] = length;
+  return y;
+}
+
+std::vector<TensorType> Compress::infer(Inputs inputs) const {
+  with_length(inputs, 0);
+  const Ints chosen = nonzero_positions(constant_input(inputs, 1, "condition"));
+  return {with_length(inputs, static_cast<int64_t>(chosen.size()))};
+}
+
+std::vector<TensorType> Compress::infer_open(Inputs inputs) const {
+  const TensorType y = with_length(inputs, kUnknownDim);
+  if (inputs[1].constant != nullptr) return {};
   return {y};
 }
 

@@ -23,18 +23,23 @@ struct TopK : Operator {
 struct NonZero : Operator {
   std::string_view type() const override { return "NonZero"; }
   std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<TensorType> infer_open(Inputs inputs) const override;
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
 };
 
-// Inputs input, condition (bool, known before running): slices along `axis`, or elements of the flattened
+// Inputs input, condition (bool): slices along `axis`, or elements of the flattened
 // input.
 struct Compress : Operator {
   std::optional<int64_t> axis;
 
   std::string_view type() const override { return "Compress"; }
   std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<TensorType> infer_open(Inputs inputs) const override;
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
   Attributes attributes() const override;
+
+ private:
+  TensorType with_length(Inputs inputs, int64_t length) const;  // of the output, along the axis
 };
 
 // Inputs indices, depth, values (off, on): a new dimension of `depth` at `axis`.

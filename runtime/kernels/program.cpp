@@ -111,6 +111,7 @@ std::string to_text(const Program& program) {
     out << "\n";
   }
   for (const Port& port : program.outputs) out << "output " << port.name << " " << to_string(port.type.shape) << "\n";
+  if (program.tail) out << "then on the host: " << to_text(program.tail->graph);
   for (const std::string& warning : program.warnings) out << "warning: " << warning << "\n";
   return out.str();
 }

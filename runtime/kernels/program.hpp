@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -70,7 +71,8 @@ struct VirtualTensor {
   std::string name;
   TensorDesc desc;
   TensorRole role = TensorRole::intermediate;
-  // The same bytes as another tensor (a reshape of linear data), or some of them: shares its memory and its lifetime.
+  // The same bytes as another tensor (a reshape of linear data), or some of them: shares its memory and its
+  // lifetime.
   TensorId alias_of = kNoTensor;
   // weight: its bytes as they lie on the device (desc.byte_size() of them, texels row by row, then slice by
   // slice). Called once when the session is made; may be called from several threads.
@@ -88,16 +90,16 @@ struct Binding {
   Access access = Access::read;
   // Images that are only read: through a sampled image (texelFetch) instead of a storage image (imageLoad).
   bool sampled = false;
-  // Of a read: an invocation reads the tensor only at positions that it alone writes of the output, and each before it
-  // writes there, so that the output may lie over it. (Shaders may be compiled as if bindings did not overlap: what is
-  // stored depends on what is loaded, so neither can pass the other.)
+  // Of a read: an invocation reads the tensor only at positions that it alone writes of the output, and each
+  // before it writes there, so that the output may lie over it. (Shaders may be compiled as if bindings did
+  // not overlap: what is stored depends on what is loaded, so neither can pass the other.)
   bool same_position = false;
   // Buffers of floats that are only read: through a texel buffer (imageLoad) instead of a storage buffer.
   bool texel_buffer = false;
 };
 
-// What a dispatch does that only moves bytes between buffers: it can go where one of the two tensors becomes a view of
-// the other.
+// What a dispatch does that only moves bytes between buffers: it can go where one of the two tensors becomes
+// a view of the other.
 struct PlainCopy {
   TensorId from = kNoTensor, to = kNoTensor;
   uint64_t from_offset = 0, to_offset = 0, bytes = 0;  // from the begin of each
@@ -140,17 +142,22 @@ struct Port {
   TensorType type;                     // as the model says
   TensorId tensor = kNoTensor;         // kNoTensor: an output that is known before running
   std::optional<HostTensor> constant;  // then this is its value
+  // An output that the tail computes: which of its graph's. Then `type` is as far as it is known, and
+  // `tensor` none.
+  std::optional<size_t> of_tail = std::nullopt;
 };
 
 struct Program {
   std::deque<VirtualTensor> tensors;  // references stay valid while tensors are added
   std::vector<Task> tasks;
   std::vector<Port> inputs, outputs;
-  std::vector<std::string> warnings;  // e.g. operators that run on the host
+  std::shared_ptr<const HostTail> tail;  // what the host computes after the last task, or null
+  std::vector<Port> tail_inputs;         // where what its graph reads lies: inputs or outputs, or constants
+  std::vector<std::string> warnings;     // e.g. operators that run on the host
 
-  TensorId root(TensorId id) const;   // follows alias_of
+  TensorId root(TensorId id) const;    // follows alias_of
   uint64_t offset(TensorId id) const;  // bytes from the begin of the root
-  TensorId owner(TensorId id) const;  // the root in whose memory it lies: follows takes_over too
+  TensorId owner(TensorId id) const;   // the root in whose memory it lies: follows takes_over too
 };
 
 // One line per task: what `vellum inspect --stage program` prints.

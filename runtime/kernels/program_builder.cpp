@@ -90,44 +90,6 @@ void ProgramBuilder::add_host_call(const Node& node, std::string_view why) {
   program_.tasks.push_back({std::nullopt, std::move(call)});
 }
 
-void ProgramBuilder::add_outputs() {
-  for (ValueId id : graph_.outputs) {
-    const Value& value = graph_.values[id];
-    if (value.constant)
-      program_.outputs.push_back({value.name, value.type, kNoTensor, value.constant});
-    else
-      program_.outputs.push_back({value.name, value.type, output_tensor(id), std::nullopt});
-  }
-}
-
-// The linear tensor that the host reads as the output `value`. A tensor that carries it already becomes an
-// output itself where its element type is the host's and no other port uses it; else it is copied.
-TensorId ProgramBuilder::output_tensor(ValueId value) {
-  const TensorId linear = value_tensors_[value].linear;
-  if (linear == kNoTensor) return convert(value_tensors_[value].channels4, value, Layout::linear);
-  VirtualTensor& root = program_.tensors[program_.root(linear)];
-  if (root.role == TensorRole::output && program_.root(linear) == linear) return linear;
-  if (root.role == TensorRole::intermediate && root.desc.element != ElementType::f16) {
-    root.role = TensorRole::output;
-    return linear;
-  }
-  return copy_to_output(linear, value);
-}
-
-TensorId ProgramBuilder::copy_to_output(TensorId from, ValueId value) {
-  TensorDesc desc = describe_value(value, Layout::linear);
-  const TensorId to = add_tensor({graph_.values[value].name, desc, TensorRole::output, kNoTensor, {}});
-  const int64_t count4 = (element_count(desc.shape) + 3) / 4;
-  const Grid grid = grid_1d(caps_, count4);
-  Dispatch dispatch{.shader = "copy_linear",
-                    .workgroup_size = grid.workgroup_size,
-                    .workgroup_count = grid.workgroup_count,
-                    .bindings = {{from, Access::read}, {to, Access::write}},
-                    .push_constants = PushConstants().ints({count4}).bytes()};
-  add_dispatch(std::move(dispatch), nullptr);
-  return to;
-}
-
 ElementType ProgramBuilder::float_element() const {
   return options_.precision == Precision::fp16 ? ElementType::f16 : ElementType::f32;
 }

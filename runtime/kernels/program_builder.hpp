@@ -42,6 +42,8 @@ class ProgramBuilder {
   void add_inputs();
   void lower_node(const Node& node);
   void add_outputs();
+  void add_outputs_and_tail(const HostTail& tail);
+  Port output_port(ValueId value);
   TensorId output_tensor(ValueId value);
   TensorId constant_tensor(ValueId value, Layout layout);
   TensorId convert(TensorId from, ValueId value, Layout layout);

@@ -6,6 +6,7 @@
 #include "passes/carry_batch.hpp"
 #include "passes/inline_branch.hpp"
 #include "passes/passes.hpp"
+#include "passes/tail_cutter.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -126,12 +127,14 @@ bool fold(Graph& graph, const Node& node, const std::vector<TensorType>& types) 
   return true;
 }
 
-void infer_and_keep(Graph& graph, Node node, const BatchCarrier& batch, std::vector<Node>& kept) {
+void infer_and_keep(Graph& graph, Node node, const BatchCarrier& batch, TailCutter& tail,
+                    std::vector<Node>& kept) {
   if (has_known_branch(graph, node)) {
-    for (Node& inner : inline_branch(graph, node)) infer_and_keep(graph, std::move(inner), batch, kept);
+    for (Node& inner : inline_branch(graph, node)) infer_and_keep(graph, std::move(inner), batch, tail, kept);
     return;
   }
   batch.carry(graph, node);
+  if (tail.takes(graph, node)) return;
   const std::vector<TensorType> types = infer(graph, node);
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] == kNoValue) continue;
@@ -157,8 +160,10 @@ void infer_shapes_and_fold(Graph& graph, const InputShapes& shapes) {
   for (const ValueId id : graph.inputs) bind(graph.values[id], shapes);
   std::vector<Node> kept;
   kept.reserve(graph.nodes.size());
-  for (Node& node : graph.nodes) infer_and_keep(graph, std::move(node), batch, kept);
+  TailCutter tail;
+  for (Node& node : graph.nodes) infer_and_keep(graph, std::move(node), batch, tail, kept);
   graph.nodes = std::move(kept);
+  tail.cut(graph);
 }
 
 }  // namespace vellum

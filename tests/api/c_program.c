@@ -103,6 +103,44 @@ done:
   return line;
 }
 
+int find_in_c(const void* model_bytes, size_t model_size, char what[512]) {
+  static const float inputs[4][4] = {{0, 2, 0, 3}, {1, 1, 1, 0}, {0, -1, -2, 0}, {0, 0, 0, 5}};
+  static const size_t counts[4] = {2, 3, 0, 1}, last[4] = {3, 2, 0, 3};
+  int line = 0;
+  size_t i = 0;
+  int64_t places[4] = {0};
+  vellum_error error = {VELLUM_OK, ""};
+  vellum_device* device = NULL;
+  vellum_model* model = NULL;
+  vellum_session* session = NULL;
+  vellum_tensor_info info;
+
+  EXPECT(vellum_device_open(NULL, &device, &error) == VELLUM_OK);
+  EXPECT(vellum_model_load_bytes(model_bytes, model_size, &model, &error) == VELLUM_OK);
+  EXPECT(vellum_session_create(device, model, NULL, &session, &error) == VELLUM_OK);
+  EXPECT(vellum_session_output(session, 0, &info, &error) == VELLUM_OK);
+  EXPECT(info.rank == 2 && info.dims[0] == 1 && info.dims[1] == -1 && info.byte_size == 0);
+  FAILS(vellum_session_get_output(session, "places", places, 0, &error), VELLUM_INVALID_ARGUMENT, "run");
+  for (i = 0; i < 4; ++i) {
+    EXPECT(vellum_session_set_input(session, "x", inputs[i], sizeof inputs[i], &error) == VELLUM_OK);
+    EXPECT(vellum_session_run(session, &error) == VELLUM_OK);
+    EXPECT(vellum_session_output(session, 0, &info, &error) == VELLUM_OK);
+    EXPECT(info.dtype == VELLUM_I64 && info.rank == 2 && info.dims[0] == 1);
+    EXPECT(info.dims[1] == (int64_t)counts[i] && info.byte_size == counts[i] * sizeof places[0]);
+    EXPECT(vellum_session_get_output(session, info.name, counts[i] ? places : NULL, info.byte_size, &error) ==
+           VELLUM_OK);
+    EXPECT(counts[i] == 0 || places[counts[i] - 1] == (int64_t)last[i]);
+    FAILS(vellum_session_get_output(session, info.name, places, 100, &error), VELLUM_INVALID_ARGUMENT,
+          "100 were given");
+  }
+
+done:
+  vellum_session_destroy(session);
+  vellum_model_destroy(model);
+  vellum_device_destroy(device);
+  return line;
+}
+
 int misuse_in_c(const void* model_bytes, size_t model_size, char what[512]) {
   int line = 0;
   static const float images[2 * 3 * 9 * 11] = {0};

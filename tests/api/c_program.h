@@ -11,6 +11,9 @@ extern "C" {
 /* Runs a model of one float input and one float output on the test's device. `what` receives what was wrong. */
 int run_in_c(const void* model_bytes, size_t model_size, const float* input, size_t input_count, float* output,
              size_t output_count, char what[512]);
+/* Runs a model whose input "x" has four floats and whose output "places" tells where they are positive, one row of int64,
+ * several times. */
+int find_in_c(const void* model_bytes, size_t model_size, char what[512]);
 /* Calls that must fail, on a model with the input "x" and the output "y". */
 int misuse_in_c(const void* model_bytes, size_t model_size, char what[512]);
 

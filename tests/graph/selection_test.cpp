@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "run_operator.hpp"
 
@@ -66,10 +67,18 @@ TEST(Selection, DependsOnValues) {
   expect_refused({"OneHot"}, {ints({1}, {0}), ints({}, {0}), floats({2}, {0, 1})}, "depth is [0]");
 }
 
-TEST(Selection, IsRefusedWhereTheShapeOfTheResultIsNotKnown) {
-  const auto op = make({"NonZero"}, {counting({2})});
-  const OperatorInput inputs[] = {{true, {DType::f32, {2}}, nullptr}};
-  expect_error(ErrorCode::unsupported, "decides the shape", [&] { op->infer(inputs); });
+TEST(Selection, LeavesOpenWhatOnlyValuesTell) {
+  const OperatorInput inputs[] = {{true, {DType::f32, {2, 3}}, nullptr},
+                                  {true, {DType::boolean, {2}}, nullptr}};
+  const auto non_zero = make({"NonZero"}, {counting({2, 3})});
+  expect_error(ErrorCode::unsupported, "decides the shape", [&] { non_zero->infer({inputs, 1}); });
+  EXPECT_EQ(non_zero->infer_open({inputs, 1}).at(0), (TensorType{DType::i64, {2, kUnknownDim}}));
+  const auto compress =
+      make({"Compress", 11, {{"axis", int64_t{1}}}}, {counting({2, 3}), bools({2}, {1, 0})});
+  EXPECT_EQ(compress->infer_open(inputs).at(0), (TensorType{DType::f32, {2, kUnknownDim}}));
+  const HostTensor condition = bools({2}, {1, 0});
+  const OperatorInput known[] = {inputs[0], {true, condition.type(), &condition}};
+  EXPECT_TRUE(compress->infer_open(known).empty());
 }
 
 TEST(Trilu, KeepsATriangle) {
@@ -135,11 +144,31 @@ TEST(NonMaxSuppression, KeepsTheBestOfEachGroup) {
   expect_refused({"NonMaxSuppression", 11}, {boxes, counting({1, 1, 2})}, "boxes are");
 }
 
-// The shape of its output depends on them. A padded one would be read as boxes by what follows.
-TEST(NonMaxSuppression, OfComputedBoxesIsRefusedWithAWayOut) {
+TEST(NonMaxSuppression, LivesWithHostileNumbers) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const HostTensor boxes = floats({1, 3, 4}, {0, 0, 1, 1, nan, 0, 1, nan, 5, 5, 6, 6});
+  const HostTensor scores = floats({1, 1, 3}, {0.5f, 0.9f, nan}), iou = floats({1}, {0.5f});
+  const auto kept = [&](int64_t most) {
+    return run({"NonMaxSuppression", 11}, {boxes, scores, ints({}, {most}), iou});
+  };
+  expect_ints(kept(INT64_MAX), {2, 3}, {0, 0, 1, 0, 0, 0});  // not the box whose score is no number
+  expect_ints(kept(1), {1, 3}, {0, 0, 1});
+  expect_ints(kept(0), {0, 3}, {});
+  expect_ints(kept(-1), {0, 3}, {});
+  expect_ints(kept(INT64_MIN), {0, 3}, {});
+  const HostTensor nothing = floats({0, 3, 4}, {}), no_scores = floats({0, 2, 3}, {});
+  expect_ints(run({"NonMaxSuppression", 11}, {nothing, no_scores, ints({}, {9})}), {0, 3}, {});
+  expect_refused({"NonMaxSuppression", 11}, {boxes, scores, ints({2}, {1, 2})}, "max_output_boxes_per_class");
+}
+
+TEST(NonMaxSuppression, LeavesOpenHowManyOfComputedBoxesAreKept) {
   const auto op = make({"NonMaxSuppression", 11}, {floats({1, 2, 4}, Floats(8)), floats({1, 1, 2}, {0, 0})});
   const std::vector<OperatorInput> computed{{true, {DType::f32, {1, 2, 4}}}, {true, {DType::f32, {1, 1, 2}}}};
-  expect_error(ErrorCode::unsupported, "in the application", [&] { op->infer(computed); });
+  const auto types = op->infer_open(computed);
+  ASSERT_EQ(types.size(), 1u);
+  EXPECT_EQ(types[0], (TensorType{DType::i64, {kUnknownDim, 3}}));
+  const std::vector<OperatorInput> misfits{{true, {DType::f32, {1, 2, 4}}}, {true, {DType::f32, {1, 1, 3}}}};
+  expect_error(ErrorCode::corrupt_model, "boxes are", [&] { op->infer_open(misfits); });
 }
 
 TEST(Einsum, ContractsNamedDimensions) {

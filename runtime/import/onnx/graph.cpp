@@ -221,7 +221,20 @@ class GraphReader {
       if (!names.insert(output.name()).second) {
         throw Error(ErrorCode::corrupt_model, "output " + quoted_name(output.name()) + " is declared twice");
       }
-      graph_.outputs.push_back(use(output.name(), "graph output"));
+      const ValueId id = use(output.name(), "graph output");
+      graph_.outputs.push_back(id);
+      if (!graph_.values[id].type_known) graph_.values[id].type = declared_type(output);
+    }
+  }
+
+  // What the file says of an output, until its type is inferred.
+  static TensorType declared_type(const schema::ValueInfoProto& output) {
+    const auto& type = output.type().tensor_type();
+    const Shape shape = type.has_shape() ? read_shape(type.shape()) : Shape{kUnknownDim};
+    try {
+      return {to_dtype(type.elem_type(), output.name()), shape};
+    } catch (const Error&) {
+      return {DType::f32, shape};  // nothing that can be declared here; what it really is will be inferred
     }
   }
 

@@ -182,10 +182,13 @@ typedef enum vellum_dtype {
   VELLUM_BOOL = 11 /* a byte, 0 or 1 */
 } vellum_dtype;
 
-/* An input or output. Its values are dense and row-major, in the model's own order of dimensions. */
+/*
+ * An input or output. Its values are dense and row-major, in the model's own order of dimensions. Some outputs have a
+ * shape that only a run tells, e.g. how many boxes NonMaxSuppression keeps: ask for their info after each run.
+ */
 typedef struct vellum_tensor_info {
   const char* name;    /* lives until the next run or vellum_session_prepare() */
-  const int64_t* dims; /* outermost first; likewise; -1 for one that is open as yet */
+  const int64_t* dims; /* outermost first; likewise; -1 for one that is open, or that only a run tells, as yet */
   size_t rank;
   vellum_dtype dtype;
   size_t byte_size; /* of all values; 0 while a dimension is open */

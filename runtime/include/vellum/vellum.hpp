@@ -81,7 +81,9 @@ class VELLUM_API Device {
   std::shared_ptr<Impl> impl_;
 };
 
-// A graph input or output under the model's own name. Dimensions that the model leaves open are -1.
+// A graph input or output under the model's own name. Dimensions that the model leaves open are -1, and so
+// are those of outputs that only a run tells (how many boxes NonMaxSuppression keeps); the shape {-1} alone
+// also says that not even the number of dimensions is known.
 struct TensorInfo {
   std::string name;
   DType dtype = DType::f32;
@@ -93,7 +95,7 @@ struct NodeInfo {
   std::vector<std::string> inputs, outputs;
   std::vector<Shape> output_shapes;
   uint64_t parameters = 0;  // elements of constant inputs
-  uint64_t macs = 0;        // multiply-accumulates
+  uint64_t macs = 0;        // multiply-accumulates; 0 where only a run tells shapes of the inputs
 };
 
 // Shapes of graph inputs by name, for those that the model leaves open or to override.
@@ -169,7 +171,8 @@ class VELLUM_API Session {
   Session(Session&&) noexcept;
   Session& operator=(Session&&) noexcept;
 
-  // Shapes are those of the last run or prepare(); before either, -1 for what is open.
+  // Shapes are those of the last run or prepare(); before either, -1 for what is open. Outputs whose shapes
+  // only a run tells have -1 until one came to its end, and then that run's.
   const std::vector<TensorInfo>& inputs() const;
   const std::vector<TensorInfo>& outputs() const;
 
@@ -185,7 +188,7 @@ class VELLUM_API Session {
   // One inference; returns when it is done. Every input must have been set. Error(invalid_argument) where the
   // model cannot run with the shapes of what was set; set other inputs and run again.
   void run();
-  // Of the last run.
+  // Of the last run. Error(invalid_argument) before it for an output whose shape only a run tells.
   Tensor output(std::string_view name) const;
   void output(std::string_view name, std::span<std::byte> to) const;  // of exactly the output's size
   // All of the above in one call.
