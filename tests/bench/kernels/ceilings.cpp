@@ -178,7 +178,7 @@ struct Probe {
   std::vector<std::pair<std::string, std::string>> defines;
   std::vector<gpu::BindingType> bindings;
   std::vector<std::byte> push_constants;
-  uint32_t workgroup_size = 64, workgroups = 1;
+  uint32_t workgroup_size = 64;
 };
 
 template <typename Parameters>
@@ -187,84 +187,125 @@ std::vector<std::byte> bytes_of(const Parameters& parameters) {
   return {bytes.begin(), bytes.end()};
 }
 
-// Nanoseconds between the timestamps around the dispatch, as Executor has them; the least of all runs.
-double run(const std::shared_ptr<gpu::Context>& context, const Probe& probe,
-           std::span<const gpu::BoundResource> resources) {
-  gpu::PipelineKey key;
-  key.shader = "ceiling_" + probe.name;
-  key.source = probe.source;
-  key.defines = probe.defines;
-  key.bindings = probe.bindings;
-  key.push_constant_bytes = static_cast<uint32_t>(probe.push_constants.size());
-  key.workgroup_size = {probe.workgroup_size, 1, 1};
-  const auto pipeline = context->pipelines().get(key);
-  gpu::DescriptorSets sets(context, {&pipeline, 1});
-  sets.write(0, resources);
-  gpu::TimestampQueries queries(context, 2);
-  gpu::CommandBuffer commands(context);
-  commands.begin();
-  queries.reset(commands);
-  commands.bind(*pipeline, sets[0]);
-  if (!probe.push_constants.empty()) commands.push_constants(*pipeline, probe.push_constants);
-  queries.write(commands, 0, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT);
-  commands.dispatch({probe.workgroups, 1, 1});
-  queries.write(commands, 1);
-  commands.barrier(gpu::kComputeReadWrite, gpu::kComputeReadWrite | gpu::kTransferRead | gpu::kHostRead);
-  commands.end();
-  double least = std::numeric_limits<double>::infinity();
-  gpu::submit_and_wait(*context, commands);  // drivers may compile in the first
-  const auto end = std::chrono::steady_clock::now() + kAtLeast;
-  for (int i = 0; i < kRuns || std::chrono::steady_clock::now() < end; ++i) {
-    gpu::submit_and_wait(*context, commands);
-    const std::vector<double> times = queries.read();
-    least = std::min(least, times[1] - times[0]);
+class ProbeRun {
+ public:
+  ProbeRun(const std::shared_ptr<gpu::Context>& context, const Probe& probe,
+           std::span<const gpu::BoundResource> resources)
+      : context_(context),
+        probe_(probe),
+        pipeline_(context->pipelines().get(key(probe))),
+        sets_(context, {&pipeline_, 1}),
+        queries_(context, 2),
+        commands_(context) {
+    sets_.write(0, resources);
   }
-  if (!(least > 0))
-    throw Error(ErrorCode::internal, "ceiling '" + probe.name + "': the device's clock stands still");
-  return least;
-}
 
-void check(const Probe& probe, const std::vector<float>& values, float expected) {
+  // Nanoseconds between the timestamps around the dispatch, as Executor has them; the least of all runs.
+  double least(uint32_t workgroups) {
+    record(workgroups);
+    once();  // drivers may compile in the first
+    double least = std::numeric_limits<double>::infinity();
+    const auto end = std::chrono::steady_clock::now() + kAtLeast;
+    for (int i = 0; i < kRuns || std::chrono::steady_clock::now() < end; ++i) least = std::min(least, once());
+    if (!(least > 0))
+      throw Error(ErrorCode::internal, "ceiling '" + probe_.name + "': the device's clock stands still");
+    return least;
+  }
+
+  // As many workgroups as take a millisecond: enough to fill a GPU, and over before a CPU is given to others.
+  uint32_t enough_workgroups(uint32_t most) {
+    uint32_t workgroups = 64;
+    record(workgroups);
+    once();
+    while (workgroups < most && std::min(once(), once()) < 1e6) record(workgroups *= 2);
+    return workgroups;
+  }
+
+ private:
+  static gpu::PipelineKey key(const Probe& probe) {
+    gpu::PipelineKey key;
+    key.shader = "ceiling_" + probe.name;
+    key.source = probe.source;
+    key.defines = probe.defines;
+    key.bindings = probe.bindings;
+    key.push_constant_bytes = static_cast<uint32_t>(probe.push_constants.size());
+    key.workgroup_size = {probe.workgroup_size, 1, 1};
+    return key;
+  }
+
+  void record(uint32_t workgroups) {
+    commands_.begin();
+    queries_.reset(commands_);
+    commands_.bind(*pipeline_, sets_[0]);
+    if (!probe_.push_constants.empty()) commands_.push_constants(*pipeline_, probe_.push_constants);
+    queries_.write(commands_, 0, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT);
+    commands_.dispatch({workgroups, 1, 1});
+    queries_.write(commands_, 1);
+    commands_.barrier(gpu::kComputeReadWrite, gpu::kComputeReadWrite | gpu::kTransferRead | gpu::kHostRead);
+    commands_.end();
+  }
+
+  double once() {
+    gpu::submit_and_wait(*context_, commands_);
+    const std::vector<double> times = queries_.read();
+    return times[1] - times[0];
+  }
+
+  std::shared_ptr<gpu::Context> context_;
+  const Probe& probe_;
+  std::shared_ptr<const gpu::Pipeline> pipeline_;
+  gpu::DescriptorSets sets_;
+  gpu::TimestampQueries queries_;
+  gpu::CommandBuffer commands_;
+};
+
+void check(const Probe& probe, std::span<const float> values, float expected) {
   for (const float value : values)
     if (!(std::abs(value - expected) <= 1e-4f * std::abs(expected)))
       throw Error(ErrorCode::internal, "ceiling '" + probe.name + "': the device computed " +
                                            std::to_string(value) + " for " + std::to_string(expected));
 }
 
+constexpr uint32_t kMostWorkgroups = 16384;
+
+// Of a kernel that writes `expected` to an element of y for each invocation: how much it does in a
+// nanosecond, where each invocation does `work`; y is bound after `resources`.
+double rate(const std::shared_ptr<gpu::Context>& context, const Probe& probe,
+            std::vector<gpu::BoundResource> resources, float expected, double work) {
+  const Tensor y(context, Reach::storage_buffer, probe.workgroup_size, kMostWorkgroups, false);
+  resources.push_back(y.bound());
+  ProbeRun run(context, probe, resources);
+  const uint32_t workgroups = run.enough_workgroups(kMostWorkgroups);
+  const double nanoseconds = run.least(workgroups);
+  const size_t invocations = size_t{workgroups} * probe.workgroup_size;
+  const std::vector<float> values = y.values(context);
+  check(probe, std::span(values).first(4 * invocations), expected);
+  return work * static_cast<double>(invocations) / nanoseconds;
+}
+
 double measure_multiply_add(const std::shared_ptr<gpu::Context>& context) {
-  constexpr uint32_t kWorkgroups = 512;
   struct Parameters {
     float factor = 0.75f, term = 0.5f;  // towards 2
     int32_t steps = 64;
   } parameters;
-  const Tensor y(context, Reach::storage_buffer, 64, kWorkgroups, false);
   const Probe probe{.name = "multiply_add",
                     .source = kMultiplyAdd,
                     .defines = {},
                     .bindings = {gpu::BindingType::storage_buffer},
-                    .push_constants = bytes_of(parameters),
-                    .workgroups = kWorkgroups};
-  const gpu::BoundResource resources[] = {y.bound()};
-  const double nanoseconds = run(context, probe, resources);
-  check(probe, y.values(context), 6.0f);
-  return 2.0 * 4 * 3 * 16 * parameters.steps * 64 * kWorkgroups / nanoseconds;
+                    .push_constants = bytes_of(parameters)};
+  return rate(context, probe, {}, 6.0f, 2.0 * 4 * 3 * 16 * parameters.steps);
 }
 
 double measure_load(const std::shared_ptr<gpu::Context>& context, Reach reach) {
-  constexpr uint32_t kWidth = 64, kHeight = 32, kWorkgroups = 512;
-  const int32_t steps = 64;
-  const Tensor x(context, reach, kWidth, kHeight, true),
-      y(context, Reach::storage_buffer, 64, kWorkgroups, false);
+  constexpr uint32_t kWidth = 64, kHeight = 32;
+  const int32_t steps = 16;
+  const Tensor x(context, reach, kWidth, kHeight, true);
   const Probe probe{.name = std::string("load_") + name(reach),
                     .source = declare_x(reach) + kLoad,
                     .defines = {{"HEIGHT", std::to_string(kHeight)}, {"WIDTH", std::to_string(kWidth)}},
                     .bindings = {binding_type(reach), gpu::BindingType::storage_buffer},
-                    .push_constants = bytes_of(steps),
-                    .workgroups = kWorkgroups};
-  const gpu::BoundResource resources[] = {x.bound(), y.bound()};
-  const double nanoseconds = run(context, probe, resources);
-  check(probe, y.values(context), 16.0f * static_cast<float>(steps));
-  return 16.0 * 16 * steps * 64 * kWorkgroups / nanoseconds;
+                    .push_constants = bytes_of(steps)};
+  return rate(context, probe, {x.bound()}, 16.0f * static_cast<float>(steps), 16.0 * 16 * steps);
 }
 
 double measure_store(const std::shared_ptr<gpu::Context>& context, Reach reach) {
@@ -275,10 +316,9 @@ double measure_store(const std::shared_ptr<gpu::Context>& context, Reach reach) 
                     .defines = {{"WIDTH", std::to_string(kWidth)}},
                     .bindings = {written_as(reach)},
                     .push_constants = {},
-                    .workgroup_size = kWidth,
-                    .workgroups = kWorkgroups};
+                    .workgroup_size = kWidth};
   const gpu::BoundResource resources[] = {y.bound()};
-  const double nanoseconds = run(context, probe, resources);
+  const double nanoseconds = ProbeRun(context, probe, resources).least(kWorkgroups);
   check(probe, y.values(context), 1.0f);
   return 16.0 * 16 * kWidth * kWorkgroups / nanoseconds;
 }
@@ -293,10 +333,9 @@ double measure_copy(const std::shared_ptr<gpu::Context>& context, Reach reach) {
                     .source = declare_x(reach) + declare_y(reach, 1) + kCopy,
                     .defines = {{"WIDTH", std::to_string(kWidth)}},
                     .bindings = {binding_type(reach), written_as(reach)},
-                    .push_constants = {},
-                    .workgroups = kWidth * height / 64};
+                    .push_constants = {}};
   const gpu::BoundResource resources[] = {x.bound(), y.bound()};
-  const double nanoseconds = run(context, probe, resources);
+  const double nanoseconds = ProbeRun(context, probe, resources).least(kWidth * height / 64);
   check(probe, y.values(context), 1.0f);
   return 2.0 * 16 * kWidth * height / nanoseconds;
 }
@@ -310,7 +349,7 @@ double measure_dispatch(const std::shared_ptr<gpu::Context>& context) {
                     .push_constants = {},
                     .workgroup_size = 1};
   const gpu::BoundResource resources[] = {y.bound()};
-  const double nanoseconds = run(context, probe, resources);
+  const double nanoseconds = ProbeRun(context, probe, resources).least(1);
   check(probe, y.values(context), 1.0f);
   return nanoseconds * 1e-3;
 }

@@ -23,7 +23,7 @@ struct Ceilings {
   double dispatch_us = 0;  // between the timestamps around a dispatch of one invocation
 };
 
-// About a second on two CPU cores. Throws Error(internal) where a kernel computed something wrong, and
+// Two seconds on two CPU cores. Throws Error(internal) where a kernel computed something wrong, and
 // Error(unsupported) on a device without timestamps.
 Ceilings measure_ceilings(const std::shared_ptr<gpu::Context>& context);
 
