@@ -9,7 +9,8 @@ import pathlib
 import sys
 
 from kernel_results import REACHES, read_results, run_kernel_bench
-from tables import ROOT, table, write_between_marks
+from plots import pyplot, save
+from tables import table, write_between_marks
 
 HEADINGS = {"image": "image", "texel_buffer": "texel buffer", "storage_buffer": "storage buffer"}
 
@@ -37,12 +38,7 @@ def kernels_table(results):
     return table(titles, rows)
 
 
-def plot(results, path):
-    import matplotlib
-    matplotlib.use("svg")
-    matplotlib.rcParams["svg.fonttype"] = "none"
-    matplotlib.rcParams["svg.hashsalt"] = "vellum"  # the same file for the same results
-    from matplotlib import pyplot
+def plot(results):
     kernels = list(dict.fromkeys(kernel for kernel, _, _ in results))[::-1]
     figure, axes = pyplot.subplots(figsize=(8, 0.36 * len(kernels) + 1))
     for i, reach in enumerate(REACHES):
@@ -52,8 +48,7 @@ def plot(results, path):
     axes.set_xlabel("% of the nearest ceiling, fp32")
     axes.margins(y=0.01)
     axes.legend(loc="lower right")
-    figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
+    save(figure, "kernels.svg")
 
 
 def main():
@@ -65,7 +60,7 @@ def main():
         context, results = run_kernel_bench(sys.argv[1])
     write_between_marks("kernels.md", "ceilings", ceilings_table(context))
     write_between_marks("kernels.md", "kernels", kernels_table(results))
-    plot(results, ROOT / "docs/images/kernels.svg")
+    plot(results)
 
 
 main()

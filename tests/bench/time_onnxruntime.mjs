@@ -1,15 +1,15 @@
-// Milliseconds of an ONNX model in ONNX Runtime's CPU provider, on inputs of ones, as JSON {"min_ms", "median_ms"}:
+// Milliseconds of an ONNX model in ONNX Runtime (by default its CPU provider), on inputs of ones, as JSON {"min_ms", "median_ms"}:
 //
-//   node time_onnxruntime.mjs MODEL.onnx RUNS
+//   node time_onnxruntime.mjs MODEL.onnx RUNS [PROVIDER]
 import { requirePackage } from '../oracles/packages.mjs';
 
 const WARM_UP = 2;
 
 async function main() {
-  const [model, runs] = process.argv.slice(2);
-  if (runs === undefined) throw new Error('usage: time_onnxruntime.mjs MODEL.onnx RUNS');
+  const [model, runs, provider = 'cpu'] = process.argv.slice(2);
+  if (runs === undefined) throw new Error('usage: time_onnxruntime.mjs MODEL.onnx RUNS [PROVIDER]');
   const ort = requirePackage('onnxruntime-node');
-  const session = await ort.InferenceSession.create(model, { executionProviders: ['cpu'], logSeverityLevel: 3 });
+  const session = await ort.InferenceSession.create(model, { executionProviders: [provider], logSeverityLevel: 3 });
   const feeds = Object.fromEntries(
     session.inputMetadata.map(({ name, type, shape }) => {
       if (type !== 'float32' || shape.some((length) => typeof length !== 'number')) {

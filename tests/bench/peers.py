@@ -1,0 +1,221 @@
+#!/usr/bin/python3
+"""Times Vellum and other engines on the same networks on the first Vulkan device, fp32, one image at a time, and writes the
+table between the marks of docs/performance.md anew:
+    tests/bench/peers.py BUILD_FOLDER [--ncnn PREFIX] [--mnn-images PREFIX] [--mnn-buffers PREFIX] [--json FILE] [NETWORK...]
+A PREFIX is where an engine is installed, with its converters, headers and libraries in bin/, include/ and lib/; an engine
+that is not named is left out. ncnn: built with NCNN_VULKAN; onnx2ncnn and ncnnoptimize in bin/. MNN: built with
+MNN_VULKAN and MNN_BUILD_CONVERTER, and MNN_VULKAN_IMAGE on or off. BUILD_FOLDER has the target vellum_time.
+
+NETWORK: one that tests/backbones.sh exported (default batch and size), or blazeface. All engines take the same graph, after
+ONNX Runtime computed what does not depend on the input (fold_onnx.mjs); their outputs are compared with those of ONNX
+Runtime. Each round runs all engines in turn, a process each, so that they meet the same machine; a time is the least of all
+rounds. Times are from floats in host memory to floats in host memory.
+"""
+import argparse
+import json
+import math
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy
+
+from tables import ROOT, cache_folder, exported_network, table, write_between_marks
+
+BENCH = ROOT / "tests/bench"
+NETWORKS = ["squeezenet1_1", "mobilenet_v2", "mobilenet_v3_large", "shufflenet_v2_x1_0", "mnasnet1_0", "efficientnet_b0",
+            "resnet18", "resnet50", "googlenet", "blazeface"]
+ONNX_RUNTIME = {"cpu": "ONNX Runtime CPU", "webgpu": "ONNX Runtime WebGPU"}
+LARGEST_ERROR = 1e-3  # of max(1, |reference|); what is farther off counts as wrong
+
+
+class Failure(Exception):
+    """An engine that cannot convert or run a network."""
+
+
+def run(*command, **environment):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=600,
+                          env={**os.environ, **{key: str(value) for key, value in environment.items()}})
+    if done.returncode != 0:
+        told = (done.stderr or done.stdout).strip().splitlines() or [f"exit status {done.returncode}"]
+        raise Failure(f"{pathlib.Path(command[0]).name}: {told[-1]}")
+    return done.stdout
+
+
+class Network:
+    """The folded graph, an input, and what ONNX Runtime computes of it."""
+
+    def __init__(self, name, folder):
+        self.name, self.folder = name, folder / name
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.model, self.input = self.folder / "folded.onnx", self.folder / "input.f32"
+        model, values = self.source()
+        run("node", BENCH / "fold_onnx.mjs", model, self.model)
+        numpy.save(self.folder / "input.npy", values)
+        values.tofile(self.input)
+        self.shape = "x".join(map(str, values.shape))
+        outputs = json.loads(run("node", ROOT / "tests/oracles/onnxruntime.mjs", model, "--input", self.folder / "input.npy",
+                                 "--out", self.folder / "reference"))["outputs"]
+        self.reference = self.joined(outputs)
+
+    def source(self):
+        if self.name == "blazeface":
+            reference = cache_folder() / "references/blazeface_front"
+            return cache_folder() / "models/face_detection_front_128x128_barracuda.onnx", numpy.load(reference / "input.npy")
+        folder = exported_network(self.name)
+        return folder / "model.onnx", numpy.load(folder / "input.npy")
+
+    def joined(self, outputs):
+        files = [self.folder / "reference" / output["file"] for output in sorted(outputs, key=lambda output: output["name"])]
+        return numpy.concatenate([numpy.load(file).ravel() for file in files])
+
+    def error(self, output):
+        got = numpy.fromfile(output, numpy.float32)
+        if got.shape != self.reference.shape or not numpy.isfinite(got).all():
+            return math.inf
+        return float((numpy.abs(got - self.reference) / numpy.maximum(1, numpy.abs(self.reference))).max())
+
+
+class Engine:
+    """A program of peers/, after its engine's own converter."""
+
+    def __init__(self, title, program, convert, libraries=None):
+        self.title, self.program, self.convert = title, program, convert
+        self.environment = {"LD_LIBRARY_PATH": libraries} if libraries else {}
+
+    def time(self, network, model, runs):
+        output = network.folder / f"{self.title.replace(' ', '_')}.f32"
+        told = run(self.program, model, network.input, output, runs, network.shape, **self.environment)
+        return json.loads(told.splitlines()[-1])["min_ms"], network.error(output)
+
+
+def convert_to_ncnn(prefix):
+    def convert(network):
+        plain, best = (network.folder / f"{stem}.param" for stem in ("plain", "ncnn"))
+        run(prefix / "bin/onnx2ncnn", network.model, plain, plain.with_suffix(".bin"))
+        run(prefix / "bin/ncnnoptimize", plain, plain.with_suffix(".bin"), best, best.with_suffix(".bin"), 0)
+        return best
+    return convert
+
+
+def convert_to_mnn(prefix):
+    def convert(network):
+        model = network.folder / "model.mnn"
+        run(prefix / "bin/MNNConvert", "-f", "ONNX", "--modelFile", network.model, "--MNNModel", model, "--bizCode", "vellum",
+            LD_LIBRARY_PATH=prefix / "lib")
+        return model
+    return convert
+
+
+def engines(arguments):
+    build = arguments.build.resolve()
+    programs = build / "peers"
+    options = []
+    if arguments.ncnn:
+        options.append(f"-Dncnn_DIR={arguments.ncnn.resolve() / 'lib/cmake/ncnn'}")
+    mnn = arguments.mnn_images or arguments.mnn_buffers
+    if mnn:
+        options.append(f"-DMNN_PREFIX={mnn.resolve()}")
+    run("cmake", "-S", BENCH / "peers", "-B", programs, "-DCMAKE_BUILD_TYPE=Release", *options)
+    run("cmake", "--build", programs)
+    found = [Engine("Vellum", build / "tests/bench/vellum_time", lambda network: network.model)]
+    if arguments.ncnn:
+        found.append(Engine("ncnn", programs / "ncnn_time", convert_to_ncnn(arguments.ncnn.resolve())))
+    for title, prefix in (("MNN images", arguments.mnn_images), ("MNN buffers", arguments.mnn_buffers)):
+        if prefix:
+            found.append(Engine(title, programs / "mnn_time", convert_to_mnn(prefix.resolve()), prefix.resolve() / "lib"))
+    return found
+
+
+def measure(network, chosen, providers, rounds, runs):
+    """{title: (milliseconds, error)} of the engines that can run the network, and of ONNX Runtime's providers."""
+    models, times = {}, {}
+    for engine in chosen:
+        try:
+            models[engine.title] = engine.convert(network)
+        except Failure as failure:
+            print(f"{network.name}: {engine.title}: {failure}", file=sys.stderr)
+    for _ in range(rounds):
+        for engine in [engine for engine in chosen if engine.title in models]:
+            try:
+                taken = engine.time(network, models[engine.title], runs)
+                times.setdefault(engine.title, []).append(taken)
+            except Failure as failure:
+                print(f"{network.name}: {engine.title}: {failure}", file=sys.stderr)
+                del models[engine.title]
+        for provider in providers:
+            told = json.loads(run("node", BENCH / "time_onnxruntime.mjs", network.model, runs, provider))
+            times.setdefault(ONNX_RUNTIME[provider], []).append((told["min_ms"], 0.0))
+    return {title: (min(time for time, _ in taken), max(error for _, error in taken)) for title, taken in times.items()}
+
+
+def usable_providers(network):
+    """WebGPU where it finds an adapter."""
+    try:
+        run("node", BENCH / "time_onnxruntime.mjs", network.model, 1, "webgpu")
+        return ["cpu", "webgpu"]
+    except Failure as failure:
+        print(f"ONNX Runtime WebGPU is left out: {failure}", file=sys.stderr)
+        return ["cpu"]
+
+
+def cell(result, compared):
+    if result is None:
+        return "–"
+    milliseconds, error = result
+    if not compared:
+        return f"{milliseconds:.1f}"
+    told = f"{error:.0e}" if error <= LARGEST_ERROR else "wrong: not finite" if math.isinf(error) else f"wrong: {error:.1g}"
+    return f"{milliseconds:.1f} ({told})"
+
+
+def ratios(results, title):
+    return [results[name][title][0] / results[name]["Vellum"][0] for name in results if title in results[name]]
+
+
+def geometric_mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def write_table(results, chosen, providers):
+    peers = [engine.title for engine in chosen[1:]]
+    titles = ["network", *(f"{engine.title}, ms (error)" for engine in chosen), *(f"{ONNX_RUNTIME[provider]}, ms" for provider in providers),
+              *(f"{title} / Vellum" for title in peers)]
+    rows = []
+    for name, taken in results.items():
+        rows.append([name, *(cell(taken.get(engine.title), True) for engine in chosen), *(cell(taken[ONNX_RUNTIME[provider]], False) for provider in providers),
+                     *(f"{taken[title][0] / taken['Vellum'][0]:.2f}" if title in taken else "–" for title in peers)])
+    rows.append(["geometric mean", *[""] * (len(chosen) + len(providers)),
+                 *(f"{geometric_mean(ratios(results, title)):.2f}" if ratios(results, title) else "–" for title in peers)])
+    write_between_marks("performance.md", "peers", table(titles, rows))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path)
+    for engine in ("--ncnn", "--mnn-images", "--mnn-buffers"):
+        parser.add_argument(engine, type=pathlib.Path, metavar="PREFIX")
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--runs", type=int, default=10, help="timed inferences of each round")
+    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="the figures go here too")
+    parser.add_argument("networks", nargs="*", metavar="NETWORK")
+    arguments = parser.parse_intermixed_args()
+    try:
+        chosen = engines(arguments)
+        networks = [Network(name, arguments.build.resolve() / "peers/models") for name in arguments.networks or NETWORKS]
+        providers = usable_providers(networks[0])
+        results = {}
+        for network in networks:
+            results[network.name] = measure(network, chosen, providers, arguments.rounds, arguments.runs)
+            told = {title: f"{time:.1f} ms, error {error:.0e}" for title, (time, error) in results[network.name].items()}
+            print(network.name, told, file=sys.stderr)
+    except Failure as failure:
+        sys.exit(f"peers.py: {failure}")
+    write_table(results, chosen, providers)
+    if arguments.json:
+        arguments.json.write_text(json.dumps({name: {title: {"min_ms": time, "error": error} for title, (time, error) in taken.items()}
+                                              for name, taken in results.items()}, indent=2) + "\n")
+
+
+main()
