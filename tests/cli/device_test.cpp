@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 
+#include "api/detection_model.hpp"
 #include "api/small_model.hpp"
 #include "common/npy.hpp"
 #include "run_tool.hpp"
@@ -109,6 +110,32 @@ TEST_F(OnDevice, NamesAndOpenDimensionsComeFromTheModelAndTheFiles) {
   EXPECT_EQ(document["outputs"][0]["shape"], json::parse("[3, 4, 5, 7]"));
   const HostTensor expected = evaluate(oddly_named(input.shape()).graph(), {&input, 1}).front();
   EXPECT_TRUE(close(read_npy(folder / "results/scores_out_0.npy"), expected));
+}
+
+// How many boxes there are only the run tells; every command takes such a model.
+TEST_F(OnDevice, OutputsWhoseShapesOnlyARunTellsAreWrittenAsTheyCome) {
+  const OnnxModel model = detection_model();
+  const Graph graph = model.graph();
+  const std::vector<HostTensor> inputs{random_tensor({1, 3, 6, 5}, 2)};
+  write_npy(folder / "image.npy", inputs.front());
+  write_npy(folder / "blank.npy", HostTensor(DType::f32, {1, 3, 6, 5}));
+  const HostTensor expected = evaluate(graph, inputs).at(2);
+  const std::string file = save(model);
+  const Finished run = run_tool(with({"run", file, "-i", "image=" + path("image.npy"), "-o", path("found")}));
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.out.find("float32 " + to_string(expected.shape())), std::string::npos) << run.out;
+  EXPECT_TRUE(close(read_npy(folder / "found/boxes.npy"), expected));
+  EXPECT_EQ(run_tool(with({"run", file, "-i", "image=" + path("blank.npy"), "-o", path("none")})).status, 0);
+  EXPECT_EQ(read_npy(folder / "none/boxes.npy").shape(), (Shape{0, 4}));
+  EXPECT_NE(run_tool({"inspect", file}).out.find("boxes  float32 ?x4"), std::string::npos);
+  for (const auto& arguments : {with({"bench", file, "--json", "--runs", "2"}),
+                                with({"profile", file, "--json"}),
+                                std::vector<std::string>{"estimate", file, "--json"},
+                                {"plan", file, "--json"}}) {
+    const Finished finished = run_tool(arguments);
+    EXPECT_EQ(finished.status, 0) << arguments[0] << ": " << finished.err;
+    EXPECT_TRUE(json::accept(finished.out)) << finished.out;
+  }
 }
 
 TEST_F(OnDevice, RunNamesTheInputThatIsWrong) {
