@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Exports torchvision's SSDLite as it is, non-maximum suppression included, runs it, and compares with torch.
+
+check_detector.py --tool build/samples/cli/vellum --photo PHOTO [--seed N] [-- OPTION...]
+
+How many boxes come out only a run tells. The weights are seeded, with statistics of the photo (export_backbones.py says
+why), so that the boxes mean nothing, but are many, of several classes, and their scores differ. What stands after --
+goes to `vellum run`.
+"""
+import argparse
+import pathlib
+import subprocess
+import sys
+import tempfile
+import warnings
+
+import numpy
+import torch
+import torchvision
+from PIL import Image
+from torch import nn
+
+from export_backbones import crops, randomise
+
+OUTPUTS = ["boxes", "scores", "labels"]
+LARGEST_ERROR = 1e-3  # times max(1, |reference|)
+
+
+def make_detector(photo, generator):
+    detector = torchvision.models.detection.ssdlite320_mobilenet_v3_large(
+        weights=None, weights_backbone=None, num_classes=5, score_thresh=0.25, topk_candidates=60, detections_per_img=300)
+    randomise(detector)
+    for module in detector.modules():
+        if isinstance(module, nn.BatchNorm2d):
+            module.reset_running_stats()
+            module.momentum = None  # the plain average of what it sees
+            module.train()
+    with torch.no_grad():
+        features = list(detector.backbone(crops(photo, 8, 320, generator)).values())
+        detector.head(features)
+        detector.eval()
+        for head, spread in ((detector.head.classification_head, 0.3), (detector.head.regression_head, 0.5)):
+            gain = spread / float(head(features).std())
+            for branch in head.module_list:
+                branch[-1].weight.mul_(gain)
+                branch[-1].bias.mul_(gain)
+    return detector
+
+
+def compare(folder, reference):
+    """An empty string, or what differs."""
+    for name in OUTPUTS:
+        got, want = numpy.load(folder / f"{name}.npy"), reference[name].numpy()
+        if got.shape != want.shape or got.dtype != want.dtype:
+            return f"{name}: {got.dtype} {got.shape} instead of {want.dtype} {want.shape}"
+        error = float((numpy.abs(got - want) / numpy.maximum(1, numpy.abs(want))).max(initial=0))
+        if not error <= LARGEST_ERROR:
+            return f"{name}: off by {error:.1e}"
+    return ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Compares a detector that ends in non-maximum suppression with torch.")
+    parser.add_argument("--tool", required=True, help="the vellum tool")
+    parser.add_argument("--photo", type=pathlib.Path, required=True)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("options", nargs="*", help="for `vellum run`")
+    arguments = parser.parse_args()
+    torch.manual_seed(arguments.seed)
+    generator = torch.Generator().manual_seed(arguments.seed)
+    photo = Image.open(arguments.photo).convert("RGB")
+    detector = make_detector(photo, generator)
+    images = [numpy.ascontiguousarray(crop) for crop in crops(photo, 2, 320, generator).numpy()]
+    with tempfile.TemporaryDirectory() as name, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the tracer's remarks on shapes it takes as constant, as is wanted here
+        folder = pathlib.Path(name)
+        torch.onnx.export(detector, ([torch.from_numpy(images[0])],), str(folder / "model.onnx"), opset_version=11,
+                          input_names=["image"], output_names=OUTPUTS)
+        for image in images:
+            with torch.no_grad():
+                reference = detector([torch.from_numpy(image)])[0]
+            numpy.save(folder / "image.npy", image)
+            subprocess.run([arguments.tool, "run", folder / "model.onnx", "-i", f"image={folder / 'image.npy'}", "-o",
+                            folder, *arguments.options], check=True, stdout=subprocess.DEVNULL)
+            wrong = compare(folder, reference)
+            print(f"{len(reference['scores'])} boxes of {len(set(reference['labels'].tolist()))} classes: "
+                  f"{wrong or 'the same'}")
+            if wrong:
+                sys.exit(1)
+    print("The boxes that torch finds in every picture.")
+
+
+if __name__ == "__main__":
+    main()
