@@ -44,6 +44,12 @@ DeviceInfo device_info(const DeviceCaps& caps, uint32_t index) {
   return info;
 }
 
+FindPacked packed_weights_of(const Model& model) {
+  const std::shared_ptr<const PackedModel> packed = model.impl()->packed;
+  if (!packed) return {};
+  return [packed](const VirtualTensor& weight) { return packed->find(weight); };
+}
+
 FixedConstants constants_of(const Model& model) {
   FixedConstants constants;
   for (const Value& value : model.impl()->graph.values)
@@ -72,6 +78,7 @@ std::shared_ptr<WeightSource> Device::Impl::weights_for(const Model& model, cons
   how.budget = options.weights_budget;
   const std::filesystem::path& folder = context->options().cache_folder;
   if (!folder.empty()) how.packed.folder = folder / "weights";
+  how.packed.ready = packed_weights_of(model);
   return std::make_shared<StreamedWeights>(context, how, constants_of(model));
 }
 
@@ -80,7 +87,7 @@ std::shared_ptr<WeightStore> Device::Impl::weights_of(const Model& model) {
   std::erase_if(weights_, [](const auto& entry) { return entry.second.expired(); });
   std::weak_ptr<WeightStore>& known = weights_[model.impl()];
   if (auto store = known.lock()) return store;
-  auto store = std::make_shared<WeightStore>(context, constants_of(model));
+  auto store = std::make_shared<WeightStore>(context, constants_of(model), packed_weights_of(model));
   known = store;
   return store;
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 
+#include "api/packed_model.hpp"
 #include "exec/weight_store.hpp"
 #include "graph/graph.hpp"
 #include "kernels/lowering.hpp"
@@ -16,9 +17,10 @@
 namespace vellum {
 
 struct Model::Impl {
-  explicit Impl(Graph imported);
+  explicit Impl(Graph imported, const std::shared_ptr<const packfile::File>& file = nullptr);
 
   Graph graph;  // as imported: dimensions may be open
+  std::shared_ptr<const PackedModel> packed;  // of a packed model, else null
   std::vector<TensorInfo> inputs, outputs;
 };
 
@@ -41,6 +43,7 @@ struct Device::Impl {
 };
 
 // Model -> Program for the given options: the one way from the file to what runs.
+Program make_program(const Graph& imported, const DeviceCaps& caps, const SessionOptions& options);
 Program make_program(const Model& model, const DeviceCaps& caps, const SessionOptions& options);
 
 // Stages "program" and "plan" as text.

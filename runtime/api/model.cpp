@@ -3,6 +3,7 @@
 #include "api/guard.hpp"
 #include "api/impl.hpp"
 #include "import/import.hpp"
+#include "pack/graph.hpp"
 #include "passes/passes.hpp"
 #include "passes/split_large_layers.hpp"
 #include "plan/arrange.hpp"
@@ -62,15 +63,28 @@ NodeInfo node_info(const Graph& graph, const Node& node) {
 
 }  // namespace
 
-Model::Impl::Impl(Graph imported)
-    : graph(std::move(imported)), inputs(input_infos(graph)), outputs(output_infos(graph)) {}
+Model::Impl::Impl(Graph imported, const std::shared_ptr<const packfile::File>& file)
+    : graph(std::move(imported)),
+      packed(file ? std::make_shared<const PackedModel>(file, graph) : nullptr),
+      inputs(input_infos(graph)),
+      outputs(output_infos(graph)) {}
 
 Model Model::load(const std::filesystem::path& file) {
-  return guard([&] { return Model(std::make_shared<const Impl>(import_model(file))); });
+  return guard([&] {
+    if (model_format(file) != ModelFormat::packed)
+      return Model(std::make_shared<const Impl>(import_model(file)));
+    const auto packed = std::make_shared<const packfile::File>(file);
+    return Model(std::make_shared<const Impl>(packfile::read_graph(packed), packed));
+  });
 }
 
 Model Model::load(std::span<const std::byte> bytes) {
-  return guard([&] { return Model(std::make_shared<const Impl>(import_model(bytes))); });
+  return guard([&] {
+    if (model_format(bytes) != ModelFormat::packed)
+      return Model(std::make_shared<const Impl>(import_model(bytes)));
+    const auto packed = std::make_shared<const packfile::File>(bytes);
+    return Model(std::make_shared<const Impl>(packfile::read_graph(packed), packed));
+  });
 }
 
 const std::vector<TensorInfo>& Model::inputs() const { return impl_->inputs; }
@@ -91,7 +105,11 @@ std::vector<NodeInfo> Model::nodes(const InputShapes& shapes) const {
 std::vector<std::string> graph_passes() { return pass_names(); }
 
 Program make_program(const Model& model, const DeviceCaps& caps, const SessionOptions& options) {
-  Graph graph = optimise(model.impl()->graph, options.input_shapes, options.disabled_passes);
+  return make_program(model.impl()->graph, caps, options);
+}
+
+Program make_program(const Graph& imported, const DeviceCaps& caps, const SessionOptions& options) {
+  Graph graph = optimise(imported, options.input_shapes, options.disabled_passes);
   if (options.weights_budget > 0)
     split_large_layers(graph, options.weights_budget, options.precision == Precision::fp16 ? 2 : 4);
   Program program = lower(graph, caps, {.precision = options.precision, .storage = options.storage});

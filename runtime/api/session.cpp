@@ -70,6 +70,7 @@ Session::Impl::Impl(const Device& on, const Model& of, const SessionOptions& giv
       inputs(model.inputs()),
       outputs(model.outputs()),
       input_set(inputs.size(), false) {
+  if (model.impl()->packed) device.impl()->context->pipelines().look_in(model.impl()->packed);
   // Throws for one that there is not.
   if (options.memory == MemoryMode::offsets)
     planner::offset_strategy_from_name(options.strategy);

@@ -36,6 +36,8 @@ struct PackedWeightsOptions {
   std::filesystem::path folder;
   // Up to so many bytes of a program's weights stay in memory anyway.
   uint64_t most_in_memory = uint64_t{64} << 20;
+  // Where weights are packed already: in a packed model.
+  FindPacked ready = {};
 };
 
 // Weights whose packed bytes are those of the model file are read from there. The others are packed once:
@@ -53,6 +55,7 @@ class PackedWeights {
   struct File;
 
   PackedWeight pack(const VirtualTensor& weight, bool in_memory);
+  std::span<const std::byte> ready(const VirtualTensor& weight) const;
   File file_of(const VirtualTensor& weight);
   std::shared_ptr<const PackedWeight> read(const File& file) const;
   std::shared_ptr<const PackedWeight> write(const File& file, const VirtualTensor& weight) const;

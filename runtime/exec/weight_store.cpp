@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "exec/packed_weights.hpp"
 #include "vellum/error.hpp"
 #include "vulkan/context.hpp"
 #include "vulkan/transfer.hpp"
@@ -45,21 +46,32 @@ class ResidentWeights : public ProgramWeights {
 // Where the host reaches a buffer, it writes there directly.
 bool needs_staging(const DeviceSlot& slot) { return slot.image || !slot.buffer->data(); }
 
-void upload(gpu::Uploader& uploader, const DeviceSlot& slot, std::span<const std::byte> bytes) {
-  if (slot.image)
-    uploader.upload(*slot.image, bytes);
-  else
-    uploader.upload(*slot.buffer, 0, bytes);
-}
-
 }  // namespace
 
-WeightStore::WeightStore(std::shared_ptr<gpu::Context> context, FixedConstants constants)
-    : context_(std::move(context)), constants_(std::move(constants)) {}
+WeightStore::WeightStore(std::shared_ptr<gpu::Context> context, FixedConstants constants, FindPacked packed)
+    : context_(std::move(context)), constants_(std::move(constants)), packed_(std::move(packed)) {}
 
 WeightStore::Weight WeightStore::find(const std::string& key) const {
   const auto found = weights_.find(key);
   return found == weights_.end() ? nullptr : found->second.lock();
+}
+
+void WeightStore::upload(gpu::Uploader& uploader, const DeviceSlot& slot, const VirtualTensor& weight) const {
+  std::vector<std::byte> made;
+  std::optional<PackedWeight> same = unchanged(weight);
+  std::span<const std::byte> bytes;
+  if (same)
+    bytes = same->bytes;
+  else if (packed_)
+    bytes = packed_(weight);
+  if (bytes.empty()) {
+    made = pack_weight(weight);
+    bytes = made;
+  }
+  if (slot.image)
+    uploader.upload(*slot.image, bytes);
+  else
+    uploader.upload(*slot.buffer, 0, bytes);
 }
 
 std::unique_ptr<ProgramWeights> WeightStore::acquire(const Program& program) {
@@ -88,7 +100,7 @@ std::unique_ptr<ProgramWeights> WeightStore::acquire(const Program& program) {
   for (const auto& [id, name] : missing)
     if (needs_staging(*made[name])) staged += staged_bytes(program.tensors[id].desc.byte_size());
   gpu::Uploader uploader(context_, staged);
-  for (const auto& [id, name] : missing) upload(uploader, *made[name], pack_weight(program.tensors[id]));
+  for (const auto& [id, name] : missing) upload(uploader, *made[name], program.tensors[id]);
   uploader.finish();
   for (auto& [id, name] : missing) weights_[name] = made[name];
   return result;

@@ -11,6 +11,10 @@
 #include "exec/program_weights.hpp"
 #include "kernels/weights.hpp"
 
+namespace vellum::gpu {
+class Uploader;
+}
+
 namespace vellum {
 
 // Thread-safe. A weight lives as long as an executor holds it; the memory that several came in lives as long
@@ -18,7 +22,9 @@ namespace vellum {
 class WeightStore : public WeightSource {
  public:
   // `constants`: bytes that stay where they are as long as the store is used.
-  explicit WeightStore(std::shared_ptr<gpu::Context> context, FixedConstants constants = {});
+  // `packed`: where weights are packed already, and need not be again.
+  explicit WeightStore(std::shared_ptr<gpu::Context> context, FixedConstants constants = {},
+                       FindPacked packed = {});
 
   // The weights of the program: those that are on the device already, and the others packed and uploaded.
   std::unique_ptr<ProgramWeights> acquire(const Program& program) override;
@@ -27,9 +33,11 @@ class WeightStore : public WeightSource {
   using Weight = std::shared_ptr<const DeviceSlot>;
 
   Weight find(const std::string& key) const;
+  void upload(gpu::Uploader& uploader, const DeviceSlot& slot, const VirtualTensor& weight) const;
 
   std::shared_ptr<gpu::Context> context_;
   const FixedConstants constants_;
+  const FindPacked packed_;
   std::mutex mutex_;  // held while weights are made, so that two sessions do not make the same ones
   std::unordered_map<std::string, std::weak_ptr<const DeviceSlot>> weights_;
 };

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "pack/file.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -16,7 +17,23 @@ namespace fs = std::filesystem;
 // A flatbuffer has its file identifier at byte 4.
 constexpr size_t kIdentifierEnd = 8;
 
-bool is_tflite(std::string_view head) { return head.size() >= kIdentifierEnd && head.substr(4, 4) == "TFL3"; }
+ModelFormat format_of(std::string_view head) {
+  if (packfile::is_packed(head)) return ModelFormat::packed;
+  return head.size() >= kIdentifierEnd && head.substr(4, 4) == "TFL3" ? ModelFormat::tflite
+                                                                      : ModelFormat::onnx;
+}
+
+// The first bytes; fewer where the file has no more, or cannot be read.
+std::string head_of(const fs::path& file) {
+  std::array<char, kIdentifierEnd> head{};
+  std::ifstream stream(file, std::ios::binary);
+  stream.read(head.data(), head.size());
+  return {head.data(), static_cast<size_t>(stream.gcount())};
+}
+
+std::string_view head_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), std::min(bytes.size(), kIdentifierEnd)};
+}
 
 void refuse_other_formats(std::string_view head, const std::string& source) {
   if (head.substr(0, 2) == "PK") {
@@ -27,21 +44,20 @@ void refuse_other_formats(std::string_view head, const std::string& source) {
 
 }  // namespace
 
+ModelFormat model_format(const fs::path& file) { return format_of(head_of(file)); }
+ModelFormat model_format(std::span<const std::byte> bytes) { return format_of(head_of(bytes)); }
+
 Graph import_model(const fs::path& file) {
-  std::array<char, kIdentifierEnd> head{};
-  std::ifstream stream(file, std::ios::binary);
-  stream.read(head.data(), head.size());  // what is wrong with the file, the ONNX reader says
-  const std::string_view text(head.data(), static_cast<size_t>(stream.gcount()));
-  if (is_tflite(text)) return import_tflite(file);
-  refuse_other_formats(text, file.string());
-  return import_onnx(file);
+  const std::string head = head_of(file);
+  if (format_of(head) == ModelFormat::tflite) return import_tflite(file);
+  refuse_other_formats(head, file.string());
+  return import_onnx(file);  // which says what is wrong with the file
 }
 
 Graph import_model(std::span<const std::byte> bytes) {
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()),
-                              std::min(bytes.size(), kIdentifierEnd));
-  if (is_tflite(text)) return import_tflite(bytes);
-  refuse_other_formats(text, "model in memory");
+  const std::string_view head = head_of(bytes);
+  if (format_of(head) == ModelFormat::tflite) return import_tflite(bytes);
+  refuse_other_formats(head, "model in memory");
   return import_onnx(bytes);
 }
 

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <map>
+#include <span>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -26,5 +29,13 @@ inline constexpr const char* kUnchangedPacking = "as it is";
 // Two weights with the same key have the same bytes in the same form. Constants that are not fixed, such as
 // those that passes compute anew for each session, are known by their content.
 std::string weight_key(const VirtualTensor& weight, const FixedConstants& constants);
+
+// The same for a file: constants of the model are known by their ids in its graph. Empty where only the bytes
+// of the weight tell what it is.
+using ConstantIds = std::map<const std::byte*, uint32_t>;
+std::string portable_weight_key(const VirtualTensor& weight, const ConstantIds& constants);
+
+// The bytes of a weight where these are packed already, else none.
+using FindPacked = std::function<std::span<const std::byte>(const VirtualTensor& weight)>;
 
 }  // namespace vellum

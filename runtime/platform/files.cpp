@@ -56,6 +56,10 @@ void write_file_atomically(const fs::path& path, std::span<const std::byte> byte
 }
 
 void write_file_atomically(const fs::path& path, std::initializer_list<std::span<const std::byte>> pieces) {
+  write_file_atomically(path, std::span(pieces.begin(), pieces.size()));
+}
+
+void write_file_atomically(const fs::path& path, std::span<const std::span<const std::byte>> pieces) {
   const fs::path temporary = temporary_name(path);
   std::error_code error;
   if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);

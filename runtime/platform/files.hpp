@@ -20,6 +20,8 @@ void write_file_atomically(const std::filesystem::path& path, std::span<const st
 // The same for bytes that lie in several places, one behind the other in the file.
 void write_file_atomically(const std::filesystem::path& path,
                            std::initializer_list<std::span<const std::byte>> pieces);
+void write_file_atomically(const std::filesystem::path& path,
+                           std::span<const std::span<const std::byte>> pieces);
 
 // Bytes that are free where the folder lies or will be made; nothing where the system does not tell.
 std::optional<uint64_t> free_disk_bytes(std::filesystem::path folder);

@@ -64,14 +64,6 @@ void check_push_constants(const PipelineKey& key, const DeviceCaps& caps) {
           more(key.push_constant_bytes, caps.max_push_constant_bytes, "bytes of push constants"));
 }
 
-ShaderRequest shader_request(const PipelineKey& key) {
-  ShaderRequest request{key.shader, key.source, key.defines};
-  constexpr const char* names[] = {"WORKGROUP_X", "WORKGROUP_Y", "WORKGROUP_Z"};
-  for (size_t i = 0; i < 3; ++i)
-    request.defines.emplace_back(names[i], std::to_string(key.workgroup_size[i]));
-  return request;
-}
-
 vk::raii::DescriptorSetLayout create_set_layout(const Context::Impl& context,
                                                 const std::vector<BindingType>& bindings) {
   std::vector<vk::DescriptorSetLayoutBinding> infos;
@@ -85,6 +77,14 @@ vk::raii::DescriptorSetLayout create_set_layout(const Context::Impl& context,
 }
 
 }  // namespace
+
+ShaderRequest shader_request(const PipelineKey& key) {
+  ShaderRequest request{key.shader, key.source, key.defines};
+  constexpr const char* names[] = {"WORKGROUP_X", "WORKGROUP_Y", "WORKGROUP_Z"};
+  for (size_t i = 0; i < 3; ++i)
+    request.defines.emplace_back(names[i], std::to_string(key.workgroup_size[i]));
+  return request;
+}
 
 vk::DescriptorType descriptor_type(BindingType type) {
   switch (type) {

@@ -57,8 +57,10 @@ class Pipeline {
   std::unique_ptr<Impl> impl_;
 };
 
+class CompiledShaders;
+
 struct ShaderCounts {
-  uint64_t compiled = 0, found_on_disk = 0;
+  uint64_t compiled = 0, found_on_disk = 0, given = 0;
 };
 
 // Thread-safe. Context::pipelines() is the one of its device.
@@ -77,6 +79,8 @@ class PipelineRegistry {
   // has.
   std::vector<std::shared_ptr<const Pipeline>> prepare(std::span<const PipelineKey> keys,
                                                        unsigned threads = 0);
+  // Shaders that are found there are not compiled; as long as others own it.
+  void look_in(const std::shared_ptr<const CompiledShaders>& shaders);
   size_t size() const;
   ShaderCounts shader_counts() const;  // where the SPIR-V of these pipelines came from
   // Writes the driver's pipeline cache to the cache folder if pipelines were made since the last time; the

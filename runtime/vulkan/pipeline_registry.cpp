@@ -125,6 +125,10 @@ std::vector<PipelinePointer> PipelineRegistry::prepare(std::span<const PipelineK
   return pipelines;
 }
 
+void PipelineRegistry::look_in(const std::shared_ptr<const CompiledShaders>& shaders) {
+  impl_->context.impl().shader_compiler.look_in(shaders);
+}
+
 size_t PipelineRegistry::size() const {
   const std::lock_guard lock(impl_->mutex);
   return impl_->pipelines.size();
@@ -132,7 +136,7 @@ size_t PipelineRegistry::size() const {
 
 ShaderCounts PipelineRegistry::shader_counts() const {
   const ShaderCompiler& compiler = impl_->context.impl().shader_compiler;
-  return {compiler.compiled(), compiler.found_on_disk()};
+  return {compiler.compiled(), compiler.found_on_disk(), compiler.given()};
 }
 
 void PipelineRegistry::save() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <set>
+#include <span>
 
 #include "platform/sha256.hpp"
 #include "shaders/sources.hpp"
@@ -41,34 +42,46 @@ void collect_includes(std::string_view source, std::set<std::string_view>& files
 }
 
 // All that the SPIR-V depends on.
-platform::Sha256Digest cache_key(const ShaderRequest& request, std::string_view source) {
+platform::Sha256Digest cache_key(const ShaderRequest& request) {
+  const platform::Sha256Digest shader = shader_digest(request);
   platform::Sha256 hash;
-  hash.add_string("SPIR-V 1.3 for Vulkan 1.1").add_string(glslang_version());
-  hash.add_string(preamble_of(request)).add_string(source);
+  hash.add(std::as_bytes(std::span(shader))).add_string(glslang_version());
+  return hash.finish();
+}
+
+bool is_spirv(const std::vector<uint32_t>& words) {
+  constexpr size_t kHeaderWords = 5;  // of a module
+  return words.size() >= kHeaderWords && words[0] == kSpirvMagic;
+}
+
+std::optional<std::vector<uint32_t>> as_spirv(const std::optional<std::vector<std::byte>>& bytes) {
+  if (!bytes || bytes->size() % 4 != 0) return std::nullopt;
+  std::vector<uint32_t> words(bytes->size() / 4);
+  std::memcpy(words.data(), bytes->data(), bytes->size());
+  if (!is_spirv(words)) return std::nullopt;
+  return words;
+}
+
+}  // namespace
+
+platform::Sha256Digest shader_digest(const ShaderRequest& request) {
+  platform::Sha256 hash;
+  const std::string_view source = source_of(request);
+  hash.add_string("SPIR-V 1.3 for Vulkan 1.1").add_string(preamble_of(request)).add_string(source);
   std::set<std::string_view> includes;
   collect_includes(source, includes);
   for (const std::string_view name : includes) hash.add_string(name).add_string(*find_shader_source(name));
   return hash.finish();
 }
 
-std::optional<std::vector<uint32_t>> as_spirv(const std::optional<std::vector<std::byte>>& bytes) {
-  if (!bytes || bytes->size() < 20 || bytes->size() % 4 != 0)
-    return std::nullopt;  // 20: the header of a module
-  std::vector<uint32_t> words(bytes->size() / 4);
-  std::memcpy(words.data(), bytes->data(), bytes->size());
-  if (words[0] != kSpirvMagic) return std::nullopt;
-  return words;
-}
-
-}  // namespace
-
 ShaderCompiler::ShaderCompiler(const std::filesystem::path& cache_folder, LogCallback log)
     : folder_(cache_folder.empty() ? cache_folder : cache_folder / "spirv"), log_(std::move(log)) {}
 
 std::vector<uint32_t> ShaderCompiler::spirv(const ShaderRequest& request) {
   const std::string_view source = source_of(request);
+  if (std::vector<uint32_t> words = find_given(request); !words.empty()) return words;
   if (folder_.empty()) return compile(request, source);
-  const platform::Sha256Digest key = cache_key(request, source);
+  const platform::Sha256Digest key = cache_key(request);
   const std::filesystem::path path = folder_ / (platform::to_hex(key).substr(0, 32) + ".spv");
   if (auto words = as_spirv(read_cache_file(path, key, log_))) {
     ++found_on_disk_;
@@ -77,6 +90,31 @@ std::vector<uint32_t> ShaderCompiler::spirv(const ShaderRequest& request) {
   std::vector<uint32_t> words = compile(request, source);
   keep(path, key, words);
   return words;
+}
+
+void ShaderCompiler::look_in(const std::shared_ptr<const CompiledShaders>& shaders) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(elsewhere_, [](const auto& entry) { return entry.expired(); });
+  elsewhere_.push_back(shaders);
+}
+
+std::vector<uint32_t> ShaderCompiler::find_given(const ShaderRequest& request) {
+  std::vector<std::weak_ptr<const CompiledShaders>> elsewhere;
+  {
+    const std::lock_guard lock(mutex_);
+    elsewhere = elsewhere_;
+  }
+  if (elsewhere.empty()) return {};
+  const platform::Sha256Digest digest = shader_digest(request);
+  for (const auto& entry : elsewhere) {
+    const std::shared_ptr<const CompiledShaders> shaders = entry.lock();
+    if (!shaders) continue;
+    if (std::vector<uint32_t> words = shaders->find(digest); is_spirv(words)) {
+      ++given_;
+      return words;
+    }
+  }
+  return {};
 }
 
 std::vector<uint32_t> ShaderCompiler::compile(const ShaderRequest& request, std::string_view source) {

@@ -1,7 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+
 #include "c_program.h"
 #include "small_model.hpp"
+#include "support/temp_folder.hpp"
+#include "vellum/pack.hpp"
 
 namespace vellum::test {
 namespace {
@@ -30,6 +35,24 @@ TEST(CApi, OutputsMayHaveAnotherShapeAfterEachRun) {
   const std::string bytes = model.bytes();
   char what[512] = "";
   EXPECT_EQ(find_in_c(bytes.data(), bytes.size(), what), 0) << what;
+}
+
+TEST(CApi, PackedModelsLoadAsOthersDo) {
+  const TempFolder folder;
+  const OnnxModel model = small_model();
+  model.save(folder / "model.onnx");
+  pack(folder / "model.onnx", folder / "packed", Caps::android_baseline_2022());
+  std::ifstream stream(folder / "packed", std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  const std::vector<HostTensor> inputs = random_inputs(model.graph(), 7);
+  const HostTensor expected = evaluate(model.graph(), inputs).front();
+  HostTensor output(expected.dtype(), expected.shape());
+  const auto in = inputs.front().as<float>();
+  const auto out = output.mutable_as<float>();
+  char what[512] = "";
+  EXPECT_EQ(run_in_c(bytes.data(), bytes.size(), in.data(), in.size(), out.data(), out.size(), what), 0)
+      << what;
+  EXPECT_TRUE(close(output, expected));
 }
 
 TEST(CApi, MisuseGivesAStatusAndAMessage) {

@@ -153,6 +153,21 @@ TEST_F(OnDevice, RunNamesTheInputThatIsWrong) {
   EXPECT_FALSE(std::filesystem::exists(folder / "out"));
 }
 
+TEST_F(OnDevice, PackedModelsTakeThePlaceOfTheirFiles) {
+  const std::string model = save(small_model()), packed = path("packed");
+  write_npy(folder / "x.npy", random_inputs(small_model().graph(), 3).front());
+  const json made = run_json(with({"pack", model, "-o", packed}));
+  EXPECT_EQ(made["file_bytes"], std::filesystem::file_size(packed));
+  EXPECT_GT(made["shaders"], 0);
+  EXPECT_EQ(run_json({"pack", model, "-o", packed, "--caps", "android_baseline_2022"})["weights"], 2);
+  for (const std::string& file : {model, packed})
+    run_json(with({"run", file, "-i", "x=" + path("x.npy"), "-o", file + "_results"}));
+  EXPECT_TRUE(same_bits(read_npy(packed + "_results/y.npy"), read_npy(model + "_results/y.npy")));
+  EXPECT_EQ(run_tool({"inspect", packed}).out, run_tool({"inspect", model}).out);
+  EXPECT_TRUE(fails(with({"pack", packed, "-o", path("twice")}), 1, {"packed already"}));
+  EXPECT_TRUE(fails({"pack", model, "-o", packed, "--caps", path("none.json")}, 1, {"none.json"}));
+}
+
 TEST_F(OnDevice, BenchMeasures) {
   const json document = run_json(with({"bench", save(small_model()), "--runs", "5", "--warm-up", "1"}));
   EXPECT_EQ(document["runs"], 5);

@@ -7,7 +7,7 @@ namespace {
 TEST(Usage, HelpNamesTheCommands) {
   const Finished help = run_tool({"--help"});
   EXPECT_EQ(help.status, 0);
-  for (const char* command : {"devices", "inspect", "plan", "estimate", "run", "bench", "profile"}) {
+  for (const char* command : {"devices", "inspect", "plan", "estimate", "run", "bench", "profile", "pack"}) {
     EXPECT_NE(help.out.find(command), std::string::npos) << command;
     const Finished of_command = run_tool({command, "--help"});
     EXPECT_EQ(of_command.status, 0) << command;
@@ -24,6 +24,7 @@ TEST(Usage, WrongCommandLinesGiveStatusTwo) {
   EXPECT_TRUE(fails({"inspect", "a.onnx", "b.onnx"}, 2, {"b.onnx"}));
   EXPECT_TRUE(fails({"plan"}, 2, {"MODEL"}));
   EXPECT_TRUE(fails({"plan", "a.onnx", "--records", "b.csv"}, 2, {"--records"}));
+  EXPECT_TRUE(fails({"pack", "a.onnx"}, 2, {"--output"}));
   EXPECT_TRUE(fails({"bench", "a.onnx", "--precision", "fp8"}, 2, {"--precision"}));
   EXPECT_TRUE(fails({"bench", "a.onnx", "--runs", "0"}, 2, {"--runs"}));
   EXPECT_TRUE(fails({"run", "a.onnx", "--memory", "infinite"}, 2, {"--memory"}));

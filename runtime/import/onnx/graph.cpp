@@ -56,6 +56,8 @@ class GraphReader {
     return std::move(graph_);
   }
 
+  // What the operators of the graph were made from.
+  GraphRecord take_record() { return std::move(record_); }
   // Names of the outer values that this graph reads, in the order of its inputs.
   const std::vector<std::string>& captured() const { return captured_; }
 
@@ -171,7 +173,7 @@ class GraphReader {
     return node;
   }
 
-  void read_operator(const schema::NodeProto& proto, const Attributes& attributes) {
+  void read_operator(const schema::NodeProto& proto, Attributes attributes) {
     Node node = read_values(proto);
     NodeSpec spec;
     spec.type = proto.op_type();
@@ -181,11 +183,16 @@ class GraphReader {
     for (const ValueId id : node.inputs) spec.input_present.push_back(id != kNoValue);
     spec.output_count = node.outputs.size();
     node.op = make_operator(spec);
+    add(std::move(node), {spec.type, opset_, std::move(attributes), {}});
+  }
+
+  void add(Node node, NodeRecord record) {
     graph_.nodes.push_back(std::move(node));
+    record_.push_back(std::move(record));
   }
 
   // The branch and, after what `node` reads already, the outer values that it reads.
-  Graph read_branch(schema::NodeProto& proto, const std::string& name, Node& node) {
+  Graph read_branch(schema::NodeProto& proto, const std::string& name, Node& node, NodeRecord& record) {
     for (auto& attribute : *proto.mutable_attribute()) {
       if (attribute.name() != name || attribute.type() != schema::AttributeProto::GRAPH) continue;
       if (attribute.g().input_size() > 0)
@@ -196,6 +203,7 @@ class GraphReader {
       if (branch.outputs.size() < node.outputs.size()) {
         throw Error(ErrorCode::corrupt_model, name + " has fewer outputs than the node");
       }
+      record.branches.push_back(reader.take_record());
       return branch;
     }
     throw Error(ErrorCode::corrupt_model, "the graph " + name + " is missing");
@@ -207,10 +215,11 @@ class GraphReader {
       throw Error(ErrorCode::corrupt_model, "the node must have one input and two graphs");
     }
     auto op = std::make_shared<If>();
-    op->then_branch = read_branch(proto, "then_branch", node);
-    op->else_branch = read_branch(proto, "else_branch", node);
+    NodeRecord record{proto.op_type(), opset_, {}, {}};
+    op->then_branch = read_branch(proto, "then_branch", node, record);
+    op->else_branch = read_branch(proto, "else_branch", node, record);
     node.op = std::move(op);
-    graph_.nodes.push_back(std::move(node));
+    add(std::move(node), std::move(record));
   }
 
   void read_outputs() {
@@ -243,16 +252,20 @@ class GraphReader {
   const int opset_;
   GraphReader* const outer_;
   Graph graph_;
+  GraphRecord record_;
   std::unordered_map<std::string, ValueId> ids_;
   std::vector<std::string> captured_;
 };
 
 }  // namespace
 
-Graph take_graph(schema::ModelProto& model, const std::filesystem::path& folder) {
+Graph take_graph(schema::ModelProto& model, const std::filesystem::path& folder, GraphRecord* record) {
   const int opset = read_versions(model);
   refuse_unknown_operators(model);
-  return GraphReader(*model.mutable_graph(), folder, opset, nullptr).read();
+  GraphReader reader(*model.mutable_graph(), folder, opset, nullptr);
+  Graph graph = reader.read();
+  if (record) *record = reader.take_record();
+  return graph;
 }
 
 }  // namespace vellum::onnx

@@ -6,6 +6,7 @@
 #include "import/import.hpp"
 #include "import/onnx/graph.hpp"
 #include "import/onnx/reader.hpp"
+#include "import/record.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -30,14 +31,19 @@ Graph naming(const std::string& source, Work&& work) {
 
 }  // namespace
 
-Graph import_onnx(const fs::path& file) {
+Graph import_onnx(const fs::path& file, GraphRecord& record) {
   return naming(file.string(), [&] {
     onnx::schema::ModelProto model = onnx::read_model(file);
     const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
-    Graph graph = onnx::take_graph(model, folder);
+    Graph graph = onnx::take_graph(model, folder, &record);
     if (graph.name.empty()) graph.name = file.stem().string();
     return graph;
   });
+}
+
+Graph import_onnx(const fs::path& file) {
+  GraphRecord unused;
+  return import_onnx(file, unused);
 }
 
 Graph import_onnx(std::span<const std::byte> bytes, const fs::path& external_data_folder) {

@@ -104,9 +104,9 @@ VELLUM_API uint64_t vellum_device_validation_messages(const vellum_device* devic
 
 typedef struct vellum_model vellum_model;
 
-/* Reads an ONNX file. */
+/* Reads a model: ONNX, TFLite or packed (`vellum pack`), by content. */
 VELLUM_API vellum_status vellum_model_load(const char* file, vellum_model** model, vellum_error* error);
-/* Reads an ONNX file that lies in memory; the bytes may be freed afterwards. */
+/* Reads a model that lies in memory; the bytes may be freed afterwards. */
 VELLUM_API vellum_status vellum_model_load_bytes(const void* bytes, size_t byte_count, vellum_model** model,
                                                  vellum_error* error);
 VELLUM_API void vellum_model_destroy(vellum_model* model);

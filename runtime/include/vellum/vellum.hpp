@@ -104,8 +104,9 @@ using InputShapes = std::map<std::string, Shape>;
 // A model file in memory, free of any device. Copies are handles. Thread-safe.
 class VELLUM_API Model {
  public:
-  static Model load(const std::filesystem::path& file);  // ONNX or TFLite, by content
-  static Model load(std::span<const std::byte> bytes);   // external weights are refused
+  // ONNX, TFLite or packed (vellum/pack.hpp), by content.
+  static Model load(const std::filesystem::path& file);
+  static Model load(std::span<const std::byte> bytes);  // external weights are refused
 
   const std::vector<TensorInfo>& inputs() const;
   // Shapes are inferred where all inputs have known ones; dimensions that stay open are -1.

@@ -1,0 +1,90 @@
+#include "vellum/pack.hpp"
+
+#include <optional>
+#include <system_error>
+
+#include "api/guard.hpp"
+#include "api/impl.hpp"
+#include "exec/packed_weights.hpp"
+#include "exec/pipeline_keys.hpp"
+#include "import/import.hpp"
+#include "import/record.hpp"
+#include "pack/graph.hpp"
+#include "pack/write.hpp"
+#include "platform/files.hpp"
+#include "vulkan/shader_compiler.hpp"
+
+namespace vellum {
+namespace {
+
+std::string made_for(const DeviceCaps& caps, const SessionOptions& options) {
+  return (caps.name.empty() ? "a device of the Android Baseline 2022" : caps.name) + ", " +
+         (options.precision == Precision::fp16 ? "fp16" : "fp32");
+}
+
+void add_shaders(const Program& program, packfile::Contents& contents) {
+  gpu::ShaderCompiler compiler({}, {});
+  for (const gpu::PipelineKey& key : pipeline_keys(program)) {
+    const gpu::ShaderRequest request = gpu::shader_request(key);
+    std::vector<uint32_t>& words = contents.shaders[gpu::shader_digest(request)];
+    if (words.empty()) words = compiler.spirv(request);
+  }
+}
+
+void add_weights(const Program& program, const Graph& graph, packfile::Contents& contents) {
+  const ConstantIds ids = packfile::constants_by_address(graph);
+  for (const TensorId id : weight_ids(program)) {
+    const VirtualTensor& weight = program.tensors[id];
+    const std::string key = portable_weight_key(weight, ids);
+    if (key.empty() || unchanged(weight)) continue;
+    std::vector<std::byte>& packed = contents.weights[key];
+    if (packed.empty()) packed = pack_weight(weight);
+  }
+}
+
+// The file as it is: its reader needs no library.
+std::vector<std::byte> read_tflite(const std::filesystem::path& model) {
+  std::optional<std::vector<std::byte>> bytes = platform::read_file(model, UINT64_C(1) << 31);
+  if (!bytes) throw Error(ErrorCode::io, model.string() + ": cannot be read");
+  return std::move(*bytes);
+}
+
+}  // namespace
+
+PackSummary pack(const std::filesystem::path& model, const std::filesystem::path& file, const Caps& caps,
+                 const SessionOptions& options) {
+  return guard([&] {
+    packfile::Contents contents;
+    GraphRecord record;
+    Graph graph;
+    switch (model_format(model)) {
+      case ModelFormat::packed:
+        throw Error(ErrorCode::invalid_argument,
+                    model.string() + ": is packed already; pack the model it was made from");
+      case ModelFormat::tflite:
+        contents.tflite = read_tflite(model);
+        graph = import_model(std::span<const std::byte>(contents.tflite));
+        break;
+      case ModelFormat::onnx:
+        graph = import_onnx(model, record);
+        break;
+    }
+    const Program program = make_program(graph, caps.impl()->caps, options);
+    if (contents.tflite.empty()) {
+      contents.graph = &graph;
+      contents.record = &record;
+    }
+    contents.made_for = made_for(caps.impl()->caps, options);
+    add_shaders(program, contents);
+    add_weights(program, graph, contents);
+    packfile::write(file, contents);
+
+    PackSummary summary{contents.shaders.size(), contents.weights.size(), 0, 0};
+    for (const auto& [key, bytes] : contents.weights) summary.weights_bytes += bytes.size();
+    std::error_code error;
+    summary.file_bytes = std::filesystem::file_size(file, error);
+    return summary;
+  });
+}
+
+}  // namespace vellum

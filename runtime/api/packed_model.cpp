@@ -1,0 +1,22 @@
+#include "api/packed_model.hpp"
+
+#include "pack/graph.hpp"
+#include "vellum/error.hpp"
+
+namespace vellum {
+
+PackedModel::PackedModel(std::shared_ptr<const packfile::File> file, const Graph& graph)
+    : file_(std::move(file)), ids_(packfile::constants_by_address(graph)) {}
+
+std::span<const std::byte> PackedModel::find(const VirtualTensor& weight) const {
+  const std::string key = portable_weight_key(weight, ids_);
+  const std::span<const std::byte> bytes = key.empty() ? std::span<const std::byte>() : file_->weight(key);
+  if (!bytes.empty() && bytes.size() != weight.desc.byte_size())
+    throw Error(ErrorCode::corrupt_model, file_->source() + ": weight '" + weight.name + "' has " +
+                                              std::to_string(bytes.size()) + " bytes instead of " +
+                                              std::to_string(weight.desc.byte_size()) +
+                                              "; pack the model again");
+  return bytes;
+}
+
+}  // namespace vellum

@@ -1,0 +1,28 @@
+// What sessions take from a packed model besides its graph.
+#pragma once
+
+#include <memory>
+
+#include "graph/graph.hpp"
+#include "kernels/weights.hpp"
+#include "pack/file.hpp"
+#include "vulkan/shader_compiler.hpp"
+
+namespace vellum {
+
+class PackedModel : public gpu::CompiledShaders {
+ public:
+  // `graph`: the one that is in the file, whose constants stay where they are.
+  PackedModel(std::shared_ptr<const packfile::File> file, const Graph& graph);
+
+  std::vector<uint32_t> find(const platform::Sha256Digest& digest) const override {
+    return file_->shader(digest);
+  }
+  std::span<const std::byte> find(const VirtualTensor& weight) const;
+
+ private:
+  std::shared_ptr<const packfile::File> file_;
+  ConstantIds ids_;
+};
+
+}  // namespace vellum

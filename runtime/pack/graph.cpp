@@ -1,0 +1,178 @@
+#include "pack/graph.hpp"
+
+#include <new>
+
+#include "graph/branch.hpp"
+#include "import/import.hpp"
+#include "pack/schema.hpp"
+#include "vellum/error.hpp"
+
+namespace vellum::packfile {
+namespace {
+
+[[noreturn]] void refuse(const std::string& what) { throw Error(ErrorCode::corrupt_model, what); }
+
+std::string text(const flatbuffers::String* string) { return string ? string->str() : std::string(); }
+
+template <typename T>
+std::vector<T> list(const flatbuffers::Vector<T>* values) {
+  return values ? std::vector<T>(values->begin(), values->end()) : std::vector<T>();
+}
+
+// Decodes one model; `file` owns the bytes that tensors share.
+class Decoder {
+ public:
+  explicit Decoder(const File& file) : file_(file) {}
+
+  Graph graph(const schema::Graph* from) const {
+    if (!from) refuse("there is no graph in it");
+    Graph graph;
+    graph.name = text(from->name());
+    if (from->values())
+      for (const schema::Value* value : *from->values()) graph.values.push_back(decode(*value));
+    if (from->nodes())
+      for (const schema::Node* node : *from->nodes()) graph.nodes.push_back(decode(*node));
+    graph.inputs = list(from->inputs());
+    graph.outputs = list(from->outputs());
+    check_ids(graph);
+    check(graph);
+    return graph;
+  }
+
+ private:
+  static DType dtype(uint8_t number) {
+    if (number > static_cast<uint8_t>(DType::boolean)) refuse("an element type " + std::to_string(number));
+    return static_cast<DType>(number);
+  }
+
+  HostTensor tensor(const schema::Tensor& from, const std::string& what) const {
+    Shape shape = list(from.shape());
+    const DType type = dtype(from.dtype());
+    const std::span<const std::byte> bytes = file_.bytes(*from.bytes(), what);
+    if (static_cast<uint64_t>(checked_element_count(shape)) * size_of(type) != bytes.size())
+      refuse(what + " has " + std::to_string(bytes.size()) + " bytes for the shape " + to_string(shape));
+    return HostTensor(type, std::move(shape), file_.share(bytes));
+  }
+
+  Value decode(const schema::Value& from) const {
+    Value value;
+    value.name = text(from.name());
+    value.type = {dtype(from.dtype()), list(from.shape())};
+    value.type_known = from.type_known();
+    for (const int64_t dim : value.type.shape)
+      if (dim < kUnknownDim) refuse("value '" + value.name + "' has a dimension of " + std::to_string(dim));
+    if (from.constant()) {
+      value.constant = tensor(*from.constant(), "constant '" + value.name + "'");
+      value.type = value.constant->type();
+      value.type_known = true;
+    }
+    return value;
+  }
+
+  Attributes::Value decode(const schema::Attribute& from) const {
+    switch (from.kind()) {
+      case 0:
+        return from.integer();
+      case 1:
+        return from.number();
+      case 2:
+        return text(from.text());
+      case 3:
+        return list(from.integers());
+      case 4:
+        return list(from.numbers());
+      case 5: {
+        Attributes::Strings strings;
+        if (from.texts())
+          for (const flatbuffers::String* entry : *from.texts()) strings.push_back(entry->str());
+        return strings;
+      }
+      case 6:
+        if (from.tensor()) return tensor(*from.tensor(), "attribute '" + from.name()->str() + "'");
+        break;
+      default:
+        break;
+    }
+    refuse("attribute '" + from.name()->str() + "' is of no kind");
+  }
+
+  std::shared_ptr<const Operator> operator_of(const schema::Node& from, const Node& node) const {
+    if (from.type()->string_view() == "If") {
+      if (!from.branches() || from.branches()->size() != 2) refuse("an If without two graphs");
+      auto choice = std::make_shared<If>();
+      choice->then_branch = graph(from.branches()->Get(0));
+      choice->else_branch = graph(from.branches()->Get(1));
+      const size_t inputs = 1 + choice->then_branch.inputs.size() + choice->else_branch.inputs.size();
+      if (node.inputs.size() != inputs || choice->then_branch.outputs.size() < node.outputs.size() ||
+          choice->else_branch.outputs.size() < node.outputs.size())
+        refuse("an If whose graphs do not fit it");
+      return choice;
+    }
+    Attributes attributes;
+    if (from.attributes())
+      for (const schema::Attribute* entry : *from.attributes())
+        attributes.set(entry->name()->str(), decode(*entry));
+    NodeSpec spec;
+    spec.type = from.type()->str();
+    spec.name = node.name;
+    spec.opset = from.opset();
+    spec.attributes = &attributes;
+    for (const ValueId id : node.inputs) spec.input_present.push_back(id != kNoValue);
+    spec.output_count = node.outputs.size();
+    return make_operator(spec);
+  }
+
+  Node decode(const schema::Node& from) const {
+    Node node;
+    node.name = text(from.name());
+    node.inputs = list(from.inputs());
+    node.outputs = list(from.outputs());
+    if (node.outputs.empty()) refuse("node '" + node.name + "' has no outputs");
+    try {
+      node.op = operator_of(from, node);
+    } catch (const Error& error) {
+      throw Error(error.code(), from.type()->str() + " '" + node.name + "': " + error.what());
+    }
+    return node;
+  }
+
+  static void check_ids(const Graph& graph) {
+    const auto in_range = [&](const std::vector<ValueId>& ids, bool optional) {
+      for (const ValueId id : ids)
+        if (id >= graph.values.size() && !(optional && id == kNoValue))
+          refuse("value " + std::to_string(id) + " does not exist");
+    };
+    in_range(graph.inputs, false);
+    in_range(graph.outputs, false);
+    for (const Node& node : graph.nodes) {
+      in_range(node.inputs, true);
+      in_range(node.outputs, true);
+    }
+  }
+
+  const File& file_;
+};
+
+}  // namespace
+
+Graph read_graph(const std::shared_ptr<const File>& file) {
+  try {
+    if (const schema::Bytes* model = file->description().tflite())
+      return import_tflite(file->bytes(*model, "the TFLite model"));
+    return Decoder(*file).graph(file->description().graph());
+  } catch (const Error& error) {
+    if (std::string_view(error.what()).starts_with(file->source())) throw;
+    throw Error(error.code(), file->source() + ": " + error.what());
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorCode::out_of_memory, file->source() + ": not enough host memory");
+  }
+}
+
+std::map<const std::byte*, ValueId> constants_by_address(const Graph& graph) {
+  std::map<const std::byte*, ValueId> ids;
+  for (ValueId id = 0; id < graph.values.size(); ++id)
+    if (const HostTensor* constant = graph.constant(id)) ids.emplace(constant->data(), id);
+  return ids;
+}
+
+}  // namespace vellum::packfile
