@@ -103,7 +103,12 @@ void main() {
     for (int kx = 0; kx < kernel_size.x; ++kx) {
       locate_columns(origin.x + kx * dilation.x, stride.x);
       int row = first_output * taps + ky * kernel_size.x + kx;
+#if CHANNELS < 4
+      const int k = 0;  // the only slice there is: sums are dear to carry through another loop on CPUs
+      {
+#else
       for (int k = 0; k < window; ++k) {
+#endif
         vec4 x[TILE_P];
         [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = load_column(i, iy, first_input + k, n);
         add_products(x, 4 * k, row, taps, grid_width);

@@ -30,6 +30,7 @@ static_assert(static_cast<int>(vellum::DType::boolean) == VELLUM_BOOL);
 static_assert(static_cast<int>(vellum::LogLevel::error) == VELLUM_LOG_ERROR);
 static_assert(static_cast<int>(vellum::StorageChoice::buffer) == VELLUM_STORAGE_BUFFER);
 static_assert(static_cast<int>(vellum::MemoryMode::naive) == VELLUM_MEMORY_NAIVE);
+static_assert(static_cast<int>(vellum::Winograd::f4) == VELLUM_WINOGRAD_F4);
 static_assert(static_cast<int>(vellum::MemoryMode::offsets) == VELLUM_MEMORY_OFFSETS);
 
 // The caller may have been compiled with an older and shorter struct, or a newer and longer one.
@@ -111,6 +112,7 @@ vellum::SessionOptions to_cpp(const vellum_session_options& given) {
   options.views = given.views != 0;
   options.reorder = given.reorder != 0;
   options.weights_budget = given.weights_budget;
+  options.winograd = checked_choice<vellum::Winograd>(given.winograd, VELLUM_WINOGRAD_F4, "winograd");
   return options;
 }
 

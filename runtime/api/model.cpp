@@ -112,7 +112,10 @@ Program make_program(const Graph& imported, const DeviceCaps& caps, const Sessio
   Graph graph = optimise(imported, options.input_shapes, options.disabled_passes);
   if (options.weights_budget > 0)
     split_large_layers(graph, options.weights_budget, options.precision == Precision::fp16 ? 2 : 4);
-  Program program = lower(graph, caps, {.precision = options.precision, .storage = options.storage});
+  // Transformed weights would be several times what a budget's layers were split for.
+  const Winograd winograd = options.weights_budget > 0 ? Winograd::off : options.winograd;
+  Program program =
+      lower(graph, caps, {.precision = options.precision, .storage = options.storage, .winograd = winograd});
   // Sizes as modelled, so that a device and its caps file make the same program.
   arrange(program,
           {.mode = options.memory,

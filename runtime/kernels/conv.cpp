@@ -7,6 +7,7 @@
 #include "kernels/activation.hpp"
 #include "kernels/conv_direct.hpp"
 #include "kernels/conv_weights.hpp"
+#include "kernels/conv_winograd.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/lowering.hpp"
 
@@ -62,25 +63,6 @@ bool fits_32_bits(const Window2d& window) {
 void push_window(PushConstants& constants, const Window2d& w) {
   constants.ints({w.kernel[0], w.kernel[1], w.stride[0], w.stride[1], w.dilation[0], w.dilation[1],
                   w.padding[0], w.padding[1]});
-}
-
-HostTensor weights_of(const Lowering& lowering) { return constant_or_numbers(lowering, 1, 1); }
-
-std::vector<float> bias_of(const Lowering& lowering) {
-  if (!lowering.has_input(2)) return {};
-  const int64_t weights = element_count(lowering.input_type(1).shape);
-  return constant_or_numbers(lowering, 2, weights + 1).to_floats();
-}
-
-// What `make` packs from weights_of() and bias_of().
-template <typename Make>
-WeightValues packing(const Lowering& lowering, std::string name, Make make) {
-  WeightOrigin origin{std::move(name), {}};
-  for (size_t i = 1; i <= 2; ++i)
-    if (const HostTensor* constant = lowering.constant(i)) origin.sources.push_back(*constant);
-  WeightValues values(std::move(make), std::move(origin));
-  values.numbers = computes_weights(lowering);
-  return values;
 }
 
 // --- Depthwise ---
@@ -205,6 +187,14 @@ bool is_pointwise(const Window2d& window, const Shape& x, const Shape& y) {
          window.padding[1] == 0 && nchw(x)[2] == nchw(y)[2] && nchw(x)[3] == nchw(y)[3];
 }
 
+// Of stride and dilation 1.
+bool is_3x3(const Window2d& window) {
+  const auto plain = [&](size_t axis) {
+    return window.kernel[axis] == 3 && window.stride[axis] == 1 && window.dilation[axis] == 1;
+  };
+  return plain(0) && plain(1);
+}
+
 void lower_pointwise(Lowering& lowering, const Activation& activation) {
   const Shape& x_shape = lowering.input_type(0).shape;
   ConvTile tile = choose_pointwise_tile(lowering.caps(), x_shape, lowering.output_type().shape[1]);
@@ -290,6 +280,8 @@ void lower_conv(Lowering& lowering) {
   if (conv.group > 1 && conv.group == x[1] && x[1] == y[1])
     return lower_depthwise(lowering, window, conv.activation);
   if (conv.group == 1 && is_pointwise(window, x, y)) return lower_pointwise(lowering, conv.activation);
+  const int64_t side = conv.group == 1 && is_3x3(window) ? winograd_side(lowering) : 0;
+  if (side > 0) return lower_winograd(lowering, side, window.padding[0], window.padding[1], conv.activation);
   lower_dense(lowering, window, conv.group, conv.activation);
 }
 

@@ -117,6 +117,23 @@ HostTensor constant_or_numbers(const Lowering& lowering, size_t i, int64_t first
   return numbers;
 }
 
+HostTensor weights_of(const Lowering& lowering) { return constant_or_numbers(lowering, 1, 1); }
+
+std::vector<float> bias_of(const Lowering& lowering) {
+  if (!lowering.has_input(2)) return {};
+  const int64_t weights = element_count(lowering.input_type(1).shape);
+  return constant_or_numbers(lowering, 2, weights + 1).to_floats();
+}
+
+WeightValues packing(const Lowering& lowering, std::string name, std::function<std::vector<float>()> make) {
+  WeightOrigin origin{std::move(name), {}};
+  for (size_t i = 1; i <= 2; ++i)
+    if (const HostTensor* constant = lowering.constant(i)) origin.sources.push_back(*constant);
+  WeightValues values(std::move(make), std::move(origin));
+  values.numbers = computes_weights(lowering);
+  return values;
+}
+
 TensorId packed_weights(Lowering& lowering, const TensorDesc& desc, WeightValues values) {
   const std::string& name = lowering.node().name;
   if (!values.numbers) return lowering.weight(name + "/weights", desc, std::move(values));

@@ -58,6 +58,11 @@ bool computes_weights(const Lowering& lowering);
 // Input `i` of a node to pack: itself, or where computes_weights(), the numbers of its elements, `first` and
 // on.
 HostTensor constant_or_numbers(const Lowering& lowering, size_t i, int64_t first);
+// Weights and bias (empty where there is none) of a convolution, or constant_or_numbers() of them.
+HostTensor weights_of(const Lowering& lowering);
+std::vector<float> bias_of(const Lowering& lowering);
+// What `make` packs from these two; `name` tells how.
+WeightValues packing(const Lowering& lowering, std::string name, std::function<std::vector<float>()> make);
 // The weight of `desc` that `values` packs. Where they are numbers (1 and on for the elements of input 1,
 // then those of input 2, 0 for none), a dispatch packs what they stand for.
 TensorId packed_weights(Lowering& lowering, const TensorDesc& desc, WeightValues values);
@@ -69,7 +74,8 @@ Dispatch conv_dispatch(const Lowering& lowering, std::string shader, int64_t inv
 // Adds the macros TILE_P and TILE_S.
 void define_tile(Dispatch& dispatch, const ConvTile& tile);
 
-// Adds the tensor whose texel is added to the sum of each output texel: RESIDUAL and its binding, the next one.
+// Adds the tensor whose texel is added to the sum of each output texel: RESIDUAL and its binding, the next
+// one.
 void add_residual(const Lowering& lowering, Dispatch& dispatch, PushConstants& constants, TensorId residual);
 
 // y = activation(x * weights + bias + residual), all in channels4, for each pixel of x:

@@ -20,6 +20,7 @@ struct LoweringOptions {
   StorageChoice storage = StorageChoice::automatic;
   // Converts float inputs of rank <= 4 to channels4 before the first operator, whatever that would like best.
   bool inputs_to_channels4 = false;
+  Winograd winograd = Winograd::off;
 };
 
 class ProgramBuilder;

@@ -66,7 +66,8 @@ double largest_difference(const HostTensor& got, const HostTensor& want) {
   return largest;
 }
 
-void check_block(const Shape& x, int64_t filters, int64_t residual_channels, const Window& window = {}) {
+void check_block(const Shape& x, int64_t filters, int64_t residual_channels, const Window& window = {},
+                 Winograd winograd = Winograd::off) {
   const Graph graph = residual_block(x, filters, residual_channels, window);
   const std::vector<HostTensor> inputs{random_tensor(x, 4),
                                        random_tensor(residual_shape(x, residual_channels, window), 5)};
@@ -77,11 +78,14 @@ void check_block(const Shape& x, int64_t filters, int64_t residual_channels, con
        {StorageChoice::image2d, StorageChoice::image3d, StorageChoice::buffer}) {
     for (const Precision precision : {Precision::fp32, Precision::fp16}) {
       Executor executor(test_context(),
-                        lower(fused, test_context()->caps(), {.precision = precision, .storage = storage}),
+                        lower(fused, test_context()->caps(),
+                              {.precision = precision, .storage = storage, .winograd = winograd}),
                         {});
       for (size_t i = 0; i < inputs.size(); ++i) executor.set_input(i, inputs[i]);
       executor.run();
-      EXPECT_LE(largest_difference(executor.output(0), want), precision == Precision::fp16 ? 2e-2 : 1e-5)
+      EXPECT_LE(largest_difference(executor.output(0), want), precision == Precision::fp16 ? 2e-2
+                                                              : winograd == Winograd::f4   ? 1e-4
+                                                                                           : 1e-5)
           << to_string(x) << " residual " << residual_channels << " storage " << static_cast<int>(storage);
     }
   }
@@ -104,6 +108,13 @@ TEST(ConvResidual, OfWiderWindows) {
   check_block({1, 3, 9, 10}, 13, 13, {3, 2});
   check_block({1, 8, 7, 11}, 9, 4, {5, 1});
   check_block({1, 40, 33, 37}, 44, 44, {3, 1});
+}
+
+TEST(ConvResidual, OfTransformedTiles) {
+  for (const Winograd winograd : {Winograd::f2, Winograd::f4}) {
+    check_block({2, 36, 13, 17}, 41, 41, {3, 1}, winograd);
+    check_block({1, 36, 13, 17}, 41, 7, {3, 1}, winograd);
+  }
 }
 
 }  // namespace

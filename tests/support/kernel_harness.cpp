@@ -103,8 +103,10 @@ void check_operator(const OperatorCase& test) {
         if ((precision == Precision::fp16 && !test.fp16) ||
             !(channels4 ? test.channels4_inputs : test.linear_inputs))
           continue;
-        const LoweringOptions options{
-            .precision = precision, .storage = storage, .inputs_to_channels4 = channels4};
+        const LoweringOptions options{.precision = precision,
+                                      .storage = storage,
+                                      .inputs_to_channels4 = channels4,
+                                      .winograd = test.winograd};
         run_once(test, options, caps);
         if (reads_the_other_way(test, options, caps)) run_once(test, options, other_reads);
       }

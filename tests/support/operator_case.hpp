@@ -9,6 +9,7 @@
 
 #include "graph/attributes.hpp"
 #include "graph/graph.hpp"
+#include "vellum/options.hpp"
 
 namespace vellum::test {
 
@@ -24,6 +25,7 @@ struct OperatorCase {
   double fp32_tolerance = 1e-5, fp16_tolerance = 1e-2;
   // In fp16 a difference of so much is allowed as well: for integers that are rounded from halves.
   double fp16_absolute = 0;
+  Winograd winograd = Winograd::off;
   // Layouts that the case is run in; integer tensors are always linear.
   bool channels4_inputs = true, linear_inputs = true;
   // Off for infinities: a device need not keep them in halves (shaderSignedZeroInfNanPreserveFloat16).

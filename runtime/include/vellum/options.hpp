@@ -12,5 +12,9 @@ enum class StorageChoice : uint8_t { automatic, image2d, image3d, buffer };
 // each, in memory of its own. offsets: one of its own for each, but in memory that tensors whose lifetimes do
 // not meet share.
 enum class MemoryMode : uint8_t { shared_objects, naive, offsets };
+// Convolutions of 3x3 and stride 1 with 2.25 times (f2) or 4 times (f4) fewer multiplications, where that
+// should be faster (Lavin and Gray, arXiv 1509.09308). Their weights take 1.8 or 4 times the memory, and
+// transformed tiles are workspace. f4 is less exact and for fp32 alone: fp16 takes f2 in its place.
+enum class Winograd : uint8_t { off, f2, f4 };
 
 }  // namespace vellum

@@ -128,6 +128,13 @@ typedef enum vellum_memory {
   VELLUM_MEMORY_OFFSETS = 2 /* an object for each tensor, over one another in one arena */
 } vellum_memory;
 
+/* How 3x3 convolutions of stride 1 are computed. */
+typedef enum vellum_winograd {
+  VELLUM_WINOGRAD_OFF = 0,
+  VELLUM_WINOGRAD_F2 = 1, /* 2.25 times fewer multiplications, 1.8 times the weights, where that should be faster */
+  VELLUM_WINOGRAD_F4 = 2  /* 4 times fewer multiplications, 4 times the weights, less exact; only in fp32 */
+} vellum_winograd;
+
 /* The shape of an input whose dimensions the model leaves open, or another than it names. */
 typedef struct vellum_input_shape {
   const char* name;
@@ -153,6 +160,7 @@ typedef struct vellum_session_options {
   int32_t views;               /* concatenations and splits without copies, where buffers hold the tensors */
   int32_t reorder;             /* tasks in another order than the model's */
   uint64_t weights_budget;     /* bytes of device memory for weights, which then come layer by layer; 0: all at once */
+  vellum_winograd winograd;    /* trades memory for speed in 3x3 convolutions; not with a budget of weights */
 } vellum_session_options;
 
 /* The defaults. */

@@ -153,6 +153,8 @@ struct SessionOptions {
   // session has its weights for itself. Layers larger than the budget are computed in parts, or refused with
   // Error(out_of_memory). A shape that does not fit beside the others takes their place.
   uint64_t weights_budget = 0;
+  // Trades memory for speed in 3x3 convolutions. Off where there is a budget of weights.
+  Winograd winograd = Winograd::off;
   // GPU timestamps around every task, for layer_times().
   bool profile = false;
   // Passes over the graph that are left out, of graph_passes(): to compare, or to work around one.

@@ -1,0 +1,44 @@
+// The first of three steps of a 3x3 convolution by Winograd's way (winograd.glsl): V = B^T d B of each tile d of input
+// pixels; tiles overlap by two.
+//
+// An invocation transforms one slice of one tile. v has a column for each tile, and a row for each place.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+
+layout(push_constant) uniform Params {
+  ivec4 x_shape;
+  ivec4 v_shape;
+  ivec2 tiles;    // (across, down)
+  ivec2 padding;  // left, top
+};
+
+#include "tensor.glsl"
+#include "divide.glsl"
+#include "winograd.glsl"
+
+TENSOR_IN(0, x)
+TENSOR_OUT(1, v)
+
+vec4 load_pixel(ivec2 at, int slice, int n) {
+  vec4 pixel = load_x(ivec4(clamp(at, ivec2(0), x_shape.xy - 1), slice, n));
+  return all(greaterThanEqual(at, ivec2(0))) && all(lessThan(at, x_shape.xy)) ? pixel : vec4(0);
+}
+
+void main() {
+  TilePlace place = locate_tile(flat_index(), v_shape.x, tiles);
+  if (place.slice >= slices(x_shape.z)) return;
+  vec4 columns[SPAN][SPAN];
+  [[unroll]] for (int j = 0; j < SPAN; ++j) {
+    vec4 d[SPAN];
+    [[unroll]] for (int i = 0; i < SPAN; ++i)
+      d[i] = load_pixel(place.pixel - padding + ivec2(j, i), place.slice, place.n);
+    transform_input(d, columns[j]);
+  }
+  [[unroll]] for (int i = 0; i < SPAN; ++i) {
+    vec4 d[SPAN], row[SPAN];
+    [[unroll]] for (int j = 0; j < SPAN; ++j) d[j] = columns[j][i];
+    transform_input(d, row);
+    [[unroll]] for (int j = 0; j < SPAN; ++j) store_v(ivec4(place.tile, SPAN * i + j, place.slice, 0), row[j]);
+  }
+}

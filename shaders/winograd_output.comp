@@ -1,0 +1,59 @@
+// The last step of a convolution by Winograd's way: Y = A^T M A of each tile, bias, residual and activation.
+//
+// An invocation computes one slice of the pixels of a tile.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+
+layout(push_constant) uniform Params {
+  ivec4 m_shape;
+  ivec4 y_shape;
+  vec4 activation_params;
+  ivec2 tiles;     // (across, down)
+  int bias_row;    // of the weight grid
+  int grid_width;
+#ifdef RESIDUAL
+  ivec4 residual_shape;  // that of y, perhaps with fewer channels
+#endif
+};
+
+#include "tensor.glsl"
+#include "activation.glsl"
+#include "divide.glsl"
+#include "winograd.glsl"
+
+TENSOR_IN(0, m)
+TEXELS_IN(1, w)
+TENSOR_OUT(2, y)
+#ifdef RESIDUAL
+TENSOR_IN(3, residual)
+#endif
+
+void main() {
+  TilePlace place = locate_tile(flat_index(), m_shape.x, tiles);
+  int slice = place.slice;
+  if (slice >= slices(y_shape.z)) return;
+  ivec2 bias_at = divide(slice, grid_width);
+  vec4 bias = load_w(bias_at.y, bias_row + bias_at.x, grid_width);
+  vec4 columns[SPAN][SIDE];
+  [[unroll]] for (int j = 0; j < SPAN; ++j) {
+    vec4 line[SPAN];
+    [[unroll]] for (int i = 0; i < SPAN; ++i) line[i] = load_m(ivec4(place.tile, SPAN * i + j, slice, 0));
+    transform_output(line, columns[j]);
+  }
+  [[unroll]] for (int i = 0; i < SIDE; ++i) {
+    vec4 line[SPAN], row[SIDE];
+    [[unroll]] for (int j = 0; j < SPAN; ++j) line[j] = columns[j][i];
+    transform_output(line, row);
+    [[unroll]] for (int j = 0; j < SIDE; ++j) {
+      ivec4 p = ivec4(place.pixel + ivec2(j, i), slice, place.n);
+      if (p.x < y_shape.x && p.y < y_shape.y) {
+        vec4 value = row[j] + bias;
+#ifdef RESIDUAL
+        if (slice < slices(residual_shape.z)) value += load_residual(p);
+#endif
+        store_y(p, activate(value));
+      }
+    }
+  }
+}

@@ -1,0 +1,46 @@
+// The second step of a convolution by Winograd's way: at each place the product of transformed input and weights.
+//
+// An invocation computes TILE_P tiles of one place. Weights as in conv_tile.glsl, with the places as taps.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+
+layout(push_constant) uniform Params {
+  ivec4 v_shape;
+  ivec4 m_shape;
+};
+
+#include "tensor.glsl"
+#include "divide.glsl"
+
+TENSOR_IN(0, v)
+TEXELS_IN(1, w)
+TENSOR_OUT(2, m)
+
+#include "conv_tile.glsl"
+
+void main() {
+  int tiles = v_shape.x, places = v_shape.y, output_slices = slices(m_shape.z);
+  int blocks_t = (tiles + TILE_P - 1) / TILE_P;
+  int blocks_s = (output_slices + TILE_S - 1) / TILE_S;
+  ivec2 by_tile = divide(flat_index(), blocks_t);
+  ivec2 by_place = divide(by_tile.x, places);
+  int first_output = TILE_S * by_place.x, place = by_place.y, first_tile = TILE_P * by_tile.y;
+  if (by_place.x >= blocks_s) return;
+
+  // Tiles behind the last one repeat it and are not stored.
+  int tile[TILE_P];
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) tile[i] = min(first_tile + i, tiles - 1);
+  [[unroll]] for (int s = 0; s < TILE_S; ++s)
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] = vec4(0);
+  int input_slices = slices(v_shape.z);
+  for (int k = 0; k < input_slices; ++k) {
+    vec4 x[TILE_P];
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = load_v(ivec4(tile[i], place, k, 0));
+    add_products(x, 4 * k, first_output * places + place, places, 4 * input_slices);
+  }
+  [[unroll]] for (int s = 0; s < TILE_S; ++s)
+    if (first_output + s < output_slices)
+      [[unroll]] for (int i = 0; i < TILE_P; ++i)
+        if (first_tile + i < tiles) store_m(ivec4(first_tile + i, place, first_output + s, 0), sum[s][i]);
+}

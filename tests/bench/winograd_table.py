@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""What Winograd's convolutions give and cost: times networks that tests/backbones.sh exported without them, with F(2x2, 3x3)
+and with F(4x4, 3x3) on the first Vulkan device, compares outputs with torch's, and writes the table between the marks of
+docs/performance.md anew:
+    tests/bench/winograd_table.py BUILD_FOLDER [NETWORK...]
+Each round runs all three in turn, so that they meet the same machine; a time is the least of all rounds.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy
+
+from tables import exported_network, mebibytes, table, write_between_marks
+
+NETWORKS = ["squeezenet1_1", "googlenet", "resnet18", "resnet50"]
+CHOICES = ["off", "f2", "f4"]
+ROUNDS, RUNS = 3, 10
+TITLES = ["network", "Winograd", "ms", "CPU ms", "of off", "device weights, MiB", "intermediates, MiB", "largest error"]
+
+
+def vellum(tool, *arguments):
+    return json.loads(subprocess.run([tool, *arguments, "--json"], check=True, capture_output=True, text=True).stdout)
+
+
+def largest_error(tool, folder, choice):
+    """Of all outputs, as a part of the largest of torch's."""
+    with tempfile.TemporaryDirectory() as scratch:
+        vellum(tool, "run", folder / "model.onnx", "-i", f"input={folder / 'input.npy'}", "-o", scratch, "--winograd", choice)
+        got = numpy.load(pathlib.Path(scratch) / "output.npy")
+    want = numpy.load(folder / "output.npy")
+    return float(abs(got - want).max() / abs(want).max())
+
+
+def rows(tool, name):
+    folder = exported_network(name)
+    model = folder / "model.onnx"
+    times = {choice: [] for choice in CHOICES}
+    for _ in range(ROUNDS):
+        for choice in CHOICES:
+            times[choice].append(vellum(tool, "bench", model, "--runs", str(RUNS), "--winograd", choice))
+    least = {choice: {key: min(run[key] for run in times[choice]) for key in ("min_ms", "cpu_ms")} for choice in CHOICES}
+    for choice in CHOICES:
+        memory = vellum(tool, "profile", model, "--runs", "1", "--winograd", choice)
+        yield [name, choice, f"{least[choice]['min_ms']:.1f}", f"{least[choice]['cpu_ms']:.1f}",
+               f"{least[choice]['cpu_ms'] / least['off']['cpu_ms']:.2f}", mebibytes(memory["weights_bytes"], 1),
+               mebibytes(memory["planned_bytes"]), f"{largest_error(tool, folder, choice):.1e}"]
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    tool = pathlib.Path(sys.argv[1]) / "samples/cli/vellum"
+    lines = []
+    for name in sys.argv[2:] or NETWORKS:
+        for cells in rows(tool, name):
+            print(*cells, sep="  ", file=sys.stderr)
+            lines.append(cells)
+    write_between_marks("performance.md", "winograd", table(TITLES, lines))
+
+
+main()
