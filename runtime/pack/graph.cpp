@@ -1,6 +1,8 @@
 #include "pack/graph.hpp"
 
+#include <algorithm>
 #include <new>
+#include <set>
 
 #include "graph/branch.hpp"
 #include "import/import.hpp"
@@ -36,6 +38,9 @@ class Decoder {
     graph.outputs = list(from->outputs());
     check_ids(graph);
     check(graph);
+    if (graph.outputs.empty()) refuse("the graph has no outputs");
+    if (std::set(graph.outputs.begin(), graph.outputs.end()).size() != graph.outputs.size())
+      refuse("a graph output is declared twice");
     return graph;
   }
 
@@ -102,6 +107,8 @@ class Decoder {
       auto choice = std::make_shared<If>();
       choice->then_branch = graph(from.branches()->Get(0));
       choice->else_branch = graph(from.branches()->Get(1));
+      if (std::count(node.inputs.begin(), node.inputs.end(), kNoValue) > 0)
+        refuse("an If without one of its inputs");
       const size_t inputs = 1 + choice->then_branch.inputs.size() + choice->else_branch.inputs.size();
       if (node.inputs.size() != inputs || choice->then_branch.outputs.size() < node.outputs.size() ||
           choice->else_branch.outputs.size() < node.outputs.size())
@@ -122,11 +129,18 @@ class Decoder {
     return make_operator(spec);
   }
 
+  // Those that are left out at the end are not there at all, as importers have it.
+  static std::vector<ValueId> ids(const flatbuffers::Vector<uint32_t>* from) {
+    std::vector<ValueId> ids = list(from);
+    while (!ids.empty() && ids.back() == kNoValue) ids.pop_back();
+    return ids;
+  }
+
   Node decode(const schema::Node& from) const {
     Node node;
     node.name = text(from.name());
-    node.inputs = list(from.inputs());
-    node.outputs = list(from.outputs());
+    node.inputs = ids(from.inputs());
+    node.outputs = ids(from.outputs());
     if (node.outputs.empty()) refuse("node '" + node.name + "' has no outputs");
     try {
       node.op = operator_of(from, node);

@@ -191,7 +191,7 @@ TEST_F(Packed, DamagedFilesAreRefused) {
   for (size_t size = 8; size < whole.size(); size += size < 64 ? 5 : 997)
     EXPECT_EQ(outcome(whole.substr(0, size)), "refused") << size;
   size_t refused = 0, flips = 0;
-  for (size_t at = 8; at < whole.size(); at += at < 64 ? 3 : 1499, ++flips) {
+  for (size_t at = 8; at < whole.size(); at += at < 64 ? 3 : 2503, ++flips) {
     std::string flipped = whole;
     flipped[at] = static_cast<char>(flipped[at] ^ 0x10);
     const std::string result = outcome(flipped);
