@@ -4,17 +4,6 @@
 
 #include "api/c_api_support.hpp"
 
-struct vellum_session {
-  vellum::Session session;
-  vellum::MemoryReport memory;
-  std::vector<std::vector<const char*>> object_tensors;  // pointers into `memory`
-  std::vector<vellum::LayerTime> layers;
-  bool profile;
-  std::vector<vellum::Shape> shapes;  // of the inputs, when `memory` was read
-
-  void refresh();
-};
-
 namespace {
 
 using vellum::Error;
@@ -66,6 +55,7 @@ vellum_session_options session_defaults() noexcept {
   vellum_session_options options{};
   options.size = sizeof options;
   options.cached_shapes = vellum::SessionOptions().cached_shapes;
+  options.in_flight = vellum::SessionOptions().in_flight;
   options.search_ms = vellum::SessionOptions().search_ms;
   options.in_place = vellum::SessionOptions().in_place;
   options.views = vellum::SessionOptions().views;
@@ -113,6 +103,7 @@ vellum::SessionOptions to_cpp(const vellum_session_options& given) {
   options.reorder = given.reorder != 0;
   options.weights_budget = given.weights_budget;
   options.winograd = checked_choice<vellum::Winograd>(given.winograd, VELLUM_WINOGRAD_F4, "winograd");
+  options.in_flight = given.in_flight;
   return options;
 }
 
@@ -369,9 +360,10 @@ vellum_status vellum_session_memory(const vellum_session* session, vellum_memory
     require(session, "session");
     require(report, "report");
     const vellum::MemoryReport& memory = session->memory;
-    *report = {memory.objects.size(),    memory.naive_bytes,           memory.planned_bytes,
-               memory.lower_bound_bytes, memory.allocated_bytes,       memory.weights_bytes,
-               memory.in_out_bytes,      memory.streamed_weights_bytes};
+    *report = {
+        memory.objects.size(),  memory.naive_bytes,   memory.planned_bytes, memory.lower_bound_bytes,
+        memory.allocated_bytes, memory.weights_bytes, memory.in_out_bytes,  memory.streamed_weights_bytes,
+        memory.in_flight};
   });
 }
 

@@ -1,8 +1,10 @@
 // What the files of the C interface share: handles, and how exceptions become a status.
 #pragma once
 
+#include <exception>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "vellum/vellum.h"
 #include "vellum/vellum.hpp"
@@ -14,6 +16,17 @@ struct vellum_device {
 
 struct vellum_model {
   vellum::Model model;
+};
+
+struct vellum_session {
+  vellum::Session session;
+  vellum::MemoryReport memory;
+  std::vector<std::vector<const char*>> object_tensors;  // pointers into `memory`
+  std::vector<vellum::LayerTime> layers;
+  bool profile;
+  std::vector<vellum::Shape> shapes;  // of the inputs, when `memory` was read
+
+  void refresh();
 };
 
 namespace vellum::c_api {

@@ -12,7 +12,8 @@ MemoryEstimate estimate_with(const Model& model, const SessionOptions& options, 
                              MemoryRules rules) {
   const Graph& graph = model.impl()->graph;
   const Program program = make_program(model, caps, options);
-  MemoryEstimate estimate = estimate_program({program, graph, plan_options(options), caps, std::move(rules), options.weights_budget});
+  MemoryEstimate estimate = estimate_program({program, graph, plan_options(options), caps, std::move(rules),
+                                              options.weights_budget, options.in_flight});
   estimate.shape_inference_bytes = shape_inference_bytes(graph, options.input_shapes, options.precision);
   return estimate;
 }

@@ -1,12 +1,11 @@
 #include <algorithm>
 #include <cstring>
-#include <list>
 #include <set>
 
 #include "api/guard.hpp"
 #include "api/impl.hpp"
 #include "api/memory_report.hpp"
-#include "exec/executor.hpp"
+#include "api/session_impl.hpp"
 #include "passes/passes.hpp"
 #include "vulkan/memory.hpp"
 
@@ -25,6 +24,8 @@ std::string names(const std::vector<TensorInfo>& infos) {
   return list;
 }
 
+}  // namespace
+
 size_t position(const std::vector<TensorInfo>& infos, std::string_view name, const char* kind) {
   const auto found =
       std::find_if(infos.begin(), infos.end(), [&](const TensorInfo& info) { return info.name == name; });
@@ -34,33 +35,10 @@ size_t position(const std::vector<TensorInfo>& infos, std::string_view name, con
   return static_cast<size_t>(found - infos.begin());
 }
 
-}  // namespace
-
-// An executor for each of the last combinations of input shapes, the newest first.
-struct Session::Impl {
-  Device device;
-  Model model;
-  SessionOptions options;
-  std::shared_ptr<WeightSource> weights;
-  std::list<std::pair<std::vector<Shape>, std::unique_ptr<Executor>>> executors;
-  std::vector<TensorInfo> inputs, outputs;
-  std::vector<bool> input_set;
-  std::map<size_t, Tensor> waiting;  // inputs that were set with another shape than the newest executor has
-  std::vector<std::string> warnings;
-
-  Impl(const Device& on, const Model& of, const SessionOptions& given);
-
-  Executor* active() const { return executors.empty() ? nullptr : executors.front().second.get(); }
-  Executor& ready() const;
-  std::vector<Shape> wanted_shapes() const;
-  std::unique_ptr<Executor> make_executor(const std::vector<Shape>& shapes) const;
-  void activate(const std::vector<Shape>& shapes);
-  std::unique_ptr<Executor> make_room_and_executor(const std::vector<Shape>& shapes);
-  void carry_over(Executor* from, Executor& to);
-  void set_input(size_t index, const Tensor& tensor);
-  void tell_output_shapes();
-  uint64_t weights_bytes() const;
-};
+Session::Impl::~Impl() {
+  RunsInFlight::Lock lock = runs->lock();
+  runs->settle(lock);
+}
 
 Session::Impl::Impl(const Device& on, const Model& of, const SessionOptions& given)
     : device(on),
@@ -69,7 +47,8 @@ Session::Impl::Impl(const Device& on, const Model& of, const SessionOptions& giv
       weights(device.impl()->weights_for(model, options)),
       inputs(model.inputs()),
       outputs(model.outputs()),
-      input_set(inputs.size(), false) {
+      input_set(inputs.size(), false),
+      runs(std::make_shared<RunsInFlight>()) {
   if (model.impl()->packed) device.impl()->context->pipelines().look_in(model.impl()->packed);
   // Throws for one that there is not.
   if (options.memory == MemoryMode::offsets)
@@ -80,6 +59,13 @@ Session::Impl::Impl(const Device& on, const Model& of, const SessionOptions& giv
   if (options.cached_shapes == 0)
     throw Error(ErrorCode::invalid_argument,
                 "a session must stay ready for one combination of shapes at least");
+  if (options.in_flight == 0)
+    throw Error(ErrorCode::invalid_argument, "a session must have room for one run in flight at least");
+  if (options.in_flight > 1 && options.weights_budget)
+    throw Error(ErrorCode::invalid_argument,
+                "weights that come to the device layer by layer serve one run at a time: leave out "
+                "weights_budget, or "
+                "in_flight");
   check_input_shapes(model.impl()->graph, options.input_shapes);
   for (TensorInfo& input : inputs) {
     if (const auto found = options.input_shapes.find(input.name); found != options.input_shapes.end())
@@ -94,7 +80,7 @@ Session::Impl::Impl(const Device& on, const Model& of, const SessionOptions& giv
   for (size_t i = 0; i < inputs.size(); ++i)
     known = known && is_known(inputs[i].shape) &&
             (values[ids[i]].type_known || options.input_shapes.contains(inputs[i].name));
-  if (known) activate(wanted_shapes());
+  if (known) activate(runs->lock(), wanted_shapes());
 }
 
 Executor& Session::Impl::ready() const {
@@ -112,27 +98,32 @@ std::vector<Shape> Session::Impl::wanted_shapes() const {
   return shapes;
 }
 
-std::unique_ptr<Executor> Session::Impl::make_executor(const std::vector<Shape>& shapes) const {
+Session::Impl::Executors Session::Impl::make_executors(const std::vector<Shape>& shapes) const {
   SessionOptions bound = options;
   for (size_t i = 0; i < shapes.size(); ++i) bound.input_shapes[inputs[i].name] = shapes[i];
   const std::shared_ptr<gpu::Context>& context = device.impl()->context;
   const PlanMemoryOptions plan = plan_options(options);
-  const ExecutorOptions how{.memory = plan.mode,
-                            .strategy = plan.strategy,
-                            .search_budget = plan.search_budget,
-                            .tasks_per_submit = options.tasks_per_submit,
-                            .timestamps = options.profile,
-                            .weights = weights};
-  auto executor = std::make_unique<Executor>(context, make_program(model, context->caps(), bound), how);
-  for (const std::string& warning : executor->program().warnings) context->log(LogLevel::warning, warning);
-  return executor;
+  ExecutorOptions how{.memory = plan.mode,
+                      .strategy = plan.strategy,
+                      .search_budget = plan.search_budget,
+                      .tasks_per_submit = options.tasks_per_submit,
+                      .timestamps = options.profile,
+                      .weights = weights};
+  Executors made;
+  made.push_back(std::make_unique<Executor>(context, make_program(model, context->caps(), bound), how));
+  how.like = made.front().get();
+  while (made.size() < options.in_flight)
+    made.push_back(std::make_unique<Executor>(context, made.front()->program(), how));
+  for (const std::string& warning : made.front()->program().warnings)
+    context->log(LogLevel::warning, warning);
+  return made;
 }
 
 // With a weights budget the first executor decides how much of it the session takes. One that needs more gets
 // it where the others are gone; if it does not even then, the session is ready for nothing.
-std::unique_ptr<Executor> Session::Impl::make_room_and_executor(const std::vector<Shape>& shapes) {
+Session::Impl::Executors Session::Impl::make_room_and_executors(const std::vector<Shape>& shapes) {
   try {
-    return make_executor(shapes);
+    return make_executors(shapes);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::out_of_memory || options.weights_budget == 0 || !active()) throw;
   }
@@ -144,7 +135,7 @@ std::unique_ptr<Executor> Session::Impl::make_room_and_executor(const std::vecto
       input_set[i] = false;
   }
   executors.clear();
-  return make_executor(shapes);
+  return make_executors(shapes);
 }
 
 // Values that were set and keep their shape.
@@ -155,25 +146,41 @@ void Session::Impl::carry_over(Executor* from, Executor& to) {
       to.set_input(i, from->input(i));
 }
 
-// Throws without changing anything but what is cached.
-void Session::Impl::activate(const std::vector<Shape>& shapes) {
+// Throws without changing anything but what is cached. No run is in flight.
+void Session::Impl::activate(const RunsInFlight::Lock& lock, const std::vector<Shape>& shapes) {
   const auto found = std::find_if(executors.begin(), executors.end(),
                                   [&](const auto& entry) { return entry.first == shapes; });
-  std::unique_ptr<Executor> made = found == executors.end() ? make_room_and_executor(shapes) : nullptr;
-  Executor& next = made ? *made : *found->second;
+  Executors made;
+  if (found == executors.end()) made = make_room_and_executors(shapes);
+  Executor& next = made.empty() ? *found->second.front() : *made.front();
   Executor* const last = active();
   carry_over(last, next);
   for (size_t i = 0; i < inputs.size(); ++i)
     if (last && last->program().inputs[i].type != next.program().inputs[i].type && !waiting.contains(i))
       input_set[i] = false;
-  if (made)
+  if (!made.empty())
     executors.emplace_front(shapes, std::move(made));
   else
     executors.splice(executors.begin(), executors, found);
+  runs->use(lock, executors.front().second);
   while (executors.size() > options.cached_shapes) executors.pop_back();
   inputs = infos(next.program().inputs);
   outputs = infos(next.program().outputs);
   warnings = next.program().warnings;
+}
+
+RunsInFlight::Lock Session::Impl::settled() const {
+  RunsInFlight::Lock lock = runs->lock();
+  runs->settle(lock);
+  return lock;
+}
+
+Executor& Session::Impl::last_run() const {
+  Executor& executor = ready();
+  if (outputs_taken)
+    throw Error(ErrorCode::invalid_argument,
+                "submit() has taken the place of the last run(): ask what it gave back for outputs");
+  return executor;
 }
 
 void Session::Impl::set_input(size_t index, const Tensor& tensor) {
@@ -209,8 +216,8 @@ void Session::Impl::tell_output_shapes() {
 // Executors for several shapes share memory: each piece counts once.
 uint64_t Session::Impl::weights_bytes() const {
   std::set<std::shared_ptr<gpu::Arena>> distinct;
-  for (const auto& [shapes, executor] : executors)
-    for (const auto& arena : executor->weights().arenas()) distinct.insert(arena);
+  for (const auto& [shapes, same] : executors)
+    for (const auto& arena : same.front()->weights().arenas()) distinct.insert(arena);
   uint64_t bytes = 0;
   for (const auto& arena : distinct) bytes += arena->size();
   return bytes;
@@ -234,17 +241,21 @@ void Session::prepare(const InputShapes& shapes) {
     check_input_shapes(impl_->model.impl()->graph, shapes);
     std::vector<Shape> wanted = impl_->wanted_shapes();
     for (const auto& [name, shape] : shapes) wanted[position(impl_->inputs, name, "input")] = shape;
-    impl_->activate(wanted);
+    impl_->activate(impl_->settled(), wanted);
   });
 }
 
 void Session::set_input(std::string_view name, const Tensor& tensor) {
-  guard([&] { impl_->set_input(position(impl_->inputs, name, "input"), tensor); });
+  guard([&] {
+    impl_->settled();
+    impl_->set_input(position(impl_->inputs, name, "input"), tensor);
+  });
 }
 
 void Session::set_input(std::string_view name, std::span<const std::byte> values) {
   guard([&] {
     const size_t index = position(impl_->inputs, name, "input");
+    impl_->settled();
     impl_->ready().set_input(index, values);
     impl_->waiting.erase(index);
     impl_->input_set[index] = true;
@@ -256,7 +267,10 @@ void Session::run() {
     for (size_t i = 0; i < impl_->inputs.size(); ++i)
       if (!impl_->input_set[i])
         throw Error(ErrorCode::invalid_argument, "input '" + impl_->inputs[i].name + "' was not set");
-    if (!impl_->waiting.empty() || !impl_->active()) impl_->activate(impl_->wanted_shapes());
+    {
+      const RunsInFlight::Lock lock = impl_->settled();
+      if (!impl_->waiting.empty() || !impl_->active()) impl_->activate(lock, impl_->wanted_shapes());
+    }
     for (const auto& [index, tensor] : impl_->waiting) impl_->active()->set_input(index, tensor);
     impl_->waiting.clear();
     try {
@@ -266,15 +280,16 @@ void Session::run() {
       throw;
     }
     impl_->tell_output_shapes();
+    impl_->outputs_taken = false;
   });
 }
 
 Tensor Session::output(std::string_view name) const {
-  return guard([&] { return impl_->ready().output(position(impl_->outputs, name, "output")); });
+  return guard([&] { return impl_->last_run().output(position(impl_->outputs, name, "output")); });
 }
 
 void Session::output(std::string_view name, std::span<std::byte> to) const {
-  guard([&] { impl_->ready().output(position(impl_->outputs, name, "output"), to); });
+  guard([&] { impl_->last_run().output(position(impl_->outputs, name, "output"), to); });
 }
 
 std::map<std::string, Tensor> Session::run(const std::map<std::string, Tensor>& inputs) {
@@ -289,13 +304,17 @@ MemoryReport Session::memory() const {
   return guard([&] {
     if (!impl_->active()) return MemoryReport();
     MemoryReport report = memory_report(impl_->ready().plan(), impl_->ready().program());
-    report.allocated_bytes = impl_->ready().allocated().intermediates;
+    report.allocated_bytes = 0;
+    for (const auto& executor : impl_->executors.front().second) {
+      report.allocated_bytes += executor->allocated().intermediates;
+      report.in_out_bytes += executor->allocated().in_out;
+    }
+    report.in_flight = impl_->options.in_flight;
     report.weights_bytes = impl_->weights_bytes();
     report.peak_weights_bytes = report.weights_bytes;  // all weights stay for as long as the session lives
     const WeightBytes weights = impl_->ready().weights().bytes();
     report.total_weights_bytes = weights.in_all;
     report.streamed_weights_bytes = weights.streamed;
-    report.in_out_bytes = impl_->ready().allocated().in_out;
     return report;
   });
 }

@@ -46,6 +46,10 @@ Room planned_room(const MemoryPlan& plan) {
   return room;
 }
 
+Room of_each_run(const Room& one, const EstimateInputs& in) {
+  return {in.in_flight * one.allocated, in.in_flight * one.tight};
+}
+
 // Inputs of host calls are read one after the other, each through a buffer of the size that holds it.
 uint64_t host_call_staging(const HostCall& call, const EstimateInputs& in, const MemoryPlan& plan) {
   uint64_t most = 0, written = 0;
@@ -83,15 +87,15 @@ MemoryEstimate estimate_program(const EstimateInputs& in) {
   for (const Value& value : in.graph.values)
     if (value.constant) constants.insert(value.constant->data());
   const WeightRoom weights = weight_room(in, constants);
-  const Room inputs = lasting_room(in, roots(program, TensorRole::input));
-  const Room outputs = lasting_room(in, roots(program, TensorRole::output));
-  const Room planned = planned_room(plan);
+  const Room inputs = of_each_run(lasting_room(in, roots(program, TensorRole::input)), in);
+  const Room outputs = of_each_run(lasting_room(in, roots(program, TensorRole::output)), in);
+  const Room planned = of_each_run(planned_room(plan), in);
   const uint64_t run_staging = weights.run_staging + host_call_staging(in, plan);
 
   MemoryEstimate estimate;
   estimate.use.weights = weights.tight;
   estimate.use.in_out = inputs.tight + outputs.tight;
-  estimate.use.workspace = workspace_bytes(plan, program);
+  estimate.use.workspace = in.in_flight * workspace_bytes(plan, program);
   estimate.use.intermediates = planned.tight - estimate.use.workspace;
   estimate.vulkan.weights = weights.allocated;
   estimate.vulkan.in_out = inputs.allocated + outputs.allocated;

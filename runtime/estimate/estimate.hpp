@@ -15,6 +15,7 @@ struct EstimateInputs {
   const DeviceCaps& caps;
   MemoryRules rules;
   uint64_t weights_budget = 0;  // 0: all weights on the device
+  uint32_t in_flight = 1;       // runs with tensors of their own
 };
 
 // What a buffer of so many bytes takes of the device's memory; 0 for none.

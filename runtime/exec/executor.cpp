@@ -12,9 +12,7 @@
 #include "vulkan/transfer.hpp"
 
 namespace vellum {
-namespace {
-
-void check_size(const char* kind, const std::string& port, const TensorType& type, size_t bytes) {
+void check_byte_size(const char* kind, const std::string& port, const TensorType& type, size_t bytes) {
   const size_t wanted = static_cast<size_t>(element_count(type.shape)) * size_of(type.dtype);
   if (bytes != wanted)
     throw Error(ErrorCode::invalid_argument, std::string(kind) + " '" + port + "' is " +
@@ -23,12 +21,12 @@ void check_size(const char* kind, const std::string& port, const TensorType& typ
                                                  std::to_string(bytes) + " were given");
 }
 
-}  // namespace
-
 Executor::Executor(std::shared_ptr<gpu::Context> context, Program program, const ExecutorOptions& options)
     : context_(std::move(context)), program_(std::move(program)), options_(options) {
-  plan_ = plan_memory(program_, {options_.memory, options_.strategy, options_.search_budget},
-                      device_rules(context_));
+  plan_ = options_.like ? options_.like->plan_
+                        : plan_memory(program_, {options_.memory, options_.strategy, options_.search_budget},
+                                      device_rules(context_));
+  options_.like = nullptr;  // it need not live as long
   syncs_ = synchronise(program_, plan_);
   make_pipelines();
   if (!options_.weights) options_.weights = std::make_shared<WeightStore>(context_);
@@ -147,7 +145,7 @@ void Executor::set_input(size_t index, const HostTensor& tensor) {
 
 void Executor::set_input(size_t index, std::span<const std::byte> values) {
   const Port& port = program_.inputs.at(index);
-  check_size("input", port.name, port.type, values.size());
+  check_byte_size("input", port.name, port.type, values.size());
   const gpu::Buffer& buffer = tensors_->buffer(port.tensor);
   write_linear(program_.tensors[port.tensor].desc, port.type.dtype, values, {buffer.data(), buffer.size()});
   buffer.flush();
@@ -174,7 +172,7 @@ HostTensor Executor::output(size_t index) const {
 void Executor::output(size_t index, std::span<std::byte> to) const {
   const Port& port = program_.outputs.at(index);
   const HostTensor* known = port.of_tail ? &of_tail(port) : port.constant ? &*port.constant : nullptr;
-  check_size("output", port.name, known ? known->type() : port.type, to.size());
+  check_byte_size("output", port.name, known ? known->type() : port.type, to.size());
   if (known) {
     if (!to.empty()) std::memcpy(to.data(), known->data(), to.size());
     return;
@@ -208,24 +206,40 @@ class Executor::StepProgress : public WeightStream::Progress {
 };
 
 void Executor::run() {
-  WeightStream* stream = tensors_->weights().stream();
-  StepProgress progress(steps_);
-  tail_outputs_.clear();
+  start();
+  finish();
+}
+
+void Executor::start() {
   wait_for_submitted();  // what a run that an error cut short has left
-  if (stream) stream->begin_run();
-  std::vector<const gpu::Semaphore*> wait;
-  for (size_t i = 0; i < steps_.size(); ++i) {
-    const size_t segment = steps_[i].segment;
-    const bool first = i == 0 || steps_[i - 1].segment != segment;
-    const bool last = i + 1 == steps_.size() || steps_[i + 1].segment != segment;
-    if (stream && first)
-      if (const gpu::Semaphore* arrived = stream->load(segment, progress)) wait.push_back(arrived);
-    run_step(steps_[i], wait);
-    if (!steps_[i].host) wait.clear();
-    if (stream && last) stream->load_ahead(segment, progress);
+  next_step_ = 0;
+  tail_outputs_.clear();
+  if (WeightStream* stream = tensors_->weights().stream())
+    run_streamed(*stream);
+  else
+    submit_until_host();
+}
+
+void Executor::submit_until_host() {
+  for (; next_step_ < steps_.size() && !steps_[next_step_].host; ++next_step_)
+    run_step(steps_[next_step_], {});
+}
+
+bool Executor::poll() {
+  for (;;) {
+    if (!std::all_of(steps_.begin(), steps_.end(),
+                     [](const Step& step) { return !step.fence || step.fence->done(); }))
+      return false;
+    if (next_step_ == steps_.size()) return true;
+    run_step(steps_[next_step_], {});
+    ++next_step_;
+    submit_until_host();
   }
+}
+
+void Executor::finish() {
+  for (; next_step_ < steps_.size(); ++next_step_) run_step(steps_[next_step_], {});
   wait_for_submitted();
-  if (stream) stream->end_run();
   for (const Port& port : program_.outputs)
     if (port.tensor != kNoTensor) tensors_->buffer(port.tensor).invalidate();
   if (program_.tail) run_tail();
@@ -238,6 +252,24 @@ void Executor::run_tail() {
     inputs.push_back(read(port));
   }
   tail_outputs_ = evaluate(program_.tail->graph, inputs);
+}
+
+void Executor::run_streamed(WeightStream& stream) {
+  StepProgress progress(steps_);
+  stream.begin_run();
+  std::vector<const gpu::Semaphore*> wait;
+  for (; next_step_ < steps_.size(); ++next_step_) {
+    const size_t i = next_step_, segment = steps_[i].segment;
+    const bool first = i == 0 || steps_[i - 1].segment != segment;
+    const bool last = i + 1 == steps_.size() || steps_[i + 1].segment != segment;
+    if (first)
+      if (const gpu::Semaphore* arrived = stream.load(segment, progress)) wait.push_back(arrived);
+    run_step(steps_[i], wait);
+    if (!steps_[i].host) wait.clear();
+    if (last) stream.load_ahead(segment, progress);
+  }
+  wait_for_submitted();
+  stream.end_run();
 }
 
 void Executor::run_step(Step& step, std::span<const gpu::Semaphore* const> wait) {

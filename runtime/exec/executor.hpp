@@ -24,9 +24,15 @@ struct ExecutorOptions {
   // 0: the whole network in one submit; N: a submit for every N tasks.
   uint32_t tasks_per_submit = 0;
   bool timestamps = false;
+  // An executor of the same program with the same options: its plan is taken over.
+  const class Executor* like = nullptr;
   // May be shared with other executors of the model; null: the weights are this executor's alone.
   std::shared_ptr<WeightSource> weights;
 };
+
+// Error(invalid_argument) unless the values of that type take so many bytes. kind: "input" or "output"; port:
+// its name.
+void check_byte_size(const char* kind, const std::string& port, const TensorType& type, size_t bytes);
 
 class Executor {
  public:
@@ -59,6 +65,12 @@ class Executor {
 
   // One inference; returns when it is done.
   void run();
+  // The same in parts. start() submits all that does not wait for the host and returns; where weights are
+  // streamed, when everything is done. Then finish() waits for the end. poll() says whether finish() would
+  // return at once; host calls whose inputs are there are done in it, and what follows them is submitted.
+  void start();
+  bool poll();
+  void finish();
 
   // When each task began and ended on the device in the last run, in milliseconds after the first began; NaN
   // for host calls. Needs ExecutorOptions::timestamps.
@@ -83,6 +95,8 @@ class Executor {
   void split_into_steps();
   void record(Step& step, bool first, bool host_follows);
   void record_task(gpu::CommandBuffer& commands, size_t task);
+  void run_streamed(WeightStream& stream);
+  void submit_until_host();
   void wait_for_submitted();
   void run_step(Step& step, std::span<const gpu::Semaphore* const> wait);
   class StepProgress;
@@ -103,6 +117,7 @@ class Executor {
   std::unique_ptr<gpu::TimestampQueries> queries_;
   std::vector<Step> steps_;
   std::vector<HostTensor> tail_outputs_;  // of the last run; empty before, and where it failed
+  size_t next_step_ = 0;                  // of the run that was started
 };
 
 }  // namespace vellum

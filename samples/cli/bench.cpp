@@ -8,7 +8,9 @@
 #include <ctime>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "bench_in_flight.hpp"
 #include "commands.hpp"
 #include "inputs.hpp"
 #include "options.hpp"
@@ -90,28 +92,34 @@ void bench(const Arguments& arguments) {
   fill_with_random(session.inputs(), inputs, arguments.seed);
   for (const auto& [name, tensor] : inputs) session.set_input(name, tensor);
   measure(session, arguments, times);
+  std::optional<Throughput> throughput;
+  if (options.in_flight > 1)
+    throughput = measure_in_flight(session, inputs, options.in_flight, times.runs.size());
   device.check_validation();
 
   const std::string device_name = device.device().info().name;
-  if (arguments.options.json)
-    return print_json(nlohmann::json{{"runs", times.runs.size()},
-                                     {"min_ms", times.runs.front()},
-                                     {"median_ms", median(times.runs)},
-                                     {"p95_ms", percentile(times.runs, 0.95)},
-                                     {"cpu_ms", times.cpu},
-                                     {"first_ms", times.first},
-                                     {"load_ms", times.load},
-                                     {"dispatches", session.dispatch_count()},
-                                     {"pipelines", session.pipeline_count()},
-                                     {"barriers", session.barrier_count()},
-                                     {"device", device_name}});
+  if (arguments.options.json) {
+    nlohmann::json document{{"runs", times.runs.size()},
+                            {"min_ms", times.runs.front()},
+                            {"median_ms", median(times.runs)},
+                            {"p95_ms", percentile(times.runs, 0.95)},
+                            {"cpu_ms", times.cpu},
+                            {"first_ms", times.first},
+                            {"load_ms", times.load},
+                            {"dispatches", session.dispatch_count()},
+                            {"pipelines", session.pipeline_count()},
+                            {"barriers", session.barrier_count()},
+                            {"device", device_name}};
+    if (throughput) document["in_flight"] = to_json(*throughput);
+    return print_json(document);
+  }
   print(fmt::format(
       "{}: {} dispatches, {} pipelines, {} barriers\n"
       "inference  min {:.3f} ms  median {:.3f} ms  p95 {:.3f} ms  ({} runs), {:.3f} ms of CPU time\n"
-      "cold start  load {:.1f} ms  first inference {:.1f} ms\n",
+      "cold start  load {:.1f} ms  first inference {:.1f} ms\n{}",
       device_name, session.dispatch_count(), session.pipeline_count(), session.barrier_count(),
       times.runs.front(), median(times.runs), percentile(times.runs, 0.95), times.runs.size(), times.cpu,
-      times.load, times.first));
+      times.load, times.first, throughput ? to_text(*throughput) : ""));
 }
 
 }  // namespace
@@ -131,6 +139,10 @@ Command add_bench(CLI::App& app) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_option("--seed", arguments->seed, "of the random inputs")->capture_default_str();
+  add_in_flight(
+      *command, arguments->options,
+      "more than 1: also the time of an inference with so many under way at once, inputs and outputs "
+      "copied");
   add_options(*command, arguments->options, "of sharing memory, see docs/planner.md");
   command->footer(
       "An inference is from submitting to the end on the device; inputs and outputs are not copied.\n"

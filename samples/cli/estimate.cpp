@@ -141,6 +141,7 @@ Command add_estimate(CLI::App& app) {
       ->add_option("--budget", arguments->budget,
                    "bytes, or 256MB and the like: whether the total fits, and what would make it fit")
       ->transform(CLI::AsSizeValue(false));
+  add_in_flight(*command, arguments->options, "runs under way at once, each with tensors of its own");
   command->add_option("--svg", arguments->svg, "draw the points as a curve to this file");
   add_options(*command, arguments->options, "of sharing memory, see docs/planner.md");
   command->footer(

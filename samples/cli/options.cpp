@@ -83,6 +83,12 @@ void add_options(CLI::App& command, Options& options, const std::string& strateg
       ->group("Common options");
 }
 
+void add_in_flight(CLI::App& command, Options& options, const std::string& help) {
+  command.add_option("--in-flight", options.in_flight, help)
+      ->check(CLI::Range(1u, 1024u))
+      ->capture_default_str();
+}
+
 InputShapes input_shapes(const Options& options) {
   InputShapes shapes;
   for (const std::string& text : options.shapes) {
@@ -116,6 +122,7 @@ SessionOptions session_options(const Options& options) {
   session.winograd = options.winograd == "f2"   ? Winograd::f2
                      : options.winograd == "f4" ? Winograd::f4
                                                 : Winograd::off;
+  session.in_flight = options.in_flight;
   return session;
 }
 

@@ -31,12 +31,16 @@ struct Options {
   bool no_in_place = false, no_views = false, no_reorder = false;
   uint64_t weights_budget = 0;
   std::string winograd = "off";
+  uint32_t in_flight = 1;
   bool validation = false;
   bool json = false;
 };
 
 // Adds them to a command. `strategies`: what --strategy means to it.
 void add_options(CLI::App& command, Options& options, const std::string& strategies);
+
+// --in-flight, which not every command has.
+void add_in_flight(CLI::App& command, Options& options, const std::string& help);
 
 // Throws Error(invalid_argument) for a shape that cannot be read.
 SessionOptions session_options(const Options& options);

@@ -81,5 +81,29 @@ TEST(Allocations, WarmRunsTakeNoMemory) {
     }
 }
 
+TEST(Allocations, WarmSubmitsTakeNoMemory) {
+  const Device device = unvalidated_device();
+  Session session(device, load(small_model()), {.in_flight = 3});
+  std::vector<float> x(3 * 9 * 11, 0.5f);
+  std::vector<std::vector<float>> y(3, std::vector<float>(2 * 4 * 5));
+  const InputValues input{"x", bytes_of(x)};
+  std::vector<vellum::Run> runs(3);
+  const auto run = [&](size_t place) {
+    if (runs[place].valid()) runs[place].wait();
+    const OutputValues output{"y", std::as_writable_bytes(std::span(y[place]))};
+    runs[place] = session.submit({&input, 1}, {&output, 1});
+    runs[place].done();
+  };
+  for (size_t i = 0; i < 6; ++i) run(i % 3);
+  const std::vector<float> first = y[0];
+  EXPECT_EQ(allocations_of([&] {
+              for (size_t i = 0; i < 9; ++i) run(i % 3);
+              for (vellum::Run& each : runs) each.wait();
+            }),
+            0u);
+  EXPECT_EQ(y[2], first);
+  EXPECT_NE(first, std::vector<float>(first.size(), 0.0f));
+}
+
 }  // namespace
 }  // namespace vellum::test

@@ -55,6 +55,21 @@ TEST(CApi, PackedModelsLoadAsOthersDo) {
   EXPECT_TRUE(close(output, expected));
 }
 
+TEST(CApi, SubmittedRunsComputeWhatTheHostReferenceDoes) {
+  const Graph graph = small_model().graph();
+  const std::vector<HostTensor> inputs = random_inputs(graph, 7);
+  const HostTensor expected = evaluate(graph, inputs).front();
+  const std::string bytes = small_model().bytes();
+  const auto in = inputs.front().as<float>();
+  const size_t count = static_cast<size_t>(expected.elements());
+  std::vector<float> out(3 * count);
+  char what[512] = "";
+  EXPECT_EQ(submit_in_c(bytes.data(), bytes.size(), in.data(), in.size(), out.data(), count, what), 0)
+      << what;
+  for (size_t i = 0; i < 3; ++i)
+    EXPECT_TRUE(close(HostTensor::f32(expected.shape(), std::span(out).subspan(i * count, count)), expected));
+}
+
 TEST(CApi, MisuseGivesAStatusAndAMessage) {
   const std::string bytes = small_model().bytes();
   char what[512] = "";

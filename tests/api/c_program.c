@@ -141,6 +141,53 @@ done:
   return line;
 }
 
+int submit_in_c(const void* model_bytes, size_t model_size, const float* input, size_t input_count,
+                float* outputs, size_t output_count, char what[512]) {
+  int line = 0;
+  size_t i, logged = 0;
+  int32_t done = 0;
+  vellum_error error = {VELLUM_OK, ""};
+  vellum_device* device = NULL;
+  vellum_model* model = NULL;
+  vellum_session* session = NULL;
+  vellum_run* runs[3] = {NULL, NULL, NULL};
+  vellum_device_options device_options;
+  vellum_session_options options;
+  vellum_input_values in = {"x", input, input_count * sizeof(float), NULL, 0};
+  vellum_output_values out = {"y", outputs, output_count * sizeof(float)};
+  vellum_memory_report memory;
+
+  vellum_device_options_init(&device_options);
+  device_options.validation = 1;
+  device_options.android_baseline_2022 = is_test_limits();
+  device_options.log = count_log;
+  device_options.log_user = &logged;
+  EXPECT(vellum_device_open(&device_options, &device, &error) == VELLUM_OK);
+  EXPECT(vellum_model_load_bytes(model_bytes, model_size, &model, &error) == VELLUM_OK);
+  vellum_session_options_init(&options);
+  EXPECT(options.in_flight == 1);
+  options.in_flight = 2;
+  EXPECT(vellum_session_create(device, model, &options, &session, &error) == VELLUM_OK);
+  EXPECT(vellum_session_memory(session, &memory, &error) == VELLUM_OK && memory.in_flight == 2);
+  for (i = 0; i < 3; ++i) {
+    out.values = outputs + i * output_count;
+    EXPECT(vellum_session_submit(session, &in, 1, &out, 1, &runs[i], &error) == VELLUM_OK);
+  }
+  while (!done) EXPECT(vellum_run_done(runs[1], &done, &error) == VELLUM_OK);
+  vellum_session_destroy(session); /* its runs come home first */
+  session = NULL;
+  for (i = 0; i < 3; ++i) EXPECT(vellum_run_wait(runs[i], &error) == VELLUM_OK);
+  EXPECT(vellum_run_done(runs[2], &done, &error) == VELLUM_OK && done);
+  EXPECT(logged == 0);
+
+done:
+  for (i = 0; i < 3; ++i) vellum_run_destroy(runs[i]);
+  vellum_session_destroy(session);
+  vellum_model_destroy(model);
+  vellum_device_destroy(device);
+  return line;
+}
+
 int misuse_in_c(const void* model_bytes, size_t model_size, char what[512]) {
   int line = 0;
   static const float images[2 * 3 * 9 * 11] = {0};
@@ -157,6 +204,8 @@ int misuse_in_c(const void* model_bytes, size_t model_size, char what[512]) {
   vellum_tensor_info info;
   vellum_object_report object;
   vellum_memory_estimate estimate;
+  vellum_run* run = NULL;
+  const vellum_input_values in = {"x", values, sizeof values, NULL, 0};
 
   EXPECT(vellum_version() == VELLUM_VERSION);
   EXPECT(strcmp(vellum_status_text(VELLUM_CORRUPT_MODEL), "corrupt model") == 0);
@@ -198,6 +247,14 @@ int misuse_in_c(const void* model_bytes, size_t model_size, char what[512]) {
   FAILS(vellum_session_input(session, 1, &info, &error), VELLUM_INVALID_ARGUMENT, "input 1");
   FAILS(vellum_session_object(session, 1000, &object, &error), VELLUM_INVALID_ARGUMENT, "1000");
   FAILS(vellum_session_run(NULL, &error), VELLUM_INVALID_ARGUMENT, "session");
+
+  FAILS(vellum_session_submit(session, NULL, 0, NULL, 0, &run, &error), VELLUM_INVALID_ARGUMENT, "'x'");
+  FAILS(vellum_session_submit(session, &in, 1, NULL, 1, &run, &error), VELLUM_INVALID_ARGUMENT, "outputs");
+  FAILS(vellum_session_submit(session, &in, 1, NULL, 0, NULL, &error), VELLUM_INVALID_ARGUMENT, "run");
+  FAILS(vellum_session_submit(session, &in, 1, NULL, 0, &run, &error), VELLUM_INVALID_ARGUMENT, "16 were given");
+  EXPECT(run == NULL);
+  FAILS(vellum_run_wait(run, &error), VELLUM_INVALID_ARGUMENT, "run");
+  vellum_run_destroy(NULL);
 
   /* A batch of two in place of one. */
   FAILS(vellum_session_set_input_shaped(session, "x", dims, 2, values, 8, &error), VELLUM_INVALID_ARGUMENT, "1x2");

@@ -71,6 +71,19 @@ TEST(Estimate, SaysWhatVulkanIsAskedFor) {
     }
 }
 
+TEST(Estimate, CountsTheTensorsOfEveryRunInFlight) {
+  const TempFolder folder;
+  const Case which = cases(folder)[1];
+  const SessionOptions options = with_batch(which, 1, {.in_flight = 3});
+  const MemoryMeasurement three = MemoryMeter().measure(which.file, options, device_options());
+  expect_same(three.estimate.vulkan, three.vulkan);
+  const MemoryEstimate one =
+      estimate_memory(Model::load(which.file), with_batch(which, 1), Device::open(device_options()));
+  EXPECT_EQ(three.vulkan.intermediates, 3 * one.vulkan.intermediates);
+  EXPECT_EQ(three.use.in_out, 3 * one.use.in_out);
+  EXPECT_EQ(three.use.weights, one.use.weights);
+}
+
 TEST(Estimate, CategoriesAddUp) {
   const TempFolder folder;
   const Case which = cases(folder)[1];

@@ -179,9 +179,18 @@ TEST_F(OnDevice, BenchMeasures) {
   EXPECT_GE(document["dispatches"], document["pipelines"]);
   EXPECT_GT(document["pipelines"], 0);
   EXPECT_FALSE(document["device"].get<std::string>().empty());
+  EXPECT_FALSE(document.contains("in_flight"));
   // Time alone decides how many.
   EXPECT_GE(run_json(with({"bench", save(small_model()), "--seconds", "0.05"}))["runs"], 1);
   EXPECT_FALSE(std::filesystem::is_empty(folder / "cache"));
+}
+
+TEST_F(OnDevice, BenchMeasuresRunsInFlight) {
+  const json document =
+      run_json(with({"bench", save(small_model()), "--runs", "5", "--warm-up", "1", "--in-flight", "3"}));
+  EXPECT_EQ(document["in_flight"]["runs"], 3);
+  EXPECT_GT(document["in_flight"]["alone_ms"], 0);
+  EXPECT_GT(document["in_flight"]["together_ms"], 0);
 }
 
 TEST_F(OnDevice, ProfileAccountsForEveryTensor) {

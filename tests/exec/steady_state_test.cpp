@@ -2,21 +2,29 @@
 #include <gtest/gtest.h>
 
 #include "exec/executor.hpp"
+#include "exec/runs_in_flight.hpp"
+#include "exec/weight_store.hpp"
 #include "import/import.hpp"
 #include "kernels/lowering.hpp"
 #include "passes/passes.hpp"
+#include "support/errors.hpp"
 #include "support/fetched_model.hpp"
 #include "support/gpu_test.hpp"
+#include "support/tensors.hpp"
 #include "vulkan/interposer.hpp"
 
 namespace vellum::test {
 namespace {
 
-TEST(SteadyState, RunsMakeNoVulkanObjectsAndRecordNothing) {
-  Interposer vulkan;
+std::shared_ptr<gpu::Context> interposed_context(const Interposer& vulkan) {
   gpu::ContextOptions options = test_context_options();
   options.get_instance_proc_addr = vulkan.get_instance_proc_addr();
-  const auto context = gpu::Context::create(options);
+  return gpu::Context::create(options);
+}
+
+TEST(SteadyState, RunsMakeNoVulkanObjectsAndRecordNothing) {
+  Interposer vulkan;
+  const auto context = interposed_context(vulkan);
   const FetchedModel& model = fetched_model("blazeface_front");
   for (const uint32_t tasks_per_submit : {0u, 7u}) {
     Executor executor(context, lower(optimise(import_model(model.model()), {}), context->caps(), {}),
@@ -32,6 +40,87 @@ TEST(SteadyState, RunsMakeNoVulkanObjectsAndRecordNothing) {
     }
     EXPECT_EQ(vulkan.objects_made(), before);
   }
+}
+
+// Two executors of blazeface, and what submitting a run to them takes.
+class RunsOnTwoExecutors : public testing::Test {
+ protected:
+  void open() {
+    context = interposed_context(vulkan);
+    const auto weights = std::make_shared<WeightStore>(context);
+    Program program = lower(optimise(import_model(model.model()), {}), context->caps(), {});
+    executors.push_back(std::make_unique<Executor>(context, program, ExecutorOptions{.weights = weights}));
+    executors.push_back(std::make_unique<Executor>(
+        context, program, ExecutorOptions{.like = executors.front().get(), .weights = weights}));
+    runs.use(runs.lock(), executors);
+  }
+
+  RunInFlight& begin() {
+    RunsInFlight::Lock lock = runs.lock();
+    RunInFlight* run = nullptr;
+    while (!(run = runs.try_begin(lock))) runs.make_room(lock);
+    lock.unlock();
+    run->executor().set_input(0, model.input());
+    run->keep_outputs();
+    return *run;
+  }
+  RunInFlight& submit() {
+    RunInFlight& run = begin();
+    runs.start(run);
+    return run;
+  }
+
+  const FetchedModel& model = fetched_model("blazeface_front");
+  Interposer vulkan;
+  std::shared_ptr<gpu::Context> context;
+  std::vector<std::unique_ptr<Executor>> executors;
+  RunsInFlight runs;
+};
+
+TEST_F(RunsOnTwoExecutors, MakeNoVulkanObjectsAndRecordNothing) {
+  open();
+  executors[0]->set_input(0, model.input());
+  executors[0]->run();
+  const HostTensor want = executors[0]->output(0);
+  const uint32_t before = vulkan.objects_made();
+  for (int i = 0; i < 3; ++i) {
+    RunInFlight &first = submit(), &second = submit();
+    EXPECT_TRUE(same_bits(runs.outputs(first).at(0).second, want));
+    EXPECT_TRUE(same_bits(runs.outputs(second).at(0).second, want));
+    runs.release(first);
+    runs.release(second);
+  }
+  EXPECT_EQ(vulkan.objects_made(), before);
+}
+
+TEST_F(RunsOnTwoExecutors, ThatCannotBeSubmittedAreNone) {
+  open();
+  RunInFlight& first = submit();
+  vulkan.fail_submits_after(0);
+  RunInFlight& second = begin();
+  EXPECT_VELLUM_ERROR(runs.start(second), ErrorCode::out_of_memory, "submitting");
+  vulkan.fail_submits_after(1000);
+  RunInFlight& third = submit();
+  EXPECT_TRUE(same_bits(runs.outputs(third).at(0).second, runs.outputs(first).at(0).second));
+  runs.release(first);
+  runs.release(third);
+}
+
+TEST_F(RunsOnTwoExecutors, TellTheirWaitersThatTheDeviceIsLost) {
+  open();
+  RunInFlight &first = submit(), &second = submit();
+  context->wait_idle();
+  vulkan.lose_device();
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_VELLUM_ERROR(runs.wait(second), ErrorCode::device_lost, "waiting");
+    EXPECT_VELLUM_ERROR(runs.wait(first), ErrorCode::device_lost, "waiting");
+  }
+  EXPECT_TRUE(runs.done(first));
+  runs.release(first);
+  runs.release(second);
+  RunInFlight& third = begin();
+  EXPECT_VELLUM_ERROR(runs.start(third), ErrorCode::device_lost, "waiting");
+  vulkan.find_device();
 }
 
 }  // namespace

@@ -29,6 +29,8 @@ struct State {
   uint32_t waiting_submits = 0, submits_left = UINT32_MAX;
   PFN_vkQueueSubmit queue_submit = nullptr;
   std::atomic<uint32_t> objects_made = 0;
+  PFN_vkWaitForFences wait_for_fences = nullptr;
+  std::atomic<bool> device_lost = false;
   std::array<PFN_vkVoidFunction, 14> makers{};
   std::vector<VkMappedMemoryRange> ranges;
 };
@@ -206,6 +208,12 @@ VKAPI_ATTR VkResult VKAPI_CALL queue_submit(VkQueue queue, uint32_t count, const
   return state().queue_submit(queue, count, submits, fence);
 }
 
+VKAPI_ATTR VkResult VKAPI_CALL wait_for_fences(VkDevice device, uint32_t count, const VkFence* fences,
+                                               VkBool32 all, uint64_t timeout) {
+  if (state().device_lost) return VK_ERROR_DEVICE_LOST;
+  return state().wait_for_fences(device, count, fences, all, timeout);
+}
+
 // What objects_made() counts besides vkAllocateMemory.
 constexpr std::array kMakers{"vkBeginCommandBuffer",   "vkCreateBuffer",
                              "vkCreateImage",          "vkCreateBufferView",
@@ -271,6 +279,10 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_function(VkDevice device, co
     state().queue_submit = real_device_function<PFN_vkQueueSubmit>(device, name);
     return reinterpret_cast<PFN_vkVoidFunction>(queue_submit);
   }
+  if (wanted == "vkWaitForFences") {
+    state().wait_for_fences = real_device_function<PFN_vkWaitForFences>(device, name);
+    return reinterpret_cast<PFN_vkVoidFunction>(wait_for_fences);
+  }
   if (state().transfer_queue)
     if (const PFN_vkVoidFunction function = transfer_queue_function(wanted)) return function;
   if (const PFN_vkVoidFunction function =
@@ -312,6 +324,8 @@ void clear() {
   s.bytes = s.peak_bytes = 0;
   s.waiting_submits = 0;
   s.objects_made = 0;
+  s.wait_for_fences = nullptr;
+  s.device_lost = false;
   s.makers = {};
 }
 
@@ -352,6 +366,8 @@ uint32_t Interposer::objects_made() const { return state().objects_made; }
 
 void Interposer::fail_allocations_after(uint32_t successes) { state().allocations_left = successes; }
 void Interposer::fail_submits_after(uint32_t successes) { state().submits_left = successes; }
+void Interposer::lose_device() { state().device_lost = true; }
+void Interposer::find_device() { state().device_lost = false; }
 void Interposer::hide_devices() { state().devices_hidden = true; }
 void Interposer::hide_instance_version() { state().version_hidden = true; }
 void Interposer::split_memory() { state().memory_split = true; }

@@ -30,6 +30,8 @@ class Interposer {
 
   void fail_allocations_after(uint32_t successes);  // with VK_ERROR_OUT_OF_DEVICE_MEMORY
   void fail_submits_after(uint32_t successes);      // with VK_ERROR_OUT_OF_HOST_MEMORY
+  void lose_device();  // waiting for fences fails with VK_ERROR_DEVICE_LOST, until
+  void find_device();
   void hide_devices();
   void hide_instance_version();  // a loader of Vulkan 1.0
   void hide_coherent_memory();

@@ -43,12 +43,13 @@ struct MemoryReport {
   uint64_t naive_bytes = 0;             // every intermediate tensor in memory of its own
   uint64_t planned_bytes = 0;           // sum over the arenas
   uint64_t lower_bound_bytes = 0;       // no plan of this mode can be smaller
-  uint64_t allocated_bytes = 0;         // for intermediates, as passed to vkAllocateMemory
+  uint64_t allocated_bytes = 0;         // for intermediates of all runs in flight, as passed to vkAllocateMemory
   uint64_t weights_bytes = 0;           // likewise, for weights
   uint64_t peak_weights_bytes = 0;      // most of them at any time
   uint64_t total_weights_bytes = 0;     // of all weights, on the device at once or not, without padding
   uint64_t streamed_weights_bytes = 0;  // copied to the device in every run; 0 without a weights budget
   uint64_t in_out_bytes = 0;            // likewise, for inputs and outputs
+  uint32_t in_flight = 1;               // runs that have objects of their own, as these are
 };
 
 struct LayerTime {

@@ -17,7 +17,8 @@
  * a zero; those that the library hands out live as long as the handle they came from. Destroying NULL does nothing.
  * A session keeps its device and model alive: they may be destroyed in any order.
  *
- * Threads: devices and models may be used from several at once, a session from one at a time.
+ * Threads: devices and models may be used from several at once; a session from one at a time, but for submitting runs;
+ * different runs on different threads.
  */
 #ifndef VELLUM_H
 #define VELLUM_H
@@ -161,6 +162,7 @@ typedef struct vellum_session_options {
   int32_t reorder;             /* tasks in another order than the model's */
   uint64_t weights_budget;     /* bytes of device memory for weights, which then come layer by layer; 0: all at once */
   vellum_winograd winograd;    /* trades memory for speed in 3x3 convolutions; not with a budget of weights */
+  uint32_t in_flight;          /* runs of vellum_session_submit() under way at once, each with tensors of its own; 1 */
 } vellum_session_options;
 
 /* The defaults. */
@@ -226,6 +228,43 @@ VELLUM_API vellum_status vellum_session_run(vellum_session* session, vellum_erro
 VELLUM_API vellum_status vellum_session_get_output(const vellum_session* session, const char* name, void* values,
                                                    size_t byte_count, vellum_error* error);
 
+/* ---- Runs in flight ----------------------------------------------------------------------------------------------- */
+
+/* An inference that was submitted. It may outlive its session. */
+typedef struct vellum_run vellum_run;
+
+/* An input in memory of the caller's. */
+typedef struct vellum_input_values {
+  const char* name;
+  const void* values;
+  size_t byte_count;
+  const int64_t* dims; /* outermost first; NULL: the shape that the input has now */
+  size_t rank;
+} vellum_input_values;
+
+/* Where an output goes; `byte_count` must be its byte_size. */
+typedef struct vellum_output_values {
+  const char* name;
+  void* values;
+  size_t byte_count;
+} vellum_output_values;
+
+/*
+ * Begins an inference and returns as soon as the device has it; with vellum_session_options.in_flight of them under
+ * way, the oldest is waited for first. Every input is given here, and copied. The outputs' memory is the caller's again
+ * when the run is done or destroyed; outputs that are not named are not read. What vellum_session_set_input() set is
+ * forgotten, and so is the last vellum_session_run(). May be called from several threads at once.
+ */
+VELLUM_API vellum_status vellum_session_submit(vellum_session* session, const vellum_input_values* inputs,
+                                               size_t input_count, const vellum_output_values* outputs,
+                                               size_t output_count, vellum_run** run, vellum_error* error);
+/* *done: not 0 where vellum_run_wait() would return at once. Does not wait. */
+VELLUM_API vellum_status vellum_run_done(const vellum_run* run, int32_t* done, vellum_error* error);
+/* Until the run and those before it are done and its outputs are written. Fails as the run did, each time. */
+VELLUM_API vellum_status vellum_run_wait(const vellum_run* run, vellum_error* error);
+/* Waits, so that nothing is written to the caller's memory any more. */
+VELLUM_API void vellum_run_destroy(vellum_run* run);
+
 /* ---- What a session would take ------------------------------------------------------------------------------------ */
 
 /* Bytes, see vellum/estimate.hpp. */
@@ -263,6 +302,7 @@ typedef struct vellum_memory_report {
   uint64_t weights_bytes;     /* likewise, for weights */
   uint64_t in_out_bytes;      /* likewise, for inputs and outputs */
   uint64_t streamed_weights_bytes; /* copied to the device in every run; 0 without a weights budget */
+  uint32_t in_flight;         /* allocated_bytes and in_out_bytes are those of so many runs together */
 } vellum_memory_report;
 
 /* One device image or buffer that intermediate tensors share (VELLUM_MEMORY_OFFSETS: that is one tensor's own). The strings live until the next run or prepare. */

@@ -155,13 +155,63 @@ struct SessionOptions {
   uint64_t weights_budget = 0;
   // Trades memory for speed in 3x3 convolutions. Off where there is a budget of weights.
   Winograd winograd = Winograd::off;
+  // How many runs submit() has under way at once. Each has its own inputs, outputs, intermediate tensors and
+  // commands, and the session is made ready for all of them; weights and pipelines are shared. Not more than
+  // 1 with a weights_budget.
+  uint32_t in_flight = 1;
   // GPU timestamps around every task, for layer_times().
   bool profile = false;
   // Passes over the graph that are left out, of graph_passes(): to compare, or to work around one.
   std::vector<std::string> disabled_passes;
 };
 
-// A model made ready on a device: planned, allocated, compiled, recorded. One thread at a time.
+// Values in memory of the caller's, dense and row-major, of the type that the session's inputs() and
+// outputs() name.
+struct InputValues {
+  std::string_view name;
+  std::span<const std::byte> values;
+  std::span<const int64_t> shape = {};  // empty: the one that the input has now
+};
+struct OutputValues {
+  std::string_view name;
+  std::span<std::byte> values;  // of exactly the output's size
+};
+
+class RunInFlight;
+class RunsInFlight;
+class Session;
+
+// An inference that Session::submit() has begun. Movable, and independent of the session: one that is
+// destroyed waits for its runs first, and they keep their results. Runs of one session may be used on
+// different threads, each by one.
+class VELLUM_API Run {
+ public:
+  Run() = default;  // none
+  // Waits, so that nothing is written to the caller's memory any more.
+  ~Run();
+  Run(Run&& other) noexcept;
+  Run& operator=(Run&& other) noexcept;
+
+  bool valid() const { return run_ != nullptr; }
+  // Whether wait() would return at once. Never waits for the device, but reads outputs, and runs what runs on
+  // the host.
+  bool done() const;
+  // Until the inference is done, and those that were submitted before it, and its outputs are written. Throws
+  // the Error that the run ended with (device_lost, out_of_memory, ...), each time.
+  void wait() const;
+  // Waits. Outputs that were kept, see Session::submit().
+  Tensor output(std::string_view name) const;
+  std::map<std::string, Tensor> outputs() const;
+
+ private:
+  friend class Session;
+  RunInFlight& checked() const;
+  std::shared_ptr<RunsInFlight> runs_;
+  RunInFlight* run_ = nullptr;
+};
+
+// A model made ready on a device: planned, allocated, compiled, recorded. One thread at a time, but for
+// submit().
 //
 // Inputs may change their shapes from run to run, within what the model leaves open (and the batch, its first
 // dimension): the session makes itself ready for each combination of shapes that it meets. Sessions of one
@@ -196,6 +246,24 @@ class VELLUM_API Session {
   void output(std::string_view name, std::span<std::byte> to) const;  // of exactly the output's size
   // All of the above in one call.
   std::map<std::string, Tensor> run(const std::map<std::string, Tensor>& inputs);
+
+  // Begins an inference and returns as soon as the device has it; with SessionOptions::in_flight of them
+  // under way, the oldest is waited for first (its results stay with its Run). While the device works, the
+  // caller prepares the next inputs and reads the last outputs. Every input is given here, and copied; what
+  // set_input() set is forgotten, and so is the last run(). The device works in the order of submitting.
+  // Shapes other than those of the runs under way wait for all of these. With a weights_budget, and where a
+  // model has operators that run on the host, part of the work is done in this call, in wait() and in done().
+  //
+  // May be called from several threads at once, beside done() and wait() of any Run; every other function of
+  // the session wants it to itself, and first waits for what is under way.
+  //
+  // outputs: where to write them. The memory is the library's until wait() returns, done() says true or the
+  // Run is destroyed. Outputs that are not named are not read, but for those whose shapes only a run tells:
+  // these are kept for Run::output(). Once as many Runs have been under way as there will be, such a submit
+  // takes no memory, nor does the wait for it.
+  Run submit(std::span<const InputValues> inputs, std::span<const OutputValues> outputs);
+  // Every output is kept for Run::output().
+  Run submit(const std::map<std::string, Tensor>& inputs);
 
   // For the input shapes of the last run; weights for all that the session is ready for. Empty before it is
   // ready.
