@@ -1,6 +1,7 @@
 // The ends of a program: tensors that the host reads as outputs, and what it computes from them.
 #include <algorithm>
 
+#include "graph/branch.hpp"
 #include "kernels/grid.hpp"
 #include "kernels/program_builder.hpp"
 #include "vellum/error.hpp"
@@ -8,9 +9,18 @@
 namespace vellum {
 namespace {
 
+bool is_layer(const Graph& graph, const Node& node);
+
+bool has_layer(const Graph& graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                     [&](const Node& node) { return is_layer(graph, node); });
+}
+
 // Of networks, as opposed to arithmetic on a few boxes: on the host they would take seconds.
 bool is_layer(const Graph& graph, const Node& node) {
   constexpr int64_t kFewWeights = 4096;
+  if (const auto* choice = dynamic_cast<const If*>(node.op.get()))
+    return has_layer(choice->then_branch) || has_layer(choice->else_branch);
   const std::string_view type = node.op->type();
   if (type == "Conv" || type == "ConvTranspose" || type == "ConvInteger" || type == "QLinearConv" ||
       type == "Attention")

@@ -67,6 +67,28 @@ TEST(Selection, DependsOnValues) {
   expect_refused({"OneHot"}, {ints({1}, {0}), ints({}, {0}), floats({2}, {0, 1})}, "depth is [0]");
 }
 
+TEST(Unique, FindsWhatIsThereAndWhereAndHowOften) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const auto all = [](const Spec& spec, const HostTensor& x) { return run_all(*make(spec, {x}), {x}); };
+  const HostTensor x = floats({2, 3}, {2, 1, nan, 1, nan, 2});
+  auto found = all({"Unique", 11, {}, 4}, x);
+  EXPECT_EQ(found[0].shape(), (Shape{3}));
+  EXPECT_EQ(found[0].as<float>()[0], 1.0f);
+  EXPECT_EQ(found[0].as<float>()[1], 2.0f);
+  EXPECT_TRUE(std::isnan(found[0].as<float>()[2]));
+  expect_ints(found[1], {3}, {1, 0, 2});
+  expect_ints(found[2], {6}, {1, 0, 2, 0, 2, 1});
+  expect_ints(found[3], {3}, {2, 2, 2});
+  found = all({"Unique", 11, {{"sorted", int64_t{0}}}, 4}, ints({5}, {7, -1, INT64_MAX, 7, INT64_MAX - 1}));
+  expect_ints(found[0], {4}, {7, -1, INT64_MAX, INT64_MAX - 1});
+  expect_ints(found[2], {5}, {0, 1, 2, 0, 3});
+  found = all({"Unique", 11, {{"axis", int64_t{-1}}}, 4}, floats({2, 3}, {5, 1, 5, 0, 3, 0}));
+  expect_floats(found[0], {2, 2}, {1, 5, 3, 0});
+  expect_ints(found[3], {2}, {1, 2});
+  expect_ints(all({"Unique", 11, {}, 4}, floats({0}, {}))[2], {0}, {});
+  expect_refused({"Unique", 11, {{"axis", int64_t{2}}}, 4}, {x}, "axis");
+}
+
 TEST(Selection, LeavesOpenWhatOnlyValuesTell) {
   const OperatorInput inputs[] = {{true, {DType::f32, {2, 3}}, nullptr},
                                   {true, {DType::boolean, {2}}, nullptr}};
