@@ -309,8 +309,8 @@ double measure_load(const std::shared_ptr<gpu::Context>& context, Reach reach) {
 }
 
 double measure_store(const std::shared_ptr<gpu::Context>& context, Reach reach) {
-  constexpr uint32_t kWidth = 64, kWorkgroups = 256;
-  const Tensor y(context, reach, kWidth, 16 * kWorkgroups, false);
+  constexpr uint32_t kWidth = 64, kMost = 256;
+  const Tensor y(context, reach, kWidth, 16 * kMost, false);
   const Probe probe{.name = std::string("store_") + name(reach),
                     .source = kHead + declare_y(reach, 0) + kStore,
                     .defines = {{"WIDTH", std::to_string(kWidth)}},
@@ -318,9 +318,12 @@ double measure_store(const std::shared_ptr<gpu::Context>& context, Reach reach) 
                     .push_constants = {},
                     .workgroup_size = kWidth};
   const gpu::BoundResource resources[] = {y.bound()};
-  const double nanoseconds = ProbeRun(context, probe, resources).least(kWorkgroups);
-  check(probe, y.values(context), 1.0f);
-  return 16.0 * 16 * kWidth * kWorkgroups / nanoseconds;
+  ProbeRun run(context, probe, resources);
+  const uint32_t workgroups = run.enough_workgroups(kMost);
+  const double nanoseconds = run.least(workgroups);
+  const std::vector<float> values = y.values(context);
+  check(probe, std::span(values).first(size_t{4} * 16 * kWidth * workgroups), 1.0f);
+  return 16.0 * 16 * kWidth * workgroups / nanoseconds;
 }
 
 double measure_copy(const std::shared_ptr<gpu::Context>& context, Reach reach) {

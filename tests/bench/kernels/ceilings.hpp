@@ -17,8 +17,8 @@ const char* name(Reach reach);
 struct Ceilings {
   double multiply_add = 0;  // GF/s of independent multiply-adds in registers, fp32
   // GB/s, in order of Reach; out of texel buffers goes into storage buffers. load: of vec4 out of 32 KiB that
-  // every invocation reads again and again. store: of vec4 into 4 MiB, 16 an invocation. copy: of a tensor of
-  // 32 MiB, one vec4 an invocation, read and written bytes both counted.
+  // every invocation reads again and again. store: of vec4 into 1 to 4 MiB, 16 an invocation. copy: of a
+  // tensor of 32 MiB, one vec4 an invocation, read and written bytes both counted.
   double load[3] = {}, store[3] = {}, copy[3] = {};
   double dispatch_us = 0;  // between the timestamps around a dispatch of one invocation
 };

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/kernels/cases.hpp"
@@ -61,23 +62,34 @@ Problem make_problem(const KernelCase& test, Precision precision) {
 // Conversions before and after the kernel are the harness's own, as in a network only its first and last are.
 bool is_kernel(const Task& task) { return task.dispatch && task.dispatch->op != "Convert"; }
 
+Reach reach_of(const Binding& binding, const VirtualTensor& tensor) {
+  if (tensor.desc.storage != Storage::buffer) return Reach::image;
+  return binding.texel_buffer ? Reach::texel_buffer : Reach::storage_buffer;
+}
+
 struct Work {
   size_t dispatches = 0;
-  uint64_t read = 0, written = 0;  // bytes of the tensors that they bind, each once a dispatch
+  uint64_t bytes = 0;  // of the tensors that they bind, each once a dispatch
+  // What reading and writing them would take at the device's best.
+  double load_us = 0, store_us = 0;
 };
 
-Work work_of(const Program& program) {
+Work work_of(const Program& program, const Ceilings& ceilings) {
   Work work;
   for (const Task& task : program.tasks) {
     if (!is_kernel(task)) continue;
     ++work.dispatches;
-    std::set<TensorId> read, written;
+    std::set<std::pair<TensorId, Access>> seen;
     for (const Binding& binding : task.dispatch->bindings) {
-      if (binding.access != Access::write) read.insert(binding.tensor);
-      if (binding.access != Access::read) written.insert(binding.tensor);
+      if (!seen.emplace(binding.tensor, binding.access).second) continue;
+      const VirtualTensor& tensor = program.tensors[binding.tensor];
+      const uint64_t bytes = tensor.desc.byte_size();
+      const size_t reach = static_cast<size_t>(reach_of(binding, tensor));
+      const double kilobytes = 1e-3 * static_cast<double>(bytes);
+      work.bytes += bytes;
+      if (binding.access != Access::write) work.load_us += kilobytes / ceilings.load[reach];
+      if (binding.access != Access::read) work.store_us += kilobytes / ceilings.store[reach];
     }
-    for (const TensorId id : read) work.read += program.tensors[id].desc.byte_size();
-    for (const TensorId id : written) work.written += program.tensors[id].desc.byte_size();
   }
   return work;
 }
@@ -99,21 +111,18 @@ double kernel_time(Executor& executor, double dispatch_us) {
   return sum;
 }
 
-void count(benchmark::State& state, const Suite& suite, Reach reach, const Problem& problem, const Work& work,
+void count(benchmark::State& state, const Suite& suite, const Problem& problem, const Work& work,
            std::vector<double> times) {
   std::sort(times.begin(), times.end());
   // A kernel that is quicker than the clock's step counts as one step.
   const double least = std::max(times.front(), suite.context->caps().timestamp_period_ns * 1e-3);
   const double gflops = 2e-3 * static_cast<double>(problem.macs) / least;
-  const auto gbytes = [&](uint64_t bytes) { return 1e-3 * static_cast<double>(bytes) / least; };
-  const size_t where = static_cast<size_t>(reach);
   const double of_multiply_add = gflops / suite.ceilings.multiply_add;
-  const double of_load = gbytes(work.read) / suite.ceilings.load[where];
-  const double of_store = gbytes(work.written) / suite.ceilings.store[where];
+  const double of_load = work.load_us / least, of_store = work.store_us / least;
   state.counters["min_us"] = least;
   state.counters["median_us"] = times[times.size() / 2];
   state.counters["gflops"] = gflops;
-  state.counters["gbytes"] = gbytes(work.read + work.written);
+  state.counters["gbytes"] = 1e-3 * static_cast<double>(work.bytes) / least;
   state.counters["dispatches"] = static_cast<double>(work.dispatches);
   state.counters["of_multiply_add"] = of_multiply_add;
   state.counters["of_load"] = of_load;
@@ -143,14 +152,14 @@ void measure(benchmark::State& state, Suite& suite, const KernelCase& test, Reac
     const double error = largest_error(executor, problem.outputs);
     const double tolerance = precision == Precision::fp16 ? 2e-2 : 1e-4;
     if (!(error <= tolerance)) return fail("wrong result: error " + std::to_string(error));
-    const Work work = work_of(executor.program());
+    const Work work = work_of(executor.program(), suite.ceilings);
     if (work.dispatches == 0) return fail("no kernel: the host runs it");
     std::vector<double> times;
     for (auto _ : state) {
       times.push_back(kernel_time(executor, suite.ceilings.dispatch_us));
       state.SetIterationTime(std::max(1e-9, times.back() * 1e-6));
     }
-    count(state, suite, reach, problem, work, std::move(times));
+    count(state, suite, problem, work, std::move(times));
     state.counters["error"] = error;
   } catch (const Error& error) {
     fail(error.what());
