@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "exec/interposed_context.hpp"
 #include "graph/graph.hpp"
 #include "import/import.hpp"
 #include "kernels/lowering.hpp"
@@ -11,16 +12,9 @@
 #include "support/fetched_model.hpp"
 #include "support/gpu_test.hpp"
 #include "vellum/error.hpp"
-#include "vulkan/interposer.hpp"
 
 namespace vellum::test {
 namespace {
-
-std::shared_ptr<gpu::Context> interposed_context(const Interposer& vulkan) {
-  gpu::ContextOptions options = test_context_options();
-  options.get_instance_proc_addr = vulkan.get_instance_proc_addr();
-  return gpu::Context::create(options);
-}
 
 Program program_of(const FetchedModel& model, const gpu::Context& context,
                    StorageChoice storage = StorageChoice::image2d) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "exec/executor.hpp"
+#include "exec/interposed_context.hpp"
 #include "exec/runs_in_flight.hpp"
 #include "exec/weight_store.hpp"
 #include "import/import.hpp"
@@ -11,16 +12,9 @@
 #include "support/fetched_model.hpp"
 #include "support/gpu_test.hpp"
 #include "support/tensors.hpp"
-#include "vulkan/interposer.hpp"
 
 namespace vellum::test {
 namespace {
-
-std::shared_ptr<gpu::Context> interposed_context(const Interposer& vulkan) {
-  gpu::ContextOptions options = test_context_options();
-  options.get_instance_proc_addr = vulkan.get_instance_proc_addr();
-  return gpu::Context::create(options);
-}
 
 TEST(SteadyState, RunsMakeNoVulkanObjectsAndRecordNothing) {
   Interposer vulkan;
