@@ -107,10 +107,9 @@ void Executor::record_task(gpu::CommandBuffer& commands, size_t task) {
   const TaskSync& sync = syncs_[task];
   std::vector<gpu::ImageTransition> transitions;
   for (uint32_t object : sync.discarded_objects) transitions.push_back({&tensors_->object_image(object)});
-  // Writes become visible; what was read is waited for, which needs no access of its own. Without a hazard a
-  // discard has nothing to wait for: its image was used last before the queue was waited for.
+  // Writes become visible; what was read is waited for, which needs no access of its own.
   if (sync.barrier || !transitions.empty())
-    commands.barrier(sync.barrier ? gpu::kComputeWrite : gpu::kNothing, gpu::kComputeReadWrite, transitions);
+    commands.barrier(gpu::kComputeWrite, gpu::kComputeReadWrite, transitions);
 
   const size_t index = dispatch_of_task_[task];
   const gpu::Pipeline& pipeline = *pipelines_[index];

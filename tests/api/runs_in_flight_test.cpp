@@ -153,14 +153,10 @@ TEST_F(RunsInFlight, MayDifferInShape) {
   }
 }
 
-// Without validation, whose check over submits does not follow fences that other threads wait for: now and
-// then it finds a hazard with a run that has been waited for.
 TEST_F(RunsInFlight, ComeFromSeveralThreads) {
   constexpr uint32_t kThreads = 3, kRuns = 12;
   const std::vector<Tensor> want = wanted(kThreads * kRuns);
-  DeviceOptions options = device_options();
-  options.validation = false;
-  Session session(Device::open(options), model, {.in_flight = 2});
+  Session session(device, model, {.in_flight = 2});
   std::vector<std::vector<Tensor>> got(kThreads);
   std::vector<std::thread> threads;
   for (uint32_t t = 0; t < kThreads; ++t)
