@@ -4,24 +4,16 @@ likes them, beside ONNX Runtime on the CPU, and writes the table between the mar
     tests/bench/networks.py BUILD_FOLDER [NETWORK...]
 Each round runs all three in turn, so that they meet the same machine; a time is the least of all rounds.
 """
-import json
-import os
 import pathlib
-import subprocess
 import sys
 
-from tables import ROOT, exported_network, table, write_between_marks
+from tables import ROOT, exported_network, run_json, table, write_between_marks
 
 NETWORKS = ["squeezenet1_1", "mobilenet_v2", "mobilenet_v3_large", "shufflenet_v2_x1_0", "mnasnet1_0", "efficientnet_b0",
             "resnet18", "resnet50", "googlenet"]
 ROUNDS, RUNS = 2, 10
 TITLES = ["network", "GMAC", "images, ms", "auto, ms", "images / auto", "CPU ms", "GF/s", "dispatches", "pipelines",
           "first, no cache, ms", "first, warm, ms", "ONNX Runtime CPU, ms"]
-
-
-def run(*command, **environment):
-    done = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **environment})
-    return json.loads(done.stdout)
 
 
 def least(results):
@@ -31,17 +23,17 @@ def least(results):
 def measure(tool, model):
     images, chosen, peer = [], [], []
     for _ in range(ROUNDS):
-        images.append(run(tool, "bench", model, "--runs", str(RUNS), "--storage", "image2d", "--json"))
-        chosen.append(run(tool, "bench", model, "--runs", str(RUNS), "--json"))
-        peer.append(run("node", ROOT / "tests/bench/time_onnxruntime.mjs", model, str(RUNS)))
-    cold = [run(tool, "bench", model, "--runs", "1", "--warm-up", "0", "--cache", "", "--json", MESA_SHADER_CACHE_DISABLE="1")
+        images.append(run_json(tool, "bench", model, "--runs", str(RUNS), "--storage", "image2d", "--json"))
+        chosen.append(run_json(tool, "bench", model, "--runs", str(RUNS), "--json"))
+        peer.append(run_json("node", ROOT / "tests/bench/time_onnxruntime.mjs", model, str(RUNS)))
+    cold = [run_json(tool, "bench", model, "--runs", "1", "--warm-up", "0", "--cache", "", "--json", MESA_SHADER_CACHE_DISABLE="1")
             for _ in range(ROUNDS)]
     return images, chosen, peer, cold
 
 
 def cells_of(tool, name, model):
     images, chosen, peer, cold = measure(tool, model)
-    macs = run(tool, "inspect", model, "--json")["macs"]
+    macs = run_json(tool, "inspect", model, "--json")["macs"]
     in_images, best, first = least(images), least(chosen), least(cold)
     return [name, f"{macs / 1e9:.2f}", f"{in_images['min_ms']:.1f}", f"{best['min_ms']:.1f}",
             f"{in_images['min_ms'] / best['min_ms']:.2f}", f"{best['cpu_ms']:.1f}", f"{2e-6 * macs / best['min_ms']:.1f}",

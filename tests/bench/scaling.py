@@ -7,14 +7,13 @@ three rounds over all points of a curve. The exponent is the slope of the straig
 is growth as fast as the work, less is slower; that of the processor time, for devices that are the CPU, is told too, since
 other programs on the machine matter less to it. The plot needs Debian's python3-matplotlib.
 """
-import json
 import math
 import pathlib
 import subprocess
 import sys
 
 from plots import pyplot, save, ticker
-from tables import ROOT, exported_network, table, write_between_marks
+from tables import ROOT, exported_network, run_json, table, write_between_marks
 
 NETWORKS = ["mobilenet_v2", "resnet18"]
 SIDES, BATCHES = [128, 192, 256, 320, 384, 512], [1, 2, 3, 4, 6, 8]
@@ -23,8 +22,7 @@ ROUNDS, RUNS = 3, 5
 
 def bench(tool, model, *options):
     """Milliseconds and those of the processor."""
-    done = subprocess.run([tool, "bench", model, "--runs", str(RUNS), "--json", *options], check=True, capture_output=True, text=True)
-    told = json.loads(done.stdout)
+    told = run_json(tool, "bench", model, "--runs", str(RUNS), "--json", *options)
     return told["min_ms"], told["cpu_ms"]
 
 

@@ -1,5 +1,8 @@
-"""What the benchmarks here share: the fetched files, and Markdown tables between marks of a page of docs/."""
+"""What the benchmarks here share: the fetched files, programs that print JSON, and Markdown tables between marks of a page of
+docs/."""
 
+import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -19,6 +22,12 @@ def exported_network(name, size="default"):
     if not (folder / "model.onnx").exists():
         sys.exit(f"{folder / 'model.onnx'} is not there: `tests/backbones.sh --runs 0 --size {size} {name}` exports it")
     return folder
+
+
+def run_json(*command, **environment):
+    """What a program prints, a JSON document."""
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **environment})
+    return json.loads(done.stdout)
 
 
 def mebibytes(number, digits=2):

@@ -8,19 +8,14 @@ between the marks of docs/models.md anew.
 `passes` takes turns between a model with the passes and without them, so that both meet the same machine.
 """
 import argparse
-import json
 import pathlib
 import subprocess
 import sys
 
-from tables import ROOT, table, write_between_marks
+from tables import ROOT, run_json, table, write_between_marks
 
 PASSES = ("fuse_layer_norm", "fuse_softmax", "fuse_attention", "matmul_to_gemm")
 TOKENS = (64, 128, 256, 512, 1024, 2048, 4096)
-
-
-def vellum(tool, command, *options):
-    return json.loads(subprocess.run([tool, command, *options, "--json"], check=True, capture_output=True).stdout)
 
 
 def without(passes):
@@ -32,7 +27,7 @@ def measure(tool, model, runs, rounds):
     best = [{}, {}]
     for _ in range(rounds):
         for slot, passes in enumerate((PASSES, ())):
-            got = vellum(tool, "bench", *model, "--runs", str(runs), "--warm-up", "1", *without(passes))
+            got = run_json(tool, "bench", *model, "--runs", str(runs), "--warm-up", "1", *without(passes), "--json")
             for key in ("min_ms", "cpu_ms", "dispatches"):
                 best[slot][key] = min(got[key], best[slot].get(key, got[key]))
     return best
@@ -60,10 +55,10 @@ def write_passes(arguments):
 def planned_mib(tool, model, tokens, passes):
     shape = f"tokens=1x{tokens}x64"
     try:
-        plans = vellum(tool, "plan", model, "--shape", shape, "--mode", "objects", "--budget", "0", "--strategy", "best",
-                       *without(passes))["plans"]
+        plans = run_json(tool, "plan", model, "--shape", shape, "--mode", "objects", "--budget", "0", "--strategy", "best",
+                       *without(passes), "--json")["plans"]
     except subprocess.CalledProcessError as error:
-        if b"storage buffer range" not in error.stderr:
+        if "storage buffer range" not in error.stderr:
             raise
         return None  # larger than a buffer may be
     return min(plan["total_bytes"] for plan in plans if plan["mode"] == "objects") / 2**20
@@ -122,7 +117,7 @@ def main():
     try:
         arguments.run(arguments)
     except subprocess.CalledProcessError as error:
-        sys.exit(error.stderr.decode().strip())
+        sys.exit(error.stderr.strip())
 
 
 if __name__ == "__main__":

@@ -5,15 +5,13 @@ docs/performance.md anew:
     tests/bench/winograd_table.py BUILD_FOLDER [NETWORK...]
 Each round runs all three in turn, so that they meet the same machine; a time is the least of all rounds.
 """
-import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 import numpy
 
-from tables import exported_network, mebibytes, table, write_between_marks
+from tables import exported_network, mebibytes, run_json, table, write_between_marks
 
 NETWORKS = ["squeezenet1_1", "googlenet", "resnet18", "resnet50"]
 CHOICES = ["off", "f2", "f4"]
@@ -21,14 +19,11 @@ ROUNDS, RUNS = 3, 10
 TITLES = ["network", "Winograd", "ms", "CPU ms", "of off", "device weights, MiB", "intermediates, MiB", "largest error"]
 
 
-def vellum(tool, *arguments):
-    return json.loads(subprocess.run([tool, *arguments, "--json"], check=True, capture_output=True, text=True).stdout)
-
-
 def largest_error(tool, folder, choice):
     """Of all outputs, as a part of the largest of torch's."""
     with tempfile.TemporaryDirectory() as scratch:
-        vellum(tool, "run", folder / "model.onnx", "-i", f"input={folder / 'input.npy'}", "-o", scratch, "--winograd", choice)
+        run_json(tool, "run", folder / "model.onnx", "-i", f"input={folder / 'input.npy'}", "-o", scratch, "--winograd", choice,
+                 "--json")
         got = numpy.load(pathlib.Path(scratch) / "output.npy")
     want = numpy.load(folder / "output.npy")
     return float(abs(got - want).max() / abs(want).max())
@@ -40,10 +35,10 @@ def rows(tool, name):
     times = {choice: [] for choice in CHOICES}
     for _ in range(ROUNDS):
         for choice in CHOICES:
-            times[choice].append(vellum(tool, "bench", model, "--runs", str(RUNS), "--winograd", choice))
+            times[choice].append(run_json(tool, "bench", model, "--runs", str(RUNS), "--winograd", choice, "--json"))
     least = {choice: {key: min(run[key] for run in times[choice]) for key in ("min_ms", "cpu_ms")} for choice in CHOICES}
     for choice in CHOICES:
-        memory = vellum(tool, "profile", model, "--runs", "1", "--winograd", choice)
+        memory = run_json(tool, "profile", model, "--runs", "1", "--winograd", choice, "--json")
         yield [name, choice, f"{least[choice]['min_ms']:.1f}", f"{least[choice]['cpu_ms']:.1f}",
                f"{least[choice]['cpu_ms'] / least['off']['cpu_ms']:.2f}", mebibytes(memory["weights_bytes"], 1),
                mebibytes(memory["planned_bytes"]), f"{largest_error(tool, folder, choice):.1e}"]
