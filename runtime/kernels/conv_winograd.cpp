@@ -29,12 +29,7 @@ Tiles tiles_of(const Lowering& lowering, int64_t side) {
 TensorDesc transformed(const Lowering& lowering, TensorDesc like, int64_t channels, const Tiles& tiles) {
   like.shape = {1, channels, tiles.places(), tiles.count};
   like.element = ElementType::f32;
-  if (like.storage == Storage::buffer) return like;
-  const DeviceCaps& caps = lowering.caps();
-  const uint32_t limit =
-      like.storage == Storage::image2d ? caps.max_image_dimension_2d : caps.max_image_dimension_3d;
-  const Extent3 extent = like.extent();
-  if (std::max({extent.width, extent.height, extent.depth}) > limit) like.storage = Storage::buffer;
+  if (like.storage != Storage::buffer) like.storage = lowering.image_or_buffer(like.shape);
   return like;
 }
 

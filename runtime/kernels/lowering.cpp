@@ -71,6 +71,8 @@ TensorDesc Lowering::texel_grid(uint32_t width, uint32_t height) const {
   return desc;
 }
 
+Storage Lowering::image_or_buffer(const Shape& shape) const { return builder_.image_or_buffer(shape); }
+
 TensorId Lowering::workspace(std::string name, TensorDesc desc) {
   return builder_.add_tensor({std::move(name), desc, TensorRole::workspace, kNoTensor, {}});
 }

@@ -78,6 +78,8 @@ class Lowering {
   // width x height texels of four elements, as image2d where it fits and options ask for images, else as
   // buffer (index y * width + x).
   TensorDesc texel_grid(uint32_t width, uint32_t height) const;
+  // What holds a channels4 tensor of that shape, as options and the limits of images have it.
+  Storage image_or_buffer(const Shape& shape) const;
   // A temporary of this node only.
   TensorId workspace(std::string name, TensorDesc desc);
 
