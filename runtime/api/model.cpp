@@ -61,6 +61,15 @@ NodeInfo node_info(const Graph& graph, const Node& node) {
   return info;
 }
 
+// `source`: a path, or bytes.
+template <typename Source>
+std::shared_ptr<const Model::Impl> read_model(const Source& source) {
+  if (model_format(source) != ModelFormat::packed)
+    return std::make_shared<const Model::Impl>(import_model(source));
+  const auto packed = std::make_shared<const packfile::File>(source);
+  return std::make_shared<const Model::Impl>(packfile::read_graph(packed), packed);
+}
+
 }  // namespace
 
 Model::Impl::Impl(Graph imported, const std::shared_ptr<const packfile::File>& file)
@@ -70,21 +79,11 @@ Model::Impl::Impl(Graph imported, const std::shared_ptr<const packfile::File>& f
       outputs(output_infos(graph)) {}
 
 Model Model::load(const std::filesystem::path& file) {
-  return guard([&] {
-    if (model_format(file) != ModelFormat::packed)
-      return Model(std::make_shared<const Impl>(import_model(file)));
-    const auto packed = std::make_shared<const packfile::File>(file);
-    return Model(std::make_shared<const Impl>(packfile::read_graph(packed), packed));
-  });
+  return guard([&] { return Model(read_model(file)); });
 }
 
 Model Model::load(std::span<const std::byte> bytes) {
-  return guard([&] {
-    if (model_format(bytes) != ModelFormat::packed)
-      return Model(std::make_shared<const Impl>(import_model(bytes)));
-    const auto packed = std::make_shared<const packfile::File>(bytes);
-    return Model(std::make_shared<const Impl>(packfile::read_graph(packed), packed));
-  });
+  return guard([&] { return Model(read_model(bytes)); });
 }
 
 const std::vector<TensorInfo>& Model::inputs() const { return impl_->inputs; }

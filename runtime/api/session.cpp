@@ -64,8 +64,7 @@ Session::Impl::Impl(const Device& on, const Model& of, const SessionOptions& giv
   if (options.in_flight > 1 && options.weights_budget)
     throw Error(ErrorCode::invalid_argument,
                 "weights that come to the device layer by layer serve one run at a time: leave out "
-                "weights_budget, or "
-                "in_flight");
+                "weights_budget, or in_flight");
   check_input_shapes(model.impl()->graph, options.input_shapes);
   for (TensorInfo& input : inputs) {
     if (const auto found = options.input_shapes.find(input.name); found != options.input_shapes.end())

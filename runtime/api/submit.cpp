@@ -19,13 +19,6 @@ bool same(std::span<const int64_t> given, const Shape& shape) {
   return given.empty() || std::equal(given.begin(), given.end(), shape.begin(), shape.end());
 }
 
-size_t output_index(const Program& program, std::string_view name) {
-  const auto found = std::find_if(program.outputs.begin(), program.outputs.end(),
-                                  [&](const Port& port) { return port.name == name; });
-  if (found != program.outputs.end()) return static_cast<size_t>(found - program.outputs.begin());
-  throw Error(ErrorCode::not_found, "there is no output '" + std::string(name) + "'");
-}
-
 }  // namespace
 
 bool Session::Impl::has_shapes_of(std::span<const InputValues> given) const {
@@ -75,7 +68,7 @@ RunInFlight& Session::Impl::submit(std::span<const InputValues> given, std::span
     for (size_t i = 0; i < program.inputs.size(); ++i)
       run.executor().set_input(i, find(given, program.inputs[i].name).values);
     for (const OutputValues& output : to) {
-      const size_t index = output_index(program, output.name);
+      const size_t index = position(model.outputs(), output.name, "output");
       const Port& port = program.outputs[index];
       if (port.of_tail)
         throw Error(ErrorCode::invalid_argument, "only the run tells the shape of output '" + port.name +

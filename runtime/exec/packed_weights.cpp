@@ -72,7 +72,7 @@ std::vector<PackedWeight> PackedWeights::pack(std::span<const VirtualTensor* con
   std::erase_if(known_, [](const auto& entry) { return entry.second.expired(); });
   uint64_t total = 0;
   for (const VirtualTensor* weight : weights)
-    if (!unchanged(*weight) && ready(*weight).empty()) total += weight->desc.byte_size();
+    if (must_be_packed(*weight)) total += weight->desc.byte_size();
   const bool in_memory = options_.folder.empty() || total <= options_.most_in_memory;
   if (options_.folder.empty() && total > options_.most_in_memory && log_)
     log_(LogLevel::warning, "without a cache folder " + std::to_string(total) +
@@ -102,6 +102,10 @@ PackedWeight PackedWeights::pack(const VirtualTensor& weight, bool in_memory) {
 
 std::span<const std::byte> PackedWeights::ready(const VirtualTensor& weight) const {
   return options_.ready ? options_.ready(weight) : std::span<const std::byte>();
+}
+
+bool PackedWeights::must_be_packed(const VirtualTensor& weight) const {
+  return !unchanged(weight) && ready(weight).empty();
 }
 
 // The key over all bytes that the weight is made of, so that the file serves any process.
@@ -159,7 +163,7 @@ void PackedWeights::check_disk(std::span<const VirtualTensor* const> weights) {
   std::error_code error;
   for (const VirtualTensor* weight : weights) {
     const uint64_t bytes = weight->desc.byte_size();
-    if (bytes < kLeastFileBytes || unchanged(*weight) || !ready(*weight).empty()) continue;
+    if (bytes < kLeastFileBytes || !must_be_packed(*weight)) continue;
     if (!std::filesystem::exists(file_of(*weight).path, error)) needed += bytes + sizeof(Header);
   }
   const std::optional<uint64_t> available = platform::free_disk_bytes(options_.folder);

@@ -56,6 +56,7 @@ class PackedWeights {
 
   PackedWeight pack(const VirtualTensor& weight, bool in_memory);
   std::span<const std::byte> ready(const VirtualTensor& weight) const;
+  bool must_be_packed(const VirtualTensor& weight) const;
   File file_of(const VirtualTensor& weight);
   std::shared_ptr<const PackedWeight> read(const File& file) const;
   std::shared_ptr<const PackedWeight> write(const File& file, const VirtualTensor& weight) const;
