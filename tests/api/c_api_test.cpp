@@ -11,13 +11,12 @@
 namespace vellum::test {
 namespace {
 
-TEST(CApi, ProgramInCComputesWhatTheHostReferenceDoes) {
-  const OnnxModel model = small_model();
+// `bytes`: a file of the model, which the program in C loads.
+void check_in_c(const OnnxModel& model, const std::string& bytes) {
   const Graph graph = model.graph();
   const std::vector<HostTensor> inputs = random_inputs(graph, 7);
   const HostTensor expected = evaluate(graph, inputs).front();
   HostTensor output(expected.dtype(), expected.shape());
-  const std::string bytes = model.bytes();
   const auto in = inputs.front().as<float>();
   const auto out = output.mutable_as<float>();
   char what[512] = "";
@@ -25,6 +24,8 @@ TEST(CApi, ProgramInCComputesWhatTheHostReferenceDoes) {
       << what;
   EXPECT_TRUE(close(output, expected));
 }
+
+TEST(CApi, ProgramInCComputesWhatTheHostReferenceDoes) { check_in_c(small_model(), small_model().bytes()); }
 
 TEST(CApi, OutputsMayHaveAnotherShapeAfterEachRun) {
   OnnxModel model;
@@ -44,15 +45,7 @@ TEST(CApi, PackedModelsLoadAsOthersDo) {
   pack(folder / "model.onnx", folder / "packed", Caps::android_baseline_2022());
   std::ifstream stream(folder / "packed", std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-  const std::vector<HostTensor> inputs = random_inputs(model.graph(), 7);
-  const HostTensor expected = evaluate(model.graph(), inputs).front();
-  HostTensor output(expected.dtype(), expected.shape());
-  const auto in = inputs.front().as<float>();
-  const auto out = output.mutable_as<float>();
-  char what[512] = "";
-  EXPECT_EQ(run_in_c(bytes.data(), bytes.size(), in.data(), in.size(), out.data(), out.size(), what), 0)
-      << what;
-  EXPECT_TRUE(close(output, expected));
+  check_in_c(model, bytes);
 }
 
 TEST(CApi, SubmittedRunsComputeWhatTheHostReferenceDoes) {

@@ -26,6 +26,17 @@ static void count_log(vellum_log_level level, const char* message, void* user) {
   if (level == VELLUM_LOG_ERROR && message[0]) ++*(size_t*)user;
 }
 
+/* With validation, whose errors are counted, and the limits of the test. */
+static vellum_status open_checked(vellum_device** device, size_t* logged, vellum_error* error) {
+  vellum_device_options options;
+  vellum_device_options_init(&options);
+  options.validation = 1;
+  options.android_baseline_2022 = is_test_limits();
+  options.log = count_log;
+  options.log_user = logged;
+  return vellum_device_open(&options, device, error);
+}
+
 int run_in_c(const void* model_bytes, size_t model_size, const float* input, size_t input_count,
              float* output, size_t output_count, char what[512]) {
   int line = 0;
@@ -35,19 +46,13 @@ int run_in_c(const void* model_bytes, size_t model_size, const float* input, siz
   vellum_device* device = NULL;
   vellum_model* model = NULL;
   vellum_session* session = NULL;
-  vellum_device_options device_options;
   vellum_session_options options;
   vellum_tensor_info info;
   vellum_memory_report memory;
   vellum_memory_estimate estimate, phone;
   vellum_layer_time layer;
 
-  vellum_device_options_init(&device_options);
-  device_options.validation = 1;
-  device_options.android_baseline_2022 = is_test_limits();
-  device_options.log = count_log;
-  device_options.log_user = &logged;
-  EXPECT(vellum_device_open(&device_options, &device, &error) == VELLUM_OK);
+  EXPECT(open_checked(&device, &logged, &error) == VELLUM_OK);
   EXPECT(vellum_device_name(device)[0] != 0 && vellum_device_driver(device)[0] != 0);
   EXPECT(vellum_model_load_bytes(model_bytes, model_size, &model, &error) == VELLUM_OK);
   vellum_session_options_init(&options);
@@ -151,18 +156,12 @@ int submit_in_c(const void* model_bytes, size_t model_size, const float* input, 
   vellum_model* model = NULL;
   vellum_session* session = NULL;
   vellum_run* runs[3] = {NULL, NULL, NULL};
-  vellum_device_options device_options;
   vellum_session_options options;
   vellum_input_values in = {"x", input, input_count * sizeof(float), NULL, 0};
   vellum_output_values out = {"y", outputs, output_count * sizeof(float)};
   vellum_memory_report memory;
 
-  vellum_device_options_init(&device_options);
-  device_options.validation = 1;
-  device_options.android_baseline_2022 = is_test_limits();
-  device_options.log = count_log;
-  device_options.log_user = &logged;
-  EXPECT(vellum_device_open(&device_options, &device, &error) == VELLUM_OK);
+  EXPECT(open_checked(&device, &logged, &error) == VELLUM_OK);
   EXPECT(vellum_model_load_bytes(model_bytes, model_size, &model, &error) == VELLUM_OK);
   vellum_session_options_init(&options);
   EXPECT(options.in_flight == 1);
