@@ -104,6 +104,7 @@ vellum::SessionOptions to_cpp(const vellum_session_options& given) {
   options.weights_budget = given.weights_budget;
   options.winograd = checked_choice<vellum::Winograd>(given.winograd, VELLUM_WINOGRAD_F4, "winograd");
   options.in_flight = given.in_flight;
+  options.tuned = given.untuned == 0;
   return options;
 }
 

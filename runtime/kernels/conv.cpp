@@ -87,9 +87,19 @@ void define_depthwise_window(Dispatch& dispatch, const Window2d& window) {
   dispatch.defines.emplace_back("STRIDE_X", common ? std::to_string(window.stride[0]) : "0");
 }
 
+// Four pixels of one slice rather than eight, unless measurements say otherwise.
+std::vector<ConvTile> depthwise_tiles(const Lowering& lowering) {
+  const auto [n, channels, height, width] = nchw(lowering.output_type().shape);
+  std::vector<ConvTile> tiles = conv_tiles(lowering.caps(), width, height * n * slices(channels), 1, 0);
+  const auto four = std::find_if(tiles.begin(), tiles.end(), [](const ConvTile& t) { return t.pixels == 4; });
+  if (tiles.front().pixels > 4 && four != tiles.end()) std::rotate(tiles.begin(), four, four + 1);
+  return tiles;
+}
+
 void lower_depthwise(Lowering& lowering, const Window2d& window, const Activation& activation) {
   const auto [n, channels, height, width] = nchw(lowering.output_type().shape);
   const HostTensor weights = weights_of(lowering);
+  const ConvTile tile = choose_tile(lowering, "depthwise", depthwise_tiles(lowering));
   const TensorId x = lowering.read(0, Layout::channels4);
   const auto make = [weights, channels = channels, taps = window.taps(), bias = bias_of(lowering)] {
     return pack_depthwise(channels, taps, weights.to_floats(), bias);
@@ -97,8 +107,6 @@ void lower_depthwise(Lowering& lowering, const Window2d& window, const Activatio
   const TensorId grid = packed_weights(lowering, weight_grid(lowering, window.taps() + 1, slices(channels)),
                                        packing(lowering, "depthwise", make));
   const TensorId y = lowering.write(0, Layout::channels4);
-  ConvTile tile = choose_conv_tile(lowering.caps(), width, height * n * slices(channels), 1, 0);
-  tile.pixels = std::min<int64_t>(tile.pixels, 4);
   const int64_t invocations = divide_up(width, tile.pixels) * height * slices(channels) * n;
   Dispatch dispatch = conv_dispatch(lowering, "conv_depthwise", invocations, x, grid, y);
   dispatch.defines.emplace_back("TILE_P", std::to_string(tile.pixels));
@@ -197,7 +205,7 @@ bool is_common_window(const Window2d& window, size_t axis) {
 
 void lower_pointwise(Lowering& lowering, const Activation& activation) {
   const Shape& x_shape = lowering.input_type(0).shape;
-  ConvTile tile = choose_pointwise_tile(lowering.caps(), x_shape, lowering.output_type().shape[1]);
+  ConvTile tile = choose_pointwise_tile(lowering, x_shape, lowering.output_type().shape[1]);
   const ConvWeights weights = weights_for(lowering, 1, 1, tile);
   const TensorId x = lowering.read(0, Layout::channels4);
   const TensorId residual = lowering.has_input(3) ? lowering.read(3, Layout::channels4) : kNoTensor;
@@ -222,25 +230,67 @@ bool has_much_of_the_common_window(const Graph& graph) {
   return false;
 }
 
+// A way to compute a convolution that is neither depthwise nor pointwise.
+struct DenseWay {
+  int64_t winograd_side = 0;  // of its tiles; 0: directly
+  bool columns_once = false;  // those of a row are loaded once for all taps
+  ConvTile tile;
+
+  std::string name() const {
+    if (winograd_side > 0) return with_tile("winograd" + std::to_string(winograd_side), tile);
+    return with_tile(columns_once ? "direct rows" : "direct", tile);
+  }
+};
+
 // The variant that loads the columns of a row once runs a quarter faster, and takes 0.2 s to compile on
 // lavapipe: for the most common window, and not where a network has little of it. (Sums are added up in
 // another order, so that the parts of a layer that is split must not choose for themselves.)
-void define_dense_window(ConvKernel& kernel, const Window2d& window, const Graph& graph) {
-  const bool common = is_common_window(window, 0) && has_much_of_the_common_window(graph);
-  kernel.defines.emplace_back("KERNEL_X", common ? "3" : "0");
-}
-
-void lower_dense(Lowering& lowering, const Window2d& window, int64_t groups, const Activation& activation) {
+std::vector<DenseWay> direct_ways(const Lowering& lowering, const Window2d& window, int64_t groups) {
   const auto [n, channels, height, width] = nchw(lowering.output_type().shape);
   const int64_t inputs = lowering.input_type(0).shape[1] / groups;
   const int64_t macs = n * channels * height * width * window.taps() * inputs;
-  ConvKernel kernel{
-      "conv", choose_conv_tile(lowering.caps(), width, n * height, slices(channels), macs), {}, 0, {}};
+  const bool common = is_common_window(window, 0);
+  const bool columns_once = common && has_much_of_the_common_window(lowering.graph());
+  std::vector<DenseWay> ways;
+  for (const ConvTile& tile : conv_tiles(lowering.caps(), width, n * height, slices(channels), macs))
+    ways.push_back({0, columns_once, tile});
+  const size_t tiles = ways.size();
+  for (size_t i = 0; common && i < tiles; ++i) ways.push_back({0, !columns_once, ways[i].tile});
+  return ways;
+}
+
+// All ways, that of the cost model first.
+std::vector<DenseWay> dense_ways(const Lowering& lowering, const Window2d& window, int64_t groups) {
+  std::vector<DenseWay> ways = direct_ways(lowering, window, groups);
+  if (groups != 1 || !is_common_window(window, 0) || !is_common_window(window, 1)) return ways;
+  const int64_t best = winograd_side(lowering);
+  for (const int64_t side : winograd_sides(lowering)) {
+    std::vector<DenseWay> more;
+    for (const ConvTile& tile : winograd_tiles(lowering, side)) more.push_back({side, false, tile});
+    ways.insert(side == best ? ways.begin() : ways.end(), more.begin(), more.end());
+  }
+  return ways;
+}
+
+void lower_direct(Lowering& lowering, const DenseWay& way, const Window2d& window, int64_t groups,
+                  const Activation& activation) {
+  const auto [n, channels, height, width] = nchw(lowering.output_type().shape);
+  const int64_t inputs = lowering.input_type(0).shape[1] / groups;
+  ConvKernel kernel{"conv", way.tile, {}, 0, {}};
   kernel.weights = weights_for(lowering, groups, window.taps(), kernel.tile);
   kernel.invocations = divide_up(width, kernel.tile.pixels) * height * kernel.weights.blocks() * n;
-  define_dense_window(kernel, window, lowering.graph());
+  kernel.defines.emplace_back("KERNEL_X", way.columns_once ? "3" : "0");
   if (inputs < 4 && groups == 1) kernel.defines.emplace_back("CHANNELS", std::to_string(inputs));
   dispatch_conv(lowering, kernel, window, activation, conv_values(lowering, kernel.weights));
+}
+
+void lower_dense(Lowering& lowering, const Window2d& window, int64_t groups, const Activation& activation) {
+  const std::vector<DenseWay> ways = dense_ways(lowering, window, groups);
+  std::vector<std::string> names;
+  for (const DenseWay& way : ways) names.push_back(way.name());
+  const DenseWay& way = ways[lowering.choose(std::move(names))];
+  if (way.winograd_side == 0) return lower_direct(lowering, way, window, groups, activation);
+  lower_winograd(lowering, way.winograd_side, way.tile, window.padding[0], window.padding[1], activation);
 }
 
 // Three spatial dimensions: the sums, then bias, then the activation.
@@ -277,9 +327,6 @@ void lower_conv(Lowering& lowering) {
   if (conv.group > 1 && conv.group == x[1] && x[1] == y[1])
     return lower_depthwise(lowering, window, conv.activation);
   if (conv.group == 1 && is_pointwise(window, x, y)) return lower_pointwise(lowering, conv.activation);
-  const bool is_3x3 = is_common_window(window, 0) && is_common_window(window, 1);
-  const int64_t side = conv.group == 1 && is_3x3 ? winograd_side(lowering) : 0;
-  if (side > 0) return lower_winograd(lowering, side, window.padding[0], window.padding[1], conv.activation);
   lower_dense(lowering, window, conv.group, conv.activation);
 }
 
@@ -295,8 +342,9 @@ void lower_conv_transpose(Lowering& lowering) {
   const int64_t lines = divide_up(height, window.stride[1]) * phases * n;
   const auto [x_n, x_channels, x_height, x_width] = nchw(lowering.input_type(0).shape);
   const int64_t macs = n * x_channels * x_height * x_width * window.taps() * (channels / conv.group);
-  ConvKernel kernel{
-      "conv_transpose", choose_conv_tile(lowering.caps(), line, lines, slices(channels), macs), {}, 0, {}};
+  const ConvTile tile =
+      choose_tile(lowering, "transposed", conv_tiles(lowering.caps(), line, lines, slices(channels), macs));
+  ConvKernel kernel{"conv_transpose", tile, {}, 0, {}};
   kernel.weights = weights_for(lowering, conv.group, window.taps(), kernel.tile);
   kernel.invocations = divide_up(line, kernel.tile.pixels) * lines * kernel.weights.blocks();
   dispatch_conv(lowering, kernel, window, conv.activation, conv_transpose_values(lowering, kernel.weights));

@@ -48,6 +48,31 @@ ConvTile choose_conv_tile(const DeviceCaps& caps, int64_t length, int64_t lines,
   return tile;
 }
 
+std::vector<ConvTile> conv_tiles(const DeviceCaps& caps, int64_t length, int64_t lines, int64_t output_slices,
+                                 int64_t macs) {
+  const ConvTile first = choose_conv_tile(caps, length, lines, output_slices, macs);
+  std::vector<ConvTile> tiles{first};
+  // On a CPU tiles of less than four pixels were never the quickest: what is loaded for a pixel weighs most.
+  const int64_t fewest = caps.type == DeviceType::cpu ? std::min<int64_t>(first.pixels, 4) : 1;
+  const auto useful = [](int64_t size, int64_t of) { return size < 2 * of || size == 1; };
+  for (const int64_t pixels : {8, 4, 2, 1})
+    for (const int64_t slices : {4, 2, 1})
+      if (pixels >= fewest && useful(pixels, length) && useful(slices, output_slices) &&
+          (pixels != first.pixels || slices != first.slices))
+        tiles.push_back({pixels, slices});
+  return tiles;
+}
+
+std::string with_tile(std::string_view kernel, const ConvTile& tile) {
+  return std::string(kernel) + " " + std::to_string(tile.pixels) + "x" + std::to_string(tile.slices);
+}
+
+ConvTile choose_tile(Lowering& lowering, std::string_view kernel, const std::vector<ConvTile>& tiles) {
+  std::vector<std::string> candidates;
+  for (const ConvTile& tile : tiles) candidates.push_back(with_tile(kernel, tile));
+  return tiles[lowering.choose(std::move(candidates))];
+}
+
 int64_t ConvWeights::blocks() const { return divide_up(slices(outputs), tile_slices); }
 
 int64_t ConvWeights::window_slices() const {
@@ -181,9 +206,10 @@ void add_residual(const Lowering& lowering, Dispatch& dispatch, PushConstants& c
   dispatch.defines.emplace_back("RESIDUAL", "1");
 }
 
-ConvTile choose_pointwise_tile(const DeviceCaps& caps, const Shape& x, int64_t outputs) {
+ConvTile choose_pointwise_tile(Lowering& lowering, const Shape& x, int64_t outputs) {
   const auto [n, c, h, w] = nchw(x);
-  return choose_conv_tile(caps, n * h * w, 1, slices(outputs), n * c * h * w * outputs);
+  return choose_tile(lowering, "pointwise",
+                     conv_tiles(lowering.caps(), n * h * w, 1, slices(outputs), n * c * h * w * outputs));
 }
 
 void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,

@@ -22,6 +22,14 @@ struct ConvTile {
 ConvTile choose_conv_tile(const DeviceCaps& caps, int64_t length, int64_t lines, int64_t output_slices,
                           int64_t macs);
 
+// It and the others that might be quicker, it first. None is wider than the tensors want.
+std::vector<ConvTile> conv_tiles(const DeviceCaps& caps, int64_t length, int64_t lines, int64_t output_slices,
+                                 int64_t macs);
+// What Lowering::choose() is to know a kernel with that tile as: "direct 8x2".
+std::string with_tile(std::string_view kernel, const ConvTile& tile);
+// The tile of `tiles` that Lowering::choose() takes for the kernel, which has no rival.
+ConvTile choose_tile(Lowering& lowering, std::string_view kernel, const std::vector<ConvTile>& tiles);
+
 // A grid of texels: row = output slice * taps + tap, column = input channel, four output channels a texel;
 // then one texel of bias per output slice.
 //
@@ -84,7 +92,7 @@ void add_residual(const Lowering& lowering, Dispatch& dispatch, PushConstants& c
 void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,
                         const ConvTile& tile, const Activation& activation, WeightValues values,
                         TensorId residual = kNoTensor);
-// `x` is N, C, ... as nchw() sees it.
-ConvTile choose_pointwise_tile(const DeviceCaps& caps, const Shape& x, int64_t outputs);
+// For dispatch_pointwise(); `x` is N, C, ... as nchw() sees it.
+ConvTile choose_pointwise_tile(Lowering& lowering, const Shape& x, int64_t outputs);
 
 }  // namespace vellum

@@ -80,11 +80,6 @@ TensorId transformed_weights(Lowering& lowering, const ConvWeights& grid, int64_
                         packing(lowering, "winograd " + grid.to_text(), std::move(make)));
 }
 
-ConvTile product_tile(const DeviceCaps& caps, const Tiles& tiles, int64_t inputs, int64_t outputs) {
-  return choose_conv_tile(caps, tiles.count, tiles.places(), slices(outputs),
-                          tiles.count * tiles.places() * inputs * outputs);
-}
-
 void transform_input(Lowering& lowering, const Tiles& tiles, TensorId x, TensorId v, int64_t pad_left,
                      int64_t pad_top) {
   const Shape &x_shape = lowering.tensor(x).desc.shape, &v_shape = lowering.tensor(v).desc.shape;
@@ -133,41 +128,70 @@ void transform_output(Lowering& lowering, const Tiles& tiles, const ConvWeights&
 // A texel's product with the weights of four channels is the unit of cost: four of them for each pair of
 // slices and tap or place. To transform a place takes a load, a store and some additions: on lavapipe with
 // buffers as much as a dozen units.
-double direct_cost(double pixels, double inputs, double outputs) { return 36 * pixels * inputs * outputs; }
-double winograd_cost(const Tiles& tiles, double inputs, double outputs) {
-  return static_cast<double>(tiles.count * tiles.places()) * (4 * inputs * outputs + 12 * (inputs + outputs));
-}
+struct LayerCosts {
+  double pixels, inputs, outputs;  // the last two in slices
+
+  explicit LayerCosts(const Lowering& lowering) {
+    const auto [n, channels, height, width] = nchw(lowering.output_type().shape);
+    pixels = static_cast<double>(n * height * width);
+    inputs = static_cast<double>(slices(lowering.input_type(0).shape[1]));
+    outputs = static_cast<double>(slices(channels));
+  }
+  double direct() const { return 36 * pixels * inputs * outputs; }
+  double winograd(const Tiles& tiles) const {
+    return static_cast<double>(tiles.count * tiles.places()) *
+           (4 * inputs * outputs + 12 * (inputs + outputs));
+  }
+};
+
+// Not worth measuring beyond so many times the cost of a direct convolution.
+constexpr double kHopeless = 1.5;
 
 }  // namespace
 
-int64_t winograd_side(const Lowering& lowering) {
+std::vector<int64_t> winograd_sides(const Lowering& lowering) {
   const Winograd choice = lowering.options().winograd;
-  if (choice == Winograd::off || computes_weights(lowering)) return 0;
-  const auto [n, channels, height, width] = nchw(lowering.output_type().shape);
-  const auto inputs = static_cast<double>(slices(lowering.input_type(0).shape[1]));
-  const auto outputs = static_cast<double>(slices(channels));
-  double least = 0.8 * direct_cost(static_cast<double>(n * height * width), inputs, outputs);
-  int64_t best = 0;
+  std::vector<int64_t> sides;
+  if (choice == Winograd::off || computes_weights(lowering)) return sides;
+  const LayerCosts layer(lowering);
   for (const int64_t side : {2, 4}) {
     // Weights of tiles of 4 span too many magnitudes for halves.
-    if (side == 4 && (choice != Winograd::f4 || lowering.options().precision == Precision::fp16)) continue;
+    if (side == 4 && (choice == Winograd::f2 || lowering.options().precision == Precision::fp16)) continue;
     const Tiles tiles = tiles_of(lowering, side);
-    const double bytes = 16 * static_cast<double>(tiles.places() * tiles.count) * std::max(inputs, outputs);
-    const double costs = winograd_cost(tiles, inputs, outputs);
+    const double bytes =
+        16 * static_cast<double>(tiles.places() * tiles.count) * std::max(layer.inputs, layer.outputs);
     // With fewer tiles the products have no neighbours to share loaded weights with.
-    if (tiles.count < 8 || costs > least) continue;
-    if (bytes > static_cast<double>(lowering.caps().max_storage_buffer_range)) continue;
+    if (tiles.count < 8 || layer.winograd(tiles) > kHopeless * layer.direct()) continue;
+    if (bytes <= static_cast<double>(lowering.caps().max_storage_buffer_range)) sides.push_back(side);
+  }
+  return sides;
+}
+
+int64_t winograd_side(const Lowering& lowering) {
+  if (lowering.options().winograd == Winograd::automatic) return 0;
+  const LayerCosts layer(lowering);
+  double least = 0.8 * layer.direct();
+  int64_t best = 0;
+  for (const int64_t side : winograd_sides(lowering)) {
+    const double costs = layer.winograd(tiles_of(lowering, side));
+    if (costs > least) continue;
     least = costs;
     best = side;
   }
   return best;
 }
 
-void lower_winograd(Lowering& lowering, int64_t side, int64_t pad_left, int64_t pad_top,
+std::vector<ConvTile> winograd_tiles(const Lowering& lowering, int64_t side) {
+  const int64_t inputs = lowering.input_type(0).shape[1], outputs = lowering.output_type().shape[1];
+  const Tiles tiles = tiles_of(lowering, side);
+  return conv_tiles(lowering.caps(), tiles.count, tiles.places(), slices(outputs),
+                    tiles.count * tiles.places() * inputs * outputs);
+}
+
+void lower_winograd(Lowering& lowering, int64_t side, const ConvTile& tile, int64_t pad_left, int64_t pad_top,
                     const Activation& activation) {
   const int64_t inputs = lowering.input_type(0).shape[1], outputs = lowering.output_type().shape[1];
   const Tiles tiles = tiles_of(lowering, side);
-  const ConvTile tile = product_tile(lowering.caps(), tiles, inputs, outputs);
   const ConvWeights weights{inputs, outputs, 1, tiles.places(), tile.slices};
   const TensorId x = lowering.read(0, Layout::channels4);
   const TensorId w = transformed_weights(lowering, weights, tiles.side);

@@ -26,6 +26,24 @@ const HostTensor* Lowering::constant(size_t i) const {
   return has_input(i) ? builder_.graph().constant(node_.inputs[i]) : nullptr;
 }
 
+// "Conv group=1 | channels4 1x64x56x56 buffer, constant 64x64x3x3 | 1x64x56x56 buffer | f32".
+std::string Lowering::signature() const {
+  std::string text(node_.op->type());
+  const std::string attributes = to_string(node_.op->attributes());
+  if (!attributes.empty()) text += " " + attributes;
+  for (size_t i = 0; i < node_.inputs.size(); ++i)
+    text += (i == 0 ? " | " : ", ") + builder_.describe_input(node_.inputs[i]);
+  for (size_t i = 0; i < node_.outputs.size(); ++i)
+    text += (i == 0 ? " | " : ", ") + builder_.describe_output(node_.outputs[i]);
+  text += " | " + std::string(name(builder_.float_element()));
+  return choices_ > 1 ? text + " | choice " + std::to_string(choices_) : text;
+}
+
+size_t Lowering::choose(std::vector<std::string> candidates) {
+  ++choices_;
+  return builder_.choose(signature(), std::move(candidates));
+}
+
 Layout Lowering::preferred_layout(size_t i) const {
   const ValueId value = node_.inputs.at(i);
   if (builder_.exists_in(value, Layout::channels4)) return Layout::channels4;
@@ -64,14 +82,18 @@ TensorId Lowering::integer_weight(std::string name, Shape shape, std::vector<int
 TensorDesc Lowering::texel_grid(uint32_t width, uint32_t height) const {
   TensorDesc desc{{1, 4, height, width}, builder_.float_element(), Storage::buffer, Layout::channels4};
   const uint32_t limit = caps().max_image_dimension_2d;
-  const bool images = options().storage == StorageChoice::automatic
-                          ? caps().prefers_images
-                          : options().storage != StorageChoice::buffer;
+  const bool images = output_storage() != StorageChoice::buffer;
   if (images && width <= limit && height <= limit) desc.storage = Storage::image2d;
   return desc;
 }
 
-Storage Lowering::image_or_buffer(const Shape& shape) const { return builder_.image_or_buffer(shape); }
+StorageChoice Lowering::output_storage() const {
+  return builder_.storage_choice(node_.outputs.empty() ? kNoValue : node_.outputs.front());
+}
+
+Storage Lowering::image_or_buffer(const Shape& shape) const {
+  return builder_.image_or_buffer(shape, output_storage());
+}
 
 TensorId Lowering::workspace(std::string name, TensorDesc desc) {
   return builder_.add_tensor({std::move(name), desc, TensorRole::workspace, kNoTensor, {}});

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "caps/device_caps.hpp"
+#include "kernels/choice.hpp"
 #include "kernels/program.hpp"
 #include "vellum/options.hpp"
 
@@ -21,6 +22,12 @@ struct LoweringOptions {
   // Converts float inputs of rank <= 4 to channels4 before the first operator, whatever that would like best.
   bool inputs_to_channels4 = false;
   Winograd winograd = Winograd::off;
+  // What was measured on the device, for Lowering::choose(); null: nothing.
+  const TuningTable* tuning = nullptr;
+  // What holds each value in channels4, by ValueId; empty: `storage` says it for all of them.
+  std::vector<StorageChoice> value_storages = {};
+  // Every choice that was to be made is added here, where it is not null.
+  std::vector<Choice>* choices = nullptr;
 };
 
 class ProgramBuilder;
@@ -58,6 +65,12 @@ class Lowering {
   const TensorType& output_type(size_t i = 0) const;
   const HostTensor* constant(size_t i) const;  // nullptr where the input is not known before running
 
+  // Which of the ways to compute the node that `candidates` name to take: the quickest where the device's
+  // tuning table has their times, else the first, which the cost model should have put there. Short words
+  // ("direct 8x2", "pointwise 4x4") that the tuner can tell people, at least one; only ways that this device
+  // can go. Call it before reading inputs; a second call for a node is a question of its own.
+  size_t choose(std::vector<std::string> candidates);
+
   // The layout in which input i exists already (channels4 or linear); for a constant: channels4 up to rank 4.
   Layout preferred_layout(size_t i) const;
   // Input i in `layout`. A constant becomes a weight in that layout. channels4 needs rank <= 4.
@@ -75,10 +88,10 @@ class Lowering {
   TensorId weight(std::string name, TensorDesc desc, WeightValues values);
   // Integers as a linear weight.
   TensorId integer_weight(std::string name, Shape shape, std::vector<int64_t> values);
-  // width x height texels of four elements, as image2d where it fits and options ask for images, else as
-  // buffer (index y * width + x).
+  // width x height texels of four elements, as image2d where it fits and the node's output is to be in an
+  // image, else as buffer (index y * width + x).
   TensorDesc texel_grid(uint32_t width, uint32_t height) const;
-  // What holds a channels4 tensor of that shape, as options and the limits of images have it.
+  // What holds a channels4 tensor of that shape, as for the node's output, within the limits of images.
   Storage image_or_buffer(const Shape& shape) const;
   // A temporary of this node only.
   TensorId workspace(std::string name, TensorDesc desc);
@@ -95,8 +108,12 @@ class Lowering {
   void dispatch(Dispatch dispatch);
 
  private:
+  std::string signature() const;
+  StorageChoice output_storage() const;
+
   ProgramBuilder& builder_;
   const Node& node_;
+  size_t choices_ = 0;
 };
 
 using LowerOperator = void (*)(Lowering& lowering);

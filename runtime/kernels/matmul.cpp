@@ -99,11 +99,11 @@ struct PackedProduct {
 };
 
 // `bias` has one value, or one per column, or none.
-PackedProduct pack_product(const Lowering& lowering, const Product& p, int64_t rows,
-                           std::vector<float> bias) {
+PackedProduct pack_product(Lowering& lowering, const Product& p, int64_t rows, std::vector<float> bias) {
   PackedProduct packed;
   packed.rows = rows;
-  packed.tile = choose_conv_tile(lowering.caps(), rows, 1, divide_up(p.n, 4), rows * p.n * p.k);
+  packed.tile = choose_tile(lowering, "product",
+                            conv_tiles(lowering.caps(), rows, 1, divide_up(p.n, 4), rows * p.n * p.k));
   packed.weights = {p.k, p.n, 1, 1, packed.tile.slices};
   if (bias.size() == 1) bias.assign(static_cast<size_t>(p.n), bias.front());
   for (float& value : bias) value *= p.beta;

@@ -94,10 +94,15 @@ ElementType ProgramBuilder::float_element() const {
   return options_.precision == Precision::fp16 ? ElementType::f16 : ElementType::f32;
 }
 
-Storage ProgramBuilder::image_or_buffer(const Shape& shape) const {
-  StorageChoice choice = options_.storage;
+StorageChoice ProgramBuilder::storage_choice(ValueId value) const {
+  StorageChoice choice =
+      value < options_.value_storages.size() ? options_.value_storages[value] : options_.storage;
   if (choice == StorageChoice::automatic)
     choice = caps_.prefers_images ? StorageChoice::image2d : StorageChoice::buffer;
+  return choice;
+}
+
+Storage ProgramBuilder::image_or_buffer(const Shape& shape, StorageChoice choice) const {
   if (choice == StorageChoice::buffer) return Storage::buffer;
   const Storage storage = choice == StorageChoice::image2d ? Storage::image2d : Storage::image3d;
   const Extent3 extent = TensorDesc{shape, float_element(), storage, Layout::channels4}.extent();
@@ -117,11 +122,33 @@ TensorDesc ProgramBuilder::describe_value(ValueId value, Layout layout) const {
     if (desc.element == ElementType::i32)
       throw Error(ErrorCode::internal,
                   "channels4 layout of the integer tensor '" + graph_.values[value].name + "'");
-    desc.storage = image_or_buffer(type.shape);
+    desc.storage = image_or_buffer(type.shape, storage_choice(value));
   } else if (is_output_[value] && desc.element == ElementType::f16) {
     desc.element = ElementType::f32;  // the host reads outputs as fp32
   }
   return desc;
+}
+
+std::string ProgramBuilder::describe_output(ValueId value) const {
+  if (value == kNoValue) return "none";
+  const Shape& shape = graph_.values[value].type.shape;
+  if (shape.size() > 4) return to_string(shape);
+  return to_string(shape) + " " + std::string(name(image_or_buffer(shape, storage_choice(value))));
+}
+
+std::string ProgramBuilder::describe_input(ValueId value) const {
+  if (value == kNoValue) return "none";
+  if (graph_.constant(value)) return "constant " + to_string(graph_.values[value].type.shape);
+  if (!exists_in(value, Layout::channels4)) return "linear " + to_string(graph_.values[value].type.shape);
+  return "channels4 " + describe_output(value);
+}
+
+size_t ProgramBuilder::choose(std::string signature, std::vector<std::string> candidates) {
+  const size_t taken = quickest(options_.tuning, signature, candidates);
+  if (options_.choices)
+    options_.choices->push_back({static_cast<size_t>(current_ - graph_.nodes.data()), std::move(signature),
+                                 std::move(candidates), taken});
+  return taken;
 }
 
 bool ProgramBuilder::exists_in(ValueId value, Layout layout) const {

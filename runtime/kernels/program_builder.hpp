@@ -30,7 +30,15 @@ class ProgramBuilder {
   void add_dispatch(Dispatch dispatch, const Node* node);
   void add_host_call(const Node& node, std::string_view why);
 
-  Storage image_or_buffer(const Shape& shape) const;  // what options and limits allow for a channels4 tensor
+  // For Lowering::choose() and the signatures of operators.
+  size_t choose(std::string signature, std::vector<std::string> candidates);
+  std::string describe_input(ValueId value) const;
+  std::string describe_output(ValueId value) const;
+
+  // What options say of a value in channels4, never automatic. kNoValue: of any.
+  StorageChoice storage_choice(ValueId value) const;
+  // The same for a tensor of that shape where the limits of images allow it.
+  Storage image_or_buffer(const Shape& shape, StorageChoice choice) const;
   ElementType float_element() const;
 
  private:

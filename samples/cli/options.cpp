@@ -62,8 +62,9 @@ void add_options(CLI::App& command, Options& options, const std::string& strateg
       "all of them")
       ->transform(CLI::AsSizeValue(false));
   add("--winograd", options.winograd,
-      "off, f2 or f4: faster 3x3 convolutions whose weights take 1.8 or 4 times the memory")
-      ->check(CLI::IsMember({"off", "f2", "f4"}))
+      "off, f2 or f4: faster 3x3 convolutions whose weights take 1.8 or 4 times the memory; auto: either, "
+      "where --tune found it faster")
+      ->check(CLI::IsMember({"auto", "off", "f2", "f4"}))
       ->capture_default_str();
   add("--limits", options.limits, "android-baseline-2022: pretend that the device has only these limits")
       ->check(CLI::IsMember({"android-baseline-2022"}));
@@ -119,9 +120,10 @@ SessionOptions session_options(const Options& options) {
   session.disabled_passes = options.disabled_passes;
   session.tasks_per_submit = options.tasks_per_submit;
   session.weights_budget = options.weights_budget;
-  session.winograd = options.winograd == "f2"   ? Winograd::f2
-                     : options.winograd == "f4" ? Winograd::f4
-                                                : Winograd::off;
+  session.winograd = options.winograd == "f2"    ? Winograd::f2
+                     : options.winograd == "f4"  ? Winograd::f4
+                     : options.winograd == "off" ? Winograd::off
+                                                 : Winograd::automatic;
   session.in_flight = options.in_flight;
   return session;
 }

@@ -30,7 +30,7 @@ struct Options {
   uint32_t search_ms = 100;
   bool no_in_place = false, no_views = false, no_reorder = false;
   uint64_t weights_budget = 0;
-  std::string winograd = "off";
+  std::string winograd = "auto";
   uint32_t in_flight = 1;
   bool validation = false;
   bool json = false;

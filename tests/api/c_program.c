@@ -57,7 +57,7 @@ int run_in_c(const void* model_bytes, size_t model_size, const float* input, siz
   EXPECT(vellum_model_load_bytes(model_bytes, model_size, &model, &error) == VELLUM_OK);
   vellum_session_options_init(&options);
   options.profile = 1;
-  EXPECT(options.weights_budget == 0 && options.winograd == VELLUM_WINOGRAD_OFF);
+  EXPECT(options.weights_budget == 0 && options.winograd == VELLUM_WINOGRAD_AUTO && options.untuned == 0);
   options.weights_budget = 64 << 10;
   EXPECT(vellum_session_create(device, model, &options, &session, &error) == VELLUM_OK);
   EXPECT(vellum_estimate_memory(model, &options, device, NULL, &estimate, &error) == VELLUM_OK);

@@ -112,4 +112,29 @@ void check_operator(const OperatorCase& test) {
       }
 }
 
+std::vector<std::string> check_candidates(const OperatorCase& test) {
+  const DeviceCaps& caps = test_context()->caps();
+  LoweringOptions options{.storage = StorageChoice::buffer,
+                          .inputs_to_channels4 = test.channels4_inputs,
+                          .winograd = test.winograd};
+  Graph graph = single_node_graph(test);
+  decompose(graph);
+  std::vector<Choice> choices;
+  options.choices = &choices;
+  lower(graph, caps, options);
+  options.choices = nullptr;
+  std::vector<std::string> candidates;
+  for (const Choice& choice : choices)
+    for (const std::string& candidate : choice.candidates) {
+      SCOPED_TRACE(candidate);
+      TuningTable table;
+      table.operators[choice.signature] = {{choice.candidates.front(), 2.0}};
+      table.operators[choice.signature][candidate] = 1.0;
+      options.tuning = &table;
+      run_once(test, options, caps);
+      candidates.push_back(candidate);
+    }
+  return candidates;
+}
+
 }  // namespace vellum::test

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "kernels/lowering.hpp"
 #include "support/operator_case.hpp"
@@ -12,6 +14,11 @@ namespace vellum::test {
 // storage x input layout x precision and compares each output with Operator::evaluate(). For fp16 the
 // reference sees inputs rounded to halves.
 void check_operator(const OperatorCase& test);
+
+// Runs the case with buffers in fp32, inputs in channels4 where it takes these, once for each candidate of
+// each choice (Lowering::choose), which a tuning table makes the quickest, and compares with the host
+// reference. Returns the candidates, all choices together.
+std::vector<std::string> check_candidates(const OperatorCase& test);
 
 // Uniform in [low, high), the same for the same seed everywhere.
 HostTensor random_tensor(Shape shape, uint32_t seed, float low = -1.0f, float high = 1.0f);

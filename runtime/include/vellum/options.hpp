@@ -15,6 +15,7 @@ enum class MemoryMode : uint8_t { shared_objects, naive, offsets };
 // Convolutions of 3x3 and stride 1 with 2.25 times (f2) or 4 times (f4) fewer multiplications, where that
 // should be faster (Lavin and Gray, arXiv 1509.09308). Their weights take 1.8 or 4 times the memory, and
 // transformed tiles are workspace. f4 is less exact and for fp32 alone: fp16 takes f2 in its place.
-enum class Winograd : uint8_t { off, f2, f4 };
+// automatic: either, in convolutions where tune() measured on the device that it is faster, and only there.
+enum class Winograd : uint8_t { automatic, off, f2, f4 };
 
 }  // namespace vellum

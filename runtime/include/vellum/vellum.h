@@ -131,9 +131,10 @@ typedef enum vellum_memory {
 
 /* How 3x3 convolutions of stride 1 are computed. */
 typedef enum vellum_winograd {
-  VELLUM_WINOGRAD_OFF = 0,
-  VELLUM_WINOGRAD_F2 = 1, /* 2.25 times fewer multiplications, 1.8 times the weights, where that should be faster */
-  VELLUM_WINOGRAD_F4 = 2  /* 4 times fewer multiplications, 4 times the weights, less exact; only in fp32 */
+  VELLUM_WINOGRAD_AUTO = 0, /* either of the two below, in convolutions where vellum_tune() measured it to be faster */
+  VELLUM_WINOGRAD_OFF = 1,
+  VELLUM_WINOGRAD_F2 = 2, /* 2.25 times fewer multiplications, 1.8 times the weights, where that should be faster */
+  VELLUM_WINOGRAD_F4 = 3  /* 4 times fewer multiplications, 4 times the weights, less exact; only in fp32 */
 } vellum_winograd;
 
 /* The shape of an input whose dimensions the model leaves open, or another than it names. */
@@ -163,6 +164,7 @@ typedef struct vellum_session_options {
   uint64_t weights_budget;     /* bytes of device memory for weights, which then come layer by layer; 0: all at once */
   vellum_winograd winograd;    /* trades memory for speed in 3x3 convolutions; not with a budget of weights */
   uint32_t in_flight;          /* runs of vellum_session_submit() under way at once, each with tensors of its own; 1 */
+  int32_t untuned;             /* not 0: what vellum_tune() stored for the device is left aside */
 } vellum_session_options;
 
 /* The defaults. */

@@ -154,7 +154,11 @@ struct SessionOptions {
   // Error(out_of_memory). A shape that does not fit beside the others takes their place.
   uint64_t weights_budget = 0;
   // Trades memory for speed in 3x3 convolutions. Off where there is a budget of weights.
-  Winograd winograd = Winograd::off;
+  Winograd winograd = Winograd::automatic;
+  // What tune() (vellum/tune.hpp) stored for the device decides how operators are computed and, with
+  // StorageChoice::automatic, what holds each tensor. False: the cost model decides alone, as it does where
+  // nothing is stored, and with a weights_budget.
+  bool tuned = true;
   // How many runs submit() has under way at once. Each has its own inputs, outputs, intermediate tensors and
   // commands, and the session is made ready for all of them; weights and pipelines are shared. Not more than
   // 1 with a weights_budget.

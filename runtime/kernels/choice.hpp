@@ -1,0 +1,46 @@
+// What a kernel file may choose between for an operator, and what was measured on the device of that.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vellum {
+
+// Microseconds that an operator took with each of its candidates.
+using CandidateTimes = std::map<std::string, double, std::less<>>;
+
+// What `vellum tune` found out on one device with one driver. A plain value: tune/table_file.hpp reads and
+// writes it.
+struct TuningTable {
+  // By the signature of an operator: everything that decides how fast it is (Choice::signature).
+  std::map<std::string, CandidateTimes, std::less<>> operators;
+  // By network_fingerprint(): what holds each value of the graph, a letter each, b for a buffer and i for an
+  // image. Only there where a mixture of the two, or the one that StorageChoice::automatic does not mean, was
+  // quicker.
+  std::map<std::string, std::string, std::less<>> storages;
+
+  bool empty() const { return operators.empty() && storages.empty(); }
+};
+
+// A choice that was to be made when a network was lowered.
+struct Choice {
+  size_t node = 0;  // in graph.nodes
+  std::string signature;
+  std::vector<std::string> candidates;  // the cost model's own first
+  size_t taken = 0;
+};
+
+// The candidate that was measured to be the quickest, where it is clearly quicker than the first; else the
+// first. What only the table or only the kernel knows of does not count.
+size_t quickest(const TuningTable* table, std::string_view signature,
+                std::span<const std::string> candidates);
+
+// Of times that noise may order either way, the first candidate's counts.
+inline constexpr double kClearlyQuicker = 0.97;
+
+}  // namespace vellum
