@@ -1,23 +1,30 @@
 // What the matrix product kernels on linear tensors share: y = activation(alpha * A B + beta * C) for each matrix of a
-// batch. Matrices are seen through strides, so that transposing is exchanging them.
+// batch.
 
 layout(push_constant) uniform Params {
   vec4 activation_params;
   ivec4 size;  // M, N, K, count of matrices
   ivec4 batch;  // the batch dimensions, innermost last
-  ivec4 a_batch_strides, b_batch_strides;  // in elements; 0 where the operand is repeated
-  ivec2 a_strides;  // of a row, of a column
-  ivec2 b_strides;
-  ivec2 c_strides;
+  ivec4 a_batch_strides, b_batch_strides;  // in elements, or in texels where rows are made of them; 0: repeated
+  ivec2 c_strides;  // of a row, of a column
   float alpha, beta;
+#ifdef STRIDED
+  ivec2 a_strides;  // of a row, of a column, so that transposing is exchanging them
+  ivec2 b_strides;
+#endif
 };
 
 #include "tensor.glsl"
 #include "activation.glsl"
 #include "divide.glsl"
 
+#ifdef STRIDED
 LINEAR_IN(0, a)
 LINEAR_IN(1, b)
+#else
+QUADS_IN(0, a)
+QUADS_IN(1, b)
+#endif
 #if HAS_C
 LINEAR_IN(2, c)
 LINEAR_OUT(3, y)
@@ -27,7 +34,7 @@ LINEAR_OUT(2, y)
 float load_addend(int row, int column) { return 0.0; }
 #endif
 
-// First elements of A and B of matrix `index` of the batch.
+// Where A and B begin of matrix `index` of the batch.
 ivec2 matrix_offsets(int index) {
   ivec2 offsets = ivec2(0);
   for (int axis = 3; axis >= 0; --axis) {

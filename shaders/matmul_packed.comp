@@ -1,6 +1,6 @@
 // Matrix product of linear rows with constant, packed weights: an invocation computes TILE_P rows of TILE_S times four
 // columns. The columns of y are a multiple of four. Weights as in conv_tile.glsl with one tap: row = four columns of
-// the result, column = k.
+// the result, column = k. QUADS: K is a multiple of four, so that rows of x are whole texels.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -14,7 +14,11 @@ layout(push_constant) uniform Params {
 #include "activation.glsl"
 #include "divide.glsl"
 
+#ifdef QUADS
+QUADS_IN(0, x)
+#else
 LINEAR_IN(0, x)
+#endif
 TEXELS_IN(1, w)
 LINEAR_OUT(2, y)
 
@@ -31,6 +35,13 @@ void main() {
   int x_row[TILE_P];
   [[unroll]] for (int i = 0; i < TILE_P; ++i) x_row[i] = min(first_row + i, rows - 1) * K;
   start_with_bias(first_quad, blocks_s * TILE_S, grid_width);
+#ifdef QUADS
+  for (int quad = 0; quad < K >> 2; ++quad) {
+    vec4 x[TILE_P];
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = load4_x((x_row[i] >> 2) + quad);
+    add_products(x, 4 * quad, first_quad, 1, grid_width);
+  }
+#else
   int k = 0;
   for (; k + 4 <= K; k += 4) {
     vec4 x[TILE_P];
@@ -43,6 +54,7 @@ void main() {
       vec4 w = load_w(k, first_quad + s, grid_width);
       [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] += load_x(x_row[i] + k) * w;
     }
+#endif
 
   [[unroll]] for (int s = 0; s < TILE_S; ++s)
     if (first_quad + s < quads)

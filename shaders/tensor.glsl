@@ -14,6 +14,7 @@
 //   TENSOR_INOUT(i, name)  both
 //   TEXELS_IN(i, name)     vec4 load_<name>(int x, int y, int width)   a packed weight grid, `width` texels wide
 //   LINEAR_IN(i, name)     float load_<name>(int i)  and  vec4 load4_<name>(int i4): elements 4*i4 ... 4*i4+3
+//   QUADS_IN(i, name)      load4_<name> alone, of floats: one load where LINEAR_IN may take four
 //   LINEAR_OUT(i, name)    void store_<name>(int i4, vec4 v)   elements 4*i4 ... 4*i4+3
 //   LINEAR_INOUT(i, name)  load4_<name> and store_<name>
 //   SCALARS_OUT(i, name)   void set_<name>(int i, float v): one element; not of LINEAR_F16
@@ -30,6 +31,7 @@
 #define TENSOR_INOUT(slot, name) EXTENT_DECL_(name) CAT(INOUT_, CAT(TENSOR_, slot))(slot, name)
 #define TEXELS_IN(slot, name) CAT(TEXELS_, CAT(TENSOR_, slot))(slot, name)
 #define LINEAR_IN(slot, name) CAT(IN_, CAT(TENSOR_, slot))(slot, name)
+#define QUADS_IN(slot, name) CAT(QUADS_, CAT(TENSOR_, slot))(slot, name)
 #define LINEAR_OUT(slot, name) CAT(OUT_, CAT(TENSOR_, slot))(slot, name)
 #define LINEAR_INOUT(slot, name) CAT(INOUT_, CAT(TENSOR_, slot))(slot, name)
 #define SCALARS_OUT(slot, name) CAT(SCALARS_, CAT(TENSOR_, slot))(slot, name)
@@ -186,6 +188,14 @@ int buffer_texel(ivec4 p, ivec4 s) { return ((p.w * slices(s.z) + p.z) * s.y + p
     int i = 4 * i4;                                                                             \
     return ivec4(DATA_(name)[i], DATA_(name)[i + 1], DATA_(name)[i + 2], DATA_(name)[i + 3]);   \
   }
+#define QUADS_LINEAR_F32(slot, name) \
+  BUFFER_DECL_(slot, name, readonly, vec4) vec4 LOAD4_FN_(name)(int i4) { return DATA_(name)[i4]; }
+#define QUADS_LINEAR_F16(slot, name) \
+  BUFFER_DECL_(slot, name, readonly, uvec2) vec4 LOAD4_FN_(name)(int i4) { return unpack_half4(DATA_(name)[i4]); }
+#define QUADS_TEXELS_(name) \
+  vec4 LOAD4_FN_(name)(int i4) { return imageLoad(DATA_(name), i4); }
+#define QUADS_LINEAR_TEXEL_F32(slot, name) IMAGE_DECL_(slot, name, readonly, imageBuffer, rgba32f) QUADS_TEXELS_(name)
+#define QUADS_LINEAR_TEXEL_F16(slot, name) IMAGE_DECL_(slot, name, readonly, imageBuffer, rgba16f) QUADS_TEXELS_(name)
 #define OUT_LINEAR_F32(slot, name)             \
   BUFFER_DECL_(slot, name, writeonly, vec4)    \
   void STORE_FN_(name)(int i4, vec4 v) { DATA_(name)[i4] = v; }

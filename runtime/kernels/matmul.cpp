@@ -6,23 +6,11 @@
 
 #include "kernels/activation.hpp"
 #include "kernels/conv_weights.hpp"
-#include "kernels/grid.hpp"
 #include "kernels/integer_product.hpp"
-#include "kernels/lowering.hpp"
+#include "kernels/matmul.hpp"
 
 namespace vellum {
 namespace {
-
-// y = activation(alpha * A B + beta * C), for each matrix of a batch.
-struct Product {
-  int64_t m = 0, n = 0, k = 0;
-  Shape batch;                            // of y
-  std::vector<int64_t> a_batch, b_batch;  // strides along `batch`, in elements; 0 where repeated
-  int64_t a_strides[2] = {0, 1}, b_strides[2] = {0, 1}, c_strides[2] = {0, 0};  // of a row, of a column
-  float alpha = 1.0f, beta = 0.0f;
-  bool has_c = false;
-  Activation activation;
-};
 
 OperatorInput known_type(const Lowering& lowering, size_t i) {
   return {true, lowering.input_type(i), nullptr};
@@ -31,59 +19,6 @@ OperatorInput known_type(const Lowering& lowering, size_t i) {
 bool floating(const Lowering& lowering) {
   const DType type = lowering.output_type().dtype;
   return type == DType::f32 || type == DType::f16 || type == DType::f64;
-}
-
-// --- Both operands known only at run time, or a form that has no faster kernel ---
-
-// Merges neighbouring batch dimensions that both operands walk through evenly, and fills up to four.
-bool to_four_batch_dimensions(Product& p) {
-  for (size_t i = p.batch.size(); i-- > 1;) {
-    if (p.a_batch[i - 1] != p.a_batch[i] * p.batch[i] || p.b_batch[i - 1] != p.b_batch[i] * p.batch[i])
-      continue;
-    p.batch[i - 1] *= p.batch[i];
-    p.a_batch[i - 1] = p.a_batch[i];
-    p.b_batch[i - 1] = p.b_batch[i];
-    for (std::vector<int64_t>* list : {&p.batch, &p.a_batch, &p.b_batch})
-      list->erase(list->begin() + static_cast<std::ptrdiff_t>(i));
-  }
-  if (p.batch.size() > 4) return false;
-  const size_t missing = 4 - p.batch.size();
-  p.batch.insert(p.batch.begin(), missing, 1);
-  p.a_batch.insert(p.a_batch.begin(), missing, 0);
-  p.b_batch.insert(p.b_batch.begin(), missing, 0);
-  return true;
-}
-
-void lower_linear(Lowering& lowering, Product p) {
-  if (!to_four_batch_dimensions(p))
-    return lowering.run_on_host("more than four batch dimensions that do not merge");
-  const int64_t matrices = element_count(p.batch);
-  const bool whole_quads = p.n % 4 == 0;
-  const ConvTile tile =
-      choose_conv_tile(lowering.caps(), p.m, matrices, divide_up(p.n, 4), p.m * p.n * p.k * matrices);
-  const int64_t tiles = divide_up(p.n / 4, tile.slices) * divide_up(p.m, tile.pixels) * matrices;
-  const Grid grid = grid_1d(lowering.caps(), whole_quads ? tiles : divide_up(p.m * p.n * matrices, 4));
-  Dispatch dispatch;
-  dispatch.shader = whole_quads ? "matmul" : "matmul_any";
-  dispatch.workgroup_size = grid.workgroup_size;
-  dispatch.workgroup_count = grid.workgroup_count;
-  dispatch.bindings = {{lowering.read(0, Layout::linear), Access::read},
-                       {lowering.read(1, Layout::linear), Access::read}};
-  if (p.has_c) dispatch.bindings.push_back({lowering.read(2, Layout::linear), Access::read});
-  dispatch.bindings.push_back({lowering.write(0, Layout::linear), Access::write});
-  dispatch.defines = {{"HAS_C", p.has_c ? "1" : "0"}};
-  if (whole_quads) define_tile(dispatch, tile);
-  define_activation_or_bounds(dispatch, p.activation);
-  PushConstants constants;
-  push_activation_or_bounds(constants, p.activation);
-  constants.ivec4(p.m, p.n, p.k, matrices);
-  for (const std::vector<int64_t>* list : {&p.batch, &p.a_batch, &p.b_batch})
-    constants.ivec4((*list)[0], (*list)[1], (*list)[2], (*list)[3]);
-  constants.ints(
-      {p.a_strides[0], p.a_strides[1], p.b_strides[0], p.b_strides[1], p.c_strides[0], p.c_strides[1]});
-  constants.floats({p.alpha, p.beta});
-  dispatch.push_constants = constants.bytes();
-  lowering.dispatch(std::move(dispatch));
 }
 
 // --- B constant and the same for all rows of A: packed like the weights of a 1x1 convolution ---
@@ -141,6 +76,7 @@ void lower_packed_linear(Lowering& lowering, const Product& p, PackedProduct pac
   const int64_t invocations = divide_up(packed.rows, packed.tile.pixels) * weights.blocks();
   Dispatch dispatch = conv_dispatch(lowering, "matmul_packed", invocations, x, grid, y);
   define_tile(dispatch, packed.tile);
+  if (p.k % 4 == 0) dispatch.defines.emplace_back("QUADS", "1");
   define_activation_or_bounds(dispatch, p.activation);
   PushConstants constants;
   push_activation_or_bounds(constants, p.activation);
@@ -175,7 +111,7 @@ void lower_matmul(Lowering& lowering) {
   p.b_batch = broadcast_strides(Shape(e.b.begin(), e.b.end() - 2), e.batch);
   for (int64_t& stride : p.a_batch) stride *= e.m * e.k;
   for (int64_t& stride : p.b_batch) stride *= e.k * e.n;
-  lower_linear(lowering, std::move(p));
+  lower_linear_product(lowering, std::move(p));
 }
 
 void lower_gemm(Lowering& lowering) {
@@ -203,7 +139,7 @@ void lower_gemm(Lowering& lowering) {
     const std::vector<int64_t> strides = broadcast_strides(lowering.input_type(2).shape, y);
     std::copy(strides.begin(), strides.end(), p.c_strides);
   }
-  lower_linear(lowering, std::move(p));
+  lower_linear_product(lowering, std::move(p));
 }
 
 }  // namespace vellum

@@ -46,6 +46,7 @@ TEST(MatMul, BatchesAgainstOneMatrix) {
   for (const std::set<size_t>& constants : {std::set<size_t>{}, std::set<size_t>{1}}) {
     check_operator(matmul({3, 5, 6}, {6, 8}, constants));
     check_operator(matmul({2, 3, 5, 7}, {7, 9}, constants));
+    check_operator(matmul({3, 5, 12}, {12, 20}, constants));
     check_operator(matmul({2, 3, 9}, {1, 9, 16}, constants));
   }
 }
@@ -58,6 +59,23 @@ TEST(MatMul, BroadcastBatches) {
   OperatorCase deep = matmul({2, 1, 3, 1, 2, 3, 2}, {1, 2, 3, 2, 1, 2, 4}, {});
   deep.host_allowed = true;
   check_operator(deep);
+}
+
+// Large enough for tiles, with lengths of every remainder by four.
+TEST(MatMul, TilesOfOddSizes) {
+  check_operator(matmul({33, 50}, {50, 47}, {}));
+  check_operator(matmul({2, 13, 68}, {2, 68, 39}, {}));
+  check_operator(matmul({3, 1, 21, 35}, {2, 35, 36}, {}));
+  check_operator(matmul({41, 36}, {3, 36, 52}, {}));
+}
+
+TEST(Gemm, TilesOfOddSizes) {
+  const Attributes::Value one = int64_t{1};
+  check_operator(gemm({45, 37}, {42, 37}, Shape{42}, {}, {{"transB", one}, {"beta", 0.5f}}));
+  check_operator(gemm({35, 41}, {35, 52}, Shape{41, 52}, {}, {{"transA", one}, {"alpha", 1.5f}}));
+  OperatorCase both = gemm({44, 39}, {43, 44}, Shape{39, 1}, {}, {{"transA", one}, {"transB", one}});
+  both.activation = {ActivationKind::relu};
+  check_operator(both);
 }
 
 TEST(Gemm, ConstantWeights) {
