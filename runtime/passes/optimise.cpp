@@ -24,6 +24,7 @@ constexpr Pass kFuseAttention{"fuse_attention", fuse_attention};
 constexpr Pass kMatmulToGemm{"matmul_to_gemm", matmul_to_gemm};
 constexpr Pass kMoveTransposes{"move_transposes", move_transposes};
 constexpr Pass kConcatZerosToPad{"concat_zeros_to_pad", concat_zeros_to_pad};
+constexpr Pass kNestConcats{"nest_concats", nest_concats};
 constexpr Pass kFusePad{"fuse_pad", fuse_pad};
 constexpr Pass kFoldBatchNorm{"fold_batch_norm", fold_batch_norm};
 constexpr Pass kFoldScale{"fold_scale", fold_scale};
@@ -33,11 +34,11 @@ constexpr Pass kFuseActivations{"fuse_activations", fuse_activations};
 constexpr Pass kShareConstants{"share_constants", share_constants};
 constexpr Pass kRemoveDeadCode{"remove_dead_code", remove_dead_code};
 
-constexpr std::array kPasses{kDecompose,      kRemoveIdentities, kMergeReshapes, kFuseActivationPatterns,
-                             kFuseLayerNorm,  kFuseSoftmax,      kFuseAttention, kMatmulToGemm,
-                             kMoveTransposes, kConcatZerosToPad, kFusePad,       kFoldBatchNorm,
-                             kFoldScale,      kFuseBias,         kFuseResidual,  kFuseActivations,
-                             kShareConstants, kRemoveDeadCode};
+constexpr std::array kPasses{kDecompose,       kRemoveIdentities, kMergeReshapes, kFuseActivationPatterns,
+                             kFuseLayerNorm,   kFuseSoftmax,      kFuseAttention, kMatmulToGemm,
+                             kMoveTransposes,  kConcatZerosToPad, kNestConcats,   kFusePad,
+                             kFoldBatchNorm,   kFoldScale,        kFuseBias,      kFuseResidual,
+                             kFuseActivations, kShareConstants,   kRemoveDeadCode};
 
 // Runs passes on a graph, but for those that are switched off.
 class Optimiser {
@@ -100,6 +101,7 @@ Graph optimise(Graph graph, const InputShapes& shapes, std::span<const std::stri
   optimiser.run(kMergeReshapes);
   optimiser.run(kRemoveIdentities);
   optimiser.run(kConcatZerosToPad);
+  optimiser.run(kNestConcats);
   optimiser.run(kFusePad);
   optimiser.fold_linear_chains();
   optimiser.run(kFuseResidual);

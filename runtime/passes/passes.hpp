@@ -25,8 +25,8 @@ void infer_shapes_and_fold(Graph& graph, const InputShapes& shapes);
 // Error(invalid_argument) as the function above does.
 void check_input_shapes(const Graph& graph, const InputShapes& shapes);
 
-// Operators without a kernel of their own, and forms of others that theirs does not take, into those that have
-// one (the rules are in passes/decompose_*.cpp).
+// Operators without a kernel of their own, and forms of others that theirs does not take, into those that
+// have one (the rules are in passes/decompose_*.cpp).
 void decompose(Graph& graph);
 
 void fold_batch_norm(Graph& graph);  // BatchNormalization after Conv/ConvTranspose/Gemm into weights and bias
@@ -34,12 +34,14 @@ void fold_scale(Graph& graph);       // Mul or Div by a per-channel constant aft
 void fuse_bias(Graph& graph);        // Add or Sub of a per-channel constant after one of these, likewise
 void fuse_residual(Graph& graph);    // Add of a tensor to a 1x1 Conv's result into the Conv
 void fuse_activations(
-    Graph& graph);            // activation into its producer, where the producer can (with_activation)
+    Graph& graph);  // activation into its producer, where the producer can (with_activation)
 void fuse_activation_patterns(
-    Graph& graph);  // SiLU, HardSwish and Gelu that are spelt out: one operator each
+    Graph& graph);            // SiLU, HardSwish and Gelu that are spelt out: one operator each
 void fuse_pad(Graph& graph);  // Pad with zeros before a Conv into the Conv's pads
 void concat_zeros_to_pad(
     Graph& graph);  // Concat of a tensor with constant zeros: a Pad, which stores no zeros
+void nest_concats(
+    Graph& graph);  // Concat that starts with all that another one joins: of that one's result and the rest
 void move_transposes(
     Graph& graph);  // operators on N, H, W, C between transpositions into operators on N, C, H, W
 void merge_reshapes(
@@ -49,8 +51,8 @@ void remove_identities(
 void share_constants(Graph& graph);   // constants that are equal become one
 void remove_dead_code(Graph& graph);  // nodes and values that reach no output
 
-// All of the above in the right order: what a session runs. Passes that `disabled` names are left out; all can
-// be but infer_shapes_and_fold. Throws Error(invalid_argument) for a name that is none of pass_names().
+// All of the above in the right order: what a session runs. Passes that `disabled` names are left out; all
+// can be but infer_shapes_and_fold. Throws Error(invalid_argument) for a name that is none of pass_names().
 Graph optimise(Graph graph, const InputShapes& shapes, std::span<const std::string> disabled = {});
 std::vector<std::string> pass_names();
 void check_pass_names(std::span<const std::string> names);
