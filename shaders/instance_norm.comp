@@ -1,4 +1,5 @@
-// Instance normalisation of a channels4 tensor: a workgroup normalises the plane of one slice of one image.
+// Instance normalisation of a channels4 tensor: an invocation, or with COOPERATIVE a workgroup, normalises the plane of
+// one slice of one image.
 // https://onnx.ai/onnx/operators/onnx__InstanceNormalization.html
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -8,9 +9,9 @@ layout(push_constant) uniform Params {
   float epsilon;
 };
 #define x_shape y_shape
-#define COOPERATIVE
 
 #include "tensor.glsl"
+#include "divide.glsl"
 #include "cooperate.glsl"
 
 TENSOR_IN(0, x)
@@ -18,7 +19,14 @@ TEXELS_IN(1, scale_bias)  // row 0: scale of each slice, row 1: bias
 TENSOR_OUT(2, y)
 
 void main() {
-  int n = int(gl_WorkGroupID.x), s = int(gl_WorkGroupID.y);
+#ifdef COOPERATIVE
+  int index = int(gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x);
+#else
+  int index = flat_index();
+#endif
+  ivec2 by_slice = divide(index, slices(y_shape.z));
+  int n = by_slice.x, s = by_slice.y;
+  if (n >= y_shape.w) return;
   int W = y_shape.x, plane = W * y_shape.y;
   vec4 sum = vec4(0);
   for (int k = FIRST_LANE; k < plane; k += LANES) sum += load_x(ivec4(k % W, k / W, s, n));

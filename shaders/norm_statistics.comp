@@ -1,5 +1,6 @@
 // Mean and 1 / standard deviation of each row of `length` elements of a linear tensor, as (mean, 1 / deviation, 0, 0).
-// A workgroup makes one row. First half of layer, group and instance normalisation; norm_linear.comp is the second.
+// An invocation, or with COOPERATIVE a workgroup, makes one row. First half of layer, group and instance normalisation;
+// norm_linear.comp is the second.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
@@ -8,7 +9,6 @@ layout(push_constant) uniform Params {
   int length;
   float epsilon;
 };
-#define COOPERATIVE
 
 #include "tensor.glsl"
 #include "cooperate.glsl"
@@ -17,7 +17,11 @@ LINEAR_IN(0, x)
 LINEAR_OUT(1, statistics)
 
 void main() {
+#ifdef COOPERATIVE
   int r = int(gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x);
+#else
+  int r = flat_index();
+#endif
   if (r >= rows) return;
   float sum = 0.0;
   for (int k = FIRST_LANE; k < length; k += LANES) sum += load_x(r * length + k);

@@ -17,10 +17,10 @@ layout(push_constant) uniform Params {
 TENSOR_IN(0, x)
 TENSOR_OUT(1, y)
 
-// The texel at q; with CHANNELS, unused channels become `neutral`.
+// The texel at q; with MASKED, unused channels become `neutral`.
 vec4 load_part(ivec4 q, float neutral) {
   vec4 v = load_x(q);
-#ifdef CHANNELS
+#ifdef MASKED
   v = mix(vec4(neutral), v, lessThan(4 * q.z + ivec4(0, 1, 2, 3), ivec4(x_shape.z)));
 #endif
   return v;
@@ -32,8 +32,14 @@ vec4 load_part(ivec4 q, float neutral) {
 #define ACROSS(join, v)
 #endif
 
-// Goes through the texels q that go into the one at p, along rows first; a workgroup shares them texel by texel.
-#ifdef COOPERATIVE
+// Goes through the texels q that go into the one at p, along rows first; a workgroup shares them texel by texel. ALONG:
+// they lie along one dimension.
+#ifdef ALONG
+#define FOR_EACH_PART(q)                                    \
+  for (int k = FIRST_LANE; k < parts; k += LANES) { \
+    ivec4 q = p + k * direction;
+#define END_EACH_PART }
+#elif defined(COOPERATIVE)
 #define FOR_EACH_PART(q)                                                                              \
   for (int k = FIRST_LANE; k < extent.x * extent.y * extent.z * extent.w; k += LANES) {               \
     ivec2 by_column = divide(k, extent.x), by_row = divide(by_column.x, extent.y), by_slice = divide(by_row.x, extent.z); \
@@ -59,6 +65,10 @@ void main() {
   ivec2 by_slice = divide(by_row.x, slices(y_shape.z));
   ivec4 p = ivec4(by_column.y, by_row.y, by_slice.y, by_slice.x);
   if (p.w >= y_shape.w) return;
+#ifdef ALONG
+  ivec4 direction = ivec4(greaterThan(extent, ivec4(1)));
+  int parts = max(max(extent.x, extent.y), max(extent.z, extent.w));
+#endif
   vec4 shift = vec4(0);
 #ifdef LOG_SUM_EXP
   shift = vec4(-INFINITY);

@@ -62,13 +62,22 @@ Grid workgroups_in_a_row(const DeviceCaps& caps, int64_t count) {
           {static_cast<uint32_t>((count + rows - 1) / rows), static_cast<uint32_t>(rows), 1}};
 }
 
-bool should_cooperate(int64_t results, int64_t length) { return length >= 64 && results <= 4096; }
+namespace {
+
+// A CPU has a few threads of a few lanes each, and shared memory costs it more than the work that is shared.
+bool too_many_for_cpu(const DeviceCaps& caps, int64_t results) {
+  constexpr int64_t kEnoughForCpu = 16;
+  return caps.type == DeviceType::cpu && results >= kEnoughForCpu;
+}
+
+}  // namespace
 
 bool should_cooperate(const DeviceCaps& caps, int64_t results, int64_t length) {
-  // A CPU has a few threads of a few lanes each, and shared memory costs it more than the work that is
-  // shared.
-  constexpr int64_t kEnoughForCpu = 16;
-  return should_cooperate(results, length) && !(caps.type == DeviceType::cpu && results >= kEnoughForCpu);
+  return length >= kWorkgroup && results <= 4096 && !too_many_for_cpu(caps, results);
+}
+
+bool should_cooperate_along(const DeviceCaps& caps, int64_t results, int64_t length) {
+  return length >= kWorkgroup / 4 && !too_many_for_cpu(caps, results);
 }
 
 Dispatch make_dispatch(std::string shader, const Grid& grid, std::vector<Binding> bindings,

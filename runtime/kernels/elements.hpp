@@ -31,8 +31,10 @@ Grid workgroup_per_texel(const Shape& shape);
 Grid workgroups_in_a_row(const DeviceCaps& caps, int64_t count);
 // Whether a workgroup should share a loop of `length` that makes one of `results`: where one invocation each
 // would leave most of the device idle.
-bool should_cooperate(int64_t results, int64_t length);
 bool should_cooperate(const DeviceCaps& caps, int64_t results, int64_t length);
+// The same of a loop over neighbours in memory, which a GPU loads together where a workgroup shares the loop,
+// however many results there are.
+bool should_cooperate_along(const DeviceCaps& caps, int64_t results, int64_t length);
 
 Dispatch make_dispatch(std::string shader, const Grid& grid, std::vector<Binding> bindings,
                        const PushConstants& constants);

@@ -99,10 +99,11 @@ void multiply_elements(Lowering& lowering, const Product& p) {
 // Tiles of operands in texels. Rows of y that are not whole texels are made with columns in excess, in a
 // workspace.
 void multiply_texels(Lowering& lowering, const Product& p) {
+  const int64_t matrices = element_count(p.batch), macs = p.m * p.n * p.k * matrices;
+  const ConvTile tile =
+      choose_tile(lowering, "inputs", conv_tiles(lowering.caps(), p.m, matrices, divide_up(p.n, 4), macs));
   const Operand a = operand(lowering, 0, p.m, p.k, p.a_strides, p.a_batch);
   const Operand b = operand(lowering, 1, p.k, p.n, p.b_strides, p.b_batch);
-  const int64_t matrices = element_count(p.batch);
-  const ConvTile tile = choose_conv_tile(lowering.caps(), p.m, matrices, b.width, p.m * p.n * p.k * matrices);
   ProductDispatch product = product_dispatch(
       lowering, p, "matmul", divide_up(b.width, tile.slices) * divide_up(p.m, tile.pixels) * matrices,
       a.tensor, b.tensor);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kernels/activation.hpp"
+#include "kernels/divide.hpp"
 #include "kernels/elements.hpp"
 #include "kernels/strided.hpp"
 
@@ -34,9 +35,13 @@ TensorId normalize_rows(Lowering& lowering, int64_t rows, int64_t length, int64_
                       [factors = std::move(factors)] { return factors; });
   const TensorId statistics = lowering.workspace(
       name + "/statistics", {{rows, 4}, ElementType::f32, Storage::buffer, Layout::linear});
-  lowering.dispatch(make_dispatch("norm_statistics", workgroups_in_a_row(lowering.caps(), rows),
-                                  {reads(x), writes(statistics)},
-                                  PushConstants().ints({rows, length}).floats({epsilon})));
+  const bool cooperative = should_cooperate_along(lowering.caps(), rows, length);
+  Dispatch first =
+      make_dispatch("norm_statistics",
+                    cooperative ? workgroups_in_a_row(lowering.caps(), rows) : grid_1d(lowering.caps(), rows),
+                    {reads(x), writes(statistics)}, PushConstants().ints({rows, length}).floats({epsilon}));
+  if (cooperative) define(first, "COOPERATIVE");
+  lowering.dispatch(std::move(first));
   lowering.dispatch(make_dispatch("norm_linear", grid_1d(lowering.caps(), groups_of_four(shape)),
                                   {reads_in_place(x), reads(statistics), reads(factor_tensor), writes(y)},
                                   PushConstants().ints({element_count(shape), length, inner, period})));
@@ -86,10 +91,43 @@ void lower_instance_norm(Lowering& lowering) {
   const TensorId pairs = channel_pairs(lowering, lowering.node().name + "/scale_bias",
                                        lowering.constant(1)->to_floats(), lowering.constant(2)->to_floats());
   const auto [n, c, h, w] = nchw(shape);
-  Grid grid{{64, 1, 1}, {static_cast<uint32_t>(n), static_cast<uint32_t>((c + 3) / 4), 1}};
-  lowering.dispatch(make_dispatch("instance_norm", grid, {reads(x), reads(pairs), writes(y)},
-                                  PushConstants().shape(shape).floats({op.epsilon})));
+  const int64_t planes = n * slices(c);
+  const bool cooperative = should_cooperate(lowering.caps(), planes, h * w);
+  Dispatch dispatch = make_dispatch(
+      "instance_norm",
+      cooperative ? workgroups_in_a_row(lowering.caps(), planes) : grid_1d(lowering.caps(), planes),
+      {reads_in_place(x), reads(pairs), writes(y)}, PushConstants().shape(shape).floats({op.epsilon}));
+  if (cooperative) define(dispatch, "COOPERATIVE");
+  lowering.dispatch(std::move(dispatch));
 }
+
+namespace {
+
+// Rows of whole texels, in one dispatch: neighbours, or the channels of a matrix in channels4.
+void normalize_texels(Lowering& lowering, Layout layout, int64_t rows, int64_t length, float epsilon) {
+  std::vector<float> scale = lowering.constant(1)->to_floats();
+  std::vector<float> bias(scale.size(), 0.0f);
+  if (lowering.has_input(2)) bias = lowering.constant(2)->to_floats();
+  const TensorId factors =
+      channel_pairs(lowering, lowering.node().name + "/factors", std::move(scale), std::move(bias));
+  const TensorId x = lowering.read(0, layout), y = lowering.write(0, layout);
+  const bool cooperative = should_cooperate_along(lowering.caps(), rows, slices(length));
+  Dispatch dispatch = make_dispatch(
+      "norm_rows", cooperative ? workgroups_in_a_row(lowering.caps(), rows) : grid_1d(lowering.caps(), rows),
+      {reads_in_place(x), reads(factors), writes(y)},
+      PushConstants().shape({rows, length}).floats({epsilon}));
+  if (layout == Layout::linear) define(dispatch, "LINEAR");
+  if (cooperative) define(dispatch, "COOPERATIVE");
+  if (length % 4 != 0) define(dispatch, "MASKED");
+  lowering.dispatch(std::move(dispatch));
+}
+
+bool wants_statistics(const Node& node) {
+  return std::any_of(node.outputs.begin() + 1, node.outputs.end(),
+                     [](ValueId output) { return output != kNoValue; });
+}
+
+}  // namespace
 
 void lower_layer_norm(Lowering& lowering) {
   const LayerNormalization& op = lowering.op<LayerNormalization>();
@@ -101,6 +139,12 @@ void lower_layer_norm(Lowering& lowering) {
     if (lowering.has_input(i) && lowering.constant(i)->elements() != length)
       return lowering.run_on_host("LayerNormalization whose scale broadcasts has no kernel");
   const int64_t rows = product(shape, 0, axis);
+  if (!wants_statistics(lowering.node())) {
+    // What has one row of channels for each of its first dimension lies in channels4 as it should.
+    if (lives_in_channels4(lowering, 0) && axis == 1 && product(shape, 2, shape.size()) == 1)
+      return normalize_texels(lowering, Layout::channels4, rows, length, op.epsilon);
+    if (length % 4 == 0) return normalize_texels(lowering, Layout::linear, rows, length, op.epsilon);
+  }
   const TensorId statistics = normalize_rows(lowering, rows, length, 1, op.epsilon);
   for (size_t i = 1; i < lowering.node().outputs.size(); ++i)
     if (lowering.node().outputs[i] != kNoValue)

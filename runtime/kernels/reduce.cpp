@@ -55,6 +55,9 @@ void reduce_texels(Lowering& lowering, const std::string& function, const std::v
       {reads(x), writes(y)}, constants);
   define_reduction(dispatch, function);
   if (channels) define(dispatch, "CHANNELS");
+  if (channels && nchw(shape)[1] % 4 != 0) define(dispatch, "MASKED");
+  if (std::count_if(extent.begin(), extent.end(), [](int64_t length) { return length > 1; }) <= 1)
+    define(dispatch, "ALONG");
   if (cooperative) define(dispatch, "COOPERATIVE");
   lowering.dispatch(std::move(dispatch));
 }

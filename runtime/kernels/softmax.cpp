@@ -31,11 +31,37 @@ void softmax_texels(Lowering& lowering, const Softmax& op, size_t axis) {
       .shape(rows)
       .ivec4(direction[3], direction[2], direction[1], direction[0])
       .ints({length});
-  const bool cooperative = should_cooperate(groups_of_four(rows), length);
+  const bool cooperative = should_cooperate(lowering.caps(), groups_of_four(rows), length);
   Dispatch dispatch = make_dispatch(
       "softmax", cooperative ? workgroup_per_texel(rows) : grid_of_texels(lowering.caps(), rows),
       {reads(x), writes(y)}, constants);
   if (channels) define(dispatch, "CHANNELS");
+  if (cooperative) define(dispatch, "COOPERATIVE");
+  if (op.kind == SoftmaxKind::log_softmax) define(dispatch, "LOG");
+  lowering.dispatch(std::move(dispatch));
+}
+
+// Whether the rows can be made in one go: of whole texels, side by side or one after another, or with
+// elements that can be stored one by one.
+bool in_rows(const Softmax::Extent& extent, ElementType element) {
+  if (extent.inner % 4 == 0 || (extent.inner == 1 && extent.length % 4 == 0)) return true;
+  return extent.inner == 1 && element == ElementType::f32;
+}
+
+void softmax_rows(Lowering& lowering, const Softmax& op, const Softmax::Extent& extent, TensorId x,
+                  TensorId y) {
+  const bool columns = extent.inner % 4 == 0, scalars = !columns && extent.length % 4 != 0;
+  const int64_t count = extent.outer * (columns ? extent.inner / 4 : 1);
+  const int64_t loop = columns ? extent.length : extent.length / 4;
+  const bool cooperative = columns ? should_cooperate(lowering.caps(), count, loop)
+                                   : should_cooperate_along(lowering.caps(), count, loop);
+  Dispatch dispatch = make_dispatch(
+      "softmax_rows",
+      cooperative ? workgroups_in_a_row(lowering.caps(), count) : grid_1d(lowering.caps(), count),
+      {scalars ? reads(x) : reads_in_place(x), writes(y)},
+      PushConstants().ints({count, extent.length, extent.inner}));
+  if (columns) define(dispatch, "COLUMNS");
+  if (scalars) define(dispatch, "SCALARS");
   if (cooperative) define(dispatch, "COOPERATIVE");
   if (op.kind == SoftmaxKind::log_softmax) define(dispatch, "LOG");
   lowering.dispatch(std::move(dispatch));
@@ -46,9 +72,10 @@ void softmax_linear(Lowering& lowering, const Softmax& op) {
   const Softmax::Extent extent = op.extent(shape);
   const int64_t rows = extent.outer * extent.inner;
   const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
+  if (in_rows(extent, lowering.tensor(y).desc.element)) return softmax_rows(lowering, op, extent, x, y);
   const TensorId statistics = lowering.workspace(
       lowering.node().name + "/statistics", {{rows, 4}, ElementType::f32, Storage::buffer, Layout::linear});
-  const bool cooperative = should_cooperate(rows, extent.length);
+  const bool cooperative = should_cooperate(lowering.caps(), rows, extent.length);
   Dispatch first = make_dispatch(
       "softmax_statistics",
       cooperative ? workgroups_in_a_row(lowering.caps(), rows) : grid_1d(lowering.caps(), rows),

@@ -1,6 +1,7 @@
 // Reductions, softmax and normalisation.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "support/kernel_harness.hpp"
@@ -50,10 +51,14 @@ TEST(Reduce, OtherRanks) {
 }
 
 TEST(Reduce, LoopsLongEnoughForAWorkgroup) {
+  const auto check = [](OperatorCase test) {
+    test.as_for_gpu = true;
+    check_operator(test);
+  };
   for (const char* type : {"ReduceMean", "ReduceMax", "ReduceLogSumExp"}) {
-    check_operator(reduce_case(type, {1, 3, 19, 17}, {2, 3}, true));
-    check_operator(reduce_case(type, {1, 301, 1, 2}, {1}, true));
-    check_operator(reduce_case(type, {5, 331}, {1}, false));
+    check(reduce_case(type, {1, 3, 19, 17}, {2, 3}, true));
+    check(reduce_case(type, {1, 301, 1, 2}, {1}, true));
+    check(reduce_case(type, {5, 331}, {1}, false));
   }
 }
 
@@ -100,15 +105,35 @@ TEST(Softmax, EveryAxis) {
 }
 
 TEST(Softmax, RowsLongEnoughForAWorkgroup) {
+  const auto check = [](OperatorCase test) {
+    test.as_for_gpu = true;
+    check_operator(test);
+  };
   for (const char* type : {"Softmax", "LogSoftmax"}) {
-    check_operator(softmax_case(type, {2, 1001}, 1));
-    check_operator(softmax_case(type, {1, 3, 2, 97}, 3));
+    check(softmax_case(type, {2, 1001}, 1));
+    check(softmax_case(type, {1, 3, 2, 97}, 3));
+    check(softmax_case(type, {19, 2, 68}, 2));
+    check(softmax_case(type, {2, 65, 3, 4}, 1));
   }
 }
 
 TEST(Softmax, FlattensBeforeOpset13) {
   for (const int64_t axis : {1, 2, 3}) check_operator(softmax_case("Softmax", {2, 5, 3, 2}, axis, 11));
   check_operator(softmax_case("Softmax", {2, 5, 1, 1}, 1, 11));
+}
+
+// Rows of one whole texel each, and rows that begin and end in the middle of one.
+TEST(Softmax, ShortRows) {
+  for (const char* type : {"Softmax", "LogSoftmax"})
+    for (const int64_t length : {1, 2, 3, 4, 6, 9}) check_operator(softmax_case(type, {5, 3, 1, length}, 3));
+}
+
+TEST(Softmax, RowsOfInfinities) {
+  OperatorCase test = softmax_case("Softmax", {3, 7}, 1);
+  const auto x = test.inputs[0]->mutable_as<float>();
+  std::fill(x.begin(), x.begin() + 5, -INFINITY);
+  test.fp16 = false;
+  check_operator(test);
 }
 
 TEST(Softmax, LargeInputsDoNotOverflow) {
@@ -142,13 +167,22 @@ TEST(Normalization, Batch) {
 }
 
 TEST(Normalization, Instance) {
-  for (const Shape& shape : {Shape{2, 5, 3, 7}, Shape{1, 3, 17, 13}, Shape{2, 6, 5}})
-    check_operator(norm_case("InstanceNormalization", shape, {shape[1]}));
+  for (const Shape& shape : {Shape{2, 5, 3, 7}, Shape{1, 3, 17, 13}, Shape{2, 6, 5}}) {
+    OperatorCase test = norm_case("InstanceNormalization", shape, {shape[1]});
+    test.as_for_gpu = true;
+    check_operator(test);
+  }
 }
 
 TEST(Normalization, Layer) {
-  check_operator(norm_case("LayerNormalization", {2, 5, 7}, {7}));
-  check_operator(norm_case("LayerNormalization", {3, 130}, {130}));
+  for (const Shape& shape : {Shape{2, 5, 7}, Shape{3, 130}, Shape{2, 19, 132}, Shape{17, 64}}) {
+    OperatorCase test = norm_case("LayerNormalization", shape, {shape.back()});
+    test.as_for_gpu = true;
+    check_operator(test);
+  }
+  OperatorCase pixels = norm_case("LayerNormalization", {3, 70, 1, 1}, {70, 1, 1});
+  pixels.attributes.set("axis", int64_t{1});
+  check_operator(pixels);
   OperatorCase two = norm_case("LayerNormalization", {2, 3, 5, 3}, {5, 3});
   two.attributes.set("axis", int64_t{2});
   check_operator(two);

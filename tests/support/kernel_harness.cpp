@@ -49,7 +49,8 @@ std::string describe_run(const OperatorCase& test, const LoweringOptions& option
 
 void run_once(const OperatorCase& test, const LoweringOptions& options, const DeviceCaps& caps) {
   const bool fp16 = options.precision == Precision::fp16;
-  const std::string what = describe_run(test, options) + (caps.reads_buffers_as_texels ? " texels" : "");
+  const std::string what = describe_run(test, options) + (caps.reads_buffers_as_texels ? " texels" : "") +
+                           (caps.type == DeviceType::cpu ? "" : " as for a GPU");
   SCOPED_TRACE(what);
   const Graph graph = single_node_graph(test, fp16);
   std::vector<HostTensor> inputs;
@@ -97,6 +98,8 @@ void check_operator(const OperatorCase& test) {
   const DeviceCaps caps = test_context()->caps();
   DeviceCaps other_reads = caps;
   other_reads.reads_buffers_as_texels = !caps.reads_buffers_as_texels;
+  DeviceCaps gpu = caps;
+  gpu.type = DeviceType::discrete_gpu;
   for (const StorageChoice storage : {StorageChoice::image2d, StorageChoice::image3d, StorageChoice::buffer})
     for (const Precision precision : {Precision::fp32, Precision::fp16})
       for (const bool channels4 : {true, false}) {
@@ -109,6 +112,7 @@ void check_operator(const OperatorCase& test) {
                                       .winograd = test.winograd};
         run_once(test, options, caps);
         if (reads_the_other_way(test, options, caps)) run_once(test, options, other_reads);
+        if (test.as_for_gpu) run_once(test, options, gpu);
       }
 }
 

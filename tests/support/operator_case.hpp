@@ -30,6 +30,8 @@ struct OperatorCase {
   bool channels4_inputs = true, linear_inputs = true;
   // Off for infinities: a device need not keep them in halves (shaderSignedZeroInfNanPreserveFloat16).
   bool fp16 = true;
+  // Lowers the case as for a GPU as well, where workgroups share loops that a CPU's invocations run alone.
+  bool as_for_gpu = false;
   // Some operators may run on the host in some layouts; by default that fails the test.
   bool host_allowed = false;
   std::shared_ptr<const Operator> op = nullptr;  // in place of ONNX's, for what ONNX has not

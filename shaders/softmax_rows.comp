@@ -1,0 +1,79 @@
+// Softmax (with LOG its logarithm) of a linear tensor along `length` elements that lie `inner` apart, in one go. An
+// invocation, or with COOPERATIVE a workgroup, makes
+//   COLUMNS  four rows side by side (inner is a multiple of four)
+//   SCALARS  one row of neighbours, which may begin and end anywhere in a texel; stored one by one
+//   else     one row of neighbours that are whole texels
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+layout(push_constant) uniform Params {
+  int count;  // of what invocations or workgroups make
+  int length;
+  int inner;
+};
+
+#include "tensor.glsl"
+#include "divide.glsl"
+#include "cooperate.glsl"
+
+#ifdef SCALARS
+LINEAR_IN(0, x)
+SCALARS_OUT(1, y)
+#else
+QUADS_IN(0, x)
+LINEAR_OUT(1, y)
+#endif
+
+#ifdef COLUMNS
+#define ACROSS(join, v)
+#else
+#define ACROSS(join, v) v = join(join(v.xxxx, v.yyyy), join(v.zzzz, v.wwww))
+#endif
+
+#ifdef LOG
+#define FINISH(v, largest, total) ((v) - largest - total)
+#else
+#define FINISH(v, largest, total) (exp((v) - largest) * total)
+#endif
+
+void main() {
+#ifdef COOPERATIVE
+  int row = int(gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x);
+#else
+  int row = flat_index();
+#endif
+  if (row >= count) return;
+#ifdef COLUMNS
+  ivec2 by_column = divide(row, inner >> 2);
+  int first = by_column.x * length * (inner >> 2) + by_column.y, step = inner >> 2, texels = length;
+#define PART(k) load4_x(first + (k) * step)
+#elif defined(SCALARS)
+  int begin = row * length, first = begin >> 2, texels = ((begin + length + 3) >> 2) - first;
+  uvec4 offset = uvec4(4 * first - begin + ivec4(0, 1, 2, 3));  // what lies before the row is large
+#define PART(k) mix(vec4(-INFINITY), load4_x(first + (k)), lessThan(offset + uint(4 * (k)), uvec4(length)))
+#else
+  int texels = length >> 2, first = row * texels;
+  const int step = 1;
+#define PART(k) load4_x(first + (k))
+#endif
+
+  vec4 largest = vec4(-INFINITY);
+  for (int k = FIRST_LANE; k < texels; k += LANES) largest = join_max(largest, PART(k));
+  largest = gather_max(largest);
+  ACROSS(join_max, largest);
+  vec4 total = vec4(0);
+  for (int k = FIRST_LANE; k < texels; k += LANES) total += exp(PART(k) - largest);
+  total = gather_sum(total);
+  ACROSS(join_sum, total);
+#ifdef LOG
+  total = log(total);
+#else
+  total = 1.0 / total;
+#endif
+#ifdef SCALARS
+  for (int k = FIRST_LANE; k < length; k += LANES)
+    set_y(begin + k, FINISH(load_x(begin + k), largest.x, total.x));
+#else
+  for (int k = FIRST_LANE; k < texels; k += LANES) store_y(first + k * step, FINISH(PART(k), largest, total));
+#endif
+}
