@@ -24,6 +24,11 @@ TENSOR_OUT(2, y)
 #ifdef RESIDUAL
 TENSOR_IN(3, residual)
 #endif
+#ifdef SCALE
+// A factor for each channel of x, that of its image with SCALE_OF_IMAGES: x is multiplied by it first.
+#define scale_shape ivec4(1, 1, x_shape.zw)
+TENSOR_IN(SCALE, scale)
+#endif
 
 #include "conv_tile.glsl"
 
@@ -57,6 +62,12 @@ void main() {
   for (int k = 0; k < input_slices; ++k) {
     vec4 x[TILE_P];
     [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = load_x(ivec4(pixel[i].xy, k, pixel[i].w));
+#if defined(SCALE_OF_IMAGES)
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] *= load_scale(ivec4(0, 0, k, pixel[i].w));
+#elif defined(SCALE)
+    vec4 scale = load_scale(ivec4(0, 0, k, 0));
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] *= scale;
+#endif
     add_products(x, 4 * k, first_output, 1, grid_width);
   }
 

@@ -39,6 +39,12 @@ std::vector<TensorType> Conv::infer(Inputs inputs) const {
     if (fewer) residual[1] = filters;
     if (residual != y.shape) refuse_model("the residual of shape " + to_string(residual) + " does not fit");
   }
+  if (has_input(inputs, 4)) {
+    Shape factors = x.shape;
+    std::fill(factors.begin() + 2, factors.end(), 1);
+    if (float_input_type(inputs, 4, "scale").shape != factors)
+      refuse_model("the scale of shape " + to_string(inputs[4].type.shape) + " does not fit");
+  }
   return {y};
 }
 
@@ -107,6 +113,20 @@ void Conv::convolve(const HostTensor& x_tensor, const HostTensor& w_tensor, cons
   }
 }
 
+namespace {
+
+// x with each plane multiplied by its factor.
+HostTensor scaled(const HostTensor& x, const HostTensor& factors) {
+  HostTensor result = cast(x, DType::f32);
+  const std::vector<float> factor = factors.to_floats();
+  const std::span<float> values = result.mutable_as<float>();
+  const size_t plane = factor.empty() ? 0 : values.size() / factor.size();
+  for (size_t i = 0; i < values.size(); ++i) values[i] *= factor[i / plane];
+  return result;
+}
+
+}  // namespace
+
 std::vector<HostTensor> Conv::evaluate(HostInputs inputs) const {
   const TensorType type = infer_known(*this, inputs)[0];
   const bool has_bias = inputs.size() > 2 && inputs[2] != nullptr;
@@ -117,8 +137,9 @@ std::vector<HostTensor> Conv::evaluate(HostInputs inputs) const {
   auto added = residual.begin();
   HostTensor y(DType::f32, type.shape);
   float* out = y.mutable_as<float>().data();
-  convolve(cast(*inputs[0], DType::f32), cast(*inputs[1], DType::f32),
-           [&](int64_t filter, std::span<const double> plane) {
+  const bool has_scale = inputs.size() > 4 && inputs[4] != nullptr;
+  convolve(has_scale ? scaled(*inputs[0], *inputs[4]) : cast(*inputs[0], DType::f32),
+           cast(*inputs[1], DType::f32), [&](int64_t filter, std::span<const double> plane) {
              const double offset = has_bias ? static_cast<double>(bias[static_cast<size_t>(filter)]) : 0.0;
              for (const double sum : plane) {
                const double more = filter < residual_channels ? static_cast<double>(*added++) : 0.0;

@@ -13,6 +13,8 @@ namespace vellum {
 //
 // Beyond ONNX, input 3 may hold a residual: a tensor of the output's shape, or of fewer channels, where the
 // missing ones count as zero. It is added before the activation. Only passes/fuse_residual makes such a Conv.
+// Input 4 may hold a factor for each channel of X, of shape (N, C, 1...), by which X is multiplied first:
+// only passes/fuse_channel_scale makes such a one.
 struct Conv : Operator {
   Window window;
   int64_t group = 1;

@@ -7,9 +7,10 @@
 namespace vellum {
 namespace {
 
-void define(Dispatch& dispatch, std::string_view variant, const Activation& activation) {
-  dispatch.defines.emplace_back("ACTIVATION", std::string(variant));
-  if (activation.is_scaled()) dispatch.defines.emplace_back("ACTIVATION_SCALED", "1");
+void define(Dispatch& dispatch, const std::string& macro, std::string_view variant,
+            const Activation& activation) {
+  dispatch.defines.emplace_back(macro, std::string(variant));
+  if (activation.is_scaled()) dispatch.defines.emplace_back(macro + "_SCALED", "1");
 }
 
 bool is_bounds(ActivationKind kind) {
@@ -19,11 +20,11 @@ bool is_bounds(ActivationKind kind) {
 }  // namespace
 
 void define_activation(Dispatch& dispatch, const Activation& activation) {
-  define(dispatch, name(activation.kind), activation);
+  define(dispatch, "ACTIVATION", name(activation.kind), activation);
 }
 
-void define_activation_or_bounds(Dispatch& dispatch, const Activation& activation) {
-  define(dispatch, is_bounds(activation.kind) ? "bounds" : name(activation.kind), activation);
+void define_activation_or_bounds(Dispatch& dispatch, const Activation& activation, const std::string& macro) {
+  define(dispatch, macro, is_bounds(activation.kind) ? "bounds" : name(activation.kind), activation);
 }
 
 void push_activation(PushConstants& constants, const Activation& activation) {

@@ -14,7 +14,8 @@ void define_activation(Dispatch& dispatch, const Activation& activation);
 void push_activation(PushConstants& constants, const Activation& activation);
 
 // The same two for kernels that take drivers long to compile: no activation, Relu and Clip are one variant.
-void define_activation_or_bounds(Dispatch& dispatch, const Activation& activation);
+void define_activation_or_bounds(Dispatch& dispatch, const Activation& activation,
+                                 const std::string& macro = "ACTIVATION");
 void push_activation_or_bounds(PushConstants& constants, const Activation& activation);
 
 }  // namespace vellum

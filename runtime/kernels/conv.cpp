@@ -203,14 +203,36 @@ bool is_common_window(const Window2d& window, size_t axis) {
   return is_common_window(window.kernel[axis], window.stride[axis], window.dilation[axis]);
 }
 
+// Devices promise four buffers for a dispatch; images that are read may be sampled ones, of which there are
+// more.
+bool has_room_for_scale(const Lowering& lowering, TensorId x, const PointwiseExtras& extras) {
+  const uint32_t tensors = extras.residual == kNoTensor ? 4 : 5;
+  return lowering.tensor(x).desc.storage != Storage::buffer ||
+         tensors <= lowering.caps().max_storage_buffers_per_stage;
+}
+
+TensorId scaled(Lowering& lowering, TensorId x, TensorId scale) {
+  const TensorDesc desc = lowering.tensor(x).desc;
+  const TensorId result = lowering.workspace(lowering.node().name + "/scaled", desc);
+  combine(lowering, "Mul", {}, Layout::channels4, {x, desc.shape}, {scale, lowering.tensor(scale).desc.shape},
+          {result, desc.shape});
+  return result;
+}
+
 void lower_pointwise(Lowering& lowering, const Activation& activation) {
   const Shape& x_shape = lowering.input_type(0).shape;
   ConvTile tile = choose_pointwise_tile(lowering, x_shape, lowering.output_type().shape[1]);
   const ConvWeights weights = weights_for(lowering, 1, 1, tile);
-  const TensorId x = lowering.read(0, Layout::channels4);
-  const TensorId residual = lowering.has_input(3) ? lowering.read(3, Layout::channels4) : kNoTensor;
+  PointwiseExtras extras;
+  if (lowering.has_input(3)) extras.residual = lowering.read(3, Layout::channels4);
+  if (lowering.has_input(4)) extras.scale = lowering.read(4, Layout::channels4);
+  TensorId x = lowering.read(0, Layout::channels4);
+  if (extras.scale != kNoTensor && !has_room_for_scale(lowering, x, extras)) {
+    x = scaled(lowering, x, extras.scale);
+    extras.scale = kNoTensor;
+  }
   const TensorId y = lowering.write(0, Layout::channels4);
-  dispatch_pointwise(lowering, x, y, weights, tile, activation, conv_values(lowering, weights), residual);
+  dispatch_pointwise(lowering, x, y, weights, tile, activation, conv_values(lowering, weights), extras);
 }
 
 // Whether dense convolutions of the graph with the common window along x make up many multiply-accumulates.
@@ -296,8 +318,8 @@ void lower_dense(Lowering& lowering, const Window2d& window, int64_t groups, con
 // Three spatial dimensions: the sums, then bias, then the activation.
 void lower_volume(Lowering& lowering) {
   const Conv& conv = lowering.op<Conv>();
-  if (lowering.has_input(3))
-    return lowering.run_on_host("a residual of a convolution of volumes has no kernel");
+  if (lowering.has_input(3) || lowering.has_input(4))
+    return lowering.run_on_host("a residual or scale of a convolution of volumes has no kernel");
   const Shape& shape = lowering.output_type().shape;
   const TensorId x = lowering.read(0, Layout::linear), w = lowering.read(1, Layout::linear);
   const TensorId y = lowering.write(0, Layout::linear);
@@ -322,11 +344,12 @@ void lower_conv(Lowering& lowering) {
   if (!fits_32_bits(window)) return lowering.run_on_host("its window is too large");
   const Shape& x = lowering.input_type(0).shape;
   const Shape& y = lowering.output_type().shape;
-  if (lowering.has_input(3) && conv.group != 1)
-    return lowering.run_on_host("it adds a residual to a convolution of groups");
+  if ((lowering.has_input(3) || lowering.has_input(4)) && conv.group != 1)
+    return lowering.run_on_host("it adds to or scales a convolution of groups");
   if (conv.group > 1 && conv.group == x[1] && x[1] == y[1])
     return lower_depthwise(lowering, window, conv.activation);
   if (conv.group == 1 && is_pointwise(window, x, y)) return lower_pointwise(lowering, conv.activation);
+  if (lowering.has_input(4)) return lowering.run_on_host("it scales the input of a wider window");
   lower_dense(lowering, window, conv.group, conv.activation);
 }
 

@@ -206,6 +206,17 @@ void add_residual(const Lowering& lowering, Dispatch& dispatch, PushConstants& c
   dispatch.defines.emplace_back("RESIDUAL", "1");
 }
 
+namespace {
+
+// SCALE says which binding it is.
+void add_scale(Dispatch& dispatch, TensorId scale, int64_t images) {
+  dispatch.defines.emplace_back("SCALE", std::to_string(dispatch.bindings.size()));
+  if (images > 1) dispatch.defines.emplace_back("SCALE_OF_IMAGES", "1");
+  dispatch.bindings.push_back({scale, Access::read});
+}
+
+}  // namespace
+
 ConvTile choose_pointwise_tile(Lowering& lowering, const Shape& x, int64_t outputs) {
   const auto [n, c, h, w] = nchw(x);
   return choose_tile(lowering, "pointwise",
@@ -214,7 +225,7 @@ ConvTile choose_pointwise_tile(Lowering& lowering, const Shape& x, int64_t outpu
 
 void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,
                         const ConvTile& tile, const Activation& activation, WeightValues values,
-                        TensorId residual) {
+                        const PointwiseExtras& extras) {
   const Shape& shape = lowering.tensor(x).desc.shape;
   const auto [n, c, h, w] = nchw(shape);
   const TensorId grid =
@@ -226,7 +237,8 @@ void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWe
   PushConstants constants;
   constants.shape(shape).shape(lowering.tensor(y).desc.shape);
   push_activation_or_bounds(constants, activation);
-  if (residual != kNoTensor) add_residual(lowering, dispatch, constants, residual);
+  if (extras.residual != kNoTensor) add_residual(lowering, dispatch, constants, extras.residual);
+  if (extras.scale != kNoTensor) add_scale(dispatch, extras.scale, n);
   dispatch.push_constants = constants.bytes();
   lowering.dispatch(std::move(dispatch));
 }

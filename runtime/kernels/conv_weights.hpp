@@ -88,10 +88,13 @@ void add_residual(const Lowering& lowering, Dispatch& dispatch, PushConstants& c
 
 // y = activation(x * weights + bias + residual), all in channels4, for each pixel of x:
 // shaders/conv_pointwise.comp. The residual may be absent, or have fewer channels than y. `values` gives the
-// texels of `weights`.
+// texels of `weights`. `scale`, if any, holds a factor for each channel of x.
+struct PointwiseExtras {
+  TensorId residual = kNoTensor, scale = kNoTensor;
+};
 void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,
                         const ConvTile& tile, const Activation& activation, WeightValues values,
-                        TensorId residual = kNoTensor);
+                        const PointwiseExtras& extras = {});
 // For dispatch_pointwise(); `x` is N, C, ... as nchw() sees it.
 ConvTile choose_pointwise_tile(Lowering& lowering, const Shape& x, int64_t outputs);
 

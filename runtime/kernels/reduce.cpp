@@ -102,6 +102,16 @@ void reduce_linear(Lowering& lowering, const std::string& function, const std::v
 
 }  // namespace
 
+TensorId reduce_to_workspace(Lowering& lowering, const std::string& function,
+                             const std::vector<bool>& reduced) {
+  TensorDesc desc = lowering.tensor(lowering.read(0, Layout::channels4)).desc;
+  desc.shape = with_ones(lowering.input_type(0).shape, reduced);
+  desc.element = ElementType::f32;
+  const TensorId result = lowering.workspace(lowering.node().name + "/reduced", desc);
+  reduce_texels(lowering, function, reduced, result, desc.shape);
+  return result;
+}
+
 void reduce(Lowering& lowering, const std::string& function, const std::vector<bool>& reduced) {
   if (!is_float(lowering.input_type(0).dtype))
     return lowering.run_on_host(function + " of integers has no kernel");
@@ -111,11 +121,7 @@ void reduce(Lowering& lowering, const std::string& function, const std::vector<b
     return reduce_texels(lowering, function, reduced, lowering.write(0, Layout::channels4), kept);
   // Without the reduced axes the rest would lie elsewhere in channels4: the result, small as it is, goes to
   // linear.
-  TensorDesc desc = lowering.tensor(lowering.read(0, Layout::channels4)).desc;
-  desc.shape = kept;
-  desc.element = ElementType::f32;
-  const TensorId partial = lowering.workspace(lowering.node().name + "/reduced", desc);
-  reduce_texels(lowering, function, reduced, partial, kept);
+  const TensorId partial = reduce_to_workspace(lowering, function, reduced);
   const TensorId y = lowering.write(0, Layout::linear);
   lowering.dispatch(make_dispatch("to_linear", grid_1d(lowering.caps(), groups_of_four(kept)),
                                   {reads(partial), writes(y)}, PushConstants().shape(kept)));

@@ -31,14 +31,17 @@ constexpr Pass kFoldScale{"fold_scale", fold_scale};
 constexpr Pass kFuseBias{"fuse_bias", fuse_bias};
 constexpr Pass kFuseResidual{"fuse_residual", fuse_residual};
 constexpr Pass kFuseActivations{"fuse_activations", fuse_activations};
+constexpr Pass kFuseSqueezeExcite{"fuse_squeeze_excite", fuse_squeeze_excite};
+constexpr Pass kFuseChannelScale{"fuse_channel_scale", fuse_channel_scale};
 constexpr Pass kShareConstants{"share_constants", share_constants};
 constexpr Pass kRemoveDeadCode{"remove_dead_code", remove_dead_code};
 
-constexpr std::array kPasses{kDecompose,       kRemoveIdentities, kMergeReshapes, kFuseActivationPatterns,
-                             kFuseLayerNorm,   kFuseSoftmax,      kFuseAttention, kMatmulToGemm,
-                             kMoveTransposes,  kConcatZerosToPad, kNestConcats,   kFusePad,
-                             kFoldBatchNorm,   kFoldScale,        kFuseBias,      kFuseResidual,
-                             kFuseActivations, kShareConstants,   kRemoveDeadCode};
+constexpr std::array kPasses{kDecompose,       kRemoveIdentities,  kMergeReshapes,    kFuseActivationPatterns,
+                             kFuseLayerNorm,   kFuseSoftmax,       kFuseAttention,    kMatmulToGemm,
+                             kMoveTransposes,  kConcatZerosToPad,  kNestConcats,      kFusePad,
+                             kFoldBatchNorm,   kFoldScale,         kFuseBias,         kFuseResidual,
+                             kFuseActivations, kFuseSqueezeExcite, kFuseChannelScale, kShareConstants,
+                             kRemoveDeadCode};
 
 // Runs passes on a graph, but for those that are switched off.
 class Optimiser {
@@ -106,6 +109,8 @@ Graph optimise(Graph graph, const InputShapes& shapes, std::span<const std::stri
   optimiser.fold_linear_chains();
   optimiser.run(kFuseResidual);
   optimiser.run(kFuseActivations);
+  optimiser.run(kFuseSqueezeExcite);
+  optimiser.run(kFuseChannelScale);
   optimiser.run(kShareConstants);
   optimiser.run(kRemoveDeadCode);
   check(graph);

@@ -35,6 +35,10 @@ void fuse_bias(Graph& graph);        // Add or Sub of a per-channel constant aft
 void fuse_residual(Graph& graph);    // Add of a tensor to a 1x1 Conv's result into the Conv
 void fuse_activations(
     Graph& graph);  // activation into its producer, where the producer can (with_activation)
+void fuse_squeeze_excite(
+    Graph& graph);  // the means of each channel and two 1x1 Conv of them, where they are to gate it
+void fuse_channel_scale(
+    Graph& graph);  // Mul of a tensor with a computed factor for each channel into the 1x1 Conv that reads it
 void fuse_activation_patterns(
     Graph& graph);            // SiLU, HardSwish and Gelu that are spelt out: one operator each
 void fuse_pad(Graph& graph);  // Pad with zeros before a Conv into the Conv's pads

@@ -25,7 +25,7 @@ class NetworkMaker {
 
   OnnxModel make() {
     while (values_.size() < kNodes) {
-      switch (pick(8)) {
+      switch (pick(9)) {
         case 0:
           convolve(1);
           break;
@@ -44,6 +44,9 @@ class NetworkMaker {
           break;
         case 6:
           split();
+          break;
+        case 7:
+          gate();
           break;
         default:
           pool();
@@ -143,6 +146,23 @@ class NetworkMaker {
     model_.node(
         pick(2) ? "MaxPool" : "AveragePool", {x.name}, {add(x.shape)},
         attributes({{"kernel_shape", std::vector<int64_t>{3, 3}}, {"pads", std::vector<int64_t>(4, 1)}}));
+  }
+
+  // Squeeze-and-excitation, and a convolution behind it.
+  void gate() {
+    const Value x = any();
+    const int64_t channels = x.shape[1], hidden = 1 + static_cast<int64_t>(pick(9));
+    const std::string name = "g" + std::to_string(weights_);
+    model_.node("GlobalAveragePool", {x.name}, {name + "_means"});
+    model_.node("Conv", {name + "_means", weights({hidden, channels, 1, 1})}, {name + "_hidden"});
+    model_.node("Relu", {name + "_hidden"}, {name + "_relu"});
+    model_.node("Conv", {name + "_relu", weights({channels, hidden, 1, 1})}, {name + "_gate"});
+    model_.node(pick(2) ? "Sigmoid" : "HardSigmoid", {name + "_gate"}, {name + "_factor"});
+    model_.node("Mul", {x.name, name + "_factor"}, {name});
+    Shape shape = x.shape;
+    shape[1] = 4 + static_cast<int64_t>(pick(12));
+    const std::string w = weights({shape[1], channels, 1, 1});
+    model_.node("Conv", {name, w}, {add(shape)});
   }
 
   // Every value that no node reads as yet would be dead code: the mean over space of some, added up in two

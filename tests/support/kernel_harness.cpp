@@ -93,9 +93,10 @@ HostTensor random_tensor(Shape shape, uint32_t seed, float low, float high) {
   return tensor;
 }
 
+void check_operator(const OperatorCase& test) { check_operator(test, test_context()->caps()); }
+
 // Buffers are read the way that the device likes, and the other way too.
-void check_operator(const OperatorCase& test) {
-  const DeviceCaps caps = test_context()->caps();
+void check_operator(const OperatorCase& test, const DeviceCaps& caps) {
   DeviceCaps other_reads = caps;
   other_reads.reads_buffers_as_texels = !caps.reads_buffers_as_texels;
   DeviceCaps gpu = caps;

@@ -14,6 +14,8 @@ namespace vellum::test {
 // storage x input layout x precision and compares each output with Operator::evaluate(). For fp16 the
 // reference sees inputs rounded to halves.
 void check_operator(const OperatorCase& test);
+// The same with kernels chosen as for a device of `caps`, whose limits the test's has.
+void check_operator(const OperatorCase& test, const DeviceCaps& caps);
 
 // Runs the case with buffers in fp32, inputs in channels4 where it takes these, once for each candidate of
 // each choice (Lowering::choose), which a tuning table makes the quickest, and compares with the host
