@@ -11,4 +11,8 @@ void apply_default_traits(DeviceCaps& caps);
 // Switches off features that the driver claims and does not do right. The only place for such knowledge.
 void apply_driver_quirks(DeviceCaps& caps);
 
+// Pipelines become machine code at their first dispatch, on the thread that executes submits, rather than
+// where they are created.
+bool compiles_at_first_dispatch(const DeviceCaps& caps);
+
 }  // namespace vellum

@@ -102,7 +102,10 @@ MemoryEstimate estimate_program(const EstimateInputs& in) {
   estimate.vulkan.intermediates = planned.allocated;
   estimate.vulkan.staging = std::max(weights.upload_staging, run_staging);
   const uint64_t lasting = weights.allocated + estimate.vulkan.in_out + planned.allocated;
-  estimate.vulkan.peak = std::max(weights.allocated + weights.upload_staging, lasting + run_staging);
+  // Weights are uploaded when the first run has its inputs and outputs, and nothing else.
+  const uint64_t first_in_out = estimate.vulkan.in_out / in.in_flight;
+  estimate.vulkan.peak =
+      std::max(weights.allocated + first_in_out + weights.upload_staging, lasting + run_staging);
   estimate.use.staging = estimate.vulkan.peak - lasting;
   estimate.warnings = program.warnings;
   estimate.resident.padding = lasting - weights.tight - inputs.tight - outputs.tight - planned.tight;

@@ -16,7 +16,7 @@ struct Room {
 Room lasting_room(const EstimateInputs& inputs, std::vector<TensorId> ids);
 
 struct WeightRoom : Room {
-  uint64_t upload_staging = 0;  // while all are uploaded, before there is anything else
+  uint64_t upload_staging = 0;  // while all are uploaded; of the rest there are inputs and outputs then
   uint64_t run_staging = 0;     // from the first run on, while they stream
   uint64_t host = 0;            // packed, in host memory, as long as the session lives
 };

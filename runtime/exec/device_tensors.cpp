@@ -26,14 +26,14 @@ MemoryRules device_rules(const std::shared_ptr<gpu::Context>& context) {
 }
 
 DeviceTensors::DeviceTensors(std::shared_ptr<gpu::Context> context, const Program& program,
-                             const MemoryPlan& plan, std::unique_ptr<ProgramWeights> weights)
-    : context_(std::move(context)),
-      program_(program),
-      plan_(plan),
-      weights_(std::move(weights)),
-      own_(program.tensors.size()) {
-  make_objects();
+                             const MemoryPlan& plan)
+    : context_(std::move(context)), program_(program), plan_(plan), own_(program.tensors.size()) {
   make_inputs_and_outputs();
+}
+
+void DeviceTensors::complete(std::unique_ptr<ProgramWeights> weights) {
+  weights_ = std::move(weights);
+  make_objects();
   for (const auto& arena : weights_->arenas()) allocated_.weights += arena->size();
 }
 
@@ -68,6 +68,12 @@ void DeviceTensors::make_inputs_and_outputs() {
   allocated_.in_out =
       bind_together(context_, std::move(inputs), gpu::MemoryKind::upload, gpu::MemoryCategory::in_out) +
       bind_together(context_, std::move(outputs), gpu::MemoryKind::readback, gpu::MemoryCategory::in_out);
+}
+
+std::shared_ptr<gpu::Arena> DeviceTensors::in_out_arena() const {
+  for (const DeviceSlot& slot : own_)
+    if (slot.buffer || slot.image) return slot.arena();
+  return nullptr;
 }
 
 const DeviceSlot& DeviceTensors::slot(TensorId id) const {

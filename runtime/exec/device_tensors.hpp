@@ -21,9 +21,13 @@ MemoryRules device_rules(const std::shared_ptr<gpu::Context>& context);
 
 class DeviceTensors {
  public:
-  // Makes and binds everything but the weights, which it takes as they are.
-  DeviceTensors(std::shared_ptr<gpu::Context> context, const Program& program, const MemoryPlan& plan,
-                std::unique_ptr<ProgramWeights> weights);
+  // Makes and binds inputs and outputs.
+  DeviceTensors(std::shared_ptr<gpu::Context> context, const Program& program, const MemoryPlan& plan);
+  // The weights as they are, and then everything else: what uploading them took is free by then.
+  void complete(std::unique_ptr<ProgramWeights> weights);
+
+  // Of an input or an output; null if there is none.
+  std::shared_ptr<gpu::Arena> in_out_arena() const;
 
   // What a shader binds to reach the tensor.
   gpu::BoundResource resource(TensorId id) const;

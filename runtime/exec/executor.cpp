@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 #include <set>
+#include <system_error>
 
 #include "exec/host_values.hpp"
 #include "exec/pipeline_keys.hpp"
@@ -28,9 +29,11 @@ Executor::Executor(std::shared_ptr<gpu::Context> context, Program program, const
                                       device_rules(context_));
   options_.like = nullptr;  // it need not live as long
   syncs_ = synchronise(program_, plan_);
-  make_pipelines();
+  tensors_ = std::make_unique<DeviceTensors>(context_, program_, plan_);
+  auto pipelines = make_pipelines();
   if (!options_.weights) options_.weights = std::make_shared<WeightStore>(context_);
-  tensors_ = std::make_unique<DeviceTensors>(context_, program_, plan_, options_.weights->acquire(program_));
+  tensors_->complete(options_.weights->acquire(program_));
+  pipelines_ = pipelines.get();
   make_descriptor_sets();
   if (options_.timestamps && gpu::timestamps_supported(*context_) && !program_.tasks.empty())
     queries_ =
@@ -48,14 +51,21 @@ Executor::~Executor() {
   }
 }
 
-void Executor::make_pipelines() {
-  const std::vector<gpu::PipelineKey> keys = pipeline_keys(program_);
+// While weights are packed; where the system gives no thread for it, after that.
+std::future<Executor::Pipelines> Executor::make_pipelines() {
   size_t dispatches = 0;
   for (const Task& task : program_.tasks) {
     dispatch_of_task_.push_back(dispatches);
     if (task.dispatch) ++dispatches;
   }
-  pipelines_ = context_->pipelines().prepare(keys);
+  const auto make = [this] {
+    return context_->pipelines().prepare(pipeline_keys(program_), tensors_->in_out_arena());
+  };
+  try {
+    return std::async(std::launch::async, make);
+  } catch (const std::system_error&) {
+    return std::async(std::launch::deferred, make);
+  }
 }
 
 void Executor::make_descriptor_sets() {

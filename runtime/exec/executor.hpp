@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <future>
 #include <memory>
 #include <span>
 #include <string>
@@ -90,7 +91,8 @@ class Executor {
     std::unique_ptr<gpu::Fence> fence;
   };
 
-  void make_pipelines();
+  using Pipelines = std::vector<std::shared_ptr<const gpu::Pipeline>>;
+  std::future<Pipelines> make_pipelines();
   void make_descriptor_sets();
   void split_into_steps();
   void record(Step& step, bool first, bool host_follows);
@@ -111,8 +113,8 @@ class Executor {
   MemoryPlan plan_;
   std::vector<TaskSync> syncs_;
   std::unique_ptr<DeviceTensors> tensors_;
-  std::vector<std::shared_ptr<const gpu::Pipeline>> pipelines_;  // per dispatch
-  std::vector<size_t> dispatch_of_task_;                         // index into pipelines_ and sets_
+  Pipelines pipelines_;                   // per dispatch
+  std::vector<size_t> dispatch_of_task_;  // index into pipelines_ and sets_
   std::unique_ptr<gpu::DescriptorSets> sets_;
   std::unique_ptr<gpu::TimestampQueries> queries_;
   std::vector<Step> steps_;

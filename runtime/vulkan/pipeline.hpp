@@ -14,6 +14,7 @@
 
 namespace vellum::gpu {
 
+class Arena;
 class Context;
 class PipelineCache;
 
@@ -76,8 +77,9 @@ class PipelineRegistry {
   // shader does not compile.
   std::shared_ptr<const Pipeline> get(const PipelineKey& key);
   // The same for many, in parallel; pipelines in the order of the keys. threads 0: as many as the machine
-  // has.
+  // has. Given memory to bind, they are compiled then rather than at their first dispatch, see EarlyCompile.
   std::vector<std::shared_ptr<const Pipeline>> prepare(std::span<const PipelineKey> keys,
+                                                       std::shared_ptr<Arena> memory = nullptr,
                                                        unsigned threads = 0);
   // Shaders that are found there are not compiled; as long as others own it.
   void look_in(const std::shared_ptr<const CompiledShaders>& shaders);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <functional>
 #include <future>
 #include <map>
 #include <system_error>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "vulkan/context_impl.hpp"
+#include "vulkan/early_compile.hpp"
 #include "vulkan/pipeline.hpp"
 #include "vulkan/pipeline_cache.hpp"
 
@@ -46,6 +48,30 @@ class JoinedThreads {
   std::vector<std::thread> threads_;
 };
 
+// work(0) to work(count - 1), each once; the first failure ends it. threads 0: as many as the machine has.
+void in_parallel(size_t count, unsigned threads, const std::function<void(size_t)>& work) {
+  if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
+  threads = static_cast<unsigned>(std::min<size_t>(threads, count));
+  std::atomic<size_t> next{0};
+  std::exception_ptr failure;
+  std::mutex failure_mutex;
+  const auto work_on = [&] {
+    try {
+      for (size_t i = next++; i < count; i = next++) work(i);
+    } catch (...) {
+      const std::lock_guard lock(failure_mutex);
+      if (!failure) failure = std::current_exception();
+      next = count;
+    }
+  };
+  {
+    JoinedThreads workers;
+    for (unsigned i = 1; i < threads; ++i) workers.start(work_on);
+    work_on();
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
 using PipelinePointer = std::shared_ptr<const Pipeline>;
 
 }  // namespace
@@ -60,6 +86,7 @@ struct PipelineRegistry::Impl {
   std::atomic<uint64_t> made{0}, saved{0};
 
   PipelinePointer make(const PipelineKey& key, std::promise<PipelinePointer>& promise);
+  bool knows(const PipelineKey& key) const;
 };
 
 // A failure reaches those who wait for the same pipeline, and the next who asks tries again.
@@ -100,28 +127,28 @@ PipelinePointer PipelineRegistry::get(const PipelineKey& unsorted) {
   return PipelinePointer(impl_->context.shared_from_this(), pipeline.get());
 }
 
-std::vector<PipelinePointer> PipelineRegistry::prepare(std::span<const PipelineKey> keys, unsigned threads) {
-  if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
-  threads = static_cast<unsigned>(std::min<size_t>(threads, keys.size()));
-  std::vector<PipelinePointer> pipelines(keys.size());
-  std::atomic<size_t> next{0};
-  std::exception_ptr failure;
-  std::mutex failure_mutex;
-  const auto work = [&] {
-    try {
-      for (size_t i = next++; i < keys.size(); i = next++) pipelines[i] = get(keys[i]);
-    } catch (...) {
-      const std::lock_guard lock(failure_mutex);
-      if (!failure) failure = std::current_exception();
-      next = keys.size();
-    }
-  };
-  {
-    JoinedThreads workers;
-    for (unsigned i = 1; i < threads; ++i) workers.start(work);
-    work();
-  }
-  if (failure) std::rethrow_exception(failure);
+bool PipelineRegistry::Impl::knows(const PipelineKey& key) const {
+  const std::lock_guard lock(mutex);
+  return pipelines.contains(sorted(key));
+}
+
+std::vector<PipelinePointer> PipelineRegistry::prepare(std::span<const PipelineKey> keys,
+                                                       std::shared_ptr<Arena> memory, unsigned threads) {
+  // Each once: no thread is to wait for another that makes the same pipeline.
+  std::map<PipelineKey, PipelinePointer, KeyOrder> made;
+  std::vector<std::pair<const PipelineKey, PipelinePointer>*> distinct;
+  for (const PipelineKey& key : keys)
+    if (const auto [entry, is_new] = made.try_emplace(key); is_new) distinct.push_back(&*entry);
+  EarlyCompile early(impl_->context.shared_from_this(), std::move(memory));
+  in_parallel(distinct.size(), threads, [&](size_t i) {
+    auto& [key, pipeline] = *distinct[i];
+    const bool is_new = !impl_->knows(key);
+    pipeline = get(key);
+    if (is_new) early.begin(pipeline);
+  });
+  early.finish();
+  std::vector<PipelinePointer> pipelines;
+  for (const PipelineKey& key : keys) pipelines.push_back(made.at(key));
   return pipelines;
 }
 

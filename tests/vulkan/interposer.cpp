@@ -26,7 +26,7 @@ struct State {
   uint32_t memory_types = 0;  // real ones
   bool transfer_queue = false;
   uint32_t queue_families = UINT32_MAX;  // real ones
-  uint32_t waiting_submits = 0, submits_left = UINT32_MAX;
+  uint32_t submits = 0, waiting_submits = 0, submits_left = UINT32_MAX;
   PFN_vkQueueSubmit queue_submit = nullptr;
   std::atomic<uint32_t> objects_made = 0;
   PFN_vkWaitForFences wait_for_fences = nullptr;
@@ -203,6 +203,7 @@ VKAPI_ATTR VkResult VKAPI_CALL queue_submit(VkQueue queue, uint32_t count, const
                                             VkFence fence) {
   if (state().submits_left == 0) return VK_ERROR_OUT_OF_HOST_MEMORY;
   --state().submits_left;
+  ++state().submits;
   for (uint32_t i = 0; i < count; ++i)
     if (submits[i].waitSemaphoreCount > 0) ++state().waiting_submits;
   return state().queue_submit(queue, count, submits, fence);
@@ -322,7 +323,7 @@ void clear() {
   s.devices_hidden = s.version_hidden = s.coherent_hidden = s.memory_split = s.transfer_queue = false;
   s.queue_families = UINT32_MAX;
   s.bytes = s.peak_bytes = 0;
-  s.waiting_submits = 0;
+  s.submits = s.waiting_submits = 0;
   s.objects_made = 0;
   s.wait_for_fences = nullptr;
   s.device_lost = false;
@@ -372,6 +373,7 @@ void Interposer::hide_devices() { state().devices_hidden = true; }
 void Interposer::hide_instance_version() { state().version_hidden = true; }
 void Interposer::split_memory() { state().memory_split = true; }
 void Interposer::add_transfer_queue() { state().transfer_queue = true; }
+uint32_t Interposer::submits() const { return state().submits; }
 uint32_t Interposer::waiting_submits() const { return state().waiting_submits; }
 void Interposer::hide_coherent_memory() { state().coherent_hidden = true; }
 const std::vector<VkMappedMemoryRange>& Interposer::synchronised_ranges() const { return state().ranges; }

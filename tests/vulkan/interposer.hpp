@@ -39,6 +39,7 @@ class Interposer {
   // A queue family that only copies, as graphics cards have; its queue is the device's first in disguise, so
   // that validation sees which submits wait for which.
   void add_transfer_queue();
+  uint32_t submits() const;
   uint32_t waiting_submits() const;  // those that waited for a semaphore
   // Ranges that were flushed or invalidated.
   const std::vector<VkMappedMemoryRange>& synchronised_ranges() const;

@@ -2,10 +2,12 @@
 
 #include <numeric>
 
+#include "caps/driver_traits.hpp"
 #include "support/gpu_test.hpp"
 #include "vulkan/buffer.hpp"
 #include "vulkan/commands.hpp"
 #include "vulkan/image.hpp"
+#include "vulkan/interposer.hpp"
 #include "vulkan/kernel_run.hpp"
 #include "vulkan/transfer.hpp"
 
@@ -105,10 +107,34 @@ TEST(Pipelines, AreMadeOnceWhateverTheOrderOfTheDefines) {
 
 TEST(Pipelines, PrepareGivesThemInTheOrderOfTheKeys) {
   const std::vector<PipelineKey> keys{scale_kernel("11.0"), scale_kernel("12.0"), scale_kernel("11.0")};
-  const auto pipelines = test_context()->pipelines().prepare(keys, 4);
+  const auto pipelines = test_context()->pipelines().prepare(keys, nullptr, 4);
   ASSERT_EQ(pipelines.size(), 3u);
   EXPECT_EQ(pipelines[0], pipelines[2]);
   EXPECT_EQ(pipelines[1]->key().defines, scale_kernel("12.0").defines);
+}
+
+TEST(Pipelines, ThoseThatTheDriverWouldCompileAtTheirFirstDispatchAreCompiledWhenPrepared) {
+  test::Interposer interposer;
+  ContextOptions options = test::test_context_options();
+  options.get_instance_proc_addr = interposer.get_instance_proc_addr();
+  const auto context = Context::create(options);
+  PipelineKey images = image_kernel(false, false, false);
+  const std::vector<PipelineKey> keys{scale_kernel("2.0"), scale_kernel("3.0"), scale_kernel("2.0"), images};
+  {
+    const Buffer buffer = make_buffer(context, 4096, MemoryKind::device, MemoryCategory::other);
+    context->pipelines().prepare(keys, buffer.arena());
+  }
+  EXPECT_EQ(interposer.submits(), compiles_at_first_dispatch(context->device_caps()) ? 2u : 0u);
+  EXPECT_EQ(context->memory_statistics().total.bytes, 0u) << "everything is done";
+  EXPECT_EQ(test::run_scale(context, "2.0", 1.0f, {3})[0], 7.0f);
+}
+
+TEST(Pipelines, AShaderMayNeedTheLatestVersionOfItsLanguage) {
+  PipelineKey key = scale_kernel("5.0");
+  key.source =
+      "#version 450\n#if __VERSION__ < 450\n#error too old\n#endif\n"
+      "layout(local_size_x = WORKGROUP_X) in;\nvoid main() {}\n";
+  EXPECT_NE(test_context()->pipelines().get(key), nullptr);
 }
 
 TEST(Pipelines, AShaderThatDoesNotCompileNamesItselfAndTheLine) {
