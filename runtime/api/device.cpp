@@ -37,6 +37,8 @@ DeviceInfo device_info(const DeviceCaps& caps, uint32_t index) {
   info.api_version = version(caps.api_version);
   info.preferred_storage = caps.prefers_images ? "image2d" : "buffer";
   info.fp16_arithmetic = caps.fp16_arithmetic;
+  info.subgroup_size = caps.full_subgroups ? caps.subgroup_size : 0;
+  info.cooperative_matrices = cooperative_summary(caps);
   info.timestamp_period_ns = caps.timestamp_period_ns;
   info.max_image_dimension_2d = caps.max_image_dimension_2d;
   info.max_image_dimension_3d = caps.max_image_dimension_3d;

@@ -1,9 +1,11 @@
 #include "caps/caps_json.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
 #include <type_traits>
 
 #include "vellum/error.hpp"
@@ -17,6 +19,7 @@ constexpr int kVersion = 3;
 constexpr const char* kVersionKey = "vellum_caps";
 constexpr const char* kTypes[] = {"other", "integrated GPU", "discrete GPU", "virtual GPU", "CPU"};
 constexpr size_t kMostBytes = 1 << 20;
+constexpr uint32_t kMostMatrixSide = 4096;
 constexpr uint64_t kMostProcessBytes = uint64_t{1} << 40;  // multiples of it stay far from overflow
 constexpr uint64_t kMostAlignment = uint64_t{1} << 30;     // what is rounded up to it stays far from overflow
 
@@ -71,6 +74,41 @@ void visit_fields(Caps& caps, Visit visit) {
 #undef VELLUM_FIELD
 }
 
+// What files of this version need not have: it is the default then.
+template <typename Caps, typename Visit>
+void visit_later_fields(Caps& caps, Visit visit) {
+  visit("subgroup_broadcast", caps.subgroup_broadcast);
+  visit("full_subgroups", caps.full_subgroups);
+  visit("cooperative_matrices", caps.cooperative_matrices);
+}
+
+// Their keys, for writing and reading.
+template <typename Matrix, typename Visit>
+void visit_matrix(Matrix& matrix, Visit visit) {
+  visit("extension", matrix.extension);
+  visit("scope", matrix.scope);
+  visit("m", matrix.m);
+  visit("n", matrix.n);
+  visit("k", matrix.k);
+  visit("a", matrix.a);
+  visit("b", matrix.b);
+  visit("c", matrix.c);
+  visit("result", matrix.result);
+}
+
+constexpr const char* kMatrixExtensions[] = {"KHR", "NV"};
+constexpr const char* kMatrixElements[] = {"f16", "f32", "f64", "s8",  "s16", "s32",
+                                           "s64", "u8",  "u16", "u32", "u64", "other"};
+constexpr const char* kMatrixScopes[] = {"device", "workgroup", "subgroup", "queue family"};
+
+std::span<const char* const> words(DeviceType) { return kTypes; }
+std::span<const char* const> words(MatrixExtension) { return kMatrixExtensions; }
+std::span<const char* const> words(MatrixElement) { return kMatrixElements; }
+std::span<const char* const> words(MatrixScope) { return kMatrixScopes; }
+
+template <typename T>
+concept Word = std::is_enum_v<T>;
+
 // All of them are there, or none is.
 template <typename Process, typename Visit>
 void visit_process(Process& process, Visit visit) {
@@ -87,7 +125,18 @@ template <typename T>
 json written(const T& value) {
   return value;
 }
-json written(DeviceType type) { return kTypes[static_cast<size_t>(type)]; }
+template <Word T>
+json written(const T& value) {
+  return words(value)[static_cast<size_t>(value)];
+}
+json written(const std::vector<CooperativeMatrix>& matrices) {
+  json list = json::array();
+  for (const CooperativeMatrix& matrix : matrices) {
+    json& entry = list.emplace_back(json::object());
+    visit_matrix(matrix, [&](const char* name, const auto& value) { entry[name] = written(value); });
+  }
+  return list;
+}
 
 void read(const json& from, std::string& value) {
   if (!from.is_string()) throw std::invalid_argument("is no string");
@@ -102,13 +151,16 @@ void read(const json& from, float& value) {
     throw std::invalid_argument("is no number of nanoseconds");
   value = from.get<float>();
 }
-void read(const json& from, DeviceType& value) {
-  for (size_t i = 0; i < std::size(kTypes); ++i)
-    if (from == kTypes[i]) {
-      value = static_cast<DeviceType>(i);
-      return;
-    }
-  throw std::invalid_argument("is none of other, integrated GPU, discrete GPU, virtual GPU, CPU");
+template <Word T>
+void read(const json& from, T& value) {
+  const std::span<const char* const> known = words(value);
+  const auto found = std::ranges::find_if(known, [&](const char* word) { return from == word; });
+  if (found == known.end()) {
+    std::string all;
+    for (const char* word : known) all += (all.empty() ? "" : ", ") + std::string(word);
+    throw std::invalid_argument("is none of " + all);
+  }
+  value = static_cast<T>(found - known.begin());
 }
 template <typename T>
 requires std::is_unsigned_v<T>
@@ -121,6 +173,28 @@ template <typename T, size_t N>
 void read(const json& from, std::array<T, N>& values) {
   if (!from.is_array() || from.size() != N) throw std::invalid_argument("is no list of " + std::to_string(N));
   for (size_t i = 0; i < N; ++i) read(from[i], values[i]);
+}
+
+void read(const json& from, std::vector<CooperativeMatrix>& matrices) {
+  if (!from.is_array()) throw std::invalid_argument("is no list");
+  matrices.clear();
+  for (const json& entry : from) {
+    CooperativeMatrix& matrix = matrices.emplace_back();
+    size_t keys = 0;
+    visit_matrix(matrix, [&](const char* name, auto& value) {
+      const auto found = entry.is_object() ? entry.find(name) : entry.end();
+      if (found == entry.end())
+        throw std::invalid_argument("has an entry without '" + std::string(name) + "'");
+      read(*found, value);
+      ++keys;
+    });
+    if (entry.size() != keys) throw std::invalid_argument("has an entry with more than this version's keys");
+    // Tiles are made of them.
+    for (const uint32_t side : {matrix.m, matrix.n, matrix.k})
+      if (side == 0 || side > kMostMatrixSide)
+        throw std::invalid_argument("has a matrix whose side is not between 1 and " +
+                                    std::to_string(kMostMatrixSide));
+  }
 }
 
 // What the planner divides by or rounds up to.
@@ -166,6 +240,7 @@ std::string to_json(const DeviceCaps& caps) {
   document[kVersionKey] = kVersion;
   const auto write = [&](const char* name, const auto& value) { document[name] = written(value); };
   visit_fields(caps, write);
+  visit_later_fields(caps, write);
   if (caps.process) visit_process(*caps.process, write);
   return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
@@ -193,6 +268,10 @@ DeviceCaps caps_from_json(std::string_view text, const std::string& source) {
     }
   };
   visit_fields(caps, read_field);
+  visit_later_fields(caps, [&](const char* name, auto& value) {
+    known.insert(name);
+    if (document.contains(name)) read_field(name, value);
+  });
   if (document.contains("process.driver_bytes")) visit_process(caps.process.emplace(), read_field);
   for (const auto& [key, value] : document.items())
     if (!known.contains(key)) refuse(source, "has '" + key + "', which no caps file of this version has");

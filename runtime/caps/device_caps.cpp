@@ -46,7 +46,9 @@ DeviceCaps clamp_to_android_baseline_2022(const DeviceCaps& caps) {
   lower(clamped.max_allocation_count, baseline.max_allocation_count);
   clamped.fp16_arithmetic = false;
   clamped.fp16_buffer_storage = false;
-  clamped.subgroup_arithmetic = false;
+  clamped.subgroup_arithmetic = clamped.subgroup_broadcast = clamped.full_subgroups = false;
+  clamped.cooperative_matrices.clear();
+  clamped.cooperative_obstacle = "the Android Baseline 2022 profile has none";
   clamped.memory_budget = false;
   return clamped;
 }

@@ -6,6 +6,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
+
+#include "caps/cooperative_matrix.hpp"
 
 namespace vellum {
 
@@ -21,12 +24,13 @@ struct MemoryTraits {
   uint64_t buffer_alignment = 256;             // bytes, of offsets
 };
 
-// What a driver that runs on the CPU takes of the process besides the memory that it is asked for. No driver tells it:
-// the figures are fitted to measurements (tests/bench/process_traits.py).
+// What a driver that runs on the CPU takes of the process besides the memory that it is asked for. No driver
+// tells it: the figures are fitted to measurements (tests/bench/process_traits.py).
 struct ProcessTraits {
-  uint64_t driver_bytes = 0;             // once: loader, driver, shader compilers
+  uint64_t driver_bytes = 0;  // once: loader, driver, shader compilers
   uint64_t bytes_per_pipeline = 0;
-  uint64_t bytes_per_unrolled_step = 0;  // while the largest pipeline is compiled, for each step of its unrolled loops
+  uint64_t bytes_per_unrolled_step =
+      0;  // while the largest pipeline is compiled, for each step of its unrolled loops
 };
 
 struct DeviceCaps {
@@ -63,7 +67,15 @@ struct DeviceCaps {
   bool fp16_arithmetic = false;
   bool fp16_buffer_storage = false;  // 16-bit elements in storage buffers
   bool subgroup_arithmetic = false;
-  uint32_t subgroup_size = 0;     // 0: unknown
+  bool subgroup_broadcast = false;  // subgroupBroadcast() in compute shaders
+  uint32_t subgroup_size = 0;       // 0: unknown
+  // Pipelines may demand that every subgroup has exactly subgroup_size invocations
+  // (VK_EXT_subgroup_size_control).
+  bool full_subgroups = false;
+  // What this build of Vellum can use of what the device has; of one extension. Where there is none,
+  // cooperative_obstacle says why.
+  std::vector<CooperativeMatrix> cooperative_matrices;
+  std::string cooperative_obstacle;
   bool unified_memory = false;    // device-local memory is host-visible
   float timestamp_period_ns = 0;  // 0: no timestamps
   bool memory_budget = false;

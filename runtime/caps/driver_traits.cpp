@@ -53,7 +53,8 @@ void apply_driver_quirks(DeviceCaps& caps) {
   // Adreno drivers without 16-bit storage compute wrong results in fp16.
   if (caps.vendor_id == kQualcomm && !caps.fp16_buffer_storage) caps.fp16_arithmetic = false;
   // Some Mali drivers say 0 for the subgroup size and yet claim subgroup operations.
-  if (caps.subgroup_size == 0) caps.subgroup_arithmetic = false;
+  if (caps.subgroup_size == 0)
+    caps.subgroup_arithmetic = caps.subgroup_broadcast = caps.full_subgroups = false;
 }
 
 // Measured on lavapipe 22.3: creating squeezenet1_1's eight pipelines takes 50 ms of CPU time, their first

@@ -12,7 +12,8 @@ namespace {
 
 struct KeyOrder {
   static auto tie(const gpu::PipelineKey& key) {
-    return std::tie(key.shader, key.defines, key.bindings, key.push_constant_bytes, key.workgroup_size);
+    return std::tie(key.shader, key.defines, key.bindings, key.push_constant_bytes, key.workgroup_size,
+                    key.subgroup_size);
   }
   bool operator()(const gpu::PipelineKey& a, const gpu::PipelineKey& b) const { return tie(a) < tie(b); }
 };
@@ -32,9 +33,9 @@ uint64_t constant_bytes(const EstimateInputs& in) {
 }
 
 // How often the bodies of the innermost loops stand in the driver's code, as far as the macros of a shader
-// tell: tiles are unrolled, and in attention, for each query of a tile, the products with the keys, the slices
-// of the values, and where these are stored one by one each slice again. The columns of a convolution's kernel
-// are as well, but share what they load, and hardly add to what a compiler takes.
+// tell: tiles are unrolled, and in attention, for each query of a tile, the products with the keys, the
+// slices of the values, and where these are stored one by one each slice again. The columns of a
+// convolution's kernel are as well, but share what they load, and hardly add to what a compiler takes.
 uint64_t unrolled_steps(const gpu::PipelineKey& key) {
   constexpr uint64_t kMost = 1 << 20;  // far beyond what any compiler gets through
   uint64_t steps = 1, slices = 0;

@@ -16,6 +16,7 @@ gpu::PipelineKey pipeline_key(const Program& program, const Dispatch& dispatch) 
   key.shader = dispatch.shader;
   key.defines = dispatch.defines;
   key.workgroup_size = dispatch.workgroup_size;
+  key.subgroup_size = dispatch.subgroup_size;
   key.push_constant_bytes = static_cast<uint32_t>(dispatch.push_constants.size());
   for (const Binding& binding : dispatch.bindings)
     key.bindings.push_back(binding_type(program.tensors[binding.tensor].desc, binding));

@@ -117,6 +117,9 @@ struct Dispatch {
   std::vector<Binding> bindings;  // binding number = position
   std::vector<std::byte> push_constants;
   std::optional<PlainCopy> copy = std::nullopt;
+  // Not 0: subgroups are full, of so many invocations, and the shader sees it as SUBGROUP. It is what
+  // DeviceCaps::subgroup_size says, where there are full_subgroups.
+  uint32_t subgroup_size = 0;
 };
 
 // A node that runs on the host between dispatches, because it has no kernel.

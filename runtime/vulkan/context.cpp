@@ -3,6 +3,7 @@
 #include <array>
 
 #include "vulkan/context_impl.hpp"
+#include "vulkan/cooperative_matrices.hpp"
 
 namespace vellum::gpu {
 namespace {
@@ -21,6 +22,7 @@ vk::raii::Device create_device(const PhysicalDevice& physical, const DeviceCaps&
   vk::PhysicalDeviceMaintenance4Features maintenance4(VK_TRUE);
   vk::PhysicalDeviceShaderFloat16Int8Features float16(VK_TRUE);
   vk::PhysicalDevice16BitStorageFeatures storage16(VK_TRUE);
+  vk::PhysicalDeviceSubgroupSizeControlFeatures subgroup_sizes(VK_TRUE, VK_TRUE);
   void* chain = nullptr;
   const auto enable = [&chain](auto& features) {
     features.pNext = chain;
@@ -34,10 +36,15 @@ vk::raii::Device create_device(const PhysicalDevice& physical, const DeviceCaps&
     if (physical.caps.api_version < VK_API_VERSION_1_2)
       extensions.push_back(VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME);
   }
+  if (caps.full_subgroups) {
+    enable(subgroup_sizes);
+    if (physical.subgroups.by_extension) extensions.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
+  }
   if (caps.memory_budget) extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+  CooperativeFeatures cooperative(caps, chain, extensions);
 
   vk::DeviceCreateInfo info({}, queues, {}, extensions);
-  info.setPNext(chain);
+  info.setPNext(cooperative.chain());
   return translated("opening the device " + caps.name,
                     [&] { return vk::raii::Device(physical.handle, info); });
 }

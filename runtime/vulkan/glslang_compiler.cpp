@@ -104,4 +104,7 @@ std::string glslang_version() {
          std::to_string(GLSLANG_VERSION_PATCH) + GLSLANG_VERSION_FLAVOR;
 }
 
+// Since version 13.0 (glslang's CHANGES.md).
+bool knows_khr_cooperative_matrix() { return GLSLANG_VERSION_MAJOR >= 13; }
+
 }  // namespace vellum::gpu

@@ -31,4 +31,6 @@ std::vector<uint32_t> compile_glsl(const std::string& name, std::string_view sou
 // Changes when another glslang might give other SPIR-V.
 std::string glslang_version();
 
+bool knows_khr_cooperative_matrix();  // GL_KHR_cooperative_matrix
+
 }  // namespace vellum::gpu

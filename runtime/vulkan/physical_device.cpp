@@ -6,6 +6,7 @@
 
 #include "caps/driver_traits.hpp"
 #include "vellum/error.hpp"
+#include "vulkan/cooperative_matrices.hpp"
 
 namespace vellum::gpu {
 namespace {
@@ -124,11 +125,35 @@ void fill_features(DeviceCaps& caps, const vk::raii::PhysicalDevice& device, con
                             vk::PhysicalDeviceMaintenance3Properties>();
   const auto& subgroup = properties.get<vk::PhysicalDeviceSubgroupProperties>();
   caps.subgroup_size = subgroup.subgroupSize;
-  caps.subgroup_arithmetic = (subgroup.supportedStages & vk::ShaderStageFlagBits::eCompute) &&
-                             (subgroup.supportedOperations & vk::SubgroupFeatureFlagBits::eArithmetic);
+  const auto in_compute = [&](vk::SubgroupFeatureFlagBits operations) {
+    return (subgroup.supportedStages & vk::ShaderStageFlagBits::eCompute) &&
+           (subgroup.supportedOperations & operations);
+  };
+  caps.subgroup_arithmetic = in_compute(vk::SubgroupFeatureFlagBits::eArithmetic);
+  caps.subgroup_broadcast = in_compute(vk::SubgroupFeatureFlagBits::eBallot);
   caps.max_allocation_bytes =
       properties.get<vk::PhysicalDeviceMaintenance3Properties>().maxMemoryAllocationSize;
   caps.memory_budget = extensions.has(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+}
+
+// What pipelines must say so that their subgroups are full and of caps.subgroup_size.
+SubgroupControl subgroup_control(const vk::raii::PhysicalDevice& device, const DeviceCaps& caps,
+                                 const Extensions& extensions) {
+  const bool core = caps.api_version >= VK_API_VERSION_1_3;
+  if (!core && !extensions.has(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME)) return {};
+  using Features = vk::PhysicalDeviceSubgroupSizeControlFeatures;
+  using Properties = vk::PhysicalDeviceSubgroupSizeControlProperties;
+  const Features features = device.getFeatures2<vk::PhysicalDeviceFeatures2, Features>().get<Features>();
+  const Properties sizes =
+      device.getProperties2<vk::PhysicalDeviceProperties2, Properties>().get<Properties>();
+  SubgroupControl control;
+  control.by_extension = !core;
+  control.sets_size =
+      features.subgroupSizeControl && (sizes.requiredSubgroupSizeStages & vk::ShaderStageFlagBits::eCompute);
+  control.max_subgroups = sizes.maxComputeWorkgroupSubgroups;
+  control.full = caps.subgroup_size > 0 && features.subgroupSizeControl && features.computeFullSubgroups &&
+                 (control.sets_size || sizes.minSubgroupSize == sizes.maxSubgroupSize);
+  return control;
 }
 
 constexpr vk::ImageUsageFlags kImageUsage =
@@ -191,8 +216,11 @@ std::optional<PhysicalDevice> describe(vk::raii::PhysicalDevice handle, uint32_t
       caps.api_version >= VK_API_VERSION_1_2 || extensions.has(VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME);
   caps.driver = driver_name(handle, has_driver_properties, properties.driverVersion);
   fill_features(caps, handle, extensions);
+  device.subgroups = subgroup_control(handle, caps, extensions);
+  caps.full_subgroups = device.subgroups.full;
   if (device.timestamp_bits > 0) caps.timestamp_period_ns = properties.limits.timestampPeriod;
   caps.unified_memory = has_unified_memory(handle.getMemoryProperties());
+  fill_cooperative_matrices(caps, handle, [&](const char* name) { return extensions.has(name); });
   device.handle = std::move(handle);
   fill_images(device);
   // Promised by Vulkan 1.3 (spec, Feature Requirements).

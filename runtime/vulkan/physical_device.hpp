@@ -10,6 +10,14 @@
 
 namespace vellum::gpu {
 
+// VK_EXT_subgroup_size_control.
+struct SubgroupControl {
+  bool full = false;       // a pipeline can have full subgroups of DeviceCaps::subgroup_size
+  bool sets_size = false;  // by demanding that size; else there is no other
+  bool by_extension = false;
+  uint32_t max_subgroups = 0;  // of a workgroup, where the size is demanded
+};
+
 struct PhysicalDevice {
   vk::raii::PhysicalDevice handle{nullptr};
   uint32_t index = 0;  // as list_devices() counts
@@ -20,6 +28,7 @@ struct PhysicalDevice {
   uint32_t max_uniform_buffers_per_stage = 0;
   uint64_t max_image_bytes = 0;
   bool maintenance4 = false;  // core in Vulkan 1.3
+  SubgroupControl subgroups;
   DeviceCaps caps;
 };
 

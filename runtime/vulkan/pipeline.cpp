@@ -56,6 +56,21 @@ void check_workgroup(const PipelineKey& key, const DeviceCaps& caps) {
           more(invocations, caps.max_workgroup_invocations, "invocations in a workgroup"));
 }
 
+void check_subgroups(const PipelineKey& key, const Context::Impl& context) {
+  const DeviceCaps& caps = context.caps;
+  require(caps.full_subgroups && key.subgroup_size == caps.subgroup_size, key, caps,
+          "it has no full subgroups of " + std::to_string(key.subgroup_size));
+  const auto& size = key.workgroup_size;
+  if (size[0] % key.subgroup_size != 0)
+    throw Error(ErrorCode::invalid_argument,
+                "shader " + key.shader + ": subgroups do not divide its workgroup");
+  const SubgroupControl& control = context.physical.subgroups;
+  const uint32_t subgroups = size[0] * size[1] * size[2] / key.subgroup_size;
+  if (control.sets_size)
+    require(subgroups <= control.max_subgroups, key, caps,
+            more(subgroups, control.max_subgroups, "subgroups in a workgroup"));
+}
+
 void check_push_constants(const PipelineKey& key, const DeviceCaps& caps) {
   if (key.push_constant_bytes % 4 != 0)
     throw Error(ErrorCode::invalid_argument,
@@ -83,6 +98,7 @@ ShaderRequest shader_request(const PipelineKey& key) {
   constexpr const char* names[] = {"WORKGROUP_X", "WORKGROUP_Y", "WORKGROUP_Z"};
   for (size_t i = 0; i < 3; ++i)
     request.defines.emplace_back(names[i], std::to_string(key.workgroup_size[i]));
+  if (key.subgroup_size > 0) request.defines.emplace_back("SUBGROUP", std::to_string(key.subgroup_size));
   return request;
 }
 
@@ -115,6 +131,7 @@ Pipeline::Pipeline(Context& context, const PipelineCache& cache, PipelineKey key
   Context::Impl& device = context.impl();
   check_bindings(key, device);
   check_workgroup(key, device.caps);
+  if (key.subgroup_size > 0) check_subgroups(key, device);
   check_push_constants(key, device.caps);
   const std::vector<uint32_t> words = device.shader_compiler.spirv(shader_request(key));
   translated("creating a pipeline of shader " + key.shader, [&] {
@@ -127,7 +144,12 @@ Pipeline::Pipeline(Context& context, const PipelineCache& cache, PipelineKey key
     const vk::PushConstantRange range(vk::ShaderStageFlagBits::eCompute, 0, key.push_constant_bytes);
     if (range.size > 0) layout.setPushConstantRanges(range);
     impl_->layout = vk::raii::PipelineLayout(device.device, layout);
-    const vk::PipelineShaderStageCreateInfo stage({}, vk::ShaderStageFlagBits::eCompute, *module, "main");
+    vk::PipelineShaderStageCreateInfo stage({}, vk::ShaderStageFlagBits::eCompute, *module, "main");
+    const vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo subgroups(key.subgroup_size);
+    if (key.subgroup_size > 0) {
+      stage.setFlags(vk::PipelineShaderStageCreateFlagBits::eRequireFullSubgroups);
+      if (device.physical.subgroups.sets_size) stage.setPNext(&subgroups);
+    }
     impl_->pipeline = vk::raii::Pipeline(device.device, cache.handle(),
                                          vk::ComputePipelineCreateInfo({}, stage, *impl_->layout));
   });

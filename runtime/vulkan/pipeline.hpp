@@ -34,7 +34,10 @@ struct PipelineKey {
   std::vector<BindingType> bindings;                         // binding number = position, all in set 0
   uint32_t push_constant_bytes = 0;
   std::array<uint32_t, 3> workgroup_size{64, 1, 1};  // defined as WORKGROUP_X, WORKGROUP_Y, WORKGROUP_Z
-  std::string source;                                // GLSL; empty: the embedded source of `shader`
+  // Not 0: full subgroups of so many invocations, defined as SUBGROUP; DeviceCaps::subgroup_size, or the
+  // device cannot.
+  uint32_t subgroup_size = 0;
+  std::string source;  // GLSL; empty: the embedded source of `shader`
 
   bool operator==(const PipelineKey&) const = default;
 };

@@ -24,7 +24,7 @@ PipelineKey sorted(PipelineKey key) {
 struct KeyOrder {
   static auto tie(const PipelineKey& key) {
     return std::tie(key.shader, key.defines, key.bindings, key.push_constant_bytes, key.workgroup_size,
-                    key.source);
+                    key.subgroup_size, key.source);
   }
   bool operator()(const PipelineKey& a, const PipelineKey& b) const { return tie(a) < tie(b); }
 };

@@ -20,6 +20,8 @@ nlohmann::json to_json(const DeviceInfo& device) {
           {"api_version", device.api_version},
           {"preferred_storage", device.preferred_storage},
           {"fp16_arithmetic", device.fp16_arithmetic},
+          {"subgroup_size", device.subgroup_size},
+          {"cooperative_matrices", device.cooperative_matrices},
           {"timestamp_period_ns", device.timestamp_period_ns},
           {"max_image_dimension_2d", device.max_image_dimension_2d},
           {"max_image_dimension_3d", device.max_image_dimension_3d},
@@ -31,8 +33,8 @@ std::string table(const std::vector<DeviceInfo>& devices) {
     return "There is no Vulkan 1.1 device here. Mesa's lavapipe runs on any CPU (Debian: "
            "mesa-vulkan-drivers).\n";
   Table table;
-  for (const char* title :
-       {"#", "name", "type", "driver", "Vulkan", "storage", "fp16 arithmetic", "timestamps"})
+  for (const char* title : {"#", "name", "type", "driver", "Vulkan", "storage", "fp16 arithmetic",
+                            "timestamps", "cooperative matrices"})
     table.column(title);
   table.column("image 2D", Table::Align::right);
   table.column("image 3D", Table::Align::right);
@@ -40,8 +42,9 @@ std::string table(const std::vector<DeviceInfo>& devices) {
   for (const DeviceInfo& device : devices)
     table.row({std::to_string(device.index), device.name, device.type, device.driver, device.api_version,
                device.preferred_storage, device.fp16_arithmetic ? "yes" : "no",
-               device.timestamp_period_ns > 0 ? "yes" : "no", grouped(device.max_image_dimension_2d),
-               grouped(device.max_image_dimension_3d), grouped(device.max_storage_buffer_range)});
+               device.timestamp_period_ns > 0 ? "yes" : "no", device.cooperative_matrices,
+               grouped(device.max_image_dimension_2d), grouped(device.max_image_dimension_3d),
+               grouped(device.max_storage_buffer_range)});
   return table.text();
 }
 

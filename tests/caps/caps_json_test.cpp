@@ -38,6 +38,59 @@ TEST(CapsJson, WhatIsWrittenIsReadBack) {
   EXPECT_FALSE(caps_from_json(to_json(DeviceCaps{}), "caps.json").process) << "not known";
 }
 
+DeviceCaps with_matrices() {
+  DeviceCaps caps;
+  caps.subgroup_broadcast = caps.full_subgroups = true;
+  caps.subgroup_size = 32;
+  caps.cooperative_matrices = {
+      {.m = 16, .n = 8, .k = 32},
+      {.m = 16, .n = 16, .k = 16, .c = MatrixElement::f16, .result = MatrixElement::f16},
+      {.scope = MatrixScope::workgroup, .m = 64, .n = 64, .k = 16},
+      {.m = 16,
+       .n = 8,
+       .k = 32,
+       .a = MatrixElement::s8,
+       .b = MatrixElement::u8,
+       .c = MatrixElement::s32,
+       .result = MatrixElement::s32}};
+  return caps;
+}
+
+TEST(CapsJson, CooperativeMatricesAreReadBack) {
+  const DeviceCaps caps = with_matrices();
+  const DeviceCaps read = caps_from_json(to_json(caps), "caps.json");
+  EXPECT_EQ(read.cooperative_matrices, caps.cooperative_matrices);
+  EXPECT_TRUE(read.subgroup_broadcast && read.full_subgroups);
+  EXPECT_EQ(cooperative_summary(read), "KHR 16x8x32") << "of halves, in fp32, by a subgroup";
+}
+
+TEST(CapsJson, FilesThatKnowNothingOfSubgroupsAreReadAsWithoutThem) {
+  std::string text = to_json(DeviceCaps{});
+  const size_t from = text.find(",\n  \"subgroup_broadcast\""), end = text.find("[]", from);
+  ASSERT_LT(end, text.size());
+  text.erase(from, end + 2 - from);
+  const DeviceCaps caps = caps_from_json(text, "old.json");
+  EXPECT_FALSE(caps.subgroup_broadcast || caps.full_subgroups);
+  EXPECT_TRUE(caps.cooperative_matrices.empty());
+  EXPECT_EQ(cooperative_summary(caps), "no: none are known");
+}
+
+TEST(CapsJson, DamagedCooperativeMatricesAreRefused) {
+  const std::string text = to_json(with_matrices());
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string copy = text;
+    copy.replace(copy.find(from), from.size(), to);
+    return copy;
+  };
+  for (const auto& [from, to] : {std::pair{"\"KHR\"", "\"AMD\""},
+                                 {"\"m\": 16", "\"m\": 0"},
+                                 {"\"k\": 32", "\"k\": 1000000"},
+                                 {"\"k\": 32", "\"k\": -1"},
+                                 {"\"s8\"", "8"},
+                                 {"\"scope\"", "\"slope\""}})
+    EXPECT_THROW(caps_from_json(changed(from, to), "damaged.json"), Error) << from << " " << to;
+}
+
 TEST(CapsJson, DamagedFilesAreRefused) {
   const std::string text = to_json(DeviceCaps{});
   for (size_t length = 0; length + 2 < text.size(); length += 7)

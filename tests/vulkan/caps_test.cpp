@@ -16,6 +16,8 @@ TEST(Caps, ClampingLowersWhatIsAboveTheBaselineAndNothingElse) {
   caps.min_storage_buffer_offset_alignment = 16;
   caps.buffer_image_granularity = 1;
   caps.fp16_arithmetic = caps.fp16_buffer_storage = caps.subgroup_arithmetic = true;
+  caps.subgroup_broadcast = caps.full_subgroups = true;
+  caps.cooperative_matrices.emplace_back();
   const DeviceCaps clamped = clamp_to_android_baseline_2022(caps);
   EXPECT_EQ(clamped.name, "large");
   EXPECT_EQ(clamped.api_version, 1u << 22 | 1u << 12);
@@ -25,6 +27,8 @@ TEST(Caps, ClampingLowersWhatIsAboveTheBaselineAndNothingElse) {
   EXPECT_EQ(clamped.min_storage_buffer_offset_alignment, 256u);
   EXPECT_EQ(clamped.buffer_image_granularity, 4096u);
   EXPECT_FALSE(clamped.fp16_arithmetic || clamped.fp16_buffer_storage || clamped.subgroup_arithmetic);
+  EXPECT_FALSE(clamped.subgroup_broadcast || clamped.full_subgroups);
+  EXPECT_TRUE(clamped.cooperative_matrices.empty());
 }
 
 TEST(Caps, QuirksSwitchOffWhatDriversGetWrong) {
@@ -36,10 +40,10 @@ TEST(Caps, QuirksSwitchOffWhatDriversGetWrong) {
 
   DeviceCaps mali;
   mali.vendor_id = 0x13B5;
-  mali.subgroup_arithmetic = true;
+  mali.subgroup_arithmetic = mali.subgroup_broadcast = mali.full_subgroups = true;
   mali.subgroup_size = 0;
   apply_driver_quirks(mali);
-  EXPECT_FALSE(mali.subgroup_arithmetic);
+  EXPECT_FALSE(mali.subgroup_arithmetic || mali.subgroup_broadcast || mali.full_subgroups);
 
   DeviceCaps good = adreno;
   good.fp16_arithmetic = good.fp16_buffer_storage = good.subgroup_arithmetic = true;

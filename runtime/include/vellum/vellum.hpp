@@ -39,6 +39,9 @@ struct DeviceInfo {
   std::string api_version;        // "1.3.230"
   std::string preferred_storage;  // what StorageChoice::automatic means on it
   bool fp16_arithmetic = false;
+  uint32_t subgroup_size = 0;  // 0: not known, or subgroups may have fewer invocations
+  std::string
+      cooperative_matrices;       // the products of halves that it takes, "KHR 16x16x16"; or "no: " and why
   float timestamp_period_ns = 0;  // 0: no GPU timestamps
   uint32_t max_image_dimension_2d = 0, max_image_dimension_3d = 0;
   uint64_t max_storage_buffer_range = 0;

@@ -1,0 +1,34 @@
+// Products of small matrices that the invocations of a subgroup compute together
+// (VK_KHR_cooperative_matrix, VK_NV_cooperative_matrix).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace vellum {
+
+enum class MatrixExtension : uint8_t { khr, nv };
+enum class MatrixElement : uint8_t { f16, f32, f64, s8, s16, s32, s64, u8, u16, u32, u64, other };
+enum class MatrixScope : uint8_t { device, workgroup, subgroup, queue_family };
+
+// What a device multiplies: result (m x n) = a (m x k) * b (k x n) + c (m x n).
+struct CooperativeMatrix {
+  MatrixExtension extension = MatrixExtension::khr;
+  MatrixScope scope = MatrixScope::subgroup;
+  uint32_t m = 0, n = 0, k = 0;
+  MatrixElement a = MatrixElement::f16, b = MatrixElement::f16;
+  MatrixElement c = MatrixElement::f32, result = MatrixElement::f32;
+
+  bool operator==(const CooperativeMatrix&) const = default;
+};
+
+struct DeviceCaps;
+
+// Those of halves whose sums are fp32, by subgroups: what kernels use.
+std::vector<CooperativeMatrix> half_products(const DeviceCaps& caps);
+
+// For people: "KHR 16x16x16, 16x8x16" of half_products(), or "no: ..." and why.
+std::string cooperative_summary(const DeviceCaps& caps);
+
+}  // namespace vellum

@@ -1,0 +1,141 @@
+#include "vulkan/cooperative_matrices.hpp"
+
+#include <utility>
+
+#include "vulkan/glslang_compiler.hpp"
+
+namespace vellum::gpu {
+namespace {
+
+constexpr const char* kKhr = "VK_KHR_cooperative_matrix";
+
+// The numbers are the same in both extensions (Vulkan specification, VkComponentTypeKHR, VkScopeKHR).
+MatrixElement element(int type) {
+  constexpr MatrixElement known[] = {MatrixElement::f16, MatrixElement::f32, MatrixElement::f64,
+                                     MatrixElement::s8,  MatrixElement::s16, MatrixElement::s32,
+                                     MatrixElement::s64, MatrixElement::u8,  MatrixElement::u16,
+                                     MatrixElement::u32, MatrixElement::u64};
+  return type >= 0 && static_cast<size_t>(type) < std::size(known) ? known[type] : MatrixElement::other;
+}
+
+// Empty for a scope that is not known.
+std::optional<MatrixScope> scope(int scope) {
+  switch (scope) {
+    case 1:
+      return MatrixScope::device;
+    case 2:
+      return MatrixScope::workgroup;
+    case 3:
+      return MatrixScope::subgroup;
+    case 5:
+      return MatrixScope::queue_family;
+    default:
+      return std::nullopt;
+  }
+}
+
+// `Properties` of either extension.
+template <typename Properties>
+void add(std::vector<CooperativeMatrix>& matrices, MatrixExtension extension, const Properties& p,
+         int result) {
+  const std::optional<MatrixScope> known_scope = scope(static_cast<int>(p.scope));
+  if (!known_scope || p.MSize == 0 || p.NSize == 0 || p.KSize == 0) return;
+  matrices.push_back({extension, *known_scope, p.MSize, p.NSize, p.KSize, element(static_cast<int>(p.AType)),
+                      element(static_cast<int>(p.BType)), element(static_cast<int>(p.CType)),
+                      element(result)});
+}
+
+template <typename Features>
+bool switched_on(const vk::raii::PhysicalDevice& device) {
+  return device.getFeatures2<vk::PhysicalDeviceFeatures2, Features>()
+             .template get<Features>()
+             .cooperativeMatrix == VK_TRUE;
+}
+
+// Compute shaders must be among the stages. Empty where the extension is of no use.
+std::vector<CooperativeMatrix> khr_matrices([[maybe_unused]] const vk::raii::PhysicalDevice& device) {
+  std::vector<CooperativeMatrix> matrices;
+#ifdef VK_KHR_cooperative_matrix
+  using Properties = vk::PhysicalDeviceCooperativeMatrixPropertiesKHR;
+  const auto properties = device.getProperties2<vk::PhysicalDeviceProperties2, Properties>();
+  if (!(properties.get<Properties>().cooperativeMatrixSupportedStages & vk::ShaderStageFlagBits::eCompute) ||
+      !switched_on<vk::PhysicalDeviceCooperativeMatrixFeaturesKHR>(device))
+    return {};
+  for (const vk::CooperativeMatrixPropertiesKHR& p : device.getCooperativeMatrixPropertiesKHR())
+    add(matrices, MatrixExtension::khr, p, static_cast<int>(p.ResultType));
+#endif
+  return matrices;
+}
+
+std::vector<CooperativeMatrix> nv_matrices(const vk::raii::PhysicalDevice& device) {
+  using Properties = vk::PhysicalDeviceCooperativeMatrixPropertiesNV;
+  const auto properties = device.getProperties2<vk::PhysicalDeviceProperties2, Properties>();
+  if (!(properties.get<Properties>().cooperativeMatrixSupportedStages & vk::ShaderStageFlagBits::eCompute) ||
+      !switched_on<vk::PhysicalDeviceCooperativeMatrixFeaturesNV>(device))
+    return {};
+  std::vector<CooperativeMatrix> matrices;
+  for (const vk::CooperativeMatrixPropertiesNV& p : device.getCooperativeMatrixPropertiesNV())
+    add(matrices, MatrixExtension::nv, p, static_cast<int>(p.DType));
+  return matrices;
+}
+
+// What this build lacks for the extension of the Khronos group; empty where it has all.
+std::string missing_in_build() {
+#ifndef VK_KHR_cooperative_matrix
+  return "Vellum was built with Vulkan headers (" + std::to_string(VK_HEADER_VERSION) + ") that lack " + kKhr;
+#else
+  if (!knows_khr_cooperative_matrix())
+    return "Vellum was built with glslang " + glslang_version() + ", which lacks GL_KHR_cooperative_matrix";
+  return {};
+#endif
+}
+
+bool has_memory_model(const vk::raii::PhysicalDevice& device, uint32_t api_version) {
+  if (api_version < VK_API_VERSION_1_2) return false;
+  using Features = vk::PhysicalDeviceVulkanMemoryModelFeatures;
+  return device.getFeatures2<vk::PhysicalDeviceFeatures2, Features>().get<Features>().vulkanMemoryModel ==
+         VK_TRUE;
+}
+
+}  // namespace
+
+void fill_cooperative_matrices(DeviceCaps& caps, const vk::raii::PhysicalDevice& device,
+                               const std::function<bool(const char*)>& has_extension) {
+  const bool khr = has_extension(kKhr), nv = has_extension(VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME);
+  std::string& obstacle = caps.cooperative_obstacle;
+  if (!khr && !nv)
+    obstacle = "the driver has none";
+  else if (!caps.fp16_arithmetic)
+    obstacle = "the device computes no halves";
+  else if (!caps.full_subgroups)
+    obstacle = "subgroups may be of any size";
+  else if (!has_memory_model(device, caps.api_version))
+    obstacle = "the driver lacks Vulkan's memory model";
+  if (!obstacle.empty()) return;
+  if (khr) obstacle = missing_in_build();
+  if (khr && obstacle.empty()) caps.cooperative_matrices = khr_matrices(device);
+  if (nv && caps.cooperative_matrices.empty()) caps.cooperative_matrices = nv_matrices(device);
+  if (!caps.cooperative_matrices.empty())
+    obstacle.clear();
+  else if (obstacle.empty())
+    obstacle = "the driver has none for compute shaders";
+}
+
+CooperativeFeatures::CooperativeFeatures(const DeviceCaps& caps, void* next,
+                                         std::vector<const char*>& extensions)
+    : chain_(next) {
+  if (caps.cooperative_matrices.empty()) return;
+  const auto enable = [this](auto& features) { features.pNext = std::exchange(chain_, &features); };
+  enable(memory_model_);
+  if (caps.cooperative_matrices.front().extension == MatrixExtension::nv) {
+    extensions.push_back(VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME);
+    enable(nv_);
+  } else {
+    extensions.push_back(kKhr);
+#ifdef VK_KHR_cooperative_matrix
+    enable(khr_);
+#endif
+  }
+}
+
+}  // namespace vellum::gpu
