@@ -4,6 +4,9 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
+#ifdef SUBGROUP
+#extension GL_KHR_shader_subgroup_ballot : require
+#endif
 
 layout(push_constant) uniform Params {
   ivec4 x_shape;
@@ -37,12 +40,12 @@ void main() {
   int pixels = W * H * N, output_slices = slices(y_shape.z);
   int blocks_p = (pixels + TILE_P - 1) / TILE_P;
   int blocks_s = (output_slices + TILE_S - 1) / TILE_S;
-  ivec2 block = divide(flat_index(), blocks_p);
+  ivec2 block = block_of_invocation(blocks_p);
   int first_output = TILE_S * block.x, first_pixel = TILE_P * block.y;
   if (block.x >= blocks_s) return;
 
   // Pixels behind the last one repeat it and are not stored.
-  ivec2 row_column = divide(first_pixel, W);
+  ivec2 row_column = divide(min(first_pixel, pixels - 1), W);
   ivec2 batch_row = divide(row_column.x, H);
   ivec4 pixel[TILE_P];
   pixel[0] = ivec4(row_column.y, batch_row.y, 0, batch_row.x);
@@ -59,6 +62,18 @@ void main() {
   int input_slices = slices(x_shape.z);
   int grid_width = 4 * input_slices;
   start_with_bias(first_output, blocks_s * TILE_S, grid_width);
+#ifdef SUBGROUP
+  for (int first = 0; first < input_slices; first += STEP) {
+    load_shared_weights(first, first_output, grid_width);
+#define SLICE_OF_STEP(k)                                                                                         \
+  if (first + k < input_slices) {                                                                                \
+    vec4 x[TILE_P];                                                                                              \
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = load_x(ivec4(pixel[i].xy, first + k, pixel[i].w));        \
+    ADD_SHARED_PRODUCTS(x, k)                                                                                    \
+  }
+    FOR_SLICES_OF_STEP(SLICE_OF_STEP)
+  }
+#else
   for (int k = 0; k < input_slices; ++k) {
     vec4 x[TILE_P];
     [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = load_x(ivec4(pixel[i].xy, k, pixel[i].w));
@@ -70,6 +85,7 @@ void main() {
 #endif
     add_products(x, 4 * k, first_output, 1, grid_width);
   }
+#endif
 
 #ifdef RESIDUAL
   // Without branches, which compile long: what lies outside the tensor is loaded inside it and not added.

@@ -4,6 +4,9 @@
 // channel; a texel holds the weights of four output channels. Behind the last row of weights, in row-major order,
 // one texel of bias per output slice.
 // Include it after TEXELS_IN(..., w).
+//
+// With SUBGROUP, the lanes of a subgroup have the same output channels and differ in their pixels: each loads a part of
+// the weights, and hands them to the others. All of them must get there.
 
 // CHANNELS: of an input slice; fewer than four where the one slice there is holds no more.
 #ifndef CHANNELS
@@ -30,3 +33,74 @@ void add_products(vec4 x[TILE_P], int column, int row, int row_step, int grid_wi
       [[unroll]] for (int c = 0; c < CHANNELS; ++c) sum[s][i] += x[i][c] * w[c];
   }
 }
+
+// (block of output slices, block of pixels) of this invocation; `blocks_p` blocks of pixels for each block of slices.
+// There may be more of both than wanted.
+ivec2 block_of_invocation(int blocks_p) {
+#ifdef SUBGROUP
+  int subgroup = int((gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_NumSubgroups + gl_SubgroupID);
+  ivec2 block = divide(subgroup, (blocks_p + SUBGROUP - 1) / SUBGROUP);
+  return ivec2(block.x, block.y * SUBGROUP + int(gl_SubgroupInvocationID));
+#else
+  return divide(flat_index(), blocks_p);
+#endif
+}
+
+#ifdef SUBGROUP
+// Texels of weights that an input slice has, input slices whose weights a subgroup loads at once, and how many of
+// these texels each lane loads.
+#define SLICE_WEIGHTS (4 * TILE_S)
+#if SUBGROUP > SLICE_WEIGHTS
+#define STEP (SUBGROUP / SLICE_WEIGHTS)
+#else
+#define STEP 1
+#endif
+#define LOADS (STEP * SLICE_WEIGHTS / SUBGROUP)
+
+vec4 lane_weights[LOADS];
+
+// This lane's part of the weights of input slices k ... k + STEP - 1.
+void load_shared_weights(int k, int row, int grid_width) {
+  [[unroll]] for (int j = 0; j < LOADS; ++j) {
+    int texel = j * SUBGROUP + int(gl_SubgroupInvocationID);
+    int column = 4 * (k + texel / SLICE_WEIGHTS) + (texel & 3);
+    lane_weights[j] = load_w(min(column, grid_width - 1), row + (texel % SLICE_WEIGHTS >> 2), grid_width);
+  }
+}
+
+void add_texel(vec4 x[TILE_P], const int s, const int c, vec4 w) {
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] += x[i][c] * w;
+}
+
+// The lane to read from must be a constant expression, which no loop's counter is: so the loops over the slices of a
+// step, the output slices and the channels are written out by the preprocessor.
+#define ADD_TEXEL_(x, k, s, c)                                                             \
+  add_texel(x, s, c, subgroupBroadcast(lane_weights[((k) * SLICE_WEIGHTS + 4 * s + c) / SUBGROUP], \
+                                       ((k) * SLICE_WEIGHTS + 4 * s + c) % SUBGROUP));
+#define ADD_SLICE_(x, k, s) ADD_TEXEL_(x, k, s, 0) ADD_TEXEL_(x, k, s, 1) ADD_TEXEL_(x, k, s, 2) ADD_TEXEL_(x, k, s, 3)
+// Adds the products of x[TILE_P], texels of input slice number k of the step.
+#if TILE_S == 1
+#define ADD_SHARED_PRODUCTS(x, k) ADD_SLICE_(x, k, 0)
+#elif TILE_S == 2
+#define ADD_SHARED_PRODUCTS(x, k) ADD_SLICE_(x, k, 0) ADD_SLICE_(x, k, 1)
+#else
+#define ADD_SHARED_PRODUCTS(x, k) \
+  ADD_SLICE_(x, k, 0) ADD_SLICE_(x, k, 1) ADD_SLICE_(x, k, 2) ADD_SLICE_(x, k, 3)
+#endif
+
+// body(k) for each slice of a step.
+#define SLICES_2_(body, k) body(k) body(k + 1)
+#define SLICES_4_(body, k) SLICES_2_(body, k) SLICES_2_(body, k + 2)
+#define SLICES_8_(body, k) SLICES_4_(body, k) SLICES_4_(body, k + 4)
+#if STEP == 1
+#define FOR_SLICES_OF_STEP(body) body(0)
+#elif STEP == 2
+#define FOR_SLICES_OF_STEP(body) SLICES_2_(body, 0)
+#elif STEP == 4
+#define FOR_SLICES_OF_STEP(body) SLICES_4_(body, 0)
+#elif STEP == 8
+#define FOR_SLICES_OF_STEP(body) SLICES_8_(body, 0)
+#else
+#define FOR_SLICES_OF_STEP(body) SLICES_8_(body, 0) SLICES_8_(body, 8)
+#endif
+#endif

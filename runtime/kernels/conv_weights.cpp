@@ -32,6 +32,13 @@ int64_t cpu_tile_slices(int64_t output_slices, int64_t macs) {
   return output_slices > 1 ? 2 : 1;
 }
 
+// With 64 the loop over the weights of a subgroup is unrolled for 16 slices of input channels already.
+bool can_share_by_subgroups(const DeviceCaps& caps) {
+  const uint32_t size = caps.subgroup_size;
+  return caps.full_subgroups && caps.subgroup_broadcast && size >= 4 && size <= 64 &&
+         (size & (size - 1)) == 0;
+}
+
 }  // namespace
 
 ConvTile choose_conv_tile(const DeviceCaps& caps, int64_t length, int64_t lines, int64_t output_slices,
@@ -63,8 +70,20 @@ std::vector<ConvTile> conv_tiles(const DeviceCaps& caps, int64_t length, int64_t
   return tiles;
 }
 
+std::vector<ConvTile> pointwise_tiles(const DeviceCaps& caps, int64_t pixels, int64_t output_slices,
+                                      int64_t macs) {
+  std::vector<ConvTile> tiles = conv_tiles(caps, pixels, 1, output_slices, macs);
+  if (!can_share_by_subgroups(caps)) return tiles;
+  const size_t count = tiles.size();
+  for (size_t i = 0; i < count; ++i)
+    if (divide_up(pixels, tiles[i].pixels) >= caps.subgroup_size)  // else some have nothing to do
+      tiles.push_back({tiles[i].pixels, tiles[i].slices, true});
+  return tiles;
+}
+
 std::string with_tile(std::string_view kernel, const ConvTile& tile) {
-  return std::string(kernel) + " " + std::to_string(tile.pixels) + "x" + std::to_string(tile.slices);
+  return std::string(kernel) + " " + std::to_string(tile.pixels) + "x" + std::to_string(tile.slices) +
+         (tile.by_subgroups ? " subgroups" : "");
 }
 
 ConvTile choose_tile(Lowering& lowering, std::string_view kernel, const std::vector<ConvTile>& tiles) {
@@ -220,7 +239,7 @@ void add_scale(Dispatch& dispatch, TensorId scale, int64_t images) {
 ConvTile choose_pointwise_tile(Lowering& lowering, const Shape& x, int64_t outputs) {
   const auto [n, c, h, w] = nchw(x);
   return choose_tile(lowering, "pointwise",
-                     conv_tiles(lowering.caps(), n * h * w, 1, slices(outputs), n * c * h * w * outputs));
+                     pointwise_tiles(lowering.caps(), n * h * w, slices(outputs), n * c * h * w * outputs));
 }
 
 void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,
@@ -230,8 +249,11 @@ void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWe
   const auto [n, c, h, w] = nchw(shape);
   const TensorId grid =
       packed_weights(lowering, weight_grid(lowering, weights.width(), weights.height()), std::move(values));
-  const int64_t invocations = divide_up(n * h * w, tile.pixels) * weights.blocks();
-  Dispatch dispatch = conv_dispatch(lowering, "conv_pointwise", invocations, x, grid, y);
+  int64_t blocks = divide_up(n * h * w, tile.pixels);
+  const int64_t lanes = tile.by_subgroups ? lowering.caps().subgroup_size : 1;
+  blocks = divide_up(blocks, lanes) * lanes;
+  Dispatch dispatch = conv_dispatch(lowering, "conv_pointwise", blocks * weights.blocks(), x, grid, y);
+  if (tile.by_subgroups) dispatch.subgroup_size = lowering.caps().subgroup_size;
   define_tile(dispatch, tile);
   define_activation_or_bounds(dispatch, activation);
   PushConstants constants;

@@ -15,6 +15,8 @@ namespace vellum {
 // One invocation computes `pixels` x `slices` texels.
 struct ConvTile {
   int64_t pixels = 1, slices = 1;
+  // The invocations of a subgroup have the same slices, and hand their weights round: conv_pointwise.comp.
+  bool by_subgroups = false;
 };
 
 // `lines` lines of `length` pixels are cut into tiles, for `output_slices` slices each; `macs`
@@ -25,6 +27,9 @@ ConvTile choose_conv_tile(const DeviceCaps& caps, int64_t length, int64_t lines,
 // It and the others that might be quicker, it first. None is wider than the tensors want.
 std::vector<ConvTile> conv_tiles(const DeviceCaps& caps, int64_t length, int64_t lines, int64_t output_slices,
                                  int64_t macs);
+// The same, and those of them that a subgroup can share where the device's subgroups do.
+std::vector<ConvTile> pointwise_tiles(const DeviceCaps& caps, int64_t pixels, int64_t output_slices,
+                                      int64_t macs);
 // What Lowering::choose() is to know a kernel with that tile as: "direct 8x2".
 std::string with_tile(std::string_view kernel, const ConvTile& tile);
 // The tile of `tiles` that Lowering::choose() takes for the kernel, which has no rival.

@@ -34,11 +34,14 @@ struct PackedProduct {
 };
 
 // `bias` has one value, or one per column, or none.
-PackedProduct pack_product(Lowering& lowering, const Product& p, int64_t rows, std::vector<float> bias) {
+PackedProduct pack_product(Lowering& lowering, const Product& p, int64_t rows, std::vector<float> bias,
+                           Layout layout) {
   PackedProduct packed;
   packed.rows = rows;
+  const int64_t quads = divide_up(p.n, 4), macs = rows * p.n * p.k;
   packed.tile = choose_tile(lowering, "product",
-                            conv_tiles(lowering.caps(), rows, 1, divide_up(p.n, 4), rows * p.n * p.k));
+                            layout == Layout::channels4 ? pointwise_tiles(lowering.caps(), rows, quads, macs)
+                                                        : conv_tiles(lowering.caps(), rows, 1, quads, macs));
   packed.weights = {p.k, p.n, 1, 1, packed.tile.slices};
   if (bias.size() == 1) bias.assign(static_cast<size_t>(p.n), bias.front());
   for (float& value : bias) value *= p.beta;
@@ -102,9 +105,10 @@ void lower_matmul(Lowering& lowering) {
   p.b_strides[0] = e.n;
   const bool one_b = element_count(Shape(e.b.begin(), e.b.end() - 2)) == 1;
   if (lowering.constant(1) && one_b && e.a.size() - 2 == e.batch.size()) {
-    PackedProduct packed = pack_product(lowering, p, element_count(e.batch) * e.m, {});
-    if (a_shape.size() <= 2 && b_shape.size() == 2)
-      return lower_packed_channels4(lowering, p, std::move(packed));
+    const bool channels4 = a_shape.size() <= 2 && b_shape.size() == 2;
+    PackedProduct packed = pack_product(lowering, p, element_count(e.batch) * e.m, {},
+                                        channels4 ? Layout::channels4 : Layout::linear);
+    if (channels4) return lower_packed_channels4(lowering, p, std::move(packed));
     if (e.n % 4 == 0) return lower_packed_linear(lowering, p, std::move(packed));
   }
   p.a_batch = broadcast_strides(Shape(e.a.begin(), e.a.end() - 2), e.batch);
@@ -133,7 +137,8 @@ void lower_gemm(Lowering& lowering) {
       !p.has_c || (lowering.constant(2) && same_in_all_rows(lowering.input_type(2).shape));
   if (lowering.constant(1) && bias_known && !gemm.transpose_a) {
     std::vector<float> bias = p.has_c ? lowering.constant(2)->to_floats() : std::vector<float>();
-    return lower_packed_channels4(lowering, p, pack_product(lowering, p, p.m, std::move(bias)));
+    return lower_packed_channels4(lowering, p,
+                                  pack_product(lowering, p, p.m, std::move(bias), Layout::channels4));
   }
   if (p.has_c) {
     const std::vector<int64_t> strides = broadcast_strides(lowering.input_type(2).shape, y);

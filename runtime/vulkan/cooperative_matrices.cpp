@@ -81,13 +81,17 @@ std::vector<CooperativeMatrix> nv_matrices(const vk::raii::PhysicalDevice& devic
 
 // What this build lacks for the extension of the Khronos group; empty where it has all.
 std::string missing_in_build() {
+  std::string text;
 #ifndef VK_KHR_cooperative_matrix
-  return "Vellum was built with Vulkan headers (" + std::to_string(VK_HEADER_VERSION) + ") that lack " + kKhr;
+  text = "Vellum was built with Vulkan headers that lack ";
+  text += kKhr;
 #else
-  if (!knows_khr_cooperative_matrix())
-    return "Vellum was built with glslang " + glslang_version() + ", which lacks GL_KHR_cooperative_matrix";
-  return {};
+  if (!knows_khr_cooperative_matrix()) {
+    text = "Vellum was built with a glslang that lacks GL_KHR_cooperative_matrix: ";
+    text += glslang_version();
+  }
 #endif
+  return text;
 }
 
 bool has_memory_model(const vk::raii::PhysicalDevice& device, uint32_t api_version) {

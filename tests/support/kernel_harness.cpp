@@ -117,9 +117,11 @@ void check_operator(const OperatorCase& test, const DeviceCaps& caps) {
       }
 }
 
-std::vector<std::string> check_candidates(const OperatorCase& test) {
+std::vector<std::string> check_candidates(const OperatorCase& test, Precision precision,
+                                          StorageChoice storage) {
   const DeviceCaps& caps = test_context()->caps();
-  LoweringOptions options{.storage = StorageChoice::buffer,
+  LoweringOptions options{.precision = precision,
+                          .storage = storage,
                           .inputs_to_channels4 = test.channels4_inputs,
                           .winograd = test.winograd};
   Graph graph = single_node_graph(test);

@@ -1,0 +1,105 @@
+// Pointwise convolutions and matrix products whose weights the lanes of a subgroup hand round.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "shaders/sources.hpp"
+#include "support/gpu_test.hpp"
+#include "support/kernel_harness.hpp"
+#include "vulkan/glslang_compiler.hpp"
+
+namespace vellum::test {
+namespace {
+
+OperatorCase pointwise(Shape x, int64_t filters) {
+  OperatorCase test;
+  test.type = "Conv";
+  const Shape weights{filters, x[1], 1, 1};
+  test.inputs = {random_tensor(std::move(x), 1), random_tensor(weights, 2, -0.3f, 0.3f),
+                 random_tensor({filters}, 3)};
+  test.constants = {1, 2};
+  test.activation = {ActivationKind::relu};
+  return test;
+}
+
+bool by_subgroups(const std::string& candidate) { return candidate.ends_with(" subgroups"); }
+
+// The candidates for an operator on a device with `caps`.
+std::vector<std::string> candidates_on(const DeviceCaps& caps, const OperatorCase& test) {
+  std::vector<Choice> choices;
+  const LoweringOptions options{.inputs_to_channels4 = true, .choices = &choices};
+  lower(single_node_graph(test), caps, options);
+  return choices.at(0).candidates;
+}
+
+DeviceCaps caps_with_subgroups(uint32_t size) {
+  DeviceCaps caps;
+  caps.subgroup_size = size;
+  caps.subgroup_broadcast = caps.full_subgroups = true;
+  return caps;
+}
+
+size_t count_by_subgroups(const DeviceCaps& caps, const OperatorCase& test) {
+  const std::vector<std::string> candidates = candidates_on(caps, test);
+  EXPECT_FALSE(by_subgroups(candidates.front())) << "not measured to be quicker anywhere";
+  return static_cast<size_t>(std::ranges::count_if(candidates, by_subgroups));
+}
+
+// Pixels, channels and subgroups that are no multiples of each other.
+TEST(Subgroups, PointwiseConvolutionsAreRight) {
+  if (!test_context()->caps().full_subgroups) GTEST_SKIP() << "no full subgroups";
+  for (const OperatorCase& test : {pointwise({2, 37, 7, 13}, 26), pointwise({1, 8, 16, 32}, 64)}) {
+    const std::vector<std::string> candidates = check_candidates(test);
+    EXPECT_GT(std::ranges::count_if(candidates, by_subgroups), 1);
+  }
+}
+
+TEST(Subgroups, PointwiseConvolutionsOfHalvesInImagesAreRight) {
+  if (!test_context()->caps().full_subgroups) GTEST_SKIP() << "no full subgroups";
+  check_candidates(pointwise({1, 21, 9, 11}, 18), Precision::fp16, StorageChoice::image2d);
+}
+
+TEST(Subgroups, MatrixProductsAreRight) {
+  if (!test_context()->caps().full_subgroups) GTEST_SKIP() << "no full subgroups";
+  OperatorCase test;
+  test.type = "Gemm";
+  test.inputs = {random_tensor({70, 45}, 1), random_tensor({45, 33}, 2, -0.3f, 0.3f), random_tensor({33}, 3)};
+  test.constants = {1, 2};
+  const std::vector<std::string> candidates = check_candidates(test);
+  EXPECT_GT(std::ranges::count_if(candidates, by_subgroups), 1);
+}
+
+TEST(Subgroups, OnlyWhereTheyAreFullAndOfAKnownSize) {
+  const OperatorCase test = pointwise({1, 32, 32, 32}, 32);
+  EXPECT_GT(count_by_subgroups(caps_with_subgroups(32), test), 0u);
+  EXPECT_EQ(count_by_subgroups(DeviceCaps{}, test), 0u);
+  EXPECT_EQ(count_by_subgroups(caps_with_subgroups(0), test), 0u);
+  EXPECT_EQ(count_by_subgroups(caps_with_subgroups(24), test), 0u);
+  DeviceCaps caps = caps_with_subgroups(32);
+  caps.full_subgroups = false;
+  EXPECT_EQ(count_by_subgroups(caps, test), 0u);
+  caps = caps_with_subgroups(32);
+  caps.subgroup_broadcast = false;
+  EXPECT_EQ(count_by_subgroups(caps, test), 0u);
+  EXPECT_EQ(count_by_subgroups(caps_with_subgroups(32), pointwise({1, 32, 1, 7}, 32)), 0u)
+      << "most of a subgroup would have nothing to do";
+}
+
+// Devices of all sizes are not at hand.
+TEST(Subgroups, ShadersForSubgroupsOfEverySizeCompile) {
+  const gpu::GlslangProcess glslang;
+  const std::string source(find_shader_source("conv_pointwise.comp").value());
+  for (const char* size : {"4", "8", "16", "32", "64"})
+    for (const char* slices : {"1", "2", "4"}) {
+      std::string preamble = "#define SUBGROUP " + std::string(size) + "\n#define TILE_S " + slices + "\n";
+      for (const char* define : {"TILE_P 4", "ACTIVATION none", "TENSOR_0 BUFFER_F32", "TENSOR_1 BUFFER_F32",
+                                 "TENSOR_2 BUFFER_F32", "WORKGROUP_X 64", "WORKGROUP_Y 1", "WORKGROUP_Z 1"})
+        preamble += "#define " + std::string(define) + "\n";
+      EXPECT_FALSE(gpu::compile_glsl("conv_pointwise.comp", source, preamble, find_shader_source).empty());
+    }
+}
+
+}  // namespace
+}  // namespace vellum::test
