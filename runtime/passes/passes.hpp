@@ -44,6 +44,8 @@ void fuse_activation_patterns(
 void fuse_pad(Graph& graph);  // Pad with zeros before a Conv into the Conv's pads
 void concat_zeros_to_pad(
     Graph& graph);  // Concat of a tensor with constant zeros: a Pad, which stores no zeros
+void fuse_channel_shuffle(
+    Graph& graph);  // channels that reshapes and a transposition shuffle: one operator, PickChannels
 void nest_concats(
     Graph& graph);  // Concat that starts with all that another one joins: of that one's result and the rest
 void move_transposes(

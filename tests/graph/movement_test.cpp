@@ -159,6 +159,19 @@ TEST(Pad, RefusesWhatDoesNotFit) {
   expect_refused({"Pad", 11}, {counting({2}), ints({2}, {1, 1}), ints({}, {1})}, "constant_value is");
 }
 
+TEST(PickChannels, OfOneTensorOrTwo) {
+  const auto pick = [](Ints channels) {
+    return Spec{"PickChannels", 1, {{"channels", std::move(channels)}}};
+  };
+  expect_floats(run(pick({2, 0}), {counting({2, 3, 1, 2})}), {2, 2, 1, 2}, {4, 5, 0, 1, 10, 11, 6, 7});
+  expect_floats(run(pick({3, 1, 2}), {counting({1, 2, 2}), counting({1, 2, 2})}), {1, 3, 2},
+                {2, 3, 2, 3, 0, 1});
+  expect_refused(pick({3}), {counting({1, 3, 2})}, "channel 3 of 3");
+  expect_refused(pick({-1}), {counting({1, 3, 2})}, "channel -1 of 3");
+  expect_refused(pick({0}), {counting({1, 3, 2}), counting({1, 3, 3})}, "does not join");
+  expect_refused(pick({0}), {counting({3})}, "two to four dimensions");
+}
+
 TEST(DepthToSpace, ReordersBlocks) {
   const HostTensor x = counting({1, 8, 1, 1});
   expect_floats(run({"DepthToSpace", 11, {{"blocksize", int64_t{2}}}}, {x}), {1, 2, 2, 2},

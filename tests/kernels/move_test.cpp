@@ -1,5 +1,5 @@
-// Operators that move elements: Pad, Concat, Split, Slice, Transpose, the reshape family, blocks, Gather,
-// Expand, Tile.
+// Operators that move elements: Pad, Concat, Split, Slice, Transpose, the reshape family, channels, blocks,
+// Gather, Expand, Tile.
 #include <gtest/gtest.h>
 
 #include "support/kernel_harness.hpp"
@@ -185,6 +185,23 @@ TEST(Reshape, KeepsTheOrderOfElements) {
   check_operator(
       {.type = "Unsqueeze", .inputs = {random_tensor({2, 5}, 12), ints({2, 3})}, .constants = {1}});
   check_operator({.type = "Identity", .inputs = {random_tensor({2, 5, 3, 3}, 13)}});
+}
+
+OperatorCase pick_case(std::vector<Shape> shapes, std::vector<int64_t> channels) {
+  OperatorCase test{.type = "PickChannels", .inputs = {}};
+  uint32_t seed = 12;
+  for (Shape& shape : shapes) test.inputs.push_back(random_tensor(std::move(shape), seed++));
+  test.attributes.set("channels", std::move(channels));
+  return test;
+}
+
+TEST(PickChannels, OfOneTensorOrTwo) {
+  check_operator(pick_case({{2, 6, 3, 5}}, {0, 3, 1, 4, 2, 5}));
+  check_operator(pick_case({{1, 9, 2, 3}}, {8, 8, 0}));
+  check_operator(pick_case({{2, 5, 3, 2}, {2, 6, 3, 2}}, {4, 5, 0, 10, 3}));
+  check_operator(pick_case({{1, 1, 1, 7}, {1, 4, 1, 7}}, {4, 1, 0, 2, 3, 4, 1, 0}));
+  check_operator(pick_case({{3, 5}, {3, 2}}, {6, 0, 5}));
+  check_operator(pick_case({{2, 4, 3}}, {1}));
 }
 
 TEST(DepthToSpace, BothOrders) {

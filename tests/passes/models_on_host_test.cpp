@@ -55,6 +55,7 @@ TEST_P(ModelsOnHost, EveryPassKeepsTheResult) {
       {"remove_identities", remove_identities},
       {"merge_reshapes", merge_reshapes},
       {"concat_zeros_to_pad", concat_zeros_to_pad},
+      {"fuse_channel_shuffle", fuse_channel_shuffle},
       {"nest_concats", nest_concats},
       {"fuse_pad", fuse_pad},
       {"fold_batch_norm", fold_batch_norm},

@@ -1,0 +1,21 @@
+// Channels of one or two tensors in another order: what shuffling channels between groups comes to.
+// ShuffleNet, Zhang et al., arXiv 1707.01083, section 3.1.
+#pragma once
+
+#include "graph/operator_support.hpp"
+
+namespace vellum {
+
+// Inputs X (N, C, ...), Y (optional; N, D, ...): channel i of the output is channel channels[i] of X, or from
+// C on of Y. Two to four dimensions, of floats. Not an operator of ONNX: the pass fuse_channel_shuffle makes
+// it.
+struct PickChannels : Operator {
+  Ints channels;
+
+  std::string_view type() const override { return "PickChannels"; }
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  Attributes attributes() const override;
+};
+
+}  // namespace vellum
