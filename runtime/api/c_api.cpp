@@ -8,6 +8,7 @@ namespace {
 
 using vellum::Error;
 using vellum::ErrorCode;
+using vellum::c_api::given_or_default;
 using vellum::c_api::guarded;
 using vellum::c_api::require;
 
@@ -21,18 +22,6 @@ static_assert(static_cast<int>(vellum::StorageChoice::buffer) == VELLUM_STORAGE_
 static_assert(static_cast<int>(vellum::MemoryMode::naive) == VELLUM_MEMORY_NAIVE);
 static_assert(static_cast<int>(vellum::Winograd::f4) == VELLUM_WINOGRAD_F4);
 static_assert(static_cast<int>(vellum::MemoryMode::offsets) == VELLUM_MEMORY_OFFSETS);
-
-// The caller may have been compiled with an older and shorter struct, or a newer and longer one.
-template <typename Options>
-Options given_or_default(const Options* given, const Options& defaults) {
-  Options options = defaults;
-  if (!given) return options;
-  if (given->size < sizeof(size_t) + sizeof(void*))
-    throw Error(ErrorCode::invalid_argument,
-                "the options' size is not set; fill them with their _init function");
-  std::memcpy(&options, given, std::min(given->size, sizeof(Options)));
-  return options;
-}
 
 std::filesystem::path utf8_path(const char* text) {
   return std::filesystem::path(std::u8string(text, text + std::strlen(text)));

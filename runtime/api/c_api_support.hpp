@@ -1,6 +1,8 @@
 // What the files of the C interface share: handles, and how exceptions become a status.
 #pragma once
 
+#include <algorithm>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <string>
@@ -49,6 +51,18 @@ vellum_status guarded(vellum_error* error, Function&& function) noexcept {
 
 inline void require(const void* pointer, const char* what) {
   if (!pointer) throw Error(ErrorCode::invalid_argument, std::string(what) + " is NULL");
+}
+
+// The caller may have been compiled with an older and shorter struct, or a newer and longer one.
+template <typename Options>
+Options given_or_default(const Options* given, const Options& defaults) {
+  Options options = defaults;
+  if (!given) return options;
+  if (given->size < sizeof(size_t) + sizeof(void*))
+    throw Error(ErrorCode::invalid_argument,
+                "the options' size is not set; fill them with their _init function");
+  std::memcpy(&options, given, std::min(given->size, sizeof(Options)));
+  return options;
 }
 
 // NULL: the defaults.

@@ -2,6 +2,7 @@
 #include "api/impl.hpp"
 #include "exec/streamed_weights.hpp"
 #include "platform/files.hpp"
+#include "tune/table_file.hpp"
 
 namespace vellum {
 namespace {
@@ -82,6 +83,29 @@ std::shared_ptr<WeightSource> Device::Impl::weights_for(const Model& model, cons
   if (!folder.empty()) how.packed.folder = folder / "weights";
   how.packed.ready = packed_weights_of(model);
   return std::make_shared<StreamedWeights>(context, how, constants_of(model));
+}
+
+std::shared_ptr<const TuningTable> Device::Impl::tuning() {
+  const std::lock_guard lock(mutex_);
+  if (!tuning_) {
+    const gpu::ContextOptions& options = context->options();
+    tuning_ = std::make_shared<const TuningTable>(
+        options.cache_folder.empty() ? TuningTable{}
+                                     : read_table(options.cache_folder, context->caps(), options.log));
+  }
+  return tuning_;
+}
+
+void Device::Impl::keep_tuning(TuningTable table) {
+  const std::lock_guard lock(mutex_);
+  tuning_ = std::make_shared<const TuningTable>(std::move(table));
+  const std::filesystem::path& folder = context->options().cache_folder;
+  if (!folder.empty()) write_table(folder, context->caps(), *tuning_);
+}
+
+// Layers that are split for a budget would choose otherwise than whole ones, whose results theirs must equal.
+std::shared_ptr<const TuningTable> Device::Impl::tuning_for(const SessionOptions& options) {
+  return options.tuned && options.weights_budget == 0 ? tuning() : nullptr;
 }
 
 std::shared_ptr<WeightStore> Device::Impl::weights_of(const Model& model) {

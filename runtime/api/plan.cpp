@@ -13,16 +13,22 @@ namespace {
 struct Target {
   DeviceCaps caps;
   MemoryRules rules;
+  std::shared_ptr<const TuningTable> tuning;
+
+  Program program(const Model& model, const SessionOptions& options) const {
+    return make_program(model, caps, options, tuning.get());
+  }
 };
 
-Target target(const Device* device) {
-  return {device ? device->impl()->context->caps() : DeviceCaps{}, memory_rules(device)};
+Target target(const Device* device, const SessionOptions& options) {
+  if (!device) return {DeviceCaps{}, memory_rules(nullptr), nullptr};
+  return {device->impl()->context->caps(), memory_rules(device), device->impl()->tuning_for(options)};
 }
 
-Target target(const Caps& caps) { return {caps.impl()->caps, modelled_rules(caps.impl()->caps)}; }
+Target target(const Caps& caps) { return {caps.impl()->caps, modelled_rules(caps.impl()->caps), nullptr}; }
 
 TensorUsage tensor_usage(const Model& model, const SessionOptions& options, const Target& on) {
-  const Program program = make_program(model, on.caps, options);
+  const Program program = on.program(model, options);
   UsageRecords usage = usage_records(program);
   OffsetProblem arena = arena_problem(usage, on.rules);
   TensorUsage result;
@@ -35,7 +41,7 @@ TensorUsage tensor_usage(const Model& model, const SessionOptions& options, cons
 }
 
 MemoryReport planned_memory(const Model& model, const SessionOptions& options, const Target& on) {
-  const Program program = make_program(model, on.caps, options);
+  const Program program = on.program(model, options);
   return memory_report(plan_memory(program, plan_options(options), on.rules), program);
 }
 
@@ -50,7 +56,7 @@ PlanMemoryOptions plan_options(const SessionOptions& options) {
 }
 
 TensorUsage tensor_usage(const Model& model, const SessionOptions& options, const Device* device) {
-  return guard([&] { return tensor_usage(model, options, target(device)); });
+  return guard([&] { return tensor_usage(model, options, target(device, options)); });
 }
 
 TensorUsage tensor_usage(const Model& model, const SessionOptions& options, const Caps& caps) {
@@ -58,7 +64,7 @@ TensorUsage tensor_usage(const Model& model, const SessionOptions& options, cons
 }
 
 MemoryReport planned_memory(const Model& model, const SessionOptions& options, const Device* device) {
-  return guard([&] { return planned_memory(model, options, target(device)); });
+  return guard([&] { return planned_memory(model, options, target(device, options)); });
 }
 
 MemoryReport planned_memory(const Model& model, const SessionOptions& options, const Caps& caps) {

@@ -108,8 +108,10 @@ Session::Impl::Executors Session::Impl::make_executors(const std::vector<Shape>&
                       .tasks_per_submit = options.tasks_per_submit,
                       .timestamps = options.profile,
                       .weights = weights};
+  const std::shared_ptr<const TuningTable> tuning = device.impl()->tuning_for(options);
   Executors made;
-  made.push_back(std::make_unique<Executor>(context, make_program(model, context->caps(), bound), how));
+  made.push_back(
+      std::make_unique<Executor>(context, make_program(model, context->caps(), bound, tuning.get()), how));
   how.like = made.front().get();
   while (made.size() < options.in_flight)
     made.push_back(std::make_unique<Executor>(context, made.front()->program(), how));

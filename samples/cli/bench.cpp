@@ -15,6 +15,7 @@
 #include "inputs.hpp"
 #include "options.hpp"
 #include "output.hpp"
+#include "tuning.hpp"
 
 namespace vellum::cli {
 namespace {
@@ -23,6 +24,7 @@ using Clock = std::chrono::steady_clock;
 
 struct Arguments {
   Options options;
+  TuneArguments tune;
   std::string model;
   std::vector<std::string> inputs;
   size_t runs = 0;     // 0: 50, or as many as fit into `seconds`
@@ -85,6 +87,7 @@ void bench(const Arguments& arguments) {
   Inputs inputs = read_inputs(model, arguments.inputs);
   SessionOptions options = session_options(arguments.options);
   options.input_shapes = with_shapes_of(model, inputs, std::move(options.input_shapes));
+  tune_if_asked(arguments.tune, arguments.options, device.device(), model, options);
   const Clock::time_point making = Clock::now();
   Session session(device.device(), model, options);
   times.load += since(making);
@@ -143,6 +146,7 @@ Command add_bench(CLI::App& app) {
       *command, arguments->options,
       "more than 1: also the time of an inference with so many under way at once, inputs and outputs "
       "copied");
+  add_tune_options(*command, arguments->tune);
   add_options(*command, arguments->options, "of sharing memory, see docs/planner.md");
   command->footer(
       "An inference is from submitting to the end on the device; inputs and outputs are not copied.\n"

@@ -34,8 +34,9 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(
       "`vellum COMMAND --help` tells about a command. Exit status: 0 done, 1 the work failed, 2 usage.");
-  const std::vector<Command> commands{add_devices(app), add_inspect(app), add_plan(app),    add_estimate(app),
-                                      add_run(app),     add_bench(app),   add_profile(app), add_pack(app)};
+  const std::vector<Command> commands{add_devices(app),  add_inspect(app), add_plan(app),
+                                      add_estimate(app), add_run(app),     add_bench(app),
+                                      add_profile(app),  add_pack(app),    add_tune(app)};
   if (argc > 1 && argv[1][0] != '-' && !known(commands, argv[1])) {
     std::cerr << "vellum: there is no command '" << one_line(argv[1]) << "' (see vellum --help)\n";
     return 2;

@@ -75,6 +75,8 @@ void add_options(CLI::App& command, Options& options, const std::string& strateg
   };
   switch_off("--no-in-place", options.no_in_place, "elementwise operators never write over their input");
   switch_off("--no-views", options.no_views, "concatenations and splits of buffers always copy");
+  switch_off("--no-tuned", options.no_tuned,
+             "what --tune or `vellum tune` measured on the device is left aside");
   switch_off("--no-reorder", options.no_reorder, "tasks stay in the model's order");
   command
       .add_flag("--validation", options.validation,
@@ -125,6 +127,7 @@ SessionOptions session_options(const Options& options) {
                      : options.winograd == "off" ? Winograd::off
                                                  : Winograd::automatic;
   session.in_flight = options.in_flight;
+  session.tuned = !options.no_tuned;
   return session;
 }
 

@@ -32,6 +32,7 @@ struct Options {
   uint64_t weights_budget = 0;
   std::string winograd = "auto";
   uint32_t in_flight = 1;
+  bool no_tuned = false;
   bool validation = false;
   bool json = false;
 };

@@ -13,6 +13,7 @@
 #include "inputs.hpp"
 #include "options.hpp"
 #include "output.hpp"
+#include "tuning.hpp"
 #include "vellum/report.hpp"
 
 namespace vellum::cli {
@@ -20,6 +21,7 @@ namespace {
 
 struct Arguments {
   Options options;
+  TuneArguments tune;
   std::string model;
   std::vector<std::string> inputs;
   size_t runs = 10;
@@ -220,6 +222,7 @@ void profile(const Arguments& arguments) {
   SessionOptions options = session_options(arguments.options);
   options.input_shapes = with_shapes_of(model, inputs, std::move(options.input_shapes));
   options.profile = true;
+  tune_if_asked(arguments.tune, arguments.options, device.device(), model, options);
   Session session(device.device(), model, options);
   fill_with_random(session.inputs(), inputs, arguments.seed);
   for (const auto& [name, tensor] : inputs) session.set_input(name, tensor);
@@ -256,6 +259,7 @@ Command add_profile(CLI::App& app) {
   command->add_option("--html", arguments->html, "write a page with the memory map and the times");
   command->add_option("--trace", arguments->trace, "write a trace for Perfetto or chrome://tracing");
   command->add_option("--seed", arguments->seed, "of the random inputs")->capture_default_str();
+  add_tune_options(*command, arguments->tune);
   add_options(*command, arguments->options, "of sharing memory, see docs/planner.md");
   command->footer(
       "Examples:\n  vellum profile model.onnx --order time --top 10\n"

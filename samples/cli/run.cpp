@@ -9,12 +9,14 @@
 #include "inputs.hpp"
 #include "options.hpp"
 #include "output.hpp"
+#include "tuning.hpp"
 
 namespace vellum::cli {
 namespace {
 
 struct Arguments {
   Options options;
+  TuneArguments tune;
   std::string model;
   std::vector<std::string> inputs;
   std::string folder = ".";
@@ -51,6 +53,7 @@ void run(const Arguments& arguments) {
   options.input_shapes = with_shapes_of(model, inputs, std::move(options.input_shapes));
 
   const OpenedDevice device(arguments.options);
+  tune_if_asked(arguments.tune, arguments.options, device.device(), model, options);
   Session session(device.device(), model, options);
   const std::map<std::string, Tensor> results = session.run(inputs);
   device.check_validation();
@@ -86,6 +89,7 @@ Command add_run(CLI::App& app) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("-o,--output", arguments->folder, "folder for the outputs, made if it is missing")
       ->capture_default_str();
+  add_tune_options(*command, arguments->tune);
   add_options(*command, arguments->options, "of sharing memory, see docs/planner.md");
   command->footer(
       "Files are named as the outputs, with _ for what is not a letter, a digit, '.', '_' or '-'.\n"

@@ -26,6 +26,10 @@ static void count_log(vellum_log_level level, const char* message, void* user) {
   if (level == VELLUM_LOG_ERROR && message[0]) ++*(size_t*)user;
 }
 
+static void count_steps(const char* step, size_t done, size_t total, void* user) {
+  if (step[0] && done <= total) ++*(size_t*)user;
+}
+
 /* With validation, whose errors are counted, and the limits of the test. */
 static vellum_status open_checked(vellum_device** device, size_t* logged, vellum_error* error) {
   vellum_device_options options;
@@ -160,11 +164,20 @@ int submit_in_c(const void* model_bytes, size_t model_size, const float* input, 
   vellum_input_values in = {"x", input, input_count * sizeof(float), NULL, 0};
   vellum_output_values out = {"y", outputs, output_count * sizeof(float)};
   vellum_memory_report memory;
+  vellum_tune_options tune;
+  vellum_tune_result tuned;
+  size_t steps = 0;
 
   EXPECT(open_checked(&device, &logged, &error) == VELLUM_OK);
   EXPECT(vellum_model_load_bytes(model_bytes, model_size, &model, &error) == VELLUM_OK);
   vellum_session_options_init(&options);
   EXPECT(options.in_flight == 1);
+  vellum_tune_options_init(&tune);
+  tune.no_storages = 1;
+  tune.progress = count_steps;
+  tune.progress_user = &steps;
+  EXPECT(vellum_tune(device, model, &options, &tune, &tuned, &error) == VELLUM_OK);
+  EXPECT(steps > 0 && tuned.complete && tuned.tuned_ms > 0 && tuned.untuned_ms > 0);
   options.in_flight = 2;
   EXPECT(vellum_session_create(device, model, &options, &session, &error) == VELLUM_OK);
   EXPECT(vellum_session_memory(session, &memory, &error) == VELLUM_OK && memory.in_flight == 2);
@@ -235,8 +248,11 @@ int misuse_in_c(const void* model_bytes, size_t model_size, char what[512]) {
   EXPECT(session == NULL);
   EXPECT(vellum_session_create(device, model, NULL, &session, &error) == VELLUM_OK);
 
-  FAILS(vellum_estimate_memory(model, NULL, NULL, "no caps", &estimate, &error), VELLUM_INVALID_ARGUMENT, "caps");
+  FAILS(vellum_estimate_memory(model, NULL, NULL, "no caps", &estimate, &error), VELLUM_INVALID_ARGUMENT,
+        "caps");
   FAILS(vellum_estimate_memory(model, NULL, device, NULL, NULL, &error), VELLUM_INVALID_ARGUMENT, "estimate");
+  FAILS(vellum_tune(device, NULL, NULL, NULL, NULL, &error), VELLUM_INVALID_ARGUMENT, "model");
+  FAILS(vellum_forget_tuning(NULL, &error), VELLUM_INVALID_ARGUMENT, "device");
 
   FAILS(vellum_session_run(session, &error), VELLUM_INVALID_ARGUMENT, "'x'");
   FAILS(vellum_session_set_input(session, "z", values, sizeof values, &error), VELLUM_NOT_FOUND, "'x'");
@@ -250,13 +266,15 @@ int misuse_in_c(const void* model_bytes, size_t model_size, char what[512]) {
   FAILS(vellum_session_submit(session, NULL, 0, NULL, 0, &run, &error), VELLUM_INVALID_ARGUMENT, "'x'");
   FAILS(vellum_session_submit(session, &in, 1, NULL, 1, &run, &error), VELLUM_INVALID_ARGUMENT, "outputs");
   FAILS(vellum_session_submit(session, &in, 1, NULL, 0, NULL, &error), VELLUM_INVALID_ARGUMENT, "run");
-  FAILS(vellum_session_submit(session, &in, 1, NULL, 0, &run, &error), VELLUM_INVALID_ARGUMENT, "16 were given");
+  FAILS(vellum_session_submit(session, &in, 1, NULL, 0, &run, &error), VELLUM_INVALID_ARGUMENT,
+        "16 were given");
   EXPECT(run == NULL);
   FAILS(vellum_run_wait(run, &error), VELLUM_INVALID_ARGUMENT, "run");
   vellum_run_destroy(NULL);
 
   /* A batch of two in place of one. */
-  FAILS(vellum_session_set_input_shaped(session, "x", dims, 2, values, 8, &error), VELLUM_INVALID_ARGUMENT, "1x2");
+  FAILS(vellum_session_set_input_shaped(session, "x", dims, 2, values, 8, &error), VELLUM_INVALID_ARGUMENT,
+        "1x2");
   FAILS(vellum_session_set_input_shaped(session, "x", batch, 4, values, 4, &error), VELLUM_INVALID_ARGUMENT,
         "4 were given");
   EXPECT(vellum_session_set_input_shaped(session, "x", batch, 4, images, sizeof images, &error) == VELLUM_OK);

@@ -52,4 +52,5 @@ def main():
     write_between_marks("performance.md", "networks", table(TITLES, rows))
 
 
-main()
+if __name__ == "__main__":
+    main()

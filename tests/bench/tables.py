@@ -6,6 +6,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -28,6 +29,16 @@ def run_json(*command, **environment):
     """What a program prints, a JSON document."""
     done = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **environment})
     return json.loads(done.stdout)
+
+
+def error_against_torch(tool, folder, *options):
+    """The largest of all outputs of an exported network, as a part of torch's largest output."""
+    import numpy
+    with tempfile.TemporaryDirectory() as scratch:
+        run_json(tool, "run", folder / "model.onnx", "-i", f"input={folder / 'input.npy'}", "-o", scratch, *options, "--json")
+        got = numpy.load(pathlib.Path(scratch) / "output.npy")
+    want = numpy.load(folder / "output.npy")
+    return float(abs(got - want).max() / abs(want).max())
 
 
 def mebibytes(number, digits=2):

@@ -7,26 +7,13 @@ Each round runs all three in turn, so that they meet the same machine; a time is
 """
 import pathlib
 import sys
-import tempfile
 
-import numpy
-
-from tables import exported_network, mebibytes, run_json, table, write_between_marks
+from tables import error_against_torch, exported_network, mebibytes, run_json, table, write_between_marks
 
 NETWORKS = ["squeezenet1_1", "googlenet", "resnet18", "resnet50"]
 CHOICES = ["off", "f2", "f4"]
 ROUNDS, RUNS = 3, 10
 TITLES = ["network", "Winograd", "ms", "CPU ms", "of off", "device weights, MiB", "intermediates, MiB", "largest error"]
-
-
-def largest_error(tool, folder, choice):
-    """Of all outputs, as a part of the largest of torch's."""
-    with tempfile.TemporaryDirectory() as scratch:
-        run_json(tool, "run", folder / "model.onnx", "-i", f"input={folder / 'input.npy'}", "-o", scratch, "--winograd", choice,
-                 "--json")
-        got = numpy.load(pathlib.Path(scratch) / "output.npy")
-    want = numpy.load(folder / "output.npy")
-    return float(abs(got - want).max() / abs(want).max())
 
 
 def rows(tool, name):
@@ -41,7 +28,7 @@ def rows(tool, name):
         memory = run_json(tool, "profile", model, "--runs", "1", "--winograd", choice, "--json")
         yield [name, choice, f"{least[choice]['min_ms']:.1f}", f"{least[choice]['cpu_ms']:.1f}",
                f"{least[choice]['cpu_ms'] / least['off']['cpu_ms']:.2f}", mebibytes(memory["weights_bytes"], 1),
-               mebibytes(memory["planned_bytes"]), f"{largest_error(tool, folder, choice):.1e}"]
+               mebibytes(memory["planned_bytes"]), f"{error_against_torch(tool, folder, '--winograd', choice):.1e}"]
 
 
 def main():

@@ -335,6 +335,40 @@ VELLUM_API size_t vellum_session_layer_count(const vellum_session* session);
 VELLUM_API vellum_status vellum_session_layer(const vellum_session* session, size_t index, vellum_layer_time* time,
                                               vellum_error* error);
 
+/* ---- Choosing by measurement -------------------------------------------------------------------------------------- */
+
+/* Fill it with vellum_tune_options_init(), then change what should differ. */
+typedef struct vellum_tune_options {
+  size_t size;         /* of this struct, as the caller was compiled */
+  double seconds;      /* no further operator is measured after so many; a later call goes on; 0: no limit */
+  int32_t again;       /* not 0: what was measured before is measured, too */
+  int32_t no_storages; /* not 0: what holds each tensor is left as it is */
+  /* NULL, or told what is done; step: "storages", "operators", "network". */
+  void (*progress)(const char* step, size_t done, size_t total, void* user);
+  void* progress_user;
+} vellum_tune_options;
+
+typedef struct vellum_tune_result {
+  double untuned_ms, tuned_ms;                               /* one inference by the clock */
+  uint64_t untuned_weights_bytes, tuned_weights_bytes;       /* of device memory */
+  double seconds;                                            /* that tuning took */
+  int32_t complete;                                          /* 0: vellum_tune_options.seconds were over */
+  int32_t kept;                                              /* 0: it made the network no faster and is forgotten */
+} vellum_tune_result;
+
+VELLUM_API void vellum_tune_options_init(vellum_tune_options* options);
+
+/*
+ * Measures how each operator of the network, as a session with these options has it, is best computed on the device, and
+ * what holds each tensor; sessions made after it use what is quickest, see vellum/tune.hpp. It is kept in the device's cache
+ * folder, or for as long as the device lives. `session_options`, `options` and `result` may be NULL.
+ */
+VELLUM_API vellum_status vellum_tune(const vellum_device* device, const vellum_model* model,
+                                     const vellum_session_options* session_options, const vellum_tune_options* options,
+                                     vellum_tune_result* result, vellum_error* error);
+/* Forgets everything that was measured on the device. */
+VELLUM_API vellum_status vellum_forget_tuning(const vellum_device* device, vellum_error* error);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

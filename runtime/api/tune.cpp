@@ -1,0 +1,189 @@
+#include "vellum/tune.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "api/guard.hpp"
+#include "api/impl.hpp"
+#include "exec/executor.hpp"
+#include "tune/network.hpp"
+#include "tune/one_node.hpp"
+#include "tune/time_network.hpp"
+#include "tune/tune_operators.hpp"
+#include "vulkan/timestamps.hpp"
+
+namespace vellum {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Of the clock's noise, less is not kept.
+constexpr double kAsQuick = 1.01;
+
+TunedOperator to_public(const Graph& graph, const OperatorKind& kind) {
+  const Node& node = graph.nodes[kind.choice.node];
+  const auto time = [&](const std::string& candidate) {
+    const auto found = kind.times.find(candidate);
+    return found == kind.times.end() ? 0.0 : found->second;
+  };
+  TunedOperator result;
+  result.op = node.op->type();
+  result.name = node.name;
+  result.output = graph.values[node.outputs.front()].type.shape;
+  result.count = kind.nodes;
+  result.candidates = kind.choice.candidates.size();
+  result.untuned = kind.choice.candidates.front();
+  result.tuned = kind.choice.candidates[kind.choice.taken];
+  result.untuned_us = time(result.untuned);
+  result.tuned_us = time(result.tuned);
+  result.measured = kind.measured;
+  return result;
+}
+
+class Tuner {
+ public:
+  Tuner(const Device& device, const Model& model, const SessionOptions& options, const TuneOptions& how)
+      : device_(device),
+        options_(options),
+        how_(how),
+        graph_(prepare_graph(model.impl()->graph, options)),
+        weights_(device.impl()->weights_for(model, options)),
+        before_(*device.impl()->tuning()) {
+    operators_.context = device.impl()->context;
+    operators_.again = how.again;
+    if (how.seconds > 0)
+      operators_.deadline = begin_ + std::chrono::duration_cast<Clock::duration>(
+                                         std::chrono::duration<double>(std::min(how.seconds, 1e6)));
+    fingerprint_ = network_fingerprint(graph_, options.precision);
+  }
+
+  TuneReport run() {
+    TuningTable table = before_;
+    table.storages.erase(fingerprint_);
+    std::vector<TuningTable> tables;
+    std::vector<std::vector<OperatorKind>> kinds;
+    for (const std::vector<StorageChoice>& storages : worthwhile_storages()) {
+      kinds.push_back(tune_with(storages, table));
+      tables.push_back(table);
+      if (!storages.empty()) tables.back().storages[fingerprint_] = to_letters(storages);
+    }
+    for (TuningTable& each : tables) each.operators = table.operators;
+    return choose(std::move(tables), kinds);
+  }
+
+ private:
+  void tell(TuneProgress progress) const {
+    if (how_.progress) how_.progress(progress);
+  }
+
+  std::unique_ptr<Executor> make_executor(const TuningTable* table, bool timestamps) const {
+    const std::shared_ptr<gpu::Context>& context = operators_.context;
+    auto executor =
+        std::make_unique<Executor>(context, lower_and_arrange(graph_, context->caps(), options_, table),
+                                   ExecutorOptions{.memory = options_.memory,
+                                                   .strategy = options_.strategy,
+                                                   .timestamps = timestamps,
+                                                   .weights = weights_});
+    set_some_inputs(*executor);
+    return executor;
+  }
+
+  // What the device likes first; then others that may be quicker. Empty: what StorageChoice says.
+  std::vector<std::vector<StorageChoice>> worthwhile_storages() {
+    std::vector<std::vector<StorageChoice>> all{{}};
+    if (!how_.storages || options_.storage != StorageChoice::automatic ||
+        !gpu::timestamps_supported(*operators_.context))
+      return all;
+    size_t done = 0;
+    const StorageProblem problem = measure_storages(graph_, [&](const std::vector<StorageChoice>& storages) {
+      tell({"storages", ++done, 4, nullptr});
+      TuningTable table;
+      table.storages[fingerprint_] = to_letters(storages);
+      return make_executor(&table, true);
+    });
+    const InImages buffers(graph_.values.size(), false), images(graph_.values.size(), true);
+    const InImages& liked = operators_.context->caps().prefers_images ? images : buffers;
+    const InImages& other = operators_.context->caps().prefers_images ? buffers : images;
+    const InImages best = assign_storages(problem);
+    if (cost(problem, other) < cost(problem, liked)) all.push_back(to_storages(other));
+    if (best != liked && best != other) all.push_back(to_storages(best));
+    return all;
+  }
+
+  std::vector<OperatorKind> tune_with(const std::vector<StorageChoice>& storages, TuningTable& table) {
+    LoweringOptions lowering{.precision = options_.precision,
+                             .storage = options_.storage,
+                             .winograd = options_.winograd,
+                             .value_storages = storages};
+    operators_.progress = [&](size_t done, size_t total, const OperatorKind& kind) {
+      const TunedOperator last = to_public(graph_, kind);
+      tell({"operators", done, total, &last});
+    };
+    return tune_operators(graph_, lowering, operators_, table);
+  }
+
+  // The quickest network, with no table or one of these.
+  TuneReport choose(std::vector<TuningTable> tables, const std::vector<std::vector<OperatorKind>>& kinds) {
+    std::vector<std::unique_ptr<Executor>> networks;
+    networks.push_back(make_executor(nullptr, false));
+    for (const TuningTable& table : tables) networks.push_back(make_executor(&table, false));
+    tell({"network", 0, networks.size(), nullptr});
+    const std::vector<double> times = least_times(networks);
+    tell({"network", networks.size(), networks.size(), nullptr});
+    const size_t best = static_cast<size_t>(std::min_element(times.begin() + 1, times.end()) - times.begin());
+    TuneReport report;
+    report.kept = times[best] <= kAsQuick * times[0];
+    const size_t now = report.kept ? best : 0;
+    if (report.kept) device_.impl()->keep_tuning(std::move(tables[best - 1]));
+    for (const OperatorKind& kind : kinds[best - 1]) report.operators.push_back(to_public(graph_, kind));
+    report.storage = storage_of(networks[now]->program());
+    report.untuned_ms = times[0];
+    report.tuned_ms = times[now];
+    report.untuned_weights_bytes = networks[0]->weights().bytes().in_all;
+    report.tuned_weights_bytes = networks[now]->weights().bytes().in_all;
+    report.complete = !operators_.is_late();
+    report.warnings = operators_.warnings;
+    report.seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
+    return report;
+  }
+
+  // What holds the tensors in channels4; those in linear layout are in buffers always.
+  static std::string storage_of(const Program& program) {
+    std::string found;
+    for (const VirtualTensor& tensor : program.tensors) {
+      if (tensor.role != TensorRole::intermediate || tensor.desc.layout != Layout::channels4) continue;
+      const std::string_view storage = name(tensor.desc.storage);
+      if (!found.empty() && found != storage) return "mixed";
+      found = storage;
+    }
+    return found.empty() ? std::string(name(Storage::buffer)) : found;
+  }
+
+  const Clock::time_point begin_ = Clock::now();
+  Device device_;
+  SessionOptions options_;
+  TuneOptions how_;
+  Graph graph_;
+  std::shared_ptr<WeightSource> weights_;
+  TuningTable before_;
+  OperatorTuning operators_;
+  std::string fingerprint_;
+};
+
+}  // namespace
+
+TuneReport tune(const Device& device, const Model& model, const SessionOptions& options,
+                const TuneOptions& how) {
+  return guard([&] {
+    if (options.weights_budget > 0)
+      throw Error(ErrorCode::invalid_argument,
+                  "with a weights_budget nothing that was tuned is used: tune without one");
+    return Tuner(device, model, options, how).run();
+  });
+}
+
+void forget_tuning(const Device& device) {
+  guard([&] { device.impl()->keep_tuning({}); });
+}
+
+}  // namespace vellum

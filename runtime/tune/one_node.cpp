@@ -1,0 +1,73 @@
+#include "tune/one_node.hpp"
+
+#include <chrono>
+
+namespace vellum {
+
+OneNode one_node(const Graph& network, const Node& node) {
+  OneNode one;
+  one.graph.name = network.name;
+  Node copy{node.name, node.op, {}, {}};
+  const auto position = [&](ValueId id) {
+    for (ValueId at = 0; at < one.values.size(); ++at)
+      if (one.values[at] == id) return at;
+    return kNoValue;
+  };
+  for (const ValueId id : node.inputs) {
+    ValueId own = id == kNoValue ? kNoValue : position(id);
+    if (id != kNoValue && own == kNoValue) {
+      const Value& value = network.values[id];
+      own = value.constant ? one.graph.add_constant(value.name, *value.constant)
+                           : one.graph.add_value(value.name, value.type, true);
+      one.values.push_back(id);
+      if (!value.constant) one.graph.inputs.push_back(own);
+    }
+    copy.inputs.push_back(own);
+  }
+  for (const ValueId id : node.outputs) {
+    copy.outputs.push_back(kNoValue);
+    if (id == kNoValue) continue;
+    copy.outputs.back() = one.graph.add_value(network.values[id].name, network.values[id].type, true);
+    one.values.push_back(id);
+    one.graph.outputs.push_back(copy.outputs.back());
+  }
+  one.graph.nodes.push_back(std::move(copy));
+  return one;
+}
+
+std::vector<StorageChoice> storages_of(const OneNode& one, const std::vector<StorageChoice>& of_network) {
+  std::vector<StorageChoice> storages;
+  if (of_network.empty()) return storages;
+  for (const ValueId id : one.values) storages.push_back(of_network[id]);
+  return storages;
+}
+
+void set_some_inputs(Executor& executor) {
+  const std::vector<Port>& ports = executor.program().inputs;
+  uint64_t state = 1;
+  for (size_t i = 0; i < ports.size(); ++i) {
+    HostTensor tensor(ports[i].type.dtype, ports[i].type.shape);
+    if (tensor.dtype() == DType::f32)
+      for (float& value : tensor.mutable_as<float>()) {  // Knuth's MMIX linear congruential generator
+        state = state * 6364136223846793005ull + 1442695040888963407ull;
+        value = static_cast<float>(state >> 40) * 0x1p-23f - 1.0f;
+      }
+    executor.set_input(i, tensor);
+  }
+}
+
+bool is_kernel(const Task& task) { return task.dispatch && task.dispatch->op != "Convert"; }
+
+double run_and_time(Executor& executor, bool timestamps) {
+  const auto begin = std::chrono::steady_clock::now();
+  executor.run();
+  if (!timestamps)
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  const std::vector<double> tasks = executor.task_milliseconds();
+  double sum = 0;
+  for (size_t i = 0; i < tasks.size(); ++i)
+    if (is_kernel(executor.program().tasks[i])) sum += tasks[i];
+  return sum;
+}
+
+}  // namespace vellum

@@ -1,0 +1,110 @@
+#include "tune/table_file.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <vector>
+
+#include "caps/caps_json.hpp"
+#include "platform/files.hpp"
+#include "platform/sha256.hpp"
+#include "shaders/sources.hpp"
+#include "vellum/vellum.h"
+
+namespace vellum {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kVersion = 1;
+constexpr uint64_t kMostBytes = uint64_t{16} << 20;
+constexpr double kMostMicroseconds = 1e9;
+
+using Operators = decltype(TuningTable::operators);
+using Storages = decltype(TuningTable::storages);
+
+std::optional<CandidateTimes> read_times(const json& from) {
+  if (!from.is_object()) return std::nullopt;
+  CandidateTimes times;
+  for (const auto& [candidate, time] : from.items()) {
+    if (!time.is_number()) return std::nullopt;
+    const auto microseconds = time.get<double>();
+    if (!(microseconds > 0) || microseconds > kMostMicroseconds) return std::nullopt;
+    times.emplace(candidate, microseconds);
+  }
+  return times;
+}
+
+std::optional<Operators> read_operators(const json& from) {
+  if (!from.is_object()) return std::nullopt;
+  Operators operators;
+  for (const auto& [signature, times] : from.items()) {
+    std::optional<CandidateTimes> read = read_times(times);
+    if (!read) return std::nullopt;
+    operators.emplace(signature, std::move(*read));
+  }
+  return operators;
+}
+
+std::optional<Storages> read_storages(const json& from) {
+  if (!from.is_object()) return std::nullopt;
+  Storages storages;
+  for (const auto& [network, letters] : from.items()) {
+    if (!letters.is_string()) return std::nullopt;
+    auto text = letters.get<std::string>();
+    if (text.find_first_not_of("bi") != std::string::npos) return std::nullopt;
+    storages.emplace(network, std::move(text));
+  }
+  return storages;
+}
+
+}  // namespace
+
+std::string tuning_key(const DeviceCaps& caps) {
+  platform::Sha256 hash;
+  hash.add_string(to_json(caps)).add_string(std::to_string(VELLUM_VERSION));
+  std::vector<std::string_view> files = shader_file_names();
+  std::sort(files.begin(), files.end());
+  for (const std::string_view file : files) hash.add_string(file).add_string(*find_shader_source(file));
+  return platform::to_hex(hash.finish()).substr(0, 32);
+}
+
+std::string to_json(const TuningTable& table, const DeviceCaps& caps) {
+  return json{{"vellum_tuning", kVersion}, {"key", tuning_key(caps)},      {"device", caps.name},
+              {"driver", caps.driver},     {"operators", table.operators}, {"storages", table.storages}}
+             .dump(1, ' ', false, json::error_handler_t::replace) +
+         "\n";
+}
+
+std::optional<TuningTable> table_from_json(std::string_view text, std::string_view key) {
+  const json document = json::parse(text, nullptr, false);
+  if (!document.is_object() || document.size() != 6) return std::nullopt;
+  for (const char* name : {"vellum_tuning", "key", "device", "driver", "operators", "storages"})
+    if (!document.contains(name)) return std::nullopt;
+  if (document["vellum_tuning"] != kVersion || document["key"] != key) return std::nullopt;
+  std::optional<Operators> operators = read_operators(document["operators"]);
+  std::optional<Storages> storages = read_storages(document["storages"]);
+  if (!operators || !storages) return std::nullopt;
+  return TuningTable{std::move(*operators), std::move(*storages)};
+}
+
+std::filesystem::path table_path(const std::filesystem::path& folder, const DeviceCaps& caps) {
+  return folder / ("tuning-" + tuning_key(caps).substr(0, 16) + ".json");
+}
+
+TuningTable read_table(const std::filesystem::path& folder, const DeviceCaps& caps, const LogCallback& log) {
+  const std::filesystem::path path = table_path(folder, caps);
+  const std::optional<std::vector<std::byte>> bytes = platform::read_file(path, kMostBytes);
+  if (!bytes) return {};
+  const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  if (std::optional<TuningTable> table = table_from_json(text, tuning_key(caps))) return std::move(*table);
+  if (log) log(LogLevel::info, path.string() + ": damaged, or not for this device; it is left aside");
+  return {};
+}
+
+void write_table(const std::filesystem::path& folder, const DeviceCaps& caps, const TuningTable& table) {
+  const std::string text = to_json(table, caps);
+  platform::write_file_atomically(table_path(folder, caps), std::as_bytes(std::span(text)));
+}
+
+}  // namespace vellum

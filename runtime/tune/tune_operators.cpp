@@ -1,0 +1,214 @@
+#include "tune/tune_operators.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+
+#include "exec/executor.hpp"
+#include "tune/one_node.hpp"
+#include "vellum/error.hpp"
+#include "vulkan/timestamps.hpp"
+
+namespace vellum {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What takes so many times as long as the quickest is given up after its first run, and after the first
+// round.
+constexpr double kHopelessAtOnce = 1.5, kHopeless = 1.1;
+// The rest runs in turns, so that what else the machine does meets all alike, and the least time counts.
+constexpr int kMostRounds = 12;
+constexpr std::chrono::milliseconds kTimeForRounds{150};
+
+std::vector<OperatorKind> kinds_of(const std::vector<Choice>& choices) {
+  std::vector<OperatorKind> kinds;
+  std::map<std::string, size_t> known;
+  for (const Choice& choice : choices) {
+    const auto [entry, is_new] = known.emplace(choice.signature, kinds.size());
+    if (!is_new)
+      ++kinds[entry->second].nodes;
+    else
+      kinds.push_back({.choice = choice, .nodes = 1, .times = {}});
+  }
+  return kinds;
+}
+
+bool knows_all(const CandidateTimes& times, const Choice& choice) {
+  return std::all_of(choice.candidates.begin(), choice.candidates.end(),
+                     [&](const std::string& name) { return times.contains(name); });
+}
+
+// Rounding differs from candidate to candidate; what is wrong differs by as much as the results are large.
+bool same_results(const std::vector<HostTensor>& a, const std::vector<HostTensor>& b, Precision precision) {
+  const double tolerance = precision == Precision::fp16 ? 2e-2 : 1e-3;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const std::vector<float> x = a[i].to_floats(), y = b[i].to_floats();
+    double largest = 1e-6, difference = 0;
+    for (size_t k = 0; k < x.size(); ++k) {
+      if (x[k] == y[k] || (std::isnan(x[k]) && std::isnan(y[k]))) continue;
+      if (!std::isfinite(x[k]) || !std::isfinite(y[k])) return false;
+      difference = std::max(difference, std::abs(static_cast<double>(x[k]) - static_cast<double>(y[k])));
+    }
+    for (const float value : x)
+      if (std::isfinite(value)) largest = std::max(largest, std::abs(static_cast<double>(value)));
+    if (difference > tolerance * largest) return false;
+  }
+  return true;
+}
+
+// One operator, computed with one candidate after the other.
+class Measurement {
+ public:
+  Measurement(const Graph& network, const LoweringOptions& options, const Choice& choice, OperatorTuning& how)
+      : node_(network.nodes[choice.node]), choice_(choice), how_(how), options_(options) {
+    one_ = one_node(network, node_);
+    options_.value_storages = storages_of(one_, options.value_storages);
+    timestamps_ = gpu::timestamps_supported(*how.context);
+  }
+
+  // Whether the operator meets the same choice on its own: inputs in two layouts cannot be had.
+  bool prepare() {
+    for (const bool channels4 : {true, false}) {
+      options_.inputs_to_channels4 = channels4;
+      options_.tuning = nullptr;
+      std::vector<Choice> choices;
+      options_.choices = &choices;
+      lower(one_.graph, how_.context->caps(), options_);
+      options_.choices = nullptr;
+      for (const Choice& own : choices)
+        if (own.signature == choice_.signature) {
+          own_first_ = own.candidates.front();
+          return true;
+        }
+    }
+    return false;
+  }
+
+  CandidateTimes measure() {
+    for (const std::string& candidate : choice_.candidates) {
+      if (how_.is_late()) break;
+      try_candidate(candidate);
+    }
+    drop_slower_than(kHopelessAtOnce);
+    const Clock::time_point begin = Clock::now();
+    for (int round = 0; round < kMostRounds && running_.size() > 1; ++round) {
+      for (Running& running : running_) time(running);
+      drop_slower_than(kHopeless);
+      if (round >= 1 && Clock::now() - begin > kTimeForRounds) break;
+    }
+    return std::move(times_);
+  }
+
+ private:
+  struct Running {
+    std::string candidate;
+    std::unique_ptr<Executor> executor;
+  };
+
+  std::unique_ptr<Executor> make_executor(const std::string& candidate) {
+    TuningTable table;
+    CandidateTimes& times = table.operators[choice_.signature];
+    times[own_first_] = 2;
+    times[candidate] = 1;
+    options_.tuning = &table;
+    auto executor =
+        std::make_unique<Executor>(how_.context, lower(one_.graph, how_.context->caps(), options_),
+                                   ExecutorOptions{.timestamps = timestamps_});
+    options_.tuning = nullptr;
+    set_some_inputs(*executor);
+    return executor;
+  }
+
+  void try_candidate(const std::string& candidate) {
+    try {
+      Running running{candidate, make_executor(candidate)};
+      running.executor->run();  // drivers compile at the first dispatch
+      if (!is_right(*running.executor)) {
+        how_.warnings.push_back(describe(node_) + ": '" + candidate + "' gives other results than '" +
+                                choice_.candidates.front() + "' and is left aside");
+        return;
+      }
+      time(running);
+      if (times_[candidate] <= kHopelessAtOnce * least_) running_.push_back(std::move(running));
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::device_lost) throw;
+      how_.warnings.push_back(describe(node_) + ": '" + candidate + "' cannot be measured: " + error.what());
+    }
+  }
+
+  bool is_right(const Executor& executor) {
+    std::vector<HostTensor> outputs;
+    for (size_t i = 0; i < executor.program().outputs.size(); ++i) outputs.push_back(executor.output(i));
+    if (first_outputs_) return same_results(*first_outputs_, outputs, options_.precision);
+    first_outputs_ = std::move(outputs);
+    return true;
+  }
+
+  void time(Running& running) {
+    // A kernel that is quicker than the clock's step counts as a nanosecond.
+    const double microseconds = std::max(1e-3, 1e3 * run_and_time(*running.executor, timestamps_));
+    double& best = times_.try_emplace(running.candidate, microseconds).first->second;
+    best = std::min(best, microseconds);
+    least_ = std::min(least_, best);
+  }
+
+  // The first stays, for all others are compared with it.
+  void drop_slower_than(double factor) {
+    std::erase_if(running_, [&](const Running& running) {
+      return running.candidate != choice_.candidates.front() &&
+             times_.at(running.candidate) > factor * least_;
+    });
+  }
+
+  const Node& node_;
+  const Choice& choice_;
+  OperatorTuning& how_;
+  LoweringOptions options_;
+  OneNode one_;
+  bool timestamps_ = false;
+  std::string own_first_;
+  std::optional<std::vector<HostTensor>> first_outputs_;
+  CandidateTimes times_;
+  std::vector<Running> running_;
+  double least_ = std::numeric_limits<double>::infinity();
+};
+
+void tune_kind(const Graph& graph, const LoweringOptions& options, OperatorKind& kind, OperatorTuning& how,
+               TuningTable& table) {
+  const auto entry = table.operators.find(kind.choice.signature);
+  if (entry != table.operators.end()) kind.times = entry->second;
+  kind.known = knows_all(kind.times, kind.choice);
+  if (kind.choice.candidates.size() < 2 || (kind.known && !how.again) || how.is_late()) return;
+  Measurement measurement(graph, options, kind.choice, how);
+  if (!measurement.prepare()) return;
+  CandidateTimes times = measurement.measure();
+  // Half of the candidates do not decide.
+  if (how.is_late() && times.size() < kind.choice.candidates.size()) return;
+  kind.times = std::move(times);
+  kind.measured = true;
+  table.operators[kind.choice.signature] = kind.times;
+}
+
+}  // namespace
+
+std::vector<OperatorKind> tune_operators(const Graph& graph, const LoweringOptions& options,
+                                         OperatorTuning& how, TuningTable& table) {
+  std::vector<Choice> choices;
+  LoweringOptions recorded = options;
+  recorded.tuning = nullptr;
+  recorded.choices = &choices;
+  lower(graph, how.context->caps(), recorded);
+  std::vector<OperatorKind> kinds = kinds_of(choices);
+  size_t done = 0;
+  for (OperatorKind& kind : kinds) {
+    tune_kind(graph, options, kind, how, table);
+    kind.choice.taken = quickest(&table, kind.choice.signature, kind.choice.candidates);
+    if (how.progress) how.progress(++done, kinds.size(), kind);
+  }
+  return kinds;
+}
+
+}  // namespace vellum

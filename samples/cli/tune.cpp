@@ -1,0 +1,194 @@
+// vellum tune: measures on the device how a model's operators are best computed.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "output.hpp"
+#include "terminal.hpp"
+#include "tuning.hpp"
+
+namespace vellum::cli {
+namespace {
+
+struct Arguments {
+  Options options;
+  std::string model;
+  double seconds = 0;
+  bool again = false, no_storages = false, forget = false, all = false;
+};
+
+double ratio(double before, double after) { return after > 0 ? before / after : 1.0; }
+
+std::string title(const TunedOperator& op) { return op.op + " " + to_string(op.output); }
+
+std::string progress_line(const TuneProgress& progress) {
+  std::string line = fmt::format("tune: {} {}/{}", progress.step, progress.done, progress.total);
+  if (const TunedOperator* op = progress.last)
+    line += fmt::format(" {}: {}, {:.2f}x", title(*op), op->tuned, ratio(op->untuned_us, op->tuned_us));
+  return line;
+}
+
+std::string microseconds(double value) { return value > 0 ? fmt::format("{:.1f}", value) : "-"; }
+
+std::string table_of(const TuneReport& report, bool all) {
+  using Align = Table::Align;
+  Table table;
+  table.column("operators");
+  table.column("number", Align::right);
+  table.column("untuned");
+  table.column("µs", Align::right);
+  table.column("tuned");
+  table.column("µs", Align::right);
+  table.column("gain", Align::right);
+  size_t alike = 0;
+  for (const TunedOperator& op : report.operators) {
+    if (!all && op.tuned == op.untuned) {
+      ++alike;
+      continue;
+    }
+    table.row({title(op), std::to_string(op.count), op.untuned, microseconds(op.untuned_us), op.tuned,
+               microseconds(op.tuned_us), fmt::format("{:.2f}x", ratio(op.untuned_us, op.tuned_us))});
+  }
+  std::string text = alike == report.operators.size() ? "" : table.text();
+  if (alike > 0)
+    text += fmt::format("{} of {} kinds of operators stay as the cost model has them (--all shows them)\n",
+                        alike, report.operators.size());
+  return text;
+}
+
+std::string summary(const TuneReport& report) {
+  std::string text = fmt::format(
+      "inference {:.2f} ms untuned, {:.2f} ms tuned ({:.2f}x); weights {} bytes, were {}; "
+      "tensors: {}; tuned in {:.1f} s\n",
+      report.untuned_ms, report.tuned_ms, ratio(report.untuned_ms, report.tuned_ms),
+      grouped(report.tuned_weights_bytes), grouped(report.untuned_weights_bytes), report.storage,
+      report.seconds);
+  if (!report.kept) text += "nothing was kept: what was measured makes the network no faster\n";
+  if (!report.complete) text += "the time was over before everything was measured: tune again to go on\n";
+  return text;
+}
+
+nlohmann::json to_json(const TuneReport& report) {
+  nlohmann::json operators = nlohmann::json::array();
+  for (const TunedOperator& op : report.operators)
+    operators.push_back({{"op", op.op},
+                         {"name", op.name},
+                         {"output", op.output},
+                         {"count", op.count},
+                         {"candidates", op.candidates},
+                         {"untuned", op.untuned},
+                         {"tuned", op.tuned},
+                         {"untuned_us", op.untuned_us},
+                         {"tuned_us", op.tuned_us},
+                         {"measured", op.measured}});
+  return {{"operators", operators},
+          {"storage", report.storage},
+          {"untuned_ms", report.untuned_ms},
+          {"tuned_ms", report.tuned_ms},
+          {"untuned_weights_bytes", report.untuned_weights_bytes},
+          {"tuned_weights_bytes", report.tuned_weights_bytes},
+          {"seconds", report.seconds},
+          {"complete", report.complete},
+          {"kept", report.kept},
+          {"warnings", report.warnings}};
+}
+
+void tune(const Arguments& arguments) {
+  const OpenedDevice device(arguments.options);
+  if (arguments.forget) forget_tuning(device.device());
+  if (arguments.model.empty()) {
+    if (!arguments.forget) throw Error(ErrorCode::invalid_argument, "name a model to tune, or --forget");
+    if (arguments.options.json) print_json(nlohmann::json{{"forgotten", true}});
+    return;
+  }
+  TuneOptions how;
+  how.seconds = arguments.seconds;
+  how.again = arguments.again;
+  how.storages = !arguments.no_storages;
+  const TuneReport report =
+      tune_and_show(device.device(), Model::load(arguments.model), session_options(arguments.options), how);
+  device.check_validation();
+  if (arguments.options.json) return print_json(to_json(report));
+  print(table_of(report, arguments.all) + summary(report));
+}
+
+// Writes over the line before it, on a terminal.
+class ProgressLine {
+ public:
+  void show(const TuneProgress& progress) {
+    if (!enabled_) return;
+    const std::string line = shortened(one_line(progress_line(progress)), 100);
+    std::cerr << '\r' << line << std::string(shown_ > line.size() ? shown_ - line.size() : 0, ' ')
+              << std::flush;
+    shown_ = line.size();
+  }
+  ~ProgressLine() {
+    if (shown_ > 0) std::cerr << '\r' << std::string(shown_, ' ') << '\r' << std::flush;
+  }
+
+ private:
+  bool enabled_ = stderr_is_terminal();
+  size_t shown_ = 0;
+};
+
+}  // namespace
+
+TuneReport tune_and_show(const Device& device, const Model& model, const SessionOptions& options,
+                         const TuneOptions& how) {
+  TuneOptions shown = how;
+  TuneReport report;
+  {
+    ProgressLine line;
+    shown.progress = [&](const TuneProgress& progress) { line.show(progress); };
+    report = vellum::tune(device, model, options, shown);
+  }
+  for (const std::string& warning : report.warnings)
+    std::cerr << "vellum: warning: " + one_line(warning) + "\n";
+  return report;
+}
+
+void add_tune_options(CLI::App& command, TuneArguments& arguments) {
+  command.add_flag("--tune", arguments.tune,
+                   "first measure on the device what is quickest, and keep it in --cache; see `vellum tune`");
+  command.add_option("--tune-seconds", arguments.seconds, "measure no longer than this")
+      ->check(CLI::PositiveNumber)
+      ->needs("--tune");
+}
+
+void tune_if_asked(const TuneArguments& arguments, const Options& options, const Device& device,
+                   const Model& model, const SessionOptions& session) {
+  if (!arguments.tune) return;
+  TuneOptions how;
+  how.seconds = arguments.seconds;
+  const TuneReport report = tune_and_show(device, model, session, how);
+  if (!options.json) std::cerr << "vellum: " + summary(report);
+}
+
+Command add_tune(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command =
+      app.add_subcommand("tune", "Measure on the device how the operators of a model are best computed");
+  command->add_option("MODEL", arguments->model, "ONNX or TFLite file");
+  command
+      ->add_option("--seconds", arguments->seconds,
+                   "measure no further operator after this time; the next call goes on")
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--again", arguments->again, "measure what was measured before, too");
+  command->add_flag("--no-storages", arguments->no_storages,
+                    "do not look for what should hold each tensor, images or buffers");
+  command->add_flag("--forget", arguments->forget, "first forget all that was measured on the device");
+  command->add_flag("--all", arguments->all, "show the operators that stay as they are, too");
+  add_options(*command, arguments->options, "of sharing memory, see docs/planner.md");
+  command->footer(
+      "What is quickest is kept in the folder of --cache, for the device and its driver, and every command\n"
+      "that runs a model there uses it, for this model and for operators like those in it; --no-tuned does "
+      "not.\n"
+      "Example:\n  vellum tune model.onnx && vellum bench model.onnx");
+  return {command, [arguments] { tune(*arguments); }};
+}
+
+}  // namespace vellum::cli

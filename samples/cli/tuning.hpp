@@ -1,0 +1,32 @@
+// `vellum tune`, and --tune of the commands that run a model.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "options.hpp"
+#include "vellum/tune.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace vellum::cli {
+
+// What people may ask of tuning.
+struct TuneArguments {
+  bool tune = false;
+  double seconds = 0;
+};
+
+// --tune and --tune-seconds.
+void add_tune_options(CLI::App& command, TuneArguments& arguments);
+
+// tune() with progress on stderr: a line that is written over on a terminal.
+TuneReport tune_and_show(const Device& device, const Model& model, const SessionOptions& options,
+                         const TuneOptions& how);
+// The same where arguments ask for it; says in a line on stderr what it gained, but for --json.
+void tune_if_asked(const TuneArguments& arguments, const Options& options, const Device& device,
+                   const Model& model, const SessionOptions& session);
+
+}  // namespace vellum::cli

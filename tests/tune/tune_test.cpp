@@ -1,0 +1,178 @@
+// Sessions that use what was measured on the device, through the public interface.
+#include "vellum/tune.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+
+#include "api/impl.hpp"
+#include "public_interface.hpp"
+#include "random_networks.hpp"
+#include "support/errors.hpp"
+#include "support/temp_folder.hpp"
+#include "support/tensors.hpp"
+#include "tune/network.hpp"
+#include "tune/table_file.hpp"
+#include "vellum/estimate.hpp"
+
+namespace vellum::test {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+// 3x3 with neighbours to share weights with, 1x1 and depthwise.
+OnnxModel network() {
+  OnnxModel model;
+  model.input("x", {1, 8, 14, 14})
+      .initializer("w1", random_tensor({16, 8, 3, 3}, 1))
+      .initializer("w2", random_tensor({24, 16, 1, 1}, 2))
+      .initializer("w3", random_tensor({24, 1, 3, 3}, 3))
+      .node("Conv", {"x", "w1"}, {"a"}, attributes({{"pads", Ints{1, 1, 1, 1}}}), "wide")
+      .node("Conv", {"a", "w2"}, {"b"}, {}, "pointwise")
+      .node("Conv", {"b", "w3"}, {"y"}, attributes({{"pads", Ints{1, 1, 1, 1}}, {"group", int64_t{24}}}),
+            "depthwise")
+      .output("y");
+  return model;
+}
+
+std::map<std::string, Tensor> run(const Device& device, const Model& model, const Tensor& x,
+                                  SessionOptions options = {}) {
+  return Session(device, model, options).run({{"x", x}});
+}
+
+class Tuned : public testing::Test {
+ protected:
+  Device open() const {
+    DeviceOptions options = device_options();
+    options.cache_folder = folder.path();
+    return Device::open(options);
+  }
+  std::string program(const Device& device, const SessionOptions& options = {}) const {
+    return describe(model, "program", options, &device);
+  }
+  uint64_t estimated_weights(const Device& device) const {
+    return estimate_memory(model, {}, device).use.weights;
+  }
+  // A table in which the candidate is the quickest of each operator that has it.
+  TuningTable favouring(const Device& device, const std::string& candidate) const {
+    std::vector<Choice> choices;
+    lower(prepare_graph(model.impl()->graph, {}), device.impl()->context->caps(),
+          {.winograd = Winograd::automatic, .choices = &choices});
+    TuningTable table;
+    for (const Choice& choice : choices) {
+      table.operators[choice.signature] = {{choice.candidates.front(), 2.0}};
+      table.operators[choice.signature][candidate] = 1.0;
+    }
+    return table;
+  }
+
+  TempFolder folder;
+  Model model = load(network());
+  Tensor x = random_tensor({1, 8, 14, 14}, 4);
+};
+
+TEST_F(Tuned, MeasuresKeepsAndComputesTheSame) {
+  const Device device = open();
+  const Tensor expected = run(device, model, x).at("y");
+  std::vector<std::string> steps;
+  TuneOptions how;
+  how.progress = [&](const TuneProgress& progress) { steps.push_back(progress.step); };
+  const TuneReport report = tune(device, model, {}, how);
+  EXPECT_TRUE(report.warnings.empty()) << report.warnings.front();
+  EXPECT_TRUE(report.complete);
+  ASSERT_EQ(report.operators.size(), 3u);
+  for (const TunedOperator& op : report.operators) {
+    EXPECT_GT(op.candidates, 1u);
+    EXPECT_GT(op.untuned_us, 0);
+    EXPECT_LE(op.tuned_us, op.untuned_us);
+  }
+  EXPECT_GT(report.untuned_ms, 0);
+  EXPECT_NE(std::find(steps.begin(), steps.end(), "operators"), steps.end());
+  EXPECT_TRUE(close(run(device, model, x).at("y"), expected));
+  // Another process would find it, where it was kept.
+  const Device again = open();
+  EXPECT_EQ(again.impl()->tuning()->operators, device.impl()->tuning()->operators);
+  EXPECT_EQ(again.impl()->tuning()->operators.empty(), !report.kept);
+  EXPECT_EQ(program(again), program(device));
+  EXPECT_TRUE(close(run(again, model, x).at("y"), expected));
+  forget_tuning(again);
+  EXPECT_TRUE(open().impl()->tuning()->empty());
+  EXPECT_EQ(device.validation_messages() + again.validation_messages(), 0u);
+}
+
+TEST_F(Tuned, ATableThatNamesAnotherWayIsObeyedEverywhere) {
+  const Device plain = open();
+  const Tensor expected = run(plain, model, x).at("y");
+  const uint64_t weights = estimated_weights(plain);
+  write_table(folder.path(), plain.impl()->context->caps(), favouring(plain, "winograd4 4x2"));
+  const Device device = open();
+  EXPECT_NE(program(device).find("winograd_product"), std::string::npos);
+  EXPECT_TRUE(close(run(device, model, x).at("y"), expected));
+  EXPECT_GT(estimated_weights(device), weights) << "estimates tell what a session would take";
+  // Not where options forbid it, and not with a budget.
+  EXPECT_EQ(program(device, {.tuned = false}), program(plain));
+  EXPECT_EQ(program(device, {.winograd = Winograd::off}), program(plain, {.winograd = Winograd::off}));
+  EXPECT_EQ(program(device, {.weights_budget = 1 << 20}), program(plain, {.weights_budget = 1 << 20}));
+}
+
+TEST_F(Tuned, WordsThatNoKernelKnowsChangeNothing) {
+  const Device plain = open();
+  const std::string before = program(plain);
+  write_table(folder.path(), plain.impl()->context->caps(), favouring(plain, "warp 9"));
+  EXPECT_EQ(program(open()), before);
+  folder.write(table_path("", plain.impl()->context->caps()).string(), "{\"vellum_tuning\": 1");
+  EXPECT_EQ(program(open()), before);
+}
+
+TEST_F(Tuned, WhatIsKnownIsNotMeasuredAgain) {
+  const Device device = open();
+  SessionOptions options{.winograd = Winograd::off};
+  const TuneOptions how{.storages = false};
+  TuneReport report = tune(device, model, options, how);
+  if (!report.kept) return;  // as noise may have it for so small a network
+  report = tune(device, model, options, how);
+  for (const TunedOperator& op : report.operators) EXPECT_FALSE(op.measured) << op.name;
+}
+
+TEST_F(Tuned, WithoutTimeNothingIsMeasured) {
+  const Device device = open();
+  const TuneReport report = tune(device, model, {}, {.seconds = 1e-6, .storages = false});
+  EXPECT_FALSE(report.complete);
+  for (const TunedOperator& op : report.operators) EXPECT_FALSE(op.measured) << op.name;
+  EXPECT_TRUE(device.impl()->tuning()->operators.empty());
+}
+
+TEST_F(Tuned, ABudgetOfWeightsIsRefused) {
+  const Device device = open();
+  EXPECT_VELLUM_ERROR(tune(device, model, {.weights_budget = 1 << 20}), ErrorCode::invalid_argument,
+                      "weights_budget");
+}
+
+// Each value in an image or in a buffer, at random: kernels read the one and write the other.
+TEST(TunedStorages, AnyMixtureComputesTheSame) {
+  const Device device = Device::open(device_options());
+  std::mt19937 random(3);
+  for (uint32_t seed = 1; seed <= 6; ++seed) {
+    const Model model = load(random_network(seed));
+    const Tensor x = random_tensor(random_network_input(seed), seed);
+    const Graph graph = prepare_graph(model.impl()->graph, {});
+    TuningTable table;
+    std::string& letters = table.storages[network_fingerprint(graph, Precision::fp32)];
+    while (letters.size() < graph.values.size()) letters += random() % 2 ? 'i' : 'b';
+    const std::map<std::string, Tensor> expected = run(device, model, x, {.tuned = false});
+    device.impl()->keep_tuning(table);
+    EXPECT_EQ(to_letters(tuned_storages(table, graph, Precision::fp32)), letters);
+    EXPECT_TRUE(tuned_storages(table, graph, Precision::fp16).empty());
+    for (const auto& [name, tensor] : run(device, model, x))
+      EXPECT_TRUE(close(tensor, expected.at(name))) << "seed " << seed << ", " << letters;
+    // Who names a storage gets it.
+    EXPECT_EQ(describe(model, "program", {.storage = StorageChoice::buffer}, &device),
+              describe(model, "program", {.storage = StorageChoice::buffer, .tuned = false}, &device));
+  }
+  EXPECT_EQ(device.validation_messages(), 0u);
+}
+
+}  // namespace
+}  // namespace vellum::test
