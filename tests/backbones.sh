@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Classification and segmentation networks of torchvision against torch: exports each with seeded weights, runs it, and
+# Classification, segmentation and detection networks against torch: exports each with seeded weights, runs it, and
 # prints a table. Needs Debian's python3-torch and python3-torchvision.
 set -euo pipefail
 
@@ -59,7 +59,7 @@ trap 'rm -rf "$scratch"' EXIT
 export_network() {
   local name=$1 key options=(--batch "$batch" --opset "$opset")
   [[ $size == default ]] || options+=(--size "$size")
-  key=$(sha256sum <"$exporter")
+  key=$(cat "$exporter" "$root/tests/oracles/other_networks.py" | sha256sum)
   # Several runs may want the same file.
   exec {lock}>"$folder/lock"
   flock "$lock"

@@ -10,7 +10,7 @@ import sys
 from tables import ROOT, exported_network, run_json, table, write_between_marks
 
 NETWORKS = ["squeezenet1_1", "mobilenet_v2", "mobilenet_v3_large", "shufflenet_v2_x1_0", "mnasnet1_0", "efficientnet_b0",
-            "resnet18", "resnet50", "googlenet"]
+            "resnet18", "resnet50", "googlenet", "mobilenet_v1", "yolov4_tiny"]
 ROUNDS, RUNS = 2, 10
 TITLES = ["network", "GMAC", "images, ms", "auto, ms", "images / auto", "CPU ms", "GF/s", "dispatches", "pipelines",
           "first, no cache, ms", "first, warm, ms", "ONNX Runtime CPU, ms"]

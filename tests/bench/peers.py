@@ -6,7 +6,8 @@ A PREFIX is where an engine is installed, with its converters, headers and libra
 that is not named is left out. ncnn: built with NCNN_VULKAN; onnx2ncnn and ncnnoptimize in bin/. MNN: built with
 MNN_VULKAN and MNN_BUILD_CONVERTER, and MNN_VULKAN_IMAGE on or off. BUILD_FOLDER has the target vellum_time.
 
-NETWORK: one that tests/backbones.sh exported (default batch and size), or blazeface. All engines take the same graph, after
+NETWORK: one that tests/backbones.sh exported (default batch and size), vit_b_16_384 (vit_b_16 with --size 384 --opset 13), or
+blazeface. All engines take the same graph, after
 ONNX Runtime computed what does not depend on the input (fold_onnx.mjs); their outputs are compared with those of ONNX
 Runtime. Each round runs all engines in turn, a process each, so that they meet the same machine; a time is the least of all
 rounds. Times are from floats in host memory to floats in host memory.
@@ -25,7 +26,9 @@ from tables import ROOT, cache_folder, exported_network, table, write_between_ma
 
 BENCH = ROOT / "tests/bench"
 NETWORKS = ["squeezenet1_1", "mobilenet_v2", "mobilenet_v3_large", "shufflenet_v2_x1_0", "mnasnet1_0", "efficientnet_b0",
-            "resnet18", "resnet50", "googlenet", "blazeface"]
+            "resnet18", "resnet50", "googlenet", "blazeface", "mobilenet_v1", "yolov4_tiny", "vit_b_16_384"]
+# What is not exported in the size and the operator set of the others. ncnn takes normalisations apart as before set 17.
+VARIANTS = {"vit_b_16_384": ("vit_b_16", {"size": 384, "opset": 13})}
 ONNX_RUNTIME = {"cpu": "ONNX Runtime CPU", "webgpu": "ONNX Runtime WebGPU"}
 LARGEST_ERROR = 1e-3  # of max(1, |reference|); what is farther off counts as wrong
 
@@ -63,7 +66,8 @@ class Network:
         if self.name == "blazeface":
             reference = cache_folder() / "references/blazeface_front"
             return cache_folder() / "models/face_detection_front_128x128_barracuda.onnx", numpy.load(reference / "input.npy")
-        folder = exported_network(self.name)
+        name, variant = VARIANTS.get(self.name, (self.name, {}))
+        folder = exported_network(name, **variant)
         return folder / "model.onnx", numpy.load(folder / "input.npy")
 
     def joined(self, outputs):

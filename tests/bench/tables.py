@@ -17,11 +17,11 @@ def cache_folder():
     return pathlib.Path(where.stdout.strip())
 
 
-def exported_network(name, size="default"):
-    """The folder in which tests/backbones.sh leaves a torchvision network: model.onnx, input.npy, output.npy."""
-    folder = cache_folder() / f"backbones/size_{size}_batch_1_opset_17" / name
+def exported_network(name, size="default", opset=17):
+    """The folder in which tests/backbones.sh leaves a network: model.onnx, input.npy, output.npy."""
+    folder = cache_folder() / f"backbones/size_{size}_batch_1_opset_{opset}" / name
     if not (folder / "model.onnx").exists():
-        sys.exit(f"{folder / 'model.onnx'} is not there: `tests/backbones.sh --runs 0 --size {size} {name}` exports it")
+        sys.exit(f"{folder / 'model.onnx'} is not there: `tests/backbones.sh --runs 0 --size {size} --opset {opset} {name}` exports it")
     return folder
 
 

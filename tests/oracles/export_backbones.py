@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Exports torchvision's classification and segmentation networks to ONNX, with what torch computes for a photo.
+"""Exports networks of torchvision, and some that it lacks, to ONNX, with what torch computes for a photo.
 
 For each network, OUT/NAME/ holds model.onnx, input.npy, output.npy, output_fp16.npy (the same with
 half rounding) and manifest.json. The weights are seeded, not
@@ -24,6 +24,8 @@ import torchvision
 from PIL import Image
 from torch import nn
 
+import other_networks
+
 # Name -> what else the constructor wants, and the side of its square input (that of the training, where it matters).
 CLASSIFIERS = {
     "mobilenet_v2": {},
@@ -45,8 +47,9 @@ SEGMENTERS = {
     "deeplabv3_mobilenet_v3_large": {"weights_backbone": None},
     "lraspp_mobilenet_v3_large": {"weights_backbone": None},
 }
-NAMES = [*CLASSIFIERS, *SEGMENTERS]
-DEFAULT_SIZE = {"inception_v3": 299, "deeplabv3_mobilenet_v3_large": 256, "lraspp_mobilenet_v3_large": 256}
+DETECTORS = ["yolov4_tiny"]
+NAMES = [*CLASSIFIERS, *SEGMENTERS, *other_networks.NETWORKS]
+DEFAULT_SIZE = {"inception_v3": 299, "yolov4_tiny": 416, "deeplabv3_mobilenet_v3_large": 256, "lraspp_mobilenet_v3_large": 256}
 SPREAD = 4.0  # standard deviation of the outputs
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet, which torchvision's networks expect
 
@@ -68,6 +71,8 @@ def construct(name, size):
         options["image_size"] = size
     if name in ("googlenet", "inception_v3"):
         options["init_weights"] = True
+    if name in other_networks.NETWORKS:
+        return other_networks.NETWORKS[name]()
     if name in SEGMENTERS:
         return OnlyOut(getattr(torchvision.models.segmentation, name)(weights=None, **options))
     return getattr(torchvision.models, name)(weights=None, **options)
@@ -173,7 +178,8 @@ def write_reference(name, arguments, photo):
     numpy.save(folder / "input.npy", images.numpy())
     numpy.save(folder / "output.npy", result.numpy())
     numpy.save(folder / "output_fp16.npy", run_rounded(network, images).numpy())
-    manifest = {"name": name, "kind": "segmentation" if name in SEGMENTERS else "classification", "size": size,
+    kind = "segmentation" if name in SEGMENTERS else "detection" if name in DETECTORS else "classification"
+    manifest = {"name": name, "kind": kind, "size": size,
                 "batch": arguments.batch, "opset": arguments.opset, "seed": arguments.seed,
                 "torch": torch.__version__, "torchvision": torchvision.__version__}
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
@@ -182,7 +188,7 @@ def write_reference(name, arguments, photo):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Exports torchvision networks with torch's outputs.")
+    parser = argparse.ArgumentParser(description="Exports networks with torch's outputs.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="networks; all of them if none is named")
     parser.add_argument("--out", type=pathlib.Path, required=True, help="folder; each network gets one in it")
     parser.add_argument("--photo", type=pathlib.Path, required=True, help="photo that inputs are cut from")
