@@ -27,13 +27,21 @@ TENSOR_OUT(2, y)
 #ifdef RESIDUAL
 TENSOR_IN(3, residual)
 #endif
-#ifdef SCALE
-// A factor for each channel of x, that of its image with SCALE_OF_IMAGES: x is multiplied by it first.
-#define scale_shape ivec4(1, 1, x_shape.zw)
-TENSOR_IN(SCALE, scale)
-#endif
+#include "scale.glsl"
 
 #include "conv_tile.glsl"
+
+vec4[TILE_P] slice_of_pixels(ivec4 pixel[TILE_P], int slice) {
+  vec4 x[TILE_P];
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = load_x(ivec4(pixel[i].xy, slice, pixel[i].w));
+#if defined(SCALE_OF_IMAGES)
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] *= scale_of(slice, pixel[i].w);
+#elif defined(SCALE)
+  vec4 scale = scale_of(slice, 0);
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] *= scale;
+#endif
+  return x;
+}
 
 void main() {
   int W = x_shape.x, H = x_shape.y, N = x_shape.w;
@@ -65,26 +73,16 @@ void main() {
 #ifdef SUBGROUP
   for (int first = 0; first < input_slices; first += STEP) {
     load_shared_weights(first, first_output, grid_width);
-#define SLICE_OF_STEP(k)                                                                                         \
-  if (first + k < input_slices) {                                                                                \
-    vec4 x[TILE_P];                                                                                              \
-    [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = load_x(ivec4(pixel[i].xy, first + k, pixel[i].w));        \
-    ADD_SHARED_PRODUCTS(x, k)                                                                                    \
+#define SLICE_OF_STEP(k)                                 \
+  if (first + k < input_slices) {                        \
+    vec4 x[TILE_P] = slice_of_pixels(pixel, first + k); \
+    ADD_SHARED_PRODUCTS(x, k)                            \
   }
     FOR_SLICES_OF_STEP(SLICE_OF_STEP)
   }
 #else
-  for (int k = 0; k < input_slices; ++k) {
-    vec4 x[TILE_P];
-    [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = load_x(ivec4(pixel[i].xy, k, pixel[i].w));
-#if defined(SCALE_OF_IMAGES)
-    [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] *= load_scale(ivec4(0, 0, k, pixel[i].w));
-#elif defined(SCALE)
-    vec4 scale = load_scale(ivec4(0, 0, k, 0));
-    [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] *= scale;
-#endif
-    add_products(x, 4 * k, first_output, 1, grid_width);
-  }
+  for (int k = 0; k < input_slices; ++k)
+    add_products(slice_of_pixels(pixel, k), 4 * k, first_output, 1, grid_width);
 #endif
 
 #ifdef RESIDUAL

@@ -89,6 +89,13 @@ TEST(ConvScale, OfChannels) {
   check_operator(scaled_conv({1, 7, 11}, 5, false));
 }
 
+TEST(ConvScale, InEveryWay) {
+  for (const char* tile : {"pointwise 4x1", "pointwise 4x2"}) {  // subgroups, too
+    check_candidates(scaled_conv({1, 9, 5, 13}, 7, true), {.only = tile});
+    check_candidates(scaled_conv({2, 21, 7, 9}, 18, false), {.only = tile});
+  }
+}
+
 TEST(ConvScale, OfEachImage) {
   check_operator(scaled_conv({3, 9, 3, 3}, 7, false));
   check_operator(scaled_conv({2, 6, 1, 5}, 20, true));

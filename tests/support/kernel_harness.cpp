@@ -117,11 +117,10 @@ void check_operator(const OperatorCase& test, const DeviceCaps& caps) {
       }
 }
 
-std::vector<std::string> check_candidates(const OperatorCase& test, Precision precision,
-                                          StorageChoice storage) {
+std::vector<std::string> check_candidates(const OperatorCase& test, const CandidateOptions& how) {
   const DeviceCaps& caps = test_context()->caps();
-  LoweringOptions options{.precision = precision,
-                          .storage = storage,
+  LoweringOptions options{.precision = how.precision,
+                          .storage = how.storage,
                           .inputs_to_channels4 = test.channels4_inputs,
                           .winograd = test.winograd};
   Graph graph = single_node_graph(test);
@@ -133,6 +132,7 @@ std::vector<std::string> check_candidates(const OperatorCase& test, Precision pr
   std::vector<std::string> candidates;
   for (const Choice& choice : choices)
     for (const std::string& candidate : choice.candidates) {
+      if (!candidate.starts_with(how.only)) continue;
       SCOPED_TRACE(candidate);
       TuningTable table;
       table.operators[choice.signature] = {{choice.candidates.front(), 2.0}};

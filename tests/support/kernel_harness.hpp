@@ -17,11 +17,16 @@ void check_operator(const OperatorCase& test);
 // The same with kernels chosen as for a device of `caps`, whose limits the test's has.
 void check_operator(const OperatorCase& test, const DeviceCaps& caps);
 
+struct CandidateOptions {
+  Precision precision = Precision::fp32;
+  StorageChoice storage = StorageChoice::buffer;
+  std::string only = {};  // candidates whose names begin so
+};
+
 // Runs the case, inputs in channels4 where it takes these, once for each candidate of each choice
 // (Lowering::choose), which a tuning table makes the quickest, and compares with the host reference. Returns
-// the candidates, all choices together.
-std::vector<std::string> check_candidates(const OperatorCase& test, Precision precision = Precision::fp32,
-                                          StorageChoice storage = StorageChoice::buffer);
+// the candidates that were run, all choices together.
+std::vector<std::string> check_candidates(const OperatorCase& test, const CandidateOptions& how = {});
 
 // Uniform in [low, high), the same for the same seed everywhere.
 HostTensor random_tensor(Shape shape, uint32_t seed, float low = -1.0f, float high = 1.0f);
