@@ -105,8 +105,9 @@ class Tuner {
     const InImages& liked = operators_.context->caps().prefers_images ? images : buffers;
     const InImages& other = operators_.context->caps().prefers_images ? buffers : images;
     const InImages best = assign_storages(problem);
-    if (cost(problem, other) < cost(problem, liked)) all.push_back(to_storages(other));
-    if (best != liked && best != other) all.push_back(to_storages(best));
+    const double bar = kClearlyQuicker * cost(problem, liked);
+    if (cost(problem, other) < bar) all.push_back(to_storages(other));
+    if (best != liked && best != other && cost(problem, best) < bar) all.push_back(to_storages(best));
     return all;
   }
 
@@ -132,7 +133,7 @@ class Tuner {
     tell({"network", networks.size(), networks.size(), nullptr});
     const size_t best = static_cast<size_t>(std::min_element(times.begin() + 1, times.end()) - times.begin());
     TuneReport report;
-    report.kept = times[best] <= kAsQuick * times[0];
+    report.kept = !anything_new(tables[best - 1], kinds) || times[best] <= kAsQuick * times[0];
     const size_t now = report.kept ? best : 0;
     if (report.kept) device_.impl()->keep_tuning(std::move(tables[best - 1]));
     for (const OperatorKind& kind : kinds[best - 1]) report.operators.push_back(to_public(graph_, kind));
@@ -145,6 +146,14 @@ class Tuner {
     report.warnings = operators_.warnings;
     report.seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
     return report;
+  }
+
+  bool anything_new(const TuningTable& table, const std::vector<std::vector<OperatorKind>>& kinds) const {
+    return table.storages != before_.storages ||
+           std::any_of(kinds.begin(), kinds.end(), [](const std::vector<OperatorKind>& of_storages) {
+             return std::any_of(of_storages.begin(), of_storages.end(),
+                                [](const OperatorKind& kind) { return kind.measured; });
+           });
   }
 
   // What holds the tensors in channels4; those in linear layout are in buffers always.

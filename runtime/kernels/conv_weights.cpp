@@ -59,12 +59,17 @@ std::vector<ConvTile> conv_tiles(const DeviceCaps& caps, int64_t length, int64_t
                                  int64_t macs) {
   const ConvTile first = choose_conv_tile(caps, length, lines, output_slices, macs);
   std::vector<ConvTile> tiles{first};
-  // On a CPU tiles of less than four pixels were never the quickest: what is loaded for a pixel weighs most.
-  const int64_t fewest = caps.type == DeviceType::cpu ? std::min<int64_t>(first.pixels, 4) : 1;
-  const auto useful = [](int64_t size, int64_t of) { return size < 2 * of || size == 1; };
+  // On a CPU tiles of less than four pixels, or of one slice of many, were never the quickest: what is loaded
+  // weighs most.
+  const bool cpu = caps.type == DeviceType::cpu;
+  const int64_t fewest_pixels = cpu ? std::min<int64_t>(first.pixels, 4) : 1;
+  const int64_t fewest_slices = cpu && output_slices >= 4 ? 2 : 1;
+  const auto useful = [](int64_t size, int64_t fewest, int64_t of) {
+    return size >= fewest && (size < 2 * of || size == 1);
+  };
   for (const int64_t pixels : {8, 4, 2, 1})
     for (const int64_t slices : {4, 2, 1})
-      if (pixels >= fewest && useful(pixels, length) && useful(slices, output_slices) &&
+      if (useful(pixels, fewest_pixels, length) && useful(slices, fewest_slices, output_slices) &&
           (pixels != first.pixels || slices != first.slices))
         tiles.push_back({pixels, slices});
   return tiles;

@@ -14,10 +14,6 @@ namespace vellum {
 // The least milliseconds of some runs of each, taken in turns.
 std::vector<double> least_times(const std::vector<std::unique_ptr<Executor>>& networks);
 
-// Milliseconds of each node of `graph` in an executor of it that has timestamps, conversions included, the
-// least of some runs.
-std::vector<double> node_times(const Graph& graph, Executor& executor);
-
 // What each operator takes with what it reads and writes in images and in buffers, measured in whole
 // networks: all values in either, and every other one. `make` makes an executor with timestamps for what
 // holds each value.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <optional>
 
@@ -16,8 +15,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What takes so many times as long as the quickest is given up after its first run, and after the first
-// round.
+// What takes so many times as long as the quickest of its kernel is given up after its first runs, and after
+// the first round. (Of its kernel: options may forbid another.)
 constexpr double kHopelessAtOnce = 1.5, kHopeless = 1.1;
 // The rest runs in turns, so that what else the machine does meets all alike, and the least time counts.
 constexpr int kMostRounds = 12;
@@ -131,8 +130,9 @@ class Measurement {
                                 choice_.candidates.front() + "' and is left aside");
         return;
       }
-      time(running);
-      if (times_[candidate] <= kHopelessAtOnce * least_) running_.push_back(std::move(running));
+      for (int i = 0; i < 2; ++i) time(running);
+      if (times_.at(candidate) <= kHopelessAtOnce * least_.find(kernel_of(candidate))->second)
+        running_.push_back(std::move(running));
     } catch (const Error& error) {
       if (error.code() == ErrorCode::device_lost) throw;
       how_.warnings.push_back(describe(node_) + ": '" + candidate + "' cannot be measured: " + error.what());
@@ -152,14 +152,20 @@ class Measurement {
     const double microseconds = std::max(1e-3, 1e3 * run_and_time(*running.executor, timestamps_));
     double& best = times_.try_emplace(running.candidate, microseconds).first->second;
     best = std::min(best, microseconds);
-    least_ = std::min(least_, best);
+    double& least = least_.try_emplace(std::string(kernel_of(running.candidate)), best).first->second;
+    least = std::min(least, best);
+  }
+
+  // "winograd4" of "winograd4 8x2".
+  static std::string_view kernel_of(std::string_view candidate) {
+    return candidate.substr(0, candidate.find(' '));
   }
 
   // The first stays, for all others are compared with it.
   void drop_slower_than(double factor) {
     std::erase_if(running_, [&](const Running& running) {
       return running.candidate != choice_.candidates.front() &&
-             times_.at(running.candidate) > factor * least_;
+             times_.at(running.candidate) > factor * least_.find(kernel_of(running.candidate))->second;
     });
   }
 
@@ -173,7 +179,7 @@ class Measurement {
   std::optional<std::vector<HostTensor>> first_outputs_;
   CandidateTimes times_;
   std::vector<Running> running_;
-  double least_ = std::numeric_limits<double>::infinity();
+  std::map<std::string, double, std::less<>> least_;  // by kernel
 };
 
 void tune_kind(const Graph& graph, const LoweringOptions& options, OperatorKind& kind, OperatorTuning& how,

@@ -185,6 +185,26 @@ TEST_F(OnDevice, BenchMeasures) {
   EXPECT_FALSE(std::filesystem::is_empty(folder / "cache"));
 }
 
+TEST_F(OnDevice, TuneSaysWhatItMeasuredAndRunsGoOnToBeRight) {
+  const std::string model = save(small_model());
+  const json report = run_json(with({"tune", model, "--no-storages"}));
+  ASSERT_GT(report["operators"].size(), 0u);
+  for (const json& op : report["operators"]) {
+    EXPECT_FALSE(op["tuned"].get<std::string>().empty());
+    EXPECT_EQ(op["measured"], op["candidates"] > 1) << op;
+  }
+  EXPECT_TRUE(report["complete"]);
+  EXPECT_TRUE(report["warnings"].empty()) << report["warnings"];
+  EXPECT_GT(report["untuned_ms"], 0);
+  EXPECT_GT(run_json(with({"bench", model, "--runs", "2"}))["min_ms"], 0);
+  EXPECT_GT(run_json(with({"bench", model, "--runs", "2", "--tune", "--tune-seconds", "0.01"}))["min_ms"], 0);
+  const Finished table = run_tool(with({"tune", model, "--all", "--no-storages"}));
+  EXPECT_EQ(table.status, 0) << table.err;
+  EXPECT_NE(table.out.find("Conv 1x5x9x11"), std::string::npos) << table.out;
+  EXPECT_EQ(run_json(with({"tune", "--forget"}))["forgotten"], true);
+  EXPECT_TRUE(fails(with({"tune"}), 1, {"--forget"}));
+}
+
 TEST_F(OnDevice, BenchMeasuresRunsInFlight) {
   const json document =
       run_json(with({"bench", save(small_model()), "--runs", "5", "--warm-up", "1", "--in-flight", "3"}));
