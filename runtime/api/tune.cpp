@@ -91,9 +91,8 @@ class Tuner {
   // What the device likes first; then others that may be quicker. Empty: what StorageChoice says.
   std::vector<std::vector<StorageChoice>> worthwhile_storages() {
     std::vector<std::vector<StorageChoice>> all{{}};
-    if (!how_.storages || options_.storage != StorageChoice::automatic ||
-        !gpu::timestamps_supported(*operators_.context))
-      return all;
+    if (!how_.storages || options_.storage != StorageChoice::automatic) return all;
+    if (!gpu::timestamps_supported(*operators_.context)) return quicker_as_a_whole();
     size_t done = 0;
     const StorageProblem problem = measure_storages(graph_, [&](const std::vector<StorageChoice>& storages) {
       tell({"storages", ++done, 4, nullptr});
@@ -109,6 +108,19 @@ class Tuner {
     if (cost(problem, other) < bar) all.push_back(to_storages(other));
     if (best != liked && best != other && cost(problem, best) < bar) all.push_back(to_storages(best));
     return all;
+  }
+
+  // Without timestamps the clock tells networks apart, not their operators.
+  std::vector<std::vector<StorageChoice>> quicker_as_a_whole() {
+    const InImages other(graph_.values.size(), !operators_.context->caps().prefers_images);
+    TuningTable table;
+    table.storages[fingerprint_] = to_letters(to_storages(other));
+    std::vector<std::unique_ptr<Executor>> networks;
+    networks.push_back(make_executor(nullptr, false));
+    networks.push_back(make_executor(&table, false));
+    const std::vector<double> times = least_times(networks);
+    if (times[1] >= kClearlyQuicker * times[0]) return {{}};
+    return {{}, to_storages(other)};
   }
 
   std::vector<OperatorKind> tune_with(const std::vector<StorageChoice>& storages, TuningTable& table) {

@@ -40,24 +40,6 @@ bool knows_all(const CandidateTimes& times, const Choice& choice) {
                      [&](const std::string& name) { return times.contains(name); });
 }
 
-// Rounding differs from candidate to candidate; what is wrong differs by as much as the results are large.
-bool same_results(const std::vector<HostTensor>& a, const std::vector<HostTensor>& b, Precision precision) {
-  const double tolerance = precision == Precision::fp16 ? 2e-2 : 1e-3;
-  for (size_t i = 0; i < a.size(); ++i) {
-    const std::vector<float> x = a[i].to_floats(), y = b[i].to_floats();
-    double largest = 1e-6, difference = 0;
-    for (size_t k = 0; k < x.size(); ++k) {
-      if (x[k] == y[k] || (std::isnan(x[k]) && std::isnan(y[k]))) continue;
-      if (!std::isfinite(x[k]) || !std::isfinite(y[k])) return false;
-      difference = std::max(difference, std::abs(static_cast<double>(x[k]) - static_cast<double>(y[k])));
-    }
-    for (const float value : x)
-      if (std::isfinite(value)) largest = std::max(largest, std::abs(static_cast<double>(value)));
-    if (difference > tolerance * largest) return false;
-  }
-  return true;
-}
-
 // One operator, computed with one candidate after the other.
 class Measurement {
  public:
@@ -193,12 +175,30 @@ void tune_kind(const Graph& graph, const LoweringOptions& options, OperatorKind&
   CandidateTimes times = measurement.measure();
   // Half of the candidates do not decide.
   if (how.is_late() && times.size() < kind.choice.candidates.size()) return;
-  kind.times = std::move(times);
+  // What other options had measured stays.
+  for (const auto& [candidate, time] : times) kind.times[candidate] = time;
   kind.measured = true;
   table.operators[kind.choice.signature] = kind.times;
 }
 
 }  // namespace
+
+bool same_results(const std::vector<HostTensor>& a, const std::vector<HostTensor>& b, Precision precision) {
+  const double tolerance = precision == Precision::fp16 ? 2e-2 : 1e-3;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const std::vector<float> x = a[i].to_floats(), y = b[i].to_floats();
+    double largest = 1e-6, difference = 0;
+    for (size_t k = 0; k < x.size(); ++k) {
+      if (x[k] == y[k] || (std::isnan(x[k]) && std::isnan(y[k]))) continue;
+      if (!std::isfinite(x[k]) || !std::isfinite(y[k])) return false;
+      difference = std::max(difference, std::abs(static_cast<double>(x[k]) - static_cast<double>(y[k])));
+    }
+    for (const float value : x)
+      if (std::isfinite(value)) largest = std::max(largest, std::abs(static_cast<double>(value)));
+    if (difference > tolerance * largest) return false;
+  }
+  return true;
+}
 
 std::vector<OperatorKind> tune_operators(const Graph& graph, const LoweringOptions& options,
                                          OperatorTuning& how, TuningTable& table) {

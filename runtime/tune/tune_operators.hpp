@@ -33,6 +33,10 @@ struct OperatorTuning {
   bool is_late() const { return std::chrono::steady_clock::now() >= deadline; }
 };
 
+// Whether two candidates computed the same: rounding differs from one to the other; what is wrong differs by
+// as much as the results are large.
+bool same_results(const std::vector<HostTensor>& a, const std::vector<HostTensor>& b, Precision precision);
+
 // Adds to `table` the times of the candidates for every choice that `graph` has with `options`; nothing for
 // one that gives other results than the first, or that the device refuses. What no time is left for stays as
 // the table has it.

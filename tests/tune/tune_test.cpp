@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <random>
 #include <string>
 
@@ -15,6 +17,7 @@
 #include "support/tensors.hpp"
 #include "tune/network.hpp"
 #include "tune/table_file.hpp"
+#include "tune/tune_operators.hpp"
 #include "vellum/estimate.hpp"
 
 namespace vellum::test {
@@ -91,6 +94,10 @@ TEST_F(Tuned, MeasuresKeepsAndComputesTheSame) {
   EXPECT_GT(report.untuned_ms, 0);
   EXPECT_NE(std::find(steps.begin(), steps.end(), "operators"), steps.end());
   EXPECT_TRUE(close(run(device, model, x).at("y"), expected));
+  if (report.kept) {  // noise may have it otherwise for so small a network
+    for (const TunedOperator& op : tune(device, model, {}, {.storages = false}).operators)
+      EXPECT_FALSE(op.measured) << op.name << " is known";
+  }
   // Another process would find it, where it was kept.
   const Device again = open();
   EXPECT_EQ(again.impl()->tuning()->operators, device.impl()->tuning()->operators);
@@ -126,22 +133,28 @@ TEST_F(Tuned, WordsThatNoKernelKnowsChangeNothing) {
   EXPECT_EQ(program(open()), before);
 }
 
-TEST_F(Tuned, WhatIsKnownIsNotMeasuredAgain) {
-  const Device device = open();
-  SessionOptions options{.winograd = Winograd::off};
-  const TuneOptions how{.storages = false};
-  TuneReport report = tune(device, model, options, how);
-  if (!report.kept) return;  // as noise may have it for so small a network
-  report = tune(device, model, options, how);
-  for (const TunedOperator& op : report.operators) EXPECT_FALSE(op.measured) << op.name;
-}
-
 TEST_F(Tuned, WithoutTimeNothingIsMeasured) {
   const Device device = open();
   const TuneReport report = tune(device, model, {}, {.seconds = 1e-6, .storages = false});
   EXPECT_FALSE(report.complete);
   for (const TunedOperator& op : report.operators) EXPECT_FALSE(op.measured) << op.name;
   EXPECT_TRUE(device.impl()->tuning()->operators.empty());
+}
+
+TEST(TunedResults, RoundingPassesAndWrongResultsDoNot) {
+  const auto results = [](std::vector<float> values) {
+    const Shape shape{static_cast<int64_t>(values.size())};
+    return std::vector<HostTensor>{HostTensor::f32(shape, values)};
+  };
+  const auto expected = results({100, -2, 0});
+  EXPECT_TRUE(same_results(expected, results({100.01f, -2.01f, 0.01f}), Precision::fp32));
+  EXPECT_FALSE(same_results(expected, results({100, -2, 1}), Precision::fp32));
+  EXPECT_TRUE(same_results(expected, results({100, -2, 1}), Precision::fp16));
+  EXPECT_FALSE(same_results(expected, results({100, -2, 3}), Precision::fp16));
+  const float infinite = std::numeric_limits<float>::infinity(), nan = std::nanf("");
+  EXPECT_FALSE(same_results(expected, results({infinite, -2, 0}), Precision::fp16));
+  EXPECT_FALSE(same_results(expected, results({100, nan, 0}), Precision::fp16));
+  EXPECT_TRUE(same_results(results({infinite, nan}), results({infinite, nan}), Precision::fp32));
 }
 
 TEST_F(Tuned, ABudgetOfWeightsIsRefused) {

@@ -16,6 +16,7 @@
 #include "kernels/lowering.hpp"
 #include "passes/passes.hpp"
 #include "support/tensors.hpp"
+#include "tune/one_node.hpp"
 #include "vellum/error.hpp"
 
 namespace {
@@ -58,9 +59,6 @@ Problem make_problem(const KernelCase& test, Precision precision) {
   problem.macs = node.op->macs(operator_inputs(problem.graph, node));
   return problem;
 }
-
-// Conversions before and after the kernel are the harness's own, as in a network only its first and last are.
-bool is_kernel(const Task& task) { return task.dispatch && task.dispatch->op != "Convert"; }
 
 Reach reach_of(const Binding& binding, const VirtualTensor& tensor) {
   if (tensor.desc.storage != Storage::buffer) return Reach::image;
