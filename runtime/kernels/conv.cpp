@@ -87,19 +87,11 @@ void define_depthwise_window(Dispatch& dispatch, const Window2d& window) {
   dispatch.defines.emplace_back("STRIDE_X", common ? std::to_string(window.stride[0]) : "0");
 }
 
-// Four pixels of one slice rather than eight, unless measurements say otherwise.
-std::vector<ConvTile> depthwise_tiles(const Lowering& lowering) {
-  const auto [n, channels, height, width] = nchw(lowering.output_type().shape);
-  std::vector<ConvTile> tiles = conv_tiles(lowering.caps(), width, height * n * slices(channels), 1, 0);
-  const auto four = std::find_if(tiles.begin(), tiles.end(), [](const ConvTile& t) { return t.pixels == 4; });
-  if (tiles.front().pixels > 4 && four != tiles.end()) std::rotate(tiles.begin(), four, four + 1);
-  return tiles;
-}
-
 void lower_depthwise(Lowering& lowering, const Window2d& window, const Activation& activation) {
   const auto [n, channels, height, width] = nchw(lowering.output_type().shape);
   const HostTensor weights = weights_of(lowering);
-  const ConvTile tile = choose_tile(lowering, "depthwise", depthwise_tiles(lowering));
+  const ConvTile tile = choose_tile(lowering, "depthwise",
+                                    conv_tiles(lowering.caps(), width, height * n * slices(channels), 1, 0));
   const TensorId x = lowering.read(0, Layout::channels4);
   const auto make = [weights, channels = channels, taps = window.taps(), bias = bias_of(lowering)] {
     return pack_depthwise(channels, taps, weights.to_floats(), bias);
