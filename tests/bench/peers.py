@@ -22,6 +22,7 @@ import sys
 
 import numpy
 
+import onnx_runtime
 from tables import ROOT, cache_folder, exported_network, table, write_between_marks
 
 BENCH = ROOT / "tests/bench"
@@ -29,7 +30,6 @@ NETWORKS = ["squeezenet1_1", "mobilenet_v2", "mobilenet_v3_large", "shufflenet_v
             "resnet18", "resnet50", "googlenet", "blazeface", "mobilenet_v1", "yolov4_tiny", "vit_b_16_384"]
 # What is not exported in the size and the operator set of the others. ncnn takes normalisations apart as before set 17.
 VARIANTS = {"vit_b_16_384": ("vit_b_16", {"size": 384, "opset": 13})}
-ONNX_RUNTIME = {"cpu": "ONNX Runtime CPU", "webgpu": "ONNX Runtime WebGPU"}
 LARGEST_ERROR = 1e-3  # of max(1, |reference|); what is farther off counts as wrong
 
 
@@ -149,19 +149,9 @@ def measure(network, chosen, providers, rounds, runs):
                 print(f"{network.name}: {engine.title}: {failure}", file=sys.stderr)
                 del models[engine.title]
         for provider in providers:
-            told = json.loads(run("node", BENCH / "time_onnxruntime.mjs", network.model, runs, provider))
-            times.setdefault(ONNX_RUNTIME[provider], []).append((told["min_ms"], 0.0))
+            taken = onnx_runtime.least_milliseconds(network.model, runs, provider), 0.0
+            times.setdefault(onnx_runtime.TITLES[provider], []).append(taken)
     return {title: (min(time for time, _ in taken), max(error for _, error in taken)) for title, taken in times.items()}
-
-
-def usable_providers(network):
-    """WebGPU where it finds an adapter."""
-    try:
-        run("node", BENCH / "time_onnxruntime.mjs", network.model, 1, "webgpu")
-        return ["cpu", "webgpu"]
-    except Failure as failure:
-        print(f"ONNX Runtime WebGPU is left out: {failure}", file=sys.stderr)
-        return ["cpu"]
 
 
 def cell(result, compared):
@@ -184,11 +174,11 @@ def geometric_mean(values):
 
 def write_table(results, chosen, providers):
     peers = [engine.title for engine in chosen[1:]]
-    titles = ["network", *(f"{engine.title}, ms (error)" for engine in chosen), *(f"{ONNX_RUNTIME[provider]}, ms" for provider in providers),
+    titles = ["network", *(f"{engine.title}, ms (error)" for engine in chosen), *(f"{onnx_runtime.TITLES[provider]}, ms" for provider in providers),
               *(f"{title} / Vellum" for title in peers)]
     rows = []
     for name, taken in results.items():
-        rows.append([name, *(cell(taken.get(engine.title), True) for engine in chosen), *(cell(taken[ONNX_RUNTIME[provider]], False) for provider in providers),
+        rows.append([name, *(cell(taken.get(engine.title), True) for engine in chosen), *(cell(taken[onnx_runtime.TITLES[provider]], False) for provider in providers),
                      *(f"{taken[title][0] / taken['Vellum'][0]:.2f}" if title in taken else "–" for title in peers)])
     rows.append(["geometric mean", *[""] * (len(chosen) + len(providers)),
                  *(f"{geometric_mean(ratios(results, title)):.2f}" if ratios(results, title) else "–" for title in peers)])
@@ -208,7 +198,7 @@ def main():
     try:
         chosen = engines(arguments)
         networks = [Network(name, arguments.build.resolve() / "peers/models") for name in arguments.networks or NETWORKS]
-        providers = usable_providers(networks[0])
+        providers = onnx_runtime.usable_providers(networks[0].model)
         results = {}
         for network in networks:
             results[network.name] = measure(network, chosen, providers, arguments.rounds, arguments.runs)

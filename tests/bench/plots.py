@@ -11,9 +11,9 @@ from matplotlib import pyplot, ticker  # noqa: E402: after the choice of how to 
 from tables import ROOT
 
 
-def save(figure, name):
-    """As docs/images/NAME."""
-    figure.tight_layout()
+def save(figure, name, top=1):
+    """As docs/images/NAME; above the share `top` of its height there is room for a legend."""
+    figure.tight_layout(rect=(0, 0, 1, top))
     figure.savefig(ROOT / "docs/images" / name, metadata={"Date": None})
 
 

@@ -1,0 +1,22 @@
+"""ONNX Runtime beside Vellum: which of its providers run here, and how fast."""
+import subprocess
+import sys
+
+from tables import ROOT, run_json
+
+TITLES = {"cpu": "ONNX Runtime CPU", "webgpu": "ONNX Runtime WebGPU"}
+PROGRAM = ROOT / "tests/bench/time_onnxruntime.mjs"
+
+
+def usable_providers(model):
+    """Its CPU provider, and WebGPU where that finds an adapter; else standard error tells why not."""
+    told = subprocess.run(["node", PROGRAM, model, "1", "webgpu"], capture_output=True, text=True)
+    if told.returncode == 0:
+        return ["cpu", "webgpu"]
+    reason = told.stderr.strip().splitlines()[-1] if told.stderr.strip() else f"exit status {told.returncode}"
+    print(f"{TITLES['webgpu']} is left out: {reason}", file=sys.stderr)
+    return ["cpu"]
+
+
+def least_milliseconds(model, runs, provider):
+    return run_json("node", PROGRAM, model, str(runs), provider)["min_ms"]
