@@ -3,11 +3,13 @@
 include_guard(GLOBAL)
 set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
 
-# CMake's own find module rather than protobuf's configuration: the module knows the compiler and the lite library
-# wherever they came from.
-find_package(Protobuf REQUIRED)
 find_package(Threads REQUIRED)
 find_package(nlohmann_json REQUIRED)  # headers alone
-find_package(SPIRV-Tools-opt QUIET)  # glslang's SPIR-V library links to it if it was built with it
-find_package(glslang REQUIRED CONFIG)
+if(NOT VELLUM_PACKED_ONLY)
+  # CMake's own find module rather than protobuf's configuration: the module knows the compiler and the lite library
+  # wherever they came from.
+  find_package(Protobuf REQUIRED)
+  find_package(SPIRV-Tools-opt QUIET)  # glslang's SPIR-V library links to it if it was built with it
+  find_package(glslang REQUIRED CONFIG)
+endif()
 unset(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL)

@@ -2,10 +2,18 @@
 include(CMakePackageConfigHelpers)
 set(vellum_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Vellum)
 
-install(TARGETS vellum vellum_planner EXPORT VellumTargets
-        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-        RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# Two files of targets: who wants Vellum::runtime or the planner need not have what Vellum::vellum links to.
+function(vellum_install_targets export)
+  install(TARGETS ${ARGN} EXPORT ${export}
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(EXPORT ${export} NAMESPACE Vellum:: DESTINATION ${vellum_package_dir})
+endfunction()
+vellum_install_targets(VellumRuntimeTargets vellum_runtime vellum_planner)
+if(NOT VELLUM_PACKED_ONLY)
+  vellum_install_targets(VellumTargets vellum)
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/include/vellum ${PROJECT_SOURCE_DIR}/planner/include/vellum
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/caps DESTINATION ${CMAKE_INSTALL_DATADIR}/vellum)
@@ -18,7 +26,6 @@ set(vellum_is_static ON)
 if(BUILD_SHARED_LIBS)
   set(vellum_is_static OFF)
 endif()
-install(EXPORT VellumTargets NAMESPACE Vellum:: DESTINATION ${vellum_package_dir})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/VellumConfig.cmake.in ${PROJECT_BINARY_DIR}/VellumConfig.cmake
                               INSTALL_DESTINATION ${vellum_package_dir})
 # Until version 1 any minor version may change the interface.
@@ -63,26 +70,36 @@ function(vellum_collect_linker_flags item out)
   set(${out} ${flags} PARENT_SCOPE)
 endfunction()
 
-set(vellum_pc_libs "")
-set(vellum_pc_cflags "")
-if(BUILD_SHARED_LIBS)
-  set(vellum_pc_cflags -DVELLUM_SHARED)
-else()
-  # C programs link with the C compiler, which leaves out the C++ library.
-  set(flags ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
-  list(FILTER flags INCLUDE REGEX "^(stdc\\+\\+|c\\+\\+|c\\+\\+abi|m)$")
-  list(TRANSFORM flags PREPEND "-l")
-  get_target_property(dependencies vellum LINK_LIBRARIES)
-  list(REMOVE_ITEM dependencies Vellum::planner)
-  list(REVERSE dependencies)
-  foreach(dependency IN LISTS dependencies)
-    vellum_collect_linker_flags(${dependency} flags)
-  endforeach()
-  list(JOIN flags " " vellum_pc_libs)
+# Writes and installs NAME.pc of the library TARGET.
+function(vellum_install_pc name target description)
+  set(vellum_pc_name ${name})
+  set(vellum_pc_description ${description})
+  set(vellum_pc_libs "")
+  set(vellum_pc_cflags "")
+  if(BUILD_SHARED_LIBS)
+    set(vellum_pc_cflags -DVELLUM_SHARED)
+  else()
+    # C programs link with the C compiler, which leaves out the C++ library.
+    set(flags ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
+    list(FILTER flags INCLUDE REGEX "^(stdc\\+\\+|c\\+\\+|c\\+\\+abi|m)$")
+    list(TRANSFORM flags PREPEND "-l")
+    get_target_property(dependencies ${target} LINK_LIBRARIES)
+    list(REMOVE_ITEM dependencies Vellum::planner)
+    list(REVERSE dependencies)
+    foreach(dependency IN LISTS dependencies)
+      vellum_collect_linker_flags(${dependency} flags)
+    endforeach()
+    list(JOIN flags " " vellum_pc_libs)
+  endif()
+  # Relative to the file itself, since `cmake --install --prefix` may choose another place.
+  set(vellum_pc_dir ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
+  file(RELATIVE_PATH vellum_pc_libdir ${vellum_pc_dir} ${CMAKE_INSTALL_FULL_LIBDIR})
+  file(RELATIVE_PATH vellum_pc_includedir ${vellum_pc_dir} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+  configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/vellum.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+
+vellum_install_pc(vellum_runtime vellum_runtime "${PROJECT_DESCRIPTION}: packed models alone")
+if(NOT VELLUM_PACKED_ONLY)
+  vellum_install_pc(vellum vellum "${PROJECT_DESCRIPTION}")
 endif()
-# Relative to the file itself, since `cmake --install --prefix` may choose another place.
-set(vellum_pc_dir ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
-file(RELATIVE_PATH vellum_pc_libdir ${vellum_pc_dir} ${CMAKE_INSTALL_FULL_LIBDIR})
-file(RELATIVE_PATH vellum_pc_includedir ${vellum_pc_dir} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
-configure_file(${CMAKE_CURRENT_LIST_DIR}/vellum.pc.in ${PROJECT_BINARY_DIR}/vellum.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/vellum.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

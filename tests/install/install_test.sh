@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs Vellum into a folder of its own, moves that away, and builds and runs applications out of tree against it:
-# in C++ through find_package(), in C++ and in C through pkg-config.
+# in C++ through find_package(), in C++ and in C through pkg-config; and with Vellum::runtime, without protobuf and glslang.
 #   install_test.sh BUILD_FOLDER PROGRAM.cpp MODEL.onnx
 # Environment: CMAKE, CC, CXX.
 set -euo pipefail
@@ -48,6 +48,38 @@ libdir=$(pkg-config --variable=libdir vellum)
 check "Identity_3:0: 1x384x16" "$scratch/from_cxx" "$model"
 "$CC" -std=c99 "${cflags[@]}" "$here/consumer/consumer.c" -o "$scratch/from_c" "${libs[@]}" "-Wl,-rpath,$libdir"
 check "loaded" "$scratch/from_c" "$model"
+
+step "packed models alone"
+without=(-DCMAKE_DISABLE_FIND_PACKAGE_Protobuf=ON -DCMAKE_DISABLE_FIND_PACKAGE_glslang=ON)
+"$CMAKE" -S "$here/runtime_consumer" -B "$scratch/runtime_consumer" "-DCMAKE_PREFIX_PATH=$prefix" "-DPROGRAM=$program" \
+  "-DCMAKE_CXX_COMPILER=$CXX" -DCMAKE_BUILD_TYPE=Release "${without[@]}"
+"$CMAKE" --build "$scratch/runtime_consumer"
+"$CXX" -std=c++20 "${cflags[@]}" "$program" -o "$scratch/runtime_from_cxx" \
+  $(pkg-config --libs vellum_runtime) "-Wl,-rpath,$libdir"
+pack() { env LD_LIBRARY_PATH="$libdir" "$prefix/bin/vellum" pack "$model" -o "$@"; }
+pack "$scratch/model.vlm"
+pack "$scratch/other.vlm" --precision fp16
+# refuse WANTED COMMAND...: the command fails, and says so.
+refuse() {
+  local wanted=$1 output
+  shift
+  if output=$("$@" 2>&1) || ! grep -q "$wanted" <<<"$output"; then
+    printf 'expected a failure with "%s" from %s, got:\n%s\n' "$wanted" "$*" "$output" >&2
+    exit 1
+  fi
+}
+for consumer in "$scratch/runtime_consumer/runtime_consumer" "$scratch/runtime_from_cxx"; do
+  check "Identity_3:0: 1x384x16" "$consumer" "$scratch/model.vlm"
+  refuse "reads no ONNX files" "$consumer" "$model"
+  refuse "in a variant that the packed model lacks" "$consumer" "$scratch/other.vlm"
+  refuse "no such file" "$consumer" "$scratch/none.vlm"
+  if ldd "$consumer" | grep -E "protobuf|glslang"; then
+    echo "$consumer links to the libraries above" >&2
+    exit 1
+  fi
+done
+"$CMAKE" -S "$here/../.." -B "$scratch/packed_only" -DVELLUM_PACKED_ONLY=ON -DVELLUM_ONNX_PROTO=none "${without[@]}" \
+  "-DCMAKE_C_COMPILER=$CC" "-DCMAKE_CXX_COMPILER=$CXX" >/dev/null
 
 step "tool"
 check "0\.1\.0" env LD_LIBRARY_PATH="$libdir" "$prefix/bin/vellum" --version

@@ -4,20 +4,13 @@
 #include <string>
 #include <system_error>
 
+#include "import/model_file.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum::onnx {
 namespace {
 
 namespace fs = std::filesystem;
-
-void check_is_file(const fs::path& file) {
-  std::error_code error;
-  const fs::file_status status = fs::status(file, error);
-  if (status.type() == fs::file_type::not_found) throw Error(ErrorCode::not_found, "no such file");
-  if (status.type() == fs::file_type::none) throw Error(ErrorCode::io, error.message());
-  if (!fs::is_regular_file(status)) throw Error(ErrorCode::io, "is a folder or a device, not a model file");
-}
 
 void check_size(uint64_t bytes) {
   if (bytes == 0) throw Error(ErrorCode::corrupt_model, "the file is empty");

@@ -1,0 +1,19 @@
+#include "import/model_file.hpp"
+
+#include <system_error>
+
+#include "vellum/error.hpp"
+
+namespace vellum {
+
+namespace fs = std::filesystem;
+
+void check_is_file(const fs::path& file) {
+  std::error_code error;
+  const fs::file_status status = fs::status(file, error);
+  if (status.type() == fs::file_type::not_found) throw Error(ErrorCode::not_found, "no such file");
+  if (status.type() == fs::file_type::none) throw Error(ErrorCode::io, error.message());
+  if (!fs::is_regular_file(status)) throw Error(ErrorCode::io, "is a folder or a device, not a model file");
+}
+
+}  // namespace vellum

@@ -1,0 +1,31 @@
+// Takes the place of import/onnx in the library that reads packed models alone, without protobuf.
+#include "import/import.hpp"
+#include "import/model_file.hpp"
+#include "import/record.hpp"
+#include "vellum/error.hpp"
+
+namespace vellum {
+namespace {
+
+[[noreturn]] void refuse(const std::string& source) {
+  throw Error(ErrorCode::unsupported,
+              source +
+                  ": not a packed model, and this library (Vellum::runtime) reads no ONNX files; write "
+                  "a packed model with `vellum pack MODEL -o FILE`, or link Vellum::vellum");
+}
+
+}  // namespace
+
+Graph import_onnx(const std::filesystem::path& file) {
+  try {
+    check_is_file(file);
+  } catch (const Error& error) {
+    throw Error(error.code(), file.string() + ": " + error.what());
+  }
+  refuse(file.string());
+}
+
+Graph import_onnx(const std::filesystem::path& file, GraphRecord&) { return import_onnx(file); }
+Graph import_onnx(std::span<const std::byte>, const std::filesystem::path&) { refuse("model in memory"); }
+
+}  // namespace vellum
