@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "api/packed_model.hpp"
+#include "exec/cooperative_check.hpp"
 #include "exec/weight_store.hpp"
 #include "graph/graph.hpp"
 #include "kernels/lowering.hpp"
@@ -30,6 +31,7 @@ struct Caps::Impl {
 
 struct Device::Impl {
   std::shared_ptr<gpu::Context> context;
+  CooperativeCheck cooperative_check;
 
   // Where a session with these options gets the model's weights.
   std::shared_ptr<WeightSource> weights_for(const Model& model, const SessionOptions& options);

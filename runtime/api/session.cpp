@@ -110,8 +110,13 @@ Session::Impl::Executors Session::Impl::make_executors(const std::vector<Shape>&
                       .weights = weights};
   const std::shared_ptr<const TuningTable> tuning = device.impl()->tuning_for(options);
   Executors made;
-  made.push_back(
-      std::make_unique<Executor>(context, make_program(model, context->caps(), bound, tuning.get()), how));
+  Program program = make_program(model, context->caps(), bound, tuning.get());
+  if (uses_cooperative_matrices(program) && !device.impl()->cooperative_check.passes(context)) {
+    DeviceCaps without = context->caps();
+    without.cooperative_matrices.clear();
+    program = make_program(model, without, bound, tuning.get());
+  }
+  made.push_back(std::make_unique<Executor>(context, std::move(program), how));
   how.like = made.front().get();
   while (made.size() < options.in_flight)
     made.push_back(std::make_unique<Executor>(context, made.front()->program(), how));

@@ -5,6 +5,7 @@
 
 #include "graph/conv_transpose.hpp"
 #include "kernels/activation.hpp"
+#include "kernels/conv_cooperative.hpp"
 #include "kernels/conv_direct.hpp"
 #include "kernels/conv_weights.hpp"
 #include "kernels/conv_winograd.hpp"
@@ -270,6 +271,12 @@ std::vector<DenseWay> direct_ways(const Lowering& lowering, const Window2d& wind
     ways.push_back({0, columns_once, tile});
   // The other variant with one tile: it is worth a try, but takes as long to compile as the first.
   if (common) ways.push_back({0, !columns_once, ways.front().tile});
+  if (groups != 1) return ways;
+  std::vector<DenseWay> more;
+  for (const ConvTile& tile : cooperative_conv_tiles(lowering, n * height * width, inputs, channels))
+    more.push_back({0, false, tile});
+  const bool preferred = prefers_cooperative(lowering.caps(), n * height * width, inputs * window.taps());
+  ways.insert(preferred ? ways.begin() : ways.end(), more.begin(), more.end());
   return ways;
 }
 
@@ -286,8 +293,26 @@ std::vector<DenseWay> dense_ways(const Lowering& lowering, const Window2d& windo
   return ways;
 }
 
+void lower_by_matrices(Lowering& lowering, ConvTile tile, const Window2d& window,
+                       const Activation& activation) {
+  const ConvWeights weights = weights_for(lowering, 1, window.taps(), tile);
+  CooperativeWindow placement;
+  for (size_t axis = 0; axis < 2; ++axis) {
+    placement.kernel[axis] = window.kernel[axis];
+    placement.stride[axis] = window.stride[axis];
+    placement.dilation[axis] = window.dilation[axis];
+    placement.padding[axis] = window.padding[axis];
+  }
+  PointwiseExtras extras;
+  if (lowering.has_input(3)) extras.residual = lowering.read(3, Layout::channels4);
+  const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
+  dispatch_cooperative(lowering, x, y, weights, *tile.cooperative, placement, activation,
+                       conv_values(lowering, weights), extras);
+}
+
 void lower_direct(Lowering& lowering, const DenseWay& way, const Window2d& window, int64_t groups,
                   const Activation& activation) {
+  if (way.tile.cooperative) return lower_by_matrices(lowering, way.tile, window, activation);
   const auto [n, channels, height, width] = nchw(lowering.output_type().shape);
   const int64_t inputs = lowering.input_type(0).shape[1] / groups;
   ConvKernel kernel{"conv", way.tile, {}, 0, {}};

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "kernels/activation.hpp"
+#include "kernels/conv_cooperative.hpp"
 #include "kernels/grid.hpp"
 #include "vellum/error.hpp"
 
@@ -75,18 +76,32 @@ std::vector<ConvTile> conv_tiles(const DeviceCaps& caps, int64_t length, int64_t
   return tiles;
 }
 
-std::vector<ConvTile> pointwise_tiles(const DeviceCaps& caps, int64_t pixels, int64_t output_slices,
-                                      int64_t macs) {
-  std::vector<ConvTile> tiles = conv_tiles(caps, pixels, 1, output_slices, macs);
-  if (!can_share_by_subgroups(caps)) return tiles;
-  const size_t count = tiles.size();
+std::vector<ConvTile> cooperative_conv_tiles(const Lowering& lowering, int64_t pixels, int64_t inputs,
+                                             int64_t outputs) {
+  if (lowering.options().precision != Precision::fp16) return {};
+  std::vector<ConvTile> tiles;
+  for (const CooperativeTile& tile : cooperative_tiles(lowering.caps(), pixels, inputs, outputs))
+    tiles.push_back({1, 1, false, tile});
+  return tiles;
+}
+
+std::vector<ConvTile> pointwise_tiles(const Lowering& lowering, int64_t pixels, int64_t inputs,
+                                      int64_t outputs) {
+  const DeviceCaps& caps = lowering.caps();
+  const int64_t macs = pixels * inputs * outputs;
+  std::vector<ConvTile> tiles = conv_tiles(caps, pixels, 1, slices(outputs), macs);
+  const size_t count = can_share_by_subgroups(caps) ? tiles.size() : 0;
   for (size_t i = 0; i < count; ++i)
     if (divide_up(pixels, tiles[i].pixels) >= caps.subgroup_size)  // else some have nothing to do
       tiles.push_back({tiles[i].pixels, tiles[i].slices, true});
+  const std::vector<ConvTile> cooperative = cooperative_conv_tiles(lowering, pixels, inputs, outputs);
+  tiles.insert(prefers_cooperative(caps, pixels, inputs) ? tiles.begin() : tiles.end(), cooperative.begin(),
+               cooperative.end());
   return tiles;
 }
 
 std::string with_tile(std::string_view kernel, const ConvTile& tile) {
+  if (tile.cooperative) return tile.cooperative->name();
   return std::string(kernel) + " " + std::to_string(tile.pixels) + "x" + std::to_string(tile.slices) +
          (tile.by_subgroups ? " subgroups" : "");
 }
@@ -241,15 +256,23 @@ void add_scale(Dispatch& dispatch, TensorId scale, int64_t images) {
 
 }  // namespace
 
+void add_extras(const Lowering& lowering, Dispatch& dispatch, PushConstants& constants,
+                const PointwiseExtras& extras, int64_t images) {
+  if (extras.residual != kNoTensor) add_residual(lowering, dispatch, constants, extras.residual);
+  if (extras.scale != kNoTensor) add_scale(dispatch, extras.scale, images);
+}
+
 ConvTile choose_pointwise_tile(Lowering& lowering, const Shape& x, int64_t outputs) {
   const auto [n, c, h, w] = nchw(x);
-  return choose_tile(lowering, "pointwise",
-                     pointwise_tiles(lowering.caps(), n * h * w, slices(outputs), n * c * h * w * outputs));
+  return choose_tile(lowering, "pointwise", pointwise_tiles(lowering, n * h * w, c, outputs));
 }
 
 void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,
                         const ConvTile& tile, const Activation& activation, WeightValues values,
                         const PointwiseExtras& extras) {
+  if (tile.cooperative)
+    return dispatch_cooperative(lowering, x, y, weights, *tile.cooperative, {}, activation, std::move(values),
+                                extras);
   const Shape& shape = lowering.tensor(x).desc.shape;
   const auto [n, c, h, w] = nchw(shape);
   const TensorId grid =
@@ -264,8 +287,7 @@ void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWe
   PushConstants constants;
   constants.shape(shape).shape(lowering.tensor(y).desc.shape);
   push_activation_or_bounds(constants, activation);
-  if (extras.residual != kNoTensor) add_residual(lowering, dispatch, constants, extras.residual);
-  if (extras.scale != kNoTensor) add_scale(dispatch, extras.scale, n);
+  add_extras(lowering, dispatch, constants, extras, n);
   dispatch.push_constants = constants.bytes();
   lowering.dispatch(std::move(dispatch));
 }

@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "caps/device_caps.hpp"
+#include "kernels/cooperative_tile.hpp"
 #include "kernels/divide.hpp"
 #include "kernels/lowering.hpp"
 
@@ -17,6 +19,8 @@ struct ConvTile {
   int64_t pixels = 1, slices = 1;
   // The invocations of a subgroup have the same slices, and hand their weights round: conv_pointwise.comp.
   bool by_subgroups = false;
+  // A tile of cooperative matrices in its place: conv_cooperative.hpp.
+  std::optional<CooperativeTile> cooperative = std::nullopt;
 };
 
 // `lines` lines of `length` pixels are cut into tiles, for `output_slices` slices each; `macs`
@@ -27,9 +31,13 @@ ConvTile choose_conv_tile(const DeviceCaps& caps, int64_t length, int64_t lines,
 // It and the others that might be quicker, it first. None is wider than the tensors want.
 std::vector<ConvTile> conv_tiles(const DeviceCaps& caps, int64_t length, int64_t lines, int64_t output_slices,
                                  int64_t macs);
-// The same, and those of them that a subgroup can share where the device's subgroups do.
-std::vector<ConvTile> pointwise_tiles(const DeviceCaps& caps, int64_t pixels, int64_t output_slices,
-                                      int64_t macs);
+// For dispatch_pointwise(): the same, those of them that a subgroup can share where the device's subgroups
+// do, and of cooperative matrices.
+std::vector<ConvTile> pointwise_tiles(const Lowering& lowering, int64_t pixels, int64_t inputs,
+                                      int64_t outputs);
+// Those of cooperative matrices for convolutions without groups (`inputs` channels) in this precision.
+std::vector<ConvTile> cooperative_conv_tiles(const Lowering& lowering, int64_t pixels, int64_t inputs,
+                                             int64_t outputs);
 // What Lowering::choose() is to know a kernel with that tile as: "direct 8x2".
 std::string with_tile(std::string_view kernel, const ConvTile& tile);
 // The tile of `tiles` that Lowering::choose() takes for the kernel, which has no rival.
@@ -97,6 +105,9 @@ void add_residual(const Lowering& lowering, Dispatch& dispatch, PushConstants& c
 struct PointwiseExtras {
   TensorId residual = kNoTensor, scale = kNoTensor;
 };
+// Their bindings and macros, and the residual's push constants; `images` of x.
+void add_extras(const Lowering& lowering, Dispatch& dispatch, PushConstants& constants,
+                const PointwiseExtras& extras, int64_t images);
 void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,
                         const ConvTile& tile, const Activation& activation, WeightValues values,
                         const PointwiseExtras& extras = {});

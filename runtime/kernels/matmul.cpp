@@ -38,10 +38,10 @@ PackedProduct pack_product(Lowering& lowering, const Product& p, int64_t rows, s
                            Layout layout) {
   PackedProduct packed;
   packed.rows = rows;
-  const int64_t quads = divide_up(p.n, 4), macs = rows * p.n * p.k;
   packed.tile = choose_tile(lowering, "product",
-                            layout == Layout::channels4 ? pointwise_tiles(lowering.caps(), rows, quads, macs)
-                                                        : conv_tiles(lowering.caps(), rows, 1, quads, macs));
+                            layout == Layout::channels4
+                                ? pointwise_tiles(lowering, rows, p.k, p.n)
+                                : conv_tiles(lowering.caps(), rows, 1, divide_up(p.n, 4), rows * p.n * p.k));
   packed.weights = {p.k, p.n, 1, 1, packed.tile.slices};
   if (bias.size() == 1) bias.assign(static_cast<size_t>(p.n), bias.front());
   for (float& value : bias) value *= p.beta;

@@ -41,7 +41,8 @@ vk::raii::Device create_device(const PhysicalDevice& physical, const DeviceCaps&
     if (physical.subgroups.by_extension) extensions.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
   }
   if (caps.memory_budget) extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
-  CooperativeFeatures cooperative(caps, chain, extensions);
+  CooperativeFeatures cooperative(caps.cooperative_matrices.empty() ? caps : physical.caps, chain,
+                                  extensions);
 
   vk::DeviceCreateInfo info({}, queues, {}, extensions);
   info.setPNext(cooperative.chain());

@@ -1,0 +1,30 @@
+// Whether a device's products of cooperative matrices can be trusted.
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "kernels/program.hpp"
+#include "vulkan/context.hpp"
+
+namespace vellum {
+
+bool uses_cooperative_matrices(const Program& program);
+
+// Multiplies two matrices of small whole numbers on the device, whose result halves hold exactly, and
+// compares it with the host's. Drivers of these extensions are young, and a wrong result is worse than a slow
+// one.
+bool cooperative_products_are_right(const std::shared_ptr<gpu::Context>& context);
+
+// The same once for all sessions of a device. Thread-safe.
+class CooperativeCheck {
+ public:
+  // False too where the product fails; says why in the log.
+  bool passes(const std::shared_ptr<gpu::Context>& context);
+
+ private:
+  std::once_flag once_;
+  bool passed_ = false;
+};
+
+}  // namespace vellum

@@ -1,0 +1,31 @@
+// Products of matrices that the invocations of a subgroup hold together: half by half, summed up in fp32. One set of
+// names for GL_KHR_cooperative_matrix and, with MATRIX_NV, GL_NV_cooperative_matrix.
+//
+//   MATRIX_A, MATRIX_B, MATRIX_C        of MATRIX_M x MATRIX_K, MATRIX_K x MATRIX_N halves; MATRIX_M x MATRIX_N floats
+//   LOAD_ROWS, STORE_ROWS(matrix, array, first, stride)
+//                                       rows of the matrix from and to an array of vectors, counted in these
+//   MULTIPLY(a, b, c)                   a * b + c
+// Include it before anything that is no directive.
+#extension GL_KHR_memory_scope_semantics : require
+#extension GL_KHR_shader_subgroup_basic : require
+#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+
+#ifdef MATRIX_NV
+#extension GL_NV_cooperative_matrix : require
+#define MATRIX_A fcoopmatNV<16, gl_ScopeSubgroup, MATRIX_M, MATRIX_K>
+#define MATRIX_B fcoopmatNV<16, gl_ScopeSubgroup, MATRIX_K, MATRIX_N>
+#define MATRIX_C fcoopmatNV<32, gl_ScopeSubgroup, MATRIX_M, MATRIX_N>
+#define LOAD_ROWS(matrix, array, first, stride) coopMatLoadNV(matrix, array, first, stride, false)
+#define STORE_ROWS(matrix, array, first, stride) coopMatStoreNV(matrix, array, first, stride, false)
+#define MULTIPLY(a, b, c) coopMatMulAddNV(a, b, c)
+#else
+#extension GL_KHR_cooperative_matrix : require
+#define MATRIX_A coopmat<float16_t, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA>
+#define MATRIX_B coopmat<float16_t, gl_ScopeSubgroup, MATRIX_K, MATRIX_N, gl_MatrixUseB>
+#define MATRIX_C coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator>
+#define LOAD_ROWS(matrix, array, first, stride) \
+  coopMatLoad(matrix, array, first, stride, gl_CooperativeMatrixLayoutRowMajor)
+#define STORE_ROWS(matrix, array, first, stride) \
+  coopMatStore(matrix, array, first, stride, gl_CooperativeMatrixLayoutRowMajor)
+#define MULTIPLY(a, b, c) coopMatMulAdd(a, b, c)
+#endif

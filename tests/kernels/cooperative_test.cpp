@@ -1,0 +1,242 @@
+// Convolutions and matrix products by cooperative matrices.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "exec/cooperative_check.hpp"
+#include "graph/conv.hpp"
+#include "kernels/cooperative_tile.hpp"
+#include "shaders/sources.hpp"
+#include "support/gpu_test.hpp"
+#include "support/kernel_harness.hpp"
+#include "vulkan/glslang_compiler.hpp"
+
+namespace vellum::test {
+namespace {
+
+constexpr const char* kShader = "conv_cooperative";
+
+OperatorCase conv(Shape x, Shape w, const Attributes& attributes = {}) {
+  OperatorCase test;
+  test.type = "Conv";
+  const int64_t filters = w[0];
+  const float range = 2.0f / static_cast<float>(w[1]);
+  test.inputs = {random_tensor(std::move(x), 1), random_tensor(std::move(w), 2, -range, range),
+                 random_tensor({filters}, 3)};
+  test.constants = {1, 2};
+  test.attributes = attributes;
+  test.activation = {ActivationKind::relu};
+  return test;
+}
+
+OperatorCase gemm(int64_t m, int64_t k, int64_t n) {
+  OperatorCase test;
+  test.type = "Gemm";
+  const float range = 2.0f / static_cast<float>(k);
+  test.inputs = {random_tensor({m, k}, 1), random_tensor({k, n}, 2, -range, range), random_tensor({n}, 3)};
+  test.constants = {1, 2};
+  return test;
+}
+
+Attributes window(int64_t stride, int64_t dilation, int64_t pad) {
+  Attributes attributes;
+  attributes.set("strides", Attributes::Ints{stride, stride});
+  attributes.set("dilations", Attributes::Ints{dilation, dilation});
+  attributes.set("pads", Attributes::Ints{pad, pad, pad, pad - 1});
+  return attributes;
+}
+
+// --- On a device that has them ---
+
+void check_all(const OperatorCase& test, StorageChoice storage = StorageChoice::buffer) {
+  const auto ran =
+      check_candidates(test, {.precision = Precision::fp16, .storage = storage, .only = "cooperative "});
+  EXPECT_FALSE(ran.empty());
+}
+
+class OnCooperativeMatrices : public testing::Test {
+ protected:
+  void SetUp() override {
+    const DeviceCaps& caps = test_context()->caps();
+    if (half_products(caps).empty())
+      GTEST_SKIP() << caps.name << ", cooperative matrices: " << cooperative_summary(caps);
+  }
+};
+
+// Pixels and channels that are no multiples of any tile.
+TEST_F(OnCooperativeMatrices, PointwiseConvolutionsAreRight) {
+  for (const StorageChoice storage : {StorageChoice::buffer, StorageChoice::image2d, StorageChoice::image3d})
+    check_all(conv({2, 37, 7, 13}, {50, 37, 1, 1}), storage);
+  check_all(conv({1, 64, 16, 16}, {128, 64, 1, 1}));
+}
+
+TEST_F(OnCooperativeMatrices, WindowsAreRight) {
+  check_all(conv({1, 35, 11, 14}, {21, 35, 3, 3}, window(1, 1, 1)));
+  check_all(conv({2, 40, 11, 14}, {33, 40, 3, 3}, window(2, 1, 1)));
+  check_all(conv({1, 33, 13, 10}, {24, 33, 3, 3}, window(1, 2, 2)));
+  check_all(conv({1, 36, 9, 9}, {16, 36, 1, 1}, window(2, 1, 1)), StorageChoice::image2d);
+}
+
+TEST_F(OnCooperativeMatrices, MatrixProductsAreRight) {
+  check_all(gemm(70, 45, 33));
+  check_all(gemm(128, 160, 96));
+  check_all(gemm(1, 64, 40));
+}
+
+TEST_F(OnCooperativeMatrices, ResidualsAndScalesAreRight) {
+  OperatorCase test = conv({2, 37, 6, 7}, {22, 37, 1, 1});
+  test.inputs.push_back(random_tensor({2, 22, 6, 7}, 4));
+  test.op = std::make_shared<Conv>();
+  check_all(test);
+  test.inputs[3] = std::nullopt;
+  test.inputs.push_back(random_tensor({2, 37, 1, 1}, 5, 0.0f, 1.0f));
+  check_all(test);
+}
+
+// Sums of halves that go far beyond what a half holds: they are in fp32.
+TEST_F(OnCooperativeMatrices, SumsDoNotOverflow) {
+  OperatorCase test = gemm(16, 256, 16);
+  for (float& value : test.inputs[0]->mutable_as<float>()) value = 60.0f;
+  auto weights = test.inputs[1]->mutable_as<float>();
+  for (size_t k = 0; k < 256; ++k)
+    for (size_t n = 0; n < 16; ++n) weights[k * 16 + n] = k < 128 ? 60.0f : -60.0f;
+  check_all(test);
+}
+
+TEST_F(OnCooperativeMatrices, TheCheckOfTheDevicePasses) {
+  EXPECT_TRUE(cooperative_products_are_right(test_context()));
+}
+
+// A device that claims what it cannot do.
+TEST(CooperativeMatrices, TheCheckOfTheDeviceFailsWithAWarning) {
+  if (gpu::knows_khr_cooperative_matrix()) GTEST_SKIP() << "a driver may not survive what it does not know";
+  gpu::ContextOptions options = test_context_options();
+  options.adjust_caps = [](const DeviceCaps& caps) {
+    DeviceCaps claims = caps;
+    claims.cooperative_matrices = {{.m = 8, .n = 8, .k = 8}};
+    claims.full_subgroups = true;
+    return claims;
+  };
+  const std::shared_ptr<gpu::Context> context = gpu::Context::create(options);
+  if (!context->device_caps().full_subgroups) GTEST_SKIP() << "no full subgroups";
+  CooperativeCheck check;
+  EXPECT_FALSE(check.passes(context));
+  EXPECT_FALSE(check.passes(context));
+  EXPECT_EQ(logged_messages_containing("products of cooperative matrices fail"), 1u);
+}
+
+// --- Which way is taken, without a device ---
+
+DeviceCaps gpu_with(std::vector<CooperativeMatrix> matrices) {
+  DeviceCaps caps;
+  caps.type = DeviceType::discrete_gpu;
+  caps.subgroup_size = 32;
+  caps.fp16_arithmetic = caps.subgroup_broadcast = caps.full_subgroups = true;
+  caps.max_workgroup_invocations = 1024;
+  caps.max_workgroup_size = {1024, 1024, 64};
+  caps.max_shared_memory_bytes = 49152;
+  caps.cooperative_matrices = std::move(matrices);
+  return caps;
+}
+
+const CooperativeMatrix k16{.m = 16, .n = 16, .k = 16};
+
+Dispatch lowered(const DeviceCaps& caps, const OperatorCase& test, Precision precision = Precision::fp16) {
+  const Program program =
+      lower(single_node_graph(test), caps, {.precision = precision, .inputs_to_channels4 = true});
+  for (const Task& task : program.tasks)
+    if (task.dispatch && task.dispatch->op == test.type) return *task.dispatch;
+  ADD_FAILURE() << "no dispatch of " << test.type;
+  return {};
+}
+
+TEST(CooperativeMatrices, AreTakenOnGpusThatHaveThem) {
+  const DeviceCaps caps = gpu_with({k16});
+  const Dispatch product = lowered(caps, gemm(512, 512, 512));
+  EXPECT_EQ(product.shader, kShader);
+  EXPECT_EQ(product.subgroup_size, 32u);
+  EXPECT_EQ(product.workgroup_size, (std::array<uint32_t, 3>{128, 1, 1}));
+  EXPECT_EQ(lowered(caps, conv({1, 64, 56, 56}, {64, 64, 1, 1})).shader, kShader);
+  EXPECT_EQ(lowered(caps, conv({1, 64, 28, 28}, {64, 64, 3, 3}, window(2, 1, 1))).shader, kShader);
+}
+
+TEST(CooperativeMatrices, AreTakenForNothingElse) {
+  const OperatorCase test = gemm(512, 512, 512);
+  EXPECT_NE(lowered(gpu_with({}), test).shader, kShader);
+  EXPECT_NE(lowered(gpu_with({k16}), test, Precision::fp32).shader, kShader);
+  EXPECT_NE(lowered(gpu_with({k16}), gemm(4, 32, 8)).shader, kShader) << "tiny";
+  Attributes groups;
+  groups.set("group", int64_t{2});
+  EXPECT_NE(lowered(gpu_with({k16}), conv({1, 128, 28, 28}, {128, 64, 3, 3}, groups)).shader, kShader);
+  DeviceCaps caps = gpu_with({k16});
+  caps.type = DeviceType::cpu;
+  EXPECT_NE(lowered(caps, test).shader, kShader) << "unless measured";
+  caps = gpu_with({k16});
+  caps.full_subgroups = false;
+  EXPECT_NE(lowered(caps, test).shader, kShader);
+  caps = gpu_with({k16});
+  caps.max_shared_memory_bytes = 1024;
+  EXPECT_NE(lowered(caps, test).shader, kShader);
+  CooperativeMatrix of_halves = k16, of_workgroups = k16;
+  of_halves.c = of_halves.result = MatrixElement::f16;
+  of_workgroups.scope = MatrixScope::workgroup;
+  EXPECT_NE(lowered(gpu_with({of_halves, of_workgroups}), test).shader, kShader);
+  EXPECT_NE(lowered(gpu_with({{.m = 16, .n = 16, .k = 4}}), test).shader, kShader);
+}
+
+TEST(CooperativeMatrices, TilesFitTheDeviceAndTheWork) {
+  DeviceCaps caps = gpu_with({{.m = 8, .n = 8, .k = 16}, k16, {.m = 32, .n = 32, .k = 32}});
+  const std::vector<CooperativeTile> tiles = cooperative_tiles(caps, 4096, 4096, 4096);
+  ASSERT_EQ(tiles.size(), 3u);
+  EXPECT_EQ(tiles.front().matrix, k16);
+  EXPECT_EQ(tiles.front().name(), "cooperative 128x128");
+  EXPECT_EQ(cooperative_tiles(caps, 196, 256, 1024).front().name(), "cooperative 32x32") << "to be enough";
+  EXPECT_EQ(cooperative_tiles(caps, 49, 512, 64).front().name(), "cooperative 32x32")
+      << "the most there can be";
+  caps.max_shared_memory_bytes = 16384;
+  EXPECT_EQ(cooperative_tiles(caps, 4096, 4096, 4096).size(), 2u);
+  for (const CooperativeTile& tile : tiles) EXPECT_EQ(tile.step() % tile.matrix.k, 0);
+}
+
+// --- The shader ---
+
+void expect_compiles(const CooperativeTile& tile) {
+  const std::string source(find_shader_source("conv_cooperative.comp").value());
+  DeviceCaps caps = gpu_with({tile.matrix});
+  caps.prefers_images = false;
+  const Program program = lower(single_node_graph(gemm(512, 512, 512)), caps, {.precision = Precision::fp16});
+  for (const Task& task : program.tasks) {
+    if (!task.dispatch || task.dispatch->shader != kShader) continue;
+    std::string preamble =
+        "#define SUBGROUP 32\n#define WORKGROUP_X 128\n#define WORKGROUP_Y 1\n"
+        "#define WORKGROUP_Z 1\n";
+    for (const auto& [macro, value] : task.dispatch->defines)
+      preamble += "#define " + macro + " " + value + "\n";
+    EXPECT_FALSE(gpu::compile_glsl("conv_cooperative.comp", source, preamble, find_shader_source).empty());
+    return;
+  }
+  ADD_FAILURE() << "does not use the shader";
+}
+
+// No device at hand has the older extension.
+TEST(CooperativeMatrices, TheShaderCompilesForTheExtensionOfNvidia) {
+  const gpu::GlslangProcess glslang;
+  CooperativeTile tile{k16};
+  tile.matrix.extension = MatrixExtension::nv;
+  expect_compiles(tile);
+  tile.matrix.n = 8;
+  expect_compiles(tile);
+}
+
+TEST(CooperativeMatrices, TheShaderCompilesForTheExtensionOfKhronos) {
+  if (!gpu::knows_khr_cooperative_matrix())
+    GTEST_SKIP() << "glslang " << gpu::glslang_version() << " lacks GL_KHR_cooperative_matrix";
+  const gpu::GlslangProcess glslang;
+  expect_compiles({k16});
+  expect_compiles({.matrix = {.m = 16, .n = 8, .k = 8}});
+}
+
+}  // namespace
+}  // namespace vellum::test
