@@ -9,6 +9,7 @@
 #include <string>
 
 #include "tune/one_node.hpp"
+#include "tune/settle.hpp"
 
 namespace vellum {
 namespace {
@@ -17,23 +18,6 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr std::chrono::milliseconds kTimeForRuns{3000};
 // The least of two noisy times is less than either.
 constexpr double kWorthMixing = 0.9;
-constexpr int kSettledAfter = 4;
-
-// Calls `run`, which returns the sum of the least times so far, until that has settled: what else the machine
-// does only makes times longer.
-template <typename Run>
-void repeat(Run run) {
-  const auto begin = std::chrono::steady_clock::now();
-  double settled = kInfinite;
-  for (int same = 0; same < kSettledAfter && std::chrono::steady_clock::now() - begin < kTimeForRuns;
-       ++same) {
-    const double sum = run();
-    if (sum < 0.99 * settled) {
-      same = 0;
-      settled = sum;
-    }
-  }
-}
 
 // Values by how many operators lie between an input and them: even or odd. Along the first inputs of
 // operators, so that each of these reads the one and writes the other.
@@ -82,7 +66,7 @@ std::vector<std::vector<double>> node_times(const Graph& graph,
   std::vector<std::vector<double>> least(networks.size(),
                                          std::vector<double>(node_of_name.size(), kInfinite));
   for (const auto& network : networks) network->run();
-  repeat([&] {
+  repeat_until_settled(kTimeForRuns, [&] {
     double sum = 0;
     for (size_t n = 0; n < networks.size(); ++n) {
       networks[n]->run();
@@ -114,7 +98,7 @@ bool may_mix(const StorageProblem& problem) {
 std::vector<double> least_times(const std::vector<std::unique_ptr<Executor>>& networks) {
   std::vector<double> least(networks.size(), kInfinite);
   for (const auto& network : networks) network->run();  // drivers compile at the first dispatch
-  repeat([&] {
+  repeat_until_settled(kTimeForRuns, [&] {
     for (size_t i = 0; i < networks.size(); ++i)
       least[i] = std::min(least[i], run_and_time(*networks[i], false));
     return std::accumulate(least.begin(), least.end(), 0.0);

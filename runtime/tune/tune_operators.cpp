@@ -7,20 +7,18 @@
 
 #include "exec/executor.hpp"
 #include "tune/one_node.hpp"
+#include "tune/settle.hpp"
 #include "vellum/error.hpp"
 #include "vulkan/timestamps.hpp"
 
 namespace vellum {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // What takes so many times as long as the quickest of its kernel is given up after its first runs, and after
 // the first round. (Of its kernel: options may forbid another.)
 constexpr double kHopelessAtOnce = 1.5, kHopeless = 1.1;
 // The rest runs in turns, so that what else the machine does meets all alike, and the least time counts.
-constexpr int kMostRounds = 12;
-constexpr std::chrono::milliseconds kTimeForRounds{150};
+constexpr std::chrono::milliseconds kTimeForRounds{1000};
 
 std::vector<OperatorKind> kinds_of(const std::vector<Choice>& choices) {
   std::vector<OperatorKind> kinds;
@@ -74,12 +72,14 @@ class Measurement {
       try_candidate(candidate);
     }
     drop_slower_than(kHopelessAtOnce);
-    const Clock::time_point begin = Clock::now();
-    for (int round = 0; round < kMostRounds && running_.size() > 1; ++round) {
-      for (Running& running : running_) time(running);
-      drop_slower_than(kHopeless);
-      if (round >= 1 && Clock::now() - begin > kTimeForRounds) break;
-    }
+    if (running_.size() > 1)
+      repeat_until_settled(kTimeForRounds, [&] {
+        for (Running& running : running_) time(running);
+        drop_slower_than(kHopeless);
+        double sum = 0;
+        for (const Running& running : running_) sum += times_.at(running.candidate);
+        return sum;
+      });
     return std::move(times_);
   }
 

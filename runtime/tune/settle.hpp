@@ -1,0 +1,27 @@
+// How often to measure.
+#pragma once
+
+#include <chrono>
+#include <limits>
+
+namespace vellum {
+
+// Calls `round`, which measures and returns the sum of the least times so far, until that has settled: what
+// else the machine does only makes times longer. Not for much longer than `most`.
+template <typename Round>
+void repeat_until_settled(std::chrono::milliseconds most, Round round) {
+  constexpr int kSettledAfter = 4;
+  const auto begin = std::chrono::steady_clock::now();
+  double settled = std::numeric_limits<double>::infinity();
+  int same = 0;
+  do {
+    const double sum = round();
+    ++same;
+    if (sum < 0.99 * settled) {
+      same = 0;
+      settled = sum;
+    }
+  } while (same < kSettledAfter && std::chrono::steady_clock::now() - begin < most);
+}
+
+}  // namespace vellum
