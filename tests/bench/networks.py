@@ -113,4 +113,5 @@ def main():
     plot(document)
 
 
-main()
+if __name__ == "__main__":
+    main()
