@@ -1,18 +1,19 @@
 #!/usr/bin/python3
-"""Times Vellum and other engines on the same networks on the first Vulkan device, fp32, one image at a time, and writes the
-table between the marks of docs/performance.md anew:
-    tests/bench/peers.py BUILD_FOLDER [--ncnn PREFIX] [--mnn-images PREFIX] [--mnn-buffers PREFIX] [--json FILE] [NETWORK...]
+"""Times Vellum and other engines on the same networks on the first Vulkan device, fp32, one image at a time, puts the figures
+into docs/peers.json, beside those of networks that are not named, and writes the table between the marks of
+docs/performance.md anew:
+    tests/bench/peers.py BUILD_FOLDER [--ncnn PREFIX] [--mnn-images PREFIX] [--mnn-buffers PREFIX] [NETWORK...]
 A PREFIX is where an engine is installed, with its converters, headers and libraries in bin/, include/ and lib/; an engine
 that is not named is left out. ncnn: built with NCNN_VULKAN; onnx2ncnn and ncnnoptimize in bin/. MNN: built with
 MNN_VULKAN and MNN_BUILD_CONVERTER, and MNN_VULKAN_IMAGE on or off. BUILD_FOLDER has the target vellum_time.
 
 NETWORK: one that tests/backbones.sh exported (default batch and size), vit_b_16_384 (vit_b_16 with --size 384 --opset 13), or
-blazeface. All engines take the same graph, after
-ONNX Runtime computed what does not depend on the input (fold_onnx.mjs); their outputs are compared with those of ONNX
-Runtime. Each round runs all engines in turn, a process each, so that they meet the same machine; a time is the least of all
-rounds. Times are from floats in host memory to floats in host memory.
+blazeface. All engines take the same graph, after ONNX Runtime computed what does not depend on the input (fold_onnx.mjs);
+their outputs are compared with those of ONNX Runtime. Each round runs all engines in turn, a process each, so that they meet
+the same machine; a time is the least of all rounds. Times are from floats in host memory to floats in host memory.
 """
 import argparse
+import datetime
 import json
 import math
 import os
@@ -26,6 +27,7 @@ import onnx_runtime
 from tables import ROOT, cache_folder, exported_network, table, write_between_marks
 
 BENCH = ROOT / "tests/bench"
+FIGURES = ROOT / "docs/peers.json"
 NETWORKS = ["squeezenet1_1", "mobilenet_v2", "mobilenet_v3_large", "shufflenet_v2_x1_0", "mnasnet1_0", "efficientnet_b0",
             "resnet18", "resnet50", "googlenet", "blazeface", "mobilenet_v1", "yolov4_tiny", "vit_b_16_384"]
 # What is not exported in the size and the operator set of the others. ncnn takes normalisations apart as before set 17.
@@ -157,31 +159,33 @@ def measure(network, chosen, providers, rounds, runs):
 def cell(result, compared):
     if result is None:
         return "–"
-    milliseconds, error = result
+    milliseconds, error = result["min_ms"], result["error"]
     if not compared:
         return f"{milliseconds:.1f}"
-    told = f"{error:.0e}" if error <= LARGEST_ERROR else "wrong: not finite" if math.isinf(error) else f"wrong: {error:.1g}"
+    if error is None:
+        return f"{milliseconds:.1f} (wrong: not finite)"
+    told = f"{error:.0e}" if error <= LARGEST_ERROR else f"wrong: {error:.1g}"
     return f"{milliseconds:.1f} ({told})"
-
-
-def ratios(results, title):
-    return [results[name][title][0] / results[name]["Vellum"][0] for name in results if title in results[name]]
 
 
 def geometric_mean(values):
     return math.exp(sum(map(math.log, values)) / len(values))
 
 
-def write_table(results, chosen, providers):
-    peers = [engine.title for engine in chosen[1:]]
-    titles = ["network", *(f"{engine.title}, ms (error)" for engine in chosen), *(f"{onnx_runtime.TITLES[provider]}, ms" for provider in providers),
-              *(f"{title} / Vellum" for title in peers)]
-    rows = []
-    for name, taken in results.items():
-        rows.append([name, *(cell(taken.get(engine.title), True) for engine in chosen), *(cell(taken[onnx_runtime.TITLES[provider]], False) for provider in providers),
-                     *(f"{taken[title][0] / taken['Vellum'][0]:.2f}" if title in taken else "–" for title in peers)])
-    rows.append(["geometric mean", *[""] * (len(chosen) + len(providers)),
-                 *(f"{geometric_mean(ratios(results, title)):.2f}" if ratios(results, title) else "–" for title in peers)])
+def write_table(figures):
+    """Of {network: {"date": day, "engines": {title: {"min_ms": time, "error": error}}}}."""
+    networks = {name: figures[name]["engines"] for name in dict.fromkeys([*NETWORKS, *figures]) if name in figures}
+    runtimes = [title for title in onnx_runtime.TITLES.values() if any(title in taken for taken in networks.values())]
+    engines = list(dict.fromkeys(title for taken in networks.values() for title in taken if title not in runtimes))
+    peers = [title for title in engines if title != "Vellum"]
+    ratios = {peer: {name: taken[peer]["min_ms"] / taken["Vellum"]["min_ms"] for name, taken in networks.items() if peer in taken}
+              for peer in peers}
+    titles = ["network", *(f"{title}, ms (error)" for title in engines), *(f"{title}, ms" for title in runtimes),
+              *(f"{peer} / Vellum" for peer in peers)]
+    rows = [[name, *(cell(taken.get(title), True) for title in engines), *(cell(taken.get(title), False) for title in runtimes),
+             *(f"{ratios[peer][name]:.2f}" if name in ratios[peer] else "–" for peer in peers)] for name, taken in networks.items()]
+    rows.append(["geometric mean", *[""] * (len(engines) + len(runtimes)),
+                 *(f"{geometric_mean(ratios[peer].values()):.2f}" for peer in peers)])
     write_between_marks("performance.md", "peers", table(titles, rows))
 
 
@@ -192,24 +196,23 @@ def main():
         parser.add_argument(engine, type=pathlib.Path, metavar="PREFIX")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--runs", type=int, default=10, help="timed inferences of each round")
-    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="the figures go here too")
     parser.add_argument("networks", nargs="*", metavar="NETWORK")
     arguments = parser.parse_intermixed_args()
+    figures = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
     try:
         chosen = engines(arguments)
         networks = [Network(name, arguments.build.resolve() / "peers/models") for name in arguments.networks or NETWORKS]
         providers = onnx_runtime.usable_providers(networks[0].model)
-        results = {}
         for network in networks:
-            results[network.name] = measure(network, chosen, providers, arguments.rounds, arguments.runs)
-            told = {title: f"{time:.1f} ms, error {error:.0e}" for title, (time, error) in results[network.name].items()}
-            print(network.name, told, file=sys.stderr)
+            taken = measure(network, chosen, providers, arguments.rounds, arguments.runs)
+            print(network.name, {title: f"{time:.1f} ms, error {error:.0e}" for title, (time, error) in taken.items()},
+                  file=sys.stderr)
+            figures[network.name] = {"date": datetime.date.today().isoformat(), "engines": {
+                title: {"min_ms": time, "error": error if math.isfinite(error) else None} for title, (time, error) in taken.items()}}
+            FIGURES.write_text(json.dumps(figures, indent=1) + "\n")
     except Failure as failure:
         sys.exit(f"peers.py: {failure}")
-    write_table(results, chosen, providers)
-    if arguments.json:
-        arguments.json.write_text(json.dumps({name: {title: {"min_ms": time, "error": error} for title, (time, error) in taken.items()}
-                                              for name, taken in results.items()}, indent=2) + "\n")
+    write_table(figures)
 
 
 main()
