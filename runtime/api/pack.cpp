@@ -5,6 +5,7 @@
 
 #include "api/guard.hpp"
 #include "api/impl.hpp"
+#include "exec/cooperative_check.hpp"
 #include "exec/packed_weights.hpp"
 #include "exec/pipeline_keys.hpp"
 #include "import/import.hpp"
@@ -12,6 +13,7 @@
 #include "pack/graph.hpp"
 #include "pack/write.hpp"
 #include "platform/files.hpp"
+#include "vulkan/glslang_compiler.hpp"
 #include "vulkan/shader_compiler.hpp"
 
 namespace vellum {
@@ -42,6 +44,22 @@ void add_weights(const Program& program, const Graph& graph, packfile::Contents&
   }
 }
 
+// What sessions may make of the graph on a device with `caps`: those that find its cooperative matrices
+// wrong, or whose library cannot compile for them, do without.
+std::vector<Program> possible_programs(const Graph& graph, const DeviceCaps& caps,
+                                       const SessionOptions& options) {
+  std::vector<Program> programs;
+  programs.push_back(make_program(graph, caps, options));
+  if (!uses_cooperative_matrices(programs.front())) return programs;
+  if (caps.cooperative_matrices.front().extension == MatrixExtension::khr &&
+      !gpu::knows_khr_cooperative_matrix())
+    programs.clear();
+  DeviceCaps without = caps;
+  without.cooperative_matrices.clear();
+  programs.push_back(make_program(graph, without, options));
+  return programs;
+}
+
 // The file as it is: its reader needs no library.
 std::vector<std::byte> read_tflite(const std::filesystem::path& model) {
   std::optional<std::vector<std::byte>> bytes = platform::read_file(model, UINT64_C(1) << 31);
@@ -69,14 +87,15 @@ PackSummary pack(const std::filesystem::path& model, const std::filesystem::path
         graph = import_onnx(model, record);
         break;
     }
-    const Program program = make_program(graph, caps.impl()->caps, options);
     if (contents.tflite.empty()) {
       contents.graph = &graph;
       contents.record = &record;
     }
     contents.made_for = made_for(caps.impl()->caps, options);
-    add_shaders(program, contents);
-    add_weights(program, graph, contents);
+    for (const Program& program : possible_programs(graph, caps.impl()->caps, options)) {
+      add_shaders(program, contents);
+      add_weights(program, graph, contents);
+    }
     packfile::write(file, contents);
 
     PackSummary summary{contents.shaders.size(), contents.weights.size(), 0, 0};

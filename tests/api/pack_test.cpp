@@ -9,12 +9,14 @@
 #include <iterator>
 
 #include "api/impl.hpp"
+#include "caps/caps_json.hpp"
 #include "import/import.hpp"
 #include "public_interface.hpp"
 #include "small_model.hpp"
 #include "support/errors.hpp"
 #include "support/temp_folder.hpp"
 #include "support/tflite_builder.hpp"
+#include "vulkan/glslang_compiler.hpp"
 #include "vulkan/pipeline.hpp"
 
 namespace vellum::test {
@@ -239,6 +241,27 @@ TEST_F(Packed, DescriptionsThatLieAreRefused) {
       continue;  // refused; what is accepted must only not crash
     }
   }
+}
+
+// A session that finds these matrices wrong, or whose library compiles none of their shaders, does without.
+TEST_F(Packed, HoldsShadersWithAndWithoutCooperativeMatrices) {
+  OnnxModel model;
+  model.input("x", {64, 128}).initializer("w", random_tensor({128, 64}, 1));
+  const auto file = save(model.node("Gemm", {"x", "w"}, {"y"}).output("y"));
+  DeviceCaps caps;
+  caps.type = DeviceType::discrete_gpu;
+  caps.subgroup_size = 32;
+  caps.fp16_arithmetic = caps.full_subgroups = true;
+  const auto packed_for = [&](std::vector<CooperativeMatrix> matrices) {
+    caps.cooperative_matrices = std::move(matrices);
+    return pack(file, folder / "packed", Caps::parse(to_json(caps), "caps.json"),
+                {.precision = Precision::fp16})
+        .shaders;
+  };
+  const size_t without = packed_for({});
+  EXPECT_EQ(packed_for({{.extension = MatrixExtension::nv, .m = 16, .n = 16, .k = 16}}), without + 1);
+  EXPECT_EQ(packed_for({{.m = 16, .n = 16, .k = 16}}),
+            without + (gpu::knows_khr_cooperative_matrix() ? 1 : 0));
 }
 
 TEST_F(Packed, SaysWhatItCannotPack) {
