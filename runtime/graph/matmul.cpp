@@ -115,6 +115,8 @@ std::vector<TensorType> Gemm::infer(Inputs inputs) const {
       refuse_model("C is " + to_string(c) + ", the product " + to_string(y));
     }
   }
+  if (has_input(inputs, 3) && input_type(inputs, 3, "residual") != y)
+    refuse_model("the residual is not of the product's type " + to_string(y));
   return {y};
 }
 
@@ -126,6 +128,8 @@ std::vector<HostTensor> Gemm::evaluate(HostInputs inputs) const {
   const bool has_c = inputs.size() > 2 && inputs[2] != nullptr && beta != 0.0f;
   // Integers too are scaled in double: alpha and beta are real numbers.
   const HostTensor a = cast(*inputs[0], DType::f64), b = cast(*inputs[1], DType::f64);
+  const bool has_residual = inputs.size() > 3 && inputs[3] != nullptr;
+  const HostTensor residual = has_residual ? cast(*inputs[3], DType::f64) : HostTensor(DType::f64, {1});
   const HostTensor c = has_c ? cast(*inputs[2], DType::f64) : HostTensor(DType::f64, {1});
   HostTensor y(DType::f64, type.shape);
   auto out = y.mutable_as<double>();
@@ -133,11 +137,12 @@ std::vector<HostTensor> Gemm::evaluate(HostInputs inputs) const {
   if (transpose_a) std::swap(left.row_stride, left.column_stride);
   if (transpose_b) std::swap(right.row_stride, right.column_stride);
   multiply<double, double>(left, right, m, k, n, out.data());
-  const auto added = c.as<double>();
+  const auto added = c.as<double>(), residuals = residual.as<double>();
   size_t i = 0;
   for_each_offset<1>(type.shape, {broadcast_strides(c.shape(), type.shape)}, {0}, [&](const auto& at) {
     const double bias = has_c ? static_cast<double>(beta) * added[static_cast<size_t>(at[0])] : 0.0;
     out[i] = static_cast<double>(alpha) * out[i] + bias;
+    if (has_residual) out[i] += residuals[i];
     if (activation) out[i] = static_cast<double>(apply(activation, static_cast<float>(out[i])));
     ++i;
   });

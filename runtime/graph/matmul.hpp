@@ -21,7 +21,8 @@ struct MatMul : Operator {
   uint64_t macs(Inputs inputs) const override;
 };
 
-// Inputs A, B (matrices), C (optional, broadcasts to the result): alpha * A' B' + beta * C.
+// Inputs A, B (matrices), C (optional, broadcasts to the result): alpha * A' B' + beta * C, and a residual of
+// the result's shape that is added before the activation. Only passes/fuse_residual makes such a Gemm.
 struct Gemm : Operator {
   float alpha = 1.0f, beta = 1.0f;
   bool transpose_a = false, transpose_b = false;

@@ -65,8 +65,10 @@ PackedProduct pack_product(Lowering& lowering, const Product& p, int64_t rows, s
 // A and y as they are, matrices whose rows are pixels.
 void lower_packed_channels4(Lowering& lowering, const Product& p, PackedProduct packed) {
   const TensorId x = lowering.read(0, Layout::channels4);
+  const TensorId residual = lowering.has_input(3) ? lowering.read(3, Layout::channels4) : kNoTensor;
   const TensorId y = lowering.write(0, Layout::channels4);
-  dispatch_pointwise(lowering, x, y, packed.weights, packed.tile, p.activation, packed.weight_values());
+  dispatch_pointwise(lowering, x, y, packed.weights, packed.tile, p.activation, packed.weight_values(),
+                     residual);
 }
 
 void lower_packed_linear(Lowering& lowering, const Product& p, PackedProduct packed) {
@@ -140,6 +142,8 @@ void lower_gemm(Lowering& lowering) {
     return lower_packed_channels4(lowering, p,
                                   pack_product(lowering, p, p.m, std::move(bias), Layout::channels4));
   }
+  if (lowering.has_input(3))
+    return lowering.run_on_host("a residual of a product of computed matrices has no kernel");
   if (p.has_c) {
     const std::vector<int64_t> strides = broadcast_strides(lowering.input_type(2).shape, y);
     std::copy(strides.begin(), strides.end(), p.c_strides);

@@ -216,7 +216,21 @@ void ProgramBuilder::set_tensor(ValueId value, Layout layout, TensorId id) {
   value_tensors_[value].in(layout) = id;
 }
 
+// Rows of whole texels without space: channels4 in a buffer has them in row-major order.
+bool ProgramBuilder::lies_alike_in_both(TensorId from, ValueId value, Layout layout) const {
+  const TensorDesc &desc = program_.tensors[from].desc, wanted = describe_value(value, layout);
+  if (desc.storage != Storage::buffer || wanted.storage != Storage::buffer || desc.element != wanted.element)
+    return false;
+  const auto [n, c, h, w] = nchw(wanted.shape);
+  return c % 4 == 0 && h * w == 1;
+}
+
 TensorId ProgramBuilder::convert(TensorId from, ValueId value, Layout layout) {
+  if (lies_alike_in_both(from, value, layout)) {
+    VirtualTensor view{
+        graph_.values[value].name, describe_value(value, layout), program_.tensors[from].role, from, {}};
+    return value_tensors_[value].in(layout) = add_tensor(std::move(view));
+  }
   const TensorId to = write(value, layout);
   const Shape& shape = graph_.values[value].type.shape;
   const auto [n, c, h, w] = nchw(shape);

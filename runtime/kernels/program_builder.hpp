@@ -54,6 +54,7 @@ class ProgramBuilder {
   Port output_port(ValueId value);
   TensorId output_tensor(ValueId value);
   TensorId constant_tensor(ValueId value, Layout layout);
+  bool lies_alike_in_both(TensorId from, ValueId value, Layout layout) const;
   TensorId convert(TensorId from, ValueId value, Layout layout);
   TensorId copy_to_output(TensorId from, ValueId value);
   TensorDesc describe_value(ValueId value, Layout layout) const;

@@ -94,8 +94,8 @@ void ProgramBuilder::add_outputs_and_tail(const HostTail& tail) {
 // The linear tensor that the host reads as the output `value`. A tensor that carries it already becomes an
 // output itself where its element type is the host's and no other port uses it; else it is copied.
 TensorId ProgramBuilder::output_tensor(ValueId value) {
-  const TensorId linear = value_tensors_[value].linear;
-  if (linear == kNoTensor) return convert(value_tensors_[value].channels4, value, Layout::linear);
+  TensorId linear = value_tensors_[value].linear;
+  if (linear == kNoTensor) linear = convert(value_tensors_[value].channels4, value, Layout::linear);
   VirtualTensor& root = program_.tensors[program_.root(linear)];
   if (root.role == TensorRole::output && program_.root(linear) == linear) return linear;
   if (root.role == TensorRole::intermediate && root.desc.element != ElementType::f16) {

@@ -2,6 +2,7 @@
 
 #include "graph/binary.hpp"
 #include "graph/conv.hpp"
+#include "graph/matmul.hpp"
 #include "graph/pad.hpp"
 #include "passes/editor.hpp"
 #include "passes/passes.hpp"
@@ -10,8 +11,24 @@
 namespace vellum {
 namespace {
 
+bool is_constant(const GraphEditor& editor, const Node& node, size_t slot) {
+  return node.inputs.size() <= slot || node.inputs[slot] == kNoValue ||
+         editor.constant(node.inputs[slot]) != nullptr;
+}
+
+// The products whose kernel adds a residual: of weights that are known, with a bias that is the same in all
+// rows.
+bool takes_residual(const GraphEditor& editor, const Node& node, const Gemm& gemm) {
+  if (gemm.activation || gemm.transpose_a || node.inputs.size() > 3) return false;
+  if (!is_constant(editor, node, 1) || !is_constant(editor, node, 2)) return false;
+  if (node.inputs.size() < 3 || node.inputs[2] == kNoValue) return true;
+  const Shape& bias = editor.type(node.inputs[2]).shape;
+  return bias.size() < 2 || bias[0] == 1;
+}
+
 // The convolutions whose kernel adds a residual: of all channels, over a line or a plane.
 bool takes_residual(const GraphEditor& editor, const Node& node) {
+  if (const auto* gemm = dynamic_cast<const Gemm*>(node.op.get())) return takes_residual(editor, node, *gemm);
   const auto* conv = dynamic_cast<const Conv*>(node.op.get());
   if (conv == nullptr || conv->group != 1 || conv->activation || node.inputs.size() > 3) return false;
   return editor.type(node.inputs[0]).shape.size() <= 4 && editor.constant(node.inputs[1]) != nullptr;
@@ -33,7 +50,7 @@ ValueId without_padded_channels(const GraphEditor& editor, ValueId value) {
   return editor.node(*source).inputs[0];
 }
 
-// The Add becomes the Conv, not the other way round: what it adds may be computed after the Conv was.
+// The Add becomes the Conv or Gemm, not the other way round: what it adds may be computed after that was.
 bool fuse_operand(GraphEditor& editor, size_t index, size_t slot) {
   const ValueId result = editor.node(index).inputs[slot], other = editor.node(index).inputs[1 - slot];
   const ValueId output = editor.node(index).outputs[0];
@@ -43,7 +60,8 @@ bool fuse_operand(GraphEditor& editor, size_t index, size_t slot) {
   if (editor.type(result) != editor.type(output) || editor.type(other) != editor.type(output)) return false;
   auto inputs = editor.node(*source).inputs;
   inputs.resize(3, kNoValue);
-  inputs.push_back(without_padded_channels(editor, other));
+  const bool is_conv = dynamic_cast<const Conv*>(editor.node(*source).op.get()) != nullptr;
+  inputs.push_back(is_conv ? without_padded_channels(editor, other) : other);
   const auto op = editor.node(*source).op;
   editor.remove(*source);
   editor.set_operator(index, op);

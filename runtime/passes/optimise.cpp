@@ -23,6 +23,7 @@ constexpr Pass kFuseSoftmax{"fuse_softmax", fuse_softmax};
 constexpr Pass kFuseAttention{"fuse_attention", fuse_attention};
 constexpr Pass kFuseChannelShuffle{"fuse_channel_shuffle", fuse_channel_shuffle};
 constexpr Pass kMatmulToGemm{"matmul_to_gemm", matmul_to_gemm};
+constexpr Pass kTokensToMatrices{"tokens_to_matrices", tokens_to_matrices};
 constexpr Pass kMoveTransposes{"move_transposes", move_transposes};
 constexpr Pass kConcatZerosToPad{"concat_zeros_to_pad", concat_zeros_to_pad};
 constexpr Pass kNestConcats{"nest_concats", nest_concats};
@@ -37,12 +38,12 @@ constexpr Pass kFuseChannelScale{"fuse_channel_scale", fuse_channel_scale};
 constexpr Pass kShareConstants{"share_constants", share_constants};
 constexpr Pass kRemoveDeadCode{"remove_dead_code", remove_dead_code};
 
-constexpr std::array kPasses{kDecompose,      kRemoveIdentities, kMergeReshapes,     kFuseActivationPatterns,
-                             kFuseLayerNorm,  kFuseSoftmax,      kFuseAttention,     kFuseChannelShuffle,
-                             kMatmulToGemm,   kMoveTransposes,   kConcatZerosToPad,  kNestConcats,
-                             kFusePad,        kFoldBatchNorm,    kFoldScale,         kFuseBias,
-                             kFuseResidual,   kFuseActivations,  kFuseSqueezeExcite, kFuseChannelScale,
-                             kShareConstants, kRemoveDeadCode};
+constexpr std::array kPasses{kDecompose,        kRemoveIdentities, kMergeReshapes,    kFuseActivationPatterns,
+                             kFuseLayerNorm,    kFuseSoftmax,      kFuseAttention,    kFuseChannelShuffle,
+                             kMatmulToGemm,     kMoveTransposes,   kTokensToMatrices, kConcatZerosToPad,
+                             kNestConcats,      kFusePad,          kFoldBatchNorm,    kFoldScale,
+                             kFuseBias,         kFuseResidual,     kFuseActivations,  kFuseSqueezeExcite,
+                             kFuseChannelScale, kShareConstants,   kRemoveDeadCode};
 
 // Runs passes on a graph, but for those that are switched off.
 class Optimiser {
@@ -105,6 +106,7 @@ Graph optimise(Graph graph, const InputShapes& shapes, std::span<const std::stri
   optimiser.run(kMoveTransposes);  // after patterns, which are told by their axes
   optimiser.run(kMergeReshapes);
   optimiser.run(kRemoveIdentities);
+  optimiser.run(kTokensToMatrices);
   optimiser.run(kConcatZerosToPad);
   optimiser.run(kNestConcats);
   optimiser.run(kFusePad);

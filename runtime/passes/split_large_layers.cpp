@@ -5,7 +5,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "graph/binary.hpp"
 #include "graph/concat.hpp"
 #include "graph/conv.hpp"
 #include "graph/matmul.hpp"
@@ -34,7 +36,8 @@ bool cuts(const Graph& graph, const Node& node, int64_t channels) {
 
 std::optional<Layer> splittable(const Graph& graph, const Node& node) {
   const HostTensor* weights = node.inputs.size() > 1 ? graph.constant(node.inputs[1]) : nullptr;
-  if (weights == nullptr || node.inputs.size() > 3) return std::nullopt;
+  const bool is_gemm = dynamic_cast<const Gemm*>(node.op.get()) != nullptr;
+  if (weights == nullptr || (node.inputs.size() > 3 && !is_gemm)) return std::nullopt;
   const Shape& shape = weights->shape();
   Layer layer;
   size_t inputs_axis = 1;
@@ -90,7 +93,9 @@ class Splitter {
     for (Node& node : nodes) {
       const std::optional<Layer> layer = splittable(graph_, node);
       const int64_t part = layer ? part_channels(*layer) : 0;
-      if (part > 0)
+      if (part > 0 && node.inputs.size() > 3)
+        split_from_residual(node, *layer, part);
+      else if (part > 0)
         split(node, *layer, part);
       else
         graph_.nodes.push_back(std::move(node));
@@ -106,6 +111,19 @@ class Splitter {
     if (fours * four_bytes <= most_bytes_) return 0;
     const auto part = 4 * static_cast<int64_t>(most_bytes_ / 2 / four_bytes);
     return part < layer.channels ? part : 0;
+  }
+
+  // A Gemm whose residual and activation become an Add, of all columns at once.
+  void split_from_residual(const Node& node, const Layer& layer, int64_t part) {
+    auto gemm = std::make_shared<Gemm>(dynamic_cast<const Gemm&>(*node.op));
+    auto add = std::make_shared<Binary>();
+    add->activation = std::exchange(gemm->activation, {});
+    const Value& y = graph_.values[node.outputs[0]];
+    const ValueId product = graph_.add_value(names_.make(y.name + "/product"), y.type, true);
+    split({node.name, std::move(gemm), {node.inputs.begin(), node.inputs.begin() + 3}, {product}}, layer,
+          part);
+    graph_.nodes.push_back(
+        {node.name + "/residual", std::move(add), {product, node.inputs[3]}, node.outputs});
   }
 
   void split(const Node& node, const Layer& layer, int64_t part) {

@@ -11,5 +11,7 @@ void fuse_softmax(Graph& graph);     // Softmax that is spelt out
 void fuse_attention(Graph& graph);
 // MatMul with a constant matrix, the bias and activation after it: a Gemm of all rows
 void matmul_to_gemm(Graph& graph);
+// what is computed row by row from the rows that a Gemm gives: of matrices, without a Reshape before and behind
+void tokens_to_matrices(Graph& graph);
 
 }  // namespace vellum

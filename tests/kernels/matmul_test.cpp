@@ -1,6 +1,9 @@
 // MatMul and Gemm on every storage and precision against the host reference.
+#include "graph/matmul.hpp"
+
 #include <gtest/gtest.h>
 
+#include "support/gpu_test.hpp"
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
@@ -96,6 +99,31 @@ TEST(Gemm, AnyOperandsAtRunTime) {
   check_operator(gemm({5, 6}, {8, 6}, Shape{}, {}, {{"transB", one}}));
   check_operator(gemm({5, 6}, {6, 3}, std::nullopt, {}));
   check_operator(gemm({5, 6}, {6, 8}, Shape{8}, {0}, {{"beta", 0.0f}}));
+}
+
+TEST(Gemm, Residual) {
+  for (const bool bias : {true, false}) {
+    auto op = std::make_shared<Gemm>();
+    op->activation = {ActivationKind::relu};
+    for (const int64_t columns : {12, 10}) {
+      OperatorCase test = gemm({9, 8}, {8, columns}, Shape{columns}, {1, 2});
+      if (!bias) test.inputs[2] = std::nullopt;
+      test.inputs.push_back(random_tensor({9, columns}, 4));
+      test.op = op;
+      check_operator(test);
+    }
+  }
+}
+
+// Rows of whole texels lie in a buffer in both layouts alike.
+TEST(Gemm, OfRowsInBuffersNeedsNoConversion) {
+  const auto dispatches = [](int64_t columns) {
+    const OperatorCase test = gemm({9, 8}, {8, columns}, Shape{columns}, {1, 2});
+    return lower(single_node_graph(test), test_context()->caps(), {.storage = StorageChoice::buffer})
+        .tasks.size();
+  };
+  EXPECT_EQ(dispatches(12), 1u);
+  EXPECT_EQ(dispatches(10), 2u);
 }
 
 TEST(Gemm, FusedActivation) {

@@ -68,6 +68,20 @@ TEST(SplitLargeLayers, KeepsBiasesOfOneValue) {
   EXPECT_EQ(types(split(model, 600)), "Gemm Gemm Gemm Gemm Concat");
 }
 
+TEST(SplitLargeLayers, ResidualsOfProductsAreAddedToTheWhole) {
+  OnnxModel model;
+  model.input("x", {3, 8}).input("r", {3, 16}).initializer("w", random_tensor({8, 16}, 1));
+  model.node("Gemm", {"x", "w"}, {"p"}).node("Add", {"p", "r"}, {"s"}).node("Relu", {"s"}, {"y"}).output("y");
+  const Graph graph = after(
+      [](Graph& g) {
+        fuse_residual(g);
+        fuse_activations(g);
+        split_large_layers(g, 600, 4);
+      },
+      model);
+  EXPECT_EQ(types(graph), "Gemm Gemm Gemm Gemm Concat Add");
+}
+
 TEST(SplitLargeLayers, LeavesWhatFits) { EXPECT_EQ(types(split(with_conv(), 5 * kFourChannels)), "Conv"); }
 
 TEST(SplitLargeLayers, LeavesWhatItCannotSplit) {
