@@ -3,7 +3,8 @@
 // for softmax, 2018, algorithm 3; Dao et al., FlashAttention, 2022, section 3.1).
 //
 // An invocation makes TILE_Q tokens of one head, of V_SLICES slices of four channels each (the last one has
-// LAST_CHANNELS), and takes four keys at a time. Q, K and V are rows of one grid of texels (attention_pack.comp).
+// LAST_CHANNELS), and takes four keys at a time. Q, K and V are rows of one grid of texels (attention_pack.comp), or with
+// MATRICES columns of matrices in channels4, of one tensor or with SEPARATE of three.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -13,6 +14,12 @@ layout(push_constant) uniform Params {
   ivec4 mask_strides;  // along images, heads, queries, keys; 0 where the mask is repeated
   ivec4 y_strides;     // along images, heads, queries
   ivec4 rows;          // first row of K, first row of V, width of the grid, heads of Q to one of K and V
+#ifdef MATRICES
+  // Rows are slices of channels and columns are tokens then, and instead of the width comes the first row of Q.
+  ivec4 head_rows;     // from one head to the next: of Q, K, V
+  ivec4 columns;       // from one image to the next and one token to the next, of Q, then of K and V
+  ivec4 widths;        // slices of the tensors Q, K, V and Y
+#endif
   float scale;
   int depth_slices;    // of Q and K
 };
@@ -20,14 +27,34 @@ layout(push_constant) uniform Params {
 #include "tensor.glsl"
 #include "divide.glsl"
 
-TEXELS_IN(0, grid)
-#if defined(MASK)
-LINEAR_IN(1, mask)
-#define Y_SLOT 2
+#ifdef MATRICES
+#define q_shape ivec4(1, 1, 4 * widths.x, 1)
+#define k_shape ivec4(1, 1, 4 * widths.y, 1)
+#define v_shape ivec4(1, 1, 4 * widths.z, 1)
+#define y_shape ivec4(1, 1, 4 * widths.w, 1)
+TENSOR_IN(0, q)
+#ifdef SEPARATE
+TENSOR_IN(1, k)
+TENSOR_IN(2, v)
 #else
-#define Y_SLOT 1
+#define load_k load_q
+#define load_v load_q
 #endif
-#ifdef Y_SCALARS
+vec4 texel_q(int column, int row) { return load_q(ivec4(0, 0, row, column)); }
+vec4 texel_k(int column, int row) { return load_k(ivec4(0, 0, row, column)); }
+vec4 texel_v(int column, int row) { return load_v(ivec4(0, 0, row, column)); }
+#else
+TEXELS_IN(0, grid)
+vec4 texel_q(int column, int row) { return load_grid(column, row, rows.z); }
+vec4 texel_k(int column, int row) { return texel_q(column, row); }
+vec4 texel_v(int column, int row) { return texel_q(column, row); }
+#endif
+#if defined(MASK)
+LINEAR_IN(MASK, mask)
+#endif
+#if defined(Y_MATRIX)
+TENSOR_OUT(Y_SLOT, y)
+#elif defined(Y_SCALARS)
 SCALARS_OUT(Y_SLOT, y)
 #else
 LINEAR_OUT(Y_SLOT, y)
@@ -35,8 +62,6 @@ LINEAR_OUT(Y_SLOT, y)
 
 #define LOWEST -3.402823466e38  // what the largest score starts from: unlike infinity it leaves differences defined
 #define MINUS_INFINITY uintBitsToFloat(0xff800000u)
-
-vec4 texel(int column, int row) { return load_grid(column, row, rows.z); }
 
 // The scores of a token of Q and four keys with what is added to them, which excludes by minus infinity: `behind` does so
 // with keys behind the last one. Selects rather than branches, of which unrolling would make dozens.
@@ -62,8 +87,14 @@ void main() {
   int first = TILE_Q * by_query.y, head = by_head.y, image = by_head.x;
   if (image >= size.w) return;
   int kv_head = divide(head, rows.w).x;
+#ifdef MATRICES
+  int q_row = rows.z + head * head_rows.x, k_row = rows.x + kv_head * head_rows.y, v_row = rows.y + kv_head * head_rows.z;
+  int q_column = image * columns.x, q_step = columns.y, k_column = image * columns.z, k_step = columns.w;
+#else
   int q_row = head * depth_slices, k_row = rows.x + kv_head * depth_slices, v_row = rows.y + kv_head * V_SLICES;
   int q_column = image * size.x, k_column = image * size.z;
+  const int q_step = 1, k_step = 1;
+#endif
   int mask_base = image * mask_strides.x + head * mask_strides.y;
 
   vec4 sum[V_SLICES][TILE_Q];
@@ -76,15 +107,15 @@ void main() {
   for (int key = 0; key < size.z; key += 4) {
     // Keys behind the last one repeat it and weigh nothing; tokens behind the last one repeat it and are not stored.
     ivec4 keys = key + ivec4(0, 1, 2, 3);
-    ivec4 column = k_column + min(keys, ivec4(size.z - 1));
+    ivec4 column = k_column + k_step * min(keys, ivec4(size.z - 1));
     vec4 behind = mix(vec4(0), vec4(MINUS_INFINITY), greaterThanEqual(keys, ivec4(size.z)));
     vec4 weight[TILE_Q];
     [[unroll]] for (int i = 0; i < TILE_Q; ++i) weight[i] = vec4(0);
     for (int d = 0; d < depth_slices; ++d) {
-      vec4 k0 = texel(column.x, k_row + d), k1 = texel(column.y, k_row + d);
-      vec4 k2 = texel(column.z, k_row + d), k3 = texel(column.w, k_row + d);
+      vec4 k0 = texel_k(column.x, k_row + d), k1 = texel_k(column.y, k_row + d);
+      vec4 k2 = texel_k(column.z, k_row + d), k3 = texel_k(column.w, k_row + d);
       [[unroll]] for (int i = 0; i < TILE_Q; ++i) {
-        vec4 q = texel(q_column + min(first + i, size.x - 1), q_row + d);
+        vec4 q = texel_q(q_column + q_step * min(first + i, size.x - 1), q_row + d);
         weight[i] += vec4(dot(q, k0), dot(q, k1), dot(q, k2), dot(q, k3));
       }
     }
@@ -98,8 +129,8 @@ void main() {
       total[i] = total[i] * keep[i] + dot(weight[i], vec4(1));
     }
     [[unroll]] for (int s = 0; s < V_SLICES; ++s) {
-      vec4 v0 = texel(column.x, v_row + s), v1 = texel(column.y, v_row + s);
-      vec4 v2 = texel(column.z, v_row + s), v3 = texel(column.w, v_row + s);
+      vec4 v0 = texel_v(column.x, v_row + s), v1 = texel_v(column.y, v_row + s);
+      vec4 v2 = texel_v(column.z, v_row + s), v3 = texel_v(column.w, v_row + s);
       [[unroll]] for (int i = 0; i < TILE_Q; ++i)
         sum[s][i] = sum[s][i] * keep[i] + weight[i].x * v0 + weight[i].y * v1 + weight[i].z * v2 + weight[i].w * v3;
     }
@@ -110,7 +141,9 @@ void main() {
       int at = image * y_strides.x + head * y_strides.y + (first + i) * y_strides.z;
       [[unroll]] for (int s = 0; s < V_SLICES; ++s) {
         vec4 v = sum[s][i] / total[i];
-#ifdef Y_SCALARS
+#if defined(Y_MATRIX)
+        store_y(ivec4(0, 0, head * V_SLICES + s, image * size.x + first + i), v);
+#elif defined(Y_SCALARS)
         [[unroll]] for (int j = 0; j < (s < V_SLICES - 1 ? 4 : LAST_CHANNELS); ++j) set_y(at + 4 * s + j, v[j]);
 #else
         store_y((at >> 2) + s, v);

@@ -68,7 +68,7 @@ void lower_packed_channels4(Lowering& lowering, const Product& p, PackedProduct 
   const TensorId residual = lowering.has_input(3) ? lowering.read(3, Layout::channels4) : kNoTensor;
   const TensorId y = lowering.write(0, Layout::channels4);
   dispatch_pointwise(lowering, x, y, packed.weights, packed.tile, p.activation, packed.weight_values(),
-                     residual);
+                     {.residual = residual});
 }
 
 void lower_packed_linear(Lowering& lowering, const Product& p, PackedProduct packed) {

@@ -1,4 +1,6 @@
 // Attention on every storage and precision against the host reference.
+#include "graph/attention.hpp"
+
 #include <gtest/gtest.h>
 
 #include "support/gpu_test.hpp"
@@ -75,6 +77,67 @@ TEST(Attention, ScoresThatGrowAlongTheKeys) {
   test.inputs[0] = random_tensor({1, 1, 3, 4}, 1, 0.5f, 1.0f);
   test.inputs[1] = k;
   check_operator(test);
+}
+
+// Views of matrices of tokens, which need no packing: Q, K and V of `heads` heads of 8 channels, V of 4, side
+// by side in one matrix or in three, for two images.
+struct Tokens {
+  int64_t heads = 3, queries = 9, keys = 9;
+  bool one_matrix = true;
+  bool images_inside = false;  // the images of a token follow one another, not the tokens of an image
+};
+
+OperatorCase tokens_in_rows(const Tokens& t, std::optional<HostTensor> mask = {}) {
+  const int64_t images = 2, widths[] = {8 * t.heads, 8 * t.heads, 4 * t.heads};
+  const int64_t all = widths[0] + widths[1] + widths[2];
+  auto op = std::make_shared<Attention>();
+  OperatorCase test{.type = "Attention", .inputs = {}};
+  std::array<StridedView, 3> views;
+  int64_t first = 0;
+  for (size_t i = 0; i < 3; ++i) {
+    const int64_t tokens = i == 0 ? t.queries : t.keys, width = t.one_matrix ? all : widths[i];
+    views[i].offset = t.one_matrix ? first : 0;
+    views[i].shape = {images, t.heads, tokens, widths[i] / t.heads};
+    views[i].strides = {tokens * width, widths[i] / t.heads, width, 1};
+    if (t.images_inside) views[i].strides[0] = width, views[i].strides[2] = images * width;
+    first += widths[i];
+    const bool again = t.one_matrix && i > 0;
+    test.inputs.push_back(
+        again ? std::nullopt
+              : std::optional(random_tensor({images * tokens, width}, static_cast<uint32_t>(i))));
+    if (again) test.same_as[i] = 0;
+  }
+  if (mask) test.inputs.push_back(std::move(mask));
+  op->views = views;
+  op->tokens_first = true;
+  op->output = {images * t.queries, widths[2]};
+  test.op = op;
+  return test;
+}
+
+TEST(Attention, OfMatricesOfTokens) {
+  check_operator(tokens_in_rows({}));
+  check_operator(tokens_in_rows({.images_inside = true}));
+  check_operator(tokens_in_rows({.queries = 5, .keys = 11, .one_matrix = false}));
+  check_operator(tokens_in_rows({.heads = 1, .queries = 3, .keys = 1, .one_matrix = false}));
+  check_operator(tokens_in_rows({}, random_tensor({3, 9, 9}, 4)));
+  // With a mask these are more bindings than some devices have.
+  check_operator(tokens_in_rows({.one_matrix = false}, random_tensor({2, 1, 1, 9}, 4)));
+  EXPECT_EQ(check_candidates(tokens_in_rows({})), (std::vector<std::string>{"matrices", "packed"}));
+}
+
+TEST(Attention, OfMatricesTakesOneDispatch) {
+  const auto dispatches = [](const OperatorCase& test) {
+    return lower(single_node_graph(test), test_context()->caps(), {.storage = StorageChoice::buffer})
+        .tasks.size();
+  };
+  EXPECT_EQ(dispatches(tokens_in_rows({})), 1u);
+  OperatorCase odd = tokens_in_rows({});
+  auto op = std::make_shared<Attention>(dynamic_cast<const Attention&>(*odd.op));
+  (*op->views)[1].offset += 2;  // in the middle of a texel
+  odd.op = op;
+  EXPECT_EQ(dispatches(odd), 4u);
+  check_operator(odd);
 }
 
 TEST(Attention, Constants) {

@@ -22,9 +22,12 @@ Graph single_node_graph(const OperatorCase& test, bool round_to_half) {
   spec.attributes = &test.attributes;
   spec.output_count = test.output_count;
   for (size_t i = 0; i < test.inputs.size(); ++i) {
-    spec.input_present.push_back(test.inputs[i].has_value());
+    const auto again = test.same_as.find(i);
+    spec.input_present.push_back(test.inputs[i].has_value() || again != test.same_as.end());
     const std::string name = "x" + std::to_string(i);
-    if (!test.inputs[i]) {
+    if (again != test.same_as.end()) {
+      node.inputs.push_back(node.inputs.at(again->second));
+    } else if (!test.inputs[i]) {
       node.inputs.push_back(kNoValue);
     } else if (test.constants.count(i)) {
       node.inputs.push_back(

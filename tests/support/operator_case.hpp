@@ -1,6 +1,7 @@
 // One operator with its inputs, as tests and benchmarks of kernels run it.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -17,7 +18,8 @@ struct OperatorCase {
   std::string type;                               // ONNX operator type
   std::vector<std::optional<HostTensor>> inputs;  // nullopt: left out
   Attributes attributes = {};
-  std::set<size_t> constants = {};  // positions of the inputs that are constants of the graph
+  std::set<size_t> constants = {};        // positions of the inputs that are constants of the graph
+  std::map<size_t, size_t> same_as = {};  // inputs that are left out above, because they are that one again
   int opset = 13;
   size_t output_count = 1;
   Activation activation = {};  // fused through with_activation()
