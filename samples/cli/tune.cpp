@@ -67,7 +67,7 @@ std::string summary(const TuneReport& report) {
       report.untuned_ms, report.tuned_ms, ratio(report.untuned_ms, report.tuned_ms),
       grouped(report.tuned_weights_bytes), grouped(report.untuned_weights_bytes), report.storage,
       report.seconds);
-  if (!report.kept) text += "nothing was kept: what was measured makes the network no faster\n";
+  if (!report.kept) text += "nothing was kept: what was measured makes the network slower as a whole\n";
   if (!report.complete) text += "the time was over before everything was measured: tune again to go on\n";
   return text;
 }

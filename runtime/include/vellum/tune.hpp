@@ -48,7 +48,7 @@ struct TuneReport {
   uint64_t untuned_weights_bytes = 0, tuned_weights_bytes = 0;
   double seconds = 0;    // that tuning took
   bool complete = true;  // false: TuneOptions::seconds were over
-  // False: what was measured made the network no faster, and is not kept.
+  // False: what was measured made the network slower as a whole, and is not kept.
   bool kept = true;
   std::vector<std::string> warnings;  // ways that gave wrong results, and are never taken
 };

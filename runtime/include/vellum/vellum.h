@@ -353,7 +353,7 @@ typedef struct vellum_tune_result {
   uint64_t untuned_weights_bytes, tuned_weights_bytes;       /* of device memory */
   double seconds;                                            /* that tuning took */
   int32_t complete;                                          /* 0: vellum_tune_options.seconds were over */
-  int32_t kept;                                              /* 0: it made the network no faster and is forgotten */
+  int32_t kept;                                              /* 0: it made the network slower as a whole and is forgotten */
 } vellum_tune_result;
 
 VELLUM_API void vellum_tune_options_init(vellum_tune_options* options);
