@@ -71,16 +71,6 @@ void main() {
   int grid_width = 4 * window_slices;
   start_with_bias(first_output, blocks_s * TILE_S * taps, grid_width);
 
-#ifdef RESIDUAL
-  // Without branches, which compile long: what lies outside the tensor is loaded inside it and not added.
-  int residual_slices = slices(residual_shape.z);
-  [[unroll]] for (int s = 0; s < TILE_S; ++s)
-    [[unroll]] for (int i = 0; i < TILE_P; ++i) {
-      vec4 r = load_residual(ivec4(min(ox + i, y_shape.x - 1), oy, min(first_output + s, residual_slices - 1), n));
-      sum[s][i] += first_output + s < residual_slices ? r : vec4(0);
-    }
-#endif
-
   int first_input = (divide(4 * first_output, group_channels.y).x * group_channels.x) >> 2;
   int window = min(window_slices, slices(x_shape.z) - first_input);
   ivec2 origin = ivec2(ox, oy) * stride - padding;
@@ -117,8 +107,10 @@ void main() {
 #endif
   }
 
-  [[unroll]] for (int s = 0; s < TILE_S; ++s)
+  [[dont_unroll]] for (int s = 0; s < TILE_S; ++s)
     if (first_output + s < output_slices)
-      [[unroll]] for (int i = 0; i < TILE_P; ++i)
-        if (ox + i < y_shape.x) store_y(ivec4(ox + i, oy, first_output + s, n), activate(sum[s][i]));
+      [[unroll]] for (int i = 0; i < TILE_P; ++i) {
+        ivec4 p = ivec4(ox + i, oy, first_output + s, n);
+        if (p.x < y_shape.x) store_y(p, activate(sum_of(s, i, p)));
+      }
 }

@@ -85,18 +85,10 @@ void main() {
     add_products(slice_of_pixels(pixel, k), 4 * k, first_output, 1, grid_width);
 #endif
 
-#ifdef RESIDUAL
-  // Without branches, which compile long: what lies outside the tensor is loaded inside it and not added.
-  int residual_slices = slices(residual_shape.z);
-  [[unroll]] for (int s = 0; s < TILE_S; ++s)
-    [[unroll]] for (int i = 0; i < TILE_P; ++i) {
-      vec4 r = load_residual(ivec4(pixel[i].xy, min(first_output + s, residual_slices - 1), pixel[i].w));
-      sum[s][i] += first_output + s < residual_slices ? r : vec4(0);
-    }
-#endif
-
-  [[unroll]] for (int s = 0; s < TILE_S; ++s)
+  [[dont_unroll]] for (int s = 0; s < TILE_S; ++s)
     [[unroll]] for (int i = 0; i < TILE_P; ++i)
-      if (first_output + s < output_slices && first_pixel + i < pixels)
-        store_y(ivec4(pixel[i].xy, first_output + s, pixel[i].w), activate(sum[s][i]));
+      if (first_output + s < output_slices && first_pixel + i < pixels) {
+        ivec4 p = ivec4(pixel[i].xy, first_output + s, pixel[i].w);
+        store_y(p, activate(sum_of(s, i, p)));
+      }
 }

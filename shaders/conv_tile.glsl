@@ -15,6 +15,19 @@
 
 vec4 sum[TILE_S][TILE_P];
 
+// sum[s][i] where s is the counter of a loop that is not unrolled, with the residual at p: results are half of what there is
+// to compile, and once for all slices LLVM takes a fifth less time for the kernel.
+vec4 sum_of(int s, int i, ivec4 p) {
+  vec4 v = sum[0][i];
+  [[unroll]] for (int t = 1; t < TILE_S; ++t) v = s == t ? sum[t][i] : v;
+#ifdef RESIDUAL
+  int residual_slices = slices(residual_shape.z);
+  vec4 r = load_residual(ivec4(p.xy, min(p.z, residual_slices - 1), p.w));
+  v += p.z < residual_slices ? r : vec4(0);
+#endif
+  return v;
+}
+
 void start_with_bias(int first_slice, int bias_row, int grid_width) {
   [[unroll]] for (int s = 0; s < TILE_S; ++s) {
     ivec2 at = divide(first_slice + s, grid_width);
