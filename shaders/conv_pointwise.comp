@@ -1,6 +1,8 @@
 // 1x1 convolution of stride 1 without padding, and matrix products whose rows are pixels.
 //
 // An invocation computes TILE_P pixels, counted over columns, rows and batch.
+// PARTS: so many invocations share a sum, each of some input slices; sum_parts.comp adds what they store in y, part
+// behind part like images, and does the rest.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -48,7 +50,14 @@ void main() {
   int pixels = W * H * N, output_slices = slices(y_shape.z);
   int blocks_p = (pixels + TILE_P - 1) / TILE_P;
   int blocks_s = (output_slices + TILE_S - 1) / TILE_S;
+#ifdef PARTS
+  ivec2 by_part = divide(flat_index(), blocks_p * blocks_s);
+  int part = by_part.x;
+  if (part >= PARTS) return;
+  ivec2 block = divide(by_part.y, blocks_p);
+#else
   ivec2 block = block_of_invocation(blocks_p);
+#endif
   int first_output = TILE_S * block.x, first_pixel = TILE_P * block.y;
   if (block.x >= blocks_s) return;
 
@@ -81,7 +90,15 @@ void main() {
     FOR_SLICES_OF_STEP(SLICE_OF_STEP)
   }
 #else
-  for (int k = 0; k < input_slices; ++k)
+#ifdef PARTS
+  [[unroll]] for (int s = 0; s < TILE_S; ++s)
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] = part == 0 ? sum[s][i] : vec4(0);
+  int part_slices = (input_slices + PARTS - 1) / PARTS;
+  int first_slice = part * part_slices, last_slice = min(first_slice + part_slices, input_slices);
+#else
+  int first_slice = 0, last_slice = input_slices;
+#endif
+  for (int k = first_slice; k < last_slice; ++k)
     add_products(slice_of_pixels(pixel, k), 4 * k, first_output, 1, grid_width);
 #endif
 
@@ -89,6 +106,10 @@ void main() {
     [[unroll]] for (int i = 0; i < TILE_P; ++i)
       if (first_output + s < output_slices && first_pixel + i < pixels) {
         ivec4 p = ivec4(pixel[i].xy, first_output + s, pixel[i].w);
+#ifdef PARTS
+        store_y(p + ivec4(0, 0, 0, part * N), sum_of(s, i, p));
+#else
         store_y(p, activate(sum_of(s, i, p)));
+#endif
       }
 }

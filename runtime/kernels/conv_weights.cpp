@@ -40,6 +40,17 @@ bool can_share_by_subgroups(const DeviceCaps& caps) {
          (size & (size - 1)) == 0;
 }
 
+// Parts of sums over so many input slices, where `invocations` would compute them whole: split-K. GPUs want
+// thousands of invocations, and a part must be worth its store and load.
+int64_t parts_of_sums(const DeviceCaps& caps, int64_t invocations, int64_t input_slices) {
+  constexpr int64_t kEnough = 1 << 13, kShortest = 16, kMost = 16;
+  int64_t parts = 1;
+  while (caps.type != DeviceType::cpu && 2 * parts <= kMost && 2 * parts * invocations <= kEnough &&
+         input_slices >= 2 * parts * kShortest)
+    parts *= 2;
+  return parts;
+}
+
 }  // namespace
 
 ConvTile choose_conv_tile(const DeviceCaps& caps, int64_t length, int64_t lines, int64_t output_slices,
@@ -81,7 +92,7 @@ std::vector<ConvTile> cooperative_conv_tiles(const Lowering& lowering, int64_t p
   if (lowering.options().precision != Precision::fp16) return {};
   std::vector<ConvTile> tiles;
   for (const CooperativeTile& tile : cooperative_tiles(lowering.caps(), pixels, inputs, outputs))
-    tiles.push_back({1, 1, false, tile});
+    tiles.push_back({.cooperative = tile});
   return tiles;
 }
 
@@ -90,10 +101,14 @@ std::vector<ConvTile> pointwise_tiles(const Lowering& lowering, int64_t pixels, 
   const DeviceCaps& caps = lowering.caps();
   const int64_t macs = pixels * inputs * outputs;
   std::vector<ConvTile> tiles = conv_tiles(caps, pixels, 1, slices(outputs), macs);
+  ConvTile shared = tiles.front();
+  shared.parts = parts_of_sums(
+      caps, divide_up(pixels, shared.pixels) * divide_up(slices(outputs), shared.slices), slices(inputs));
   const size_t count = can_share_by_subgroups(caps) ? tiles.size() : 0;
   for (size_t i = 0; i < count; ++i)
     if (divide_up(pixels, tiles[i].pixels) >= caps.subgroup_size)  // else some have nothing to do
       tiles.push_back({tiles[i].pixels, tiles[i].slices, true});
+  if (shared.parts > 1) tiles.insert(tiles.begin(), shared);
   const std::vector<ConvTile> cooperative = cooperative_conv_tiles(lowering, pixels, inputs, outputs);
   tiles.insert(prefers_cooperative(caps, pixels, inputs) ? tiles.begin() : tiles.end(), cooperative.begin(),
                cooperative.end());
@@ -103,7 +118,8 @@ std::vector<ConvTile> pointwise_tiles(const Lowering& lowering, int64_t pixels, 
 std::string with_tile(std::string_view kernel, const ConvTile& tile) {
   if (tile.cooperative) return tile.cooperative->name();
   return std::string(kernel) + " " + std::to_string(tile.pixels) + "x" + std::to_string(tile.slices) +
-         (tile.by_subgroups ? " subgroups" : "");
+         (tile.by_subgroups ? " subgroups" : "") +
+         (tile.parts > 1 ? " in " + std::to_string(tile.parts) + " parts" : "");
 }
 
 ConvTile choose_tile(Lowering& lowering, std::string_view kernel, const std::vector<ConvTile>& tiles) {
@@ -267,6 +283,35 @@ ConvTile choose_pointwise_tile(Lowering& lowering, const Shape& x, int64_t outpu
   return choose_tile(lowering, "pointwise", pointwise_tiles(lowering, n * h * w, c, outputs));
 }
 
+namespace {
+
+TensorId workspace_of_parts(Lowering& lowering, TensorId y, int64_t parts) {
+  const auto [n, c, h, w] = nchw(lowering.tensor(y).desc.shape);
+  return lowering.workspace(lowering.node().name + "/parts",
+                            {{n * parts, c, h, w}, ElementType::f32, Storage::buffer, Layout::channels4});
+}
+
+void sum_parts(Lowering& lowering, TensorId parts, TensorId y, const Activation& activation,
+               TensorId residual) {
+  const Shape& shape = lowering.tensor(y).desc.shape;
+  const auto [n, c, h, w] = nchw(shape);
+  const Grid grid = grid_3d(lowering.caps(), n * w, h, slices(c));
+  Dispatch dispatch;
+  dispatch.shader = "sum_parts";
+  dispatch.workgroup_size = grid.workgroup_size;
+  dispatch.workgroup_count = grid.workgroup_count;
+  dispatch.bindings = {{parts, Access::read}, {y, Access::write}};
+  define_activation_or_bounds(dispatch, activation);
+  PushConstants constants;
+  constants.shape(lowering.tensor(parts).desc.shape).shape(shape);
+  push_activation_or_bounds(constants, activation);
+  if (residual != kNoTensor) add_residual(lowering, dispatch, constants, residual);
+  dispatch.push_constants = constants.bytes();
+  lowering.dispatch(std::move(dispatch));
+}
+
+}  // namespace
+
 void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,
                         const ConvTile& tile, const Activation& activation, WeightValues values,
                         const PointwiseExtras& extras) {
@@ -280,16 +325,22 @@ void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWe
   int64_t blocks = divide_up(n * h * w, tile.pixels);
   const int64_t lanes = tile.by_subgroups ? lowering.caps().subgroup_size : 1;
   blocks = divide_up(blocks, lanes) * lanes;
-  Dispatch dispatch = conv_dispatch(lowering, "conv_pointwise", blocks * weights.blocks(), x, grid, y);
+  const bool in_parts = tile.parts > 1;
+  const TensorId result = in_parts ? workspace_of_parts(lowering, y, tile.parts) : y;
+  Dispatch dispatch =
+      conv_dispatch(lowering, "conv_pointwise", blocks * weights.blocks() * tile.parts, x, grid, result);
+  if (in_parts) dispatch.defines.emplace_back("PARTS", std::to_string(tile.parts));
   if (tile.by_subgroups) dispatch.subgroup_size = lowering.caps().subgroup_size;
   define_tile(dispatch, tile);
-  define_activation_or_bounds(dispatch, activation);
+  const Activation now = in_parts ? Activation() : activation;
+  define_activation_or_bounds(dispatch, now);
   PushConstants constants;
-  constants.shape(shape).shape(lowering.tensor(y).desc.shape);
-  push_activation_or_bounds(constants, activation);
-  add_extras(lowering, dispatch, constants, extras, n);
+  constants.shape(shape).shape(lowering.tensor(result).desc.shape);
+  push_activation_or_bounds(constants, now);
+  add_extras(lowering, dispatch, constants, {in_parts ? kNoTensor : extras.residual, extras.scale}, n);
   dispatch.push_constants = constants.bytes();
   lowering.dispatch(std::move(dispatch));
+  if (in_parts) sum_parts(lowering, result, y, activation, extras.residual);
 }
 
 }  // namespace vellum

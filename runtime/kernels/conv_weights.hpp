@@ -19,6 +19,8 @@ struct ConvTile {
   int64_t pixels = 1, slices = 1;
   // The invocations of a subgroup have the same slices, and hand their weights round: conv_pointwise.comp.
   bool by_subgroups = false;
+  // Invocations that share each sum over the input channels: sum_parts.comp adds up what they find.
+  int64_t parts = 1;
   // A tile of cooperative matrices in its place: conv_cooperative.hpp.
   std::optional<CooperativeTile> cooperative = std::nullopt;
 };
@@ -31,8 +33,8 @@ ConvTile choose_conv_tile(const DeviceCaps& caps, int64_t length, int64_t lines,
 // It and the others that might be quicker, it first. None is wider than the tensors want.
 std::vector<ConvTile> conv_tiles(const DeviceCaps& caps, int64_t length, int64_t lines, int64_t output_slices,
                                  int64_t macs);
-// For dispatch_pointwise(): the same, those of them that a subgroup can share where the device's subgroups
-// do, and of cooperative matrices.
+// For dispatch_pointwise(): the same, one in parts where the outputs are too few for a GPU, those of them
+// that a subgroup can share where the device's subgroups do, and of cooperative matrices.
 std::vector<ConvTile> pointwise_tiles(const Lowering& lowering, int64_t pixels, int64_t inputs,
                                       int64_t outputs);
 // Those of cooperative matrices for convolutions without groups (`inputs` channels) in this precision.

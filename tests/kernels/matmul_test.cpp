@@ -126,6 +126,26 @@ TEST(Gemm, OfRowsInBuffersNeedsNoConversion) {
   EXPECT_EQ(dispatches(10), 2u);
 }
 
+// Few outputs of long sums, which several invocations of a GPU share.
+TEST(Gemm, SumsInParts) {
+  OperatorCase long_sums = gemm({1, 518}, {518, 22}, Shape{22}, {1, 2});
+  long_sums.activation = {ActivationKind::relu};
+  OperatorCase residual = gemm({5, 390}, {390, 16}, Shape{16}, {1, 2});
+  residual.inputs.push_back(random_tensor({5, 16}, 4));
+  residual.op = std::make_shared<Gemm>();
+  DeviceCaps gpu = test_context()->caps();
+  gpu.type = DeviceType::discrete_gpu;
+  for (OperatorCase test : {long_sums, residual}) {
+    test.as_for_gpu = true;
+    test.fp32_tolerance = 3e-5;
+    check_operator(test);
+    std::vector<Choice> choices;
+    lower(single_node_graph(test), gpu, {.choices = &choices});
+    ASSERT_EQ(choices.size(), 1u);
+    EXPECT_NE(choices[0].candidates[choices[0].taken].find(" parts"), std::string::npos);
+  }
+}
+
 TEST(Gemm, FusedActivation) {
   for (const std::set<size_t>& constants : {std::set<size_t>{}, std::set<size_t>{1, 2}}) {
     OperatorCase test = gemm({5, 7}, {7, 8}, Shape{8}, constants);

@@ -1,0 +1,36 @@
+// y = activation(the parts of a sum + residual): the second half of a product whose sums several invocations share
+// (PARTS of conv_pointwise.comp). The parts lie one behind the other, like images of a larger batch.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+layout(push_constant) uniform Params {
+  ivec4 parts_shape;
+  ivec4 y_shape;
+  vec4 activation_params;
+#ifdef RESIDUAL
+  ivec4 residual_shape;  // that of y, perhaps with fewer channels
+#endif
+};
+
+#include "tensor.glsl"
+#include "activation.glsl"
+#include "texel.glsl"
+
+TENSOR_IN(0, parts)
+TENSOR_OUT(1, y)
+#ifdef RESIDUAL
+TENSOR_IN(2, residual)
+#endif
+
+void main() {
+  ivec4 p;
+  if (!output_texel(y_shape, p)) return;
+  vec4 sum = vec4(0);
+  for (int n = p.w; n < parts_shape.w; n += y_shape.w) sum += load_parts(ivec4(p.xyz, n));
+#ifdef RESIDUAL
+  int residual_slices = slices(residual_shape.z);
+  vec4 r = load_residual(ivec4(p.xy, min(p.z, residual_slices - 1), p.w));
+  sum += p.z < residual_slices ? r : vec4(0);
+#endif
+  store_y(p, activate(sum));
+}
