@@ -15,7 +15,7 @@ import sys
 
 from onnx_runtime import TITLES, least_milliseconds, usable_providers
 from plots import pyplot, save
-from tables import ROOT, exported_network, run_json, table, write_between_marks
+from tables import ROOT, bench, exported_network, run_json, table, write_between_marks
 
 NETWORKS = ["squeezenet1_1", "mobilenet_v2", "mobilenet_v3_large", "shufflenet_v2_x1_0", "mnasnet1_0", "efficientnet_b0",
             "resnet18", "resnet50", "googlenet", "mobilenet_v1", "yolov4_tiny"]
@@ -36,12 +36,12 @@ def measure(tool, name, providers):
     rounds = {"images": [], "auto": [], "no_cache": []}
     peers = {provider: [] for provider in providers}
     for _ in range(ROUNDS):
-        rounds["images"].append(run_json(tool, "bench", model, "--runs", str(RUNS), "--storage", "image2d", "--json"))
-        rounds["auto"].append(run_json(tool, "bench", model, "--runs", str(RUNS), "--json"))
+        rounds["images"].append(bench(tool, model, "--runs", str(RUNS), "--storage", "image2d"))
+        rounds["auto"].append(bench(tool, model, "--runs", str(RUNS)))
         for provider, times in peers.items():
             times.append(least_milliseconds(model, RUNS, provider))
     for _ in range(ROUNDS):
-        rounds["no_cache"].append(run_json(tool, "bench", model, *NO_CACHE, "--json", MESA_SHADER_CACHE_DISABLE="1"))
+        rounds["no_cache"].append(bench(tool, model, *NO_CACHE, MESA_SHADER_CACHE_DISABLE="1"))
     return {"name": name, "macs": run_json(tool, "inspect", model, "--json")["macs"],
             **{way: least(results) for way, results in rounds.items()},
             "onnx_runtime_ms": {provider: min(times) for provider, times in peers.items()}}

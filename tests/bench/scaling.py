@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 from plots import pyplot, save, ticker
-from tables import ROOT, exported_network, run_json, table, write_between_marks
+from tables import ROOT, bench, exported_network, table, write_between_marks
 
 NETWORKS = ["mobilenet_v2", "resnet18"]
 SIDES, BATCHES = [128, 192, 256, 320, 384, 512], [1, 2, 3, 4, 6, 8]
@@ -22,7 +22,7 @@ ROUNDS, RUNS = 3, 5
 
 def bench(tool, model, *options):
     """Milliseconds and those of the processor."""
-    told = run_json(tool, "bench", model, "--runs", str(RUNS), "--json", *options)
+    told = bench(tool, model, "--runs", str(RUNS), *options)
     return told["min_ms"], told["cpu_ms"]
 
 

@@ -41,6 +41,11 @@ def error_against_torch(tool, folder, *options):
     return float(abs(got - want).max() / abs(want).max())
 
 
+def bench(tool, *words, **environment):
+    """What `vellum bench` tells, of a session that makes nothing of what may have been tuned on the device."""
+    return run_json(tool, "bench", *words, "--no-tuned", "--json", **environment)
+
+
 def mebibytes(number, digits=2):
     return f"{number / 2**20:.{digits}f}"
 

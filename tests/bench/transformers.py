@@ -12,7 +12,7 @@ import pathlib
 import subprocess
 import sys
 
-from tables import ROOT, run_json, table, write_between_marks
+from tables import ROOT, bench, run_json, table, write_between_marks
 
 PASSES = ("fuse_layer_norm", "fuse_softmax", "fuse_attention", "matmul_to_gemm")
 TOKENS = (64, 128, 256, 512, 1024, 2048, 4096)
@@ -27,7 +27,7 @@ def measure(tool, model, runs, rounds):
     best = [{}, {}]
     for _ in range(rounds):
         for slot, passes in enumerate((PASSES, ())):
-            got = run_json(tool, "bench", *model, "--runs", str(runs), "--warm-up", "1", *without(passes), "--json")
+            got = bench(tool, *model, "--runs", str(runs), "--warm-up", "1", *without(passes))
             for key in ("min_ms", "cpu_ms", "dispatches"):
                 best[slot][key] = min(got[key], best[slot].get(key, got[key]))
     return best

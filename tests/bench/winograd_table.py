@@ -8,7 +8,7 @@ Each round runs all three in turn, so that they meet the same machine; a time is
 import pathlib
 import sys
 
-from tables import error_against_torch, exported_network, mebibytes, run_json, table, write_between_marks
+from tables import bench, error_against_torch, exported_network, mebibytes, run_json, table, write_between_marks
 
 NETWORKS = ["squeezenet1_1", "googlenet", "resnet18", "resnet50"]
 CHOICES = ["off", "f2", "f4"]
@@ -22,7 +22,7 @@ def rows(tool, name):
     times = {choice: [] for choice in CHOICES}
     for _ in range(ROUNDS):
         for choice in CHOICES:
-            times[choice].append(run_json(tool, "bench", model, "--runs", str(RUNS), "--winograd", choice, "--json"))
+            times[choice].append(bench(tool, model, "--runs", str(RUNS), "--winograd", choice))
     least = {choice: {key: min(run[key] for run in times[choice]) for key in ("min_ms", "cpu_ms")} for choice in CHOICES}
     for choice in CHOICES:
         memory = run_json(tool, "profile", model, "--runs", "1", "--winograd", choice, "--json")

@@ -15,7 +15,9 @@ std::function<Outputs()> load(const Arguments& arguments) {
   vellum::DeviceOptions options;
   options.cache_folder = vellum::default_cache_folder();
   const vellum::Device device = vellum::Device::open(options);
-  auto session = std::make_shared<vellum::Session>(device, model);
+  vellum::SessionOptions untuned;
+  untuned.tuned = false;
+  auto session = std::make_shared<vellum::Session>(device, model, untuned);
   const std::string input = model.inputs().at(0).name;
   return [session, input, tensor = vellum::Tensor::f32(arguments.shape, arguments.input)] {
     session->set_input(input, tensor);
