@@ -7,6 +7,9 @@
 #define FIRST_LANE int(gl_LocalInvocationID.x)
 #define LANES WORKGROUP_X
 
+// Which of the results this invocation or workgroup makes; there may be more of them than results.
+int result_index() { return int(gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x); }
+
 shared vec4 partial_results[WORKGROUP_X];
 
 #define GATHER_FN_(name, join)                                                        \
@@ -27,6 +30,8 @@ shared vec4 partial_results[WORKGROUP_X];
 
 #define FIRST_LANE 0
 #define LANES 1
+
+int result_index() { return flat_index(); }
 #define GATHER_FN_(name, join) \
   vec4 name(vec4 v) { return v; }
 

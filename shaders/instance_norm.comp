@@ -19,11 +19,7 @@ TEXELS_IN(1, scale_bias)  // row 0: scale of each slice, row 1: bias
 TENSOR_OUT(2, y)
 
 void main() {
-#ifdef COOPERATIVE
-  int index = int(gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x);
-#else
-  int index = flat_index();
-#endif
+  int index = result_index();
   ivec2 by_slice = divide(index, slices(y_shape.z));
   int n = by_slice.x, s = by_slice.y;
   if (n >= y_shape.w) return;

@@ -27,11 +27,7 @@ TENSOR_OUT(2, y)
 #endif
 
 void main() {
-#ifdef COOPERATIVE
-  int row = int(gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x);
-#else
-  int row = flat_index();
-#endif
+  int row = result_index();
   int length = y_shape.z, texels = slices(length);
 #ifdef LINEAR
   if (row >= y_shape.w) return;

@@ -17,11 +17,7 @@ LINEAR_IN(0, x)
 LINEAR_OUT(1, statistics)
 
 void main() {
-#ifdef COOPERATIVE
-  int r = int(gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x);
-#else
-  int r = flat_index();
-#endif
+  int r = result_index();
   if (r >= rows) return;
   float sum = 0.0;
   for (int k = FIRST_LANE; k < length; k += LANES) sum += load_x(r * length + k);

@@ -56,11 +56,7 @@ vec4 load_part(ivec4 q, float neutral) {
 #endif
 
 void main() {
-#ifdef COOPERATIVE
-  int index = int(gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x);
-#else
-  int index = flat_index();
-#endif
+  int index = result_index();
   ivec2 by_column = divide(index, y_shape.x), by_row = divide(by_column.x, y_shape.y);
   ivec2 by_slice = divide(by_row.x, slices(y_shape.z));
   ivec4 p = ivec4(by_column.y, by_row.y, by_slice.y, by_slice.x);

@@ -35,11 +35,7 @@ vec4 load_part(ivec4 base, int k) {
 }
 
 void main() {
-#ifdef COOPERATIVE
-  int i4 = int(gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x);
-#else
-  int i4 = flat_index();
-#endif
+  int i4 = result_index();
   if (4 * i4 >= y_count) return;
   ivec4 base;
   for (int j = 0; j < 4; ++j) base[j] = offset_of(min(4 * i4 + j, y_count - 1), 0, kept);

@@ -37,11 +37,7 @@ LINEAR_OUT(1, y)
 #endif
 
 void main() {
-#ifdef COOPERATIVE
-  int row = int(gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x);
-#else
-  int row = flat_index();
-#endif
+  int row = result_index();
   if (row >= count) return;
 #ifdef COLUMNS
   ivec2 by_column = divide(row, inner >> 2);
