@@ -6,6 +6,9 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
+#ifdef HALF_PRODUCTS
+#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#endif
 
 layout(push_constant) uniform Params {
   ivec4 x_shape;
@@ -27,6 +30,9 @@ layout(push_constant) uniform Params {
 #include "divide.glsl"
 
 TENSOR_IN(0, x)
+#ifdef HALF_PRODUCTS
+HALVES_OF_TENSOR(0, x)
+#endif
 TEXELS_IN(1, w)
 TENSOR_OUT(2, y)
 #ifdef RESIDUAL
@@ -52,9 +58,9 @@ void locate_columns(int first, int step) {
   }
 }
 // Without branches, whose results lavapipe reads from memory again at each use.
-vec4 load_column(int i, int row, int slice, int n) {
-  vec4 v = load_x(ivec4(column[i], row, slice, n));
-  return inside[i] ? v : vec4(0);
+FACTORS load_column(int i, int row, int slice, int n) {
+  FACTORS v = LOAD_X(ivec4(column[i], row, slice, n));
+  return inside[i] ? v : FACTORS(0);
 }
 
 void main() {
@@ -69,7 +75,7 @@ void main() {
 
   int taps = kernel_size.x * kernel_size.y;
   int grid_width = 4 * window_slices;
-  start_with_bias(first_output, blocks_s * TILE_S * taps, grid_width);
+  start_with_bias(first_output, blocks_s * TILE_S * taps, blocks_s * TILE_S, grid_width);
 
   int first_input = (divide(4 * first_output, group_channels.y).x * group_channels.x) >> 2;
   int window = min(window_slices, slices(x_shape.z) - first_input);
@@ -81,13 +87,14 @@ void main() {
     locate_columns(origin.x, 1);
     int row = first_output * taps + ky * KERNEL_X;
     for (int k = 0; k < window; ++k) {
-      vec4 columns[COLUMNS];
+      FACTORS columns[COLUMNS];
       [[unroll]] for (int i = 0; i < COLUMNS; ++i) columns[i] = load_column(i, iy, first_input + k, n);
       [[unroll]] for (int kx = 0; kx < KERNEL_X; ++kx) {
-        vec4 x[TILE_P];
+        FACTORS x[TILE_P];
         [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = columns[i + kx];
         add_products(x, 4 * k, row + kx, taps, grid_width);
       }
+      end_run();
     }
 #else
     for (int kx = 0; kx < kernel_size.x; ++kx) {
@@ -97,12 +104,17 @@ void main() {
       const int k = 0;  // the only slice there is: sums are dear to carry through another loop on CPUs
       {
 #else
-      for (int k = 0; k < window; ++k) {
+      FOR_EACH_SLICE(k, 0, window) {
 #endif
-        vec4 x[TILE_P];
+        FACTORS x[TILE_P];
         [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = load_column(i, iy, first_input + k, n);
         add_products(x, 4 * k, row, taps, grid_width);
       }
+#if CHANNELS < 4
+      end_run();
+#else
+      END_EACH_SLICE
+#endif
     }
 #endif
   }

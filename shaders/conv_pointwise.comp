@@ -9,6 +9,9 @@
 #ifdef SUBGROUP
 #extension GL_KHR_shader_subgroup_ballot : require
 #endif
+#ifdef HALF_PRODUCTS
+#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#endif
 
 layout(push_constant) uniform Params {
   ivec4 x_shape;
@@ -24,6 +27,9 @@ layout(push_constant) uniform Params {
 #include "divide.glsl"
 
 TENSOR_IN(0, x)
+#ifdef HALF_PRODUCTS
+HALVES_OF_TENSOR(0, x)
+#endif
 TEXELS_IN(1, w)
 TENSOR_OUT(2, y)
 #ifdef RESIDUAL
@@ -33,14 +39,14 @@ TENSOR_IN(3, residual)
 
 #include "conv_tile.glsl"
 
-vec4[TILE_P] slice_of_pixels(ivec4 pixel[TILE_P], int slice) {
-  vec4 x[TILE_P];
-  [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = load_x(ivec4(pixel[i].xy, slice, pixel[i].w));
+FACTORS[TILE_P] slice_of_pixels(ivec4 pixel[TILE_P], int slice) {
+  FACTORS x[TILE_P];
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = LOAD_X(ivec4(pixel[i].xy, slice, pixel[i].w));
 #if defined(SCALE_OF_IMAGES)
-  [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] *= scale_of(slice, pixel[i].w);
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = FACTORS(vec4(x[i]) * scale_of(slice, pixel[i].w));
 #elif defined(SCALE)
   vec4 scale = scale_of(slice, 0);
-  [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] *= scale;
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = FACTORS(vec4(x[i]) * scale);
 #endif
   return x;
 }
@@ -78,7 +84,7 @@ void main() {
 
   int input_slices = slices(x_shape.z);
   int grid_width = 4 * input_slices;
-  start_with_bias(first_output, blocks_s * TILE_S, grid_width);
+  start_with_bias(first_output, blocks_s * TILE_S, blocks_s * TILE_S, grid_width);
 #ifdef SUBGROUP
   for (int first = 0; first < input_slices; first += STEP) {
     load_shared_weights(first, first_output, grid_width);
@@ -94,12 +100,16 @@ void main() {
   [[unroll]] for (int s = 0; s < TILE_S; ++s)
     [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] = part == 0 ? sum[s][i] : vec4(0);
   int part_slices = (input_slices + PARTS - 1) / PARTS;
+#ifdef HALF_PRODUCTS
+  part_slices = (part_slices + HALF_PRODUCTS - 1) / HALF_PRODUCTS * HALF_PRODUCTS;  // whole runs
+#endif
   int first_slice = part * part_slices, last_slice = min(first_slice + part_slices, input_slices);
 #else
   int first_slice = 0, last_slice = input_slices;
 #endif
-  for (int k = first_slice; k < last_slice; ++k)
+  FOR_EACH_SLICE(k, first_slice, last_slice)
     add_products(slice_of_pixels(pixel, k), 4 * k, first_output, 1, grid_width);
+  END_EACH_SLICE
 #endif
 
   [[dont_unroll]] for (int s = 0; s < TILE_S; ++s)

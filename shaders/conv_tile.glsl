@@ -3,7 +3,12 @@
 // The weights w are a grid of texels (kernels/conv_weights.hpp): row = output slice * taps + tap, column = input
 // channel; a texel holds the weights of four output channels. Behind the last row of weights, in row-major order,
 // one texel of bias per output slice.
-// Include it after TEXELS_IN(..., w).
+// Include it after TEXELS_IN(1, w).
+//
+// With HALF_PRODUCTS factors are halves, and so are the sums of a run of products: those of as many input slices as the
+// macro says, or of one slice and the taps of a row. The run then joins a sum of fp32. Weights are scaled for it, so that
+// no run overflows (kernels/product_run.hpp); what to multiply a run with for that, a product of two powers of two, are
+// the texels behind those of bias.
 //
 // With SUBGROUP, the lanes of a subgroup have the same output channels and differ in their pixels: each loads a part of
 // the weights, and hands them to the others. All of them must get there.
@@ -28,22 +33,69 @@ vec4 sum_of(int s, int i, ivec4 p) {
   return v;
 }
 
-void start_with_bias(int first_slice, int bias_row, int grid_width) {
+// Texel i of those behind the weights.
+vec4 load_behind(int i, int bias_row, int grid_width) {
+  ivec2 at = divide(i, grid_width);
+  return load_w(at.y, bias_row + at.x, grid_width);
+}
+
+#ifdef HALF_PRODUCTS
+
+#define FACTORS f16vec4
+#define LOAD_X load_half_x
+#define LOAD_W load_half_w
+#define PRODUCT_SUM run_sum
+HALVES_OF_TEXELS(1, w)
+f16vec4 run_sum[TILE_S][TILE_P];
+vec4 run_scale[TILE_S];
+
+void end_run() {
+  [[unroll]] for (int s = 0; s < TILE_S; ++s)
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) {
+      sum[s][i] += run_scale[s] * vec4(run_sum[s][i]);
+      run_sum[s][i] = f16vec4(0);
+    }
+}
+// A loop over input slices in runs; the first is at a multiple of their length.
+#define FOR_EACH_SLICE(k, begin, end)                                                 \
+  for (int CAT(k, _run) = begin; CAT(k, _run) < end; CAT(k, _run) += HALF_PRODUCTS) { \
+    int CAT(k, _end) = min(CAT(k, _run) + HALF_PRODUCTS, end);                        \
+    for (int k = CAT(k, _run); k < CAT(k, _end); ++k)
+#define END_EACH_SLICE end_run(); }
+
+#else
+
+#define FACTORS vec4
+#define LOAD_X load_x
+#define LOAD_W load_w
+#define PRODUCT_SUM sum
+void end_run() {}
+#define FOR_EACH_SLICE(k, begin, end) for (int k = begin; k < end; ++k)
+#define END_EACH_SLICE
+
+#endif
+
+// `slices_held`: of the grid, those behind the last output slice included.
+void start_with_bias(int first_slice, int bias_row, int slices_held, int grid_width) {
   [[unroll]] for (int s = 0; s < TILE_S; ++s) {
-    ivec2 at = divide(first_slice + s, grid_width);
-    vec4 bias = load_w(at.y, bias_row + at.x, grid_width);
+    vec4 bias = load_behind(first_slice + s, bias_row, grid_width);
     [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] = bias;
+#ifdef HALF_PRODUCTS
+    run_scale[s] = load_behind(first_slice + s + slices_held, bias_row, grid_width) *
+                   load_behind(first_slice + s + 2 * slices_held, bias_row, grid_width);
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) run_sum[s][i] = f16vec4(0);
+#endif
   }
 }
 
 // Adds the products of one input slice x of each pixel. `row` is that of the first output slice; the next is
 // `row_step` below.
-void add_products(vec4 x[TILE_P], int column, int row, int row_step, int grid_width) {
+void add_products(FACTORS x[TILE_P], int column, int row, int row_step, int grid_width) {
   [[unroll]] for (int s = 0; s < TILE_S; ++s) {
-    vec4 w[CHANNELS];
-    [[unroll]] for (int c = 0; c < CHANNELS; ++c) w[c] = load_w(column + c, row + s * row_step, grid_width);
+    FACTORS w[CHANNELS];
+    [[unroll]] for (int c = 0; c < CHANNELS; ++c) w[c] = LOAD_W(column + c, row + s * row_step, grid_width);
     [[unroll]] for (int i = 0; i < TILE_P; ++i)
-      [[unroll]] for (int c = 0; c < CHANNELS; ++c) sum[s][i] += x[i][c] * w[c];
+      [[unroll]] for (int c = 0; c < CHANNELS; ++c) PRODUCT_SUM[s][i] += x[i][c] * w[c];
   }
 }
 

@@ -6,6 +6,9 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
+#ifdef HALF_PRODUCTS
+#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#endif
 
 layout(push_constant) uniform Params {
   ivec4 x_shape;
@@ -24,6 +27,9 @@ layout(push_constant) uniform Params {
 #include "divide.glsl"
 
 TENSOR_IN(0, x)
+#ifdef HALF_PRODUCTS
+HALVES_OF_TENSOR(0, x)
+#endif
 TEXELS_IN(1, w)
 TENSOR_OUT(2, y)
 
@@ -65,7 +71,7 @@ void main() {
 
   int taps = kernel_size.x * kernel_size.y;
   int grid_width = 4 * window_slices;
-  start_with_bias(first_output, blocks_s * TILE_S * taps, grid_width);
+  start_with_bias(first_output, blocks_s * TILE_S * taps, blocks_s * TILE_S, grid_width);
 
   int first_input = (divide(4 * first_output, group_channels.y).x * group_channels.x) >> 2;
   int window = min(window_slices, slices(x_shape.z) - first_input);
@@ -82,15 +88,16 @@ void main() {
     for (int kx = first.x; kx < kernel_size.x; kx += period.x) {
       int ix = divide(origin.x - kx * dilation.x, stride.x).x - lift.x;
       int row = first_output * taps + ky * kernel_size.x + kx;
-      for (int k = 0; k < window; ++k) {
-        vec4 x[TILE_P];
+      FOR_EACH_SLICE(k, 0, window) {
+        FACTORS x[TILE_P];
         [[unroll]] for (int i = 0; i < TILE_P; ++i) {
           int column = ix + i;
-          x[i] = load_x(ivec4(clamp(column, 0, x_shape.x - 1), iy, first_input + k, n));
-          if (column < 0 || column >= x_shape.x) x[i] = vec4(0);
+          x[i] = LOAD_X(ivec4(clamp(column, 0, x_shape.x - 1), iy, first_input + k, n));
+          if (column < 0 || column >= x_shape.x) x[i] = FACTORS(0);
         }
         add_products(x, 4 * k, row, taps, grid_width);
       }
+      END_EACH_SLICE
     }
   }
 

@@ -4,6 +4,9 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
+#ifdef HALF_PRODUCTS
+#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#endif
 
 layout(push_constant) uniform Params {
   vec4 activation_params;
@@ -34,13 +37,14 @@ void main() {
 
   int x_row[TILE_P];
   [[unroll]] for (int i = 0; i < TILE_P; ++i) x_row[i] = min(first_row + i, rows - 1) * K;
-  start_with_bias(first_quad, blocks_s * TILE_S, grid_width);
+  start_with_bias(first_quad, blocks_s * TILE_S, blocks_s * TILE_S, grid_width);
 #ifdef QUADS
-  for (int quad = 0; quad < K >> 2; ++quad) {
-    vec4 x[TILE_P];
-    [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = load4_x((x_row[i] >> 2) + quad);
+  FOR_EACH_SLICE(quad, 0, K >> 2) {
+    FACTORS x[TILE_P];
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = FACTORS(load4_x((x_row[i] >> 2) + quad));
     add_products(x, 4 * quad, first_quad, 1, grid_width);
   }
+  END_EACH_SLICE
 #else
   int k = 0;
   for (; k + 4 <= K; k += 4) {

@@ -152,6 +152,33 @@ int buffer_texel(ivec4 p, ivec4 s) { return ((p.w * slices(s.z) + p.z) * s.y + p
 #define TEXELS_TEXEL_BUFFER_F32(slot, name) IMAGE_DECL_(slot, name, readonly, imageBuffer, rgba32f) TEXELS_TEXELS_(name)
 #define TEXELS_TEXEL_BUFFER_F16(slot, name) IMAGE_DECL_(slot, name, readonly, imageBuffer, rgba16f) TEXELS_TEXELS_(name)
 
+// With HALF_PRODUCTS, halves as they are, after the declaration of a tensor that holds such:
+//   HALVES_OF_TENSOR(i, name)  f16vec4 load_half_<name>(ivec4 p)
+//   HALVES_OF_TEXELS(i, name)  f16vec4 load_half_<name>(int x, int y, int width)
+#ifdef HALF_PRODUCTS
+#define HALVES_OF_TENSOR(slot, name) CAT(HALVES_, CAT(TENSOR_, slot))(name)
+#define HALVES_OF_TEXELS(slot, name) CAT(HALF_TEXELS_, CAT(TENSOR_, slot))(name)
+#define HALF_FN_(name) CAT(load_half_, name)
+f16vec4 halves(uvec2 bits) { return f16vec4(unpackFloat2x16(bits.x), unpackFloat2x16(bits.y)); }
+
+#define HALVES_LOADED_(name) f16vec4 HALF_FN_(name)(ivec4 p) { return f16vec4(LOAD_FN_(name)(p)); }
+#define HALVES_IMAGE2D_STORAGE_F16(name) HALVES_LOADED_(name)
+#define HALVES_IMAGE3D_STORAGE_F16(name) HALVES_LOADED_(name)
+#define HALVES_IMAGE2D_SAMPLED_F16(name) HALVES_LOADED_(name)
+#define HALVES_IMAGE3D_SAMPLED_F16(name) HALVES_LOADED_(name)
+#define HALVES_TEXEL_BUFFER_F16(name) HALVES_LOADED_(name)
+#define HALVES_BUFFER_F16(name) \
+  f16vec4 HALF_FN_(name)(ivec4 p) { return halves(DATA_(name)[buffer_texel(p, EXTENT_(name))]); }
+
+#define HALF_TEXELS_LOADED_(name) \
+  f16vec4 HALF_FN_(name)(int x, int y, int width) { return f16vec4(LOAD_FN_(name)(x, y, width)); }
+#define HALF_TEXELS_IMAGE2D_STORAGE_F16(name) HALF_TEXELS_LOADED_(name)
+#define HALF_TEXELS_IMAGE2D_SAMPLED_F16(name) HALF_TEXELS_LOADED_(name)
+#define HALF_TEXELS_TEXEL_BUFFER_F16(name) HALF_TEXELS_LOADED_(name)
+#define HALF_TEXELS_BUFFER_F16(name) \
+  f16vec4 HALF_FN_(name)(int x, int y, int width) { return halves(DATA_(name)[y * width + x]); }
+#endif
+
 // Linear tensors.
 #define LOAD4_FN_(name) CAT(load4_, name)
 

@@ -20,6 +20,7 @@ static_assert(static_cast<int>(vellum::DType::boolean) == VELLUM_BOOL);
 static_assert(static_cast<int>(vellum::LogLevel::error) == VELLUM_LOG_ERROR);
 static_assert(static_cast<int>(vellum::StorageChoice::buffer) == VELLUM_STORAGE_BUFFER);
 static_assert(static_cast<int>(vellum::MemoryMode::naive) == VELLUM_MEMORY_NAIVE);
+static_assert(static_cast<int>(vellum::Arithmetic::automatic) == VELLUM_ARITHMETIC_AUTO);
 static_assert(static_cast<int>(vellum::Winograd::f4) == VELLUM_WINOGRAD_F4);
 static_assert(static_cast<int>(vellum::MemoryMode::offsets) == VELLUM_MEMORY_OFFSETS);
 
@@ -92,6 +93,8 @@ vellum::SessionOptions to_cpp(const vellum_session_options& given) {
   options.reorder = given.reorder != 0;
   options.weights_budget = given.weights_budget;
   options.winograd = checked_choice<vellum::Winograd>(given.winograd, VELLUM_WINOGRAD_F4, "winograd");
+  options.arithmetic =
+      checked_choice<vellum::Arithmetic>(given.arithmetic, VELLUM_ARITHMETIC_AUTO, "arithmetic");
   options.in_flight = given.in_flight;
   options.tuned = given.untuned == 0;
   return options;

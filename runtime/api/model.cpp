@@ -127,6 +127,7 @@ Program lower_and_arrange(const Graph& graph, const DeviceCaps& caps, const Sess
                       .storage = options.storage,
                       // Transformed weights would be several times what a budget's layers were split for.
                       .winograd = options.weights_budget > 0 ? Winograd::off : options.winograd,
+                      .arithmetic = options.arithmetic,
                       .tuning = tuning};
   if (tuning && options.storage == StorageChoice::automatic)
     how.value_storages = tuned_storages(*tuning, graph, options.precision);

@@ -21,7 +21,8 @@ namespace {
 
 std::string made_for(const DeviceCaps& caps, const SessionOptions& options) {
   return (caps.name.empty() ? "a device of the Android Baseline 2022" : caps.name) + ", " +
-         (options.precision == Precision::fp16 ? "fp16" : "fp32");
+         (options.precision == Precision::fp16 ? "fp16" : "fp32") +
+         (options.arithmetic == Arithmetic::fp16 ? ", multiplied as halves" : "");
 }
 
 void add_shaders(const Program& program, packfile::Contents& contents) {

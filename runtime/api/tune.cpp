@@ -128,6 +128,7 @@ class Tuner {
     LoweringOptions lowering{.precision = options_.precision,
                              .storage = options_.storage,
                              .winograd = options_.winograd,
+                             .arithmetic = options_.arithmetic,
                              .value_storages = storages};
     operators_.progress = [&](size_t done, size_t total, const OperatorKind& kind) {
       const TunedOperator last = to_public(graph_, kind);

@@ -144,6 +144,7 @@ void dispatch_conv(Lowering& lowering, const ConvKernel& kernel, const Window2d&
   Dispatch dispatch = conv_dispatch(lowering, kernel.shader, kernel.invocations, x, grid, y);
   dispatch.defines = kernel.defines;
   define_tile(dispatch, kernel.tile);
+  define_halves(dispatch, weights.run);
   define_activation_or_bounds(dispatch, activation);
   PushConstants constants;
   constants.shape(lowering.input_type(0).shape).shape(lowering.output_type().shape);
@@ -215,7 +216,8 @@ TensorId scaled(Lowering& lowering, TensorId x, TensorId scale) {
 void lower_pointwise(Lowering& lowering, const Activation& activation) {
   const Shape& x_shape = lowering.input_type(0).shape;
   ConvTile tile = choose_pointwise_tile(lowering, x_shape, lowering.output_type().shape[1]);
-  const ConvWeights weights = weights_for(lowering, 1, 1, tile);
+  ConvWeights weights = weights_for(lowering, 1, 1, tile);
+  if (tile.is_plain() && should_multiply_halves(lowering)) weights.run = kRunOfSlices;
   PointwiseExtras extras;
   if (lowering.has_input(3)) extras.residual = lowering.read(3, Layout::channels4);
   if (lowering.has_input(4)) extras.scale = lowering.read(4, Layout::channels4);
@@ -319,6 +321,8 @@ void lower_direct(Lowering& lowering, const DenseWay& way, const Window2d& windo
   kernel.weights = weights_for(lowering, groups, window.taps(), kernel.tile);
   kernel.invocations = divide_up(width, kernel.tile.pixels) * height * kernel.weights.blocks() * n;
   kernel.defines.emplace_back("KERNEL_X", way.columns_once ? "3" : "0");
+  if (inputs >= 4 && should_multiply_halves(lowering))
+    kernel.weights.run = way.columns_once ? ProductRun{1, 3} : kRunOfSlices;
   if (inputs < 4 && groups == 1) kernel.defines.emplace_back("CHANNELS", std::to_string(inputs));
   dispatch_conv(lowering, kernel, window, activation, conv_values(lowering, kernel.weights));
 }
@@ -386,6 +390,7 @@ void lower_conv_transpose(Lowering& lowering) {
       choose_tile(lowering, "transposed", conv_tiles(lowering.caps(), line, lines, slices(channels), macs));
   ConvKernel kernel{"conv_transpose", tile, {}, 0, {}};
   kernel.weights = weights_for(lowering, conv.group, window.taps(), kernel.tile);
+  if (should_multiply_halves(lowering)) kernel.weights.run = kRunOfSlices;
   kernel.invocations = divide_up(line, kernel.tile.pixels) * lines * kernel.weights.blocks();
   dispatch_conv(lowering, kernel, window, conv.activation, conv_transpose_values(lowering, kernel.weights));
 }

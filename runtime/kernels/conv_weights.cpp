@@ -1,6 +1,7 @@
 #include "kernels/conv_weights.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "kernels/activation.hpp"
@@ -49,6 +50,34 @@ int64_t parts_of_sums(const DeviceCaps& caps, int64_t invocations, int64_t input
          input_slices >= 2 * parts * kShortest)
     parts *= 2;
   return parts;
+}
+
+// The largest sum of magnitudes of the weights in a run; `texels` begin with those of one output channel.
+double largest_run(const ConvWeights& w, const float* texels) {
+  const int64_t columns = w.width();
+  double largest = 0.0;
+  for (int64_t tap = 0; tap < w.taps; tap += w.run.taps)
+    for (int64_t column = 0; column < columns; column += 4 * w.run.slices) {
+      double sum = 0.0;
+      for (int64_t t = tap; t < std::min(tap + w.run.taps, w.taps); ++t)
+        for (int64_t c = column; c < std::min(column + 4 * w.run.slices, columns); ++c)
+          sum += std::abs(static_cast<double>(texels[4 * (t * columns + c)]));
+      largest = std::max(largest, sum);
+    }
+  return largest;
+}
+
+void scale_runs(const ConvWeights& w, std::vector<float>& texels) {
+  const int64_t columns = w.width(), rows = w.blocks() * w.tile_slices;
+  for (int64_t m = 0; m < w.outputs; ++m) {
+    float* weights = texels.data() + m / 4 * 4 * w.taps * columns + m % 4;
+    const RunScale scale = run_scale(largest_run(w, weights));
+    for (int64_t i = 0; i < w.taps * columns; ++i)
+      weights[4 * i] = std::ldexp(weights[4 * i], -scale.exponent);
+    float* behind = texels.data() + 4 * (rows * w.taps * columns + m / 4) + m % 4;
+    behind[4 * rows] = scale.first();
+    behind[8 * rows] = scale.second();
+  }
 }
 
 }  // namespace
@@ -143,7 +172,7 @@ int64_t ConvWeights::window_slices() const {
 
 int64_t ConvWeights::height() const {
   const int64_t rows = blocks() * tile_slices;
-  return rows * taps + divide_up(rows, width());
+  return rows * taps + divide_up(run.of_halves() ? 3 * rows : rows, width());
 }
 
 std::vector<float> ConvWeights::pack(const WeightAt& weight, const std::vector<float>& bias) const {
@@ -160,6 +189,7 @@ std::vector<float> ConvWeights::pack(const WeightAt& weight, const std::vector<f
   }
   const int64_t bias_row = blocks() * tile_slices * taps;
   for (size_t m = 0; m < bias.size(); ++m) texel(bias_row, static_cast<int64_t>(m / 4))[m % 4] = bias[m];
+  if (run.of_halves()) scale_runs(*this, texels);
   return texels;
 }
 
@@ -168,6 +198,7 @@ std::string ConvWeights::to_text() const {
   std::string text = "grid";
   for (const int64_t value : {inputs, outputs, groups, taps, groups > 1 ? tile_slices : 0})
     text += " " + std::to_string(value);
+  if (run.of_halves()) text += " halves " + std::to_string(run.slices) + " " + std::to_string(run.taps);
   return text;
 }
 
@@ -332,6 +363,7 @@ void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWe
   if (in_parts) dispatch.defines.emplace_back("PARTS", std::to_string(tile.parts));
   if (tile.by_subgroups) dispatch.subgroup_size = lowering.caps().subgroup_size;
   define_tile(dispatch, tile);
+  define_halves(dispatch, weights.run);
   const Activation now = in_parts ? Activation() : activation;
   define_activation_or_bounds(dispatch, now);
   PushConstants constants;

@@ -11,6 +11,7 @@
 #include "kernels/cooperative_tile.hpp"
 #include "kernels/divide.hpp"
 #include "kernels/lowering.hpp"
+#include "kernels/product_run.hpp"
 
 namespace vellum {
 
@@ -23,6 +24,9 @@ struct ConvTile {
   int64_t parts = 1;
   // A tile of cooperative matrices in its place: conv_cooperative.hpp.
   std::optional<CooperativeTile> cooperative = std::nullopt;
+
+  // Each invocation loads and multiplies for itself.
+  bool is_plain() const { return !by_subgroups && !cooperative; }
 };
 
 // `lines` lines of `length` pixels are cut into tiles, for `output_slices` slices each; `macs`
@@ -46,7 +50,8 @@ std::string with_tile(std::string_view kernel, const ConvTile& tile);
 ConvTile choose_tile(Lowering& lowering, std::string_view kernel, const std::vector<ConvTile>& tiles);
 
 // A grid of texels: row = output slice * taps + tap, column = input channel, four output channels a texel;
-// then one texel of bias per output slice.
+// then one texel of bias per output slice, and, where runs are of halves, two of what they are multiplied
+// with.
 //
 // In a grouped convolution the columns of a block of `tile_slices` output slices begin at the slice in which
 // its first group's input channels begin. They span as many slices as any block needs; channels of other
@@ -56,6 +61,7 @@ struct ConvWeights {
   int64_t groups = 1;
   int64_t taps = 1;
   int64_t tile_slices = 1;
+  ProductRun run = {};
 
   int64_t group_inputs() const { return inputs / groups; }
   int64_t group_outputs() const { return outputs / groups; }
@@ -68,7 +74,7 @@ struct ConvWeights {
   using WeightAt = std::function<float(int64_t, int64_t, int64_t)>;
   // Texels of the grid, row by row. `bias` may be empty.
   std::vector<float> pack(const WeightAt& weight, const std::vector<float>& bias) const;
-  // What the places of texels follow from, for WeightOrigin::packing.
+  // What the texels and their places follow from, for WeightOrigin::packing.
   std::string to_text() const;
 };
 

@@ -36,6 +36,7 @@ std::string Lowering::signature() const {
   for (size_t i = 0; i < node_.outputs.size(); ++i)
     text += (i == 0 ? " | " : ", ") + builder_.describe_output(node_.outputs[i]);
   text += " | " + std::string(name(builder_.float_element()));
+  if (options().arithmetic == Arithmetic::fp16) text += " multiplied as halves";
   return choices_ > 1 ? text + " | choice " + std::to_string(choices_) : text;
 }
 
@@ -105,7 +106,23 @@ void Lowering::run_on_host(std::string_view why) { builder_.add_host_call(node_,
 
 void Lowering::dispatch(Dispatch dispatch) { builder_.add_dispatch(std::move(dispatch), &node_); }
 
+namespace {
+
+void check_arithmetic(const DeviceCaps& caps, const LoweringOptions& options) {
+  if (options.arithmetic != Arithmetic::fp16) return;
+  if (options.precision != Precision::fp16)
+    throw Error(ErrorCode::invalid_argument, "arithmetic of halves (fp16) needs the precision fp16");
+  if (!caps.fp16_arithmetic)
+    throw Error(ErrorCode::unsupported,
+                "arithmetic of halves (fp16): " + (caps.name.empty() ? "the device" : "'" + caps.name + "'") +
+                    " has none (the feature shaderFloat16); take arithmetic fp32, whose values may be stored "
+                    "as halves all the same");
+}
+
+}  // namespace
+
 Program lower(const Graph& graph, const DeviceCaps& caps, const LoweringOptions& options) {
+  check_arithmetic(caps, options);
   return ProgramBuilder(graph, caps, options).build();
 }
 

@@ -22,6 +22,7 @@ struct LoweringOptions {
   // Converts float inputs of rank <= 4 to channels4 before the first operator, whatever that would like best.
   bool inputs_to_channels4 = false;
   Winograd winograd = Winograd::off;
+  Arithmetic arithmetic = Arithmetic::fp32;
   // What was measured on the device, for Lowering::choose(); null: nothing.
   const TuningTable* tuning = nullptr;
   // What holds each value in channels4, by ValueId; empty: `storage` says it for all of them.

@@ -33,6 +33,13 @@ struct PackedProduct {
   WeightValues weight_values() const { return {values, origin}; }
 };
 
+// Linear kernels multiply halves four at a time, and a graph input holds none.
+bool should_multiply_halves(Lowering& lowering, const Product& p, Layout layout) {
+  if (!should_multiply_halves(lowering)) return false;
+  return layout == Layout::channels4 ||
+         (p.k % 4 == 0 && lowering.tensor(lowering.read(0, layout)).desc.element == ElementType::f16);
+}
+
 // `bias` has one value, or one per column, or none.
 PackedProduct pack_product(Lowering& lowering, const Product& p, int64_t rows, std::vector<float> bias,
                            Layout layout) {
@@ -43,6 +50,8 @@ PackedProduct pack_product(Lowering& lowering, const Product& p, int64_t rows, s
                                 ? pointwise_tiles(lowering, rows, p.k, p.n)
                                 : conv_tiles(lowering.caps(), rows, 1, divide_up(p.n, 4), rows * p.n * p.k));
   packed.weights = {p.k, p.n, 1, 1, packed.tile.slices};
+  if (packed.tile.is_plain() && should_multiply_halves(lowering, p, layout))
+    packed.weights.run = kRunOfSlices;
   if (bias.size() == 1) bias.assign(static_cast<size_t>(p.n), bias.front());
   for (float& value : bias) value *= p.beta;
   std::string packing = "product " + packed.weights.to_text();
@@ -81,6 +90,7 @@ void lower_packed_linear(Lowering& lowering, const Product& p, PackedProduct pac
   const int64_t invocations = divide_up(packed.rows, packed.tile.pixels) * weights.blocks();
   Dispatch dispatch = conv_dispatch(lowering, "matmul_packed", invocations, x, grid, y);
   define_tile(dispatch, packed.tile);
+  define_halves(dispatch, weights.run);
   if (p.k % 4 == 0) dispatch.defines.emplace_back("QUADS", "1");
   define_activation_or_bounds(dispatch, p.activation);
   PushConstants constants;

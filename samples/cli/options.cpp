@@ -38,6 +38,12 @@ void add_options(CLI::App& command, Options& options, const std::string& strateg
   add("--precision", options.precision, "fp32 or fp16: how tensors and weights are stored")
       ->check(CLI::IsMember({"fp32", "fp16"}))
       ->capture_default_str();
+  add("--arithmetic", options.arithmetic,
+      "fp32, fp16 (products of halves, of --precision fp16 on devices that can; sums are fp32) or auto (so "
+      "where "
+      "--tune found it faster)")
+      ->check(CLI::IsMember({"fp32", "fp16", "auto"}))
+      ->capture_default_str();
   add("--storage", options.storage, "auto, image2d, image3d or buffer: what holds intermediate tensors")
       ->check(CLI::IsMember({"auto", "image2d", "image3d", "buffer"}))
       ->capture_default_str();
@@ -106,6 +112,9 @@ InputShapes input_shapes(const Options& options) {
 SessionOptions session_options(const Options& options) {
   SessionOptions session;
   session.precision = options.precision == "fp16" ? Precision::fp16 : Precision::fp32;
+  session.arithmetic = options.arithmetic == "fp16"   ? Arithmetic::fp16
+                       : options.arithmetic == "auto" ? Arithmetic::automatic
+                                                      : Arithmetic::fp32;
   session.storage = options.storage == "image2d"   ? StorageChoice::image2d
                     : options.storage == "image3d" ? StorageChoice::image3d
                     : options.storage == "buffer"  ? StorageChoice::buffer

@@ -19,6 +19,7 @@ namespace vellum::cli {
 struct Options {
   std::string device;
   std::string precision = "fp32";
+  std::string arithmetic = "fp32";
   std::string storage = "auto";
   std::string memory = "shared-objects";
   std::string strategy = "best";

@@ -244,6 +244,11 @@ int misuse_in_c(const void* model_bytes, size_t model_size, char what[512]) {
   vellum_session_options_init(&options);
   options.storage = (vellum_storage)17;
   FAILS(vellum_session_create(device, model, &options, &session, &error), VELLUM_INVALID_ARGUMENT, "17");
+  vellum_session_options_init(&options);
+  EXPECT(options.arithmetic == VELLUM_ARITHMETIC_FP32);
+  options.arithmetic = VELLUM_ARITHMETIC_FP16;
+  FAILS(vellum_session_create(device, model, &options, &session, &error), VELLUM_INVALID_ARGUMENT,
+        "precision fp16");
   FAILS(vellum_session_create(NULL, model, NULL, &session, &error), VELLUM_INVALID_ARGUMENT, "device");
   EXPECT(session == NULL);
   EXPECT(vellum_session_create(device, model, NULL, &session, &error) == VELLUM_OK);

@@ -100,6 +100,25 @@ TEST_F(OnDevice, RunWritesWhatTheHostReferenceComputes) {
   }
 }
 
+// Where the device cannot, it says so; with another precision no device does.
+TEST_F(OnDevice, ProductsOfHalves) {
+  const OnnxModel model = small_model();
+  const Graph graph = model.graph();
+  const std::vector<HostTensor> inputs = random_inputs(graph, 3);
+  write_npy(folder / "x.npy", inputs.front());
+  std::vector<std::string> arguments =
+      with({"run", save(model), "-i", "x=" + path("x.npy"), "-o", path("results"), "--arithmetic", "fp16"});
+  EXPECT_TRUE(fails(arguments, 1, {"precision fp16"}));
+  arguments.insert(arguments.end(), {"--precision", "fp16"});
+  const char* driver = std::getenv("VELLUM_TEST_DRIVER");
+  if (std::string(driver ? driver : "") != "lavapipe" || std::getenv("VELLUM_TEST_LIMITS")) {
+    EXPECT_TRUE(fails(arguments, 1, {"shaderFloat16"}));
+    return;
+  }
+  run_json(arguments);
+  EXPECT_TRUE(close(read_npy(folder / "results/y.npy"), evaluate(graph, inputs).front(), 2e-2));
+}
+
 TEST_F(OnDevice, NamesAndOpenDimensionsComeFromTheModelAndTheFiles) {
   const OnnxModel model = oddly_named({kUnknownDim, 3, 5, 7});
   const HostTensor input = random_tensor({3, 3, 5, 7}, 4);

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "e2e/reference.hpp"
+#include "support/errors.hpp"
 
 namespace vellum::test {
 namespace {
@@ -106,6 +107,32 @@ std::vector<Choice> other_choices() {
   return choices;
 }
 INSTANTIATE_TEST_SUITE_P(Others, Models, testing::ValuesIn(other_choices()), choice_name);
+
+// Products of halves, of the small models and, with VELLUM_TEST_FULL, of all.
+class ModelsOfHalves : public testing::TestWithParam<FetchedModel> {};
+
+TEST_P(ModelsOfHalves, AgreeWithTheOracleWhereTheDeviceCan) {
+  const Reference reference = load_reference(GetParam());
+  SessionOptions options = options_for(reference);
+  options.storage = StorageChoice::buffer;
+  options.precision = Precision::fp16;
+  options.arithmetic = Arithmetic::fp16;
+  options.tasks_per_submit = 8;  // large networks take CPU drivers longer than a submit may
+  if (on_swiftshader() || std::getenv("VELLUM_TEST_LIMITS") != nullptr) {
+    EXPECT_VELLUM_ERROR(Session(device(), reference.model, options), ErrorCode::unsupported, "shaderFloat16");
+    return;
+  }
+  Session session(device(), reference.model, options);
+  expect_close(session.run(reference.inputs), reference, Precision::fp16);
+  expect_no_validation_messages();
+}
+
+std::vector<FetchedModel> models_of_halves() {
+  return std::getenv("VELLUM_TEST_FULL") != nullptr ? fetched_models(SizeClass::large)
+                                                    : small_fetched_models();
+}
+INSTANTIATE_TEST_SUITE_P(Fetched, ModelsOfHalves, testing::ValuesIn(models_of_halves()),
+                         [](const auto& info) { return info.param.name; });
 
 TEST(BlazeFace, FindsTheFaceInThePhoto) {
   const Reference reference = load_reference(fetched_model("blazeface_front"));

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "exec/executor.hpp"
@@ -44,7 +45,23 @@ std::string describe_run(const OperatorCase& test, const LoweringOptions& option
   for (const auto& input : test.inputs) text += " " + (input ? to_string(input->shape()) : std::string("-"));
   return text + " on " + storages[static_cast<int>(options.storage)] +
          (options.precision == Precision::fp16 ? " fp16" : " fp32") +
+         (options.arithmetic == Arithmetic::fp16 ? " multiplied as halves" : "") +
          (options.inputs_to_channels4 ? " channels4" : " linear");
+}
+
+bool multiplies_halves(const Program& program) {
+  const auto of_halves = [](const auto& define) { return define.first == "HALF_PRODUCTS"; };
+  return std::any_of(program.tasks.begin(), program.tasks.end(), [&](const Task& task) {
+    return task.dispatch &&
+           std::any_of(task.dispatch->defines.begin(), task.dispatch->defines.end(), of_halves);
+  });
+}
+
+Tolerance tolerance_of(const OperatorCase& test, const LoweringOptions& options) {
+  if (options.precision == Precision::fp32) return {test.fp32_tolerance, 0};
+  const bool halves = options.arithmetic == Arithmetic::fp16;
+  return {halves ? std::max(test.fp16_tolerance, test.halves_tolerance) : test.fp16_tolerance,
+          test.fp16_absolute};
 }
 
 void run_once(const OperatorCase& test, const LoweringOptions& options, const DeviceCaps& caps) {
@@ -62,14 +79,14 @@ void run_once(const OperatorCase& test, const LoweringOptions& options, const De
   Graph lowered = graph;
   decompose(lowered);
   Program program = lower(lowered, caps, options);
+  if (options.arithmetic == Arithmetic::fp16 && !multiplies_halves(program)) return;
   if (!test.host_allowed) {
     EXPECT_TRUE(program.warnings.empty()) << program.warnings.front();
   }
   Executor executor(test_context(), std::move(program), {});
   for (size_t i = 0; i < inputs.size(); ++i) executor.set_input(i, inputs[i]);
   executor.run();
-  const Tolerance tolerance =
-      fp16 ? Tolerance{test.fp16_tolerance, test.fp16_absolute} : Tolerance{test.fp32_tolerance, 0};
+  const Tolerance tolerance = tolerance_of(test, options);
   for (size_t i = 0; i < want.size(); ++i) compare(executor.output(i), want[i], tolerance, what);
 }
 
@@ -107,13 +124,16 @@ void check_operator(const OperatorCase& test, const DeviceCaps& caps) {
         if ((precision == Precision::fp16 && !test.fp16) ||
             !(channels4 ? test.channels4_inputs : test.linear_inputs))
           continue;
-        const LoweringOptions options{.precision = precision,
-                                      .storage = storage,
-                                      .inputs_to_channels4 = channels4,
-                                      .winograd = test.winograd};
+        LoweringOptions options{.precision = precision,
+                                .storage = storage,
+                                .inputs_to_channels4 = channels4,
+                                .winograd = test.winograd};
         run_once(test, options, caps);
         if (reads_the_other_way(test, options, caps)) run_once(test, options, other_reads);
         if (test.as_for_gpu) run_once(test, options, gpu);
+        options.arithmetic = Arithmetic::fp16;
+        const bool once = storage != StorageChoice::image3d && (channels4 || !test.channels4_inputs);
+        if (once && precision == Precision::fp16 && caps.fp16_arithmetic) run_once(test, options, caps);
       }
 }
 

@@ -25,6 +25,7 @@ struct OperatorCase {
   Activation activation = {};  // fused through with_activation()
   // |device - reference| <= tolerance * max(1, |reference|)
   double fp32_tolerance = 1e-5, fp16_tolerance = 1e-2;
+  double halves_tolerance = 2e-2;  // of Arithmetic::fp16, whose sums of sixteen products are halves
   // In fp16 a difference of so much is allowed as well: for integers that are rounded from halves.
   double fp16_absolute = 0;
   Winograd winograd = Winograd::off;

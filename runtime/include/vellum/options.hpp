@@ -6,6 +6,11 @@
 namespace vellum {
 
 enum class Precision : uint8_t { fp32, fp16 };  // of stored intermediates and weights; sums are fp32
+// How operators with constant weights multiply what Precision::fp16 stores; sums are of fp32 whatever it says.
+// fp16: as halves, on devices that can (shaderFloat16); up to sixteen products at a time are added up as halves
+// before they join the sum. No such sum overflows: weights are scaled for it. automatic: so where tune() found
+// it faster.
+enum class Arithmetic : uint8_t { fp32, fp16, automatic };
 // How intermediate tensors are stored. A tensor beyond the device's image limits falls back to a buffer.
 enum class StorageChoice : uint8_t { automatic, image2d, image3d, buffer };
 // shared_objects: tensors whose lifetimes do not meet share an image or buffer. naive: one of its own for

@@ -117,6 +117,12 @@ VELLUM_API void vellum_model_destroy(vellum_model* model);
 typedef struct vellum_session vellum_session;
 
 typedef enum vellum_precision { VELLUM_FP32 = 0, VELLUM_FP16 = 1 } vellum_precision;
+/* How operators with constant weights multiply halves; sums are of fp32 whatever it says. */
+typedef enum vellum_arithmetic {
+  VELLUM_ARITHMETIC_FP32 = 0,
+  VELLUM_ARITHMETIC_FP16 = 1, /* as halves: only with VELLUM_FP16, on devices that can */
+  VELLUM_ARITHMETIC_AUTO = 2  /* as halves where vellum_tune() measured that to be faster */
+} vellum_arithmetic;
 typedef enum vellum_storage {
   VELLUM_STORAGE_AUTO = 0,
   VELLUM_STORAGE_IMAGE2D = 1,
@@ -165,6 +171,7 @@ typedef struct vellum_session_options {
   vellum_winograd winograd;    /* trades memory for speed in 3x3 convolutions; not with a budget of weights */
   uint32_t in_flight;          /* runs of vellum_session_submit() under way at once, each with tensors of its own; 1 */
   int32_t untuned;             /* not 0: what vellum_tune() stored for the device is left aside */
+  vellum_arithmetic arithmetic;
 } vellum_session_options;
 
 /* The defaults. */

@@ -131,6 +131,9 @@ VELLUM_API std::vector<std::string> graph_passes();
 
 struct SessionOptions {
   Precision precision = Precision::fp32;
+  // Error(invalid_argument) for Arithmetic::fp16 with another precision, Error(unsupported) where the device
+  // cannot.
+  Arithmetic arithmetic = Arithmetic::fp32;
   StorageChoice storage = StorageChoice::automatic;
   MemoryMode memory = MemoryMode::shared_objects;
   // How tensors are assigned to memory: a strategy name of the planner, see docs/planner.md.
