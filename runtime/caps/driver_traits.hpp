@@ -15,4 +15,7 @@ void apply_driver_quirks(DeviceCaps& caps);
 // where they are created.
 bool compiles_at_first_dispatch(const DeviceCaps& caps);
 
+// A value of another lane of the subgroup costs less than to load it again.
+bool broadcasts_are_cheaper_than_loads(const DeviceCaps& caps);
+
 }  // namespace vellum

@@ -277,7 +277,7 @@ std::vector<DenseWay> direct_ways(const Lowering& lowering, const Window2d& wind
   std::vector<DenseWay> more;
   for (const ConvTile& tile : cooperative_conv_tiles(lowering, n * height * width, inputs, channels))
     more.push_back({0, false, tile});
-  const bool preferred = prefers_cooperative(lowering.caps(), n * height * width, inputs * window.taps());
+  const bool preferred = prefers_cooperative(n * height * width, inputs * window.taps());
   ways.insert(preferred ? ways.begin() : ways.end(), more.begin(), more.end());
   return ways;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "caps/driver_traits.hpp"
 #include "kernels/activation.hpp"
 #include "kernels/conv_cooperative.hpp"
 #include "kernels/grid.hpp"
@@ -137,9 +138,16 @@ std::vector<ConvTile> pointwise_tiles(const Lowering& lowering, int64_t pixels, 
   for (size_t i = 0; i < count; ++i)
     if (divide_up(pixels, tiles[i].pixels) >= caps.subgroup_size)  // else some have nothing to do
       tiles.push_back({tiles[i].pixels, tiles[i].slices, true});
+  if (broadcasts_are_cheaper_than_loads(caps)) {
+    const ConvTile first = tiles.front();
+    const auto same = std::find_if(tiles.begin(), tiles.end(), [&](const ConvTile& tile) {
+      return tile.by_subgroups && tile.pixels == first.pixels && tile.slices == first.slices;
+    });
+    if (same != tiles.end()) std::swap(tiles.front(), *same);
+  }
   if (shared.parts > 1) tiles.insert(tiles.begin(), shared);
   const std::vector<ConvTile> cooperative = cooperative_conv_tiles(lowering, pixels, inputs, outputs);
-  tiles.insert(prefers_cooperative(caps, pixels, inputs) ? tiles.begin() : tiles.end(), cooperative.begin(),
+  tiles.insert(prefers_cooperative(pixels, inputs) ? tiles.begin() : tiles.end(), cooperative.begin(),
                cooperative.end());
   return tiles;
 }

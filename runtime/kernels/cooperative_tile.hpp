@@ -28,9 +28,9 @@ struct CooperativeTile {
 std::vector<CooperativeTile> cooperative_tiles(const DeviceCaps& caps, int64_t pixels, int64_t inputs,
                                                int64_t outputs);
 
-// Whether these should be quicker than other kernels: on GPUs, where enough is summed up for each output
+// Whether these should be quicker than other kernels, as they are where enough is summed up for each output
 // channel. (How many of these there are has no say, so that parts of a layer that is split are computed as
 // the whole would be.)
-bool prefers_cooperative(const DeviceCaps& caps, int64_t pixels, int64_t inputs);
+bool prefers_cooperative(int64_t pixels, int64_t inputs);
 
 }  // namespace vellum

@@ -43,7 +43,7 @@ DeviceCaps caps_with_subgroups(uint32_t size) {
 
 size_t count_by_subgroups(const DeviceCaps& caps, const OperatorCase& test) {
   const std::vector<std::string> candidates = candidates_on(caps, test);
-  EXPECT_FALSE(by_subgroups(candidates.front())) << "not measured to be quicker anywhere";
+  EXPECT_FALSE(by_subgroups(candidates.front())) << "nothing is known of that device";
   return static_cast<size_t>(std::ranges::count_if(candidates, by_subgroups));
 }
 
@@ -86,6 +86,19 @@ TEST(Subgroups, OnlyWhereTheyAreFullAndOfAKnownSize) {
   EXPECT_EQ(count_by_subgroups(caps, test), 0u);
   EXPECT_EQ(count_by_subgroups(caps_with_subgroups(32), pointwise({1, 32, 1, 7}, 32)), 0u)
       << "most of a subgroup would have nothing to do";
+}
+
+TEST(Subgroups, AreTakenUnmeasuredWhereTheyWereFoundToBeQuicker) {
+  const OperatorCase test = pointwise({1, 32, 32, 32}, 32);
+  DeviceCaps lavapipe = caps_with_subgroups(8);
+  lavapipe.type = DeviceType::cpu;
+  lavapipe.vendor_id = 0x10005;
+  lavapipe.driver_version = 22u << 22 | 3u << 12;
+  EXPECT_FALSE(by_subgroups(candidates_on(lavapipe, test).front()));
+  lavapipe.driver_version = 25u << 22;
+  EXPECT_TRUE(by_subgroups(candidates_on(lavapipe, test).front()));
+  lavapipe.full_subgroups = false;
+  EXPECT_FALSE(by_subgroups(candidates_on(lavapipe, test).front()));
 }
 
 // Devices of all sizes are not at hand.

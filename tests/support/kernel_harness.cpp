@@ -138,7 +138,7 @@ void check_operator(const OperatorCase& test, const DeviceCaps& caps) {
 }
 
 std::vector<std::string> check_candidates(const OperatorCase& test, const CandidateOptions& how) {
-  const DeviceCaps& caps = test_context()->caps();
+  const DeviceCaps caps = how.caps.value_or(test_context()->caps());
   LoweringOptions options{.precision = how.precision,
                           .storage = how.storage,
                           .inputs_to_channels4 = test.channels4_inputs,

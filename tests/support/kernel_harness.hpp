@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,8 @@ void check_operator(const OperatorCase& test, const DeviceCaps& caps);
 struct CandidateOptions {
   Precision precision = Precision::fp32;
   StorageChoice storage = StorageChoice::buffer;
-  std::string only = {};  // candidates whose names begin so
+  std::string only = {};                          // candidates whose names begin so
+  std::optional<DeviceCaps> caps = std::nullopt;  // in place of the device's
 };
 
 // Runs the case, inputs in channels4 where it takes these, once for each candidate of each choice
