@@ -63,8 +63,8 @@ bool compiles_at_first_dispatch(const DeviceCaps& caps) {
   return caps.vendor_id == kMesa && caps.type == DeviceType::cpu;
 }
 
-// Pointwise convolutions that hand weights round take 0.8 to 0.96 of the time on lavapipe of Mesa 25.0, 0.75
-// to 0.9 on 26.1, 1.4 to 1.5 of it on 22.3. Of GPUs nothing was measured.
+// Pointwise convolutions that hand weights round take 0.8 to 0.96 of the time on lavapipe of Mesa 25.0, 0.8
+// for two of three shapes (1.4 for the third) on 26.1, 1.4 to 1.5 of it on 22.3. Of GPUs nothing was measured.
 bool broadcasts_are_cheaper_than_loads(const DeviceCaps& caps) {
   constexpr uint32_t kMesa25 = 25u << 22;  // as VK_MAKE_API_VERSION packs it
   return caps.vendor_id == kMesa && caps.type == DeviceType::cpu && caps.driver_version >= kMesa25;
