@@ -1,7 +1,6 @@
 // `vellum tune`, and --tune of the commands that run a model.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "options.hpp"

@@ -14,7 +14,8 @@ int run_in_c(const void* model_bytes, size_t model_size, const float* input, siz
 /* Runs a model whose input "x" has four floats and whose output "places" tells where they are positive, one row of int64,
  * several times. */
 int find_in_c(const void* model_bytes, size_t model_size, char what[512]);
-/* Tunes for the model with the input "x" and the output "y"; then three inferences of it, two at once; `outputs` has room for all. */
+/* Tunes for the model with the input "x" and the output "y"; then three inferences of it, two at once; `outputs` has room
+ * for all. */
 int submit_in_c(const void* model_bytes, size_t model_size, const float* input, size_t input_count,
                 float* outputs, size_t output_count, char what[512]);
 /* Calls that must fail, on a model with the input "x" and the output "y". */

@@ -9,7 +9,6 @@ import argparse
 import pathlib
 
 import numpy
-import onnx
 from onnx import TensorProto, helper
 
 WIDTH = 4096

@@ -20,7 +20,7 @@ SIDES, BATCHES = [128, 192, 256, 320, 384, 512], [1, 2, 3, 4, 6, 8]
 ROUNDS, RUNS = 3, 5
 
 
-def bench(tool, model, *options):
+def times_of(tool, model, *options):
     """Milliseconds and those of the processor."""
     told = bench(tool, model, "--runs", str(RUNS), *options)
     return told["min_ms"], told["cpu_ms"]
@@ -31,7 +31,7 @@ def curve(tool, points):
     times, cpu_times = [math.inf] * len(points), [math.inf] * len(points)
     for _ in range(ROUNDS):
         for i, (model, options) in enumerate(points):
-            time, cpu_time = bench(tool, model, *options)
+            time, cpu_time = times_of(tool, model, *options)
             times[i], cpu_times[i] = min(times[i], time), min(cpu_times[i], cpu_time)
     return times, cpu_times
 
