@@ -112,19 +112,10 @@ bool gives_matrix(const Attention::Operands& o) {
          o.output[1] == o.q.shape[1] * o.v.shape[3];
 }
 
-}  // namespace
-
-namespace {
-
 // What both ways have in common.
-struct AttentionKernel {
-  Dispatch dispatch;
-  PushConstants constants;
-};
-
-AttentionKernel start(Lowering& lowering, const Attention::Operands& o) {
+DispatchDraft start(Lowering& lowering, const Attention::Operands& o) {
   const int64_t heads = o.q.shape[1], queries = o.q.shape[2], keys = o.k.shape[2], channels = o.v.shape[3];
-  AttentionKernel kernel;
+  DispatchDraft kernel;
   kernel.constants.ivec4(queries, heads, keys, o.q.shape[0]);
   std::vector<int64_t> mask_strides(4, 0);
   if (lowering.has_input(3))
@@ -141,13 +132,13 @@ AttentionKernel start(Lowering& lowering, const Attention::Operands& o) {
   return kernel;
 }
 
-void bind_operands(Lowering& lowering, AttentionKernel& kernel, const Attention::Operands& o) {
+void bind_operands(Lowering& lowering, DispatchDraft& kernel, const Attention::Operands& o) {
   const OperandGrid grid = pack_operands(lowering, o);
   kernel.dispatch.bindings = {reads(grid.tensor)};
   kernel.constants.ivec4(grid.k_row, grid.v_row, grid.width, o.q.shape[1] / o.k.shape[1]);
 }
 
-void bind_matrices(Lowering& lowering, AttentionKernel& kernel, const Attention::Operands& o,
+void bind_matrices(Lowering& lowering, DispatchDraft& kernel, const Attention::Operands& o,
                    const MatrixOperands& m) {
   for (size_t i = 0; i < (m.separate ? 3 : 1); ++i)
     kernel.dispatch.bindings.push_back(reads(lowering.read(i, Layout::channels4)));
@@ -189,18 +180,14 @@ TensorId bind_result(Lowering& lowering, Dispatch& dispatch, int64_t channels, T
 
 void lower_attention(Lowering& lowering) {
   const Attention& op = lowering.op<Attention>();
-  std::vector<OperatorInput> inputs;
-  for (size_t i = 0; i < lowering.node().inputs.size(); ++i)
-    inputs.push_back(lowering.has_input(i) ? OperatorInput{true, lowering.input_type(i), nullptr}
-                                           : OperatorInput{});
-  const Attention::Operands o = op.operands(inputs);
+  const Attention::Operands o = op.operands(operator_inputs(lowering));
   const int64_t channels = o.v.shape[3];
   if (channels > Attention::kMostChannels || element_count(o.output) == 0 || o.k.shape[2] == 0)
     return lowering.run_on_host("attention of so many channels, or none, has no kernel");
 
   std::optional<MatrixOperands> matrices = in_matrices(lowering, o);
   if (matrices && lowering.choose({"matrices", "packed"}) == 1) matrices.reset();
-  AttentionKernel kernel = start(lowering, o);
+  DispatchDraft kernel = start(lowering, o);
   if (matrices)
     bind_matrices(lowering, kernel, o, *matrices);
   else
@@ -209,8 +196,7 @@ void lower_attention(Lowering& lowering) {
   if (lowering.has_input(3)) bind_mask(lowering, kernel.dispatch);
   const TensorId y = lowering.write(0, matrices && gives_matrix(o) ? Layout::channels4 : Layout::linear);
   const TensorId target = bind_result(lowering, kernel.dispatch, channels, y);
-  kernel.dispatch.push_constants = kernel.constants.bytes();
-  lowering.dispatch(std::move(kernel.dispatch));
+  lowering.dispatch(std::move(kernel).finish());
   if (target == y) return;
   const int64_t count4 = groups_of_four(lowering.output_type().shape);
   lowering.dispatch(make_dispatch("copy_linear", grid_1d(lowering.caps(), count4), {reads(target), writes(y)},

@@ -62,6 +62,10 @@ Grid workgroups_in_a_row(const DeviceCaps& caps, int64_t count) {
           {static_cast<uint32_t>((count + rows - 1) / rows), static_cast<uint32_t>(rows), 1}};
 }
 
+Grid grid_of_results(const DeviceCaps& caps, int64_t count, bool cooperative) {
+  return cooperative ? workgroups_in_a_row(caps, count) : grid_1d(caps, count);
+}
+
 namespace {
 
 // A CPU has a few threads of a few lanes each, and shared memory costs it more than the work that is shared.
@@ -93,6 +97,15 @@ Dispatch make_dispatch(std::string shader, const Grid& grid, std::vector<Binding
 
 void define(Dispatch& dispatch, std::string macro, std::string value) {
   dispatch.defines.emplace_back(std::move(macro), std::move(value));
+}
+
+void define_cooperative(Dispatch& dispatch, bool cooperative) {
+  if (cooperative) define(dispatch, "COOPERATIVE");
+}
+
+Dispatch DispatchDraft::finish() && {
+  dispatch.push_constants = constants.bytes();
+  return std::move(dispatch);
 }
 
 void define_element(Dispatch& dispatch, const VirtualTensor& tensor) {

@@ -29,6 +29,9 @@ Grid grid_of_texels(const DeviceCaps& caps, const Shape& shape);
 // limit.
 Grid workgroup_per_texel(const Shape& shape);
 Grid workgroups_in_a_row(const DeviceCaps& caps, int64_t count);
+// Of `count` results, each made by an invocation or, where they are `cooperative`, by a workgroup:
+// result_index() of shaders/cooperate.glsl.
+Grid grid_of_results(const DeviceCaps& caps, int64_t count, bool cooperative);
 // Whether a workgroup should share a loop of `length` that makes one of `results`: where one invocation each
 // would leave most of the device idle.
 bool should_cooperate(const DeviceCaps& caps, int64_t results, int64_t length);
@@ -38,11 +41,20 @@ bool should_cooperate_along(const DeviceCaps& caps, int64_t results, int64_t len
 
 Dispatch make_dispatch(std::string shader, const Grid& grid, std::vector<Binding> bindings,
                        const PushConstants& constants);
+// A dispatch whose push constants are still being put together.
+struct DispatchDraft {
+  Dispatch dispatch;
+  PushConstants constants;
+
+  Dispatch finish() &&;
+};
 inline Binding reads(TensorId tensor) { return {tensor, Access::read}; }
 // For kernels that read x only where they write: the output may lie over x.
 inline Binding reads_in_place(TensorId tensor) { return {.tensor = tensor, .same_position = true}; }
 inline Binding writes(TensorId tensor) { return {tensor, Access::write}; }
 void define(Dispatch& dispatch, std::string macro, std::string value = "1");
+// COOPERATIVE of shaders/cooperate.glsl.
+void define_cooperative(Dispatch& dispatch, bool cooperative);
 // The INTEGER macro of shaders/element.glsl.
 void define_element(Dispatch& dispatch, const VirtualTensor& tensor);
 // `count` ints: `values`, then zeros.

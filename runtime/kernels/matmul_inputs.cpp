@@ -63,14 +63,9 @@ void push_batch(PushConstants& constants, const std::vector<int64_t>& list) {
 }
 
 // What the two kernels have in common.
-struct ProductDispatch {
-  Dispatch dispatch;
-  PushConstants constants;
-};
-
-ProductDispatch product_dispatch(Lowering& lowering, const Product& p, std::string shader,
-                                 int64_t invocations, TensorId a, TensorId b) {
-  ProductDispatch result;
+DispatchDraft product_dispatch(Lowering& lowering, const Product& p, std::string shader, int64_t invocations,
+                               TensorId a, TensorId b) {
+  DispatchDraft result;
   result.dispatch =
       make_dispatch(std::move(shader), grid_1d(lowering.caps(), invocations), {reads(a), reads(b)}, {});
   if (p.has_c) result.dispatch.bindings.push_back(reads(lowering.read(2, Layout::linear)));
@@ -84,16 +79,15 @@ ProductDispatch product_dispatch(Lowering& lowering, const Product& p, std::stri
 
 // An element of y at a time, of operands as they are.
 void multiply_elements(Lowering& lowering, const Product& p) {
-  ProductDispatch product =
+  DispatchDraft product =
       product_dispatch(lowering, p, "matmul_any", divide_up(p.m * p.n * element_count(p.batch), 4),
                        lowering.read(0, Layout::linear), lowering.read(1, Layout::linear));
   push_batch(product.constants, p.a_batch);
   push_batch(product.constants, p.b_batch);
   product.constants.ints({p.c_strides[0], p.c_strides[1]}).floats({p.alpha, p.beta});
   product.constants.ints({p.a_strides[0], p.a_strides[1], p.b_strides[0], p.b_strides[1]});
-  product.dispatch.push_constants = product.constants.bytes();
   product.dispatch.bindings.push_back(writes(lowering.write(0, Layout::linear)));
-  lowering.dispatch(std::move(product.dispatch));
+  lowering.dispatch(std::move(product).finish());
 }
 
 // Tiles of operands in texels. Rows of y that are not whole texels are made with columns in excess, in a
@@ -104,7 +98,7 @@ void multiply_texels(Lowering& lowering, const Product& p) {
       choose_tile(lowering, "inputs", conv_tiles(lowering.caps(), p.m, matrices, divide_up(p.n, 4), macs));
   const Operand a = operand(lowering, 0, p.m, p.k, p.a_strides, p.a_batch);
   const Operand b = operand(lowering, 1, p.k, p.n, p.b_strides, p.b_batch);
-  ProductDispatch product = product_dispatch(
+  DispatchDraft product = product_dispatch(
       lowering, p, "matmul", divide_up(b.width, tile.slices) * divide_up(p.m, tile.pixels) * matrices,
       a.tensor, b.tensor);
   define_tile(product.dispatch, tile);
@@ -112,7 +106,6 @@ void multiply_texels(Lowering& lowering, const Product& p) {
   push_batch(product.constants, a.batch);
   push_batch(product.constants, b.batch);
   product.constants.ints({p.c_strides[0], p.c_strides[1]}).floats({p.alpha, p.beta});
-  product.dispatch.push_constants = product.constants.bytes();
   const TensorId y = lowering.write(0, Layout::linear);
   TensorId rows = y;
   if (p.n % 4 != 0) {
@@ -121,7 +114,7 @@ void multiply_texels(Lowering& lowering, const Product& p) {
     rows = lowering.workspace(lowering.node().name + "/rows", desc);
   }
   product.dispatch.bindings.push_back(writes(rows));
-  lowering.dispatch(std::move(product.dispatch));
+  lowering.dispatch(std::move(product).finish());
   if (rows != y) strided_copy(lowering, rows, y, {{matrices * p.m, p.n}, {{4 * b.width, 1}}}, 0);
 }
 

@@ -37,10 +37,9 @@ TensorId normalize_rows(Lowering& lowering, int64_t rows, int64_t length, int64_
       name + "/statistics", {{rows, 4}, ElementType::f32, Storage::buffer, Layout::linear});
   const bool cooperative = should_cooperate_along(lowering.caps(), rows, length);
   Dispatch first =
-      make_dispatch("norm_statistics",
-                    cooperative ? workgroups_in_a_row(lowering.caps(), rows) : grid_1d(lowering.caps(), rows),
+      make_dispatch("norm_statistics", grid_of_results(lowering.caps(), rows, cooperative),
                     {reads(x), writes(statistics)}, PushConstants().ints({rows, length}).floats({epsilon}));
-  if (cooperative) define(first, "COOPERATIVE");
+  define_cooperative(first, cooperative);
   lowering.dispatch(std::move(first));
   lowering.dispatch(make_dispatch("norm_linear", grid_1d(lowering.caps(), groups_of_four(shape)),
                                   {reads_in_place(x), reads(statistics), reads(factor_tensor), writes(y)},
@@ -93,11 +92,10 @@ void lower_instance_norm(Lowering& lowering) {
   const auto [n, c, h, w] = nchw(shape);
   const int64_t planes = n * slices(c);
   const bool cooperative = should_cooperate(lowering.caps(), planes, h * w);
-  Dispatch dispatch = make_dispatch(
-      "instance_norm",
-      cooperative ? workgroups_in_a_row(lowering.caps(), planes) : grid_1d(lowering.caps(), planes),
-      {reads_in_place(x), reads(pairs), writes(y)}, PushConstants().shape(shape).floats({op.epsilon}));
-  if (cooperative) define(dispatch, "COOPERATIVE");
+  Dispatch dispatch = make_dispatch("instance_norm", grid_of_results(lowering.caps(), planes, cooperative),
+                                    {reads_in_place(x), reads(pairs), writes(y)},
+                                    PushConstants().shape(shape).floats({op.epsilon}));
+  define_cooperative(dispatch, cooperative);
   lowering.dispatch(std::move(dispatch));
 }
 
@@ -112,12 +110,11 @@ void normalize_texels(Lowering& lowering, Layout layout, int64_t rows, int64_t l
       channel_pairs(lowering, lowering.node().name + "/factors", std::move(scale), std::move(bias));
   const TensorId x = lowering.read(0, layout), y = lowering.write(0, layout);
   const bool cooperative = should_cooperate_along(lowering.caps(), rows, slices(length));
-  Dispatch dispatch = make_dispatch(
-      "norm_rows", cooperative ? workgroups_in_a_row(lowering.caps(), rows) : grid_1d(lowering.caps(), rows),
-      {reads_in_place(x), reads(factors), writes(y)},
-      PushConstants().shape({rows, length}).floats({epsilon}));
+  Dispatch dispatch = make_dispatch("norm_rows", grid_of_results(lowering.caps(), rows, cooperative),
+                                    {reads_in_place(x), reads(factors), writes(y)},
+                                    PushConstants().shape({rows, length}).floats({epsilon}));
   if (layout == Layout::linear) define(dispatch, "LINEAR");
-  if (cooperative) define(dispatch, "COOPERATIVE");
+  define_cooperative(dispatch, cooperative);
   if (length % 4 != 0) define(dispatch, "MASKED");
   lowering.dispatch(std::move(dispatch));
 }

@@ -49,16 +49,14 @@ void reduce_texels(Lowering& lowering, const std::string& function, const std::v
   PushConstants constants;
   constants.shape(shape).shape(kept).ivec4(extent[3], extent[2], extent[1], extent[0]);
   constants.floats({static_cast<float>(element_count(shape) / element_count(kept))});
-  Dispatch dispatch = make_dispatch(
-      "reduce",
-      cooperative ? workgroups_in_a_row(lowering.caps(), results) : grid_1d(lowering.caps(), results),
-      {reads(x), writes(y)}, constants);
+  Dispatch dispatch = make_dispatch("reduce", grid_of_results(lowering.caps(), results, cooperative),
+                                    {reads(x), writes(y)}, constants);
   define_reduction(dispatch, function);
   if (channels) define(dispatch, "CHANNELS");
   if (channels && nchw(shape)[1] % 4 != 0) define(dispatch, "MASKED");
   if (std::count_if(extent.begin(), extent.end(), [](int64_t length) { return length > 1; }) <= 1)
     define(dispatch, "ALONG");
-  if (cooperative) define(dispatch, "COOPERATIVE");
+  define_cooperative(dispatch, cooperative);
   lowering.dispatch(std::move(dispatch));
 }
 
@@ -91,12 +89,10 @@ void reduce_linear(Lowering& lowering, const std::string& function, const std::v
   constants.ints({results, parts, kept, static_cast<int64_t>(nest.dims.size())});
   push_padded(constants, nest.dims, kMaxLoops);
   push_padded(constants, nest.strides[0], kMaxLoops);
-  Dispatch dispatch = make_dispatch(
-      "reduce_linear",
-      cooperative ? workgroups_in_a_row(lowering.caps(), groups) : grid_1d(lowering.caps(), groups),
-      {reads(x), writes(y)}, constants);
+  Dispatch dispatch = make_dispatch("reduce_linear", grid_of_results(lowering.caps(), groups, cooperative),
+                                    {reads(x), writes(y)}, constants);
   define_reduction(dispatch, function);
-  if (cooperative) define(dispatch, "COOPERATIVE");
+  define_cooperative(dispatch, cooperative);
   lowering.dispatch(std::move(dispatch));
 }
 

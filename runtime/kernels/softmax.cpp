@@ -36,7 +36,7 @@ void softmax_texels(Lowering& lowering, const Softmax& op, size_t axis) {
       "softmax", cooperative ? workgroup_per_texel(rows) : grid_of_texels(lowering.caps(), rows),
       {reads(x), writes(y)}, constants);
   if (channels) define(dispatch, "CHANNELS");
-  if (cooperative) define(dispatch, "COOPERATIVE");
+  define_cooperative(dispatch, cooperative);
   if (op.kind == SoftmaxKind::log_softmax) define(dispatch, "LOG");
   lowering.dispatch(std::move(dispatch));
 }
@@ -55,14 +55,12 @@ void softmax_rows(Lowering& lowering, const Softmax& op, const Softmax::Extent& 
   const int64_t loop = columns ? extent.length : extent.length / 4;
   const bool cooperative = columns ? should_cooperate(lowering.caps(), count, loop)
                                    : should_cooperate_along(lowering.caps(), count, loop);
-  Dispatch dispatch = make_dispatch(
-      "softmax_rows",
-      cooperative ? workgroups_in_a_row(lowering.caps(), count) : grid_1d(lowering.caps(), count),
-      {scalars ? reads(x) : reads_in_place(x), writes(y)},
-      PushConstants().ints({count, extent.length, extent.inner}));
+  Dispatch dispatch = make_dispatch("softmax_rows", grid_of_results(lowering.caps(), count, cooperative),
+                                    {scalars ? reads(x) : reads_in_place(x), writes(y)},
+                                    PushConstants().ints({count, extent.length, extent.inner}));
   if (columns) define(dispatch, "COLUMNS");
   if (scalars) define(dispatch, "SCALARS");
-  if (cooperative) define(dispatch, "COOPERATIVE");
+  define_cooperative(dispatch, cooperative);
   if (op.kind == SoftmaxKind::log_softmax) define(dispatch, "LOG");
   lowering.dispatch(std::move(dispatch));
 }
@@ -76,11 +74,10 @@ void softmax_linear(Lowering& lowering, const Softmax& op) {
   const TensorId statistics = lowering.workspace(
       lowering.node().name + "/statistics", {{rows, 4}, ElementType::f32, Storage::buffer, Layout::linear});
   const bool cooperative = should_cooperate(lowering.caps(), rows, extent.length);
-  Dispatch first = make_dispatch(
-      "softmax_statistics",
-      cooperative ? workgroups_in_a_row(lowering.caps(), rows) : grid_1d(lowering.caps(), rows),
-      {reads(x), writes(statistics)}, PushConstants().ints({rows, extent.length, extent.inner}));
-  if (cooperative) define(first, "COOPERATIVE");
+  Dispatch first = make_dispatch("softmax_statistics", grid_of_results(lowering.caps(), rows, cooperative),
+                                 {reads(x), writes(statistics)},
+                                 PushConstants().ints({rows, extent.length, extent.inner}));
+  define_cooperative(first, cooperative);
   lowering.dispatch(std::move(first));
   Dispatch second = make_dispatch("softmax_linear", grid_1d(lowering.caps(), groups_of_four(shape)),
                                   {reads(x), reads(statistics), writes(y)},
