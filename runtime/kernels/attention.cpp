@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "kernels/conv_weights.hpp"
+#include "kernels/divide.hpp"
 #include "kernels/elements.hpp"
 
 namespace vellum {

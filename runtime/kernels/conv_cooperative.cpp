@@ -32,8 +32,8 @@ void cover(Dispatch& dispatch, const DeviceCaps& caps, const CooperativeTile& ti
 }  // namespace
 
 void dispatch_cooperative(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,
-                          const CooperativeTile& tile, const CooperativeWindow& window,
-                          const Activation& activation, WeightValues values, const PointwiseExtras& extras) {
+                          const CooperativeTile& tile, const Window2d& window, const Activation& activation,
+                          WeightValues values, const ConvExtras& extras) {
   const TensorId grid =
       packed_weights(lowering, weight_grid(lowering, weights.width(), weights.height()), std::move(values));
   const Shape &x_shape = lowering.tensor(x).desc.shape, &y_shape = lowering.tensor(y).desc.shape;
@@ -47,8 +47,7 @@ void dispatch_cooperative(Lowering& lowering, TensorId x, TensorId y, const Conv
   PushConstants constants;
   constants.shape(x_shape).shape(y_shape);
   push_activation_or_bounds(constants, activation);
-  for (const auto* pair : {window.kernel, window.stride, window.dilation, window.padding})
-    constants.ints({pair[0], pair[1]});
+  push_window(constants, window);
   add_extras(lowering, dispatch, constants, extras, n);
   dispatch.push_constants = constants.bytes();
   lowering.dispatch(std::move(dispatch));

@@ -4,9 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "caps/driver_traits.hpp"
-#include "kernels/activation.hpp"
-#include "kernels/conv_cooperative.hpp"
+#include "kernels/divide.hpp"
 #include "kernels/grid.hpp"
 #include "vellum/error.hpp"
 
@@ -16,41 +14,6 @@ namespace {
 // First input slice of the block that begins with output channel `first`: what the shaders compute.
 int64_t first_input_slice(const ConvWeights& w, int64_t first) {
   return first / w.group_outputs() * w.group_inputs() / 4;
-}
-
-// CPU drivers want big tiles, for a load costs as much as twenty multiplications and few invocations keep
-// them busy already. A tile of 4 pixels reaches about 0.7 of the throughput of one of 8, so the larger wins
-// unless it idles more.
-int64_t cpu_tile_pixels(int64_t length) {
-  if (length <= 1) return 1;
-  const int64_t wide = divide_up(length, 8) * 8, narrow = divide_up(length, 4) * 4;
-  return 10 * narrow >= 7 * wide ? 8 : 4;
-}
-
-// Tiles of four slices compile twice as long (by 0.2 s on lavapipe) and run a fifth faster: for large
-// operators only.
-int64_t cpu_tile_slices(int64_t output_slices, int64_t macs) {
-  constexpr int64_t kLarge = int64_t{3} << 24;
-  if (output_slices % 4 == 0 && macs >= kLarge) return 4;
-  return output_slices > 1 ? 2 : 1;
-}
-
-// With 64 the loop over the weights of a subgroup is unrolled for 16 slices of input channels already.
-bool can_share_by_subgroups(const DeviceCaps& caps) {
-  const uint32_t size = caps.subgroup_size;
-  return caps.full_subgroups && caps.subgroup_broadcast && size >= 4 && size <= 64 &&
-         (size & (size - 1)) == 0;
-}
-
-// Parts of sums over so many input slices, where `invocations` would compute them whole: split-K. GPUs want
-// thousands of invocations, and a part must be worth its store and load.
-int64_t parts_of_sums(const DeviceCaps& caps, int64_t invocations, int64_t input_slices) {
-  constexpr int64_t kEnough = 1 << 13, kShortest = 16, kMost = 16;
-  int64_t parts = 1;
-  while (caps.type != DeviceType::cpu && 2 * parts <= kMost && 2 * parts * invocations <= kEnough &&
-         input_slices >= 2 * parts * kShortest)
-    parts *= 2;
-  return parts;
 }
 
 // The largest sum of magnitudes of the weights in a run; `texels` begin with those of one output channel.
@@ -81,89 +44,20 @@ void scale_runs(const ConvWeights& w, std::vector<float>& texels) {
   }
 }
 
+// Input `i` of a node, to pack: itself, or where computes_weights(lowering, input), the numbers of its
+// elements, `first` and on.
+HostTensor constant_or_numbers(const Lowering& lowering, size_t input, size_t i, int64_t first) {
+  if (!computes_weights(lowering, input)) return *lowering.constant(i);
+  HostTensor numbers(DType::f32, lowering.input_type(i).shape);
+  // Floats are whole numbers up to there.
+  if (first + numbers.elements() > int64_t{1} << 24)
+    throw Error(ErrorCode::unsupported,
+                describe(lowering.node()) + ": more than 2^24 weights that are computed at run time");
+  for (float& number : numbers.mutable_as<float>()) number = static_cast<float>(first++);
+  return numbers;
+}
+
 }  // namespace
-
-ConvTile choose_conv_tile(const DeviceCaps& caps, int64_t length, int64_t lines, int64_t output_slices,
-                          int64_t macs) {
-  if (caps.type == DeviceType::cpu) return {cpu_tile_pixels(length), cpu_tile_slices(output_slices, macs)};
-  // GPUs hold 4 x 2 texels of sums in registers, but want thousands of invocations first.
-  constexpr int64_t kEnough = 1 << 14;
-  ConvTile tile{length > 1 ? 4 : 1, output_slices > 1 ? 2 : 1};
-  const auto invocations = [&] {
-    return divide_up(length, tile.pixels) * lines * divide_up(output_slices, tile.slices);
-  };
-  if (invocations() < kEnough) tile.slices = 1;
-  if (invocations() < kEnough) tile.pixels = 1;
-  return tile;
-}
-
-std::vector<ConvTile> conv_tiles(const DeviceCaps& caps, int64_t length, int64_t lines, int64_t output_slices,
-                                 int64_t macs) {
-  const ConvTile first = choose_conv_tile(caps, length, lines, output_slices, macs);
-  std::vector<ConvTile> tiles{first};
-  // On a CPU tiles of less than four pixels, or of one slice of many, were never the quickest: what is loaded
-  // weighs most.
-  const bool cpu = caps.type == DeviceType::cpu;
-  const int64_t fewest_pixels = cpu ? std::min<int64_t>(first.pixels, 4) : 1;
-  const int64_t fewest_slices = cpu && output_slices >= 4 ? 2 : 1;
-  const auto useful = [](int64_t size, int64_t fewest, int64_t of) {
-    return size >= fewest && (size < 2 * of || size == 1);
-  };
-  for (const int64_t pixels : {8, 4, 2, 1})
-    for (const int64_t slices : {4, 2, 1})
-      if (useful(pixels, fewest_pixels, length) && useful(slices, fewest_slices, output_slices) &&
-          (pixels != first.pixels || slices != first.slices))
-        tiles.push_back({pixels, slices});
-  return tiles;
-}
-
-std::vector<ConvTile> cooperative_conv_tiles(const Lowering& lowering, int64_t pixels, int64_t inputs,
-                                             int64_t outputs) {
-  if (lowering.options().precision != Precision::fp16) return {};
-  std::vector<ConvTile> tiles;
-  for (const CooperativeTile& tile : cooperative_tiles(lowering.caps(), pixels, inputs, outputs))
-    tiles.push_back({.cooperative = tile});
-  return tiles;
-}
-
-std::vector<ConvTile> pointwise_tiles(const Lowering& lowering, int64_t pixels, int64_t inputs,
-                                      int64_t outputs) {
-  const DeviceCaps& caps = lowering.caps();
-  const int64_t macs = pixels * inputs * outputs;
-  std::vector<ConvTile> tiles = conv_tiles(caps, pixels, 1, slices(outputs), macs);
-  ConvTile shared = tiles.front();
-  shared.parts = parts_of_sums(
-      caps, divide_up(pixels, shared.pixels) * divide_up(slices(outputs), shared.slices), slices(inputs));
-  const size_t count = can_share_by_subgroups(caps) ? tiles.size() : 0;
-  for (size_t i = 0; i < count; ++i)
-    if (divide_up(pixels, tiles[i].pixels) >= caps.subgroup_size)  // else some have nothing to do
-      tiles.push_back({tiles[i].pixels, tiles[i].slices, true});
-  if (broadcasts_are_cheaper_than_loads(caps)) {
-    const ConvTile first = tiles.front();
-    const auto same = std::find_if(tiles.begin(), tiles.end(), [&](const ConvTile& tile) {
-      return tile.by_subgroups && tile.pixels == first.pixels && tile.slices == first.slices;
-    });
-    if (same != tiles.end()) std::swap(tiles.front(), *same);
-  }
-  if (shared.parts > 1) tiles.insert(tiles.begin(), shared);
-  const std::vector<ConvTile> cooperative = cooperative_conv_tiles(lowering, pixels, inputs, outputs);
-  tiles.insert(prefers_cooperative(pixels, inputs) ? tiles.begin() : tiles.end(), cooperative.begin(),
-               cooperative.end());
-  return tiles;
-}
-
-std::string with_tile(std::string_view kernel, const ConvTile& tile) {
-  if (tile.cooperative) return tile.cooperative->name();
-  return std::string(kernel) + " " + std::to_string(tile.pixels) + "x" + std::to_string(tile.slices) +
-         (tile.by_subgroups ? " subgroups" : "") +
-         (tile.parts > 1 ? " in " + std::to_string(tile.parts) + " parts" : "");
-}
-
-ConvTile choose_tile(Lowering& lowering, std::string_view kernel, const std::vector<ConvTile>& tiles) {
-  std::vector<std::string> candidates;
-  for (const ConvTile& tile : tiles) candidates.push_back(with_tile(kernel, tile));
-  return tiles[lowering.choose(std::move(candidates))];
-}
 
 int64_t ConvWeights::blocks() const { return divide_up(slices(outputs), tile_slices); }
 
@@ -219,38 +113,43 @@ TensorDesc weight_grid(const Lowering& lowering, int64_t width, int64_t height) 
   return lowering.texel_grid(static_cast<uint32_t>(width), static_cast<uint32_t>(height));
 }
 
-bool computes_weights(const Lowering& lowering) {
-  for (size_t i = 1; i <= 2; ++i)
+bool computes_weights(const Lowering& lowering, size_t input) {
+  for (size_t i = input; i <= input + 1; ++i)
     if (lowering.has_input(i) && !lowering.constant(i)) return true;
   return false;
 }
 
-HostTensor constant_or_numbers(const Lowering& lowering, size_t i, int64_t first) {
-  if (!computes_weights(lowering)) return *lowering.constant(i);
-  HostTensor numbers(DType::f32, lowering.input_type(i).shape);
-  // Floats are whole numbers up to there.
-  if (first + numbers.elements() > int64_t{1} << 24)
-    throw Error(ErrorCode::unsupported,
-                describe(lowering.node()) + ": more than 2^24 weights that are computed at run time");
-  for (float& number : numbers.mutable_as<float>()) number = static_cast<float>(first++);
-  return numbers;
+HostTensor weights_of(const Lowering& lowering, size_t input) {
+  return constant_or_numbers(lowering, input, input, 1);
 }
 
-HostTensor weights_of(const Lowering& lowering) { return constant_or_numbers(lowering, 1, 1); }
-
-std::vector<float> bias_of(const Lowering& lowering) {
-  if (!lowering.has_input(2)) return {};
-  const int64_t weights = element_count(lowering.input_type(1).shape);
-  return constant_or_numbers(lowering, 2, weights + 1).to_floats();
+std::vector<float> bias_of(const Lowering& lowering, size_t input) {
+  if (!lowering.has_input(input + 1)) return {};
+  const int64_t weights = element_count(lowering.input_type(input).shape);
+  return constant_or_numbers(lowering, input, input + 1, weights + 1).to_floats();
 }
 
-WeightValues packing(const Lowering& lowering, std::string name, std::function<std::vector<float>()> make) {
+WeightValues packing(const Lowering& lowering, std::string name, std::function<std::vector<float>()> make,
+                     size_t input) {
   WeightOrigin origin{std::move(name), {}};
-  for (size_t i = 1; i <= 2; ++i)
-    if (const HostTensor* constant = lowering.constant(i)) origin.sources.push_back(*constant);
+  for (size_t i = input; i <= input + 1; ++i)
+    if (const HostTensor* constant = lowering.has_input(i) ? lowering.constant(i) : nullptr)
+      origin.sources.push_back(*constant);
   WeightValues values(std::move(make), std::move(origin));
-  values.numbers = computes_weights(lowering);
+  values.numbers = computes_weights(lowering, input);
   return values;
+}
+
+WeightValues conv_values(const Lowering& lowering, const ConvWeights& grid, size_t input) {
+  auto make = [grid, weights = weights_of(lowering, input), bias = bias_of(lowering, input)] {
+    const std::vector<float> w = weights.to_floats();
+    return grid.pack(
+        [&](int64_t m, int64_t c, int64_t tap) {
+          return w[static_cast<size_t>((m * grid.group_inputs() + c) * grid.taps + tap)];
+        },
+        bias);
+  };
+  return packing(lowering, "conv " + grid.to_text(), std::move(make), input);
 }
 
 TensorId packed_weights(Lowering& lowering, const TensorDesc& desc, WeightValues values) {
@@ -276,111 +175,6 @@ TensorId packed_weights(Lowering& lowering, const TensorDesc& desc, WeightValues
       PushConstants().shape(desc.shape).ints({element_count(lowering.input_type(1).shape)}).bytes();
   lowering.dispatch(std::move(dispatch));
   return packed;
-}
-
-Dispatch conv_dispatch(const Lowering& lowering, std::string shader, int64_t invocations, TensorId x,
-                       TensorId w, TensorId y) {
-  const Grid grid = grid_1d(lowering.caps(), invocations);
-  Dispatch dispatch;
-  dispatch.shader = std::move(shader);
-  dispatch.workgroup_size = grid.workgroup_size;
-  dispatch.workgroup_count = grid.workgroup_count;
-  dispatch.bindings = {{x, Access::read}, {w, Access::read}, {y, Access::write}};
-  return dispatch;
-}
-
-void define_tile(Dispatch& dispatch, const ConvTile& tile) {
-  dispatch.defines.emplace_back("TILE_P", std::to_string(tile.pixels));
-  dispatch.defines.emplace_back("TILE_S", std::to_string(tile.slices));
-}
-
-void add_residual(const Lowering& lowering, Dispatch& dispatch, PushConstants& constants, TensorId residual) {
-  constants.shape(lowering.tensor(residual).desc.shape);
-  dispatch.bindings.push_back({.tensor = residual, .same_position = true});
-  dispatch.defines.emplace_back("RESIDUAL", "1");
-}
-
-namespace {
-
-// SCALE says which binding it is.
-void add_scale(Dispatch& dispatch, TensorId scale, int64_t images) {
-  dispatch.defines.emplace_back("SCALE", std::to_string(dispatch.bindings.size()));
-  if (images > 1) dispatch.defines.emplace_back("SCALE_OF_IMAGES", "1");
-  dispatch.bindings.push_back({scale, Access::read});
-}
-
-}  // namespace
-
-void add_extras(const Lowering& lowering, Dispatch& dispatch, PushConstants& constants,
-                const PointwiseExtras& extras, int64_t images) {
-  if (extras.residual != kNoTensor) add_residual(lowering, dispatch, constants, extras.residual);
-  if (extras.scale != kNoTensor) add_scale(dispatch, extras.scale, images);
-}
-
-ConvTile choose_pointwise_tile(Lowering& lowering, const Shape& x, int64_t outputs) {
-  const auto [n, c, h, w] = nchw(x);
-  return choose_tile(lowering, "pointwise", pointwise_tiles(lowering, n * h * w, c, outputs));
-}
-
-namespace {
-
-TensorId workspace_of_parts(Lowering& lowering, TensorId y, int64_t parts) {
-  const auto [n, c, h, w] = nchw(lowering.tensor(y).desc.shape);
-  return lowering.workspace(lowering.node().name + "/parts",
-                            {{n * parts, c, h, w}, ElementType::f32, Storage::buffer, Layout::channels4});
-}
-
-void sum_parts(Lowering& lowering, TensorId parts, TensorId y, const Activation& activation,
-               TensorId residual) {
-  const Shape& shape = lowering.tensor(y).desc.shape;
-  const auto [n, c, h, w] = nchw(shape);
-  const Grid grid = grid_3d(lowering.caps(), n * w, h, slices(c));
-  Dispatch dispatch;
-  dispatch.shader = "sum_parts";
-  dispatch.workgroup_size = grid.workgroup_size;
-  dispatch.workgroup_count = grid.workgroup_count;
-  dispatch.bindings = {{parts, Access::read}, {y, Access::write}};
-  define_activation_or_bounds(dispatch, activation);
-  PushConstants constants;
-  constants.shape(lowering.tensor(parts).desc.shape).shape(shape);
-  push_activation_or_bounds(constants, activation);
-  if (residual != kNoTensor) add_residual(lowering, dispatch, constants, residual);
-  dispatch.push_constants = constants.bytes();
-  lowering.dispatch(std::move(dispatch));
-}
-
-}  // namespace
-
-void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,
-                        const ConvTile& tile, const Activation& activation, WeightValues values,
-                        const PointwiseExtras& extras) {
-  if (tile.cooperative)
-    return dispatch_cooperative(lowering, x, y, weights, *tile.cooperative, {}, activation, std::move(values),
-                                extras);
-  const Shape& shape = lowering.tensor(x).desc.shape;
-  const auto [n, c, h, w] = nchw(shape);
-  const TensorId grid =
-      packed_weights(lowering, weight_grid(lowering, weights.width(), weights.height()), std::move(values));
-  int64_t blocks = divide_up(n * h * w, tile.pixels);
-  const int64_t lanes = tile.by_subgroups ? lowering.caps().subgroup_size : 1;
-  blocks = divide_up(blocks, lanes) * lanes;
-  const bool in_parts = tile.parts > 1;
-  const TensorId result = in_parts ? workspace_of_parts(lowering, y, tile.parts) : y;
-  Dispatch dispatch =
-      conv_dispatch(lowering, "conv_pointwise", blocks * weights.blocks() * tile.parts, x, grid, result);
-  if (in_parts) dispatch.defines.emplace_back("PARTS", std::to_string(tile.parts));
-  if (tile.by_subgroups) dispatch.subgroup_size = lowering.caps().subgroup_size;
-  define_tile(dispatch, tile);
-  define_halves(dispatch, weights.run);
-  const Activation now = in_parts ? Activation() : activation;
-  define_activation_or_bounds(dispatch, now);
-  PushConstants constants;
-  constants.shape(shape).shape(lowering.tensor(result).desc.shape);
-  push_activation_or_bounds(constants, now);
-  add_extras(lowering, dispatch, constants, {in_parts ? kNoTensor : extras.residual, extras.scale}, n);
-  dispatch.push_constants = constants.bytes();
-  lowering.dispatch(std::move(dispatch));
-  if (in_parts) sum_parts(lowering, result, y, activation, extras.residual);
 }
 
 }  // namespace vellum

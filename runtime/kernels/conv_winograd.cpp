@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "kernels/activation.hpp"
-#include "kernels/conv_weights.hpp"
+#include "kernels/conv_dispatch.hpp"
 #include "kernels/grid.hpp"
 
 namespace vellum {
@@ -111,7 +111,7 @@ void multiply(Lowering& lowering, const Tiles& tiles, const ConvWeights& weights
 void transform_output(Lowering& lowering, const Tiles& tiles, const ConvWeights& weights, TensorId m,
                       TensorId w, TensorId y, const Activation& activation) {
   const Shape& y_shape = lowering.tensor(y).desc.shape;
-  const TensorId residual = lowering.has_input(3) ? lowering.read(3, Layout::channels4) : kNoTensor;
+  const TensorId residual = read_residual(lowering);
   Dispatch dispatch = conv_dispatch(lowering, "winograd_output", tiles.count * slices(y_shape[1]), m, w, y);
   dispatch.defines.emplace_back("SIDE", std::to_string(tiles.side));
   define_activation_or_bounds(dispatch, activation);

@@ -1,7 +1,7 @@
 // 3x3 convolutions with fewer multiplications: Winograd's F(2x2, 3x3) and F(4x4, 3x3).
 #pragma once
 
-#include "kernels/conv_weights.hpp"
+#include "kernels/conv_tile.hpp"
 #include "kernels/lowering.hpp"
 
 namespace vellum {

@@ -53,7 +53,7 @@ std::string CooperativeTile::name() const {
 
 std::vector<CooperativeTile> cooperative_tiles(const DeviceCaps& caps, int64_t pixels, int64_t inputs,
                                                int64_t outputs) {
-  // CPU drivers compute matrices element by element: on lavapipe of Mesa 26.1 that takes 12 to 30 times as
+  // CPU drivers compute matrices element by element: on lavapipe of Mesa 26.1 that takes 12 to 34 times as
   // long as other kernels.
   if (caps.type == DeviceType::cpu) return {};
   const std::optional<CooperativeMatrix> matrix = choose_matrix(caps);

@@ -5,7 +5,7 @@
 #include <bit>
 
 #include "kernels/activation.hpp"
-#include "kernels/conv_weights.hpp"
+#include "kernels/conv_pointwise.hpp"
 #include "kernels/integer_product.hpp"
 #include "kernels/matmul.hpp"
 
@@ -74,7 +74,7 @@ PackedProduct pack_product(Lowering& lowering, const Product& p, int64_t rows, s
 // A and y as they are, matrices whose rows are pixels.
 void lower_packed_channels4(Lowering& lowering, const Product& p, PackedProduct packed) {
   const TensorId x = lowering.read(0, Layout::channels4);
-  const TensorId residual = lowering.has_input(3) ? lowering.read(3, Layout::channels4) : kNoTensor;
+  const TensorId residual = read_residual(lowering);
   const TensorId y = lowering.write(0, Layout::channels4);
   dispatch_pointwise(lowering, x, y, packed.weights, packed.tile, p.activation, packed.weight_values(),
                      {.residual = residual});

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "kernels/activation.hpp"
-#include "kernels/conv_weights.hpp"
+#include "kernels/conv_tile.hpp"
 #include "kernels/elements.hpp"
 #include "kernels/matmul.hpp"
 #include "kernels/strided.hpp"

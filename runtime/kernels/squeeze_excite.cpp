@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "kernels/activation.hpp"
-#include "kernels/conv_weights.hpp"
+#include "kernels/conv_pointwise.hpp"
 #include "kernels/elements.hpp"
 #include "kernels/reduce.hpp"
 
@@ -44,25 +44,10 @@ bool should_take_means_there(const DeviceCaps& caps, const Sizes& sizes) {
   return texels <= (caps.type == DeviceType::cpu ? int64_t{1} << 16 : int64_t{1} << 12);
 }
 
-// The weights of input `i` and the bias behind it, as a 1x1 Conv packs them.
-WeightValues product_values(const Lowering& lowering, size_t i, const ConvWeights& grid) {
-  const HostTensor& weights = *lowering.constant(i);
-  std::vector<HostTensor> sources{weights};
-  if (lowering.has_input(i + 1)) sources.push_back(*lowering.constant(i + 1));
-  auto make = [grid, sources] {
-    const std::vector<float> w = sources[0].to_floats();
-    const std::vector<float> bias = sources.size() > 1 ? sources[1].to_floats() : std::vector<float>();
-    return grid.pack(
-        [&](int64_t m, int64_t c, int64_t) { return w[static_cast<size_t>(m * grid.inputs + c)]; }, bias);
-  };
-  return {std::move(make), WeightOrigin{"conv " + grid.to_text(), std::move(sources)}};
-}
-
 TensorId product_weights(Lowering& lowering, size_t i, int64_t inputs, int64_t outputs) {
   const ConvWeights grid{inputs, outputs, 1, 1, 1};
   return lowering.weight(lowering.node().name + (i == 1 ? "/hidden" : "/gate"),
-                         weight_grid(lowering, grid.width(), grid.height()),
-                         product_values(lowering, i, grid));
+                         weight_grid(lowering, grid.width(), grid.height()), conv_values(lowering, grid, i));
 }
 
 constexpr const char* kOneWorkgroup = "one workgroup";
@@ -117,7 +102,7 @@ void multiply(Lowering& lowering, size_t i, TensorId x, TensorId y, const Activa
   ConvWeights weights{inputs, outputs, 1, 1, 1};
   const ConvTile tile = choose_pointwise_tile(lowering, lowering.tensor(x).desc.shape, outputs);
   weights.tile_slices = tile.slices;
-  dispatch_pointwise(lowering, x, y, weights, tile, activation, product_values(lowering, i, weights));
+  dispatch_pointwise(lowering, x, y, weights, tile, activation, conv_values(lowering, weights, i));
 }
 
 void multiply_one_by_one(Lowering& lowering, const Sizes& sizes) {

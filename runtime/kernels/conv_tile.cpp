@@ -1,0 +1,139 @@
+#include "kernels/conv_tile.hpp"
+
+#include <algorithm>
+
+#include "caps/driver_traits.hpp"
+
+namespace vellum {
+namespace {
+
+// CPU drivers want big tiles, for a load costs as much as twenty multiplications and few invocations keep
+// them busy already. A tile of 4 pixels reaches about 0.7 of the throughput of one of 8, so the larger wins
+// unless it idles more.
+int64_t cpu_tile_pixels(int64_t length) {
+  if (length <= 1) return 1;
+  const int64_t wide = divide_up(length, 8) * 8, narrow = divide_up(length, 4) * 4;
+  return 10 * narrow >= 7 * wide ? 8 : 4;
+}
+
+// Tiles of four slices compile twice as long (by 0.2 s on lavapipe) and run a fifth faster: for large
+// operators only.
+int64_t cpu_tile_slices(int64_t output_slices, int64_t macs) {
+  constexpr int64_t kLarge = int64_t{3} << 24;
+  if (output_slices % 4 == 0 && macs >= kLarge) return 4;
+  return output_slices > 1 ? 2 : 1;
+}
+
+// With 64 the loop over the weights of a subgroup is unrolled for 16 slices of input channels already.
+bool can_share_by_subgroups(const DeviceCaps& caps) {
+  const uint32_t size = caps.subgroup_size;
+  return caps.full_subgroups && caps.subgroup_broadcast && size >= 4 && size <= 64 &&
+         (size & (size - 1)) == 0;
+}
+
+// Parts of sums over so many input slices, where `invocations` would compute them whole: split-K. GPUs want
+// thousands of invocations, and a part must be worth its store and load.
+int64_t parts_of_sums(const DeviceCaps& caps, int64_t invocations, int64_t input_slices) {
+  constexpr int64_t kEnough = 1 << 13, kShortest = 16, kMost = 16;
+  int64_t parts = 1;
+  while (caps.type != DeviceType::cpu && 2 * parts <= kMost && 2 * parts * invocations <= kEnough &&
+         input_slices >= 2 * parts * kShortest)
+    parts *= 2;
+  return parts;
+}
+
+}  // namespace
+
+ConvTile choose_conv_tile(const DeviceCaps& caps, int64_t length, int64_t lines, int64_t output_slices,
+                          int64_t macs) {
+  if (caps.type == DeviceType::cpu) return {cpu_tile_pixels(length), cpu_tile_slices(output_slices, macs)};
+  // GPUs hold 4 x 2 texels of sums in registers, but want thousands of invocations first.
+  constexpr int64_t kEnough = 1 << 14;
+  ConvTile tile{length > 1 ? 4 : 1, output_slices > 1 ? 2 : 1};
+  const auto invocations = [&] {
+    return divide_up(length, tile.pixels) * lines * divide_up(output_slices, tile.slices);
+  };
+  if (invocations() < kEnough) tile.slices = 1;
+  if (invocations() < kEnough) tile.pixels = 1;
+  return tile;
+}
+
+std::vector<ConvTile> conv_tiles(const DeviceCaps& caps, int64_t length, int64_t lines, int64_t output_slices,
+                                 int64_t macs) {
+  const ConvTile first = choose_conv_tile(caps, length, lines, output_slices, macs);
+  std::vector<ConvTile> tiles{first};
+  // On a CPU tiles of less than four pixels, or of one slice of many, were never the quickest: what is loaded
+  // weighs most.
+  const bool cpu = caps.type == DeviceType::cpu;
+  const int64_t fewest_pixels = cpu ? std::min<int64_t>(first.pixels, 4) : 1;
+  const int64_t fewest_slices = cpu && output_slices >= 4 ? 2 : 1;
+  const auto useful = [](int64_t size, int64_t fewest, int64_t of) {
+    return size >= fewest && (size < 2 * of || size == 1);
+  };
+  for (const int64_t pixels : {8, 4, 2, 1})
+    for (const int64_t slices : {4, 2, 1})
+      if (useful(pixels, fewest_pixels, length) && useful(slices, fewest_slices, output_slices) &&
+          (pixels != first.pixels || slices != first.slices))
+        tiles.push_back({pixels, slices});
+  return tiles;
+}
+
+std::vector<ConvTile> cooperative_conv_tiles(const Lowering& lowering, int64_t pixels, int64_t inputs,
+                                             int64_t outputs) {
+  if (lowering.options().precision != Precision::fp16) return {};
+  std::vector<ConvTile> tiles;
+  for (const CooperativeTile& tile : cooperative_tiles(lowering.caps(), pixels, inputs, outputs))
+    tiles.push_back({.cooperative = tile});
+  return tiles;
+}
+
+std::vector<ConvTile> pointwise_tiles(const Lowering& lowering, int64_t pixels, int64_t inputs,
+                                      int64_t outputs) {
+  const DeviceCaps& caps = lowering.caps();
+  const int64_t macs = pixels * inputs * outputs;
+  std::vector<ConvTile> tiles = conv_tiles(caps, pixels, 1, slices(outputs), macs);
+  ConvTile shared = tiles.front();
+  shared.parts = parts_of_sums(
+      caps, divide_up(pixels, shared.pixels) * divide_up(slices(outputs), shared.slices), slices(inputs));
+  const size_t count = can_share_by_subgroups(caps) ? tiles.size() : 0;
+  for (size_t i = 0; i < count; ++i)
+    if (divide_up(pixels, tiles[i].pixels) >= caps.subgroup_size)  // else some have nothing to do
+      tiles.push_back({tiles[i].pixels, tiles[i].slices, true});
+  if (broadcasts_are_cheaper_than_loads(caps)) {
+    const ConvTile first = tiles.front();
+    const auto same = std::find_if(tiles.begin(), tiles.end(), [&](const ConvTile& tile) {
+      return tile.by_subgroups && tile.pixels == first.pixels && tile.slices == first.slices;
+    });
+    if (same != tiles.end()) std::swap(tiles.front(), *same);
+  }
+  if (shared.parts > 1) tiles.insert(tiles.begin(), shared);
+  const std::vector<ConvTile> cooperative = cooperative_conv_tiles(lowering, pixels, inputs, outputs);
+  tiles.insert(prefers_cooperative(pixels, inputs) ? tiles.begin() : tiles.end(), cooperative.begin(),
+               cooperative.end());
+  return tiles;
+}
+
+std::string with_tile(std::string_view kernel, const ConvTile& tile) {
+  if (tile.cooperative) return tile.cooperative->name();
+  return std::string(kernel) + " " + std::to_string(tile.pixels) + "x" + std::to_string(tile.slices) +
+         (tile.by_subgroups ? " subgroups" : "") +
+         (tile.parts > 1 ? " in " + std::to_string(tile.parts) + " parts" : "");
+}
+
+ConvTile choose_tile(Lowering& lowering, std::string_view kernel, const std::vector<ConvTile>& tiles) {
+  std::vector<std::string> candidates;
+  for (const ConvTile& tile : tiles) candidates.push_back(with_tile(kernel, tile));
+  return tiles[lowering.choose(std::move(candidates))];
+}
+
+ConvTile choose_pointwise_tile(Lowering& lowering, const Shape& x, int64_t outputs) {
+  const auto [n, c, h, w] = nchw(x);
+  return choose_tile(lowering, "pointwise", pointwise_tiles(lowering, n * h * w, c, outputs));
+}
+
+void define_tile(Dispatch& dispatch, const ConvTile& tile) {
+  dispatch.defines.emplace_back("TILE_P", std::to_string(tile.pixels));
+  dispatch.defines.emplace_back("TILE_S", std::to_string(tile.slices));
+}
+
+}  // namespace vellum

@@ -1,0 +1,56 @@
+// How much of the output of a convolution or matrix product one invocation computes (shaders/conv_tile.glsl).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/cooperative_tile.hpp"
+#include "kernels/divide.hpp"
+#include "kernels/lowering.hpp"
+
+namespace vellum {
+
+// One invocation computes `pixels` x `slices` texels.
+struct ConvTile {
+  int64_t pixels = 1, slices = 1;
+  // The invocations of a subgroup have the same slices, and hand their weights round: conv_pointwise.comp.
+  bool by_subgroups = false;
+  // Invocations that share each sum over the input channels: sum_parts.comp adds up what they find.
+  int64_t parts = 1;
+  // A tile of cooperative matrices in its place: conv_cooperative.hpp.
+  std::optional<CooperativeTile> cooperative = std::nullopt;
+
+  // Each invocation loads and multiplies for itself.
+  bool is_plain() const { return !by_subgroups && !cooperative; }
+};
+
+// `lines` lines of `length` pixels are cut into tiles, for `output_slices` slices each; `macs`
+// multiply-accumulates in all.
+ConvTile choose_conv_tile(const DeviceCaps& caps, int64_t length, int64_t lines, int64_t output_slices,
+                          int64_t macs);
+
+// It and the others that might be quicker, it first. None is wider than the tensors want.
+std::vector<ConvTile> conv_tiles(const DeviceCaps& caps, int64_t length, int64_t lines, int64_t output_slices,
+                                 int64_t macs);
+// For dispatch_pointwise(): the same, one in parts where the outputs are too few for a GPU, those of them
+// that a subgroup can share where the device's subgroups do, and of cooperative matrices.
+std::vector<ConvTile> pointwise_tiles(const Lowering& lowering, int64_t pixels, int64_t inputs,
+                                      int64_t outputs);
+// Those of cooperative matrices for convolutions without groups (`inputs` channels) in this precision.
+std::vector<ConvTile> cooperative_conv_tiles(const Lowering& lowering, int64_t pixels, int64_t inputs,
+                                             int64_t outputs);
+// What Lowering::choose() is to know a kernel with that tile as: "direct 8x2".
+std::string with_tile(std::string_view kernel, const ConvTile& tile);
+// The tile of `tiles` that Lowering::choose() takes for the kernel, which has no rival.
+ConvTile choose_tile(Lowering& lowering, std::string_view kernel, const std::vector<ConvTile>& tiles);
+
+// For dispatch_pointwise(); `x` is N, C, ... as nchw() sees it.
+ConvTile choose_pointwise_tile(Lowering& lowering, const Shape& x, int64_t outputs);
+
+// Adds the macros TILE_P and TILE_S.
+void define_tile(Dispatch& dispatch, const ConvTile& tile);
+
+}  // namespace vellum
