@@ -5,9 +5,16 @@
 // An invocation makes TILE_Q tokens of one head, of V_SLICES slices of four channels each (the last one has
 // LAST_CHANNELS), and takes four keys at a time. Q, K and V are rows of one grid of texels (attention_pack.comp), or with
 // MATRICES columns of matrices in channels4, of one tensor or with SEPARATE of three.
+//
+// With HALF_PRODUCTS the values are multiplied and added up as halves for so many times four keys; then the run joins a
+// sum of fp32. No run of finite halves overflows: weights are at most 1, and are made as many times smaller as a run has
+// terms, and half of that again for what rounding adds. Scores remain fp32, for nothing bounds Q and K.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
+#ifdef HALF_PRODUCTS
+#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#endif
 
 layout(push_constant) uniform Params {
   ivec4 size;          // queries, heads, keys, images
@@ -60,6 +67,23 @@ SCALARS_OUT(Y_SLOT, y)
 LINEAR_OUT(Y_SLOT, y)
 #endif
 
+#ifdef HALF_PRODUCTS
+#ifdef MATRICES
+#ifdef SEPARATE
+HALVES_OF_TENSOR(2, v)
+#else
+HALVES_OF_TENSOR(0, q)
+#define load_half_v load_half_q
+#endif
+f16vec4 half_v(int column, int row) { return load_half_v(ivec4(0, 0, row, column)); }
+#else
+HALVES_OF_TEXELS(0, grid)
+f16vec4 half_v(int column, int row) { return load_half_grid(column, row, rows.z); }
+#endif
+const float RUN_SCALE = 8.0 * HALF_PRODUCTS;
+const int RUN_KEYS = 4 * HALF_PRODUCTS;
+#endif
+
 #define LOWEST -3.402823466e38  // what the largest score starts from: unlike infinity it leaves differences defined
 #define MINUS_INFINITY uintBitsToFloat(0xff800000u)
 
@@ -104,6 +128,10 @@ void main() {
     total[i] = 0.0;
     [[unroll]] for (int s = 0; s < V_SLICES; ++s) sum[s][i] = vec4(0);
   }
+#ifdef HALF_PRODUCTS
+  f16vec4 run_sum[V_SLICES][TILE_Q];
+  float kept[TILE_Q];  // of the sum, since the run began
+#endif
   for (int key = 0; key < size.z; key += 4) {
     // Keys behind the last one repeat it and weigh nothing; tokens behind the last one repeat it and are not stored.
     ivec4 keys = key + ivec4(0, 1, 2, 3);
@@ -128,12 +156,33 @@ void main() {
       largest[i] = most;
       total[i] = total[i] * keep[i] + dot(weight[i], vec4(1));
     }
+#ifdef HALF_PRODUCTS
+    if (key % RUN_KEYS == 0) [[unroll]] for (int i = 0; i < TILE_Q; ++i) {
+      kept[i] = 1.0;
+      [[unroll]] for (int s = 0; s < V_SLICES; ++s) run_sum[s][i] = f16vec4(0);
+    }
+    f16vec4 part[TILE_Q];
+    [[unroll]] for (int i = 0; i < TILE_Q; ++i) {
+      part[i] = f16vec4(weight[i] / RUN_SCALE);
+      kept[i] *= keep[i];
+    }
+    [[unroll]] for (int s = 0; s < V_SLICES; ++s) {
+      f16vec4 v0 = half_v(column.x, v_row + s), v1 = half_v(column.y, v_row + s);
+      f16vec4 v2 = half_v(column.z, v_row + s), v3 = half_v(column.w, v_row + s);
+      [[unroll]] for (int i = 0; i < TILE_Q; ++i)
+        run_sum[s][i] = run_sum[s][i] * float16_t(keep[i]) + part[i].x * v0 + part[i].y * v1 + part[i].z * v2 + part[i].w * v3;
+    }
+    if ((key + 4) % RUN_KEYS == 0 || key + 4 >= size.z)
+      [[unroll]] for (int s = 0; s < V_SLICES; ++s)
+        [[unroll]] for (int i = 0; i < TILE_Q; ++i) sum[s][i] = sum[s][i] * kept[i] + RUN_SCALE * vec4(run_sum[s][i]);
+#else
     [[unroll]] for (int s = 0; s < V_SLICES; ++s) {
       vec4 v0 = texel_v(column.x, v_row + s), v1 = texel_v(column.y, v_row + s);
       vec4 v2 = texel_v(column.z, v_row + s), v3 = texel_v(column.w, v_row + s);
       [[unroll]] for (int i = 0; i < TILE_Q; ++i)
         sum[s][i] = sum[s][i] * keep[i] + weight[i].x * v0 + weight[i].y * v1 + weight[i].z * v2 + weight[i].w * v3;
     }
+#endif
   }
 
   [[unroll]] for (int i = 0; i < TILE_Q; ++i)

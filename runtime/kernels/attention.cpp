@@ -113,6 +113,9 @@ bool gives_matrix(const Attention::Operands& o) {
          o.output[1] == o.q.shape[1] * o.v.shape[3];
 }
 
+// Of products of weights and values: the kernel takes four keys at a time.
+constexpr ProductRun kRunOfKeys{4, 1};
+
 // What both ways have in common.
 DispatchDraft start(Lowering& lowering, const Attention::Operands& o) {
   const int64_t heads = o.q.shape[1], queries = o.q.shape[2], keys = o.k.shape[2], channels = o.v.shape[3];
@@ -188,7 +191,9 @@ void lower_attention(Lowering& lowering) {
 
   std::optional<MatrixOperands> matrices = in_matrices(lowering, o);
   if (matrices && lowering.choose({"matrices", "packed"}) == 1) matrices.reset();
+  const bool halves = should_multiply_bounded_halves(lowering);
   DispatchDraft kernel = start(lowering, o);
+  if (halves) define_halves(kernel.dispatch, kRunOfKeys);
   if (matrices)
     bind_matrices(lowering, kernel, o, *matrices);
   else

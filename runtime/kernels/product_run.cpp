@@ -8,9 +8,13 @@
 namespace vellum {
 
 bool should_multiply_halves(Lowering& lowering) {
+  return !computes_weights(lowering) && should_multiply_bounded_halves(lowering);
+}
+
+bool should_multiply_bounded_halves(Lowering& lowering) {
   const LoweringOptions& options = lowering.options();
   if (options.arithmetic == Arithmetic::fp32 || options.precision != Precision::fp16) return false;
-  if (!lowering.caps().fp16_arithmetic || computes_weights(lowering)) return false;
+  if (!lowering.caps().fp16_arithmetic) return false;
   if (options.arithmetic == Arithmetic::fp16) return true;
   return lowering.choose({"fp32 products", "fp16 products"}) == 1;
 }

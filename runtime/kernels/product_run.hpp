@@ -25,6 +25,8 @@ inline constexpr ProductRun kRunOfSlices{4, 1};
 // Whether the node's kernel, which multiplies stored values with constant weights, should multiply halves: as
 // options have it, and where they leave it open, as was measured. Call it before reading inputs.
 bool should_multiply_halves(Lowering& lowering);
+// The same of a kernel that knows what its factors on one side are at most, though they are computed.
+bool should_multiply_bounded_halves(Lowering& lowering);
 
 // The binary exponent of what such a run is to be divided by, the magnitudes of whose weights add up to
 // `magnitude`: the product of two powers of two that halves hold.

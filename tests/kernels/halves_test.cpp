@@ -45,6 +45,14 @@ HostTensor magnitudes(HostTensor tensor) {
   return tensor;
 }
 
+// Without cooperative matrices.
+DeviceCaps taken_for_a_gpu() {
+  DeviceCaps gpu = test_context()->caps();
+  gpu.type = DeviceType::discrete_gpu;
+  gpu.cooperative_matrices.clear();
+  return gpu;
+}
+
 class Halves : public testing::Test {
  protected:
   void SetUp() override {
@@ -59,7 +67,8 @@ std::vector<float> run(const OperatorCase& test, StorageChoice storage,
       test_context(),
       lower(graph, caps, {.precision = Precision::fp16, .storage = storage, .arithmetic = Arithmetic::fp16}),
       {});
-  executor.set_input(0, rounded_to_half(*test.inputs[0]));
+  for (size_t i = 0, input = 0; i < test.inputs.size(); ++i)
+    if (!test.constants.count(i)) executor.set_input(input++, rounded_to_half(*test.inputs[i]));
   executor.run();
   return executor.output(0).to_floats();
 }
@@ -139,11 +148,31 @@ TEST_F(Halves, WindowsGroupsAndRowsOfTaps) {
   check_sums(large);  // columns of a row are loaded once
 }
 
+// Runs in which every value is the largest half, whatever the scores, which are far beyond it: of equal keys,
+// and of keys that weigh the more the later they come.
+TEST_F(Halves, AttentionToTheLargestHalves) {
+  OperatorCase test{.type = "Attention", .inputs = {}};
+  test.opset = 23;
+  test.channels4_inputs = false;
+  HostTensor growing(DType::f32, {1, 2, 37, 8});
+  for (size_t i = 0; i < 2 * 37 * 8; ++i)
+    growing.mutable_as<float>()[i] = static_cast<float>(i / 8 % 37) / 64.0f;
+  HostTensor v = filled({1, 2, 37, 12}, kLargestHalf);
+  for (const bool grows : {false, true}) {
+    const HostTensor k = grows ? growing : filled({1, 2, 37, 8}, kLargestHalf);
+    test.inputs = {filled({1, 2, 19, 8}, grows ? 1.0f : kLargestHalf), k, v};
+    check_operator(test);
+    for (const float value : run(test, StorageChoice::buffer)) ASSERT_TRUE(std::isfinite(value));
+  }
+  for (size_t i = 0; i < 2 * 37 * 12; i += 2) v.mutable_as<float>()[i] = -kLargestHalf;
+  test.inputs[2] = v;
+  check_operator(test);
+  check_operator(test, taken_for_a_gpu());
+}
+
 // Several invocations share a sum, whose parts are whole runs.
 TEST_F(Halves, SumsInParts) {
-  DeviceCaps gpu = test_context()->caps();
-  gpu.type = DeviceType::discrete_gpu;
-  gpu.cooperative_matrices.clear();
+  const DeviceCaps gpu = taken_for_a_gpu();
   const OperatorCase test = conv(filled({1, 508, 1, 1}, 1000.0f), random_tensor({12, 508, 1, 1}, 2));
   const Program program =
       lower(single_node_graph(test), gpu, {.precision = Precision::fp16, .arithmetic = Arithmetic::fp16});

@@ -132,6 +132,7 @@ void check_operator(const OperatorCase& test, const DeviceCaps& caps) {
         if (reads_the_other_way(test, options, caps)) run_once(test, options, other_reads);
         if (test.as_for_gpu) run_once(test, options, gpu);
         options.arithmetic = Arithmetic::fp16;
+        if (!test.arithmetic_fp16) continue;
         const bool once = storage != StorageChoice::image3d && (channels4 || !test.channels4_inputs);
         if (once && precision == Precision::fp16 && caps.fp16_arithmetic) run_once(test, options, caps);
       }

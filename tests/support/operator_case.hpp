@@ -31,6 +31,8 @@ struct OperatorCase {
   Winograd winograd = Winograd::off;
   // Layouts that the case is run in; integer tensors are always linear.
   bool channels4_inputs = true, linear_inputs = true;
+  bool arithmetic_fp16 =
+      true;  // with Arithmetic::fp16 as well; off where that takes a driver long to compile
   // Off for infinities: a device need not keep them in halves (shaderSignedZeroInfNanPreserveFloat16).
   bool fp16 = true;
   // Lowers the case as for a GPU as well, where workgroups share loops that a CPU's invocations run alone.
