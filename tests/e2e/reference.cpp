@@ -53,9 +53,10 @@ Reference load_reference(const FetchedModel& which) {
       reference.rounding[output.name] =
           distance(which.output_rounded_otherwise(output.name).as<float>(), tensor.as<float>());
     } else if (which.rounding.count(output.name)) {
-      reference.tolerance[output.name] = 1.5 * which.rounding.at(output.name);
+      const double rounding = which.rounding.at(output.name);
+      reference.tolerance[output.name] = {3 * rounding, rounding / 20};
     } else {
-      reference.tolerance[output.name] = 1e-3;
+      reference.tolerance[output.name] = {1e-3, 1e-3};
     }
     reference.outputs[output.name] = tensor;
   }
@@ -105,7 +106,9 @@ void expect_close(const std::map<std::string, Tensor>& got, const Reference& ref
     if (rounding != reference.rounding.end()) {
       expect_output_close(name, found, rounding->second, precision);
     } else if (precision == Precision::fp32) {
-      EXPECT_LE(found.largest, reference.tolerance.at(name)) << "output '" << name << "'";
+      const Distance& tolerance = reference.tolerance.at(name);
+      EXPECT_LE(found.largest, tolerance.largest) << "output '" << name << "'";
+      EXPECT_LE(found.root_mean_square, tolerance.root_mean_square) << "output '" << name << "'";
     } else {
       EXPECT_LT(found.largest, INFINITY) << "output '" << name << "'";
     }
