@@ -14,10 +14,4 @@ std::optional<std::string_view> find_shader_source(std::string_view file_name) {
   return std::nullopt;
 }
 
-std::vector<std::string_view> shader_file_names() {
-  std::vector<std::string_view> names;
-  for (const auto& file : shader_files()) names.push_back(file.first);
-  return names;
-}
-
 }  // namespace vellum

@@ -3,12 +3,12 @@
 
 #include <optional>
 #include <string_view>
-#include <vector>
 
 namespace vellum {
 
 // By file name, "conv.comp" or "tensor.glsl".
 std::optional<std::string_view> find_shader_source(std::string_view file_name);
-std::vector<std::string_view> shader_file_names();
+// Another one for other names or texts. Taken when the library is built.
+std::string_view shader_files_digest();
 
 }  // namespace vellum

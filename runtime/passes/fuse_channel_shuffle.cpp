@@ -2,6 +2,7 @@
 // them, with a Concat before and Slices behind.
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -78,7 +79,7 @@ std::optional<std::vector<ValueId>> joined_pair(const GraphEditor& editor, Value
 
 Picked trace(const GraphEditor& editor, ValueId value) {
   Picked picked{{value}, Ints(static_cast<size_t>(editor.type(value).shape[1]))};
-  for (size_t i = 0; i < picked.channels.size(); ++i) picked.channels[i] = static_cast<int64_t>(i);
+  std::iota(picked.channels.begin(), picked.channels.end(), int64_t{0});
   while (picked.inputs.size() == 1) {
     auto before = rearranged(editor, picked.inputs[0]);
     if (!before) break;
@@ -100,7 +101,7 @@ void match(GraphEditor& editor, size_t index) {
   const Node& node = editor.node(index);
   if (node.outputs.size() != 1 || !is_float_value(editor, node.outputs[0])) return;
   const ValueId output = node.outputs[0];
-  if (editor.type(output).shape.size() != 4 || !rearranged(editor, output)) return;
+  if (editor.type(output).shape.size() != 4) return;
   Picked picked = trace(editor, output);
   if (!are_shuffled(picked.channels)) return;
   auto op = std::make_shared<PickChannels>();

@@ -11,16 +11,11 @@
 namespace vellum {
 namespace {
 
-bool is_constant(const GraphEditor& editor, const Node& node, size_t slot) {
-  return node.inputs.size() <= slot || node.inputs[slot] == kNoValue ||
-         editor.constant(node.inputs[slot]) != nullptr;
-}
-
 // The products whose kernel adds a residual: of weights that are known, with a bias that is the same in all
 // rows.
 bool takes_residual(const GraphEditor& editor, const Node& node, const Gemm& gemm) {
   if (gemm.activation || gemm.transpose_a || node.inputs.size() > 3) return false;
-  if (!is_constant(editor, node, 1) || !is_constant(editor, node, 2)) return false;
+  if (!is_known_input(editor, node, 1) || !is_known_input(editor, node, 2)) return false;
   if (node.inputs.size() < 3 || node.inputs[2] == kNoValue) return true;
   const Shape& bias = editor.type(node.inputs[2]).shape;
   return bias.size() < 2 || bias[0] == 1;

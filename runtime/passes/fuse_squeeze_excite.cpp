@@ -20,8 +20,8 @@ const Conv* product_of_one_position(const GraphEditor& editor, ValueId value) {
   const auto* conv = producer_as<Conv>(editor, value);
   if (conv == nullptr || conv->group != 1) return nullptr;
   const Node& node = editor.node(*editor.producer(value));
-  if (node.inputs.size() > 3 || editor.constant(node.inputs[1]) == nullptr) return nullptr;
-  if (node.inputs.size() == 3 && node.inputs[2] != kNoValue && editor.constant(node.inputs[2]) == nullptr)
+  if (node.inputs.size() > 3 || editor.constant(node.inputs[1]) == nullptr ||
+      !is_known_input(editor, node, 2))
     return nullptr;
   const bool fits = has_one_position(editor.type(node.inputs[0]).shape) &&
                     has_one_position(editor.constant(node.inputs[1])->shape()) &&

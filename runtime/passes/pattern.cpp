@@ -15,6 +15,11 @@ bool is_float_value(const GraphEditor& editor, ValueId value) {
   return dtype == DType::f32 || dtype == DType::f16;
 }
 
+bool is_known_input(const GraphEditor& editor, const Node& node, size_t slot) {
+  return node.inputs.size() <= slot || node.inputs[slot] == kNoValue ||
+         editor.constant(node.inputs[slot]) != nullptr;
+}
+
 std::optional<ScalarStep> undo_scalar(const GraphEditor& editor, ValueId value) {
   const auto source = editor.producer(value);
   const auto binary = source ? as_binary_constant(editor, *source) : std::nullopt;

@@ -15,6 +15,8 @@ namespace vellum {
 
 bool is_near(double value, double wanted);
 bool is_float_value(const GraphEditor& editor, ValueId value);
+// Whether input `slot` is a constant, or left out.
+bool is_known_input(const GraphEditor& editor, const Node& node, size_t slot);
 
 // The operator that computes `value`, where it is an Op.
 template <typename Op>

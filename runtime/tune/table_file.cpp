@@ -1,6 +1,5 @@
 #include "tune/table_file.hpp"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <vector>
@@ -58,22 +57,28 @@ std::optional<Storages> read_storages(const json& from) {
   return storages;
 }
 
+std::string to_json(const TuningTable& table, const DeviceCaps& caps, const std::string& key) {
+  return json{{"vellum_tuning", kVersion},    {"key", key},
+              {"device", caps.name},          {"driver", caps.driver},
+              {"operators", table.operators}, {"storages", table.storages}}
+             .dump(1, ' ', false, json::error_handler_t::replace) +
+         "\n";
+}
+
+std::filesystem::path path_of_key(const std::filesystem::path& folder, const std::string& key) {
+  return folder / ("tuning-" + key.substr(0, 16) + ".json");
+}
+
 }  // namespace
 
 std::string tuning_key(const DeviceCaps& caps) {
   platform::Sha256 hash;
-  hash.add_string(to_json(caps)).add_string(std::to_string(VELLUM_VERSION));
-  std::vector<std::string_view> files = shader_file_names();
-  std::sort(files.begin(), files.end());
-  for (const std::string_view file : files) hash.add_string(file).add_string(*find_shader_source(file));
+  hash.add_string(to_json(caps)).add_string(std::to_string(VELLUM_VERSION)).add_string(shader_files_digest());
   return platform::to_hex(hash.finish()).substr(0, 32);
 }
 
 std::string to_json(const TuningTable& table, const DeviceCaps& caps) {
-  return json{{"vellum_tuning", kVersion}, {"key", tuning_key(caps)},      {"device", caps.name},
-              {"driver", caps.driver},     {"operators", table.operators}, {"storages", table.storages}}
-             .dump(1, ' ', false, json::error_handler_t::replace) +
-         "\n";
+  return to_json(table, caps, tuning_key(caps));
 }
 
 std::optional<TuningTable> table_from_json(std::string_view text, std::string_view key) {
@@ -89,22 +94,23 @@ std::optional<TuningTable> table_from_json(std::string_view text, std::string_vi
 }
 
 std::filesystem::path table_path(const std::filesystem::path& folder, const DeviceCaps& caps) {
-  return folder / ("tuning-" + tuning_key(caps).substr(0, 16) + ".json");
+  return path_of_key(folder, tuning_key(caps));
 }
 
 TuningTable read_table(const std::filesystem::path& folder, const DeviceCaps& caps, const LogCallback& log) {
-  const std::filesystem::path path = table_path(folder, caps);
+  const std::string key = tuning_key(caps);
+  const std::filesystem::path path = path_of_key(folder, key);
   const std::optional<std::vector<std::byte>> bytes = platform::read_file(path, kMostBytes);
   if (!bytes) return {};
   const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
-  if (std::optional<TuningTable> table = table_from_json(text, tuning_key(caps))) return std::move(*table);
+  if (std::optional<TuningTable> table = table_from_json(text, key)) return std::move(*table);
   if (log) log(LogLevel::info, path.string() + ": damaged, or not for this device; it is left aside");
   return {};
 }
 
 void write_table(const std::filesystem::path& folder, const DeviceCaps& caps, const TuningTable& table) {
-  const std::string text = to_json(table, caps);
-  platform::write_file_atomically(table_path(folder, caps), std::as_bytes(std::span(text)));
+  const std::string key = tuning_key(caps), text = to_json(table, caps, key);
+  platform::write_file_atomically(path_of_key(folder, key), std::as_bytes(std::span(text)));
 }
 
 }  // namespace vellum

@@ -130,7 +130,7 @@ void bench(const Arguments& arguments) {
 Command add_bench(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("bench", "Time of an inference, and of the cold start apart");
-  command->add_option("MODEL", arguments->model, "ONNX or TFLite file")->required();
+  add_model(*command, arguments->model)->required();
   command->add_option("-i,--input", arguments->inputs, "NAME=FILE.npy; other inputs are random; repeatable")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

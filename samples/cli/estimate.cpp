@@ -116,7 +116,7 @@ Command add_estimate(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command =
       app.add_subcommand("estimate", "Memory of a model by category, before it is loaded onto a device");
-  command->add_option("MODEL", arguments->model, "ONNX or TFLite file")->required();
+  add_model(*command, arguments->model)->required();
   command->add_option(
       "--caps", arguments->caps,
       "android_baseline_2022, or a file of `vellum devices --save-caps`: estimate for that device; default: "

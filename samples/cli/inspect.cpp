@@ -127,13 +127,13 @@ Command add_inspect(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command =
       app.add_subcommand("inspect", "Operators, shapes, parameters and multiply-accumulates of a model");
-  command->add_option("MODEL", arguments->model, "ONNX or TFLite file")->required();
+  add_model(*command, arguments->model)->required();
   command
       ->add_option("--stage", arguments->stage, "graph (as optimised), program (dispatches) or plan (memory)")
       ->check(CLI::IsMember({"graph", "program", "plan"}));
-  command->add_option(
-      "--caps", arguments->caps,
-      "android_baseline_2022, or a file of `vellum devices --save-caps`: the device that stages are shown for");
+  command->add_option("--caps", arguments->caps,
+                      "android_baseline_2022, or a file of `vellum devices --save-caps`: the device that "
+                      "stages are shown for");
   add_options(*command, arguments->options, "of --stage plan, see docs/planner.md");
   command->footer(
       "Examples:\n  vellum inspect model.onnx\n  vellum inspect model.onnx --shape image=1x3x224x224 "

@@ -92,6 +92,10 @@ void add_options(CLI::App& command, Options& options, const std::string& strateg
       ->group("Common options");
 }
 
+CLI::Option* add_model(CLI::App& command, std::string& file) {
+  return command.add_option("MODEL", file, "ONNX or TFLite file");
+}
+
 void add_in_flight(CLI::App& command, Options& options, const std::string& help) {
   command.add_option("--in-flight", options.in_flight, help)
       ->check(CLI::Range(1u, 1024u))

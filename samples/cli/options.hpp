@@ -12,7 +12,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace vellum::cli {
 
@@ -40,6 +41,9 @@ struct Options {
 
 // Adds them to a command. `strategies`: what --strategy means to it.
 void add_options(CLI::App& command, Options& options, const std::string& strategies);
+
+// MODEL, the file that a command is about.
+CLI::Option* add_model(CLI::App& command, std::string& file);
 
 // --in-flight, which not every command has.
 void add_in_flight(CLI::App& command, Options& options, const std::string& help);

@@ -97,18 +97,24 @@ nlohmann::json milliseconds_json(double value) {
   return std::isnan(value) ? nlohmann::json(nullptr) : nlohmann::json(value);
 }
 
-Progress::Progress(std::string label) : label_(std::move(label)), enabled_(stderr_is_terminal()) {}
+ProgressLine::ProgressLine() : enabled_(stderr_is_terminal()) {}
 
-Progress::~Progress() {
-  if (shown_) std::cerr << '\r' << std::string(shown_, ' ') << '\r' << std::flush;
+ProgressLine::~ProgressLine() {
+  if (shown_ > 0) std::cerr << '\r' << std::string(shown_, ' ') << '\r' << std::flush;
 }
 
-void Progress::show(size_t done, size_t total) {
+void ProgressLine::show(const std::string& text) {
   if (!enabled_) return;
-  const std::string line =
-      total ? fmt::format("{} {}/{}", label_, done, total) : fmt::format("{} {}", label_, done);
-  std::cerr << '\r' << line << std::flush;
-  shown_ = std::max(shown_, line.size());
+  const std::string line = shortened(one_line(text), 100);
+  std::cerr << '\r' << line << std::string(shown_ > line.size() ? shown_ - line.size() : 0, ' ')
+            << std::flush;
+  shown_ = line.size();
+}
+
+Progress::Progress(std::string label) : label_(std::move(label)) {}
+
+void Progress::show(size_t done, size_t total) {
+  line_.show(total ? fmt::format("{} {}/{}", label_, done, total) : fmt::format("{} {}", label_, done));
 }
 
 }  // namespace vellum::cli

@@ -45,19 +45,29 @@ nlohmann::json tensor_infos_json(const std::vector<TensorInfo>& tensors);
 // null where there is no time.
 nlohmann::json milliseconds_json(double value);
 
-// "bench 12/50" on stderr while it lives, if that is a terminal.
+// A line on stderr, if that is a terminal, over the one shown before; none is left when it dies.
+class ProgressLine {
+ public:
+  ProgressLine();
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+  void show(const std::string& text);
+
+ private:
+  bool enabled_;
+  size_t shown_ = 0;  // bytes
+};
+
+// "bench 12/50" as such a line.
 class Progress {
  public:
   explicit Progress(std::string label);
-  ~Progress();
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
   void show(size_t done, size_t total);
 
  private:
   std::string label_;
-  bool enabled_;
-  size_t shown_ = 0;  // characters
+  ProgressLine line_;
 };
 
 }  // namespace vellum::cli

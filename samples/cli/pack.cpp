@@ -40,7 +40,7 @@ Command add_pack(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command =
       app.add_subcommand("pack", "One file that loads without compiling shaders or packing weights");
-  command->add_option("MODEL", arguments->model, "ONNX or TFLite file")->required();
+  add_model(*command, arguments->model)->required();
   command->add_option("-o,--output", arguments->file, "the file; one that is there is replaced")->required();
   command->add_option(
       "--caps", arguments->caps,

@@ -151,7 +151,7 @@ Command add_plan(CLI::App& app) {
   arguments->options.strategy = "all";
   CLI::App* command =
       app.add_subcommand("plan", "Memory plan of a model or of tensor usage records, without a GPU");
-  CLI::Option* model = command->add_option("MODEL", arguments->model, "ONNX or TFLite file");
+  CLI::Option* model = add_model(*command, arguments->model);
   CLI::Option* records =
       command->add_option("--records", arguments->records, "CSV file id,first,last,size instead");
   records->excludes(model);

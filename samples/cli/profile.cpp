@@ -245,7 +245,7 @@ Command add_profile(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand(
       "profile", "Memory objects and how often each is reused, and the time of each layer");
-  command->add_option("MODEL", arguments->model, "ONNX or TFLite file")->required();
+  add_model(*command, arguments->model)->required();
   command->add_option("-i,--input", arguments->inputs, "NAME=FILE.npy; other inputs are random; repeatable")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

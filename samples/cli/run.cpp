@@ -83,7 +83,7 @@ void run(const Arguments& arguments) {
 Command add_run(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("run", "One inference; every output becomes a .npy file");
-  command->add_option("MODEL", arguments->model, "ONNX or TFLite file")->required();
+  add_model(*command, arguments->model)->required();
   command->add_option("-i,--input", arguments->inputs, "NAME=FILE.npy: an input of the model; repeatable")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -8,7 +8,6 @@
 
 #include "commands.hpp"
 #include "output.hpp"
-#include "terminal.hpp"
 #include "tuning.hpp"
 
 namespace vellum::cli {
@@ -116,25 +115,6 @@ void tune(const Arguments& arguments) {
   print(table_of(report, arguments.all) + summary(report));
 }
 
-// Writes over the line before it, on a terminal.
-class ProgressLine {
- public:
-  void show(const TuneProgress& progress) {
-    if (!enabled_) return;
-    const std::string line = shortened(one_line(progress_line(progress)), 100);
-    std::cerr << '\r' << line << std::string(shown_ > line.size() ? shown_ - line.size() : 0, ' ')
-              << std::flush;
-    shown_ = line.size();
-  }
-  ~ProgressLine() {
-    if (shown_ > 0) std::cerr << '\r' << std::string(shown_, ' ') << '\r' << std::flush;
-  }
-
- private:
-  bool enabled_ = stderr_is_terminal();
-  size_t shown_ = 0;
-};
-
 }  // namespace
 
 TuneReport tune_and_show(const Device& device, const Model& model, const SessionOptions& options,
@@ -143,7 +123,7 @@ TuneReport tune_and_show(const Device& device, const Model& model, const Session
   TuneReport report;
   {
     ProgressLine line;
-    shown.progress = [&](const TuneProgress& progress) { line.show(progress); };
+    shown.progress = [&](const TuneProgress& progress) { line.show(progress_line(progress)); };
     report = vellum::tune(device, model, options, shown);
   }
   for (const std::string& warning : report.warnings)
@@ -172,7 +152,7 @@ Command add_tune(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command =
       app.add_subcommand("tune", "Measure on the device how the operators of a model are best computed");
-  command->add_option("MODEL", arguments->model, "ONNX or TFLite file");
+  add_model(*command, arguments->model);
   command
       ->add_option("--seconds", arguments->seconds,
                    "measure no further operator after this time; the next call goes on")

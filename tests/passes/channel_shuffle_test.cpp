@@ -35,14 +35,19 @@ const Attributes::Ints& channels(const Graph& graph, size_t node) {
 
 using Ints = Attributes::Ints;
 
+// The channels of x that the one operator of y picks.
+Ints picked(OnnxModel& model) {
+  model.output("y");
+  const Graph graph = after(fuse_channel_shuffle, model);
+  EXPECT_EQ(types(graph), "PickChannels");
+  return channels(graph, 0);
+}
+
 TEST(FuseChannelShuffle, BetweenGroups) {
   OnnxModel model;
   model.input("x", {2, 6, 3, 5});
   add_shuffle(model, "x", "y", 2);
-  model.output("y");
-  const Graph graph = after(fuse_channel_shuffle, model);
-  ASSERT_EQ(types(graph), "PickChannels");
-  EXPECT_EQ(channels(graph, 0), (Ints{0, 3, 1, 4, 2, 5}));
+  EXPECT_EQ(picked(model), (Ints{0, 3, 1, 4, 2, 5}));
 }
 
 TEST(FuseChannelShuffle, TwiceIsOne) {
@@ -50,17 +55,20 @@ TEST(FuseChannelShuffle, TwiceIsOne) {
   model.input("x", {2, 6, 3, 5});
   add_shuffle(model, "x", "s", 2);
   add_shuffle(model, "s", "y", 2);
-  model.output("y");
-  const Graph graph = after(fuse_channel_shuffle, model);
-  ASSERT_EQ(types(graph), "PickChannels");
-  EXPECT_EQ(channels(graph, 0), (Ints{0, 4, 3, 2, 1, 5}));
+  EXPECT_EQ(picked(model), (Ints{0, 4, 3, 2, 1, 5}));
 }
 
-TEST(FuseChannelShuffle, UnitOfShuffleNet) {
+// Two inputs, joined and shuffled as s.
+OnnxModel joined_and_shuffled(int64_t groups) {
   OnnxModel model;
   model.input("a", {2, 2, 3, 5}).input("b", {2, 4, 3, 5});
   model.node("Concat", {"a", "b"}, {"c"}, attributes({{"axis", int64_t{1}}}));
-  add_shuffle(model, "c", "s", 3);
+  add_shuffle(model, "c", "s", groups);
+  return model;
+}
+
+TEST(FuseChannelShuffle, UnitOfShuffleNet) {
+  OnnxModel model = joined_and_shuffled(3);
   add_slice(model, "s", "y", 0, 3);
   add_slice(model, "s", "z", 3, 6);
   model.output("y").output("z");
@@ -72,10 +80,7 @@ TEST(FuseChannelShuffle, UnitOfShuffleNet) {
 }
 
 TEST(FuseChannelShuffle, WhatIsReadInBetweenStays) {
-  OnnxModel model;
-  model.input("a", {2, 2, 3, 5}).input("b", {2, 4, 3, 5});
-  model.node("Concat", {"a", "b"}, {"c"}, attributes({{"axis", int64_t{1}}}));
-  add_shuffle(model, "c", "s", 2);
+  OnnxModel model = joined_and_shuffled(2);
   add_slice(model, "s", "y", 1, 5);
   model.node("Neg", {"s"}, {"n"}).node("Relu", {"c"}, {"r"}).output("y").output("n").output("r");
   EXPECT_EQ(types(after(fuse_channel_shuffle, model)), "Concat PickChannels PickChannels Neg Relu");
