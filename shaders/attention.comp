@@ -193,7 +193,8 @@ void main() {
 #if defined(Y_MATRIX)
         store_y(ivec4(0, 0, head * V_SLICES + s, image * size.x + first + i), v);
 #elif defined(Y_SCALARS)
-        [[unroll]] for (int j = 0; j < (s < V_SLICES - 1 ? 4 : LAST_CHANNELS); ++j) set_y(at + 4 * s + j, v[j]);
+        [[unroll]] for (int j = 0; j < 4; ++j)
+          if (4 * s + j < 4 * V_SLICES - 4 + LAST_CHANNELS) set_y(at + 4 * s + j, v[j]);
 #else
         store_y((at >> 2) + s, v);
 #endif
