@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/channel_norm.hpp"
 #include "kernels/activation.hpp"
 #include "kernels/divide.hpp"
 #include "kernels/elements.hpp"
@@ -101,8 +102,11 @@ void lower_instance_norm(Lowering& lowering) {
 
 namespace {
 
-// Rows of whole texels, in one dispatch: neighbours, or the channels of a matrix in channels4.
-void normalize_texels(Lowering& lowering, Layout layout, int64_t rows, int64_t length, float epsilon) {
+// Rows of whole texels, in one dispatch: the last dimension of what is linear, or the channels of each pixel
+// of an image of that shape in channels4.
+void normalize_texels(Lowering& lowering, Layout layout, const Shape& shape, float epsilon) {
+  const int64_t length = layout == Layout::linear ? shape.back() : shape[1];
+  const int64_t rows = length == 0 ? 0 : element_count(shape) / length;
   std::vector<float> scale = lowering.constant(1)->to_floats();
   std::vector<float> bias(scale.size(), 0.0f);
   if (lowering.has_input(2)) bias = lowering.constant(2)->to_floats();
@@ -112,7 +116,7 @@ void normalize_texels(Lowering& lowering, Layout layout, int64_t rows, int64_t l
   const bool cooperative = should_cooperate_along(lowering.caps(), rows, slices(length));
   Dispatch dispatch = make_dispatch("norm_rows", grid_of_results(lowering.caps(), rows, cooperative),
                                     {reads_in_place(x), reads(factors), writes(y)},
-                                    PushConstants().shape({rows, length}).floats({epsilon}));
+                                    PushConstants().shape(shape).floats({epsilon}));
   if (layout == Layout::linear) define(dispatch, "LINEAR");
   define_cooperative(dispatch, cooperative);
   if (length % 4 != 0) define(dispatch, "MASKED");
@@ -139,14 +143,20 @@ void lower_layer_norm(Lowering& lowering) {
   if (!wants_statistics(lowering.node())) {
     // What has one row of channels for each of its first dimension lies in channels4 as it should.
     if (lives_in_channels4(lowering, 0) && axis == 1 && product(shape, 2, shape.size()) == 1)
-      return normalize_texels(lowering, Layout::channels4, rows, length, op.epsilon);
-    if (length % 4 == 0) return normalize_texels(lowering, Layout::linear, rows, length, op.epsilon);
+      return normalize_texels(lowering, Layout::channels4, {rows, length}, op.epsilon);
+    if (length % 4 == 0) return normalize_texels(lowering, Layout::linear, {rows, length}, op.epsilon);
   }
   const TensorId statistics = normalize_rows(lowering, rows, length, 1, op.epsilon);
   for (size_t i = 1; i < lowering.node().outputs.size(); ++i)
     if (lowering.node().outputs[i] != kNoValue)
       strided_copy(lowering, statistics, lowering.write(i, Layout::linear), {{rows}, {{4}}},
                    static_cast<int64_t>(i) - 1);
+}
+
+void lower_channel_norm(Lowering& lowering) {
+  if (!known(lowering, 1, 2)) return lowering.run_on_host(kComputedFactors);
+  normalize_texels(lowering, Layout::channels4, lowering.output_type().shape,
+                   lowering.op<ChannelNormalization>().epsilon);
 }
 
 void lower_group_norm(Lowering& lowering) {

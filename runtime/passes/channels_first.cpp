@@ -7,13 +7,18 @@
 
 #include "graph/binary.hpp"
 #include "graph/cast.hpp"
+#include "graph/channel_norm.hpp"
 #include "graph/concat.hpp"
+#include "graph/conv.hpp"
+#include "graph/matmul.hpp"
+#include "graph/normalization.hpp"
 #include "graph/operator_support.hpp"
 #include "graph/pad.hpp"
 #include "graph/reduce.hpp"
 #include "graph/select.hpp"
 #include "graph/transpose.hpp"
 #include "graph/unary.hpp"
+#include "passes/pattern.hpp"
 
 namespace vellum {
 namespace {
@@ -97,6 +102,35 @@ std::shared_ptr<const Operator> turned_reduce(const Graph& graph, const Node& no
   return result;
 }
 
+// Over channels, with constant factors.
+std::optional<TurnedOperator> turned_norm(const Graph& graph, const Node& node,
+                                          const LayerNormalization& norm) {
+  const Shape& shape = graph.values[node.outputs[0]].type.shape;
+  if (normalize_axis(norm.axis, shape.size()) + 1 != shape.size()) return std::nullopt;
+  auto op = std::make_shared<ChannelNormalization>();
+  op->epsilon = norm.epsilon;
+  TurnedOperator result{std::move(op), 1};
+  for (size_t slot = 1; slot < node.inputs.size(); ++slot) {
+    if (node.inputs[slot] == kNoValue) continue;
+    const HostTensor* factors = graph.constant(node.inputs[slot]);
+    auto per_channel = factors ? expand_to_last_dimensions(*factors, {shape.back()}) : std::nullopt;
+    if (!per_channel) return std::nullopt;
+    result.parameters.push_back(std::move(*per_channel));
+  }
+  return result;
+}
+
+// With one constant matrix: a convolution with windows of one pixel.
+std::optional<TurnedOperator> turned_product(const Graph& graph, const Node& node) {
+  const HostTensor* matrix = graph.constant(node.inputs[1]);
+  if (matrix == nullptr || matrix->shape().size() != 2 || matrix->elements() == 0 ||
+      !is_float(matrix->dtype()))
+    return std::nullopt;
+  const int64_t inputs = matrix->shape()[0], outputs = matrix->shape()[1];
+  return TurnedOperator{
+      std::make_shared<Conv>(), 1, {gather_strided(*matrix, {outputs, inputs, 1, 1}, {1, outputs, 0, 0}, 0)}};
+}
+
 }  // namespace
 
 bool is_to_channels_last(const Node& node) { return is_transpose_by(node, kToLast); }
@@ -122,10 +156,15 @@ std::optional<TurnedOperator> turned(const Graph& graph, const Node& node) {
   const auto* pad = dynamic_cast<const Pad*>(node.op.get());
   const auto* reduce = dynamic_cast<const Reduce*>(node.op.get());
   const auto* concat = dynamic_cast<const Concat*>(node.op.get());
-  const size_t inputs = pad != nullptr || reduce != nullptr ? 1 : node.inputs.size();
+  const auto* norm = dynamic_cast<const LayerNormalization*>(node.op.get());
+  const bool is_product = dynamic_cast<const MatMul*>(node.op.get()) != nullptr;
+  const bool has_parameters = pad != nullptr || reduce != nullptr || norm != nullptr || is_product;
+  const size_t inputs = has_parameters ? 1 : node.inputs.size();
   if (node.outputs.size() != 1 || node.outputs[0] == kNoValue || node.inputs.empty() ||
       graph.values[node.outputs[0]].type.shape.size() != kImageRank || !inputs_turn(graph, node, inputs))
     return std::nullopt;
+  if (norm != nullptr) return turned_norm(graph, node, *norm);
+  if (is_product) return turned_product(graph, node);
   std::shared_ptr<const Operator> op;
   if (pad != nullptr) op = turned_pad(graph, node, *pad);
   if (reduce != nullptr) op = turned_reduce(graph, node, *reduce);

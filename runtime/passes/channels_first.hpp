@@ -21,12 +21,14 @@ Shape channels_first(const Shape& shape);
 // A constant that broadcasts to an image; of rank 4 at most.
 HostTensor channels_first(const HostTensor& constant);
 
-// What the node becomes when its image inputs and its output are turned: the operator, and its first so many
-// inputs (the others have become attributes). Nothing where the operator does not allow it: it depends on the
-// order of elements, or an input that is no constant is no image of rank 4.
+// What the node becomes when its image inputs and its output are turned: the operator, its first so many
+// inputs turned (the others have become attributes or parameters), and constants behind them. Nothing where
+// the operator does not allow it: it depends on the order of elements, or an input that is no constant is no
+// image of rank 4.
 struct TurnedOperator {
   std::shared_ptr<const Operator> op;
   size_t inputs = 0;
+  std::vector<HostTensor> parameters = {};
 };
 std::optional<TurnedOperator> turned(const Graph& graph, const Node& node);
 

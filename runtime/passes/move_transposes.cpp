@@ -1,8 +1,9 @@
-// Images that a model keeps in N, H, W, C between transpositions, as converters from TensorFlow leave them,
-// are computed in N, C, H, W instead. Operators that can be turned (passes/channels_first) and hang together
-// are a region; turning it makes transpositions at its border unnecessary and needs others. It is done where
-// that makes them fewer, or as many where an operator that works on windows of an image stands behind one of
-// them: then the region can be fused with it, and what stays is nearer to the graph's inputs and outputs.
+// Images that a model keeps in N, H, W, C between transpositions, as converters from TensorFlow leave them
+// and layers over channels want them, are computed in N, C, H, W instead. Operators that can be turned
+// (passes/channels_first) and hang together are a region; turning it makes transpositions at its border
+// unnecessary and needs others. It is done where that makes them fewer, or as many where an operator that
+// works on windows of an image stands behind one of them: then the region can be fused with it, and what
+// stays is nearer to the graph's inputs and outputs.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -210,13 +211,16 @@ class Turning {
     return id;
   }
 
+  ValueId add_constant(const std::string& name, const HostTensor& tensor) {
+    const ValueId id = graph_.add_constant(names_.make(name), tensor);
+    first_.resize(graph_.values.size(), kNoValue);
+    return id;
+  }
+
   ValueId turned_constant(ValueId value) {
     const HostTensor turned = channels_first(*graph_.constant(value));
     if (turned.shape() == graph_.values[value].type.shape && turned.elements() == 1) return value;
-    const std::string name = names_.make(graph_.values[value].name + "_nchw");
-    const ValueId id = graph_.add_constant(name, turned);
-    first_.resize(graph_.values.size(), kNoValue);
-    return id;
+    return add_constant(graph_.values[value].name + "_nchw", turned);
   }
 
   // The input in N, C, H, W, transposed here where there is none yet.
@@ -233,6 +237,8 @@ class Turning {
     const TurnedOperator& turned = regions_.turned_operator(index);
     node.inputs.resize(turned.inputs);
     for (ValueId& input : node.inputs) input = turned_input(input);
+    for (const HostTensor& parameter : turned.parameters)
+      node.inputs.push_back(add_constant(node.name + "/parameter", parameter));
     const ValueId output = node.outputs[0];
     node.outputs[0] = new_turned(output);
     node.op = turned.op;

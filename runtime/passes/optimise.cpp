@@ -40,7 +40,7 @@ constexpr Pass kRemoveDeadCode{"remove_dead_code", remove_dead_code};
 
 constexpr std::array kPasses{kDecompose,        kRemoveIdentities, kMergeReshapes,    kFuseActivationPatterns,
                              kFuseLayerNorm,    kFuseSoftmax,      kFuseAttention,    kFuseChannelShuffle,
-                             kMatmulToGemm,     kMoveTransposes,   kTokensToMatrices, kConcatZerosToPad,
+                             kMoveTransposes,   kMatmulToGemm,     kTokensToMatrices, kConcatZerosToPad,
                              kNestConcats,      kFusePad,          kFoldBatchNorm,    kFoldScale,
                              kFuseBias,         kFuseResidual,     kFuseActivations,  kFuseSqueezeExcite,
                              kFuseChannelScale, kShareConstants,   kRemoveDeadCode};
@@ -101,9 +101,9 @@ Graph optimise(Graph graph, const InputShapes& shapes, std::span<const std::stri
   optimiser.run(kFuseSoftmax);
   optimiser.run(kFuseAttention);
   optimiser.run(kFuseChannelShuffle);
-  optimiser.run(kMatmulToGemm);
   optimiser.run(kRemoveDeadCode);  // its readers would count
   optimiser.run(kMoveTransposes);  // after patterns, which are told by their axes
+  optimiser.run(kMatmulToGemm);
   optimiser.run(kMergeReshapes);
   optimiser.run(kRemoveIdentities);
   optimiser.run(kTokensToMatrices);

@@ -77,6 +77,10 @@ TEST(Normalization, TakesMeanAndVarianceOfItsGroup) {
   const HostTensor channels = floats({1, 2, 1}, {1, 3});
   expect_floats(run({"GroupNormalization", 21, {exact, {"num_groups", int64_t{1}}}}, {channels, two, zero}),
                 {1, 2, 1}, {-1, 7});
+  const OptionalTensors pixel{floats({1, 2, 1, 1}, {1, 3}), two, zero};
+  expect_floats(run({"ChannelNormalization", 1, {exact}}, pixel), {1, 2, 1, 1}, {-1, 7});
+  expect_refused({"ChannelNormalization"}, {channels, two, zero}, "expected four dimensions");
+  expect_refused({"ChannelNormalization"}, {pixel[0], floats({1}, {2}), zero}, "scale or B has shape 1");
   expect_floats(run({"LpNormalization", 1, {{"p", int64_t{2}}}}, {floats({2, 2}, {3, 4, 0, 0})}), {2, 2},
                 {0.6f, 0.8f, 0, 0});
 }

@@ -188,6 +188,18 @@ TEST(Normalization, Layer) {
   check_operator(two);
 }
 
+TEST(Normalization, Channels) {
+  for (const Shape& shape : {Shape{2, 5, 3, 7}, Shape{1, 96, 9, 5}, Shape{3, 130, 1, 2}}) {
+    OperatorCase test = norm_case("ChannelNormalization", shape, {shape[1]});
+    test.as_for_gpu = true;
+    check_operator(test);
+  }
+  OperatorCase unbiased = norm_case("ChannelNormalization", {1, 6, 2, 3}, {6});
+  unbiased.inputs.resize(2);
+  unbiased.constants = {1};
+  check_operator(unbiased);
+}
+
 TEST(Normalization, Group) {
   OperatorCase test = norm_case("GroupNormalization", {2, 6, 3, 5}, {6});
   test.attributes.set("num_groups", int64_t{3});

@@ -112,6 +112,56 @@ TEST(MoveTransposes, OutputsOfTheRegionKeepNamesAndOrder) {
   EXPECT_EQ(types_after_moving(model), "Neg Relu Exp Transpose Neg");
 }
 
+// A block of ConvNeXt: normalised over channels, two products with constant matrices, a scale for each
+// channel.
+OnnxModel channels_last_block() {
+  OnnxModel model;
+  model.input("x", {2, 3, 5, 4})
+      .initializer("kernel", floats({3, 1, 3, 3}))
+      .initializer("scale", floats({3}))
+      .initializer("bias", floats({3}))
+      .initializer("wide", floats({3, 6}))
+      .initializer("wide_bias", floats({6}))
+      .initializer("narrow", floats({6, 3}))
+      .initializer("layer_scale", floats({3, 1, 1}))
+      .node("Conv", {"x", "kernel"}, {"a"},
+            attributes({{"group", int64_t{3}}, {"pads", Attributes::Ints{1, 1, 1, 1}}}))
+      .node("Transpose", {"a"}, {"b"}, kToLast)
+      .node("LayerNormalization", {"b", "scale", "bias"}, {"c"})
+      .node("MatMul", {"c", "wide"}, {"d"})
+      .node("Add", {"d", "wide_bias"}, {"e"})
+      .node("Relu", {"e"}, {"f"})
+      .node("MatMul", {"f", "narrow"}, {"g"})
+      .node("Transpose", {"g"}, {"h"}, kToFirst)
+      .node("Mul", {"h", "layer_scale"}, {"i"})
+      .node("Add", {"x", "i"}, {"y"})
+      .output("y");
+  return model;
+}
+
+TEST(MoveTransposes, LayersOverChannelsAndTheirProducts) {
+  EXPECT_EQ(types_after_moving(channels_last_block()),
+            "Conv ChannelNormalization Conv Add Relu Conv Mul Add");
+  const auto all = [](Graph& graph) { graph = optimise(graph, {}); };
+  EXPECT_EQ(types(after(all, channels_last_block())), "Conv ChannelNormalization Conv Conv");
+}
+
+TEST(MoveTransposes, LayersOverOtherDimensionsAndComputedMatricesStay) {
+  OnnxModel plane = channels_last_model();
+  plane.initializer("scale", floats({5, 4, 3}))
+      .node("LayerNormalization", {"a", "scale"}, {"b"}, attributes({{"axis", int64_t{1}}}))
+      .node("Transpose", {"b"}, {"y"}, kToFirst)
+      .output("y");
+  EXPECT_EQ(types_after_moving(plane), "Neg Transpose LayerNormalization Transpose");
+
+  OnnxModel computed = channels_last_model();
+  computed.input("matrix", {3, 2})
+      .node("MatMul", {"a", "matrix"}, {"b"})
+      .node("Transpose", {"b"}, {"y"}, kToFirst)
+      .output("y");
+  EXPECT_EQ(types_after_moving(computed), "Neg Transpose MatMul Transpose");
+}
+
 TEST(MoveTransposes, NothingMovesWhereThatTakesMoreOfThem) {
   OnnxModel inputs;
   inputs.input("a", {1, 4, 4, 2})

@@ -1,0 +1,20 @@
+// Layer normalisation of images over their channels, as ConvNeXt has it. Liu et al., arXiv 2201.03545,
+// section 2.6.
+#pragma once
+
+#include "graph/operator_support.hpp"
+
+namespace vellum {
+
+// Inputs X (N, C, H, W), scale (C), B (C; optional): what LayerNormalization over the last dimension computes
+// of N, H, W, C. Not an operator of ONNX: the pass move_transposes makes it.
+struct ChannelNormalization : Operator {
+  float epsilon = 1e-5f;
+
+  std::string_view type() const override { return "ChannelNormalization"; }
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  Attributes attributes() const override;
+};
+
+}  // namespace vellum
