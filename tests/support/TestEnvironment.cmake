@@ -3,9 +3,10 @@
 #
 #   vellum_add_test(NAME SOURCES file... [LIBRARIES target...])
 #       A GoogleTest program that needs no device; each of its cases is a ctest entry `NAME.Suite.Case`.
-#   vellum_add_gpu_test(NAME SOURCES file... [LIBRARIES target...] [SHARDS n] [TIMEOUT seconds])
+#   vellum_add_gpu_test(NAME SOURCES file... [LIBRARIES target...] [SHARDS n] [TIMEOUT seconds] [AS_GPU])
 #       A GoogleTest program that runs whole on each driver: ctest entries `NAME.lavapipe`, `NAME.swiftshader` and
-#       `NAME.baseline2022` (with SHARDS, `NAME.lavapipe.0` and so on, each running a part of the cases).
+#       `NAME.baseline2022` (with SHARDS, `NAME.lavapipe.0` and so on, each running a part of the cases), with AS_GPU
+#       `NAME.as_gpu` besides.
 #   vellum_add_gpu_run(NAME COMMAND target argument... EXPECT regex [TIMEOUT seconds])
 #       Runs a program once on each driver, as a user would: entries `NAME.lavapipe` and `NAME.swiftshader`. Its output
 #       must match the expression. @RUN@ in an argument becomes the driver's name.
@@ -15,7 +16,8 @@
 #   VELLUM_TEST_SOURCE     the repository's tests/ folder
 # and of the tests on a device:
 #   VELLUM_TEST_DRIVER     lavapipe or swiftshader: what the only visible driver is
-#   VELLUM_TEST_LIMITS     android_baseline_2022 in `NAME.baseline2022`: the test clamps the device's limits to it
+#   VELLUM_TEST_LIMITS     android_baseline_2022 in `NAME.baseline2022`: the test clamps the device's limits to it;
+#                          as_gpu in `NAME.as_gpu`: lavapipe is given the kernels that a desktop GPU is given
 include_guard(GLOBAL)
 include(GoogleTest)
 find_package(GTest REQUIRED)
@@ -102,7 +104,7 @@ function(vellum_require_icds)
 endfunction()
 
 function(vellum_add_gpu_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SHARDS;TIMEOUT" "SOURCES;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "AS_GPU" "SHARDS;TIMEOUT" "SOURCES;LIBRARIES")
   if(NOT arg_SHARDS)
     set(arg_SHARDS 1)
   endif()
@@ -115,6 +117,10 @@ function(vellum_add_gpu_test name)
   vellum_register_on_driver(${name} lavapipe lavapipe "${VELLUM_TEST_LAVAPIPE_ICD}" ${common})
   vellum_register_on_driver(${name} baseline2022 lavapipe "${VELLUM_TEST_LAVAPIPE_ICD}" ${common}
                             ENVIRONMENT VELLUM_TEST_LIMITS=android_baseline_2022)
+  if(arg_AS_GPU)
+    vellum_register_on_driver(${name} as_gpu lavapipe "${VELLUM_TEST_LAVAPIPE_ICD}" ${common}
+                              ENVIRONMENT VELLUM_TEST_LIMITS=as_gpu)
+  endif()
   if(VELLUM_TEST_SWIFTSHADER)
     vellum_register_on_driver(${name} swiftshader swiftshader "${VELLUM_TEST_SWIFTSHADER_ICD}" ${common})
   endif()

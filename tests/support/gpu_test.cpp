@@ -16,6 +16,7 @@
 #endif
 
 #include "caps/device_caps.hpp"
+#include "caps/driver_traits.hpp"
 
 // The layer's own objects refer to each other in circles; objects of ours that were not destroyed, it reports
 // itself.
@@ -75,10 +76,18 @@ void listen_once() {
   }();
 }
 
+// What a driver that runs on the CPU computes right, kernels for GPUs included.
+DeviceCaps taken_for_a_gpu(DeviceCaps caps) {
+  caps.type = DeviceType::discrete_gpu;
+  apply_default_traits(caps);
+  return caps;
+}
+
 std::function<DeviceCaps(const DeviceCaps&)> limits_from_environment() {
   const char* limits = std::getenv("VELLUM_TEST_LIMITS");
   if (!limits || !*limits) return nullptr;
   if (std::string_view(limits) == "android_baseline_2022") return clamp_to_android_baseline_2022;
+  if (std::string_view(limits) == "as_gpu") return taken_for_a_gpu;
   throw std::runtime_error(std::string("VELLUM_TEST_LIMITS has no meaning: ") + limits);
 }
 
