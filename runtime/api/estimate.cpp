@@ -13,7 +13,8 @@ MemoryEstimate estimate_with(const Model& model, const SessionOptions& options, 
   const Graph& graph = model.impl()->graph;
   const Program program = make_program(model, caps, options, tuning);
   MemoryEstimate estimate = estimate_program({program, graph, plan_options(options), caps, std::move(rules),
-                                              options.weights_budget, options.in_flight});
+                                              options.weights_budget, options.in_flight,
+                                              model.impl()->packed});
   estimate.shape_inference_bytes = shape_inference_bytes(graph, options.input_shapes, options.precision);
   return estimate;
 }

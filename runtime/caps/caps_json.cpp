@@ -113,8 +113,8 @@ concept Word = std::is_enum_v<T>;
 template <typename Process, typename Visit>
 void visit_process(Process& process, Visit visit) {
   visit("process.driver_bytes", process.driver_bytes);
-  visit("process.bytes_per_pipeline", process.bytes_per_pipeline);
-  visit("process.bytes_per_unrolled_step", process.bytes_per_unrolled_step);
+  visit("process.bytes_per_operation", process.bytes_per_operation);
+  visit("process.bytes_per_operation_of_largest", process.bytes_per_operation_of_largest);
 }
 
 [[noreturn]] void refuse(const std::string& source, const std::string& why) {

@@ -25,12 +25,14 @@ struct MemoryTraits {
 };
 
 // What a driver that runs on the CPU takes of the process besides the memory that it is asked for. No driver
-// tells it: the figures are fitted to measurements (tests/bench/process_traits.py).
+// tells it: the figures are fitted to measurements (tests/bench/estimate_table.py). Operations of shaders are
+// what estimate/shader_size.hpp counts.
 struct ProcessTraits {
-  uint64_t driver_bytes = 0;  // once: loader, driver, shader compilers
-  uint64_t bytes_per_pipeline = 0;
-  uint64_t bytes_per_unrolled_step =
-      0;  // while the largest pipeline is compiled, for each step of its unrolled loops
+  uint64_t driver_bytes = 0;         // once: loader, driver, shader compilers
+  uint32_t bytes_per_operation = 0;  // of all pipelines: their code, and what the compiler leaves behind
+  // While the largest pipeline is compiled, beyond that: what the compiler takes for one is free for the
+  // next.
+  uint32_t bytes_per_operation_of_largest = 0;
 };
 
 struct DeviceCaps {

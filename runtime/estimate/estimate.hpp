@@ -1,10 +1,13 @@
 // Program -> bytes by category. Needs no device.
 #pragma once
 
+#include <memory>
+
 #include "caps/device_caps.hpp"
 #include "kernels/weights.hpp"
 #include "plan/memory_plan.hpp"
 #include "vellum/estimate.hpp"
+#include "vulkan/shader_compiler.hpp"
 
 namespace vellum {
 
@@ -14,8 +17,9 @@ struct EstimateInputs {
   const PlanMemoryOptions& plan;
   const DeviceCaps& caps;
   MemoryRules rules;
-  uint64_t weights_budget = 0;  // 0: all weights on the device
-  uint32_t in_flight = 1;       // runs with tensors of their own
+  uint64_t weights_budget = 0;                                    // 0: all weights on the device
+  uint32_t in_flight = 1;                                         // runs with tensors of their own
+  std::shared_ptr<const gpu::CompiledShaders> shaders = nullptr;  // of a packed model
 };
 
 // What a buffer of so many bytes takes of the device's memory; 0 for none.

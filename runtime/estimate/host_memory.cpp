@@ -1,10 +1,10 @@
 #include "estimate/host_memory.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <set>
 #include <tuple>
 
+#include "estimate/shader_size.hpp"
 #include "exec/pipeline_keys.hpp"
 
 namespace vellum {
@@ -32,21 +32,17 @@ uint64_t constant_bytes(const EstimateInputs& in) {
   return bytes;
 }
 
-// How often the bodies of the innermost loops stand in the driver's code, as far as the macros of a shader
-// tell: tiles are unrolled, and in attention, for each query of a tile, the products with the keys, the
-// slices of the values, and where these are stored one by one each slice again. The columns of a
-// convolution's kernel are as well, but share what they load, and hardly add to what a compiler takes.
-uint64_t unrolled_steps(const gpu::PipelineKey& key) {
-  constexpr uint64_t kMost = 1 << 20;  // far beyond what any compiler gets through
-  uint64_t steps = 1, slices = 0;
-  bool scalars = false;
-  for (const auto& [name, value] : key.defines) {
-    const uint64_t number = std::clamp<uint64_t>(std::strtoull(value.c_str(), nullptr, 10), 1, kMost);
-    if (name.starts_with("TILE_")) steps = std::min(kMost, steps * number);
-    if (name == "V_SLICES") slices = number;
-    if (name == "Y_SCALARS") scalars = true;
+// Of all pipelines and of the largest, as the driver's compiler sees them.
+void count_operations(const EstimateInputs& in, const std::set<gpu::PipelineKey, KeyOrder>& pipelines,
+                      MemoryEstimate& estimate) {
+  gpu::ShaderCompiler compiler({}, nullptr);
+  if (in.shaders) compiler.look_in(in.shaders);
+  for (const gpu::PipelineKey& key : pipelines) {
+    const uint64_t operations = unrolled_operations(compiler.spirv(gpu::shader_request(key)));
+    // Times 32 bits this is within 64.
+    estimate.shader_operations = std::min(estimate.shader_operations + operations, kMostOperations << 10);
+    estimate.largest_shader_operations = std::max(estimate.largest_shader_operations, operations);
   }
-  return std::min(kMost, steps * (1 + (scalars ? 2 : 1) * slices));
 }
 
 }  // namespace
@@ -60,13 +56,11 @@ void add_host_memory(const EstimateInputs& in, MemoryEstimate& estimate) {
   estimate.pipelines = pipelines.size();
   ResidentMemory& resident = estimate.resident;
   if (in.caps.unified_memory) resident.host += constant_bytes(in);
-  // Compiled one at a time: what the compiler takes for one is free for the next.
-  for (const gpu::PipelineKey& key : pipelines)
-    estimate.unrolled_steps = std::max(estimate.unrolled_steps, unrolled_steps(key));
   if (const auto& process = in.caps.process) {
+    count_operations(in, pipelines, estimate);
     resident.driver = process->driver_bytes;
-    resident.pipelines = pipelines.size() * process->bytes_per_pipeline +
-                         estimate.unrolled_steps * process->bytes_per_unrolled_step;
+    resident.pipelines = estimate.shader_operations * process->bytes_per_operation +
+                         estimate.largest_shader_operations * process->bytes_per_operation_of_largest;
   }
   estimate.use.resident =
       resident.padding + resident.host + resident.driver.value_or(0) + resident.pipelines.value_or(0);

@@ -171,7 +171,8 @@ json to_json(const Point& point) {
               {"shape_inference_total", point.estimate.shape_inference_bytes},
               {"dispatches", point.estimate.dispatches},
               {"pipelines", point.estimate.pipelines},
-              {"unrolled_steps", point.estimate.unrolled_steps},
+              {"shader_operations", point.estimate.shader_operations},
+              {"largest_shader_operations", point.estimate.largest_shader_operations},
               {"warnings", point.estimate.warnings}};
   if (!point.measured) return object;
   const MemoryMeasurement& measured = *point.measured;

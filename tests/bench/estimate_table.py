@@ -3,9 +3,14 @@
 
     tests/bench/estimate_table.py BUILD_FOLDER [--measurements FOLDER] [--fit]
 
+As after a change of kernels, for all is measured anew and then fitted:
+
+    tests/bench/estimate_table.py BUILD_FOLDER --fit
+
 Each model and batch is a process of its own, with Mesa's shader cache off, so that every shader is compiled: what a first
-start takes. Wants what `setup.sh tests` fetches and the networks that `tests/backbones.sh --size 96 --opset 13 --runs 0`
-exports. FOLDER keeps what was measured; what it has already is not measured again.
+start takes; what else changes a process's memory (LD_PRELOAD, GLIBC_TUNABLES, MALLOC_*) is left out of its environment.
+Wants what `setup.sh tests` fetches and the networks that `tests/backbones.sh --size 96 --opset 13 --runs 0` exports. FOLDER
+keeps what was measured; what it has already is not measured again.
 
 What the driver itself takes of the process (`process.*` of caps/lavapipe.json) is a straight line whose coefficients are
 fitted to half of the models, every second of the list; --fit writes them into the caps file. The other half is held out.
@@ -47,7 +52,7 @@ MODELS = [
     ("lraspp_mobilenet_v3_large", None),
 ]
 CURVE = "pose_landmark_lite.tflite"
-TRAITS = ["process.driver_bytes", "process.bytes_per_pipeline", "process.bytes_per_unrolled_step"]
+TRAITS = ["process.driver_bytes", "process.bytes_per_operation", "process.bytes_per_operation_of_largest"]
 # What the process takes besides the driver.
 KNOWN = ["weights", "in_out", "intermediates", "workspace", "staging"]
 
@@ -57,7 +62,10 @@ class Tool:
         self.path = pathlib.Path(build) / "samples/cli/vellum"
         self.data = cache_folder()
         icd = sorted(pathlib.Path("/usr/share/vulkan/icd.d").glob("lvp_icd*.json"))[0]
-        self.environment = dict(os.environ, VK_ICD_FILENAMES=str(icd), MESA_SHADER_CACHE_DISABLE="1")
+        self.environment = {name: value for name, value in os.environ.items()
+                            if name not in ("LD_PRELOAD", "GLIBC_TUNABLES", "VK_LAYER_ENABLES", "VK_INSTANCE_LAYERS")
+                            and not name.startswith("MALLOC_")}
+        self.environment |= {"VK_ICD_FILENAMES": str(icd), "MESA_SHADER_CACHE_DISABLE": "1"}
 
     def __call__(self, *arguments):
         for _ in range(3):  # a busy machine may take longer to compile all shaders than Vellum waits
@@ -109,7 +117,7 @@ class Row:
         """Factors of the traits, and what they have to add up to."""
         parts, use = self.told["resident_parts"], self.told["estimate"]
         known = sum(use[key] for key in KNOWN) + parts["padding"] + parts["host"]
-        return [1, self.told["pipelines"], self.told["unrolled_steps"]], known
+        return [1, self.told["shader_operations"], self.told["largest_shader_operations"]], known
 
 
 def fit(rows):
@@ -128,7 +136,9 @@ def errors(rows, traits):
 
 def write_traits(traits):
     caps = json.loads(CAPS.read_text())
-    caps.update((name, round(value, -3)) for name, value in zip(TRAITS, map(int, traits)))
+    if min(traits) < 0:
+        sys.exit(f"{dict(zip(TRAITS, traits))}: memory that is less than nothing; is the machine short of it?")
+    caps.update((name, round(value, digits)) for name, value, digits in zip(TRAITS, map(int, traits), [-3, 0, 0]))
     CAPS.write_text(json.dumps(caps, indent=2) + "\n")
 
 
@@ -168,9 +178,9 @@ def both_ways(rows):
     lines = []
     for name, here, there in [("models marked *", *halves), ("the others", *reversed(halves))]:
         traits = fit(here)
-        lines.append([name, *(f"{value / 1e6:.3f}" for value in traits), f"{errors(here, traits).max():.1f}%",
-                      f"{errors(there, traits).max():.1f}%"])
-    return "\n" + table(["fitted to", "driver, MB", "a pipeline, MB", "an unrolled step, MB", "worst error there",
+        lines.append([name, f"{traits[0] / 1e6:.1f}", *(f"{value / 1e3:.2f}" for value in traits[1:]),
+                      f"{errors(here, traits).max():.1f}%", f"{errors(there, traits).max():.1f}%"])
+    return "\n" + table(["fitted to", "driver, MB", "an operation, kB", "of the largest pipeline, kB", "worst error there",
                          "worst error on the others"], lines)
 
 

@@ -34,7 +34,7 @@ TEST(CapsJson, WhatIsWrittenIsReadBack) {
   EXPECT_EQ(read.memory.block_height, 8u);
   EXPECT_EQ(read.memory.image_alignment, 65536u);
   ASSERT_TRUE(read.process);
-  EXPECT_EQ(read.process->bytes_per_pipeline, 700'000u);
+  EXPECT_EQ(read.process->bytes_per_operation, 700'000u);
   EXPECT_FALSE(caps_from_json(to_json(DeviceCaps{}), "caps.json").process) << "not known";
 }
 
@@ -105,11 +105,11 @@ TEST(CapsJson, DamagedFilesAreRefused) {
   caps.max_allocation_bytes = 0;
   EXPECT_THROW(caps_from_json(to_json(caps), "zero.json"), Error);
   caps = {};
-  caps.process = {1, uint64_t{1} << 60, 1};
+  caps.process = {uint64_t{1} << 60, 1, 1};
   EXPECT_THROW(caps_from_json(to_json(caps), "heavy.json"), Error);
   caps.process = {1, 2, 3};
   std::string partial = to_json(caps);
-  partial.replace(partial.find("process.bytes_per_pipeline"), 7, "prozess");
+  partial.replace(partial.find("process.bytes_per_operation"), 7, "prozess");
   EXPECT_THROW(caps_from_json(partial, "partial.json"), Error);
 }
 

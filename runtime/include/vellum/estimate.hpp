@@ -50,7 +50,9 @@ struct MemoryEstimate {
   // What the shapes alone say: the bytes of every tensor of the graph and of its parameters.
   uint64_t shape_inference_bytes = 0;
   size_t dispatches = 0, pipelines = 0;
-  uint64_t unrolled_steps = 0;  // of the loops of the largest pipeline
+  // What the driver compiles of all pipelines, and of the largest: operations on scalars, loops unrolled.
+  // Counted only for drivers whose own memory the caps know (`process.*` in a caps file).
+  uint64_t shader_operations = 0, largest_shader_operations = 0;
   std::vector<std::string> warnings;  // e.g. operators that run on the host
 };
 
