@@ -32,6 +32,7 @@ TENSOR_OUT(2, y)
 #ifdef RESIDUAL
 TENSOR_IN(3, residual)
 #endif
+#include "residual.glsl"
 #include "scale.glsl"
 
 const int BLOCK_M = MATRIX_M * TILE_M * SUBGROUPS_M, BLOCK_N = MATRIX_N * TILE_N * SUBGROUPS_N;
@@ -116,10 +117,8 @@ void finish(ivec3 at, int slice, vec4 v) {
   int grid_width = 4 * input_slices;
   ivec2 bias_at = divide(slice, grid_width);
   v += load_w(bias_at.y, output_slices * taps + bias_at.x, grid_width);
-#ifdef RESIDUAL
-  if (slice < slices(residual_shape.z)) v += load_residual(ivec4(at.xy, slice, at.z));
-#endif
-  store_y(ivec4(at.xy, slice, at.z), activate(v));
+  ivec4 p = ivec4(at.xy, slice, at.z);
+  store_y(p, activate(with_residual(v, p)));
 }
 
 void main() {

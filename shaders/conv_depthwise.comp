@@ -15,6 +15,9 @@ layout(push_constant) uniform Params {
   ivec2 stride;
   ivec2 dilation;
   ivec2 padding;  // left, top
+#ifdef RESIDUAL
+  ivec4 residual_shape;  // that of y, perhaps with fewer channels
+#endif
 };
 
 #include "tensor.glsl"
@@ -24,6 +27,10 @@ layout(push_constant) uniform Params {
 TENSOR_IN(0, x)
 TEXELS_IN(1, w)
 TENSOR_OUT(2, y)
+#ifdef RESIDUAL
+TENSOR_IN(3, residual)
+#endif
+#include "residual.glsl"
 
 vec4 load_column(int column, int row, int slice, int n) {
   vec4 v = load_x(ivec4(clamp(column, 0, x_shape.x - 1), row, slice, n));
@@ -65,6 +72,8 @@ void main() {
 #endif
   }
 
-  [[unroll]] for (int i = 0; i < TILE_P; ++i)
-    if (ox + i < y_shape.x) store_y(ivec4(ox + i, oy, slice, n), activate(sum[i]));
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) {
+    ivec4 p = ivec4(ox + i, oy, slice, n);
+    if (p.x < y_shape.x) store_y(p, activate(with_residual(sum[i], p)));
+  }
 }

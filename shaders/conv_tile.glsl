@@ -18,6 +18,8 @@
 #define CHANNELS 4
 #endif
 
+#include "residual.glsl"
+
 vec4 sum[TILE_S][TILE_P];
 
 // sum[s][i] where s is the counter of a loop that is not unrolled, with the residual at p: results are half of what there is
@@ -25,12 +27,7 @@ vec4 sum[TILE_S][TILE_P];
 vec4 sum_of(int s, int i, ivec4 p) {
   vec4 v = sum[0][i];
   [[unroll]] for (int t = 1; t < TILE_S; ++t) v = s == t ? sum[t][i] : v;
-#ifdef RESIDUAL
-  int residual_slices = slices(residual_shape.z);
-  vec4 r = load_residual(ivec4(p.xy, min(p.z, residual_slices - 1), p.w));
-  v += p.z < residual_slices ? r : vec4(0);
-#endif
-  return v;
+  return with_residual(v, p);
 }
 
 // Texel i of those behind the weights.

@@ -21,16 +21,12 @@ TENSOR_OUT(1, y)
 #ifdef RESIDUAL
 TENSOR_IN(2, residual)
 #endif
+#include "residual.glsl"
 
 void main() {
   ivec4 p;
   if (!output_texel(y_shape, p)) return;
   vec4 sum = vec4(0);
   for (int n = p.w; n < parts_shape.w; n += y_shape.w) sum += load_parts(ivec4(p.xyz, n));
-#ifdef RESIDUAL
-  int residual_slices = slices(residual_shape.z);
-  vec4 r = load_residual(ivec4(p.xy, min(p.z, residual_slices - 1), p.w));
-  sum += p.z < residual_slices ? r : vec4(0);
-#endif
-  store_y(p, activate(sum));
+  store_y(p, activate(with_residual(sum, p)));
 }

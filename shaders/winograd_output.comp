@@ -28,6 +28,7 @@ TENSOR_OUT(2, y)
 #ifdef RESIDUAL
 TENSOR_IN(3, residual)
 #endif
+#include "residual.glsl"
 
 void main() {
   TilePlace place = locate_tile(flat_index(), m_shape.x, tiles);
@@ -48,11 +49,7 @@ void main() {
     [[unroll]] for (int j = 0; j < SIDE; ++j) {
       ivec4 p = ivec4(place.pixel + ivec2(j, i), slice, place.n);
       if (p.x < y_shape.x && p.y < y_shape.y) {
-        vec4 value = row[j] + bias;
-#ifdef RESIDUAL
-        if (slice < slices(residual_shape.z)) value += load_residual(p);
-#endif
-        store_y(p, activate(value));
+        store_y(p, activate(with_residual(row[j] + bias, p)));
       }
     }
   }

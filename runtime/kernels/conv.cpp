@@ -38,12 +38,12 @@ void lower_conv(Lowering& lowering) {
   if (!fits_32_bits(window)) return lowering.run_on_host("its window is too large");
   const Shape& x = lowering.input_type(0).shape;
   const Shape& y = lowering.output_type().shape;
-  if ((lowering.has_input(3) || lowering.has_input(4)) && conv.group != 1)
-    return lowering.run_on_host("it adds to or scales a convolution of groups");
+  const bool pointwise = conv.group == 1 && is_pointwise(window);
+  if (lowering.has_input(4) && !pointwise)
+    return lowering.run_on_host("it scales the input of a wider window or of groups");
   if (conv.group > 1 && conv.group == x[1] && x[1] == y[1])
     return lower_depthwise(lowering, window, conv.activation);
-  if (conv.group == 1 && is_pointwise(window)) return lower_pointwise(lowering, conv.activation);
-  if (lowering.has_input(4)) return lowering.run_on_host("it scales the input of a wider window");
+  if (pointwise) return lower_pointwise(lowering, conv.activation);
   lower_dense(lowering, window, conv.group, conv.activation);
 }
 

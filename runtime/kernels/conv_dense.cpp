@@ -5,6 +5,7 @@
 #include "graph/conv.hpp"
 #include "kernels/conv_cooperative.hpp"
 #include "kernels/conv_dispatch.hpp"
+#include "kernels/conv_groups.hpp"
 #include "kernels/conv_winograd.hpp"
 
 namespace vellum {
@@ -40,9 +41,11 @@ struct DenseWay {
   int64_t winograd_side = 0;  // of its tiles; 0: directly
   bool columns_once = false;  // those of a row are loaded once for all taps
   ConvTile tile;
+  bool by_groups = false;  // conv_groups.hpp
 
   std::string name() const {
     if (winograd_side > 0) return with_tile("winograd" + std::to_string(winograd_side), tile);
+    if (by_groups) return with_tile("groups", tile);
     return with_tile(columns_once ? "direct rows" : "direct", tile);
   }
 };
@@ -61,8 +64,12 @@ std::vector<DenseWay> direct_ways(const Lowering& lowering, const Window2d& wind
     ways.push_back({0, columns_once, tile});
   // The other variant with one tile: it is worth a try, but takes as long to compile as the first.
   if (common) ways.push_back({0, !columns_once, ways.front().tile});
-  if (groups != 1) return ways;
   std::vector<DenseWay> more;
+  for (const ConvTile& tile : group_tiles(lowering, groups)) more.push_back({0, false, tile, true});
+  if (groups != 1) {
+    ways.insert(ways.begin(), more.begin(), more.end());
+    return ways;
+  }
   for (const ConvTile& tile : cooperative_conv_tiles(lowering, n * height * width, inputs, channels))
     more.push_back({0, false, tile});
   const bool preferred = prefers_cooperative(n * height * width, inputs * window.taps());
@@ -94,6 +101,7 @@ void lower_by_matrices(Lowering& lowering, ConvTile tile, const Window2d& window
 
 void lower_direct(Lowering& lowering, const DenseWay& way, const Window2d& window, int64_t groups,
                   const Activation& activation) {
+  if (way.by_groups) return lower_groups(lowering, way.tile, window, groups, activation);
   if (way.tile.cooperative) return lower_by_matrices(lowering, way.tile, window, activation);
   const auto [n, channels, height, width] = nchw(lowering.output_type().shape);
   const int64_t inputs = lowering.input_type(0).shape[1] / groups;
@@ -101,8 +109,10 @@ void lower_direct(Lowering& lowering, const DenseWay& way, const Window2d& windo
   kernel.weights = weights_for(lowering, groups, window.taps(), kernel.tile);
   kernel.invocations = divide_up(width, kernel.tile.pixels) * height * kernel.weights.blocks() * n;
   kernel.defines.emplace_back("KERNEL_X", way.columns_once ? "3" : "0");
+  kernel.defines.emplace_back("STRIDE_X", way.columns_once ? "1" : "0");
   if (inputs >= 4 && should_multiply_halves(lowering))
     kernel.weights.run = way.columns_once ? ProductRun{1, 3} : kRunOfSlices;
+  if (inputs % 4 != 0 && groups > 1) kernel.defines.emplace_back("UNEVEN_WINDOWS", "1");
   if (inputs < 4 && groups == 1) kernel.defines.emplace_back("CHANNELS", std::to_string(inputs));
   dispatch_conv(lowering, kernel, window, activation, conv_values(lowering, kernel.weights));
 }

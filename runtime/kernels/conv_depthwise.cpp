@@ -49,6 +49,7 @@ void lower_depthwise(Lowering& lowering, const Window2d& window, const Activatio
   constants.shape(lowering.input_type(0).shape).shape(lowering.output_type().shape);
   push_activation_or_bounds(constants, activation);
   push_window(constants, window);
+  add_extras(lowering, dispatch, constants, {.residual = read_residual(lowering)}, n);
   dispatch.push_constants = constants.bytes();
   lowering.dispatch(std::move(dispatch));
 }

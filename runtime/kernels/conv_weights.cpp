@@ -85,7 +85,8 @@ std::vector<float> ConvWeights::pack(const WeightAt& weight, const std::vector<f
   };
   for (int64_t m = 0; m < outputs; ++m) {
     const int64_t first = m / (4 * tile_slices) * 4 * tile_slices;
-    const int64_t shift = m / group_outputs() * channels - 4 * first_input_slice(*this, first);
+    const int64_t shift =
+        own_inputs ? 0 : m / group_outputs() * channels - 4 * first_input_slice(*this, first);
     for (int64_t tap = 0; tap < taps; ++tap)
       for (int64_t c = 0; c < channels; ++c) texel(m / 4 * taps + tap, shift + c)[m % 4] = weight(m, c, tap);
   }
@@ -100,6 +101,7 @@ std::string ConvWeights::to_text() const {
   std::string text = "grid";
   for (const int64_t value : {inputs, outputs, groups, taps, groups > 1 ? tile_slices : 0})
     text += " " + std::to_string(value);
+  if (own_inputs) text += " own inputs";
   if (run.of_halves()) text += " halves " + std::to_string(run.slices) + " " + std::to_string(run.taps);
   return text;
 }

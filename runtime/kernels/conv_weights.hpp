@@ -24,12 +24,13 @@ struct ConvWeights {
   int64_t taps = 1;
   int64_t tile_slices = 1;
   ProductRun run = {};
+  bool own_inputs = false;
 
   int64_t group_inputs() const { return inputs / groups; }
   int64_t group_outputs() const { return outputs / groups; }
   int64_t blocks() const;
   int64_t window_slices() const;
-  int64_t width() const { return 4 * window_slices(); }
+  int64_t width() const { return own_inputs ? group_inputs() : 4 * window_slices(); }
   int64_t height() const;
 
   // weight(output channel, input channel within its group, tap)

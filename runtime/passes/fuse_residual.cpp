@@ -21,11 +21,11 @@ bool takes_residual(const GraphEditor& editor, const Node& node, const Gemm& gem
   return bias.size() < 2 || bias[0] == 1;
 }
 
-// The convolutions whose kernel adds a residual: of all channels, over a line or a plane.
+// The convolutions whose kernel adds a residual: over a line or a plane.
 bool takes_residual(const GraphEditor& editor, const Node& node) {
   if (const auto* gemm = dynamic_cast<const Gemm*>(node.op.get())) return takes_residual(editor, node, *gemm);
   const auto* conv = dynamic_cast<const Conv*>(node.op.get());
-  if (conv == nullptr || conv->group != 1 || conv->activation || node.inputs.size() > 3) return false;
+  if (conv == nullptr || conv->activation || node.inputs.size() > 3) return false;
   return editor.type(node.inputs[0]).shape.size() <= 4 && editor.constant(node.inputs[1]) != nullptr;
 }
 

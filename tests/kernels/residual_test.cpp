@@ -14,7 +14,7 @@ namespace vellum::test {
 namespace {
 
 struct Window {
-  int64_t kernel = 1, stride = 1;
+  int64_t kernel = 1, stride = 1, group = 1;
 };
 
 Shape residual_shape(const Shape& x, int64_t channels, const Window& window) {
@@ -27,12 +27,13 @@ Graph residual_block(const Shape& x, int64_t filters, int64_t residual_channels,
   Attributes placement;
   placement.set("pads", Attributes::Ints(4, window.kernel / 2));
   placement.set("strides", Attributes::Ints(2, window.stride));
-  OperatorCase conv{
-      .type = "Conv",
-      .inputs = {random_tensor(x, 1), random_tensor({filters, x[1], window.kernel, window.kernel}, 2),
-                 random_tensor({filters}, 3)},
-      .attributes = placement,
-      .constants = {1, 2}};
+  placement.set("group", window.group);
+  OperatorCase conv{.type = "Conv",
+                    .inputs = {random_tensor(x, 1),
+                               random_tensor({filters, x[1] / window.group, window.kernel, window.kernel}, 2),
+                               random_tensor({filters}, 3)},
+                    .attributes = placement,
+                    .constants = {1, 2}};
   Graph graph = single_node_graph(conv);
   const Shape narrow = residual_shape(x, residual_channels, window);
   ValueId residual = graph.add_value("residual", {DType::f32, narrow}, true);
@@ -108,6 +109,13 @@ TEST(ConvResidual, OfWiderWindows) {
   check_block({1, 3, 9, 10}, 13, 13, {3, 2});
   check_block({1, 8, 7, 11}, 9, 4, {5, 1});
   check_block({1, 40, 33, 37}, 44, 44, {3, 1});
+}
+
+TEST(ConvResidual, OfGroupsAndDepthwise) {
+  check_block({1, 9, 5, 7}, 9, 7, {3, 1, 3});
+  check_block({1, 16, 5, 7}, 24, 24, {3, 2, 2});
+  check_block({2, 6, 5, 9}, 6, 6, {3, 1, 6});
+  check_block({1, 9, 4, 5}, 9, 4, {5, 2, 9});
 }
 
 TEST(ConvResidual, OfTransformedTiles) {

@@ -68,6 +68,12 @@ void add_convolutions(std::vector<KernelCase>& cases) {
   add("3x3/2 3>32 224x224", {1, 3, 224, 224}, {32, 3, 3, 3}, {.stride = 2, .pad = 1});
   add("3x3 groups of 8", {1, 64, 40, 40}, {64, 8, 3, 3}, {.pad = 1, .group = 8});
   add("3x3 groups of 3", {1, 48, 40, 40}, {48, 3, 3, 3}, {.pad = 1, .group = 16});
+  add("3x3 groups of 2", {1, 64, 40, 40}, {64, 2, 3, 3}, {.pad = 1, .group = 32});
+  add("3x3/2 groups of 6", {1, 48, 80, 80}, {48, 6, 3, 3}, {.stride = 2, .pad = 1, .group = 8});
+  add("3x3 groups of 10", {1, 120, 28, 28}, {120, 10, 3, 3}, {.pad = 1, .group = 12});
+  add("3x3 groups of 18", {1, 144, 28, 28}, {144, 18, 3, 3}, {.pad = 1, .group = 8});
+  add("1x1 groups of 6", {1, 48, 80, 80}, {48, 6, 1, 1}, {.group = 8});
+  add("depthwise 3x3 48>96 40x40", {1, 48, 40, 40}, {96, 1, 3, 3}, {.pad = 1, .group = 48});
   add("depthwise 3x3 96 64x64", {1, 96, 64, 64}, {96, 1, 3, 3}, {.pad = 1, .group = 96}, true);
   add("depthwise 3x3/2 96 64x64", {1, 96, 64, 64}, {96, 1, 3, 3}, {.stride = 2, .pad = 1, .group = 96});
   add("depthwise 5x5 96 64x64", {1, 96, 64, 64}, {96, 1, 5, 5}, {.pad = 2, .group = 96});

@@ -1,0 +1,64 @@
+// Convolution whose groups are not of whole slices: each output channel multiplies the inputs of its own group alone.
+//
+// A block are the fewest groups that begin and end with slices: INPUT_SLICES slices of inputs, TILE_S of outputs. Which
+// element of which texel an output channel multiplies is then known when the shader is compiled, and picking it costs
+// nothing. Weights as in conv_tile.glsl, but that a column is an input of the channel's own group, GROUP_INPUTS of them.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+
+#include "conv_window.glsl"
+
+vec4 x[INPUT_SLICES][TILE_P];
+
+// What output channel c of a block has as input j of its group.
+#define INPUT_OF_(c, j) ((c) / GROUP_OUTPUTS * GROUP_INPUTS + (j))
+#define ELEMENT_(i, c) x[(c) >> 2][i][(c) & 3]
+
+// `row` is that of the first output slice.
+void add_products_of_groups(int row, int row_step) {
+  [[unroll]] for (int s = 0; s < TILE_S; ++s)
+    [[unroll]] for (int j = 0; j < GROUP_INPUTS; ++j) {
+      vec4 w = load_w(j, row + s * row_step, GROUP_INPUTS);
+      [[unroll]] for (int i = 0; i < TILE_P; ++i)
+        sum[s][i] += w * vec4(ELEMENT_(i, INPUT_OF_(4 * s, j)), ELEMENT_(i, INPUT_OF_(4 * s + 1, j)),
+                                         ELEMENT_(i, INPUT_OF_(4 * s + 2, j)), ELEMENT_(i, INPUT_OF_(4 * s + 3, j)));
+    }
+}
+
+void main() {
+  ivec4 first = first_texel();
+  if (first.w >= y_shape.w) return;
+  int taps = kernel_size.x * kernel_size.y, slices_held = TILE_S * blocks_of_slices();
+  start_with_bias(first.z, slices_held * taps, slices_held, GROUP_INPUTS);
+
+  // The last block may have fewer groups.
+  int first_input = first.z / TILE_S * INPUT_SLICES, last_input = slices(x_shape.z) - 1;
+  ivec2 origin = first.xy * stride - padding;
+  for (int ky = 0; ky < kernel_size.y; ++ky) {
+    int iy = origin.y + ky * dilation.y;
+    if (iy < 0 || iy >= x_shape.y) continue;
+    int row = first.z * taps + ky * kernel_size.x;
+#if KERNEL_X > 0
+    locate_columns(origin.x, 1);
+    vec4 columns[INPUT_SLICES][COLUMNS];
+    [[unroll]] for (int k = 0; k < INPUT_SLICES; ++k)
+      [[unroll]] for (int i = 0; i < COLUMNS; ++i)
+        columns[k][i] = load_column(i, iy, min(first_input + k, last_input), first.w);
+    [[unroll]] for (int kx = 0; kx < KERNEL_X; ++kx) {
+      [[unroll]] for (int k = 0; k < INPUT_SLICES; ++k)
+        [[unroll]] for (int i = 0; i < TILE_P; ++i) x[k][i] = columns[k][i * STRIDE_X + kx];
+      add_products_of_groups(row + kx, taps);
+    }
+#else
+    for (int kx = 0; kx < kernel_size.x; ++kx) {
+      locate_columns(origin.x + kx * dilation.x, stride.x);
+      [[unroll]] for (int k = 0; k < INPUT_SLICES; ++k)
+        [[unroll]] for (int i = 0; i < TILE_P; ++i)
+          x[k][i] = load_column(i, iy, min(first_input + k, last_input), first.w);
+      add_products_of_groups(row + kx, taps);
+    }
+#endif
+  }
+  store_tile(first);
+}

@@ -1,0 +1,78 @@
+// What convolutions share that sum up products directly: an invocation computes TILE_P neighbouring pixels of a row and
+// TILE_S slices of output channels.
+//
+// Where KERNEL_X and STRIDE_X are fixed (KERNEL_X not 0; dilation along x is 1 then), the columns of a row are loaded once
+// for all its taps.
+
+layout(push_constant) uniform Params {
+  ivec4 x_shape;
+  ivec4 y_shape;
+  vec4 activation_params;
+  ivec2 kernel_size;  // (width, height), like all pairs here
+  ivec2 stride;
+  ivec2 dilation;
+  ivec2 padding;         // left, top
+  ivec2 group_channels;  // (input, output) channels of a group
+  int window_slices;
+#ifdef RESIDUAL
+  ivec4 residual_shape;  // that of y, perhaps with fewer channels
+#endif
+};
+
+#include "tensor.glsl"
+#include "activation.glsl"
+#include "divide.glsl"
+
+TENSOR_IN(0, x)
+#ifdef HALF_PRODUCTS
+HALVES_OF_TENSOR(0, x)
+#endif
+TEXELS_IN(1, w)
+TENSOR_OUT(2, y)
+#ifdef RESIDUAL
+TENSOR_IN(3, residual)
+#endif
+
+#include "conv_tile.glsl"
+
+#if KERNEL_X > 0
+const int COLUMNS = (TILE_P - 1) * STRIDE_X + KERNEL_X;
+#else
+const int COLUMNS = TILE_P;
+#endif
+int column[COLUMNS];
+bool inside[COLUMNS];
+
+// The columns of x that the taps of one row multiply; those in the padding are zero.
+void locate_columns(int first, int step) {
+  [[unroll]] for (int i = 0; i < COLUMNS; ++i) {
+    int at = first + i * step;
+    inside[i] = at >= 0 && at < x_shape.x;
+    column[i] = clamp(at, 0, x_shape.x - 1);
+  }
+}
+// Without branches, whose results lavapipe reads from memory again at each use.
+FACTORS load_column(int i, int row, int slice, int n) {
+  FACTORS v = LOAD_X(ivec4(column[i], row, slice, n));
+  return inside[i] ? v : FACTORS(0);
+}
+
+int blocks_of_slices() { return (slices(y_shape.z) + TILE_S - 1) / TILE_S; }
+
+// (x, y, slice, image) of the first texel that this invocation computes; images there may be more of than wanted.
+ivec4 first_texel() {
+  int blocks_x = (y_shape.x + TILE_P - 1) / TILE_P;
+  ivec2 by_column = divide(flat_index(), blocks_x);
+  ivec2 by_row = divide(by_column.x, y_shape.y);
+  ivec2 by_slice = divide(by_row.x, blocks_of_slices());
+  return ivec4(TILE_P * by_column.y, by_row.y, TILE_S * by_slice.y, by_slice.x);
+}
+
+void store_tile(ivec4 first) {
+  [[dont_unroll]] for (int s = 0; s < TILE_S; ++s)
+    if (first.z + s < slices(y_shape.z))
+      [[unroll]] for (int i = 0; i < TILE_P; ++i) {
+        ivec4 p = first + ivec4(i, 0, s, 0);
+        if (p.x < y_shape.x) store_y(p, activate(sum_of(s, i, p)));
+      }
+}
