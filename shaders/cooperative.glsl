@@ -4,6 +4,8 @@
 //   MATRIX_A, MATRIX_B, MATRIX_C        of MATRIX_M x MATRIX_K, MATRIX_K x MATRIX_N halves; MATRIX_M x MATRIX_N floats
 //   LOAD_ROWS, STORE_ROWS(matrix, array, first, stride)
 //                                       rows of the matrix from and to an array of vectors, counted in these
+//   LOAD_COLUMNS(matrix, array, first, stride)
+//                                       the same of columns
 //   MULTIPLY(a, b, c)                   a * b + c
 // Include it before anything that is no directive.
 #extension GL_KHR_memory_scope_semantics : require
@@ -16,6 +18,7 @@
 #define MATRIX_B fcoopmatNV<16, gl_ScopeSubgroup, MATRIX_K, MATRIX_N>
 #define MATRIX_C fcoopmatNV<32, gl_ScopeSubgroup, MATRIX_M, MATRIX_N>
 #define LOAD_ROWS(matrix, array, first, stride) coopMatLoadNV(matrix, array, first, stride, false)
+#define LOAD_COLUMNS(matrix, array, first, stride) coopMatLoadNV(matrix, array, first, stride, true)
 #define STORE_ROWS(matrix, array, first, stride) coopMatStoreNV(matrix, array, first, stride, false)
 #define MULTIPLY(a, b, c) coopMatMulAddNV(a, b, c)
 #else
@@ -25,6 +28,8 @@
 #define MATRIX_C coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator>
 #define LOAD_ROWS(matrix, array, first, stride) \
   coopMatLoad(matrix, array, first, stride, gl_CooperativeMatrixLayoutRowMajor)
+#define LOAD_COLUMNS(matrix, array, first, stride) \
+  coopMatLoad(matrix, array, first, stride, gl_CooperativeMatrixLayoutColumnMajor)
 #define STORE_ROWS(matrix, array, first, stride) \
   coopMatStore(matrix, array, first, stride, gl_CooperativeMatrixLayoutRowMajor)
 #define MULTIPLY(a, b, c) coopMatMulAdd(a, b, c)

@@ -45,10 +45,6 @@ void main() {
   [[unroll]] for (int s = 0; s < TILE_S; ++s)
     [[unroll]] for (int i = 0; i < TILE_P; ++i) {
       int row = first_row + i, quad = first_quad + s;
-      if (row < M && quad < quads) {
-        vec4 addend;
-        [[unroll]] for (int j = 0; j < 4; ++j) addend[j] = load_addend(row, min(4 * quad + j, size.y - 1));
-        store_y((matrix * M + row) * quads + quad, activate(alpha * sum[s][i] + addend));
-      }
+      if (row < M && quad < quads) store_sums(matrix, row, quad, quads, sum[s][i]);
     }
 }

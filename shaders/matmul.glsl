@@ -44,3 +44,10 @@ ivec2 matrix_offsets(int index) {
   }
   return offsets;
 }
+
+// Finishes and stores four sums of a row of matrix number `matrix`; `quads` in a row of y.
+void store_sums(int matrix, int row, int quad, int quads, vec4 v) {
+  vec4 addend;
+  [[unroll]] for (int j = 0; j < 4; ++j) addend[j] = load_addend(row, min(4 * quad + j, size.y - 1));
+  store_y((matrix * size.x + row) * quads + quad, activate(alpha * v + addend));
+}

@@ -18,15 +18,32 @@ HostTensor small_numbers(Shape shape, uint32_t factor) {
   return tensor;
 }
 
+// a * b, of b known before, or of both computed, perhaps transposed.
+struct ProductForm {
+  bool constant = false, transposed = false;
+};
+
 // Of sizes that no tile divides.
-Graph product_of(const HostTensor& a, const HostTensor& b) {
+constexpr int64_t kRows = 76, kColumns = 52, kSummed = 96;
+
+std::vector<HostTensor> factors(const ProductForm& form) {
+  if (form.transposed) return {small_numbers({kSummed, kRows}, 31), small_numbers({kColumns, kSummed}, 57)};
+  return {small_numbers({kRows, kSummed}, 31), small_numbers({kSummed, kColumns}, 57)};
+}
+
+Graph product_of(const std::vector<HostTensor>& inputs, const ProductForm& form) {
   Graph graph;
-  const ValueId x = graph.add_value("a", a.type(), true);
-  const ValueId w = graph.add_constant("b", b);
-  const NodeSpec spec{.type = "Gemm", .name = "check", .opset = 13, .input_present = {true, true}};
-  Node node{spec.name, make_operator(spec), {x, w}, {}};
-  node.outputs = {graph.add_value("y", {DType::f32, {a.shape()[0], b.shape()[1]}}, true)};
-  graph.inputs = {x};
+  const ValueId a = graph.add_value("a", inputs[0].type(), true);
+  const ValueId b =
+      form.constant ? graph.add_constant("b", inputs[1]) : graph.add_value("b", inputs[1].type(), true);
+  Attributes attributes;
+  for (const char* name : {"transA", "transB"}) attributes.set(name, int64_t{form.transposed});
+  const NodeSpec spec{
+      .type = "Gemm", .name = "check", .opset = 13, .attributes = &attributes, .input_present = {true, true}};
+  Node node{spec.name, make_operator(spec), {a, b}, {}};
+  node.outputs = {graph.add_value("y", {DType::f32, {kRows, kColumns}}, true)};
+  graph.inputs = {a};
+  if (!form.constant) graph.inputs.push_back(b);
   graph.outputs = node.outputs;
   graph.nodes.push_back(std::move(node));
   return graph;
@@ -53,9 +70,26 @@ Program lower_cooperatively(const Graph& graph, const DeviceCaps& caps) {
 
 bool uses_cooperative_matrices(const Program& program) {
   return std::ranges::any_of(program.tasks, [](const Task& task) {
-    return task.dispatch && task.dispatch->shader == "conv_cooperative";
+    return task.dispatch && task.dispatch->shader.ends_with("_cooperative");
   });
 }
+
+namespace {
+
+bool is_right(const std::shared_ptr<gpu::Context>& context, const ProductForm& form) {
+  std::vector<HostTensor> inputs = factors(form);
+  const Graph graph = product_of(inputs, form);
+  if (form.constant) inputs.pop_back();
+  Program program = lower_cooperatively(graph, context->caps());
+  if (!uses_cooperative_matrices(program))
+    throw Error(ErrorCode::unsupported, "no kernel multiplies by cooperative matrices");
+  Executor executor(context, std::move(program), {});
+  for (size_t i = 0; i < inputs.size(); ++i) executor.set_input(i, inputs[i]);
+  executor.run();
+  return executor.output(0).to_floats() == evaluate(graph, inputs).front().to_floats();
+}
+
+}  // namespace
 
 bool CooperativeCheck::passes(const std::shared_ptr<gpu::Context>& context) {
   std::call_once(once_, [&] {
@@ -73,15 +107,8 @@ bool CooperativeCheck::passes(const std::shared_ptr<gpu::Context>& context) {
 }
 
 bool cooperative_products_are_right(const std::shared_ptr<gpu::Context>& context) {
-  const HostTensor a = small_numbers({75, 96}, 31), b = small_numbers({96, 52}, 57);
-  const Graph graph = product_of(a, b);
-  Program program = lower_cooperatively(graph, context->caps());
-  if (!uses_cooperative_matrices(program))
-    throw Error(ErrorCode::unsupported, "no kernel multiplies by cooperative matrices");
-  Executor executor(context, std::move(program), {});
-  executor.set_input(0, a);
-  executor.run();
-  return executor.output(0).to_floats() == evaluate(graph, std::span(&a, 1)).front().to_floats();
+  constexpr ProductForm kForms[] = {{.constant = true}, {}, {.transposed = true}};
+  return std::ranges::all_of(kForms, [&](const ProductForm& form) { return is_right(context, form); });
 }
 
 }  // namespace vellum

@@ -11,9 +11,9 @@ namespace vellum {
 
 bool uses_cooperative_matrices(const Program& program);
 
-// Multiplies two matrices of small whole numbers on the device, whose result halves hold exactly, and
-// compares it with the host's. Drivers of these extensions are young, and a wrong result is worse than a slow
-// one.
+// Multiplies matrices of small whole numbers on the device in each way that kernels have, whose results
+// halves hold exactly, and compares them with the host's. Drivers of these extensions are young, and a wrong
+// result is worse than a slow one.
 bool cooperative_products_are_right(const std::shared_ptr<gpu::Context>& context);
 
 // The same once for all sessions of a device. Thread-safe.

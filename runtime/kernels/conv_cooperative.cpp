@@ -3,33 +3,6 @@
 #include "kernels/activation.hpp"
 
 namespace vellum {
-namespace {
-
-void define_matrices(Dispatch& dispatch, const CooperativeTile& tile) {
-  const CooperativeMatrix& matrix = tile.matrix;
-  const std::pair<const char*, int64_t> numbers[] = {
-      {"MATRIX_M", matrix.m},    {"MATRIX_N", matrix.n},
-      {"MATRIX_K", matrix.k},    {"TILE_M", tile.matrices},
-      {"TILE_N", tile.matrices}, {"SUBGROUPS_M", CooperativeTile::kSubgroups},
-      {"STEP_K", tile.step()},   {"SUBGROUPS_N", CooperativeTile::kSubgroups},
-  };
-  for (const auto& [macro, number] : numbers) dispatch.defines.emplace_back(macro, std::to_string(number));
-  if (matrix.extension == MatrixExtension::nv) dispatch.defines.emplace_back("MATRIX_NV", "1");
-}
-
-// A workgroup for each block of the output, in rows where the device wants that.
-void cover(Dispatch& dispatch, const DeviceCaps& caps, const CooperativeTile& tile, int64_t pixels,
-           int64_t outputs) {
-  const int64_t blocks = divide_up(pixels, tile.pixels()) * divide_up(outputs, tile.channels());
-  const int64_t rows = divide_up(blocks, caps.max_workgroup_count[0]);
-  dispatch.subgroup_size = caps.subgroup_size;
-  dispatch.workgroup_size = {
-      caps.subgroup_size * static_cast<uint32_t>(CooperativeTile::kSubgroups * CooperativeTile::kSubgroups),
-      1, 1};
-  dispatch.workgroup_count = {static_cast<uint32_t>(divide_up(blocks, rows)), static_cast<uint32_t>(rows), 1};
-}
-
-}  // namespace
 
 void dispatch_cooperative(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,
                           const CooperativeTile& tile, const Window2d& window, const Activation& activation,
@@ -41,8 +14,7 @@ void dispatch_cooperative(Lowering& lowering, TensorId x, TensorId y, const Conv
   Dispatch dispatch;
   dispatch.shader = "conv_cooperative";
   dispatch.bindings = {{x, Access::read}, {grid, Access::read}, {y, Access::write}};
-  cover(dispatch, lowering.caps(), tile, n * height * width, channels);
-  define_matrices(dispatch, tile);
+  cover_with(dispatch, lowering.caps(), tile, tile.blocks(n * height * width, channels));
   define_activation_or_bounds(dispatch, activation);
   PushConstants constants;
   constants.shape(x_shape).shape(y_shape);

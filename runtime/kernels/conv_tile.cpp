@@ -79,12 +79,20 @@ std::vector<ConvTile> conv_tiles(const DeviceCaps& caps, int64_t length, int64_t
 }
 
 std::vector<ConvTile> cooperative_conv_tiles(const Lowering& lowering, int64_t pixels, int64_t inputs,
-                                             int64_t outputs) {
+                                             int64_t outputs, int64_t products) {
   if (lowering.options().precision != Precision::fp16) return {};
   std::vector<ConvTile> tiles;
-  for (const CooperativeTile& tile : cooperative_tiles(lowering.caps(), pixels, inputs, outputs))
+  for (const CooperativeTile& tile : cooperative_tiles(lowering.caps(), pixels, inputs, outputs, products))
     tiles.push_back({.cooperative = tile});
   return tiles;
+}
+
+void add_cooperative_tiles(std::vector<ConvTile>& tiles, const Lowering& lowering, int64_t pixels,
+                           int64_t inputs, int64_t outputs, int64_t products) {
+  const std::vector<ConvTile> cooperative =
+      cooperative_conv_tiles(lowering, pixels, inputs, outputs, products);
+  tiles.insert(prefers_cooperative(pixels, inputs) ? tiles.begin() : tiles.end(), cooperative.begin(),
+               cooperative.end());
 }
 
 std::vector<ConvTile> pointwise_tiles(const Lowering& lowering, int64_t pixels, int64_t inputs,
@@ -107,9 +115,7 @@ std::vector<ConvTile> pointwise_tiles(const Lowering& lowering, int64_t pixels, 
     if (same != tiles.end()) std::swap(tiles.front(), *same);
   }
   if (shared.parts > 1) tiles.insert(tiles.begin(), shared);
-  const std::vector<ConvTile> cooperative = cooperative_conv_tiles(lowering, pixels, inputs, outputs);
-  tiles.insert(prefers_cooperative(pixels, inputs) ? tiles.begin() : tiles.end(), cooperative.begin(),
-               cooperative.end());
+  add_cooperative_tiles(tiles, lowering, pixels, inputs, outputs);
   return tiles;
 }
 

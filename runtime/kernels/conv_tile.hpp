@@ -39,9 +39,13 @@ std::vector<ConvTile> conv_tiles(const DeviceCaps& caps, int64_t length, int64_t
 // that a subgroup can share where the device's subgroups do, and of cooperative matrices.
 std::vector<ConvTile> pointwise_tiles(const Lowering& lowering, int64_t pixels, int64_t inputs,
                                       int64_t outputs);
-// Those of cooperative matrices for convolutions without groups (`inputs` channels) in this precision.
+// Those of cooperative matrices for convolutions without groups (`inputs` channels), or for so many products,
+// in this precision.
 std::vector<ConvTile> cooperative_conv_tiles(const Lowering& lowering, int64_t pixels, int64_t inputs,
-                                             int64_t outputs);
+                                             int64_t outputs, int64_t products = 1);
+// Adds them to `tiles`, in front where they should be quicker.
+void add_cooperative_tiles(std::vector<ConvTile>& tiles, const Lowering& lowering, int64_t pixels,
+                           int64_t inputs, int64_t outputs, int64_t products = 1);
 // What Lowering::choose() is to know a kernel with that tile as: "direct 8x2".
 std::string with_tile(std::string_view kernel, const ConvTile& tile);
 // The tile of `tiles` that Lowering::choose() takes for the kernel, which has no rival.

@@ -39,11 +39,17 @@ bool fits(const CooperativeTile& tile, const DeviceCaps& caps) {
 
 }  // namespace
 
+int64_t CooperativeTile::blocks(int64_t rows, int64_t columns) const {
+  return divide_up(rows, pixels()) * divide_up(columns, channels());
+}
+
 int64_t CooperativeTile::step() const { return std::max<int64_t>(kStep, matrix.k); }
 
 int64_t CooperativeTile::shared_memory_bytes() const {
-  const int64_t a = pixels() * (step() / 8 + 1), b = step() * (channels() / 8 + 1);  // uvec4 each
-  const int64_t c = kSubgroups * kSubgroups * (int64_t{matrix.m} * matrix.n / 4);    // vec4
+  // uvec4 each, with one behind every row; rows are the operand's or its columns.
+  const int64_t a = pixels() * step() / 8 + std::max(pixels(), step());
+  const int64_t b = step() * channels() / 8 + std::max(channels(), step());
+  const int64_t c = kSubgroups * kSubgroups * (int64_t{matrix.m} * matrix.n / 4);  // vec4
   return 16 * (a + b + c);
 }
 
@@ -52,7 +58,7 @@ std::string CooperativeTile::name() const {
 }
 
 std::vector<CooperativeTile> cooperative_tiles(const DeviceCaps& caps, int64_t pixels, int64_t inputs,
-                                               int64_t outputs) {
+                                               int64_t outputs, int64_t products) {
   // CPU drivers compute matrices element by element: on lavapipe of Mesa 26.1 that takes 12 to 34 times as
   // long as other kernels.
   if (caps.type == DeviceType::cpu) return {};
@@ -64,7 +70,7 @@ std::vector<CooperativeTile> cooperative_tiles(const DeviceCaps& caps, int64_t p
   // The largest loads the least, if there are enough workgroups for all of a large GPU.
   constexpr int64_t kEnough = 128;
   const auto best = std::find_if(tiles.begin(), tiles.end(), [&](const CooperativeTile& tile) {
-    return divide_up(pixels, tile.pixels()) * divide_up(outputs, tile.channels()) >= kEnough;
+    return products * tile.blocks(pixels, outputs) >= kEnough;
   });
   if (!tiles.empty()) std::rotate(tiles.begin(), best == tiles.end() ? best - 1 : best, tiles.end());
   return tiles;
@@ -73,6 +79,23 @@ std::vector<CooperativeTile> cooperative_tiles(const DeviceCaps& caps, int64_t p
 bool prefers_cooperative(int64_t pixels, int64_t inputs) {
   constexpr int64_t kFew = 16, kTiny = 1 << 12;
   return pixels >= kFew && pixels * inputs >= kTiny;
+}
+
+void cover_with(Dispatch& dispatch, const DeviceCaps& caps, const CooperativeTile& tile, int64_t blocks) {
+  const int64_t rows = divide_up(blocks, caps.max_workgroup_count[0]);
+  constexpr uint32_t kSubgroups = CooperativeTile::kSubgroups * CooperativeTile::kSubgroups;
+  dispatch.subgroup_size = caps.subgroup_size;
+  dispatch.workgroup_size = {caps.subgroup_size * kSubgroups, 1, 1};
+  dispatch.workgroup_count = {static_cast<uint32_t>(divide_up(blocks, rows)), static_cast<uint32_t>(rows), 1};
+  const CooperativeMatrix& matrix = tile.matrix;
+  const std::pair<const char*, int64_t> numbers[] = {
+      {"MATRIX_M", matrix.m},    {"MATRIX_N", matrix.n},
+      {"MATRIX_K", matrix.k},    {"TILE_M", tile.matrices},
+      {"TILE_N", tile.matrices}, {"SUBGROUPS_M", CooperativeTile::kSubgroups},
+      {"STEP_K", tile.step()},   {"SUBGROUPS_N", CooperativeTile::kSubgroups},
+  };
+  for (const auto& [macro, number] : numbers) dispatch.defines.emplace_back(macro, std::to_string(number));
+  if (matrix.extension == MatrixExtension::nv) dispatch.defines.emplace_back("MATRIX_NV", "1");
 }
 
 }  // namespace vellum

@@ -29,24 +29,32 @@ bool to_four_batch_dimensions(Product& p) {
   return true;
 }
 
-// One operand as a kernel reads it: matrices of `width` texels a row, with the strides of the batch in
-// texels.
+// One operand as a kernel reads it: matrices of `width` texels a row, or where it is `transposed`, a column,
+// with the strides of the batch in texels.
 struct Operand {
   TensorId tensor = kNoTensor;
   int64_t width = 0;
   std::vector<int64_t> batch;
+  bool transposed = false;
 };
 
 // Whether rows of `columns` elements lie in the tensor as whole texels.
 bool in_texels(const int64_t (&strides)[2], int64_t columns) { return strides[1] == 1 && columns % 4 == 0; }
 
-// Input i, of matrices of rows x columns, as it is or packed.
+// Whether its columns do.
+bool columns_in_texels(const int64_t (&strides)[2], int64_t rows) { return strides[0] == 1 && rows % 4 == 0; }
+
+// Input i, of matrices of rows x columns, as it is or packed. With `by_columns` it may be that of columns.
 Operand operand(Lowering& lowering, size_t i, int64_t rows, int64_t columns, const int64_t (&strides)[2],
-                std::vector<int64_t> batch) {
+                std::vector<int64_t> batch, bool by_columns) {
   const TensorId x = lowering.read(i, Layout::linear);
   Operand result{x, divide_up(columns, 4), std::move(batch)};
-  for (int64_t& stride : result.batch) stride = stride / (rows * columns) * rows * result.width;
-  if (in_texels(strides, columns)) return result;
+  const bool in_rows = in_texels(strides, columns);
+  result.transposed = by_columns && !in_rows && columns_in_texels(strides, rows);
+  if (result.transposed) result.width = rows / 4;
+  const int64_t texels = (result.transposed ? columns : rows) * result.width;
+  for (int64_t& stride : result.batch) stride = stride / (rows * columns) * texels;
+  if (in_rows || result.transposed) return result;
   const int64_t matrices = element_count(lowering.input_type(i).shape) / (rows * columns);
   TensorDesc desc = lowering.tensor(x).desc;
   desc.shape = {matrices, rows, 4 * result.width};
@@ -93,16 +101,26 @@ void multiply_elements(Lowering& lowering, const Product& p) {
 // Tiles of operands in texels. Rows of y that are not whole texels are made with columns in excess, in a
 // workspace.
 void multiply_texels(Lowering& lowering, const Product& p) {
-  const int64_t matrices = element_count(p.batch), macs = p.m * p.n * p.k * matrices;
-  const ConvTile tile =
-      choose_tile(lowering, "inputs", conv_tiles(lowering.caps(), p.m, matrices, divide_up(p.n, 4), macs));
-  const Operand a = operand(lowering, 0, p.m, p.k, p.a_strides, p.a_batch);
-  const Operand b = operand(lowering, 1, p.k, p.n, p.b_strides, p.b_batch);
+  const int64_t matrices = element_count(p.batch), width = divide_up(p.n, 4);
+  std::vector<ConvTile> tiles = conv_tiles(lowering.caps(), p.m, matrices, width, p.m * p.n * p.k * matrices);
+  add_cooperative_tiles(tiles, lowering, p.m, p.k, p.n, matrices);
+  const ConvTile tile = choose_tile(lowering, "inputs", tiles);
+  const bool cooperative = tile.cooperative.has_value();
+  const Operand a = operand(lowering, 0, p.m, p.k, p.a_strides, p.a_batch,
+                            cooperative && tile.cooperative->matrix.m % 8 == 0);
+  const Operand b = operand(lowering, 1, p.k, p.n, p.b_strides, p.b_batch, cooperative);
   DispatchDraft product = product_dispatch(
-      lowering, p, "matmul", divide_up(b.width, tile.slices) * divide_up(p.m, tile.pixels) * matrices,
-      a.tensor, b.tensor);
-  define_tile(product.dispatch, tile);
-  if (p.k % 4 != 0) define(product.dispatch, "LAST_FACTORS", std::to_string(p.k % 4));
+      lowering, p, cooperative ? "matmul_cooperative" : "matmul",
+      divide_up(width, tile.slices) * divide_up(p.m, tile.pixels) * matrices, a.tensor, b.tensor);
+  if (cooperative) {
+    cover_with(product.dispatch, lowering.caps(), *tile.cooperative,
+               matrices * tile.cooperative->blocks(p.m, p.n));
+    if (a.transposed) define(product.dispatch, "A_COLUMNS");
+    if (b.transposed) define(product.dispatch, "B_COLUMNS");
+  } else {
+    define_tile(product.dispatch, tile);
+    if (p.k % 4 != 0) define(product.dispatch, "LAST_FACTORS", std::to_string(p.k % 4));
+  }
   push_batch(product.constants, a.batch);
   push_batch(product.constants, b.batch);
   product.constants.ints({p.c_strides[0], p.c_strides[1]}).floats({p.alpha, p.beta});
@@ -110,12 +128,12 @@ void multiply_texels(Lowering& lowering, const Product& p) {
   TensorId rows = y;
   if (p.n % 4 != 0) {
     TensorDesc desc = lowering.tensor(y).desc;
-    desc.shape = {matrices, p.m, 4 * b.width};
+    desc.shape = {matrices, p.m, 4 * width};
     rows = lowering.workspace(lowering.node().name + "/rows", desc);
   }
   product.dispatch.bindings.push_back(writes(rows));
   lowering.dispatch(std::move(product).finish());
-  if (rows != y) strided_copy(lowering, rows, y, {{matrices * p.m, p.n}, {{4 * b.width, 1}}}, 0);
+  if (rows != y) strided_copy(lowering, rows, y, {{matrices * p.m, p.n}, {{4 * width, 1}}}, 0);
 }
 
 // Whether tiles pay for the dispatches that pack what is not in texels.

@@ -40,6 +40,31 @@ OperatorCase gemm(int64_t m, int64_t k, int64_t n) {
   return test;
 }
 
+// Of two computed matrices; `batch` before either.
+OperatorCase product(Shape batch, int64_t m, int64_t k, int64_t n) {
+  OperatorCase test;
+  test.type = "MatMul";
+  Shape a = batch, b = std::move(batch);
+  a.insert(a.end(), {m, k});
+  b.insert(b.end(), {k, n});
+  const float range = 2.0f / static_cast<float>(k);
+  test.inputs = {random_tensor(std::move(a), 1), random_tensor(std::move(b), 2, -range, range)};
+  return test;
+}
+
+OperatorCase transposed_product(int64_t m, int64_t k, int64_t n, bool a, bool b) {
+  OperatorCase test = gemm(m, k, n);
+  test.constants = {};
+  const float range = 2.0f / static_cast<float>(k);
+  if (a) test.inputs[0] = random_tensor({k, m}, 1);
+  if (b) test.inputs[1] = random_tensor({n, k}, 2, -range, range);
+  test.attributes.set("transA", int64_t{a});
+  test.attributes.set("transB", int64_t{b});
+  test.attributes.set("alpha", 0.5f);
+  test.activation = {ActivationKind::relu};
+  return test;
+}
+
 Attributes window(int64_t stride, int64_t dilation, int64_t pad) {
   Attributes attributes;
   attributes.set("strides", Attributes::Ints{stride, stride});
@@ -91,6 +116,31 @@ TEST_F(OnCooperativeMatrices, MatrixProductsAreRight) {
   check_all(gemm(70, 45, 33));
   check_all(gemm(128, 160, 96));
   check_all(gemm(1, 64, 40));
+}
+
+// Rows, columns and sums of every remainder by the matrices and by four.
+TEST_F(OnCooperativeMatrices, ProductsOfComputedMatricesAreRight) {
+  check_all(product({}, 70, 45, 33));
+  check_all(product({3}, 37, 64, 52));
+  check_all(product({2, 2}, 40, 36, 39));
+  OperatorCase broadcast = product({3}, 33, 40, 24);
+  broadcast.inputs[1] = random_tensor({2, 1, 40, 24}, 2, -0.05f, 0.05f);
+  check_all(broadcast);
+  for (const bool a : {false, true})
+    for (const bool b : {false, true}) {
+      check_all(transposed_product(76, 100, 52, a, b));
+      check_all(transposed_product(39, 50, 45, a, b));
+    }
+}
+
+// The largest half, and products of it that add up in fp32 without rounding.
+TEST_F(OnCooperativeMatrices, SumsOfComputedMatricesDoNotOverflow) {
+  OperatorCase test = product({}, 16, 256, 16);
+  for (float& value : test.inputs[0]->mutable_as<float>()) value = 65504.0f;
+  auto factors = test.inputs[1]->mutable_as<float>();
+  for (size_t k = 0; k < 256; ++k)
+    for (size_t n = 0; n < 16; ++n) factors[k * 16 + n] = k < 128 ? 1024.0f : k < 255 ? -1024.0f : -1023.0f;
+  check_all(test);
 }
 
 TEST_F(OnCooperativeMatrices, ResidualsAndScalesAreRight) {
@@ -173,6 +223,25 @@ TEST(CooperativeMatrices, AreTakenOnGpusThatHaveThem) {
   EXPECT_EQ(lowered(caps, conv({1, 64, 28, 28}, {64, 64, 3, 3}, window(2, 1, 1))).shader, kShader);
 }
 
+TEST(CooperativeMatrices, AreTakenForProductsOfComputedMatrices) {
+  const DeviceCaps caps = gpu_with({k16});
+  const auto has = [](const Dispatch& dispatch, const char* macro) {
+    return std::ranges::any_of(dispatch.defines, [&](const auto& define) { return define.first == macro; });
+  };
+  const Dispatch batched = lowered(caps, product({12}, 197, 64, 196));
+  EXPECT_EQ(batched.shader, "matmul_cooperative");
+  EXPECT_EQ(batched.workgroup_count[0], 12u * 4 * 4);
+  for (const bool a : {false, true})
+    for (const bool b : {false, true}) {
+      const Dispatch dispatch = lowered(caps, transposed_product(256, 128, 512, a, b));
+      EXPECT_EQ(dispatch.shader, "matmul_cooperative") << "packs nothing";
+      EXPECT_EQ(has(dispatch, "A_COLUMNS"), a);
+      EXPECT_EQ(has(dispatch, "B_COLUMNS"), b);
+    }
+  EXPECT_EQ(lowered(caps, product({12}, 197, 64, 196), Precision::fp32).shader, "matmul");
+  EXPECT_EQ(lowered(caps, product({}, 8, 64, 64)).shader, "matmul") << "tiny";
+}
+
 TEST(CooperativeMatrices, AreTakenForNothingElse) {
   const OperatorCase test = gemm(512, 512, 512);
   EXPECT_NE(lowered(gpu_with({}), test).shader, kShader);
@@ -213,22 +282,29 @@ TEST(CooperativeMatrices, TilesFitTheDeviceAndTheWork) {
 
 // --- The shader ---
 
-void expect_compiles(const CooperativeTile& tile) {
-  const std::string source(find_shader_source("conv_cooperative.comp").value());
+void expect_compiles(const CooperativeTile& tile, const OperatorCase& test) {
   DeviceCaps caps = gpu_with({tile.matrix});
   caps.prefers_images = false;
-  const Program program = lower(single_node_graph(gemm(512, 512, 512)), caps, {.precision = Precision::fp16});
+  const Program program = lower(single_node_graph(test), caps, {.precision = Precision::fp16});
   for (const Task& task : program.tasks) {
-    if (!task.dispatch || task.dispatch->shader != kShader) continue;
+    if (!task.dispatch || !task.dispatch->shader.ends_with("_cooperative")) continue;
+    const std::string file = task.dispatch->shader + ".comp";
+    const std::string source(find_shader_source(file).value());
     std::string preamble =
         "#define SUBGROUP 32\n#define WORKGROUP_X 128\n#define WORKGROUP_Y 1\n"
         "#define WORKGROUP_Z 1\n";
     for (const auto& [macro, value] : task.dispatch->defines)
       preamble += "#define " + macro + " " + value + "\n";
-    EXPECT_FALSE(gpu::compile_glsl("conv_cooperative.comp", source, preamble, find_shader_source).empty());
+    EXPECT_FALSE(gpu::compile_glsl(file, source, preamble, find_shader_source).empty());
     return;
   }
   ADD_FAILURE() << "does not use the shader";
+}
+
+void expect_compiles(const CooperativeTile& tile) {
+  expect_compiles(tile, gemm(512, 512, 512));
+  for (const bool transposed : {false, true})
+    expect_compiles(tile, transposed_product(512, 512, 512, transposed, transposed));
 }
 
 // No device at hand has the older extension.

@@ -1,0 +1,54 @@
+// BLOCK_M x BLOCK_N sums of a workgroup, in products of cooperative matrices (include cooperative.glsl first). Its
+// subgroups, SUBGROUPS_M x SUBGROUPS_N, have TILE_M x TILE_N matrices of them each. STEP_K of what is summed over pass
+// through shared memory at a time; those of the next step are on their way while this one's are multiplied.
+//
+// Rows of A and B in shared memory are rows of the operand, or with A_COLUMNS, B_COLUMNS its columns. Neighbours load,
+// and store, neighbouring rows of the same columns, or with ALONG_ROWS neighbours in a row: as lies together in memory.
+//
+// After what is here a kernel defines these, and includes cooperative_main.glsl:
+//   bool start()                           false where the workgroup has nothing to do
+//   bool fetch()                           loads the next step's part of this invocation, eight halves at place_a(i) and
+//                                          place_b(i) into next_a[i] and next_b[i]; false where all are loaded. All of a
+//                                          workgroup agree.
+//   void finish(int row, int quad, vec4 v) takes four sums of the block, some of which lie beyond the result
+
+const int BLOCK_M = MATRIX_M * TILE_M * SUBGROUPS_M, BLOCK_N = MATRIX_N * TILE_N * SUBGROUPS_N;
+#ifdef A_COLUMNS
+const int ROWS_A = STEP_K, EIGHTS_A = BLOCK_M / 8;
+#else
+const int ROWS_A = BLOCK_M, EIGHTS_A = STEP_K / 8;
+#endif
+#ifdef B_COLUMNS
+const int ROWS_B = BLOCK_N, EIGHTS_B = STEP_K / 8;
+#else
+const int ROWS_B = STEP_K, EIGHTS_B = BLOCK_N / 8;
+#endif
+// One uvec4 that is unused between rows spreads them over the banks.
+const int ROW_A = EIGHTS_A + 1, ROW_B = EIGHTS_B + 1;
+const int LOADS_A = (ROWS_A * EIGHTS_A + WORKGROUP_X - 1) / WORKGROUP_X;
+const int LOADS_B = (ROWS_B * EIGHTS_B + WORKGROUP_X - 1) / WORKGROUP_X;
+const int QUADS_C = MATRIX_M * MATRIX_N / 4, PARTS_C = (QUADS_C + SUBGROUP - 1) / SUBGROUP;
+
+shared uvec4 a_rows[ROWS_A * ROW_A];
+shared uvec4 b_rows[ROWS_B * ROW_B];
+shared float c_rows[SUBGROUPS_M * SUBGROUPS_N * 4 * QUADS_C];
+
+uvec4 next_a[LOADS_A], next_b[LOADS_B];
+
+// (row, column) of number i of rows x columns.
+ivec2 place(int i, int rows, int columns) {
+#ifdef ALONG_ROWS
+  return ivec2(i / columns, i % columns);
+#else
+  return ivec2(i % rows, i / rows);
+#endif
+}
+// (row of shared memory, eight halves of it); what lies behind the last one is loaded and not kept.
+ivec2 place_a(int i) {
+  return place((int(gl_LocalInvocationIndex) + i * WORKGROUP_X) % (ROWS_A * EIGHTS_A), ROWS_A, EIGHTS_A);
+}
+ivec2 place_b(int i) {
+  return place((int(gl_LocalInvocationIndex) + i * WORKGROUP_X) % (ROWS_B * EIGHTS_B), ROWS_B, EIGHTS_B);
+}
+
+int workgroup_index() { return int(gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x); }

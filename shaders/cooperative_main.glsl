@@ -1,0 +1,67 @@
+// The kernel whose parts cooperative_block.glsl names.
+
+void put_down() {
+  int lane = int(gl_LocalInvocationIndex);
+  [[unroll]] for (int i = 0; i < LOADS_A; ++i) {
+    ivec2 at = place_a(i);
+    if (lane + i * WORKGROUP_X < ROWS_A * EIGHTS_A) a_rows[at.x * ROW_A + at.y] = next_a[i];
+  }
+  [[unroll]] for (int i = 0; i < LOADS_B; ++i) {
+    ivec2 at = place_b(i);
+    if (lane + i * WORKGROUP_X < ROWS_B * EIGHTS_B) b_rows[at.x * ROW_B + at.y] = next_b[i];
+  }
+}
+
+#ifdef A_COLUMNS
+#define LOAD_A(a, row, k) LOAD_COLUMNS(a, a_rows, (k) * ROW_A + (row) / 8, ROW_A)
+#else
+#define LOAD_A(a, row, k) LOAD_ROWS(a, a_rows, (row) * ROW_A + (k) / 8, ROW_A)
+#endif
+#ifdef B_COLUMNS
+#define LOAD_B(b, k, column) LOAD_COLUMNS(b, b_rows, (column) * ROW_B + (k) / 8, ROW_B)
+#else
+#define LOAD_B(b, k, column) LOAD_ROWS(b, b_rows, (k) * ROW_B + (column) / 8, ROW_B)
+#endif
+
+void main() {
+  if (!start()) return;  // all of the workgroup
+
+  int subgroup = int(gl_SubgroupID);
+  int row = subgroup % SUBGROUPS_M * (MATRIX_M * TILE_M), column = subgroup / SUBGROUPS_M * (MATRIX_N * TILE_N);
+  MATRIX_C sums[TILE_M * TILE_N];
+  [[unroll]] for (int i = 0; i < TILE_M * TILE_N; ++i) sums[i] = MATRIX_C(0.0);
+
+  bool more = fetch();
+  while (more) {
+    barrier();  // the last step's are multiplied
+    put_down();
+    barrier();
+    more = fetch();
+    [[unroll]] for (int k = 0; k < STEP_K; k += MATRIX_K) {
+      MATRIX_A a[TILE_M];
+      [[unroll]] for (int i = 0; i < TILE_M; ++i) LOAD_A(a[i], row + i * MATRIX_M, k);
+      [[unroll]] for (int j = 0; j < TILE_N; ++j) {
+        MATRIX_B b;
+        LOAD_B(b, k, column + j * MATRIX_N);
+        [[unroll]] for (int i = 0; i < TILE_M; ++i) sums[i * TILE_N + j] = MULTIPLY(a[i], b, sums[i * TILE_N + j]);
+      }
+    }
+  }
+
+  int first_c = subgroup * 4 * QUADS_C;
+  [[unroll]] for (int i = 0; i < TILE_M; ++i)
+    [[unroll]] for (int j = 0; j < TILE_N; ++j) {
+      barrier();  // the last matrix is stored
+      STORE_ROWS(sums[i * TILE_N + j], c_rows, first_c, MATRIX_N);
+      barrier();
+      [[unroll]] for (int part = 0; part < PARTS_C; ++part) {
+        int quad = int(gl_SubgroupInvocationID) + part * SUBGROUP;
+        if (quad < QUADS_C) {
+          ivec2 at = place(quad, MATRIX_M, MATRIX_N / 4);
+          int c = first_c + at.x * MATRIX_N + 4 * at.y;
+          finish(row + i * MATRIX_M + at.x, (column + j * MATRIX_N) / 4 + at.y,
+                 vec4(c_rows[c], c_rows[c + 1], c_rows[c + 2], c_rows[c + 3]));
+        }
+      }
+    }
+}

@@ -1,0 +1,76 @@
+// Matrix product of two operands in texels by cooperative matrices: A as rows of K halves, or with A_COLUMNS as columns
+// of M; B as rows of N, or with B_COLUMNS as columns of K. Rows and columns in memory are whole texels of four, filled up
+// with zeros.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+#include "cooperative.glsl"
+
+#include "matmul.glsl"
+#define ALONG_ROWS
+#include "cooperative_block.glsl"
+
+int matrix, first_row, first_column, quads;
+ivec2 first;        // texels of A and B
+int a_rows_held, a_width, b_rows_held, b_width;  // in memory; widths in texels
+int next_k = 0;
+
+uvec2 halves_of_a(int row, int texel) {
+  return row < a_rows_held && texel < a_width ? pack_half4(load4_a(first.x + row * a_width + texel)) : uvec2(0);
+}
+uvec2 halves_of_b(int row, int texel) {
+  return row < b_rows_held && texel < b_width ? pack_half4(load4_b(first.y + row * b_width + texel)) : uvec2(0);
+}
+
+bool fetch() {
+  if (next_k >= size.z) return false;
+#ifdef A_COLUMNS
+  ivec2 corner_a = ivec2(next_k, first_row);
+#else
+  ivec2 corner_a = ivec2(first_row, next_k);
+#endif
+#ifdef B_COLUMNS
+  ivec2 corner_b = ivec2(first_column, next_k);
+#else
+  ivec2 corner_b = ivec2(next_k, first_column);
+#endif
+  [[unroll]] for (int i = 0; i < LOADS_A; ++i) {
+    ivec2 at = corner_a + place_a(i) * ivec2(1, 8);
+    next_a[i] = uvec4(halves_of_a(at.x, at.y >> 2), halves_of_a(at.x, (at.y >> 2) + 1));
+  }
+  [[unroll]] for (int i = 0; i < LOADS_B; ++i) {
+    ivec2 at = corner_b + place_b(i) * ivec2(1, 8);
+    next_b[i] = uvec4(halves_of_b(at.x, at.y >> 2), halves_of_b(at.x, (at.y >> 2) + 1));
+  }
+  next_k += STEP_K;
+  return true;
+}
+
+void finish(int row, int quad, vec4 v) {
+  row += first_row;
+  quad += first_column >> 2;
+  if (row < size.x && quad < quads) store_sums(matrix, row, quad, quads, v);
+}
+
+bool start() {
+  int M = size.x, N = size.y, K = size.z;
+  quads = (N + 3) >> 2;
+#ifdef A_COLUMNS
+  a_rows_held = K, a_width = (M + 3) >> 2;
+#else
+  a_rows_held = M, a_width = (K + 3) >> 2;
+#endif
+#ifdef B_COLUMNS
+  b_rows_held = N, b_width = (K + 3) >> 2;
+#else
+  b_rows_held = K, b_width = quads;
+#endif
+  ivec2 by_column = divide(workgroup_index(), (N + BLOCK_N - 1) / BLOCK_N);
+  ivec2 by_row = divide(by_column.x, (M + BLOCK_M - 1) / BLOCK_M);
+  first_column = BLOCK_N * by_column.y, first_row = BLOCK_M * by_row.y, matrix = by_row.x;
+  if (matrix >= size.w) return false;
+  first = matrix_offsets(matrix);
+  return true;
+}
+
+#include "cooperative_main.glsl"
