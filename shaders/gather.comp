@@ -1,5 +1,6 @@
 // y[...] = x[offset + sum of indices[first + k] * steps[k]] of linear tensors, where offset and first follow from loops
-// over y: Gather, GatherElements, GatherND. Negative indices count from the end.
+// over y: Gather, GatherElements, GatherND. Negative indices count from the end. GROUPS: count, dims, x_strides and steps
+// count groups of four elements, which x and y hold in the same order.
 // https://onnx.ai/onnx/operators/onnx__Gather.html, onnx__GatherElements.html, onnx__GatherND.html
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -23,7 +24,7 @@ LINEAR_IN(0, x)
 LINEAR_IN(1, indices)
 LINEAR_OUT(2, y)
 
-SCALAR element(int i) {
+int source(int i) {
   int at = 0, first = 0;
   for (int d = rank - 1; d > 0; --d) {
     ivec2 split = divide(i, dims[d]);
@@ -39,13 +40,17 @@ SCALAR element(int i) {
     // An index out of range is an error that a kernel cannot report; the clamp keeps the read inside x.
     at += clamp(index, 0, sizes[k] - 1) * steps[k];
   }
-  return load_x(at);
+  return at;
 }
 
 void main() {
   int i4 = flat_index();
+#ifdef GROUPS
+  if (i4 < count) store_y(i4, load4_x(source(i4)));
+#else
   if (4 * i4 >= count) return;
   VECTOR v;
-  for (int j = 0; j < 4; ++j) v[j] = element(min(4 * i4 + j, count - 1));
+  for (int j = 0; j < 4; ++j) v[j] = load_x(source(min(4 * i4 + j, count - 1)));
   store_y(i4, v);
+#endif
 }

@@ -9,8 +9,8 @@
 
 namespace vellum {
 
-// Loops over one tensor; operand 0 of `nest` is the indexed tensor, operand 1 the indices. The position in the
-// indexed tensor is where operand 0 stands, plus index k (of sizes.size()) times steps[k].
+// Loops over one tensor; operand 0 of `nest` is the indexed tensor, operand 1 the indices. The position in
+// the indexed tensor is where operand 0 stands, plus index k (of sizes.size()) times steps[k].
 struct IndexedLoops {
   LoopNest nest;
   std::vector<int64_t> sizes, steps;
@@ -20,11 +20,11 @@ struct IndexedLoops {
 bool fits_indexed(const IndexedLoops& loops);
 
 // y = x at the positions; loops over y.
-void gather(Lowering& lowering, TensorId x, TensorId indices, TensorId y, const IndexedLoops& loops);
+void gather(Lowering& lowering, TensorId x, TensorId indices, TensorId y, IndexedLoops loops);
 
-// y at the positions = combine(y, updates); loops over the updates. `combine` is none, add, mul, max or min. With
-// `unravel` one index counts through all the indexed dimensions.
-void scatter(Lowering& lowering, TensorId indices, TensorId updates, TensorId y, const IndexedLoops& loops,
+// y at the positions = combine(y, updates); loops over the updates. `combine` is none, add, mul, max or min.
+// With `unravel` one index counts through all the indexed dimensions.
+void scatter(Lowering& lowering, TensorId indices, TensorId updates, TensorId y, IndexedLoops loops,
              const std::string& combine, bool unravel);
 
 // Loops that pick one element along `axis` for each element of a tensor of `chosen`: GatherElements and

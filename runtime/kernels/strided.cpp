@@ -11,18 +11,6 @@ namespace {
 
 constexpr size_t kMaxLoops = 12;  // of shaders/strided_copy.comp
 
-// Whether the loops move whole groups of four elements; then their numbers count groups.
-bool counts_in_groups(LoopNest& nest, int64_t& base) {
-  auto& strides = nest.strides[0];
-  const auto whole = [](int64_t number) { return number % 4 == 0; };
-  if (strides.back() != 1 || !whole(nest.dims.back()) || !whole(base)) return false;
-  if (!std::all_of(strides.begin(), strides.end() - 1, whole)) return false;
-  nest.dims.back() /= 4;
-  std::for_each(strides.begin(), strides.end() - 1, [](int64_t& stride) { stride /= 4; });
-  base /= 4;
-  return true;
-}
-
 // Loops that walk through neighbours.
 std::optional<PlainCopy> plain_copy(Lowering& lowering, TensorId x, TensorId y, const LoopNest& nest,
                                     int64_t base) {
@@ -59,6 +47,17 @@ LoopNest collapse(const LoopNest& nest) {
   return result;
 }
 
+bool counts_in_groups(LoopNest& nest, std::span<int64_t> steps) {
+  auto& strides = nest.strides[0];
+  const auto whole = [](int64_t number) { return number % 4 == 0; };
+  if (strides.back() != 1 || !whole(nest.dims.back()) || !std::ranges::all_of(steps, whole)) return false;
+  if (!std::all_of(strides.begin(), strides.end() - 1, whole)) return false;
+  nest.dims.back() /= 4;
+  std::for_each(strides.begin(), strides.end() - 1, [](int64_t& stride) { stride /= 4; });
+  for (int64_t& step : steps) step /= 4;
+  return true;
+}
+
 bool strided_copy(Lowering& lowering, size_t output, const std::vector<int64_t>& strides, int64_t base) {
   return strided_copy(lowering, output, LoopNest{lowering.output_type(output).shape, {strides}}, base);
 }
@@ -75,7 +74,7 @@ void strided_copy(Lowering& lowering, TensorId x, TensorId y, LoopNest nest, int
   nest = collapse(nest);
   const Shape& shape = lowering.tensor(y).desc.shape;
   const std::optional<PlainCopy> plain = plain_copy(lowering, x, y, nest, base);
-  const bool groups = counts_in_groups(nest, base);
+  const bool groups = counts_in_groups(nest, {&base, 1});
   PushConstants constants;
   constants.ints(
       {groups ? groups_of_four(shape) : element_count(shape), static_cast<int64_t>(nest.dims.size()), base});

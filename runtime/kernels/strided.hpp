@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "kernels/lowering.hpp"
@@ -17,6 +18,10 @@ struct LoopNest {
 // The same loops with dimensions of one left out and neighbours put together where every operand walks
 // through both in one stride. At least one dimension stays.
 LoopNest collapse(const LoopNest& nest);
+
+// Whether the loops move whole groups of four neighbours of operand 0, which is at `steps` beside its
+// strides; then their numbers, and steps, count groups.
+bool counts_in_groups(LoopNest& nest, std::span<int64_t> steps);
 
 // Output `output` is input 0's element base + sum of index * stride, both linear. False, and nothing done,
 // where the loops do not fit the kernel even after collapsing.

@@ -4,12 +4,13 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graph/matmul.hpp"
+#include "passes/node_writer.hpp"
 #include "passes/pattern.hpp"
 #include "passes/transformers.hpp"
-#include "passes/unique_names.hpp"
 
 namespace vellum {
 namespace {
@@ -58,21 +59,19 @@ Product follow(const GraphEditor& editor, size_t index) {
 // Nodes in place of those that `graph` has: the Gemm stands where the last node of its product stood.
 class Rewriter {
  public:
-  explicit Rewriter(Graph& graph) : graph_(graph), nodes_(std::move(graph.nodes)), names_(graph) {}
+  explicit Rewriter(Graph& graph) : graph_(graph), nodes_(std::exchange(graph.nodes, {})), writer_(graph) {}
 
   void write(const std::map<size_t, Product>& products) {
     std::set<size_t> lasts;
     for (const auto& [index, product] : products) lasts.insert(product.last);
-    std::vector<Node> result;
     for (size_t i = 0; i < nodes_.size(); ++i) {
       if (const auto found = products.find(i); found != products.end())
         waiting_.emplace(found->second.last, i);
       if (lasts.contains(i))
-        write_product(products.at(waiting_.at(i)), nodes_[waiting_.at(i)], nodes_[i], result);
+        write_product(products.at(waiting_.at(i)), nodes_[waiting_.at(i)], nodes_[i]);
       else if (!products.contains(i) && !between(products, i))
-        result.push_back(std::move(nodes_[i]));
+        graph_.nodes.push_back(std::move(nodes_[i]));
     }
-    graph_.nodes = std::move(result);
   }
 
  private:
@@ -82,39 +81,30 @@ class Rewriter {
                        [&](const auto& entry) { return entry.second.sum == index; });
   }
 
-  ValueId add(const std::string& name, std::shared_ptr<const Operator> op, std::vector<ValueId> inputs,
-              TensorType type, std::vector<Node>& nodes) {
-    const std::string made = names_.make(name);
-    const ValueId value = graph_.add_value(made, std::move(type), true);
-    nodes.push_back({made, std::move(op), std::move(inputs), {value}});
-    return value;
-  }
-
-  void write_product(const Product& product, const Node& matmul, const Node& last, std::vector<Node>& nodes) {
+  void write_product(const Product& product, const Node& matmul, const Node& last) {
     const TensorType x = graph_.values[matmul.inputs[0]].type, y = graph_.values[last.outputs[0]].type;
     const int64_t rows = element_count(x.shape) / x.shape.back();
     ValueId input = matmul.inputs[0];
     if (x.shape.size() > 2) {
       const Shape shape{rows, x.shape.back()};
-      input = add(matmul.name + "/rows", reshape_to(shape), {input}, {x.dtype, shape}, nodes);
+      input = writer_.add(matmul.name + "/rows", reshape_to(shape), {input}, {x.dtype, shape});
     }
     std::vector<ValueId> inputs{input, matmul.inputs[1]};
-    if (product.bias)
-      inputs.push_back(graph_.add_constant(names_.make(matmul.name + "/bias"), *product.bias));
+    if (product.bias) inputs.push_back(writer_.add_constant(matmul.name + "/bias", *product.bias));
     auto gemm = std::make_shared<Gemm>();
     gemm->activation = product.activation;
     if (x.shape.size() == 2) {
-      nodes.push_back({matmul.name, std::move(gemm), std::move(inputs), last.outputs});
+      graph_.nodes.push_back({matmul.name, std::move(gemm), std::move(inputs), last.outputs});
       return;
     }
     const ValueId result =
-        add(matmul.name, std::move(gemm), std::move(inputs), {y.dtype, {rows, y.shape.back()}}, nodes);
-    nodes.push_back({last.name + "/shape", reshape_to(y.shape), {result}, last.outputs});
+        writer_.add(matmul.name, std::move(gemm), std::move(inputs), {y.dtype, {rows, y.shape.back()}});
+    graph_.nodes.push_back({last.name + "/shape", reshape_to(y.shape), {result}, last.outputs});
   }
 
   Graph& graph_;
   std::vector<Node> nodes_;
-  UniqueNames names_;
+  NodeWriter writer_;
   std::map<size_t, size_t> waiting_;  // last node of a product -> its MatMul
 };
 

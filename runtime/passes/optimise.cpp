@@ -21,6 +21,7 @@ constexpr Pass kFuseActivationPatterns{"fuse_activation_patterns", fuse_activati
 constexpr Pass kFuseLayerNorm{"fuse_layer_norm", fuse_layer_norm};
 constexpr Pass kFuseSoftmax{"fuse_softmax", fuse_softmax};
 constexpr Pass kFuseAttention{"fuse_attention", fuse_attention};
+constexpr Pass kGatherRows{"gather_rows", gather_rows};
 constexpr Pass kFuseChannelShuffle{"fuse_channel_shuffle", fuse_channel_shuffle};
 constexpr Pass kMatmulToGemm{"matmul_to_gemm", matmul_to_gemm};
 constexpr Pass kTokensToMatrices{"tokens_to_matrices", tokens_to_matrices};
@@ -38,12 +39,12 @@ constexpr Pass kFuseChannelScale{"fuse_channel_scale", fuse_channel_scale};
 constexpr Pass kShareConstants{"share_constants", share_constants};
 constexpr Pass kRemoveDeadCode{"remove_dead_code", remove_dead_code};
 
-constexpr std::array kPasses{kDecompose,        kRemoveIdentities, kMergeReshapes,    kFuseActivationPatterns,
-                             kFuseLayerNorm,    kFuseSoftmax,      kFuseAttention,    kFuseChannelShuffle,
-                             kMoveTransposes,   kMatmulToGemm,     kTokensToMatrices, kConcatZerosToPad,
-                             kNestConcats,      kFusePad,          kFoldBatchNorm,    kFoldScale,
-                             kFuseBias,         kFuseResidual,     kFuseActivations,  kFuseSqueezeExcite,
-                             kFuseChannelScale, kShareConstants,   kRemoveDeadCode};
+constexpr std::array kPasses{kDecompose,          kRemoveIdentities, kMergeReshapes,  kFuseActivationPatterns,
+                             kFuseLayerNorm,      kFuseSoftmax,      kFuseAttention,  kGatherRows,
+                             kFuseChannelShuffle, kMoveTransposes,   kMatmulToGemm,   kTokensToMatrices,
+                             kConcatZerosToPad,   kNestConcats,      kFusePad,        kFoldBatchNorm,
+                             kFoldScale,          kFuseBias,         kFuseResidual,   kFuseActivations,
+                             kFuseSqueezeExcite,  kFuseChannelScale, kShareConstants, kRemoveDeadCode};
 
 // Runs passes on a graph, but for those that are switched off.
 class Optimiser {
@@ -100,6 +101,7 @@ Graph optimise(Graph graph, const InputShapes& shapes, std::span<const std::stri
   optimiser.run(kFuseLayerNorm);
   optimiser.run(kFuseSoftmax);
   optimiser.run(kFuseAttention);
+  optimiser.run(kGatherRows);
   optimiser.run(kFuseChannelShuffle);
   optimiser.run(kRemoveDeadCode);  // its readers would count
   optimiser.run(kMoveTransposes);  // after patterns, which are told by their axes

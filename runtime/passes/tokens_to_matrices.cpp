@@ -11,10 +11,10 @@
 #include "graph/normalization.hpp"
 #include "graph/reshape.hpp"
 #include "graph/unary.hpp"
+#include "passes/node_writer.hpp"
 #include "passes/passes.hpp"
 #include "passes/pattern.hpp"
 #include "passes/transformers.hpp"
-#include "passes/unique_names.hpp"
 
 namespace vellum {
 namespace {
@@ -27,7 +27,7 @@ HostTensor rearranged(const HostTensor& constant, const Shape& shape) {
 // a matrix, and reshaped for those who want it as it was.
 class Rewriter {
  public:
-  explicit Rewriter(Graph& graph) : graph_(graph), names_(graph) {}
+  explicit Rewriter(Graph& graph) : graph_(graph), writer_(graph) {}
 
   void run() {
     std::vector<Node> nodes = std::exchange(graph_.nodes, {});
@@ -91,7 +91,7 @@ class Rewriter {
       op = of_two(node, inputs);
     if (!op) return false;
     const Shape shape = matrix_shape(y.shape);
-    const ValueId matrix = add(node.name, std::move(op), std::move(inputs), {y.dtype, shape});
+    const ValueId matrix = writer_.add(node.name, std::move(op), std::move(inputs), {y.dtype, shape});
     matrices_[node.outputs[0]] = matrix;
     graph_.nodes.push_back({node.name + "/shape", reshape_to(y.shape), {matrix}, node.outputs});
     return true;
@@ -133,16 +133,16 @@ class Rewriter {
           inputs.push_back(found->second);
           continue;
         }
-        const ValueId made = add(graph_.values[input].name + "/rows", reshape_to(matrix_shape(y.shape)),
-                                 {input}, {y.dtype, matrix_shape(y.shape)});
+        const ValueId made =
+            writer_.add(graph_.values[input].name + "/rows", reshape_to(matrix_shape(y.shape)), {input},
+                        {y.dtype, matrix_shape(y.shape)});
         rows_.emplace(input, made);
         inputs.push_back(made);
       } else {
         const HostTensor& constant = *graph_.constant(input);
         HostTensor row = type(input).shape == y.shape ? rearranged(constant, matrix_shape(y.shape))
                                                       : *row_of(input, y.shape);
-        inputs.push_back(
-            graph_.add_constant(names_.make(graph_.values[input].name + "/row"), std::move(row)));
+        inputs.push_back(writer_.add_constant(graph_.values[input].name + "/row", std::move(row)));
       }
     }
     return node.op;
@@ -154,15 +154,8 @@ class Rewriter {
     return constant ? expand_to_last_dimensions(*constant, {shape.back()}) : std::nullopt;
   }
 
-  ValueId add(const std::string& name, std::shared_ptr<const Operator> op, std::vector<ValueId> inputs,
-              TensorType made) {
-    const ValueId value = graph_.add_value(names_.make(name), std::move(made), true);
-    graph_.nodes.push_back({name, std::move(op), std::move(inputs), {value}});
-    return value;
-  }
-
   Graph& graph_;
-  UniqueNames names_;
+  NodeWriter writer_;
   std::map<ValueId, ValueId> rows_;      // other values that a Reshape gives as a matrix of their rows
   std::map<ValueId, ValueId> matrices_;  // values whose elements are those of a matrix of equal rows
 };

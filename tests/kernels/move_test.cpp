@@ -232,6 +232,10 @@ TEST(Gather, IndicesFromBothEnds) {
     check_operator(test);
   }
   check_operator({.type = "Gather", .inputs = {random_tensor({3, 5}, 17), indices}});
+  for (const Shape& shape : {Shape{5, 8}, Shape{3, 1, 12}}) {  // rows of whole texels
+    check_operator({.type = "Gather", .inputs = {random_tensor(shape, 18), indices}, .constants = {1}});
+    check_operator({.type = "Gather", .inputs = {counted(shape), indices}});
+  }
   check_operator({.type = "Gather",
                   .inputs = {counted({4, 3}), HostTensor::i64({}, std::array<int64_t, 1>{2})},
                   .constants = {1}});
