@@ -38,9 +38,10 @@ Writer::Writer(const schema::Model& model, std::span<const std::byte> file) {
   mark_interface(subgraph.inputs(), "input", inputs_);
   mark_interface(subgraph.outputs(), "output", outputs_);
   if (outputs_.empty()) refuse_model("the graph has no outputs");
+  count_readers(subgraph);
   for (const int32_t id : inputs_) {
     Tensor& input = at(id);
-    if (input.constant) refuse_model("graph input " + quoted_name(input.name) + " is a constant");
+    if (input.is_constant) refuse_model("graph input " + quoted_name(input.name) + " is a constant");
     if (input.file != kNoValue) refuse_model("graph input " + quoted_name(input.name) + " is there twice");
     input.file = read_input(input);
   }
@@ -135,6 +136,7 @@ void Writer::read_tensors(const schema::Model& model, std::span<const std::byte>
       const bool has_scale =
           quantization != nullptr && quantization->scale() != nullptr && quantization->scale()->size() > 0;
       tensor.constant = read_constant(model, *entry, file);
+      tensor.is_constant = tensor.constant.has_value();
       if (has_scale && !is_float(tensor.type.dtype)) make_real(tensor, *entry);
     } catch (const Error& error) {
       throw Error(error.code(), "tensor " + quoted_name(name) + ": " + error.what());
@@ -154,6 +156,14 @@ void Writer::mark_interface(const flatbuffers::Vector<int32_t>* ids, const char*
     at(id).is_interface = true;
     list.push_back(id);
   }
+}
+
+void Writer::count_readers(const schema::SubGraph& subgraph) {
+  for (const int32_t id : outputs_) ++at(id).readers;
+  for (const schema::Operator* op : *subgraph.operators())
+    for (flatbuffers::uoffset_t i = 0; op->inputs() != nullptr && i < op->inputs()->size(); ++i)
+      if (const int32_t id = op->inputs()->Get(i); id >= 0 && static_cast<size_t>(id) < tensors_.size())
+        ++at(id).readers;
 }
 
 const Writer::Tensor& Writer::at(int32_t tensor) const {
@@ -185,13 +195,19 @@ Ints Writer::constant_ints(int32_t tensor, std::string_view what) const {
   return value->to_ints();
 }
 
+void Writer::finished_reading(int32_t tensor) {
+  Tensor& entry = at(tensor);
+  if (entry.readers > 0 && --entry.readers == 0) entry.constant.reset();
+}
+
 void Writer::set_constant(int32_t tensor, HostTensor value) {
   Tensor& entry = at(tensor);
-  if (entry.constant || entry.file != kNoValue || entry.image != kNoValue) {
+  if (entry.is_constant || entry.file != kNoValue || entry.image != kNoValue) {
     refuse_model("tensor " + quoted_name(entry.name) + " is computed twice");
   }
   entry.type = value.type();
   entry.constant = std::move(value);
+  entry.is_constant = true;
 }
 
 bool Writer::held_as_image(int32_t tensor) const { return at(tensor).image != kNoValue; }
@@ -232,7 +248,7 @@ ValueId Writer::as_image(int32_t tensor) {
 
 ValueId Writer::define(int32_t tensor, bool image) {
   Tensor& entry = at(tensor);
-  if (entry.constant || entry.file != kNoValue || entry.image != kNoValue) {
+  if (entry.is_constant || entry.file != kNoValue || entry.image != kNoValue) {
     refuse_model("tensor " + quoted_name(entry.name) + " is computed twice");
   }
   if (image && entry.type.shape.size() != 4) {

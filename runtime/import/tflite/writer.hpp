@@ -23,13 +23,17 @@ class Writer {
   size_t rank(int32_t tensor) const { return type(tensor).shape.size(); }
   // As the file says.
   const TensorType& type(int32_t tensor) const;
-  // The value where it is known: stored in the file, or computed from such by DEQUANTIZE or DENSIFY.
+  // The value where it is known: stored in the file, or computed from such by DEQUANTIZE or DENSIFY. Until
+  // its last reader has been converted.
   const HostTensor* constant(int32_t tensor) const;
   // The elements of such a tensor that decides a shape; throws Error(unsupported) where it is computed.
   Ints constant_ints(int32_t tensor, std::string_view what) const;
   // Its stored integers stand for reals; the graph holds the reals, and type() says so.
   bool quantised(int32_t tensor) const { return at(tensor).quantisation.has_value(); }
   void set_constant(int32_t tensor, HostTensor value);
+  // An operator that reads the tensor has been converted; to be called once for each that does. What the last
+  // one leaves is given up, so that float16 weights, or weights in the file's order, are not in memory twice.
+  void finished_reading(int32_t tensor);
 
   bool held_as_image(int32_t tensor) const;
   ValueId in_file_order(int32_t tensor);
@@ -59,6 +63,8 @@ class Writer {
     std::optional<HostTensor> constant;
     std::optional<Quantisation> quantisation;
     ValueId file = kNoValue, image = kNoValue;
+    uint32_t readers = 0;       // operators that are not converted yet, and graph outputs
+    bool is_constant = false;   // stays true when `constant` has been given up
     bool is_interface = false;  // a graph input or output: its name belongs to the file's order
   };
 
@@ -71,6 +77,7 @@ class Writer {
   ValueId read_input(Tensor& input);
   ValueId write_output(int32_t tensor);
   void read_tensors(const schema::Model& model, std::span<const std::byte> file);
+  void count_readers(const schema::SubGraph& subgraph);
   void mark_interface(const flatbuffers::Vector<int32_t>* ids, const char* what, std::vector<int32_t>& list);
 
   Graph graph_;
