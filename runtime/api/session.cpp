@@ -97,7 +97,23 @@ std::vector<Shape> Session::Impl::wanted_shapes() const {
   return shapes;
 }
 
+// What was tuned may take more memory than the device has left: Winograd's weights are several times as many.
 Session::Impl::Executors Session::Impl::make_executors(const std::vector<Shape>& shapes) const {
+  const std::shared_ptr<const TuningTable> tuning = device.impl()->tuning_for(options);
+  if (!tuning || tuning->empty()) return make_executors(shapes, nullptr, {});
+  try {
+    return make_executors(shapes, tuning.get(), {});
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::out_of_memory) throw;
+    return make_executors(
+        shapes, nullptr,
+        "the session goes untuned, for what was tuned takes too much memory: " + std::string(error.what()));
+  }
+}
+
+Session::Impl::Executors Session::Impl::make_executors(const std::vector<Shape>& shapes,
+                                                       const TuningTable* tuning,
+                                                       const std::string& warning) const {
   SessionOptions bound = options;
   for (size_t i = 0; i < shapes.size(); ++i) bound.input_shapes[inputs[i].name] = shapes[i];
   const std::shared_ptr<gpu::Context>& context = device.impl()->context;
@@ -108,20 +124,19 @@ Session::Impl::Executors Session::Impl::make_executors(const std::vector<Shape>&
                       .tasks_per_submit = options.tasks_per_submit,
                       .timestamps = options.profile,
                       .weights = weights};
-  const std::shared_ptr<const TuningTable> tuning = device.impl()->tuning_for(options);
   Executors made;
-  Program program = make_program(model, context->caps(), bound, tuning.get());
+  Program program = make_program(model, context->caps(), bound, tuning);
   if (uses_cooperative_matrices(program) && !device.impl()->cooperative_check.passes(context)) {
     DeviceCaps without = context->caps();
     without.cooperative_matrices.clear();
-    program = make_program(model, without, bound, tuning.get());
+    program = make_program(model, without, bound, tuning);
   }
+  if (!warning.empty()) program.warnings.push_back(warning);
   made.push_back(std::make_unique<Executor>(context, std::move(program), how));
   how.like = made.front().get();
   while (made.size() < options.in_flight)
     made.push_back(std::make_unique<Executor>(context, made.front()->program(), how));
-  for (const std::string& warning : made.front()->program().warnings)
-    context->log(LogLevel::warning, warning);
+  for (const std::string& each : made.front()->program().warnings) context->log(LogLevel::warning, each);
   return made;
 }
 

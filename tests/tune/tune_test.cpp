@@ -124,6 +124,38 @@ TEST_F(Tuned, ATableThatNamesAnotherWayIsObeyedEverywhere) {
   EXPECT_EQ(program(device, {.weights_budget = 1 << 20}), program(plain, {.weights_budget = 1 << 20}));
 }
 
+// Weights transformed for tiles of 4x4 take 144 KiB, for tiles of 2x2 64 KiB.
+TEST_F(Tuned, ASessionThatRunsOutOfMemoryGoesUntuned) {
+  OnnxModel wide;
+  wide.input("x", {1, 32, 14, 14})
+      .initializer("w", random_tensor({32, 32, 3, 3}, 1))
+      .node("Conv", {"x", "w"}, {"y"}, attributes({{"pads", Ints{1, 1, 1, 1}}}), "wide")
+      .output("y");
+  model = load(wide);
+  x = random_tensor({1, 32, 14, 14}, 2);
+  const Device plain = open();
+  const Tensor expected = run(plain, model, x).at("y");
+
+  // The same device with less memory.
+  gpu::ContextOptions options = plain.impl()->context->options();
+  options.adjust_caps = [before = options.adjust_caps](const DeviceCaps& caps) {
+    DeviceCaps less = before ? before(caps) : caps;
+    less.max_allocation_bytes = uint64_t{100} << 10;
+    return less;
+  };
+  const auto messages = std::make_shared<std::string>();
+  options.log = [messages](LogLevel, std::string_view message) { *messages += message; };
+  const Device small = open();
+  small.impl()->context = gpu::Context::create(options);
+  small.impl()->keep_tuning(favouring(small, "winograd4 4x2"));
+  ASSERT_NE(program(small).find("winograd_product"), std::string::npos);
+  const Session session(small, model);
+  ASSERT_EQ(session.warnings().size(), 1u);
+  EXPECT_NE(session.warnings()[0].find("goes untuned"), std::string::npos) << session.warnings()[0];
+  EXPECT_EQ(*messages, session.warnings()[0]);
+  EXPECT_TRUE(close(run(small, model, x).at("y"), expected));
+}
+
 TEST_F(Tuned, WordsThatNoKernelKnowsChangeNothing) {
   const Device plain = open();
   const std::string before = program(plain);
