@@ -58,10 +58,11 @@ function keep(name, parts, make) {
   const keyFile = join(folder, 'key');
   if (existsSync(keyFile) && readFileSync(keyFile, 'utf8').trim() === key) return;
   process.stdout.write(`references: ${name}\n`);
-  rmSync(folder, { recursive: true, force: true });
   rmSync(`${folder}.part`, { recursive: true, force: true });
   make(`${folder}.part`);
   writeFileSync(join(`${folder}.part`, 'key'), `${key}\n`);
+  // Only now: what there was serves until then, and still does where this is interrupted.
+  rmSync(folder, { recursive: true, force: true });
   renameSync(`${folder}.part`, folder);
 }
 
