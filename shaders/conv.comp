@@ -28,6 +28,13 @@ void main() {
 #else
   int window = min(window_slices, slices(x_shape.z) - first_input);
 #endif
+#ifdef PARTS
+  ivec2 part = divide(n, x_shape.w);  // (its number, image): y has those of each part one behind the other
+  n = part.y;
+  ivec2 range = slices_of_part(part.x, window);
+#else
+  ivec2 range = ivec2(0, window);
+#endif
   ivec2 origin = ivec2(ox, oy) * stride - padding;
   for (int ky = 0; ky < kernel_size.y; ++ky) {
     int iy = origin.y + ky * dilation.y;
@@ -35,7 +42,7 @@ void main() {
 #if KERNEL_X > 0
     locate_columns(origin.x, 1);
     int row = first_output * taps + ky * KERNEL_X;
-    for (int k = 0; k < window; ++k) {
+    for (int k = range.x; k < range.y; ++k) {
       FACTORS columns[COLUMNS];
       [[unroll]] for (int i = 0; i < COLUMNS; ++i) columns[i] = load_column(i, iy, first_input + k, n);
       [[unroll]] for (int kx = 0; kx < KERNEL_X; ++kx) {
@@ -53,7 +60,7 @@ void main() {
       const int k = 0;  // the only slice there is: sums are dear to carry through another loop on CPUs
       {
 #else
-      FOR_EACH_SLICE(k, 0, window) {
+      FOR_EACH_SLICE(k, range.x, range.y) {
 #endif
         FACTORS x[TILE_P];
         [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = load_column(i, iy, first_input + k, n);

@@ -1,8 +1,6 @@
 // 1x1 convolution of stride 1 without padding, and matrix products whose rows are pixels.
 //
 // An invocation computes TILE_P pixels, counted over columns, rows and batch.
-// PARTS: so many invocations share a sum, each of some input slices; sum_parts.comp adds what they store in y, part
-// behind part like images, and does the rest.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -97,17 +95,11 @@ void main() {
   }
 #else
 #ifdef PARTS
-  [[unroll]] for (int s = 0; s < TILE_S; ++s)
-    [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] = part == 0 ? sum[s][i] : vec4(0);
-  int part_slices = (input_slices + PARTS - 1) / PARTS;
-#ifdef HALF_PRODUCTS
-  part_slices = (part_slices + HALF_PRODUCTS - 1) / HALF_PRODUCTS * HALF_PRODUCTS;  // whole runs
-#endif
-  int first_slice = part * part_slices, last_slice = min(first_slice + part_slices, input_slices);
+  ivec2 range = slices_of_part(part, input_slices);
 #else
-  int first_slice = 0, last_slice = input_slices;
+  ivec2 range = ivec2(0, input_slices);
 #endif
-  FOR_EACH_SLICE(k, first_slice, last_slice)
+  FOR_EACH_SLICE(k, range.x, range.y)
     add_products(slice_of_pixels(pixel, k), 4 * k, first_output, 1, grid_width);
   END_EACH_SLICE
 #endif

@@ -96,6 +96,20 @@ void add_products(FACTORS x[TILE_P], int column, int row, int row_step, int grid
   }
 }
 
+#ifdef PARTS
+// So many invocations share a sum, each of some input slices; sum_parts.comp adds what they store in y, part behind part
+// like images, and does the rest. (first, one behind the last) of the slices of `part`; only one part has the bias.
+ivec2 slices_of_part(int part, int input_slices) {
+  [[unroll]] for (int s = 0; s < TILE_S; ++s)
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] = part == 0 ? sum[s][i] : vec4(0);
+  int part_slices = (input_slices + PARTS - 1) / PARTS;
+#ifdef HALF_PRODUCTS
+  part_slices = (part_slices + HALF_PRODUCTS - 1) / HALF_PRODUCTS * HALF_PRODUCTS;  // whole runs
+#endif
+  return min(ivec2(part, part + 1) * part_slices, input_slices);
+}
+#endif
+
 // (block of output slices, block of pixels) of this invocation; `blocks_p` blocks of pixels for each block of slices.
 // There may be more of both than wanted.
 ivec2 block_of_invocation(int blocks_p) {

@@ -72,6 +72,11 @@ std::vector<DenseWay> direct_ways(const Lowering& lowering, const Window2d& wind
   }
   for (const ConvTile& tile : cooperative_conv_tiles(lowering, n * height * width, inputs, channels))
     more.push_back({0, false, tile});
+  std::vector<DenseWay> in_parts;
+  for (const ConvTile& tile :
+       tiles_in_parts(lowering.caps(), width, n * height, slices(channels), slices(inputs), window.taps()))
+    in_parts.push_back({0, columns_once, tile});
+  ways.insert(ways.begin(), in_parts.begin(), in_parts.end());
   const bool preferred = prefers_cooperative(n * height * width, inputs * window.taps());
   ways.insert(preferred ? ways.begin() : ways.end(), more.begin(), more.end());
   return ways;

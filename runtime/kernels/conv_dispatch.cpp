@@ -2,6 +2,7 @@
 
 #include "kernels/activation.hpp"
 #include "kernels/grid.hpp"
+#include "kernels/sum_parts.hpp"
 
 namespace vellum {
 
@@ -57,20 +58,23 @@ void dispatch_conv(Lowering& lowering, const ConvKernel& kernel, const Window2d&
   const TensorId x = lowering.read(0, Layout::channels4);
   const TensorId grid =
       packed_weights(lowering, weight_grid(lowering, weights.width(), weights.height()), std::move(values));
-  const TensorId y = lowering.write(0, Layout::channels4);
-  Dispatch dispatch = conv_dispatch(lowering, kernel.shader, kernel.invocations, x, grid, y);
+  const SumTarget whole{lowering.write(0, Layout::channels4), activation, read_residual(lowering)};
+  const SumTarget now = target_of_parts(lowering, whole, kernel.tile.parts);
+  Dispatch dispatch =
+      conv_dispatch(lowering, kernel.shader, kernel.invocations * kernel.tile.parts, x, grid, now.y);
   dispatch.defines = kernel.defines;
   define_tile(dispatch, kernel.tile);
   define_halves(dispatch, weights.run);
-  define_activation_or_bounds(dispatch, activation);
+  define_activation_or_bounds(dispatch, now.activation);
   PushConstants constants;
-  constants.shape(lowering.input_type(0).shape).shape(lowering.output_type().shape);
-  push_activation_or_bounds(constants, activation);
+  constants.shape(lowering.input_type(0).shape).shape(lowering.tensor(now.y).desc.shape);
+  push_activation_or_bounds(constants, now.activation);
   push_window(constants, window);
   constants.ints({weights.group_inputs(), weights.group_outputs(), weights.window_slices()});
-  add_extras(lowering, dispatch, constants, {.residual = read_residual(lowering)}, 1);
+  add_extras(lowering, dispatch, constants, {.residual = now.residual}, 1);
   dispatch.push_constants = constants.bytes();
   lowering.dispatch(std::move(dispatch));
+  sum_parts(lowering, now, whole);
 }
 
 }  // namespace vellum

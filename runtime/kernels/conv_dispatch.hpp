@@ -37,7 +37,7 @@ struct ConvKernel {
   const char* shader;
   ConvTile tile;
   ConvWeights weights;
-  int64_t invocations;
+  int64_t invocations;                                       // for each part of the sums
   std::vector<std::pair<std::string, std::string>> defines;  // besides those of tile, activation and tensors
 };
 // For the node's inputs and output; `values` gives the texels of `kernel.weights`.

@@ -39,23 +39,20 @@ void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWe
   int64_t blocks = divide_up(n * h * w, tile.pixels);
   const int64_t lanes = tile.by_subgroups ? lowering.caps().subgroup_size : 1;
   blocks = divide_up(blocks, lanes) * lanes;
-  const bool in_parts = tile.parts > 1;
-  const TensorId result = in_parts ? workspace_of_parts(lowering, y, tile.parts) : y;
+  const SumTarget whole{y, activation, extras.residual}, now = target_of_parts(lowering, whole, tile.parts);
   Dispatch dispatch =
-      conv_dispatch(lowering, "conv_pointwise", blocks * weights.blocks() * tile.parts, x, grid, result);
-  if (in_parts) dispatch.defines.emplace_back("PARTS", std::to_string(tile.parts));
+      conv_dispatch(lowering, "conv_pointwise", blocks * weights.blocks() * tile.parts, x, grid, now.y);
   if (tile.by_subgroups) dispatch.subgroup_size = lowering.caps().subgroup_size;
   define_tile(dispatch, tile);
   define_halves(dispatch, weights.run);
-  const Activation now = in_parts ? Activation() : activation;
-  define_activation_or_bounds(dispatch, now);
+  define_activation_or_bounds(dispatch, now.activation);
   PushConstants constants;
-  constants.shape(shape).shape(lowering.tensor(result).desc.shape);
-  push_activation_or_bounds(constants, now);
-  add_extras(lowering, dispatch, constants, {in_parts ? kNoTensor : extras.residual, extras.scale}, n);
+  constants.shape(shape).shape(lowering.tensor(now.y).desc.shape);
+  push_activation_or_bounds(constants, now.activation);
+  add_extras(lowering, dispatch, constants, {now.residual, extras.scale}, n);
   dispatch.push_constants = constants.bytes();
   lowering.dispatch(std::move(dispatch));
-  if (in_parts) sum_parts(lowering, result, y, activation, extras.residual);
+  sum_parts(lowering, now, whole);
 }
 
 void lower_pointwise(Lowering& lowering, const Activation& activation) {

@@ -78,6 +78,25 @@ std::vector<ConvTile> conv_tiles(const DeviceCaps& caps, int64_t length, int64_t
   return tiles;
 }
 
+std::vector<ConvTile> tiles_in_parts(const DeviceCaps& caps, int64_t length, int64_t lines,
+                                     int64_t output_slices, int64_t input_slices, int64_t taps) {
+  constexpr int64_t kEnough = 1 << 14, kShortest = 32, kMost = 16;
+  const ConvTile narrow = choose_conv_tile(caps, length, lines, output_slices, 0);
+  const ConvTile wide{length > 1 ? 4 : 1, output_slices > 1 ? 2 : 1};
+  std::vector<ConvTile> tiles;
+  if (caps.type == DeviceType::cpu || narrow.pixels * narrow.slices == wide.pixels * wide.slices)
+    return tiles;
+  for (ConvTile tile : {wide, narrow}) {
+    const int64_t invocations =
+        divide_up(length, tile.pixels) * lines * divide_up(output_slices, tile.slices);
+    while (2 * tile.parts <= std::min(kMost, input_slices) && 2 * tile.parts * invocations <= kEnough &&
+           input_slices * taps >= 2 * tile.parts * kShortest)
+      tile.parts *= 2;
+    if (tile.parts > 1) tiles.push_back(tile);
+  }
+  return tiles;
+}
+
 std::vector<ConvTile> cooperative_conv_tiles(const Lowering& lowering, int64_t pixels, int64_t inputs,
                                              int64_t outputs, int64_t products) {
   if (lowering.options().precision != Precision::fp16) return {};
@@ -140,6 +159,7 @@ ConvTile choose_pointwise_tile(Lowering& lowering, const Shape& x, int64_t outpu
 void define_tile(Dispatch& dispatch, const ConvTile& tile) {
   dispatch.defines.emplace_back("TILE_P", std::to_string(tile.pixels));
   dispatch.defines.emplace_back("TILE_S", std::to_string(tile.slices));
+  if (tile.parts > 1) dispatch.defines.emplace_back("PARTS", std::to_string(tile.parts));
 }
 
 }  // namespace vellum

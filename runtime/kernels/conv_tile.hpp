@@ -35,6 +35,11 @@ ConvTile choose_conv_tile(const DeviceCaps& caps, int64_t length, int64_t lines,
 // It and the others that might be quicker, it first. None is wider than the tensors want.
 std::vector<ConvTile> conv_tiles(const DeviceCaps& caps, int64_t length, int64_t lines, int64_t output_slices,
                                  int64_t macs);
+// Tiles in parts, for windows of so many taps, of what is too small for a GPU: it would leave most of it
+// idle, or with tiles as narrow as it then wants load several times as much. The one that should be quickest
+// first.
+std::vector<ConvTile> tiles_in_parts(const DeviceCaps& caps, int64_t length, int64_t lines,
+                                     int64_t output_slices, int64_t input_slices, int64_t taps);
 // For dispatch_pointwise(): the same, one in parts where the outputs are too few for a GPU, those of them
 // that a subgroup can share where the device's subgroups do, and of cooperative matrices.
 std::vector<ConvTile> pointwise_tiles(const Lowering& lowering, int64_t pixels, int64_t inputs,
@@ -54,7 +59,7 @@ ConvTile choose_tile(Lowering& lowering, std::string_view kernel, const std::vec
 // For dispatch_pointwise(); `x` is N, C, ... as nchw() sees it.
 ConvTile choose_pointwise_tile(Lowering& lowering, const Shape& x, int64_t outputs);
 
-// Adds the macros TILE_P and TILE_S.
+// Adds the macros TILE_P, TILE_S and PARTS.
 void define_tile(Dispatch& dispatch, const ConvTile& tile);
 
 }  // namespace vellum

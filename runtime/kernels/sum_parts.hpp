@@ -4,15 +4,23 @@
 
 #include <cstdint>
 
+#include "graph/activation.hpp"
 #include "kernels/lowering.hpp"
 
 namespace vellum {
 
-// A workspace for as many parts of each element of y, one behind the other like images of a larger batch.
-TensorId workspace_of_parts(Lowering& lowering, TensorId y, int64_t parts);
+// What a dispatch makes of its sums: y = activation(sums + residual), which may be absent.
+struct SumTarget {
+  TensorId y = kNoTensor;
+  Activation activation;
+  TensorId residual = kNoTensor;
+};
 
-// y = activation(sum of the parts + residual), which may be absent.
-void sum_parts(Lowering& lowering, TensorId parts, TensorId y, const Activation& activation,
-               TensorId residual);
+// What a dispatch of so many parts of each sum makes of them: a workspace that has them one behind the other,
+// like images of a larger batch. `whole` itself where there is one part.
+SumTarget target_of_parts(Lowering& lowering, const SumTarget& whole, int64_t parts);
+
+// Then makes `whole` of them, if it is not the same.
+void sum_parts(Lowering& lowering, const SumTarget& parts, const SumTarget& whole);
 
 }  // namespace vellum

@@ -1,0 +1,87 @@
+// Convolutions of few pixels and many channels, whose sums several invocations share.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "graph/conv.hpp"
+#include "support/gpu_test.hpp"
+#include "support/kernel_harness.hpp"
+
+namespace vellum::test {
+namespace {
+
+// CPUs do not split sums, but compute them rightly.
+DeviceCaps taken_for_a_gpu() {
+  DeviceCaps caps = test_context()->caps();
+  caps.type = DeviceType::discrete_gpu;
+  caps.cooperative_matrices.clear();
+  return caps;
+}
+
+OperatorCase conv(Shape x, int64_t filters, int64_t kernel, int64_t stride = 1) {
+  OperatorCase test;
+  test.type = "Conv";
+  const Shape w{filters, x[1], kernel, kernel};
+  const float range = 2.0f / static_cast<float>(x[1]);
+  test.inputs = {random_tensor(std::move(x), 1), random_tensor(w, 2, -range, range),
+                 random_tensor({filters}, 3)};
+  test.constants = {1, 2};
+  test.attributes.set("pads", Attributes::Ints(4, kernel / 2));
+  test.attributes.set("strides", Attributes::Ints(2, stride));
+  test.activation = {.kind = ActivationKind::relu};
+  test.linear_inputs = false;
+  return test;
+}
+
+bool in_parts(const std::string& candidate) { return candidate.find(" parts") != std::string::npos; }
+
+Choice choice_on(const DeviceCaps& caps, const OperatorCase& test) {
+  std::vector<Choice> choices;
+  lower(single_node_graph(test), caps, {.choices = &choices});
+  return choices.at(0);
+}
+
+TEST(ConvParts, OddSlicesStridesAndImages) {
+  const DeviceCaps gpu = taken_for_a_gpu();
+  for (const OperatorCase& test : {conv({2, 70, 3, 5}, 9, 3, 2), conv({1, 66, 4, 1}, 6, 3)}) {
+    const Choice choice = choice_on(gpu, test);
+    EXPECT_TRUE(in_parts(choice.candidates.at(choice.taken))) << choice.candidates.at(choice.taken);
+    check_operator(test, gpu);
+  }
+}
+
+TEST(ConvParts, WithResidual) {
+  OperatorCase test = conv({1, 65, 3, 6}, 10, 3);
+  auto op = std::make_shared<Conv>();
+  op->window.pads = {1, 1, 1, 1};
+  test.op = op;
+  test.inputs.push_back(random_tensor({1, 7, 3, 6}, 4));  // of fewer channels
+  check_operator(test, taken_for_a_gpu());
+}
+
+// Columns of a row are loaded once where a network has much of the window.
+TEST(ConvParts, InEveryWay) {
+  const OperatorCase test = conv({1, 200, 7, 7}, 203, 3);
+  const auto ran = check_candidates(test, {.only = "direct", .caps = taken_for_a_gpu()});
+  EXPECT_EQ(std::ranges::count_if(ran, in_parts), 2) << "of a wide tile and of a narrow one";
+  EXPECT_TRUE(ran.front().starts_with("direct rows 4x2 in ")) << ran.front();
+}
+
+TEST(ConvParts, OnlyOfWhatIsTooSmallForAGpu) {
+  const DeviceCaps gpu = taken_for_a_gpu();
+  const auto split = [](const DeviceCaps& caps, const OperatorCase& test) {
+    return std::ranges::count_if(choice_on(caps, test).candidates, in_parts) > 0;
+  };
+  EXPECT_TRUE(split(gpu, conv({1, 512, 7, 7}, 512, 3)));
+  EXPECT_FALSE(split(gpu, conv({1, 64, 112, 112}, 64, 3)));
+  EXPECT_FALSE(split(gpu, conv({1, 4, 7, 7}, 512, 3))) << "nothing to share";
+  DeviceCaps cpu = gpu;
+  cpu.type = DeviceType::cpu;
+  EXPECT_FALSE(split(cpu, conv({1, 512, 7, 7}, 512, 3)));
+}
+
+}  // namespace
+}  // namespace vellum::test
