@@ -6,7 +6,9 @@
 #   vellum_add_gpu_test(NAME SOURCES file... [LIBRARIES target...] [SHARDS n] [TIMEOUT seconds] [AS_GPU])
 #       A GoogleTest program that runs whole on each driver: ctest entries `NAME.lavapipe`, `NAME.swiftshader` and
 #       `NAME.baseline2022` (with SHARDS, `NAME.lavapipe.0` and so on, each running a part of the cases), with AS_GPU
-#       `NAME.as_gpu` besides.
+#       `NAME.as_gpu` besides. With -DVELLUM_TEST_GPU_ASSISTED=ON the latter's entries come on SwiftShader once more, as
+#       `NAME.gpu_assisted` and `NAME.as_gpu_assisted`, where the validation layer watches each access to a buffer: nothing
+#       is read or written outside of it. That takes ten times as long.
 #   vellum_add_gpu_run(NAME COMMAND target argument... EXPECT regex [TIMEOUT seconds])
 #       Runs a program once on each driver, as a user would: entries `NAME.lavapipe` and `NAME.swiftshader`. Its output
 #       must match the expression. @RUN@ in an argument becomes the driver's name.
@@ -31,6 +33,7 @@ else()
 endif()
 set(VELLUM_TEST_DATA "${vellum_default_test_data}" CACHE PATH "Folder that `setup.sh tests` fetched into")
 option(VELLUM_TEST_SWIFTSHADER "Run the device tests on SwiftShader too" ON)
+option(VELLUM_TEST_GPU_ASSISTED "Run the kernels' tests with GPU-assisted validation too" OFF)
 
 # Mesa names the file after the CPU (lvp_icd.x86_64.json), newer versions without it (lvp_icd.json).
 file(GLOB vellum_lavapipe_icds /usr/share/vulkan/icd.d/lvp_icd*.json /usr/local/share/vulkan/icd.d/lvp_icd*.json)
@@ -120,6 +123,12 @@ function(vellum_add_gpu_test name)
   if(arg_AS_GPU)
     vellum_register_on_driver(${name} as_gpu lavapipe "${VELLUM_TEST_LAVAPIPE_ICD}" ${common}
                               ENVIRONMENT VELLUM_TEST_LIMITS=as_gpu)
+  endif()
+  if(arg_AS_GPU AND VELLUM_TEST_GPU_ASSISTED)
+    set(assisted swiftshader "${VELLUM_TEST_SWIFTSHADER_ICD}" COMMAND ${name} SHARDS ${arg_SHARDS} TIMEOUT 7200
+                 ENVIRONMENT VK_LAYER_ENABLES=VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_EXT)
+    vellum_register_on_driver(${name} gpu_assisted ${assisted})
+    vellum_register_on_driver(${name} as_gpu_assisted ${assisted} VELLUM_TEST_LIMITS=as_gpu)
   endif()
   if(VELLUM_TEST_SWIFTSHADER)
     vellum_register_on_driver(${name} swiftshader swiftshader "${VELLUM_TEST_SWIFTSHADER_ICD}" ${common})
