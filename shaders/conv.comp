@@ -6,22 +6,78 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
+#ifdef SUBGROUP
+#extension GL_KHR_shader_subgroup_ballot : require
+#endif
 #ifdef HALF_PRODUCTS
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
 #endif
 
 #include "conv_window.glsl"
 
-void main() {
-  ivec4 first = first_texel();
-  int n = first.w, first_output = first.z, oy = first.y, ox = first.x, blocks_s = blocks_of_slices();
-  if (n >= y_shape.w) return;
+int first_input, image;  // of what this invocation multiplies: input slice, image
+ivec2 range;             // of input slices behind the first: (from, to)
+int taps, grid_width;
 
-  int taps = kernel_size.x * kernel_size.y;
-  int grid_width = 4 * window_slices;
-  start_with_bias(first_output, blocks_s * TILE_S * taps, blocks_s * TILE_S, grid_width);
+// Adds the products of a row of taps with row `iy` of x. `row`: of the first tap in the grid of weights.
+#if defined(SUBGROUP)
+void add_row(int iy, int origin_x, int row) {
+  bool row_inside = iy >= 0 && iy < x_shape.y;
+  iy = clamp(iy, 0, x_shape.y - 1);
+  for (int kx = 0; kx < kernel_size.x; ++kx) {
+    locate_columns(origin_x + kx * dilation.x, stride.x);
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) inside[i] = inside[i] && row_inside;
+    for (int k = range.x; k < range.y; k += STEP) {
+      load_shared_weights(k, row + kx, taps, grid_width);
+#define SLICE_OF_STEP(step)                                                                                   \
+  if (k + step < range.y) {                                                                                   \
+    vec4 x[TILE_P];                                                                                           \
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = load_column(i, iy, first_input + k + step, image);     \
+    ADD_SHARED_PRODUCTS(x, step)                                                                              \
+  }
+      FOR_SLICES_OF_STEP(SLICE_OF_STEP)
+    }
+  }
+}
+#elif KERNEL_X > 0
+void add_row(int iy, int origin_x, int row) {
+  locate_columns(origin_x, 1);
+  for (int k = range.x; k < range.y; ++k) {
+    FACTORS columns[COLUMNS];
+    [[unroll]] for (int i = 0; i < COLUMNS; ++i) columns[i] = load_column(i, iy, first_input + k, image);
+    [[unroll]] for (int kx = 0; kx < KERNEL_X; ++kx) {
+      FACTORS x[TILE_P];
+      [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = columns[i + kx];
+      add_products(x, 4 * k, row + kx, taps, grid_width);
+    }
+    end_run();
+  }
+}
+#else
+void add_row(int iy, int origin_x, int row) {
+  for (int kx = 0; kx < kernel_size.x; ++kx) {
+    locate_columns(origin_x + kx * dilation.x, stride.x);
+#if CHANNELS < 4
+    const int k = 0;  // the only slice there is: sums are dear to carry through another loop on CPUs
+    {
+#else
+    FOR_EACH_SLICE(k, range.x, range.y) {
+#endif
+      FACTORS x[TILE_P];
+      [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = load_column(i, iy, first_input + k, image);
+      add_products(x, 4 * k, row + kx, taps, grid_width);
+    }
+#if CHANNELS < 4
+    end_run();
+#else
+    END_EACH_SLICE
+#endif
+  }
+}
+#endif
 
-  int first_input = (divide(4 * first_output, group_channels.y).x * group_channels.x) >> 2;
+void locate_input_slices(int first_output) {
+  first_input = (divide(4 * first_output, group_channels.y).x * group_channels.x) >> 2;
 #ifdef UNEVEN_WINDOWS
   int last_group = divide(min(4 * (first_output + TILE_S), y_shape.z) - 1, group_channels.y).x;
   int window = slices((last_group + 1) * group_channels.x) - first_input;
@@ -29,51 +85,38 @@ void main() {
   int window = min(window_slices, slices(x_shape.z) - first_input);
 #endif
 #ifdef PARTS
-  ivec2 part = divide(n, x_shape.w);  // (its number, image): y has those of each part one behind the other
-  n = part.y;
-  ivec2 range = slices_of_part(part.x, window);
+  ivec2 part = divide(image, x_shape.w);  // (its number, image): y has those of each part one behind the other
+  image = part.y;
+  range = slices_of_part(part.x, window);
 #else
-  ivec2 range = ivec2(0, window);
+  range = ivec2(0, window);
 #endif
-  ivec2 origin = ivec2(ox, oy) * stride - padding;
+}
+
+void main() {
+  ivec4 first = first_texel();
+#ifdef SUBGROUP
+  // The lanes of a subgroup go on together; what is not wanted is computed in vain.
+  if (first.z >= slices(y_shape.z)) return;
+  bool wanted = first.w < y_shape.w;
+#else
+  const bool wanted = true;
+  if (first.w >= y_shape.w) return;
+#endif
+  taps = kernel_size.x * kernel_size.y;
+  grid_width = 4 * window_slices;
+  int slices_held = TILE_S * blocks_of_slices();
+  start_with_bias(first.z, slices_held * taps, slices_held, grid_width);
+  image = min(first.w, y_shape.w - 1);
+  locate_input_slices(first.z);
+
+  ivec2 origin = first.xy * stride - padding;
   for (int ky = 0; ky < kernel_size.y; ++ky) {
     int iy = origin.y + ky * dilation.y;
+#ifndef SUBGROUP
     if (iy < 0 || iy >= x_shape.y) continue;
-#if KERNEL_X > 0
-    locate_columns(origin.x, 1);
-    int row = first_output * taps + ky * KERNEL_X;
-    for (int k = range.x; k < range.y; ++k) {
-      FACTORS columns[COLUMNS];
-      [[unroll]] for (int i = 0; i < COLUMNS; ++i) columns[i] = load_column(i, iy, first_input + k, n);
-      [[unroll]] for (int kx = 0; kx < KERNEL_X; ++kx) {
-        FACTORS x[TILE_P];
-        [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = columns[i + kx];
-        add_products(x, 4 * k, row + kx, taps, grid_width);
-      }
-      end_run();
-    }
-#else
-    for (int kx = 0; kx < kernel_size.x; ++kx) {
-      locate_columns(origin.x + kx * dilation.x, stride.x);
-      int row = first_output * taps + ky * kernel_size.x + kx;
-#if CHANNELS < 4
-      const int k = 0;  // the only slice there is: sums are dear to carry through another loop on CPUs
-      {
-#else
-      FOR_EACH_SLICE(k, range.x, range.y) {
 #endif
-        FACTORS x[TILE_P];
-        [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = load_column(i, iy, first_input + k, n);
-        add_products(x, 4 * k, row, taps, grid_width);
-      }
-#if CHANNELS < 4
-      end_run();
-#else
-      END_EACH_SLICE
-#endif
-    }
-#endif
+    add_row(iy, origin.x, first.z * taps + ky * kernel_size.x);
   }
-
-  store_tile(first);
+  if (wanted) store_tile(first);
 }

@@ -85,7 +85,7 @@ void main() {
   start_with_bias(first_output, blocks_s * TILE_S, blocks_s * TILE_S, grid_width);
 #ifdef SUBGROUP
   for (int first = 0; first < input_slices; first += STEP) {
-    load_shared_weights(first, first_output, grid_width);
+    load_shared_weights(first, first_output, 1, grid_width);
 #define SLICE_OF_STEP(k)                                 \
   if (first + k < input_slices) {                        \
     vec4 x[TILE_P] = slice_of_pixels(pixel, first + k); \

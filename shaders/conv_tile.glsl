@@ -135,12 +135,12 @@ ivec2 block_of_invocation(int blocks_p) {
 
 vec4 lane_weights[LOADS];
 
-// This lane's part of the weights of input slices k ... k + STEP - 1.
-void load_shared_weights(int k, int row, int grid_width) {
+// This lane's part of the weights of input slices k ... k + STEP - 1; rows as in add_products().
+void load_shared_weights(int k, int row, int row_step, int grid_width) {
   [[unroll]] for (int j = 0; j < LOADS; ++j) {
     int texel = j * SUBGROUP + int(gl_SubgroupInvocationID);
     int column = 4 * (k + texel / SLICE_WEIGHTS) + (texel & 3);
-    lane_weights[j] = load_w(min(column, grid_width - 1), row + (texel % SLICE_WEIGHTS >> 2), grid_width);
+    lane_weights[j] = load_w(min(column, grid_width - 1), row + (texel % SLICE_WEIGHTS >> 2) * row_step, grid_width);
   }
 }
 

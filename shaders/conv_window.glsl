@@ -59,12 +59,20 @@ FACTORS load_column(int i, int row, int slice, int n) {
 
 int blocks_of_slices() { return (slices(y_shape.z) + TILE_S - 1) / TILE_S; }
 
-// (x, y, slice, image) of the first texel that this invocation computes; images there may be more of than wanted.
+// (x, y, slice, image) of the first texel that this invocation computes. There may be more images than wanted, or with
+// SUBGROUP, where all invocations of a subgroup have the same slice, more slices and images.
 ivec4 first_texel() {
   int blocks_x = (y_shape.x + TILE_P - 1) / TILE_P;
+#ifdef SUBGROUP
+  ivec2 block = block_of_invocation(blocks_x * y_shape.y * y_shape.w);
+  ivec2 by_column = divide(block.y, blocks_x);
+  ivec2 by_row = divide(by_column.x, y_shape.y);
+  ivec2 by_slice = ivec2(by_row.x, block.x);
+#else
   ivec2 by_column = divide(flat_index(), blocks_x);
   ivec2 by_row = divide(by_column.x, y_shape.y);
   ivec2 by_slice = divide(by_row.x, blocks_of_slices());
+#endif
   return ivec4(TILE_P * by_column.y, by_row.y, TILE_S * by_slice.y, by_slice.x);
 }
 

@@ -60,8 +60,8 @@ std::vector<DenseWay> direct_ways(const Lowering& lowering, const Window2d& wind
   const bool common = is_common_window(window, 0);
   const bool columns_once = common && has_much_of_the_common_window(lowering.graph());
   std::vector<DenseWay> ways;
-  for (const ConvTile& tile : conv_tiles(lowering.caps(), width, n * height, slices(channels), macs))
-    ways.push_back({0, columns_once, tile});
+  const std::vector<ConvTile> tiles = conv_tiles(lowering.caps(), width, n * height, slices(channels), macs);
+  for (const ConvTile& tile : tiles) ways.push_back({0, columns_once, tile});
   // The other variant with one tile: it is worth a try, but takes as long to compile as the first.
   if (common) ways.push_back({0, !columns_once, ways.front().tile});
   std::vector<DenseWay> more;
@@ -72,6 +72,11 @@ std::vector<DenseWay> direct_ways(const Lowering& lowering, const Window2d& wind
   }
   for (const ConvTile& tile : cooperative_conv_tiles(lowering, n * height * width, inputs, channels))
     more.push_back({0, false, tile});
+  // Of few tiles: each candidate takes the tuner a second.
+  for (const ConvTile& tile : tiles_of_subgroups(
+           lowering.caps(), {tiles.begin(), tiles.begin() + std::min<int64_t>(2, std::ssize(tiles))}, width,
+           n * height))
+    if (inputs >= 4) ways.push_back({0, false, tile});
   std::vector<DenseWay> in_parts;
   for (const ConvTile& tile :
        tiles_in_parts(lowering.caps(), width, n * height, slices(channels), slices(inputs), window.taps()))
@@ -112,10 +117,12 @@ void lower_direct(Lowering& lowering, const DenseWay& way, const Window2d& windo
   const int64_t inputs = lowering.input_type(0).shape[1] / groups;
   ConvKernel kernel{"conv", way.tile, {}, 0, {}};
   kernel.weights = weights_for(lowering, groups, window.taps(), kernel.tile);
-  kernel.invocations = divide_up(width, kernel.tile.pixels) * height * kernel.weights.blocks() * n;
+  kernel.invocations =
+      whole_subgroups(lowering.caps(), kernel.tile, divide_up(width, kernel.tile.pixels) * height * n) *
+      kernel.weights.blocks();
   kernel.defines.emplace_back("KERNEL_X", way.columns_once ? "3" : "0");
   kernel.defines.emplace_back("STRIDE_X", way.columns_once ? "1" : "0");
-  if (inputs >= 4 && should_multiply_halves(lowering))
+  if (inputs >= 4 && way.tile.is_plain() && should_multiply_halves(lowering))
     kernel.weights.run = way.columns_once ? ProductRun{1, 3} : kRunOfSlices;
   if (inputs % 4 != 0 && groups > 1) kernel.defines.emplace_back("UNEVEN_WINDOWS", "1");
   if (inputs < 4 && groups == 1) kernel.defines.emplace_back("CHANNELS", std::to_string(inputs));

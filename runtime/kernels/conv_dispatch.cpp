@@ -63,6 +63,7 @@ void dispatch_conv(Lowering& lowering, const ConvKernel& kernel, const Window2d&
   Dispatch dispatch =
       conv_dispatch(lowering, kernel.shader, kernel.invocations * kernel.tile.parts, x, grid, now.y);
   dispatch.defines = kernel.defines;
+  if (kernel.tile.by_subgroups) dispatch.subgroup_size = lowering.caps().subgroup_size;
   define_tile(dispatch, kernel.tile);
   define_halves(dispatch, weights.run);
   define_activation_or_bounds(dispatch, now.activation);

@@ -36,9 +36,7 @@ void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWe
   const auto [n, c, h, w] = nchw(shape);
   const TensorId grid =
       packed_weights(lowering, weight_grid(lowering, weights.width(), weights.height()), std::move(values));
-  int64_t blocks = divide_up(n * h * w, tile.pixels);
-  const int64_t lanes = tile.by_subgroups ? lowering.caps().subgroup_size : 1;
-  blocks = divide_up(blocks, lanes) * lanes;
+  const int64_t blocks = whole_subgroups(lowering.caps(), tile, divide_up(n * h * w, tile.pixels));
   const SumTarget whole{y, activation, extras.residual}, now = target_of_parts(lowering, whole, tile.parts);
   Dispatch dispatch =
       conv_dispatch(lowering, "conv_pointwise", blocks * weights.blocks() * tile.parts, x, grid, now.y);

@@ -78,6 +78,21 @@ std::vector<ConvTile> conv_tiles(const DeviceCaps& caps, int64_t length, int64_t
   return tiles;
 }
 
+std::vector<ConvTile> tiles_of_subgroups(const DeviceCaps& caps, const std::vector<ConvTile>& tiles,
+                                         int64_t length, int64_t lines) {
+  std::vector<ConvTile> shared;
+  if (!can_share_by_subgroups(caps)) return shared;
+  for (const ConvTile& tile : tiles)
+    if (divide_up(length, tile.pixels) * lines >= caps.subgroup_size)
+      shared.push_back({tile.pixels, tile.slices, true});
+  return shared;
+}
+
+int64_t whole_subgroups(const DeviceCaps& caps, const ConvTile& tile, int64_t blocks) {
+  const int64_t lanes = tile.by_subgroups ? caps.subgroup_size : 1;
+  return divide_up(blocks, lanes) * lanes;
+}
+
 std::vector<ConvTile> tiles_in_parts(const DeviceCaps& caps, int64_t length, int64_t lines,
                                      int64_t output_slices, int64_t input_slices, int64_t taps) {
   constexpr int64_t kEnough = 1 << 14, kShortest = 32, kMost = 16;
@@ -122,10 +137,8 @@ std::vector<ConvTile> pointwise_tiles(const Lowering& lowering, int64_t pixels, 
   ConvTile shared = tiles.front();
   shared.parts = parts_of_sums(
       caps, divide_up(pixels, shared.pixels) * divide_up(slices(outputs), shared.slices), slices(inputs));
-  const size_t count = can_share_by_subgroups(caps) ? tiles.size() : 0;
-  for (size_t i = 0; i < count; ++i)
-    if (divide_up(pixels, tiles[i].pixels) >= caps.subgroup_size)  // else some have nothing to do
-      tiles.push_back({tiles[i].pixels, tiles[i].slices, true});
+  const std::vector<ConvTile> of_subgroups = tiles_of_subgroups(caps, tiles, pixels, 1);
+  tiles.insert(tiles.end(), of_subgroups.begin(), of_subgroups.end());
   if (broadcasts_are_cheaper_than_loads(caps)) {
     const ConvTile first = tiles.front();
     const auto same = std::find_if(tiles.begin(), tiles.end(), [&](const ConvTile& tile) {

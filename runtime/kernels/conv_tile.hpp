@@ -40,6 +40,11 @@ std::vector<ConvTile> conv_tiles(const DeviceCaps& caps, int64_t length, int64_t
 // first.
 std::vector<ConvTile> tiles_in_parts(const DeviceCaps& caps, int64_t length, int64_t lines,
                                      int64_t output_slices, int64_t input_slices, int64_t taps);
+// Those of `tiles` that a subgroup can share where the device's subgroups do, and has work for all of one.
+std::vector<ConvTile> tiles_of_subgroups(const DeviceCaps& caps, const std::vector<ConvTile>& tiles,
+                                         int64_t length, int64_t lines);
+// `blocks` of pixels, or as many more as make whole subgroups where the tile wants these.
+int64_t whole_subgroups(const DeviceCaps& caps, const ConvTile& tile, int64_t blocks);
 // For dispatch_pointwise(): the same, one in parts where the outputs are too few for a GPU, those of them
 // that a subgroup can share where the device's subgroups do, and of cooperative matrices.
 std::vector<ConvTile> pointwise_tiles(const Lowering& lowering, int64_t pixels, int64_t inputs,

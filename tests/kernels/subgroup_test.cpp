@@ -24,6 +24,13 @@ OperatorCase pointwise(Shape x, int64_t filters) {
   return test;
 }
 
+OperatorCase windowed(Shape x, int64_t filters, int64_t kernel) {
+  OperatorCase test = pointwise(std::move(x), filters);
+  test.inputs[1] = random_tensor({filters, test.inputs[0]->shape()[1], kernel, kernel}, 2, -0.3f, 0.3f);
+  test.attributes.set("pads", Attributes::Ints(4, kernel / 2));
+  return test;
+}
+
 bool by_subgroups(const std::string& candidate) { return candidate.ends_with(" subgroups"); }
 
 // The candidates for an operator on a device with `caps`.
@@ -60,6 +67,21 @@ TEST(Subgroups, PointwiseConvolutionsOfHalvesInImagesAreRight) {
   if (!test_context()->caps().full_subgroups) GTEST_SKIP() << "no full subgroups";
   check_candidates(pointwise({1, 21, 9, 11}, 18),
                    {.precision = Precision::fp16, .storage = StorageChoice::image2d, .only = "pointwise 4"});
+}
+
+// Rows in the padding, which the lanes of a subgroup need not have in common, and lanes behind the last
+// pixel.
+TEST(Subgroups, WiderWindowsAreRight) {
+  if (!test_context()->caps().full_subgroups) GTEST_SKIP() << "no full subgroups";
+  for (const int64_t stride : {1, 2}) {
+    OperatorCase test = windowed({2, 21, 7, 13}, 18, 3);
+    test.attributes.set("strides", Attributes::Ints(2, stride));
+    for (const StorageChoice storage : {StorageChoice::buffer, StorageChoice::image2d}) {
+      const auto ran = check_candidates(test, {.storage = storage, .only = "direct 8"});
+      EXPECT_GE(std::ranges::count_if(ran, by_subgroups), 1);
+    }
+  }
+  check_candidates(windowed({1, 6, 9, 5}, 7, 5), {.precision = Precision::fp16, .only = "direct"});
 }
 
 TEST(Subgroups, MatrixProductsAreRight) {
@@ -104,14 +126,17 @@ TEST(Subgroups, AreTakenUnmeasuredWhereTheyWereFoundToBeQuicker) {
 // Devices of all sizes are not at hand.
 TEST(Subgroups, ShadersForSubgroupsOfEverySizeCompile) {
   const gpu::GlslangProcess glslang;
-  const std::string source(find_shader_source("conv_pointwise.comp").value());
   for (const char* size : {"4", "8", "16", "32", "64"})
     for (const char* slices : {"1", "2", "4"}) {
       std::string preamble = "#define SUBGROUP " + std::string(size) + "\n#define TILE_S " + slices + "\n";
-      for (const char* define : {"TILE_P 4", "ACTIVATION none", "TENSOR_0 BUFFER_F32", "TENSOR_1 BUFFER_F32",
-                                 "TENSOR_2 BUFFER_F32", "WORKGROUP_X 64", "WORKGROUP_Y 1", "WORKGROUP_Z 1"})
+      for (const char* define :
+           {"TILE_P 4", "KERNEL_X 0", "STRIDE_X 0", "ACTIVATION none", "TENSOR_0 BUFFER_F32",
+            "TENSOR_1 BUFFER_F32", "TENSOR_2 BUFFER_F32", "WORKGROUP_X 64", "WORKGROUP_Y 1", "WORKGROUP_Z 1"})
         preamble += "#define " + std::string(define) + "\n";
-      EXPECT_FALSE(gpu::compile_glsl("conv_pointwise.comp", source, preamble, find_shader_source).empty());
+      for (const char* shader : {"conv_pointwise.comp", "conv.comp"})
+        EXPECT_FALSE(gpu::compile_glsl(shader, std::string(find_shader_source(shader).value()), preamble,
+                                       find_shader_source)
+                         .empty());
     }
 }
 
