@@ -1,41 +1,9 @@
-// Loops that one invocation runs alone, or, with COOPERATIVE, a workgroup runs together: each invocation starts at
-// FIRST_LANE and goes on by LANES, and gather_*() puts the partial results together for all of them.
-// Every invocation of a workgroup must reach each gather.
-
-#ifdef COOPERATIVE
-
-#define FIRST_LANE int(gl_LocalInvocationID.x)
-#define LANES WORKGROUP_X
-
-// Which of the results this invocation or workgroup makes; there may be more of them than results.
-int result_index() { return int(gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x); }
-
-shared vec4 partial_results[WORKGROUP_X];
-
-#define GATHER_FN_(name, join)                                                        \
-  vec4 name(vec4 v) {                                                                 \
-    int lane = FIRST_LANE;                                                            \
-    partial_results[lane] = v;                                                        \
-    barrier();                                                                        \
-    for (int n = WORKGROUP_X / 2; n > 0; n /= 2) {                                    \
-      if (lane < n) partial_results[lane] = join(partial_results[lane], partial_results[lane + n]); \
-      barrier();                                                                      \
-    }                                                                                 \
-    v = partial_results[0];                                                           \
-    barrier();                                                                        \
-    return v;                                                                         \
-  }
-
-#else
-
-#define FIRST_LANE 0
-#define LANES 1
-
-int result_index() { return flat_index(); }
-#define GATHER_FN_(name, join) \
-  vec4 name(vec4 v) { return v; }
-
-#endif
+// Loops that one invocation runs alone, or several run together: with COOPERATIVE a workgroup, with BY_SUBGROUPS a
+// subgroup. Each invocation starts at FIRST_LANE and goes on by LANES, and gather_*() puts the partial results together
+// for all of them. Every invocation of a workgroup must reach each gather.
+//
+// With SUBGROUP partial results are put together by arithmetic of subgroups, as far as these go (include
+// subgroup_arithmetic.glsl first), and for the rest by shared memory.
 
 #define INFINITY uintBitsToFloat(0x7f800000u)
 
@@ -45,7 +13,79 @@ vec4 join_min(vec4 a, vec4 b) { return mix(mix(b, a, lessThan(a, b)), a, isnan(a
 vec4 join_sum(vec4 a, vec4 b) { return a + b; }
 vec4 join_prod(vec4 a, vec4 b) { return a * b; }
 
-GATHER_FN_(gather_max, join_max)
-GATHER_FN_(gather_min, join_min)
-GATHER_FN_(gather_sum, join_sum)
-GATHER_FN_(gather_prod, join_prod)
+#ifdef SUBGROUP
+// What subgroupMax() and subgroupMin() make of a NaN is not said (SPIR-V, OpGroupNonUniformFMax).
+vec4 with_nans_of(vec4 v, vec4 all) {
+  return mix(all, vec4(uintBitsToFloat(0x7fc00000u)), notEqual(subgroupOr(uvec4(isnan(v))), uvec4(0)));
+}
+vec4 subgroup_max(vec4 v) { return with_nans_of(v, subgroupMax(mix(v, vec4(-INFINITY), isnan(v)))); }
+vec4 subgroup_min(vec4 v) { return with_nans_of(v, subgroupMin(mix(v, vec4(INFINITY), isnan(v)))); }
+vec4 subgroup_sum(vec4 v) { return subgroupAdd(v); }
+vec4 subgroup_prod(vec4 v) { return subgroupMul(v); }
+#endif
+
+#if defined(BY_SUBGROUPS)
+
+#define FIRST_LANE int(gl_SubgroupInvocationID)
+#define LANES SUBGROUP
+
+// Which of the results this invocation, subgroup or workgroup makes; there may be more of them than results.
+int result_index() {
+  return int((gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * (WORKGROUP_X / SUBGROUP) + gl_SubgroupID);
+}
+#define GATHER_FN_(name) \
+  vec4 gather_##name(vec4 v) { return subgroup_##name(v); }
+
+#elif defined(COOPERATIVE)
+
+#define FIRST_LANE int(gl_LocalInvocationID.x)
+#define LANES WORKGROUP_X
+
+int result_index() { return int(gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x); }
+
+#ifdef SUBGROUP
+shared vec4 partial_results[WORKGROUP_X / SUBGROUP];
+
+#define GATHER_FN_(name)                                                                                     \
+  vec4 gather_##name(vec4 v) {                                                                               \
+    v = subgroup_##name(v);                                                                                  \
+    if (gl_SubgroupInvocationID == 0) partial_results[gl_SubgroupID] = v;                                    \
+    barrier();                                                                                               \
+    v = partial_results[0];                                                                                  \
+    for (int n = 1; n < WORKGROUP_X / SUBGROUP; ++n) v = join_##name(v, partial_results[n]);                 \
+    barrier();                                                                                               \
+    return v;                                                                                                \
+  }
+#else
+shared vec4 partial_results[WORKGROUP_X];
+
+#define GATHER_FN_(name)                                                                                      \
+  vec4 gather_##name(vec4 v) {                                                                                \
+    int lane = FIRST_LANE;                                                                                    \
+    partial_results[lane] = v;                                                                                \
+    barrier();                                                                                                \
+    for (int n = WORKGROUP_X / 2; n > 0; n /= 2) {                                                            \
+      if (lane < n) partial_results[lane] = join_##name(partial_results[lane], partial_results[lane + n]);    \
+      barrier();                                                                                              \
+    }                                                                                                         \
+    v = partial_results[0];                                                                                   \
+    barrier();                                                                                                \
+    return v;                                                                                                 \
+  }
+#endif
+
+#else
+
+#define FIRST_LANE 0
+#define LANES 1
+
+int result_index() { return flat_index(); }
+#define GATHER_FN_(name) \
+  vec4 gather_##name(vec4 v) { return v; }
+
+#endif
+
+GATHER_FN_(max)
+GATHER_FN_(min)
+GATHER_FN_(sum)
+GATHER_FN_(prod)

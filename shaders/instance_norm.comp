@@ -1,8 +1,9 @@
-// Instance normalisation of a channels4 tensor: an invocation, or with COOPERATIVE a workgroup, normalises the plane of
+// Instance normalisation of a channels4 tensor: an invocation, or several (cooperate.glsl), normalise the plane of
 // one slice of one image.
 // https://onnx.ai/onnx/operators/onnx__InstanceNormalization.html
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#include "subgroup_arithmetic.glsl"
 
 layout(push_constant) uniform Params {
   ivec4 y_shape;

@@ -1,8 +1,9 @@
 // Layer normalisation of rows of whole texels, in one go: y = (x - mean) / deviation * scale + bias. An invocation, or
-// with COOPERATIVE a workgroup, makes one row: with LINEAR neighbours, else the channels of a pixel of channels4,
+// several (cooperate.glsl), make one row: with LINEAR neighbours, else the channels of a pixel of channels4,
 // whose last texel MASKED says to have unused ones.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#include "subgroup_arithmetic.glsl"
 
 layout(push_constant) uniform Params {
   ivec4 y_shape;  // with LINEAR (1, 1, length, rows)

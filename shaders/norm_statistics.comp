@@ -1,8 +1,9 @@
 // Mean and 1 / standard deviation of each row of `length` elements of a linear tensor, as (mean, 1 / deviation, 0, 0).
-// An invocation, or with COOPERATIVE a workgroup, makes one row. First half of layer, group and instance normalisation;
+// An invocation, or several (cooperate.glsl), make one row. First half of layer, group and instance normalisation;
 // norm_linear.comp is the second.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#include "subgroup_arithmetic.glsl"
 
 layout(push_constant) uniform Params {
   int rows;

@@ -1,6 +1,7 @@
 // Reduction of a channels4 tensor over any of W, H, C, N; y has those dimensions as 1.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#include "subgroup_arithmetic.glsl"
 
 layout(push_constant) uniform Params {
   ivec4 x_shape;
@@ -32,14 +33,14 @@ vec4 load_part(ivec4 q, float neutral) {
 #define ACROSS(join, v)
 #endif
 
-// Goes through the texels q that go into the one at p, along rows first; a workgroup shares them texel by texel. ALONG:
+// Goes through the texels q that go into the one at p, along rows first; who shares them does so texel by texel. ALONG:
 // they lie along one dimension.
 #ifdef ALONG
 #define FOR_EACH_PART(q)                                    \
   for (int k = FIRST_LANE; k < parts; k += LANES) { \
     ivec4 q = p + k * direction;
 #define END_EACH_PART }
-#elif defined(COOPERATIVE)
+#elif defined(COOPERATIVE) || defined(BY_SUBGROUPS)
 #define FOR_EACH_PART(q)                                                                              \
   for (int k = FIRST_LANE; k < extent.x * extent.y * extent.z * extent.w; k += LANES) {               \
     ivec2 by_column = divide(k, extent.x), by_row = divide(by_column.x, extent.y), by_slice = divide(by_row.x, extent.z); \

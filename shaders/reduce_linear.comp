@@ -1,7 +1,8 @@
-// Reduction of a linear tensor over any dimensions. An invocation (or with COOPERATIVE a workgroup) makes four
+// Reduction of a linear tensor over any dimensions. An invocation, or several (cooperate.glsl), make four
 // consecutive elements of y.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#include "subgroup_arithmetic.glsl"
 
 layout(push_constant) uniform Params {
   int y_count;

@@ -1,7 +1,8 @@
-// Softmax (with LOG its logarithm) of a channels4 tensor along one axis. An invocation, or with COOPERATIVE a
-// workgroup, makes one row: `length` texels in `direction`. CHANNELS: the row runs across the channels.
+// Softmax (with LOG its logarithm) of a channels4 tensor along one axis. An invocation, or several
+// (cooperate.glsl), make one row: `length` texels in `direction`. CHANNELS: the row runs across the channels.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#include "subgroup_arithmetic.glsl"
 
 layout(push_constant) uniform Params {
   ivec4 y_shape;
@@ -12,7 +13,7 @@ layout(push_constant) uniform Params {
 #define x_shape y_shape
 
 #include "tensor.glsl"
-#include "texel.glsl"
+#include "divide.glsl"
 #include "cooperate.glsl"
 
 TENSOR_IN(0, x)
@@ -27,14 +28,11 @@ vec4 load_part(ivec4 p) {
 }
 
 void main() {
-  ivec4 p;
-#ifdef COOPERATIVE
-  ivec3 id = ivec3(gl_WorkGroupID);
-  int n = id.x / rows.x;
-  p = ivec4(id.x - n * rows.x, id.y, id.z, n);
-#else
-  if (!output_texel(rows, p)) return;
-#endif
+  // Neighbours have neighbouring columns.
+  ivec2 by_column = divide(result_index(), rows.x), by_row = divide(by_column.x, rows.y);
+  ivec2 by_slice = divide(by_row.x, slices(rows.z));
+  ivec4 p = ivec4(by_column.y, by_row.y, by_slice.y, by_slice.x);
+  if (p.w >= rows.w) return;
   vec4 largest = vec4(-INFINITY);
   for (int k = FIRST_LANE; k < length; k += LANES) largest = join_max(largest, load_part(p + k * direction));
   largest = gather_max(largest);

@@ -1,10 +1,11 @@
 // Softmax (with LOG its logarithm) of a linear tensor along `length` elements that lie `inner` apart, in one go. An
-// invocation, or with COOPERATIVE a workgroup, makes
+// invocation, or several (cooperate.glsl), make
 //   COLUMNS  four rows side by side (inner is a multiple of four)
 //   SCALARS  one row of neighbours, which may begin and end anywhere in a texel; stored one by one
 //   else     one row of neighbours that are whole texels
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#include "subgroup_arithmetic.glsl"
 
 layout(push_constant) uniform Params {
   int count;  // of what invocations or workgroups make

@@ -2,6 +2,7 @@
 // `length` elements, `inner` apart. First half of Softmax; softmax_linear.comp is the second.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#include "subgroup_arithmetic.glsl"
 
 layout(push_constant) uniform Params {
   int rows;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "caps/driver_traits.hpp"
+#include "kernels/grid.hpp"
 
 namespace vellum {
 namespace {
@@ -26,9 +27,7 @@ int64_t cpu_tile_slices(int64_t output_slices, int64_t macs) {
 
 // With 64 the loop over the weights of a subgroup is unrolled for 16 slices of input channels already.
 bool can_share_by_subgroups(const DeviceCaps& caps) {
-  const uint32_t size = caps.subgroup_size;
-  return caps.full_subgroups && caps.subgroup_broadcast && size >= 4 && size <= 64 &&
-         (size & (size - 1)) == 0;
+  return caps.subgroup_broadcast && subgroups_fill_rows(caps);
 }
 
 // Parts of sums over so many input slices, where `invocations` would compute them whole: split-K. GPUs want

@@ -8,12 +8,6 @@
 
 namespace vellum {
 
-namespace {
-
-constexpr uint32_t kWorkgroup = 64;
-
-}  // namespace
-
 size_t channels4_slot(size_t rank, size_t axis) {
   if (rank == 1) return 1;
   if (rank == 3 && axis == 2) return 3;
@@ -49,39 +43,11 @@ Grid grid_of_texels(const DeviceCaps& caps, const Shape& shape) {
   return grid_3d(caps, n * w, h, (c + 3) / 4);
 }
 
-Grid workgroup_per_texel(const Shape& shape) {
-  const auto [n, c, h, w] = nchw(shape);
-  return {{kWorkgroup, 1, 1},
-          {static_cast<uint32_t>(n * w), static_cast<uint32_t>(h), static_cast<uint32_t>((c + 3) / 4)}};
-}
-
 Grid workgroups_in_a_row(const DeviceCaps& caps, int64_t count) {
   const int64_t limit = caps.max_workgroup_count[0];
   const int64_t rows = (count + limit - 1) / limit;
-  return {{kWorkgroup, 1, 1},
+  return {{kRowWorkgroup, 1, 1},
           {static_cast<uint32_t>((count + rows - 1) / rows), static_cast<uint32_t>(rows), 1}};
-}
-
-Grid grid_of_results(const DeviceCaps& caps, int64_t count, bool cooperative) {
-  return cooperative ? workgroups_in_a_row(caps, count) : grid_1d(caps, count);
-}
-
-namespace {
-
-// A CPU has a few threads of a few lanes each, and shared memory costs it more than the work that is shared.
-bool too_many_for_cpu(const DeviceCaps& caps, int64_t results) {
-  constexpr int64_t kEnoughForCpu = 16;
-  return caps.type == DeviceType::cpu && results >= kEnoughForCpu;
-}
-
-}  // namespace
-
-bool should_cooperate(const DeviceCaps& caps, int64_t results, int64_t length) {
-  return length >= kWorkgroup && results <= 4096 && !too_many_for_cpu(caps, results);
-}
-
-bool should_cooperate_along(const DeviceCaps& caps, int64_t results, int64_t length) {
-  return length >= kWorkgroup / 4 && !too_many_for_cpu(caps, results);
 }
 
 Dispatch make_dispatch(std::string shader, const Grid& grid, std::vector<Binding> bindings,
@@ -97,10 +63,6 @@ Dispatch make_dispatch(std::string shader, const Grid& grid, std::vector<Binding
 
 void define(Dispatch& dispatch, std::string macro, std::string value) {
   dispatch.defines.emplace_back(std::move(macro), std::move(value));
-}
-
-void define_cooperative(Dispatch& dispatch, bool cooperative) {
-  if (cooperative) define(dispatch, "COOPERATIVE");
 }
 
 Dispatch DispatchDraft::finish() && {

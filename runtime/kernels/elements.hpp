@@ -25,19 +25,8 @@ bool lives_in_channels4(const Lowering& lowering, size_t i);
 int64_t groups_of_four(const Shape& shape);
 // An invocation per texel of a channels4 tensor; shaders/texel.glsl is the other half.
 Grid grid_of_texels(const DeviceCaps& caps, const Shape& shape);
-// A workgroup per texel, or `count` workgroups in a row that wrap over y where x would exceed the device's
-// limit.
-Grid workgroup_per_texel(const Shape& shape);
+// `count` workgroups in a row that wrap over y where x would exceed the device's limit.
 Grid workgroups_in_a_row(const DeviceCaps& caps, int64_t count);
-// Of `count` results, each made by an invocation or, where they are `cooperative`, by a workgroup:
-// result_index() of shaders/cooperate.glsl.
-Grid grid_of_results(const DeviceCaps& caps, int64_t count, bool cooperative);
-// Whether a workgroup should share a loop of `length` that makes one of `results`: where one invocation each
-// would leave most of the device idle.
-bool should_cooperate(const DeviceCaps& caps, int64_t results, int64_t length);
-// The same of a loop over neighbours in memory, which a GPU loads together where a workgroup shares the loop,
-// however many results there are.
-bool should_cooperate_along(const DeviceCaps& caps, int64_t results, int64_t length);
 
 Dispatch make_dispatch(std::string shader, const Grid& grid, std::vector<Binding> bindings,
                        const PushConstants& constants);
@@ -53,8 +42,6 @@ inline Binding reads(TensorId tensor) { return {tensor, Access::read}; }
 inline Binding reads_in_place(TensorId tensor) { return {.tensor = tensor, .same_position = true}; }
 inline Binding writes(TensorId tensor) { return {tensor, Access::write}; }
 void define(Dispatch& dispatch, std::string macro, std::string value = "1");
-// COOPERATIVE of shaders/cooperate.glsl.
-void define_cooperative(Dispatch& dispatch, bool cooperative);
 // The INTEGER macro of shaders/element.glsl.
 void define_element(Dispatch& dispatch, const VirtualTensor& tensor);
 // `count` ints: `values`, then zeros.

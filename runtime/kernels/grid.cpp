@@ -5,8 +5,6 @@
 namespace vellum {
 namespace {
 
-constexpr uint32_t kWorkgroup = 64;  // a multiple of every common subgroup size, within every device's limit
-
 uint32_t groups(int64_t count, uint32_t size) {
   return static_cast<uint32_t>(std::max<int64_t>(1, (count + size - 1) / size));
 }
@@ -15,20 +13,25 @@ uint32_t groups(int64_t count, uint32_t size) {
 
 Grid grid_1d(const DeviceCaps& caps, int64_t count) {
   Grid grid;
-  grid.workgroup_size = {kWorkgroup, 1, 1};
-  const uint32_t needed = groups(count, kWorkgroup);
+  grid.workgroup_size = {kRowWorkgroup, 1, 1};
+  const uint32_t needed = groups(count, kRowWorkgroup);
   const uint32_t rows = groups(needed, caps.max_workgroup_count[0]);
   grid.workgroup_count = {groups(needed, rows), rows, 1};
   return grid;
 }
 
+bool subgroups_fill_rows(const DeviceCaps& caps) {
+  const uint32_t size = caps.subgroup_size;
+  return caps.full_subgroups && size >= 4 && size <= kRowWorkgroup && kRowWorkgroup % size == 0;
+}
+
 Grid grid_3d(const DeviceCaps&, int64_t width, int64_t height, int64_t depth) {
   Grid grid;
-  // Narrow images take 8 along x (the least that fills the lanes of CPU drivers) and more rows. Two rows of 32 are a
-  // fifth faster on lavapipe than four of 16.
+  // Narrow images take 8 along x (the least that fills the lanes of CPU drivers) and more rows. Two rows of
+  // 32 are a fifth faster on lavapipe than four of 16.
   const uint32_t x = width > 16 ? 32 : width > 8 ? 16 : 8;
-  grid.workgroup_size = {x, kWorkgroup / x, 1};
-  grid.workgroup_count = {groups(width, x), groups(height, kWorkgroup / x), groups(depth, 1)};
+  grid.workgroup_size = {x, kRowWorkgroup / x, 1};
+  grid.workgroup_count = {groups(width, x), groups(height, kRowWorkgroup / x), groups(depth, 1)};
   return grid;
 }
 

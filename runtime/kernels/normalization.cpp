@@ -8,6 +8,7 @@
 #include "kernels/activation.hpp"
 #include "kernels/divide.hpp"
 #include "kernels/elements.hpp"
+#include "kernels/shared_loop.hpp"
 #include "kernels/strided.hpp"
 
 namespace vellum {
@@ -23,6 +24,7 @@ bool known(const Lowering& lowering, size_t first, size_t last) {
 // A linear tensor normalised row by row; element i of it takes scale and bias number i / inner modulo their
 // count. Returns mean and 1 / deviation of each row, in the first two of four elements.
 TensorId normalize_rows(Lowering& lowering, int64_t rows, int64_t length, int64_t inner, float epsilon) {
+  const LoopBy by = choose_loop(lowering, {rows, length, true});
   std::vector<float> factors = lowering.constant(1)->to_floats();
   const auto period = static_cast<int64_t>(factors.size());
   std::vector<float> bias(factors.size(), 0.0f);
@@ -36,12 +38,9 @@ TensorId normalize_rows(Lowering& lowering, int64_t rows, int64_t length, int64_
                       [factors = std::move(factors)] { return factors; });
   const TensorId statistics = lowering.workspace(
       name + "/statistics", {{rows, 4}, ElementType::f32, Storage::buffer, Layout::linear});
-  const bool cooperative = should_cooperate_along(lowering.caps(), rows, length);
-  Dispatch first =
-      make_dispatch("norm_statistics", grid_of_results(lowering.caps(), rows, cooperative),
-                    {reads(x), writes(statistics)}, PushConstants().ints({rows, length}).floats({epsilon}));
-  define_cooperative(first, cooperative);
-  lowering.dispatch(std::move(first));
+  lowering.dispatch(loop_dispatch(lowering.caps(), "norm_statistics", rows, by,
+                                  {reads(x), writes(statistics)},
+                                  PushConstants().ints({rows, length}).floats({epsilon})));
   lowering.dispatch(make_dispatch("norm_linear", grid_1d(lowering.caps(), groups_of_four(shape)),
                                   {reads_in_place(x), reads(statistics), reads(factor_tensor), writes(y)},
                                   PushConstants().ints({element_count(shape), length, inner, period})));
@@ -87,17 +86,15 @@ void lower_instance_norm(Lowering& lowering) {
     normalize_rows(lowering, shape[0] * shape[1], plane, plane, op.epsilon);
     return;
   }
+  const auto [n, c, h, w] = nchw(shape);
+  const int64_t planes = n * slices(c);
+  const LoopBy by = choose_loop(lowering, {planes, h * w});
   const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
   const TensorId pairs = channel_pairs(lowering, lowering.node().name + "/scale_bias",
                                        lowering.constant(1)->to_floats(), lowering.constant(2)->to_floats());
-  const auto [n, c, h, w] = nchw(shape);
-  const int64_t planes = n * slices(c);
-  const bool cooperative = should_cooperate(lowering.caps(), planes, h * w);
-  Dispatch dispatch = make_dispatch("instance_norm", grid_of_results(lowering.caps(), planes, cooperative),
-                                    {reads_in_place(x), reads(pairs), writes(y)},
-                                    PushConstants().shape(shape).floats({op.epsilon}));
-  define_cooperative(dispatch, cooperative);
-  lowering.dispatch(std::move(dispatch));
+  lowering.dispatch(loop_dispatch(lowering.caps(), "instance_norm", planes, by,
+                                  {reads_in_place(x), reads(pairs), writes(y)},
+                                  PushConstants().shape(shape).floats({op.epsilon})));
 }
 
 namespace {
@@ -107,18 +104,17 @@ namespace {
 void normalize_texels(Lowering& lowering, Layout layout, const Shape& shape, float epsilon) {
   const int64_t length = layout == Layout::linear ? shape.back() : shape[1];
   const int64_t rows = length == 0 ? 0 : element_count(shape) / length;
+  const LoopBy by = choose_loop(lowering, {rows, slices(length), true});
   std::vector<float> scale = lowering.constant(1)->to_floats();
   std::vector<float> bias(scale.size(), 0.0f);
   if (lowering.has_input(2)) bias = lowering.constant(2)->to_floats();
   const TensorId factors =
       channel_pairs(lowering, lowering.node().name + "/factors", std::move(scale), std::move(bias));
   const TensorId x = lowering.read(0, layout), y = lowering.write(0, layout);
-  const bool cooperative = should_cooperate_along(lowering.caps(), rows, slices(length));
-  Dispatch dispatch = make_dispatch("norm_rows", grid_of_results(lowering.caps(), rows, cooperative),
-                                    {reads_in_place(x), reads(factors), writes(y)},
-                                    PushConstants().shape(shape).floats({epsilon}));
+  Dispatch dispatch =
+      loop_dispatch(lowering.caps(), "norm_rows", rows, by, {reads_in_place(x), reads(factors), writes(y)},
+                    PushConstants().shape(shape).floats({epsilon}));
   if (layout == Layout::linear) define(dispatch, "LINEAR");
-  define_cooperative(dispatch, cooperative);
   if (length % 4 != 0) define(dispatch, "MASKED");
   lowering.dispatch(std::move(dispatch));
 }

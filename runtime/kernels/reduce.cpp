@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "graph/reduce.hpp"
+#include "kernels/divide.hpp"
 #include "kernels/elements.hpp"
+#include "kernels/shared_loop.hpp"
 #include "kernels/strided.hpp"
 
 namespace vellum {
@@ -29,35 +31,57 @@ Shape with_ones(const Shape& shape, const std::vector<bool>& reduced) {
   return kept;
 }
 
-// x of channels4 to y of channels4, which has `kept` as its shape.
-void reduce_texels(Lowering& lowering, const std::string& function, const std::vector<bool>& reduced,
-                   TensorId y, const Shape& kept) {
+// A reduction of channels4 to `kept`, and who runs its loops.
+struct TexelReduction {
+  std::string function;
+  Shape kept;
+  std::array<int64_t, 4> extent{1, 1, 1, 1};  // texels that go into one: along N, slices, H, W
+  bool channels = false;                      // of those reduced
+  int64_t results = 0;
+  LoopBy by = LoopBy::invocation;
+};
+
+TexelReduction texel_reduction(Lowering& lowering, const std::string& function,
+                               const std::vector<bool>& reduced) {
   const Shape& shape = lowering.input_type(0).shape;
-  const TensorId x = lowering.read(0, Layout::channels4);
-  std::array<int64_t, 4> extent{1, 1, 1, 1};  // N, slices, H, W
-  bool channels = false;
+  TexelReduction r{.function = function, .kept = with_ones(shape, reduced)};
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     if (!reduced[axis]) continue;
     const size_t slot = channels4_slot(shape.size(), axis);
-    channels = channels || slot == 1;
-    extent[slot] = slot == 1 ? (shape[axis] + 3) / 4 : shape[axis];
+    r.channels = r.channels || slot == 1;
+    r.extent[slot] = slot == 1 ? slices(shape[axis]) : shape[axis];
   }
-  const int64_t parts = extent[0] * extent[1] * extent[2] * extent[3];
-  const auto [n, c, h, w] = nchw(kept);
-  const int64_t results = n * ((c + 3) / 4) * h * w;
-  const bool cooperative = should_cooperate(lowering.caps(), results, parts);
+  const auto [n, c, h, w] = nchw(r.kept);
+  r.results = n * slices(c) * h * w;
+  r.by = choose_loop(lowering, {r.results, r.extent[0] * r.extent[1] * r.extent[2] * r.extent[3]});
+  return r;
+}
+
+// x of channels4 to y of channels4, which has `kept` as its shape.
+void reduce_texels(Lowering& lowering, const TexelReduction& r, TensorId y) {
+  const Shape& shape = lowering.input_type(0).shape;
+  const TensorId x = lowering.read(0, Layout::channels4);
+  const auto& extent = r.extent;
   PushConstants constants;
-  constants.shape(shape).shape(kept).ivec4(extent[3], extent[2], extent[1], extent[0]);
-  constants.floats({static_cast<float>(element_count(shape) / element_count(kept))});
-  Dispatch dispatch = make_dispatch("reduce", grid_of_results(lowering.caps(), results, cooperative),
-                                    {reads(x), writes(y)}, constants);
-  define_reduction(dispatch, function);
-  if (channels) define(dispatch, "CHANNELS");
-  if (channels && nchw(shape)[1] % 4 != 0) define(dispatch, "MASKED");
+  constants.shape(shape).shape(r.kept).ivec4(extent[3], extent[2], extent[1], extent[0]);
+  constants.floats({static_cast<float>(element_count(shape) / element_count(r.kept))});
+  Dispatch dispatch =
+      loop_dispatch(lowering.caps(), "reduce", r.results, r.by, {reads(x), writes(y)}, constants);
+  define_reduction(dispatch, r.function);
+  if (r.channels) define(dispatch, "CHANNELS");
+  if (r.channels && nchw(shape)[1] % 4 != 0) define(dispatch, "MASKED");
   if (std::count_if(extent.begin(), extent.end(), [](int64_t length) { return length > 1; }) <= 1)
     define(dispatch, "ALONG");
-  define_cooperative(dispatch, cooperative);
   lowering.dispatch(std::move(dispatch));
+}
+
+TensorId reduce_to_workspace(Lowering& lowering, const TexelReduction& r) {
+  TensorDesc desc = lowering.tensor(lowering.read(0, Layout::channels4)).desc;
+  desc.shape = r.kept;
+  desc.element = ElementType::f32;
+  const TensorId result = lowering.workspace(lowering.node().name + "/reduced", desc);
+  reduce_texels(lowering, r, result);
+  return result;
 }
 
 // The loops over the axes that are (or are not) reduced, collapsed.
@@ -81,18 +105,17 @@ void reduce_linear(Lowering& lowering, const std::string& function, const std::v
   nest.strides[0].insert(nest.strides[0].end(), inner.strides[0].begin(), inner.strides[0].end());
   if (nest.dims.size() > kMaxLoops)
     return lowering.run_on_host(function + " over so many axes has no kernel");
-  const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
   const int64_t results = element_count(lowering.output_type().shape);
   const int64_t parts = element_count(inner.dims), groups = (results + 3) / 4;
-  const bool cooperative = should_cooperate(lowering.caps(), groups, parts);
+  const LoopBy by = choose_loop(lowering, {groups, parts});
+  const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
   PushConstants constants;
   constants.ints({results, parts, kept, static_cast<int64_t>(nest.dims.size())});
   push_padded(constants, nest.dims, kMaxLoops);
   push_padded(constants, nest.strides[0], kMaxLoops);
-  Dispatch dispatch = make_dispatch("reduce_linear", grid_of_results(lowering.caps(), groups, cooperative),
-                                    {reads(x), writes(y)}, constants);
+  Dispatch dispatch =
+      loop_dispatch(lowering.caps(), "reduce_linear", groups, by, {reads(x), writes(y)}, constants);
   define_reduction(dispatch, function);
-  define_cooperative(dispatch, cooperative);
   lowering.dispatch(std::move(dispatch));
 }
 
@@ -100,27 +123,22 @@ void reduce_linear(Lowering& lowering, const std::string& function, const std::v
 
 TensorId reduce_to_workspace(Lowering& lowering, const std::string& function,
                              const std::vector<bool>& reduced) {
-  TensorDesc desc = lowering.tensor(lowering.read(0, Layout::channels4)).desc;
-  desc.shape = with_ones(lowering.input_type(0).shape, reduced);
-  desc.element = ElementType::f32;
-  const TensorId result = lowering.workspace(lowering.node().name + "/reduced", desc);
-  reduce_texels(lowering, function, reduced, result, desc.shape);
-  return result;
+  return reduce_to_workspace(lowering, texel_reduction(lowering, function, reduced));
 }
 
 void reduce(Lowering& lowering, const std::string& function, const std::vector<bool>& reduced) {
   if (!is_float(lowering.input_type(0).dtype))
     return lowering.run_on_host(function + " of integers has no kernel");
   if (!lives_in_channels4(lowering, 0)) return reduce_linear(lowering, function, reduced);
-  const Shape kept = with_ones(lowering.input_type(0).shape, reduced);
-  if (nchw(kept) == nchw(lowering.output_type().shape))
-    return reduce_texels(lowering, function, reduced, lowering.write(0, Layout::channels4), kept);
+  const TexelReduction r = texel_reduction(lowering, function, reduced);
+  if (nchw(r.kept) == nchw(lowering.output_type().shape))
+    return reduce_texels(lowering, r, lowering.write(0, Layout::channels4));
   // Without the reduced axes the rest would lie elsewhere in channels4: the result, small as it is, goes to
   // linear.
-  const TensorId partial = reduce_to_workspace(lowering, function, reduced);
+  const TensorId partial = reduce_to_workspace(lowering, r);
   const TensorId y = lowering.write(0, Layout::linear);
-  lowering.dispatch(make_dispatch("to_linear", grid_1d(lowering.caps(), groups_of_four(kept)),
-                                  {reads(partial), writes(y)}, PushConstants().shape(kept)));
+  lowering.dispatch(make_dispatch("to_linear", grid_1d(lowering.caps(), groups_of_four(r.kept)),
+                                  {reads(partial), writes(y)}, PushConstants().shape(r.kept)));
 }
 
 void lower_reduce(Lowering& lowering) {

@@ -1,7 +1,9 @@
 // Softmax and LogSoftmax.
 #include "graph/softmax.hpp"
 
+#include "kernels/divide.hpp"
 #include "kernels/elements.hpp"
+#include "kernels/shared_loop.hpp"
 
 namespace vellum {
 
@@ -19,11 +21,14 @@ std::optional<size_t> single_axis(const Softmax& op, const Shape& shape) {
 void softmax_texels(Lowering& lowering, const Softmax& op, size_t axis) {
   const Shape& shape = lowering.output_type().shape;
   const size_t slot = channels4_slot(shape.size(), axis);
-  const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
   const bool channels = slot == 1;
-  const int64_t length = channels ? (shape[axis] + 3) / 4 : shape[axis];
+  const int64_t length = channels ? slices(shape[axis]) : shape[axis];
   Shape rows = shape;
   rows[axis] = 1;
+  const auto [n, c, h, w] = nchw(rows);
+  const int64_t count = n * slices(c) * h * w;
+  const LoopBy by = choose_loop(lowering, {count, length});
+  const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
   std::array<int64_t, 4> direction{0, 0, 0, 0};  // N, slice, H, W
   direction[slot] = 1;
   PushConstants constants;
@@ -31,12 +36,8 @@ void softmax_texels(Lowering& lowering, const Softmax& op, size_t axis) {
       .shape(rows)
       .ivec4(direction[3], direction[2], direction[1], direction[0])
       .ints({length});
-  const bool cooperative = should_cooperate(lowering.caps(), groups_of_four(rows), length);
-  Dispatch dispatch = make_dispatch(
-      "softmax", cooperative ? workgroup_per_texel(rows) : grid_of_texels(lowering.caps(), rows),
-      {reads(x), writes(y)}, constants);
+  Dispatch dispatch = loop_dispatch(lowering.caps(), "softmax", count, by, {reads(x), writes(y)}, constants);
   if (channels) define(dispatch, "CHANNELS");
-  define_cooperative(dispatch, cooperative);
   if (op.kind == SoftmaxKind::log_softmax) define(dispatch, "LOG");
   lowering.dispatch(std::move(dispatch));
 }
@@ -48,19 +49,17 @@ bool in_rows(const Softmax::Extent& extent, ElementType element) {
   return extent.inner == 1 && element == ElementType::f32;
 }
 
-void softmax_rows(Lowering& lowering, const Softmax& op, const Softmax::Extent& extent, TensorId x,
-                  TensorId y) {
+void softmax_rows(Lowering& lowering, const Softmax& op, const Softmax::Extent& extent, TensorId y) {
   const bool columns = extent.inner % 4 == 0, scalars = !columns && extent.length % 4 != 0;
   const int64_t count = extent.outer * (columns ? extent.inner / 4 : 1);
   const int64_t loop = columns ? extent.length : extent.length / 4;
-  const bool cooperative = columns ? should_cooperate(lowering.caps(), count, loop)
-                                   : should_cooperate_along(lowering.caps(), count, loop);
-  Dispatch dispatch = make_dispatch("softmax_rows", grid_of_results(lowering.caps(), count, cooperative),
+  const LoopBy by = choose_loop(lowering, {count, loop, !columns});
+  const TensorId x = lowering.read(0, Layout::linear);
+  Dispatch dispatch = loop_dispatch(lowering.caps(), "softmax_rows", count, by,
                                     {scalars ? reads(x) : reads_in_place(x), writes(y)},
                                     PushConstants().ints({count, extent.length, extent.inner}));
   if (columns) define(dispatch, "COLUMNS");
   if (scalars) define(dispatch, "SCALARS");
-  define_cooperative(dispatch, cooperative);
   if (op.kind == SoftmaxKind::log_softmax) define(dispatch, "LOG");
   lowering.dispatch(std::move(dispatch));
 }
@@ -69,15 +68,15 @@ void softmax_linear(Lowering& lowering, const Softmax& op) {
   const Shape& shape = lowering.output_type().shape;
   const Softmax::Extent extent = op.extent(shape);
   const int64_t rows = extent.outer * extent.inner;
-  const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
-  if (in_rows(extent, lowering.tensor(y).desc.element)) return softmax_rows(lowering, op, extent, x, y);
+  const TensorId y = lowering.write(0, Layout::linear);
+  if (in_rows(extent, lowering.tensor(y).desc.element)) return softmax_rows(lowering, op, extent, y);
+  const LoopBy by = choose_loop(lowering, {rows, extent.length});
+  const TensorId x = lowering.read(0, Layout::linear);
   const TensorId statistics = lowering.workspace(
       lowering.node().name + "/statistics", {{rows, 4}, ElementType::f32, Storage::buffer, Layout::linear});
-  const bool cooperative = should_cooperate(lowering.caps(), rows, extent.length);
-  Dispatch first = make_dispatch("softmax_statistics", grid_of_results(lowering.caps(), rows, cooperative),
-                                 {reads(x), writes(statistics)},
-                                 PushConstants().ints({rows, extent.length, extent.inner}));
-  define_cooperative(first, cooperative);
+  Dispatch first =
+      loop_dispatch(lowering.caps(), "softmax_statistics", rows, by, {reads(x), writes(statistics)},
+                    PushConstants().ints({rows, extent.length, extent.inner}));
   lowering.dispatch(std::move(first));
   Dispatch second = make_dispatch("softmax_linear", grid_1d(lowering.caps(), groups_of_four(shape)),
                                   {reads(x), reads(statistics), writes(y)},

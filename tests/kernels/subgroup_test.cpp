@@ -1,7 +1,8 @@
-// Pointwise convolutions and matrix products whose weights the lanes of a subgroup hand round.
+// What the lanes of a subgroup do together: hand weights round, and put partial results together.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -38,7 +39,7 @@ std::vector<std::string> candidates_on(const DeviceCaps& caps, const OperatorCas
   std::vector<Choice> choices;
   const LoweringOptions options{.inputs_to_channels4 = true, .choices = &choices};
   lower(single_node_graph(test), caps, options);
-  return choices.at(0).candidates;
+  return choices.empty() ? std::vector<std::string>() : choices[0].candidates;
 }
 
 DeviceCaps caps_with_subgroups(uint32_t size) {
@@ -92,6 +93,113 @@ TEST(Subgroups, MatrixProductsAreRight) {
   test.constants = {1, 2};
   const std::vector<std::string> candidates = check_candidates(test);
   EXPECT_GT(std::ranges::count_if(candidates, by_subgroups), 1);
+}
+
+OperatorCase reduction(const char* type, Shape x, Attributes::Ints axes) {
+  OperatorCase test{.type = type, .inputs = {random_tensor(std::move(x), 1, 0.5f, 1.5f)}, .opset = 13};
+  test.attributes.set("axes", std::move(axes));
+  test.fp32_tolerance = 2e-5;
+  return test;
+}
+
+OperatorCase softmax(Shape x, int64_t axis, bool channels4) {
+  OperatorCase test{
+      .type = "Softmax", .inputs = {random_tensor(std::move(x), 1, -20.0f, 20.0f)}, .opset = 13};
+  test.attributes.set("axis", axis);
+  test.channels4_inputs = channels4;
+  return test;
+}
+
+OperatorCase normalization(const char* type, Shape x, const Shape& factors) {
+  OperatorCase test{
+      .type = type,
+      .inputs = {random_tensor(std::move(x), 1), random_tensor(factors, 2), random_tensor(factors, 3)},
+      .constants = {1, 2},
+      .opset = 17};
+  test.channels4_inputs = factors[0] < 64;
+  return test;
+}
+
+// Whoever runs a loop comes to the same.
+void check_loops(const OperatorCase& test, const CandidateOptions& how = {}) {
+  CandidateOptions options = how;
+  options.caps = test_context()->caps();
+  options.caps->type = DeviceType::discrete_gpu;
+  const std::vector<std::string> ran = check_candidates(test, options);
+  for (const char* way : {"alone", "subgroup", "workgroup", "workgroup of subgroups"})
+    EXPECT_EQ(std::ranges::count(ran, way), 1) << way;
+}
+
+class SubgroupArithmetic : public testing::Test {
+ protected:
+  void SetUp() override {
+    const DeviceCaps& caps = test_context()->caps();
+    if (!caps.full_subgroups || !caps.subgroup_arithmetic) GTEST_SKIP() << "no arithmetic of full subgroups";
+  }
+};
+
+TEST_F(SubgroupArithmetic, ReductionsAreRight) {
+  for (const char* type : {"ReduceMean", "ReduceMax", "ReduceMin", "ReduceLogSumExp"}) {
+    check_loops(reduction(type, {2, 5, 9, 11}, {2, 3}));
+    check_loops(reduction(type, {1, 263, 2, 3}, {1}));
+  }
+  check_loops(reduction("ReduceProd", {3, 6, 67, 1}, {2}));
+  check_loops(reduction("ReduceMean", {1, 6, 13, 7}, {2, 3}),
+              {.precision = Precision::fp16, .storage = StorageChoice::image2d});
+  OperatorCase linear = reduction("ReduceMax", {3, 67, 5}, {1});
+  linear.channels4_inputs = false;
+  check_loops(linear);
+}
+
+TEST_F(SubgroupArithmetic, SoftmaxIsRight) {
+  check_loops(softmax({2, 259, 3, 1}, 1, true));
+  check_loops(softmax({2, 6, 5, 70}, 3, true));
+  check_loops(softmax({3, 5, 260}, 2, false));
+  check_loops(softmax({3, 5, 261}, 2, false));
+  check_loops(softmax({3, 66, 8}, 1, false));
+  check_loops(softmax({3, 66, 7}, 1, false));
+}
+
+TEST_F(SubgroupArithmetic, NormalizationIsRight) {
+  check_loops(normalization("LayerNormalization", {3, 7, 260}, {260}));
+  check_loops(normalization("LayerNormalization", {3, 7, 261}, {261}));
+  check_loops(normalization("InstanceNormalization", {2, 5, 9, 8}, {5}));
+}
+
+// subgroupMax() may lose them.
+TEST_F(SubgroupArithmetic, NansOfAnyLaneAreTheLargestAndTheSmallest) {
+  for (const char* type : {"ReduceMax", "ReduceMin"})
+    for (const size_t at : {0u, 7u, 50u}) {
+      OperatorCase test = reduction(type, {1, 4, 67, 1}, {2});
+      test.inputs[0]->mutable_as<float>()[at] = std::numeric_limits<float>::quiet_NaN();
+      check_loops(test);
+    }
+}
+
+DeviceCaps gpu_with_arithmetic() {
+  DeviceCaps caps = caps_with_subgroups(32);
+  caps.subgroup_arithmetic = true;
+  caps.type = DeviceType::discrete_gpu;
+  return caps;
+}
+
+TEST(Subgroups, PutResultsTogetherUnmeasuredOnGpus) {
+  const DeviceCaps gpu = gpu_with_arithmetic();
+  const auto first = [](const DeviceCaps& caps, const OperatorCase& test) {
+    return candidates_on(caps, test).front();
+  };
+  const OperatorCase rows = softmax({12, 197, 196}, 2, false),
+                     means = reduction("ReduceMean", {1, 64, 28, 28}, {2, 3});
+  EXPECT_EQ(first(gpu, rows), "subgroup");
+  EXPECT_EQ(first(gpu, softmax({12, 197, 4096}, 2, false)), "workgroup of subgroups");
+  EXPECT_EQ(first(gpu, means), "workgroup of subgroups");
+  DeviceCaps without = gpu;
+  without.subgroup_arithmetic = false;
+  for (const OperatorCase& test : {rows, means})
+    EXPECT_EQ(candidates_on(without, test), (std::vector<std::string>{"workgroup", "alone"}));
+  DeviceCaps cpu = gpu;
+  cpu.type = DeviceType::cpu;
+  EXPECT_TRUE(candidates_on(cpu, rows).empty()) << "where it never was quicker";
 }
 
 TEST(Subgroups, OnlyWhereTheyAreFullAndOfAKnownSize) {
