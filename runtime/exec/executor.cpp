@@ -59,7 +59,8 @@ std::future<Executor::Pipelines> Executor::make_pipelines() {
     if (task.dispatch) ++dispatches;
   }
   const auto make = [this] {
-    return context_->pipelines().prepare(pipeline_keys(program_), tensors_->in_out_arena());
+    return context_->pipelines().prepare(pipeline_keys(program_),
+                                         {tensors_->in_out_arena(), bound_images(program_, plan_)});
   };
   try {
     return std::async(std::launch::async, make);

@@ -1,5 +1,7 @@
 #include "exec/pipeline_keys.hpp"
 
+#include "exec/device_slot.hpp"
+
 namespace vellum {
 namespace {
 
@@ -23,6 +25,14 @@ gpu::PipelineKey pipeline_key(const Program& program, const Dispatch& dispatch) 
   return key;
 }
 
+gpu::ImageDesc bound_image(const Program& program, const MemoryPlan& plan, TensorId tensor) {
+  const TensorDesc& desc = program.tensors[program.root(tensor)].desc;
+  if (desc.storage == Storage::buffer) return {};
+  const uint32_t object = plan.object_of[tensor];
+  if (object == kNoObject) return image_desc(desc.storage, desc.element, desc.extent());
+  return image_desc(plan.objects[object].kind, plan.objects[object].element, plan.objects[object].extent);
+}
+
 }  // namespace
 
 std::vector<gpu::PipelineKey> pipeline_keys(const Program& program) {
@@ -30,6 +40,17 @@ std::vector<gpu::PipelineKey> pipeline_keys(const Program& program) {
   for (const Task& task : program.tasks)
     if (task.dispatch) keys.push_back(pipeline_key(program, *task.dispatch));
   return keys;
+}
+
+std::vector<std::vector<gpu::ImageDesc>> bound_images(const Program& program, const MemoryPlan& plan) {
+  std::vector<std::vector<gpu::ImageDesc>> images;
+  for (const Task& task : program.tasks) {
+    if (!task.dispatch) continue;
+    auto& bound = images.emplace_back();
+    for (const Binding& binding : task.dispatch->bindings)
+      bound.push_back(bound_image(program, plan, binding.tensor));
+  }
+  return images;
 }
 
 }  // namespace vellum

@@ -3,7 +3,10 @@
 
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
+
+#include "vulkan/image.hpp"
 
 namespace vellum::gpu {
 
@@ -20,10 +23,11 @@ class EarlyCompile {
   EarlyCompile(const EarlyCompile&) = delete;
   EarlyCompile& operator=(const EarlyCompile&) = delete;
 
-  // Submits a dispatch of no workgroups and returns: the driver compiles on a thread of its own. A pipeline
-  // that reads or writes images is left to its first dispatch, for what is compiled depends on their kind; so
+  // Submits a dispatch of no workgroups and returns: the driver compiles on a thread of its own. What is
+  // compiled depends on the images that are bound: `images` has one like them for each binding
+  // (smallest_like()), any for buffers. A pipeline of images without them is left to its first dispatch; so
   // is one that memory is too short for.
-  void begin(const std::shared_ptr<const Pipeline>& pipeline);
+  void begin(const std::shared_ptr<const Pipeline>& pipeline, std::span<const ImageDesc> images);
   // Until all of them are compiled.
   void finish();
 
@@ -34,5 +38,9 @@ class EarlyCompile {
   std::mutex mutex_;
   std::vector<std::unique_ptr<Dispatch>> dispatches_;
 };
+
+// An image that such a driver compiles the same for: lavapipe tells apart kinds, formats, and whether each
+// extent is a power of two.
+ImageDesc smallest_like(const ImageDesc& image);
 
 }  // namespace vellum::gpu

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "vulkan/image.hpp"
+
 namespace vellum::gpu {
 
 class Arena;
@@ -63,6 +65,14 @@ class Pipeline {
 
 class CompiledShaders;
 
+// What pipelines may bind to be compiled before their first dispatch (EarlyCompile).
+struct EarlyBindings {
+  std::shared_ptr<Arena> memory;
+  // For each key what its bindings will be, in their order; any for buffers. Empty: what binds images is left
+  // to its first dispatch.
+  std::vector<std::vector<ImageDesc>> images = {};
+};
+
 struct ShaderCounts {
   uint64_t compiled = 0, found_on_disk = 0, given = 0;
 };
@@ -80,10 +90,9 @@ class PipelineRegistry {
   // shader does not compile.
   std::shared_ptr<const Pipeline> get(const PipelineKey& key);
   // The same for many, in parallel; pipelines in the order of the keys. threads 0: as many as the machine
-  // has. Given memory to bind, they are compiled then rather than at their first dispatch, see EarlyCompile.
+  // has. Given memory to bind, new ones are compiled then rather than at their first dispatch.
   std::vector<std::shared_ptr<const Pipeline>> prepare(std::span<const PipelineKey> keys,
-                                                       std::shared_ptr<Arena> memory = nullptr,
-                                                       unsigned threads = 0);
+                                                       const EarlyBindings& early = {}, unsigned threads = 0);
   // Shaders that are found there are not compiled; as long as others own it.
   void look_in(const std::shared_ptr<const CompiledShaders>& shaders);
   size_t size() const;

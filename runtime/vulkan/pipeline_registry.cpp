@@ -3,6 +3,7 @@
 #include <exception>
 #include <functional>
 #include <future>
+#include <iterator>
 #include <map>
 #include <system_error>
 #include <thread>
@@ -133,22 +134,34 @@ bool PipelineRegistry::Impl::knows(const PipelineKey& key) const {
 }
 
 std::vector<PipelinePointer> PipelineRegistry::prepare(std::span<const PipelineKey> keys,
-                                                       std::shared_ptr<Arena> memory, unsigned threads) {
+                                                       const EarlyBindings& bindings, unsigned threads) {
+  struct Wanted {
+    PipelinePointer pipeline;
+    std::vector<std::vector<ImageDesc>> images;  // that it is compiled for
+  };
   // Each once: no thread is to wait for another that makes the same pipeline.
-  std::map<PipelineKey, PipelinePointer, KeyOrder> made;
-  std::vector<std::pair<const PipelineKey, PipelinePointer>*> distinct;
-  for (const PipelineKey& key : keys)
-    if (const auto [entry, is_new] = made.try_emplace(key); is_new) distinct.push_back(&*entry);
-  EarlyCompile early(impl_->context.shared_from_this(), std::move(memory));
+  std::map<PipelineKey, Wanted, KeyOrder> wanted;
+  std::vector<std::pair<const PipelineKey, Wanted>*> distinct;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const auto [entry, is_new] = wanted.try_emplace(keys[i]);
+    if (is_new) distinct.push_back(&*entry);
+    std::vector<ImageDesc> like;
+    if (!bindings.images.empty())
+      std::ranges::transform(bindings.images[i], std::back_inserter(like), smallest_like);
+    auto& known = entry->second.images;
+    if (std::ranges::find(known, like) == known.end()) known.push_back(std::move(like));
+  }
+  EarlyCompile early(impl_->context.shared_from_this(), bindings.memory);
   in_parallel(distinct.size(), threads, [&](size_t i) {
-    auto& [key, pipeline] = *distinct[i];
+    auto& [key, want] = *distinct[i];
     const bool is_new = !impl_->knows(key);
-    pipeline = get(key);
-    if (is_new) early.begin(pipeline);
+    want.pipeline = get(key);
+    if (is_new)
+      for (const std::vector<ImageDesc>& images : want.images) early.begin(want.pipeline, images);
   });
   early.finish();
   std::vector<PipelinePointer> pipelines;
-  for (const PipelineKey& key : keys) pipelines.push_back(made.at(key));
+  for (const PipelineKey& key : keys) pipelines.push_back(wanted.at(key).pipeline);
   return pipelines;
 }
 
