@@ -162,6 +162,8 @@ TEST_F(Tail, IsPartOfTheProfileWithoutTimesOfTheDevice) {
 TEST_F(Tail, ItsMemoryIsEstimated) {
   const Model model = load(detection_model());
   const MemoryEstimate estimate = estimate_memory(model, {}, device);
+  // The boxes and scores that the host picks from are more than all constants of the model.
+  EXPECT_GE(estimate.resident.host, (30 * 4 + 2 * 30) * sizeof(float));
   Session session(device, model);
   EXPECT_EQ(estimate.vulkan.intermediates, session.memory().allocated_bytes);
   EXPECT_EQ(estimate.vulkan.in_out, session.memory().in_out_bytes);
