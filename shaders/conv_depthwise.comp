@@ -1,11 +1,14 @@
 // Depthwise convolution: every channel has a filter of its own.
 //
-// An invocation computes TILE_P neighbouring pixels of a row of one slice. Weights: row = slice, column = tap; bias in
-// the column behind the last tap. Where KERNEL_X and STRIDE_X are fixed (not 0; dilation 1 then), the columns of
-// a row are loaded once for all taps.
+// An invocation computes TILE_P neighbouring pixels of a row of one slice: TILE_S is 1. Weights: row = slice, column = tap;
+// behind the last tap the bias, and with HALF_PRODUCTS, whose runs are the taps of a row, two factors as in conv_tile.glsl.
+// Where KERNEL_X and STRIDE_X are fixed (not 0; dilation 1 then), the columns of a row are loaded once for all taps.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
+#ifdef HALF_PRODUCTS
+#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#endif
 
 layout(push_constant) uniform Params {
   ivec4 x_shape;
@@ -25,17 +28,26 @@ layout(push_constant) uniform Params {
 #include "divide.glsl"
 
 TENSOR_IN(0, x)
+#ifdef HALF_PRODUCTS
+HALVES_OF_TENSOR(0, x)
+#endif
 TEXELS_IN(1, w)
 TENSOR_OUT(2, y)
 #ifdef RESIDUAL
 TENSOR_IN(3, residual)
 #endif
-#include "residual.glsl"
+#include "conv_tile.glsl"
 
-vec4 load_column(int column, int row, int slice, int n) {
-  vec4 v = load_x(ivec4(clamp(column, 0, x_shape.x - 1), row, slice, n));
-  return column >= 0 && column < x_shape.x ? v : vec4(0);
+FACTORS load_column(int column, int row, int slice, int n) {
+  FACTORS v = LOAD_X(ivec4(clamp(column, 0, x_shape.x - 1), row, slice, n));
+  return column >= 0 && column < x_shape.x ? v : FACTORS(0);
 }
+
+#ifdef HALF_PRODUCTS
+const int BEHIND = 3;
+#else
+const int BEHIND = 1;
+#endif
 
 void main() {
   int channel_slices = slices(y_shape.z);
@@ -47,9 +59,13 @@ void main() {
   if (n >= y_shape.w) return;
 
   int taps = kernel_size.x * kernel_size.y;
-  vec4 sum[TILE_P];
-  vec4 bias = load_w(taps, slice, taps + 1);
-  [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[i] = bias;
+  int width = taps + BEHIND;
+#ifdef HALF_PRODUCTS
+  vec4 scale = load_w(taps + 1, slice, width) * load_w(taps + 2, slice, width);
+#else
+  const vec4 scale = vec4(1);
+#endif
+  start_sums(0, load_w(taps, slice, width), scale);
 
   ivec2 origin = ivec2(ox, oy) * stride - padding;
   for (int ky = 0; ky < kernel_size.y; ++ky) {
@@ -57,23 +73,24 @@ void main() {
     if (iy < 0 || iy >= x_shape.y) continue;
 #if KERNEL_X > 0
     const int COLUMNS = (TILE_P - 1) * STRIDE_X + KERNEL_X;
-    vec4 x[COLUMNS];
+    FACTORS x[COLUMNS];
     [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = load_column(origin.x + i, iy, slice, n);
     [[unroll]] for (int kx = 0; kx < KERNEL_X; ++kx) {
-      vec4 w = load_w(ky * KERNEL_X + kx, slice, taps + 1);
-      [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[i] += x[i * STRIDE_X + kx] * w;
+      FACTORS w = LOAD_W(ky * KERNEL_X + kx, slice, width);
+      [[unroll]] for (int i = 0; i < TILE_P; ++i) PRODUCT_SUM[0][i] += x[i * STRIDE_X + kx] * w;
     }
 #else
     for (int kx = 0; kx < kernel_size.x; ++kx) {
-      vec4 w = load_w(ky * kernel_size.x + kx, slice, taps + 1);
+      FACTORS w = LOAD_W(ky * kernel_size.x + kx, slice, width);
       [[unroll]] for (int i = 0; i < TILE_P; ++i)
-        sum[i] += load_column(origin.x + i * stride.x + kx * dilation.x, iy, slice, n) * w;
+        PRODUCT_SUM[0][i] += load_column(origin.x + i * stride.x + kx * dilation.x, iy, slice, n) * w;
     }
 #endif
+    end_run();
   }
 
   [[unroll]] for (int i = 0; i < TILE_P; ++i) {
     ivec4 p = ivec4(ox + i, oy, slice, n);
-    if (p.x < y_shape.x) store_y(p, activate(with_residual(sum[i], p)));
+    if (p.x < y_shape.x) store_y(p, activate(sum_of(0, i, p)));
   }
 }

@@ -72,16 +72,24 @@ void end_run() {}
 
 #endif
 
+// Of output slice s; `scale`: of its runs, where these are of halves.
+void start_sums(const int s, vec4 bias, vec4 scale) {
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] = bias;
+#ifdef HALF_PRODUCTS
+  run_scale[s] = scale;
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) run_sum[s][i] = f16vec4(0);
+#endif
+}
+
 // `slices_held`: of the grid, those behind the last output slice included.
 void start_with_bias(int first_slice, int bias_row, int slices_held, int grid_width) {
   [[unroll]] for (int s = 0; s < TILE_S; ++s) {
-    vec4 bias = load_behind(first_slice + s, bias_row, grid_width);
-    [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] = bias;
+    vec4 bias = load_behind(first_slice + s, bias_row, grid_width), scale = vec4(1);
 #ifdef HALF_PRODUCTS
-    run_scale[s] = load_behind(first_slice + s + slices_held, bias_row, grid_width) *
-                   load_behind(first_slice + s + 2 * slices_held, bias_row, grid_width);
-    [[unroll]] for (int i = 0; i < TILE_P; ++i) run_sum[s][i] = f16vec4(0);
+    scale = load_behind(first_slice + s + slices_held, bias_row, grid_width) *
+            load_behind(first_slice + s + 2 * slices_held, bias_row, grid_width);
 #endif
+    start_sums(s, bias, scale);
   }
 }
 

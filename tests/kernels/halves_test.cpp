@@ -170,6 +170,37 @@ TEST_F(Halves, AttentionToTheLargestHalves) {
   check_operator(test, taken_for_a_gpu());
 }
 
+OperatorCase depthwise(HostTensor x, int64_t kernel, float magnitude, int64_t stride = 1) {
+  const int64_t channels = x.shape()[1];
+  OperatorCase test = conv(std::move(x), scaled(random_tensor({channels, 1, kernel, kernel}, 2), magnitude),
+                           kernel / 2, channels);
+  test.attributes.set("strides", Attributes::Ints(2, stride));
+  return test;
+}
+
+// Each row of taps is a run.
+TEST_F(Halves, DepthwiseWindows) {
+  check_sums(depthwise(random_tensor({2, 10, 7, 9}, 1), 3, 1.0f));
+  check_sums(depthwise(random_tensor({1, 10, 7, 9}, 1), 5, 2e-5f, 2));
+  check_sums(depthwise(random_tensor({1, 6, 8, 9}, 1), 4, 1e3f, 3));
+  const OperatorCase test = depthwise(random_tensor({1, 4, 5, 5}, 1), 3, 1.0f);
+  const Program program = lower(single_node_graph(test), test_context()->caps(),
+                                {.precision = Precision::fp16, .arithmetic = Arithmetic::fp16});
+  const auto& defines = program.tasks.at(1).dispatch->defines;
+  EXPECT_TRUE(std::any_of(defines.begin(), defines.end(),
+                          [](const auto& define) { return define.first == "HALF_PRODUCTS"; }));
+}
+
+// The products of each row of taps are beyond the largest half, and cancel; an activation sees the rest.
+TEST_F(Halves, DepthwiseSumsBeyondTheLargestHalf) {
+  HostTensor w(DType::f32, {6, 1, 3, 3});
+  for (size_t i = 0; i < 6 * 9; ++i) w.mutable_as<float>()[i] = i % 9 < 5 ? 3.0f : -3.5f;
+  check_sums(conv(filled({1, 6, 5, 6}, kLargestHalf), w, 0, 6));
+  OperatorCase test = conv(filled({1, 6, 5, 6}, -kLargestHalf), filled({6, 1, 3, 3}, 100.0f), 1, 6);
+  test.activation = {.kind = ActivationKind::clip, .alpha = -3.0f, .beta = 6.0f};
+  check_operator(test);
+}
+
 // Several invocations share a sum, whose parts are whole runs.
 TEST_F(Halves, SumsInParts) {
   const DeviceCaps gpu = taken_for_a_gpu();
