@@ -1,9 +1,12 @@
 // Matrix product of linear rows with constant, packed weights: an invocation computes TILE_P rows of TILE_S times four
 // columns. The columns of y are a multiple of four. Weights as in conv_tile.glsl with one tap: row = four columns of
-// the result, column = k. QUADS: K is a multiple of four, so that rows of x are whole texels.
+// the result, column = k. QUADS: K is a multiple of four, so that rows of x are whole texels; with SUBGROUP it is.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
+#ifdef SUBGROUP
+#extension GL_KHR_shader_subgroup_ballot : require
+#endif
 #ifdef HALF_PRODUCTS
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
 #endif
@@ -27,23 +30,38 @@ LINEAR_OUT(2, y)
 
 #include "conv_tile.glsl"
 
+#ifdef QUADS
+FACTORS[TILE_P] quad_of_rows(int x_row[TILE_P], int quad) {
+  FACTORS x[TILE_P];
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = FACTORS(load4_x((x_row[i] >> 2) + quad));
+  return x;
+}
+#endif
+
 void main() {
   int rows = size.x, quads = size.y >> 2, K = size.z, grid_width = size.w;
   int blocks_p = (rows + TILE_P - 1) / TILE_P;
   int blocks_s = (quads + TILE_S - 1) / TILE_S;
-  ivec2 block = divide(flat_index(), blocks_p);
+  ivec2 block = block_of_invocation(blocks_p);
   int first_quad = TILE_S * block.x, first_row = TILE_P * block.y;
   if (block.x >= blocks_s) return;
 
   int x_row[TILE_P];
   [[unroll]] for (int i = 0; i < TILE_P; ++i) x_row[i] = min(first_row + i, rows - 1) * K;
   start_with_bias(first_quad, blocks_s * TILE_S, blocks_s * TILE_S, grid_width);
-#ifdef QUADS
-  FOR_EACH_SLICE(quad, 0, K >> 2) {
-    FACTORS x[TILE_P];
-    [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = FACTORS(load4_x((x_row[i] >> 2) + quad));
-    add_products(x, 4 * quad, first_quad, 1, grid_width);
+#if defined(SUBGROUP)
+  for (int first = 0; first < K >> 2; first += STEP) {
+    load_shared_weights(first, first_quad, 1, grid_width);
+#define SLICE_OF_STEP(k)                             \
+  if (first + k < K >> 2) {                          \
+    vec4 x[TILE_P] = quad_of_rows(x_row, first + k); \
+    ADD_SHARED_PRODUCTS(x, k)                        \
   }
+    FOR_SLICES_OF_STEP(SLICE_OF_STEP)
+  }
+#elif defined(QUADS)
+  FOR_EACH_SLICE(quad, 0, K >> 2)
+    add_products(quad_of_rows(x_row, quad), 4 * quad, first_quad, 1, grid_width);
   END_EACH_SLICE
 #else
   int k = 0;

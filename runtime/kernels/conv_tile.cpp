@@ -128,6 +128,17 @@ void add_cooperative_tiles(std::vector<ConvTile>& tiles, const Lowering& lowerin
                cooperative.end());
 }
 
+void add_tiles_of_subgroups(std::vector<ConvTile>& tiles, const DeviceCaps& caps, int64_t pixels) {
+  const std::vector<ConvTile> of_subgroups = tiles_of_subgroups(caps, tiles, pixels, 1);
+  tiles.insert(tiles.end(), of_subgroups.begin(), of_subgroups.end());
+  if (!broadcasts_are_cheaper_than_loads(caps)) return;
+  const ConvTile first = tiles.front();
+  const auto same = std::find_if(tiles.begin(), tiles.end(), [&](const ConvTile& tile) {
+    return tile.by_subgroups && tile.pixels == first.pixels && tile.slices == first.slices;
+  });
+  if (same != tiles.end()) std::swap(tiles.front(), *same);
+}
+
 std::vector<ConvTile> pointwise_tiles(const Lowering& lowering, int64_t pixels, int64_t inputs,
                                       int64_t outputs) {
   const DeviceCaps& caps = lowering.caps();
@@ -136,15 +147,7 @@ std::vector<ConvTile> pointwise_tiles(const Lowering& lowering, int64_t pixels, 
   ConvTile shared = tiles.front();
   shared.parts = parts_of_sums(
       caps, divide_up(pixels, shared.pixels) * divide_up(slices(outputs), shared.slices), slices(inputs));
-  const std::vector<ConvTile> of_subgroups = tiles_of_subgroups(caps, tiles, pixels, 1);
-  tiles.insert(tiles.end(), of_subgroups.begin(), of_subgroups.end());
-  if (broadcasts_are_cheaper_than_loads(caps)) {
-    const ConvTile first = tiles.front();
-    const auto same = std::find_if(tiles.begin(), tiles.end(), [&](const ConvTile& tile) {
-      return tile.by_subgroups && tile.pixels == first.pixels && tile.slices == first.slices;
-    });
-    if (same != tiles.end()) std::swap(tiles.front(), *same);
-  }
+  add_tiles_of_subgroups(tiles, caps, pixels);
   if (shared.parts > 1) tiles.insert(tiles.begin(), shared);
   add_cooperative_tiles(tiles, lowering, pixels, inputs, outputs);
   return tiles;

@@ -40,15 +40,21 @@ bool should_multiply_halves(Lowering& lowering, const Product& p, Layout layout)
          (p.k % 4 == 0 && lowering.tensor(lowering.read(0, layout)).desc.element == ElementType::f16);
 }
 
+// Of whole texels a subgroup can share the weights.
+std::vector<ConvTile> linear_tiles(const DeviceCaps& caps, const Product& p, int64_t rows) {
+  std::vector<ConvTile> tiles = conv_tiles(caps, rows, 1, divide_up(p.n, 4), rows * p.n * p.k);
+  if (p.k % 4 == 0) add_tiles_of_subgroups(tiles, caps, rows);
+  return tiles;
+}
+
 // `bias` has one value, or one per column, or none.
 PackedProduct pack_product(Lowering& lowering, const Product& p, int64_t rows, std::vector<float> bias,
                            Layout layout) {
   PackedProduct packed;
   packed.rows = rows;
   packed.tile = choose_tile(lowering, "product",
-                            layout == Layout::channels4
-                                ? pointwise_tiles(lowering, rows, p.k, p.n)
-                                : conv_tiles(lowering.caps(), rows, 1, divide_up(p.n, 4), rows * p.n * p.k));
+                            layout == Layout::channels4 ? pointwise_tiles(lowering, rows, p.k, p.n)
+                                                        : linear_tiles(lowering.caps(), p, rows));
   packed.weights = {p.k, p.n, 1, 1, packed.tile.slices};
   if (packed.tile.is_plain() && should_multiply_halves(lowering, p, layout))
     packed.weights.run = kRunOfSlices;
@@ -87,8 +93,10 @@ void lower_packed_linear(Lowering& lowering, const Product& p, PackedProduct pac
       lowering.weight(lowering.node().name + "/weights",
                       weight_grid(lowering, weights.width(), weights.height()), packed.weight_values());
   const TensorId y = lowering.write(0, Layout::linear);
-  const int64_t invocations = divide_up(packed.rows, packed.tile.pixels) * weights.blocks();
-  Dispatch dispatch = conv_dispatch(lowering, "matmul_packed", invocations, x, grid, y);
+  const DeviceCaps& caps = lowering.caps();
+  const int64_t blocks = whole_subgroups(caps, packed.tile, divide_up(packed.rows, packed.tile.pixels));
+  Dispatch dispatch = conv_dispatch(lowering, "matmul_packed", blocks * weights.blocks(), x, grid, y);
+  if (packed.tile.by_subgroups) dispatch.subgroup_size = caps.subgroup_size;
   define_tile(dispatch, packed.tile);
   define_halves(dispatch, weights.run);
   if (p.k % 4 == 0) dispatch.defines.emplace_back("QUADS", "1");

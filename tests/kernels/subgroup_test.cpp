@@ -95,6 +95,20 @@ TEST(Subgroups, MatrixProductsAreRight) {
   EXPECT_GT(std::ranges::count_if(candidates, by_subgroups), 1);
 }
 
+// Of rows in linear tensors: a batch against one matrix of constants.
+TEST(Subgroups, LinearMatrixProductsAreRight) {
+  if (!test_context()->caps().full_subgroups) GTEST_SKIP() << "no full subgroups";
+  for (const auto& [k, n] : {std::pair<int64_t, int64_t>{44, 36}, {20, 72}}) {
+    OperatorCase test{.type = "MatMul",
+                      .inputs = {random_tensor({3, 23, k}, 1), random_tensor({k, n}, 2, -0.3f, 0.3f)},
+                      .constants = {1}};
+    test.channels4_inputs = false;
+    const std::vector<std::string> candidates = check_candidates(test);
+    EXPECT_GT(std::ranges::count_if(candidates, by_subgroups), 1);
+    check_candidates(test, {.precision = Precision::fp16, .only = "product 4"});
+  }
+}
+
 OperatorCase reduction(const char* type, Shape x, Attributes::Ints axes) {
   OperatorCase test{.type = type, .inputs = {random_tensor(std::move(x), 1, 0.5f, 1.5f)}, .opset = 13};
   test.attributes.set("axes", std::move(axes));
