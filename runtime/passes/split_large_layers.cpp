@@ -11,6 +11,8 @@
 #include "graph/concat.hpp"
 #include "graph/conv.hpp"
 #include "graph/matmul.hpp"
+#include "graph/pool.hpp"
+#include "graph/squeeze_excite.hpp"
 #include "passes/passes.hpp"
 #include "passes/unique_names.hpp"
 
@@ -26,18 +28,25 @@ struct Layer {
   int64_t output_axis = 1;
 };
 
+bool has_input(const Node& node, size_t i) { return node.inputs.size() > i && node.inputs[i] != kNoValue; }
+
 // Bias and the like: nothing to cut where it is left out, or one value for all channels.
 bool cuts(const Graph& graph, const Node& node, int64_t channels) {
-  if (node.inputs.size() < 3 || node.inputs[2] == kNoValue) return true;
+  if (!has_input(node, 2)) return true;
   const HostTensor* bias = graph.constant(node.inputs[2]);
   if (bias == nullptr) return false;
   return bias->elements() == 1 || (bias->elements() == channels && bias->shape().back() == channels);
 }
 
+// Input 3 of a Conv or Gemm: what is added to all of its channels, not to the first ones alone.
+bool has_narrow_residual(const Graph& graph, const Node& node) {
+  return has_input(node, 3) &&
+         graph.values[node.inputs[3]].type.shape != graph.values[node.outputs[0]].type.shape;
+}
+
 std::optional<Layer> splittable(const Graph& graph, const Node& node) {
-  const HostTensor* weights = node.inputs.size() > 1 ? graph.constant(node.inputs[1]) : nullptr;
-  const bool is_gemm = dynamic_cast<const Gemm*>(node.op.get()) != nullptr;
-  if (weights == nullptr || (node.inputs.size() > 3 && !is_gemm)) return std::nullopt;
+  const HostTensor* weights = has_input(node, 1) ? graph.constant(node.inputs[1]) : nullptr;
+  if (weights == nullptr || has_narrow_residual(graph, node)) return std::nullopt;
   const Shape& shape = weights->shape();
   Layer layer;
   size_t inputs_axis = 1;
@@ -90,40 +99,90 @@ class Splitter {
   void run() {
     std::vector<Node> nodes = std::move(graph_.nodes);
     graph_.nodes.clear();
-    for (Node& node : nodes) {
-      const std::optional<Layer> layer = splittable(graph_, node);
-      const int64_t part = layer ? part_channels(*layer) : 0;
-      if (part > 0 && node.inputs.size() > 3)
-        split_from_residual(node, *layer, part);
-      else if (part > 0)
-        split(node, *layer, part);
-      else
-        graph_.nodes.push_back(std::move(node));
-    }
+    for (Node& node : nodes) add(std::move(node));
   }
 
  private:
+  void add(Node node) {
+    const auto* excite = dynamic_cast<const SqueezeExcite*>(node.op.get());
+    if (excite != nullptr && is_too_large(node)) return take_apart(node, *excite);
+    const std::optional<Layer> layer = splittable(graph_, node);
+    const int64_t part = layer ? part_channels(*layer) : 0;
+    if (part > 0 && has_input(node, 3))
+      split_from_residual(node, *layer, part);
+    else if (part > 0)
+      split(node, *layer, part);
+    else
+      graph_.nodes.push_back(std::move(node));
+  }
+
+  // Of output channels in fours, as kernels hold them, and bias and the like.
+  uint64_t bytes_of(int64_t channels, int64_t channel_elements) const {
+    return static_cast<uint64_t>((channels + 3) / 4 * 4 * (channel_elements + 8)) * element_bytes_;
+  }
+
+  // Both matrices of a squeeze-and-excitation, which a kernel may want at once.
+  bool is_too_large(const Node& node) const {
+    uint64_t bytes = 0;
+    for (const size_t i : {1u, 3u}) {
+      const HostTensor* weights = graph_.constant(node.inputs[i]);
+      if (weights == nullptr) return false;
+      bytes += bytes_of(weights->shape()[0], (weights->shape()[1] + 3) / 4 * 4);
+    }
+    return bytes > most_bytes_;
+  }
+
+  // The means and the two products, each a layer of its own that may be split in turn.
+  void take_apart(const Node& node, const SqueezeExcite& excite) {
+    TensorType type = graph_.values[node.inputs[0]].type;
+    std::fill(type.shape.begin() + 2, type.shape.end(), 1);
+    auto pool = std::make_shared<GlobalPool>();
+    pool->kind = PoolKind::average;
+    const ValueId means = graph_.add_value(names_.make(node.name + "/means"), type, true);
+    graph_.nodes.push_back({node.name + "/means", std::move(pool), {node.inputs[0]}, {means}});
+    type.shape[1] = graph_.constant(node.inputs[1])->shape()[0];
+    const ValueId hidden = graph_.add_value(names_.make(node.name + "/hidden"), type, true);
+    const auto input = [&](size_t i) { return has_input(node, i) ? node.inputs[i] : kNoValue; };
+    add({node.name + "/hidden", product(excite.hidden), {means, input(1), input(2)}, {hidden}});
+    add({node.name, product(excite.gate), {hidden, input(3), input(4)}, node.outputs});
+  }
+
+  static std::shared_ptr<const Operator> product(const Activation& activation) {
+    auto conv = std::make_shared<Conv>();
+    conv->activation = activation;
+    return conv;
+  }
+
   // As many as fit together with those of the part before, which still computes while they come; 0 for a
-  // layer that is to stay whole. Kernels hold output channels in fours too.
+  // layer that is to stay whole.
   int64_t part_channels(const Layer& layer) const {
-    const auto four_bytes = static_cast<uint64_t>(4 * (layer.channel_elements + 8)) * element_bytes_;
-    const auto fours = static_cast<uint64_t>((layer.channels + 3) / 4);
-    if (fours * four_bytes <= most_bytes_) return 0;
-    const auto part = 4 * static_cast<int64_t>(most_bytes_ / 2 / four_bytes);
+    if (bytes_of(layer.channels, layer.channel_elements) <= most_bytes_) return 0;
+    const auto part = 4 * static_cast<int64_t>(most_bytes_ / 2 / bytes_of(4, layer.channel_elements));
     return part < layer.channels ? part : 0;
   }
 
-  // A Gemm whose residual and activation become an Add, of all columns at once.
+  // The operator without its activation, and that.
+  template <typename Op>
+  static std::pair<std::shared_ptr<const Operator>, Activation> without_activation(const Op& op) {
+    auto bare = std::make_shared<Op>(op);
+    const Activation activation = std::exchange(bare->activation, {});
+    return {std::move(bare), activation};
+  }
+
+  // A Conv or Gemm whose residual and activation become an Add, of all channels at once.
   void split_from_residual(const Node& node, const Layer& layer, int64_t part) {
-    auto gemm = std::make_shared<Gemm>(dynamic_cast<const Gemm&>(*node.op));
+    const auto* conv = dynamic_cast<const Conv*>(node.op.get());
+    auto [bare, activation] =
+        conv ? without_activation(*conv) : without_activation(dynamic_cast<const Gemm&>(*node.op));
     auto add = std::make_shared<Binary>();
-    add->activation = std::exchange(gemm->activation, {});
+    add->activation = activation;
     const Value& y = graph_.values[node.outputs[0]];
     const ValueId product = graph_.add_value(names_.make(y.name + "/product"), y.type, true);
-    split({node.name, std::move(gemm), {node.inputs.begin(), node.inputs.begin() + 3}, {product}}, layer,
-          part);
-    graph_.nodes.push_back(
-        {node.name + "/residual", std::move(add), {product, node.inputs[3]}, node.outputs});
+    Node sums{node.name, std::move(bare), node.inputs, {product}};
+    const ValueId residual = std::exchange(sums.inputs[3], kNoValue);
+    if (sums.inputs.size() == 4) sums.inputs.pop_back();
+    split(sums, layer, part);
+    graph_.nodes.push_back({node.name + "/residual", std::move(add), {product, residual}, node.outputs});
   }
 
   void split(const Node& node, const Layer& layer, int64_t part) {
@@ -134,8 +193,8 @@ class Splitter {
       const std::string suffix = "/part" + std::to_string(first / part);
       piece.name += suffix;
       piece.inputs[1] = constant(node.inputs[1], suffix, layer.weights_axis, first, count);
-      if (node.inputs.size() > 2 && node.inputs[2] != kNoValue &&
-          graph_.constant(node.inputs[2])->elements() == layer.channels && layer.channels > 1)
+      if (has_input(node, 2) && graph_.constant(node.inputs[2])->elements() == layer.channels &&
+          layer.channels > 1)
         piece.inputs[2] = constant(node.inputs[2], suffix,
                                    graph_.constant(node.inputs[2])->shape().size() - 1, first, count);
       TensorType type = graph_.values[node.outputs[0]].type;

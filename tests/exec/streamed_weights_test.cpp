@@ -225,6 +225,38 @@ TEST_F(StreamedWeightsTest, OfLayersBeyondTheBudgetComeInParts) {
   }
 }
 
+// What was fused into a layer is there for its parts, too. Squeeze-and-excitation adds up in another order
+// where one workgroup does all of it.
+TEST_F(StreamedWeightsTest, OfScaledLayersAndSqueezeExcitationComeInParts) {
+  OnnxModel model;
+  model.input("x", {1, 64, 6, 5})
+      .initializer("w1", random_tensor({40, 64, 1, 1}, 1, -0.1f, 0.1f))
+      .initializer("b1", random_tensor({40}, 2))
+      .initializer("w2", random_tensor({64, 40, 1, 1}, 3, -0.1f, 0.1f))
+      .initializer("w3", random_tensor({64, 64, 1, 1}, 4, -0.1f, 0.1f))
+      .node("GlobalAveragePool", {"x"}, {"g"})
+      .node("Conv", {"g", "w1", "b1"}, {"h"})
+      .node("Relu", {"h"}, {"r"})
+      .node("Conv", {"r", "w2"}, {"e"})
+      .node("Sigmoid", {"e"}, {"s"})
+      .node("Mul", {"x", "s"}, {"m"})
+      .node("Conv", {"m", "w3"}, {"c"})
+      .node("Add", {"c", "x"}, {"y"})
+      .output("y");
+  const Graph whole = optimise(model.graph(), {});
+  ASSERT_EQ(whole.nodes.size(), 2u) << "a squeeze-and-excitation, and a convolution with scale and residual";
+  constexpr uint64_t kBudget = 8 << 10;
+  Graph parts = whole;
+  split_large_layers(parts, kBudget, 4);
+  for (const StorageChoice storage : {StorageChoice::buffer, StorageChoice::image2d}) {
+    const LoweringOptions how{.storage = storage};
+    EXPECT_VELLUM_ERROR(executor(whole, streamed(kBudget), how), ErrorCode::out_of_memory, "8192 bytes");
+    const auto resident = executor(whole, nullptr, how), stream = executor(parts, streamed(kBudget), how);
+    EXPECT_LE(stream->allocated().weights, kBudget);
+    EXPECT_LE(distance(run(*stream, 5), run(*resident, 5)), 1e-5);
+  }
+}
+
 // Whatever had been submitted by then, and whichever shape of the session comes next.
 TEST_F(StreamedWeightsTest, ArriveAfterRunsThatFailed) {
   vulkan.split_memory();

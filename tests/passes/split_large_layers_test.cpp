@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "graph/conv.hpp"
 #include "passes/pass_harness.hpp"
 
 namespace vellum::test {
@@ -80,6 +81,70 @@ TEST(SplitLargeLayers, ResidualsOfProductsAreAddedToTheWhole) {
       },
       model);
   EXPECT_EQ(types(graph), "Gemm Gemm Gemm Gemm Concat Add");
+}
+
+// x * scale, a 1x1 convolution of that, and perhaps a residual, all fused into one.
+OnnxModel with_scale(const Shape& residual) {
+  OnnxModel model;
+  model.input("x", {1, 8, 5, 4}).input("s", {1, 8, 1, 1}).initializer("w", random_tensor({20, 8, 1, 1}, 1));
+  model.node("Mul", {"x", "s"}, {"m"}).node("Conv", {"m", "w"}, {"c"}, {}, "conv");
+  if (residual.empty()) return std::move(model.node("Relu", {"c"}, {"y"}).output("y"));
+  model.input("r", residual).node("Add", {"c", "r"}, {"a"});
+  return std::move(model.node("Relu", {"a"}, {"y"}).output("y"));
+}
+
+Graph split_of_fused(const OnnxModel& model, uint64_t most_bytes) {
+  return after(
+      [&](Graph& graph) {
+        fuse_channel_scale(graph);
+        fuse_residual(graph);
+        fuse_activations(graph);
+        split_large_layers(graph, most_bytes, 4);
+      },
+      model);
+}
+
+TEST(SplitLargeLayers, ScalesOfChannelsComeToEachPart) {
+  const Graph graph = split_of_fused(with_scale({}), 600);
+  ASSERT_EQ(types(graph), "Conv Conv Conv Conv Conv Concat");
+  for (size_t i = 0; i < 5; ++i) {
+    ASSERT_EQ(graph.nodes[i].inputs.size(), 5u);
+    EXPECT_EQ(graph.nodes[i].inputs[4], graph.inputs[1]);
+  }
+}
+
+TEST(SplitLargeLayers, ResidualsOfConvolutionsAreAddedToTheWhole) {
+  const Graph graph = split_of_fused(with_scale({1, 20, 5, 4}), 600);
+  ASSERT_EQ(types(graph), "Conv Conv Conv Conv Conv Concat Add");
+  EXPECT_EQ(graph.nodes[0].inputs[4], graph.inputs[1]);
+  EXPECT_FALSE(dynamic_cast<const Conv&>(*graph.nodes[0].op).activation);
+}
+
+TEST(SplitLargeLayers, SqueezeAndExcitationIsTakenApart) {
+  OnnxModel model;
+  model.input("x", {2, 16, 5, 4})
+      .initializer("w1", random_tensor({8, 16, 1, 1}, 1))
+      .initializer("b1", random_tensor({8}, 2))
+      .initializer("w2", random_tensor({16, 8, 1, 1}, 3));
+  model.node("GlobalAveragePool", {"x"}, {"g"})
+      .node("Conv", {"g", "w1", "b1"}, {"h"})
+      .node("Relu", {"h"}, {"r"})
+      .node("Conv", {"r", "w2"}, {"e"})
+      .node("Sigmoid", {"e"}, {"s"})
+      .node("Mul", {"x", "s"}, {"y"})
+      .output("y");
+  const auto split_block = [&](uint64_t most_bytes) {
+    return after(
+        [&](Graph& graph) {
+          fuse_activations(graph);
+          fuse_squeeze_excite(graph);
+          split_large_layers(graph, most_bytes, 4);
+        },
+        model);
+  };
+  EXPECT_EQ(types(split_block(1800)), "SqueezeExcite Mul");
+  EXPECT_EQ(types(split_block(1100)), "GlobalAveragePool Conv Conv Mul");
+  EXPECT_EQ(types(split_block(800)), "GlobalAveragePool Conv Conv Conv Conv Conv Concat Mul");
 }
 
 TEST(SplitLargeLayers, LeavesWhatFits) { EXPECT_EQ(types(split(with_conv(), 5 * kFourChannels)), "Conv"); }
