@@ -89,39 +89,51 @@ class Tuner {
     return executor;
   }
 
+  std::unique_ptr<Executor> make_executor(const std::vector<StorageChoice>& storages, bool timestamps) const {
+    TuningTable table;
+    table.storages[fingerprint_] = to_letters(storages);
+    return make_executor(&table, timestamps);
+  }
+
   // What the device likes first; then others that may be quicker. Empty: what StorageChoice says.
   std::vector<std::vector<StorageChoice>> worthwhile_storages() {
     std::vector<std::vector<StorageChoice>> all{{}};
     if (!how_.storages || options_.storage != StorageChoice::automatic) return all;
     if (!gpu::timestamps_supported(*operators_.context)) return quicker_as_a_whole();
     size_t done = 0;
-    const StorageProblem problem = measure_storages(graph_, [&](const std::vector<StorageChoice>& storages) {
-      tell({"storages", ++done, 4, nullptr});
-      TuningTable table;
-      table.storages[fingerprint_] = to_letters(storages);
-      return make_executor(&table, true);
+    const auto [problem, image] = measure_storages(graph_, [&](const std::vector<StorageChoice>& storages) {
+      tell({"storages", ++done, 5, nullptr});
+      return make_executor(storages, true);
     });
     const InImages buffers(graph_.values.size(), false), images(graph_.values.size(), true);
     const InImages& liked = operators_.context->caps().prefers_images ? images : buffers;
     const InImages& other = operators_.context->caps().prefers_images ? buffers : images;
     const InImages best = assign_storages(problem);
+    // Devices that like images are taken to like image2d.
+    if (liked == images && image != StorageChoice::image2d) all.push_back(to_storages(liked, image));
     const double bar = kClearlyQuicker * cost(problem, liked);
-    if (cost(problem, other) < bar) all.push_back(to_storages(other));
-    if (best != liked && best != other && cost(problem, best) < bar) all.push_back(to_storages(best));
+    if (cost(problem, other) < bar) all.push_back(to_storages(other, image));
+    if (best != liked && best != other && cost(problem, best) < bar) all.push_back(to_storages(best, image));
     return all;
   }
 
   // Without timestamps the clock tells networks apart, not their operators.
   std::vector<std::vector<StorageChoice>> quicker_as_a_whole() {
-    const InImages other(graph_.values.size(), !operators_.context->caps().prefers_images);
-    TuningTable table;
-    table.storages[fingerprint_] = to_letters(to_storages(other));
+    std::vector<std::vector<StorageChoice>> others;
+    for (const StorageChoice storage :
+         {StorageChoice::buffer, StorageChoice::image2d, StorageChoice::image3d})
+      if (storage !=
+          (operators_.context->caps().prefers_images ? StorageChoice::image2d : StorageChoice::buffer))
+        others.emplace_back(graph_.values.size(), storage);
     std::vector<std::unique_ptr<Executor>> networks;
     networks.push_back(make_executor(nullptr, false));
-    networks.push_back(make_executor(&table, false));
+    for (const std::vector<StorageChoice>& storages : others)
+      networks.push_back(make_executor(storages, false));
     const std::vector<double> times = least_times(networks);
-    if (times[1] >= kClearlyQuicker * times[0]) return {{}};
-    return {{}, to_storages(other)};
+    std::vector<std::vector<StorageChoice>> all{{}};
+    const size_t best = times[1] <= times[2] ? 1 : 2;
+    if (times[best] < kClearlyQuicker * times[0]) all.push_back(std::move(others[best - 1]));
+    return all;
   }
 
   std::vector<OperatorKind> tune_with(const std::vector<StorageChoice>& storages, TuningTable& table) {

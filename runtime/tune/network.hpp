@@ -18,7 +18,7 @@ std::string network_fingerprint(const Graph& graph, Precision precision);
 // the network, or nothing that could be meant for it.
 std::vector<StorageChoice> tuned_storages(const TuningTable& table, const Graph& graph, Precision precision);
 
-// As TuningTable::storages holds them: buffer or image2d.
+// As TuningTable::storages holds them: b for buffer, i for image2d, v (volume) for image3d.
 std::string to_letters(const std::vector<StorageChoice>& storages);
 
 }  // namespace vellum

@@ -51,7 +51,7 @@ std::optional<Storages> read_storages(const json& from) {
   for (const auto& [network, letters] : from.items()) {
     if (!letters.is_string()) return std::nullopt;
     auto text = letters.get<std::string>();
-    if (text.find_first_not_of("bi") != std::string::npos) return std::nullopt;
+    if (text.find_first_not_of("biv") != std::string::npos) return std::nullopt;
     storages.emplace(network, std::move(text));
   }
   return storages;

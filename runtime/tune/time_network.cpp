@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -18,6 +19,9 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr std::chrono::milliseconds kTimeForRuns{3000};
 // The least of two noisy times is less than either.
 constexpr double kWorthMixing = 0.9;
+// Where images are slow, those of another kind are hardly quick, and drivers take seconds to compile for
+// them.
+constexpr double kMuchSlower = 1.25;
 
 // Values by how many operators lie between an input and them: even or odd. Along the first inputs of
 // operators, so that each of these reads the one and writes the other.
@@ -38,6 +42,7 @@ StorageProblem problem_of(const Graph& graph) {
   problem.values = graph.values.size();
   for (const Node& node : graph.nodes) {
     StorageProblem::Operator& op = problem.operators.emplace_back();
+    op.cost = {{{kInfinite, kInfinite}, {kInfinite, kInfinite}}};
     for (const ValueId id : node.inputs)
       if (id != kNoValue && !graph.constant(id)) op.inputs.push_back(id);
     for (const ValueId id : node.outputs)
@@ -81,6 +86,20 @@ std::vector<std::vector<double>> node_times(const Graph& graph,
   return of_nodes;
 }
 
+double sum(const std::vector<double>& times) { return std::accumulate(times.begin(), times.end(), 0.0); }
+
+// What the operators took in networks with these values in images.
+void count(StorageProblem& problem, const std::vector<InImages>& mixtures,
+           const std::vector<std::vector<double>>& times) {
+  for (size_t mixture = 0; mixture < mixtures.size(); ++mixture)
+    for (size_t i = 0; i < problem.operators.size(); ++i) {
+      StorageProblem::Operator& op = problem.operators[i];
+      const bool output = !op.outputs.empty() && mixtures[mixture][op.outputs.front()];
+      const bool input = op.inputs.empty() ? output : mixtures[mixture][op.inputs.front()];
+      op.cost[input][output] = std::min(op.cost[input][output], times[mixture][i]);
+    }
+}
+
 // Whether operators taken one by one, with no regard to what others want, would take clearly less than all in
 // buffers or all in images.
 bool may_mix(const StorageProblem& problem) {
@@ -101,50 +120,47 @@ std::vector<double> least_times(const std::vector<std::unique_ptr<Executor>>& ne
   repeat_until_settled(kTimeForRuns, [&] {
     for (size_t i = 0; i < networks.size(); ++i)
       least[i] = std::min(least[i], run_and_time(*networks[i], false));
-    return std::accumulate(least.begin(), least.end(), 0.0);
+    return sum(least);
   });
   return least;
 }
 
-std::vector<StorageChoice> to_storages(const InImages& in_images) {
+std::vector<StorageChoice> to_storages(const InImages& in_images, StorageChoice image) {
   std::vector<StorageChoice> storages;
-  for (const bool image : in_images)
-    storages.push_back(image ? StorageChoice::image2d : StorageChoice::buffer);
+  for (const bool is_image : in_images) storages.push_back(is_image ? image : StorageChoice::buffer);
   return storages;
 }
 
-StorageProblem measure_storages(
+MeasuredStorages measure_storages(
     const Graph& graph,
     const std::function<std::unique_ptr<Executor>(const std::vector<StorageChoice>&)>& make) {
-  StorageProblem problem = problem_of(graph);
-  for (StorageProblem::Operator& op : problem.operators)
-    op.cost = {{{kInfinite, kInfinite}, {kInfinite, kInfinite}}};
+  MeasuredStorages measured{problem_of(graph)};
   const std::vector<bool> odd = odd_values(graph);
   std::vector<InImages> mixtures;
   std::vector<std::unique_ptr<Executor>> networks;
-  const auto add = [&](bool even_images, bool odd_images) {
+  const auto add = [&](bool even_images, bool odd_images, StorageChoice image) {
     InImages& in_images = mixtures.emplace_back();
     for (const bool is_odd : odd) in_images.push_back(is_odd ? odd_images : even_images);
-    networks.push_back(make(to_storages(in_images)));
+    networks.push_back(make(to_storages(in_images, image)));
   };
-  const auto measure = [&] {
-    const std::vector<std::vector<double>> times = node_times(graph, networks);
-    for (size_t mixture = 0; mixture < mixtures.size(); ++mixture)
-      for (size_t i = 0; i < problem.operators.size(); ++i) {
-        StorageProblem::Operator& op = problem.operators[i];
-        const bool output = !op.outputs.empty() && mixtures[mixture][op.outputs.front()];
-        const bool input = op.inputs.empty() ? output : mixtures[mixture][op.inputs.front()];
-        op.cost[input][output] = std::min(op.cost[input][output], times[mixture][i]);
-      }
-  };
-  add(false, false);
-  add(true, true);
-  measure();
-  if (!may_mix(problem)) return problem;
-  add(false, true);
-  add(true, false);
-  measure();
-  return problem;
+  add(false, false, StorageChoice::buffer);
+  add(true, true, StorageChoice::image2d);
+  std::vector<std::vector<double>> times = node_times(graph, networks);
+  if (sum(times[1]) < kMuchSlower * sum(times[0])) {
+    add(true, true, StorageChoice::image3d);
+    times = node_times(graph, networks);
+    if (sum(times[2]) < kClearlyQuicker * sum(times[1])) measured.image = StorageChoice::image3d;
+    const std::ptrdiff_t slower = measured.image == StorageChoice::image3d ? 1 : 2;
+    networks.erase(networks.begin() + slower);
+    mixtures.erase(mixtures.begin() + slower);
+    times.erase(times.begin() + slower);
+  }
+  count(measured.problem, mixtures, times);
+  if (!may_mix(measured.problem)) return measured;
+  add(false, true, measured.image);
+  add(true, false, measured.image);
+  count(measured.problem, mixtures, node_times(graph, networks));
+  return measured;
 }
 
 }  // namespace vellum

@@ -23,7 +23,7 @@ TuningTable table() {
   TuningTable table;
   table.operators["Conv | 1x8x4x4"] = {{"direct 8x2", 12.5}, {"winograd2 4x4", 3e-3}};
   table.operators["Gemm"] = {{"product 1x2", 7}};
-  table.storages["0123"] = "bbi";
+  table.storages["0123"] = "bbiv";
   return table;
 }
 
@@ -73,8 +73,8 @@ TEST(TableFile, WhatNoTableHoldsIsRefused) {
   };
   for (const char* time : {"\"12.5\"", "-1", "0", "null", "true", "[]", "{}", "1e400", "1e10"})
     refuses("12.5", time);
-  refuses("\"bbi\"", "\"bbx\"");
-  refuses("\"bbi\"", "3");
+  refuses("\"bbiv\"", "\"bbxv\"");
+  refuses("\"bbiv\"", "3");
   refuses("\"vellum_tuning\": 1", "\"vellum_tuning\": 2");
   refuses("\"vellum_tuning\": 1", "\"vellum_tuning\": 1, \"more\": 1");
   refuses(",\n \"vellum_tuning\": 1", "");
