@@ -27,6 +27,8 @@ namespace {
 
 // A table of them takes memory on the device, which is to be little beside the rows.
 constexpr int64_t kMostRows = int64_t{1} << 20, kLeastLength = 8;
+// That are gone through for one value. Swin's windows take nine.
+constexpr size_t kMostNodes = 64;
 
 bool copies(const Operator& op) {
   return dynamic_cast<const Transpose*>(&op) || dynamic_cast<const Slice*>(&op) ||
@@ -43,11 +45,15 @@ class Rows {
       : editor_(editor), source_(source), length_(editor.type(source).shape.back()) {}
 
   const HostTensor* of(ValueId value) {
-    const auto known = known_.find(value);
-    if (known != known_.end()) return known->second ? &*known->second : nullptr;
-    std::optional<HostTensor> numbers = find(value);
-    const auto& kept = known_.emplace(value, std::move(numbers)).first->second;
-    return kept ? &*kept : nullptr;
+    auto known = known_.find(value);
+    if (known == known_.end()) {
+      if (known_.size() + depth_ > kMostNodes) return nullptr;
+      ++depth_;
+      std::optional<HostTensor> numbers = find(value);
+      --depth_;
+      known = known_.emplace(value, std::move(numbers)).first;
+    }
+    return known->second ? &*known->second : nullptr;
   }
   // The nodes that have been gone through.
   const std::set<size_t>& nodes() const { return nodes_; }
@@ -109,13 +115,16 @@ class Rows {
   int64_t length_;
   std::map<ValueId, std::optional<HostTensor>> known_;
   std::set<size_t> nodes_;
+  size_t depth_ = 0;
 };
 
 // The value that `value` is moved from, as far as operators of one input and the first inputs of others tell.
 ValueId moved_from(const GraphEditor& editor, ValueId value) {
-  for (auto index = editor.producer(value); index && moves(*editor.node(*index).op);
-       index = editor.producer(value))
+  for (size_t i = 0; i < kMostNodes; ++i) {
+    const auto index = editor.producer(value);
+    if (!index || !moves(*editor.node(*index).op)) break;
     value = editor.node(*index).inputs[0];
+  }
   return value;
 }
 

@@ -109,6 +109,21 @@ TEST(GatherRows, WhatIsReadInBetweenIsNoGain) {
   EXPECT_EQ(types(after(gather_rows, model)), "LayerNormalization Slice Slice Concat Neg Neg MatMul");
 }
 
+// However long a model makes them: neither stack nor time grows without bounds.
+TEST(GatherRows, LongChainsStay) {
+  OnnxModel model = tokens(8);
+  std::string last = "n";
+  const Attributes swap = attributes({{"perm", Ints{0, 2, 1, 3}}});
+  for (int i = 0; i < 60000; ++i) {
+    const std::string next = "t" + std::to_string(i);
+    model.node("Transpose", {last}, {next}, swap);
+    last = next;
+  }
+  model.node("MatMul", {last, "matrix"}, {"y"}).output("y");
+  const size_t nodes = after(gather_rows, model).nodes.size();
+  EXPECT_GT(nodes, 50000u);
+}
+
 TEST(GatherRows, OthersStay) {
   OnnxModel once = tokens(8);  // one copy for another
   once.node("Transpose", {"n"}, {"t"}, attributes({{"perm", Ints{0, 2, 1, 3}}}));
