@@ -68,8 +68,13 @@ void main() {
   total = 1.0 / total;
 #endif
 #ifdef SCALARS
-  for (int k = FIRST_LANE; k < length; k += LANES)
-    set_y(begin + k, FINISH(load_x(begin + k), largest.x, total.x));
+  for (int k = FIRST_LANE; k < texels; k += LANES) {
+    vec4 v = FINISH(load4_x(first + k), largest, total);
+    for (int j = 0; j < 4; ++j) {
+      int i = 4 * (first + k) + j;
+      if (i >= begin && i < begin + length) set_y(i, v[j]);
+    }
+  }
 #else
   for (int k = FIRST_LANE; k < texels; k += LANES) store_y(first + k * step, FINISH(PART(k), largest, total));
 #endif

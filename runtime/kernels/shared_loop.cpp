@@ -60,10 +60,20 @@ std::vector<LoopBy> ways(const DeviceCaps& caps, const SharedLoop& loop) {
   return ways;
 }
 
+// A CPU's threads take whole workgroups: of few results these are as wide as its lanes, so that threads are
+// done at the same time.
+Grid grid_of_invocations(const DeviceCaps& caps, int64_t results) {
+  constexpr int64_t kFew = 512, kLanes = 8;
+  if (caps.type != DeviceType::cpu || results > kFew) return grid_1d(caps, results);
+  Grid grid = workgroups_in_a_row(caps, divide_up(results, kLanes));
+  grid.workgroup_size[0] = kLanes;
+  return grid;
+}
+
 Grid grid_of_results(const DeviceCaps& caps, int64_t results, LoopBy by) {
   switch (by) {
     case LoopBy::invocation:
-      return grid_1d(caps, results);
+      return grid_of_invocations(caps, results);
     case LoopBy::subgroup:
       return workgroups_in_a_row(caps, divide_up(results, kRowWorkgroup / caps.subgroup_size));
     default:
