@@ -13,6 +13,12 @@ struct MatrixView {
   int64_t row_stride, column_stride;
 };
 
+// A matrix of rows x columns that lies there row by row, or, transposed, column by column.
+template <typename T>
+MatrixView<T> view(const T* data, int64_t rows, int64_t columns, bool transposed) {
+  return transposed ? MatrixView<T>{data, 1, rows} : MatrixView<T>{data, columns, 1};
+}
+
 // Adds A (m x k) times B (k x n) to `sums`, row-major m x n.
 template <typename T, typename Sum>
 void multiply(MatrixView<T> a, MatrixView<T> b, int64_t m, int64_t k, int64_t n, Sum* sums) {
@@ -38,6 +44,11 @@ void visit_compute_type(DType dtype, Visit&& visit) {
   }
 }
 
+void print_transposed(Attributes& attributes, bool a, bool b) {
+  if (a) attributes.set("transA", int64_t{1});
+  if (b) attributes.set("transB", int64_t{1});
+}
+
 TensorType numeric_type(Inputs inputs, size_t index, std::string_view what) {
   const TensorType& type = input_type(inputs, index, what);
   if (type.dtype == DType::boolean) refuse_model("input '" + std::string(what) + "' is bool");
@@ -48,12 +59,15 @@ TensorType numeric_type(Inputs inputs, size_t index, std::string_view what) {
 
 MatMul::Extent MatMul::extent(Inputs inputs) const {
   const TensorType a = numeric_type(inputs, 0, "A"), b = numeric_type(inputs, 1, "B");
-  if (a.dtype != b.dtype || a.shape.empty() || b.shape.empty()) {
+  const size_t least_a = transpose_a ? 2 : 1, least_b = transpose_b ? 2 : 1;
+  if (a.dtype != b.dtype || a.shape.size() < least_a || b.shape.size() < least_b) {
     refuse_model("A is " + to_string(a) + " and B is " + to_string(b));
   }
   Extent e{a.shape, b.shape, {}, 0, 0, 0};
   if (e.a.size() == 1) e.a.insert(e.a.begin(), 1);
   if (e.b.size() == 1) e.b.push_back(1);
+  if (transpose_a) std::swap(e.a.back(), e.a[e.a.size() - 2]);
+  if (transpose_b) std::swap(e.b.back(), e.b[e.b.size() - 2]);
   e.m = e.a[e.a.size() - 2];
   e.k = e.a.back();
   e.n = e.b.back();
@@ -88,9 +102,10 @@ std::vector<HostTensor> MatMul::evaluate(HostInputs inputs) const {
     auto strides_b = broadcast_strides(Shape(e.b.begin(), e.b.end() - 2), e.batch);
     for_each_offset<2>(e.batch, {strides_a, strides_b}, {0, 0}, [&](const auto& matrix) {
       std::fill(sums.begin(), sums.end(), Sum{});
-      multiply<Element, Sum>({a.template as<Element>().data() + matrix[0] * e.m * e.k, e.k, 1},
-                             {b.template as<Element>().data() + matrix[1] * e.k * e.n, e.n, 1}, e.m, e.k, e.n,
-                             sums.data());
+      const Element *first_a = a.template as<Element>().data() + matrix[0] * e.m * e.k,
+                    *first_b = b.template as<Element>().data() + matrix[1] * e.k * e.n;
+      multiply<Element, Sum>(view(first_a, e.m, e.k, transpose_a), view(first_b, e.k, e.n, transpose_b), e.m,
+                             e.k, e.n, sums.data());
       for (const Sum sum : sums) *out++ = static_cast<Element>(sum);
     });
     result = cast(y, type.dtype);
@@ -100,6 +115,12 @@ std::vector<HostTensor> MatMul::evaluate(HostInputs inputs) const {
 
 uint64_t MatMul::macs(Inputs inputs) const {
   return static_cast<uint64_t>(checked_multiply(element_count(infer(inputs)[0].shape), extent(inputs).k));
+}
+
+Attributes MatMul::attributes() const {
+  Attributes result;
+  print_transposed(result, transpose_a, transpose_b);
+  return result;
 }
 
 std::vector<TensorType> Gemm::infer(Inputs inputs) const {
@@ -162,13 +183,17 @@ Attributes Gemm::attributes() const {
   Attributes result;
   if (alpha != 1.0f) result.set("alpha", alpha);
   if (beta != 1.0f) result.set("beta", beta);
-  if (transpose_a) result.set("transA", int64_t{1});
-  if (transpose_b) result.set("transB", int64_t{1});
+  print_transposed(result, transpose_a, transpose_b);
   print_activation(result, activation);
   return result;
 }
 
-std::shared_ptr<const Operator> make_matmul(const NodeSpec&) { return std::make_shared<MatMul>(); }
+std::shared_ptr<const Operator> make_matmul(const NodeSpec& spec) {
+  auto op = std::make_shared<MatMul>();
+  op->transpose_a = get_flag(*spec.attributes, "transA", false);
+  op->transpose_b = get_flag(*spec.attributes, "transB", false);
+  return op;
+}
 
 std::shared_ptr<const Operator> make_gemm(const NodeSpec& spec) {
   auto op = std::make_shared<Gemm>();

@@ -8,7 +8,12 @@ namespace vellum {
 // Inputs A and B of one dtype, as numpy.matmul: the last two dimensions multiply, those before broadcast; a
 // vector on the left is a row, on the right a column, and that dimension is dropped.
 struct MatMul : Operator {
-  // The shapes with vectors made matrices: batch dimensions broadcast together, then M x K times K x N.
+  // The last two dimensions of an input exchanged first, which then has two at least. Only
+  // passes/fuse_transposes makes such a MatMul.
+  bool transpose_a = false, transpose_b = false;
+
+  // The shapes with vectors made matrices and transposed: batch dimensions broadcast together, then M x K
+  // times K x N.
   struct Extent {
     Shape a, b, batch;
     int64_t m, k, n;
@@ -19,6 +24,7 @@ struct MatMul : Operator {
   std::vector<TensorType> infer(Inputs inputs) const override;
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
   uint64_t macs(Inputs inputs) const override;
+  Attributes attributes() const override;
 };
 
 // Inputs A, B (matrices), C (optional, broadcasts to the result): alpha * A' B' + beta * C, and a residual of

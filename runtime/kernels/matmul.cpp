@@ -114,17 +114,22 @@ bool same_in_all_rows(const Shape& c) { return c.size() < 2 || c[0] == 1; }
 }  // namespace
 
 void lower_matmul(Lowering& lowering) {
+  const MatMul& op = lowering.op<MatMul>();
+  if (!floating(lowering) && (op.transpose_a || op.transpose_b))
+    return lowering.run_on_host("MatMul of transposed integers has no kernel");
   if (!floating(lowering))
     return multiply_integers(lowering, lowering.read(0, Layout::linear), lowering.read(1, Layout::linear));
   const OperatorInput inputs[] = {known_type(lowering, 0), known_type(lowering, 1)};
-  const MatMul::Extent e = lowering.op<MatMul>().extent(inputs);
+  const MatMul::Extent e = op.extent(inputs);
   const Shape &a_shape = lowering.input_type(0).shape, &b_shape = lowering.input_type(1).shape;
   Product p;
   p.m = e.m, p.n = e.n, p.k = e.k, p.batch = e.batch;
   p.a_strides[0] = e.k;
   p.b_strides[0] = e.n;
+  if (op.transpose_a) p.a_strides[0] = 1, p.a_strides[1] = e.m;
+  if (op.transpose_b) p.b_strides[0] = 1, p.b_strides[1] = e.k;
   const bool one_b = element_count(Shape(e.b.begin(), e.b.end() - 2)) == 1;
-  if (lowering.constant(1) && one_b && e.a.size() - 2 == e.batch.size()) {
+  if (lowering.constant(1) && one_b && !op.transpose_a && e.a.size() - 2 == e.batch.size()) {
     const bool channels4 = a_shape.size() <= 2 && b_shape.size() == 2;
     PackedProduct packed = pack_product(lowering, p, element_count(e.batch) * e.m, {},
                                         channels4 ? Layout::channels4 : Layout::linear);

@@ -24,6 +24,7 @@ constexpr Pass kFuseAttention{"fuse_attention", fuse_attention};
 constexpr Pass kGatherRows{"gather_rows", gather_rows};
 constexpr Pass kFuseChannelShuffle{"fuse_channel_shuffle", fuse_channel_shuffle};
 constexpr Pass kMatmulToGemm{"matmul_to_gemm", matmul_to_gemm};
+constexpr Pass kFuseTransposes{"fuse_transposes", fuse_transposes};
 constexpr Pass kTokensToMatrices{"tokens_to_matrices", tokens_to_matrices};
 constexpr Pass kMoveTransposes{"move_transposes", move_transposes};
 constexpr Pass kConcatZerosToPad{"concat_zeros_to_pad", concat_zeros_to_pad};
@@ -39,12 +40,14 @@ constexpr Pass kFuseChannelScale{"fuse_channel_scale", fuse_channel_scale};
 constexpr Pass kShareConstants{"share_constants", share_constants};
 constexpr Pass kRemoveDeadCode{"remove_dead_code", remove_dead_code};
 
-constexpr std::array kPasses{kDecompose,          kRemoveIdentities, kMergeReshapes,  kFuseActivationPatterns,
-                             kFuseLayerNorm,      kFuseSoftmax,      kFuseAttention,  kGatherRows,
-                             kFuseChannelShuffle, kMoveTransposes,   kMatmulToGemm,   kTokensToMatrices,
-                             kConcatZerosToPad,   kNestConcats,      kFusePad,        kFoldBatchNorm,
-                             kFoldScale,          kFuseBias,         kFuseResidual,   kFuseActivations,
-                             kFuseSqueezeExcite,  kFuseChannelScale, kShareConstants, kRemoveDeadCode};
+constexpr std::array kPasses{
+    kDecompose,          kRemoveIdentities,  kMergeReshapes,    kFuseActivationPatterns,
+    kFuseLayerNorm,      kFuseSoftmax,       kFuseAttention,    kGatherRows,
+    kFuseChannelShuffle, kMoveTransposes,    kMatmulToGemm,     kFuseTransposes,
+    kTokensToMatrices,   kConcatZerosToPad,  kNestConcats,      kFusePad,
+    kFoldBatchNorm,      kFoldScale,         kFuseBias,         kFuseResidual,
+    kFuseActivations,    kFuseSqueezeExcite, kFuseChannelScale, kShareConstants,
+    kRemoveDeadCode};
 
 // Runs passes on a graph, but for those that are switched off.
 class Optimiser {
@@ -108,6 +111,7 @@ Graph optimise(Graph graph, const InputShapes& shapes, std::span<const std::stri
   optimiser.run(kMatmulToGemm);
   optimiser.run(kMergeReshapes);
   optimiser.run(kRemoveIdentities);
+  optimiser.run(kFuseTransposes);
   optimiser.run(kTokensToMatrices);
   optimiser.run(kConcatZerosToPad);
   optimiser.run(kNestConcats);

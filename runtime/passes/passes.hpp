@@ -32,6 +32,7 @@ void decompose(Graph& graph);
 void fold_batch_norm(Graph& graph);  // BatchNormalization after Conv/ConvTranspose/Gemm into weights and bias
 void fold_scale(Graph& graph);       // Mul or Div by a per-channel constant after one of these, likewise
 void fuse_bias(Graph& graph);        // Add or Sub of a per-channel constant after one of these, likewise
+void fuse_transposes(Graph& graph);  // Transpose of the last two dimensions into a MatMul beside it
 void fuse_residual(Graph& graph);    // Add of a tensor to a Conv's or Gemm's result into it
 void fuse_activations(
     Graph& graph);  // activation into its producer, where the producer can (with_activation)

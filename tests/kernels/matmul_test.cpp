@@ -72,6 +72,23 @@ TEST(MatMul, TilesOfOddSizes) {
   check_operator(matmul({41, 36}, {3, 36, 52}, {}));
 }
 
+TEST(MatMul, TransposedOperands) {
+  const Attributes::Value one = int64_t{1};
+  OperatorCase b = matmul({2, 3, 21, 36}, {1, 3, 38, 36}, {});
+  b.attributes.set("transB", one);
+  check_operator(b);
+  OperatorCase a = matmul({3, 35, 24}, {35, 20}, {});
+  a.attributes.set("transA", one);
+  check_operator(a);
+  OperatorCase both = matmul({2, 13, 6}, {2, 7, 13}, {1});
+  both.attributes.set("transA", one);
+  both.attributes.set("transB", one);
+  check_operator(both);
+  OperatorCase constant = matmul({9, 13}, {12, 13}, {1});
+  constant.attributes.set("transB", one);
+  check_operator(constant);
+}
+
 TEST(Gemm, TilesOfOddSizes) {
   const Attributes::Value one = int64_t{1};
   check_operator(gemm({45, 37}, {42, 37}, Shape{42}, {}, {{"transB", one}, {"beta", 0.5f}}));
