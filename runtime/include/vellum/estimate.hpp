@@ -28,8 +28,8 @@ struct MemoryUse {
 
 struct ResidentMemory {
   uint64_t padding = 0;  // alignment, padding of images, what allocators leave unused
-  // Where host and device share their memory: the model's constants, and what the host reads of the device for
-  // operators whose results only a run tells the shapes of. Not those results.
+  // Where host and device share their memory: the model's constants, and what the host reads of the device
+  // for operators whose results only a run tells the shapes of. Not those results.
   uint64_t host = 0;
   // Of drivers that run on the CPU: their own code and data, the shader compiler's, and what it makes of all
   // pipelines. No driver tells; nothing where the caps have no measured figures (`process.*` in a caps file),
