@@ -63,6 +63,7 @@ class Rows {
     Shape shape = editor_.type(value).shape;
     if (shape.empty() || shape.back() % length_ != 0) return std::nullopt;
     shape.back() /= length_;
+    if (element_count(shape) > kMostRows) return std::nullopt;
     return shape;
   }
 
