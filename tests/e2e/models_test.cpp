@@ -132,7 +132,7 @@ std::vector<FetchedModel> models_of_halves() {
                                                     : small_fetched_models();
 }
 INSTANTIATE_TEST_SUITE_P(Fetched, ModelsOfHalves, testing::ValuesIn(models_of_halves()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& each) { return each.param.name; });
 
 TEST(BlazeFace, FindsTheFaceInThePhoto) {
   const Reference reference = load_reference(fetched_model("blazeface_front"));
