@@ -19,9 +19,9 @@ using CandidateTimes = std::map<std::string, double, std::less<>>;
 struct TuningTable {
   // By the signature of an operator: everything that decides how fast it is (Choice::signature).
   std::map<std::string, CandidateTimes, std::less<>> operators;
-  // By network_fingerprint(): what holds each value of the graph, a letter each, b for a buffer and i for an
-  // image. Only there where a mixture of the two, or the one that StorageChoice::automatic does not mean, was
-  // quicker.
+  // By network_fingerprint(): what holds each value of the graph, a letter each, b for a buffer, i for an
+  // image2d and v for an image3d. Only there where a mixture, or another one than StorageChoice::automatic
+  // means, was quicker.
   std::map<std::string, std::string, std::less<>> storages;
 
   bool empty() const { return operators.empty() && storages.empty(); }
