@@ -1,5 +1,7 @@
 #include "vellum/pack.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <system_error>
 
@@ -45,8 +47,8 @@ void add_weights(const Program& program, const Graph& graph, packfile::Contents&
   }
 }
 
-// What sessions may make of the graph on a device with `caps`: those that find its cooperative matrices
-// wrong, or whose library cannot compile for them, do without.
+// What sessions may run of the graph on a device with `caps`: they try its cooperative matrices, and those
+// that find them wrong, or whose library cannot compile for them, do without.
 std::vector<Program> possible_programs(const Graph& graph, const DeviceCaps& caps,
                                        const SessionOptions& options) {
   std::vector<Program> programs;
@@ -55,6 +57,8 @@ std::vector<Program> possible_programs(const Graph& graph, const DeviceCaps& cap
   if (caps.cooperative_matrices.front().extension == MatrixExtension::khr &&
       !gpu::knows_khr_cooperative_matrix())
     programs.clear();
+  else
+    std::ranges::move(programs_of_cooperative_check(caps), std::back_inserter(programs));
   DeviceCaps without = caps;
   without.cooperative_matrices.clear();
   programs.push_back(make_program(graph, without, options));

@@ -22,6 +22,7 @@ HostTensor small_numbers(Shape shape, uint32_t factor) {
 struct ProductForm {
   bool constant = false, transposed = false;
 };
+constexpr ProductForm kForms[] = {{.constant = true}, {}, {.transposed = true}};
 
 // Of sizes that no tile divides.
 constexpr int64_t kRows = 76, kColumns = 52, kSummed = 96;
@@ -66,16 +67,6 @@ Program lower_cooperatively(const Graph& graph, const DeviceCaps& caps) {
   return lower(graph, caps, options);
 }
 
-}  // namespace
-
-bool uses_cooperative_matrices(const Program& program) {
-  return std::ranges::any_of(program.tasks, [](const Task& task) {
-    return task.dispatch && task.dispatch->shader.ends_with("_cooperative");
-  });
-}
-
-namespace {
-
 bool is_right(const std::shared_ptr<gpu::Context>& context, const ProductForm& form) {
   std::vector<HostTensor> inputs = factors(form);
   const Graph graph = product_of(inputs, form);
@@ -90,6 +81,19 @@ bool is_right(const std::shared_ptr<gpu::Context>& context, const ProductForm& f
 }
 
 }  // namespace
+
+bool uses_cooperative_matrices(const Program& program) {
+  return std::ranges::any_of(program.tasks, [](const Task& task) {
+    return task.dispatch && task.dispatch->shader.ends_with("_cooperative");
+  });
+}
+
+std::vector<Program> programs_of_cooperative_check(const DeviceCaps& caps) {
+  std::vector<Program> programs;
+  for (const ProductForm& form : kForms)
+    programs.push_back(lower_cooperatively(product_of(factors(form), form), caps));
+  return programs;
+}
 
 bool CooperativeCheck::passes(const std::shared_ptr<gpu::Context>& context) {
   std::call_once(once_, [&] {
@@ -107,7 +111,6 @@ bool CooperativeCheck::passes(const std::shared_ptr<gpu::Context>& context) {
 }
 
 bool cooperative_products_are_right(const std::shared_ptr<gpu::Context>& context) {
-  constexpr ProductForm kForms[] = {{.constant = true}, {}, {.transposed = true}};
   return std::ranges::all_of(kForms, [&](const ProductForm& form) { return is_right(context, form); });
 }
 

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "kernels/program.hpp"
 #include "vulkan/context.hpp"
@@ -15,6 +16,9 @@ bool uses_cooperative_matrices(const Program& program);
 // halves hold exactly, and compares them with the host's. Drivers of these extensions are young, and a wrong
 // result is worse than a slow one.
 bool cooperative_products_are_right(const std::shared_ptr<gpu::Context>& context);
+
+// What it runs on a device with `caps`, for those who must have its shaders compiled before.
+std::vector<Program> programs_of_cooperative_check(const DeviceCaps& caps);
 
 // The same once for all sessions of a device. Thread-safe.
 class CooperativeCheck {
