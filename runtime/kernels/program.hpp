@@ -160,7 +160,8 @@ struct Program {
 
   TensorId root(TensorId id) const;    // follows alias_of
   uint64_t offset(TensorId id) const;  // bytes from the begin of the root
-  TensorId owner(TensorId id) const;   // the root in whose memory it lies: follows takes_over too
+  // Of each tensor the root in whose memory it lies: follows takes_over too.
+  std::vector<TensorId> owners() const;
 };
 
 // One line per task: what `vellum inspect --stage program` prints.

@@ -102,14 +102,15 @@ std::string_view name(MemoryMode mode) {
 UsageRecords usage_records(const Program& program) {
   UsageRecords usage;
   const std::vector<Lifetime> all = lifetimes(program);
+  const std::vector<TensorId> owners = program.owners();
   std::vector<Lifetime> of_owner = all;
   for (TensorId id = 0; id < program.tensors.size(); ++id)
     if (program.root(id) == id && all[id].planned()) {
-      Lifetime& whole = of_owner[program.owner(id)];
+      Lifetime& whole = of_owner[owners[id]];
       whole = {std::min(whole.first, all[id].first), std::max(whole.last, all[id].last)};
     }
   for (TensorId id = 0; id < program.tensors.size(); ++id) {
-    if (program.owner(id) != id || !all[id].planned()) continue;
+    if (owners[id] != id || !all[id].planned()) continue;
     usage.records.push_back(
         {planner_size(object_desc(program.tensors[id].desc)), of_owner[id].first, of_owner[id].last});
     usage.tensors.push_back(id);
@@ -143,8 +144,9 @@ MemoryPlan plan_memory(const Program& program, const PlanMemoryOptions& options,
   } catch (const planner::PlanError& error) {
     throw Error(ErrorCode::invalid_argument, error.what());
   }
+  const std::vector<TensorId> owners = program.owners();
   for (TensorId id = 0; id < plan.object_of.size(); ++id) {
-    plan.object_of[id] = plan.object_of[program.owner(id)];
+    plan.object_of[id] = plan.object_of[owners[id]];
     if (plan.object_of[id] != kNoObject && program.root(id) == id && plan.lifetimes[id].planned())
       plan.objects[plan.object_of[id]].tensors.push_back(id);
   }

@@ -76,7 +76,7 @@ std::vector<TaskSync> synchronise(const Program& program, const MemoryPlan& plan
       const uint32_t object = plan.object_of[binding.tensor];
       // Not where the tensor takes over what its input left there.
       const bool begins = object != kNoObject && binding.access != Access::read &&
-                          program.owner(binding.tensor) == program.root(binding.tensor) &&
+                          program.tensors[program.root(binding.tensor)].takes_over == kNoTensor &&
                           plan.lifetimes[binding.tensor].first == static_cast<int64_t>(t);
       if (begins && plan.objects[object].kind != Storage::buffer) discarded.push_back(object);
     }
