@@ -155,7 +155,7 @@ TEST_F(Tuned, ASessionThatRunsOutOfMemoryGoesUntuned) {
   const Session session(small, model);
   ASSERT_EQ(session.warnings().size(), 1u);
   EXPECT_NE(session.warnings()[0].find("goes untuned"), std::string::npos) << session.warnings()[0];
-  EXPECT_EQ(*messages, session.warnings()[0]);
+  EXPECT_TRUE(messages->ends_with(session.warnings()[0])) << *messages;  // the loader may have told of itself
   EXPECT_TRUE(close(run(small, model, x).at("y"), expected));
 }
 
