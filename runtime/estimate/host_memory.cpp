@@ -2,21 +2,12 @@
 
 #include <algorithm>
 #include <set>
-#include <tuple>
 
 #include "estimate/shader_size.hpp"
 #include "exec/pipeline_keys.hpp"
 
 namespace vellum {
 namespace {
-
-struct KeyOrder {
-  static auto tie(const gpu::PipelineKey& key) {
-    return std::tie(key.shader, key.defines, key.bindings, key.push_constant_bytes, key.workgroup_size,
-                    key.subgroup_size);
-  }
-  bool operator()(const gpu::PipelineKey& a, const gpu::PipelineKey& b) const { return tie(a) < tie(b); }
-};
 
 // Of the model, and those that passes made of them, which the session keeps to pack weights from.
 uint64_t constant_bytes(const EstimateInputs& in) {
@@ -42,7 +33,7 @@ uint64_t tail_input_bytes(const EstimateInputs& in) {
 }
 
 // Of all pipelines and of the largest, as the driver's compiler sees them.
-void count_operations(const EstimateInputs& in, const std::set<gpu::PipelineKey, KeyOrder>& pipelines,
+void count_operations(const EstimateInputs& in, const std::set<gpu::PipelineKey>& pipelines,
                       MemoryEstimate& estimate) {
   gpu::ShaderCompiler compiler({}, nullptr);
   if (in.shaders) compiler.look_in(in.shaders);
@@ -57,7 +48,7 @@ void count_operations(const EstimateInputs& in, const std::set<gpu::PipelineKey,
 }  // namespace
 
 void add_host_memory(const EstimateInputs& in, MemoryEstimate& estimate) {
-  std::set<gpu::PipelineKey, KeyOrder> pipelines;
+  std::set<gpu::PipelineKey> pipelines;
   for (const gpu::PipelineKey& key : pipeline_keys(in.program)) {
     ++estimate.dispatches;
     pipelines.insert(key);

@@ -1,20 +1,15 @@
 #include "kernels/conv_dispatch.hpp"
 
 #include "kernels/activation.hpp"
-#include "kernels/grid.hpp"
+#include "kernels/elements.hpp"
 #include "kernels/sum_parts.hpp"
 
 namespace vellum {
 
 Dispatch conv_dispatch(const Lowering& lowering, std::string shader, int64_t invocations, TensorId x,
                        TensorId w, TensorId y) {
-  const Grid grid = grid_1d(lowering.caps(), invocations);
-  Dispatch dispatch;
-  dispatch.shader = std::move(shader);
-  dispatch.workgroup_size = grid.workgroup_size;
-  dispatch.workgroup_count = grid.workgroup_count;
-  dispatch.bindings = {{x, Access::read}, {w, Access::read}, {y, Access::write}};
-  return dispatch;
+  return make_dispatch(std::move(shader), grid_1d(lowering.caps(), invocations),
+                       {reads(x), reads(w), writes(y)}, {});
 }
 
 void add_residual(const Lowering& lowering, Dispatch& dispatch, PushConstants& constants, TensorId residual) {

@@ -30,16 +30,21 @@ bool can_share_by_subgroups(const DeviceCaps& caps) {
   return caps.subgroup_broadcast && subgroups_fill_rows(caps);
 }
 
-// Parts of sums over so many input slices, where `invocations` would compute them whole: split-K. GPUs want
-// thousands of invocations, and a part must be worth its store and load.
-int64_t parts_of_sums(const DeviceCaps& caps, int64_t invocations, int64_t input_slices) {
-  constexpr int64_t kEnough = 1 << 13, kShortest = 16, kMost = 16;
-  int64_t parts = 1;
-  while (caps.type != DeviceType::cpu && 2 * parts <= kMost && 2 * parts * invocations <= kEnough &&
-         input_slices >= 2 * parts * kShortest)
-    parts *= 2;
-  return parts;
-}
+// When to share sums over `slices` of input channels, for each of `taps`, among invocations: split-K.
+struct SplitSums {
+  int64_t enough;    // invocations that keep a GPU busy; a kernel of one tap loads little and wants fewer
+  int64_t shortest;  // products that are worth a part's store and load
+  int64_t slices, taps = 1;
+
+  // In how many parts, where `invocations` would compute them whole.
+  int64_t parts(int64_t invocations) const {
+    const int64_t most = std::min<int64_t>(16, slices);
+    int64_t parts = 1;
+    while (2 * parts <= most && 2 * parts * invocations <= enough && slices * taps >= 2 * parts * shortest)
+      parts *= 2;
+    return parts;
+  }
+};
 
 }  // namespace
 
@@ -94,18 +99,14 @@ int64_t whole_subgroups(const DeviceCaps& caps, const ConvTile& tile, int64_t bl
 
 std::vector<ConvTile> tiles_in_parts(const DeviceCaps& caps, int64_t length, int64_t lines,
                                      int64_t output_slices, int64_t input_slices, int64_t taps) {
-  constexpr int64_t kEnough = 1 << 14, kShortest = 32, kMost = 16;
+  const SplitSums split{1 << 14, 32, input_slices, taps};
   const ConvTile narrow = choose_conv_tile(caps, length, lines, output_slices, 0);
   const ConvTile wide{length > 1 ? 4 : 1, output_slices > 1 ? 2 : 1};
   std::vector<ConvTile> tiles;
   if (caps.type == DeviceType::cpu || narrow.pixels * narrow.slices == wide.pixels * wide.slices)
     return tiles;
   for (ConvTile tile : {wide, narrow}) {
-    const int64_t invocations =
-        divide_up(length, tile.pixels) * lines * divide_up(output_slices, tile.slices);
-    while (2 * tile.parts <= std::min(kMost, input_slices) && 2 * tile.parts * invocations <= kEnough &&
-           input_slices * taps >= 2 * tile.parts * kShortest)
-      tile.parts *= 2;
+    tile.parts = split.parts(divide_up(length, tile.pixels) * lines * divide_up(output_slices, tile.slices));
     if (tile.parts > 1) tiles.push_back(tile);
   }
   return tiles;
@@ -145,8 +146,9 @@ std::vector<ConvTile> pointwise_tiles(const Lowering& lowering, int64_t pixels, 
   const int64_t macs = pixels * inputs * outputs;
   std::vector<ConvTile> tiles = conv_tiles(caps, pixels, 1, slices(outputs), macs);
   ConvTile shared = tiles.front();
-  shared.parts = parts_of_sums(
-      caps, divide_up(pixels, shared.pixels) * divide_up(slices(outputs), shared.slices), slices(inputs));
+  if (caps.type != DeviceType::cpu)
+    shared.parts = SplitSums{1 << 13, 16, slices(inputs)}.parts(divide_up(pixels, shared.pixels) *
+                                                                divide_up(slices(outputs), shared.slices));
   add_tiles_of_subgroups(tiles, caps, pixels);
   if (shared.parts > 1) tiles.insert(tiles.begin(), shared);
   add_cooperative_tiles(tiles, lowering, pixels, inputs, outputs);

@@ -43,9 +43,9 @@ std::vector<ConvTile> tiles_in_parts(const DeviceCaps& caps, int64_t length, int
 // Those of `tiles` that a subgroup can share where the device's subgroups do, and has work for all of one.
 std::vector<ConvTile> tiles_of_subgroups(const DeviceCaps& caps, const std::vector<ConvTile>& tiles,
                                          int64_t length, int64_t lines);
-// `blocks` of pixels, or as many more as make whole subgroups where the tile wants these.
 // Adds them to `tiles` for a line of pixels, in front where they are known to be quicker.
 void add_tiles_of_subgroups(std::vector<ConvTile>& tiles, const DeviceCaps& caps, int64_t pixels);
+// `blocks` of pixels, or as many more as make whole subgroups where the tile wants these.
 int64_t whole_subgroups(const DeviceCaps& caps, const ConvTile& tile, int64_t blocks);
 // For dispatch_pointwise(): the same, one in parts where the outputs are too few for a GPU, those of them
 // that a subgroup can share where the device's subgroups do, and of cooperative matrices.

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "kernels/divide.hpp"
+#include "kernels/grid.hpp"
 
 namespace vellum {
 namespace {
@@ -82,11 +83,10 @@ bool prefers_cooperative(int64_t pixels, int64_t inputs) {
 }
 
 void cover_with(Dispatch& dispatch, const DeviceCaps& caps, const CooperativeTile& tile, int64_t blocks) {
-  const int64_t rows = divide_up(blocks, caps.max_workgroup_count[0]);
   constexpr uint32_t kSubgroups = CooperativeTile::kSubgroups * CooperativeTile::kSubgroups;
   dispatch.subgroup_size = caps.subgroup_size;
   dispatch.workgroup_size = {caps.subgroup_size * kSubgroups, 1, 1};
-  dispatch.workgroup_count = {static_cast<uint32_t>(divide_up(blocks, rows)), static_cast<uint32_t>(rows), 1};
+  dispatch.workgroup_count = workgroups_in_a_row(caps, blocks).workgroup_count;
   const CooperativeMatrix& matrix = tile.matrix;
   const std::pair<const char*, int64_t> numbers[] = {
       {"MATRIX_M", matrix.m},    {"MATRIX_N", matrix.n},

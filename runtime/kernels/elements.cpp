@@ -43,13 +43,6 @@ Grid grid_of_texels(const DeviceCaps& caps, const Shape& shape) {
   return grid_3d(caps, n * w, h, (c + 3) / 4);
 }
 
-Grid workgroups_in_a_row(const DeviceCaps& caps, int64_t count) {
-  const int64_t limit = caps.max_workgroup_count[0];
-  const int64_t rows = (count + limit - 1) / limit;
-  return {{kRowWorkgroup, 1, 1},
-          {static_cast<uint32_t>((count + rows - 1) / rows), static_cast<uint32_t>(rows), 1}};
-}
-
 Dispatch make_dispatch(std::string shader, const Grid& grid, std::vector<Binding> bindings,
                        const PushConstants& constants) {
   Dispatch dispatch;

@@ -25,8 +25,6 @@ bool lives_in_channels4(const Lowering& lowering, size_t i);
 int64_t groups_of_four(const Shape& shape);
 // An invocation per texel of a channels4 tensor; shaders/texel.glsl is the other half.
 Grid grid_of_texels(const DeviceCaps& caps, const Shape& shape);
-// `count` workgroups in a row that wrap over y where x would exceed the device's limit.
-Grid workgroups_in_a_row(const DeviceCaps& caps, int64_t count);
 
 Dispatch make_dispatch(std::string shader, const Grid& grid, std::vector<Binding> bindings,
                        const PushConstants& constants);

@@ -12,12 +12,12 @@ uint32_t groups(int64_t count, uint32_t size) {
 }  // namespace
 
 Grid grid_1d(const DeviceCaps& caps, int64_t count) {
-  Grid grid;
-  grid.workgroup_size = {kRowWorkgroup, 1, 1};
-  const uint32_t needed = groups(count, kRowWorkgroup);
-  const uint32_t rows = groups(needed, caps.max_workgroup_count[0]);
-  grid.workgroup_count = {groups(needed, rows), rows, 1};
-  return grid;
+  return workgroups_in_a_row(caps, groups(count, kRowWorkgroup));
+}
+
+Grid workgroups_in_a_row(const DeviceCaps& caps, int64_t count) {
+  const uint32_t rows = groups(count, caps.max_workgroup_count[0]);
+  return {{kRowWorkgroup, 1, 1}, {groups(count, rows), rows, 1}};
 }
 
 bool subgroups_fill_rows(const DeviceCaps& caps) {

@@ -19,6 +19,8 @@ struct Grid {
 // `count` invocations in a row, wrapped over y where x would exceed the device's limit: the shader gets its
 // index from flat_index() in tensor.glsl and must compare it with its count.
 Grid grid_1d(const DeviceCaps& caps, int64_t count);
+// The same of `count` workgroups, at least one.
+Grid workgroups_in_a_row(const DeviceCaps& caps, int64_t count);
 
 // Whether subgroups can be full, and of a size that divides these workgroups.
 bool subgroups_fill_rows(const DeviceCaps& caps);

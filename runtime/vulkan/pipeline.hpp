@@ -42,6 +42,7 @@ struct PipelineKey {
   std::string source;  // GLSL; empty: the embedded source of `shader`
 
   bool operator==(const PipelineKey&) const = default;
+  bool operator<(const PipelineKey& other) const;  // some order, for maps and sets
 };
 
 class Pipeline {

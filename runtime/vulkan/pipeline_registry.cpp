@@ -22,14 +22,6 @@ PipelineKey sorted(PipelineKey key) {
   return key;
 }
 
-struct KeyOrder {
-  static auto tie(const PipelineKey& key) {
-    return std::tie(key.shader, key.defines, key.bindings, key.push_constant_bytes, key.workgroup_size,
-                    key.subgroup_size, key.source);
-  }
-  bool operator()(const PipelineKey& a, const PipelineKey& b) const { return tie(a) < tie(b); }
-};
-
 // std::jthread is not in the standard library of Android's NDK.
 class JoinedThreads {
  public:
@@ -77,13 +69,21 @@ using PipelinePointer = std::shared_ptr<const Pipeline>;
 
 }  // namespace
 
+bool PipelineKey::operator<(const PipelineKey& other) const {
+  const auto tie = [](const PipelineKey& key) {
+    return std::tie(key.shader, key.defines, key.bindings, key.push_constant_bytes, key.workgroup_size,
+                    key.subgroup_size, key.source);
+  };
+  return tie(*this) < tie(other);
+}
+
 struct PipelineRegistry::Impl {
   explicit Impl(Context& owner) : context(owner), cache(owner) {}
 
   Context& context;
   PipelineCache cache;
   mutable std::mutex mutex;
-  std::map<PipelineKey, std::shared_future<PipelinePointer>, KeyOrder> pipelines;
+  std::map<PipelineKey, std::shared_future<PipelinePointer>> pipelines;
   std::atomic<uint64_t> made{0}, saved{0};
 
   PipelinePointer make(const PipelineKey& key, std::promise<PipelinePointer>& promise);
@@ -140,7 +140,7 @@ std::vector<PipelinePointer> PipelineRegistry::prepare(std::span<const PipelineK
     std::vector<std::vector<ImageDesc>> images;  // that it is compiled for
   };
   // Each once: no thread is to wait for another that makes the same pipeline.
-  std::map<PipelineKey, Wanted, KeyOrder> wanted;
+  std::map<PipelineKey, Wanted> wanted;
   std::vector<std::pair<const PipelineKey, Wanted>*> distinct;
   for (size_t i = 0; i < keys.size(); ++i) {
     const auto [entry, is_new] = wanted.try_emplace(keys[i]);
