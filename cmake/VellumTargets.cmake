@@ -1,5 +1,29 @@
-# Warnings that every Vellum target compiles with.
-function(vellum_warnings target)
+# Compiler settings of every Vellum target.
+#
+#   vellum_configure(TARGET)
+#       Warnings, and the precompiled standard headers.
+#   vellum_precompile(BASE header...)
+#       Makes BASE, a target whose precompiled headers (the standard ones and these) vellum_use_precompiled(TARGET BASE)
+#       gives to other targets in place of the standard ones.
+
+# Position-independent code everywhere, so that libraries and executables share precompiled headers.
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+
+# Sanitizers for everything built from here on: -DVELLUM_SANITIZE=address,undefined or thread.
+set(VELLUM_SANITIZE "" CACHE STRING "Sanitizers to build with, as for -fsanitize=; empty for none")
+if(VELLUM_SANITIZE)
+  add_compile_options(-fsanitize=${VELLUM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
+  add_link_options(-fsanitize=${VELLUM_SANITIZE})
+endif()
+
+# Two thirds of the time that a typical file of Vellum takes to compile is spent on these headers.
+set(vellum_standard_headers <algorithm> <array> <bit> <chrono> <cmath> <cstddef> <cstdint> <cstring> <filesystem> <functional>
+    <limits> <map> <memory> <mutex> <numeric> <optional> <set> <span> <sstream> <string> <string_view> <tuple>
+    <unordered_map> <utility> <variant> <vector>)
+
+function(vellum_set_warnings target)
   if(MSVC)
     target_compile_options(${target} PRIVATE /W4)
   else()
@@ -9,9 +33,36 @@ function(vellum_warnings target)
   endif()
 endfunction()
 
-# Sanitizers for everything built from here on: -DVELLUM_SANITIZE=address,undefined or thread.
-set(VELLUM_SANITIZE "" CACHE STRING "Sanitizers to build with, as for -fsanitize=; empty for none")
-if(VELLUM_SANITIZE)
-  add_compile_options(-fsanitize=${VELLUM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
-  add_link_options(-fsanitize=${VELLUM_SANITIZE})
-endif()
+function(vellum_prepare_for_precompiled target)
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL "EXECUTABLE" AND NOT MSVC)
+    # The flags of the libraries' objects: GCC takes a precompiled header only where -fPIC or -fPIE is the same.
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(${target} PRIVATE -fPIC)
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -fpch-preprocess)  # lets ccache see through the precompiled header
+  endif()
+endfunction()
+
+function(vellum_precompile base)
+  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${base}.cpp CONTENT "")
+  add_library(${base} STATIC ${CMAKE_CURRENT_BINARY_DIR}/${base}.cpp)
+  vellum_set_warnings(${base})
+  vellum_prepare_for_precompiled(${base})
+  target_precompile_headers(${base} PRIVATE ${vellum_standard_headers} ${ARGN})
+endfunction()
+
+function(vellum_use_precompiled target base)
+  if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
+    set_target_properties(${target} PROPERTIES PRECOMPILE_HEADERS_REUSE_FROM ${base})
+  endif()
+endfunction()
+
+vellum_precompile(vellum_precompiled)
+
+function(vellum_configure target)
+  vellum_set_warnings(${target})
+  vellum_prepare_for_precompiled(${target})
+  vellum_use_precompiled(${target} vellum_precompiled)
+endfunction()

@@ -21,7 +21,7 @@
 //   LINEAR_ATOMIC(i, name) the 32-bit words of a tensor, for atomic functions on <name>_data: element i is part of word
 //                          word_of_<name>(i); float part_<name>(uint word, int i); uint with_part_<name>(word, i, v)
 // Of LINEAR_I32 the same functions take and give int and ivec4.
-// Coordinates and indices follow TensorDesc in runtime/kernels/program.hpp.
+// Coordinates and indices follow TensorDesc in runtime/program/program.hpp.
 
 #define CAT_(a, b) a##b
 #define CAT(a, b) CAT_(a, b)
@@ -39,7 +39,7 @@
 
 layout(local_size_x = WORKGROUP_X, local_size_y = WORKGROUP_Y, local_size_z = WORKGROUP_Z) in;
 
-// Index of this invocation in a grid made by grid_1d() (runtime/kernels/grid.hpp).
+// Index of this invocation in a grid made by grid_1d() (runtime/kernels/framework/grid.hpp).
 int flat_index() { return int(gl_GlobalInvocationID.y * (gl_NumWorkGroups.x * WORKGROUP_X) + gl_GlobalInvocationID.x); }
 
 int slices(int channels) { return (channels + 3) >> 2; }

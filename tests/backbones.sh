@@ -6,7 +6,7 @@ set -euo pipefail
 usage() {
   cat <<'TEXT'
 Usage: tests/backbones.sh [OPTION...] [NETWORK...]     without a name: all of them
-  --tool FILE         the vellum tool (default: build/samples/cli/vellum)
+  --tool FILE         the vellum tool (default: build/tools/vellum/vellum)
   --size N            side of the square input (default: what the network was made for)
   --batch N           images at once (default: 1)
   --opset N           operator set of the exported files (default: 17)
@@ -23,7 +23,7 @@ TEXT
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 python=${PYTHON:-/usr/bin/python3}
-tool=$root/build/samples/cli/vellum
+tool=$root/build/tools/vellum/vellum
 size=default batch=1 opset=17 precision=fp32 storage=auto runs=10
 names=() flags=()
 

@@ -9,7 +9,7 @@
 #include "exec/cooperative_check.hpp"
 #include "exec/weight_store.hpp"
 #include "graph/graph.hpp"
-#include "kernels/lowering.hpp"
+#include "kernels/framework/lowering.hpp"
 #include "plan/memory_plan.hpp"
 #include "vellum/caps.hpp"
 #include "vellum/vellum.hpp"

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "graph/graph.hpp"
-#include "kernels/weights.hpp"
+#include "program/weights.hpp"
 #include "pack/file.hpp"
 #include "vulkan/shader_compiler.hpp"
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "caps/device_caps.hpp"
-#include "kernels/weights.hpp"
+#include "program/weights.hpp"
 #include "plan/memory_plan.hpp"
 #include "vellum/estimate.hpp"
 #include "vulkan/shader_compiler.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "exec/executor.hpp"
-#include "kernels/lowering.hpp"
+#include "kernels/framework/lowering.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 
-#include "kernels/program.hpp"
+#include "program/program.hpp"
 #include "vulkan/context.hpp"
 
 namespace vellum {

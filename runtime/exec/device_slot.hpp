@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/program.hpp"
+#include "program/program.hpp"
 #include "vulkan/buffer.hpp"
 #include "vulkan/descriptors.hpp"
 #include "vulkan/image.hpp"

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <span>
 
-#include "kernels/program.hpp"
+#include "program/program.hpp"
 
 namespace vellum {
 

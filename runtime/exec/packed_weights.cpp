@@ -5,7 +5,7 @@
 #include <optional>
 #include <system_error>
 
-#include "kernels/weights.hpp"
+#include "program/weights.hpp"
 #include "platform/files.hpp"
 #include "platform/fingerprint.hpp"
 #include "platform/mapped_file.hpp"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/weights.hpp"
+#include "program/weights.hpp"
 #include "vellum/log.hpp"
 
 namespace vellum::platform {

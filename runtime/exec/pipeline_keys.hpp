@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "kernels/program.hpp"
+#include "program/program.hpp"
 #include "plan/memory_plan.hpp"
 #include "vulkan/pipeline.hpp"
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/program.hpp"
+#include "program/program.hpp"
 #include "vulkan/descriptors.hpp"
 
 namespace vellum::gpu {

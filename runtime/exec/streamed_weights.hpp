@@ -9,7 +9,7 @@
 
 #include "exec/packed_weights.hpp"
 #include "exec/program_weights.hpp"
-#include "kernels/weights.hpp"
+#include "program/weights.hpp"
 
 namespace vellum::gpu {
 class Context;

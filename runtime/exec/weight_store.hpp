@@ -9,7 +9,7 @@
 
 #include "exec/device_slot.hpp"
 #include "exec/program_weights.hpp"
-#include "kernels/weights.hpp"
+#include "program/weights.hpp"
 
 namespace vellum::gpu {
 class Uploader;

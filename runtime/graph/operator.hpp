@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "graph/activation.hpp"
+#include "graph/operators/activation.hpp"
 #include "graph/attributes.hpp"
 #include "graph/tensor.hpp"
 

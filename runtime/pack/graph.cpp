@@ -4,7 +4,7 @@
 #include <new>
 #include <set>
 
-#include "graph/branch.hpp"
+#include "graph/operators/branch.hpp"
 #include "import/import.hpp"
 #include "pack/schema.hpp"
 #include "vellum/error.hpp"

@@ -2,7 +2,7 @@
 
 #include <new>
 
-#include "graph/branch.hpp"
+#include "graph/operators/branch.hpp"
 #include "pack/file.hpp"
 #include "pack/schema.hpp"
 #include "platform/files.hpp"

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "passes/passes.hpp"
-#include "passes/transformers.hpp"
+#include "passes/fuse/transformers.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {

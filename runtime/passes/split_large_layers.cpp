@@ -7,14 +7,14 @@
 #include <string>
 #include <utility>
 
-#include "graph/binary.hpp"
-#include "graph/concat.hpp"
-#include "graph/conv.hpp"
-#include "graph/matmul.hpp"
-#include "graph/pool.hpp"
-#include "graph/squeeze_excite.hpp"
+#include "graph/operators/binary.hpp"
+#include "graph/operators/concat.hpp"
+#include "graph/operators/conv.hpp"
+#include "graph/operators/matmul.hpp"
+#include "graph/operators/pool.hpp"
+#include "graph/operators/squeeze_excite.hpp"
 #include "passes/passes.hpp"
-#include "passes/unique_names.hpp"
+#include "passes/rewrite/unique_names.hpp"
 
 namespace vellum {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "kernels/divide.hpp"
+#include "kernels/framework/divide.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {

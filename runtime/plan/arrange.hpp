@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "kernels/program.hpp"
+#include "program/program.hpp"
 #include "plan/memory_needs.hpp"
 #include "vellum/options.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "kernels/program.hpp"
+#include "program/program.hpp"
 
 namespace vellum {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/program.hpp"
+#include "program/program.hpp"
 
 namespace vellum {
 

@@ -1,6 +1,6 @@
 #include "plan/memory_needs.hpp"
 
-#include "kernels/divide.hpp"
+#include "kernels/framework/divide.hpp"
 
 namespace vellum {
 namespace {

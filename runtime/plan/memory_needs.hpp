@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "caps/device_caps.hpp"
-#include "kernels/program.hpp"
+#include "program/program.hpp"
 #include "vellum/planner/records.hpp"
 
 namespace vellum {

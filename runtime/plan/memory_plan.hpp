@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/program.hpp"
+#include "program/program.hpp"
 #include "plan/arenas.hpp"
 #include "plan/lifetimes.hpp"
 #include "plan/memory_needs.hpp"

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "kernels/program.hpp"
+#include "program/program.hpp"
 #include "plan/memory_needs.hpp"
 
 namespace vellum {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "kernels/program.hpp"
+#include "program/program.hpp"
 
 namespace vellum {
 

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <optional>
 
-#include "kernels/divide.hpp"
+#include "kernels/framework/divide.hpp"
 #include "vellum/error.hpp"
 #include "vellum/planner/plan.hpp"
 

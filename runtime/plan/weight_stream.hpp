@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/program.hpp"
-#include "kernels/weights.hpp"
+#include "program/program.hpp"
+#include "program/weights.hpp"
 #include "plan/memory_plan.hpp"
 
 namespace vellum {

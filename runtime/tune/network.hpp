@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "graph/graph.hpp"
-#include "kernels/choice.hpp"
+#include "kernels/framework/choice.hpp"
 #include "vellum/options.hpp"
 
 namespace vellum {

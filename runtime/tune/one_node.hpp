@@ -5,7 +5,7 @@
 
 #include "exec/executor.hpp"
 #include "graph/graph.hpp"
-#include "kernels/lowering.hpp"
+#include "kernels/framework/lowering.hpp"
 
 namespace vellum {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "caps/device_caps.hpp"
-#include "kernels/choice.hpp"
+#include "kernels/framework/choice.hpp"
 #include "vellum/log.hpp"
 
 namespace vellum {

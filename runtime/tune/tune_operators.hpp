@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "graph/graph.hpp"
-#include "kernels/lowering.hpp"
+#include "kernels/framework/lowering.hpp"
 #include "vulkan/context.hpp"
 
 namespace vellum {

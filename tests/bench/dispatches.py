@@ -46,7 +46,7 @@ def cells(tool, name, disabled):
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    tool = pathlib.Path(sys.argv[1]) / "samples/cli/vellum"
+    tool = pathlib.Path(sys.argv[1]) / "tools/vellum/vellum"
     disabled = [word for name in sorted(optional_passes(tool)) for word in ("--disable-pass", name)]
     rows = []
     for name in sys.argv[2:] or NETWORKS + MODELS:

@@ -59,7 +59,7 @@ KNOWN = ["weights", "in_out", "intermediates", "workspace", "staging"]
 
 class Tool:
     def __init__(self, build):
-        self.path = pathlib.Path(build) / "samples/cli/vellum"
+        self.path = pathlib.Path(build) / "tools/vellum/vellum"
         self.data = cache_folder()
         icd = sorted(pathlib.Path("/usr/share/vulkan/icd.d").glob("lvp_icd*.json"))[0]
         self.environment = {name: value for name, value in os.environ.items()

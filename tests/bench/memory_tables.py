@@ -17,7 +17,7 @@ MODES = ["shared-objects", "offsets"]
 
 
 def compare(build, file, case, storage, where):
-    command = [pathlib.Path(build) / "samples/cli/vellum", "plan", file, "--compare", "--json"]
+    command = [pathlib.Path(build) / "tools/vellum/vellum", "plan", file, "--compare", "--json"]
     command += ["--storage", storage] + where
     if case["layout"] == "nchw":  # PP-OCR's: their input `x` is open, N x 3 x H x W
         width, height = case["size"]

@@ -48,7 +48,7 @@ def measure(tool, name, providers):
 
 
 def measure_all(build, names):
-    tool = pathlib.Path(build) / "samples/cli/vellum"
+    tool = pathlib.Path(build) / "tools/vellum/vellum"
     device = run_json(tool, "devices", "--json")["devices"][0]
     providers = usable_providers(exported_network(names[0]) / "model.onnx")
     document = {"date": datetime.date.today().isoformat(), "device": device["name"], "driver": device["driver"], "rounds": ROUNDS,

@@ -78,7 +78,7 @@ def draw(axes, curves, label, ticks):
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    tool = pathlib.Path(sys.argv[1]).resolve() / "samples/cli/vellum"
+    tool = pathlib.Path(sys.argv[1]).resolve() / "tools/vellum/vellum"
     areas = [side * side for side in SIDES]
     told, by_area, by_batch = [], [], []
     for name in sys.argv[2:] or NETWORKS:

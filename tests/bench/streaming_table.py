@@ -83,7 +83,7 @@ def main():
     parser.add_argument("--runs", type=int, default=5, help="inferences a round (default: 5)")
     parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_intermixed_args()
-    tool = arguments.build / "samples/cli/vellum"
+    tool = arguments.build / "tools/vellum/vellum"
     lines = []
     for network in arguments.networks:
         lines += rows(tool, network, arguments.runs, arguments.rounds)

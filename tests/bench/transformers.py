@@ -102,7 +102,7 @@ def write_tokens(arguments):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tool", default=str(ROOT / "build/samples/cli/vellum"))
+    parser.add_argument("--tool", default=str(ROOT / "build/tools/vellum/vellum"))
     commands = parser.add_subparsers(required=True)
     passes = commands.add_parser("passes")
     passes.add_argument("--runs", type=int, default=5)

@@ -37,7 +37,7 @@ def row_of(tool, name, cache):
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    tool = pathlib.Path(sys.argv[1]) / "samples/cli/vellum"
+    tool = pathlib.Path(sys.argv[1]) / "tools/vellum/vellum"
     rows = []
     for name in sys.argv[2:] or NETWORKS:
         with tempfile.TemporaryDirectory() as cache:

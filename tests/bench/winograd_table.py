@@ -34,7 +34,7 @@ def rows(tool, name):
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    tool = pathlib.Path(sys.argv[1]) / "samples/cli/vellum"
+    tool = pathlib.Path(sys.argv[1]) / "tools/vellum/vellum"
     lines = []
     for name in sys.argv[2:] or NETWORKS:
         for cells in rows(tool, name):

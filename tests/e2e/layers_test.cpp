@@ -5,7 +5,7 @@
 
 #include "exec/executor.hpp"
 #include "import/import.hpp"
-#include "kernels/lowering.hpp"
+#include "kernels/framework/lowering.hpp"
 #include "passes/passes.hpp"
 #include "support/fetched_model.hpp"
 #include "support/gpu_test.hpp"

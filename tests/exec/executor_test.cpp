@@ -7,7 +7,7 @@
 #include "exec/interposed_context.hpp"
 #include "graph/graph.hpp"
 #include "import/import.hpp"
-#include "kernels/lowering.hpp"
+#include "kernels/framework/lowering.hpp"
 #include "passes/passes.hpp"
 #include "support/fetched_model.hpp"
 #include "support/gpu_test.hpp"

@@ -6,7 +6,7 @@
 #include "exec/runs_in_flight.hpp"
 #include "exec/weight_store.hpp"
 #include "import/import.hpp"
-#include "kernels/lowering.hpp"
+#include "kernels/framework/lowering.hpp"
 #include "passes/passes.hpp"
 #include "support/errors.hpp"
 #include "support/fetched_model.hpp"

@@ -13,7 +13,7 @@
 #include <fstream>
 
 #include "exec/executor.hpp"
-#include "kernels/lowering.hpp"
+#include "kernels/framework/lowering.hpp"
 #include "passes/passes.hpp"
 #include "passes/split_large_layers.hpp"
 #include "support/errors.hpp"

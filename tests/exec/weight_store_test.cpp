@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "exec/executor.hpp"
-#include "kernels/lowering.hpp"
+#include "kernels/framework/lowering.hpp"
 #include "passes/passes.hpp"
 #include "support/gpu_test.hpp"
 #include "support/onnx_builder.hpp"

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "graph/binary.hpp"
-#include "graph/unary.hpp"
+#include "graph/operators/binary.hpp"
+#include "graph/operators/unary.hpp"
 #include "run_operator.hpp"
 
 namespace vellum::testing {

@@ -1,4 +1,4 @@
-#include "graph/pool.hpp"
+#include "graph/operators/pool.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "graph/matmul.hpp"
+#include "graph/operators/matmul.hpp"
 #include "run_operator.hpp"
 
 namespace vellum::testing {

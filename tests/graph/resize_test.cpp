@@ -1,4 +1,4 @@
-#include "graph/resize.hpp"
+#include "graph/operators/resize.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/lowering.hpp"
+#include "kernels/framework/lowering.hpp"
 #include "support/gpu_test.hpp"
 #include "support/kernel_harness.hpp"
 

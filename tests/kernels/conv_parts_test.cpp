@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/conv.hpp"
+#include "graph/operators/conv.hpp"
 #include "support/gpu_test.hpp"
 #include "support/kernel_harness.hpp"
 

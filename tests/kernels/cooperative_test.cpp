@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "exec/cooperative_check.hpp"
-#include "graph/conv.hpp"
-#include "kernels/cooperative_tile.hpp"
+#include "graph/operators/conv.hpp"
+#include "kernels/matmul/cooperative_tile.hpp"
 #include "shaders/sources.hpp"
 #include "support/gpu_test.hpp"
 #include "support/kernel_harness.hpp"

@@ -1,5 +1,5 @@
 // Pools over windows and over whole planes.
-#include "graph/pool.hpp"
+#include "graph/operators/pool.hpp"
 
 #include <gtest/gtest.h>
 

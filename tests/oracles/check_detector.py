@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Exports torchvision's SSDLite as it is, non-maximum suppression included, runs it, and compares with torch.
 
-check_detector.py --tool build/samples/cli/vellum --photo PHOTO [--seed N] [-- OPTION...]
+check_detector.py --tool build/tools/vellum/vellum --photo PHOTO [--seed N] [-- OPTION...]
 
 How many boxes come out only a run tells. The weights are seeded, with statistics of the photo (export_backbones.py says
 why), so that the boxes mean nothing, but are many, of several classes, and their scores differ. What stands after --

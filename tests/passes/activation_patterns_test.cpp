@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/unary.hpp"
+#include "graph/operators/unary.hpp"
 #include "passes/pass_harness.hpp"
 
 namespace vellum::test {

@@ -1,8 +1,8 @@
 // Attention that is spelt out.
-#include "graph/attention.hpp"
+#include "graph/operators/attention.hpp"
 
 #include "passes/pass_harness.hpp"
-#include "passes/transformers.hpp"
+#include "passes/fuse/transformers.hpp"
 
 namespace vellum::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "passes/pass_harness.hpp"
-#include "passes/transformers.hpp"
+#include "passes/fuse/transformers.hpp"
 
 namespace vellum::test {
 namespace {

@@ -1,6 +1,6 @@
 // Products of any rows with constant matrices.
 #include "passes/pass_harness.hpp"
-#include "passes/transformers.hpp"
+#include "passes/fuse/transformers.hpp"
 
 namespace vellum::test {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/concat.hpp"
+#include "graph/operators/concat.hpp"
 #include "passes/pass_harness.hpp"
 
 namespace vellum::test {

@@ -1,7 +1,7 @@
 // What transformers compute row by row, on matrices; residuals of products.
-#include "graph/matmul.hpp"
+#include "graph/operators/matmul.hpp"
 #include "passes/pass_harness.hpp"
-#include "passes/transformers.hpp"
+#include "passes/fuse/transformers.hpp"
 
 namespace vellum::test {
 namespace {

@@ -1,7 +1,7 @@
 // How the memory of intermediates grows with the number of tokens that attend to one another.
 #include <gtest/gtest.h>
 
-#include "kernels/lowering.hpp"
+#include "kernels/framework/lowering.hpp"
 #include "passes/passes.hpp"
 #include "plan/memory_plan.hpp"
 #include "support/onnx_builder.hpp"

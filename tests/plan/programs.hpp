@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/program.hpp"
+#include "program/program.hpp"
 
 namespace vellum::test {
 

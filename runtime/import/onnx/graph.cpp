@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/branch.hpp"
+#include "graph/operators/branch.hpp"
 #include "import/onnx/attributes.hpp"
 #include "import/onnx/names.hpp"
 #include "import/onnx/order.hpp"

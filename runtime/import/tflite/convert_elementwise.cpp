@@ -1,8 +1,8 @@
 // Elementwise operators, and those of constants alone.
-#include "graph/binary.hpp"
-#include "graph/cast.hpp"
-#include "graph/reshape.hpp"
-#include "graph/select.hpp"
+#include "graph/operators/binary.hpp"
+#include "graph/operators/cast.hpp"
+#include "graph/operators/reshape.hpp"
+#include "graph/operators/select.hpp"
 #include "import/tflite/call.hpp"
 #include "import/tflite/tensors.hpp"
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-#include "graph/landmarks.hpp"
+#include "graph/operators/landmarks.hpp"
 #include "import/tflite/call.hpp"
 
 namespace vellum::tflite {

@@ -1,11 +1,11 @@
 // Stacking, repeating and choosing, and blocks of space moved into the batch. All in the file's order.
-#include "graph/concat.hpp"
-#include "graph/gather.hpp"
-#include "graph/pad.hpp"
-#include "graph/reshape.hpp"
-#include "graph/select.hpp"
-#include "graph/slice.hpp"
-#include "graph/transpose.hpp"
+#include "graph/operators/concat.hpp"
+#include "graph/operators/gather.hpp"
+#include "graph/operators/pad.hpp"
+#include "graph/operators/reshape.hpp"
+#include "graph/operators/select.hpp"
+#include "graph/operators/slice.hpp"
+#include "graph/operators/transpose.hpp"
 #include "import/tflite/call.hpp"
 
 namespace vellum::tflite {

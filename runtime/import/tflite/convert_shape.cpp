@@ -1,7 +1,7 @@
 // Operators that make values of shapes, and tensors of values.
-#include "graph/cast.hpp"
-#include "graph/gather.hpp"
-#include "graph/shape.hpp"
+#include "graph/operators/cast.hpp"
+#include "graph/operators/gather.hpp"
+#include "graph/operators/shape.hpp"
 #include "import/tflite/call.hpp"
 
 namespace vellum::tflite {

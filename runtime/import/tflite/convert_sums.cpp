@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "graph/binary.hpp"
-#include "graph/cast.hpp"
-#include "graph/matmul.hpp"
-#include "graph/reduce.hpp"
-#include "graph/reshape.hpp"
-#include "graph/softmax.hpp"
-#include "graph/transpose.hpp"
+#include "graph/operators/binary.hpp"
+#include "graph/operators/cast.hpp"
+#include "graph/operators/matmul.hpp"
+#include "graph/operators/reduce.hpp"
+#include "graph/operators/reshape.hpp"
+#include "graph/operators/softmax.hpp"
+#include "graph/operators/transpose.hpp"
 #include "import/tflite/call.hpp"
 
 namespace vellum::tflite {

@@ -1,7 +1,7 @@
 // MediaPipe's pools that remember where the maxima were. https://github.com/google-ai-edge/mediapipe,
 // util/tflite/operations/max_pool_argmax.cc, max_unpooling.cc
-#include "graph/max_unpool.hpp"
-#include "graph/pool.hpp"
+#include "graph/operators/max_unpool.hpp"
+#include "graph/operators/pool.hpp"
 #include "import/tflite/call.hpp"
 
 namespace vellum::tflite {

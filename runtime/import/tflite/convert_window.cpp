@@ -1,11 +1,11 @@
 // Convolutions, pools and resizing: operators of images.
 #include <algorithm>
 
-#include "graph/conv.hpp"
-#include "graph/conv_transpose.hpp"
-#include "graph/depth_to_space.hpp"
-#include "graph/pool.hpp"
-#include "graph/resize.hpp"
+#include "graph/operators/conv.hpp"
+#include "graph/operators/conv_transpose.hpp"
+#include "graph/operators/depth_to_space.hpp"
+#include "graph/operators/pool.hpp"
+#include "graph/operators/resize.hpp"
 #include "import/tflite/call.hpp"
 
 namespace vellum::tflite {

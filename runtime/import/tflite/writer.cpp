@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "graph/quantize.hpp"
-#include "graph/transpose.hpp"
+#include "graph/operators/quantize.hpp"
+#include "graph/operators/transpose.hpp"
 #include "import/tflite/tensors.hpp"
 
 namespace vellum::tflite {

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "kernels/program.hpp"
+#include "program/program.hpp"
 #include "vulkan/context.hpp"
 
 namespace vellum::bench {

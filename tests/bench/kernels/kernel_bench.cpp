@@ -13,7 +13,7 @@
 #include "bench/kernels/cases.hpp"
 #include "bench/kernels/ceilings.hpp"
 #include "exec/executor.hpp"
-#include "kernels/lowering.hpp"
+#include "kernels/framework/lowering.hpp"
 #include "passes/passes.hpp"
 #include "support/tensors.hpp"
 #include "tune/one_node.hpp"

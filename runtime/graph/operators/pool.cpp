@@ -1,0 +1,208 @@
+#include "graph/operators/pool.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace vellum {
+
+namespace {
+
+PoolKind kind_of(std::string_view type) {
+  if (type.ends_with("MaxPool")) return PoolKind::max;
+  return type.ends_with("AveragePool") ? PoolKind::average : PoolKind::lp;
+}
+
+int64_t read_p(const NodeSpec& spec) {
+  if (spec.opset < 2) refuse_unsupported("a norm that need not be whole (before opset 2)");
+  const int64_t p = spec.attributes->get_int("p", 2);
+  if (p < 1) refuse_model("the norm p is " + std::to_string(p));
+  return p;
+}
+
+// What one window makes of its elements.
+class Accumulator {
+ public:
+  Accumulator(PoolKind kind, int64_t p) : kind_(kind), p_(static_cast<double>(p)) {
+    if (kind == PoolKind::max) value_ = -INFINITY;
+  }
+  void add(float element, int64_t index) {
+    const double x = element;
+    if (kind_ == PoolKind::max) {
+      if (index_ < 0 || x > value_ || std::isnan(x)) {
+        value_ = x;
+        index_ = index;
+      }
+    } else {
+      value_ += kind_ == PoolKind::average ? x : std::pow(std::fabs(x), p_);
+    }
+    ++count_;
+  }
+  float value(int64_t divisor) const {
+    if (kind_ == PoolKind::average)
+      return divisor > 0 ? static_cast<float>(value_ / static_cast<double>(divisor)) : 0;
+    return static_cast<float>(kind_ == PoolKind::max ? value_ : std::pow(value_, 1.0 / p_));
+  }
+  int64_t count() const { return count_; }
+  int64_t index() const { return std::max<int64_t>(index_, 0); }
+
+ private:
+  PoolKind kind_;
+  double p_, value_ = 0.0;
+  int64_t index_ = -1, count_ = 0;
+};
+
+// Elements of the padded input that a window at `out` covers along one axis: what count_include_pad counts.
+int64_t padded_taps(const WindowPlacement& p, size_t axis, int64_t out) {
+  const int64_t start = out * p.strides[axis] - p.pads_begin[axis];
+  const int64_t end = p.input[axis] + p.pads_end[axis];
+  return std::clamp<int64_t>((end - start + p.dilations[axis] - 1) / p.dilations[axis], 0, p.kernel[axis]);
+}
+
+// add(z, y, x, number in the window) for the elements of the window at `out`.
+template <typename Add>
+void visit_window(const WindowPlacement& p, const std::array<int64_t, 3>& out, Add&& add) {
+  for (int64_t kz = 0; kz < p.kernel[0]; ++kz) {
+    const int64_t z = out[0] * p.strides[0] - p.pads_begin[0] + kz * p.dilations[0];
+    if (z < 0 || z >= p.input[0]) continue;
+    for (int64_t ky = 0; ky < p.kernel[1]; ++ky) {
+      const int64_t y = out[1] * p.strides[1] - p.pads_begin[1] + ky * p.dilations[1];
+      if (y < 0 || y >= p.input[1]) continue;
+      for (int64_t kx = 0; kx < p.kernel[2]; ++kx) {
+        const int64_t x = out[2] * p.strides[2] - p.pads_begin[2] + kx * p.dilations[2];
+        if (x >= 0 && x < p.input[2]) add(z, y, x, (kz * p.kernel[1] + ky) * p.kernel[2] + kx);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+WindowPlacement Pool::place(Inputs inputs) const {
+  const Shape& x = input_type(inputs, 0, "X").shape;
+  if (x.size() < 3) refuse_model("X has shape " + to_string(x) + ", expected N x C x spatial");
+  return window.place(std::span(x).subspan(2), window.kernel);
+}
+
+std::string_view Pool::type() const {
+  return kind == PoolKind::max ? "MaxPool" : kind == PoolKind::average ? "AveragePool" : "LpPool";
+}
+
+std::vector<TensorType> Pool::infer(Inputs inputs) const {
+  const TensorType& x = input_type(inputs, 0, "X");
+  // MaxPool since opset 12 takes 8-bit integers too.
+  const bool small_integer = x.dtype == DType::u8 || x.dtype == DType::i8;
+  if (!(kind == PoolKind::max && small_integer)) float_input_type(inputs, 0, "X");
+  TensorType y{x.dtype, {}};
+  const WindowPlacement placement = place(inputs);
+  y.shape = {x.shape[0], x.shape[1]};
+  y.shape.insert(y.shape.end(), placement.output.begin(), placement.output.end());
+  if (with_indices) return {y, {window_indices ? DType::f32 : DType::i64, y.shape}};
+  return {y};
+}
+
+std::vector<HostTensor> Pool::evaluate(HostInputs inputs) const {
+  const TensorType type = infer_known(*this, inputs)[0];
+  const WindowPlacement w = as_3d(place(known_inputs(inputs)));
+  const HostTensor x_tensor = cast(*inputs[0], DType::f32);
+  const float* x = x_tensor.as<float>().data();
+  HostTensor y_tensor(DType::f32, type.shape);
+  HostTensor indices_tensor(DType::i64, with_indices ? type.shape : Shape{0});
+  float* y = y_tensor.mutable_as<float>().data();
+  int64_t* indices = indices_tensor.mutable_as<int64_t>().data();
+  const int64_t planes = type.shape[0] * type.shape[1], in_plane = element_count(w.input);
+  const auto& in = w.input;
+  for (int64_t plane = 0; plane < planes; ++plane, x += in_plane) {
+    for (int64_t oz = 0; oz < w.output[0]; ++oz) {
+      for (int64_t oy = 0; oy < w.output[1]; ++oy) {
+        for (int64_t ox = 0; ox < w.output[2]; ++ox) {
+          Accumulator window_value(kind, p);
+          visit_window(w, {oz, oy, ox}, [&](int64_t iz, int64_t iy, int64_t ix, int64_t number) {
+            const int64_t row_major = (iz * in[1] + iy) * in[2] + ix;
+            const int64_t column_major = (ix * in[1] + iy) * in[0] + iz;
+            const int64_t index = plane * in_plane + (column_major_indices ? column_major : row_major);
+            window_value.add(x[row_major], window_indices ? number : index);
+          });
+          const int64_t padded = padded_taps(w, 0, oz) * padded_taps(w, 1, oy) * padded_taps(w, 2, ox);
+          *y++ = window_value.value(count_include_pad ? padded : window_value.count());
+          if (with_indices) *indices++ = window_value.index();
+        }
+      }
+    }
+  }
+  std::vector<HostTensor> outputs{cast(y_tensor, type.dtype)};
+  if (with_indices && window_indices) {
+    indices_tensor = cast(indices_tensor, DType::f32);
+    for (float& index : indices_tensor.mutable_as<float>()) index += 0.1f;
+  }
+  if (with_indices) outputs.push_back(std::move(indices_tensor));
+  return outputs;
+}
+
+Attributes Pool::attributes() const {
+  Attributes result;
+  window.print(result);
+  if (kind == PoolKind::average) result.set("count_include_pad", int64_t{count_include_pad});
+  if (kind == PoolKind::lp) result.set("p", p);
+  if (window_indices) result.set("window_indices", int64_t{1});
+  return result;
+}
+
+std::shared_ptr<const Operator> make_pool(const NodeSpec& spec) {
+  auto op = std::make_shared<Pool>();
+  op->kind = kind_of(spec.type);
+  op->window = read_window(*spec.attributes);
+  op->window.ceil_mode = get_flag(*spec.attributes, "ceil_mode", false);
+  if (op->window.kernel.empty()) refuse_model("attribute 'kernel_shape' is missing");
+  if (op->kind == PoolKind::average)
+    op->count_include_pad = get_flag(*spec.attributes, "count_include_pad", false);
+  if (op->kind == PoolKind::lp) op->p = read_p(spec);
+  if (op->kind == PoolKind::max) {
+    op->column_major_indices = get_flag(*spec.attributes, "storage_order", false);
+    op->with_indices = spec.output_count > 1;
+  }
+  return op;
+}
+
+std::string_view GlobalPool::type() const {
+  return kind == PoolKind::max       ? "GlobalMaxPool"
+         : kind == PoolKind::average ? "GlobalAveragePool"
+                                     : "GlobalLpPool";
+}
+
+std::vector<TensorType> GlobalPool::infer(Inputs inputs) const {
+  TensorType y = float_input_type(inputs, 0, "X");
+  if (y.shape.size() < 2) refuse_model("X has shape " + to_string(y.shape) + ", expected N x C x spatial");
+  std::fill(y.shape.begin() + 2, y.shape.end(), 1);
+  return {y};
+}
+
+std::vector<HostTensor> GlobalPool::evaluate(HostInputs inputs) const {
+  const TensorType type = infer_known(*this, inputs)[0];
+  const HostTensor x_tensor = cast(*inputs[0], DType::f32);
+  const Shape& shape = x_tensor.shape();
+  const int64_t planes = shape[0] * shape[1], plane = product(shape, 2, shape.size());
+  const float* x = x_tensor.as<float>().data();
+  HostTensor y_tensor(DType::f32, type.shape);
+  auto y = y_tensor.mutable_as<float>();
+  for (int64_t i = 0; i < planes; ++i) {
+    Accumulator value(kind, p);
+    for (int64_t k = 0; k < plane; ++k) value.add(*x++, k);
+    y[static_cast<size_t>(i)] = value.value(plane);
+  }
+  return {cast(y_tensor, type.dtype)};
+}
+
+Attributes GlobalPool::attributes() const {
+  Attributes result;
+  if (kind == PoolKind::lp) result.set("p", p);
+  return result;
+}
+
+std::shared_ptr<const Operator> make_global_pool(const NodeSpec& spec) {
+  auto op = std::make_shared<GlobalPool>();
+  op->kind = kind_of(spec.type);
+  if (op->kind == PoolKind::lp) op->p = read_p(spec);
+  return op;
+}
+
+}  // namespace vellum

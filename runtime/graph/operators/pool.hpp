@@ -1,0 +1,43 @@
+// Pools. https://onnx.ai/onnx/operators/onnx__MaxPool.html, onnx__AveragePool.html, onnx__LpPool.html,
+// onnx__GlobalMaxPool.html, onnx__GlobalAveragePool.html, onnx__GlobalLpPool.html
+#pragma once
+
+#include "graph/operator_support.hpp"
+#include "graph/operators/window.hpp"
+
+namespace vellum {
+
+enum class PoolKind : uint8_t { max, average, lp };
+
+// Input X (N, C, spatial...). One to three spatial dimensions.
+struct Pool : Operator {
+  PoolKind kind = PoolKind::max;
+  Window window;
+  bool count_include_pad = false;  // average: the divisor counts padding
+  int64_t p = 2;                   // lp: the norm
+  bool with_indices = false;       // max: a second output, int64, where in X (flattened) the maximum is
+  bool column_major_indices = false;
+  // MediaPipe's MaxPoolingWithArgmax2D: the second output is float32, which element of its window the maximum
+  // is (counted in rows), plus 0.1.
+  bool window_indices = false;
+
+  WindowPlacement place(Inputs inputs) const;
+
+  std::string_view type() const override;
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  Attributes attributes() const override;
+};
+
+// Over all spatial dimensions: (N, C, spatial...) -> (N, C, 1...).
+struct GlobalPool : Operator {
+  PoolKind kind = PoolKind::max;
+  int64_t p = 2;
+
+  std::string_view type() const override;
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  Attributes attributes() const override;
+};
+
+}  // namespace vellum

@@ -1,0 +1,304 @@
+#include "graph/operators/sample.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "graph/operators/gather.hpp"
+
+namespace vellum {
+
+namespace {
+
+constexpr std::string_view kPaddings[] = {"zeros", "border", "reflection"};
+
+// One channel of an image.
+struct Plane {
+  const float* data;
+  int64_t height, width;
+};
+
+// Mirrors x back and forth between low and high.
+double reflect(double x, double low, double high) {
+  const double range = high - low;
+  if (range <= 0.0) return low;
+  const double turns = std::fmod(std::fabs(x - low), 2.0 * range);
+  return low + (turns <= range ? turns : 2.0 * range - turns);
+}
+
+class Sampler {
+ public:
+  Sampler(const GridSample& op, Plane plane) : op_(op), plane_(plane) {}
+
+  float at(float grid_x, float grid_y) const {
+    const double x = position(grid_x, plane_.width), y = position(grid_y, plane_.height);
+    if (op_.mode == SampleMode::cubic) return cubic(x, y);
+    const double px = pad(x, plane_.width), py = pad(y, plane_.height);
+    // nearbyint: half to even, the default rounding mode.
+    if (op_.mode == SampleMode::nearest) return element(std::nearbyint(px), std::nearbyint(py));
+    const double x0 = std::floor(px), y0 = std::floor(py), tx = px - x0, ty = py - y0;
+    const double top = (1.0 - tx) * element(x0, y0) + tx * element(x0 + 1, y0);
+    const double bottom = (1.0 - tx) * element(x0, y0 + 1) + tx * element(x0 + 1, y0 + 1);
+    return static_cast<float>((1.0 - ty) * top + ty * bottom);
+  }
+
+ private:
+  // From [-1, 1] to elements.
+  double position(float grid, int64_t size) const {
+    const double unit = (static_cast<double>(grid) + 1.0) / 2.0, length = static_cast<double>(size);
+    return op_.align_corners ? unit * (length - 1.0) : unit * length - 0.5;
+  }
+
+  double pad(double x, int64_t size) const {
+    const double last = static_cast<double>(size - 1);
+    if (std::isnan(x)) return -2.0;  // outside
+    switch (op_.padding) {
+      case SamplePadding::zeros:
+        // Anything outside reads zeros; clamped, so that the conversion to an index is defined.
+        return std::clamp(x, -2.0, last + 2.0);
+      case SamplePadding::border:
+        return std::clamp(x, 0.0, last);
+      case SamplePadding::reflection:
+        return std::clamp(op_.align_corners ? reflect(x, 0.0, last) : reflect(x, -0.5, last + 0.5), 0.0,
+                          last);
+    }
+    return x;
+  }
+
+  // Zero outside the image.
+  double inside(double x, double y) const {
+    if (!(x >= 0.0 && y >= 0.0 && x < static_cast<double>(plane_.width) &&
+          y < static_cast<double>(plane_.height))) {
+      return 0.0;
+    }
+    return plane_.data[static_cast<int64_t>(y) * plane_.width + static_cast<int64_t>(x)];
+  }
+
+  float element(double x, double y) const { return static_cast<float>(inside(x, y)); }
+
+  // Keys' kernel with a = -0.75, as in PyTorch; each of the 16 elements is padded for itself.
+  float cubic(double x, double y) const {
+    const double x0 = std::floor(x), y0 = std::floor(y);
+    const auto wx = cubic_weights(static_cast<float>(x - x0), -0.75f);
+    const auto wy = cubic_weights(static_cast<float>(y - y0), -0.75f);
+    double sum = 0.0;
+    for (int row = 0; row < 4; ++row) {
+      for (int column = 0; column < 4; ++column) {
+        const double value = inside(pad(x0 - 1 + column, plane_.width), pad(y0 - 1 + row, plane_.height));
+        const float weight = wy[static_cast<size_t>(row)] * wx[static_cast<size_t>(column)];
+        sum += static_cast<double>(weight) * value;
+      }
+    }
+    return static_cast<float>(sum);
+  }
+
+  const GridSample& op_;
+  Plane plane_;
+};
+
+const TensorType& image(Inputs inputs) {
+  const TensorType& x = float_input_type(inputs, 0, "X");
+  if (x.shape.size() != 4)
+    refuse_unsupported("X has shape " + to_string(x.shape) + ", expected N x C x H x W");
+  return x;
+}
+
+}  // namespace
+
+std::vector<TensorType> GridSample::infer(Inputs inputs) const {
+  const TensorType &x = image(inputs), &grid = float_input_type(inputs, 1, "grid");
+  if (grid.shape.size() != 4 || grid.shape[0] != x.shape[0] || grid.shape[3] != 2) {
+    refuse_model("grid is " + to_string(grid) + ", X " + to_string(x));
+  }
+  return {{x.dtype, {x.shape[0], x.shape[1], grid.shape[1], grid.shape[2]}}};
+}
+
+std::vector<HostTensor> GridSample::evaluate(HostInputs inputs) const {
+  const TensorType type = infer_known(*this, inputs)[0];
+  const HostTensor x = cast(*inputs[0], DType::f32), grid = cast(*inputs[1], DType::f32);
+  const int64_t height = x.shape()[2], width = x.shape()[3], points = type.shape[2] * type.shape[3];
+  HostTensor y(DType::f32, type.shape);
+  float* out = y.mutable_as<float>().data();
+  for (int64_t n = 0; n < type.shape[0]; ++n) {
+    for (int64_t c = 0; c < type.shape[1]; ++c) {
+      const Sampler sampler(*this,
+                            {x.as<float>().data() + (n * type.shape[1] + c) * height * width, height, width});
+      const float* position = grid.as<float>().data() + n * points * 2;
+      for (int64_t i = 0; i < points; ++i, position += 2) *out++ = sampler.at(position[0], position[1]);
+    }
+  }
+  return {cast(y, type.dtype)};
+}
+
+Attributes GridSample::attributes() const {
+  constexpr std::string_view modes[] = {"nearest", "linear", "cubic"};
+  Attributes result;
+  result.set("mode", std::string(modes[static_cast<size_t>(mode)]));
+  result.set("padding_mode", std::string(kPaddings[static_cast<size_t>(padding)]));
+  result.set("align_corners", int64_t{align_corners});
+  return result;
+}
+
+std::vector<TensorType> RoiAlign::infer(Inputs inputs) const {
+  const TensorType &x = image(inputs), &rois = float_input_type(inputs, 1, "rois");
+  const TensorType& batches = input_type(inputs, 2, "batch_indices");
+  require_indices(batches);
+  if (rois.shape.size() != 2 || rois.shape[1] != 4 || batches.shape != Shape{rois.shape[0]}) {
+    refuse_model("rois are " + to_string(rois) + ", batch_indices " + to_string(batches));
+  }
+  return {{x.dtype, {rois.shape[0], x.shape[1], height, width}}};
+}
+
+namespace {
+
+// The four elements around a position, with their weights; all weights 0 outside the image.
+struct Corners {
+  std::array<int64_t, 4> index{};
+  std::array<float, 4> weight{};
+};
+
+Corners corners(float y, float x, int64_t height, int64_t width) {
+  Corners result;
+  const auto h = static_cast<float>(height), w = static_cast<float>(width);
+  if (!(y >= -1.0f && y <= h && x >= -1.0f && x <= w)) return result;
+  y = std::clamp(y, 0.0f, h - 1.0f);
+  x = std::clamp(x, 0.0f, w - 1.0f);
+  const auto y0 = static_cast<int64_t>(y), x0 = static_cast<int64_t>(x);
+  const int64_t y1 = std::min(y0 + 1, height - 1), x1 = std::min(x0 + 1, width - 1);
+  const float ty = y - static_cast<float>(y0), tx = x - static_cast<float>(x0);
+  result.index = {y0 * width + x0, y0 * width + x1, y1 * width + x0, y1 * width + x1};
+  result.weight = {(1 - ty) * (1 - tx), (1 - ty) * tx, ty * (1 - tx), ty * tx};
+  return result;
+}
+
+// Samples of one bin; the same for every channel.
+struct Bin {
+  float y, x, step_y, step_x;
+  int64_t rows, columns;
+};
+
+float pool_bin(const RoiAlign& op, const Plane& plane, const Bin& bin) {
+  float sum = 0.0f;
+  std::optional<float> largest;
+  for (int64_t row = 0; row < bin.rows; ++row) {
+    for (int64_t column = 0; column < bin.columns; ++column) {
+      const Corners c =
+          corners(bin.y + (static_cast<float>(row) + 0.5f) * bin.step_y,
+                  bin.x + (static_cast<float>(column) + 0.5f) * bin.step_x, plane.height, plane.width);
+      for (size_t i = 0; i < 4; ++i) {
+        const float value = c.weight[i] * plane.data[c.index[i]];
+        sum += value;
+        // Mode max takes the largest weighted element, not the largest interpolated one: ONNX's reference
+        // does.
+        largest = largest ? std::max(*largest, value) : value;
+      }
+    }
+  }
+  if (op.maximum) return largest.value_or(0.0f);
+  return sum / static_cast<float>(std::max<int64_t>(bin.rows * bin.columns, 1));
+}
+
+int64_t samples_per_bin(const RoiAlign& op, float extent, int64_t bins) {
+  if (op.sampling_ratio > 0) return op.sampling_ratio;
+  const float samples = std::ceil(extent / static_cast<float>(bins));
+  if (!(samples <= 65536.0f)) refuse_unsupported("a region of " + std::to_string(extent) + " elements");
+  return std::max<int64_t>(0, static_cast<int64_t>(samples));
+}
+
+}  // namespace
+
+std::vector<HostTensor> RoiAlign::evaluate(HostInputs inputs) const {
+  const TensorType type = infer_known(*this, inputs)[0];
+  const HostTensor x = cast(*inputs[0], DType::f32);
+  const auto rois = inputs[1]->to_floats();
+  const Ints batches = inputs[2]->to_ints();
+  const int64_t channels = x.shape()[1], in_height = x.shape()[2], in_width = x.shape()[3];
+  if (in_height == 0 || in_width == 0) refuse_model("X is empty");
+  const float offset = half_pixel ? 0.5f : 0.0f;
+  HostTensor y(DType::f32, type.shape);
+  float* out = y.mutable_as<float>().data();
+  for (size_t r = 0; r < batches.size(); ++r) {
+    const int64_t batch = checked_index(batches[r], x.shape()[0]);
+    const float* roi = rois.data() + 4 * r;
+    const float x0 = roi[0] * spatial_scale - offset, y0 = roi[1] * spatial_scale - offset;
+    float extent_x = roi[2] * spatial_scale - offset - x0, extent_y = roi[3] * spatial_scale - offset - y0;
+    if (!half_pixel) {
+      extent_x = std::max(extent_x, 1.0f);
+      extent_y = std::max(extent_y, 1.0f);
+    }
+    const float bin_y = extent_y / static_cast<float>(height), bin_x = extent_x / static_cast<float>(width);
+    const int64_t rows = samples_per_bin(*this, extent_y, height),
+                  columns = samples_per_bin(*this, extent_x, width);
+    for (int64_t c = 0; c < channels; ++c) {
+      const Plane plane{x.as<float>().data() + (batch * channels + c) * in_height * in_width, in_height,
+                        in_width};
+      for (int64_t by = 0; by < height; ++by) {
+        for (int64_t bx = 0; bx < width; ++bx) {
+          const Bin bin{y0 + static_cast<float>(by) * bin_y,
+                        x0 + static_cast<float>(bx) * bin_x,
+                        bin_y / static_cast<float>(std::max<int64_t>(rows, 1)),
+                        bin_x / static_cast<float>(std::max<int64_t>(columns, 1)),
+                        rows,
+                        columns};
+          *out++ = pool_bin(*this, plane, bin);
+        }
+      }
+    }
+  }
+  return {cast(y, type.dtype)};
+}
+
+Attributes RoiAlign::attributes() const {
+  Attributes result;
+  result.set("mode", std::string(maximum ? "max" : "avg"));
+  result.set("output_height", height);
+  result.set("output_width", width);
+  result.set("sampling_ratio", sampling_ratio);
+  result.set("spatial_scale", spatial_scale);
+  result.set("coordinate_transformation_mode", std::string(half_pixel ? "half_pixel" : "output_half_pixel"));
+  return result;
+}
+
+std::shared_ptr<const Operator> make_grid_sample(const NodeSpec& spec) {
+  auto op = std::make_shared<GridSample>();
+  // Opset 16 said bilinear and bicubic, 20 says linear and cubic.
+  const std::string mode = spec.attributes->get_string("mode", "bilinear");
+  if (mode == "nearest") {
+    op->mode = SampleMode::nearest;
+  } else if (mode == "bicubic" || mode == "cubic") {
+    op->mode = SampleMode::cubic;
+  } else if (mode != "bilinear" && mode != "linear") {
+    refuse_model("mode '" + mode + "' is unknown");
+  }
+  const std::string padding = spec.attributes->get_string("padding_mode", "zeros");
+  const auto* found = std::find(std::begin(kPaddings), std::end(kPaddings), padding);
+  if (found == std::end(kPaddings)) refuse_model("padding_mode '" + padding + "' is unknown");
+  op->padding = static_cast<SamplePadding>(found - std::begin(kPaddings));
+  op->align_corners = get_flag(*spec.attributes, "align_corners", false);
+  return op;
+}
+
+std::shared_ptr<const Operator> make_roi_align(const NodeSpec& spec) {
+  auto op = std::make_shared<RoiAlign>();
+  const Attributes& a = *spec.attributes;
+  const std::string mode = a.get_string("mode", "avg");
+  if (mode != "avg" && mode != "max") refuse_model("mode '" + mode + "' is unknown");
+  op->maximum = mode == "max";
+  op->height = a.get_int("output_height", 1);
+  op->width = a.get_int("output_width", 1);
+  op->sampling_ratio = a.get_int("sampling_ratio", 0);
+  op->spatial_scale = a.get_float("spatial_scale", 1.0f);
+  const int64_t most = 1 << 16;
+  if (op->height < 1 || op->width < 1 || op->height > most || op->width > most || op->sampling_ratio < 0 ||
+      op->sampling_ratio > most) {
+    refuse_model("output_height, output_width or sampling_ratio is out of range");
+  }
+  const std::string half = spec.opset >= 16 ? a.get_string("coordinate_transformation_mode", "half_pixel")
+                                            : std::string("output_half_pixel");
+  if (half != "half_pixel" && half != "output_half_pixel") {
+    refuse_model("coordinate_transformation_mode '" + half + "' is unknown");
+  }
+  op->half_pixel = half == "half_pixel";
+  return op;
+}
+
+}  // namespace vellum

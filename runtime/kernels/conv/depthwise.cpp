@@ -1,0 +1,100 @@
+#include "kernels/conv/depthwise.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "kernels/framework/activation.hpp"
+#include "kernels/conv/dispatch.hpp"
+
+namespace vellum {
+namespace {
+
+// The filters of `channels` channels; runs of halves, if any, are the taps of a row.
+struct Filters {
+  int64_t channels = 0, taps = 0;
+  ProductRun run = {};
+
+  int64_t width() const { return taps + (run.of_halves() ? 3 : 1); }
+  std::vector<float> pack(std::vector<float> weights, const std::vector<float>& bias) const;
+};
+
+// The weights of a channel, and what scales their runs.
+RunScale scale_rows(float* weights, int64_t taps, int64_t row) {
+  double largest = 0.0;
+  for (int64_t first = 0; first < taps; first += row) {
+    double sum = 0.0;
+    for (int64_t tap = first; tap < first + row; ++tap) sum += std::abs(static_cast<double>(weights[tap]));
+    largest = std::max(largest, sum);
+  }
+  const RunScale scale = run_scale(largest);
+  for (int64_t tap = 0; tap < taps; ++tap) weights[tap] = std::ldexp(weights[tap], -scale.exponent);
+  return scale;
+}
+
+// One texel row per slice: its taps, then the bias, then where runs are of halves what they are multiplied
+// with.
+std::vector<float> Filters::pack(std::vector<float> weights, const std::vector<float>& bias) const {
+  std::vector<float> texels(static_cast<size_t>(4 * slices(channels) * width()));
+  for (int64_t c = 0; c < channels; ++c) {
+    float* row = texels.data() + c / 4 * 4 * width() + c % 4;
+    float* filter = weights.data() + c * taps;
+    if (run.of_halves()) {
+      const RunScale scale = scale_rows(filter, taps, run.taps);
+      row[4 * (taps + 1)] = scale.first();
+      row[4 * (taps + 2)] = scale.second();
+    }
+    for (int64_t tap = 0; tap < taps; ++tap) row[4 * tap] = filter[tap];
+    if (!bias.empty()) row[4 * taps] = bias[static_cast<size_t>(c)];
+  }
+  return texels;
+}
+
+WeightValues filter_values(const Lowering& lowering, const Filters& filters) {
+  auto make = [filters, weights = weights_of(lowering), bias = bias_of(lowering)] {
+    return filters.pack(weights.to_floats(), bias);
+  };
+  const bool halves = filters.run.of_halves();
+  return packing(lowering, halves ? "depthwise halves " + std::to_string(filters.run.taps) : "depthwise",
+                 make);
+}
+
+// The common windows have variants that load each column of a row once; others share one shader.
+void define_depthwise_window(Dispatch& dispatch, const Window2d& window) {
+  const bool common =
+      (window.kernel[0] == 3 || window.kernel[0] == 5) && window.stride[0] <= 2 && window.dilation[0] == 1;
+  dispatch.defines.emplace_back("KERNEL_X", common ? std::to_string(window.kernel[0]) : "0");
+  dispatch.defines.emplace_back("STRIDE_X", common ? std::to_string(window.stride[0]) : "0");
+}
+
+}  // namespace
+
+void lower_depthwise(Lowering& lowering, const Window2d& window, const Activation& activation) {
+  const auto [n, channels, height, width] = nchw(lowering.output_type().shape);
+  const ConvTile tile = choose_tile(lowering, "depthwise",
+                                    conv_tiles(lowering.caps(), width, height * n * slices(channels), 1, 0));
+  Filters filters{channels, window.taps()};
+  constexpr int64_t kMostInARun = 16;
+  if (window.kernel[0] <= kMostInARun && should_multiply_halves(lowering))
+    filters.run = {1, window.kernel[0]};
+  const TensorId x = lowering.read(0, Layout::channels4);
+  const TensorId grid = packed_weights(lowering, weight_grid(lowering, filters.width(), slices(channels)),
+                                       filter_values(lowering, filters));
+  const TensorId y = lowering.write(0, Layout::channels4);
+  const int64_t invocations = divide_up(width, tile.pixels) * height * slices(channels) * n;
+  Dispatch dispatch = conv_dispatch(lowering, "conv_depthwise", invocations, x, grid, y);
+  define_tile(dispatch, tile);
+  define_halves(dispatch, filters.run);
+  define_depthwise_window(dispatch, window);
+  define_activation_or_bounds(dispatch, activation);
+  PushConstants constants;
+  constants.shape(lowering.input_type(0).shape).shape(lowering.output_type().shape);
+  push_activation_or_bounds(constants, activation);
+  push_window(constants, window);
+  add_extras(lowering, dispatch, constants, {.residual = read_residual(lowering)}, n);
+  dispatch.push_constants = constants.bytes();
+  lowering.dispatch(std::move(dispatch));
+}
+
+}  // namespace vellum

@@ -1,0 +1,51 @@
+// What the dispatches of convolutions and matrix products have in common.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/conv/tile.hpp"
+#include "kernels/conv/weights.hpp"
+#include "kernels/conv/window.hpp"
+#include "kernels/framework/lowering.hpp"
+
+namespace vellum {
+
+// A dispatch of `invocations` in a row, of the shader's bindings x, w, y.
+Dispatch conv_dispatch(const Lowering& lowering, std::string shader, int64_t invocations, TensorId x,
+                       TensorId w, TensorId y);
+
+// Adds the tensor whose texel is added to the sum of each output texel: RESIDUAL and its binding, the next
+// one.
+void add_residual(const Lowering& lowering, Dispatch& dispatch, PushConstants& constants, TensorId residual);
+
+// What a convolution may have beside x, weights and y: `residual` is added before the activation, and may
+// have fewer channels than y; `scale` holds a factor for each channel of x.
+struct ConvExtras {
+  TensorId residual = kNoTensor, scale = kNoTensor;
+};
+// Their bindings and macros, and the residual's push constants; `images` of x.
+void add_extras(const Lowering& lowering, Dispatch& dispatch, PushConstants& constants,
+                const ConvExtras& extras, int64_t images);
+// The residual of a Conv that has one.
+TensorId read_residual(Lowering& lowering);
+
+// What conv.comp and conv_transpose.comp share.
+struct ConvKernel {
+  const char* shader;
+  ConvTile tile;
+  ConvWeights weights;
+  int64_t invocations;                                       // for each part of the sums
+  std::vector<std::pair<std::string, std::string>> defines;  // besides those of tile, activation and tensors
+};
+// For the node's inputs and output; `values` gives the texels of `kernel.weights`.
+void dispatch_conv(Lowering& lowering, const ConvKernel& kernel, const Window2d& window,
+                   const Activation& activation, WeightValues values);
+
+// As many output slices to a block as the tile wants where that does not widen the window of input slices (it
+// does in groups that are not whole blocks).
+ConvWeights weights_for(const Lowering& lowering, int64_t groups, int64_t taps, ConvTile& tile);
+
+}  // namespace vellum

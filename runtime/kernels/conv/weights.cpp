@@ -1,0 +1,182 @@
+#include "kernels/conv/weights.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/framework/divide.hpp"
+#include "kernels/framework/grid.hpp"
+#include "vellum/error.hpp"
+
+namespace vellum {
+namespace {
+
+// First input slice of the block that begins with output channel `first`: what the shaders compute.
+int64_t first_input_slice(const ConvWeights& w, int64_t first) {
+  return first / w.group_outputs() * w.group_inputs() / 4;
+}
+
+// The largest sum of magnitudes of the weights in a run; `texels` begin with those of one output channel.
+double largest_run(const ConvWeights& w, const float* texels) {
+  const int64_t columns = w.width();
+  double largest = 0.0;
+  for (int64_t tap = 0; tap < w.taps; tap += w.run.taps)
+    for (int64_t column = 0; column < columns; column += 4 * w.run.slices) {
+      double sum = 0.0;
+      for (int64_t t = tap; t < std::min(tap + w.run.taps, w.taps); ++t)
+        for (int64_t c = column; c < std::min(column + 4 * w.run.slices, columns); ++c)
+          sum += std::abs(static_cast<double>(texels[4 * (t * columns + c)]));
+      largest = std::max(largest, sum);
+    }
+  return largest;
+}
+
+void scale_runs(const ConvWeights& w, std::vector<float>& texels) {
+  const int64_t columns = w.width(), rows = w.blocks() * w.tile_slices;
+  for (int64_t m = 0; m < w.outputs; ++m) {
+    float* weights = texels.data() + m / 4 * 4 * w.taps * columns + m % 4;
+    const RunScale scale = run_scale(largest_run(w, weights));
+    for (int64_t i = 0; i < w.taps * columns; ++i)
+      weights[4 * i] = std::ldexp(weights[4 * i], -scale.exponent);
+    float* behind = texels.data() + 4 * (rows * w.taps * columns + m / 4) + m % 4;
+    behind[4 * rows] = scale.first();
+    behind[8 * rows] = scale.second();
+  }
+}
+
+// Input `i` of a node, to pack: itself, or where computes_weights(lowering, input), the numbers of its
+// elements, `first` and on.
+HostTensor constant_or_numbers(const Lowering& lowering, size_t input, size_t i, int64_t first) {
+  if (!computes_weights(lowering, input)) return *lowering.constant(i);
+  HostTensor numbers(DType::f32, lowering.input_type(i).shape);
+  // Floats are whole numbers up to there.
+  if (first + numbers.elements() > int64_t{1} << 24)
+    throw Error(ErrorCode::unsupported,
+                describe(lowering.node()) + ": more than 2^24 weights that are computed at run time");
+  for (float& number : numbers.mutable_as<float>()) number = static_cast<float>(first++);
+  return numbers;
+}
+
+}  // namespace
+
+int64_t ConvWeights::blocks() const { return divide_up(slices(outputs), tile_slices); }
+
+int64_t ConvWeights::window_slices() const {
+  int64_t widest = 1;
+  for (int64_t block = 0; block < blocks(); ++block) {
+    const int64_t first = 4 * tile_slices * block;
+    const int64_t last = std::min(first + 4 * tile_slices, outputs) - 1;
+    const int64_t end = (last / group_outputs() + 1) * group_inputs();
+    widest = std::max(widest, slices(end) - first_input_slice(*this, first));
+  }
+  return widest;
+}
+
+int64_t ConvWeights::height() const {
+  const int64_t rows = blocks() * tile_slices;
+  return rows * taps + divide_up(run.of_halves() ? 3 * rows : rows, width());
+}
+
+std::vector<float> ConvWeights::pack(const WeightAt& weight, const std::vector<float>& bias) const {
+  const int64_t columns = width(), channels = group_inputs();
+  std::vector<float> texels(static_cast<size_t>(4 * columns * height()));
+  const auto texel = [&](int64_t row, int64_t column) {
+    return texels.data() + 4 * (row * columns + column);
+  };
+  for (int64_t m = 0; m < outputs; ++m) {
+    const int64_t first = m / (4 * tile_slices) * 4 * tile_slices;
+    const int64_t shift =
+        own_inputs ? 0 : m / group_outputs() * channels - 4 * first_input_slice(*this, first);
+    for (int64_t tap = 0; tap < taps; ++tap)
+      for (int64_t c = 0; c < channels; ++c) texel(m / 4 * taps + tap, shift + c)[m % 4] = weight(m, c, tap);
+  }
+  const int64_t bias_row = blocks() * tile_slices * taps;
+  for (size_t m = 0; m < bias.size(); ++m) texel(bias_row, static_cast<int64_t>(m / 4))[m % 4] = bias[m];
+  if (run.of_halves()) scale_runs(*this, texels);
+  return texels;
+}
+
+// Without groups, blocks only decide how many empty rows follow, which the extent of the grid tells already.
+std::string ConvWeights::to_text() const {
+  std::string text = "grid";
+  for (const int64_t value : {inputs, outputs, groups, taps, groups > 1 ? tile_slices : 0})
+    text += " " + std::to_string(value);
+  if (own_inputs) text += " own inputs";
+  if (run.of_halves()) text += " halves " + std::to_string(run.slices) + " " + std::to_string(run.taps);
+  return text;
+}
+
+TensorDesc weight_grid(const Lowering& lowering, int64_t width, int64_t height) {
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  if (width > kMost || height > kMost || width * height > kMost)
+    throw Error(ErrorCode::unsupported, describe(lowering.node()) + ": its weights take " +
+                                            std::to_string(width) + " x " + std::to_string(height) +
+                                            " texels, more than any device holds");
+  return lowering.texel_grid(static_cast<uint32_t>(width), static_cast<uint32_t>(height));
+}
+
+bool computes_weights(const Lowering& lowering, size_t input) {
+  for (size_t i = input; i <= input + 1; ++i)
+    if (lowering.has_input(i) && !lowering.constant(i)) return true;
+  return false;
+}
+
+HostTensor weights_of(const Lowering& lowering, size_t input) {
+  return constant_or_numbers(lowering, input, input, 1);
+}
+
+std::vector<float> bias_of(const Lowering& lowering, size_t input) {
+  if (!lowering.has_input(input + 1)) return {};
+  const int64_t weights = element_count(lowering.input_type(input).shape);
+  return constant_or_numbers(lowering, input, input + 1, weights + 1).to_floats();
+}
+
+WeightValues packing(const Lowering& lowering, std::string name, std::function<std::vector<float>()> make,
+                     size_t input) {
+  WeightOrigin origin{std::move(name), {}};
+  for (size_t i = input; i <= input + 1; ++i)
+    if (const HostTensor* constant = lowering.has_input(i) ? lowering.constant(i) : nullptr)
+      origin.sources.push_back(*constant);
+  WeightValues values(std::move(make), std::move(origin));
+  values.numbers = computes_weights(lowering, input);
+  return values;
+}
+
+WeightValues conv_values(const Lowering& lowering, const ConvWeights& grid, size_t input) {
+  auto make = [grid, weights = weights_of(lowering, input), bias = bias_of(lowering, input)] {
+    const std::vector<float> w = weights.to_floats();
+    return grid.pack(
+        [&](int64_t m, int64_t c, int64_t tap) {
+          return w[static_cast<size_t>((m * grid.group_inputs() + c) * grid.taps + tap)];
+        },
+        bias);
+  };
+  return packing(lowering, "conv " + grid.to_text(), std::move(make), input);
+}
+
+TensorId packed_weights(Lowering& lowering, const TensorDesc& desc, WeightValues values) {
+  const std::string& name = lowering.node().name;
+  if (!values.numbers) return lowering.weight(name + "/weights", desc, std::move(values));
+  std::vector<int64_t> numbers;
+  for (const float number : values.make()) numbers.push_back(static_cast<int64_t>(number));
+  const auto count = static_cast<int64_t>(numbers.size());
+  const TensorId table = lowering.integer_weight(name + "/packing", {count}, std::move(numbers));
+  const TensorId w = lowering.read(1, Layout::linear);
+  const TensorId packed = lowering.workspace(name + "/weights", desc);
+  const Grid grid = grid_1d(lowering.caps(), count / 4);
+  Dispatch dispatch;
+  dispatch.shader = "pack_weights";
+  dispatch.workgroup_size = grid.workgroup_size;
+  dispatch.workgroup_count = grid.workgroup_count;
+  dispatch.bindings = {{table, Access::read}, {w, Access::read}, {packed, Access::write}};
+  if (lowering.has_input(2)) {
+    dispatch.bindings.push_back({lowering.read(2, Layout::linear), Access::read});
+    dispatch.defines.emplace_back("BIAS", "1");
+  }
+  dispatch.push_constants =
+      PushConstants().shape(desc.shape).ints({element_count(lowering.input_type(1).shape)}).bytes();
+  lowering.dispatch(std::move(dispatch));
+  return packed;
+}
+
+}  // namespace vellum

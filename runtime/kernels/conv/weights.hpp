@@ -1,0 +1,65 @@
+// How the weights of convolutions and matrix products lie on the device (shaders/conv_tile.glsl).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "kernels/framework/lowering.hpp"
+#include "kernels/matmul/product_run.hpp"
+
+namespace vellum {
+
+// A grid of texels: row = output slice * taps + tap, column = input channel, four output channels a texel;
+// then one texel of bias per output slice, and, where runs are of halves, two of what they are multiplied
+// with.
+//
+// In a grouped convolution the columns of a block of `tile_slices` output slices begin at the slice in which
+// its first group's input channels begin. They span as many slices as any block needs; channels of other
+// groups weigh nothing.
+struct ConvWeights {
+  int64_t inputs = 0, outputs = 0;  // channels, all groups together
+  int64_t groups = 1;
+  int64_t taps = 1;
+  int64_t tile_slices = 1;
+  ProductRun run = {};
+  bool own_inputs = false;
+
+  int64_t group_inputs() const { return inputs / groups; }
+  int64_t group_outputs() const { return outputs / groups; }
+  int64_t blocks() const;
+  int64_t window_slices() const;
+  int64_t width() const { return own_inputs ? group_inputs() : 4 * window_slices(); }
+  int64_t height() const;
+
+  // weight(output channel, input channel within its group, tap)
+  using WeightAt = std::function<float(int64_t, int64_t, int64_t)>;
+  // Texels of the grid, row by row. `bias` may be empty.
+  std::vector<float> pack(const WeightAt& weight, const std::vector<float>& bias) const;
+  // What the texels and their places follow from, for WeightOrigin::packing.
+  std::string to_text() const;
+};
+
+// The extent of a weight grid as texel_grid() takes it; throws Error(unsupported) where it is beyond any
+// device.
+TensorDesc weight_grid(const Lowering& lowering, int64_t width, int64_t height);
+
+// Of weights and bias, which are inputs `input` and the one behind it.
+
+// Whether either is computed at run time.
+bool computes_weights(const Lowering& lowering, size_t input = 1);
+// Both (no bias: empty) to pack; where computes_weights(), their elements are numbers: 1 and on for those of
+// the weights, then those of the bias.
+HostTensor weights_of(const Lowering& lowering, size_t input = 1);
+std::vector<float> bias_of(const Lowering& lowering, size_t input = 1);
+// What `make` packs from these two; `name` tells how.
+WeightValues packing(const Lowering& lowering, std::string name, std::function<std::vector<float>()> make,
+                     size_t input = 1);
+// Those of a Conv, (M, C / group, kernel...), as the texels of `grid`.
+WeightValues conv_values(const Lowering& lowering, const ConvWeights& grid, size_t input = 1);
+// The weight of `desc` that `values` packs. Where they are numbers (0 for none), a dispatch packs what they
+// stand for: of inputs 1 and 2.
+TensorId packed_weights(Lowering& lowering, const TensorDesc& desc, WeightValues values);
+
+}  // namespace vellum

@@ -1,0 +1,37 @@
+// The window of a convolution as its kernels have it.
+#pragma once
+
+#include <cstdint>
+
+#include "graph/operators/window.hpp"
+#include "kernels/framework/lowering.hpp"
+
+namespace vellum {
+
+// In two dimensions, (x, y) each: a one-dimensional window lies along x, as nchw() has it. The default is
+// that of a matrix product.
+struct Window2d {
+  int64_t kernel[2] = {1, 1}, stride[2] = {1, 1}, dilation[2] = {1, 1}, padding[2] = {0, 0};
+  int64_t input[2] = {1, 1}, output[2] = {1, 1};  // positions
+  int64_t taps() const { return kernel[0] * kernel[1]; }
+};
+Window2d to_2d(WindowPlacement placement);
+
+// Of the node, a Conv or ConvTranspose.
+template <typename Op>
+Window2d window_of(const Lowering& lowering) {
+  const OperatorInput inputs[] = {{true, lowering.input_type(0), nullptr},
+                                  {true, lowering.input_type(1), nullptr}};
+  return to_2d(lowering.op<Op>().place(inputs));
+}
+
+// The shaders count positions in 32 bits, and divide() takes less than 2^30.
+bool fits_32_bits(const Window2d& window);
+
+// Whether each output position sees the input position of its own number alone.
+bool is_pointwise(const Window2d& window);
+
+// kernel_size, stride, dilation, padding of the shaders.
+void push_window(PushConstants& constants, const Window2d& window);
+
+}  // namespace vellum

@@ -1,0 +1,143 @@
+// Functions of two (and of several) tensors with numpy broadcasting.
+#include "graph/operators/binary.hpp"
+
+#include "kernels/framework/elements.hpp"
+#include "kernels/elementwise/elementwise.hpp"
+
+namespace vellum {
+
+namespace {
+
+constexpr int64_t kExactConstants = 4096;  // elements up to which a constant stays fp32
+
+// channels4 puts the axes of a tensor by its rank, so that operands computed at run time must have the
+// output's.
+bool fits_channels4(const Lowering& lowering) {
+  const size_t rank = lowering.output_type().shape.size();
+  bool lives_there = false;
+  for (size_t i = 0; i < lowering.node().inputs.size(); ++i) {
+    if (rank > 4) return false;
+    if (lowering.constant(i)) continue;
+    if (!is_float(lowering.input_type(i).dtype)) return false;
+    if (lowering.input_type(i).shape.size() != rank) return false;
+    lives_there = lives_there || lives_in_channels4(lowering, i);
+  }
+  return lives_there;
+}
+
+Operand read_operand(Lowering& lowering, size_t i, Layout layout, size_t rank) {
+  const Shape& shape = lowering.input_type(i).shape;
+  const bool few = element_count(shape) <= kExactConstants;
+  const bool lower_rank = layout == Layout::channels4 && shape.size() < rank;
+  const bool as_floats = is_float(lowering.input_type(i).dtype) || is_float(lowering.output_type().dtype);
+  if (lowering.constant(i) && as_floats && (few || lower_rank || !is_float(lowering.input_type(i).dtype)))
+    return {exact_constant(lowering, i, layout,
+                           padded_to_rank(shape, layout == Layout::channels4 ? rank : shape.size())),
+            shape};
+  return {lowering.read(i, layout), shape};
+}
+
+std::string function_of(BinaryKind kind, std::string_view type) {
+  switch (kind) {
+    case BinaryKind::fmod:
+      return "Fmod";
+    case BinaryKind::shift_left:
+      return "ShiftLeft";
+    case BinaryKind::shift_right:
+      return "ShiftRight";
+    default:
+      return std::string(type);
+  }
+}
+
+// A function whose result is of integers (bool among them).
+void lower_integer_pair(Lowering& lowering, const std::string& function, const Binary& op) {
+  const Shape& shape = lowering.output_type().shape;
+  if (shape.size() > kMaxElementwiseRank)
+    return lowering.run_on_host(function + " of more than six dimensions has no kernel");
+  if (op.activation) return lowering.run_on_host(function + " of integers with an activation has no kernel");
+  // The operands' type decides, for a comparison makes bool of any.
+  const DType dtype = lowering.input_type(0).dtype;
+  const Operand a = read_operand(lowering, 0, Layout::linear, shape.size());
+  const Operand b = read_operand(lowering, 1, Layout::linear, shape.size());
+  combine_integers(lowering, function, dtype, a, b, {lowering.write(0, Layout::linear), shape});
+}
+
+void lower_pair(Lowering& lowering, const std::string& function, const Activation& activation) {
+  const Shape& shape = lowering.output_type().shape;
+  if (shape.size() > kMaxElementwiseRank)
+    return lowering.run_on_host(function + " of more than six dimensions has no kernel");
+  const Layout layout = fits_channels4(lowering) ? Layout::channels4 : Layout::linear;
+  Operand a = read_operand(lowering, 0, layout, shape.size());
+  Operand b = read_operand(lowering, 1, layout, shape.size());
+  b.tensor = as_floats(lowering, b.tensor);  // Pow's exponent may be of integers
+  combine(lowering, function, activation, layout, a, b, {lowering.write(0, layout), shape});
+}
+
+// Min or Max of several tensors of integers, two at a time.
+void lower_variadic_integers(Lowering& lowering, const Variadic& op) {
+  const TensorType& type = lowering.output_type();
+  const size_t inputs = lowering.node().inputs.size();
+  const std::string function = op.kind == BinaryKind::add ? "Add" : std::string(op.type());
+  Operand so_far{lowering.read(0, Layout::linear), lowering.input_type(0).shape};
+  const Operand y{lowering.write(0, Layout::linear), type.shape};
+  for (size_t i = 1; i < inputs; ++i) {
+    const Operand next{lowering.read(i, Layout::linear), lowering.input_type(i).shape};
+    const Operand result =
+        i + 1 == inputs ? y : Operand{integer_workspace(lowering, "partial", type.shape), type.shape};
+    combine_integers(lowering, function, type.dtype, so_far, next, result);
+    so_far = result;
+  }
+}
+
+}  // namespace
+
+void lower_binary(Lowering& lowering) {
+  const Binary& op = lowering.op<Binary>();
+  const std::string function = function_of(op.kind, op.type());
+  if (is_float(lowering.output_type().dtype)) return lower_pair(lowering, function, op.activation);
+  lower_integer_pair(lowering, function, op);
+}
+
+void lower_variadic(Lowering& lowering) {
+  // Min and Max of two tensors are Binary.
+  if (dynamic_cast<const Binary*>(lowering.node().op.get())) return lower_binary(lowering);
+  const Variadic& op = lowering.op<Variadic>();
+  const size_t inputs = lowering.node().inputs.size();
+  const TensorType& type = lowering.output_type();
+  const std::string name(op.type());
+  if (type.shape.size() > kMaxElementwiseRank)
+    return lowering.run_on_host(name + " of more than six dimensions has no kernel");
+  if (inputs == 1) return lowering.alias(0, 0);
+  if (!all_float(lowering)) return lower_variadic_integers(lowering, op);
+  const Layout layout = fits_channels4(lowering) ? Layout::channels4 : Layout::linear;
+  const std::string function = op.kind == BinaryKind::min   ? "Min"
+                               : op.kind == BinaryKind::max ? "Max"
+                                                            : "Add";
+  std::vector<Operand> operands;
+  for (size_t i = 0; i < inputs; ++i)
+    operands.push_back(read_operand(lowering, i, layout, type.shape.size()));
+  const Operand y{lowering.write(0, layout), type.shape};
+  const TensorDesc desc = lowering.tensor(y.tensor).desc;
+  Operand so_far = operands[0];
+  for (size_t i = 1; i < inputs; ++i) {
+    const bool last = i + 1 == inputs && !op.mean;
+    const Operand result =
+        last ? y : Operand{lowering.workspace(lowering.node().name + "/partial", desc), type.shape};
+    combine(lowering, function, {}, layout, so_far, operands[i], result);
+    so_far = result;
+  }
+  if (!op.mean) return;
+  TensorDesc one{{1}, ElementType::f32, Storage::buffer, layout};
+  const float share = 1.0f / static_cast<float>(inputs);
+  const TensorId factor =
+      lowering.weight(lowering.node().name + "/share", one, [share] { return std::vector<float>{share}; });
+  combine(lowering, "Mul", {}, layout, so_far, {factor, {1}}, y);
+}
+
+void lower_prelu(Lowering& lowering) {
+  if (!all_float(lowering)) return lowering.run_on_host("PRelu of integers has no kernel");
+  lower_pair(lowering, "PRelu", {});
+}
+
+}  // namespace vellum

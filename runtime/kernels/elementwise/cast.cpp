@@ -1,0 +1,63 @@
+// Cast and CastLike. On the device there are floats (of the session's precision) and 32-bit integers only.
+#include "graph/operators/cast.hpp"
+
+#include <limits>
+
+#include "kernels/framework/elements.hpp"
+#include "kernels/elementwise/elementwise.hpp"
+
+namespace vellum {
+
+namespace {
+
+struct Bounds {
+  int64_t low, high;
+};
+
+// The range of an integer dtype within the 32 bits that the device has.
+Bounds bounds_of(DType dtype) {
+  constexpr int64_t kLowest = std::numeric_limits<int32_t>::min(),
+                    kHighest = std::numeric_limits<int32_t>::max();
+  switch (dtype) {
+    case DType::i16:
+      return {-32768, 32767};
+    case DType::i8:
+      return {-128, 127};
+    case DType::u16:
+      return {0, 65535};
+    case DType::u8:
+      return {0, 255};
+    case DType::boolean:
+      return {0, 1};
+    case DType::u32:
+    case DType::u64:
+      return {0, kHighest};
+    default:
+      return {kLowest, kHighest};
+  }
+}
+
+}  // namespace
+
+void lower_cast(Lowering& lowering) {
+  const DType from = lowering.input_type(0).dtype, to = lowering.output_type().dtype;
+  const bool to_bool = to == DType::boolean && from != DType::boolean;
+  const Bounds in = bounds_of(from), out = bounds_of(to);
+  const bool widens = out.low <= in.low && in.high <= out.high;
+  if (is_float(from) == is_float(to) && !to_bool) {
+    // Of integers that keep their 32 bits, a change of sign changes only how they are read.
+    if (is_float(from) || widens || size_of(to) >= 4) return lowering.alias(0, 0);
+    const TensorId x = lowering.read(0, Layout::linear);
+    return map_integers(lowering, "Identity", to, x, lowering.write(0, Layout::linear));
+  }
+  const int64_t count4 = groups_of_four(lowering.output_type().shape);
+  const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
+  Dispatch dispatch = make_dispatch("cast", grid_1d(lowering.caps(), count4), {reads_in_place(x), writes(y)},
+                                    PushConstants().ints({count4, out.low, out.high}));
+  if (!is_float(from)) define(dispatch, "FROM_INTEGER");
+  if (from == DType::u32 || from == DType::u64) define(dispatch, "FROM_UNSIGNED");
+  if (!is_float(to)) define(dispatch, to_bool ? "TO_BOOL" : "TO_INTEGER");
+  lowering.dispatch(std::move(dispatch));
+}
+
+}  // namespace vellum

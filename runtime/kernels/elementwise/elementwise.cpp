@@ -1,0 +1,136 @@
+#include "kernels/elementwise/elementwise.hpp"
+
+#include <algorithm>
+
+#include "graph/operator_support.hpp"
+#include "kernels/framework/activation.hpp"
+#include "kernels/framework/elements.hpp"
+#include "kernels/movement/strided.hpp"
+
+namespace vellum {
+
+namespace {
+
+// Whether the shader may decode one index for four elements of y.
+bool is_grouped(const LoopNest& nest) {
+  if (nest.dims.size() > 1 && nest.dims.back() % 4 != 0) return false;
+  for (const auto& strides : nest.strides) {
+    if (strides.back() > 1) return false;
+    for (size_t d = 0; d + 1 < strides.size(); ++d)
+      if (strides.back() == 1 && strides[d] % 4 != 0) return false;
+  }
+  return true;
+}
+
+LoopNest loops_of(const Operand& a, const Operand& b, const Operand& y) {
+  return collapse({y.shape, {broadcast_strides(a.shape, y.shape), broadcast_strides(b.shape, y.shape)}});
+}
+
+Binding reads_operand(const Operand& operand, const Operand& y) {
+  return operand.shape == y.shape ? reads_in_place(operand.tensor) : reads(operand.tensor);
+}
+
+void push_loops(PushConstants& constants, const LoopNest& nest) {
+  push_padded(constants, nest.dims, kMaxElementwiseRank);
+  push_padded(constants, nest.strides[0], kMaxElementwiseRank);
+  push_padded(constants, nest.strides[1], kMaxElementwiseRank);
+}
+
+// Device integers have 32 bits: by how many a narrower type is shifted up and down again to wrap around.
+int64_t spare_bits(DType dtype) {
+  const size_t bytes = size_of(dtype);
+  return bytes >= 4 ? 0 : static_cast<int64_t>(32 - 8 * bytes);
+}
+
+bool is_unsigned(DType dtype) {
+  return dtype == DType::u8 || dtype == DType::u16 || dtype == DType::u32 || dtype == DType::u64;
+}
+
+}  // namespace
+
+Shape padded_to_rank(const Shape& shape, size_t rank) {
+  Shape result(rank, 1);
+  std::copy(shape.begin(), shape.end(), result.begin() + static_cast<std::ptrdiff_t>(rank - shape.size()));
+  return result;
+}
+
+void combine(Lowering& lowering, const std::string& function, const Activation& activation, Layout layout,
+             const Operand& a, const Operand& b, const Operand& y) {
+  PushConstants constants;
+  push_activation(constants, activation);
+  Grid grid;
+  if (layout == Layout::channels4) {
+    const size_t rank = y.shape.size();
+    constants.shape(y.shape).shape(padded_to_rank(a.shape, rank)).shape(padded_to_rank(b.shape, rank));
+    grid = grid_of_texels(lowering.caps(), y.shape);
+  } else {
+    const LoopNest nest = loops_of(a, b, y);
+    constants.ints({element_count(y.shape), is_grouped(nest), static_cast<int64_t>(nest.dims.size())});
+    push_loops(constants, nest);
+    grid = grid_1d(lowering.caps(), groups_of_four(y.shape));
+  }
+  Dispatch dispatch =
+      make_dispatch("binary", grid, {reads_operand(a, y), reads_operand(b, y), writes(y.tensor)}, constants);
+  define(dispatch, "FUNCTION", function);
+  define_activation(dispatch, activation);
+  if (layout == Layout::linear)
+    define(dispatch, "LINEAR");
+  else if (a.shape != y.shape || b.shape != y.shape)
+    define(dispatch, "BROADCAST");
+  lowering.dispatch(std::move(dispatch));
+}
+
+void combine_integers(Lowering& lowering, const std::string& function, DType dtype, const Operand& a,
+                      const Operand& b, const Operand& y) {
+  const LoopNest nest = loops_of(a, b, y);
+  PushConstants constants;
+  constants.ints({element_count(y.shape), static_cast<int64_t>(nest.dims.size()), spare_bits(dtype)});
+  push_loops(constants, nest);
+  Dispatch dispatch = make_dispatch("binary_integer", grid_1d(lowering.caps(), groups_of_four(y.shape)),
+                                    {reads_operand(a, y), reads_operand(b, y), writes(y.tensor)}, constants);
+  define(dispatch, "FUNCTION", function);
+  if (lowering.tensor(a.tensor).desc.element == ElementType::i32) define(dispatch, "A_VECTOR", "ivec4");
+  if (lowering.tensor(b.tensor).desc.element == ElementType::i32) define(dispatch, "B_VECTOR", "ivec4");
+  if (is_unsigned(dtype)) define(dispatch, "UNSIGNED");
+  lowering.dispatch(std::move(dispatch));
+}
+
+void map_integers(Lowering& lowering, const std::string& function, DType dtype, TensorId x, TensorId y) {
+  const int64_t count4 = groups_of_four(lowering.tensor(y).desc.shape);
+  Dispatch dispatch = make_dispatch("unary_integer", grid_1d(lowering.caps(), count4),
+                                    {reads_in_place(x), writes(y)},
+                                    PushConstants().ints({count4, spare_bits(dtype)}));
+  define(dispatch, "FUNCTION", function);
+  if (is_unsigned(dtype)) define(dispatch, "UNSIGNED");
+  lowering.dispatch(std::move(dispatch));
+}
+
+TensorId as_floats(Lowering& lowering, TensorId x) {
+  if (lowering.tensor(x).desc.element != ElementType::i32) return x;
+  const Shape shape = lowering.tensor(x).desc.shape;
+  const TensorId y = float_workspace(lowering, "floats", shape);
+  Dispatch dispatch =
+      make_dispatch("cast", grid_1d(lowering.caps(), groups_of_four(shape)), {reads_in_place(x), writes(y)},
+                    PushConstants().ints({groups_of_four(shape), 0, 0}));
+  define(dispatch, "FROM_INTEGER");
+  lowering.dispatch(std::move(dispatch));
+  return y;
+}
+
+TensorId float_workspace(Lowering& lowering, const std::string& name, Shape shape) {
+  return lowering.workspace(lowering.node().name + "/" + name,
+                            {std::move(shape), ElementType::f32, Storage::buffer, Layout::linear});
+}
+
+TensorId integer_workspace(Lowering& lowering, const std::string& name, Shape shape) {
+  return lowering.workspace(lowering.node().name + "/" + name,
+                            {std::move(shape), ElementType::i32, Storage::buffer, Layout::linear});
+}
+
+TensorId float_weight(Lowering& lowering, const std::string& name, Shape shape, std::vector<float> values) {
+  return lowering.weight(lowering.node().name + "/" + name,
+                         {std::move(shape), ElementType::f32, Storage::buffer, Layout::linear},
+                         [values = std::move(values)] { return values; });
+}
+
+}  // namespace vellum

@@ -1,0 +1,50 @@
+// QuantizeLinear and DequantizeLinear.
+#include "graph/operators/quantize.hpp"
+
+#include "kernels/framework/elements.hpp"
+#include "kernels/elementwise/elementwise.hpp"
+
+namespace vellum {
+
+namespace {
+
+// Floats in their full precision where they are known: a scale is a few numbers that every element is
+// multiplied by.
+TensorId read_scale(Lowering& lowering) {
+  if (lowering.constant(1)) return exact_constant(lowering, 1, Layout::linear, lowering.input_type(1).shape);
+  return lowering.read(1, Layout::linear);
+}
+
+Dispatch between(Lowering& lowering, TensorId x, int64_t axis, int64_t low, int64_t high) {
+  const Shape& shape = lowering.output_type().shape;
+  const int64_t period = element_count(lowering.input_type(1).shape);
+  const int64_t inner =
+      period == 1 ? 1 : product(shape, normalize_axis(axis, shape.size()) + 1, shape.size());
+  const TensorId scale = read_scale(lowering), y = lowering.write(0, Layout::linear);
+  Dispatch dispatch = make_dispatch("quantize", grid_1d(lowering.caps(), groups_of_four(shape)),
+                                    {reads(x), reads(scale), writes(y)},
+                                    PushConstants().ints({element_count(shape), inner, period, low, high}));
+  if (lowering.has_input(2)) {
+    dispatch.bindings.push_back(reads(lowering.read(2, Layout::linear)));
+    define(dispatch, "ZERO_POINT");
+  }
+  return dispatch;
+}
+
+}  // namespace
+
+void lower_quantize_linear(Lowering& lowering) {
+  const bool is_signed = lowering.output_type().dtype == DType::i8;
+  const TensorId x = as_floats(lowering, lowering.read(0, Layout::linear));
+  const int64_t low = is_signed ? -128 : 0;
+  lowering.dispatch(between(lowering, x, lowering.op<QuantizeLinear>().axis, low, low + 255));
+}
+
+void lower_dequantize_linear(Lowering& lowering) {
+  const TensorId x = lowering.read(0, Layout::linear);
+  Dispatch dispatch = between(lowering, x, lowering.op<DequantizeLinear>().axis, 0, 0);
+  define(dispatch, "DEQUANTIZE");
+  lowering.dispatch(std::move(dispatch));
+}
+
+}  // namespace vellum

@@ -1,0 +1,114 @@
+// Activations and other functions of one tensor.
+#include "graph/operators/unary.hpp"
+
+#include "graph/operators/select.hpp"
+#include "kernels/framework/activation.hpp"
+#include "kernels/framework/elements.hpp"
+#include "kernels/elementwise/elementwise.hpp"
+
+namespace vellum {
+
+namespace {
+
+// One dispatch of unary.comp without its FUNCTION or ACTIVATION macro, in the layout that the input has.
+Dispatch map_elements(Lowering& lowering, const Activation& activation) {
+  const Shape& shape = lowering.output_type().shape;
+  const Layout layout = lives_in_channels4(lowering, 0) ? Layout::channels4 : Layout::linear;
+  const bool linear = layout == Layout::linear;
+  const TensorId x = lowering.read(0, layout), y = lowering.write(0, layout);
+  PushConstants constants;
+  push_activation(constants, activation);
+  constants.shape(linear ? Shape{} : shape);
+  if (linear) constants.ints({groups_of_four(shape)});
+  const Grid grid =
+      linear ? grid_1d(lowering.caps(), groups_of_four(shape)) : grid_of_texels(lowering.caps(), shape);
+  Dispatch dispatch = make_dispatch("unary", grid, {reads_in_place(x), writes(y)}, constants);
+  if (linear) define(dispatch, "LINEAR");
+  return dispatch;
+}
+
+void activate(Lowering& lowering, const Activation& activation) {
+  Dispatch dispatch = map_elements(lowering, activation);
+  define_activation(dispatch, activation);
+  lowering.dispatch(std::move(dispatch));
+}
+
+// Not, IsNaN and IsInf.
+void lower_test(Lowering& lowering, const Unary& op) {
+  std::string function(op.type());
+  if (op.kind == UnaryKind::is_inf && op.detect_positive != op.detect_negative)
+    function += op.detect_positive ? "Positive" : "Negative";
+  const TensorId x = lowering.read(0, Layout::linear);
+  map_integers(lowering, function, DType::boolean, x, lowering.write(0, Layout::linear));
+}
+
+// Functions of integers, and Relu.
+void lower_integer(Lowering& lowering, const Unary& op) {
+  const bool known = op.kind == UnaryKind::abs || op.kind == UnaryKind::neg || op.kind == UnaryKind::sign ||
+                     (op.kind == UnaryKind::activation && op.activation.kind == ActivationKind::relu);
+  if (!known) return lowering.run_on_host(std::string(op.type()) + " of or to integers has no kernel");
+  const TensorId x = lowering.read(0, Layout::linear);
+  map_integers(lowering, std::string(op.type()), lowering.output_type().dtype, x,
+               lowering.write(0, Layout::linear));
+}
+
+// min(max(x, low), high) with bounds that are computed, or of integers.
+void clip_between(Lowering& lowering) {
+  const TensorType& type = lowering.output_type();
+  if (type.shape.size() > kMaxElementwiseRank)
+    return lowering.run_on_host("Clip of more than six dimensions with such bounds has no kernel");
+  const bool low = lowering.has_input(1), high = lowering.has_input(2);
+  if (!low && !high) return lowering.alias(0, 0);
+  Operand so_far{lowering.read(0, Layout::linear), type.shape};
+  const Operand y{lowering.write(0, Layout::linear), type.shape};
+  for (size_t i = 1; i <= 2; ++i) {
+    if (!lowering.has_input(i)) continue;
+    const Operand bound{lowering.read(i, Layout::linear), {}};
+    const std::string function = i == 1 ? "Max" : "Min";
+    if (is_float(type.dtype)) {
+      const Operand result =
+          i == 1 && high ? Operand{float_workspace(lowering, "above", type.shape), type.shape} : y;
+      combine(lowering, function, {}, Layout::linear, so_far, bound, result);
+      so_far = result;
+    } else {
+      const Operand result =
+          i == 1 && high ? Operand{integer_workspace(lowering, "above", type.shape), type.shape} : y;
+      combine_integers(lowering, function, type.dtype, so_far, bound, result);
+      so_far = result;
+    }
+  }
+}
+
+}  // namespace
+
+void lower_unary(Lowering& lowering) {
+  const Unary& op = lowering.op<Unary>();
+  const bool detects = op.kind != UnaryKind::is_inf || op.detect_positive || op.detect_negative;
+  if (lowering.output_type().dtype == DType::boolean && detects) return lower_test(lowering, op);
+  if (!all_float(lowering)) return lower_integer(lowering, op);
+  if (op.kind == UnaryKind::activation) return activate(lowering, op.activation);
+  Dispatch dispatch = map_elements(lowering, {});
+  define(dispatch, "FUNCTION", std::string(op.type()));
+  lowering.dispatch(std::move(dispatch));
+}
+
+void lower_clip(Lowering& lowering) {
+  // Before opset 11 a Clip is a Unary.
+  if (dynamic_cast<const Unary*>(lowering.node().op.get())) return lower_unary(lowering);
+  const auto activation = as_activation(lowering.op<Clip>(), operator_inputs(lowering));
+  if (!activation) return clip_between(lowering);
+  activate(lowering, *activation);
+}
+
+void lower_shrink(Lowering& lowering) {
+  const Shrink& op = lowering.op<Shrink>();
+  if (!all_float(lowering)) return lowering.run_on_host("Shrink of integers has no kernel");
+  Activation parameters;
+  parameters.alpha = op.lambda;
+  parameters.beta = op.bias;
+  Dispatch dispatch = map_elements(lowering, parameters);
+  define(dispatch, "FUNCTION", "Shrink");
+  lowering.dispatch(std::move(dispatch));
+}
+
+}  // namespace vellum

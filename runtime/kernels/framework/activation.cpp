@@ -1,0 +1,50 @@
+#include "kernels/framework/activation.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+namespace vellum {
+namespace {
+
+void define(Dispatch& dispatch, const std::string& macro, std::string_view variant,
+            const Activation& activation) {
+  dispatch.defines.emplace_back(macro, std::string(variant));
+  if (activation.is_scaled()) dispatch.defines.emplace_back(macro + "_SCALED", "1");
+}
+
+bool is_bounds(ActivationKind kind) {
+  return kind == ActivationKind::none || kind == ActivationKind::relu || kind == ActivationKind::clip;
+}
+
+}  // namespace
+
+void define_activation(Dispatch& dispatch, const Activation& activation) {
+  define(dispatch, "ACTIVATION", name(activation.kind), activation);
+}
+
+void define_activation_or_bounds(Dispatch& dispatch, const Activation& activation, const std::string& macro) {
+  define(dispatch, macro, is_bounds(activation.kind) ? "bounds" : name(activation.kind), activation);
+}
+
+void push_activation(PushConstants& constants, const Activation& activation) {
+  const float third = activation.is_scaled() ? activation.scale : activation.gamma;
+  constants.floats({activation.alpha, activation.beta, third, activation.shift});
+}
+
+// Bounds that cross say that there are none. Those of a Clip may cross too: the upper one wins, as in ONNX.
+void push_activation_or_bounds(PushConstants& constants, const Activation& activation) {
+  Activation bounds = activation;
+  if (activation.kind == ActivationKind::none) {
+    bounds.alpha = 1;
+    bounds.beta = 0;
+  } else if (activation.kind == ActivationKind::relu) {
+    bounds.alpha = 0;
+    bounds.beta = std::numeric_limits<float>::infinity();
+  } else if (activation.kind == ActivationKind::clip) {
+    bounds.alpha = std::min(activation.alpha, activation.beta);
+  }
+  push_activation(constants, bounds);
+}
+
+}  // namespace vellum

@@ -1,0 +1,21 @@
+// How a lowering asks its shader for an activation function (shaders/activation.glsl).
+#pragma once
+
+#include "graph/operators/activation.hpp"
+#include "kernels/framework/lowering.hpp"
+
+namespace vellum {
+
+// Defines the shader's ACTIVATION macro. Every kernel that includes activation.glsl needs it, `none`
+// included.
+void define_activation(Dispatch& dispatch, const Activation& activation);
+
+// Appends `vec4 activation_params`; 16-byte aligned, so put it among the first push constants.
+void push_activation(PushConstants& constants, const Activation& activation);
+
+// The same two for kernels that take drivers long to compile: no activation, Relu and Clip are one variant.
+void define_activation_or_bounds(Dispatch& dispatch, const Activation& activation,
+                                 const std::string& macro = "ACTIVATION");
+void push_activation_or_bounds(PushConstants& constants, const Activation& activation);
+
+}  // namespace vellum

@@ -1,0 +1,40 @@
+#include "kernels/framework/contract.hpp"
+
+#include "graph/operator_support.hpp"
+#include "kernels/framework/elements.hpp"
+
+namespace vellum {
+
+namespace {
+
+constexpr size_t kMaxLoops = 10;  // of shaders/contract.comp
+
+}  // namespace
+
+bool fits_contract(const Contraction& c) {
+  return collapse(c.kept).dims.size() + collapse(c.summed).dims.size() <= kMaxLoops;
+}
+
+void contract(Lowering& lowering, TensorId a, TensorId b, TensorId y, const Contraction& c) {
+  LoopNest nest = collapse(c.kept);
+  const LoopNest summed = collapse(c.summed);
+  const int64_t count = element_count(nest.dims);
+  const auto kept = static_cast<int64_t>(nest.dims.size());
+  nest.dims.insert(nest.dims.end(), summed.dims.begin(), summed.dims.end());
+  for (size_t k = 0; k < 2; ++k)
+    nest.strides[k].insert(nest.strides[k].end(), summed.strides[k].begin(), summed.strides[k].end());
+  PushConstants constants;
+  constants.ints({count, kept + 256 * static_cast<int64_t>(nest.dims.size())});
+  push_padded(constants, nest.dims, kMaxLoops);
+  push_padded(constants, nest.strides[0], kMaxLoops);
+  push_padded(constants, nest.strides[1], kMaxLoops);
+  std::vector<Binding> bindings{reads(a), writes(y)};
+  if (b != kNoTensor) bindings.insert(bindings.begin() + 1, reads(b));
+  Dispatch dispatch =
+      make_dispatch("contract", grid_1d(lowering.caps(), (count + 3) / 4), std::move(bindings), constants);
+  if (b != kNoTensor) define(dispatch, "PAIR");
+  define_element(dispatch, lowering.tensor(y));
+  lowering.dispatch(std::move(dispatch));
+}
+
+}  // namespace vellum

@@ -1,0 +1,55 @@
+// What the kernels share that move or map elements: layouts, grids, dispatches, constant operands.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/framework/grid.hpp"
+#include "kernels/framework/lowering.hpp"
+
+namespace vellum {
+
+// Which of N, C, H, W (0 ... 3) an axis is in channels4 layout; see nchw(). rank <= 4.
+size_t channels4_slot(size_t rank, size_t axis);
+
+// The node's inputs as shape rules want them.
+std::vector<OperatorInput> operator_inputs(const Lowering& lowering);
+// Whether every input that is there and every output is of floating point.
+bool all_float(const Lowering& lowering);
+// Whether input i can and does live in channels4: then elementwise kernels stay there.
+bool lives_in_channels4(const Lowering& lowering, size_t i);
+
+// ceil(elements / 4): invocations of a kernel that makes four elements of a linear tensor at a time.
+int64_t groups_of_four(const Shape& shape);
+// An invocation per texel of a channels4 tensor; shaders/texel.glsl is the other half.
+Grid grid_of_texels(const DeviceCaps& caps, const Shape& shape);
+
+Dispatch make_dispatch(std::string shader, const Grid& grid, std::vector<Binding> bindings,
+                       const PushConstants& constants);
+// A dispatch whose push constants are still being put together.
+struct DispatchDraft {
+  Dispatch dispatch;
+  PushConstants constants;
+
+  Dispatch finish() &&;
+};
+inline Binding reads(TensorId tensor) { return {tensor, Access::read}; }
+// For kernels that read x only where they write: the output may lie over x.
+inline Binding reads_in_place(TensorId tensor) { return {.tensor = tensor, .same_position = true}; }
+inline Binding writes(TensorId tensor) { return {tensor, Access::write}; }
+void define(Dispatch& dispatch, std::string macro, std::string value = "1");
+// The INTEGER macro of shaders/element.glsl.
+void define_element(Dispatch& dispatch, const VirtualTensor& tensor);
+// `count` ints: `values`, then zeros.
+void push_padded(PushConstants& constants, const std::vector<int64_t>& values, size_t count);
+
+// Constant input i as a weight of `shape` (equal element count) in fp32 whatever the precision, for the few
+// numbers of a bias, a scale or an epsilon, which fp16 would round or flush to zero.
+TensorId exact_constant(Lowering& lowering, size_t i, Layout layout, Shape shape);
+// Two rows of per-channel values as a texel grid of ceil(C / 4) x 2: shaders read (slice, row).
+TensorId channel_pairs(Lowering& lowering, const std::string& name, std::vector<float> first,
+                       std::vector<float> second);
+
+}  // namespace vellum

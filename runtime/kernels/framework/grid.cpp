@@ -1,0 +1,38 @@
+#include "kernels/framework/grid.hpp"
+
+#include <algorithm>
+
+namespace vellum {
+namespace {
+
+uint32_t groups(int64_t count, uint32_t size) {
+  return static_cast<uint32_t>(std::max<int64_t>(1, (count + size - 1) / size));
+}
+
+}  // namespace
+
+Grid grid_1d(const DeviceCaps& caps, int64_t count) {
+  return workgroups_in_a_row(caps, groups(count, kRowWorkgroup));
+}
+
+Grid workgroups_in_a_row(const DeviceCaps& caps, int64_t count) {
+  const uint32_t rows = groups(count, caps.max_workgroup_count[0]);
+  return {{kRowWorkgroup, 1, 1}, {groups(count, rows), rows, 1}};
+}
+
+bool subgroups_fill_rows(const DeviceCaps& caps) {
+  const uint32_t size = caps.subgroup_size;
+  return caps.full_subgroups && size >= 4 && size <= kRowWorkgroup && kRowWorkgroup % size == 0;
+}
+
+Grid grid_3d(const DeviceCaps&, int64_t width, int64_t height, int64_t depth) {
+  Grid grid;
+  // Narrow images take 8 along x (the least that fills the lanes of CPU drivers) and more rows. Two rows of
+  // 32 are a fifth faster on lavapipe than four of 16.
+  const uint32_t x = width > 16 ? 32 : width > 8 ? 16 : 8;
+  grid.workgroup_size = {x, kRowWorkgroup / x, 1};
+  grid.workgroup_count = {groups(width, x), groups(height, kRowWorkgroup / x), groups(depth, 1)};
+  return grid;
+}
+
+}  // namespace vellum

@@ -1,0 +1,160 @@
+#include "kernels/framework/lowering.hpp"
+
+#include <cstring>
+
+#include "kernels/framework/divide.hpp"
+#include "program/packing.hpp"
+#include "kernels/framework/program_builder.hpp"
+#include "vellum/error.hpp"
+
+namespace vellum {
+
+const Graph& Lowering::graph() const { return builder_.graph(); }
+const DeviceCaps& Lowering::caps() const { return builder_.caps(); }
+const LoweringOptions& Lowering::options() const { return builder_.options(); }
+
+bool Lowering::has_input(size_t i) const { return i < node_.inputs.size() && node_.inputs[i] != kNoValue; }
+
+const TensorType& Lowering::input_type(size_t i) const {
+  return builder_.graph().values[node_.inputs.at(i)].type;
+}
+const TensorType& Lowering::output_type(size_t i) const {
+  return builder_.graph().values[node_.outputs.at(i)].type;
+}
+
+const HostTensor* Lowering::constant(size_t i) const {
+  return has_input(i) ? builder_.graph().constant(node_.inputs[i]) : nullptr;
+}
+
+// "Conv group=1 | channels4 1x64x56x56 buffer, constant 64x64x3x3 | 1x64x56x56 buffer | f32".
+std::string Lowering::signature() const {
+  std::string text(node_.op->type());
+  const std::string attributes = to_string(node_.op->attributes());
+  if (!attributes.empty()) text += " " + attributes;
+  for (size_t i = 0; i < node_.inputs.size(); ++i)
+    text += (i == 0 ? " | " : ", ") + builder_.describe_input(node_.inputs[i]);
+  for (size_t i = 0; i < node_.outputs.size(); ++i)
+    text += (i == 0 ? " | " : ", ") + builder_.describe_output(node_.outputs[i]);
+  text += " | " + std::string(name(builder_.float_element()));
+  if (options().arithmetic == Arithmetic::fp16) text += " multiplied as halves";
+  return choices_ > 1 ? text + " | choice " + std::to_string(choices_) : text;
+}
+
+size_t Lowering::choose(std::vector<std::string> candidates) {
+  ++choices_;
+  return builder_.choose(signature(), std::move(candidates));
+}
+
+Layout Lowering::preferred_layout(size_t i) const {
+  const ValueId value = node_.inputs.at(i);
+  if (builder_.exists_in(value, Layout::channels4)) return Layout::channels4;
+  const bool fits = input_type(i).shape.size() <= 4;
+  return builder_.graph().constant(value) && fits ? Layout::channels4 : Layout::linear;
+}
+
+TensorId Lowering::read(size_t i, Layout layout) { return builder_.read(node_.inputs.at(i), layout); }
+
+TensorId Lowering::read_as(size_t i, Shape shape) {
+  return builder_.make_alias(read(i, Layout::linear), std::move(shape),
+                             builder_.graph().values[node_.inputs[i]].name);
+}
+
+TensorId Lowering::write(size_t i, Layout layout) { return builder_.write(node_.outputs.at(i), layout); }
+
+void Lowering::alias(size_t output, size_t input) {
+  const ValueId to = node_.outputs.at(output);
+  const Value& value = builder_.graph().values[to];
+  builder_.set_tensor(to, Layout::linear,
+                      builder_.make_alias(read(input, Layout::linear), value.type.shape, value.name));
+}
+
+TensorId Lowering::weight(std::string name, TensorDesc desc, WeightValues values) {
+  return builder_.add_tensor({std::move(name), desc, TensorRole::weight, kNoTensor,
+                              [desc, make = std::move(values.make)] { return pack_elements(desc, make()); },
+                              std::move(values.origin)});
+}
+
+TensorId Lowering::integer_weight(std::string name, Shape shape, std::vector<int64_t> values) {
+  TensorDesc desc{std::move(shape), ElementType::i32, Storage::buffer, Layout::linear};
+  return builder_.add_tensor({std::move(name), desc, TensorRole::weight, kNoTensor,
+                              [desc, values = std::move(values)] { return pack_ints(desc, values); }});
+}
+
+TensorDesc Lowering::texel_grid(uint32_t width, uint32_t height) const {
+  TensorDesc desc{{1, 4, height, width}, builder_.float_element(), Storage::buffer, Layout::channels4};
+  const uint32_t limit = caps().max_image_dimension_2d;
+  const bool images = output_storage() != StorageChoice::buffer;
+  if (images && width <= limit && height <= limit) desc.storage = Storage::image2d;
+  return desc;
+}
+
+StorageChoice Lowering::output_storage() const {
+  return builder_.storage_choice(node_.outputs.empty() ? kNoValue : node_.outputs.front());
+}
+
+Storage Lowering::image_or_buffer(const Shape& shape) const {
+  return builder_.image_or_buffer(shape, output_storage());
+}
+
+TensorId Lowering::workspace(std::string name, TensorDesc desc) {
+  return builder_.add_tensor({std::move(name), desc, TensorRole::workspace, kNoTensor, {}});
+}
+
+const VirtualTensor& Lowering::tensor(TensorId id) const { return builder_.tensor(id); }
+
+void Lowering::run_on_host(std::string_view why) { builder_.add_host_call(node_, why); }
+
+void Lowering::dispatch(Dispatch dispatch) { builder_.add_dispatch(std::move(dispatch), &node_); }
+
+namespace {
+
+void check_arithmetic(const DeviceCaps& caps, const LoweringOptions& options) {
+  if (options.arithmetic != Arithmetic::fp16) return;
+  if (options.precision != Precision::fp16)
+    throw Error(ErrorCode::invalid_argument, "arithmetic of halves (fp16) needs the precision fp16");
+  if (!caps.fp16_arithmetic)
+    throw Error(ErrorCode::unsupported,
+                "arithmetic of halves (fp16): " + (caps.name.empty() ? "the device" : "'" + caps.name + "'") +
+                    " has none (the feature shaderFloat16); take arithmetic fp32, whose values may be stored "
+                    "as halves all the same");
+}
+
+}  // namespace
+
+Program lower(const Graph& graph, const DeviceCaps& caps, const LoweringOptions& options) {
+  check_arithmetic(caps, options);
+  return ProgramBuilder(graph, caps, options).build();
+}
+
+PushConstants& PushConstants::ints(std::initializer_list<int64_t> values) {
+  for (int64_t value : values) {
+    if (value != static_cast<int32_t>(value))
+      throw Error(ErrorCode::unsupported,
+                  "a kernel parameter of " + std::to_string(value) + " exceeds 32 bits");
+    const int32_t narrow = static_cast<int32_t>(value);
+    const auto* bytes = reinterpret_cast<const std::byte*>(&narrow);
+    bytes_.insert(bytes_.end(), bytes, bytes + sizeof narrow);
+  }
+  return *this;
+}
+
+PushConstants& PushConstants::floats(std::initializer_list<float> values) {
+  for (float value : values) {
+    const auto* bytes = reinterpret_cast<const std::byte*>(&value);
+    bytes_.insert(bytes_.end(), bytes, bytes + sizeof value);
+  }
+  return *this;
+}
+
+// Shaders have vectors of four at multiples of 16 bytes (std430).
+PushConstants& PushConstants::ivec4(int64_t x, int64_t y, int64_t z, int64_t w) {
+  bytes_.resize(static_cast<size_t>(round_up(bytes_.size(), 16)));
+  return ints({x, y, z, w});
+}
+
+PushConstants& PushConstants::shape(const Shape& dims) {
+  const auto [n, c, h, w] = nchw(dims);
+  return ivec4(w, h, c, n);
+}
+
+}  // namespace vellum

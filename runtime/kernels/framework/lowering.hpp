@@ -1,0 +1,141 @@
+// What a kernel file sees while it turns one operator into dispatches.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "caps/device_caps.hpp"
+#include "kernels/framework/choice.hpp"
+#include "program/program.hpp"
+#include "vellum/options.hpp"
+
+namespace vellum {
+
+struct LoweringOptions {
+  Precision precision = Precision::fp32;
+  StorageChoice storage = StorageChoice::automatic;
+  // Converts float inputs of rank <= 4 to channels4 before the first operator, whatever that would like best.
+  bool inputs_to_channels4 = false;
+  Winograd winograd = Winograd::off;
+  Arithmetic arithmetic = Arithmetic::fp32;
+  // What was measured on the device, for Lowering::choose(); null: nothing.
+  const TuningTable* tuning = nullptr;
+  // What holds each value in channels4, by ValueId; empty: `storage` says it for all of them.
+  std::vector<StorageChoice> value_storages = {};
+  // Every choice that was to be made is added here, where it is not null.
+  std::vector<Choice>* choices = nullptr;
+};
+
+class ProgramBuilder;
+
+// The elements of a weight in device order, as a function that is called when a session needs them. Where
+// `origin` is given, sessions find out without calling it whether they hold the same weight already.
+struct WeightValues {
+  std::function<std::vector<float>()> make;
+  WeightOrigin origin;
+  // The elements are not known before running: make() gives numbers in their place (packed_weights()).
+  bool numbers = false;
+
+  template <typename Make>
+  requires std::is_invocable_r_v<std::vector<float>, Make> WeightValues(Make function, WeightOrigin from = {})
+      : make(std::move(function)), origin(std::move(from)) {}
+};
+
+// The lowering of one node. Tensors are handed out in the layout that the kernel wants; a conversion dispatch
+// is put before the node where the value so far lives in another one (and is kept for later users).
+class Lowering {
+ public:
+  Lowering(ProgramBuilder& builder, const Node& node) : builder_(builder), node_(node) {}
+
+  const Node& node() const { return node_; }
+  const Graph& graph() const;
+  const DeviceCaps& caps() const;
+  const LoweringOptions& options() const;
+  template <typename Op>
+  const Op& op() const {
+    return dynamic_cast<const Op&>(*node_.op);
+  }
+
+  bool has_input(size_t i) const;
+  const TensorType& input_type(size_t i) const;
+  const TensorType& output_type(size_t i = 0) const;
+  const HostTensor* constant(size_t i) const;  // nullptr where the input is not known before running
+
+  // Which of the ways to compute the node that `candidates` name to take: the quickest where the device's
+  // tuning table has their times, else the first, which the cost model should have put there. Short words
+  // ("direct 8x2", "pointwise 4x4") that the tuner can tell people, at least one; only ways that this device
+  // can go. Call it before reading inputs; a second call for a node is a question of its own.
+  size_t choose(std::vector<std::string> candidates);
+
+  // The layout in which input i exists already (channels4 or linear); for a constant: channels4 up to rank 4.
+  Layout preferred_layout(size_t i) const;
+  // Input i in `layout`. A constant becomes a weight in that layout. channels4 needs rank <= 4.
+  TensorId read(size_t i, Layout layout);
+  // Input i, seen with another shape of equal element count (linear only): no copy.
+  TensorId read_as(size_t i, Shape shape);
+  // Output i, in `layout`, in the storage that options and caps choose.
+  TensorId write(size_t i, Layout layout);
+  // Declares that output i is input j's linear data under another shape: no dispatch at all.
+  void alias(size_t output, size_t input);
+
+  // A packed weight. `storage` images fall back to a buffer where the extent exceeds the device's limits, so
+  // look at tensor(id).desc.storage. The desc is a plain 2-D grid of texels: shape {1, 4 * height_slices,
+  // ...} is up to the kernel: use texel_grid() to describe `width` x `height` texels.
+  TensorId weight(std::string name, TensorDesc desc, WeightValues values);
+  // Integers as a linear weight.
+  TensorId integer_weight(std::string name, Shape shape, std::vector<int64_t> values);
+  // width x height texels of four elements, as image2d where it fits and the node's output is to be in an
+  // image, else as buffer (index y * width + x).
+  TensorDesc texel_grid(uint32_t width, uint32_t height) const;
+  // What holds a channels4 tensor of that shape, as for the node's output, within the limits of images.
+  Storage image_or_buffer(const Shape& shape) const;
+  // A temporary of this node only.
+  TensorId workspace(std::string name, TensorDesc desc);
+
+  const VirtualTensor& tensor(TensorId id) const;
+
+  // For a form of the operator that has no kernel: the node runs on the host, and the program carries a
+  // warning that says why ("LpPool has no kernel"). Call it instead of anything else.
+  void run_on_host(std::string_view why);
+
+  // Adds the dispatch. Fills in name and op, the tensor macros of each binding, workgroup size macros, and
+  // how images are read; checks workgroup, push-constant, binding and range limits against caps and throws
+  // Error(unsupported) naming the node where one is exceeded.
+  void dispatch(Dispatch dispatch);
+
+ private:
+  std::string signature() const;
+  StorageChoice output_storage() const;
+
+  ProgramBuilder& builder_;
+  const Node& node_;
+  size_t choices_ = 0;
+};
+
+using LowerOperator = void (*)(Lowering& lowering);
+// From the table runtime/graph/operators.def; lower_none for an operator that only the host can run.
+LowerOperator find_lowering(std::string_view operator_type);
+
+// Graph -> Program. `graph` has all its shapes (passes/optimise). Needs no device.
+Program lower(const Graph& graph, const DeviceCaps& caps, const LoweringOptions& options);
+
+// Push constants, appended in the order of the shader's block (std430: vec4-sized things first).
+class PushConstants {
+ public:
+  PushConstants& ivec4(int64_t x, int64_t y, int64_t z, int64_t w);
+  PushConstants& ints(std::initializer_list<int64_t> values);
+  PushConstants& floats(std::initializer_list<float> values);
+  // (W, H, C, N): what load_/store_ macros expect as <name>_shape.
+  PushConstants& shape(const Shape& shape);
+  std::vector<std::byte> bytes() const { return bytes_; }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+}  // namespace vellum

@@ -1,0 +1,11 @@
+// OneHot, for every kernel file that ends in one.
+#pragma once
+
+#include "kernels/framework/lowering.hpp"
+
+namespace vellum {
+
+// y[o, k, i] = values[indices[o, i] == k ? 1 : 0], with `depth` k and `inner` i, all linear.
+void one_hot(Lowering& lowering, TensorId indices, TensorId values, TensorId y, int64_t depth, int64_t inner);
+
+}  // namespace vellum

@@ -1,0 +1,327 @@
+#include "kernels/framework/program_builder.hpp"
+
+#include <algorithm>
+
+#include "kernels/framework/grid.hpp"
+#include "program/packing.hpp"
+#include "program/weights.hpp"
+#include "vellum/error.hpp"
+
+namespace vellum {
+namespace {
+
+bool is_float(DType type) { return type == DType::f32 || type == DType::f16 || type == DType::f64; }
+
+std::string tensor_macro(const TensorDesc& desc, const Binding& binding) {
+  const std::string element = desc.element == ElementType::f16   ? "F16"
+                              : desc.element == ElementType::f32 ? "F32"
+                                                                 : "I32";
+  if (binding.texel_buffer)
+    return (desc.layout == Layout::linear ? "LINEAR_TEXEL_" : "TEXEL_BUFFER_") + element;
+  if (desc.storage == Storage::buffer)
+    return (desc.layout == Layout::linear ? "LINEAR_" : "BUFFER_") + element;
+  return std::string(desc.storage == Storage::image2d ? "IMAGE2D_" : "IMAGE3D_") +
+         (binding.sampled ? "SAMPLED_" : "STORAGE_") + element;
+}
+
+std::string sizes(const std::array<uint32_t, 3>& v) {
+  return std::to_string(v[0]) + "x" + std::to_string(v[1]) + "x" + std::to_string(v[2]);
+}
+
+}  // namespace
+
+ProgramBuilder::ProgramBuilder(const Graph& graph, const DeviceCaps& caps, const LoweringOptions& options)
+    : graph_(graph),
+      caps_(caps),
+      options_(options),
+      value_tensors_(graph.values.size()),
+      is_output_(graph.values.size(), false) {
+  for (ValueId id : graph.outputs) is_output_[id] = true;
+}
+
+Program ProgramBuilder::build() {
+  add_inputs();
+  for (const Node& node : graph_.nodes) lower_node(node);
+  add_outputs();
+  return std::move(program_);
+}
+
+void ProgramBuilder::add_inputs() {
+  for (ValueId id : graph_.inputs) {
+    const Value& value = graph_.values[id];
+    TensorDesc desc{value.type.shape, is_float(value.type.dtype) ? ElementType::f32 : ElementType::i32,
+                    Storage::buffer, Layout::linear};
+    const TensorId tensor = add_tensor({value.name, desc, TensorRole::input, kNoTensor, {}});
+    value_tensors_[id].linear = tensor;
+    program_.inputs.push_back({value.name, value.type, tensor, std::nullopt});
+    if (options_.inputs_to_channels4 && is_float(value.type.dtype) && value.type.shape.size() <= 4)
+      read(id, Layout::channels4);
+  }
+}
+
+void ProgramBuilder::lower_node(const Node& node) {
+  current_ = &node;
+  try {
+    Lowering lowering(*this, node);
+    find_lowering(node.op->type())(lowering);
+  } catch (const Error& error) {
+    if (std::string_view(error.what()).find(node.name) != std::string_view::npos) throw;
+    throw Error(error.code(), describe(node) + ": " + error.what());
+  }
+  current_ = nullptr;
+}
+
+void ProgramBuilder::add_host_call(const Node& node, std::string_view why) {
+  HostCall call;
+  call.name = node.name;
+  call.op = node.op->type();
+  call.evaluate = node.op;
+  for (ValueId id : node.inputs) {
+    const HostTensor* constant = id == kNoValue ? nullptr : graph_.constant(id);
+    call.constants.push_back(constant ? std::optional(*constant) : std::nullopt);
+    call.inputs.push_back(id == kNoValue || constant ? kNoTensor : read(id, Layout::linear));
+    call.input_types.push_back(id == kNoValue ? TensorType{} : graph_.values[id].type);
+  }
+  for (ValueId id : node.outputs) {
+    call.outputs.push_back(write(id, Layout::linear));
+    call.output_types.push_back(graph_.values[id].type);
+  }
+  program_.warnings.push_back(describe(node) + " runs on the host: " + std::string(why));
+  program_.tasks.push_back({std::nullopt, std::move(call)});
+}
+
+ElementType ProgramBuilder::float_element() const {
+  return options_.precision == Precision::fp16 ? ElementType::f16 : ElementType::f32;
+}
+
+StorageChoice ProgramBuilder::storage_choice(ValueId value) const {
+  StorageChoice choice =
+      value < options_.value_storages.size() ? options_.value_storages[value] : options_.storage;
+  if (choice == StorageChoice::automatic)
+    choice = caps_.prefers_images ? StorageChoice::image2d : StorageChoice::buffer;
+  return choice;
+}
+
+Storage ProgramBuilder::image_or_buffer(const Shape& shape, StorageChoice choice) const {
+  if (choice == StorageChoice::buffer) return Storage::buffer;
+  const Storage storage = choice == StorageChoice::image2d ? Storage::image2d : Storage::image3d;
+  const Extent3 extent = TensorDesc{shape, float_element(), storage, Layout::channels4}.extent();
+  const uint32_t limit =
+      storage == Storage::image2d ? caps_.max_image_dimension_2d : caps_.max_image_dimension_3d;
+  const bool fits = extent.width <= limit && extent.height <= limit && extent.depth <= limit;
+  return fits ? storage : Storage::buffer;
+}
+
+TensorDesc ProgramBuilder::describe_value(ValueId value, Layout layout) const {
+  const TensorType& type = graph_.values[value].type;
+  TensorDesc desc;
+  desc.shape = type.shape;
+  desc.layout = layout;
+  desc.element = !is_float(type.dtype) ? ElementType::i32 : float_element();
+  if (layout == Layout::channels4) {
+    if (desc.element == ElementType::i32)
+      throw Error(ErrorCode::internal,
+                  "channels4 layout of the integer tensor '" + graph_.values[value].name + "'");
+    desc.storage = image_or_buffer(type.shape, storage_choice(value));
+  } else if (is_output_[value] && desc.element == ElementType::f16) {
+    desc.element = ElementType::f32;  // the host reads outputs as fp32
+  }
+  return desc;
+}
+
+std::string ProgramBuilder::describe_output(ValueId value) const {
+  if (value == kNoValue) return "none";
+  const Shape& shape = graph_.values[value].type.shape;
+  if (shape.size() > 4) return to_string(shape);
+  return to_string(shape) + " " + std::string(name(image_or_buffer(shape, storage_choice(value))));
+}
+
+std::string ProgramBuilder::describe_input(ValueId value) const {
+  if (value == kNoValue) return "none";
+  if (graph_.constant(value)) return "constant " + to_string(graph_.values[value].type.shape);
+  if (!exists_in(value, Layout::channels4)) return "linear " + to_string(graph_.values[value].type.shape);
+  return "channels4 " + describe_output(value);
+}
+
+size_t ProgramBuilder::choose(std::string signature, std::vector<std::string> candidates) {
+  const size_t taken = quickest(options_.tuning, signature, candidates);
+  if (options_.choices)
+    options_.choices->push_back({static_cast<size_t>(current_ - graph_.nodes.data()), std::move(signature),
+                                 std::move(candidates), taken});
+  return taken;
+}
+
+bool ProgramBuilder::exists_in(ValueId value, Layout layout) const {
+  const ValueTensors& tensors = value_tensors_[value];
+  return (layout == Layout::channels4 ? tensors.channels4 : tensors.linear) != kNoTensor;
+}
+
+TensorId ProgramBuilder::add_tensor(VirtualTensor tensor) {
+  if (tensor.desc.storage == Storage::buffer && tensor.desc.byte_size() > caps_.max_storage_buffer_range)
+    throw Error(ErrorCode::unsupported, "tensor '" + tensor.name + "' takes " +
+                                            std::to_string(tensor.desc.byte_size()) +
+                                            " bytes, more than the device's storage buffer range of " +
+                                            std::to_string(caps_.max_storage_buffer_range));
+  program_.tensors.push_back(std::move(tensor));
+  return static_cast<TensorId>(program_.tensors.size() - 1);
+}
+
+TensorId ProgramBuilder::constant_tensor(ValueId value, Layout layout) {
+  const TensorDesc desc = describe_value(value, layout);
+  const HostTensor tensor = *graph_.values[value].constant;
+  VirtualTensor weight{graph_.values[value].name, desc, TensorRole::weight, kNoTensor, {}};
+  if (desc.element == ElementType::i32)
+    weight.pack = [tensor, desc] { return pack_ints(desc, tensor.to_ints()); };
+  else
+    weight.pack = [tensor, desc] { return pack(desc, tensor.to_floats()); };
+  weight.origin = {kUnchangedPacking, {tensor}};
+  return add_tensor(std::move(weight));
+}
+
+TensorId ProgramBuilder::read(ValueId value, Layout layout) {
+  TensorId& wanted = value_tensors_[value].in(layout);
+  if (wanted != kNoTensor) return wanted;
+  if (graph_.values[value].constant) return wanted = constant_tensor(value, layout);
+  const TensorId other =
+      value_tensors_[value].in(layout == Layout::linear ? Layout::channels4 : Layout::linear);
+  if (other == kNoTensor)
+    throw Error(ErrorCode::internal,
+                "value '" + graph_.values[value].name + "' is read before it is written");
+  return convert(other, value, layout);
+}
+
+TensorId ProgramBuilder::write(ValueId value, Layout layout) {
+  TensorId& tensor = value_tensors_[value].in(layout);
+  if (tensor != kNoTensor)
+    throw Error(ErrorCode::internal, "value '" + graph_.values[value].name + "' is written twice");
+  const bool output = is_output_[value] && layout == Layout::linear;
+  const TensorId id = add_tensor({graph_.values[value].name,
+                                  describe_value(value, layout),
+                                  output ? TensorRole::output : TensorRole::intermediate,
+                                  kNoTensor,
+                                  {}});
+  return value_tensors_[value].in(layout) = id;
+}
+
+TensorId ProgramBuilder::make_alias(TensorId of, Shape shape, std::string tensor_name) {
+  TensorDesc desc = program_.tensors[of].desc;
+  if (desc.layout != Layout::linear || element_count(shape) != element_count(desc.shape))
+    throw Error(ErrorCode::internal,
+                "'" + tensor_name + "' cannot be a view of '" + program_.tensors[of].name + "'");
+  desc.shape = std::move(shape);
+  return add_tensor({std::move(tensor_name), desc, program_.tensors[of].role, of, {}});
+}
+
+void ProgramBuilder::set_tensor(ValueId value, Layout layout, TensorId id) {
+  value_tensors_[value].in(layout) = id;
+}
+
+// Rows of whole texels without space: channels4 in a buffer has them in row-major order.
+bool ProgramBuilder::lies_alike_in_both(TensorId from, ValueId value, Layout layout) const {
+  const TensorDesc &desc = program_.tensors[from].desc, wanted = describe_value(value, layout);
+  if (desc.storage != Storage::buffer || wanted.storage != Storage::buffer || desc.element != wanted.element)
+    return false;
+  const auto [n, c, h, w] = nchw(wanted.shape);
+  return c % 4 == 0 && h * w == 1;
+}
+
+TensorId ProgramBuilder::convert(TensorId from, ValueId value, Layout layout) {
+  if (lies_alike_in_both(from, value, layout)) {
+    VirtualTensor view{
+        graph_.values[value].name, describe_value(value, layout), program_.tensors[from].role, from, {}};
+    return value_tensors_[value].in(layout) = add_tensor(std::move(view));
+  }
+  const TensorId to = write(value, layout);
+  const Shape& shape = graph_.values[value].type.shape;
+  const auto [n, c, h, w] = nchw(shape);
+  const bool linear = layout == Layout::linear;
+  const Grid grid = grid_1d(caps_, linear ? (element_count(shape) + 3) / 4 : n * ((c + 3) / 4) * h * w);
+  Dispatch dispatch{.op = "Convert",
+                    .shader = linear ? "to_linear" : "to_channels4",
+                    .workgroup_size = grid.workgroup_size,
+                    .workgroup_count = grid.workgroup_count,
+                    .bindings = {{from, Access::read}, {to, Access::write}},
+                    .push_constants = PushConstants().shape(shape).bytes()};
+  add_dispatch(std::move(dispatch), nullptr);
+  return to;
+}
+
+// Storage reads where the device likes them and the limit on storage images leaves room; sampled reads
+// otherwise.
+void ProgramBuilder::choose_image_reads(Dispatch& dispatch) const {
+  uint32_t images = 0, written = 0;
+  for (const Binding& binding : dispatch.bindings) {
+    if (program_.tensors[binding.tensor].desc.storage == Storage::buffer) continue;
+    ++images;
+    if (binding.access != Access::read) ++written;
+  }
+  const uint32_t storage_reads = !caps_.reads_images_as_storage                 ? 0
+                                 : images <= caps_.max_storage_images_per_stage ? images - written
+                                                                                : 0;
+  for (Binding& binding : dispatch.bindings)
+    binding.sampled = binding.access == Access::read && storage_reads == 0 &&
+                      program_.tensors[binding.tensor].desc.storage != Storage::buffer;
+}
+
+// As many as the limits leave room for: texel buffers count as storage images.
+void ProgramBuilder::choose_buffer_reads(Dispatch& dispatch) const {
+  if (!caps_.reads_buffers_as_texels) return;
+  uint32_t images = 0;
+  for (const Binding& binding : dispatch.bindings)
+    images += program_.tensors[binding.tensor].desc.storage != Storage::buffer && !binding.sampled;
+  for (Binding& binding : dispatch.bindings) {
+    const TensorDesc& desc = program_.tensors[binding.tensor].desc;
+    if (binding.access != Access::read || desc.storage != Storage::buffer || desc.element == ElementType::i32)
+      continue;
+    const uint64_t texels = desc.byte_size() / (4 * size_of(desc.element));
+    binding.texel_buffer =
+        texels <= caps_.max_texel_buffer_elements && images < caps_.max_storage_images_per_stage;
+    images += binding.texel_buffer;
+  }
+}
+
+void ProgramBuilder::add_dispatch(Dispatch dispatch, const Node* node) {
+  if (!node) node = current_;
+  if (dispatch.name.empty()) dispatch.name = node ? node->name : "output";
+  if (dispatch.op.empty()) dispatch.op = node ? std::string(node->op->type()) : "Convert";
+  choose_image_reads(dispatch);
+  choose_buffer_reads(dispatch);
+  for (size_t i = 0; i < dispatch.bindings.size(); ++i) {
+    const Binding& binding = dispatch.bindings[i];
+    dispatch.defines.emplace_back("TENSOR_" + std::to_string(i),
+                                  tensor_macro(program_.tensors[binding.tensor].desc, binding));
+  }
+  std::sort(dispatch.defines.begin(), dispatch.defines.end());
+  check_limits(dispatch);
+  program_.tasks.push_back({std::move(dispatch), std::nullopt});
+}
+
+void ProgramBuilder::check_limits(const Dispatch& dispatch) const {
+  const auto refuse = [&](const std::string& what) {
+    throw Error(ErrorCode::unsupported,
+                dispatch.op + " '" + dispatch.name + "': shader '" + dispatch.shader + "' needs " + what);
+  };
+  uint32_t storage_images = 0, sampled_images = 0, buffers = 0;
+  for (const Binding& binding : dispatch.bindings) {
+    const bool buffer =
+        program_.tensors[binding.tensor].desc.storage == Storage::buffer && !binding.texel_buffer;
+    ++(buffer ? buffers : binding.sampled ? sampled_images : storage_images);
+  }
+  const auto limit = [&](uint64_t wanted, uint64_t most, const char* of) {
+    if (wanted > most) refuse(std::to_string(wanted) + " " + of + "; the device has " + std::to_string(most));
+  };
+  limit(storage_images, caps_.max_storage_images_per_stage, "storage images");
+  limit(sampled_images, caps_.max_sampled_images_per_stage, "sampled images");
+  limit(buffers, caps_.max_storage_buffers_per_stage, "storage buffers");
+  limit(dispatch.push_constants.size(), caps_.max_push_constant_bytes, "bytes of push constants");
+  const auto& size = dispatch.workgroup_size;
+  limit(uint64_t{size[0]} * size[1] * size[2], caps_.max_workgroup_invocations, "invocations per workgroup");
+  for (size_t i = 0; i < 3; ++i) {
+    if (size[i] > caps_.max_workgroup_size[i]) refuse("a workgroup of " + sizes(size));
+    if (dispatch.workgroup_count[i] > caps_.max_workgroup_count[i])
+      refuse("a grid of " + sizes(dispatch.workgroup_count) + " workgroups");
+    if (dispatch.workgroup_count[i] == 0 || size[i] == 0) refuse("a grid that is not empty");
+  }
+}
+
+}  // namespace vellum

@@ -1,0 +1,122 @@
+// The ends of a program: tensors that the host reads as outputs, and what it computes from them.
+#include <algorithm>
+
+#include "graph/operators/branch.hpp"
+#include "kernels/framework/grid.hpp"
+#include "kernels/framework/program_builder.hpp"
+#include "vellum/error.hpp"
+
+namespace vellum {
+namespace {
+
+bool is_layer(const Graph& graph, const Node& node);
+
+bool has_layer(const Graph& graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                     [&](const Node& node) { return is_layer(graph, node); });
+}
+
+// Of networks, as opposed to arithmetic on a few boxes: on the host they would take seconds.
+bool is_layer(const Graph& graph, const Node& node) {
+  constexpr int64_t kFewWeights = 4096;
+  if (const auto* choice = dynamic_cast<const If*>(node.op.get()))
+    return has_layer(choice->then_branch) || has_layer(choice->else_branch);
+  const std::string_view type = node.op->type();
+  if (type == "Conv" || type == "ConvTranspose" || type == "ConvInteger" || type == "QLinearConv" ||
+      type == "Attention")
+    return true;
+  if (type != "Gemm" && type != "MatMul" && type != "MatMulInteger" && type != "QLinearMatMul") return false;
+  return std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+    const HostTensor* weights = graph.constant(id);
+    return weights && weights->elements() > kFewWeights;
+  });
+}
+
+void refuse_layers(const Graph& tail) {
+  for (const Node& node : tail.nodes)
+    if (is_layer(tail, node))
+      throw Error(
+          ErrorCode::unsupported,
+          describe(node) + " follows " + describe(tail.nodes.front()) +
+              ", whose output has a shape that only a run tells; what follows it runs on the host, where "
+              "this would be far too slow; cut the model in two behind " +
+              describe(tail.nodes.front()) + " and run the second part as a model of its own");
+}
+
+}  // namespace
+
+void ProgramBuilder::add_outputs() {
+  if (graph_.tail) return add_outputs_and_tail(*graph_.tail);
+  for (ValueId id : graph_.outputs) program_.outputs.push_back(output_port(id));
+}
+
+Port ProgramBuilder::output_port(ValueId id) {
+  const Value& value = graph_.values[id];
+  if (value.constant) return {value.name, value.type, kNoTensor, value.constant};
+  return {value.name, value.type, output_tensor(id), std::nullopt};
+}
+
+void ProgramBuilder::add_outputs_and_tail(const HostTail& tail) {
+  refuse_layers(tail.graph);
+  std::vector<std::optional<Port>> ports(graph_.outputs.size());
+  const auto port = [&](size_t index) -> const Port& {
+    if (!ports[index]) ports[index] = output_port(graph_.outputs[index]);
+    return *ports[index];
+  };
+  for (const auto& [of_tail, index] : tail.outputs) {
+    if (!of_tail) {
+      program_.outputs.push_back(port(index));
+      continue;
+    }
+    const Value& value = tail.graph.values[tail.graph.outputs[index]];
+    program_.outputs.push_back({value.name, value.type, kNoTensor, std::nullopt, index});
+  }
+  for (const size_t index : tail.reads) {
+    // The host reads an input where it lies.
+    const Value& value = graph_.values[graph_.outputs[index]];
+    const TensorId linear = value_tensors_[graph_.outputs[index]].linear;
+    const bool is_input = !ports[index] && linear != kNoTensor &&
+                          program_.tensors[linear].role == TensorRole::input &&
+                          program_.root(linear) == linear;
+    program_.tail_inputs.push_back(is_input ? Port{value.name, value.type, linear, std::nullopt}
+                                            : port(index));
+  }
+  program_.tail = graph_.tail;
+  const size_t others = tail.graph.nodes.size() - 1;
+  program_.warnings.push_back(describe(tail.graph.nodes.front()) +
+                              (others == 0 ? " runs"
+                               : others == 1
+                                   ? " and the operator behind it run"
+                                   : " and " + std::to_string(others) + " operators behind it run") +
+                              " on the host: the shape of its output is known only then");
+}
+
+// The linear tensor that the host reads as the output `value`. A tensor that carries it already becomes an
+// output itself where its element type is the host's and no other port uses it; else it is copied.
+TensorId ProgramBuilder::output_tensor(ValueId value) {
+  TensorId linear = value_tensors_[value].linear;
+  if (linear == kNoTensor) linear = convert(value_tensors_[value].channels4, value, Layout::linear);
+  VirtualTensor& root = program_.tensors[program_.root(linear)];
+  if (root.role == TensorRole::output && program_.root(linear) == linear) return linear;
+  if (root.role == TensorRole::intermediate && root.desc.element != ElementType::f16) {
+    root.role = TensorRole::output;
+    return linear;
+  }
+  return copy_to_output(linear, value);
+}
+
+TensorId ProgramBuilder::copy_to_output(TensorId from, ValueId value) {
+  TensorDesc desc = describe_value(value, Layout::linear);
+  const TensorId to = add_tensor({graph_.values[value].name, desc, TensorRole::output, kNoTensor, {}});
+  const int64_t count4 = (element_count(desc.shape) + 3) / 4;
+  const Grid grid = grid_1d(caps_, count4);
+  Dispatch dispatch{.shader = "copy_linear",
+                    .workgroup_size = grid.workgroup_size,
+                    .workgroup_count = grid.workgroup_count,
+                    .bindings = {{from, Access::read}, {to, Access::write}},
+                    .push_constants = PushConstants().ints({count4}).bytes()};
+  add_dispatch(std::move(dispatch), nullptr);
+  return to;
+}
+
+}  // namespace vellum

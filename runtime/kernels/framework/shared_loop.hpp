@@ -1,0 +1,30 @@
+// Loops that make one result each, of a texel or a row: who runs them (shaders/cooperate.glsl).
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/framework/grid.hpp"
+#include "kernels/framework/lowering.hpp"
+
+namespace vellum {
+
+// One invocation alone, or all of a subgroup or of a workgroup. A workgroup puts what its invocations found
+// together in shared memory, or as far as they go by arithmetic of subgroups.
+enum class LoopBy : uint8_t { invocation, subgroup, workgroup, workgroup_of_subgroups };
+
+struct SharedLoop {
+  int64_t results = 0;
+  int64_t length = 0;  // of the loop that makes one
+  bool along = false;  // over neighbours in memory
+};
+
+// As the cost model has it.
+LoopBy loop_by(const DeviceCaps& caps, const SharedLoop& loop);
+// As was measured, of those that the device has. Call it before reading inputs.
+LoopBy choose_loop(Lowering& lowering, const SharedLoop& loop);
+
+// A dispatch that makes result_index() of `results`.
+Dispatch loop_dispatch(const DeviceCaps& caps, std::string shader, int64_t results, LoopBy by,
+                       std::vector<Binding> bindings, const PushConstants& constants);
+
+}  // namespace vellum

@@ -1,0 +1,212 @@
+// Attention.
+#include "graph/operators/attention.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "kernels/conv/weights.hpp"
+#include "kernels/framework/divide.hpp"
+#include "kernels/framework/elements.hpp"
+
+namespace vellum {
+namespace {
+
+// Q, K and V as rows of one grid of texels (shaders/attention_pack.comp).
+struct OperandGrid {
+  TensorId tensor = kNoTensor;
+  int64_t width = 0, k_row = 0, v_row = 0;
+};
+
+int64_t rows_of(const StridedView& view) { return view.shape[1] * slices(view.shape[3]); }
+
+void pack_operand(Lowering& lowering, const OperandGrid& grid, size_t input, const StridedView& view,
+                  int64_t row, int64_t parts, int64_t part_stride) {
+  const Shape& grid_shape = lowering.tensor(grid.tensor).desc.shape;
+  PushConstants constants;
+  constants.shape(grid_shape)
+      .ivec4(view.shape[2], view.shape[1], view.shape[3], view.shape[0])
+      .ivec4(view.strides[2], view.strides[1], view.strides[3], view.strides[0])
+      .ints({view.offset, parts, part_stride, row});
+  const int64_t texels = parts * rows_of(view) * view.shape[0] * view.shape[2];
+  lowering.dispatch(make_dispatch("attention_pack", grid_1d(lowering.caps(), texels),
+                                  {reads(lowering.read(input, Layout::linear)), writes(grid.tensor)},
+                                  constants));
+}
+
+// Whether one dispatch can pack all three: alike in all but their places, which are evenly apart in one
+// tensor.
+bool evenly_apart(const Node& node, const Attention::Operands& o) {
+  const auto alike = [&](const StridedView& a) { return a.shape == o.q.shape && a.strides == o.q.strides; };
+  return node.inputs[0] == node.inputs[1] && node.inputs[1] == node.inputs[2] && alike(o.k) && alike(o.v) &&
+         o.k.offset - o.q.offset == o.v.offset - o.k.offset;
+}
+
+OperandGrid pack_operands(Lowering& lowering, const Attention::Operands& o) {
+  OperandGrid grid;
+  grid.width = o.q.shape[0] * std::max(o.q.shape[2], o.k.shape[2]);
+  grid.k_row = rows_of(o.q);
+  grid.v_row = grid.k_row + rows_of(o.k);
+  grid.tensor = lowering.workspace(lowering.node().name + "/operands",
+                                   weight_grid(lowering, grid.width, grid.v_row + rows_of(o.v)));
+  if (evenly_apart(lowering.node(), o)) {
+    pack_operand(lowering, grid, 0, o.q, 0, 3, o.k.offset - o.q.offset);
+  } else {
+    pack_operand(lowering, grid, 0, o.q, 0, 1, 0);
+    pack_operand(lowering, grid, 1, o.k, grid.k_row, 1, 0);
+    pack_operand(lowering, grid, 2, o.v, grid.v_row, 1, 0);
+  }
+  return grid;
+}
+
+// Sums that invocations hold. CPU drivers spill registers to a cache that is faster than a load from a
+// tensor, GPUs to memory; but a CPU driver takes a second to compile twice as many.
+int64_t tile_of_queries(const DeviceCaps& caps, int64_t queries, int64_t v_slices) {
+  const int64_t sums = caps.type == DeviceType::cpu ? 32 : 16;
+  int64_t tile = 1;
+  while (2 * tile * v_slices <= sums && tile < 8 && tile < queries) tile *= 2;
+  return tile;
+}
+
+// --- Q, K and V as they lie in matrices of tokens ---
+
+// One of them: rows of the matrix are tokens, and a head is some of its columns.
+struct MatrixOperand {
+  int64_t first = 0, head = 0;   // slices: of the first head, from one to the next
+  int64_t image = 0, token = 0;  // rows from one to the next
+};
+
+std::optional<MatrixOperand> in_matrix(const Lowering& lowering, size_t input, const StridedView& view) {
+  const Shape& shape = lowering.input_type(input).shape;
+  if (shape.size() != 2 || shape[1] % 4 != 0 || lowering.constant(input)) return std::nullopt;
+  const int64_t width = shape[1], channels = view.shape[3];
+  const auto stride = [&](size_t axis) { return view.shape[axis] == 1 ? 0 : view.strides[axis]; };
+  const auto whole_rows = [&](int64_t step) { return step >= 0 && step % width == 0; };
+  const auto whole_slices = [](int64_t count) { return count >= 0 && count % 4 == 0; };
+  if (view.strides[3] != 1 || !whole_slices(channels) || !whole_slices(view.offset) ||
+      !whole_slices(stride(1)))
+    return std::nullopt;
+  if (!whole_rows(stride(0)) || !whole_rows(stride(2))) return std::nullopt;
+  if (view.offset + (view.shape[1] - 1) * stride(1) + channels > width) return std::nullopt;
+  return MatrixOperand{view.offset / 4, stride(1) / 4, stride(0) / width, stride(2) / width};
+}
+
+struct MatrixOperands {
+  MatrixOperand q, k, v;
+  bool separate = false;  // in three tensors
+};
+
+// Nothing where they have to be packed, for their places or for the bindings that the device has.
+std::optional<MatrixOperands> in_matrices(const Lowering& lowering, const Attention::Operands& o) {
+  const auto q = in_matrix(lowering, 0, o.q), k = in_matrix(lowering, 1, o.k),
+             v = in_matrix(lowering, 2, o.v);
+  if (!q || !k || !v || k->image != v->image || k->token != v->token) return std::nullopt;
+  const auto& inputs = lowering.node().inputs;
+  const bool separate = inputs[0] != inputs[1] || inputs[1] != inputs[2];
+  const uint32_t bindings = (separate ? 3 : 1) + (lowering.has_input(3) ? 1 : 0) + 1;
+  if (bindings > lowering.caps().max_storage_buffers_per_stage) return std::nullopt;
+  return MatrixOperands{*q, *k, *v, separate};
+}
+
+// Whether Y is the rows of a matrix, of whole texels of each head.
+bool gives_matrix(const Attention::Operands& o) {
+  return o.tokens_first && o.output.size() == 2 && o.v.shape[3] % 4 == 0 &&
+         o.output[1] == o.q.shape[1] * o.v.shape[3];
+}
+
+// Of products of weights and values: the kernel takes four keys at a time.
+constexpr ProductRun kRunOfKeys{4, 1};
+
+// What both ways have in common.
+DispatchDraft start(Lowering& lowering, const Attention::Operands& o) {
+  const int64_t heads = o.q.shape[1], queries = o.q.shape[2], keys = o.k.shape[2], channels = o.v.shape[3];
+  DispatchDraft kernel;
+  kernel.constants.ivec4(queries, heads, keys, o.q.shape[0]);
+  std::vector<int64_t> mask_strides(4, 0);
+  if (lowering.has_input(3))
+    mask_strides = broadcast_strides(lowering.input_type(3).shape, {o.q.shape[0], heads, queries, keys});
+  kernel.constants.ivec4(mask_strides[0], mask_strides[1], mask_strides[2], mask_strides[3]);
+  kernel.constants.ivec4(heads * queries * channels, o.tokens_first ? channels : queries * channels,
+                         o.tokens_first ? heads * channels : channels, 0);
+  const int64_t tile = tile_of_queries(lowering.caps(), queries, slices(channels));
+  kernel.dispatch = make_dispatch(
+      "attention", grid_1d(lowering.caps(), divide_up(queries, tile) * heads * o.q.shape[0]), {}, {});
+  define(kernel.dispatch, "TILE_Q", std::to_string(tile));
+  define(kernel.dispatch, "V_SLICES", std::to_string(slices(channels)));
+  if (lowering.op<Attention>().causal) define(kernel.dispatch, "CAUSAL");
+  return kernel;
+}
+
+void bind_operands(Lowering& lowering, DispatchDraft& kernel, const Attention::Operands& o) {
+  const OperandGrid grid = pack_operands(lowering, o);
+  kernel.dispatch.bindings = {reads(grid.tensor)};
+  kernel.constants.ivec4(grid.k_row, grid.v_row, grid.width, o.q.shape[1] / o.k.shape[1]);
+}
+
+void bind_matrices(Lowering& lowering, DispatchDraft& kernel, const Attention::Operands& o,
+                   const MatrixOperands& m) {
+  for (size_t i = 0; i < (m.separate ? 3 : 1); ++i)
+    kernel.dispatch.bindings.push_back(reads(lowering.read(i, Layout::channels4)));
+  define(kernel.dispatch, "MATRICES");
+  if (m.separate) define(kernel.dispatch, "SEPARATE");
+  const auto width = [&](size_t i) { return slices(lowering.input_type(i).shape[1]); };
+  kernel.constants.ivec4(m.k.first, m.v.first, m.q.first, o.q.shape[1] / o.k.shape[1])
+      .ivec4(m.q.head, m.k.head, m.v.head, 0)
+      .ivec4(m.q.image, m.q.token, m.k.image, m.k.token)
+      .ivec4(width(0), width(1), width(2), slices(o.q.shape[1] * o.v.shape[3]));
+}
+
+void bind_mask(Lowering& lowering, Dispatch& dispatch) {
+  define(dispatch, "MASK", std::to_string(dispatch.bindings.size()));
+  dispatch.bindings.push_back(reads(lowering.read(3, Layout::linear)));
+  if (lowering.input_type(3).dtype == DType::boolean) define(dispatch, "MASK_BOOLEAN");
+}
+
+// Binds what the kernel writes: Y, or where that is another tensor, what is to be copied to Y.
+TensorId bind_result(Lowering& lowering, Dispatch& dispatch, int64_t channels, TensorId y) {
+  // Channels that do not fill up groups of four are stored one by one, which halves cannot be.
+  const bool scalars = channels % 4 != 0;
+  TensorId target = y;
+  if (scalars && lowering.tensor(y).desc.element == ElementType::f16)
+    target =
+        lowering.workspace(lowering.node().name + "/result",
+                           {lowering.output_type().shape, ElementType::f32, Storage::buffer, Layout::linear});
+  define(dispatch, "Y_SLOT", std::to_string(dispatch.bindings.size()));
+  dispatch.bindings.push_back(writes(target));
+  if (lowering.tensor(y).desc.layout == Layout::channels4) define(dispatch, "Y_MATRIX");
+  if (scalars) {
+    define(dispatch, "Y_SCALARS");
+    define(dispatch, "LAST_CHANNELS", std::to_string(channels % 4));
+  }
+  return target;
+}
+
+}  // namespace
+
+void lower_attention(Lowering& lowering) {
+  const Attention& op = lowering.op<Attention>();
+  const Attention::Operands o = op.operands(operator_inputs(lowering));
+  const int64_t channels = o.v.shape[3];
+  if (channels > Attention::kMostChannels || element_count(o.output) == 0 || o.k.shape[2] == 0)
+    return lowering.run_on_host("attention of so many channels, or none, has no kernel");
+
+  std::optional<MatrixOperands> matrices = in_matrices(lowering, o);
+  if (matrices && lowering.choose({"matrices", "packed"}) == 1) matrices.reset();
+  const bool halves = should_multiply_bounded_halves(lowering);
+  DispatchDraft kernel = start(lowering, o);
+  if (halves) define_halves(kernel.dispatch, kRunOfKeys);
+  if (matrices)
+    bind_matrices(lowering, kernel, o, *matrices);
+  else
+    bind_operands(lowering, kernel, o);
+  kernel.constants.floats({o.scale}).ints({slices(o.q.shape[3])});
+  if (lowering.has_input(3)) bind_mask(lowering, kernel.dispatch);
+  const TensorId y = lowering.write(0, matrices && gives_matrix(o) ? Layout::channels4 : Layout::linear);
+  const TensorId target = bind_result(lowering, kernel.dispatch, channels, y);
+  lowering.dispatch(std::move(kernel).finish());
+  if (target == y) return;
+  const int64_t count4 = groups_of_four(lowering.output_type().shape);
+  lowering.dispatch(make_dispatch("copy_linear", grid_1d(lowering.caps(), count4), {reads(target), writes(y)},
+                                  PushConstants().ints({count4})));
+}
+
+}  // namespace vellum

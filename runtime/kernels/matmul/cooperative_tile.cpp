@@ -1,0 +1,101 @@
+#include "kernels/matmul/cooperative_tile.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "kernels/framework/divide.hpp"
+#include "kernels/framework/grid.hpp"
+
+namespace vellum {
+namespace {
+
+constexpr int64_t kStep = 32;
+
+// What the shader can take apart into eight halves and four floats, of a size that fills no more than a
+// subgroup's registers.
+bool is_usable(const CooperativeMatrix& matrix) {
+  const bool whole_steps = kStep % matrix.k == 0 || matrix.k % kStep == 0;
+  return matrix.n % 8 == 0 && matrix.k % 8 == 0 && whole_steps && matrix.m <= 64 && matrix.n <= 64 &&
+         matrix.k <= 128;
+}
+
+// 16 x 16 x 16 where it is there: it loads the least for what it multiplies, and all desktop GPUs have it.
+// Else the one that does the most at once.
+std::optional<CooperativeMatrix> choose_matrix(const DeviceCaps& caps) {
+  std::optional<CooperativeMatrix> best;
+  const auto rank = [](const CooperativeMatrix& x) {
+    return x.m == 16 && x.n == 16 && x.k == 16 ? UINT64_MAX : uint64_t{x.m} * x.n * x.k;
+  };
+  for (const CooperativeMatrix& matrix : half_products(caps))
+    if (is_usable(matrix) && (!best || rank(matrix) > rank(*best))) best = matrix;
+  return best;
+}
+
+bool fits(const CooperativeTile& tile, const DeviceCaps& caps) {
+  const uint64_t invocations =
+      uint64_t{caps.subgroup_size} * CooperativeTile::kSubgroups * CooperativeTile::kSubgroups;
+  return invocations <= caps.max_workgroup_invocations && invocations <= caps.max_workgroup_size[0] &&
+         static_cast<uint64_t>(tile.shared_memory_bytes()) <= caps.max_shared_memory_bytes;
+}
+
+}  // namespace
+
+int64_t CooperativeTile::blocks(int64_t rows, int64_t columns) const {
+  return divide_up(rows, pixels()) * divide_up(columns, channels());
+}
+
+int64_t CooperativeTile::step() const { return std::max<int64_t>(kStep, matrix.k); }
+
+int64_t CooperativeTile::shared_memory_bytes() const {
+  // uvec4 each, with one behind every row; rows are the operand's or its columns.
+  const int64_t a = pixels() * step() / 8 + std::max(pixels(), step());
+  const int64_t b = step() * channels() / 8 + std::max(channels(), step());
+  const int64_t c = kSubgroups * kSubgroups * (int64_t{matrix.m} * matrix.n / 4);  // vec4
+  return 16 * (a + b + c);
+}
+
+std::string CooperativeTile::name() const {
+  return "cooperative " + std::to_string(pixels()) + "x" + std::to_string(channels());
+}
+
+std::vector<CooperativeTile> cooperative_tiles(const DeviceCaps& caps, int64_t pixels, int64_t inputs,
+                                               int64_t outputs, int64_t products) {
+  // CPU drivers compute matrices element by element: on lavapipe of Mesa 26.1 that takes 12 to 34 times as
+  // long as other kernels.
+  if (caps.type == DeviceType::cpu) return {};
+  const std::optional<CooperativeMatrix> matrix = choose_matrix(caps);
+  if (!matrix || !caps.full_subgroups || inputs < matrix->k || outputs < 8) return {};
+  std::vector<CooperativeTile> tiles;
+  for (const int64_t matrices : {4, 2, 1})
+    if (const CooperativeTile tile{*matrix, matrices}; fits(tile, caps)) tiles.push_back(tile);
+  // The largest loads the least, if there are enough workgroups for all of a large GPU.
+  constexpr int64_t kEnough = 128;
+  const auto best = std::find_if(tiles.begin(), tiles.end(), [&](const CooperativeTile& tile) {
+    return products * tile.blocks(pixels, outputs) >= kEnough;
+  });
+  if (!tiles.empty()) std::rotate(tiles.begin(), best == tiles.end() ? best - 1 : best, tiles.end());
+  return tiles;
+}
+
+bool prefers_cooperative(int64_t pixels, int64_t inputs) {
+  constexpr int64_t kFew = 16, kTiny = 1 << 12;
+  return pixels >= kFew && pixels * inputs >= kTiny;
+}
+
+void cover_with(Dispatch& dispatch, const DeviceCaps& caps, const CooperativeTile& tile, int64_t blocks) {
+  constexpr uint32_t kSubgroups = CooperativeTile::kSubgroups * CooperativeTile::kSubgroups;
+  dispatch.subgroup_size = caps.subgroup_size;
+  dispatch.workgroup_size = {caps.subgroup_size * kSubgroups, 1, 1};
+  dispatch.workgroup_count = workgroups_in_a_row(caps, blocks).workgroup_count;
+  const CooperativeMatrix& matrix = tile.matrix;
+  const std::pair<const char*, int64_t> numbers[] = {
+      {"MATRIX_M", matrix.m},    {"MATRIX_N", matrix.n},
+      {"MATRIX_K", matrix.k},    {"TILE_M", tile.matrices},
+      {"TILE_N", tile.matrices}, {"SUBGROUPS_M", CooperativeTile::kSubgroups},
+      {"STEP_K", tile.step()},   {"SUBGROUPS_N", CooperativeTile::kSubgroups},
+  };
+  for (const auto& [macro, number] : numbers) dispatch.defines.emplace_back(macro, std::to_string(number));
+  if (matrix.extension == MatrixExtension::nv) dispatch.defines.emplace_back("MATRIX_NV", "1");
+}
+
+}  // namespace vellum

@@ -1,0 +1,23 @@
+// Einsum of one or two tensors, where passes/decompose has not made a matrix product of it.
+#include "graph/operators/einsum.hpp"
+
+#include "kernels/framework/contract.hpp"
+#include "kernels/framework/elements.hpp"
+
+namespace vellum {
+
+void lower_einsum(Lowering& lowering) {
+  const auto inputs = operator_inputs(lowering);
+  if (inputs.size() > 2) return lowering.run_on_host("Einsum of more than two tensors has no kernel");
+  const Einsum::Loops loops = lowering.op<Einsum>().loops(inputs);
+  Contraction c{{loops.output, loops.output_strides}, {loops.summed, loops.summed_strides}};
+  // A single tensor leaves operand 1 where it is.
+  c.kept.strides.resize(2, std::vector<int64_t>(loops.output.size(), 0));
+  c.summed.strides.resize(2, std::vector<int64_t>(loops.summed.size(), 0));
+  if (!fits_contract(c)) return lowering.run_on_host("Einsum of so many dimensions has no kernel");
+  const TensorId a = lowering.read(0, Layout::linear);
+  const TensorId b = inputs.size() > 1 ? lowering.read(1, Layout::linear) : kNoTensor;
+  contract(lowering, a, b, lowering.write(0, Layout::linear), c);
+}
+
+}  // namespace vellum

@@ -1,0 +1,155 @@
+// Products of operands that are known only at run time, and forms that have no faster kernel.
+#include <algorithm>
+
+#include "kernels/framework/activation.hpp"
+#include "kernels/conv/tile.hpp"
+#include "kernels/framework/elements.hpp"
+#include "kernels/matmul/matmul.hpp"
+#include "kernels/movement/strided.hpp"
+
+namespace vellum {
+namespace {
+
+// Merges neighbouring batch dimensions that both operands walk through evenly, and fills up to four.
+bool to_four_batch_dimensions(Product& p) {
+  for (size_t i = p.batch.size(); i-- > 1;) {
+    if (p.a_batch[i - 1] != p.a_batch[i] * p.batch[i] || p.b_batch[i - 1] != p.b_batch[i] * p.batch[i])
+      continue;
+    p.batch[i - 1] *= p.batch[i];
+    p.a_batch[i - 1] = p.a_batch[i];
+    p.b_batch[i - 1] = p.b_batch[i];
+    for (std::vector<int64_t>* list : {&p.batch, &p.a_batch, &p.b_batch})
+      list->erase(list->begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  if (p.batch.size() > 4) return false;
+  const size_t missing = 4 - p.batch.size();
+  p.batch.insert(p.batch.begin(), missing, 1);
+  p.a_batch.insert(p.a_batch.begin(), missing, 0);
+  p.b_batch.insert(p.b_batch.begin(), missing, 0);
+  return true;
+}
+
+// One operand as a kernel reads it: matrices of `width` texels a row, or where it is `transposed`, a column,
+// with the strides of the batch in texels.
+struct Operand {
+  TensorId tensor = kNoTensor;
+  int64_t width = 0;
+  std::vector<int64_t> batch;
+  bool transposed = false;
+};
+
+// Whether rows of `columns` elements lie in the tensor as whole texels.
+bool in_texels(const int64_t (&strides)[2], int64_t columns) { return strides[1] == 1 && columns % 4 == 0; }
+
+// Whether its columns do.
+bool columns_in_texels(const int64_t (&strides)[2], int64_t rows) { return strides[0] == 1 && rows % 4 == 0; }
+
+// Input i, of matrices of rows x columns, as it is or packed. With `by_columns` it may be that of columns.
+Operand operand(Lowering& lowering, size_t i, int64_t rows, int64_t columns, const int64_t (&strides)[2],
+                std::vector<int64_t> batch, bool by_columns) {
+  const TensorId x = lowering.read(i, Layout::linear);
+  Operand result{x, divide_up(columns, 4), std::move(batch)};
+  const bool in_rows = in_texels(strides, columns);
+  result.transposed = by_columns && !in_rows && columns_in_texels(strides, rows);
+  if (result.transposed) result.width = rows / 4;
+  const int64_t texels = (result.transposed ? columns : rows) * result.width;
+  for (int64_t& stride : result.batch) stride = stride / (rows * columns) * texels;
+  if (in_rows || result.transposed) return result;
+  const int64_t matrices = element_count(lowering.input_type(i).shape) / (rows * columns);
+  TensorDesc desc = lowering.tensor(x).desc;
+  desc.shape = {matrices, rows, 4 * result.width};
+  result.tensor = lowering.workspace(lowering.node().name + (i == 0 ? "/a" : "/b"), desc);
+  PushConstants constants;
+  constants.ivec4(rows, columns, matrices, result.width).ints({strides[0], strides[1]});
+  lowering.dispatch(make_dispatch("matmul_pack", grid_1d(lowering.caps(), matrices * rows * result.width),
+                                  {reads(x), writes(result.tensor)}, constants));
+  return result;
+}
+
+void push_batch(PushConstants& constants, const std::vector<int64_t>& list) {
+  constants.ivec4(list[0], list[1], list[2], list[3]);
+}
+
+// What the two kernels have in common.
+DispatchDraft product_dispatch(Lowering& lowering, const Product& p, std::string shader, int64_t invocations,
+                               TensorId a, TensorId b) {
+  DispatchDraft result;
+  result.dispatch =
+      make_dispatch(std::move(shader), grid_1d(lowering.caps(), invocations), {reads(a), reads(b)}, {});
+  if (p.has_c) result.dispatch.bindings.push_back(reads(lowering.read(2, Layout::linear)));
+  define(result.dispatch, "HAS_C", p.has_c ? "1" : "0");
+  define_activation_or_bounds(result.dispatch, p.activation);
+  push_activation_or_bounds(result.constants, p.activation);
+  result.constants.ivec4(p.m, p.n, p.k, element_count(p.batch));
+  push_batch(result.constants, p.batch);
+  return result;
+}
+
+// An element of y at a time, of operands as they are.
+void multiply_elements(Lowering& lowering, const Product& p) {
+  DispatchDraft product =
+      product_dispatch(lowering, p, "matmul_any", divide_up(p.m * p.n * element_count(p.batch), 4),
+                       lowering.read(0, Layout::linear), lowering.read(1, Layout::linear));
+  push_batch(product.constants, p.a_batch);
+  push_batch(product.constants, p.b_batch);
+  product.constants.ints({p.c_strides[0], p.c_strides[1]}).floats({p.alpha, p.beta});
+  product.constants.ints({p.a_strides[0], p.a_strides[1], p.b_strides[0], p.b_strides[1]});
+  product.dispatch.bindings.push_back(writes(lowering.write(0, Layout::linear)));
+  lowering.dispatch(std::move(product).finish());
+}
+
+// Tiles of operands in texels. Rows of y that are not whole texels are made with columns in excess, in a
+// workspace.
+void multiply_texels(Lowering& lowering, const Product& p) {
+  const int64_t matrices = element_count(p.batch), width = divide_up(p.n, 4);
+  std::vector<ConvTile> tiles = conv_tiles(lowering.caps(), p.m, matrices, width, p.m * p.n * p.k * matrices);
+  add_cooperative_tiles(tiles, lowering, p.m, p.k, p.n, matrices);
+  const ConvTile tile = choose_tile(lowering, "inputs", tiles);
+  const bool cooperative = tile.cooperative.has_value();
+  const Operand a = operand(lowering, 0, p.m, p.k, p.a_strides, p.a_batch,
+                            cooperative && tile.cooperative->matrix.m % 8 == 0);
+  const Operand b = operand(lowering, 1, p.k, p.n, p.b_strides, p.b_batch, cooperative);
+  DispatchDraft product = product_dispatch(
+      lowering, p, cooperative ? "matmul_cooperative" : "matmul",
+      divide_up(width, tile.slices) * divide_up(p.m, tile.pixels) * matrices, a.tensor, b.tensor);
+  if (cooperative) {
+    cover_with(product.dispatch, lowering.caps(), *tile.cooperative,
+               matrices * tile.cooperative->blocks(p.m, p.n));
+    if (a.transposed) define(product.dispatch, "A_COLUMNS");
+    if (b.transposed) define(product.dispatch, "B_COLUMNS");
+  } else {
+    define_tile(product.dispatch, tile);
+    if (p.k % 4 != 0) define(product.dispatch, "LAST_FACTORS", std::to_string(p.k % 4));
+  }
+  push_batch(product.constants, a.batch);
+  push_batch(product.constants, b.batch);
+  product.constants.ints({p.c_strides[0], p.c_strides[1]}).floats({p.alpha, p.beta});
+  const TensorId y = lowering.write(0, Layout::linear);
+  TensorId rows = y;
+  if (p.n % 4 != 0) {
+    TensorDesc desc = lowering.tensor(y).desc;
+    desc.shape = {matrices, p.m, 4 * width};
+    rows = lowering.workspace(lowering.node().name + "/rows", desc);
+  }
+  product.dispatch.bindings.push_back(writes(rows));
+  lowering.dispatch(std::move(product).finish());
+  if (rows != y) strided_copy(lowering, rows, y, {{matrices * p.m, p.n}, {{4 * width, 1}}}, 0);
+}
+
+// Whether tiles pay for the dispatches that pack what is not in texels.
+bool has_tiles(const Product& p) {
+  if (in_texels(p.a_strides, p.k) && in_texels(p.b_strides, p.n)) return true;
+  constexpr int64_t kWork = 1 << 16;  // multiply-accumulates that take as long as a few dispatches
+  return std::min(p.m, p.n) >= 4 && p.k >= 4 && p.m * p.n * p.k * element_count(p.batch) >= kWork;
+}
+
+}  // namespace
+
+void lower_linear_product(Lowering& lowering, Product p) {
+  if (!to_four_batch_dimensions(p))
+    return lowering.run_on_host("more than four batch dimensions that do not merge");
+  if (p.k > 0 && has_tiles(p)) return multiply_texels(lowering, p);
+  multiply_elements(lowering, p);
+}
+
+}  // namespace vellum

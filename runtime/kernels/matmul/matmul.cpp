@@ -1,0 +1,177 @@
+// MatMul and Gemm.
+#include "graph/operators/matmul.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "kernels/framework/activation.hpp"
+#include "kernels/conv/pointwise.hpp"
+#include "kernels/matmul/integer_product.hpp"
+#include "kernels/matmul/matmul.hpp"
+
+namespace vellum {
+namespace {
+
+OperatorInput known_type(const Lowering& lowering, size_t i) {
+  return {true, lowering.input_type(i), nullptr};
+}
+
+bool floating(const Lowering& lowering) {
+  const DType type = lowering.output_type().dtype;
+  return type == DType::f32 || type == DType::f16 || type == DType::f64;
+}
+
+// --- B constant and the same for all rows of A: packed like the weights of a 1x1 convolution ---
+
+struct PackedProduct {
+  int64_t rows = 0;
+  ConvWeights weights;
+  ConvTile tile;
+  std::function<std::vector<float>()> values;
+  WeightOrigin origin;
+
+  WeightValues weight_values() const { return {values, origin}; }
+};
+
+// Linear kernels multiply halves four at a time, and a graph input holds none.
+bool should_multiply_halves(Lowering& lowering, const Product& p, Layout layout) {
+  if (!should_multiply_halves(lowering)) return false;
+  return layout == Layout::channels4 ||
+         (p.k % 4 == 0 && lowering.tensor(lowering.read(0, layout)).desc.element == ElementType::f16);
+}
+
+// Of whole texels a subgroup can share the weights.
+std::vector<ConvTile> linear_tiles(const DeviceCaps& caps, const Product& p, int64_t rows) {
+  std::vector<ConvTile> tiles = conv_tiles(caps, rows, 1, divide_up(p.n, 4), rows * p.n * p.k);
+  if (p.k % 4 == 0) add_tiles_of_subgroups(tiles, caps, rows);
+  return tiles;
+}
+
+// `bias` has one value, or one per column, or none.
+PackedProduct pack_product(Lowering& lowering, const Product& p, int64_t rows, std::vector<float> bias,
+                           Layout layout) {
+  PackedProduct packed;
+  packed.rows = rows;
+  packed.tile = choose_tile(lowering, "product",
+                            layout == Layout::channels4 ? pointwise_tiles(lowering, rows, p.k, p.n)
+                                                        : linear_tiles(lowering.caps(), p, rows));
+  packed.weights = {p.k, p.n, 1, 1, packed.tile.slices};
+  if (packed.tile.is_plain() && should_multiply_halves(lowering, p, layout))
+    packed.weights.run = kRunOfSlices;
+  if (bias.size() == 1) bias.assign(static_cast<size_t>(p.n), bias.front());
+  for (float& value : bias) value *= p.beta;
+  std::string packing = "product " + packed.weights.to_text();
+  for (const float factor : {p.alpha, p.beta})
+    packing += " " + std::to_string(std::bit_cast<uint32_t>(factor));
+  for (const int64_t stride : p.b_strides) packing += " " + std::to_string(stride);
+  packed.origin = {std::move(packing), {*lowering.constant(1)}};
+  if (p.has_c) packed.origin.sources.push_back(*lowering.constant(2));
+  packed.values = [grid = packed.weights, p, b = *lowering.constant(1), bias = std::move(bias)] {
+    const std::vector<float> values = b.to_floats();
+    return grid.pack(
+        [&](int64_t column, int64_t k, int64_t) {
+          return p.alpha * values[static_cast<size_t>(k * p.b_strides[0] + column * p.b_strides[1])];
+        },
+        bias);
+  };
+  return packed;
+}
+
+// A and y as they are, matrices whose rows are pixels.
+void lower_packed_channels4(Lowering& lowering, const Product& p, PackedProduct packed) {
+  const TensorId x = lowering.read(0, Layout::channels4);
+  const TensorId residual = read_residual(lowering);
+  const TensorId y = lowering.write(0, Layout::channels4);
+  dispatch_pointwise(lowering, x, y, packed.weights, packed.tile, p.activation, packed.weight_values(),
+                     {.residual = residual});
+}
+
+void lower_packed_linear(Lowering& lowering, const Product& p, PackedProduct packed) {
+  const TensorId x = lowering.read(0, Layout::linear);
+  const ConvWeights& weights = packed.weights;
+  const TensorId grid =
+      lowering.weight(lowering.node().name + "/weights",
+                      weight_grid(lowering, weights.width(), weights.height()), packed.weight_values());
+  const TensorId y = lowering.write(0, Layout::linear);
+  const DeviceCaps& caps = lowering.caps();
+  const int64_t blocks = whole_subgroups(caps, packed.tile, divide_up(packed.rows, packed.tile.pixels));
+  Dispatch dispatch = conv_dispatch(lowering, "matmul_packed", blocks * weights.blocks(), x, grid, y);
+  if (packed.tile.by_subgroups) dispatch.subgroup_size = caps.subgroup_size;
+  define_tile(dispatch, packed.tile);
+  define_halves(dispatch, weights.run);
+  if (p.k % 4 == 0) dispatch.defines.emplace_back("QUADS", "1");
+  define_activation_or_bounds(dispatch, p.activation);
+  PushConstants constants;
+  push_activation_or_bounds(constants, p.activation);
+  constants.ivec4(packed.rows, p.n, p.k, weights.width());
+  dispatch.push_constants = constants.bytes();
+  lowering.dispatch(std::move(dispatch));
+}
+
+// C is the same in every row of the result.
+bool same_in_all_rows(const Shape& c) { return c.size() < 2 || c[0] == 1; }
+
+}  // namespace
+
+void lower_matmul(Lowering& lowering) {
+  const MatMul& op = lowering.op<MatMul>();
+  if (!floating(lowering) && (op.transpose_a || op.transpose_b))
+    return lowering.run_on_host("MatMul of transposed integers has no kernel");
+  if (!floating(lowering))
+    return multiply_integers(lowering, lowering.read(0, Layout::linear), lowering.read(1, Layout::linear));
+  const OperatorInput inputs[] = {known_type(lowering, 0), known_type(lowering, 1)};
+  const MatMul::Extent e = op.extent(inputs);
+  const Shape &a_shape = lowering.input_type(0).shape, &b_shape = lowering.input_type(1).shape;
+  Product p;
+  p.m = e.m, p.n = e.n, p.k = e.k, p.batch = e.batch;
+  p.a_strides[0] = e.k;
+  p.b_strides[0] = e.n;
+  if (op.transpose_a) p.a_strides[0] = 1, p.a_strides[1] = e.m;
+  if (op.transpose_b) p.b_strides[0] = 1, p.b_strides[1] = e.k;
+  const bool one_b = element_count(Shape(e.b.begin(), e.b.end() - 2)) == 1;
+  if (lowering.constant(1) && one_b && !op.transpose_a && e.a.size() - 2 == e.batch.size()) {
+    const bool channels4 = a_shape.size() <= 2 && b_shape.size() == 2;
+    PackedProduct packed = pack_product(lowering, p, element_count(e.batch) * e.m, {},
+                                        channels4 ? Layout::channels4 : Layout::linear);
+    if (channels4) return lower_packed_channels4(lowering, p, std::move(packed));
+    if (e.n % 4 == 0) return lower_packed_linear(lowering, p, std::move(packed));
+  }
+  p.a_batch = broadcast_strides(Shape(e.a.begin(), e.a.end() - 2), e.batch);
+  p.b_batch = broadcast_strides(Shape(e.b.begin(), e.b.end() - 2), e.batch);
+  for (int64_t& stride : p.a_batch) stride *= e.m * e.k;
+  for (int64_t& stride : p.b_batch) stride *= e.k * e.n;
+  lower_linear_product(lowering, std::move(p));
+}
+
+void lower_gemm(Lowering& lowering) {
+  if (!floating(lowering)) return lowering.run_on_host("integers have no kernel");
+  const Gemm& gemm = lowering.op<Gemm>();
+  const Shape &a = lowering.input_type(0).shape, &b = lowering.input_type(1).shape,
+              &y = lowering.output_type().shape;
+  Product p;
+  p.m = y[0], p.n = y[1], p.k = a[gemm.transpose_a ? 0 : 1];
+  p.a_strides[0] = a[1];
+  p.b_strides[0] = b[1];
+  if (gemm.transpose_a) std::swap(p.a_strides[0], p.a_strides[1]);
+  if (gemm.transpose_b) std::swap(p.b_strides[0], p.b_strides[1]);
+  p.alpha = gemm.alpha;
+  p.beta = gemm.beta;
+  p.has_c = lowering.has_input(2) && gemm.beta != 0.0f;
+  p.activation = gemm.activation;
+  const bool bias_known =
+      !p.has_c || (lowering.constant(2) && same_in_all_rows(lowering.input_type(2).shape));
+  if (lowering.constant(1) && bias_known && !gemm.transpose_a) {
+    std::vector<float> bias = p.has_c ? lowering.constant(2)->to_floats() : std::vector<float>();
+    return lower_packed_channels4(lowering, p,
+                                  pack_product(lowering, p, p.m, std::move(bias), Layout::channels4));
+  }
+  if (lowering.has_input(3))
+    return lowering.run_on_host("a residual of a product of computed matrices has no kernel");
+  if (p.has_c) {
+    const std::vector<int64_t> strides = broadcast_strides(lowering.input_type(2).shape, y);
+    std::copy(strides.begin(), strides.end(), p.c_strides);
+  }
+  lower_linear_product(lowering, std::move(p));
+}
+
+}  // namespace vellum

@@ -1,0 +1,40 @@
+#include "kernels/matmul/product_run.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/conv/weights.hpp"
+
+namespace vellum {
+
+bool should_multiply_halves(Lowering& lowering) {
+  return !computes_weights(lowering) && should_multiply_bounded_halves(lowering);
+}
+
+bool should_multiply_bounded_halves(Lowering& lowering) {
+  const LoweringOptions& options = lowering.options();
+  if (options.arithmetic == Arithmetic::fp32 || options.precision != Precision::fp16) return false;
+  if (!lowering.caps().fp16_arithmetic) return false;
+  if (options.arithmetic == Arithmetic::fp16) return true;
+  return lowering.choose({"fp32 products", "fp16 products"}) == 1;
+}
+
+float RunScale::first() const { return std::ldexp(1.0f, exponent / 2); }
+float RunScale::second() const { return std::ldexp(1.0f, exponent - exponent / 2); }
+
+RunScale run_scale(double magnitude) {
+  // Products and sums are rounded up by 2^-11 each at most, thirty-two of them by less than the rest.
+  constexpr double kMost = 0.875;
+  // Halves of each of the two factors are normal numbers from 2^-14 to 2^15.
+  constexpr int kLeast = -28, kLargest = 30;
+  RunScale scale;
+  if (magnitude > 0.0 && std::isfinite(magnitude)) std::frexp(magnitude / kMost, &scale.exponent);
+  scale.exponent = std::clamp(scale.exponent, kLeast, kLargest);
+  return scale;
+}
+
+void define_halves(Dispatch& dispatch, const ProductRun& run) {
+  if (run.of_halves()) dispatch.defines.emplace_back("HALF_PRODUCTS", std::to_string(run.slices));
+}
+
+}  // namespace vellum

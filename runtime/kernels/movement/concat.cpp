@@ -1,0 +1,108 @@
+// Concat and Split.
+#include "graph/operators/concat.hpp"
+
+#include "kernels/movement/copy_region.hpp"
+#include "kernels/framework/elements.hpp"
+#include "kernels/movement/strided.hpp"
+
+namespace vellum {
+
+namespace {
+
+// Where most of the elements computed at run time live.
+Layout concat_layout(const Lowering& lowering) {
+  int64_t texels = 0, linear = 0;
+  for (size_t i = 0; i < lowering.node().inputs.size(); ++i) {
+    if (lowering.constant(i)) continue;
+    (lives_in_channels4(lowering, i) ? texels : linear) += element_count(lowering.input_type(i).shape);
+  }
+  return texels > linear ? Layout::channels4 : Layout::linear;
+}
+
+void concat_texels(Lowering& lowering, size_t axis) {
+  const Shape& shape = lowering.output_type().shape;
+  const size_t slot = channels4_slot(shape.size(), axis);
+  std::vector<TensorId> inputs;
+  for (size_t i = 0; i < lowering.node().inputs.size(); ++i)
+    inputs.push_back(lowering.read(i, Layout::channels4));
+  const TensorId y = lowering.write(0, Layout::channels4);
+  int64_t begin = 0;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Shape& input = lowering.input_type(i).shape;
+    if (element_count(input) == 0) continue;
+    Region region = whole_region(input);
+    region.begin[slot] = begin;
+    region.offset[slot] = -begin;
+    copy_region(lowering, inputs[i], y, region);
+    begin += input[axis];
+  }
+}
+
+// The input as `rows` rows of `length` elements, which go into the rows of y from column `begin` on.
+void concat_rows(Lowering& lowering, TensorId x, TensorId y, int64_t rows, int64_t length, int64_t begin,
+                 int64_t row) {
+  const bool aligned = length % 4 == 0 && begin % 4 == 0 && (rows == 1 || row % 4 == 0);
+  const int64_t first4 = begin / 4, last = (rows - 1) * row + begin + length;
+  const int64_t count4 = aligned ? rows * length / 4 : (last + 3) / 4 - first4;
+  PushConstants constants;
+  constants.ints({rows, length, begin, row, first4, count4});
+  Dispatch dispatch = make_dispatch("concat_linear", grid_1d(lowering.caps(), count4),
+                                    {reads(x), {y, aligned ? Access::write : Access::read_write}}, constants);
+  if (aligned) define(dispatch, "ALIGNED");
+  const ElementType element = lowering.tensor(y).desc.element;
+  if (rows == 1 && lowering.tensor(x).desc.element == element) {
+    const uint64_t size = size_of(element);
+    dispatch.copy =
+        PlainCopy{x, y, 0, static_cast<uint64_t>(begin) * size, static_cast<uint64_t>(length) * size};
+  }
+  define_element(dispatch, lowering.tensor(y));
+  lowering.dispatch(std::move(dispatch));
+}
+
+void concat_linear(Lowering& lowering, size_t axis) {
+  const Shape& shape = lowering.output_type().shape;
+  const int64_t rows = product(shape, 0, axis), inner = product(shape, axis + 1, shape.size());
+  std::vector<TensorId> inputs;
+  for (size_t i = 0; i < lowering.node().inputs.size(); ++i)
+    inputs.push_back(lowering.read(i, Layout::linear));
+  const TensorId y = lowering.write(0, Layout::linear);
+  int64_t begin = 0;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const int64_t length = lowering.input_type(i).shape[axis] * inner;
+    if (rows * length == 0) continue;
+    concat_rows(lowering, inputs[i], y, rows, length, begin, shape[axis] * inner);
+    begin += length;
+  }
+}
+
+}  // namespace
+
+void lower_concat(Lowering& lowering) {
+  const size_t axis = normalize_axis(lowering.op<Concat>().axis, lowering.output_type().shape.size());
+  if (concat_layout(lowering) == Layout::channels4) return concat_texels(lowering, axis);
+  concat_linear(lowering, axis);
+}
+
+void lower_split(Lowering& lowering) {
+  const Split& op = lowering.op<Split>();
+  const Shape& shape = lowering.input_type(0).shape;
+  const size_t axis = normalize_axis(op.axis, shape.size());
+  const std::vector<int64_t> strides = row_major_strides(shape);
+  const bool texels = lives_in_channels4(lowering, 0);
+  int64_t begin = 0;
+  for (size_t i = 0; i < lowering.node().outputs.size(); ++i) {
+    if (lowering.node().outputs[i] == kNoValue) continue;
+    const Shape& part = lowering.output_type(i).shape;
+    if (texels) {
+      Region region = whole_region(part);
+      region.offset[channels4_slot(shape.size(), axis)] = begin;
+      copy_region(lowering, lowering.read(0, Layout::channels4), lowering.write(i, Layout::channels4),
+                  region);
+    } else {
+      strided_copy(lowering, i, strides, begin * strides[axis]);
+    }
+    begin += part[axis];
+  }
+}
+
+}  // namespace vellum

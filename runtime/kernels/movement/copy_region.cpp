@@ -1,0 +1,97 @@
+#include "kernels/movement/copy_region.hpp"
+
+#include <optional>
+
+#include "kernels/framework/divide.hpp"
+#include "kernels/framework/elements.hpp"
+
+namespace vellum {
+
+namespace {
+
+enum Slot : size_t { kN, kC, kH, kW };
+
+// N, C, H, W as texels lie in a buffer: N, slices, H, W.
+std::array<int64_t, 4> texel_dims(const Shape& shape) {
+  std::array<int64_t, 4> dims = nchw(shape);
+  dims[kC] = slices(dims[kC]);
+  return dims;
+}
+
+// Whether [begin, begin + size) of `dims` is one run: all of each dimension behind the first that is cut, and
+// one element of those before it. Then where it starts, in texels.
+std::optional<int64_t> run_start(const std::array<int64_t, 4>& begin, const std::array<int64_t, 4>& size,
+                                 const std::array<int64_t, 4>& dims) {
+  int64_t start = 0;
+  bool cut = false;
+  for (size_t d = 4; d-- > 0;) {
+    if (cut && size[d] != 1) return std::nullopt;
+    cut = cut || size[d] != dims[d];
+  }
+  for (size_t d = 0; d < 4; ++d) start = start * dims[d] + begin[d];
+  return start;
+}
+
+// The copy as one of bytes, where both are buffers and it moves whole texels that are neighbours in each.
+std::optional<PlainCopy> plain_copy(const Lowering& lowering, TensorId x, TensorId y, const Region& region) {
+  const TensorDesc &from = lowering.tensor(x).desc, &to = lowering.tensor(y).desc;
+  if (from.storage != Storage::buffer || to.storage != Storage::buffer || from.element != to.element)
+    return std::nullopt;
+  if (region.step != std::array<int64_t, 4>{1, 1, 1, 1}) return std::nullopt;
+  const std::array<int64_t, 4> x_dims = nchw(from.shape), y_dims = nchw(to.shape);
+  std::array<int64_t, 4> x_begin, y_begin = region.begin, size = region.size;
+  for (size_t d = 0; d < 4; ++d) {
+    x_begin[d] = y_begin[d] + region.offset[d];
+    if (x_begin[d] < 0 || x_begin[d] + size[d] > x_dims[d]) return std::nullopt;
+  }
+  // Channels that share the last texel with others would come along.
+  if (x_begin[kC] % 4 != 0 || y_begin[kC] % 4 != 0) return std::nullopt;
+  const bool whole_texels = size[kC] % 4 == 0;
+  const bool ends_both = x_begin[kC] + size[kC] == x_dims[kC] && y_begin[kC] + size[kC] == y_dims[kC];
+  if (!whole_texels && !ends_both) return std::nullopt;
+  x_begin[kC] /= 4;
+  y_begin[kC] /= 4;
+  size[kC] = slices(size[kC]);
+  const std::optional<int64_t> x_start = run_start(x_begin, size, texel_dims(from.shape));
+  const std::optional<int64_t> y_start = run_start(y_begin, size, texel_dims(to.shape));
+  if (!x_start || !y_start) return std::nullopt;
+  const uint64_t texel = 4 * size_of(to.element);
+  const auto texels = static_cast<uint64_t>(size[0] * size[1] * size[2] * size[3]);
+  return PlainCopy{x, y, static_cast<uint64_t>(*x_start) * texel, static_cast<uint64_t>(*y_start) * texel,
+                   texels * texel};
+}
+
+}  // namespace
+
+Region whole_region(const Shape& y) {
+  Region region;
+  region.size = nchw(y);
+  return region;
+}
+
+void copy_region(Lowering& lowering, TensorId x, TensorId y, const Region& region) {
+  const auto& [offset, step, mode, fill, begin, size] = region;
+  const Shape &x_shape = lowering.tensor(x).desc.shape, &y_shape = lowering.tensor(y).desc.shape;
+  const int64_t channels = nchw(x_shape)[kC];
+  // A first texel that earlier channels of y share has to be kept in part.
+  const bool keep = begin[kC] % 4 != 0;
+  const bool fills_shared_texel =
+      fill != 0.0f && channels % 4 != 0 && begin[kC] + size[kC] + offset[kC] > channels;
+  const bool unaligned = offset[kC] % 4 != 0 || keep || fills_shared_texel;
+  const int64_t first_slice = begin[kC] / 4, end_slice = (begin[kC] + size[kC] + 3) / 4;
+  const Shape texels{size[kN], 4 * (end_slice - first_slice), size[kH], size[kW]};
+  PushConstants constants;
+  constants.shape(x_shape).shape(y_shape);
+  constants.ivec4(begin[kW], begin[kH], first_slice, begin[kN]).shape(texels);
+  constants.ivec4(offset[kW], offset[kH], offset[kC], offset[kN]);
+  constants.ivec4(step[kW], step[kH], step[kC], step[kN]);
+  constants.floats({fill}).ints({mode});
+  Dispatch dispatch = make_dispatch("copy_region", grid_of_texels(lowering.caps(), texels),
+                                    {reads(x), {y, keep ? Access::read_write : Access::write}}, constants);
+  if (unaligned) define(dispatch, "UNALIGNED");
+  if (keep) define(dispatch, "KEEP");
+  dispatch.copy = plain_copy(lowering, x, y, region);
+  lowering.dispatch(std::move(dispatch));
+}
+
+}  // namespace vellum

@@ -1,0 +1,26 @@
+// Copies between boxes of two channels4 tensors: Pad, Slice, Split and Concat there.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "kernels/framework/lowering.hpp"
+
+namespace vellum {
+
+// Of each (N, C, H, W): element i of y is element step * i + offset of x.
+struct Region {
+  std::array<int64_t, 4> offset{0, 0, 0, 0};
+  std::array<int64_t, 4> step{1, 1, 1, 1};  // step[1] is 1
+  int64_t mode = 0;  // where x has no such element: shaders/pad.glsl; along C always `fill`
+  float fill = 0.0f;
+  // The box of y that is written. Other elements stay; the channels of a texel that y fills only later may
+  // change.
+  std::array<int64_t, 4> begin{0, 0, 0, 0}, size{0, 0, 0, 0};
+};
+
+// The region that writes the whole of y.
+Region whole_region(const Shape& y);
+void copy_region(Lowering& lowering, TensorId x, TensorId y, const Region& region);
+
+}  // namespace vellum

@@ -1,0 +1,34 @@
+// DepthToSpace and SpaceToDepth.
+#include "graph/operators/depth_to_space.hpp"
+
+#include "kernels/framework/elements.hpp"
+
+namespace vellum {
+
+namespace {
+
+Dispatch move_blocks(Lowering& lowering, int64_t block, bool column_first) {
+  const Shape& shape = lowering.output_type().shape;
+  const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
+  PushConstants constants;
+  constants.shape(lowering.input_type(0).shape).shape(shape).ints({block, column_first});
+  return make_dispatch("depth_to_space", grid_of_texels(lowering.caps(), shape), {reads(x), writes(y)},
+                       constants);
+}
+
+}  // namespace
+
+void lower_depth_to_space(Lowering& lowering) {
+  const DepthToSpace& op = lowering.op<DepthToSpace>();
+  if (!all_float(lowering)) return lowering.run_on_host("DepthToSpace of integers has no kernel");
+  lowering.dispatch(move_blocks(lowering, op.block, op.column_first));
+}
+
+void lower_space_to_depth(Lowering& lowering) {
+  if (!all_float(lowering)) return lowering.run_on_host("SpaceToDepth of integers has no kernel");
+  Dispatch dispatch = move_blocks(lowering, lowering.op<SpaceToDepth>().block, false);
+  define(dispatch, "SPACE_TO_DEPTH");
+  lowering.dispatch(std::move(dispatch));
+}
+
+}  // namespace vellum

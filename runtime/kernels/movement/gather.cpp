@@ -1,0 +1,106 @@
+// Gather, GatherElements, GatherND, Compress, Expand and Tile.
+#include "graph/operators/gather.hpp"
+
+#include "graph/operators/select_values.hpp"
+#include "kernels/framework/elements.hpp"
+#include "kernels/framework/indexed.hpp"
+
+namespace vellum {
+
+namespace {
+
+// The host would refuse an index out of range; the kernel only keeps clear of it.
+void check_constant_indices(const Lowering& lowering, const std::vector<int64_t>& sizes) {
+  const HostTensor* indices = lowering.constant(1);
+  if (!indices) return;
+  size_t i = 0;
+  for (const int64_t index : indices->to_ints()) checked_index(index, sizes[i++ % sizes.size()]);
+}
+
+// Slices along `axis` as often as `count` indices say.
+IndexedLoops loops_over_slices(const Shape& shape, size_t axis, int64_t count) {
+  const int64_t inner = product(shape, axis + 1, shape.size());
+  return {{{product(shape, 0, axis), count, inner}, {{shape[axis] * inner, 0, 1}, {0, 1, 0}}},
+          {shape[axis]},
+          {inner}};
+}
+
+void gather_from_inputs(Lowering& lowering, const IndexedLoops& loops) {
+  if (!fits_indexed(loops))
+    return lowering.run_on_host(std::string(lowering.node().op->type()) +
+                                " of so many dimensions has no kernel");
+  check_constant_indices(lowering, loops.sizes);
+  const TensorId x = lowering.read(0, Layout::linear), indices = lowering.read(1, Layout::linear);
+  gather(lowering, x, indices, lowering.write(0, Layout::linear), loops);
+}
+
+}  // namespace
+
+void lower_gather(Lowering& lowering) {
+  const Shape& shape = lowering.input_type(0).shape;
+  const size_t axis = normalize_axis(lowering.op<Gather>().axis, shape.size());
+  gather_from_inputs(lowering, loops_over_slices(shape, axis, element_count(lowering.input_type(1).shape)));
+}
+
+void lower_gather_elements(Lowering& lowering) {
+  const Shape& shape = lowering.input_type(0).shape;
+  const size_t axis = normalize_axis(lowering.op<GatherElements>().axis, shape.size());
+  gather_from_inputs(lowering, loops_along(shape, lowering.input_type(1).shape, axis));
+}
+
+void lower_gather_nd(Lowering& lowering) {
+  const Shape &shape = lowering.input_type(0).shape, &indices = lowering.input_type(1).shape;
+  const auto batch = static_cast<size_t>(lowering.op<GatherND>().batch_dims);
+  const int64_t depth = indices.back(), batches = product(shape, 0, batch);
+  const int64_t tuples = element_count(indices) / depth / batches;
+  const size_t end = batch + static_cast<size_t>(depth);
+  const int64_t slice = product(shape, end, shape.size());
+  const std::vector<int64_t> strides = row_major_strides(shape);
+  IndexedLoops loops{
+      {{batches, tuples, slice}, {{product(shape, batch, shape.size()), 0, 1}, {tuples * depth, depth, 0}}},
+      {},
+      {}};
+  for (size_t axis = batch; axis < end; ++axis) {
+    loops.sizes.push_back(shape[axis]);
+    loops.steps.push_back(strides[axis]);
+  }
+  gather_from_inputs(lowering, loops);
+}
+
+void lower_compress(Lowering& lowering) {
+  // What the condition chooses decides the shape, so it is known.
+  std::vector<int64_t> chosen;
+  const std::vector<int64_t> condition = lowering.constant(1)->to_ints();
+  for (size_t i = 0; i < condition.size(); ++i)
+    if (condition[i] != 0) chosen.push_back(static_cast<int64_t>(i));
+  const auto count = static_cast<int64_t>(chosen.size());
+  const auto& given = lowering.op<Compress>().axis;
+  const Shape shape =
+      given ? lowering.input_type(0).shape : Shape{element_count(lowering.input_type(0).shape)};
+  const size_t axis = given ? normalize_axis(*given, shape.size()) : 0;
+  const TensorId x = lowering.read(0, Layout::linear);
+  const TensorId indices =
+      lowering.integer_weight(lowering.node().name + "/indices", {count}, std::move(chosen));
+  gather(lowering, x, indices, lowering.write(0, Layout::linear), loops_over_slices(shape, axis, count));
+}
+
+void lower_expand(Lowering& lowering) {
+  const auto strides = broadcast_strides(lowering.input_type(0).shape, lowering.output_type().shape);
+  if (!strided_copy(lowering, 0, strides, 0))
+    lowering.run_on_host("Expand of so many dimensions has no kernel");
+}
+
+void lower_tile(Lowering& lowering) {
+  const Shape &shape = lowering.input_type(0).shape, &result = lowering.output_type().shape;
+  const std::vector<int64_t> strides = row_major_strides(shape);
+  LoopNest nest{{}, {{}}};
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    nest.dims.push_back(result[axis] / shape[axis]);
+    nest.strides[0].push_back(0);
+    nest.dims.push_back(shape[axis]);
+    nest.strides[0].push_back(strides[axis]);
+  }
+  if (!strided_copy(lowering, 0, nest, 0)) lowering.run_on_host("Tile of so many dimensions has no kernel");
+}
+
+}  // namespace vellum

@@ -1,0 +1,89 @@
+// Pad.
+#include "graph/operators/pad.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "kernels/movement/copy_region.hpp"
+#include "kernels/framework/elements.hpp"
+#include "kernels/movement/pad.hpp"
+
+namespace vellum {
+
+namespace {
+
+constexpr size_t kMaxRank = 6;  // of shaders/pad_linear.comp
+
+// The numbers of shaders/pad.glsl.
+int64_t shader_mode(PadMode mode) {
+  switch (mode) {
+    case PadMode::constant:
+      return 0;
+    case PadMode::edge:
+      return 1;
+    case PadMode::reflect:
+      return 2;
+    case PadMode::wrap:
+      return 3;
+  }
+  return 0;
+}
+
+bool pads_channels(const PadAmounts& amounts, size_t rank) {
+  for (size_t axis = 0; axis < rank; ++axis)
+    if (channels4_slot(rank, axis) == 1) return amounts.begin[axis] != 0 || amounts.end[axis] != 0;
+  return false;
+}
+
+void pad_texels(Lowering& lowering, const Pad& op, const PadAmounts& amounts, float fill) {
+  const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
+  const size_t rank = amounts.begin.size();
+  Region region = whole_region(lowering.output_type().shape);
+  for (size_t axis = 0; axis < rank; ++axis) region.offset[channels4_slot(rank, axis)] = -amounts.begin[axis];
+  region.mode = shader_mode(op.mode);
+  region.fill = fill;
+  copy_region(lowering, x, y, region);
+}
+
+// `fill` is an integer, or the bits of a float.
+void pad_linear(Lowering& lowering, TensorId x, TensorId y, int64_t mode, int64_t fill,
+                const std::vector<int64_t>& begin) {
+  const Shape &x_shape = lowering.tensor(x).desc.shape, &shape = lowering.tensor(y).desc.shape;
+  PushConstants constants;
+  constants.ints({element_count(shape), static_cast<int64_t>(shape.size()), mode, fill});
+  push_padded(constants, shape, kMaxRank);
+  push_padded(constants, x_shape, kMaxRank);
+  push_padded(constants, begin, kMaxRank);
+  Dispatch dispatch = make_dispatch("pad_linear", grid_1d(lowering.caps(), groups_of_four(shape)),
+                                    {reads(x), writes(y)}, constants);
+  define_element(dispatch, lowering.tensor(y));
+  lowering.dispatch(std::move(dispatch));
+}
+
+}  // namespace
+
+void lower_pad(Lowering& lowering) {
+  const Pad& op = lowering.op<Pad>();
+  const auto inputs = operator_inputs(lowering);
+  const size_t rank = lowering.output_type().shape.size();
+  const bool constant_mode = op.mode == PadMode::constant;
+  if (constant_mode && lowering.has_input(2) && !lowering.constant(2))
+    return lowering.run_on_host("Pad with a value computed at run time has no kernel");
+  if (rank > kMaxRank) return lowering.run_on_host("Pad of more than six dimensions has no kernel");
+  const PadAmounts amounts = op.amounts(inputs);
+  const HostTensor value =
+      constant_mode ? op.padding_value(inputs) : HostTensor(lowering.input_type(0).dtype, {});
+  // Reflections and repetitions along the channels would gather them from anywhere.
+  const bool texels = lives_in_channels4(lowering, 0) && (constant_mode || !pads_channels(amounts, rank));
+  if (texels) return pad_texels(lowering, op, amounts, value.to_floats()[0]);
+  const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
+  const bool integers = lowering.tensor(y).desc.element == ElementType::i32;
+  const int64_t fill = integers ? value.to_ints()[0] : int64_t{std::bit_cast<int32_t>(value.to_floats()[0])};
+  pad_linear(lowering, x, y, shader_mode(op.mode), fill, amounts.begin);
+}
+
+void pad_with_zeros(Lowering& lowering, TensorId x, TensorId y, const std::vector<int64_t>& begin) {
+  pad_linear(lowering, x, y, shader_mode(PadMode::constant), 0, begin);
+}
+
+}  // namespace vellum

@@ -1,0 +1,47 @@
+#include "graph/operators/pick_channels.hpp"
+
+#include <algorithm>
+
+#include "kernels/framework/divide.hpp"
+#include "kernels/framework/elements.hpp"
+
+namespace vellum {
+
+namespace {
+
+// Which inputs every fourth channel comes from, so that a texel loads no more than it needs.
+void define_sources(Dispatch& dispatch, const Ints& channels, int64_t first) {
+  int from[4] = {0, 0, 0, 0};
+  for (size_t i = 0; i < channels.size(); ++i) from[i % 4] |= channels[i] < first ? 1 : 2;
+  for (size_t i = 0; i < 4; ++i)
+    define(dispatch, "FROM_" + std::to_string(i), std::to_string(std::max(from[i], 1)));
+}
+
+}  // namespace
+
+void lower_pick_channels(Lowering& lowering) {
+  const Ints& channels = lowering.op<PickChannels>().channels;
+  const bool two = lowering.has_input(1);
+  const Shape& shape = lowering.output_type().shape;
+  const Shape& second = lowering.input_type(two ? 1 : 0).shape;
+  Ints padded = channels;
+  padded.resize(static_cast<size_t>(4 * slices(shape[1])), 0);
+  const auto count = static_cast<int64_t>(padded.size());
+  const TensorId table =
+      lowering.integer_weight(lowering.node().name + "/channels", {count}, std::move(padded));
+  std::vector<Binding> bindings{reads(lowering.read(0, Layout::channels4)), reads(table)};
+  const TensorId y = lowering.write(0, Layout::channels4);
+  bindings.push_back(writes(y));
+  if (two) bindings.push_back(reads(lowering.read(1, Layout::channels4)));
+  PushConstants constants;
+  constants.shape(lowering.input_type(0).shape).shape(shape).shape(second);
+  Dispatch dispatch =
+      make_dispatch("pick_channels", grid_of_texels(lowering.caps(), shape), std::move(bindings), constants);
+  if (two) {
+    define(dispatch, "TWO");
+    define_sources(dispatch, channels, lowering.input_type(0).shape[1]);
+  }
+  lowering.dispatch(std::move(dispatch));
+}
+
+}  // namespace vellum

@@ -1,0 +1,180 @@
+// Batch, instance, layer, group and local response normalisation.
+#include "graph/operators/normalization.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "graph/operators/channel_norm.hpp"
+#include "kernels/framework/activation.hpp"
+#include "kernels/framework/divide.hpp"
+#include "kernels/framework/elements.hpp"
+#include "kernels/framework/shared_loop.hpp"
+#include "kernels/movement/strided.hpp"
+
+namespace vellum {
+
+namespace {
+
+bool known(const Lowering& lowering, size_t first, size_t last) {
+  for (size_t i = first; i <= last; ++i)
+    if (lowering.has_input(i) && !lowering.constant(i)) return false;
+  return true;
+}
+
+// A linear tensor normalised row by row; element i of it takes scale and bias number i / inner modulo their
+// count. Returns mean and 1 / deviation of each row, in the first two of four elements.
+TensorId normalize_rows(Lowering& lowering, int64_t rows, int64_t length, int64_t inner, float epsilon) {
+  const LoopBy by = choose_loop(lowering, {rows, length, true});
+  std::vector<float> factors = lowering.constant(1)->to_floats();
+  const auto period = static_cast<int64_t>(factors.size());
+  std::vector<float> bias(factors.size(), 0.0f);
+  if (lowering.has_input(2)) bias = lowering.constant(2)->to_floats();
+  factors.insert(factors.end(), bias.begin(), bias.end());
+  const Shape& shape = lowering.output_type().shape;
+  const std::string& name = lowering.node().name;
+  const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
+  const TensorId factor_tensor =
+      lowering.weight(name + "/factors", {{2 * period}, ElementType::f32, Storage::buffer, Layout::linear},
+                      [factors = std::move(factors)] { return factors; });
+  const TensorId statistics = lowering.workspace(
+      name + "/statistics", {{rows, 4}, ElementType::f32, Storage::buffer, Layout::linear});
+  lowering.dispatch(loop_dispatch(lowering.caps(), "norm_statistics", rows, by,
+                                  {reads(x), writes(statistics)},
+                                  PushConstants().ints({rows, length}).floats({epsilon})));
+  lowering.dispatch(make_dispatch("norm_linear", grid_1d(lowering.caps(), groups_of_four(shape)),
+                                  {reads_in_place(x), reads(statistics), reads(factor_tensor), writes(y)},
+                                  PushConstants().ints({element_count(shape), length, inner, period})));
+  return statistics;
+}
+
+constexpr const char* kComputedFactors =
+    "normalisation with a scale or bias computed at run time has no kernel";
+
+}  // namespace
+
+void lower_batch_norm(Lowering& lowering) {
+  const BatchNormalization& op = lowering.op<BatchNormalization>();
+  if (lowering.input_type(0).shape.size() > 4)
+    return lowering.run_on_host("BatchNormalization of more than four dimensions has no kernel");
+  if (!known(lowering, 1, 4)) return lowering.run_on_host(kComputedFactors);
+  std::vector<float> scale = lowering.constant(1)->to_floats(), bias = lowering.constant(2)->to_floats();
+  const std::vector<float> mean = lowering.constant(3)->to_floats(),
+                           variance = lowering.constant(4)->to_floats();
+  for (size_t c = 0; c < scale.size(); ++c) {
+    scale[c] /= std::sqrt(variance[c] + op.epsilon);
+    bias[c] -= mean[c] * scale[c];
+  }
+  const Shape& shape = lowering.output_type().shape;
+  const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
+  const TensorId pairs =
+      channel_pairs(lowering, lowering.node().name + "/scale_bias", std::move(scale), std::move(bias));
+  PushConstants constants;
+  push_activation(constants, op.activation);
+  constants.shape(shape);
+  Dispatch dispatch = make_dispatch("scale_bias", grid_of_texels(lowering.caps(), shape),
+                                    {reads_in_place(x), reads(pairs), writes(y)}, constants);
+  define_activation(dispatch, op.activation);
+  lowering.dispatch(std::move(dispatch));
+}
+
+void lower_instance_norm(Lowering& lowering) {
+  const InstanceNormalization& op = lowering.op<InstanceNormalization>();
+  if (!known(lowering, 1, 2)) return lowering.run_on_host(kComputedFactors);
+  const Shape& shape = lowering.output_type().shape;
+  if (!lives_in_channels4(lowering, 0)) {
+    const int64_t plane = product(shape, 2, shape.size());
+    normalize_rows(lowering, shape[0] * shape[1], plane, plane, op.epsilon);
+    return;
+  }
+  const auto [n, c, h, w] = nchw(shape);
+  const int64_t planes = n * slices(c);
+  const LoopBy by = choose_loop(lowering, {planes, h * w});
+  const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
+  const TensorId pairs = channel_pairs(lowering, lowering.node().name + "/scale_bias",
+                                       lowering.constant(1)->to_floats(), lowering.constant(2)->to_floats());
+  lowering.dispatch(loop_dispatch(lowering.caps(), "instance_norm", planes, by,
+                                  {reads_in_place(x), reads(pairs), writes(y)},
+                                  PushConstants().shape(shape).floats({op.epsilon})));
+}
+
+namespace {
+
+// Rows of whole texels, in one dispatch: the last dimension of what is linear, or the channels of each pixel
+// of an image of that shape in channels4.
+void normalize_texels(Lowering& lowering, Layout layout, const Shape& shape, float epsilon) {
+  const int64_t length = layout == Layout::linear ? shape.back() : shape[1];
+  const int64_t rows = length == 0 ? 0 : element_count(shape) / length;
+  const LoopBy by = choose_loop(lowering, {rows, slices(length), true});
+  std::vector<float> scale = lowering.constant(1)->to_floats();
+  std::vector<float> bias(scale.size(), 0.0f);
+  if (lowering.has_input(2)) bias = lowering.constant(2)->to_floats();
+  const TensorId factors =
+      channel_pairs(lowering, lowering.node().name + "/factors", std::move(scale), std::move(bias));
+  const TensorId x = lowering.read(0, layout), y = lowering.write(0, layout);
+  Dispatch dispatch =
+      loop_dispatch(lowering.caps(), "norm_rows", rows, by, {reads_in_place(x), reads(factors), writes(y)},
+                    PushConstants().shape(shape).floats({epsilon}));
+  if (layout == Layout::linear) define(dispatch, "LINEAR");
+  if (length % 4 != 0) define(dispatch, "MASKED");
+  lowering.dispatch(std::move(dispatch));
+}
+
+bool wants_statistics(const Node& node) {
+  return std::any_of(node.outputs.begin() + 1, node.outputs.end(),
+                     [](ValueId output) { return output != kNoValue; });
+}
+
+}  // namespace
+
+void lower_layer_norm(Lowering& lowering) {
+  const LayerNormalization& op = lowering.op<LayerNormalization>();
+  const Shape& shape = lowering.output_type().shape;
+  const size_t axis = normalize_axis(op.axis, shape.size());
+  const int64_t length = product(shape, axis, shape.size());
+  if (!known(lowering, 1, 2)) return lowering.run_on_host(kComputedFactors);
+  for (size_t i = 1; i <= 2; ++i)
+    if (lowering.has_input(i) && lowering.constant(i)->elements() != length)
+      return lowering.run_on_host("LayerNormalization whose scale broadcasts has no kernel");
+  const int64_t rows = product(shape, 0, axis);
+  if (!wants_statistics(lowering.node())) {
+    // What has one row of channels for each of its first dimension lies in channels4 as it should.
+    if (lives_in_channels4(lowering, 0) && axis == 1 && product(shape, 2, shape.size()) == 1)
+      return normalize_texels(lowering, Layout::channels4, {rows, length}, op.epsilon);
+    if (length % 4 == 0) return normalize_texels(lowering, Layout::linear, {rows, length}, op.epsilon);
+  }
+  const TensorId statistics = normalize_rows(lowering, rows, length, 1, op.epsilon);
+  for (size_t i = 1; i < lowering.node().outputs.size(); ++i)
+    if (lowering.node().outputs[i] != kNoValue)
+      strided_copy(lowering, statistics, lowering.write(i, Layout::linear), {{rows}, {{4}}},
+                   static_cast<int64_t>(i) - 1);
+}
+
+void lower_channel_norm(Lowering& lowering) {
+  if (!known(lowering, 1, 2)) return lowering.run_on_host(kComputedFactors);
+  normalize_texels(lowering, Layout::channels4, lowering.output_type().shape,
+                   lowering.op<ChannelNormalization>().epsilon);
+}
+
+void lower_group_norm(Lowering& lowering) {
+  const GroupNormalization& op = lowering.op<GroupNormalization>();
+  if (!known(lowering, 1, 2)) return lowering.run_on_host(kComputedFactors);
+  const Shape& shape = lowering.output_type().shape;
+  const int64_t image = product(shape, 1, shape.size());
+  const int64_t factors = lowering.constant(1)->elements();  // one per group or one per channel
+  normalize_rows(lowering, shape[0] * op.groups, image / op.groups, image / factors, op.epsilon);
+}
+
+void lower_lrn(Lowering& lowering) {
+  const Lrn& op = lowering.op<Lrn>();
+  const Shape& shape = lowering.output_type().shape;
+  if (shape.size() > 4) return lowering.run_on_host("LRN of more than four dimensions has no kernel");
+  const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
+  // A window beyond all channels is as good as one that takes them all.
+  const int64_t size = std::min(op.size, 2 * shape[1] + 1);
+  const float share = op.alpha / static_cast<float>(op.size);
+  lowering.dispatch(
+      make_dispatch("lrn", grid_of_texels(lowering.caps(), shape), {reads(x), writes(y)},
+                    PushConstants().shape(shape).ints({size}).floats({share, op.beta, op.bias})));
+}
+
+}  // namespace vellum

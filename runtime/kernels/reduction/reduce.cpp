@@ -1,0 +1,170 @@
+#include "kernels/reduction/reduce.hpp"
+
+#include <algorithm>
+
+#include "graph/operators/reduce.hpp"
+#include "kernels/framework/divide.hpp"
+#include "kernels/framework/elements.hpp"
+#include "kernels/framework/shared_loop.hpp"
+#include "kernels/movement/strided.hpp"
+
+namespace vellum {
+
+namespace {
+
+constexpr size_t kMaxLoops = 6;  // of shaders/reduce_linear.comp
+
+void define_reduction(Dispatch& dispatch, const std::string& function) {
+  define(dispatch, "REDUCTION", function);
+  const char* join = function == "ReduceMax"    ? "max"
+                     : function == "ReduceMin"  ? "min"
+                     : function == "ReduceProd" ? "prod"
+                                                : "sum";
+  define(dispatch, "JOIN_NAME", join);
+  if (function == "ReduceLogSumExp") define(dispatch, "LOG_SUM_EXP");
+}
+
+Shape with_ones(const Shape& shape, const std::vector<bool>& reduced) {
+  Shape kept = shape;
+  for (size_t axis = 0; axis < kept.size(); ++axis)
+    if (reduced[axis]) kept[axis] = 1;
+  return kept;
+}
+
+// A reduction of channels4 to `kept`, and who runs its loops.
+struct TexelReduction {
+  std::string function;
+  Shape kept;
+  std::array<int64_t, 4> extent{1, 1, 1, 1};  // texels that go into one: along N, slices, H, W
+  bool channels = false;                      // of those reduced
+  int64_t results = 0;
+  LoopBy by = LoopBy::invocation;
+};
+
+TexelReduction texel_reduction(Lowering& lowering, const std::string& function,
+                               const std::vector<bool>& reduced) {
+  const Shape& shape = lowering.input_type(0).shape;
+  TexelReduction r{.function = function, .kept = with_ones(shape, reduced)};
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if (!reduced[axis]) continue;
+    const size_t slot = channels4_slot(shape.size(), axis);
+    r.channels = r.channels || slot == 1;
+    r.extent[slot] = slot == 1 ? slices(shape[axis]) : shape[axis];
+  }
+  const auto [n, c, h, w] = nchw(r.kept);
+  r.results = n * slices(c) * h * w;
+  r.by = choose_loop(lowering, {r.results, r.extent[0] * r.extent[1] * r.extent[2] * r.extent[3]});
+  return r;
+}
+
+// x of channels4 to y of channels4, which has `kept` as its shape.
+void reduce_texels(Lowering& lowering, const TexelReduction& r, TensorId y) {
+  const Shape& shape = lowering.input_type(0).shape;
+  const TensorId x = lowering.read(0, Layout::channels4);
+  const auto& extent = r.extent;
+  PushConstants constants;
+  constants.shape(shape).shape(r.kept).ivec4(extent[3], extent[2], extent[1], extent[0]);
+  constants.floats({static_cast<float>(element_count(shape) / element_count(r.kept))});
+  Dispatch dispatch =
+      loop_dispatch(lowering.caps(), "reduce", r.results, r.by, {reads(x), writes(y)}, constants);
+  define_reduction(dispatch, r.function);
+  if (r.channels) define(dispatch, "CHANNELS");
+  if (r.channels && nchw(shape)[1] % 4 != 0) define(dispatch, "MASKED");
+  if (std::count_if(extent.begin(), extent.end(), [](int64_t length) { return length > 1; }) <= 1)
+    define(dispatch, "ALONG");
+  lowering.dispatch(std::move(dispatch));
+}
+
+TensorId reduce_to_workspace(Lowering& lowering, const TexelReduction& r) {
+  TensorDesc desc = lowering.tensor(lowering.read(0, Layout::channels4)).desc;
+  desc.shape = r.kept;
+  desc.element = ElementType::f32;
+  const TensorId result = lowering.workspace(lowering.node().name + "/reduced", desc);
+  reduce_texels(lowering, r, result);
+  return result;
+}
+
+// The loops over the axes that are (or are not) reduced, collapsed.
+LoopNest loops_over(const Shape& shape, const std::vector<bool>& reduced, bool wanted) {
+  const std::vector<int64_t> strides = row_major_strides(shape);
+  LoopNest nest{{}, {{}}};
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if (reduced[axis] != wanted) continue;
+    nest.dims.push_back(shape[axis]);
+    nest.strides[0].push_back(strides[axis]);
+  }
+  return collapse(nest);
+}
+
+void reduce_linear(Lowering& lowering, const std::string& function, const std::vector<bool>& reduced) {
+  const Shape& shape = lowering.input_type(0).shape;
+  LoopNest nest = loops_over(shape, reduced, false);
+  const LoopNest inner = loops_over(shape, reduced, true);
+  const auto kept = static_cast<int64_t>(nest.dims.size());
+  nest.dims.insert(nest.dims.end(), inner.dims.begin(), inner.dims.end());
+  nest.strides[0].insert(nest.strides[0].end(), inner.strides[0].begin(), inner.strides[0].end());
+  if (nest.dims.size() > kMaxLoops)
+    return lowering.run_on_host(function + " over so many axes has no kernel");
+  const int64_t results = element_count(lowering.output_type().shape);
+  const int64_t parts = element_count(inner.dims), groups = (results + 3) / 4;
+  const LoopBy by = choose_loop(lowering, {groups, parts});
+  const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
+  PushConstants constants;
+  constants.ints({results, parts, kept, static_cast<int64_t>(nest.dims.size())});
+  push_padded(constants, nest.dims, kMaxLoops);
+  push_padded(constants, nest.strides[0], kMaxLoops);
+  Dispatch dispatch =
+      loop_dispatch(lowering.caps(), "reduce_linear", groups, by, {reads(x), writes(y)}, constants);
+  define_reduction(dispatch, function);
+  lowering.dispatch(std::move(dispatch));
+}
+
+}  // namespace
+
+TensorId reduce_to_workspace(Lowering& lowering, const std::string& function,
+                             const std::vector<bool>& reduced) {
+  return reduce_to_workspace(lowering, texel_reduction(lowering, function, reduced));
+}
+
+void reduce(Lowering& lowering, const std::string& function, const std::vector<bool>& reduced) {
+  if (!is_float(lowering.input_type(0).dtype))
+    return lowering.run_on_host(function + " of integers has no kernel");
+  if (!lives_in_channels4(lowering, 0)) return reduce_linear(lowering, function, reduced);
+  const TexelReduction r = texel_reduction(lowering, function, reduced);
+  if (nchw(r.kept) == nchw(lowering.output_type().shape))
+    return reduce_texels(lowering, r, lowering.write(0, Layout::channels4));
+  // Without the reduced axes the rest would lie elsewhere in channels4: the result, small as it is, goes to
+  // linear.
+  const TensorId partial = reduce_to_workspace(lowering, r);
+  const TensorId y = lowering.write(0, Layout::linear);
+  lowering.dispatch(make_dispatch("to_linear", grid_1d(lowering.caps(), groups_of_four(r.kept)),
+                                  {reads(partial), writes(y)}, PushConstants().shape(r.kept)));
+}
+
+void lower_reduce(Lowering& lowering) {
+  const Reduce& op = lowering.op<Reduce>();
+  const std::vector<size_t> axes = op.reduced_axes(operator_inputs(lowering));
+  if (axes.empty() && op.noop_with_empty_axes) return lowering.alias(0, 0);
+  std::vector<bool> reduced(lowering.input_type(0).shape.size(), false);
+  for (size_t axis : axes) reduced[axis] = true;
+  reduce(lowering, std::string(op.type()), reduced);
+}
+
+void lower_arg(Lowering& lowering) {
+  const ArgReduce& op = lowering.op<ArgReduce>();
+  const Shape& shape = lowering.input_type(0).shape;
+  if (!is_float(lowering.input_type(0).dtype))
+    return lowering.run_on_host(std::string(op.type()) + " of integers has no kernel");
+  const size_t axis = normalize_axis(op.axis, shape.size());
+  const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
+  const Shape& result = lowering.output_type().shape;
+  PushConstants constants;
+  constants.ints(
+      {element_count(result), shape[axis], product(shape, axis + 1, shape.size()), op.select_last_index});
+  Dispatch dispatch = make_dispatch("arg_extremum", grid_1d(lowering.caps(), groups_of_four(result)),
+                                    {reads(x), writes(y)}, constants);
+  if (op.minimum) define(dispatch, "MIN");
+  lowering.dispatch(std::move(dispatch));
+}
+
+}  // namespace vellum

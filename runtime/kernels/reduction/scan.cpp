@@ -1,0 +1,43 @@
+// CumSum and ReverseSequence.
+#include "graph/operators/scan.hpp"
+
+#include "kernels/framework/elements.hpp"
+#include "kernels/movement/strided.hpp"
+
+namespace vellum {
+
+void lower_cum_sum(Lowering& lowering) {
+  const CumSum& op = lowering.op<CumSum>();
+  const Shape& shape = lowering.output_type().shape;
+  const size_t axis = normalize_axis(lowering.constant(1)->to_ints()[0], shape.size());
+  const int64_t length = shape[axis], rows = element_count(shape) / length;
+  const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
+  // Sums are stored one by one, which halves cannot be.
+  TensorDesc desc = lowering.tensor(y).desc;
+  const bool halves = desc.element == ElementType::f16;
+  if (halves) desc.element = ElementType::f32;
+  const TensorId sums = halves ? lowering.workspace(lowering.node().name + "/sums", desc) : y;
+  Dispatch dispatch = make_dispatch(
+      "cum_sum", workgroups_in_a_row(lowering.caps(), rows), {reads(x), writes(sums)},
+      PushConstants().ints({rows, length, product(shape, axis + 1, shape.size()), op.exclusive, op.reverse}));
+  define_element(dispatch, lowering.tensor(sums));
+  lowering.dispatch(std::move(dispatch));
+  if (halves) strided_copy(lowering, sums, y, {shape, {row_major_strides(shape)}}, 0);
+}
+
+void lower_reverse_sequence(Lowering& lowering) {
+  const ReverseSequence& op = lowering.op<ReverseSequence>();
+  const Shape& shape = lowering.output_type().shape;
+  const auto time = static_cast<size_t>(op.time_axis), batch = static_cast<size_t>(op.batch_axis);
+  const std::vector<int64_t> strides = row_major_strides(shape);
+  const TensorId x = lowering.read(0, Layout::linear), lengths = lowering.read(1, Layout::linear),
+                 y = lowering.write(0, Layout::linear);
+  Dispatch dispatch = make_dispatch(
+      "reverse_sequence", grid_1d(lowering.caps(), groups_of_four(shape)),
+      {reads(x), reads(lengths), writes(y)},
+      PushConstants().ints({element_count(shape), shape[time], strides[time], shape[batch], strides[batch]}));
+  define_element(dispatch, lowering.tensor(y));
+  lowering.dispatch(std::move(dispatch));
+}
+
+}  // namespace vellum

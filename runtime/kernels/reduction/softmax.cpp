@@ -1,0 +1,98 @@
+// Softmax and LogSoftmax.
+#include "graph/operators/softmax.hpp"
+
+#include "kernels/framework/divide.hpp"
+#include "kernels/framework/elements.hpp"
+#include "kernels/framework/shared_loop.hpp"
+
+namespace vellum {
+
+namespace {
+
+// The axis that rows run along, where they run along one: not over several that are flattened to one.
+std::optional<size_t> single_axis(const Softmax& op, const Shape& shape) {
+  const auto rank = static_cast<int64_t>(shape.size());
+  if (rank == 0 || op.axis >= rank) return std::nullopt;
+  const size_t axis = normalize_axis(op.axis, shape.size());
+  if (op.flatten && product(shape, axis + 1, shape.size()) != 1) return std::nullopt;
+  return axis;
+}
+
+void softmax_texels(Lowering& lowering, const Softmax& op, size_t axis) {
+  const Shape& shape = lowering.output_type().shape;
+  const size_t slot = channels4_slot(shape.size(), axis);
+  const bool channels = slot == 1;
+  const int64_t length = channels ? slices(shape[axis]) : shape[axis];
+  Shape rows = shape;
+  rows[axis] = 1;
+  const auto [n, c, h, w] = nchw(rows);
+  const int64_t count = n * slices(c) * h * w;
+  const LoopBy by = choose_loop(lowering, {count, length});
+  const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
+  std::array<int64_t, 4> direction{0, 0, 0, 0};  // N, slice, H, W
+  direction[slot] = 1;
+  PushConstants constants;
+  constants.shape(shape)
+      .shape(rows)
+      .ivec4(direction[3], direction[2], direction[1], direction[0])
+      .ints({length});
+  Dispatch dispatch = loop_dispatch(lowering.caps(), "softmax", count, by, {reads(x), writes(y)}, constants);
+  if (channels) define(dispatch, "CHANNELS");
+  if (op.kind == SoftmaxKind::log_softmax) define(dispatch, "LOG");
+  lowering.dispatch(std::move(dispatch));
+}
+
+// Whether the rows can be made in one go: of whole texels, side by side or one after another, or with
+// elements that can be stored one by one.
+bool in_rows(const Softmax::Extent& extent, ElementType element) {
+  if (extent.inner % 4 == 0 || (extent.inner == 1 && extent.length % 4 == 0)) return true;
+  return extent.inner == 1 && element == ElementType::f32;
+}
+
+void softmax_rows(Lowering& lowering, const Softmax& op, const Softmax::Extent& extent, TensorId y) {
+  const bool columns = extent.inner % 4 == 0, scalars = !columns && extent.length % 4 != 0;
+  const int64_t count = extent.outer * (columns ? extent.inner / 4 : 1);
+  const int64_t loop = columns ? extent.length : extent.length / 4;
+  const LoopBy by = choose_loop(lowering, {count, loop, !columns});
+  const TensorId x = lowering.read(0, Layout::linear);
+  Dispatch dispatch = loop_dispatch(lowering.caps(), "softmax_rows", count, by,
+                                    {scalars ? reads(x) : reads_in_place(x), writes(y)},
+                                    PushConstants().ints({count, extent.length, extent.inner}));
+  if (columns) define(dispatch, "COLUMNS");
+  if (scalars) define(dispatch, "SCALARS");
+  if (op.kind == SoftmaxKind::log_softmax) define(dispatch, "LOG");
+  lowering.dispatch(std::move(dispatch));
+}
+
+void softmax_linear(Lowering& lowering, const Softmax& op) {
+  const Shape& shape = lowering.output_type().shape;
+  const Softmax::Extent extent = op.extent(shape);
+  const int64_t rows = extent.outer * extent.inner;
+  const TensorId y = lowering.write(0, Layout::linear);
+  if (in_rows(extent, lowering.tensor(y).desc.element)) return softmax_rows(lowering, op, extent, y);
+  const LoopBy by = choose_loop(lowering, {rows, extent.length});
+  const TensorId x = lowering.read(0, Layout::linear);
+  const TensorId statistics = lowering.workspace(
+      lowering.node().name + "/statistics", {{rows, 4}, ElementType::f32, Storage::buffer, Layout::linear});
+  Dispatch first =
+      loop_dispatch(lowering.caps(), "softmax_statistics", rows, by, {reads(x), writes(statistics)},
+                    PushConstants().ints({rows, extent.length, extent.inner}));
+  lowering.dispatch(std::move(first));
+  Dispatch second = make_dispatch("softmax_linear", grid_1d(lowering.caps(), groups_of_four(shape)),
+                                  {reads(x), reads(statistics), writes(y)},
+                                  PushConstants().ints({element_count(shape), extent.length, extent.inner}));
+  if (op.kind == SoftmaxKind::log_softmax) define(second, "LOG");
+  lowering.dispatch(std::move(second));
+}
+
+}  // namespace
+
+void lower_softmax(Lowering& lowering) {
+  const Softmax& op = lowering.op<Softmax>();
+  if (op.kind == SoftmaxKind::hardmax) return lowering.run_on_host("Hardmax has no kernel");
+  const auto axis = single_axis(op, lowering.output_type().shape);
+  if (axis && lives_in_channels4(lowering, 0)) return softmax_texels(lowering, op, *axis);
+  softmax_linear(lowering, op);
+}
+
+}  // namespace vellum

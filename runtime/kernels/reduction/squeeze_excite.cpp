@@ -1,0 +1,133 @@
+// Squeeze-and-excitation: means of channels and two matrix products of them.
+#include "graph/operators/squeeze_excite.hpp"
+
+#include <algorithm>
+
+#include "kernels/framework/activation.hpp"
+#include "kernels/conv/pointwise.hpp"
+#include "kernels/framework/elements.hpp"
+#include "kernels/reduction/reduce.hpp"
+
+namespace vellum {
+namespace {
+
+// Of shaders/squeeze_excite.comp: slices of channels that a workgroup holds, twice, in the 16 KiB of shared
+// memory that every device has.
+constexpr int64_t kMostSlices = 512;
+constexpr int64_t kBytesPerSlice = 2 * 16;
+
+struct Sizes {
+  int64_t images, inputs, hidden, outputs, pixels;
+};
+
+Sizes sizes_of(const Lowering& lowering) {
+  const auto [n, c, h, w] = nchw(lowering.input_type(0).shape);
+  return {n, c, lowering.input_type(1).shape[0], lowering.output_type().shape[1], h * w};
+}
+
+bool fits_a_workgroup(const DeviceCaps& caps, const Sizes& sizes) {
+  return caps.max_shared_memory_bytes >= kMostSlices * kBytesPerSlice &&
+         slices(std::max({sizes.inputs, sizes.hidden, sizes.outputs})) <= kMostSlices;
+}
+
+// One workgroup reads all weights of an image: on a GPU it is one of dozens that could, so that long products
+// are faster as dispatches of their own. A CPU runs a workgroup on one of its threads, and starting another
+// dispatch takes it as long as some 50000 products.
+bool should_share_a_workgroup(const DeviceCaps& caps, const Sizes& sizes) {
+  const int64_t products = sizes.hidden * (sizes.inputs + sizes.outputs);
+  return products <= (caps.type == DeviceType::cpu ? int64_t{1} << 20 : int64_t{1} << 16);
+}
+
+// Likewise for the means.
+bool should_take_means_there(const DeviceCaps& caps, const Sizes& sizes) {
+  const int64_t texels = sizes.pixels * slices(sizes.inputs);
+  return texels <= (caps.type == DeviceType::cpu ? int64_t{1} << 16 : int64_t{1} << 12);
+}
+
+TensorId product_weights(Lowering& lowering, size_t i, int64_t inputs, int64_t outputs) {
+  const ConvWeights grid{inputs, outputs, 1, 1, 1};
+  return lowering.weight(lowering.node().name + (i == 1 ? "/hidden" : "/gate"),
+                         weight_grid(lowering, grid.width(), grid.height()), conv_values(lowering, grid, i));
+}
+
+constexpr const char* kOneWorkgroup = "one workgroup";
+constexpr const char* kMeansApart = "means apart";
+constexpr const char* kStepsApart = "steps apart";
+
+// The one that should be fastest first.
+std::vector<std::string> ways_for(const DeviceCaps& caps, const Sizes& sizes) {
+  if (!fits_a_workgroup(caps, sizes)) return {kStepsApart};
+  std::vector<std::string> ways{kOneWorkgroup, kMeansApart, kStepsApart};
+  const size_t first = !should_share_a_workgroup(caps, sizes) ? 2
+                       : should_take_means_there(caps, sizes) ? 0
+                                                              : 1;
+  std::swap(ways[0], ways[first]);
+  return ways;
+}
+
+Grid one_workgroup_each(const DeviceCaps& caps, int64_t images) {
+  Grid grid = workgroups_in_a_row(caps, images);
+  grid.workgroup_size = {std::min({256u, caps.max_workgroup_invocations, caps.max_workgroup_size[0]}), 1, 1};
+  return grid;
+}
+
+TensorId means_of(Lowering& lowering) {
+  std::vector<bool> reduced(lowering.input_type(0).shape.size(), true);
+  reduced[0] = reduced[1] = false;
+  return reduce_to_workspace(lowering, "ReduceMean", reduced);
+}
+
+// The means as well, or only what comes after them.
+void run_in_a_workgroup(Lowering& lowering, const Sizes& sizes, bool means) {
+  const auto& op = lowering.op<SqueezeExcite>();
+  const TensorId x = means ? lowering.read(0, Layout::channels4) : means_of(lowering);
+  const TensorId w1 = product_weights(lowering, 1, sizes.inputs, sizes.hidden);
+  const TensorId w2 = product_weights(lowering, 3, sizes.hidden, sizes.outputs);
+  const TensorId y = lowering.write(0, Layout::channels4);
+  PushConstants constants;
+  constants.shape(lowering.tensor(x).desc.shape).shape(lowering.output_type().shape);
+  push_activation_or_bounds(constants, op.hidden);
+  push_activation_or_bounds(constants, op.gate);
+  constants.ints({sizes.hidden});
+  Dispatch dispatch = make_dispatch("squeeze_excite", one_workgroup_each(lowering.caps(), sizes.images),
+                                    {reads(x), reads(w1), reads(w2), writes(y)}, constants);
+  define_activation_or_bounds(dispatch, op.hidden);
+  define_activation_or_bounds(dispatch, op.gate, "GATE");
+  define(dispatch, "MOST_SLICES", std::to_string(kMostSlices));
+  lowering.dispatch(std::move(dispatch));
+}
+
+void multiply(Lowering& lowering, size_t i, TensorId x, TensorId y, const Activation& activation) {
+  const int64_t inputs = lowering.tensor(x).desc.shape[1], outputs = lowering.tensor(y).desc.shape[1];
+  ConvWeights weights{inputs, outputs, 1, 1, 1};
+  const ConvTile tile = choose_pointwise_tile(lowering, lowering.tensor(x).desc.shape, outputs);
+  weights.tile_slices = tile.slices;
+  dispatch_pointwise(lowering, x, y, weights, tile, activation, conv_values(lowering, weights, i));
+}
+
+void multiply_one_by_one(Lowering& lowering, const Sizes& sizes) {
+  const auto& op = lowering.op<SqueezeExcite>();
+  const TensorId means = means_of(lowering);
+  TensorDesc desc = lowering.tensor(means).desc;
+  desc.shape[1] = sizes.hidden;
+  if (desc.storage != Storage::buffer) desc.storage = lowering.image_or_buffer(desc.shape);
+  const TensorId hidden = lowering.workspace(lowering.node().name + "/hidden", desc);
+  multiply(lowering, 1, means, hidden, op.hidden);
+  multiply(lowering, 3, hidden, lowering.write(0, Layout::channels4), op.gate);
+}
+
+}  // namespace
+
+void lower_squeeze_excite(Lowering& lowering) {
+  for (const size_t i : {1u, 2u, 3u, 4u})
+    if (lowering.has_input(i) && !lowering.constant(i))
+      return lowering.run_on_host("its weights are computed at run time");
+  if (lowering.input_type(0).shape.size() > 4) return lowering.run_on_host("it has three spatial dimensions");
+  const Sizes sizes = sizes_of(lowering);
+  const std::vector<std::string> ways = ways_for(lowering.caps(), sizes);
+  const std::string& way = ways[lowering.choose(ways)];
+  if (way == kStepsApart) return multiply_one_by_one(lowering, sizes);
+  run_in_a_workgroup(lowering, sizes, way == kOneWorkgroup);
+}
+
+}  // namespace vellum

@@ -1,0 +1,110 @@
+#include "passes/decompose/decomposition.hpp"
+#include "passes/passes.hpp"
+
+namespace vellum {
+namespace {
+
+constexpr int kOpset = 13;  // whose operators add() names
+
+struct Row {
+  std::string_view type;
+  DecompositionRule rule;
+};
+
+constexpr Row kRules[] = {
+    {"BatchNormalization", decompose_batch_norm},
+    {"InstanceNormalization", decompose_instance_norm},
+    {"LayerNormalization", decompose_layer_norm},
+    {"GroupNormalization", decompose_group_norm},
+    {"MeanVarianceNormalization", decompose_mean_variance_norm},
+    {"LpNormalization", decompose_lp_norm},
+    {"Hardmax", decompose_hardmax},
+    {"Dropout", decompose_dropout},
+    {"MaxPool", decompose_pool},
+    {"MaxUnpooling2D", decompose_max_unpooling},
+    {"DynamicQuantizeLinear", decompose_dynamic_quantize},
+    {"QLinearConv", decompose_qlinear_conv},
+    {"QLinearMatMul", decompose_qlinear_matmul},
+    {"Einsum", decompose_einsum},
+};
+
+DecompositionRule rule_for(const Node& node) {
+  for (const Row& row : kRules)
+    if (row.type == node.op->type()) return row.rule;
+  return nullptr;
+}
+
+}  // namespace
+
+std::string Decomposition::new_name() {
+  std::string base = node_.name;
+  for (const ValueId id : node_.outputs)
+    if (base.empty() && id != kNoValue) base = graph_.values[id].name;
+  base += "/" + std::string(node_.op->type());
+  return names_.make(base);
+}
+
+ValueId Decomposition::add_constant(HostTensor tensor) {
+  return graph_.add_constant(new_name(), std::move(tensor));
+}
+
+ValueId Decomposition::add_floats(DType dtype, Shape shape, std::vector<float> values) {
+  return add_constant(HostTensor::from<float>(dtype, std::move(shape), values));
+}
+
+ValueId Decomposition::add_ints(std::vector<int64_t> values) {
+  return add_constant(HostTensor::i64({static_cast<int64_t>(values.size())}, values));
+}
+
+ValueId Decomposition::new_value() { return graph_.add_value(new_name()); }
+
+ValueId Decomposition::add(std::string_view type, std::vector<ValueId> inputs, AttributeList attributes) {
+  const ValueId value = new_value();
+  add_to({value}, type, std::move(inputs), attributes);
+  return value;
+}
+
+ValueId Decomposition::add(std::shared_ptr<const Operator> op, std::vector<ValueId> inputs) {
+  const ValueId value = new_value();
+  add_to({value}, std::move(op), std::move(inputs));
+  return value;
+}
+
+void Decomposition::add_to(std::vector<ValueId> outputs, std::string_view type, std::vector<ValueId> inputs,
+                           AttributeList attributes) {
+  Attributes given;
+  for (const auto& [name, value] : attributes) given.set(name, value);
+  NodeSpec spec;
+  spec.type = type;
+  spec.name = node_.name;
+  spec.opset = kOpset;
+  spec.attributes = &given;
+  for (const ValueId id : inputs) spec.input_present.push_back(id != kNoValue);
+  spec.output_count = outputs.size();
+  add_to(std::move(outputs), make_operator(spec), std::move(inputs));
+}
+
+void Decomposition::add_to(std::vector<ValueId> outputs, std::shared_ptr<const Operator> op,
+                           std::vector<ValueId> inputs) {
+  nodes_.push_back({node_.name, std::move(op), std::move(inputs), std::move(outputs)});
+}
+
+void decompose(Graph& graph) {
+  UniqueNames names(graph);
+  std::vector<Node> nodes;
+  bool changed = false;
+  for (Node& node : graph.nodes) {
+    const DecompositionRule rule = rule_for(node);
+    Decomposition decomposition(graph, node, names);
+    if (!rule || !rule(decomposition)) {
+      nodes.push_back(std::move(node));
+      continue;
+    }
+    changed = true;
+    for (Node& part : decomposition.take_nodes()) nodes.push_back(std::move(part));
+  }
+  graph.nodes = std::move(nodes);
+  if (changed) infer_shapes_and_fold(graph, {});
+}
+
+}  // namespace vellum

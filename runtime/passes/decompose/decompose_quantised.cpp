@@ -1,0 +1,59 @@
+// Quantised convolutions and products in floating point, between a dequantisation and a quantisation, and the
+// quantisation that finds its own scale.
+#include "graph/operators/quantized.hpp"
+#include "passes/decompose/decomposition.hpp"
+
+namespace vellum {
+namespace {
+
+// (x - zero point) * scale of the inputs at `first`, `first` + 1 and `first` + 2; one zero point for several
+// scales is repeated, and the other way round.
+ValueId dequantize(Decomposition& d, size_t first, int64_t axis) {
+  std::array<ValueId, 2> parameters{d.input(first + 1), d.input(first + 2)};
+  const int64_t counts[] = {element_count(d.input_type(first + 1).shape),
+                            element_count(d.input_type(first + 2).shape)};
+  for (size_t i = 0; i < 2; ++i)
+    if (counts[i] < counts[1 - i])
+      parameters[i] = d.add("Expand", {parameters[i], d.add_ints({counts[1 - i]})});
+  return d.add("DequantizeLinear", {d.input(first), parameters[0], parameters[1]}, {{"axis", axis}});
+}
+
+}  // namespace
+
+bool decompose_qlinear_conv(Decomposition& d) {
+  std::vector<ValueId> inputs{dequantize(d, 0, 1), dequantize(d, 3, 0)};
+  if (d.has_input(8)) {
+    const ValueId scale = d.add("Mul", {d.input(1), d.input(4)});
+    inputs.push_back(d.add("Mul", {d.add("CastLike", {d.input(8), d.input(1)}), scale}));
+  }
+  const ValueId y = d.add(std::make_shared<Conv>(d.op<QLinearConv>().conv), std::move(inputs));
+  d.add_to({d.output(0)}, "QuantizeLinear", {y, d.input(6), d.input(7)});
+  return true;
+}
+
+bool decompose_qlinear_matmul(Decomposition& d) {
+  const ValueId a = dequantize(d, 0, 0), b = dequantize(d, 3, 0);
+  d.add_to({d.output(0)}, "QuantizeLinear", {d.add("MatMul", {a, b}), d.input(6), d.input(7)});
+  return true;
+}
+
+// https://onnx.ai/onnx/operators/onnx__DynamicQuantizeLinear.html: the range is stretched to hold 0.
+bool decompose_dynamic_quantize(Decomposition& d) {
+  const ValueId x = d.input(0);
+  const auto scalar = [&](float value) { return d.add_floats(DType::f32, {}, {value}); };
+  const ValueId zero = scalar(0.0f);
+  const ValueId low = d.add("Min", {d.add("ReduceMin", {x}, {{"keepdims", int64_t{0}}}), zero});
+  const ValueId high = d.add("Max", {d.add("ReduceMax", {x}, {{"keepdims", int64_t{0}}}), zero});
+  const ValueId range = d.add("Sub", {high, low});
+  const ValueId scale = d.has_output(1) ? d.output(1) : d.new_value();
+  const ValueId zero_point = d.has_output(2) ? d.output(2) : d.new_value();
+  d.add_to({scale}, "Where",
+           {d.add("Equal", {range, zero}), scalar(1.0f), d.add("Div", {range, scalar(255.0f)})});
+  const ValueId real = d.add("Round", {d.add("Div", {d.add("Neg", {low}), scale})});
+  const ValueId clipped = d.add("Clip", {real, zero, scalar(255.0f)});
+  d.add_to({zero_point}, "Cast", {clipped}, {{"to", int64_t{2}}});
+  if (d.has_output(0)) d.add_to({d.output(0)}, "QuantizeLinear", {x, scale, zero_point});
+  return true;
+}
+
+}  // namespace vellum

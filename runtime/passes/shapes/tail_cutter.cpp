@@ -1,0 +1,162 @@
+#include "passes/shapes/tail_cutter.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "vellum/error.hpp"
+
+namespace vellum {
+namespace {
+
+// Stand for dimensions that only a run tells. Shape rules are asked once for each: what comes out the same
+// for all three does not follow from such a dimension, whatever is clamped to a length in between.
+constexpr std::array<int64_t, 3> kTrialDims{1, 2, (int64_t{1} << 20) + 7};
+
+std::optional<std::vector<TensorType>> try_types(const Node& node, std::vector<OperatorInput> inputs,
+                                                 int64_t dim) {
+  for (OperatorInput& input : inputs)
+    std::replace(input.type.shape.begin(), input.type.shape.end(), kUnknownDim, dim);
+  try {
+    std::vector<TensorType> types = node.op->infer_open(inputs);
+    if (types.empty()) types = node.op->infer(inputs);
+    if (types.size() < node.outputs.size()) return std::nullopt;
+    return types;
+  } catch (const Error&) {
+    return std::nullopt;  // the values decide, or the rule does not hold for every length
+  }
+}
+
+// Leaves open where two trials differ; false where they do in more than dimensions.
+bool merge(std::vector<TensorType>& types, const std::vector<TensorType>& others) {
+  if (types.size() != others.size()) return false;
+  for (size_t i = 0; i < types.size(); ++i) {
+    Shape& shape = types[i].shape;
+    const Shape& other = others[i].shape;
+    if (types[i].dtype != others[i].dtype || shape.size() != other.size()) return false;
+    for (size_t d = 0; d < shape.size(); ++d)
+      if (shape[d] != other[d]) shape[d] = kUnknownDim;
+  }
+  return true;
+}
+
+// Builds the tail's graph from the nodes that reach an output of the model.
+class TailBuilder {
+ public:
+  TailBuilder(Graph& graph, const std::unordered_set<ValueId>& late) : graph_(graph), late_(late) {}
+
+  HostTail build(std::vector<Node> nodes) {
+    keep_live(nodes);
+    tail_.graph.name = graph_.name;
+    const std::vector<ValueId> outputs = std::exchange(graph_.outputs, {});
+    for (const ValueId id : outputs)
+      if (!late_.contains(id)) early(id);
+    for (Node& node : nodes) {
+      rename(node.inputs);
+      rename(node.outputs);
+    }
+    tail_.graph.nodes = std::move(nodes);
+    for (const ValueId id : outputs) {
+      if (!late_.contains(id)) {
+        tail_.outputs.push_back({false, early(id)});
+        continue;
+      }
+      tail_.outputs.push_back({true, tail_.graph.outputs.size()});
+      tail_.graph.outputs.push_back(value(id));
+    }
+    return std::move(tail_);
+  }
+
+ private:
+  void keep_live(std::vector<Node>& nodes) const {
+    std::unordered_set<ValueId> live(graph_.outputs.begin(), graph_.outputs.end());
+    std::vector<Node> kept;
+    for (size_t i = nodes.size(); i-- > 0;) {
+      const auto& outputs = nodes[i].outputs;
+      if (std::none_of(outputs.begin(), outputs.end(), [&](ValueId id) { return live.contains(id); }))
+        continue;
+      for (const ValueId id : nodes[i].inputs)
+        if (id != kNoValue) live.insert(id);
+      kept.push_back(std::move(nodes[i]));
+    }
+    std::reverse(kept.begin(), kept.end());
+    nodes = std::move(kept);
+  }
+
+  // The place of a value among the outputs of the graph before the tail, which it becomes one of.
+  size_t early(ValueId id) {
+    const auto found = std::find(graph_.outputs.begin(), graph_.outputs.end(), id);
+    const auto index = static_cast<size_t>(found - graph_.outputs.begin());
+    if (found == graph_.outputs.end()) graph_.outputs.push_back(id);
+    return index;
+  }
+
+  // A value of the graph in that of the tail.
+  ValueId value(ValueId id) {
+    const auto [found, is_new] = values_.emplace(id, static_cast<ValueId>(tail_.graph.values.size()));
+    if (!is_new) return found->second;
+    tail_.graph.values.push_back(graph_.values[id]);
+    if (!late_.contains(id) && !graph_.constant(id)) {
+      tail_.graph.inputs.push_back(found->second);
+      tail_.reads.push_back(early(id));
+    }
+    return found->second;
+  }
+
+  void rename(std::vector<ValueId>& ids) {
+    for (ValueId& id : ids)
+      if (id != kNoValue) id = value(id);
+  }
+
+  Graph& graph_;
+  const std::unordered_set<ValueId>& late_;
+  HostTail tail_;
+  std::unordered_map<ValueId, ValueId> values_;
+};
+
+}  // namespace
+
+// Empty where not even the number of dimensions is known.
+std::vector<TensorType> TailCutter::types_behind(const Graph& graph, const Node& node) const {
+  for (const ValueId id : node.inputs)
+    if (id != kNoValue && !graph.values[id].type_known) return {};
+  const std::vector<OperatorInput> inputs = operator_inputs(graph, node);
+  std::optional<std::vector<TensorType>> types;
+  for (const int64_t dim : kTrialDims) {
+    const auto tried = try_types(node, inputs, dim);
+    if (!tried) return {};
+    if (!types)
+      types = tried;
+    else if (!merge(*types, *tried))
+      return {};
+  }
+  return *types;
+}
+
+bool TailCutter::takes(Graph& graph, Node& node) {
+  const bool reads_late =
+      std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return late_.contains(id); });
+  const std::vector<TensorType> types = reads_late ? types_behind(graph, node) : infer_open(graph, node);
+  if (!reads_late && types.empty()) return false;
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (node.outputs[i] == kNoValue) continue;
+    late_.insert(node.outputs[i]);
+    if (types.empty()) continue;
+    graph.values[node.outputs[i]].type = types[i];
+    graph.values[node.outputs[i]].type_known = true;
+  }
+  nodes_.push_back(std::move(node));
+  return true;
+}
+
+void TailCutter::cut(Graph& graph) {
+  const bool needed =
+      std::any_of(graph.outputs.begin(), graph.outputs.end(), [&](ValueId id) { return late_.contains(id); });
+  if (!needed) return;
+  if (graph.tail) throw Error(ErrorCode::internal, "a graph that has a tail gets another");
+  graph.tail = std::make_shared<const HostTail>(TailBuilder(graph, late_).build(std::move(nodes_)));
+}
+
+}  // namespace vellum

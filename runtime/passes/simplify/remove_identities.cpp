@@ -1,0 +1,110 @@
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "graph/operators/cast.hpp"
+#include "graph/operators/concat.hpp"
+#include "graph/operators/depth_to_space.hpp"
+#include "graph/operators/gather.hpp"
+#include "graph/operators/pad.hpp"
+#include "graph/operators/reshape.hpp"
+#include "graph/operators/resize.hpp"
+#include "graph/operators/slice.hpp"
+#include "graph/operators/transpose.hpp"
+#include "passes/fuse/binary_constant.hpp"
+#include "passes/rewrite/editor.hpp"
+#include "passes/passes.hpp"
+
+namespace vellum {
+namespace {
+
+bool all_equal(const Ints& values, int64_t to) {
+  return std::all_of(values.begin(), values.end(), [&](int64_t value) { return value == to; });
+}
+
+// Operators whose every output element is the input element of the same index once input and output have the
+// same shape.
+bool keeps_elements_in_place(const Operator& op) {
+  return dynamic_cast<const ReshapeFamily*>(&op) != nullptr || dynamic_cast<const Dropout*>(&op) != nullptr ||
+         dynamic_cast<const Cast*>(&op) != nullptr || dynamic_cast<const Concat*>(&op) != nullptr ||
+         dynamic_cast<const Split*>(&op) != nullptr || dynamic_cast<const Expand*>(&op) != nullptr ||
+         dynamic_cast<const Tile*>(&op) != nullptr;
+}
+
+// Operators that may move or change elements although the shape stays.
+bool moves_nothing(const Operator& op, Inputs inputs) {
+  if (const auto* transpose = dynamic_cast<const Transpose*>(&op)) {
+    const auto order = transpose->permutation(inputs[0].type.shape.size());
+    return std::is_sorted(order.begin(), order.end());
+  }
+  if (const auto* pad = dynamic_cast<const Pad*>(&op)) {
+    const PadAmounts amounts = pad->amounts(inputs);
+    return all_equal(amounts.begin, 0) && all_equal(amounts.end, 0);
+  }
+  if (const auto* slice = dynamic_cast<const Slice*>(&op)) {
+    const SliceRange range = slice->range(inputs);
+    return all_equal(range.starts, 0) && all_equal(range.steps, 1);
+  }
+  if (const auto* resize = dynamic_cast<const Resize*>(&op)) {
+    if (resize->coordinates == CoordinateMode::tf_crop_and_resize) return false;
+    const ResizeGeometry geometry = resize->geometry(inputs);
+    return std::all_of(geometry.scales.begin(), geometry.scales.end(),
+                       [](float scale) { return scale == 1.0f; });
+  }
+  if (const auto* depth = dynamic_cast<const DepthToSpace*>(&op)) return depth->block == 1;
+  if (const auto* space = dynamic_cast<const SpaceToDepth*>(&op)) return space->block == 1;
+  return false;
+}
+
+// x + 0, x - 0, x * 1, x / 1.
+bool is_neutral(const GraphEditor& editor, size_t index) {
+  const auto binary = as_binary_constant(editor, index);
+  if (!binary) return false;
+  float neutral = 0.0f;
+  switch (binary->op->kind) {
+    case BinaryKind::add:
+      break;
+    case BinaryKind::mul:
+      neutral = 1.0f;
+      break;
+    case BinaryKind::sub:
+    case BinaryKind::div:
+      if (binary->data_slot != 0) return false;
+      neutral = binary->op->kind == BinaryKind::sub ? 0.0f : 1.0f;
+      break;
+    default:
+      return false;
+  }
+  const std::vector<float> elements = binary->constant->to_floats();
+  return std::all_of(elements.begin(), elements.end(), [&](float x) { return x == neutral; });
+}
+
+// The input slot that the node's only used output equals.
+std::optional<size_t> copied_slot(const GraphEditor& editor, size_t index) {
+  const Node& node = editor.node(index);
+  if (node.inputs.empty() || node.outputs.empty() || node.outputs[0] == kNoValue) return std::nullopt;
+  for (size_t i = 1; i < node.outputs.size(); ++i) {
+    const ValueId other = node.outputs[i];
+    if (other != kNoValue && (editor.is_graph_output(other) || !editor.readers(other).empty()))
+      return std::nullopt;
+  }
+  if (is_neutral(editor, index)) return as_binary_constant(editor, index)->data_slot;
+  if (node.inputs[0] == kNoValue || editor.type(node.inputs[0]) != editor.type(node.outputs[0]))
+    return std::nullopt;
+  // A Concat of one input, or with empty ones beside it at the end.
+  if (keeps_elements_in_place(*node.op)) return 0;
+  return moves_nothing(*node.op, operator_inputs(editor.graph(), node)) ? std::optional<size_t>(0)
+                                                                        : std::nullopt;
+}
+
+}  // namespace
+
+void remove_identities(Graph& graph) {
+  GraphEditor editor(graph);
+  for (size_t i = 0; i < editor.node_count(); ++i) {
+    if (const auto slot = copied_slot(editor, i)) editor.bypass(i, *slot);
+  }
+  editor.commit();
+}
+
+}  // namespace vellum

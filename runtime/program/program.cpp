@@ -1,0 +1,150 @@
+#include "program/program.hpp"
+
+#include <limits>
+#include <sstream>
+
+#include "kernels/framework/divide.hpp"
+#include "vellum/error.hpp"
+
+namespace vellum {
+namespace {
+
+uint32_t checked_extent(int64_t texels) {
+  if (texels > std::numeric_limits<int32_t>::max())
+    throw Error(ErrorCode::unsupported,
+                "a tensor is " + std::to_string(texels) + " texels wide, more than any image");
+  return static_cast<uint32_t>(texels);
+}
+
+void describe_bindings(std::ostringstream& out, const Program& program, const Dispatch& dispatch) {
+  for (const Binding& binding : dispatch.bindings) {
+    const VirtualTensor& tensor = program.tensors[binding.tensor];
+    out << (binding.access == Access::read    ? " r:"
+            : binding.access == Access::write ? " w:"
+                                              : " rw:")
+        << tensor.name << "[" << to_string(tensor.desc.shape) << " " << name(tensor.desc.storage) << " "
+        << name(tensor.desc.element) << (tensor.desc.layout == Layout::linear ? " linear" : "") << "]";
+  }
+}
+
+}  // namespace
+
+size_t size_of(ElementType type) { return type == ElementType::f16 ? 2 : 4; }
+
+std::string_view name(Storage storage) {
+  switch (storage) {
+    case Storage::buffer:
+      return "buffer";
+    case Storage::image2d:
+      return "image2d";
+    case Storage::image3d:
+      return "image3d";
+  }
+  return "?";
+}
+
+std::string_view name(Layout layout) { return layout == Layout::channels4 ? "channels4" : "linear"; }
+
+std::string_view name(ElementType type) {
+  switch (type) {
+    case ElementType::f32:
+      return "f32";
+    case ElementType::f16:
+      return "f16";
+    case ElementType::i32:
+      return "i32";
+  }
+  return "?";
+}
+
+std::array<int64_t, 4> nchw(const Shape& shape) {
+  switch (shape.size()) {
+    case 0:
+      return {1, 1, 1, 1};
+    case 1:
+      return {1, shape[0], 1, 1};
+    case 2:
+      return {shape[0], shape[1], 1, 1};
+    case 3:
+      return {shape[0], shape[1], 1, shape[2]};
+    case 4:
+      return {shape[0], shape[1], shape[2], shape[3]};
+    default:
+      throw Error(ErrorCode::internal,
+                  "channels4 layout of a tensor of rank " + std::to_string(shape.size()));
+  }
+}
+
+Extent3 TensorDesc::extent() const {
+  const auto [n, c, h, w] = nchw(shape);
+  if (storage == Storage::image3d)
+    return {checked_extent(n * w), checked_extent(h), checked_extent(slices(c))};
+  return {checked_extent(n * w), checked_extent(slices(c) * h), 1};
+}
+
+uint64_t TensorDesc::byte_size() const {
+  if (layout == Layout::linear)
+    return static_cast<uint64_t>((element_count(shape) + 3) / 4 * 4) * size_of(element);
+  const auto [n, c, h, w] = nchw(shape);
+  return static_cast<uint64_t>(element_count({n, slices(c), h, w, 4})) * size_of(element);
+}
+
+TensorId Program::root(TensorId id) const {
+  while (tensors[id].alias_of != kNoTensor) id = tensors[id].alias_of;
+  return id;
+}
+
+uint64_t Program::offset(TensorId id) const {
+  uint64_t bytes = 0;
+  for (; tensors[id].alias_of != kNoTensor; id = tensors[id].alias_of) bytes += tensors[id].alias_offset;
+  return bytes;
+}
+
+// Each way is gone once: operators that write over their inputs make long ones.
+std::vector<TensorId> Program::owners() const {
+  std::vector<TensorId> owners(tensors.size(), kNoTensor), way;
+  for (TensorId id = 0; id < tensors.size(); ++id) {
+    TensorId at = id;
+    way.clear();
+    while (owners[at] == kNoTensor) {
+      way.push_back(at);
+      at = root(at);
+      if (tensors[at].takes_over == kNoTensor)
+        owners[at] = at;
+      else
+        way.push_back(at), at = tensors[at].takes_over;
+    }
+    for (const TensorId passed : way) owners[passed] = owners[at];
+  }
+  return owners;
+}
+
+std::string to_text(const Program& program) {
+  std::ostringstream out;
+  for (const Port& port : program.inputs)
+    out << "input  " << port.name << " " << to_string(port.type.shape) << "\n";
+  for (size_t i = 0; i < program.tasks.size(); ++i) {
+    const Task& task = program.tasks[i];
+    out << i << "  ";
+    if (task.host) {
+      out << "host " << task.host->op << " '" << task.host->name << "'\n";
+      continue;
+    }
+    const Dispatch& d = *task.dispatch;
+    out << d.shader;
+    for (const auto& [macro, value] : d.defines)
+      if (macro.rfind("TENSOR_", 0) != 0) out << " " << macro << "=" << value;
+    out << " (" << d.op << " '" << d.name << "')  groups " << d.workgroup_count[0] << "x"
+        << d.workgroup_count[1] << "x" << d.workgroup_count[2] << " of " << d.workgroup_size[0] << "x"
+        << d.workgroup_size[1] << "x" << d.workgroup_size[2];
+    describe_bindings(out, program, d);
+    out << "\n";
+  }
+  for (const Port& port : program.outputs)
+    out << "output " << port.name << " " << to_string(port.type.shape) << "\n";
+  if (program.tail) out << "then on the host: " << to_text(program.tail->graph);
+  for (const std::string& warning : program.warnings) out << "warning: " << warning << "\n";
+  return out.str();
+}
+
+}  // namespace vellum
