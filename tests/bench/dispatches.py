@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What passes over the graph and views save in dispatches: lowers models without them, with the passes, and with both, and
-writes the table between the marks of docs/models.md anew. Nothing runs; the first Vulkan device says how tensors are stored.
+writes the table between the marks of docs/benchmarks/passes.md anew. Nothing runs; the first Vulkan device chooses the storage.
     tests/bench/dispatches.py BUILD_FOLDER [NETWORK or MODEL...]
 """
 import pathlib
@@ -52,7 +52,7 @@ def main():
     for name in sys.argv[2:] or NETWORKS + MODELS:
         rows.append(cells(tool, name, disabled))
         print(*rows[-1], sep="  ", file=sys.stderr)
-    write_between_marks("models.md", "dispatches", table(TITLES, rows))
+    write_between_marks("passes.md", "dispatches", table(TITLES, rows))
 
 
 main()

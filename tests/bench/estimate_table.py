@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures on lavapipe how well memory is predicted and writes the tables between the markers of docs/estimate.md anew:
+"""Measures on lavapipe how well memory is predicted, and writes the tables between the marks of docs/benchmarks/estimate.md anew:
 
     tests/bench/estimate_table.py BUILD_FOLDER [--measurements FOLDER] [--fit]
 
@@ -84,19 +84,19 @@ class Tool:
 
     def curve(self, file, picture, *points):
         """Estimates as a table, and as a picture of the page."""
-        image = f"images/{picture}.svg"
-        document = json.loads(self("estimate", file, "--caps", CAPS, "--json", "--svg", ROOT / "docs" / image, *points))
+        image = f"docs/images/{picture}.svg"
+        document = json.loads(self("estimate", file, "--caps", CAPS, "--json", "--svg", ROOT / image, *points))
         keys = ["weights", "in_out", "intermediates", "workspace", "staging", "resident", "total"]
         rows = []
         for point in document["points"]:
             cells = [point["estimate"][key] for key in keys] + [point["shape_inference_total"]]
             rows.append([str(point["x"]), *(mebibytes(cell, 1) for cell in cells)])
         titles = ["", *(key.replace("in_out", "inputs, outputs") for key in keys), "shape inference"]
-        return table(titles, rows) + f"\n![Memory over what changes]({image})\n"
+        return table(titles, rows) + f"\n![Memory over what changes](../images/{picture}.svg)\n"
 
 
 class Row:
-    """A model with a batch: what was measured, and what is told of it."""
+    """A model with a batch: what was measured, and its estimates."""
 
     def __init__(self, tool, folder, index, batch):
         self.model, self.shape = MODELS[index]
@@ -110,14 +110,14 @@ class Row:
         self.process = self.measured["process_bytes"]
 
     def tell(self, tool, saved):
-        self.told = tool.estimate(self.model, self.shape, self.batch, CAPS)
-        self.told_saved = tool.estimate(self.model, self.shape, self.batch, saved)
+        self.estimated = tool.estimate(self.model, self.shape, self.batch, CAPS)
+        self.estimated_saved = tool.estimate(self.model, self.shape, self.batch, saved)
 
     def equation(self):
         """Factors of the traits, and what they have to add up to."""
-        parts, use = self.told["resident_parts"], self.told["estimate"]
+        parts, use = self.estimated["resident_parts"], self.estimated["estimate"]
         known = sum(use[key] for key in KNOWN) + parts["padding"] + parts["host"]
-        return [1, self.told["shader_operations"], self.told["largest_shader_operations"]], known
+        return [1, self.estimated["shader_operations"], self.estimated["largest_shader_operations"]], known
 
 
 def fit(rows):
@@ -129,9 +129,9 @@ def fit(rows):
 
 
 def errors(rows, traits):
-    told = numpy.array([numpy.dot(row.equation()[0], traits) + row.equation()[1] for row in rows])
+    estimated = numpy.array([numpy.dot(row.equation()[0], traits) + row.equation()[1] for row in rows])
     process = numpy.array([row.process for row in rows], dtype=float)
-    return 100 * abs(told - process) / process
+    return 100 * abs(estimated - process) / process
 
 
 def write_traits(traits):
@@ -142,8 +142,8 @@ def write_traits(traits):
     CAPS.write_text(json.dumps(caps, indent=2) + "\n")
 
 
-def off(told, real):
-    return 100 * abs(told - real) / real if real else 0.0
+def off(estimated, real):
+    return 100 * abs(estimated - real) / real if real else 0.0
 
 
 def errors_table(rows):
@@ -153,16 +153,16 @@ def errors_table(rows):
     for row in rows:
         real = row.measured["vulkan"]["measured"]["peak"]
         found = {"device": off(row.measured["vulkan"]["device_estimate"]["peak"], real),
-                 "saved": off(row.told_saved["vulkan"]["estimate"]["peak"], real),
-                 "shipped": off(row.told["vulkan"]["estimate"]["peak"], real)}
+                 "saved": off(row.estimated_saved["vulkan"]["estimate"]["peak"], real),
+                 "shipped": off(row.estimated["vulkan"]["estimate"]["peak"], real)}
         worst = {key: max(worst[key], found[key]) for key in worst}
-        total = row.told["estimate"]["total"]
+        total = row.estimated["estimate"]["total"]
         process[row.held_out].append(off(total, row.process))
         lines.append([f"{row.model}{'' if row.held_out else ' *'}", str(row.batch), mebibytes(real),
                       *(f"{found[key]:.2f}%" for key in worst), mebibytes(row.process, 1), mebibytes(total, 1),
                       f"{process[row.held_out][-1]:.1f}%"])
-    text = table(["model", "batch", "allocated from Vulkan, MiB", "told on the device", "from caps saved there",
-                  "from `caps/lavapipe.json`", "whole process, MiB", "told from `caps/lavapipe.json`", "error"], lines)
+    text = table(["model", "batch", "allocated from Vulkan, MiB", "estimated on the device", "from caps saved there",
+                  "from `caps/lavapipe.json`", "whole process, MiB", "estimated from `caps/lavapipe.json`", "error"], lines)
     text += f"\n{len(MODELS)} models, {len(rows)} rows. Allocations: at worst {worst['device']:.2f}% off when the device is asked, "
     text += f"{worst['saved']:.2f}% from caps saved on it, {worst['shipped']:.2f}% from `caps/lavapipe.json`.\n"
     for held_out, words in [(False, "models that the figures were fitted to (*)"), (True, "models that were held out")]:

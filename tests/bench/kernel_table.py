@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Runs kernel_bench and writes its results into docs/kernels.md, as tables, and docs/images/kernels.svg:
+"""Runs kernel_bench and writes its results into docs/benchmarks/kernels.md, as tables, and docs/images/kernels.svg:
     tests/bench/kernel_table.py BUILD_FOLDER [RESULTS.json]
 With RESULTS.json, which `kernel_bench --benchmark_out=RESULTS.json` wrote, it runs nothing. The plot needs Debian's
 python3-matplotlib.

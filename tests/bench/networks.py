@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Times networks that tests/backbones.sh exported on the first Vulkan device, with tensors in images and as the device
-likes them, beside ONNX Runtime (on the CPU, and its WebGPU provider where that finds an adapter):
+"""Times networks that tests/backbones.sh exported on the first Vulkan device, with tensors in images and in the storage
+that the device prefers, beside ONNX Runtime (on the CPU, and its WebGPU provider where that finds an adapter):
     tests/bench/networks.py BUILD_FOLDER [--json FILE] [NETWORK...]
     tests/bench/networks.py --from FILE
-Writes all that was measured to docs/networks.json, or FILE, and from it the table between the marks of docs/performance.md and
-docs/images/networks.svg; --from does the latter alone. Each round runs all in turn, so that they meet the same machine; a time
-is the least of all rounds. The plot needs Debian's python3-matplotlib.
+Writes all measurements to docs/benchmarks/networks.json, or FILE, and from it the table between the marks of
+docs/benchmarks/performance.md and docs/images/networks.svg; --from does the latter alone. Each round runs all in turn, so that
+they meet the same machine; a time is the minimum of all rounds. The plot needs Debian's python3-matplotlib.
 """
 import argparse
 import datetime
@@ -24,11 +24,11 @@ NO_CACHE = ["--runs", "1", "--warm-up", "0", "--cache", ""]
 
 
 def least(results):
-    """Of what `vellum bench` told: times are the least, the rest is the same in all."""
+    """The results of `vellum bench` as one: the minimum of each time; the rest is the same in all."""
     times = ("min_ms", "median_ms", "p95_ms", "cpu_ms")
-    told = {key: min(result[key] for result in results) if key in times else value for key, value in results[0].items()}
-    told["first_result_ms"] = min(result["load_ms"] + result["first_ms"] for result in results)
-    return {key: value for key, value in told.items() if key not in ("load_ms", "first_ms", "device")}
+    figures = {key: min(result[key] for result in results) if key in times else value for key, value in results[0].items()}
+    figures["first_result_ms"] = min(result["load_ms"] + result["first_ms"] for result in results)
+    return {key: value for key, value in figures.items() if key not in ("load_ms", "first_ms", "device")}
 
 
 def measure(tool, name, providers):
@@ -70,8 +70,8 @@ def cells_of(network):
 def write_table(document):
     titles = ["network", "GMAC", "images, ms", "auto, ms", "images / auto", "CPU ms", "GF/s", "dispatches", "pipelines",
               "first, no cache, ms", "first, warm, ms", *(f"{TITLES[provider]}, ms" for provider in document["networks"][0]["onnx_runtime_ms"])]
-    told = f"{document['device']}, {document['driver']}, on {document['date']}:\n\n"
-    write_between_marks("performance.md", "networks", told + table(titles, [cells_of(network) for network in document["networks"]]))
+    figures = f"{document['device']}, {document['driver']}, on {document['date']}:\n\n"
+    write_between_marks("performance.md", "networks", figures + table(titles, [cells_of(network) for network in document["networks"]]))
 
 
 def plot(document):
@@ -98,7 +98,7 @@ def plot(document):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", nargs="?", type=pathlib.Path, metavar="BUILD_FOLDER")
-    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", default=ROOT / "docs/networks.json")
+    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", default=ROOT / "docs/benchmarks/networks.json")
     parser.add_argument("--from", dest="source", type=pathlib.Path, metavar="FILE", help="measure nothing")
     parser.add_argument("networks", nargs="*", metavar="NETWORK")
     arguments = parser.parse_intermixed_args()

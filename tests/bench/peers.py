@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Times Vellum and other engines on the same networks on the first Vulkan device, fp32, one image at a time, puts the figures
-into docs/peers.json, beside those of networks that are not named, and writes the table between the marks of
-docs/performance.md anew:
+into docs/benchmarks/peers.json, beside those of networks that are not named, and writes the table between the marks of
+docs/benchmarks/performance.md anew:
     tests/bench/peers.py BUILD_FOLDER [--ncnn PREFIX] [--mnn-images PREFIX] [--mnn-buffers PREFIX] [NETWORK...]
 A PREFIX is where an engine is installed, with its converters, headers and libraries in bin/, include/ and lib/; an engine
 that is not named is left out. ncnn: built with NCNN_VULKAN; onnx2ncnn and ncnnoptimize in bin/. MNN: built with
@@ -27,7 +27,7 @@ import onnx_runtime
 from tables import ROOT, cache_folder, exported_network, table, write_between_marks
 
 BENCH = ROOT / "tests/bench"
-FIGURES = ROOT / "docs/peers.json"
+FIGURES = ROOT / "docs/benchmarks/peers.json"
 NETWORKS = ["squeezenet1_1", "mobilenet_v2", "mobilenet_v3_large", "shufflenet_v2_x1_0", "mnasnet1_0", "efficientnet_b0",
             "resnet18", "resnet50", "googlenet", "blazeface", "mobilenet_v1", "yolov4_tiny", "vit_b_16_384"]
 # What is not exported in the size and the operator set of the others. ncnn takes normalisations apart as before set 17.

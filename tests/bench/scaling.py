@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Time of networks over the area of the input and over the batch, on the first Vulkan device: writes the table between the
-marks of docs/performance.md and docs/images/scaling.svg anew:
+marks of docs/benchmarks/performance.md and docs/images/scaling.svg anew:
     tests/bench/scaling.py BUILD_FOLDER [NETWORK...]
 tests/backbones.sh exports a network for each size, with torch; batches take the network as it is. A time is the least of
 three rounds over all points of a curve. The exponent is the slope of the straight line fitted to log(time) over log(work): 1

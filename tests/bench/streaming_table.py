@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What a weights budget costs: runs networks with budgets of 100%, 50%, 25% and 10% of their weights on the device, checks
-that the outputs have the same bits, and writes the table between the markers of docs/streaming.md anew.
+that the outputs have the same bits, and writes the table between the markers of docs/benchmarks/streaming.md anew.
 
     tests/bench/streaming_table.py BUILD_FOLDER [--runs N] [--rounds N] [NETWORK...]
 

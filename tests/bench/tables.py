@@ -60,8 +60,8 @@ def table(titles, rows):
 
 
 def write_between_marks(page, name, text):
-    """Replaces what stands in docs/PAGE between `<!-- NAME begin -->` and `<!-- NAME end -->`."""
+    """Replaces the text in docs/benchmarks/PAGE between `<!-- NAME begin -->` and `<!-- NAME end -->`."""
     begin, end = f"<!-- {name} begin -->\n", f"<!-- {name} end -->\n"
-    path = ROOT / "docs" / page
+    path = ROOT / "docs/benchmarks" / page
     before, rest = path.read_text().split(begin)
     path.write_text(before + begin + text + end + rest.split(end)[1])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What the passes for transformers save: dispatches and time of models, memory over the number of tokens. Writes its tables
-between the marks of docs/models.md anew.
+between the marks of docs/benchmarks/passes.md anew.
 
     transformers.py passes MODEL.onnx [MODEL.onnx --shape NAME=1x3x48x320]...   all in one run
     transformers.py tokens MODEL.onnx [--svg FILE]     MODEL as tests/oracles/export_attention.py makes it; no device needed
@@ -49,7 +49,7 @@ def write_passes(arguments):
         cells = [f"{before[key]:.0f} → {after[key]:.0f}" for key in ("dispatches", "min_ms", "cpu_ms")]
         rows.append([path.parent.name if path.stem == "model" else path.stem, *cells])
         print(*rows[-1], sep="  ", file=sys.stderr)
-    write_between_marks("models.md", "transformers", table(["model", "dispatches", "ms", "ms of CPU time"], rows))
+    write_between_marks("passes.md", "transformers", table(["model", "dispatches", "ms", "ms of CPU time"], rows))
 
 
 def planned_mib(tool, model, tokens, passes):
@@ -82,7 +82,7 @@ def draw(rows, file):
         out.append(f'<text x="{left + step * i}" y="{bottom + 18}" text-anchor="middle">{row[0]}</text>')
     out.append(f'<text x="{left}" y="{top - 10}">MiB of intermediates</text>'
                f'<text x="{left}" y="{bottom + 38}">tokens</text>')
-    for column, (colour, label) in enumerate((("#c2410c", "spelt out"), ("#1d4ed8", "fused")), start=1):
+    for column, (colour, label) in enumerate((("#c2410c", "decomposed"), ("#1d4ed8", "fused")), start=1):
         points = [place(row[0], row[column]) for row in rows if row[column]]
         x, y = points[-1].split(",")
         out.append(f'<polyline points="{" ".join(points)}" fill="none" stroke="{colour}" stroke-width="2"/>'
@@ -94,8 +94,8 @@ def write_tokens(arguments):
     rows = [(tokens, planned_mib(arguments.tool, arguments.model, tokens, ("fuse_attention",)),
              planned_mib(arguments.tool, arguments.model, tokens, ())) for tokens in TOKENS]
     lines = [[label, *(f"{row[column]:.2f}" if row[column] else "refused" for row in rows)]
-             for label, column in (("spelt out, MiB", 1), ("fused, MiB", 2))]
-    write_between_marks("models.md", "tokens", table(["tokens", *(str(row[0]) for row in rows)], lines))
+             for label, column in (("decomposed, MiB", 1), ("fused, MiB", 2))]
+    write_between_marks("passes.md", "tokens", table(["tokens", *(str(row[0]) for row in rows)], lines))
     if arguments.svg:
         draw(rows, arguments.svg)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What choosing by measurement gives and costs: tunes networks that tests/backbones.sh exported on the first Vulkan device, each
 into a cache folder of its own, times them untuned, tuned, and tuned without Winograd's convolutions, compares outputs with
-torch's, and writes the table between the marks of docs/performance.md anew:
+torch's, and writes the table between the marks of docs/benchmarks/performance.md anew:
     tests/bench/tune_table.py BUILD_FOLDER [NETWORK...]
 Each round runs all three in turn, so that they meet the same machine; a time is the least of all rounds.
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What Winograd's convolutions give and cost: times networks that tests/backbones.sh exported without them, with F(2x2, 3x3)
 and with F(4x4, 3x3) on the first Vulkan device, compares outputs with torch's, and writes the table between the marks of
-docs/performance.md anew:
+docs/benchmarks/performance.md anew:
     tests/bench/winograd_table.py BUILD_FOLDER [NETWORK...]
 Each round runs all three in turn, so that they meet the same machine; a time is the least of all rounds.
 """

@@ -1,5 +1,5 @@
 // Runs the models of tests/models.json on a device and prints how they agree with the reference outputs, as a
-// table in Markdown for README.md (tests/bench/model_table.sh): model, format, licence, milliseconds, memory,
+// table in Markdown for docs/benchmarks/models.md (tests/bench/model_table.sh): model, format, licence, milliseconds, memory,
 // agreement.
 #include <chrono>
 #include <cmath>

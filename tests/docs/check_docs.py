@@ -1,0 +1,64 @@
+#!/usr/bin/python3
+"""Checks that every link of the repository's Markdown pages leads to a file, or to a heading of its page, and that every
+path that a page names in backquotes exists:
+    check_docs.py ROOT
+Prints each mistake with its page and line; the exit status is 1 if there is one.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+FOLDERS = ("caps", "cmake", "docs", "planner", "runtime", "samples", "shaders", "tests", "tools")
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+PATH = re.compile(rf"`((?:{'|'.join(FOLDERS)})/[\w./-]*|[\w./-]+/[\w.-]+\.(?:hpp|cpp|comp|glsl|def|py|sh|mjs))[`: ]")
+ROOTS = (".", "runtime", "runtime/include", "planner/include")  # what paths in the text are relative to
+
+
+def pages(root):
+    """All Markdown files outside of build folders."""
+    listed = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard", "*.md"], capture_output=True, text=True)
+    if listed.returncode == 0:
+        return sorted(root / line for line in listed.stdout.splitlines() if (root / line).exists())
+    return sorted([*root.glob("*.md"), *(root / "docs").rglob("*.md"), *(root / "tests/bench").glob("*.md")])
+
+
+def anchors(page):
+    """The anchors that GitHub gives to the headings of a page."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def mistakes(root, page):
+    fenced = False
+    for number, line in enumerate(page.read_text().splitlines(), 1):
+        fenced ^= line.startswith("```")
+        if fenced:
+            continue
+        for link in LINK.findall(line):
+            target, _, anchor = link.partition("#")
+            file = (page.parent / target).resolve() if target else page
+            if "://" in link:
+                continue
+            if not file.exists():
+                yield number, f"no file for the link {link}"
+            elif anchor and anchor not in anchors(file):
+                yield number, f"no heading for the link {link}"
+        for path in PATH.findall(line):
+            if not any((root / base / path).exists() for base in ROOTS):
+                yield number, f"{path} does not exist"
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]).resolve()
+    checked, wrong = pages(root), 0
+    for page in checked:
+        for number, mistake in mistakes(root, page):
+            print(f"{page.relative_to(root)}:{number}: {mistake}")
+            wrong += 1
+    print(f"{len(checked)} pages, {wrong} mistakes")
+    return 1 if wrong or not checked else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
