@@ -7,6 +7,7 @@
 
 #include "exec/device_slot.hpp"
 #include "plan/weight_stream.hpp"
+#include "program/byte_range.hpp"
 #include "vellum/error.hpp"
 #include "vulkan/commands.hpp"
 #include "vulkan/context.hpp"
@@ -19,11 +20,9 @@ namespace {
 struct Slot {
   std::string key;
   DeviceSlot device;
-  uint64_t offset = 0, end = 0;
+  ByteRange bytes;  // of the arena
   PackedWeight host;
   bool there = false;  // its bytes are on the device
-
-  bool meets(const Slot& other) const { return offset < other.end && other.offset < end; }
 };
 
 }  // namespace
@@ -70,16 +69,18 @@ std::shared_ptr<Slot> StreamedWeights::Pool::place(std::unique_ptr<Slot> slot,
                                                    const std::shared_ptr<gpu::Arena>& in) {
   std::erase_if(slots, [](const auto& known) { return known.expired(); });
   for (const auto& known : slots)
-    if (auto same = known.lock(); same && same->offset == slot->offset && same->key == slot->key) return same;
+    if (auto same = known.lock();
+        same && same->bytes.begin == slot->bytes.begin && same->key == slot->key)
+      return same;
   std::shared_ptr<Slot> placed = std::move(slot);
-  placed->device.bind(in, placed->offset);
+  placed->device.bind(in, placed->bytes.begin);
   slots.push_back(placed);
   return placed;
 }
 
 void StreamedWeights::Pool::upload(Slot& slot) {
   for (const auto& known : slots)
-    if (auto other = known.lock(); other && other->meets(slot)) other->there = false;
+    if (auto other = known.lock(); other && other->bytes.overlaps(slot.bytes)) other->there = false;
   if (slot.device.image)
     uploader.upload(*slot.device.image, slot.host.bytes);
   else
@@ -163,8 +164,7 @@ ProgramStream::ProgramStream(const Program& program, std::shared_ptr<StreamedWei
   for (size_t i = 0; i < uses.size(); ++i) {
     Slot& slot = *slots[i];
     slot.key = weights.keys[i];
-    slot.offset = plan_.offset_of[i];
-    slot.end = slot.offset + uses[i].bytes;
+    slot.bytes = {plan_.offset_of[i], plan_.offset_of[i] + uses[i].bytes};
     slot.host = std::move(packed[i]);
     slots_.push_back(pool_->place(std::move(slots[i]), arena_));
   }

@@ -5,6 +5,8 @@
 
 #include "plan/in_place.hpp"
 #include "plan/lifetimes.hpp"
+#include "platform/mix.hpp"
+#include "program/byte_range.hpp"
 
 namespace vellum {
 namespace {
@@ -15,15 +17,14 @@ constexpr uint64_t kMostCopied = 256ull << 20;  // bytes of states
 
 struct Span {
   TensorId root;
-  uint64_t begin, end;
-  bool meets(const Span& other) const { return begin < other.end && other.begin < end; }
+  ByteRange bytes;
 };
 
 Span span_of(const Program& program, TensorId id) {
   const TensorId root = program.root(id);
-  if (program.tensors[root].desc.storage != Storage::buffer) return {root, 0, 1};
+  if (program.tensors[root].desc.storage != Storage::buffer) return {root, {0, 1}};
   const uint64_t begin = program.offset(id);
-  return {root, begin, begin + program.tensors[id].desc.byte_size()};
+  return {root, {begin, begin + program.tensors[id].desc.byte_size()}};
 }
 
 struct Use {
@@ -47,12 +48,7 @@ struct Problem {
   std::vector<uint64_t> labels;  // per task: a random number, for hashes of sets
 };
 
-uint64_t mix(uint64_t x) {  // splitmix64 (Steele, Lea, Flood 2014)
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
+constexpr uint64_t kGolden = 0x9e3779b97f4a7c15u;  // 2^64 divided by the golden ratio, so that task 0 has a label
 
 Problem make_problem(const Program& program, const MemoryRules& rules, bool in_place) {
   Problem problem;
@@ -64,7 +60,7 @@ Problem make_problem(const Program& program, const MemoryRules& rules, bool in_p
   for (size_t t = 0; t < count; ++t) {
     problem.waits.push_back(static_cast<uint32_t>(before[t].size()));
     for (const size_t earlier : before[t]) problem.steps[earlier].followers.push_back(t);
-    problem.labels.push_back(mix(t));
+    problem.labels.push_back(platform::mix(t + kGolden));
     visit_accesses(program.tasks[t], [&](TensorId id, Access) {
       const TensorId root = program.root(id);
       if (!lives[root].planned()) return;
@@ -226,7 +222,7 @@ std::vector<std::vector<size_t>> dependencies(const Program& program) {
       if (program.tensors[span.root].role == TensorRole::weight) return;
       for (const Use& earlier : accesses[span.root])
         if (earlier.task != t && earlier.task >= segment && (earlier.writes || access != Access::read) &&
-            earlier.span.meets(span))
+            earlier.span.bytes.overlaps(span.bytes))
           before[t].push_back(earlier.task);
       accesses[span.root].push_back({t, span, access != Access::read});
     });

@@ -2,17 +2,19 @@
 
 #include <algorithm>
 
+#include "program/byte_range.hpp"
+
 namespace vellum {
 namespace {
 
-// Where a tensor's bytes lie: in an arena, or in memory of its own (inputs, outputs, weights).
+// The memory of a tensor: bytes of an arena, or of an allocation of its own (inputs, outputs, weights).
 struct Region {
   bool planned;
   uint32_t index;  // of the arena, or the tensor
-  uint64_t begin, end;
+  ByteRange bytes;
 
-  bool meets(const Region& other) const {
-    return planned == other.planned && index == other.index && begin < other.end && other.begin < end;
+  bool overlaps(const Region& other) const {
+    return planned == other.planned && index == other.index && bytes.overlaps(other.bytes);
   }
 };
 
@@ -22,9 +24,9 @@ class HazardTracker {
 
   bool needs_barrier(TensorId id, Access access) const {
     const Region r = region(id);
-    const auto meets = [&](const Region& other) { return r.meets(other); };
-    return std::any_of(written_.begin(), written_.end(), meets) ||
-           (access != Access::read && std::any_of(read_.begin(), read_.end(), meets));
+    const auto overlaps = [&](const Region& other) { return r.overlaps(other); };
+    return std::any_of(written_.begin(), written_.end(), overlaps) ||
+           (access != Access::read && std::any_of(read_.begin(), read_.end(), overlaps));
   }
   void note(TensorId id, Access access) {
     if (access != Access::write) read_.push_back(region(id));
@@ -40,12 +42,12 @@ class HazardTracker {
     const uint32_t index = plan_.object_of[id];
     const TensorDesc& desc = program_.tensors[id].desc;
     const uint64_t offset = program_.offset(id);
-    if (index == kNoObject) return {false, program_.root(id), offset, offset + desc.byte_size()};
+    if (index == kNoObject) return {false, program_.root(id), {offset, offset + desc.byte_size()}};
     const SharedObject& object = plan_.objects[index];
     const uint64_t begin = object.place.offset + offset;
     // What an image's bytes mean is the device's: all of them count.
     const bool buffer = object.kind == Storage::buffer;
-    return {true, object.place.arena, begin, begin + (buffer ? desc.byte_size() : object.need.bytes)};
+    return {true, object.place.arena, {begin, begin + (buffer ? desc.byte_size() : object.need.bytes)}};
   }
 
   const Program& program_;

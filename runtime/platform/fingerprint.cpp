@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "platform/mix.hpp"
+
 namespace vellum::platform {
 namespace {
 
@@ -22,14 +24,6 @@ uint64_t load(const std::byte* bytes) {
     return swapped;
   }
   return word;
-}
-
-// Steele, Lea & Flood 2014, "Fast splittable pseudorandom number generators": every bit of the result depends
-// on every bit of the argument.
-uint64_t mix(uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
 }
 
 struct Lanes {

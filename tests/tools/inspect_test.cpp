@@ -77,7 +77,7 @@ TEST_F(Inspect, PassesCanBeSwitchedOff) {
   EXPECT_EQ(nodes({}).find("Relu"), std::string::npos);  // fused into the convolution
   EXPECT_NE(nodes({"--disable-pass", "fuse_activations"}).find("Relu"), std::string::npos);
   EXPECT_TRUE(fails({"inspect", model, "--disable-pass", "fuse_everything"}, 2, {"fuse_everything"}));
-  EXPECT_NE(run_tool({"inspect", "--help"}).out.find("fuse_activations"), std::string::npos);
+  EXPECT_NE(run_tool({"inspect", "--help-all"}).out.find("fuse_activations"), std::string::npos);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ TEST(Usage, HelpNamesTheCommands) {
   const Finished help = run_tool({"--help"});
   EXPECT_EQ(help.status, 0);
   for (const char* command :
-       {"devices", "inspect", "plan", "estimate", "run", "bench", "profile", "pack", "tune"}) {
+       {"devices", "inspect", "plan", "estimate", "run", "bench", "profile", "bundle", "tune"}) {
     EXPECT_NE(help.out.find(command), std::string::npos) << command;
     const Finished of_command = run_tool({command, "--help"});
     EXPECT_EQ(of_command.status, 0) << command;
@@ -17,8 +17,28 @@ TEST(Usage, HelpNamesTheCommands) {
   }
 }
 
+TEST(Usage, TheToolAlonePrintsItsHelp) {
+  const Finished alone = run_tool({});
+  EXPECT_EQ(alone.status, 0);
+  EXPECT_EQ(alone.out, run_tool({"--help"}).out);
+}
+
+TEST(Usage, HelpFoldsTheCommonOptionsBehindTheCommandsOwn) {
+  const std::string help = run_tool({"bench", "--help"}).out, all = run_tool({"bench", "--help-all"}).out;
+  EXPECT_LT(help.find("--warm-up"), help.find("--device"));
+  for (const char* description : {"number or part of the name", "milliseconds to search"}) {
+    EXPECT_EQ(help.find(description), std::string::npos) << description;
+    EXPECT_NE(all.find(description), std::string::npos) << description;
+  }
+}
+
+TEST(Usage, PackIsStillTheNameOfBundle) {
+  const Finished help = run_tool({"pack", "--help"});
+  EXPECT_EQ(help.status, 0);
+  EXPECT_NE(help.out.find("prepacked weights"), std::string::npos);
+}
+
 TEST(Usage, WrongCommandLinesGiveStatusTwo) {
-  EXPECT_TRUE(fails({}, 2, {"subcommand"}));
   EXPECT_TRUE(fails({"conquer"}, 2, {"conquer"}));
   EXPECT_TRUE(fails({"devices", "--colour"}, 2, {"--colour"}));
   EXPECT_TRUE(fails({"inspect"}, 2, {"MODEL"}));

@@ -129,28 +129,27 @@ void bench(const Arguments& arguments) {
 
 Command add_bench(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("bench", "Time of an inference, and of the cold start apart");
+  CLI::App* command = app.add_subcommand("bench", "Time inferences, and the cold start separately");
   add_model(*command, arguments->model)->required();
-  command->add_option("-i,--input", arguments->inputs, "NAME=FILE.npy; other inputs are random; repeatable")
+  command->add_option("-i,--input", arguments->inputs, "NAME=FILE.npy: an input of the model; repeatable; inputs that are not named are random")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command
-      ->add_option("--runs", arguments->runs, "inferences that are timed; default: 50, or --seconds decides")
+      ->add_option("--runs", arguments->runs, "how many inferences to time; default: 50, or as many as --seconds allows")
       ->check(CLI::PositiveNumber);
   command->add_option("--seconds", arguments->seconds, "stop after this time")->check(CLI::PositiveNumber);
-  command->add_option("--warm-up", arguments->warm_up, "inferences before that, after the first")
+  command->add_option("--warm-up", arguments->warm_up, "untimed inferences between the first one and the timed ones")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_option("--seed", arguments->seed, "of the random inputs")->capture_default_str();
+  command->add_option("--seed", arguments->seed, "seed of the random inputs")->capture_default_str();
   add_in_flight(
       *command, arguments->options,
-      "more than 1: also the time of an inference with so many under way at once, inputs and outputs "
-      "copied");
+      "N > 1: also time inferences with N in flight at once, with copies of inputs and outputs");
   add_tune_options(*command, arguments->tune);
-  add_options(*command, arguments->options, "of sharing memory, see docs/planner.md");
+  add_options(*command, arguments->options, "how tensors are assigned to memory: a strategy of docs/planner.md");
   command->footer(
-      "An inference is from submitting to the end on the device; inputs and outputs are not copied.\n"
-      "Load is reading the model and making the session; opening the device is not in it.\n"
+      "The time of an inference is from the submit to its end on the device, without copies of inputs and outputs.\n"
+      "The load time is that of reading the model and creating the session, without opening the device.\n"
       "Example:\n  vellum bench model.onnx --seconds 10 --precision fp16");
   return {command, [arguments] { bench(*arguments); }};
 }

@@ -22,7 +22,7 @@ Command add_estimate(CLI::App& app);
 Command add_run(CLI::App& app);
 Command add_bench(CLI::App& app);
 Command add_profile(CLI::App& app);
-Command add_pack(CLI::App& app);
+Command add_bundle(CLI::App& app);
 Command add_tune(CLI::App& app);
 
 }  // namespace vellum::cli

@@ -53,12 +53,12 @@ std::string table(const std::vector<DeviceInfo>& devices) {
 Command add_devices(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
-      app.add_subcommand("devices", "What Vulkan devices there are, and what Vellum will use of each");
+      app.add_subcommand("devices", "List the Vulkan devices, and what Vellum uses of each");
   auto save_caps = std::make_shared<std::string>();
   command->add_option(
       "--save-caps", *save_caps,
-      "write what Vellum believes of --device (default: what it would choose) to a caps file");
-  add_options(*command, *options, "as for the other commands; means nothing here");
+      "write the caps of --device (default: the one that Vellum would choose) to this file");
+  add_options(*command, *options, "has no effect here");
   return {command, [options, save_caps] {
             std::vector<DeviceInfo> found;
             if (!save_caps->empty()) {

@@ -115,7 +115,7 @@ void estimate(const Arguments& arguments) {
 Command add_estimate(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command =
-      app.add_subcommand("estimate", "Memory of a model by category, before it is loaded onto a device");
+      app.add_subcommand("estimate", "Estimate the memory of a model by category, before it is loaded");
   add_model(*command, arguments->model)->required();
   command->add_option(
       "--caps", arguments->caps,
@@ -123,7 +123,7 @@ Command add_estimate(CLI::App& app) {
       "the one of --device or --measure, or Android Baseline 2022");
   CLI::Option* batch = command
                            ->add_option("--batch", arguments->batches,
-                                        "1,2,4,8: a point for each, the first dimension of every input")
+                                        "1,2,4,8: estimate each of these batch sizes, the first dimension of every input")
                            ->delimiter(',')
                            ->allow_extra_args(false)
                            ->check(CLI::PositiveNumber);
@@ -136,14 +136,14 @@ Command add_estimate(CLI::App& app) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->excludes(batch);
   command->add_flag("--measure", arguments->measure,
-                    "run the model on the device too, shaders compiled anew, and compare");
+                    "also run the model on the device, with newly compiled shaders, and compare");
   command
       ->add_option("--budget", arguments->budget,
-                   "bytes, or 256MB and the like: whether the total fits, and what would make it fit")
+                   "bytes (or like 256MB): say whether the total fits, and which options would make it fit")
       ->transform(CLI::AsSizeValue(false));
-  add_in_flight(*command, arguments->options, "runs under way at once, each with tensors of its own");
+  add_in_flight(*command, arguments->options, "inferences in flight at once, each with its own tensors");
   command->add_option("--svg", arguments->svg, "draw the points as a curve to this file");
-  add_options(*command, arguments->options, "of sharing memory, see docs/planner.md");
+  add_options(*command, arguments->options, "how tensors are assigned to memory: a strategy of docs/planner.md");
   command->footer(
       "Examples:\n  vellum estimate model.onnx --caps phone.json --batch 1,2,4,8\n"
       "  vellum estimate model.onnx --measure\n"

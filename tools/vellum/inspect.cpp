@@ -126,7 +126,7 @@ void inspect(const Arguments& arguments) {
 Command add_inspect(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command =
-      app.add_subcommand("inspect", "Operators, shapes, parameters and multiply-accumulates of a model");
+      app.add_subcommand("inspect", "Show operators, shapes, parameters and multiply-accumulates of a model");
   add_model(*command, arguments->model)->required();
   command
       ->add_option("--stage", arguments->stage, "graph (as optimised), program (dispatches) or plan (memory)")
@@ -134,7 +134,7 @@ Command add_inspect(CLI::App& app) {
   command->add_option("--caps", arguments->caps,
                       "android_baseline_2022, or a file of `vellum devices --save-caps`: the device that "
                       "stages are shown for");
-  add_options(*command, arguments->options, "of --stage plan, see docs/planner.md");
+  add_options(*command, arguments->options, "the strategy of --stage plan, see docs/planner.md");
   command->footer(
       "Examples:\n  vellum inspect model.onnx\n  vellum inspect model.onnx --shape image=1x3x224x224 "
       "--stage program");

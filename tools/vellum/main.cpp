@@ -2,8 +2,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
+#include <memory>
 
 #include "commands.hpp"
+#include "help.hpp"
 #include "output.hpp"
 
 namespace {
@@ -23,7 +25,7 @@ int run(const std::vector<Command>& commands) {
 
 bool known(const std::vector<Command>& commands, const std::string& name) {
   return std::any_of(commands.begin(), commands.end(),
-                     [&](const Command& command) { return command.parser->get_name() == name; });
+                     [&](const Command& command) { return command.parser->check_name(name); });
 }
 
 }  // namespace
@@ -32,19 +34,24 @@ int main(int argc, char** argv) {
   CLI::App app("Runs vision models on Vulkan devices and shows what they take there.", "vellum");
   app.set_version_flag("--version", VELLUM_VERSION_TEXT);
   app.require_subcommand(1);
-  app.footer(
-      "`vellum COMMAND --help` tells about a command. Exit status: 0 done, 1 the work failed, 2 usage.");
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.set_help_all_flag("--help-all", "Print this help message and every command's, all options described, and exit");
+  app.footer("`vellum COMMAND --help` describes a command. Exit status: 0 done, 1 the work failed, 2 usage.");
   const std::vector<Command> commands{add_devices(app),  add_inspect(app), add_plan(app),
                                       add_estimate(app), add_run(app),     add_bench(app),
-                                      add_profile(app),  add_pack(app),    add_tune(app)};
+                                      add_profile(app),  add_bundle(app),  add_tune(app)};
   if (argc > 1 && argv[1][0] != '-' && !known(commands, argv[1])) {
     std::cerr << "vellum: there is no command '" << one_line(argv[1]) << "' (see vellum --help)\n";
     return 2;
   }
+  if (argc <= 1) {
+    print(app.help());
+    return 0;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {
-    return app.exit(asked);  // --help, --version
+    return app.exit(asked);  // --help, --help-all, --version
   } catch (const CLI::ParseError& error) {
     std::cerr << "vellum: " << one_line(error.what()) << " (see vellum --help)\n";
     return 2;

@@ -6,6 +6,7 @@
 
 #include "common/files.hpp"
 #include "device_options.hpp"
+#include "help.hpp"
 #include "output.hpp"
 
 namespace vellum::cli {
@@ -28,68 +29,86 @@ Shape parse_dimensions(std::string_view text, const std::string& whole) {
 
 }  // namespace
 
-void add_options(CLI::App& command, Options& options, const std::string& strategies) {
-  const auto add = [&](const std::string& name, auto& value, const std::string& help) {
-    return command.add_option(name, value, help)->group("Common options");
-  };
+namespace {
+
+// Adds options to a command, in a group that --help folds.
+class OptionGroup {
+ public:
+  OptionGroup(CLI::App& command, const char* group) : command_(command), group_(group) {}
+
+  template <typename Value>
+  CLI::Option* value(const std::string& name, Value& variable, const std::string& help) {
+    return command_.add_option(name, variable, help)->group(group_);
+  }
+  CLI::Option* choice(const std::string& name, std::string& variable, const std::vector<std::string>& words,
+                      const std::string& help) {
+    return value(name, variable, help)->check(CLI::IsMember(words))->capture_default_str();
+  }
+  void flag(const std::string& name, bool& variable, const std::string& help) {
+    command_.add_flag(name, variable, help)->group(group_);
+  }
+  // --NAME and --no-NAME, for what is on by default.
+  void toggle(const std::string& name, bool& variable, const std::string& help) {
+    flag("--" + name + ",!--no-" + name, variable, help + "; on by default");
+  }
+
+ private:
+  CLI::App& command_;
+  const char* group_;
+};
+
+void add_common_options(OptionGroup group, Options& options) {
   const std::filesystem::path caches = default_cache_folder();
   if (!caches.empty()) options.cache = (caches / "pipelines").string();
-  add("--device", options.device, "number or part of the name, see `vellum devices`");
-  add("--precision", options.precision, "fp32 or fp16: how tensors and weights are stored")
-      ->check(CLI::IsMember({"fp32", "fp16"}))
+  group.value("--device", options.device, "number or part of the name, see `vellum devices`");
+  group.choice("--precision", options.precision, {"fp32", "fp16"}, "how tensors and weights are stored");
+  group.choice("--storage", options.storage, {"auto", "image2d", "image3d", "buffer"},
+               "what holds intermediate tensors");
+  group.choice("--memory", options.memory, {"shared-objects", "offsets", "naive"},
+               "how tensors share memory: in shared objects, at offsets of one arena, or not at all");
+  group.value("--shape", options.shapes,
+              "NAME=1x3x224x224: shape of an input that the model leaves open; repeatable");
+  group
+      .value("--weights-budget", options.weights_budget,
+             "bytes (or like 64MiB) of device memory for weights; more than that stream to the device layer "
+             "by layer. 0: no budget")
+      ->transform(CLI::AsSizeValue(false));
+  group.value("--cache", options.cache, "folder for compiled shaders; an empty name keeps nothing")
       ->capture_default_str();
-  add("--arithmetic", options.arithmetic,
-      "fp32, fp16 (products of halves, of --precision fp16 on devices that can; sums are fp32) or auto (so "
-      "where "
-      "--tune found it faster)")
-      ->check(CLI::IsMember({"fp32", "fp16", "auto"}))
-      ->capture_default_str();
-  add("--storage", options.storage, "auto, image2d, image3d or buffer: what holds intermediate tensors")
-      ->check(CLI::IsMember({"auto", "image2d", "image3d", "buffer"}))
-      ->capture_default_str();
-  add("--memory", options.memory,
-      "shared-objects, offsets (tensors over one another in one arena) or naive (to compare)")
-      ->check(CLI::IsMember({"shared-objects", "offsets", "naive"}))
-      ->capture_default_str();
-  add("--strategy", options.strategy, strategies)->capture_default_str();
-  add("--search-ms", options.search_ms, "milliseconds to search for a smaller memory plan; 0: none")
+  group.flag("--json", options.json, "print one JSON document and nothing else");
+}
+
+void add_expert_options(OptionGroup group, Options& options, const std::string& strategies) {
+  group.choice("--arithmetic", options.arithmetic, {"fp32", "fp16", "auto"},
+               "of products: fp16 needs --precision fp16 and a device that has it; sums are fp32; auto: fp16 "
+               "where tuning found it faster");
+  group.choice("--winograd", options.winograd, {"auto", "off", "f2", "f4"},
+               "faster 3x3 convolutions whose weights take 1.8 (f2) or 4 (f4) times the memory; auto: where "
+               "tuning found it faster");
+  group.toggle("tuned", options.tuned, "use what `vellum tune` measured on the device");
+  group.value("--strategy", options.strategy, strategies)->capture_default_str();
+  group.value("--search-ms", options.search_ms, "milliseconds to search for a smaller memory plan; 0: none")
       ->check(CLI::Range(0u, 3'600'000u))
       ->capture_default_str();
-  add("--shape", options.shapes,
-      "NAME=1x3x224x224: shape of an input that the model leaves open; repeatable");
-  add("--disable-pass", options.disabled_passes, "leave out a pass over the graph, to compare; repeatable")
+  group.toggle("in-place", options.in_place, "elementwise operators may write over an input");
+  group.toggle("views", options.views, "concatenations and splits of buffers need no copy");
+  group.toggle("reorder", options.reorder, "tasks may run in another order than the model's");
+  group.value("--submit", options.tasks_per_submit, "submit every N tasks; 0: the whole network at once")
+      ->capture_default_str();
+  group.value("--disable-pass", options.disabled_passes, "leave out a graph pass, to compare; repeatable. One of " + CLI::detail::join(graph_passes(), ", "))
       ->allow_extra_args(false)
       ->check(CLI::IsMember(graph_passes()));
-  add("--submit", options.tasks_per_submit, "submit every N tasks; 0: the whole network at once")
-      ->capture_default_str();
-  add("--weights-budget", options.weights_budget,
-      "bytes (or like 64MiB) of device memory for weights: more stay in host memory and come layer by layer; "
-      "0: "
-      "all of them")
-      ->transform(CLI::AsSizeValue(false));
-  add("--winograd", options.winograd,
-      "off, f2 or f4: faster 3x3 convolutions whose weights take 1.8 or 4 times the memory; auto: either, "
-      "where --tune found it faster")
-      ->check(CLI::IsMember({"auto", "off", "f2", "f4"}))
-      ->capture_default_str();
-  add("--limits", options.limits, "android-baseline-2022: pretend that the device has only these limits")
+  group.value("--limits", options.limits, "android-baseline-2022: assume that the device has only these limits")
       ->check(CLI::IsMember({"android-baseline-2022"}));
-  add("--cache", options.cache, "folder for compiled shaders; an empty name keeps nothing")
-      ->capture_default_str();
-  const auto switch_off = [&](const std::string& name, bool& value, const std::string& help) {
-    command.add_flag(name, value, help)->group("Common options");
-  };
-  switch_off("--no-in-place", options.no_in_place, "elementwise operators never write over their input");
-  switch_off("--no-views", options.no_views, "concatenations and splits of buffers always copy");
-  switch_off("--no-tuned", options.no_tuned,
-             "what --tune or `vellum tune` measured on the device is left aside");
-  switch_off("--no-reorder", options.no_reorder, "tasks stay in the model's order");
-  command
-      .add_flag("--validation", options.validation,
-                "check with the Vulkan validation layer; fails on any message")
-      ->group("Common options");
-  command.add_flag("--json", options.json, "print one JSON document and nothing else")
-      ->group("Common options");
+  group.flag("--validation", options.validation,
+             "check with the Vulkan validation layer; any message fails the command");
+}
+
+}  // namespace
+
+void add_options(CLI::App& command, Options& options, const std::string& strategies) {
+  add_common_options({command, kCommonOptions}, options);
+  add_expert_options({command, kExpertOptions}, options, strategies);
 }
 
 CLI::Option* add_model(CLI::App& command, std::string& file) {
@@ -127,9 +146,9 @@ SessionOptions session_options(const Options& options) {
                    : options.memory == "offsets" ? MemoryMode::offsets
                                                  : MemoryMode::shared_objects;
   session.search_ms = options.search_ms;
-  session.in_place = !options.no_in_place;
-  session.views = !options.no_views;
-  session.reorder = !options.no_reorder;
+  session.in_place = options.in_place;
+  session.views = options.views;
+  session.reorder = options.reorder;
   session.strategy = options.strategy;
   session.input_shapes = input_shapes(options);
   session.disabled_passes = options.disabled_passes;
@@ -140,7 +159,7 @@ SessionOptions session_options(const Options& options) {
                      : options.winograd == "off" ? Winograd::off
                                                  : Winograd::automatic;
   session.in_flight = options.in_flight;
-  session.tuned = !options.no_tuned;
+  session.tuned = options.tuned;
   return session;
 }
 

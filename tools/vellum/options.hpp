@@ -30,11 +30,11 @@ struct Options {
   std::vector<std::string> disabled_passes;
   uint32_t tasks_per_submit = 0;
   uint32_t search_ms = 100;
-  bool no_in_place = false, no_views = false, no_reorder = false;
+  bool in_place = true, views = true, reorder = true;
   uint64_t weights_budget = 0;
   std::string winograd = "auto";
   uint32_t in_flight = 1;
-  bool no_tuned = false;
+  bool tuned = true;
   bool validation = false;
   bool json = false;
 };

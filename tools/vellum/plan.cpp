@@ -150,7 +150,7 @@ Command add_plan(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   arguments->options.strategy = "all";
   CLI::App* command =
-      app.add_subcommand("plan", "Memory plan of a model or of tensor usage records, without a GPU");
+      app.add_subcommand("plan", "Plan the memory of a model or of tensor usage records; needs no GPU");
   CLI::Option* model = add_model(*command, arguments->model);
   CLI::Option* records =
       command->add_option("--records", arguments->records, "CSV file id,first,last,size instead");
@@ -176,7 +176,7 @@ Command add_plan(CLI::App& app) {
       "android_baseline_2022, or a file of `vellum devices --save-caps`: plan for that device");
   command->add_flag("--compare", arguments->compare,
                     "compare the memory modes and each way to need less; with --device on it, with times");
-  add_options(*command, arguments->options, "a name from docs/planner.md, or all");
+  add_options(*command, arguments->options, "a strategy of docs/planner.md, or all");
   command->footer(
       "Without --device and --caps the limits are those of the Android Baseline 2022 profile.\nExamples:\n"
       "  vellum plan model.onnx --strategy greedy_by_size_improved\n"

@@ -244,12 +244,12 @@ void profile(const Arguments& arguments) {
 Command add_profile(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand(
-      "profile", "Memory objects and how often each is reused, and the time of each layer");
+      "profile", "Show the memory objects, how often each is reused, and the time of each layer");
   add_model(*command, arguments->model)->required();
-  command->add_option("-i,--input", arguments->inputs, "NAME=FILE.npy; other inputs are random; repeatable")
+  command->add_option("-i,--input", arguments->inputs, "NAME=FILE.npy: an input of the model; repeatable; inputs that are not named are random")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--runs", arguments->runs, "inferences; times are medians over them")
+  command->add_option("--runs", arguments->runs, "how many inferences; times are medians over them")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_option("--order", arguments->order, "of layers: execution, or time (slowest first)")
@@ -258,9 +258,9 @@ Command add_profile(CLI::App& app) {
   command->add_option("--top", arguments->top, "print only the first N layers of that order");
   command->add_option("--html", arguments->html, "write a page with the memory map and the times");
   command->add_option("--trace", arguments->trace, "write a trace for Perfetto or chrome://tracing");
-  command->add_option("--seed", arguments->seed, "of the random inputs")->capture_default_str();
+  command->add_option("--seed", arguments->seed, "seed of the random inputs")->capture_default_str();
   add_tune_options(*command, arguments->tune);
-  add_options(*command, arguments->options, "of sharing memory, see docs/planner.md");
+  add_options(*command, arguments->options, "how tensors are assigned to memory: a strategy of docs/planner.md");
   command->footer(
       "Examples:\n  vellum profile model.onnx --order time --top 10\n"
       "  vellum profile model.onnx --memory naive --json\n"

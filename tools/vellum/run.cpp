@@ -82,7 +82,7 @@ void run(const Arguments& arguments) {
 
 Command add_run(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("run", "One inference; every output becomes a .npy file");
+  CLI::App* command = app.add_subcommand("run", "Run one inference and write every output as a .npy file");
   add_model(*command, arguments->model)->required();
   command->add_option("-i,--input", arguments->inputs, "NAME=FILE.npy: an input of the model; repeatable")
       ->expected(1)
@@ -90,9 +90,9 @@ Command add_run(CLI::App& app) {
   command->add_option("-o,--output", arguments->folder, "folder for the outputs, made if it is missing")
       ->capture_default_str();
   add_tune_options(*command, arguments->tune);
-  add_options(*command, arguments->options, "of sharing memory, see docs/planner.md");
+  add_options(*command, arguments->options, "how tensors are assigned to memory: a strategy of docs/planner.md");
   command->footer(
-      "Files are named as the outputs, with _ for what is not a letter, a digit, '.', '_' or '-'.\n"
+      "Each file is named after its output; characters other than letters, digits, '.', '_' and '-' become '_'.\n"
       "Example:\n  vellum run model.onnx -i image=photo.npy -o results");
   return {command, [arguments] { run(*arguments); }};
 }

@@ -17,7 +17,7 @@ struct Arguments {
   Options options;
   std::string model;
   double seconds = 0;
-  bool again = false, no_storages = false, forget = false, all = false;
+  bool again = false, storages = true, forget = false, all = false;
 };
 
 double ratio(double before, double after) { return after > 0 ? before / after : 1.0; }
@@ -38,7 +38,7 @@ std::string table_of(const TuneReport& report, bool all) {
   Table table;
   table.column("operators");
   table.column("number", Align::right);
-  table.column("untuned");
+  table.column("cost model");
   table.column("µs", Align::right);
   table.column("tuned");
   table.column("µs", Align::right);
@@ -54,20 +54,20 @@ std::string table_of(const TuneReport& report, bool all) {
   }
   std::string text = alike == report.operators.size() ? "" : table.text();
   if (alike > 0)
-    text += fmt::format("{} of {} kinds of operators stay as the cost model has them (--all shows them)\n",
+    text += fmt::format("{} of {} kinds of operators keep the kernel of the cost model (--all shows them)\n",
                         alike, report.operators.size());
   return text;
 }
 
 std::string summary(const TuneReport& report) {
   std::string text = fmt::format(
-      "inference {:.2f} ms untuned, {:.2f} ms tuned ({:.2f}x); weights {} bytes, were {}; "
-      "tensors: {}; tuned in {:.1f} s\n",
+      "inference {:.2f} ms by the cost model, {:.2f} ms tuned ({:.2f}x); weights {} bytes, before {}; "
+      "tensors in {}; tuned in {:.1f} s\n",
       report.untuned_ms, report.tuned_ms, ratio(report.untuned_ms, report.tuned_ms),
       grouped(report.tuned_weights_bytes), grouped(report.untuned_weights_bytes), report.storage,
       report.seconds);
-  if (!report.kept) text += "nothing was kept: what was measured makes the network slower as a whole\n";
-  if (!report.complete) text += "the time was over before everything was measured: tune again to go on\n";
+  if (!report.kept) text += "the result was not kept: it makes the network slower as a whole\n";
+  if (!report.complete) text += "not everything was measured in the given time: tune again to continue\n";
   return text;
 }
 
@@ -100,14 +100,14 @@ void tune(const Arguments& arguments) {
   const OpenedDevice device(arguments.options);
   if (arguments.forget) forget_tuning(device.device());
   if (arguments.model.empty()) {
-    if (!arguments.forget) throw Error(ErrorCode::invalid_argument, "name a model to tune, or --forget");
+    if (!arguments.forget) throw Error(ErrorCode::invalid_argument, "give a model to tune, or --forget");
     if (arguments.options.json) print_json(nlohmann::json{{"forgotten", true}});
     return;
   }
   TuneOptions how;
   how.seconds = arguments.seconds;
   how.again = arguments.again;
-  how.storages = !arguments.no_storages;
+  how.storages = arguments.storages;
   const TuneReport report =
       tune_and_show(device.device(), Model::load(arguments.model), session_options(arguments.options), how);
   device.check_validation();
@@ -133,8 +133,8 @@ TuneReport tune_and_show(const Device& device, const Model& model, const Session
 
 void add_tune_options(CLI::App& command, TuneArguments& arguments) {
   command.add_flag("--tune", arguments.tune,
-                   "first measure on the device what is quickest, and keep it in --cache; see `vellum tune`");
-  command.add_option("--tune-seconds", arguments.seconds, "measure no longer than this")
+                   "first measure which kernels are fastest on the device, and keep the result in --cache");
+  command.add_option("--tune-seconds", arguments.seconds, "limit of --tune in seconds")
       ->check(CLI::PositiveNumber)
       ->needs("--tune");
 }
@@ -151,22 +151,21 @@ void tune_if_asked(const TuneArguments& arguments, const Options& options, const
 Command add_tune(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command =
-      app.add_subcommand("tune", "Measure on the device how the operators of a model are best computed");
+      app.add_subcommand("tune", "Measure on the device which kernel computes each operator fastest, and keep that");
   add_model(*command, arguments->model);
   command
       ->add_option("--seconds", arguments->seconds,
                    "measure no further operator after this time; the next call goes on")
       ->check(CLI::PositiveNumber);
-  command->add_flag("--again", arguments->again, "measure what was measured before, too");
-  command->add_flag("--no-storages", arguments->no_storages,
-                    "do not look for what should hold each tensor, images or buffers");
-  command->add_flag("--forget", arguments->forget, "first forget all that was measured on the device");
-  command->add_flag("--all", arguments->all, "show the operators that stay as they are, too");
-  add_options(*command, arguments->options, "of sharing memory, see docs/planner.md");
+  command->add_flag("--again", arguments->again, "also measure what was measured before");
+  command->add_flag("--storages,!--no-storages", arguments->storages,
+                    "also measure what should hold each tensor, images or buffers; on by default");
+  command->add_flag("--forget", arguments->forget, "first discard all measurements of this device");
+  command->add_flag("--all", arguments->all, "also show the operators whose kernel does not change");
+  add_options(*command, arguments->options, "how tensors are assigned to memory: a strategy of docs/planner.md");
   command->footer(
-      "What is quickest is kept in the folder of --cache, for the device and its driver, and every command\n"
-      "that runs a model there uses it, for this model and for operators like those in it; --no-tuned does "
-      "not.\n"
+      "The result is kept in the folder of --cache, for the device and its driver. Every command that runs a model\n"
+      "there uses it, for this model and for the same operators of others, unless --no-tuned is given.\n"
       "Example:\n  vellum tune model.onnx && vellum bench model.onnx");
   return {command, [arguments] { tune(*arguments); }};
 }
