@@ -1,4 +1,4 @@
-// Unsigned 64-bit arithmetic that says when it overflows: sizes come from untrusted files.
+// Unsigned 64-bit arithmetic that detects overflow, because sizes come from untrusted files.
 #pragma once
 
 #include <cstdint>

@@ -10,8 +10,9 @@
 namespace vellum::planner {
 namespace detail {
 
-// Taken largest first, the tensor that makes i tensors meet at some task for the first time has the size of
-// the i-th positional maximum: every larger threshold has at most i-1 of them at any task. O(n log n).
+// Add the tensors largest first. The tensor with which i tensors are live at some task for the first time has
+// the size of the i-th positional maximum: with a larger threshold at most i-1 are live at any task. O(n log
+// n).
 std::vector<uint64_t> positional_maxima(const RecordClass& records) {
   const TaskAxis axis(records.items);
   RangeAddMax live(axis.size());
@@ -24,8 +25,8 @@ std::vector<uint64_t> positional_maxima(const RecordClass& records) {
   return maxima;
 }
 
-// Sums over kinds and formats because tensors of different classes never share an object. Within a class an
-// object takes at least the bytes of each tensor it carries, whatever dimension it grew in, so the bound on
+// Sums over kinds and formats, because tensors of different classes never share an object. Within a class an
+// object has at least the bytes of each tensor it carries, whatever dimension it grew in, so the bound on
 // bytes holds for textures too.
 uint64_t objects_lower_bound(const std::vector<RecordClass>& classes) {
   uint64_t bound = 0;

@@ -49,7 +49,7 @@ std::string tick_label(uint64_t bytes) {
   return bytes == 0 ? "0" : readable_bytes(bytes);
 }
 
-// A power of two that divides the axis into four to eight parts.
+// Returns a power of two that divides the axis into four to eight steps.
 uint64_t address_step(uint64_t total) {
   uint64_t step = 1;
   while (total / step > 8) step *= 2;
@@ -138,7 +138,7 @@ class Drawing {
           cut_front(name, static_cast<size_t>((width - 14) / 6)), "font-size=\"10\" pointer-events=\"none\"");
   }
 
-  // What an object carries, beside it, where it is high enough for a line of text.
+  // The tensors of an object as a label beside it, if the object is high enough for a line of text.
   void label_shelf(size_t index) {
     const Shelf& shelf = map_.shelves[index];
     const double top = y(shelf.address + shelf.bytes), bottom = y(shelf.address);
@@ -178,7 +178,7 @@ class Drawing {
     label(kLeft + 20, at, "start", "a tensor, from its first to its last task");
     if (!map_.shelves.empty()) {
       svg_ += swatch(kLeft + 270, at, "#eee");
-      label(kLeft + 290, at, "start", "what it leaves free of its object");
+      label(kLeft + 290, at, "start", "unused rest of the object");
     }
     if (map_.bound == 0) return;
     const double dash = kLeft + (map_.shelves.empty() ? 270 : 500);
@@ -213,7 +213,7 @@ class Drawing {
   std::string svg_;
 };
 
-// The smallest size that covers `b` too, of the kind and format that both have.
+// Returns the smallest size that covers both, which have the same kind and format.
 void grow(Size& a, const Size& b) {
   if (auto* bytes = std::get_if<Bytes>(&a)) {
     bytes->bytes = std::max(bytes->bytes, std::get<Bytes>(b).bytes);
@@ -230,7 +230,7 @@ void grow(Size& a, const Size& b) {
   }
 }
 
-// Bytes of each object: the smallest that covers, in every dimension, the tensors assigned to it.
+// Returns the bytes of each object, the smallest that covers its tensors in every dimension.
 std::vector<uint64_t> object_bytes(std::span<const TensorUsageRecord> records, const PlanRow& plan) {
   std::vector<std::optional<Size>> objects(plan.object_count);
   for (size_t i = 0; i < records.size(); ++i) {

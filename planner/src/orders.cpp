@@ -17,7 +17,7 @@ Order sorted_by(std::span<const Item> items, Key key) {
   return order;
 }
 
-// Answers "where in first..last is the value largest (the leftmost such place)" in O(1) after O(n log n).
+// Finds the leftmost position of the largest value in first..last in O(1), after O(n log n) preparation.
 class RangeArgmax {
  public:
   explicit RangeArgmax(std::vector<uint64_t> values) : values_(std::move(values)) {
@@ -58,7 +58,7 @@ Order by_size(std::span<const Item> items) {
 
 std::vector<uint64_t> breadths(std::span<const Item> items) {
   const TaskAxis axis(items);
-  // Differences wrap around as unsigned numbers do; the running sums are exact.
+  // Differences may wrap around, as unsigned numbers do; the running sums are exact.
   std::vector<uint64_t> breadth(axis.size() + 1);
   for (const Item& item : items) {
     breadth[axis.first(item)] += item.bytes;
@@ -74,7 +74,7 @@ Order by_breadth(std::span<const Item> items) {
   const TaskAxis axis(items);
   const std::vector<uint64_t> breadth = breadths(items);
   const RangeArgmax broadest(breadth);
-  // A tensor is taken at the first task, in the order of the tasks, that it lives through: its broadest one.
+  // A tensor is visited at the broadest task during which it is live.
   std::vector<uint32_t> task(items.size());
   for (size_t i = 0; i < items.size(); ++i) task[i] = broadest(axis.first(items[i]), axis.last(items[i]));
   return sorted_by(items,

@@ -1,4 +1,4 @@
-// The orders in which the greedy strategies take tensors. Each breaks ties down to the record's index, so the
+// The orders in which the greedy strategies visit tensors. Each breaks ties by the record's index, so the
 // order, and with it the plan, is the same every time.
 #pragma once
 
@@ -16,11 +16,11 @@ using Order = std::vector<uint32_t>;  // indices into items
 Order in_order(std::span<const Item> items);
 // Largest first; among equals the earlier, then the longer-lived first.
 Order by_size(std::span<const Item> items);
-// Pisarchyk & Lee 2020, section 4.2: tasks by falling breadth (the bytes live at the task); at each task its
-// tensors not yet taken, largest first.
+// By breadth (Pisarchyk & Lee 2020, section 4.2): tasks by falling breadth, which is the bytes live at the
+// task; at each task its tensors that have not been visited, largest first.
 Order by_breadth(std::span<const Item> items);
 
-// Bytes live at each position of the TaskAxis of the same items.
+// Returns the bytes live at each position of the TaskAxis of the same items.
 std::vector<uint64_t> breadths(std::span<const Item> items);
 
 }  // namespace vellum::planner::detail

@@ -11,7 +11,7 @@
 namespace vellum::planner {
 namespace {
 
-// The strategies of that name, or all of them; empty where there is none.
+// Returns the strategies of that name, or all of them; nothing if there is none.
 template <typename Strategy>
 std::vector<Strategy> chosen(std::span<const Strategy> all, std::string_view strategy) {
   std::vector<Strategy> found;
@@ -21,7 +21,7 @@ std::vector<Strategy> chosen(std::span<const Strategy> all, std::string_view str
   return found;
 }
 
-// What objects and offsets plans have in common.
+// Fills the fields that plans of objects and of offsets have in common.
 template <typename Plan, typename Strategy>
 PlanRow checked_row(std::span<const TensorUsageRecord> records, const Plan& plan, Strategy strategy,
                     PlanMode mode, const PlanOptions& options) {
@@ -142,7 +142,8 @@ PlanReport make_plan_report(std::span<const TensorUsageRecord> records, std::str
   report.naive_bytes = naive_bytes(records, options);
   report.objects_lower_bound = objects_lower_bound(records, options);
   report.offsets_lower_bound = offsets_lower_bound(records, options);
-  // `best` is what `exact` gives: the smallest of the others, searched further. One search does for both.
+  // `best` and `exact` are the same: the smallest of the others, improved by a search. One search serves
+  // both.
   const auto add = [&](auto s, const auto& row) {
     using Strategy = decltype(s);
     const bool again =

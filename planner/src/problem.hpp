@@ -10,9 +10,11 @@
 
 namespace vellum::planner::detail {
 
-// Bytes are an extent of one dimension, so that one rule covers buffers and textures.
+// The size in each dimension. A number of bytes is an extent of one dimension, so that one rule covers
+// buffers and textures.
 using Extent = std::array<uint64_t, 3>;
 
+// A tensor to place.
 struct Item {
   uint32_t record = 0;  // index into the caller's records
   int64_t first = 0;    // tasks, both inclusive
@@ -30,19 +32,19 @@ struct RecordClass {
   std::function<uint64_t(const Size&)> object_bytes;  // of PlanOptions
 
   bool one_dimensional() const { return kind == 0; }
-  // Bytes of an object with this extent; the largest uint64_t where that does not fit.
+  // Returns the bytes of an object with this extent; the largest uint64_t if they exceed 64 bits.
   uint64_t bytes_of(const Extent& extent) const;
   Size size_of(const Extent& extent) const;
 };
 
-// The smallest extent that covers both: an object grows to the maximum in each dimension.
+// Returns the smallest extent that covers both: the maximum in each dimension.
 Extent cover(const Extent& a, const Extent& b);
 
-// Checks every record and the options, and the sum of all sizes; throws PlanError naming the record.
-// Classes come in the order of their first record.
+// Splits the records into classes, in the order of their first record. Checks every record, the options, and
+// the sum of all sizes; throws PlanError that names the record.
 std::vector<RecordClass> classify(std::span<const TensorUsageRecord> records, const PlanOptions& options);
 
-// For offsets: all records in one class, whatever their kind, by their bytes.
+// Returns all records as one class of bytes, whatever their kind: the input of the offset strategies.
 RecordClass as_bytes(std::span<const TensorUsageRecord> records, const PlanOptions& options);
 
 }  // namespace vellum::planner::detail

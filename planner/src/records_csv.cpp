@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kLongestLine = size_t{1} << 20;
 
-// Reads a CSV file row by row (RFC 4180), and knows the line for messages.
+// Reads a CSV file row by row (RFC 4180), and keeps the line number for messages.
 class CsvReader {
  public:
   CsvReader(std::istream& in, std::string_view name) : in_(in), name_(name) {}
@@ -23,7 +23,7 @@ class CsvReader {
     throw PlanError(name_ + ":" + std::to_string(line_number_) + ": " + why);
   }
 
-  // The next row's fields, or nothing at the end. Skips comments and empty lines.
+  // Returns the next row's fields, or nothing at the end. Skips comments and empty lines.
   std::optional<std::vector<std::string>> row() {
     std::string line;
     while (next_line(line)) {
@@ -93,7 +93,7 @@ Columns columns_of(const std::vector<std::string>& header, const CsvReader& read
     std::optional<size_t> found;
     for (size_t i = 0; i < header.size(); ++i) {
       if (trimmed(header[i]) != name) continue;
-      if (found) reader.fail("column " + std::string(name) + " stands twice in the header");
+      if (found) reader.fail("column " + std::string(name) + " appears twice in the header");
       found = i;
     }
     return found;
@@ -150,7 +150,7 @@ TensorUsageRecord record_of(const std::vector<std::string>& row, const Columns& 
   return record;
 }
 
-// A field as it stands in the file: quoted where it has to be.
+// Returns a field as it is written to the file: quoted if necessary.
 std::string field(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos && !text.starts_with('#'))
     return std::string(text);
@@ -208,7 +208,7 @@ void write_records_csv(std::ostream& out, std::span<const std::string> ids,
   if (ids.size() != records.size()) throw PlanError("records and their ids differ in number");
   for (const CsvColumn& column : further) {
     if (column.values.size() != records.size())
-      throw PlanError("column " + column.name + " has not one value per record");
+      throw PlanError("column " + column.name + " must have one value per record");
   }
   const bool textures = std::any_of(records.begin(), records.end(),
                                     [](const auto& r) { return !std::holds_alternative<Bytes>(r.size); });

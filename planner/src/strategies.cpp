@@ -1,4 +1,4 @@
-// The table of strategies, and what surrounds each: checks before, bounds and the plan's extents after.
+// The table of strategies, the checks before each, and the bounds and the plan's extents after it.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -85,8 +85,7 @@ constexpr auto strategies_of(const Table& table) {
 constexpr auto kObjectStrategies = strategies_of<ObjectStrategy>(kObjectTable);
 constexpr auto kOffsetStrategies = strategies_of<OffsetStrategy>(kOffsetTable);
 
-// Bytes of the objects of one class, and where asked the objects themselves: each covers the items it
-// carries.
+// Returns the bytes of the objects of one class, and optionally the objects: each covers its items.
 uint64_t total_of(const RecordClass& records, const detail::ObjectAssignment& object_of,
                   std::vector<Size>* objects = nullptr) {
   const uint32_t count = *std::max_element(object_of.begin(), object_of.end()) + 1;
@@ -109,8 +108,7 @@ uint64_t total_of(const RecordClass& records, const detail::OffsetAssignment& of
   return total;
 }
 
-// The smallest assignment of all strategies that do not search, the first of equals in the order of the
-// table.
+// Returns the smallest assignment of all strategies that do not search; of equals the first in the table.
 template <typename Table>
 auto smallest(const RecordClass& records, const Table& table) {
   auto best = table.front().solve(records);
@@ -126,7 +124,7 @@ auto smallest(const RecordClass& records, const Table& table) {
   return best;
 }
 
-// Classes share nothing, so each is solved for itself.
+// Classes share nothing, so each is solved separately.
 detail::ExactObjects solve(const RecordClass& records, const ObjectRow& row, uint64_t target,
                            detail::SearchBudget& budget) {
   if (!row.solve) return detail::improve_objects(records, smallest(records, kObjectTable), target, budget);
@@ -175,7 +173,7 @@ ObjectPlan plan_objects(std::span<const TensorUsageRecord> records, ObjectStrate
   ObjectPlan plan;
   plan.object_of.resize(records.size());
   for (const RecordClass& each : classes) {
-    // What the classes before have taken is gone from the target.
+    // The target of this class is what the earlier classes leave.
     const uint64_t target = options.target_bytes - std::min(options.target_bytes, plan.total_bytes);
     const auto [object_of, lower_bound] = solve(each, row, target, budget);
     const auto base = static_cast<uint32_t>(plan.objects.size());

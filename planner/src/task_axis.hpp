@@ -1,5 +1,5 @@
-// Time squeezed to the tasks at which some tensor starts. Every tensor that is live at another task is live
-// at the start before it too, so maxima over all tasks are reached here.
+// Time compressed to the tasks at which some tensor starts. A tensor that is live at any other task is also
+// live at the last start before it, so maxima over all tasks occur on this axis.
 #pragma once
 
 #include <algorithm>

@@ -11,7 +11,7 @@ namespace vellum::planner::detail {
 
 inline constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
-// A value per position; finds the nearest position whose value exceeds a limit. All in O(log n).
+// Holds a value for each position and finds the nearest position whose value exceeds a limit. O(log n) each.
 class MaxTree {
  public:
   static constexpr int64_t kEmpty = std::numeric_limits<int64_t>::min();
@@ -56,7 +56,7 @@ class MaxTree {
   std::vector<int64_t> node_;
 };
 
-// Adds to ranges and knows the maximum over all positions. O(log n) an addition.
+// Adds amounts to ranges and keeps the maximum over all positions. O(log n) for each addition.
 class RangeAddMax {
  public:
   explicit RangeAddMax(size_t n)

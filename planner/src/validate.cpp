@@ -1,5 +1,5 @@
-// The validator. On purpose it includes nothing of the strategies: it works from the records as the caller
-// gave them, with its own arithmetic, so that a mistake there cannot hide here.
+// The validator. It deliberately includes no header of the strategies: it works on the caller's records, with
+// its own arithmetic, so that a mistake in the strategies cannot hide here.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -79,8 +79,8 @@ void check_sharing(std::span<const TensorUsageRecord> records, const ObjectPlan&
   }
 }
 
-// Sweeps over time with the tensors that are live now, by offset; a newcomer may clash with its neighbours
-// only.
+// Sweeps over time with the live tensors sorted by offset; a new tensor can conflict only with its
+// neighbours.
 class ArenaSweep {
  public:
   ArenaSweep(std::span<const TensorUsageRecord> records, const OffsetPlan& plan, std::vector<uint64_t> ends)

@@ -57,7 +57,7 @@ TEST(RecordsCsv, ErrorsNameFileAndLine) {
   expect_error("", "f.csv:0: there is no header");
   expect_error("id,first,last\n", "f.csv:1: the header has no column size");
   expect_error("id,size,first\n", "f.csv:1: the header has no columns first and last");
-  expect_error("size,size,first,last\n", "f.csv:1: column size stands twice");
+  expect_error("size,size,first,last\n", "f.csv:1: column size appears twice");
   expect_error("# c\nsize,first,last\n8,0,1\n8,0\n", "f.csv:4: the row has 2 fields");
   expect_error("size,first,last\n8,0,x\n", "f.csv:2: last task \"x\"");
   expect_error("size,first,last\n-8,0,1\n", "f.csv:2: size \"-8\"");

@@ -1,4 +1,4 @@
-// The strategies for shared objects: each solves one class of records, one strategy a file.
+// The strategies for shared objects. Each solves one class of records and has a file of its own.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,18 @@
 
 namespace vellum::planner::detail {
 
-// Per item the object it goes to, numbered from 0 without holes. The extent of an object follows: it covers,
-// dimension by dimension, the items it carries.
+// The object of each item, numbered from 0 without gaps. An object's extent is the smallest that covers its
+// items.
 using ObjectAssignment = std::vector<uint32_t>;
 
 // No sharing.
 ObjectAssignment objects_naive(const RecordClass& records);
 // Only tensors of exactly one extent share.
 ObjectAssignment objects_equality(const RecordClass& records);
-// Lee et al. 2019 (arXiv 1907.01989), section 4.1: execution order, best fit, the nearest smaller object
-// grows.
+// Execution order, best fit, the nearest smaller object grows (Lee et al. 2019, arXiv 1907.01989, section
+// 4.1).
 ObjectAssignment objects_greedy_in_order(const RecordClass& records);
-// The same, section 4.1: the cheapest succession of tensors in memory. Looks at every pair.
+// The cheapest succession of tensors in memory, as a flow (same section). Compares every pair.
 ObjectAssignment objects_min_cost_flow(const RecordClass& records);
 inline constexpr size_t kMinCostFlowMostRecords = 2000;
 // Pisarchyk & Lee 2020 (arXiv 2001.03288), sections 4.2 to 4.4.

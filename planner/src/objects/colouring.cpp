@@ -52,7 +52,7 @@ Colouring::Colouring(std::vector<LevelItem> items)
   }
 }
 
-// Puts the tensor into every kind of object that is free and large enough.
+// Adds the states in which the tensor is in each level of object that is free and large enough.
 void Colouring::advance(const Step& from, uint32_t index, size_t start, std::span<const uint32_t> objects) {
   State state = from.state;
   for (const uint8_t slot : ended_[start]) {
@@ -62,7 +62,7 @@ void Colouring::advance(const Step& from, uint32_t index, size_t start, std::spa
   }
   const uint32_t item = starts_[start];
   for (size_t begin = 0; begin < objects.size() && objects[begin] >= items_[item].level;) {
-    // Objects of one level are alike: within them the slots stand in rising order, the free ones first.
+    // Objects of one level are interchangeable: their slots are kept in rising order, free ones first.
     std::array<uint8_t, kMostObjects> slots{};
     size_t count = 0;
     for (; begin + count < objects.size() && objects[begin + count] == objects[begin]; ++count) {
@@ -105,7 +105,7 @@ Colouring::Verdict Colouring::test(std::span<const uint32_t> objects, SearchBudg
   return Verdict::fits;
 }
 
-// The states tell for each tensor the level of its object; within a level any free object will do.
+// The states hold the level of each tensor's object; within a level any free object is suitable.
 void Colouring::trace_back(std::span<const uint32_t> objects) {
   std::vector<uint8_t> kind(items_.size());
   uint32_t index = 0;

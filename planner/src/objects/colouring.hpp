@@ -1,5 +1,5 @@
-// Do these objects suffice? Colouring of an interval graph where each tensor may go to the objects that are
-// large enough for it.
+// Decides whether a set of objects suffices: colouring of an interval graph in which each tensor may use the
+// objects that are large enough for it.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 
 namespace vellum::planner::detail {
 
-// A tensor with its size as a level: 1 the smallest of the class, and so on upwards.
+// A tensor with its size as a rank among the sizes of the class: 1 is the smallest.
 struct LevelItem {
   int64_t first = 0;
   int64_t last = 0;
   uint32_t level = 0;
 };
 
-// Dynamic programming over time: at each tensor's start the states are all the ways in which the live tensors
-// can sit in the objects, objects of one size being alike. Exponential only in the number of objects.
+// Dynamic programming over time. The states at each tensor's start are all assignments of the live tensors to
+// objects, where objects of one size are interchangeable. Exponential in the number of objects only.
 class Colouring {
  public:
   static constexpr size_t kMostObjects = 15;
@@ -29,18 +29,18 @@ class Colouring {
 
   explicit Colouring(std::vector<LevelItem> items);
 
-  // `objects`: levels in falling order, at most kMostObjects of them.
+  // Tests objects of these levels, which are in falling order and at most kMostObjects.
   Verdict test(std::span<const uint32_t> objects, SearchBudget& budget);
   // After `fits`: the object of each item.
   const ObjectAssignment& assignment() const { return assignment_; }
 
  private:
-  // Four bits an object: 0 free, else the slot of the tensor in it.
+  // Four bits for each object: 0 if it is free, else the slot of its tensor.
   using State = uint64_t;
   struct Step {
     State state;
-    uint32_t parent;  // in the layer before
-    uint8_t object;   // where the tensor of this layer went
+    uint32_t parent;  // index into the previous layer
+    uint8_t object;   // the object of this layer's tensor
   };
 
   void advance(const Step& from, uint32_t index, size_t start, std::span<const uint32_t> objects);
@@ -49,7 +49,7 @@ class Colouring {
   std::vector<LevelItem> items_;
   std::vector<uint32_t> starts_;             // items by first task
   std::vector<uint8_t> slot_;                // per item; live items have different slots
-  std::vector<std::vector<uint8_t>> ended_;  // per start: the slots freed since the start before
+  std::vector<std::vector<uint8_t>> ended_;  // per start: the slots freed since the previous start
   bool too_many_live_ = false;
   std::vector<std::vector<Step>> layers_;
   ObjectAssignment assignment_;

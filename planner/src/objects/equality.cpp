@@ -6,8 +6,8 @@
 
 namespace vellum::planner::detail {
 
-// In execution order each tensor takes the object of its extent that has been free longest. The tensors of
-// one extent are an interval graph, so this needs as many objects of an extent as its tensors are ever live
+// In execution order, each tensor gets the object of its extent that has been free longest. The tensors of
+// one extent are an interval graph, so the number of objects is the most tensors of that extent that are live
 // at once.
 ObjectAssignment objects_equality(const RecordClass& records) {
   using Release = std::pair<int64_t, uint32_t>;  // last task, object

@@ -1,14 +1,14 @@
 // Exact shared objects: max-colouring of an interval graph.
 //
-// What a plan costs is the sum of its objects' sizes, so the search goes over these: vectors of sizes in
-// falling order, by rising cost, beginning with the positional maxima, below which nothing fits. Whether a
-// vector's objects suffice is decided by dynamic programming over time (Colouring). The first vector that
-// suffices is the optimum.
+// The cost of a plan is the sum of its objects' sizes, so the search visits vectors of sizes (each in falling
+// order) by rising cost, beginning with the positional maxima, below which no plan exists. Dynamic
+// programming over time (Colouring) decides whether a vector's objects suffice. The first vector that
+// suffices is optimal.
 //
-// A vector that does not suffice is first raised, entry by entry, as far as it still does not: no vector
-// below the result suffices either. So any plan exceeds it in some entry, and the search branches on which
-// one. Where such a raised vector does suffice and costs less than the best plan so far, that plan is kept:
-// the search is anytime.
+// A vector that does not suffice is first raised, entry by entry, as far as it still does not suffice: then
+// no vector below the result suffices. So any plan exceeds it in some entry, and the search branches on that
+// entry. Where a raised vector does suffice and costs less than the best plan so far, that plan is kept: the
+// search is anytime.
 #include "exact.hpp"
 
 #include <algorithm>
@@ -64,7 +64,7 @@ class ObjectSearch {
   uint64_t lower_bound() const { return queue_.empty() ? bound_ : std::min(queue_.top().cost, best_cost_); }
 
  private:
-  // All vectors between two: what a branch still has to look at.
+  // All vectors between two bounds: the rest of a branch.
   struct Node {
     uint64_t cost;  // of lowest
     Levels lowest, highest;
@@ -111,7 +111,7 @@ class ObjectSearch {
       }
       highest[k] = std::min(highest[k], cut[k]);
       if (highest[k] < node.lowest[k]) return;
-      if (cut[k] == 0) return;  // to exceed it further on is to exceed it here
+      if (cut[k] == 0) return;  // entries fall, so exceeding a later entry exceeds this one
     }
   }
 
@@ -122,7 +122,7 @@ class ObjectSearch {
     return verdict;
   }
 
-  // What the objects have to be is at most what was allowed.
+  // The objects need at most the allowed sizes.
   Levels levels_of(const ObjectAssignment& object_of, size_t count) const {
     Levels levels(count, 0);
     for (size_t i = 0; i < object_of.size(); ++i)
@@ -136,7 +136,7 @@ class ObjectSearch {
     if (total >= best_cost_) return;
     best_cost_ = total;
     best_ = object_of;
-    // Objects that were allowed and are not used leave no hole in the numbers.
+    // Unused objects are removed, so that the numbers have no gaps.
     ObjectAssignment number(levels.size(), 0);
     for (size_t object = 1; object < levels.size(); ++object) {
       number[object] = number[object - 1] + (levels[object - 1] > 0 ? 1 : 0);
@@ -144,12 +144,12 @@ class ObjectSearch {
     for (uint32_t& object : best_) object = number[object];
   }
 
-  // A maximal vector above `levels` that is not known to suffice, entry by entry, each by bisection.
+  // Returns a maximal vector above `levels` that is not known to suffice; finds each entry by bisection.
   Levels raised(Levels levels, SearchBudget& budget) {
     for (size_t k = 0; k < levels.size(); ++k) {
       uint32_t low = levels[k];  // does not suffice
       uint32_t high =
-          (k == 0 ? static_cast<uint32_t>(sizes_.size() - 1) : levels[k - 1]) + 1;  // out of question
+          (k == 0 ? static_cast<uint32_t>(sizes_.size() - 1) : levels[k - 1]) + 1;  // not allowed
       while (high - low > 1) {
         Levels trial = levels;
         trial[k] = low + (high - low) / 2;
@@ -171,7 +171,7 @@ class ObjectSearch {
   std::vector<Levels> cuts_;
 };
 
-// The different sizes in rising order after a 0, or nothing where extents are not nested.
+// Returns a 0 and the distinct sizes in rising order; nothing if extents are not nested.
 std::vector<uint64_t> nested_sizes(const RecordClass& records) {
   std::vector<const Item*> items;
   for (const Item& item : records.items) items.push_back(&item);

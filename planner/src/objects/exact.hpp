@@ -12,9 +12,9 @@ struct ExactObjects {
   uint64_t lower_bound = 0;  // proved
 };
 
-// Starts from a valid assignment and improves it until it is proved to be the smallest, reaches `target` or
-// the budget is spent. Searches where extents are nested (of any two, one covers the other), as bytes always
-// are, and at most 15 objects are needed; elsewhere it gives back the start.
+// Improves a valid assignment until it is proved to be the smallest, its bytes are at most `target`, or the
+// budget is spent. Searches only where extents are nested (of any two, one covers the other; bytes always
+// are) and at most 15 objects are needed; otherwise it returns `start`.
 ExactObjects improve_objects(const RecordClass& records, ObjectAssignment start, uint64_t target,
                              SearchBudget& budget);
 

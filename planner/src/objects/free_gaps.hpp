@@ -1,4 +1,7 @@
-// The gaps between lifetimes over all objects, with "which gap holds this tensor most tightly" in O(log n).
+// The gaps between lifetimes over all objects; finds the gap that holds a tensor most tightly in O(log n).
+//
+//   object | AAAA....BBB......     two gaps: between A and B, and after B
+//          +------------------> task
 #pragma once
 
 #include <cstdint>
@@ -11,8 +14,8 @@
 
 namespace vellum::planner::detail {
 
-// The free time in one object between two neighbouring items; kNone where the gap is open to that side.
-// No gap is open to both sides: every object carries an item.
+// The free time in one object between two neighbouring items; kNone if the gap has no neighbour on that side.
+// Every gap has at least one neighbour, because every object carries an item.
 struct Gap {
   uint32_t left = kNone, right = kNone;  // indices into items
 };
@@ -28,8 +31,8 @@ class FreeGaps {
 
   std::optional<TightestGap> tightest(uint32_t item) const;
   bool exists(const Gap& gap) const;
-  // Puts the item into the gap; a Gap without neighbours stands for a new object. Gives the two gaps that
-  // remain.
+  // Places the item in the gap and returns the two gaps that remain. A Gap without neighbours is a new
+  // object.
   std::pair<Gap, Gap> fill(const Gap& gap, uint32_t item);
   // Tasks between which the gap is free, both exclusive.
   int64_t begin(const Gap& gap) const;
@@ -39,7 +42,7 @@ class FreeGaps {
   void link(const Gap& gap);
 
   std::span<const Item> items_;
-  // A gap is known by its left neighbour in one tree and by its right one in the other.
+  // Each gap is found by its left neighbour in one tree and by its right neighbour in the other.
   std::vector<uint32_t> by_last_, by_first_;            // item at each rank
   std::vector<uint32_t> rank_by_last_, rank_by_first_;  // rank of each item
   std::vector<uint32_t> next_, previous_;               // neighbours of a placed item in its object

@@ -4,7 +4,7 @@
 
 namespace vellum::planner::detail {
 
-// The tasks where most bytes meet decide first, when every object is still free for them.
+// The tasks with the most live bytes are assigned first, while every object is still free for them.
 ObjectAssignment objects_greedy_by_breadth(const RecordClass& records) {
   return assign_in(by_breadth(records.items), records);
 }

@@ -1,6 +1,6 @@
-// Greedy by size improved (Pisarchyk & Lee 2020, section 4.4). Tensors are taken in stages that the
-// positional maxima divide; within a stage the pair of tensor and object whose lifetimes lie closest in time
-// goes first, so that little free time is cut off between them.
+// Greedy by size improved (Pisarchyk & Lee 2020, section 4.4). Tensors are assigned in stages that the
+// positional maxima divide. Within a stage the pair of tensor and object whose lifetimes are closest in time
+// is assigned first, so that little free time remains between them.
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -31,7 +31,7 @@ std::vector<Order> stages(const RecordClass& records) {
   return stages;
 }
 
-// The tensors of a stage not yet placed, searchable from a gap.
+// The unassigned tensors of a stage, searchable by gap.
 class Waiting {
  public:
   Waiting(std::span<const Item> items, const Order& stage)
@@ -84,10 +84,10 @@ class Waiting {
   MaxTree first_;  // the first task, at rank by last
 };
 
-// Places the tensors of byte classes in O(n log n): a heap holds, for each tensor, its tightest gap when it
-// was last asked for, and, for each side of each gap made since, the tensor nearest to it. Every pair that is
-// possible now is at or below the key of some entry, because pairs appear only with new gaps; an entry whose
-// gap or tensor is gone is looked up anew when it comes up.
+// Assigns the tensors of byte classes in O(n log n). A heap holds for each tensor its tightest gap at the
+// time it was last searched, and for each side of each later gap the tensor nearest to it. The key of some
+// entry is a bound for every pair that is possible now, because new pairs appear only with new gaps. An entry
+// whose gap or tensor no longer exists is searched again when it reaches the top.
 class StagedPlacement {
  public:
   explicit StagedPlacement(const RecordClass& records)
@@ -171,8 +171,8 @@ class StagedPlacement {
   std::priority_queue<Entry> heap_;
 };
 
-// For extents the cost of growing comes before the distance in time, and both depend on the object, so every
-// pair is looked at: O(m * objects) a stage of m tensors, and O(m) more for each tensor placed.
+// For extents the cost of growing takes precedence over the distance in time, and both depend on the object,
+// so every pair is compared: O(m * objects) for a stage of m tensors, and O(m) more for each tensor assigned.
 class ExtentPlacement {
  private:
   struct Choice {
@@ -224,7 +224,7 @@ class ExtentPlacement {
     return best;
   }
 
-  // Only `changed` differs from when the choice was made.
+  // Only `changed` differs from the time of the choice.
   void update(uint32_t item, uint32_t changed, Choice& best) const {
     const Choice now = choice(item, changed);
     if (now.key() <= best.key()) {

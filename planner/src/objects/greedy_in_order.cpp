@@ -4,7 +4,7 @@
 
 namespace vellum::planner::detail {
 
-// Execution order needs no look ahead: what a runtime without a plan would do.
+// Execution order needs no look-ahead: a runtime without a plan would do the same.
 ObjectAssignment objects_greedy_in_order(const RecordClass& records) {
   return assign_in(in_order(records.items), records);
 }

@@ -1,12 +1,12 @@
-// Lee et al. 2019 (arXiv 1907.01989), section 4.1: each tensor takes over the memory of one whose life is
-// over, or has memory of its own. Taking over costs what has to grow, memory of one's own costs all of it.
-// Each tensor hands its memory on at most once. The cheapest such succession is a minimum-cost flow through
-// the bipartite graph of givers and takers; here an assignment problem, solved by shortest augmenting paths
-// with potentials (Jonker & Volgenant, Computing 38, 1987). The cost is an estimate: an object may have grown
-// beyond the tensor it is taken over from.
+// Minimum-cost flow (Lee et al. 2019, arXiv 1907.01989, section 4.1). Each tensor (the taker) reuses the
+// memory of one that is dead (the giver), or gets new memory. Reuse costs the bytes by which the memory
+// grows, new memory costs all of its bytes. The memory of each tensor is reused at most once. The cheapest
+// succession is a minimum-cost flow through the bipartite graph of givers and takers; here it is an
+// assignment problem, solved by shortest augmenting paths with potentials (Jonker & Volgenant, Computing 38,
+// 1987). The cost is an estimate: an object may have grown beyond the giver's size.
 //
-// A solver of our own rather than LEMON's network simplex: that would be the planner's only dependency, also
-// on phones, for the hundred lines below.
+// This is a solver of our own instead of LEMON's network simplex, because LEMON would be the planner's only
+// dependency, also on phones, for the hundred lines below.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -36,8 +36,7 @@ class Succession {
     for (const uint32_t taker : in_order(items_)) supply(taker);
   }
 
-  // Where an object has grown so much already that taking it over would cost as much as a new one, there is a
-  // new one.
+  // Where an object has grown so much that reusing it would cost as much as a new one, a new one is made.
   ObjectAssignment objects() const {
     ObjectAssignment object_of(items_.size());
     std::vector<Extent> extents;
@@ -56,7 +55,7 @@ class Succession {
 
   int64_t bytes(uint32_t item) const { return static_cast<int64_t>(items_[item].bytes); }
 
-  // What memory of that extent has to grow by to hold the tensor too.
+  // Returns the bytes by which memory of that extent grows to hold the tensor too.
   uint64_t growth(const Extent& memory, uint32_t taker) const {
     return records_.bytes_of(cover(memory, items_[taker].extent)) - records_.bytes_of(memory);
   }
@@ -67,8 +66,8 @@ class Succession {
     std::vector<uint32_t> reached_by;  // per giver: the taker
     std::vector<uint32_t> givers;      // settled, in order
     std::vector<uint8_t> settled;      // per giver
-    int64_t own = kFar;                // the nearest end at memory of one's own,
-    uint32_t own_taker = kNone;        // and the taker that would have it
+    int64_t own = kFar;                // the nearest end with new memory,
+    uint32_t own_taker = kNone;        // and its taker
   };
 
   void grow(Tree& tree, uint32_t taker, int64_t distance) const {
@@ -81,7 +80,7 @@ class Succession {
       if (items_[giver].last >= items_[taker].first) break;
       if (tree.settled[giver]) continue;
       const uint64_t cost = growth(items_[giver].extent, taker);
-      if (cost >= items_[taker].bytes) continue;  // memory of its own is no dearer
+      if (cost >= items_[taker].bytes) continue;  // new memory costs no more
       const int64_t through = base + static_cast<int64_t>(cost) - giver_potential_[giver];
       if (through < tree.distance[giver]) {
         tree.distance[giver] = through;
@@ -90,7 +89,7 @@ class Succession {
     }
   }
 
-  // Finds the cheapest way to give the taker memory, moving others to other givers where that pays.
+  // Finds the cheapest memory for the taker, reassigning other takers where that is cheaper.
   void supply(uint32_t taker) {
     const size_t n = items_.size();
     Tree tree{std::vector<int64_t>(n, kFar), std::vector<uint32_t>(n, kNone), {}, std::vector<uint8_t>(n, 0)};
@@ -128,7 +127,7 @@ class Succession {
     }
   }
 
-  // Gives `taker` the giver, and its former giver to the one who reached for that, back to the root.
+  // Assigns the giver to `taker`, its former giver to the taker that reached it, and so on back to the root.
   void hand_over(const Tree& tree, uint32_t root, uint32_t taker, uint32_t giver) {
     for (;;) {
       const uint32_t former = giver_of_[taker];
@@ -143,7 +142,7 @@ class Succession {
   const RecordClass& records_;
   const std::vector<Item>& items_;
   std::vector<uint32_t> by_last_;
-  std::vector<uint32_t> giver_of_, taker_of_;  // kNone: memory of its own; not handed on
+  std::vector<uint32_t> giver_of_, taker_of_;  // kNone: new memory; not reused
   std::vector<int64_t> taker_potential_, giver_potential_;
 };
 

@@ -17,8 +17,8 @@ std::optional<ObjectPool::Fit> ObjectPool::best_fit(const Item& item) const {
   return records_.one_dimensional() ? best_fit_by_bytes(item) : best_fit_by_extent(item);
 }
 
-// With one dimension the objects' order by bytes is the order of preference: upwards from the tensor's size,
-// then downwards from it.
+// With one dimension, objects are preferred in the order of their bytes: upwards from the tensor's size, then
+// downwards from it.
 std::optional<ObjectPool::Fit> ObjectPool::best_fit_by_bytes(const Item& item) const {
   const auto start = by_bytes_.lower_bound({item.bytes, 0});
   for (auto larger = start; larger != by_bytes_.end(); ++larger) {

@@ -1,11 +1,11 @@
-// The objects made so far, and which of them suits a tensor best.
+// The objects made so far, and the search for the one that suits a tensor best.
 //
-// Rule of growth: an object grows to the maximum of its own and the tensor's extent in each dimension.
-// Growing costs the bytes that the object gains. A tensor takes the free object whose growth costs least;
-// among those the one that leaves the fewest bytes unused. It takes a new object instead where growing would
-// cost as much as the tensor itself. For bytes this is the rule of Lee et al. 2019: the smallest object that
-// is large enough, else the largest one, grown (growing b bytes to s > b costs s - b < s, so an object is
-// reused wherever one is free).
+// An object grows to the maximum of its own and the tensor's extent in each dimension; the cost is the bytes
+// that it gains. A tensor is assigned to the free object whose growth costs least, among equals to the one
+// that leaves the fewest bytes unused. It gets a new object where growing would cost as much as the tensor
+// itself. For bytes this is the rule of Lee et al. 2019: the smallest object that is large enough, else the
+// largest one, grown. (Growing b bytes to s > b costs s - b < s, so an object is reused wherever one is
+// free.)
 #pragma once
 
 #include <cstdint>
@@ -30,9 +30,11 @@ class ObjectPool {
 
   explicit ObjectPool(const RecordClass& records) : records_(records) {}
 
+  // Returns the best free object for the item; nothing if a new one is better.
   std::optional<Fit> best_fit(const Item& item) const;
-  // What it costs to put the item into that object, if its lifetime is free there.
+  // Returns the cost of adding the item to that object; nothing if the object is not free for its lifetime.
   std::optional<Fit> fit(uint32_t object, const Item& item) const;
+  // Returns the tasks between the item and its nearest neighbour in that object, as Timeline::gap().
   std::optional<int64_t> gap(uint32_t object, const Item& item) const {
     return objects_[object].busy.gap(item);
   }
@@ -56,7 +58,7 @@ class ObjectPool {
   std::set<std::pair<uint64_t, uint32_t>> by_bytes_;  // (bytes, object); kept for one-dimensional classes
 };
 
-// Takes the items in the given order, each into its best fit.
+// Assigns the items in the given order, each to its best fit.
 ObjectAssignment assign_in(const std::vector<uint32_t>& order, const RecordClass& records);
 
 }  // namespace vellum::planner::detail

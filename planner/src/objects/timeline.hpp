@@ -1,4 +1,4 @@
-// The lifetimes that one object already carries.
+// The lifetimes of the tensors that one object carries.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@ class Timeline {
 
   bool is_free(const Item& item) const { return gap(item).has_value(); }
 
-  // Tasks between the item and its nearest neighbour in time, kUnbounded without neighbours; nothing where a
-  // neighbour's lifetime meets the item's.
+  // Returns the tasks between the item and its nearest neighbour in time, kUnbounded without neighbours;
+  // nothing if a neighbour's lifetime overlaps the item's.
   std::optional<int64_t> gap(const Item& item) const {
     const auto next = after(item);
     int64_t nearest = kUnbounded;
@@ -41,7 +41,7 @@ class Timeline {
   using Lifetimes = std::vector<std::pair<int64_t, int64_t>>;  // sorted, disjoint
 
   Lifetimes::const_iterator after(const Item& item) const {
-    // Most strategies go forward in time more often than not.
+    // Most strategies mostly advance in time.
     if (busy_.empty() || busy_.back().first < item.first) return busy_.end();
     return std::lower_bound(busy_.begin(), busy_.end(), std::pair(item.first, int64_t{0}));
   }

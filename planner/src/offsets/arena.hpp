@@ -1,4 +1,4 @@
-// An arena filled tensor by tensor.
+// An arena that is filled one tensor at a time.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ class Arena {
  public:
   explicit Arena(std::span<const Item> items);
 
-  // Puts the item into the smallest gap between the tensors that are live with it, else above them all
-  // (Pisarchyk & Lee 2020, algorithm 3). The lowest of equal gaps. O(m log n) for m tensors live with it.
+  // Places the item in the smallest gap between the tensors that are live with it, the lowest of equal gaps,
+  // else above them all (Pisarchyk & Lee 2020, algorithm 3). O(m log n) for m tensors live with it.
   void place(uint32_t item);
 
   OffsetAssignment offsets() && { return std::move(offset_of_); }
@@ -29,11 +29,10 @@ class Arena {
   std::vector<uint32_t> by_first_, rank_;
   MaxTree last_;  // at rank by first: last task of the items placed
   OffsetAssignment offset_of_;
-  std::vector<std::pair<uint64_t, uint64_t>>
-      live_;  // offset and end of the tensors live with the item in hand
+  std::vector<std::pair<uint64_t, uint64_t>> live_;  // offset and end of tensors live with the item
 };
 
-// Takes the items in the given order.
+// Places the items in the given order.
 OffsetAssignment place_in(const std::vector<uint32_t>& order, const RecordClass& records);
 
 }  // namespace vellum::planner::detail

@@ -1,6 +1,6 @@
-// Exact offsets: bisection over the arena's size, with a feasibility search (OffsetSearch) restarted from
-// many orders of preference at each size. The effort for one size doubles until every size below the plan's
-// is refuted.
+// Exact offsets: bisection over the arena's size, with a feasibility search (OffsetSearch) that is restarted
+// with many priorities at each size. The effort for one size doubles until every size below the plan's is
+// refuted.
 #include "exact.hpp"
 
 #include <algorithm>
@@ -14,13 +14,13 @@
 namespace vellum::planner::detail {
 namespace {
 
-// Beyond this a search has no prospect of an end, and its recursion needs a deep stack.
+// With more tensors a search has no prospect of ending, and its recursion needs a deep stack.
 constexpr size_t kMostItems = 1500;
 constexpr uint64_t kMostUnits = uint64_t{1} << 60;  // so that no sum in the search overflows
 constexpr int64_t kFirstTries = 1500;               // of one run of the search
 
-// Which run is how long: 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ... (Luby, Sinclair, Zuckerman 1993): within a factor
-// of log of the best choice of restarts, whatever the instance.
+// The lengths of runs: 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ... (Luby, Sinclair, Zuckerman 1993), which is within a
+// logarithmic factor of the best choice of restarts, whatever the instance.
 int64_t luby(uint64_t i) {
   for (;;) {
     const auto k = static_cast<unsigned>(std::bit_width(i + 1));
@@ -29,7 +29,7 @@ int64_t luby(uint64_t i) {
   }
 }
 
-// Tensors that no lifetime connects to the others.
+// A set of tensors whose lifetimes overlap no others.
 class Part {
  public:
   Part(std::vector<Item> items, std::vector<uint32_t> index, uint64_t unit, const OffsetAssignment& start)
@@ -51,7 +51,8 @@ class Part {
 
   uint64_t bound() const { return static_cast<uint64_t>(bound_) * unit_; }
 
-  // Until the total is at or below `enough`, or proved to be the smallest, or the budget is spent.
+  // Improves the plan until the total is at most `enough`, or proved to be the smallest, or the budget is
+  // spent.
   void improve(uint64_t enough, SearchBudget& budget) {
     const auto wanted = std::max(static_cast<int64_t>(enough / unit_), bound_);
     for (uint64_t round = 0; best_total_ > std::max(wanted, bound_) && !budget.is_spent(); ++round) {
@@ -79,8 +80,8 @@ class Part {
  private:
   using Verdict = OffsetSearch::Verdict;
 
-  // Every preference once, as long as the round allows; in the first round only two, to come to larger arenas
-  // soon.
+  // Tries every priority once, as long as the round allows; in the first round only two, to reach larger
+  // arenas soon.
   Verdict attempt(int64_t capacity, uint64_t round, SearchBudget& budget) {
     const size_t kinds = round == 0 ? 2 : priorities_.kinds();
     for (size_t kind = 0; kind < kinds; ++kind) {
@@ -109,11 +110,11 @@ class Part {
   int64_t best_total_ = 0, bound_ = 0;
 };
 
-// What divides every size and offset: the search counts in it.
+// Returns the largest divisor of all sizes and offsets, the unit of the search.
 uint64_t unit_of(const RecordClass& records, const OffsetAssignment& start) {
   uint64_t unit = 0;
   for (const Item& item : records.items) unit = std::gcd(unit, item.bytes);
-  // A start that was not pushed down to sums of sizes may lie between the multiples of the sizes' divisor.
+  // Offsets of a start that was not pushed down need not be multiples of the sizes' divisor.
   for (const uint64_t offset : start) unit = std::gcd(unit, offset);
   return unit;
 }
@@ -124,7 +125,7 @@ bool is_searchable(const RecordClass& records, uint64_t unit) {
   return sum <= kMostUnits;
 }
 
-// The items in runs that no lifetime connects.
+// Splits the items into runs whose lifetimes do not overlap.
 std::vector<std::vector<uint32_t>> parts_of(const RecordClass& records) {
   std::vector<uint32_t> order(records.items.size());
   std::iota(order.begin(), order.end(), 0u);
@@ -148,7 +149,7 @@ ExactOffsets improve_offsets(const RecordClass& records, OffsetAssignment start,
   const uint64_t unit = unit_of(records, result.offset_of);
   if (budget.is_spent() || !is_searchable(records, unit)) return result;
   for (const auto& index : parts_of(records)) {
-    // One part's bound makes it needless to push the others below it.
+    // Improving the other parts below the bound of one part would not improve the total.
     const uint64_t enough = std::max(result.lower_bound, target);
     uint64_t total = 0;
     for (const uint32_t i : index) total = std::max(total, result.offset_of[i] + records.items[i].bytes);

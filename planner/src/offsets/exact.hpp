@@ -12,8 +12,8 @@ struct ExactOffsets {
   uint64_t lower_bound = 0;  // proved
 };
 
-// Starts from a valid plan and improves it until it is proved to be the smallest, reaches `target` or the
-// budget is spent.
+// Improves a valid plan until it is proved to be the smallest, its bytes are at most `target`, or the budget
+// is spent.
 ExactOffsets improve_offsets(const RecordClass& records, OffsetAssignment start, uint64_t target,
                              SearchBudget& budget);
 

@@ -1,4 +1,4 @@
-// Subproblems that the offset search has shown to be infeasible.
+// Remembers the subproblems that the offset search has shown to be infeasible.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace vellum::planner::detail {
 
-// A subproblem is a set of tensors, each with the least offset that it can still have, and the capacity. With
-// larger offsets or a smaller capacity it is no easier.
+// A subproblem is a set of tensors, each with the least offset that it can still have, and the capacity.
+// Larger offsets or a smaller capacity make it no easier.
 class InfeasibleStates {
  public:
-  // Tensors in one fixed order; offsets likewise. True if a state with the same tensors and no larger offsets
-  // is known.
+  // Returns whether a state with the same tensors and no larger offsets is known. Tensors and offsets are in
+  // one fixed order.
   bool covers(std::span<const uint32_t> tensors, std::span<const int64_t> offsets) const;
   void add(std::span<const uint32_t> tensors, std::span<const int64_t> offsets);
   void clear();
@@ -24,8 +24,8 @@ class InfeasibleStates {
     std::vector<std::vector<int64_t>> offsets;  // the newest last
   };
   static constexpr size_t kPerSet = 8;
-  static constexpr size_t kNumbers = size_t{1}
-                                     << 22;  // kept in all, 32 MiB; beyond that everything is forgotten
+  // The most numbers kept, 32 MiB; beyond that everything is dropped.
+  static constexpr size_t kNumbers = size_t{1} << 22;
 
   std::unordered_map<uint64_t, Tensors> states_;  // by a hash of the tensors
   size_t numbers_ = 0;

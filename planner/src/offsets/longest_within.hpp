@@ -1,4 +1,4 @@
-// The longest-lived item whose lifetime lies within a window of time.
+// Finds the longest-lived item whose lifetime is within a window of time.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,14 @@
 
 namespace vellum::planner::detail {
 
-// A merge-sort tree: over the items by first task, each node has its items by last task, with a tournament
+// A merge-sort tree over the items by first task; each node has its items by last task, with a tournament
 // among them. Queries and removals take O(log^2 n).
 class LongestWithin {
  public:
   explicit LongestWithin(std::span<const Item> items);
 
-  // The longest-lived item with first >= begin and last <= end, the largest of equals; kNone without one.
+  // Returns the longest-lived item with first >= begin and last <= end, the largest of equals; kNone without
+  // one.
   uint32_t find(int64_t begin, int64_t end) const;
   void remove(uint32_t item);
 
@@ -32,7 +33,7 @@ class LongestWithin {
 
   std::span<const Item> items_;
   std::vector<uint32_t> by_first_;
-  std::vector<uint32_t> preference_;  // per item: its place among all, longest first
+  std::vector<uint32_t> preference_;  // per item: its rank, longest first
   size_t leaves_;
   std::vector<Node> nodes_;
 };

@@ -29,7 +29,7 @@ OffsetSearch::OffsetSearch(std::span<const Item> items, uint64_t unit)
   find_cliques(items);
 }
 
-// A set of tensors that are live together is maximal where one ends before the next starts.
+// A set of tensors that are live together is maximal if one of them ends before the next tensor starts.
 void OffsetSearch::find_cliques(std::span<const Item> items) {
   const TaskAxis axis(items);
   std::vector<bool> seen(items.size(), false);
@@ -53,7 +53,7 @@ void OffsetSearch::find_cliques(std::span<const Item> items) {
 }
 
 void OffsetSearch::reset(int64_t capacity) {
-  // What was infeasible stays so when the capacity shrinks.
+  // Infeasible subproblems stay infeasible when the capacity shrinks.
   if (capacity > infeasible_capacity_) infeasible_.clear();
   infeasible_capacity_ = capacity_ = capacity;
   stopped_ = false;
@@ -84,8 +84,8 @@ OffsetSearch::Verdict OffsetSearch::run(int64_t capacity, std::span<const uint32
   return stopped_ ? Verdict::gave_up : Verdict::infeasible;
 }
 
-// Splits the tensors still to place into parts that no lifetime connects. The smallest first: it fails
-// soonest.
+// Splits the unplaced tensors into sets whose lifetimes do not overlap. The smallest is solved first, because
+// it fails soonest.
 bool OffsetSearch::solve_parts(Range rest, int64_t floor) {
   std::vector<Range> parts;
   uint32_t reach = 0;
@@ -177,7 +177,7 @@ uint32_t OffsetSearch::choose(Range part, int64_t floor, int64_t tallest) const 
     const uint32_t block = members_[m];
     lowest_top = std::min(lowest_top, std::max(least_[block], floor) + blocks_[block].size);
   }
-  // Whatever comes next, all that is left is at its offset or above.
+  // Whatever is next, all remaining tensors are at its offset or above.
   const int64_t highest = std::min(lowest_top - 1, capacity_ - tallest);
   uint32_t best = kNone;
   int64_t best_offset = 0;
@@ -194,7 +194,7 @@ uint32_t OffsetSearch::choose(Range part, int64_t floor, int64_t tallest) const 
   return best;
 }
 
-// True if a tensor still to place is live with it, and so comes to stand above it.
+// Returns whether an unplaced tensor is live with it, and so will be above it.
 bool OffsetSearch::place(uint32_t block, int64_t offset) {
   take(block);
   offset_[block] = offset;
@@ -218,10 +218,10 @@ void OffsetSearch::refute(uint32_t block, int64_t offset) {
   raise(block, lowest_top);
 }
 
-// Looks at the cliques that changed since it last said yes or no.
+// Checks the cliques that changed since the last call.
 bool OffsetSearch::within_bounds(int64_t floor) {
   bool within = true;
-  // What one clique raises may change cliques looked at before.
+  // A raise in one clique may change cliques that were checked before.
   for (bool again = true; again;) {
     again = false;
     for (size_t word = 0; word < changed_.size(); ++word) {
@@ -241,7 +241,7 @@ bool OffsetSearch::within_bounds(int64_t floor) {
 bool OffsetSearch::within_bound(uint32_t clique, int64_t floor) {
   if (height_[clique] == 0) return true;
   effort_ += static_cast<int64_t>(2 * cliques_[clique].size());
-  // The lowest of the clique has no more than this below it.
+  // The most bytes below the lowest tensor of the clique.
   const int64_t slack = capacity_ - height_[clique];
   if (floor > slack) return false;
   // Only offsets beyond the slack can break the bound. Sorted by falling offset.

@@ -1,26 +1,31 @@
-// Is there an arena of a given capacity that holds these tensors? Branch and bound.
+// Decides by branch and bound whether an arena of a given capacity holds a set of tensors.
 //
-// Tensors are placed from the bottom of the arena up: each next one at the least offset it can have, and none
-// below one placed before. That loses nothing: push every tensor of a plan down as far as it goes and take
-// them by offset. Of all plans within the capacity the search keeps alive the one with the least sum of
-// offsets. What it cuts off:
-// - Bound. The tensors still to place at one task stand on one another. With o the least offset and s the
-// size of
-//   each, the tensors with an offset of o or more need o + the sum of their s.
-// - Inference. The lowest of those at a task has at most the capacity minus all their sizes below it. The
-// others
-//   stand above one of those that can be so low.
+//   capacity +-------------------+
+//            |      unplaced     |   Tensors are placed from the bottom up: the next one at the least offset
+//            |   +-------+       |   that it can have, and none below one that is already placed.
+//            |   |   C   | +---+ |
+//            | +-+-+-----+ | D | |
+//            | | A |  B  | |   | |
+//            +-+---+-----+-+---+-+--> task
+//
+// Bottom-up placement loses no plan: push every tensor of a plan down as far as possible, then place them by
+// offset. Among all plans within the capacity, the search never cuts the one with the least sum of offsets.
+// It cuts branches by these rules:
+//
+// - Bound. The unplaced tensors of one task are stacked. With o the least offset and s the size of each, the
+//   tensors with a least offset of o or more need o + the sum of their s.
+// - Inference. Below the lowest unplaced tensor of a task there is at most the capacity minus the sum of
+//   their sizes. All others are above one of the tensors that can be so low.
 // - Dominance. If tensor j fits below the offset of i whatever else happens, j can be moved there, so i is
-// not next.
-// - Refutation. If i as the next tensor failed, i will not be at that offset, so it stands on some other
-// tensor: its
-//   least offset rises to the lowest top of those it is live with.
-// - Independence. Where no tensor still to place reaches from one time to another, both sides are searched
-// apart, and the failure of
-//   one is the failure of both.
+//   not next.
+// - Refutation. If i failed as the next tensor, i is not at that offset in any plan, so it is stacked on
+//   another tensor: its least offset rises to the lowest top of the tensors that are live with it.
+// - Independence. Where no unplaced tensor is live both before and after a time, the two sides are searched
+//   separately; if one fails, both fail.
 // - Memory. Subproblems that failed are remembered; others that are no easier fail at once
-// (InfeasibleStates). The ideas of independence, of bounds by task and of canonical bottom-up plans are those
-// of Moffitt, MiniMalloc (ASPLOS 2023).
+//   (InfeasibleStates).
+//
+// Independence, bounds by task and canonical bottom-up plans are ideas of Moffitt, MiniMalloc (ASPLOS 2023).
 #pragma once
 
 #include <cstdint>
@@ -34,10 +39,11 @@
 
 namespace vellum::planner::detail {
 
-// What the search knows of a tensor.
+// A tensor as the search sees it. A clique is a maximal set of tensors that are live together; cliques are
+// numbered in the order of time.
 struct Block {
-  int64_t size = 0;           // in units that the caller chooses
-  uint32_t first_clique = 0;  // the maximal sets of tensors live together, in the order of time
+  int64_t size = 0;  // in units that the caller chooses
+  uint32_t first_clique = 0;
   uint32_t last_clique = 0;
 };
 
@@ -48,11 +54,11 @@ class OffsetSearch {
   // Sizes are the items' bytes divided by `unit`, which divides them all.
   OffsetSearch(std::span<const Item> items, uint64_t unit);
 
-  // Tries tensors of higher priority first where several have the same offset. Gives up after `tries`
-  // placements, or when the budget is spent.
+  // Searches for a plan within `capacity` units. Of several tensors with the same offset, the one with the
+  // highest priority is tried first. Gives up after `tries` placements, or when the budget is spent.
   Verdict run(int64_t capacity, std::span<const uint32_t> priority, int64_t tries, SearchBudget& budget);
 
-  // After `found`: per item its offset, in units.
+  // After `found`: the offset of each item, in units.
   std::span<const int64_t> offsets() const { return offset_; }
 
   std::span<const Block> blocks() const { return blocks_; }
@@ -72,7 +78,7 @@ class OffsetSearch {
   bool solve_parts(Range rest, int64_t floor);
   bool solve(Range part, int64_t floor);
   bool branch(Range part, int64_t floor);
-  // The tensor that comes next, members_.size() where none can.
+  // Returns the tensor to place next; members_.size() if there is none.
   uint32_t choose(Range part, int64_t floor, int64_t tallest) const;
   bool place(uint32_t block, int64_t offset);
   void refute(uint32_t block, int64_t offset);
@@ -95,15 +101,15 @@ class OffsetSearch {
   int64_t tries_left_ = 0;
   SearchBudget* budget_ = nullptr;
   bool stopped_ = false;
-  int64_t effort_ = 0;  // steps not yet taken from the budget
+  int64_t effort_ = 0;  // steps not yet charged to the budget
 
   std::vector<uint8_t> placed_;  // not vector<bool>: read in every inner loop
-  std::vector<int64_t> least_;   // least offset of each block still to place
+  std::vector<int64_t> least_;   // least offset of each unplaced block
   std::vector<int64_t> offset_;
-  std::vector<int64_t> height_;                       // per clique: sum of the sizes still to place
-  std::vector<std::pair<uint32_t, int64_t>> raises_;  // to undo: block, its least offset before
-  std::vector<uint32_t> members_;                     // a stack of parts, each in the order of first_clique
-  std::vector<uint64_t> changed_;                     // bit per clique: to look at in within_bounds
+  std::vector<int64_t> height_;                       // per clique: sum of the unplaced sizes
+  std::vector<std::pair<uint32_t, int64_t>> raises_;  // undo log: block, its previous least offset
+  std::vector<uint32_t> members_;                     // a stack of subsets, each in the order of first_clique
+  std::vector<uint64_t> changed_;                     // a bit for each clique that within_bounds() must check
   std::vector<std::pair<int64_t, int64_t>> high_;     // scratch of within_bound
   std::vector<int64_t> state_;                        // scratch of solve
   InfeasibleStates infeasible_;

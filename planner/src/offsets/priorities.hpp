@@ -1,4 +1,4 @@
-// The orders of preference among which the offset search is restarted.
+// The priorities with which the offset search is restarted.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,16 @@
 
 namespace vellum::planner::detail {
 
-// Which preference finds a plan soonest differs from network to network by orders of magnitude, and so do
-// slight variations of one. So a search gives up early and starts again with another.
+// The time until a plan is found differs by orders of magnitude between priorities, and even between slight
+// variations of one, and no priority is best for every network. So a search gives up early and restarts with
+// another.
 class Priorities {
  public:
   Priorities(std::span<const Item> items, const OffsetSearch& search);
 
   size_t kinds() const { return scores_.size(); }
-  // Round 0 is the preference itself; later rounds vary it, always in the same way. Per block; the higher
-  // goes first.
+  // Returns the priority of each block; the higher is tried first. Round 0 is the plain priority of this
+  // kind; later rounds vary it, always in the same way.
   const std::vector<uint32_t>& rank(size_t kind, uint64_t round);
 
  private:

@@ -1,7 +1,7 @@
-// Best fit for strip packing, after Sekiyama, Imai, Negishi, Kawachiya, "Profile-guided memory optimization
-// for deep neural networks" (2018, arXiv 1804.10001), section 3; there after Burke, Kendall, Whitwell (2004).
-// Time is the strip's width. The lowest stretch of the skyline takes the longest-lived tensor that lies
-// within it; where none does, it is lifted to the lower of its neighbours.
+// Best fit for strip packing, from Sekiyama, Imai, Negishi, Kawachiya, "Profile-guided memory optimization
+// for deep neural networks" (2018, arXiv 1804.10001), section 3, and Burke, Kendall, Whitwell (2004). Time is
+// the strip's width. The lowest stretch of the skyline receives the longest-lived tensor that fits within it;
+// if none does, it is raised to the lower of its neighbours.
 #include <algorithm>
 #include <limits>
 #include <map>

@@ -1,5 +1,5 @@
-// A plan as a picture: time across, memory up, one rectangle a tensor (the strip packing of Sekiyama et al.
-// 2018).
+// Draws a plan: time from left to right, addresses upwards, one rectangle for each tensor (the picture of
+// strip packing in Sekiyama et al. 2018).
 #pragma once
 
 #include <span>
@@ -9,8 +9,8 @@
 
 namespace vellum::planner {
 
-// A self-contained SVG document, 1000 units wide. Objects lie on top of one another; what a tensor leaves free
-// of its object stays grey. `names`, per record, are shown when the mouse rests on a tensor; it may be empty.
+// Returns a self-contained SVG document, 1000 units wide. Objects are stacked; the unused rest of an object
+// stays grey. `names`: one tooltip for each record, or empty.
 std::string memory_map_svg(std::span<const TensorUsageRecord> records, std::span<const std::string> names,
                            const PlanRow& plan, const std::string& title);
 

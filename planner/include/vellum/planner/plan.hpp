@@ -1,4 +1,5 @@
-// What the planner gives back, and the functions that make it.
+// Memory plans for tensor usage records: the strategies, the plans that they return, lower bounds,
+// validation.
 #pragma once
 
 #include <chrono>
@@ -14,23 +15,34 @@
 
 namespace vellum::planner {
 
-// The only exception of this library: bad records, an unknown strategy, or a plan that fails validation.
+// The only exception that this library throws: bad records, an unknown strategy, or a plan that fails
+// validation.
 class PlanError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// Shared objects: tensors whose lifetimes do not meet may share one object.
+// Shared memory objects: tensors whose lifetimes do not overlap may share one image or buffer.
+//
+//   object 1 |       D D     D grew the object beyond B
+//            |   B B D D
+//   object 0 | A A C C E E
+//            +-------------> task
 struct ObjectPlan {
   std::vector<uint32_t> object_of;  // per record: index into `objects`
-  std::vector<Size> objects;        // each covers, in every dimension and in format, the tensors it carries
+  std::vector<Size> objects;        // each covers its tensors in every dimension, and has their format
   uint64_t total_bytes = 0;         // sum over objects, each rounded up to the alignment
   uint64_t lower_bound = 0;         // no plan for these records and options is smaller
   bool proved_optimal = false;      // total_bytes == lower_bound
 };
 
-// Offsets: every tensor at its own place in one arena. Sizes are bytes only: what a texture takes inside an
-// arena is known to the device alone, so ask it and plan with those bytes.
+// Offsets: every tensor has its own offset in one arena. Sizes are bytes only: the bytes that a texture needs
+// inside an arena are known to the device alone, so query them and plan with bytes.
+//
+//   byte | A A   D D
+//        | A A C C C
+//        |   B B   E E
+//        +-------------> task
 struct OffsetPlan {
   std::vector<uint64_t> offset_of;  // per record
   uint64_t total_bytes = 0;         // end of the highest tensor, rounded up to the alignment
@@ -40,14 +52,14 @@ struct OffsetPlan {
 
 struct PlanOptions {
   uint64_t alignment = 1;  // a power of two; sizes are rounded up to it, and offsets are multiples of it
-  // For the strategies `exact` and `best`: how long to search for a smaller plan, or a proof that there is
-  // none. 0: do not search. The search counts steps rather than time, so that it ends with the same plan
-  // every time; a current machine takes less than the budget, and at four times the budget the clock ends it
-  // on any.
+  // For the strategies `exact` and `best`: how long to search for a smaller plan, or for a proof that there
+  // is none. 0: no search. The search counts steps instead of time, so that the same input always gives the
+  // same plan. A current machine needs less time than the budget; at four times the budget the clock ends the
+  // search.
   std::chrono::milliseconds search_budget{0};
   uint64_t target_bytes = 0;  // the search ends once the total is at or below this
-  // Bytes of memory that a buffer or texture of this size takes on the device, padding included; must not
-  // fall as a dimension grows. Null: byte_size(). Rounded up to the alignment either way.
+  // Returns the bytes that a buffer or texture of this size takes on the device, padding included. The result
+  // must not fall as a dimension grows; it is rounded up to the alignment. Null: byte_size().
   std::function<uint64_t(const Size&)> object_bytes;
 };
 
@@ -74,33 +86,33 @@ enum class OffsetStrategy {
 
 std::string_view name(ObjectStrategy);
 std::string_view name(OffsetStrategy);
-std::span<const ObjectStrategy>
-all_object_strategies();  // in the order of the table in the docs; `best` last
+// All strategies, in the order of the table in docs/planner.md; `best` is the last.
+std::span<const ObjectStrategy> all_object_strategies();
 std::span<const OffsetStrategy> all_offset_strategies();
-// The most records that the strategy takes: some look at every pair. More throw PlanError; `best` and `exact`
-// leave such a strategy out.
+// Returns the largest number of records that the strategy accepts: some compare every pair. plan_objects()
+// throws PlanError for more; `best` and `exact` skip such a strategy.
 size_t most_records(ObjectStrategy);
 ObjectStrategy object_strategy_from_name(std::string_view);  // throws PlanError that lists the names
 OffsetStrategy offset_strategy_from_name(std::string_view);
 
-// Deterministic: the same records and options give the same plan. Throws PlanError naming the record where
-// records are bad: negative tasks, the last task before the first, size zero, sizes whose sum does not fit 64
-// bits, a texture in an offset plan; and where the alignment is not a power of two.
+// Plans the records with one strategy. Deterministic: the same records and options give the same plan. Throws
+// PlanError that names the record for negative tasks, a last task before the first, size zero, sizes whose
+// sum exceeds 64 bits, and a texture in an offset plan; also for an alignment that is not a power of two.
 ObjectPlan plan_objects(std::span<const TensorUsageRecord> records, ObjectStrategy strategy,
                         const PlanOptions& options = {});
 OffsetPlan plan_offsets(std::span<const TensorUsageRecord> records, OffsetStrategy strategy,
                         const PlanOptions& options = {});
 
-// Sum of all tensors: what it costs when nothing is shared.
+// The sum of all tensors: the bytes when nothing is shared.
 uint64_t naive_bytes(std::span<const TensorUsageRecord> records, const PlanOptions& options = {});
-// Sum of positional maxima (Pisarchyk & Lee 2020, section 3), over kinds and texel formats: no shared-objects
-// plan can be smaller.
+// The sum of positional maxima (Pisarchyk & Lee 2020, section 3), summed over kinds and texel formats: no
+// plan of shared objects can be smaller.
 uint64_t objects_lower_bound(std::span<const TensorUsageRecord> records, const PlanOptions& options = {});
-// Largest operator breadth, the bytes live at one task: no offsets plan can be smaller.
+// The largest operator breadth, which is the bytes live at one task: no plan of offsets can be smaller.
 uint64_t offsets_lower_bound(std::span<const TensorUsageRecord> records, const PlanOptions& options = {});
 
-// Throws PlanError naming the records that clash. Written apart from the strategies: shares no code with
-// them.
+// Checks a plan against its records. Throws PlanError that names the records that conflict. Shares no code
+// with the strategies.
 void validate(std::span<const TensorUsageRecord> records, const ObjectPlan& plan,
               const PlanOptions& options = {});
 void validate(std::span<const TensorUsageRecord> records, const OffsetPlan& plan,

@@ -1,4 +1,4 @@
-// Several plans for the same records, side by side: what `plan` shows as a table, as CSV and as JSON.
+// Several plans for the same records, side by side: the output of `vellum plan` as a table, CSV and JSON.
 #pragma once
 
 #include <cstdint>
@@ -37,16 +37,16 @@ struct PlanReport {
   uint64_t offsets_lower_bound = 0;
 };
 
-// Plans with the strategy of that name, or with every one for "all", in the given mode, or in each mode that
-// has the strategy. Textures have no offset plans: without a mode those are left out. Every plan is
-// validated. Throws PlanError for a name that the mode does not have.
+// Plans the records with the named strategy, or with every strategy for "all", in the given mode, or without
+// a mode in each mode that has the strategy. Textures have no offset plans: without a mode these are skipped.
+// Every plan is validated. Throws PlanError for a name that the mode does not have.
 PlanReport make_plan_report(std::span<const TensorUsageRecord> records, std::string_view strategy,
                             std::optional<PlanMode> mode, const PlanOptions& options = {});
 
-// A table per mode; * marks the smallest total, = a total proved to be optimal.
+// Formats a table for each mode; * marks the smallest total, = a total proved to be optimal.
 std::string plan_table(const PlanReport& report);
 
-// The records as write_records_csv writes them, with a further column mode:strategy for each plan.
+// Writes the records as write_records_csv() does, with one more column "mode:strategy" for each plan.
 void write_plan_csv(std::ostream& out, std::span<const std::string> ids,
                     std::span<const TensorUsageRecord> records, const PlanReport& report);
 

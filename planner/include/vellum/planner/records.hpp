@@ -1,4 +1,4 @@
-// Tensor usage records: what the planner takes in. Plain values, no Vulkan, no graph.
+// Tensor usage records: the planner's input. Plain values, no Vulkan, no graph.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,8 @@
 
 namespace vellum::planner {
 
-// A texel format as the planner sees it: an opaque number (equal numbers may share an object) and its size.
+// A texel format as the planner sees it: an opaque number and the bytes of a texel. Only tensors of equal
+// numbers may share an object.
 struct TexelFormat {
   uint32_t id = 0;
   uint32_t bytes_per_texel = 16;
@@ -34,11 +35,11 @@ struct Texture3D {
 
 using Size = std::variant<Bytes, Texture2D, Texture3D>;
 
-// Bytes that `size` takes, without any padding of a device. Throws PlanError where it does not fit 64 bits.
+// Returns the bytes of `size` without any device padding. Throws PlanError if they exceed 64 bits.
 uint64_t byte_size(const Size& size);
 
-// A tensor is live from the task that writes it to the last that reads it, both inclusive, counted in
-// execution order (Pisarchyk & Lee 2020, section 3).
+// The size and lifetime of one tensor: live from the task that writes it to the last task that reads it, both
+// inclusive, counted in execution order (Pisarchyk & Lee 2020, section 3).
 struct TensorUsageRecord {
   Size size;
   int64_t first_task = 0;

@@ -1,11 +1,11 @@
 // Tensor usage records as CSV, for tools and tests.
 //
-// The first line that is not a comment is the header; columns may come in any order, and columns beyond these
+// The first line that is not a comment is the header. Columns may be in any order; columns other than these
 // are ignored:
-//   id            a label (optional: the record's index stands in for it)
+//   id            a label (optional; the default is the record's index)
 //   size          bytes; or bytes_f32
 //   first, last   tasks, both inclusive; or first_op, last_op; or lower, upper with an exclusive upper
-// Lines that start with # are comments, empty lines are skipped, fields may be quoted as in RFC 4180.
+// Lines that start with # are comments, empty lines are skipped, and fields may be quoted as in RFC 4180.
 #pragma once
 
 #include <cstdint>
@@ -25,19 +25,19 @@ struct RecordsTable {
   std::vector<TensorUsageRecord> records;  // sizes are Bytes
 };
 
-// Throws PlanError naming file and line. `name` stands for the file in messages.
+// Reads a table. `name` is the file's name in messages. Throws PlanError that names file and line.
 RecordsTable read_records_csv(std::istream& in, std::string_view name);
 RecordsTable read_records_csv(const std::filesystem::path& file);
 
-// A column beyond the records' own: a number per record.
+// An additional column: one number for each record.
 struct CsvColumn {
   std::string name;
   std::span<const uint64_t> values;
 };
 
-// Writes id,first,last,size and the further columns. Textures are written with their bytes and a column,
-// extent, that the reader ignores: 64x32:7 for 64 by 32 texels of format id 7. Throws PlanError where ids,
-// records and columns differ in length or the stream fails.
+// Writes id,first,last,size and the additional columns. Textures are written with their bytes and a column
+// `extent`, which the reader ignores: 64x32:7 is 64 by 32 texels of format id 7. Throws PlanError if ids,
+// records and columns differ in length, or the stream fails.
 void write_records_csv(std::ostream& out, std::span<const std::string> ids,
                        std::span<const TensorUsageRecord> records, std::span<const CsvColumn> further = {});
 

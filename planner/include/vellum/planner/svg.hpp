@@ -1,4 +1,4 @@
-// What still pictures of memory are written with.
+// Building blocks of the SVG pictures of memory.
 #pragma once
 
 #include <string>
@@ -6,10 +6,10 @@
 
 namespace vellum::planner {
 
-// The opening tag of a picture of that many units, and its white ground.
+// Returns the opening tag of a picture of `width` by `height` units, with a white background.
 std::string svg_begin(double width, double height);
 std::string svg_number(double value);
-// Text or the value of an attribute: markup escaped, control characters as spaces.
+// Escapes text or an attribute's value; control characters become spaces.
 std::string svg_escaped(std::string_view text);
 
 }  // namespace vellum::planner
