@@ -1,4 +1,5 @@
-// Attributes of a node as a plain value, whatever file they came from.
+// Attributes of a node as a plain value, independent of the file format. The readers note which attributes
+// were asked for, so that a model with an attribute that Vellum does not know can be refused.
 #pragma once
 
 #include <cstdint>
@@ -24,17 +25,18 @@ class Attributes {
   void set(std::string name, Value value) { values_[std::move(name)] = std::move(value); }
   bool has(std::string_view name) const;
 
-  // Readers note that the attribute was understood (see unread()). A wrong kind throws Error(corrupt_model).
+  // Readers. Each returns the attribute's value, or `fallback` without it, and marks it as read (see
+  // unread()). An attribute of another kind throws Error(corrupt_model).
   int64_t get_int(std::string_view name, int64_t fallback) const;
   float get_float(std::string_view name, float fallback) const;
   std::string get_string(std::string_view name, std::string_view fallback) const;
   Ints get_ints(std::string_view name, Ints fallback = {}) const;
   Floats get_floats(std::string_view name, Floats fallback = {}) const;
   std::optional<HostTensor> get_tensor(std::string_view name) const;
-  // An attribute that carries no meaning for inference (e.g. "momentum").
+  // Marks an attribute as read that has no meaning for inference (e.g. "momentum").
   void ignore(std::string_view name) const { read_.insert(std::string(name)); }
 
-  // Names nobody has asked for: attributes that Vellum does not know.
+  // Returns the attributes that were not read: those that Vellum does not know.
   std::vector<std::string> unread() const;
   const std::map<std::string, Value, std::less<>>& values() const { return values_; }
 
@@ -44,7 +46,7 @@ class Attributes {
   mutable std::set<std::string, std::less<>> read_;
 };
 
-// "dilations=[1,1] group=1", in alphabetical order.
+// Formats attributes in alphabetical order: "dilations=[1,1] group=1".
 std::string to_string(const Attributes& attributes);
 
 }  // namespace vellum

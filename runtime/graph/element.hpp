@@ -15,12 +15,12 @@ struct Half {
   uint16_t bits;
 };
 
-// Not C++'s bool: bytes from a model file may hold something else than 0 and 1.
+// A boolean element. Not C++'s bool, because bytes from a model file may have other values than 0 and 1.
 struct Bool {
   uint8_t byte;
 };
 
-// A value on which arithmetic works: Half -> float, Bool -> 0 or 1, everything else as it is.
+// Converts an element to a type that has arithmetic: Half to float, Bool to 0 or 1; other types stay.
 template <typename T>
 auto widen(T value) {
   if constexpr (std::is_same_v<T, Half>) {
@@ -34,11 +34,12 @@ auto widen(T value) {
 template <typename T>
 using Widened = decltype(widen(T{}));
 
-// Floating point to integer saturates, NaN becomes 0 (both are undefined in C++ and in ONNX's Cast).
+// Converts floating point to an integer: saturates, and NaN becomes 0 (both are undefined in C++ and ONNX's
+// Cast).
 template <typename To, typename From>
 To to_integer(From value) {
   if (std::isnan(value)) return 0;
-  // 2^digits is exact in any floating type, the largest integer itself may not be.
+  // 2^digits is exact in any floating type; the largest integer may not be.
   const From upper = std::ldexp(From{1}, std::numeric_limits<To>::digits);
   if (value >= upper) return std::numeric_limits<To>::max();
   if (value <= static_cast<From>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
@@ -64,7 +65,7 @@ struct ElementTag {
   using type = T;
 };
 
-// Calls visitor(ElementTag<T>) for the C++ type of `dtype`.
+// Calls visitor(ElementTag<T>) with the C++ type of `dtype`.
 template <typename Visitor>
 decltype(auto) visit_element(DType dtype, Visitor&& visitor) {
   switch (dtype) {
@@ -96,7 +97,8 @@ decltype(auto) visit_element(DType dtype, Visitor&& visitor) {
   throw Error(ErrorCode::internal, "unknown element type");
 }
 
-// The same for operators that only move elements: four cases, by size.
+// Calls visitor(ElementTag<T>) with an unsigned integer of the size of `dtype`, for operators that only move
+// elements.
 template <typename Visitor>
 decltype(auto) visit_element_size(DType dtype, Visitor&& visitor) {
   switch (size_of(dtype)) {

@@ -52,7 +52,7 @@ std::vector<OperatorInput> operator_inputs(const Graph& graph, const Node& node)
 
 namespace {
 
-// Runs `work`, adding the node to whatever goes wrong in it.
+// Calls `work` and adds the node's name to its errors.
 template <typename Work>
 auto naming(const Node& node, Work&& work) {
   try {
@@ -252,7 +252,7 @@ std::vector<HostTensor> with_tail(const HostTail& tail, const std::vector<HostTe
   return outputs;
 }
 
-// How many nodes and graph outputs read each value: its tensor is dropped after the last.
+// Counts the nodes and graph outputs that read each value: its tensor is freed after the last.
 std::vector<uint32_t> count_uses(const Graph& graph) {
   std::vector<uint32_t> uses(graph.values.size(), 0);
   for (const Node& node : graph.nodes) {

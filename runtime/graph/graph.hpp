@@ -1,4 +1,5 @@
-// The intermediate representation: values and nodes in execution order. A plain value: copies share weights.
+// The intermediate representation: values and nodes in execution order. A Graph is a plain value; copies
+// share weights. Start reading here for the graph.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@
 namespace vellum {
 
 using ValueId = uint32_t;
-inline constexpr ValueId kNoValue = UINT32_MAX;  // an optional input that is left out
+inline constexpr ValueId kNoValue = UINT32_MAX;  // an omitted optional input or output
 
 struct Value {
   std::string name;
@@ -27,7 +28,7 @@ struct Value {
 struct Node {
   std::string name;
   std::shared_ptr<const Operator> op;
-  std::vector<ValueId> inputs;   // kNoValue where left out
+  std::vector<ValueId> inputs;   // kNoValue if omitted
   std::vector<ValueId> outputs;  // likewise
 };
 
@@ -64,18 +65,18 @@ struct HostTail {
 // What the model outputs, in its order, the tail included.
 std::vector<const Value*> model_outputs(const Graph& graph);
 
-// "Conv 'block1/conv'": how errors and reports name a node.
+// Names a node in errors and reports: "Conv 'block1/conv'".
 std::string describe(const Node& node);
-// Inputs of a node as its shape rule wants them.
+// Returns the inputs of a node as its shape rule needs them.
 std::vector<OperatorInput> operator_inputs(const Graph& graph, const Node& node);
-// The operator's shape rule and host reference on a node of the graph: errors name the node, and the number
+// Call the operator's shape rule or host reference for a node of the graph. Errors name the node; the number
 // of outputs and their types are checked.
 std::vector<TensorType> infer(const Graph& graph, const Node& node);
 std::vector<TensorType> infer_open(const Graph& graph, const Node& node);
 std::vector<HostTensor> evaluate(const Node& node, std::span<const HostTensor* const> inputs);
 // Checks ids, topological order, single assignment and names; throws Error(internal or corrupt_model).
 void check(const Graph& graph);
-// One line per node with types: what `vellum inspect` prints.
+// Formats one line for each node, with types: the output of `vellum inspect`.
 std::string to_text(const Graph& graph);
 // Runs the whole graph, its tail included, on the host reference. Inputs in the order of graph.inputs;
 // outputs in the model's.

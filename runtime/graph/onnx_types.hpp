@@ -1,4 +1,5 @@
-// ONNX's numbers for element types: https://onnx.ai/onnx/repo-docs/IR.html, enum TensorProto.DataType.
+// Conversion from and to ONNX's numbers for element types: enum TensorProto.DataType,
+// https://onnx.ai/onnx/repo-docs/IR.html.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,7 @@
 
 namespace vellum {
 
-// Throws Error(unsupported) for a type that Vellum has not (string, complex, bfloat16, 8-bit floats).
+// Throws Error(unsupported) for a type that Vellum does not have (string, complex, bfloat16, 8-bit floats).
 DType dtype_from_onnx(int64_t number);
 int64_t dtype_to_onnx(DType dtype);
 

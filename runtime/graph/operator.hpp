@@ -1,4 +1,4 @@
-// What an operator is: typed attributes (its fields), a shape rule and a host reference.
+// The interface of an operator: typed attributes (its fields), a shape rule and a host reference.
 #pragma once
 
 #include <memory>
@@ -14,9 +14,9 @@
 
 namespace vellum {
 
-// What a shape rule may look at. `constant` is set where the value is known before running.
+// An input as a shape rule sees it. `constant` is set if the value is known before running.
 struct OperatorInput {
-  bool present = false;  // optional inputs may be left out
+  bool present = false;  // false for an omitted optional input
   TensorType type;
   const HostTensor* constant = nullptr;
 };
@@ -27,40 +27,40 @@ class Operator {
 
   virtual std::string_view type() const = 0;  // ONNX's name: "Conv"
 
-  // Types of the outputs. Throws Error naming what is wrong with which input (the caller adds the node's
-  // name).
+  // The shape rule: returns the types of the outputs. Throws Error that names the input and what is wrong
+  // with it (the caller adds the node's name).
   virtual std::vector<TensorType> infer(std::span<const OperatorInput> inputs) const = 0;
 
-  // Where shapes of the outputs follow from values of inputs that are not known before running: the types,
-  // with kUnknownDim for what only a run tells. Empty where infer() can say all, which it is not asked for
-  // otherwise.
+  // The shape rule for data-dependent shapes: where shapes of the outputs follow from values of inputs that
+  // are not known before running, returns the types with kUnknownDim for each data-dependent dimension.
+  // Returns nothing if the shapes are not data-dependent; only then is infer() called.
   virtual std::vector<TensorType> infer_open(std::span<const OperatorInput> inputs) const {
     (void)inputs;
     return {};
   }
 
-  // The host reference, in plain loops: constant folder, test oracle and fallback. `inputs` holds nullptr for
-  // an absent optional input. Results have the types that infer() gave.
+  // The host reference, in plain loops: constant folder, test oracle and fallback. `inputs` has nullptr for
+  // an omitted optional input. The results have the types that infer() returns.
   virtual std::vector<HostTensor> evaluate(std::span<const HostTensor* const> inputs) const = 0;
 
-  // Multiply-accumulates of one evaluation; 0 where the notion does not fit.
+  // Returns the multiply-accumulates of one evaluation; 0 for operators that have none.
   virtual uint64_t macs(std::span<const OperatorInput> inputs) const {
     (void)inputs;
     return 0;
   }
 
-  // The same operator applying `activation` to its (only) output, or nullptr where it cannot.
+  // Returns the same operator with `activation` applied to its (only) output; nullptr if it cannot apply one.
   virtual std::shared_ptr<const Operator> with_activation(const Activation& activation) const {
     (void)activation;
     return nullptr;
   }
 
-  // The attributes, for printing.
+  // Returns the attributes, for printing.
   virtual Attributes attributes() const { return {}; }
 };
 
-// A node as a model file describes it, free of the file format. `opset` is the ONNX operator set version
-// whose meaning the attributes have.
+// A node as a model file describes it, independent of the file format. `opset` is the version of the ONNX
+// operator set that defines the attributes.
 struct NodeSpec {
   std::string type;
   std::string name;
@@ -74,10 +74,10 @@ struct NodeSpec {
 
 using MakeOperator = std::shared_ptr<const Operator> (*)(const NodeSpec& spec);
 
-// The maker of an ONNX operator type, or nullptr where Vellum does not know it. Reads
-// runtime/graph/operators.def.
+// Returns the maker of an ONNX operator type, from runtime/graph/operators.def; nullptr if Vellum does not
+// know it.
 MakeOperator find_operator(std::string_view type);
-// Makes the operator and checks that every attribute was understood; throws Error(unsupported) otherwise.
+// Makes the operator. Throws Error(unsupported) for an unknown type or attribute.
 std::shared_ptr<const Operator> make_operator(const NodeSpec& spec);
 std::vector<std::string_view> operator_types();
 

@@ -1,4 +1,5 @@
-// What the operator families share: errors, access to inputs, axes, and walking over strided tensors.
+// Helpers that the operator families share: errors, access to inputs, axes, and iteration over strided
+// tensors.
 #pragma once
 
 #include <array>
@@ -18,41 +19,43 @@ using Ints = Attributes::Ints;
 using Inputs = std::span<const OperatorInput>;
 using HostInputs = std::span<const HostTensor* const>;
 
-// The model contradicts itself or ONNX.
+// Throws Error(corrupt_model): the model contradicts itself or ONNX.
 [[noreturn]] void refuse_model(const std::string& message);
-// Valid, but Vellum cannot run it.
+// Throws Error(unsupported): the model is valid, but Vellum cannot run it.
 [[noreturn]] void refuse_unsupported(const std::string& message);
 
-// "1x3 float32"
+// Formats a type: "1x3 float32".
 std::string to_string(const TensorType& type);
 
-// Inputs of a shape rule. `what` is ONNX's name of the input, for errors.
+// Access to the inputs of a shape rule. Throws Error(corrupt_model) for a missing input or a wrong type.
+// `what` is ONNX's name of the input, for errors.
 bool has_input(Inputs inputs, size_t index);
 const TensorType& input_type(Inputs inputs, size_t index, std::string_view what);
 const TensorType& float_input_type(Inputs inputs, size_t index, std::string_view what);
-// The value of an input that decides the output's shape; throws Error(unsupported) where it is known only at
-// run time.
+// Returns the value of an input that decides the output's shape; throws Error(unsupported) if it is known
+// only at run time.
 const HostTensor& constant_input(Inputs inputs, size_t index, std::string_view what);
 Ints constant_ints(Inputs inputs, size_t index, std::string_view what);
-// Attribute in older operator sets, input in newer ones; nothing where neither is there.
+// Returns a value that is an attribute in older operator sets and an input in newer ones; nothing if it is
+// neither.
 std::optional<Ints> attribute_or_input(const std::optional<Ints>& attribute, Inputs inputs, size_t index,
                                        std::string_view what);
 
-// Whether the values of all inputs are known before running.
+// Returns whether the values of all inputs are known before running.
 bool all_known(Inputs inputs);
 
-// The inputs of evaluate() as the shape rule wants them, every value known: evaluate() begins with infer() on
-// these, which checks everything that the loops then rely on.
+// Returns the inputs of evaluate() as the shape rule needs them, every value known. evaluate() begins with
+// infer() on these, which checks everything that its loops rely on.
 std::vector<OperatorInput> known_inputs(HostInputs inputs);
 std::vector<TensorType> infer_known(const Operator& op, HostInputs inputs);
 
 std::optional<Ints> optional_ints(const Attributes& attributes, std::string_view name);
-// Operators with a training form ask for inference by is_test=1 before opset 7; refuses the other.
+// Refuses the training form of an operator: before opset 7, inference is is_test=1.
 void require_inference(const NodeSpec& spec);
-// 0 or 1; anything else is refused.
+// Returns a flag attribute; refuses values other than 0 and 1.
 bool get_flag(const Attributes& attributes, std::string_view name, bool fallback);
 
-// A copy of `op` that applies `added` too; nullptr where it has an activation that does not combine with it.
+// Returns a copy of `op` that also applies `added`; nullptr if its own activation does not combine with it.
 template <typename Op>
 std::shared_ptr<const Operator> copy_with_activation(const Op& op, const Activation& added) {
   const auto both = combine(op.activation, added);
@@ -63,19 +66,21 @@ std::shared_ptr<const Operator> copy_with_activation(const Op& op, const Activat
 }
 void print_activation(Attributes& attributes, const Activation& activation);
 
-// Counts from the end where negative; throws Error(corrupt_model) outside [-rank, rank).
+// Returns the axis counted from 0; a negative one counts from the end. Throws Error(corrupt_model) outside
+// [-rank, rank).
 size_t normalize_axis(int64_t axis, size_t rank);
-// Sorted; throws Error(corrupt_model) on an axis that is out of range or named twice.
+// Returns the axes counted from 0 and sorted. Throws Error(corrupt_model) for an axis out of range or named
+// twice.
 std::vector<size_t> normalize_axes(const Ints& axes, size_t rank);
 
-// a*b and a+b on values from a model; throw Error(unsupported) on overflow.
+// Return a*b and a+b of values from a model; throw Error(unsupported) on overflow.
 int64_t checked_multiply(int64_t a, int64_t b);
 int64_t checked_add(int64_t a, int64_t b);
 
-// Strides that read a tensor of shape `from` as if it had been broadcast to `to` (0 along repeated axes).
+// Returns strides that read a tensor of shape `from` as if it were broadcast to `to` (0 along repeated axes).
 std::vector<int64_t> broadcast_strides(const Shape& from, const Shape& to);
 
-// Product of dims[begin, end).
+// Returns the product of dims[begin, end).
 int64_t product(const Shape& dims, size_t begin, size_t end);
 
 // Visits every index of `shape` in row-major order: visit(offsets), offsets[k] = sum of index * strides[k].
@@ -95,18 +100,18 @@ void for_each_offset(const Shape& shape, const std::array<std::vector<int64_t>, 
   }
 }
 
-// A copy of strided elements of `input` into a dense tensor of `shape`, whatever the element type.
+// Copies strided elements of `input` into a dense tensor of `shape`, for any element type.
 HostTensor gather_strided(const HostTensor& input, const Shape& shape, const std::vector<int64_t>& strides,
                           int64_t offset);
 
-// A tensor of `shape` whose element at index (i, j, ...) is input's at offsets[0][i] + offsets[1][j] + ...,
-// or the one element of `fill` where one of these is kOutside.
+// Returns a tensor of `shape` whose element at index (i, j, ...) is the input's at offsets[0][i] +
+// offsets[1][j] + ..., or the one element of `fill` if one of these offsets is kOutside.
 inline constexpr int64_t kOutside = -1;
 HostTensor gather_by_axis(const HostTensor& input, const Shape& shape, const std::vector<Ints>& offsets,
                           const HostTensor& fill);
 
-// Keys' cubic kernel (a = -0.5 or -0.75 as a rule): weights of the elements at distances 1 + t, t, 1 - t, 2 -
-// t.
+// Returns the weights of Keys' cubic kernel for the elements at distances 1 + t, t, 1 - t and 2 - t. a is
+// usually -0.5 or -0.75.
 std::array<float, 4> cubic_weights(float t, float a);
 
 }  // namespace vellum

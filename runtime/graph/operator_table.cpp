@@ -7,7 +7,7 @@
 
 namespace vellum {
 
-// Several types may share a maker; declaring a function twice is fine.
+// Several types may share a maker; a function may be declared twice.
 #define VELLUM_OPERATOR(type, maker, lowering) std::shared_ptr<const Operator> maker(const NodeSpec& spec);
 #include "graph/operators.def"
 #undef VELLUM_OPERATOR
@@ -42,7 +42,7 @@ std::shared_ptr<const Operator> make_operator(const NodeSpec& spec) {
   const Attributes none;
   NodeSpec with_attributes = spec;
   if (spec.attributes == nullptr) with_attributes.attributes = &none;
-  // A hint to memory planning that operators carried before opset 6.
+  // A hint for memory planning that operators had before opset 6.
   if (spec.opset < 6) with_attributes.attributes->ignore("consumed_inputs");
   auto made = maker(with_attributes);
   const auto unread = with_attributes.attributes->unread();

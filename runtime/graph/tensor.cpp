@@ -117,7 +117,7 @@ std::vector<int64_t> row_major_strides(const Shape& shape) {
 
 namespace {
 
-// calloc, because the system hands out zero pages that cost nothing until they are written.
+// calloc, because the system provides zero pages that cost nothing until they are written.
 std::shared_ptr<std::byte> allocate_zeroed(size_t bytes) {
   void* memory = std::calloc(bytes == 0 ? 1 : bytes, 1);
   if (memory == nullptr) {

@@ -1,4 +1,4 @@
-// Tensors of the graph are those of the public interface.
+// The graph uses the tensor types of the public interface.
 #pragma once
 
 #include "vellum/tensor.hpp"

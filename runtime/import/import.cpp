@@ -23,7 +23,7 @@ ModelFormat format_of(std::string_view head) {
                                                                       : ModelFormat::onnx;
 }
 
-// The first bytes; fewer where the file has no more, or cannot be read.
+// Returns the first bytes; fewer if the file is shorter or cannot be read.
 std::string head_of(const fs::path& file) {
   std::array<char, kIdentifierEnd> head{};
   std::ifstream stream(file, std::ios::binary);
@@ -51,7 +51,7 @@ Graph import_model(const fs::path& file) {
   const std::string head = head_of(file);
   if (format_of(head) == ModelFormat::tflite) return import_tflite(file);
   refuse_other_formats(head, file.string());
-  return import_onnx(file);  // which says what is wrong with the file
+  return import_onnx(file);  // reports what is wrong with the file
 }
 
 Graph import_model(std::span<const std::byte> bytes) {

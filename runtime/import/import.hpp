@@ -1,4 +1,4 @@
-// Model file -> Graph. Never touches Vulkan.
+// Reads model files into a Graph. Needs no device. Start reading here for the importers.
 #pragma once
 
 #include <cstddef>
@@ -9,21 +9,22 @@
 
 namespace vellum {
 
-// What a file says it is; onnx where it says nothing.
+// The format that a file's first bytes identify; onnx if they identify none.
 enum class ModelFormat : uint8_t { onnx, tflite, packed };
 ModelFormat model_format(const std::filesystem::path& file);
 ModelFormat model_format(std::span<const std::byte> bytes);
 
-// Chooses the reader by content. Packed models are read by pack/graph.hpp. Errors name the file and the node.
+// Reads a model with the importer of its format. (pack/graph.hpp reads bundles, ModelFormat::packed.) Errors
+// name the file and the node.
 Graph import_model(const std::filesystem::path& file);
-// From memory; external data is refused, since there is no folder to look in.
+// Reads a model from memory. Refuses external data, because there is no folder.
 Graph import_model(std::span<const std::byte> bytes);
 
 Graph import_onnx(const std::filesystem::path& file);
 Graph import_onnx(std::span<const std::byte> bytes, const std::filesystem::path& external_data_folder = {});
 
-// Dimensions of four-dimensional tensors are N, C, H, W in the graph; graph inputs and outputs keep the
-// file's.
+// Reads a TFLite model. Four-dimensional tensors are N, C, H, W in the graph; graph inputs and outputs keep
+// the file's order.
 Graph import_tflite(const std::filesystem::path& file);
 Graph import_tflite(std::span<const std::byte> bytes);
 

@@ -1,11 +1,11 @@
-// How errors quote names that come from a file.
+// Quoting of names from a file in error messages.
 #pragma once
 
 #include <string>
 
 namespace vellum {
 
-// 'name' in quotes, on one line and of bounded length, whatever bytes the file has put there.
+// Returns the name in quotes, on one line and of bounded length, whatever bytes it contains.
 std::string quoted_name(const std::string& name);
 
 }  // namespace vellum

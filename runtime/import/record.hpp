@@ -1,5 +1,5 @@
-// What the operators of an imported graph were made from, so that they can be made again without the model
-// file.
+// A record of the types and attributes from which the operators of an imported graph were made. A bundle
+// stores it, so that the operators can be made again without the model file.
 #pragma once
 
 #include <filesystem>
@@ -20,7 +20,7 @@ struct NodeRecord {
   std::vector<GraphRecord> branches;  // of If: then, else
 };
 
-// import_onnx() of import.hpp, which also says what the operators were made from.
+// Does the same as import_onnx() of import.hpp and fills `record`.
 Graph import_onnx(const std::filesystem::path& file, GraphRecord& record);
 
 }  // namespace vellum

@@ -21,7 +21,7 @@ File::File(const std::filesystem::path& path) : source_(path.string()) {
 }
 
 File::File(std::span<const std::byte> bytes) : source_("packed model in memory") {
-  // Words of eight bytes: the alignment that flatbuffers and tensors want.
+  // Words of eight bytes: the alignment that flatbuffers and tensors need.
   const auto words = std::make_shared<std::vector<uint64_t>>(bytes.size() / 8 + 1);
   std::copy(bytes.begin(), bytes.end(), std::as_writable_bytes(std::span(*words)).begin());
   owner_ = words;
@@ -68,19 +68,19 @@ void File::open(std::span<const std::byte> all) {
     }
 }
 
-std::span<const std::byte> File::bytes(const schema::Bytes& piece, std::string_view what) const {
-  if (piece.offset() > data_.size() || piece.size() > data_.size() - piece.offset() ||
-      piece.offset() % kAlignment != 0)
-    refuse(std::string(what) + " lies outside the packed model");
-  const auto bytes = data_.subspan(static_cast<size_t>(piece.offset()), static_cast<size_t>(piece.size()));
+std::span<const std::byte> File::bytes(const schema::Bytes& blob, std::string_view what) const {
+  if (blob.offset() > data_.size() || blob.size() > data_.size() - blob.offset() ||
+      blob.offset() % kAlignment != 0)
+    refuse(std::string(what) + " is outside the bundle");
+  const auto bytes = data_.subspan(static_cast<size_t>(blob.offset()), static_cast<size_t>(blob.size()));
   {
     const std::lock_guard lock(mutex_);
-    if (whole_.contains(&piece)) return bytes;
+    if (whole_.contains(&blob)) return bytes;
   }
-  if (platform::fingerprint(bytes) != platform::Fingerprint{piece.low(), piece.high()})
+  if (platform::fingerprint(bytes) != platform::Fingerprint{blob.low(), blob.high()})
     refuse(std::string(what) + " is damaged");
   const std::lock_guard lock(mutex_);
-  whole_.insert(&piece);
+  whole_.insert(&blob);
   return bytes;
 }
 

@@ -1,8 +1,9 @@
-// A packed model: one file with the graph of a model, its weights as they are and as kernels want them, and
-// SPIR-V.
+// Reads a bundle: one file with the graph of a model, its constants, prepacked weights, and SPIR-V. The file
+// is mapped, not read.
 //
-// The file is a header, a flatbuffer (schema.fbs) and the data that this speaks of, in which every piece
-// begins at a multiple of kAlignment. It is mapped, not read.
+//   | Header, 64 bytes | description (flatbuffer, schema.fbs) | data: blobs at multiples of kAlignment |
+//                        the graph, and the offset, length
+//                        and fingerprint of every blob
 #pragma once
 
 #include <array>
@@ -30,11 +31,11 @@ struct Bytes;
 struct Header {
   static constexpr std::array<char, 8> kMagic{'V', 'E', 'L', 'L', 'U', 'M', 'P', 'K'};
   static constexpr uint32_t kVersion = 1;
-  static constexpr uint32_t kByteOrder = 0x01020304;  // reads otherwise on a machine of the other byte order
+  static constexpr uint32_t kByteOrder = 0x01020304;  // another value on a machine of the other byte order
 
   std::array<char, 8> magic = kMagic;
   uint32_t version = kVersion, byte_order = kByteOrder;
-  uint64_t description_bytes = 0;  // of the flatbuffer behind the header
+  uint64_t description_bytes = 0;  // of the flatbuffer after the header
   uint64_t data_offset = 0, data_bytes = 0;
   uint64_t reserved = 0;
   platform::Fingerprint description;
@@ -43,27 +44,28 @@ static_assert(sizeof(Header) == 64, "the header is written as it lies in memory"
 
 inline constexpr uint64_t kAlignment = 64;
 
-// Whether a file that begins so is a packed model, of whatever version.
+// Returns whether a file that begins with `head` is a bundle, of any version.
 bool is_packed(std::string_view head);
 
-// A file that was found to be whole, but for the data, each piece of which is checked when it is asked for.
-// What the functions give lives as long as the object. Thread-safe.
+// An open bundle. Header and description are checked when it is opened, each blob when it is first used. The
+// results of all functions are valid as long as the object. Thread-safe.
 class File {
  public:
-  // Error(corrupt_model) or Error(unsupported), naming the file.
+  // Maps a file. Throws Error(corrupt_model) or Error(unsupported) that names the file.
   explicit File(const std::filesystem::path& path);
   // Copies the bytes.
   explicit File(std::span<const std::byte> bytes);
 
   const std::string& source() const { return source_; }  // for messages
   const schema::Model& description() const { return *description_; }
-  // The piece; Error(corrupt_model) where it is not as it was written.
-  std::span<const std::byte> bytes(const schema::Bytes& piece, std::string_view what) const;
+  // Returns a blob; throws Error(corrupt_model) that names `what` if its fingerprint does not match.
+  std::span<const std::byte> bytes(const schema::Bytes& blob, std::string_view what) const;
+  // Returns a pointer to bytes of this file that keeps the mapping alive.
   std::shared_ptr<const std::byte> share(std::span<const std::byte> bytes) const {
     return {owner_, bytes.data()};
   }
 
-  // Empty where the file has none such.
+  // Returns a prepacked weight, or SPIR-V; empty if the file has none.
   std::span<const std::byte> weight(const std::string& key) const;
   std::vector<uint32_t> shader(const platform::Sha256Digest& digest) const;
 
@@ -78,7 +80,7 @@ class File {
   std::map<std::string, const schema::Bytes*, std::less<>> weights_;
   std::map<platform::Sha256Digest, const schema::Bytes*> shaders_;
   mutable std::mutex mutex_;
-  mutable std::set<const schema::Bytes*> whole_;  // those that were checked
+  mutable std::set<const schema::Bytes*> whole_;  // the blobs that were checked
 };
 
 }  // namespace vellum::packfile

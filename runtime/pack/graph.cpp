@@ -129,7 +129,7 @@ class Decoder {
     return make_operator(spec);
   }
 
-  // Those that are left out at the end are not there at all, as importers have it.
+  // Inputs omitted at the end have no entry, as in imported graphs.
   static std::vector<ValueId> ids(const flatbuffers::Vector<uint32_t>* from) {
     std::vector<ValueId> ids = list(from);
     while (!ids.empty() && ids.back() == kNoValue) ids.pop_back();

@@ -1,4 +1,4 @@
-// The graph of a packed model.
+// The graph of a bundle.
 #pragma once
 
 #include "graph/graph.hpp"
@@ -7,12 +7,12 @@
 
 namespace vellum::packfile {
 
-// The graph as the importer of the model's format gave it, whose constants are those in the file. Every
-// operator is made anew from its attributes, which are checked as those of a model file are.
-// Error(corrupt_model) or Error(unsupported) as for these.
+// Returns the graph as the importer of the model's format returned it. Its constants refer to the mapped
+// file. Every operator is made from its attributes, which are checked like those of a model file. Throws
+// Error(corrupt_model) or Error(unsupported).
 Graph read_graph(const std::shared_ptr<const File>& file);
 
-// The ids of constants by their bytes: how weights that are packed are told apart, see portable_weight_key().
+// Returns the ids of constants by the address of their bytes: the input of portable_weight_key().
 std::map<const std::byte*, ValueId> constants_by_address(const Graph& graph);
 
 }  // namespace vellum::packfile

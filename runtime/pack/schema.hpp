@@ -1,4 +1,4 @@
-// The generated readers of packed models. Included by this folder alone.
+// The generated readers of bundles. Included by this folder alone.
 #pragma once
 
 #include <vellum_pack_generated.h>

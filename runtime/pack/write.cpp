@@ -13,7 +13,7 @@ namespace {
 
 using flatbuffers::Offset;
 
-// Pieces of the data section, in the order of the file. The bytes are the caller's.
+// The blobs of the data section, in the order of the file. The caller owns the bytes.
 class Data {
  public:
   schema::Bytes add(std::span<const std::byte> bytes) {
@@ -24,7 +24,7 @@ class Data {
     return schema::Bytes(offset, bytes.size(), print.low, print.high);
   }
 
-  // Zeros up to the next multiple of kAlignment.
+  // Adds zeros up to the next multiple of kAlignment.
   static void pad(std::vector<std::span<const std::byte>>& pieces, uint64_t& size) {
     static constexpr std::array<std::byte, kAlignment> kZeros{};
     const uint64_t missing = (kAlignment - size % kAlignment) % kAlignment;

@@ -1,4 +1,4 @@
-// Writes packed models.
+// Writes bundles.
 #pragma once
 
 #include <filesystem>
@@ -13,15 +13,15 @@
 namespace vellum::packfile {
 
 struct Contents {
-  const Graph* graph = nullptr;         // of an ONNX model, with `record`; else
-  const GraphRecord* record = nullptr;  //
-  std::vector<std::byte> tflite;        // the model's file
-  std::string made_for;
+  const Graph* graph = nullptr;         // ONNX: the imported graph,
+  const GraphRecord* record = nullptr;  // and the record of its operators
+  std::vector<std::byte> tflite;        // TFLite: the model's file
+  std::string made_for;                 // the device and the options, for people
   std::map<platform::Sha256Digest, std::vector<uint32_t>> shaders;
   std::map<std::string, std::vector<std::byte>> weights;  // by portable_weight_key()
 };
 
-// Replaces the file in one step. Error(io) where it cannot be written.
+// Writes a bundle; replaces the file in one step. Throws Error(io) if it cannot be written.
 void write(const std::filesystem::path& file, const Contents& contents);
 
 }  // namespace vellum::packfile

@@ -1,4 +1,5 @@
-// Activation functions that other operators can apply to their result (fusion), and that stand alone as Unary.
+// Activation functions: fused into the operator that computes their argument, or operators of their own
+// (Unary).
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ struct Activation {
   explicit operator bool() const { return kind != ActivationKind::none || is_scaled(); }
 };
 
-// then(first(x)); nothing where one Activation cannot say so.
+// Returns the Activation that computes then(first(x)); nothing if no single Activation does.
 std::optional<Activation> combine(const Activation& first, const Activation& then);
 
 std::string_view name(ActivationKind kind);

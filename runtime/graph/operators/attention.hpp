@@ -1,12 +1,12 @@
-// https://onnx.ai/onnx/operators/onnx__Attention.html
+// Attention. https://onnx.ai/onnx/operators/onnx__Attention.html
 #pragma once
 
 #include "graph/operator_support.hpp"
 
 namespace vellum {
 
-// Elements of a tensor in another order: element (i, j, ...) is at offset + i * strides[0] + j * strides[1] +
-// ...
+// A view of a tensor's elements in another order: element (i, j, ...) is at offset + i * strides[0] +
+// j * strides[1] + ...
 struct StridedView {
   int64_t offset = 0;
   Shape shape;
@@ -17,21 +17,21 @@ struct StridedView {
 // Scaled dot product attention, Y = softmax(scale * Q K^T + mask) V, for each image of a batch and each head.
 //
 // Inputs Q, K, V, mask (optional). Q, K and V are (batch, head, token, channel), or (batch, token, head *
-// channel) with the number of heads as attributes; with `views` they are any tensors in which these views see
-// (batch, head, token, channel). The heads of Q are a multiple of those of K and V, each of which serves
-// several of Q in a row. A mask broadcasts to (batch, head, token of Q, token of K): floats are added to the
-// scores, false excludes.
+// channel) with the number of heads as attributes. With `views` they are any tensors, and the views are their
+// (batch, head, token, channel) form. The number of heads of Q is a multiple of that of K and V; consecutive
+// heads of Q share one of K and V. A mask broadcasts to (batch, head, token of Q, token of K): floats are
+// added to the scores, false excludes a key.
 struct Attention : Operator {
-  static constexpr int64_t kMostChannels =
-      256;  // of a head that a kernel takes, which holds their sums in registers
+  // The most channels of a head for which there is a kernel: it holds their sums in registers.
+  static constexpr int64_t kMostChannels = 256;
 
-  std::optional<float> scale;  // left out: 1 / sqrt(channels)
-  bool causal = false;         // a token sees none behind it
+  std::optional<float> scale;  // default: 1 / sqrt(channels)
+  bool causal = false;         // a token attends to itself and earlier tokens only
   int64_t q_heads = 0, kv_heads = 0;
   std::optional<std::array<StridedView, 3>> views;
-  bool tokens_first =
-      false;     // with views: Y is (batch, token, head, channel) under any shape of as many elements
-  Shape output;  // with views
+  // With views: Y is (batch, token, head, channel), reshaped to `output`.
+  bool tokens_first = false;
+  Shape output;
 
   struct Operands {
     StridedView q, k, v;  // (batch, head, token, channel)

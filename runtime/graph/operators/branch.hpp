@@ -1,4 +1,4 @@
-// The choice between two graphs. https://onnx.ai/onnx/operators/onnx__If.html
+// If: evaluates one of two graphs. https://onnx.ai/onnx/operators/onnx__If.html
 #pragma once
 
 #include "graph/graph.hpp"
@@ -6,15 +6,16 @@
 
 namespace vellum {
 
-// Inputs: a boolean, then what the first graph takes, then what the second takes; their outputs are its
-// outputs. It runs on the host; infer_shapes_and_fold() puts the chosen graph in its place.
+// Inputs: a boolean, the inputs of the first graph, the inputs of the second graph. Outputs: those of the
+// chosen graph. infer_shapes_and_fold() replaces an If by the chosen graph once the condition is known; one
+// that remains runs on the host.
 struct If : Operator {
   Graph then_branch, else_branch;
 
   const Graph& branch(bool condition) const { return condition ? then_branch : else_branch; }
-  // Where the inputs of that branch begin.
+  // Returns the index of the first input of that branch.
   size_t first_input(bool condition) const { return condition ? 1 : 1 + then_branch.inputs.size(); }
-  // The value of a condition, a tensor of one boolean.
+  // Returns the value of a condition, which is a tensor of one boolean.
   static bool is_true(const HostTensor& condition);
 
   std::string_view type() const override { return "If"; }

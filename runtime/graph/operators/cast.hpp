@@ -1,4 +1,4 @@
-// https://onnx.ai/onnx/operators/onnx__Cast.html, onnx__CastLike.html
+// Conversion of element types. https://onnx.ai/onnx/operators/onnx__Cast.html, onnx__CastLike.html
 #pragma once
 
 #include "graph/operator_support.hpp"
@@ -7,7 +7,7 @@ namespace vellum {
 
 // CastLike is a Cast to the dtype of input 1.
 struct Cast : Operator {
-  std::optional<DType> to;  // left out: as input 1
+  std::optional<DType> to;  // default: the dtype of input 1
 
   std::string_view type() const override { return to ? "Cast" : "CastLike"; }
   std::vector<TensorType> infer(Inputs inputs) const override;

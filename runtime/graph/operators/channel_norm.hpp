@@ -1,13 +1,13 @@
-// Layer normalisation of images over their channels, as ConvNeXt has it. Liu et al., arXiv 2201.03545,
-// section 2.6.
+// Layer normalisation of images over their channels, as in ConvNeXt (Liu et al., arXiv 2201.03545, section
+// 2.6).
 #pragma once
 
 #include "graph/operator_support.hpp"
 
 namespace vellum {
 
-// Inputs X (N, C, H, W), scale (C), B (C; optional): what LayerNormalization over the last dimension computes
-// of N, H, W, C. Not an operator of ONNX: the pass move_transposes makes it.
+// Inputs X (N, C, H, W), scale (C), B (C; optional). Computes the same as LayerNormalization over the last
+// dimension of N, H, W, C. Not an ONNX operator: the pass move_transposes makes it.
 struct ChannelNormalization : Operator {
   float epsilon = 1e-5f;
 

@@ -1,11 +1,11 @@
-// https://onnx.ai/onnx/operators/onnx__Concat.html, onnx__Split.html
+// Concatenation and its inverse. https://onnx.ai/onnx/operators/onnx__Concat.html, onnx__Split.html
 #pragma once
 
 #include "graph/operator_support.hpp"
 
 namespace vellum {
 
-// One or more inputs of one dtype, equal in every dimension but `axis`.
+// One or more inputs of one dtype, with equal dimensions except `axis`.
 struct Concat : Operator {
   int64_t axis = 0;
 
@@ -15,15 +15,15 @@ struct Concat : Operator {
   Attributes attributes() const override;
 };
 
-// Input X, cut along `axis`; sizes as attribute (opset < 13) or input 1, else equal parts, the last one
-// smaller where opset 18 allows it.
+// Input X, split along `axis`. The sizes are an attribute (opset < 13) or input 1; without either the outputs
+// are equal, except that opset 18 allows a smaller last one (`uneven`).
 struct Split : Operator {
   int64_t axis = 0;
   std::optional<Ints> split;
   size_t output_count = 1;
   bool uneven = false;
 
-  // Sizes of the outputs along the axis.
+  // Returns the sizes of the outputs along the axis.
   Ints sizes(Inputs inputs) const;
 
   std::string_view type() const override { return "Split"; }

@@ -11,10 +11,11 @@ namespace vellum {
 // Inputs X (N, C, spatial...), W (M, C / group, kernel...), B (M) optional. One to three spatial dimensions.
 // Depthwise is group == C.
 //
-// Beyond ONNX, input 3 may hold a residual: a tensor of the output's shape, or of fewer channels, where the
-// missing ones count as zero. It is added before the activation. Only passes/fuse_residual makes such a Conv.
-// Input 4 may hold a factor for each channel of X, of shape (N, C, 1...), by which X is multiplied first:
-// only passes/fuse_channel_scale makes such a one.
+// Two inputs extend ONNX:
+// - Input 3 is a residual that is added before the activation. It has the output's shape, or fewer channels;
+//   missing channels are zero. Only the pass fuse_residual adds this input.
+// - Input 4 is a factor for each channel of X, of shape (N, C, 1...), by which X is multiplied first. Only
+//   the pass fuse_channel_scale adds this input.
 struct Conv : Operator {
   Window window;
   int64_t group = 1;
@@ -22,8 +23,9 @@ struct Conv : Operator {
 
   WindowPlacement place(Inputs inputs) const;
 
-  // The sums before bias and activation, one output plane of one filter after the other; x and w are float32
-  // of shapes that infer() has accepted. In double, which is exact for products of 8-bit integers.
+  // Computes the sums before bias and activation, and calls `sink` with each output plane of each filter. x
+  // and w are float32 of shapes that infer() has accepted. The sums are double, which is exact for products
+  // of 8-bit integers.
   using Sink = std::function<void(int64_t filter, std::span<const double> plane)>;
   void convolve(const HostTensor& x, const HostTensor& w, const Sink& sink) const;
 

@@ -1,12 +1,15 @@
-// https://onnx.ai/onnx/operators/onnx__DepthToSpace.html, onnx__SpaceToDepth.html
+// Moves blocks of space into channels and back. https://onnx.ai/onnx/operators/onnx__DepthToSpace.html,
+// onnx__SpaceToDepth.html
 #pragma once
 
 #include "graph/operator_support.hpp"
 
 namespace vellum {
 
-// (N, C, H, W) -> (N, C / b², H * b, W * b). Input channel of block position (by, bx) and output channel c:
-// depth first (DCR) (by * b + bx) * C / b² + c; column first (CRD) (c * b + by) * b + bx. Any dtype.
+// (N, C, H, W) -> (N, C / b², H * b, W * b). Any dtype. The input channel of block position (by, bx) and
+// output channel c is
+//   depth first (DCR)    (by * b + bx) * C / b² + c
+//   column first (CRD)   (c * b + by) * b + bx
 struct DepthToSpace : Operator {
   int64_t block = 1;
   bool column_first = false;  // mode CRD

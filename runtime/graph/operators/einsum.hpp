@@ -1,4 +1,4 @@
-// https://onnx.ai/onnx/operators/onnx__Einsum.html
+// Einstein summation. https://onnx.ai/onnx/operators/onnx__Einsum.html
 #pragma once
 
 #include "graph/operator_support.hpp"
@@ -9,16 +9,15 @@ namespace vellum {
 struct Einsum : Operator {
   std::string equation;
 
-  // Every term as labels, one per dimension; dimensions under "..." get labels of their own, from the last
-  // backwards. For given ranks of the inputs.
+  // The terms for inputs of known rank: one label for each dimension. Dimensions under "..." get labels of
+  // their own, from the last backwards.
   struct Terms {
     std::vector<std::string> inputs;
     std::string output, summed;
   };
   Terms terms(Inputs inputs) const;
 
-  // The loops over the output's dimensions and over those that are summed up; per input, how far it moves
-  // with each.
+  // The loops over the output's dimensions and over the summed ones, and the strides of each input in them.
   struct Loops {
     Shape output, summed;
     std::vector<std::vector<int64_t>> output_strides, summed_strides;

@@ -1,4 +1,4 @@
-// Repeating and picking elements. https://onnx.ai/onnx/operators/onnx__Expand.html, onnx__Tile.html,
+// Repeats and gathers elements. https://onnx.ai/onnx/operators/onnx__Expand.html, onnx__Tile.html,
 // onnx__Gather.html, onnx__GatherElements.html, onnx__GatherND.html
 #pragma once
 
@@ -31,8 +31,8 @@ struct Gather : Operator {
   Attributes attributes() const override;
 };
 
-// Inputs data (any dtype), indices of the same rank: output[i][j][k] = data[indices[i][j][k]][j][k] for axis
-// 0.
+// Inputs data (any dtype), indices of the same rank. For axis 0: output[i][j][k] =
+// data[indices[i][j][k]][j][k].
 struct GatherElements : Operator {
   int64_t axis = 0;
 
@@ -42,8 +42,8 @@ struct GatherElements : Operator {
   Attributes attributes() const override;
 };
 
-// Inputs data (any dtype), indices whose last dimension holds index tuples into data; the first `batch_dims`
-// dimensions of both go together.
+// Inputs data (any dtype), indices whose last dimension holds index tuples into data. The first `batch_dims`
+// dimensions of both are common.
 struct GatherND : Operator {
   int64_t batch_dims = 0;
 
@@ -53,9 +53,10 @@ struct GatherND : Operator {
   Attributes attributes() const override;
 };
 
-// Throws unless `indices` holds int32 or int64.
+// Throws Error(corrupt_model) unless `indices` is int32 or int64.
 void require_indices(const TensorType& indices);
-// An index from a model checked against a dimension; negative counts from the end.
+// Returns an index from a model, counted from 0, after checking it against a dimension of `size`. A negative
+// index counts from the end.
 int64_t checked_index(int64_t index, int64_t size);
 
 }  // namespace vellum

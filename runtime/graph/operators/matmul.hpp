@@ -1,19 +1,19 @@
-// https://onnx.ai/onnx/operators/onnx__MatMul.html, onnx__Gemm.html
+// Matrix products. https://onnx.ai/onnx/operators/onnx__MatMul.html, onnx__Gemm.html
 #pragma once
 
 #include "graph/operator_support.hpp"
 
 namespace vellum {
 
-// Inputs A and B of one dtype, as numpy.matmul: the last two dimensions multiply, those before broadcast; a
-// vector on the left is a row, on the right a column, and that dimension is dropped.
+// Inputs A and B of one dtype, as in numpy.matmul: the last two dimensions are matrices, earlier dimensions
+// broadcast. A vector is a row on the left and a column on the right; the result lacks that dimension.
 struct MatMul : Operator {
-  // The last two dimensions of an input exchanged first, which then has two at least. Only
-  // passes/fuse_transposes makes such a MatMul.
+  // The last two dimensions of an input are exchanged first; it has at least two. Only the pass
+  // fuse_transposes sets these.
   bool transpose_a = false, transpose_b = false;
 
-  // The shapes with vectors made matrices and transposed: batch dimensions broadcast together, then M x K
-  // times K x N.
+  // The shapes after vectors became matrices and transposes were applied: M x K times K x N for each element
+  // of the broadcast batch dimensions.
   struct Extent {
     Shape a, b, batch;
     int64_t m, k, n;
@@ -27,8 +27,9 @@ struct MatMul : Operator {
   Attributes attributes() const override;
 };
 
-// Inputs A, B (matrices), C (optional, broadcasts to the result): alpha * A' B' + beta * C, and a residual of
-// the result's shape that is added before the activation. Only passes/fuse_residual makes such a Gemm.
+// Inputs A, B (matrices), C (optional, broadcasts to the result): alpha * A' B' + beta * C. Input 3 is a
+// residual of the result's shape that is added before the activation; only the pass fuse_residual adds this
+// input.
 struct Gemm : Operator {
   float alpha = 1.0f, beta = 1.0f;
   bool transpose_a = false, transpose_b = false;

@@ -1,4 +1,4 @@
-// https://onnx.ai/onnx/operators/onnx__NonMaxSuppression.html
+// Non-maximum suppression of boxes. https://onnx.ai/onnx/operators/onnx__NonMaxSuppression.html
 #pragma once
 
 #include "graph/operator_support.hpp"
@@ -6,11 +6,11 @@
 namespace vellum {
 
 // Inputs boxes (N, B, 4), scores (N, classes, B), and optional scalars max_output_boxes_per_class,
-// iou_threshold, score_threshold: (kept, 3) of batch, class and box index, int64. How many boxes are kept is
-// the output's shape, so that a run tells it unless all inputs are known before.
+// iou_threshold, score_threshold. Output (kept, 3), int64: batch, class and box index of each box that is
+// kept. The shape is data-dependent unless all inputs are known before running.
 struct NonMaxSuppression : Operator {
-  bool center_point_box =
-      false;  // x, y of the centre, width, height; else y1, x1, y2, x2 of two opposite corners
+  // Boxes are x, y of the centre, width, height; otherwise y1, x1, y2, x2 of two opposite corners.
+  bool center_point_box = false;
 
   std::string_view type() const override { return "NonMaxSuppression"; }
   std::vector<TensorType> infer(Inputs inputs) const override;

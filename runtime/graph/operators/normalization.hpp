@@ -1,13 +1,13 @@
-// https://onnx.ai/onnx/operators/onnx__BatchNormalization.html, onnx__InstanceNormalization.html,
-// onnx__LayerNormalization.html, onnx__GroupNormalization.html, onnx__MeanVarianceNormalization.html,
-// onnx__LpNormalization.html, onnx__LRN.html
+// Normalisations. https://onnx.ai/onnx/operators/onnx__BatchNormalization.html,
+// onnx__InstanceNormalization.html, onnx__LayerNormalization.html, onnx__GroupNormalization.html,
+// onnx__MeanVarianceNormalization.html, onnx__LpNormalization.html, onnx__LRN.html
 #pragma once
 
 #include "graph/operator_support.hpp"
 
 namespace vellum {
 
-// Inference. Inputs X (N, C, ...), scale, B, mean, variance, each (C).
+// Batch normalisation in inference form. Inputs X (N, C, ...), scale, B, mean, variance, each (C).
 struct BatchNormalization : Operator {
   float epsilon = 1e-5f;
   Activation activation;
@@ -19,7 +19,8 @@ struct BatchNormalization : Operator {
   Attributes attributes() const override;
 };
 
-// Inputs input (N, C, ...), scale (C), B (C): mean and variance over the spatial dimensions of each (n, c).
+// Inputs input (N, C, ...), scale (C), B (C). Mean and variance are over the spatial dimensions of each (n,
+// c).
 struct InstanceNormalization : Operator {
   float epsilon = 1e-5f;
 
@@ -29,8 +30,8 @@ struct InstanceNormalization : Operator {
   Attributes attributes() const override;
 };
 
-// Inputs X, scale, B (optional): over the dimensions from `axis` on; scale and B broadcast to X's shape.
-// Outputs Y and, where asked for, mean and 1 / standard deviation.
+// Inputs X, scale, B (optional). Mean and variance are over the dimensions from `axis` on; scale and B
+// broadcast to X's shape. Outputs Y and, with output_count > 1, mean and 1 / standard deviation.
 struct LayerNormalization : Operator {
   int64_t axis = -1;
   float epsilon = 1e-5f;
@@ -42,8 +43,8 @@ struct LayerNormalization : Operator {
   Attributes attributes() const override;
 };
 
-// Inputs X (N, C, ...), scale, bias: over the channels of each group. scale and bias have one element per
-// group (opset 18) or per channel (opset 21).
+// Inputs X (N, C, ...), scale, bias. Mean and variance are over the channels of each group. scale and bias
+// have one element for each group (opset 18) or each channel (opset 21).
 struct GroupNormalization : Operator {
   int64_t groups = 1;
   float epsilon = 1e-5f;

@@ -1,4 +1,4 @@
-// https://onnx.ai/onnx/operators/onnx__Pad.html
+// Padding and cropping. https://onnx.ai/onnx/operators/onnx__Pad.html
 #pragma once
 
 #include "graph/operator_support.hpp"
@@ -20,7 +20,8 @@ struct Pad : Operator {
   float value = 0.0f;  // used without input 2
 
   PadAmounts amounts(Inputs inputs) const;
-  // The element that pads in mode constant, of the data's dtype; throws where it is not known before running.
+  // Returns the element that pads in mode constant, of the data's dtype; throws if it is known only at run
+  // time.
   HostTensor padding_value(Inputs inputs) const;
 
   std::string_view type() const override { return "Pad"; }

@@ -1,14 +1,13 @@
-// Channels of one or two tensors in another order: what shuffling channels between groups comes to.
-// ShuffleNet, Zhang et al., arXiv 1707.01083, section 3.1.
+// Selects channels of one or two tensors in any order: the channel shuffle of ShuffleNet (Zhang et al., arXiv
+// 1707.01083, section 3.1).
 #pragma once
 
 #include "graph/operator_support.hpp"
 
 namespace vellum {
 
-// Inputs X (N, C, ...), Y (optional; N, D, ...): channel i of the output is channel channels[i] of X, or from
-// C on of Y. Two to four dimensions, of floats. Not an operator of ONNX: the pass fuse_channel_shuffle makes
-// it.
+// Inputs X (N, C, ...), Y (optional; N, D, ...), floats of two to four dimensions. Channel i of the output is
+// channel channels[i] of X and Y concatenated. Not an ONNX operator: the pass fuse_channel_shuffle makes it.
 struct PickChannels : Operator {
   Ints channels;
 

@@ -15,10 +15,10 @@ struct Pool : Operator {
   Window window;
   bool count_include_pad = false;  // average: the divisor counts padding
   int64_t p = 2;                   // lp: the norm
-  bool with_indices = false;       // max: a second output, int64, where in X (flattened) the maximum is
+  bool with_indices = false;       // max: a second output, int64, the index of the maximum in X (flattened)
   bool column_major_indices = false;
-  // MediaPipe's MaxPoolingWithArgmax2D: the second output is float32, which element of its window the maximum
-  // is (counted in rows), plus 0.1.
+  // MediaPipe's MaxPoolingWithArgmax2D: the second output is float32, the row-major index of the maximum in
+  // its window, plus 0.1.
   bool window_indices = false;
 
   WindowPlacement place(Inputs inputs) const;
@@ -29,7 +29,7 @@ struct Pool : Operator {
   Attributes attributes() const override;
 };
 
-// Over all spatial dimensions: (N, C, spatial...) -> (N, C, 1...).
+// Pools over all spatial dimensions: (N, C, spatial...) -> (N, C, 1...).
 struct GlobalPool : Operator {
   PoolKind kind = PoolKind::max;
   int64_t p = 2;

@@ -1,4 +1,4 @@
-// Between real numbers and 8-bit integers: real = (integer - zero point) * scale.
+// Conversion between real numbers and 8-bit integers: real = (integer - zero point) * scale.
 // https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html, onnx__DequantizeLinear.html,
 // onnx__DynamicQuantizeLinear.html
 #pragma once
@@ -28,14 +28,14 @@ struct DequantizeLinear : Operator {
   Attributes attributes() const override;
 };
 
-// Outputs y (uint8), y_scale and y_zero_point chosen from the range of x, which is stretched to hold 0.
+// Outputs y (uint8), y_scale and y_zero_point, chosen from the range of x extended to contain 0.
 struct DynamicQuantizeLinear : Operator {
   std::string_view type() const override { return "DynamicQuantizeLinear"; }
   std::vector<TensorType> infer(Inputs inputs) const override;
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
 };
 
-// One value, or one per index along `axis`, checked against a tensor of `shape`. Throws otherwise.
+// Throws Error unless `parameter` is one value, or one for each index along `axis` of a tensor of `shape`.
 void check_per_axis(const TensorType& parameter, std::string_view what, const Shape& shape, int64_t axis);
 // Rounds half to even, adds the zero point and saturates to the range of `dtype` (int8 or uint8).
 int64_t requantize(double value, int64_t zero_point, DType dtype);

@@ -1,4 +1,5 @@
-// https://onnx.ai/onnx/operators/onnx__ReduceMean.html and its siblings, onnx__ArgMax.html, onnx__ArgMin.html
+// Reductions. https://onnx.ai/onnx/operators/onnx__ReduceMean.html and its siblings, onnx__ArgMax.html,
+// onnx__ArgMin.html
 #pragma once
 
 #include "graph/operator_support.hpp"
@@ -7,15 +8,15 @@ namespace vellum {
 
 enum class ReduceKind : uint8_t { mean, sum, max, min, prod, l1, l2, sum_square, log_sum, log_sum_exp };
 
-// Axes as attribute or input 1, depending on operator and opset; without any: all, or none with
-// noop_with_empty_axes.
+// The axes are an attribute or input 1, depending on operator and opset. Without axes: all of them, or none
+// with noop_with_empty_axes.
 struct Reduce : Operator {
   ReduceKind kind = ReduceKind::mean;
   std::optional<Ints> axes;
   bool keep_dims = true;
   bool noop_with_empty_axes = false;
 
-  // Sorted axes that are reduced.
+  // Returns the axes that are reduced, sorted.
   std::vector<size_t> reduced_axes(Inputs inputs) const;
 
   std::string_view type() const override;

@@ -1,4 +1,4 @@
-// Operators that keep every element in place and change the shape at most.
+// Operators that keep the order of elements and change the shape at most.
 // https://onnx.ai/onnx/operators/onnx__Reshape.html, onnx__Flatten.html, onnx__Squeeze.html,
 // onnx__Unsqueeze.html, onnx__Identity.html, onnx__Dropout.html
 #pragma once
@@ -7,7 +7,7 @@
 
 namespace vellum {
 
-// Output: input 0 under target(). Any dtype.
+// Output: input 0 with the shape target(). Any dtype.
 struct ReshapeFamily : Operator {
   virtual Shape target(Inputs inputs) const = 0;
 
@@ -15,7 +15,8 @@ struct ReshapeFamily : Operator {
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
 };
 
-// Inputs data, shape: 0 copies a dimension of data (unless allow_zero), one -1 takes what is left.
+// Inputs data, shape. A 0 in the shape copies a dimension of data (unless allow_zero); one -1 is computed
+// from the number of elements.
 struct Reshape : ReshapeFamily {
   std::optional<Ints> shape;  // known without input 1
   bool allow_zero = false;
@@ -25,7 +26,7 @@ struct Reshape : ReshapeFamily {
   Attributes attributes() const override;
 };
 
-// To two dimensions: those before `axis` and those from it on.
+// Flattens to two dimensions: those before `axis`, and those from `axis` on.
 struct Flatten : ReshapeFamily {
   int64_t axis = 1;
 
@@ -34,7 +35,7 @@ struct Flatten : ReshapeFamily {
   Attributes attributes() const override;
 };
 
-// Axes as attribute (opset < 13) or input 1; without any, every dimension of 1 goes.
+// The axes are an attribute (opset < 13) or input 1; without axes every dimension of 1 is removed.
 struct Squeeze : ReshapeFamily {
   std::optional<Ints> axes;
 
@@ -56,7 +57,7 @@ struct Identity : ReshapeFamily {
   Shape target(Inputs inputs) const override { return input_type(inputs, 0, "input").shape; }
 };
 
-// Inference: the data unchanged, and a mask of ones where it is asked for.
+// Dropout in inference form: the data unchanged, and a mask of ones if with_mask.
 struct Dropout : Operator {
   bool with_mask = false;
   bool boolean_mask = true;  // opset < 10: of the data's dtype

@@ -1,4 +1,4 @@
-// https://onnx.ai/onnx/operators/onnx__Resize.html, onnx__Upsample.html
+// Resampling of images. https://onnx.ai/onnx/operators/onnx__Resize.html, onnx__Upsample.html
 #pragma once
 
 #include "graph/operator_support.hpp"
@@ -28,22 +28,22 @@ enum class AspectPolicy : uint8_t { stretch, not_larger, not_smaller };
 struct ResizeGeometry {
   Shape input, output;
   std::vector<float> scales;
-  // The output size before it was rounded down, which align_corners and tf_crop_and_resize divide by.
+  // The output size before rounding down: the divisor of align_corners and tf_crop_and_resize.
   std::vector<float> lengths;
   std::vector<float> roi_begin, roi_end;  // tf_crop_and_resize only, relative to the input
 };
 
-// The input elements along one axis that make one output element: the sum of weight * element.
+// An input element along one axis and its weight. An output element is the sum of weight * element.
 struct ResizeTap {
   int64_t index;
   float weight;
 };
 struct ResizeTaps {
   std::vector<ResizeTap> taps;  // at most four
-  bool outside = false;         // tf_crop_and_resize: the extrapolation value instead
+  bool outside = false;         // tf_crop_and_resize: use the extrapolation value
 };
 
-// Inputs X, then roi, scales, sizes (Resize from opset 11), or scales (Upsample 9, Resize 10), or none
+// Inputs X, then roi, scales, sizes (Resize from opset 11), or scales (Upsample 9, Resize 10), or nothing
 // (Upsample 7).
 struct Resize : Operator {
   ResizeMode mode = ResizeMode::nearest;
@@ -54,18 +54,18 @@ struct Resize : Operator {
   float extrapolation = 0.0f;
   bool exclude_outside = false;
   std::optional<Attributes::Floats> scales;  // known without an input
-  std::optional<Ints> axes;                  // that roi, scales and sizes speak of; left out: all
-  // Which input holds what; kNone where the operator has no such input.
+  std::optional<Ints> axes;                  // the axes of roi, scales and sizes; default: all
+  // Indices of the inputs; kNone if the operator has no such input.
   static constexpr size_t kNone = SIZE_MAX;
   size_t roi_input = kNone, scales_input = kNone, sizes_input = kNone;
   std::string onnx_type = "Resize";
 
   ResizeGeometry geometry(Inputs inputs) const;
-  // Where in the input, in elements, output index `i` of `axis` reads.
+  // Returns the position in the input, in elements, that output index `i` of `axis` reads.
   float source(const ResizeGeometry& geometry, size_t axis, int64_t i) const;
-  // The index that mode nearest reads for a source coordinate, within [0, input size).
+  // Returns the index that mode nearest reads for a source coordinate, within [0, input size).
   int64_t nearest_index(const ResizeGeometry& geometry, size_t axis, float coordinate) const;
-  // For each output index of `axis`. Weights of several axes multiply.
+  // Returns the taps of each output index of `axis`. The weights of several axes are multiplied.
   std::vector<ResizeTaps> taps(const ResizeGeometry& geometry, size_t axis) const;
 
   std::string_view type() const override { return onnx_type; }

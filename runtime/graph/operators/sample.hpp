@@ -1,4 +1,4 @@
-// Sampling images at computed positions. https://onnx.ai/onnx/operators/onnx__GridSample.html,
+// Samples images at computed positions. https://onnx.ai/onnx/operators/onnx__GridSample.html,
 // onnx__RoiAlign.html
 #pragma once
 
@@ -21,7 +21,8 @@ struct GridSample : Operator {
   Attributes attributes() const override;
 };
 
-// Inputs X (N, C, H, W), rois (R, 4) as x1, y1, x2, y2, batch_indices (R, int64): (R, C, height, width).
+// Inputs X (N, C, H, W), rois (R, 4) as x1, y1, x2, y2, batch_indices (R, int64). Output (R, C, height,
+// width).
 struct RoiAlign : Operator {
   bool maximum = false;  // mode max; else average
   int64_t height = 1, width = 1;

@@ -17,7 +17,8 @@ struct CumSum : Operator {
   Attributes attributes() const override;
 };
 
-// Inputs input, sequence_lens: per batch the first so many elements along the time axis reversed. Any dtype.
+// Inputs input, sequence_lens. For each batch, reverses the first sequence_lens[batch] elements along the
+// time axis. Any dtype.
 struct ReverseSequence : Operator {
   int64_t batch_axis = 1, time_axis = 0;
 

@@ -1,4 +1,5 @@
-// https://onnx.ai/onnx/operators/onnx__ScatterElements.html, onnx__Scatter.html, onnx__ScatterND.html
+// Writes updates to computed positions. https://onnx.ai/onnx/operators/onnx__ScatterElements.html,
+// onnx__Scatter.html, onnx__ScatterND.html
 #pragma once
 
 #include "graph/operator_support.hpp"
@@ -7,8 +8,8 @@ namespace vellum {
 
 enum class ScatterReduction : uint8_t { none, add, mul, max, min };
 
-// Inputs data, indices, updates, all of one rank: data with data[indices[i][j]][j] = updates[i][j] for axis
-// 0.
+// Inputs data, indices, updates, all of one rank. For axis 0: data with data[indices[i][j]][j] =
+// updates[i][j].
 struct ScatterElements : Operator {
   int64_t axis = 0;
   ScatterReduction reduction = ScatterReduction::none;
@@ -19,7 +20,8 @@ struct ScatterElements : Operator {
   Attributes attributes() const override;
 };
 
-// Inputs data, indices whose last dimension holds index tuples into data, updates of one slice per tuple.
+// Inputs data, indices whose last dimension holds index tuples into data, updates with one slice for each
+// tuple.
 struct ScatterND : Operator {
   ScatterReduction reduction = ScatterReduction::none;
 

@@ -7,7 +7,7 @@ namespace vellum {
 
 // Inputs X and slope, which broadcasts to X's shape: X < 0 ? slope * X : X.
 struct PRelu : Operator {
-  bool scalar_slope = false;  // before opset 7 only one slope for all broadcasts as it does now
+  bool scalar_slope = false;  // before opset 7 only a single slope broadcasts
 
   std::string_view type() const override { return "PRelu"; }
   std::vector<TensorType> infer(Inputs inputs) const override;

@@ -1,4 +1,4 @@
-// Operators that pick by value, and masks. https://onnx.ai/onnx/operators/onnx__TopK.html,
+// Operators that select by value, and masks. https://onnx.ai/onnx/operators/onnx__TopK.html,
 // onnx__NonZero.html, onnx__Compress.html, onnx__OneHot.html, onnx__Trilu.html
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace vellum {
 
-// The k largest (or smallest) elements along `axis`, in order, and their indices (int64). Equals: lower index
-// first.
+// The k largest (or smallest) elements along `axis`, in order, and their indices (int64). Of equal elements
+// the one with the lower index is first.
 struct TopK : Operator {
   int64_t axis = -1;
   std::optional<int64_t> k;  // known without input 1
@@ -19,7 +19,7 @@ struct TopK : Operator {
   Attributes attributes() const override;
 };
 
-// Indices of all elements that are not zero: rank x count, int64. Needs the input known before running.
+// Indices of all elements that are not zero: (rank, count), int64. The count is data-dependent.
 struct NonZero : Operator {
   std::string_view type() const override { return "NonZero"; }
   std::vector<TensorType> infer(Inputs inputs) const override;
@@ -27,8 +27,8 @@ struct NonZero : Operator {
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
 };
 
-// Inputs input, condition (bool): slices along `axis`, or elements of the flattened
-// input.
+// Inputs input, condition (bool). Keeps the slices along `axis`, or without it the elements of the flattened
+// input, whose condition is true. The length is data-dependent.
 struct Compress : Operator {
   std::optional<int64_t> axis;
 
@@ -39,10 +39,11 @@ struct Compress : Operator {
   Attributes attributes() const override;
 
  private:
-  TensorType with_length(Inputs inputs, int64_t length) const;  // of the output, along the axis
+  // Returns the output's type with `length` along the axis.
+  TensorType with_length(Inputs inputs, int64_t length) const;
 };
 
-// Inputs indices, depth, values (off, on): a new dimension of `depth` at `axis`.
+// Inputs indices, depth, values (off, on). The output has a new dimension of size `depth` at `axis`.
 struct OneHot : Operator {
   int64_t axis = -1;
 

@@ -1,4 +1,4 @@
-// Operators that make values out of shapes, or shapes out of values; most models compute them on int64.
+// Operators that compute values from shapes, or tensors from shapes; most models use int64.
 // https://onnx.ai/onnx/operators/onnx__Shape.html, onnx__Size.html, onnx__ConstantOfShape.html,
 // onnx__Constant.html, onnx__Range.html, onnx__EyeLike.html
 #pragma once
@@ -24,7 +24,7 @@ struct SizeOf : Operator {
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
 };
 
-// A tensor of the shape that the input holds, filled with the one element of `value`.
+// A tensor whose shape is the value of the input, filled with the one element of `value`.
 struct ConstantOfShape : Operator {
   HostTensor value;
 
@@ -52,7 +52,7 @@ struct Range : Operator {
 
 // Ones on diagonal k of a matrix of the input's shape.
 struct EyeLike : Operator {
-  std::optional<DType> dtype;  // left out: the input's
+  std::optional<DType> dtype;  // default: the input's
   int64_t k = 0;
 
   std::string_view type() const override { return "EyeLike"; }

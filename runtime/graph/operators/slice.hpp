@@ -1,4 +1,4 @@
-// https://onnx.ai/onnx/operators/onnx__Slice.html
+// Strided slices. https://onnx.ai/onnx/operators/onnx__Slice.html
 #pragma once
 
 #include "graph/operator_support.hpp"
@@ -11,7 +11,7 @@ struct SliceRange {
   Shape output;
 };
 
-// starts, ends, axes, steps as attributes (opset < 10, no steps) or inputs 1 to 4. Any dtype.
+// starts, ends, axes and steps are attributes (opset < 10, no steps) or inputs 1 to 4. Any dtype.
 struct Slice : Operator {
   std::optional<Ints> starts, ends, axes;
 

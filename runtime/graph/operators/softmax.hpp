@@ -1,4 +1,5 @@
-// https://onnx.ai/onnx/operators/onnx__Softmax.html, onnx__LogSoftmax.html, onnx__Hardmax.html
+// Softmax and its relatives. https://onnx.ai/onnx/operators/onnx__Softmax.html, onnx__LogSoftmax.html,
+// onnx__Hardmax.html
 #pragma once
 
 #include "graph/operator_support.hpp"
@@ -7,7 +8,8 @@ namespace vellum {
 
 enum class SoftmaxKind : uint8_t { softmax, log_softmax, hardmax };
 
-// Along `axis`; before opset 13 over all dimensions from `axis` on, as if flattened to two.
+// Normalises along `axis`; before opset 13 (`flatten`) over all dimensions from `axis` on, as if flattened to
+// two.
 struct Softmax : Operator {
   SoftmaxKind kind = SoftmaxKind::softmax;
   int64_t axis = -1;

@@ -1,5 +1,5 @@
-// Squeeze-and-excitation (Hu et al., Squeeze-and-Excitation Networks, arXiv 1709.01507, section 3): how much
-// each channel of a tensor is to count, from the means of all of them.
+// Squeeze-and-excitation: computes a factor for each channel of a tensor from the means of all channels (Hu
+// et al., Squeeze-and-Excitation Networks, arXiv 1709.01507, section 3).
 #pragma once
 
 #include "graph/operators/conv.hpp"
@@ -8,7 +8,7 @@ namespace vellum {
 
 // Inputs X (N, C, spatial...), W1 (S, C, 1...), B1 (S) optional, W2 (M, S, 1...), B2 (M) optional:
 //   y = gate(W2 hidden(W1 mean(X) + B1) + B2), of shape (N, M, 1...),
-// with the mean over the spatial dimensions. No model has it: passes/fuse_squeeze_excite puts it together.
+// with the mean over the spatial dimensions. Not an ONNX operator: the pass fuse_squeeze_excite makes it.
 struct SqueezeExcite : Operator {
   Activation hidden, gate;
 

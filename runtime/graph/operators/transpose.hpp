@@ -1,4 +1,4 @@
-// https://onnx.ai/onnx/operators/onnx__Transpose.html
+// Permutation of dimensions. https://onnx.ai/onnx/operators/onnx__Transpose.html
 #pragma once
 
 #include "graph/operator_support.hpp"
@@ -7,9 +7,9 @@ namespace vellum {
 
 // Output dimension i is input dimension permutation[i]. Any dtype.
 struct Transpose : Operator {
-  std::optional<Ints> perm;  // left out: the axes reversed
+  std::optional<Ints> perm;  // default: the axes reversed
 
-  // perm checked and filled in for an input of `rank` dimensions.
+  // Returns perm, checked and with the default applied, for an input of `rank` dimensions.
   std::vector<size_t> permutation(size_t rank) const;
 
   std::string_view type() const override { return "Transpose"; }

@@ -1,4 +1,4 @@
-// Elementwise functions of one tensor: activations, mathematics, Not. One page per name under
+// Elementwise functions of one tensor: activations, mathematics, Not. One page for each name under
 // https://onnx.ai/onnx/operators/ (onnx__Relu.html, ...).
 #pragma once
 
@@ -54,8 +54,8 @@ struct Clip : Operator {
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
 };
 
-// The activation that a node amounts to: a Unary's, or a Clip's whose bounds are known; nothing for any other
-// node.
+// Returns the activation that a node computes, if it is a Unary or a Clip whose bounds are known; nothing for
+// any other node.
 std::optional<Activation> as_activation(const Operator& op, Inputs inputs);
 
 }  // namespace vellum

@@ -1,12 +1,13 @@
-// https://onnx.ai/onnx/operators/onnx__Unique.html
+// Distinct elements. https://onnx.ai/onnx/operators/onnx__Unique.html
 #pragma once
 
 #include "graph/operator_support.hpp"
 
 namespace vellum {
 
-// Input X: what it has without repetition, elements or, with an axis, slices; then where each stands first,
-// for each of the input which one it is, and how often each is there, all int64.
+// Input X. Outputs: the distinct elements, or with an axis the distinct slices; and as int64 the index of the
+// first occurrence of each, for each element of X the index of its distinct element, and the number of
+// occurrences. The count is data-dependent.
 struct Unique : Operator {
   std::optional<int64_t> axis;
   bool sorted = true;  // else in the order of first occurrence

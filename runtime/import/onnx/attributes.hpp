@@ -1,4 +1,4 @@
-// AttributeProto -> Attributes.
+// Reads AttributeProto into Attributes.
 #pragma once
 
 #include <filesystem>
@@ -8,9 +8,9 @@
 
 namespace vellum::onnx {
 
-// All attributes of the node; takes the bytes of tensors instead of copying them. Errors name the attribute
-// (the caller adds the node): unsupported for kinds that no supported operator has (graphs, sparse tensors,
-// types).
+// Returns all attributes of the node. Moves the bytes of tensors out of `node` instead of copying them.
+// Errors name the attribute (the caller adds the node); kinds that no supported operator has (graphs, sparse
+// tensors, types) are Error(unsupported).
 Attributes take_attributes(schema::NodeProto& node, const std::filesystem::path& folder);
 
 }  // namespace vellum::onnx

@@ -44,7 +44,7 @@ Location parse_location(const schema::TensorProto& tensor, const std::string& wh
   return location;
 }
 
-// A model file is untrusted: it must not make us read /etc/passwd into a tensor that some application then
+// A model file is untrusted: it must not make us read /etc/passwd into a tensor that an application then
 // shows.
 fs::path resolve(const std::string& location, const std::string& what, const fs::path& folder) {
   const auto refuse = [&](const std::string& why) {
@@ -104,8 +104,8 @@ std::shared_ptr<const std::byte> read_external_data(const schema::TensorProto& t
   if (error) throw Error(ErrorCode::io, what + ": external data " + file.string() + ": " + error.message());
   check_range(location, expected_bytes, file_size, what);
 
-  // Large weights are paged in when they are read, and can be paged out again. HostTensor copies what is not
-  // aligned.
+  // Large weights are paged in when they are read, and can be paged out again. HostTensor copies unaligned
+  // bytes.
   constexpr uint64_t kWorthMapping = 64 << 10;
   if (expected_bytes >= kWorthMapping) {
     const auto mapped = std::make_shared<platform::MappedFile>(file, location.offset, expected_bytes);

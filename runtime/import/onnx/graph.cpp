@@ -18,7 +18,7 @@
 namespace vellum::onnx {
 namespace {
 
-// Runs `work`, adding the node to whatever is wrong in it.
+// Calls `work` and adds the node's name to its errors.
 template <typename Work>
 auto naming(const std::string& node, Work&& work) {
   try {
@@ -38,7 +38,7 @@ Shape read_shape(const schema::TensorShapeProto& proto) {
 
 class GraphReader {
  public:
-  // `outer` reads the graph that this one is a branch of; null for the model's own.
+  // `outer` reads the graph of which this one is a branch; null for the model's graph.
   GraphReader(schema::GraphProto& proto, const std::filesystem::path& folder, int opset, GraphReader* outer)
       : proto_(proto), folder_(folder), opset_(opset), outer_(outer) {}
 
@@ -56,13 +56,13 @@ class GraphReader {
     return std::move(graph_);
   }
 
-  // What the operators of the graph were made from.
+  // The types and attributes of the graph's operators.
   GraphRecord take_record() { return std::move(record_); }
-  // Names of the outer values that this graph reads, in the order of its inputs.
+  // The names of the outer values that this graph reads, in the order of its inputs.
   const std::vector<std::string>& captured() const { return captured_; }
 
  private:
-  // Enters a new value under its name.
+  // Registers a new value by its name.
   ValueId define(const std::string& name, const std::string& what, ValueId id) {
     if (name.empty()) throw Error(ErrorCode::corrupt_model, what + " has no name");
     if (!ids_.emplace(name, id).second) {
@@ -79,8 +79,8 @@ class GraphReader {
     }
   }
 
-  // Files of IR 3 list their initializers among the inputs too, later ones may: as a default that could be
-  // overridden. Weights are constants here.
+  // Files of IR 3 list their initializers also as inputs; in later files that means a default that may be
+  // overridden. Here they are constants.
   void read_inputs() {
     std::unordered_set<std::string> names;
     for (const auto& input : proto_.input()) {
@@ -104,7 +104,7 @@ class GraphReader {
     return ids_.contains(name) || (outer_ != nullptr && outer_->is_defined(name));
   }
 
-  // The value of that name. One of an outer graph becomes an input of this one.
+  // Returns the value of that name. A value of an outer graph becomes an input of this one.
   ValueId use(const std::string& name, const std::string& what) {
     if (const auto found = ids_.find(name); found != ids_.end()) return found->second;
     if (!is_defined(name)) {
@@ -158,7 +158,7 @@ class GraphReader {
     define(proto.output(0), "output", graph_.add_constant(proto.output(0), std::move(tensor)));
   }
 
-  // The node with its values and without its operator.
+  // Returns the node with its values, without its operator.
   Node read_values(const schema::NodeProto& proto) {
     Node node;
     node.name = !proto.name().empty() || proto.output_size() == 0 ? proto.name() : proto.output(0);
@@ -191,7 +191,7 @@ class GraphReader {
     record_.push_back(std::move(record));
   }
 
-  // The branch and, after what `node` reads already, the outer values that it reads.
+  // Returns the branch, and appends the outer values that it reads to the inputs of `node`.
   Graph read_branch(schema::NodeProto& proto, const std::string& name, Node& node, NodeRecord& record) {
     for (auto& attribute : *proto.mutable_attribute()) {
       if (attribute.name() != name || attribute.type() != schema::AttributeProto::GRAPH) continue;
@@ -236,14 +236,14 @@ class GraphReader {
     }
   }
 
-  // What the file says of an output, until its type is inferred.
+  // Returns the type of an output as in the file, until it is inferred.
   static TensorType declared_type(const schema::ValueInfoProto& output) {
     const auto& type = output.type().tensor_type();
     const Shape shape = type.has_shape() ? read_shape(type.shape()) : Shape{kUnknownDim};
     try {
       return {to_dtype(type.elem_type(), output.name()), shape};
     } catch (const Error&) {
-      return {DType::f32, shape};  // nothing that can be declared here; what it really is will be inferred
+      return {DType::f32, shape};  // not a type that can be declared here; the real one is inferred
     }
   }
 

@@ -1,4 +1,4 @@
-// GraphProto -> Graph.
+// Reads GraphProto into a Graph.
 #pragma once
 
 #include <filesystem>
@@ -9,8 +9,8 @@
 
 namespace vellum::onnx {
 
-// The checked graph of a model; takes the weights out of `model` instead of copying them. External data are
-// looked for in `folder`; an empty one refuses them. `record`, if any: what the operators were made from.
+// Returns the checked graph of a model. Moves the weights out of `model` instead of copying them. External
+// data are read from `folder`; an empty folder refuses them. Fills `record` unless it is null.
 Graph take_graph(schema::ModelProto& model, const std::filesystem::path& folder,
                  GraphRecord* record = nullptr);
 

@@ -14,8 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Runs `work`, adding what is imported to its errors. Whatever else protobuf or the standard library throw
-// ends here.
+// Calls `work` and adds the name of the source to its errors. Translates other exceptions of protobuf and the
+// standard library.
 template <typename Work>
 Graph naming(const std::string& source, Work&& work) {
   try {

@@ -3,7 +3,7 @@
 namespace vellum::onnx {
 
 std::string describe(const schema::NodeProto& node) {
-  // The type is a word in every real file, and anything at all in a damaged one.
+  // The type is a word in every valid file, and can be anything in a damaged one.
   const std::string type = quoted_name(node.op_type());
   const std::string text = type.substr(1, type.size() - 2);
   if (!node.name().empty()) return text + " " + quoted_name(node.name());

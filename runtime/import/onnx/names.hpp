@@ -1,4 +1,4 @@
-// How errors call the nodes of a file.
+// Names of nodes in error messages.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace vellum::onnx {
 
-// "Conv 'block1/conv'"; a node without a name is called by its first output.
+// Returns "Conv 'block1/conv'"; a node without a name is called by its first output.
 std::string describe(const schema::NodeProto& node);
 
 }  // namespace vellum::onnx

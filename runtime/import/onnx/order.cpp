@@ -16,7 +16,7 @@ using Names = std::unordered_set<std::string_view>;
 
 void collect_reads(const schema::NodeProto& node, Names& names);
 
-// What a graph takes from outside.
+// Returns the values that a graph reads from outside.
 void collect_captured(const schema::GraphProto& graph, Names& names) {
   Names read, defined;
   for (const auto& tensor : graph.initializer()) defined.insert(tensor.name());
@@ -30,7 +30,7 @@ void collect_captured(const schema::GraphProto& graph, Names& names) {
   }
 }
 
-// What a node reads, by its inputs and by the graphs in its attributes.
+// Returns the values that a node reads, through its inputs and through the graphs in its attributes.
 void collect_reads(const schema::NodeProto& node, Names& names) {
   names.insert(node.input().begin(), node.input().end());
   for (const auto& attribute : node.attribute()) {
@@ -60,7 +60,7 @@ std::vector<size_t> execution_order(const schema::GraphProto& graph) {
       ++waiting_for[i];
     }
   }
-  // Kahn's algorithm, always taking the node that the file has first.
+  // Kahn's algorithm; of several ready nodes the first in the file is next.
   std::priority_queue<size_t, std::vector<size_t>, std::greater<>> ready;
   for (size_t i = 0; i < count; ++i) {
     if (waiting_for[i] == 0) ready.push(i);

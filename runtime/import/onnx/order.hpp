@@ -8,10 +8,10 @@
 
 namespace vellum::onnx {
 
-// Indices of the nodes such that each comes after the producers of its inputs, those of the graphs
-// in its attributes included. ONNX asks files to be so
-// ordered and some exporters forget; a file in order keeps its order. Throws Error(corrupt_model) naming a
-// node of a cycle.
+// Returns the indices of the nodes in an order in which each node follows the producers of its inputs,
+// including the inputs of graphs in its attributes. ONNX requires files to be ordered this way, and some
+// exporters do not do it; a file in order keeps its order. Throws Error(corrupt_model) that names a node of a
+// cycle.
 std::vector<size_t> execution_order(const schema::GraphProto& graph);
 
 }  // namespace vellum::onnx

@@ -39,7 +39,7 @@ schema::ModelProto read_model(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw Error(ErrorCode::io, "cannot open the file for reading");
   schema::ModelProto model;
-  // From the stream, so that the file's bytes are not in memory beside the message made from them.
+  // Parsed from the stream, so that the file's bytes are not in memory beside the message.
   check_parsed(model.ParseFromIstream(&stream), model);
   return model;
 }

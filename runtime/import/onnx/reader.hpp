@@ -1,4 +1,4 @@
-// File or bytes -> the protobuf message of a model.
+// Parses the protobuf message of a model from a file or bytes.
 #pragma once
 
 #include <cstddef>

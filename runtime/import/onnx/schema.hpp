@@ -1,5 +1,5 @@
-// The generated protobuf classes of ONNX, and how much of the standard this reader knows. Included by this
-// folder alone.
+// The generated protobuf classes of ONNX, and the versions of the standard that this reader supports.
+// Included by this folder alone.
 #pragma once
 
 #include <vellum_onnx.pb.h>

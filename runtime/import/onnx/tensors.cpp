@@ -14,8 +14,8 @@ namespace {
 
 using schema::TensorProto;
 
-// Types that the standard knows and Vellum does not, by number: the schema of some packages lacks the newest
-// names.
+// Types of the standard that Vellum does not support, by number, because the schema of some packages lacks
+// the newest names.
 const char* unsupported_type_name(int32_t data_type) {
   switch (data_type) {
     case 8:
@@ -53,7 +53,7 @@ Shape read_dims(const TensorProto& tensor, const std::string& what) {
   return shape;
 }
 
-// Bytes of the tensor; every byte count below is compared with this one before anything is allocated for it.
+// Returns the bytes of the tensor. Every byte count below is compared with this one before an allocation.
 uint64_t byte_size(DType dtype, const Shape& shape, const std::string& what) {
   uint64_t bytes = size_of(dtype);
   if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
@@ -103,7 +103,7 @@ HostTensor from_field(const Field& field, DType dtype, Shape shape, uint64_t byt
   for (int i = 0; i < field.size(); ++i) {
     const auto value = field.Get(i);
     const T narrowed = static_cast<T>(value);
-    // Sixteen-bit patterns and small integers travel in wider fields.
+    // Sixteen-bit patterns and small integers are stored in wider fields.
     if constexpr (sizeof(T) < sizeof(value)) {
       if (static_cast<decltype(value)>(narrowed) != value) {
         throw Error(ErrorCode::corrupt_model,
@@ -115,7 +115,7 @@ HostTensor from_field(const Field& field, DType dtype, Shape shape, uint64_t byt
   return result;
 }
 
-// https://github.com/onnx/onnx/blob/main/onnx/onnx.proto, TensorProto: which field carries which type.
+// The field of each type: https://github.com/onnx/onnx/blob/main/onnx/onnx.proto, TensorProto.
 HostTensor from_typed_field(const TensorProto& tensor, DType dtype, Shape shape, uint64_t bytes,
                             const std::string& what) {
   switch (dtype) {

@@ -1,4 +1,4 @@
-// TensorProto -> HostTensor.
+// Reads TensorProto into a HostTensor.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace vellum::onnx {
 
-// ONNX's TensorProto.DataType; throws Error(unsupported), naming `what`, for types that Vellum does not
-// compute with.
+// Returns the DType of ONNX's TensorProto.DataType. Throws Error(unsupported) that names `what` for types
+// that Vellum does not compute with.
 DType to_dtype(int32_t data_type, const std::string& what);
 
-// The tensor's value; takes its raw bytes instead of copying them. `what` names the tensor in errors.
-// External data are looked for in `folder` and nowhere else; an empty `folder` refuses them.
+// Returns the tensor's value. Moves its raw bytes out of `tensor` instead of copying them. `what` names the
+// tensor in errors. External data are read from `folder` and nowhere else; an empty `folder` refuses them.
 HostTensor take_tensor(schema::TensorProto& tensor, const std::string& what,
                        const std::filesystem::path& folder);
 

@@ -20,8 +20,8 @@ void refuse_version(const std::string& kind, int64_t version, int64_t oldest, in
                   " are read. Export it again, or convert it with ONNX's version converter");
 }
 
-// Constant and If are no rows of the operator table: the reader makes a constant of the one, and two graphs
-// of the other, which the passes choose from.
+// Constant and If have no row in the operator table: the reader makes a constant from the one, and two graphs
+// from the other, of which the passes choose one.
 bool is_known(const schema::NodeProto& node) {
   if (!is_default_domain(node.domain())) return false;
   return node.op_type() == "Constant" || node.op_type() == "If" || find_operator(node.op_type()) != nullptr;

@@ -1,4 +1,4 @@
-// Which versions of the format and of the operators a model is written in.
+// The versions of the format and of the operator set that a model is written in.
 #pragma once
 
 #include "import/onnx/schema.hpp"

@@ -69,7 +69,7 @@ bool Call::prefers_image() const {
   bool held = false;
   for (const int32_t id : inputs) {
     if (id == kLeftOut || writer.constant(id) != nullptr) continue;
-    // Values of lower rank that are computed stay in the file's order, and so does what they meet.
+    // Computed values of lower rank stay in the file's order, and so do the values that they broadcast to.
     if (writer.rank(id) != 4) return false;
     held = held || writer.held_as_image(id);
   }

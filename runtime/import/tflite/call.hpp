@@ -1,4 +1,4 @@
-// One operator of the file, as its converter sees it.
+// One operator of a TFLite file, as its converter sees it.
 #pragma once
 
 #include <memory>
@@ -11,9 +11,9 @@
 
 namespace vellum::tflite {
 
-inline constexpr int32_t kLeftOut = -1;
+inline constexpr int32_t kLeftOut = -1;  // an omitted optional input
 
-// The window of a convolution whose dilation other operators spelt out (dilation.hpp).
+// The window of a convolution whose dilation is expressed by other operators (dilation.hpp).
 struct Dilation {
   Ints dilations, pads;
 };
@@ -26,12 +26,12 @@ struct Call {
   std::vector<int32_t> inputs, outputs;
   const Dilation* dilation = nullptr;
 
-  // Throws Error(corrupt_model) where it is missing.
+  // Returns the tensor of an input; throws Error(corrupt_model) if it is missing.
   int32_t input(size_t index) const;
   bool has_input(size_t index) const { return index < inputs.size() && inputs[index] != kLeftOut; }
   int32_t output(size_t index = 0) const;
 
-  // The operator's options, or those that the format defines where the file leaves them out: all zero.
+  // Returns the operator's options; null if the file omits them, which means all zero.
   template <typename Options>
   const Options* options() const {
     return op.builtin_options_as<Options>();
@@ -43,19 +43,20 @@ struct Call {
     return *found;
   }
 
-  // The first `count` 32-bit integers of a custom operator's options.
+  // Returns the first `count` 32-bit integers of a custom operator's options.
   Ints custom_numbers(size_t count) const;
 
-  // Writes `made` as output 0, the fused activation after it.
+  // Adds a node with operator `made` whose result, after the fused activation, is output 0. `image`: it is N,
+  // C, H, W.
   void emit(std::shared_ptr<const Operator> made, std::vector<ValueId> values, bool image,
             schema::FusedActivation activation = schema::FusedActivation::none) const;
-  // A value of its own between two operators that one of the file becomes.
+  // Adds a node whose result is an inner value, where one operator of the file becomes several nodes.
   ValueId emit_inner(std::shared_ptr<const Operator> made, std::vector<ValueId> values) const;
 
-  // True where an operator without an order of its own should work on images: its output has four
-  // dimensions and an input is held as one.
+  // Returns whether an operator that works in either order should use images (N, C, H, W): its output has
+  // four dimensions, and an input is held as an image.
   bool prefers_image() const;
-  // The input for an elementwise operator with broadcasting.
+  // Returns the value of an input for an elementwise operator with broadcasting.
   ValueId broadcast_input(size_t index, bool image) const;
   ValueId scalar(float value) const;
   ValueId ints(const Ints& values, const char* what) const;
@@ -63,7 +64,8 @@ struct Call {
 
 using Convert = void (*)(const Call& call);
 
-// The converter of a builtin operator by its number, its name in `name`; nullptr where Vellum has none.
+// Returns the converter of a builtin operator by its number, and its name in `name`; nullptr if Vellum has
+// none.
 Convert find_builtin(int32_t code, std::string& name);
 Convert find_custom(const std::string& name);
 

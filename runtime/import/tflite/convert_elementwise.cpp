@@ -1,4 +1,4 @@
-// Elementwise operators, and those of constants alone.
+// Converters of elementwise operators, and of operators on constants.
 #include "graph/operators/binary.hpp"
 #include "graph/operators/cast.hpp"
 #include "graph/operators/reshape.hpp"
@@ -116,7 +116,7 @@ void convert_not_equal(const Call& call) {
   call.emit(make_unary(UnaryKind::logical_not), {equal}, image);
 }
 
-// The quotient rounded down; division of integers rounds towards zero, so the remainder goes first.
+// The quotient rounded down. Division of integers rounds towards zero, so the remainder is subtracted first.
 void convert_floor_div(const Call& call) {
   const bool image = call.prefers_image();
   const ValueId x = call.broadcast_input(0, image), y = call.broadcast_input(1, image);
@@ -164,7 +164,7 @@ void convert_cast(const Call& call) {
   call.emit(std::move(op), {call.broadcast_input(0, image)}, image);
 }
 
-// Quantised tensors are held as reals, so that changing between them and floats changes nothing.
+// Quantised tensors are held as real numbers, so a conversion between them and floats changes nothing.
 void convert_quantize(const Call& call) {
   if (!is_float(call.writer.type(call.input(0)).dtype) || !is_float(call.writer.type(call.output()).dtype)) {
     refuse_unsupported("integers without a scale");
@@ -177,7 +177,7 @@ void convert_quantize(const Call& call) {
   call.emit(std::make_shared<Identity>(), {call.broadcast_input(0, image)}, image);
 }
 
-// float16 weights travel through DEQUANTIZE; folding it here keeps weights constants for what reads them.
+// float16 weights are the input of a DEQUANTIZE. It is folded here, so that the weights are constants.
 void convert_dequantize(const Call& call) {
   const HostTensor* value = call.writer.constant(call.input(0));
   const DType from = call.writer.type(call.input(0)).dtype;
@@ -193,7 +193,7 @@ void convert_dequantize(const Call& call) {
   }
 }
 
-// The sparse constant has been made dense where it was read.
+// The sparse constant is already dense: it was densified when it was read.
 void convert_densify(const Call& call) {
   const HostTensor* value = call.writer.constant(call.input(0));
   if (value == nullptr) refuse_unsupported("a sparse tensor that is computed at run time");

@@ -1,6 +1,6 @@
 // MediaPipe's custom operators for attention to a region of landmarks. Their options are FlexBuffers
 // (https://flatbuffers.dev/flexbuffers/): a map from names to values.
-// Numbers in strings, which are not read here, would need FlatBuffers' library for their locale.
+// Numbers in strings are not read here; they would need FlatBuffers' library.
 #define FLATBUFFERS_LOCALE_INDEPENDENT 0
 #include <flatbuffers/flexbuffers.h>
 
@@ -24,7 +24,7 @@ void require_version_2(const Call& call) {
 class Options {
  public:
   explicit Options(const Call& call) {
-    // A copy: the verifier wants alignment that the file does not promise.
+    // A copy, because the verifier needs an alignment that the file does not guarantee.
     if (const auto* bytes = call.op.custom_options()) bytes_.assign(bytes->begin(), bytes->end());
     // FlexBuffers end in the root's type and width.
     if (bytes_.size() < 3 || !flexbuffers::VerifyBuffer(bytes_.data(), bytes_.size(), nullptr)) {
@@ -106,7 +106,7 @@ void convert_transform_tensor(const Call& call) {
 
 void convert_transform_landmarks(const Call& call) {
   require_version_2(call);
-  // Version 2 has no options: the last dimension says how many coordinates a landmark has.
+  // Version 2 has no options: the last dimension is the number of coordinates of a landmark.
   call.emit(std::make_shared<TransformLandmarks>(),
             {call.writer.in_file_order(call.input(0)), call.writer.in_file_order(call.input(1))}, false);
 }

@@ -1,4 +1,4 @@
-// Operators that move elements.
+// Converters of operators that move elements.
 #include <algorithm>
 
 #include "graph/operators/concat.hpp"
@@ -12,7 +12,7 @@
 namespace vellum::tflite {
 namespace {
 
-// One value per dimension of the file's order, in the order that the tensor is held in.
+// Permutes one value for each dimension from the file's order to the order in which the tensor is held.
 Ints by_axis(const Ints& values, bool image) {
   if (!image) return values;
   return {values[0], values[3], values[1], values[2]};
@@ -34,14 +34,14 @@ Ints constant_of_rank(const Call& call, size_t index, size_t rank, const char* w
 
 }  // namespace
 
-// RESHAPE, SQUEEZE and EXPAND_DIMS keep the elements of the file's order where they are.
+// RESHAPE, SQUEEZE and EXPAND_DIMS keep the elements in the file's order.
 void convert_reshape(const Call& call) {
   const Shape from = call.writer.type(call.input(0)).shape;
   Shape to = call.writer.type(call.output()).shape;
   if (call.type == "RESHAPE") {
     const auto* options = call.options<schema::ReshapeOptions>();
     if (call.has_input(1) && call.writer.constant(call.input(1)) == nullptr) {
-      // Computed from shapes, it is known once those are.
+      // The shape is computed from other shapes, and known once those are.
       auto reshape = std::make_shared<Reshape>();
       reshape->allow_zero = true;
       call.emit(std::move(reshape),
@@ -57,8 +57,8 @@ void convert_reshape(const Call& call) {
   if (std::count_if(to.begin(), to.end(), [](int64_t dim) { return dim < 0; }) > 1) {
     refuse_unsupported("the shape it makes, " + to_string(to) + ", is not known before running");
   }
-  // The batch is carried along by RESHAPE (the others say which dimension they mean), so that the model may
-  // run with another one.
+  // RESHAPE carries the batch along (the other operators name the dimension), so that the model may run with
+  // another one.
   auto reshape = std::make_shared<Reshape>();
   const bool known = call.type == "RESHAPE" && is_known(from) && is_known(to) && !from.empty() && !to.empty();
   const bool keeps_batch = known && from[0] == to[0] && from[0] == 1;
@@ -113,7 +113,7 @@ void convert_split(const Call& call) {
 void convert_pad(const Call& call) {
   const int32_t x = call.input(0);
   const size_t rank = call.writer.rank(x);
-  // The first operator of many networks: as an image, the pads can become those of a convolution.
+  // Many networks begin with a PAD. On an image it can be fused into a convolution.
   const bool image = rank == 4 && is_float(call.writer.type(x).dtype);
   const Ints pads = constant_of_rank(call, 1, 2 * rank, "paddings");
   Ints begin, end;

@@ -1,4 +1,5 @@
-// Stacking, repeating and choosing, and blocks of space moved into the batch. All in the file's order.
+// Converters of operators that stack, repeat and select, and that move blocks of space into the batch. All
+// work in the file's order.
 #include "graph/operators/concat.hpp"
 #include "graph/operators/gather.hpp"
 #include "graph/operators/pad.hpp"
@@ -24,8 +25,8 @@ std::shared_ptr<Transpose> transpose_by(Ints perm) {
   return op;
 }
 
-// Inputs x, block sizes (one per dimension of space, which follow the batch) and begin and end of a padding
-// or a crop for each of these.
+// Inputs x, block sizes (one for each spatial dimension; these follow the batch), and for each of them the
+// begin and end of a padding or a crop.
 struct Blocks {
   Shape shape;
   Ints sizes, edges;
@@ -91,7 +92,8 @@ void convert_unpack(const Call& call) {
   }
 }
 
-// SELECT_V2 broadcasts. In SELECT a vector as the condition chooses whole slices along the first dimension.
+// SELECT_V2 broadcasts. In SELECT a condition that is a vector selects whole slices along the first
+// dimension.
 void convert_select(const Call& call) {
   ValueId condition = call.writer.in_file_order(call.input(0));
   const size_t rank = call.writer.rank(call.input(1));

@@ -1,4 +1,4 @@
-// Operators that make values of shapes, and tensors of values.
+// Converters of operators that compute values from shapes, and tensors from values.
 #include "graph/operators/cast.hpp"
 #include "graph/operators/gather.hpp"
 #include "graph/operators/shape.hpp"
@@ -15,7 +15,7 @@ std::shared_ptr<Cast> cast_to(DType dtype) {
 
 }  // namespace
 
-// Of the file's order. The graph's Shape makes int64.
+// The shape in the file's order. The graph's Shape is int64.
 void convert_shape(const Call& call) {
   const ValueId shape =
       call.emit_inner(std::make_shared<ShapeOf>(), {call.writer.in_file_order(call.input(0))});

@@ -1,4 +1,4 @@
-// Operators that sum, or choose, along axes.
+// Converters of operators that sum, or select, along axes.
 #include <algorithm>
 #include <utility>
 
@@ -42,8 +42,8 @@ void convert_reduce(const Call& call) {
     if (std::find(axes.begin(), axes.end(), normal) == axes.end()) axes.push_back(normal);
   }
   if (axes.empty()) refuse_unsupported("a reduction over no axes");
-  // Without the reduced dimensions the order of the others must be the file's: so it is once the channels are
-  // gone, or height and width are.
+  // If the reduced dimensions are dropped, the others must be in the file's order. They are if the channels,
+  // or height and width, are reduced.
   const auto reduces = [&](int64_t axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); };
   const bool image =
       call.writer.held_as_image(x) && (op->keep_dims || reduces(3) || (reduces(1) && reduces(2)));
@@ -68,7 +68,7 @@ void convert_arg(const Call& call) {
   call.emit(std::move(to_type), {indices}, false);
 }
 
-// Over the last dimension of the file's order: the channels of an image.
+// Works along the last dimension of the file's order: the channels of an image.
 void convert_softmax(const Call& call) {
   const bool image = call.prefers_image();
   ValueId x = call.writer.in_order(call.input(0), image);

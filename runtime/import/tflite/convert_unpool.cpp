@@ -1,4 +1,4 @@
-// MediaPipe's pools that remember where the maxima were. https://github.com/google-ai-edge/mediapipe,
+// Converters of MediaPipe's pools with positions of maxima. https://github.com/google-ai-edge/mediapipe,
 // util/tflite/operations/max_pool_argmax.cc, max_unpooling.cc
 #include "graph/operators/max_unpool.hpp"
 #include "graph/operators/pool.hpp"
@@ -39,7 +39,7 @@ void convert_pool_with_argmax(const Call& call) {
 
 void convert_max_unpooling(const Call& call) {
   const PoolNumbers numbers = read_pool(call);
-  // Windows further apart than they are wide would have padding before them.
+  // Windows with strides larger than their size would have padding before them.
   if (numbers.stride_w > numbers.filter_w || numbers.stride_h > numbers.filter_h)
     refuse_unsupported("strides larger than the filter");
   auto unpool = std::make_shared<MaxUnpooling2d>();

@@ -1,4 +1,4 @@
-// Convolutions, pools and resizing: operators of images.
+// Converters of operators on images: convolutions, pools and resizing.
 #include <algorithm>
 
 #include "graph/operators/conv.hpp"
@@ -38,7 +38,7 @@ ValueId add_weights(const Call& call, size_t index, const Ints& order) {
                                   permuted(constant_weights(call, index), order));
 }
 
-// The values of a convolution: x, weights, and the bias where there is one.
+// The inputs of a convolution: x, weights, and an optional bias.
 std::vector<ValueId> conv_values(const Call& call, ValueId weights) {
   std::vector<ValueId> values{call.writer.as_image(call.input(0)), weights};
   if (call.has_input(2)) values.push_back(call.writer.in_file_order(call.input(2)));
@@ -112,8 +112,8 @@ void convert_transpose_conv(const Call& call) {
   for (size_t i = 0; i < 2; ++i) {
     const int64_t out = positive(shape[i + 1], "output size"), in = positive(x[i + 1], "input size");
     const int64_t full = checked_add(checked_multiply(in - 1, conv->window.strides[i]), kernel[i + 1]);
-    // The pads of the convolution that this one transposes: behind its output lie `full - out` elements at
-    // most, and a larger output ends in zeros.
+    // The pads of the convolution of which this is the transpose: at most `full - out` elements follow its
+    // output, and a larger output ends in zeros.
     const int64_t total = same ? std::max<int64_t>(0, full - out) : 0;
     begin.push_back(total / 2);
     end.push_back(full - out - begin.back());

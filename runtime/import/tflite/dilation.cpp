@@ -8,7 +8,7 @@ namespace {
 
 enum : int32_t { kConv = 3, kDepthwiseConv = 4, kBatchToSpace = 37, kSpaceToBatch = 38 };
 
-// The operators of the one graph, and which of them read each tensor.
+// The operators of the graph, and the readers of each tensor.
 class Operators {
  public:
   explicit Operators(const schema::Model& model) : model_(model), graph_(*model.subgraphs()->Get(0)) {
@@ -27,7 +27,7 @@ class Operators {
     const schema::OperatorCode& code = *codes->Get(get(i).opcode_index());
     return std::max<int32_t>(code.old_builtin_code(), code.builtin_code());
   }
-  // The operator that alone reads output 0 of operator `i`.
+  // Returns the only reader of output 0 of operator `i`.
   std::optional<size_t> only_reader(size_t i) const {
     const auto outputs = list(get(i).outputs());
     const auto found = outputs.size() == 1 ? readers_.find(outputs[0]) : readers_.end();
@@ -45,7 +45,7 @@ class Operators {
   std::map<int32_t, std::vector<size_t>> readers_;
 };
 
-// Stride and dilation 1, no padding.
+// Returns whether a convolution has stride and dilation 1 and no padding.
 template <typename Options>
 bool is_plain(const schema::Operator& op) {
   const auto* options = op.builtin_options_as<Options>();
@@ -62,7 +62,7 @@ struct Blocks {
   Ints sizes, edges;
 };
 
-// Of an operator on images with constant blocks in both dimensions of space.
+// The blocks of an operator on images, constant in both spatial dimensions.
 std::optional<Blocks> read_blocks(const Writer& writer, const std::vector<int32_t>& inputs) {
   if (inputs.size() != 3) return std::nullopt;
   for (const int32_t id : inputs)
@@ -79,8 +79,8 @@ std::optional<Blocks> read_blocks(const Writer& writer, const std::vector<int32_
   return blocks;
 }
 
-// Dividing space into blocks * batches, a convolution of each and putting them together again steps over
-// `blocks` elements at a time. What is cropped is padding that was not needed.
+// Splitting space into the batch, a convolution, and merging space again make a convolution with a dilation
+// of `blocks`. Crops remove padding that was not needed.
 std::optional<DilatedConv> dilated(const Operators& operators, const Writer& writer, size_t before,
                                    size_t conv, size_t after) {
   const auto from = Operators::list(operators.get(before).inputs()),
@@ -89,7 +89,7 @@ std::optional<DilatedConv> dilated(const Operators& operators, const Writer& wri
              outputs = Operators::list(operators.get(after).outputs());
   const auto pad = read_blocks(writer, from), crop = read_blocks(writer, to);
   if (!pad || !crop || pad->sizes != crop->sizes || outputs.size() != 1) return std::nullopt;
-  // Their data, not their numbers, is what comes from the operator before.
+  // The previous operator must compute their data, not their block sizes.
   if (conv_inputs[0] != operators.get(before).outputs()->Get(0) ||
       to[0] != operators.get(conv).outputs()->Get(0))
     return std::nullopt;

@@ -1,4 +1,4 @@
-// Convolutions with dilation, which older converters spell out as SPACE_TO_BATCH_ND, a convolution and
+// Finds convolutions with dilation that older converters express as SPACE_TO_BATCH_ND, a convolution and
 // BATCH_TO_SPACE_ND.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace vellum::tflite {
 
-// What the convolution of such a triple becomes.
+// The convolution with dilation that replaces such a triple.
 struct DilatedConv {
   Dilation window;
   int32_t input = kLeftOut, output = kLeftOut;  // of the triple

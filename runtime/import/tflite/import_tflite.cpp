@@ -12,7 +12,7 @@ namespace vellum {
 namespace tflite {
 namespace {
 
-// Offsets in a flatbuffer are signed 32-bit numbers. Larger models keep their weights behind it.
+// Offsets in a flatbuffer are signed 32-bit numbers. Larger models store their weights after it.
 constexpr uint64_t kLargestFlatbuffer = FLATBUFFERS_MAX_BUFFER_SIZE - 1;
 
 const schema::Model& verify(std::span<const std::byte> bytes) {
@@ -141,7 +141,7 @@ Graph import_tflite(const std::filesystem::path& file) {
   if (static_cast<uint64_t>(size) > tflite::kLargestFlatbuffer) {
     throw Error(ErrorCode::unsupported, file.string() + ": a TFLite model of 2 GiB or more is not supported");
   }
-  // Eight-byte words: the alignment that the format promises for what it holds.
+  // Eight-byte words: the alignment that the format guarantees for its data.
   std::vector<uint64_t> words(static_cast<size_t>(size) / 8 + 1);
   stream.seekg(0);
   stream.read(reinterpret_cast<char*>(words.data()), size);

@@ -3,7 +3,7 @@
 
 namespace vellum::tflite {
 
-// Several operators may share a converter; declaring a function twice is fine.
+// Several operators may share a converter; a function may be declared twice.
 #define TFLITE_OPERATOR(number, name, converter) void converter(const Call& call);
 #define TFLITE_CUSTOM(name, converter) void converter(const Call& call);
 #include "import/tflite/operators.def"

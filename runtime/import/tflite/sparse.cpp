@@ -28,7 +28,7 @@ Ints read_indices(schema::IndexVector type, const void* table) {
   refuse_model("sparse tensor: an index list of unknown kind");
 }
 
-// One level of the walk, outermost first: a dimension of the tensor, or of the block inside it.
+// One level of the traversal, outermost first: a dimension of the tensor, or of a block in it.
 struct Level {
   bool sparse = false;
   int64_t size = 0;  // how many indices the dimension has
@@ -58,7 +58,7 @@ class Densifier {
         dimensions->size() != rank + blocks) {
       refuse_model("sparse tensor: traversal order, block map and dimensions do not fit its shape");
     }
-    // Where in the walk each dimension is.
+    // The level of each dimension in the traversal.
     std::vector<size_t> level_of(rank + blocks, SIZE_MAX);
     for (size_t i = 0; i < order->size(); ++i) {
       const int32_t dim = order->Get(static_cast<flatbuffers::uoffset_t>(i));
@@ -106,7 +106,7 @@ class Densifier {
     level.indices = read_indices(dimension.indices_type(), dimension.indices());
   }
 
-  // `position`: the number of this level's parent among the stored ones; `offset`: its element.
+  // `position`: the index of this level's parent among the stored entries; `offset`: its element.
   void walk(size_t depth, int64_t position, int64_t offset) {
     if (depth == levels_.size()) {
       if (next_ >= values_.elements()) refuse_model("sparse tensor: it stores too few elements");
@@ -127,7 +127,7 @@ class Densifier {
     if (at + 1 >= level.segments.size()) refuse_model("sparse tensor: too few segments");
     const int64_t begin = level.segments[at], end = level.segments[at + 1];
     if (begin < 0 || end < begin || end > static_cast<int64_t>(level.indices.size())) {
-      refuse_model("sparse tensor: a segment lies outside the indices");
+      refuse_model("sparse tensor: a segment is outside the indices");
     }
     for (int64_t i = begin; i < end; ++i) {
       const int64_t index = level.indices[static_cast<size_t>(i)];

@@ -1,4 +1,5 @@
-// Sparse weights: Kjolstad et al., The Tensor Algebra Compiler, OOPSLA 2017, as TFLite stores it.
+// Sparse weights in the format of Kjolstad et al., The Tensor Algebra Compiler, OOPSLA 2017, as TFLite stores
+// it.
 #pragma once
 
 #include "graph/tensor.hpp"
@@ -6,7 +7,8 @@
 
 namespace vellum::tflite {
 
-// The dense tensor of `shape` whose stored elements are `values`, in the order that `sparsity` walks them.
+// Returns the dense tensor of `shape` whose stored elements are `values`, in the traversal order of
+// `sparsity`.
 HostTensor densify(const schema::Sparsity& sparsity, const HostTensor& values, const Shape& shape);
 
 }  // namespace vellum::tflite

@@ -72,7 +72,7 @@ std::span<const std::byte> buffer_bytes(const schema::Model& model, const schema
   const schema::Buffer& buffer = *buffers->Get(tensor.buffer());
   if (buffer.offset() > 1) {
     if (buffer.offset() > file.size() || buffer.size() > file.size() - buffer.offset()) {
-      refuse_model("buffer " + std::to_string(tensor.buffer()) + " lies outside the file");
+      refuse_model("buffer " + std::to_string(tensor.buffer()) + " is outside the file");
     }
     return file.subspan(static_cast<size_t>(buffer.offset()), static_cast<size_t>(buffer.size()));
   }

@@ -14,11 +14,11 @@ std::string tensor_name(const schema::Tensor& tensor);
 
 // Throws Error(unsupported) for element types that Vellum does not compute with.
 DType to_dtype(schema::TensorType type);
-// Open dimensions are kUnknownDim. Throws Error(corrupt_model) for what is no shape.
+// Returns the shape; open dimensions are kUnknownDim. Throws Error(corrupt_model) for an invalid shape.
 Shape read_shape(const schema::Tensor& tensor);
 
-// The value of a tensor with data in the file, sparse ones made dense; nothing for those that are computed.
-// `file` is the whole file, which large models keep their data behind the flatbuffer of.
+// Returns the value of a tensor with data in the file, as a dense tensor; nothing for a computed tensor.
+// `file` is the whole file: large models store their data after the flatbuffer.
 std::optional<HostTensor> read_constant(const schema::Model& model, const schema::Tensor& tensor,
                                         std::span<const std::byte> file);
 

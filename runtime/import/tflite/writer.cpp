@@ -74,7 +74,7 @@ Writer::Quantisation Writer::read_quantisation(const schema::Tensor& entry, cons
           axis};
 }
 
-// Constants become reals here; computed tensors are computed as reals.
+// Converts constants to real numbers; computed tensors are computed as real numbers.
 void Writer::make_real(Tensor& tensor, const schema::Tensor& entry) {
   const DType stored = tensor.type.dtype;
   if (!is_byte(stored) && stored != DType::i32) {
@@ -284,7 +284,7 @@ std::string Writer::unique(const std::string& name) {
   return result;
 }
 
-// The file's name goes to the order that the user sees, or else to the first one that is held.
+// The tensor's name is given to its value in the file's order if the user sees it, else to the first value.
 std::string Writer::value_name(const Tensor& tensor, bool image) {
   if (tensor.is_interface && tensor.quantisation) return unique(tensor.name + (image ? "_nchw" : "_real"));
   const bool first = tensor.file == kNoValue && tensor.image == kNoValue;

@@ -1,4 +1,5 @@
-// The graph that an import writes: which value holds a tensor of the file, and in which order of dimensions.
+// Builds the graph of a TFLite import: which value holds a tensor of the file, and in which order of
+// dimensions.
 #pragma once
 
 #include <map>
@@ -13,26 +14,29 @@
 
 namespace vellum::tflite {
 
-// Tensors with four dimensions are images to convolutions, pools and resizing: N, H, W, C in the file, N, C,
-// H, W in the graph. A tensor is held in the order that its operator gave it, and a Transpose is written
-// where another operator needs the other one.
+// A tensor with four dimensions is an image to convolutions, pools and resizing: N, H, W, C in the file; N,
+// C, H, W in the graph. A tensor is held in the order in which its operator produced it, and a Transpose is
+// added where another operator needs the other order.
 class Writer {
  public:
   Writer(const schema::Model& model, std::span<const std::byte> file);
 
   size_t rank(int32_t tensor) const { return type(tensor).shape.size(); }
-  // As the file says.
+  // The type as in the file.
   const TensorType& type(int32_t tensor) const;
-  // The value where it is known: stored in the file, or computed from such by DEQUANTIZE or DENSIFY. Until
-  // its last reader has been converted.
+  // The value if it is constant: stored in the file, or computed from a stored one by DEQUANTIZE or DENSIFY.
+  // Valid until its last reader has been converted.
   const HostTensor* constant(int32_t tensor) const;
-  // The elements of such a tensor that decides a shape; throws Error(unsupported) where it is computed.
+  // The elements of a constant tensor that decides a shape; throws Error(unsupported) if the tensor is
+  // computed.
   Ints constant_ints(int32_t tensor, std::string_view what) const;
-  // Its stored integers stand for reals; the graph holds the reals, and type() says so.
+  // Whether the stored integers represent real numbers. The graph holds the real numbers, and type() is their
+  // type.
   bool quantised(int32_t tensor) const { return at(tensor).quantisation.has_value(); }
   void set_constant(int32_t tensor, HostTensor value);
-  // An operator that reads the tensor has been converted; to be called once for each that does. What the last
-  // one leaves is given up, so that float16 weights, or weights in the file's order, are not in memory twice.
+  // Notes that an operator which reads the tensor has been converted; call it once for each. After the last
+  // reader the constant is freed, so that float16 weights, or weights in the file's order, are not in memory
+  // twice.
   void finished_reading(int32_t tensor);
 
   bool held_as_image(int32_t tensor) const;
@@ -44,7 +48,7 @@ class Writer {
   ValueId add_value(const std::string& name);
   void add_node(std::shared_ptr<const Operator> op, std::vector<ValueId> inputs,
                 std::vector<ValueId> outputs);
-  // The value that an operator is to compute `tensor` as.
+  // Returns a new value for the operator that computes `tensor`.
   ValueId define(int32_t tensor, bool image);
 
   std::string name_of(int32_t tensor) const;
@@ -64,7 +68,7 @@ class Writer {
     std::optional<Quantisation> quantisation;
     ValueId file = kNoValue, image = kNoValue;
     uint32_t readers = 0;       // operators that are not converted yet, and graph outputs
-    bool is_constant = false;   // stays true when `constant` has been given up
+    bool is_constant = false;   // stays true after `constant` was freed
     bool is_interface = false;  // a graph input or output: its name belongs to the file's order
   };
 
@@ -86,11 +90,11 @@ class Writer {
   std::unordered_set<std::string> names_;
 };
 
-// The elements of an NHWC tensor in the order NCHW; lower ranks are first filled up with leading ones, as
-// broadcasting does.
+// Returns the elements of an NHWC tensor in the order NCHW. Lower ranks first get leading dimensions of 1, as
+// in broadcasting.
 HostTensor to_image_order(const HostTensor& tensor);
 HostTensor permuted(const HostTensor& tensor, const Ints& order);
-// Where dimension `axis` of the file's order is in an image.
+// Returns the dimension of an image (N, C, H, W) that is dimension `axis` in the file's order (N, H, W, C).
 int64_t image_axis(int64_t axis);
 
 }  // namespace vellum::tflite
