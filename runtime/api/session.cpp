@@ -49,7 +49,7 @@ Session::Impl::Impl(const Device& on, const Model& of, const SessionOptions& giv
       outputs(model.outputs()),
       input_set(inputs.size(), false),
       runs(std::make_shared<RunsInFlight>()) {
-  if (model.impl()->packed) device.impl()->context->pipelines().look_in(model.impl()->packed);
+  if (model.impl()->packed) device.impl()->context->pipelines().add_precompiled_shaders(model.impl()->packed);
   // Throws for one that there is not.
   if (options.memory == MemoryMode::offsets)
     planner::offset_strategy_from_name(options.strategy);

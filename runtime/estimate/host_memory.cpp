@@ -36,7 +36,7 @@ uint64_t tail_input_bytes(const EstimateInputs& in) {
 void count_operations(const EstimateInputs& in, const std::set<gpu::PipelineKey>& pipelines,
                       MemoryEstimate& estimate) {
   gpu::ShaderCompiler compiler({}, nullptr);
-  if (in.shaders) compiler.look_in(in.shaders);
+  if (in.shaders) compiler.add_precompiled_shaders(in.shaders);
   for (const gpu::PipelineKey& key : pipelines) {
     const uint64_t operations = unrolled_operations(compiler.spirv(gpu::shader_request(key)));
     // Times 32 bits this is within 64.

@@ -56,7 +56,7 @@ std::optional<PackedWeight> unchanged(const VirtualTensor& weight) {
 }
 
 void PackedWeight::rest() const {
-  if (mapping) mapping->rest();
+  if (mapping) mapping->release_pages();
 }
 
 struct PackedWeights::File {
@@ -127,7 +127,7 @@ std::shared_ptr<const PackedWeight> PackedWeights::read(const File& file) const 
       Header found;
       std::memcpy(&found, all.data(), sizeof found);
       const Header expected{Header::kMagic, content.size(), file.identity, platform::fingerprint(content)};
-      mapped->rest();
+      mapped->release_pages();
       if (found == expected)
         return std::make_shared<const PackedWeight>(PackedWeight{content, mapped, mapped.get()});
     }

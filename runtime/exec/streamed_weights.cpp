@@ -44,7 +44,8 @@ struct StreamedWeights::Pool {
         constants(known),
         packed(given.packed, std::move(known),
                [on = on.get()](LogLevel level, std::string_view message) { on->log(level, message); }),
-        uploader(on, given.piece_bytes(), {.pieces = StreamOptions::kPieces, .beside_compute = true}) {}
+        uploader(on, given.piece_bytes(),
+                 {.staging_buffers = StreamOptions::kPieces, .beside_compute = true}) {}
 
   uint64_t limit() const { return std::min(options.budget, context->caps().max_allocation_bytes); }
   std::shared_ptr<gpu::Arena> arena_for(uint64_t bytes, uint32_t types);

@@ -16,7 +16,7 @@ void check_fits(const MemoryNeed& need, const MemoryRules& rules) {
                                               std::to_string(rules.max_allocation_bytes) + " at once");
 }
 
-// Records whose memory types have one in common.
+// Records that have a memory type in common.
 struct Group {
   uint32_t types = UINT32_MAX;
   std::vector<size_t> records;
@@ -104,7 +104,7 @@ Placement place_by_lifetime(std::span<const planner::TensorUsageRecord> records,
       const planner::OffsetPlan plan = planner::plan_offsets(problem.records, strategy, aligned);
       planner::validate(problem.records, plan, aligned);
       PlannedArena arena{0, group.types};
-      std::vector<size_t> beyond;  // the limit: they go into the next arena
+      std::vector<size_t> beyond;  // records beyond the limit, which go to the next arena
       for (size_t i = 0; i < group.records.size(); ++i) {
         const size_t record = group.records[i];
         const uint64_t end = plan.offset_of[i] + round_up(needs[record].bytes, problem.alignment);

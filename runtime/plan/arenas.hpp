@@ -1,4 +1,7 @@
-// Where images and buffers lie in device memory: a handful of arenas, each one vkAllocateMemory.
+// Assigns images and buffers to arenas. An arena is one vkAllocateMemory; a suballocation is a range of it.
+//
+//   arena 0  | image | image |gap| buffer | buffer |     gap: bufferImageGranularity between image and buffer
+//   arena 1  | buffer |                                  another arena where memory types or limits demand it
 #pragma once
 
 #include <span>
@@ -12,35 +15,39 @@ namespace vellum {
 
 struct PlannedArena {
   uint64_t bytes = 0;
-  uint32_t memory_types = UINT32_MAX;  // that suit all that lies in it
+  uint32_t memory_types = UINT32_MAX;  // a bit for each type that suits all objects in it
 };
 
-struct Place {
+// Where an object begins.
+struct Suballocation {
   uint32_t arena = 0;
-  uint64_t offset = 0;
+  uint64_t offset = 0;  // bytes
 };
 
 struct Placement {
-  std::vector<Place> places;
+  std::vector<Suballocation> places;  // per object
   std::vector<PlannedArena> arenas;
   uint64_t total_bytes() const;
 };
 
-// What an object takes of an arena: its bytes a multiple of its alignment, and where images and buffers lie
-// together both of the granularity between them. So an arena of these, largest alignment first, has no gaps.
+// Returns the memory that an object needs in an arena: its bytes rounded up to its alignment. `mixed`: images
+// and buffers share the arena, so both are also multiples of the granularity between them. An arena of such
+// needs, placed by falling alignment, has no gaps.
 MemoryNeed arena_need(const ObjectDesc& desc, const MemoryRules& rules, bool mixed);
 
-// One after another, in as few arenas as memory types and the limit on one allocation allow. Throws
-// Error(out_of_memory) where an object alone is beyond that limit.
+// Places objects one after another, in as few arenas as memory types and the limit on one allocation allow.
+// Throws Error(out_of_memory) if a single object exceeds that limit.
 Placement place_side_by_side(std::span<const MemoryNeed> needs, const MemoryRules& rules);
 
-// Over one another where lifetimes do not meet. `needs` per record, whose own sizes do not matter. A further
-// arena begins only where memory types have nothing in common or an arena would be beyond the limit.
+// Places objects at offsets where they may alias if their lifetimes do not overlap. `needs` has an entry for
+// each record and replaces the record's size. Another arena begins only if no memory type is common to all,
+// or an arena would exceed the limit on one allocation.
 Placement place_by_lifetime(std::span<const planner::TensorUsageRecord> records,
                             std::span<const MemoryNeed> needs, const MemoryRules& rules,
                             planner::OffsetStrategy strategy, const planner::PlanOptions& options);
 
-// The bytes that place_by_lifetime plans with, and the alignment of its offsets.
+// The input of the planner in place_by_lifetime(): records with the bytes of `needs`, and the alignment of
+// offsets.
 struct OffsetProblem {
   std::vector<planner::TensorUsageRecord> records;
   uint64_t alignment = 1;

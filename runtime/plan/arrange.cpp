@@ -10,7 +10,7 @@
 namespace vellum {
 namespace {
 
-constexpr size_t kManyTasks = 500;  // from here on one strategy speaks for all
+constexpr size_t kManyTasks = 500;  // from here on one strategy stands for all
 
 class Arranger {
  public:
@@ -33,10 +33,10 @@ class Arranger {
   }
 
   void in_place() {
-    keep_inputs(program_);
+    disable_in_place(program_);
     const uint64_t apart = bytes();
-    take_over_dying_inputs(program_);
-    if (bytes() > apart) keep_inputs(program_);
+    alias_in_place(program_);
+    if (bytes() > apart) disable_in_place(program_);
   }
 
  private:
@@ -47,14 +47,14 @@ class Arranger {
     return plan_memory(program_, {.mode = options_.mode, .strategy = strategy}, rules_).planned_bytes;
   }
 
-  // With the tasks as they are now, and in place where that takes less.
+  // Returns the bytes for the current order of tasks, in place if that takes fewer.
   uint64_t least_bytes() {
-    keep_inputs(program_);
+    disable_in_place(program_);
     uint64_t least = bytes();
     if (!options_.in_place) return least;
-    take_over_dying_inputs(program_);
+    alias_in_place(program_);
     least = std::min(least, bytes());
-    keep_inputs(program_);
+    disable_in_place(program_);
     return least;
   }
 

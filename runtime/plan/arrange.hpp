@@ -1,4 +1,4 @@
-// Program -> the same program in less memory, with the same results bit for bit.
+// Rewrites a program so that it needs less memory, with the same results bit for bit (docs/memory.md).
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,13 @@
 namespace vellum {
 
 struct ArrangeOptions {
-  MemoryMode mode = MemoryMode::shared_objects;  // nothing is done in mode naive
+  MemoryMode mode = MemoryMode::shared_objects;  // mode naive changes nothing
   bool in_place = true, views = true, reorder = true;
 };
 
-// Each of the ways is used only where the mode's smallest plan (without search) gets no larger by it.
-// `view_alignment`: of offsets of storage buffer bindings.
+// Applies in-place aliasing, views and reordering, each only where the smallest plan of the memory mode
+// (without search) grows no larger by it. `view_alignment`: the alignment of offsets of storage buffer
+// bindings, in bytes.
 void arrange(Program& program, const ArrangeOptions& options, uint64_t view_alignment,
              const MemoryRules& rules);
 

@@ -7,7 +7,7 @@
 namespace vellum {
 namespace {
 
-// Whether position for position one lies where the other does.
+// Returns whether every position is at the same address in both.
 bool lie_alike(const TensorDesc& a, const TensorDesc& b) {
   if (a.storage != b.storage || a.layout != b.layout || size_of(a.element) != size_of(b.element))
     return false;
@@ -15,7 +15,7 @@ bool lie_alike(const TensorDesc& a, const TensorDesc& b) {
                                       : a.element == b.element && a.extent() == b.extent();
 }
 
-// The binding covers all of its root, so that nothing else lives in that memory.
+// Returns whether the binding covers its whole root, so that no other tensor shares that memory.
 bool is_whole(const Program& program, TensorId id) {
   const TensorDesc &desc = program.tensors[id].desc, &root = program.tensors[program.root(id)].desc;
   return desc.storage == root.storage && desc.byte_size() == root.byte_size();
@@ -24,7 +24,7 @@ bool is_whole(const Program& program, TensorId id) {
 bool reads_only_where_it_writes(const Program& program, const Dispatch& dispatch, TensorId root) {
   return std::all_of(dispatch.bindings.begin(), dispatch.bindings.end(), [&](const Binding& binding) {
     if (program.root(binding.tensor) != root) return true;
-    // A sampled read may go through a cache that stores do not pass through.
+    // A sampled read may use a cache that does not see stores.
     return binding.access == Access::read && binding.same_position && !binding.sampled &&
            is_whole(program, binding.tensor);
   });
@@ -51,24 +51,24 @@ std::vector<InPlacePair> in_place_pairs(const Program& program, const Task& task
   return pairs;
 }
 
-void take_over_dying_inputs(Program& program) {
-  keep_inputs(program);
+void alias_in_place(Program& program) {
+  disable_in_place(program);
   const std::vector<Lifetime> lives = lifetimes(program);
   std::vector<bool> taken(program.tensors.size(), false);
   for (size_t t = 0; t < program.tasks.size(); ++t) {
     const auto task = static_cast<int64_t>(t);
     for (const InPlacePair& pair : in_place_pairs(program, program.tasks[t])) {
       VirtualTensor& to = program.tensors[pair.to];
-      if (taken[pair.from] || to.takes_over != kNoTensor) continue;
+      if (taken[pair.from] || to.in_place_of != kNoTensor) continue;
       if (lives[pair.from].last != task || lives[pair.to].first != task) continue;
-      to.takes_over = pair.from;
+      to.in_place_of = pair.from;
       taken[pair.from] = true;
     }
   }
 }
 
-void keep_inputs(Program& program) {
-  for (VirtualTensor& tensor : program.tensors) tensor.takes_over = kNoTensor;
+void disable_in_place(Program& program) {
+  for (VirtualTensor& tensor : program.tensors) tensor.in_place_of = kNoTensor;
 }
 
 }  // namespace vellum

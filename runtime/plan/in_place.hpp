@@ -1,4 +1,8 @@
-// Outputs in the memory of an input that dies as they are written.
+// In-place outputs: an output aliases an input that dies at the task which writes the output.
+//
+//   input   |RRRR|         last read by task 4
+//   output       |WWWW|    first written by task 4, in the same memory
+//           +----4-----> task
 #pragma once
 
 #include <vector>
@@ -7,17 +11,16 @@
 
 namespace vellum {
 
-// Output `to` of a task may lie where its input `from` lies, if that is used by no later task: both are
-// roots, as large as one another, of one storage and format, and the kernel reads the input only where it
-// writes.
+// An output of a task that may alias an input of it, if no later task uses the input. Both are roots of one
+// size, storage and format, and the kernel reads the input only at the positions that it writes.
 struct InPlacePair {
-  TensorId from = kNoTensor, to = kNoTensor;
+  TensorId from = kNoTensor, to = kNoTensor;  // input, output
 };
 std::vector<InPlacePair> in_place_pairs(const Program& program, const Task& task);
 
-// Sets VirtualTensor::takes_over wherever that is possible in the order of the tasks.
-void take_over_dying_inputs(Program& program);
-// Unsets it everywhere.
-void keep_inputs(Program& program);
+// Sets VirtualTensor::in_place_of wherever the order of the tasks allows it.
+void alias_in_place(Program& program);
+// Clears VirtualTensor::in_place_of of every tensor.
+void disable_in_place(Program& program);
 
 }  // namespace vellum

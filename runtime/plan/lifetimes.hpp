@@ -1,4 +1,4 @@
-// When the memory of each tensor of a program is in use, in tasks.
+// Lifetimes: the tasks during which the memory of each tensor of a program is in use.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +8,21 @@
 
 namespace vellum {
 
-// Intermediates and workspace: neither weights nor inputs and outputs.
+// Returns whether the memory plan assigns the tensor: intermediates and workspace, not weights, inputs or
+// outputs.
 bool has_planned_memory(const VirtualTensor& tensor);
 
-// First and last task, both inclusive, of the memory of each tensor whose root counts. Aliases share the life
-// of their root; others, and tensors that no task touches, have no lifetime (first > last).
+// First and last task, both inclusive, that use the memory of a tensor. No lifetime: first > last.
 struct Lifetime {
   int64_t first = 0, last = -1;
   bool planned() const { return first <= last; }
 };
+// Returns the lifetime of each tensor whose root satisfies `counts`. Aliases share the lifetime of their
+// root. Other tensors, and those that no task uses, have none.
 std::vector<Lifetime> lifetimes(const Program& program,
                                 bool (*counts)(const VirtualTensor&) = has_planned_memory);
 
-// Calls visit(tensor, access) for all that a task touches.
+// Calls visit(tensor, access) for every tensor that a task reads or writes.
 template <typename Visit>
 void visit_accesses(const Task& task, Visit visit) {
   if (task.dispatch)

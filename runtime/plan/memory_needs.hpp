@@ -1,4 +1,4 @@
-// What a device asks of the memory of images and buffers, as plain values: an input of planning.
+// The memory requirements of images and buffers on a device, as plain values: an input of planning.
 #pragma once
 
 #include <cstdint>
@@ -10,32 +10,33 @@
 
 namespace vellum {
 
-// An image or buffer before it is made.
+// An image or buffer to be created.
 struct ObjectDesc {
   Storage kind = Storage::buffer;
   ElementType element = ElementType::f32;  // of images: their texel format
   Extent3 extent;                          // texels; images only
-  uint64_t bytes = 0;                      // without padding of the device
+  uint64_t bytes = 0;                      // without device padding
 };
 ObjectDesc object_desc(const TensorDesc& desc);
 ObjectDesc object_desc(const planner::Size& size);
 planner::Size planner_size(const ObjectDesc& desc);
 
+// VkMemoryRequirements as planning uses them.
 struct MemoryNeed {
   uint64_t bytes = 0, alignment = 1;
-  uint32_t memory_types = UINT32_MAX;  // a bit for each type that will do
+  uint32_t memory_types = UINT32_MAX;  // a bit for each suitable type
 };
 
-// All that planning asks of a device.
+// Everything that planning needs to know of a device's memory.
 struct MemoryRules {
   std::function<MemoryNeed(const ObjectDesc&)> need;
-  uint64_t buffer_image_granularity = 1;  // what must lie between an image and a buffer
+  uint64_t buffer_image_granularity = 1;  // bytes; an image and a buffer may not share a range of this size
   uint64_t max_allocation_bytes = UINT64_MAX;
 };
 
-// From caps alone, without a device.
+// Returns rules that are modelled from caps, without a device.
 MemoryRules modelled_rules(const DeviceCaps& caps);
-// No padding but of buffers to `alignment`.
+// Returns rules without padding, except that buffers are rounded up to `alignment` bytes.
 MemoryRules tight_rules(uint64_t alignment);
 
 }  // namespace vellum

@@ -30,7 +30,7 @@ void settle(MemoryPlan& plan, Placement placement) {
   plan.arenas = std::move(placement.arenas);
 }
 
-// Every tensor in memory of its own: those too that lie in another one's here.
+// Returns the bytes with every tensor in memory of its own, including tensors that are views here.
 uint64_t naive_bytes(const Program& program, const MemoryPlan& plan, const MemoryRules& rules, bool mixed,
                      uint64_t alignment) {
   uint64_t total = 0;

@@ -1,4 +1,5 @@
-// Program -> which intermediate tensors share which object. Needs no device.
+// Plans the memory of a program: which intermediate tensors share which object, and where each object is.
+// Needs no device. Start reading here for the memory plan.
 #pragma once
 
 #include <chrono>
@@ -18,19 +19,19 @@ namespace vellum {
 
 std::string_view name(MemoryMode mode);
 
-// The records that the planner sees, and the tensor that each stands for (an owner: tensors that take over
-// its memory are in its record), in order of tensor id.
+// The records that the planner sees, in order of tensor id, and the tensor of each. Tensors that alias a
+// tensor in place are part of its record.
 struct UsageRecords {
   std::vector<planner::TensorUsageRecord> records;
   std::vector<TensorId> tensors;
 };
 UsageRecords usage_records(const Program& program);
 
-// One device image or buffer: with shared objects it carries tensors whose lifetimes do not meet, else one
-// tensor.
+// One device image or buffer. In mode shared_objects it carries tensors whose lifetimes do not overlap, in
+// other modes one tensor.
 struct SharedObject : ObjectDesc {
-  MemoryNeed need;  // what it takes of its arena, as a multiple of its alignment
-  Place place;
+  MemoryNeed need;  // what it takes of its arena; the bytes are a multiple of the alignment
+  Suballocation place;
   std::vector<TensorId> tensors;  // in order of first use
 };
 
@@ -43,25 +44,28 @@ struct MemoryPlan {
   std::vector<PlannedArena> arenas;
   std::vector<uint32_t> object_of;  // per tensor of the program (aliases too); kNoObject where not planned
   std::vector<Lifetime> lifetimes;  // per tensor
-  uint64_t naive_bytes = 0;    // every tensor on its own, padding of the device included, as in all of these
-  uint64_t planned_bytes = 0;  // of all arenas: what is allocated
+  // Bytes, device padding included.
+  uint64_t naive_bytes = 0;        // every tensor in an object of its own
+  uint64_t planned_bytes = 0;      // the sum of all arenas, which is what gets allocated
   uint64_t lower_bound_bytes = 0;  // no assignment in this mode is smaller
 };
 
 struct PlanMemoryOptions {
   MemoryMode mode = MemoryMode::shared_objects;
-  std::string strategy = "best";  // one of the mode's; not looked at in mode naive
+  std::string strategy = "best";  // one of the mode's; ignored in mode naive
   std::chrono::milliseconds search_budget{0};
 };
 
-// Validated before it is returned. Error(invalid_argument) for a strategy that the mode does not have.
+// Plans the memory of a program and validates the plan. Throws Error(invalid_argument) for a strategy that
+// the mode does not have.
 MemoryPlan plan_memory(const Program& program, const PlanMemoryOptions& options, const MemoryRules& rules);
 
-// What the planner takes for these records: sizes of objects, or of tensors in an arena, on the device.
+// Returns the planner's input for these records, with the sizes that the device requires: options for
+// objects, and records for tensors in an arena.
 planner::PlanOptions object_plan_options(const UsageRecords& usage, const MemoryRules& rules);
 OffsetProblem arena_problem(const UsageRecords& usage, const MemoryRules& rules);
 
-// One line per object: what `vellum inspect --stage plan` prints.
+// Formats one line for each object: the output of `vellum inspect --stage plan`.
 std::string to_text(const MemoryPlan& plan, const Program& program);
 
 }  // namespace vellum

@@ -11,7 +11,7 @@
 namespace vellum {
 namespace {
 
-constexpr size_t kWidest = 64;                  // states that go on at each step
+constexpr size_t kWidest = 64;                  // states that are kept at each step
 constexpr uint64_t kMostSteps = 1'000'000;      // tasks tried
 constexpr uint64_t kMostCopied = 256ull << 20;  // bytes of states
 
@@ -33,18 +33,18 @@ struct Use {
   bool writes;
 };
 
-// What the search sees of a task.
+// A task as the search sees it.
 struct Step {
-  std::vector<size_t> followers;  // tasks that wait for it
-  std::vector<size_t> tensors;    // planned roots that it touches, counted from 0, each once
+  std::vector<size_t> followers;  // tasks that depend on it
+  std::vector<size_t> tensors;    // planned roots that it reads or writes, counted from 0, each once
   std::vector<std::pair<size_t, size_t>> in_place;
 };
 
 struct Problem {
   std::vector<Step> steps;
-  std::vector<uint32_t> waits;   // per task: how many it has to come after
+  std::vector<uint32_t> waits;   // per task: the number of its dependencies
   std::vector<uint64_t> bytes;   // per planned root
-  std::vector<uint32_t> uses;    // per planned root: tasks that touch it
+  std::vector<uint32_t> uses;    // per planned root: tasks that read or write it
   std::vector<uint64_t> labels;  // per task: a random number, for hashes of sets
 };
 
@@ -81,7 +81,7 @@ Problem make_problem(const Program& program, const MemoryRules& rules, bool in_p
   return problem;
 }
 
-// A set of tasks that are done, and what is left.
+// A set of completed tasks, and the state of the rest.
 struct State {
   uint64_t set = 0;  // hash
   uint64_t live = 0, peak = 0;
@@ -90,7 +90,7 @@ struct State {
   std::vector<size_t> ready;  // ascending
 };
 
-// What a state becomes with one more task done.
+// The successor of a state after one more task.
 struct Successor {
   size_t state = 0, task = 0;
   uint64_t set = 0, live = 0, peak = 0;
@@ -122,7 +122,7 @@ class BeamSearch {
     size_t before, task;
   };
 
-  // Of the work that is left an equal share for each step that is left.
+  // Each remaining step gets an equal share of the remaining work.
   size_t width(const std::vector<State>& beam, size_t steps_left) const {
     size_t ready = 1;
     for (const State& state : beam) ready = std::max(ready, state.ready.size());
@@ -161,7 +161,7 @@ class BeamSearch {
     return {index, task, state.set ^ problem_.labels[task], after, std::max(state.peak, during)};
   }
 
-  // The lowest peaks, of those the least live bytes, of those the given order; each set of tasks once.
+  // Sorts by lowest peak, then least live bytes, then the given order; each set of tasks is kept once.
   static void keep_best(std::vector<Successor>& successors, size_t width) {
     std::stable_sort(successors.begin(), successors.end(), [](const Successor& a, const Successor& b) {
       return a.peak != b.peak ? a.peak < b.peak : a.live < b.live;
@@ -181,7 +181,7 @@ class BeamSearch {
     next.live = successor.live;
     next.peak = successor.peak;
     past_.push_back({state.history, successor.task});
-    next.history = past_.size();  // one past its place: 0 is the begin
+    next.history = past_.size();  // its index plus one: 0 is the start
     const Step& step = problem_.steps[successor.task];
     std::erase(next.ready, successor.task);
     for (const size_t tensor : step.tensors) --next.uses[tensor];

@@ -1,4 +1,4 @@
-// Execution orders that need less memory at their worst.
+// Execution orders with a lower peak of live bytes.
 #pragma once
 
 #include <cstddef>
@@ -9,16 +9,18 @@
 
 namespace vellum {
 
-// For each task, the earlier ones that it has to come after: those that write what it touches, and that read
-// what it writes. Host calls stay where they are: every task before one stays before it.
+// Returns for each task the earlier tasks that it depends on: those that write what it reads or writes, and
+// those that read what it writes. A host call depends on every task before it, and every later task depends
+// on it.
 std::vector<std::vector<size_t>> dependencies(const Program& program);
 
-// An order of the tasks that respects their dependencies, in which as few bytes of tensors live at once as
-// beam search finds (its states are sets of tasks done; of equal sets the one with the lower peak stays).
-// Where `in_place`, an output that may take over its input's memory takes none. Deterministic, and the work
-// is bounded whatever the program.
+// Returns an order of the tasks that respects their dependencies and has the lowest peak of live bytes that a
+// beam search finds. Its states are sets of completed tasks; of equal sets the one with the lower peak is
+// kept. `in_place`: an output that may alias its input counts no bytes. Deterministic; the work is bounded
+// whatever the program.
 std::vector<size_t> order_with_low_peak(const Program& program, const MemoryRules& rules, bool in_place);
 
+// Permutes the tasks: task i becomes the former task order[i].
 void apply_order(Program& program, const std::vector<size_t>& order);
 
 }  // namespace vellum

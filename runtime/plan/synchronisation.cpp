@@ -45,7 +45,7 @@ class HazardTracker {
     if (index == kNoObject) return {false, program_.root(id), {offset, offset + desc.byte_size()}};
     const SharedObject& object = plan_.objects[index];
     const uint64_t begin = object.place.offset + offset;
-    // What an image's bytes mean is the device's: all of them count.
+    // The layout of an image's bytes is known to the device alone: all of them count.
     const bool buffer = object.kind == Storage::buffer;
     return {true, object.place.arena, {begin, begin + (buffer ? desc.byte_size() : object.need.bytes)}};
   }
@@ -60,12 +60,12 @@ class HazardTracker {
 std::vector<TaskSync> synchronise(const Program& program, const MemoryPlan& plan) {
   std::vector<TaskSync> syncs(program.tasks.size());
   HazardTracker hazards(program, plan);
-  // The task of the last barrier, or the first after the queue was waited for. What a task discards without a
-  // hazard, nobody has touched since then: it goes there, so that branches that do not depend on one another
-  // stay together.
+  // The task of the last barrier, or the first task after a wait for the queue. An object that a task
+  // discards without a hazard has not been used since then, so its transition joins that barrier. This keeps
+  // independent branches without a barrier between them.
   size_t opening = 0;
   for (size_t t = 0; t < program.tasks.size(); ++t) {
-    if (program.tasks[t].host) {  // the queue is waited for on both sides of a host call
+    if (program.tasks[t].host) {  // the host waits for the queue before the call
       hazards.clear();
       opening = t + 1;
       continue;
@@ -76,9 +76,9 @@ std::vector<TaskSync> synchronise(const Program& program, const MemoryPlan& plan
     for (const Binding& binding : dispatch.bindings) {
       sync.barrier |= hazards.needs_barrier(binding.tensor, binding.access);
       const uint32_t object = plan.object_of[binding.tensor];
-      // Not where the tensor takes over what its input left there.
+      // An in-place output is not a new tensor: the image's content is its input.
       const bool begins = object != kNoObject && binding.access != Access::read &&
-                          program.tensors[program.root(binding.tensor)].takes_over == kNoTensor &&
+                          program.tensors[program.root(binding.tensor)].in_place_of == kNoTensor &&
                           plan.lifetimes[binding.tensor].first == static_cast<int64_t>(t);
       if (begins && plan.objects[object].kind != Storage::buffer) discarded.push_back(object);
     }

@@ -1,4 +1,4 @@
-// Program and memory plan -> what must be waited for before each task. Needs no device.
+// Derives barriers and image transitions from a program and its memory plan. Needs no device.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,18 @@
 namespace vellum {
 
 struct TaskSync {
-  // An earlier task since the last barrier wrote what this one touches, or read what it writes.
+  // A barrier before this task: an earlier task since the last barrier wrote memory that this one reads or
+  // writes, or read memory that it writes.
   bool barrier = false;
-  // Image objects whose content dies here, because a task writes a tensor that lives in them: this one, or
-  // one after it that needs no barrier of its own. Only tasks with a barrier have some, and the first of a
-  // run and after a host call, which have nothing to wait for.
+  // Image objects to transition from UNDEFINED before this task, because it, or a later task without a
+  // barrier of its own, begins a new tensor in them. Only tasks with a barrier have any, and the first task
+  // of a run or after a host call, which has nothing to wait for.
   std::vector<uint32_t> discarded_objects;
 };
 
-// One per task. A barrier is over all memory, so that each one clears every hazard before it: as few as there
-// can be in this order. The first task of a run is taken to follow a wait for the run before.
+// Returns one entry for each task. A barrier covers all memory, so each one clears every earlier hazard:
+// there are as few barriers as this order allows. The first task of a run is assumed to follow a wait for the
+// previous run.
 std::vector<TaskSync> synchronise(const Program& program, const MemoryPlan& plan);
 
 }  // namespace vellum

@@ -11,12 +11,12 @@ namespace {
 
 constexpr size_t kMostTrials = 64;  // each plans the whole program
 
-// What is known of a tensor before anything becomes a view. Per root; aliases look it up under theirs.
+// Facts of a root before anything becomes a view. Aliases use those of their root.
 struct Facts {
   TensorId root = kNoTensor;
   size_t writers = 0;     // tasks
   bool on_host = false;   // a host call reads or writes it
-  bool is_joined = true;  // made of several copies alone, each but the last of whole groups of four elements
+  bool is_joined = true;  // written by copies alone, each but the last of whole groups of four elements
 };
 
 const std::optional<PlainCopy>* copy_of(const Task& task) {
@@ -39,7 +39,7 @@ std::vector<Facts> find_facts(const Program& program) {
   return facts;
 }
 
-// What a copy becomes.
+// The view that replaces a copy.
 struct View {
   TensorId view = kNoTensor, of = kNoTensor;
   uint64_t offset = 0;
@@ -50,7 +50,7 @@ class Views {
   Views(Program& program, uint64_t alignment)
       : program_(program), alignment_(alignment), facts_(find_facts(program)) {}
 
-  // Copies that only pay together: parts into one whole, or out of it.
+  // Copies that only save memory together: all those into, or out of, one tensor.
   std::vector<std::vector<size_t>> groups() const {
     std::map<std::pair<bool, TensorId>, std::vector<size_t>> found;
     for (size_t t = 0; t < program_.tasks.size(); ++t) {
@@ -65,7 +65,7 @@ class Views {
     return result;
   }
 
-  // Removes those of the tasks that can be done without.
+  // Removes those of the copies that views can replace.
   void remove(const std::vector<size_t>& tasks) {
     for (const size_t t : tasks) {
       const std::optional<View> view = view_instead_of(t);
@@ -80,7 +80,7 @@ class Views {
 
   size_t removed() const { return removed_.size(); }
 
-  // The last ones come back until only `count` are gone.
+  // Restores the last removed copies until only `count` are removed.
   void restore(size_t count) {
     while (removed_.size() > count) {
       Removed& last = removed_.back();
@@ -101,13 +101,13 @@ class Views {
 
   const Facts& facts(TensorId id) const { return facts_[facts_[id].root]; }
 
-  // What is copied becomes a part of the whole from the start.
+  // The source becomes a view of the whole.
   std::optional<View> part_of_whole(const PlainCopy& copy) const {
     const TensorId part = program_.root(copy.from), whole = program_.root(copy.to);
     const uint64_t part_bytes = program_.tensors[part].desc.byte_size();
     const uint64_t whole_bytes = program_.tensors[copy.to].desc.byte_size();
     if (part == whole || copy.from_offset != 0 || program_.offset(copy.from) != 0) return std::nullopt;
-    // All of it is copied; what pads it to a group of four may lie behind the last part only.
+    // All of it is copied; padding to a group of four may only follow the last section.
     const bool all = part_bytes == copy.bytes || copy.to_offset + part_bytes == whole_bytes;
     if (!all || part_bytes != program_.tensors[copy.from].desc.byte_size() || part_bytes < copy.bytes)
       return std::nullopt;
@@ -117,7 +117,7 @@ class Views {
     return View{part, copy.to, copy.to_offset};
   }
 
-  // What is copied out of a tensor stays there.
+  // The destination becomes a view of the source.
   std::optional<View> part_left_in_whole(const PlainCopy& copy) const {
     const VirtualTensor &part = program_.tensors[copy.to], &whole = program_.tensors[copy.from];
     if (part.alias_of != kNoTensor || program_.root(copy.from) == copy.to || copy.to_offset != 0)

@@ -1,4 +1,6 @@
-// Concatenations and splits without copies: tensors that lie inside another one.
+// Concatenations and splits without copies: tensors that are a part of another tensor's memory.
+//
+//   whole  | view A | view B | view C |   a concatenation's inputs are written here, a split's outputs read here
 #pragma once
 
 #include <cstdint>
@@ -8,11 +10,11 @@
 
 namespace vellum {
 
-// Removes dispatches that only copy (Dispatch::copy) and makes the tensor that is copied a view of the whole,
-// or the part a view of what it is copied from, where offsets are multiples of `alignment` (that of storage
-// buffer bindings). A view lives as long as the whole, which may take more memory than copies do: copies that
-// belong together (into, or out of, one tensor) go only where `bytes`, what the program would take, does not
-// grow. Gives back how many went.
+// Removes dispatches that only copy (Dispatch::copy), where offsets are multiples of `alignment` (that of
+// storage buffer bindings, in bytes). The source becomes a view of the whole that it was copied into, or the
+// destination a view of the whole that it was copied from. A view lives as long as the whole, which may take
+// more memory than copies: copies into, or out of, one tensor are removed together, and only where `bytes`,
+// the memory of a program, does not grow. Returns the number of copies removed.
 size_t replace_copies_by_views(Program& program, uint64_t alignment,
                                const std::function<uint64_t(const Program&)>& bytes);
 

@@ -18,10 +18,10 @@ uint64_t largest_alignment(std::span<const WeightUse> uses) {
   return alignment;
 }
 
-// Which segment each streamed weight is loaded in and when the memory is taken, without places yet.
+// The segment in which each streamed weight is loaded, and its lifetime; offsets are assigned later.
 struct Schedule {
   std::vector<WeightSegment> segments;
-  std::vector<bool> early;           // per segment: its weights are copied during the one before
+  std::vector<bool> early;           // per segment: its weights are copied during the previous one
   std::vector<int64_t> first, last;  // per use: segments that read it
 };
 
@@ -37,7 +37,7 @@ class StreamPlanner {
                      [&](uint32_t a, uint32_t b) { return uses_[a].alignment > uses_[b].alignment; });
   }
 
-  // Nothing if it does not fit.
+  // Returns nothing if it does not fit.
   std::optional<WeightStreamPlan> best() const {
     std::optional<WeightStreamPlan> result;
     for (const bool small_first : {true, false}) {
@@ -47,7 +47,7 @@ class StreamPlanner {
     return result;
   }
 
-  // Nothing is pinned, every task that needs other weights waits for them.
+  // The least demanding plan: nothing is pinned, and every task that needs other weights waits for them.
   WeightStreamPlan least() const {
     const std::vector<bool> none(uses_.size(), false);
     Schedule schedule = cut(none, 0);
@@ -56,11 +56,11 @@ class StreamPlanner {
   }
 
  private:
-  // Of a weight among the streamed ones, which all have the largest alignment.
+  // Bytes of a streamed weight; streamed weights all have the largest alignment.
   uint64_t size(uint32_t use) const { return round_up(uses_[use].bytes, alignment_); }
 
-  // The pinned ones lie one behind the other, those of large alignment first. `at` gets the place of each;
-  // gives back where the last ends.
+  // Places the pinned weights one after another, those of large alignment first. Sets the offset of each in
+  // `at` and returns the end of the last.
   uint64_t lay_out_pinned(const std::vector<bool>& pinned, std::vector<uint64_t>* at = nullptr,
                           uint64_t end = 0) const {
     for (const uint32_t use : by_alignment_) {
@@ -72,7 +72,7 @@ class StreamPlanner {
     return end;
   }
 
-  // The most of that order for which the rest still fits.
+  // Pins as many weights, in that order, as possible while the rest still fits.
   std::optional<WeightStreamPlan> pin_greedily(bool small_first) const {
     std::vector<uint32_t> order = by_first_task_;
     std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
@@ -83,7 +83,7 @@ class StreamPlanner {
       for (size_t i = 0; i < count; ++i) pinned[order[i]] = true;
       return pinned;
     };
-    // Rather load everything ahead of time than less, but late.
+    // Loading everything early is preferred over loading less, but late.
     const bool can_be_early = try_plan(with(0), true).has_value();
     size_t fits = 0, too_many = order.size() + 1;
     while (too_many - fits > 1) {
@@ -97,7 +97,7 @@ class StreamPlanner {
     const uint64_t pinned_bytes = lay_out_pinned(pinned);
     if (pinned_bytes > budget_) return std::nullopt;
     const uint64_t room = budget_ - pinned_bytes;
-    // Fewer submits where there is room for larger groups.
+    // Larger groups, if they fit, need fewer submits.
     for (const uint64_t group : {room / 16, uint64_t{0}}) {
       Schedule schedule = cut(pinned, group);
       if (!fit(schedule, pinned, room, all_early)) continue;
@@ -109,8 +109,8 @@ class StreamPlanner {
     return place(std::move(late), pinned, room);
   }
 
-  // A new segment where a task reads weights that are not there yet, or some tasks later while what was to be
-  // loaded stays within `group` bytes.
+  // A new segment begins where a task reads weights that are not loaded, or a few tasks later as long as the
+  // segment's loads stay within `group` bytes.
   Schedule cut(const std::vector<bool>& pinned, uint64_t group) const {
     Schedule schedule;
     schedule.segments.push_back({});
@@ -157,7 +157,7 @@ class StreamPlanner {
     return first > 0 && schedule.early[static_cast<size_t>(first)] ? first - 1 : first;
   }
 
-  // Bytes that are taken during each segment.
+  // The bytes in use during each segment.
   std::vector<uint64_t> breadths(const Schedule& schedule, const std::vector<bool>& pinned) const {
     std::vector<int64_t> change(schedule.segments.size() + 1, 0);
     for (uint32_t use = 0; use < uses_.size(); ++use) {
@@ -172,7 +172,7 @@ class StreamPlanner {
     return breadths;
   }
 
-  // Gives up early copies where there is no room for them.
+  // Makes copies late where early ones do not fit.
   bool fit(Schedule& schedule, const std::vector<bool>& pinned, uint64_t room, bool all_early) const {
     const std::vector<uint64_t> all = breadths(schedule, pinned);
     for (size_t s = 0; s < all.size(); ++s) {
@@ -202,15 +202,15 @@ class StreamPlanner {
     planner::validate(records, places, options);
     if (places.total_bytes > room) return std::nullopt;
     for (size_t i = 0; i < streamed.size(); ++i) plan.offset_of[streamed[i]] = places.offset_of[i];
-    // Where the streamed ones end, any alignment is kept: their sizes are multiples of the largest.
+    // The end of the streamed weights suits any alignment: their sizes are multiples of the largest.
     plan.total_bytes = lay_out_pinned(pinned, &plan.offset_of, places.total_bytes);
     plan.segments = std::move(schedule.segments);
     find_free_after(plan, schedule);
     return plan;
   }
 
-  // What lay where a segment's weights go has been read for the last time. What follows in the order of
-  // segments was there in the inference before, which is over.
+  // The earlier contents of a segment's memory have been read for the last time. Later segments' weights were
+  // there in the previous inference, which has ended.
   void find_free_after(WeightStreamPlan& plan, const Schedule& schedule) const {
     for (size_t s = 0; s < plan.segments.size(); ++s)
       for (const uint32_t use : plan.segments[s].loads)
@@ -231,7 +231,7 @@ class StreamPlanner {
 
 struct Peak {
   uint64_t bytes = 0;
-  const WeightUse* use = nullptr;  // the largest of those that are there at once
+  const WeightUse* use = nullptr;  // the largest of the weights that are loaded at once
 };
 
 Peak largest_task(std::span<const WeightUse> uses) {

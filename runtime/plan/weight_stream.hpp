@@ -1,5 +1,11 @@
-// When each weight of a program must be on the device, and where, if all of them together may take no more
-// than a budget. Needs no device.
+// Plans which weights of a program are on the device when, and where, if all of them together may take no
+// more than a budget (docs/streaming.md). Needs no device.
+//
+//   budget +---------------------+
+//          |      w2 w2 w2       |   w2 is copied while segment 1 runs and read in segments 2 and 3
+//          |   w1 w1    w4 w4    |
+//          | pinned weights      |
+//        0 +-0--1--2--3--4--5----+-> segment
 #pragma once
 
 #include <cstdint>
@@ -15,50 +21,51 @@
 
 namespace vellum {
 
-// A weight as the plan sees it: what it takes of device memory and which tasks read it.
+// A weight as the plan sees it: its device memory in bytes, and the tasks that read it.
 struct WeightUse {
   uint64_t bytes = 0, alignment = 1;  // alignment: a power of two
   int64_t first_task = 0, last_task = 0;
-  std::string layer;  // for errors: the first that reads it
+  std::string layer;  // the first layer that reads it, for error messages
 };
 
-// The weights that the tasks of a program read, equal ones once.
+// The weights that the tasks of a program read; equal weights are one entry.
 struct WeightUses {
-  std::vector<TensorId> tensors;  // the first of those that are equal
+  std::vector<TensorId> tensors;  // the first of the equal ones
   std::vector<std::string> keys;  // weight_key() of each
   std::vector<WeightUse> uses;
-  std::map<TensorId, uint32_t> of_tensor;  // index into these
-  uint32_t memory_types = UINT32_MAX;      // that suit all
+  std::map<TensorId, uint32_t> of_tensor;  // index into the above
+  uint32_t memory_types = UINT32_MAX;      // a bit for each type that suits all
 };
 
-// `need`: of a weight's image or buffer, asked once for each of `tensors` in their order. `granularity`: what
-// must lie between an image and a buffer.
+// Collects the weights of a program. `need` returns the memory of a weight's image or buffer; it is called
+// once for each of the result's `tensors`, in their order. `granularity`:
+// MemoryRules::buffer_image_granularity.
 WeightUses weight_uses(const Program& program, const FixedConstants& constants,
                        const std::function<MemoryNeed(TensorId)>& need, uint64_t granularity);
 
-// Tasks between the loads. What a segment loads is there before its first task; it may be copied as soon as
-// segment `free_after` has run.
+// Consecutive tasks whose weights arrive together: one submit. Its loads are on the device before its first
+// task.
 struct WeightSegment {
   int64_t first_task = 0;
   std::vector<uint32_t> loads;  // indices into the uses
-  int64_t free_after = -1;      // -1: at any time, even before the first segment
+  int64_t free_after = -1;  // the loads may be copied once this segment has run; -1: at any time
 };
 
 struct WeightStreamPlan {
-  uint64_t total_bytes = 0;             // of the one arena
+  uint64_t total_bytes = 0;             // of the arena, at most the budget
   std::vector<uint64_t> offset_of;      // per use
-  std::vector<bool> pinned;             // per use: there for good, loaded once
+  std::vector<bool> pinned;             // per use: loaded once, stays on the device
   std::vector<WeightSegment> segments;  // the first begins with task 0
   uint64_t streamed_bytes = 0;          // loaded in every inference
 };
 
-// As many weights as possible are pinned, small ones first or large ones first, whatever leaves less to load;
-// the others share the rest. Where the budget allows, a segment's weights are loaded during the segment
-// before it, else only when that has ended.
-// Error(out_of_memory) where no plan is found: names the layer, its bytes and a budget that would do.
+// Plans the stream. As many weights as possible are pinned, small ones first or large ones first, whichever
+// leaves less to load; the others share the rest of the arena. Where the budget allows, a segment's weights
+// are loaded during the previous segment, otherwise after it has ended. Throws Error(out_of_memory) if no
+// plan is found, with the layer, its bytes and a budget that would suffice.
 WeightStreamPlan plan_weight_stream(std::span<const WeightUse> uses, int64_t task_count, uint64_t budget);
 
-// plan_weight_stream() succeeds with this budget: about the weights of the task that needs most.
+// Returns a budget with which plan_weight_stream() succeeds: about the weights of the task that needs most.
 uint64_t sufficient_weights_budget(std::span<const WeightUse> uses);
 
 }  // namespace vellum

@@ -1,4 +1,4 @@
-// A shared library opened at run time.
+// A shared library (.so, .dll) that is opened at run time.
 #pragma once
 
 #include <span>
@@ -12,10 +12,10 @@ class DynamicLibrary {
   DynamicLibrary(DynamicLibrary&& other) noexcept;
   DynamicLibrary& operator=(DynamicLibrary&& other) noexcept;
 
-  // The first of the names that opens; an empty DynamicLibrary if none does.
+  // Opens the first of the named libraries that can be opened. Returns an empty DynamicLibrary if none can.
   static DynamicLibrary open(std::span<const char* const> names);
   explicit operator bool() const { return handle_ != nullptr; }
-  // Null if the library has no such function.
+  // Returns the address of a function; null if the library has no such function.
   void* symbol(const char* name) const;
 
  private:

@@ -13,8 +13,8 @@ namespace vellum::platform {
 namespace fs = std::filesystem;
 namespace {
 
-// Beside the target, since a rename is only atomic within one file system. Unique between processes by the
-// random number and between threads by their id.
+// The temporary file is beside the target, because a rename is only atomic within one file system. Its name
+// is unique between processes by a random number, and between threads by their id.
 fs::path temporary_name(const fs::path& path) {
   std::random_device random;
   fs::path name = path;

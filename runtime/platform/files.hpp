@@ -1,4 +1,4 @@
-// Small files: whole reads and atomic writes, and where caches belong.
+// Small files: whole reads, atomic writes, free disk space, and the user's cache folder.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +11,24 @@
 
 namespace vellum::platform {
 
-// The whole file; nothing if there is none, it cannot be read or it is longer than max_bytes.
+// Returns the whole file; nothing if it does not exist, cannot be read, or is longer than max_bytes.
 std::optional<std::vector<std::byte>> read_file(const std::filesystem::path& path, uint64_t max_bytes);
 
-// Replaces the file in one step, so that a reader sees the old or the new bytes and never a part; makes the
-// folder. Error(io) names the file and leaves nothing behind.
+// Replaces the file in one step, so that a reader sees either the old or the new bytes, never a mixture.
+// Makes the folder. Throws Error(io) that names the file, and leaves no temporary file behind.
 void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
-// The same for bytes that lie in several places, one behind the other in the file.
+// Writes the pieces in the file one after another.
 void write_file_atomically(const std::filesystem::path& path,
                            std::initializer_list<std::span<const std::byte>> pieces);
 void write_file_atomically(const std::filesystem::path& path,
                            std::span<const std::span<const std::byte>> pieces);
 
-// Bytes that are free where the folder lies or will be made; nothing where the system does not tell.
+// Returns the free bytes of the disk on which the folder is, or would be made; nothing if they cannot be
+// determined.
 std::optional<uint64_t> free_disk_bytes(std::filesystem::path folder);
 
-// The user's folder for Vellum's caches, after the platform's custom; empty if the environment does not tell.
+// Returns the user's folder for Vellum's caches by the platform's convention; empty if the environment has
+// none.
 std::filesystem::path default_cache_folder();
 
 }  // namespace vellum::platform

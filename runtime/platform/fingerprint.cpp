@@ -9,8 +9,8 @@
 namespace vellum::platform {
 namespace {
 
-// Eight lanes that do not wait for each other, and two chains in each that spread a difference in different
-// ways: one that the next words happen to cancel in one chain stays in the other.
+// Eight independent lanes, each with two chains that spread a difference in different ways: a difference that
+// the next words happen to cancel in one chain stays in the other.
 constexpr size_t kLanes = 8;
 constexpr uint64_t kOdd1 = 0x9e3779b97f4a7c15u;  // 2^64 / golden ratio
 constexpr uint64_t kOdd2 = 0xc2b2ae3d27d4eb4fu;

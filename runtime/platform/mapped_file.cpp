@@ -35,7 +35,7 @@ size_t checked_size(const std::filesystem::path& path, uint64_t size) {
   return static_cast<size_t>(size);
 }
 
-// Bytes of a file; all from the offset where there is no number.
+// A range of a file; without `bytes`, all from the offset on.
 struct Part {
   uint64_t offset = 0;  // a multiple of granularity()
   std::optional<uint64_t> bytes;
@@ -91,7 +91,7 @@ std::span<const std::byte> map(const std::filesystem::path& path, Part part) {
 
 void unmap(const std::byte* data, size_t) { UnmapViewOfFile(data); }
 
-void drop_pages(const std::byte*, size_t) {}  // Windows trims them itself where memory is short
+void drop_pages(const std::byte*, size_t) {}  // Windows trims them itself if memory is short
 
 #else
 
@@ -127,7 +127,7 @@ std::span<const std::byte> map(const std::filesystem::path& path, Part part) {
 
 void unmap(const std::byte* data, size_t size) { munmap(const_cast<std::byte*>(data), size); }
 
-// They stay in the system's page cache for as long as it likes.
+// The pages stay in the system's page cache until it evicts them.
 void drop_pages(const std::byte* data, size_t size) {
   madvise(const_cast<std::byte*>(data), size, MADV_DONTNEED);
 }
@@ -167,7 +167,7 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   return *this;
 }
 
-void MappedFile::rest() const {
+void MappedFile::release_pages() const {
   if (size_ > 0) drop_pages(data_, size_);
 }
 

@@ -1,4 +1,4 @@
-// A file, or a part of it, as read-only bytes, paged in by the operating system.
+// A read-only memory mapping of a file, or of a range of it. The operating system pages it in.
 #pragma once
 
 #include <cstddef>
@@ -11,23 +11,24 @@ namespace vellum::platform {
 class MappedFile {
  public:
   MappedFile() = default;
-  // Error(not_found) or Error(io), naming the file. An empty file gives no bytes.
+  // Maps the whole file; an empty file has no bytes. Throws Error(not_found) or Error(io) that names the
+  // file.
   explicit MappedFile(const std::filesystem::path& path);
-  // A part; Error(io) where the file ends before it does.
+  // Maps a range. Throws Error(io) also if the file ends before the range.
   MappedFile(const std::filesystem::path& path, uint64_t offset, uint64_t bytes);
   ~MappedFile();
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;
 
-  // Valid as long as this object. A file that another process shortens meanwhile may fault: give Vellum files
-  // that nobody writes.
+  // The mapped bytes, valid as long as this object. Reading them may fault if another process shortens the
+  // file meanwhile: map only files that nobody writes.
   std::span<const std::byte> bytes() const { return std::span(data_, size_).subspan(skipped_); }
-  // The bytes are not needed for now: they need not stay in this process's memory until they are read again.
-  void rest() const;
+  // Releases the pages from this process's memory. They are paged in again when they are read.
+  void release_pages() const;
 
  private:
-  const std::byte* data_ = nullptr;  // what the system mapped, from the beginning of a page
-  size_t size_ = 0, skipped_ = 0;
+  const std::byte* data_ = nullptr;  // begins at a page boundary
+  size_t size_ = 0, skipped_ = 0;    // skipped_: bytes between the page boundary and the range
 };
 
 }  // namespace vellum::platform

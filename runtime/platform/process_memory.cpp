@@ -25,7 +25,7 @@ std::optional<ProcessMemory> process_memory() {
   return ProcessMemory{counters.WorkingSetSize, counters.PeakWorkingSetSize};
 }
 
-bool restart_peak() { return false; }
+bool reset_peak() { return false; }
 
 #elif defined(__APPLE__)
 
@@ -38,7 +38,7 @@ std::optional<ProcessMemory> process_memory() {
   return ProcessMemory{info.resident_size, info.resident_size_max};
 }
 
-bool restart_peak() { return false; }
+bool reset_peak() { return false; }
 
 #else
 
@@ -55,7 +55,7 @@ std::optional<ProcessMemory> process_memory() {
   return memory;
 }
 
-bool restart_peak() {
+bool reset_peak() {
   std::ofstream clear("/proc/self/clear_refs");
   return bool(clear << "5" << std::flush);
 }

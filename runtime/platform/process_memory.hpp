@@ -1,4 +1,4 @@
-// How much memory this process holds.
+// The memory that this process holds.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@ namespace vellum::platform {
 
 struct ProcessMemory {
   uint64_t resident = 0;  // bytes in physical memory, code and mapped files included
-  uint64_t peak = 0;      // the most so far, or since restart_peak()
+  uint64_t peak = 0;      // the most so far, or since reset_peak()
 };
 
-// Nothing where the system does not tell.
+// Returns the process's memory; nothing if the system does not report it.
 std::optional<ProcessMemory> process_memory();
 
-// The peak begins anew at what is resident now. False where the system keeps one peak for the whole process.
-bool restart_peak();
+// Resets the peak to the memory that is resident now. Returns false if the system cannot reset the peak.
+bool reset_peak();
 
 }  // namespace vellum::platform

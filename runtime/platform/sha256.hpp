@@ -15,7 +15,7 @@ using Sha256Digest = std::array<uint8_t, 32>;
 class Sha256 {
  public:
   Sha256& add(std::span<const std::byte> bytes);
-  // The length goes in as well, so that {"ab", "c"} and {"a", "bc"} differ.
+  // Adds the length and the text, so that {"ab", "c"} and {"a", "bc"} differ.
   Sha256& add_string(std::string_view text);
   Sha256Digest finish();
 

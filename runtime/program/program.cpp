@@ -109,10 +109,10 @@ std::vector<TensorId> Program::owners() const {
     while (owners[at] == kNoTensor) {
       way.push_back(at);
       at = root(at);
-      if (tensors[at].takes_over == kNoTensor)
+      if (tensors[at].in_place_of == kNoTensor)
         owners[at] = at;
       else
-        way.push_back(at), at = tensors[at].takes_over;
+        way.push_back(at), at = tensors[at].in_place_of;
     }
     for (const TensorId passed : way) owners[passed] = owners[at];
   }

@@ -79,8 +79,8 @@ struct VirtualTensor {
   std::function<std::vector<std::byte>()> pack;
   WeightOrigin origin = {};
   uint64_t alias_offset = 0;  // bytes from the begin of alias_of, which is a buffer
-  // The tensor, a root, whose last reader writes this one first, into its memory.
-  TensorId takes_over = kNoTensor;
+  // A root whose last reader is the first writer of this tensor, which aliases it in place.
+  TensorId in_place_of = kNoTensor;
 };
 
 enum class Access : uint8_t { read, write, read_write };
@@ -160,7 +160,7 @@ struct Program {
 
   TensorId root(TensorId id) const;    // follows alias_of
   uint64_t offset(TensorId id) const;  // bytes from the begin of the root
-  // Of each tensor the root in whose memory it lies: follows takes_over too.
+  // Returns for each tensor the root that owns its memory: follows alias_of and in_place_of.
   std::vector<TensorId> owners() const;
 };
 

@@ -1,4 +1,4 @@
-// What buffers and images share when memory is bound to them.
+// Checks that buffers and images share when memory is bound to them.
 #pragma once
 
 #include <vulkan/vulkan.hpp>
@@ -9,8 +9,8 @@ namespace vellum::gpu {
 
 MemoryRequirements plain(const vk::MemoryRequirements& requirements);
 
-// Error(invalid_argument) if the resource is bound already, or does not fit there in size, alignment or
-// memory type.
+// Throws Error(invalid_argument) if the resource is already bound, or the arena does not suit it in size,
+// alignment or memory type. `what` names the resource in errors.
 void check_binding(const char* what, const MemoryRequirements& needed, const Arena& arena, uint64_t offset,
                    bool already_bound);
 

@@ -22,7 +22,7 @@ struct Buffer::Impl {
   uint64_t bytes = 0;
   std::shared_ptr<Arena> arena;
   uint64_t arena_offset = 0;
-  vk::raii::Buffer handle{nullptr};  // last: gone before the memory
+  vk::raii::Buffer handle{nullptr};  // last, so destroyed before the memory
 };
 
 MemoryRequirements buffer_requirements(const Context& context, uint64_t bytes, VkBufferUsageFlags usage) {

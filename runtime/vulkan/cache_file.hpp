@@ -1,5 +1,5 @@
-// A file that holds what can be made again: believed only if every byte is as it was written, for exactly
-// this key.
+// Cache files: their content can be made again, so a file is used only if every byte is as it was written,
+// for exactly the given key.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,13 @@
 
 namespace vellum::gpu {
 
-// Nothing if there is no such file, or if it is of another version or key, or damaged; the last is logged.
+// Reads the payload of a cache file; nothing if the file does not exist, has another version or key, or is
+// damaged. A damaged file is logged.
 std::optional<std::vector<std::byte>> read_cache_file(const std::filesystem::path& path,
                                                       const platform::Sha256Digest& key,
                                                       const LogCallback& log);
 
-// Atomically. Error(io) if the folder cannot be written or the disk is full.
+// Writes a cache file atomically. Throws Error(io) if the folder cannot be written or the disk is full.
 void write_cache_file(const std::filesystem::path& path, const platform::Sha256Digest& key,
                       std::span<const std::byte> payload);
 

@@ -31,19 +31,19 @@ inline constexpr Scope kTransferRead{VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_T
 inline constexpr Scope kTransferWrite{VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT};
 inline constexpr Scope kHostRead{VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT};
 inline constexpr Scope kHostWrite{VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_WRITE_BIT};
-// Execution dependency only: before the first use of memory that nobody wrote yet.
+// An execution dependency only, for the first use of memory that has not been written.
 inline constexpr Scope kNothing{VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, 0};
 
 constexpr Scope operator|(Scope a, Scope b) { return {a.stages | b.stages, a.access | b.access}; }
 
-// From UNDEFINED the image's content is lost.
+// An image layout transition. A transition from UNDEFINED discards the image's content.
 struct ImageTransition {
   const Image* image = nullptr;
   VkImageLayout from = VK_IMAGE_LAYOUT_UNDEFINED;
   VkImageLayout to = VK_IMAGE_LAYOUT_GENERAL;
 };
 
-// A command pool and one buffer recorded from it. One thread at a time.
+// A command pool with one command buffer. One thread at a time.
 class CommandBuffer {
  public:
   explicit CommandBuffer(std::shared_ptr<Context> context);
@@ -52,16 +52,17 @@ class CommandBuffer {
   CommandBuffer(CommandBuffer&&) noexcept;
   CommandBuffer& operator=(CommandBuffer&&) noexcept;
 
-  // Throws away what was recorded. once: submitted at most once, else any number of times, one after another.
+  // Discards the recorded commands and starts recording. once: the commands are submitted at most once;
+  // otherwise any number of times, one after another.
   void begin(bool once = false);
   void end();
   VkCommandBuffer handle() const;
 
   void bind(const Pipeline& pipeline, VkDescriptorSet set);
   void push_constants(const Pipeline& pipeline, std::span<const std::byte> bytes);
-  // Error(unsupported) if a count is past the device's limit.
+  // Throws Error(unsupported) if a count exceeds the device's limit.
   void dispatch(std::array<uint32_t, 3> workgroup_count);
-  // One memory barrier over everything, and the transitions.
+  // Records one memory barrier over all memory, and the transitions.
   void barrier(Scope before, Scope after, std::span<const ImageTransition> transitions = {});
   void copy(const Buffer& from, uint64_t from_offset, const Buffer& to, uint64_t to_offset, uint64_t bytes);
   void fill(const Buffer& buffer, uint64_t offset, uint64_t bytes, uint32_t value);
@@ -75,10 +76,10 @@ inline constexpr std::chrono::nanoseconds kDefaultTimeout = std::chrono::seconds
 
 class Semaphore;
 
-// Where a submit goes, and its place among those of other queues.
+// The queue of a submit, and its order relative to submits to other queues.
 struct SubmitOrder {
   QueueKind queue{};
-  std::span<const Semaphore* const> wait = {};  // its compute shaders and copies begin after these
+  std::span<const Semaphore* const> wait = {};  // compute shaders and copies of the submit begin after these
   const Semaphore* signal = nullptr;
 };
 
@@ -89,11 +90,11 @@ class Fence {
   Fence(Fence&&) noexcept;
   Fence& operator=(Fence&&) noexcept;
 
-  // Until the submit that took the fence is done; resets it. At once if nothing was submitted with it.
-  // Error(device_lost) when the device is lost or the time is over; in the last case one may wait again, and
-  // the destructor does.
+  // Waits until the submit with this fence is done, and resets the fence. Returns at once if nothing was
+  // submitted with it. Throws Error(device_lost) if the device is lost or the timeout expires; after a
+  // timeout one may wait again, and the destructor does.
   void wait(std::chrono::nanoseconds timeout = kDefaultTimeout);
-  bool pending() const;  // submitted and not waited for
+  bool pending() const;  // submitted, and not yet waited for
   bool done() const;     // wait() would return at once
   VkFence handle() const;
 
@@ -103,7 +104,8 @@ class Fence {
   std::unique_ptr<Impl> impl_;
 };
 
-// Between queues: signalled by one submit, waited for by one later submit, and then again.
+// A binary semaphore between queues: one submit signals it, one later submit waits for it, and then it may be
+// reused.
 class Semaphore {
  public:
   explicit Semaphore(std::shared_ptr<Context> context);
@@ -117,7 +119,7 @@ class Semaphore {
   std::unique_ptr<Impl> impl_;
 };
 
-// Thread-safe. The fence must not be pending.
+// Submits command buffers. Thread-safe. The fence must not be pending.
 void submit(Context& context, std::span<const VkCommandBuffer> commands, Fence& fence,
             const SubmitOrder& order = {});
 void submit(Context& context, const CommandBuffer& commands, Fence& fence, const SubmitOrder& order = {});

@@ -12,7 +12,7 @@ DeviceCaps adjusted(const DeviceCaps& caps, const ContextOptions& options) {
   return options.adjust_caps ? options.adjust_caps(caps) : caps;
 }
 
-// Only what the caps promise is switched on.
+// Enables only the features that the caps contain.
 vk::raii::Device create_device(const PhysicalDevice& physical, const DeviceCaps& caps) {
   constexpr float priority = 1.0f;
   std::vector<vk::DeviceQueueCreateInfo> queues{{{}, physical.queue_family, 1, &priority}};
@@ -60,9 +60,9 @@ vk::raii::Sampler create_nearest_sampler(const vk::raii::Device& device) {
 
 }  // namespace
 
-Context::Impl::Impl(const ContextOptions& given)
-    : options(given),
-      validation{given.log},
+Context::Impl::Impl(const ContextOptions& context_options)
+    : options(context_options),
+      validation{context_options.log},
       instance(options, validation),
       physical(translated("listing the Vulkan devices",
                           [&] { return select_device(usable_devices(instance), options.device); })),

@@ -1,4 +1,5 @@
-// One Vulkan device, opened for compute: instance, device, its queues, and what all sessions on it share.
+// One Vulkan device, opened for compute: instance, device, queues, and the objects that all sessions on it
+// share.
 //
 // The headers of this folder use Vulkan's C handles; Vulkan-Hpp stays inside the .cpp files
 // (context_impl.hpp), since vulkan_raii.hpp costs seconds per file that includes it.
@@ -20,26 +21,27 @@ namespace vellum::gpu {
 
 class PipelineRegistry;
 
-// transfer: copies beside the compute work, on a queue of their own where the device has one, else on the
-// other.
+// transfer: copies that overlap with compute work, on the device's transfer queue if it has one, else on the
+// compute queue.
 enum class QueueKind : uint8_t { compute, transfer };
 
 struct ContextOptions {
-  // Number in list_devices(), or the name or a part of it, case-insensitive. Empty: the first discrete GPU,
-  // else integrated, else virtual, else CPU.
+  // The index in list_devices(), or the name or a part of it, case-insensitive. Empty: the first discrete
+  // GPU, else integrated, else virtual, else CPU.
   std::string device;
-  // Validation layer with synchronisation validation; its messages go to `log` and are counted.
+  // Enables the validation layer with synchronisation validation; its messages go to `log` and are counted.
   bool validation = false;
   LogCallback log;
-  // Where Vulkan's functions come from; null: the system's loader, opened at run time.
+  // The source of Vulkan's functions; null: the system's loader, opened at run time.
   PFN_vkGetInstanceProcAddr get_instance_proc_addr = nullptr;
-  // SPIR-V and pipeline cache; empty: nothing is kept on disk.
+  // The folder of SPIR-V and pipeline caches; empty: nothing is stored on disk.
   std::filesystem::path cache_folder;
-  // Changes what Vellum believes of the device, e.g. clamp_to_android_baseline_2022. May only lower.
+  // Changes the caps that Vellum assumes of the device, e.g. clamp_to_android_baseline_2022. It may only
+  // lower them.
   std::function<DeviceCaps(const DeviceCaps&)> adjust_caps;
 };
 
-// How the validation layer's messages begin when they reach the log.
+// The prefix of the validation layer's messages in the log.
 inline constexpr const char* kValidationPrefix = "Vulkan validation: ";
 
 struct ValidationCounts {
@@ -53,27 +55,28 @@ std::vector<DeviceCaps> list_devices(const ContextOptions& options = {});
 // Thread-safe. Everything made from a Context keeps it alive.
 class Context : public std::enable_shared_from_this<Context> {
  public:
-  // Error(no_device): no loader, no driver, no device as named (the message lists those that exist), no
-  // layer.
+  // Opens a device. Throws Error(no_device) without a loader, a driver, the named device (the message lists
+  // those that exist) or the validation layer.
   static std::shared_ptr<Context> create(const ContextOptions& options = {});
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
   const DeviceCaps& caps() const;
-  uint32_t device_index() const;  // as list_devices() counts
-  // What the device itself says, before adjust_caps.
+  uint32_t device_index() const;  // in list_devices()
+  // The caps as the device reports them, before adjust_caps.
   const DeviceCaps& device_caps() const;
   const ContextOptions& options() const;
-  // What is copied on it must be shared between queues, see Sharing.
+  // Whether copies have a queue of their own. Resources that it copies must be shared between queues, see
+  // Sharing.
   bool has_transfer_queue() const;
   PipelineRegistry& pipelines();
   MemoryStatistics memory_statistics() const;
-  // Starts new peaks at what is allocated now.
+  // Resets the peaks to the bytes that are allocated now.
   void reset_memory_peaks();
   ValidationCounts validation_messages() const;
   void log(LogLevel level, std::string_view message) const;
-  // Waits for everything that was submitted.
+  // Waits for all submitted work.
   void wait_idle();
 
   struct Impl;  // context_impl.hpp: Vulkan-Hpp's objects

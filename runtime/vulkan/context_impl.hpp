@@ -1,4 +1,4 @@
-// What a Context holds: for this folder's .cpp files alone.
+// The members of a Context, for the .cpp files of this folder alone.
 #pragma once
 
 #include <mutex>
@@ -17,20 +17,20 @@
 
 namespace vellum::gpu {
 
-// In this order: what is below uses what is above until its end.
+// The order matters: members use earlier ones until they are destroyed.
 struct Context::Impl {
-  explicit Impl(const ContextOptions& given);
+  explicit Impl(const ContextOptions& context_options);
 
   ContextOptions options;
   ValidationLog validation;
   Instance instance;
   PhysicalDevice physical;
-  DeviceCaps caps;  // what Vellum believes
+  DeviceCaps caps;  // after adjust_caps
   vk::PhysicalDeviceMemoryProperties memory_properties;
   vk::raii::Device device;
   vk::raii::Queue queue;
   std::optional<vk::raii::Queue> transfer_queue;
-  std::mutex queue_mutex;  // Vulkan wants one thread at a time in vkQueueSubmit and vkDeviceWaitIdle
+  std::mutex queue_mutex;  // vkQueueSubmit and vkDeviceWaitIdle need external synchronisation
   vk::raii::Sampler nearest_sampler;
   MemoryLedger memory;
   ShaderCompiler shader_compiler;
@@ -40,13 +40,13 @@ struct Context::Impl {
     return kind == QueueKind::transfer ? physical.transfer_family.value_or(physical.queue_family)
                                        : physical.queue_family;
   }
-  // Both families; for resources that both queues use.
+  // Returns the queue families of a resource that both queues use; nothing if one queue uses it.
   std::vector<uint32_t> sharing_families(Sharing sharing) const {
     if (sharing == Sharing::compute_only || !physical.transfer_family) return {};
     return {physical.queue_family, *physical.transfer_family};
   }
 
-  // Vulkan 1.3's queries; what the caller said of the device counts (adjust_caps may lower the version).
+  // Whether Vulkan 1.3's memory queries may be used; adjust_caps may have lowered the version.
   bool has_maintenance4() const { return physical.maintenance4 && caps.api_version >= VK_API_VERSION_1_3; }
 };
 

@@ -18,7 +18,7 @@ MatrixElement element(int type) {
   return type >= 0 && static_cast<size_t>(type) < std::size(known) ? known[type] : MatrixElement::other;
 }
 
-// Empty for a scope that is not known.
+// Returns nothing for an unknown scope.
 std::optional<MatrixScope> scope(int scope) {
   switch (scope) {
     case 1:
@@ -34,7 +34,7 @@ std::optional<MatrixScope> scope(int scope) {
   }
 }
 
-// `Properties` of either extension.
+// `Properties`: the type of either extension.
 template <typename Properties>
 void add(std::vector<CooperativeMatrix>& matrices, MatrixExtension extension, const Properties& p,
          int result) {
@@ -52,7 +52,7 @@ bool switched_on(const vk::raii::PhysicalDevice& device) {
              .cooperativeMatrix == VK_TRUE;
 }
 
-// Compute shaders must be among the stages. Empty where the extension is of no use.
+// Returns the matrices that compute shaders can use; none if compute is not among the supported stages.
 std::vector<CooperativeMatrix> khr_matrices([[maybe_unused]] const vk::raii::PhysicalDevice& device) {
   std::vector<CooperativeMatrix> matrices;
 #ifdef VK_KHR_cooperative_matrix
@@ -79,7 +79,7 @@ std::vector<CooperativeMatrix> nv_matrices(const vk::raii::PhysicalDevice& devic
   return matrices;
 }
 
-// What this build lacks for the extension of the Khronos group; empty where it has all.
+// Returns what this build lacks for the KHR extension; empty if nothing.
 std::string missing_in_build() {
   std::string text;
 #ifndef VK_KHR_cooperative_matrix

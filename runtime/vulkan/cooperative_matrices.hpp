@@ -1,4 +1,4 @@
-// Which products of cooperative matrices (caps/cooperative_matrix.hpp) a device has that Vellum can use.
+// Detects the products of cooperative matrices (caps/cooperative_matrix.hpp) of a device that Vellum can use.
 #pragma once
 
 #include <functional>
@@ -8,16 +8,16 @@
 
 namespace vellum::gpu {
 
-// Fills in cooperative_matrices or cooperative_obstacle; `caps` has all the rest of what the device can do.
-// `has_extension` tells of the device's extensions by name.
+// Sets caps.cooperative_matrices, or caps.cooperative_obstacle to the reason why there are none. All other
+// caps must be set already. `has_extension` returns whether the device has an extension.
 void fill_cooperative_matrices(DeviceCaps& caps, const vk::raii::PhysicalDevice& device,
                                const std::function<bool(const char*)>& has_extension);
 
-// The features that shaders with the matrices of `caps` need, for VkDeviceCreateInfo. Adds the extensions'
-// names; lives until the device is made.
+// The chain of features that shaders with the matrices of `caps` need, for VkDeviceCreateInfo. Must live
+// until the device is created.
 class CooperativeFeatures {
  public:
-  // `next` follows in the chain.
+  // Puts the features before `next` in the chain, and adds the names of their extensions.
   CooperativeFeatures(const DeviceCaps& caps, void* next, std::vector<const char*>& extensions);
   CooperativeFeatures(const CooperativeFeatures&) = delete;
   CooperativeFeatures& operator=(const CooperativeFeatures&) = delete;

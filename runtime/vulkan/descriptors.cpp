@@ -15,7 +15,7 @@ namespace {
 
 using PipelinePointer = std::shared_ptr<const Pipeline>;
 
-// A pool that holds exactly these sets; none if they are all empty.
+// Creates a pool for exactly these sets; none if they are all empty.
 vk::raii::DescriptorPool create_pool(const vk::raii::Device& device,
                                      std::span<const PipelinePointer> pipelines) {
   std::map<vk::DescriptorType, uint32_t> counts;
@@ -53,7 +53,7 @@ vk::DescriptorBufferInfo buffer_range(const Context& context, const Pipeline& pi
                                       const BoundResource& resource) {
   const uint64_t size = resource.buffer->size();
   if (resource.offset >= size || (resource.bytes != VK_WHOLE_SIZE && resource.bytes > size - resource.offset))
-    fail(ErrorCode::invalid_argument, pipeline, binding, "the range ends behind the buffer");
+    fail(ErrorCode::invalid_argument, pipeline, binding, "the range ends beyond the buffer");
   const uint64_t bytes = resource.bytes == VK_WHOLE_SIZE ? size - resource.offset : resource.bytes;
   if (bytes == 0) fail(ErrorCode::invalid_argument, pipeline, binding, "the range is empty");
   if (pipeline.key().bindings[binding] == BindingType::storage_buffer) {
@@ -89,7 +89,7 @@ struct DescriptorSets::Impl {
   std::vector<PipelinePointer> pipelines;
   vk::raii::DescriptorPool pool{nullptr};
   std::vector<vk::DescriptorSet> sets;                   // freed with the pool
-  std::vector<std::vector<vk::raii::BufferView>> views;  // that each set refers to
+  std::vector<std::vector<vk::raii::BufferView>> views;  // per set: those it refers to
 };
 
 DescriptorSets::DescriptorSets(std::shared_ptr<Context> context, std::span<const PipelinePointer> pipelines)
@@ -106,7 +106,7 @@ DescriptorSets::DescriptorSets(std::shared_ptr<Context> context, std::span<const
     const vk::raii::Device& device = impl_->context->impl().device;
     impl_->pool = create_pool(device, pipelines);
     const vk::DescriptorSetAllocateInfo info(*impl_->pool, layouts);
-    // Not through vk::raii::DescriptorSet: that frees each set by itself.
+    // Not vk::raii::DescriptorSet, because that frees each set separately.
     std::vector<vk::DescriptorSet> sets = (*device).allocateDescriptorSets(info, *device.getDispatcher());
     for (size_t i = 0, next = 0; i < pipelines.size(); ++i)
       if (!pipelines[i]->key().bindings.empty()) impl_->sets[i] = sets[next++];

@@ -15,20 +15,20 @@
 namespace vellum::gpu {
 namespace {
 
-// Whole texels of any format, and no power of two: lavapipe compiles one variant for texel buffers whose size
-// is a power of two and one for others, such as tensors.
+// A multiple of the texels of every format, and not a power of two: lavapipe compiles one variant for texel
+// buffers whose size is a power of two, and one for others, such as tensors.
 constexpr uint64_t kBoundBytes = 272;
 
 bool is_image(BindingType type) {
   return type == BindingType::storage_image || type == BindingType::sampled_image;
 }
 
-// Puts resources one behind the other.
+// Places resources one after another.
 class Room {
  public:
   explicit Room(std::shared_ptr<Arena> memory) : memory_(std::move(memory)) {}
 
-  // Whether there is any left.
+  // Returns whether any memory is left.
   template <typename Resource>
   bool bind(Resource& resource) {
     const MemoryRequirements needed = resource.requirements();
@@ -47,7 +47,7 @@ class Room {
 
 }  // namespace
 
-// What must live until the driver is done with it.
+// The objects that must live until the driver is done.
 struct EarlyCompile::Dispatch {
   explicit Dispatch(const std::shared_ptr<Context>& context) : buffer(context, kBoundBytes), fence(context) {}
 
@@ -56,7 +56,8 @@ struct EarlyCompile::Dispatch {
     images.reserve(bindings.size());
     for (size_t i = 0; i < bindings.size(); ++i)
       if (is_image(bindings[i])) images.emplace_back(context, smallest_like(descs[i]));
-    // Images first: they may not share pages with buffers on some devices, and need no more space so.
+    // Images first: on some devices they may not share pages with buffers, and this order needs no extra
+    // space.
     Room room(memory);
     return std::ranges::all_of(images, [&](Image& image) { return room.bind(image); }) && room.bind(buffer);
   }
@@ -76,7 +77,7 @@ struct EarlyCompile::Dispatch {
     sets->write(0, resources);
     commands.emplace(context);
     commands->begin(true);
-    // All bind the same memory, which others will use: to validation they touch it.
+    // All dispatches bind the same memory, which is used later: validation sees them as accesses.
     commands->barrier(kComputeReadWrite, kComputeReadWrite, transitions);
     commands->bind(*pipeline, (*sets)[0]);
     const std::vector<std::byte> zeros(pipeline->key().push_constant_bytes);
@@ -91,7 +92,7 @@ struct EarlyCompile::Dispatch {
   std::vector<Image> images;  // of the bindings that are images, in their order
   std::optional<DescriptorSets> sets;
   std::optional<CommandBuffer> commands;
-  Fence fence;  // last: its end waits for the submit
+  Fence fence;  // last: its destructor waits for the submit
 };
 
 ImageDesc smallest_like(const ImageDesc& image) {

@@ -1,4 +1,4 @@
-// Has a driver compile pipelines that it would compile at their first dispatch.
+// Makes a driver compile pipelines early that it would compile at their first dispatch.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,8 @@ class Arena;
 class Context;
 class Pipeline;
 
-// For drivers that compiles_at_first_dispatch() is true of (caps/driver_traits.hpp); nothing happens on
-// others. Thread-safe.
+// Does nothing on drivers for which compiles_at_first_dispatch() is false (caps/driver_traits.hpp).
+// Thread-safe.
 class EarlyCompile {
  public:
   EarlyCompile(std::shared_ptr<Context> context, std::shared_ptr<Arena> memory);
@@ -23,12 +23,12 @@ class EarlyCompile {
   EarlyCompile(const EarlyCompile&) = delete;
   EarlyCompile& operator=(const EarlyCompile&) = delete;
 
-  // Submits a dispatch of no workgroups and returns: the driver compiles on a thread of its own. What is
-  // compiled depends on the images that are bound: `images` has one like them for each binding
-  // (smallest_like()), any for buffers. A pipeline of images without them is left to its first dispatch; so
-  // is one that memory is too short for.
+  // Submits a dispatch of zero workgroups and returns; the driver compiles on a thread of its own. The
+  // compiled code depends on the kinds of images that are bound, so `images` has an equivalent one
+  // (smallest_like()) for each binding; entries of buffers are ignored. A pipeline that binds images is
+  // skipped if `images` is empty or memory is short.
   void begin(const std::shared_ptr<const Pipeline>& pipeline, std::span<const ImageDesc> images);
-  // Until all of them are compiled.
+  // Waits until all pipelines are compiled.
   void finish();
 
  private:
@@ -39,8 +39,8 @@ class EarlyCompile {
   std::vector<std::unique_ptr<Dispatch>> dispatches_;
 };
 
-// An image that such a driver compiles the same for: lavapipe tells apart kinds, formats, and whether each
-// extent is a power of two.
+// Returns the smallest image for which such a driver compiles the same code: lavapipe distinguishes kinds,
+// formats, and whether each extent is a power of two.
 ImageDesc smallest_like(const ImageDesc& image);
 
 }  // namespace vellum::gpu

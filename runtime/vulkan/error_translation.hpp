@@ -1,4 +1,4 @@
-// Vulkan's exceptions become vellum::Error at the edge of this folder.
+// Translates Vulkan's exceptions to vellum::Error at the boundary of this folder.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace vellum::gpu {
 
-// what: what was being done, e.g. "creating a pipeline for conv".
+// `what`: the action that failed, e.g. "creating a pipeline for conv".
 Error translate(const vk::SystemError& error, std::string_view what);
 
-// Calls f and translates what Vulkan throws. what: anything that makes a string_view, or a function that
-// makes the text when it is needed.
+// Calls f and translates the exceptions of Vulkan. `what`: a text, or a function that returns the text when
+// it is needed.
 template <typename What, typename F>
 decltype(auto) translated(const What& what, F&& f) {
   try {

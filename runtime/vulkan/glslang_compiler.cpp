@@ -14,7 +14,7 @@
 namespace vellum::gpu {
 namespace {
 
-// glslang counts its users, but two threads that are the first to initialise it race.
+// glslang counts its users, but has a race if two threads initialise it first.
 std::mutex& process_mutex() {
   static std::mutex mutex;
   return mutex;
@@ -38,9 +38,9 @@ class Includer : public glslang::TShader::Includer {
   throw Error(ErrorCode::internal, "the shader " + name + " does not compile: " + log);
 }
 
-// The versions of GLSL that shaders, written for the last, are taken as: before the first shader of a version
-// glslang sets up its built-in functions, which takes 30 ms for 4.40 and 65 ms for 4.50, whose additions few
-// shaders need.
+// The versions of GLSL to try. Shaders are written for the last, but few need its additions, and before the
+// first shader of a version glslang sets up its built-in functions, which takes 30 ms for 4.40 and 65 ms for
+// 4.50.
 constexpr int kVersions[] = {440, 450};
 constexpr auto kMessages = static_cast<EShMessages>(EShMsgSpvRules | EShMsgVulkanRules);
 
@@ -52,7 +52,7 @@ struct SourceText {
   const std::string& preamble;
 };
 
-// Null if it does not parse as that version; an Error if that is the last.
+// Returns null if the shader does not parse as that version; throws Error if it is the last version.
 std::unique_ptr<glslang::TShader> parse(const SourceText& source, int version,
                                         const FindInclude& find_include) {
   auto shader = std::make_unique<glslang::TShader>(EShLangCompute);
@@ -86,7 +86,7 @@ std::vector<uint32_t> compile_glsl(const std::string& name, std::string_view sou
   const SourceText text{source.data(), static_cast<int>(source.size()), name.c_str(), preamble};
   std::unique_ptr<glslang::TShader> shader;
   for (size_t i = 0; !shader; ++i) shader = parse(text, kVersions[i], find_include);
-  glslang::TProgram program;  // after the shader, since it uses it to its end
+  glslang::TProgram program;  // after the shader, which it uses until it is destroyed
   program.addShader(shader.get());
   if (!program.link(kMessages)) fail(name, program.getInfoLog());
 

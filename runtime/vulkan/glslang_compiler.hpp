@@ -1,4 +1,4 @@
-// GLSL to SPIR-V, through glslang.
+// Compiles GLSL to SPIR-V with glslang.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,7 @@
 
 namespace vellum::gpu {
 
-// glslang keeps tables for the whole process, which cost about 66 ms to build; they live as long as any of
-// these.
+// Keeps glslang's process-wide tables alive, which take about 66 ms to build.
 class GlslangProcess {
  public:
   GlslangProcess();
@@ -20,15 +19,15 @@ class GlslangProcess {
   GlslangProcess& operator=(const GlslangProcess&) = delete;
 };
 
-// Text of an included file by its name in quotes; nothing if there is none.
+// Returns the text of an included file by its name in quotes; nothing if there is none.
 using FindInclude = std::function<std::optional<std::string_view>(std::string_view name)>;
 
-// SPIR-V 1.3 for Vulkan 1.1. While a GlslangProcess exists; thread-safe. preamble: lines put after #version.
-// Error(internal) with glslang's log, which names `name`.
+// Compiles a shader to SPIR-V 1.3 for Vulkan 1.1. Needs a GlslangProcess; thread-safe. `preamble`: lines to
+// insert after #version. Throws Error(internal) with glslang's log, which names `name`.
 std::vector<uint32_t> compile_glsl(const std::string& name, std::string_view source,
                                    const std::string& preamble, const FindInclude& find_include);
 
-// Changes when another glslang might give other SPIR-V.
+// A version that changes whenever glslang might produce other SPIR-V.
 std::string glslang_version();
 
 bool knows_khr_cooperative_matrix();  // GL_KHR_cooperative_matrix

@@ -67,7 +67,7 @@ struct Image::Impl {
   ImageDesc desc;
   std::shared_ptr<Arena> arena;
   uint64_t arena_offset = 0;
-  vk::raii::Image handle{nullptr};  // after the memory, so gone before it
+  vk::raii::Image handle{nullptr};  // after the memory, so destroyed before it
   vk::raii::ImageView view{nullptr};
 };
 

@@ -1,4 +1,4 @@
-// A VkImage of RGBA texels, made unbound, and bound to planned memory later.
+// A VkImage of RGBA texels that is created without memory and bound to a planned offset of an arena later.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
@@ -17,7 +17,7 @@ enum class ImageFormat : uint8_t { rgba32f, rgba16f };
 VkFormat vk_format(ImageFormat format);
 uint32_t bytes_per_texel(ImageFormat format);
 
-// Usage: storage, sampled and transfer in both directions; optimal tiling.
+// An image with optimal tiling. Its usage is storage, sampled, and transfer in both directions.
 struct ImageDesc {
   bool is_3d = false;
   uint32_t width = 1, height = 1, depth = 1;  // texels; depth is 1 in 2D
@@ -27,12 +27,12 @@ struct ImageDesc {
   bool operator==(const ImageDesc&) const = default;
 };
 
-// What an image would ask for; without making one where Vulkan 1.3 (maintenance4) is there.
-// Error(unsupported) if an extent is past the device's limit or the format has no storage images.
+// Returns the memory requirements of an image; with Vulkan 1.3 (maintenance4) without creating it. Throws
+// Error(unsupported) if an extent exceeds the device's limit or the format does not support storage images.
 MemoryRequirements image_requirements(const Context& context, const ImageDesc& desc);
 
-// Layout: UNDEFINED until the first transition; every kernel wants GENERAL, for storage and sampled access
-// alike.
+// The image layout is UNDEFINED until the first transition. Kernels use GENERAL for storage and sampled
+// access.
 class Image {
  public:
   Image(std::shared_ptr<Context> context, const ImageDesc& desc, Sharing sharing = Sharing::compute_only);
@@ -44,7 +44,8 @@ class Image {
   VkImage handle() const;
   VkImageView view() const;  // after bind()
   MemoryRequirements requirements() const;
-  // Once. The image keeps the arena alive. Error(invalid_argument) if it does not fit there.
+  // Binds memory, once. The image keeps the arena alive. Throws Error(invalid_argument) if it does not fit
+  // there.
   void bind(std::shared_ptr<Arena> arena, uint64_t offset);
   const std::shared_ptr<Arena>& arena() const;
   uint64_t arena_offset() const;
@@ -54,7 +55,7 @@ class Image {
   std::unique_ptr<Impl> impl_;
 };
 
-// An image with an arena of its own.
+// Creates an image with an arena of its own.
 Image make_image(std::shared_ptr<Context> context, const ImageDesc& desc, MemoryCategory category);
 
 }  // namespace vellum::gpu

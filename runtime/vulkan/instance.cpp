@@ -40,8 +40,8 @@ VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT
                                           const VkDebugUtilsMessengerCallbackDataEXT* data, void* user) {
   auto& validation = *static_cast<ValidationLog*>(user);
   const bool error = severity >= VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
-  // General messages come from the loader, e.g. of a driver for another machine that it skipped: they tell
-  // about the machine, not about Vellum.
+  // General messages come from the loader, e.g. about a skipped driver for another architecture: they concern
+  // the machine, not Vellum.
   const bool from_loader = type == VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT;
   if (!from_loader) ++(error ? validation.errors : validation.warnings);
   if (validation.log)
@@ -103,7 +103,7 @@ Instance::Instance(const ContextOptions& options, ValidationLog& validation_log)
                                     VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME};
     constexpr std::array layers{kValidationLayer};
     constexpr std::array enabled{vk::ValidationFeatureEnableEXT::eSynchronizationValidation};
-    auto messages = messenger_info(validation_log);  // chained: for the instance's own making and end
+    auto messages = messenger_info(validation_log);  // chained: for its creation and destruction
     const vk::ValidationFeaturesEXT features(enabled, {}, &messages);
     info.setPEnabledLayerNames(layers).setPEnabledExtensionNames(extensions).setPNext(&features);
     instance_ = vk::raii::Instance(*loader_, info);

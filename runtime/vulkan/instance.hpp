@@ -12,7 +12,7 @@ namespace vellum::gpu {
 
 struct ContextOptions;
 
-// Where the debug messenger delivers; the instance holds its address.
+// The receiver of the debug messenger's messages; the instance holds its address.
 struct ValidationLog {
   LogCallback log;
   std::atomic<uint64_t> errors{0}, warnings{0};
@@ -20,12 +20,13 @@ struct ValidationLog {
 
 class Instance {
  public:
-  // validation_log must outlive the instance; used with options.validation only.
-  // Error(no_device) without a loader, with a loader of Vulkan 1.0, or without the validation layer.
+  // Opens the loader and creates an instance. validation_log must outlive the instance; it is used with
+  // options.validation only. Throws Error(no_device) without a loader, with a loader of Vulkan 1.0, or
+  // without the requested validation layer.
   Instance(const ContextOptions& options, ValidationLog& validation_log);
 
   const vk::raii::Instance& handle() const { return instance_; }
-  uint32_t api_version() const { return api_version_; }  // that the instance was made for
+  uint32_t api_version() const { return api_version_; }  // of the instance
 
  private:
   platform::DynamicLibrary library_;

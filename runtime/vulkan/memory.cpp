@@ -12,8 +12,8 @@ namespace {
 using Flags = vk::MemoryPropertyFlags;
 using Flag = vk::MemoryPropertyFlagBits;
 
-// What each kind asks for, best first; Vulkan promises that the last of each exists for buffers. Where the
-// host only writes, cached memory would need no more than it gives: plain coherent memory comes first.
+// The memory properties of each kind, best first; Vulkan guarantees that the last of each exists for buffers.
+// Where the host only writes, cached memory has no advantage, so coherent memory without caching is first.
 std::vector<Flags> preferences(MemoryKind kind) {
   switch (kind) {
     case MemoryKind::upload:
@@ -30,7 +30,7 @@ std::vector<Flags> preferences(MemoryKind kind) {
   return {Flag::eDeviceLocal, Flags()};
 }
 
-// Memory that needs special care and is never wanted here.
+// Properties of memory that is never used here.
 constexpr Flags kAvoided =
     Flag::eLazilyAllocated | Flag::eProtected | Flag::eDeviceCoherentAMD | Flag::eDeviceUncachedAMD;
 

@@ -1,4 +1,4 @@
-// Device memory: each Arena is one vkAllocateMemory, and the caller's plan says what lies where in it.
+// Device memory: each Arena is one vkAllocateMemory; the caller's plan assigns the offsets in it.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
@@ -13,17 +13,17 @@ namespace vellum::gpu {
 
 class Context;
 
-// What memory is for; the memory type follows from it and from what the device offers.
+// The use of memory, from which its memory type follows.
 enum class MemoryKind : uint8_t {
-  device,    // device-local; the host need not reach it
-  upload,    // the host writes, the device reads: host-visible, device-local where there is such a type
-  readback,  // the device writes, the host reads: host-visible, cached where there is such a type
+  device,    // device-local; need not be host-visible
+  upload,    // the host writes, the device reads: host-visible, device-local if there is such a type
+  readback,  // the device writes, the host reads: host-visible, cached if there is such a type
 };
 
-// Which queues use a buffer or image: the compute queue alone, or the transfer queue too.
+// The queues that use a buffer or image: the compute queue alone, or also the transfer queue.
 enum class Sharing : uint8_t { compute_only, all_queues };
 
-// What Vulkan asks of the memory of a buffer or image.
+// The memory requirements of a buffer or image: VkMemoryRequirements.
 struct MemoryRequirements {
   uint64_t size = 0;
   uint64_t alignment = 1;
@@ -32,8 +32,9 @@ struct MemoryRequirements {
 
 class Arena {
  public:
-  // memory_type_bits: the intersection of the requirements of all that will be bound here.
-  // Error(out_of_memory) names the category and the bytes; Error(unsupported) if no memory type fits.
+  // Allocates memory. memory_type_bits: the intersection of the requirements of all resources that will be
+  // bound to it. Throws Error(out_of_memory) that names the category and the bytes, or Error(unsupported) if
+  // no memory type fits.
   Arena(std::shared_ptr<Context> context, uint64_t bytes, uint32_t memory_type_bits, MemoryKind kind,
         MemoryCategory category);
   ~Arena();
@@ -45,10 +46,10 @@ class Arena {
   uint32_t memory_type() const;
   MemoryCategory category() const;
   bool host_visible() const;
-  // The mapped bytes, for as long as the Arena lives; null where the host cannot reach the memory.
+  // The mapped bytes, valid as long as the Arena; null if the memory is not host-visible.
   std::byte* data() const;
-  // Make the host's writes visible to the device, and the device's to the host. Nothing to do on coherent
-  // memory.
+  // Make the host's writes visible to the device, and the device's writes visible to the host. No-ops on
+  // coherent memory.
   void flush(uint64_t offset, uint64_t bytes) const;
   void invalidate(uint64_t offset, uint64_t bytes) const;
 
@@ -57,10 +58,10 @@ class Arena {
   std::unique_ptr<Impl> impl_;
 };
 
-// The memory type that an Arena of this kind would take; Error(unsupported) if there is none.
+// Returns the memory type that an Arena of this kind uses. Throws Error(unsupported) if there is none.
 uint32_t choose_memory_type(const Context& context, uint32_t memory_type_bits, MemoryKind kind);
 
-// Memory type bits of the types that the host can reach, e.g. to put input and output buffers apart.
+// Returns a bit for each host-visible memory type.
 uint32_t host_visible_memory_types(const Context& context);
 
 }  // namespace vellum::gpu

@@ -1,4 +1,4 @@
-// Counts what is allocated, per category.
+// Counts allocated bytes by category.
 #pragma once
 
 #include <mutex>
@@ -9,8 +9,8 @@ namespace vellum::gpu {
 
 class MemoryLedger {
  public:
-  // Runs `allocate` alone, so that the count it is given holds while it checks the device's limit, and books
-  // the bytes if it does not throw.
+  // Calls `allocate` with the number of allocations and counts the bytes if it does not throw. Only one call
+  // runs at a time, so the number stays valid while `allocate` checks the device's limit.
   template <typename Allocate>
   auto allocate(MemoryCategory category, uint64_t bytes, Allocate&& allocate) {
     const std::lock_guard lock(mutex_);

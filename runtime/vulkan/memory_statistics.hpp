@@ -1,4 +1,4 @@
-// How many bytes Vellum took from Vulkan, and for what: plain values.
+// The bytes that Vellum allocated from Vulkan, by category, as plain values.
 #pragma once
 
 #include <array>
@@ -13,12 +13,12 @@ inline constexpr size_t kMemoryCategories = 6;
 
 std::string_view name(MemoryCategory category);
 
-// Bytes as they were passed to vkAllocateMemory.
+// Bytes as passed to vkAllocateMemory.
 struct MemoryUse {
   uint64_t bytes = 0;  // allocated now
   uint64_t peak_bytes = 0;
-  uint32_t allocations = 0;  // that exist now
-  uint64_t allocations_made = 0;
+  uint32_t allocations = 0;       // that exist now
+  uint64_t allocations_made = 0;  // since the Context was created
 };
 
 struct MemoryStatistics {

@@ -40,7 +40,7 @@ class Extensions {
   std::vector<vk::ExtensionProperties> properties_;
 };
 
-// A compute queue; the best is one without graphics, since it does not wait for the screen's work.
+// Returns a compute queue family, preferably one without graphics, because it does not wait for rendering.
 std::optional<uint32_t> find_queue_family(const std::vector<vk::QueueFamilyProperties>& families) {
   std::optional<uint32_t> found;
   for (uint32_t i = 0; i < families.size(); ++i) {
@@ -51,7 +51,8 @@ std::optional<uint32_t> find_queue_family(const std::vector<vk::QueueFamilyPrope
   return found;
 }
 
-// A copy engine: its copies go on while the compute units work. Its copies must not be bound to whole images.
+// Returns the family of a copy engine, whose copies overlap with compute work. It must be able to copy parts
+// of images.
 std::optional<uint32_t> find_transfer_family(const std::vector<vk::QueueFamilyProperties>& families) {
   using Flag = vk::QueueFlagBits;
   const vk::QueueFlags most = Flag::eTransfer | Flag::eSparseBinding;
@@ -72,7 +73,7 @@ void fill_identity(DeviceCaps& caps, const vk::PhysicalDeviceProperties& propert
   std::ranges::copy(properties.pipelineCacheUUID, caps.pipeline_cache_uuid.begin());
 }
 
-// Numbers count per stage and per set; Vellum uses one set and one stage, so both limits hold.
+// Limits apply per stage and per set; Vellum uses one set and one stage, so both apply.
 void fill_limits(DeviceCaps& caps, const vk::PhysicalDeviceLimits& limits) {
   caps.max_image_dimension_2d = limits.maxImageDimension2D;
   caps.max_image_dimension_3d = limits.maxImageDimension3D;
@@ -136,7 +137,7 @@ void fill_features(DeviceCaps& caps, const vk::raii::PhysicalDevice& device, con
   caps.memory_budget = extensions.has(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
 }
 
-// What pipelines must say so that their subgroups are full and of caps.subgroup_size.
+// Returns how pipelines request full subgroups of caps.subgroup_size.
 SubgroupControl subgroup_control(const vk::raii::PhysicalDevice& device, const DeviceCaps& caps,
                                  const Extensions& extensions) {
   const bool core = caps.api_version >= VK_API_VERSION_1_3;
@@ -160,9 +161,9 @@ constexpr vk::ImageUsageFlags kImageUsage =
     vk::ImageUsageFlagBits::eStorage | vk::ImageUsageFlagBits::eSampled |
     vk::ImageUsageFlagBits::eTransferSrc | vk::ImageUsageFlagBits::eTransferDst;
 
-// The largest image in bytes, 0 if the format does not do all that Vellum needs.
+// Returns the largest image in bytes; 0 if the format does not support everything that Vellum needs.
 uint64_t image_bytes_limit(const vk::raii::PhysicalDevice& device, vk::Format format, vk::ImageType type) {
-  // Not the throwing call: that a format is not supported is an answer here.
+  // Not the throwing call: an unsupported format is a valid answer here.
   VkImageFormatProperties properties{};
   const VkResult result = device.getDispatcher()->vkGetPhysicalDeviceImageFormatProperties(
       *device, static_cast<VkFormat>(format), static_cast<VkImageType>(type), VK_IMAGE_TILING_OPTIMAL,
@@ -181,7 +182,7 @@ void fill_images(PhysicalDevice& device) {
   device.max_image_bytes = std::min(f32 ? f32 : UINT64_MAX, f16 ? f16 : UINT64_MAX);
 }
 
-// True if the host reaches all of the largest device-local heap.
+// Returns whether all of the largest device-local heap is host-visible.
 bool has_unified_memory(const vk::PhysicalDeviceMemoryProperties& memory) {
   uint32_t largest = UINT32_MAX;
   for (uint32_t i = 0; i < memory.memoryHeapCount; ++i)
@@ -249,7 +250,7 @@ std::optional<size_t> index_of(const std::vector<PhysicalDevice>& devices, const
   const bool number =
       !wanted.empty() && wanted.size() < 6 && wanted.find_first_not_of("0123456789") == std::string::npos;
   if (number && std::stoul(wanted) < devices.size()) return std::stoul(wanted);
-  // A name may hold a number too ("RTX 4090").
+  // A name may contain a number ("RTX 4090").
   std::optional<size_t> found;
   for (size_t i = 0; i < devices.size(); ++i) {
     if (!contains_ignoring_case(devices[i].caps.name, wanted)) continue;

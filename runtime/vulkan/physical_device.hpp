@@ -1,4 +1,4 @@
-// What a physical device can do, as Vellum sees it.
+// Physical devices: their properties as DeviceCaps, and the selection of one.
 #pragma once
 
 #include <optional>
@@ -12,17 +12,17 @@ namespace vellum::gpu {
 
 // VK_EXT_subgroup_size_control.
 struct SubgroupControl {
-  bool full = false;       // a pipeline can have full subgroups of DeviceCaps::subgroup_size
-  bool sets_size = false;  // by demanding that size; else there is no other
+  bool full = false;       // a pipeline can require full subgroups of DeviceCaps::subgroup_size
+  bool sets_size = false;  // it has to require that size; otherwise the device has no other
   bool by_extension = false;
-  uint32_t max_subgroups = 0;  // of a workgroup, where the size is demanded
+  uint32_t max_subgroups = 0;  // of a workgroup, if the size is required
 };
 
 struct PhysicalDevice {
   vk::raii::PhysicalDevice handle{nullptr};
-  uint32_t index = 0;  // as list_devices() counts
+  uint32_t index = 0;  // in list_devices()
   uint32_t queue_family = 0;
-  std::optional<uint32_t> transfer_family;  // that only copies, in pieces of any extent
+  std::optional<uint32_t> transfer_family;  // a family that only copies, regions of any extent
   uint32_t timestamp_bits = 0;
   // Limits that only this folder needs.
   uint32_t max_uniform_buffers_per_stage = 0;
@@ -32,10 +32,11 @@ struct PhysicalDevice {
   DeviceCaps caps;
 };
 
-// Those with Vulkan 1.1 and a compute queue, in the driver's order.
+// Returns the devices with Vulkan 1.1 and a compute queue, in the driver's order.
 std::vector<PhysicalDevice> usable_devices(const Instance& instance);
 
-// The one that ContextOptions::device names; Error(no_device) with the list of those that exist.
+// Returns the device that ContextOptions::device names. Throws Error(no_device) with the list of those that
+// exist.
 PhysicalDevice select_device(std::vector<PhysicalDevice> devices, const std::string& wanted);
 
 }  // namespace vellum::gpu

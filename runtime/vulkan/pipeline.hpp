@@ -1,5 +1,4 @@
-// Compute pipelines: from the name of a shader and its macros to something that can be bound; made once per
-// Context.
+// Compute pipelines: created from the name of a shader and its macros, once for each Context.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
@@ -23,7 +22,7 @@ class PipelineCache;
 enum class BindingType : uint8_t {
   storage_buffer,
   storage_image,
-  sampled_image,  // combined with a nearest, unfiltered sampler: texelFetch
+  sampled_image,  // combined image sampler without filtering: texelFetch
   uniform_buffer,
   // Read by imageLoad from an imageBuffer of this format.
   texel_buffer_rgba32f,
@@ -36,13 +35,13 @@ struct PipelineKey {
   std::vector<BindingType> bindings;                         // binding number = position, all in set 0
   uint32_t push_constant_bytes = 0;
   std::array<uint32_t, 3> workgroup_size{64, 1, 1};  // defined as WORKGROUP_X, WORKGROUP_Y, WORKGROUP_Z
-  // Not 0: full subgroups of so many invocations, defined as SUBGROUP; DeviceCaps::subgroup_size, or the
-  // device cannot.
+  // Not 0: the pipeline requires full subgroups of this many invocations, defined as SUBGROUP. Must be
+  // DeviceCaps::subgroup_size.
   uint32_t subgroup_size = 0;
   std::string source;  // GLSL; empty: the embedded source of `shader`
 
   bool operator==(const PipelineKey&) const = default;
-  bool operator<(const PipelineKey& other) const;  // some order, for maps and sets
+  bool operator<(const PipelineKey& other) const;  // an arbitrary order, for maps and sets
 };
 
 class Pipeline {
@@ -66,19 +65,20 @@ class Pipeline {
 
 class CompiledShaders;
 
-// What pipelines may bind to be compiled before their first dispatch (EarlyCompile).
+// The resources that pipelines bind to be compiled before their first dispatch (EarlyCompile).
 struct EarlyBindings {
   std::shared_ptr<Arena> memory;
-  // For each key what its bindings will be, in their order; any for buffers. Empty: what binds images is left
-  // to its first dispatch.
+  // For each key the images of its bindings, in their order; entries of buffers are ignored. Empty: pipelines
+  // that bind images are compiled at their first dispatch.
   std::vector<std::vector<ImageDesc>> images = {};
 };
 
+// The sources of SPIR-V: compiled with glslang, read from the disk cache, or precompiled in a bundle.
 struct ShaderCounts {
   uint64_t compiled = 0, found_on_disk = 0, given = 0;
 };
 
-// Thread-safe. Context::pipelines() is the one of its device.
+// All pipelines of a Context (Context::pipelines()). Thread-safe.
 class PipelineRegistry {
  public:
   explicit PipelineRegistry(Context& context);
@@ -86,20 +86,20 @@ class PipelineRegistry {
   PipelineRegistry(const PipelineRegistry&) = delete;
   PipelineRegistry& operator=(const PipelineRegistry&) = delete;
 
-  // Makes the pipeline, or waits for the thread that is making it, or gives the one there is.
-  // Error(unsupported) if it asks more than the device's limits; Error(internal) with glslang's log if the
-  // shader does not compile.
+  // Returns the pipeline: the existing one, or a new one; waits if another thread is creating it. Throws
+  // Error(unsupported) if it exceeds the device's limits; Error(internal) with glslang's log if the shader
+  // does not compile.
   std::shared_ptr<const Pipeline> get(const PipelineKey& key);
-  // The same for many, in parallel; pipelines in the order of the keys. threads 0: as many as the machine
-  // has. Given memory to bind, new ones are compiled then rather than at their first dispatch.
+  // Returns many pipelines, in the order of the keys, and creates new ones in parallel. threads 0: as many as
+  // the machine has. With `early`, the driver compiles new ones now instead of at their first dispatch.
   std::vector<std::shared_ptr<const Pipeline>> prepare(std::span<const PipelineKey> keys,
                                                        const EarlyBindings& early = {}, unsigned threads = 0);
-  // Shaders that are found there are not compiled; as long as others own it.
-  void look_in(const std::shared_ptr<const CompiledShaders>& shaders);
+  // Adds precompiled shaders, which are used instead of compiling. Keeps a weak reference.
+  void add_precompiled_shaders(const std::shared_ptr<const CompiledShaders>& shaders);
   size_t size() const;
-  ShaderCounts shader_counts() const;  // where the SPIR-V of these pipelines came from
-  // Writes the driver's pipeline cache to the cache folder if pipelines were made since the last time; the
-  // Context does it too at its end. Never fails: what goes wrong is logged.
+  ShaderCounts shader_counts() const;  // of the SPIR-V of these pipelines
+  // Writes the driver's pipeline cache to the cache folder if pipelines were created since the last time. The
+  // Context also does this when it is destroyed. Never throws; errors are logged.
   void save();
 
  private:

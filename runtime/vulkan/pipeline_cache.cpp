@@ -9,8 +9,8 @@
 namespace vellum::gpu {
 namespace {
 
-// All that says which driver may read the data. Vulkan's own header has the UUID, but drivers were seen that
-// keep it over updates.
+// Identifies the driver that may read the data. Vulkan's own header has the UUID, but some drivers keep it
+// over updates.
 platform::Sha256Digest cache_key(const DeviceCaps& caps) {
   platform::Sha256 hash;
   hash.add_string("pipeline cache").add_string(caps.name).add_string(caps.driver);

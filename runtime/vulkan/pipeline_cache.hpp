@@ -1,4 +1,4 @@
-// The driver's pipeline cache, kept on disk between runs.
+// The driver's pipeline cache, stored on disk between runs.
 #pragma once
 
 #include <atomic>
@@ -12,11 +12,12 @@ vk::DescriptorType descriptor_type(BindingType type);
 
 class PipelineCache {
  public:
-  // Begins with what the cache folder holds for this device and driver; with nothing if that is damaged.
+  // Reads the cache of this device and driver from the cache folder; starts empty if there is none or it is
+  // damaged.
   explicit PipelineCache(Context& context);
 
   const vk::raii::PipelineCache& handle() const { return cache_; }
-  // Never fails: what goes wrong is logged.
+  // Never throws; errors are logged.
   void save() const;
 
  private:

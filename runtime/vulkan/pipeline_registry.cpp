@@ -28,7 +28,7 @@ class JoinedThreads {
   ~JoinedThreads() {
     for (std::thread& thread : threads_) thread.join();
   }
-  // Where the system gives no more threads, those that there are do the work.
+  // If the system provides no more threads, the existing ones do the work.
   template <typename Work>
   void start(const Work& work) {
     try {
@@ -41,7 +41,8 @@ class JoinedThreads {
   std::vector<std::thread> threads_;
 };
 
-// work(0) to work(count - 1), each once; the first failure ends it. threads 0: as many as the machine has.
+// Calls work(0) to work(count - 1), each once; stops at the first failure. threads 0: as many as the machine
+// has.
 void in_parallel(size_t count, unsigned threads, const std::function<void(size_t)>& work) {
   if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
   threads = static_cast<unsigned>(std::min<size_t>(threads, count));
@@ -90,7 +91,7 @@ struct PipelineRegistry::Impl {
   bool knows(const PipelineKey& key) const;
 };
 
-// A failure reaches those who wait for the same pipeline, and the next who asks tries again.
+// A failure is reported to all threads that wait for the pipeline; the next request tries again.
 PipelinePointer PipelineRegistry::Impl::make(const PipelineKey& key, std::promise<PipelinePointer>& promise) {
   try {
     PipelinePointer pipeline(new Pipeline(context, cache, key));
@@ -124,7 +125,7 @@ PipelinePointer PipelineRegistry::get(const PipelineKey& unsorted) {
       present = entry->second;
   }
   const PipelinePointer pipeline = present.valid() ? present.get() : impl_->make(key, promise);
-  // The caller's pointer owns the Context, which owns the pipeline to its end.
+  // The caller's pointer keeps the Context alive, which owns the pipeline.
   return PipelinePointer(impl_->context.shared_from_this(), pipeline.get());
 }
 
@@ -139,7 +140,7 @@ std::vector<PipelinePointer> PipelineRegistry::prepare(std::span<const PipelineK
     PipelinePointer pipeline;
     std::vector<std::vector<ImageDesc>> images;  // that it is compiled for
   };
-  // Each once: no thread is to wait for another that makes the same pipeline.
+  // Each key once, so that no thread waits for another that creates the same pipeline.
   std::map<PipelineKey, Wanted> wanted;
   std::vector<std::pair<const PipelineKey, Wanted>*> distinct;
   for (size_t i = 0; i < keys.size(); ++i) {
@@ -165,8 +166,8 @@ std::vector<PipelinePointer> PipelineRegistry::prepare(std::span<const PipelineK
   return pipelines;
 }
 
-void PipelineRegistry::look_in(const std::shared_ptr<const CompiledShaders>& shaders) {
-  impl_->context.impl().shader_compiler.look_in(shaders);
+void PipelineRegistry::add_precompiled_shaders(const std::shared_ptr<const CompiledShaders>& shaders) {
+  impl_->context.impl().shader_compiler.add_precompiled_shaders(shaders);
 }
 
 size_t PipelineRegistry::size() const {

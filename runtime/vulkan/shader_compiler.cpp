@@ -29,8 +29,8 @@ std::string preamble_of(const ShaderRequest& request) {
   return text;
 }
 
-// Adds to `files` what a source includes, directly or not. Includes that the preprocessor would skip count
-// too: a change there costs a needless compilation, never a stale result.
+// Adds the files that a source includes, directly or indirectly, to `files`. Includes that the preprocessor
+// would skip count too: a change there costs an unnecessary compilation, never a stale result.
 void collect_includes(std::string_view source, std::set<std::string_view>& files) {
   constexpr std::string_view directive = "#include \"";
   for (size_t at = source.find(directive); at != source.npos; at = source.find(directive, at)) {
@@ -41,7 +41,7 @@ void collect_includes(std::string_view source, std::set<std::string_view>& files
   }
 }
 
-// All that the SPIR-V depends on.
+// Everything that the SPIR-V depends on.
 platform::Sha256Digest cache_key(const ShaderRequest& request) {
   const platform::Sha256Digest shader = shader_digest(request);
   platform::Sha256 hash;
@@ -92,7 +92,7 @@ std::vector<uint32_t> ShaderCompiler::spirv(const ShaderRequest& request) {
   return words;
 }
 
-void ShaderCompiler::look_in(const std::shared_ptr<const CompiledShaders>& shaders) {
+void ShaderCompiler::add_precompiled_shaders(const std::shared_ptr<const CompiledShaders>& shaders) {
   const std::lock_guard lock(mutex_);
   std::erase_if(elsewhere_, [](const auto& entry) { return entry.expired(); });
   elsewhere_.push_back(shaders);
@@ -131,7 +131,7 @@ void ShaderCompiler::keep(const std::filesystem::path& path, const std::array<ui
   try {
     write_cache_file(path, key, std::as_bytes(std::span(words)));
   } catch (const Error& error) {
-    // One message, not one per shader; running without the cache is only slower.
+    // One message, not one for each shader; running without the cache is only slower.
     if (disk_is_writable_.exchange(false) && log_)
       log_(LogLevel::warning, std::string("shaders will be compiled again next time: ") + error.what());
   }

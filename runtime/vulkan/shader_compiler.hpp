@@ -1,4 +1,4 @@
-// SPIR-V of a shader variant: from the disk cache, else compiled.
+// Provides the SPIR-V of a shader variant: precompiled, from the disk cache, or compiled with glslang.
 #pragma once
 
 #include <atomic>
@@ -25,35 +25,36 @@ struct ShaderRequest {
   std::vector<std::pair<std::string, std::string>> defines;
 };
 
-// Of all that the SPIR-V depends on but glslang: the source with what it includes, and the macros.
+// Returns a digest of everything that determines the SPIR-V except glslang: the source, its includes, and the
+// macros.
 platform::Sha256Digest shader_digest(const ShaderRequest& request);
 
-// The shader of a pipeline.
+// Returns the request for the shader of a pipeline.
 ShaderRequest shader_request(const PipelineKey& key);
 
-// SPIR-V that was compiled elsewhere.
+// Precompiled SPIR-V, such as that of a bundle.
 class CompiledShaders {
  public:
   virtual ~CompiledShaders() = default;
-  // By shader_digest(); empty where there is none. Thread-safe.
+  // Returns the SPIR-V with this shader_digest(); empty if there is none. Thread-safe.
   virtual std::vector<uint32_t> find(const platform::Sha256Digest& digest) const = 0;
 };
 
-// Thread-safe. Keeps no SPIR-V in memory: a variant is compiled once, for the one pipeline that has it.
+// Thread-safe. Keeps no SPIR-V in memory: a variant is needed once, for the one pipeline that uses it.
 class ShaderCompiler {
  public:
-  // An empty folder: nothing is kept on disk.
+  // An empty folder: nothing is stored on disk.
   ShaderCompiler(const std::filesystem::path& cache_folder, LogCallback log);
 
-  // Error(internal) if there is no such shader or it does not compile.
+  // Returns the SPIR-V. Throws Error(internal) if the shader does not exist or does not compile.
   std::vector<uint32_t> spirv(const ShaderRequest& request);
 
-  // Looks there first, as long as others own it.
-  void look_in(const std::shared_ptr<const CompiledShaders>& shaders);
+  // Adds precompiled shaders, which are searched first. Keeps a weak reference.
+  void add_precompiled_shaders(const std::shared_ptr<const CompiledShaders>& shaders);
 
   uint64_t compiled() const { return compiled_; }  // shaders that went through glslang
   uint64_t found_on_disk() const { return found_on_disk_; }
-  uint64_t given() const { return given_; }  // by CompiledShaders
+  uint64_t given() const { return given_; }  // precompiled
 
  private:
   std::vector<uint32_t> compile(const ShaderRequest& request, std::string_view source);

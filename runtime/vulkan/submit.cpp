@@ -1,4 +1,4 @@
-// Fences and submits: the second half of commands.hpp.
+// Fences and submits of commands.hpp.
 #include <string>
 #include <vector>
 
@@ -19,8 +19,8 @@ Fence::Fence(std::shared_ptr<Context> context) : impl_(std::make_unique<Impl>())
   impl_->context = std::move(context);
 }
 
-// What the submit uses must not end before it; after a timeout or a lost device there is nothing left to wait
-// for.
+// Waits, because the objects that a submit uses must outlive it; after a timeout or a lost device there is
+// nothing to wait for.
 Fence::~Fence() {
   if (!impl_ || !impl_->pending) return;
   try {

@@ -1,4 +1,4 @@
-// GPU time stamps, in nanoseconds.
+// GPU timestamps, in nanoseconds.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
@@ -12,25 +12,25 @@ namespace vellum::gpu {
 class CommandBuffer;
 class Context;
 
-// False on devices without them (caps().timestamp_period_ns is 0).
+// Returns whether the device has timestamps (caps().timestamp_period_ns is not 0).
 bool timestamps_supported(const Context& context);
 
 class TimestampQueries {
  public:
-  // Error(unsupported) where timestamps_supported() is false.
+  // Throws Error(unsupported) if timestamps_supported() is false.
   TimestampQueries(std::shared_ptr<Context> context, uint32_t count);
   ~TimestampQueries();
   TimestampQueries(TimestampQueries&&) noexcept;
   TimestampQueries& operator=(TimestampQueries&&) noexcept;
 
   uint32_t size() const;
-  // To be recorded before the first write of each submit.
+  // Records a reset; must precede the first write of each submit.
   void reset(CommandBuffer& commands) const;
-  // When all commands before it have passed `stage`.
+  // Records a timestamp of the time at which all earlier commands have completed `stage`.
   void write(CommandBuffer& commands, uint32_t index,
              VkPipelineStageFlagBits stage = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT) const;
-  // After the submit is done: nanoseconds since the first written query, by index; a counter that wraps
-  // around is handled. Queries that were not written give NaN.
+  // Returns nanoseconds since the first written query, by index, after the submit is done. Handles counters
+  // that wrap around. Queries that were not written are NaN.
   std::vector<double> read() const;
 
  private:

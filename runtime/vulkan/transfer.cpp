@@ -31,8 +31,8 @@ VkBufferImageCopy image_region(const ImageDesc& desc, uint64_t buffer_offset, ui
 }  // namespace
 
 struct Uploader::Impl {
-  // Staging memory and the copies out of it.
-  struct Piece {
+  // A staging buffer and the copies from it.
+  struct Slot {
     std::optional<Buffer> staging;
     std::optional<CommandBuffer> commands;
     std::optional<Fence> fence;
@@ -40,16 +40,16 @@ struct Uploader::Impl {
 
   std::shared_ptr<Context> context;
   UploaderOptions options;
-  uint64_t capacity = 0;  // of each piece
-  std::vector<Piece> pieces;
-  size_t current = 0;  // the piece that is being filled
+  uint64_t capacity = 0;  // of each slot
+  std::vector<Slot> slots;
+  size_t current = 0;  // the slot that the host fills
   uint64_t used = 0;
   bool recording = false, unsignalled = false;
 
-  Piece& piece() { return pieces[current]; }
+  Slot& slot() { return slots[current]; }
   QueueKind queue() const { return options.beside_compute ? QueueKind::transfer : QueueKind::compute; }
-  // Between the copies and everything else on their queue. Beside compute the caller has waited for what used
-  // the memory before, and on another queue a semaphore stands for what comes after.
+  // Barriers between the copies and other work on their queue. With beside_compute the caller has waited for
+  // earlier uses of the memory, and on another queue a semaphore orders later uses.
   Scope before() const { return options.beside_compute ? kNothing : kEverything; }
   Scope after() const {
     if (!options.beside_compute) return kEverything;
@@ -57,29 +57,29 @@ struct Uploader::Impl {
   }
 
   std::byte* reserve(uint64_t bytes);
-  void begin_piece();
+  void begin_slot();
   void flush(const Semaphore* signal = nullptr);
   void wait();
-  // At least one row of the image, at most to its end; how many rows or slices are in the region.
+  // Copies at least one row of the image, and as many as fit. Returns the number of rows.
   uint64_t upload_part(const Image& to, std::span<const std::byte> texels, uint64_t row);
 };
 
-// Room for `bytes` at `used`; what was staged before may be submitted to make it.
+// Reserves `bytes` at `used`; may submit earlier copies to make space. Returns the address.
 std::byte* Uploader::Impl::reserve(uint64_t bytes) {
   if (bytes > capacity) {  // a row of a very wide image
     flush();
     wait();
-    for (Piece& old : pieces) old.staging.reset();
+    for (Slot& old : slots) old.staging.reset();
     capacity = bytes;
   }
-  used = staged_bytes(used);  // copies want multiples of 4 and of the texel
+  used = staged_bytes(used);  // copies need multiples of 4 and of the texel
   if (used + bytes > capacity) flush();
-  if (!recording) begin_piece();
-  return piece().staging->data() + used;
+  if (!recording) begin_slot();
+  return slot().staging->data() + used;
 }
 
-void Uploader::Impl::begin_piece() {
-  Piece& next = piece();
+void Uploader::Impl::begin_slot() {
+  Slot& next = slot();
   if (!next.staging)
     next.staging = make_buffer(context, capacity, MemoryKind::upload, MemoryCategory::staging,
                                VK_BUFFER_USAGE_TRANSFER_SRC_BIT);
@@ -93,19 +93,19 @@ void Uploader::Impl::begin_piece() {
 
 void Uploader::Impl::flush(const Semaphore* signal) {
   if (!recording) return;
-  Piece& full = piece();
+  Slot& full = slot();
   full.commands->barrier(kTransferWrite, after());
   full.commands->end();
   recording = false;
   full.staging->flush();
   vellum::gpu::submit(*context, *full.commands, *full.fence, {queue(), {}, signal});
   unsignalled = signal == nullptr;
-  current = (current + 1) % pieces.size();
+  current = (current + 1) % slots.size();
   used = 0;
 }
 
 void Uploader::Impl::wait() {
-  for (Piece& sent : pieces)
+  for (Slot& sent : slots)
     if (sent.fence) sent.fence->wait();
 }
 
@@ -120,10 +120,10 @@ uint64_t Uploader::Impl::upload_part(const Image& to, std::span<const std::byte>
   if (in_slice == 0 && room >= desc.height)
     slices = static_cast<uint32_t>(std::min<uint64_t>(room / desc.height, desc.depth - slice));
   const uint64_t part = uint64_t{rows} * slices;
-  std::memcpy(piece().staging->data() + used, texels.data() + row * row_bytes, part * row_bytes);
+  std::memcpy(slot().staging->data() + used, texels.data() + row * row_bytes, part * row_bytes);
   const VkBufferImageCopy region = image_region(desc, used, in_slice, rows, slice, slices);
   context->impl().device.getDispatcher()->vkCmdCopyBufferToImage(
-      piece().commands->handle(), piece().staging->handle(), to.handle(),
+      slot().commands->handle(), slot().staging->handle(), to.handle(),
       VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, 1, &region);
   used += part * row_bytes;
   return part;
@@ -133,7 +133,7 @@ Uploader::Uploader(std::shared_ptr<Context> context, uint64_t bytes, const Uploa
     : impl_(std::make_unique<Impl>()) {
   impl_->capacity = staging_capacity(bytes);
   impl_->options = options;
-  impl_->pieces.resize(std::max(options.pieces, 1u));
+  impl_->slots.resize(std::max(options.staging_buffers, 1u));
   impl_->context = std::move(context);
 }
 
@@ -143,7 +143,7 @@ void Uploader::upload(const Buffer& to, uint64_t offset, std::span<const std::by
   if (offset > to.size() || bytes.size() > to.size() - offset)
     throw Error(ErrorCode::invalid_argument, "an upload of " + std::to_string(bytes.size()) +
                                                  " bytes at offset " + std::to_string(offset) +
-                                                 " ends behind the buffer of " + std::to_string(to.size()) +
+                                                 " ends beyond the buffer of " + std::to_string(to.size()) +
                                                  " bytes");
   if (bytes.empty()) return;
   if (std::byte* mapped = to.data()) {
@@ -153,10 +153,10 @@ void Uploader::upload(const Buffer& to, uint64_t offset, std::span<const std::by
   }
   while (!bytes.empty()) {
     impl_->reserve(1);
-    Impl::Piece& piece = impl_->piece();
+    Impl::Slot& slot = impl_->slot();
     const uint64_t part = std::min<uint64_t>(bytes.size(), impl_->capacity - impl_->used);
-    std::memcpy(piece.staging->data() + impl_->used, bytes.data(), part);
-    piece.commands->copy(*piece.staging, impl_->used, to, offset, part);
+    std::memcpy(slot.staging->data() + impl_->used, bytes.data(), part);
+    slot.commands->copy(*slot.staging, impl_->used, to, offset, part);
     impl_->used += part;
     offset += part;
     bytes = bytes.subspan(part);
@@ -171,16 +171,16 @@ void Uploader::upload(const Image& to, std::span<const std::byte> texels) {
                                                  std::to_string(texels.size()));
   impl_->reserve(1);
   const ImageTransition begin{&to, VK_IMAGE_LAYOUT_UNDEFINED, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL};
-  impl_->piece().commands->barrier(impl_->before(), kTransferWrite, {&begin, 1});
+  impl_->slot().commands->barrier(impl_->before(), kTransferWrite, {&begin, 1});
   const uint64_t rows = uint64_t{desc.height} * desc.depth;
   for (uint64_t row = 0; row < rows;) row += impl_->upload_part(to, texels, row);
   const ImageTransition end{&to, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, VK_IMAGE_LAYOUT_GENERAL};
-  impl_->piece().commands->barrier(kTransferWrite, impl_->after(), {&end, 1});
+  impl_->slot().commands->barrier(kTransferWrite, impl_->after(), {&end, 1});
 }
 
 bool Uploader::submit(const Semaphore* signal) {
   if (!impl_->recording && !impl_->unsignalled) return false;
-  // The copies of earlier pieces come before the signal too: it covers all that was submitted before.
+  // The signal also covers the copies of earlier slots: it follows everything submitted before.
   if (signal) impl_->reserve(1);
   impl_->flush(signal);
   impl_->unsignalled = false;
@@ -188,7 +188,7 @@ bool Uploader::submit(const Semaphore* signal) {
 }
 
 void Uploader::discard() {
-  if (impl_->recording) impl_->piece().commands->end();
+  if (impl_->recording) impl_->slot().commands->end();
   impl_->recording = impl_->unsignalled = false;
 }
 
@@ -197,12 +197,12 @@ void Uploader::wait() { impl_->wait(); }
 void Uploader::finish() {
   submit();
   wait();
-  for (Impl::Piece& piece : impl_->pieces) piece = {};
+  for (Impl::Slot& slot : impl_->slots) slot = {};
 }
 
 namespace {
 
-// The copy into a buffer of its own that the host reads, after everything submitted before.
+// Copies to a host-readable buffer, after all work submitted before.
 template <typename Record>
 std::vector<std::byte> read_through_staging(const std::shared_ptr<Context>& context, uint64_t bytes,
                                             Record&& record) {

@@ -1,4 +1,4 @@
-// Bytes between host and device through a staging buffer of bounded size.
+// Copies bytes between host and device through staging buffers of bounded size.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +16,11 @@ class Context;
 class Image;
 class Semaphore;
 
-// How an Uploader goes about it.
 struct UploaderOptions {
-  // Pieces of staging memory: while the device copies from one, the host fills another.
-  uint32_t pieces = 1;
-  // Copies run beside the compute work of earlier submits rather than after it, on the device's transfer
-  // queue where there is one: what they write must not be in use, nor belong to compute alone (Sharing).
+  // The number of staging buffers: while the device copies from one, the host fills another.
+  uint32_t staging_buffers = 1;
+  // Copies overlap with the compute work of earlier submits, on the device's transfer queue if it has one.
+  // Resources that they write must not be in use, and must be shared between queues (Sharing::all_queues).
   bool beside_compute = false;
 };
 
@@ -29,25 +28,26 @@ struct UploaderOptions {
 // finish(). The resources must be bound, not in use by the device, and alive until finish() or wait().
 class Uploader {
  public:
-  // `bytes`: how many will go through staging memory, as far as is known (caps/staging.hpp).
+  // `bytes`: the expected total of bytes through staging memory, which bounds its size (caps/staging.hpp).
   explicit Uploader(std::shared_ptr<Context> context, uint64_t bytes = kMostStagingBytes,
                     const UploaderOptions& options = {});
-  ~Uploader();  // without finish() some uploads may not happen
+  ~Uploader();  // without finish() pending uploads may be lost
   Uploader(const Uploader&) = delete;
   Uploader& operator=(const Uploader&) = delete;
 
-  // Straight to the memory where the host can reach it.
+  // Uploads to a buffer; writes host-visible memory directly.
   void upload(const Buffer& to, uint64_t offset, std::span<const std::byte> bytes);
-  // The whole image, texels tightly packed row by row, then slice by slice; leaves it in layout GENERAL.
+  // Uploads a whole image, texels tightly packed by rows, then by slices; leaves it in layout GENERAL.
   void upload(const Image& to, std::span<const std::byte> texels);
-  // Submits what is left to copy; later submits to the same queue see it, those to another queue when they
-  // wait for the semaphore. False, and nothing is signalled, if nothing was copied since the last time.
+  // Submits pending copies. They are visible to later submits to the same queue, and to submits to another
+  // queue that wait for the semaphore. Returns false, and signals nothing, if nothing was copied since the
+  // last time.
   bool submit(const Semaphore* signal = nullptr);
-  // Forgets what is not submitted yet.
+  // Drops copies that have not been submitted.
   void discard();
-  // Everything that was submitted has arrived.
+  // Waits for all submitted copies.
   void wait();
-  // Everything has arrived, is visible to later submits, and the staging memory is given back.
+  // Submits and waits for all copies, makes them visible to later submits, and frees the staging memory.
   void finish();
 
  private:
@@ -55,7 +55,8 @@ class Uploader {
   std::unique_ptr<Impl> impl_;
 };
 
-// The whole content; the resource must not be in use by the device, an image in layout GENERAL.
+// Return the whole content of a resource. It must not be in use by the device; an image must be in layout
+// GENERAL.
 std::vector<std::byte> download(const std::shared_ptr<Context>& context, const Buffer& from);
 std::vector<std::byte> download(const std::shared_ptr<Context>& context, const Image& from);
 

@@ -40,7 +40,7 @@ struct Chain {
 TEST(InPlace, ElementwiseChainNeedsOneTensor) {
   Chain chain;
   EXPECT_EQ(planned(chain.make.program), 512u);
-  take_over_dying_inputs(chain.make.program);
+  alias_in_place(chain.make.program);
   EXPECT_EQ(planned(chain.make.program), 256u);
   EXPECT_EQ(planned(chain.make.program, MemoryMode::shared_objects), 256u);
   const MemoryPlan plan = plan_memory(chain.make.program, {}, tight_rules(kAlignment));
@@ -53,15 +53,15 @@ TEST(InPlace, ElementwiseChainNeedsOneTensor) {
 TEST(InPlace, InputThatIsReadLaterIsKept) {
   Chain chain;
   chain.make.task({read(chain.a)});
-  take_over_dying_inputs(chain.make.program);
-  EXPECT_EQ(chain.make.program.tensors[chain.b].takes_over, kNoTensor);
-  EXPECT_EQ(chain.make.program.tensors[chain.c].takes_over, chain.b);
+  alias_in_place(chain.make.program);
+  EXPECT_EQ(chain.make.program.tensors[chain.b].in_place_of, kNoTensor);
+  EXPECT_EQ(chain.make.program.tensors[chain.c].in_place_of, chain.b);
 }
 
 TEST(InPlace, OtherSizesFormatsAndReadsAreKept) {
   Chain other_size(linear(32));
-  take_over_dying_inputs(other_size.make.program);
-  EXPECT_EQ(other_size.make.program.tensors[other_size.b].takes_over, kNoTensor);
+  alias_in_place(other_size.make.program);
+  EXPECT_EQ(other_size.make.program.tensors[other_size.b].in_place_of, kNoTensor);
 
   // 64 floats each, in images that are wide or tall.
   ProgramMaker make;
@@ -72,10 +72,10 @@ TEST(InPlace, OtherSizesFormatsAndReadsAreKept) {
   make.task({{.tensor = tall, .sampled = true, .same_position = true}, write(same)});
   make.task({in_place(same), read(same), write(seen)});
   make.task({read(seen)});
-  take_over_dying_inputs(make.program);
-  EXPECT_EQ(make.program.tensors[tall].takes_over, kNoTensor) << "another extent";
-  EXPECT_EQ(make.program.tensors[same].takes_over, kNoTensor) << "through a sampler";
-  EXPECT_EQ(make.program.tensors[seen].takes_over, kNoTensor) << "also read elsewhere";
+  alias_in_place(make.program);
+  EXPECT_EQ(make.program.tensors[tall].in_place_of, kNoTensor) << "another extent";
+  EXPECT_EQ(make.program.tensors[same].in_place_of, kNoTensor) << "through a sampler";
+  EXPECT_EQ(make.program.tensors[seen].in_place_of, kNoTensor) << "also read elsewhere";
 }
 
 TEST(InPlace, ImageIsNotDiscardedWhereItIsWrittenOver) {
@@ -84,7 +84,7 @@ TEST(InPlace, ImageIsNotDiscardedWhereItIsWrittenOver) {
   make.task({write(a)});
   make.task({in_place(a), write(b)});
   make.task({read(b)});
-  take_over_dying_inputs(make.program);
+  alias_in_place(make.program);
   for (const MemoryMode mode : {MemoryMode::shared_objects, MemoryMode::offsets}) {
     const MemoryPlan plan = plan_memory(make.program, {.mode = mode}, tight_rules(kAlignment));
     EXPECT_EQ(plan.object_of[a], plan.object_of[b]);

@@ -97,7 +97,7 @@ TEST(MappedFile, HasTheSameBytesAfterARest) {
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(std::string(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()),
               text.substr(20'000) + more.substr(0, 30'000));
-    file.rest();
+    file.release_pages();
   }
 }
 
