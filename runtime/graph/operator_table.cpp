@@ -14,12 +14,12 @@ namespace vellum {
 
 namespace {
 
-struct Row {
+struct OperatorRow {
   std::string_view type;
   MakeOperator maker;
 };
 
-constexpr Row kRows[] = {
+constexpr OperatorRow kOperators[] = {
 #define VELLUM_OPERATOR(type, maker, lowering) {#type, maker},
 #include "graph/operators.def"
 #undef VELLUM_OPERATOR
@@ -28,7 +28,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 MakeOperator find_operator(std::string_view type) {
-  for (const Row& row : kRows) {
+  for (const OperatorRow& row : kOperators) {
     if (row.type == type) return row.maker;
   }
   return nullptr;
@@ -55,7 +55,7 @@ std::shared_ptr<const Operator> make_operator(const NodeSpec& spec) {
 
 std::vector<std::string_view> operator_types() {
   std::vector<std::string_view> types;
-  for (const Row& row : kRows) {
+  for (const OperatorRow& row : kOperators) {
     if (row.maker != nullptr) types.push_back(row.type);
   }
   std::sort(types.begin(), types.end());

@@ -19,7 +19,7 @@ namespace {
 // buffers whose size is a power of two, and one for others, such as tensors.
 constexpr uint64_t kBoundBytes = 272;
 
-bool is_image(BindingType type) {
+bool binds_image(BindingType type) {
   return type == BindingType::storage_image || type == BindingType::sampled_image;
 }
 
@@ -55,7 +55,7 @@ struct EarlyCompile::Dispatch {
                       std::span<const BindingType> bindings, std::span<const ImageDesc> descs) {
     images.reserve(bindings.size());
     for (size_t i = 0; i < bindings.size(); ++i)
-      if (is_image(bindings[i])) images.emplace_back(context, smallest_like(descs[i]));
+      if (binds_image(bindings[i])) images.emplace_back(context, smallest_like(descs[i]));
     // Images first: on some devices they may not share pages with buffers, and this order needs no extra
     // space.
     Room room(memory);
@@ -66,7 +66,7 @@ struct EarlyCompile::Dispatch {
     std::vector<BoundResource> resources;
     std::vector<ImageTransition> transitions;
     for (const BindingType type : pipeline->key().bindings) {
-      if (is_image(type)) {
+      if (binds_image(type)) {
         transitions.push_back({&images[transitions.size()]});
         resources.emplace_back(*transitions.back().image);
       } else {
@@ -107,7 +107,7 @@ EarlyCompile::~EarlyCompile() = default;
 
 void EarlyCompile::begin(const std::shared_ptr<const Pipeline>& pipeline, std::span<const ImageDesc> images) {
   const std::vector<BindingType>& bindings = pipeline->key().bindings;
-  const bool known = images.size() == bindings.size() || std::ranges::none_of(bindings, is_image);
+  const bool known = images.size() == bindings.size() || std::ranges::none_of(bindings, binds_image);
   if (!compiles_at_first_dispatch(context_->device_caps()) || !memory_ || !known) return;
   auto dispatch = std::make_unique<Dispatch>(context_);
   if (!dispatch->make_resources(context_, memory_, bindings, images)) return;

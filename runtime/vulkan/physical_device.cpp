@@ -54,12 +54,12 @@ std::optional<uint32_t> find_queue_family(const std::vector<vk::QueueFamilyPrope
 // Returns the family of a copy engine, whose copies overlap with compute work. It must be able to copy parts
 // of images.
 std::optional<uint32_t> find_transfer_family(const std::vector<vk::QueueFamilyProperties>& families) {
-  using Flag = vk::QueueFlagBits;
-  const vk::QueueFlags most = Flag::eTransfer | Flag::eSparseBinding;
+  using Queue = vk::QueueFlagBits;
+  const vk::QueueFlags most = Queue::eTransfer | Queue::eSparseBinding;
   for (uint32_t i = 0; i < families.size(); ++i) {
     const vk::QueueFlags flags = families[i].queueFlags;
     const bool any_extent = families[i].minImageTransferGranularity == vk::Extent3D(1, 1, 1);
-    if ((flags & Flag::eTransfer) && !(flags & ~most) && any_extent) return i;
+    if ((flags & Queue::eTransfer) && !(flags & ~most) && any_extent) return i;
   }
   return std::nullopt;
 }

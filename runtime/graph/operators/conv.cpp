@@ -4,19 +4,13 @@
 
 namespace vellum {
 
-namespace {
-
-std::span<const int64_t> spatial(const Shape& shape) { return std::span(shape).subspan(2); }
-
-}  // namespace
-
 WindowPlacement Conv::place(Inputs inputs) const {
   const Shape& x = input_type(inputs, 0, "X").shape;
   const Shape& w = input_type(inputs, 1, "W").shape;
   if (x.size() < 3 || w.size() != x.size()) {
     refuse_model("X of shape " + to_string(x) + " and W of shape " + to_string(w) + " do not fit");
   }
-  return window.place(spatial(x), spatial(w));
+  return window.place(std::span(x).subspan(2), std::span(w).subspan(2));
 }
 
 std::vector<TensorType> Conv::infer(Inputs inputs) const {
@@ -51,11 +45,11 @@ std::vector<TensorType> Conv::infer(Inputs inputs) const {
 namespace {
 
 // Output positions whose input position, out * stride - pad + offset, lies within [0, input).
-struct Range {
+struct Taps {
   int64_t begin, end;
 };
 
-Range inside(int64_t input, int64_t output, int64_t stride, int64_t shift) {
+Taps inside(int64_t input, int64_t output, int64_t stride, int64_t shift) {
   const int64_t begin = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
   const int64_t end = input - shift <= 0 ? 0 : (input - shift + stride - 1) / stride;
   return {std::min(begin, output), std::clamp<int64_t>(end, std::min(begin, output), output)};
@@ -65,7 +59,7 @@ Range inside(int64_t input, int64_t output, int64_t stride, int64_t shift) {
 void accumulate_plane(const WindowPlacement& p, const float* input, float weight,
                       const std::array<int64_t, 3>& tap, double* sums) {
   std::array<int64_t, 3> shift;
-  std::array<Range, 3> range;
+  std::array<Taps, 3> range;
   for (size_t i = 0; i < 3; ++i) {
     shift[i] = tap[i] * p.dilations[i] - p.pads_begin[i];
     range[i] = inside(p.input[i], p.output[i], p.strides[i], shift[i]);

@@ -6,8 +6,6 @@ namespace vellum {
 
 namespace {
 
-std::span<const int64_t> spatial(const Shape& shape) { return std::span(shape).subspan(2); }
-
 int64_t checked_size(const Ints& values, size_t index, size_t axes, const char* what) {
   if (values.size() != axes || values[index] < 0) {
     refuse_model("attribute '" + std::string(what) + "' is " + to_string(Shape(values)));
@@ -23,7 +21,7 @@ WindowPlacement ConvTranspose::place(Inputs inputs) const {
   if (x.size() < 3 || w.size() != x.size()) {
     refuse_model("X of shape " + to_string(x) + " and W of shape " + to_string(w) + " do not fit");
   }
-  WindowPlacement p = window_defaults(window, spatial(x), spatial(w));
+  WindowPlacement p = window_defaults(window, std::span(x).subspan(2), std::span(w).subspan(2));
   const size_t axes = p.input.size();
   for (size_t i = 0; i < axes; ++i) {
     const int64_t extra =

@@ -95,7 +95,7 @@ class Sampler {
   Plane plane_;
 };
 
-const TensorType& image(Inputs inputs) {
+const TensorType& sampled_image(Inputs inputs) {
   const TensorType& x = float_input_type(inputs, 0, "X");
   if (x.shape.size() != 4)
     refuse_unsupported("X has shape " + to_string(x.shape) + ", expected N x C x H x W");
@@ -105,7 +105,7 @@ const TensorType& image(Inputs inputs) {
 }  // namespace
 
 std::vector<TensorType> GridSample::infer(Inputs inputs) const {
-  const TensorType &x = image(inputs), &grid = float_input_type(inputs, 1, "grid");
+  const TensorType &x = sampled_image(inputs), &grid = float_input_type(inputs, 1, "grid");
   if (grid.shape.size() != 4 || grid.shape[0] != x.shape[0] || grid.shape[3] != 2) {
     refuse_model("grid is " + to_string(grid) + ", X " + to_string(x));
   }
@@ -139,7 +139,7 @@ Attributes GridSample::attributes() const {
 }
 
 std::vector<TensorType> RoiAlign::infer(Inputs inputs) const {
-  const TensorType &x = image(inputs), &rois = float_input_type(inputs, 1, "rois");
+  const TensorType &x = sampled_image(inputs), &rois = float_input_type(inputs, 1, "rois");
   const TensorType& batches = input_type(inputs, 2, "batch_indices");
   require_indices(batches);
   if (rois.shape.size() != 2 || rois.shape[1] != 4 || batches.shape != Shape{rois.shape[0]}) {

@@ -9,9 +9,9 @@ namespace {
 enum : int32_t { kConv = 3, kDepthwiseConv = 4, kBatchToSpace = 37, kSpaceToBatch = 38 };
 
 // The operators of the graph, and the readers of each tensor.
-class Operators {
+class OperatorList {
  public:
-  explicit Operators(const schema::Model& model) : model_(model), graph_(*model.subgraphs()->Get(0)) {
+  explicit OperatorList(const schema::Model& model) : model_(model), graph_(*model.subgraphs()->Get(0)) {
     for (size_t i = 0; i < count(); ++i)
       for (const int32_t tensor : list(get(i).inputs())) readers_[tensor].push_back(i);
     for (const int32_t tensor : list(graph_.outputs())) readers_[tensor].push_back(SIZE_MAX);
@@ -53,23 +53,23 @@ bool is_plain(const schema::Operator& op) {
          options->stride_w() == 1 && options->dilation_h() <= 1 && options->dilation_w() <= 1;
 }
 
-bool is_plain_conv(const Operators& operators, size_t i) {
+bool is_plain_conv(const OperatorList& operators, size_t i) {
   if (operators.number(i) == kConv) return is_plain<schema::Conv2DOptions>(operators.get(i));
   return operators.number(i) == kDepthwiseConv && is_plain<schema::DepthwiseConv2DOptions>(operators.get(i));
 }
 
-struct Blocks {
+struct DilationBlocks {
   Ints sizes, edges;
 };
 
 // The blocks of an operator on images, constant in both spatial dimensions.
-std::optional<Blocks> read_blocks(const Writer& writer, const std::vector<int32_t>& inputs) {
+std::optional<DilationBlocks> read_dilation(const Writer& writer, const std::vector<int32_t>& inputs) {
   if (inputs.size() != 3) return std::nullopt;
   for (const int32_t id : inputs)
     if (id == kLeftOut) return std::nullopt;
   if (writer.rank(inputs[0]) != 4 || !writer.constant(inputs[1]) || !writer.constant(inputs[2]))
     return std::nullopt;
-  Blocks blocks{writer.constant_ints(inputs[1], "blocks"),
+  DilationBlocks blocks{writer.constant_ints(inputs[1], "blocks"),
                 writer.constant_ints(inputs[2], "paddings or crops")};
   if (blocks.sizes.size() != 2 || blocks.edges.size() != 4) return std::nullopt;
   for (const int64_t number : blocks.sizes)
@@ -81,13 +81,13 @@ std::optional<Blocks> read_blocks(const Writer& writer, const std::vector<int32_
 
 // Splitting space into the batch, a convolution, and merging space again make a convolution with a dilation
 // of `blocks`. Crops remove padding that was not needed.
-std::optional<DilatedConv> dilated(const Operators& operators, const Writer& writer, size_t before,
+std::optional<DilatedConv> dilated(const OperatorList& operators, const Writer& writer, size_t before,
                                    size_t conv, size_t after) {
-  const auto from = Operators::list(operators.get(before).inputs()),
-             to = Operators::list(operators.get(after).inputs());
-  const auto conv_inputs = Operators::list(operators.get(conv).inputs()),
-             outputs = Operators::list(operators.get(after).outputs());
-  const auto pad = read_blocks(writer, from), crop = read_blocks(writer, to);
+  const auto from = OperatorList::list(operators.get(before).inputs()),
+             to = OperatorList::list(operators.get(after).inputs());
+  const auto conv_inputs = OperatorList::list(operators.get(conv).inputs()),
+             outputs = OperatorList::list(operators.get(after).outputs());
+  const auto pad = read_dilation(writer, from), crop = read_dilation(writer, to);
   if (!pad || !crop || pad->sizes != crop->sizes || outputs.size() != 1) return std::nullopt;
   // The previous operator must compute their data, not their block sizes.
   if (conv_inputs[0] != operators.get(before).outputs()->Get(0) ||
@@ -105,7 +105,7 @@ std::optional<DilatedConv> dilated(const Operators& operators, const Writer& wri
 }  // namespace
 
 DilatedConvs find_dilated_convs(const schema::Model& model, const Writer& writer) {
-  const Operators operators(model);
+  const OperatorList operators(model);
   DilatedConvs result;
   for (size_t i = 0; i < operators.count(); ++i) {
     if (operators.number(i) != kSpaceToBatch) continue;

@@ -7,12 +7,12 @@ namespace vellum {
 
 namespace {
 
-constexpr size_t kMaxLoops = 10;  // of shaders/contract.comp
+constexpr size_t kMaxContractLoops = 10;  // of shaders/contract.comp
 
 }  // namespace
 
 bool fits_contract(const Contraction& c) {
-  return collapse(c.kept).dims.size() + collapse(c.summed).dims.size() <= kMaxLoops;
+  return collapse(c.kept).dims.size() + collapse(c.summed).dims.size() <= kMaxContractLoops;
 }
 
 void contract(Lowering& lowering, TensorId a, TensorId b, TensorId y, const Contraction& c) {
@@ -25,9 +25,9 @@ void contract(Lowering& lowering, TensorId a, TensorId b, TensorId y, const Cont
     nest.strides[k].insert(nest.strides[k].end(), summed.strides[k].begin(), summed.strides[k].end());
   PushConstants constants;
   constants.ints({count, kept + 256 * static_cast<int64_t>(nest.dims.size())});
-  push_padded(constants, nest.dims, kMaxLoops);
-  push_padded(constants, nest.strides[0], kMaxLoops);
-  push_padded(constants, nest.strides[1], kMaxLoops);
+  push_padded(constants, nest.dims, kMaxContractLoops);
+  push_padded(constants, nest.strides[0], kMaxContractLoops);
+  push_padded(constants, nest.strides[1], kMaxContractLoops);
   std::vector<Binding> bindings{reads(a), writes(y)};
   if (b != kNoTensor) bindings.insert(bindings.begin() + 1, reads(b));
   Dispatch dispatch =

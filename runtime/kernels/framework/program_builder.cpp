@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/element.hpp"
 #include "kernels/framework/grid.hpp"
 #include "program/packing.hpp"
 #include "program/weights.hpp"
@@ -9,8 +10,6 @@
 
 namespace vellum {
 namespace {
-
-bool is_float(DType type) { return type == DType::f32 || type == DType::f16 || type == DType::f64; }
 
 std::string tensor_macro(const TensorDesc& desc, const Binding& binding) {
   const std::string element = desc.element == ElementType::f16   ? "F16"
