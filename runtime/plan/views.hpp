@@ -1,6 +1,6 @@
 // Concatenations and splits without copies: tensors that are a part of another tensor's memory.
 //
-//   whole  | view A | view B | view C |   a concatenation's inputs are written here, a split's outputs read here
+//   whole  | view A | view B | view C |   inputs of a concatenation are written, outputs of a split read here
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What a device can do, as a value that can be kept in a file: so that a phone's programs can be seen on a
-// laptop.
+// Device caps: the limits, features and traits of a device as a value that can be stored in a file, so that
+// the programs and plans of a phone can be made on a laptop.
 #pragma once
 
 #include <memory>
@@ -12,12 +12,12 @@ namespace vellum {
 
 class VELLUM_API Caps {
  public:
-  // As the library believes them, so after the limits of DeviceOptions::android_baseline_2022.
+  // Returns the caps of an open device as the library uses them: after DeviceOptions::android_baseline_2022.
   static Caps of(const Device& device);
-  // The least that every device of the Android Baseline 2022 profile offers.
+  // Returns the minimum that every device of the Android Baseline 2022 profile guarantees.
   static Caps android_baseline_2022();
-  // What json() wrote. `source` stands for it in messages. Error(invalid_argument) names the member that is
-  // wrong.
+  // Parses the output of json(). `source` is its name in messages. Throws Error(invalid_argument) that names
+  // the invalid member.
   static Caps parse(std::string_view json, const std::string& source);
 
   std::string json() const;
@@ -30,7 +30,7 @@ class VELLUM_API Caps {
   std::shared_ptr<const Impl> impl_;
 };
 
-// describe() of vellum.hpp for a device that is not here; sizes in memory are modelled.
+// Does the same as describe() of vellum.hpp for a device that is not present; sizes in memory are modelled.
 VELLUM_API std::string describe(const Model& model, std::string_view stage, const SessionOptions& options,
                                 const Caps& caps);
 

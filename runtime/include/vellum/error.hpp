@@ -1,4 +1,4 @@
-// The one exception type that leaves Vellum.
+// The only exception type that Vellum throws.
 #pragma once
 
 #include <stdexcept>
@@ -9,18 +9,18 @@
 namespace vellum {
 
 enum class ErrorCode {
-  invalid_argument,   // the caller asked for something that makes no sense: wrong shape, unknown name, bad option
-  not_found,          // a file, device or input that was named does not exist
+  invalid_argument,   // an argument is invalid: wrong shape, unknown name, bad option
+  not_found,          // a file, device or input does not exist
   io,                 // reading or writing failed: permission, full disk
   corrupt_model,      // the model file is truncated or contradicts itself
-  unsupported,        // a valid model or option that Vellum cannot run; the message names the operator or attribute
+  unsupported,        // a valid model or option that Vellum cannot run; the message names the operator
   no_device,          // no Vulkan loader, driver or usable device
   out_of_memory,      // host or device memory
   device_lost,        // the device stopped answering
   internal            // a bug in Vellum
 };
 
-// what() names the cause (file, operator, tensor) and, where there is one, the remedy, in one line.
+// what() is one line that names the cause (file, operator, tensor) and the remedy, if there is one.
 class VELLUM_API Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}

@@ -1,4 +1,4 @@
-// How Vellum tells the program around it what it has to say: it never prints.
+// The log callback. Vellum itself never prints.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace vellum {
 
 enum class LogLevel : uint8_t { debug, info, warning, error };
 
-// Called with one line at a time, from any thread; must not throw.
+// Called with one line at a time, from any thread. Must not throw.
 using LogCallback = std::function<void(LogLevel, std::string_view message)>;
 
 }  // namespace vellum

@@ -1,4 +1,4 @@
-// Memory over a dimension of the inputs as a picture: plain values in, an SVG document out.
+// Draws memory over a dimension of the inputs: plain values in, an SVG document out.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ struct MemoryLine {
 
 struct MemoryCurve {
   std::string title, axis;
-  std::vector<MemoryLine> lines;  // at most five can be told apart
+  std::vector<MemoryLine> lines;  // there are five distinct colours
 };
 
-// Self-contained, 640 units wide. Throws Error(invalid_argument) where there is no point.
+// Returns a self-contained SVG document, 640 units wide. Throws Error(invalid_argument) if there is no point.
 VELLUM_API std::string memory_curve_svg(const MemoryCurve& curve);
 
 }  // namespace vellum

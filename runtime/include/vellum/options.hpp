@@ -1,4 +1,4 @@
-// The choices of a session, as words.
+// The enumerations of session options.
 #pragma once
 
 #include <cstdint>
@@ -6,21 +6,21 @@
 namespace vellum {
 
 enum class Precision : uint8_t { fp32, fp16 };  // of stored intermediates and weights; sums are fp32
-// How operators with constant weights multiply what Precision::fp16 stores; sums are of fp32 whatever it says.
-// fp16: as halves, on devices that can (shaderFloat16); up to sixteen products at a time are added up as halves
-// before they join the sum. No such sum overflows: weights are scaled for it. automatic: so where tune() found
-// it faster.
+// How operators with constant weights multiply values that Precision::fp16 stores. fp32: converted to fp32
+// first. fp16: as halves, on devices with shaderFloat16; sums of up to sixteen products are fp16 partial
+// sums, which are added to an fp32 accumulator. Weights are scaled so that no partial sum overflows.
+// automatic: fp16 where tune() measured it to be faster.
 enum class Arithmetic : uint8_t { fp32, fp16, automatic };
 // How intermediate tensors are stored. A tensor beyond the device's image limits falls back to a buffer.
 enum class StorageChoice : uint8_t { automatic, image2d, image3d, buffer };
-// shared_objects: tensors whose lifetimes do not meet share an image or buffer. naive: one of its own for
-// each, in memory of its own. offsets: one of its own for each, but in memory that tensors whose lifetimes do
-// not meet share.
+// shared_objects: tensors whose lifetimes do not overlap share an image or buffer. naive: each tensor has an
+// image or buffer in memory of its own. offsets: each tensor has an image or buffer of its own, and those
+// whose lifetimes do not overlap may alias in memory.
 enum class MemoryMode : uint8_t { shared_objects, naive, offsets };
-// Convolutions of 3x3 and stride 1 with 2.25 times (f2) or 4 times (f4) fewer multiplications, where that
-// should be faster (Lavin and Gray, arXiv 1509.09308). Their weights take 1.8 or 4 times the memory, and
-// transformed tiles are workspace. f4 is less exact and for fp32 alone: fp16 takes f2 in its place.
-// automatic: either, in convolutions where tune() measured on the device that it is faster, and only there.
+// Winograd convolutions (Lavin and Gray, arXiv 1509.09308): 3x3 and stride 1 with 2.25 times (f2) or 4 times
+// (f4) fewer multiplications, in layers where that should be faster. Their weights take 1.8 or 4 times the
+// memory, and transformed tiles are workspace. f4 is less accurate and for fp32 alone; fp16 uses f2 instead.
+// automatic: either, in convolutions where tune() measured it to be faster, and only there.
 enum class Winograd : uint8_t { automatic, off, f2, f4 };
 
 }  // namespace vellum

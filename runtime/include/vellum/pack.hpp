@@ -1,5 +1,5 @@
-// Packed models: a model in one file with what a session on a device needs besides, so that loading it needs
-// neither protobuf nor glslang, and packs no weights. Model::load() reads them as it reads model files.
+// Bundles: a model in one file with compiled shaders and prepacked weights, so that loading it needs neither
+// protobuf nor glslang. Model::load() reads a bundle like any model file.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,16 @@ namespace vellum {
 
 struct PackSummary {
   size_t shaders = 0;          // variants that were compiled
-  size_t weights = 0;          // that were packed
+  size_t weights = 0;          // that were prepacked
   uint64_t weights_bytes = 0;  // of these
   uint64_t file_bytes = 0;
 };
 
-// Packs the ONNX or TFLite model in `model` for sessions with these options on a device with these caps, and
-// replaces `file` in one step. On other devices and with other options the file serves as well as the model's
-// own: what it lacks is compiled and packed when the session is made. Errors as of Model::load() and Session;
-// Error(io) where the file cannot be written, Error(invalid_argument) for a model that is packed already.
+// Writes a bundle of the ONNX or TFLite model in `model` for sessions with these options on a device with
+// these caps; replaces `file` in one step. The bundle also works on other devices and with other options:
+// shaders and weights that it lacks are compiled and prepacked when the session is made. Throws the errors of
+// Model::load() and Session, Error(io) if the file cannot be written, and Error(invalid_argument) if `model`
+// is a bundle already.
 VELLUM_API PackSummary pack(const std::filesystem::path& model, const std::filesystem::path& file,
                             const Caps& caps, const SessionOptions& options = {});
 

@@ -1,4 +1,4 @@
-// Pictures of a profile: plain values in, one document out. No device, no session.
+// Documents of a profile: plain values in, one document out. Needs neither device nor session.
 #pragma once
 
 #include <string>
@@ -10,21 +10,21 @@
 namespace vellum {
 
 struct ProfileReport {
-  std::string model;                  // what to call it
+  std::string model;                  // its name in the document
   std::vector<std::string> subtitle;  // device, options: shown beside the title
   MemoryReport memory;
   std::vector<LayerTime> layers;  // as Session::layer_times(), e.g. medians over several runs
-  std::vector<LayerTime> run;     // likewise, of one run: when each task began and ended
+  std::vector<LayerTime> run;     // as Session::layer_times(), of one run: begin and end of each task
 };
 
-// A self-contained HTML page: the memory map, shared objects, bytes by category, time per layer. It loads
-// nothing, and names from the model cannot become markup or script. Throws Error(invalid_argument) where a
-// tensor names an object that is not there.
+// Returns a self-contained HTML page: the memory map, shared objects, bytes by category, time per layer. The
+// page loads nothing else, and names from the model cannot become markup or script. Throws
+// Error(invalid_argument) if a tensor names an object that does not exist.
 VELLUM_API std::string profile_html(const ProfileReport& report);
 
-// Chrome's trace event format, which Perfetto reads: a track for the queue with a slice a task, one for each
-// shared object with the tensors that live in it, and the live bytes as a counter. Where the device has no
-// timestamps, every task takes one millisecond.
+// Returns a trace in Chrome's trace event format, which Perfetto reads: a track for the queue with a slice
+// for each task, a track for each shared object with its tensors, and the live bytes as a counter. If the
+// device has no timestamps, every task takes one millisecond.
 VELLUM_API std::string profile_trace(const ProfileReport& report);
 
 }  // namespace vellum

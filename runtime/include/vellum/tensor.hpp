@@ -16,24 +16,25 @@ namespace vellum {
 enum class DType : uint8_t { f32, f16, f64, i64, i32, i16, i8, u64, u32, u16, u8, boolean };
 
 VELLUM_API size_t size_of(DType type);
-VELLUM_API std::string_view name(DType type);  // "float32", "int64", "bool", ... as numpy spells them
+VELLUM_API std::string_view name(DType type);  // numpy's names: "float32", "int64", "bool", ...
 
-// Dimensions, outermost first. kUnknownDim stands for a dimension that is not known yet.
+// Dimensions, outermost first. kUnknownDim is a dimension that is not known yet.
 using Shape = std::vector<int64_t>;
 inline constexpr int64_t kUnknownDim = -1;
 
-// Product of the dimensions (1 for a scalar). Throws Error where a dimension is unknown or the product overflows.
+// Returns the product of the dimensions, 1 for a scalar. Throws Error if a dimension is unknown or the
+// product overflows.
 VELLUM_API int64_t element_count(const Shape& shape);
-// No tensor may have more elements: a shape from a hostile file must not make Vellum allocate without end.
+// The most elements of a tensor: a shape from a hostile file must not make Vellum allocate without limit.
 inline constexpr int64_t kMaxElements = int64_t{1} << 31;
-// element_count, refusing more than kMaxElements with Error(unsupported).
+// Returns element_count(). Throws Error(unsupported) for more than kMaxElements.
 VELLUM_API int64_t checked_element_count(const Shape& shape);
 VELLUM_API bool is_known(const Shape& shape);
 VELLUM_API std::string to_string(const Shape& shape);  // "1x3x224x224"; "scalar" for rank 0; "?" for unknown
 
-// numpy broadcasting of two shapes; throws Error(invalid_argument) where they do not fit.
+// Broadcasts two shapes as numpy does. Throws Error(invalid_argument) if they are incompatible.
 VELLUM_API Shape broadcast(const Shape& a, const Shape& b);
-// Row-major strides in elements.
+// Returns the row-major strides, in elements.
 VELLUM_API std::vector<int64_t> row_major_strides(const Shape& shape);
 
 struct TensorType {
@@ -47,11 +48,11 @@ class VELLUM_API HostTensor {
  public:
   HostTensor() = default;
   HostTensor(DType dtype, Shape shape);  // zero-filled
-  // Shares `data` (of at least the tensor's size), e.g. a piece of a mapped file; copies where it is not aligned
-  // for its element type. Never written to.
+  // Shares `data`, which has at least the tensor's size, e.g. a range of a mapped file. Copies it if it is
+  // not aligned for the element type. Never writes to it.
   HostTensor(DType dtype, Shape shape, std::shared_ptr<const std::byte> data);
 
-  // Elements converted to `dtype` by value. T: float, double or a fixed-width integer.
+  // Makes a tensor from elements, converted to `dtype` by value. T: float, double or a fixed-width integer.
   template <typename T>
   static HostTensor from(DType dtype, Shape shape, std::span<const T> elements);
   static HostTensor f32(Shape shape, std::span<const float> elements);
@@ -65,7 +66,7 @@ class VELLUM_API HostTensor {
   const std::byte* data() const { return data_.get(); }
   std::byte* mutable_data();
 
-  // Views of the elements; throw Error(internal) where sizeof(T) or kind does not match the dtype.
+  // Views of the elements. Throw Error(internal) if sizeof(T) does not match the dtype.
   template <typename T>
   std::span<const T> as() const {
     check_element(sizeof(T));
@@ -77,9 +78,9 @@ class VELLUM_API HostTensor {
     return {reinterpret_cast<T*>(mutable_data()), static_cast<size_t>(elements())};
   }
 
-  // The same bytes under another shape of equal element count.
+  // Returns the same bytes with another shape of equal element count.
   HostTensor reshaped(Shape shape) const;
-  // Any numeric dtype, converted.
+  // Return the elements of any numeric dtype, converted.
   std::vector<float> to_floats() const;
   std::vector<int64_t> to_ints() const;
 
@@ -90,10 +91,10 @@ class VELLUM_API HostTensor {
   bool writable_ = false;  // the bytes are our own allocation, not a caller's
 };
 
-// Every element converted to another type; shares the bytes where the type is the same.
+// Converts every element to another type; shares the bytes if the type is the same.
 VELLUM_API HostTensor cast(const HostTensor& tensor, DType dtype);
 
-// IEEE 754 binary16, round to nearest even.
+// Conversion to and from IEEE 754 binary16; rounds to nearest even.
 VELLUM_API uint16_t float_to_half(float value);
 VELLUM_API float half_to_float(uint16_t half);
 

@@ -1,4 +1,4 @@
-// Choosing by measurement: how operators are computed, and what holds tensors, on one device with one driver.
+// Tuning: measures on a device how operators are computed fastest, and which storage holds the tensors best.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +11,23 @@
 
 namespace vellum {
 
-// Operators of a network that are alike: type, attributes, shapes, precision, what holds their tensors.
+// The operators of a network that are equal in type, attributes, shapes, precision and storage of their
+// tensors.
 struct TunedOperator {
   std::string op, name;  // type, and name of the first of them
   Shape output;          // its first output's
   size_t count = 1;
-  size_t candidates = 1;  // ways to compute it, those that are hopeless included
-  std::string untuned,
-      tuned;  // what the cost model takes, and what was measured to be quickest: "pointwise 8x2"
-  double untuned_us = 0, tuned_us = 0;  // microseconds of one; 0: not measured
-  bool measured = false;                // by this call; false: known before, or no time was left
+  size_t candidates = 1;  // kernel candidates, including those that are skipped as hopeless
+  // The candidate of the cost model, and the one measured to be fastest: "pointwise 8x2".
+  std::string untuned, tuned;
+  double untuned_us = 0, tuned_us = 0;  // microseconds of one operator; 0: not measured
+  bool measured = false;                // by this call; false: measured earlier, or no time was left
 };
 
 struct TuneProgress {
   std::string step;  // "storages", "operators", "network"
   size_t done = 0, total = 0;
-  const TunedOperator* last = nullptr;  // of the step "operators": what is done
+  const TunedOperator* last = nullptr;  // in step "operators": the one that was measured last
 };
 
 struct TuneOptions {
@@ -42,28 +43,28 @@ struct TuneOptions {
 
 struct TuneReport {
   std::vector<TunedOperator> operators;
-  std::string storage;  // "buffer", "image2d", "image3d" or "mixed": what holds the tensors now
-  // One inference by the clock and device memory of all weights, as the cost model has it and as it is now.
+  std::string storage;  // of the tensors now: "buffer", "image2d", "image3d" or "mixed"
+  // Wall time of one inference and device memory of all weights, with the cost model's choices and tuned.
   double untuned_ms = 0, tuned_ms = 0;
   uint64_t untuned_weights_bytes = 0, tuned_weights_bytes = 0;
-  double seconds = 0;    // that tuning took
-  bool complete = true;  // false: TuneOptions::seconds were over
-  // False: what was measured made the network slower as a whole, and is not kept.
+  double seconds = 0;    // the time that tuning took
+  bool complete = true;  // false: TuneOptions::seconds ran out
+  // False: the tuned choices made the network slower as a whole, and are not kept.
   bool kept = true;
-  std::vector<std::string> warnings;  // ways that gave wrong results, and are never taken
+  std::vector<std::string> warnings;  // candidates that computed wrong results, which are never used
 };
 
-// Measures, for the network as a session with these options would have it, the ways to compute each operator
-// (kernel, tile, Winograd's transforms as far as SessionOptions::winograd allows them, which may take more
-// memory) and what holds each tensor, and keeps what is quicker: in the device's cache folder, for this
-// device, driver and version of Vellum, else for as long as the Device lives. Sessions made on the device
-// from now on use it for operators like those that were measured, in any model; sessions that there are stay
-// as they are. No other work should be on the device meanwhile. Error(invalid_argument) where an input's
-// shape is open, or with a weights_budget.
+// Tunes the network that a session with these options runs: times the kernel candidates of each operator
+// (kernel, tile, Winograd if SessionOptions::winograd allows it, which may take more memory) and the storages
+// of the tensors, and stores the times in the device's cache folder for this device, driver and version of
+// Vellum; without a cache folder the Device keeps them. Sessions made on the device from then on use the
+// fastest candidate for equal operators of any model; existing sessions do not change. No other work should
+// run on the device meanwhile. Throws Error(invalid_argument) if an input's shape is open, or with a
+// weights_budget.
 VELLUM_API TuneReport tune(const Device& device, const Model& model, const SessionOptions& options = {},
-                           const TuneOptions& how = {});
+                           const TuneOptions& tune_options = {});
 
-// Forgets everything that tune() kept for the device.
+// Deletes everything that tune() stored for the device.
 VELLUM_API void forget_tuning(const Device& device);
 
 }  // namespace vellum

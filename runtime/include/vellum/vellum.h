@@ -12,13 +12,13 @@
  *       vellum_session_get_output(session, "scores", scores, sizeof scores, &error))
  *     fprintf(stderr, "%s\n", error.message);
  *
- * Every function that can fail returns a status, 0 for success, and takes a vellum_error, which may be NULL, to say
- * more. Nothing is thrown. Handles that a failed function was to make are set to NULL. Strings are UTF-8 and end with
- * a zero; those that the library hands out live as long as the handle they came from. Destroying NULL does nothing.
- * A session keeps its device and model alive: they may be destroyed in any order.
+ * Every function that can fail returns a status, 0 for success, and fills a vellum_error, which may be NULL. Nothing is
+ * thrown. A function that fails to make a handle sets it to NULL. Strings are UTF-8 and end with a zero; strings that
+ * the library returns are valid as long as the handle that they come from. Destroying NULL does nothing. A session
+ * keeps its device and model alive: they may be destroyed in any order.
  *
- * Threads: devices and models may be used from several at once; a session from one at a time, but for submitting runs;
- * different runs on different threads.
+ * Threads: devices and models may be used from several threads at once, a session from one at a time, except for
+ * submitting runs. Different runs may be used on different threads.
  */
 #ifndef VELLUM_H
 #define VELLUM_H
@@ -35,13 +35,13 @@ extern "C" {
 /* The version of this header: 10000 * major + 100 * minor + patch. */
 #define VELLUM_VERSION 100
 
-/* The version of the library that is linked, counted likewise. */
+/* The version of the linked library, in the same form. */
 VELLUM_API uint32_t vellum_version(void);
 
 typedef enum vellum_status {
   VELLUM_OK = 0,
-  VELLUM_INVALID_ARGUMENT = 1, /* what was asked for makes no sense: wrong size, unknown option, NULL */
-  VELLUM_NOT_FOUND = 2,        /* a file, device, input or output that was named does not exist */
+  VELLUM_INVALID_ARGUMENT = 1, /* an argument is invalid: wrong size, unknown option, NULL */
+  VELLUM_NOT_FOUND = 2,        /* a file, device, input or output does not exist */
   VELLUM_IO = 3,               /* reading or writing failed */
   VELLUM_CORRUPT_MODEL = 4,    /* the model file is truncated or contradicts itself */
   VELLUM_UNSUPPORTED = 5,      /* a valid model or option that Vellum cannot run */
@@ -53,13 +53,13 @@ typedef enum vellum_status {
 
 #define VELLUM_MESSAGE_BYTES 512
 
-/* What went wrong, filled in by functions that fail; left alone by those that do not. */
+/* The error of a function that failed; not changed on success. */
 typedef struct vellum_error {
   vellum_status status;
-  char message[VELLUM_MESSAGE_BYTES]; /* one line that names file, operator or tensor; cut where it is longer */
+  char message[VELLUM_MESSAGE_BYTES]; /* one line that names file, operator or tensor; cut off if it is longer */
 } vellum_error;
 
-/* "corrupt model" */
+/* Returns a status as text: "corrupt model". */
 VELLUM_API const char* vellum_status_text(vellum_status status);
 
 /* ---- Devices ---------------------------------------------------------------------------------------------------- */
@@ -95,19 +95,19 @@ VELLUM_API vellum_status vellum_device_open(const vellum_device_options* options
                                             vellum_error* error);
 VELLUM_API void vellum_device_destroy(vellum_device* device);
 
-/* Name of the device and of its driver, as they tell them. */
+/* The names of the device and of its driver. */
 VELLUM_API const char* vellum_device_name(const vellum_device* device);
 VELLUM_API const char* vellum_device_driver(const vellum_device* device);
-/* Errors and warnings of the validation layer so far. */
+/* The number of errors and warnings that the validation layer has reported. */
 VELLUM_API uint64_t vellum_device_validation_messages(const vellum_device* device);
 
 /* ---- Models ----------------------------------------------------------------------------------------------------- */
 
 typedef struct vellum_model vellum_model;
 
-/* Reads a model: ONNX, TFLite or packed (`vellum pack`), by content. */
+/* Reads an ONNX model, a TFLite model or a bundle (`vellum bundle`), recognised by its content. */
 VELLUM_API vellum_status vellum_model_load(const char* file, vellum_model** model, vellum_error* error);
-/* Reads a model that lies in memory; the bytes may be freed afterwards. */
+/* Reads a model from memory; the bytes may be freed afterwards. */
 VELLUM_API vellum_status vellum_model_load_bytes(const void* bytes, size_t byte_count, vellum_model** model,
                                                  vellum_error* error);
 VELLUM_API void vellum_model_destroy(vellum_model* model);
@@ -117,11 +117,11 @@ VELLUM_API void vellum_model_destroy(vellum_model* model);
 typedef struct vellum_session vellum_session;
 
 typedef enum vellum_precision { VELLUM_FP32 = 0, VELLUM_FP16 = 1 } vellum_precision;
-/* How operators with constant weights multiply halves; sums are of fp32 whatever it says. */
+/* How operators with constant weights multiply halves; accumulators are fp32 in any case. */
 typedef enum vellum_arithmetic {
   VELLUM_ARITHMETIC_FP32 = 0,
-  VELLUM_ARITHMETIC_FP16 = 1, /* as halves: only with VELLUM_FP16, on devices that can */
-  VELLUM_ARITHMETIC_AUTO = 2  /* as halves where vellum_tune() measured that to be faster */
+  VELLUM_ARITHMETIC_FP16 = 1, /* as halves: only with VELLUM_FP16, on devices with shaderFloat16 */
+  VELLUM_ARITHMETIC_AUTO = 2  /* as halves where vellum_tune() measured it to be faster */
 } vellum_arithmetic;
 typedef enum vellum_storage {
   VELLUM_STORAGE_AUTO = 0,
@@ -132,7 +132,7 @@ typedef enum vellum_storage {
 typedef enum vellum_memory {
   VELLUM_MEMORY_SHARED_OBJECTS = 0,
   VELLUM_MEMORY_NAIVE = 1,
-  VELLUM_MEMORY_OFFSETS = 2 /* an object for each tensor, over one another in one arena */
+  VELLUM_MEMORY_OFFSETS = 2 /* an object for each tensor, aliased at planned offsets of one arena */
 } vellum_memory;
 
 /* How 3x3 convolutions of stride 1 are computed. */
@@ -140,10 +140,10 @@ typedef enum vellum_winograd {
   VELLUM_WINOGRAD_AUTO = 0, /* either of the two below, in convolutions where vellum_tune() measured it to be faster */
   VELLUM_WINOGRAD_OFF = 1,
   VELLUM_WINOGRAD_F2 = 2, /* 2.25 times fewer multiplications, 1.8 times the weights, where that should be faster */
-  VELLUM_WINOGRAD_F4 = 3  /* 4 times fewer multiplications, 4 times the weights, less exact; only in fp32 */
+  VELLUM_WINOGRAD_F4 = 3  /* 4 times fewer multiplications, 4 times the weights, less accurate; only in fp32 */
 } vellum_winograd;
 
-/* The shape of an input whose dimensions the model leaves open, or another than it names. */
+/* The shape of an input: for dimensions that the model leaves open, or to override its shape. */
 typedef struct vellum_input_shape {
   const char* name;
   const int64_t* dims; /* outermost first */
@@ -178,8 +178,9 @@ typedef struct vellum_session_options {
 VELLUM_API void vellum_session_options_init(vellum_session_options* options);
 
 /*
- * Plans, allocates, compiles and records. `options` may be NULL for the defaults. Where the shape of an input is neither
- * fixed by the model nor given, that is done at the first run. Sessions of one model on one device share weights.
+ * Makes a session: plans, allocates, compiles and records. `options` may be NULL for the defaults. If the shape of an
+ * input is neither fixed by the model nor given, this happens at the first run. Sessions of one model on one device
+ * share weights.
  */
 VELLUM_API vellum_status vellum_session_create(const vellum_device* device, const vellum_model* model,
                                                const vellum_session_options* options, vellum_session** session,
@@ -203,11 +204,11 @@ typedef enum vellum_dtype {
 
 /*
  * An input or output. Its values are dense and row-major, in the model's own order of dimensions. Some outputs have a
- * shape that only a run tells, e.g. how many boxes NonMaxSuppression keeps: ask for their info after each run.
+ * data-dependent shape, e.g. how many boxes NonMaxSuppression keeps: get their info after each run.
  */
 typedef struct vellum_tensor_info {
-  const char* name;    /* lives until the next run or vellum_session_prepare() */
-  const int64_t* dims; /* outermost first; likewise; -1 for one that is open, or that only a run tells, as yet */
+  const char* name;    /* valid until the next run or vellum_session_prepare() */
+  const int64_t* dims; /* outermost first, valid as long; -1 for a dimension that is open or not yet known */
   size_t rank;
   vellum_dtype dtype;
   size_t byte_size; /* of all values; 0 while a dimension is open */
@@ -215,25 +216,25 @@ typedef struct vellum_tensor_info {
 
 VELLUM_API size_t vellum_session_input_count(const vellum_session* session);
 VELLUM_API size_t vellum_session_output_count(const vellum_session* session);
-/* VELLUM_INVALID_ARGUMENT where there are not that many. */
+/* Get the info of an input or output; VELLUM_INVALID_ARGUMENT if `index` is out of range. */
 VELLUM_API vellum_status vellum_session_input(const vellum_session* session, size_t index, vellum_tensor_info* info,
                                               vellum_error* error);
 VELLUM_API vellum_status vellum_session_output(const vellum_session* session, size_t index, vellum_tensor_info* info,
                                                vellum_error* error);
 
-/* Copies an input in; it keeps its value over runs. `byte_count` must be the input's byte_size. */
+/* Sets an input by copy; it keeps its value over runs. `byte_count` must be the input's byte_size. */
 VELLUM_API vellum_status vellum_session_set_input(vellum_session* session, const char* name, const void* values,
                                                   size_t byte_count, vellum_error* error);
-/* The same for an input of another shape than it has now: the session makes itself ready for it at the next run. */
+/* Sets an input with another shape than its current one; the session is prepared for it at the next run. */
 VELLUM_API vellum_status vellum_session_set_input_shaped(vellum_session* session, const char* name,
                                                          const int64_t* dims, size_t rank, const void* values,
                                                          size_t byte_count, vellum_error* error);
-/* Makes the session ready for these input shapes now; inputs that are left out keep the shape they have. */
+/* Prepares the session for these input shapes now; omitted inputs keep their shape. */
 VELLUM_API vellum_status vellum_session_prepare(vellum_session* session, const vellum_input_shape* shapes,
                                                 size_t shape_count, vellum_error* error);
-/* One inference; returns when it is done. Every input must have been set. */
+/* Runs one inference and returns when it is done. Every input must have been set. */
 VELLUM_API vellum_status vellum_session_run(vellum_session* session, vellum_error* error);
-/* Copies an output of the last run out. `byte_count` must be the output's byte_size. */
+/* Copies an output of the last run. `byte_count` must be the output's byte_size. */
 VELLUM_API vellum_status vellum_session_get_output(const vellum_session* session, const char* name, void* values,
                                                    size_t byte_count, vellum_error* error);
 
@@ -242,16 +243,16 @@ VELLUM_API vellum_status vellum_session_get_output(const vellum_session* session
 /* An inference that was submitted. It may outlive its session. */
 typedef struct vellum_run vellum_run;
 
-/* An input in memory of the caller's. */
+/* An input in the caller's memory. */
 typedef struct vellum_input_values {
   const char* name;
   const void* values;
   size_t byte_count;
-  const int64_t* dims; /* outermost first; NULL: the shape that the input has now */
+  const int64_t* dims; /* outermost first; NULL: the input's current shape */
   size_t rank;
 } vellum_input_values;
 
-/* Where an output goes; `byte_count` must be its byte_size. */
+/* The memory for an output; `byte_count` must be its byte_size. */
 typedef struct vellum_output_values {
   const char* name;
   void* values;
@@ -259,22 +260,22 @@ typedef struct vellum_output_values {
 } vellum_output_values;
 
 /*
- * Begins an inference and returns as soon as the device has it; with vellum_session_options.in_flight of them under
- * way, the oldest is waited for first. Every input is given here, and copied. The outputs' memory is the caller's again
- * when the run is done or destroyed; outputs that are not named are not read. What vellum_session_set_input() set is
- * forgotten, and so is the last vellum_session_run(). May be called from several threads at once.
+ * Begins an inference and returns as soon as the device has it. If vellum_session_options.in_flight runs are under way,
+ * it first waits for the oldest. Every input is given here, and copied. The outputs' memory belongs to the library until
+ * the run is done or destroyed; outputs that are not listed are not read. Inputs of vellum_session_set_input() and the
+ * outputs of the last vellum_session_run() are dropped. May be called from several threads at once.
  */
 VELLUM_API vellum_status vellum_session_submit(vellum_session* session, const vellum_input_values* inputs,
                                                size_t input_count, const vellum_output_values* outputs,
                                                size_t output_count, vellum_run** run, vellum_error* error);
-/* *done: not 0 where vellum_run_wait() would return at once. Does not wait. */
+/* Sets *done to not 0 if vellum_run_wait() would return at once. Does not wait. */
 VELLUM_API vellum_status vellum_run_done(const vellum_run* run, int32_t* done, vellum_error* error);
-/* Until the run and those before it are done and its outputs are written. Fails as the run did, each time. */
+/* Waits until the run and earlier ones are done and its outputs are written. Returns the run's error on every call. */
 VELLUM_API vellum_status vellum_run_wait(const vellum_run* run, vellum_error* error);
-/* Waits, so that nothing is written to the caller's memory any more. */
+/* Waits, so that nothing is written to the caller's memory afterwards. */
 VELLUM_API void vellum_run_destroy(vellum_run* run);
 
-/* ---- What a session would take ------------------------------------------------------------------------------------ */
+/* ---- Estimated memory --------------------------------------------------------------------------------------------- */
 
 /* Bytes, see vellum/estimate.hpp. */
 typedef struct vellum_memory_estimate {
@@ -285,42 +286,45 @@ typedef struct vellum_memory_estimate {
   uint64_t staging;
   uint64_t resident;
   uint64_t total;                 /* of the six */
-  int driver_known;               /* 0: `resident` is without what a CPU driver itself takes, which the caps do not say */
-  uint64_t allocated_peak;        /* most that is allocated from Vulkan at any time, padding included */
-  uint64_t shape_inference_total; /* what the shapes alone say */
+  int driver_known;               /* 0: `resident` excludes a CPU driver's own memory, which the caps lack */
+  uint64_t allocated_peak;        /* the peak of allocations from Vulkan, padding included */
+  uint64_t shape_inference_total; /* the estimate from shapes alone */
 } vellum_memory_estimate;
 
 /*
- * For a session with these options, before there is one. Sizes on the device are its own answers where `device` is
- * given; else they follow from `caps`, the text of a caps file (`vellum devices --save-caps`), and where both are NULL
- * from the Android Baseline 2022 profile.
+ * Estimates the memory of a session with these options before it is made. Sizes in memory come from `device`; if it is
+ * NULL, they are modelled from `caps`, the text of a caps file (`vellum devices --save-caps`); if both are NULL, from the
+ * Android Baseline 2022 profile.
  */
 VELLUM_API vellum_status vellum_estimate_memory(const vellum_model* model, const vellum_session_options* options,
                                                 const vellum_device* device, const char* caps,
                                                 vellum_memory_estimate* estimate, vellum_error* error);
 
-/* ---- What a session takes ----------------------------------------------------------------------------------------- */
+/* ---- Memory and time of a session --------------------------------------------------------------------------------- */
 
 /* Bytes. */
 typedef struct vellum_memory_report {
   size_t object_count;
   uint64_t naive_bytes;       /* every intermediate tensor in memory of its own */
-  uint64_t planned_bytes;     /* of all allocations that objects lie in */
+  uint64_t planned_bytes;     /* the sum of all allocations that hold objects */
   uint64_t lower_bound_bytes; /* no plan of this mode can be smaller */
   uint64_t allocated_bytes;   /* for intermediates, as passed to vkAllocateMemory */
-  uint64_t weights_bytes;     /* likewise, for weights */
-  uint64_t in_out_bytes;      /* likewise, for inputs and outputs */
+  uint64_t weights_bytes;     /* for weights, as passed to vkAllocateMemory */
+  uint64_t in_out_bytes;      /* for inputs and outputs, as passed to vkAllocateMemory */
   uint64_t streamed_weights_bytes; /* copied to the device in every run; 0 without a weights budget */
-  uint32_t in_flight;         /* allocated_bytes and in_out_bytes are those of so many runs together */
+  uint32_t in_flight;         /* allocated_bytes and in_out_bytes are for this many runs together */
 } vellum_memory_report;
 
-/* One device image or buffer that intermediate tensors share (VELLUM_MEMORY_OFFSETS: that is one tensor's own). The strings live until the next run or prepare. */
+/*
+ * One device image or buffer that carries intermediate tensors; with VELLUM_MEMORY_OFFSETS it has one tensor. The strings
+ * are valid until the next run or vellum_session_prepare().
+ */
 typedef struct vellum_object_report {
   const char* kind;           /* "image2d", "image3d", "buffer" */
   const char* format;         /* "rgba32f", "rgba16f"; empty for buffers */
   uint32_t extent[3];         /* texels: width, height, depth; images only */
   uint32_t reuse_count;       /* tensors that it carries in one inference */
-  uint64_t bytes;             /* of device memory, its padding included */
+  uint64_t bytes;             /* of device memory, padding included */
   const char* const* tensors; /* reuse_count names, in order of first use */
 } vellum_object_report;
 
@@ -329,12 +333,12 @@ VELLUM_API vellum_status vellum_session_memory(const vellum_session* session, ve
 VELLUM_API vellum_status vellum_session_object(const vellum_session* session, size_t index,
                                                vellum_object_report* report, vellum_error* error);
 
-/* A task of the last run, in execution order. The strings live until the session's next run. */
+/* A task of the last run, in execution order. The strings are valid until the session's next run. */
 typedef struct vellum_layer_time {
   const char* name;   /* of the node */
-  const char* op;     /* operator type; "Convert" for a change of layout */
+  const char* op;     /* operator type; "Convert" for a layout conversion */
   const char* shader; /* empty: ran on the host */
-  double gpu_ms;      /* NaN where the device has no timestamps, and on the host */
+  double gpu_ms;      /* NaN if the device has no timestamps, and on the host */
 } vellum_layer_time;
 
 /* 0 before the first run, and without vellum_session_options.profile. */
@@ -342,7 +346,7 @@ VELLUM_API size_t vellum_session_layer_count(const vellum_session* session);
 VELLUM_API vellum_status vellum_session_layer(const vellum_session* session, size_t index, vellum_layer_time* time,
                                               vellum_error* error);
 
-/* ---- Choosing by measurement -------------------------------------------------------------------------------------- */
+/* ---- Tuning ------------------------------------------------------------------------------------------------------- */
 
 /* Fill it with vellum_tune_options_init(), then change what should differ. */
 typedef struct vellum_tune_options {
@@ -356,24 +360,24 @@ typedef struct vellum_tune_options {
 } vellum_tune_options;
 
 typedef struct vellum_tune_result {
-  double untuned_ms, tuned_ms;                               /* one inference by the clock */
+  double untuned_ms, tuned_ms;                               /* wall time of one inference */
   uint64_t untuned_weights_bytes, tuned_weights_bytes;       /* of device memory */
-  double seconds;                                            /* that tuning took */
-  int32_t complete;                                          /* 0: vellum_tune_options.seconds were over */
-  int32_t kept;                                              /* 0: it made the network slower as a whole and is forgotten */
+  double seconds;                                            /* the time that tuning took */
+  int32_t complete;                                          /* 0: vellum_tune_options.seconds ran out */
+  int32_t kept;                                              /* 0: the network became slower as a whole; nothing is kept */
 } vellum_tune_result;
 
 VELLUM_API void vellum_tune_options_init(vellum_tune_options* options);
 
 /*
- * Measures how each operator of the network, as a session with these options has it, is best computed on the device, and
- * what holds each tensor; sessions made after it use what is quickest, see vellum/tune.hpp. It is kept in the device's cache
- * folder, or for as long as the device lives. `session_options`, `options` and `result` may be NULL.
+ * Tunes the network that a session with these options runs: measures on the device how each operator is computed fastest
+ * and which storage holds the tensors best. Later sessions use the result, see vellum/tune.hpp. It is stored in the
+ * device's cache folder, or as long as the device lives. `session_options`, `options` and `result` may be NULL.
  */
 VELLUM_API vellum_status vellum_tune(const vellum_device* device, const vellum_model* model,
                                      const vellum_session_options* session_options, const vellum_tune_options* options,
                                      vellum_tune_result* result, vellum_error* error);
-/* Forgets everything that was measured on the device. */
+/* Deletes everything that was measured on the device. */
 VELLUM_API vellum_status vellum_forget_tuning(const vellum_device* device, vellum_error* error);
 
 #ifdef __cplusplus

@@ -28,7 +28,7 @@
 
 namespace vellum {
 
-// Dense, row-major, in host memory, in the model's own dimension order.
+// A dense, row-major tensor in host memory, in the model's own order of dimensions.
 using Tensor = HostTensor;
 
 struct DeviceInfo {
@@ -37,20 +37,21 @@ struct DeviceInfo {
   std::string type;               // "discrete GPU", "integrated GPU", "virtual GPU", "CPU", "other"
   std::string driver;             // name and version
   std::string api_version;        // "1.3.230"
-  std::string preferred_storage;  // what StorageChoice::automatic means on it
+  std::string preferred_storage;  // the meaning of StorageChoice::automatic
   bool fp16_arithmetic = false;
-  uint32_t subgroup_size = 0;  // 0: not known, or subgroups may have fewer invocations
-  std::string
-      cooperative_matrices;       // the products of halves that it takes, "KHR 16x16x16"; or "no: " and why
-  float timestamp_period_ns = 0;  // 0: no GPU timestamps
+  uint32_t subgroup_size = 0;        // 0: unknown, or subgroups may have fewer invocations
+  std::string cooperative_matrices;  // the supported products of halves, "KHR 16x16x16"; or "no: ..."
+  float timestamp_period_ns = 0;     // 0: no GPU timestamps
   uint32_t max_image_dimension_2d = 0, max_image_dimension_3d = 0;
   uint64_t max_storage_buffer_range = 0;
 };
 
-// The Vulkan devices of this machine that can compute. Error(no_device) without a Vulkan loader.
+// Returns the Vulkan devices of this machine that can compute. Throws Error(no_device) without a Vulkan
+// loader.
 VELLUM_API std::vector<DeviceInfo> devices();
 
-// The user's folder for Vellum's caches, after the platform's custom; empty where the environment names none.
+// Returns the user's folder for Vellum's caches by the platform's convention; empty if the environment has
+// none.
 VELLUM_API std::filesystem::path default_cache_folder();
 
 struct DeviceOptions {
@@ -67,13 +68,13 @@ struct DeviceOptions {
   LogCallback log;
 };
 
-// An opened device. Copies are handles to the same device; it lives as long as any handle or session.
+// An open device. Copies are handles to the same device, which lives as long as any handle or session.
 // Thread-safe: sessions of one device may run on different threads.
 class VELLUM_API Device {
  public:
   static Device open(const DeviceOptions& options = {});
   DeviceInfo info() const;
-  // Errors and warnings that the validation layer has reported so far.
+  // The number of errors and warnings that the validation layer has reported.
   uint64_t validation_messages() const;
 
   struct Impl;
@@ -84,9 +85,9 @@ class VELLUM_API Device {
   std::shared_ptr<Impl> impl_;
 };
 
-// A graph input or output under the model's own name. Dimensions that the model leaves open are -1, and so
-// are those of outputs that only a run tells (how many boxes NonMaxSuppression keeps); the shape {-1} alone
-// also says that not even the number of dimensions is known.
+// A graph input or output with the model's own name. A dimension is -1 if the model leaves it open or if it
+// is data-dependent (how many boxes NonMaxSuppression keeps). The shape {-1} can also mean that not even the
+// number of dimensions is known.
 struct TensorInfo {
   std::string name;
   DType dtype = DType::f32;
@@ -98,23 +99,23 @@ struct NodeInfo {
   std::vector<std::string> inputs, outputs;
   std::vector<Shape> output_shapes;
   uint64_t parameters = 0;  // elements of constant inputs
-  uint64_t macs = 0;        // multiply-accumulates; 0 where only a run tells shapes of the inputs
+  uint64_t macs = 0;        // multiply-accumulates; 0 if input shapes are data-dependent
 };
 
-// Shapes of graph inputs by name, for those that the model leaves open or to override.
+// Shapes of graph inputs by name: for inputs that the model leaves open, or to override.
 using InputShapes = std::map<std::string, Shape>;
 
-// A model file in memory, free of any device. Copies are handles. Thread-safe.
+// A model file in memory, independent of any device. Copies are handles. Thread-safe.
 class VELLUM_API Model {
  public:
-  // ONNX, TFLite or packed (vellum/pack.hpp), by content.
+  // Loads an ONNX model, a TFLite model or a bundle (vellum/pack.hpp), recognised by its content.
   static Model load(const std::filesystem::path& file);
   static Model load(std::span<const std::byte> bytes);  // external weights are refused
 
   const std::vector<TensorInfo>& inputs() const;
-  // Shapes are inferred where all inputs have known ones; dimensions that stay open are -1.
+  // Shapes are inferred if all input shapes are known; open dimensions are -1.
   const std::vector<TensorInfo>& outputs() const;
-  // The nodes as in the file, in execution order, with shapes inferred for the given inputs.
+  // The nodes as in the file, in execution order, with shapes inferred for these input shapes.
   std::vector<NodeInfo> nodes(const InputShapes& shapes = {}) const;
 
   struct Impl;
@@ -125,8 +126,8 @@ class VELLUM_API Model {
   std::shared_ptr<const Impl> impl_;
 };
 
-// The names of the passes that a session runs over the graph and that can be switched off, see
-// docs/models.md.
+// Returns the names of the graph passes that can be disabled (SessionOptions::disabled_passes,
+// docs/models.md).
 VELLUM_API std::vector<std::string> graph_passes();
 
 struct SessionOptions {
@@ -175,12 +176,12 @@ struct SessionOptions {
   std::vector<std::string> disabled_passes;
 };
 
-// Values in memory of the caller's, dense and row-major, of the type that the session's inputs() and
-// outputs() name.
+// Values in the caller's memory, dense and row-major, with the dtypes of the session's inputs() and
+// outputs().
 struct InputValues {
   std::string_view name;
   std::span<const std::byte> values;
-  std::span<const int64_t> shape = {};  // empty: the one that the input has now
+  std::span<const int64_t> shape = {};  // empty: the input's current shape
 };
 struct OutputValues {
   std::string_view name;
@@ -191,25 +192,25 @@ class RunInFlight;
 class RunsInFlight;
 class Session;
 
-// An inference that Session::submit() has begun. Movable, and independent of the session: one that is
-// destroyed waits for its runs first, and they keep their results. Runs of one session may be used on
-// different threads, each by one.
+// An inference that Session::submit() has begun. It is independent of the session: a session that is
+// destroyed first waits for its runs, and they keep their results. Runs of one session may be used on
+// different threads, each run by one thread at a time.
 class VELLUM_API Run {
  public:
-  Run() = default;  // none
-  // Waits, so that nothing is written to the caller's memory any more.
+  Run() = default;  // not valid()
+  // Waits, so that nothing is written to the caller's memory afterwards.
   ~Run();
   Run(Run&& other) noexcept;
   Run& operator=(Run&& other) noexcept;
 
   bool valid() const { return run_ != nullptr; }
-  // Whether wait() would return at once. Never waits for the device, but reads outputs, and runs what runs on
-  // the host.
+  // Returns whether wait() would return at once. Does not wait for the device, but copies outputs and runs
+  // operators on the host if the device is done.
   bool done() const;
-  // Until the inference is done, and those that were submitted before it, and its outputs are written. Throws
-  // the Error that the run ended with (device_lost, out_of_memory, ...), each time.
+  // Waits until this inference, and all that were submitted before it, are done and its outputs are written.
+  // Throws the Error with which the run ended (device_lost, out_of_memory, ...), on every call.
   void wait() const;
-  // Waits. Outputs that were kept, see Session::submit().
+  // Wait and return outputs that were kept, see Session::submit().
   Tensor output(std::string_view name) const;
   std::map<std::string, Tensor> outputs() const;
 
@@ -220,13 +221,12 @@ class VELLUM_API Run {
   RunInFlight* run_ = nullptr;
 };
 
-// A model made ready on a device: planned, allocated, compiled, recorded. One thread at a time, but for
+// A model made ready on a device: planned, allocated, compiled, recorded. One thread at a time, except for
 // submit().
 //
-// Inputs may change their shapes from run to run, within what the model leaves open (and the batch, its first
-// dimension): the session makes itself ready for each combination of shapes that it meets. Sessions of one
-// model on one device share the weights that they have in common, those of the same precision and storage;
-// the weights are freed with the last such session.
+// Input shapes may change from run to run, within what the model leaves open (and the batch, the first
+// dimension): the session prepares itself once for each combination of shapes. Sessions of one model on one
+// device share weights of the same precision and storage; the weights are freed with the last such session.
 class VELLUM_API Session {
  public:
   Session(const Device& device, const Model& model, const SessionOptions& options = {});
@@ -234,56 +234,60 @@ class VELLUM_API Session {
   Session(Session&&) noexcept;
   Session& operator=(Session&&) noexcept;
 
-  // Shapes are those of the last run or prepare(); before either, -1 for what is open. Outputs whose shapes
-  // only a run tells have -1 until one came to its end, and then that run's.
+  // Shapes are those of the last run or prepare(); before either, open dimensions are -1. Data-dependent
+  // dimensions of outputs are -1 until a run has completed, and then that run's.
   const std::vector<TensorInfo>& inputs() const;
   const std::vector<TensorInfo>& outputs() const;
 
-  // Makes the session ready for these input shapes now rather than at the next run; inputs that are left out
-  // keep the shape they have. What was set keeps its value where its shape stays.
+  // Prepares the session for these input shapes now instead of at the next run. Omitted inputs keep their
+  // shape. An input whose shape does not change keeps its value.
   void prepare(const InputShapes& shapes);
-  // Sets one input, by name, copying it: dtype as inputs() says, and any shape that the model admits. It
-  // keeps its value over runs.
+  // Sets an input by name, by copy. The dtype is that of inputs(), the shape any that the model accepts. The
+  // input keeps its value over runs.
   void set_input(std::string_view name, const Tensor& tensor);
-  // The same from memory of the caller's, dense and row-major: as many bytes as the input has in the shape
-  // that it has now. Once the session is ready this takes no memory, and neither do run() and output() below.
+  // Sets an input from the caller's memory, dense and row-major, in its current shape. In a prepared session
+  // this does not allocate memory, and neither do run() and output() below.
   void set_input(std::string_view name, std::span<const std::byte> values);
-  // One inference; returns when it is done. Every input must have been set. Error(invalid_argument) where the
-  // model cannot run with the shapes of what was set; set other inputs and run again.
+  // Runs one inference and returns when it is done. Every input must have been set. Throws
+  // Error(invalid_argument) if the model cannot run with the shapes of the inputs; other inputs may then be
+  // set.
   void run();
-  // Of the last run. Error(invalid_argument) before it for an output whose shape only a run tells.
+  // Returns an output of the last run. Throws Error(invalid_argument) before the first run for an output with
+  // a data-dependent shape.
   Tensor output(std::string_view name) const;
   void output(std::string_view name, std::span<std::byte> to) const;  // of exactly the output's size
-  // All of the above in one call.
+  // Sets inputs, runs, and returns all outputs.
   std::map<std::string, Tensor> run(const std::map<std::string, Tensor>& inputs);
 
-  // Begins an inference and returns as soon as the device has it; with SessionOptions::in_flight of them
-  // under way, the oldest is waited for first (its results stay with its Run). While the device works, the
-  // caller prepares the next inputs and reads the last outputs. Every input is given here, and copied; what
-  // set_input() set is forgotten, and so is the last run(). The device works in the order of submitting.
-  // Shapes other than those of the runs under way wait for all of these. With a weights_budget, and where a
-  // model has operators that run on the host, part of the work is done in this call, in wait() and in done().
+  // Begins an inference and returns as soon as the device has it. If SessionOptions::in_flight runs are under
+  // way, it first waits for the oldest, whose results stay with its Run. Meanwhile the caller can prepare the
+  // next inputs and read earlier outputs.
   //
-  // May be called from several threads at once, beside done() and wait() of any Run; every other function of
-  // the session wants it to itself, and first waits for what is under way.
+  // Every input is given here, and copied; inputs of set_input() and the outputs of the last run() are
+  // dropped. Runs execute in the order of submission. A submit with other shapes first waits for all runs
+  // under way. With a weights_budget, and for operators on the host, part of the work is done in this call,
+  // in wait() and in done().
   //
-  // outputs: where to write them. The memory is the library's until wait() returns, done() says true or the
-  // Run is destroyed. Outputs that are not named are not read, but for those whose shapes only a run tells:
-  // these are kept for Run::output(). Once as many Runs have been under way as there will be, such a submit
-  // takes no memory, nor does the wait for it.
+  // May be called from several threads at once, beside done() and wait() of any Run. All other functions of
+  // the session need exclusive access, and first wait for all runs under way.
+  //
+  // `outputs`: the memory to write to. It belongs to the library until wait() returns, done() returns true or
+  // the Run is destroyed. Outputs that are not listed are not read, except those with data-dependent shapes,
+  // which are kept for Run::output(). Once in_flight Runs have been under way, submit and wait do not
+  // allocate memory.
   Run submit(std::span<const InputValues> inputs, std::span<const OutputValues> outputs);
-  // Every output is kept for Run::output().
+  // Begins an inference; every output is kept for Run::output().
   Run submit(const std::map<std::string, Tensor>& inputs);
 
-  // For the input shapes of the last run; weights for all that the session is ready for. Empty before it is
-  // ready.
+  // The memory for the input shapes of the last run; weights are those of all shapes. Empty before the
+  // session is prepared.
   MemoryReport memory() const;
-  // Of the last run, in execution order. Needs SessionOptions::profile.
+  // The tasks of the last run, in execution order. Needs SessionOptions::profile.
   std::vector<LayerTime> layer_times() const;
   size_t dispatch_count() const;
   size_t pipeline_count() const;
-  size_t barrier_count() const;  // in the commands of one run: points where the device waits for itself
-  // What the caller should know, e.g. operators that run on the host.
+  size_t barrier_count() const;  // pipeline barriers in the commands of one run
+  // Warnings, e.g. about operators that run on the host.
   const std::vector<std::string>& warnings() const;
 
  private:
@@ -291,8 +295,8 @@ class VELLUM_API Session {
   std::unique_ptr<Impl> impl_;
 };
 
-// The stages between model and session as text, one line per step, without a device: "graph", "program" or
-// "plan". `caps` of the Android Baseline 2022 profile where no device is given.
+// Returns a stage between model and session as text: "graph", "program" or "plan". Without a device it uses
+// the caps of the Android Baseline 2022 profile.
 VELLUM_API std::string describe(const Model& model, std::string_view stage,
                                 const SessionOptions& options = {}, const Device* device = nullptr);
 
