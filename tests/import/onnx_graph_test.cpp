@@ -181,12 +181,10 @@ TEST(OnnxGraph, DamagedAttributesAreRefused) {
   EXPECT_VELLUM_ERROR(twice.graph(), ErrorCode::corrupt_model, "'alpha'", "twice");
 }
 
-TEST(OnnxGraph, VersionsOutsideTheRangeAreRefused) {
-  for (const int opset : {0, 23, 1000}) {
-    OnnxModel model(opset);
-    model.input("x", {2}).node("Relu", {"x"}, {"y"}).output("y");
-    EXPECT_VELLUM_ERROR(model.graph(), ErrorCode::unsupported, "opset", "versions 1 to 22");
-  }
+TEST(OnnxGraph, VersionsThatAreTooOldAreRefused) {
+  OnnxModel old_opset(0);
+  old_opset.input("x", {2}).node("Relu", {"x"}, {"y"}).output("y");
+  EXPECT_VELLUM_ERROR(old_opset.graph(), ErrorCode::unsupported, "opset", "versions from 1 on");
   OnnxModel old_ir = relu_model();
   old_ir.proto().set_ir_version(2);
   EXPECT_VELLUM_ERROR(old_ir.graph(), ErrorCode::unsupported, "IR version 2");

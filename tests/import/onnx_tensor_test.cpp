@@ -137,6 +137,8 @@ TEST(OnnxTensor, TypesWithoutArithmeticAreRefused) {
   EXPECT_VELLUM_ERROR(of_type(Tensor::BFLOAT16), ErrorCode::unsupported, "bfloat16");
   EXPECT_VELLUM_ERROR(of_type(17), ErrorCode::unsupported, "float8e4m3fn");
   EXPECT_VELLUM_ERROR(of_type(22), ErrorCode::unsupported, "int4");
+  EXPECT_VELLUM_ERROR(of_type(24), ErrorCode::unsupported, "float8e8m0");
+  EXPECT_VELLUM_ERROR(of_type(26), ErrorCode::unsupported, "int2");
   EXPECT_VELLUM_ERROR(of_type(0), ErrorCode::corrupt_model, "no such element type");
   EXPECT_VELLUM_ERROR(of_type(-7), ErrorCode::corrupt_model, "no such element type");
 }

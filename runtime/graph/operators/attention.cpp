@@ -164,6 +164,8 @@ std::shared_ptr<const Operator> make_attention(const NodeSpec& spec) {
   if (spec.has_input(4) || spec.has_input(5) || spec.has_input(6) || spec.output_count > 1)
     refuse_unsupported("Attention with past or present keys, or with its scores, is not supported");
   if (a.get_float("softcap", 0.0f) != 0.0f) refuse_unsupported("Attention with softcap is not supported");
+  if (a.get_int("left_window_size", -1) != -1 || a.get_int("right_window_size", -1) != -1)
+    refuse_unsupported("Attention within a window (left_window_size, right_window_size) is not supported");
   auto op = std::make_shared<Attention>();
   const float scale = a.get_float("scale", 0.0f);
   if (scale != 0.0f) op->scale = scale;

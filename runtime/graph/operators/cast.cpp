@@ -21,7 +21,9 @@ Attributes Cast::attributes() const {
 
 std::shared_ptr<const Operator> make_cast(const NodeSpec& spec) {
   auto op = std::make_shared<Cast>();
-  spec.attributes->ignore("saturate");  // 8-bit floats only, which dtype_from_onnx() refuses
+  // Both are for 8-bit floats only, which dtype_from_onnx() refuses.
+  spec.attributes->ignore("saturate");
+  spec.attributes->ignore("round_mode");
   if (spec.type == "Cast") {
     if (spec.opset < 6) refuse_unsupported("Cast to a type given by name (before opset 6)");
     if (!spec.attributes->has("to")) refuse_model("attribute 'to' is missing");

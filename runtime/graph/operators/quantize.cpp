@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 
 namespace vellum {
 
@@ -125,7 +126,19 @@ std::vector<HostTensor> DynamicQuantizeLinear::evaluate(HostInputs inputs) const
           HostTensor::from<int64_t>(DType::u8, {}, std::array{zero})};
 }
 
+namespace {
+
+// Attributes of newer operator sets: only their default, 0, is supported.
+void require_defaults(const NodeSpec& spec, std::initializer_list<std::string_view> attributes) {
+  for (const std::string_view attribute : attributes)
+    if (spec.attributes->get_int(attribute, 0) != 0)
+      refuse_unsupported(spec.type + " with the attribute '" + std::string(attribute) + "' is not supported");
+}
+
+}  // namespace
+
 std::shared_ptr<const Operator> make_quantize_linear(const NodeSpec& spec) {
+  require_defaults(spec, {"block_size", "output_dtype", "precision"});
   auto op = std::make_shared<QuantizeLinear>();
   op->axis = spec.attributes->get_int("axis", 1);
   get_flag(*spec.attributes, "saturate", true);  // 8-bit floats only
@@ -133,6 +146,7 @@ std::shared_ptr<const Operator> make_quantize_linear(const NodeSpec& spec) {
 }
 
 std::shared_ptr<const Operator> make_dequantize_linear(const NodeSpec& spec) {
+  require_defaults(spec, {"block_size", "output_dtype"});
   auto op = std::make_shared<DequantizeLinear>();
   op->axis = spec.attributes->get_int("axis", 1);
   return op;

@@ -185,7 +185,12 @@ std::shared_ptr<const Operator> make_constant(const NodeSpec& spec) {
   return op;
 }
 
-std::shared_ptr<const Operator> make_range(const NodeSpec&) { return std::make_shared<Range>(); }
+std::shared_ptr<const Operator> make_range(const NodeSpec& spec) {
+  // 1 is float32, in which evaluate() computes halves.
+  if (spec.attributes->get_int("stash_type", 1) != 1)
+    refuse_unsupported("Range whose sums are of another type than float32 (stash_type)");
+  return std::make_shared<Range>();
+}
 
 std::shared_ptr<const Operator> make_eye_like(const NodeSpec& spec) {
   auto op = std::make_shared<EyeLike>();

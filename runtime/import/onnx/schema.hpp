@@ -8,12 +8,14 @@ namespace vellum::onnx {
 
 namespace schema = ::vellum::onnx_schema;
 
-// Versions of the format (IR) and of the default operator set that are read. What later versions have added
-// to the format since the schema of IR 8 (functions with overloads, 4- and 8-bit floats, tensor metadata) is
-// either unknown to it and without meaning for what is computed, or refused where it is met; the operators'
-// versions are told apart in runtime/graph, up to the newest one here. Opset 22 goes with IR 10.
-inline constexpr int64_t kOldestIr = 3, kNewestIr = 10;
-inline constexpr int64_t kOldestOpset = 1, kNewestOpset = 22;
+// The oldest versions of the format (IR) and of the default operator set that are read. No version is too
+// new: what a newer one adds is refused where a model uses it, by operator, attribute or element type. Fields
+// that the format gained since the schema's version (metadata, device configurations, overloads of functions)
+// change nothing that is computed, and protobuf skips them.
+inline constexpr int64_t kOldestIr = 3, kOldestOpset = 1;
+// The newest operator set (of IR 14) whose changes runtime/graph implements or refuses. A model of a newer
+// one is read as if it were written in this one.
+inline constexpr int64_t kNewestOpset = 28;
 
 // Protobuf counts the bytes of a message in an int.
 inline constexpr uint64_t kLargestModelFile = 0x7fffffff;

@@ -40,6 +40,12 @@ const char* unsupported_type_name(int32_t data_type) {
       return "int4";
     case 23:
       return "float4e2m1";
+    case 24:
+      return "float8e8m0";
+    case 25:
+      return "uint2";
+    case 26:
+      return "int2";
     default:
       return nullptr;
   }

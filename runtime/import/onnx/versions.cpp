@@ -1,5 +1,6 @@
 #include "import/onnx/versions.hpp"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,11 +14,12 @@
 namespace vellum::onnx {
 namespace {
 
-void refuse_version(const std::string& kind, int64_t version, int64_t oldest, int64_t newest) {
+void refuse_older(const std::string& kind, int64_t version, int64_t oldest) {
+  if (version >= oldest) return;
   throw Error(ErrorCode::unsupported,
-              "the model is written in " + kind + " version " + std::to_string(version) + "; versions " +
-                  std::to_string(oldest) + " to " + std::to_string(newest) +
-                  " are read. Export it again, or convert it with ONNX's version converter");
+              "the model is written in " + kind + " version " + std::to_string(version) + "; versions from " +
+                  std::to_string(oldest) +
+                  " on are read. Export it again, or convert it with ONNX's version converter");
 }
 
 // Constant and If have no row in the operator table: the reader makes a constant from the one, and two graphs
@@ -71,9 +73,7 @@ std::string list_unknown(const UnknownTypes& unknown) {
 int read_versions(const schema::ModelProto& model) {
   if (!model.has_ir_version())
     throw Error(ErrorCode::corrupt_model, "not an ONNX model: it has no IR version");
-  if (model.ir_version() < kOldestIr || model.ir_version() > kNewestIr) {
-    refuse_version("ONNX IR", model.ir_version(), kOldestIr, kNewestIr);
-  }
+  refuse_older("ONNX IR", model.ir_version(), kOldestIr);
   std::optional<int64_t> opset;
   for (const auto& import : model.opset_import()) {
     if (!is_default_domain(import.domain())) continue;  // a node of such a domain is refused by name
@@ -92,10 +92,8 @@ int read_versions(const schema::ModelProto& model) {
                 "the model does not say which version of the ONNX operators it uses "
                 "(no opset_import), or the file is truncated");
   }
-  if (*opset < kOldestOpset || *opset > kNewestOpset) {
-    refuse_version("ONNX operator set (opset)", *opset, kOldestOpset, kNewestOpset);
-  }
-  return static_cast<int>(*opset);
+  refuse_older("ONNX operator set (opset)", *opset, kOldestOpset);
+  return static_cast<int>(std::min(*opset, kNewestOpset));
 }
 
 void refuse_unknown_operators(const schema::ModelProto& model) {

@@ -5,7 +5,8 @@
 
 namespace vellum::onnx {
 
-// The version of the default operator set. Throws Error where the model's versions are not read.
+// The version of the default operator set, or kNewestOpset where the model is written in a newer one. Throws
+// Error where the format or the operator set is too old.
 int read_versions(const schema::ModelProto& model);
 
 inline bool is_default_domain(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
