@@ -1,4 +1,4 @@
-// Which classes a classifier's output means.
+// The classes of a classifier's output.
 #pragma once
 
 #include <span>
@@ -11,9 +11,9 @@ struct ClassScore {
   float probability = 0;  // 0..1
 };
 
-// The `count` likeliest classes, the best first. Scores that are no probabilities yet (one is outside 0..1,
-// or they do not add up to 1) go through a softmax. Throws vellum::Error (invalid_argument) when one is no
-// number.
+// Returns the `count` most likely classes, the best first. Scores that are not probabilities (one is outside
+// 0..1, or they do not add up to 1) first go through a softmax. Throws vellum::Error (invalid_argument) for a
+// NaN.
 std::vector<ClassScore> best_classes(std::span<const float> scores, std::size_t count);
 
 }  // namespace vellum::samples

@@ -1,4 +1,4 @@
-// Rectangles around what a network found.
+// Boxes of detections.
 #pragma once
 
 #include "common/resize.hpp"
@@ -10,7 +10,7 @@ struct Box {
   Point bottom_right;
 };
 
-// Intersection over union; 0 where neither has an area.
+// Returns the intersection over union; 0 if neither box has an area.
 float overlap(const Box& a, const Box& b);
 
 }  // namespace vellum::samples

@@ -1,4 +1,4 @@
-// Marks on an image; what lies outside the image is left out.
+// Draws on an image, clipped to it.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@ struct Color {
   std::uint8_t blue = 0;
 };
 
-// The outline of the rectangle between two corners, both inside it, `thickness` pixels wide, growing inwards.
+// Draws the outline of the rectangle between two inclusive corners, `thickness` pixels wide, growing inwards.
 void draw_rectangle(Image& image, int left, int top, int right, int bottom, Color color, int thickness);
 
-// All pixels between two corners, both of them included.
+// Fills the rectangle between two inclusive corners.
 void fill_rectangle(Image& image, int left, int top, int right, int bottom, Color color);
 
-// A filled disc.
+// Draws a filled disc.
 void draw_disc(Image& image, int center_x, int center_y, int radius, Color color);
 
-// A straight line between two points, `thickness` pixels wide with round ends, smooth at its edges.
+// Draws a straight, antialiased line, `thickness` pixels wide, with round ends.
 void draw_line(Image& image, Point start, Point end, Color color, float thickness);
 
 }  // namespace vellum::samples

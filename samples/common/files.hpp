@@ -1,4 +1,4 @@
-// Whole files in and out.
+// Reads and writes whole files.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,13 @@
 
 namespace vellum::samples {
 
-// Throws vellum::Error: not_found when there is no such file, io when it cannot be read.
+// Reads a file. Throws vellum::Error: not_found if it does not exist, io if it cannot be read.
 std::vector<std::uint8_t> read_file(const std::filesystem::path& path);
 
-// The lines of a text file, without their ends (LF or CR LF). Throws as read_file.
+// Reads the lines of a text file, without their ends (LF or CR LF). Throws as read_file().
 std::vector<std::string> read_lines(const std::filesystem::path& path);
 
-// Writes beside the file and renames, so that the file is there whole or not at all. Throws vellum::Error
-// (io).
+// Writes a file in one step (a temporary file, then a rename). Throws vellum::Error (io).
 void write_file(const std::filesystem::path& path, std::span<const std::uint8_t> bytes);
 
 }  // namespace vellum::samples

@@ -1,4 +1,4 @@
-// RGB images and the files they come from.
+// RGB images, and reading and writing their files.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +22,11 @@ struct Image {
 
 Image make_image(int width, int height);  // black
 
-// PNG or JPEG; an alpha channel is dropped. Throws vellum::Error when the file is absent, unreadable, or no
-// such image.
+// Reads a PNG or JPEG file; drops an alpha channel. Throws vellum::Error if the file does not exist, cannot
+// be read, or is no such image.
 Image load_image(const std::filesystem::path& path);
 
-// Throws vellum::Error (io).
+// Writes a PNG file. Throws vellum::Error (io).
 void write_png(const std::filesystem::path& path, const Image& image);
 
 }  // namespace vellum::samples

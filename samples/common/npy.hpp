@@ -15,14 +15,16 @@ struct NpyArray {
   std::vector<std::uint8_t> data;   // little-endian elements
 };
 
-// Bytes of one element; throws vellum::Error (unsupported) for a dtype that is not in the list above.
+// Returns the bytes of one element. Throws vellum::Error (unsupported) for a dtype that is not in the list
+// above.
 std::size_t npy_element_size(const std::string& dtype);
 
-// Reads formats 1.0 to 3.0. Throws vellum::Error naming the file when it is absent, truncated, malformed,
-// big-endian, column-major, or of another dtype.
+// Reads formats 1.0 to 3.0. Throws vellum::Error that names the file if it does not exist, is truncated,
+// malformed, big-endian or column-major, or has another dtype.
 NpyArray read_npy(const std::filesystem::path& path);
 
-// Throws vellum::Error: invalid_argument when shape, dtype and data disagree, io when it cannot be written.
+// Writes an array. Throws vellum::Error: invalid_argument if shape, dtype and data disagree, io if it cannot
+// be written.
 void write_npy(const std::filesystem::path& path, const NpyArray& array);
 
 }  // namespace vellum::samples

@@ -1,4 +1,4 @@
-// Parts of an image, upright or tilted.
+// Regions of an image, upright or rotated.
 #pragma once
 
 #include <vector>
@@ -8,24 +8,27 @@
 
 namespace vellum::samples {
 
-// A parallelogram: one corner and where the two sides lead that leave it, in pixels of the image. It may
-// reach beyond the image, whose border is repeated then.
+// A parallelogram in pixels of the image. It may exceed the image, whose border is then repeated.
+//
+//   corner ---- right
+//      |
+//     down
 struct Region {
   Point corner;
   Point right;
   Point down;
 
-  // From coordinates of the region, 0..1 along both sides, to pixels of the image.
+  // Converts coordinates in the region, 0..1 along both sides, to pixels of the image.
   Point to_image(Point inside) const;
 };
 
-// A square of that side around a centre, turned clockwise (as seen in the image) by so many radians.
+// Returns a square around a centre, rotated clockwise (as seen in the image) by `angle` radians.
 Region square_region(Point center, float side, float angle);
 
-// width * height * 3 values in 0..255, linear between pixel centres.
+// Samples a region: width * height * 3 values in 0..255, interpolated linearly between pixel centres.
 std::vector<float> cut_out(const Image& image, const Region& region, int width, int height);
 
-// The largest part in the middle of the image whose sides relate as width to height.
+// Returns the largest centred crop whose sides have the ratio width : height.
 Image center_part(const Image& image, int width, int height);
 
 }  // namespace vellum::samples

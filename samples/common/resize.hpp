@@ -1,4 +1,4 @@
-// Fitting an image into the square that a network reads, and the way back.
+// Scales an image to the square input of a network, and maps coordinates back.
 #pragma once
 
 #include <vector>
@@ -12,21 +12,21 @@ struct Point {
   float y = 0;
 };
 
-// width * height * 3 values in 0..255, not rounded. Along an axis that shrinks each result is the average of
-// the source pixels under it, weighted by the share that is covered; along one that grows, linear
-// interpolation between pixel centres.
+// Resizes an image: width * height * 3 values in 0..255, not rounded. Along an axis that shrinks, a result is
+// the average of the source pixels that it covers, weighted by coverage; along one that grows, it is
+// interpolated linearly between pixel centres.
 std::vector<float> resize(const Image& image, int width, int height);
 
-// An image scaled to fit a square, centred, the rest filled with zeros: nothing is stretched.
+// An image scaled to fit a square without distortion, centred; the rest is zero.
 struct Letterbox {
   int side = 0;
   std::vector<float> rgb;  // [side][side][3], 0..255
-  float scale_x = 1;       // pixels of the square for a pixel of the image; the two differ by rounding only
+  float scale_x = 1;       // pixels of the square per pixel of the image; the two differ by rounding only
   float scale_y = 1;
-  float left = 0;  // where the image begins in the square, in its pixels
+  float left = 0;  // position of the image in the square, in pixels
   float top = 0;
 
-  // From coordinates of the square, 0..1, to pixels of the image (which may lie outside it).
+  // Converts coordinates in the square, 0..1, to pixels of the image; they may be outside it.
   Point to_image(Point in_square) const;
 };
 

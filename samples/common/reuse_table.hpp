@@ -1,4 +1,4 @@
-// The memory of a session's intermediate tensors as a table for people.
+// Formats the memory of a session's intermediate tensors as a table.
 #pragma once
 
 #include <string>
@@ -7,9 +7,8 @@
 
 namespace vellum::samples {
 
-// One line for each shared object: kind, extent, format, size, how many tensors it carries in one inference;
-// then the totals: a tensor each in an object of its own (naive), the plan, its lower bound, what Vulkan
-// really allocated.
+// Returns one line for each shared object (kind, extent, format, size, the number of tensors that it carries
+// in one inference), then the totals: naive, planned, lower bound, and allocated from Vulkan.
 std::string reuse_table(const MemoryReport& report);
 
 }  // namespace vellum::samples

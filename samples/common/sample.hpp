@@ -1,4 +1,4 @@
-// What every sample does in the same way: its options, opening model and device, and saying what went wrong.
+// Helpers that all samples share: options, opening models and devices, error messages.
 #pragma once
 
 #include <filesystem>
@@ -24,32 +24,32 @@ struct RunOptions {
   bool reuse_table = false;
 };
 
-// The photo as the next positional argument, and --output, --device, --cache, --storage, --precision and
-// --reuse-table. `output`: the picture to write where the user names none.
+// Adds the photo as the next positional argument, and --output, --device, --cache, --storage, --precision and
+// --reuse-table. `output`: the default of --output.
 void add_photo_options(CLI::App& app, RunOptions& options, const char* output);
 
-// An option whose value lies in 0..largest and has a default.
+// Adds an option with a value in 0..largest and a default.
 void add_fraction(CLI::App& app, const char* name, float& value, const char* help, double largest = 1);
 
-// As Model::load; where the file is absent, the error says which command fetches the models of the samples.
+// Does the same as Model::load(). If the file does not exist, the error names the command that fetches the
+// models of the samples.
 Model load_model(const std::filesystem::path& path);
 
-// Opens what --device names, or the best, and tells the user which it is.
+// Opens the device that --device names, or the best one, and prints its name.
 Device open_device(const RunOptions& options);
 
-// A session as the options want it, its warnings told to the user. `shapes`: of inputs that the model leaves
-// open.
+// Makes a session with these options and prints its warnings. `shapes`: of inputs that the model leaves open.
 Session open_session(const Device& device, const Model& model, const RunOptions& options,
                      const InputShapes& shapes = {});
 
-// The side of the only input, of shape [1, side, side, channels]. Throws vellum::Error (invalid_argument) for
-// another model, which is "no `kind`".
+// Returns the side of the only input, which has shape [1, side, side, channels]. Throws vellum::Error
+// (invalid_argument) for any other model, with the message that it is "no `kind`".
 int square_input_side(const Model& model, int channels, const char* kind);
 
-// Which textures carried the session's tensors, where --reuse-table asks for it.
+// Prints the textures that carried the session's tensors, if --reuse-table is given.
 void print_reuse_table(const Session& session, const RunOptions& options);
 
-// Writes the picture to --output and tells the user.
+// Writes the picture to --output and prints its name.
 void write_photo(const Image& image, const RunOptions& options);
 
 // Parses the command line and runs the sample. Returns the exit status: 0 done, 1 the work failed (one line

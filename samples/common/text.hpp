@@ -1,4 +1,4 @@
-// Captions on an image, in the small font of stb_easy_font. ASCII alone: other characters are drawn as '?'.
+// Draws text on an image, in the small font of stb_easy_font. ASCII only: other characters are drawn as '?'.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace vellum::samples {
 
-// `scale` pixels for a pixel of the font, whose lines are 12 high. What lies outside the image is left out.
+// Draws text, clipped to the image. A pixel of the font is `scale` pixels; its lines are 12 pixels high.
 void draw_text(Image& image, int left, int top, const std::string& text, Color color, int scale);
 
-// Width in pixels of the text drawn at that scale.
+// Returns the width of the text at that scale, in pixels.
 int text_width(const std::string& text, int scale);
 
-// The text on a filled box that keeps it readable on any picture.
+// Draws text on a filled box, which keeps it readable on any picture.
 void draw_caption(Image& image, int left, int top, const std::string& text, Color text_color, Color box_color,
                   int scale);
 

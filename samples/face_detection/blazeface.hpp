@@ -1,6 +1,6 @@
-// What MediaPipe's BlazeFace networks put out, turned into faces. The numbers are those of MediaPipe's
-// published face detection graphs (mediapipe/modules/face_detection, SSD anchors, tensors to detections,
-// weighted suppression); the network: Bazarevsky et al. 2019, arXiv 1907.05047.
+// Decodes the outputs of MediaPipe's BlazeFace networks (Bazarevsky et al. 2019, arXiv 1907.05047) to faces.
+// The constants are those of MediaPipe's published face detection graphs (mediapipe/modules/face_detection:
+// SSD anchors, tensors to detections, weighted suppression).
 #pragma once
 
 #include <array>
@@ -11,10 +11,10 @@
 
 namespace vellum::samples {
 
-// In the order that the network gives them; left and right as the person's own.
+// In the network's order; left and right are the person's own.
 enum class Keypoint { right_eye, left_eye, nose_tip, mouth, right_ear, left_ear };
 
-// Coordinates are fractions of the network's square input, 0..1 from the top left corner, and may lie outside
+// Coordinates are fractions of the network's square input, 0..1 from the top left corner, and may be outside
 // it.
 struct Face {
   float score = 0;  // 0..1
@@ -23,7 +23,7 @@ struct Face {
   std::array<Point, 6> keypoints;  // indexed by Keypoint
 };
 
-// The network looks at two grids: 16x16 cells with 2 anchors each, then 8x8 cells with 6 anchors each. Scores
+// The network has two grids: 16x16 cells with 2 anchors each, and 8x8 cells with 6 anchors each. Scores
 // are logits, [anchors]; boxes are [anchors][16]: centre x, y, width, height, then x, y of the six keypoints,
 // in pixels of the input, positions relative to the centre of the anchor's cell.
 struct BlazeFaceOutputs {
@@ -33,13 +33,13 @@ struct BlazeFaceOutputs {
   std::span<const float> coarse_boxes;   // 384 * 16
 };
 
-// Every anchor whose score reaches the threshold, many for one face. `side` is the input's side in pixels
-// (128 or 256). Throws vellum::Error (invalid_argument) when an output has another number of elements.
+// Returns every anchor whose score reaches the threshold, many for each face. `side` is the input's side in
+// pixels (128 or 256). Throws vellum::Error (invalid_argument) if an output has another number of elements.
 std::vector<Face> decode_blazeface(const BlazeFaceOutputs& outputs, int side, float score_threshold);
 
-// Weighted non-maximum suppression: the best face takes in all that overlap it by more than
+// Weighted non-maximum suppression: the best face is merged with all that overlap it by more than
 // `overlap_threshold` (intersection over union); its box and keypoints become their average weighted by
-// score; then the same with the rest. Best first.
+// score. This repeats with the rest. Returns the best face first.
 std::vector<Face> merge_overlapping(std::vector<Face> faces, float overlap_threshold);
 
 }  // namespace vellum::samples

@@ -1,4 +1,4 @@
-// BlazeFace on a device: from a photo to the faces in it.
+// Runs BlazeFace on a device: finds the faces in a photo.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace vellum::samples {
 
 struct FaceThresholds {
   float score = 0.5f;    // least score of a face
-  float overlap = 0.3f;  // from which two boxes are one face
+  float overlap = 0.3f;  // least overlap of two boxes of one face
 };
 
 class FaceDetector {
@@ -20,7 +20,7 @@ class FaceDetector {
   // TFLite.
   FaceDetector(const Device& device, const std::string& model, const RunOptions& options);
 
-  // In pixels of the photo, the best first.
+  // Returns the faces in pixels of the photo, the best first.
   std::vector<Face> find(const Image& photo, const FaceThresholds& thresholds);
   const Session& session() const { return session_; }
 

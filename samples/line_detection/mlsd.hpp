@@ -1,4 +1,4 @@
-// What M-LSD puts out, turned into line segments: Gu et al. 2021, "Towards light-weight and real-time line
+// Decodes the outputs of M-LSD to line segments: Gu et al. 2021, "Towards light-weight and real-time line
 // segment detection", arXiv 2106.00186, section 3.1 (tri-points: a line is its centre and the displacements
 // of its two ends).
 #pragma once
@@ -20,12 +20,12 @@ struct Line {
 struct MlsdThresholds {
   float score = 0.2f;
   float length = 0.06f;     // least length, as a fraction of the image's side
-  std::size_t lines = 200;  // the best so many
+  std::size_t lines = 200;  // the most lines
 };
 
-// scores: [side][side], 0..1, zero wherever a neighbour is the better centre; displacements: [side][side][4],
-// from the centre to the start (x, y) and to the end (x, y), in cells. The best line comes first. Throws
-// vellum::Error (invalid_argument) when the two do not belong together.
+// Returns the lines, the best first. scores: [side][side], 0..1, zero wherever a neighbour is the better
+// centre; displacements: [side][side][4], from the centre to the start (x, y) and to the end (x, y), in
+// cells. Throws vellum::Error (invalid_argument) if their sizes do not match.
 std::vector<Line> decode_mlsd(std::span<const float> scores, std::span<const float> displacements, int side,
                               const MlsdThresholds& thresholds);
 

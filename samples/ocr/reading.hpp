@@ -1,5 +1,4 @@
-// From a line of text in a photo to its characters: the strip that PP-OCR's recognition network reads, and
-// what its output spells.
+// Reads a line of text: makes the input strip of PP-OCR's recognition network, and decodes its output.
 #pragma once
 
 #include <filesystem>
@@ -12,13 +11,13 @@
 
 namespace vellum::samples {
 
-// The line cut out of the image, turned upright: [3][height][width], blue, green, red (the order that PP-OCR
-// was trained on) in -1..1; zero right of the text where `width` is wider than the line. The corners are in
-// pixels of the image.
+// Returns the region of a line, rotated upright: [3][height][width], blue, green, red (the order that PP-OCR
+// was trained on) in -1..1; zero to the right of the text if the line is shorter than `width`. The line's
+// corners are in pixels of the image.
 std::vector<float> line_strip(const Image& image, const TextLine& line, int width, int height);
 
-// The characters that the network's classes stand for: 0 is "none", then the lines of the file, then the
-// space. Throws vellum::Error (not_found, io).
+// Reads the characters of the network's classes: 0 is "none", then the lines of the file, then the space.
+// Throws vellum::Error (not_found, io).
 std::vector<std::string> read_characters(const std::filesystem::path& path);
 
 struct ReadText {
@@ -26,9 +25,9 @@ struct ReadText {
   float confidence = 0;  // mean probability of its characters, 0..1
 };
 
-// probabilities: [steps][classes]. The likeliest class of every step, repetitions merged and "none" dropped
-// (connectionist temporal classification, Graves et al. 2006). Throws vellum::Error (invalid_argument) when
-// the classes are not the file's characters.
+// Decodes the output: the most likely class of every step, with repetitions merged and "none" dropped
+// (connectionist temporal classification, Graves et al. 2006). probabilities: [steps][classes]. Throws
+// vellum::Error (invalid_argument) if the number of classes differs from that of the characters.
 ReadText spell(std::span<const float> probabilities, std::size_t classes,
                const std::vector<std::string>& characters);
 

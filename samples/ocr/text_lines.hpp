@@ -1,5 +1,5 @@
-// Where the lines of text are: PP-OCR's detection map turned into boxes. The network tells for every pixel
-// how likely it lies in the shrunken core of a line (Liao et al. 2020, "Real-time scene text detection with
+// Finds lines of text: decodes PP-OCR's detection map to boxes. The map has the probability that a pixel
+// belongs to the shrunken core of a line (Liao et al. 2020, "Real-time scene text detection with
 // differentiable binarization", arXiv 1911.08947, section 3.4): cores are found, boxed, and grown back.
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace vellum::samples {
 
-// Corners in the order top left, top right, bottom right, bottom left of the text as it is read, in pixels of
-// the map. The line may be tilted.
+// A line of text, possibly rotated. Corners are top left, top right, bottom right and bottom left in the
+// direction of reading, in pixels of the map.
 struct TextLine {
   float score = 0;  // mean probability of the core, 0..1
   std::array<Point, 4> corners;
@@ -24,11 +24,11 @@ struct TextLine {
 struct TextThresholds {
   float pixel = 0.3f;  // least probability of a core's pixel
   float line = 0.6f;   // least score of a line
-  float grow = 1.6f;   // a core grows by this times area over perimeter, as PP-OCR's configuration says
+  float grow = 1.6f;   // a core grows by this times area over perimeter, as in PP-OCR's configuration
 };
 
-// probabilities: [height][width], 0..1. Lines in reading order, from top to bottom and from left to right.
-// Throws vellum::Error (invalid_argument) when the map has another size.
+// Returns lines in reading order, from top to bottom and from left to right. probabilities: [height][width],
+// 0..1. Throws vellum::Error (invalid_argument) if the map has another size.
 std::vector<TextLine> find_text_lines(std::span<const float> probabilities, int width, int height,
                                       const TextThresholds& thresholds);
 

@@ -1,4 +1,4 @@
-// From MediaPipe's selfie segmentation mask to a photo with another background.
+// Replaces the background of a photo, using MediaPipe's selfie segmentation mask.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace vellum::samples {
 
-// How much of each pixel is the person, 0..1.
+// The share of each pixel that belongs to the person, 0..1.
 struct Matte {
   int width = 0;
   int height = 0;
@@ -17,16 +17,15 @@ struct Matte {
   double mean() const;
 };
 
-// The network's mask, [mask_height][mask_width] in 0..1, stretched to the photo's size (linear between pixel
-// centres). Throws vellum::Error (invalid_argument) when a mask has another size or values that are no
-// numbers.
+// Scales the network's mask, [mask_height][mask_width] in 0..1, to the photo's size, linearly between pixel
+// centres. Throws vellum::Error (invalid_argument) if the mask has another size or contains NaN.
 Matte stretch_mask(std::span<const float> mask, int mask_width, int mask_height, int width, int height);
 
-// Three passes of a box of 2 * radius + 1 pixels a side, which come close to a Gaussian; the border is
+// Blurs with three passes of a box filter of 2 * radius + 1 pixels a side, close to a Gaussian; the border is
 // repeated.
 Image blur(const Image& image, int radius);
 
-// The person from `photo` on `background`; all three are of one size.
+// Returns the person of `photo` on `background`; all three have one size.
 Image replace_background(const Image& photo, const Image& background, const Matte& person);
 
 }  // namespace vellum::samples

@@ -1,5 +1,5 @@
-// A detector in small: a convolution finds boxes and scores, non-maximum suppression picks some, and what is
-// picked is gathered, as exports of SSD and YOLO do it.
+// A small detector: a convolution computes boxes and scores, non-maximum suppression selects some, and these
+// are gathered, as in exports of SSD and YOLO.
 #pragma once
 
 #include "support/onnx_builder.hpp"
@@ -9,9 +9,8 @@ namespace vellum::test {
 
 inline constexpr float kIouThreshold = 0.3f, kScoreThreshold = 0.6f;
 
-// Input "image" (1, 3, 6, 5). Outputs "all_boxes" (30, 4) and "all_scores" (1, 2, 30) as computed on the
-// device, and behind the suppression "count", "boxes" (count, 4), "scores" (count) and "classes" (count,
-// float).
+// Input "image" (1, 3, 6, 5). Outputs "all_boxes" (30, 4) and "all_scores" (1, 2, 30) from the device, and
+// after the suppression "count", "boxes" (count, 4), "scores" (count) and "classes" (count, float).
 inline OnnxModel detection_model(int64_t most_per_class = 5) {
   const auto longs = [](const Shape& shape, const std::vector<int64_t>& values) {
     return HostTensor::i64(shape, values);

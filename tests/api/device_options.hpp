@@ -1,4 +1,4 @@
-// How the tests of the public interface open the device that they are run on.
+// Opens the device under test for tests of the public interface.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 
 namespace vellum::test {
 
-// With validation, every message of which fails the test, and the limits that VELLUM_TEST_LIMITS names.
+// Enables validation, where every message fails the test, and the limits that VELLUM_TEST_LIMITS names.
 inline DeviceOptions device_options() {
   const char* limits = std::getenv("VELLUM_TEST_LIMITS");
   DeviceOptions options;

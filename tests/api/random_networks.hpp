@@ -1,4 +1,4 @@
-// Random networks of the operators that memory planning treats in ways of its own.
+// Random networks of the operators that memory planning treats specially.
 #pragma once
 
 #include <cstdint>

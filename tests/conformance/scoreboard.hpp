@@ -1,4 +1,4 @@
-// What came of each test of a suite, and the comparison with what is recorded to pass.
+// The result of each test of a suite, and the comparison with the recorded passes.
 #pragma once
 
 #include <filesystem>
@@ -21,11 +21,10 @@ struct Scoreboard {
 // "  <what> <number of tests>: <reason>", the commonest first.
 std::string by_count(const std::string& what, const Reasons& reasons);
 
-// An error's message without the names of node and file before it, so that equal reasons are counted
-// together.
+// Returns an error's message without the names of node and file, so that equal reasons are counted together.
 std::string reason(const std::string& message);
 
-// One test name a line; '#' starts a comment. Throws where the file cannot be read.
+// Reads one test name per line; '#' starts a comment. Throws if the file cannot be read.
 std::set<std::string> read_names(const std::filesystem::path& file);
 
 }  // namespace vellum::conformance

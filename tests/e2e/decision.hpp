@@ -1,4 +1,4 @@
-// What an application would read from a network's outputs, compared between two results.
+// Compares the decisions that an application would make from two results of a network.
 #pragma once
 
 #include <map>

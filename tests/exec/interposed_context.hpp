@@ -1,4 +1,4 @@
-// A device behind an Interposer.
+// A device whose Vulkan calls go through an Interposer.
 #pragma once
 
 #include <memory>

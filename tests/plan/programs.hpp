@@ -1,4 +1,4 @@
-// Small programs made by hand.
+// Small handmade programs.
 #pragma once
 
 #include <string>

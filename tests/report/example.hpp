@@ -5,7 +5,7 @@
 
 namespace vellum::test {
 
-// Names that would end a script element, close an attribute or open a tag, and one that is no UTF-8.
+// Names that would end a script element, close an attribute or open a tag, and one that is not UTF-8.
 ProfileReport hostile_profile();
 // `count` tensors in eight objects, a task each.
 ProfileReport large_profile(size_t count);

@@ -1,4 +1,4 @@
-// What an independent engine computed from a photo (tests/models.json), for the samples to make sense of.
+// Outputs that an independent engine computed from a photo (tests/models.json), for the samples to decode.
 #pragma once
 
 #include <gtest/gtest.h>

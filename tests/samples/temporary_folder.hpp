@@ -1,4 +1,4 @@
-// A folder of the running test's own, gone with the object.
+// A folder for the running test, removed with the object.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Stands between Vellum and the Vulkan loader: counts, and makes calls fail or devices look different.
+// A layer between Vellum and the Vulkan loader that counts calls, makes calls fail, and changes what devices
+// report.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
@@ -8,7 +9,7 @@
 
 namespace vellum::test {
 
-// Vulkan's functions carry no user pointer, so the state is the process's; one Interposer exists at a time.
+// Vulkan's functions have no user pointer, so the state is global; only one Interposer exists at a time.
 class Interposer {
  public:
   Interposer();
@@ -19,9 +20,9 @@ class Interposer {
   // For ContextOptions::get_instance_proc_addr.
   PFN_vkGetInstanceProcAddr get_instance_proc_addr() const;
 
-  // What the device was really asked for.
+  // What was really allocated from the device.
   uint64_t allocated_bytes() const;
-  uint64_t peak_bytes() const;  // most that were allocated at once since reset_peak()
+  uint64_t peak_bytes() const;  // the peak since reset_peak()
   void reset_peak();
   uint32_t allocations() const;
 
@@ -35,13 +36,13 @@ class Interposer {
   void hide_devices();
   void hide_instance_version();  // a loader of Vulkan 1.0
   void hide_coherent_memory();
-  void split_memory();  // as on a graphics card: buffers in device-local memory that the host cannot reach
-  // A queue family that only copies, as graphics cards have; its queue is the device's first in disguise, so
-  // that validation sees which submits wait for which.
+  void split_memory();  // as on a discrete GPU: buffers in device-local memory that is not host-visible
+  // Adds a queue family that only copies, as on discrete GPUs. Its queue is really the device's first queue,
+  // so that validation sees the order of submits.
   void add_transfer_queue();
   uint32_t submits() const;
   uint32_t waiting_submits() const;  // those that waited for a semaphore
-  // Ranges that were flushed or invalidated.
+  // The ranges that were flushed or invalidated.
   const std::vector<VkMappedMemoryRange>& synchronised_ranges() const;
 };
 

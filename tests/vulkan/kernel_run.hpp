@@ -1,4 +1,4 @@
-// Small kernels for these tests, and one call that runs one of them.
+// Small kernels for these tests, and a function that runs one.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Operators at the shapes that networks have them in.
+// The operators that are measured, at the shapes of real networks.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// What the device reaches at best, measured by small kernels that do nothing else: what kernels are compared
-// with.
+// The best rates of the device, measured with small kernels that do nothing else. Other kernels are compared
+// with them.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace vellum::bench {
 
-// How a kernel reaches a tensor.
+// The way in which a kernel accesses a tensor.
 enum class Reach { image, texel_buffer, storage_buffer };
 
 const char* name(Reach reach);
