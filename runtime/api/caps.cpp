@@ -2,6 +2,7 @@
 
 #include "api/guard.hpp"
 #include "api/impl.hpp"
+#include "api/target.hpp"
 #include "caps/caps_json.hpp"
 
 namespace vellum {
@@ -29,9 +30,9 @@ std::string Caps::json() const {
 
 std::string describe(const Model& model, std::string_view stage, const SessionOptions& options,
                      const Caps& caps) {
-  if (stage == "graph") return describe(model, stage, options);
   return guard([&] {
-    return describe_program(model, stage, options, caps.impl()->caps, modelled_rules(caps.impl()->caps));
+    const Stage last = stage_from_name(stage);
+    return to_text(Target(caps).compile(model, options, last), last);
   });
 }
 

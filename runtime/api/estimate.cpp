@@ -1,20 +1,18 @@
 #include "vellum/estimate.hpp"
 
 #include "api/guard.hpp"
-#include "api/impl.hpp"
+#include "api/target.hpp"
 #include "estimate/estimate.hpp"
-#include "exec/device_tensors.hpp"
 
 namespace vellum {
 namespace {
 
-MemoryEstimate estimate_with(const Model& model, const SessionOptions& options, const DeviceCaps& caps,
-                             MemoryRules rules, const TuningTable* tuning) {
+MemoryEstimate estimate_memory(const Model& model, const SessionOptions& options, const Target& target) {
   const Graph& graph = model.impl()->graph;
-  const Program program = make_program(model, caps, options, tuning);
-  MemoryEstimate estimate = estimate_program({program, graph, plan_options(options), caps, std::move(rules),
-                                              options.weights_budget, options.in_flight,
-                                              model.impl()->packed});
+  const CompiledModel compiled = target.compile(model, options);
+  MemoryEstimate estimate =
+      estimate_model({compiled, graph, target.caps(), target.memory_rules(), options.weights_budget,
+                      options.in_flight, model.impl()->packed});
   estimate.shape_inference_bytes = shape_inference_bytes(graph, options.input_shapes, options.precision);
   return estimate;
 }
@@ -22,18 +20,11 @@ MemoryEstimate estimate_with(const Model& model, const SessionOptions& options, 
 }  // namespace
 
 MemoryEstimate estimate_memory(const Model& model, const SessionOptions& options, const Caps& caps) {
-  return guard([&] {
-    const DeviceCaps& known = caps.impl()->caps;
-    return estimate_with(model, options, known, modelled_rules(known), nullptr);
-  });
+  return guard([&] { return estimate_memory(model, options, Target(caps)); });
 }
 
 MemoryEstimate estimate_memory(const Model& model, const SessionOptions& options, const Device& device) {
-  return guard([&] {
-    const std::shared_ptr<gpu::Context>& context = device.impl()->context;
-    return estimate_with(model, options, context->caps(), device_rules(context),
-                         device.impl()->tuning_for(options).get());
-  });
+  return guard([&] { return estimate_memory(model, options, Target(&device)); });
 }
 
 }  // namespace vellum

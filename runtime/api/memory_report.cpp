@@ -66,14 +66,16 @@ LayerTime host_layer(const Node& node) {
   return time;
 }
 
-MemoryReport memory_report(const MemoryPlan& plan, const Program& program) {
+MemoryReport memory_report(const CompiledModel& model) {
+  const MemoryPlan& plan = model.plan;
   MemoryReport report;
   report.mode = name(plan.mode);
   report.strategy = plan.strategy;
   for (const PlannedArena& arena : plan.arenas) report.arenas.push_back(arena.bytes);
   for (const SharedObject& object : plan.objects)
-    report.objects.push_back(object_report(object, program, static_cast<uint32_t>(report.objects.size())));
-  report.tensors = tensor_reports(plan, program);
+    report.objects.push_back(
+        object_report(object, model.program, static_cast<uint32_t>(report.objects.size())));
+  report.tensors = tensor_reports(plan, model.program);
   report.naive_bytes = plan.naive_bytes;
   report.planned_bytes = report.allocated_bytes = plan.planned_bytes;
   report.lower_bound_bytes = plan.lower_bound_bytes;

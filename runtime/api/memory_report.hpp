@@ -1,13 +1,13 @@
-// Plan -> report.
+// Compiled model -> report.
 #pragma once
 
-#include "plan/memory_plan.hpp"
+#include "compile/compile.hpp"
 #include "vellum/profile.hpp"
 
 namespace vellum {
 
-// What the plan tells: what is allocated is what is planned, nothing is known of weights, inputs and outputs.
-MemoryReport memory_report(const MemoryPlan& plan, const Program& program);
+// From the plan: the planned bytes count as allocated, and weights, inputs and outputs are left at 0.
+MemoryReport memory_report(const CompiledModel& model);
 
 // Without its times.
 LayerTime layer(const Program& program, const Task& task);

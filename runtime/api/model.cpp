@@ -2,13 +2,10 @@
 
 #include "api/guard.hpp"
 #include "api/impl.hpp"
+#include "api/target.hpp"
 #include "import/import.hpp"
 #include "pack/graph.hpp"
 #include "passes/passes.hpp"
-#include "passes/split_large_layers.hpp"
-#include "plan/arrange.hpp"
-#include "plan/memory_plan.hpp"
-#include "tune/network.hpp"
 
 namespace vellum {
 namespace {
@@ -104,61 +101,11 @@ std::vector<NodeInfo> Model::nodes(const InputShapes& shapes) const {
 
 std::vector<std::string> graph_passes() { return pass_names(); }
 
-Program make_program(const Model& model, const DeviceCaps& caps, const SessionOptions& options,
-                     const TuningTable* tuning) {
-  return make_program(model.impl()->graph, caps, options, tuning);
-}
-
-Program make_program(const Graph& imported, const DeviceCaps& caps, const SessionOptions& options,
-                     const TuningTable* tuning) {
-  return lower_and_arrange(prepare_graph(imported, options), caps, options, tuning);
-}
-
-Graph prepare_graph(const Graph& imported, const SessionOptions& options) {
-  Graph graph = optimise(imported, options.input_shapes, options.disabled_passes);
-  if (options.weights_budget > 0)
-    split_large_layers(graph, options.weights_budget, options.precision == Precision::fp16 ? 2 : 4);
-  return graph;
-}
-
-Program lower_and_arrange(const Graph& graph, const DeviceCaps& caps, const SessionOptions& options,
-                          const TuningTable* tuning) {
-  LoweringOptions how{.precision = options.precision,
-                      .storage = options.storage,
-                      // Transformed weights would be several times what a budget's layers were split for.
-                      .winograd = options.weights_budget > 0 ? Winograd::off : options.winograd,
-                      .arithmetic = options.arithmetic,
-                      .tuning = tuning};
-  if (tuning && options.storage == StorageChoice::automatic)
-    how.value_storages = tuned_storages(*tuning, graph, options.precision);
-  Program program = lower(graph, caps, how);
-  // Sizes as modelled, so that a device and its caps file make the same program.
-  arrange(program,
-          {.mode = options.memory,
-           .in_place = options.in_place,
-           .views = options.views,
-           .reorder = options.reorder},
-          caps.tensor_offset_alignment(), modelled_rules(caps));
-  return program;
-}
-
-std::string describe_program(const Model& model, std::string_view stage, const SessionOptions& options,
-                             const DeviceCaps& caps, const MemoryRules& rules, const TuningTable* tuning) {
-  const Program program = make_program(model, caps, options, tuning);
-  if (stage == "program") return to_text(program);
-  if (stage == "plan") return to_text(plan_memory(program, plan_options(options), rules), program);
-  throw Error(ErrorCode::invalid_argument,
-              "stage '" + std::string(stage) + "' is none of graph, program and plan");
-}
-
 std::string describe(const Model& model, std::string_view stage, const SessionOptions& options,
                      const Device* device) {
-  return guard([&]() -> std::string {
-    if (stage == "graph")
-      return to_text(optimise(model.impl()->graph, options.input_shapes, options.disabled_passes));
-    if (!device) return describe_program(model, stage, options, DeviceCaps{}, memory_rules(nullptr));
-    return describe_program(model, stage, options, device->impl()->context->caps(), memory_rules(device),
-                            device->impl()->tuning_for(options).get());
+  return guard([&] {
+    const Stage last = stage_from_name(stage);
+    return to_text(Target(device).compile(model, options, last), last);
   });
 }
 

@@ -47,12 +47,15 @@ void add_weights(const Program& program, const Graph& graph, packfile::Contents&
   }
 }
 
-// What sessions may run of the graph on a device with `caps`: they try its cooperative matrices, and those
-// that find them wrong, or whose library cannot compile for them, do without.
-std::vector<Program> possible_programs(const Graph& graph, const DeviceCaps& caps,
+// The programs that sessions may run on a device with `caps`: they check its cooperative matrices, and do
+// without if the results are wrong or if their library cannot compile for them.
+std::vector<Program> possible_programs(const Graph& imported, const DeviceCaps& caps,
                                        const SessionOptions& options) {
+  const auto program_for = [&](const DeviceCaps& device) {
+    return compile(imported, device, compile_options(options), Stage::program).program;
+  };
   std::vector<Program> programs;
-  programs.push_back(make_program(graph, caps, options));
+  programs.push_back(program_for(caps));
   if (!uses_cooperative_matrices(programs.front())) return programs;
   if (caps.cooperative_matrices.front().extension == MatrixExtension::khr &&
       !gpu::knows_khr_cooperative_matrix())
@@ -61,7 +64,7 @@ std::vector<Program> possible_programs(const Graph& graph, const DeviceCaps& cap
     std::ranges::move(programs_of_cooperative_check(caps), std::back_inserter(programs));
   DeviceCaps without = caps;
   without.cooperative_matrices.clear();
-  programs.push_back(make_program(graph, without, options));
+  programs.push_back(program_for(without));
   return programs;
 }
 

@@ -97,46 +97,35 @@ std::vector<Shape> Session::Impl::wanted_shapes() const {
   return shapes;
 }
 
-// What was tuned may take more memory than the device has left: Winograd's weights are several times as many.
+// Tuned kernels may take more memory than the device has left: Winograd's weights are several times as large.
 Session::Impl::Executors Session::Impl::make_executors(const std::vector<Shape>& shapes) const {
-  const std::shared_ptr<const TuningTable> tuning = device.impl()->tuning_for(options);
-  if (!tuning || tuning->empty()) return make_executors(shapes, nullptr, {});
+  CompileOptions compile_options = device.impl()->compile_options(options);
+  for (size_t i = 0; i < shapes.size(); ++i) compile_options.input_shapes[inputs[i].name] = shapes[i];
+  if (!compile_options.tuning || compile_options.tuning->empty())
+    return make_executors(device.impl()->compile(model, compile_options));
   try {
-    return make_executors(shapes, tuning.get(), {});
+    return make_executors(device.impl()->compile(model, compile_options));
   } catch (const Error& error) {
     if (error.code() != ErrorCode::out_of_memory) throw;
-    return make_executors(
-        shapes, nullptr,
-        "the session goes untuned, for what was tuned takes too much memory: " + std::string(error.what()));
+    compile_options.tuning = nullptr;
+    CompiledModel untuned = device.impl()->compile(model, compile_options);
+    untuned.program.warnings.push_back(
+        "the session does not use the tuned kernels, which take too much memory: " +
+        std::string(error.what()));
+    return make_executors(std::move(untuned));
   }
 }
 
-Session::Impl::Executors Session::Impl::make_executors(const std::vector<Shape>& shapes,
-                                                       const TuningTable* tuning,
-                                                       const std::string& warning) const {
-  SessionOptions bound = options;
-  for (size_t i = 0; i < shapes.size(); ++i) bound.input_shapes[inputs[i].name] = shapes[i];
+Session::Impl::Executors Session::Impl::make_executors(CompiledModel compiled) const {
+  const auto shared = std::make_shared<const CompiledModel>(std::move(compiled));
   const std::shared_ptr<gpu::Context>& context = device.impl()->context;
-  const PlanMemoryOptions plan = plan_options(options);
-  ExecutorOptions how{.memory = plan.mode,
-                      .strategy = plan.strategy,
-                      .search_budget = plan.search_budget,
-                      .tasks_per_submit = options.tasks_per_submit,
-                      .timestamps = options.profile,
-                      .weights = weights};
   Executors made;
-  Program program = make_program(model, context->caps(), bound, tuning);
-  if (uses_cooperative_matrices(program) && !device.impl()->cooperative_check.passes(context)) {
-    DeviceCaps without = context->caps();
-    without.cooperative_matrices.clear();
-    program = make_program(model, without, bound, tuning);
-  }
-  if (!warning.empty()) program.warnings.push_back(warning);
-  made.push_back(std::make_unique<Executor>(context, std::move(program), how));
-  how.like = made.front().get();
   while (made.size() < options.in_flight)
-    made.push_back(std::make_unique<Executor>(context, made.front()->program(), how));
-  for (const std::string& each : made.front()->program().warnings) context->log(LogLevel::warning, each);
+    made.push_back(std::make_unique<Executor>(
+        context, shared,
+        ExecutorOptions{.tasks_per_submit = options.tasks_per_submit, .timestamps = options.profile},
+        weights));
+  for (const std::string& warning : shared->program.warnings) context->log(LogLevel::warning, warning);
   return made;
 }
 
@@ -324,7 +313,7 @@ std::map<std::string, Tensor> Session::run(const std::map<std::string, Tensor>& 
 MemoryReport Session::memory() const {
   return guard([&] {
     if (!impl_->active()) return MemoryReport();
-    MemoryReport report = memory_report(impl_->ready().plan(), impl_->ready().program());
+    MemoryReport report = memory_report(impl_->ready().model());
     report.allocated_bytes = 0;
     for (const auto& executor : impl_->executors.front().second) {
       report.allocated_bytes += executor->allocated().intermediates;

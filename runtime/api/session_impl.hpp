@@ -44,9 +44,7 @@ struct Session::Impl {
   Executor& last_run() const;
   std::vector<Shape> wanted_shapes() const;
   Executors make_executors(const std::vector<Shape>& shapes) const;
-  // With a warning to give, where it is not empty.
-  Executors make_executors(const std::vector<Shape>& shapes, const TuningTable* tuning,
-                           const std::string& warning) const;
+  Executors make_executors(CompiledModel compiled) const;
   void activate(const RunsInFlight::Lock& lock, const std::vector<Shape>& shapes);
   Executors make_room_and_executors(const std::vector<Shape>& shapes);
   void carry_over(Executor* from, Executor& to);

@@ -5,8 +5,8 @@
 
 #include "api/guard.hpp"
 #include "api/impl.hpp"
+#include "compile/tuned_storages.hpp"
 #include "exec/executor.hpp"
-#include "tune/network.hpp"
 #include "tune/one_node.hpp"
 #include "tune/time_network.hpp"
 #include "tune/tune_operators.hpp"
@@ -43,18 +43,20 @@ TunedOperator to_public(const Graph& graph, const OperatorKind& kind) {
 
 class Tuner {
  public:
-  Tuner(const Device& device, const Model& model, const SessionOptions& options, const TuneOptions& how)
+  Tuner(const Device& device, const Model& model, const SessionOptions& options,
+        const TuneOptions& tune_options)
       : device_(device),
         options_(options),
-        how_(how),
-        graph_(prepare_graph(model.impl()->graph, options)),
+        tune_options_(tune_options),
+        compile_options_(device.impl()->compile_options(options)),
+        graph_(prepare_graph(model.impl()->graph, device.impl()->context->caps(), compile_options_)),
         weights_(device.impl()->weights_for(model, options)),
         before_(*device.impl()->tuning()) {
     operators_.context = device.impl()->context;
-    operators_.again = how.again;
-    if (how.seconds > 0)
+    operators_.again = tune_options.again;
+    if (tune_options.seconds > 0)
       operators_.deadline = begin_ + std::chrono::duration_cast<Clock::duration>(
-                                         std::chrono::duration<double>(std::min(how.seconds, 1e6)));
+                                         std::chrono::duration<double>(std::min(tune_options.seconds, 1e6)));
     fingerprint_ = network_fingerprint(graph_, options.precision);
   }
 
@@ -73,36 +75,35 @@ class Tuner {
   }
 
  private:
-  void tell(TuneProgress progress) const {
-    if (how_.progress) how_.progress(progress);
+  void report_progress(TuneProgress progress) const {
+    if (tune_options_.progress) tune_options_.progress(progress);
   }
 
-  std::unique_ptr<Executor> make_executor(const TuningTable* table, bool timestamps) const {
-    const std::shared_ptr<gpu::Context>& context = operators_.context;
-    auto executor =
-        std::make_unique<Executor>(context, lower_and_arrange(graph_, context->caps(), options_, table),
-                                   ExecutorOptions{.memory = options_.memory,
-                                                   .strategy = options_.strategy,
-                                                   .timestamps = timestamps,
-                                                   .weights = weights_});
+  // The network as a session with this table runs it; null: without measurements.
+  std::unique_ptr<Executor> make_executor(std::shared_ptr<const TuningTable> table, bool timestamps) {
+    compile_options_.tuning = std::move(table);
+    auto executor = std::make_unique<Executor>(
+        operators_.context,
+        std::make_shared<const CompiledModel>(device_.impl()->compile(graph_, compile_options_)),
+        ExecutorOptions{.tasks_per_submit = options_.tasks_per_submit, .timestamps = timestamps}, weights_);
     set_some_inputs(*executor);
     return executor;
   }
 
-  std::unique_ptr<Executor> make_executor(const std::vector<StorageChoice>& storages, bool timestamps) const {
+  std::unique_ptr<Executor> make_executor(const std::vector<StorageChoice>& storages, bool timestamps) {
     TuningTable table;
     table.storages[fingerprint_] = to_letters(storages);
-    return make_executor(&table, timestamps);
+    return make_executor(std::make_shared<const TuningTable>(std::move(table)), timestamps);
   }
 
   // What the device likes first; then others that may be quicker. Empty: what StorageChoice says.
   std::vector<std::vector<StorageChoice>> worthwhile_storages() {
     std::vector<std::vector<StorageChoice>> all{{}};
-    if (!how_.storages || options_.storage != StorageChoice::automatic) return all;
+    if (!tune_options_.storages || options_.storage != StorageChoice::automatic) return all;
     if (!gpu::timestamps_supported(*operators_.context)) return quicker_as_a_whole();
     size_t done = 0;
     const auto [problem, image] = measure_storages(graph_, [&](const std::vector<StorageChoice>& storages) {
-      tell({"storages", ++done, 5, nullptr});
+      report_progress({"storages", ++done, 5, nullptr});
       return make_executor(storages, true);
     });
     const InImages buffers(graph_.values.size(), false), images(graph_.values.size(), true);
@@ -144,7 +145,7 @@ class Tuner {
                              .value_storages = storages};
     operators_.progress = [&](size_t done, size_t total, const OperatorKind& kind) {
       const TunedOperator last = to_public(graph_, kind);
-      tell({"operators", done, total, &last});
+      report_progress({"operators", done, total, &last});
     };
     return tune_operators(graph_, lowering, operators_, table);
   }
@@ -153,10 +154,11 @@ class Tuner {
   TuneReport choose(std::vector<TuningTable> tables, const std::vector<std::vector<OperatorKind>>& kinds) {
     std::vector<std::unique_ptr<Executor>> networks;
     networks.push_back(make_executor(nullptr, false));
-    for (const TuningTable& table : tables) networks.push_back(make_executor(&table, false));
-    tell({"network", 0, networks.size(), nullptr});
+    for (const TuningTable& table : tables)
+      networks.push_back(make_executor(std::make_shared<const TuningTable>(table), false));
+    report_progress({"network", 0, networks.size(), nullptr});
     const std::vector<double> times = least_times(networks);
-    tell({"network", networks.size(), networks.size(), nullptr});
+    report_progress({"network", networks.size(), networks.size(), nullptr});
     size_t best = 1;  // what the device likes, unless another is clearly quicker
     for (size_t i = 2; i < times.size(); ++i)
       if (times[i] < kClearlyQuicker * times[best]) best = i;
@@ -199,7 +201,8 @@ class Tuner {
   const Clock::time_point begin_ = Clock::now();
   Device device_;
   SessionOptions options_;
-  TuneOptions how_;
+  TuneOptions tune_options_;
+  CompileOptions compile_options_;
   Graph graph_;
   std::shared_ptr<WeightSource> weights_;
   TuningTable before_;
@@ -210,12 +213,12 @@ class Tuner {
 }  // namespace
 
 TuneReport tune(const Device& device, const Model& model, const SessionOptions& options,
-                const TuneOptions& how) {
+                const TuneOptions& tune_options) {
   return guard([&] {
     if (options.weights_budget > 0)
       throw Error(ErrorCode::invalid_argument,
                   "with a weights_budget nothing that was tuned is used: tune without one");
-    return Tuner(device, model, options, how).run();
+    return Tuner(device, model, options, tune_options).run();
   });
 }
 

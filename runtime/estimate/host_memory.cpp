@@ -18,15 +18,15 @@ uint64_t constant_bytes(const EstimateInputs& in) {
   };
   for (const Value& value : in.graph.values)
     if (value.constant) count(*value.constant);
-  for (const TensorId id : weight_ids(in.program))
-    for (const HostTensor& source : in.program.tensors[id].origin.sources) count(source);
+  for (const TensorId id : weight_ids(in.program()))
+    for (const HostTensor& source : in.program().tensors[id].origin.sources) count(source);
   return bytes;
 }
 
 // What the host reads back of the device to compute the tail from. What it computes is known in a run alone.
 uint64_t tail_input_bytes(const EstimateInputs& in) {
   uint64_t bytes = 0;
-  for (const Port& port : in.program.tail_inputs)
+  for (const Port& port : in.program().tail_inputs)
     if (!port.constant)
       bytes += static_cast<uint64_t>(checked_element_count(port.type.shape)) * size_of(port.type.dtype);
   return bytes;
@@ -49,7 +49,7 @@ void count_operations(const EstimateInputs& in, const std::set<gpu::PipelineKey>
 
 void add_host_memory(const EstimateInputs& in, MemoryEstimate& estimate) {
   std::set<gpu::PipelineKey> pipelines;
-  for (const gpu::PipelineKey& key : pipeline_keys(in.program)) {
+  for (const gpu::PipelineKey& key : pipeline_keys(in.program())) {
     ++estimate.dispatches;
     pipelines.insert(key);
   }

@@ -13,7 +13,7 @@
 namespace vellum {
 namespace {
 
-const TensorDesc& desc_of(const EstimateInputs& in, TensorId id) { return in.program.tensors[id].desc; }
+const TensorDesc& desc_of(const EstimateInputs& in, TensorId id) { return in.program().tensors[id].desc; }
 
 bool is_staged(const EstimateInputs& in, TensorId id) {
   return desc_of(in, id).storage != Storage::buffer || !in.caps.unified_memory;
@@ -29,7 +29,7 @@ std::vector<TensorId> distinct_weights(const Program& program, const FixedConsta
 }
 
 WeightRoom resident_weights(const EstimateInputs& in, const FixedConstants& constants) {
-  const std::vector<TensorId> ids = distinct_weights(in.program, constants);
+  const std::vector<TensorId> ids = distinct_weights(in.program(), constants);
   WeightRoom room{lasting_room(in, ids)};
   uint64_t staged = 0;
   for (const TensorId id : ids)
@@ -61,17 +61,17 @@ uint64_t stream_staging(const EstimateInputs& in, const WeightUses& weights, con
 
 WeightRoom streamed_weights(const EstimateInputs& in, const FixedConstants& constants) {
   const auto need = [&](TensorId id) { return in.rules.need(object_desc(desc_of(in, id))); };
-  const WeightUses weights = weight_uses(in.program, constants, need, in.rules.buffer_image_granularity);
+  const WeightUses weights = weight_uses(in.program(), constants, need, in.rules.buffer_image_granularity);
   WeightRoom room;
   if (weights.uses.empty()) return room;
   const WeightStreamPlan plan =
-      plan_weight_stream(weights.uses, static_cast<int64_t>(in.program.tasks.size()),
+      plan_weight_stream(weights.uses, static_cast<int64_t>(in.program().tasks.size()),
                          std::min(in.weights_budget, in.rules.max_allocation_bytes));
   room.allocated = room.tight = plan.total_bytes;  // weights lie over one another: no padding to tell apart
   room.run_staging = stream_staging(in, weights, plan);
   uint64_t packed = 0;
   for (const TensorId id : weights.tensors)
-    if (!unchanged(in.program.tensors[id])) packed += desc_of(in, id).byte_size();
+    if (!unchanged(in.program().tensors[id])) packed += desc_of(in, id).byte_size();
   // More are kept in files, which stay out of the process once they are copied.
   if (in.caps.unified_memory && packed <= PackedWeightsOptions{}.most_in_memory) room.host = packed;
   return room;

@@ -74,7 +74,7 @@ bool is_right(const std::shared_ptr<gpu::Context>& context, const ProductForm& f
   Program program = lower_cooperatively(graph, context->caps());
   if (!uses_cooperative_matrices(program))
     throw Error(ErrorCode::unsupported, "no kernel multiplies by cooperative matrices");
-  Executor executor(context, std::move(program), {});
+  Executor executor(context, compile_program(context, std::move(program)));
   for (size_t i = 0; i < inputs.size(); ++i) executor.set_input(i, inputs[i]);
   executor.run();
   return executor.output(0).to_floats() == evaluate(graph, inputs).front().to_floats();

@@ -22,22 +22,26 @@ void check_byte_size(const char* kind, const std::string& port, const TensorType
                                                  std::to_string(bytes) + " were given");
 }
 
-Executor::Executor(std::shared_ptr<gpu::Context> context, Program program, const ExecutorOptions& options)
-    : context_(std::move(context)), program_(std::move(program)), options_(options) {
-  plan_ = options_.like ? options_.like->plan_
-                        : plan_memory(program_, {options_.memory, options_.strategy, options_.search_budget},
-                                      device_rules(context_));
-  options_.like = nullptr;  // it need not live as long
-  syncs_ = synchronise(program_, plan_);
-  tensors_ = std::make_unique<DeviceTensors>(context_, program_, plan_);
+std::shared_ptr<const CompiledModel> compile_program(const std::shared_ptr<gpu::Context>& context,
+                                                     Program program, const PlanMemoryOptions& options) {
+  return std::make_shared<const CompiledModel>(
+      compile_program(std::move(program), options, device_rules(context)));
+}
+
+Executor::Executor(std::shared_ptr<gpu::Context> context, std::shared_ptr<const CompiledModel> model,
+                   const ExecutorOptions& options, std::shared_ptr<WeightSource> weights)
+    : context_(std::move(context)),
+      model_(std::move(model)),
+      weights_(weights ? std::move(weights) : std::make_shared<WeightStore>(context_)),
+      options_(options) {
+  tensors_ = std::make_unique<DeviceTensors>(context_, program(), model_->plan);
   auto pipelines = make_pipelines();
-  if (!options_.weights) options_.weights = std::make_shared<WeightStore>(context_);
-  tensors_->complete(options_.weights->acquire(program_));
+  tensors_->complete(weights_->acquire(program()));
   pipelines_ = pipelines.get();
   make_descriptor_sets();
-  if (options_.timestamps && gpu::timestamps_supported(*context_) && !program_.tasks.empty())
+  if (options_.timestamps && gpu::timestamps_supported(*context_) && !program().tasks.empty())
     queries_ =
-        std::make_unique<gpu::TimestampQueries>(context_, static_cast<uint32_t>(2 * program_.tasks.size()));
+        std::make_unique<gpu::TimestampQueries>(context_, static_cast<uint32_t>(2 * program().tasks.size()));
   split_into_steps();
   for (size_t i = 0; i < steps_.size(); ++i)
     if (!steps_[i].host) record(steps_[i], i == 0, i + 1 == steps_.size() || steps_[i + 1].host);
@@ -51,16 +55,16 @@ Executor::~Executor() {
   }
 }
 
-// While weights are packed; where the system gives no thread for it, after that.
+// In a thread of its own, beside the packing of weights; later in this thread if the system refuses one.
 std::future<Executor::Pipelines> Executor::make_pipelines() {
   size_t dispatches = 0;
-  for (const Task& task : program_.tasks) {
+  for (const Task& task : program().tasks) {
     dispatch_of_task_.push_back(dispatches);
     if (task.dispatch) ++dispatches;
   }
   const auto make = [this] {
-    return context_->pipelines().prepare(pipeline_keys(program_),
-                                         {tensors_->in_out_arena(), bound_images(program_, plan_)});
+    return context_->pipelines().prepare(pipeline_keys(program()),
+                                         {tensors_->in_out_arena(), bound_images(program(), model_->plan)});
   };
   try {
     return std::async(std::launch::async, make);
@@ -71,10 +75,10 @@ std::future<Executor::Pipelines> Executor::make_pipelines() {
 
 void Executor::make_descriptor_sets() {
   sets_ = std::make_unique<gpu::DescriptorSets>(context_, pipelines_);
-  for (size_t t = 0; t < program_.tasks.size(); ++t) {
-    if (!program_.tasks[t].dispatch) continue;
+  for (size_t t = 0; t < program().tasks.size(); ++t) {
+    if (!program().tasks[t].dispatch) continue;
     std::vector<gpu::BoundResource> resources;
-    for (const Binding& binding : program_.tasks[t].dispatch->bindings)
+    for (const Binding& binding : program().tasks[t].dispatch->bindings)
       resources.push_back(tensors_->resource(binding.tensor));
     sets_->write(dispatch_of_task_[t], resources);
   }
@@ -86,8 +90,8 @@ void Executor::split_into_steps() {
   size_t segment = 0;
   const size_t most =
       options_.tasks_per_submit == 0 ? std::numeric_limits<size_t>::max() : options_.tasks_per_submit;
-  for (size_t t = 0; t < program_.tasks.size(); ++t) {
-    const bool host = program_.tasks[t].host.has_value();
+  for (size_t t = 0; t < program().tasks.size(); ++t) {
+    const bool host = program().tasks[t].host.has_value();
     const size_t segment_before = segment;
     while (segment + 1 < segments.size() && segments[segment + 1] <= static_cast<int64_t>(t)) ++segment;
     const bool joins = !host && !steps_.empty() && !steps_.back().host && steps_.back().task_count < most &&
@@ -114,8 +118,8 @@ void Executor::record(Step& step, bool first, bool host_follows) {
 }
 
 void Executor::record_task(gpu::CommandBuffer& commands, size_t task) {
-  const Dispatch& dispatch = *program_.tasks[task].dispatch;
-  const TaskSync& sync = syncs_[task];
+  const Dispatch& dispatch = *program().tasks[task].dispatch;
+  const TaskSync& sync = model_->barriers[task];
   std::vector<gpu::ImageTransition> transitions;
   for (uint32_t object : sync.discarded_objects) transitions.push_back({&tensors_->object_image(object)});
   // Writes become visible; what was read is waited for, which needs no access of its own.
@@ -134,9 +138,7 @@ void Executor::record_task(gpu::CommandBuffer& commands, size_t task) {
 size_t Executor::dispatch_count() const { return pipelines_.size(); }
 
 size_t Executor::barrier_count() const {
-  return static_cast<size_t>(std::count_if(syncs_.begin(), syncs_.end(), [](const TaskSync& sync) {
-    return sync.barrier || !sync.discarded_objects.empty();
-  }));
+  return static_cast<size_t>(std::ranges::count_if(model_->barriers, &TaskSync::needs_command));
 }
 
 size_t Executor::pipeline_count() const {
@@ -144,7 +146,7 @@ size_t Executor::pipeline_count() const {
 }
 
 void Executor::set_input(size_t index, const HostTensor& tensor) {
-  const Port& port = program_.inputs.at(index);
+  const Port& port = program().inputs.at(index);
   if (tensor.type() != port.type)
     throw Error(ErrorCode::invalid_argument,
                 "input '" + port.name + "' wants " + std::string(name(port.type.dtype)) + " " +
@@ -154,17 +156,17 @@ void Executor::set_input(size_t index, const HostTensor& tensor) {
 }
 
 void Executor::set_input(size_t index, std::span<const std::byte> values) {
-  const Port& port = program_.inputs.at(index);
+  const Port& port = program().inputs.at(index);
   check_byte_size("input", port.name, port.type, values.size());
   const gpu::Buffer& buffer = tensors_->buffer(port.tensor);
-  write_linear(program_.tensors[port.tensor].desc, port.type.dtype, values, {buffer.data(), buffer.size()});
+  write_linear(program().tensors[port.tensor].desc, port.type.dtype, values, {buffer.data(), buffer.size()});
   buffer.flush();
 }
 
 HostTensor Executor::read(const Port& port) const {
   if (port.constant) return *port.constant;
   const gpu::Buffer& buffer = tensors_->buffer(port.tensor);
-  return read_linear(program_.tensors[port.tensor].desc, port.type, {buffer.data(), buffer.size()});
+  return read_linear(program().tensors[port.tensor].desc, port.type, {buffer.data(), buffer.size()});
 }
 
 const HostTensor& Executor::of_tail(const Port& port) const {
@@ -175,12 +177,12 @@ const HostTensor& Executor::of_tail(const Port& port) const {
 }
 
 HostTensor Executor::output(size_t index) const {
-  const Port& port = program_.outputs.at(index);
+  const Port& port = program().outputs.at(index);
   return port.of_tail ? of_tail(port) : read(port);
 }
 
 void Executor::output(size_t index, std::span<std::byte> to) const {
-  const Port& port = program_.outputs.at(index);
+  const Port& port = program().outputs.at(index);
   const HostTensor* known = port.of_tail ? &of_tail(port) : port.constant ? &*port.constant : nullptr;
   check_byte_size("output", port.name, known ? known->type() : port.type, to.size());
   if (known) {
@@ -188,15 +190,15 @@ void Executor::output(size_t index, std::span<std::byte> to) const {
     return;
   }
   const gpu::Buffer& buffer = tensors_->buffer(port.tensor);
-  read_linear(program_.tensors[port.tensor].desc, port.type.dtype, {buffer.data(), buffer.size()}, to);
+  read_linear(program().tensors[port.tensor].desc, port.type.dtype, {buffer.data(), buffer.size()}, to);
 }
 
 const TensorType& Executor::output_type(size_t index) const {
-  const Port& port = program_.outputs.at(index);
+  const Port& port = program().outputs.at(index);
   return port.of_tail && !tail_outputs_.empty() ? tail_outputs_.at(*port.of_tail).type() : port.type;
 }
 
-HostTensor Executor::input(size_t index) const { return read(program_.inputs.at(index)); }
+HostTensor Executor::input(size_t index) const { return read(program().inputs.at(index)); }
 
 class Executor::StepProgress : public WeightStream::Progress {
  public:
@@ -250,18 +252,18 @@ bool Executor::poll() {
 void Executor::finish() {
   for (; next_step_ < steps_.size(); ++next_step_) run_step(steps_[next_step_], {});
   wait_for_submitted();
-  for (const Port& port : program_.outputs)
+  for (const Port& port : program().outputs)
     if (port.tensor != kNoTensor) tensors_->buffer(port.tensor).invalidate();
-  if (program_.tail) run_tail();
+  if (program().tail) run_tail();
 }
 
 void Executor::run_tail() {
   std::vector<HostTensor> inputs;
-  for (const Port& port : program_.tail_inputs) {
+  for (const Port& port : program().tail_inputs) {
     if (port.tensor != kNoTensor) tensors_->buffer(port.tensor).invalidate();
     inputs.push_back(read(port));
   }
-  tail_outputs_ = evaluate(program_.tail->graph, inputs);
+  tail_outputs_ = evaluate(program().tail->graph, inputs);
 }
 
 void Executor::run_streamed(WeightStream& stream) {
@@ -285,7 +287,7 @@ void Executor::run_streamed(WeightStream& stream) {
 void Executor::run_step(Step& step, std::span<const gpu::Semaphore* const> wait) {
   if (step.host) {
     wait_for_submitted();
-    call_host(*program_.tasks[step.first_task].host);
+    call_host(*program().tasks[step.first_task].host);
   } else {
     gpu::submit(*context_, *step.commands, *step.fence, {.wait = wait});
   }
@@ -306,16 +308,16 @@ void Executor::call_host(const HostCall& call) {
     }
     const TensorId id = call.inputs[i];
     if (id != kNoTensor)
-      values[i] = read_linear(program_.tensors[id].desc, call.input_types[i],
+      values[i] = read_linear(program().tensors[id].desc, call.input_types[i],
                               gpu::download(context_, tensors_->buffer(id)));
     inputs.push_back(id == kNoTensor ? nullptr : &values[i]);
   }
   const std::vector<HostTensor> results = call.evaluate->evaluate(inputs);
   uint64_t staged = 0;
-  for (const TensorId id : call.outputs) staged += staged_bytes(program_.tensors[id].desc.byte_size());
+  for (const TensorId id : call.outputs) staged += staged_bytes(program().tensors[id].desc.byte_size());
   gpu::Uploader uploader(context_, staged);
   for (size_t i = 0; i < call.outputs.size(); ++i) {
-    const TensorDesc& desc = program_.tensors[call.outputs[i]].desc;
+    const TensorDesc& desc = program().tensors[call.outputs[i]].desc;
     std::vector<std::byte> bytes(desc.byte_size());
     write_linear(desc, results.at(i), bytes);
     uploader.upload(tensors_->buffer(call.outputs[i]), 0, bytes);
@@ -325,14 +327,14 @@ void Executor::call_host(const HostCall& call) {
 
 std::vector<Executor::TaskSpan> Executor::task_spans() const {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  std::vector<TaskSpan> spans(program_.tasks.size(), TaskSpan{kNone, kNone});
+  std::vector<TaskSpan> spans(program().tasks.size(), TaskSpan{kNone, kNone});
   if (!queries_) return spans;
   const std::vector<double> nanoseconds = queries_->read();
   double first = std::numeric_limits<double>::infinity();
   for (size_t t = 0; t < spans.size(); ++t)
-    if (program_.tasks[t].dispatch) first = std::min(first, nanoseconds[2 * t]);
+    if (program().tasks[t].dispatch) first = std::min(first, nanoseconds[2 * t]);
   for (size_t t = 0; t < spans.size(); ++t)
-    if (program_.tasks[t].dispatch)
+    if (program().tasks[t].dispatch)
       spans[t] = {(nanoseconds[2 * t] - first) * 1e-6, (nanoseconds[2 * t + 1] - first) * 1e-6};
   return spans;
 }

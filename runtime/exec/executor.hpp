@@ -1,7 +1,6 @@
-// Program + plan -> recorded command buffers -> submits. One executor is one session: one thread at a time.
+// Compiled model -> device objects -> recorded command buffers -> submits. One thread at a time.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <future>
 #include <memory>
@@ -9,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "compile/compile.hpp"
 #include "exec/device_tensors.hpp"
 #include "exec/weight_store.hpp"
-#include "plan/synchronisation.hpp"
 #include "vulkan/commands.hpp"
 #include "vulkan/pipeline.hpp"
 #include "vulkan/timestamps.hpp"
@@ -19,33 +18,32 @@
 namespace vellum {
 
 struct ExecutorOptions {
-  MemoryMode memory = MemoryMode::shared_objects;
-  std::string strategy = "best";
-  std::chrono::milliseconds search_budget{0};  // for smaller plans
   // 0: the whole network in one submit; N: a submit for every N tasks.
   uint32_t tasks_per_submit = 0;
   bool timestamps = false;
-  // An executor of the same program with the same options: its plan is taken over.
-  const class Executor* like = nullptr;
-  // May be shared with other executors of the model; null: the weights are this executor's alone.
-  std::shared_ptr<WeightSource> weights;
 };
 
-// Error(invalid_argument) unless the values of that type take so many bytes. kind: "input" or "output"; port:
+// A program that was made by other means than compile(), planned for the memory of the device.
+std::shared_ptr<const CompiledModel> compile_program(const std::shared_ptr<gpu::Context>& context,
+                                                     Program program, const PlanMemoryOptions& options = {});
+
+// Error(invalid_argument) unless `bytes` is the size of values of that type. kind: "input" or "output"; port:
 // its name.
 void check_byte_size(const char* kind, const std::string& port, const TensorType& type, size_t bytes);
 
 class Executor {
  public:
-  // Plans, makes every device object, compiles every pipeline and records every command.
-  Executor(std::shared_ptr<gpu::Context> context, Program program, const ExecutorOptions& options);
+  // Makes every device object, compiles every pipeline and records every command. Executors may share the
+  // model, and the weights too; without a source of weights the executor has its own.
+  Executor(std::shared_ptr<gpu::Context> context, std::shared_ptr<const CompiledModel> model,
+           const ExecutorOptions& options = {}, std::shared_ptr<WeightSource> weights = nullptr);
 
   ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  const Program& program() const { return program_; }
-  const MemoryPlan& plan() const { return plan_; }
+  const CompiledModel& model() const { return *model_; }
+  const Program& program() const { return model_->program; }
   const AllocatedBytes& allocated() const { return tensors_->allocated(); }
   const ProgramWeights& weights() const { return tensors_->weights(); }
   size_t dispatch_count() const;
@@ -108,10 +106,9 @@ class Executor {
   const HostTensor& of_tail(const Port& port) const;
 
   std::shared_ptr<gpu::Context> context_;
-  Program program_;
+  std::shared_ptr<const CompiledModel> model_;
+  std::shared_ptr<WeightSource> weights_;
   ExecutorOptions options_;
-  MemoryPlan plan_;
-  std::vector<TaskSync> syncs_;
   std::unique_ptr<DeviceTensors> tensors_;
   Pipelines pipelines_;                   // per dispatch
   std::vector<size_t> dispatch_of_task_;  // index into pipelines_ and sets_

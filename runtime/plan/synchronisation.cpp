@@ -1,6 +1,7 @@
 #include "plan/synchronisation.hpp"
 
 #include <algorithm>
+#include <sstream>
 
 #include "program/byte_range.hpp"
 
@@ -91,6 +92,23 @@ std::vector<TaskSync> synchronise(const Program& program, const MemoryPlan& plan
     for (const Binding& binding : dispatch.bindings) hazards.note(binding.tensor, binding.access);
   }
   return syncs;
+}
+
+std::string to_text(const std::vector<TaskSync>& barriers, const Program& program) {
+  std::ostringstream out;
+  size_t count = 0;
+  for (size_t t = 0; t < barriers.size(); ++t) {
+    if (!barriers[t].needs_command()) continue;
+    const Task& task = program.tasks[t];
+    out << "before task " << t << " '" << (task.dispatch ? task.dispatch->name : task.host->name) << "'";
+    if (!barriers[t].barrier) out << ", without waiting";
+    for (size_t i = 0; i < barriers[t].discarded_objects.size(); ++i)
+      out << (i == 0 ? ", discards objects " : " ") << barriers[t].discarded_objects[i];
+    out << "\n";
+    ++count;
+  }
+  out << count << " barriers for " << barriers.size() << " tasks\n";
+  return out.str();
 }
 
 }  // namespace vellum

@@ -96,8 +96,10 @@ class Measurement {
     times[candidate] = 1;
     options_.tuning = &table;
     auto executor =
-        std::make_unique<Executor>(how_.context, lower(one_.graph, how_.context->caps(), options_),
-                                   ExecutorOptions{.timestamps = timestamps_});
+        std::make_unique<Executor>(
+            how_.context,
+            compile_program(how_.context, lower(one_.graph, how_.context->caps(), options_)),
+            ExecutorOptions{.timestamps = timestamps_});
     options_.tuning = nullptr;
     set_some_inputs(*executor);
     return executor;

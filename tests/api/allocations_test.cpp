@@ -55,7 +55,7 @@ std::span<const std::byte> bytes_of(const std::vector<float>& values) {
 }
 
 TEST(Allocations, TheCountCounts) {
-  EXPECT_EQ(allocations_of([] { delete new int(1); }), 1u);
+  EXPECT_EQ(allocations_of([] { ::operator delete(::operator new(1)); }), 1u);
   EXPECT_EQ(allocations_of([] {}), 0u);
 }
 

@@ -16,9 +16,13 @@
 namespace vellum::test {
 namespace {
 
-Program program_of(const FetchedModel& model, const gpu::Context& context,
-                   StorageChoice storage = StorageChoice::image2d) {
-  return lower(optimise(import_model(model.model()), {}), context.caps(), {.storage = storage});
+std::shared_ptr<const CompiledModel> compiled(const FetchedModel& model,
+                                              const std::shared_ptr<gpu::Context>& context,
+                                              StorageChoice storage = StorageChoice::image2d,
+                                              MemoryMode mode = MemoryMode::shared_objects) {
+  return compile_program(
+      context, lower(optimise(import_model(model.model()), {}), context->caps(), {.storage = storage}),
+      {.mode = mode});
 }
 
 std::vector<std::vector<float>> outputs_of(Executor& executor, const HostTensor& input) {
@@ -37,11 +41,11 @@ TEST(ExecutorMemory, AllThatVulkanGivesIsAccountedFor) {
     for (const MemoryMode mode : {MemoryMode::shared_objects, MemoryMode::naive, MemoryMode::offsets})
       for (const StorageChoice storage :
            {StorageChoice::image2d, StorageChoice::image3d, StorageChoice::buffer}) {
-        const Executor executor(context, program_of(model, *context, storage), {.memory = mode});
+        const Executor executor(context, compiled(model, context, storage, mode));
         const AllocatedBytes& told = executor.allocated();
         EXPECT_EQ(told.intermediates + told.weights + told.in_out, vulkan.allocated_bytes()) << model.name;
         const gpu::MemoryStatistics statistics = context->memory_statistics();
-        EXPECT_EQ(executor.plan().planned_bytes, told.intermediates) << model.name;
+        EXPECT_EQ(executor.model().plan.planned_bytes, told.intermediates) << model.name;
         EXPECT_EQ(told.intermediates, statistics.of(gpu::MemoryCategory::intermediates).bytes) << model.name;
         EXPECT_EQ(told.weights, statistics.of(gpu::MemoryCategory::weights).bytes) << model.name;
         EXPECT_LE(vulkan.allocations(), 4u)
@@ -57,7 +61,7 @@ TEST(ExecutorMemory, RunningOutAtAnyAllocationIsAnErrorAndLeaksNothing) {
     const auto context = interposed_context(vulkan);
     vulkan.fail_allocations_after(successes);
     try {
-      const Executor executor(context, program_of(model, *context), {});
+      const Executor executor(context, compiled(model, context));
       ADD_FAILURE() << "no error with " << successes << " allocations";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::out_of_memory) << error.what();
@@ -68,12 +72,12 @@ TEST(ExecutorMemory, RunningOutAtAnyAllocationIsAnErrorAndLeaksNothing) {
 
 TEST(ExecutorMemory, WorksWhereTheHostCannotReachDeviceMemory) {
   const FetchedModel& model = fetched_model("blazeface_front");
-  Executor unified(test_context(), program_of(model, *test_context(), StorageChoice::buffer), {});
+  Executor unified(test_context(), compiled(model, test_context(), StorageChoice::buffer));
   const auto want = outputs_of(unified, model.input());
   Interposer vulkan;
   vulkan.split_memory();
   const auto context = interposed_context(vulkan);
-  Executor split(context, program_of(model, *context, StorageChoice::buffer), {});
+  Executor split(context, compiled(model, context, StorageChoice::buffer));
   EXPECT_EQ(outputs_of(split, model.input()), want);
 }
 
@@ -117,7 +121,8 @@ TEST(HostCall, RunsBetweenDispatchesWithAWarning) {
     Program program = lower(graph, test_context()->caps(), {});
     ASSERT_EQ(program.warnings.size(), 1u);
     EXPECT_NE(program.warnings[0].find("runs on the host"), std::string::npos) << program.warnings[0];
-    Executor executor(test_context(), std::move(program), {.tasks_per_submit = tasks_per_submit});
+    Executor executor(test_context(), compile_program(test_context(), std::move(program)),
+                      {.tasks_per_submit = tasks_per_submit});
     for (size_t i = 0; i < inputs.size(); ++i) executor.set_input(i, inputs[i]);
     executor.run();
     const std::vector<float> got = executor.output(0).to_floats();
@@ -130,7 +135,7 @@ TEST(Timestamps, CoverEveryTask) {
   const FetchedModel& model = fetched_model("blazeface_front");
   if (!gpu::timestamps_supported(*test_context())) GTEST_SKIP() << "the driver has no timestamps";
   for (const uint32_t tasks_per_submit : {0u, 5u}) {
-    Executor executor(test_context(), program_of(model, *test_context()),
+    Executor executor(test_context(), compiled(model, test_context()),
                       {.tasks_per_submit = tasks_per_submit, .timestamps = true});
     outputs_of(executor, model.input());
     const std::vector<double> times = executor.task_milliseconds();

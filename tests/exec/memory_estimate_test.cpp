@@ -27,21 +27,21 @@ class MemoryEstimates : public testing::Test {
   MemoryEstimate estimate(const FetchedModel& fetched, const SessionOptions& options,
                           MemoryRules rules) const {
     const Model model = Model::load(fetched.model());
-    return estimate_program({make_program(model, context->caps(), options), model.impl()->graph,
-                             plan_options(options), context->caps(), std::move(rules),
-                             options.weights_budget});
+    CompileOptions compile_options = vellum::compile_options(options);
+    compile_options.memory_rules = rules;
+    const CompiledModel compiled = compile(model.impl()->graph, context->caps(), compile_options);
+    return estimate_model({compiled, model.impl()->graph, context->caps(), std::move(rules),
+                           options.weights_budget});
   }
 
   // What Vulkan is asked for by an executor, made as sessions make it, that runs so often and is gone.
   Counted count(const FetchedModel& fetched, const SessionOptions& options, int runs) {
     vulkan.reset_peak();
-    const PlanMemoryOptions plan = plan_options(options);
     const Model model = Model::load(fetched.model());
-    Executor executor(context, make_program(model, context->caps(), options),
-                      {.memory = plan.mode,
-                       .strategy = plan.strategy,
-                       .search_budget = plan.search_budget,
-                       .weights = device.weights_for(model, options)});
+    Executor executor(
+        context,
+        std::make_shared<const CompiledModel>(device.compile(model, device.compile_options(options))), {},
+        device.weights_for(model, options));
     Counted counted{.lasting = vulkan.allocated_bytes()};
     for (size_t i = 0; i < executor.program().inputs.size(); ++i)
       executor.set_input(

@@ -16,13 +16,17 @@
 namespace vellum::test {
 namespace {
 
+std::shared_ptr<const CompiledModel> compiled(const std::shared_ptr<gpu::Context>& context,
+                                              const FetchedModel& model) {
+  return compile_program(context, lower(optimise(import_model(model.model()), {}), context->caps(), {}));
+}
+
 TEST(SteadyState, RunsMakeNoVulkanObjectsAndRecordNothing) {
   Interposer vulkan;
   const auto context = interposed_context(vulkan);
   const FetchedModel& model = fetched_model("blazeface_front");
   for (const uint32_t tasks_per_submit : {0u, 7u}) {
-    Executor executor(context, lower(optimise(import_model(model.model()), {}), context->caps(), {}),
-                      {.tasks_per_submit = tasks_per_submit});
+    Executor executor(context, compiled(context, model), {.tasks_per_submit = tasks_per_submit});
     executor.set_input(0, model.input());
     executor.run();
     const uint32_t before = vulkan.objects_made();
@@ -42,10 +46,9 @@ class RunsOnTwoExecutors : public testing::Test {
   void open() {
     context = interposed_context(vulkan);
     const auto weights = std::make_shared<WeightStore>(context);
-    Program program = lower(optimise(import_model(model.model()), {}), context->caps(), {});
-    executors.push_back(std::make_unique<Executor>(context, program, ExecutorOptions{.weights = weights}));
-    executors.push_back(std::make_unique<Executor>(
-        context, program, ExecutorOptions{.like = executors.front().get(), .weights = weights}));
+    const std::shared_ptr<const CompiledModel> shared = compiled(context, model);
+    while (executors.size() < 2)
+      executors.push_back(std::make_unique<Executor>(context, shared, ExecutorOptions{}, weights));
     runs.use(runs.lock(), executors);
   }
 

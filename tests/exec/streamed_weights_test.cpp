@@ -64,8 +64,8 @@ class StreamedWeightsTest : public testing::Test {
   std::unique_ptr<Executor> executor(const Graph& optimised, std::shared_ptr<WeightSource> weights,
                                      const LoweringOptions& how = {}, uint32_t tasks_per_submit = 0) {
     return std::make_unique<Executor>(
-        context, lower(optimised, context->caps(), how),
-        ExecutorOptions{.tasks_per_submit = tasks_per_submit, .weights = std::move(weights)});
+        context, compile_program(context, lower(optimised, context->caps(), how)),
+        ExecutorOptions{.tasks_per_submit = tasks_per_submit}, std::move(weights));
   }
   std::shared_ptr<StreamedWeights> streamed(uint64_t budget, const PackedWeightsOptions& packed = {}) {
     StreamOptions options;

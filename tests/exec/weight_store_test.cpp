@@ -45,8 +45,8 @@ class SharedWeights : public testing::Test {
                                      std::shared_ptr<WeightStore> store,
                                      const LoweringOptions& how = {.storage = StorageChoice::buffer}) {
     Program program = lower(optimise(graph, {{"x", shape}}), context->caps(), how);
-    return std::make_unique<Executor>(context, std::move(program),
-                                      ExecutorOptions{.weights = std::move(store)});
+    return std::make_unique<Executor>(context, compile_program(context, std::move(program)),
+                                      ExecutorOptions{}, std::move(store));
   }
   uint64_t weight_bytes() const {
     return context->memory_statistics().of(gpu::MemoryCategory::weights).bytes;

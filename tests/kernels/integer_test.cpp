@@ -150,7 +150,8 @@ TEST(Integers, UnsignedSumsPastTheSignBitBecomePositiveFloats) {
   graph.outputs = node.outputs;
   graph.nodes.push_back(std::move(node));
   for (const StorageChoice storage : {StorageChoice::image2d, StorageChoice::buffer}) {
-    Executor executor(test_context(), lower(graph, test_context()->caps(), {.storage = storage}), {});
+    Executor executor(test_context(),
+                      compile_program(test_context(), lower(graph, test_context()->caps(), {.storage = storage})));
     executor.set_input(0, x);
     executor.set_input(1, x);
     executor.run();

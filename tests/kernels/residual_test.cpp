@@ -78,10 +78,11 @@ void check_block(const Shape& x, int64_t filters, int64_t residual_channels, con
   for (const StorageChoice storage :
        {StorageChoice::image2d, StorageChoice::image3d, StorageChoice::buffer}) {
     for (const Precision precision : {Precision::fp32, Precision::fp16}) {
-      Executor executor(test_context(),
-                        lower(fused, test_context()->caps(),
-                              {.precision = precision, .storage = storage, .winograd = winograd}),
-                        {});
+      Executor executor(
+          test_context(),
+          compile_program(test_context(),
+                          lower(fused, test_context()->caps(),
+                                {.precision = precision, .storage = storage, .winograd = winograd})));
       for (size_t i = 0; i < inputs.size(); ++i) executor.set_input(i, inputs[i]);
       executor.run();
       EXPECT_LE(largest_difference(executor.output(0), want), precision == Precision::fp16 ? 2e-2

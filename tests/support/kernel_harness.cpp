@@ -83,7 +83,7 @@ void run_once(const OperatorCase& test, const LoweringOptions& options, const De
   if (!test.host_allowed) {
     EXPECT_TRUE(program.warnings.empty()) << program.warnings.front();
   }
-  Executor executor(test_context(), std::move(program), {});
+  Executor executor(test_context(), compile_program(test_context(), std::move(program)));
   for (size_t i = 0; i < inputs.size(); ++i) executor.set_input(i, inputs[i]);
   executor.run();
   const Tolerance tolerance = tolerance_of(test, options);

@@ -56,7 +56,7 @@ TEST_F(Inspect, OpenDimensionsNeedAShape) {
 
 TEST_F(Inspect, ShowsEachStage) {
   const std::string model = save(small_model());
-  for (const char* stage : {"graph", "program", "plan"}) {
+  for (const char* stage : {"graph", "program", "plan", "barriers"}) {
     const Finished text = run_tool({"inspect", model, "--stage", stage});
     EXPECT_EQ(text.status, 0) << text.err;
     const json document = run_json({"inspect", model, "--stage", stage});

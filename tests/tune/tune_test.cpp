@@ -10,12 +10,12 @@
 #include <string>
 
 #include "api/impl.hpp"
+#include "compile/tuned_storages.hpp"
 #include "public_interface.hpp"
 #include "random_networks.hpp"
 #include "support/errors.hpp"
 #include "support/temp_folder.hpp"
 #include "support/tensors.hpp"
-#include "tune/network.hpp"
 #include "tune/one_node.hpp"
 #include "tune/table_file.hpp"
 #include "tune/time_network.hpp"
@@ -64,7 +64,8 @@ class Tuned : public testing::Test {
   // A table in which the candidate is the quickest of each operator that has it.
   TuningTable favouring(const Device& device, const std::string& candidate) const {
     std::vector<Choice> choices;
-    lower(prepare_graph(model.impl()->graph, {}), device.impl()->context->caps(),
+    const DeviceCaps& caps = device.impl()->context->caps();
+    lower(prepare_graph(model.impl()->graph, caps, {}), caps,
           {.winograd = Winograd::automatic, .choices = &choices});
     TuningTable table;
     for (const Choice& choice : choices) {
@@ -154,7 +155,7 @@ TEST_F(Tuned, ASessionThatRunsOutOfMemoryGoesUntuned) {
   ASSERT_NE(program(small).find("winograd_product"), std::string::npos);
   const Session session(small, model);
   ASSERT_EQ(session.warnings().size(), 1u);
-  EXPECT_NE(session.warnings()[0].find("goes untuned"), std::string::npos) << session.warnings()[0];
+  EXPECT_NE(session.warnings()[0].find("does not use the tuned kernels"), std::string::npos) << session.warnings()[0];
   EXPECT_TRUE(messages->ends_with(session.warnings()[0])) << *messages;  // the loader may have told of itself
   EXPECT_TRUE(close(run(small, model, x).at("y"), expected));
 }
@@ -204,8 +205,8 @@ TEST_F(Tuned, VolumesAreTheImagesWhereTheyAreQuicker) {
   const Device device = open();
   const std::shared_ptr<gpu::Context>& context = device.impl()->context;
   if (!gpu::timestamps_supported(*context)) GTEST_SKIP() << "no timestamps";
-  const Graph small = prepare_graph(model.impl()->graph, {});
-  const Graph large = prepare_graph(load(network(42)).impl()->graph, {});
+  const Graph small = prepare_graph(model.impl()->graph, context->caps(), {});
+  const Graph large = prepare_graph(load(network(42)).impl()->graph, context->caps(), {});
   const auto measure = [&](StorageChoice quick) {
     std::vector<StorageChoice> asked;
     const MeasuredStorages measured =
@@ -213,7 +214,8 @@ TEST_F(Tuned, VolumesAreTheImagesWhereTheyAreQuicker) {
           asked.push_back(storages.back());
           auto executor = std::make_unique<Executor>(
               context,
-              lower_and_arrange(storages.back() == quick ? small : large, context->caps(), {}, nullptr),
+              std::make_shared<const CompiledModel>(device.impl()->compile(
+                  storages.back() == quick ? small : large, device.impl()->compile_options({}))),
               ExecutorOptions{.timestamps = true});
           set_some_inputs(*executor);
           return executor;
@@ -232,7 +234,7 @@ TEST(TunedStorages, AnyMixtureComputesTheSame) {
   for (uint32_t seed = 1; seed <= 6; ++seed) {
     const Model model = load(random_network(seed));
     const Tensor x = random_tensor(random_network_input(seed), seed);
-    const Graph graph = prepare_graph(model.impl()->graph, {});
+    const Graph graph = prepare_graph(model.impl()->graph, device.impl()->context->caps(), {});
     TuningTable table;
     std::string& letters = table.storages[network_fingerprint(graph, Precision::fp32)];
     while (letters.size() < graph.values.size()) letters += "biv"[random() % 3];

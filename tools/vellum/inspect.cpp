@@ -129,8 +129,9 @@ Command add_inspect(CLI::App& app) {
       app.add_subcommand("inspect", "Show operators, shapes, parameters and multiply-accumulates of a model");
   add_model(*command, arguments->model)->required();
   command
-      ->add_option("--stage", arguments->stage, "graph (as optimised), program (dispatches) or plan (memory)")
-      ->check(CLI::IsMember({"graph", "program", "plan"}));
+      ->add_option("--stage", arguments->stage,
+                   "graph (as optimised), program (dispatches), plan (memory) or barriers")
+      ->check(CLI::IsMember({"graph", "program", "plan", "barriers"}));
   command->add_option("--caps", arguments->caps,
                       "android_baseline_2022, or a file of `vellum devices --save-caps`: the device that "
                       "stages are shown for");

@@ -1,4 +1,4 @@
-#include "tune/network.hpp"
+#include "compile/tuned_storages.hpp"
 
 #include "platform/sha256.hpp"
 

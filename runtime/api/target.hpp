@@ -1,0 +1,26 @@
+// What models are compiled for: a device, or the capabilities of one that is not here.
+#pragma once
+
+#include "api/impl.hpp"
+
+namespace vellum {
+
+class Target {
+ public:
+  // Null: a device with the least capabilities of the Android Baseline 2022 profile.
+  explicit Target(const Device* device);
+  explicit Target(const Caps& caps);
+
+  const DeviceCaps& caps() const { return caps_; }
+  const MemoryRules& memory_rules() const { return memory_rules_; }
+  // What a session with these options runs. The stages after `last` stay empty.
+  CompiledModel compile(const Model& model, const SessionOptions& options,
+                        Stage last = Stage::barriers) const;
+
+ private:
+  std::shared_ptr<Device::Impl> device_;  // null: capabilities alone
+  DeviceCaps caps_;
+  MemoryRules memory_rules_;
+};
+
+}  // namespace vellum

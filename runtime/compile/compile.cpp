@@ -1,0 +1,97 @@
+#include "compile/compile.hpp"
+
+#include <array>
+
+#include "compile/tuned_storages.hpp"
+#include "kernels/framework/lowering.hpp"
+#include "passes/split_large_layers.hpp"
+#include "vellum/error.hpp"
+
+namespace vellum {
+namespace {
+
+constexpr std::array<std::string_view, 4> kStageNames{"graph", "program", "plan", "barriers"};
+
+LoweringOptions lowering_options(const Graph& graph, const CompileOptions& options) {
+  LoweringOptions lowering{.precision = options.precision,
+                           .storage = options.storage,
+                           // Winograd's transformed weights are several times as large as the weights for
+                           // which the budget's layers were split.
+                           .winograd = options.weights_budget > 0 ? Winograd::off : options.winograd,
+                           .arithmetic = options.arithmetic,
+                           .tuning = options.tuning.get()};
+  if (options.tuning && options.storage == StorageChoice::automatic)
+    lowering.value_storages = tuned_storages(*options.tuning, graph, options.precision);
+  return lowering;
+}
+
+Program make_program(const Graph& graph, const DeviceCaps& caps, const CompileOptions& options) {
+  Program program = lower(graph, caps, lowering_options(graph, options));
+  // With modelled sizes, whatever memory_rules says: a device and its caps file give the same program.
+  arrange(program,
+          {.mode = options.plan.mode,
+           .in_place = options.in_place,
+           .views = options.views,
+           .reorder = options.reorder},
+          caps.tensor_offset_alignment(), modelled_rules(caps));
+  return program;
+}
+
+}  // namespace
+
+std::string_view name(Stage stage) { return kStageNames[static_cast<size_t>(stage)]; }
+
+Stage stage_from_name(std::string_view name) {
+  for (size_t i = 0; i < kStageNames.size(); ++i)
+    if (kStageNames[i] == name) return static_cast<Stage>(i);
+  throw Error(ErrorCode::invalid_argument,
+              "stage '" + std::string(name) + "' is none of graph, program, plan and barriers");
+}
+
+Graph prepare_graph(const Graph& imported, const DeviceCaps&, const CompileOptions& options) {
+  Graph graph = optimise(imported, options.input_shapes, options.disabled_passes);
+  if (options.weights_budget > 0)
+    split_large_layers(graph, options.weights_budget, options.precision == Precision::fp16 ? 2 : 4);
+  return graph;
+}
+
+CompiledModel compile_prepared(Graph graph, const DeviceCaps& caps, const CompileOptions& options,
+                               Stage last) {
+  CompiledModel model;
+  model.graph = std::move(graph);
+  if (last >= Stage::program) model.program = make_program(model.graph, caps, options);
+  if (last >= Stage::plan)
+    model.plan = plan_memory(model.program, options.plan,
+                             options.memory_rules.need ? options.memory_rules : modelled_rules(caps));
+  if (last >= Stage::barriers) model.barriers = synchronise(model.program, model.plan);
+  return model;
+}
+
+CompiledModel compile(const Graph& imported, const DeviceCaps& caps, const CompileOptions& options,
+                      Stage last) {
+  return compile_prepared(prepare_graph(imported, caps, options), caps, options, last);
+}
+
+CompiledModel compile_program(Program program, const PlanMemoryOptions& options, const MemoryRules& rules) {
+  CompiledModel model;
+  model.program = std::move(program);
+  model.plan = plan_memory(model.program, options, rules);
+  model.barriers = synchronise(model.program, model.plan);
+  return model;
+}
+
+std::string to_text(const CompiledModel& model, Stage stage) {
+  switch (stage) {
+    case Stage::graph:
+      return to_text(model.graph);
+    case Stage::program:
+      return to_text(model.program);
+    case Stage::plan:
+      return to_text(model.plan, model.program);
+    case Stage::barriers:
+      return to_text(model.barriers, model.program);
+  }
+  return {};
+}
+
+}  // namespace vellum

@@ -1,0 +1,67 @@
+// Compilation: imported graph -> optimised graph -> program -> memory plan -> barriers. Needs no device.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "caps/device_caps.hpp"
+#include "graph/graph.hpp"
+#include "kernels/framework/choice.hpp"
+#include "passes/passes.hpp"
+#include "plan/arrange.hpp"
+#include "plan/memory_plan.hpp"
+#include "plan/synchronisation.hpp"
+#include "program/program.hpp"
+#include "vellum/options.hpp"
+
+namespace vellum {
+
+// The stages in order. Each one needs the stages before it.
+enum class Stage : uint8_t { graph, program, plan, barriers };
+std::string_view name(Stage stage);
+// Error(invalid_argument) for a name that no stage has.
+Stage stage_from_name(std::string_view name);
+
+// Everything besides the graph and the device's capabilities that decides what is compiled.
+struct CompileOptions {
+  InputShapes input_shapes;
+  std::vector<std::string> disabled_passes;
+  // Bytes of weights on the device at one time: larger layers are split. 0: no limit.
+  uint64_t weights_budget = 0;
+  Precision precision = Precision::fp32;
+  Arithmetic arithmetic = Arithmetic::fp32;
+  StorageChoice storage = StorageChoice::automatic;
+  Winograd winograd = Winograd::automatic;
+  std::shared_ptr<const TuningTable> tuning;  // measurements of the device; null: the cost model decides alone
+  bool in_place = true, views = true, reorder = true;  // ArrangeOptions; the mode is that of `plan`
+  PlanMemoryOptions plan;
+  // What the device requires of images and buffers. Empty `need`: the requirements are modelled from the caps.
+  MemoryRules memory_rules;
+};
+
+// What an executor runs. Executors of several runs in flight share one.
+struct CompiledModel {
+  Graph graph;  // as lowered: optimised, large layers split; empty if compilation began with a program
+  Program program;
+  MemoryPlan plan;
+  std::vector<TaskSync> barriers;  // one per task
+};
+
+// Compiles as far as `last`; the later stages stay empty.
+CompiledModel compile(const Graph& imported, const DeviceCaps& caps, const CompileOptions& options,
+                      Stage last = Stage::barriers);
+
+// The first stage alone: all shapes known, all passes run, layers split that are too large for the device or
+// for the weights budget.
+Graph prepare_graph(const Graph& imported, const DeviceCaps& caps, const CompileOptions& options);
+// The other stages. compile() is both, one after the other; apart, one graph can be compiled several times.
+CompiledModel compile_prepared(Graph graph, const DeviceCaps& caps, const CompileOptions& options,
+                               Stage last = Stage::barriers);
+// The last two stages, for a program that was made by other means.
+CompiledModel compile_program(Program program, const PlanMemoryOptions& options, const MemoryRules& rules);
+
+std::string to_text(const CompiledModel& model, Stage stage);
+
+}  // namespace vellum

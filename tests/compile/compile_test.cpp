@@ -1,0 +1,86 @@
+// A compiled model holds what its stages make one after the other, without a device.
+#include "compile/compile.hpp"
+
+#include <gtest/gtest.h>
+
+#include "kernels/framework/lowering.hpp"
+#include "passes/split_large_layers.hpp"
+#include "network.hpp"
+#include "support/errors.hpp"
+
+namespace vellum::test {
+namespace {
+
+constexpr Stage kStages[] = {Stage::graph, Stage::program, Stage::plan, Stage::barriers};
+
+TEST(Compile, HoldsWhatTheStagesMakeOneAfterTheOther) {
+  const Graph imported = network().graph();
+  const DeviceCaps caps;
+  const CompiledModel model = compile(imported, caps, {});
+  const Graph graph = optimise(imported, {});
+  EXPECT_EQ(to_text(model, Stage::graph), to_text(graph));
+  Program program = lower(graph, caps, {});
+  arrange(program, {}, caps.tensor_offset_alignment(), modelled_rules(caps));
+  EXPECT_EQ(to_text(model, Stage::program), to_text(program));
+  const MemoryPlan plan = plan_memory(program, {}, modelled_rules(caps));
+  EXPECT_EQ(to_text(model, Stage::plan), to_text(plan, program));
+  EXPECT_EQ(to_text(model, Stage::barriers), to_text(synchronise(program, plan), program));
+}
+
+TEST(Compile, StopsAfterTheStageThatWasAskedFor) {
+  const Graph imported = network().graph();
+  const CompiledModel all = compile(imported, DeviceCaps{}, {});
+  const CompiledModel graph = compile(imported, DeviceCaps{}, {}, Stage::graph);
+  EXPECT_EQ(to_text(graph, Stage::graph), to_text(all, Stage::graph));
+  EXPECT_TRUE(graph.program.tasks.empty());
+  const CompiledModel program = compile(imported, DeviceCaps{}, {}, Stage::program);
+  EXPECT_EQ(to_text(program, Stage::program), to_text(all, Stage::program));
+  EXPECT_TRUE(program.plan.objects.empty());
+  const CompiledModel plan = compile(imported, DeviceCaps{}, {}, Stage::plan);
+  EXPECT_EQ(to_text(plan, Stage::plan), to_text(all, Stage::plan));
+  EXPECT_TRUE(plan.barriers.empty());
+  EXPECT_EQ(all.barriers.size(), all.program.tasks.size());
+}
+
+TEST(Compile, SplitsLayersThatAreLargerThanTheBudgetOfWeights) {
+  const Graph imported = network().graph();
+  const CompileOptions options{.weights_budget = kSplittingBudget};
+  const CompiledModel model = compile(imported, DeviceCaps{}, options);
+  Graph split = optimise(imported, {});
+  split_large_layers(split, options.weights_budget, 4);
+  EXPECT_EQ(to_text(model, Stage::graph), to_text(split));
+  EXPECT_GT(model.graph.nodes.size(), optimise(imported, {}).nodes.size());
+}
+
+TEST(Compile, APreparedGraphAndAProgramGiveTheSameValue) {
+  const Graph imported = network().graph();
+  const DeviceCaps caps;
+  const CompileOptions options{.storage = StorageChoice::image2d, .plan = {.mode = MemoryMode::offsets}};
+  const CompiledModel model = compile(imported, caps, options);
+  const CompiledModel prepared = compile_prepared(prepare_graph(imported, caps, options), caps, options);
+  const CompiledModel program = compile_program(model.program, options.plan, modelled_rules(caps));
+  for (const Stage stage : kStages) {
+    EXPECT_EQ(to_text(prepared, stage), to_text(model, stage));
+    if (stage == Stage::graph) continue;
+    EXPECT_EQ(to_text(program, stage), to_text(model, stage));
+  }
+}
+
+TEST(Compile, PlansByTheMemoryRulesThatItIsGiven) {
+  CompileOptions options;
+  const auto bytes = [&] {
+    return compile(network().graph(), DeviceCaps{}, options).plan.planned_bytes;
+  };
+  const uint64_t modelled = bytes();
+  options.memory_rules.need = [](const ObjectDesc&) { return MemoryNeed{uint64_t{1} << 20}; };
+  EXPECT_GE(bytes(), uint64_t{1} << 20);
+  EXPECT_LT(modelled, uint64_t{1} << 20);
+}
+
+TEST(Stages, HaveNames) {
+  for (const Stage stage : kStages) EXPECT_EQ(stage_from_name(name(stage)), stage);
+  EXPECT_VELLUM_ERROR(stage_from_name("segments"), ErrorCode::invalid_argument, "'segments'");
+}
+
+}  // namespace
+}  // namespace vellum::test
