@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 #include <set>
+#include <utility>
 
 #include "api/guard.hpp"
 #include "api/impl.hpp"
@@ -11,12 +12,6 @@
 
 namespace vellum {
 namespace {
-
-std::vector<TensorInfo> infos(const std::vector<Port>& ports) {
-  std::vector<TensorInfo> result;
-  for (const Port& port : ports) result.push_back({port.name, port.type.dtype, port.type.shape});
-  return result;
-}
 
 std::string names(const std::vector<TensorInfo>& infos) {
   std::string list;
@@ -35,22 +30,16 @@ size_t position(const std::vector<TensorInfo>& infos, std::string_view name, con
   return static_cast<size_t>(found - infos.begin());
 }
 
-Session::Impl::~Impl() {
-  RunsInFlight::Lock lock = runs->lock();
-  runs->settle(lock);
-}
-
-Session::Impl::Impl(const Device& on, const Model& of, const SessionOptions& given)
-    : device(on),
-      model(of),
-      options(given),
+Session::Impl::Impl(const Device& target, const Model& source, const SessionOptions& session_options)
+    : device(target),
+      model(source),
+      options(session_options),
       weights(device.impl()->weights_for(model, options)),
       inputs(model.inputs()),
       outputs(model.outputs()),
-      input_set(inputs.size(), false),
-      runs(std::make_shared<RunsInFlight>()) {
+      queue(std::make_shared<RequestQueue>()) {
   if (model.impl()->packed) device.impl()->context->pipelines().add_precompiled_shaders(model.impl()->packed);
-  // Throws for one that there is not.
+  // Throws for an unknown name.
   if (options.memory == MemoryMode::offsets)
     planner::offset_strategy_from_name(options.strategy);
   else
@@ -79,142 +68,96 @@ Session::Impl::Impl(const Device& on, const Model& of, const SessionOptions& giv
   for (size_t i = 0; i < inputs.size(); ++i)
     known = known && is_known(inputs[i].shape) &&
             (values[ids[i]].type_known || options.input_shapes.contains(inputs[i].name));
-  if (known) activate(runs->lock(), wanted_shapes());
+  if (known) switch_to(queue->lock(), wanted_shapes());
 }
 
-Executor& Session::Impl::ready() const {
-  if (Executor* executor = active()) return *executor;
+Session::Impl::~Impl() {
+  const RequestQueue::Lock lock = drained();
+  if (own_request) queue->release(lock, *own_request);
+}
+
+Executor& Session::Impl::first_executor() const {
+  if (is_ready()) return *executors.front().second.front();
   throw Error(ErrorCode::invalid_argument,
               "the model leaves shapes of inputs open; set the inputs and run, or give shapes, first");
 }
 
-std::vector<Shape> Session::Impl::wanted_shapes() const {
-  std::vector<Shape> shapes;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const auto set = waiting.find(i);
-    shapes.push_back(set != waiting.end() ? set->second.shape() : inputs[i].shape);
-  }
-  return shapes;
-}
-
-// Tuned kernels may take more memory than the device has left: Winograd's weights are several times as large.
-Session::Impl::Executors Session::Impl::make_executors(const std::vector<Shape>& shapes) const {
-  CompileOptions compile_options = device.impl()->compile_options(options);
-  for (size_t i = 0; i < shapes.size(); ++i) compile_options.input_shapes[inputs[i].name] = shapes[i];
-  if (!compile_options.tuning || compile_options.tuning->empty())
-    return make_executors(device.impl()->compile(model, compile_options));
-  try {
-    return make_executors(device.impl()->compile(model, compile_options));
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::out_of_memory) throw;
-    compile_options.tuning = nullptr;
-    CompiledModel untuned = device.impl()->compile(model, compile_options);
-    untuned.program.warnings.push_back(
-        "the session does not use the tuned kernels, which take too much memory: " +
-        std::string(error.what()));
-    return make_executors(std::move(untuned));
-  }
-}
-
-Session::Impl::Executors Session::Impl::make_executors(CompiledModel compiled) const {
-  const auto shared = std::make_shared<const CompiledModel>(std::move(compiled));
-  const std::shared_ptr<gpu::Context>& context = device.impl()->context;
-  Executors made;
-  while (made.size() < options.in_flight)
-    made.push_back(std::make_unique<Executor>(
-        context, shared,
-        ExecutorOptions{.tasks_per_submit = options.tasks_per_submit, .timestamps = options.profile},
-        weights));
-  for (const std::string& warning : shared->program.warnings) context->log(LogLevel::warning, warning);
-  return made;
-}
-
-// With a weights budget the first executor decides how much of it the session takes. One that needs more gets
-// it where the others are gone; if it does not even then, the session is ready for nothing.
-Session::Impl::Executors Session::Impl::make_room_and_executors(const std::vector<Shape>& shapes) {
-  try {
-    return make_executors(shapes);
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::out_of_memory || options.weights_budget == 0 || !active()) throw;
-  }
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!input_set[i] || waiting.contains(i)) continue;
-    if (inputs[i].shape == shapes[i])
-      waiting.emplace(i, active()->input(i));
-    else
-      input_set[i] = false;
-  }
-  executors.clear();
-  return make_executors(shapes);
-}
-
-// Values that were set and keep their shape.
-void Session::Impl::carry_over(Executor* from, Executor& to) {
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (from && from != &to && input_set[i] && !waiting.contains(i) &&
-        from->program().inputs[i].type == to.program().inputs[i].type)
-      to.set_input(i, from->input(i));
-}
-
-// Throws without changing anything but what is cached. No run is in flight.
-void Session::Impl::activate(const RunsInFlight::Lock& lock, const std::vector<Shape>& shapes) {
-  const auto found = std::find_if(executors.begin(), executors.end(),
-                                  [&](const auto& entry) { return entry.first == shapes; });
-  Executors made;
-  if (found == executors.end()) made = make_room_and_executors(shapes);
-  Executor& next = made.empty() ? *found->second.front() : *made.front();
-  Executor* const last = active();
-  carry_over(last, next);
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (last && last->program().inputs[i].type != next.program().inputs[i].type && !waiting.contains(i))
-      input_set[i] = false;
-  if (!made.empty())
-    executors.emplace_front(shapes, std::move(made));
-  else
-    executors.splice(executors.begin(), executors, found);
-  runs->use(lock, executors.front().second);
-  while (executors.size() > options.cached_shapes) executors.pop_back();
-  inputs = infos(next.program().inputs);
-  outputs = infos(next.program().outputs);
-  warnings = next.program().warnings;
-}
-
-RunsInFlight::Lock Session::Impl::settled() const {
-  RunsInFlight::Lock lock = runs->lock();
-  runs->settle(lock);
+RequestQueue::Lock Session::Impl::drained() const {
+  RequestQueue::Lock lock = queue->lock();
+  queue->drain(lock);
   return lock;
 }
 
-Executor& Session::Impl::last_run() const {
-  Executor& executor = ready();
-  if (outputs_taken)
-    throw Error(ErrorCode::invalid_argument,
-                "submit() has taken the place of the last run(): ask what it gave back for outputs");
-  return executor;
+Request& Session::Impl::own(const RequestQueue::Lock& lock) {
+  first_executor();
+  if (!own_request) own_request = queue->try_begin_reusable(lock);
+  return *own_request;  // an executor was free, since no request is in flight
 }
 
-void Session::Impl::set_input(size_t index, const Tensor& tensor) {
+const Executor& Session::Impl::finished_run(size_t output) const {
+  first_executor();
+  if (!own_request || !own_request->succeeded())
+    throw Error(ErrorCode::invalid_argument,
+                "output '" + outputs[output].name +
+                    "' cannot be read: no run() has succeeded since the session was made, inputs got other "
+                    "shapes, or submit() was called, which returns a Run with outputs of its own");
+  return own_request->executor();
+}
+
+void Session::Impl::release_own_request(const RequestQueue::Lock& lock,
+                                        const std::vector<Shape>& new_shapes) {
+  if (!own_request) return;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (own_request->has_input(i) && inputs[i].shape == new_shapes[i])
+      staged.emplace(i, own_request->executor().input(i));  // unless a newer value is there
+  queue->release(lock, *std::exchange(own_request, nullptr));
+}
+
+bool Session::Impl::has_input(size_t index) const {
+  return staged.contains(index) || (own_request && own_request->has_input(index));
+}
+
+void Session::Impl::set_input(const RequestQueue::Lock& lock, size_t index, const Tensor& tensor) {
   const TensorInfo& declared = model.inputs()[index];
   if (tensor.dtype() != declared.dtype)
     throw Error(ErrorCode::invalid_argument,
                 "input '" + declared.name + "' wants " + std::string(name(declared.dtype)) + " " +
                     to_string(inputs[index].shape) + " but got " + std::string(name(tensor.dtype())) + " " +
                     to_string(tensor.shape()));
-  if (Executor* executor = active(); executor && tensor.shape() == inputs[index].shape) {
-    executor->set_input(index, tensor);
-    waiting.erase(index);
-  } else {
-    check_input_shapes(model.impl()->graph, {{declared.name, tensor.shape()}});
-    Tensor copy(tensor.dtype(), tensor.shape());
-    if (tensor.byte_size()) std::memcpy(copy.mutable_data(), tensor.data(), tensor.byte_size());
-    waiting.insert_or_assign(index, std::move(copy));
+  if (is_ready() && tensor.shape() == inputs[index].shape) {
+    own(lock).set_input(index, tensor);
+    staged.erase(index);
+    return;
   }
-  input_set[index] = true;
+  check_input_shapes(model.impl()->graph, {{declared.name, tensor.shape()}});
+  Tensor copy(tensor.dtype(), tensor.shape());
+  if (tensor.byte_size()) std::memcpy(copy.mutable_data(), tensor.data(), tensor.byte_size());
+  staged.insert_or_assign(index, std::move(copy));
 }
 
-// Of outputs whose shapes only a run tells.
-void Session::Impl::tell_output_shapes() {
-  const Executor& executor = ready();
+void Session::Impl::run() {
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (!has_input(i))
+      throw Error(ErrorCode::invalid_argument, "input '" + inputs[i].name + "' was not set");
+  {
+    const RequestQueue::Lock lock = drained();
+    if (!is_ready() || !staged.empty()) switch_to(lock, wanted_shapes());
+    Request& request = own(lock);
+    for (const auto& [index, tensor] : staged) request.set_input(index, tensor);
+    staged.clear();
+  }
+  try {
+    queue->submit(*own_request);
+    queue->wait(*own_request);
+  } catch (...) {
+    update_output_shapes();  // none any more
+    throw;
+  }
+  update_output_shapes();
+}
+
+void Session::Impl::update_output_shapes() {
+  const Executor& executor = own_request->executor();
   if (!executor.program().tail) return;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const TensorType& type = executor.output_type(i);
@@ -223,7 +166,7 @@ void Session::Impl::tell_output_shapes() {
   }
 }
 
-// Executors for several shapes share memory: each piece counts once.
+// Executors for several shapes share arenas: each arena counts once.
 uint64_t Session::Impl::weights_bytes() const {
   std::set<std::shared_ptr<gpu::Arena>> distinct;
   for (const auto& [shapes, same] : executors)
@@ -242,64 +185,55 @@ Session& Session::operator=(Session&&) noexcept = default;
 const std::vector<TensorInfo>& Session::inputs() const { return impl_->inputs; }
 const std::vector<TensorInfo>& Session::outputs() const { return impl_->outputs; }
 const std::vector<std::string>& Session::warnings() const { return impl_->warnings; }
-size_t Session::dispatch_count() const { return impl_->active() ? impl_->active()->dispatch_count() : 0; }
-size_t Session::pipeline_count() const { return impl_->active() ? impl_->active()->pipeline_count() : 0; }
-size_t Session::barrier_count() const { return impl_->active() ? impl_->active()->barrier_count() : 0; }
+size_t Session::dispatch_count() const {
+  return impl_->is_ready() ? impl_->first_executor().dispatch_count() : 0;
+}
+size_t Session::pipeline_count() const {
+  return impl_->is_ready() ? impl_->first_executor().pipeline_count() : 0;
+}
+size_t Session::barrier_count() const {
+  return impl_->is_ready() ? impl_->first_executor().barrier_count() : 0;
+}
 
 void Session::prepare(const InputShapes& shapes) {
   guard([&] {
     check_input_shapes(impl_->model.impl()->graph, shapes);
     std::vector<Shape> wanted = impl_->wanted_shapes();
     for (const auto& [name, shape] : shapes) wanted[position(impl_->inputs, name, "input")] = shape;
-    impl_->activate(impl_->settled(), wanted);
+    impl_->switch_to(impl_->drained(), wanted);
   });
 }
 
 void Session::set_input(std::string_view name, const Tensor& tensor) {
   guard([&] {
-    impl_->settled();
-    impl_->set_input(position(impl_->inputs, name, "input"), tensor);
+    impl_->set_input(impl_->drained(), position(impl_->inputs, name, "input"), tensor);
   });
 }
 
 void Session::set_input(std::string_view name, std::span<const std::byte> values) {
   guard([&] {
     const size_t index = position(impl_->inputs, name, "input");
-    impl_->settled();
-    impl_->ready().set_input(index, values);
-    impl_->waiting.erase(index);
-    impl_->input_set[index] = true;
+    impl_->own(impl_->drained()).set_input(index, values);
+    impl_->staged.erase(index);
   });
 }
 
 void Session::run() {
-  guard([&] {
-    for (size_t i = 0; i < impl_->inputs.size(); ++i)
-      if (!impl_->input_set[i])
-        throw Error(ErrorCode::invalid_argument, "input '" + impl_->inputs[i].name + "' was not set");
-    {
-      const RunsInFlight::Lock lock = impl_->settled();
-      if (!impl_->waiting.empty() || !impl_->active()) impl_->activate(lock, impl_->wanted_shapes());
-    }
-    for (const auto& [index, tensor] : impl_->waiting) impl_->active()->set_input(index, tensor);
-    impl_->waiting.clear();
-    try {
-      impl_->active()->run();
-    } catch (...) {
-      impl_->tell_output_shapes();  // none any more
-      throw;
-    }
-    impl_->tell_output_shapes();
-    impl_->outputs_taken = false;
-  });
+  guard([&] { impl_->run(); });
 }
 
 Tensor Session::output(std::string_view name) const {
-  return guard([&] { return impl_->last_run().output(position(impl_->outputs, name, "output")); });
+  return guard([&] {
+    const size_t index = position(impl_->outputs, name, "output");
+    return impl_->finished_run(index).output(index);
+  });
 }
 
 void Session::output(std::string_view name, std::span<std::byte> to) const {
-  guard([&] { impl_->last_run().output(position(impl_->outputs, name, "output"), to); });
+  guard([&] {
+    const size_t index = position(impl_->outputs, name, "output");
+    impl_->finished_run(index).output(index, to);
+  });
 }
 
 std::map<std::string, Tensor> Session::run(const std::map<std::string, Tensor>& inputs) {
@@ -312,8 +246,8 @@ std::map<std::string, Tensor> Session::run(const std::map<std::string, Tensor>& 
 
 MemoryReport Session::memory() const {
   return guard([&] {
-    if (!impl_->active()) return MemoryReport();
-    MemoryReport report = memory_report(impl_->ready().model());
+    if (!impl_->is_ready()) return MemoryReport();
+    MemoryReport report = memory_report(impl_->first_executor().model());
     report.allocated_bytes = 0;
     for (const auto& executor : impl_->executors.front().second) {
       report.allocated_bytes += executor->allocated().intermediates;
@@ -322,7 +256,7 @@ MemoryReport Session::memory() const {
     report.in_flight = impl_->options.in_flight;
     report.weights_bytes = impl_->weights_bytes();
     report.peak_weights_bytes = report.weights_bytes;  // all weights stay for as long as the session lives
-    const WeightBytes weights = impl_->ready().weights().bytes();
+    const WeightBytes weights = impl_->first_executor().weights().bytes();
     report.total_weights_bytes = weights.in_all;
     report.streamed_weights_bytes = weights.streamed;
     return report;
@@ -332,9 +266,9 @@ MemoryReport Session::memory() const {
 std::vector<LayerTime> Session::layer_times() const {
   return guard([&] {
     std::vector<LayerTime> times;
-    if (!impl_->active()) return times;
-    const std::vector<Executor::TaskSpan> spans = impl_->ready().task_spans();
-    const Program& program = impl_->ready().program();
+    if (!impl_->is_ready()) return times;
+    const std::vector<Executor::TaskSpan> spans = impl_->first_executor().task_spans();
+    const Program& program = impl_->first_executor().program();
     for (size_t i = 0; i < program.tasks.size(); ++i) {
       times.push_back(layer(program, program.tasks[i]));
       times.back().gpu_ms = spans[i].end_ms - spans[i].begin_ms;

@@ -1,4 +1,4 @@
-// What a session holds. The files session.cpp and submit.cpp share it.
+// What a session holds. The files session.cpp, session_shapes.cpp and submit.cpp share it.
 #pragma once
 
 #include <list>
@@ -11,52 +11,68 @@
 
 #include "api/impl.hpp"
 #include "exec/executor.hpp"
-#include "exec/runs_in_flight.hpp"
+#include "exec/request_queue.hpp"
 
 namespace vellum {
 
-// Error(not_found) with what there is. kind: "input" or "output".
+// Error(not_found) with the names that there are. kind: "input" or "output".
 size_t position(const std::vector<TensorInfo>& infos, std::string_view name, const char* kind);
 
-// Executors for each of the last combinations of input shapes, the newest first; of those for one
-// combination, the first is run()'s, and all of them are submit()'s.
 struct Session::Impl {
+  // As many as runs may be in flight, of one compiled model.
   using Executors = std::vector<std::unique_ptr<Executor>>;
 
   Device device;
   Model model;
   SessionOptions options;
   std::shared_ptr<WeightSource> weights;
+  // For each of the last combinations of input shapes, the newest first: those of the queue.
   std::list<std::pair<std::vector<Shape>, Executors>> executors;
   std::vector<TensorInfo> inputs, outputs;
-  std::vector<bool> input_set;
-  std::map<size_t, Tensor> waiting;  // inputs that were set with another shape than the newest executor has
   std::vector<std::string> warnings;
-  // Runs that were submitted. Their lock guards all of this against other threads that submit.
-  std::shared_ptr<RunsInFlight> runs;
-  bool outputs_taken = false;  // submit() has written over what the last run() left
+  // All requests of this session. Its lock guards all of this against other threads that submit.
+  std::shared_ptr<RequestQueue> queue;
+  // The request of set_input(), run() and output(). Null before the session is ready, and after submit(),
+  // which may need its executor.
+  Request* own_request = nullptr;
+  // Inputs that are not in the own request yet: they have other shapes than its executor, or there is none.
+  std::map<size_t, Tensor> staged;
 
-  Impl(const Device& on, const Model& of, const SessionOptions& given);
+  Impl(const Device& target, const Model& source, const SessionOptions& session_options);
   ~Impl();
 
-  Executor* active() const { return executors.empty() ? nullptr : executors.front().second.front().get(); }
-  Executor& ready() const;
-  Executor& last_run() const;
+  bool is_ready() const { return !executors.empty(); }
+  // Of the newest shapes. Error(invalid_argument) if the session is not ready.
+  Executor& first_executor() const;
+  // Waits for everything that was submitted.
+  RequestQueue::Lock drained() const;
+
+  // The shapes that the next run() has.
   std::vector<Shape> wanted_shapes() const;
   Executors make_executors(const std::vector<Shape>& shapes) const;
   Executors make_executors(CompiledModel compiled) const;
-  void activate(const RunsInFlight::Lock& lock, const std::vector<Shape>& shapes);
-  Executors make_room_and_executors(const std::vector<Shape>& shapes);
-  void carry_over(Executor* from, Executor& to);
-  void set_input(size_t index, const Tensor& tensor);
-  void tell_output_shapes();
-  uint64_t weights_bytes() const;
-  RunsInFlight::Lock settled() const;  // no run is in flight
+  Executors make_executors_or_free_others(const RequestQueue::Lock& lock, const std::vector<Shape>& shapes);
+  // Throws without changing anything but cached executors. No request is in flight.
+  void switch_to(const RequestQueue::Lock& lock, const std::vector<Shape>& shapes);
 
-  bool has_shapes_of(std::span<const InputValues> given) const;
-  void activate(const RunsInFlight::Lock& lock, std::span<const InputValues> given);
-  RunInFlight& begin_run(std::span<const InputValues> given);
-  RunInFlight& submit(std::span<const InputValues> given, std::span<const OutputValues> to, bool keep);
+  // Error(invalid_argument) if the session is not ready. No request is in flight.
+  Request& own(const RequestQueue::Lock& lock);
+  // The executor of the last run(). Error(invalid_argument), naming the output, if its outputs are not there.
+  const Executor& finished_run(size_t output) const;
+  // Ends the own request. Inputs that keep their shapes are staged.
+  void release_own_request(const RequestQueue::Lock& lock, const std::vector<Shape>& new_shapes);
+  bool has_input(size_t index) const;
+  void set_input(const RequestQueue::Lock& lock, size_t index, const Tensor& tensor);
+  void run();
+  // For outputs whose shapes the run determines.
+  void update_output_shapes();
+  uint64_t weights_bytes() const;
+
+  bool has_shapes_of(std::span<const InputValues> values) const;
+  std::vector<Shape> shapes_of(std::span<const InputValues> values) const;
+  Request& begin_request(std::span<const InputValues> values);
+  Request& submit(std::span<const InputValues> values, std::span<const OutputValues> targets,
+                  bool keep_outputs);
 };
 
 }  // namespace vellum

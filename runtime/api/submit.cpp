@@ -9,87 +9,80 @@
 namespace vellum {
 namespace {
 
-const InputValues& find(std::span<const InputValues> given, const std::string& name) {
-  for (const InputValues& input : given)
+const InputValues& find(std::span<const InputValues> values, const std::string& name) {
+  for (const InputValues& input : values)
     if (input.name == name) return input;
   throw Error(ErrorCode::invalid_argument, "input '" + name + "' was not given");
 }
 
-bool same(std::span<const int64_t> given, const Shape& shape) {
-  return given.empty() || std::equal(given.begin(), given.end(), shape.begin(), shape.end());
-}
-
 }  // namespace
 
-bool Session::Impl::has_shapes_of(std::span<const InputValues> given) const {
-  return active() && std::all_of(inputs.begin(), inputs.end(), [&](const TensorInfo& input) {
-           return same(find(given, input.name).shape, input.shape);
+bool Session::Impl::has_shapes_of(std::span<const InputValues> values) const {
+  return is_ready() && std::ranges::all_of(inputs, [&](const TensorInfo& input) {
+           const std::span<const int64_t> shape = find(values, input.name).shape;
+           return shape.empty() || std::ranges::equal(shape, input.shape);
          });
 }
 
-void Session::Impl::activate(const RunsInFlight::Lock& lock, std::span<const InputValues> given) {
-  InputShapes wanted;
+std::vector<Shape> Session::Impl::shapes_of(std::span<const InputValues> values) const {
+  InputShapes by_name;
   std::vector<Shape> shapes;
   for (const TensorInfo& input : inputs) {
-    const std::span<const int64_t> shape = find(given, input.name).shape;
+    const std::span<const int64_t> shape = find(values, input.name).shape;
     shapes.push_back(shape.empty() ? input.shape : Shape(shape.begin(), shape.end()));
-    wanted[input.name] = shapes.back();
+    by_name[input.name] = shapes.back();
   }
-  check_input_shapes(model.impl()->graph, wanted);
-  waiting.clear();
-  activate(lock, shapes);
+  check_input_shapes(model.impl()->graph, by_name);
+  return shapes;
 }
 
-// In an executor of these inputs' shapes. While this thread waits for one to be free, others may have come
-// with other shapes: all is looked at again.
-RunInFlight& Session::Impl::begin_run(std::span<const InputValues> given) {
-  for (const InputValues& input : given) position(model.inputs(), input.name, "input");
-  RunsInFlight::Lock lock = runs->lock();
+// On an executor for the shapes of these values. While this thread waits for a free executor, other threads
+// may submit other shapes, so each round checks everything again.
+Request& Session::Impl::begin_request(std::span<const InputValues> values) {
+  for (const InputValues& input : values) position(model.inputs(), input.name, "input");
+  RequestQueue::Lock lock = queue->lock();
   for (;;) {
-    if (!has_shapes_of(given)) {
-      runs->settle(lock);
-      activate(lock, given);
+    if (!has_shapes_of(values)) {
+      queue->drain(lock);
+      switch_to(lock, shapes_of(values));
     }
-    if (RunInFlight* run = runs->try_begin(lock)) {
-      std::fill(input_set.begin(), input_set.end(), false);
-      waiting.clear();
-      outputs_taken = true;
-      return *run;
-    }
-    runs->make_room(lock);
+    if (own_request) queue->release(lock, *std::exchange(own_request, nullptr));
+    staged.clear();
+    if (Request* request = queue->try_begin(lock)) return *request;
+    queue->retire_oldest(lock);
   }
 }
 
-RunInFlight& Session::Impl::submit(std::span<const InputValues> given, std::span<const OutputValues> to,
-                                   bool keep) {
-  RunInFlight& run = begin_run(given);
+Request& Session::Impl::submit(std::span<const InputValues> values, std::span<const OutputValues> targets,
+                               bool keep_outputs) {
+  Request& request = begin_request(values);
   try {
-    const Program& program = run.executor().program();
+    const Program& program = request.executor().program();
     for (size_t i = 0; i < program.inputs.size(); ++i)
-      run.executor().set_input(i, find(given, program.inputs[i].name).values);
-    for (const OutputValues& output : to) {
-      const size_t index = position(model.outputs(), output.name, "output");
+      request.set_input(i, find(values, program.inputs[i].name).values);
+    for (const OutputValues& target : targets) {
+      const size_t index = position(model.outputs(), target.name, "output");
       const Port& port = program.outputs[index];
       if (port.of_tail)
         throw Error(ErrorCode::invalid_argument, "only the run tells the shape of output '" + port.name +
                                                      "': it is kept, ask the run for it");
-      check_byte_size("output", port.name, port.type, output.values.size());
-      run.deliver(index, output.values);
+      check_byte_size("output", port.name, port.type, target.values.size());
+      request.write_output(index, target.values);
     }
-    if (keep) run.keep_outputs();
+    if (keep_outputs) request.keep_outputs();
   } catch (...) {
-    runs->abandon(run);
+    queue->cancel(request);
     throw;
   }
-  runs->start(run);
-  return run;
+  queue->submit(request);
+  return request;
 }
 
 Run Session::submit(std::span<const InputValues> inputs, std::span<const OutputValues> outputs) {
   return guard([&] {
     Run run;
-    run.run_ = &impl_->submit(inputs, outputs, false);
-    run.runs_ = impl_->runs;
+    run.request_ = &impl_->submit(inputs, outputs, false);
+    run.queue_ = impl_->queue;
     return run;
   });
 }
@@ -106,53 +99,51 @@ Run Session::submit(const std::map<std::string, Tensor>& inputs) {
       values.push_back({name, {tensor.data(), tensor.byte_size()}, tensor.shape()});
     }
     Run run;
-    run.run_ = &impl_->submit(values, {}, true);
-    run.runs_ = impl_->runs;
+    run.request_ = &impl_->submit(values, {}, true);
+    run.queue_ = impl_->queue;
     return run;
   });
 }
 
 Run::~Run() {
-  if (run_) runs_->release(*run_);
+  if (request_) queue_->release(*request_);
 }
 
-Run::Run(Run&& other) noexcept : runs_(std::move(other.runs_)), run_(std::exchange(other.run_, nullptr)) {}
+Run::Run(Run&& other) noexcept
+    : queue_(std::move(other.queue_)), request_(std::exchange(other.request_, nullptr)) {}
 
 Run& Run::operator=(Run&& other) noexcept {
-  std::swap(runs_, other.runs_);
-  std::swap(run_, other.run_);
+  std::swap(queue_, other.queue_);
+  std::swap(request_, other.request_);
   return *this;
 }
 
-RunInFlight& Run::checked() const {
-  if (!run_)
+Request& Run::checked() const {
+  if (!request_)
     throw Error(ErrorCode::invalid_argument, "there is no run to ask: nothing was submitted with it");
-  return *run_;
+  return *request_;
 }
 
 bool Run::done() const {
-  return guard([&] { return runs_->done(checked()); });
+  return guard([&] { return queue_->done(checked()); });
 }
 
 void Run::wait() const {
-  guard([&] {
-    RunInFlight& run = checked();
-    runs_->wait(run);
-  });
+  guard([&] { queue_->wait(checked()); });
 }
 
 std::map<std::string, Tensor> Run::outputs() const {
   return guard([&] {
-    RunInFlight& run = checked();
-    const auto& kept = runs_->outputs(run);
+    Request& request = checked();
+    const auto& kept = queue_->outputs(request);
     return std::map<std::string, Tensor>(kept.begin(), kept.end());
   });
 }
 
 Tensor Run::output(std::string_view name) const {
   return guard([&] {
-    RunInFlight& run = checked();
-    for (const auto& [known, tensor] : runs_->outputs(run))
+    Request& request = checked();
+    for (const auto& [known, tensor] : queue_->outputs(request))
       if (known == name) return tensor;
     throw Error(ErrorCode::not_found, "the run keeps no output '" + std::string(name) +
                                           "': the model has none, or it went to memory of the caller's");

@@ -3,7 +3,7 @@
 
 #include "exec/executor.hpp"
 #include "exec/interposed_context.hpp"
-#include "exec/runs_in_flight.hpp"
+#include "exec/request_queue.hpp"
 #include "exec/weight_store.hpp"
 #include "import/import.hpp"
 #include "kernels/framework/lowering.hpp"
@@ -40,8 +40,8 @@ TEST(SteadyState, RunsMakeNoVulkanObjectsAndRecordNothing) {
   }
 }
 
-// Two executors of blazeface, and what submitting a run to them takes.
-class RunsOnTwoExecutors : public testing::Test {
+// Two executors of blazeface, and the queue of their requests.
+class RequestsOnTwoExecutors : public testing::Test {
  protected:
   void open() {
     context = interposed_context(vulkan);
@@ -49,75 +49,107 @@ class RunsOnTwoExecutors : public testing::Test {
     const std::shared_ptr<const CompiledModel> shared = compiled(context, model);
     while (executors.size() < 2)
       executors.push_back(std::make_unique<Executor>(context, shared, ExecutorOptions{}, weights));
-    runs.use(runs.lock(), executors);
+    queue.set_executors(queue.lock(), executors);
   }
 
-  RunInFlight& begin() {
-    RunsInFlight::Lock lock = runs.lock();
-    RunInFlight* run = nullptr;
-    while (!(run = runs.try_begin(lock))) runs.make_room(lock);
+  Request& begin() {
+    RequestQueue::Lock lock = queue.lock();
+    Request* request = nullptr;
+    while (!(request = queue.try_begin(lock))) queue.retire_oldest(lock);
     lock.unlock();
-    run->executor().set_input(0, model.input());
-    run->keep_outputs();
-    return *run;
+    request->set_input(0, model.input());
+    request->keep_outputs();
+    return *request;
   }
-  RunInFlight& submit() {
-    RunInFlight& run = begin();
-    runs.start(run);
-    return run;
+  Request& submit() {
+    Request& request = begin();
+    queue.submit(request);
+    return request;
   }
 
   const FetchedModel& model = fetched_model("blazeface_front");
   Interposer vulkan;
   std::shared_ptr<gpu::Context> context;
   std::vector<std::unique_ptr<Executor>> executors;
-  RunsInFlight runs;
+  RequestQueue queue;
 };
 
-TEST_F(RunsOnTwoExecutors, MakeNoVulkanObjectsAndRecordNothing) {
+TEST_F(RequestsOnTwoExecutors, MakeNoVulkanObjectsAndRecordNothing) {
   open();
   executors[0]->set_input(0, model.input());
   executors[0]->run();
   const HostTensor want = executors[0]->output(0);
   const uint32_t before = vulkan.objects_made();
   for (int i = 0; i < 3; ++i) {
-    RunInFlight &first = submit(), &second = submit();
-    EXPECT_TRUE(same_bits(runs.outputs(first).at(0).second, want));
-    EXPECT_TRUE(same_bits(runs.outputs(second).at(0).second, want));
-    runs.release(first);
-    runs.release(second);
+    Request &first = submit(), &second = submit();
+    EXPECT_TRUE(same_bits(queue.outputs(first).at(0).second, want));
+    EXPECT_TRUE(same_bits(queue.outputs(second).at(0).second, want));
+    queue.release(first);
+    queue.release(second);
   }
   EXPECT_EQ(vulkan.objects_made(), before);
 }
 
-TEST_F(RunsOnTwoExecutors, ThatCannotBeSubmittedAreNone) {
+TEST_F(RequestsOnTwoExecutors, ThatCannotBeSubmittedAreCancelled) {
   open();
-  RunInFlight& first = submit();
+  Request& first = submit();
   vulkan.fail_submits_after(0);
-  RunInFlight& second = begin();
-  EXPECT_VELLUM_ERROR(runs.start(second), ErrorCode::out_of_memory, "submitting");
+  Request& second = begin();
+  EXPECT_VELLUM_ERROR(queue.submit(second), ErrorCode::out_of_memory, "submitting");
   vulkan.fail_submits_after(1000);
-  RunInFlight& third = submit();
-  EXPECT_TRUE(same_bits(runs.outputs(third).at(0).second, runs.outputs(first).at(0).second));
-  runs.release(first);
-  runs.release(third);
+  Request& third = submit();
+  EXPECT_TRUE(same_bits(queue.outputs(third).at(0).second, queue.outputs(first).at(0).second));
+  queue.release(first);
+  queue.release(third);
 }
 
-TEST_F(RunsOnTwoExecutors, TellTheirWaitersThatTheDeviceIsLost) {
+TEST_F(RequestsOnTwoExecutors, ReportThatTheDeviceIsLost) {
   open();
-  RunInFlight &first = submit(), &second = submit();
+  Request &first = submit(), &second = submit();
   context->wait_idle();
   vulkan.lose_device();
   for (int i = 0; i < 2; ++i) {
-    EXPECT_VELLUM_ERROR(runs.wait(second), ErrorCode::device_lost, "waiting");
-    EXPECT_VELLUM_ERROR(runs.wait(first), ErrorCode::device_lost, "waiting");
+    EXPECT_VELLUM_ERROR(queue.wait(second), ErrorCode::device_lost, "waiting");
+    EXPECT_VELLUM_ERROR(queue.wait(first), ErrorCode::device_lost, "waiting");
   }
-  EXPECT_TRUE(runs.done(first));
-  runs.release(first);
-  runs.release(second);
-  RunInFlight& third = begin();
-  EXPECT_VELLUM_ERROR(runs.start(third), ErrorCode::device_lost, "waiting");
+  EXPECT_TRUE(queue.done(first));
+  queue.release(first);
+  queue.release(second);
+  Request& third = begin();
+  EXPECT_VELLUM_ERROR(queue.submit(third), ErrorCode::device_lost, "waiting");
   vulkan.find_device();
+}
+
+TEST_F(RequestsOnTwoExecutors, KeepExecutorAndInputsWhereTheyAreReusable) {
+  open();
+  Request& reusable = *queue.try_begin_reusable(queue.lock());
+  EXPECT_FALSE(reusable.has_input(0));
+  reusable.set_input(0, model.input());
+  EXPECT_TRUE(reusable.has_input(0));
+  EXPECT_FALSE(reusable.succeeded());
+  RequestQueue::Lock lock = queue.lock();
+  queue.drain(lock);  // does not wait for requests that nobody submitted
+  lock.unlock();
+  for (int i = 0; i < 2; ++i) {
+    queue.submit(reusable);
+    queue.wait(reusable);
+    EXPECT_TRUE(reusable.succeeded());
+  }
+  Request& other = submit();
+  EXPECT_NE(&other.executor(), &reusable.executor());
+  EXPECT_EQ(queue.try_begin(queue.lock()), nullptr) << "both executors are in use";
+  EXPECT_TRUE(same_bits(queue.outputs(other).at(0).second, reusable.executor().output(0)));
+  EXPECT_VELLUM_ERROR(queue.set_executors(queue.lock(), executors), ErrorCode::internal, "uses one");
+  vulkan.fail_submits_after(0);
+  EXPECT_VELLUM_ERROR(queue.submit(reusable), ErrorCode::out_of_memory, "submitting");
+  EXPECT_FALSE(reusable.succeeded());
+  vulkan.fail_submits_after(1000);
+  queue.submit(reusable);
+  queue.wait(reusable);
+  EXPECT_TRUE(reusable.succeeded());
+  queue.release(other);
+  queue.release(reusable);
+  queue.set_executors(queue.lock(), executors);
 }
 
 }  // namespace

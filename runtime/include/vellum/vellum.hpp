@@ -188,8 +188,8 @@ struct OutputValues {
   std::span<std::byte> values;  // of exactly the output's size
 };
 
-class RunInFlight;
-class RunsInFlight;
+class Request;
+class RequestQueue;
 class Session;
 
 // An inference that Session::submit() has begun. It is independent of the session: a session that is
@@ -203,7 +203,7 @@ class VELLUM_API Run {
   Run(Run&& other) noexcept;
   Run& operator=(Run&& other) noexcept;
 
-  bool valid() const { return run_ != nullptr; }
+  bool valid() const { return request_ != nullptr; }
   // Returns whether wait() would return at once. Does not wait for the device, but copies outputs and runs
   // operators on the host if the device is done.
   bool done() const;
@@ -216,9 +216,9 @@ class VELLUM_API Run {
 
  private:
   friend class Session;
-  RunInFlight& checked() const;
-  std::shared_ptr<RunsInFlight> runs_;
-  RunInFlight* run_ = nullptr;
+  Request& checked() const;
+  std::shared_ptr<RequestQueue> queue_;
+  Request* request_ = nullptr;
 };
 
 // A model made ready on a device: planned, allocated, compiled, recorded. One thread at a time, except for
@@ -252,8 +252,8 @@ class VELLUM_API Session {
   // Error(invalid_argument) if the model cannot run with the shapes of the inputs; other inputs may then be
   // set.
   void run();
-  // Returns an output of the last run. Throws Error(invalid_argument) before the first run for an output with
-  // a data-dependent shape.
+  // Returns an output of the last run() with the current input shapes. Throws Error(invalid_argument) before
+  // there is one, after one that failed, and after submit().
   Tensor output(std::string_view name) const;
   void output(std::string_view name, std::span<std::byte> to) const;  // of exactly the output's size
   // Sets inputs, runs, and returns all outputs.
@@ -295,8 +295,8 @@ class VELLUM_API Session {
   std::unique_ptr<Impl> impl_;
 };
 
-// Returns a stage between model and session as text: "graph", "program" or "plan". Without a device it uses
-// the caps of the Android Baseline 2022 profile.
+// Returns a stage between model and session as text: "graph", "program", "plan" or "barriers". Without a
+// device it uses the caps of the Android Baseline 2022 profile.
 VELLUM_API std::string describe(const Model& model, std::string_view stage,
                                 const SessionOptions& options = {}, const Device* device = nullptr);
 

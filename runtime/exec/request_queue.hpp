@@ -1,0 +1,72 @@
+// The requests of a session: several inferences of one network at the same time, each in an executor with
+// inputs, outputs, intermediate tensors and commands of its own. Weights and pipelines are shared.
+//
+// The queue has no threads. The thread that records a request submits it. The thread that first waits for a
+// request, or needs an executor, retires it: waits for the device and distributes the outputs. Requests are
+// retired in the order in which they were begun.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "exec/request.hpp"
+
+namespace vellum {
+
+class RequestQueue {
+ public:
+  using Lock = std::unique_lock<std::mutex>;
+
+  RequestQueue() = default;
+  RequestQueue(const RequestQueue&) = delete;
+  RequestQueue& operator=(const RequestQueue&) = delete;
+
+  // All functions are thread-safe. Those that take the lock may release it while they wait for the device,
+  // except set_executors(), the try_begin functions and release().
+  Lock lock() { return Lock(mutex_); }
+  // Retires all requests; their errors stay with them.
+  void drain(Lock& lock);
+  // The executors of all further requests, for one request at a time each. No request may be using one.
+  void set_executors(const Lock& lock, std::span<const std::unique_ptr<Executor>> executors);
+
+  // Null if no executor is free. Otherwise the caller sets the inputs, and then calls submit() or cancel().
+  Request* try_begin(const Lock& lock);
+  Request* try_begin_reusable(const Lock& lock);
+  // Retires the oldest request, so that its executor is free.
+  void retire_oldest(Lock& lock);
+  // If submitting throws, the request is cancelled.
+  void submit(Request& request);
+  void cancel(Request& request);
+
+  // Whether wait() would return at once. Runs operators of the host, if it is their turn.
+  bool done(Request& request);
+  // Throws the error of the request, each time.
+  void wait(Request& request);
+  // Waits. The outputs that were to be kept, and those whose shapes the run determined.
+  const Request::KeptOutputs& outputs(Request& request);
+  // Waits. The caller must not use the request afterwards.
+  void release(Request& request);
+  void release(const Lock& lock, Request& request);  // of a completed request: does not wait
+
+ private:
+  Request* oldest() const;
+  Request* begin(bool reusable);
+  bool poll(Lock& lock, Request& request);
+  void retire(Lock& lock, Request& request);
+  void retire_up_to(Lock& lock, const Request& request);
+  void finish(Request& request);
+  void free_executor(Request& request);
+
+  std::mutex mutex_;
+  std::condition_variable changed_;  // the state of a request
+  std::vector<Executor*> free_;      // the one to use next is the last
+  // As many as were ever in use at the same time: warm requests allocate nothing.
+  std::vector<std::unique_ptr<Request>> requests_;
+  uint64_t begun_ = 0;
+};
+
+}  // namespace vellum
