@@ -45,8 +45,8 @@ std::vector<TensorReport> tensor_reports(const MemoryPlan& plan, const Program& 
 
 LayerTime layer(const Program& program, const Task& task) {
   LayerTime time;
-  time.name = task.dispatch ? task.dispatch->name : task.host->name;
-  time.op = task.dispatch ? task.dispatch->op : task.host->op;
+  time.name = node_name(task);
+  time.op = operator_type(task);
   if (!task.dispatch) return time;
   time.shader = task.dispatch->shader;
   time.workgroups = task.dispatch->workgroup_count;

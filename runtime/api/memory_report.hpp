@@ -11,7 +11,7 @@ MemoryReport memory_report(const CompiledModel& model);
 
 // Without its times.
 LayerTime layer(const Program& program, const Task& task);
-// Of the program's tail.
+// Of a node in a host partition.
 LayerTime host_layer(const Node& node);
 
 }  // namespace vellum

@@ -158,7 +158,7 @@ void Session::Impl::run() {
 
 void Session::Impl::update_output_shapes() {
   const Executor& executor = own_request->executor();
-  if (!executor.program().tail) return;
+  if (!executor.program().has_run_time_shapes()) return;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const TensorType& type = executor.output_type(i);
     outputs[i].dtype = type.dtype;
@@ -270,12 +270,14 @@ std::vector<LayerTime> Session::layer_times() const {
     const std::vector<Executor::TaskSpan> spans = impl_->first_executor().task_spans();
     const Program& program = impl_->first_executor().program();
     for (size_t i = 0; i < program.tasks.size(); ++i) {
+      if (const std::optional<HostPartition>& host = program.tasks[i].host) {
+        for (const Node& node : host->graph->nodes) times.push_back(host_layer(node));
+        continue;
+      }
       times.push_back(layer(program, program.tasks[i]));
       times.back().gpu_ms = spans[i].end_ms - spans[i].begin_ms;
       times.back().begin_ms = spans[i].begin_ms;
     }
-    if (program.tail)
-      for (const Node& node : program.tail->graph.nodes) times.push_back(host_layer(node));
     return times;
   });
 }

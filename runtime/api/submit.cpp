@@ -63,7 +63,7 @@ Request& Session::Impl::submit(std::span<const InputValues> values, std::span<co
     for (const OutputValues& target : targets) {
       const size_t index = position(model.outputs(), target.name, "output");
       const Port& port = program.outputs[index];
-      if (port.of_tail)
+      if (port.host_output)
         throw Error(ErrorCode::invalid_argument, "only the run tells the shape of output '" + port.name +
                                                      "': it is kept, ask the run for it");
       check_byte_size("output", port.name, port.type, target.values.size());

@@ -50,28 +50,29 @@ Room of_each_run(const Room& one, const EstimateInputs& in) {
   return {in.in_flight * one.allocated, in.in_flight * one.tight};
 }
 
-// Inputs of host calls are read one after the other, each through a buffer of the size that holds it.
-uint64_t host_call_staging(const HostCall& call, const EstimateInputs& in) {
+// Inputs that the host cannot reach are read one after the other, each through a staging buffer of the size of
+// the buffer that holds it. Outputs are written together.
+uint64_t host_staging(const HostPartition& partition, const EstimateInputs& in) {
   const MemoryPlan& plan = in.model.plan;
   uint64_t most = 0, written = 0;
-  for (size_t i = 0; i < call.inputs.size(); ++i) {
-    const TensorId id = call.inputs[i];
-    if (id == kNoTensor || call.constants[i]) continue;
-    const uint32_t object = plan.object_of[id];
-    const uint64_t bytes = object == kNoObject ? in.program().tensors[in.program().root(id)].desc.byte_size()
-                                               : plan.objects[object].bytes;
+  for (const Port& port : partition.inputs) {
+    if (port.constant || is_host_visible(in.program(), port.tensor)) continue;
+    const uint32_t object = plan.object_of[port.tensor];
+    const TensorId root = in.program().root(port.tensor);
+    const uint64_t bytes =
+        object == kNoObject ? in.program().tensors[root].desc.byte_size() : plan.objects[object].bytes;
     most = std::max(most, buffer_bytes(bytes, in.rules));
   }
-  for (const TensorId id : call.outputs) written += staged_bytes(in.program().tensors[id].desc.byte_size());
+  for (const TensorId id : partition.outputs) written += staged_bytes(in.program().tensors[id].desc.byte_size());
   if (!in.caps.unified_memory) most = std::max(most, buffer_bytes(staging_capacity(written), in.rules));
   return most;
 }
 
-// In a run: the most that a call takes.
-uint64_t host_call_staging(const EstimateInputs& in) {
+// At one time in a run.
+uint64_t host_staging(const EstimateInputs& in) {
   uint64_t most = 0;
   for (const Task& task : in.program().tasks)
-    if (task.host) most = std::max(most, host_call_staging(*task.host, in));
+    if (task.host) most = std::max(most, host_staging(*task.host, in));
   return most;
 }
 
@@ -91,7 +92,7 @@ MemoryEstimate estimate_model(const EstimateInputs& in) {
   const Room inputs = of_each_run(lasting_room(in, roots(program, TensorRole::input)), in);
   const Room outputs = of_each_run(lasting_room(in, roots(program, TensorRole::output)), in);
   const Room planned = of_each_run(planned_room(plan), in);
-  const uint64_t run_staging = weights.run_staging + host_call_staging(in);
+  const uint64_t run_staging = weights.run_staging + host_staging(in);
 
   MemoryEstimate estimate;
   estimate.use.weights = weights.tight;

@@ -23,10 +23,11 @@ uint64_t constant_bytes(const EstimateInputs& in) {
   return bytes;
 }
 
-// What the host reads back of the device to compute the tail from. What it computes is known in a run alone.
-uint64_t tail_input_bytes(const EstimateInputs& in) {
+// Copies of what the partition with run-time shapes reads. The sizes of its results are known only in a run.
+uint64_t host_input_bytes(const EstimateInputs& in) {
+  if (!in.program().has_run_time_shapes()) return 0;
   uint64_t bytes = 0;
-  for (const Port& port : in.program().tail_inputs)
+  for (const Port& port : in.program().tasks.back().host->inputs)
     if (!port.constant)
       bytes += static_cast<uint64_t>(checked_element_count(port.type.shape)) * size_of(port.type.dtype);
   return bytes;
@@ -55,7 +56,7 @@ void add_host_memory(const EstimateInputs& in, MemoryEstimate& estimate) {
   }
   estimate.pipelines = pipelines.size();
   ResidentMemory& resident = estimate.resident;
-  if (in.caps.unified_memory) resident.host += constant_bytes(in) + in.in_flight * tail_input_bytes(in);
+  if (in.caps.unified_memory) resident.host += constant_bytes(in) + in.in_flight * host_input_bytes(in);
   if (const auto& process = in.caps.process) {
     count_operations(in, pipelines, estimate);
     resident.driver = process->driver_bytes;

@@ -6,11 +6,11 @@
 #include <set>
 #include <system_error>
 
+#include "exec/host_partition.hpp"
 #include "exec/host_values.hpp"
 #include "exec/pipeline_keys.hpp"
 #include "vellum/error.hpp"
 #include "vulkan/context.hpp"
-#include "vulkan/transfer.hpp"
 
 namespace vellum {
 void check_byte_size(const char* kind, const std::string& port, const TensorType& type, size_t bytes) {
@@ -39,12 +39,16 @@ Executor::Executor(std::shared_ptr<gpu::Context> context, std::shared_ptr<const 
   tensors_->complete(weights_->acquire(program()));
   pipelines_ = pipelines.get();
   make_descriptor_sets();
-  if (options_.timestamps && gpu::timestamps_supported(*context_) && !program().tasks.empty())
+  if (options_.timestamps && gpu::timestamps_supported(*context_) && !pipelines_.empty())
     queries_ =
         std::make_unique<gpu::TimestampQueries>(context_, static_cast<uint32_t>(2 * program().tasks.size()));
   split_into_steps();
-  for (size_t i = 0; i < steps_.size(); ++i)
-    if (!steps_[i].host) record(steps_[i], i == 0, i + 1 == steps_.size() || steps_[i + 1].host);
+  bool first = true;
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    if (steps_[i].host) continue;
+    record(steps_[i], first, i + 1 == steps_.size() || steps_[i + 1].host);
+    first = false;
+  }
 }
 
 Executor::~Executor() {
@@ -169,21 +173,21 @@ HostTensor Executor::read(const Port& port) const {
   return read_linear(program().tensors[port.tensor].desc, port.type, {buffer.data(), buffer.size()});
 }
 
-const HostTensor& Executor::of_tail(const Port& port) const {
-  if (tail_outputs_.empty())
+const HostTensor& Executor::host_output(const Port& port) const {
+  if (host_outputs_.empty())
     throw Error(ErrorCode::invalid_argument,
                 "output '" + port.name + "' is known only after a run that came to its end");
-  return tail_outputs_.at(*port.of_tail);
+  return host_outputs_.at(*port.host_output);
 }
 
 HostTensor Executor::output(size_t index) const {
   const Port& port = program().outputs.at(index);
-  return port.of_tail ? of_tail(port) : read(port);
+  return port.host_output ? host_output(port) : read(port);
 }
 
 void Executor::output(size_t index, std::span<std::byte> to) const {
   const Port& port = program().outputs.at(index);
-  const HostTensor* known = port.of_tail ? &of_tail(port) : port.constant ? &*port.constant : nullptr;
+  const HostTensor* known = port.host_output ? &host_output(port) : port.constant ? &*port.constant : nullptr;
   check_byte_size("output", port.name, known ? known->type() : port.type, to.size());
   if (known) {
     if (!to.empty()) std::memcpy(to.data(), known->data(), to.size());
@@ -195,7 +199,7 @@ void Executor::output(size_t index, std::span<std::byte> to) const {
 
 const TensorType& Executor::output_type(size_t index) const {
   const Port& port = program().outputs.at(index);
-  return port.of_tail && !tail_outputs_.empty() ? tail_outputs_.at(*port.of_tail).type() : port.type;
+  return port.host_output && !host_outputs_.empty() ? host_outputs_.at(*port.host_output).type() : port.type;
 }
 
 HostTensor Executor::input(size_t index) const { return read(program().inputs.at(index)); }
@@ -225,7 +229,7 @@ void Executor::run() {
 void Executor::start() {
   wait_for_submitted();  // what a run that an error cut short has left
   next_step_ = 0;
-  tail_outputs_.clear();
+  host_outputs_.clear();
   if (WeightStream* stream = tensors_->weights().stream())
     run_streamed(*stream);
   else
@@ -254,16 +258,6 @@ void Executor::finish() {
   wait_for_submitted();
   for (const Port& port : program().outputs)
     if (port.tensor != kNoTensor) tensors_->buffer(port.tensor).invalidate();
-  if (program().tail) run_tail();
-}
-
-void Executor::run_tail() {
-  std::vector<HostTensor> inputs;
-  for (const Port& port : program().tail_inputs) {
-    if (port.tensor != kNoTensor) tensors_->buffer(port.tensor).invalidate();
-    inputs.push_back(read(port));
-  }
-  tail_outputs_ = evaluate(program().tail->graph, inputs);
 }
 
 void Executor::run_streamed(WeightStream& stream) {
@@ -287,7 +281,9 @@ void Executor::run_streamed(WeightStream& stream) {
 void Executor::run_step(Step& step, std::span<const gpu::Semaphore* const> wait) {
   if (step.host) {
     wait_for_submitted();
-    call_host(*program().tasks[step.first_task].host);
+    const HostPartition& partition = *program().tasks[step.first_task].host;
+    std::vector<HostTensor> results = run_host_partition(context_, program(), partition, *tensors_);
+    if (partition.has_run_time_shapes) host_outputs_ = std::move(results);
   } else {
     gpu::submit(*context_, *step.commands, *step.fence, {.wait = wait});
   }
@@ -296,33 +292,6 @@ void Executor::run_step(Step& step, std::span<const gpu::Semaphore* const> wait)
 void Executor::wait_for_submitted() {
   for (Step& step : steps_)
     if (step.fence && step.fence->pending()) step.fence->wait();
-}
-
-void Executor::call_host(const HostCall& call) {
-  std::vector<HostTensor> values(call.inputs.size());
-  std::vector<const HostTensor*> inputs;
-  for (size_t i = 0; i < call.inputs.size(); ++i) {
-    if (call.constants[i]) {
-      inputs.push_back(&*call.constants[i]);
-      continue;
-    }
-    const TensorId id = call.inputs[i];
-    if (id != kNoTensor)
-      values[i] = read_linear(program().tensors[id].desc, call.input_types[i],
-                              gpu::download(context_, tensors_->buffer(id)));
-    inputs.push_back(id == kNoTensor ? nullptr : &values[i]);
-  }
-  const std::vector<HostTensor> results = call.evaluate->evaluate(inputs);
-  uint64_t staged = 0;
-  for (const TensorId id : call.outputs) staged += staged_bytes(program().tensors[id].desc.byte_size());
-  gpu::Uploader uploader(context_, staged);
-  for (size_t i = 0; i < call.outputs.size(); ++i) {
-    const TensorDesc& desc = program().tensors[call.outputs[i]].desc;
-    std::vector<std::byte> bytes(desc.byte_size());
-    write_linear(desc, results.at(i), bytes);
-    uploader.upload(tensors_->buffer(call.outputs[i]), 0, bytes);
-  }
-  uploader.finish();
 }
 
 std::vector<Executor::TaskSpan> Executor::task_spans() const {

@@ -64,15 +64,15 @@ class Executor {
 
   // One inference; returns when it is done.
   void run();
-  // The same in parts. start() submits all that does not wait for the host and returns; where weights are
-  // streamed, when everything is done. Then finish() waits for the end. poll() says whether finish() would
-  // return at once; host calls whose inputs are there are done in it, and what follows them is submitted.
+  // The same in two calls. start() submits everything that does not wait for the host and returns; if weights
+  // are streamed, it returns when all tasks are submitted. finish() waits for the end. poll() says whether
+  // finish() would return at once; it runs host partitions whose inputs are ready, and submits what follows.
   void start();
   bool poll();
   void finish();
 
   // When each task began and ended on the device in the last run, in milliseconds after the first began; NaN
-  // for host calls. Needs ExecutorOptions::timestamps.
+  // for host partitions. Needs ExecutorOptions::timestamps.
   struct TaskSpan {
     double begin_ms = 0, end_ms = 0;
   };
@@ -80,7 +80,7 @@ class Executor {
   std::vector<double> task_milliseconds() const;  // how long each took
 
  private:
-  // Consecutive dispatches that are submitted together, or one host call.
+  // Consecutive dispatches that are submitted together, or one host partition.
   struct Step {
     size_t first_task = 0, task_count = 0;
     size_t segment = 0;  // of the stream of weights
@@ -100,10 +100,8 @@ class Executor {
   void wait_for_submitted();
   void run_step(Step& step, std::span<const gpu::Semaphore* const> wait);
   class StepProgress;
-  void call_host(const HostCall& call);
-  void run_tail();
   HostTensor read(const Port& port) const;
-  const HostTensor& of_tail(const Port& port) const;
+  const HostTensor& host_output(const Port& port) const;
 
   std::shared_ptr<gpu::Context> context_;
   std::shared_ptr<const CompiledModel> model_;
@@ -115,8 +113,9 @@ class Executor {
   std::unique_ptr<gpu::DescriptorSets> sets_;
   std::unique_ptr<gpu::TimestampQueries> queries_;
   std::vector<Step> steps_;
-  std::vector<HostTensor> tail_outputs_;  // of the last run; empty before, and where it failed
-  size_t next_step_ = 0;                  // of the run that was started
+  // Outputs with run-time shapes of the last run; empty before it, and if it failed.
+  std::vector<HostTensor> host_outputs_;
+  size_t next_step_ = 0;  // of the run that was started
 };
 
 }  // namespace vellum

@@ -10,7 +10,7 @@ void Request::copy_outputs() {
   if (reusable_) return;  // they stay in the executor
   const std::vector<Port>& outputs = executor_->program().outputs;
   for (size_t i = 0; i < outputs.size(); ++i)
-    if (keeps_outputs_ || outputs[i].of_tail) kept_.emplace_back(outputs[i].name, executor_->output(i));
+    if (keeps_outputs_ || outputs[i].host_output) kept_.emplace_back(outputs[i].name, executor_->output(i));
 }
 
 void Request::complete() {

@@ -28,8 +28,8 @@ void visit_accesses(const Task& task, Visit visit) {
   if (task.dispatch)
     for (const Binding& binding : task.dispatch->bindings) visit(binding.tensor, binding.access);
   if (task.host) {
-    for (TensorId id : task.host->inputs)
-      if (id != kNoTensor) visit(id, Access::read);
+    for (const Port& input : task.host->inputs)
+      if (input.tensor != kNoTensor) visit(input.tensor, Access::read);
     for (TensorId id : task.host->outputs) visit(id, Access::write);
   }
 }

@@ -209,7 +209,7 @@ class BeamSearch {
 std::vector<std::vector<size_t>> dependencies(const Program& program) {
   std::vector<std::vector<Use>> accesses(program.tensors.size());
   std::vector<std::vector<size_t>> before(program.tasks.size());
-  size_t segment = 0;  // the first task after the last host call, or that call
+  size_t segment = 0;  // the last host partition, or the first task if there is none yet
   for (size_t t = 0; t < program.tasks.size(); ++t) {
     if (program.tasks[t].host) {
       for (size_t earlier = segment; earlier < t; ++earlier) before[t].push_back(earlier);

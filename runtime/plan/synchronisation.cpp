@@ -66,7 +66,7 @@ std::vector<TaskSync> synchronise(const Program& program, const MemoryPlan& plan
   // independent branches without a barrier between them.
   size_t opening = 0;
   for (size_t t = 0; t < program.tasks.size(); ++t) {
-    if (program.tasks[t].host) {  // the host waits for the queue before the call
+    if (program.tasks[t].host) {  // the host waits for the queue
       hazards.clear();
       opening = t + 1;
       continue;
@@ -99,8 +99,7 @@ std::string to_text(const std::vector<TaskSync>& barriers, const Program& progra
   size_t count = 0;
   for (size_t t = 0; t < barriers.size(); ++t) {
     if (!barriers[t].needs_command()) continue;
-    const Task& task = program.tasks[t];
-    out << "before task " << t << " '" << (task.dispatch ? task.dispatch->name : task.host->name) << "'";
+    out << "before task " << t << " '" << node_name(program.tasks[t]) << "'";
     if (!barriers[t].barrier) out << ", without waiting";
     for (size_t i = 0; i < barriers[t].discarded_objects.size(); ++i)
       out << (i == 0 ? ", discards objects " : " ") << barriers[t].discarded_objects[i];

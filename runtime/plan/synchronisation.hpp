@@ -15,7 +15,7 @@ struct TaskSync {
   bool barrier = false;
   // Image objects to transition from UNDEFINED before this task, because it, or a later task without a
   // barrier of its own, begins a new tensor in them. Only tasks with a barrier have any, and the first task
-  // of a run or after a host call, which has nothing to wait for.
+  // of a run or after a host partition, which has nothing to wait for.
   std::vector<uint32_t> discarded_objects;
 
   // Whether commands must be recorded before the task.

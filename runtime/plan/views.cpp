@@ -15,7 +15,7 @@ constexpr size_t kMostTrials = 64;  // each plans the whole program
 struct Facts {
   TensorId root = kNoTensor;
   size_t writers = 0;     // tasks
-  bool on_host = false;   // a host call reads or writes it
+  bool on_host = false;   // a host partition reads or writes it
   bool is_joined = true;  // written by copies alone, each but the last of whole groups of four elements
 };
 

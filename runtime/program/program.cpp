@@ -89,6 +89,23 @@ uint64_t TensorDesc::byte_size() const {
   return static_cast<uint64_t>(element_count({n, slices(c), h, w, 4})) * size_of(element);
 }
 
+const std::string& node_name(const Task& task) {
+  return task.dispatch ? task.dispatch->name : task.host->graph->nodes.front().name;
+}
+
+std::string_view operator_type(const Task& task) {
+  return task.dispatch ? task.dispatch->op : task.host->graph->nodes.front().op->type();
+}
+
+bool is_host_visible(const Program& program, TensorId id) {
+  const TensorRole role = program.tensors[program.root(id)].role;
+  return role == TensorRole::input || role == TensorRole::output;
+}
+
+bool Program::has_run_time_shapes() const {
+  return !tasks.empty() && tasks.back().host && tasks.back().host->has_run_time_shapes;
+}
+
 TensorId Program::root(TensorId id) const {
   while (tensors[id].alias_of != kNoTensor) id = tensors[id].alias_of;
   return id;
@@ -127,7 +144,9 @@ std::string to_text(const Program& program) {
     const Task& task = program.tasks[i];
     out << i << "  ";
     if (task.host) {
-      out << "host " << task.host->op << " '" << task.host->name << "'\n";
+      out << "host";
+      for (const Node& node : task.host->graph->nodes) out << " " << describe(node);
+      out << "\n";
       continue;
     }
     const Dispatch& d = *task.dispatch;
@@ -142,7 +161,6 @@ std::string to_text(const Program& program) {
   }
   for (const Port& port : program.outputs)
     out << "output " << port.name << " " << to_string(port.type.shape) << "\n";
-  if (program.tail) out << "then on the host: " << to_text(program.tail->graph);
   for (const std::string& warning : program.warnings) out << "warning: " << warning << "\n";
   return out.str();
 }

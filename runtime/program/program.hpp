@@ -122,47 +122,54 @@ struct Dispatch {
   uint32_t subgroup_size = 0;
 };
 
-// A node that runs on the host between dispatches, because it has no kernel.
-struct HostCall {
-  std::string name, op;
-  std::shared_ptr<const Operator> evaluate;
-  std::vector<std::optional<HostTensor>> constants;  // per input: set where the graph knows the value
-  std::vector<TensorId> inputs;         // linear f32/i32 buffers; kNoTensor for constants and absent inputs
-  std::vector<TensorType> input_types;  // the graph's
-  std::vector<TensorId> outputs;
-  std::vector<TensorType> output_types;
-};
-
-// One step in execution order: a dispatch, or a host call.
-struct Task {
-  std::optional<Dispatch> dispatch;
-  std::optional<HostCall> host;
-};
-
-// A graph input or output: a linear buffer tensor that the host fills or reads.
+// An input or output of a graph: a linear buffer tensor that the host writes or reads.
 struct Port {
   std::string name;
   TensorType type;                     // as the model says
-  TensorId tensor = kNoTensor;         // kNoTensor: an output that is known before running
-  std::optional<HostTensor> constant;  // then this is its value
-  // An output that the tail computes: which of its graph's. Then `type` is as far as it is known, and
-  // `tensor` none.
-  std::optional<size_t> of_tail = std::nullopt;
+  TensorId tensor = kNoTensor;         // kNoTensor: the value is in one of the next two members
+  std::optional<HostTensor> constant;  // known before running
+  // An output of the last task, a host partition with run-time shapes: by position in its graph's outputs.
+  // `type` is as far as it is known before running.
+  std::optional<size_t> host_output = std::nullopt;
 };
+
+// A part of the network that the host computes, with the host references of its operators: one that has no
+// kernel, or those that depend on an operator whose output shapes follow from values (HostTail).
+struct HostPartition {
+  std::shared_ptr<const Graph> graph;
+  std::vector<Port> inputs;  // per input of the graph; also tensors that are no inputs of the program
+  // The shapes of its outputs are known only at run time. The outputs then stay on the host, and this is the
+  // last task.
+  bool has_run_time_shapes = false;
+  std::vector<TensorId> outputs;  // otherwise, per output of the graph, the linear tensor that receives it
+};
+
+// One step in execution order: either a dispatch or a host partition.
+struct Task {
+  std::optional<Dispatch> dispatch;
+  std::optional<HostPartition> host;
+};
+
+// The name and the operator type of the task's node: of the first one in a host partition.
+const std::string& node_name(const Task& task);
+std::string_view operator_type(const Task& task);
 
 struct Program {
   std::deque<VirtualTensor> tensors;  // references stay valid while tensors are added
   std::vector<Task> tasks;
   std::vector<Port> inputs, outputs;
-  std::shared_ptr<const HostTail> tail;  // what the host computes after the last task, or null
-  std::vector<Port> tail_inputs;         // where what its graph reads lies: inputs or outputs, or constants
-  std::vector<std::string> warnings;     // e.g. operators that run on the host
+  std::vector<std::string> warnings;  // e.g. operators that run on the host
 
+  // Whether some outputs get their shapes only at run time: the last task computes them on the host.
+  bool has_run_time_shapes() const;
   TensorId root(TensorId id) const;    // follows alias_of
   uint64_t offset(TensorId id) const;  // bytes from the begin of the root
   // Returns for each tensor the root that owns its memory: follows alias_of and in_place_of.
   std::vector<TensorId> owners() const;
 };
+
+// Whether the tensor is in memory of an input or output of the program, which the host can reach directly.
+bool is_host_visible(const Program& program, TensorId id);
 
 // One line per task: what `vellum inspect --stage program` prints.
 std::string to_text(const Program& program);

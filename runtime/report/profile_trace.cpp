@@ -22,7 +22,7 @@ struct Span {
   double begin = 0, end = 0;
 };
 
-// Where nothing was timed, a task takes a millisecond; a host call between timed tasks takes what lies
+// Where nothing was timed, a task takes a millisecond; a host partition between timed tasks takes what lies
 // between them.
 std::vector<Span> task_spans(const std::vector<LayerTime>& run, size_t count) {
   const bool timed = std::any_of(run.begin(), run.end(),
@@ -77,7 +77,7 @@ void add_queue(json& events, const std::vector<LayerTime>& run, const std::vecto
   events.push_back(metadata("process_name", kQueues, 0, "queues"));
   std::vector<size_t> order(run.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::erase_if(order, [&](size_t t) { return run[t].shader.empty(); });  // host calls use no queue
+  std::erase_if(order, [&](size_t t) { return run[t].shader.empty(); });  // the host uses no queue
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return spans[a].begin < spans[b].begin; });
   std::vector<Span> sorted;

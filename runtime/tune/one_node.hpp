@@ -4,18 +4,10 @@
 #include <vector>
 
 #include "exec/executor.hpp"
-#include "graph/graph.hpp"
+#include "graph/one_node.hpp"
 #include "kernels/framework/lowering.hpp"
 
 namespace vellum {
-
-struct OneNode {
-  Graph graph;
-  std::vector<ValueId> values;  // of the network: what each value of `graph` was there
-};
-
-// The node with its constants; what else it reads are inputs of the graph, what it writes are outputs.
-OneNode one_node(const Graph& network, const Node& node);
 
 // For each value of the one node's graph what the network's options say.
 std::vector<StorageChoice> storages_of(const OneNode& one, const std::vector<StorageChoice>& of_network);

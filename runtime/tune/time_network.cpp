@@ -56,7 +56,7 @@ std::vector<double> times_in(const std::map<std::string, size_t>& node_of_name, 
   std::vector<double> times(node_of_name.size(), 0.0);
   for (size_t i = 0; i < tasks.size(); ++i) {
     const Task& task = executor.program().tasks[i];
-    const auto node = node_of_name.find(task.dispatch ? task.dispatch->name : task.host->name);
+    const auto node = node_of_name.find(node_name(task));
     if (node != node_of_name.end() && !std::isnan(tasks[i])) times[node->second] += tasks[i];
   }
   return times;

@@ -77,6 +77,28 @@ TEST(Compile, PlansByTheMemoryRulesThatItIsGiven) {
   EXPECT_LT(modelled, uint64_t{1} << 20);
 }
 
+TEST(Compile, MakesOneHostPartitionOfWhatDependsOnRunTimeShapes) {
+  OnnxModel onnx;
+  onnx.input("x", {4})
+      .node("Relu", {"x"}, {"positive"}, {}, "relu")
+      .node("NonZero", {"positive"}, {"places"}, {}, "nonzero")
+      .node("Transpose", {"places"}, {"rows"}, {}, "turn")
+      .output("positive")
+      .output("rows");
+  const CompiledModel model = compile(onnx.graph(), DeviceCaps{}, {});
+  const Program& program = model.program;
+  ASSERT_TRUE(program.has_run_time_shapes());
+  const HostPartition& host = *program.tasks.back().host;
+  EXPECT_EQ(host.graph->nodes.size(), 2u);
+  ASSERT_EQ(host.inputs.size(), 1u);
+  EXPECT_EQ(host.inputs[0].tensor, program.outputs[0].tensor) << "the host reads the output";
+  EXPECT_FALSE(program.outputs[0].host_output);
+  EXPECT_EQ(program.outputs[1].host_output, 0u);
+  EXPECT_NE(to_text(program).find("host NonZero 'nonzero' Transpose 'turn'"), std::string::npos);
+  EXPECT_EQ(program.warnings.size(), 1u);
+  EXPECT_FALSE(compile(network().graph(), DeviceCaps{}, {}).program.has_run_time_shapes());
+}
+
 TEST(Stages, HaveNames) {
   for (const Stage stage : kStages) EXPECT_EQ(stage_from_name(name(stage)), stage);
   EXPECT_VELLUM_ERROR(stage_from_name("segments"), ErrorCode::invalid_argument, "'segments'");

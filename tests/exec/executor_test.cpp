@@ -107,7 +107,7 @@ Graph with_host_operator() {
   return graph;
 }
 
-TEST(HostCall, RunsBetweenDispatchesWithAWarning) {
+TEST(HostPartition, RunsBetweenDispatchesWithAWarning) {
   const Graph graph = with_host_operator();
   std::vector<HostTensor> inputs;
   for (ValueId id : graph.inputs) {

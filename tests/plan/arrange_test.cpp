@@ -255,7 +255,7 @@ TEST(Order, EveryDependencyHolds) {
   EXPECT_EQ(before[3], (std::vector<size_t>{0, 1, 2}));
 }
 
-TEST(Order, NothingPassesAHostCall) {
+TEST(Order, NothingPassesAHostPartition) {
   Branches branches;
   const TensorId value = branches.make.tensor("value", linear(4));
   branches.make.program.tasks.insert(branches.make.program.tasks.begin() + 3, Task{});

@@ -49,7 +49,7 @@ TEST(Lifetimes, AliasKeepsItsRootAlive) {
   EXPECT_NE(plan.object_of[other], plan.object_of[root]);
 }
 
-TEST(Lifetimes, HostCallsCountAsTasks) {
+TEST(Lifetimes, HostPartitionsCountAsTasks) {
   ProgramMaker make;
   const TensorId a = make.tensor("a", linear(8)), b = make.tensor("b", linear(8));
   make.task({{a, Access::write}});

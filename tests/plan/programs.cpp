@@ -19,10 +19,10 @@ void ProgramMaker::task(std::vector<Binding> bindings) {
 }
 
 void ProgramMaker::host_task(std::vector<TensorId> inputs, std::vector<TensorId> outputs) {
-  HostCall call;
-  call.inputs = std::move(inputs);
-  call.outputs = std::move(outputs);
-  program.tasks.push_back({std::nullopt, std::move(call)});
+  HostPartition partition;
+  for (const TensorId id : inputs) partition.inputs.push_back({"", {}, id, std::nullopt});
+  partition.outputs = std::move(outputs);
+  program.tasks.push_back({std::nullopt, std::move(partition)});
 }
 
 TensorDesc linear(int64_t elements) { return {{elements}, ElementType::f32, Storage::buffer, Layout::linear}; }

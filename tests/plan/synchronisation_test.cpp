@@ -81,7 +81,7 @@ TEST(Synchronisation, ImagesOfIndependentBranchesAreDiscardedTogether) {
   EXPECT_EQ(discards(3), 1u);
 }
 
-TEST(Synchronisation, DiscardsWithoutAHazardGoNoFurtherThanAHostCall) {
+TEST(Synchronisation, DiscardsWithoutAHazardGoNoFurtherThanAHostPartition) {
   ProgramMaker make;
   const TensorId a = make.tensor("a", linear(4)), b = make.tensor("b", linear(4));
   const TensorId c = make.tensor("c", image(4, 2, 2)), d = make.tensor("d", image(4, 2, 2));
@@ -96,7 +96,7 @@ TEST(Synchronisation, DiscardsWithoutAHazardGoNoFurtherThanAHostCall) {
   EXPECT_TRUE(syncs[3].discarded_objects.empty());
 }
 
-TEST(Synchronisation, HostCallSettlesEverything) {
+TEST(Synchronisation, HostPartitionsClearEveryHazard) {
   ProgramMaker make;
   const TensorId a = make.tensor("a", linear(4)), b = make.tensor("b", linear(4)),
                  c = make.tensor("c", linear(4));

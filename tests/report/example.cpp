@@ -72,7 +72,7 @@ ProfileReport large_profile(size_t count) {
     add_tensor(report.memory, "block/" + std::to_string(i) + "/" + op + ":0", op, object, task, last,
                4096 * (object + 1) / (1 + i % 3));
   }
-  // A host call in between: no time on the device.
+  // A task of the host in between: no time on the device.
   report.layers[count / 2].shader.clear();
   report.layers[count / 2].begin_ms = report.layers[count / 2].gpu_ms =
       std::numeric_limits<double>::quiet_NaN();

@@ -42,7 +42,7 @@ TEST(ProfilePage, DataSayWhereEachTensorLies) {
   uint64_t base = 0;
   for (size_t i = 0; i < 3; ++i) base += report.memory.objects[i].bytes;
   EXPECT_EQ(data["tensors"][3]["address"], base + 64);
-  EXPECT_EQ(data["tasks"][10]["ms"], nullptr) << "the host call";
+  EXPECT_EQ(data["tasks"][10]["ms"], nullptr) << "the host's task";
   EXPECT_EQ(data["totals"]["planned"], report.memory.planned_bytes);
 }
 
@@ -120,7 +120,7 @@ TEST(Trace, HasATrackForTheQueueAndOneForEachObject) {
     tensors += event["ph"] == "X" && event["cat"] == "tensor";
   }
   EXPECT_TRUE(names.contains("compute queue"));
-  EXPECT_EQ(tasks, 199u) << "all but the host call";
+  EXPECT_EQ(tasks, 199u) << "all but the host's";
   EXPECT_EQ(tensors, 200u);
   const auto found = tracks(trace);
   EXPECT_EQ(found.size(), 1u + report.memory.objects.size());

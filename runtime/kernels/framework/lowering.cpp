@@ -102,7 +102,7 @@ TensorId Lowering::workspace(std::string name, TensorDesc desc) {
 
 const VirtualTensor& Lowering::tensor(TensorId id) const { return builder_.tensor(id); }
 
-void Lowering::run_on_host(std::string_view why) { builder_.add_host_call(node_, why); }
+void Lowering::run_on_host(std::string_view why) { builder_.add_host_partition(node_, why); }
 
 void Lowering::dispatch(Dispatch dispatch) { builder_.add_dispatch(std::move(dispatch), &node_); }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/element.hpp"
+#include "graph/one_node.hpp"
 #include "kernels/framework/grid.hpp"
 #include "program/packing.hpp"
 #include "program/weights.hpp"
@@ -70,23 +71,18 @@ void ProgramBuilder::lower_node(const Node& node) {
   current_ = nullptr;
 }
 
-void ProgramBuilder::add_host_call(const Node& node, std::string_view why) {
-  HostCall call;
-  call.name = node.name;
-  call.op = node.op->type();
-  call.evaluate = node.op;
-  for (ValueId id : node.inputs) {
-    const HostTensor* constant = id == kNoValue ? nullptr : graph_.constant(id);
-    call.constants.push_back(constant ? std::optional(*constant) : std::nullopt);
-    call.inputs.push_back(id == kNoValue || constant ? kNoTensor : read(id, Layout::linear));
-    call.input_types.push_back(id == kNoValue ? TensorType{} : graph_.values[id].type);
+void ProgramBuilder::add_host_partition(const Node& node, std::string_view why) {
+  OneNode one = one_node(graph_, node);
+  HostPartition partition;
+  for (const ValueId own : one.graph.inputs) {
+    const Value& value = one.graph.values[own];
+    partition.inputs.push_back({value.name, value.type, read(one.values[own], Layout::linear), std::nullopt});
   }
-  for (ValueId id : node.outputs) {
-    call.outputs.push_back(write(id, Layout::linear));
-    call.output_types.push_back(graph_.values[id].type);
-  }
+  for (const ValueId own : one.graph.outputs)
+    partition.outputs.push_back(write(one.values[own], Layout::linear));
+  partition.graph = std::make_shared<const Graph>(std::move(one.graph));
   program_.warnings.push_back(describe(node) + " runs on the host: " + std::string(why));
-  program_.tasks.push_back({std::nullopt, std::move(call)});
+  program_.tasks.push_back({std::nullopt, std::move(partition)});
 }
 
 ElementType ProgramBuilder::float_element() const {

@@ -28,7 +28,7 @@ class ProgramBuilder {
   void set_tensor(ValueId value, Layout layout, TensorId id);
   TensorId add_tensor(VirtualTensor tensor);
   void add_dispatch(Dispatch dispatch, const Node* node);
-  void add_host_call(const Node& node, std::string_view why);
+  void add_host_partition(const Node& node, std::string_view why);
 
   // For Lowering::choose() and the signatures of operators.
   size_t choose(std::string signature, std::vector<std::string> candidates);
@@ -51,6 +51,7 @@ class ProgramBuilder {
   void lower_node(const Node& node);
   void add_outputs();
   void add_outputs_and_tail(const HostTail& tail);
+  void add_tail_partition(const HostTail& tail, std::vector<Port> inputs);
   Port output_port(ValueId value);
   TensorId output_tensor(ValueId value);
   TensorId constant_tensor(ValueId value, Layout layout);

@@ -71,17 +71,25 @@ void ProgramBuilder::add_outputs_and_tail(const HostTail& tail) {
     const Value& value = tail.graph.values[tail.graph.outputs[index]];
     program_.outputs.push_back({value.name, value.type, kNoTensor, std::nullopt, index});
   }
+  std::vector<Port> inputs;
   for (const size_t index : tail.reads) {
-    // The host reads an input where it lies.
+    // The host reads inputs of the program in their own memory.
     const Value& value = graph_.values[graph_.outputs[index]];
     const TensorId linear = value_tensors_[graph_.outputs[index]].linear;
     const bool is_input = !ports[index] && linear != kNoTensor &&
                           program_.tensors[linear].role == TensorRole::input &&
                           program_.root(linear) == linear;
-    program_.tail_inputs.push_back(is_input ? Port{value.name, value.type, linear, std::nullopt}
-                                            : port(index));
+    inputs.push_back(is_input ? Port{value.name, value.type, linear, std::nullopt} : port(index));
   }
-  program_.tail = graph_.tail;
+  add_tail_partition(tail, std::move(inputs));
+}
+
+void ProgramBuilder::add_tail_partition(const HostTail& tail, std::vector<Port> inputs) {
+  HostPartition partition;
+  partition.graph = std::shared_ptr<const Graph>(graph_.tail, &tail.graph);
+  partition.inputs = std::move(inputs);
+  partition.has_run_time_shapes = true;
+  program_.tasks.push_back({std::nullopt, std::move(partition)});
   const size_t others = tail.graph.nodes.size() - 1;
   program_.warnings.push_back(describe(tail.graph.nodes.front()) +
                               (others == 0 ? " runs"
