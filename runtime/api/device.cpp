@@ -77,12 +77,12 @@ std::filesystem::path default_cache_folder() {
 
 std::shared_ptr<WeightSource> Device::Impl::weights_for(const Model& model, const SessionOptions& options) {
   if (options.weights_budget == 0) return weights_of(model);
-  StreamOptions how;
-  how.budget = options.weights_budget;
+  StreamOptions stream_options;
+  stream_options.budget = options.weights_budget;
   const std::filesystem::path& folder = context->options().cache_folder;
-  if (!folder.empty()) how.packed.folder = folder / "weights";
-  how.packed.ready = packed_weights_of(model);
-  return std::make_shared<StreamedWeights>(context, how, constants_of(model));
+  if (!folder.empty()) stream_options.packed.folder = folder / "weights";
+  stream_options.packed.ready = packed_weights_of(model);
+  return std::make_shared<StreamedWeights>(context, stream_options, constants_of(model));
 }
 
 std::shared_ptr<const TuningTable> Device::Impl::tuning() {

@@ -73,7 +73,8 @@ Session::Impl::Executors Session::Impl::make_executors_or_free_others(const Requ
 
 void Session::Impl::switch_to(const RequestQueue::Lock& lock, const std::vector<Shape>& shapes) {
   if (is_ready() && executors.front().first == shapes) return;
-  const auto found = std::ranges::find_if(executors, [&](const auto& entry) { return entry.first == shapes; });
+  const auto found =
+      std::ranges::find_if(executors, [&](const auto& entry) { return entry.first == shapes; });
   if (found == executors.end())
     executors.emplace_front(shapes, make_executors_or_free_others(lock, shapes));
   else

@@ -34,10 +34,10 @@ struct CompileOptions {
   Arithmetic arithmetic = Arithmetic::fp32;
   StorageChoice storage = StorageChoice::automatic;
   Winograd winograd = Winograd::automatic;
-  std::shared_ptr<const TuningTable> tuning;  // measurements of the device; null: the cost model decides alone
+  std::shared_ptr<const TuningTable> tuning;  // measurements of the device; null: the cost model decides
   bool in_place = true, views = true, reorder = true;  // ArrangeOptions; the mode is that of `plan`
   PlanMemoryOptions plan;
-  // What the device requires of images and buffers. Empty `need`: the requirements are modelled from the caps.
+  // What the device requires of images and buffers. Empty `need`: requirements are modelled from the caps.
   MemoryRules memory_rules;
 };
 

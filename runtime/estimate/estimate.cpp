@@ -4,7 +4,7 @@
 
 #include "caps/staging.hpp"
 #include "estimate/host_memory.hpp"
-#include "estimate/weight_room.hpp"
+#include "estimate/weight_footprint.hpp"
 
 namespace vellum {
 namespace {
@@ -38,32 +38,33 @@ uint64_t workspace_bytes(const MemoryPlan& plan, const Program& program) {
 }
 
 // In an arena of offsets, padding and tensors lie over one another: all of it counts as tensors.
-Room planned_room(const MemoryPlan& plan) {
-  Room room{plan.planned_bytes, plan.planned_bytes};
-  if (plan.mode == MemoryMode::offsets) return room;
-  room.tight = 0;
-  for (const SharedObject& object : plan.objects) room.tight += object.bytes;
-  return room;
+Footprint planned_footprint(const MemoryPlan& plan) {
+  Footprint footprint{plan.planned_bytes, plan.planned_bytes};
+  if (plan.mode == MemoryMode::offsets) return footprint;
+  footprint.tight = 0;
+  for (const SharedObject& object : plan.objects) footprint.tight += object.bytes;
+  return footprint;
 }
 
-Room of_each_run(const Room& one, const EstimateInputs& in) {
+Footprint of_each_run(const Footprint& one, const EstimateInputs& in) {
   return {in.in_flight * one.allocated, in.in_flight * one.tight};
 }
 
-// Inputs that the host cannot reach are read one after the other, each through a staging buffer of the size of
-// the buffer that holds it. Outputs are written together.
+// Inputs that the host cannot reach are read one after the other, each through a staging buffer of the size
+// of the buffer that holds it. Outputs are written together.
 uint64_t host_staging(const HostPartition& partition, const EstimateInputs& in) {
+  const Program& program = in.program();
   const MemoryPlan& plan = in.model.plan;
   uint64_t most = 0, written = 0;
   for (const Port& port : partition.inputs) {
-    if (port.constant || is_host_visible(in.program(), port.tensor)) continue;
+    if (port.constant || is_host_visible(program, port.tensor)) continue;
     const uint32_t object = plan.object_of[port.tensor];
-    const TensorId root = in.program().root(port.tensor);
-    const uint64_t bytes =
-        object == kNoObject ? in.program().tensors[root].desc.byte_size() : plan.objects[object].bytes;
+    const uint64_t bytes = object == kNoObject
+                               ? program.tensors[program.root(port.tensor)].desc.byte_size()
+                               : plan.objects[object].bytes;
     most = std::max(most, buffer_bytes(bytes, in.rules));
   }
-  for (const TensorId id : partition.outputs) written += staged_bytes(in.program().tensors[id].desc.byte_size());
+  for (const TensorId id : partition.outputs) written += staged_bytes(program.tensors[id].desc.byte_size());
   if (!in.caps.unified_memory) most = std::max(most, buffer_bytes(staging_capacity(written), in.rules));
   return most;
 }
@@ -88,10 +89,10 @@ MemoryEstimate estimate_model(const EstimateInputs& in) {
   FixedConstants constants;
   for (const Value& value : in.graph.values)
     if (value.constant) constants.insert(value.constant->data());
-  const WeightRoom weights = weight_room(in, constants);
-  const Room inputs = of_each_run(lasting_room(in, roots(program, TensorRole::input)), in);
-  const Room outputs = of_each_run(lasting_room(in, roots(program, TensorRole::output)), in);
-  const Room planned = of_each_run(planned_room(plan), in);
+  const WeightFootprint weights = weight_footprint(in, constants);
+  const Footprint inputs = of_each_run(persistent_footprint(in, roots(program, TensorRole::input)), in);
+  const Footprint outputs = of_each_run(persistent_footprint(in, roots(program, TensorRole::output)), in);
+  const Footprint planned = of_each_run(planned_footprint(plan), in);
   const uint64_t run_staging = weights.run_staging + host_staging(in);
 
   MemoryEstimate estimate;

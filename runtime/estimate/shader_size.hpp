@@ -1,4 +1,4 @@
-// How much a driver's compiler gets to do with a shader.
+// The work that a shader is for a driver's compiler.
 #pragma once
 
 #include <cstdint>
@@ -6,13 +6,12 @@
 
 namespace vellum {
 
-// The most that is told of a shader: far beyond what any compiler gets through.
+// The largest count for one shader: far beyond what any compiler can process.
 constexpr uint64_t kMostOperations = 1 << 20;
 
-// Operations of the entry point of SPIR-V, as scalars: what is called counts where it is called, a vector's
-// components each, and loops that are to be unrolled as often as their bodies run, where glslang's code tells
-// how often: counters from a constant to a constant. 0 for what is no SPIR-V or does not hold together;
-// compilers of drivers see the same words, and are trusted no more with them.
+// Scalar operations of the entry point of a SPIR-V module. A called function counts at each call, a vector
+// operation once per component, and the body of a loop that is to be unrolled once per iteration, if its
+// counter runs from a constant to a constant. 0 for words that are not valid SPIR-V.
 uint64_t unrolled_operations(std::span<const uint32_t> spirv);
 
 }  // namespace vellum

@@ -1,4 +1,4 @@
-// Whether a device's products of cooperative matrices can be trusted.
+// Checks a device's results of cooperative matrix products.
 #pragma once
 
 #include <memory>
@@ -12,18 +12,18 @@ namespace vellum {
 
 bool uses_cooperative_matrices(const Program& program);
 
-// Multiplies matrices of small whole numbers on the device in each way that kernels have, whose results
-// halves hold exactly, and compares them with the host's. Drivers of these extensions are young, and a wrong
-// result is worse than a slow one.
+// Multiplies matrices of small integers with each kernel, and compares the results, which halves represent
+// exactly, with the host's. Drivers of these extensions are young, and a wrong result is worse than a slow
+// one.
 bool cooperative_products_are_right(const std::shared_ptr<gpu::Context>& context);
 
-// What it runs on a device with `caps`, for those who must have its shaders compiled before.
+// The programs of this check on a device with `caps`, for bundles that hold compiled shaders.
 std::vector<Program> programs_of_cooperative_check(const DeviceCaps& caps);
 
-// The same once for all sessions of a device. Thread-safe.
+// Runs the check once for all sessions of a device. Thread-safe.
 class CooperativeCheck {
  public:
-  // False too where the product fails; says why in the log.
+  // Also false if the product fails. Logs the reason.
   bool passes(const std::shared_ptr<gpu::Context>& context);
 
  private:

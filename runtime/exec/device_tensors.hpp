@@ -1,4 +1,4 @@
-// The device objects of a session: every tensor of a Program gets the buffer or image it lives in.
+// The device objects of an executor: a buffer or image for every tensor of the program.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +11,25 @@
 
 namespace vellum {
 
-// Bytes as passed to vkAllocateMemory, by what they are for.
+// Bytes that were passed to vkAllocateMemory, by purpose.
 struct AllocatedBytes {
   uint64_t intermediates = 0, weights = 0, in_out = 0;
 };
 
-// What the device itself says.
+// The requirements that the device itself reports.
 MemoryRules device_rules(const std::shared_ptr<gpu::Context>& context);
 
 class DeviceTensors {
  public:
-  // Makes and binds inputs and outputs.
+  // Creates and binds inputs and outputs.
   DeviceTensors(std::shared_ptr<gpu::Context> context, const Program& program, const MemoryPlan& plan);
-  // The weights as they are, and then everything else: what uploading them took is free by then.
+  // Adds the weights and creates everything else. By then the staging memory of their upload is free.
   void complete(std::unique_ptr<ProgramWeights> weights);
 
-  // Of an input or an output; null if there is none.
+  // The memory of an input or an output; null if there is none.
   std::shared_ptr<gpu::Arena> in_out_arena() const;
 
-  // What a shader binds to reach the tensor.
+  // The descriptor of the tensor.
   gpu::BoundResource resource(TensorId id) const;
   // The buffer of an input, an output or a buffer intermediate.
   const gpu::Buffer& buffer(TensorId id) const;

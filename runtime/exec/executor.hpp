@@ -50,29 +50,29 @@ class Executor {
   size_t barrier_count() const;
   size_t pipeline_count() const;
 
-  // Inputs and outputs by position in program().inputs and outputs. The tensor has the port's dtype and
-  // shape, where these are known before running.
+  // Inputs and outputs by position in program().inputs and outputs. A tensor has the dtype and shape of the
+  // port, as far as these are known before running.
   void set_input(size_t index, const HostTensor& tensor);
   HostTensor output(size_t index) const;
-  // The same from and to memory of the caller's, in the port's dtype; of exactly its size.
+  // From and to memory of the caller, in the port's dtype and of exactly its size.
   void set_input(size_t index, std::span<const std::byte> values);
   void output(size_t index, std::span<std::byte> to) const;
-  // What the last run made of it; the port's type before.
+  // The type that the last run determined; before it, the type of the port.
   const TensorType& output_type(size_t index) const;
-  // What was set last.
+  // The value that was set last.
   HostTensor input(size_t index) const;
 
   // One inference; returns when it is done.
   void run();
   // The same in two calls. start() submits everything that does not wait for the host and returns; if weights
-  // are streamed, it returns when all tasks are submitted. finish() waits for the end. poll() says whether
+  // are streamed, it returns when everything is done. finish() waits for the end. poll() says whether
   // finish() would return at once; it runs host partitions whose inputs are ready, and submits what follows.
   void start();
   bool poll();
   void finish();
 
-  // When each task began and ended on the device in the last run, in milliseconds after the first began; NaN
-  // for host partitions. Needs ExecutorOptions::timestamps.
+  // Begin and end of each task on the device in the last run, in milliseconds after the first task began. NaN
+  // for host partitions, and without ExecutorOptions::timestamps.
   struct TaskSpan {
     double begin_ms = 0, end_ms = 0;
   };

@@ -1,4 +1,4 @@
-// Between host tensors of any dtype and the linear f32, f16 or i32 buffers of the device.
+// Converts between host tensors of any dtype and the linear f32, f16 or i32 buffers of the device.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,12 @@
 
 namespace vellum {
 
-// Writes dense elements of `dtype` as `desc` lays them out, without memory of its own. `to` has
+// Writes dense elements of `dtype` in the layout of `desc`, without allocating memory. `to` has
 // desc.byte_size() bytes. Error(unsupported) for an integer that does not fit the device's 32 bits.
 void write_linear(const TensorDesc& desc, DType dtype, std::span<const std::byte> elements,
                   std::span<std::byte> to);
 void write_linear(const TensorDesc& desc, const HostTensor& tensor, std::span<std::byte> to);
-// Reads the elements of a linear tensor as `dtype` into `to`, which has room for them and nothing else.
+// Reads the elements of a linear tensor as `dtype` into `to`, which has exactly their size.
 void read_linear(const TensorDesc& desc, DType dtype, std::span<const std::byte> from,
                  std::span<std::byte> to);
 HostTensor read_linear(const TensorDesc& desc, const TensorType& type, std::span<const std::byte> from);

@@ -1,4 +1,4 @@
-// Weights in host memory as they lie on the device, ready to be copied there again and again.
+// Weights in host memory in their device layout, ready to be copied to the device repeatedly.
 #pragma once
 
 #include <cstdint>
@@ -21,34 +21,34 @@ namespace vellum {
 
 struct PackedWeight {
   std::span<const std::byte> bytes;
-  std::shared_ptr<const void> owner;              // keeps them
-  const platform::MappedFile* mapping = nullptr;  // where they lie in a file of their own
+  std::shared_ptr<const void> owner;              // of the bytes
+  const platform::MappedFile* mapping = nullptr;  // of a weight in a file of its own
 
-  // They are not needed for now.
+  // Hints that the bytes are not needed soon.
   void rest() const;
 };
 
-// The bytes of the model itself, where packing changes nothing.
+// The bytes of the model itself, if packing does not change them.
 std::optional<PackedWeight> unchanged(const VirtualTensor& weight);
 
 struct PackedWeightsOptions {
-  // Where packed weights are kept as files, which are mapped; empty: they stay in memory.
+  // The folder for packed weights as files, which are mapped. Empty: they stay in memory.
   std::filesystem::path folder;
-  // Up to so many bytes of a program's weights stay in memory anyway.
+  // So many bytes of a program's weights stay in memory in any case.
   uint64_t most_in_memory = uint64_t{64} << 20;
-  // Where weights are packed already: in a packed model.
+  // Finds weights that a bundle holds packed.
   FindPacked ready = {};
 };
 
-// Weights whose packed bytes are those of the model file are read from there. The others are packed once:
-// into memory, or into a file for each, which is written atomically, believed only if every byte is as it was
-// written, and made again otherwise. One thread at a time.
+// Reads weights from the model file if packing does not change them. Packs each other weight once, into
+// memory or into a file. Files are written atomically, verified as a whole, and written again if they are
+// damaged. One thread at a time.
 class PackedWeights {
  public:
   PackedWeights(PackedWeightsOptions options, FixedConstants constants, LogCallback log);
 
-  // In the order of the argument. Error(io) where a file cannot be written; the message says how many bytes
-  // it takes.
+  // In the order of the argument. Error(io) if a file cannot be written; the message says how many bytes it
+  // needs.
   std::vector<PackedWeight> pack(std::span<const VirtualTensor* const> weights);
 
  private:
@@ -66,7 +66,7 @@ class PackedWeights {
   FixedConstants constants_;
   LogCallback log_;
   std::map<std::string, std::weak_ptr<const PackedWeight>> known_;  // by weight_key()
-  std::map<std::string, std::string> file_names_;  // likewise: reading all of a model for them takes its time
+  std::map<std::string, std::string> file_names_;  // likewise, since hashing a model takes time
 };
 
 }  // namespace vellum

@@ -1,4 +1,4 @@
-// Which pipelines a program runs.
+// The pipelines of a program.
 #pragma once
 
 #include <vector>
@@ -9,10 +9,10 @@
 
 namespace vellum {
 
-// Of each dispatch, in order of tasks; equal keys are one pipeline.
+// One per dispatch, in order of tasks. Dispatches with equal keys share a pipeline.
 std::vector<gpu::PipelineKey> pipeline_keys(const Program& program);
 
-// Of each dispatch what its bindings are; buffers as an image of one texel.
+// One list per dispatch: the images that it binds. A buffer is listed as an image of one texel.
 std::vector<std::vector<gpu::ImageDesc>> bound_images(const Program& program, const MemoryPlan& plan);
 
 }  // namespace vellum

@@ -38,13 +38,13 @@ struct StreamedWeights::Pool {
   std::vector<std::weak_ptr<Slot>> slots;
   bool running = false;  // one of the programs; between runs: an error cut the last one short
 
-  Pool(std::shared_ptr<gpu::Context> on, const StreamOptions& given, FixedConstants known)
-      : context(on),
-        options(given),
+  Pool(std::shared_ptr<gpu::Context> device, const StreamOptions& stream_options, FixedConstants known)
+      : context(device),
+        options(stream_options),
         constants(known),
-        packed(given.packed, std::move(known),
-               [on = on.get()](LogLevel level, std::string_view message) { on->log(level, message); }),
-        uploader(on, given.piece_bytes(),
+        packed(stream_options.packed, std::move(known),
+               [log = device.get()](LogLevel level, std::string_view message) { log->log(level, message); }),
+        uploader(device, stream_options.piece_bytes(),
                  {.staging_buffers = StreamOptions::kPieces, .beside_compute = true}) {}
 
   uint64_t limit() const { return std::min(options.budget, context->caps().max_allocation_bytes); }

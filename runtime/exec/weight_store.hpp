@@ -1,4 +1,4 @@
-// Device weights that several executors share: those of one model on one device, whatever the input shapes.
+// Device weights that several executors share: those of one model on one device, for all input shapes.
 #pragma once
 
 #include <memory>
@@ -17,16 +17,16 @@ class Uploader;
 
 namespace vellum {
 
-// Thread-safe. A weight lives as long as an executor holds it; the memory that several came in lives as long
-// as one of them does.
+// Thread-safe. A weight exists as long as an executor holds it. Memory that was allocated for several weights
+// exists as long as one of them does.
 class WeightStore : public WeightSource {
  public:
-  // `constants`: bytes that stay where they are as long as the store is used.
-  // `packed`: where weights are packed already, and need not be again.
+  // `constants`: bytes that do not move as long as the store is used.
+  // `packed`: finds weights that need not be packed again.
   explicit WeightStore(std::shared_ptr<gpu::Context> context, FixedConstants constants = {},
                        FindPacked packed = {});
 
-  // The weights of the program: those that are on the device already, and the others packed and uploaded.
+  // Packs and uploads the weights of the program that are not yet on the device.
   std::unique_ptr<ProgramWeights> acquire(const Program& program) override;
 
  private:
@@ -38,7 +38,7 @@ class WeightStore : public WeightSource {
   std::shared_ptr<gpu::Context> context_;
   const FixedConstants constants_;
   const FindPacked packed_;
-  std::mutex mutex_;  // held while weights are made, so that two sessions do not make the same ones
+  std::mutex mutex_;  // held during packing and uploads: sessions do not make the same weight twice
   std::unordered_map<std::string, std::weak_ptr<const DeviceSlot>> weights_;
 };
 

@@ -1,4 +1,4 @@
-#include "estimate/weight_room.hpp"
+#include "estimate/weight_footprint.hpp"
 
 #include <algorithm>
 #include <set>
@@ -28,14 +28,14 @@ std::vector<TensorId> distinct_weights(const Program& program, const FixedConsta
   return distinct;
 }
 
-WeightRoom resident_weights(const EstimateInputs& in, const FixedConstants& constants) {
+WeightFootprint resident_weights(const EstimateInputs& in, const FixedConstants& constants) {
   const std::vector<TensorId> ids = distinct_weights(in.program(), constants);
-  WeightRoom room{lasting_room(in, ids)};
+  WeightFootprint footprint{persistent_footprint(in, ids)};
   uint64_t staged = 0;
   for (const TensorId id : ids)
     if (is_staged(in, id)) staged += staged_bytes(desc_of(in, id).byte_size());
-  if (staged) room.upload_staging = buffer_bytes(staging_capacity(staged), in.rules);
-  return room;
+  if (staged) footprint.upload_staging = buffer_bytes(staging_capacity(staged), in.rules);
+  return footprint;
 }
 
 // As far as its pieces of staging memory are used: what goes through them is copied segment by segment.
@@ -59,40 +59,41 @@ uint64_t stream_staging(const EstimateInputs& in, const WeightUses& weights, con
   return std::min<uint64_t>(copies, StreamOptions::kPieces) * buffer_bytes(capacity, in.rules);
 }
 
-WeightRoom streamed_weights(const EstimateInputs& in, const FixedConstants& constants) {
+WeightFootprint streamed_weights(const EstimateInputs& in, const FixedConstants& constants) {
   const auto need = [&](TensorId id) { return in.rules.need(object_desc(desc_of(in, id))); };
   const WeightUses weights = weight_uses(in.program(), constants, need, in.rules.buffer_image_granularity);
-  WeightRoom room;
-  if (weights.uses.empty()) return room;
+  WeightFootprint footprint;
+  if (weights.uses.empty()) return footprint;
   const WeightStreamPlan plan =
       plan_weight_stream(weights.uses, static_cast<int64_t>(in.program().tasks.size()),
                          std::min(in.weights_budget, in.rules.max_allocation_bytes));
-  room.allocated = room.tight = plan.total_bytes;  // weights lie over one another: no padding to tell apart
-  room.run_staging = stream_staging(in, weights, plan);
+  footprint.allocated = footprint.tight = plan.total_bytes;  // weights overlap, so padding has no count
+  footprint.run_staging = stream_staging(in, weights, plan);
   uint64_t packed = 0;
   for (const TensorId id : weights.tensors)
     if (!unchanged(in.program().tensors[id])) packed += desc_of(in, id).byte_size();
   // More are kept in files, which stay out of the process once they are copied.
-  if (in.caps.unified_memory && packed <= PackedWeightsOptions{}.most_in_memory) room.host = packed;
-  return room;
+  if (in.caps.unified_memory && packed <= PackedWeightsOptions{}.most_in_memory) footprint.host = packed;
+  return footprint;
 }
 
 }  // namespace
 
-Room lasting_room(const EstimateInputs& in, std::vector<TensorId> ids) {
+Footprint persistent_footprint(const EstimateInputs& in, std::vector<TensorId> ids) {
   const auto buffers = std::stable_partition(
       ids.begin(), ids.end(), [&](TensorId id) { return desc_of(in, id).storage != Storage::buffer; });
-  Room room;
+  Footprint footprint;
   std::vector<MemoryNeed> needs;
   for (const TensorId id : ids) {
     needs.push_back(in.rules.need(object_desc(desc_of(in, id))));
-    room.tight += desc_of(in, id).byte_size();
+    footprint.tight += desc_of(in, id).byte_size();
   }
-  room.allocated = place_in_order(needs, static_cast<size_t>(buffers - ids.begin()), in.rules).total_bytes();
-  return room;
+  const auto images = static_cast<size_t>(buffers - ids.begin());
+  footprint.allocated = place_in_order(needs, images, in.rules).total_bytes();
+  return footprint;
 }
 
-WeightRoom weight_room(const EstimateInputs& in, const FixedConstants& constants) {
+WeightFootprint weight_footprint(const EstimateInputs& in, const FixedConstants& constants) {
   return in.weights_budget ? streamed_weights(in, constants) : resident_weights(in, constants);
 }
 
