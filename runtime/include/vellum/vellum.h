@@ -33,7 +33,7 @@ extern "C" {
 #endif
 
 /* The version of this header: 10000 * major + 100 * minor + patch. */
-#define VELLUM_VERSION 100
+#define VELLUM_VERSION 200
 
 /* The version of the linked library, in the same form. */
 VELLUM_API uint32_t vellum_version(void);
