@@ -1,7 +1,8 @@
 # Compiler settings of every Vellum target.
 #
 #   vellum_configure(TARGET)
-#       Warnings, the precompiled standard headers, and with -DCMAKE_UNITY_BUILD=ON one translation unit per folder.
+#       Warnings, the precompiled standard headers, and with -DCMAKE_UNITY_BUILD=ON one translation unit per folder. A target
+#       whose files define one name several times sets its property UNITY_BUILD to OFF before.
 #   vellum_precompile(BASE header...)
 #       Makes BASE, a target whose precompiled headers (the standard ones and these) vellum_use_precompiled(TARGET BASE)
 #       gives to other targets in place of the standard ones.

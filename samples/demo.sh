@@ -10,14 +10,16 @@ cache=$("$root/setup.sh" where)
 
 if [[ ! -f $build/build.ninja ]]; then
   echo "demo: configuring the build in $build"
-  options=(-DCMAKE_BUILD_TYPE=Release -DVELLUM_BUILD_TESTS=OFF -DVELLUM_BUILD_SAMPLES=ON)
+  # A unity build parses the headers that the files of a folder share once.
+  options=(-DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DVELLUM_BUILD_TESTS=OFF -DVELLUM_BUILD_SAMPLES=ON)
   if command -v ccache >/dev/null; then
     options+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   fi
   cmake -S "$root" -B "$build" -G Ninja "${options[@]}" >/dev/null
 fi
-echo "demo: building, if anything has changed"
-cmake --build "$build" --target face_detection
+echo "demo: building the library and the sample face_detection, as far as anything has changed"
+# One line that ninja updates on a terminal, a line per step elsewhere.
+NINJA_STATUS="demo: step %f of %t (%p, %es) " cmake --build "$build" --target face_detection
 
 exec "$build/samples/face_detection/face_detection" \
   "$cache/models/face_detection_front_128x128_barracuda.onnx" "$cache/photos/astronaut.png" \
