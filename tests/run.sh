@@ -1,6 +1,10 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds with the tests, and runs them all; without arguments prints before how near kernels come
-# to the device's ceilings. Arguments go to ctest: tests/run.sh -R planner
+# Installs what is missing, builds everything with the tests, and runs a tier of them:
+#   tests/run.sh               all, on every driver; prints before how near kernels come to the device's ceilings
+#   tests/run.sh quick         those without a device and the essential ones on lavapipe: under 3 minutes after the build
+#   tests/run.sh conformance   ONNX's own tests, and whole models against ONNX Runtime, LiteRT and torch
+#   tests/run.sh bench         no tests: times kernels against the device's ceilings, then three networks with `vellum bench`
+# Other arguments go to ctest: tests/run.sh -R planner
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -15,6 +19,19 @@ if command -v ccache >/dev/null; then
 fi
 cmake -S "$root" -B "$build" -G Ninja "${options[@]}"
 cmake --build "$build"
+
+run() { exec ctest --test-dir "$build" --output-on-failure -j2 "$@"; }
 # For information: times depend on what else the machine does.
-(($#)) || "$root/tests/bench/ceiling_ratios.py" "$build"
-exec ctest --test-dir "$build" --output-on-failure -j2 "$@"
+ceilings() { "$root/tests/bench/ceiling_ratios.py" "$build"; }
+case ${1-} in
+  '') ceilings && run ;;
+  quick) run -L '^(cpu|quick)$' "${@:2}" ;;
+  conformance) run -L '^conformance$' "${@:2}" ;;
+  bench)
+    ceilings
+    for model in face_detection_front_128x128_barracuda face_detection_back_256x256_barracuda mlsd_320x320_tiny; do
+      "$build/tools/vellum/vellum" bench "$cache/models/$model.onnx" "${@:2}"
+    done
+    ;;
+  *) run "$@" ;;
+esac

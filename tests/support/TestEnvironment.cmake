@@ -1,17 +1,22 @@
 # How the tests are registered with ctest, and what their processes find in the environment. `setup.sh tests` fetches
 # what is named here; with another cache folder pass -DVELLUM_TEST_DATA=FOLDER.
 #
-#   vellum_add_test(NAME SOURCES file... [LIBRARIES target...])
+#   vellum_add_test(NAME SOURCES file... [LIBRARIES target...] [LABEL label])
 #       A GoogleTest program that needs no device; each of its cases is a ctest entry `NAME.Suite.Case`.
-#   vellum_add_gpu_test(NAME SOURCES file... [LIBRARIES target...] [SHARDS n] [TIMEOUT seconds] [AS_GPU])
+#   vellum_add_gpu_test(NAME SOURCES file... [LIBRARIES target...] [SHARDS n] [TIMEOUT seconds] [LABEL label] [AS_GPU]
+#                       [QUICK])
 #       A GoogleTest program that runs whole on each driver: ctest entries `NAME.lavapipe`, `NAME.swiftshader` and
 #       `NAME.baseline2022` (with SHARDS, `NAME.lavapipe.0` and so on, each running a part of the cases), with AS_GPU
 #       `NAME.as_gpu` besides. With -DVELLUM_TEST_GPU_ASSISTED=ON the latter's entries come on SwiftShader once more, as
 #       `NAME.gpu_assisted` and `NAME.as_gpu_assisted`, where the validation layer watches each access to a buffer: nothing
 #       is read or written outside of it. That takes ten times as long.
-#   vellum_add_gpu_run(NAME COMMAND target argument... EXPECT regex [TIMEOUT seconds])
+#   vellum_add_gpu_run(NAME COMMAND target argument... EXPECT regex [TIMEOUT seconds] [LABEL label] [QUICK])
 #       Runs a program once on each driver, as a user would: entries `NAME.lavapipe` and `NAME.swiftshader`. Its output
 #       must match the expression. @RUN@ in an argument becomes the driver's name.
+#
+# Labels, for `ctest -L` and the tiers of run.sh: `cpu` (without LABEL) for tests that need no device; `gpu` and the name of the
+# run (`lavapipe`, `swiftshader`, ...) for the others, with LABEL that besides. `quick` is the run on lavapipe of those marked
+# QUICK; LABEL `conformance` marks ONNX's own tests, and whole models that are compared with other engines.
 #
 # Environment of all tests:
 #   VELLUM_TEST_DATA       folder with models/, photos/, references/ (see setup.sh)
@@ -56,6 +61,7 @@ function(vellum_test_executable name)
     message(FATAL_ERROR "The test ${name} has no SOURCES.")
   endif()
   add_executable(${name} ${arg_SOURCES})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)  # files of tests have small helpers of the same names
   vellum_configure(${name})
   vellum_use_precompiled(${name} vellum_test_precompiled)
   target_include_directories(${name} PRIVATE ${vellum_tests_folder})
@@ -64,17 +70,24 @@ function(vellum_test_executable name)
 endfunction()
 
 function(vellum_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL" "SOURCES;LIBRARIES")
+  if(NOT arg_LABEL)
+    set(arg_LABEL cpu)
+  endif()
   vellum_test_executable(${name} SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES})
   # gtest_discover_tests cannot pass a property whose value is a list, hence one variable in each of these two.
   gtest_discover_tests(${name} TEST_PREFIX ${name}. NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
-                       PROPERTIES TIMEOUT 300 LABELS cpu ENVIRONMENT "VELLUM_TEST_DATA=${VELLUM_TEST_DATA}"
+                       PROPERTIES TIMEOUT 300 LABELS ${arg_LABEL} ENVIRONMENT "VELLUM_TEST_DATA=${VELLUM_TEST_DATA}"
                                   ENVIRONMENT_MODIFICATION "VELLUM_TEST_SOURCE=set:${vellum_tests_folder}")
 endfunction()
 
 # One process per driver rather than one per case: starting a driver and compiling the shaders costs more than most cases.
 function(vellum_register_on_driver name run driver icd)
-  cmake_parse_arguments(PARSE_ARGV 4 arg "" "SHARDS;TIMEOUT;EXPECT" "ENVIRONMENT;COMMAND")
+  cmake_parse_arguments(PARSE_ARGV 4 arg "QUICK" "SHARDS;TIMEOUT;EXPECT;LABEL" "ENVIRONMENT;COMMAND")
+  set(labels gpu ${run} ${arg_LABEL})
+  if(arg_QUICK AND run STREQUAL "lavapipe")
+    list(APPEND labels quick)
+  endif()
   # Implicit layers come from whatever else is installed; the tests see the driver and the layers they ask for.
   set(environment
       ${vellum_test_environment} "VELLUM_TEST_DRIVER=${driver}" "VK_ICD_FILENAMES=${icd}" "VK_DRIVER_FILES=${icd}"
@@ -91,7 +104,7 @@ function(vellum_register_on_driver name run driver icd)
     endif()
     string(REPLACE "@RUN@" "${run}" command "${arg_COMMAND}")
     add_test(NAME ${entry} COMMAND ${command})
-    set_tests_properties(${entry} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "gpu;${run}"
+    set_tests_properties(${entry} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${labels}"
                          ENVIRONMENT "${environment};${shard_environment}")
     if(arg_EXPECT)
       set_tests_properties(${entry} PROPERTIES PASS_REGULAR_EXPRESSION "${arg_EXPECT}")
@@ -111,7 +124,7 @@ function(vellum_require_icds)
 endfunction()
 
 function(vellum_add_gpu_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "AS_GPU" "SHARDS;TIMEOUT" "SOURCES;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "AS_GPU;QUICK" "SHARDS;TIMEOUT;LABEL" "SOURCES;LIBRARIES")
   if(NOT arg_SHARDS)
     set(arg_SHARDS 1)
   endif()
@@ -120,7 +133,10 @@ function(vellum_add_gpu_test name)
   endif()
   vellum_require_icds()
   vellum_test_executable(${name} SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES})
-  set(common COMMAND ${name} SHARDS ${arg_SHARDS} TIMEOUT ${arg_TIMEOUT})
+  set(common COMMAND ${name} SHARDS ${arg_SHARDS} TIMEOUT ${arg_TIMEOUT} LABEL ${arg_LABEL})
+  if(arg_QUICK)
+    list(APPEND common QUICK)
+  endif()
   vellum_register_on_driver(${name} lavapipe lavapipe "${VELLUM_TEST_LAVAPIPE_ICD}" ${common})
   vellum_register_on_driver(${name} baseline2022 lavapipe "${VELLUM_TEST_LAVAPIPE_ICD}" ${common}
                             ENVIRONMENT VELLUM_TEST_LIMITS=android_baseline_2022)
@@ -140,12 +156,15 @@ function(vellum_add_gpu_test name)
 endfunction()
 
 function(vellum_add_gpu_run name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT;EXPECT" "COMMAND")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "QUICK" "TIMEOUT;EXPECT;LABEL" "COMMAND")
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()
   vellum_require_icds()
-  set(common COMMAND ${arg_COMMAND} SHARDS 1 TIMEOUT ${arg_TIMEOUT} EXPECT "${arg_EXPECT}")
+  set(common COMMAND ${arg_COMMAND} SHARDS 1 TIMEOUT ${arg_TIMEOUT} EXPECT "${arg_EXPECT}" LABEL ${arg_LABEL})
+  if(arg_QUICK)
+    list(APPEND common QUICK)
+  endif()
   vellum_register_on_driver(${name} lavapipe lavapipe "${VELLUM_TEST_LAVAPIPE_ICD}" ${common})
   if(VELLUM_TEST_SWIFTSHADER)
     vellum_register_on_driver(${name} swiftshader swiftshader "${VELLUM_TEST_SWIFTSHADER_ICD}" ${common})
