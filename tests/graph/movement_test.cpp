@@ -215,6 +215,7 @@ TEST(ShapeArithmetic, MakesShapesAndConstants) {
   expect_ints(run({"ConstantOfShape", 9, {{"value", ints({1}, {7})}}}, {ints({1}, {2})}), {2}, {7, 7});
   expect_ints(run({"Range"}, {ints({}, {5}), ints({}, {-1}), ints({}, {-2})}), {3}, {5, 3, 1});
   expect_floats(run({"Range"}, {floats({}, {0}), floats({}, {1}), floats({}, {0.4f})}), {3}, {0, 0.4f, 0.8f});
+  expect_floats(run({"EyeLike", 9, {{"k", int64_t{1}}}}, {counting({2, 3})}), {2, 3}, {0, 1, 0, 0, 0, 1});
   expect_ints(run({"Constant", 13, {{"value_ints", Ints{4, 5}}}}, {}), {2}, {4, 5});
   expect_floats(run({"Constant", 13, {{"value_float", 2.5f}}}, {}), {}, {2.5f});
   expect_ints(run({"Cast", 13, {{"to", int64_t{7}}}}, {floats({1}, {2.9f})}), {1}, {2});

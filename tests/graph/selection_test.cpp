@@ -233,6 +233,17 @@ TEST(Quantisation, ConvolvesIntegersExactly) {
   const HostTensor one = floats({}, {1});
   expect_ints(run({"QLinearConv", 10}, {x, one, zero, w, one, zero, floats({}, {1000}), zero}), {1, 1, 1},
               {66});
+  const HostTensor row = x.reshaped({1, 2}), column = w.reshaped({2, 1});
+  expect_ints(run({"QLinearMatMul", 10}, {row, one, zero, column, one, zero, floats({}, {1000}), zero}), {1, 1},
+              {66});
+}
+
+TEST(Quantisation, TakesTheScaleFromTheValues) {
+  const OptionalTensors x{floats({3}, {-55, 200, 0.4f})};
+  const auto made = run_all(*make({"DynamicQuantizeLinear", 11, {}, 3}, x), x);
+  expect_ints(made[0], {3}, {0, 255, 55});
+  expect_floats(made[1], {}, {1});
+  expect_ints(made[2], {}, {55});
 }
 
 TEST(MaxUnpool, PutsMaximaBack) {

@@ -68,6 +68,10 @@ OperatorCase scatter_case(std::string type, HostTensor data, HostTensor indices,
 TEST(Scatter, ElementsWithoutDuplicates) {
   // Odd widths: in halves two elements share a word, and different invocations write them.
   const HostTensor data = random_tensor({3, 5, 7}, 10);
+  // The name of ScatterElements before operator set 11.
+  check_operator({.type = "Scatter",
+                  .inputs = {data, ints({1, 2, 3}, {2, 1, 0, 0, 2, 1}), random_tensor({1, 2, 3}, 11)},
+                  .opset = 10});
   check_operator(scatter_case("ScatterElements", data, ints({1, 2, 3}, {2, -2, 0, 0, 2, -2}),
                               random_tensor({1, 2, 3}, 11), "none"));
   check_operator(with_axis(scatter_case("ScatterElements", data, ints({1, 1, 7}, {6, 5, 4, 3, 2, 1, 0}),

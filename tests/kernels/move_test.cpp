@@ -185,6 +185,7 @@ TEST(Reshape, KeepsTheOrderOfElements) {
   check_operator(
       {.type = "Unsqueeze", .inputs = {random_tensor({2, 5}, 12), ints({2, 3})}, .constants = {1}});
   check_operator({.type = "Identity", .inputs = {random_tensor({2, 5, 3, 3}, 13)}});
+  check_operator({.type = "Dropout", .inputs = {random_tensor({2, 5, 3, 3}, 14)}});
 }
 
 OperatorCase pick_case(std::vector<Shape> shapes, std::vector<int64_t> channels) {
@@ -269,6 +270,10 @@ TEST(Cast, BetweenFloatsAndIntegers) {
   check_operator(to_float);
   to_float.attributes.set("to", int64_t{9});
   check_operator(to_float);
+  check_operator({.type = "CastLike",
+                  .inputs = {random_tensor({2, 5, 3, 2}, 24, -9.0f, 9.0f), counted({1})},
+                  .constants = {1},
+                  .opset = 15});
 }
 
 }  // namespace

@@ -17,8 +17,8 @@ OperatorCase unary_case(std::string type, float low, float high, uint32_t seed) 
 }
 
 TEST(Unary, ActivationsWithDefaultAttributes) {
-  for (const char* type : {"Relu", "LeakyRelu", "Sigmoid", "Tanh", "HardSigmoid", "HardSwish", "Elu", "Selu",
-                           "Celu", "Softplus", "Softsign", "ThresholdedRelu", "Mish", "Erf", "Gelu"})
+  for (const char* type : {"Relu", "LeakyRelu", "Sigmoid", "Tanh", "HardSigmoid", "HardSwish", "Silu", "Elu",
+                           "Selu", "Celu", "Softplus", "Softsign", "ThresholdedRelu", "Mish", "Erf", "Gelu"})
     check_operator(unary_case(type, -6.0f, 6.0f, 1));
 }
 

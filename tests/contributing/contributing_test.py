@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Checks CONTRIBUTING.md's table against the sources: every activation, operator, shader, planning strategy, pass and command
+has its table row and its test, and the files that the page names exist.
+
+    contributing_test.py REPOSITORY
+"""
+import pathlib
+import re
+import sys
+
+root = pathlib.Path(sys.argv[1])
+problems = []
+
+
+def text_of(*patterns):
+    """The text of all files that match the patterns, which are relative to the repository."""
+    files = sorted(file for pattern in patterns for file in root.glob(pattern))
+    if not files:
+        sys.exit(f"no file matches {patterns}: contributing_test.py looks in the wrong place")
+    return "\n".join(file.read_text() for file in files)
+
+
+def found(pattern, text, what):
+    """All matches of a pattern, which has one at least."""
+    matches = re.findall(pattern, text, re.MULTILINE)
+    if not matches:
+        sys.exit(f"found no {what}: contributing_test.py does not understand the sources any more")
+    return matches
+
+
+def require(condition, problem):
+    if not condition:
+        problems.append(problem)
+
+
+def has_word(word, text):
+    return re.search(rf"\b{re.escape(word)}\b", text) is not None
+
+
+def check_operators():
+    table = text_of("runtime/graph/operators.def")
+    kernel_tests = text_of("tests/kernels/*_test.cpp")
+    other_tests = text_of("tests/graph/*_test.cpp", "tests/passes/*_test.cpp", "tests/exec/*_test.cpp",
+                          "tests/api/*_test.cpp")
+    for operator, lowering in found(r"^VELLUM_OPERATOR\((\w+), \w+, (\w+)\)", table, "operator"):
+        name = f'"{operator}"'
+        if lowering == "lower_none":
+            require(name in other_tests, f"operator {operator}: no test in tests/graph or tests/passes names it")
+        else:
+            require(name in kernel_tests, f"operator {operator}: no test in tests/kernels names it")
+
+
+def check_activations():
+    header = text_of("runtime/graph/operators/activation.hpp")
+    shader = text_of("shaders/**/activation.glsl")
+    table = text_of("runtime/graph/operators/activation.cpp")
+    tests = text_of("tests/graph/*_test.cpp", "tests/kernels/*_test.cpp", "tests/passes/*_test.cpp")
+    body = found(r"enum class ActivationKind[^{]*\{([^}]*)\}", header, "enum ActivationKind")[0]
+    names = dict(re.findall(r'ActivationKind::(\w+)\W+"(\w+)"', table))
+    for kind in found(r"\w+", body, "activation"):
+        require(f"activation_{kind}(" in shader, f"activation {kind}: activation.glsl has no activation_{kind}()")
+        if kind != "none":
+            operator = "".join(part.capitalize() for part in kind.split("_"))
+            require(has_word(f"ActivationKind::{kind}", tests) or f'"{operator}"' in tests or f'"{names.get(kind)}"' in tests,
+                    f"activation {kind}: no test in tests/graph, tests/kernels or tests/passes names it")
+
+
+def check_shaders():
+    sources = text_of("runtime/kernels/**/*.cpp", "runtime/exec/*.cpp", "runtime/program/*.cpp", "runtime/vulkan/*.cpp",
+                      "tests/**/*.cpp")
+    for file in sorted(root.glob("shaders/**/*.comp")):
+        require(f'"{file.stem}' in sources or f"/{file.stem}" in sources, f"shader {file.name}: no source file names it")
+
+
+def check_strategies():
+    table = text_of("planner/src/strategies.cpp")
+    page = text_of("docs/planner.md")
+    header = text_of("planner/include/vellum/planner/plan.hpp")
+    for mode in "Object", "Offset":
+        body = found(rf"enum class {mode}Strategy \{{([^}}]*)\}}", header, "enum of strategies")[0]
+        for strategy in found(r"\w+", re.sub(r"//.*", "", body), "strategy"):
+            require(f"{mode}Strategy::{strategy}, \"{strategy}\"" in table,
+                    f"{mode}Strategy::{strategy} has no row in planner/src/strategies.cpp")
+            require(f"`{strategy}`" in page, f"strategy {strategy}: docs/planner.md does not name it")
+        folder = mode.lower() + "s"
+        for function in found(rf"\b({folder}_\w+)\(const RecordClass", text_of(f"planner/src/{folder}/assignment.hpp"), "solver"):
+            require(has_word(function, table), f"{function}() is in no row of planner/src/strategies.cpp")
+    # Every strategy of the table runs in these.
+    tests = text_of("tests/planner/*.cpp")
+    require("all_object_strategies()" in tests and "all_offset_strategies()" in tests, "tests/planner does not run all strategies")
+
+
+def check_passes():
+    order = text_of("runtime/passes/optimise.cpp")
+    header = text_of("runtime/passes/**/*.hpp")
+    tests = text_of("tests/passes/*_test.cpp")
+    page = text_of("docs/kernels.md", "docs/models.md", "docs/benchmarks/passes.md", "docs/architecture.md")
+    passes = set(found(r'\{"(\w+)", \w+', order, "pass"))
+    for name in sorted(passes):
+        require(has_word(name, tests), f"pass {name}: no test in tests/passes names it")
+        require(has_word(name, page), f"pass {name}: no page of docs/ names it")
+    for function in found(r"^void (\w+)\(Graph& graph\);", header, "declaration of a pass"):
+        require(function in passes, f"pass {function} is in no row of runtime/passes/optimise.cpp")
+
+
+def check_commands():
+    header = text_of("tools/vellum/commands.hpp")
+    main = text_of("tools/vellum/main.cpp")
+    tests = text_of("tests/tools/usage_test.cpp")
+    page = text_of("docs/tool.md")
+    for command in found(r"^Command add_(\w+)\(", header, "command"):
+        require(has_word(f"add_{command}", main), f"command {command}: tools/vellum/main.cpp does not add it")
+        require(f'"{command}"' in tests, f"command {command}: tests/tools/usage_test.cpp does not ask for its help")
+        require(f"vellum {command}" in page, f"command {command}: docs/tool.md does not show it")
+
+
+def check_page():
+    page = text_of("CONTRIBUTING.md")
+    for name in found(r"`([\w./]+/[\w./]*)`", page, "file name"):
+        require((root / name).exists(), f"CONTRIBUTING.md names {name}, which is not there")
+
+
+for check in (check_operators, check_activations, check_shaders, check_strategies, check_passes, check_commands, check_page):
+    check()
+for problem in problems:
+    print(problem)
+sys.exit(1 if problems else 0)
