@@ -46,10 +46,11 @@ vellum_session_options session_defaults() noexcept {
   options.size = sizeof options;
   options.cached_shapes = vellum::SessionOptions().cached_shapes;
   options.in_flight = vellum::SessionOptions().in_flight;
-  options.search_ms = vellum::SessionOptions().search_ms;
-  options.in_place = vellum::SessionOptions().in_place;
-  options.views = vellum::SessionOptions().views;
-  options.reorder = vellum::SessionOptions().reorder;
+  options.search_ms = vellum::SessionOptions().planning.search_ms;
+  options.in_place = vellum::SessionOptions().planning.in_place;
+  options.views = vellum::SessionOptions().planning.views;
+  options.reorder = vellum::SessionOptions().planning.reorder;
+  options.tuned = vellum::SessionOptions().tuned;
   return options;
 }
 
@@ -82,21 +83,21 @@ vellum::SessionOptions to_cpp(const vellum_session_options& given) {
   options.precision = checked_choice<vellum::Precision>(given.precision, VELLUM_FP16, "precision");
   options.storage = checked_choice<vellum::StorageChoice>(given.storage, VELLUM_STORAGE_BUFFER, "storage");
   options.memory = checked_choice<vellum::MemoryMode>(given.memory, VELLUM_MEMORY_OFFSETS, "memory");
-  if (given.strategy) options.strategy = given.strategy;
+  if (given.strategy) options.planning.strategy = given.strategy;
   options.input_shapes = to_cpp(given.input_shapes, given.input_shape_count);
   options.cached_shapes = given.cached_shapes;
   options.tasks_per_submit = given.tasks_per_submit;
   options.profile = given.profile != 0;
-  options.search_ms = given.search_ms;
-  options.in_place = given.in_place != 0;
-  options.views = given.views != 0;
-  options.reorder = given.reorder != 0;
+  options.planning.search_ms = given.search_ms;
+  options.planning.in_place = given.in_place != 0;
+  options.planning.views = given.views != 0;
+  options.planning.reorder = given.reorder != 0;
   options.weights_budget = given.weights_budget;
   options.winograd = checked_choice<vellum::Winograd>(given.winograd, VELLUM_WINOGRAD_F4, "winograd");
   options.arithmetic =
       checked_choice<vellum::Arithmetic>(given.arithmetic, VELLUM_ARITHMETIC_AUTO, "arithmetic");
   options.in_flight = given.in_flight;
-  options.tuned = given.untuned == 0;
+  options.tuned = given.tuned != 0;
   return options;
 }
 

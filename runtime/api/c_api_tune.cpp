@@ -14,7 +14,7 @@ vellum::TuneOptions to_cpp(const vellum_tune_options& given) {
   vellum::TuneOptions options;
   options.seconds = given.seconds;
   options.again = given.again != 0;
-  options.storages = given.no_storages == 0;
+  options.storages = given.storages != 0;
   if (given.progress)
     options.progress = [tell = given.progress, user = given.progress_user](const vellum::TuneProgress& done) {
       tell(done.step.c_str(), done.done, done.total, user);

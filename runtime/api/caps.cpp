@@ -8,7 +8,7 @@
 namespace vellum {
 
 Caps Caps::of(const Device& device) {
-  return guard([&] { return Caps(std::make_shared<const Impl>(Impl{device.impl()->context->caps()})); });
+  return guard([&] { return Caps(std::make_shared<const Impl>(Impl{impl(device)->context->caps()})); });
 }
 
 Caps Caps::android_baseline_2022() {

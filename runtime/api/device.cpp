@@ -48,14 +48,14 @@ DeviceInfo device_info(const DeviceCaps& caps, uint32_t index) {
 }
 
 FindPacked packed_weights_of(const Model& model) {
-  const std::shared_ptr<const PackedModel> packed = model.impl()->packed;
+  const std::shared_ptr<const PackedModel> packed = impl(model)->packed;
   if (!packed) return {};
   return [packed](const VirtualTensor& weight) { return packed->find(weight); };
 }
 
 FixedConstants constants_of(const Model& model) {
   FixedConstants constants;
-  for (const Value& value : model.impl()->graph.values)
+  for (const Value& value : impl(model)->graph.values)
     if (value.constant) constants.insert(value.constant->data());
   return constants;
 }
@@ -111,7 +111,7 @@ std::shared_ptr<const TuningTable> Device::Impl::tuning_for(const SessionOptions
 std::shared_ptr<WeightStore> Device::Impl::weights_of(const Model& model) {
   const std::lock_guard lock(mutex_);
   std::erase_if(weights_, [](const auto& entry) { return entry.second.expired(); });
-  std::weak_ptr<WeightStore>& known = weights_[model.impl()];
+  std::weak_ptr<WeightStore>& known = weights_[impl(model)];
   if (auto store = known.lock()) return store;
   auto store = std::make_shared<WeightStore>(context, constants_of(model), packed_weights_of(model));
   known = store;

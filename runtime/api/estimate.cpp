@@ -8,11 +8,11 @@ namespace vellum {
 namespace {
 
 MemoryEstimate estimate_memory(const Model& model, const SessionOptions& options, const Target& target) {
-  const Graph& graph = model.impl()->graph;
+  const Graph& graph = impl(model)->graph;
   const CompiledModel compiled = target.compile(model, options);
   MemoryEstimate estimate =
       estimate_model({compiled, graph, target.caps(), target.memory_rules(), options.weights_budget,
-                      options.in_flight, model.impl()->packed});
+                      options.in_flight, impl(model)->packed});
   estimate.shape_inference_bytes = shape_inference_bytes(graph, options.input_shapes, options.precision);
   return estimate;
 }

@@ -17,6 +17,18 @@
 
 namespace vellum {
 
+// Reaches what a handle of the public interface holds.
+struct Handles {
+  template <typename Handle>
+  static const auto& impl(const Handle& handle) {
+    return handle.impl_;
+  }
+};
+
+inline const std::shared_ptr<Device::Impl>& impl(const Device& device) { return Handles::impl(device); }
+inline const std::shared_ptr<const Model::Impl>& impl(const Model& model) { return Handles::impl(model); }
+inline const std::shared_ptr<const Caps::Impl>& impl(const Caps& caps) { return Handles::impl(caps); }
+
 struct Model::Impl {
   explicit Impl(Graph imported, const std::shared_ptr<const packfile::File>& file = nullptr);
 

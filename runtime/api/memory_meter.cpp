@@ -61,7 +61,7 @@ MemoryMeasurement MemoryMeter::measure(const std::filesystem::path& file, const 
     MemoryMeasurement measured;
     platform::reset_peak();  // where it cannot, the peak of all measurements so far counts
     const Device device = Device::open(device_options);
-    const gpu::Context& context = *device.impl()->context;
+    const gpu::Context& context = *impl(device)->context;
     const std::optional<uint64_t> driver_before = gpu::heap_usage(context);
     const Model model = Model::load(file);
     {

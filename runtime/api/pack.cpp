@@ -99,8 +99,8 @@ PackSummary pack(const std::filesystem::path& model, const std::filesystem::path
       contents.graph = &graph;
       contents.record = &record;
     }
-    contents.made_for = made_for(caps.impl()->caps, options);
-    for (const Program& program : possible_programs(graph, caps.impl()->caps, options)) {
+    contents.made_for = made_for(impl(caps)->caps, options);
+    for (const Program& program : possible_programs(graph, impl(caps)->caps, options)) {
       add_shaders(program, contents);
       add_weights(program, graph, contents);
     }

@@ -34,17 +34,17 @@ Session::Impl::Impl(const Device& target, const Model& source, const SessionOpti
     : device(target),
       model(source),
       options(session_options),
-      weights(device.impl()->weights_for(model, options)),
+      weights(impl(device)->weights_for(model, options)),
       inputs(model.inputs()),
       outputs(model.outputs()),
       queue(std::make_shared<RequestQueue>()) {
-  if (model.impl()->packed) device.impl()->context->pipelines().add_precompiled_shaders(model.impl()->packed);
+  if (impl(model)->packed) impl(device)->context->pipelines().add_precompiled_shaders(impl(model)->packed);
   // Throws for an unknown name.
   if (options.memory == MemoryMode::offsets)
-    planner::offset_strategy_from_name(options.strategy);
+    planner::offset_strategy_from_name(options.planning.strategy);
   else
-    planner::object_strategy_from_name(options.strategy);
-  check_pass_names(options.disabled_passes);
+    planner::object_strategy_from_name(options.planning.strategy);
+  check_pass_names(options.debug.disabled_passes);
   if (options.cached_shapes == 0)
     throw Error(ErrorCode::invalid_argument,
                 "a session must stay ready for one combination of shapes at least");
@@ -54,7 +54,7 @@ Session::Impl::Impl(const Device& target, const Model& source, const SessionOpti
     throw Error(ErrorCode::invalid_argument,
                 "weights that come to the device layer by layer serve one run at a time: leave out "
                 "weights_budget, or in_flight");
-  check_input_shapes(model.impl()->graph, options.input_shapes);
+  check_input_shapes(impl(model)->graph, options.input_shapes);
   for (TensorInfo& input : inputs) {
     if (const auto found = options.input_shapes.find(input.name); found != options.input_shapes.end())
       input.shape = found->second;
@@ -62,8 +62,8 @@ Session::Impl::Impl(const Device& target, const Model& source, const SessionOpti
              std::count(input.shape.begin(), input.shape.end(), kUnknownDim) == 1)
       input.shape[0] = 1;  // the batch
   }
-  const auto& values = model.impl()->graph.values;
-  const auto& ids = model.impl()->graph.inputs;
+  const auto& values = impl(model)->graph.values;
+  const auto& ids = impl(model)->graph.inputs;
   bool known = true;
   for (size_t i = 0; i < inputs.size(); ++i)
     known = known && is_known(inputs[i].shape) &&
@@ -129,7 +129,7 @@ void Session::Impl::set_input(const RequestQueue::Lock& lock, size_t index, cons
     staged.erase(index);
     return;
   }
-  check_input_shapes(model.impl()->graph, {{declared.name, tensor.shape()}});
+  check_input_shapes(impl(model)->graph, {{declared.name, tensor.shape()}});
   Tensor copy(tensor.dtype(), tensor.shape());
   if (tensor.byte_size()) std::memcpy(copy.mutable_data(), tensor.data(), tensor.byte_size());
   staged.insert_or_assign(index, std::move(copy));
@@ -197,7 +197,7 @@ size_t Session::barrier_count() const {
 
 void Session::prepare(const InputShapes& shapes) {
   guard([&] {
-    check_input_shapes(impl_->model.impl()->graph, shapes);
+    check_input_shapes(impl(impl_->model)->graph, shapes);
     std::vector<Shape> wanted = impl_->wanted_shapes();
     for (const auto& [name, shape] : shapes) wanted[position(impl_->inputs, name, "input")] = shape;
     impl_->switch_to(impl_->drained(), wanted);

@@ -26,16 +26,16 @@ std::vector<Shape> Session::Impl::wanted_shapes() const {
 
 // Tuned kernels may take more memory than the device has left: Winograd's weights are several times as large.
 Session::Impl::Executors Session::Impl::make_executors(const std::vector<Shape>& shapes) const {
-  CompileOptions compile_options = device.impl()->compile_options(options);
+  CompileOptions compile_options = impl(device)->compile_options(options);
   for (size_t i = 0; i < shapes.size(); ++i) compile_options.input_shapes[inputs[i].name] = shapes[i];
   if (!compile_options.tuning || compile_options.tuning->empty())
-    return make_executors(device.impl()->compile(model, compile_options));
+    return make_executors(impl(device)->compile(model, compile_options));
   try {
-    return make_executors(device.impl()->compile(model, compile_options));
+    return make_executors(impl(device)->compile(model, compile_options));
   } catch (const Error& error) {
     if (error.code() != ErrorCode::out_of_memory) throw;
     compile_options.tuning = nullptr;
-    CompiledModel untuned = device.impl()->compile(model, compile_options);
+    CompiledModel untuned = impl(device)->compile(model, compile_options);
     untuned.program.warnings.push_back(
         "the session does not use the tuned kernels, which take too much memory: " +
         std::string(error.what()));
@@ -45,7 +45,7 @@ Session::Impl::Executors Session::Impl::make_executors(const std::vector<Shape>&
 
 Session::Impl::Executors Session::Impl::make_executors(CompiledModel compiled) const {
   const auto shared = std::make_shared<const CompiledModel>(std::move(compiled));
-  const std::shared_ptr<gpu::Context>& context = device.impl()->context;
+  const std::shared_ptr<gpu::Context>& context = impl(device)->context;
   Executors made;
   while (made.size() < options.in_flight)
     made.push_back(std::make_unique<Executor>(

@@ -32,7 +32,7 @@ std::vector<Shape> Session::Impl::shapes_of(std::span<const InputValues> values)
     shapes.push_back(shape.empty() ? input.shape : Shape(shape.begin(), shape.end()));
     by_name[input.name] = shapes.back();
   }
-  check_input_shapes(model.impl()->graph, by_name);
+  check_input_shapes(impl(model)->graph, by_name);
   return shapes;
 }
 

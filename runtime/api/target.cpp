@@ -6,19 +6,19 @@ namespace vellum {
 
 CompileOptions compile_options(const SessionOptions& options) {
   return {.input_shapes = options.input_shapes,
-          .disabled_passes = options.disabled_passes,
+          .disabled_passes = options.debug.disabled_passes,
           .weights_budget = options.weights_budget,
           .precision = options.precision,
           .arithmetic = options.arithmetic,
           .storage = options.storage,
           .winograd = options.winograd,
           .tuning = nullptr,
-          .in_place = options.in_place,
-          .views = options.views,
-          .reorder = options.reorder,
+          .in_place = options.planning.in_place,
+          .views = options.planning.views,
+          .reorder = options.planning.reorder,
           .plan = {.mode = options.memory,
-                   .strategy = options.strategy,
-                   .search_budget = std::chrono::milliseconds(options.search_ms)},
+                   .strategy = options.planning.strategy,
+                   .search_budget = std::chrono::milliseconds(options.planning.search_ms)},
           .memory_rules = {}};
 }
 
@@ -41,7 +41,7 @@ CompiledModel Device::Impl::compile(Graph prepared, const CompileOptions& option
 }
 
 CompiledModel Device::Impl::compile(const Model& model, const CompileOptions& options, Stage last) {
-  return compile(prepare_graph(model.impl()->graph, context->caps(), options), options, last);
+  return compile(prepare_graph(impl(model)->graph, context->caps(), options), options, last);
 }
 
 Target::Target(const Device* device)
@@ -49,11 +49,11 @@ Target::Target(const Device* device)
       caps_(device ? device_->context->caps() : DeviceCaps{}),
       memory_rules_(device ? device_rules(device_->context) : modelled_rules(caps_)) {}
 
-Target::Target(const Caps& caps) : caps_(caps.impl()->caps), memory_rules_(modelled_rules(caps_)) {}
+Target::Target(const Caps& caps) : caps_(impl(caps)->caps), memory_rules_(modelled_rules(caps_)) {}
 
 CompiledModel Target::compile(const Model& model, const SessionOptions& options, Stage last) const {
   if (device_) return device_->compile(model, device_->compile_options(options), last);
-  return vellum::compile(model.impl()->graph, caps_, vellum::compile_options(options), last);
+  return vellum::compile(impl(model)->graph, caps_, vellum::compile_options(options), last);
 }
 
 }  // namespace vellum

@@ -48,11 +48,11 @@ class Tuner {
       : device_(device),
         options_(options),
         tune_options_(tune_options),
-        compile_options_(device.impl()->compile_options(options)),
-        graph_(prepare_graph(model.impl()->graph, device.impl()->context->caps(), compile_options_)),
-        weights_(device.impl()->weights_for(model, options)),
-        before_(*device.impl()->tuning()) {
-    operators_.context = device.impl()->context;
+        compile_options_(impl(device)->compile_options(options)),
+        graph_(prepare_graph(impl(model)->graph, impl(device)->context->caps(), compile_options_)),
+        weights_(impl(device)->weights_for(model, options)),
+        before_(*impl(device)->tuning()) {
+    operators_.context = impl(device)->context;
     operators_.again = tune_options.again;
     if (tune_options.seconds > 0)
       operators_.deadline = begin_ + std::chrono::duration_cast<Clock::duration>(
@@ -84,7 +84,7 @@ class Tuner {
     compile_options_.tuning = std::move(table);
     auto executor = std::make_unique<Executor>(
         operators_.context,
-        std::make_shared<const CompiledModel>(device_.impl()->compile(graph_, compile_options_)),
+        std::make_shared<const CompiledModel>(impl(device_)->compile(graph_, compile_options_)),
         ExecutorOptions{.tasks_per_submit = options_.tasks_per_submit, .timestamps = timestamps}, weights_);
     set_some_inputs(*executor);
     return executor;
@@ -165,7 +165,7 @@ class Tuner {
     TuneReport report;
     report.kept = !anything_new(tables[best - 1], kinds) || times[best] <= kNoise * times[0];
     const size_t now = report.kept ? best : 0;
-    if (report.kept) device_.impl()->keep_tuning(std::move(tables[best - 1]));
+    if (report.kept) impl(device_)->keep_tuning(std::move(tables[best - 1]));
     for (const OperatorKind& kind : kinds[best - 1]) report.operators.push_back(to_public(graph_, kind));
     report.storage = storage_of(networks[now]->program());
     report.untuned_ms = times[0];
@@ -223,7 +223,7 @@ TuneReport tune(const Device& device, const Model& model, const SessionOptions& 
 }
 
 void forget_tuning(const Device& device) {
-  guard([&] { device.impl()->keep_tuning({}); });
+  guard([&] { impl(device)->keep_tuning({}); });
 }
 
 }  // namespace vellum

@@ -113,8 +113,4 @@ decltype(auto) visit_element_size(DType dtype, Visitor&& visitor) {
   }
 }
 
-constexpr bool is_float(DType dtype) {
-  return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::f64;
-}
-
 }  // namespace vellum

@@ -52,7 +52,7 @@ TEST_F(Api, RefusesWhatIsNotAnInputOrOutput) {
 }
 
 TEST_F(Api, RefusesOptionsThatMakeNoSense) {
-  EXPECT_VELLUM_ERROR(Session(device, model, {.strategy = "hopeful"}), ErrorCode::invalid_argument, "hopeful",
+  EXPECT_VELLUM_ERROR(Session(device, model, {.planning = {.strategy = "hopeful"}}), ErrorCode::invalid_argument, "hopeful",
                       "greedy_by_size");
   EXPECT_VELLUM_ERROR(Session(device, model, {.input_shapes = {{"z", {1}}}}), ErrorCode::invalid_argument,
                       "z");
@@ -222,7 +222,7 @@ TEST_F(Api, InputsKeepTheirValuesOverRuns) {
 }
 
 TEST_F(Api, PlanningSeesTheSessionsTensors) {
-  const SessionOptions options{.strategy = "greedy_by_size"};
+  const SessionOptions options{.planning = {.strategy = "greedy_by_size"}};
   const TensorUsage usage = tensor_usage(model, options, &device);
   EXPECT_EQ(usage.tensors.size(), usage.records.size());
   planner::PlanOptions plan_options;
@@ -236,7 +236,7 @@ TEST_F(Api, PlanningSeesTheSessionsTensors) {
   const auto arena =
       planner::plan_offsets(usage.arena_records, planner::OffsetStrategy::greedy_by_size, plan_options);
   const MemoryReport offsets =
-      Session(device, model, {.memory = MemoryMode::offsets, .strategy = "greedy_by_size"}).memory();
+      Session(device, model, {.memory = MemoryMode::offsets, .planning = {.strategy = "greedy_by_size"}}).memory();
   EXPECT_EQ(arena.total_bytes, offsets.planned_bytes);
   EXPECT_EQ(offsets.objects.size(), usage.records.size());
 }

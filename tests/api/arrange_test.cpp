@@ -40,14 +40,14 @@ void check_network(const Device& device, uint32_t seed, StorageChoice storage, P
   const Model model = Model::load(as_bytes(bytes));
   const std::map<std::string, Tensor> inputs{{"x", random_tensor(random_network_input(seed), seed)}};
   SessionOptions options{
-      .precision = precision, .storage = storage, .memory = MemoryMode::naive, .search_ms = 5};
+      .precision = precision, .storage = storage, .memory = MemoryMode::naive, .planning = {.search_ms = 5}};
   const Outputs wanted = Session(device, model, options).run(inputs);
   for (const MemoryMode mode : {MemoryMode::shared_objects, MemoryMode::offsets})
     for (const Ways& ways : kWays) {
       options.memory = mode;
-      options.in_place = ways.in_place;
-      options.views = ways.views;
-      options.reorder = ways.reorder;
+      options.planning.in_place = ways.in_place;
+      options.planning.views = ways.views;
+      options.planning.reorder = ways.reorder;
       Session session(device, model, options);
       session.run(inputs);
       EXPECT_TRUE(same_outputs(session.run(inputs), wanted))

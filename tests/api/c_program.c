@@ -61,7 +61,7 @@ int run_in_c(const void* model_bytes, size_t model_size, const float* input, siz
   EXPECT(vellum_model_load_bytes(model_bytes, model_size, &model, &error) == VELLUM_OK);
   vellum_session_options_init(&options);
   options.profile = 1;
-  EXPECT(options.weights_budget == 0 && options.winograd == VELLUM_WINOGRAD_AUTO && options.untuned == 0);
+  EXPECT(options.weights_budget == 0 && options.winograd == VELLUM_WINOGRAD_AUTO && options.tuned == 1);
   options.weights_budget = 64 << 10;
   EXPECT(vellum_session_create(device, model, &options, &session, &error) == VELLUM_OK);
   EXPECT(vellum_estimate_memory(model, &options, device, NULL, &estimate, &error) == VELLUM_OK);
@@ -173,7 +173,7 @@ int submit_in_c(const void* model_bytes, size_t model_size, const float* input, 
   vellum_session_options_init(&options);
   EXPECT(options.in_flight == 1);
   vellum_tune_options_init(&tune);
-  tune.no_storages = 1;
+  tune.storages = 0;
   tune.progress = count_steps;
   tune.progress_user = &steps;
   EXPECT(vellum_tune(device, model, &options, &tune, &tuned, &error) == VELLUM_OK);

@@ -64,7 +64,7 @@ class Packed : public testing::Test {
     for (const Model& packed : {Model::load(folder / "packed"), Model::load(as_bytes(bytes))}) {
       const Device other = Device::open(device_is);
       EXPECT_TRUE(same(run(other, packed, options), expected));
-      const gpu::ShaderCounts counts = other.impl()->context->pipelines().shader_counts();
+      const gpu::ShaderCounts counts = impl(other)->context->pipelines().shader_counts();
       EXPECT_EQ(counts.compiled, 0u);
       EXPECT_EQ(counts.given, made.shaders);
     }
@@ -267,7 +267,7 @@ TEST_F(Packed, HoldsShadersWithAndWithoutCooperativeMatrices) {
   const Model packed = Model::load(folder / "packed");
   for (const Program& program : programs_of_cooperative_check(caps))
     for (const gpu::PipelineKey& key : pipeline_keys(program))
-      EXPECT_FALSE(packed.impl()->packed->find(gpu::shader_digest(gpu::shader_request(key))).empty())
+      EXPECT_FALSE(impl(packed)->packed->find(gpu::shader_digest(gpu::shader_request(key))).empty())
           << key.shader;
   EXPECT_EQ(packed_for({{.m = 16, .n = 16, .k = 16}}) > without, gpu::knows_khr_cooperative_matrix());
 }

@@ -46,14 +46,13 @@ const std::vector<OptionsCase>& cases() {
        {.precision = Precision::fp16,
         .storage = StorageChoice::image2d,
         .memory = MemoryMode::offsets,
-        .strategy = "greedy_by_size",
-        .search_ms = 0}},
+        .planning = {.strategy = "greedy_by_size", .search_ms = 0}}},
       {"naive",
        {.storage = StorageChoice::buffer,
         .memory = MemoryMode::naive,
         .winograd = Winograd::f2,
-        .disabled_passes = {"fuse_activations"}}},
-      {"in_flight", {.in_place = false, .views = false, .reorder = false, .in_flight = 3}},
+        .debug = {.disabled_passes = {"fuse_activations"}}}},
+      {"in_flight", {.in_flight = 3, .planning = {.in_place = false, .views = false, .reorder = false}}},
       {"weights_budget", {.weights_budget = kSplittingBudget}},
   };
   return all;
@@ -62,7 +61,7 @@ const std::vector<OptionsCase>& cases() {
 class SameCompiledModel : public testing::TestWithParam<OptionsCase> {
  protected:
   SameCompiledModel() {
-    device.impl()->on_compiled = [this](const CompiledModel& compiled) { seen.push_back(compiled); };
+    impl(device)->on_compiled = [this](const CompiledModel& compiled) { seen.push_back(compiled); };
   }
 
   // What was compiled for the device since the last call.
@@ -120,7 +119,7 @@ TEST_P(SameCompiledModel, OfTheTunerAndOfSessionsBeforeAndAfter) {
 
 TEST_P(SameCompiledModel, OfCapabilitiesForAll) {
   const Caps caps = Caps::android_baseline_2022();
-  const CompiledModel expected = compile(model.impl()->graph, caps.impl()->caps, compile_options(options));
+  const CompiledModel expected = compile(impl(model)->graph, impl(caps)->caps, compile_options(options));
   for (const Stage stage : kStages)
     EXPECT_EQ(describe(model, name(stage), options, caps), to_text(expected, stage));
   EXPECT_EQ(planned_memory(model, options, caps).planned_bytes, expected.plan.planned_bytes);

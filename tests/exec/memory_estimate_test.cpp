@@ -29,8 +29,8 @@ class MemoryEstimates : public testing::Test {
     const Model model = Model::load(fetched.model());
     CompileOptions compile_options = vellum::compile_options(options);
     compile_options.memory_rules = rules;
-    const CompiledModel compiled = compile(model.impl()->graph, context->caps(), compile_options);
-    return estimate_model({compiled, model.impl()->graph, context->caps(), std::move(rules),
+    const CompiledModel compiled = compile(impl(model)->graph, context->caps(), compile_options);
+    return estimate_model({compiled, impl(model)->graph, context->caps(), std::move(rules),
                            options.weights_budget});
   }
 
@@ -118,7 +118,8 @@ TEST_F(MemoryEstimates, HoldWithoutTheWaysToNeedLess) {
       SCOPED_TRACE(std::string(name(memory)) + ", without way " + std::to_string(left_out));
       expect_exact(
           model,
-          {.memory = memory, .in_place = left_out != 0, .views = left_out != 1, .reorder = left_out != 2});
+          {.memory = memory,
+           .planning = {.in_place = left_out != 0, .views = left_out != 1, .reorder = left_out != 2}});
     }
 }
 

@@ -64,8 +64,8 @@ class Tuned : public testing::Test {
   // A table in which the candidate is the quickest of each operator that has it.
   TuningTable favouring(const Device& device, const std::string& candidate) const {
     std::vector<Choice> choices;
-    const DeviceCaps& caps = device.impl()->context->caps();
-    lower(prepare_graph(model.impl()->graph, caps, {}), caps,
+    const DeviceCaps& caps = impl(device)->context->caps();
+    lower(prepare_graph(impl(model)->graph, caps, {}), caps,
           {.winograd = Winograd::automatic, .choices = &choices});
     TuningTable table;
     for (const Choice& choice : choices) {
@@ -104,12 +104,12 @@ TEST_F(Tuned, MeasuresKeepsAndComputesTheSame) {
   }
   // Another process would find it, where it was kept.
   const Device again = open();
-  EXPECT_EQ(again.impl()->tuning()->operators, device.impl()->tuning()->operators);
-  EXPECT_EQ(again.impl()->tuning()->operators.empty(), !report.kept);
+  EXPECT_EQ(impl(again)->tuning()->operators, impl(device)->tuning()->operators);
+  EXPECT_EQ(impl(again)->tuning()->operators.empty(), !report.kept);
   EXPECT_EQ(program(again), program(device));
   EXPECT_TRUE(close(run(again, model, x).at("y"), expected));
   forget_tuning(again);
-  EXPECT_TRUE(open().impl()->tuning()->empty());
+  EXPECT_TRUE(impl(open())->tuning()->empty());
   EXPECT_EQ(device.validation_messages() + again.validation_messages(), 0u);
 }
 
@@ -117,7 +117,7 @@ TEST_F(Tuned, ATableThatNamesAnotherWayIsObeyedEverywhere) {
   const Device plain = open();
   const Tensor expected = run(plain, model, x).at("y");
   const uint64_t weights = estimated_weights(plain);
-  write_table(folder.path(), plain.impl()->context->caps(), favouring(plain, "winograd4 4x2"));
+  write_table(folder.path(), impl(plain)->context->caps(), favouring(plain, "winograd4 4x2"));
   const Device device = open();
   EXPECT_NE(program(device).find("winograd_product"), std::string::npos);
   EXPECT_TRUE(close(run(device, model, x).at("y"), expected));
@@ -141,7 +141,7 @@ TEST_F(Tuned, ASessionThatRunsOutOfMemoryGoesUntuned) {
   const Tensor expected = run(plain, model, x).at("y");
 
   // The same device with less memory.
-  gpu::ContextOptions options = plain.impl()->context->options();
+  gpu::ContextOptions options = impl(plain)->context->options();
   options.adjust_caps = [before = options.adjust_caps](const DeviceCaps& caps) {
     DeviceCaps less = before ? before(caps) : caps;
     less.max_allocation_bytes = uint64_t{100} << 10;
@@ -150,8 +150,8 @@ TEST_F(Tuned, ASessionThatRunsOutOfMemoryGoesUntuned) {
   const auto messages = std::make_shared<std::string>();
   options.log = [messages](LogLevel, std::string_view message) { *messages += message; };
   const Device small = open();
-  small.impl()->context = gpu::Context::create(options);
-  small.impl()->keep_tuning(favouring(small, "winograd4 4x2"));
+  impl(small)->context = gpu::Context::create(options);
+  impl(small)->keep_tuning(favouring(small, "winograd4 4x2"));
   ASSERT_NE(program(small).find("winograd_product"), std::string::npos);
   const Session session(small, model);
   ASSERT_EQ(session.warnings().size(), 1u);
@@ -163,9 +163,9 @@ TEST_F(Tuned, ASessionThatRunsOutOfMemoryGoesUntuned) {
 TEST_F(Tuned, WordsThatNoKernelKnowsChangeNothing) {
   const Device plain = open();
   const std::string before = program(plain);
-  write_table(folder.path(), plain.impl()->context->caps(), favouring(plain, "warp 9"));
+  write_table(folder.path(), impl(plain)->context->caps(), favouring(plain, "warp 9"));
   EXPECT_EQ(program(open()), before);
-  folder.write(table_path("", plain.impl()->context->caps()).string(), "{\"vellum_tuning\": 1");
+  folder.write(table_path("", impl(plain)->context->caps()).string(), "{\"vellum_tuning\": 1");
   EXPECT_EQ(program(open()), before);
 }
 
@@ -174,7 +174,7 @@ TEST_F(Tuned, WithoutTimeNothingIsMeasured) {
   const TuneReport report = tune(device, model, {}, {.seconds = 1e-6, .storages = false});
   EXPECT_FALSE(report.complete);
   for (const TunedOperator& op : report.operators) EXPECT_FALSE(op.measured) << op.name;
-  EXPECT_TRUE(device.impl()->tuning()->operators.empty());
+  EXPECT_TRUE(impl(device)->tuning()->operators.empty());
 }
 
 TEST(TunedResults, RoundingPassesAndWrongResultsDoNot) {
@@ -203,9 +203,9 @@ TEST_F(Tuned, ABudgetOfWeightsIsRefused) {
 TEST_F(Tuned, VolumesAreTheImagesWhereTheyAreQuicker) {
   using enum StorageChoice;
   const Device device = open();
-  const std::shared_ptr<gpu::Context>& context = device.impl()->context;
+  const std::shared_ptr<gpu::Context>& context = impl(device)->context;
   if (!gpu::timestamps_supported(*context)) GTEST_SKIP() << "no timestamps";
-  const Graph small = prepare_graph(model.impl()->graph, context->caps(), {});
+  const Graph small = prepare_graph(impl(model)->graph, context->caps(), {});
   const Graph large = prepare_graph(load(network(42)).impl()->graph, context->caps(), {});
   const auto measure = [&](StorageChoice quick) {
     std::vector<StorageChoice> asked;
@@ -214,8 +214,8 @@ TEST_F(Tuned, VolumesAreTheImagesWhereTheyAreQuicker) {
           asked.push_back(storages.back());
           auto executor = std::make_unique<Executor>(
               context,
-              std::make_shared<const CompiledModel>(device.impl()->compile(
-                  storages.back() == quick ? small : large, device.impl()->compile_options({}))),
+              std::make_shared<const CompiledModel>(impl(device)->compile(
+                  storages.back() == quick ? small : large, impl(device)->compile_options({}))),
               ExecutorOptions{.timestamps = true});
           set_some_inputs(*executor);
           return executor;
@@ -234,12 +234,12 @@ TEST(TunedStorages, AnyMixtureComputesTheSame) {
   for (uint32_t seed = 1; seed <= 6; ++seed) {
     const Model model = load(random_network(seed));
     const Tensor x = random_tensor(random_network_input(seed), seed);
-    const Graph graph = prepare_graph(model.impl()->graph, device.impl()->context->caps(), {});
+    const Graph graph = prepare_graph(impl(model)->graph, impl(device)->context->caps(), {});
     TuningTable table;
     std::string& letters = table.storages[network_fingerprint(graph, Precision::fp32)];
     while (letters.size() < graph.values.size()) letters += "biv"[random() % 3];
     const std::map<std::string, Tensor> expected = run(device, model, x, {.tuned = false});
-    device.impl()->keep_tuning(table);
+    impl(device)->keep_tuning(table);
     EXPECT_EQ(to_letters(tuned_storages(table, graph, Precision::fp32)), letters);
     EXPECT_TRUE(tuned_storages(table, graph, Precision::fp16).empty());
     for (const auto& [name, tensor] : run(device, model, x))

@@ -56,7 +56,7 @@ double median_milliseconds(Session& session) {
 // Passes that make tensors disappear.
 void leave_out_fusion(SessionOptions& options) {
   for (const std::string& pass : graph_passes())
-    if (pass.starts_with("fuse_") || pass.starts_with("fold_")) options.disabled_passes.push_back(pass);
+    if (pass.starts_with("fuse_") || pass.starts_with("fold_")) options.debug.disabled_passes.push_back(pass);
 }
 
 // The whole of each mode is run; of the ways alone it is enough to know the plan.
@@ -131,12 +131,12 @@ void compare_memory(const std::string& model_file, const Options& options, const
   for (size_t i = 0; i < rows.size(); ++i) {
     Row& row = rows[i];
     SessionOptions session = session_options(options);
-    session.strategy = "best";
+    session.planning.strategy = "best";
     session.memory = row.mode;
     if (!row.ways->fuse) leave_out_fusion(session);
-    session.in_place = row.ways->in_place;
-    session.views = row.ways->views;
-    session.reorder = row.ways->reorder;
+    session.planning.in_place = row.ways->in_place;
+    session.planning.views = row.ways->views;
+    session.planning.reorder = row.ways->reorder;
     if (device)
       measure(row, model, session, device->device());
     else

@@ -95,7 +95,9 @@ void add_expert_options(OptionGroup group, Options& options, const std::string& 
   group.toggle("reorder", options.reorder, "tasks may run in another order than the model's");
   group.value("--submit", options.tasks_per_submit, "submit every N tasks; 0: the whole network at once")
       ->capture_default_str();
-  group.value("--disable-pass", options.disabled_passes, "leave out a graph pass, to compare; repeatable. One of " + CLI::detail::join(graph_passes(), ", "))
+  group
+      .value("--disable-pass", options.disabled_passes,
+             "leave out a graph pass, to compare; repeatable. One of " + CLI::detail::join(graph_passes(), ", "))
       ->allow_extra_args(false)
       ->check(CLI::IsMember(graph_passes()));
   group.value("--limits", options.limits, "android-baseline-2022: assume that the device has only these limits")
@@ -145,13 +147,13 @@ SessionOptions session_options(const Options& options) {
   session.memory = options.memory == "naive"     ? MemoryMode::naive
                    : options.memory == "offsets" ? MemoryMode::offsets
                                                  : MemoryMode::shared_objects;
-  session.search_ms = options.search_ms;
-  session.in_place = options.in_place;
-  session.views = options.views;
-  session.reorder = options.reorder;
-  session.strategy = options.strategy;
+  session.planning.search_ms = options.search_ms;
+  session.planning.in_place = options.in_place;
+  session.planning.views = options.views;
+  session.planning.reorder = options.reorder;
+  session.planning.strategy = options.strategy;
   session.input_shapes = input_shapes(options);
-  session.disabled_passes = options.disabled_passes;
+  session.debug.disabled_passes = options.disabled_passes;
   session.tasks_per_submit = options.tasks_per_submit;
   session.weights_budget = options.weights_budget;
   session.winograd = options.winograd == "f2"    ? Winograd::f2

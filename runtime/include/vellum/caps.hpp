@@ -23,9 +23,9 @@ class VELLUM_API Caps {
   std::string json() const;
 
   struct Impl;
-  const std::shared_ptr<const Impl>& impl() const { return impl_; }
 
  private:
+  friend struct Handles;
   explicit Caps(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
   std::shared_ptr<const Impl> impl_;
 };

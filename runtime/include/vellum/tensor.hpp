@@ -15,6 +15,7 @@ namespace vellum {
 
 enum class DType : uint8_t { f32, f16, f64, i64, i32, i16, i8, u64, u32, u16, u8, boolean };
 
+constexpr bool is_float(DType type) { return type == DType::f32 || type == DType::f16 || type == DType::f64; }
 VELLUM_API size_t size_of(DType type);
 VELLUM_API std::string_view name(DType type);  // numpy's names: "float32", "int64", "bool", ...
 

@@ -170,7 +170,7 @@ typedef struct vellum_session_options {
   uint64_t weights_budget;     /* bytes of device memory for weights, which then come layer by layer; 0: all at once */
   vellum_winograd winograd;    /* trades memory for speed in 3x3 convolutions; not with a budget of weights */
   uint32_t in_flight;          /* runs of vellum_session_submit() under way at once, each with tensors of its own; 1 */
-  int32_t untuned;             /* not 0: what vellum_tune() stored for the device is left aside */
+  int32_t tuned;               /* 0: ignore what vellum_tune() measured on the device */
   vellum_arithmetic arithmetic;
 } vellum_session_options;
 
@@ -353,7 +353,7 @@ typedef struct vellum_tune_options {
   size_t size;         /* of this struct, as the caller was compiled */
   double seconds;      /* no further operator is measured after so many; a later call goes on; 0: no limit */
   int32_t again;       /* not 0: what was measured before is measured, too */
-  int32_t no_storages; /* not 0: what holds each tensor is left as it is */
+  int32_t storages;    /* 0: do not measure what should hold each tensor */
   /* NULL, or told what is done; step: "storages", "operators", "network". */
   void (*progress)(const char* step, size_t done, size_t total, void* user);
   void* progress_user;

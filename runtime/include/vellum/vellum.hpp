@@ -78,9 +78,9 @@ class VELLUM_API Device {
   uint64_t validation_messages() const;
 
   struct Impl;
-  const std::shared_ptr<Impl>& impl() const { return impl_; }
 
  private:
+  friend struct Handles;
   explicit Device(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
   std::shared_ptr<Impl> impl_;
 };
@@ -119,9 +119,9 @@ class VELLUM_API Model {
   std::vector<NodeInfo> nodes(const InputShapes& shapes = {}) const;
 
   struct Impl;
-  const std::shared_ptr<const Impl>& impl() const { return impl_; }
 
  private:
+  friend struct Handles;
   explicit Model(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
   std::shared_ptr<const Impl> impl_;
 };
@@ -130,50 +130,59 @@ class VELLUM_API Model {
 // docs/models.md).
 VELLUM_API std::vector<std::string> graph_passes();
 
+// How intermediate tensors are assigned to memory. The defaults are right for almost everyone.
+struct PlanningOptions {
+  std::string strategy = "best";  // of the planner, see docs/planner.md
+  // Time limit in milliseconds for the strategies `best` and `exact` to search for a smaller plan; 0: no search.
+  uint32_t search_ms = 100;
+  // Three ways to need less memory. Each is used only where the plan does not grow by it, and never in mode naive.
+  // None changes a bit of the results.
+  bool in_place = true;  // elementwise operators may overwrite an input that nothing reads afterwards
+  bool views = true;     // concatenations and splits of buffers need no copy
+  bool reorder = true;   // tasks may run in another order than the model's
+};
+
+// For finding faults.
+struct DebugOptions {
+  // Graph passes to leave out, of graph_passes(): to compare, or to avoid a faulty one.
+  std::vector<std::string> disabled_passes;
+};
+
 struct SessionOptions {
   Precision precision = Precision::fp32;
-  // Error(invalid_argument) for Arithmetic::fp16 with another precision, Error(unsupported) where the device
-  // cannot.
+  // Arithmetic::fp16: Error(invalid_argument) with another precision than fp16, Error(unsupported) if the device has
+  // no fp16 arithmetic.
   Arithmetic arithmetic = Arithmetic::fp32;
   StorageChoice storage = StorageChoice::automatic;
   MemoryMode memory = MemoryMode::shared_objects;
-  // How tensors are assigned to memory: a strategy name of the planner, see docs/planner.md.
-  std::string strategy = "best";
-  // Milliseconds that the strategies `best` and `exact` may search for a smaller plan; 0: no search.
-  uint32_t search_ms = 100;
-  // Three ways to need less memory. Each is used only where the plan gets no larger by it, never in mode
-  // naive, and none changes a bit of the results.
-  bool in_place = true;  // elementwise operators write over an input that dies there
-  bool views = true;     // concatenations and splits without copies, where buffers hold the tensors
-  bool reorder = true;   // tasks in another order than the model's
-  // Of inputs that the model leaves open, or another batch. A session whose inputs all have a shape is made
-  // ready at once, any other at the first run with the shapes of what was set.
+  // Shapes of inputs that the model leaves open, or another batch. A session whose input shapes are all known is made
+  // ready when it is created, any other at the first run, with the shapes of the inputs that were set.
   InputShapes input_shapes;
-  // For how many combinations of input shapes a session stays ready; the one unused for longest goes first.
-  // Each has its own intermediate tensors, inputs, outputs and commands; weights are shared. At least 1.
+  // How many combinations of input shapes a session stays ready for, at least 1; the least recently used is freed
+  // first. Each has its own intermediate tensors, inputs, outputs and commands; weights are shared.
   uint32_t cached_shapes = 4;
-  // 0: one submit for the whole network. N: one for every N tasks (layer by layer: 1).
+  // 0: the whole network in one submit. N: one submit for every N tasks (1: layer by layer).
   uint32_t tasks_per_submit = 0;
-  // Bytes of device memory for weights; 0: as many as the model has. With a budget the weights stay in host
-  // memory, mapped from the model file or from files that are written once to the device's cache folder, and
-  // come to the device layer by layer while the layers before them run; results are the same bit for bit. The
-  // session has its weights for itself. Layers larger than the budget are computed in parts, or refused with
-  // Error(out_of_memory). A shape that does not fit beside the others takes their place.
+  // Bytes of device memory for weights; 0: no budget. With a budget the weights stay in host memory, mapped from the
+  // model file or from files that are written once to the device's cache folder. They stream to the device layer by
+  // layer while earlier layers run; the results are the same bit for bit. The session shares its weights with no other
+  // session. Layers larger than the budget are split, or refused with Error(out_of_memory). Executors for an input
+  // shape that does not fit beside the others replace them.
   uint64_t weights_budget = 0;
-  // Trades memory for speed in 3x3 convolutions. Off where there is a budget of weights.
+  // Trades memory for speed in 3x3 convolutions. Off with a weights_budget.
   Winograd winograd = Winograd::automatic;
-  // What tune() (vellum/tune.hpp) stored for the device decides how operators are computed and, with
-  // StorageChoice::automatic, what holds each tensor. False: the cost model decides alone, as it does where
-  // nothing is stored, and with a weights_budget.
+  // Use what tune() (vellum/tune.hpp) measured on the device: it decides which kernel computes each operator and, with
+  // StorageChoice::automatic, the storage of each tensor. False: the cost model decides alone, as it does where nothing
+  // was measured, and with a weights_budget.
   bool tuned = true;
-  // How many runs submit() has under way at once. Each has its own inputs, outputs, intermediate tensors and
-  // commands, and the session is made ready for all of them; weights and pipelines are shared. Not more than
-  // 1 with a weights_budget.
+  // How many runs submit() keeps in flight at the same time. Each has its own inputs, outputs, intermediate tensors and
+  // commands, which are allocated when the session is made ready; weights and pipelines are shared. At most 1 with a
+  // weights_budget.
   uint32_t in_flight = 1;
   // GPU timestamps around every task, for layer_times().
   bool profile = false;
-  // Passes over the graph that are left out, of graph_passes(): to compare, or to work around one.
-  std::vector<std::string> disabled_passes;
+  PlanningOptions planning;
+  DebugOptions debug;
 };
 
 // Values in the caller's memory, dense and row-major, with the dtypes of the session's inputs() and
