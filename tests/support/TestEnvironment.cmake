@@ -29,7 +29,14 @@ include_guard(GLOBAL)
 include(GoogleTest)
 find_package(GTest REQUIRED)
 
+# GoogleTest's macros take long to optimise, and what they check is compiled elsewhere.
+if(MSVC)
+  set(vellum_test_options "")
+else()
+  set(vellum_test_options $<$<CONFIG:Release>:-O1>)
+endif()
 vellum_precompile(vellum_test_precompiled <gtest/gtest.h>)
+target_compile_options(vellum_test_precompiled PRIVATE ${vellum_test_options})
 target_link_libraries(vellum_test_precompiled PRIVATE GTest::gtest)
 
 if(DEFINED ENV{VELLUM_CACHE} AND NOT "$ENV{VELLUM_CACHE}" STREQUAL "")
@@ -64,6 +71,7 @@ function(vellum_test_executable name)
   set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)  # files of tests have small helpers of the same names
   vellum_configure(${name})
   vellum_use_precompiled(${name} vellum_test_precompiled)
+  target_compile_options(${name} PRIVATE ${vellum_test_options})
   target_include_directories(${name} PRIVATE ${vellum_tests_folder})
   # A program with a main of its own never pulls gtest_main's out of the archive.
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gtest GTest::gtest_main)
