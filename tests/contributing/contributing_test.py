@@ -114,13 +114,50 @@ def check_commands():
         require(f"vellum {command}" in page, f"command {command}: docs/tool.md does not show it")
 
 
+def own_definitions(file):
+    """What a source file defines in unnamed namespaces: types, constants, and functions with their parameters' types."""
+    text = re.sub(r'//[^\n]*|R"(\w*)\(.*?\)\1"', "", file.read_text(), flags=re.DOTALL)
+    for rest in re.split(r"^namespace \{$", text, flags=re.MULTILINE)[1:]:
+        outside, depth = "", 0  # the namespace without the bodies in it
+        for character in rest:
+            depth += (character == "{") - (character == "}")
+            if depth < 0:
+                break
+            if depth == 0 or (depth == 1 and character == "{"):
+                outside += character + "\n" * (character == "}")
+        for item in re.split(r"[;}]\s*\n", outside):
+            item = " ".join(item.split())
+            if match := re.match(r"(?:template <.*?> )?(?:struct|class|enum class|enum) (\w+)", item):
+                yield match[1]
+            elif match := re.match(r"(?:template <.*?> )?[\w:<>,&* ]+?[ &*](\w+)\((.*)\)(?: const)? ?\{", item):
+                types = [re.sub(r"\s*=.*$|\b\w+$", "", part.strip()).strip() for part in match[2].split(",")]
+                yield f"{match[1]}({', '.join(types)})"
+            elif match := re.match(r"(?:constexpr|const|static)\b[^(]*?\b(\w+) ?[=\[{]", item):
+                yield match[1]
+
+
+def check_names():
+    folders = {file.parent for top in ("planner/src", "runtime", "shaders") for file in (root / top).rglob("*.cpp")}
+    for folder in sorted(folders):
+        name = folder.relative_to(root).as_posix()
+        if name.startswith(("runtime/passes", "runtime/kernels")):  # no unity build there, see runtime/CMakeLists.txt
+            continue
+        defined = {}
+        for file in sorted(folder.glob("*.cpp")):
+            for definition in set(own_definitions(file)):
+                require(definition not in defined,
+                        f"{name}: {file.name} and {defined.get(definition)} both define {definition}, and are one translation "
+                        "unit in a unity build")
+                defined[definition] = file.name
+
+
 def check_page():
     page = text_of("CONTRIBUTING.md")
     for name in found(r"`([\w./]+/[\w./]*)`", page, "file name"):
         require((root / name).exists(), f"CONTRIBUTING.md names {name}, which is not there")
 
 
-for check in (check_operators, check_activations, check_shaders, check_strategies, check_passes, check_commands, check_page):
+for check in (check_operators, check_activations, check_shaders, check_strategies, check_passes, check_commands, check_names, check_page):
     check()
 for problem in problems:
     print(problem)

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 // Calls `work` and adds the name of the source to its errors. Translates other exceptions of protobuf and the
 // standard library.
 template <typename Work>
-Graph naming(const std::string& source, Work&& work) {
+Graph naming_source(const std::string& source, Work&& work) {
   try {
     return work();
   } catch (const Error& error) {
@@ -32,7 +32,7 @@ Graph naming(const std::string& source, Work&& work) {
 }  // namespace
 
 Graph import_onnx(const fs::path& file, GraphRecord& record) {
-  return naming(file.string(), [&] {
+  return naming_source(file.string(), [&] {
     onnx::schema::ModelProto model = onnx::read_model(file);
     const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
     Graph graph = onnx::take_graph(model, folder, &record);
@@ -47,7 +47,7 @@ Graph import_onnx(const fs::path& file) {
 }
 
 Graph import_onnx(std::span<const std::byte> bytes, const fs::path& external_data_folder) {
-  return naming("model in memory", [&] {
+  return naming_source("model in memory", [&] {
     onnx::schema::ModelProto model = onnx::read_model(bytes);
     return onnx::take_graph(model, external_data_folder);
   });
