@@ -2,7 +2,7 @@
 include(CMakePackageConfigHelpers)
 set(vellum_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Vellum)
 
-# Two files of targets: who wants Vellum::runtime or the planner need not have what Vellum::vellum links to.
+# Two files of targets, so that users of Vellum::runtime or the planner do not need the libraries of Vellum::vellum.
 function(vellum_install_targets export)
   install(TARGETS ${ARGN} EXPORT ${export}
           ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
@@ -53,7 +53,7 @@ function(vellum_collect_linker_flags item out)
       return()
     endif()
     get_target_property(flag ${item} LOCATION)
-    # What lies where the linker looks anyway is found there on the machine of whoever links.
+    # Libraries in the linker's default folders are found there on the user's machine.
     get_filename_component(folder ${flag} DIRECTORY)
     if(folder IN_LIST CMAKE_C_IMPLICIT_LINK_DIRECTORIES OR folder IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
       get_filename_component(stem ${flag} NAME_WE)

@@ -60,7 +60,7 @@ export_network() {
   local name=$1 key options=(--batch "$batch" --opset "$opset")
   [[ $size == default ]] || options+=(--size "$size")
   key=$(cat "$exporter" "$root/tests/oracles/other_networks.py" | sha256sum)
-  # Several runs may want the same file.
+  # Several runs may need the same file.
   exec {lock}>"$folder/lock"
   flock "$lock"
   if [[ ! -f $folder/$name/key || $(<"$folder/$name/key") != "$key" ]]; then

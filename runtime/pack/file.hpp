@@ -40,7 +40,7 @@ struct Header {
   uint64_t reserved = 0;
   platform::Fingerprint description;
 };
-static_assert(sizeof(Header) == 64, "the header is written as it lies in memory");
+static_assert(sizeof(Header) == 64, "the header is written as it is in memory");
 
 inline constexpr uint64_t kAlignment = 64;
 

@@ -24,7 +24,7 @@ std::vector<MemoryNeed> needs_of(const UsageRecords& usage, const MemoryRules& r
   return needs;
 }
 
-void settle(MemoryPlan& plan, Placement placement) {
+void apply_placement(MemoryPlan& plan, Placement placement) {
   for (size_t i = 0; i < plan.objects.size(); ++i) plan.objects[i].place = placement.places[i];
   plan.planned_bytes = placement.total_bytes();
   plan.arenas = std::move(placement.arenas);
@@ -64,7 +64,7 @@ void plan_shared(MemoryPlan& plan, const Program& program, const UsageRecords& u
   }
   for (size_t i = 0; i < usage.tensors.size(); ++i)
     plan.object_of[usage.tensors[i]] = assignment.object_of[i];
-  settle(plan, place_side_by_side(needs, rules));
+  apply_placement(plan, place_side_by_side(needs, rules));
 }
 
 void plan_arenas(MemoryPlan& plan, const Program& program, const UsageRecords& usage,
@@ -78,7 +78,7 @@ void plan_arenas(MemoryPlan& plan, const Program& program, const UsageRecords& u
     plan.object_of[usage.tensors[i]] = static_cast<uint32_t>(i);
     plan.objects.push_back({object_desc(usage.records[i].size), needs[i], {}, {}});
   }
-  settle(plan, place_by_lifetime(usage.records, needs, rules, strategy, plan_options));
+  apply_placement(plan, place_by_lifetime(usage.records, needs, rules, strategy, plan_options));
   const OffsetProblem problem = offset_problem(usage.records, needs);
   plan_options.alignment = problem.alignment;
   plan.naive_bytes = naive_bytes(program, plan, rules, is_mixed(usage), problem.alignment);

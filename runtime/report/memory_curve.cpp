@@ -16,7 +16,7 @@ using planner::svg_escaped;
 using planner::svg_number;
 
 constexpr double kWidth = 640, kHeight = 400, kLeft = 84, kRight = 16, kTop = 44, kBottom = 84;
-// Of each line in turn; they can be told apart in grey too, by their dashes.
+// Colours and dashes of the lines; the dashes distinguish them in grey too.
 constexpr const char* kColours[] = {"#0b6e99", "#c2410c", "#3f7d20", "#7c3aed", "#6b7280"};
 constexpr const char* kDashes[] = {"", "6 3", "2 3", "8 3 2 3", "12 4"};
 

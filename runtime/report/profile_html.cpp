@@ -39,7 +39,7 @@ std::string object_label(const ObjectReport& object) {
   return object.kind + " " + joined(std::span(object.extent).first(rank)) + " " + object.format;
 }
 
-// Exporters put long paths before names; inside a rectangle there is room for the end alone: "conv2d_3/Relu".
+// Exporters put long paths before names; a rectangle has space for the end only: "conv2d_3/Relu".
 std::string last_parts(const std::string& name) {
   size_t begin = name.size();
   for (int part = 0; part < 2 && begin != std::string::npos && begin > 0; ++part)
@@ -59,7 +59,7 @@ json tasks_json(const std::vector<LayerTime>& layers) {
   return tasks;
 }
 
-// Objects one above the other; a tensor's address is its object's and its place in it.
+// Objects are stacked; a tensor's address is that of its object plus its offset in it.
 json memory_json(const MemoryReport& report) {
   const MemoryReport memory = with_arenas_as_objects(report);
   json objects = json::array(), tensors = json::array();
@@ -96,9 +96,9 @@ json categories_json(const MemoryReport& memory) {
        {{"name", "inputs, outputs"}, {"bytes", memory.in_out_bytes}, {"hint", "host-visible"}}});
 }
 
-// JSON inside <script>: what could end the element or begin a comment is written as an escape, which means
-// the same to JSON (HTML Living Standard, 4.12.1.3 "Restrictions for contents of script elements"). Names may
-// be no UTF-8.
+// JSON inside <script>: characters that could end the element or begin a comment are escaped, which has the
+// same meaning in JSON (HTML Living Standard, 4.12.1.3 "Restrictions for contents of script elements"). Names
+// may be invalid UTF-8.
 std::string embedded_json(const json& document) {
   const std::string plain = document.dump(-1, ' ', true, json::error_handler_t::replace);
   std::string text;
@@ -134,7 +134,7 @@ std::string script() {
   return text + "})();\n";
 }
 
-// Each mark once, from left to right, so that nothing in a value is taken for a mark.
+// Replaces each mark once, from left to right, so that a value cannot contain a mark.
 std::string fill(std::string_view page, std::span<const std::pair<std::string_view, std::string>> values) {
   std::string text;
   for (const auto& [mark, value] : values) {

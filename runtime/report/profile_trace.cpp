@@ -22,8 +22,8 @@ struct Span {
   double begin = 0, end = 0;
 };
 
-// Where nothing was timed, a task takes a millisecond; a host partition between timed tasks takes what lies
-// between them.
+// If nothing was timed, a task takes a millisecond. A host partition between timed tasks takes the time between
+// them.
 std::vector<Span> task_spans(const std::vector<LayerTime>& run, size_t count) {
   const bool timed = std::any_of(run.begin(), run.end(),
                                  [](const LayerTime& layer) { return std::isfinite(layer.begin_ms); });
@@ -97,7 +97,7 @@ void add_queue(json& events, const std::vector<LayerTime>& run, const std::vecto
   }
 }
 
-// A tensor's memory is taken from the end of the task before its first to the end of its last.
+// A tensor occupies its memory from the end of the task before its first to the end of its last.
 std::vector<Span> lifetimes(const MemoryReport& memory, const std::vector<Span>& tasks) {
   std::vector<double> done(tasks.size() + 1, tasks.empty() ? 0 : tasks.front().begin);
   for (size_t t = 0; t < tasks.size(); ++t) done[t + 1] = std::max(done[t], tasks[t].end);
@@ -118,7 +118,7 @@ void add_object(json& events, const MemoryReport& memory, size_t object, const s
   std::vector<Span> sorted;
   for (size_t i : carried) sorted.push_back(lives[i]);
   const std::vector<size_t> lane =
-      lanes(sorted);  // more than one in an arena, where tensors lie side by side
+      lanes(sorted);  // more than one in an arena, where tensors are side by side
   const size_t most = lane.empty() ? 0 : *std::max_element(lane.begin(), lane.end());
   for (size_t l = 0; l <= std::min(most, kLanes - 1); ++l)
     events.push_back(metadata("thread_name", kObjects, object * kLanes + l,

@@ -16,7 +16,7 @@ struct Header {
   platform::Sha256Digest key{};
   platform::Sha256Digest payload_digest{};
 };
-static_assert(sizeof(Header) == 80, "no padding: the header is written as it lies in memory");
+static_assert(sizeof(Header) == 80, "no padding: the header is written as it is in memory");
 
 constexpr uint64_t kMaxFileBytes = uint64_t{1} << 28;
 

@@ -64,7 +64,7 @@ uint32_t choose_memory_type(const Context& context, uint32_t memory_type_bits, M
       if ((memory_type_bits >> i & 1) && (flags & wanted) == wanted && !(flags & kAvoided)) return i;
     }
   throw Error(ErrorCode::unsupported,
-              context.caps().name + ": no memory type fits what is to lie together in " +
+              context.caps().name + ": no memory type suits all resources of " +
                   (kind == MemoryKind::device ? "device" : "host-visible") + " memory");
 }
 

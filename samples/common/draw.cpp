@@ -58,7 +58,7 @@ void draw_disc(Image& image, int center_x, int center_y, int radius, Color color
 
 void draw_line(Image& image, Point start, Point end, Color color, float thickness) {
   const float reach = thickness / 2 + 1;
-  // Clamped as floats: an end may lie farther away than an int reaches.
+  // Clamped as floats, because an end may be outside the range of int.
   const auto inside = [](float value, int size) {
     return static_cast<int>(std::clamp(value, 0.0f, static_cast<float>(size - 1)));
   };

@@ -37,7 +37,7 @@ constexpr std::size_t max_rank = 32;  // as in NumPy
   throw Error(ErrorCode::invalid_argument, path.string() + ": not a usable .npy file: " + what);
 }
 
-// The text of the header's value for `key`: from behind "'key':" to the end of the dictionary.
+// The text of the header's value for `key`: from after "'key':" to the end of the dictionary.
 std::string_view value_of(const std::filesystem::path& path, std::string_view header, std::string_view key) {
   std::string quoted("'");
   quoted.append(key).append("'");

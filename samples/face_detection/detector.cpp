@@ -18,8 +18,8 @@ const Tensor* find_output(const std::map<std::string, Tensor>& outputs, const Sh
   return nullptr;
 }
 
-// Outputs are told apart by their shapes, [1, anchors, 1 or 16], and not by names that a converter chose. The
-// ONNX files have the two grids apart, TFLite one behind the other.
+// Outputs are identified by their shapes, [1, anchors, 1 or 16], not by names that a converter chose. The
+// ONNX files have the two grids separately, TFLite files have them concatenated.
 BlazeFaceOutputs find_outputs(const std::map<std::string, Tensor>& outputs) {
   const auto find = [&](int64_t anchors, int64_t values) {
     const Shape shape{1, anchors, values};

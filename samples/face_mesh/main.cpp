@@ -29,7 +29,7 @@ struct Mesh {
   std::vector<Point> lips, eyes, irises;  // from the network with attention alone
 };
 
-// Outputs are told apart by their number of values, and not by names that a converter chose.
+// Outputs are identified by their number of values, not by names that a converter chose.
 Mesh read_mesh(const std::map<std::string, Tensor>& outputs, const Region& region, int side) {
   Mesh mesh;
   const auto add = [&](std::vector<Point>& to, std::span<const float> values, std::size_t coordinates) {

@@ -55,7 +55,7 @@ std::vector<float> detector_input(const Image& image, int width, int height) {
   return values;
 }
 
-// The detector wants multiples of 32.
+// The detector needs multiples of 32.
 int network_size(int size, float scale) {
   return std::max(32, static_cast<int>(std::lround(static_cast<float>(size) * scale / 32)) * 32);
 }

@@ -88,7 +88,7 @@ Rectangle rectangle_along(const std::vector<Point>& hull, Point axis) {
   return box;
 }
 
-// One side of the least rectangle around a convex polygon lies along a side of the polygon (Freeman and
+// One side of the least rectangle around a convex polygon is along a side of the polygon (Freeman and
 // Shapira 1975).
 Rectangle least_rectangle(const std::vector<Point>& hull) {
   Rectangle best = rectangle_along(hull, {1, 0});
@@ -133,7 +133,7 @@ Point middle(const TextLine& line) {
   return {(line.corners[0].x + line.corners[2].x) / 2, (line.corners[0].y + line.corners[2].y) / 2};
 }
 
-// Rows first: a line belongs to the row whose first line's middle lies within half a height of its own.
+// Rows first: a line belongs to the row whose first line's middle is within half a height of its own.
 void sort_for_reading(std::vector<TextLine>& lines) {
   std::stable_sort(lines.begin(), lines.end(),
                    [](const TextLine& a, const TextLine& b) { return middle(a).y < middle(b).y; });

@@ -96,7 +96,7 @@ int main(int argc, char** argv) {
   app.add_option("--color", options.color, "or one colour: red, green and blue, 0..255")
       ->expected(3)
       ->excludes(background);
-  app.add_option("--blur", options.blur, "or the photo blurred by about so many pixels")
+  app.add_option("--blur", options.blur, "or blur the photo by about this many pixels")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
   return run_sample(app, argc, argv, [&] { replace(options); });

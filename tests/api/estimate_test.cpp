@@ -1,4 +1,4 @@
-// Memory that is told before anything is loaded, against what Vulkan was asked for.
+// Memory that is estimated before anything is loaded, against what Vulkan allocates.
 #include "vellum/estimate.hpp"
 
 #include <gtest/gtest.h>

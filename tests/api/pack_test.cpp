@@ -120,7 +120,7 @@ OnnxModel branches() {
   return model;
 }
 
-// Its output has a shape that only a run tells.
+// Its output has a data-dependent shape.
 OnnxModel with_a_tail() {
   OnnxModel model;
   model.input("x", {4, 5}).node("Relu", {"x"}, {"a"}).node("NonZero", {"a"}, {"y"}).output("y");

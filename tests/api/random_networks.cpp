@@ -148,7 +148,7 @@ class NetworkMaker {
         attributes({{"kernel_shape", std::vector<int64_t>{3, 3}}, {"pads", std::vector<int64_t>(4, 1)}}));
   }
 
-  // Squeeze-and-excitation, and a convolution behind it.
+  // Squeeze-and-excitation, and a convolution after it.
   void gate() {
     const Value x = any();
     const int64_t channels = x.shape[1], hidden = 1 + static_cast<int64_t>(pick(9));

@@ -1,4 +1,5 @@
-// Outputs whose shapes only a run tells: what follows non-maximum suppression and its like on the host.
+// Outputs with data-dependent shapes: non-maximum suppression and similar operators, and their readers on the
+// host.
 #include <gtest/gtest.h>
 
 #include <algorithm>

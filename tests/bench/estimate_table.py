@@ -109,7 +109,7 @@ class Row:
         self.measured = json.loads(kept.read_text())
         self.process = self.measured["process_bytes"]
 
-    def tell(self, tool, saved):
+    def estimate(self, tool, saved):
         self.estimated = tool.estimate(self.model, self.shape, self.batch, CAPS)
         self.estimated_saved = tool.estimate(self.model, self.shape, self.batch, saved)
 
@@ -214,11 +214,11 @@ def main():
         saved = scratch / "saved.json"
         tool("devices", "--save-caps", saved)
         for row in rows:
-            row.tell(tool, saved)
+            row.estimate(tool, saved)
         if arguments.fit:
             write_traits(fit([row for row in rows if not row.held_out]))
             for row in rows:
-                row.tell(tool, saved)
+                row.estimate(tool, saved)
         text = errors_table(rows) + both_ways(rows) + curves(tool, scratch)
     write_between_marks("estimate.md", "estimates", text)
     print(text)

@@ -1,4 +1,4 @@
-// Writes an ONNX model anew with everything computed that does not depend on its inputs, as converters want it:
+// Writes an ONNX model anew with everything computed that does not depend on its inputs, as converters need it:
 //
 //   node fold_onnx.mjs MODEL.onnx FOLDED.onnx
 //

@@ -2,7 +2,7 @@
 """Writes an ONNX network with as many bytes of weights as asked for, to see weights stream.
 
 OUT/model.onnx has LAYERS fully connected layers of 4096 x 4096 floats (64 MiB each) with Relu and a shortcut, so that
-values neither fade nor explode; the weights, seeded, lie beside it in OUT/weights.bin and are written a layer at a time.
+values neither fade nor explode; the weights, seeded, are beside it in OUT/weights.bin and are written a layer at a time.
 Needs Debian's python3-onnx and python3-numpy.
 """
 import argparse

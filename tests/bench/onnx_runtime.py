@@ -9,11 +9,11 @@ PROGRAM = ROOT / "tests/bench/time_onnxruntime.mjs"
 
 
 def usable_providers(model):
-    """Its CPU provider, and WebGPU where that finds an adapter; else standard error tells why not."""
-    told = subprocess.run(["node", PROGRAM, model, "1", "webgpu"], capture_output=True, text=True)
-    if told.returncode == 0:
+    """Its CPU provider, and WebGPU where that finds an adapter; else standard error has the reason."""
+    done = subprocess.run(["node", PROGRAM, model, "1", "webgpu"], capture_output=True, text=True)
+    if done.returncode == 0:
         return ["cpu", "webgpu"]
-    reason = told.stderr.strip().splitlines()[-1] if told.stderr.strip() else f"exit status {told.returncode}"
+    reason = done.stderr.strip().splitlines()[-1] if done.stderr.strip() else f"exit status {done.returncode}"
     print(f"{TITLES['webgpu']} is left out: {reason}", file=sys.stderr)
     return ["cpu"]
 

@@ -43,8 +43,8 @@ def run(*command, **environment):
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=600,
                           env={**os.environ, **{key: str(value) for key, value in environment.items()}})
     if done.returncode != 0:
-        told = (done.stderr or done.stdout).strip().splitlines() or [f"exit status {done.returncode}"]
-        raise Failure(f"{pathlib.Path(command[0]).name}: {told[-1]}")
+        lines = (done.stderr or done.stdout).strip().splitlines() or [f"exit status {done.returncode}"]
+        raise Failure(f"{pathlib.Path(command[0]).name}: {lines[-1]}")
     return done.stdout
 
 
@@ -92,8 +92,8 @@ class Engine:
 
     def time(self, network, model, runs):
         output = network.folder / f"{self.title.replace(' ', '_')}.f32"
-        told = run(self.program, model, network.input, output, runs, network.shape, **self.environment)
-        return json.loads(told.splitlines()[-1])["min_ms"], network.error(output)
+        printed = run(self.program, model, network.input, output, runs, network.shape, **self.environment)
+        return json.loads(printed.splitlines()[-1])["min_ms"], network.error(output)
 
 
 def convert_to_ncnn(prefix):
@@ -164,8 +164,8 @@ def cell(result, compared):
         return f"{milliseconds:.1f}"
     if error is None:
         return f"{milliseconds:.1f} (wrong: not finite)"
-    told = f"{error:.0e}" if error <= LARGEST_ERROR else f"wrong: {error:.1g}"
-    return f"{milliseconds:.1f} ({told})"
+    accuracy = f"{error:.0e}" if error <= LARGEST_ERROR else f"wrong: {error:.1g}"
+    return f"{milliseconds:.1f} ({accuracy})"
 
 
 def geometric_mean(values):

@@ -1,4 +1,4 @@
-"""What the benchmarks here share: the fetched files, programs that print JSON, and Markdown tables between marks of a page of
+"""Helpers that the benchmarks share: the fetched files, programs that print JSON, and Markdown tables between marks of a page of
 docs/."""
 
 import json
@@ -26,7 +26,7 @@ def exported_network(name, size="default", opset=17):
 
 
 def run_json(*command, **environment):
-    """What a program prints, a JSON document."""
+    """Runs a program that prints a JSON document, and returns the document."""
     done = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **environment})
     return json.loads(done.stdout)
 
@@ -42,7 +42,7 @@ def error_against_torch(tool, folder, *options):
 
 
 def bench(tool, *words, **environment):
-    """What `vellum bench` tells, of a session that makes nothing of what may have been tuned on the device."""
+    """Runs `vellum bench` without tuned choices and returns its JSON document."""
     return run_json(tool, "bench", *words, "--no-tuned", "--json", **environment)
 
 

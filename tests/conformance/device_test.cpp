@@ -27,7 +27,7 @@ struct Outcome {
   std::string on_host;  // empty: no node ran on the host
 };
 
-// Devices compute in 32 bits: of a float64, what lies beyond float32 is infinite there.
+// Devices compute in 32 bits: a float64 value beyond float32 is infinite there.
 HostTensor as_on_device(const HostTensor& tensor) {
   return tensor.dtype() == DType::f64 ? cast(cast(tensor, DType::f32), DType::f64) : tensor;
 }

@@ -18,7 +18,7 @@ const HostTensor& output(const Decision& decision, const Outputs& from) {
   return decision.outputs.empty() ? from.begin()->second : from.at(decision.outputs.front());
 }
 
-// The values of several outputs, one behind the other.
+// Concatenates the values of several outputs.
 std::vector<float> joined(const std::vector<std::string>& names, const Outputs& from) {
   std::vector<float> values;
   for (const std::string& name : names) {
@@ -140,7 +140,7 @@ bool is_same_line(const Line& a, const Line& b) {
 }
 
 // A line that scores a little more than the threshold in one result may score a little less in the other, but
-// no line that is clear of the threshold may be without its like.
+// no line that is clear of the threshold may be without a counterpart.
 std::string lines_differ(const Outputs& got, const Outputs& want) {
   constexpr float threshold = 0.1F, band = 0.02F;
   size_t clear = 0;

@@ -212,7 +212,7 @@ TEST_F(StreamedWeightsTest, ComeThroughStagingAndOverAQueueOfTheirOwn) {
   }
 }
 
-// Parts of a layer are chosen kernels for like the layer, so that they add up in its order.
+// The sections of a split layer get the layer's kernel, so that they sum in its order.
 TEST_F(StreamedWeightsTest, OfLayersBeyondTheBudgetComeInParts) {
   OnnxModel model;
   model.input("x", {1, 24, 32, 32})

@@ -17,7 +17,7 @@ TEST(Conv, SumsAWindow) {
 
 TEST(Conv, PadsAndStrides) {
   const Spec spec{"Conv", 11, {{"pads", Ints{1, 0, 0, 1}}, {"strides", Ints{2, 2}}}};
-  // Rows start above the input, columns end behind it.
+  // Rows start above the input, columns end after it.
   expect_floats(run(spec, {counting({1, 1, 4, 4}), ones_3x3}), {1, 1, 2, 2}, {18, 18, 81, 63});
 }
 

@@ -59,7 +59,7 @@ TEST(Landmarks, CropKeepsCentresOfPixels) {
   expect_floats(run_all(op, {x, matrix({1, 0, 0, 0, 0, 1, 0, 0})})[0], {1, 2, 2, 3},
                 {0, 1, 2, 10, 11, 12, 100, 101, 102, 110, 111, 112});
   // Centres 0.5, 1.5, 2.5 go to pixels 0.25, 1.25, 2.25 of 0..2 and rows 0.5, 1.5 of 0..1: nothing is blended
-  // with what lies outside, the position is outside.
+  // with pixels outside, the position is outside.
   expect_floats(run_all(op, {x, matrix({1, 0, 0, 0.25f, 0, 1, 0, 0.5f})})[0], {1, 2, 2, 3},
                 {5.25f, 6.25f, 0, 0, 0, 0, 105.25f, 106.25f, 0, 0, 0, 0});
   // Half the size: 0.5 -> 0.25 is pixel -0.25, 1.5 -> 0.75 is 0.25, 2.5 -> 1.25 is 0.75; transposed by the

@@ -29,7 +29,7 @@ TEST(MaxPool, RoundsUpWithCeilMode) {
   };
   expect_floats(run(spec(0, 2), {counting({1, 1, 5})}), {1, 1, 2}, {1, 3});
   expect_floats(run(spec(1, 2), {counting({1, 1, 5})}), {1, 1, 3}, {1, 3, 4});
-  // A window that would start behind the input is dropped.
+  // A window that would start after the input is dropped.
   expect_floats(run(spec(1, 4), {counting({1, 1, 4})}), {1, 1, 1}, {1});
 }
 

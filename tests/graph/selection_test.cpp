@@ -131,7 +131,7 @@ TEST(GridSample, PadsAsAsked) {
         "GridSample",
         16,
         {{"padding_mode", std::string(padding)}, {"mode", std::string(mode)}, {"align_corners", int64_t{1}}}};
-    // The middle, half an element behind the end, one element before the start.
+    // The middle, half an element after the end, one element before the start.
     return run(spec, {x, floats({1, 1, 3, 2}, {0, 0, 2, 0, -3, 0})});
   };
   expect_floats(sample("zeros", "bilinear"), {1, 1, 1, 3}, {15, 10, 0});

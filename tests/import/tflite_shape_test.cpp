@@ -1,4 +1,5 @@
-// TFLite operators on shapes, MediaPipe's pools that remember their maxima, and dilation that is spelt out.
+// TFLite operators on shapes, MediaPipe's pools with positions of maxima, and dilation that other operators
+// express.
 #include <gtest/gtest.h>
 
 #include <cstring>

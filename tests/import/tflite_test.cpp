@@ -52,7 +52,7 @@ TEST(Tflite, ConvReadsItsWeightsAsOhwiAndKeepsTheOrderOfInputsAndOutputs) {
   const auto y = m.tensor("y", {1, 2, 3, 1});
   m.op(3, {x, w}, {y}, tfl::BuiltinOptions::Conv2DOptions,
        tfl::CreateConv2DOptions(m.builder(), tfl::Padding::same, 1, 1).Union());
-  // Pixel value v: left v - v / 2, right 10 v - 2 v; SAME pads one column, behind.
+  // Pixel value v: left v - v / 2, right 10 v - 2 v; SAME pads one column, at the end.
   EXPECT_TRUE(close(run(m.finish({x}, {y}), {small_image()}),
                     tensor({1, 2, 3, 1}, {16.5f, 25, 1.5f, 42, 50.5f, 3}), 1e-6));
 }

@@ -73,7 +73,7 @@ TEST(ConvGroups, InfinityStaysInItsGroup) {
   check_operator(test);
 }
 
-// Too many channels for a block: windows as wide as each block of outputs wants.
+// Too many channels for a block: windows as wide as each block of outputs needs.
 TEST(ConvGroups, OfManyChannels) {
   const OperatorCase test = grouped(3, 18, 22, {3, 1, 1, 1}, {1, 3, 5});
   EXPECT_EQ(std::ranges::count_if(candidates_of(test), by_groups), 0);

@@ -132,7 +132,7 @@ TEST(Gemm, Residual) {
   }
 }
 
-// Rows of whole texels lie in a buffer in both layouts alike.
+// Rows of whole texels have the same bytes in both layouts of a buffer.
 TEST(Gemm, OfRowsInBuffersNeedsNoConversion) {
   const auto dispatches = [](int64_t columns) {
     const OperatorCase test = gemm({9, 8}, {8, columns}, Shape{columns}, {1, 2});

@@ -22,7 +22,7 @@ HostTensor scalar(float value) { return HostTensor::f32({}, std::array{value}); 
 
 TEST(Quantize, RoundsAndSaturates) {
   for (const DType dtype : {DType::u8, DType::i8}) {
-    // Halves of the scale lie between two integers, and round to the even one.
+    // Halves of the scale are between two integers, and round to the even one.
     const HostTensor x =
         HostTensor::f32({3, 3}, std::vector<float>{0.25f, 0.75f, -0.25f, 1.25f, 1e30f, -1e30f, NAN, 3, -5});
     check_operator({.type = "QuantizeLinear",

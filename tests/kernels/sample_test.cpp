@@ -7,7 +7,7 @@ namespace vellum::test {
 namespace {
 
 OperatorCase grid_case(const char* mode, const char* padding, bool align_corners) {
-  // Some positions lie outside the image.
+  // Some positions are outside the image.
   OperatorCase test{.type = "GridSample",
                     .inputs = {random_tensor({2, 5, 4, 7}, 1), random_tensor({2, 3, 5, 2}, 2, -1.7f, 1.7f)}};
   test.attributes.set("mode", std::string(mode));

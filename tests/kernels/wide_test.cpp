@@ -32,7 +32,7 @@ OperatorCase conv(Shape x, Shape w, int64_t stride) {
   return test;
 }
 
-// Where the value `name` of the case lies in channels4 layout, on a device with the limits of the Android
+// The storage of the value `name` in channels4 layout, on a device with the limits of the Android
 // baseline.
 Storage storage_of(const OperatorCase& test, StorageChoice choice, const std::string& name) {
   LoweringOptions options;
@@ -52,7 +52,7 @@ TEST(WideTensors, FallBackToBuffersOneByOne) {
     EXPECT_EQ(storage_of(pool(shape, 25), StorageChoice::image3d, "x0"), Storage::buffer);
     EXPECT_EQ(storage_of(pool(shape, 200), StorageChoice::image3d, "y0"), Storage::image3d);
   }
-  // Batches lie side by side.
+  // Batches are side by side.
   EXPECT_EQ(storage_of(pool({16, 3, 2, 300}, 1), StorageChoice::image2d, "x0"), Storage::buffer);
 }
 

@@ -44,7 +44,7 @@ function landmarksToTransformMatrix([landmarks], options) {
   return { shape: [1, 4, 4], data: Float32Array.of(xx, xy, 0, x0, yx, yy, 0, y0, 0, 0, 1, 0, 0, 0, 0, 1) };
 }
 
-// Linear between pixels, zero where the position lies outside their centres.
+// Linear between pixels, zero where the position is outside their centres.
 function transformTensorBilinear([image, matrix], options) {
   const [, height, width, channels] = image.shape;
   const { output_width: outWidth, output_height: outHeight } = options;

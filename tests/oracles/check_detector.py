@@ -3,7 +3,7 @@
 
 check_detector.py --tool build/tools/vellum/vellum --photo PHOTO [--seed N] [-- OPTION...]
 
-How many boxes come out only a run tells. The weights are seeded, with statistics of the photo (export_backbones.py says
+The number of boxes is data-dependent. The weights are seeded, with statistics of the photo (export_backbones.py says
 why), so that the boxes mean nothing, but are many, of several classes, and their scores differ. What stands after --
 goes to `vellum run`.
 """

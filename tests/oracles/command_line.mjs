@@ -19,7 +19,7 @@ export function readInputs(inputArguments, inputNames) {
   return inputs;
 }
 
-// File systems end at 255 bytes; intermediate values of converted models have longer names, told apart by a hash.
+// File systems end at 255 bytes; intermediate values of converted models have longer names, distinguished by a hash.
 function fileName(name) {
   const safe = name.replace(/[^A-Za-z0-9._-]/g, '_');
   if (safe.length <= 200) return `${safe}.npy`;

@@ -52,7 +52,7 @@ def main():
     if precision == "fp32":
         agrees = agrees and error <= LARGEST_ERROR
     elif not agrees:
-        # Seeded weights magnify rounding: torch with half rounding must lie about as far away.
+        # Seeded weights magnify rounding: torch with half rounding must be about as far away.
         inherent = distance(numpy.load(folder / "output_fp16.npy").astype(numpy.float64), want)
         agrees = error <= 2 * inherent
         decision += f", undetermined: torch with half rounding {inherent:.1e}"

@@ -2,7 +2,7 @@
 """Exports a small transformer whose number of tokens is open, with what torch computes for one number of them.
 
 OUT/ holds model.onnx (input `tokens`: 1 x sequence x width, output of the same shape), input.npy and output.npy. The
-weights are seeded. To see how memory grows with the sequence, with attention fused and spelt out:
+weights are seeded. To see how memory grows with the sequence, with attention fused and decomposed:
 
     vellum plan OUT/model.onnx --shape tokens=1x1024x64
     vellum plan OUT/model.onnx --shape tokens=1x1024x64 --disable-pass fuse_attention

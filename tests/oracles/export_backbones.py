@@ -26,7 +26,7 @@ from torch import nn
 
 import other_networks
 
-# Name -> what else the constructor wants, and the side of its square input (that of the training, where it matters).
+# Name -> the constructor's other arguments, and the side of its square input (that of the training, where it matters).
 CLASSIFIERS = {
     "mobilenet_v2": {},
     "mobilenet_v3_large": {},
@@ -130,7 +130,7 @@ def calibrate(network, photo, size, generator):
         outputs = network(images)
         heads = [module for module in network.modules() if isinstance(module, (nn.Linear, nn.Conv2d))]
         heads = [module for module in heads if module.weight.shape[0] == outputs.shape[1]]
-        # lraspp adds up two heads; squeezenet ends in one too, behind which comes a ReLU.
+        # lraspp adds up two heads; squeezenet ends in one too, followed by a ReLU.
         gain = SPREAD / float(outputs.std())
         for module in heads:
             module.weight.mul_(gain)
@@ -141,8 +141,8 @@ def calibrate(network, photo, size, generator):
 def run_rounded(network, images):
     """What the network computes with weights and the result of every layer rounded to half, all sums in fp32.
 
-    A network of seeded weights magnifies rounding more than a trained one does: this tells how far from the fp32 result
-    a correct engine with fp16 storage may lie.
+    A network of seeded weights magnifies rounding more than a trained one does: this shows how far from the fp32 result
+    a correct engine with fp16 storage may be.
     """
     def round_result(_, __, result):
         return result.half().float() if isinstance(result, torch.Tensor) else None
@@ -194,7 +194,7 @@ def main():
     parser.add_argument("--photo", type=pathlib.Path, required=True, help="photo that inputs are cut from")
     parser.add_argument("--size", type=int, help="side of the square input; by default what the network was made for")
     parser.add_argument("--batch", type=int, default=1)
-    parser.add_argument("--opset", type=int, default=17, help="operator set of the files; before 17 LayerNorm is spelt out")
+    parser.add_argument("--opset", type=int, default=17, help="operator set of the files; before 17 LayerNorm is decomposed")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--list", action="store_true", help="print the names and stop")
     arguments = parser.parse_args()

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const schemaFile = join(dirname(fileURLToPath(import.meta.url)), '../../runtime/import/tflite/schema.fbs');
 
 function flatc(folder, ...words) {
-  // Vellum's schema leaves out what Vellum does not read; this field LiteRT wants.
+  // Vellum's schema leaves out what Vellum does not read; this field LiteRT needs.
   const schema = readFileSync(schemaFile, 'utf8').replace(/(depth_multiplier: int) \(deprecated\)/, '$1');
   writeFileSync(join(folder, 'schema.fbs'), schema);
   try {

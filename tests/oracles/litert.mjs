@@ -2,8 +2,8 @@
 //
 //   node litert.mjs MODEL.tflite --input [NAME=]FILE.npy ... --out FOLDER [--relaxed]
 //
-// With --relaxed (Node older than 22 wants node --experimental-wasm-relaxed-simd) products and sums are fused, which
-// rounds the same mathematics otherwise: it tells how far apart two correct fp32 results may lie. Inputs, outputs and what is printed are as for onnxruntime.mjs.
+// With --relaxed (Node older than 22 needs node --experimental-wasm-relaxed-simd) products and sums are fused, which
+// rounds the same mathematics otherwise: it shows how far apart two correct fp32 results may be. Inputs, outputs and what is printed are as for onnxruntime.mjs.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -14,7 +14,7 @@ import { importPackage, packageFile } from './packages.mjs';
 import { cutPart, planParts, readGraph } from './tflite_parts.mjs';
 
 // LiteRT.js is written for browsers: it loads its WebAssembly wrapper, a classic script that leaves a global behind,
-// through a worker's importScripts(). Node has no such function; the wrapper itself knows Node, and then wants what
+// through a worker's importScripts(). Node has no such function; the wrapper itself knows Node, and then needs what
 // a CommonJS module has.
 function provideBrowserGlobals() {
   globalThis.self = globalThis;
@@ -55,8 +55,8 @@ async function runModel(litert, bytes, arrays) {
   return outputs;
 }
 
-// LiteRT leaves the outputs undefined, without a word, behind a custom operator that it does not have. (Those of
-// MediaPipe's segmentation models are part of XNNPACK.) So it runs what lies between them, and attention.mjs them.
+// LiteRT leaves the outputs undefined, without a message, after a custom operator that it does not have. (Those of
+// MediaPipe's segmentation models are part of XNNPACK.) So it runs the parts between them, and attention.mjs runs them.
 async function runInParts(litert, bytes, graph, arrays) {
   const values = new Map(graph.inputs.map((tensor, index) => [tensor, arrays[index]]));
   for (const step of planParts(graph, ATTENTION_OPERATORS)) {

@@ -33,7 +33,7 @@ function measureRanges(bytes, json, inputs, runLiteRt, folder) {
   return ranges;
 }
 
-// Where the values of the inputs and outputs lie: { inputs: { name: { scale, zero_point } }, outputs }.
+// The ranges of the inputs and outputs: { inputs: { name: { scale, zero_point } }, outputs }.
 function edgesOf(json) {
   const [graph] = json.subgraphs;
   const list = (ids) => Object.fromEntries(ids.map((id) => {

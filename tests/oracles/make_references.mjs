@@ -3,8 +3,8 @@
 //   VELLUM_CACHE=FOLDER node make_references.mjs
 //
 // For each case, references/<case>/ in the cache folder holds input.npy, one .npy per output, and manifest.json; for
-// ONNX the folder unoptimised/ in it the same outputs rounded in another order, which tells how far apart two correct
-// fp32 results may lie. Models that are `quantised` have references/<case>_<scheme>/ besides (make_quantised.mjs), and
+// ONNX the folder unoptimised/ in it the same outputs rounded in another order, which shows how far apart two correct
+// fp32 results may be. Models that are `quantised` have references/<case>_<scheme>/ besides (make_quantised.mjs), and
 // references/mediapipe_pools/ is a model of its own (make_pools.mjs). Redone when the model, the photo, the case or one of
 // these scripts changes.
 import { execFileSync } from 'node:child_process';

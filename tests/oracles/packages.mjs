@@ -1,4 +1,4 @@
-// The npm packages that `setup.sh tests` installed into the cache folder, which lies outside this tree.
+// The npm packages that `setup.sh tests` installed into the cache folder, which is outside this tree.
 import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { join } from 'node:path';

@@ -21,7 +21,7 @@ const ENCODINGS = {
   bytes_and_one: { channels: [0, 1, 2, 3], encode: (value, channel) => (channel < 3 ? value : 1) },
 };
 
-// Weights of the source pixels that destination pixel `index` covers, by the share of each that lies under it.
+// Weights of the source pixels that destination pixel `index` covers, by the share of each that it covers.
 function coverage(index, destination, source) {
   const scale = source / destination;
   const begin = index * scale;

@@ -144,7 +144,7 @@ class Writer {
     this.buffers = network.model.buffers;
   }
 
-  // One scale and zero point for each index along `axis`, behind which `inner` elements follow.
+  // One scale and zero point for each index along `axis`, after which `inner` elements follow.
   storeConstant(id, type, data, { scales, zeros, axis, inner }) {
     if (this.form === 'dequantised') {
       const sliceOf = (index) => Math.floor(index / inner) % scales.length;

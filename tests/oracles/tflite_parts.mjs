@@ -1,6 +1,6 @@
-// Cuts a TFLite model where operators stand that LiteRT does not have, so that it can run what lies between. A part is
+// Cuts a TFLite model where operators stand that LiteRT does not have, so that it can run the parts between them. A part is
 // the same file, so that nothing is copied wrongly: its list of operators is shortened in place, and the lists of inputs
-// and outputs are written anew behind the end. Field numbers are those of TensorFlow Lite's schema.fbs, version 3c.
+// and outputs are written anew after the end. Field numbers are those of TensorFlow Lite's schema.fbs, version 3c.
 import { Table } from './flatbuffer.mjs';
 
 const MODEL = { operatorCodes: 1, subgraphs: 2, buffers: 4, signatures: 7 };
@@ -88,7 +88,7 @@ export function planParts(graph, customNames) {
   const known = new Set([...graph.inputs, ...constants.tensors]);
   const waiting = new Set([...graph.operators.keys()].filter((index) => !constants.operators.has(index)));
   const tensorsOf = (operators, which) => new Set(operators.flatMap((index) => graph.operators[index][which]));
-  // In the file's order, in which every operator stands behind those that it reads from.
+  // In the file's order, in which every operator follows those that it reads from.
   const takeReady = (custom) => {
     const taken = [];
     for (const index of waiting) {

@@ -1,4 +1,4 @@
-// Attention that is spelt out.
+// Decomposed attention.
 #include "graph/operators/attention.hpp"
 
 #include "passes/pass_harness.hpp"

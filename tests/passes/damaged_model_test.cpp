@@ -55,7 +55,7 @@ std::string sample_model() {
   return model.bytes();
 }
 
-// Flips can make sizes that are valid and large; running those tells nothing and takes long.
+// Flips can make sizes that are valid and large; running those shows nothing and takes long.
 bool is_small(const Graph& graph) {
   int64_t elements = 0;
   uint64_t macs = 0;

@@ -1,4 +1,4 @@
-// Operators that are spelt out in others compute what their host reference does.
+// Decomposed operators compute the same as their host reference.
 #include <gtest/gtest.h>
 
 #include <string>

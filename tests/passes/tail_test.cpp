@@ -1,4 +1,4 @@
-// What is parted off because only values tell its shapes.
+// Operators with data-dependent shapes, and their readers, are cut off the graph.
 #include "graph/graph.hpp"
 #include "pass_harness.hpp"
 

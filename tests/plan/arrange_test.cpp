@@ -147,7 +147,7 @@ TEST(Views, PaddingNeverFallsOnANeighbour) {
   Joined joined(66, 32);
   EXPECT_EQ(views_of(joined.make.program), 0u);
   Joined last(64, 30);
-  EXPECT_EQ(views_of(last.make.program), 2u) << "behind the last part there is room";
+  EXPECT_EQ(views_of(last.make.program), 2u) << "there is space after the last section";
 }
 
 TEST(Views, PortsAndWhatTheHostTouchesAreCopied) {

@@ -106,7 +106,7 @@ TEST(MemoryPlan, BuffersAndImagesNeverShare) {
   EXPECT_NE(plan.object_of[a], plan.object_of[c]);
 }
 
-// a (64 elements) dies at task 1, when c (32) and d (32) are still to come: they lie where it lay.
+// a (64 elements) dies at task 1, before c (32) and d (32) begin: they reuse its memory.
 TEST(MemoryPlan, OffsetsPutLaterTensorsWhereEarlierOnesLay) {
   ProgramMaker make;
   const TensorId a = make.tensor("a", linear(64)), b = make.tensor("b", linear(64)),
@@ -122,7 +122,7 @@ TEST(MemoryPlan, OffsetsPutLaterTensorsWhereEarlierOnesLay) {
   EXPECT_EQ(plan.planned_bytes, plan.lower_bound_bytes);
   EXPECT_EQ(plan.naive_bytes, 768u);
   const auto syncs = synchronise(make.program, plan);
-  EXPECT_TRUE(syncs[2].barrier) << "c lies over a, which task 1 reads";
+  EXPECT_TRUE(syncs[2].barrier) << "c aliases a, which task 1 reads";
 }
 
 TEST(MemoryPlan, OffsetsOfImagesHaveTheDevicesSizesAndAlignment) {

@@ -39,7 +39,7 @@ async function hoverTells(page, index, parts) {
   await page.move(...(await page.evaluate(middle(index))));
   assert.equal(await page.evaluate(`${tip}.hidden`), false);
   const text = await page.evaluate(`${tip}.textContent`);
-  for (const part of parts) assert.ok(text.includes(part), `hovering tells ${part}: ${text}`);
+  for (const part of parts) assert.ok(text.includes(part), `hovering shows ${part}: ${text}`);
 }
 
 try {

@@ -139,7 +139,7 @@ TEST_P(BlazeFaceReference, FaceOfTheAstronautIsFoundOnce) {
   ASSERT_EQ(faces.size(), 1u);
   EXPECT_NEAR(faces[0].score, GetParam().score, 0.001f);
 
-  // Pixels of the photo, 512 x 512. Forehead to chin and cheek to cheek lie about x 175..275, y 70..190.
+  // Pixels of the photo, 512 x 512. Forehead to chin and cheek to cheek are about x 175..275, y 70..190.
   const auto pixels = [](Point point) { return Point{point.x * 512, point.y * 512}; };
   const Point top_left = pixels(faces[0].top_left);
   const Point bottom_right = pixels(faces[0].bottom_right);

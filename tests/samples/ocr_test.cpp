@@ -17,7 +17,7 @@ struct Map {
   int width = 64, height = 48;
   std::vector<float> values = std::vector<float>(64 * 48);
 
-  // Pixels whose place along and across a line through `center` at that angle lies within the half sizes.
+  // Pixels whose place along and across a line through `center` at that angle is within the half sizes.
   void add_bar(Point center, float angle, float half_length, float half_height, float probability) {
     for (int y = 0; y < height; ++y) {
       for (int x = 0; x < width; ++x) {

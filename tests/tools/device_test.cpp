@@ -131,7 +131,7 @@ TEST_F(OnDevice, NamesAndOpenDimensionsComeFromTheModelAndTheFiles) {
   EXPECT_TRUE(close(read_npy(folder / "results/scores_out_0.npy"), expected));
 }
 
-// How many boxes there are only the run tells; every command takes such a model.
+// The number of boxes is data-dependent; every command accepts such a model.
 TEST_F(OnDevice, OutputsWhoseShapesOnlyARunTellsAreWrittenAsTheyCome) {
   const OnnxModel model = detection_model();
   const Graph graph = model.graph();
@@ -294,7 +294,7 @@ TEST_F(OnDevice, ProfileWritesAPageAndATrace) {
       json::parse(html.substr(from + begin.size(), html.find("</script>", from) - from - begin.size()));
   EXPECT_EQ(data["model"], "model.onnx");
   EXPECT_EQ(data["tasks"].size(), document["layers"].size());
-  // Every tensor lies inside its object, and one object's tensors do not live at the same time (in place: one
+  // Every tensor is inside its object, and one object's tensors do not live at the same time (in place: one
   // begins at the task that reads the other for the last time).
   std::vector<int64_t> free_from(data["objects"].size(), -1);
   for (const json& tensor : data["tensors"]) {

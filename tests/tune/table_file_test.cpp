@@ -50,7 +50,7 @@ TEST(TableFile, IsForOneDeviceDriverAndSetOfLimits) {
   other = device();
   other.max_storage_images_per_stage = 8;
   EXPECT_TRUE(read_table(folder.path(), other, {}).empty());
-  // Under the other's name it is not believed either, and that is told.
+  // Under the other's name it is not used either, and that is logged.
   std::filesystem::copy_file(table_path(folder.path(), device()), table_path(folder.path(), other));
   std::vector<LogLevel> told;
   EXPECT_TRUE(read_table(folder.path(), other, [&](LogLevel level, std::string_view) {

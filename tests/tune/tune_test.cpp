@@ -121,7 +121,7 @@ TEST_F(Tuned, ATableThatNamesAnotherWayIsObeyedEverywhere) {
   const Device device = open();
   EXPECT_NE(program(device).find("winograd_product"), std::string::npos);
   EXPECT_TRUE(close(run(device, model, x).at("y"), expected));
-  EXPECT_GT(estimated_weights(device), weights) << "estimates tell what a session would take";
+  EXPECT_GT(estimated_weights(device), weights) << "estimates are what a session would take";
   // Not where options forbid it, and not with a budget.
   EXPECT_EQ(program(device, {.tuned = false}), program(plain));
   EXPECT_EQ(program(device, {.winograd = Winograd::off}), program(plain, {.winograd = Winograd::off}));
@@ -156,7 +156,7 @@ TEST_F(Tuned, ASessionThatRunsOutOfMemoryGoesUntuned) {
   const Session session(small, model);
   ASSERT_EQ(session.warnings().size(), 1u);
   EXPECT_NE(session.warnings()[0].find("does not use the tuned kernels"), std::string::npos) << session.warnings()[0];
-  EXPECT_TRUE(messages->ends_with(session.warnings()[0])) << *messages;  // the loader may have told of itself
+  EXPECT_TRUE(messages->ends_with(session.warnings()[0])) << *messages;  // the loader may log too
   EXPECT_TRUE(close(run(small, model, x).at("y"), expected));
 }
 

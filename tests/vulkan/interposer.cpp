@@ -136,7 +136,7 @@ VKAPI_ATTR void VKAPI_CALL buffer_requirements(VkDevice device, VkBuffer buffer,
   offer_invented_type(*requirements);
 }
 
-// The queue family behind the real ones is the first one in disguise.
+// The added queue family, after the real ones, stands for the first one.
 uint32_t real_family(uint32_t family) { return family == state().queue_families ? 0 : family; }
 
 VKAPI_ATTR void VKAPI_CALL queue_families(VkPhysicalDevice device, uint32_t* count,

@@ -81,7 +81,7 @@ std::vector<TensorType> Attention::infer(Inputs inputs) const {
 
 namespace {
 
-// The weights of the values for one token of Q. Scores come in, and leave as a softmax.
+// Converts the scores of one token of Q to the weights of the values: a softmax.
 void softmax(std::vector<double>& scores) {
   const double largest = *std::max_element(scores.begin(), scores.end());
   double sum = 0.0;
@@ -89,7 +89,7 @@ void softmax(std::vector<double>& scores) {
   for (double& score : scores) score /= sum;
 }
 
-// What is added to the score of each (batch, head, token, token).
+// Returns the mask's summand for the score of each (batch, head, token, token).
 std::vector<float> addends(const HostTensor* mask, const Shape& scores) {
   if (mask == nullptr) return std::vector<float>(static_cast<size_t>(element_count(scores)), 0.0f);
   std::vector<float> values =

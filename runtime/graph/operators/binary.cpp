@@ -288,7 +288,7 @@ std::vector<HostTensor> Variadic::evaluate(HostInputs inputs) const {
 
 std::shared_ptr<const Operator> make_binary(const NodeSpec& spec) {
   auto op = std::make_shared<Binary>();
-  // Before opset 7 broadcasting was asked for. Without an axis, which stays refused, it was numpy's.
+  // Before opset 7 broadcasting was an attribute. Without an axis, which is refused, it was numpy's.
   if (spec.opset < 7) get_flag(*spec.attributes, "broadcast", false);
   for (const BinaryName& row : kBinaryNames) {
     if (row.type != spec.type) continue;
@@ -309,7 +309,7 @@ std::shared_ptr<const Operator> make_variadic(const NodeSpec& spec) {
   const BinaryKind kind = sum || mean          ? BinaryKind::add
                           : spec.type == "Min" ? BinaryKind::min
                                                : BinaryKind::max;
-  // The everyday case of two inputs is a plain Binary, which kernels and passes know best.
+  // The common case of two inputs is a plain Binary, which kernels and passes handle best.
   if (!mean && spec.has_input(0) && spec.has_input(1) && spec.input_present.size() == 2) {
     auto op = std::make_shared<Binary>();
     op->kind = kind;

@@ -9,7 +9,7 @@ bool If::is_true(const HostTensor& condition) {
   return condition.as<uint8_t>()[0] != 0;
 }
 
-// A choice whose condition is known is never asked for its shapes: the chosen graph has taken its place.
+// Shapes of an If with a known condition are never inferred: the chosen graph has replaced it.
 std::vector<TensorType> If::infer(Inputs) const {
   refuse_unsupported("the condition is known only at run time; Vellum runs networks without such choices");
 }

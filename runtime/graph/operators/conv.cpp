@@ -44,7 +44,7 @@ std::vector<TensorType> Conv::infer(Inputs inputs) const {
 
 namespace {
 
-// Output positions whose input position, out * stride - pad + offset, lies within [0, input).
+// Output positions whose input position, out * stride - pad + offset, is in [0, input).
 struct Taps {
   int64_t begin, end;
 };

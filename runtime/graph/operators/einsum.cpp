@@ -44,7 +44,7 @@ std::vector<std::string> split_terms(const std::string& left) {
   return terms;
 }
 
-// Without "->": the dimensions that occur once, in alphabetical order, behind those of an ellipsis.
+// Without "->": the dimensions that occur once, in alphabetical order, after those of an ellipsis.
 std::string implicit_output(const std::vector<std::string>& terms) {
   std::map<char, int> counts;
   bool ellipsis = false;

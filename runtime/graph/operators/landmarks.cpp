@@ -43,7 +43,7 @@ Affine region(const LandmarksToMatrix& op, const float* landmarks) {
   const auto width = static_cast<float>(op.width), height = static_cast<float>(op.height);
   const float scale_x = op.scale_x * (high[0] - low[0]) / width;
   const float scale_y = op.scale_y * (high[1] - low[1]) / height;
-  // Centre the crop, scale it, turn it back, move it to the region's centre.
+  // Centre the crop, scale it, rotate it back, move it to the region's centre.
   Affine result{c * scale_x, s * scale_y, 0, -s * scale_x, c * scale_y, 0};
   result.x0 = c * centre_x + s * centre_y - result.xx * width / 2 - result.xy * height / 2;
   result.y0 = -s * centre_x + c * centre_y - result.yx * width / 2 - result.yy * height / 2;

@@ -6,14 +6,14 @@ namespace vellum {
 
 namespace {
 
-// A matrix seen through strides, so that transposing is exchanging them.
+// A matrix with strides, so that a transpose exchanges them.
 template <typename T>
 struct MatrixView {
   const T* data;
   int64_t row_stride, column_stride;
 };
 
-// A matrix of rows x columns that lies there row by row, or, transposed, column by column.
+// Returns a matrix of rows x columns that is stored by rows, or, transposed, by columns.
 template <typename T>
 MatrixView<T> view(const T* data, int64_t rows, int64_t columns, bool transposed) {
   return transposed ? MatrixView<T>{data, 1, rows} : MatrixView<T>{data, columns, 1};

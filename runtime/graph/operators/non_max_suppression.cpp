@@ -30,8 +30,8 @@ float intersection_over_union(const Box& a, const Box& b) {
   return both / (a.area() + b.area() - both);
 }
 
-// Boxes of one class, best first, without those that overlap a better one too much. A box whose score is not
-// a number is none.
+// Returns the boxes of one class, best first, without those that overlap a better one too much. Ignores boxes
+// whose score is NaN.
 std::vector<int64_t> keep_boxes(const std::vector<Box>& boxes, std::span<const float> scores, int64_t most,
                                 float iou_threshold, std::optional<float> score_threshold) {
   std::vector<int64_t> order(boxes.size()), kept;

@@ -191,7 +191,7 @@ std::vector<HostTensor> GroupNormalization::evaluate(HostInputs inputs) const {
   const auto plane = static_cast<size_t>(product(type.shape, 2, type.shape.size()));
   const auto channels = static_cast<size_t>(type.shape[1]),
              group_channels = channels / static_cast<size_t>(groups);
-  // Where there are as many groups as channels, both readings agree.
+  // With as many groups as channels, both readings agree.
   const bool per_channel = scale.size() == channels;
   auto rest = y.mutable_as<float>();
   for (int64_t n = 0; n < type.shape[0]; ++n) {
@@ -270,7 +270,7 @@ std::vector<HostTensor> LpNormalization::evaluate(HostInputs inputs) const {
       for (int64_t k = 0; k < length; ++k)
         norm += std::pow(std::fabs(static_cast<double>(row[k * inner])), p);
       norm = std::pow(norm, 1.0 / static_cast<double>(p));
-      // A row of zeros stays as it is.
+      // A row of zeros stays zero.
       for (int64_t k = 0; k < length && norm > 0.0; ++k)
         row[k * inner] = static_cast<float>(row[k * inner] / norm);
     }

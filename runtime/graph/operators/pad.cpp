@@ -10,7 +10,7 @@ constexpr std::string_view kModeNames[] = {"constant", "reflect", "edge", "wrap"
 
 int64_t modulo(int64_t a, int64_t b) { return (a % b + b) % b; }
 
-// Where in [0, size) the padded index reads; kOutside for the constant.
+// Returns the index in [0, size) that the padded index reads; kOutside for the constant.
 int64_t source_index(PadMode mode, int64_t index, int64_t size) {
   if (index >= 0 && index < size) return index;
   switch (mode) {

@@ -19,7 +19,7 @@ int64_t read_p(const NodeSpec& spec) {
   return p;
 }
 
-// What one window makes of its elements.
+// Reduces the elements of one window.
 class Accumulator {
  public:
   Accumulator(PoolKind kind, int64_t p) : kind_(kind), p_(static_cast<double>(p)) {

@@ -44,7 +44,7 @@ const HostTensor* optional_tensor(HostInputs inputs, size_t index) {
   return index < inputs.size() ? inputs[index] : nullptr;
 }
 
-// What Conv says to these shapes, were they floating point.
+// Returns the result of Conv's shape rule for these shapes as floating point.
 Shape conv_shape(const Conv& conv, const TensorType& x, const TensorType& w) {
   const OperatorInput floats[] = {{true, {DType::f32, x.shape}, nullptr},
                                   {true, {DType::f32, w.shape}, nullptr}};

@@ -131,7 +131,7 @@ std::vector<TensorType> Reduce::infer(Inputs inputs) const {
 std::vector<HostTensor> Reduce::evaluate(HostInputs inputs) const {
   const TensorType type = infer_known(*this, inputs)[0];
   const auto along = reduced_axes(known_inputs(inputs));
-  // Without axes nothing happens, whatever the kind: noop.
+  // Without axes the input is unchanged, whatever the kind.
   if (along.empty() && noop_with_empty_axes) return {*inputs[0]};
   if (!is_float(type.dtype) && type.dtype != DType::u64 && is_exact_on_integers(kind)) {
     HostTensor y(DType::i64, type.shape);

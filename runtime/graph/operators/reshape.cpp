@@ -117,8 +117,8 @@ Attributes Unsqueeze::attributes() const { return print_axes(axes); }
 
 std::vector<TensorType> Dropout::infer(Inputs inputs) const {
   const TensorType& data = input_type(inputs, 0, "data");
-  // Training drops nothing at a ratio of 0: torch writes functional dropout so, which it leaves on in
-  // evaluation.
+  // Training with a ratio of 0 drops nothing: torch exports functional dropout this way, and keeps training
+  // on in evaluation.
   const bool drops_nothing =
       has_input(inputs, 1) && constant_input(inputs, 1, "ratio").to_floats() == std::vector<float>{0.0f};
   if (!drops_nothing && has_input(inputs, 2) &&
@@ -170,7 +170,7 @@ std::shared_ptr<const Operator> make_identity(const NodeSpec&) { return std::mak
 
 std::shared_ptr<const Operator> make_dropout(const NodeSpec& spec) {
   auto op = std::make_shared<Dropout>();
-  // Both say how to train.
+  // Both concern training.
   spec.attributes->ignore("ratio");
   spec.attributes->ignore("seed");
   require_inference(spec);

@@ -98,7 +98,7 @@ void apply_roi(ResizeGeometry& g, const std::vector<size_t>& axes, const std::ve
   }
 }
 
-// An input that may be there but empty, ONNX's older way of leaving it out.
+// An input that may be there but empty, ONNX's older form of omitting it.
 bool has_elements(Inputs inputs, size_t index) {
   return index != Resize::kNone && has_input(inputs, index) && element_count(inputs[index].type.shape) > 0;
 }
@@ -252,7 +252,7 @@ std::vector<float> resize_axis(const std::vector<float>& in, const std::vector<R
         const float* from = in.data() + (o * size + tap.index) * inner;
         for (size_t i = 0; i < row; ++i) to[i] += tap.weight * from[i];
       }
-      // Later axes blend equal values where this one lies outside, and overwrite where they do.
+      // Later axes blend equal values where this axis is outside, and overwrite where they do.
       if (element.outside) std::fill(to, to + row, extrapolation);
       to += row;
     }

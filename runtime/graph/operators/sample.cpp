@@ -260,7 +260,7 @@ Attributes RoiAlign::attributes() const {
 
 std::shared_ptr<const Operator> make_grid_sample(const NodeSpec& spec) {
   auto op = std::make_shared<GridSample>();
-  // Opset 16 said bilinear and bicubic, 20 says linear and cubic.
+  // Opset 16 has bilinear and bicubic, opset 20 has linear and cubic.
   const std::string mode = spec.attributes->get_string("mode", "bilinear");
   if (mode == "nearest") {
     op->mode = SampleMode::nearest;

@@ -168,7 +168,7 @@ std::vector<HostTensor> OneHot::evaluate(HostInputs inputs) const {
     const Element on = inputs[2]->as<Element>()[1];
     auto out = y.mutable_as<Element>();
     for (size_t i = 0; i < indices.size(); ++i) {
-      // What lies outside [-depth, depth) has no element that is on.
+      // An index outside [-depth, depth) has no element that is on.
       if (indices[i] < -depth || indices[i] >= depth) continue;
       const int64_t index = checked_index(indices[i], depth), row = static_cast<int64_t>(i);
       out[static_cast<size_t>((row / inner * depth + index) * inner + row % inner)] = on;

@@ -22,7 +22,7 @@ Conv product(const Activation& activation) {
   return conv;
 }
 
-// What the two products read: the means and W1, B1; the hidden channels and W2, B2.
+// The inputs of the two products: the means and W1, B1; the hidden channels and W2, B2.
 struct Steps {
   std::array<OperatorInput, 3> first, second;
 };

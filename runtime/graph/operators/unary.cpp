@@ -27,7 +27,7 @@ constexpr UnaryName kUnaryNames[] = {
     {"IsNaN", UnaryKind::is_nan}, {"IsInf", UnaryKind::is_inf},
 };
 
-// Defaults of alpha, beta and gamma are ONNX's; `attributes` says which of the three the operator has.
+// Defaults of alpha, beta and gamma are ONNX's; `attributes` lists those that the operator has.
 struct ActivationName {
   std::string_view type;
   Activation activation;

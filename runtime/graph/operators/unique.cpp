@@ -9,7 +9,7 @@
 namespace vellum {
 namespace {
 
-// A strict order of all values: a NaN is above every number and like any other NaN.
+// A strict order of all values: a NaN is above every number and equal to any other NaN.
 template <typename T>
 bool below(T a, T b) {
   if constexpr (std::is_floating_point_v<T>)
@@ -21,7 +21,7 @@ struct Group {
   int64_t first = 0, count = 0;
 };
 
-// Slices that are alike, in order, and for each slice which group it is in.
+// Groups of equal slices, in order, and the group of each slice.
 struct Groups {
   std::vector<Group> groups;
   Ints of_slice;

@@ -119,7 +119,7 @@ WindowPlacement Window::place(std::span<const int64_t> input, std::span<const in
                    std::to_string(p.pads_begin[i] + p.pads_end[i]));
     }
     p.output[i] = (ceil_mode ? (slack + p.strides[i] - 1) / p.strides[i] : slack / p.strides[i]) + 1;
-    // A window that would start in the padding behind the input is dropped (as ONNX Runtime and PyTorch do).
+    // A window that would start in the padding after the input is dropped (as ONNX Runtime and PyTorch do).
     if (ceil_mode && (p.output[i] - 1) * p.strides[i] >= input[i] + p.pads_begin[i]) --p.output[i];
   }
   return p;

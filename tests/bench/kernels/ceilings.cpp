@@ -22,7 +22,7 @@
 namespace vellum::bench {
 namespace {
 
-// The least time of so many runs counts, and of as many as this takes: others may use the machine.
+// The minimum of this many runs counts, and of as many as this takes, because others may use the machine.
 constexpr int kRuns = 8;
 constexpr std::chrono::milliseconds kAtLeast{100};
 
@@ -145,7 +145,7 @@ class Tensor {
     if (reach == Reach::image) {
       image_ = std::make_unique<gpu::Image>(
           gpu::make_image(context, {.width = width, .height = height}, gpu::MemoryCategory::other));
-      // An upload leaves it in the layout that kernels want, too.
+      // An upload leaves it in the layout that kernels need, too.
       values.resize(bytes / sizeof(float));
       uploader.upload(*image_, std::as_bytes(std::span(values)));
     } else {

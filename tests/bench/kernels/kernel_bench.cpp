@@ -183,7 +183,7 @@ void register_kernels(Suite& suite) {
   }
 }
 
-void tell(const Suite& suite) {
+void print_summary(const Suite& suite) {
   const auto number = [](const std::string& key, double value) {
     char text[32];
     std::snprintf(text, sizeof text, "%.4g", value);
@@ -210,7 +210,7 @@ int run(const Options& options, std::vector<std::string> others) {
   int count = static_cast<int>(arguments.size());
   benchmark::Initialize(&count, arguments.data());
   if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 2;
-  tell(suite);
+  print_summary(suite);
   register_kernels(suite);
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
