@@ -4,7 +4,7 @@ marks of docs/benchmarks/performance.md and docs/images/scaling.svg anew:
     tests/bench/scaling.py BUILD_FOLDER [NETWORK...]
 tests/backbones.sh exports a network for each size, with torch; batches take the network as it is. A time is the least of
 three rounds over all points of a curve. The exponent is the slope of the straight line fitted to log(time) over log(work): 1
-is growth as fast as the work, less is slower; that of the processor time, for devices that are the CPU, is told too, since
+is growth as fast as the work, less is slower; that of the processor time, for devices that are the CPU, is given too, since
 other programs on the machine matter less to it. The plot needs Debian's python3-matplotlib.
 """
 import math
@@ -22,8 +22,8 @@ ROUNDS, RUNS = 3, 5
 
 def times_of(tool, model, *options):
     """Milliseconds and those of the processor."""
-    told = bench(tool, model, "--runs", str(RUNS), *options)
-    return told["min_ms"], told["cpu_ms"]
+    figures = bench(tool, model, "--runs", str(RUNS), *options)
+    return figures["min_ms"], figures["cpu_ms"]
 
 
 def curve(tool, points):
@@ -80,15 +80,15 @@ def main():
         sys.exit(__doc__)
     tool = pathlib.Path(sys.argv[1]).resolve() / "tools/vellum/vellum"
     areas = [side * side for side in SIDES]
-    told, by_area, by_batch = [], [], []
+    figures, by_area, by_batch = [], [], []
     for name in sys.argv[2:] or NETWORKS:
         by_area.append((name, areas, *over_area(tool, name)))
         by_batch.append((name, BATCHES, *over_batch(tool, name)))
-        told.append(row_of(name, "side of the input", SIDES, *by_area[-1][1:]))
-        told.append(row_of(name, "batch", BATCHES, *by_batch[-1][1:]))
-        print(*told[-2:], sep="\n", file=sys.stderr)
+        figures.append(row_of(name, "side of the input", SIDES, *by_area[-1][1:]))
+        figures.append(row_of(name, "batch", BATCHES, *by_batch[-1][1:]))
+        print(*figures[-2:], sep="\n", file=sys.stderr)
     write_between_marks("performance.md", "scaling",
-                        table(["network", "over", "ms", "work grows by", "time grows by", "exponent", "exponent of CPU time"], told))
+                        table(["network", "over", "ms", "work grows by", "time grows by", "exponent", "exponent of CPU time"], figures))
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(9, 4))
     draw(left, by_area, "input", [f"{side}²" for side in SIDES])
     draw(right, by_batch, "batch", BATCHES)

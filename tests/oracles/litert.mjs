@@ -3,7 +3,8 @@
 //   node litert.mjs MODEL.tflite --input [NAME=]FILE.npy ... --out FOLDER [--relaxed]
 //
 // With --relaxed (Node older than 22 needs node --experimental-wasm-relaxed-simd) products and sums are fused, which
-// rounds the same mathematics otherwise: it shows how far apart two correct fp32 results may be. Inputs, outputs and what is printed are as for onnxruntime.mjs.
+// rounds the same mathematics otherwise: it shows how far apart two correct fp32 results may be. Inputs, outputs and what is
+// printed are as for onnxruntime.mjs.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
