@@ -1,4 +1,4 @@
-// What the files of the C interface share: handles, and how exceptions become a status.
+// Helpers of the C interface: handles, and the translation of exceptions to a status.
 #pragma once
 
 #include <algorithm>
@@ -65,7 +65,7 @@ Options given_or_default(const Options* given, const Options& defaults) {
   return options;
 }
 
-// NULL: the defaults.
+// Converts C options; NULL means the defaults.
 SessionOptions session_options(const vellum_session_options* given);
 
 }  // namespace vellum::c_api

@@ -1,4 +1,4 @@
-// The edge of the library: nothing but vellum::Error leaves it.
+// The boundary of the library: translates all exceptions to vellum::Error.
 #pragma once
 
 #include <exception>

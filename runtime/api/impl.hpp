@@ -1,4 +1,4 @@
-// What the handles of the public interface hold.
+// The members of the public interface's handles.
 #pragma once
 
 #include <functional>
@@ -33,7 +33,7 @@ struct Model::Impl {
   explicit Impl(Graph imported, const std::shared_ptr<const packfile::File>& file = nullptr);
 
   Graph graph;                                // as imported: dimensions may be open
-  std::shared_ptr<const PackedModel> packed;  // of a packed model, else null
+  std::shared_ptr<const PackedModel> packed;  // of a bundle, else null
   std::vector<TensorInfo> inputs, outputs;
 };
 
@@ -45,7 +45,7 @@ struct Device::Impl {
   std::shared_ptr<gpu::Context> context;
   CooperativeCheck cooperative_check;
 
-  // Called with each model that was compiled for the device, if it is set: tests compare what they see.
+  // Called with each model that is compiled for the device, if it is set; tests compare these models.
   std::function<void(const CompiledModel&)> on_compiled;
 
   // As compile_options() above, with the tuning table and the memory requirements of this device.
@@ -60,7 +60,7 @@ struct Device::Impl {
 
   // The measurements of tune() for this device, read from the cache folder at the first call. Never null.
   std::shared_ptr<const TuningTable> tuning();
-  // Replaces them, in the cache folder too if there is one. Error(io) if that cannot be written.
+  // Replaces them, also in the cache folder if there is one. Throws Error(io) if it cannot be written.
   void keep_tuning(TuningTable table);
   // The measurements that a session with these options uses; null: none.
   std::shared_ptr<const TuningTable> tuning_for(const SessionOptions& options);
@@ -75,7 +75,7 @@ struct Device::Impl {
   std::shared_ptr<const TuningTable> tuning_;
 };
 
-// The compilation that a session's options ask for: without measurements of a device, with modelled memory.
+// Converts a session's options to compile options: without measurements of a device, with modelled memory.
 CompileOptions compile_options(const SessionOptions& options);
 
 }  // namespace vellum

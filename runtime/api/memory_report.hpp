@@ -1,4 +1,4 @@
-// Compiled model -> report.
+// Makes memory reports of compiled models.
 #pragma once
 
 #include "compile/compile.hpp"
@@ -6,12 +6,12 @@
 
 namespace vellum {
 
-// From the plan: the planned bytes count as allocated, and weights, inputs and outputs are left at 0.
+// Returns the report of a plan: planned bytes count as allocated; weights, inputs and outputs are 0.
 MemoryReport memory_report(const CompiledModel& model);
 
-// Without its times.
+// Returns the entry of a task, without times.
 LayerTime layer(const Program& program, const Task& task);
-// Of a node in a host partition.
+// Returns the entry of a node in a host partition.
 LayerTime host_layer(const Node& node);
 
 }  // namespace vellum

@@ -1,4 +1,4 @@
-// What sessions take from a packed model besides its graph.
+// The precompiled shaders and prepacked weights of a bundle.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace vellum {
 
 class PackedModel : public gpu::CompiledShaders {
  public:
-  // `graph`: the one that is in the file, whose constants stay where they are.
+  // `graph`: that of the file, whose constants stay at their addresses.
   PackedModel(std::shared_ptr<const packfile::File> file, const Graph& graph);
 
   std::vector<uint32_t> find(const platform::Sha256Digest& digest) const override {

@@ -1,4 +1,4 @@
-// What a session holds. The files session.cpp, session_shapes.cpp and submit.cpp share it.
+// The members of a session, for session.cpp, session_shapes.cpp and submit.cpp.
 #pragma once
 
 #include <list>
@@ -15,11 +15,11 @@
 
 namespace vellum {
 
-// Error(not_found) with the names that there are. kind: "input" or "output".
+// Returns the index of a name. Throws Error(not_found) that lists the names. kind: "input" or "output".
 size_t position(const std::vector<TensorInfo>& infos, std::string_view name, const char* kind);
 
 struct Session::Impl {
-  // As many as runs may be in flight, of one compiled model.
+  // The executors of one compiled model, one for each run in flight.
   using Executors = std::vector<std::unique_ptr<Executor>>;
 
   Device device;
@@ -44,10 +44,10 @@ struct Session::Impl {
   bool is_ready() const { return !executors.empty(); }
   // Of the newest shapes. Error(invalid_argument) if the session is not ready.
   Executor& first_executor() const;
-  // Waits for everything that was submitted.
+  // Waits for all submitted runs.
   RequestQueue::Lock drained() const;
 
-  // The shapes that the next run() has.
+  // The shapes of the next run().
   std::vector<Shape> wanted_shapes() const;
   Executors make_executors(const std::vector<Shape>& shapes) const;
   Executors make_executors(CompiledModel compiled) const;

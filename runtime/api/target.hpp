@@ -1,4 +1,4 @@
-// What models are compiled for: a device, or the capabilities of one that is not here.
+// The target of a compilation: a device, or the caps of one that is not present.
 #pragma once
 
 #include "api/impl.hpp"
@@ -7,13 +7,13 @@ namespace vellum {
 
 class Target {
  public:
-  // Null: a device with the least capabilities of the Android Baseline 2022 profile.
+  // Null: a device with the minimum of the Android Baseline 2022 profile.
   explicit Target(const Device* device);
   explicit Target(const Caps& caps);
 
   const DeviceCaps& caps() const { return caps_; }
   const MemoryRules& memory_rules() const { return memory_rules_; }
-  // What a session with these options runs. The stages after `last` stay empty.
+  // Compiles the model that a session with these options runs. The stages after `last` stay empty.
   CompiledModel compile(const Model& model, const SessionOptions& options,
                         Stage last = Stage::barriers) const;
 

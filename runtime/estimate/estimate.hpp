@@ -1,4 +1,4 @@
-// Compiled model -> bytes by category. Needs no device.
+// Estimates the memory of a compiled model by category. Needs no device. Start reading here for estimates.
 #pragma once
 
 #include <memory>
@@ -18,18 +18,18 @@ struct EstimateInputs {
   MemoryRules rules;
   uint64_t weights_budget = 0;                                    // 0: all weights on the device
   uint32_t in_flight = 1;                                         // runs with tensors of their own
-  std::shared_ptr<const gpu::CompiledShaders> shaders = nullptr;  // of a packed model
+  std::shared_ptr<const gpu::CompiledShaders> shaders = nullptr;  // of a bundle
 
   const Program& program() const { return model.program; }
 };
 
-// Bytes of device memory that a buffer of `bytes` bytes takes; 0 for none.
+// Returns the device memory of a buffer of `bytes` bytes; 0 for 0 bytes.
 uint64_t buffer_bytes(uint64_t bytes, const MemoryRules& rules);
 
-// The memory of a session that is alone on its device. shape_inference_bytes is left at 0.
+// Returns the memory of a session that is alone on its device. shape_inference_bytes stays 0.
 MemoryEstimate estimate_model(const EstimateInputs& inputs);
 
-// The bytes of every tensor of the graph, constants included; floats count in `precision`.
+// Returns the bytes of all tensors of the graph, constants included, with floats in `precision`.
 uint64_t shape_inference_bytes(const Graph& graph, const InputShapes& shapes, Precision precision);
 
 }  // namespace vellum

@@ -1,4 +1,4 @@
-// A buffer or image that is made first and bound to memory later, together with others of its kind.
+// A buffer or image that is created first, and bound to memory later, together with others.
 #pragma once
 
 #include <cstdint>

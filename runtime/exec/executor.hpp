@@ -1,4 +1,5 @@
-// Compiled model -> device objects -> recorded command buffers -> submits. One thread at a time.
+// Runs a compiled model: creates device objects, records command buffers, submits them. One thread at a time.
+// Start reading here for execution.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +24,12 @@ struct ExecutorOptions {
   bool timestamps = false;
 };
 
-// A program that was made by other means than compile(), planned for the memory of the device.
+// Plans a program that was not made by compile() for the memory of the device.
 std::shared_ptr<const CompiledModel> compile_program(const std::shared_ptr<gpu::Context>& context,
                                                      Program program, const PlanMemoryOptions& options = {});
 
-// Error(invalid_argument) unless `bytes` is the size of values of that type. kind: "input" or "output"; port:
-// its name.
+// Throws Error(invalid_argument) unless `bytes` is the size of values of that type. kind: "input" or
+// "output"; port: its name.
 void check_byte_size(const char* kind, const std::string& port, const TensorType& type, size_t bytes);
 
 class Executor {
@@ -62,7 +63,7 @@ class Executor {
   // The value that was set last.
   HostTensor input(size_t index) const;
 
-  // One inference; returns when it is done.
+  // Runs one inference and returns when it is done.
   void run();
   // The same in two calls. start() submits everything that does not wait for the host and returns; if weights
   // are streamed, it returns when everything is done. finish() waits for the end. poll() says whether
@@ -77,7 +78,7 @@ class Executor {
     double begin_ms = 0, end_ms = 0;
   };
   std::vector<TaskSpan> task_spans() const;
-  std::vector<double> task_milliseconds() const;  // how long each took
+  std::vector<double> task_milliseconds() const;  // the duration of each
 
  private:
   // Consecutive dispatches that are submitted together, or one host partition.
