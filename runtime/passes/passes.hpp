@@ -1,6 +1,6 @@
-// Graph to graph. Each pass is one function in the file of its name. Names of graph inputs and outputs stay,
-// and what the graph computes stays the same, up to rounding. All but the first expect that every shape is
-// known.
+// Passes: graph to graph. Each pass is a function in the file of its name, in a folder of passes/. Names of
+// graph inputs and outputs stay, and results stay up to rounding. All passes but infer_shapes_and_fold() need
+// known shapes.
 #pragma once
 
 #include <map>
@@ -12,56 +12,56 @@
 
 namespace vellum {
 
-// Shapes of graph inputs by name, for those whose dims the model leaves open. The first dimension, the batch,
-// may also differ from the one that the model names; an open first dimension without a shape here is 1.
+// Shapes of graph inputs by name, for inputs whose dimensions the model leaves open. The first dimension, the
+// batch, may differ from the one in the model; it is 1 where the model leaves it open and no shape is given.
 using InputShapes = std::map<std::string, Shape>;
 
-// Binds the input shapes, infers every shape, and evaluates nodes whose inputs are all constant. A graph
-// output that turns out constant has no node any more. Throws Error naming the node whose shape rule failed,
-// or the input whose shape is missing or does not fit.
-void infer_shapes_and_fold(Graph& graph, const InputShapes& shapes);
-
-// Whether the shapes are for inputs of the model and agree with what it says of them; throws
-// Error(invalid_argument) as the function above does.
-void check_input_shapes(const Graph& graph, const InputShapes& shapes);
-
-// Operators without a kernel of their own, and forms of others that theirs does not take, into those that
-// have one (the rules are in passes/decompose_*.cpp).
-void decompose(Graph& graph);
-
-void fold_batch_norm(Graph& graph);  // BatchNormalization after Conv/ConvTranspose/Gemm into weights and bias
-void fold_scale(Graph& graph);       // Mul or Div by a per-channel constant after one of these, likewise
-void fuse_bias(Graph& graph);        // Add or Sub of a per-channel constant after one of these, likewise
-void fuse_transposes(Graph& graph);  // Transpose of the last two dimensions into a MatMul beside it
-void fuse_residual(Graph& graph);    // Add of a tensor to a Conv's or Gemm's result into it
-void fuse_activations(
-    Graph& graph);  // activation into its producer, where the producer can (with_activation)
-void fuse_squeeze_excite(
-    Graph& graph);  // the means of each channel and two 1x1 Conv of them, where they are to gate it
-void fuse_channel_scale(
-    Graph& graph);  // Mul of a tensor with a computed factor for each channel into the 1x1 Conv that reads it
-void fuse_activation_patterns(
-    Graph& graph);            // SiLU, HardSwish and Gelu that are spelt out: one operator each
-void fuse_pad(Graph& graph);  // Pad with zeros before a Conv into the Conv's pads
-void concat_zeros_to_pad(
-    Graph& graph);  // Concat of a tensor with constant zeros: a Pad, which stores no zeros
-void fuse_channel_shuffle(
-    Graph& graph);  // channels that reshapes and a transposition shuffle: one operator, PickChannels
-void nest_concats(
-    Graph& graph);  // Concat that starts with all that another one joins: of that one's result and the rest
-void move_transposes(
-    Graph& graph);  // operators on N, H, W, C between transpositions into operators on N, C, H, W
-void merge_reshapes(
-    Graph& graph);  // Reshape after Reshape, Transpose after Transpose; Transpose that moves nothing
-void remove_identities(
-    Graph& graph);  // Identity, Dropout, no-op Cast/Transpose/Reshape/Pad/Slice/Resize, x + 0, x * 1
-void share_constants(Graph& graph);   // constants that are equal become one
-void remove_dead_code(Graph& graph);  // nodes and values that reach no output
-
-// All of the above in the right order: what a session runs. Passes that `disabled` names are left out; all
-// can be but infer_shapes_and_fold. Throws Error(invalid_argument) for a name that is none of pass_names().
+// Runs all passes in their order, but those in `disabled` (pass_names() may be). Throws
+// Error(invalid_argument) for a name of no pass.
 Graph optimise(Graph graph, const InputShapes& shapes, std::span<const std::string> disabled = {});
 std::vector<std::string> pass_names();
 void check_pass_names(std::span<const std::string> names);
+
+// Applies the input shapes, infers every shape, and evaluates nodes whose inputs are all constant. A graph
+// output that is constant then has no node. Throws Error that names the node whose shape rule failed, or the
+// input whose shape is missing or does not fit.
+void infer_shapes_and_fold(Graph& graph, const InputShapes& shapes);
+// Throws Error(invalid_argument) where a shape is of no input of the model, or contradicts the model.
+void check_input_shapes(const Graph& graph, const InputShapes& shapes);
+
+// decompose: operators, or forms of them, that have no kernel become others.
+void decompose(Graph& graph);
+
+// simplify: fewer nodes and constants.
+void remove_identities(Graph& graph);    // operators that change nothing, such as Identity, x + 0, x * 1
+void merge_reshapes(Graph& graph);       // Reshape after Reshape, Transpose after Transpose become one
+void concat_zeros_to_pad(Graph& graph);  // Concat with constant zeros becomes Pad, which stores no zeros
+void nest_concats(Graph& graph);         // Concat that begins with the inputs of another one reads its result
+void share_constants(Graph& graph);      // equal constants become one
+void remove_dead_code(Graph& graph);     // nodes and values that reach no output go
+
+// patterns: several operators that compute a known function become one.
+void fuse_activation_patterns(Graph& graph);  // SiLU, HardSigmoid, HardSwish, Gelu
+void fuse_layer_norm(Graph& graph);           // LayerNormalization
+void fuse_softmax(Graph& graph);              // Softmax
+void fuse_attention(Graph& graph);            // Attention, with the views of heads around it
+void fuse_channel_shuffle(Graph& graph);      // PickChannels: channels that Reshapes and Transposes shuffle
+void fuse_squeeze_excite(Graph& graph);       // SqueezeExcite: means of channels and two 1x1 Conv of them
+
+// layout: what moves elements around.
+void move_transposes(Graph& graph);     // operators on N, H, W, C between Transposes compute in N, C, H, W
+void gather_rows(Graph& graph);         // rows of tokens that several operators rearrange become one Gather
+void matmul_to_gemm(Graph& graph);      // MatMul with a constant matrix, bias and activation become a Gemm
+void tokens_to_matrices(Graph& graph);  // operators on the rows of a Gemm read and compute matrices
+
+// fuse: an operator becomes part of the one before or after it.
+void fuse_pad(Graph& graph);            // Pad of zeros into the Conv after it
+void fuse_transposes(Graph& graph);     // Transpose of matrices into the MatMul before or after it
+void fold_batch_norm(Graph& graph);     // BatchNormalization into weights and bias of a Conv or Gemm
+void fold_scale(Graph& graph);          // Mul or Div by constants per channel, likewise
+void fuse_bias(Graph& graph);           // Add or Sub of constants per channel, likewise
+void fuse_residual(Graph& graph);       // Add of a tensor into the Conv or Gemm before it
+void fuse_activations(Graph& graph);    // activations into their producer (Operator::with_activation)
+void fuse_channel_scale(Graph& graph);  // Mul by computed factors per channel into the 1x1 Conv after it
 
 }  // namespace vellum

@@ -14,37 +14,36 @@
 #include "graph/operators/pool.hpp"
 #include "graph/operators/squeeze_excite.hpp"
 #include "passes/passes.hpp"
-#include "passes/rewrite/unique_names.hpp"
+#include "passes/rewrite/match.hpp"
 
 namespace vellum {
 namespace {
 
-// A layer whose output channels can be computed in parts, each from its part of the constants.
+// A layer whose output channels can be computed in parts, each from a slice of the weights and the bias.
 struct Layer {
   int64_t channels = 0;
-  int64_t channel_elements =
-      0;                    // weights of one output channel, as kernels hold them: input channels in fours
-  size_t weights_axis = 0;  // the output channels among the dimensions of input 1
+  int64_t channel_elements = 0;  // weights of one output channel as kernels hold them: inputs in fours
+  size_t weights_axis = 0;       // the dimension of input 1 that is the output channels
   int64_t output_axis = 1;
 };
 
 bool has_input(const Node& node, size_t i) { return node.inputs.size() > i && node.inputs[i] != kNoValue; }
 
-// Bias and the like: nothing to cut where it is left out, or one value for all channels.
-bool cuts(const Graph& graph, const Node& node, int64_t channels) {
+// Whether input 2, a bias, can be sliced like the weights: it is left out, one element, or one per channel.
+bool can_slice_bias(const Graph& graph, const Node& node, int64_t channels) {
   if (!has_input(node, 2)) return true;
   const HostTensor* bias = graph.constant(node.inputs[2]);
   if (bias == nullptr) return false;
   return bias->elements() == 1 || (bias->elements() == channels && bias->shape().back() == channels);
 }
 
-// Input 3 of a Conv or Gemm: what is added to all of its channels, not to the first ones alone.
+// Whether input 3 of a Conv or Gemm is added to the first channels alone.
 bool has_narrow_residual(const Graph& graph, const Node& node) {
   return has_input(node, 3) &&
          graph.values[node.inputs[3]].type.shape != graph.values[node.outputs[0]].type.shape;
 }
 
-std::optional<Layer> splittable(const Graph& graph, const Node& node) {
+std::optional<Layer> as_splittable(const Graph& graph, const Node& node) {
   const HostTensor* weights = has_input(node, 1) ? graph.constant(node.inputs[1]) : nullptr;
   if (weights == nullptr || has_narrow_residual(graph, node)) return std::nullopt;
   const Shape& shape = weights->shape();
@@ -59,21 +58,22 @@ std::optional<Layer> splittable(const Graph& graph, const Node& node) {
     layer.weights_axis = 1;
     inputs_axis = 0;
     layer.output_axis = static_cast<int64_t>(graph.values[node.outputs[0]].type.shape.size()) - 1;
-    // Kernels treat rests of four in a way of their own.
+    // Kernels compute the channels after the last multiple of four differently.
     if (shape[1] % 4 != 0) return std::nullopt;
   } else {
     return std::nullopt;
   }
   layer.channels = shape[layer.weights_axis];
-  if (layer.channels == 0 || !cuts(graph, node, layer.channels)) return std::nullopt;
+  if (layer.channels == 0 || !can_slice_bias(graph, node, layer.channels)) return std::nullopt;
   const int64_t inputs = shape[inputs_axis];
   if (inputs == 0) return std::nullopt;
   layer.channel_elements = weights->elements() / layer.channels / inputs * ((inputs + 3) / 4 * 4);
   return layer;
 }
 
-// Channels [first, first + count) along an axis; of the outermost one without a copy.
-HostTensor cut(const HostTensor& tensor, size_t axis, int64_t first, int64_t count) {
+// Elements [first, first + count) along an axis. Along the outermost dimension larger than 1 nothing is
+// copied.
+HostTensor slice(const HostTensor& tensor, size_t axis, int64_t first, int64_t count) {
   Shape shape = tensor.shape();
   int64_t outer = 1, inner = static_cast<int64_t>(size_of(tensor.dtype()));
   for (size_t i = 0; i < axis; ++i) outer *= shape[i];
@@ -93,58 +93,60 @@ HostTensor cut(const HostTensor& tensor, size_t axis, int64_t first, int64_t cou
 
 class Splitter {
  public:
-  Splitter(Graph& graph, uint64_t most_bytes, uint64_t element_bytes)
-      : graph_(graph), names_(graph), most_bytes_(most_bytes), element_bytes_(element_bytes) {}
+  Splitter(Graph& graph, uint64_t max_bytes, uint64_t element_bytes)
+      : editor_(graph), max_bytes_(max_bytes), element_bytes_(element_bytes) {}
 
   void run() {
-    std::vector<Node> nodes = std::move(graph_.nodes);
-    graph_.nodes.clear();
-    for (Node& node : nodes) add(std::move(node));
+    for (const size_t index : editor_.nodes()) split_if_large(index);
+    editor_.commit();
   }
 
  private:
-  void add(Node node) {
-    const auto* excite = dynamic_cast<const SqueezeExcite*>(node.op.get());
-    if (excite != nullptr && is_too_large(node)) return take_apart(node, *excite);
-    const std::optional<Layer> layer = splittable(graph_, node);
+  void split_if_large(size_t index) {
+    if (match_node<SqueezeExcite>(editor_, index) && is_large_excitation(index))
+      return split_excitation(index);
+    const std::optional<Layer> layer = as_splittable(editor_.graph(), editor_.node(index));
     const int64_t part = layer ? part_channels(*layer) : 0;
-    if (part > 0 && has_input(node, 3))
-      split_from_residual(node, *layer, part);
-    else if (part > 0)
-      split(node, *layer, part);
+    if (part == 0) return;
+    if (has_input(editor_.node(index), 3))
+      split_without_residual(index, *layer, part);
     else
-      graph_.nodes.push_back(std::move(node));
+      split(index, *layer, part);
   }
 
-  // Of output channels in fours, as kernels hold them, and bias and the like.
+  // Weights of output channels in fours, as kernels hold them, with bias and the like.
   uint64_t bytes_of(int64_t channels, int64_t channel_elements) const {
     return static_cast<uint64_t>((channels + 3) / 4 * 4 * (channel_elements + 8)) * element_bytes_;
   }
 
-  // Both matrices of a squeeze-and-excitation, which a kernel may want at once.
-  bool is_too_large(const Node& node) const {
+  // One kernel may want both matrices of a squeeze-and-excitation at once.
+  bool is_large_excitation(size_t index) const {
     uint64_t bytes = 0;
-    for (const size_t i : {1u, 3u}) {
-      const HostTensor* weights = graph_.constant(node.inputs[i]);
+    for (const size_t slot : {1u, 3u}) {
+      const HostTensor* weights = editor_.constant_input(index, slot);
       if (weights == nullptr) return false;
       bytes += bytes_of(weights->shape()[0], (weights->shape()[1] + 3) / 4 * 4);
     }
-    return bytes > most_bytes_;
+    return bytes > max_bytes_;
   }
 
-  // The means and the two products, each a layer of its own that may be split in turn.
-  void take_apart(const Node& node, const SqueezeExcite& excite) {
-    TensorType type = graph_.values[node.inputs[0]].type;
+  // The means and the two products, each of which may be split in turn.
+  void split_excitation(size_t index) {
+    const Node node = editor_.node(index);
+    const auto& excite = dynamic_cast<const SqueezeExcite&>(*node.op);
+    TensorType type = editor_.type(node.inputs[0]);
     std::fill(type.shape.begin() + 2, type.shape.end(), 1);
     auto pool = std::make_shared<GlobalPool>();
     pool->kind = PoolKind::average;
-    const ValueId means = graph_.add_value(names_.make(node.name + "/means"), type, true);
-    graph_.nodes.push_back({node.name + "/means", std::move(pool), {node.inputs[0]}, {means}});
-    type.shape[1] = graph_.constant(node.inputs[1])->shape()[0];
-    const ValueId hidden = graph_.add_value(names_.make(node.name + "/hidden"), type, true);
-    const auto input = [&](size_t i) { return has_input(node, i) ? node.inputs[i] : kNoValue; };
-    add({node.name + "/hidden", product(excite.hidden), {means, input(1), input(2)}, {hidden}});
-    add({node.name, product(excite.gate), {hidden, input(3), input(4)}, node.outputs});
+    const ValueId means = editor_.add_value(node.name + "/means", type);
+    editor_.insert_before(index, {node.name + "/means", std::move(pool), {node.inputs[0]}, {means}});
+    type.shape[1] = editor_.constant(node.inputs[1])->shape()[0];
+    const ValueId hidden = editor_.add_value(node.name + "/hidden", type);
+    const auto input = [&](size_t slot) { return has_input(node, slot) ? node.inputs[slot] : kNoValue; };
+    split_if_large(editor_.insert_before(
+        index, {node.name + "/hidden", product(excite.hidden), {means, input(1), input(2)}, {hidden}}));
+    editor_.replace(index, product(excite.gate), {hidden, input(3), input(4)});
+    split_if_large(index);
   }
 
   static std::shared_ptr<const Operator> product(const Activation& activation) {
@@ -153,15 +155,15 @@ class Splitter {
     return conv;
   }
 
-  // As many as fit together with those of the part before, which still computes while they come; 0 for a
-  // layer that is to stay whole.
+  // A part may take half of the bytes: the part before it still computes while its weights are loaded. 0 for
+  // a layer that stays whole.
   int64_t part_channels(const Layer& layer) const {
-    if (bytes_of(layer.channels, layer.channel_elements) <= most_bytes_) return 0;
-    const auto part = 4 * static_cast<int64_t>(most_bytes_ / 2 / bytes_of(4, layer.channel_elements));
+    if (bytes_of(layer.channels, layer.channel_elements) <= max_bytes_) return 0;
+    const auto part = 4 * static_cast<int64_t>(max_bytes_ / 2 / bytes_of(4, layer.channel_elements));
     return part < layer.channels ? part : 0;
   }
 
-  // The operator without its activation, and that.
+  // The operator without its activation, and the activation.
   template <typename Op>
   static std::pair<std::shared_ptr<const Operator>, Activation> without_activation(const Op& op) {
     auto bare = std::make_shared<Op>(op);
@@ -169,61 +171,66 @@ class Splitter {
     return {std::move(bare), activation};
   }
 
-  // A Conv or Gemm whose residual and activation become an Add, of all channels at once.
-  void split_from_residual(const Node& node, const Layer& layer, int64_t part) {
+  // A Conv or Gemm whose residual and activation become an Add of all channels at once.
+  void split_without_residual(size_t index, const Layer& layer, int64_t part) {
+    const Node node = editor_.node(index);
     const auto* conv = dynamic_cast<const Conv*>(node.op.get());
     auto [bare, activation] =
         conv ? without_activation(*conv) : without_activation(dynamic_cast<const Gemm&>(*node.op));
     auto add = std::make_shared<Binary>();
     add->activation = activation;
-    const Value& y = graph_.values[node.outputs[0]];
-    const ValueId product = graph_.add_value(names_.make(y.name + "/product"), y.type, true);
-    Node sums{node.name, std::move(bare), node.inputs, {product}};
-    const ValueId residual = std::exchange(sums.inputs[3], kNoValue);
-    if (sums.inputs.size() == 4) sums.inputs.pop_back();
+    const ValueId product =
+        editor_.add_value(name_of(node.outputs[0]) + "/product", editor_.type(node.outputs[0]));
+    std::vector<ValueId> inputs = node.inputs;
+    const ValueId residual = std::exchange(inputs[3], kNoValue);
+    if (inputs.size() == 4) inputs.pop_back();
+    const size_t sums =
+        editor_.insert_before(index, {node.name, std::move(bare), std::move(inputs), {product}});
     split(sums, layer, part);
-    graph_.nodes.push_back({node.name + "/residual", std::move(add), {product, residual}, node.outputs});
+    editor_.replace(index, {node.name + "/residual", std::move(add), {product, residual}, node.outputs});
   }
 
-  void split(const Node& node, const Layer& layer, int64_t part) {
-    Node concat{node.name, nullptr, {}, node.outputs};
+  // The node becomes a Concat of its parts.
+  void split(size_t index, const Layer& layer, int64_t part) {
+    const Node node = editor_.node(index);
+    const bool slices_bias = has_input(node, 2) && layer.channels > 1 &&
+                             editor_.constant(node.inputs[2])->elements() == layer.channels;
+    std::vector<ValueId> results;
     for (int64_t first = 0; first < layer.channels; first += part) {
       const int64_t count = std::min(part, layer.channels - first);
-      Node piece = node;
       const std::string suffix = "/part" + std::to_string(first / part);
-      piece.name += suffix;
-      piece.inputs[1] = constant(node.inputs[1], suffix, layer.weights_axis, first, count);
-      if (has_input(node, 2) && graph_.constant(node.inputs[2])->elements() == layer.channels &&
-          layer.channels > 1)
-        piece.inputs[2] = constant(node.inputs[2], suffix,
-                                   graph_.constant(node.inputs[2])->shape().size() - 1, first, count);
-      TensorType type = graph_.values[node.outputs[0]].type;
+      Node part_node = node;
+      part_node.name += suffix;
+      part_node.inputs[1] = add_slice(node.inputs[1], suffix, layer.weights_axis, first, count);
+      if (slices_bias) {
+        const size_t axis = editor_.type(node.inputs[2]).shape.size() - 1;
+        part_node.inputs[2] = add_slice(node.inputs[2], suffix, axis, first, count);
+      }
+      TensorType type = editor_.type(node.outputs[0]);
       type.shape[static_cast<size_t>(layer.output_axis)] = count;
-      piece.outputs = {
-          graph_.add_value(names_.make(graph_.values[node.outputs[0]].name + suffix), type, true)};
-      concat.inputs.push_back(piece.outputs[0]);
-      graph_.nodes.push_back(std::move(piece));
+      results.push_back(editor_.add_value(name_of(node.outputs[0]) + suffix, type));
+      part_node.outputs = {results.back()};
+      editor_.insert_before(index, std::move(part_node));
     }
-    auto op = std::make_shared<Concat>();
-    op->axis = layer.output_axis;
-    concat.op = std::move(op);
-    graph_.nodes.push_back(std::move(concat));
+    auto concat = std::make_shared<Concat>();
+    concat->axis = layer.output_axis;
+    editor_.replace(index, std::move(concat), std::move(results));
   }
 
-  ValueId constant(ValueId whole, const std::string& suffix, size_t axis, int64_t first, int64_t count) {
-    HostTensor part = cut(*graph_.constant(whole), axis, first, count);
-    return graph_.add_constant(names_.make(graph_.values[whole].name + suffix), std::move(part));
+  ValueId add_slice(ValueId whole, const std::string& suffix, size_t axis, int64_t first, int64_t count) {
+    return editor_.add_constant(name_of(whole) + suffix, slice(*editor_.constant(whole), axis, first, count));
   }
 
-  Graph& graph_;
-  UniqueNames names_;
-  uint64_t most_bytes_, element_bytes_;
+  const std::string& name_of(ValueId value) const { return editor_.graph().values[value].name; }
+
+  GraphEditor editor_;
+  uint64_t max_bytes_, element_bytes_;
 };
 
 }  // namespace
 
-void split_large_layers(Graph& graph, uint64_t most_bytes, uint64_t element_bytes) {
-  Splitter(graph, most_bytes, element_bytes).run();
+void split_large_layers(Graph& graph, uint64_t max_bytes, uint64_t element_bytes) {
+  Splitter(graph, max_bytes, element_bytes).run();
   remove_dead_code(graph);
   check(graph);
 }

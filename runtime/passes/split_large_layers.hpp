@@ -1,4 +1,4 @@
-// Layers with more weights than may be on the device at once.
+// Splitting of layers that have more weights than may be on the device at once.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace vellum {
 
-// Convolutions without groups and products by a constant matrix whose weights take more than `most_bytes`, at
-// `element_bytes` an element, are computed in parts of their output channels, and a Concat puts these
-// together: the same sums in the same order. A residual that was fused into one is added to the whole again,
-// and a squeeze-and-excitation becomes the means and the two products that it is made of. What cannot be
-// split stays whole. Shapes must be known. Not a part of optimise(), which it follows.
-void split_large_layers(Graph& graph, uint64_t most_bytes, uint64_t element_bytes);
+// Splits Conv without groups, Gemm, and MatMul with a constant matrix, whose weights take more than
+// `max_bytes` at `element_bytes` an element: each part computes some of the output channels, and a Concat
+// puts them together. The sums, and their order, stay. A fused residual becomes an Add after the Concat; a
+// SqueezeExcite becomes the means and its two products. Layers that cannot be split stay whole. Shapes must
+// be known. Runs after optimise().
+void split_large_layers(Graph& graph, uint64_t max_bytes, uint64_t element_bytes);
 
 }  // namespace vellum

@@ -2,7 +2,6 @@
 #include "graph/operators/attention.hpp"
 
 #include "passes/pass_harness.hpp"
-#include "passes/fuse/transformers.hpp"
 
 namespace vellum::test {
 namespace {

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "passes/pass_harness.hpp"
-#include "passes/fuse/transformers.hpp"
 
 namespace vellum::test {
 namespace {

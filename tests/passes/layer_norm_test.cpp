@@ -1,6 +1,5 @@
 // Normalisations and softmax that a model spells out become one operator.
 #include "passes/pass_harness.hpp"
-#include "passes/fuse/transformers.hpp"
 
 namespace vellum::test {
 namespace {

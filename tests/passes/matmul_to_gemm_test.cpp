@@ -1,6 +1,5 @@
 // Products of any rows with constant matrices.
 #include "passes/pass_harness.hpp"
-#include "passes/fuse/transformers.hpp"
 
 namespace vellum::test {
 namespace {

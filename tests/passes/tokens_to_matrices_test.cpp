@@ -1,7 +1,6 @@
 // What transformers compute row by row, on matrices; residuals of products.
 #include "graph/operators/matmul.hpp"
 #include "passes/pass_harness.hpp"
-#include "passes/fuse/transformers.hpp"
 
 namespace vellum::test {
 namespace {

@@ -4,7 +4,7 @@
 namespace vellum {
 namespace {
 
-constexpr int kOpset = 13;  // whose operators add() names
+constexpr int kOpset = 13;  // the operator set that add() takes names from
 
 struct Row {
   std::string_view type;
@@ -36,16 +36,15 @@ DecompositionRule rule_for(const Node& node) {
 
 }  // namespace
 
-std::string Decomposition::new_name() {
+std::string Decomposition::base_name() const {
   std::string base = node_.name;
   for (const ValueId id : node_.outputs)
-    if (base.empty() && id != kNoValue) base = graph_.values[id].name;
-  base += "/" + std::string(node_.op->type());
-  return names_.make(base);
+    if (base.empty() && id != kNoValue) base = editor_.graph().values[id].name;
+  return base + "/" + std::string(node_.op->type());
 }
 
 ValueId Decomposition::add_constant(HostTensor tensor) {
-  return graph_.add_constant(new_name(), std::move(tensor));
+  return editor_.add_constant(base_name(), std::move(tensor));
 }
 
 ValueId Decomposition::add_floats(DType dtype, Shape shape, std::vector<float> values) {
@@ -56,29 +55,29 @@ ValueId Decomposition::add_ints(std::vector<int64_t> values) {
   return add_constant(HostTensor::i64({static_cast<int64_t>(values.size())}, values));
 }
 
-ValueId Decomposition::new_value() { return graph_.add_value(new_name()); }
+ValueId Decomposition::add_value() { return editor_.add_value(base_name()); }
 
 ValueId Decomposition::add(std::string_view type, std::vector<ValueId> inputs, AttributeList attributes) {
-  const ValueId value = new_value();
+  const ValueId value = add_value();
   add_to({value}, type, std::move(inputs), attributes);
   return value;
 }
 
 ValueId Decomposition::add(std::shared_ptr<const Operator> op, std::vector<ValueId> inputs) {
-  const ValueId value = new_value();
+  const ValueId value = add_value();
   add_to({value}, std::move(op), std::move(inputs));
   return value;
 }
 
 void Decomposition::add_to(std::vector<ValueId> outputs, std::string_view type, std::vector<ValueId> inputs,
                            AttributeList attributes) {
-  Attributes given;
-  for (const auto& [name, value] : attributes) given.set(name, value);
+  Attributes operator_attributes;
+  for (const auto& [name, value] : attributes) operator_attributes.set(name, value);
   NodeSpec spec;
   spec.type = type;
   spec.name = node_.name;
   spec.opset = kOpset;
-  spec.attributes = &given;
+  spec.attributes = &operator_attributes;
   for (const ValueId id : inputs) spec.input_present.push_back(id != kNoValue);
   spec.output_count = outputs.size();
   add_to(std::move(outputs), make_operator(spec), std::move(inputs));
@@ -86,24 +85,21 @@ void Decomposition::add_to(std::vector<ValueId> outputs, std::string_view type, 
 
 void Decomposition::add_to(std::vector<ValueId> outputs, std::shared_ptr<const Operator> op,
                            std::vector<ValueId> inputs) {
-  nodes_.push_back({node_.name, std::move(op), std::move(inputs), std::move(outputs)});
+  editor_.insert_before(index_, {node_.name, std::move(op), std::move(inputs), std::move(outputs)});
 }
 
 void decompose(Graph& graph) {
-  UniqueNames names(graph);
-  std::vector<Node> nodes;
+  GraphEditor editor(graph);
   bool changed = false;
-  for (Node& node : graph.nodes) {
-    const DecompositionRule rule = rule_for(node);
-    Decomposition decomposition(graph, node, names);
-    if (!rule || !rule(decomposition)) {
-      nodes.push_back(std::move(node));
-      continue;
-    }
+  for (const size_t index : editor.nodes()) {
+    const DecompositionRule rule = rule_for(editor.node(index));
+    if (!rule) continue;
+    Decomposition decomposition(editor, index);
+    if (!rule(decomposition)) continue;
+    editor.remove(index);
     changed = true;
-    for (Node& part : decomposition.take_nodes()) nodes.push_back(std::move(part));
   }
-  graph.nodes = std::move(nodes);
+  editor.commit();
   if (changed) infer_shapes_and_fold(graph, {});
 }
 

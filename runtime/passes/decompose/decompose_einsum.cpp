@@ -1,4 +1,4 @@
-// Einsum of two tensors that is a matrix product once its dimensions are sorted.
+// Einsum of two tensors as a matrix product, between Transposes and Reshapes.
 #include "graph/operators/einsum.hpp"
 #include "passes/decompose/decomposition.hpp"
 
@@ -13,19 +13,20 @@ bool repeats(const std::string& labels) {
   return false;
 }
 
-// Where the labels of `order` stand in `term`.
+// The positions of the labels of `order` in `term`.
 Ints positions(const std::string& order, const std::string& term) {
   Ints result;
   for (const char label : order) result.push_back(static_cast<int64_t>(term.find(label)));
   return result;
 }
 
-// The dimensions of a product, by what becomes of them.
+// The labels of a product's dimensions: `batch` in both inputs and the output, `rows` in the first input and
+// the output, `columns` in the second and the output, `summed` in both inputs alone.
 struct Product {
   std::string batch, rows, columns, summed;
 };
 
-// Nothing where a label stands in one input only and is summed up, or where a dimension of 1 is repeated.
+// Nothing where a label of one input alone is summed, or where a dimension of 1 broadcasts.
 std::optional<Product> as_product(const Einsum::Terms& terms, const Shape& a, const Shape& b) {
   if (terms.inputs.size() != 2 || repeats(terms.inputs[0]) || repeats(terms.inputs[1])) return std::nullopt;
   Product p;

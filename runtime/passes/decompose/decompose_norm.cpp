@@ -1,4 +1,4 @@
-// Normalisations whose scales are computed at run time, and those that are others in disguise.
+// Normalisations whose scales are computed at run time, and those that equal another operator.
 #include <algorithm>
 
 #include "graph/operators/normalization.hpp"
@@ -13,13 +13,13 @@ bool computed(const Decomposition& d, size_t first, size_t last) {
   return false;
 }
 
-size_t count(const Shape& shape) { return static_cast<size_t>(element_count(shape)); }
+size_t elements_of(const Shape& shape) { return static_cast<size_t>(element_count(shape)); }
 
 ValueId ones(Decomposition& d, const Shape& shape) {
-  return d.add_floats(d.input_type(0).dtype, shape, std::vector<float>(count(shape), 1.0f));
+  return d.add_floats(d.input_type(0).dtype, shape, std::vector<float>(elements_of(shape), 1.0f));
 }
 ValueId zeros(Decomposition& d, const Shape& shape) {
-  return d.add_floats(d.input_type(0).dtype, shape, std::vector<float>(count(shape), 0.0f));
+  return d.add_floats(d.input_type(0).dtype, shape, std::vector<float>(elements_of(shape), 0.0f));
 }
 
 // A vector with one element per channel, so that it broadcasts along dimension 1 of input 0.
@@ -64,7 +64,7 @@ bool decompose_layer_norm(Decomposition& d) {
     return !d.has_input(i) || (d.constant(i) && d.constant(i)->elements() == element_count(row));
   };
   if (fits(1) && fits(2)) return false;
-  const ValueId normal = d.new_value();
+  const ValueId normal = d.add_value();
   std::vector<ValueId> outputs = d.node().outputs;
   outputs[0] = normal;
   d.add_to(outputs, std::make_shared<LayerNormalization>(op), {d.input(0), ones(d, row)});
@@ -93,8 +93,8 @@ bool decompose_group_norm(Decomposition& d) {
   return true;
 }
 
-// A LayerNormalization over the axes, once they are last. Its epsilon stands under the root: 1e-18 there does
-// to a variance of zero what 1e-9 does beside the deviation.
+// A LayerNormalization over the axes, which a Transpose makes the last ones. Its epsilon is under the root:
+// 1e-18 there has the effect on a variance of zero that 1e-9 has beside the deviation.
 bool decompose_mean_variance_norm(Decomposition& d) {
   const Shape& shape = d.input_type(0).shape;
   const std::vector<size_t> axes = normalize_axes(d.op<MeanVarianceNormalization>().axes, shape.size());
@@ -117,7 +117,7 @@ bool decompose_mean_variance_norm(Decomposition& d) {
   return true;
 }
 
-// A row of zeros stays as it is.
+// A row of zeros stays zero.
 bool decompose_lp_norm(Decomposition& d) {
   const auto& op = d.op<LpNormalization>();
   if (op.p != 1 && op.p != 2) return false;

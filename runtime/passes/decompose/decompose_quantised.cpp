@@ -1,13 +1,13 @@
-// Quantised convolutions and products in floating point, between a dequantisation and a quantisation, and the
-// quantisation that finds its own scale.
+// Quantised convolutions and products in floating point, between a dequantisation and a quantisation, and
+// DynamicQuantizeLinear.
 #include "graph/operators/quantized.hpp"
 #include "passes/decompose/decomposition.hpp"
 
 namespace vellum {
 namespace {
 
-// (x - zero point) * scale of the inputs at `first`, `first` + 1 and `first` + 2; one zero point for several
-// scales is repeated, and the other way round.
+// (x - zero point) * scale, with x, scale and zero point at inputs `first`, `first` + 1 and `first` + 2.
+// Where one of scale and zero point is a single element and the other is not, it is repeated.
 ValueId dequantize(Decomposition& d, size_t first, int64_t axis) {
   std::array<ValueId, 2> parameters{d.input(first + 1), d.input(first + 2)};
   const int64_t counts[] = {element_count(d.input_type(first + 1).shape),
@@ -37,7 +37,7 @@ bool decompose_qlinear_matmul(Decomposition& d) {
   return true;
 }
 
-// https://onnx.ai/onnx/operators/onnx__DynamicQuantizeLinear.html: the range is stretched to hold 0.
+// https://onnx.ai/onnx/operators/onnx__DynamicQuantizeLinear.html: the range is widened to contain 0.
 bool decompose_dynamic_quantize(Decomposition& d) {
   const ValueId x = d.input(0);
   const auto scalar = [&](float value) { return d.add_floats(DType::f32, {}, {value}); };
@@ -45,8 +45,8 @@ bool decompose_dynamic_quantize(Decomposition& d) {
   const ValueId low = d.add("Min", {d.add("ReduceMin", {x}, {{"keepdims", int64_t{0}}}), zero});
   const ValueId high = d.add("Max", {d.add("ReduceMax", {x}, {{"keepdims", int64_t{0}}}), zero});
   const ValueId range = d.add("Sub", {high, low});
-  const ValueId scale = d.has_output(1) ? d.output(1) : d.new_value();
-  const ValueId zero_point = d.has_output(2) ? d.output(2) : d.new_value();
+  const ValueId scale = d.has_output(1) ? d.output(1) : d.add_value();
+  const ValueId zero_point = d.has_output(2) ? d.output(2) : d.add_value();
   d.add_to({scale}, "Where",
            {d.add("Equal", {range, zero}), scalar(1.0f), d.add("Div", {range, scalar(255.0f)})});
   const ValueId real = d.add("Round", {d.add("Div", {d.add("Neg", {low}), scale})});

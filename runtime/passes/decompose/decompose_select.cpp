@@ -1,4 +1,4 @@
-// Hardmax, Dropout with its mask, pools of integers, and MediaPipe's MaxUnpooling2D.
+// Hardmax, Dropout with its mask, MaxPool of integers, and MediaPipe's MaxUnpooling2D.
 #include "graph/operators/max_unpool.hpp"
 #include "graph/operators/pool.hpp"
 #include "graph/operators/reduce.hpp"
@@ -8,7 +8,7 @@
 
 namespace vellum {
 
-// Where the first maximum is, as a one.
+// One at the first maximum, zero elsewhere.
 bool decompose_hardmax(Decomposition& d) {
   const auto& op = d.op<Softmax>();
   const TensorType& type = d.input_type(0);
@@ -22,7 +22,7 @@ bool decompose_hardmax(Decomposition& d) {
   return true;
 }
 
-// Inference drops nothing, so that the mask is known.
+// Inference drops nothing: the mask is all true.
 bool decompose_dropout(Decomposition& d) {
   if (!d.has_output(1)) return false;
   const TensorType& mask = d.output_type(1);
@@ -32,19 +32,19 @@ bool decompose_dropout(Decomposition& d) {
   return true;
 }
 
-// Floats hold every 8-bit integer.
+// In floats, which represent every 8-bit integer.
 bool decompose_pool(Decomposition& d) {
   const DType dtype = d.input_type(0).dtype;
   if (is_float(dtype)) return false;
   const ValueId x = d.add("Cast", {d.input(0)}, {{"to", int64_t{1}}});
   std::vector<ValueId> outputs = d.node().outputs;
-  const ValueId y = outputs[0] = d.new_value();
+  const ValueId y = outputs[0] = d.add_value();
   d.add_to(outputs, std::make_shared<Pool>(d.op<Pool>()), {x});
   d.add_to({d.output(0)}, "CastLike", {y, d.input(0)});
   return true;
 }
 
-// A MaxUnpool, whose indices count through the whole output.
+// As a MaxUnpool, whose indices count through the whole output instead of each window.
 bool decompose_max_unpooling(Decomposition& d) {
   const auto& op = d.op<MaxUnpooling2d>();
   const Shape x = d.input_type(0).shape, y = d.output_type().shape;

@@ -1,4 +1,4 @@
-// How one operator is spelt out in others: what the rules of passes/decompose write with.
+// The operators that one operator is decomposed into: what the rules in passes/decompose build them with.
 #pragma once
 
 #include <initializer_list>
@@ -8,17 +8,16 @@
 #include <utility>
 #include <vector>
 
-#include "graph/graph.hpp"
-#include "passes/rewrite/unique_names.hpp"
+#include "passes/rewrite/graph_editor.hpp"
 
 namespace vellum {
 
-// The nodes that take the place of one. Shapes of new values are inferred once all nodes are spelt out.
+// The nodes that replace node `index`. The types of their new values are inferred once all nodes are
+// decomposed.
 class Decomposition {
  public:
-  // `names`: for all nodes of the graph.
-  Decomposition(Graph& graph, const Node& node, UniqueNames& names)
-      : graph_(graph), node_(node), names_(names) {}
+  Decomposition(GraphEditor& editor, size_t index)
+      : editor_(editor), index_(index), node_(editor.node(index)) {}
 
   const Node& node() const { return node_; }
   template <typename Op>
@@ -29,58 +28,54 @@ class Decomposition {
   bool has_output(size_t i) const { return i < node_.outputs.size() && node_.outputs[i] != kNoValue; }
   ValueId input(size_t i) const { return node_.inputs.at(i); }
   ValueId output(size_t i) const { return node_.outputs.at(i); }
-  // By value: the list of values grows with every node that is written.
-  TensorType input_type(size_t i) const { return graph_.values[input(i)].type; }
-  TensorType output_type(size_t i = 0) const { return graph_.values[output(i)].type; }
-  // Until the next node is written.
-  const HostTensor* constant(size_t i) const { return has_input(i) ? graph_.constant(input(i)) : nullptr; }
+  // By value: a reference would not outlive the next node that is added.
+  TensorType input_type(size_t i) const { return editor_.type(input(i)); }
+  TensorType output_type(size_t i = 0) const { return editor_.type(output(i)); }
+  // Valid until the next node or value is added.
+  const HostTensor* constant(size_t i) const { return has_input(i) ? editor_.constant(input(i)) : nullptr; }
 
   using AttributeList = std::initializer_list<std::pair<const char*, Attributes::Value>>;
 
   ValueId add_constant(HostTensor tensor);
   ValueId add_floats(DType dtype, Shape shape, std::vector<float> values);
-  ValueId add_ints(std::vector<int64_t> values);  // a vector
-  // A new node and its only output; `type` as in ONNX's operator set 13.
+  ValueId add_ints(std::vector<int64_t> values);  // of rank 1
+  ValueId add_value();
+  // A new node and its only output; `type` is the operator's name in ONNX operator set 13.
   ValueId add(std::string_view type, std::vector<ValueId> inputs, AttributeList attributes = {});
   ValueId add(std::shared_ptr<const Operator> op, std::vector<ValueId> inputs);
-  // A new node that writes `outputs`, which may be outputs of the node that is spelt out.
+  // A new node that computes `outputs`, which may be outputs of the node that is decomposed.
   void add_to(std::vector<ValueId> outputs, std::string_view type, std::vector<ValueId> inputs,
               AttributeList attributes = {});
   void add_to(std::vector<ValueId> outputs, std::shared_ptr<const Operator> op, std::vector<ValueId> inputs);
-  ValueId new_value();
-
-  std::vector<Node> take_nodes() { return std::move(nodes_); }
 
  private:
-  std::string new_name();
+  std::string base_name() const;
 
-  Graph& graph_;
-  const Node& node_;
-  UniqueNames& names_;
-  std::vector<Node> nodes_;
+  GraphEditor& editor_;
+  size_t index_;
+  Node node_;  // a copy: the list of nodes grows
 };
 
-// A rule writes the nodes and returns true, or does nothing and returns false where the node is better left
-// as it is.
+// A rule adds nodes that compute all outputs of the node and returns true, or adds nothing and returns false.
 using DecompositionRule = bool (*)(Decomposition& d);
 
-// passes/decompose_norm.cpp
+// decompose_norm.cpp
 bool decompose_batch_norm(Decomposition& d);
 bool decompose_instance_norm(Decomposition& d);
 bool decompose_layer_norm(Decomposition& d);
 bool decompose_group_norm(Decomposition& d);
 bool decompose_mean_variance_norm(Decomposition& d);
 bool decompose_lp_norm(Decomposition& d);
-// passes/decompose_select.cpp
+// decompose_select.cpp
 bool decompose_hardmax(Decomposition& d);
 bool decompose_dropout(Decomposition& d);
 bool decompose_pool(Decomposition& d);
 bool decompose_max_unpooling(Decomposition& d);
-// passes/decompose_quantised.cpp
+// decompose_quantised.cpp
 bool decompose_dynamic_quantize(Decomposition& d);
 bool decompose_qlinear_conv(Decomposition& d);
 bool decompose_qlinear_matmul(Decomposition& d);
-// passes/decompose_einsum.cpp
+// decompose_einsum.cpp
 bool decompose_einsum(Decomposition& d);
 
 }  // namespace vellum

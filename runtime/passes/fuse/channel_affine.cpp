@@ -27,20 +27,16 @@ std::optional<std::vector<double>> per_channel(const HostTensor& constant, const
 
 namespace {
 
-// A linear operator as this pass sees it: where in the weights an output channel is, and its bias before the
-// change.
+// A linear operator: which output channel each weight belongs to, and the bias before the change.
 struct Linear {
-  std::shared_ptr<const Operator> op;  // a Gemm without beta, which the bias then contains
+  std::shared_ptr<const Operator> op;  // of a Gemm with beta = 1: the bias is multiplied by the former beta
   std::vector<double> bias;
   size_t channels = 0;
-  // Weight i belongs to output channel (i / inner) % period, plus `stride` times the group that i /
-  // group_size is in.
+  // Weight i belongs to output channel (i / inner) % period + stride * group, with group = i / group_size.
   size_t inner = 1, period = 1, stride = 0, group_size = 1;
 
   size_t channel_of(size_t i) const { return (i / inner) % period + stride * (i / group_size); }
 };
-
-bool is_folding_type(DType dtype) { return dtype == DType::f32 || dtype == DType::f16; }
 
 size_t elements_from(const Shape& shape, size_t axis) {
   size_t count = 1;
@@ -60,7 +56,7 @@ std::optional<Linear> as_linear(const Conv& conv, const Shape& weights) {
   return linear;
 }
 
-// W is (C, M / group, kernel...): output channels of a group lie in its C / group slices of dimension 0.
+// W is (C, M / group, kernel...): each group has C / group slices of dimension 0.
 std::optional<Linear> as_linear(const ConvTranspose& conv, const Shape& weights) {
   if (conv.activation) return std::nullopt;
   Linear linear;
@@ -73,7 +69,7 @@ std::optional<Linear> as_linear(const ConvTranspose& conv, const Shape& weights)
   return linear;
 }
 
-// B is (K, N), or (N, K) transposed. beta goes into the bias.
+// B is (K, N), or (N, K) transposed.
 std::optional<Linear> as_linear(const Gemm& gemm, const Shape& weights) {
   if (gemm.activation) return std::nullopt;
   Linear linear;
@@ -100,7 +96,7 @@ std::optional<Linear> find_linear(const GraphEditor& editor, size_t index) {
   const Node& node = editor.node(index);
   if (node.inputs.size() > 3) return std::nullopt;  // a residual is added after the weights
   const HostTensor* weights = editor.constant_input(index, 1);
-  if (weights == nullptr || weights->elements() == 0 || !is_folding_type(weights->dtype()))
+  if (weights == nullptr || weights->elements() == 0 || !is_float_value(editor, node.inputs[1]))
     return std::nullopt;
   auto linear = as_linear(*node.op, weights->shape());
   if (!linear) return std::nullopt;
@@ -108,7 +104,7 @@ std::optional<Linear> find_linear(const GraphEditor& editor, size_t index) {
   if (node.inputs.size() < 3 || node.inputs[2] == kNoValue) return linear;
   const HostTensor* bias = editor.constant_input(index, 2);
   if (bias == nullptr) return std::nullopt;
-  // A convolution's bias is a plain vector of channels, a Gemm's C broadcasts to (M, N).
+  // The bias of a convolution is a vector of channels; the C of a Gemm broadcasts to (M, N).
   const auto channels = static_cast<int64_t>(linear->channels);
   const auto elements = per_channel(*bias, {editor.type(node.outputs[0]).shape[0], channels});
   if (!elements) return std::nullopt;
@@ -142,7 +138,7 @@ HostTensor new_bias(DType dtype, const Linear& linear, const ChannelAffine& affi
 
 }  // namespace
 
-bool absorb(GraphEditor& editor, size_t index, size_t slot, const ChannelAffine& affine) {
+bool fold_affine(GraphEditor& editor, size_t index, size_t slot, const ChannelAffine& affine) {
   const ValueId input = editor.node(index).inputs[slot], output = editor.node(index).outputs[0];
   const auto source = editor.producer(input);
   if (!source || editor.only_reader(input) != index || editor.type(input) != editor.type(output))
@@ -155,19 +151,29 @@ bool absorb(GraphEditor& editor, size_t index, size_t slot, const ChannelAffine&
       std::any_of(affine.scale.begin(), affine.scale.end(), [](double s) { return s != 1.0; });
   HostTensor folded = scales ? scaled_weights(weights, *linear, affine.scale) : weights;
   HostTensor bias = new_bias(weights.dtype(), *linear, affine);
-  // Half floats overflow easily; then the operators stay apart.
+  // fp16 overflows easily; then both operators stay.
   if (!all_finite(folded) || !all_finite(bias)) return false;
 
   std::vector<ValueId> inputs = editor.node(*source).inputs;
-  const std::string& name = editor.node(*source).name;
+  const std::string name = editor.node(*source).name;
   if (scales) inputs[1] = editor.add_constant(name + "/folded_weights", std::move(folded));
   inputs.resize(3);
   inputs[2] = editor.add_constant(name + "/folded_bias", std::move(bias));
   editor.remove(index);
-  editor.set_operator(*source, linear->op);
-  editor.set_inputs(*source, std::move(inputs));
-  editor.take_output(*source, output);
+  editor.replace(*source, linear->op, std::move(inputs));
+  editor.set_outputs(*source, {output});
   return true;
+}
+
+void fold_binary_constants(Graph& graph, AffineRule rule) {
+  GraphEditor editor(graph);
+  for (const size_t index : editor.nodes()) {
+    const auto binary = match_binary_constant(editor, index);
+    if (!binary) continue;
+    const auto affine = rule(*binary, editor.type(editor.node(index).outputs[0]).shape);
+    if (affine) fold_affine(editor, index, binary->data_slot, *affine);
+  }
+  editor.commit();
 }
 
 }  // namespace vellum

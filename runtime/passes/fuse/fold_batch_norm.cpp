@@ -11,9 +11,9 @@ namespace {
 
 // https://onnx.ai/onnx/operators/onnx__BatchNormalization.html:
 // Y = scale * (X - mean) / sqrt(variance + epsilon) + B
-std::optional<ChannelAffine> as_affine(const GraphEditor& editor, size_t index) {
-  const auto* norm = dynamic_cast<const BatchNormalization*>(editor.node(index).op.get());
-  if (norm == nullptr || norm->activation) return std::nullopt;
+std::optional<ChannelAffine> affine_of_norm(const GraphEditor& editor, size_t index) {
+  const auto norm = match_node<BatchNormalization>(editor, index);
+  if (!norm || norm->activation) return std::nullopt;
   std::vector<std::vector<float>> parameters;
   for (size_t slot = 1; slot <= 4; ++slot) {
     const HostTensor* constant = editor.constant_input(index, slot);
@@ -34,9 +34,9 @@ std::optional<ChannelAffine> as_affine(const GraphEditor& editor, size_t index) 
 
 void fold_batch_norm(Graph& graph) {
   GraphEditor editor(graph);
-  for (size_t i = 0; i < editor.node_count(); ++i) {
-    if (editor.node(i).outputs.size() != 1) continue;
-    if (const auto affine = as_affine(editor, i)) absorb(editor, i, 0, *affine);
+  for (const size_t index : editor.nodes()) {
+    if (editor.node(index).outputs.size() != 1) continue;
+    if (const auto affine = affine_of_norm(editor, index)) fold_affine(editor, index, 0, *affine);
   }
   editor.commit();
 }

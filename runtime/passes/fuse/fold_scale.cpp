@@ -1,14 +1,13 @@
 #include <cmath>
 #include <optional>
 
-#include "passes/fuse/binary_constant.hpp"
 #include "passes/fuse/channel_affine.hpp"
 #include "passes/passes.hpp"
 
 namespace vellum {
 namespace {
 
-std::optional<ChannelAffine> as_affine(const BinaryConstant& binary, const Shape& data) {
+std::optional<ChannelAffine> affine_of_scale(const BinaryConstant& binary, const Shape& data) {
   const bool divides = binary.op->kind == BinaryKind::div && binary.data_slot == 0;
   if (binary.op->kind != BinaryKind::mul && !divides) return std::nullopt;
   const auto factors = per_channel(*binary.constant, data);
@@ -24,6 +23,6 @@ std::optional<ChannelAffine> as_affine(const BinaryConstant& binary, const Shape
 
 }  // namespace
 
-void fold_scale(Graph& graph) { absorb_binary_constants(graph, as_affine); }
+void fold_scale(Graph& graph) { fold_binary_constants(graph, affine_of_scale); }
 
 }  // namespace vellum

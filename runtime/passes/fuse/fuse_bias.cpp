@@ -1,6 +1,5 @@
 #include <optional>
 
-#include "passes/fuse/binary_constant.hpp"
 #include "passes/fuse/channel_affine.hpp"
 #include "passes/passes.hpp"
 
@@ -8,7 +7,7 @@ namespace vellum {
 namespace {
 
 // x + c, x - c, c - x.
-std::optional<ChannelAffine> as_affine(const BinaryConstant& binary, const Shape& data) {
+std::optional<ChannelAffine> affine_of_bias(const BinaryConstant& binary, const Shape& data) {
   const bool subtracts = binary.op->kind == BinaryKind::sub;
   if (binary.op->kind != BinaryKind::add && !subtracts) return std::nullopt;
   const auto shifts = per_channel(*binary.constant, data);
@@ -24,6 +23,6 @@ std::optional<ChannelAffine> as_affine(const BinaryConstant& binary, const Shape
 
 }  // namespace
 
-void fuse_bias(Graph& graph) { absorb_binary_constants(graph, as_affine); }
+void fuse_bias(Graph& graph) { fold_binary_constants(graph, affine_of_bias); }
 
 }  // namespace vellum

@@ -1,42 +1,43 @@
 #include <algorithm>
 
-#include "graph/operators/binary.hpp"
 #include "graph/operators/conv.hpp"
 #include "passes/passes.hpp"
-#include "passes/rewrite/pattern.hpp"
+#include "passes/rewrite/match.hpp"
 
 namespace vellum {
 namespace {
 
-// Whether the Conv's kernel takes factors for its input's channels: that of one pixel, of all channels.
-bool takes_scale(const GraphEditor& editor, const Node& node) {
-  const auto* conv = dynamic_cast<const Conv*>(node.op.get());
-  if (conv == nullptr || conv->group != 1 || node.inputs.size() > 4) return false;
-  const Shape& x = editor.type(node.inputs[0]).shape;
-  const HostTensor* weights = editor.constant(node.inputs[1]);
-  if (weights == nullptr || x.size() > 4 || product(weights->shape(), 2, x.size()) != 1) return false;
-  const WindowPlacement window = conv->place(operator_inputs(editor.graph(), node));
-  return window.input == window.output &&
-         std::all_of(window.strides.begin(), window.strides.end(), [](int64_t step) { return step == 1; }) &&
-         std::all_of(window.pads_begin.begin(), window.pads_begin.end(),
-                     [](int64_t pad) { return pad == 0; });
+bool all_equal(const Ints& values, int64_t expected) {
+  return std::all_of(values.begin(), values.end(), [&](int64_t value) { return value == expected; });
 }
 
-bool is_scale_of(const GraphEditor& editor, ValueId scale, ValueId x) {
+// Whether the node is a Conv whose kernel can scale its input's channels: with windows of one pixel over all
+// channels.
+bool can_scale_input(const GraphEditor& editor, size_t index) {
+  const auto conv = match_node<Conv>(editor, index);
+  if (!conv || conv->group != 1 || conv.node->inputs.size() > 4) return false;
+  const Shape& x = editor.type(conv.input(0)).shape;
+  const HostTensor* weights = editor.constant(conv.input(1));
+  if (weights == nullptr || x.size() > 4 || product(weights->shape(), 2, x.size()) != 1) return false;
+  const WindowPlacement window = conv->place(operator_inputs(editor.graph(), *conv.node));
+  return window.input == window.output && all_equal(window.strides, 1) && all_equal(window.pads_begin, 0);
+}
+
+// Whether `scale` is computed and has one factor per channel of x, which has more than one position.
+bool is_channel_scale(const GraphEditor& editor, ValueId scale, ValueId x) {
   Shape shape = editor.type(x).shape;
   if (shape.size() < 3 || product(shape, 2, shape.size()) == 1 || editor.constant(scale)) return false;
   std::fill(shape.begin() + 2, shape.end(), 1);
   return editor.type(scale) == TensorType{editor.type(x).dtype, shape};
 }
 
-void fuse_scale(GraphEditor& editor, size_t index) {
+void fuse_into_reader(GraphEditor& editor, size_t index) {
   const ValueId product = editor.node(index).outputs[0];
   const auto reader = editor.only_reader(product);
-  if (!reader || editor.node(*reader).inputs[0] != product || !takes_scale(editor, editor.node(*reader)))
-    return;
+  if (!reader || editor.node(*reader).inputs[0] != product || !can_scale_input(editor, *reader)) return;
   for (const size_t slot : {0u, 1u}) {
     const ValueId x = editor.node(index).inputs[slot], scale = editor.node(index).inputs[1 - slot];
-    if (editor.type(x) != editor.type(product) || !is_scale_of(editor, scale, x)) continue;
+    if (editor.type(x) != editor.type(product) || !is_channel_scale(editor, scale, x)) continue;
     auto inputs = editor.node(*reader).inputs;
     inputs.resize(4, kNoValue);
     inputs[0] = x;
@@ -51,11 +52,10 @@ void fuse_scale(GraphEditor& editor, size_t index) {
 
 void fuse_channel_scale(Graph& graph) {
   GraphEditor editor(graph);
-  for (size_t i = 0; i < editor.node_count(); ++i) {
-    const auto* mul = editor.removed(i) ? nullptr : dynamic_cast<const Binary*>(editor.node(i).op.get());
-    if (mul == nullptr || mul->kind != BinaryKind::mul || mul->activation) continue;
-    if (is_float_value(editor, editor.node(i).outputs[0])) fuse_scale(editor, i);
-  }
+  for (const size_t index : editor.nodes())
+    if (match_binary_node(editor, index, BinaryKind::mul) &&
+        is_float_value(editor, editor.node(index).outputs[0]))
+      fuse_into_reader(editor, index);
   editor.commit();
 }
 

@@ -2,60 +2,48 @@
 #include <memory>
 
 #include "graph/operators/conv.hpp"
-#include "graph/operators/pad.hpp"
-#include "passes/rewrite/editor.hpp"
 #include "passes/passes.hpp"
+#include "passes/rewrite/match.hpp"
 
 namespace vellum {
 namespace {
 
-// Only a Conv pads with zeros that its sum then counts: a MaxPool pads with what loses every comparison, and
-// an AveragePool may leave its padding out of the divisor.
-bool pads_spatial_zeros(const GraphEditor& editor, const Node& node, const Pad& pad, PadAmounts& amounts) {
-  const auto inputs = operator_inputs(editor.graph(), node);
-  const bool known_value = inputs.size() < 3 || !inputs[2].present || inputs[2].constant != nullptr;
-  if (pad.mode != PadMode::constant || !known_value || pad.padding_value(inputs).to_floats()[0] != 0.0f)
-    return false;
-  amounts = pad.amounts(inputs);
-  const auto cropped = [](int64_t amount) { return amount < 0; };
-  if (std::any_of(amounts.begin.begin(), amounts.begin.end(), cropped)) return false;
-  if (std::any_of(amounts.end.begin(), amounts.end.end(), cropped)) return false;
-  for (size_t axis = 0; axis < 2; ++axis) {
-    if (amounts.begin[axis] != 0 || amounts.end[axis] != 0) return false;
-  }
+// Whether nothing is cropped, and nothing padded but spatial dimensions.
+bool pads_space(const PadAmounts& amounts) {
+  const auto is_negative = [](int64_t amount) { return amount < 0; };
+  for (const Ints* side : {&amounts.begin, &amounts.end})
+    if (std::any_of(side->begin(), side->end(), is_negative) || (*side)[0] != 0 || (*side)[1] != 0)
+      return false;
   return true;
 }
 
+// Conv alone: a MaxPool pads with the lowest value, and an AveragePool may leave its padding out of the
+// divisor.
 void fuse_into_conv(GraphEditor& editor, size_t index) {
-  const auto* conv = dynamic_cast<const Conv*>(editor.node(index).op.get());
-  if (conv == nullptr ||
-      (conv->window.auto_pad != AutoPad::notset && conv->window.auto_pad != AutoPad::valid))
-    return;
-  const auto source = editor.producer(editor.node(index).inputs[0]);
-  const auto* pad = source ? dynamic_cast<const Pad*>(editor.node(*source).op.get()) : nullptr;
-  PadAmounts amounts;
-  if (pad == nullptr || !pads_spatial_zeros(editor, editor.node(*source), *pad, amounts)) return;
+  const auto conv = match_node<Conv>(editor, index);
+  if (!conv || (conv->window.auto_pad != AutoPad::notset && conv->window.auto_pad != AutoPad::valid)) return;
+  const auto pad = match_zero_pad(editor, conv.input(0));
+  if (!pad || !pads_space(pad->amounts)) return;
 
-  const size_t spatial = amounts.begin.size() - 2;
-  auto padded = std::make_shared<Conv>(*conv);
+  const size_t spatial = pad->amounts.begin.size() - 2;
+  auto padded = std::make_shared<Conv>(*conv.op);
   auto& pads = padded->window.pads;
   if (pads.empty() || conv->window.auto_pad == AutoPad::valid) pads.assign(2 * spatial, 0);
   for (size_t i = 0; i < spatial; ++i) {
-    pads[i] += amounts.begin[i + 2];
-    pads[i + spatial] += amounts.end[i + 2];
+    pads[i] += pad->amounts.begin[i + 2];
+    pads[i + spatial] += pad->amounts.end[i + 2];
   }
   padded->window.auto_pad = AutoPad::notset;
-  auto inputs = editor.node(index).inputs;
-  inputs[0] = editor.node(*source).inputs[0];
-  editor.set_operator(index, std::move(padded));
-  editor.set_inputs(index, std::move(inputs));
+  auto inputs = conv.node->inputs;
+  inputs[0] = pad->input;
+  editor.replace(index, std::move(padded), std::move(inputs));
 }
 
 }  // namespace
 
 void fuse_pad(Graph& graph) {
   GraphEditor editor(graph);
-  for (size_t i = 0; i < editor.node_count(); ++i) fuse_into_conv(editor, i);
+  for (const size_t index : editor.nodes()) fuse_into_conv(editor, index);
   editor.commit();
 }
 

@@ -1,7 +1,7 @@
-// Rows of tokens that are moved about by several operators: the windows of Swin (Liu et al., arXiv
-// 2103.14030, section 3.2) are shifted by Slices and Concats and parted by a Transpose, its patches are
-// merged by Slices and a Concat. Where each row comes from is found by moving row numbers through the same
-// operators.
+// Several operators that rearrange rows of tokens become one Gather. Swin (Liu et al., arXiv 2103.14030,
+// section 3.2) shifts its windows by Slices and Concats, partitions them by a Transpose, and merges patches
+// by Slices and a Concat. Row numbers go through the same operators on the host, and end up as the rows to
+// gather.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -17,17 +17,16 @@
 #include "graph/operators/reshape.hpp"
 #include "graph/operators/slice.hpp"
 #include "graph/operators/transpose.hpp"
-#include "passes/rewrite/node_writer.hpp"
 #include "passes/passes.hpp"
-#include "passes/rewrite/pattern.hpp"
-#include "passes/fuse/transformers.hpp"
+#include "passes/rewrite/build.hpp"
+#include "passes/rewrite/match.hpp"
 
 namespace vellum {
 namespace {
 
-// A table of them takes memory on the device, which is to be little beside the rows.
+// Row numbers are a table in device memory, which must be small beside the rows.
 constexpr int64_t kMostRows = int64_t{1} << 20, kLeastLength = 8;
-// That are gone through for one value. Swin's windows take nine.
+// Nodes visited for one value. The windows of Swin need nine.
 constexpr size_t kMostNodes = 64;
 
 bool copies(const Operator& op) {
@@ -35,16 +34,17 @@ bool copies(const Operator& op) {
          dynamic_cast<const Concat*>(&op);
 }
 
-bool moves(const Operator& op) { return copies(op) || dynamic_cast<const ReshapeFamily*>(&op); }
+bool rearranges(const Operator& op) { return copies(op) || dynamic_cast<const ReshapeFamily*>(&op); }
 
-// One value as rows of `length` elements of `source`: their numbers, in the value's shape with so many
-// elements less in the last dimension. Nothing where it is anything else.
+// Values as rows of `source`, a row being its last dimension.
 class Rows {
  public:
   Rows(const GraphEditor& editor, ValueId source)
       : editor_(editor), source_(source), length_(editor.type(source).shape.back()) {}
 
-  const HostTensor* of(ValueId value) {
+  // The row numbers that make up `value`, in its shape with the last dimension divided by the length of a
+  // row. Null where the value is anything else.
+  const HostTensor* numbers_of(ValueId value) {
     auto known = known_.find(value);
     if (known == known_.end()) {
       if (known_.size() + depth_ > kMostNodes) return nullptr;
@@ -55,7 +55,7 @@ class Rows {
     }
     return known->second ? &*known->second : nullptr;
   }
-  // The nodes that have been gone through.
+  // The nodes between `source` and the values asked for.
   const std::set<size_t>& nodes() const { return nodes_; }
 
  private:
@@ -70,9 +70,9 @@ class Rows {
   std::optional<HostTensor> find(ValueId value) {
     const auto shape = shape_in_rows(value);
     if (!shape) return std::nullopt;
-    if (value == source_) return all(*shape);
+    if (value == source_) return all_rows(*shape);
     const auto index = editor_.producer(value);
-    if (!index || !moves(*editor_.node(*index).op) || editor_.node(*index).outputs.size() != 1)
+    if (!index || !rearranges(*editor_.node(*index).op) || editor_.node(*index).outputs.size() != 1)
       return std::nullopt;
     auto numbers = through(editor_.node(*index), *shape);
     if (!numbers || numbers->shape() != *shape) return std::nullopt;
@@ -80,19 +80,20 @@ class Rows {
     return numbers;
   }
 
-  static HostTensor all(const Shape& shape) {
+  static HostTensor all_rows(const Shape& shape) {
     std::vector<int64_t> numbers(static_cast<size_t>(element_count(shape)));
     for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int64_t>(i);
     return HostTensor::i64(shape, numbers);
   }
 
-  // A Transpose or Slice must leave the last dimension alone, and then does the same to row numbers.
+  // What the operator does to rows, it does to row numbers. A Transpose or Slice must not touch the last
+  // dimension.
   std::optional<HostTensor> through(const Node& node, const Shape& shape) {
     std::vector<const HostTensor*> inputs;
     const bool joins = dynamic_cast<const Concat*>(node.op.get()) != nullptr;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const ValueId input = node.inputs[i];
-      inputs.push_back(i == 0 || joins ? of(input) : editor_.constant(input));
+      inputs.push_back(i == 0 || joins ? numbers_of(input) : editor_.constant(input));
       if (inputs.back() == nullptr && input != kNoValue) return std::nullopt;
     }
     if (dynamic_cast<const ReshapeFamily*>(node.op.get()) != nullptr) return inputs[0]->reshaped(shape);
@@ -119,21 +120,20 @@ class Rows {
   size_t depth_ = 0;
 };
 
-// The value that `value` is moved from, as far as operators of one input and the first inputs of others tell.
-ValueId moved_from(const GraphEditor& editor, ValueId value) {
+// The value that `value` is rearranged from, by the first input of each operator.
+ValueId rearranged_from(const GraphEditor& editor, ValueId value) {
   for (size_t i = 0; i < kMostNodes; ++i) {
     const auto index = editor.producer(value);
-    if (!index || !moves(*editor.node(*index).op)) break;
+    if (!index || !rearranges(*editor.node(*index).op)) break;
     value = editor.node(*index).inputs[0];
   }
   return value;
 }
 
-// Layers over the last dimension: what they read and make are tokens, not planes of an image.
+// Whether the node is a layer over the last dimension: its values are tokens, not planes of an image.
 bool is_of_tokens(const GraphEditor& editor, size_t index) {
-  const Operator* op = editor.node(index).op.get();
-  if (dynamic_cast<const LayerNormalization*>(op) != nullptr) return true;
-  const HostTensor* matrix = dynamic_cast<const MatMul*>(op) ? editor.constant_input(index, 1) : nullptr;
+  if (match_node<LayerNormalization>(editor, index)) return true;
+  const HostTensor* matrix = match_node<MatMul>(editor, index) ? editor.constant_input(index, 1) : nullptr;
   return matrix != nullptr && matrix->shape().size() == 2;
 }
 
@@ -141,7 +141,7 @@ bool comes_from_tokens(const GraphEditor& editor, ValueId source) {
   const auto index = editor.producer(source);
   if (!index) return false;
   if (is_of_tokens(editor, *index)) return true;
-  if (dynamic_cast<const Binary*>(editor.node(*index).op.get()) == nullptr) return false;
+  if (!match_node<Binary>(editor, *index)) return false;
   for (const ValueId operand : editor.node(*index).inputs)
     if (const auto before = editor.producer(operand); before && is_of_tokens(editor, *before)) return true;
   return false;
@@ -153,7 +153,7 @@ bool goes_to_tokens(const GraphEditor& editor, ValueId value) {
                      [&](size_t reader) { return is_of_tokens(editor, reader); });
 }
 
-// How many of the nodes copy and would be read by none but each other and `last`.
+// How many of the nodes copy, and are read by nobody but each other once `last` is replaced.
 size_t copies_saved(const GraphEditor& editor, const std::set<size_t>& nodes, size_t last) {
   size_t count = 0;
   for (const size_t index : nodes) {
@@ -172,67 +172,61 @@ struct Move {
   HostTensor rows;
 };
 
-// What the node's output is moved from, where one Gather is less than what moves it now.
-std::optional<Move> find_move(const GraphEditor& editor, size_t last, std::set<size_t>& nodes) {
+// The rows that the output of node `last` consists of, where one Gather replaces at least two copies. Adds
+// the nodes in between to `nodes`.
+std::optional<Move> match_move(const GraphEditor& editor, size_t last, std::set<size_t>& nodes) {
   const Node& node = editor.node(last);
-  if (!moves(*node.op) || node.outputs.size() != 1 || !is_float_value(editor, node.outputs[0]))
+  if (!rearranges(*node.op) || node.outputs.size() != 1 || !is_float_value(editor, node.outputs[0]))
     return std::nullopt;
-  const ValueId source = moved_from(editor, node.outputs[0]);
+  const ValueId source = rearranged_from(editor, node.outputs[0]);
   const Shape& shape = editor.type(source).shape;
   if (shape.empty() || shape.back() < kLeastLength || shape.back() % 4 != 0 || element_count(shape) == 0 ||
       element_count(shape) / shape.back() > kMostRows)
     return std::nullopt;
   if (!comes_from_tokens(editor, source) && !goes_to_tokens(editor, node.outputs[0])) return std::nullopt;
   Rows rows(editor, source);
-  const HostTensor* numbers = rows.of(node.outputs[0]);
+  const HostTensor* numbers = rows.numbers_of(node.outputs[0]);
   if (numbers == nullptr || numbers->elements() == 0 || copies_saved(editor, rows.nodes(), last) < 2)
     return std::nullopt;
-  nodes = rows.nodes();
+  nodes.insert(rows.nodes().begin(), rows.nodes().end());
   return Move{source, numbers->reshaped({numbers->elements()})};
 }
 
 using Moves = std::map<size_t, Move>;  // by the last node of each
 
-// From the last node on, so that what one of them goes through is not looked at again.
-Moves find_moves(Graph& graph) {
+// From the last node on: nodes that one move replaces need no move of their own.
+Moves match_moves(const GraphEditor& editor) {
   Moves moves;
-  const GraphEditor editor(graph);
-  std::set<size_t> done;
-  for (size_t i = editor.node_count(); i-- > 0;) {
-    if (done.contains(i)) continue;
-    std::set<size_t> nodes;
-    if (auto move = find_move(editor, i, nodes)) moves.emplace(i, std::move(*move));
-    done.merge(nodes);
+  std::set<size_t> replaced;
+  for (const size_t index : editor.nodes_backwards()) {
+    if (replaced.contains(index)) continue;
+    if (auto move = match_move(editor, index, replaced)) moves.emplace(index, std::move(*move));
   }
   return moves;
 }
 
-void write_move(Graph& graph, NodeWriter& writer, Node node, Move move) {
-  const TensorType source = graph.values[move.source].type;
+// Node `last` becomes a Reshape of the gathered rows.
+void gather(GraphEditor& editor, size_t last, Move move) {
+  const std::string name = editor.node(last).name;
+  const TensorType source = editor.type(move.source);
   const int64_t length = source.shape.back(), count = move.rows.elements();
   const Shape matrix{element_count(source.shape) / length, length};
-  const ValueId rows =
-      writer.add(node.name + "/matrix", reshape_to(matrix), {move.source}, {source.dtype, matrix});
-  const ValueId table = writer.add_constant(node.name + "/rows", std::move(move.rows));
-  const ValueId gathered = writer.add(node.name + "/gathered", std::make_shared<Gather>(), {rows, table},
-                                      {source.dtype, {count, length}});
-  const Shape& shape = graph.values[node.outputs[0]].type.shape;
-  graph.nodes.push_back({std::move(node.name), reshape_to(shape), {gathered}, std::move(node.outputs)});
+  const ValueId rows = editor.compute_before(last, name + "/matrix", reshape_to(matrix), {move.source},
+                                             {source.dtype, matrix});
+  const ValueId table = editor.add_constant(name + "/rows", std::move(move.rows));
+  const ValueId gathered = editor.compute_before(last, name + "/gathered", std::make_shared<Gather>(),
+                                                 {rows, table}, {source.dtype, {count, length}});
+  editor.replace(last, reshape_to(editor.type(editor.node(last).outputs[0]).shape), {gathered});
 }
 
 }  // namespace
 
 void gather_rows(Graph& graph) {
-  Moves moves = find_moves(graph);
+  GraphEditor editor(graph);
+  Moves moves = match_moves(editor);
   if (moves.empty()) return;
-  NodeWriter writer(graph);
-  std::vector<Node> nodes = std::exchange(graph.nodes, {});
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    if (const auto found = moves.find(i); found != moves.end())
-      write_move(graph, writer, std::move(nodes[i]), std::move(found->second));
-    else
-      graph.nodes.push_back(std::move(nodes[i]));
-  }
+  for (auto& [last, move] : moves) gather(editor, last, std::move(move));
+  editor.commit();
   remove_dead_code(graph);
 }
 

@@ -1,69 +1,60 @@
-#include <algorithm>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "graph/operators/attention.hpp"
-#include "graph/operators/binary.hpp"
 #include "graph/operators/normalization.hpp"
 #include "graph/operators/reshape.hpp"
-#include "graph/operators/unary.hpp"
-#include "passes/rewrite/node_writer.hpp"
 #include "passes/passes.hpp"
-#include "passes/rewrite/pattern.hpp"
-#include "passes/fuse/transformers.hpp"
+#include "passes/rewrite/build.hpp"
+#include "passes/rewrite/match.hpp"
 
 namespace vellum {
 namespace {
 
-HostTensor rearranged(const HostTensor& constant, const Shape& shape) {
-  return gather_strided(constant, shape, row_major_strides(shape), 0);
-}
+// The shape of a matrix whose rows are the last dimension of `shape`.
+Shape matrix_shape(const Shape& shape) { return {element_count(shape) / shape.back(), shape.back()}; }
 
-// Writes the nodes anew, in their order: what is computed row by row from the rows of a matrix is computed as
-// a matrix, and reshaped for those who want it as it was.
-class Rewriter {
+// What is computed row by row from the rows of a matrix is computed as a matrix, in the order of the nodes,
+// and reshaped for readers that need the former shape.
+class RowsAsMatrices {
  public:
-  explicit Rewriter(Graph& graph) : graph_(graph), writer_(graph) {}
+  explicit RowsAsMatrices(Graph& graph) : editor_(graph) {}
 
   void run() {
-    std::vector<Node> nodes = std::exchange(graph_.nodes, {});
-    for (Node& node : nodes) {
-      if (dynamic_cast<const ReshapeFamily*>(node.op.get()) != nullptr)
-        note_reshape(node);
-      else if (const auto* attention = dynamic_cast<const Attention*>(node.op.get()))
-        read_matrices(*attention, node);
-      else if (write_as_matrix(node))
-        continue;
-      graph_.nodes.push_back(std::move(node));
+    for (const size_t index : editor_.nodes()) {
+      if (match_node<ReshapeFamily>(editor_, index))
+        note_reshape(index);
+      else if (match_node<Attention>(editor_, index))
+        read_matrices(index);
+      else if (is_row_operator(index))
+        compute_as_matrix(index);
     }
+    editor_.commit();
   }
 
  private:
-  const TensorType& type(ValueId value) const { return graph_.values[value].type; }
+  struct Rewritten {
+    std::shared_ptr<const Operator> op;
+    std::vector<ValueId> inputs;
+  };
+
+  const TensorType& type(ValueId value) const { return editor_.type(value); }
 
   std::optional<ValueId> matrix_of(ValueId value) const {
     const auto found = matrices_.find(value);
     return found == matrices_.end() ? std::nullopt : std::optional(found->second);
   }
 
-  // Rows of as many elements as `shape` ends in.
-  static Shape matrix_shape(const Shape& shape) {
-    return {element_count(shape) / shape.back(), shape.back()};
-  }
-
-  void note_reshape(Node& node) {
-    const ValueId input = node.inputs[0], output = node.outputs[0];
-    // Reshapes of what became a matrix read that: one between two matrices goes away.
+  // A Reshape of a value that became a matrix reads the matrix: one between two matrices goes away later.
+  void note_reshape(size_t index) {
+    const ValueId input = editor_.node(index).inputs[0], output = editor_.node(index).outputs[0];
     const ValueId source = matrix_of(input).value_or(input);
     const Shape &from = type(source).shape, &to = type(output).shape;
-    if (source != input) {
-      node.op = reshape_to(to);
-      node.inputs = {source};
-    }
+    if (source != input) editor_.replace(index, reshape_to(to), {source});
     if (from.size() == 2 && to.size() > 2 && element_count(to) > 0 && from == matrix_shape(to) &&
         is_float(type(source).dtype))
       matrices_[output] = source;
@@ -72,120 +63,125 @@ class Rewriter {
   }
 
   // Views count elements in their order, whatever the shape.
-  void read_matrices(const Attention& attention, Node& node) {
-    if (!attention.views) return;
-    for (size_t i = 0; i < 3; ++i) node.inputs[i] = matrix_of(node.inputs[i]).value_or(node.inputs[i]);
+  void read_matrices(size_t index) {
+    if (!match_node<Attention>(editor_, index)->views) return;
+    std::vector<ValueId> inputs = editor_.node(index).inputs;
+    for (size_t i = 0; i < 3; ++i) inputs[i] = matrix_of(inputs[i]).value_or(inputs[i]);
+    editor_.set_inputs(index, std::move(inputs));
   }
 
-  bool write_as_matrix(const Node& node) {
+  // Whether the node may compute each row of its output from rows of its inputs.
+  bool is_row_operator(size_t index) const {
+    const Node& node = editor_.node(index);
     if (node.outputs.size() != 1 || node.inputs.empty()) return false;
     const TensorType& y = type(node.outputs[0]);
     if (y.shape.size() <= 2 || element_count(y.shape) == 0 || !is_float(y.dtype)) return false;
-    std::shared_ptr<const Operator> op;
-    std::vector<ValueId> inputs;
-    if (const auto* norm = dynamic_cast<const LayerNormalization*>(node.op.get()))
-      op = over_rows(*norm, node, inputs);
-    else if (dynamic_cast<const Unary*>(node.op.get()) != nullptr)
-      op = of_one(node, inputs);
-    else if (dynamic_cast<const Binary*>(node.op.get()) != nullptr)
-      op = of_two(node, inputs);
-    if (!op) return false;
-    const Shape shape = matrix_shape(y.shape);
-    const ValueId matrix = writer_.add(node.name, std::move(op), std::move(inputs), {y.dtype, shape});
-    matrices_[node.outputs[0]] = matrix;
-    graph_.nodes.push_back({node.name + "/shape", reshape_to(y.shape), {matrix}, node.outputs});
-    return true;
+    return match_node<LayerNormalization>(editor_, index) || match_node<Unary>(editor_, index) ||
+           match_node<Binary>(editor_, index);
   }
 
-  std::shared_ptr<const Operator> over_rows(const LayerNormalization& norm, const Node& node,
-                                            std::vector<ValueId>& inputs) {
+  void compute_as_matrix(size_t index) {
+    const Node node = editor_.node(index);
+    const TensorType y = type(node.outputs[0]);
+    std::optional<Rewritten> rewritten;
+    if (const auto norm = match_node<LayerNormalization>(editor_, index))
+      rewritten = normalize_rows(*norm.op, node);
+    else if (match_node<Unary>(editor_, index))
+      rewritten = unary_of_rows(node);
+    else
+      rewritten = binary_of_rows(index, node);
+    if (!rewritten) return;
+    const ValueId matrix =
+        editor_.compute_before(index, node.name, std::move(rewritten->op), std::move(rewritten->inputs),
+                               {y.dtype, matrix_shape(y.shape)});
+    matrices_[node.outputs[0]] = matrix;
+    editor_.replace(index, {node.name + "/shape", reshape_to(y.shape), {matrix}, node.outputs});
+  }
+
+  std::optional<Rewritten> normalize_rows(const LayerNormalization& norm, const Node& node) const {
     const Shape& shape = type(node.outputs[0]).shape;
     const auto matrix = matrix_of(node.inputs[0]);
-    if (!matrix || normalize_axis(norm.axis, shape.size()) + 1 != shape.size()) return nullptr;
-    inputs = node.inputs;
+    if (!matrix || normalize_axis(norm.axis, shape.size()) + 1 != shape.size()) return std::nullopt;
+    std::vector<ValueId> inputs = node.inputs;
     inputs[0] = *matrix;
     for (size_t i = 1; i < inputs.size(); ++i)
-      if (inputs[i] != kNoValue && type(inputs[i]).shape != Shape{shape.back()}) return nullptr;
+      if (inputs[i] != kNoValue && type(inputs[i]).shape != Shape{shape.back()}) return std::nullopt;
     auto op = std::make_shared<LayerNormalization>(norm);
     op->axis = 1;
-    return op;
+    return Rewritten{std::move(op), std::move(inputs)};
   }
 
-  std::shared_ptr<const Operator> of_one(const Node& node, std::vector<ValueId>& inputs) {
+  std::optional<Rewritten> unary_of_rows(const Node& node) const {
     const auto matrix = matrix_of(node.inputs[0]);
-    if (!matrix || node.inputs.size() != 1) return nullptr;
-    inputs = {*matrix};
-    return node.op;
+    if (!matrix || node.inputs.size() != 1) return std::nullopt;
+    return Rewritten{node.op, {*matrix}};
   }
 
-  // At least one operand is a matrix already; another of the same shape becomes one.
-  std::shared_ptr<const Operator> of_two(const Node& node, std::vector<ValueId>& inputs) {
-    if (!matrix_of(node.inputs[0]) && !matrix_of(node.inputs[1])) return nullptr;
-    const TensorType& y = type(node.outputs[0]);
+  // At least one operand is a matrix already; another one of the same shape becomes one.
+  std::optional<Rewritten> binary_of_rows(size_t index, const Node& node) {
+    if (!matrix_of(node.inputs[0]) && !matrix_of(node.inputs[1])) return std::nullopt;
+    const TensorType y = type(node.outputs[0]);
     for (const ValueId input : node.inputs)
       if (type(input).dtype != y.dtype || (type(input).shape != y.shape && !row_of(input, y.shape)))
-        return nullptr;
-    for (const ValueId input : node.inputs) {
-      if (const auto matrix = matrix_of(input)) {
-        inputs.push_back(*matrix);
-      } else if (type(input).shape == y.shape && graph_.constant(input) == nullptr) {
-        if (const auto found = rows_.find(input); found != rows_.end()) {
-          inputs.push_back(found->second);
-          continue;
-        }
-        const ValueId made =
-            writer_.add(graph_.values[input].name + "/rows", reshape_to(matrix_shape(y.shape)), {input},
-                        {y.dtype, matrix_shape(y.shape)});
-        rows_.emplace(input, made);
-        inputs.push_back(made);
-      } else {
-        const HostTensor& constant = *graph_.constant(input);
-        HostTensor row = type(input).shape == y.shape ? rearranged(constant, matrix_shape(y.shape))
-                                                      : *row_of(input, y.shape);
-        inputs.push_back(writer_.add_constant(graph_.values[input].name + "/row", std::move(row)));
-      }
+        return std::nullopt;
+    Rewritten rewritten{node.op, {}};
+    for (const ValueId input : node.inputs) rewritten.inputs.push_back(operand_as_rows(index, input, y));
+    return rewritten;
+  }
+
+  ValueId operand_as_rows(size_t index, ValueId input, const TensorType& y) {
+    if (const auto matrix = matrix_of(input)) return *matrix;
+    const Shape matrix = matrix_shape(y.shape);
+    const std::string& name = editor_.graph().values[input].name;
+    if (const HostTensor* constant = editor_.constant(input); constant || type(input).shape != y.shape) {
+      HostTensor row = type(input).shape == y.shape
+                           ? gather_strided(*constant, matrix, row_major_strides(matrix), 0)
+                           : *row_of(input, y.shape);
+      return editor_.add_constant(name + "/row", std::move(row));
     }
-    return node.op;
+    if (const auto found = rows_.find(input); found != rows_.end()) return found->second;
+    const ValueId rows =
+        editor_.compute_before(index, name + "/rows", reshape_to(matrix), {input}, {y.dtype, matrix});
+    rows_.emplace(input, rows);
+    return rows;
   }
 
   // A constant that is the same in every row of a tensor of that shape.
   std::optional<HostTensor> row_of(ValueId value, const Shape& shape) const {
-    const HostTensor* constant = graph_.constant(value);
+    const HostTensor* constant = editor_.constant(value);
     return constant ? expand_to_last_dimensions(*constant, {shape.back()}) : std::nullopt;
   }
 
-  Graph& graph_;
-  NodeWriter writer_;
-  std::map<ValueId, ValueId> rows_;      // other values that a Reshape gives as a matrix of their rows
-  std::map<ValueId, ValueId> matrices_;  // values whose elements are those of a matrix of equal rows
+  GraphEditor editor_;
+  std::unordered_map<ValueId, ValueId> rows_;      // values -> the matrix of their rows that a Reshape gives
+  std::unordered_map<ValueId, ValueId> matrices_;  // values -> the matrix whose elements they have
 };
 
-// What parts heads is joined again as the rows of a matrix, for a Gemm: then Attention gives that.
-void write_attention_as_matrix(GraphEditor& editor, size_t index) {
-  const auto* attention = dynamic_cast<const Attention*>(editor.node(index).op.get());
-  if (attention == nullptr || !attention->views) return;
-  const ValueId output = editor.node(index).outputs[0];
-  const auto reader = editor.only_reader(output);
-  if (!reader || dynamic_cast<const ReshapeFamily*>(editor.node(*reader).op.get()) == nullptr) return;
-  const ValueId reshaped = editor.node(*reader).outputs[0];
+// Heads that are merged into the rows of a matrix, for a Gemm: Attention computes that matrix.
+void fuse_reshape_into_attention(GraphEditor& editor, size_t index) {
+  const auto attention = match_node<Attention>(editor, index);
+  if (!attention || !attention->views) return;
+  const auto reader = editor.only_reader(attention.node->outputs[0]);
+  const auto reshape = reader ? match_node<ReshapeFamily>(editor, *reader) : Match<ReshapeFamily>{};
+  if (!reshape) return;
+  const ValueId reshaped = reshape.node->outputs[0];
   if (editor.type(reshaped).shape.size() != 2) return;
-  auto op = std::make_shared<Attention>(*attention);
+  auto op = std::make_shared<Attention>(*attention.op);
   op->output = editor.type(reshaped).shape;
-  editor.set_operator(index, std::move(op));
   editor.remove(*reader);
-  editor.take_output(index, reshaped);
+  editor.set_operator(index, std::move(op));
+  editor.set_outputs(index, {reshaped});
 }
 
 }  // namespace
 
 void tokens_to_matrices(Graph& graph) {
-  Rewriter(graph).run();
+  RowsAsMatrices(graph).run();
   remove_dead_code(graph);
   merge_reshapes(graph);
   remove_identities(graph);
   GraphEditor editor(graph);
-  for (size_t i = 0; i < editor.node_count(); ++i)
-    if (!editor.removed(i)) write_attention_as_matrix(editor, i);
+  for (const size_t index : editor.nodes()) fuse_reshape_into_attention(editor, index);
   editor.commit();
 }
 

@@ -1,27 +1,28 @@
-// Models are often exported for a batch of one, with Reshapes to constant shapes that begin with 1.
+// Models are often exported for a batch of 1, with Reshapes to constant shapes that begin with 1.
 #pragma once
 
 #include <vector>
 
 #include "passes/passes.hpp"
+#include "passes/rewrite/graph_editor.hpp"
 
 namespace vellum {
 
-// Where a session has another batch than the model names: which values have the batch as their first
-// dimension.
+// Adapts such Reshapes where a session asks for another batch than the model states.
 class BatchCarrier {
  public:
-  // `shapes` are those that the session asks for. Does nothing where they leave the batch at 1.
+  // `shapes` are those that the session asks for.
   BatchCarrier(const Graph& graph, const InputShapes& shapes);
 
-  // A Reshape from (1, ...) to (1, ...) takes the batch along. The types of the node's inputs must be known.
-  void carry(const Graph& graph, Node& node) const;
+  // A Reshape from (1, ...) to (1, ...) gets the batch as its first dimension. The types of its inputs must
+  // be known. Does nothing to other nodes, or where the batch stays 1.
+  void carry(GraphEditor& editor, size_t index) const;
 
  private:
-  bool became_batch(const Graph& graph, ValueId id) const;
+  bool begins_with_batch(const GraphEditor& editor, ValueId value) const;
 
   int64_t batch_ = 1;
-  std::vector<Shape> single_;  // by value, at a batch of one
+  std::vector<Shape> single_;  // by value: the shape with a batch of 1
 };
 
 }  // namespace vellum

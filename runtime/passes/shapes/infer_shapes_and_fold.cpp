@@ -3,9 +3,10 @@
 #include <utility>
 #include <vector>
 
+#include "passes/passes.hpp"
+#include "passes/rewrite/graph_editor.hpp"
 #include "passes/shapes/carry_batch.hpp"
 #include "passes/shapes/inline_branch.hpp"
-#include "passes/passes.hpp"
 #include "passes/shapes/tail_cutter.hpp"
 #include "vellum/error.hpp"
 
@@ -34,35 +35,35 @@ void check_names(const Graph& graph, const InputShapes& shapes) {
   }
 }
 
-// The leading dimension is the batch in every vision model we know of, and models are often exported with it
-// fixed to 1 although they would run with any; the shape rules of the nodes find out whether this one does.
-void check_fits(const Value& input, const Shape& given) {
+// The first dimension is the batch in vision models. Many are exported with a batch of 1 and run with any;
+// the shape rules of the nodes find out whether this one does.
+void check_fits(const Value& input, const Shape& shape) {
   const Shape& declared = input.type.shape;
-  bool fits = given.size() == declared.size();
-  for (size_t i = 1; fits && i < given.size(); ++i)
-    fits = declared[i] == kUnknownDim || declared[i] == given[i];
+  bool fits = shape.size() == declared.size();
+  for (size_t i = 1; fits && i < shape.size(); ++i)
+    fits = declared[i] == kUnknownDim || declared[i] == shape[i];
   if (!fits) {
     throw Error(ErrorCode::invalid_argument,
                 "input '" + input.name + "' of the model is " + to_string(declared) +
-                    " (the first dimension is the batch and may differ), not " + to_string(given));
+                    " (the first dimension is the batch and may differ), not " + to_string(shape));
   }
 }
 
-void check_given(const Value& input, const Shape& given) {
-  for (const int64_t dim : given) {
+void check_shape(const Value& input, const Shape& shape) {
+  for (const int64_t dim : shape) {
     if (dim <= 0) {
       throw Error(ErrorCode::invalid_argument, "the shape given for input '" + input.name + "', " +
-                                                   to_string(given) + ", must have positive dimensions only");
+                                                   to_string(shape) + ", must have positive dimensions only");
     }
   }
-  if (input.type_known) check_fits(input, given);
+  if (input.type_known) check_fits(input, shape);
 }
 
 void bind(Value& input, const InputShapes& shapes) {
-  const auto given = shapes.find(input.name);
-  if (given != shapes.end()) {
-    check_given(input, given->second);
-    input.type.shape = given->second;
+  const auto found = shapes.find(input.name);
+  if (found != shapes.end()) {
+    check_shape(input, found->second);
+    input.type.shape = found->second;
     input.type_known = true;
   }
   Shape bound = input.type.shape;
@@ -76,8 +77,7 @@ void bind(Value& input, const InputShapes& shapes) {
   input.type.shape = std::move(bound);
 }
 
-// Folding trades memory for time; something like a ConstantOfShape of a gigabyte is better made by the
-// device, or is the work of a damaged file.
+// Folding trades memory for time: a ConstantOfShape of a gigabyte, for one, is left to the device.
 bool worth_folding(const std::vector<HostTensor>& inputs, const std::vector<TensorType>& outputs) {
   constexpr uint64_t kAlways = uint64_t{64} << 20;
   constexpr uint64_t kGrowth = 8;
@@ -88,8 +88,8 @@ bool worth_folding(const std::vector<HostTensor>& inputs, const std::vector<Tens
   return out <= kAlways || out / kGrowth <= in;
 }
 
-// The values of the node's inputs where they are known before running. Operators that look at nothing but the
-// shape of their input are given zeros of that shape.
+// Gets the node's inputs where they are constant. Operators that read nothing but the shape of their input
+// get zeros of that shape.
 bool known_inputs(const Graph& graph, const Node& node, std::vector<HostTensor>& tensors) {
   const std::string_view type = node.op->type();
   const bool shape_only = type == "Shape" || type == "Size" || type == "EyeLike";
@@ -107,7 +107,7 @@ bool known_inputs(const Graph& graph, const Node& node, std::vector<HostTensor>&
   return true;
 }
 
-// True where the node became constants.
+// Makes the node's outputs constants, where its inputs are constant.
 bool fold(Graph& graph, const Node& node, const std::vector<TensorType>& types) {
   std::vector<HostTensor> tensors;
   if (!known_inputs(graph, node, tensors) || !worth_folding(tensors, types)) return false;
@@ -127,21 +127,12 @@ bool fold(Graph& graph, const Node& node, const std::vector<TensorType>& types) 
   return true;
 }
 
-void infer_and_keep(Graph& graph, Node node, const BatchCarrier& batch, TailCutter& tail,
-                    std::vector<Node>& kept) {
-  if (has_known_branch(graph, node)) {
-    for (Node& inner : inline_branch(graph, node)) infer_and_keep(graph, std::move(inner), batch, tail, kept);
-    return;
-  }
-  batch.carry(graph, node);
-  if (tail.takes(graph, node)) return;
-  const std::vector<TensorType> types = infer(graph, node);
+void set_types(Graph& graph, const Node& node, const std::vector<TensorType>& types) {
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] == kNoValue) continue;
     graph.values[node.outputs[i]].type = types[i];
     graph.values[node.outputs[i]].type_known = true;
   }
-  if (!fold(graph, node, types)) kept.push_back(std::move(node));
 }
 
 }  // namespace
@@ -149,8 +140,8 @@ void infer_and_keep(Graph& graph, Node node, const BatchCarrier& batch, TailCutt
 void check_input_shapes(const Graph& graph, const InputShapes& shapes) {
   check_names(graph, shapes);
   for (const ValueId id : graph.inputs) {
-    const auto given = shapes.find(graph.values[id].name);
-    if (given != shapes.end()) check_given(graph.values[id], given->second);
+    const auto found = shapes.find(graph.values[id].name);
+    if (found != shapes.end()) check_shape(graph.values[id], found->second);
   }
 }
 
@@ -158,11 +149,24 @@ void infer_shapes_and_fold(Graph& graph, const InputShapes& shapes) {
   check_names(graph, shapes);
   const BatchCarrier batch(graph, shapes);
   for (const ValueId id : graph.inputs) bind(graph.values[id], shapes);
-  std::vector<Node> kept;
-  kept.reserve(graph.nodes.size());
+  GraphEditor editor(graph);
   TailCutter tail;
-  for (Node& node : graph.nodes) infer_and_keep(graph, std::move(node), batch, tail, kept);
-  graph.nodes = std::move(kept);
+  for (const size_t index : editor.nodes()) {
+    if (has_known_branch(editor, index)) {
+      inline_branch(editor, index);  // its nodes are visited next
+      continue;
+    }
+    batch.carry(editor, index);
+    Node node = editor.node(index);
+    if (tail.takes(graph, node)) {
+      editor.remove(index);
+      continue;
+    }
+    const std::vector<TensorType> types = infer(graph, node);
+    set_types(graph, node, types);
+    if (fold(graph, node, types)) editor.remove(index);
+  }
+  editor.commit();
   tail.cut(graph);
 }
 

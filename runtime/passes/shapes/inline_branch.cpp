@@ -1,66 +1,55 @@
 #include "passes/shapes/inline_branch.hpp"
 
 #include <memory>
-#include <string>
-#include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "graph/operators/branch.hpp"
 #include "graph/operators/reshape.hpp"
+#include "passes/rewrite/match.hpp"
 
 namespace vellum {
 namespace {
 
-// Values of a branch by their id in the graph that it becomes part of.
-std::vector<ValueId> add_values(Graph& graph, const Node& node, const If& choice, bool condition) {
-  const Graph& branch = choice.branch(condition);
+// The values of the branch in the graph, by their id in the branch. Those that are no inputs are new.
+std::vector<ValueId> add_values(GraphEditor& editor, const Graph& branch, std::span<const ValueId> inputs) {
   std::vector<ValueId> ids(branch.values.size(), kNoValue);
-  for (size_t i = 0; i < branch.inputs.size(); ++i) {
-    ids[branch.inputs[i]] = node.inputs[choice.first_input(condition) + i];
-  }
-  std::unordered_set<std::string> names;
-  for (const Value& value : graph.values) names.insert(value.name);
-  for (size_t i = 0; i < ids.size(); ++i) {
-    if (ids[i] != kNoValue) continue;
-    Value value = branch.values[i];
-    // Both branches, and several choices made from one template, may use the same names.
-    const std::string name = value.name;
-    for (int k = 2; !names.insert(value.name).second; ++k) value.name = name + "_" + std::to_string(k);
-    graph.values.push_back(std::move(value));
-    ids[i] = static_cast<ValueId>(graph.values.size() - 1);
-  }
+  for (size_t i = 0; i < branch.inputs.size(); ++i) ids[branch.inputs[i]] = inputs[i];
+  for (size_t i = 0; i < ids.size(); ++i)
+    if (ids[i] == kNoValue) ids[i] = editor.add_value(branch.values[i]);
   return ids;
 }
 
-void rename(std::vector<ValueId>& values, const std::vector<ValueId>& ids) {
-  for (ValueId& id : values) {
+void renumber(std::vector<ValueId>& values, const std::vector<ValueId>& ids) {
+  for (ValueId& id : values)
     if (id != kNoValue) id = ids[id];
-  }
 }
 
 }  // namespace
 
-bool has_known_branch(const Graph& graph, const Node& node) {
-  return dynamic_cast<const If*>(node.op.get()) != nullptr && graph.constant(node.inputs[0]) != nullptr;
+bool has_known_branch(const GraphEditor& editor, size_t index) {
+  return match_node<If>(editor, index) && editor.constant_input(index, 0) != nullptr;
 }
 
-std::vector<Node> inline_branch(Graph& graph, const Node& node) {
+void inline_branch(GraphEditor& editor, size_t index) {
+  const Node node = editor.node(index);
   const If& choice = dynamic_cast<const If&>(*node.op);
-  const bool condition = If::is_true(*graph.constant(node.inputs[0]));
+  const bool condition = If::is_true(*editor.constant(node.inputs[0]));
   const Graph& branch = choice.branch(condition);
-  const std::vector<ValueId> ids = add_values(graph, node, choice, condition);
-  std::vector<Node> nodes = branch.nodes;
-  for (Node& inner : nodes) {
-    rename(inner.inputs, ids);
-    rename(inner.outputs, ids);
+  const std::span<const ValueId> inputs = node.inputs;
+  const std::vector<ValueId> ids = add_values(editor, branch, inputs.subspan(choice.first_input(condition)));
+  size_t last = index;
+  for (Node inner : branch.nodes) {
+    renumber(inner.inputs, ids);
+    renumber(inner.outputs, ids);
+    last = editor.insert_after(last, std::move(inner));
   }
-  // A branch may well output what it took, or a constant; remove_identities() takes out the copies that need
-  // not be.
-  for (size_t i = 0; i < node.outputs.size(); ++i) {
-    if (node.outputs[i] == kNoValue) continue;
-    nodes.push_back({node.name, std::make_shared<Identity>(), {ids[branch.outputs[i]]}, {node.outputs[i]}});
-  }
-  return nodes;
+  // A branch may output its input or a constant; remove_identities() removes the copies that are not needed.
+  for (size_t i = 0; i < node.outputs.size(); ++i)
+    if (node.outputs[i] != kNoValue)
+      last = editor.insert_after(
+          last, {node.name, std::make_shared<Identity>(), {ids[branch.outputs[i]]}, {node.outputs[i]}});
+  editor.remove(index);
 }
 
 }  // namespace vellum

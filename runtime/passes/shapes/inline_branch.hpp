@@ -1,17 +1,15 @@
-// The nodes of a chosen branch in place of an If.
+// The nodes of the chosen branch in place of an If.
 #pragma once
 
-#include <vector>
-
-#include "graph/graph.hpp"
+#include "passes/rewrite/graph_editor.hpp"
 
 namespace vellum {
 
-// Whether `node` is an If whose condition is known.
-bool has_known_branch(const Graph& graph, const Node& node);
+// Whether the node is an If whose condition is constant.
+bool has_known_branch(const GraphEditor& editor, size_t index);
 
-// Adds the values of the chosen branch to `graph` and returns its nodes, in order, which compute the node's
-// outputs from the node's inputs.
-std::vector<Node> inline_branch(Graph& graph, const Node& node);
+// Replaces the If by the nodes of its chosen branch, which come next in the execution order, and a copy to
+// each output.
+void inline_branch(GraphEditor& editor, size_t index);
 
 }  // namespace vellum

@@ -5,18 +5,18 @@
 #include "graph/operators/reshape.hpp"
 #include "graph/operators/transpose.hpp"
 #include "passes/passes.hpp"
-#include "passes/rewrite/pattern.hpp"
+#include "passes/rewrite/build.hpp"
+#include "passes/rewrite/match.hpp"
 
 namespace vellum {
 namespace {
 
-// Makes `index` a Reshape of `input` to the shape its output has.
+// Makes the node a Reshape of `input` to the shape of its output.
 void make_reshape(GraphEditor& editor, size_t index, ValueId input) {
-  editor.set_operator(index, reshape_to(editor.type(editor.node(index).outputs[0]).shape));
-  editor.set_inputs(index, {input});
+  editor.replace(index, reshape_to(editor.type(editor.node(index).outputs[0]).shape), {input});
 }
 
-// A transposition that keeps the order of all dimensions larger than 1 leaves every element where it is in
+// Whether the transposition keeps the order of all dimensions larger than 1, and so of the elements in
 // memory.
 bool keeps_memory_order(const Transpose& transpose, const Shape& input) {
   std::vector<size_t> moved;
@@ -26,42 +26,35 @@ bool keeps_memory_order(const Transpose& transpose, const Shape& input) {
   return std::is_sorted(moved.begin(), moved.end());
 }
 
-void merge_transposes(GraphEditor& editor, size_t index, const Transpose& outer, const Transpose& inner) {
-  const ValueId middle = editor.node(index).inputs[0];
-  const ValueId input = editor.node(*editor.producer(middle)).inputs[0];
-  const size_t rank = editor.type(input).shape.size();
-  const auto first = inner.permutation(rank), second = outer.permutation(rank);
+void merge_transposes(GraphEditor& editor, const Match<Transpose>& outer, const Match<Transpose>& inner) {
+  const size_t rank = editor.type(inner.input()).shape.size();
+  const auto first = inner->permutation(rank), second = outer->permutation(rank);
   Ints perm;
   for (const size_t axis : second) perm.push_back(static_cast<int64_t>(first[axis]));
   auto merged = std::make_shared<Transpose>();
   merged->perm = std::move(perm);
-  editor.set_operator(index, std::move(merged));
-  editor.set_inputs(index, {input});
+  editor.replace(outer.index, std::move(merged), {inner.input()});
 }
 
-void simplify(GraphEditor& editor, size_t index) {
+void merge_into(GraphEditor& editor, size_t index) {
   if (editor.node(index).inputs.empty() || editor.node(index).outputs.size() != 1) return;
-  const ValueId input = editor.node(index).inputs[0];
-  if (const auto* outer = dynamic_cast<const Transpose*>(editor.node(index).op.get())) {
-    if (const auto* inner = producer_as<Transpose>(editor, input))
-      merge_transposes(editor, index, *outer, *inner);
-  }
-  const auto* transpose = dynamic_cast<const Transpose*>(editor.node(index).op.get());
+  if (const auto outer = match_node<Transpose>(editor, index))
+    if (const auto inner = match_producer<Transpose>(editor, outer.input()))
+      merge_transposes(editor, outer, inner);
   const ValueId source = editor.node(index).inputs[0];
-  if (transpose != nullptr && keeps_memory_order(*transpose, editor.type(source).shape)) {
+  const auto transpose = match_node<Transpose>(editor, index);
+  if (transpose && keeps_memory_order(*transpose.op, editor.type(source).shape))
     make_reshape(editor, index, source);
-  }
-  if (dynamic_cast<const ReshapeFamily*>(editor.node(index).op.get()) == nullptr) return;
-  if (producer_as<ReshapeFamily>(editor, source) != nullptr) {
-    make_reshape(editor, index, editor.node(*editor.producer(source)).inputs[0]);
-  }
+  if (!match_node<ReshapeFamily>(editor, index)) return;
+  if (const auto inner = match_producer<ReshapeFamily>(editor, source))
+    make_reshape(editor, index, inner.input());
 }
 
 }  // namespace
 
 void merge_reshapes(Graph& graph) {
   GraphEditor editor(graph);
-  for (size_t i = 0; i < editor.node_count(); ++i) simplify(editor, i);
+  for (const size_t index : editor.nodes()) merge_into(editor, index);
   editor.commit();
 }
 

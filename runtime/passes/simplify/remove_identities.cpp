@@ -11,19 +11,18 @@
 #include "graph/operators/resize.hpp"
 #include "graph/operators/slice.hpp"
 #include "graph/operators/transpose.hpp"
-#include "passes/fuse/binary_constant.hpp"
-#include "passes/rewrite/editor.hpp"
 #include "passes/passes.hpp"
+#include "passes/rewrite/match.hpp"
 
 namespace vellum {
 namespace {
 
-bool all_equal(const Ints& values, int64_t to) {
-  return std::all_of(values.begin(), values.end(), [&](int64_t value) { return value == to; });
+bool all_equal(const Ints& values, int64_t expected) {
+  return std::all_of(values.begin(), values.end(), [&](int64_t value) { return value == expected; });
 }
 
-// Operators whose every output element is the input element of the same index once input and output have the
-// same shape.
+// Whether each output element is the input element of the same index wherever input and output have the same
+// shape.
 bool keeps_elements_in_place(const Operator& op) {
   return dynamic_cast<const ReshapeFamily*>(&op) != nullptr || dynamic_cast<const Dropout*>(&op) != nullptr ||
          dynamic_cast<const Cast*>(&op) != nullptr || dynamic_cast<const Concat*>(&op) != nullptr ||
@@ -31,7 +30,7 @@ bool keeps_elements_in_place(const Operator& op) {
          dynamic_cast<const Tile*>(&op) != nullptr;
 }
 
-// Operators that may move or change elements although the shape stays.
+// Whether an operator that may move or change elements without changing the shape does neither.
 bool moves_nothing(const Operator& op, Inputs inputs) {
   if (const auto* transpose = dynamic_cast<const Transpose*>(&op)) {
     const auto order = transpose->permutation(inputs[0].type.shape.size());
@@ -58,7 +57,7 @@ bool moves_nothing(const Operator& op, Inputs inputs) {
 
 // x + 0, x - 0, x * 1, x / 1.
 bool is_neutral(const GraphEditor& editor, size_t index) {
-  const auto binary = as_binary_constant(editor, index);
+  const auto binary = match_binary_constant(editor, index);
   if (!binary) return false;
   float neutral = 0.0f;
   switch (binary->op->kind) {
@@ -79,19 +78,18 @@ bool is_neutral(const GraphEditor& editor, size_t index) {
   return std::all_of(elements.begin(), elements.end(), [&](float x) { return x == neutral; });
 }
 
-// The input slot that the node's only used output equals.
+// The input that the node's first output equals, where no other output is read.
 std::optional<size_t> copied_slot(const GraphEditor& editor, size_t index) {
   const Node& node = editor.node(index);
   if (node.inputs.empty() || node.outputs.empty() || node.outputs[0] == kNoValue) return std::nullopt;
   for (size_t i = 1; i < node.outputs.size(); ++i) {
     const ValueId other = node.outputs[i];
-    if (other != kNoValue && (editor.is_graph_output(other) || !editor.readers(other).empty()))
-      return std::nullopt;
+    if (other != kNoValue && editor.is_read(other)) return std::nullopt;
   }
-  if (is_neutral(editor, index)) return as_binary_constant(editor, index)->data_slot;
+  if (is_neutral(editor, index)) return match_binary_constant(editor, index)->data_slot;
   if (node.inputs[0] == kNoValue || editor.type(node.inputs[0]) != editor.type(node.outputs[0]))
     return std::nullopt;
-  // A Concat of one input, or with empty ones beside it at the end.
+  // A Concat too: of one input, or with empty ones after it.
   if (keeps_elements_in_place(*node.op)) return 0;
   return moves_nothing(*node.op, operator_inputs(editor.graph(), node)) ? std::optional<size_t>(0)
                                                                         : std::nullopt;
@@ -101,9 +99,8 @@ std::optional<size_t> copied_slot(const GraphEditor& editor, size_t index) {
 
 void remove_identities(Graph& graph) {
   GraphEditor editor(graph);
-  for (size_t i = 0; i < editor.node_count(); ++i) {
-    if (const auto slot = copied_slot(editor, i)) editor.bypass(i, *slot);
-  }
+  for (const size_t index : editor.nodes())
+    if (const auto slot = copied_slot(editor, index)) editor.bypass(index, *slot);
   editor.commit();
 }
 

@@ -7,8 +7,8 @@
 #include <tuple>
 #include <vector>
 
-#include "passes/rewrite/editor.hpp"
 #include "passes/passes.hpp"
+#include "passes/rewrite/graph_editor.hpp"
 #include "platform/fingerprint.hpp"
 
 namespace vellum {
@@ -16,8 +16,8 @@ namespace {
 
 std::span<const std::byte> bytes_of(const HostTensor& tensor) { return {tensor.data(), tensor.byte_size()}; }
 
-// A constant that others of its type may equal, which begin with the same bytes. They may be gigabytes of a
-// mapped file: only then are they read to the end.
+// A constant that others of the same type and the same first bytes may equal. Constants may be gigabytes of a
+// mapped file, so they are read to the end only to compare such ones.
 class Candidate {
  public:
   Candidate(ValueId id, const HostTensor& constant) : id_(id), constant_(&constant) {}
@@ -41,7 +41,7 @@ class Candidate {
   std::optional<platform::Fingerprint> content_;
 };
 
-std::string_view beginning(const HostTensor& constant) {
+std::string_view first_bytes(const HostTensor& constant) {
   constexpr size_t kPrefix = 4096;
   return {reinterpret_cast<const char*>(constant.data()), std::min(kPrefix, constant.byte_size())};
 }
@@ -54,12 +54,12 @@ void share_constants(Graph& graph) {
   for (ValueId id = 0; id < graph.values.size(); ++id) {
     const HostTensor* constant = graph.constant(id);
     if (constant == nullptr || constant->byte_size() == 0 || editor.is_graph_output(id)) continue;
-    std::vector<Candidate>& alike = seen[{constant->dtype(), constant->shape(), beginning(*constant)}];
+    std::vector<Candidate>& candidates = seen[{constant->dtype(), constant->shape(), first_bytes(*constant)}];
     Candidate candidate(id, *constant);
-    const auto twin = std::find_if(alike.begin(), alike.end(),
+    const auto twin = std::find_if(candidates.begin(), candidates.end(),
                                    [&](Candidate& earlier) { return earlier.equals(candidate); });
-    if (twin == alike.end())
-      alike.push_back(candidate);
+    if (twin == candidates.end())
+      candidates.push_back(candidate);
     else
       editor.replace_reads(id, twin->id());
   }

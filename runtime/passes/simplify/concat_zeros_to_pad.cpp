@@ -5,9 +5,8 @@
 
 #include "graph/operators/concat.hpp"
 #include "graph/operators/pad.hpp"
-#include "passes/rewrite/editor.hpp"
 #include "passes/passes.hpp"
-#include "passes/rewrite/pattern.hpp"
+#include "passes/rewrite/match.hpp"
 
 namespace vellum {
 namespace {
@@ -17,7 +16,7 @@ bool all_zeros(const HostTensor& tensor) {
   return std::all_of(elements.begin(), elements.end(), [](float x) { return x == 0.0f; });
 }
 
-// The one input of a Concat that is no constant, where all others are zeros.
+// The only computed input of a Concat, where all others are zeros.
 std::optional<size_t> only_data_slot(const GraphEditor& editor, const Node& node) {
   std::optional<size_t> data;
   for (size_t slot = 0; slot < node.inputs.size(); ++slot) {
@@ -30,29 +29,28 @@ std::optional<size_t> only_data_slot(const GraphEditor& editor, const Node& node
 }
 
 void replace_concat(GraphEditor& editor, size_t index) {
-  const Node& node = editor.node(index);
-  const auto* concat = dynamic_cast<const Concat*>(node.op.get());
-  if (concat == nullptr || !is_float_value(editor, node.outputs[0])) return;
-  const auto data = only_data_slot(editor, node);
-  if (!data || node.inputs.size() < 2) return;
+  const auto concat = match_node<Concat>(editor, index);
+  if (!concat || !is_float_value(editor, concat.node->outputs[0])) return;
+  const std::vector<ValueId>& inputs = concat.node->inputs;
+  const auto data = only_data_slot(editor, *concat.node);
+  if (!data || inputs.size() < 2) return;
 
-  const size_t rank = editor.type(node.outputs[0]).shape.size();
+  const size_t rank = editor.type(concat.node->outputs[0]).shape.size();
   const size_t axis = normalize_axis(concat->axis, rank);
   Ints pads(2 * rank, 0);
-  for (size_t slot = 0; slot < node.inputs.size(); ++slot) {
-    if (slot != *data) pads[slot < *data ? axis : axis + rank] += editor.type(node.inputs[slot]).shape[axis];
+  for (size_t slot = 0; slot < inputs.size(); ++slot) {
+    if (slot != *data) pads[slot < *data ? axis : axis + rank] += editor.type(inputs[slot]).shape[axis];
   }
   auto pad = std::make_shared<Pad>();
   pad->pads = std::move(pads);
-  editor.set_operator(index, std::move(pad));
-  editor.set_inputs(index, {node.inputs[*data]});
+  editor.replace(index, std::move(pad), {inputs[*data]});
 }
 
 }  // namespace
 
 void concat_zeros_to_pad(Graph& graph) {
   GraphEditor editor(graph);
-  for (size_t i = 0; i < editor.node_count(); ++i) replace_concat(editor, i);
+  for (const size_t index : editor.nodes()) replace_concat(editor, index);
   editor.commit();
 }
 

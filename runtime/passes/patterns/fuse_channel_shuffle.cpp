@@ -1,5 +1,6 @@
-// Channels that are shuffled between groups: a Reshape that parts them, a Transpose, a Reshape that joins
-// them, with a Concat before and Slices behind.
+// Channels that are shuffled between groups (ShuffleNet, Zhang et al., arXiv 1707.01083, section 3.1): a
+// Reshape splits them, a Transpose exchanges groups, a Reshape merges them; a Concat may be before them,
+// Slices after them.
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -11,20 +12,20 @@
 #include "graph/operators/pick_channels.hpp"
 #include "graph/operators/reshape.hpp"
 #include "passes/passes.hpp"
-#include "passes/rewrite/pattern.hpp"
-#include "passes/layout/strided_view.hpp"
+#include "passes/patterns/strided_view.hpp"
+#include "passes/rewrite/match.hpp"
 
 namespace vellum {
 namespace {
 
-// Channel i of a value is channel channels[i] of all that `inputs` have, one after the other.
+// Channel i of a value is channel channels[i] of the concatenated channels of `inputs`.
 struct Picked {
   std::vector<ValueId> inputs;
   Ints channels;
 };
 
-// The channels of an image `source` that `view` sees, whose dimensions between the first and the last two
-// count them; nothing where it sees anything but whole channels.
+// Which channels of an image of shape `source` the view's dimensions between the first and the last two
+// count; nothing where the view is not one of whole channels.
 std::optional<Ints> channels_of(const StridedView& view, const Shape& source) {
   if (source.size() != 4 || view.shape.size() < 4) return std::nullopt;
   const int64_t height = source[2], width = source[3], plane = height * width;
@@ -49,17 +50,17 @@ std::optional<Ints> channels_of(const StridedView& view, const Shape& source) {
   return offsets;
 }
 
-// `value` as channels of what it rearranges, one step back.
-std::optional<Picked> rearranged(const GraphEditor& editor, ValueId value) {
-  if (const auto* pick = producer_as<PickChannels>(editor, value))
-    return Picked{editor.node(*editor.producer(value)).inputs, pick->channels};
+// `value` as channels of the values that its producer rearranges.
+std::optional<Picked> match_rearranged(const GraphEditor& editor, ValueId value) {
+  if (const auto pick = match_producer<PickChannels>(editor, value))
+    return Picked{pick.node->inputs, pick->channels};
   ViewedValue viewed = view_of(editor, value);
   if (viewed.source == value) {
-    // Dimensions that do not follow one another in memory can only be joined by moving them.
-    if (producer_as<ReshapeFamily>(editor, value) == nullptr) return std::nullopt;
-    const ValueId parted = editor.node(*editor.producer(value)).inputs[0];
-    viewed = view_of(editor, parted);
-    if (viewed.source == parted) return std::nullopt;
+    // A Reshape that merges dimensions which do not follow one another in memory is no view.
+    const auto reshape = match_producer<ReshapeFamily>(editor, value);
+    if (!reshape) return std::nullopt;
+    viewed = view_of(editor, reshape.input());
+    if (viewed.source == reshape.input()) return std::nullopt;
   }
   auto channels = channels_of(viewed.view, editor.type(viewed.source).shape);
   if (!channels || editor.type(value).shape.size() != 4 ||
@@ -68,36 +69,35 @@ std::optional<Picked> rearranged(const GraphEditor& editor, ValueId value) {
   return Picked{{viewed.source}, std::move(*channels)};
 }
 
-// The two inputs of a concatenation along channels.
-std::optional<std::vector<ValueId>> joined_pair(const GraphEditor& editor, ValueId value) {
-  const auto* concat = producer_as<Concat>(editor, value);
-  if (concat == nullptr || normalize_axis(concat->axis, editor.type(value).shape.size()) != 1)
-    return std::nullopt;
-  const std::vector<ValueId>& inputs = editor.node(*editor.producer(value)).inputs;
-  return inputs.size() == 2 ? std::optional(inputs) : std::nullopt;
+// The inputs of a Concat of two values along channels.
+std::optional<std::vector<ValueId>> match_concat_of_two(const GraphEditor& editor, ValueId value) {
+  const auto concat = match_producer<Concat>(editor, value);
+  if (!concat || normalize_axis(concat->axis, editor.type(value).shape.size()) != 1) return std::nullopt;
+  return concat.node->inputs.size() == 2 ? std::optional(concat.node->inputs) : std::nullopt;
 }
 
+// `value` as channels of the values farthest back that are only rearranged.
 Picked trace(const GraphEditor& editor, ValueId value) {
   Picked picked{{value}, Ints(static_cast<size_t>(editor.type(value).shape[1]))};
   std::iota(picked.channels.begin(), picked.channels.end(), int64_t{0});
   while (picked.inputs.size() == 1) {
-    auto before = rearranged(editor, picked.inputs[0]);
+    auto before = match_rearranged(editor, picked.inputs[0]);
     if (!before) break;
     for (int64_t& channel : picked.channels) channel = before->channels[static_cast<size_t>(channel)];
     picked.inputs = std::move(before->inputs);
   }
   if (picked.inputs.size() == 1)
-    if (auto pair = joined_pair(editor, picked.inputs[0])) picked.inputs = std::move(*pair);
+    if (auto pair = match_concat_of_two(editor, picked.inputs[0])) picked.inputs = std::move(*pair);
   return picked;
 }
 
-// Slices alone leave channels in a row, which copies (or views) do better.
+// Channels that follow one another are copied (or viewed) faster by Slices.
 bool are_shuffled(const Ints& channels) {
   return std::adjacent_find(channels.begin(), channels.end(),
                             [](int64_t a, int64_t b) { return b != a + 1; }) != channels.end();
 }
 
-void match(GraphEditor& editor, size_t index) {
+void replace_by_pick_channels(GraphEditor& editor, size_t index) {
   const Node& node = editor.node(index);
   if (node.outputs.size() != 1 || !is_float_value(editor, node.outputs[0])) return;
   const ValueId output = node.outputs[0];
@@ -106,15 +106,14 @@ void match(GraphEditor& editor, size_t index) {
   if (!are_shuffled(picked.channels)) return;
   auto op = std::make_shared<PickChannels>();
   op->channels = std::move(picked.channels);
-  editor.set_operator(index, std::move(op));
-  editor.set_inputs(index, std::move(picked.inputs));
+  editor.replace(index, std::move(op), std::move(picked.inputs));
 }
 
 }  // namespace
 
 void fuse_channel_shuffle(Graph& graph) {
   GraphEditor editor(graph);
-  for (size_t i = 0; i < editor.node_count(); ++i) match(editor, i);
+  for (const size_t index : editor.nodes()) replace_by_pick_channels(editor, index);
   editor.commit();
   remove_dead_code(graph);
 }

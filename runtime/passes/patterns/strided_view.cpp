@@ -1,4 +1,4 @@
-#include "passes/layout/strided_view.hpp"
+#include "passes/patterns/strided_view.hpp"
 
 #include <optional>
 
@@ -31,8 +31,8 @@ std::optional<StridedView> sliced(StridedView view, const Slice& op, Inputs inpu
   return view;
 }
 
-// One element along the axis, which is gone then.
-std::optional<StridedView> picked(StridedView view, const Gather& op, Inputs inputs) {
+// One element along the axis, which is removed.
+std::optional<StridedView> gathered(StridedView view, const Gather& op, Inputs inputs) {
   const HostTensor* index = inputs[1].constant;
   if (index == nullptr || !index->shape().empty()) return std::nullopt;
   const size_t axis = normalize_axis(op.axis, view.shape.size());
@@ -45,7 +45,7 @@ std::optional<StridedView> picked(StridedView view, const Gather& op, Inputs inp
   return view;
 }
 
-// Dimensions without those of one element, which may have any stride.
+// Without dimensions of one element, whose strides mean nothing.
 StridedView squeezed(const StridedView& view) {
   StridedView result{view.offset, {}, {}};
   for (size_t i = 0; i < view.shape.size(); ++i) {
@@ -56,8 +56,8 @@ StridedView squeezed(const StridedView& view) {
   return result;
 }
 
-// Takes dimensions of both shapes from the outside in groups of equal element count; those of a group must
-// follow one another in memory.
+// Splits both shapes, from the outermost dimension on, into groups of equal element count. The view's
+// dimensions of a group must follow one another in memory.
 std::optional<StridedView> reshaped(const StridedView& view, const Shape& shape) {
   if (element_count(shape) == 0) return std::nullopt;
   const StridedView from = squeezed(view);
@@ -65,16 +65,16 @@ std::optional<StridedView> reshaped(const StridedView& view, const Shape& shape)
   size_t i = 0, j = 0;
   while (i < from.shape.size()) {
     size_t first = j, last = i;
-    int64_t have = from.shape[i++], want = 1;
-    while (want != have) {
-      if (want < have) {
+    int64_t from_count = from.shape[i++], to_count = 1;
+    while (to_count != from_count) {
+      if (to_count < from_count) {
         if (j == shape.size()) return std::nullopt;
-        want *= shape[j++];
+        to_count *= shape[j++];
       } else {
         if (i == from.shape.size() || from.strides[last] != from.strides[i] * from.shape[i])
           return std::nullopt;
         last = i;
-        have *= from.shape[i++];
+        from_count *= from.shape[i++];
       }
     }
     int64_t stride = from.strides[last];
@@ -90,7 +90,7 @@ std::optional<StridedView> through(const GraphEditor& editor, const Node& node, 
   const auto inputs = operator_inputs(editor.graph(), node);
   if (const auto* op = dynamic_cast<const Transpose*>(node.op.get())) return transposed(input, *op);
   if (const auto* op = dynamic_cast<const Slice*>(node.op.get())) return sliced(input, *op, inputs);
-  if (const auto* op = dynamic_cast<const Gather*>(node.op.get())) return picked(input, *op, inputs);
+  if (const auto* op = dynamic_cast<const Gather*>(node.op.get())) return gathered(input, *op, inputs);
   if (dynamic_cast<const ReshapeFamily*>(node.op.get()) != nullptr)
     return reshaped(input, editor.type(node.outputs[0]).shape);
   return std::nullopt;
@@ -103,7 +103,7 @@ bool rearranges(const Node& node) {
           dynamic_cast<const Gather*>(op) != nullptr || dynamic_cast<const ReshapeFamily*>(op) != nullptr);
 }
 
-ViewedValue itself(const GraphEditor& editor, ValueId value) {
+ViewedValue view_of_itself(const GraphEditor& editor, ValueId value) {
   const Shape& shape = editor.type(value).shape;
   return {value, {0, shape, row_major_strides(shape)}};
 }
@@ -111,8 +111,8 @@ ViewedValue itself(const GraphEditor& editor, ValueId value) {
 }  // namespace
 
 ViewedValue view_of(const GraphEditor& editor, ValueId value) {
-  // Heads are parted in three or four steps. Views are followed forwards, from the farthest back that is
-  // within reach: a step that does not give a view starts anew from what it computes.
+  // Heads are split in three or four steps. The view is built forwards, from the first of these steps: a step
+  // whose result is no view of its input becomes the source of the next ones.
   constexpr size_t kMostSteps = 16;
   std::vector<const Node*> steps;
   ValueId source = value;
@@ -122,10 +122,11 @@ ViewedValue view_of(const GraphEditor& editor, ValueId value) {
     steps.push_back(&editor.node(*producer));
     source = steps.back()->inputs[0];
   }
-  ViewedValue viewed = itself(editor, source);
+  ViewedValue viewed = view_of_itself(editor, source);
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
     auto view = through(editor, **step, viewed.view);
-    viewed = view ? ViewedValue{viewed.source, std::move(*view)} : itself(editor, (*step)->outputs[0]);
+    viewed =
+        view ? ViewedValue{viewed.source, std::move(*view)} : view_of_itself(editor, (*step)->outputs[0]);
   }
   return viewed;
 }

@@ -6,17 +6,16 @@
 #include "graph/operators/matmul.hpp"
 #include "graph/operators/transpose.hpp"
 #include "passes/passes.hpp"
-#include "passes/rewrite/pattern.hpp"
+#include "passes/rewrite/match.hpp"
 
 namespace vellum {
 namespace {
 
 // Whether the node exchanges the last two dimensions and does nothing else.
 bool transposes_matrices(const GraphEditor& editor, size_t index) {
-  const Node& node = editor.node(index);
-  const auto* transpose = dynamic_cast<const Transpose*>(node.op.get());
-  if (transpose == nullptr) return false;
-  const size_t rank = editor.type(node.inputs[0]).shape.size();
+  const auto transpose = match_node<Transpose>(editor, index);
+  if (!transpose) return false;
+  const size_t rank = editor.type(transpose.input()).shape.size();
   if (rank < 2) return false;
   std::vector<size_t> exchanged(rank);
   std::iota(exchanged.begin(), exchanged.end(), size_t{0});
@@ -24,17 +23,17 @@ bool transposes_matrices(const GraphEditor& editor, size_t index) {
   return transpose->permutation(rank) == exchanged;
 }
 
-// A product with constants has kernels of its own, which read rows.
-bool is_of_computed_matrices(const GraphEditor& editor, size_t index) {
-  if (editor.removed(index) || !editor.is(index, "MatMul")) return false;
-  const Node& node = editor.node(index);
-  for (const ValueId input : node.inputs)
+// Whether the node is a product of two computed matrices. Kernels for a constant matrix read it row by row.
+bool multiplies_computed_matrices(const GraphEditor& editor, size_t index) {
+  const auto product = match_node<MatMul>(editor, index);
+  if (!product) return false;
+  for (const ValueId input : product.node->inputs)
     if (editor.constant(input) != nullptr || editor.type(input).shape.size() < 2) return false;
-  return is_float_value(editor, node.outputs[0]);
+  return is_float_value(editor, product.node->outputs[0]);
 }
 
-void take_operands(GraphEditor& editor, size_t index) {
-  auto op = std::make_shared<MatMul>(dynamic_cast<const MatMul&>(*editor.node(index).op));
+void fuse_operands(GraphEditor& editor, size_t index) {
+  auto op = std::make_shared<MatMul>(*match_node<MatMul>(editor, index).op);
   for (const size_t slot : {size_t{0}, size_t{1}}) {
     std::vector<ValueId> inputs = editor.node(index).inputs;
     const auto source = editor.producer(inputs[slot]);
@@ -49,30 +48,28 @@ void take_operands(GraphEditor& editor, size_t index) {
   editor.set_operator(index, std::move(op));
 }
 
-// (A B) transposed is B transposed times A transposed.
-void take_result(GraphEditor& editor, size_t index) {
+// The transpose of A B is the transpose of B times the transpose of A.
+void fuse_result(GraphEditor& editor, size_t index) {
   const auto reader = editor.only_reader(editor.node(index).outputs[0]);
   if (!reader || !transposes_matrices(editor, *reader)) return;
   const ValueId output = editor.node(*reader).outputs[0];
-  const auto& before = dynamic_cast<const MatMul&>(*editor.node(index).op);
+  const auto product = match_node<MatMul>(editor, index);
   auto op = std::make_shared<MatMul>();
-  op->transpose_a = !before.transpose_b;
-  op->transpose_b = !before.transpose_a;
-  const std::vector<ValueId> operands = editor.node(index).inputs;
+  op->transpose_a = !product->transpose_b;
+  op->transpose_b = !product->transpose_a;
   editor.remove(*reader);
-  editor.set_operator(index, std::move(op));
-  editor.set_inputs(index, {operands[1], operands[0]});
-  editor.take_output(index, output);
+  editor.replace(index, std::move(op), {product.input(1), product.input(0)});
+  editor.set_outputs(index, {output});
 }
 
 }  // namespace
 
 void fuse_transposes(Graph& graph) {
   GraphEditor editor(graph);
-  for (size_t i = 0; i < editor.node_count(); ++i) {
-    if (!is_of_computed_matrices(editor, i)) continue;
-    take_operands(editor, i);
-    take_result(editor, i);
+  for (const size_t index : editor.nodes()) {
+    if (!multiplies_computed_matrices(editor, index)) continue;
+    fuse_operands(editor, index);
+    fuse_result(editor, index);
   }
   editor.commit();
 }

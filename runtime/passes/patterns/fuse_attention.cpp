@@ -1,0 +1,213 @@
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+
+#include "graph/operators/attention.hpp"
+#include "graph/operators/matmul.hpp"
+#include "graph/operators/reshape.hpp"
+#include "graph/operators/softmax.hpp"
+#include "graph/operators/transpose.hpp"
+#include "passes/passes.hpp"
+#include "passes/patterns/strided_view.hpp"
+#include "passes/rewrite/match.hpp"
+
+namespace vellum {
+namespace {
+
+// scale * Q K^T + mask, matched backwards from the softmax.
+struct Scores {
+  ValueId q = kNoValue, k_transposed = kNoValue;
+  double scale = 1.0;
+  std::optional<ValueId> computed_mask;    // of the scores' shape
+  std::vector<HostTensor> constant_masks;  // each broadcasts to the scores
+};
+
+// Swin adds a mask to the scores while the windows have a dimension of their own, apart from the batch.
+// Returns a constant that is added to scores of shape `seen` as one that is added to scores of shape
+// `scores`.
+std::optional<HostTensor> mask_in_shape(const HostTensor& constant, const Shape& seen, const Shape& scores) {
+  if (constant.shape().size() > seen.size()) return std::nullopt;
+  if (seen == scores) return constant;
+  Shape padded(seen.size() - constant.shape().size(), 1);
+  padded.insert(padded.end(), constant.shape().begin(), constant.shape().end());
+  // The last dimensions that both shapes share may stay as the mask has them; those before are split
+  // differently.
+  if (scores.size() < 2 || seen.size() < 2) return std::nullopt;
+  std::ptrdiff_t shared = 0;
+  while (shared < 3 && shared < std::ssize(scores) && shared < std::ssize(seen) &&
+         *(scores.end() - 1 - shared) == *(seen.end() - 1 - shared))
+    ++shared;
+  if (shared < 2) return std::nullopt;
+  Shape whole = seen, result = scores;
+  std::copy(padded.end() - shared, padded.end(), whole.end() - shared);
+  std::copy(padded.end() - shared, padded.end(), result.end() - shared);
+  const HostTensor expanded = gather_strided(constant, whole, broadcast_strides(constant.shape(), whole), 0);
+  return gather_strided(expanded, result, row_major_strides(result), 0);
+}
+
+// The operand of an Add that has the type of the sum; the computed one where both have.
+std::optional<size_t> scores_slot(const GraphEditor& editor, const std::array<ValueId, 2>& operands,
+                                  const TensorType& type) {
+  if (editor.type(operands[0]) == type && editor.constant(operands[0]) == nullptr) return size_t{0};
+  return editor.type(operands[1]) == type ? std::optional(size_t{1}) : std::nullopt;
+}
+
+// Adds `mask` to the scores, which have the shape `seen` where it is added and `shape` at the softmax.
+bool read_mask(const GraphEditor& editor, ValueId mask, const Shape& seen, const Shape& shape,
+               Scores& scores) {
+  if (const HostTensor* constant = editor.constant(mask)) {
+    auto added = mask_in_shape(*constant, seen, shape);
+    if (added) scores.constant_masks.push_back(std::move(*added));
+    return added.has_value();
+  }
+  if (seen != shape || scores.computed_mask) return false;
+  scores.computed_mask = mask;
+  return true;
+}
+
+// Follows scalings of a value back to what is scaled, and multiplies `scale` by them.
+ValueId skip_scaling(const GraphEditor& editor, ValueId value, double& scale) {
+  for (auto step = match_scalar(editor, value); step && step->kind == BinaryKind::mul;
+       step = match_scalar(editor, value)) {
+    scale *= step->scalar;
+    value = step->input;
+  }
+  return value;
+}
+
+// What is between the product and the softmax; nothing where that is something else.
+std::optional<Scores> match_scores(const GraphEditor& editor, ValueId value) {
+  const Shape shape = editor.type(value).shape;
+  Scores scores;
+  bool is_scaled = false;
+  for (;;) {
+    if (!editor.only_reader(value)) return std::nullopt;
+    if (const auto step = match_scalar(editor, value); step && step->kind == BinaryKind::mul) {
+      scores.scale *= step->scalar;
+      is_scaled = true;
+      value = step->input;
+    } else if (const auto reshape = match_producer<ReshapeFamily>(editor, value)) {
+      value = reshape.input();
+    } else if (const auto sum = match_binary(editor, value, BinaryKind::add)) {
+      if (is_scaled) return std::nullopt;  // the mask would be scaled too
+      const auto slot = scores_slot(editor, *sum, editor.type(value));
+      if (!slot || !read_mask(editor, (*sum)[1 - *slot], editor.type(value).shape, shape, scores))
+        return std::nullopt;
+      value = (*sum)[*slot];
+    } else {
+      break;
+    }
+  }
+  const auto product = match_producer<MatMul>(editor, value);
+  if (!product || editor.type(value).shape != shape) return std::nullopt;
+  scores.q = skip_scaling(editor, product.input(0), scores.scale);
+  scores.k_transposed = skip_scaling(editor, product.input(1), scores.scale);
+  return scores;
+}
+
+// A matrix for each (batch, head): a value of three dimensions has one image or one head for each matrix.
+std::optional<ViewedValue> as_heads(const GraphEditor& editor, ValueId value) {
+  ViewedValue viewed = view_of(editor, value);
+  StridedView& view = viewed.view;
+  if (view.shape.size() < 2 || view.shape.size() > 4 || editor.constant(viewed.source) != nullptr)
+    return std::nullopt;
+  const size_t missing = 4 - view.shape.size();
+  view.shape.insert(view.shape.begin(), missing, 1);
+  view.strides.insert(view.strides.begin(), missing, 0);
+  return viewed;
+}
+
+// The sum of all masks as one value, which broadcasts to four dimensions; kNoValue where there are no masks,
+// nothing where they cannot be added up.
+std::optional<ValueId> add_mask(GraphEditor& editor, size_t index, const Scores& scores, DType dtype) {
+  if (scores.computed_mask) {
+    const TensorType& type = editor.type(*scores.computed_mask);
+    if (!scores.constant_masks.empty() || type.dtype != dtype) return std::nullopt;
+    return type.shape.size() <= 4 ? scores.computed_mask : std::nullopt;
+  }
+  if (scores.constant_masks.empty()) return kNoValue;
+  HostTensor sum = scores.constant_masks[0];
+  Binary add;
+  for (size_t i = 1; i < scores.constant_masks.size(); ++i) {
+    const HostTensor* operands[] = {&sum, &scores.constant_masks[i]};
+    sum = add.evaluate(operands).front();
+  }
+  return editor.add_constant(editor.node(index).name + "/mask", std::move(sum));
+}
+
+bool swaps_heads_and_tokens(const GraphEditor& editor, size_t index) {
+  const auto transpose = match_node<Transpose>(editor, index);
+  if (!transpose) return false;
+  const size_t rank = editor.type(transpose.input()).shape.size();
+  const auto permutation = transpose->permutation(rank);
+  if (rank == 3) return permutation == std::vector<size_t>{1, 0, 2};
+  return rank == 4 && permutation == std::vector<size_t>{0, 2, 1, 3};
+}
+
+// The scores of a softmax over the last dimension that is read once.
+std::optional<ValueId> match_softmax_of_rows(const GraphEditor& editor, ValueId value) {
+  const auto softmax = match_producer<Softmax>(editor, value);
+  if (!softmax || softmax->kind != SoftmaxKind::softmax || !editor.only_reader(value)) return std::nullopt;
+  const Shape& shape = editor.type(softmax.input()).shape;
+  if (shape.empty() || softmax->extent(shape).length != shape.back() || softmax->extent(shape).inner != 1)
+    return std::nullopt;
+  return softmax.input();
+}
+
+// The views of Q, K and V as matrices of each head; nothing where the kernel cannot read them.
+std::optional<std::array<ViewedValue, 3>> match_heads(const GraphEditor& editor, const Scores& scores,
+                                                      ValueId values, DType dtype) {
+  const auto q = as_heads(editor, scores.q), v = as_heads(editor, values);
+  auto k = as_heads(editor, scores.k_transposed);
+  if (!q || !k || !v) return std::nullopt;
+  std::swap(k->view.shape[2], k->view.shape[3]);
+  std::swap(k->view.strides[2], k->view.strides[3]);
+  const Shape &qs = q->view.shape, &ks = k->view.shape, &vs = v->view.shape;
+  const bool broadcasts = qs[0] != ks[0] || qs[1] != ks[1] || ks[0] != vs[0] || ks[1] != vs[1];
+  if (broadcasts || qs[3] > Attention::kMostChannels || vs[3] > Attention::kMostChannels) return std::nullopt;
+  const std::array heads{*q, *k, *v};
+  for (const ViewedValue& viewed : heads)
+    if (editor.type(viewed.source).dtype != dtype) return std::nullopt;
+  return heads;
+}
+
+// Node `index` is a product, maybe softmax(...) V.
+void replace_by_attention(GraphEditor& editor, size_t index) {
+  const Node node = editor.node(index);
+  const auto rows = match_softmax_of_rows(editor, node.inputs[0]);
+  const auto scores = rows ? match_scores(editor, *rows) : std::nullopt;
+  if (!scores || !std::isfinite(scores->scale) || element_count(editor.type(*rows).shape) == 0) return;
+  const DType dtype = editor.type(node.outputs[0]).dtype;
+  const auto heads = match_heads(editor, *scores, node.inputs[1], dtype);
+  const auto mask = heads ? add_mask(editor, index, *scores, dtype) : std::nullopt;
+  if (!mask) return;
+
+  auto op = std::make_shared<Attention>();
+  op->scale = static_cast<float>(scores->scale);
+  op->views = {(*heads)[0].view, (*heads)[1].view, (*heads)[2].view};
+  size_t last = index;
+  if (const auto reader = editor.only_reader(node.outputs[0]);
+      reader && swaps_heads_and_tokens(editor, *reader)) {
+    last = *reader;
+    op->tokens_first = true;
+  }
+  op->output = editor.type(editor.node(last).outputs[0]).shape;
+  std::vector<ValueId> inputs{(*heads)[0].source, (*heads)[1].source, (*heads)[2].source};
+  if (*mask != kNoValue) inputs.push_back(*mask);
+  if (last != index) editor.remove(index);
+  editor.replace(last, std::move(op), std::move(inputs));
+}
+
+}  // namespace
+
+void fuse_attention(Graph& graph) {
+  GraphEditor editor(graph);
+  for (const size_t index : editor.nodes())
+    if (match_node<MatMul>(editor, index) && is_float_value(editor, editor.node(index).outputs[0]))
+      replace_by_attention(editor, index);
+  editor.commit();
+  remove_dead_code(graph);
+}
+
+}  // namespace vellum

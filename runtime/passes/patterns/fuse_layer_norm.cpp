@@ -1,0 +1,177 @@
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "graph/operators/normalization.hpp"
+#include "graph/operators/reduce.hpp"
+#include "passes/passes.hpp"
+#include "passes/rewrite/build.hpp"
+#include "passes/rewrite/match.hpp"
+
+namespace vellum {
+namespace {
+
+// The mean of `input` over its dimensions from `axis` on, which stay as dimensions of 1.
+struct Mean {
+  ValueId input = kNoValue;
+  size_t axis = 0;
+  bool operator==(const Mean&) const = default;
+};
+
+std::optional<Mean> match_mean(const GraphEditor& editor, ValueId value) {
+  const auto reduce = match_producer<Reduce>(editor, value);
+  if (!reduce || reduce->kind != ReduceKind::mean || !reduce->keep_dims) return std::nullopt;
+  const auto axes = reduce->reduced_axes(operator_inputs(editor.graph(), *reduce.node));
+  const size_t rank = editor.type(reduce.input()).shape.size();
+  // The axes are sorted and distinct: they are the last ones where the first of them is.
+  if (axes.empty() || axes.front() != rank - axes.size()) return std::nullopt;
+  return Mean{reduce.input(), axes.front()};
+}
+
+// value = x - mean of x: that mean
+std::optional<Mean> match_deviation(const GraphEditor& editor, ValueId value) {
+  const auto operands = match_binary(editor, value, BinaryKind::sub);
+  const auto mean = operands ? match_mean(editor, (*operands)[1]) : std::nullopt;
+  return mean && mean->input == (*operands)[0] ? mean : std::nullopt;
+}
+
+struct Deviation {
+  Mean mean;
+  float epsilon = 0.0f;
+};
+
+// value = sqrt(mean of the squared deviation + epsilon)
+std::optional<Deviation> match_standard_deviation(const GraphEditor& editor, ValueId value) {
+  const auto sum = match_unary(editor, value, UnaryKind::sqrt);
+  const auto step = sum ? match_scalar(editor, *sum) : std::nullopt;
+  if (!step || step->kind != BinaryKind::add || step->scalar < 0.0) return std::nullopt;
+  const auto variance = match_mean(editor, step->input);
+  const auto deviation = variance ? match_square(editor, variance->input) : std::nullopt;
+  const auto mean = deviation ? match_deviation(editor, *deviation) : std::nullopt;
+  if (!mean || mean->axis != variance->axis) return std::nullopt;
+  return Deviation{*mean, static_cast<float>(step->scalar)};
+}
+
+std::optional<Deviation> match_inverse_deviation(const GraphEditor& editor, ValueId value) {
+  const auto deviation = match_unary(editor, value, UnaryKind::reciprocal);
+  if (deviation) return match_standard_deviation(editor, *deviation);
+  // 1 / x as a Div
+  const auto quotient = match_binary(editor, value, BinaryKind::div);
+  const HostTensor* one = quotient ? editor.constant((*quotient)[0]) : nullptr;
+  if (one == nullptr || one->elements() != 1 || one->to_floats()[0] != 1.0f) return std::nullopt;
+  return match_standard_deviation(editor, (*quotient)[1]);
+}
+
+// (x - mean) / deviation (torch), or times its inverse (Paddle).
+std::optional<Deviation> match_quotient(const GraphEditor& editor, ValueId value) {
+  std::optional<Deviation> found;
+  ValueId numerator = kNoValue;
+  if (const auto quotient = match_binary(editor, value, BinaryKind::div)) {
+    found = match_standard_deviation(editor, (*quotient)[1]);
+    numerator = (*quotient)[0];
+  } else if (const auto product = match_binary(editor, value, BinaryKind::mul)) {
+    for (size_t slot = 0; slot < 2 && !found; ++slot) {
+      found = match_inverse_deviation(editor, (*product)[slot]);
+      numerator = (*product)[1 - slot];
+    }
+  }
+  return found && match_deviation(editor, numerator) == found->mean ? found : std::nullopt;
+}
+
+Shape last_dimensions(const GraphEditor& editor, const Mean& mean) {
+  const Shape& shape = editor.type(mean.input).shape;
+  return Shape(shape.begin() + static_cast<std::ptrdiff_t>(mean.axis), shape.end());
+}
+
+// Node `index` becomes the normalisation. Its former operands may become dead code.
+void replace_by_norm(GraphEditor& editor, size_t index, const Deviation& found, HostTensor scale,
+             std::optional<HostTensor> bias) {
+  auto op = std::make_shared<LayerNormalization>();
+  op->axis = static_cast<int64_t>(found.mean.axis) - std::ssize(editor.type(found.mean.input).shape);
+  op->epsilon = found.epsilon;
+  const std::string name = editor.node(index).name;
+  std::vector<ValueId> inputs{found.mean.input, editor.add_constant(name + "/scale", std::move(scale))};
+  if (bias) inputs.push_back(editor.add_constant(name + "/bias", std::move(*bias)));
+  editor.replace(index, std::move(op), std::move(inputs));
+}
+
+void fuse_quotient(GraphEditor& editor, size_t index) {
+  const ValueId quotient = editor.node(index).outputs[0];
+  const auto found = match_quotient(editor, quotient);
+  if (!found || editor.type(found->mean.input) != editor.type(quotient)) return;
+  const Shape last = last_dimensions(editor, found->mean);
+  const HostTensor one = HostTensor::from<float>(editor.type(quotient).dtype, {}, std::vector<float>{1.0f});
+  HostTensor scale = *expand_to_last_dimensions(one, last);
+  std::optional<HostTensor> bias;
+  size_t at = index;
+  ValueId result = quotient;
+  if (const auto product = match_constant_reader(editor, result, BinaryKind::mul)) {
+    if (auto expanded = expand_to_last_dimensions(*product->constant, last)) {
+      scale = std::move(*expanded);
+      at = product->index, result = product->output;
+    }
+  }
+  if (const auto sum = match_constant_reader(editor, result, BinaryKind::add)) {
+    bias = expand_to_last_dimensions(*sum->constant, last);
+    if (bias) at = sum->index;
+  }
+  replace_by_norm(editor, at, *found, std::move(scale), std::move(bias));
+}
+
+// r = scale / deviation.
+struct Factor {
+  Deviation deviation;
+  HostTensor scale;
+};
+
+std::optional<Factor> match_factor(const GraphEditor& editor, ValueId value, const Shape& last) {
+  const auto product = match_binary(editor, value, BinaryKind::mul);
+  for (size_t slot = 0; product && slot < 2; ++slot) {
+    const HostTensor* constant = editor.constant((*product)[slot]);
+    if (constant == nullptr) continue;
+    const auto deviation = match_inverse_deviation(editor, (*product)[1 - slot]);
+    auto scale = expand_to_last_dimensions(*constant, last);
+    if (deviation && scale) return Factor{*deviation, std::move(*scale)};
+  }
+  return std::nullopt;
+}
+
+// x * r + (bias - mean * r), as TensorFlow writes it.
+void fuse_two_products(GraphEditor& editor, size_t index) {
+  const auto operands = match_binary(editor, editor.node(index).outputs[0], BinaryKind::add);
+  if (!operands) return;
+  for (size_t slot = 0; slot < 2; ++slot) {
+    const auto left = match_binary(editor, (*operands)[slot], BinaryKind::mul);
+    const auto right = match_binary(editor, (*operands)[1 - slot], BinaryKind::sub);
+    const HostTensor* constant = right ? editor.constant((*right)[0]) : nullptr;
+    const auto shift = right ? match_binary(editor, (*right)[1], BinaryKind::mul) : std::nullopt;
+    if (!left || constant == nullptr || !shift) continue;
+    for (size_t a = 0; a < 2; ++a) {
+      for (size_t b = 0; b < 2; ++b) {
+        const auto mean = match_mean(editor, (*shift)[b]);
+        if (!mean || mean->input != (*left)[a] || (*left)[1 - a] != (*shift)[1 - b]) continue;
+        const Shape last = last_dimensions(editor, *mean);
+        const auto factor = match_factor(editor, (*left)[1 - a], last);
+        auto bias = expand_to_last_dimensions(*constant, last);
+        if (factor && factor->deviation.mean == *mean && bias &&
+            editor.type(mean->input) == editor.type(editor.node(index).outputs[0]))
+          return replace_by_norm(editor, index, factor->deviation, factor->scale, std::move(bias));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void fuse_layer_norm(Graph& graph) {
+  GraphEditor editor(graph);
+  for (const size_t index : editor.nodes()) {
+    if (!is_float_binary(editor, index)) continue;
+    fuse_quotient(editor, index);
+    fuse_two_products(editor, index);
+  }
+  editor.commit();
+  remove_dead_code(graph);
+}
+
+}  // namespace vellum

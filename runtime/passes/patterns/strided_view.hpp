@@ -1,0 +1,19 @@
+// Values whose elements are those of another value in another order: Transpose, Slice, Reshape and the like
+// as a view of what they read.
+#pragma once
+
+#include "graph/operators/attention.hpp"
+#include "passes/rewrite/graph_editor.hpp"
+
+namespace vellum {
+
+struct ViewedValue {
+  ValueId source = kNoValue;
+  StridedView view;
+};
+
+// `value` as a view of the first value that is only rearranged from there on; a view of `value` itself where
+// an operator computes its elements.
+ViewedValue view_of(const GraphEditor& editor, ValueId value);
+
+}  // namespace vellum
