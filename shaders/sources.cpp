@@ -9,6 +9,7 @@ namespace vellum {
 std::span<const std::pair<std::string_view, std::string_view>> shader_files();
 
 std::optional<std::string_view> find_shader_source(std::string_view file_name) {
+  file_name.remove_prefix(file_name.rfind('/') + 1);
   for (const auto& [name, text] : shader_files())
     if (file_name == name) return text;
   return std::nullopt;

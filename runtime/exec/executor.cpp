@@ -133,7 +133,8 @@ void Executor::record_task(gpu::CommandBuffer& commands, size_t task) {
   const size_t index = dispatch_of_task_[task];
   const gpu::Pipeline& pipeline = *pipelines_[index];
   commands.bind(pipeline, (*sets_)[index]);
-  if (!dispatch.push_constants.empty()) commands.push_constants(pipeline, dispatch.push_constants);
+  if (const auto bytes = dispatch.push_constants.bytes(); !bytes.empty())
+    commands.push_constants(pipeline, bytes);
   if (queries_) queries_->write(commands, static_cast<uint32_t>(2 * task), VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT);
   commands.dispatch(dispatch.workgroup_count);
   if (queries_) queries_->write(commands, static_cast<uint32_t>(2 * task + 1));

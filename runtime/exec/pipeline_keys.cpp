@@ -19,7 +19,8 @@ gpu::PipelineKey pipeline_key(const Program& program, const Dispatch& dispatch) 
   key.defines = dispatch.defines;
   key.workgroup_size = dispatch.workgroup_size;
   key.subgroup_size = dispatch.subgroup_size;
-  key.push_constant_bytes = static_cast<uint32_t>(dispatch.push_constants.size());
+  key.parameter_block = dispatch.push_constants.block();
+  key.push_constant_bytes = static_cast<uint32_t>(dispatch.push_constants.bytes().size());
   for (const Binding& binding : dispatch.bindings)
     key.bindings.push_back(binding_type(program.tensors[binding.tensor].desc, binding));
   return key;

@@ -13,6 +13,7 @@
 
 #include "graph/graph.hpp"
 #include "graph/tensor.hpp"
+#include "program/parameters.hpp"
 
 namespace vellum {
 
@@ -96,6 +97,8 @@ struct Binding {
   bool same_position = false;
   // Buffers of floats that are only read: through a texel buffer (imageLoad) instead of a storage buffer.
   bool texel_buffer = false;
+  // The name of the tensor in the shader, "x" of TENSOR_IN(x).
+  std::string name = {};
 };
 
 // What a dispatch does that only moves bytes between buffers: it can go where one of the two tensors becomes
@@ -115,7 +118,7 @@ struct Dispatch {
                                          1};  // the shader sees it as WORKGROUP_X, WORKGROUP_Y, WORKGROUP_Z
   std::array<uint32_t, 3> workgroup_count{1, 1, 1};
   std::vector<Binding> bindings;  // binding number = position
-  std::vector<std::byte> push_constants;
+  Parameters push_constants;
   std::optional<PlainCopy> copy = std::nullopt;
   // Not 0: subgroups are full, of so many invocations, and the shader sees it as SUBGROUP. It is what
   // DeviceCaps::subgroup_size says, where there are full_subgroups.

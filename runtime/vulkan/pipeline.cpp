@@ -5,6 +5,7 @@
 
 #include "vulkan/context_impl.hpp"
 #include "vulkan/pipeline_cache.hpp"
+#include "vulkan/spirv_interface.hpp"
 
 namespace vellum::gpu {
 namespace {
@@ -79,6 +80,22 @@ void check_push_constants(const PipelineKey& key, const DeviceCaps& caps) {
           more(key.push_constant_bytes, caps.max_push_constant_bytes, "bytes of push constants"));
 }
 
+// What the shader declares against what its dispatches bind and push. A stripped shader has no names.
+void check_interface(const PipelineKey& key, std::span<const uint32_t> words) {
+  const SpirvInterface shader = read_spirv_interface(words);
+  if (!shader.parameter_block.empty() && !key.parameter_block.empty() &&
+      shader.parameter_block != key.parameter_block)
+    throw Error(ErrorCode::internal, "shader " + key.shader + " has " + shader.parameter_block +
+                                         " as its parameters; a dispatch passes " + key.parameter_block);
+  bool all_bound = shader.bindings.size() == key.bindings.size();
+  for (uint32_t i = 0; i < shader.bindings.size(); ++i) all_bound = all_bound && shader.bindings[i] == i;
+  if (!all_bound)
+    throw Error(ErrorCode::internal, "shader " + key.shader + " declares " +
+                                         std::to_string(shader.bindings.size()) +
+                                         " bindings; a dispatch has others, " +
+                                         std::to_string(key.bindings.size()));
+}
+
 vk::raii::DescriptorSetLayout create_set_layout(const Context::Impl& context,
                                                 const std::vector<BindingType>& bindings) {
   std::vector<vk::DescriptorSetLayoutBinding> infos;
@@ -134,6 +151,7 @@ Pipeline::Pipeline(Context& context, const PipelineCache& cache, PipelineKey key
   if (key.subgroup_size > 0) check_subgroups(key, device);
   check_push_constants(key, device.caps);
   const std::vector<uint32_t> words = device.shader_compiler.spirv(shader_request(key));
+  check_interface(key, words);
   translated("creating a pipeline of shader " + key.shader, [&] {
     const vk::raii::ShaderModule module(device.device, vk::ShaderModuleCreateInfo({}, words));
     vk::PipelineLayoutCreateInfo layout;

@@ -38,7 +38,9 @@ struct PipelineKey {
   // Not 0: the pipeline requires full subgroups of this many invocations, defined as SUBGROUP. Must be
   // DeviceCaps::subgroup_size.
   uint32_t subgroup_size = 0;
-  std::string source;  // GLSL; empty: the embedded source of `shader`
+  // The name of the shader's push constant block, which the pipeline checks; empty: unchecked.
+  std::string parameter_block = {};
+  std::string source = {};  // GLSL; empty: the embedded source of `shader`
 
   bool operator==(const PipelineKey&) const = default;
   bool operator<(const PipelineKey& other) const;  // an arbitrary order, for maps and sets

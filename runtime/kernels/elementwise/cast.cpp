@@ -5,6 +5,7 @@
 
 #include "kernels/framework/elements.hpp"
 #include "kernels/elementwise/elementwise.hpp"
+#include "shaders/elementwise/cast.h"
 
 namespace vellum {
 
@@ -52,8 +53,9 @@ void lower_cast(Lowering& lowering) {
   }
   const int64_t count4 = groups_of_four(lowering.output_type().shape);
   const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
-  Dispatch dispatch = make_dispatch("cast", grid_1d(lowering.caps(), count4), {reads_in_place(x), writes(y)},
-                                    PushConstants().ints({count4, out.low, out.high}));
+  Dispatch dispatch =
+      make_dispatch("cast", grid_1d(lowering.caps(), count4), {reads_in_place("x", x), writes("y", y)},
+                    CastParameters{.count4 = count4, .low = out.low, .high = out.high});
   if (!is_float(from)) define(dispatch, "FROM_INTEGER");
   if (from == DType::u32 || from == DType::u64) define(dispatch, "FROM_UNSIGNED");
   if (!is_float(to)) define(dispatch, to_bool ? "TO_BOOL" : "TO_INTEGER");

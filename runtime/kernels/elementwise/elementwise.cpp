@@ -6,6 +6,11 @@
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/movement/strided.hpp"
+#include "shaders/elementwise/binary.h"
+#include "shaders/elementwise/binary_integer.h"
+#include "shaders/elementwise/binary_linear.h"
+#include "shaders/elementwise/cast.h"
+#include "shaders/elementwise/unary_integer.h"
 
 namespace vellum {
 
@@ -26,15 +31,17 @@ LoopNest loops_of(const Operand& a, const Operand& b, const Operand& y) {
   return collapse({y.shape, {broadcast_strides(a.shape, y.shape), broadcast_strides(b.shape, y.shape)}});
 }
 
-Binding reads_operand(const Operand& operand, const Operand& y) {
-  return operand.shape == y.shape ? reads_in_place(operand.tensor) : reads(operand.tensor);
+Binding reads_operand(std::string name, const Operand& operand, const Operand& y) {
+  return operand.shape == y.shape ? reads_in_place(std::move(name), operand.tensor)
+                                  : reads(std::move(name), operand.tensor);
 }
 
-void push_loops(PushConstants& constants, const LoopNest& nest) {
-  push_padded(constants, nest.dims, kMaxElementwiseRank);
-  push_padded(constants, nest.strides[0], kMaxElementwiseRank);
-  push_padded(constants, nest.strides[1], kMaxElementwiseRank);
+std::vector<Binding> operands_and_result(const Operand& a, const Operand& b, const Operand& y) {
+  return {reads_operand("a", a, y), reads_operand("b", b, y), writes("y", y.tensor)};
 }
+
+static_assert(decltype(BinaryLinearParameters::dims)::size() == kMaxElementwiseRank &&
+              decltype(BinaryIntegerParameters::dims)::size() == kMaxElementwiseRank);
 
 // Device integers have 32 bits: by how many a narrower type is shifted up and down again to wrap around.
 int64_t spare_bits(DType dtype) {
@@ -56,21 +63,27 @@ Shape padded_to_rank(const Shape& shape, size_t rank) {
 
 void combine(Lowering& lowering, const std::string& function, const Activation& activation, Layout layout,
              const Operand& a, const Operand& b, const Operand& y) {
-  PushConstants constants;
-  push_activation(constants, activation);
+  Parameters parameters;
   Grid grid;
   if (layout == Layout::channels4) {
     const size_t rank = y.shape.size();
-    constants.shape(y.shape).shape(padded_to_rank(a.shape, rank)).shape(padded_to_rank(b.shape, rank));
+    parameters = BinaryParameters{.activation_params = activation_params(activation),
+                                  .y_shape = texel_shape(y.shape),
+                                  .a_shape = texel_shape(padded_to_rank(a.shape, rank)),
+                                  .b_shape = texel_shape(padded_to_rank(b.shape, rank))};
     grid = grid_of_texels(lowering.caps(), y.shape);
   } else {
     const LoopNest nest = loops_of(a, b, y);
-    constants.ints({element_count(y.shape), is_grouped(nest), static_cast<int64_t>(nest.dims.size())});
-    push_loops(constants, nest);
+    parameters = BinaryLinearParameters{.activation_params = activation_params(activation),
+                                        .count = element_count(y.shape),
+                                        .grouped = is_grouped(nest),
+                                        .rank = nest.dims.size(),
+                                        .dims = nest.dims,
+                                        .a_strides = nest.strides[0],
+                                        .b_strides = nest.strides[1]};
     grid = grid_1d(lowering.caps(), groups_of_four(y.shape));
   }
-  Dispatch dispatch =
-      make_dispatch("binary", grid, {reads_operand(a, y), reads_operand(b, y), writes(y.tensor)}, constants);
+  Dispatch dispatch = make_dispatch("binary", grid, operands_and_result(a, b, y), std::move(parameters));
   define(dispatch, "FUNCTION", function);
   define_activation(dispatch, activation);
   if (layout == Layout::linear)
@@ -83,11 +96,14 @@ void combine(Lowering& lowering, const std::string& function, const Activation& 
 void combine_integers(Lowering& lowering, const std::string& function, DType dtype, const Operand& a,
                       const Operand& b, const Operand& y) {
   const LoopNest nest = loops_of(a, b, y);
-  PushConstants constants;
-  constants.ints({element_count(y.shape), static_cast<int64_t>(nest.dims.size()), spare_bits(dtype)});
-  push_loops(constants, nest);
   Dispatch dispatch = make_dispatch("binary_integer", grid_1d(lowering.caps(), groups_of_four(y.shape)),
-                                    {reads_operand(a, y), reads_operand(b, y), writes(y.tensor)}, constants);
+                                    operands_and_result(a, b, y),
+                                    BinaryIntegerParameters{.count = element_count(y.shape),
+                                                            .rank = nest.dims.size(),
+                                                            .spare_bits = spare_bits(dtype),
+                                                            .dims = nest.dims,
+                                                            .a_strides = nest.strides[0],
+                                                            .b_strides = nest.strides[1]});
   define(dispatch, "FUNCTION", function);
   if (lowering.tensor(a.tensor).desc.element == ElementType::i32) define(dispatch, "A_VECTOR", "ivec4");
   if (lowering.tensor(b.tensor).desc.element == ElementType::i32) define(dispatch, "B_VECTOR", "ivec4");
@@ -97,9 +113,10 @@ void combine_integers(Lowering& lowering, const std::string& function, DType dty
 
 void map_integers(Lowering& lowering, const std::string& function, DType dtype, TensorId x, TensorId y) {
   const int64_t count4 = groups_of_four(lowering.tensor(y).desc.shape);
-  Dispatch dispatch = make_dispatch("unary_integer", grid_1d(lowering.caps(), count4),
-                                    {reads_in_place(x), writes(y)},
-                                    PushConstants().ints({count4, spare_bits(dtype)}));
+  Dispatch dispatch =
+      make_dispatch("unary_integer", grid_1d(lowering.caps(), count4),
+                    {reads_in_place("x", x), writes("y", y)},
+                    UnaryIntegerParameters{.count4 = count4, .spare_bits = spare_bits(dtype)});
   define(dispatch, "FUNCTION", function);
   if (is_unsigned(dtype)) define(dispatch, "UNSIGNED");
   lowering.dispatch(std::move(dispatch));
@@ -109,9 +126,10 @@ TensorId as_floats(Lowering& lowering, TensorId x) {
   if (lowering.tensor(x).desc.element != ElementType::i32) return x;
   const Shape shape = lowering.tensor(x).desc.shape;
   const TensorId y = float_workspace(lowering, "floats", shape);
+  const int64_t count4 = groups_of_four(shape);
   Dispatch dispatch =
-      make_dispatch("cast", grid_1d(lowering.caps(), groups_of_four(shape)), {reads_in_place(x), writes(y)},
-                    PushConstants().ints({groups_of_four(shape), 0, 0}));
+      make_dispatch("cast", grid_1d(lowering.caps(), count4), {reads_in_place("x", x), writes("y", y)},
+                    CastParameters{.count4 = count4, .low = 0, .high = 0});
   define(dispatch, "FROM_INTEGER");
   lowering.dispatch(std::move(dispatch));
   return y;

@@ -3,6 +3,7 @@
 
 #include "kernels/framework/elements.hpp"
 #include "kernels/elementwise/elementwise.hpp"
+#include "shaders/elementwise/quantize.h"
 
 namespace vellum {
 
@@ -22,10 +23,14 @@ Dispatch between(Lowering& lowering, TensorId x, int64_t axis, int64_t low, int6
       period == 1 ? 1 : product(shape, normalize_axis(axis, shape.size()) + 1, shape.size());
   const TensorId scale = read_scale(lowering), y = lowering.write(0, Layout::linear);
   Dispatch dispatch = make_dispatch("quantize", grid_1d(lowering.caps(), groups_of_four(shape)),
-                                    {reads(x), reads(scale), writes(y)},
-                                    PushConstants().ints({element_count(shape), inner, period, low, high}));
+                                    {reads("x", x), reads("scale", scale), writes("y", y)},
+                                    QuantizeParameters{.count = element_count(shape),
+                                                       .inner = inner,
+                                                       .period = period,
+                                                       .low = low,
+                                                       .high = high});
   if (lowering.has_input(2)) {
-    dispatch.bindings.push_back(reads(lowering.read(2, Layout::linear)));
+    dispatch.bindings.push_back(reads("zero", lowering.read(2, Layout::linear)));
     define(dispatch, "ZERO_POINT");
   }
   return dispatch;

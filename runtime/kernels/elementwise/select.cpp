@@ -3,12 +3,13 @@
 
 #include "kernels/framework/elements.hpp"
 #include "kernels/movement/strided.hpp"
+#include "shaders/elementwise/where.h"
 
 namespace vellum {
 
 namespace {
 
-constexpr size_t kMaxRank = 6;  // of the loops in where.comp
+constexpr size_t kMaxRank = decltype(WhereParameters::dims)::size();
 
 }  // namespace
 
@@ -20,18 +21,21 @@ void lower_where(Lowering& lowering) {
   nest = collapse(nest);
   if (nest.dims.size() > kMaxRank) return lowering.run_on_host("Where of so many dimensions has no kernel");
   std::vector<Binding> bindings;
-  for (size_t i = 0; i < 3; ++i) {
+  for (const std::string name : {"condition", "a", "b"}) {
+    const size_t i = bindings.size();
     const TensorId x = lowering.read(i, Layout::linear);
-    bindings.push_back(lowering.input_type(i).shape == shape ? reads_in_place(x) : reads(x));
+    bindings.push_back(lowering.input_type(i).shape == shape ? reads_in_place(name, x) : reads(name, x));
   }
   const TensorId y = lowering.write(0, Layout::linear);
-  bindings.push_back(writes(y));
-  PushConstants constants;
-  constants.ints({element_count(shape), static_cast<int64_t>(nest.dims.size())});
-  push_padded(constants, nest.dims, kMaxRank);
-  for (const auto& strides : nest.strides) push_padded(constants, strides, kMaxRank);
-  Dispatch dispatch =
-      make_dispatch("where", grid_1d(lowering.caps(), groups_of_four(shape)), std::move(bindings), constants);
+  bindings.push_back(writes("y", y));
+  Dispatch dispatch = make_dispatch("where", grid_1d(lowering.caps(), groups_of_four(shape)),
+                                    std::move(bindings),
+                                    WhereParameters{.count = element_count(shape),
+                                                    .rank = nest.dims.size(),
+                                                    .dims = nest.dims,
+                                                    .condition_strides = nest.strides[0],
+                                                    .a_strides = nest.strides[1],
+                                                    .b_strides = nest.strides[2]});
   define_element(dispatch, lowering.tensor(y));
   lowering.dispatch(std::move(dispatch));
 }

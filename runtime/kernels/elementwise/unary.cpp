@@ -5,6 +5,8 @@
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/elementwise/elementwise.hpp"
+#include "shaders/elementwise/unary.h"
+#include "shaders/elementwise/unary_linear.h"
 
 namespace vellum {
 
@@ -16,14 +18,15 @@ Dispatch map_elements(Lowering& lowering, const Activation& activation) {
   const Layout layout = lives_in_channels4(lowering, 0) ? Layout::channels4 : Layout::linear;
   const bool linear = layout == Layout::linear;
   const TensorId x = lowering.read(0, layout), y = lowering.write(0, layout);
-  PushConstants constants;
-  push_activation(constants, activation);
-  constants.shape(linear ? Shape{} : shape);
-  if (linear) constants.ints({groups_of_four(shape)});
-  const Grid grid =
-      linear ? grid_1d(lowering.caps(), groups_of_four(shape)) : grid_of_texels(lowering.caps(), shape);
-  Dispatch dispatch = make_dispatch("unary", grid, {reads_in_place(x), writes(y)}, constants);
-  if (linear) define(dispatch, "LINEAR");
+  const std::vector<Binding> bindings{reads_in_place("x", x), writes("y", y)};
+  const vec4 params = activation_params(activation);
+  if (!linear)
+    return make_dispatch("unary", grid_of_texels(lowering.caps(), shape), bindings,
+                         UnaryParameters{.activation_params = params, .y_shape = texel_shape(shape)});
+  const int64_t count4 = groups_of_four(shape);
+  Dispatch dispatch = make_dispatch("unary", grid_1d(lowering.caps(), count4), bindings,
+                                    UnaryLinearParameters{.activation_params = params, .count4 = count4});
+  define(dispatch, "LINEAR");
   return dispatch;
 }
 

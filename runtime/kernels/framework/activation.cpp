@@ -27,13 +27,20 @@ void define_activation_or_bounds(Dispatch& dispatch, const Activation& activatio
   define(dispatch, macro, is_bounds(activation.kind) ? "bounds" : name(activation.kind), activation);
 }
 
+vec4 activation_params(const Activation& activation) {
+  const float third = activation.is_scaled() ? activation.scale : activation.gamma;
+  return {activation.alpha, activation.beta, third, activation.shift};
+}
+
 void push_activation(PushConstants& constants, const Activation& activation) {
   const float third = activation.is_scaled() ? activation.scale : activation.gamma;
   constants.floats({activation.alpha, activation.beta, third, activation.shift});
 }
 
-// Bounds that cross say that there are none. Those of a Clip may cross too: the upper one wins, as in ONNX.
-void push_activation_or_bounds(PushConstants& constants, const Activation& activation) {
+namespace {
+
+// Bounds that cross mean that there are none. Those of a Clip may cross too: the upper one wins, as in ONNX.
+Activation as_bounds(const Activation& activation) {
   Activation bounds = activation;
   if (activation.kind == ActivationKind::none) {
     bounds.alpha = 1;
@@ -44,7 +51,17 @@ void push_activation_or_bounds(PushConstants& constants, const Activation& activ
   } else if (activation.kind == ActivationKind::clip) {
     bounds.alpha = std::min(activation.alpha, activation.beta);
   }
-  push_activation(constants, bounds);
+  return bounds;
+}
+
+}  // namespace
+
+vec4 activation_params_or_bounds(const Activation& activation) {
+  return activation_params(as_bounds(activation));
+}
+
+void push_activation_or_bounds(PushConstants& constants, const Activation& activation) {
+  push_activation(constants, as_bounds(activation));
 }
 
 }  // namespace vellum

@@ -2,12 +2,13 @@
 
 #include "graph/operator_support.hpp"
 #include "kernels/framework/elements.hpp"
+#include "shaders/matmul/contract.h"
 
 namespace vellum {
 
 namespace {
 
-constexpr size_t kMaxContractLoops = 10;  // of shaders/contract.comp
+constexpr size_t kMaxContractLoops = decltype(ContractParameters::dims)::size();
 
 }  // namespace
 
@@ -23,15 +24,15 @@ void contract(Lowering& lowering, TensorId a, TensorId b, TensorId y, const Cont
   nest.dims.insert(nest.dims.end(), summed.dims.begin(), summed.dims.end());
   for (size_t k = 0; k < 2; ++k)
     nest.strides[k].insert(nest.strides[k].end(), summed.strides[k].begin(), summed.strides[k].end());
-  PushConstants constants;
-  constants.ints({count, kept + 256 * static_cast<int64_t>(nest.dims.size())});
-  push_padded(constants, nest.dims, kMaxContractLoops);
-  push_padded(constants, nest.strides[0], kMaxContractLoops);
-  push_padded(constants, nest.strides[1], kMaxContractLoops);
-  std::vector<Binding> bindings{reads(a), writes(y)};
-  if (b != kNoTensor) bindings.insert(bindings.begin() + 1, reads(b));
+  std::vector<Binding> bindings{reads("a", a), writes("y", y)};
+  if (b != kNoTensor) bindings.insert(bindings.begin() + 1, reads("b", b));
   Dispatch dispatch =
-      make_dispatch("contract", grid_1d(lowering.caps(), (count + 3) / 4), std::move(bindings), constants);
+      make_dispatch("contract", grid_1d(lowering.caps(), (count + 3) / 4), std::move(bindings),
+                    ContractParameters{.count = count,
+                                       .kept_and_rank = kept + 256 * static_cast<int64_t>(nest.dims.size()),
+                                       .dims = nest.dims,
+                                       .a_strides = nest.strides[0],
+                                       .b_strides = nest.strides[1]});
   if (b != kNoTensor) define(dispatch, "PAIR");
   define_element(dispatch, lowering.tensor(y));
   lowering.dispatch(std::move(dispatch));

@@ -43,14 +43,19 @@ Grid grid_of_texels(const DeviceCaps& caps, const Shape& shape) {
   return grid_3d(caps, n * w, h, (c + 3) / 4);
 }
 
+ivec4 texel_shape(const Shape& shape) {
+  const auto [n, c, h, w] = nchw(shape);
+  return {w, h, c, n};
+}
+
 Dispatch make_dispatch(std::string shader, const Grid& grid, std::vector<Binding> bindings,
-                       const PushConstants& constants) {
+                       Parameters parameters) {
   Dispatch dispatch;
   dispatch.shader = std::move(shader);
   dispatch.workgroup_size = grid.workgroup_size;
   dispatch.workgroup_count = grid.workgroup_count;
   dispatch.bindings = std::move(bindings);
-  dispatch.push_constants = constants.bytes();
+  dispatch.push_constants = std::move(parameters);
   return dispatch;
 }
 

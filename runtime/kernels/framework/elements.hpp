@@ -26,8 +26,11 @@ int64_t groups_of_four(const Shape& shape);
 // An invocation per texel of a channels4 tensor; shaders/texel.glsl is the other half.
 Grid grid_of_texels(const DeviceCaps& caps, const Shape& shape);
 
+// (W, H, C, N) of a shape: what shaders expect as <name>_shape of a channels4 tensor.
+ivec4 texel_shape(const Shape& shape);
+
 Dispatch make_dispatch(std::string shader, const Grid& grid, std::vector<Binding> bindings,
-                       const PushConstants& constants);
+                       Parameters parameters);
 // A dispatch whose push constants are still being put together.
 struct DispatchDraft {
   Dispatch dispatch;
@@ -36,9 +39,21 @@ struct DispatchDraft {
   Dispatch finish() &&;
 };
 inline Binding reads(TensorId tensor) { return {tensor, Access::read}; }
-// For kernels that read x only where they write: the output may lie over x.
-inline Binding reads_in_place(TensorId tensor) { return {.tensor = tensor, .same_position = true}; }
 inline Binding writes(TensorId tensor) { return {tensor, Access::write}; }
+// Bindings by the names that tensors have in the shader.
+inline Binding reads(std::string name, TensorId tensor) {
+  return {.tensor = tensor, .access = Access::read, .name = std::move(name)};
+}
+inline Binding writes(std::string name, TensorId tensor) {
+  return {.tensor = tensor, .access = Access::write, .name = std::move(name)};
+}
+inline Binding reads_and_writes(std::string name, TensorId tensor) {
+  return {.tensor = tensor, .access = Access::read_write, .name = std::move(name)};
+}
+// For kernels that read a tensor only at the positions that they write: the output may share its memory.
+inline Binding reads_in_place(std::string name, TensorId tensor) {
+  return {.tensor = tensor, .same_position = true, .name = std::move(name)};
+}
 void define(Dispatch& dispatch, std::string macro, std::string value = "1");
 // The INTEGER macro of shaders/element.glsl.
 void define_element(Dispatch& dispatch, const VirtualTensor& tensor);

@@ -2,25 +2,18 @@
 
 #include "graph/operator_support.hpp"
 #include "kernels/framework/elements.hpp"
+#include "shaders/movement/gather.h"
+#include "shaders/movement/scatter.h"
 
 namespace vellum {
 
 namespace {
 
-constexpr size_t kMaxLoops = 6, kMaxDepth = 5;  // of shaders/gather.comp and scatter.comp
-
-PushConstants push_loops(const IndexedLoops& loops) {
-  const LoopNest& nest = loops.nest;
-  PushConstants constants;
-  constants.ints({element_count(nest.dims), static_cast<int64_t>(nest.dims.size()),
-                  static_cast<int64_t>(loops.sizes.size())});
-  push_padded(constants, nest.dims, kMaxLoops);
-  push_padded(constants, nest.strides[0], kMaxLoops);
-  push_padded(constants, nest.strides[1], kMaxLoops);
-  push_padded(constants, loops.sizes, kMaxDepth);
-  push_padded(constants, loops.steps, kMaxDepth);
-  return constants;
-}
+// What the parameters of gather.comp and of scatter.comp have room for.
+constexpr size_t kMaxLoops = decltype(GatherParameters::dims)::size();
+constexpr size_t kMaxDepth = decltype(GatherParameters::sizes)::size();
+static_assert(decltype(ScatterParameters::dims)::size() == kMaxLoops &&
+              decltype(ScatterParameters::sizes)::size() == kMaxDepth);
 
 }  // namespace
 
@@ -33,7 +26,15 @@ void gather(Lowering& lowering, TensorId x, TensorId indices, TensorId y, Indexe
   const int64_t groups = groups_of_four(loops.nest.dims);
   const bool in_fours = loops.nest.strides[1].back() == 0 && counts_in_groups(loops.nest, loops.steps);
   Dispatch dispatch = make_dispatch("gather", grid_1d(lowering.caps(), groups),
-                                    {reads(x), reads(indices), writes(y)}, push_loops(loops));
+                                    {reads("x", x), reads("indices", indices), writes("y", y)},
+                                    GatherParameters{.count = element_count(loops.nest.dims),
+                                                     .rank = loops.nest.dims.size(),
+                                                     .depth = loops.sizes.size(),
+                                                     .dims = loops.nest.dims,
+                                                     .x_strides = loops.nest.strides[0],
+                                                     .index_strides = loops.nest.strides[1],
+                                                     .sizes = loops.sizes,
+                                                     .steps = loops.steps});
   if (in_fours) define(dispatch, "GROUPS");
   define_element(dispatch, lowering.tensor(y));
   lowering.dispatch(std::move(dispatch));
@@ -42,9 +43,18 @@ void gather(Lowering& lowering, TensorId x, TensorId indices, TensorId y, Indexe
 void scatter(Lowering& lowering, TensorId indices, TensorId updates, TensorId y, IndexedLoops loops,
              const std::string& combine, bool unravel) {
   loops.nest = collapse(loops.nest);
-  Dispatch dispatch =
-      make_dispatch("scatter", grid_1d(lowering.caps(), element_count(loops.nest.dims)),
-                    {reads(indices), reads(updates), {y, Access::read_write}}, push_loops(loops));
+  const int64_t count = element_count(loops.nest.dims);
+  Dispatch dispatch = make_dispatch(
+      "scatter", grid_1d(lowering.caps(), count),
+      {reads("indices", indices), reads("updates", updates), reads_and_writes("y", y)},
+      ScatterParameters{.count = count,
+                        .rank = loops.nest.dims.size(),
+                        .depth = loops.sizes.size(),
+                        .dims = loops.nest.dims,
+                        .y_strides = loops.nest.strides[0],
+                        .index_strides = loops.nest.strides[1],
+                        .sizes = loops.sizes,
+                        .steps = loops.steps});
   define(dispatch, "COMBINE", "combine_" + combine);
   if (unravel) define(dispatch, "UNRAVEL");
   define_element(dispatch, lowering.tensor(y));

@@ -133,6 +133,7 @@ class PushConstants {
   // (W, H, C, N): what load_/store_ macros expect as <name>_shape.
   PushConstants& shape(const Shape& shape);
   std::vector<std::byte> bytes() const { return bytes_; }
+  operator Parameters() const { return bytes_; }
 
  private:
   std::vector<std::byte> bytes_;

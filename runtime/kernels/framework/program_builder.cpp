@@ -4,9 +4,12 @@
 
 #include "graph/element.hpp"
 #include "graph/one_node.hpp"
-#include "kernels/framework/grid.hpp"
+#include "kernels/framework/divide.hpp"
+#include "kernels/framework/elements.hpp"
 #include "program/packing.hpp"
 #include "program/weights.hpp"
+#include "shaders/movement/to_channels4.h"
+#include "shaders/movement/to_linear.h"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -230,13 +233,13 @@ TensorId ProgramBuilder::convert(TensorId from, ValueId value, Layout layout) {
   const Shape& shape = graph_.values[value].type.shape;
   const auto [n, c, h, w] = nchw(shape);
   const bool linear = layout == Layout::linear;
-  const Grid grid = grid_1d(caps_, linear ? (element_count(shape) + 3) / 4 : n * ((c + 3) / 4) * h * w);
-  Dispatch dispatch{.op = "Convert",
-                    .shader = linear ? "to_linear" : "to_channels4",
-                    .workgroup_size = grid.workgroup_size,
-                    .workgroup_count = grid.workgroup_count,
-                    .bindings = {{from, Access::read}, {to, Access::write}},
-                    .push_constants = PushConstants().shape(shape).bytes()};
+  const std::vector<Binding> bindings{reads("x", from), writes("y", to)};
+  Dispatch dispatch =
+      linear ? make_dispatch("to_linear", grid_1d(caps_, groups_of_four(shape)), bindings,
+                             ToLinearParameters{.x_shape = texel_shape(shape)})
+             : make_dispatch("to_channels4", grid_1d(caps_, n * slices(c) * h * w), bindings,
+                             ToChannels4Parameters{.y_shape = texel_shape(shape)});
+  dispatch.op = "Convert";
   add_dispatch(std::move(dispatch), nullptr);
   return to;
 }
@@ -308,7 +311,7 @@ void ProgramBuilder::check_limits(const Dispatch& dispatch) const {
   limit(storage_images, caps_.max_storage_images_per_stage, "storage images");
   limit(sampled_images, caps_.max_sampled_images_per_stage, "sampled images");
   limit(buffers, caps_.max_storage_buffers_per_stage, "storage buffers");
-  limit(dispatch.push_constants.size(), caps_.max_push_constant_bytes, "bytes of push constants");
+  limit(dispatch.push_constants.bytes().size(), caps_.max_push_constant_bytes, "bytes of push constants");
   const auto& size = dispatch.workgroup_size;
   limit(uint64_t{size[0]} * size[1] * size[2], caps_.max_workgroup_invocations, "invocations per workgroup");
   for (size_t i = 0; i < 3; ++i) {

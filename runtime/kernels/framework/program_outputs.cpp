@@ -2,8 +2,9 @@
 #include <algorithm>
 
 #include "graph/operators/branch.hpp"
-#include "kernels/framework/grid.hpp"
+#include "kernels/framework/elements.hpp"
 #include "kernels/framework/program_builder.hpp"
+#include "shaders/movement/copy_linear.h"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -116,14 +117,10 @@ TensorId ProgramBuilder::output_tensor(ValueId value) {
 TensorId ProgramBuilder::copy_to_output(TensorId from, ValueId value) {
   TensorDesc desc = describe_value(value, Layout::linear);
   const TensorId to = add_tensor({graph_.values[value].name, desc, TensorRole::output, kNoTensor, {}});
-  const int64_t count4 = (element_count(desc.shape) + 3) / 4;
-  const Grid grid = grid_1d(caps_, count4);
-  Dispatch dispatch{.shader = "copy_linear",
-                    .workgroup_size = grid.workgroup_size,
-                    .workgroup_count = grid.workgroup_count,
-                    .bindings = {{from, Access::read}, {to, Access::write}},
-                    .push_constants = PushConstants().ints({count4}).bytes()};
-  add_dispatch(std::move(dispatch), nullptr);
+  const int64_t count4 = groups_of_four(desc.shape);
+  add_dispatch(make_dispatch("copy_linear", grid_1d(caps_, count4), {reads("x", from), writes("y", to)},
+                             CopyLinearParameters{.count4 = count4}),
+               nullptr);
   return to;
 }
 

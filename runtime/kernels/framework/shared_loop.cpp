@@ -104,9 +104,9 @@ LoopBy choose_loop(Lowering& lowering, const SharedLoop& loop) {
 }
 
 Dispatch loop_dispatch(const DeviceCaps& caps, std::string shader, int64_t results, LoopBy by,
-                       std::vector<Binding> bindings, const PushConstants& constants) {
-  Dispatch dispatch =
-      make_dispatch(std::move(shader), grid_of_results(caps, results, by), std::move(bindings), constants);
+                       std::vector<Binding> bindings, Parameters parameters) {
+  Dispatch dispatch = make_dispatch(std::move(shader), grid_of_results(caps, results, by),
+                                    std::move(bindings), std::move(parameters));
   if (by == LoopBy::subgroup) define(dispatch, "BY_SUBGROUPS");
   if (by == LoopBy::workgroup || by == LoopBy::workgroup_of_subgroups) define(dispatch, "COOPERATIVE");
   if (by == LoopBy::subgroup || by == LoopBy::workgroup_of_subgroups)

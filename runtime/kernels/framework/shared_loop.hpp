@@ -25,6 +25,6 @@ LoopBy choose_loop(Lowering& lowering, const SharedLoop& loop);
 
 // A dispatch that makes result_index() of `results`.
 Dispatch loop_dispatch(const DeviceCaps& caps, std::string shader, int64_t results, LoopBy by,
-                       std::vector<Binding> bindings, const PushConstants& constants);
+                       std::vector<Binding> bindings, Parameters parameters);
 
 }  // namespace vellum

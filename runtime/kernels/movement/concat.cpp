@@ -4,6 +4,7 @@
 #include "kernels/movement/copy_region.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/movement/strided.hpp"
+#include "shaders/movement/concat_linear.h"
 
 namespace vellum {
 
@@ -38,16 +39,21 @@ void concat_texels(Lowering& lowering, size_t axis) {
   }
 }
 
-// The input as `rows` rows of `length` elements, which go into the rows of y from column `begin` on.
+// Copies x, as `rows` rows of `length` elements, into the rows of y, of `y_length` elements, from column
+// `begin` on.
 void concat_rows(Lowering& lowering, TensorId x, TensorId y, int64_t rows, int64_t length, int64_t begin,
-                 int64_t row) {
-  const bool aligned = length % 4 == 0 && begin % 4 == 0 && (rows == 1 || row % 4 == 0);
-  const int64_t first4 = begin / 4, last = (rows - 1) * row + begin + length;
+                 int64_t y_length) {
+  const bool aligned = length % 4 == 0 && begin % 4 == 0 && (rows == 1 || y_length % 4 == 0);
+  const int64_t first4 = begin / 4, last = (rows - 1) * y_length + begin + length;
   const int64_t count4 = aligned ? rows * length / 4 : (last + 3) / 4 - first4;
-  PushConstants constants;
-  constants.ints({rows, length, begin, row, first4, count4});
   Dispatch dispatch = make_dispatch("concat_linear", grid_1d(lowering.caps(), count4),
-                                    {reads(x), {y, aligned ? Access::write : Access::read_write}}, constants);
+                                    {reads("x", x), aligned ? writes("y", y) : reads_and_writes("y", y)},
+                                    ConcatLinearParameters{.rows = rows,
+                                                           .x_length = length,
+                                                           .y_length = y_length,
+                                                           .begin = begin,
+                                                           .first4 = first4,
+                                                           .count4 = count4});
   if (aligned) define(dispatch, "ALIGNED");
   const ElementType element = lowering.tensor(y).desc.element;
   if (rows == 1 && lowering.tensor(x).desc.element == element) {

@@ -2,6 +2,7 @@
 #include "graph/operators/depth_to_space.hpp"
 
 #include "kernels/framework/elements.hpp"
+#include "shaders/movement/depth_to_space.h"
 
 namespace vellum {
 
@@ -10,10 +11,12 @@ namespace {
 Dispatch move_blocks(Lowering& lowering, int64_t block, bool column_first) {
   const Shape& shape = lowering.output_type().shape;
   const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
-  PushConstants constants;
-  constants.shape(lowering.input_type(0).shape).shape(shape).ints({block, column_first});
-  return make_dispatch("depth_to_space", grid_of_texels(lowering.caps(), shape), {reads(x), writes(y)},
-                       constants);
+  return make_dispatch("depth_to_space", grid_of_texels(lowering.caps(), shape),
+                       {reads("x", x), writes("y", y)},
+                       DepthToSpaceParameters{.x_shape = texel_shape(lowering.input_type(0).shape),
+                                              .y_shape = texel_shape(shape),
+                                              .block = block,
+                                              .columns_first = column_first});
 }
 
 }  // namespace

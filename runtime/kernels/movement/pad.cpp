@@ -2,19 +2,19 @@
 #include "graph/operators/pad.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "kernels/movement/copy_region.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/movement/pad.hpp"
+#include "shaders/movement/pad_linear.h"
 
 namespace vellum {
 
 namespace {
 
-constexpr size_t kMaxRank = 6;  // of shaders/pad_linear.comp
+constexpr size_t kMaxRank = decltype(PadLinearParameters::y_dims)::size();
 
-// The numbers of shaders/pad.glsl.
+// The PAD_ constants of pad.glsl.
 int64_t shader_mode(PadMode mode) {
   switch (mode) {
     case PadMode::constant:
@@ -45,17 +45,25 @@ void pad_texels(Lowering& lowering, const Pad& op, const PadAmounts& amounts, fl
   copy_region(lowering, x, y, region);
 }
 
-// `fill` is an integer, or the bits of a float.
-void pad_linear(Lowering& lowering, TensorId x, TensorId y, int64_t mode, int64_t fill,
+// What stands outside of x, by the type of its elements.
+struct Fill {
+  float number = 0;
+  int64_t integer = 0;
+};
+
+void pad_linear(Lowering& lowering, TensorId x, TensorId y, int64_t mode, Fill fill,
                 const std::vector<int64_t>& begin) {
   const Shape &x_shape = lowering.tensor(x).desc.shape, &shape = lowering.tensor(y).desc.shape;
-  PushConstants constants;
-  constants.ints({element_count(shape), static_cast<int64_t>(shape.size()), mode, fill});
-  push_padded(constants, shape, kMaxRank);
-  push_padded(constants, x_shape, kMaxRank);
-  push_padded(constants, begin, kMaxRank);
   Dispatch dispatch = make_dispatch("pad_linear", grid_1d(lowering.caps(), groups_of_four(shape)),
-                                    {reads(x), writes(y)}, constants);
+                                    {reads("x", x), writes("y", y)},
+                                    PadLinearParameters{.count = element_count(shape),
+                                                        .rank = shape.size(),
+                                                        .mode = mode,
+                                                        .fill = fill.number,
+                                                        .integer_fill = fill.integer,
+                                                        .y_dims = shape,
+                                                        .x_dims = x_shape,
+                                                        .begin = begin});
   define_element(dispatch, lowering.tensor(y));
   lowering.dispatch(std::move(dispatch));
 }
@@ -78,12 +86,12 @@ void lower_pad(Lowering& lowering) {
   if (texels) return pad_texels(lowering, op, amounts, value.to_floats()[0]);
   const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
   const bool integers = lowering.tensor(y).desc.element == ElementType::i32;
-  const int64_t fill = integers ? value.to_ints()[0] : int64_t{std::bit_cast<int32_t>(value.to_floats()[0])};
+  const Fill fill = integers ? Fill{.integer = value.to_ints()[0]} : Fill{.number = value.to_floats()[0]};
   pad_linear(lowering, x, y, shader_mode(op.mode), fill, amounts.begin);
 }
 
 void pad_with_zeros(Lowering& lowering, TensorId x, TensorId y, const std::vector<int64_t>& begin) {
-  pad_linear(lowering, x, y, shader_mode(PadMode::constant), 0, begin);
+  pad_linear(lowering, x, y, shader_mode(PadMode::constant), {}, begin);
 }
 
 }  // namespace vellum

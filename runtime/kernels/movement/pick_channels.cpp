@@ -4,6 +4,7 @@
 
 #include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
+#include "shaders/movement/pick_channels.h"
 
 namespace vellum {
 
@@ -29,14 +30,15 @@ void lower_pick_channels(Lowering& lowering) {
   const auto count = static_cast<int64_t>(padded.size());
   const TensorId table =
       lowering.integer_weight(lowering.node().name + "/channels", {count}, std::move(padded));
-  std::vector<Binding> bindings{reads(lowering.read(0, Layout::channels4)), reads(table)};
+  std::vector<Binding> bindings{reads("x", lowering.read(0, Layout::channels4)), reads("channels", table)};
   const TensorId y = lowering.write(0, Layout::channels4);
-  bindings.push_back(writes(y));
-  if (two) bindings.push_back(reads(lowering.read(1, Layout::channels4)));
-  PushConstants constants;
-  constants.shape(lowering.input_type(0).shape).shape(shape).shape(second);
+  bindings.push_back(writes("y", y));
+  if (two) bindings.push_back(reads("x2", lowering.read(1, Layout::channels4)));
   Dispatch dispatch =
-      make_dispatch("pick_channels", grid_of_texels(lowering.caps(), shape), std::move(bindings), constants);
+      make_dispatch("pick_channels", grid_of_texels(lowering.caps(), shape), std::move(bindings),
+                    PickChannelsParameters{.x_shape = texel_shape(lowering.input_type(0).shape),
+                                           .y_shape = texel_shape(shape),
+                                           .x2_shape = texel_shape(second)});
   if (two) {
     define(dispatch, "TWO");
     define_sources(dispatch, channels, lowering.input_type(0).shape[1]);

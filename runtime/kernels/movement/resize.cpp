@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kernels/framework/elements.hpp"
+#include "shaders/movement/resize.h"
 
 namespace vellum {
 
@@ -75,11 +76,11 @@ void lower_resize(Lowering& lowering) {
   desc.element = ElementType::f32;  // coordinates above 2048 are not exact in fp16
   const TensorId table = lowering.weight(lowering.node().name + "/taps", desc,
                                          [columns, rows] { return tap_table(columns, rows); });
-  PushConstants constants;
-  constants.shape(input).shape(output);
-  constants.floats({op.extrapolation});
   Dispatch dispatch = make_dispatch("resize", grid_of_texels(lowering.caps(), output),
-                                    {reads(x), reads(table), writes(y)}, constants);
+                                    {reads("x", x), reads("table", table), writes("y", y)},
+                                    ResizeParameters{.x_shape = texel_shape(input),
+                                                     .y_shape = texel_shape(output),
+                                                     .extrapolation = op.extrapolation});
   const size_t taps = std::max(most_taps(columns), most_taps(rows));
   define(dispatch, "TAPS", taps == 1 ? "1" : taps == 2 ? "2" : "4");
   lowering.dispatch(std::move(dispatch));

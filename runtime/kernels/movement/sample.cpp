@@ -2,6 +2,8 @@
 #include "graph/operators/sample.hpp"
 
 #include "kernels/framework/elements.hpp"
+#include "shaders/movement/grid_sample.h"
+#include "shaders/movement/roi_align.h"
 
 namespace vellum {
 
@@ -11,8 +13,11 @@ void lower_grid_sample(Lowering& lowering) {
   const TensorId x = lowering.read(0, Layout::channels4), grid = lowering.read(1, Layout::linear);
   const TensorId y = lowering.write(0, Layout::channels4);
   Dispatch dispatch = make_dispatch(
-      "grid_sample", grid_of_texels(lowering.caps(), shape), {reads(x), reads(grid), writes(y)},
-      PushConstants().shape(lowering.input_type(0).shape).shape(shape).ints({op.align_corners}));
+      "grid_sample", grid_of_texels(lowering.caps(), shape),
+      {reads("x", x), reads("grid", grid), writes("y", y)},
+      GridSampleParameters{.x_shape = texel_shape(lowering.input_type(0).shape),
+                           .y_shape = texel_shape(shape),
+                           .align_corners = op.align_corners});
   if (op.mode == SampleMode::nearest) define(dispatch, "NEAREST");
   if (op.mode == SampleMode::cubic) define(dispatch, "CUBIC");
   if (op.padding == SamplePadding::border) define(dispatch, "BORDER");
@@ -26,11 +31,14 @@ void lower_roi_align(Lowering& lowering) {
   const TensorId x = lowering.read(0, Layout::channels4), rois = lowering.read(1, Layout::linear),
                  batches = lowering.read(2, Layout::linear);
   const TensorId y = lowering.write(0, Layout::channels4);
-  PushConstants constants;
-  constants.shape(lowering.input_type(0).shape).shape(shape);
-  constants.ints({op.sampling_ratio, op.half_pixel}).floats({op.spatial_scale});
-  Dispatch dispatch = make_dispatch("roi_align", grid_of_texels(lowering.caps(), shape),
-                                    {reads(x), reads(rois), reads(batches), writes(y)}, constants);
+  Dispatch dispatch =
+      make_dispatch("roi_align", grid_of_texels(lowering.caps(), shape),
+                    {reads("x", x), reads("rois", rois), reads("batches", batches), writes("y", y)},
+                    RoiAlignParameters{.x_shape = texel_shape(lowering.input_type(0).shape),
+                                       .y_shape = texel_shape(shape),
+                                       .sampling_ratio = op.sampling_ratio,
+                                       .half_pixel = op.half_pixel,
+                                       .spatial_scale = op.spatial_scale});
   if (op.maximum) define(dispatch, "MAX");
   lowering.dispatch(std::move(dispatch));
 }

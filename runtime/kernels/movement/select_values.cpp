@@ -6,6 +6,9 @@
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/indexed.hpp"
 #include "kernels/framework/one_hot.hpp"
+#include "shaders/movement/one_hot.h"
+#include "shaders/movement/top_k.h"
+#include "shaders/movement/trilu.h"
 
 namespace vellum {
 
@@ -13,8 +16,9 @@ void one_hot(Lowering& lowering, TensorId indices, TensorId values, TensorId y, 
              int64_t inner) {
   const Shape& shape = lowering.tensor(y).desc.shape;
   Dispatch dispatch = make_dispatch("one_hot", grid_1d(lowering.caps(), groups_of_four(shape)),
-                                    {reads(indices), reads(values), writes(y)},
-                                    PushConstants().ints({element_count(shape), depth, inner}));
+                                    {reads("indices", indices), reads("values", values), writes("y", y)},
+                                    OneHotParameters{
+                                        .count = element_count(shape), .depth = depth, .inner = inner});
   define_element(dispatch, lowering.tensor(y));
   lowering.dispatch(std::move(dispatch));
 }
@@ -38,10 +42,14 @@ void lower_trilu(Lowering& lowering) {
   // Diagonals beyond the matrix are all alike.
   const int64_t k = std::clamp<int64_t>(known ? known->to_ints()[0] : 0, -rows - 1, columns + 1);
   Dispatch dispatch = make_dispatch(
-      "trilu", grid_1d(lowering.caps(), groups_of_four(shape)), {reads(x), writes(y)},
-      PushConstants().ints({element_count(shape), rows, columns, lowering.op<Trilu>().upper, k}));
+      "trilu", grid_1d(lowering.caps(), groups_of_four(shape)), {reads("x", x), writes("y", y)},
+      TriluParameters{.count = element_count(shape),
+                      .rows = rows,
+                      .columns = columns,
+                      .upper = lowering.op<Trilu>().upper,
+                      .k = k});
   if (computed) {
-    dispatch.bindings.push_back(reads(diagonal));
+    dispatch.bindings.push_back(reads("diagonal", diagonal));
     define(dispatch, "COMPUTED_K");
   }
   define_element(dispatch, lowering.tensor(y));
@@ -74,7 +82,8 @@ void lower_top_k(Lowering& lowering) {
                  indices = lowering.write(1, Layout::linear);
   Dispatch dispatch = make_dispatch(
       "top_k", ranked ? grid_1d(lowering.caps(), rows * length) : workgroups_in_a_row(lowering.caps(), rows),
-      {reads(x), writes(indices)}, PushConstants().ints({rows, length, inner, k}));
+      {reads("x", x), writes("y", indices)},
+      TopKParameters{.rows = rows, .length = length, .inner = inner, .k = k});
   if (ranked) define(dispatch, "RANKED");
   if (!op.largest) define(dispatch, "SMALLEST");
   define_element(dispatch, lowering.tensor(x));

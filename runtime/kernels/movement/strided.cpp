@@ -4,12 +4,13 @@
 #include <optional>
 
 #include "kernels/framework/elements.hpp"
+#include "shaders/movement/strided_copy.h"
 
 namespace vellum {
 
 namespace {
 
-constexpr size_t kMaxLoops = 12;  // of shaders/strided_copy.comp
+constexpr size_t kMaxLoops = decltype(StridedCopyParameters::dims)::size();
 
 // Loops that walk through neighbours.
 std::optional<PlainCopy> plain_copy(Lowering& lowering, TensorId x, TensorId y, const LoopNest& nest,
@@ -75,13 +76,14 @@ void strided_copy(Lowering& lowering, TensorId x, TensorId y, LoopNest nest, int
   const Shape& shape = lowering.tensor(y).desc.shape;
   const std::optional<PlainCopy> plain = plain_copy(lowering, x, y, nest, base);
   const bool groups = counts_in_groups(nest, {&base, 1});
-  PushConstants constants;
-  constants.ints(
-      {groups ? groups_of_four(shape) : element_count(shape), static_cast<int64_t>(nest.dims.size()), base});
-  push_padded(constants, nest.dims, kMaxLoops);
-  push_padded(constants, nest.strides[0], kMaxLoops);
+  const int64_t count = groups ? groups_of_four(shape) : element_count(shape);
   Dispatch dispatch = make_dispatch("strided_copy", grid_1d(lowering.caps(), groups_of_four(shape)),
-                                    {reads(x), writes(y)}, constants);
+                                    {reads("x", x), writes("y", y)},
+                                    StridedCopyParameters{.count = count,
+                                                          .rank = nest.dims.size(),
+                                                          .base = base,
+                                                          .dims = nest.dims,
+                                                          .strides = nest.strides[0]});
   if (groups) define(dispatch, "GROUPS");
   dispatch.copy = plain;
   define_element(dispatch, lowering.tensor(y));

@@ -3,6 +3,7 @@
 
 #include "kernels/framework/elements.hpp"
 #include "kernels/movement/strided.hpp"
+#include "shaders/movement/transpose.h"
 
 namespace vellum {
 
@@ -30,15 +31,15 @@ void transpose_texels(Lowering& lowering, const std::vector<size_t>& permutation
     source[3 - channels4_slot(rank, permutation[axis])] = static_cast<int64_t>(y_slot);
     strides[y_slot] = x_strides[permutation[axis]];
   }
-  PushConstants constants;
-  constants.shape(x_shape).shape(y_shape);
-  constants.ivec4(source[0], source[1], source[2], source[3]);
-  constants.ivec4(strides[0], strides[1], strides[2], strides[3]);
   const bool linear = to == Layout::linear;
   Dispatch dispatch = make_dispatch(
       "transpose",
       linear ? grid_1d(lowering.caps(), groups_of_four(y_shape)) : grid_of_texels(lowering.caps(), y_shape),
-      {reads(x), writes(y)}, constants);
+      {reads("x", x), writes("y", y)},
+      TransposeParameters{.x_shape = texel_shape(x_shape),
+                          .y_shape = texel_shape(y_shape),
+                          .source = {source[0], source[1], source[2], source[3]},
+                          .x_strides = {strides[0], strides[1], strides[2], strides[3]}});
   if (from == Layout::linear) define(dispatch, "X_LINEAR");
   if (linear) define(dispatch, "Y_LINEAR");
   lowering.dispatch(std::move(dispatch));

@@ -10,6 +10,12 @@
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/shared_loop.hpp"
 #include "kernels/movement/strided.hpp"
+#include "shaders/reduction/instance_norm.h"
+#include "shaders/reduction/lrn.h"
+#include "shaders/reduction/norm_linear.h"
+#include "shaders/reduction/norm_rows.h"
+#include "shaders/reduction/norm_statistics.h"
+#include "shaders/reduction/scale_bias.h"
 
 namespace vellum {
 
@@ -39,11 +45,16 @@ TensorId normalize_rows(Lowering& lowering, int64_t rows, int64_t length, int64_
   const TensorId statistics = lowering.workspace(
       name + "/statistics", {{rows, 4}, ElementType::f32, Storage::buffer, Layout::linear});
   lowering.dispatch(loop_dispatch(lowering.caps(), "norm_statistics", rows, by,
-                                  {reads(x), writes(statistics)},
-                                  PushConstants().ints({rows, length}).floats({epsilon})));
+                                  {reads("x", x), writes("statistics", statistics)},
+                                  NormStatisticsParameters{
+                                      .rows = rows, .length = length, .epsilon = epsilon}));
   lowering.dispatch(make_dispatch("norm_linear", grid_1d(lowering.caps(), groups_of_four(shape)),
-                                  {reads_in_place(x), reads(statistics), reads(factor_tensor), writes(y)},
-                                  PushConstants().ints({element_count(shape), length, inner, period})));
+                                  {reads_in_place("x", x), reads("statistics", statistics),
+                                   reads("factors", factor_tensor), writes("y", y)},
+                                  NormLinearParameters{.count = element_count(shape),
+                                                       .length = length,
+                                                       .inner = inner,
+                                                       .period = period}));
   return statistics;
 }
 
@@ -68,11 +79,10 @@ void lower_batch_norm(Lowering& lowering) {
   const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
   const TensorId pairs =
       channel_pairs(lowering, lowering.node().name + "/scale_bias", std::move(scale), std::move(bias));
-  PushConstants constants;
-  push_activation(constants, op.activation);
-  constants.shape(shape);
   Dispatch dispatch = make_dispatch("scale_bias", grid_of_texels(lowering.caps(), shape),
-                                    {reads_in_place(x), reads(pairs), writes(y)}, constants);
+                                    {reads_in_place("x", x), reads("scale_bias", pairs), writes("y", y)},
+                                    ScaleBiasParameters{.activation_params = activation_params(op.activation),
+                                                        .y_shape = texel_shape(shape)});
   define_activation(dispatch, op.activation);
   lowering.dispatch(std::move(dispatch));
 }
@@ -93,8 +103,9 @@ void lower_instance_norm(Lowering& lowering) {
   const TensorId pairs = channel_pairs(lowering, lowering.node().name + "/scale_bias",
                                        lowering.constant(1)->to_floats(), lowering.constant(2)->to_floats());
   lowering.dispatch(loop_dispatch(lowering.caps(), "instance_norm", planes, by,
-                                  {reads_in_place(x), reads(pairs), writes(y)},
-                                  PushConstants().shape(shape).floats({op.epsilon})));
+                                  {reads_in_place("x", x), reads("scale_bias", pairs), writes("y", y)},
+                                  InstanceNormParameters{.y_shape = texel_shape(shape),
+                                                         .epsilon = op.epsilon}));
 }
 
 namespace {
@@ -112,8 +123,9 @@ void normalize_texels(Lowering& lowering, Layout layout, const Shape& shape, flo
       channel_pairs(lowering, lowering.node().name + "/factors", std::move(scale), std::move(bias));
   const TensorId x = lowering.read(0, layout), y = lowering.write(0, layout);
   Dispatch dispatch =
-      loop_dispatch(lowering.caps(), "norm_rows", rows, by, {reads_in_place(x), reads(factors), writes(y)},
-                    PushConstants().shape(shape).floats({epsilon}));
+      loop_dispatch(lowering.caps(), "norm_rows", rows, by,
+                    {reads_in_place("x", x), reads("factors", factors), writes("y", y)},
+                    NormRowsParameters{.y_shape = texel_shape(shape), .epsilon = epsilon});
   if (layout == Layout::linear) define(dispatch, "LINEAR");
   if (length % 4 != 0) define(dispatch, "MASKED");
   lowering.dispatch(std::move(dispatch));
@@ -173,8 +185,12 @@ void lower_lrn(Lowering& lowering) {
   const int64_t size = std::min(op.size, 2 * shape[1] + 1);
   const float share = op.alpha / static_cast<float>(op.size);
   lowering.dispatch(
-      make_dispatch("lrn", grid_of_texels(lowering.caps(), shape), {reads(x), writes(y)},
-                    PushConstants().shape(shape).ints({size}).floats({share, op.beta, op.bias})));
+      make_dispatch("lrn", grid_of_texels(lowering.caps(), shape), {reads("x", x), writes("y", y)},
+                    LrnParameters{.y_shape = texel_shape(shape),
+                                  .size = size,
+                                  .alpha = share,
+                                  .beta = op.beta,
+                                  .bias = op.bias}));
 }
 
 }  // namespace vellum

@@ -3,6 +3,8 @@
 
 #include "kernels/framework/elements.hpp"
 #include "kernels/reduction/reduce.hpp"
+#include "shaders/reduction/max_pool_indices.h"
+#include "shaders/reduction/pool.h"
 
 namespace vellum {
 
@@ -21,24 +23,24 @@ const char* macro_of(PoolKind kind) {
 }
 
 // (along W, along H) of a list over the one or two spatial axes.
-void push_pair(PushConstants& constants, const std::vector<int64_t>& list, int64_t missing) {
-  constants.ints({list.back(), list.size() > 1 ? list.front() : missing});
+ivec2 pair(const std::vector<int64_t>& list, int64_t missing) {
+  return {list.back(), list.size() > 1 ? list.front() : missing};
 }
 
 // The second output of MaxPool.
 void find_maxima(Lowering& lowering, const Pool& op, const WindowPlacement& window) {
   const Shape& shape = lowering.output_type().shape;
   const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(1, Layout::linear);
-  PushConstants constants;
-  constants.ints({element_count(shape), op.column_major_indices});
-  push_pair(constants, window.input, 1);
-  push_pair(constants, window.output, 1);
-  push_pair(constants, window.kernel, 1);
-  push_pair(constants, window.strides, 1);
-  push_pair(constants, window.dilations, 1);
-  push_pair(constants, window.pads_begin, 0);
   Dispatch dispatch = make_dispatch("max_pool_indices", grid_1d(lowering.caps(), groups_of_four(shape)),
-                                    {reads(x), writes(y)}, constants);
+                                    {reads("x", x), writes("indices", y)},
+                                    MaxPoolIndicesParameters{.count = element_count(shape),
+                                                             .column_major = op.column_major_indices,
+                                                             .x_size = pair(window.input, 1),
+                                                             .y_size = pair(window.output, 1),
+                                                             .kernel = pair(window.kernel, 1),
+                                                             .stride = pair(window.strides, 1),
+                                                             .dilation = pair(window.dilations, 1),
+                                                             .pad_begin = pair(window.pads_begin, 0)});
   if (op.window_indices) define(dispatch, "WINDOW");
   lowering.dispatch(std::move(dispatch));
 }
@@ -56,16 +58,17 @@ void lower_pool(Lowering& lowering) {
   if (op.with_indices && lowering.node().outputs[1] != kNoValue) find_maxima(lowering, op, window);
   const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
   const Shape& shape = lowering.output_type().shape;
-  PushConstants constants;
-  constants.shape(lowering.input_type(0).shape).shape(shape);
-  push_pair(constants, window.kernel, 1);
-  push_pair(constants, window.strides, 1);
-  push_pair(constants, window.dilations, 1);
-  push_pair(constants, window.pads_begin, 0);
-  push_pair(constants, window.pads_end, 0);
-  constants.ints({op.count_include_pad}).floats({static_cast<float>(op.p)});
-  Dispatch dispatch =
-      make_dispatch("pool", grid_of_texels(lowering.caps(), shape), {reads(x), writes(y)}, constants);
+  Dispatch dispatch = make_dispatch(
+      "pool", grid_of_texels(lowering.caps(), shape), {reads("x", x), writes("y", y)},
+      PoolParameters{.x_shape = texel_shape(lowering.input_type(0).shape),
+                     .y_shape = texel_shape(shape),
+                     .kernel = pair(window.kernel, 1),
+                     .stride = pair(window.strides, 1),
+                     .dilation = pair(window.dilations, 1),
+                     .pad_begin = pair(window.pads_begin, 0),
+                     .pad_end = pair(window.pads_end, 0),
+                     .count_include_pad = op.count_include_pad,
+                     .p_norm = static_cast<float>(op.p)});
   define(dispatch, macro_of(op.kind));
   lowering.dispatch(std::move(dispatch));
 }

@@ -7,12 +7,16 @@
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/shared_loop.hpp"
 #include "kernels/movement/strided.hpp"
+#include "shaders/movement/to_linear.h"
+#include "shaders/reduction/arg_extremum.h"
+#include "shaders/reduction/reduce.h"
+#include "shaders/reduction/reduce_linear.h"
 
 namespace vellum {
 
 namespace {
 
-constexpr size_t kMaxLoops = 6;  // of shaders/reduce_linear.comp
+constexpr size_t kMaxLoops = decltype(ReduceLinearParameters::dims)::size();
 
 void define_reduction(Dispatch& dispatch, const std::string& function) {
   define(dispatch, "REDUCTION", function);
@@ -62,11 +66,13 @@ void reduce_texels(Lowering& lowering, const TexelReduction& r, TensorId y) {
   const Shape& shape = lowering.input_type(0).shape;
   const TensorId x = lowering.read(0, Layout::channels4);
   const auto& extent = r.extent;
-  PushConstants constants;
-  constants.shape(shape).shape(r.kept).ivec4(extent[3], extent[2], extent[1], extent[0]);
-  constants.floats({static_cast<float>(element_count(shape) / element_count(r.kept))});
+  const int64_t elements = element_count(shape) / element_count(r.kept);
   Dispatch dispatch =
-      loop_dispatch(lowering.caps(), "reduce", r.results, r.by, {reads(x), writes(y)}, constants);
+      loop_dispatch(lowering.caps(), "reduce", r.results, r.by, {reads("x", x), writes("y", y)},
+                    ReduceParameters{.x_shape = texel_shape(shape),
+                                     .y_shape = texel_shape(r.kept),
+                                     .extent = {extent[3], extent[2], extent[1], extent[0]},
+                                     .count = static_cast<float>(elements)});
   define_reduction(dispatch, r.function);
   if (r.channels) define(dispatch, "CHANNELS");
   if (r.channels && nchw(shape)[1] % 4 != 0) define(dispatch, "MASKED");
@@ -109,12 +115,14 @@ void reduce_linear(Lowering& lowering, const std::string& function, const std::v
   const int64_t parts = element_count(inner.dims), groups = (results + 3) / 4;
   const LoopBy by = choose_loop(lowering, {groups, parts});
   const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
-  PushConstants constants;
-  constants.ints({results, parts, kept, static_cast<int64_t>(nest.dims.size())});
-  push_padded(constants, nest.dims, kMaxLoops);
-  push_padded(constants, nest.strides[0], kMaxLoops);
   Dispatch dispatch =
-      loop_dispatch(lowering.caps(), "reduce_linear", groups, by, {reads(x), writes(y)}, constants);
+      loop_dispatch(lowering.caps(), "reduce_linear", groups, by, {reads("x", x), writes("y", y)},
+                    ReduceLinearParameters{.y_count = results,
+                                           .parts = parts,
+                                           .kept = kept,
+                                           .rank = nest.dims.size(),
+                                           .dims = nest.dims,
+                                           .strides = nest.strides[0]});
   define_reduction(dispatch, function);
   lowering.dispatch(std::move(dispatch));
 }
@@ -138,7 +146,8 @@ void reduce(Lowering& lowering, const std::string& function, const std::vector<b
   const TensorId partial = reduce_to_workspace(lowering, r);
   const TensorId y = lowering.write(0, Layout::linear);
   lowering.dispatch(make_dispatch("to_linear", grid_1d(lowering.caps(), groups_of_four(r.kept)),
-                                  {reads(partial), writes(y)}, PushConstants().shape(r.kept)));
+                                  {reads("x", partial), writes("y", y)},
+                                  ToLinearParameters{.x_shape = texel_shape(r.kept)}));
 }
 
 void lower_reduce(Lowering& lowering) {
@@ -158,11 +167,12 @@ void lower_arg(Lowering& lowering) {
   const size_t axis = normalize_axis(op.axis, shape.size());
   const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
   const Shape& result = lowering.output_type().shape;
-  PushConstants constants;
-  constants.ints(
-      {element_count(result), shape[axis], product(shape, axis + 1, shape.size()), op.select_last_index});
   Dispatch dispatch = make_dispatch("arg_extremum", grid_1d(lowering.caps(), groups_of_four(result)),
-                                    {reads(x), writes(y)}, constants);
+                                    {reads("x", x), writes("y", y)},
+                                    ArgExtremumParameters{.count = element_count(result),
+                                                          .length = shape[axis],
+                                                          .inner = product(shape, axis + 1, shape.size()),
+                                                          .last = op.select_last_index});
   if (op.minimum) define(dispatch, "MIN");
   lowering.dispatch(std::move(dispatch));
 }

@@ -3,6 +3,8 @@
 
 #include "kernels/framework/elements.hpp"
 #include "kernels/movement/strided.hpp"
+#include "shaders/reduction/cum_sum.h"
+#include "shaders/reduction/reverse_sequence.h"
 
 namespace vellum {
 
@@ -18,8 +20,12 @@ void lower_cum_sum(Lowering& lowering) {
   if (halves) desc.element = ElementType::f32;
   const TensorId sums = halves ? lowering.workspace(lowering.node().name + "/sums", desc) : y;
   Dispatch dispatch = make_dispatch(
-      "cum_sum", workgroups_in_a_row(lowering.caps(), rows), {reads(x), writes(sums)},
-      PushConstants().ints({rows, length, product(shape, axis + 1, shape.size()), op.exclusive, op.reverse}));
+      "cum_sum", workgroups_in_a_row(lowering.caps(), rows), {reads("x", x), writes("y", sums)},
+      CumSumParameters{.rows = rows,
+                       .length = length,
+                       .inner = product(shape, axis + 1, shape.size()),
+                       .exclusive = op.exclusive,
+                       .reversed = op.reverse});
   define_element(dispatch, lowering.tensor(sums));
   lowering.dispatch(std::move(dispatch));
   if (halves) strided_copy(lowering, sums, y, {shape, {row_major_strides(shape)}}, 0);
@@ -34,8 +40,12 @@ void lower_reverse_sequence(Lowering& lowering) {
                  y = lowering.write(0, Layout::linear);
   Dispatch dispatch = make_dispatch(
       "reverse_sequence", grid_1d(lowering.caps(), groups_of_four(shape)),
-      {reads(x), reads(lengths), writes(y)},
-      PushConstants().ints({element_count(shape), shape[time], strides[time], shape[batch], strides[batch]}));
+      {reads("x", x), reads("lengths", lengths), writes("y", y)},
+      ReverseSequenceParameters{.count = element_count(shape),
+                                .time_size = shape[time],
+                                .time_stride = strides[time],
+                                .batch_size = shape[batch],
+                                .batch_stride = strides[batch]});
   define_element(dispatch, lowering.tensor(y));
   lowering.dispatch(std::move(dispatch));
 }

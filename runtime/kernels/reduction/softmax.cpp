@@ -4,6 +4,10 @@
 #include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/shared_loop.hpp"
+#include "shaders/reduction/softmax.h"
+#include "shaders/reduction/softmax_linear.h"
+#include "shaders/reduction/softmax_rows.h"
+#include "shaders/reduction/softmax_statistics.h"
 
 namespace vellum {
 
@@ -31,12 +35,12 @@ void softmax_texels(Lowering& lowering, const Softmax& op, size_t axis) {
   const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
   std::array<int64_t, 4> direction{0, 0, 0, 0};  // N, slice, H, W
   direction[slot] = 1;
-  PushConstants constants;
-  constants.shape(shape)
-      .shape(rows)
-      .ivec4(direction[3], direction[2], direction[1], direction[0])
-      .ints({length});
-  Dispatch dispatch = loop_dispatch(lowering.caps(), "softmax", count, by, {reads(x), writes(y)}, constants);
+  Dispatch dispatch =
+      loop_dispatch(lowering.caps(), "softmax", count, by, {reads("x", x), writes("y", y)},
+                    SoftmaxParameters{.y_shape = texel_shape(shape),
+                                      .rows = texel_shape(rows),
+                                      .direction = {direction[3], direction[2], direction[1], direction[0]},
+                                      .length = length});
   if (channels) define(dispatch, "CHANNELS");
   if (op.kind == SoftmaxKind::log_softmax) define(dispatch, "LOG");
   lowering.dispatch(std::move(dispatch));
@@ -56,8 +60,9 @@ void softmax_rows(Lowering& lowering, const Softmax& op, const Softmax::Extent& 
   const LoopBy by = choose_loop(lowering, {count, loop, !columns});
   const TensorId x = lowering.read(0, Layout::linear);
   Dispatch dispatch = loop_dispatch(lowering.caps(), "softmax_rows", count, by,
-                                    {scalars ? reads(x) : reads_in_place(x), writes(y)},
-                                    PushConstants().ints({count, extent.length, extent.inner}));
+                                    {scalars ? reads("x", x) : reads_in_place("x", x), writes("y", y)},
+                                    SoftmaxRowsParameters{
+                                        .count = count, .length = extent.length, .inner = extent.inner});
   if (columns) define(dispatch, "COLUMNS");
   if (scalars) define(dispatch, "SCALARS");
   if (op.kind == SoftmaxKind::log_softmax) define(dispatch, "LOG");
@@ -75,12 +80,16 @@ void softmax_linear(Lowering& lowering, const Softmax& op) {
   const TensorId statistics = lowering.workspace(
       lowering.node().name + "/statistics", {{rows, 4}, ElementType::f32, Storage::buffer, Layout::linear});
   Dispatch first =
-      loop_dispatch(lowering.caps(), "softmax_statistics", rows, by, {reads(x), writes(statistics)},
-                    PushConstants().ints({rows, extent.length, extent.inner}));
+      loop_dispatch(lowering.caps(), "softmax_statistics", rows, by,
+                    {reads("x", x), writes("statistics", statistics)},
+                    SoftmaxStatisticsParameters{
+                        .rows = rows, .length = extent.length, .inner = extent.inner});
   lowering.dispatch(std::move(first));
   Dispatch second = make_dispatch("softmax_linear", grid_1d(lowering.caps(), groups_of_four(shape)),
-                                  {reads(x), reads(statistics), writes(y)},
-                                  PushConstants().ints({element_count(shape), extent.length, extent.inner}));
+                                  {reads("x", x), reads("statistics", statistics), writes("y", y)},
+                                  SoftmaxLinearParameters{.count = element_count(shape),
+                                                          .length = extent.length,
+                                                          .inner = extent.inner});
   if (op.kind == SoftmaxKind::log_softmax) define(second, "LOG");
   lowering.dispatch(std::move(second));
 }

@@ -7,6 +7,7 @@
 #include "kernels/conv/pointwise.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/reduction/reduce.hpp"
+#include "shaders/reduction/squeeze_excite.h"
 
 namespace vellum {
 namespace {
@@ -84,13 +85,14 @@ void run_in_a_workgroup(Lowering& lowering, const Sizes& sizes, bool means) {
   const TensorId w1 = product_weights(lowering, 1, sizes.inputs, sizes.hidden);
   const TensorId w2 = product_weights(lowering, 3, sizes.hidden, sizes.outputs);
   const TensorId y = lowering.write(0, Layout::channels4);
-  PushConstants constants;
-  constants.shape(lowering.tensor(x).desc.shape).shape(lowering.output_type().shape);
-  push_activation_or_bounds(constants, op.hidden);
-  push_activation_or_bounds(constants, op.gate);
-  constants.ints({sizes.hidden});
-  Dispatch dispatch = make_dispatch("squeeze_excite", one_workgroup_each(lowering.caps(), sizes.images),
-                                    {reads(x), reads(w1), reads(w2), writes(y)}, constants);
+  Dispatch dispatch = make_dispatch(
+      "squeeze_excite", one_workgroup_each(lowering.caps(), sizes.images),
+      {reads("x", x), reads("w1", w1), reads("w2", w2), writes("y", y)},
+      SqueezeExciteParameters{.x_shape = texel_shape(lowering.tensor(x).desc.shape),
+                              .y_shape = texel_shape(lowering.output_type().shape),
+                              .activation_params = activation_params_or_bounds(op.hidden),
+                              .gate_params = activation_params_or_bounds(op.gate),
+                              .hidden_channels = sizes.hidden});
   define_activation_or_bounds(dispatch, op.hidden);
   define_activation_or_bounds(dispatch, op.gate, "GATE");
   define(dispatch, "MOST_SLICES", std::to_string(kMostSlices));

@@ -1,0 +1,72 @@
+// vec4 activate(vec4 v): the activation function that the macro ACTIVATION names (runtime/graph/operators/activation.hpp).
+//
+// Include it after parameters with the field `vec4 activation_params` = (alpha, beta, gamma, 0), or with
+// ACTIVATION_SCALED (alpha, beta, scale, shift).
+// No function overflows on the way to a finite result: every exp() has an argument that is bounded from above.
+
+vec4 activation_constants = activation_params;  // read once, see EXTENT_DECL_ in tensor.glsl
+
+vec4 activation_none(vec4 x) { return x; }
+vec4 activation_relu(vec4 x) { return max(x, vec4(0)); }
+// As in ONNX, the upper bound wins where the bounds cross.
+vec4 activation_clip(vec4 x) { return min(max(x, vec4(activation_constants.x)), vec4(activation_constants.y)); }
+// Without bounds where these cross: a NaN stays one then.
+vec4 activation_bounds(vec4 x) {
+  return mix(x, activation_clip(x), bvec4(activation_constants.x <= activation_constants.y));
+}
+vec4 activation_leaky_relu(vec4 x) { return mix(x, activation_constants.x * x, lessThan(x, vec4(0))); }
+
+vec4 activation_sigmoid(vec4 x) {
+  vec4 e = exp(-abs(x));
+  return mix(vec4(1), e, lessThan(x, vec4(0))) / (1.0 + e);
+}
+
+// The built-in tanh may be a quotient of overflowing exponentials.
+vec4 activation_tanh(vec4 x) {
+  vec4 e = exp(-2.0 * abs(x));
+  // Close to zero 1 - e cancels; the series x - x^3/3 + 2 x^5/15 is exact to fp32 rounding there.
+  vec4 x2 = x * x;
+  vec4 series = x * (1.0 + x2 * (-1.0 / 3.0 + x2 * (2.0 / 15.0)));
+  return mix(sign(x) * (1.0 - e) / (1.0 + e), series, lessThan(abs(x), vec4(0.03)));
+}
+
+vec4 activation_hard_sigmoid(vec4 x) {
+  return clamp(activation_constants.x * x + activation_constants.y, vec4(0), vec4(1));
+}
+vec4 activation_hard_swish(vec4 x) { return x * clamp(x / 6.0 + 0.5, vec4(0), vec4(1)); }
+
+vec4 activation_expm1(vec4 x) { return exp(min(x, vec4(0))) - 1.0; }
+vec4 activation_elu(vec4 x) { return mix(x, activation_constants.x * activation_expm1(x), lessThan(x, vec4(0))); }
+vec4 activation_selu(vec4 x) { return activation_constants.z * activation_elu(x); }
+vec4 activation_celu(vec4 x) {
+  return max(x, vec4(0)) + min(activation_constants.x * (exp(min(x / activation_constants.x, vec4(80))) - 1.0), vec4(0));
+}
+
+vec4 activation_softplus(vec4 x) { return max(x, vec4(0)) + log(1.0 + exp(-abs(x))); }
+vec4 activation_softsign(vec4 x) { return x / (1.0 + abs(x)); }
+vec4 activation_thresholded_relu(vec4 x) {
+  return mix(vec4(0), x, greaterThan(x, vec4(activation_constants.x)));
+}
+vec4 activation_silu(vec4 x) { return x * activation_sigmoid(x); }
+vec4 activation_mish(vec4 x) { return x * activation_tanh(activation_softplus(x)); }
+
+// Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26: absolute error below 1.5e-7.
+vec4 activation_erf(vec4 x) {
+  vec4 a = abs(x);
+  vec4 t = 1.0 / (1.0 + 0.3275911 * a);
+  vec4 series =
+      ((((1.061405429 * t - 1.453152027) * t + 1.421413741) * t - 0.284496736) * t + 0.254829592) * t;
+  return sign(x) * (1.0 - series * exp(-a * a));
+}
+vec4 activation_gelu(vec4 x) { return 0.5 * x * (1.0 + activation_erf(x * 0.70710678)); }
+vec4 activation_gelu_tanh(vec4 x) {
+  // Beyond |x| = 10 the tanh is +-1 to the last bit; the bound keeps the cube finite.
+  vec4 b = clamp(x, vec4(-10), vec4(10));
+  return 0.5 * x * (1.0 + activation_tanh(0.79788456 * (b + 0.044715 * b * b * b)));
+}
+
+#ifdef ACTIVATION_SCALED
+vec4 activate(vec4 x) { return activation_constants.z * CAT(activation_, ACTIVATION)(x) + activation_constants.w; }
+#else
+vec4 activate(vec4 x) { return CAT(activation_, ACTIVATION)(x); }
+#endif

@@ -1,0 +1,15 @@
+// Parameters of conv_depthwise.comp.
+#pragma once
+
+#include "shaders/common/parameters.h"
+
+BEGIN_PARAMETERS(ConvDepthwiseParameters)
+  ivec4 x_shape;
+  ivec4 y_shape;
+  vec4 activation_params;
+  ivec4 residual_shape;  // with RESIDUAL: that of y, perhaps with fewer channels
+  ivec2 kernel_size;  // all pairs are (along W, along H)
+  ivec2 stride;
+  ivec2 dilation;
+  ivec2 padding;  // left, top
+END_PARAMETERS

@@ -1,0 +1,75 @@
+// FUNCTION (binary.glsl) of two tensors, then an activation. With LINEAR all tensors are linear and are broadcast as in
+// numpy; else all are channels4, and BROADCAST is defined if their shapes differ.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+#ifdef LINEAR
+#include "binary_linear.h"
+#else
+#include "binary.h"
+#endif
+
+#include "tensor.glsl"
+#include "texel.glsl"
+#include "activation.glsl"
+#include "binary.glsl"
+#include "divide.glsl"
+
+#ifdef LINEAR
+
+LINEAR_IN(0, a)
+LINEAR_IN(1, b)
+LINEAR_OUT(2, y)
+
+// Offsets in a and in b of element i of y.
+ivec2 offsets(int i) {
+  ivec2 at = ivec2(0);
+  for (int d = rank - 1; d > 0; --d) {
+    ivec2 split = divide(i, dims[d]);
+    at += split.y * ivec2(a_strides[d], b_strides[d]);
+    i = split.x;
+  }
+  return at + i * ivec2(a_strides[0], b_strides[0]);
+}
+
+void main() {
+  int i4 = flat_index();
+  if (4 * i4 >= count) return;
+  vec4 a, b;
+  if (grouped != 0) {
+    ivec2 at = offsets(4 * i4);
+    a = a_strides[rank - 1] == 1 ? load4_a(at.x >> 2) : vec4(load_a(at.x));
+    b = b_strides[rank - 1] == 1 ? load4_b(at.y >> 2) : vec4(load_b(at.y));
+  } else {
+    for (int j = 0; j < 4; ++j) {
+      ivec2 at = offsets(min(4 * i4 + j, count - 1));
+      a[j] = load_a(at.x);
+      b[j] = load_b(at.y);
+    }
+  }
+  store_y(i4, activate(FUNCTION(a, b)));
+}
+
+#else
+
+TENSOR_IN(0, a)
+TENSOR_IN(1, b)
+TENSOR_OUT(2, y)
+
+#ifdef BROADCAST
+ivec4 operand_position(ivec4 p, ivec4 shape) { return min(p, ivec4(shape.xy, slices(shape.z), shape.w) - 1); }
+vec4 operand(vec4 v, ivec4 shape) { return shape.z == 1 ? v.xxxx : v; }
+#else
+ivec4 operand_position(ivec4 p, ivec4 shape) { return p; }
+vec4 operand(vec4 v, ivec4 shape) { return v; }
+#endif
+
+void main() {
+  ivec4 p;
+  if (!output_texel(y_shape, p)) return;
+  vec4 a = operand(load_a(operand_position(p, a_shape)), a_shape);
+  vec4 b = operand(load_b(operand_position(p, b_shape)), b_shape);
+  store_y(p, activate(FUNCTION(a, b)));
+}
+
+#endif

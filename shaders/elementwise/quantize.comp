@@ -1,0 +1,45 @@
+// Converts linear tensors of real numbers to 8-bit integers, or with DEQUANTIZE back: real = (integer - zero point) * scale.
+// Element i has scale and zero point number i / inner modulo their count, `period`.
+// https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html, onnx__DequantizeLinear.html
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+#include "quantize.h"
+#include "tensor.glsl"
+#include "divide.glsl"
+
+LINEAR_IN(0, x)
+LINEAR_IN(1, scale)
+LINEAR_OUT(2, y)
+#ifdef ZERO_POINT
+LINEAR_IN(3, zero)
+#else
+int load_zero(int i) { return 0; }
+#endif
+
+int parameter(int i) { return period == 1 ? 0 : divide(divide(i, inner).x, period).y; }
+
+#ifdef DEQUANTIZE
+#define VECTOR vec4
+float convert(int v, int k) { return float(v - load_zero(k)) * load_scale(k); }
+#else
+#define VECTOR ivec4
+int convert(float v, int k) {
+  int zero = load_zero(k);
+  float q = roundEven(v / load_scale(k));
+  if (isnan(q)) return zero;
+  // Clamped to the range of int before the conversion.
+  return clamp(int(clamp(q, -65536.0, 65536.0)) + zero, low, high);
+}
+#endif
+
+void main() {
+  int i4 = flat_index();
+  if (4 * i4 >= count) return;
+  VECTOR v;
+  for (int j = 0; j < 4; ++j) {
+    int i = min(4 * i4 + j, count - 1);
+    v[j] = convert(load_x(i), parameter(i));
+  }
+  store_y(i4, v);
+}

@@ -1,0 +1,43 @@
+// A function of one tensor, element by element: FUNCTION names one of unary.glsl, or ACTIVATION one of activation.glsl.
+// With LINEAR both tensors are linear.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+#ifdef LINEAR
+#include "unary_linear.h"
+#else
+#include "unary.h"
+#define x_shape y_shape
+#endif
+
+#include "tensor.glsl"
+#include "texel.glsl"
+
+#ifdef ACTIVATION
+#include "activation.glsl"
+#define FUNCTION activate
+#else
+#include "unary.glsl"
+#endif
+
+#ifdef LINEAR
+
+LINEAR_IN(0, x)
+LINEAR_OUT(1, y)
+
+void main() {
+  int i4 = flat_index();
+  if (i4 < count4) store_y(i4, FUNCTION(load4_x(i4)));
+}
+
+#else
+
+TENSOR_IN(0, x)
+TENSOR_OUT(1, y)
+
+void main() {
+  ivec4 p;
+  if (output_texel(y_shape, p)) store_y(p, FUNCTION(load_x(p)));
+}
+
+#endif

@@ -1,0 +1,9 @@
+// Parameters of unary.comp with LINEAR.
+#pragma once
+
+#include "shaders/common/parameters.h"
+
+BEGIN_PARAMETERS(UnaryLinearParameters)
+  vec4 activation_params;
+  int32 count4;  // groups of four elements
+END_PARAMETERS

@@ -1,0 +1,35 @@
+// Parameters of attention.comp with MATRICES: rows are slices of channels, columns are tokens.
+#pragma once
+
+#include "shaders/common/parameters.h"
+
+BEGIN_PARAMETERS(AttentionMatricesParameters)
+  int32 queries;
+  int32 heads;
+  int32 keys;
+  int32 images;
+  int32 mask_image_stride;  // in elements; 0 where the mask is repeated
+  int32 mask_head_stride;
+  int32 mask_query_stride;
+  int32 mask_key_stride;
+  int32 y_image_stride;  // in elements
+  int32 y_head_stride;
+  int32 y_query_stride;
+  int32 q_row;  // first row of Q in its matrix
+  int32 k_row;
+  int32 v_row;
+  int32 q_head_rows;  // rows from one head of Q to the next
+  int32 k_head_rows;
+  int32 v_head_rows;
+  int32 q_image_columns;  // columns from one image to the next
+  int32 kv_image_columns;
+  int32 q_token_columns;  // columns from one token to the next
+  int32 kv_token_columns;
+  int32 q_slices;  // of all channels of the tensor Q
+  int32 k_slices;
+  int32 v_slices;
+  int32 y_slices;
+  int32 heads_per_kv;  // heads of Q that share a head of K and V
+  int32 depth_slices;  // slices of channels of a head of Q and K
+  float32 scale;
+END_PARAMETERS

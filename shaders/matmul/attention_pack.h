@@ -1,0 +1,20 @@
+// Parameters of attention_pack.comp.
+#pragma once
+
+#include "shaders/common/parameters.h"
+
+BEGIN_PARAMETERS(AttentionPackParameters)
+  ivec4 y_shape;  // of the grid: width, height, 4, 1
+  int32 tokens;
+  int32 heads;
+  int32 channels;  // of a head
+  int32 images;
+  int32 token_stride;  // in elements of x
+  int32 head_stride;
+  int32 channel_stride;
+  int32 image_stride;
+  int32 base;  // position in x of the first element
+  int32 operands;  // of Q, K and V, packed one after the other
+  int32 operand_stride;  // in elements of x
+  int32 first_row;  // of the grid
+END_PARAMETERS

@@ -1,0 +1,48 @@
+// y[i] = sum over the summed loops of a[...] * b[...] of linear tensors, seen through strides; without PAIR the sum of
+// a[...]. An invocation makes four consecutive elements of y. For what has no kernel of its own: Einsum, products and
+// convolutions of integers, convolutions of volumes.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+#include "contract.h"
+#include "tensor.glsl"
+#include "element.glsl"
+#include "divide.glsl"
+
+LINEAR_IN(0, a)
+#ifdef PAIR
+LINEAR_IN(1, b)
+LINEAR_OUT(2, y)
+SCALAR term(ivec2 at) { return load_a(at.x) * load_b(at.y); }
+#else
+LINEAR_OUT(1, y)
+SCALAR term(ivec2 at) { return load_a(at.x); }
+#endif
+
+// Offsets in a and b at turn i of the loops first ... last - 1.
+ivec2 offsets(int i, int first, int last) {
+  ivec2 at = ivec2(0);
+  for (int d = last - 1; d >= first; --d) {
+    ivec2 split = divide(i, dims[d]);
+    at += split.y * ivec2(a_strides[d], b_strides[d]);
+    i = split.x;
+  }
+  return at;
+}
+
+void main() {
+  int i4 = flat_index();
+  if (4 * i4 >= count) return;
+  int kept = kept_and_rank & 255, last = (kept_and_rank >> 8) - 1, parts = 1;
+  for (int d = kept; d < last; ++d) parts *= dims[d];
+  ivec2 base[4];
+  for (int j = 0; j < 4; ++j) base[j] = offsets(min(4 * i4 + j, count - 1), 0, kept);
+  ivec2 step = ivec2(a_strides[last], b_strides[last]);
+  VECTOR sum = VECTOR(0);
+  for (int part = 0; part < parts; ++part) {
+    ivec2 at = offsets(part, kept, last);
+    for (int k = 0; k < dims[last]; ++k, at += step)
+      for (int j = 0; j < 4; ++j) sum[j] += term(base[j] + at);
+  }
+  store_y(i4, sum);
+}

@@ -1,0 +1,11 @@
+// Parameters of sum_parts.comp.
+#pragma once
+
+#include "shaders/common/parameters.h"
+
+BEGIN_PARAMETERS(SumPartsParameters)
+  ivec4 parts_shape;
+  ivec4 y_shape;
+  vec4 activation_params;
+  ivec4 residual_shape;  // with RESIDUAL: that of y, perhaps with fewer channels
+END_PARAMETERS

@@ -1,0 +1,14 @@
+// linear -> linear, perhaps in another precision: four elements an invocation.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+#include "copy_linear.h"
+#include "tensor.glsl"
+
+LINEAR_IN(0, x)
+LINEAR_OUT(1, y)
+
+void main() {
+  int i4 = flat_index();
+  if (i4 < count4) store_y(i4, load4_x(i4));
+}

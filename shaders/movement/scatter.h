@@ -1,0 +1,15 @@
+// Parameters of scatter.comp.
+#pragma once
+
+#include "shaders/common/parameters.h"
+
+BEGIN_PARAMETERS(ScatterParameters)
+  int32 count;  // of updates
+  int32 rank;  // of the loops over the updates; dims[0] is the outermost
+  int32 depth;  // indices that make one position in y
+  INTS(6) dims;
+  INTS(6) y_strides;
+  INTS(6) index_strides;
+  INTS(5) sizes;  // of the dimensions of y that are indexed
+  INTS(5) steps;  // strides of the dimensions of y that are indexed
+END_PARAMETERS

@@ -1,0 +1,34 @@
+// y[c0, c1, ...] = x[base + c0 * strides[0] + c1 * strides[1] + ...] of linear tensors: Transpose, Slice, Split,
+// Expand, Tile. GROUPS: all parameters are in groups of four elements, whose order is the same in x and y.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+#include "strided_copy.h"
+#include "tensor.glsl"
+#include "element.glsl"
+#include "divide.glsl"
+
+LINEAR_IN(0, x)
+LINEAR_OUT(1, y)
+
+int source(int i) {
+  int at = base;
+  for (int d = rank - 1; d > 0; --d) {
+    ivec2 split = divide(i, dims[d]);
+    at += split.y * strides[d];
+    i = split.x;
+  }
+  return at + i * strides[0];
+}
+
+void main() {
+  int i4 = flat_index();
+#ifdef GROUPS
+  if (i4 < count) store_y(i4, load4_x(source(i4)));
+#else
+  if (4 * i4 >= count) return;
+  VECTOR v;
+  for (int j = 0; j < 4; ++j) v[j] = load_x(source(min(4 * i4 + j, count - 1)));
+  store_y(i4, v);
+#endif
+}

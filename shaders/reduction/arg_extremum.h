@@ -1,0 +1,11 @@
+// Parameters of arg_extremum.comp.
+#pragma once
+
+#include "shaders/common/parameters.h"
+
+BEGIN_PARAMETERS(ArgExtremumParameters)
+  int32 count;  // elements of y
+  int32 length;  // of the axis
+  int32 inner;  // elements between neighbours along the axis
+  int32 last;  // 1: the last one of equal extrema, else the first
+END_PARAMETERS

@@ -1,0 +1,9 @@
+// Parameters of norm_rows.comp.
+#pragma once
+
+#include "shaders/common/parameters.h"
+
+BEGIN_PARAMETERS(NormRowsParameters)
+  ivec4 y_shape;  // with LINEAR (1, 1, length, rows)
+  float32 epsilon;
+END_PARAMETERS

@@ -1,0 +1,29 @@
+// Mean and 1 / standard deviation of each row of `length` elements of a linear tensor, as (mean, 1 / deviation, 0, 0).
+// An invocation, or several (cooperate.glsl), computes one row. First half of layer, group and instance normalisation;
+// norm_linear.comp is the second.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "subgroup_arithmetic.glsl"
+
+#include "norm_statistics.h"
+#include "tensor.glsl"
+#include "cooperate.glsl"
+
+LINEAR_IN(0, x)
+LINEAR_OUT(1, statistics)
+
+void main() {
+  int r = result_index();
+  if (r >= rows) return;
+  float sum = 0.0;
+  for (int k = FIRST_LANE; k < length; k += LANES) sum += load_x(r * length + k);
+  float mean = gather_sum(vec4(sum)).x / float(length);
+  // A second pass for the variance: the mean of squares less the square of the mean would cancel.
+  float squares = 0.0;
+  for (int k = FIRST_LANE; k < length; k += LANES) {
+    float d = load_x(r * length + k) - mean;
+    squares += d * d;
+  }
+  float variance = gather_sum(vec4(squares)).x / float(length);
+  if (FIRST_LANE == 0) store_statistics(r, vec4(mean, 1.0 / sqrt(variance + epsilon), 0, 0));
+}

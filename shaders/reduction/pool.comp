@@ -1,0 +1,50 @@
+// Pooling over windows of a channels4 tensor: MAX, AVERAGE or LP (the norm of order p).
+// https://onnx.ai/onnx/operators/onnx__MaxPool.html, onnx__AveragePool.html, onnx__LpPool.html
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+#include "pool.h"
+#include "tensor.glsl"
+#include "texel.glsl"
+
+TENSOR_IN(0, x)
+TENSOR_OUT(1, y)
+
+// The index of the first tap at or after `bound`, of taps at first, first + dilation, ...
+ivec2 taps_before(ivec2 bound, ivec2 first) {
+  return clamp((bound - first + dilation - 1) / dilation, ivec2(0), kernel);
+}
+
+void main() {
+  ivec4 p;
+  if (!output_texel(y_shape, p)) return;
+  ivec2 first = p.xy * stride - pad_begin;
+  ivec2 begin = taps_before(max(first, ivec2(0)), first);
+  ivec2 end = taps_before(max(first, x_shape.xy), first);
+#ifdef MAX
+  vec4 v = vec4(uintBitsToFloat(0xff800000u));  // -infinity
+#else
+  vec4 v = vec4(0);
+#endif
+  for (int ky = begin.y; ky < end.y; ++ky) {
+    for (int kx = begin.x; kx < end.x; ++kx) {
+      vec4 tap = load_x(ivec4(first + ivec2(kx, ky) * dilation, p.zw));
+#ifdef MAX
+      v = mix(mix(v, tap, greaterThan(tap, v)), tap, isnan(tap));  // a NaN stays
+#elif defined(LP)
+      v += pow(abs(tap), vec4(p_norm));
+#else
+      v += tap;
+#endif
+    }
+  }
+#ifdef LP
+  v = pow(v, vec4(1.0 / p_norm));
+#endif
+#ifdef AVERAGE
+  // Padding counts up to pad_end: a window that ceil_mode extends further has fewer taps.
+  ivec2 taps = count_include_pad != 0 ? taps_before(max(first, x_shape.xy + pad_end), first) : end - begin;
+  v /= float(max(taps.x * taps.y, 1));
+#endif
+  store_y(p, v);
+}

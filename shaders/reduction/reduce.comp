@@ -1,0 +1,80 @@
+// Reduction of a channels4 tensor over any of W, H, C, N; y has those dimensions as 1.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "subgroup_arithmetic.glsl"
+
+#include "reduce.h"
+#include "tensor.glsl"
+#include "divide.glsl"
+#include "cooperate.glsl"
+#include "reduce.glsl"
+
+TENSOR_IN(0, x)
+TENSOR_OUT(1, y)
+
+// The texel at q; with MASKED, unused channels become `neutral`.
+vec4 load_part(ivec4 q, float neutral) {
+  vec4 v = load_x(q);
+#ifdef MASKED
+  v = mix(vec4(neutral), v, lessThan(4 * q.z + ivec4(0, 1, 2, 3), ivec4(x_shape.z)));
+#endif
+  return v;
+}
+
+#ifdef CHANNELS
+#define ACROSS(join, v) v = join(join(v.xxxx, v.yyyy), join(v.zzzz, v.wwww))
+#else
+#define ACROSS(join, v)
+#endif
+
+// A loop over the texels q that are reduced to the one at p, along rows first; invocations that share the loop take turns
+// texel by texel. ALONG: the texels are along one dimension.
+#ifdef ALONG
+#define FOR_EACH_PART(q)                                    \
+  for (int k = FIRST_LANE; k < parts; k += LANES) { \
+    ivec4 q = p + k * direction;
+#define END_EACH_PART }
+#elif defined(COOPERATIVE) || defined(BY_SUBGROUPS)
+#define FOR_EACH_PART(q)                                                                              \
+  for (int k = FIRST_LANE; k < extent.x * extent.y * extent.z * extent.w; k += LANES) {               \
+    ivec2 by_column = divide(k, extent.x), by_row = divide(by_column.x, extent.y), by_slice = divide(by_row.x, extent.z); \
+    ivec4 q = p + ivec4(by_column.y, by_row.y, by_slice.y, by_slice.x);
+#define END_EACH_PART }
+#else
+#define FOR_EACH_PART(q)                              \
+  for (int n = 0; n < extent.w; ++n)                  \
+    for (int slice = 0; slice < extent.z; ++slice)    \
+      for (int row = 0; row < extent.y; ++row)        \
+        for (int column = 0; column < extent.x; ++column) { \
+          ivec4 q = p + ivec4(column, row, slice, n);
+#define END_EACH_PART }
+#endif
+
+void main() {
+  int index = result_index();
+  ivec2 by_column = divide(index, y_shape.x), by_row = divide(by_column.x, y_shape.y);
+  ivec2 by_slice = divide(by_row.x, slices(y_shape.z));
+  ivec4 p = ivec4(by_column.y, by_row.y, by_slice.y, by_slice.x);
+  if (p.w >= y_shape.w) return;
+#ifdef ALONG
+  ivec4 direction = ivec4(greaterThan(extent, ivec4(1)));
+  int parts = max(max(extent.x, extent.y), max(extent.z, extent.w));
+#endif
+  vec4 shift = vec4(0);
+#ifdef LOG_SUM_EXP
+  shift = vec4(-INFINITY);
+  FOR_EACH_PART(q) shift = join_max(shift, load_part(q, -INFINITY)); END_EACH_PART
+  shift = gather_max(shift);
+  ACROSS(join_max, shift);
+  shift = mix(shift, vec4(0), isinf(shift));
+#endif
+  vec4 total = vec4(NEUTRAL);
+#ifdef LOG_SUM_EXP
+  FOR_EACH_PART(q) total = JOIN(total, TERM(load_part(q, -INFINITY) - shift)); END_EACH_PART
+#else
+  FOR_EACH_PART(q) total = JOIN(total, TERM(load_part(q, NEUTRAL))); END_EACH_PART
+#endif
+  total = GATHER(total);
+  ACROSS(JOIN, total);
+  if (FIRST_LANE == 0) store_y(p, FINISH(total, count) + shift);
+}

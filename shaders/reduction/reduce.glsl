@@ -1,0 +1,37 @@
+// The reductions, named after their ONNX operators; REDUCTION names one of them.
+//   term    function of each element before it is joined    join    combines two terms, with its neutral element
+//   finish  function of the total of `count` elements
+// LogSumExp subtracts the maximum first (LOG_SUM_EXP); otherwise its exponentials would overflow.
+
+#define TERM CAT(term_, REDUCTION)
+#define FINISH CAT(finish_, REDUCTION)
+#define JOIN CAT(join_, JOIN_NAME)
+#define GATHER CAT(gather_, JOIN_NAME)
+#define NEUTRAL CAT(neutral_, JOIN_NAME)
+
+#define neutral_sum 0.0
+#define neutral_prod 1.0
+#define neutral_max (-INFINITY)
+#define neutral_min INFINITY
+
+vec4 term_ReduceSum(vec4 x) { return x; }
+vec4 term_ReduceMean(vec4 x) { return x; }
+vec4 term_ReduceMax(vec4 x) { return x; }
+vec4 term_ReduceMin(vec4 x) { return x; }
+vec4 term_ReduceProd(vec4 x) { return x; }
+vec4 term_ReduceL1(vec4 x) { return abs(x); }
+vec4 term_ReduceL2(vec4 x) { return x * x; }
+vec4 term_ReduceSumSquare(vec4 x) { return x * x; }
+vec4 term_ReduceLogSum(vec4 x) { return x; }
+vec4 term_ReduceLogSumExp(vec4 x) { return exp(x); }
+
+vec4 finish_ReduceSum(vec4 total, float count) { return total; }
+vec4 finish_ReduceMean(vec4 total, float count) { return total / count; }
+vec4 finish_ReduceMax(vec4 total, float count) { return total; }
+vec4 finish_ReduceMin(vec4 total, float count) { return total; }
+vec4 finish_ReduceProd(vec4 total, float count) { return total; }
+vec4 finish_ReduceL1(vec4 total, float count) { return total; }
+vec4 finish_ReduceL2(vec4 total, float count) { return sqrt(total); }
+vec4 finish_ReduceSumSquare(vec4 total, float count) { return total; }
+vec4 finish_ReduceLogSum(vec4 total, float count) { return log(total); }
+vec4 finish_ReduceLogSumExp(vec4 total, float count) { return log(total); }

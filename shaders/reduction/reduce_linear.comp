@@ -1,0 +1,46 @@
+// Reduction of a linear tensor over any dimensions. An invocation, or several (cooperate.glsl), computes four consecutive
+// elements of y.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "subgroup_arithmetic.glsl"
+
+#include "reduce_linear.h"
+#include "tensor.glsl"
+#include "cooperate.glsl"
+#include "reduce.glsl"
+
+LINEAR_IN(0, x)
+LINEAR_OUT(1, y)
+
+int offset_of(int i, int first, int last) {
+  int at = 0;
+  for (int d = last - 1; d >= first; --d) {
+    int outer = i / dims[d];
+    at += (i - outer * dims[d]) * strides[d];
+    i = outer;
+  }
+  return at;
+}
+
+vec4 load_part(ivec4 base, int k) {
+  ivec4 at = base + offset_of(k, kept, rank);
+  return vec4(load_x(at.x), load_x(at.y), load_x(at.z), load_x(at.w));
+}
+
+void main() {
+  int i4 = result_index();
+  if (4 * i4 >= y_count) return;
+  ivec4 base;
+  for (int j = 0; j < 4; ++j) base[j] = offset_of(min(4 * i4 + j, y_count - 1), 0, kept);
+  vec4 shift = vec4(0);
+#ifdef LOG_SUM_EXP
+  shift = vec4(-INFINITY);
+  for (int k = FIRST_LANE; k < parts; k += LANES) shift = join_max(shift, load_part(base, k));
+  shift = gather_max(shift);
+  shift = mix(shift, vec4(0), isinf(shift));
+#endif
+  vec4 total = vec4(NEUTRAL);
+  for (int k = FIRST_LANE; k < parts; k += LANES) total = JOIN(total, TERM(load_part(base, k) - shift));
+  total = GATHER(total);
+  if (FIRST_LANE == 0) store_y(i4, FINISH(total, float(parts)) + shift);
+}

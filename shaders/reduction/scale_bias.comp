@@ -1,0 +1,20 @@
+// y = x * scale[c] + bias[c] of channels4 tensors, then an activation: batch normalisation with known statistics.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+#include "scale_bias.h"
+#define x_shape y_shape
+#include "tensor.glsl"
+#include "texel.glsl"
+#include "activation.glsl"
+
+TENSOR_IN(0, x)
+TEXELS_IN(1, scale_bias)  // row 0: scale of each slice, row 1: bias
+TENSOR_OUT(2, y)
+
+void main() {
+  ivec4 p;
+  if (!output_texel(y_shape, p)) return;
+  int width = slices(y_shape.z);
+  store_y(p, activate(load_x(p) * load_scale_bias(p.z, 0, width) + load_scale_bias(p.z, 1, width)));
+}

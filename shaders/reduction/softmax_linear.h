@@ -1,0 +1,10 @@
+// Parameters of softmax_linear.comp.
+#pragma once
+
+#include "shaders/common/parameters.h"
+
+BEGIN_PARAMETERS(SoftmaxLinearParameters)
+  int32 count;  // elements
+  int32 length;  // of a row
+  int32 inner;  // elements between neighbours in a row
+END_PARAMETERS

@@ -1,0 +1,10 @@
+// Parameters of softmax_statistics.comp.
+#pragma once
+
+#include "shaders/common/parameters.h"
+
+BEGIN_PARAMETERS(SoftmaxStatisticsParameters)
+  int32 rows;
+  int32 length;  // of a row
+  int32 inner;  // elements between neighbours in a row
+END_PARAMETERS
