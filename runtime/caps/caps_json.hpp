@@ -11,8 +11,9 @@ namespace vellum {
 // {"vellum_caps": version, one member for each field of DeviceCaps under its own name}
 std::string to_json(const DeviceCaps& caps);
 
-// `source` stands for the document in messages. Error(invalid_argument) names what is missing, unknown, of
-// another type or out of range: half a device must not pass for a whole one.
+// Parses a caps file. `source` is its name in messages. Throws Error(invalid_argument) that names the member
+// which is missing, unknown, of another type or out of range: an incomplete device must not pass as a
+// complete one.
 DeviceCaps caps_from_json(std::string_view text, const std::string& source);
 
 }  // namespace vellum

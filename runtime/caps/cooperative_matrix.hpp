@@ -12,7 +12,7 @@ enum class MatrixExtension : uint8_t { khr, nv };
 enum class MatrixElement : uint8_t { f16, f32, f64, s8, s16, s32, s64, u8, u16, u32, u64, other };
 enum class MatrixScope : uint8_t { device, workgroup, subgroup, queue_family };
 
-// What a device multiplies: result (m x n) = a (m x k) * b (k x n) + c (m x n).
+// A product that a device supports: result (m x n) = a (m x k) * b (k x n) + c (m x n).
 struct CooperativeMatrix {
   MatrixExtension extension = MatrixExtension::khr;
   MatrixScope scope = MatrixScope::subgroup;
@@ -25,10 +25,10 @@ struct CooperativeMatrix {
 
 struct DeviceCaps;
 
-// Those of halves whose sums are fp32, by subgroups: what kernels use.
+// Returns the products of halves with fp32 accumulators, by subgroups, which kernels use.
 std::vector<CooperativeMatrix> half_products(const DeviceCaps& caps);
 
-// For people: "KHR 16x16x16, 16x8x16" of half_products(), or "no: ..." and why.
+// Formats half_products(): "KHR 16x16x16, 16x8x16", or "no: " and the reason.
 std::string cooperative_summary(const DeviceCaps& caps);
 
 }  // namespace vellum

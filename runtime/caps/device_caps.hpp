@@ -1,4 +1,4 @@
-// What a device can do, as plain values: the whole of what kernels, planning and estimates know of a device.
+// Device caps: everything that kernels, planning and estimates know of a device, as plain values.
 #pragma once
 
 #include <algorithm>
@@ -14,9 +14,9 @@ namespace vellum {
 
 enum class DeviceType : uint8_t { other, integrated_gpu, discrete_gpu, virtual_gpu, cpu };
 
-// What images and buffers take in memory, for planning without the device; a session asks the device itself.
-// An image is made of blocks of texels; its rows of texels and its whole are rounded up. The defaults are
-// what common phones need (the Android profiles promise nothing here).
+// A model of the memory of images and buffers, for planning without the device; a session queries the device.
+// An image consists of blocks of texels; its rows and its total are rounded up. The defaults are those of
+// common phones (the Android profiles guarantee nothing here).
 struct MemoryTraits {
   uint32_t block_width = 4, block_height = 4;  // texels
   uint64_t row_alignment = 64;                 // bytes
@@ -24,13 +24,13 @@ struct MemoryTraits {
   uint64_t buffer_alignment = 256;             // bytes, of offsets
 };
 
-// What a driver that runs on the CPU takes of the process besides the memory that it is asked for. No driver
-// tells it: the figures are fitted to measurements (tests/bench/estimate_table.py). Operations of shaders are
-// what estimate/shader_size.hpp counts.
+// The memory of the process that a driver on the CPU takes besides allocations. No driver reports it: the
+// figures are fitted to measurements (tests/bench/estimate_table.py). estimate/shader_size.hpp counts the
+// operations of shaders.
 struct ProcessTraits {
   uint64_t driver_bytes = 0;         // once: loader, driver, shader compilers
-  uint32_t bytes_per_operation = 0;  // of all pipelines: their code, and what the compiler leaves behind
-  // While the largest pipeline is compiled, beyond that: what the compiler takes for one is free for the
+  uint32_t bytes_per_operation = 0;  // of all pipelines: machine code, and what the compiler leaves behind
+  // Additional memory while the largest pipeline is compiled; memory freed after one pipeline serves the
   // next.
   uint32_t bytes_per_operation_of_largest = 0;
 };
@@ -38,13 +38,13 @@ struct ProcessTraits {
 struct DeviceCaps {
   // Identity.
   std::string name;
-  std::string driver;  // name and version as the driver tells them
+  std::string driver;  // name and version as the driver reports them
   DeviceType type = DeviceType::other;
   uint32_t vendor_id = 0, device_id = 0, driver_version = 0, api_version = 0;
   std::array<uint8_t, 16> pipeline_cache_uuid{};
 
-  // Limits (Vulkan's names and units); the defaults are the least that a device of the Android Baseline 2022
-  // profile offers, so a default-constructed DeviceCaps is that profile.
+  // Limits (Vulkan's names and units). The defaults are the minimum of the Android Baseline 2022 profile, so
+  // a default-constructed DeviceCaps is that profile.
   uint32_t max_image_dimension_2d = 4096;
   uint32_t max_image_dimension_3d = 512;
   uint32_t max_image_array_layers = 256;
@@ -71,35 +71,34 @@ struct DeviceCaps {
   bool subgroup_arithmetic = false;
   bool subgroup_broadcast = false;  // subgroupBroadcast() in compute shaders
   uint32_t subgroup_size = 0;       // 0: unknown
-  // Pipelines may demand that every subgroup has exactly subgroup_size invocations
+  // Pipelines can require that every subgroup has exactly subgroup_size invocations
   // (VK_EXT_subgroup_size_control).
   bool full_subgroups = false;
-  // What this build of Vellum can use of what the device has; of one extension. Where there is none,
-  // cooperative_obstacle says why.
+  // The cooperative matrices of the device that this build of Vellum can use, all of one extension. If there
+  // are none, cooperative_obstacle is the reason.
   std::vector<CooperativeMatrix> cooperative_matrices;
   std::string cooperative_obstacle;
   bool unified_memory = false;    // device-local memory is host-visible
   float timestamp_period_ns = 0;  // 0: no timestamps
   bool memory_budget = false;
-  bool rgba32f_images = true;  // storage and sampled images of these formats, 2D and 3D; Vulkan promises both
+  bool rgba32f_images = true;  // storage and sampled images of this format, 2D and 3D; Vulkan guarantees both
   bool rgba16f_images = true;
 
-  // Traits: how the device likes to be used. Measured where a measurement exists, else by vendor.
-  bool prefers_images = true;           // `storage auto` means images
-  bool reads_images_as_storage = true;  // imageLoad rather than texelFetch through a sampled image
-  bool reads_buffers_as_texels =
-      false;  // imageLoad through a texel buffer rather than a load from a storage buffer
+  // Traits: the fastest way to use the device. Measured where a measurement exists, else by vendor.
+  bool prefers_images = true;            // `storage auto` means images
+  bool reads_images_as_storage = true;   // imageLoad is faster than texelFetch through a sampled image
+  bool reads_buffers_as_texels = false;  // a texel buffer load is faster than a storage buffer load
   MemoryTraits memory;
-  std::optional<ProcessTraits> process;  // nothing: not known
+  std::optional<ProcessTraits> process;  // nothing: unknown
 
-  // Of the offset of a tensor that lies inside a buffer, whichever way kernels reach it.
+  // The alignment of a tensor's offset in a buffer that suits all kinds of access.
   uint64_t tensor_offset_alignment() const {
     return std::max(min_storage_buffer_offset_alignment, min_texel_buffer_offset_alignment);
   }
 };
 
-// The limits of `caps` lowered to those of the Android Baseline 2022 profile, features it does not promise
-// off.
+// Lowers the limits of `caps` to those of the Android Baseline 2022 profile and disables features that the
+// profile does not guarantee.
 DeviceCaps clamp_to_android_baseline_2022(const DeviceCaps& caps);
 
 }  // namespace vellum

@@ -1,4 +1,5 @@
-// Compilation: imported graph -> optimised graph -> program -> memory plan -> barriers. Needs no device.
+// Compiles a model: imported graph -> optimised graph -> program -> memory plan -> barriers. Needs no device.
+// Start reading here for compilation.
 #pragma once
 
 #include <memory>
@@ -21,7 +22,7 @@ namespace vellum {
 // The stages in order. Each one needs the stages before it.
 enum class Stage : uint8_t { graph, program, plan, barriers };
 std::string_view name(Stage stage);
-// Error(invalid_argument) for a name that no stage has.
+// Throws Error(invalid_argument) for an unknown name.
 Stage stage_from_name(std::string_view name);
 
 // Everything besides the graph and the device's capabilities that decides what is compiled.
@@ -41,7 +42,7 @@ struct CompileOptions {
   MemoryRules memory_rules;
 };
 
-// What an executor runs. Executors of several runs in flight share one.
+// The result of compilation, which executors run. Executors of several runs in flight share one.
 struct CompiledModel {
   Graph graph;  // as lowered: optimised, large layers split; empty if compilation began with a program
   Program program;
@@ -53,13 +54,13 @@ struct CompiledModel {
 CompiledModel compile(const Graph& imported, const DeviceCaps& caps, const CompileOptions& options,
                       Stage last = Stage::barriers);
 
-// The first stage alone: all shapes known, all passes run, layers split that are too large for the device or
-// for the weights budget.
+// Runs the first stage alone: infers all shapes, runs all passes, and splits layers that are too large for
+// the device or for the weights budget.
 Graph prepare_graph(const Graph& imported, const DeviceCaps& caps, const CompileOptions& options);
-// The other stages. compile() is both, one after the other; apart, one graph can be compiled several times.
+// Runs the other stages. compile() does both; apart, one graph can be compiled several times.
 CompiledModel compile_prepared(Graph graph, const DeviceCaps& caps, const CompileOptions& options,
                                Stage last = Stage::barriers);
-// The last two stages, for a program that was made by other means.
+// Runs the last two stages, for a program that was made by other means.
 CompiledModel compile_program(Program program, const PlanMemoryOptions& options, const MemoryRules& rules);
 
 std::string to_text(const CompiledModel& model, Stage stage);

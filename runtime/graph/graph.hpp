@@ -39,8 +39,8 @@ struct Graph {
   std::vector<Node> nodes;  // topologically ordered
   std::vector<ValueId> inputs, outputs;
   std::string name;
-  // What follows on the host, where infer_shapes_and_fold() found something that must; else null. Then
-  // `outputs` are those of the model that need no tail, and what the tail reads.
+  // The part that runs on the host after the rest, because shapes in it are data-dependent; null if there is
+  // none. With a tail, `outputs` are the model's outputs before the tail, and the values that the tail reads.
   std::shared_ptr<const HostTail> tail;
 
   ValueId add_value(std::string value_name, TensorType type = {}, bool type_known = false);
@@ -49,20 +49,20 @@ struct Graph {
   const HostTensor* constant(ValueId id) const;
 };
 
-// The operators whose shapes only values tell (NonMaxSuppression, NonZero, ...), and whatever reads them.
-// Types in it are as far as they are known: kUnknownDim for a dimension that only a run tells, type_known
-// false where not even the number of dimensions is.
+// The operators with data-dependent shapes (NonMaxSuppression, NonZero, ...) and their readers, cut off the
+// graph by infer_shapes_and_fold(). In its types kUnknownDim is a data-dependent dimension; type_known is
+// false if not even the number of dimensions is known.
 struct HostTail {
   struct Output {
-    bool of_tail = false;  // else of the graph before it
+    bool of_tail = false;  // an output of the tail's graph; otherwise of the graph before it
     size_t index = 0;      // among that graph's outputs
   };
-  Graph graph;                  // its inputs are outputs of the graph before it:
-  std::vector<size_t> reads;    // which, for each
-  std::vector<Output> outputs;  // of the model, in its order
+  Graph graph;                  // its inputs are outputs of the graph before it
+  std::vector<size_t> reads;    // for each input of `graph` the index of that output
+  std::vector<Output> outputs;  // those of the model, in its order
 };
 
-// What the model outputs, in its order, the tail included.
+// Returns the outputs of the model, in its order, the tail included.
 std::vector<const Value*> model_outputs(const Graph& graph);
 
 // Names a node in errors and reports: "Conv 'block1/conv'".

@@ -1,4 +1,4 @@
-// Host tensors -> bytes as they lie on the device.
+// Converts host tensors to bytes in device order.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,13 @@
 
 namespace vellum {
 
-// Row-major floats of desc.shape in the storage and layout of `desc`: desc.byte_size() bytes. Unused channels and
-// padding are zero.
+// Converts row-major floats of desc.shape to the storage and layout of `desc`: desc.byte_size() bytes. Unused
+// channels and padding are zero.
 std::vector<std::byte> pack(const TensorDesc& desc, std::span<const float> row_major);
-// Elements already in device order (texel by texel), padded with zeros to desc.byte_size().
+// Converts elements that are already in device order (texel by texel) to the element type, padded with zeros
+// to desc.byte_size().
 std::vector<std::byte> pack_elements(const TensorDesc& desc, std::span<const float> elements);
-// Integers for a linear i32 tensor; throws Error(unsupported) where one does not fit 32 bits.
+// Converts integers for a linear i32 tensor. Throws Error(unsupported) for one that does not fit 32 bits.
 std::vector<std::byte> pack_ints(const TensorDesc& desc, std::span<const int64_t> row_major);
 
 }  // namespace vellum

@@ -1,4 +1,4 @@
-// An operator of a network on its own, to be measured.
+// Extracts one operator of a network, to measure it alone.
 #pragma once
 
 #include <vector>
@@ -9,17 +9,17 @@
 
 namespace vellum {
 
-// For each value of the one node's graph what the network's options say.
+// Returns the storage of each value of the node's graph, from those of the network.
 std::vector<StorageChoice> storages_of(const OneNode& one, const std::vector<StorageChoice>& of_network);
 
-// Floats between -1 and 1, the same in every run; 0 for all other types.
+// Sets the inputs to floats between -1 and 1, the same in every run; to 0 for all other types.
 void set_some_inputs(Executor& executor);
 
-// Whether the task is an operator's own: conversions of inputs and outputs are not.
+// Returns whether the task computes an operator, as opposed to converting inputs or outputs.
 bool is_kernel(const Task& task);
 
-// One inference, and how long its kernels took on the device, in milliseconds, by timestamps where the
-// executor has them; else how long all of it took.
+// Runs one inference and returns its time in milliseconds: that of its kernels on the device if the executor
+// has timestamps, else the wall time.
 double run_and_time(Executor& executor, bool timestamps);
 
 }  // namespace vellum

@@ -1,4 +1,4 @@
-// How often to measure.
+// Repeats a measurement until it has converged.
 #pragma once
 
 #include <chrono>
@@ -6,8 +6,8 @@
 
 namespace vellum {
 
-// Calls `round`, which measures and returns the sum of the least times so far, until that has settled: what
-// else the machine does only makes times longer. Not for much longer than `most`.
+// Calls `round`, which measures and returns the sum of the least times so far, until that sum has not fallen
+// for a few rounds: other work on the machine only makes times longer. Stops after about `most`.
 template <typename Round>
 void repeat_until_settled(std::chrono::milliseconds most, Round round) {
   constexpr int kSettledAfter = 4;

@@ -1,4 +1,4 @@
-// How long a whole network takes, and each of its operators in it.
+// Times whole networks, and each of their operators in them.
 #pragma once
 
 #include <functional>
@@ -11,18 +11,18 @@
 
 namespace vellum {
 
-// The least milliseconds of some runs of each, taken in turns.
+// Returns the minimum time of each network over several runs in turns, in milliseconds.
 std::vector<double> least_times(const std::vector<std::unique_ptr<Executor>>& networks);
 
 struct MeasuredStorages {
   StorageProblem problem;
-  StorageChoice image = StorageChoice::image2d;  // the images it speaks of
+  StorageChoice image = StorageChoice::image2d;  // the kind of images that were measured
 };
 
-// What each operator takes with what it reads and writes in images and in buffers, measured in whole
-// networks: all values in either, and every other one. Images are image3d where a network of these is clearly
-// quicker than one of image2d, which is looked at where that is not much slower than buffers. `make` makes an
-// executor with timestamps for what holds each value.
+// Measures the time of each operator with its inputs and outputs in images and in buffers, in whole networks:
+// with all values in images, all in buffers, and every other value in an image. Images are image3d if a
+// network of these is clearly faster than one of image2d; this is measured if image2d is not much slower than
+// buffers. `make` makes an executor with timestamps for the given storages.
 MeasuredStorages measure_storages(
     const Graph& graph,
     const std::function<std::unique_ptr<Executor>(const std::vector<StorageChoice>&)>& make);

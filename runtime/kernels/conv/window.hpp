@@ -1,4 +1,4 @@
-// The window of a convolution as its kernels have it.
+// The window of a convolution in the form that kernels use.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace vellum {
 
-// In two dimensions, (x, y) each: a one-dimensional window lies along x, as nchw() has it. The default is
+// A window in two dimensions, (x, y) each. A one-dimensional window is along x, as in nchw(). The default is
 // that of a matrix product.
 struct Window2d {
   int64_t kernel[2] = {1, 1}, stride[2] = {1, 1}, dilation[2] = {1, 1}, padding[2] = {0, 0};
@@ -17,7 +17,7 @@ struct Window2d {
 };
 Window2d to_2d(WindowPlacement placement);
 
-// Of the node, a Conv or ConvTranspose.
+// Returns the window of the node, a Conv or ConvTranspose.
 template <typename Op>
 Window2d window_of(const Lowering& lowering) {
   const OperatorInput inputs[] = {{true, lowering.input_type(0), nullptr},
@@ -28,7 +28,7 @@ Window2d window_of(const Lowering& lowering) {
 // The shaders count positions in 32 bits, and divide() takes less than 2^30.
 bool fits_32_bits(const Window2d& window);
 
-// Whether each output position sees the input position of its own number alone.
+// Returns whether each output position reads only the input position with the same index.
 bool is_pointwise(const Window2d& window);
 
 // kernel_size, stride, dilation, padding of the shaders.

@@ -1,4 +1,4 @@
-// Functions of two tensors and conversions, for every kernel file that is put together from them.
+// Functions of two tensors, and conversions: building blocks of other kernel files.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ namespace vellum {
 
 inline constexpr size_t kMaxElementwiseRank = 6;  // of the loops in binary.comp and binary_integer.comp
 
-// A tensor as elementwise functions see it: of `shape`, which may be another than the tensor was made with
-// where both are linear.
+// An operand of an elementwise function: a tensor with a shape, which may differ from the tensor's own if it
+// is linear.
 struct Operand {
   TensorId tensor;
   Shape shape;
@@ -31,7 +31,7 @@ void combine_integers(Lowering& lowering, const std::string& function, DType dty
 // y = function(x), both linear and of integers (y of `dtype`).
 void map_integers(Lowering& lowering, const std::string& function, DType dtype, TensorId x, TensorId y);
 
-// y = x as floats of 32 bits: x itself where it is of floats.
+// Returns x as 32-bit floats: x itself if its elements are floats.
 TensorId as_floats(Lowering& lowering, TensorId x);
 
 // A linear temporary of floats of 32 bits, or of integers.

@@ -1,4 +1,4 @@
-// How a lowering asks its shader for an activation function (shaders/activation.glsl).
+// Passes an activation function to a shader (activation.glsl).
 #pragma once
 
 #include "graph/operators/activation.hpp"
@@ -15,7 +15,7 @@ vec4 activation_params(const Activation& activation);
 // Appends `vec4 activation_params`; 16-byte aligned, so put it among the first push constants.
 void push_activation(PushConstants& constants, const Activation& activation);
 
-// The same two for kernels that take drivers long to compile: no activation, Relu and Clip are one variant.
+// The same for kernels that are slow to compile: no activation, Relu and Clip share one variant.
 void define_activation_or_bounds(Dispatch& dispatch, const Activation& activation,
                                  const std::string& macro = "ACTIVATION");
 vec4 activation_params_or_bounds(const Activation& activation);

@@ -1,4 +1,4 @@
-// Sums of products over strided linear tensors: the general kernel behind forms that have none of their own.
+// Sums of products over strided linear tensors: the general kernel for forms that have none of their own.
 #pragma once
 
 #include "kernels/framework/lowering.hpp"
@@ -11,7 +11,7 @@ struct Contraction {
   LoopNest kept, summed;
 };
 
-// Whether shaders/contract.comp has room for the loops, once collapsed.
+// Returns whether the shader contract.comp has enough loop levels for these loops, once collapsed.
 bool fits_contract(const Contraction& c);
 // y = sums of a * b, all linear and all of floats or all of integers; without b (kNoTensor) sums of a.
 void contract(Lowering& lowering, TensorId a, TensorId b, TensorId y, const Contraction& c);

@@ -1,4 +1,4 @@
-// Whole numbers divided and rounded up.
+// Integer division that rounds up.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 namespace vellum {
 
 constexpr int64_t divide_up(int64_t value, int64_t by) { return (value + by - 1) / by; }
-// Of four channels each.
+// Returns the number of slices, of four channels each.
 constexpr int64_t slices(int64_t channels) { return divide_up(channels, 4); }
 constexpr uint64_t round_up(uint64_t value, uint64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;

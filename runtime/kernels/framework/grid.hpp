@@ -8,7 +8,7 @@
 
 namespace vellum {
 
-// Of the workgroups of grid_1d(): a multiple of every common subgroup size, within every device's limit.
+// The workgroup size of grid_1d(): a multiple of every common subgroup size, within every device's limit.
 inline constexpr uint32_t kRowWorkgroup = 64;
 
 struct Grid {
@@ -16,16 +16,17 @@ struct Grid {
   std::array<uint32_t, 3> workgroup_count{1, 1, 1};
 };
 
-// `count` invocations in a row, wrapped over y where x would exceed the device's limit: the shader gets its
-// index from flat_index() in tensor.glsl and must compare it with its count.
+// Returns a grid of `count` invocations along x, wrapped over y if x would exceed the device's limit. The
+// shader gets its index from flat_index() in tensor.glsl and must compare it with its count.
 Grid grid_1d(const DeviceCaps& caps, int64_t count);
-// The same of `count` workgroups, at least one.
+// Returns a grid of `count` workgroups, at least one, wrapped in the same way.
 Grid workgroups_in_a_row(const DeviceCaps& caps, int64_t count);
 
-// Whether subgroups can be full, and of a size that divides these workgroups.
+// Returns whether subgroups can be full, with a size that divides these workgroups.
 bool subgroups_fill_rows(const DeviceCaps& caps);
 
-// width x height x depth invocations in workgroups that are wide along x, where neighbours in memory lie.
+// Returns a grid of width x height x depth invocations, with workgroups that are wide along x, where
+// neighbours are adjacent in memory.
 Grid grid_3d(const DeviceCaps& caps, int64_t width, int64_t height, int64_t depth);
 
 }  // namespace vellum

@@ -1,4 +1,4 @@
-// Reading and writing linear tensors at positions that other tensors hold.
+// Gather and scatter: accesses linear tensors at positions that other tensors contain.
 #pragma once
 
 #include <string>
@@ -9,14 +9,15 @@
 
 namespace vellum {
 
-// Loops over one tensor; operand 0 of `nest` is the indexed tensor, operand 1 the indices. The position in
-// the indexed tensor is where operand 0 stands, plus index k (of sizes.size()) times steps[k].
+// Loops over one tensor. Operand 0 of `nest` is the indexed tensor, operand 1 the indices. The position in
+// the indexed tensor is that of operand 0 plus index k (of sizes.size()) times steps[k].
 struct IndexedLoops {
   LoopNest nest;
   std::vector<int64_t> sizes, steps;
 };
 
-// Whether shaders/gather.comp and scatter.comp have room for the loops, once collapsed.
+// Returns whether the shaders gather.comp and scatter.comp have enough loop levels for these loops, once
+// collapsed.
 bool fits_indexed(const IndexedLoops& loops);
 
 // y = x at the positions; loops over y.
@@ -27,8 +28,8 @@ void gather(Lowering& lowering, TensorId x, TensorId indices, TensorId y, Indexe
 void scatter(Lowering& lowering, TensorId indices, TensorId updates, TensorId y, IndexedLoops loops,
              const std::string& combine, bool unravel);
 
-// Loops that pick one element along `axis` for each element of a tensor of `chosen`: GatherElements and
-// ScatterElements, in a tensor of `shape`.
+// Returns loops that select one element along `axis` of a tensor of `shape` for each element of a tensor of
+// `chosen`: GatherElements and ScatterElements.
 IndexedLoops loops_along(const Shape& shape, const Shape& chosen, size_t axis);
 
 }  // namespace vellum

@@ -1,4 +1,4 @@
-// OneHot, for every kernel file that ends in one.
+// OneHot, shared by the kernel files that need it.
 #pragma once
 
 #include "kernels/framework/lowering.hpp"

@@ -1,4 +1,4 @@
-// Matrix products as their kernels see them.
+// Matrix products in the form that kernels use.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Arithmetic of halves: products of them are added up as halves for a short run, which then joins a sum of
-// fp32.
+// fp16 arithmetic: short runs of products are accumulated in fp16 partial sums, which are added to an fp32
+// accumulator.
 #pragma once
 
 #include <cstdint>
@@ -8,28 +8,28 @@
 
 namespace vellum {
 
-// The products of so many input slices (of four channels each) and taps; no slices: arithmetic is that of
-// fp32.
+// The length of a run: the products of this many input slices (of four channels each) and taps. No slices:
+// fp32 arithmetic.
 //
-// No run of finite halves overflows: the weights of each output channel are multiplied by a power of two, by
-// which the run is divided once it is fp32, such that the magnitudes of those in a run add up to less than 1.
-// They add up to nearly 1 as well, so that little is lost of small products.
+// No run of finite halves overflows. The weights of each output channel are multiplied by a power of two, so
+// that the magnitudes of the weights in a run sum to less than 1; the fp32 accumulator is divided by it. The
+// sum is nearly 1, so that small products lose little accuracy.
 struct ProductRun {
   int64_t slices = 0, taps = 1;
   bool of_halves() const { return slices > 0; }
 };
 
-// As many as keep a conversion to fp32 for each run from costing much, and its rounding small.
+// A run that is long enough for cheap conversions to fp32, and short enough for small rounding errors.
 inline constexpr ProductRun kRunOfSlices{4, 1};
 
-// Whether the node's kernel, which multiplies stored values with constant weights, should multiply halves: as
-// options have it, and where they leave it open, as was measured. Call it before reading inputs.
+// Returns whether the node's kernel, which multiplies stored values with constant weights, should multiply
+// halves: by the options, and if these are automatic, by measurements. Call it before reading inputs.
 bool should_multiply_halves(Lowering& lowering);
-// The same of a kernel that knows what its factors on one side are at most, though they are computed.
+// Returns the same for a kernel whose computed factors on one side are bounded.
 bool should_multiply_bounded_halves(Lowering& lowering);
 
-// The binary exponent of what such a run is to be divided by, the magnitudes of whose weights add up to
-// `magnitude`: the product of two powers of two that halves hold.
+// The scale of a run whose weights' magnitudes sum to `magnitude`: a power of two, as the product of two
+// powers of two that halves can hold.
 struct RunScale {
   int exponent = 0;
   float first() const;

@@ -1,4 +1,4 @@
-// Copies between boxes of two channels4 tensors: Pad, Slice, Split and Concat there.
+// Copies boxes between two channels4 tensors: Pad, Slice, Split and Concat in that layout.
 #pragma once
 
 #include <array>
@@ -12,10 +12,9 @@ namespace vellum {
 struct Region {
   std::array<int64_t, 4> offset{0, 0, 0, 0};
   std::array<int64_t, 4> step{1, 1, 1, 1};  // step[1] is 1
-  int64_t mode = 0;  // where x has no such element: shaders/pad.glsl; along C always `fill`
+  int64_t mode = 0;  // the padding mode where x has no such element (pad.glsl); along C always `fill`
   float fill = 0.0f;
-  // The box of y that is written. Other elements stay; the channels of a texel that y fills only later may
-  // change.
+  // The box of y that is written. Other elements stay, except channels of a texel that are written later.
   std::array<int64_t, 4> begin{0, 0, 0, 0}, size{0, 0, 0, 0};
 };
 

@@ -1,4 +1,4 @@
-// Padding for kernels that begin with it.
+// Zero padding, for kernels that need it first.
 #pragma once
 
 #include <vector>

@@ -15,20 +15,20 @@ struct LoopNest {
   std::vector<std::vector<int64_t>> strides;
 };
 
-// The same loops with dimensions of one left out and neighbours put together where every operand walks
-// through both in one stride. At least one dimension stays.
+// Returns equivalent loops without dimensions of 1, and with neighbouring loops merged where every operand
+// traverses both with one stride. At least one loop stays.
 LoopNest collapse(const LoopNest& nest);
 
-// Whether the loops move whole groups of four neighbours of operand 0, which is at `steps` beside its
-// strides; then their numbers, and steps, count groups.
+// Returns whether the loops move whole groups of four neighbours of operand 0, which is at `steps` beside its
+// strides; if so, converts the loops and steps to count groups.
 bool counts_in_groups(LoopNest& nest, std::span<int64_t> steps);
 
-// Output `output` is input 0's element base + sum of index * stride, both linear. False, and nothing done,
-// where the loops do not fit the kernel even after collapsing.
+// Copies to output `output` the input's element base + sum of index * stride, both linear. Returns false, and
+// does nothing, if the kernel has too few loops even after collapsing.
 bool strided_copy(Lowering& lowering, size_t output, const std::vector<int64_t>& strides, int64_t base);
-// The same with loops that say more than the output's dimensions do (Tile).
+// Does the same with loops other than the output's dimensions (Tile).
 bool strided_copy(Lowering& lowering, size_t output, LoopNest nest, int64_t base);
-// The same from any linear tensor into any other of its element kind; at most twelve loops after collapsing.
+// Copies from any linear tensor to any other of its element type; at most twelve loops after collapsing.
 void strided_copy(Lowering& lowering, TensorId x, TensorId y, LoopNest nest, int64_t base);
 
 }  // namespace vellum

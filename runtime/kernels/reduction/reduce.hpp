@@ -1,4 +1,4 @@
-// Reductions, for every kernel file that amounts to one.
+// Reductions, shared by the kernel files that need them.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace vellum {
 
-// Output 0 is input 0 reduced over the axes of `reduced` (one entry per axis) by a function of
-// shaders/reduce.glsl, with or without the reduced axes as 1 in its shape.
+// Reduces input 0 to output 0 over the axes of `reduced` (one entry for each axis) by a function of
+// reduce.glsl, with or without the reduced axes as 1 in its shape.
 void reduce(Lowering& lowering, const std::string& function, const std::vector<bool>& reduced);
 
-// The same into a workspace of channels4, which has the reduced axes as 1. Rank 4 at most.
+// Reduces to a workspace in channels4, which has the reduced axes as 1. At most rank 4.
 TensorId reduce_to_workspace(Lowering& lowering, const std::string& function,
                              const std::vector<bool>& reduced);
 
