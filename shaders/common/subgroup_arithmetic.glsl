@@ -1,4 +1,4 @@
-// Include it before anything that is no directive.
+// Include it before anything but directives.
 #ifdef SUBGROUP
 #extension GL_KHR_shader_subgroup_arithmetic : require
 #endif

@@ -1,4 +1,4 @@
-// How kernels reach tensors, whatever their storage, layout and precision.
+// Access to tensors from kernels, whatever their storage, layout and precision.
 //
 // For each binding i the runtime defines TENSOR_i as one of
 //   IMAGE2D_STORAGE_F32  IMAGE2D_SAMPLED_F32  IMAGE3D_STORAGE_F32  IMAGE3D_SAMPLED_F32  BUFFER_F32   (channels4)
@@ -8,7 +8,7 @@
 // and the sizes of the workgroup as WORKGROUP_X, WORKGROUP_Y, WORKGROUP_Z.
 //
 // A kernel declares its push constants first, among them `ivec4 <name>_shape` = (W, H, C, N) of each channels4 tensor
-// that it reaches by position, and then
+// that it accesses by position, and then
 //   TENSOR_IN(i, name)     vec4 load_<name>(ivec4 p)           texel at p = (w, h, slice, n); bounds are the caller's
 //   TENSOR_OUT(i, name)    void store_<name>(ivec4 p, vec4 v)  zeroes the unused channels of the last slice
 //   TENSOR_INOUT(i, name)  both
@@ -20,7 +20,7 @@
 //   SCALARS_OUT(i, name)   void set_<name>(int i, float v): one element; not of LINEAR_F16
 //   LINEAR_ATOMIC(i, name) the 32-bit words of a tensor, for atomic functions on <name>_data: element i is part of word
 //                          word_of_<name>(i); float part_<name>(uint word, int i); uint with_part_<name>(word, i, v)
-// Of LINEAR_I32 the same functions take and give int and ivec4.
+// For LINEAR_I32 the same functions take and return int and ivec4.
 // Coordinates and indices follow TensorDesc in runtime/program/program.hpp.
 
 #define CAT_(a, b) a##b
@@ -52,8 +52,8 @@ vec4 keep_channels(vec4 v, int channels) {
 vec4 unpack_half4(uvec2 bits) { return vec4(unpackHalf2x16(bits.x), unpackHalf2x16(bits.y)); }
 uvec2 pack_half4(vec4 v) { return uvec2(packHalf2x16(v.xy), packHalf2x16(v.zw)); }
 
-// A half image may round what is stored toward zero (lavapipe does), which biases every layer; packing rounds to
-// nearest, after which the store has nothing left to round.
+// A store to an image of halves may round toward zero (on lavapipe it does), which biases every layer. Packing rounds to
+// nearest, so that the store does not round.
 vec4 nearest_half4(vec4 v) { return unpack_half4(pack_half4(v)); }
 
 // Texel coordinates of p = (w, h, slice, n) in a tensor of shape s = (W, H, C, N).
@@ -64,7 +64,7 @@ int buffer_texel(ivec4 p, ivec4 s) { return ((p.w * slices(s.z) + p.z) * s.y + p
 #define LOAD_FN_(name) CAT(load_, name)
 #define STORE_FN_(name) CAT(store_, name)
 #define EXTENT_(name) CAT(name, _extent)
-// Push constants that are first read behind a branch are read again behind each, which on lavapipe is a load for each
+// Push constants that are first read after a branch are read again after each branch, which on lavapipe is a load for each
 // lane; this reads them once, before main().
 #define EXTENT_DECL_(name) ivec4 EXTENT_(name) = CAT(name, _shape);
 #define DATA_(name) CAT(name, _data)
@@ -110,7 +110,7 @@ int buffer_texel(ivec4 p, ivec4 s) { return ((p.w * slices(s.z) + p.z) * s.y + p
 #define INOUT_IMAGE3D_STORAGE_F16(slot, name) \
   IMAGE_DECL_(slot, name, , image3D, rgba16f) IMAGE_LOAD_(name, image3d_texel) IMAGE_STORE_(name, image3d_texel, nearest_half4)
 
-// Buffers of four-channel elements. Halves travel as uvec2: no 16-bit storage feature is needed.
+// Buffers of four-channel elements. Halves are accessed as uvec2: no 16-bit storage feature is needed.
 #define BUFFER_DECL_(slot, name, access, type) \
   layout(set = 0, binding = slot, std430) restrict access buffer CAT(name, _block) { type DATA_(name)[]; };
 #define BUFFER_LOAD_(name, unpack) \
@@ -132,7 +132,7 @@ int buffer_texel(ivec4 p, ivec4 s) { return ((p.w * slices(s.z) + p.z) * s.y + p
 #define IN_TEXEL_BUFFER_F16(slot, name) \
   IMAGE_DECL_(slot, name, readonly, imageBuffer, rgba16f) IMAGE_LOAD_(name, buffer_texel)
 
-// Packed weights: a grid of texels.
+// Prepacked weights: a grid of texels.
 #define TEXELS_IMAGE_(name) \
   vec4 LOAD_FN_(name)(int x, int y, int width) { return imageLoad(DATA_(name), ivec2(x, y)); }
 #define TEXELS_SAMPLER_(name) \

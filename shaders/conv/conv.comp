@@ -1,7 +1,7 @@
 // Convolution of any kernel size, stride, dilation, padding and group count.
 //
-// The groups of a block of output slices see a window of input slices that starts with their first one; what of the
-// window belongs to other groups has zero weights. Where the groups are not of whole slices, windows are not equally wide
+// The groups of a block of output slices read a window of input slices that starts with their first one; the channels of
+// other groups in the window have zero weights. If the groups are not whole slices, windows differ in width
 // (UNEVEN_WINDOWS).
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -15,11 +15,11 @@
 
 #include "conv_window.glsl"
 
-int first_input, image;  // of what this invocation multiplies: input slice, image
-ivec2 range;             // of input slices behind the first: (from, to)
+int first_input, image;  // input slice and image that this invocation multiplies
+ivec2 range;             // of input slices after the first: (from, to)
 int taps, grid_width;
 
-// Adds the products of a row of taps with row `iy` of x. `row`: of the first tap in the grid of weights.
+// Adds the products of a row of taps with row `iy` of x. `row`: the row of the first tap in the grid of weights.
 #if defined(SUBGROUP)
 void add_row(int iy, int origin_x, int row) {
   bool row_inside = iy >= 0 && iy < x_shape.y;
@@ -58,7 +58,7 @@ void add_row(int iy, int origin_x, int row) {
   for (int kx = 0; kx < kernel_size.x; ++kx) {
     locate_columns(origin_x + kx * dilation.x, stride.x);
 #if CHANNELS < 4
-    const int k = 0;  // the only slice there is: sums are dear to carry through another loop on CPUs
+    const int k = 0;  // the only slice: carrying sums through another loop is expensive on CPUs
     {
 #else
     FOR_EACH_SLICE(k, range.x, range.y) {
@@ -96,7 +96,7 @@ void locate_input_slices(int first_output) {
 void main() {
   ivec4 first = first_texel();
 #ifdef SUBGROUP
-  // The lanes of a subgroup go on together; what is not wanted is computed in vain.
+  // All lanes of a subgroup continue; results that are not needed are not stored.
   if (first.z >= slices(y_shape.z)) return;
   bool wanted = first.w < y_shape.w;
 #else

@@ -1,5 +1,5 @@
-// Convolution without groups, and matrix product whose rows are pixels, in products of cooperative matrices: rows are
-// pixels, columns output channels, and what is summed over are input channels, for each tap of the window.
+// Convolution without groups, and matrix product whose rows are pixels, with cooperative matrices: rows are pixels,
+// columns are output channels, and sums are over input channels, for each tap of the window.
 //
 // Weights as in conv_tile.glsl.
 #version 450

@@ -1,8 +1,8 @@
 // Depthwise convolution: every channel has a filter of its own.
 //
 // An invocation computes TILE_P neighbouring pixels of a row of one slice: TILE_S is 1. Weights: row = slice, column = tap;
-// behind the last tap the bias, and with HALF_PRODUCTS, whose runs are the taps of a row, two factors as in conv_tile.glsl.
-// Where KERNEL_X and STRIDE_X are fixed (not 0; dilation 1 then), the columns of a row are loaded once for all taps.
+// after the last tap the bias, and with HALF_PRODUCTS, whose runs are the taps of a row, two scales as in conv_tile.glsl.
+// If KERNEL_X and STRIDE_X are fixed (not 0; the dilation is 1 then), the columns of a row are loaded once for all taps.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require

@@ -1,8 +1,8 @@
-// Convolution whose groups are not of whole slices: each output channel multiplies the inputs of its own group alone.
+// Convolution whose groups are not whole slices: each output channel multiplies the inputs of its own group alone.
 //
-// A block are the fewest groups that begin and end with slices: INPUT_SLICES slices of inputs, TILE_S of outputs. Which
-// element of which texel an output channel multiplies is then known when the shader is compiled, and picking it costs
-// nothing. Weights as in conv_tile.glsl, but that a column is an input of the channel's own group, GROUP_INPUTS of them.
+// A block is the fewest groups that begin and end at a slice: INPUT_SLICES slices of inputs, TILE_S of outputs. The texel
+// and the element that an output channel multiplies are then known when the shader is compiled, so selecting them costs
+// nothing. Weights as in conv_tile.glsl, except that a column is an input of the channel's own group, GROUP_INPUTS of them.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -11,7 +11,7 @@
 
 vec4 x[INPUT_SLICES][TILE_P];
 
-// What output channel c of a block has as input j of its group.
+// The input channel of a block that is input j of the group of output channel c.
 #define INPUT_OF_(c, j) ((c) / GROUP_OUTPUTS * GROUP_INPUTS + (j))
 #define ELEMENT_(i, c) x[(c) >> 2][i][(c) & 3]
 

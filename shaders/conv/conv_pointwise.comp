@@ -65,7 +65,7 @@ void main() {
   int first_output = TILE_S * block.x, first_pixel = TILE_P * block.y;
   if (block.x >= blocks_s) return;
 
-  // Pixels behind the last one repeat it and are not stored.
+  // Pixels after the last one repeat it and are not stored.
   ivec2 row_column = divide(min(first_pixel, pixels - 1), W);
   ivec2 batch_row = divide(row_column.x, H);
   ivec4 pixel[TILE_P];

@@ -1,19 +1,18 @@
 // The tile that one invocation of a convolution computes: TILE_P pixels times TILE_S slices of four output channels.
 //
-// The weights w are a grid of texels (kernels/conv_weights.hpp): row = output slice * taps + tap, column = input
-// channel; a texel holds the weights of four output channels. Behind the last row of weights, in row-major order,
-// one texel of bias per output slice.
-// Include it after TEXELS_IN(1, w).
+// The weights w are a grid of texels (kernels/conv/weights.hpp): row = output slice * taps + tap, column = input channel;
+// a texel has the weights of four output channels. After the last row of weights, in row-major order, there is one texel
+// of bias for each output slice. Include this file after TEXELS_IN(1, w).
 //
-// With HALF_PRODUCTS factors are halves, and so are the sums of a run of products: those of as many input slices as the
-// macro says, or of one slice and the taps of a row. The run then joins a sum of fp32. Weights are scaled for it, so that
-// no run overflows (kernels/product_run.hpp); what to multiply a run with for that, a product of two powers of two, are
-// the texels behind those of bias.
+// With HALF_PRODUCTS factors are halves, and runs of products are accumulated in fp16: those of HALF_PRODUCTS input slices,
+// or of one slice and the taps of a row. Each partial sum is then added to an fp32 accumulator. Weights are scaled so that
+// no run overflows (kernels/matmul/product_run.hpp); the texels after those of bias have the scale of each run, as two
+// powers of two to multiply with.
 //
-// With SUBGROUP, the lanes of a subgroup have the same output channels and differ in their pixels: each loads a part of
-// the weights, and hands them to the others. All of them must get there.
+// With SUBGROUP, the lanes of a subgroup compute the same output channels of different pixels: each lane loads some of the
+// weights and broadcasts them to the others. All lanes must reach the broadcast.
 
-// CHANNELS: of an input slice; fewer than four where the one slice there is holds no more.
+// CHANNELS: the channels of an input slice; fewer than four if the only slice has fewer.
 #ifndef CHANNELS
 #define CHANNELS 4
 #endif
@@ -22,15 +21,15 @@
 
 vec4 sum[TILE_S][TILE_P];
 
-// sum[s][i] where s is the counter of a loop that is not unrolled, with the residual at p: results are half of what there is
-// to compile, and once for all slices LLVM takes a fifth less time for the kernel.
+// Returns sum[s][i] with the residual at p, where s is the counter of a loop that is not unrolled. Results are half of the
+// code; compiled once for all slices, they save LLVM a fifth of the kernel's compile time.
 vec4 sum_of(int s, int i, ivec4 p) {
   vec4 v = sum[0][i];
   [[unroll]] for (int t = 1; t < TILE_S; ++t) v = s == t ? sum[t][i] : v;
   return with_residual(v, p);
 }
 
-// Texel i of those behind the weights.
+// Returns texel i of those after the weights.
 vec4 load_behind(int i, int bias_row, int grid_width) {
   ivec2 at = divide(i, grid_width);
   return load_w(at.y, bias_row + at.x, grid_width);
@@ -72,7 +71,7 @@ void end_run() {}
 
 #endif
 
-// Of output slice s; `scale`: of its runs, where these are of halves.
+// Starts the sums of output slice s. `scale`: of its runs, with HALF_PRODUCTS.
 void start_sums(const int s, vec4 bias, vec4 scale) {
   [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] = bias;
 #ifdef HALF_PRODUCTS
@@ -81,7 +80,7 @@ void start_sums(const int s, vec4 bias, vec4 scale) {
 #endif
 }
 
-// `slices_held`: of the grid, those behind the last output slice included.
+// Starts all sums with the bias. `slices_held`: the slices of the grid, including those after the last output slice.
 void start_with_bias(int first_slice, int bias_row, int slices_held, int grid_width) {
   [[unroll]] for (int s = 0; s < TILE_S; ++s) {
     vec4 bias = load_behind(first_slice + s, bias_row, grid_width), scale = vec4(1);
@@ -118,8 +117,8 @@ ivec2 slices_of_part(int part, int input_slices) {
 }
 #endif
 
-// (block of output slices, block of pixels) of this invocation; `blocks_p` blocks of pixels for each block of slices.
-// There may be more of both than wanted.
+// Returns (block of output slices, block of pixels) of this invocation; there are `blocks_p` blocks of pixels for each
+// block of slices. Both may be beyond the last block.
 ivec2 block_of_invocation(int blocks_p) {
 #ifdef SUBGROUP
   int subgroup = int((gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_NumSubgroups + gl_SubgroupID);
@@ -131,8 +130,8 @@ ivec2 block_of_invocation(int blocks_p) {
 }
 
 #ifdef SUBGROUP
-// Texels of weights that an input slice has, input slices whose weights a subgroup loads at once, and how many of
-// these texels each lane loads.
+// The texels of weights of an input slice, the number of input slices whose weights a subgroup loads at once, and the
+// number of these texels that each lane loads.
 #define SLICE_WEIGHTS (4 * TILE_S)
 #if SUBGROUP > SLICE_WEIGHTS
 #define STEP (SUBGROUP / SLICE_WEIGHTS)
@@ -143,7 +142,7 @@ ivec2 block_of_invocation(int blocks_p) {
 
 vec4 lane_weights[LOADS];
 
-// This lane's part of the weights of input slices k ... k + STEP - 1; rows as in add_products().
+// Loads this lane's share of the weights of input slices k ... k + STEP - 1; rows as in add_products().
 void load_shared_weights(int k, int row, int row_step, int grid_width) {
   [[unroll]] for (int j = 0; j < LOADS; ++j) {
     int texel = j * SUBGROUP + int(gl_SubgroupInvocationID);
@@ -156,8 +155,8 @@ void add_texel(vec4 x[TILE_P], const int s, const int c, vec4 w) {
   [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] += x[i][c] * w;
 }
 
-// The lane to read from must be a constant expression, which no loop's counter is: so the loops over the slices of a
-// step, the output slices and the channels are written out by the preprocessor.
+// The lane to read from must be a constant expression, which a loop counter is not, so the preprocessor unrolls the loops
+// over the slices of a step, the output slices and the channels.
 #define ADD_TEXEL_(x, k, s, c)                                                             \
   add_texel(x, s, c, subgroupBroadcast(lane_weights[((k) * SLICE_WEIGHTS + 4 * s + c) / SUBGROUP], \
                                        ((k) * SLICE_WEIGHTS + 4 * s + c) % SUBGROUP));

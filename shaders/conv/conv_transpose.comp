@@ -1,8 +1,8 @@
-// Transposed convolution, gathering: an output pixel adds the products of those taps that reach it.
+// Transposed convolution by gathering: an output pixel sums the products of the taps that contribute to it.
 //
-// The TILE_P pixels of an invocation lie one stride apart in a row, so that the same taps reach all of them, from
-// neighbouring input pixels; likewise neighbouring invocations, so that they run the same loops. Groups and weights as in
-// conv.comp.
+// The TILE_P pixels of an invocation are one stride apart in a row, so that the same taps contribute to all of them, from
+// neighbouring input pixels. The same holds for neighbouring invocations, so that they run the same loops. Groups and
+// weights as in conv.comp.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -35,7 +35,7 @@ TENSOR_OUT(2, y)
 
 #include "conv_tile.glsl"
 
-// How many taps lie between two that reach the same pixel: stride / gcd(stride, dilation).
+// Returns the distance between two taps that contribute to the same pixel: stride / gcd(stride, dilation).
 int tap_period(int stride_, int dilation_) {
   int a = stride_, b = dilation_;
   while (b != 0) {
@@ -46,7 +46,7 @@ int tap_period(int stride_, int dilation_) {
   return divide(stride_, a).x;
 }
 
-// The first tap that reaches the pixel at `origin`, or one behind the last.
+// Returns the first tap that contributes to the pixel at `origin`, or one after the last.
 int first_tap(int origin, int stride_, int dilation_, int count) {
   int k = 0;
   while (k < count && divide(origin - k * dilation_, stride_).y != 0) ++k;
@@ -75,7 +75,7 @@ void main() {
 
   int first_input = (divide(4 * first_output, group_channels.y).x * group_channels.x) >> 2;
   int window = min(window_slices, slices(x_shape.z) - first_input);
-  // Tap k reaches output o from input i where o + padding = i * stride + k * dilation. `lift` input pixels keep the
+  // Tap k contributes to output o from input i if o + padding = i * stride + k * dilation. `lift` input pixels keep the
   // dividend positive.
   ivec2 lift = kernel_size * dilation;
   ivec2 origin = ivec2(ox, oy) + padding + lift * stride;

@@ -1,7 +1,7 @@
-// What convolutions share that sum up products directly: an invocation computes TILE_P neighbouring pixels of a row and
-// TILE_S slices of output channels.
+// Shared code of direct convolutions: an invocation computes TILE_P neighbouring pixels of a row and TILE_S slices of
+// output channels.
 //
-// Where KERNEL_X and STRIDE_X are fixed (KERNEL_X not 0; dilation along x is 1 then), the columns of a row are loaded once
+// If KERNEL_X and STRIDE_X are fixed (KERNEL_X not 0; the dilation along x is 1 then), the columns of a row are loaded once
 // for all its taps.
 
 layout(push_constant) uniform Params {
@@ -59,8 +59,8 @@ FACTORS load_column(int i, int row, int slice, int n) {
 
 int blocks_of_slices() { return (slices(y_shape.z) + TILE_S - 1) / TILE_S; }
 
-// (x, y, slice, image) of the first texel that this invocation computes. There may be more images than wanted, or with
-// SUBGROUP, where all invocations of a subgroup have the same slice, more slices and images.
+// Returns (x, y, slice, image) of the first texel that this invocation computes. The image may be beyond the last; with
+// SUBGROUP, where all invocations of a subgroup have the same slice, so may the slice.
 ivec4 first_texel() {
   int blocks_x = (y_shape.x + TILE_P - 1) / TILE_P;
 #ifdef SUBGROUP

@@ -1,5 +1,5 @@
-// Packs weights that are computed at run time: element i of the grid is number table[i] of w and bias, counted from 1
-// on, or zero.
+// Prepacks weights that are computed at run time: element i of the grid is element table[i] of w and bias, counted from 1,
+// or zero if table[i] is 0.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 

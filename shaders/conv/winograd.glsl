@@ -1,10 +1,10 @@
-// Winograd's F(SIDE x SIDE, 3x3), of SIDE 2 or 4: Lavin and Gray, Fast Algorithms for Convolutional Neural Networks
-// (arXiv 1509.09308), section 4. A tile of SPAN x SPAN input pixels gives SIDE x SIDE output pixels. Transformed it has as
-// many places, at each of which channels are multiplied and summed up on their own.
+// Winograd convolution F(SIDE x SIDE, 3x3), with SIDE 2 or 4: Lavin and Gray, Fast Algorithms for Convolutional Neural
+// Networks (arXiv 1509.09308), section 4. A tile of SPAN x SPAN input pixels gives SIDE x SIDE output pixels. The
+// transformed tile has SPAN x SPAN places; at each place, channels are multiplied and summed independently.
 //
-// The tiles of 4 are interpolated at 0, +-2/3, +-3/2 and infinity, which errs less than the usual 0, +-1, +-2 do (Barabasz
-// et al., Error Analysis and Improving the Accuracy of Winograd Convolution for DNNs, on the choice of points);
-// kernels/conv_winograd.cpp transforms the weights.
+// Tiles of 4 are interpolated at 0, +-2/3, +-3/2 and infinity, which has smaller errors than the usual 0, +-1, +-2
+// (Barabasz et al., Error Analysis and Improving the Accuracy of Winograd Convolution for DNNs, on the choice of points).
+// kernels/conv/winograd.cpp transforms the weights.
 
 const int SPAN = SIDE + 2;
 const int PLACES = SPAN * SPAN;
@@ -51,7 +51,7 @@ void transform_output(vec4 m[SPAN], out vec4 line[SIDE]) {
 
 #endif
 
-// Which slice of which tile an invocation transforms: tiles are counted along rows, over the images of a batch.
+// The slice and the tile that an invocation transforms: tiles are counted along rows, over the images of a batch.
 struct TilePlace {
   int tile, slice, n;
   ivec2 pixel;  // the first output pixel

@@ -1,5 +1,5 @@
-// The first of three steps of a 3x3 convolution by Winograd's way (winograd.glsl): V = B^T d B of each tile d of input
-// pixels; tiles overlap by two.
+// The first of three steps of a Winograd convolution (winograd.glsl): V = B^T d B of each tile d of input pixels; tiles
+// overlap by two.
 //
 // An invocation transforms one slice of one tile. v has a column for each tile, and a row for each place.
 #version 450

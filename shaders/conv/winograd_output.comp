@@ -1,4 +1,4 @@
-// The last step of a convolution by Winograd's way: Y = A^T M A of each tile, bias, residual and activation.
+// The last step of a Winograd convolution: Y = A^T M A of each tile, bias, residual and activation.
 //
 // An invocation computes one slice of the pixels of a tile.
 #version 450

@@ -1,4 +1,4 @@
-// The second step of a convolution by Winograd's way: at each place the product of transformed input and weights.
+// The second step of a Winograd convolution: at each place the product of transformed input and weights.
 //
 // An invocation computes TILE_P tiles of one place. Weights as in conv_tile.glsl, with the places as taps.
 #version 450
@@ -28,7 +28,7 @@ void main() {
   int first_output = TILE_S * by_place.x, place = by_place.y, first_tile = TILE_P * by_tile.y;
   if (by_place.x >= blocks_s) return;
 
-  // Tiles behind the last one repeat it and are not stored.
+  // Tiles after the last one repeat it and are not stored.
   int tile[TILE_P];
   [[unroll]] for (int i = 0; i < TILE_P; ++i) tile[i] = min(first_tile + i, tiles - 1);
   [[unroll]] for (int s = 0; s < TILE_S; ++s)

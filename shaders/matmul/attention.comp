@@ -1,14 +1,14 @@
-// softmax(scale * Q K^T + mask) V without the scores in memory: the softmax is computed online, over the keys in turn,
-// with the sums so far rescaled whenever a larger score is met (Milakov and Gimelshein, Online normalizer calculation
-// for softmax, 2018, algorithm 3; Dao et al., FlashAttention, 2022, section 3.1).
+// Computes softmax(scale * Q K^T + mask) V without the scores in memory. The softmax is computed online, over the keys in
+// turn, and the sums so far are rescaled whenever a larger score occurs (Milakov and Gimelshein, Online normalizer
+// calculation for softmax, 2018, algorithm 3; Dao et al., FlashAttention, 2022, section 3.1).
 //
-// An invocation makes TILE_Q tokens of one head, of V_SLICES slices of four channels each (the last one has
-// LAST_CHANNELS), and takes four keys at a time. Q, K and V are rows of one grid of texels (attention_pack.comp), or with
+// An invocation computes TILE_Q tokens of one head, of V_SLICES slices of four channels each (the last one has
+// LAST_CHANNELS), and reads four keys at a time. Q, K and V are rows of one grid of texels (attention_pack.comp), or with
 // MATRICES columns of matrices in channels4, of one tensor or with SEPARATE of three.
 //
-// With HALF_PRODUCTS the values are multiplied and added up as halves for so many times four keys; then the run joins a
-// sum of fp32. No run of finite halves overflows: weights are at most 1, and are made as many times smaller as a run has
-// terms, and half of that again for what rounding adds. Scores remain fp32, for nothing bounds Q and K.
+// With HALF_PRODUCTS the products with values are accumulated in fp16 over HALF_PRODUCTS times four keys, and each partial
+// sum is added to an fp32 accumulator. No partial sum of finite halves overflows: weights are at most 1, and are divided by
+// the number of terms, and again by two for rounding. Scores remain fp32, because Q and K are unbounded.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -87,8 +87,8 @@ const int RUN_KEYS = 4 * HALF_PRODUCTS;
 #define LOWEST -3.402823466e38  // what the largest score starts from: unlike infinity it leaves differences defined
 #define MINUS_INFINITY uintBitsToFloat(0xff800000u)
 
-// The scores of a token of Q and four keys with what is added to them, which excludes by minus infinity: `behind` does so
-// with keys behind the last one. Selects rather than branches, of which unrolling would make dozens.
+// Returns the scores of a token of Q and four keys with the mask added; minus infinity excludes a key, and `behind`
+// excludes keys after the last one. Uses selects instead of branches, of which unrolling would make dozens.
 vec4 masked(vec4 scores, int query, ivec4 key, int mask_base, vec4 behind) {
 #if defined(MASK)
   ivec4 at = mask_base + query * mask_strides.z + min(key, ivec4(size.z - 1)) * mask_strides.w;
@@ -133,7 +133,7 @@ void main() {
   float kept[TILE_Q];  // of the sum, since the run began
 #endif
   for (int key = 0; key < size.z; key += 4) {
-    // Keys behind the last one repeat it and weigh nothing; tokens behind the last one repeat it and are not stored.
+    // Keys after the last one repeat it with weight 0; tokens after the last one repeat it and are not stored.
     ivec4 keys = key + ivec4(0, 1, 2, 3);
     ivec4 column = k_column + k_step * min(keys, ivec4(size.z - 1));
     vec4 behind = mix(vec4(0), vec4(MINUS_INFINITY), greaterThanEqual(keys, ivec4(size.z)));

@@ -1,6 +1,6 @@
-// Q, K or V as a grid of texels for attention.comp: column = image * tokens + token, row = first_row + head * slices +
-// slice of four channels. `parts` of them that lie evenly in one tensor (a product that made Q, K and V at once) follow
-// one another.
+// Gathers Q, K or V into a grid of texels for attention.comp: column = image * tokens + token, row = first_row + head *
+// slices + slice of four channels. If one tensor contains several of them at regular distances (a product that computed Q,
+// K and V at once), `parts` of them follow one another.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 

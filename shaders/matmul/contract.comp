@@ -1,5 +1,5 @@
-// y[i] = sum over the summed loops of a[...] * b[...] of linear tensors, seen through strides; without PAIR the sum of
-// a[...]. An invocation makes four consecutive elements of y. For what has no kernel of its own: Einsum, products and
+// y[i] = sum over the summed loops of a[...] * b[...] of linear tensors with strides; without PAIR the sum of a[...]. An
+// invocation computes four consecutive elements of y. For forms without a kernel of their own: Einsum, products and
 // convolutions of integers, convolutions of volumes.
 #version 450
 #extension GL_GOOGLE_include_directive : require

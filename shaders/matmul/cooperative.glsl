@@ -1,5 +1,5 @@
-// Products of matrices that the invocations of a subgroup hold together: half by half, summed up in fp32. One set of
-// names for GL_KHR_cooperative_matrix and, with MATRIX_NV, GL_NV_cooperative_matrix.
+// Products of cooperative matrices, which the invocations of a subgroup hold together: fp16 factors, fp32 accumulators.
+// Defines one set of names for GL_KHR_cooperative_matrix and, with MATRIX_NV, GL_NV_cooperative_matrix.
 //
 //   MATRIX_A, MATRIX_B, MATRIX_C        of MATRIX_M x MATRIX_K, MATRIX_K x MATRIX_N halves; MATRIX_M x MATRIX_N floats
 //   LOAD_ROWS, STORE_ROWS(matrix, array, first, stride)
@@ -7,7 +7,7 @@
 //   LOAD_COLUMNS(matrix, array, first, stride)
 //                                       the same of columns
 //   MULTIPLY(a, b, c)                   a * b + c
-// Include it before anything that is no directive.
+// Include it before anything but directives.
 #extension GL_KHR_memory_scope_semantics : require
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require

@@ -1,11 +1,12 @@
-// BLOCK_M x BLOCK_N sums of a workgroup, in products of cooperative matrices (include cooperative.glsl first). Its
-// subgroups, SUBGROUPS_M x SUBGROUPS_N, have TILE_M x TILE_N matrices of them each. STEP_K of what is summed over pass
-// through shared memory at a time; those of the next step are on their way while this one's are multiplied.
+// BLOCK_M x BLOCK_N sums of a workgroup, with cooperative matrices (include cooperative.glsl first). Each of its
+// SUBGROUPS_M x SUBGROUPS_N subgroups has TILE_M x TILE_N matrices. The sum index advances by STEP_K at a time through
+// shared memory; the next step's operands are loaded while this step's are multiplied.
 //
-// Rows of A and B in shared memory are rows of the operand, or with A_COLUMNS, B_COLUMNS its columns. Neighbours load,
-// and store, neighbouring rows of the same columns, or with ALONG_ROWS neighbours in a row: as lies together in memory.
+// Rows of A and B in shared memory are rows of the operand, or with A_COLUMNS, B_COLUMNS its columns. Neighbouring
+// invocations load and store neighbouring rows of the same columns, or with ALONG_ROWS neighbours in a row, whichever is
+// adjacent in memory.
 //
-// After what is here a kernel defines these, and includes cooperative_main.glsl:
+// After including this file, a kernel defines these and includes cooperative_main.glsl:
 //   bool start()                           false where the workgroup has nothing to do
 //   bool fetch()                           loads the next step's part of this invocation, eight halves at place_a(i) and
 //                                          place_b(i) into next_a[i] and next_b[i]; false where all are loaded. All of a
@@ -43,7 +44,7 @@ ivec2 place(int i, int rows, int columns) {
   return ivec2(i % rows, i / rows);
 #endif
 }
-// (row of shared memory, eight halves of it); what lies behind the last one is loaded and not kept.
+// Returns (row of shared memory, group of eight halves in it); groups after the last one are loaded and not kept.
 ivec2 place_a(int i) {
   return place((int(gl_LocalInvocationIndex) + i * WORKGROUP_X) % (ROWS_A * EIGHTS_A), ROWS_A, EIGHTS_A);
 }

@@ -1,4 +1,4 @@
-// The kernel whose parts cooperative_block.glsl names.
+// The main function of a kernel with the functions that cooperative_block.glsl lists.
 
 void put_down() {
   int lane = int(gl_LocalInvocationIndex);

@@ -9,7 +9,7 @@
 
 vec4 sum[TILE_S][TILE_P];
 
-// Adds the products of four columns of A, of which the first `count` are there, and as many rows of B.
+// Adds the products of four columns of A, of which the first `count` exist, and as many rows of B.
 void add_products(int a_row[TILE_P], int b_column[TILE_S], int texel, int width, int count) {
   vec4 a[TILE_P];
   [[unroll]] for (int i = 0; i < TILE_P; ++i) a[i] = load4_a(a_row[i] + texel);
@@ -29,7 +29,7 @@ void main() {
   int first_quad = TILE_S * by_quad.y, first_row = TILE_P * by_row.y, matrix = by_row.x;
   if (matrix >= size.w) return;
 
-  // Rows and columns behind the last one repeat it and are not stored.
+  // Rows and columns after the last one repeat it and are not stored.
   ivec2 first = matrix_offsets(matrix);
   int a_width = (K + 3) >> 2;
   int a_row[TILE_P], b_column[TILE_S];

@@ -1,4 +1,4 @@
-// What the matrix product kernels on linear tensors share: y = activation(alpha * A B + beta * C) for each matrix of a
+// Shared code of the matrix product kernels on linear tensors: y = activation(alpha * A B + beta * C) for each matrix of a
 // batch.
 
 layout(push_constant) uniform Params {
@@ -34,7 +34,7 @@ LINEAR_OUT(2, y)
 float load_addend(int row, int column) { return 0.0; }
 #endif
 
-// Where A and B begin of matrix `index` of the batch.
+// Returns the offsets of A and B of matrix `index` of the batch.
 ivec2 matrix_offsets(int index) {
   ivec2 offsets = ivec2(0);
   for (int axis = 3; axis >= 0; --axis) {
@@ -45,7 +45,7 @@ ivec2 matrix_offsets(int index) {
   return offsets;
 }
 
-// Finishes and stores four sums of a row of matrix number `matrix`; `quads` in a row of y.
+// Finishes and stores four sums of a row of matrix `matrix`; a row of y has `quads` groups of four.
 void store_sums(int matrix, int row, int quad, int quads, vec4 v) {
   vec4 addend;
   [[unroll]] for (int j = 0; j < 4; ++j) addend[j] = load_addend(row, min(4 * quad + j, size.y - 1));

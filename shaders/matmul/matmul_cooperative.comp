@@ -1,6 +1,6 @@
 // Matrix product of two operands in texels by cooperative matrices: A as rows of K halves, or with A_COLUMNS as columns
-// of M; B as rows of N, or with B_COLUMNS as columns of K. Rows and columns in memory are whole texels of four, filled up
-// with zeros.
+// of M; B as rows of N, or with B_COLUMNS as columns of K. Rows and columns in memory are whole texels of four, padded with
+// zeros.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require

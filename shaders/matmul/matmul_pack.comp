@@ -1,4 +1,4 @@
-// One operand of a matrix product for matmul.comp: matrices row by row, each row filled up with zeros to whole texels.
+// Converts an operand of a matrix product for matmul.comp: matrices by rows, each row padded with zeros to whole texels.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 

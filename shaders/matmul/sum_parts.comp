@@ -1,5 +1,5 @@
-// y = activation(the parts of a sum + residual): the second half of a product whose sums several invocations share
-// (PARTS of conv_pointwise.comp). The parts lie one behind the other, like images of a larger batch.
+// Reduces the partial sums of split-K: y = activation(sum of the partial sums + residual). The partial sums of the first
+// dispatch are stored one after another, like images of a larger batch.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 

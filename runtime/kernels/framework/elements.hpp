@@ -1,4 +1,4 @@
-// What the kernels share that move or map elements: layouts, grids, dispatches, constant operands.
+// Helpers of kernels that move or map elements: layouts, grids, dispatches, constant operands.
 #pragma once
 
 #include <initializer_list>
@@ -11,17 +11,18 @@
 
 namespace vellum {
 
-// Which of N, C, H, W (0 ... 3) an axis is in channels4 layout; see nchw(). rank <= 4.
+// Returns which of N, C, H, W (0 ... 3) an axis is in channels4 layout; see nchw(). rank <= 4.
 size_t channels4_slot(size_t rank, size_t axis);
 
-// The node's inputs as shape rules want them.
+// Returns the node's inputs as shape rules need them.
 std::vector<OperatorInput> operator_inputs(const Lowering& lowering);
-// Whether every input that is there and every output is of floating point.
+// Returns whether all inputs and outputs are floating point.
 bool all_float(const Lowering& lowering);
-// Whether input i can and does live in channels4: then elementwise kernels stay there.
+// Returns whether input i can be, and is, in channels4 layout: then elementwise kernels keep that layout.
 bool lives_in_channels4(const Lowering& lowering, size_t i);
 
-// ceil(elements / 4): invocations of a kernel that makes four elements of a linear tensor at a time.
+// Returns ceil(elements / 4): the invocations of a kernel that computes four elements of a linear tensor at a
+// time.
 int64_t groups_of_four(const Shape& shape);
 // An invocation per texel of a channels4 tensor; shaders/texel.glsl is the other half.
 Grid grid_of_texels(const DeviceCaps& caps, const Shape& shape);
@@ -31,7 +32,7 @@ ivec4 texel_shape(const Shape& shape);
 
 Dispatch make_dispatch(std::string shader, const Grid& grid, std::vector<Binding> bindings,
                        Parameters parameters);
-// A dispatch whose push constants are still being put together.
+// A dispatch whose push constants are not complete.
 struct DispatchDraft {
   Dispatch dispatch;
   PushConstants constants;
