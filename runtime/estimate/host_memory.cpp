@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "caps/device_policy.hpp"
 #include "estimate/shader_size.hpp"
 #include "exec/pipeline_keys.hpp"
 
@@ -57,7 +58,7 @@ void add_host_memory(const EstimateInputs& in, MemoryEstimate& estimate) {
   estimate.pipelines = pipelines.size();
   ResidentMemory& resident = estimate.resident;
   if (in.caps.unified_memory) resident.host += constant_bytes(in) + in.in_flight * host_input_bytes(in);
-  if (const auto& process = in.caps.process) {
+  if (const auto process = device_policy(in.caps).process_traits(in.caps)) {
     count_operations(in, pipelines, estimate);
     resident.driver = process->driver_bytes;
     resident.pipelines = estimate.shader_operations * process->bytes_per_operation +

@@ -4,7 +4,7 @@
 #include <bit>
 #include <optional>
 
-#include "caps/driver_traits.hpp"
+#include "caps/device_policy.hpp"
 #include "vulkan/buffer.hpp"
 #include "vulkan/commands.hpp"
 #include "vulkan/context.hpp"
@@ -108,7 +108,8 @@ EarlyCompile::~EarlyCompile() = default;
 void EarlyCompile::begin(const std::shared_ptr<const Pipeline>& pipeline, std::span<const ImageDesc> images) {
   const std::vector<BindingType>& bindings = pipeline->key().bindings;
   const bool known = images.size() == bindings.size() || std::ranges::none_of(bindings, binds_image);
-  if (!compiles_at_first_dispatch(context_->device_caps()) || !memory_ || !known) return;
+  const DeviceCaps& caps = context_->device_caps();
+  if (!device_policy(caps).compiles_at_first_dispatch(caps) || !memory_ || !known) return;
   auto dispatch = std::make_unique<Dispatch>(context_);
   if (!dispatch->make_resources(context_, memory_, bindings, images)) return;
   dispatch->submit_to(context_, pipeline);

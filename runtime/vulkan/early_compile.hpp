@@ -14,8 +14,8 @@ class Arena;
 class Context;
 class Pipeline;
 
-// Does nothing on drivers for which compiles_at_first_dispatch() is false (caps/driver_traits.hpp).
-// Thread-safe.
+// Does nothing on drivers for which DevicePolicy::compiles_at_first_dispatch() is false
+// (caps/device_policy.hpp). Thread-safe.
 class EarlyCompile {
  public:
   EarlyCompile(std::shared_ptr<Context> context, std::shared_ptr<Arena> memory);

@@ -4,7 +4,8 @@
 #include <array>
 #include <cstring>
 
-#include "caps/driver_traits.hpp"
+#include "caps/device_policy.hpp"
+#include "caps/driver_quirks.hpp"
 #include "vellum/error.hpp"
 #include "vulkan/cooperative_matrices.hpp"
 
@@ -226,7 +227,7 @@ std::optional<PhysicalDevice> describe(vk::raii::PhysicalDevice handle, uint32_t
   fill_images(device);
   // Promised by Vulkan 1.3 (spec, Feature Requirements).
   device.maintenance4 = caps.api_version >= VK_API_VERSION_1_3;
-  apply_default_traits(caps);
+  device_policy(caps).set_default_traits(caps);
   apply_driver_quirks(caps);
   return device;
 }

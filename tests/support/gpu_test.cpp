@@ -16,7 +16,7 @@
 #endif
 
 #include "caps/device_caps.hpp"
-#include "caps/driver_traits.hpp"
+#include "caps/device_policy.hpp"
 
 // The layer's own objects refer to each other in circles; objects of ours that were not destroyed, it reports
 // itself.
@@ -79,7 +79,7 @@ void listen_once() {
 // What a driver that runs on the CPU computes right, kernels for GPUs included.
 DeviceCaps taken_for_a_gpu(DeviceCaps caps) {
   caps.type = DeviceType::discrete_gpu;
-  apply_default_traits(caps);
+  device_policy(caps).set_default_traits(caps);
   return caps;
 }
 

@@ -1,7 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "caps/device_caps.hpp"
-#include "caps/driver_traits.hpp"
+#include "caps/device_policy.hpp"
+#include "caps/driver_quirks.hpp"
 
 namespace vellum {
 namespace {
@@ -55,17 +56,18 @@ TEST(Caps, QuirksSwitchOffWhatDriversGetWrong) {
 TEST(Caps, TraitsFollowTheVendor) {
   DeviceCaps caps;
   caps.vendor_id = 0x10005;  // Mesa's software drivers
-  apply_default_traits(caps);
+  device_policy(caps).set_default_traits(caps);
   EXPECT_TRUE(caps.prefers_images && caps.reads_images_as_storage && !caps.reads_buffers_as_texels);
   caps.type = DeviceType::cpu;  // lavapipe
-  apply_default_traits(caps);
+  device_policy(caps).set_default_traits(caps);
   EXPECT_TRUE(!caps.prefers_images && caps.reads_buffers_as_texels);
+  caps.type = DeviceType::integrated_gpu;
   caps.vendor_id = 0x5143;
-  apply_default_traits(caps);
+  device_policy(caps).set_default_traits(caps);
   EXPECT_TRUE(caps.prefers_images);
   EXPECT_FALSE(caps.reads_images_as_storage);
   caps.vendor_id = 0x13B5;
-  apply_default_traits(caps);
+  device_policy(caps).set_default_traits(caps);
   EXPECT_FALSE(caps.prefers_images);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "caps/device_policy.hpp"
 #include "graph/operators/conv.hpp"
 #include "kernels/conv/cooperative.hpp"
 #include "kernels/conv/dispatch.hpp"
@@ -20,8 +21,7 @@ bool is_common_window(const Window2d& window, size_t axis) {
 }
 
 // Whether dense convolutions of the graph with the common window along x make up many multiply-accumulates.
-bool has_much_of_the_common_window(const Graph& graph) {
-  constexpr uint64_t kMuch = uint64_t{1} << 24;
+bool has_much_of_the_common_window(const Graph& graph, uint64_t much) {
   uint64_t macs = 0;
   for (const Node& node : graph.nodes) {
     const auto* conv = dynamic_cast<const Conv*>(node.op.get());
@@ -31,7 +31,7 @@ bool has_much_of_the_common_window(const Graph& graph) {
     const WindowPlacement window = conv->place(inputs);
     if (is_common_window(window.kernel.back(), window.strides.back(), window.dilations.back()))
       macs += conv->macs(inputs);
-    if (macs >= kMuch) return true;  // most networks, after a few layers
+    if (macs >= much) return true;  // most networks, after a few layers
   }
   return false;
 }
@@ -50,15 +50,16 @@ struct DenseWay {
   }
 };
 
-// The variant that loads the columns of a row once runs a quarter faster, and takes 0.2 s to compile on
-// lavapipe: for the most common window, and not where a network has little of it. (Sums are added up in
-// another order, so that the parts of a layer that is split must not choose for themselves.)
+// The variant that loads the columns of a row once is for the most common window, and not where a network has
+// little of it. (Sums are added up in another order, so that the parts of a layer that is split must not
+// choose for themselves.)
 std::vector<DenseWay> direct_ways(const Lowering& lowering, const Window2d& window, int64_t groups) {
   const auto [n, channels, height, width] = nchw(lowering.output_type().shape);
   const int64_t inputs = lowering.input_type(0).shape[1] / groups;
   const int64_t macs = n * channels * height * width * window.taps() * inputs;
   const bool common = is_common_window(window, 0);
-  const bool columns_once = common && has_much_of_the_common_window(lowering.graph());
+  const uint64_t much = device_policy(lowering.caps()).macs_worth_a_variant();
+  const bool columns_once = common && has_much_of_the_common_window(lowering.graph(), much);
   std::vector<DenseWay> ways;
   const std::vector<ConvTile> tiles = conv_tiles(lowering.caps(), width, n * height, slices(channels), macs);
   for (const ConvTile& tile : tiles) ways.push_back({0, columns_once, tile});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "caps/device_policy.hpp"
 #include "kernels/conv/dispatch.hpp"
 
 namespace vellum {
@@ -46,8 +47,7 @@ std::vector<ConvTile> group_tiles(const Lowering& lowering, int64_t groups) {
   if (groups == 1 || block.groups == 1 || !is_small(block)) return tiles;
   const auto [n, channels, height, width] = nchw(lowering.output_type().shape);
   const int64_t lines = n * height * divide_up(slices(channels), block.output_slices());
-  // GPUs spill what a CPU keeps in its cache.
-  const int64_t most_sums = lowering.caps().type == DeviceType::cpu ? 64 : 16;
+  const int64_t most_sums = device_policy(lowering.caps()).most_group_sums();
   for (const ConvTile& tile : conv_tiles(lowering.caps(), width, lines, 1, 0))
     if (tile.pixels * block.products() <= kMostProducts && tile.pixels * block.output_slices() <= most_sums)
       tiles.push_back({tile.pixels, block.output_slices()});

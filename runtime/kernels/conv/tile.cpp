@@ -2,28 +2,11 @@
 
 #include <algorithm>
 
-#include "caps/driver_traits.hpp"
+#include "caps/device_policy.hpp"
 #include "kernels/framework/grid.hpp"
 
 namespace vellum {
 namespace {
-
-// CPU drivers want big tiles, for a load costs as much as twenty multiplications and few invocations keep
-// them busy already. A tile of 4 pixels reaches about 0.7 of the throughput of one of 8, so the larger wins
-// unless it idles more.
-int64_t cpu_tile_pixels(int64_t length) {
-  if (length <= 1) return 1;
-  const int64_t wide = divide_up(length, 8) * 8, narrow = divide_up(length, 4) * 4;
-  return 10 * narrow >= 7 * wide ? 8 : 4;
-}
-
-// Tiles of four slices compile twice as long (by 0.2 s on lavapipe) and run a fifth faster: for large
-// operators only.
-int64_t cpu_tile_slices(int64_t output_slices, int64_t macs) {
-  constexpr int64_t kLarge = int64_t{3} << 24;
-  if (output_slices % 4 == 0 && macs >= kLarge) return 4;
-  return output_slices > 1 ? 2 : 1;
-}
 
 // With 64 the loop over the weights of a subgroup is unrolled for 16 slices of input channels already.
 bool can_share_by_subgroups(const DeviceCaps& caps) {
@@ -50,33 +33,22 @@ struct SplitSums {
 
 ConvTile choose_conv_tile(const DeviceCaps& caps, int64_t length, int64_t lines, int64_t output_slices,
                           int64_t macs) {
-  if (caps.type == DeviceType::cpu) return {cpu_tile_pixels(length), cpu_tile_slices(output_slices, macs)};
-  // GPUs hold 4 x 2 texels of sums in registers, but want thousands of invocations first.
-  constexpr int64_t kEnough = 1 << 14;
-  ConvTile tile{length > 1 ? 4 : 1, output_slices > 1 ? 2 : 1};
-  const auto invocations = [&] {
-    return divide_up(length, tile.pixels) * lines * divide_up(output_slices, tile.slices);
-  };
-  if (invocations() < kEnough) tile.slices = 1;
-  if (invocations() < kEnough) tile.pixels = 1;
-  return tile;
+  const OutputTile tile = device_policy(caps).preferred_tile({length, lines, output_slices, macs});
+  return {tile.pixels, tile.slices};
 }
 
 std::vector<ConvTile> conv_tiles(const DeviceCaps& caps, int64_t length, int64_t lines, int64_t output_slices,
                                  int64_t macs) {
   const ConvTile first = choose_conv_tile(caps, length, lines, output_slices, macs);
   std::vector<ConvTile> tiles{first};
-  // On a CPU tiles of less than four pixels, or of one slice of many, were never the quickest: what is loaded
-  // weighs most.
-  const bool cpu = caps.type == DeviceType::cpu;
-  const int64_t fewest_pixels = cpu ? std::min<int64_t>(first.pixels, 4) : 1;
-  const int64_t fewest_slices = cpu && output_slices >= 4 ? 2 : 1;
+  const OutputTile fewest = device_policy(caps).smallest_tile({first.pixels, first.slices},
+                                                              {length, lines, output_slices, macs});
   const auto useful = [](int64_t size, int64_t fewest, int64_t of) {
     return size >= fewest && (size < 2 * of || size == 1);
   };
   for (const int64_t pixels : {8, 4, 2, 1})
     for (const int64_t slices : {4, 2, 1})
-      if (useful(pixels, fewest_pixels, length) && useful(slices, fewest_slices, output_slices) &&
+      if (useful(pixels, fewest.pixels, length) && useful(slices, fewest.slices, output_slices) &&
           (pixels != first.pixels || slices != first.slices))
         tiles.push_back({pixels, slices});
   return tiles;
@@ -99,12 +71,11 @@ int64_t whole_subgroups(const DeviceCaps& caps, const ConvTile& tile, int64_t bl
 
 std::vector<ConvTile> tiles_in_parts(const DeviceCaps& caps, int64_t length, int64_t lines,
                                      int64_t output_slices, int64_t input_slices, int64_t taps) {
-  const SplitSums split{1 << 14, 32, input_slices, taps};
+  const SplitSums split{device_policy(caps).split_k_invocations(false), 32, input_slices, taps};
   const ConvTile narrow = choose_conv_tile(caps, length, lines, output_slices, 0);
   const ConvTile wide{length > 1 ? 4 : 1, output_slices > 1 ? 2 : 1};
   std::vector<ConvTile> tiles;
-  if (caps.type == DeviceType::cpu || narrow.pixels * narrow.slices == wide.pixels * wide.slices)
-    return tiles;
+  if (narrow.pixels * narrow.slices == wide.pixels * wide.slices) return tiles;
   for (ConvTile tile : {wide, narrow}) {
     tile.parts = split.parts(divide_up(length, tile.pixels) * lines * divide_up(output_slices, tile.slices));
     if (tile.parts > 1) tiles.push_back(tile);
@@ -132,7 +103,7 @@ void add_cooperative_tiles(std::vector<ConvTile>& tiles, const Lowering& lowerin
 void add_tiles_of_subgroups(std::vector<ConvTile>& tiles, const DeviceCaps& caps, int64_t pixels) {
   const std::vector<ConvTile> of_subgroups = tiles_of_subgroups(caps, tiles, pixels, 1);
   tiles.insert(tiles.end(), of_subgroups.begin(), of_subgroups.end());
-  if (!broadcasts_are_cheaper_than_loads(caps)) return;
+  if (!device_policy(caps).broadcasts_are_cheaper_than_loads(caps)) return;
   const ConvTile first = tiles.front();
   const auto same = std::find_if(tiles.begin(), tiles.end(), [&](const ConvTile& tile) {
     return tile.by_subgroups && tile.pixels == first.pixels && tile.slices == first.slices;
@@ -146,9 +117,8 @@ std::vector<ConvTile> pointwise_tiles(const Lowering& lowering, int64_t pixels, 
   const int64_t macs = pixels * inputs * outputs;
   std::vector<ConvTile> tiles = conv_tiles(caps, pixels, 1, slices(outputs), macs);
   ConvTile shared = tiles.front();
-  if (caps.type != DeviceType::cpu)
-    shared.parts = SplitSums{1 << 13, 16, slices(inputs)}.parts(divide_up(pixels, shared.pixels) *
-                                                                divide_up(slices(outputs), shared.slices));
+  const SplitSums split{device_policy(caps).split_k_invocations(true), 16, slices(inputs)};
+  shared.parts = split.parts(divide_up(pixels, shared.pixels) * divide_up(slices(outputs), shared.slices));
   add_tiles_of_subgroups(tiles, caps, pixels);
   if (shared.parts > 1) tiles.insert(tiles.begin(), shared);
   add_cooperative_tiles(tiles, lowering, pixels, inputs, outputs);

@@ -5,24 +5,19 @@
 #include <utility>
 #include <vector>
 
+#include "caps/device_policy.hpp"
 #include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
 
 namespace vellum {
 namespace {
 
-// A CPU has a few threads of a few lanes each, and shared memory costs it more than the work that is shared.
-bool too_many_for_cpu(const DeviceCaps& caps, int64_t results) {
-  constexpr int64_t kEnoughForCpu = 16;
-  return caps.type == DeviceType::cpu && results >= kEnoughForCpu;
-}
-
-// Where one invocation each would leave most of the device idle; a GPU loads neighbours together where they
-// are shared, however many results there are.
+// Where one invocation each would leave most of the device idle, or neighbours in memory are better loaded
+// together.
 bool should_share(const DeviceCaps& caps, const SharedLoop& loop) {
   const bool worth_it =
       loop.along ? loop.length >= kRowWorkgroup / 4 : loop.length >= kRowWorkgroup && loop.results <= 4096;
-  return worth_it && !too_many_for_cpu(caps, loop.results);
+  return worth_it && device_policy(caps).shares_loops(loop.results);
 }
 
 bool can_join_by_subgroups(const DeviceCaps& caps) {
@@ -43,11 +38,9 @@ std::string_view name(LoopBy by) {
   return "";
 }
 
-// On CPUs nothing else was quicker: softmax, layer normalisation, means of channels and of planes take 1.0 to
-// 8 times as long by subgroups on lavapipe of Mesa 22.3 and 25.0.
 std::vector<LoopBy> ways(const DeviceCaps& caps, const SharedLoop& loop) {
   std::vector<LoopBy> ways{loop_by(caps, loop)};
-  if (caps.type == DeviceType::cpu) return ways;
+  if (!device_policy(caps).runs_loops_by_subgroups()) return ways;
   const auto add = [&](LoopBy by) {
     if (by != ways.front()) ways.push_back(by);
   };
@@ -60,13 +53,10 @@ std::vector<LoopBy> ways(const DeviceCaps& caps, const SharedLoop& loop) {
   return ways;
 }
 
-// A CPU's threads take whole workgroups: of few results these are as wide as its lanes, so that threads are
-// done at the same time.
 Grid grid_of_invocations(const DeviceCaps& caps, int64_t results) {
-  constexpr int64_t kFew = 512, kLanes = 8;
-  if (caps.type != DeviceType::cpu || results > kFew) return grid_1d(caps, results);
-  Grid grid = workgroups_in_a_row(caps, divide_up(results, kLanes));
-  grid.workgroup_size[0] = kLanes;
+  const uint32_t size = device_policy(caps).loop_workgroup(results);
+  Grid grid = workgroups_in_a_row(caps, divide_up(results, size));
+  grid.workgroup_size[0] = size;
   return grid;
 }
 
@@ -90,7 +80,8 @@ Grid grid_of_results(const DeviceCaps& caps, int64_t results, LoopBy by) {
 LoopBy loop_by(const DeviceCaps& caps, const SharedLoop& loop) {
   constexpr int64_t kRowOfSubgroup = 1024 / 4, kEnoughSubgroups = 256;
   if (!should_share(caps, loop)) return LoopBy::invocation;
-  if (caps.type == DeviceType::cpu || !can_join_by_subgroups(caps)) return LoopBy::workgroup;
+  const bool by_subgroups = device_policy(caps).runs_loops_by_subgroups() && can_join_by_subgroups(caps);
+  if (!by_subgroups) return LoopBy::workgroup;
   return loop.length <= kRowOfSubgroup && loop.results >= kEnoughSubgroups ? LoopBy::subgroup
                                                                            : LoopBy::workgroup_of_subgroups;
 }

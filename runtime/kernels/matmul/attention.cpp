@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "caps/device_policy.hpp"
 #include "kernels/conv/weights.hpp"
 #include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
@@ -58,10 +59,9 @@ OperandGrid pack_operands(Lowering& lowering, const Attention::Operands& o) {
   return grid;
 }
 
-// Sums that invocations hold. CPU drivers spill registers to a cache that is faster than a load from a
-// tensor, GPUs to memory; but a CPU driver takes a second to compile twice as many.
+// Queries of one invocation: as many as it can hold the sums of.
 int64_t tile_of_queries(const DeviceCaps& caps, int64_t queries, int64_t v_slices) {
-  const int64_t sums = caps.type == DeviceType::cpu ? 32 : 16;
+  const int64_t sums = device_policy(caps).most_attention_sums();
   int64_t tile = 1;
   while (2 * tile * v_slices <= sums && tile < 8 && tile < queries) tile *= 2;
   return tile;

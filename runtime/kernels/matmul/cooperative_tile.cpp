@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "caps/device_policy.hpp"
 #include "kernels/framework/divide.hpp"
 #include "kernels/framework/grid.hpp"
 
@@ -60,9 +61,7 @@ std::string CooperativeTile::name() const {
 
 std::vector<CooperativeTile> cooperative_tiles(const DeviceCaps& caps, int64_t pixels, int64_t inputs,
                                                int64_t outputs, int64_t products) {
-  // CPU drivers compute matrices element by element: on lavapipe of Mesa 26.1 that takes 12 to 34 times as
-  // long as other kernels.
-  if (caps.type == DeviceType::cpu) return {};
+  if (!device_policy(caps).multiplies_cooperative_matrices()) return {};
   const std::optional<CooperativeMatrix> matrix = choose_matrix(caps);
   if (!matrix || !caps.full_subgroups || inputs < matrix->k || outputs < 8) return {};
   std::vector<CooperativeTile> tiles;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "caps/device_policy.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/indexed.hpp"
 #include "kernels/framework/one_hot.hpp"
@@ -60,7 +61,7 @@ namespace {
 
 // Ranking costs length^2 for each row at once, choosing length * k one after the other.
 bool ranks(const DeviceCaps& caps, int64_t length, int64_t k) {
-  return 4 * k >= length || (k > 64 && length <= (1 << 15) && caps.type != DeviceType::cpu);
+  return 4 * k >= length || device_policy(caps).ranks_rows(length, k);
 }
 
 }  // namespace

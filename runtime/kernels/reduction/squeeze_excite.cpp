@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "caps/device_policy.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/conv/pointwise.hpp"
 #include "kernels/framework/elements.hpp"
@@ -31,18 +32,16 @@ bool fits_a_workgroup(const DeviceCaps& caps, const Sizes& sizes) {
          slices(std::max({sizes.inputs, sizes.hidden, sizes.outputs})) <= kMostSlices;
 }
 
-// One workgroup reads all weights of an image: on a GPU it is one of dozens that could, so that long products
-// are faster as dispatches of their own. A CPU runs a workgroup on one of its threads, and starting another
-// dispatch takes it as long as some 50000 products.
+// One workgroup reads all weights of an image: long products are faster as dispatches of their own.
 bool should_share_a_workgroup(const DeviceCaps& caps, const Sizes& sizes) {
   const int64_t products = sizes.hidden * (sizes.inputs + sizes.outputs);
-  return products <= (caps.type == DeviceType::cpu ? int64_t{1} << 20 : int64_t{1} << 16);
+  return products <= device_policy(caps).most_products_of_a_workgroup();
 }
 
 // Likewise for the means.
 bool should_take_means_there(const DeviceCaps& caps, const Sizes& sizes) {
   const int64_t texels = sizes.pixels * slices(sizes.inputs);
-  return texels <= (caps.type == DeviceType::cpu ? int64_t{1} << 16 : int64_t{1} << 12);
+  return texels <= device_policy(caps).most_texels_of_a_workgroup();
 }
 
 TensorId product_weights(Lowering& lowering, size_t i, int64_t inputs, int64_t outputs) {

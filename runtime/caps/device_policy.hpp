@@ -1,0 +1,84 @@
+// How a kind of device is best used where nothing was measured on the device itself: what kernels, estimates
+// and pipelines ask in place of its type. cpu_policy.cpp and gpu_policy.cpp answer, side by side.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "caps/device_caps.hpp"
+
+namespace vellum {
+
+// What one invocation of a convolution or matrix product computes: pixels x slices texels of the output,
+// where a slice is four channels.
+struct OutputTile {
+  int64_t pixels = 1, slices = 1;
+  bool operator==(const OutputTile&) const = default;
+};
+
+// The output that tiles are to cover: `lines` lines of `length` pixels of `slices` slices each, computed with
+// `macs` multiply-accumulates in all.
+struct TileDemand {
+  int64_t length = 1, lines = 1, slices = 1, macs = 0;
+};
+
+// Stateless. Figures without a source are guesses; the others say what they were measured on.
+class DevicePolicy {
+ public:
+  virtual ~DevicePolicy() = default;
+
+  // --- Convolutions and matrix products ---
+
+  virtual OutputTile preferred_tile(const TileDemand& demand) const = 0;
+  // Smaller tiles than that are not worth measuring where `preferred` is the preferred one.
+  virtual OutputTile smallest_tile(const OutputTile& preferred, const TileDemand& demand) const = 0;
+  // Sums of a convolution are split among invocations (split-K) until there are about this many: of one whose
+  // window has several pixels, or one (which loads less, and wants fewer). 0: never.
+  virtual int64_t split_k_invocations(bool pointwise) const = 0;
+  virtual bool multiplies_cooperative_matrices() const = 0;
+  // Whether a value of another lane of the subgroup costs less than to load it again.
+  virtual bool broadcasts_are_cheaper_than_loads(const DeviceCaps& caps) const = 0;
+  // A shader variant that is quicker but takes long to compile pays where a network has this many
+  // multiply-accumulates for it.
+  virtual uint64_t macs_worth_a_variant() const = 0;
+  // Texels of sums that one invocation holds before registers spill to something slower than a load.
+  virtual int64_t most_group_sums() const = 0;      // of a grouped convolution
+  virtual int64_t most_attention_sums() const = 0;  // of an attention kernel
+
+  // --- Loops that make one result each (kernels/framework/shared_loop.hpp) ---
+
+  // Whether invocations should share the loop of each of `results` results at all.
+  virtual bool shares_loops(int64_t results) const = 0;
+  // Whether subgroups may run such loops, and whether the other ways to run one are worth measuring.
+  virtual bool runs_loops_by_subgroups() const = 0;
+  // Invocations of a workgroup where each makes one of `results` results.
+  virtual uint32_t loop_workgroup(int64_t results) const = 0;
+
+  // --- Squeeze-and-excitation, TopK ---
+
+  // Up to so many products, or texels whose means are taken, one workgroup is quicker than dispatches of
+  // many.
+  virtual int64_t most_products_of_a_workgroup() const = 0;
+  virtual int64_t most_texels_of_a_workgroup() const = 0;
+  // Whether to rank all elements of rows (length^2 comparisons at once) rather than pick the k largest one
+  // after the other (length * k), where k is much less than length.
+  virtual bool ranks_rows(int64_t length, int64_t k) const = 0;
+
+  // --- The driver ---
+
+  // Sets the traits of `caps` from its vendor, where nothing was measured.
+  virtual void set_default_traits(DeviceCaps& caps) const = 0;
+  // Pipelines become machine code at their first dispatch, on the thread that executes submits, rather than
+  // where they are created (vulkan/early_compile.hpp compiles them before).
+  virtual bool compiles_at_first_dispatch(const DeviceCaps& caps) const = 0;
+  // What the driver takes of the process, by the size of shaders (estimate/shader_size.hpp); nothing where no
+  // model of that exists.
+  virtual std::optional<ProcessTraits> process_traits(const DeviceCaps& caps) const = 0;
+  // Whether device memory is memory of the process.
+  virtual bool allocates_in_the_process() const = 0;
+};
+
+// By the device's type.
+const DevicePolicy& device_policy(const DeviceCaps& caps);
+
+}  // namespace vellum

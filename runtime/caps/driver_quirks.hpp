@@ -1,0 +1,11 @@
+// What particular drivers get wrong. The only place for such knowledge.
+#pragma once
+
+#include "caps/device_caps.hpp"
+
+namespace vellum {
+
+// Switches off features that the driver claims and does not do right.
+void apply_driver_quirks(DeviceCaps& caps);
+
+}  // namespace vellum

@@ -1,0 +1,11 @@
+// The device policies that there are. Included by this folder alone.
+#pragma once
+
+#include "caps/device_policy.hpp"
+
+namespace vellum {
+
+const DevicePolicy& cpu_policy();
+const DevicePolicy& gpu_policy();
+
+}  // namespace vellum
