@@ -33,8 +33,8 @@ TunedOperator to_public(const Graph& graph, const OperatorKind& kind) {
   result.output = graph.values[node.outputs.front()].type.shape;
   result.count = kind.nodes;
   result.candidates = kind.choice.candidates.size();
-  result.untuned = kind.choice.candidates.front();
-  result.tuned = kind.choice.candidates[kind.choice.taken];
+  result.untuned = kind.choice.candidates.front().text();
+  result.tuned = kind.choice.candidates[kind.choice.taken].text();
   result.untuned_us = time(result.untuned);
   result.tuned_us = time(result.tuned);
   result.measured = kind.measured;
@@ -68,7 +68,7 @@ class Tuner {
     for (const std::vector<StorageChoice>& storages : worthwhile_storages()) {
       kinds.push_back(tune_with(storages, table));
       tables.push_back(table);
-      if (!storages.empty()) tables.back().storages[fingerprint_] = to_letters(storages);
+      if (!storages.empty()) tables.back().storages[fingerprint_] = storages;
     }
     for (TuningTable& each : tables) each.operators = table.operators;
     return choose(std::move(tables), kinds);
@@ -92,7 +92,7 @@ class Tuner {
 
   std::unique_ptr<Executor> make_executor(const std::vector<StorageChoice>& storages, bool timestamps) {
     TuningTable table;
-    table.storages[fingerprint_] = to_letters(storages);
+    table.storages[fingerprint_] = storages;
     return make_executor(std::make_shared<const TuningTable>(std::move(table)), timestamps);
   }
 

@@ -3,20 +3,6 @@
 #include "platform/sha256.hpp"
 
 namespace vellum {
-namespace {
-
-char letter_of(StorageChoice storage) {
-  if (storage == StorageChoice::image2d) return 'i';
-  return storage == StorageChoice::image3d ? 'v' : 'b';
-}
-
-StorageChoice storage_of(char letter) {
-  for (const StorageChoice storage : {StorageChoice::image2d, StorageChoice::image3d})
-    if (letter_of(storage) == letter) return storage;
-  return StorageChoice::buffer;
-}
-
-}  // namespace
 
 std::string network_fingerprint(const Graph& graph, Precision precision) {
   platform::Sha256 hash;
@@ -28,15 +14,7 @@ std::vector<StorageChoice> tuned_storages(const TuningTable& table, const Graph&
   if (table.storages.empty()) return {};
   const auto found = table.storages.find(network_fingerprint(graph, precision));
   if (found == table.storages.end() || found->second.size() != graph.values.size()) return {};
-  std::vector<StorageChoice> storages;
-  for (const char letter : found->second) storages.push_back(storage_of(letter));
-  return storages;
-}
-
-std::string to_letters(const std::vector<StorageChoice>& storages) {
-  std::string letters;
-  for (const StorageChoice storage : storages) letters += letter_of(storage);
-  return letters;
+  return found->second;
 }
 
 }  // namespace vellum

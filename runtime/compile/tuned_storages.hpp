@@ -19,7 +19,4 @@ std::string network_fingerprint(const Graph& graph, Precision precision);
 // size.
 std::vector<StorageChoice> tuned_storages(const TuningTable& table, const Graph& graph, Precision precision);
 
-// The encoding of TuningTable::storages: b for buffer, i for image2d, v (volume) for image3d.
-std::string to_letters(const std::vector<StorageChoice>& storages);
-
 }  // namespace vellum

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "exec/executor.hpp"
+#include "kernels/conv/cooperative_tile.hpp"
 #include "kernels/framework/lowering.hpp"
 #include "vellum/error.hpp"
 
@@ -58,9 +59,9 @@ Program lower_cooperatively(const Graph& graph, const DeviceCaps& caps) {
   TuningTable table;
   for (const Choice& choice : choices) {
     CandidateTimes& times = table.operators[choice.signature];
-    times[choice.candidates.front()] = 2.0;
-    for (const std::string& candidate : choice.candidates)
-      if (candidate.starts_with("cooperative ")) times[candidate] = 1.0;
+    times[choice.candidates.front().text()] = 2.0;
+    for (const KernelName& candidate : choice.candidates)
+      if (candidate.algorithm == kCooperativeAlgorithm) times[candidate.text()] = 1.0;
   }
   options.choices = nullptr;
   options.tuning = &table;

@@ -43,7 +43,7 @@ platform::Fingerprint fingerprint(const std::string& text) {
 }  // namespace
 
 std::optional<PackedWeight> unchanged(const VirtualTensor& weight) {
-  if (weight.origin.packing != kUnchangedPacking || weight.origin.sources.size() != 1 ||
+  if (weight.origin.packing.scheme != PackingScheme::unchanged || weight.origin.sources.size() != 1 ||
       weight.desc.layout != Layout::linear)
     return std::nullopt;
   const HostTensor& source = weight.origin.sources.front();

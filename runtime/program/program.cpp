@@ -57,6 +57,36 @@ std::string_view name(ElementType type) {
   return "?";
 }
 
+namespace {
+
+std::string_view name(PackingScheme scheme) {
+  switch (scheme) {
+    case PackingScheme::unknown:
+      return "";
+    case PackingScheme::unchanged:
+      return "unchanged";
+    case PackingScheme::conv:
+      return "conv";
+    case PackingScheme::conv_transpose:
+      return "conv_transpose";
+    case PackingScheme::winograd:
+      return "winograd";
+    case PackingScheme::depthwise:
+      return "depthwise";
+    case PackingScheme::product:
+      return "product";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string Packing::key() const {
+  std::string text(name(scheme));
+  for (const int64_t parameter : parameters) text += " " + std::to_string(parameter);
+  return text;
+}
+
 std::array<int64_t, 4> nchw(const Shape& shape) {
   switch (shape.size()) {
     case 0:

@@ -62,9 +62,21 @@ inline constexpr TensorId kNoTensor = UINT32_MAX;
 
 enum class TensorRole : uint8_t { input, output, intermediate, workspace, weight };
 
+// How the bytes of a weight are made from its sources. unchanged: in the desc's element type and layout, in
+// no other order; unknown: only the bytes themselves say.
+enum class PackingScheme : uint8_t { unknown, unchanged, conv, conv_transpose, winograd, depthwise, product };
+struct Packing {
+  PackingScheme scheme = PackingScheme::unknown;
+  std::vector<int64_t> parameters = {};  // every number that matters
+
+  // The same text for equal packings, in files as well: "conv 32 64 1 9".
+  std::string key() const;
+  bool operator==(const Packing&) const = default;
+};
+
 // What the bytes of a weight are made from: weights of equal desc and origin have equal bytes.
 struct WeightOrigin {
-  std::string packing;  // the way, with every parameter that matters; empty: only the bytes themselves tell
+  Packing packing;
   std::vector<HostTensor> sources;
 };
 

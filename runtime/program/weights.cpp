@@ -35,7 +35,7 @@ std::string form_of(const TensorDesc& desc) {
 // `name_of`: what a constant is called that is known without its content; empty for others.
 template <typename NameOf>
 std::string key_of(const VirtualTensor& weight, NameOf name_of) {
-  std::string text = form_of(weight.desc) + weight.origin.packing;
+  std::string text = form_of(weight.desc) + weight.origin.packing.key();
   for (const HostTensor& source : weight.origin.sources) {
     text += " " + std::string(name(source.dtype())) + to_string(source.shape()) + "=";
     const std::string known = name_of(source.data());
@@ -47,14 +47,15 @@ std::string key_of(const VirtualTensor& weight, NameOf name_of) {
 }  // namespace
 
 std::string weight_key(const VirtualTensor& weight, const FixedConstants& constants) {
-  if (weight.origin.packing.empty()) return form_of(weight.desc) + print_of(pack_weight(weight));
+  if (weight.origin.packing.scheme == PackingScheme::unknown)
+    return form_of(weight.desc) + print_of(pack_weight(weight));
   return key_of(weight, [&](const std::byte* data) {
     return constants.contains(data) ? "@" + std::to_string(reinterpret_cast<uintptr_t>(data)) : std::string();
   });
 }
 
 std::string portable_weight_key(const VirtualTensor& weight, const ConstantIds& constants) {
-  if (weight.origin.packing.empty()) return {};
+  if (weight.origin.packing.scheme == PackingScheme::unknown) return {};
   return key_of(weight, [&](const std::byte* data) {
     const auto found = constants.find(data);
     return found == constants.end() ? std::string() : "#" + std::to_string(found->second);

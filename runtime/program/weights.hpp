@@ -23,9 +23,6 @@ std::vector<std::byte> pack_weight(const VirtualTensor& weight);
 // such as those of the model itself.
 using FixedConstants = std::unordered_set<const std::byte*>;
 
-// WeightOrigin::packing of constants as they are: in the desc's element type and layout, in no other order.
-inline constexpr const char* kUnchangedPacking = "as it is";
-
 // Two weights with the same key have the same bytes in the same form. Constants that are not fixed, such as
 // those that passes compute anew for each session, are known by their content.
 std::string weight_key(const VirtualTensor& weight, const FixedConstants& constants);

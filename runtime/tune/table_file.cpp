@@ -1,7 +1,10 @@
 #include "tune/table_file.hpp"
 
+#include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "caps/caps_json.hpp"
@@ -45,22 +48,50 @@ std::optional<Operators> read_operators(const json& from) {
   return operators;
 }
 
+// Files have a letter for each value: b for buffer, i for image2d, v (volume) for image3d.
+char letter_of(StorageChoice storage) {
+  if (storage == StorageChoice::image2d) return 'i';
+  return storage == StorageChoice::image3d ? 'v' : 'b';
+}
+
+std::optional<std::vector<StorageChoice>> read_letters(const std::string& letters) {
+  std::vector<StorageChoice> storages;
+  for (const char letter : letters) {
+    const auto is_meant = [&](StorageChoice storage) { return letter_of(storage) == letter; };
+    constexpr std::array kAll{StorageChoice::buffer, StorageChoice::image2d, StorageChoice::image3d};
+    const auto* const found = std::ranges::find_if(kAll, is_meant);
+    if (found == kAll.end()) return std::nullopt;
+    storages.push_back(*found);
+  }
+  return storages;
+}
+
 std::optional<Storages> read_storages(const json& from) {
   if (!from.is_object()) return std::nullopt;
   Storages storages;
   for (const auto& [network, letters] : from.items()) {
     if (!letters.is_string()) return std::nullopt;
-    auto text = letters.get<std::string>();
-    if (text.find_first_not_of("biv") != std::string::npos) return std::nullopt;
-    storages.emplace(network, std::move(text));
+    auto read = read_letters(letters.get<std::string>());
+    if (!read) return std::nullopt;
+    storages.emplace(network, std::move(*read));
   }
   return storages;
+}
+
+json to_json(const Storages& storages) {
+  json object = json::object();
+  for (const auto& [network, of_values] : storages) {
+    std::string letters;
+    for (const StorageChoice storage : of_values) letters += letter_of(storage);
+    object[network] = std::move(letters);
+  }
+  return object;
 }
 
 std::string to_json(const TuningTable& table, const DeviceCaps& caps, const std::string& key) {
   return json{{"vellum_tuning", kVersion},    {"key", key},
               {"device", caps.name},          {"driver", caps.driver},
-              {"operators", table.operators}, {"storages", table.storages}}
+              {"operators", table.operators}, {"storages", to_json(table.storages)}}
              .dump(1, ' ', false, json::error_handler_t::replace) +
          "\n";
 }

@@ -17,7 +17,7 @@ namespace vellum {
 std::string tuning_key(const DeviceCaps& caps);
 
 // {"vellum_tuning": version, "key": ..., "device": ..., "driver": ...,
-//  "operators": {signature: {candidate: microseconds}}, "storages": {network: letters}}
+//  "operators": {signature: {candidate: microseconds}}, "storages": {network: a letter for each value}}
 std::string to_json(const TuningTable& table, const DeviceCaps& caps);
 
 // Nothing unless the whole document is what to_json() writes for that key: files may be damaged, or of

@@ -14,8 +14,8 @@
 namespace vellum {
 namespace {
 
-// What takes so many times as long as the quickest of its kernel is given up after its first runs, and after
-// the first round. (Of its kernel: options may forbid another.)
+// A candidate that takes so many times as long as the quickest of its algorithm is given up after its first
+// runs, and after the first round. (Of its algorithm: options may forbid another.)
 constexpr double kHopelessAtOnce = 1.5, kHopeless = 1.1;
 // The rest runs in turns, so that what else the machine does meets all alike, and the least time counts.
 constexpr std::chrono::milliseconds kTimeForRounds{1000};
@@ -35,7 +35,7 @@ std::vector<OperatorKind> kinds_of(const std::vector<Choice>& choices) {
 
 bool knows_all(const CandidateTimes& times, const Choice& choice) {
   return std::all_of(choice.candidates.begin(), choice.candidates.end(),
-                     [&](const std::string& name) { return times.contains(name); });
+                     [&](const KernelName& name) { return times.contains(name.text()); });
 }
 
 // One operator, computed with one candidate after the other.
@@ -59,7 +59,7 @@ class Measurement {
       options_.choices = nullptr;
       for (const Choice& own : choices)
         if (own.signature == choice_.signature) {
-          own_first_ = own.candidates.front();
+          own_first_ = own.candidates.front().text();
           return true;
         }
     }
@@ -67,7 +67,7 @@ class Measurement {
   }
 
   CandidateTimes measure() {
-    for (const std::string& candidate : choice_.candidates) {
+    for (const KernelName& candidate : choice_.candidates) {
       if (how_.is_late()) break;
       try_candidate(candidate);
     }
@@ -77,7 +77,7 @@ class Measurement {
         for (Running& running : running_) time(running);
         drop_slower_than(kHopeless);
         double sum = 0;
-        for (const Running& running : running_) sum += times_.at(running.candidate);
+        for (const Running& running : running_) sum += times_.at(running.candidate.text());
         return sum;
       });
     return std::move(times_);
@@ -85,15 +85,15 @@ class Measurement {
 
  private:
   struct Running {
-    std::string candidate;
+    KernelName candidate;
     std::unique_ptr<Executor> executor;
   };
 
-  std::unique_ptr<Executor> make_executor(const std::string& candidate) {
+  std::unique_ptr<Executor> make_executor(const KernelName& candidate) {
     TuningTable table;
     CandidateTimes& times = table.operators[choice_.signature];
     times[own_first_] = 2;
-    times[candidate] = 1;
+    times[candidate.text()] = 1;
     options_.tuning = &table;
     auto executor =
         std::make_unique<Executor>(
@@ -105,21 +105,22 @@ class Measurement {
     return executor;
   }
 
-  void try_candidate(const std::string& candidate) {
+  void try_candidate(const KernelName& candidate) {
     try {
       Running running{candidate, make_executor(candidate)};
       running.executor->run();  // drivers compile at the first dispatch
       if (!is_right(*running.executor)) {
-        how_.warnings.push_back(describe(node_) + ": '" + candidate + "' gives other results than '" +
-                                choice_.candidates.front() + "' and is left aside");
+        how_.warnings.push_back(describe(node_) + ": '" + candidate.text() + "' gives other results than '" +
+                                choice_.candidates.front().text() + "' and is left aside");
         return;
       }
       for (int i = 0; i < 2; ++i) time(running);
-      if (times_.at(candidate) <= kHopelessAtOnce * least_.find(kernel_of(candidate))->second)
+      if (times_.at(candidate.text()) <= kHopelessAtOnce * least_.at(candidate.algorithm))
         running_.push_back(std::move(running));
     } catch (const Error& error) {
       if (error.code() == ErrorCode::device_lost) throw;
-      how_.warnings.push_back(describe(node_) + ": '" + candidate + "' cannot be measured: " + error.what());
+      how_.warnings.push_back(describe(node_) + ": '" + candidate.text() +
+                              "' cannot be measured: " + error.what());
     }
   }
 
@@ -134,22 +135,17 @@ class Measurement {
   void time(Running& running) {
     // A kernel that is quicker than the clock's step counts as a nanosecond.
     const double microseconds = std::max(1e-3, 1e3 * run_and_time(*running.executor, timestamps_));
-    double& best = times_.try_emplace(running.candidate, microseconds).first->second;
+    double& best = times_.try_emplace(running.candidate.text(), microseconds).first->second;
     best = std::min(best, microseconds);
-    double& least = least_.try_emplace(std::string(kernel_of(running.candidate)), best).first->second;
+    double& least = least_.try_emplace(running.candidate.algorithm, best).first->second;
     least = std::min(least, best);
-  }
-
-  // "winograd4" of "winograd4 8x2".
-  static std::string_view kernel_of(std::string_view candidate) {
-    return candidate.substr(0, candidate.find(' '));
   }
 
   // The first stays, for all others are compared with it.
   void drop_slower_than(double factor) {
     std::erase_if(running_, [&](const Running& running) {
       return running.candidate != choice_.candidates.front() &&
-             times_.at(running.candidate) > factor * least_.find(kernel_of(running.candidate))->second;
+             times_.at(running.candidate.text()) > factor * least_.at(running.candidate.algorithm);
     });
   }
 
@@ -163,7 +159,7 @@ class Measurement {
   std::optional<std::vector<HostTensor>> first_outputs_;
   CandidateTimes times_;
   std::vector<Running> running_;
-  std::map<std::string, double, std::less<>> least_;  // by kernel
+  std::map<std::string, double> least_;  // by algorithm
 };
 
 void tune_kind(const Graph& graph, const LoweringOptions& options, OperatorKind& kind, OperatorTuning& how,

@@ -1,4 +1,4 @@
-// Measures what the operators of a network may be computed with (Lowering::choose).
+// Measures the kernel candidates of the operators of a network.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// Which of the ways to compute an operator is taken, and that each of them is right.
+// Which kernel candidate computes an operator, and that each of them is right.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,6 +13,8 @@ namespace vellum::test {
 namespace {
 
 using Names = std::vector<std::string>;
+
+const std::vector<KernelName> kThree{{"a"}, {"b"}, {"c"}};
 
 OperatorCase conv(Shape x, Shape w, int64_t pad, int64_t group = 1) {
   OperatorCase test;
@@ -44,26 +46,31 @@ Lowered lower_one(const OperatorCase& test, const TuningTable* table, LoweringOp
 }
 
 TEST(Choice, TakesWhatWasMeasuredClearlyQuickest) {
-  const Names candidates{"a", "b", "c"};
   TuningTable table;
-  EXPECT_EQ(quickest(nullptr, "op", candidates), 0u);
-  EXPECT_EQ(quickest(&table, "op", candidates), 0u);
+  EXPECT_EQ(quickest(nullptr, "op", kThree), 0u);
+  EXPECT_EQ(quickest(&table, "op", kThree), 0u);
   table.operators["op"] = {{"a", 10}, {"b", 5}, {"c", 4}};
-  EXPECT_EQ(quickest(&table, "op", candidates), 2u);
-  EXPECT_EQ(quickest(&table, "another", candidates), 0u);
+  EXPECT_EQ(quickest(&table, "op", kThree), 2u);
+  EXPECT_EQ(quickest(&table, "another", kThree), 0u);
   table.operators["op"] = {{"a", 10}, {"b", 9.9}, {"c", 9.8}};
-  EXPECT_EQ(quickest(&table, "op", candidates), 0u) << "noise decides nothing";
+  EXPECT_EQ(quickest(&table, "op", kThree), 0u) << "noise decides nothing";
 }
 
 TEST(Choice, WhatTheTableOrTheKernelDoesNotKnowDoesNotCount) {
-  const Names candidates{"a", "b", "c"};
   TuningTable table;
   table.operators["op"] = {{"a", 10}, {"b", 5}, {"gone", 1}};
-  EXPECT_EQ(quickest(&table, "op", candidates), 1u);
+  EXPECT_EQ(quickest(&table, "op", kThree), 1u);
   table.operators["op"] = {{"gone", 1}};
-  EXPECT_EQ(quickest(&table, "op", candidates), 0u);
+  EXPECT_EQ(quickest(&table, "op", kThree), 0u);
   table.operators["op"] = {{"b", 1}};
-  EXPECT_EQ(quickest(&table, "op", candidates), 0u) << "quicker than what?";
+  EXPECT_EQ(quickest(&table, "op", kThree), 0u) << "quicker than what?";
+}
+
+TEST(Choice, TheLeastPredictedCostWinsUnmeasured) {
+  const std::vector<KernelPrediction> predictions{
+      {{"a"}, 3}, {{"b", "2"}, 0.5}, {{"b", "3"}, 0.5}, {{"c"}, 1}};
+  EXPECT_EQ(by_predicted_cost(predictions), (std::vector<size_t>{1, 2, 3, 0})) << "and of equals the first";
+  EXPECT_EQ(by_predicted_cost({}), std::vector<size_t>{});
 }
 
 TEST(Choice, TheTableDecidesHowAnOperatorIsLowered) {
@@ -72,9 +79,10 @@ TEST(Choice, TheTableDecidesHowAnOperatorIsLowered) {
   EXPECT_EQ(plain.choice.taken, 0u);
   EXPECT_EQ(plain.choice.node, 0u);
   TuningTable table;
-  table.operators[plain.choice.signature] = {{plain.choice.candidates.front(), 2.0}, {"winograd2 8x2", 1.0}};
+  table.operators[plain.choice.signature] = {{plain.choice.candidates.front().text(), 2.0},
+                                                     {"winograd2 8x2", 1.0}};
   const Lowered chosen = lower_one(test, &table);
-  EXPECT_EQ(chosen.choice.candidates[chosen.choice.taken], "winograd2 8x2");
+  EXPECT_EQ(chosen.choice.candidates[chosen.choice.taken].text(), "winograd2 8x2");
   EXPECT_NE(to_text(chosen.program), to_text(plain.program));
   // No session that must do without is given it.
   OperatorCase without = test;
@@ -106,7 +114,7 @@ TEST(Choice, SignaturesTellApartWhatRunsAtAnotherSpeed) {
   EXPECT_EQ(signatures.size(), 9u);
 }
 
-TEST(Choice, EveryWayOfADenseConvolutionIsRight) {
+TEST(Choice, EveryAlgorithmOfADenseConvolutionIsRight) {
   const Names candidates = check_candidates(conv({2, 19, 14, 17}, {18, 19, 3, 3}, 1));
   for (const char* kernel : {"direct ", "direct rows ", "winograd2 ", "winograd4 "})
     EXPECT_TRUE(std::any_of(candidates.begin(), candidates.end(), [&](const std::string& name) {

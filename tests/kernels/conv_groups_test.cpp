@@ -39,7 +39,7 @@ bool by_groups(const std::string& candidate) { return candidate.starts_with("gro
 std::vector<std::string> candidates_of(const OperatorCase& test, const DeviceCaps& caps = {}) {
   std::vector<Choice> choices;
   lower(single_node_graph(test), caps, {.choices = &choices});
-  return choices.at(0).candidates;
+  return candidate_names(choices.at(0));
 }
 
 TEST(ConvGroups, OfFewChannels) {

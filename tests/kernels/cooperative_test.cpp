@@ -7,7 +7,7 @@
 
 #include "exec/cooperative_check.hpp"
 #include "graph/operators/conv.hpp"
-#include "kernels/matmul/cooperative_tile.hpp"
+#include "kernels/conv/cooperative_tile.hpp"
 #include "shaders/sources.hpp"
 #include "support/gpu_test.hpp"
 #include "support/kernel_harness.hpp"
@@ -266,18 +266,27 @@ TEST(CooperativeMatrices, AreTakenForNothingElse) {
   EXPECT_NE(lowered(gpu_with({{.m = 16, .n = 16, .k = 4}}), test).shader, kShader);
 }
 
+// The name of the tile of the least predicted cost.
+std::string best_tile(const DeviceCaps& caps, int64_t pixels, int64_t inputs, int64_t outputs) {
+  const auto tiles = cooperative_tiles(
+      caps, {.pixels = pixels, .inputs = inputs, .outputs = outputs, .precision = Precision::fp16});
+  const auto cost = [](const auto& tile) { return tile.predicted_cost; };
+  return std::ranges::min_element(tiles, {}, cost)->name.text();
+}
+
 TEST(CooperativeMatrices, TilesFitTheDeviceAndTheWork) {
   DeviceCaps caps = gpu_with({{.m = 8, .n = 8, .k = 16}, k16, {.m = 32, .n = 32, .k = 32}});
-  const std::vector<CooperativeTile> tiles = cooperative_tiles(caps, 4096, 4096, 4096);
+  const CooperativeProblem large{
+      .pixels = 4096, .inputs = 4096, .outputs = 4096, .precision = Precision::fp16};
+  const auto tiles = cooperative_tiles(caps, large);
   ASSERT_EQ(tiles.size(), 3u);
-  EXPECT_EQ(tiles.front().matrix, k16);
-  EXPECT_EQ(tiles.front().name(), "cooperative 128x128");
-  EXPECT_EQ(cooperative_tiles(caps, 196, 256, 1024).front().name(), "cooperative 32x32") << "to be enough";
-  EXPECT_EQ(cooperative_tiles(caps, 49, 512, 64).front().name(), "cooperative 32x32")
-      << "the most there can be";
+  EXPECT_EQ(tiles.front().parameters.matrix, k16);
+  EXPECT_EQ(best_tile(caps, 4096, 4096, 4096), "cooperative 128x128");
+  EXPECT_EQ(best_tile(caps, 196, 256, 1024), "cooperative 32x32") << "to be enough";
+  EXPECT_EQ(best_tile(caps, 49, 512, 64), "cooperative 32x32") << "the most there can be";
   caps.max_shared_memory_bytes = 16384;
-  EXPECT_EQ(cooperative_tiles(caps, 4096, 4096, 4096).size(), 2u);
-  for (const CooperativeTile& tile : tiles) EXPECT_EQ(tile.step() % tile.matrix.k, 0);
+  EXPECT_EQ(cooperative_tiles(caps, large).size(), 2u);
+  for (const auto& tile : tiles) EXPECT_EQ(tile.parameters.step() % tile.parameters.matrix.k, 0);
 }
 
 // --- The shader ---

@@ -203,7 +203,7 @@ TEST_F(Halves, DepthwiseSumsBeyondTheLargestHalf) {
 }
 
 // Several invocations share a sum, whose parts are whole runs.
-TEST_F(Halves, SumsInParts) {
+TEST_F(Halves, SplitSums) {
   const DeviceCaps gpu = taken_for_a_gpu();
   const OperatorCase test = conv(filled({1, 508, 1, 1}, 1000.0f), random_tensor({12, 508, 1, 1}, 2));
   const Program program =
@@ -219,7 +219,7 @@ TEST_F(Halves, WhereTheyWereMeasuredToBeFaster) {
   lower(single_node_graph(test), test_context()->caps(),
         {.precision = Precision::fp16, .arithmetic = Arithmetic::automatic, .choices = &choices});
   ASSERT_EQ(choices.size(), 2u);
-  EXPECT_EQ(choices[1].candidates, (std::vector<std::string>{"fp32 products", "fp16 products"}));
+  EXPECT_EQ(candidate_names(choices[1]), (std::vector<std::string>{"fp32 products", "fp16 products"}));
   EXPECT_EQ(choices[1].taken, 0u);
   TuningTable table;
   table.operators[choices[1].signature] = {{"fp32 products", 2.0}, {"fp16 products", 1.0}};

@@ -1,4 +1,4 @@
-// What the lanes of a subgroup do together: hand weights round, and put partial results together.
+// What the lanes of a subgroup do together: broadcast weights, and join partial results.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,14 +32,14 @@ OperatorCase windowed(Shape x, int64_t filters, int64_t kernel) {
   return test;
 }
 
-bool by_subgroups(const std::string& candidate) { return candidate.ends_with(" subgroups"); }
+bool by_subgroups(const std::string& candidate) { return candidate.ends_with(" subgroup broadcast"); }
 
 // The candidates for an operator on a device with `caps`.
 std::vector<std::string> candidates_on(const DeviceCaps& caps, const OperatorCase& test) {
   std::vector<Choice> choices;
   const LoweringOptions options{.inputs_to_channels4 = true, .choices = &choices};
   lower(single_node_graph(test), caps, options);
-  return choices.empty() ? std::vector<std::string>() : choices[0].candidates;
+  return choices.empty() ? std::vector<std::string>() : candidate_names(choices[0]);
 }
 
 DeviceCaps caps_with_subgroups(uint32_t size) {
@@ -140,8 +140,8 @@ void check_loops(const OperatorCase& test, const CandidateOptions& how = {}) {
   options.caps = test_context()->caps();
   options.caps->type = DeviceType::discrete_gpu;
   const std::vector<std::string> ran = check_candidates(test, options);
-  for (const char* way : {"alone", "subgroup", "workgroup", "workgroup of subgroups"})
-    EXPECT_EQ(std::ranges::count(ran, way), 1) << way;
+  for (const char* loop : {"invocation", "subgroup", "workgroup", "workgroup of subgroups"})
+    EXPECT_EQ(std::ranges::count(ran, loop), 1) << loop;
 }
 
 class SubgroupArithmetic : public testing::Test {
@@ -210,7 +210,7 @@ TEST(Subgroups, PutResultsTogetherUnmeasuredOnGpus) {
   DeviceCaps without = gpu;
   without.subgroup_arithmetic = false;
   for (const OperatorCase& test : {rows, means})
-    EXPECT_EQ(candidates_on(without, test), (std::vector<std::string>{"workgroup", "alone"}));
+    EXPECT_EQ(candidates_on(without, test), (std::vector<std::string>{"workgroup", "invocation"}));
   DeviceCaps cpu = gpu;
   cpu.type = DeviceType::cpu;
   EXPECT_TRUE(candidates_on(cpu, rows).empty()) << "where it never was quicker";

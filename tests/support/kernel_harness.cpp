@@ -138,6 +138,12 @@ void check_operator(const OperatorCase& test, const DeviceCaps& caps) {
       }
 }
 
+std::vector<std::string> candidate_names(const Choice& choice) {
+  std::vector<std::string> names;
+  for (const KernelName& name : choice.candidates) names.push_back(name.text());
+  return names;
+}
+
 std::vector<std::string> check_candidates(const OperatorCase& test, const CandidateOptions& how) {
   const DeviceCaps caps = how.caps.value_or(test_context()->caps());
   LoweringOptions options{.precision = how.precision,
@@ -152,11 +158,11 @@ std::vector<std::string> check_candidates(const OperatorCase& test, const Candid
   options.choices = nullptr;
   std::vector<std::string> candidates;
   for (const Choice& choice : choices)
-    for (const std::string& candidate : choice.candidates) {
+    for (const std::string& candidate : candidate_names(choice)) {
       if (!candidate.starts_with(how.only)) continue;
       SCOPED_TRACE(candidate);
       TuningTable table;
-      table.operators[choice.signature] = {{choice.candidates.front(), 2.0}};
+      table.operators[choice.signature] = {{choice.candidates.front().text(), 2.0}};
       table.operators[choice.signature][candidate] = 1.0;
       options.tuning = &table;
       run_once(test, options, caps);

@@ -25,10 +25,13 @@ struct CandidateOptions {
   std::optional<DeviceCaps> caps = std::nullopt;  // in place of the device's
 };
 
-// Runs the case, inputs in channels4 where it takes these, once for each candidate of each choice
-// (Lowering::choose), which a tuning table makes the quickest, and compares with the host reference. Returns
-// the candidates that were run, all choices together.
+// Runs the case, inputs in channels4 where it takes these, once for each candidate of each choice that is
+// made for it, which a tuning table makes the quickest, and compares with the host reference. Returns the
+// names of the candidates that were run, all choices together.
 std::vector<std::string> check_candidates(const OperatorCase& test, const CandidateOptions& how = {});
+
+// The names of a choice's candidates, the least predicted cost first.
+std::vector<std::string> candidate_names(const Choice& choice);
 
 // Uniform in [low, high), the same for the same seed everywhere.
 HostTensor random_tensor(Shape shape, uint32_t seed, float low = -1.0f, float high = 1.0f);

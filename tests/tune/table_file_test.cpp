@@ -23,7 +23,8 @@ TuningTable table() {
   TuningTable table;
   table.operators["Conv | 1x8x4x4"] = {{"direct 8x2", 12.5}, {"winograd2 4x4", 3e-3}};
   table.operators["Gemm"] = {{"product 1x2", 7}};
-  table.storages["0123"] = "bbiv";
+  table.storages["0123"] = {StorageChoice::buffer, StorageChoice::buffer, StorageChoice::image2d,
+                            StorageChoice::image3d};
   return table;
 }
 

@@ -1,10 +1,17 @@
-// Conv.
+// Conv: every algorithm answers with its candidates for the problem, and the best one is emitted.
 #include "graph/operators/conv.hpp"
 
-#include "kernels/conv/dense.hpp"
+#include <algorithm>
+#include <iterator>
+
+#include "kernels/conv/contraction.hpp"
+#include "kernels/conv/cooperative.hpp"
 #include "kernels/conv/depthwise.hpp"
 #include "kernels/conv/direct.hpp"
+#include "kernels/conv/groups.hpp"
 #include "kernels/conv/pointwise.hpp"
+#include "kernels/conv/problem.hpp"
+#include "kernels/conv/winograd.hpp"
 #include "kernels/elementwise/elementwise.hpp"
 
 namespace vellum {
@@ -20,7 +27,7 @@ void lower_volume(Lowering& lowering) {
   const TensorId y = lowering.write(0, Layout::linear);
   const bool plain = !lowering.has_input(2) && !conv.activation;
   const TensorId sums = plain ? y : float_workspace(lowering, "sums", shape);
-  convolve_directly(lowering, conv, x, w, sums);
+  convolve_by_contraction(lowering, conv, x, w, sums);
   if (plain) return;
   const TensorId bias =
       lowering.has_input(2) ? lowering.read(2, Layout::linear) : float_weight(lowering, "bias", {1}, {0.0f});
@@ -29,22 +36,26 @@ void lower_volume(Lowering& lowering) {
           {y, shape});
 }
 
+std::vector<KernelCandidate> conv_candidates(const ConvProblem& problem, const DeviceCaps& caps) {
+  if (problem.is_depthwise()) return depthwise_candidates(problem, caps);
+  if (problem.is_pointwise()) return pointwise_candidates(problem, caps);
+  std::vector<KernelCandidate> all;
+  for (const auto candidates :
+       {direct_candidates, group_candidates, cooperative_candidates, winograd_candidates})
+    std::ranges::move(candidates(problem, caps), std::back_inserter(all));
+  return all;
+}
+
 }  // namespace
 
 void lower_conv(Lowering& lowering) {
   if (lowering.input_type(0).shape.size() > 4) return lower_volume(lowering);
-  const Conv& conv = lowering.op<Conv>();
   const Window2d window = window_of<Conv>(lowering);
   if (!fits_32_bits(window)) return lowering.run_on_host("its window is too large");
-  const Shape& x = lowering.input_type(0).shape;
-  const Shape& y = lowering.output_type().shape;
-  const bool pointwise = conv.group == 1 && is_pointwise(window);
-  if (lowering.has_input(4) && !pointwise)
+  const ConvProblem problem = conv_problem(lowering, window);
+  if (problem.has_scale && !problem.is_pointwise())
     return lowering.run_on_host("it scales the input of a wider window or of groups");
-  if (conv.group > 1 && conv.group == x[1] && x[1] == y[1])
-    return lower_depthwise(lowering, window, conv.activation);
-  if (pointwise) return lower_pointwise(lowering, conv.activation);
-  lower_dense(lowering, window, conv.group, conv.activation);
+  lowering.emit_best(conv_candidates(problem, lowering.caps()));
 }
 
 }  // namespace vellum

@@ -3,6 +3,31 @@
 #include "kernels/framework/activation.hpp"
 
 namespace vellum {
+namespace {
+
+void emit_cooperative(Lowering& lowering, const ConvProblem& problem, const CooperativeTile& tile) {
+  const ConvWeights weights = conv_weights(lowering, 1, problem.window.taps(), 1);
+  const ConvExtras extras{.residual = read_residual(lowering)};
+  const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
+  dispatch_cooperative(lowering, x, y, weights, tile, problem.window, problem.activation,
+                       conv_values(lowering, weights), extras);
+}
+
+}  // namespace
+
+std::vector<KernelCandidate> cooperative_candidates(const ConvProblem& problem, const DeviceCaps& caps) {
+  std::vector<KernelCandidate> candidates;
+  if (problem.groups != 1) return candidates;
+  for (auto& [name, cost, tile] : cooperative_tiles(caps, {.pixels = problem.pixels(),
+                                                           .inputs = problem.inputs,
+                                                           .outputs = problem.outputs,
+                                                           .taps = problem.window.taps(),
+                                                           .precision = problem.precision}))
+    candidates.push_back({name, cost, [problem, tile = tile](Lowering& lowering) {
+                            emit_cooperative(lowering, problem, tile);
+                          }});
+  return candidates;
+}
 
 void dispatch_cooperative(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,
                           const CooperativeTile& tile, const Window2d& window, const Activation& activation,

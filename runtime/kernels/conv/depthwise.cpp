@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "kernels/framework/activation.hpp"
 #include "kernels/conv/dispatch.hpp"
+#include "kernels/framework/activation.hpp"
 
 namespace vellum {
 namespace {
@@ -55,9 +55,8 @@ WeightValues filter_values(const Lowering& lowering, const Filters& filters) {
   auto make = [filters, weights = weights_of(lowering), bias = bias_of(lowering)] {
     return filters.pack(weights.to_floats(), bias);
   };
-  const bool halves = filters.run.of_halves();
-  return packing(lowering, halves ? "depthwise halves " + std::to_string(filters.run.taps) : "depthwise",
-                 make);
+  const int64_t fp16_taps = filters.run.of_halves() ? filters.run.taps : 0;
+  return values_of_packing(lowering, {PackingScheme::depthwise, {fp16_taps}}, make);
 }
 
 // The common windows have variants that load each column of a row once; others share one shader.
@@ -68,12 +67,9 @@ void define_depthwise_window(Dispatch& dispatch, const Window2d& window) {
   dispatch.defines.emplace_back("STRIDE_X", common ? std::to_string(window.stride[0]) : "0");
 }
 
-}  // namespace
-
-void lower_depthwise(Lowering& lowering, const Window2d& window, const Activation& activation) {
-  const auto [n, channels, height, width] = nchw(lowering.output_type().shape);
-  const ConvTile tile = choose_tile(lowering, "depthwise",
-                                    conv_tiles(lowering.caps(), width, height * n * slices(channels), 1, 0));
+void emit_depthwise(Lowering& lowering, const ConvProblem& problem, const OutputTile& tile) {
+  const Window2d& window = problem.window;
+  const int64_t channels = problem.outputs;
   Filters filters{channels, window.taps()};
   constexpr int64_t kMostInARun = 16;
   if (window.kernel[0] <= kMostInARun && should_multiply_halves(lowering))
@@ -82,19 +78,32 @@ void lower_depthwise(Lowering& lowering, const Window2d& window, const Activatio
   const TensorId grid = packed_weights(lowering, weight_grid(lowering, filters.width(), slices(channels)),
                                        filter_values(lowering, filters));
   const TensorId y = lowering.write(0, Layout::channels4);
-  const int64_t invocations = divide_up(width, tile.pixels) * height * slices(channels) * n;
+  const int64_t invocations =
+      divide_up(problem.width, tile.pixels) * problem.height * slices(channels) * problem.images;
   Dispatch dispatch = conv_dispatch(lowering, "conv_depthwise", invocations, x, grid, y);
-  define_tile(dispatch, tile);
+  define_tile(dispatch, {tile});
   define_halves(dispatch, filters.run);
   define_depthwise_window(dispatch, window);
-  define_activation_or_bounds(dispatch, activation);
+  define_activation_or_bounds(dispatch, problem.activation);
   PushConstants constants;
   constants.shape(lowering.input_type(0).shape).shape(lowering.output_type().shape);
-  push_activation_or_bounds(constants, activation);
+  push_activation_or_bounds(constants, problem.activation);
   push_window(constants, window);
-  add_extras(lowering, dispatch, constants, {.residual = read_residual(lowering)}, n);
+  add_extras(lowering, dispatch, constants, {.residual = read_residual(lowering)}, problem.images);
   dispatch.push_constants = constants.bytes();
   lowering.dispatch(std::move(dispatch));
+}
+
+}  // namespace
+
+std::vector<KernelCandidate> depthwise_candidates(const ConvProblem& problem, const DeviceCaps& caps) {
+  std::vector<KernelCandidate> candidates;
+  const int64_t lines = problem.height * problem.images * slices(problem.outputs);
+  for (const auto& [tile, cost] : output_tiles(caps, {problem.width, lines, 1, 0}))
+    candidates.push_back({tile_name("depthwise", {tile}), cost, [problem, tile = tile](Lowering& lowering) {
+                            emit_depthwise(lowering, problem, tile);
+                          }});
+  return candidates;
 }
 
 }  // namespace vellum

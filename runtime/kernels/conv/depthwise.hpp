@@ -1,11 +1,13 @@
-// Convolutions whose channels have a filter each.
+// Convolutions whose channels have a filter each: shaders/conv_depthwise.comp.
 #pragma once
 
-#include "kernels/conv/window.hpp"
+#include <vector>
+
+#include "kernels/conv/problem.hpp"
 
 namespace vellum {
 
-// For a Conv of as many groups as input and output channels.
-void lower_depthwise(Lowering& lowering, const Window2d& window, const Activation& activation);
+// For as many groups as input and output channels.
+std::vector<KernelCandidate> depthwise_candidates(const ConvProblem& problem, const DeviceCaps& caps);
 
 }  // namespace vellum

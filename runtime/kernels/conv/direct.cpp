@@ -1,59 +1,72 @@
 #include "kernels/conv/direct.hpp"
 
-#include "kernels/framework/contract.hpp"
-#include "kernels/framework/elements.hpp"
-#include "kernels/elementwise/elementwise.hpp"
-#include "kernels/movement/pad.hpp"
+#include <algorithm>
+#include <utility>
+
+#include "kernels/conv/dispatch.hpp"
+#include "kernels/conv/split_k.hpp"
+#include "kernels/conv/subgroup_broadcast.hpp"
 
 namespace vellum {
-
 namespace {
 
-// y (n, group, m, out...) sums up x (n, group, c, out * stride + tap * dilation) * w (group, m, c, tap...)
-// over c and taps; `x` is the shape with its padding.
-Contraction loops_of(const WindowPlacement& window, int64_t group, const Shape& x, const Shape& w) {
-  const auto x_strides = row_major_strides(x), w_strides = row_major_strides(w);
-  const int64_t filters = w[0] / group;
-  Contraction c{{{x[0], group, filters},
-                 {{x_strides[0], w[1] * x_strides[1], 0}, {0, filters * w_strides[0], w_strides[0]}}},
-                {{w[1]}, {{x_strides[1]}, {w_strides[1]}}}};
-  for (size_t axis = 0; axis < window.kernel.size(); ++axis) {
-    const auto add = [&](LoopNest& nest, int64_t dim, int64_t x_step, int64_t w_step) {
-      nest.dims.push_back(dim);
-      nest.strides[0].push_back(x_step * x_strides[axis + 2]);
-      nest.strides[1].push_back(w_step * w_strides[axis + 2]);
-    };
-    add(c.kept, window.output[axis], window.strides[axis], 0);
-    add(c.summed, window.kernel[axis], window.dilations[axis], 1);
+struct DirectKernel {
+  // The variant that loads the columns of a row once for all taps. It is for the common window, and not for
+  // networks that have little of it. (Sums are added up in another order, so that the parts of a layer that
+  // is split must not choose for themselves.)
+  bool loads_rows_once = false;
+  InvocationTile tile;
+
+  KernelName name() const {
+    KernelName name = tile_name("direct", tile);
+    if (loads_rows_once) name.parameters.insert(0, "rows ");
+    return name;
   }
-  return c;
+};
+
+void emit_direct(Lowering& lowering, const ConvProblem& problem, const DirectKernel& direct) {
+  const Window2d& window = problem.window;
+  const int64_t groups = problem.groups, inputs = problem.group_inputs();
+  ConvKernel kernel{"conv", direct.tile, {}, 0, {}};
+  OutputTile& tile = kernel.tile.output;
+  kernel.weights = conv_weights(lowering, groups, window.taps(), tile.slices);
+  tile.slices = kernel.weights.tile_slices;
+  const int64_t blocks = divide_up(problem.width, tile.pixels) * problem.height * problem.images;
+  kernel.invocations = whole_subgroups(lowering.caps(), kernel.tile, blocks) * kernel.weights.blocks();
+  kernel.defines.emplace_back("KERNEL_X", direct.loads_rows_once ? "3" : "0");
+  kernel.defines.emplace_back("STRIDE_X", direct.loads_rows_once ? "1" : "0");
+  if (inputs >= 4 && !kernel.tile.broadcasts() && should_multiply_halves(lowering))
+    kernel.weights.run = direct.loads_rows_once ? ProductRun{1, 3} : kRunOfSlices;
+  if (inputs % 4 != 0 && groups > 1) kernel.defines.emplace_back("UNEVEN_WINDOWS", "1");
+  if (inputs < 4 && groups == 1) kernel.defines.emplace_back("CHANNELS", std::to_string(inputs));
+  dispatch_conv(lowering, kernel, window, problem.activation, conv_values(lowering, kernel.weights));
 }
 
 }  // namespace
 
-void convolve_directly(Lowering& lowering, const Conv& conv, TensorId x, TensorId w, TensorId y) {
-  const Shape x_shape = lowering.tensor(x).desc.shape, w_shape = lowering.tensor(w).desc.shape;
-  const OperatorInput inputs[] = {{true, {DType::f32, x_shape}, nullptr},
-                                  {true, {DType::f32, w_shape}, nullptr}};
-  const WindowPlacement window = conv.place(inputs);
-  Shape padded = x_shape;
-  std::vector<int64_t> begin{0, 0};
-  for (size_t axis = 0; axis < window.input.size(); ++axis) {
-    // Windows need not reach the end, nor stay within the pads that the model names.
-    const int64_t end = (window.output[axis] - 1) * window.strides[axis] +
-                        (window.kernel[axis] - 1) * window.dilations[axis] + 1;
-    begin.push_back(window.pads_begin[axis]);
-    padded[axis + 2] = std::max(end, window.input[axis] + window.pads_begin[axis]);
-  }
-  const Contraction loops = loops_of(window, conv.group, padded, w_shape);
-  if (padded != x_shape) {
-    const bool integers = lowering.tensor(x).desc.element == ElementType::i32;
-    const TensorId all = integers ? integer_workspace(lowering, "padded", padded)
-                                  : float_workspace(lowering, "padded", padded);
-    pad_with_zeros(lowering, x, all, begin);
-    x = all;
-  }
-  contract(lowering, x, w, y, loops);
+std::vector<KernelCandidate> direct_candidates(const ConvProblem& problem, const DeviceCaps& caps) {
+  std::vector<KernelCandidate> candidates;
+  const auto add = [&](const DirectKernel& kernel, double cost) {
+    candidates.push_back({kernel.name(), cost, [problem, kernel](Lowering& lowering) {
+                            emit_direct(lowering, problem, kernel);
+                          }});
+  };
+  const bool common = is_common_window(problem.window, 0), rows_once = problem.has_much_of_common_window;
+  const TileDemand demand = problem.rows();
+  std::vector<PricedTile> tiles = output_tiles(caps, demand);
+  for (const auto& [tile, cost] : tiles) add({rows_once, {tile}}, cost);
+  // The other variant with one tile: it takes as long to compile.
+  if (common) add({!rows_once, {tiles.front().tile}}, kOnlyIfMeasured);
+  if (problem.groups != 1) return candidates;
+  for (const auto& [tile, cost] :
+       split_window_tiles(caps, demand, slices(problem.inputs), problem.window.taps()))
+    add({rows_once, tile}, cost);
+  // With few tiles, for each candidate takes the tuner a second.
+  tiles.resize(std::min<size_t>(2, tiles.size()));
+  if (problem.inputs >= 4)
+    for (const auto& [tile, cost] : tiles_to_broadcast(caps, tiles, demand))
+      add({false, {tile, SubgroupBroadcast{}}}, kOnlyIfMeasured * cost);
+  return candidates;
 }
 
 }  // namespace vellum

@@ -1,13 +1,12 @@
-// Convolution as a plain sum of products: slow, and for everything.
+// Convolutions that sum up the products of their windows one by one, dense or of groups: shaders/conv.comp.
 #pragma once
 
-#include "graph/operators/conv.hpp"
-#include "kernels/framework/lowering.hpp"
+#include <vector>
+
+#include "kernels/conv/problem.hpp"
 
 namespace vellum {
 
-// y = the sums of a convolution, without bias and activation, of linear tensors of floats or integers, in one
-// to three spatial dimensions.
-void convolve_directly(Lowering& lowering, const Conv& conv, TensorId x, TensorId w, TensorId y);
+std::vector<KernelCandidate> direct_candidates(const ConvProblem& problem, const DeviceCaps& caps);
 
 }  // namespace vellum

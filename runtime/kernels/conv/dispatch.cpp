@@ -1,8 +1,8 @@
 #include "kernels/conv/dispatch.hpp"
 
+#include "kernels/conv/split_k.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
-#include "kernels/matmul/sum_parts.hpp"
 
 namespace vellum {
 
@@ -39,11 +39,10 @@ TensorId read_residual(Lowering& lowering) {
   return lowering.has_input(3) ? lowering.read(3, Layout::channels4) : kNoTensor;
 }
 
-ConvWeights weights_for(const Lowering& lowering, int64_t groups, int64_t taps, ConvTile& tile) {
+ConvWeights conv_weights(const Lowering& lowering, int64_t groups, int64_t taps, int64_t tile_slices) {
   ConvWeights weights{lowering.input_type(0).shape[1], lowering.output_type().shape[1], groups, taps, 1};
   const int64_t narrowest = weights.window_slices();
-  for (weights.tile_slices = tile.slices; weights.window_slices() > narrowest;) weights.tile_slices /= 2;
-  tile.slices = weights.tile_slices;
+  for (weights.tile_slices = tile_slices; weights.window_slices() > narrowest;) weights.tile_slices /= 2;
   return weights;
 }
 
@@ -54,23 +53,23 @@ void dispatch_conv(Lowering& lowering, const ConvKernel& kernel, const Window2d&
   const TensorId grid =
       packed_weights(lowering, weight_grid(lowering, weights.width(), weights.height()), std::move(values));
   const SumTarget whole{lowering.write(0, Layout::channels4), activation, read_residual(lowering)};
-  const SumTarget now = target_of_parts(lowering, whole, kernel.tile.parts);
+  const SumTarget target = partial_sums(lowering, whole, kernel.tile.split_k());
   Dispatch dispatch =
-      conv_dispatch(lowering, kernel.shader, kernel.invocations * kernel.tile.parts, x, grid, now.y);
+      conv_dispatch(lowering, kernel.shader, kernel.invocations * kernel.tile.split_k(), x, grid, target.y);
   dispatch.defines = kernel.defines;
-  if (kernel.tile.by_subgroups) dispatch.subgroup_size = lowering.caps().subgroup_size;
+  if (kernel.tile.broadcasts()) dispatch.subgroup_size = lowering.caps().subgroup_size;
   define_tile(dispatch, kernel.tile);
   define_halves(dispatch, weights.run);
-  define_activation_or_bounds(dispatch, now.activation);
+  define_activation_or_bounds(dispatch, target.activation);
   PushConstants constants;
-  constants.shape(lowering.input_type(0).shape).shape(lowering.tensor(now.y).desc.shape);
-  push_activation_or_bounds(constants, now.activation);
+  constants.shape(lowering.input_type(0).shape).shape(lowering.tensor(target.y).desc.shape);
+  push_activation_or_bounds(constants, target.activation);
   push_window(constants, window);
   constants.ints({weights.group_inputs(), weights.group_outputs(), weights.window_slices()});
-  add_extras(lowering, dispatch, constants, {.residual = now.residual}, 1);
+  add_extras(lowering, dispatch, constants, {.residual = target.residual}, 1);
   dispatch.push_constants = constants.bytes();
   lowering.dispatch(std::move(dispatch));
-  sum_parts(lowering, now, whole);
+  reduce_partial_sums(lowering, target, whole);
 }
 
 }  // namespace vellum

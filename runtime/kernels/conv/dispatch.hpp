@@ -35,17 +35,17 @@ TensorId read_residual(Lowering& lowering);
 // What conv.comp and conv_transpose.comp share.
 struct ConvKernel {
   const char* shader;
-  ConvTile tile;
+  InvocationTile tile;
   ConvWeights weights;
-  int64_t invocations;                                       // for each part of the sums
+  int64_t invocations;                                       // without those that share sums (split-K)
   std::vector<std::pair<std::string, std::string>> defines;  // besides those of tile, activation and tensors
 };
 // For the node's inputs and output; `values` gives the texels of `kernel.weights`.
 void dispatch_conv(Lowering& lowering, const ConvKernel& kernel, const Window2d& window,
                    const Activation& activation, WeightValues values);
 
-// As many output slices to a block as the tile wants where that does not widen the window of input slices (it
-// does in groups that are not whole blocks).
-ConvWeights weights_for(const Lowering& lowering, int64_t groups, int64_t taps, ConvTile& tile);
+// Weights with blocks of `tile_slices` output slices, or fewer where that would widen the window of input
+// slices (it does in groups that are not whole blocks).
+ConvWeights conv_weights(const Lowering& lowering, int64_t groups, int64_t taps, int64_t tile_slices);
 
 }  // namespace vellum

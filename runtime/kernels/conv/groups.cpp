@@ -1,8 +1,8 @@
 #include "kernels/conv/groups.hpp"
 
-#include <algorithm>
+#include <string>
+#include <utility>
 
-#include "caps/device_policy.hpp"
 #include "kernels/conv/dispatch.hpp"
 
 namespace vellum {
@@ -18,8 +18,8 @@ struct Block {
   int64_t products() const { return output_slices() * group_inputs; }
 };
 
-Block block_of(const Lowering& lowering, int64_t groups) {
-  Block block{lowering.input_type(0).shape[1] / groups, lowering.output_type().shape[1] / groups, 1};
+Block block_of(const ConvProblem& problem) {
+  Block block{problem.group_inputs(), problem.outputs / problem.groups, 1};
   while (block.groups * block.group_inputs % 4 != 0 || block.groups * block.group_outputs % 4 != 0)
     block.groups *= 2;
   return block;
@@ -34,34 +34,19 @@ bool is_small(const Block& block) {
 }
 
 // Whether the columns of a row are loaded once for all its taps, which are as many times the lines.
-bool loads_columns_once(const Block& block, const ConvTile& tile, const Window2d& window) {
+bool loads_columns_once(const Block& block, const OutputTile& tile, const Window2d& window) {
   return window.kernel[0] == 3 && window.stride[0] <= 2 && window.dilation[0] == 1 &&
          window.kernel[0] * tile.pixels * block.products() <= kMostProducts;
 }
 
-}  // namespace
-
-std::vector<ConvTile> group_tiles(const Lowering& lowering, int64_t groups) {
-  const Block block = block_of(lowering, groups);
-  std::vector<ConvTile> tiles;
-  if (groups == 1 || block.groups == 1 || !is_small(block)) return tiles;
-  const auto [n, channels, height, width] = nchw(lowering.output_type().shape);
-  const int64_t lines = n * height * divide_up(slices(channels), block.output_slices());
-  const int64_t most_sums = device_policy(lowering.caps()).most_group_sums();
-  for (const ConvTile& tile : conv_tiles(lowering.caps(), width, lines, 1, 0))
-    if (tile.pixels * block.products() <= kMostProducts && tile.pixels * block.output_slices() <= most_sums)
-      tiles.push_back({tile.pixels, block.output_slices()});
-  return tiles;
-}
-
-void lower_groups(Lowering& lowering, const ConvTile& tile, const Window2d& window, int64_t groups,
-                  const Activation& activation) {
-  const Block block = block_of(lowering, groups);
-  const auto [n, channels, height, width] = nchw(lowering.output_type().shape);
-  ConvKernel kernel{"conv_groups", tile, {}, 0, {}};
-  kernel.weights = {lowering.input_type(0).shape[1], channels, groups, window.taps(), tile.slices};
+void emit_groups(Lowering& lowering, const ConvProblem& problem, const OutputTile& tile) {
+  const Block block = block_of(problem);
+  const Window2d& window = problem.window;
+  ConvKernel kernel{"conv_groups", {tile}, {}, 0, {}};
+  kernel.weights = {problem.inputs, problem.outputs, problem.groups, window.taps(), tile.slices};
   kernel.weights.own_inputs = true;
-  kernel.invocations = divide_up(width, tile.pixels) * height * kernel.weights.blocks() * n;
+  kernel.invocations =
+      divide_up(problem.width, tile.pixels) * problem.height * kernel.weights.blocks() * problem.images;
   const bool once = loads_columns_once(block, tile, window);
   for (const auto& [macro, number] : {std::pair{"GROUP_INPUTS", block.group_inputs},
                                       {"GROUP_OUTPUTS", block.group_outputs},
@@ -69,7 +54,29 @@ void lower_groups(Lowering& lowering, const ConvTile& tile, const Window2d& wind
                                       {"KERNEL_X", once ? window.kernel[0] : 0},
                                       {"STRIDE_X", once ? window.stride[0] : 0}})
     kernel.defines.emplace_back(macro, std::to_string(number));
-  dispatch_conv(lowering, kernel, window, activation, conv_values(lowering, kernel.weights));
+  dispatch_conv(lowering, kernel, window, problem.activation, conv_values(lowering, kernel.weights));
+}
+
+// Half of what conv.comp takes, or less: it multiplies with the zeros of other groups.
+constexpr double kGroupsCost = 0.5;
+
+}  // namespace
+
+std::vector<KernelCandidate> group_candidates(const ConvProblem& problem, const DeviceCaps& caps) {
+  std::vector<KernelCandidate> candidates;
+  if (problem.groups == 1) return candidates;
+  const Block block = block_of(problem);
+  if (block.groups == 1 || !is_small(block)) return candidates;
+  const int64_t blocks = divide_up(slices(problem.outputs), block.output_slices());
+  const int64_t most_sums = device_policy(caps).most_group_sums();
+  for (const auto& [size, cost] :
+       output_tiles(caps, {problem.width, problem.images * problem.height * blocks, 1, 0})) {
+    const OutputTile tile{size.pixels, block.output_slices()};
+    if (tile.pixels * block.products() > kMostProducts || tile.pixels * tile.slices > most_sums) continue;
+    candidates.push_back({tile_name("groups", {tile}), kGroupsCost * cost,
+                          [problem, tile](Lowering& lowering) { emit_groups(lowering, problem, tile); }});
+  }
+  return candidates;
 }
 
 }  // namespace vellum

@@ -1,9 +1,13 @@
 #include "kernels/conv/pointwise.hpp"
 
-#include "kernels/framework/activation.hpp"
+#include <algorithm>
+#include <utility>
+
 #include "kernels/conv/cooperative.hpp"
+#include "kernels/conv/split_k.hpp"
+#include "kernels/conv/subgroup_broadcast.hpp"
 #include "kernels/elementwise/elementwise.hpp"
-#include "kernels/matmul/sum_parts.hpp"
+#include "kernels/framework/activation.hpp"
 
 namespace vellum {
 namespace {
@@ -24,49 +28,96 @@ TensorId scaled(Lowering& lowering, TensorId x, TensorId scale) {
   return result;
 }
 
-}  // namespace
-
-void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,
-                        const ConvTile& tile, const Activation& activation, WeightValues values,
-                        const ConvExtras& extras) {
-  if (tile.cooperative)
-    return dispatch_cooperative(lowering, x, y, weights, *tile.cooperative, {}, activation, std::move(values),
-                                extras);
-  const Shape& shape = lowering.tensor(x).desc.shape;
-  const auto [n, c, h, w] = nchw(shape);
-  const TensorId grid =
-      packed_weights(lowering, weight_grid(lowering, weights.width(), weights.height()), std::move(values));
-  const int64_t blocks = whole_subgroups(lowering.caps(), tile, divide_up(n * h * w, tile.pixels));
-  const SumTarget whole{y, activation, extras.residual}, now = target_of_parts(lowering, whole, tile.parts);
-  Dispatch dispatch =
-      conv_dispatch(lowering, "conv_pointwise", blocks * weights.blocks() * tile.parts, x, grid, now.y);
-  if (tile.by_subgroups) dispatch.subgroup_size = lowering.caps().subgroup_size;
-  define_tile(dispatch, tile);
-  define_halves(dispatch, weights.run);
-  define_activation_or_bounds(dispatch, now.activation);
-  PushConstants constants;
-  constants.shape(shape).shape(lowering.tensor(now.y).desc.shape);
-  push_activation_or_bounds(constants, now.activation);
-  add_extras(lowering, dispatch, constants, {now.residual, extras.scale}, n);
-  dispatch.push_constants = constants.bytes();
-  lowering.dispatch(std::move(dispatch));
-  sum_parts(lowering, now, whole);
-}
-
-void lower_pointwise(Lowering& lowering, const Activation& activation) {
-  const Shape& x_shape = lowering.input_type(0).shape;
-  ConvTile tile = choose_pointwise_tile(lowering, x_shape, lowering.output_type().shape[1]);
-  ConvWeights weights = weights_for(lowering, 1, 1, tile);
-  if (tile.is_plain() && should_multiply_halves(lowering)) weights.run = kRunOfSlices;
+void emit_pointwise(Lowering& lowering, const ConvProblem& problem, const PointwiseTile& tile) {
+  ConvWeights weights = conv_weights(lowering, 1, 1, slices_of(tile));
+  if (accumulates_in_fp16(tile) && should_multiply_halves(lowering)) weights.run = kRunOfSlices;
   ConvExtras extras{.residual = read_residual(lowering)};
-  if (lowering.has_input(4)) extras.scale = lowering.read(4, Layout::channels4);
+  if (problem.has_scale) extras.scale = lowering.read(4, Layout::channels4);
   TensorId x = lowering.read(0, Layout::channels4);
   if (extras.scale != kNoTensor && !has_room_for_scale(lowering, x, extras)) {
     x = scaled(lowering, x, extras.scale);
     extras.scale = kNoTensor;
   }
   const TensorId y = lowering.write(0, Layout::channels4);
-  dispatch_pointwise(lowering, x, y, weights, tile, activation, conv_values(lowering, weights), extras);
+  dispatch_pointwise(lowering, x, y, weights, tile, problem.activation, conv_values(lowering, weights),
+                     extras);
+}
+
+void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,
+                    const InvocationTile& tile, const Activation& activation, WeightValues values,
+                    const ConvExtras& extras) {
+  const DeviceCaps& caps = lowering.caps();
+  const Shape& shape = lowering.tensor(x).desc.shape;
+  const auto [n, c, h, w] = nchw(shape);
+  const TensorId grid =
+      packed_weights(lowering, weight_grid(lowering, weights.width(), weights.height()), std::move(values));
+  const int64_t blocks = whole_subgroups(caps, tile, divide_up(n * h * w, tile.output.pixels));
+  const SumTarget whole{y, activation, extras.residual};
+  const SumTarget target = partial_sums(lowering, whole, tile.split_k());
+  Dispatch dispatch = conv_dispatch(lowering, "conv_pointwise", blocks * weights.blocks() * tile.split_k(), x,
+                                    grid, target.y);
+  if (tile.broadcasts()) dispatch.subgroup_size = caps.subgroup_size;
+  define_tile(dispatch, tile);
+  define_halves(dispatch, weights.run);
+  define_activation_or_bounds(dispatch, target.activation);
+  PushConstants constants;
+  constants.shape(shape).shape(lowering.tensor(target.y).desc.shape);
+  push_activation_or_bounds(constants, target.activation);
+  add_extras(lowering, dispatch, constants, {target.residual, extras.scale}, n);
+  dispatch.push_constants = constants.bytes();
+  lowering.dispatch(std::move(dispatch));
+  reduce_partial_sums(lowering, target, whole);
+}
+
+}  // namespace
+
+std::vector<KernelCandidate> pointwise_candidates(const ConvProblem& problem, const DeviceCaps& caps) {
+  std::vector<KernelCandidate> candidates;
+  for (const auto& [name, cost, tile] : pointwise_tiles("pointwise", caps,
+                                                        {.pixels = problem.pixels(),
+                                                         .inputs = problem.inputs,
+                                                         .outputs = problem.outputs,
+                                                         .precision = problem.precision}))
+    candidates.push_back({name, cost, [problem, tile = tile](Lowering& lowering) {
+                            emit_pointwise(lowering, problem, tile);
+                          }});
+  return candidates;
+}
+
+int64_t slices_of(const PointwiseTile& tile) {
+  const auto* invocation = std::get_if<InvocationTile>(&tile);
+  return invocation ? invocation->output.slices : 1;
+}
+
+bool accumulates_in_fp16(const PointwiseTile& tile) {
+  const auto* invocation = std::get_if<InvocationTile>(&tile);
+  return invocation && !invocation->broadcasts();
+}
+
+std::vector<ParameterCandidate<PointwiseTile>> pointwise_tiles(const std::string& algorithm,
+                                                               const DeviceCaps& caps,
+                                                               const CooperativeProblem& problem) {
+  const int64_t macs = problem.pixels * problem.inputs * problem.outputs;
+  const TileDemand demand{problem.pixels, 1, slices(problem.outputs), macs};
+  std::vector<ParameterCandidate<PointwiseTile>> candidates;
+  const auto add = [&](const auto& candidate) {
+    candidates.push_back({candidate.name, candidate.predicted_cost, candidate.parameters});
+  };
+  std::ranges::for_each(with_subgroup_broadcast(algorithm, caps, output_tiles(caps, demand), demand), add);
+  if (const auto split = split_pointwise_tile(caps, demand, slices(problem.inputs)))
+    candidates.push_back({tile_name(algorithm, *split), kSplitKCost, *split});
+  std::ranges::for_each(cooperative_tiles(caps, problem), add);
+  return candidates;
+}
+
+void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,
+                        const PointwiseTile& tile, const Activation& activation, WeightValues values,
+                        const ConvExtras& extras) {
+  if (const auto* cooperative = std::get_if<CooperativeTile>(&tile))
+    return dispatch_cooperative(lowering, x, y, weights, *cooperative, {}, activation, std::move(values),
+                                extras);
+  dispatch_tiles(lowering, x, y, weights, std::get<InvocationTile>(tile), activation, std::move(values),
+                 extras);
 }
 
 }  // namespace vellum

@@ -1,17 +1,35 @@
-// Convolutions with windows of one pixel, and matrix products whose rows are pixels.
+// Convolutions with windows of one pixel, and matrix products whose rows are pixels:
+// shaders/conv_pointwise.comp.
 #pragma once
 
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "kernels/conv/cooperative_tile.hpp"
 #include "kernels/conv/dispatch.hpp"
+#include "kernels/conv/problem.hpp"
 
 namespace vellum {
 
-// y = activation(x * weights + bias + residual), all in channels4, for each pixel of x:
-// shaders/conv_pointwise.comp. `values` gives the texels of `weights`.
-void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,
-                        const ConvTile& tile, const Activation& activation, WeightValues values,
-                        const ConvExtras& extras = {});
+std::vector<KernelCandidate> pointwise_candidates(const ConvProblem& problem, const DeviceCaps& caps);
 
-// For a Conv whose window is_pointwise(), without groups.
-void lower_pointwise(Lowering& lowering, const Activation& activation);
+// The kernel has tiles of invocations or of cooperative matrices.
+using PointwiseTile = std::variant<InvocationTile, CooperativeTile>;
+// Output slices of a block of weights.
+int64_t slices_of(const PointwiseTile& tile);
+// Whether its sums may be accumulated in fp16 for a few products (product_run.hpp).
+bool accumulates_in_fp16(const PointwiseTile& tile);
+
+// For pixels x inputs by inputs x outputs, of the node that is being lowered.
+std::vector<ParameterCandidate<PointwiseTile>> pointwise_tiles(const std::string& algorithm,
+                                                               const DeviceCaps& caps,
+                                                               const CooperativeProblem& problem);
+
+// y = activation(x * weights + bias + residual), all in channels4, for each pixel of x. `values` gives the
+// texels of `weights`.
+void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,
+                        const PointwiseTile& tile, const Activation& activation, WeightValues values,
+                        const ConvExtras& extras = {});
 
 }  // namespace vellum

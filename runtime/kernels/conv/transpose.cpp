@@ -20,30 +20,44 @@ WeightValues conv_transpose_values(const Lowering& lowering, const ConvWeights& 
         },
         bias);
   };
-  return packing(lowering, "conv_transpose " + grid.to_text(), std::move(make));
+  return values_of_packing(lowering, {PackingScheme::conv_transpose, grid.packing_parameters()},
+                           std::move(make));
+}
+
+// Pixels of one phase have the same remainder by the stride, and are reached by the same taps.
+TileDemand lines_of_phases(const Lowering& lowering, const Window2d& window) {
+  const auto [n, channels, height, width] = nchw(lowering.output_type().shape);
+  const auto [x_n, x_channels, x_height, x_width] = nchw(lowering.input_type(0).shape);
+  const int64_t group = lowering.op<ConvTranspose>().group;
+  const int64_t phases = std::min(window.stride[0], width) * std::min(window.stride[1], height);
+  return {divide_up(width, window.stride[0]), divide_up(height, window.stride[1]) * phases * n,
+          slices(channels), n * x_channels * x_height * x_width * window.taps() * (channels / group)};
+}
+
+void emit_transposed(Lowering& lowering, const Window2d& window, const TileDemand& demand,
+                     const OutputTile& tile) {
+  const ConvTranspose& conv = lowering.op<ConvTranspose>();
+  ConvKernel kernel{"conv_transpose", {tile}, {}, 0, {}};
+  kernel.weights = conv_weights(lowering, conv.group, window.taps(), tile.slices);
+  kernel.tile.output.slices = kernel.weights.tile_slices;
+  if (should_multiply_halves(lowering)) kernel.weights.run = kRunOfSlices;
+  kernel.invocations = divide_up(demand.length, tile.pixels) * demand.lines * kernel.weights.blocks();
+  dispatch_conv(lowering, kernel, window, conv.activation, conv_transpose_values(lowering, kernel.weights));
 }
 
 }  // namespace
 
 void lower_conv_transpose(Lowering& lowering) {
   if (lowering.input_type(0).shape.size() > 4) return lowering.run_on_host("it has three spatial dimensions");
-  const ConvTranspose& conv = lowering.op<ConvTranspose>();
   const Window2d window = window_of<ConvTranspose>(lowering);
   if (!fits_32_bits(window)) return lowering.run_on_host("its window is too large");
-  const auto [n, channels, height, width] = nchw(lowering.output_type().shape);
-  // Pixels of one phase have the same remainder by the stride, and are reached by the same taps.
-  const int64_t phases = std::min(window.stride[0], width) * std::min(window.stride[1], height);
-  const int64_t line = divide_up(width, window.stride[0]);
-  const int64_t lines = divide_up(height, window.stride[1]) * phases * n;
-  const auto [x_n, x_channels, x_height, x_width] = nchw(lowering.input_type(0).shape);
-  const int64_t macs = n * x_channels * x_height * x_width * window.taps() * (channels / conv.group);
-  const ConvTile tile =
-      choose_tile(lowering, "transposed", conv_tiles(lowering.caps(), line, lines, slices(channels), macs));
-  ConvKernel kernel{"conv_transpose", tile, {}, 0, {}};
-  kernel.weights = weights_for(lowering, conv.group, window.taps(), kernel.tile);
-  if (should_multiply_halves(lowering)) kernel.weights.run = kRunOfSlices;
-  kernel.invocations = divide_up(line, kernel.tile.pixels) * lines * kernel.weights.blocks();
-  dispatch_conv(lowering, kernel, window, conv.activation, conv_transpose_values(lowering, kernel.weights));
+  const TileDemand demand = lines_of_phases(lowering, window);
+  std::vector<KernelCandidate> candidates;
+  for (const auto& [tile, cost] : output_tiles(lowering.caps(), demand))
+    candidates.push_back({tile_name("transposed", {tile}), cost, [=, tile = tile](Lowering& of_node) {
+                            emit_transposed(of_node, window, demand, tile);
+                          }});
+  lowering.emit_best(candidates);
 }
 
 }  // namespace vellum

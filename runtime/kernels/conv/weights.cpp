@@ -96,14 +96,10 @@ std::vector<float> ConvWeights::pack(const WeightAt& weight, const std::vector<f
   return texels;
 }
 
-// Without groups, blocks only decide how many empty rows follow, which the extent of the grid tells already.
-std::string ConvWeights::to_text() const {
-  std::string text = "grid";
-  for (const int64_t value : {inputs, outputs, groups, taps, groups > 1 ? tile_slices : 0})
-    text += " " + std::to_string(value);
-  if (own_inputs) text += " own inputs";
-  if (run.of_halves()) text += " halves " + std::to_string(run.slices) + " " + std::to_string(run.taps);
-  return text;
+// Without groups, blocks only decide how many empty rows follow, which the extent of the grid says already.
+std::vector<int64_t> ConvWeights::packing_parameters() const {
+  return {inputs,     outputs,    groups,  taps, groups > 1 ? tile_slices : 0,
+          own_inputs, run.slices, run.taps};
 }
 
 TensorDesc weight_grid(const Lowering& lowering, int64_t width, int64_t height) {
@@ -131,9 +127,9 @@ std::vector<float> bias_of(const Lowering& lowering, size_t input) {
   return constant_or_numbers(lowering, input, input + 1, weights + 1).to_floats();
 }
 
-WeightValues packing(const Lowering& lowering, std::string name, std::function<std::vector<float>()> make,
-                     size_t input) {
-  WeightOrigin origin{std::move(name), {}};
+WeightValues values_of_packing(const Lowering& lowering, Packing packing,
+                               std::function<std::vector<float>()> make, size_t input) {
+  WeightOrigin origin{std::move(packing), {}};
   for (size_t i = input; i <= input + 1; ++i)
     if (const HostTensor* constant = lowering.has_input(i) ? lowering.constant(i) : nullptr)
       origin.sources.push_back(*constant);
@@ -151,7 +147,8 @@ WeightValues conv_values(const Lowering& lowering, const ConvWeights& grid, size
         },
         bias);
   };
-  return packing(lowering, "conv " + grid.to_text(), std::move(make), input);
+  Packing packing{PackingScheme::conv, grid.packing_parameters()};
+  return values_of_packing(lowering, std::move(packing), std::move(make), input);
 }
 
 TensorId packed_weights(Lowering& lowering, const TensorDesc& desc, WeightValues values) {

@@ -1,4 +1,4 @@
-// How the weights of convolutions and matrix products lie on the device (shaders/conv_tile.glsl).
+// The layout of the weights of convolutions and matrix products on the device (shaders/conv_tile.glsl).
 #pragma once
 
 #include <cstdint>
@@ -37,8 +37,8 @@ struct ConvWeights {
   using WeightAt = std::function<float(int64_t, int64_t, int64_t)>;
   // Texels of the grid, row by row. `bias` may be empty.
   std::vector<float> pack(const WeightAt& weight, const std::vector<float>& bias) const;
-  // What the texels and their places follow from, for WeightOrigin::packing.
-  std::string to_text() const;
+  // What the texels and their places follow from.
+  std::vector<int64_t> packing_parameters() const;
 };
 
 // The extent of a weight grid as texel_grid() takes it; throws Error(unsupported) where it is beyond any
@@ -53,9 +53,9 @@ bool computes_weights(const Lowering& lowering, size_t input = 1);
 // the weights, then those of the bias.
 HostTensor weights_of(const Lowering& lowering, size_t input = 1);
 std::vector<float> bias_of(const Lowering& lowering, size_t input = 1);
-// What `make` packs from these two; `name` tells how.
-WeightValues packing(const Lowering& lowering, std::string name, std::function<std::vector<float>()> make,
-                     size_t input = 1);
+// What `make` packs from these two.
+WeightValues values_of_packing(const Lowering& lowering, Packing packing,
+                               std::function<std::vector<float>()> make, size_t input = 1);
 // Those of a Conv, (M, C / group, kernel...), as the texels of `grid`.
 WeightValues conv_values(const Lowering& lowering, const ConvWeights& grid, size_t input = 1);
 // The weight of `desc` that `values` packs. Where they are numbers (0 for none), a dispatch packs what they

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <string>
 #include <utility>
 
-#include "kernels/framework/activation.hpp"
 #include "kernels/conv/dispatch.hpp"
+#include "kernels/framework/activation.hpp"
 #include "kernels/framework/grid.hpp"
 
 namespace vellum {
@@ -18,10 +20,9 @@ struct Tiles {
   int64_t places() const { return span() * span(); }
 };
 
-Tiles tiles_of(const Lowering& lowering, int64_t side) {
-  const auto [n, c, h, w] = nchw(lowering.output_type().shape);
-  const int64_t across = divide_up(w, side), down = divide_up(h, side);
-  return {side, across, down, n * across * down};
+Tiles tiles_of(const ConvProblem& problem, int64_t side) {
+  const int64_t across = divide_up(problem.width, side), down = divide_up(problem.height, side);
+  return {side, across, down, problem.images * across * down};
 }
 
 // Transformed tiles of `channels`: as `like` where that is within the limits of images, and in full
@@ -77,7 +78,8 @@ TensorId transformed_weights(Lowering& lowering, const ConvWeights& grid, int64_
         bias);
   };
   return packed_weights(lowering, weight_grid(lowering, grid.width(), grid.height()),
-                        packing(lowering, "winograd " + grid.to_text(), std::move(make)));
+                        values_of_packing(lowering, {PackingScheme::winograd, grid.packing_parameters()},
+                                          std::move(make)));
 }
 
 void transform_input(Lowering& lowering, const Tiles& tiles, TensorId x, TensorId v, int64_t pad_left,
@@ -98,11 +100,11 @@ void transform_input(Lowering& lowering, const Tiles& tiles, TensorId x, TensorI
   lowering.dispatch(std::move(dispatch));
 }
 
-void multiply(Lowering& lowering, const Tiles& tiles, const ConvWeights& weights, const ConvTile& tile,
+void multiply(Lowering& lowering, const Tiles& tiles, const ConvWeights& weights, const OutputTile& tile,
               TensorId v, TensorId w, TensorId m) {
   const int64_t invocations = divide_up(tiles.count, tile.pixels) * tiles.places() * weights.blocks();
   Dispatch dispatch = conv_dispatch(lowering, "winograd_product", invocations, v, w, m);
-  define_tile(dispatch, tile);
+  define_tile(dispatch, {tile});
   dispatch.push_constants =
       PushConstants().shape(lowering.tensor(v).desc.shape).shape(lowering.tensor(m).desc.shape).bytes();
   lowering.dispatch(std::move(dispatch));
@@ -131,12 +133,10 @@ void transform_output(Lowering& lowering, const Tiles& tiles, const ConvWeights&
 struct LayerCosts {
   double pixels, inputs, outputs;  // the last two in slices
 
-  explicit LayerCosts(const Lowering& lowering) {
-    const auto [n, channels, height, width] = nchw(lowering.output_type().shape);
-    pixels = static_cast<double>(n * height * width);
-    inputs = static_cast<double>(slices(lowering.input_type(0).shape[1]));
-    outputs = static_cast<double>(slices(channels));
-  }
+  explicit LayerCosts(const ConvProblem& problem)
+      : pixels(static_cast<double>(problem.pixels())),
+        inputs(static_cast<double>(slices(problem.inputs))),
+        outputs(static_cast<double>(slices(problem.outputs))) {}
   double direct() const { return 36 * pixels * inputs * outputs; }
   double winograd(const Tiles& tiles) const {
     return static_cast<double>(tiles.count * tiles.places()) *
@@ -144,65 +144,70 @@ struct LayerCosts {
   }
 };
 
-// Not worth measuring beyond so many times the cost of a direct convolution.
-constexpr double kHopeless = 1.5;
-
-}  // namespace
-
-std::vector<int64_t> winograd_sides(const Lowering& lowering) {
-  const Winograd choice = lowering.options().winograd;
-  std::vector<int64_t> sides;
-  if (choice == Winograd::off || computes_weights(lowering)) return sides;
-  const LayerCosts layer(lowering);
-  for (const int64_t side : {2, 4}) {
-    // Weights of tiles of 4 span too many magnitudes for halves.
-    if (side == 4 && (choice == Winograd::f2 || lowering.options().precision == Precision::fp16)) continue;
-    const Tiles tiles = tiles_of(lowering, side);
-    const double bytes =
-        16 * static_cast<double>(tiles.places() * tiles.count) * std::max(layer.inputs, layer.outputs);
-    // With fewer tiles the products have no neighbours to share loaded weights with.
-    if (tiles.count < 8 || layer.winograd(tiles) > kHopeless * layer.direct()) continue;
-    if (bytes <= static_cast<double>(lowering.caps().max_storage_buffer_range)) sides.push_back(side);
-  }
-  return sides;
+// The time that it should take relative to a direct convolution; nothing where it is not worth measuring.
+std::optional<double> winograd_cost(const ConvProblem& problem, const DeviceCaps& caps, const Tiles& tiles) {
+  constexpr double kHopeless = 1.5;
+  const LayerCosts layer(problem);
+  const double bytes =
+      16 * static_cast<double>(tiles.places() * tiles.count) * std::max(layer.inputs, layer.outputs);
+  // With fewer tiles the products have no neighbours to share loaded weights with.
+  if (tiles.count < 8 || layer.winograd(tiles) > kHopeless * layer.direct()) return std::nullopt;
+  if (bytes > static_cast<double>(caps.max_storage_buffer_range)) return std::nullopt;
+  return layer.winograd(tiles) / layer.direct();
 }
 
-int64_t winograd_side(const Lowering& lowering) {
-  if (lowering.options().winograd == Winograd::automatic) return 0;
-  const LayerCosts layer(lowering);
-  double least = 0.8 * layer.direct();
-  int64_t best = 0;
-  for (const int64_t side : winograd_sides(lowering)) {
-    const double costs = layer.winograd(tiles_of(lowering, side));
-    if (costs > least) continue;
-    least = costs;
-    best = side;
-  }
-  return best;
+// Sessions that ask for it have it before all other kernels, unless it should not be clearly quicker than a
+// direct convolution. With Winograd::automatic only measurements decide.
+double preference(Winograd option, double relative) {
+  constexpr double kAskedFor = 0.1, kClearly = 0.8;
+  const bool wanted = option != Winograd::automatic && relative <= kClearly;
+  return relative * (wanted ? kAskedFor : kOnlyIfMeasured);
 }
 
-std::vector<ConvTile> winograd_tiles(const Lowering& lowering, int64_t side) {
-  const int64_t inputs = lowering.input_type(0).shape[1], outputs = lowering.output_type().shape[1];
-  const Tiles tiles = tiles_of(lowering, side);
-  return conv_tiles(lowering.caps(), tiles.count, tiles.places(), slices(outputs),
-                    tiles.count * tiles.places() * inputs * outputs);
-}
-
-void lower_winograd(Lowering& lowering, int64_t side, const ConvTile& tile, int64_t pad_left, int64_t pad_top,
-                    const Activation& activation) {
-  const int64_t inputs = lowering.input_type(0).shape[1], outputs = lowering.output_type().shape[1];
-  const Tiles tiles = tiles_of(lowering, side);
-  const ConvWeights weights{inputs, outputs, 1, tiles.places(), tile.slices};
+void emit_winograd(Lowering& lowering, const ConvProblem& problem, int64_t side, const OutputTile& tile) {
+  const Tiles tiles = tiles_of(problem, side);
+  const ConvWeights weights{problem.inputs, problem.outputs, 1, tiles.places(), tile.slices};
   const TensorId x = lowering.read(0, Layout::channels4);
   const TensorId w = transformed_weights(lowering, weights, tiles.side);
   const TensorDesc desc = lowering.tensor(x).desc;
   const std::string& name = lowering.node().name;
-  const TensorId v = lowering.workspace(name + "/winograd_input", transformed(lowering, desc, inputs, tiles));
-  transform_input(lowering, tiles, x, v, pad_left, pad_top);
+  const TensorId v =
+      lowering.workspace(name + "/winograd_input", transformed(lowering, desc, problem.inputs, tiles));
+  transform_input(lowering, tiles, x, v, problem.window.padding[0], problem.window.padding[1]);
   const TensorId m =
-      lowering.workspace(name + "/winograd_product", transformed(lowering, desc, outputs, tiles));
+      lowering.workspace(name + "/winograd_product", transformed(lowering, desc, problem.outputs, tiles));
   multiply(lowering, tiles, weights, tile, v, w, m);
-  transform_output(lowering, tiles, weights, m, w, lowering.write(0, Layout::channels4), activation);
+  transform_output(lowering, tiles, weights, m, w, lowering.write(0, Layout::channels4), problem.activation);
+}
+
+// Weights of tiles of 4 span too many magnitudes for fp16.
+bool allows(const ConvProblem& problem, int64_t side) {
+  if (problem.winograd == Winograd::off) return false;
+  return side == 2 || (problem.winograd != Winograd::f2 && problem.precision != Precision::fp16);
+}
+
+}  // namespace
+
+std::vector<KernelCandidate> winograd_candidates(const ConvProblem& problem, const DeviceCaps& caps) {
+  std::vector<KernelCandidate> candidates;
+  const Window2d& window = problem.window;
+  if (problem.groups != 1 || !is_common_window(window, 0) || !is_common_window(window, 1)) return candidates;
+  if (problem.computes_weights) return candidates;
+  for (const int64_t side : {4, 2}) {
+    if (!allows(problem, side)) continue;
+    const Tiles tiles = tiles_of(problem, side);
+    const std::optional<double> relative = winograd_cost(problem, caps, tiles);
+    if (!relative) continue;
+    const int64_t macs = tiles.count * tiles.places() * problem.inputs * problem.outputs;
+    for (const auto& [tile, cost] :
+         output_tiles(caps, {tiles.count, tiles.places(), slices(problem.outputs), macs}))
+      candidates.push_back({tile_name("winograd" + std::to_string(side), {tile}),
+                            cost * preference(problem.winograd, *relative),
+                            [problem, side, tile = tile](Lowering& lowering) {
+                              emit_winograd(lowering, problem, side, tile);
+                            }});
+  }
+  return candidates;
 }
 
 }  // namespace vellum

@@ -40,9 +40,19 @@ std::string Lowering::signature() const {
   return choices_ > 1 ? text + " | choice " + std::to_string(choices_) : text;
 }
 
-size_t Lowering::choose(std::vector<std::string> candidates) {
+size_t Lowering::choose(const std::vector<KernelPrediction>& predictions) {
+  const std::vector<size_t> by_cost = by_predicted_cost(predictions);
+  std::vector<KernelName> names;
+  for (const size_t i : by_cost) names.push_back(predictions[i].name);
   ++choices_;
-  return builder_.choose(signature(), std::move(candidates));
+  return by_cost[builder_.choose(signature(), std::move(names))];
+}
+
+void Lowering::emit_best(const std::vector<KernelCandidate>& candidates) {
+  std::vector<KernelPrediction> predictions;
+  for (const KernelCandidate& candidate : candidates)
+    predictions.push_back({candidate.name, candidate.predicted_cost});
+  candidates[choose(predictions)].emit(*this);
 }
 
 Layout Lowering::preferred_layout(size_t i) const {

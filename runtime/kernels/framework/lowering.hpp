@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "caps/device_caps.hpp"
+#include "kernels/framework/candidate.hpp"
 #include "kernels/framework/choice.hpp"
 #include "program/program.hpp"
 #include "vellum/options.hpp"
@@ -23,7 +24,7 @@ struct LoweringOptions {
   bool inputs_to_channels4 = false;
   Winograd winograd = Winograd::off;
   Arithmetic arithmetic = Arithmetic::fp32;
-  // What was measured on the device, for Lowering::choose(); null: nothing.
+  // What was measured on the device, to choose between kernel candidates by; null: nothing.
   const TuningTable* tuning = nullptr;
   // What holds each value in channels4, by ValueId; empty: `storage` says it for all of them.
   std::vector<StorageChoice> value_storages = {};
@@ -66,11 +67,18 @@ class Lowering {
   const TensorType& output_type(size_t i = 0) const;
   const HostTensor* constant(size_t i) const;  // nullptr where the input is not known before running
 
-  // Which of the ways to compute the node that `candidates` name to take: the quickest where the device's
-  // tuning table has their times, else the first, which the cost model should have put there. Short words
-  // ("direct 8x2", "pointwise 4x4") that the tuner can tell people, at least one; only ways that this device
-  // can go. Call it before reading inputs; a second call for a node is a question of its own.
-  size_t choose(std::vector<std::string> candidates);
+  // Lowers the node with the best of the candidates, at least one, all of which the device can run: the
+  // quickest where the device's tuning table says that it is clearly quicker, else the one of the least
+  // predicted cost. Call it before reading inputs; a second choice of a node is a question of its own.
+  void emit_best(const std::vector<KernelCandidate>& candidates);
+  // The parameters of the best candidate, likewise.
+  template <typename Parameters>
+  Parameters best_of(const std::vector<ParameterCandidate<Parameters>>& candidates) {
+    std::vector<KernelPrediction> predictions;
+    for (const auto& candidate : candidates)
+      predictions.push_back({candidate.name, candidate.predicted_cost});
+    return candidates[choose(predictions)].parameters;
+  }
 
   // The layout in which input i exists already (channels4 or linear); for a constant: channels4 up to rank 4.
   Layout preferred_layout(size_t i) const;
@@ -111,6 +119,7 @@ class Lowering {
  private:
   std::string signature() const;
   StorageChoice output_storage() const;
+  size_t choose(const std::vector<KernelPrediction>& predictions);
 
   ProgramBuilder& builder_;
   const Node& node_;

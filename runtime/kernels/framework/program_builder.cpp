@@ -141,7 +141,7 @@ std::string ProgramBuilder::describe_input(ValueId value) const {
   return "channels4 " + describe_output(value);
 }
 
-size_t ProgramBuilder::choose(std::string signature, std::vector<std::string> candidates) {
+size_t ProgramBuilder::choose(std::string signature, std::vector<KernelName> candidates) {
   const size_t taken = quickest(options_.tuning, signature, candidates);
   if (options_.choices)
     options_.choices->push_back({static_cast<size_t>(current_ - graph_.nodes.data()), std::move(signature),
@@ -172,7 +172,7 @@ TensorId ProgramBuilder::constant_tensor(ValueId value, Layout layout) {
     weight.pack = [tensor, desc] { return pack_ints(desc, tensor.to_ints()); };
   else
     weight.pack = [tensor, desc] { return pack(desc, tensor.to_floats()); };
-  weight.origin = {kUnchangedPacking, {tensor}};
+  weight.origin = {{PackingScheme::unchanged}, {tensor}};
   return add_tensor(std::move(weight));
 }
 

@@ -30,8 +30,8 @@ class ProgramBuilder {
   void add_dispatch(Dispatch dispatch, const Node* node);
   void add_host_partition(const Node& node, std::string_view why);
 
-  // For Lowering::choose() and the signatures of operators.
-  size_t choose(std::string signature, std::vector<std::string> candidates);
+  // The candidate to take, of names in order of their predicted costs; and the signatures of operators.
+  size_t choose(std::string signature, std::vector<KernelName> candidates);
   std::string describe_input(ValueId value) const;
   std::string describe_output(ValueId value) const;
 

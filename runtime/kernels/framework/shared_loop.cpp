@@ -24,33 +24,43 @@ bool can_join_by_subgroups(const DeviceCaps& caps) {
   return caps.subgroup_arithmetic && subgroups_fill_rows(caps);
 }
 
-std::string_view name(LoopBy by) {
+KernelName name(LoopBy by) {
   switch (by) {
     case LoopBy::invocation:
-      return "alone";
+      return {"invocation"};
     case LoopBy::subgroup:
-      return "subgroup";
+      return {"subgroup"};
     case LoopBy::workgroup:
-      return "workgroup";
+      return {"workgroup"};
     case LoopBy::workgroup_of_subgroups:
-      return "workgroup of subgroups";
+      return {"workgroup", "of subgroups"};
   }
-  return "";
+  return {};
 }
 
-std::vector<LoopBy> ways(const DeviceCaps& caps, const SharedLoop& loop) {
-  std::vector<LoopBy> ways{loop_by(caps, loop)};
-  if (!device_policy(caps).runs_loops_by_subgroups()) return ways;
-  const auto add = [&](LoopBy by) {
-    if (by != ways.front()) ways.push_back(by);
-  };
-  add(LoopBy::invocation);
-  if (can_join_by_subgroups(caps)) {
-    if (loop.length >= caps.subgroup_size) add(LoopBy::subgroup);
-    if (loop.length >= kRowWorkgroup) add(LoopBy::workgroup_of_subgroups);
+bool can_run(const DeviceCaps& caps, const SharedLoop& loop, LoopBy by) {
+  switch (by) {
+    case LoopBy::invocation:
+      return true;
+    case LoopBy::subgroup:
+      return can_join_by_subgroups(caps) && loop.length >= caps.subgroup_size;
+    case LoopBy::workgroup:
+      return loop.length >= kRowWorkgroup;
+    case LoopBy::workgroup_of_subgroups:
+      return can_join_by_subgroups(caps) && loop.length >= kRowWorkgroup;
   }
-  if (loop.length >= kRowWorkgroup) add(LoopBy::workgroup);
-  return ways;
+  return false;
+}
+
+// The one that the cost model prefers, and the others that are worth a measurement.
+std::vector<ParameterCandidate<LoopBy>> candidates(const DeviceCaps& caps, const SharedLoop& loop) {
+  const LoopBy preferred = loop_by(caps, loop);
+  std::vector<ParameterCandidate<LoopBy>> all{{name(preferred), 1, preferred}};
+  if (!device_policy(caps).runs_loops_by_subgroups()) return all;
+  for (const LoopBy by :
+       {LoopBy::invocation, LoopBy::subgroup, LoopBy::workgroup_of_subgroups, LoopBy::workgroup})
+    if (by != preferred && can_run(caps, loop, by)) all.push_back({name(by), kOnlyIfMeasured, by});
+  return all;
 }
 
 Grid grid_of_invocations(const DeviceCaps& caps, int64_t results) {
@@ -73,10 +83,9 @@ Grid grid_of_results(const DeviceCaps& caps, int64_t results, LoopBy by) {
 
 }  // namespace
 
-// For GPUs nothing was measured. That registers of a subgroup put sums together quicker than shared memory
-// and its barriers is what their makers say (Luitjens, Faster parallel reductions on Kepler, 2014); and that
-// a subgroup is enough for rows of up to 1024 elements is what softmax kernels for them do (Guo et al., How
-// to implement an efficient softmax CUDA kernel, OneFlow, 2021).
+// For GPUs nothing was measured. Registers of a subgroup join sums quicker than shared memory and its
+// barriers (Luitjens, Faster parallel reductions on Kepler, 2014), and a subgroup is enough for rows of up to
+// 1024 elements (Guo et al., How to implement an efficient softmax CUDA kernel, OneFlow, 2021).
 LoopBy loop_by(const DeviceCaps& caps, const SharedLoop& loop) {
   constexpr int64_t kRowOfSubgroup = 1024 / 4, kEnoughSubgroups = 256;
   if (!should_share(caps, loop)) return LoopBy::invocation;
@@ -87,11 +96,8 @@ LoopBy loop_by(const DeviceCaps& caps, const SharedLoop& loop) {
 }
 
 LoopBy choose_loop(Lowering& lowering, const SharedLoop& loop) {
-  const std::vector<LoopBy> all = ways(lowering.caps(), loop);
-  if (all.size() == 1) return all.front();
-  std::vector<std::string> candidates;
-  for (const LoopBy by : all) candidates.emplace_back(name(by));
-  return all[lowering.choose(std::move(candidates))];
+  const auto all = candidates(lowering.caps(), loop);
+  return all.size() == 1 ? all.front().parameters : lowering.best_of(all);
 }
 
 Dispatch loop_dispatch(const DeviceCaps& caps, std::string shader, int64_t results, LoopBy by,

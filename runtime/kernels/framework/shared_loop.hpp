@@ -8,8 +8,8 @@
 
 namespace vellum {
 
-// One invocation alone, or all of a subgroup or of a workgroup. A workgroup puts what its invocations found
-// together in shared memory, or as far as they go by arithmetic of subgroups.
+// One invocation alone, or all of a subgroup or of a workgroup. A workgroup joins the results of its
+// invocations in shared memory, or those of each subgroup by subgroup arithmetic first.
 enum class LoopBy : uint8_t { invocation, subgroup, workgroup, workgroup_of_subgroups };
 
 struct SharedLoop {
@@ -18,9 +18,9 @@ struct SharedLoop {
   bool along = false;  // over neighbours in memory
 };
 
-// As the cost model has it.
+// The one that the cost model prefers.
 LoopBy loop_by(const DeviceCaps& caps, const SharedLoop& loop);
-// As was measured, of those that the device has. Call it before reading inputs.
+// The best of those that the device can run. Call it before reading inputs.
 LoopBy choose_loop(Lowering& lowering, const SharedLoop& loop);
 
 // A dispatch that makes result_index() of `results`.

@@ -190,7 +190,9 @@ void lower_attention(Lowering& lowering) {
     return lowering.run_on_host("attention of so many channels, or none, has no kernel");
 
   std::optional<MatrixOperands> matrices = in_matrices(lowering, o);
-  if (matrices && lowering.choose({"matrices", "packed"}) == 1) matrices.reset();
+  const std::vector<ParameterCandidate<bool>> candidates{{.name = {"matrices"}, .parameters = true},
+                                                         {{"packed"}, kOnlyIfMeasured, false}};
+  if (matrices && !lowering.best_of(candidates)) matrices.reset();
   const bool halves = should_multiply_bounded_halves(lowering);
   DispatchDraft kernel = start(lowering, o);
   if (halves) define_halves(kernel.dispatch, kRunOfKeys);

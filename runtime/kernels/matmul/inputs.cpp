@@ -1,8 +1,9 @@
 // Products of operands that are known only at run time, and forms that have no faster kernel.
 #include <algorithm>
 
-#include "kernels/framework/activation.hpp"
+#include "kernels/conv/cooperative_tile.hpp"
 #include "kernels/conv/tile.hpp"
+#include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/matmul/matmul.hpp"
 #include "kernels/movement/strided.hpp"
@@ -38,13 +39,13 @@ struct Operand {
   bool transposed = false;
 };
 
-// Whether rows of `columns` elements lie in the tensor as whole texels.
+// Whether rows of `columns` elements are whole texels of the tensor.
 bool in_texels(const int64_t (&strides)[2], int64_t columns) { return strides[1] == 1 && columns % 4 == 0; }
 
 // Whether its columns do.
 bool columns_in_texels(const int64_t (&strides)[2], int64_t rows) { return strides[0] == 1 && rows % 4 == 0; }
 
-// Input i, of matrices of rows x columns, as it is or packed. With `by_columns` it may be that of columns.
+// Input i, of matrices of rows x columns, itself or packed. With `by_columns` its columns may be in texels.
 Operand operand(Lowering& lowering, size_t i, int64_t rows, int64_t columns, const int64_t (&strides)[2],
                 std::vector<int64_t> batch, bool by_columns) {
   const TensorId x = lowering.read(i, Layout::linear);
@@ -98,31 +99,9 @@ void multiply_elements(Lowering& lowering, const Product& p) {
   lowering.dispatch(std::move(product).finish());
 }
 
-// Tiles of operands in texels. Rows of y that are not whole texels are made with columns in excess, in a
-// workspace.
-void multiply_texels(Lowering& lowering, const Product& p) {
+// Rows of y that are not whole texels are made with columns in excess, in a workspace.
+void write_rows(Lowering& lowering, const Product& p, DispatchDraft product) {
   const int64_t matrices = element_count(p.batch), width = divide_up(p.n, 4);
-  std::vector<ConvTile> tiles = conv_tiles(lowering.caps(), p.m, matrices, width, p.m * p.n * p.k * matrices);
-  add_cooperative_tiles(tiles, lowering, p.m, p.k, p.n, matrices);
-  const ConvTile tile = choose_tile(lowering, "inputs", tiles);
-  const bool cooperative = tile.cooperative.has_value();
-  const Operand a = operand(lowering, 0, p.m, p.k, p.a_strides, p.a_batch,
-                            cooperative && tile.cooperative->matrix.m % 8 == 0);
-  const Operand b = operand(lowering, 1, p.k, p.n, p.b_strides, p.b_batch, cooperative);
-  DispatchDraft product = product_dispatch(
-      lowering, p, cooperative ? "matmul_cooperative" : "matmul",
-      divide_up(width, tile.slices) * divide_up(p.m, tile.pixels) * matrices, a.tensor, b.tensor);
-  if (cooperative) {
-    cover_with(product.dispatch, lowering.caps(), *tile.cooperative,
-               matrices * tile.cooperative->blocks(p.m, p.n));
-    if (a.transposed) define(product.dispatch, "A_COLUMNS");
-    if (b.transposed) define(product.dispatch, "B_COLUMNS");
-  } else {
-    define_tile(product.dispatch, tile);
-    if (p.k % 4 != 0) define(product.dispatch, "LAST_FACTORS", std::to_string(p.k % 4));
-  }
-  push_batch(product.constants, a.batch);
-  push_batch(product.constants, b.batch);
   product.constants.ints({p.c_strides[0], p.c_strides[1]}).floats({p.alpha, p.beta});
   const TensorId y = lowering.write(0, Layout::linear);
   TensorId rows = y;
@@ -134,6 +113,52 @@ void multiply_texels(Lowering& lowering, const Product& p) {
   product.dispatch.bindings.push_back(writes(rows));
   lowering.dispatch(std::move(product).finish());
   if (rows != y) strided_copy(lowering, rows, y, {{matrices * p.m, p.n}, {{4 * width, 1}}}, 0);
+}
+
+void emit_tiles(Lowering& lowering, const Product& p, const OutputTile& tile) {
+  const int64_t matrices = element_count(p.batch), width = divide_up(p.n, 4);
+  const Operand a = operand(lowering, 0, p.m, p.k, p.a_strides, p.a_batch, false);
+  const Operand b = operand(lowering, 1, p.k, p.n, p.b_strides, p.b_batch, false);
+  const int64_t invocations = divide_up(width, tile.slices) * divide_up(p.m, tile.pixels) * matrices;
+  DispatchDraft product = product_dispatch(lowering, p, "matmul", invocations, a.tensor, b.tensor);
+  define_tile(product.dispatch, {tile});
+  if (p.k % 4 != 0) define(product.dispatch, "LAST_FACTORS", std::to_string(p.k % 4));
+  push_batch(product.constants, a.batch);
+  push_batch(product.constants, b.batch);
+  write_rows(lowering, p, std::move(product));
+}
+
+void emit_cooperative(Lowering& lowering, const Product& p, const CooperativeTile& tile) {
+  const int64_t blocks = element_count(p.batch) * tile.blocks(p.m, p.n);
+  const Operand a = operand(lowering, 0, p.m, p.k, p.a_strides, p.a_batch, tile.matrix.m % 8 == 0);
+  const Operand b = operand(lowering, 1, p.k, p.n, p.b_strides, p.b_batch, true);
+  DispatchDraft product = product_dispatch(lowering, p, "matmul_cooperative", blocks, a.tensor, b.tensor);
+  cover_with(product.dispatch, lowering.caps(), tile, blocks);
+  if (a.transposed) define(product.dispatch, "A_COLUMNS");
+  if (b.transposed) define(product.dispatch, "B_COLUMNS");
+  push_batch(product.constants, a.batch);
+  push_batch(product.constants, b.batch);
+  write_rows(lowering, p, std::move(product));
+}
+
+// Tiles of operands in texels.
+std::vector<KernelCandidate> tile_candidates(const Lowering& lowering, const Product& p) {
+  const DeviceCaps& caps = lowering.caps();
+  const int64_t matrices = element_count(p.batch);
+  std::vector<KernelCandidate> candidates;
+  for (const auto& [tile, cost] :
+       output_tiles(caps, {p.m, matrices, divide_up(p.n, 4), p.m * p.n * p.k * matrices}))
+    candidates.push_back({tile_name("inputs", {tile}), cost,
+                          [p, tile = tile](Lowering& of_node) { emit_tiles(of_node, p, tile); }});
+  for (const auto& [name, cost, tile] :
+       cooperative_tiles(caps, {.pixels = p.m,
+                                .inputs = p.k,
+                                .outputs = p.n,
+                                .products = matrices,
+                                .precision = lowering.options().precision}))
+    candidates.push_back(
+        {name, cost, [p, tile = tile](Lowering& of_node) { emit_cooperative(of_node, p, tile); }});
+  return candidates;
 }
 
 // Whether tiles pay for the dispatches that pack what is not in texels.
@@ -148,7 +173,7 @@ bool has_tiles(const Product& p) {
 void lower_linear_product(Lowering& lowering, Product p) {
   if (!to_four_batch_dimensions(p))
     return lowering.run_on_host("more than four batch dimensions that do not merge");
-  if (p.k > 0 && has_tiles(p)) return multiply_texels(lowering, p);
+  if (p.k > 0 && has_tiles(p)) return lowering.emit_best(tile_candidates(lowering, p));
   multiply_elements(lowering, p);
 }
 

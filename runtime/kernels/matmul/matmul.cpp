@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "kernels/framework/activation.hpp"
 #include "kernels/conv/pointwise.hpp"
+#include "kernels/conv/subgroup_broadcast.hpp"
+#include "kernels/framework/activation.hpp"
 #include "kernels/matmul/integer_product.hpp"
 #include "kernels/matmul/matmul.hpp"
 
@@ -23,16 +24,6 @@ bool floating(const Lowering& lowering) {
 
 // --- B constant and the same for all rows of A: packed like the weights of a 1x1 convolution ---
 
-struct PackedProduct {
-  int64_t rows = 0;
-  ConvWeights weights;
-  ConvTile tile;
-  std::function<std::vector<float>()> values;
-  WeightOrigin origin;
-
-  WeightValues weight_values() const { return {values, origin}; }
-};
-
 // Linear kernels multiply halves four at a time, and a graph input holds none.
 bool should_multiply_halves(Lowering& lowering, const Product& p, Layout layout) {
   if (!should_multiply_halves(lowering)) return false;
@@ -40,70 +31,80 @@ bool should_multiply_halves(Lowering& lowering, const Product& p, Layout layout)
          (p.k % 4 == 0 && lowering.tensor(lowering.read(0, layout)).desc.element == ElementType::f16);
 }
 
-// Of whole texels a subgroup can share the weights.
-std::vector<ConvTile> linear_tiles(const DeviceCaps& caps, const Product& p, int64_t rows) {
-  std::vector<ConvTile> tiles = conv_tiles(caps, rows, 1, divide_up(p.n, 4), rows * p.n * p.k);
-  if (p.k % 4 == 0) add_tiles_of_subgroups(tiles, caps, rows);
-  return tiles;
+Packing product_packing(const Product& p, const ConvWeights& weights) {
+  Packing packing{PackingScheme::product, weights.packing_parameters()};
+  for (const float factor : {p.alpha, p.beta}) packing.parameters.push_back(std::bit_cast<int32_t>(factor));
+  for (const int64_t stride : p.b_strides) packing.parameters.push_back(stride);
+  return packing;
 }
 
 // `bias` has one value, or one per column, or none.
-PackedProduct pack_product(Lowering& lowering, const Product& p, int64_t rows, std::vector<float> bias,
-                           Layout layout) {
-  PackedProduct packed;
-  packed.rows = rows;
-  packed.tile = choose_tile(lowering, "product",
-                            layout == Layout::channels4 ? pointwise_tiles(lowering, rows, p.k, p.n)
-                                                        : linear_tiles(lowering.caps(), p, rows));
-  packed.weights = {p.k, p.n, 1, 1, packed.tile.slices};
-  if (packed.tile.is_plain() && should_multiply_halves(lowering, p, layout))
-    packed.weights.run = kRunOfSlices;
+WeightValues product_values(const Lowering& lowering, const Product& p, const ConvWeights& weights,
+                            std::vector<float> bias) {
   if (bias.size() == 1) bias.assign(static_cast<size_t>(p.n), bias.front());
   for (float& value : bias) value *= p.beta;
-  std::string packing = "product " + packed.weights.to_text();
-  for (const float factor : {p.alpha, p.beta})
-    packing += " " + std::to_string(std::bit_cast<uint32_t>(factor));
-  for (const int64_t stride : p.b_strides) packing += " " + std::to_string(stride);
-  packed.origin = {std::move(packing), {*lowering.constant(1)}};
-  if (p.has_c) packed.origin.sources.push_back(*lowering.constant(2));
-  packed.values = [grid = packed.weights, p, b = *lowering.constant(1), bias = std::move(bias)] {
+  WeightOrigin origin{product_packing(p, weights), {*lowering.constant(1)}};
+  if (p.has_c) origin.sources.push_back(*lowering.constant(2));
+  auto make = [weights, p, b = *lowering.constant(1), bias = std::move(bias)] {
     const std::vector<float> values = b.to_floats();
-    return grid.pack(
+    return weights.pack(
         [&](int64_t column, int64_t k, int64_t) {
           return p.alpha * values[static_cast<size_t>(k * p.b_strides[0] + column * p.b_strides[1])];
         },
         bias);
   };
-  return packed;
+  return {std::move(make), std::move(origin)};
 }
 
-// A and y as they are, matrices whose rows are pixels.
-void lower_packed_channels4(Lowering& lowering, const Product& p, PackedProduct packed) {
+// Matrices whose rows are pixels.
+void multiply_channels4(Lowering& lowering, const Product& p, std::vector<float> bias) {
+  const PointwiseTile tile = lowering.best_of(pointwise_tiles(
+      "product", lowering.caps(),
+      {.pixels = p.m, .inputs = p.k, .outputs = p.n, .precision = lowering.options().precision}));
+  ConvWeights weights{p.k, p.n, 1, 1, slices_of(tile)};
+  if (accumulates_in_fp16(tile) && should_multiply_halves(lowering, p, Layout::channels4))
+    weights.run = kRunOfSlices;
+  WeightValues values = product_values(lowering, p, weights, std::move(bias));
   const TensorId x = lowering.read(0, Layout::channels4);
   const TensorId residual = read_residual(lowering);
   const TensorId y = lowering.write(0, Layout::channels4);
-  dispatch_pointwise(lowering, x, y, packed.weights, packed.tile, p.activation, packed.weight_values(),
+  dispatch_pointwise(lowering, x, y, weights, tile, p.activation, std::move(values),
                      {.residual = residual});
 }
 
-void lower_packed_linear(Lowering& lowering, const Product& p, PackedProduct packed) {
+InvocationTile best_linear_tile(Lowering& lowering, const Product& p, int64_t rows) {
+  const DeviceCaps& caps = lowering.caps();
+  const TileDemand demand{rows, 1, divide_up(p.n, 4), rows * p.n * p.k};
+  std::vector<PricedTile> tiles = output_tiles(caps, demand);
+  // A subgroup can share weights of whole texels.
+  if (p.k % 4 == 0) return lowering.best_of(with_subgroup_broadcast("product", caps, tiles, demand));
+  std::vector<ParameterCandidate<InvocationTile>> candidates;
+  for (const auto& [tile, cost] : tiles) candidates.push_back({tile_name("product", {tile}), cost, {tile}});
+  return lowering.best_of(candidates);
+}
+
+// `rows` rows of all matrices of A.
+void multiply_linear(Lowering& lowering, const Product& p, int64_t rows) {
+  const InvocationTile tile = best_linear_tile(lowering, p, rows);
+  ConvWeights weights{p.k, p.n, 1, 1, tile.output.slices};
+  if (!tile.broadcasts() && should_multiply_halves(lowering, p, Layout::linear)) weights.run = kRunOfSlices;
+  WeightValues values = product_values(lowering, p, weights, {});
   const TensorId x = lowering.read(0, Layout::linear);
-  const ConvWeights& weights = packed.weights;
   const TensorId grid =
       lowering.weight(lowering.node().name + "/weights",
-                      weight_grid(lowering, weights.width(), weights.height()), packed.weight_values());
+                      weight_grid(lowering, weights.width(), weights.height()), std::move(values));
   const TensorId y = lowering.write(0, Layout::linear);
   const DeviceCaps& caps = lowering.caps();
-  const int64_t blocks = whole_subgroups(caps, packed.tile, divide_up(packed.rows, packed.tile.pixels));
+  const int64_t blocks = whole_subgroups(caps, tile, divide_up(rows, tile.output.pixels));
   Dispatch dispatch = conv_dispatch(lowering, "matmul_packed", blocks * weights.blocks(), x, grid, y);
-  if (packed.tile.by_subgroups) dispatch.subgroup_size = caps.subgroup_size;
-  define_tile(dispatch, packed.tile);
+  if (tile.broadcasts()) dispatch.subgroup_size = caps.subgroup_size;
+  define_tile(dispatch, tile);
   define_halves(dispatch, weights.run);
   if (p.k % 4 == 0) dispatch.defines.emplace_back("QUADS", "1");
   define_activation_or_bounds(dispatch, p.activation);
   PushConstants constants;
   push_activation_or_bounds(constants, p.activation);
-  constants.ivec4(packed.rows, p.n, p.k, weights.width());
+  constants.ivec4(rows, p.n, p.k, weights.width());
   dispatch.push_constants = constants.bytes();
   lowering.dispatch(std::move(dispatch));
 }
@@ -131,10 +132,8 @@ void lower_matmul(Lowering& lowering) {
   const bool one_b = element_count(Shape(e.b.begin(), e.b.end() - 2)) == 1;
   if (lowering.constant(1) && one_b && !op.transpose_a && e.a.size() - 2 == e.batch.size()) {
     const bool channels4 = a_shape.size() <= 2 && b_shape.size() == 2;
-    PackedProduct packed = pack_product(lowering, p, element_count(e.batch) * e.m, {},
-                                        channels4 ? Layout::channels4 : Layout::linear);
-    if (channels4) return lower_packed_channels4(lowering, p, std::move(packed));
-    if (e.n % 4 == 0) return lower_packed_linear(lowering, p, std::move(packed));
+    if (channels4) return multiply_channels4(lowering, p, {});
+    if (e.n % 4 == 0) return multiply_linear(lowering, p, element_count(e.batch) * e.m);
   }
   p.a_batch = broadcast_strides(Shape(e.a.begin(), e.a.end() - 2), e.batch);
   p.b_batch = broadcast_strides(Shape(e.b.begin(), e.b.end() - 2), e.batch);
@@ -162,8 +161,7 @@ void lower_gemm(Lowering& lowering) {
       !p.has_c || (lowering.constant(2) && same_in_all_rows(lowering.input_type(2).shape));
   if (lowering.constant(1) && bias_known && !gemm.transpose_a) {
     std::vector<float> bias = p.has_c ? lowering.constant(2)->to_floats() : std::vector<float>();
-    return lower_packed_channels4(lowering, p,
-                                  pack_product(lowering, p, p.m, std::move(bias), Layout::channels4));
+    return multiply_channels4(lowering, p, std::move(bias));
   }
   if (lowering.has_input(3))
     return lowering.run_on_host("a residual of a product of computed matrices has no kernel");

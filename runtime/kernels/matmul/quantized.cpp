@@ -3,7 +3,7 @@
 
 #include "graph/operators/matmul.hpp"
 #include "kernels/framework/contract.hpp"
-#include "kernels/conv/direct.hpp"
+#include "kernels/conv/contraction.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/elementwise/elementwise.hpp"
 #include "kernels/matmul/integer_product.hpp"
@@ -73,7 +73,7 @@ void lower_conv_integer(Lowering& lowering) {
   const TensorId x = centred(lowering, 0, 2, Shape(rank, 1));
   const TensorId w = centred(lowering, 1, 3, along(count_of(lowering, 3), 0, rank));
   const TensorId y = lowering.write(0, Layout::linear);
-  convolve_directly(lowering, lowering.op<ConvInteger>().conv, x, w, y);
+  convolve_by_contraction(lowering, lowering.op<ConvInteger>().conv, x, w, y);
 }
 
 }  // namespace vellum

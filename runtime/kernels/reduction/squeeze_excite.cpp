@@ -50,21 +50,6 @@ TensorId product_weights(Lowering& lowering, size_t i, int64_t inputs, int64_t o
                          weight_grid(lowering, grid.width(), grid.height()), conv_values(lowering, grid, i));
 }
 
-constexpr const char* kOneWorkgroup = "one workgroup";
-constexpr const char* kMeansApart = "means apart";
-constexpr const char* kStepsApart = "steps apart";
-
-// The one that should be fastest first.
-std::vector<std::string> ways_for(const DeviceCaps& caps, const Sizes& sizes) {
-  if (!fits_a_workgroup(caps, sizes)) return {kStepsApart};
-  std::vector<std::string> ways{kOneWorkgroup, kMeansApart, kStepsApart};
-  const size_t first = !should_share_a_workgroup(caps, sizes) ? 2
-                       : should_take_means_there(caps, sizes) ? 0
-                                                              : 1;
-  std::swap(ways[0], ways[first]);
-  return ways;
-}
-
 Grid one_workgroup_each(const DeviceCaps& caps, int64_t images) {
   Grid grid = workgroups_in_a_row(caps, images);
   grid.workgroup_size = {std::min({256u, caps.max_workgroup_invocations, caps.max_workgroup_size[0]}), 1, 1};
@@ -101,8 +86,11 @@ void run_in_a_workgroup(Lowering& lowering, const Sizes& sizes, bool means) {
 void multiply(Lowering& lowering, size_t i, TensorId x, TensorId y, const Activation& activation) {
   const int64_t inputs = lowering.tensor(x).desc.shape[1], outputs = lowering.tensor(y).desc.shape[1];
   ConvWeights weights{inputs, outputs, 1, 1, 1};
-  const ConvTile tile = choose_pointwise_tile(lowering, lowering.tensor(x).desc.shape, outputs);
-  weights.tile_slices = tile.slices;
+  const auto [n, c, h, w] = nchw(lowering.tensor(x).desc.shape);
+  const PointwiseTile tile = lowering.best_of(pointwise_tiles(
+      "pointwise", lowering.caps(),
+      {.pixels = n * h * w, .inputs = c, .outputs = outputs, .precision = lowering.options().precision}));
+  weights.tile_slices = slices_of(tile);
   dispatch_pointwise(lowering, x, y, weights, tile, activation, conv_values(lowering, weights, i));
 }
 
@@ -117,6 +105,22 @@ void multiply_one_by_one(Lowering& lowering, const Sizes& sizes) {
   multiply(lowering, 3, hidden, lowering.write(0, Layout::channels4), op.gate);
 }
 
+// Predicted costs put them in order.
+std::vector<KernelCandidate> candidates_for(const DeviceCaps& caps, const Sizes& sizes) {
+  const KernelCandidate steps_apart{
+      {"steps apart"}, 3, [sizes](Lowering& lowering) { multiply_one_by_one(lowering, sizes); }};
+  if (!fits_a_workgroup(caps, sizes)) return {steps_apart};
+  const bool shares = should_share_a_workgroup(caps, sizes);
+  const bool takes_means = shares && should_take_means_there(caps, sizes);
+  return {{{"one workgroup"},
+           takes_means ? 1.0 : 4.0,
+           [sizes](Lowering& lowering) { run_in_a_workgroup(lowering, sizes, true); }},
+          {{"means apart"},
+           shares ? 2.0 : 4.0,
+           [sizes](Lowering& lowering) { run_in_a_workgroup(lowering, sizes, false); }},
+          steps_apart};
+}
+
 }  // namespace
 
 void lower_squeeze_excite(Lowering& lowering) {
@@ -125,10 +129,7 @@ void lower_squeeze_excite(Lowering& lowering) {
       return lowering.run_on_host("its weights are computed at run time");
   if (lowering.input_type(0).shape.size() > 4) return lowering.run_on_host("it has three spatial dimensions");
   const Sizes sizes = sizes_of(lowering);
-  const std::vector<std::string> ways = ways_for(lowering.caps(), sizes);
-  const std::string& way = ways[lowering.choose(ways)];
-  if (way == kStepsApart) return multiply_one_by_one(lowering, sizes);
-  run_in_a_workgroup(lowering, sizes, way == kOneWorkgroup);
+  lowering.emit_best(candidates_for(lowering.caps(), sizes));
 }
 
 }  // namespace vellum

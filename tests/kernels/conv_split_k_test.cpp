@@ -36,7 +36,7 @@ OperatorCase conv(Shape x, int64_t filters, int64_t kernel, int64_t stride = 1) 
   return test;
 }
 
-bool in_parts(const std::string& candidate) { return candidate.find(" parts") != std::string::npos; }
+bool splits_sums(const KernelName& name) { return name.parameters.find("split-K") != std::string::npos; }
 
 Choice choice_on(const DeviceCaps& caps, const OperatorCase& test) {
   std::vector<Choice> choices;
@@ -44,16 +44,16 @@ Choice choice_on(const DeviceCaps& caps, const OperatorCase& test) {
   return choices.at(0);
 }
 
-TEST(ConvParts, OddSlicesStridesAndImages) {
+TEST(ConvSplitK, OddSlicesStridesAndImages) {
   const DeviceCaps gpu = taken_for_a_gpu();
   for (const OperatorCase& test : {conv({2, 70, 3, 5}, 9, 3, 2), conv({1, 66, 4, 1}, 6, 3)}) {
     const Choice choice = choice_on(gpu, test);
-    EXPECT_TRUE(in_parts(choice.candidates.at(choice.taken))) << choice.candidates.at(choice.taken);
+    EXPECT_TRUE(splits_sums(choice.candidates.at(choice.taken))) << choice.candidates.at(choice.taken).text();
     check_operator(test, gpu);
   }
 }
 
-TEST(ConvParts, WithResidual) {
+TEST(ConvSplitK, WithResidual) {
   OperatorCase test = conv({1, 65, 3, 6}, 10, 3);
   auto op = std::make_shared<Conv>();
   op->window.pads = {1, 1, 1, 1};
@@ -63,17 +63,18 @@ TEST(ConvParts, WithResidual) {
 }
 
 // Columns of a row are loaded once where a network has much of the window.
-TEST(ConvParts, InEveryWay) {
+TEST(ConvSplitK, EveryCandidateIsRight) {
   const OperatorCase test = conv({1, 200, 7, 7}, 203, 3);
   const auto ran = check_candidates(test, {.only = "direct", .caps = taken_for_a_gpu()});
-  EXPECT_EQ(std::ranges::count_if(ran, in_parts), 2) << "of a wide tile and of a narrow one";
-  EXPECT_TRUE(ran.front().starts_with("direct rows 4x2 in ")) << ran.front();
+  const auto splits = [](const std::string& name) { return name.find("split-K") != std::string::npos; };
+  EXPECT_EQ(std::ranges::count_if(ran, splits), 2) << "of a wide tile and of a narrow one";
+  EXPECT_TRUE(ran.front().starts_with("direct rows 4x2 split-K ")) << ran.front();
 }
 
-TEST(ConvParts, OnlyOfWhatIsTooSmallForAGpu) {
+TEST(ConvSplitK, OnlyOfWhatIsTooSmallForAGpu) {
   const DeviceCaps gpu = taken_for_a_gpu();
   const auto split = [](const DeviceCaps& caps, const OperatorCase& test) {
-    return std::ranges::count_if(choice_on(caps, test).candidates, in_parts) > 0;
+    return std::ranges::count_if(choice_on(caps, test).candidates, splits_sums) > 0;
   };
   EXPECT_TRUE(split(gpu, conv({1, 512, 7, 7}, 512, 3)));
   EXPECT_FALSE(split(gpu, conv({1, 64, 112, 112}, 64, 3)));

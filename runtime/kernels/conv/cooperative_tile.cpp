@@ -1,4 +1,4 @@
-#include "kernels/matmul/cooperative_tile.hpp"
+#include "kernels/conv/cooperative_tile.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -55,30 +55,42 @@ int64_t CooperativeTile::shared_memory_bytes() const {
   return 16 * (a + b + c);
 }
 
-std::string CooperativeTile::name() const {
-  return "cooperative " + std::to_string(pixels()) + "x" + std::to_string(channels());
+namespace {
+
+// Cooperative matrices should be quicker than other kernels where enough is summed up for each output
+// channel. (The number of output channels has no say, so that the parts of a layer that is split are computed
+// as the whole would be.) Not measured.
+double relative_cost_of(const CooperativeProblem& problem) {
+  constexpr int64_t kFew = 16, kTiny = 1 << 12;
+  const bool preferred =
+      problem.pixels >= kFew && problem.pixels * problem.inputs * problem.taps >= kTiny;
+  return preferred ? 0.25 : kOnlyIfMeasured;
 }
 
-std::vector<CooperativeTile> cooperative_tiles(const DeviceCaps& caps, int64_t pixels, int64_t inputs,
-                                               int64_t outputs, int64_t products) {
+}  // namespace
+
+std::vector<ParameterCandidate<CooperativeTile>> cooperative_tiles(const DeviceCaps& caps,
+                                                                   const CooperativeProblem& problem) {
+  if (problem.precision != Precision::fp16) return {};
   if (!device_policy(caps).multiplies_cooperative_matrices()) return {};
   const std::optional<CooperativeMatrix> matrix = choose_matrix(caps);
-  if (!matrix || !caps.full_subgroups || inputs < matrix->k || outputs < 8) return {};
+  if (!matrix || !caps.full_subgroups || problem.inputs < matrix->k || problem.outputs < 8) return {};
   std::vector<CooperativeTile> tiles;
   for (const int64_t matrices : {4, 2, 1})
     if (const CooperativeTile tile{*matrix, matrices}; fits(tile, caps)) tiles.push_back(tile);
   // The largest loads the least, if there are enough workgroups for all of a large GPU.
   constexpr int64_t kEnough = 128;
-  const auto best = std::find_if(tiles.begin(), tiles.end(), [&](const CooperativeTile& tile) {
-    return products * tile.blocks(pixels, outputs) >= kEnough;
+  const auto enough = std::find_if(tiles.begin(), tiles.end(), [&](const CooperativeTile& tile) {
+    return problem.products * tile.blocks(problem.pixels, problem.outputs) >= kEnough;
   });
-  if (!tiles.empty()) std::rotate(tiles.begin(), best == tiles.end() ? best - 1 : best, tiles.end());
-  return tiles;
-}
-
-bool prefers_cooperative(int64_t pixels, int64_t inputs) {
-  constexpr int64_t kFew = 16, kTiny = 1 << 12;
-  return pixels >= kFew && pixels * inputs >= kTiny;
+  const auto best = enough == tiles.end() && !tiles.empty() ? enough - 1 : enough;
+  std::vector<ParameterCandidate<CooperativeTile>> candidates;
+  for (const CooperativeTile& tile : tiles)
+    candidates.push_back({{kCooperativeAlgorithm,
+                           std::to_string(tile.pixels()) + "x" + std::to_string(tile.channels())},
+                          relative_cost_of(problem) * (tile.matrices == best->matrices ? 1 : 1.1),
+                          tile});
+  return candidates;
 }
 
 void cover_with(Dispatch& dispatch, const DeviceCaps& caps, const CooperativeTile& tile, int64_t blocks) {

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "caps/device_caps.hpp"
+#include "kernels/framework/candidate.hpp"
 #include "program/program.hpp"
+#include "vellum/options.hpp"
 
 namespace vellum {
 
@@ -22,20 +24,23 @@ struct CooperativeTile {
   int64_t blocks(int64_t rows, int64_t columns) const;  // of as many pixels, channels
   int64_t step() const;                                 // input channels in shared memory at a time
   int64_t shared_memory_bytes() const;                  // as the shader has it
-  std::string name() const;                             // for Lowering::choose()
 };
 
-// Those that the device can run, for `pixels` x `outputs` results in each of `products`; that first which
-// should be the quickest. None where the device or the operator is not made for it.
-std::vector<CooperativeTile> cooperative_tiles(const DeviceCaps& caps, int64_t pixels, int64_t inputs,
-                                               int64_t outputs, int64_t products = 1);
+inline constexpr const char* kCooperativeAlgorithm = "cooperative";
 
-// Whether these should be quicker than other kernels, as they are where enough is summed up for each output
-// channel. (How many of these there are has no say, so that parts of a layer that is split are computed as
-// the whole would be.)
-bool prefers_cooperative(int64_t pixels, int64_t inputs);
+// `products` products of matrices, pixels x inputs by inputs x outputs; of a convolution, `taps` times as
+// many inputs are summed up for each output.
+struct CooperativeProblem {
+  int64_t pixels = 1, inputs = 1, outputs = 1, taps = 1, products = 1;
+  Precision precision = Precision::fp32;
+};
 
-// A workgroup of the dispatch for each of `blocks`, which multiplies such matrices.
+// The tiles that the device can run, with their predicted costs (tile.hpp). None where the device or the
+// problem does not suit them.
+std::vector<ParameterCandidate<CooperativeTile>> cooperative_tiles(const DeviceCaps& caps,
+                                                                   const CooperativeProblem& problem);
+
+// Gives the dispatch a workgroup for each of `blocks`, and the macros of the tile.
 void cover_with(Dispatch& dispatch, const DeviceCaps& caps, const CooperativeTile& tile, int64_t blocks);
 
 }  // namespace vellum

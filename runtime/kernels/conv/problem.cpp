@@ -1,0 +1,58 @@
+#include "kernels/conv/problem.hpp"
+
+#include "graph/operators/conv.hpp"
+#include "kernels/conv/weights.hpp"
+
+namespace vellum {
+namespace {
+
+bool is_common(int64_t kernel, int64_t stride, int64_t dilation) {
+  return kernel == 3 && stride == 1 && dilation == 1;
+}
+
+// Whether dense convolutions of the graph with the common window along x make up so many
+// multiply-accumulates.
+bool has_much_of_common_window(const Graph& graph, uint64_t much) {
+  uint64_t macs = 0;
+  for (const Node& node : graph.nodes) {
+    const auto* conv = dynamic_cast<const Conv*>(node.op.get());
+    if (!conv || conv->group != 1) continue;
+    const std::vector<OperatorInput> inputs = operator_inputs(graph, node);
+    if (inputs[0].type.shape.size() > 4) continue;
+    const WindowPlacement window = conv->place(inputs);
+    if (is_common(window.kernel.back(), window.strides.back(), window.dilations.back()))
+      macs += conv->macs(inputs);
+    if (macs >= much) return true;  // most networks, after a few layers
+  }
+  return false;
+}
+
+}  // namespace
+
+bool is_common_window(const Window2d& window, size_t axis) {
+  return is_common(window.kernel[axis], window.stride[axis], window.dilation[axis]);
+}
+
+ConvProblem conv_problem(const Lowering& lowering, const Window2d& window) {
+  const Conv& conv = lowering.op<Conv>();
+  const auto [n, channels, height, width] = nchw(lowering.output_type().shape);
+  ConvProblem problem{.images = n,
+                      .inputs = lowering.input_type(0).shape[1],
+                      .outputs = channels,
+                      .height = height,
+                      .width = width,
+                      .window = window,
+                      .groups = conv.group,
+                      .activation = conv.activation,
+                      .has_residual = lowering.has_input(3),
+                      .has_scale = lowering.has_input(4),
+                      .computes_weights = computes_weights(lowering),
+                      .precision = lowering.options().precision,
+                      .winograd = lowering.options().winograd};
+  const uint64_t much = device_policy(lowering.caps()).macs_worth_a_variant();
+  problem.has_much_of_common_window =
+      is_common_window(window, 0) && has_much_of_common_window(lowering.graph(), much);
+  return problem;
+}
+
+}  // namespace vellum

@@ -1,0 +1,43 @@
+// A convolution as the cost models of its kernels see it: a plain value.
+#pragma once
+
+#include <cstdint>
+
+#include "graph/operators/activation.hpp"
+#include "kernels/conv/tile.hpp"
+#include "kernels/conv/window.hpp"
+#include "kernels/framework/divide.hpp"
+#include "kernels/framework/lowering.hpp"
+
+namespace vellum {
+
+struct ConvProblem {
+  int64_t images = 1;
+  int64_t inputs = 1, outputs = 1;  // channels, all groups together
+  int64_t height = 1, width = 1;    // of the output
+  Window2d window;
+  int64_t groups = 1;
+  Activation activation;
+  bool has_residual = false, has_scale = false;
+  bool computes_weights = false;  // at run time
+  Precision precision = Precision::fp32;
+  Winograd winograd = Winograd::off;  // as options have it
+  // The common window along x makes up enough of the network for a shader variant of its own.
+  bool has_much_of_common_window = false;
+
+  int64_t group_inputs() const { return inputs / groups; }
+  int64_t pixels() const { return images * height * width; }
+  int64_t macs() const { return pixels() * outputs * window.taps() * group_inputs(); }
+  bool is_depthwise() const { return groups > 1 && groups == inputs && inputs == outputs; }
+  bool is_pointwise() const { return groups == 1 && vellum::is_pointwise(window); }
+  // The rows of the output, as tiles along x are to cover them.
+  TileDemand rows() const { return {width, images * height, slices(outputs), macs()}; }
+};
+
+// Of the Conv that is being lowered, whose window that is.
+ConvProblem conv_problem(const Lowering& lowering, const Window2d& window);
+
+// Three pixels side by side: the most frequent window along an axis (0: x, 1: y).
+bool is_common_window(const Window2d& window, size_t axis);
+
+}  // namespace vellum

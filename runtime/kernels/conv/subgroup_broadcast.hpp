@@ -1,0 +1,23 @@
+// Subgroup broadcast: the invocations of a subgroup compute the same output channels of different pixels.
+// Each loads a part of the weights and broadcasts it to the others (SUBGROUP in shaders/conv_tile.glsl).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/conv/tile.hpp"
+
+namespace vellum {
+
+// Those of `tiles` that a subgroup can share, where pipelines can demand full subgroups and there is work for
+// all invocations of one.
+std::vector<PricedTile> tiles_to_broadcast(const DeviceCaps& caps, const std::vector<PricedTile>& tiles,
+                                           const TileDemand& demand);
+// Candidates of a kernel for pixels in a row: `tiles`, and with subgroup broadcast those that can.
+std::vector<ParameterCandidate<InvocationTile>> with_subgroup_broadcast(
+    const std::string& algorithm, const DeviceCaps& caps, const std::vector<PricedTile>& tiles,
+    const TileDemand& demand);
+// `blocks` of pixels, or as many more as make whole subgroups where the tile wants these.
+int64_t whole_subgroups(const DeviceCaps& caps, const InvocationTile& tile, int64_t blocks);
+
+}  // namespace vellum
