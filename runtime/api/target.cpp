@@ -45,7 +45,7 @@ CompiledModel Device::Impl::compile(const Model& model, const CompileOptions& op
 }
 
 Target::Target(const Device* device)
-    : device_(device ? device->impl() : nullptr),
+    : device_(device ? impl(*device) : nullptr),
       caps_(device ? device_->context->caps() : DeviceCaps{}),
       memory_rules_(device ? device_rules(device_->context) : modelled_rules(caps_)) {}
 

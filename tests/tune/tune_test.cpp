@@ -206,7 +206,7 @@ TEST_F(Tuned, VolumesAreTheImagesWhereTheyAreQuicker) {
   const std::shared_ptr<gpu::Context>& context = impl(device)->context;
   if (!gpu::timestamps_supported(*context)) GTEST_SKIP() << "no timestamps";
   const Graph small = prepare_graph(impl(model)->graph, context->caps(), {});
-  const Graph large = prepare_graph(load(network(42)).impl()->graph, context->caps(), {});
+  const Graph large = prepare_graph(impl(load(network(42)))->graph, context->caps(), {});
   const auto measure = [&](StorageChoice quick) {
     std::vector<StorageChoice> asked;
     const MeasuredStorages measured =
