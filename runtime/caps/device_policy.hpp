@@ -1,5 +1,6 @@
-// How a kind of device is best used where nothing was measured on the device itself: what kernels, estimates
-// and pipelines ask in place of its type. cpu_policy.cpp and gpu_policy.cpp answer, side by side.
+// Device policies: how a kind of device is best used if nothing was measured on the device itself. Kernels,
+// estimates and pipelines query a policy instead of the device's type. cpu_policy.cpp and gpu_policy.cpp
+// implement it.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +10,20 @@
 
 namespace vellum {
 
-// What one invocation of a convolution or matrix product computes: pixels x slices texels of the output,
-// where a slice is four channels.
+// The output of one invocation of a convolution or matrix product: pixels x slices texels, where a slice is
+// four channels.
 struct OutputTile {
   int64_t pixels = 1, slices = 1;
   bool operator==(const OutputTile&) const = default;
 };
 
-// The output that tiles are to cover: `lines` lines of `length` pixels of `slices` slices each, computed with
-// `macs` multiply-accumulates in all.
+// The output that tiles cover: `lines` lines of `length` pixels of `slices` slices each, computed with `macs`
+// multiply-accumulates in total.
 struct TileDemand {
   int64_t length = 1, lines = 1, slices = 1, macs = 0;
 };
 
-// Stateless. Figures without a source are guesses; the others say what they were measured on.
+// Stateless. Figures without a source are guesses; the others name the device on which they were measured.
 class DevicePolicy {
  public:
   virtual ~DevicePolicy() = default;
@@ -56,29 +57,28 @@ class DevicePolicy {
 
   // --- Squeeze-and-excitation, TopK ---
 
-  // Up to so many products, or texels whose means are taken, one workgroup is quicker than dispatches of
-  // many.
+  // Up to this many products, or texels to average, one workgroup is faster than dispatches of many.
   virtual int64_t most_products_of_a_workgroup() const = 0;
   virtual int64_t most_texels_of_a_workgroup() const = 0;
-  // Whether to rank all elements of rows (length^2 comparisons at once) rather than pick the k largest one
-  // after the other (length * k), where k is much less than length.
+  // Whether to rank all elements of rows (length^2 comparisons at once) instead of selecting the k largest
+  // one after another (length * k), if k is much less than length.
   virtual bool ranks_rows(int64_t length, int64_t k) const = 0;
 
   // --- The driver ---
 
   // Sets the traits of `caps` from its vendor, where nothing was measured.
   virtual void set_default_traits(DeviceCaps& caps) const = 0;
-  // Pipelines become machine code at their first dispatch, on the thread that executes submits, rather than
-  // where they are created (vulkan/early_compile.hpp compiles them before).
+  // Whether pipelines are compiled at their first dispatch, on the thread that executes submits, instead of
+  // when they are created (vulkan/early_compile.hpp compiles them earlier).
   virtual bool compiles_at_first_dispatch(const DeviceCaps& caps) const = 0;
-  // What the driver takes of the process, by the size of shaders (estimate/shader_size.hpp); nothing where no
-  // model of that exists.
+  // Returns the driver's memory in the process by the size of shaders (estimate/shader_size.hpp); nothing if
+  // there is no model of it.
   virtual std::optional<ProcessTraits> process_traits(const DeviceCaps& caps) const = 0;
   // Whether device memory is memory of the process.
   virtual bool allocates_in_the_process() const = 0;
 };
 
-// By the device's type.
+// Returns the policy of the device's type.
 const DevicePolicy& device_policy(const DeviceCaps& caps);
 
 }  // namespace vellum

@@ -1,4 +1,5 @@
-// A network as dispatches over virtual tensors: what kernels produce and planning takes. No Vulkan handles.
+// The program: a network as dispatches over virtual tensors. Kernels produce it, planning reads it. No Vulkan
+// handles. Start reading here for the dispatch IR.
 #pragma once
 
 #include <array>
@@ -32,16 +33,22 @@ struct Extent3 {
   bool operator==(const Extent3&) const = default;
 };
 
-// How a tensor lives on the device.
+// The form of a tensor on the device.
 //
-// channels4 sees the graph's shape as N, C, H, W (see nchw()), with S = ceil(C / 4) slices. Texel (w, h, s,
-// n) is at
+// channels4: the graph's shape is N, C, H, W (see nchw()), in S = ceil(C / 4) slices of four channels. A
+// texel has the four channels of one slice at one position. Texel (w, h, s, n) is at
 //   image2d  x = n * W + w, y = s * H + h
 //   image3d  x = n * W + w, y = h, z = s
 //   buffer   index ((n * S + s) * H + h) * W + w, in units of four elements
+//
+//   image2d, N = 2, C = 6 (S = 2):      |<-- W -->|<-- W -->|
+//                                     H | n 0     | n 1     |  slice 0: channels 0 1 2 3
+//                                     H | n 0     | n 1     |  slice 1: channels 4 5 0 0
+//
 // The unused channels of the last slice are always zero.
-// linear holds element i of the row-major order at index i; the buffer is padded to a multiple of four
-// elements, and what the padding holds means nothing. Kernels write linear tensors four elements at a time.
+//
+// linear: element i of the row-major order is at index i. The buffer is padded to a multiple of four
+// elements; the padding has undefined content. Kernels write linear tensors four elements at a time.
 struct TensorDesc {
   Shape shape;
   ElementType element = ElementType::f32;
@@ -49,12 +56,12 @@ struct TensorDesc {
   Layout layout = Layout::linear;
 
   Extent3 extent() const;      // texels; images only
-  uint64_t byte_size() const;  // without padding of the device
+  uint64_t byte_size() const;  // without device padding
   bool operator==(const TensorDesc&) const = default;
 };
 
-// The graph's shape as N, C, H, W: rank 4 as it is; rank 3 = N, C, W (H = 1); rank 2 = N, C; rank 1 = C; rank
-// 0 = 1. Throws Error(internal) for rank > 4.
+// Returns the graph's shape as N, C, H, W: rank 4 unchanged; rank 3 = N, C, W (H = 1); rank 2 = N, C; rank 1
+// = C; rank 0 = 1. Throws Error(internal) for rank > 4.
 std::array<int64_t, 4> nchw(const Shape& shape);
 
 using TensorId = uint32_t;
@@ -74,7 +81,7 @@ struct Packing {
   bool operator==(const Packing&) const = default;
 };
 
-// What the bytes of a weight are made from: weights of equal desc and origin have equal bytes.
+// The origin of a weight's bytes: weights of equal desc and origin have equal bytes.
 struct WeightOrigin {
   Packing packing;
   std::vector<HostTensor> sources;
@@ -84,14 +91,14 @@ struct VirtualTensor {
   std::string name;
   TensorDesc desc;
   TensorRole role = TensorRole::intermediate;
-  // The same bytes as another tensor (a reshape of linear data), or some of them: shares its memory and its
-  // lifetime.
+  // This tensor is a view of all or some bytes of another one (a reshape of linear data): it shares its
+  // memory and its lifetime.
   TensorId alias_of = kNoTensor;
-  // weight: its bytes as they lie on the device (desc.byte_size() of them, texels row by row, then slice by
-  // slice). Called once when the session is made; may be called from several threads.
+  // For a weight: returns its bytes in device order (desc.byte_size() of them, texels by rows, then by
+  // slices). Called once when the session is made; may be called from several threads.
   std::function<std::vector<std::byte>()> pack;
   WeightOrigin origin = {};
-  uint64_t alias_offset = 0;  // bytes from the begin of alias_of, which is a buffer
+  uint64_t alias_offset = 0;  // bytes from the beginning of alias_of, which is a buffer
   // A root whose last reader is the first writer of this tensor, which aliases it in place.
   TensorId in_place_of = kNoTensor;
 };
@@ -101,28 +108,30 @@ enum class Access : uint8_t { read, write, read_write };
 struct Binding {
   TensorId tensor = kNoTensor;
   Access access = Access::read;
-  // Images that are only read: through a sampled image (texelFetch) instead of a storage image (imageLoad).
+  // For an image that is only read: access through a sampled image (texelFetch) instead of a storage image
+  // (imageLoad).
   bool sampled = false;
-  // Of a read: an invocation reads the tensor only at positions that it alone writes of the output, and each
-  // before it writes there, so that the output may lie over it. (Shaders may be compiled as if bindings did
-  // not overlap: what is stored depends on what is loaded, so neither can pass the other.)
+  // For a read: an invocation reads the tensor only at positions of the output that it alone writes, each
+  // before it writes there, so the output may alias it in place. (Shaders may be compiled as if bindings did
+  // not overlap: the stored value depends on the loaded one, so they cannot be reordered.)
   bool same_position = false;
-  // Buffers of floats that are only read: through a texel buffer (imageLoad) instead of a storage buffer.
+  // For a buffer of floats that is only read: access through a texel buffer (imageLoad) instead of a storage
+  // buffer.
   bool texel_buffer = false;
   // The name of the tensor in the shader, "x" of TENSOR_IN(x).
   std::string name = {};
 };
 
-// What a dispatch does that only moves bytes between buffers: it can go where one of the two tensors becomes
-// a view of the other.
+// A dispatch that only copies bytes between buffers. It can be removed if one of the two tensors becomes a
+// view of the other.
 struct PlainCopy {
   TensorId from = kNoTensor, to = kNoTensor;
-  uint64_t from_offset = 0, to_offset = 0, bytes = 0;  // from the begin of each
+  uint64_t from_offset = 0, to_offset = 0, bytes = 0;  // offsets from the beginning of each
 };
 
 struct Dispatch {
-  std::string name;    // of the node that it belongs to
-  std::string op;      // operator type, "Conv"; "Convert" for layout changes
+  std::string name;    // of its node
+  std::string op;      // operator type, "Conv"; "Convert" for layout conversions
   std::string shader;  // file of shaders/ without ".comp"
   std::vector<std::pair<std::string, std::string>>
       defines;  // preamble macros of this variant, sorted by name
@@ -132,15 +141,15 @@ struct Dispatch {
   std::vector<Binding> bindings;  // binding number = position
   Parameters push_constants;
   std::optional<PlainCopy> copy = std::nullopt;
-  // Not 0: subgroups are full, of so many invocations, and the shader sees it as SUBGROUP. It is what
-  // DeviceCaps::subgroup_size says, where there are full_subgroups.
+  // Not 0: the dispatch requires full subgroups of this many invocations, which the shader sees as SUBGROUP.
+  // It is DeviceCaps::subgroup_size, and needs full_subgroups.
   uint32_t subgroup_size = 0;
 };
 
-// An input or output of a graph: a linear buffer tensor that the host writes or reads.
+// An input or output of a graph: a linear buffer that the host writes or reads.
 struct Port {
   std::string name;
-  TensorType type;                     // as the model says
+  TensorType type;                     // as in the model
   TensorId tensor = kNoTensor;         // kNoTensor: the value is in one of the next two members
   std::optional<HostTensor> constant;  // known before running
   // An output of the last task, a host partition with run-time shapes: by position in its graph's outputs.
@@ -148,8 +157,8 @@ struct Port {
   std::optional<size_t> host_output = std::nullopt;
 };
 
-// A part of the network that the host computes, with the host references of its operators: one that has no
-// kernel, or those that depend on an operator whose output shapes follow from values (HostTail).
+// A part of the network that the host computes with the operators' host references: an operator without a
+// kernel, or those that depend on an operator with data-dependent shapes (HostTail).
 struct HostPartition {
   std::shared_ptr<const Graph> graph;
   std::vector<Port> inputs;  // per input of the graph; also tensors that are no inputs of the program
@@ -178,7 +187,7 @@ struct Program {
   // Whether some outputs get their shapes only at run time: the last task computes them on the host.
   bool has_run_time_shapes() const;
   TensorId root(TensorId id) const;    // follows alias_of
-  uint64_t offset(TensorId id) const;  // bytes from the begin of the root
+  uint64_t offset(TensorId id) const;  // bytes from the beginning of the root
   // Returns for each tensor the root that owns its memory: follows alias_of and in_place_of.
   std::vector<TensorId> owners() const;
 };
@@ -186,7 +195,7 @@ struct Program {
 // Whether the tensor is in memory of an input or output of the program, which the host can reach directly.
 bool is_host_visible(const Program& program, TensorId id);
 
-// One line per task: what `vellum inspect --stage program` prints.
+// Formats one line for each task: the output of `vellum inspect --stage program`.
 std::string to_text(const Program& program);
 
 }  // namespace vellum

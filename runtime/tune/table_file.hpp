@@ -1,4 +1,4 @@
-// A TuningTable on disk: JSON, one file for each device, driver and state of the kernels.
+// Reads and writes tuning tables on disk: JSON, one file for each device, driver and version of the kernels.
 #pragma once
 
 #include <filesystem>
@@ -12,24 +12,25 @@
 
 namespace vellum {
 
-// What a table was measured with: the device as Vellum sees it, limits included, its driver, and Vellum's
-// kernels. A table of another key says nothing.
+// Returns the key of a table: a digest of the device's caps, its driver, and Vellum's kernels. A table with
+// another key is ignored.
 std::string tuning_key(const DeviceCaps& caps);
 
 // {"vellum_tuning": version, "key": ..., "device": ..., "driver": ...,
 //  "operators": {signature: {candidate: microseconds}}, "storages": {network: a letter for each value}}
 std::string to_json(const TuningTable& table, const DeviceCaps& caps);
 
-// Nothing unless the whole document is what to_json() writes for that key: files may be damaged, or of
-// anything.
+// Parses the output of to_json(). Returns nothing unless the whole document is valid and has that key: the
+// file may be damaged, or anything else.
 std::optional<TuningTable> table_from_json(std::string_view text, std::string_view key);
 
 std::filesystem::path table_path(const std::filesystem::path& folder, const DeviceCaps& caps);
 
-// An empty table where there is no file for the device, or one that cannot be believed, which is logged.
+// Reads the table of a device. Returns an empty table if there is no file, or an invalid one, which is
+// logged.
 TuningTable read_table(const std::filesystem::path& folder, const DeviceCaps& caps, const LogCallback& log);
 
-// Atomically. Error(io) if the folder cannot be written.
+// Writes the table atomically. Throws Error(io) if the folder cannot be written.
 void write_table(const std::filesystem::path& folder, const DeviceCaps& caps, const TuningTable& table);
 
 }  // namespace vellum

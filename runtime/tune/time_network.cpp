@@ -10,7 +10,7 @@
 #include <string>
 
 #include "tune/one_node.hpp"
-#include "tune/settle.hpp"
+#include "tune/repeat_until_converged.hpp"
 
 namespace vellum {
 namespace {
@@ -71,7 +71,7 @@ std::vector<std::vector<double>> node_times(const Graph& graph,
   std::vector<std::vector<double>> least(networks.size(),
                                          std::vector<double>(node_of_name.size(), kInfinite));
   for (const auto& network : networks) network->run();
-  repeat_until_settled(kTimeForRuns, [&] {
+  repeat_until_converged(kTimeForRuns, [&] {
     double sum = 0;
     for (size_t n = 0; n < networks.size(); ++n) {
       networks[n]->run();
@@ -117,7 +117,7 @@ bool may_mix(const StorageProblem& problem) {
 std::vector<double> least_times(const std::vector<std::unique_ptr<Executor>>& networks) {
   std::vector<double> least(networks.size(), kInfinite);
   for (const auto& network : networks) network->run();  // drivers compile at the first dispatch
-  repeat_until_settled(kTimeForRuns, [&] {
+  repeat_until_converged(kTimeForRuns, [&] {
     for (size_t i = 0; i < networks.size(); ++i)
       least[i] = std::min(least[i], run_and_time(*networks[i], false));
     return sum(least);

@@ -7,7 +7,7 @@
 
 #include "exec/executor.hpp"
 #include "tune/one_node.hpp"
-#include "tune/settle.hpp"
+#include "tune/repeat_until_converged.hpp"
 #include "vellum/error.hpp"
 #include "vulkan/timestamps.hpp"
 
@@ -73,7 +73,7 @@ class Measurement {
     }
     drop_slower_than(kHopelessAtOnce);
     if (running_.size() > 1)
-      repeat_until_settled(kTimeForRounds, [&] {
+      repeat_until_converged(kTimeForRounds, [&] {
         for (Running& running : running_) time(running);
         drop_slower_than(kHopeless);
         double sum = 0;

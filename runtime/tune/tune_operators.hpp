@@ -16,30 +16,30 @@ namespace vellum {
 // Operators of a network whose choices have one signature.
 struct OperatorKind {
   Choice choice;     // of the first
-  size_t nodes = 1;  // how many there are
+  size_t nodes = 1;  // their number
   CandidateTimes times;
-  bool known = false;     // the table had all times before
-  bool measured = false;  // now
+  bool known = false;     // the table already had all times
+  bool measured = false;  // by this call
 };
 
 struct OperatorTuning {
   std::shared_ptr<gpu::Context> context;
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-  bool again = false;  // what the table knows is measured all the same
-  // After each kind that was looked at: how many of how many.
+  bool again = false;  // also measures kinds whose times the table has
+  // Called after each kind.
   std::function<void(size_t done, size_t total, const OperatorKind& kind)> progress;
   std::vector<std::string> warnings;  // candidates with wrong results
 
   bool is_late() const { return std::chrono::steady_clock::now() >= deadline; }
 };
 
-// Whether two candidates computed the same: rounding differs from one to the other; what is wrong differs by
-// as much as the results are large.
+// Returns whether two candidates computed the same up to rounding. Wrong results differ by as much as they
+// are large.
 bool same_results(const std::vector<HostTensor>& a, const std::vector<HostTensor>& b, Precision precision);
 
-// Adds to `table` the times of the candidates for every choice that `graph` has with `options`; nothing for
-// one that gives other results than the first, or that the device refuses. What no time is left for stays as
-// the table has it.
+// Measures the candidates of every choice that `graph` has with `options`, and adds their times to `table`. A
+// candidate with other results than the first, or that the device refuses, gets no time. When the deadline
+// has passed, the other choices keep the table's times.
 std::vector<OperatorKind> tune_operators(const Graph& graph, const LoweringOptions& options,
                                          OperatorTuning& how, TuningTable& table);
 

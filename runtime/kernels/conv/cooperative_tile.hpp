@@ -1,5 +1,5 @@
-// How products of cooperative matrices (caps/cooperative_matrix.hpp) cover the output of a convolution
-// without groups, or of matrix products: shaders/cooperative_block.glsl.
+// Tiles of cooperative matrices (caps/cooperative_matrix.hpp) for convolutions without groups and matrix
+// products: cooperative_block.glsl.
 #pragma once
 
 #include <cstdint>
@@ -21,26 +21,26 @@ struct CooperativeTile {
   static constexpr int64_t kSubgroups = 2;  // along either side
   int64_t pixels() const { return kSubgroups * matrices * matrix.m; }
   int64_t channels() const { return kSubgroups * matrices * matrix.n; }
-  int64_t blocks(int64_t rows, int64_t columns) const;  // of as many pixels, channels
+  int64_t blocks(int64_t rows, int64_t columns) const;  // tiles that cover this many pixels, channels
   int64_t step() const;                                 // input channels in shared memory at a time
   int64_t shared_memory_bytes() const;                  // as the shader has it
 };
 
 inline constexpr const char* kCooperativeAlgorithm = "cooperative";
 
-// `products` products of matrices, pixels x inputs by inputs x outputs; of a convolution, `taps` times as
-// many inputs are summed up for each output.
+// `products` matrix products, pixels x inputs by inputs x outputs. In a convolution each output sums `taps`
+// times as many inputs.
 struct CooperativeProblem {
   int64_t pixels = 1, inputs = 1, outputs = 1, taps = 1, products = 1;
   Precision precision = Precision::fp32;
 };
 
-// The tiles that the device can run, with their predicted costs (tile.hpp). None where the device or the
-// problem does not suit them.
+// Returns the tiles that the device can run, with their predicted costs (tile.hpp). None if they do not suit
+// the device or the problem.
 std::vector<ParameterCandidate<CooperativeTile>> cooperative_tiles(const DeviceCaps& caps,
                                                                    const CooperativeProblem& problem);
 
-// Gives the dispatch a workgroup for each of `blocks`, and the macros of the tile.
+// Sets the dispatch's workgroup count, one for each of `blocks`, and the macros of the tile.
 void cover_with(Dispatch& dispatch, const DeviceCaps& caps, const CooperativeTile& tile, int64_t blocks);
 
 }  // namespace vellum

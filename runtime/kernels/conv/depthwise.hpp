@@ -1,4 +1,4 @@
-// Convolutions whose channels have a filter each: shaders/conv_depthwise.comp.
+// Depthwise convolutions: one filter for each channel (conv_depthwise.comp).
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace vellum {
 
-// For as many groups as input and output channels.
+// Returns candidates if there are as many groups as input and output channels.
 std::vector<KernelCandidate> depthwise_candidates(const ConvProblem& problem, const DeviceCaps& caps);
 
 }  // namespace vellum

@@ -1,4 +1,4 @@
-// Convolutions that sum up the products of their windows one by one, dense or of groups: shaders/conv.comp.
+// Direct convolutions: sum the products of each window one by one, dense or grouped (conv.comp).
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// What the dispatches of convolutions and matrix products have in common.
+// Helpers for the dispatches of convolutions and matrix products.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ Dispatch conv_dispatch(const Lowering& lowering, std::string shader, int64_t inv
 // one.
 void add_residual(const Lowering& lowering, Dispatch& dispatch, PushConstants& constants, TensorId residual);
 
-// What a convolution may have beside x, weights and y: `residual` is added before the activation, and may
-// have fewer channels than y; `scale` holds a factor for each channel of x.
+// Optional inputs of a convolution: `residual` is added before the activation and may have fewer channels
+// than y; `scale` has a factor for each channel of x.
 struct ConvExtras {
   TensorId residual = kNoTensor, scale = kNoTensor;
 };
@@ -32,7 +32,7 @@ void add_extras(const Lowering& lowering, Dispatch& dispatch, PushConstants& con
 // The residual of a Conv that has one.
 TensorId read_residual(Lowering& lowering);
 
-// What conv.comp and conv_transpose.comp share.
+// The common part of conv.comp and conv_transpose.comp.
 struct ConvKernel {
   const char* shader;
   InvocationTile tile;

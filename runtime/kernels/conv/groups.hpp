@@ -1,4 +1,4 @@
-// Convolutions whose groups are not of whole slices of four channels: shaders/conv_groups.comp.
+// Grouped convolutions whose groups are not whole slices of four channels (conv_groups.comp).
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace vellum {
 
-// None where the groups are of whole slices, for which conv.comp multiplies nothing in vain, or where too
-// many channels are in one block.
+// Returns no candidates if the groups are whole slices, for which conv.comp multiplies no unnecessary zeros,
+// or if a block has too many channels.
 std::vector<KernelCandidate> group_candidates(const ConvProblem& problem, const DeviceCaps& caps);
 
 }  // namespace vellum

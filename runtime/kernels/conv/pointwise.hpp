@@ -16,12 +16,12 @@ std::vector<KernelCandidate> pointwise_candidates(const ConvProblem& problem, co
 
 // The kernel has tiles of invocations or of cooperative matrices.
 using PointwiseTile = std::variant<InvocationTile, CooperativeTile>;
-// Output slices of a block of weights.
+// Returns the output slices of a block of weights.
 int64_t slices_of(const PointwiseTile& tile);
-// Whether its sums may be accumulated in fp16 for a few products (product_run.hpp).
+// Returns whether the kernel can accumulate a few products in fp16 (product_run.hpp).
 bool accumulates_in_fp16(const PointwiseTile& tile);
 
-// For pixels x inputs by inputs x outputs, of the node that is being lowered.
+// Returns the tiles for a product of pixels x inputs by inputs x outputs.
 std::vector<ParameterCandidate<PointwiseTile>> pointwise_tiles(const std::string& algorithm,
                                                                const DeviceCaps& caps,
                                                                const CooperativeProblem& problem);

@@ -21,7 +21,7 @@ struct ConvProblem {
   bool has_residual = false, has_scale = false;
   bool computes_weights = false;  // at run time
   Precision precision = Precision::fp32;
-  Winograd winograd = Winograd::off;  // as options have it
+  Winograd winograd = Winograd::off;  // the option
   // The common window along x makes up enough of the network for a shader variant of its own.
   bool has_much_of_common_window = false;
 
@@ -34,7 +34,7 @@ struct ConvProblem {
   TileDemand rows() const { return {width, images * height, slices(outputs), macs()}; }
 };
 
-// Of the Conv that is being lowered, whose window that is.
+// Returns the problem of the Conv that is being lowered; `window` is its window.
 ConvProblem conv_problem(const Lowering& lowering, const Window2d& window);
 
 // Three pixels side by side: the most frequent window along an axis (0: x, 1: y).

@@ -11,8 +11,8 @@
 
 namespace vellum {
 
-// Splits are for what is too small for a GPU: whole sums would leave most of it idle, or with tiles as narrow
-// as it then wants load several times as much. Not measured on a GPU.
+// The cost of split-K relative to whole sums, where these are too few for a GPU: they would leave most of it
+// idle, or with narrower tiles load several times as much. Not measured on a GPU.
 inline constexpr double kSplitKCost = 0.5;
 
 struct SplitTile {
@@ -20,26 +20,26 @@ struct SplitTile {
   double cost = kSplitKCost;
 };
 
-// For a window of one pixel, where sums go over so many slices of input channels; nothing where whole sums
-// keep the device busy.
+// Returns a split tile for a window of one pixel and sums over `input_slices` slices of input channels;
+// nothing if whole sums keep the device busy.
 std::optional<InvocationTile> split_pointwise_tile(const DeviceCaps& caps, const TileDemand& demand,
                                                    int64_t input_slices);
-// For windows of so many taps.
+// Returns the split tiles for windows of `taps` taps.
 std::vector<SplitTile> split_window_tiles(const DeviceCaps& caps, const TileDemand& demand,
                                           int64_t input_slices, int64_t taps);
 
-// What a dispatch makes of its sums: y = activation(sums + residual), which may be absent.
+// The result of a dispatch's sums: y = activation(sums + residual); the residual is optional.
 struct SumTarget {
   TensorId y = kNoTensor;
   Activation activation;
   TensorId residual = kNoTensor;
 };
 
-// What a dispatch writes whose sums are split among `split_k` invocations: a workspace of the partial sums,
-// one after the other like images of a larger batch. `whole` itself where sums are not split.
+// Returns the target of a dispatch whose sums are split among `split_k` invocations: a workspace of the
+// partial sums, one after another like images of a larger batch. Returns `whole` if sums are not split.
 SumTarget partial_sums(Lowering& lowering, const SumTarget& whole, int64_t split_k);
 
-// Then makes `whole` of them, if it is not the same.
+// Adds the dispatch that reduces the partial sums to `whole`, unless both are the same.
 void reduce_partial_sums(Lowering& lowering, const SumTarget& partial, const SumTarget& whole);
 
 }  // namespace vellum

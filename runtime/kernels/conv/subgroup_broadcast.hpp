@@ -9,15 +9,16 @@
 
 namespace vellum {
 
-// Those of `tiles` that a subgroup can share, where pipelines can demand full subgroups and there is work for
-// all invocations of one.
+// Returns those of `tiles` that a subgroup can share, if pipelines can require full subgroups and there is
+// work for all invocations of one.
 std::vector<PricedTile> tiles_to_broadcast(const DeviceCaps& caps, const std::vector<PricedTile>& tiles,
                                            const TileDemand& demand);
-// Candidates of a kernel for pixels in a row: `tiles`, and with subgroup broadcast those that can.
+// Returns the candidates of a kernel for pixels in a row: `tiles`, and those that can also with subgroup
+// broadcast.
 std::vector<ParameterCandidate<InvocationTile>> with_subgroup_broadcast(
     const std::string& algorithm, const DeviceCaps& caps, const std::vector<PricedTile>& tiles,
     const TileDemand& demand);
-// `blocks` of pixels, or as many more as make whole subgroups where the tile wants these.
+// Returns `blocks` of pixels, rounded up to whole subgroups if the tile needs these.
 int64_t whole_subgroups(const DeviceCaps& caps, const InvocationTile& tile, int64_t blocks);
 
 }  // namespace vellum

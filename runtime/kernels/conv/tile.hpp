@@ -1,4 +1,5 @@
-// How much of the output of a convolution or matrix product one invocation computes (shaders/conv_tile.glsl).
+// Tiles: the part of the output of a convolution or matrix product that one invocation computes
+// (conv_tile.glsl).
 //
 // Predicted costs of their candidates are relative: 1 is the direct kernel with the tile that the device
 // policy prefers.
@@ -20,15 +21,15 @@ struct PricedTile {
   double cost = 1;
 };
 
-// The preferred tile first, then the others that might be quicker. None is wider than the tensors want.
+// Returns the preferred tile first, then others that might be faster. None is wider than the output.
 std::vector<PricedTile> output_tiles(const DeviceCaps& caps, const TileDemand& demand);
 
 // Each invocation loads and multiplies for itself.
 struct OwnSums {
   bool operator==(const OwnSums&) const = default;
 };
-// The invocations of a subgroup have the same slices: each loads a part of the weights, and the others get it
-// by subgroupBroadcast(): subgroup_broadcast.hpp.
+// The invocations of a subgroup compute the same slices: each loads some of the weights and broadcasts them
+// to the others (subgroup_broadcast.hpp).
 struct SubgroupBroadcast {
   bool operator==(const SubgroupBroadcast&) const = default;
 };
@@ -38,7 +39,7 @@ struct SplitK {
   bool operator==(const SplitK&) const = default;
 };
 
-// What an invocation computes, and how it shares that work with others.
+// The output of an invocation, and how it shares its work with others.
 struct InvocationTile {
   OutputTile output;
   std::variant<OwnSums, SubgroupBroadcast, SplitK> sharing = {};
@@ -48,7 +49,7 @@ struct InvocationTile {
   int64_t split_k() const;
 };
 
-// "8x2", "8x2 subgroup broadcast", "8x2 split-K 4" of the algorithm.
+// Returns the name of an algorithm with this tile: "8x2", "8x2 subgroup broadcast", "8x2 split-K 4".
 KernelName tile_name(std::string algorithm, const InvocationTile& tile);
 
 // Adds the macros TILE_P, TILE_S and PARTS.

@@ -11,13 +11,18 @@
 
 namespace vellum {
 
-// A grid of texels: row = output slice * taps + tap, column = input channel, four output channels a texel;
-// then one texel of bias per output slice, and, where runs are of halves, two of what they are multiplied
-// with.
+// A grid of texels of four output channels each:
 //
-// In a grouped convolution the columns of a block of `tile_slices` output slices begin at the slice in which
-// its first group's input channels begin. They span as many slices as any block needs; channels of other
-// groups weigh nothing.
+//                          input channel -->
+//   output slice 0, tap 0  | t t t t t t t |
+//   output slice 0, tap 1  | t t t t t t t |     row = output slice * taps + tap
+//   ...
+//   bias                   | b b ...       |     one texel for each output slice
+//   scales                 | s s ...       |     with fp16 partial sums: two texels for each output slice
+//
+// In a grouped convolution the columns of a block of `tile_slices` output slices begin at the slice of its
+// first group's first input channel. They span as many slices as any block needs; channels of other groups
+// have weight 0.
 struct ConvWeights {
   int64_t inputs = 0, outputs = 0;  // channels, all groups together
   int64_t groups = 1;
@@ -35,14 +40,13 @@ struct ConvWeights {
 
   // weight(output channel, input channel within its group, tap)
   using WeightAt = std::function<float(int64_t, int64_t, int64_t)>;
-  // Texels of the grid, row by row. `bias` may be empty.
+  // Returns the texels of the grid by rows. `bias` may be empty.
   std::vector<float> pack(const WeightAt& weight, const std::vector<float>& bias) const;
-  // What the texels and their places follow from.
+  // Returns the parameters that determine the texels and their positions.
   std::vector<int64_t> packing_parameters() const;
 };
 
-// The extent of a weight grid as texel_grid() takes it; throws Error(unsupported) where it is beyond any
-// device.
+// Returns the desc of a weight grid. Throws Error(unsupported) if it is beyond any device.
 TensorDesc weight_grid(const Lowering& lowering, int64_t width, int64_t height);
 
 // Of weights and bias, which are inputs `input` and the one behind it.

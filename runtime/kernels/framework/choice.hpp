@@ -1,4 +1,4 @@
-// Which kernel candidate computes an operator, and what was measured on the device of each.
+// The choice between kernel candidates, and the times that were measured on the device for each.
 #pragma once
 
 #include <cstddef>
@@ -17,19 +17,19 @@ namespace vellum {
 // Microseconds that an operator took with each candidate, by KernelName::text().
 using CandidateTimes = std::map<std::string, double, std::less<>>;
 
-// What `vellum tune` found out on one device with one driver. A plain value: tune/table_file.hpp reads and
-// writes it.
+// The measurements of `vellum tune` on one device with one driver, as a plain value. tune/table_file.hpp
+// reads and writes it.
 struct TuningTable {
-  // By the signature of an operator: everything that decides how fast it is (Choice::signature).
+  // By the signature of an operator, which contains everything that determines its speed (Choice::signature).
   std::map<std::string, CandidateTimes, std::less<>> operators;
-  // By network_fingerprint(): what holds each value of the graph, by ValueId. Only there where a mixture, or
-  // another one than StorageChoice::automatic means, was quicker.
+  // By network_fingerprint(): the storage of each value of the graph, by ValueId. Present only if a mixture,
+  // or another storage than that of StorageChoice::automatic, was faster.
   std::map<std::string, std::vector<StorageChoice>, std::less<>> storages;
 
   bool empty() const { return operators.empty() && storages.empty(); }
 };
 
-// A choice that was to be made when a network was lowered.
+// A choice that the lowering of a network made.
 struct Choice {
   size_t node = 0;  // in graph.nodes
   std::string signature;
@@ -37,14 +37,15 @@ struct Choice {
   size_t taken = 0;
 };
 
-// The candidate that was measured to be the quickest, where it is clearly quicker than the first; else the
+// Returns the candidate that was measured to be the fastest if it is clearly faster than the first, else the
 // first. Candidates that only the table or only the kernel knows do not count.
 size_t quickest(const TuningTable* table, std::string_view signature, std::span<const KernelName> candidates);
 
 // The numbers of the candidates, the least predicted cost first, and of equal ones the first.
 std::vector<size_t> by_predicted_cost(std::span<const KernelPrediction> predictions);
 
-// Of times that noise may order either way, the first candidate's counts.
+// A candidate must take at most this fraction of the first candidate's time, because noise may order similar
+// times either way.
 inline constexpr double kClearlyQuicker = 0.97;
 
 }  // namespace vellum

@@ -1,4 +1,5 @@
-// Loops that make one result each, of a texel or a row: who runs them (shaders/cooperate.glsl).
+// Loops that compute one result each, of a texel or a row, and the invocations that share them
+// (cooperate.glsl).
 #pragma once
 
 #include <cstdint>
@@ -8,22 +9,23 @@
 
 namespace vellum {
 
-// One invocation alone, or all of a subgroup or of a workgroup. A workgroup joins the results of its
-// invocations in shared memory, or those of each subgroup by subgroup arithmetic first.
+// The invocations that run a loop: one alone, all of a subgroup, or all of a workgroup. A workgroup combines
+// the results of its invocations in shared memory; workgroup_of_subgroups first combines those of each
+// subgroup by subgroup arithmetic.
 enum class LoopBy : uint8_t { invocation, subgroup, workgroup, workgroup_of_subgroups };
 
 struct SharedLoop {
   int64_t results = 0;
-  int64_t length = 0;  // of the loop that makes one
-  bool along = false;  // over neighbours in memory
+  int64_t length = 0;  // of the loop of one result
+  bool along = false;  // the loop runs over neighbours in memory
 };
 
-// The one that the cost model prefers.
+// Returns the cost model's choice.
 LoopBy loop_by(const DeviceCaps& caps, const SharedLoop& loop);
-// The best of those that the device can run. Call it before reading inputs.
+// Returns the best choice that the device can run, tuned if it was measured. Call it before reading inputs.
 LoopBy choose_loop(Lowering& lowering, const SharedLoop& loop);
 
-// A dispatch that makes result_index() of `results`.
+// Returns a dispatch in which each loop computes result_index() of `results`.
 Dispatch loop_dispatch(const DeviceCaps& caps, std::string shader, int64_t results, LoopBy by,
                        std::vector<Binding> bindings, Parameters parameters);
 

@@ -9,19 +9,19 @@ namespace vellum {
 // Calls `round`, which measures and returns the sum of the least times so far, until that sum has not fallen
 // for a few rounds: other work on the machine only makes times longer. Stops after about `most`.
 template <typename Round>
-void repeat_until_settled(std::chrono::milliseconds most, Round round) {
-  constexpr int kSettledAfter = 4;
+void repeat_until_converged(std::chrono::milliseconds most, Round round) {
+  constexpr int kConvergedAfter = 4;
   const auto begin = std::chrono::steady_clock::now();
-  double settled = std::numeric_limits<double>::infinity();
+  double least = std::numeric_limits<double>::infinity();
   int same = 0;
   do {
     const double sum = round();
     ++same;
-    if (sum < 0.99 * settled) {
+    if (sum < 0.99 * least) {
       same = 0;
-      settled = sum;
+      least = sum;
     }
-  } while (same < kSettledAfter && std::chrono::steady_clock::now() - begin < most);
+  } while (same < kConvergedAfter && std::chrono::steady_clock::now() - begin < most);
 }
 
 }  // namespace vellum
