@@ -40,6 +40,7 @@ vk::raii::Device create_device(const PhysicalDevice& physical, const DeviceCaps&
     enable(subgroup_sizes);
     if (physical.subgroups.by_extension) extensions.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
   }
+  if (physical.portability_subset) extensions.push_back(kPortabilitySubset);
   if (caps.memory_budget) extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   CooperativeFeatures cooperative(caps.cooperative_matrices.empty() ? caps : physical.caps, chain,
                                   extensions);

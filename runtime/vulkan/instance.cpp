@@ -80,6 +80,14 @@ uint32_t instance_version(const vk::raii::Context& loader) {
   return std::min(version, uint32_t{VK_MAKE_API_VERSION(0, 1, 3, 0xfff)});  // any patch of Vulkan 1.3
 }
 
+// Without this extension the loader lists no driver that only follows the portability subset (MoltenVK).
+bool can_enumerate_portability(const vk::raii::Context& loader) {
+  return std::ranges::any_of(
+      loader.enumerateInstanceExtensionProperties(), [](const vk::ExtensionProperties& extension) {
+        return std::strcmp(extension.extensionName, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME) == 0;
+      });
+}
+
 }  // namespace
 
 Instance::Instance(const ContextOptions& options, ValidationLog& validation_log) {
@@ -94,21 +102,34 @@ Instance::Instance(const ContextOptions& options, ValidationLog& validation_log)
     api_version_ = instance_version(*loader_);
     const vk::ApplicationInfo application("Vellum", 1, "Vellum", 1, api_version_);
     vk::InstanceCreateInfo info({}, &application);
+    std::vector<const char*> extensions;
+    if (can_enumerate_portability(*loader_)) {
+      extensions.push_back(VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
+      info.flags |= vk::InstanceCreateFlagBits::eEnumeratePortabilityKHR;
+    }
     if (!options.validation) {
-      instance_ = vk::raii::Instance(*loader_, info);
+      create(info.setPEnabledExtensionNames(extensions));
       return;
     }
     require_validation_layer(*loader_);
-    constexpr std::array extensions{VK_EXT_DEBUG_UTILS_EXTENSION_NAME,
-                                    VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME};
+    extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
+    extensions.push_back(VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME);
     constexpr std::array layers{kValidationLayer};
     constexpr std::array enabled{vk::ValidationFeatureEnableEXT::eSynchronizationValidation};
     auto messages = messenger_info(validation_log);  // chained: for its creation and destruction
     const vk::ValidationFeaturesEXT features(enabled, {}, &messages);
-    info.setPEnabledLayerNames(layers).setPEnabledExtensionNames(extensions).setPNext(&features);
-    instance_ = vk::raii::Instance(*loader_, info);
+    create(info.setPEnabledLayerNames(layers).setPEnabledExtensionNames(extensions).setPNext(&features));
+    if (!has_driver()) return;
     messenger_ = vk::raii::DebugUtilsMessengerEXT(instance_, messenger_info(validation_log));
   });
+}
+
+void Instance::create(const vk::InstanceCreateInfo& info) {
+  try {
+    instance_ = vk::raii::Instance(*loader_, info);
+  } catch (const vk::IncompatibleDriverError&) {
+    // The loader found no driver, or none that fits this machine.
+  }
 }
 
 }  // namespace vellum::gpu

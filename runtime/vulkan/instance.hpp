@@ -20,15 +20,19 @@ struct ValidationLog {
 
 class Instance {
  public:
-  // Opens the loader and creates an instance. validation_log must outlive the instance; it is used with
-  // options.validation only. Throws Error(no_device) without a loader, with a loader of Vulkan 1.0, or
-  // without the requested validation layer.
+  // Opens the loader and creates an instance, which enumerates portability drivers too where the loader can.
+  // validation_log must outlive the instance; it is used with options.validation only. Throws
+  // Error(no_device) without a loader, with a loader of Vulkan 1.0, or without the requested validation layer.
   Instance(const ContextOptions& options, ValidationLog& validation_log);
 
+  // False: the loader found no driver, so there is no handle and no device.
+  bool has_driver() const { return static_cast<bool>(*instance_); }
   const vk::raii::Instance& handle() const { return instance_; }
   uint32_t api_version() const { return api_version_; }  // of the instance
 
  private:
+  void create(const vk::InstanceCreateInfo& info);
+
   platform::DynamicLibrary library_;
   std::optional<vk::raii::Context> loader_;
   uint32_t api_version_ = 0;

@@ -225,6 +225,7 @@ std::optional<PhysicalDevice> describe(vk::raii::PhysicalDevice handle, uint32_t
   fill_cooperative_matrices(caps, handle, [&](const char* name) { return extensions.has(name); });
   device.handle = std::move(handle);
   fill_images(device);
+  device.portability_subset = extensions.has(kPortabilitySubset);
   // Promised by Vulkan 1.3 (spec, Feature Requirements).
   device.maintenance4 = caps.api_version >= VK_API_VERSION_1_3;
   device_policy(caps).set_default_traits(caps);
@@ -266,6 +267,7 @@ std::optional<size_t> index_of(const std::vector<PhysicalDevice>& devices, const
 
 std::vector<PhysicalDevice> usable_devices(const Instance& instance) {
   std::vector<PhysicalDevice> devices;
+  if (!instance.has_driver()) return devices;
   try {
     for (vk::raii::PhysicalDevice& handle : vk::raii::PhysicalDevices(instance.handle()))
       if (auto device = describe(std::move(handle), instance.api_version())) {

@@ -18,6 +18,9 @@ struct SubgroupControl {
   uint32_t max_subgroups = 0;  // of a workgroup, if the size is required
 };
 
+// The headers name it behind VK_ENABLE_BETA_EXTENSIONS only.
+inline constexpr const char* kPortabilitySubset = "VK_KHR_portability_subset";
+
 struct PhysicalDevice {
   vk::raii::PhysicalDevice handle{nullptr};
   uint32_t index = 0;  // in list_devices()
@@ -28,6 +31,7 @@ struct PhysicalDevice {
   uint32_t max_uniform_buffers_per_stage = 0;
   uint64_t max_image_bytes = 0;
   bool maintenance4 = false;  // core in Vulkan 1.3
+  bool portability_subset = false;  // must be enabled where a device offers it
   SubgroupControl subgroups;
   DeviceCaps caps;
 };

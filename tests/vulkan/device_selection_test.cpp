@@ -48,13 +48,37 @@ TEST(DeviceSelection, ANumberPastTheEndIsAnError) {
   EXPECT_EQ(thrown_by([] { name_of("99999999999999999999999"); }).code(), ErrorCode::no_device);
 }
 
-TEST(DeviceSelection, NoDriverAtAllIsAnErrorAndAnEmptyList) {
+TEST(DeviceSelection, NoDeviceAtAllIsAnErrorAndAnEmptyList) {
   test::Interposer vulkan;
   vulkan.hide_devices();
   ContextOptions options = test::test_context_options();
   options.get_instance_proc_addr = vulkan.get_instance_proc_addr();
   EXPECT_TRUE(list_devices(options).empty());
   EXPECT_EQ(thrown_by([&] { Context::create(options); }).code(), ErrorCode::no_device);
+}
+
+TEST(DeviceSelection, NoDriverAtAllIsAnErrorAndAnEmptyList) {
+  for (const bool validation : {false, true}) {
+    test::Interposer vulkan;
+    vulkan.hide_drivers();
+    ContextOptions options = test::test_context_options();
+    options.validation = validation;
+    options.get_instance_proc_addr = vulkan.get_instance_proc_addr();
+    EXPECT_TRUE(list_devices(options).empty());
+    const Error error = thrown_by([&] { Context::create(options); });
+    EXPECT_EQ(error.code(), ErrorCode::no_device);
+    EXPECT_NE(std::string(error.what()).find("install"), std::string::npos) << error.what();
+  }
+}
+
+// As MoltenVK does.
+TEST(DeviceSelection, DriversOfThePortabilitySubsetAreListedAndOpened) {
+  test::Interposer vulkan;
+  vulkan.make_portability_device();
+  ContextOptions options = test::test_context_options();
+  options.get_instance_proc_addr = vulkan.get_instance_proc_addr();
+  ASSERT_EQ(list_devices(options).size(), 1u);
+  EXPECT_EQ(Context::create(options)->caps().name, list_devices(options)[0].name);
 }
 
 TEST(DeviceSelection, ALoaderOfVulkan10IsAnError) {

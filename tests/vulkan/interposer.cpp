@@ -23,6 +23,7 @@ struct State {
   uint64_t bytes = 0, peak_bytes = 0;
   uint32_t allocations_left = UINT32_MAX;
   bool devices_hidden = false, version_hidden = false, coherent_hidden = false, memory_split = false;
+  bool drivers_hidden = false, portability_device = false, portability_enumerated = false;
   uint32_t memory_types = 0;  // real ones
   bool transfer_queue = false;
   uint32_t queue_families = UINT32_MAX;  // real ones
@@ -98,7 +99,7 @@ VKAPI_ATTR VkResult VKAPI_CALL invalidate(VkDevice device, uint32_t count,
 
 VKAPI_ATTR VkResult VKAPI_CALL enumerate_devices(VkInstance instance, uint32_t* count,
                                                  VkPhysicalDevice* devices) {
-  if (state().devices_hidden) {
+  if (state().devices_hidden || (state().portability_device && !state().portability_enumerated)) {
     *count = 0;
     return VK_SUCCESS;
   }
@@ -152,6 +153,38 @@ VKAPI_ATTR void VKAPI_CALL queue_families(VkPhysicalDevice device, uint32_t* cou
   *count = all;
 }
 
+constexpr std::string_view kPortabilitySubset = "VK_KHR_portability_subset";
+
+VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo* info,
+                                               const VkAllocationCallbacks* callbacks, VkInstance* instance) {
+  if (state().drivers_hidden) return VK_ERROR_INCOMPATIBLE_DRIVER;
+  const auto* const* extensions = info->ppEnabledExtensionNames;
+  state().portability_enumerated =
+      (info->flags & VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR) != 0 &&
+      std::any_of(extensions, extensions + info->enabledExtensionCount, [](std::string_view extension) {
+        return extension == VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME;
+      });
+  const auto real =
+      reinterpret_cast<PFN_vkCreateInstance>(state().instance_function(VK_NULL_HANDLE, "vkCreateInstance"));
+  return real(info, callbacks, instance);
+}
+
+// The real extensions and the portability subset.
+VKAPI_ATTR VkResult VKAPI_CALL device_extensions(VkPhysicalDevice device, const char* layer, uint32_t* count,
+                                                 VkExtensionProperties* extensions) {
+  const auto real = real_instance_function<PFN_vkEnumerateDeviceExtensionProperties>(
+      "vkEnumerateDeviceExtensionProperties");
+  uint32_t real_count = 0;
+  real(device, layer, &real_count, nullptr);
+  if (extensions != nullptr) {
+    real(device, layer, &real_count, extensions);
+    extensions[real_count] = {};
+    kPortabilitySubset.copy(extensions[real_count].extensionName, kPortabilitySubset.size());
+  }
+  *count = real_count + 1;
+  return VK_SUCCESS;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical, const VkDeviceCreateInfo* info,
                                              const VkAllocationCallbacks* callbacks, VkDevice* device) {
   std::vector<VkDeviceQueueCreateInfo> queues;
@@ -159,6 +192,13 @@ VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical, const Vk
     if (info->pQueueCreateInfos[i].queueFamilyIndex != state().queue_families)
       queues.push_back(info->pQueueCreateInfos[i]);
   VkDeviceCreateInfo real = *info;
+  std::vector<const char*> extensions(info->ppEnabledExtensionNames,
+                                      info->ppEnabledExtensionNames + info->enabledExtensionCount);
+  const auto subset = std::find(extensions.begin(), extensions.end(), kPortabilitySubset);
+  if (state().portability_device && subset == extensions.end()) return VK_ERROR_INITIALIZATION_FAILED;
+  if (state().portability_device) extensions.erase(subset);
+  real.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
+  real.ppEnabledExtensionNames = extensions.data();
   real.queueCreateInfoCount = static_cast<uint32_t>(queues.size());
   real.pQueueCreateInfos = queues.data();
   return real_instance_function<PFN_vkCreateDevice>("vkCreateDevice")(physical, &real, callbacks, device);
@@ -302,8 +342,11 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_function(VkInstance instan
     return reinterpret_cast<PFN_vkVoidFunction>(memory_properties);
   if (state().transfer_queue && wanted == "vkGetPhysicalDeviceQueueFamilyProperties")
     return reinterpret_cast<PFN_vkVoidFunction>(queue_families);
-  if (state().transfer_queue && wanted == "vkCreateDevice")
+  if (wanted == "vkCreateInstance") return reinterpret_cast<PFN_vkVoidFunction>(create_instance);
+  if ((state().transfer_queue || state().portability_device) && wanted == "vkCreateDevice")
     return reinterpret_cast<PFN_vkVoidFunction>(create_device);
+  if (state().portability_device && wanted == "vkEnumerateDeviceExtensionProperties")
+    return reinterpret_cast<PFN_vkVoidFunction>(device_extensions);
   if (wanted == "vkGetDeviceProcAddr") {
     state().device_function =
         reinterpret_cast<PFN_vkGetDeviceProcAddr>(state().instance_function(instance, "vkGetDeviceProcAddr"));
@@ -321,6 +364,7 @@ void clear() {
   s.allocations.clear(), s.ranges.clear();
   s.allocations_left = s.submits_left = UINT32_MAX;
   s.devices_hidden = s.version_hidden = s.coherent_hidden = s.memory_split = s.transfer_queue = false;
+  s.drivers_hidden = s.portability_device = s.portability_enumerated = false;
   s.queue_families = UINT32_MAX;
   s.bytes = s.peak_bytes = 0;
   s.submits = s.waiting_submits = 0;
@@ -370,6 +414,8 @@ void Interposer::fail_submits_after(uint32_t successes) { state().submits_left =
 void Interposer::lose_device() { state().device_lost = true; }
 void Interposer::find_device() { state().device_lost = false; }
 void Interposer::hide_devices() { state().devices_hidden = true; }
+void Interposer::hide_drivers() { state().drivers_hidden = true; }
+void Interposer::make_portability_device() { state().portability_device = true; }
 void Interposer::hide_instance_version() { state().version_hidden = true; }
 void Interposer::split_memory() { state().memory_split = true; }
 void Interposer::add_transfer_queue() { state().transfer_queue = true; }

@@ -34,6 +34,10 @@ class Interposer {
   void lose_device();  // waiting for fences fails with VK_ERROR_DEVICE_LOST, until
   void find_device();
   void hide_devices();
+  void hide_drivers();  // a loader that finds none: no instance can be made
+  // The device follows the portability subset alone: it is listed for an instance that enumerates such
+  // devices, and opened where the extension is enabled.
+  void make_portability_device();
   void hide_instance_version();  // a loader of Vulkan 1.0
   void hide_coherent_memory();
   void split_memory();  // as on a discrete GPU: buffers in device-local memory that is not host-visible
