@@ -148,6 +148,8 @@ class GraphChecker {
   void check_node(const Node& node) {
     const std::string where = describe(node);
     if (node.op == nullptr) throw Error(ErrorCode::internal, where + " has no operator");
+    if (node.outputs.empty() || node.outputs[0] == kNoValue)
+      throw Error(ErrorCode::internal, where + " has no first output");
     for (const ValueId id : node.inputs) {
       if (id != kNoValue) use(id, where);
     }

@@ -28,8 +28,9 @@ struct Value {
 struct Node {
   std::string name;
   std::shared_ptr<const Operator> op;
-  std::vector<ValueId> inputs;   // kNoValue if omitted
-  std::vector<ValueId> outputs;  // likewise
+  std::vector<ValueId> inputs;  // kNoValue if omitted
+  // The first output is always present. Others are kNoValue, or missing at the end, if nothing reads them.
+  std::vector<ValueId> outputs;
 };
 
 struct HostTail;

@@ -170,6 +170,9 @@ class GraphReader {
     }
     while (!node.outputs.empty() && node.outputs.back() == kNoValue) node.outputs.pop_back();
     if (node.outputs.empty()) throw Error(ErrorCode::corrupt_model, "the node has no outputs");
+    // A node of the graph has its first output always, also where the file leaves it out.
+    if (node.outputs[0] == kNoValue)
+      node.outputs[0] = graph_.add_value("first output of node " + std::to_string(graph_.nodes.size()));
     return node;
   }
 

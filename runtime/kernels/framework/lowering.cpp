@@ -18,8 +18,15 @@ bool Lowering::has_input(size_t i) const { return i < node_.inputs.size() && nod
 const TensorType& Lowering::input_type(size_t i) const {
   return builder_.graph().values[node_.inputs.at(i)].type;
 }
+
+bool Lowering::has_output(size_t i) const { return i < node_.outputs.size() && node_.outputs[i] != kNoValue; }
+
+bool Lowering::is_read(size_t i) const { return has_output(i) && builder_.is_read(node_.outputs[i]); }
+
 const TensorType& Lowering::output_type(size_t i) const {
-  return builder_.graph().values[node_.outputs.at(i)].type;
+  if (has_output(i)) return builder_.graph().values[node_.outputs[i]].type;
+  if (output_types_.empty()) output_types_ = infer(builder_.graph(), node_);
+  return output_types_.at(i);
 }
 
 const HostTensor* Lowering::constant(size_t i) const {
@@ -69,7 +76,11 @@ TensorId Lowering::read_as(size_t i, Shape shape) {
                              builder_.graph().values[node_.inputs[i]].name);
 }
 
-TensorId Lowering::write(size_t i, Layout layout) { return builder_.write(node_.outputs.at(i), layout); }
+TensorId Lowering::write(size_t i, Layout layout) {
+  if (has_output(i)) return builder_.write(node_.outputs[i], layout);
+  return workspace(node_.name + "/unread output " + std::to_string(i),
+                   builder_.describe_type(output_type(i), layout, output_storage()));
+}
 
 void Lowering::alias(size_t output, size_t input) {
   const ValueId to = node_.outputs.at(output);
@@ -99,7 +110,7 @@ TensorDesc Lowering::texel_grid(uint32_t width, uint32_t height) const {
 }
 
 StorageChoice Lowering::output_storage() const {
-  return builder_.storage_choice(node_.outputs.empty() ? kNoValue : node_.outputs.front());
+  return builder_.storage_choice(node_.outputs.front());
 }
 
 Storage Lowering::image_or_buffer(const Shape& shape) const {

@@ -64,6 +64,9 @@ class Lowering {
 
   bool has_input(size_t i) const;
   const TensorType& input_type(size_t i) const;
+  // Whether a node or a graph output reads output i. A kernel need not compute one that nobody reads.
+  bool is_read(size_t i) const;
+  // The type of output i, also of one that nobody reads.
   const TensorType& output_type(size_t i = 0) const;
   const HostTensor* constant(size_t i) const;  // nullptr where the input is not known before running
 
@@ -86,9 +89,11 @@ class Lowering {
   TensorId read(size_t i, Layout layout);
   // Input i, seen with another shape of equal element count (linear only): no copy.
   TensorId read_as(size_t i, Shape shape);
-  // Output i, in `layout`, in the storage that options and caps choose.
+  // Output i, in `layout`, in the storage that options and caps choose; a temporary of this node where the
+  // node leaves the output out.
   TensorId write(size_t i, Layout layout);
-  // Declares that output i is input j's linear data under another shape: no dispatch at all.
+  // Declares that output i, which the node has, is input j's linear data under another shape: no dispatch at
+  // all.
   void alias(size_t output, size_t input);
 
   // A packed weight. `storage` images fall back to a buffer where the extent exceeds the device's limits, so
@@ -117,12 +122,14 @@ class Lowering {
   void dispatch(Dispatch dispatch);
 
  private:
+  bool has_output(size_t i) const;
   std::string signature() const;
   StorageChoice output_storage() const;
   size_t choose(const std::vector<KernelPrediction>& predictions);
 
   ProgramBuilder& builder_;
   const Node& node_;
+  mutable std::vector<TensorType> output_types_;  // by the shape rule, once an output is left out
   size_t choices_ = 0;
 };
 

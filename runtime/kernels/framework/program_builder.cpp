@@ -38,8 +38,12 @@ ProgramBuilder::ProgramBuilder(const Graph& graph, const DeviceCaps& caps, const
       caps_(caps),
       options_(options),
       value_tensors_(graph.values.size()),
-      is_output_(graph.values.size(), false) {
-  for (ValueId id : graph.outputs) is_output_[id] = true;
+      is_output_(graph.values.size(), false),
+      is_read_(graph.values.size(), false) {
+  for (ValueId id : graph.outputs) is_output_[id] = is_read_[id] = true;
+  for (const Node& node : graph.nodes)
+    for (ValueId id : node.inputs)
+      if (id != kNoValue) is_read_[id] = true;
 }
 
 Program ProgramBuilder::build() {
@@ -110,20 +114,24 @@ Storage ProgramBuilder::image_or_buffer(const Shape& shape, StorageChoice choice
   return fits ? storage : Storage::buffer;
 }
 
-TensorDesc ProgramBuilder::describe_value(ValueId value, Layout layout) const {
-  const TensorType& type = graph_.values[value].type;
+TensorDesc ProgramBuilder::describe_type(const TensorType& type, Layout layout, StorageChoice choice) const {
   TensorDesc desc;
   desc.shape = type.shape;
   desc.layout = layout;
   desc.element = !is_float(type.dtype) ? ElementType::i32 : float_element();
   if (layout == Layout::channels4) {
     if (desc.element == ElementType::i32)
-      throw Error(ErrorCode::internal,
-                  "channels4 layout of the integer tensor '" + graph_.values[value].name + "'");
-    desc.storage = image_or_buffer(type.shape, storage_choice(value));
-  } else if (is_output_[value] && desc.element == ElementType::f16) {
-    desc.element = ElementType::f32;  // the host reads outputs as fp32
+      throw Error(ErrorCode::internal, "channels4 layout of a tensor of integers");
+    desc.storage = image_or_buffer(type.shape, choice);
   }
+  return desc;
+}
+
+TensorDesc ProgramBuilder::describe_value(ValueId value, Layout layout) const {
+  TensorDesc desc = describe_type(graph_.values[value].type, layout, storage_choice(value));
+  // The host reads outputs as fp32.
+  if (layout == Layout::linear && is_output_[value] && desc.element == ElementType::f16)
+    desc.element = ElementType::f32;
   return desc;
 }
 

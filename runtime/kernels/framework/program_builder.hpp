@@ -22,6 +22,7 @@ class ProgramBuilder {
   const VirtualTensor& tensor(TensorId id) const { return program_.tensors[id]; }
 
   bool exists_in(ValueId value, Layout layout) const;
+  bool is_read(ValueId value) const { return is_read_[value]; }  // by a node, or as a graph output
   TensorId read(ValueId value, Layout layout);
   TensorId write(ValueId value, Layout layout);
   TensorId make_alias(TensorId of, Shape shape, std::string tensor_name);
@@ -40,6 +41,8 @@ class ProgramBuilder {
   // The same for a tensor of that shape where the limits of images allow it.
   Storage image_or_buffer(const Shape& shape, StorageChoice choice) const;
   ElementType float_element() const;
+  // How the device holds an intermediate tensor. `choice`: of a tensor in channels4.
+  TensorDesc describe_type(const TensorType& type, Layout layout, StorageChoice choice) const;
 
  private:
   struct ValueTensors {
@@ -68,7 +71,7 @@ class ProgramBuilder {
   LoweringOptions options_;
   Program program_;
   std::vector<ValueTensors> value_tensors_;
-  std::vector<bool> is_output_;
+  std::vector<bool> is_output_, is_read_;
   const Node* current_ = nullptr;  // the node whose dispatches are being added
 };
 

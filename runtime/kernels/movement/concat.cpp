@@ -97,8 +97,11 @@ void lower_split(Lowering& lowering) {
   const bool texels = lives_in_channels4(lowering, 0);
   int64_t begin = 0;
   for (size_t i = 0; i < lowering.node().outputs.size(); ++i) {
-    if (lowering.node().outputs[i] == kNoValue) continue;
     const Shape& part = lowering.output_type(i).shape;
+    if (!lowering.is_read(i)) {
+      begin += part[axis];
+      continue;
+    }
     if (texels) {
       Region region = whole_region(part);
       region.offset[channels4_slot(shape.size(), axis)] = begin;

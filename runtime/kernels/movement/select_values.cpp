@@ -79,8 +79,7 @@ void lower_top_k(Lowering& lowering) {
   if (!fits_indexed(loops)) return lowering.run_on_host("TopK of so many dimensions has no kernel");
   const int64_t rows = element_count(shape) / length;
   const bool ranked = ranks(lowering.caps(), length, k);
-  const TensorId x = lowering.read(0, Layout::linear), values = lowering.write(0, Layout::linear),
-                 indices = lowering.write(1, Layout::linear);
+  const TensorId x = lowering.read(0, Layout::linear), indices = lowering.write(1, Layout::linear);
   Dispatch dispatch = make_dispatch(
       "top_k", ranked ? grid_1d(lowering.caps(), rows * length) : workgroups_in_a_row(lowering.caps(), rows),
       {reads("x", x), writes("y", indices)},
@@ -89,7 +88,7 @@ void lower_top_k(Lowering& lowering) {
   if (!op.largest) define(dispatch, "SMALLEST");
   define_element(dispatch, lowering.tensor(x));
   lowering.dispatch(std::move(dispatch));
-  gather(lowering, x, indices, values, loops);
+  if (lowering.is_read(0)) gather(lowering, x, indices, lowering.write(0, Layout::linear), loops);
 }
 
 }  // namespace vellum

@@ -131,11 +131,6 @@ void normalize_texels(Lowering& lowering, Layout layout, const Shape& shape, flo
   lowering.dispatch(std::move(dispatch));
 }
 
-bool wants_statistics(const Node& node) {
-  return std::any_of(node.outputs.begin() + 1, node.outputs.end(),
-                     [](ValueId output) { return output != kNoValue; });
-}
-
 }  // namespace
 
 void lower_layer_norm(Lowering& lowering) {
@@ -148,15 +143,15 @@ void lower_layer_norm(Lowering& lowering) {
     if (lowering.has_input(i) && lowering.constant(i)->elements() != length)
       return lowering.run_on_host("LayerNormalization whose scale broadcasts has no kernel");
   const int64_t rows = product(shape, 0, axis);
-  if (!wants_statistics(lowering.node())) {
+  if (!lowering.is_read(1) && !lowering.is_read(2)) {
     // What has one row of channels for each of its first dimension lies in channels4 as it should.
     if (lives_in_channels4(lowering, 0) && axis == 1 && product(shape, 2, shape.size()) == 1)
       return normalize_texels(lowering, Layout::channels4, {rows, length}, op.epsilon);
     if (length % 4 == 0) return normalize_texels(lowering, Layout::linear, {rows, length}, op.epsilon);
   }
   const TensorId statistics = normalize_rows(lowering, rows, length, 1, op.epsilon);
-  for (size_t i = 1; i < lowering.node().outputs.size(); ++i)
-    if (lowering.node().outputs[i] != kNoValue)
+  for (size_t i = 1; i <= 2; ++i)
+    if (lowering.is_read(i))
       strided_copy(lowering, statistics, lowering.write(i, Layout::linear), {{rows}, {{4}}},
                    static_cast<int64_t>(i) - 1);
 }

@@ -55,7 +55,8 @@ void lower_pool(Lowering& lowering) {
   if (!is_float(lowering.input_type(0).dtype))
     return lowering.run_on_host(name + " of integers has no kernel");
   const WindowPlacement window = op.place(operator_inputs(lowering));
-  if (op.with_indices && lowering.node().outputs[1] != kNoValue) find_maxima(lowering, op, window);
+  if (lowering.is_read(1)) find_maxima(lowering, op, window);
+  if (!lowering.is_read(0)) return;
   const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
   const Shape& shape = lowering.output_type().shape;
   Dispatch dispatch = make_dispatch(

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -7,18 +8,21 @@
 namespace vellum {
 namespace {
 
-// Nodes without a read output, and outputs that nobody reads of nodes that have others.
+// Nodes without a read output, and outputs that nobody reads of nodes that have others. A node always has its first
+// output (graph.hpp).
 void remove_dead_nodes(Graph& graph) {
   GraphEditor editor(graph);
+  const auto is_read = [&](ValueId id) { return id != kNoValue && editor.is_read(id); };
   for (const size_t index : editor.nodes_backwards()) {
     std::vector<ValueId> outputs = editor.node(index).outputs;
-    for (ValueId& id : outputs)
-      if (id != kNoValue && !editor.is_read(id)) id = kNoValue;
-    while (!outputs.empty() && outputs.back() == kNoValue) outputs.pop_back();
-    if (outputs.empty())
+    if (std::none_of(outputs.begin(), outputs.end(), is_read)) {
       editor.remove(index);
-    else if (outputs != editor.node(index).outputs)
-      editor.set_outputs(index, std::move(outputs));
+      continue;
+    }
+    for (size_t i = 1; i < outputs.size(); ++i)
+      if (!is_read(outputs[i])) outputs[i] = kNoValue;
+    while (outputs.back() == kNoValue) outputs.pop_back();  // stops at the first one
+    if (outputs != editor.node(index).outputs) editor.set_outputs(index, std::move(outputs));
   }
   editor.commit();
 }
