@@ -5,6 +5,7 @@
 #include <sstream>
 #include <unordered_set>
 
+#include "graph/operator_support.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -90,9 +91,30 @@ std::vector<TensorType> infer_open(const Graph& graph, const Node& node) {
   });
 }
 
+namespace {
+
+bool is_empty(const TensorType& type) { return element_count(type.shape) == 0; }
+
+// The results of a node that reads an empty tensor, where they are all empty too: references need not provide
+// for that. None where there is something to compute.
+std::vector<HostTensor> empty_results(const Node& node, std::span<const HostTensor* const> inputs) {
+  const bool reads_empty = std::any_of(inputs.begin(), inputs.end(), [](const HostTensor* input) {
+    return input != nullptr && input->elements() == 0;
+  });
+  if (!reads_empty) return {};
+  const std::vector<TensorType> types = infer_known(*node.op, inputs);
+  if (!std::all_of(types.begin(), types.end(), is_empty)) return {};
+  std::vector<HostTensor> results;
+  for (const TensorType& type : types) results.emplace_back(type.dtype, type.shape);
+  return results;
+}
+
+}  // namespace
+
 std::vector<HostTensor> evaluate(const Node& node, std::span<const HostTensor* const> inputs) {
   return naming(node, [&] {
-    auto results = node.op->evaluate(inputs);
+    auto results = empty_results(node, inputs);
+    if (results.empty()) results = node.op->evaluate(inputs);
     check_output_count(node, results.size());
     return results;
   });

@@ -79,13 +79,20 @@ int64_t reduce_integers(ReduceKind kind, std::span<const int64_t> values) {
         result += x;
     }
   }
-  if (kind == ReduceKind::max)
-    return values.empty() ? INT64_MIN : *std::max_element(values.begin(), values.end());
-  if (kind == ReduceKind::min)
-    return values.empty() ? INT64_MAX : *std::min_element(values.begin(), values.end());
+  if (kind == ReduceKind::max) return *std::max_element(values.begin(), values.end());
+  if (kind == ReduceKind::min) return *std::min_element(values.begin(), values.end());
   const auto sum = static_cast<int64_t>(result);
-  if (kind == ReduceKind::mean) return values.empty() ? 0 : sum / static_cast<int64_t>(values.size());
-  return sum;
+  return kind == ReduceKind::mean ? sum / static_cast<int64_t>(values.size()) : sum;
+}
+
+// What a reduction over nothing gives: ONNX names the identity of the operation, and for extrema the least
+// and the greatest value of the type. A mean is not a number, which is 0 among integers.
+HostTensor reduce_nothing(ReduceKind kind, const TensorType& type) {
+  HostTensor y(DType::f64, type.shape);
+  double value = reduce_reals(kind, {});
+  if (type.dtype == DType::boolean) value = kind == ReduceKind::max ? 0.0 : 1.0;
+  for (double& element : y.mutable_as<double>()) element = value;
+  return cast(y, type.dtype);
 }
 
 bool is_exact_on_integers(ReduceKind kind) {
@@ -133,6 +140,7 @@ std::vector<HostTensor> Reduce::evaluate(HostInputs inputs) const {
   const auto along = reduced_axes(known_inputs(inputs));
   // Without axes the input is unchanged, whatever the kind.
   if (along.empty() && noop_with_empty_axes) return {*inputs[0]};
+  if (inputs[0]->elements() == 0) return {reduce_nothing(kind, type)};
   if (!is_float(type.dtype) && type.dtype != DType::u64 && is_exact_on_integers(kind)) {
     HostTensor y(DType::i64, type.shape);
     int64_t* out = y.mutable_as<int64_t>().data();

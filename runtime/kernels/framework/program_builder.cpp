@@ -27,6 +27,19 @@ std::string tensor_macro(const TensorDesc& desc, const Binding& binding) {
          (binding.sampled ? "SAMPLED_" : "STORAGE_") + element;
 }
 
+// Whether the node reduces a tensor without elements to others that have some. infer_shapes_and_fold() makes
+// constants of these results, unless another input is computed or they are too large to keep.
+bool reduces_nothing(const Graph& graph, const Node& node) {
+  const auto is_empty = [&](ValueId id) {
+    return id != kNoValue && element_count(graph.values[id].type.shape) == 0;
+  };
+  const std::string_view type = node.op->type();
+  if (node.inputs.empty() || type == "Concat") return false;
+  if (type == "Attention" || type == "Einsum")
+    return std::any_of(node.inputs.begin(), node.inputs.end(), is_empty);
+  return is_empty(node.inputs[0]);  // others may be parameters, such as an empty list of axes
+}
+
 std::string sizes(const std::array<uint32_t, 3>& v) {
   return std::to_string(v[0]) + "x" + std::to_string(v[1]) + "x" + std::to_string(v[2]);
 }
@@ -70,7 +83,10 @@ void ProgramBuilder::lower_node(const Node& node) {
   current_ = &node;
   try {
     Lowering lowering(*this, node);
-    find_lowering(node.op->type())(lowering);
+    if (reduces_nothing(graph_, node))
+      lowering.run_on_host("the reduction of a tensor without elements has no kernel");
+    else
+      find_lowering(node.op->type())(lowering);
   } catch (const Error& error) {
     if (std::string_view(error.what()).find(node.name) != std::string_view::npos) throw;
     throw Error(error.code(), describe(node) + ": " + error.what());

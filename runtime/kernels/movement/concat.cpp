@@ -20,17 +20,23 @@ Layout concat_layout(const Lowering& lowering) {
   return texels > linear ? Layout::channels4 : Layout::linear;
 }
 
+// kNoTensor for parts without elements.
+std::vector<TensorId> read_parts(Lowering& lowering, Layout layout) {
+  std::vector<TensorId> parts;
+  for (size_t i = 0; i < lowering.node().inputs.size(); ++i)
+    parts.push_back(element_count(lowering.input_type(i).shape) > 0 ? lowering.read(i, layout) : kNoTensor);
+  return parts;
+}
+
 void concat_texels(Lowering& lowering, size_t axis) {
   const Shape& shape = lowering.output_type().shape;
   const size_t slot = channels4_slot(shape.size(), axis);
-  std::vector<TensorId> inputs;
-  for (size_t i = 0; i < lowering.node().inputs.size(); ++i)
-    inputs.push_back(lowering.read(i, Layout::channels4));
+  const std::vector<TensorId> inputs = read_parts(lowering, Layout::channels4);
   const TensorId y = lowering.write(0, Layout::channels4);
   int64_t begin = 0;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Shape& input = lowering.input_type(i).shape;
-    if (element_count(input) == 0) continue;
+    if (inputs[i] == kNoTensor) continue;
     Region region = whole_region(input);
     region.begin[slot] = begin;
     region.offset[slot] = -begin;
@@ -68,14 +74,12 @@ void concat_rows(Lowering& lowering, TensorId x, TensorId y, int64_t rows, int64
 void concat_linear(Lowering& lowering, size_t axis) {
   const Shape& shape = lowering.output_type().shape;
   const int64_t rows = product(shape, 0, axis), inner = product(shape, axis + 1, shape.size());
-  std::vector<TensorId> inputs;
-  for (size_t i = 0; i < lowering.node().inputs.size(); ++i)
-    inputs.push_back(lowering.read(i, Layout::linear));
+  const std::vector<TensorId> inputs = read_parts(lowering, Layout::linear);
   const TensorId y = lowering.write(0, Layout::linear);
   int64_t begin = 0;
   for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i] == kNoTensor) continue;
     const int64_t length = lowering.input_type(i).shape[axis] * inner;
-    if (rows * length == 0) continue;
     concat_rows(lowering, inputs[i], y, rows, length, begin, shape[axis] * inner);
     begin += length;
   }

@@ -33,6 +33,7 @@ bool combines_exactly(DType dtype, ScatterReduction reduction) {
 }
 
 void scatter_into_data(Lowering& lowering, const IndexedLoops& loops, ScatterReduction reduction) {
+  if (element_count(lowering.input_type(2).shape) == 0) return lowering.alias(0, 0);
   const std::string type(lowering.node().op->type());
   if (!fits_indexed(loops)) return lowering.run_on_host(type + " of so many dimensions has no kernel");
   if (!combines_exactly(lowering.output_type().dtype, reduction))

@@ -88,7 +88,9 @@ bool worth_folding(const std::vector<HostTensor>& inputs, const std::vector<Tens
   return out <= kAlways || out / kGrowth <= in;
 }
 
-// Gets the node's inputs where they are constant. Operators that read nothing but the shape of their input
+bool is_empty(const TensorType& type) { return element_count(type.shape) == 0; }
+
+// Gets the node's inputs where they are constant or have no elements. Operators that read nothing but the shape of their input
 // get zeros of that shape.
 bool known_inputs(const Graph& graph, const Node& node, std::vector<HostTensor>& tensors) {
   const std::string_view type = node.op->type();
@@ -98,7 +100,7 @@ bool known_inputs(const Graph& graph, const Node& node, std::vector<HostTensor>&
       tensors.emplace_back();
     } else if (const HostTensor* constant = graph.constant(id)) {
       tensors.push_back(*constant);
-    } else if (shape_only) {
+    } else if (shape_only || is_empty(graph.values[id].type)) {
       tensors.emplace_back(graph.values[id].type.dtype, graph.values[id].type.shape);
     } else {
       return false;
@@ -135,6 +137,29 @@ void set_types(Graph& graph, const Node& node, const std::vector<TensorType>& ty
   }
 }
 
+// An output without elements is a constant: the node computes its other outputs, and the readers of this one need not
+// wait for it. Returns whether the node has no other output.
+bool fold_empty_outputs(GraphEditor& editor, Graph& graph, size_t index) {
+  std::vector<ValueId> outputs = editor.node(index).outputs;
+  bool others = false, changed = false;
+  for (ValueId& id : outputs) {
+    if (id == kNoValue) continue;
+    const TensorType type = graph.values[id].type;
+    if (!is_empty(type)) {
+      others = true;
+      continue;
+    }
+    graph.values[id].constant = HostTensor(type.dtype, type.shape);
+    id = kNoValue;
+    changed = true;
+  }
+  // A node always has its first output.
+  if (others && outputs[0] == kNoValue)
+    outputs[0] = editor.add_value(editor.node(index).name + "/empty", infer(graph, editor.node(index))[0]);
+  if (others && changed) editor.set_outputs(index, std::move(outputs));
+  return !others;
+}
+
 }  // namespace
 
 void check_input_shapes(const Graph& graph, const InputShapes& shapes) {
@@ -164,7 +189,7 @@ void infer_shapes_and_fold(Graph& graph, const InputShapes& shapes) {
     }
     const std::vector<TensorType> types = infer(graph, node);
     set_types(graph, node, types);
-    if (fold(graph, node, types)) editor.remove(index);
+    if (fold_empty_outputs(editor, graph, index) || fold(graph, editor.node(index), types)) editor.remove(index);
   }
   editor.commit();
   tail.cut(graph);
