@@ -1,5 +1,6 @@
 #include "compile/compile.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "compile/tuned_storages.hpp"
@@ -25,6 +26,14 @@ LoweringOptions lowering_options(const Graph& graph, const CompileOptions& optio
   return lowering;
 }
 
+// Weights are bound whole. Within a budget, a part is on the device together with the part before it, which
+// still computes while this one arrives.
+LayerLimits layer_limits(const DeviceCaps& caps, const CompileOptions& options) {
+  const uint64_t most = caps.max_storage_buffer_range, budget = options.weights_budget;
+  if (budget == 0) return {most, most};
+  return {std::min(most, budget), std::min(most, budget / 2)};
+}
+
 Program make_program(const Graph& graph, const DeviceCaps& caps, const CompileOptions& options) {
   Program program = lower(graph, caps, lowering_options(graph, options));
   // With modelled sizes, whatever memory_rules says: a device and its caps file give the same program.
@@ -48,10 +57,9 @@ Stage stage_from_name(std::string_view name) {
               "stage '" + std::string(name) + "' is none of graph, program, plan and barriers");
 }
 
-Graph prepare_graph(const Graph& imported, const DeviceCaps&, const CompileOptions& options) {
+Graph prepare_graph(const Graph& imported, const DeviceCaps& caps, const CompileOptions& options) {
   Graph graph = optimise(imported, options.input_shapes, options.disabled_passes);
-  if (options.weights_budget > 0)
-    split_large_layers(graph, options.weights_budget, options.precision == Precision::fp16 ? 2 : 4);
+  split_large_layers(graph, layer_limits(caps, options), options.precision == Precision::fp16 ? 2 : 4);
   return graph;
 }
 

@@ -93,12 +93,15 @@ HostTensor slice(const HostTensor& tensor, size_t axis, int64_t first, int64_t c
 
 class Splitter {
  public:
-  Splitter(Graph& graph, uint64_t max_bytes, uint64_t element_bytes)
-      : editor_(graph), max_bytes_(max_bytes), element_bytes_(element_bytes) {}
+  Splitter(Graph& graph, const LayerLimits& limits, uint64_t element_bytes)
+      : editor_(graph), limits_(limits), element_bytes_(element_bytes) {}
 
-  void run() {
+  // Returns whether a layer was split.
+  bool run() {
+    const size_t before = editor_.graph().nodes.size();
     for (const size_t index : editor_.nodes()) split_if_large(index);
     editor_.commit();
+    return editor_.graph().nodes.size() > before;
   }
 
  private:
@@ -127,7 +130,7 @@ class Splitter {
       if (weights == nullptr) return false;
       bytes += bytes_of(weights->shape()[0], (weights->shape()[1] + 3) / 4 * 4);
     }
-    return bytes > max_bytes_;
+    return bytes > limits_.layer;
   }
 
   // The means and the two products, each of which may be split in turn.
@@ -155,12 +158,13 @@ class Splitter {
     return conv;
   }
 
-  // A part may take half of the bytes: the part before it still computes while its weights are loaded. 0 for
-  // a layer that stays whole.
+  // The output channels of each part but the last; 0 for a layer that stays whole.
   int64_t part_channels(const Layer& layer) const {
-    if (bytes_of(layer.channels, layer.channel_elements) <= max_bytes_) return 0;
-    const auto part = 4 * static_cast<int64_t>(max_bytes_ / 2 / bytes_of(4, layer.channel_elements));
-    return part < layer.channels ? part : 0;
+    if (bytes_of(layer.channels, layer.channel_elements) <= limits_.layer) return 0;
+    const auto most = 4 * static_cast<int64_t>(limits_.part / bytes_of(4, layer.channel_elements));
+    if (most == 0 || most >= layer.channels) return 0;
+    const int64_t parts = (layer.channels + most - 1) / most;
+    return ((layer.channels + parts - 1) / parts + 3) / 4 * 4;
   }
 
   // The operator without its activation, and the activation.
@@ -224,13 +228,14 @@ class Splitter {
   const std::string& name_of(ValueId value) const { return editor_.graph().values[value].name; }
 
   GraphEditor editor_;
-  uint64_t max_bytes_, element_bytes_;
+  LayerLimits limits_;
+  uint64_t element_bytes_;
 };
 
 }  // namespace
 
-void split_large_layers(Graph& graph, uint64_t max_bytes, uint64_t element_bytes) {
-  Splitter(graph, max_bytes, element_bytes).run();
+void split_large_layers(Graph& graph, const LayerLimits& limits, uint64_t element_bytes) {
+  if (!Splitter(graph, limits, element_bytes).run()) return;
   remove_dead_code(graph);
   check(graph);
 }

@@ -1,4 +1,4 @@
-// Splitting of layers that have more weights than may be on the device at once.
+// Layers with more weights than a storage buffer holds, or than may be on the device at once.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,17 @@
 
 namespace vellum {
 
-// Splits Conv without groups, Gemm, and MatMul with a constant matrix, whose weights take more than
-// `max_bytes` at `element_bytes` an element: each part computes some of the output channels, and a Concat
-// puts them together. The sums, and their order, stay. A fused residual becomes an Add after the Concat; a
-// SqueezeExcite becomes the means and its two products. Layers that cannot be split stay whole. Shapes must
-// be known. Runs after optimise().
-void split_large_layers(Graph& graph, uint64_t max_bytes, uint64_t element_bytes);
+// Bytes of weights, bias included.
+struct LayerLimits {
+  uint64_t layer = UINT64_MAX;  // larger layers are split
+  uint64_t part = UINT64_MAX;   // of a layer that is split
+};
+
+// Computes convolutions without groups and products by a constant matrix in parts of their output channels if
+// their weights exceed the limit, at `element_bytes` an element. The parts are as equal as fours of channels
+// allow, and a Concat joins them: the same sums in the same order. A residual that was fused into a layer is
+// added to the whole again, and a squeeze-and-excitation becomes its means and its two products. What cannot
+// be split stays whole. Shapes must be known. Follows optimise() and is no part of it.
+void split_large_layers(Graph& graph, const LayerLimits& limits, uint64_t element_bytes);
 
 }  // namespace vellum

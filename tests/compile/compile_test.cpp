@@ -47,9 +47,31 @@ TEST(Compile, SplitsLayersThatAreLargerThanTheBudgetOfWeights) {
   const CompileOptions options{.weights_budget = kSplittingBudget};
   const CompiledModel model = compile(imported, DeviceCaps{}, options);
   Graph split = optimise(imported, {});
-  split_large_layers(split, options.weights_budget, 4);
+  split_large_layers(split, {kSplittingBudget, kSplittingBudget / 2}, 4);
   EXPECT_EQ(to_text(model, Stage::graph), to_text(split));
   EXPECT_GT(model.graph.nodes.size(), optimise(imported, {}).nodes.size());
+}
+
+// As the first Gemm of AlexNet and VGG on a device with the limits that Vulkan promises.
+TEST(Compile, SplitsLayersThatAreLargerThanAStorageBuffer) {
+  OnnxModel model;
+  model.input("x", {1, 96}).initializer("w", random_tensor({96, 100}, 1));
+  const Graph imported = model.node("Gemm", {"x", "w"}, {"y"}, {}, "gemm").output("y").graph();
+  DeviceCaps caps;
+  caps.max_storage_buffer_range = 16 << 10;
+  const auto weights = [&](const CompileOptions& options) {
+    std::vector<uint64_t> bytes;
+    for (const VirtualTensor& tensor : compile(imported, caps, options).program.tensors)
+      if (tensor.role == TensorRole::weight) bytes.push_back(tensor.desc.byte_size());
+    return bytes;
+  };
+  for (const Precision precision : {Precision::fp32, Precision::fp16})
+    for (const uint64_t budget : {uint64_t{0}, uint64_t{8} << 10, uint64_t{1} << 20})
+      for (const uint64_t bytes : weights({.weights_budget = budget, .precision = precision}))
+        EXPECT_LE(bytes, caps.max_storage_buffer_range);
+  EXPECT_GE(weights({}).size(), 3u) << "96 * 100 * 4 bytes";
+  caps = {};
+  EXPECT_EQ(compile(imported, caps, {}).graph.nodes.size(), 1u);
 }
 
 TEST(Compile, APreparedGraphAndAProgramGiveTheSameValue) {

@@ -292,7 +292,8 @@ std::optional<Error> error_of(Work&& work) {
 }
 
 std::vector<HostTensor> run_on_device(const Graph& graph, const std::vector<HostTensor>& inputs) {
-  Executor executor(test_context(), lower(optimise(graph, {}), test_context()->caps(), {}), {});
+  Executor executor(test_context(), compile_program(test_context(), lower(optimise(graph, {}),
+                                                                          test_context()->caps(), {})));
   for (size_t i = 0; i < inputs.size(); ++i) executor.set_input(i, inputs[i]);
   executor.run();
   std::vector<HostTensor> outputs;

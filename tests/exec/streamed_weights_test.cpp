@@ -86,7 +86,7 @@ class StreamedWeightsTest : public testing::Test {
   template <typename Compare>
   void in_parts(const Graph& whole, uint64_t budget, const std::string& complaint, Compare compare) {
     Graph parts = whole;
-    split_large_layers(parts, budget, 4);
+    split_large_layers(parts, {budget, budget / 2}, 4);
     for (const StorageChoice storage : {StorageChoice::buffer, StorageChoice::image2d}) {
       const LoweringOptions how{.storage = storage};
       EXPECT_VELLUM_ERROR(executor(whole, streamed(budget), how), ErrorCode::out_of_memory, complaint);

@@ -91,8 +91,8 @@ void check_on_device(const Graph& graph, const HostTensor& input) {
     for (const StorageChoice storage : {StorageChoice::buffer, StorageChoice::image2d}) {
       SCOPED_TRACE(std::string(disabled.empty() ? "every pass" : "dead code stays") +
                    (storage == StorageChoice::buffer ? ", buffers" : ", images"));
-      const Graph optimised = optimise(graph, {}, disabled);
-      Executor executor(test_context(), lower(optimised, test_context()->caps(), {.storage = storage}), {});
+      Program program = lower(optimise(graph, {}, disabled), test_context()->caps(), {.storage = storage});
+      Executor executor(test_context(), compile_program(test_context(), std::move(program)));
       executor.set_input(0, input);
       executor.run();
       for (size_t i = 0; i < want.size(); ++i)

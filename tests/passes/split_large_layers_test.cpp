@@ -13,7 +13,7 @@ namespace {
 
 // What a split into parts of at most `most_bytes` makes of the model.
 Graph split(const OnnxModel& model, uint64_t most_bytes) {
-  return after([&](Graph& graph) { split_large_layers(graph, most_bytes, 4); }, model);
+  return after([&](Graph& graph) { split_large_layers(graph, {most_bytes, most_bytes / 2}, 4); }, model);
 }
 
 OnnxModel with_conv(const Attributes& attrs = {}, const Shape& weights = {20, 6, 3, 3}) {
@@ -35,11 +35,25 @@ TEST(SplitLargeLayers, ConvolutionsIntoPartsThatFitInPairs) {
   EXPECT_EQ(graph.values[graph.nodes[2].outputs[0]].type.shape, (Shape{1, 4, 5, 3}));
 }
 
+TEST(SplitLargeLayers, IntoPartsThatAreAsEqualAsFoursOfChannelsAllow) {
+  const LayerLimits four_groups{4 * kFourChannels, 4 * kFourChannels};
+  const auto channels_of_parts = [&](int64_t channels) {
+    const Graph graph = after([&](Graph& g) { split_large_layers(g, four_groups, 4); },
+                              with_conv({}, {channels, 6, 3, 3}));
+    Shape parts;
+    for (const ValueId id : graph.nodes.back().inputs) parts.push_back(graph.values[id].type.shape[1]);
+    return parts;
+  };
+  EXPECT_EQ(channels_of_parts(36), (Shape{12, 12, 12}));
+  EXPECT_EQ(channels_of_parts(38), (Shape{16, 16, 6}));
+  EXPECT_EQ(channels_of_parts(17), (Shape{12, 5}));
+}
+
 TEST(SplitLargeLayers, WithoutCopyingWeightsThatLieTogether) {
   const Graph before = with_conv().graph();
   Graph graph = before;
   infer_shapes_and_fold(graph, {});
-  split_large_layers(graph, 4 * kFourChannels, 4);
+  split_large_layers(graph, {4 * kFourChannels, 2 * kFourChannels}, 4);
   const HostTensor* whole = before.constant(before.nodes[0].inputs[1]);
   const HostTensor* part = graph.constant(graph.nodes[1].inputs[1]);
   EXPECT_EQ(part->data(), whole->data() + 8 * 54 * 4);
@@ -77,7 +91,7 @@ TEST(SplitLargeLayers, ResidualsOfProductsAreAddedToTheWhole) {
       [](Graph& g) {
         fuse_residual(g);
         fuse_activations(g);
-        split_large_layers(g, 600, 4);
+        split_large_layers(g, {600, 300}, 4);
       },
       model);
   EXPECT_EQ(types(graph), "Gemm Gemm Gemm Gemm Concat Add");
@@ -99,7 +113,7 @@ Graph split_of_fused(const OnnxModel& model, uint64_t most_bytes) {
         fuse_channel_scale(graph);
         fuse_residual(graph);
         fuse_activations(graph);
-        split_large_layers(graph, most_bytes, 4);
+        split_large_layers(graph, {most_bytes, most_bytes / 2}, 4);
       },
       model);
 }
@@ -138,7 +152,7 @@ TEST(SplitLargeLayers, SqueezeAndExcitationIsTakenApart) {
         [&](Graph& graph) {
           fuse_activations(graph);
           fuse_squeeze_excite(graph);
-          split_large_layers(graph, most_bytes, 4);
+          split_large_layers(graph, {most_bytes, most_bytes / 2}, 4);
         },
         model);
   };

@@ -1,0 +1,78 @@
+// Layers with more weights than a storage buffer of the device holds are computed in parts.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "exec/executor.hpp"
+#include "support/errors.hpp"
+#include "support/gpu_test.hpp"
+#include "support/onnx_builder.hpp"
+#include "support/tensors.hpp"
+
+namespace vellum::test {
+namespace {
+
+constexpr uint64_t kRange = 16 << 10;
+
+// The device of the tests, whose storage buffers hold 16 KiB.
+std::shared_ptr<gpu::Context> small_buffers() {
+  gpu::ContextOptions options = test_context_options();
+  options.adjust_caps = [adjust = options.adjust_caps](const DeviceCaps& real) {
+    DeviceCaps caps = adjust ? adjust(real) : real;
+    caps.max_storage_buffer_range = kRange;
+    return caps;
+  };
+  return gpu::Context::create(options);
+}
+
+// The end of a VGG: a convolution, and products with 64 KiB of weights and more.
+OnnxModel classifier(int64_t batch) {
+  const auto same = attributes({{"pads", Attributes::Ints{1, 1, 1, 1}}});
+  const auto transposed = attributes({{"transB", int64_t{1}}});
+  OnnxModel model;
+  model.input("x", {batch, 24, 4, 4})
+      .initializer("w0", random_tensor({32, 24, 3, 3}, 1))
+      .initializer("w1", random_tensor({50, 512}, 2))
+      .initializer("b1", random_tensor({50}, 3))
+      .initializer("w2", random_tensor({50, 100}, 4))
+      .initializer("b2", random_tensor({1, 100}, 5));
+  model.node("Conv", {"x", "w0"}, {"c"}, same, "conv")
+      .node("Relu", {"c"}, {"r"})
+      .node("Flatten", {"r"}, {"f"})
+      .node("Gemm", {"f", "w1", "b1"}, {"g"}, transposed, "fc6")
+      .node("Relu", {"g"}, {"h"})
+      .node("Gemm", {"h", "w2", "b2"}, {"y"}, {}, "fc7")
+      .output("y");
+  return model;
+}
+
+TEST(LargeLayers, GiveTheSameResultsInParts) {
+  const std::shared_ptr<gpu::Context> context = small_buffers();
+  for (const int64_t batch : {1, 3}) {
+    const Graph graph = classifier(batch).graph();
+    const HostTensor input = random_tensor({batch, 24, 4, 4}, 6);
+    const HostTensor want = evaluate(graph, std::vector{input})[0];
+    for (const auto storage : {StorageChoice::buffer, StorageChoice::image2d, StorageChoice::image3d})
+      for (const Precision precision : {Precision::fp32, Precision::fp16}) {
+        const auto model = std::make_shared<const CompiledModel>(
+            compile(graph, context->caps(), {.precision = precision, .storage = storage}));
+        EXPECT_GT(model->graph.nodes.size(), 6u) << to_text(model->graph);
+        Executor executor(context, model);
+        executor.set_input(0, input);
+        executor.run();
+        EXPECT_TRUE(close(executor.output(0), want, precision == Precision::fp32 ? 1e-4 : 3e-2));
+      }
+  }
+}
+
+TEST(LargeLayers, AreRefusedByNameWhereTheyCannotBeSplit) {
+  OnnxModel model;
+  model.input("x", {1, 128, 4, 4}).initializer("w", random_tensor({128, 64, 3, 3}, 1));
+  model.node("Conv", {"x", "w"}, {"y"}, attributes({{"group", int64_t{2}}}), "grouped").output("y");
+  EXPECT_VELLUM_ERROR(compile(model.graph(), small_buffers()->caps(), {.storage = StorageChoice::buffer}),
+                      ErrorCode::unsupported, "grouped", std::to_string(kRange));
+}
+
+}  // namespace
+}  // namespace vellum::test
