@@ -378,7 +378,7 @@ TEST_F(PackedWeightsTest, SayHowMuchTheDiskLacks) {
   huge.desc.element = ElementType::f32;
   huge.desc.storage = Storage::buffer;
   huge.desc.layout = Layout::linear;
-  huge.origin = {"in an order of its own", {random_tensor({4}, 1)}};
+  huge.origin = {{PackingScheme::conv, {1}}, {random_tensor({4}, 1)}};
   const VirtualTensor* const all[] = {&huge};
   EXPECT_VELLUM_ERROR(in_files().pack(all), ErrorCode::io, "weights",
                       std::to_string((uint64_t{4} << 40) + 48), "are free");
