@@ -22,7 +22,7 @@ class Instance {
  public:
   // Opens the loader and creates an instance, which enumerates portability drivers too where the loader can.
   // validation_log must outlive the instance; it is used with options.validation only. Throws
-  // Error(no_device) without a loader, with a loader of Vulkan 1.0, or without the requested validation layer.
+  // Error(no_device) without a loader, with a loader of Vulkan 1.0, or without the requested layer.
   Instance(const ContextOptions& options, ValidationLog& validation_log);
 
   // False: the loader found no driver, so there is no handle and no device.

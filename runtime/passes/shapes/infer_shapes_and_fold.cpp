@@ -90,8 +90,8 @@ bool worth_folding(const std::vector<HostTensor>& inputs, const std::vector<Tens
 
 bool is_empty(const TensorType& type) { return element_count(type.shape) == 0; }
 
-// Gets the node's inputs where they are constant or have no elements. Operators that read nothing but the shape of their input
-// get zeros of that shape.
+// Gets the node's inputs where they are constant or have no elements. Operators that read nothing but the
+// shape of their input get zeros of that shape.
 bool known_inputs(const Graph& graph, const Node& node, std::vector<HostTensor>& tensors) {
   const std::string_view type = node.op->type();
   const bool shape_only = type == "Shape" || type == "Size" || type == "EyeLike";
@@ -137,8 +137,8 @@ void set_types(Graph& graph, const Node& node, const std::vector<TensorType>& ty
   }
 }
 
-// An output without elements is a constant: the node computes its other outputs, and the readers of this one need not
-// wait for it. Returns whether the node has no other output.
+// An output without elements is a constant: the node computes its other outputs, and the readers of this one
+// need not wait for it. Returns whether the node has no other output.
 bool fold_empty_outputs(GraphEditor& editor, Graph& graph, size_t index) {
   std::vector<ValueId> outputs = editor.node(index).outputs;
   bool others = false, changed = false;
@@ -189,7 +189,8 @@ void infer_shapes_and_fold(Graph& graph, const InputShapes& shapes) {
     }
     const std::vector<TensorType> types = infer(graph, node);
     set_types(graph, node, types);
-    if (fold_empty_outputs(editor, graph, index) || fold(graph, editor.node(index), types)) editor.remove(index);
+    if (fold_empty_outputs(editor, graph, index) || fold(graph, editor.node(index), types))
+      editor.remove(index);
   }
   editor.commit();
   tail.cut(graph);

@@ -8,8 +8,8 @@
 namespace vellum {
 namespace {
 
-// Nodes without a read output, and outputs that nobody reads of nodes that have others. A node always has its first
-// output (graph.hpp).
+// Nodes without a read output, and outputs that nobody reads of nodes that have others. A node always has its
+// first output (graph.hpp).
 void remove_dead_nodes(Graph& graph) {
   GraphEditor editor(graph);
   const auto is_read = [&](ValueId id) { return id != kNoValue && editor.is_read(id); };
