@@ -26,12 +26,15 @@ LoweringOptions lowering_options(const Graph& graph, const CompileOptions& optio
   return lowering;
 }
 
+// The largest tile of a kernel has four slices of channels, and one more is read ahead.
+constexpr int64_t kTileChannels = 20;
+
 // Weights are bound whole. Within a budget, a part is on the device together with the part before it, which
 // still computes while this one arrives.
 LayerLimits layer_limits(const DeviceCaps& caps, const CompileOptions& options) {
   const uint64_t most = caps.max_storage_buffer_range, budget = options.weights_budget;
-  if (budget == 0) return {most, most};
-  return {std::min(most, budget), std::min(most, budget / 2)};
+  if (budget == 0) return {most, most, kTileChannels};
+  return {std::min(most, budget), std::min(most, budget / 2), budget / 2 < most ? 0 : kTileChannels};
 }
 
 Program make_program(const Graph& graph, const DeviceCaps& caps, const CompileOptions& options) {

@@ -160,9 +160,10 @@ class Splitter {
 
   // The output channels of each part but the last; 0 for a layer that stays whole.
   int64_t part_channels(const Layer& layer) const {
-    if (bytes_of(layer.channels, layer.channel_elements) <= limits_.layer) return 0;
-    const auto most = 4 * static_cast<int64_t>(limits_.part / bytes_of(4, layer.channel_elements));
-    if (most == 0 || most >= layer.channels) return 0;
+    if (bytes_of(layer.channels + limits_.padding_channels, layer.channel_elements) <= limits_.layer) return 0;
+    const auto most = 4 * static_cast<int64_t>(limits_.part / bytes_of(4, layer.channel_elements)) -
+                      limits_.padding_channels;
+    if (most <= 0 || most >= layer.channels) return 0;
     const int64_t parts = (layer.channels + most - 1) / most;
     return ((layer.channels + parts - 1) / parts + 3) / 4 * 4;
   }

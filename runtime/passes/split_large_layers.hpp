@@ -11,6 +11,8 @@ namespace vellum {
 struct LayerLimits {
   uint64_t layer = UINT64_MAX;  // larger layers are split
   uint64_t part = UINT64_MAX;   // of a layer that is split
+  // Output channels that kernels may add to a layer's own, to fill their tiles.
+  int64_t padding_channels = 0;
 };
 
 // Computes convolutions without groups and products by a constant matrix in parts of their output channels if

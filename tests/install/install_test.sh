@@ -82,6 +82,6 @@ done
   "-DCMAKE_C_COMPILER=$CC" "-DCMAKE_CXX_COMPILER=$CXX" >/dev/null
 
 step "tool"
-check "0\.1\.0" env LD_LIBRARY_PATH="$libdir" "$prefix/bin/vellum" --version
+check "0\.2\.0" env LD_LIBRARY_PATH="$libdir" "$prefix/bin/vellum" --version
 check '.*"planned_bytes"' env LD_LIBRARY_PATH="$libdir" "$prefix/bin/vellum" plan "$model" --compare --json \
   --caps "$prefix/share/vellum/caps/lavapipe.json"
