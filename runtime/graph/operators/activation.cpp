@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/real.hpp"
+
 namespace vellum {
 
 std::string_view name(ActivationKind kind) {
@@ -52,53 +54,60 @@ std::string_view name(ActivationKind kind) {
 namespace {
 
 // log(1 + e^x) without overflow for large x.
-float softplus(float x) { return std::max(x, 0.0f) + std::log1p(std::exp(-std::fabs(x))); }
-
-float sigmoid(float x) {
-  // e^-|x| cannot overflow.
-  const float e = std::exp(-std::fabs(x));
-  return x >= 0.0f ? 1.0f / (1.0f + e) : e / (1.0f + e);
+template <typename Real>
+Real softplus(Real x) {
+  return std::max(x, Real{0}) + std::log1p(std::exp(-std::fabs(x)));
 }
 
-float apply_unscaled(const Activation& activation, float x) {
-  const float alpha = activation.alpha, beta = activation.beta;
+template <typename Real>
+Real sigmoid(Real x) {
+  // e^-|x| cannot overflow.
+  const Real e = std::exp(-std::fabs(x));
+  return x >= 0 ? 1 / (1 + e) : e / (1 + e);
+}
+
+template <typename Real>
+Real apply_unscaled(const Activation& activation, Real x) {
+  const Real alpha = activation.alpha, beta = activation.beta;
   switch (activation.kind) {
     case ActivationKind::none:
       return x;
     case ActivationKind::relu:
-      return x < 0.0f ? 0.0f : x;
+      return x < 0 ? Real{0} : x;
     case ActivationKind::clip:
       // As in ONNX: the maximum wins where the bounds cross; NaN stays.
       x = x < alpha ? alpha : x;
       return x > beta ? beta : x;
     case ActivationKind::leaky_relu:
-      return x < 0.0f ? alpha * x : x;
+      return x < 0 ? alpha * x : x;
     case ActivationKind::sigmoid:
       return sigmoid(x);
     case ActivationKind::tanh:
       return std::tanh(x);
     case ActivationKind::hard_sigmoid:
-      return std::clamp(alpha * x + beta, 0.0f, 1.0f);
+      return std::clamp(alpha * x + beta, Real{0}, Real{1});
     case ActivationKind::hard_swish:
-      return x * std::clamp(x / 6.0f + 0.5f, 0.0f, 1.0f);
+      return x * std::clamp(x / 6 + Real{0.5}, Real{0}, Real{1});
     case ActivationKind::elu:
-      return x < 0.0f ? alpha * std::expm1(x) : x;
+      return x < 0 ? alpha * std::expm1(x) : x;
     case ActivationKind::selu:
-      return activation.gamma * (x > 0.0f ? x : alpha * std::expm1(x));
+      return activation.gamma * (x > 0 ? x : alpha * std::expm1(x));
     case ActivationKind::celu:
-      return std::max(0.0f, x) + std::min(0.0f, alpha * std::expm1(x / alpha));
+      return std::max(Real{0}, x) + std::min(Real{0}, alpha * std::expm1(x / alpha));
     case ActivationKind::softplus:
       return softplus(x);
     case ActivationKind::softsign:
-      return x / (1.0f + std::fabs(x));
+      return x / (1 + std::fabs(x));
     case ActivationKind::thresholded_relu:
-      return x > alpha ? x : 0.0f;
+      return x > alpha ? x : Real{0};
     case ActivationKind::silu:
       return x * sigmoid(x);
     case ActivationKind::gelu:
-      return 0.5f * x * (1.0f + std::erf(x * 0.70710678f));
+      return Real{0.5} * x * (1 + std::erf(x * static_cast<Real>(0.70710678118654752)));
     case ActivationKind::gelu_tanh:
-      return 0.5f * x * (1.0f + std::tanh(0.79788456f * (x + 0.044715f * x * x * x)));
+      return Real{0.5} * x *
+             (1 + std::tanh(static_cast<Real>(0.79788456080286536) *
+                            (x + static_cast<Real>(0.044715) * x * x * x)));
     case ActivationKind::mish:
       return x * std::tanh(softplus(x));
     case ActivationKind::erf:
@@ -122,6 +131,13 @@ std::optional<Activation> combine(const Activation& first, const Activation& the
 float apply(const Activation& activation, float x) {
   const float y = apply_unscaled(activation, x);
   return activation.is_scaled() ? activation.scale * y + activation.shift : y;
+}
+
+double apply_in_double(const Activation& activation, double x) {
+  const double y = apply_unscaled(activation, x);
+  return activation.is_scaled()
+             ? static_cast<double>(activation.scale) * y + static_cast<double>(activation.shift)
+             : y;
 }
 
 }  // namespace vellum

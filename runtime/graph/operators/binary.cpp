@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/real.hpp"
+
 namespace vellum {
 
 namespace {
@@ -232,9 +234,12 @@ std::vector<HostTensor> Binary::evaluate(HostInputs inputs) const {
   if (is_comparison(kind) || is_logical(kind)) return {comparison(kind, a, b, shape)};
   HostTensor y = kind == BinaryKind::pow ? power(a, b, shape) : arithmetic(kind, a, b, shape);
   if (activation) {
-    HostTensor activated = cast(y, DType::f32);
-    for (float& value : activated.mutable_as<float>()) value = apply(activation, value);
-    y = cast(activated, y.dtype());
+    visit_real(y.dtype(), [&](auto tag) {
+      using Real = typename decltype(tag)::type;
+      HostTensor activated = cast(y, kRealType<Real>);
+      for (Real& value : activated.mutable_as<Real>()) value = apply_real(activation, value);
+      y = cast(activated, y.dtype());
+    });
   }
   return {y};
 }

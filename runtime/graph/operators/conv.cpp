@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "graph/real.hpp"
+
 namespace vellum {
 
 WindowPlacement Conv::place(Inputs inputs) const {
@@ -56,7 +58,8 @@ Taps inside(int64_t input, int64_t output, int64_t stride, int64_t shift) {
 }
 
 // Adds weight * input for one kernel element to a whole output plane. Sums are double: this is the oracle.
-void accumulate_plane(const WindowPlacement& p, const float* input, float weight,
+template <typename Real>
+void accumulate_plane(const WindowPlacement& p, const Real* input, Real weight,
                       const std::array<int64_t, 3>& tap, double* sums) {
   std::array<int64_t, 3> shift;
   std::array<Taps, 3> range;
@@ -68,7 +71,7 @@ void accumulate_plane(const WindowPlacement& p, const float* input, float weight
   for (int64_t z = range[0].begin; z < range[0].end; ++z) {
     for (int64_t y = range[1].begin; y < range[1].end; ++y) {
       const int64_t in_z = z * p.strides[0] + shift[0], in_y = y * p.strides[1] + shift[1];
-      const float* in = input + (in_z * p.input[1] + in_y) * p.input[2] + shift[2];
+      const Real* in = input + (in_z * p.input[1] + in_y) * p.input[2] + shift[2];
       double* out = sums + (z * p.output[1] + y) * p.output[2];
       for (int64_t x = range[2].begin; x < range[2].end; ++x) {
         out[x] += static_cast<double>(weight) * static_cast<double>(in[x * stride]);
@@ -79,10 +82,15 @@ void accumulate_plane(const WindowPlacement& p, const float* input, float weight
 
 }  // namespace
 
-void Conv::convolve(const HostTensor& x_tensor, const HostTensor& w_tensor, const Sink& sink) const {
+void Conv::convolve(const HostTensor& x, const HostTensor& w, const Sink& sink) const {
+  visit_real(x.dtype(), [&](auto tag) { convolve_in<typename decltype(tag)::type>(x, w, sink); });
+}
+
+template <typename Real>
+void Conv::convolve_in(const HostTensor& x_tensor, const HostTensor& w_tensor, const Sink& sink) const {
   const WindowPlacement p = as_3d(place(known_inputs(std::array{&x_tensor, &w_tensor})));
-  const float* x = x_tensor.as<float>().data();
-  const float* w = w_tensor.as<float>().data();
+  const Real* x = x_tensor.template as<Real>().data();
+  const Real* w = w_tensor.template as<Real>().data();
   const int64_t batches = x_tensor.shape()[0], channels = x_tensor.shape()[1], filters = w_tensor.shape()[0];
   const int64_t group_channels = channels / group, group_filters = filters / group;
   const int64_t in_plane = element_count(p.input), out_plane = element_count(p.output);
@@ -92,8 +100,8 @@ void Conv::convolve(const HostTensor& x_tensor, const HostTensor& w_tensor, cons
     for (int64_t m = 0; m < filters; ++m) {
       std::fill(sums.begin(), sums.end(), 0.0);
       for (int64_t c = 0; c < group_channels; ++c) {
-        const float* in = x + (n * channels + m / group_filters * group_channels + c) * in_plane;
-        const float* kernel = w + (m * group_channels + c) * taps;
+        const Real* in = x + (n * channels + m / group_filters * group_channels + c) * in_plane;
+        const Real* kernel = w + (m * group_channels + c) * taps;
         for (int64_t kz = 0; kz < p.kernel[0]; ++kz) {
           for (int64_t ky = 0; ky < p.kernel[1]; ++ky) {
             for (int64_t kx = 0; kx < p.kernel[2]; ++kx) {
@@ -110,10 +118,11 @@ void Conv::convolve(const HostTensor& x_tensor, const HostTensor& w_tensor, cons
 namespace {
 
 // x with each plane multiplied by its factor.
+template <typename Real>
 HostTensor scaled(const HostTensor& x, const HostTensor& factors) {
-  HostTensor result = cast(x, DType::f32);
-  const std::vector<float> factor = factors.to_floats();
-  const std::span<float> values = result.mutable_as<float>();
+  HostTensor result = cast(x, kRealType<Real>);
+  const std::vector<Real> factor = to_reals<Real>(factors);
+  const std::span<Real> values = result.template mutable_as<Real>();
   const size_t plane = factor.empty() ? 0 : values.size() / factor.size();
   for (size_t i = 0; i < values.size(); ++i) values[i] *= factor[i / plane];
   return result;
@@ -123,24 +132,27 @@ HostTensor scaled(const HostTensor& x, const HostTensor& factors) {
 
 std::vector<HostTensor> Conv::evaluate(HostInputs inputs) const {
   const TensorType type = infer_known(*this, inputs)[0];
-  const bool has_bias = inputs.size() > 2 && inputs[2] != nullptr;
-  const std::vector<float> bias = has_bias ? inputs[2]->to_floats() : std::vector<float>();
-  const bool has_residual = inputs.size() > 3 && inputs[3] != nullptr;
-  const std::vector<float> residual = has_residual ? inputs[3]->to_floats() : std::vector<float>();
-  const int64_t residual_channels = has_residual ? inputs[3]->shape()[1] : 0;
-  auto added = residual.begin();
-  HostTensor y(DType::f32, type.shape);
-  float* out = y.mutable_as<float>().data();
-  const bool has_scale = inputs.size() > 4 && inputs[4] != nullptr;
-  convolve(has_scale ? scaled(*inputs[0], *inputs[4]) : cast(*inputs[0], DType::f32),
-           cast(*inputs[1], DType::f32), [&](int64_t filter, std::span<const double> plane) {
-             const double offset = has_bias ? static_cast<double>(bias[static_cast<size_t>(filter)]) : 0.0;
-             for (const double sum : plane) {
-               const double more = filter < residual_channels ? static_cast<double>(*added++) : 0.0;
-               *out++ = apply(activation, static_cast<float>(sum + offset + more));
-             }
-           });
-  return {cast(y, type.dtype)};
+  return visit_real(type.dtype, [&](auto tag) {
+    using Real = typename decltype(tag)::type;
+    const bool has_bias = inputs.size() > 2 && inputs[2] != nullptr;
+    const std::vector<Real> bias = has_bias ? to_reals<Real>(*inputs[2]) : std::vector<Real>();
+    const bool has_residual = inputs.size() > 3 && inputs[3] != nullptr;
+    const std::vector<Real> residual = has_residual ? to_reals<Real>(*inputs[3]) : std::vector<Real>();
+    const int64_t residual_channels = has_residual ? inputs[3]->shape()[1] : 0;
+    auto added = residual.begin();
+    HostTensor y(kRealType<Real>, type.shape);
+    Real* out = y.mutable_as<Real>().data();
+    const bool has_scale = inputs.size() > 4 && inputs[4] != nullptr;
+    convolve(has_scale ? scaled<Real>(*inputs[0], *inputs[4]) : cast(*inputs[0], kRealType<Real>),
+             cast(*inputs[1], kRealType<Real>), [&](int64_t filter, std::span<const double> plane) {
+               const double offset = has_bias ? static_cast<double>(bias[static_cast<size_t>(filter)]) : 0.0;
+               for (const double sum : plane) {
+                 const double more = filter < residual_channels ? static_cast<double>(*added++) : 0.0;
+                 *out++ = apply_real(activation, static_cast<Real>(sum + offset + more));
+               }
+             });
+    return std::vector{cast(y, type.dtype)};
+  });
 }
 
 uint64_t Conv::macs(Inputs inputs) const {

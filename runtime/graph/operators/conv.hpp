@@ -24,8 +24,8 @@ struct Conv : Operator {
   WindowPlacement place(Inputs inputs) const;
 
   // Computes the sums before bias and activation, and calls `sink` with each output plane of each filter. x
-  // and w are float32 of shapes that infer() has accepted. The sums are double, which is exact for products
-  // of 8-bit integers.
+  // and w are both float32 or both float64, of shapes that infer() has accepted. The sums are double, which
+  // is exact for products of 8-bit integers.
   using Sink = std::function<void(int64_t filter, std::span<const double> plane)>;
   void convolve(const HostTensor& x, const HostTensor& w, const Sink& sink) const;
 
@@ -35,6 +35,10 @@ struct Conv : Operator {
   uint64_t macs(Inputs inputs) const override;
   std::shared_ptr<const Operator> with_activation(const Activation& added) const override;
   Attributes attributes() const override;
+
+ private:
+  template <typename Real>
+  void convolve_in(const HostTensor& x, const HostTensor& w, const Sink& sink) const;
 };
 
 }  // namespace vellum

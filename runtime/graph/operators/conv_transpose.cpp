@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "graph/real.hpp"
+
 namespace vellum {
 
 namespace {
@@ -66,7 +68,8 @@ std::vector<TensorType> ConvTranspose::infer(Inputs inputs) const {
 namespace {
 
 // Scatters one input plane through one kernel onto an output plane.
-void scatter_plane(const WindowPlacement& p, const float* input, const float* kernel, double* sums) {
+template <typename Real>
+void scatter_plane(const WindowPlacement& p, const Real* input, const Real* kernel, double* sums) {
   for (int64_t kz = 0; kz < p.kernel[0]; ++kz) {
     for (int64_t ky = 0; ky < p.kernel[1]; ++ky) {
       for (int64_t kx = 0; kx < p.kernel[2]; ++kx) {
@@ -77,7 +80,7 @@ void scatter_plane(const WindowPlacement& p, const float* input, const float* ke
           for (int64_t y = 0; y < p.input[1]; ++y) {
             const int64_t out_y = y * p.strides[1] + ky * p.dilations[1] - p.pads_begin[1];
             if (out_y < 0 || out_y >= p.output[1]) continue;
-            const float* in = input + (z * p.input[1] + y) * p.input[2];
+            const Real* in = input + (z * p.input[1] + y) * p.input[2];
             double* out = sums + (out_z * p.output[1] + out_y) * p.output[2];
             for (int64_t x = 0; x < p.input[2]; ++x) {
               const int64_t out_x = x * p.strides[2] + kx * p.dilations[2] - p.pads_begin[2];
@@ -95,31 +98,36 @@ void scatter_plane(const WindowPlacement& p, const float* input, const float* ke
 std::vector<HostTensor> ConvTranspose::evaluate(HostInputs inputs) const {
   const TensorType type = infer_known(*this, inputs)[0];
   const WindowPlacement p = as_3d(place(known_inputs(inputs)));
-  const HostTensor x_tensor = cast(*inputs[0], DType::f32), w_tensor = cast(*inputs[1], DType::f32);
-  const float* x = x_tensor.as<float>().data();
-  const float* w = w_tensor.as<float>().data();
-  const bool has_bias = inputs.size() > 2 && inputs[2] != nullptr;
-  const std::vector<float> bias = has_bias ? inputs[2]->to_floats() : std::vector<float>();
+  return visit_real(type.dtype, [&](auto tag) {
+    using Real = typename decltype(tag)::type;
+    const HostTensor x_tensor = cast(*inputs[0], kRealType<Real>),
+                     w_tensor = cast(*inputs[1], kRealType<Real>);
+    const Real* x = x_tensor.as<Real>().data();
+    const Real* w = w_tensor.as<Real>().data();
+    const bool has_bias = inputs.size() > 2 && inputs[2] != nullptr;
+    const std::vector<Real> bias = has_bias ? to_reals<Real>(*inputs[2]) : std::vector<Real>();
 
-  const int64_t batches = x_tensor.shape()[0], channels = x_tensor.shape()[1];
-  const int64_t group_channels = channels / group, group_filters = w_tensor.shape()[1];
-  const int64_t in_plane = element_count(p.input), out_plane = element_count(p.output);
-  const int64_t taps = element_count(p.kernel);
-  HostTensor y_tensor(DType::f32, type.shape);
-  float* y = y_tensor.mutable_as<float>().data();
-  std::vector<double> sums(static_cast<size_t>(out_plane));
-  for (int64_t n = 0; n < batches; ++n) {
-    for (int64_t m = 0; m < group_filters * group; ++m) {
-      std::fill(sums.begin(), sums.end(), has_bias ? static_cast<double>(bias[static_cast<size_t>(m)]) : 0.0);
-      const int64_t first_channel = m / group_filters * group_channels;
-      for (int64_t c = first_channel; c < first_channel + group_channels; ++c) {
-        scatter_plane(p, x + (n * channels + c) * in_plane,
-                      w + (c * group_filters + m % group_filters) * taps, sums.data());
+    const int64_t batches = x_tensor.shape()[0], channels = x_tensor.shape()[1];
+    const int64_t group_channels = channels / group, group_filters = w_tensor.shape()[1];
+    const int64_t in_plane = element_count(p.input), out_plane = element_count(p.output);
+    const int64_t taps = element_count(p.kernel);
+    HostTensor y_tensor(kRealType<Real>, type.shape);
+    Real* y = y_tensor.mutable_as<Real>().data();
+    std::vector<double> sums(static_cast<size_t>(out_plane));
+    for (int64_t n = 0; n < batches; ++n) {
+      for (int64_t m = 0; m < group_filters * group; ++m) {
+        std::fill(sums.begin(), sums.end(),
+                  has_bias ? static_cast<double>(bias[static_cast<size_t>(m)]) : 0.0);
+        const int64_t first_channel = m / group_filters * group_channels;
+        for (int64_t c = first_channel; c < first_channel + group_channels; ++c) {
+          scatter_plane(p, x + (n * channels + c) * in_plane,
+                        w + (c * group_filters + m % group_filters) * taps, sums.data());
+        }
+        for (const double sum : sums) *y++ = apply_real(activation, static_cast<Real>(sum));
       }
-      for (const double sum : sums) *y++ = apply(activation, static_cast<float>(sum));
     }
-  }
-  return {cast(y_tensor, type.dtype)};
+    return std::vector{cast(y_tensor, type.dtype)};
+  });
 }
 
 uint64_t ConvTranspose::macs(Inputs inputs) const {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "graph/real.hpp"
+
 namespace vellum {
 
 namespace {
@@ -34,11 +36,14 @@ void multiply(MatrixView<T> a, MatrixView<T> b, int64_t m, int64_t k, int64_t n,
   }
 }
 
-// Floating point multiplies as float32 with double sums, integers as 64 bits that wrap around.
+// Floating point is summed in double, products of float64 among them; integers are 64 bits that wrap around.
 template <typename Visit>
 void visit_compute_type(DType dtype, Visit&& visit) {
   if (is_float(dtype)) {
-    visit(DType::f32, float{}, double{});
+    visit_real(dtype, [&](auto tag) {
+      using Real = typename decltype(tag)::type;
+      visit(kRealType<Real>, Real{}, double{});
+    });
   } else {
     visit(DType::u64, uint64_t{}, uint64_t{});
   }
@@ -164,7 +169,11 @@ std::vector<HostTensor> Gemm::evaluate(HostInputs inputs) const {
     const double bias = has_c ? static_cast<double>(beta) * added[static_cast<size_t>(at[0])] : 0.0;
     out[i] = static_cast<double>(alpha) * out[i] + bias;
     if (has_residual) out[i] += residuals[i];
-    if (activation) out[i] = static_cast<double>(apply(activation, static_cast<float>(out[i])));
+    if (activation && type.dtype == DType::f64) {
+      out[i] = apply_in_double(activation, out[i]);
+    } else if (activation) {
+      out[i] = static_cast<double>(apply(activation, static_cast<float>(out[i])));
+    }
     ++i;
   });
   return {cast(y, type.dtype)};

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/real.hpp"
+
 namespace vellum {
 
 namespace {
@@ -28,14 +30,15 @@ struct Moments {
   double mean = 0.0, variance = 0.0;
 };
 
-Moments moments(std::span<const float> values) {
+template <typename Real>
+Moments moments(std::span<const Real> values) {
   Moments result;
   if (values.empty()) return result;
   const auto count = static_cast<double>(values.size());
-  for (const float value : values) result.mean += value;
+  for (const Real value : values) result.mean += static_cast<double>(value);
   result.mean /= count;
-  for (const float value : values) {
-    const double distance = value - result.mean;
+  for (const Real value : values) {
+    const double distance = static_cast<double>(value) - result.mean;
     result.variance += distance * distance;
   }
   result.variance /= count;
@@ -65,21 +68,24 @@ std::vector<TensorType> BatchNormalization::infer(Inputs inputs) const {
 
 std::vector<HostTensor> BatchNormalization::evaluate(HostInputs inputs) const {
   const TensorType type = infer_known(*this, inputs)[0];
-  const auto scale = inputs[1]->to_floats(), shift = inputs[2]->to_floats();
-  const auto mean = inputs[3]->to_floats(), variance = inputs[4]->to_floats();
-  HostTensor y = cast(*inputs[0], DType::f32);
-  const int64_t plane = product(type.shape, 2, type.shape.size());
-  float* out = y.mutable_as<float>().data();
-  for (int64_t n = 0; n < type.shape[0]; ++n) {
-    for (size_t c = 0; c < scale.size(); ++c) {
-      const double factor = scale[c] * inverse_deviation({mean[c], variance[c]}, epsilon);
-      for (int64_t i = 0; i < plane; ++i, ++out) {
-        const double distance = static_cast<double>(*out) - static_cast<double>(mean[c]);
-        *out = apply(activation, static_cast<float>(distance * factor + static_cast<double>(shift[c])));
+  return visit_real(type.dtype, [&](auto tag) {
+    using Real = typename decltype(tag)::type;
+    const auto scale = to_reals<Real>(*inputs[1]), shift = to_reals<Real>(*inputs[2]);
+    const auto mean = to_reals<Real>(*inputs[3]), variance = to_reals<Real>(*inputs[4]);
+    HostTensor y = cast(*inputs[0], kRealType<Real>);
+    const int64_t plane = product(type.shape, 2, type.shape.size());
+    Real* out = y.mutable_as<Real>().data();
+    for (int64_t n = 0; n < type.shape[0]; ++n) {
+      for (size_t c = 0; c < scale.size(); ++c) {
+        const double factor = scale[c] * inverse_deviation({mean[c], variance[c]}, epsilon);
+        for (int64_t i = 0; i < plane; ++i, ++out) {
+          const double distance = static_cast<double>(*out) - static_cast<double>(mean[c]);
+          *out = apply_real(activation, static_cast<Real>(distance * factor + static_cast<double>(shift[c])));
+        }
       }
     }
-  }
-  return {cast(y, type.dtype)};
+    return std::vector{cast(y, type.dtype)};
+  });
 }
 
 std::shared_ptr<const Operator> BatchNormalization::with_activation(const Activation& added) const {
@@ -107,7 +113,7 @@ std::vector<HostTensor> InstanceNormalization::evaluate(HostInputs inputs) const
   auto rest = y.mutable_as<float>();
   for (int64_t n = 0; n < type.shape[0]; ++n) {
     for (size_t c = 0; c < scale.size(); ++c) {
-      const Moments m = moments(rest.first(plane));
+      const Moments m = moments<float>(rest.first(plane));
       const double factor = scale[c] * inverse_deviation(m, epsilon);
       for (float& value : rest.first(plane)) value = static_cast<float>((value - m.mean) * factor + shift[c]);
       rest = rest.subspan(plane);
@@ -140,31 +146,36 @@ std::vector<HostTensor> LayerNormalization::evaluate(HostInputs inputs) const {
   const Shape& shape = types[0].shape;
   const size_t at = normalize_axis(axis, shape.size());
   const auto length = static_cast<size_t>(product(shape, at, shape.size()));
-  const HostTensor x = cast(*inputs[0], DType::f32), scale = cast(*inputs[1], DType::f32);
-  const bool has_bias = inputs.size() > 2 && inputs[2] != nullptr;
-  const HostTensor bias = has_bias ? cast(*inputs[2], DType::f32) : HostTensor(DType::f32, {1});
-  Shape rows = shape;
-  std::fill(rows.begin() + static_cast<std::ptrdiff_t>(at), rows.end(), 1);
-  HostTensor y(DType::f32, shape), mean(DType::f32, rows), inverse(DType::f32, rows);
-  const auto in = x.as<float>(), scales = scale.as<float>(), biases = bias.as<float>();
-  auto out = y.mutable_as<float>(), means = mean.mutable_as<float>(), inverses = inverse.mutable_as<float>();
-  size_t i = 0;
-  Moments m;
-  for_each_offset<2>(shape, {broadcast_strides(scale.shape(), shape), broadcast_strides(bias.shape(), shape)},
-                     {0, 0}, [&](const auto& offsets) {
-                       const size_t row = i / length;
-                       if (i % length == 0) {
-                         m = moments(in.subspan(i, length));
-                         means[row] = static_cast<float>(m.mean);
-                         inverses[row] = static_cast<float>(inverse_deviation(m, epsilon));
-                       }
-                       const double normal = (in[i] - m.mean) * inverse_deviation(m, epsilon);
-                       out[i++] = static_cast<float>(normal * scales[static_cast<size_t>(offsets[0])] +
-                                                     biases[static_cast<size_t>(offsets[1])]);
-                     });
-  std::vector<HostTensor> outputs{cast(y, types[0].dtype), mean, inverse};
-  outputs.resize(output_count);
-  return outputs;
+  return visit_real(types[0].dtype, [&](auto tag) {
+    using Real = typename decltype(tag)::type;
+    const HostTensor x = cast(*inputs[0], kRealType<Real>), scale = cast(*inputs[1], kRealType<Real>);
+    const bool has_bias = inputs.size() > 2 && inputs[2] != nullptr;
+    const HostTensor bias = has_bias ? cast(*inputs[2], kRealType<Real>) : HostTensor(kRealType<Real>, {1});
+    Shape rows = shape;
+    std::fill(rows.begin() + static_cast<std::ptrdiff_t>(at), rows.end(), 1);
+    HostTensor y(kRealType<Real>, shape), mean(DType::f32, rows), inverse(DType::f32, rows);
+    const auto in = x.as<Real>(), scales = scale.as<Real>(), biases = bias.as<Real>();
+    auto out = y.mutable_as<Real>();
+    auto means = mean.mutable_as<float>(), inverses = inverse.mutable_as<float>();
+    size_t i = 0;
+    Moments m;
+    for_each_offset<2>(shape,
+                       {broadcast_strides(scale.shape(), shape), broadcast_strides(bias.shape(), shape)},
+                       {0, 0}, [&](const auto& offsets) {
+                         const size_t row = i / length;
+                         if (i % length == 0) {
+                           m = moments<Real>(in.subspan(i, length));
+                           means[row] = static_cast<float>(m.mean);
+                           inverses[row] = static_cast<float>(inverse_deviation(m, epsilon));
+                         }
+                         const double normal = (in[i] - m.mean) * inverse_deviation(m, epsilon);
+                         out[i++] = static_cast<Real>(normal * scales[static_cast<size_t>(offsets[0])] +
+                                                      biases[static_cast<size_t>(offsets[1])]);
+                       });
+    std::vector<HostTensor> outputs{cast(y, types[0].dtype), mean, inverse};
+    outputs.resize(output_count);
+    return outputs;
+  });
 }
 
 Attributes LayerNormalization::attributes() const {
@@ -196,7 +207,7 @@ std::vector<HostTensor> GroupNormalization::evaluate(HostInputs inputs) const {
   auto rest = y.mutable_as<float>();
   for (int64_t n = 0; n < type.shape[0]; ++n) {
     for (size_t group = 0; group < static_cast<size_t>(groups); ++group) {
-      const Moments m = moments(rest.first(plane * group_channels));
+      const Moments m = moments<float>(rest.first(plane * group_channels));
       for (size_t c = 0; c < group_channels; ++c) {
         const size_t at = per_channel ? group * group_channels + c : group;
         const double factor = scale[at] * inverse_deviation(m, epsilon);
@@ -237,7 +248,7 @@ std::vector<HostTensor> MeanVarianceNormalization::evaluate(HostInputs inputs) c
                          [&](const auto& at) { use(values[static_cast<size_t>(at[0])]); });
     };
     each([&](float value) { group.push_back(value); });
-    const Moments m = moments(group);
+    const Moments m = moments<float>(group);
     each(
         [&](float& value) { value = static_cast<float>((value - m.mean) / (std::sqrt(m.variance) + 1e-9)); });
   });

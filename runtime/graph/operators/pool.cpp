@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/real.hpp"
+
 namespace vellum {
 
 namespace {
@@ -25,8 +27,7 @@ class Accumulator {
   Accumulator(PoolKind kind, int64_t p) : kind_(kind), p_(static_cast<double>(p)) {
     if (kind == PoolKind::max) value_ = -INFINITY;
   }
-  void add(float element, int64_t index) {
-    const double x = element;
+  void add(double x, int64_t index) {
     if (kind_ == PoolKind::max) {
       if (index_ < 0 || x > value_ || std::isnan(x)) {
         value_ = x;
@@ -37,10 +38,9 @@ class Accumulator {
     }
     ++count_;
   }
-  float value(int64_t divisor) const {
-    if (kind_ == PoolKind::average)
-      return divisor > 0 ? static_cast<float>(value_ / static_cast<double>(divisor)) : 0;
-    return static_cast<float>(kind_ == PoolKind::max ? value_ : std::pow(value_, 1.0 / p_));
+  double value(int64_t divisor) const {
+    if (kind_ == PoolKind::average) return divisor > 0 ? value_ / static_cast<double>(divisor) : 0;
+    return kind_ == PoolKind::max ? value_ : std::pow(value_, 1.0 / p_);
   }
   int64_t count() const { return count_; }
   int64_t index() const { return std::max<int64_t>(index_, 0); }
@@ -100,16 +100,14 @@ std::vector<TensorType> Pool::infer(Inputs inputs) const {
   return {y};
 }
 
-std::vector<HostTensor> Pool::evaluate(HostInputs inputs) const {
-  const TensorType type = infer_known(*this, inputs)[0];
-  const WindowPlacement w = as_3d(place(known_inputs(inputs)));
-  const HostTensor x_tensor = cast(*inputs[0], DType::f32);
-  const float* x = x_tensor.as<float>().data();
-  HostTensor y_tensor(DType::f32, type.shape);
-  HostTensor indices_tensor(DType::i64, with_indices ? type.shape : Shape{0});
-  float* y = y_tensor.mutable_as<float>().data();
-  int64_t* indices = indices_tensor.mutable_as<int64_t>().data();
-  const int64_t planes = type.shape[0] * type.shape[1], in_plane = element_count(w.input);
+// Writes the value of every window to `y_tensor` and, unless `indices` is empty, where its maximum is.
+template <typename Real>
+void Pool::pool_windows(const HostTensor& x_tensor, const WindowPlacement& w, HostTensor& y_tensor,
+                        std::span<int64_t> indices) const {
+  const Real* x = x_tensor.template as<Real>().data();
+  Real* y = y_tensor.template mutable_as<Real>().data();
+  auto index_out = indices.begin();
+  const int64_t planes = y_tensor.shape()[0] * y_tensor.shape()[1], in_plane = element_count(w.input);
   const auto& in = w.input;
   for (int64_t plane = 0; plane < planes; ++plane, x += in_plane) {
     for (int64_t oz = 0; oz < w.output[0]; ++oz) {
@@ -120,21 +118,32 @@ std::vector<HostTensor> Pool::evaluate(HostInputs inputs) const {
             const int64_t row_major = (iz * in[1] + iy) * in[2] + ix;
             const int64_t column_major = (ix * in[1] + iy) * in[0] + iz;
             const int64_t index = plane * in_plane + (column_major_indices ? column_major : row_major);
-            window_value.add(x[row_major], window_indices ? number : index);
+            window_value.add(static_cast<double>(x[row_major]), window_indices ? number : index);
           });
           const int64_t padded = padded_taps(w, 0, oz) * padded_taps(w, 1, oy) * padded_taps(w, 2, ox);
-          *y++ = window_value.value(count_include_pad ? padded : window_value.count());
-          if (with_indices) *indices++ = window_value.index();
+          *y++ = static_cast<Real>(window_value.value(count_include_pad ? padded : window_value.count()));
+          if (!indices.empty()) *index_out++ = window_value.index();
         }
       }
     }
   }
-  std::vector<HostTensor> outputs{cast(y_tensor, type.dtype)};
+}
+
+std::vector<HostTensor> Pool::evaluate(HostInputs inputs) const {
+  const TensorType type = infer_known(*this, inputs)[0];
+  const WindowPlacement w = as_3d(place(known_inputs(inputs)));
+  HostTensor y, indices(DType::i64, with_indices ? type.shape : Shape{0});
+  visit_real(type.dtype, [&](auto tag) {
+    using Real = typename decltype(tag)::type;
+    y = HostTensor(kRealType<Real>, type.shape);
+    pool_windows<Real>(cast(*inputs[0], kRealType<Real>), w, y, indices.mutable_as<int64_t>());
+  });
+  std::vector<HostTensor> outputs{cast(y, type.dtype)};
   if (with_indices && window_indices) {
-    indices_tensor = cast(indices_tensor, DType::f32);
-    for (float& index : indices_tensor.mutable_as<float>()) index += 0.1f;
+    indices = cast(indices, DType::f32);
+    for (float& index : indices.mutable_as<float>()) index += 0.1f;
   }
-  if (with_indices) outputs.push_back(std::move(indices_tensor));
+  if (with_indices) outputs.push_back(std::move(indices));
   return outputs;
 }
 
@@ -178,18 +187,21 @@ std::vector<TensorType> GlobalPool::infer(Inputs inputs) const {
 
 std::vector<HostTensor> GlobalPool::evaluate(HostInputs inputs) const {
   const TensorType type = infer_known(*this, inputs)[0];
-  const HostTensor x_tensor = cast(*inputs[0], DType::f32);
-  const Shape& shape = x_tensor.shape();
-  const int64_t planes = shape[0] * shape[1], plane = product(shape, 2, shape.size());
-  const float* x = x_tensor.as<float>().data();
-  HostTensor y_tensor(DType::f32, type.shape);
-  auto y = y_tensor.mutable_as<float>();
-  for (int64_t i = 0; i < planes; ++i) {
-    Accumulator value(kind, p);
-    for (int64_t k = 0; k < plane; ++k) value.add(*x++, k);
-    y[static_cast<size_t>(i)] = value.value(plane);
-  }
-  return {cast(y_tensor, type.dtype)};
+  return visit_real(type.dtype, [&](auto tag) {
+    using Real = typename decltype(tag)::type;
+    const HostTensor x_tensor = cast(*inputs[0], kRealType<Real>);
+    const Shape& shape = x_tensor.shape();
+    const int64_t planes = shape[0] * shape[1], plane = product(shape, 2, shape.size());
+    const Real* x = x_tensor.as<Real>().data();
+    HostTensor y_tensor(kRealType<Real>, type.shape);
+    auto y = y_tensor.mutable_as<Real>();
+    for (int64_t i = 0; i < planes; ++i) {
+      Accumulator value(kind, p);
+      for (int64_t k = 0; k < plane; ++k) value.add(static_cast<double>(*x++), k);
+      y[static_cast<size_t>(i)] = static_cast<Real>(value.value(plane));
+    }
+    return std::vector{cast(y_tensor, type.dtype)};
+  });
 }
 
 Attributes GlobalPool::attributes() const {

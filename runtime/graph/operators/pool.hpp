@@ -27,6 +27,11 @@ struct Pool : Operator {
   std::vector<TensorType> infer(Inputs inputs) const override;
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
   Attributes attributes() const override;
+
+ private:
+  template <typename Real>
+  void pool_windows(const HostTensor& x, const WindowPlacement& windows, HostTensor& y,
+                    std::span<int64_t> indices) const;
 };
 
 // Pools over all spatial dimensions: (N, C, spatial...) -> (N, C, 1...).

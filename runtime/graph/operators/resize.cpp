@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "graph/real.hpp"
+
 namespace vellum {
 
 namespace {
@@ -241,27 +243,29 @@ namespace {
 
 // Linear and cubic weights are products over the axes: one axis at a time, over outer x size x inner
 // elements.
-std::vector<float> resize_axis(const std::vector<float>& in, const std::vector<ResizeTaps>& taps,
-                               int64_t outer, int64_t size, int64_t inner, float extrapolation) {
+template <typename Real>
+std::vector<Real> resize_axis(const std::vector<Real>& in, const std::vector<ResizeTaps>& taps, int64_t outer,
+                              int64_t size, int64_t inner, float extrapolation) {
   const auto row = static_cast<size_t>(inner);
-  std::vector<float> out(static_cast<size_t>(outer) * taps.size() * row, 0.0f);
-  float* to = out.data();
+  std::vector<Real> out(static_cast<size_t>(outer) * taps.size() * row, Real{0});
+  Real* to = out.data();
   for (int64_t o = 0; o < outer; ++o) {
     for (const ResizeTaps& element : taps) {
       for (const ResizeTap& tap : element.taps) {
-        const float* from = in.data() + (o * size + tap.index) * inner;
-        for (size_t i = 0; i < row; ++i) to[i] += tap.weight * from[i];
+        const Real* from = in.data() + (o * size + tap.index) * inner;
+        for (size_t i = 0; i < row; ++i) to[i] += static_cast<Real>(tap.weight) * from[i];
       }
       // Later axes blend equal values where this axis is outside, and overwrite where they do.
-      if (element.outside) std::fill(to, to + row, extrapolation);
+      if (element.outside) std::fill(to, to + row, static_cast<Real>(extrapolation));
       to += row;
     }
   }
   return out;
 }
 
+template <typename Real>
 HostTensor interpolated(const Resize& op, const ResizeGeometry& g, const HostTensor& x) {
-  std::vector<float> values = x.to_floats();
+  std::vector<Real> values = to_reals<Real>(x);
   Shape shape = g.input;
   std::vector<size_t> order(shape.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -271,7 +275,7 @@ HostTensor interpolated(const Resize& op, const ResizeGeometry& g, const HostTen
                          product(shape, axis + 1, shape.size()), op.extrapolation);
     shape[axis] = g.output[axis];
   }
-  return HostTensor::from<float>(x.dtype(), shape, values);
+  return HostTensor::from<Real>(x.dtype(), shape, values);
 }
 
 HostTensor nearest(const Resize& op, const ResizeGeometry& g, const HostTensor& x) {
@@ -291,8 +295,10 @@ HostTensor nearest(const Resize& op, const ResizeGeometry& g, const HostTensor& 
 std::vector<HostTensor> Resize::evaluate(HostInputs inputs) const {
   infer_known(*this, inputs);
   const ResizeGeometry g = geometry(known_inputs(inputs));
-  return {mode == ResizeMode::nearest ? vellum::nearest(*this, g, *inputs[0])
-                                      : interpolated(*this, g, *inputs[0])};
+  if (mode == ResizeMode::nearest) return {vellum::nearest(*this, g, *inputs[0])};
+  return visit_real(inputs[0]->dtype(), [&](auto tag) {
+    return std::vector{interpolated<typename decltype(tag)::type>(*this, g, *inputs[0])};
+  });
 }
 
 Attributes Resize::attributes() const {

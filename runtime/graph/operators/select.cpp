@@ -1,5 +1,7 @@
 #include "graph/operators/select.hpp"
 
+#include "graph/real.hpp"
+
 namespace vellum {
 
 std::vector<TensorType> PRelu::infer(Inputs inputs) const {
@@ -16,17 +18,20 @@ std::vector<TensorType> PRelu::infer(Inputs inputs) const {
 
 std::vector<HostTensor> PRelu::evaluate(HostInputs inputs) const {
   const TensorType type = infer_known(*this, inputs)[0];
-  const HostTensor x = cast(*inputs[0], DType::f32), slope = cast(*inputs[1], DType::f32);
-  const auto in = x.as<float>(), slopes = slope.as<float>();
-  HostTensor y(DType::f32, type.shape);
-  auto out = y.mutable_as<float>();
-  size_t i = 0;
-  for_each_offset<1>(type.shape, {broadcast_strides(slope.shape(), type.shape)}, {0},
-                     [&](const auto& offsets) {
-                       out[i] = in[i] < 0.0f ? slopes[static_cast<size_t>(offsets[0])] * in[i] : in[i];
-                       ++i;
-                     });
-  return {cast(y, type.dtype)};
+  return visit_real(type.dtype, [&](auto tag) {
+    using Real = typename decltype(tag)::type;
+    const HostTensor x = cast(*inputs[0], kRealType<Real>), slope = cast(*inputs[1], kRealType<Real>);
+    const auto in = x.as<Real>(), slopes = slope.as<Real>();
+    HostTensor y(kRealType<Real>, type.shape);
+    auto out = y.mutable_as<Real>();
+    size_t i = 0;
+    for_each_offset<1>(type.shape, {broadcast_strides(slope.shape(), type.shape)}, {0},
+                       [&](const auto& offsets) {
+                         out[i] = in[i] < 0 ? slopes[static_cast<size_t>(offsets[0])] * in[i] : in[i];
+                         ++i;
+                       });
+    return std::vector{cast(y, type.dtype)};
+  });
 }
 
 std::vector<TensorType> Where::infer(Inputs inputs) const {

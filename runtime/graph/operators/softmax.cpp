@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/real.hpp"
+
 namespace vellum {
 
 Softmax::Extent Softmax::extent(const Shape& shape) const {
@@ -30,13 +32,14 @@ std::vector<TensorType> Softmax::infer(Inputs inputs) const {
 namespace {
 
 // One row of `length` elements, `inner` apart. The largest element is taken off first: exp() cannot overflow.
-void softmax_row(SoftmaxKind kind, const float* in, float* out, int64_t length, int64_t inner) {
+template <typename Real>
+void softmax_row(SoftmaxKind kind, const Real* in, Real* out, int64_t length, int64_t inner) {
   int64_t largest = 0;
   for (int64_t i = 1; i < length; ++i) {
     if (in[i * inner] > in[largest * inner]) largest = i;
   }
   if (kind == SoftmaxKind::hardmax) {
-    for (int64_t i = 0; i < length; ++i) out[i * inner] = i == largest ? 1.0f : 0.0f;
+    for (int64_t i = 0; i < length; ++i) out[i * inner] = i == largest ? Real{1} : Real{0};
     return;
   }
   const double maximum = in[largest * inner];
@@ -44,7 +47,7 @@ void softmax_row(SoftmaxKind kind, const float* in, float* out, int64_t length, 
   for (int64_t i = 0; i < length; ++i) sum += std::exp(static_cast<double>(in[i * inner]) - maximum);
   for (int64_t i = 0; i < length; ++i) {
     const double x = static_cast<double>(in[i * inner]) - maximum;
-    out[i * inner] = static_cast<float>(kind == SoftmaxKind::softmax ? std::exp(x) / sum : x - std::log(sum));
+    out[i * inner] = static_cast<Real>(kind == SoftmaxKind::softmax ? std::exp(x) / sum : x - std::log(sum));
   }
 }
 
@@ -52,19 +55,21 @@ void softmax_row(SoftmaxKind kind, const float* in, float* out, int64_t length, 
 
 std::vector<HostTensor> Softmax::evaluate(HostInputs inputs) const {
   const TensorType type = infer_known(*this, inputs)[0];
-  const HostTensor x = cast(*inputs[0], DType::f32);
-  HostTensor y(DType::f32, type.shape);
   const Extent size = extent(type.shape);
-  const float* in = x.as<float>().data();
-  float* out = y.mutable_as<float>().data();
-  if (size.length == 0) return {cast(y, type.dtype)};
-  for (int64_t o = 0; o < size.outer; ++o) {
-    for (int64_t i = 0; i < size.inner; ++i) {
-      const int64_t row = o * size.length * size.inner + i;
-      softmax_row(kind, in + row, out + row, size.length, size.inner);
+  return visit_real(type.dtype, [&](auto tag) {
+    using Real = typename decltype(tag)::type;
+    const HostTensor x = cast(*inputs[0], kRealType<Real>);
+    HostTensor y(kRealType<Real>, type.shape);
+    const Real* in = x.as<Real>().data();
+    Real* out = y.mutable_as<Real>().data();
+    for (int64_t o = 0; o < size.outer && size.length > 0; ++o) {
+      for (int64_t i = 0; i < size.inner; ++i) {
+        const int64_t row = o * size.length * size.inner + i;
+        softmax_row(kind, in + row, out + row, size.length, size.inner);
+      }
     }
-  }
-  return {cast(y, type.dtype)};
+    return std::vector{cast(y, type.dtype)};
+  });
 }
 
 Attributes Softmax::attributes() const {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/real.hpp"
+
 namespace vellum {
 
 namespace {
@@ -138,7 +140,7 @@ Element activate(const Activation& activation, Element x) {
     return std::is_same_v<Element, Bool> ? x
                                          : convert<Element>(apply(activation, static_cast<float>(widen(x))));
   } else {
-    return convert<Element>(apply(activation, static_cast<float>(widen(x))));
+    return convert<Element>(apply_real(activation, widen(x)));
   }
 }
 
