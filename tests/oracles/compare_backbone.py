@@ -1,5 +1,5 @@
-#!/usr/bin/env python3
-"""Compares an engine's outputs with torch's: prints the worst error and the decision, exits 1 where they differ.
+#!/usr/bin/python3
+"""Compares an engine's outputs with torch's in double: prints the worst error and the decision, exits 1 where they differ.
 
 compare_backbone.py FOLDER OUTPUT.npy fp32|fp16     FOLDER is one that export_backbones.py made
 """

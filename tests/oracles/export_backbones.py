@@ -1,9 +1,9 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Exports networks of torchvision, and some that it lacks, to ONNX, with what torch computes for a photo.
 
-For each network, OUT/NAME/ holds model.onnx, input.npy, output.npy, output_fp16.npy (the same with
-half rounding) and manifest.json. The weights are seeded, not
-trained: shapes, operators and cost are the trained network's, and no weights need to be fetched. Debian's python3-torch
+For each network, OUT/NAME/ holds model.onnx, input.npy, output.npy, output_fp16.npy (the same with half rounding) and
+manifest.json. torch computes both outputs in double, so that no processor's roundings are in them. The weights are seeded,
+not trained: shapes, operators and cost are the trained network's, and no weights need to be fetched. Debian's python3-torch
 and python3-torchvision suffice.
 
 Weights fresh from their initialisers make a poor test: signals fade or explode over fifty layers, several blocks start
@@ -139,21 +139,21 @@ def calibrate(network, photo, size, generator):
 
 
 def run_rounded(network, images):
-    """What the network computes with weights and the result of every layer rounded to half, all sums in fp32.
+    """What the network computes with weights and the result of every layer rounded to half, all else in double.
 
     A network of seeded weights magnifies rounding more than a trained one does: this shows how far from the fp32 result
     a correct engine with fp16 storage may be.
     """
     def round_result(_, __, result):
-        return result.half().float() if isinstance(result, torch.Tensor) else None
+        return result.half().double() if isinstance(result, torch.Tensor) else None
 
-    rounded = copy.deepcopy(network).half().float()
+    rounded = copy.deepcopy(network).half().double()
     for module in rounded.modules():
         # Normalisations and activations are fused into the layer before them, so that is what is stored.
         if isinstance(module, (nn.Conv2d, nn.Linear, nn.LayerNorm, nn.MaxPool2d, nn.AdaptiveAvgPool2d)):
             module.register_forward_hook(round_result)
     with torch.no_grad():
-        return rounded(images.half().float())
+        return rounded(images.half().double())
 
 
 def write_reference(name, arguments, photo):
@@ -168,7 +168,7 @@ def write_reference(name, arguments, photo):
     folder.mkdir(parents=True, exist_ok=True)
     images = crops(photo, arguments.batch, size, generator)
     with torch.no_grad():
-        result = network(images)
+        result = copy.deepcopy(network).double()(images.double())
     if not bool(torch.isfinite(result).all()):
         raise SystemExit(f"{name}: torch's own output is not finite")
     with warnings.catch_warnings():
