@@ -31,7 +31,7 @@ build_packages=(
   libstb-dev libcli11-dev nlohmann-json3-dev libfmt-dev
 )
 test_packages=(libgtest-dev libbenchmark-dev libonnx-testdata vulkan-validationlayers chromium flatbuffers-compiler
-  python3-torch python3-torchvision)
+  python3 python3-numpy python3-torch python3-torchvision)
 
 say() { printf 'setup: %s\n' "$*"; }
 die() {
@@ -115,10 +115,23 @@ download_package() {
   find "$folder" -name '*.deb' -print -quit
 }
 
-# node and npm in whatever way they came; Debian's own when there are none.
+# The oldest Node that the scripts in tests/oracles run on.
+oldest_node=18.3
+
+node_is_usable() {
+  local version
+  command -v npm >/dev/null && version=$(node --version 2>/dev/null) || return 1
+  printf '%s\n%s\n' "$oldest_node" "${version#v}" | sort --version-sort --check=quiet
+}
+
+# node and npm in whatever way they came; those in /usr/bin, Debian's own where there are none, if what stands first in
+# PATH is too old.
 require_npm() {
-  command -v node >/dev/null && command -v npm >/dev/null && return
-  install_packages nodejs npm
+  node_is_usable && return
+  node() { /usr/bin/node "$@"; }
+  npm() { PATH=/usr/bin:$PATH /usr/bin/npm "$@"; }
+  [[ -x /usr/bin/node && -x /usr/bin/npm ]] || install_packages nodejs npm
+  node_is_usable || die "/usr/bin/node is older than $oldest_node; install Node $oldest_node or later"
 }
 
 # ---- Fetched files -------------------------------------------------------------------------------------------------
@@ -275,6 +288,7 @@ step_tests() {
   step_models
   fetch_swiftshader
   install_oracles
+  require_npm
   VELLUM_CACHE=$cache node "$root/tests/oracles/make_references.mjs"
 }
 

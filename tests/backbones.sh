@@ -22,7 +22,7 @@ TEXT
 }
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-python=${PYTHON:-/usr/bin/python3}
+python=/usr/bin/python3 # with Debian's packages, whatever stands first in PATH
 tool=$root/build/tools/vellum/vellum
 size=default batch=1 opset=17 precision=fp32 storage=auto runs=10
 names=() flags=()

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Prints how near a few kernels come to the ceilings of the device, beside what was recorded last:
     tests/bench/ceiling_ratios.py BUILD_FOLDER [--record]
 Fails where a kernel computes something wrong, never for being slow. --record writes ceiling_ratios.json anew, which holds

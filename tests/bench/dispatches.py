@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """What passes over the graph and views save in dispatches: lowers models without them, with the passes, and with both, and
 writes the table between the marks of docs/benchmarks/passes.md anew. Nothing runs; the first Vulkan device chooses the storage.
     tests/bench/dispatches.py BUILD_FOLDER [NETWORK or MODEL...]

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Measures on lavapipe how well memory is predicted, and writes the tables between the marks of docs/benchmarks/estimate.md anew:
 
     tests/bench/estimate_table.py BUILD_FOLDER [--measurements FOLDER] [--fit]

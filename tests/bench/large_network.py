@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Writes an ONNX network with as many bytes of weights as asked for, to see weights stream.
 
 OUT/model.onnx has LAYERS fully connected layers of 4096 x 4096 floats (64 MiB each) with Relu and a shortcut, so that

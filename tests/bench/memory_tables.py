@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Plans the fetched models in every memory mode, with and without the ways to need less, and writes the tables between
 the markers of docs/benchmarks/memory.md anew; then runs each mode on the first device. Needs what `setup.sh tests` fetches:
     tests/bench/memory_tables.py BUILD_FOLDER [NAME...]    # names of tests/models.json

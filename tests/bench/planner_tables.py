@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Plans the six networks of arXiv 2001.03288 with every strategy and writes the tables between the markers of
 docs/benchmarks/planner.md anew:
     tests/bench/planner_tables.py BUILD_FOLDER

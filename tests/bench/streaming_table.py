@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """What a weights budget costs: runs networks with budgets of 100%, 50%, 25% and 10% of their weights on the device, checks
 that the outputs have the same bits, and writes the table between the markers of docs/benchmarks/streaming.md anew.
 

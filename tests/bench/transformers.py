@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """What the passes for transformers save: dispatches and time of models, memory over the number of tokens. Writes its tables
 between the marks of docs/benchmarks/passes.md anew.
 

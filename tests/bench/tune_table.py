@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """What choosing by measurement gives and costs: tunes networks that tests/backbones.sh exported on the first Vulkan device, each
 into a cache folder of its own, times them untuned, tuned, and tuned without Winograd's convolutions, compares outputs with
 torch's, and writes the table between the marks of docs/benchmarks/performance.md anew:

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """What Winograd's convolutions give and cost: times networks that tests/backbones.sh exported without them, with F(2x2, 3x3)
 and with F(4x4, 3x3) on the first Vulkan device, compares outputs with torch's, and writes the table between the marks of
 docs/benchmarks/performance.md anew:

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Checks CONTRIBUTING.md's table against the sources: every activation, operator, shader, planning strategy, pass and command
 has its table row and its test, and the files that the page names exist.
 

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Exports a small transformer whose number of tokens is open, with what torch computes for one number of them.
 
 OUT/ holds model.onnx (input `tokens`: 1 x sequence x width, output of the same shape), input.npy and output.npy. The

@@ -66,6 +66,15 @@ grep -q 'models/face_detection_front_128x128_barracuda.onnx: what was fetched is
   fail "the file is not named"
 [[ -z $(find "$work/cache" -name '*.onnx*') ]] || fail "the forged file is in the cache"
 
+begin "an old Node that stands first in PATH is passed over"
+stand_in node <<<'echo v12.22.0'
+stand_in npm <<<'exit 1'
+stand_in apt-get <<<'exit 100'
+stand_in sudo <<<'[[ $1 == -v ]] || "$@"'
+npm_config_registry=http://127.0.0.1:9 npm_config_fetch_retries=0 run 1 demo
+! grep -q '/bin/npm ' "$work/cache/calls" || fail "the npm beside it was called"
+grep -q '^setup: error: could not' "$work/output" || fail "there is no error line"
+
 begin "a damaged file in the cache is fetched anew"
 mkdir -p "$work/cache/models"
 cp "$data"/models/face_detection_*.onnx "$work/cache/models/"
