@@ -2,31 +2,19 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <mutex>
-#include <span>
+#include <string>
+#include <vector>
 
 #include "e2e/decision.hpp"
+#include "support/agreement.hpp"
 
 namespace vellum::test {
 namespace {
 
 std::mutex messages_mutex;
 std::vector<std::string> messages;
-
-Distance distance(std::span<const float> got, std::span<const float> want) {
-  Distance result;
-  for (size_t i = 0; i < want.size(); ++i) {
-    const double element = std::abs(double{got[i]} - want[i]) / std::max(1.0, std::abs(double{want[i]}));
-    if (std::isnan(element)) return {INFINITY, INFINITY};
-    result.largest = std::max(result.largest, element);
-    result.root_mean_square += element * element / static_cast<double>(want.size());
-  }
-  result.root_mean_square = std::sqrt(result.root_mean_square);
-  return result;
-}
 
 Device open_device() {
   DeviceOptions options;
@@ -45,21 +33,10 @@ Device open_device() {
 }  // namespace
 
 Reference load_reference(const FetchedModel& which) {
-  Reference reference{Model::load(which.model()), which.decision, {}, {}, {}, {}};
+  Reference reference{which, Model::load(which.model()), {}, {}};
   reference.inputs[reference.model.inputs().at(0).name] = which.input();
-  for (const TensorInfo& output : reference.model.outputs()) {
-    const Tensor tensor = which.output(output.name);
-    if (which.is_onnx()) {
-      reference.rounding[output.name] =
-          distance(which.output_rounded_otherwise(output.name).as<float>(), tensor.as<float>());
-    } else if (which.rounding.count(output.name)) {
-      const double rounding = which.rounding.at(output.name);
-      reference.tolerance[output.name] = {3 * rounding, rounding / 20};
-    } else {
-      reference.tolerance[output.name] = {1e-3, 1e-3};
-    }
-    reference.outputs[output.name] = tensor;
-  }
+  for (const TensorInfo& output : reference.model.outputs())
+    reference.outputs[output.name] = which.output(output.name);
   return reference;
 }
 
@@ -80,39 +57,11 @@ void expect_no_validation_messages() {
   messages.clear();
 }
 
-namespace {
-
-void expect_output_close(const std::string& name, const Distance& found, const Distance& rounding,
-                         Precision precision) {
-  const double tolerance = precision == Precision::fp16 ? 2e-2 : 1e-4;
-  const double roundoff = precision == Precision::fp16 ? 8192 : 1;  // half: 2^-11, float: 2^-24
-  const bool determined = roundoff * rounding.largest <= tolerance;
-  EXPECT_LE(found.largest, determined ? tolerance : 3 * roundoff * rounding.largest)
-      << "output '" << name << "'";
-  EXPECT_LE(found.root_mean_square, std::max(tolerance, 3 * roundoff * rounding.root_mean_square))
-      << "output '" << name << "'";
-}
-
-}  // namespace
-
-void expect_close(const std::map<std::string, Tensor>& got, const Reference& reference, Precision precision) {
-  EXPECT_EQ(differs(reference.decision, got, reference.outputs), "");
+void expect_close(const std::map<std::string, Tensor>& got, const Reference& reference, Rounding rounding) {
+  EXPECT_EQ(differs(reference.fetched.decision, got, reference.outputs), "");
   ASSERT_EQ(got.size(), reference.outputs.size());
-  for (const auto& [name, tensor] : reference.outputs) {
-    ASSERT_TRUE(got.count(name)) << "no output " << name;
-    ASSERT_EQ(got.at(name).shape(), tensor.shape()) << name;
-    const Distance found = distance(got.at(name).as<float>(), tensor.as<float>());
-    const auto rounding = reference.rounding.find(name);
-    if (rounding != reference.rounding.end()) {
-      expect_output_close(name, found, rounding->second, precision);
-    } else if (precision == Precision::fp32) {
-      const Distance& tolerance = reference.tolerance.at(name);
-      EXPECT_LE(found.largest, tolerance.largest) << "output '" << name << "'";
-      EXPECT_LE(found.root_mean_square, tolerance.root_mean_square) << "output '" << name << "'";
-    } else {
-      EXPECT_LT(found.largest, INFINITY) << "output '" << name << "'";
-    }
-  }
+  for (const auto& [name, tensor] : got)
+    EXPECT_EQ(disagreement(reference.fetched, name, tensor, rounding), "");
 }
 
 }  // namespace vellum::test

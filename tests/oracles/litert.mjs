@@ -1,10 +1,8 @@
 // Runs a TFLite model with LiteRT's WebAssembly build on the CPU (XNNPACK):
 //
-//   node litert.mjs MODEL.tflite --input [NAME=]FILE.npy ... --out FOLDER [--relaxed]
+//   node litert.mjs MODEL.tflite --input [NAME=]FILE.npy ... --out FOLDER
 //
-// With --relaxed (Node older than 22 needs node --experimental-wasm-relaxed-simd) products and sums are fused, which
-// rounds the same mathematics otherwise: it shows how far apart two correct fp32 results may be. Inputs, outputs and what is
-// printed are as for onnxruntime.mjs.
+// Inputs, outputs and what is printed are as for onnxruntime.mjs.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -34,12 +32,11 @@ function redirectConsole() {
   return lines;
 }
 
-async function loadLiteRt(relaxed) {
+async function loadLiteRt() {
   provideBrowserGlobals();
   const litert = await importPackage('@litertjs/core');
-  // By default the build without relaxed SIMD, whose results would depend on the processor and on Node's version.
-  const build = relaxed ? 'litert_wasm_internal.js' : 'litert_wasm_compat_internal.js';
-  const wasm = join(dirname(packageFile('@litertjs/core')), '..', 'wasm', build);
+  // The build without relaxed SIMD, whose results would depend on the processor and on Node's version.
+  const wasm = join(dirname(packageFile('@litertjs/core')), '..', 'wasm', 'litert_wasm_compat_internal.js');
   await litert.loadLiteRt(wasm);
   return litert;
 }
@@ -75,7 +72,7 @@ async function runInParts(litert, bytes, graph, arrays) {
   });
 }
 
-async function run({ model, inputs, relaxed }) {
+async function run({ model, inputs }) {
   const bytes = new Uint8Array(readFileSync(model));
   const graph = readGraph(bytes);
   const names = graph.inputs.map((tensor) => graph.tensors[tensor].name);
@@ -84,7 +81,7 @@ async function run({ model, inputs, relaxed }) {
     if (!given[name]) throw new Error(`the input ${name} is not given`);
     return given[name];
   });
-  const litert = await loadLiteRt(relaxed);
+  const litert = await loadLiteRt();
   const inParts = graph.operators.some(({ custom }) => ATTENTION_OPERATORS.includes(custom));
   return inParts ? runInParts(litert, bytes, graph, arrays) : runModel(litert, bytes, arrays);
 }
@@ -92,14 +89,14 @@ async function run({ model, inputs, relaxed }) {
 async function main() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { input: { type: 'string', multiple: true, default: [] }, out: { type: 'string' }, relaxed: { type: 'boolean', default: false } },
+    options: { input: { type: 'string', multiple: true, default: [] }, out: { type: 'string' } },
   });
   if (positionals.length !== 1 || values.out === undefined) {
-    throw new Error('usage: litert.mjs MODEL.tflite --input [NAME=]FILE.npy ... --out FOLDER [--relaxed]');
+    throw new Error('usage: litert.mjs MODEL.tflite --input [NAME=]FILE.npy ... --out FOLDER');
   }
   const said = redirectConsole();
   try {
-    writeOutputs(values.out, await run({ model: positionals[0], inputs: values.input, relaxed: values.relaxed }));
+    writeOutputs(values.out, await run({ model: positionals[0], inputs: values.input }));
   } catch (error) {
     throw new Error([error.message ?? error, ...said].join('\n  '));
   }

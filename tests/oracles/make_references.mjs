@@ -2,11 +2,13 @@
 //
 //   VELLUM_CACHE=FOLDER node make_references.mjs
 //
-// For each case, references/<case>/ in the cache folder holds input.npy, one .npy per output, and manifest.json; for
-// ONNX the folder unoptimised/ in it the same outputs rounded in another order, which shows how far apart two correct
-// fp32 results may be. Models that are `quantised` have references/<case>_<scheme>/ besides (make_quantised.mjs), and
-// references/mediapipe_pools/ is a model of its own (make_pools.mjs). Redone when the model, the photo, the case or one of
-// these scripts changes.
+// For each case, references/<case>/ in the cache folder holds input.npy, one .npy per output, for outputs that are
+// `suppressed` also what they were before, and manifest.json. Models that are `quantised` have references/<case>_<scheme>/
+// besides (make_quantised.mjs), and references/mediapipe_pools/ is a model of its own (make_pools.mjs). Redone when the
+// model, its entry in the table, the photo or one of these scripts changes.
+//
+// What LiteRT computes is the same on every machine; ONNX Runtime rounds as the processor's vector instructions make it.
+// How far apart two engines may therefore be says tests/rounding.json, which depends on no processor.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -28,14 +30,13 @@ function runOracle(script, folder, argumentsOf) {
   return execFileSync(process.execPath, [join(here, script), ...argumentsOf], options);
 }
 
-function makeReference(testCase, model, photo, folder) {
+function makeReference(testCase, model, photo, values, folder) {
   mkdirSync(folder, { recursive: true });
   writeNpy(join(folder, 'input.npy'), prepareInput(testCase, photo));
   const script = model.endsWith('.tflite') ? 'litert.mjs' : 'onnxruntime.mjs';
-  writeFileSync(join(folder, 'manifest.json'), runOracle(script, folder, [model, '--input', 'input.npy', '--out', '.']));
-  if (script === 'onnxruntime.mjs') {
-    runOracle(script, folder, [model, '--input', 'input.npy', '--out', 'unoptimised', '--unoptimised']);
-  }
+  const more = values.flatMap((name) => ['--value', name]);
+  const manifest = runOracle(script, folder, [model, '--input', 'input.npy', '--out', '.', ...more]);
+  writeFileSync(join(folder, 'manifest.json'), manifest);
 }
 
 // Outputs of a model for the file input.npy beside it.
@@ -72,13 +73,14 @@ function main() {
   const { models } = JSON.parse(readFileSync(join(here, '..', 'models.json'), 'utf8'));
   keep('mediapipe_pools', tools, (folder) => makePools(folder, runLiteRt));
   const photoFile = (name) => join(cache, 'photos', `${name}.png`);
-  for (const { file, cases, quantised = [] } of models) {
+  for (const { file, cases, quantised = [], suppressed = {} } of models) {
     const model = join(cache, 'models', file);
     const modelParts = [...tools, readFileSync(model)];
+    const values = Object.values(suppressed).map((output) => output.of);
     for (const testCase of cases) {
       const photo = photoFile(testCase.photo);
-      keep(testCase.name, [...modelParts, readFileSync(photo), JSON.stringify(testCase)], (folder) =>
-        makeReference(testCase, model, photo, folder));
+      keep(testCase.name, [...modelParts, readFileSync(photo), JSON.stringify([testCase, values])], (folder) =>
+        makeReference(testCase, model, photo, values, folder));
       const photos = [testCase.photo, ...CALIBRATION.filter((name) => name !== testCase.photo)].map(photoFile);
       for (const scheme of quantised) {
         const parts = [...modelParts, ...photos.map((name) => readFileSync(name)), JSON.stringify(testCase), scheme];

@@ -1,14 +1,14 @@
 // Runs an ONNX model with ONNX Runtime on the CPU:
 //
-//   node onnxruntime.mjs MODEL.onnx --input [NAME=]FILE.npy ... --out FOLDER [--unoptimised] [--all-values]
+//   node onnxruntime.mjs MODEL.onnx --input [NAME=]FILE.npy ... --out FOLDER [--value NAME ...] [--all-values]
 //
 // Writes every output as FOLDER/<name>.npy, characters outside [A-Za-z0-9._-] in the name replaced by _, and prints
-// {"outputs": [{"name", "dtype", "shape", "file"}]}. Without NAME= the file goes to the model's only input. With
-// --unoptimised the operators run as the file has them, unfused, in the file's layout: the same mathematics rounded in
-// another order. With --all-values, which implies it, every intermediate value is written too.
+// {"outputs": [{"name", "dtype", "shape", "file"}]}. Without NAME= the file goes to the model's only input. Intermediate
+// values that --value names are written too, with --all-values all of them; then the operators run as the file has them,
+// unfused.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { withAllValuesAsOutputs } from './all_values.mjs';
+import { valueNames, withOutputs } from './more_outputs.mjs';
 import { readInputs, writeOutputs } from './command_line.mjs';
 import { requirePackage } from './packages.mjs';
 
@@ -18,23 +18,24 @@ function parseCommandLine() {
     options: {
       input: { type: 'string', multiple: true, default: [] },
       out: { type: 'string' },
-      unoptimised: { type: 'boolean', default: false },
+      value: { type: 'string', multiple: true, default: [] },
       'all-values': { type: 'boolean', default: false },
     },
   });
   if (positionals.length !== 1 || values.out === undefined) {
-    throw new Error('usage: onnxruntime.mjs MODEL.onnx --input [NAME=]FILE.npy ... --out FOLDER [--unoptimised] [--all-values]');
+    const inputAndOutput = '--input [NAME=]FILE.npy ... --out FOLDER';
+    throw new Error(`usage: onnxruntime.mjs MODEL.onnx ${inputAndOutput} [--value NAME ...] [--all-values]`);
   }
-  const allValues = values['all-values'];
-  return { model: positionals[0], inputs: values.input, out: values.out, allValues, optimise: !allValues && !values.unoptimised };
+  return { model: positionals[0], inputs: values.input, out: values.out, named: values.value, all: values['all-values'] };
 }
 
 async function main() {
-  const { model, inputs, out, allValues, optimise } = parseCommandLine();
+  const { model, inputs, out, named, all } = parseCommandLine();
   const ort = requirePackage('onnxruntime-node');
-  const session = await ort.InferenceSession.create(allValues ? withAllValuesAsOutputs(readFileSync(model)) : model, {
+  const more = all ? valueNames(readFileSync(model)) : named;
+  const session = await ort.InferenceSession.create(more.length > 0 ? withOutputs(readFileSync(model), more) : model, {
     executionProviders: ['cpu'],
-    graphOptimizationLevel: optimise ? 'all' : 'disabled',
+    graphOptimizationLevel: all ? 'disabled' : 'all',
     logSeverityLevel: 3,
   });
   const feeds = Object.fromEntries(

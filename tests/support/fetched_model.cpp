@@ -65,8 +65,28 @@ json read_json(const fs::path& file) {
   return json::parse(stream);
 }
 
+std::map<std::string, std::array<Distance, 3>> read_spread(const json& table, const std::string& case_name) {
+  std::map<std::string, std::array<Distance, 3>> spread;
+  const json outputs = table.value(case_name, json::object());
+  for (const auto& [output, distances] : outputs.items())
+    for (const Rounding rounding : {Rounding::fp32, Rounding::fp16, Rounding::halves}) {
+      const json& distance = distances.at(std::string(rounding_name(rounding)));
+      spread[output][static_cast<size_t>(rounding)] = {distance.at(0).get<double>(),
+                                                       distance.at(1).get<double>()};
+    }
+  return spread;
+}
+
+std::map<std::string, Suppression> read_suppressed(const json& model) {
+  std::map<std::string, Suppression> suppressed;
+  const json outputs = model.value("suppressed", json::object());
+  for (const auto& [output, entry] : outputs.items())
+    suppressed[output] = {entry.at("of").get<std::string>(), entry.at("window").get<int64_t>()};
+  return suppressed;
+}
+
 std::vector<FetchedModel> read_table() {
-  const json table = read_json(VELLUM_MODELS_TABLE);
+  const json table = read_json(VELLUM_MODELS_TABLE), rounding = read_json(VELLUM_ROUNDING_TABLE);
   std::vector<FetchedModel> models;
   for (const json& entry : table.at("models"))
     for (const json& test_case : entry.at("cases"))
@@ -74,8 +94,8 @@ std::vector<FetchedModel> read_table() {
                         entry.at("file").get<std::string>(), entry.at("licence").get<std::string>(),
                         size_class(entry.at("size_class").get<std::string>()),
                         read_decision(entry.at("decision")),
-                        entry.value("rounding", std::map<std::string, double>{}),
-                        entry.value("host_operators", std::vector<std::string>{})});
+                        read_spread(rounding, test_case.at("name").get<std::string>()),
+                        read_suppressed(entry), entry.value("host_operators", std::vector<std::string>{})});
   return models;
 }
 
@@ -96,8 +116,8 @@ HostTensor FetchedModel::output(const std::string& output_name) const {
   return reference_tensor(name, file_name(output_name));
 }
 
-HostTensor FetchedModel::output_rounded_otherwise(const std::string& output_name) const {
-  return reference_tensor(name, "unoptimised/" + file_name(output_name));
+HostTensor FetchedModel::before_suppression(const std::string& output_name) const {
+  return reference_tensor(name, file_name(suppressed.at(output_name).of));
 }
 
 fs::path reference_file(const std::string& name, const std::string& file) {

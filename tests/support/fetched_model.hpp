@@ -2,12 +2,14 @@
 // cases of tests/models.json, whose files setup.sh and oracles/ put into the test data.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <map>
 #include <ostream>
 #include <string>
 #include <vector>
 
+#include "support/rounding.hpp"
 #include "vellum/tensor.hpp"
 
 namespace vellum::test {
@@ -26,6 +28,13 @@ struct Decision {
   int side = 0;                      // pixels that coordinates are relative to
 };
 
+// An output that keeps local maxima of a map and is zero elsewhere: an element whose neighbour is as large up
+// to rounding may be either. Before its last dimensions, height and width, come only dimensions of 1.
+struct Suppression {
+  std::string of;      // the map's name in the model
+  int64_t window = 3;  // side of the neighbourhood
+};
+
 struct FetchedModel {
   std::string name;   // of the case: its folder under references/
   std::string title;  // of the model
@@ -33,16 +42,17 @@ struct FetchedModel {
   std::string licence;
   SizeClass size_class = SizeClass::small;
   Decision decision;
-  // TFLite only: how far outputs of LiteRT differ that fuses products and sums (litert.mjs --relaxed).
-  std::map<std::string, double> rounding;
-  std::vector<std::string> host_operators;  // those that have no kernel: sessions warn of them
+  // By output: how far rounding moves it, in the order of Rounding (rounding.json).
+  std::map<std::string, std::array<Distance, 3>> spread;
+  std::map<std::string, Suppression> suppressed;  // by output
+  std::vector<std::string> host_operators;        // those that have no kernel: sessions warn of them
 
   bool is_onnx() const { return file.ends_with(".onnx"); }
   std::filesystem::path model() const;
   HostTensor input() const;
   HostTensor output(const std::string& output_name) const;
-  // The same mathematics rounded in another order: by ONNX Runtime without its optimiser. ONNX only.
-  HostTensor output_rounded_otherwise(const std::string& output_name) const;
+  // What the elements of an output that `suppressed` names were before that.
+  HostTensor before_suppression(const std::string& output_name) const;
 };
 
 inline void PrintTo(const FetchedModel& model, std::ostream* out) { *out << model.name; }

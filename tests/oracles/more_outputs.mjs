@@ -1,6 +1,6 @@
-// Makes every value of an ONNX model an output of it, without a protobuf library: fields of a message that occurs
-// twice are merged, repeated ones by appending (https://protobuf.dev/programming-guides/encoding/#last-one-wins), so a
-// second graph with nothing but outputs, appended to the file, adds them. Field numbers are those of onnx.proto.
+// Makes values of an ONNX model outputs of it, without a protobuf library: fields of a message that occurs twice are
+// merged, repeated ones by appending (https://protobuf.dev/programming-guides/encoding/#last-one-wins), so a second
+// graph with nothing but outputs, appended to the file, adds them. Field numbers are those of onnx.proto.
 const MODEL_GRAPH = 7;
 const GRAPH_NODE = 1;
 const GRAPH_OUTPUT = 12;
@@ -51,19 +51,28 @@ function field(number, payload) {
   return Buffer.concat([Buffer.from([...varint(number * 8 + LENGTH_DELIMITED), ...varint(payload.length)]), payload]);
 }
 
-export function withAllValuesAsOutputs(model) {
+// The names of what the nodes compute.
+export function valueNames(model) {
   const names = new Set();
-  const present = new Set();
   for (const graph of fields(model, MODEL_GRAPH)) {
-    for (const output of fields(graph, GRAPH_OUTPUT)) {
-      for (const name of fields(output, VALUE_NAME)) present.add(name.toString('utf8'));
-    }
     for (const node of fields(graph, GRAPH_NODE)) {
       for (const name of fields(node, NODE_OUTPUT)) names.add(name.toString('utf8'));
     }
   }
   names.delete(''); // an optional output that the node leaves out
-  const added = [...names].filter((name) => !present.has(name));
+  return [...names];
+}
+
+// The model with these values as outputs, behind those that it has.
+export function withOutputs(model, names) {
+  const present = new Set();
+  for (const graph of fields(model, MODEL_GRAPH)) {
+    for (const output of fields(graph, GRAPH_OUTPUT)) {
+      for (const name of fields(output, VALUE_NAME)) present.add(name.toString('utf8'));
+    }
+  }
+  const added = names.filter((name) => !present.has(name));
+  if (added.length === 0) return model;
   const outputs = added.map((name) => field(GRAPH_OUTPUT, field(VALUE_NAME, Buffer.from(name, 'utf8'))));
   return Buffer.concat([model, field(MODEL_GRAPH, Buffer.concat(outputs))]);
 }

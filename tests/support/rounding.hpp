@@ -1,0 +1,30 @@
+// What engines round, and how far two results lie apart.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "vellum/tensor.hpp"
+
+namespace vellum::test {
+
+// What an engine rounds.
+enum class Rounding : uint8_t {
+  fp32,    // everything in float
+  fp16,    // tensors and weights stored as halves, sums in float
+  halves,  // sums in halves as well
+};
+
+constexpr std::string_view rounding_name(Rounding rounding) {
+  return rounding == Rounding::fp32 ? "fp32" : rounding == Rounding::fp16 ? "fp16" : "halves";
+}
+
+// Over the elements of a tensor: |difference| / max(1, |wanted|).
+struct Distance {
+  double largest = 0;
+  double root_mean_square = 0;
+};
+
+Distance distance_between(const HostTensor& got, const HostTensor& want);
+
+}  // namespace vellum::test
