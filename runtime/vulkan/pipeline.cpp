@@ -87,13 +87,18 @@ void check_interface(const PipelineKey& key, std::span<const uint32_t> words) {
       shader.parameter_block != key.parameter_block)
     throw Error(ErrorCode::internal, "shader " + key.shader + " has " + shader.parameter_block +
                                          " as its parameters; a dispatch passes " + key.parameter_block);
-  bool all_bound = shader.bindings.size() == key.bindings.size();
-  for (uint32_t i = 0; i < shader.bindings.size(); ++i) all_bound = all_bound && shader.bindings[i] == i;
-  if (!all_bound)
-    throw Error(ErrorCode::internal, "shader " + key.shader + " declares " +
-                                         std::to_string(shader.bindings.size()) +
-                                         " bindings; a dispatch has others, " +
+  const auto numbered_from_0 = [&] {
+    for (uint32_t i = 0; i < shader.bindings.size(); ++i)
+      if (shader.bindings[i] != i) return false;
+    return true;
+  };
+  if (shader.bindings.size() != key.bindings.size() || !numbered_from_0()) {
+    std::string declared;
+    for (const uint32_t binding : shader.bindings) declared += " " + std::to_string(binding);
+    throw Error(ErrorCode::internal, "shader " + key.shader + " declares the bindings" + declared +
+                                         "; its dispatches bind the first " +
                                          std::to_string(key.bindings.size()));
+  }
 }
 
 vk::raii::DescriptorSetLayout create_set_layout(const Context::Impl& context,

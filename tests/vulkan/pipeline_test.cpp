@@ -144,7 +144,18 @@ TEST(Pipelines, AShaderMayNeedTheLatestVersionOfItsLanguage) {
   key.source =
       "#version 450\n#if __VERSION__ < 450\n#error too old\n#endif\n"
       "layout(local_size_x = WORKGROUP_X) in;\nvoid main() {}\n";
+  key.bindings.clear();
+  key.push_constant_bytes = 0;
   EXPECT_NE(test_context()->pipelines().get(key), nullptr);
+}
+
+TEST(Pipelines, AShaderWithOtherBindingsThanItsDispatchesIsAnError) {
+  PipelineKey key = scale_kernel("6.0");
+  key.bindings.push_back(BindingType::storage_buffer);
+  const Error error = thrown_by([&] { test_context()->pipelines().get(key); });
+  EXPECT_EQ(error.code(), ErrorCode::internal);
+  EXPECT_NE(std::string(error.what()).find("scale declares the bindings 0 1; its dispatches bind the first 3"), std::string::npos)
+      << error.what();
 }
 
 TEST(Pipelines, AShaderThatDoesNotCompileNamesItselfAndTheLine) {
