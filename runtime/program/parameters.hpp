@@ -87,8 +87,6 @@ class Parameters {
     std::memcpy(bytes_.data(), &block, sizeof(T));
   }
 
-  // Bytes alone, of a shader whose parameters have no declaration yet.
-  Parameters(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
 
   std::string_view block() const { return block_; }
   std::span<const std::byte> bytes() const { return bytes_; }

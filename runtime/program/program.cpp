@@ -182,7 +182,8 @@ std::string to_text(const Program& program) {
     const Dispatch& d = *task.dispatch;
     out << d.shader;
     for (const auto& [macro, value] : d.defines)
-      if (macro.rfind("TENSOR_", 0) != 0) out << " " << macro << "=" << value;
+      if (!macro.starts_with("TENSOR_") && !macro.starts_with("BINDING_"))
+        out << " " << macro << "=" << value;
     out << " (" << d.op << " '" << d.name << "')  groups " << d.workgroup_count[0] << "x"
         << d.workgroup_count[1] << "x" << d.workgroup_count[2] << " of " << d.workgroup_size[0] << "x"
         << d.workgroup_size[1] << "x" << d.workgroup_size[2];

@@ -1,41 +1,43 @@
-// Access to tensors from kernels, whatever their storage, layout and precision.
+// Access to tensors, whatever their storage, layout and precision.
 //
-// For each binding i the runtime defines TENSOR_i as one of
+// For each tensor that a dispatch binds under a name, the runtime defines BINDING_<name> as its binding number and
+// TENSOR_<name> as one of
 //   IMAGE2D_STORAGE_F32  IMAGE2D_SAMPLED_F32  IMAGE3D_STORAGE_F32  IMAGE3D_SAMPLED_F32  BUFFER_F32   (channels4)
 //   TEXEL_BUFFER_F32: of a tensor that is only read                                                  (channels4)
 //   the same six with _F16                                                                           (channels4)
 //   LINEAR_F32  LINEAR_F16  LINEAR_I32;  LINEAR_TEXEL_F32  LINEAR_TEXEL_F16: of one that is only read (linear)
-// and the sizes of the workgroup as WORKGROUP_X, WORKGROUP_Y, WORKGROUP_Z.
+// and the size of the workgroup as WORKGROUP_X, WORKGROUP_Y, WORKGROUP_Z.
 //
-// A kernel declares its push constants first, among them `ivec4 <name>_shape` = (W, H, C, N) of each channels4 tensor
-// that it accesses by position, and then
-//   TENSOR_IN(i, name)     vec4 load_<name>(ivec4 p)           texel at p = (w, h, slice, n); bounds are the caller's
-//   TENSOR_OUT(i, name)    void store_<name>(ivec4 p, vec4 v)  zeroes the unused channels of the last slice
-//   TENSOR_INOUT(i, name)  both
-//   TEXELS_IN(i, name)     vec4 load_<name>(int x, int y, int width)   a packed weight grid, `width` texels wide
-//   LINEAR_IN(i, name)     float load_<name>(int i)  and  vec4 load4_<name>(int i4): elements 4*i4 ... 4*i4+3
-//   QUADS_IN(i, name)      load4_<name> alone, of floats: one load where LINEAR_IN may take four
-//   LINEAR_OUT(i, name)    void store_<name>(int i4, vec4 v)   elements 4*i4 ... 4*i4+3
-//   LINEAR_INOUT(i, name)  load4_<name> and store_<name>
-//   SCALARS_OUT(i, name)   void set_<name>(int i, float v): one element; not of LINEAR_F16
-//   LINEAR_ATOMIC(i, name) the 32-bit words of a tensor, for atomic functions on <name>_data: element i is part of word
+// A kernel includes its parameters first (parameters.h), with a field `ivec4 <name>_shape` = (W, H, C, N) for each
+// channels4 tensor that it accesses by position, and then declares its tensors:
+//   TENSOR_IN(name)        vec4 load_<name>(ivec4 p)           texel at p = (w, h, slice, n); the caller checks bounds
+//   TENSOR_OUT(name)       void store_<name>(ivec4 p, vec4 v)  zeroes the unused channels of the last slice
+//   TENSOR_INOUT(name)     both
+//   TEXELS_IN(name)        vec4 load_<name>(int x, int y, int width)   a grid of prepacked weights, `width` texels wide
+//   LINEAR_IN(name)        float load_<name>(int i)  and  vec4 load4_<name>(int i4): elements 4*i4 ... 4*i4+3
+//   QUADS_IN(name)         load4_<name> alone, of floats: one load where LINEAR_IN may need four
+//   LINEAR_OUT(name)       void store_<name>(int i4, vec4 v)   elements 4*i4 ... 4*i4+3
+//   LINEAR_INOUT(name)     load4_<name> and store_<name>
+//   SCALARS_OUT(name)      void set_<name>(int i, float v): one element; not for LINEAR_F16
+//   LINEAR_ATOMIC(name)    the 32-bit words of a tensor, for atomic functions on <name>_data: element i is part of word
 //                          word_of_<name>(i); float part_<name>(uint word, int i); uint with_part_<name>(word, i, v)
-// For LINEAR_I32 the same functions take and return int and ivec4.
+// For LINEAR_I32 the same functions have int and ivec4 in place of float and vec4. A name that the dispatch does not bind
+// is a compile error.
 // Coordinates and indices follow TensorDesc in runtime/program/program.hpp.
 
 #define CAT_(a, b) a##b
 #define CAT(a, b) CAT_(a, b)
 
-#define TENSOR_IN(slot, name) EXTENT_DECL_(name) CAT(IN_, CAT(TENSOR_, slot))(slot, name)
-#define TENSOR_OUT(slot, name) EXTENT_DECL_(name) CAT(OUT_, CAT(TENSOR_, slot))(slot, name)
-#define TENSOR_INOUT(slot, name) EXTENT_DECL_(name) CAT(INOUT_, CAT(TENSOR_, slot))(slot, name)
-#define TEXELS_IN(slot, name) CAT(TEXELS_, CAT(TENSOR_, slot))(slot, name)
-#define LINEAR_IN(slot, name) CAT(IN_, CAT(TENSOR_, slot))(slot, name)
-#define QUADS_IN(slot, name) CAT(QUADS_, CAT(TENSOR_, slot))(slot, name)
-#define LINEAR_OUT(slot, name) CAT(OUT_, CAT(TENSOR_, slot))(slot, name)
-#define LINEAR_INOUT(slot, name) CAT(INOUT_, CAT(TENSOR_, slot))(slot, name)
-#define SCALARS_OUT(slot, name) CAT(SCALARS_, CAT(TENSOR_, slot))(slot, name)
-#define LINEAR_ATOMIC(slot, name) CAT(ATOMIC_, CAT(TENSOR_, slot))(slot, name)
+#define TENSOR_IN(name) EXTENT_DECL_(name) CAT(IN_, CAT(TENSOR_, name))(CAT(BINDING_, name), name)
+#define TENSOR_OUT(name) EXTENT_DECL_(name) CAT(OUT_, CAT(TENSOR_, name))(CAT(BINDING_, name), name)
+#define TENSOR_INOUT(name) EXTENT_DECL_(name) CAT(INOUT_, CAT(TENSOR_, name))(CAT(BINDING_, name), name)
+#define TEXELS_IN(name) CAT(TEXELS_, CAT(TENSOR_, name))(CAT(BINDING_, name), name)
+#define LINEAR_IN(name) CAT(IN_, CAT(TENSOR_, name))(CAT(BINDING_, name), name)
+#define QUADS_IN(name) CAT(QUADS_, CAT(TENSOR_, name))(CAT(BINDING_, name), name)
+#define LINEAR_OUT(name) CAT(OUT_, CAT(TENSOR_, name))(CAT(BINDING_, name), name)
+#define LINEAR_INOUT(name) CAT(INOUT_, CAT(TENSOR_, name))(CAT(BINDING_, name), name)
+#define SCALARS_OUT(name) CAT(SCALARS_, CAT(TENSOR_, name))(CAT(BINDING_, name), name)
+#define LINEAR_ATOMIC(name) CAT(ATOMIC_, CAT(TENSOR_, name))(CAT(BINDING_, name), name)
 
 layout(local_size_x = WORKGROUP_X, local_size_y = WORKGROUP_Y, local_size_z = WORKGROUP_Z) in;
 
@@ -152,12 +154,12 @@ int buffer_texel(ivec4 p, ivec4 s) { return ((p.w * slices(s.z) + p.z) * s.y + p
 #define TEXELS_TEXEL_BUFFER_F32(slot, name) IMAGE_DECL_(slot, name, readonly, imageBuffer, rgba32f) TEXELS_TEXELS_(name)
 #define TEXELS_TEXEL_BUFFER_F16(slot, name) IMAGE_DECL_(slot, name, readonly, imageBuffer, rgba16f) TEXELS_TEXELS_(name)
 
-// With HALF_PRODUCTS, halves as they are, after the declaration of a tensor that holds such:
-//   HALVES_OF_TENSOR(i, name)  f16vec4 load_half_<name>(ivec4 p)
-//   HALVES_OF_TEXELS(i, name)  f16vec4 load_half_<name>(int x, int y, int width)
+// With HALF_PRODUCTS, halves without conversion to fp32, after the declaration of a tensor of halves:
+//   HALVES_OF_TENSOR(name)  f16vec4 load_half_<name>(ivec4 p)
+//   HALVES_OF_TEXELS(name)  f16vec4 load_half_<name>(int x, int y, int width)
 #ifdef HALF_PRODUCTS
-#define HALVES_OF_TENSOR(slot, name) CAT(HALVES_, CAT(TENSOR_, slot))(name)
-#define HALVES_OF_TEXELS(slot, name) CAT(HALF_TEXELS_, CAT(TENSOR_, slot))(name)
+#define HALVES_OF_TENSOR(name) CAT(HALVES_, CAT(TENSOR_, name))(name)
+#define HALVES_OF_TEXELS(name) CAT(HALF_TEXELS_, CAT(TENSOR_, name))(name)
 #define HALF_FN_(name) CAT(load_half_, name)
 f16vec4 halves(uvec2 bits) { return f16vec4(unpackFloat2x16(bits.x), unpackFloat2x16(bits.y)); }
 

@@ -77,10 +77,10 @@ void add_row(int iy, int origin_x, int row) {
 #endif
 
 void locate_input_slices(int first_output) {
-  first_input = (divide(4 * first_output, group_channels.y).x * group_channels.x) >> 2;
+  first_input = (divide(4 * first_output, group_outputs).x * group_inputs) >> 2;
 #ifdef UNEVEN_WINDOWS
-  int last_group = divide(min(4 * (first_output + TILE_S), y_shape.z) - 1, group_channels.y).x;
-  int window = slices((last_group + 1) * group_channels.x) - first_input;
+  int last_group = divide(min(4 * (first_output + TILE_S), y_shape.z) - 1, group_outputs).x;
+  int window = slices((last_group + 1) * group_inputs) - first_input;
 #else
   int window = min(window_slices, slices(x_shape.z) - first_input);
 #endif

@@ -7,28 +7,16 @@
 #extension GL_EXT_control_flow_attributes : require
 #include "cooperative.glsl"
 
-layout(push_constant) uniform Params {
-  ivec4 x_shape;
-  ivec4 y_shape;
-  vec4 activation_params;
-  ivec2 kernel_size;  // (width, height), like all pairs here
-  ivec2 stride;
-  ivec2 dilation;
-  ivec2 padding;  // left, top
-#ifdef RESIDUAL
-  ivec4 residual_shape;  // that of y, perhaps with fewer channels
-#endif
-};
-
+#include "conv_cooperative.h"
 #include "tensor.glsl"
 #include "activation.glsl"
 #include "divide.glsl"
 
-TENSOR_IN(0, x)
-TEXELS_IN(1, w)
-TENSOR_OUT(2, y)
+TENSOR_IN(x)
+TEXELS_IN(w)
+TENSOR_OUT(y)
 #ifdef RESIDUAL
-TENSOR_IN(3, residual)
+TENSOR_IN(residual)
 #endif
 #include "residual.glsl"
 #include "scale.glsl"

@@ -10,31 +10,19 @@
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
 #endif
 
-layout(push_constant) uniform Params {
-  ivec4 x_shape;
-  ivec4 y_shape;
-  vec4 activation_params;
-  ivec2 kernel_size;  // (width, height), like all pairs here
-  ivec2 stride;
-  ivec2 dilation;
-  ivec2 padding;  // left, top
-#ifdef RESIDUAL
-  ivec4 residual_shape;  // that of y, perhaps with fewer channels
-#endif
-};
-
+#include "conv_depthwise.h"
 #include "tensor.glsl"
 #include "activation.glsl"
 #include "divide.glsl"
 
-TENSOR_IN(0, x)
+TENSOR_IN(x)
 #ifdef HALF_PRODUCTS
-HALVES_OF_TENSOR(0, x)
+HALVES_OF_TENSOR(x)
 #endif
-TEXELS_IN(1, w)
-TENSOR_OUT(2, y)
+TEXELS_IN(w)
+TENSOR_OUT(y)
 #ifdef RESIDUAL
-TENSOR_IN(3, residual)
+TENSOR_IN(residual)
 #endif
 #include "conv_tile.glsl"
 

@@ -2,7 +2,7 @@
 //
 // The weights w are a grid of texels (kernels/conv/weights.hpp): row = output slice * taps + tap, column = input channel;
 // a texel has the weights of four output channels. After the last row of weights, in row-major order, there is one texel
-// of bias for each output slice. Include this file after TEXELS_IN(1, w).
+// of bias for each output slice. Include this file after TEXELS_IN(w).
 //
 // With HALF_PRODUCTS factors are halves, and runs of products are accumulated in fp16: those of HALF_PRODUCTS input slices,
 // or of one slice and the taps of a row. Each partial sum is then added to an fp32 accumulator. Weights are scaled so that
@@ -41,7 +41,7 @@ vec4 load_behind(int i, int bias_row, int grid_width) {
 #define LOAD_X load_half_x
 #define LOAD_W load_half_w
 #define PRODUCT_SUM run_sum
-HALVES_OF_TEXELS(1, w)
+HALVES_OF_TEXELS(w)
 f16vec4 run_sum[TILE_S][TILE_P];
 vec4 run_scale[TILE_S];
 

@@ -10,28 +10,17 @@
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
 #endif
 
-layout(push_constant) uniform Params {
-  ivec4 x_shape;
-  ivec4 y_shape;
-  vec4 activation_params;
-  ivec2 kernel_size;  // (width, height), like all pairs here
-  ivec2 stride;
-  ivec2 dilation;
-  ivec2 padding;         // left, top: cut off the output
-  ivec2 group_channels;  // (input, output) channels of a group
-  int window_slices;
-};
-
+#include "conv_window.h"
 #include "tensor.glsl"
 #include "activation.glsl"
 #include "divide.glsl"
 
-TENSOR_IN(0, x)
+TENSOR_IN(x)
 #ifdef HALF_PRODUCTS
-HALVES_OF_TENSOR(0, x)
+HALVES_OF_TENSOR(x)
 #endif
-TEXELS_IN(1, w)
-TENSOR_OUT(2, y)
+TEXELS_IN(w)
+TENSOR_OUT(y)
 
 #include "conv_tile.glsl"
 
@@ -73,7 +62,7 @@ void main() {
   int grid_width = 4 * window_slices;
   start_with_bias(first_output, blocks_s * TILE_S * taps, blocks_s * TILE_S, grid_width);
 
-  int first_input = (divide(4 * first_output, group_channels.y).x * group_channels.x) >> 2;
+  int first_input = (divide(4 * first_output, group_outputs).x * group_inputs) >> 2;
   int window = min(window_slices, slices(x_shape.z) - first_input);
   // Tap k contributes to output o from input i if o + padding = i * stride + k * dilation. `lift` input pixels keep the
   // dividend positive.

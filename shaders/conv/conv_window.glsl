@@ -4,33 +4,19 @@
 // If KERNEL_X and STRIDE_X are fixed (KERNEL_X not 0; the dilation along x is 1 then), the columns of a row are loaded once
 // for all its taps.
 
-layout(push_constant) uniform Params {
-  ivec4 x_shape;
-  ivec4 y_shape;
-  vec4 activation_params;
-  ivec2 kernel_size;  // (width, height), like all pairs here
-  ivec2 stride;
-  ivec2 dilation;
-  ivec2 padding;         // left, top
-  ivec2 group_channels;  // (input, output) channels of a group
-  int window_slices;
-#ifdef RESIDUAL
-  ivec4 residual_shape;  // that of y, perhaps with fewer channels
-#endif
-};
-
+#include "conv_window.h"
 #include "tensor.glsl"
 #include "activation.glsl"
 #include "divide.glsl"
 
-TENSOR_IN(0, x)
+TENSOR_IN(x)
 #ifdef HALF_PRODUCTS
-HALVES_OF_TENSOR(0, x)
+HALVES_OF_TENSOR(x)
 #endif
-TEXELS_IN(1, w)
-TENSOR_OUT(2, y)
+TEXELS_IN(w)
+TENSOR_OUT(y)
 #ifdef RESIDUAL
-TENSOR_IN(3, residual)
+TENSOR_IN(residual)
 #endif
 
 #include "conv_tile.glsl"

@@ -3,18 +3,14 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-layout(push_constant) uniform Params {
-  ivec4 grid_shape;  // (width, height, 4, 1)
-  int w_count;
-};
-
+#include "pack_weights.h"
 #include "tensor.glsl"
 
-LINEAR_IN(0, table)
-LINEAR_IN(1, w)
-TENSOR_OUT(2, grid)
+LINEAR_IN(table)
+LINEAR_IN(w)
+TENSOR_OUT(grid)
 #ifdef BIAS
-LINEAR_IN(3, bias)
+LINEAR_IN(bias)
 #endif
 
 float element(int number) {

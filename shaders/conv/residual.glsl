@@ -1,5 +1,5 @@
 // vec4 with_residual(vec4 v, ivec4 p): v, plus with RESIDUAL the texel that the residual has at p. It may have fewer
-// channels, and the missing ones count as zero. Include it after TENSOR_IN(..., residual).
+// channels, and the missing ones count as zero. Include it after TENSOR_IN(residual).
 vec4 with_residual(vec4 v, ivec4 p) {
 #ifdef RESIDUAL
   int residual_slices = slices(residual_shape.z);

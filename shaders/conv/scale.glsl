@@ -1,8 +1,8 @@
-// vec4 scale_of(int slice, int n): with SCALE, the number of its binding, the factors by which x is multiplied first: one
-// for each channel, or with SCALE_OF_IMAGES for each channel of each image. Include it after TENSOR_IN(..., x).
+// vec4 scale_of(int slice, int n): with SCALE, the factors of the tensor `scale` by which x is multiplied first: one for
+// each channel, or with SCALE_OF_IMAGES for each channel of each image. Include it after TENSOR_IN(x).
 #ifdef SCALE
 #define scale_shape ivec4(1, 1, x_shape.zw)
-TENSOR_IN(SCALE, scale)
+TENSOR_IN(scale)
 
 #ifdef SCALE_OF_IMAGES
 vec4 scale_of(int slice, int n) { return load_scale(ivec4(0, 0, slice, n)); }

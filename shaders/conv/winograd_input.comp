@@ -6,19 +6,13 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 
-layout(push_constant) uniform Params {
-  ivec4 x_shape;
-  ivec4 v_shape;
-  ivec2 tiles;    // (across, down)
-  ivec2 padding;  // left, top
-};
-
+#include "winograd_input.h"
 #include "tensor.glsl"
 #include "divide.glsl"
 #include "winograd.glsl"
 
-TENSOR_IN(0, x)
-TENSOR_OUT(1, v)
+TENSOR_IN(x)
+TENSOR_OUT(v)
 
 vec4 load_pixel(ivec2 at, int slice, int n) {
   vec4 pixel = load_x(ivec4(clamp(at, ivec2(0), x_shape.xy - 1), slice, n));

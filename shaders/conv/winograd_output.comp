@@ -5,28 +5,17 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 
-layout(push_constant) uniform Params {
-  ivec4 m_shape;
-  ivec4 y_shape;
-  vec4 activation_params;
-  ivec2 tiles;     // (across, down)
-  int bias_row;    // of the weight grid
-  int grid_width;
-#ifdef RESIDUAL
-  ivec4 residual_shape;  // that of y, perhaps with fewer channels
-#endif
-};
-
+#include "winograd_output.h"
 #include "tensor.glsl"
 #include "activation.glsl"
 #include "divide.glsl"
 #include "winograd.glsl"
 
-TENSOR_IN(0, m)
-TEXELS_IN(1, w)
-TENSOR_OUT(2, y)
+TENSOR_IN(m)
+TEXELS_IN(w)
+TENSOR_OUT(y)
 #ifdef RESIDUAL
-TENSOR_IN(3, residual)
+TENSOR_IN(residual)
 #endif
 #include "residual.glsl"
 

@@ -5,17 +5,13 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 
-layout(push_constant) uniform Params {
-  ivec4 v_shape;
-  ivec4 m_shape;
-};
-
+#include "winograd_product.h"
 #include "tensor.glsl"
 #include "divide.glsl"
 
-TENSOR_IN(0, v)
-TEXELS_IN(1, w)
-TENSOR_OUT(2, m)
+TENSOR_IN(v)
+TEXELS_IN(w)
+TENSOR_OUT(m)
 
 #include "conv_tile.glsl"
 

@@ -17,9 +17,9 @@
 
 #ifdef LINEAR
 
-LINEAR_IN(0, a)
-LINEAR_IN(1, b)
-LINEAR_OUT(2, y)
+LINEAR_IN(a)
+LINEAR_IN(b)
+LINEAR_OUT(y)
 
 // Offsets in a and in b of element i of y.
 ivec2 offsets(int i) {
@@ -52,9 +52,9 @@ void main() {
 
 #else
 
-TENSOR_IN(0, a)
-TENSOR_IN(1, b)
-TENSOR_OUT(2, y)
+TENSOR_IN(a)
+TENSOR_IN(b)
+TENSOR_OUT(y)
 
 #ifdef BROADCAST
 ivec4 operand_position(ivec4 p, ivec4 shape) { return min(p, ivec4(shape.xy, slices(shape.z), shape.w) - 1); }

@@ -15,9 +15,9 @@
 #define B_VECTOR vec4
 #endif
 
-LINEAR_IN(0, a)
-LINEAR_IN(1, b)
-LINEAR_OUT(2, y)
+LINEAR_IN(a)
+LINEAR_IN(b)
+LINEAR_OUT(y)
 
 void main() {
   int i4 = flat_index();

@@ -6,8 +6,8 @@
 #include "cast.h"
 #include "tensor.glsl"
 
-LINEAR_IN(0, x)
-LINEAR_OUT(1, y)
+LINEAR_IN(x)
+LINEAR_OUT(y)
 
 #ifdef TO_INTEGER
 int to_integer(float v) {

@@ -8,11 +8,11 @@
 #include "tensor.glsl"
 #include "divide.glsl"
 
-LINEAR_IN(0, x)
-LINEAR_IN(1, scale)
-LINEAR_OUT(2, y)
+LINEAR_IN(x)
+LINEAR_IN(scale)
+LINEAR_OUT(y)
 #ifdef ZERO_POINT
-LINEAR_IN(3, zero)
+LINEAR_IN(zero)
 #else
 int load_zero(int i) { return 0; }
 #endif

@@ -22,8 +22,8 @@
 
 #ifdef LINEAR
 
-LINEAR_IN(0, x)
-LINEAR_OUT(1, y)
+LINEAR_IN(x)
+LINEAR_OUT(y)
 
 void main() {
   int i4 = flat_index();
@@ -32,8 +32,8 @@ void main() {
 
 #else
 
-TENSOR_IN(0, x)
-TENSOR_OUT(1, y)
+TENSOR_IN(x)
+TENSOR_OUT(y)
 
 void main() {
   ivec4 p;

@@ -6,8 +6,8 @@
 #include "tensor.glsl"
 #include "integer.glsl"
 
-LINEAR_IN(0, x)
-LINEAR_OUT(1, y)
+LINEAR_IN(x)
+LINEAR_OUT(y)
 
 void main() {
   int i4 = flat_index();

@@ -7,10 +7,10 @@
 #include "element.glsl"
 #include "divide.glsl"
 
-LINEAR_IN(0, condition)
-LINEAR_IN(1, a)
-LINEAR_IN(2, b)
-LINEAR_OUT(3, y)
+LINEAR_IN(condition)
+LINEAR_IN(a)
+LINEAR_IN(b)
+LINEAR_OUT(y)
 
 SCALAR element(int i) {
   int ic = 0, ia = 0, ib = 0;

@@ -16,33 +16,23 @@
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
 #endif
 
-layout(push_constant) uniform Params {
-  ivec4 size;          // queries, heads, keys, images
-  ivec4 mask_strides;  // along images, heads, queries, keys; 0 where the mask is repeated
-  ivec4 y_strides;     // along images, heads, queries
-  ivec4 rows;          // first row of K, first row of V, width of the grid, heads of Q to one of K and V
 #ifdef MATRICES
-  // Rows are slices of channels and columns are tokens then, and instead of the width comes the first row of Q.
-  ivec4 head_rows;     // from one head to the next: of Q, K, V
-  ivec4 columns;       // from one image to the next and one token to the next, of Q, then of K and V
-  ivec4 widths;        // slices of the tensors Q, K, V and Y
+#include "attention_matrices.h"
+#else
+#include "attention.h"
 #endif
-  float scale;
-  int depth_slices;    // of Q and K
-};
-
 #include "tensor.glsl"
 #include "divide.glsl"
 
 #ifdef MATRICES
-#define q_shape ivec4(1, 1, 4 * widths.x, 1)
-#define k_shape ivec4(1, 1, 4 * widths.y, 1)
-#define v_shape ivec4(1, 1, 4 * widths.z, 1)
-#define y_shape ivec4(1, 1, 4 * widths.w, 1)
-TENSOR_IN(0, q)
+#define q_shape ivec4(1, 1, 4 * q_slices, 1)
+#define k_shape ivec4(1, 1, 4 * k_slices, 1)
+#define v_shape ivec4(1, 1, 4 * v_slices, 1)
+#define y_shape ivec4(1, 1, 4 * y_slices, 1)
+TENSOR_IN(q)
 #ifdef SEPARATE
-TENSOR_IN(1, k)
-TENSOR_IN(2, v)
+TENSOR_IN(k)
+TENSOR_IN(v)
 #else
 #define load_k load_q
 #define load_v load_q
@@ -51,34 +41,34 @@ vec4 texel_q(int column, int row) { return load_q(ivec4(0, 0, row, column)); }
 vec4 texel_k(int column, int row) { return load_k(ivec4(0, 0, row, column)); }
 vec4 texel_v(int column, int row) { return load_v(ivec4(0, 0, row, column)); }
 #else
-TEXELS_IN(0, grid)
-vec4 texel_q(int column, int row) { return load_grid(column, row, rows.z); }
+TEXELS_IN(grid)
+vec4 texel_q(int column, int row) { return load_grid(column, row, grid_width); }
 vec4 texel_k(int column, int row) { return texel_q(column, row); }
 vec4 texel_v(int column, int row) { return texel_q(column, row); }
 #endif
 #if defined(MASK)
-LINEAR_IN(MASK, mask)
+LINEAR_IN(mask)
 #endif
 #if defined(Y_MATRIX)
-TENSOR_OUT(Y_SLOT, y)
+TENSOR_OUT(y)
 #elif defined(Y_SCALARS)
-SCALARS_OUT(Y_SLOT, y)
+SCALARS_OUT(y)
 #else
-LINEAR_OUT(Y_SLOT, y)
+LINEAR_OUT(y)
 #endif
 
 #ifdef HALF_PRODUCTS
 #ifdef MATRICES
 #ifdef SEPARATE
-HALVES_OF_TENSOR(2, v)
+HALVES_OF_TENSOR(v)
 #else
-HALVES_OF_TENSOR(0, q)
+HALVES_OF_TENSOR(q)
 #define load_half_v load_half_q
 #endif
 f16vec4 half_v(int column, int row) { return load_half_v(ivec4(0, 0, row, column)); }
 #else
-HALVES_OF_TEXELS(0, grid)
-f16vec4 half_v(int column, int row) { return load_half_grid(column, row, rows.z); }
+HALVES_OF_TEXELS(grid)
+f16vec4 half_v(int column, int row) { return load_half_grid(column, row, grid_width); }
 #endif
 const float RUN_SCALE = 8.0 * HALF_PRODUCTS;
 const int RUN_KEYS = 4 * HALF_PRODUCTS;
@@ -91,7 +81,7 @@ const int RUN_KEYS = 4 * HALF_PRODUCTS;
 // excludes keys after the last one. Uses selects instead of branches, of which unrolling would make dozens.
 vec4 masked(vec4 scores, int query, ivec4 key, int mask_base, vec4 behind) {
 #if defined(MASK)
-  ivec4 at = mask_base + query * mask_strides.z + min(key, ivec4(size.z - 1)) * mask_strides.w;
+  ivec4 at = mask_base + query * mask_query_stride + min(key, ivec4(keys - 1)) * mask_key_stride;
 #if defined(MASK_BOOLEAN)
   ivec4 sees = ivec4(load_mask(at.x), load_mask(at.y), load_mask(at.z), load_mask(at.w));
   scores = mix(scores, vec4(MINUS_INFINITY), equal(sees, ivec4(0)));
@@ -106,20 +96,21 @@ vec4 masked(vec4 scores, int query, ivec4 key, int mask_base, vec4 behind) {
 }
 
 void main() {
-  ivec2 by_query = divide(flat_index(), (size.x + TILE_Q - 1) / TILE_Q);
-  ivec2 by_head = divide(by_query.x, size.y);
+  ivec2 by_query = divide(flat_index(), (queries + TILE_Q - 1) / TILE_Q);
+  ivec2 by_head = divide(by_query.x, heads);
   int first = TILE_Q * by_query.y, head = by_head.y, image = by_head.x;
-  if (image >= size.w) return;
-  int kv_head = divide(head, rows.w).x;
+  if (image >= images) return;
+  int kv_head = divide(head, heads_per_kv).x;
 #ifdef MATRICES
-  int q_row = rows.z + head * head_rows.x, k_row = rows.x + kv_head * head_rows.y, v_row = rows.y + kv_head * head_rows.z;
-  int q_column = image * columns.x, q_step = columns.y, k_column = image * columns.z, k_step = columns.w;
+  int first_q = q_row + head * q_head_rows, first_k = k_row + kv_head * k_head_rows, first_v = v_row + kv_head * v_head_rows;
+  int q_column = image * q_image_columns, q_step = q_token_columns;
+  int k_column = image * kv_image_columns, k_step = kv_token_columns;
 #else
-  int q_row = head * depth_slices, k_row = rows.x + kv_head * depth_slices, v_row = rows.y + kv_head * V_SLICES;
-  int q_column = image * size.x, k_column = image * size.z;
+  int first_q = head * depth_slices, first_k = k_row + kv_head * depth_slices, first_v = v_row + kv_head * V_SLICES;
+  int q_column = image * queries, k_column = image * keys;
   const int q_step = 1, k_step = 1;
 #endif
-  int mask_base = image * mask_strides.x + head * mask_strides.y;
+  int mask_base = image * mask_image_stride + head * mask_head_stride;
 
   vec4 sum[V_SLICES][TILE_Q];
   float largest[TILE_Q], total[TILE_Q];
@@ -132,24 +123,24 @@ void main() {
   f16vec4 run_sum[V_SLICES][TILE_Q];
   float kept[TILE_Q];  // of the sum, since the run began
 #endif
-  for (int key = 0; key < size.z; key += 4) {
+  for (int key = 0; key < keys; key += 4) {
     // Keys after the last one repeat it with weight 0; tokens after the last one repeat it and are not stored.
-    ivec4 keys = key + ivec4(0, 1, 2, 3);
-    ivec4 column = k_column + k_step * min(keys, ivec4(size.z - 1));
-    vec4 behind = mix(vec4(0), vec4(MINUS_INFINITY), greaterThanEqual(keys, ivec4(size.z)));
+    ivec4 next_keys = key + ivec4(0, 1, 2, 3);
+    ivec4 column = k_column + k_step * min(next_keys, ivec4(keys - 1));
+    vec4 behind = mix(vec4(0), vec4(MINUS_INFINITY), greaterThanEqual(next_keys, ivec4(keys)));
     vec4 weight[TILE_Q];
     [[unroll]] for (int i = 0; i < TILE_Q; ++i) weight[i] = vec4(0);
     for (int d = 0; d < depth_slices; ++d) {
-      vec4 k0 = texel_k(column.x, k_row + d), k1 = texel_k(column.y, k_row + d);
-      vec4 k2 = texel_k(column.z, k_row + d), k3 = texel_k(column.w, k_row + d);
+      vec4 k0 = texel_k(column.x, first_k + d), k1 = texel_k(column.y, first_k + d);
+      vec4 k2 = texel_k(column.z, first_k + d), k3 = texel_k(column.w, first_k + d);
       [[unroll]] for (int i = 0; i < TILE_Q; ++i) {
-        vec4 q = texel_q(q_column + q_step * min(first + i, size.x - 1), q_row + d);
+        vec4 q = texel_q(q_column + q_step * min(first + i, queries - 1), first_q + d);
         weight[i] += vec4(dot(q, k0), dot(q, k1), dot(q, k2), dot(q, k3));
       }
     }
     float keep[TILE_Q];
     [[unroll]] for (int i = 0; i < TILE_Q; ++i) {
-      vec4 score = masked(scale * weight[i], min(first + i, size.x - 1), keys, mask_base, behind);
+      vec4 score = masked(scale * weight[i], min(first + i, queries - 1), next_keys, mask_base, behind);
       float most = max(max(max(score.x, score.y), max(score.z, score.w)), largest[i]);
       weight[i] = exp(score - most);
       keep[i] = exp(largest[i] - most);
@@ -167,18 +158,18 @@ void main() {
       kept[i] *= keep[i];
     }
     [[unroll]] for (int s = 0; s < V_SLICES; ++s) {
-      f16vec4 v0 = half_v(column.x, v_row + s), v1 = half_v(column.y, v_row + s);
-      f16vec4 v2 = half_v(column.z, v_row + s), v3 = half_v(column.w, v_row + s);
+      f16vec4 v0 = half_v(column.x, first_v + s), v1 = half_v(column.y, first_v + s);
+      f16vec4 v2 = half_v(column.z, first_v + s), v3 = half_v(column.w, first_v + s);
       [[unroll]] for (int i = 0; i < TILE_Q; ++i)
         run_sum[s][i] = run_sum[s][i] * float16_t(keep[i]) + part[i].x * v0 + part[i].y * v1 + part[i].z * v2 + part[i].w * v3;
     }
-    if ((key + 4) % RUN_KEYS == 0 || key + 4 >= size.z)
+    if ((key + 4) % RUN_KEYS == 0 || key + 4 >= keys)
       [[unroll]] for (int s = 0; s < V_SLICES; ++s)
         [[unroll]] for (int i = 0; i < TILE_Q; ++i) sum[s][i] = sum[s][i] * kept[i] + RUN_SCALE * vec4(run_sum[s][i]);
 #else
     [[unroll]] for (int s = 0; s < V_SLICES; ++s) {
-      vec4 v0 = texel_v(column.x, v_row + s), v1 = texel_v(column.y, v_row + s);
-      vec4 v2 = texel_v(column.z, v_row + s), v3 = texel_v(column.w, v_row + s);
+      vec4 v0 = texel_v(column.x, first_v + s), v1 = texel_v(column.y, first_v + s);
+      vec4 v2 = texel_v(column.z, first_v + s), v3 = texel_v(column.w, first_v + s);
       [[unroll]] for (int i = 0; i < TILE_Q; ++i)
         sum[s][i] = sum[s][i] * keep[i] + weight[i].x * v0 + weight[i].y * v1 + weight[i].z * v2 + weight[i].w * v3;
     }
@@ -186,12 +177,12 @@ void main() {
   }
 
   [[unroll]] for (int i = 0; i < TILE_Q; ++i)
-    if (first + i < size.x) {
-      int at = image * y_strides.x + head * y_strides.y + (first + i) * y_strides.z;
+    if (first + i < queries) {
+      int at = image * y_image_stride + head * y_head_stride + (first + i) * y_query_stride;
       [[unroll]] for (int s = 0; s < V_SLICES; ++s) {
         vec4 v = sum[s][i] / total[i];
 #if defined(Y_MATRIX)
-        store_y(ivec4(0, 0, head * V_SLICES + s, image * size.x + first + i), v);
+        store_y(ivec4(0, 0, head * V_SLICES + s, image * queries + first + i), v);
 #elif defined(Y_SCALARS)
         [[unroll]] for (int j = 0; j < 4; ++j)
           if (4 * s + j < 4 * V_SLICES - 4 + LAST_CHANNELS) set_y(at + 4 * s + j, v[j]);

@@ -9,13 +9,13 @@
 #include "element.glsl"
 #include "divide.glsl"
 
-LINEAR_IN(0, a)
+LINEAR_IN(a)
 #ifdef PAIR
-LINEAR_IN(1, b)
-LINEAR_OUT(2, y)
+LINEAR_IN(b)
+LINEAR_OUT(y)
 SCALAR term(ivec2 at) { return load_a(at.x) * load_b(at.y); }
 #else
-LINEAR_OUT(1, y)
+LINEAR_OUT(y)
 SCALAR term(ivec2 at) { return load_a(at.x); }
 #endif
 

@@ -21,13 +21,13 @@ void add_products(int a_row[TILE_P], int b_column[TILE_S], int texel, int width,
 }
 
 void main() {
-  int M = size.x, K = size.z, quads = (size.y + 3) >> 2;
+  int M = y_rows, K = depth, quads = (y_columns + 3) >> 2;
   int blocks_p = (M + TILE_P - 1) / TILE_P;
   int blocks_s = (quads + TILE_S - 1) / TILE_S;
   ivec2 by_quad = divide(flat_index(), blocks_s);
   ivec2 by_row = divide(by_quad.x, blocks_p);
   int first_quad = TILE_S * by_quad.y, first_row = TILE_P * by_row.y, matrix = by_row.x;
-  if (matrix >= size.w) return;
+  if (matrix >= matrices) return;
 
   // Rows and columns after the last one repeat it and are not stored.
   ivec2 first = matrix_offsets(matrix);

@@ -9,22 +9,22 @@
 
 void main() {
   int i4 = flat_index();
-  int total = size.x * size.y * size.w;
+  int total = y_rows * y_columns * matrices;
   if (4 * i4 >= total) return;
 
   ivec4 a_first, b_first;
   vec4 addend;
   [[unroll]] for (int j = 0; j < 4; ++j) {
-    ivec2 by_column = divide(min(4 * i4 + j, total - 1), size.y);
-    ivec2 by_row = divide(by_column.x, size.x);
+    ivec2 by_column = divide(min(4 * i4 + j, total - 1), y_columns);
+    ivec2 by_row = divide(by_column.x, y_rows);
     ivec2 first = matrix_offsets(by_row.x);
-    a_first[j] = first.x + by_row.y * a_strides.x;
-    b_first[j] = first.y + by_column.y * b_strides.y;
+    a_first[j] = first.x + by_row.y * a_row_stride;
+    b_first[j] = first.y + by_column.y * b_column_stride;
     addend[j] = load_addend(by_row.y, by_column.y);
   }
   vec4 sum = vec4(0);
-  for (int k = 0; k < size.z; ++k) {
-    ivec4 a = a_first + k * a_strides.y, b = b_first + k * b_strides.x;
+  for (int k = 0; k < depth; ++k) {
+    ivec4 a = a_first + k * a_column_stride, b = b_first + k * b_row_stride;
     sum += vec4(load_a(a.x), load_a(a.y), load_a(a.z), load_a(a.w)) *
            vec4(load_b(b.x), load_b(b.y), load_b(b.z), load_b(b.w));
   }

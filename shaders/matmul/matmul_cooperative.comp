@@ -23,7 +23,7 @@ uvec2 halves_of_b(int row, int texel) {
 }
 
 bool fetch() {
-  if (next_k >= size.z) return false;
+  if (next_k >= depth) return false;
 #ifdef A_COLUMNS
   ivec2 corner_a = ivec2(next_k, first_row);
 #else
@@ -49,11 +49,11 @@ bool fetch() {
 void finish(int row, int quad, vec4 v) {
   row += first_row;
   quad += first_column >> 2;
-  if (row < size.x && quad < quads) store_sums(matrix, row, quad, quads, v);
+  if (row < y_rows && quad < quads) store_sums(matrix, row, quad, quads, v);
 }
 
 bool start() {
-  int M = size.x, N = size.y, K = size.z;
+  int M = y_rows, N = y_columns, K = depth;
   quads = (N + 3) >> 2;
 #ifdef A_COLUMNS
   a_rows_held = K, a_width = (M + 3) >> 2;
@@ -68,7 +68,7 @@ bool start() {
   ivec2 by_column = divide(workgroup_index(), (N + BLOCK_N - 1) / BLOCK_N);
   ivec2 by_row = divide(by_column.x, (M + BLOCK_M - 1) / BLOCK_M);
   first_column = BLOCK_N * by_column.y, first_row = BLOCK_M * by_row.y, matrix = by_row.x;
-  if (matrix >= size.w) return false;
+  if (matrix >= matrices) return false;
   first = matrix_offsets(matrix);
   return true;
 }

@@ -11,22 +11,18 @@
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
 #endif
 
-layout(push_constant) uniform Params {
-  vec4 activation_params;
-  ivec4 size;  // rows, N, K, texels in a row of the weight grid
-};
-
+#include "matmul_packed.h"
 #include "tensor.glsl"
 #include "activation.glsl"
 #include "divide.glsl"
 
 #ifdef QUADS
-QUADS_IN(0, x)
+QUADS_IN(x)
 #else
-LINEAR_IN(0, x)
+LINEAR_IN(x)
 #endif
-TEXELS_IN(1, w)
-LINEAR_OUT(2, y)
+TEXELS_IN(w)
+LINEAR_OUT(y)
 
 #include "conv_tile.glsl"
 
@@ -39,7 +35,7 @@ FACTORS[TILE_P] quad_of_rows(int x_row[TILE_P], int quad) {
 #endif
 
 void main() {
-  int rows = size.x, quads = size.y >> 2, K = size.z, grid_width = size.w;
+  int rows = y_rows, quads = y_columns >> 2, K = depth, grid_width = w_width;
   int blocks_p = (rows + TILE_P - 1) / TILE_P;
   int blocks_s = (quads + TILE_S - 1) / TILE_S;
   ivec2 block = block_of_invocation(blocks_p);

@@ -3,23 +3,15 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-layout(push_constant) uniform Params {
-  ivec4 parts_shape;
-  ivec4 y_shape;
-  vec4 activation_params;
-#ifdef RESIDUAL
-  ivec4 residual_shape;  // that of y, perhaps with fewer channels
-#endif
-};
-
+#include "sum_parts.h"
 #include "tensor.glsl"
 #include "activation.glsl"
 #include "texel.glsl"
 
-TENSOR_IN(0, parts)
-TENSOR_OUT(1, y)
+TENSOR_IN(parts)
+TENSOR_OUT(y)
 #ifdef RESIDUAL
-TENSOR_IN(2, residual)
+TENSOR_IN(residual)
 #endif
 #include "residual.glsl"
 

@@ -7,9 +7,9 @@
 #include "tensor.glsl"
 #include "element.glsl"
 
-LINEAR_IN(0, x)
+LINEAR_IN(x)
 #ifdef ALIGNED
-LINEAR_OUT(1, y)
+LINEAR_OUT(y)
 
 void main() {
   int i4 = flat_index(), length4 = x_length >> 2;
@@ -19,7 +19,7 @@ void main() {
 }
 
 #else
-LINEAR_INOUT(1, y)
+LINEAR_INOUT(y)
 
 void main() {
   int i4 = flat_index();

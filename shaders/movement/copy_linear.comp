@@ -5,8 +5,8 @@
 #include "copy_linear.h"
 #include "tensor.glsl"
 
-LINEAR_IN(0, x)
-LINEAR_OUT(1, y)
+LINEAR_IN(x)
+LINEAR_OUT(y)
 
 void main() {
   int i4 = flat_index();

@@ -11,11 +11,11 @@
 #include "texel.glsl"
 #include "pad.glsl"
 
-TENSOR_IN(0, x)
+TENSOR_IN(x)
 #ifdef KEEP
-TENSOR_INOUT(1, y)
+TENSOR_INOUT(y)
 #else
-TENSOR_OUT(1, y)
+TENSOR_OUT(y)
 #endif
 
 vec4 load_slice(ivec4 q, int slice) {

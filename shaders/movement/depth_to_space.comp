@@ -6,8 +6,8 @@
 #include "tensor.glsl"
 #include "texel.glsl"
 
-TENSOR_IN(0, x)
-TENSOR_OUT(1, y)
+TENSOR_IN(x)
+TENSOR_OUT(y)
 
 // Where in x, as (w, h, c), channel c of y at (w, h) comes from.
 ivec3 source(int w, int h, int c) {

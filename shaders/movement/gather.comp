@@ -10,9 +10,9 @@
 #include "element.glsl"
 #include "divide.glsl"
 
-LINEAR_IN(0, x)
-LINEAR_IN(1, indices)
-LINEAR_OUT(2, y)
+LINEAR_IN(x)
+LINEAR_IN(indices)
+LINEAR_OUT(y)
 
 int source(int i) {
   int at = 0, first = 0;

@@ -8,9 +8,9 @@
 #include "texel.glsl"
 #include "cubic.glsl"
 
-TENSOR_IN(0, x)
-LINEAR_IN(1, grid)  // (N, H, W, 2): x, y in [-1, 1]
-TENSOR_OUT(2, y)
+TENSOR_IN(x)
+LINEAR_IN(grid)  // (N, H, W, 2): x, y in [-1, 1]
+TENSOR_OUT(y)
 
 // v mirrored back and forth between low and high.
 vec2 reflect_between(vec2 v, vec2 low, vec2 high) {

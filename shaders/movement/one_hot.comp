@@ -8,9 +8,9 @@
 #include "element.glsl"
 #include "divide.glsl"
 
-LINEAR_IN(0, indices)
-LINEAR_IN(1, values)
-LINEAR_OUT(2, y)
+LINEAR_IN(indices)
+LINEAR_IN(values)
+LINEAR_OUT(y)
 
 void main() {
   int i4 = flat_index();

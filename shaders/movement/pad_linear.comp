@@ -8,8 +8,8 @@
 #include "divide.glsl"
 #include "pad.glsl"
 
-LINEAR_IN(0, x)
-LINEAR_OUT(1, y)
+LINEAR_IN(x)
+LINEAR_OUT(y)
 
 SCALAR element(int i) {
   int at = 0, stride = 1;

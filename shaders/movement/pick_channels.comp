@@ -6,11 +6,11 @@
 #include "tensor.glsl"
 #include "texel.glsl"
 
-TENSOR_IN(0, x)
-LINEAR_IN(1, channels)
-TENSOR_OUT(2, y)
+TENSOR_IN(x)
+LINEAR_IN(channels)
+TENSOR_OUT(y)
 #ifdef TWO
-TENSOR_IN(3, x2)
+TENSOR_IN(x2)
 #endif
 
 float component(vec4 texel, int c) {

@@ -11,9 +11,9 @@
 #include "tensor.glsl"
 #include "texel.glsl"
 
-TENSOR_IN(0, x)
-TEXELS_IN(1, table)
-TENSOR_OUT(2, y)
+TENSOR_IN(x)
+TEXELS_IN(table)
+TENSOR_OUT(y)
 
 void main() {
   ivec4 p;

@@ -7,10 +7,10 @@
 #include "tensor.glsl"
 #include "texel.glsl"
 
-TENSOR_IN(0, x)
-LINEAR_IN(1, rois)     // (regions, 4): x1, y1, x2, y2
-LINEAR_IN(2, batches)  // (regions)
-TENSOR_OUT(3, y)
+TENSOR_IN(x)
+LINEAR_IN(rois)     // (regions, 4): x1, y1, x2, y2
+LINEAR_IN(batches)  // (regions)
+TENSOR_OUT(y)
 
 // A region cannot make an invocation run for ever: beyond this many samples per axis, bins are sampled more coarsely.
 const float kMostSamples = 4096.0;

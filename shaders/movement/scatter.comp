@@ -10,9 +10,9 @@
 #include "element.glsl"
 #include "divide.glsl"
 
-LINEAR_IN(0, indices)
-LINEAR_IN(1, updates)
-LINEAR_ATOMIC(2, y)
+LINEAR_IN(indices)
+LINEAR_IN(updates)
+LINEAR_ATOMIC(y)
 
 SCALAR combine_none(SCALAR old, SCALAR update) { return update; }
 SCALAR combine_add(SCALAR old, SCALAR update) { return old + update; }

@@ -8,8 +8,8 @@
 #include "element.glsl"
 #include "divide.glsl"
 
-LINEAR_IN(0, x)
-LINEAR_OUT(1, y)
+LINEAR_IN(x)
+LINEAR_OUT(y)
 
 int source(int i) {
   int at = base;

@@ -6,8 +6,8 @@
 #include "tensor.glsl"
 #include "divide.glsl"
 
-LINEAR_IN(0, x)
-TENSOR_OUT(1, y)
+LINEAR_IN(x)
+TENSOR_OUT(y)
 
 void main() {
   int W = y_shape.x, H = y_shape.y, C = y_shape.z, N = y_shape.w;

@@ -6,8 +6,8 @@
 #include "tensor.glsl"
 #include "divide.glsl"
 
-TENSOR_IN(0, x)
-LINEAR_OUT(1, y)
+TENSOR_IN(x)
+LINEAR_OUT(y)
 
 void main() {
   int i4 = flat_index();

@@ -10,8 +10,8 @@
 #include "tensor.glsl"
 #include "element.glsl"
 
-LINEAR_IN(0, x)
-SCALARS_OUT(1, y)
+LINEAR_IN(x)
+SCALARS_OUT(y)
 
 // Whether element (v, i) comes before (w, j).
 bool precedes(SCALAR v, int i, SCALAR w, int j) {

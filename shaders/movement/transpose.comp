@@ -8,9 +8,9 @@
 #include "texel.glsl"
 
 #ifdef X_LINEAR
-LINEAR_IN(0, x)
+LINEAR_IN(x)
 #else
-TENSOR_IN(0, x)
+TENSOR_IN(x)
 #endif
 
 #ifdef X_LINEAR
@@ -31,7 +31,7 @@ float load_element(int w, int h, int c, int n) {
 #endif
 
 #ifdef Y_LINEAR  // then x is not
-LINEAR_OUT(1, y)
+LINEAR_OUT(y)
 
 void main() {
   int i4 = flat_index();
@@ -66,7 +66,7 @@ void main() {
 }
 
 #else
-TENSOR_OUT(1, y)
+TENSOR_OUT(y)
 
 void main() {
   ivec4 p;

@@ -8,10 +8,10 @@
 #include "element.glsl"
 #include "divide.glsl"
 
-LINEAR_IN(0, x)
-LINEAR_OUT(1, y)
+LINEAR_IN(x)
+LINEAR_OUT(y)
 #ifdef COMPUTED_K
-LINEAR_IN(2, diagonal)
+LINEAR_IN(diagonal)
 #endif
 
 void main() {

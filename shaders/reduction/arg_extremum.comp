@@ -6,8 +6,8 @@
 #include "arg_extremum.h"
 #include "tensor.glsl"
 
-LINEAR_IN(0, x)
-LINEAR_OUT(1, y)
+LINEAR_IN(x)
+LINEAR_OUT(y)
 
 int extremum(int i) {
   int o = i / inner;

@@ -8,8 +8,8 @@
 #include "tensor.glsl"
 #include "element.glsl"
 
-LINEAR_IN(0, x)
-SCALARS_OUT(1, y)
+LINEAR_IN(x)
+SCALARS_OUT(y)
 
 shared SCALAR totals[WORKGROUP_X];
 

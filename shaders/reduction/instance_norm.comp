@@ -11,9 +11,9 @@
 #include "divide.glsl"
 #include "cooperate.glsl"
 
-TENSOR_IN(0, x)
-TEXELS_IN(1, scale_bias)  // row 0: scale of each slice, row 1: bias
-TENSOR_OUT(2, y)
+TENSOR_IN(x)
+TEXELS_IN(scale_bias)  // row 0: scale of each slice, row 1: bias
+TENSOR_OUT(y)
 
 void main() {
   int index = result_index();

@@ -8,8 +8,8 @@
 #include "tensor.glsl"
 #include "texel.glsl"
 
-TENSOR_IN(0, x)
-TENSOR_OUT(1, y)
+TENSOR_IN(x)
+TENSOR_OUT(y)
 
 void main() {
   ivec4 p;

@@ -8,8 +8,8 @@
 #include "tensor.glsl"
 #include "divide.glsl"
 
-LINEAR_IN(0, x)
-LINEAR_OUT(1, indices)
+LINEAR_IN(x)
+LINEAR_OUT(indices)
 
 int index_of_maximum(int i) {
   ivec2 row = divide(i, y_size.x), plane = divide(row.x, y_size.y);

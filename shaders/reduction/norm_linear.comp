@@ -6,10 +6,10 @@
 #include "norm_linear.h"
 #include "tensor.glsl"
 
-LINEAR_IN(0, x)
-LINEAR_IN(1, statistics)
-LINEAR_IN(2, factors)
-LINEAR_OUT(3, y)
+LINEAR_IN(x)
+LINEAR_IN(statistics)
+LINEAR_IN(factors)
+LINEAR_OUT(y)
 
 void main() {
   int i4 = flat_index();

@@ -12,15 +12,15 @@
 #include "cooperate.glsl"
 
 #ifdef LINEAR
-QUADS_IN(0, x)
+QUADS_IN(x)
 #else
-TENSOR_IN(0, x)
+TENSOR_IN(x)
 #endif
-TEXELS_IN(1, factors)  // row 0: scales, row 1: biases
+TEXELS_IN(factors)  // row 0: scales, row 1: biases
 #ifdef LINEAR
-LINEAR_OUT(2, y)
+LINEAR_OUT(y)
 #else
-TENSOR_OUT(2, y)
+TENSOR_OUT(y)
 #endif
 
 void main() {

@@ -9,8 +9,8 @@
 #include "tensor.glsl"
 #include "cooperate.glsl"
 
-LINEAR_IN(0, x)
-LINEAR_OUT(1, statistics)
+LINEAR_IN(x)
+LINEAR_OUT(statistics)
 
 void main() {
   int r = result_index();

@@ -7,8 +7,8 @@
 #include "tensor.glsl"
 #include "texel.glsl"
 
-TENSOR_IN(0, x)
-TENSOR_OUT(1, y)
+TENSOR_IN(x)
+TENSOR_OUT(y)
 
 // The index of the first tap at or after `bound`, of taps at first, first + dilation, ...
 ivec2 taps_before(ivec2 bound, ivec2 first) {

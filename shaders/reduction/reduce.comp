@@ -9,8 +9,8 @@
 #include "cooperate.glsl"
 #include "reduce.glsl"
 
-TENSOR_IN(0, x)
-TENSOR_OUT(1, y)
+TENSOR_IN(x)
+TENSOR_OUT(y)
 
 // The texel at q; with MASKED, unused channels become `neutral`.
 vec4 load_part(ivec4 q, float neutral) {

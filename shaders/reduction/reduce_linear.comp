@@ -9,8 +9,8 @@
 #include "cooperate.glsl"
 #include "reduce.glsl"
 
-LINEAR_IN(0, x)
-LINEAR_OUT(1, y)
+LINEAR_IN(x)
+LINEAR_OUT(y)
 
 int offset_of(int i, int first, int last) {
   int at = 0;

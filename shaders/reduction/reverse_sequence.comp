@@ -8,9 +8,9 @@
 #include "element.glsl"
 #include "divide.glsl"
 
-LINEAR_IN(0, x)
-LINEAR_IN(1, lengths)
-LINEAR_OUT(2, y)
+LINEAR_IN(x)
+LINEAR_IN(lengths)
+LINEAR_OUT(y)
 
 void main() {
   int i4 = flat_index();

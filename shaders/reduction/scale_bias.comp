@@ -8,9 +8,9 @@
 #include "texel.glsl"
 #include "activation.glsl"
 
-TENSOR_IN(0, x)
-TEXELS_IN(1, scale_bias)  // row 0: scale of each slice, row 1: bias
-TENSOR_OUT(2, y)
+TENSOR_IN(x)
+TEXELS_IN(scale_bias)  // row 0: scale of each slice, row 1: bias
+TENSOR_OUT(y)
 
 void main() {
   ivec4 p;

@@ -10,8 +10,8 @@
 #include "divide.glsl"
 #include "cooperate.glsl"
 
-TENSOR_IN(0, x)
-TENSOR_OUT(1, y)
+TENSOR_IN(x)
+TENSOR_OUT(y)
 
 vec4 load_part(ivec4 p) {
   vec4 v = load_x(p);

@@ -5,9 +5,9 @@
 #include "softmax_linear.h"
 #include "tensor.glsl"
 
-LINEAR_IN(0, x)
-LINEAR_IN(1, statistics)
-LINEAR_OUT(2, y)
+LINEAR_IN(x)
+LINEAR_IN(statistics)
+LINEAR_OUT(y)
 
 void main() {
   int i4 = flat_index();

@@ -13,11 +13,11 @@
 #include "cooperate.glsl"
 
 #ifdef SCALARS
-LINEAR_IN(0, x)
-SCALARS_OUT(1, y)
+LINEAR_IN(x)
+SCALARS_OUT(y)
 #else
-QUADS_IN(0, x)
-LINEAR_OUT(1, y)
+QUADS_IN(x)
+LINEAR_OUT(y)
 #endif
 
 #ifdef COLUMNS

@@ -12,10 +12,10 @@
 #include "activation.glsl"
 #include "divide.glsl"
 
-TENSOR_IN(0, x)
-TEXELS_IN(1, w1)
-TEXELS_IN(2, w2)
-TENSOR_OUT(3, y)
+TENSOR_IN(x)
+TEXELS_IN(w1)
+TEXELS_IN(w2)
+TENSOR_OUT(y)
 
 shared vec4 values[MOST_SLICES];      // results of the previous step
 shared vec4 part_sums[MOST_SLICES];   // at row * parts + part

@@ -1,6 +1,8 @@
 #include "kernels/conv/cooperative.hpp"
 
 #include "kernels/framework/activation.hpp"
+#include "kernels/framework/elements.hpp"
+#include "shaders/conv/conv_cooperative.h"
 
 namespace vellum {
 namespace {
@@ -38,15 +40,19 @@ void dispatch_cooperative(Lowering& lowering, TensorId x, TensorId y, const Conv
   const auto [n, channels, height, width] = nchw(y_shape);
   Dispatch dispatch;
   dispatch.shader = "conv_cooperative";
-  dispatch.bindings = {{x, Access::read}, {grid, Access::read}, {y, Access::write}};
+  dispatch.bindings = {reads("x", x), reads("w", grid), writes("y", y)};
+  dispatch.push_constants =
+      ConvCooperativeParameters{.x_shape = texel_shape(x_shape),
+                                .y_shape = texel_shape(y_shape),
+                                .activation_params = activation_params_or_bounds(activation),
+                                .residual_shape = residual_shape(lowering, extras.residual),
+                                .kernel_size = window_pair(window.kernel),
+                                .stride = window_pair(window.stride),
+                                .dilation = window_pair(window.dilation),
+                                .padding = window_pair(window.padding)};
   cover_with(dispatch, lowering.caps(), tile, tile.blocks(n * height * width, channels));
   define_activation_or_bounds(dispatch, activation);
-  PushConstants constants;
-  constants.shape(x_shape).shape(y_shape);
-  push_activation_or_bounds(constants, activation);
-  push_window(constants, window);
-  add_extras(lowering, dispatch, constants, extras, n);
-  dispatch.push_constants = constants.bytes();
+  add_extras(dispatch, extras, n);
   lowering.dispatch(std::move(dispatch));
 }
 

@@ -7,6 +7,8 @@
 
 #include "kernels/conv/dispatch.hpp"
 #include "kernels/framework/activation.hpp"
+#include "kernels/framework/elements.hpp"
+#include "shaders/conv/conv_depthwise.h"
 
 namespace vellum {
 namespace {
@@ -80,17 +82,24 @@ void emit_depthwise(Lowering& lowering, const ConvProblem& problem, const Output
   const TensorId y = lowering.write(0, Layout::channels4);
   const int64_t invocations =
       divide_up(problem.width, tile.pixels) * problem.height * slices(channels) * problem.images;
-  Dispatch dispatch = conv_dispatch(lowering, "conv_depthwise", invocations, x, grid, y);
+  const TensorId residual = read_residual(lowering);
+  const vec4 activation = activation_params_or_bounds(problem.activation);
+  Dispatch dispatch =
+      make_dispatch("conv_depthwise", grid_1d(lowering.caps(), invocations),
+                    {reads("x", x), reads("w", grid), writes("y", y)},
+                    ConvDepthwiseParameters{.x_shape = texel_shape(lowering.input_type(0).shape),
+                                            .y_shape = texel_shape(lowering.output_type().shape),
+                                            .activation_params = activation,
+                                            .residual_shape = residual_shape(lowering, residual),
+                                            .kernel_size = window_pair(window.kernel),
+                                            .stride = window_pair(window.stride),
+                                            .dilation = window_pair(window.dilation),
+                                            .padding = window_pair(window.padding)});
   define_tile(dispatch, {tile});
   define_halves(dispatch, filters.run);
   define_depthwise_window(dispatch, window);
   define_activation_or_bounds(dispatch, problem.activation);
-  PushConstants constants;
-  constants.shape(lowering.input_type(0).shape).shape(lowering.output_type().shape);
-  push_activation_or_bounds(constants, problem.activation);
-  push_window(constants, window);
-  add_extras(lowering, dispatch, constants, {.residual = read_residual(lowering)}, problem.images);
-  dispatch.push_constants = constants.bytes();
+  add_extras(dispatch, {.residual = residual}, problem.images);
   lowering.dispatch(std::move(dispatch));
 }
 

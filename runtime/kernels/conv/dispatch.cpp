@@ -3,36 +3,26 @@
 #include "kernels/conv/split_k.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
+#include "shaders/conv/conv_window.h"
 
 namespace vellum {
 
-Dispatch conv_dispatch(const Lowering& lowering, std::string shader, int64_t invocations, TensorId x,
-                       TensorId w, TensorId y) {
-  return make_dispatch(std::move(shader), grid_1d(lowering.caps(), invocations),
-                       {reads(x), reads(w), writes(y)}, {});
+void add_residual(Dispatch& dispatch, TensorId residual) {
+  dispatch.bindings.push_back(reads_in_place("residual", residual));
+  define(dispatch, "RESIDUAL");
 }
 
-void add_residual(const Lowering& lowering, Dispatch& dispatch, PushConstants& constants, TensorId residual) {
-  constants.shape(lowering.tensor(residual).desc.shape);
-  dispatch.bindings.push_back({.tensor = residual, .same_position = true});
-  dispatch.defines.emplace_back("RESIDUAL", "1");
+ivec4 residual_shape(const Lowering& lowering, TensorId residual) {
+  if (residual == kNoTensor) return {0, 0, 0, 0};
+  return texel_shape(lowering.tensor(residual).desc.shape);
 }
 
-namespace {
-
-// SCALE says which binding it is.
-void add_scale(Dispatch& dispatch, TensorId scale, int64_t images) {
-  dispatch.defines.emplace_back("SCALE", std::to_string(dispatch.bindings.size()));
-  if (images > 1) dispatch.defines.emplace_back("SCALE_OF_IMAGES", "1");
-  dispatch.bindings.push_back({scale, Access::read});
-}
-
-}  // namespace
-
-void add_extras(const Lowering& lowering, Dispatch& dispatch, PushConstants& constants,
-                const ConvExtras& extras, int64_t images) {
-  if (extras.residual != kNoTensor) add_residual(lowering, dispatch, constants, extras.residual);
-  if (extras.scale != kNoTensor) add_scale(dispatch, extras.scale, images);
+void add_extras(Dispatch& dispatch, const ConvExtras& extras, int64_t images) {
+  if (extras.residual != kNoTensor) add_residual(dispatch, extras.residual);
+  if (extras.scale == kNoTensor) return;
+  define(dispatch, "SCALE");
+  if (images > 1) define(dispatch, "SCALE_OF_IMAGES");
+  dispatch.bindings.push_back(reads("scale", extras.scale));
 }
 
 TensorId read_residual(Lowering& lowering) {
@@ -54,20 +44,26 @@ void dispatch_conv(Lowering& lowering, const ConvKernel& kernel, const Window2d&
       packed_weights(lowering, weight_grid(lowering, weights.width(), weights.height()), std::move(values));
   const SumTarget whole{lowering.write(0, Layout::channels4), activation, read_residual(lowering)};
   const SumTarget target = partial_sums(lowering, whole, kernel.tile.split_k());
-  Dispatch dispatch =
-      conv_dispatch(lowering, kernel.shader, kernel.invocations * kernel.tile.split_k(), x, grid, target.y);
+  Dispatch dispatch = make_dispatch(
+      kernel.shader, grid_1d(lowering.caps(), kernel.invocations * kernel.tile.split_k()),
+      {reads("x", x), reads("w", grid), writes("y", target.y)},
+      ConvWindowParameters{.x_shape = texel_shape(lowering.input_type(0).shape),
+                           .y_shape = texel_shape(lowering.tensor(target.y).desc.shape),
+                           .activation_params = activation_params_or_bounds(target.activation),
+                           .residual_shape = residual_shape(lowering, target.residual),
+                           .kernel_size = window_pair(window.kernel),
+                           .stride = window_pair(window.stride),
+                           .dilation = window_pair(window.dilation),
+                           .padding = window_pair(window.padding),
+                           .group_inputs = weights.group_inputs(),
+                           .group_outputs = weights.group_outputs(),
+                           .window_slices = weights.window_slices()});
   dispatch.defines = kernel.defines;
   if (kernel.tile.broadcasts()) dispatch.subgroup_size = lowering.caps().subgroup_size;
   define_tile(dispatch, kernel.tile);
   define_halves(dispatch, weights.run);
   define_activation_or_bounds(dispatch, target.activation);
-  PushConstants constants;
-  constants.shape(lowering.input_type(0).shape).shape(lowering.tensor(target.y).desc.shape);
-  push_activation_or_bounds(constants, target.activation);
-  push_window(constants, window);
-  constants.ints({weights.group_inputs(), weights.group_outputs(), weights.window_slices()});
-  add_extras(lowering, dispatch, constants, {.residual = target.residual}, 1);
-  dispatch.push_constants = constants.bytes();
+  add_extras(dispatch, {.residual = target.residual}, 1);
   lowering.dispatch(std::move(dispatch));
   reduce_partial_sums(lowering, target, whole);
 }

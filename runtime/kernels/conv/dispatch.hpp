@@ -13,22 +13,18 @@
 
 namespace vellum {
 
-// A dispatch of `invocations` in a row, of the shader's bindings x, w, y.
-Dispatch conv_dispatch(const Lowering& lowering, std::string shader, int64_t invocations, TensorId x,
-                       TensorId w, TensorId y);
-
-// Adds the tensor whose texel is added to the sum of each output texel: RESIDUAL and its binding, the next
-// one.
-void add_residual(const Lowering& lowering, Dispatch& dispatch, PushConstants& constants, TensorId residual);
+// Adds the tensor whose texel is added to the sum of each output texel: its binding and RESIDUAL.
+void add_residual(Dispatch& dispatch, TensorId residual);
+// The shader's field residual_shape; zeros for kNoTensor.
+ivec4 residual_shape(const Lowering& lowering, TensorId residual);
 
 // Optional inputs of a convolution: `residual` is added before the activation and may have fewer channels
 // than y; `scale` has a factor for each channel of x.
 struct ConvExtras {
   TensorId residual = kNoTensor, scale = kNoTensor;
 };
-// Their bindings and macros, and the residual's push constants; `images` of x.
-void add_extras(const Lowering& lowering, Dispatch& dispatch, PushConstants& constants,
-                const ConvExtras& extras, int64_t images);
+// Adds their bindings and macros; x has `images`.
+void add_extras(Dispatch& dispatch, const ConvExtras& extras, int64_t images);
 // The residual of a Conv that has one.
 TensorId read_residual(Lowering& lowering);
 

@@ -8,6 +8,8 @@
 #include "kernels/conv/subgroup_broadcast.hpp"
 #include "kernels/elementwise/elementwise.hpp"
 #include "kernels/framework/activation.hpp"
+#include "kernels/framework/elements.hpp"
+#include "shaders/conv/conv_pointwise.h"
 
 namespace vellum {
 namespace {
@@ -54,17 +56,18 @@ void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeight
   const int64_t blocks = whole_subgroups(caps, tile, divide_up(n * h * w, tile.output.pixels));
   const SumTarget whole{y, activation, extras.residual};
   const SumTarget target = partial_sums(lowering, whole, tile.split_k());
-  Dispatch dispatch = conv_dispatch(lowering, "conv_pointwise", blocks * weights.blocks() * tile.split_k(), x,
-                                    grid, target.y);
+  Dispatch dispatch = make_dispatch(
+      "conv_pointwise", grid_1d(caps, blocks * weights.blocks() * tile.split_k()),
+      {reads("x", x), reads("w", grid), writes("y", target.y)},
+      ConvPointwiseParameters{.x_shape = texel_shape(shape),
+                              .y_shape = texel_shape(lowering.tensor(target.y).desc.shape),
+                              .activation_params = activation_params_or_bounds(target.activation),
+                              .residual_shape = residual_shape(lowering, target.residual)});
   if (tile.broadcasts()) dispatch.subgroup_size = caps.subgroup_size;
   define_tile(dispatch, tile);
   define_halves(dispatch, weights.run);
   define_activation_or_bounds(dispatch, target.activation);
-  PushConstants constants;
-  constants.shape(shape).shape(lowering.tensor(target.y).desc.shape);
-  push_activation_or_bounds(constants, target.activation);
-  add_extras(lowering, dispatch, constants, {target.residual, extras.scale}, n);
-  dispatch.push_constants = constants.bytes();
+  add_extras(dispatch, {target.residual, extras.scale}, n);
   lowering.dispatch(std::move(dispatch));
   reduce_partial_sums(lowering, target, whole);
 }

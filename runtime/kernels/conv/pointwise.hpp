@@ -1,5 +1,5 @@
 // Convolutions with windows of one pixel, and matrix products whose rows are pixels:
-// shaders/conv_pointwise.comp.
+// shaders/conv/conv_pointwise.comp.
 #pragma once
 
 #include <string>

@@ -5,6 +5,7 @@
 #include "kernels/conv/dispatch.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
+#include "shaders/matmul/sum_parts.h"
 
 namespace vellum {
 namespace {
@@ -66,14 +67,15 @@ SumTarget partial_sums(Lowering& lowering, const SumTarget& whole, int64_t split
 void reduce_partial_sums(Lowering& lowering, const SumTarget& partial, const SumTarget& whole) {
   if (partial.y == whole.y) return;
   const Shape& shape = lowering.tensor(whole.y).desc.shape;
-  PushConstants constants;
-  constants.shape(lowering.tensor(partial.y).desc.shape).shape(shape);
-  push_activation_or_bounds(constants, whole.activation);
-  Dispatch dispatch = make_dispatch("sum_parts", grid_of_texels(lowering.caps(), shape),
-                                    {reads(partial.y), writes(whole.y)}, constants);
+  Dispatch dispatch =
+      make_dispatch("sum_parts", grid_of_texels(lowering.caps(), shape),
+                    {reads("parts", partial.y), writes("y", whole.y)},
+                    SumPartsParameters{.parts_shape = texel_shape(lowering.tensor(partial.y).desc.shape),
+                                       .y_shape = texel_shape(shape),
+                                       .activation_params = activation_params_or_bounds(whole.activation),
+                                       .residual_shape = residual_shape(lowering, whole.residual)});
   define_activation_or_bounds(dispatch, whole.activation);
-  add_extras(lowering, dispatch, constants, {.residual = whole.residual}, 1);
-  dispatch.push_constants = constants.bytes();
+  add_extras(dispatch, {.residual = whole.residual}, 1);
   lowering.dispatch(std::move(dispatch));
 }
 

@@ -1,5 +1,5 @@
 // Split-K: several invocations share each sum, each of some of the products. Another dispatch reduces the
-// partial sums (shaders/sum_parts.comp).
+// partial sums (shaders/matmul/sum_parts.comp).
 #pragma once
 
 #include <cstdint>

@@ -5,7 +5,8 @@
 #include <limits>
 
 #include "kernels/framework/divide.hpp"
-#include "kernels/framework/grid.hpp"
+#include "kernels/framework/elements.hpp"
+#include "shaders/conv/pack_weights.h"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -160,18 +161,15 @@ TensorId packed_weights(Lowering& lowering, const TensorDesc& desc, WeightValues
   const TensorId table = lowering.integer_weight(name + "/packing", {count}, std::move(numbers));
   const TensorId w = lowering.read(1, Layout::linear);
   const TensorId packed = lowering.workspace(name + "/weights", desc);
-  const Grid grid = grid_1d(lowering.caps(), count / 4);
-  Dispatch dispatch;
-  dispatch.shader = "pack_weights";
-  dispatch.workgroup_size = grid.workgroup_size;
-  dispatch.workgroup_count = grid.workgroup_count;
-  dispatch.bindings = {{table, Access::read}, {w, Access::read}, {packed, Access::write}};
+  Dispatch dispatch =
+      make_dispatch("pack_weights", grid_1d(lowering.caps(), count / 4),
+                    {reads("table", table), reads("w", w), writes("grid", packed)},
+                    PackWeightsParameters{.grid_shape = texel_shape(desc.shape),
+                                          .w_count = element_count(lowering.input_type(1).shape)});
   if (lowering.has_input(2)) {
-    dispatch.bindings.push_back({lowering.read(2, Layout::linear), Access::read});
-    dispatch.defines.emplace_back("BIAS", "1");
+    dispatch.bindings.push_back(reads("bias", lowering.read(2, Layout::linear)));
+    define(dispatch, "BIAS");
   }
-  dispatch.push_constants =
-      PushConstants().shape(desc.shape).ints({element_count(lowering.input_type(1).shape)}).bytes();
   lowering.dispatch(std::move(dispatch));
   return packed;
 }

@@ -1,4 +1,4 @@
-// The layout of the weights of convolutions and matrix products on the device (shaders/conv_tile.glsl).
+// The layout of the weights of convolutions and matrix products on the device (shaders/conv/conv_tile.glsl).
 #pragma once
 
 #include <cstdint>

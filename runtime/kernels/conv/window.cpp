@@ -37,9 +37,4 @@ bool is_pointwise(const Window2d& window) {
   return window.taps() == 1;
 }
 
-void push_window(PushConstants& constants, const Window2d& w) {
-  constants.ints({w.kernel[0], w.kernel[1], w.stride[0], w.stride[1], w.dilation[0], w.dilation[1],
-                  w.padding[0], w.padding[1]});
-}
-
 }  // namespace vellum

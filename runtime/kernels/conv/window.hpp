@@ -31,7 +31,7 @@ bool fits_32_bits(const Window2d& window);
 // Returns whether each output position reads only the input position with the same index.
 bool is_pointwise(const Window2d& window);
 
-// kernel_size, stride, dilation, padding of the shaders.
-void push_window(PushConstants& constants, const Window2d& window);
+// A pair of the window as a field of shader parameters.
+inline ivec2 window_pair(const int64_t (&values)[2]) { return {values[0], values[1]}; }
 
 }  // namespace vellum

@@ -8,7 +8,10 @@
 
 #include "kernels/conv/dispatch.hpp"
 #include "kernels/framework/activation.hpp"
-#include "kernels/framework/grid.hpp"
+#include "kernels/framework/elements.hpp"
+#include "shaders/conv/winograd_input.h"
+#include "shaders/conv/winograd_output.h"
+#include "shaders/conv/winograd_product.h"
 
 namespace vellum {
 namespace {
@@ -36,7 +39,7 @@ TensorDesc transformed(const Lowering& lowering, TensorDesc like, int64_t channe
 
 using Row = std::array<double, 3>;
 
-// G of shaders/winograd.glsl's tiles.
+// G of shaders/conv/winograd.glsl's tiles.
 std::vector<Row> weight_transform(int64_t side) {
   if (side == 2) return {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
   constexpr double a = 2.0 / 3, b = 3.0 / 2;
@@ -85,28 +88,26 @@ TensorId transformed_weights(Lowering& lowering, const ConvWeights& grid, int64_
 void transform_input(Lowering& lowering, const Tiles& tiles, TensorId x, TensorId v, int64_t pad_left,
                      int64_t pad_top) {
   const Shape &x_shape = lowering.tensor(x).desc.shape, &v_shape = lowering.tensor(v).desc.shape;
-  const Grid grid = grid_1d(lowering.caps(), tiles.count * slices(x_shape[1]));
-  Dispatch dispatch;
-  dispatch.shader = "winograd_input";
-  dispatch.workgroup_size = grid.workgroup_size;
-  dispatch.workgroup_count = grid.workgroup_count;
-  dispatch.bindings = {{x, Access::read}, {v, Access::write}};
-  dispatch.defines.emplace_back("SIDE", std::to_string(tiles.side));
-  dispatch.push_constants = PushConstants()
-                                .shape(x_shape)
-                                .shape(v_shape)
-                                .ints({tiles.across, tiles.down, pad_left, pad_top})
-                                .bytes();
+  Dispatch dispatch = make_dispatch("winograd_input",
+                                    grid_1d(lowering.caps(), tiles.count * slices(x_shape[1])),
+                                    {reads("x", x), writes("v", v)},
+                                    WinogradInputParameters{.x_shape = texel_shape(x_shape),
+                                                            .v_shape = texel_shape(v_shape),
+                                                            .tiles = {tiles.across, tiles.down},
+                                                            .padding = {pad_left, pad_top}});
+  define(dispatch, "SIDE", std::to_string(tiles.side));
   lowering.dispatch(std::move(dispatch));
 }
 
 void multiply(Lowering& lowering, const Tiles& tiles, const ConvWeights& weights, const OutputTile& tile,
               TensorId v, TensorId w, TensorId m) {
   const int64_t invocations = divide_up(tiles.count, tile.pixels) * tiles.places() * weights.blocks();
-  Dispatch dispatch = conv_dispatch(lowering, "winograd_product", invocations, v, w, m);
+  Dispatch dispatch =
+      make_dispatch("winograd_product", grid_1d(lowering.caps(), invocations),
+                    {reads("v", v), reads("w", w), writes("m", m)},
+                    WinogradProductParameters{.v_shape = texel_shape(lowering.tensor(v).desc.shape),
+                                              .m_shape = texel_shape(lowering.tensor(m).desc.shape)});
   define_tile(dispatch, {tile});
-  dispatch.push_constants =
-      PushConstants().shape(lowering.tensor(v).desc.shape).shape(lowering.tensor(m).desc.shape).bytes();
   lowering.dispatch(std::move(dispatch));
 }
 
@@ -114,16 +115,19 @@ void transform_output(Lowering& lowering, const Tiles& tiles, const ConvWeights&
                       TensorId w, TensorId y, const Activation& activation) {
   const Shape& y_shape = lowering.tensor(y).desc.shape;
   const TensorId residual = read_residual(lowering);
-  Dispatch dispatch = conv_dispatch(lowering, "winograd_output", tiles.count * slices(y_shape[1]), m, w, y);
-  dispatch.defines.emplace_back("SIDE", std::to_string(tiles.side));
+  Dispatch dispatch = make_dispatch(
+      "winograd_output", grid_1d(lowering.caps(), tiles.count * slices(y_shape[1])),
+      {reads("m", m), reads("w", w), writes("y", y)},
+      WinogradOutputParameters{.m_shape = texel_shape(lowering.tensor(m).desc.shape),
+                               .y_shape = texel_shape(y_shape),
+                               .activation_params = activation_params_or_bounds(activation),
+                               .residual_shape = residual_shape(lowering, residual),
+                               .tiles = {tiles.across, tiles.down},
+                               .bias_row = weights.blocks() * weights.tile_slices * weights.taps,
+                               .grid_width = weights.width()});
+  define(dispatch, "SIDE", std::to_string(tiles.side));
   define_activation_or_bounds(dispatch, activation);
-  PushConstants constants;
-  constants.shape(lowering.tensor(m).desc.shape).shape(y_shape);
-  push_activation_or_bounds(constants, activation);
-  constants.ints(
-      {tiles.across, tiles.down, weights.blocks() * weights.tile_slices * weights.taps, weights.width()});
-  if (residual != kNoTensor) add_residual(lowering, dispatch, constants, residual);
-  dispatch.push_constants = constants.bytes();
+  if (residual != kNoTensor) add_residual(dispatch, residual);
   lowering.dispatch(std::move(dispatch));
 }
 

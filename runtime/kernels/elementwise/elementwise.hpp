@@ -21,11 +21,11 @@ struct Operand {
 Shape padded_to_rank(const Shape& shape, size_t rank);
 
 // y = activation(function(a, b)) with numpy's broadcasting, all in `layout`; a function of
-// shaders/binary.glsl. At most kMaxElementwiseRank dimensions.
+// shaders/elementwise/binary.glsl. At most kMaxElementwiseRank dimensions.
 void combine(Lowering& lowering, const std::string& function, const Activation& activation, Layout layout,
              const Operand& a, const Operand& b, const Operand& y);
 
-// y = function(a, b), all linear, y of integers of `dtype`; a function of shaders/integer.glsl.
+// y = function(a, b), all linear, y of integers of `dtype`; a function of shaders/elementwise/integer.glsl.
 void combine_integers(Lowering& lowering, const std::string& function, DType dtype, const Operand& a,
                       const Operand& b, const Operand& y);
 // y = function(x), both linear and of integers (y of `dtype`).

@@ -32,11 +32,6 @@ vec4 activation_params(const Activation& activation) {
   return {activation.alpha, activation.beta, third, activation.shift};
 }
 
-void push_activation(PushConstants& constants, const Activation& activation) {
-  const float third = activation.is_scaled() ? activation.scale : activation.gamma;
-  constants.floats({activation.alpha, activation.beta, third, activation.shift});
-}
-
 namespace {
 
 // Bounds that cross mean that there are none. Those of a Clip may cross too: the upper one wins, as in ONNX.
@@ -58,10 +53,6 @@ Activation as_bounds(const Activation& activation) {
 
 vec4 activation_params_or_bounds(const Activation& activation) {
   return activation_params(as_bounds(activation));
-}
-
-void push_activation_or_bounds(PushConstants& constants, const Activation& activation) {
-  push_activation(constants, as_bounds(activation));
 }
 
 }  // namespace vellum

@@ -63,17 +63,8 @@ void define(Dispatch& dispatch, std::string macro, std::string value) {
   dispatch.defines.emplace_back(std::move(macro), std::move(value));
 }
 
-Dispatch DispatchDraft::finish() && {
-  dispatch.push_constants = constants.bytes();
-  return std::move(dispatch);
-}
-
 void define_element(Dispatch& dispatch, const VirtualTensor& tensor) {
   if (tensor.desc.element == ElementType::i32) define(dispatch, "INTEGER");
-}
-
-void push_padded(PushConstants& constants, const std::vector<int64_t>& values, size_t count) {
-  for (size_t i = 0; i < count; ++i) constants.ints({i < values.size() ? values[i] : 0});
 }
 
 TensorId exact_constant(Lowering& lowering, size_t i, Layout layout, Shape shape) {

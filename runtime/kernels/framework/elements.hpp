@@ -24,7 +24,7 @@ bool lives_in_channels4(const Lowering& lowering, size_t i);
 // Returns ceil(elements / 4): the invocations of a kernel that computes four elements of a linear tensor at a
 // time.
 int64_t groups_of_four(const Shape& shape);
-// An invocation per texel of a channels4 tensor; shaders/texel.glsl is the other half.
+// An invocation per texel of a channels4 tensor; shaders/common/texel.glsl is the other half.
 Grid grid_of_texels(const DeviceCaps& caps, const Shape& shape);
 
 // (W, H, C, N) of a shape: what shaders expect as <name>_shape of a channels4 tensor.
@@ -32,15 +32,6 @@ ivec4 texel_shape(const Shape& shape);
 
 Dispatch make_dispatch(std::string shader, const Grid& grid, std::vector<Binding> bindings,
                        Parameters parameters);
-// A dispatch whose push constants are not complete.
-struct DispatchDraft {
-  Dispatch dispatch;
-  PushConstants constants;
-
-  Dispatch finish() &&;
-};
-inline Binding reads(TensorId tensor) { return {tensor, Access::read}; }
-inline Binding writes(TensorId tensor) { return {tensor, Access::write}; }
 // Bindings by the names that tensors have in the shader.
 inline Binding reads(std::string name, TensorId tensor) {
   return {.tensor = tensor, .access = Access::read, .name = std::move(name)};
@@ -56,10 +47,8 @@ inline Binding reads_in_place(std::string name, TensorId tensor) {
   return {.tensor = tensor, .same_position = true, .name = std::move(name)};
 }
 void define(Dispatch& dispatch, std::string macro, std::string value = "1");
-// The INTEGER macro of shaders/element.glsl.
+// The INTEGER macro of shaders/common/element.glsl.
 void define_element(Dispatch& dispatch, const VirtualTensor& tensor);
-// `count` ints: `values`, then zeros.
-void push_padded(PushConstants& constants, const std::vector<int64_t>& values, size_t count);
 
 // Constant input i as a weight of `shape` (equal element count) in fp32 whatever the precision, for the few
 // numbers of a bias, a scale or an epsilon, which fp16 would round or flush to zero.

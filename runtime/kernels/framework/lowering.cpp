@@ -1,7 +1,5 @@
 #include "kernels/framework/lowering.hpp"
 
-#include <cstring>
-
 #include "kernels/framework/divide.hpp"
 #include "program/packing.hpp"
 #include "kernels/framework/program_builder.hpp"
@@ -145,37 +143,6 @@ void check_arithmetic(const DeviceCaps& caps, const LoweringOptions& options) {
 Program lower(const Graph& graph, const DeviceCaps& caps, const LoweringOptions& options) {
   check_arithmetic(caps, options);
   return ProgramBuilder(graph, caps, options).build();
-}
-
-PushConstants& PushConstants::ints(std::initializer_list<int64_t> values) {
-  for (int64_t value : values) {
-    if (value != static_cast<int32_t>(value))
-      throw Error(ErrorCode::unsupported,
-                  "a kernel parameter of " + std::to_string(value) + " exceeds 32 bits");
-    const int32_t narrow = static_cast<int32_t>(value);
-    const auto* bytes = reinterpret_cast<const std::byte*>(&narrow);
-    bytes_.insert(bytes_.end(), bytes, bytes + sizeof narrow);
-  }
-  return *this;
-}
-
-PushConstants& PushConstants::floats(std::initializer_list<float> values) {
-  for (float value : values) {
-    const auto* bytes = reinterpret_cast<const std::byte*>(&value);
-    bytes_.insert(bytes_.end(), bytes, bytes + sizeof value);
-  }
-  return *this;
-}
-
-// Shaders have vectors of four at multiples of 16 bytes (std430).
-PushConstants& PushConstants::ivec4(int64_t x, int64_t y, int64_t z, int64_t w) {
-  bytes_.resize(static_cast<size_t>(round_up(bytes_.size(), 16)));
-  return ints({x, y, z, w});
-}
-
-PushConstants& PushConstants::shape(const Shape& dims) {
-  const auto [n, c, h, w] = nchw(dims);
-  return ivec4(w, h, c, n);
 }
 
 }  // namespace vellum

@@ -140,19 +140,4 @@ LowerOperator find_lowering(std::string_view operator_type);
 // Graph -> Program. `graph` has all its shapes (passes/optimise). Needs no device.
 Program lower(const Graph& graph, const DeviceCaps& caps, const LoweringOptions& options);
 
-// Push constants, appended in the order of the shader's block (std430: vec4-sized things first).
-class PushConstants {
- public:
-  PushConstants& ivec4(int64_t x, int64_t y, int64_t z, int64_t w);
-  PushConstants& ints(std::initializer_list<int64_t> values);
-  PushConstants& floats(std::initializer_list<float> values);
-  // (W, H, C, N): what load_/store_ macros expect as <name>_shape.
-  PushConstants& shape(const Shape& shape);
-  std::vector<std::byte> bytes() const { return bytes_; }
-  operator Parameters() const { return bytes_; }
-
- private:
-  std::vector<std::byte> bytes_;
-};
-
 }  // namespace vellum

@@ -310,8 +310,9 @@ void ProgramBuilder::add_dispatch(Dispatch dispatch, const Node* node) {
   choose_buffer_reads(dispatch);
   for (size_t i = 0; i < dispatch.bindings.size(); ++i) {
     const Binding& binding = dispatch.bindings[i];
-    dispatch.defines.emplace_back("TENSOR_" + std::to_string(i),
+    dispatch.defines.emplace_back("TENSOR_" + binding.name,
                                   tensor_macro(program_.tensors[binding.tensor].desc, binding));
+    dispatch.defines.emplace_back("BINDING_" + binding.name, std::to_string(i));
   }
   std::sort(dispatch.defines.begin(), dispatch.defines.end());
   check_limits(dispatch);

@@ -8,11 +8,15 @@
 #include "kernels/conv/weights.hpp"
 #include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
+#include "shaders/matmul/attention.h"
+#include "shaders/matmul/attention_matrices.h"
+#include "shaders/matmul/attention_pack.h"
+#include "shaders/movement/copy_linear.h"
 
 namespace vellum {
 namespace {
 
-// Q, K and V as rows of one grid of texels (shaders/attention_pack.comp).
+// Q, K and V as rows of one grid of texels (shaders/matmul/attention_pack.comp).
 struct OperandGrid {
   TensorId tensor = kNoTensor;
   int64_t width = 0, k_row = 0, v_row = 0;
@@ -20,18 +24,26 @@ struct OperandGrid {
 
 int64_t rows_of(const StridedView& view) { return view.shape[1] * slices(view.shape[3]); }
 
-void pack_operand(Lowering& lowering, const OperandGrid& grid, size_t input, const StridedView& view,
-                  int64_t row, int64_t parts, int64_t part_stride) {
-  const Shape& grid_shape = lowering.tensor(grid.tensor).desc.shape;
-  PushConstants constants;
-  constants.shape(grid_shape)
-      .ivec4(view.shape[2], view.shape[1], view.shape[3], view.shape[0])
-      .ivec4(view.strides[2], view.strides[1], view.strides[3], view.strides[0])
-      .ints({view.offset, parts, part_stride, row});
-  const int64_t texels = parts * rows_of(view) * view.shape[0] * view.shape[2];
-  lowering.dispatch(make_dispatch("attention_pack", grid_1d(lowering.caps(), texels),
-                                  {reads(lowering.read(input, Layout::linear)), writes(grid.tensor)},
-                                  constants));
+// Packs `operands` of them, `operand_stride` elements apart in the input, into the grid from `row` on.
+void pack_into(Lowering& lowering, const OperandGrid& grid, size_t input, const StridedView& view,
+               int64_t row, int64_t operands, int64_t operand_stride) {
+  const int64_t texels = operands * rows_of(view) * view.shape[0] * view.shape[2];
+  lowering.dispatch(
+      make_dispatch("attention_pack", grid_1d(lowering.caps(), texels),
+                    {reads("x", lowering.read(input, Layout::linear)), writes("y", grid.tensor)},
+                    AttentionPackParameters{.y_shape = texel_shape(lowering.tensor(grid.tensor).desc.shape),
+                                            .tokens = view.shape[2],
+                                            .heads = view.shape[1],
+                                            .channels = view.shape[3],
+                                            .images = view.shape[0],
+                                            .token_stride = view.strides[2],
+                                            .head_stride = view.strides[1],
+                                            .channel_stride = view.strides[3],
+                                            .image_stride = view.strides[0],
+                                            .base = view.offset,
+                                            .operands = operands,
+                                            .operand_stride = operand_stride,
+                                            .first_row = row}));
 }
 
 // Whether one dispatch can pack all three: alike in all but their places, which are evenly apart in one
@@ -50,11 +62,11 @@ OperandGrid pack_operands(Lowering& lowering, const Attention::Operands& o) {
   grid.tensor = lowering.workspace(lowering.node().name + "/operands",
                                    weight_grid(lowering, grid.width, grid.v_row + rows_of(o.v)));
   if (evenly_apart(lowering.node(), o)) {
-    pack_operand(lowering, grid, 0, o.q, 0, 3, o.k.offset - o.q.offset);
+    pack_into(lowering, grid, 0, o.q, 0, 3, o.k.offset - o.q.offset);
   } else {
-    pack_operand(lowering, grid, 0, o.q, 0, 1, 0);
-    pack_operand(lowering, grid, 1, o.k, grid.k_row, 1, 0);
-    pack_operand(lowering, grid, 2, o.v, grid.v_row, 1, 0);
+    pack_into(lowering, grid, 0, o.q, 0, 1, 0);
+    pack_into(lowering, grid, 1, o.k, grid.k_row, 1, 0);
+    pack_into(lowering, grid, 2, o.v, grid.v_row, 1, 0);
   }
   return grid;
 }
@@ -116,48 +128,101 @@ bool gives_matrix(const Attention::Operands& o) {
 // Of products of weights and values: the kernel takes four keys at a time.
 constexpr ProductRun kRunOfKeys{4, 1};
 
-// What both ways have in common.
-DispatchDraft start(Lowering& lowering, const Attention::Operands& o) {
-  const int64_t heads = o.q.shape[1], queries = o.q.shape[2], keys = o.k.shape[2], channels = o.v.shape[3];
-  DispatchDraft kernel;
-  kernel.constants.ivec4(queries, heads, keys, o.q.shape[0]);
-  std::vector<int64_t> mask_strides(4, 0);
+// Parameters that both variants of the shader have: sizes, and strides along images, heads, queries and keys.
+struct CommonParameters {
+  int64_t images, heads, queries, keys, heads_per_kv, depth_slices;
+  std::vector<int64_t> mask_strides, y_strides;
+};
+
+CommonParameters common_parameters(const Lowering& lowering, const Attention::Operands& o) {
+  const int64_t images = o.q.shape[0], heads = o.q.shape[1], queries = o.q.shape[2], keys = o.k.shape[2],
+                channels = o.v.shape[3];
+  CommonParameters result{images, heads, queries, keys, heads / o.k.shape[1], slices(o.q.shape[3]), {}, {}};
+  result.mask_strides.assign(4, 0);
   if (lowering.has_input(3))
-    mask_strides = broadcast_strides(lowering.input_type(3).shape, {o.q.shape[0], heads, queries, keys});
-  kernel.constants.ivec4(mask_strides[0], mask_strides[1], mask_strides[2], mask_strides[3]);
-  kernel.constants.ivec4(heads * queries * channels, o.tokens_first ? channels : queries * channels,
-                         o.tokens_first ? heads * channels : channels, 0);
+    result.mask_strides = broadcast_strides(lowering.input_type(3).shape, {images, heads, queries, keys});
+  result.y_strides = {heads * queries * channels, o.tokens_first ? channels : queries * channels,
+                      o.tokens_first ? heads * channels : channels};
+  return result;
+}
+
+// A dispatch of attention.comp without parameters and bindings.
+Dispatch start(Lowering& lowering, const Attention::Operands& o) {
+  const int64_t heads = o.q.shape[1], queries = o.q.shape[2], channels = o.v.shape[3];
   const int64_t tile = tile_of_queries(lowering.caps(), queries, slices(channels));
-  kernel.dispatch = make_dispatch(
+  Dispatch dispatch = make_dispatch(
       "attention", grid_1d(lowering.caps(), divide_up(queries, tile) * heads * o.q.shape[0]), {}, {});
-  define(kernel.dispatch, "TILE_Q", std::to_string(tile));
-  define(kernel.dispatch, "V_SLICES", std::to_string(slices(channels)));
-  if (lowering.op<Attention>().causal) define(kernel.dispatch, "CAUSAL");
-  return kernel;
+  define(dispatch, "TILE_Q", std::to_string(tile));
+  define(dispatch, "V_SLICES", std::to_string(slices(channels)));
+  if (lowering.op<Attention>().causal) define(dispatch, "CAUSAL");
+  return dispatch;
 }
 
-void bind_operands(Lowering& lowering, DispatchDraft& kernel, const Attention::Operands& o) {
+void bind_operands(Lowering& lowering, Dispatch& dispatch, const Attention::Operands& o) {
   const OperandGrid grid = pack_operands(lowering, o);
-  kernel.dispatch.bindings = {reads(grid.tensor)};
-  kernel.constants.ivec4(grid.k_row, grid.v_row, grid.width, o.q.shape[1] / o.k.shape[1]);
+  dispatch.bindings = {reads("grid", grid.tensor)};
+  const CommonParameters common = common_parameters(lowering, o);
+  dispatch.push_constants = AttentionParameters{.queries = common.queries,
+                                                .heads = common.heads,
+                                                .keys = common.keys,
+                                                .images = common.images,
+                                                .mask_image_stride = common.mask_strides[0],
+                                                .mask_head_stride = common.mask_strides[1],
+                                                .mask_query_stride = common.mask_strides[2],
+                                                .mask_key_stride = common.mask_strides[3],
+                                                .y_image_stride = common.y_strides[0],
+                                                .y_head_stride = common.y_strides[1],
+                                                .y_query_stride = common.y_strides[2],
+                                                .k_row = grid.k_row,
+                                                .v_row = grid.v_row,
+                                                .grid_width = grid.width,
+                                                .heads_per_kv = common.heads_per_kv,
+                                                .depth_slices = common.depth_slices,
+                                                .scale = o.scale};
 }
 
-void bind_matrices(Lowering& lowering, DispatchDraft& kernel, const Attention::Operands& o,
+void bind_matrices(Lowering& lowering, Dispatch& dispatch, const Attention::Operands& o,
                    const MatrixOperands& m) {
+  constexpr const char* names[] = {"q", "k", "v"};
   for (size_t i = 0; i < (m.separate ? 3 : 1); ++i)
-    kernel.dispatch.bindings.push_back(reads(lowering.read(i, Layout::channels4)));
-  define(kernel.dispatch, "MATRICES");
-  if (m.separate) define(kernel.dispatch, "SEPARATE");
+    dispatch.bindings.push_back(reads(names[i], lowering.read(i, Layout::channels4)));
+  define(dispatch, "MATRICES");
+  if (m.separate) define(dispatch, "SEPARATE");
   const auto width = [&](size_t i) { return slices(lowering.input_type(i).shape[1]); };
-  kernel.constants.ivec4(m.k.first, m.v.first, m.q.first, o.q.shape[1] / o.k.shape[1])
-      .ivec4(m.q.head, m.k.head, m.v.head, 0)
-      .ivec4(m.q.image, m.q.token, m.k.image, m.k.token)
-      .ivec4(width(0), width(1), width(2), slices(o.q.shape[1] * o.v.shape[3]));
+  const CommonParameters common = common_parameters(lowering, o);
+  dispatch.push_constants = AttentionMatricesParameters{.queries = common.queries,
+                                                        .heads = common.heads,
+                                                        .keys = common.keys,
+                                                        .images = common.images,
+                                                        .mask_image_stride = common.mask_strides[0],
+                                                        .mask_head_stride = common.mask_strides[1],
+                                                        .mask_query_stride = common.mask_strides[2],
+                                                        .mask_key_stride = common.mask_strides[3],
+                                                        .y_image_stride = common.y_strides[0],
+                                                        .y_head_stride = common.y_strides[1],
+                                                        .y_query_stride = common.y_strides[2],
+                                                        .q_row = m.q.first,
+                                                        .k_row = m.k.first,
+                                                        .v_row = m.v.first,
+                                                        .q_head_rows = m.q.head,
+                                                        .k_head_rows = m.k.head,
+                                                        .v_head_rows = m.v.head,
+                                                        .q_image_columns = m.q.image,
+                                                        .kv_image_columns = m.k.image,
+                                                        .q_token_columns = m.q.token,
+                                                        .kv_token_columns = m.k.token,
+                                                        .q_slices = width(0),
+                                                        .k_slices = width(1),
+                                                        .v_slices = width(2),
+                                                        .y_slices = slices(o.q.shape[1] * o.v.shape[3]),
+                                                        .heads_per_kv = common.heads_per_kv,
+                                                        .depth_slices = common.depth_slices,
+                                                        .scale = o.scale};
 }
 
 void bind_mask(Lowering& lowering, Dispatch& dispatch) {
-  define(dispatch, "MASK", std::to_string(dispatch.bindings.size()));
-  dispatch.bindings.push_back(reads(lowering.read(3, Layout::linear)));
+  define(dispatch, "MASK");
+  dispatch.bindings.push_back(reads("mask", lowering.read(3, Layout::linear)));
   if (lowering.input_type(3).dtype == DType::boolean) define(dispatch, "MASK_BOOLEAN");
 }
 
@@ -170,8 +235,7 @@ TensorId bind_result(Lowering& lowering, Dispatch& dispatch, int64_t channels, T
     target =
         lowering.workspace(lowering.node().name + "/result",
                            {lowering.output_type().shape, ElementType::f32, Storage::buffer, Layout::linear});
-  define(dispatch, "Y_SLOT", std::to_string(dispatch.bindings.size()));
-  dispatch.bindings.push_back(writes(target));
+  dispatch.bindings.push_back(writes("y", target));
   if (lowering.tensor(y).desc.layout == Layout::channels4) define(dispatch, "Y_MATRIX");
   if (scalars) {
     define(dispatch, "Y_SCALARS");
@@ -194,21 +258,21 @@ void lower_attention(Lowering& lowering) {
                                                          {{"packed"}, kOnlyIfMeasured, false}};
   if (matrices && !lowering.best_of(candidates)) matrices.reset();
   const bool halves = should_multiply_bounded_halves(lowering);
-  DispatchDraft kernel = start(lowering, o);
-  if (halves) define_halves(kernel.dispatch, kRunOfKeys);
+  Dispatch dispatch = start(lowering, o);
+  if (halves) define_halves(dispatch, kRunOfKeys);
   if (matrices)
-    bind_matrices(lowering, kernel, o, *matrices);
+    bind_matrices(lowering, dispatch, o, *matrices);
   else
-    bind_operands(lowering, kernel, o);
-  kernel.constants.floats({o.scale}).ints({slices(o.q.shape[3])});
-  if (lowering.has_input(3)) bind_mask(lowering, kernel.dispatch);
+    bind_operands(lowering, dispatch, o);
+  if (lowering.has_input(3)) bind_mask(lowering, dispatch);
   const TensorId y = lowering.write(0, matrices && gives_matrix(o) ? Layout::channels4 : Layout::linear);
-  const TensorId target = bind_result(lowering, kernel.dispatch, channels, y);
-  lowering.dispatch(std::move(kernel).finish());
+  const TensorId target = bind_result(lowering, dispatch, channels, y);
+  lowering.dispatch(std::move(dispatch));
   if (target == y) return;
   const int64_t count4 = groups_of_four(lowering.output_type().shape);
-  lowering.dispatch(make_dispatch("copy_linear", grid_1d(lowering.caps(), count4), {reads(target), writes(y)},
-                                  PushConstants().ints({count4})));
+  lowering.dispatch(make_dispatch("copy_linear", grid_1d(lowering.caps(), count4),
+                                  {reads("x", target), writes("y", y)},
+                                  CopyLinearParameters{.count4 = count4}));
 }
 
 }  // namespace vellum

@@ -7,6 +7,8 @@
 #include "kernels/framework/elements.hpp"
 #include "kernels/matmul/matmul.hpp"
 #include "kernels/movement/strided.hpp"
+#include "shaders/matmul/matmul.h"
+#include "shaders/matmul/matmul_pack.h"
 
 namespace vellum {
 namespace {
@@ -32,7 +34,7 @@ bool to_four_batch_dimensions(Product& p) {
 
 // One operand as a kernel reads it: matrices of `width` texels a row, or where it is `transposed`, a column,
 // with the strides of the batch in texels.
-struct Operand {
+struct Factor {
   TensorId tensor = kNoTensor;
   int64_t width = 0;
   std::vector<int64_t> batch;
@@ -46,10 +48,10 @@ bool in_texels(const int64_t (&strides)[2], int64_t columns) { return strides[1]
 bool columns_in_texels(const int64_t (&strides)[2], int64_t rows) { return strides[0] == 1 && rows % 4 == 0; }
 
 // Input i, of matrices of rows x columns, itself or packed. With `by_columns` its columns may be in texels.
-Operand operand(Lowering& lowering, size_t i, int64_t rows, int64_t columns, const int64_t (&strides)[2],
+Factor operand(Lowering& lowering, size_t i, int64_t rows, int64_t columns, const int64_t (&strides)[2],
                 std::vector<int64_t> batch, bool by_columns) {
   const TensorId x = lowering.read(i, Layout::linear);
-  Operand result{x, divide_up(columns, 4), std::move(batch)};
+  Factor result{x, divide_up(columns, 4), std::move(batch)};
   const bool in_rows = in_texels(strides, columns);
   result.transposed = by_columns && !in_rows && columns_in_texels(strides, rows);
   if (result.transposed) result.width = rows / 4;
@@ -60,49 +62,59 @@ Operand operand(Lowering& lowering, size_t i, int64_t rows, int64_t columns, con
   TensorDesc desc = lowering.tensor(x).desc;
   desc.shape = {matrices, rows, 4 * result.width};
   result.tensor = lowering.workspace(lowering.node().name + (i == 0 ? "/a" : "/b"), desc);
-  PushConstants constants;
-  constants.ivec4(rows, columns, matrices, result.width).ints({strides[0], strides[1]});
   lowering.dispatch(make_dispatch("matmul_pack", grid_1d(lowering.caps(), matrices * rows * result.width),
-                                  {reads(x), writes(result.tensor)}, constants));
+                                  {reads("x", x), writes("y", result.tensor)},
+                                  MatmulPackParameters{.rows = rows,
+                                                       .columns = columns,
+                                                       .matrices = matrices,
+                                                       .row_texels = result.width,
+                                                       .row_stride = strides[0],
+                                                       .column_stride = strides[1]}));
   return result;
 }
 
-void push_batch(PushConstants& constants, const std::vector<int64_t>& list) {
-  constants.ivec4(list[0], list[1], list[2], list[3]);
+ivec4 four(const std::vector<int64_t>& list) { return {list[0], list[1], list[2], list[3]}; }
+
+// A dispatch of matmul.comp, matmul_any.comp or matmul_cooperative.comp, without its result.
+Dispatch product_dispatch(Lowering& lowering, const Product& p, std::string shader, int64_t invocations,
+                          const Factor& a, const Factor& b) {
+  Dispatch dispatch = make_dispatch(
+      std::move(shader), grid_1d(lowering.caps(), invocations), {reads("a", a.tensor), reads("b", b.tensor)},
+      MatmulParameters{.activation_params = activation_params_or_bounds(p.activation),
+                       .batch = four(p.batch),
+                       .a_batch_strides = four(a.batch),
+                       .b_batch_strides = four(b.batch),
+                       .y_rows = p.m,
+                       .y_columns = p.n,
+                       .depth = p.k,
+                       .matrices = element_count(p.batch),
+                       .a_row_stride = p.a_strides[0],
+                       .a_column_stride = p.a_strides[1],
+                       .b_row_stride = p.b_strides[0],
+                       .b_column_stride = p.b_strides[1],
+                       .c_row_stride = p.c_strides[0],
+                       .c_column_stride = p.c_strides[1],
+                       .alpha = p.alpha,
+                       .beta = p.beta});
+  if (p.has_c) dispatch.bindings.push_back(reads("c", lowering.read(2, Layout::linear)));
+  define(dispatch, "HAS_C", p.has_c ? "1" : "0");
+  define_activation_or_bounds(dispatch, p.activation);
+  return dispatch;
 }
 
-// What the two kernels have in common.
-DispatchDraft product_dispatch(Lowering& lowering, const Product& p, std::string shader, int64_t invocations,
-                               TensorId a, TensorId b) {
-  DispatchDraft result;
-  result.dispatch =
-      make_dispatch(std::move(shader), grid_1d(lowering.caps(), invocations), {reads(a), reads(b)}, {});
-  if (p.has_c) result.dispatch.bindings.push_back(reads(lowering.read(2, Layout::linear)));
-  define(result.dispatch, "HAS_C", p.has_c ? "1" : "0");
-  define_activation_or_bounds(result.dispatch, p.activation);
-  push_activation_or_bounds(result.constants, p.activation);
-  result.constants.ivec4(p.m, p.n, p.k, element_count(p.batch));
-  push_batch(result.constants, p.batch);
-  return result;
-}
-
-// An element of y at a time, of operands as they are.
+// An element of y at a time, of operands in their own layout.
 void multiply_elements(Lowering& lowering, const Product& p) {
-  DispatchDraft product =
-      product_dispatch(lowering, p, "matmul_any", divide_up(p.m * p.n * element_count(p.batch), 4),
-                       lowering.read(0, Layout::linear), lowering.read(1, Layout::linear));
-  push_batch(product.constants, p.a_batch);
-  push_batch(product.constants, p.b_batch);
-  product.constants.ints({p.c_strides[0], p.c_strides[1]}).floats({p.alpha, p.beta});
-  product.constants.ints({p.a_strides[0], p.a_strides[1], p.b_strides[0], p.b_strides[1]});
-  product.dispatch.bindings.push_back(writes(lowering.write(0, Layout::linear)));
-  lowering.dispatch(std::move(product).finish());
+  const Factor a{lowering.read(0, Layout::linear), 0, p.a_batch};
+  const Factor b{lowering.read(1, Layout::linear), 0, p.b_batch};
+  Dispatch dispatch = product_dispatch(lowering, p, "matmul_any",
+                                       divide_up(p.m * p.n * element_count(p.batch), 4), a, b);
+  dispatch.bindings.push_back(writes("y", lowering.write(0, Layout::linear)));
+  lowering.dispatch(std::move(dispatch));
 }
 
-// Rows of y that are not whole texels are made with columns in excess, in a workspace.
-void write_rows(Lowering& lowering, const Product& p, DispatchDraft product) {
+// Rows of y that are not whole texels are written with columns in excess, in a workspace.
+void write_rows(Lowering& lowering, const Product& p, Dispatch dispatch) {
   const int64_t matrices = element_count(p.batch), width = divide_up(p.n, 4);
-  product.constants.ints({p.c_strides[0], p.c_strides[1]}).floats({p.alpha, p.beta});
   const TensorId y = lowering.write(0, Layout::linear);
   TensorId rows = y;
   if (p.n % 4 != 0) {
@@ -110,35 +122,31 @@ void write_rows(Lowering& lowering, const Product& p, DispatchDraft product) {
     desc.shape = {matrices, p.m, 4 * width};
     rows = lowering.workspace(lowering.node().name + "/rows", desc);
   }
-  product.dispatch.bindings.push_back(writes(rows));
-  lowering.dispatch(std::move(product).finish());
+  dispatch.bindings.push_back(writes("y", rows));
+  lowering.dispatch(std::move(dispatch));
   if (rows != y) strided_copy(lowering, rows, y, {{matrices * p.m, p.n}, {{4 * width, 1}}}, 0);
 }
 
 void emit_tiles(Lowering& lowering, const Product& p, const OutputTile& tile) {
   const int64_t matrices = element_count(p.batch), width = divide_up(p.n, 4);
-  const Operand a = operand(lowering, 0, p.m, p.k, p.a_strides, p.a_batch, false);
-  const Operand b = operand(lowering, 1, p.k, p.n, p.b_strides, p.b_batch, false);
+  const Factor a = operand(lowering, 0, p.m, p.k, p.a_strides, p.a_batch, false);
+  const Factor b = operand(lowering, 1, p.k, p.n, p.b_strides, p.b_batch, false);
   const int64_t invocations = divide_up(width, tile.slices) * divide_up(p.m, tile.pixels) * matrices;
-  DispatchDraft product = product_dispatch(lowering, p, "matmul", invocations, a.tensor, b.tensor);
-  define_tile(product.dispatch, {tile});
-  if (p.k % 4 != 0) define(product.dispatch, "LAST_FACTORS", std::to_string(p.k % 4));
-  push_batch(product.constants, a.batch);
-  push_batch(product.constants, b.batch);
-  write_rows(lowering, p, std::move(product));
+  Dispatch dispatch = product_dispatch(lowering, p, "matmul", invocations, a, b);
+  define_tile(dispatch, {tile});
+  if (p.k % 4 != 0) define(dispatch, "LAST_FACTORS", std::to_string(p.k % 4));
+  write_rows(lowering, p, std::move(dispatch));
 }
 
 void emit_cooperative(Lowering& lowering, const Product& p, const CooperativeTile& tile) {
   const int64_t blocks = element_count(p.batch) * tile.blocks(p.m, p.n);
-  const Operand a = operand(lowering, 0, p.m, p.k, p.a_strides, p.a_batch, tile.matrix.m % 8 == 0);
-  const Operand b = operand(lowering, 1, p.k, p.n, p.b_strides, p.b_batch, true);
-  DispatchDraft product = product_dispatch(lowering, p, "matmul_cooperative", blocks, a.tensor, b.tensor);
-  cover_with(product.dispatch, lowering.caps(), tile, blocks);
-  if (a.transposed) define(product.dispatch, "A_COLUMNS");
-  if (b.transposed) define(product.dispatch, "B_COLUMNS");
-  push_batch(product.constants, a.batch);
-  push_batch(product.constants, b.batch);
-  write_rows(lowering, p, std::move(product));
+  const Factor a = operand(lowering, 0, p.m, p.k, p.a_strides, p.a_batch, tile.matrix.m % 8 == 0);
+  const Factor b = operand(lowering, 1, p.k, p.n, p.b_strides, p.b_batch, true);
+  Dispatch dispatch = product_dispatch(lowering, p, "matmul_cooperative", blocks, a, b);
+  cover_with(dispatch, lowering.caps(), tile, blocks);
+  if (a.transposed) define(dispatch, "A_COLUMNS");
+  if (b.transposed) define(dispatch, "B_COLUMNS");
+  write_rows(lowering, p, std::move(dispatch));
 }
 
 // Tiles of operands in texels.

@@ -7,8 +7,10 @@
 #include "kernels/conv/pointwise.hpp"
 #include "kernels/conv/subgroup_broadcast.hpp"
 #include "kernels/framework/activation.hpp"
+#include "kernels/framework/elements.hpp"
 #include "kernels/matmul/integer_product.hpp"
 #include "kernels/matmul/matmul.hpp"
+#include "shaders/matmul/matmul_packed.h"
 
 namespace vellum {
 namespace {
@@ -96,16 +98,19 @@ void multiply_linear(Lowering& lowering, const Product& p, int64_t rows) {
   const TensorId y = lowering.write(0, Layout::linear);
   const DeviceCaps& caps = lowering.caps();
   const int64_t blocks = whole_subgroups(caps, tile, divide_up(rows, tile.output.pixels));
-  Dispatch dispatch = conv_dispatch(lowering, "matmul_packed", blocks * weights.blocks(), x, grid, y);
+  Dispatch dispatch = make_dispatch(
+      "matmul_packed", grid_1d(caps, blocks * weights.blocks()),
+      {reads("x", x), reads("w", grid), writes("y", y)},
+      MatmulPackedParameters{.activation_params = activation_params_or_bounds(p.activation),
+                             .y_rows = rows,
+                             .y_columns = p.n,
+                             .depth = p.k,
+                             .w_width = weights.width()});
   if (tile.broadcasts()) dispatch.subgroup_size = caps.subgroup_size;
   define_tile(dispatch, tile);
   define_halves(dispatch, weights.run);
   if (p.k % 4 == 0) dispatch.defines.emplace_back("QUADS", "1");
   define_activation_or_bounds(dispatch, p.activation);
-  PushConstants constants;
-  push_activation_or_bounds(constants, p.activation);
-  constants.ivec4(rows, p.n, p.k, weights.width());
-  dispatch.push_constants = constants.bytes();
   lowering.dispatch(std::move(dispatch));
 }
 
