@@ -129,7 +129,7 @@ TEST_F(Tuned, ATableThatNamesAnotherWayIsObeyedEverywhere) {
 }
 
 // Weights transformed for tiles of 4x4 take 144 KiB, for tiles of 2x2 64 KiB.
-TEST_F(Tuned, ASessionThatRunsOutOfMemoryGoesUntuned) {
+TEST_F(Tuned, ASessionThatRunsOutOfMemoryFallsBackToDefaults) {
   OnnxModel wide;
   wide.input("x", {1, 32, 14, 14})
       .initializer("w", random_tensor({32, 32, 3, 3}, 1))

@@ -94,21 +94,22 @@ size_t GraphEditor::append(Node node) {
   return index;
 }
 
-size_t GraphEditor::insert_before(size_t index, Node node) {
-  const size_t inserted = append(std::move(node)), before = previous_[index];
+void GraphEditor::link(size_t before, size_t inserted, size_t after) {
   previous_[inserted] = before;
-  next_[inserted] = index;
-  previous_[index] = inserted;
+  next_[inserted] = after;
   (before == kNoNode ? first_ : next_[before]) = inserted;
+  (after == kNoNode ? last_ : previous_[after]) = inserted;
+}
+
+size_t GraphEditor::insert_before(size_t index, Node node) {
+  const size_t inserted = append(std::move(node));
+  link(previous_[index], inserted, index);
   return inserted;
 }
 
 size_t GraphEditor::insert_after(size_t index, Node node) {
-  const size_t inserted = append(std::move(node)), after = next_[index];
-  next_[inserted] = after;
-  previous_[inserted] = index;
-  next_[index] = inserted;
-  (after == kNoNode ? last_ : previous_[after]) = inserted;
+  const size_t inserted = append(std::move(node));
+  link(index, inserted, next_[index]);
   return inserted;
 }
 

@@ -90,6 +90,7 @@ class GraphEditor {
   size_t next(size_t index) const;
   size_t previous(size_t index) const;
   size_t append(Node node);
+  void link(size_t before, size_t inserted, size_t after);  // in the execution order; kNoNode: no neighbour
   void add_reads(size_t index);
   void forget_reads(size_t index);
   void forget_outputs(size_t index);
