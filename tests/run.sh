@@ -13,7 +13,8 @@ build=${BUILD_DIR:-$root/build/tests}
 "$root/setup.sh" build tests
 cache=$("$root/setup.sh" where)
 
-options=(-DCMAKE_BUILD_TYPE=Release -DVELLUM_BUILD_TESTS=ON -DVELLUM_BUILD_SAMPLES=ON -DVELLUM_BUILD_BENCHMARKS=ON "-DVELLUM_TEST_DATA=$cache")
+options=(-DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DVELLUM_BUILD_TESTS=ON -DVELLUM_BUILD_SAMPLES=ON
+  -DVELLUM_BUILD_BENCHMARKS=ON "-DVELLUM_TEST_DATA=$cache")
 if command -v ccache >/dev/null; then
   options+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 fi

@@ -228,9 +228,6 @@ std::set<std::string> dimension_names(const Case& test) {
   return names;
 }
 
-// Not "x" + std::to_string(): GCC 12 warns of overlaps in that (GCC bug 105329).
-std::string numbered(std::string name, size_t number) { return name += std::to_string(number); }
-
 // The operator with the dimension `empty` 0 and others 4. What has no elements is cut out of a graph input
 // that has some.
 OnnxModel model_of(const Case& test, const std::string& empty) {
@@ -238,7 +235,7 @@ OnnxModel model_of(const Case& test, const std::string& empty) {
   model.initializer("zero", ints({0}));
   std::vector<std::string> inputs;
   for (const Input& input : test.inputs) {
-    const std::string name = numbered("x", inputs.size());
+    const std::string name = "x" + std::to_string(inputs.size());
     inputs.push_back(name);
     if (input.constant) {
       model.initializer(name, *input.constant);
@@ -254,7 +251,8 @@ OnnxModel model_of(const Case& test, const std::string& empty) {
     for (const std::string& dim : parsed.dims) shape.push_back(is_name(dim) ? 4 : std::stoll(dim));
     for (size_t axis = 0; axis < shape.size(); ++axis) {
       if (parsed.dims[axis] != empty) continue;
-      const std::string at = numbered(name + "_axis", axis), next = numbered(name + "_", axis + 1);
+      const std::string at = name + "_axis" + std::to_string(axis);
+      const std::string next = name + "_" + std::to_string(axis + 1);
       model.initializer(at, ints({static_cast<int64_t>(axis)}));
       model.node("Slice", {last, "zero", "zero", at}, {next});
       last = next;
@@ -264,7 +262,7 @@ OnnxModel model_of(const Case& test, const std::string& empty) {
   }
   std::vector<std::string> outputs;
   for (size_t i = 0; i < test.outputs; ++i) {
-    outputs.push_back(numbered("y", i));
+    outputs.push_back("y" + std::to_string(i));
     model.output(outputs.back());
   }
   return std::move(model.node(test.type, inputs, outputs, test.attributes, "under_test"));
@@ -325,7 +323,7 @@ void check(const Case& test, const std::string& empty) {
     EXPECT_NE(failed->code(), ErrorCode::internal) << failed->what();
   }
   for (size_t i = 0; i < want.size(); ++i) {
-    SCOPED_TRACE(numbered("output ", i));
+    SCOPED_TRACE("output " + std::to_string(i));
     expect_close(got[i], want[i]);
   }
 }

@@ -61,9 +61,6 @@ std::vector<OperatorOfSeveralOutputs> operators() {
   };
 }
 
-// Not "y" + std::to_string(): GCC 12 warns of overlaps in that (GCC bug 105329).
-std::string numbered(std::string name, size_t number) { return name += std::to_string(number); }
-
 // One node, of whose outputs the graph outputs those in `read` (bit i for output i). Nobody reads the others,
 // or the node leaves them out.
 OnnxModel model_of(const OperatorOfSeveralOutputs& test, unsigned read, bool leave_out) {
@@ -71,12 +68,12 @@ OnnxModel model_of(const OperatorOfSeveralOutputs& test, unsigned read, bool lea
   model.input("x", test.input.shape(), test.input.dtype());
   std::vector<std::string> inputs = {"x"}, outputs;
   for (const HostTensor& constant : test.constants) {
-    inputs.push_back(numbered("c", inputs.size()));
+    inputs.push_back("c" + std::to_string(inputs.size()));
     model.initializer(inputs.back(), constant);
   }
   for (size_t i = 0; i < test.outputs; ++i) {
     const bool is_read = read >> i & 1;
-    outputs.push_back(is_read || !leave_out ? numbered("y", i) : "");
+    outputs.push_back(is_read || !leave_out ? "y" + std::to_string(i) : "");
   }
   model.node(test.type, inputs, outputs, test.attributes, "node");
   for (size_t i = 0; i < test.outputs; ++i)
@@ -106,7 +103,7 @@ TEST_P(UnreadOutputs, OthersAreComputed) {
   const OperatorOfSeveralOutputs& test = GetParam();
   for (unsigned read = 1; read < 1u << test.outputs; ++read)
     for (const bool leave_out : {false, true}) {
-      SCOPED_TRACE(numbered("read ", read) + (leave_out ? ", others left out" : ""));
+      SCOPED_TRACE("read " + std::to_string(read) + (leave_out ? ", others left out" : ""));
       check_on_device(model_of(test, read, leave_out).graph(), test.input);
     }
 }

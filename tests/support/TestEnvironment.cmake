@@ -68,7 +68,6 @@ function(vellum_test_executable name)
     message(FATAL_ERROR "The test ${name} has no SOURCES.")
   endif()
   add_executable(${name} ${arg_SOURCES})
-  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)  # files of tests have small helpers of the same names
   vellum_configure(${name})
   vellum_use_precompiled(${name} vellum_test_precompiled)
   target_compile_options(${name} PRIVATE ${vellum_test_options})
