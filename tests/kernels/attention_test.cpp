@@ -16,9 +16,10 @@ OperatorCase attention(Shape q, Shape k, Shape v, std::optional<HostTensor> mask
   test.inputs = {random_tensor(std::move(q), 1), random_tensor(std::move(k), 2),
                  random_tensor(std::move(v), 3)};
   if (mask) test.inputs.push_back(std::move(mask));
-  test.channels4_inputs = false;  // it reads linear tensors: conversions have tests of their own
-  // Tiles of wide heads, and masks, which concern the scores alone, are checked without.
-  test.arithmetic_fp16 = test.inputs.size() == 3 && test.inputs[2]->shape().back() <= 8;
+  // Attention reads linear tensors. Layout conversions have their own tests.
+  test.sweep.channels4_inputs = false;
+  // Wide heads and masks are checked without Arithmetic::fp16: masks affect the scores alone.
+  test.sweep.arithmetic_fp16 = test.inputs.size() == 3 && test.inputs[2]->shape().back() <= 8;
   return test;
 }
 
@@ -67,7 +68,7 @@ TEST(Attention, LargeScoresDoNotOverflow) {
   test.inputs[0] = random_tensor({1, 1, 6, 64}, 1, 100.0f, 120.0f);
   test.inputs[1] = random_tensor({1, 1, 10, 64}, 2, -120.0f, 120.0f);
   test.attributes.set("scale", 1.0f);
-  test.fp32_tolerance = 1e-3;
+  test.sweep.fp32_tolerance = 1e-3;
   check_operator(test);
 }
 
@@ -109,10 +110,10 @@ OperatorCase tokens_in_rows(const Tokens& t, std::optional<HostTensor> mask = {}
               : std::optional(random_tensor({images * tokens, width}, static_cast<uint32_t>(i))));
     if (again) test.same_as[i] = 0;
   }
-  // SwiftShader takes minutes to compile a mask that is picked out of texels, as buffers are read the other
-  // way.
-  test.channels4_inputs = !mask;
-  test.arithmetic_fp16 = !mask;
+  // SwiftShader takes minutes to compile a mask that is read as texels, as check_operator() does with
+  // channels4 inputs.
+  test.sweep.channels4_inputs = !mask;
+  test.sweep.arithmetic_fp16 = !mask;
   if (mask) test.inputs.push_back(std::move(mask));
   op->views = views;
   op->tokens_first = true;
@@ -149,9 +150,8 @@ TEST(Attention, OfMatricesTakesOneDispatch) {
 TEST(Attention, Constants) {
   OperatorCase test = attention({1, 2, 5, 8}, {1, 2, 7, 8}, {1, 2, 7, 8}, random_tensor({5, 7}, 4));
   test.constants = {1, 3};
-  // A constant mask is of halves in fp16; SwiftShader takes more than 9 GB to compile a tile that unpacks
-  // them.
-  test.fp16 = test_context()->caps().name.find("SwiftShader") == std::string::npos;
+  // A constant mask is stored in fp16; SwiftShader takes more than 9 GB to compile a tile that unpacks it.
+  test.sweep.fp16 = test_context()->caps().name.find("SwiftShader") == std::string::npos;
   check_operator(test);
 }
 

@@ -82,7 +82,7 @@ TEST(Binary, Pow) {
                     .inputs = {random_tensor({1, 5, 3, 2}, 22, exponent == 0.5f ? 0.0f : -2.0f, 2.0f),
                                HostTensor::f32({}, std::array{exponent})},
                     .constants = {1},
-                    .fp16_tolerance = 2e-2});
+                    .sweep = {.fp16_tolerance = 2e-2}});
 }
 
 TEST(Binary, Mod) {
@@ -91,7 +91,7 @@ TEST(Binary, Mod) {
                                HostTensor::f32({1, 5, 1, 1}, std::array{0.75f, 1.5f, 2.0f, -1.25f, -3.0f})},
                     .constants = {1}};
   test.attributes.set("fmod", int64_t{1});
-  test.fp16_tolerance = 2e-2;
+  test.sweep.fp16_tolerance = 2e-2;
   check_operator(test);
 }
 
@@ -100,7 +100,7 @@ TEST(Binary, InfinityAndNaN) {
   const HostTensor a = HostTensor::f32({1, 5, 1, 1}, std::array{infinity, 1.0f, nan, 0.0f, -1.0f});
   const HostTensor b = HostTensor::f32({1, 5, 1, 1}, std::array{1.0f, nan, 2.0f, 0.0f, 0.0f});
   for (const char* type : {"Add", "Div", "Max", "Min"})
-    check_operator({.type = type, .inputs = {a, b}, .fp16 = false});
+    check_operator({.type = type, .inputs = {a, b}, .sweep = {.fp16 = false}});
 }
 
 // A few values, so that some are equal.

@@ -23,8 +23,8 @@ OperatorCase conv(Shape x, Shape w, int64_t pad, int64_t group = 1) {
   test.constants = {1, 2};
   test.attributes.set("pads", Attributes::Ints{pad, pad, pad, pad});
   test.attributes.set("group", group);
-  test.winograd = Winograd::automatic;
-  test.fp32_tolerance = 1e-4;  // Winograd's with tiles of 4
+  test.sweep.winograd = Winograd::automatic;
+  test.sweep.fp32_tolerance = 1e-4;  // Winograd with tiles of 4
   return test;
 }
 
@@ -36,8 +36,8 @@ struct Lowered {
 // `table` as what was measured.
 Lowered lower_one(const OperatorCase& test, const TuningTable* table, LoweringOptions options = {}) {
   std::vector<Choice> choices;
-  options.inputs_to_channels4 = test.channels4_inputs;
-  options.winograd = test.winograd;
+  options.inputs_to_channels4 = test.sweep.channels4_inputs;
+  options.winograd = test.sweep.winograd;
   options.tuning = table;
   options.choices = &choices;
   Program program = lower(single_node_graph(test), test_context()->caps(), options);
@@ -84,9 +84,9 @@ TEST(Choice, TheTableDecidesHowAnOperatorIsLowered) {
   const Lowered chosen = lower_one(test, &table);
   EXPECT_EQ(chosen.choice.candidates[chosen.choice.taken].text(), "winograd2 8x2");
   EXPECT_NE(to_text(chosen.program), to_text(plain.program));
-  // No session that must do without is given it.
+  // With Winograd off, the table cannot select it.
   OperatorCase without = test;
-  without.winograd = Winograd::off;
+  without.sweep.winograd = Winograd::off;
   EXPECT_EQ(to_text(lower_one(without, &table).program), to_text(plain.program));
 }
 
@@ -105,7 +105,7 @@ TEST(Choice, SignaturesTellApartWhatRunsAtAnotherSpeed) {
   other.activation = {ActivationKind::hard_swish};
   add(other);
   other = test;
-  other.channels4_inputs = false;
+  other.sweep.channels4_inputs = false;
   add(other);
   add(test, {.precision = Precision::fp16});
   add(test, {.storage = StorageChoice::image2d});

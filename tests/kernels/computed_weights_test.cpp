@@ -40,8 +40,8 @@ OperatorCase norm_case(std::string type, Shape shape, std::vector<Shape> factors
   OperatorCase test{.type = std::move(type), .inputs = {random_tensor(std::move(shape), 4, -2.0f, 3.0f)}};
   uint32_t seed = 5;
   for (const Shape& factor : factors) test.inputs.push_back(random_tensor(factor, seed++, 0.5f, 1.5f));
-  test.fp32_tolerance = 3e-5;
-  test.fp16_tolerance = 2e-2;
+  test.sweep.fp32_tolerance = 3e-5;
+  test.sweep.fp16_tolerance = 2e-2;
   test.opset = 21;
   return test;
 }

@@ -35,7 +35,7 @@ TEST(ConvOfVolumes, WithBiasActivationAndGroups) {
                     .inputs = {random_tensor({2, 4, 5, 6, 7}, 1), random_tensor({6, 2, 3, 2, 3}, 2),
                                random_tensor({6}, 3)}};
   test.constants = {1, 2};
-  test.channels4_inputs = false;
+  test.sweep.channels4_inputs = false;
   test.attributes.set("group", int64_t{2});
   test.attributes.set("pads", Ints{1, 0, 2, 1, 1, 0});
   test.attributes.set("strides", Ints{2, 1, 2});

@@ -30,7 +30,7 @@ OperatorCase grouped(int64_t groups, int64_t inputs, int64_t outputs, const Wind
   test.attributes.set("strides", Attributes::Ints(2, window.stride));
   test.attributes.set("pads", Attributes::Ints(4, window.pad));
   test.attributes.set("dilations", Attributes::Ints(2, window.dilation));
-  test.linear_inputs = false;
+  test.sweep.linear_inputs = false;
   return test;
 }
 
@@ -69,7 +69,7 @@ TEST(ConvGroups, WithEveryTile) {
 TEST(ConvGroups, InfinityStaysInItsGroup) {
   OperatorCase test = grouped(4, 2, 2, {3, 1, 1, 1}, {1, 3, 4});
   test.inputs[0]->mutable_as<float>()[12] = std::numeric_limits<float>::infinity();  // last of its group
-  test.fp16 = false;
+  test.sweep.fp16 = false;
   check_operator(test);
 }
 

@@ -32,7 +32,7 @@ OperatorCase conv(Shape x, int64_t filters, int64_t kernel, int64_t stride = 1) 
   test.attributes.set("pads", Attributes::Ints(4, kernel / 2));
   test.attributes.set("strides", Attributes::Ints(2, stride));
   test.activation = {.kind = ActivationKind::relu};
-  test.linear_inputs = false;
+  test.sweep.linear_inputs = false;
   return test;
 }
 

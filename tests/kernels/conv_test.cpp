@@ -28,7 +28,7 @@ OperatorCase conv(Shape x, Shape w, Attributes with = {}, bool bias = true) {
     test.constants.insert(2);
   }
   test.attributes = std::move(with);
-  test.linear_inputs = false;
+  test.sweep.linear_inputs = false;
   return test;
 }
 
@@ -41,7 +41,7 @@ TEST(Conv, WindowsOfAllSizes) {
 
 TEST(Conv, TakesLinearInputs) {
   OperatorCase test = conv({2, 5, 4, 6}, {7, 5, 3, 3});
-  test.linear_inputs = true;
+  test.sweep.linear_inputs = true;
   check_operator(test);
 }
 
@@ -128,7 +128,7 @@ TEST(Conv, DepthwiseWithChannelMultiplier) {
 
 TEST(Conv, ManyChannelsAndTiles) {
   OperatorCase test = conv({1, 67, 9, 21}, {71, 67, 3, 3}, attributes({{"pads", Ints{1, 1, 1, 1}}}));
-  test.fp32_tolerance = 3e-5;  // sums of 603 products, in another order than the reference's
+  test.sweep.fp32_tolerance = 3e-5;  // sums of 603 products, in another order than the reference's
   check_operator(test);
 }
 
@@ -139,7 +139,7 @@ TEST(Conv, LargeOperators) {
                               attributes({{"pads", Ints{1, 1, 1, 1}}, {"strides", Ints{2, 2}}}));
   OperatorCase pointwise = conv({1, 256, 43, 49}, {256, 256, 1, 1});
   for (OperatorCase* test : {&row, &strided, &pointwise}) {
-    test->fp32_tolerance = 3e-5;
+    test->sweep.fp32_tolerance = 3e-5;
     check_operator(*test);
   }
 }
@@ -159,7 +159,7 @@ TEST(Conv, ExtentsBeyondTheImageLimit) {
   check_operator(conv({1, 3, 1, 4500}, {4, 3, 1, 3}));
   check_operator(conv({1, 5, 4500, 1}, {6, 5, 3, 1}, attributes({{"strides", Ints{2, 1}}})));
   OperatorCase weights = conv({1, 4100, 1, 3}, {5, 4100, 1, 1});
-  weights.fp32_tolerance = 1e-4;  // sums of 4100 products
+  weights.sweep.fp32_tolerance = 1e-4;  // sums of 4100 products
   check_operator(weights);
 }
 
@@ -194,7 +194,7 @@ TEST(Conv, BoundsThatAreOpenOrCross) {
     test = conv({1, 6, 5, 9}, {7, 6, 3, 3});
     test.activation = activation;
     test.inputs[0]->mutable_as<float>()[17] = infinity;
-    test.fp16 = false;
+    test.sweep.fp16 = false;
     check_operator(test);
   }
 }
@@ -202,12 +202,12 @@ TEST(Conv, BoundsThatAreOpenOrCross) {
 // Forms without a kernel run on the host, and are right all the same.
 TEST(Conv, FormsWithoutKernelRunOnTheHost) {
   OperatorCase volume = conv({1, 2, 3, 4, 5}, {3, 2, 2, 2, 2});
-  volume.channels4_inputs = false;
-  volume.linear_inputs = volume.host_allowed = true;
+  volume.sweep.channels4_inputs = false;
+  volume.sweep.linear_inputs = volume.sweep.host_allowed = true;
   check_operator(volume);
   OperatorCase dynamic = conv({1, 3, 5, 6}, {4, 3, 3, 3});
   dynamic.constants.clear();
-  dynamic.host_allowed = true;
+  dynamic.sweep.host_allowed = true;
   check_operator(dynamic);
 }
 

@@ -21,7 +21,7 @@ OperatorCase conv_transpose(Shape x, Shape w,
     test.inputs.push_back(random_tensor({filters}, 3));
     test.constants.insert(2);
   }
-  test.linear_inputs = false;
+  test.sweep.linear_inputs = false;
   return test;
 }
 

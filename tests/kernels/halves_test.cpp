@@ -36,7 +36,7 @@ OperatorCase conv(HostTensor x, HostTensor w, int64_t pad = 0, int64_t group = 1
   test.constants = {1, 2};
   test.attributes.set("pads", Attributes::Ints(4, pad));
   test.attributes.set("group", group);
-  test.linear_inputs = false;
+  test.sweep.linear_inputs = false;
   return test;
 }
 
@@ -154,7 +154,7 @@ TEST_F(Halves, WindowsGroupsAndRowsOfTaps) {
 TEST_F(Halves, AttentionToTheLargestHalves) {
   OperatorCase test{.type = "Attention", .inputs = {}};
   test.opset = 23;
-  test.channels4_inputs = false;
+  test.sweep.channels4_inputs = false;
   HostTensor growing(DType::f32, {1, 2, 37, 8});
   for (size_t i = 0; i < 2 * 37 * 8; ++i)
     growing.mutable_as<float>()[i] = static_cast<float>(i / 8 % 37) / 64.0f;

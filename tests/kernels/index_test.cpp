@@ -180,7 +180,7 @@ TEST(CumSum, DirectionsAxesAndLongRows) {
   check_operator({.type = "CumSum",
                   .inputs = {random_tensor({2, 333}, 30), ints({}, {1})},
                   .constants = {1},
-                  .fp16_tolerance = 3e-2});
+                  .sweep = {.fp16_tolerance = 3e-2}});
   check_operator(
       {.type = "CumSum", .inputs = {random_ints({131}, 31, -9, 9), ints({}, {0})}, .constants = {1}});
 }

@@ -60,7 +60,7 @@ TEST(MatMul, BroadcastBatches) {
   check_operator(matmul({5, 6}, {2, 3, 6, 4}, {1}));
   check_operator(matmul({3, 19, 5}, {3, 5, 20}, {}));
   OperatorCase deep = matmul({2, 1, 3, 1, 2, 3, 2}, {1, 2, 3, 2, 1, 2, 4}, {});
-  deep.host_allowed = true;
+  deep.sweep.host_allowed = true;
   check_operator(deep);
 }
 
@@ -153,8 +153,8 @@ TEST(Gemm, SplitSums) {
   DeviceCaps gpu = test_context()->caps();
   gpu.type = DeviceType::discrete_gpu;
   for (OperatorCase test : {long_sums, residual}) {
-    test.as_for_gpu = true;
-    test.fp32_tolerance = 3e-5;
+    test.sweep.as_for_gpu = true;
+    test.sweep.fp32_tolerance = 3e-5;
     check_operator(test);
     std::vector<Choice> choices;
     lower(single_node_graph(test), gpu, {.choices = &choices});

@@ -80,7 +80,7 @@ TEST(Pool, WidthOfOne) { check_operator(pool_case("MaxPool", {1, 1, 6, 1}, {{3, 
 TEST(GlobalPool, PlanesOfEverySize) {
   for (const char* type : {"GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"})
     for (const Shape& shape : {Shape{2, 5, 3, 7}, Shape{1, 3, 1, 1}, Shape{1, 6, 17, 13}, Shape{2, 3, 11}})
-      check_operator({.type = type, .inputs = {random_tensor(shape, 2)}, .fp16_tolerance = 2e-2});
+      check_operator({.type = type, .inputs = {random_tensor(shape, 2)}, .sweep = {.fp16_tolerance = 2e-2}});
   check_operator({.type = "GlobalAveragePool", .inputs = {random_tensor({1, 2, 3, 5, 7}, 3)}});
 }
 

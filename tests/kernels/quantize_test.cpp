@@ -28,11 +28,11 @@ TEST(Quantize, RoundsAndSaturates) {
     check_operator({.type = "QuantizeLinear",
                     .inputs = {x, scalar(0.5f), bytes(dtype, {}, 1)},
                     .constants = {1, 2},
-                    .fp16 = false});
+                    .sweep = {.fp16 = false}});
     OperatorCase per_channel{.type = "QuantizeLinear",
                              .inputs = {random_tensor({2, 5, 3}, 2, -9.0f, 9.0f),
                                         random_tensor({5}, 3, 0.01f, 0.1f), bytes(dtype, {5}, 4)}};
-    per_channel.fp16_absolute = 1;
+    per_channel.sweep.fp16_absolute = 1;
     check_operator(per_channel);
   }
   check_operator({.type = "QuantizeLinear", .inputs = {random_tensor({7}, 5), scalar(0.125f)}});
@@ -57,7 +57,7 @@ TEST(Quantize, ToARangeThatIsFoundAtRunTime) {
   for (const auto& [low, high] : {std::pair{-2.0f, 3.0f}, {1.0f, 4.0f}, {-4.0f, -1.0f}}) {
     OperatorCase test{.type = "DynamicQuantizeLinear", .inputs = {random_tensor({4, 7}, 1, low, high)}};
     test.output_count = 3;
-    test.fp16_absolute = 1;
+    test.sweep.fp16_absolute = 1;
     check_operator(test);
   }
 }
@@ -100,7 +100,7 @@ TEST(IntegerProducts, QuantisedConvAndMatMul) {
                  cast(HostTensor::i64({4}, std::vector<int64_t>{100, -5000, 0, 7}), DType::i32)},
       .constants = {1, 2, 3, 4, 5, 6, 7, 8}};
   conv.attributes.set("pads", Ints{1, 1, 1, 1});
-  conv.fp16_absolute = 1;
+  conv.sweep.fp16_absolute = 1;
   check_operator(conv);
   conv.constants = {};
   check_operator(conv);
@@ -108,7 +108,7 @@ TEST(IntegerProducts, QuantisedConvAndMatMul) {
                        .inputs = {bytes(DType::u8, {2, 4, 6}, 1), scalar(0.02f), bytes(DType::u8, {}, 2),
                                   bytes(DType::u8, {2, 6, 3}, 3), scalar(0.03f), bytes(DType::u8, {}, 4),
                                   scalar(0.4f), bytes(DType::u8, {}, 5)}};
-  product.fp16_absolute = 1;
+  product.sweep.fp16_absolute = 1;
   check_operator(product);
 }
 

@@ -21,7 +21,7 @@ OperatorCase reduce_case(std::string type, Shape shape, std::vector<int64_t> axe
                     .constants = {1}};
   test.opset = 18;
   test.attributes.set("keepdims", int64_t{keep_dims});
-  test.fp16_tolerance = 2e-2;
+  test.sweep.fp16_tolerance = 2e-2;
   return test;
 }
 
@@ -52,7 +52,7 @@ TEST(Reduce, OtherRanks) {
 
 TEST(Reduce, LoopsLongEnoughForAWorkgroup) {
   const auto check = [](OperatorCase test) {
-    test.as_for_gpu = true;
+    test.sweep.as_for_gpu = true;
     check_operator(test);
   };
   for (const char* type : {"ReduceMean", "ReduceMax", "ReduceLogSumExp"}) {
@@ -106,7 +106,7 @@ TEST(Softmax, EveryAxis) {
 
 TEST(Softmax, RowsLongEnoughForAWorkgroup) {
   const auto check = [](OperatorCase test) {
-    test.as_for_gpu = true;
+    test.sweep.as_for_gpu = true;
     check_operator(test);
   };
   for (const char* type : {"Softmax", "LogSoftmax"}) {
@@ -132,7 +132,7 @@ TEST(Softmax, RowsOfInfinities) {
   OperatorCase test = softmax_case("Softmax", {3, 7}, 1);
   const auto x = test.inputs[0]->mutable_as<float>();
   std::fill(x.begin(), x.begin() + 5, -INFINITY);
-  test.fp16 = false;
+  test.sweep.fp16 = false;
   check_operator(test);
 }
 
@@ -148,8 +148,8 @@ OperatorCase norm_case(std::string type, Shape shape, std::vector<int64_t> facto
                     .constants = {1, 2}};
   test.inputs.push_back(random_tensor(factors, 7, 0.5f, 1.5f));
   test.inputs.push_back(random_tensor(factors, 8));
-  test.fp32_tolerance = 3e-5;
-  test.fp16_tolerance = 2e-2;
+  test.sweep.fp32_tolerance = 3e-5;
+  test.sweep.fp16_tolerance = 2e-2;
   test.opset = 21;
   return test;
 }
@@ -169,7 +169,7 @@ TEST(Normalization, Batch) {
 TEST(Normalization, Instance) {
   for (const Shape& shape : {Shape{2, 5, 3, 7}, Shape{1, 3, 17, 13}, Shape{2, 6, 5}}) {
     OperatorCase test = norm_case("InstanceNormalization", shape, {shape[1]});
-    test.as_for_gpu = true;
+    test.sweep.as_for_gpu = true;
     check_operator(test);
   }
 }
@@ -177,7 +177,7 @@ TEST(Normalization, Instance) {
 TEST(Normalization, Layer) {
   for (const Shape& shape : {Shape{2, 5, 7}, Shape{3, 130}, Shape{2, 19, 132}, Shape{17, 64}}) {
     OperatorCase test = norm_case("LayerNormalization", shape, {shape.back()});
-    test.as_for_gpu = true;
+    test.sweep.as_for_gpu = true;
     check_operator(test);
   }
   OperatorCase pixels = norm_case("LayerNormalization", {3, 70, 1, 1}, {70, 1, 1});
@@ -191,7 +191,7 @@ TEST(Normalization, Layer) {
 TEST(Normalization, Channels) {
   for (const Shape& shape : {Shape{2, 5, 3, 7}, Shape{1, 96, 9, 5}, Shape{3, 130, 1, 2}}) {
     OperatorCase test = norm_case("ChannelNormalization", shape, {shape[1]});
-    test.as_for_gpu = true;
+    test.sweep.as_for_gpu = true;
     check_operator(test);
   }
   OperatorCase unbiased = norm_case("ChannelNormalization", {1, 6, 2, 3}, {6});

@@ -15,7 +15,7 @@ OperatorCase grid_case(const char* mode, const char* padding, bool align_corners
   test.attributes.set("align_corners", int64_t{align_corners});
   test.opset = 20;
   // Halves move the positions in a grid that was computed.
-  test.fp16_tolerance = 3e-2;
+  test.sweep.fp16_tolerance = 3e-2;
   return test;
 }
 

@@ -32,7 +32,7 @@ OperatorCase squeeze_excite(const Shape& x, int64_t hidden, const Gate& with = {
   if (!with.biases) test.inputs[2] = test.inputs[4] = std::nullopt;
   test.constants = {1, 2, 3, 4};
   test.op = std::move(op);
-  test.linear_inputs = false;
+  test.sweep.linear_inputs = false;
   return test;
 }
 

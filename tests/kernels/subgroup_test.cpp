@@ -102,7 +102,7 @@ TEST(Subgroups, LinearMatrixProductsAreRight) {
     OperatorCase test{.type = "MatMul",
                       .inputs = {random_tensor({3, 23, k}, 1), random_tensor({k, n}, 2, -0.3f, 0.3f)},
                       .constants = {1}};
-    test.channels4_inputs = false;
+    test.sweep.channels4_inputs = false;
     const std::vector<std::string> candidates = check_candidates(test);
     EXPECT_GT(std::ranges::count_if(candidates, by_subgroups), 1);
     check_candidates(test, {.precision = Precision::fp16, .only = "product 4"});
@@ -112,7 +112,7 @@ TEST(Subgroups, LinearMatrixProductsAreRight) {
 OperatorCase reduction(const char* type, Shape x, Attributes::Ints axes) {
   OperatorCase test{.type = type, .inputs = {random_tensor(std::move(x), 1, 0.5f, 1.5f)}, .opset = 13};
   test.attributes.set("axes", std::move(axes));
-  test.fp32_tolerance = 2e-5;
+  test.sweep.fp32_tolerance = 2e-5;
   return test;
 }
 
@@ -120,7 +120,7 @@ OperatorCase softmax(Shape x, int64_t axis, bool channels4) {
   OperatorCase test{
       .type = "Softmax", .inputs = {random_tensor(std::move(x), 1, -20.0f, 20.0f)}, .opset = 13};
   test.attributes.set("axis", axis);
-  test.channels4_inputs = channels4;
+  test.sweep.channels4_inputs = channels4;
   return test;
 }
 
@@ -130,7 +130,7 @@ OperatorCase normalization(const char* type, Shape x, const Shape& factors) {
       .inputs = {random_tensor(std::move(x), 1), random_tensor(factors, 2), random_tensor(factors, 3)},
       .constants = {1, 2},
       .opset = 17};
-  test.channels4_inputs = factors[0] < 64;
+  test.sweep.channels4_inputs = factors[0] < 64;
   return test;
 }
 
@@ -161,7 +161,7 @@ TEST_F(SubgroupArithmetic, ReductionsAreRight) {
   check_loops(reduction("ReduceMean", {1, 6, 13, 7}, {2, 3}),
               {.precision = Precision::fp16, .storage = StorageChoice::image2d});
   OperatorCase linear = reduction("ReduceMax", {3, 67, 5}, {1});
-  linear.channels4_inputs = false;
+  linear.sweep.channels4_inputs = false;
   check_loops(linear);
 }
 

@@ -55,16 +55,17 @@ TEST(Unary, InfinityAndNaN) {
   const float infinity = std::numeric_limits<float>::infinity(), nan = std::nanf("");
   const std::array values{infinity, -infinity, nan, 0.0f, -0.0f};
   for (const char* type : {"Abs", "Neg", "Sqrt", "Reciprocal", "Floor"})
-    check_operator({.type = type, .inputs = {HostTensor::f32({1, 5, 1, 1}, values)}, .fp16 = false});
+    check_operator(
+        {.type = type, .inputs = {HostTensor::f32({1, 5, 1, 1}, values)}, .sweep = {.fp16 = false}});
 }
 
 TEST(Unary, TestsForInfinityAndNaN) {
   const float infinity = std::numeric_limits<float>::infinity();
   const HostTensor x =
       HostTensor::f32({1, 6, 1, 1}, std::array{infinity, -infinity, std::nanf(""), 0.0f, 1.0f, -1.0f});
-  check_operator({.type = "IsNaN", .inputs = {x}, .fp16 = false});
+  check_operator({.type = "IsNaN", .inputs = {x}, .sweep = {.fp16 = false}});
   for (const auto& [positive, negative] : {std::pair{1, 1}, std::pair{1, 0}, std::pair{0, 1}}) {
-    OperatorCase test{.type = "IsInf", .inputs = {x}, .fp16 = false};
+    OperatorCase test{.type = "IsInf", .inputs = {x}, .sweep = {.fp16 = false}};
     test.attributes.set("detect_positive", int64_t{positive});
     test.attributes.set("detect_negative", int64_t{negative});
     check_operator(test);

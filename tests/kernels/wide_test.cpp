@@ -73,7 +73,7 @@ TEST(WideTensors, ElementsAndRows) {
     sum.attributes.set("axes", Ints{-1});
     check_operator(sum);
     OperatorCase softmax{.type = "Softmax", .inputs = {random_tensor(shape, 1)}};
-    softmax.fp16_tolerance = 1e-3;
+    softmax.sweep.fp16_tolerance = 1e-3;
     check_operator(softmax);
   }
 }

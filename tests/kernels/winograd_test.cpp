@@ -16,10 +16,10 @@ OperatorCase conv(Shape x, int64_t filters, Attributes::Ints pads, Winograd wino
   test.inputs = {random_tensor(x, 1), random_tensor({filters, x[1], 3, 3}, 2), random_tensor({filters}, 3)};
   test.constants = {1, 2};
   test.attributes.set("pads", std::move(pads));
-  test.linear_inputs = false;
-  test.winograd = winograd;
+  test.sweep.linear_inputs = false;
+  test.sweep.winograd = winograd;
   // Against sums in double the worst here is 1.5e-5 with tiles of 2, 3.3e-5 with tiles of 4 (lavapipe).
-  test.fp32_tolerance = winograd == Winograd::f4 ? 1e-4 : 3e-5;
+  test.sweep.fp32_tolerance = winograd == Winograd::f4 ? 1e-4 : 3e-5;
   return test;
 }
 

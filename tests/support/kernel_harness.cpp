@@ -58,10 +58,11 @@ bool multiplies_halves(const Program& program) {
 }
 
 Tolerance tolerance_of(const OperatorCase& test, const LoweringOptions& options) {
-  if (options.precision == Precision::fp32) return {test.fp32_tolerance, 0};
+  const OperatorSweep& sweep = test.sweep;
+  if (options.precision == Precision::fp32) return {sweep.fp32_tolerance, 0};
   const bool halves = options.arithmetic == Arithmetic::fp16;
-  return {halves ? std::max(test.fp16_tolerance, test.halves_tolerance) : test.fp16_tolerance,
-          test.fp16_absolute};
+  return {halves ? std::max(sweep.fp16_tolerance, sweep.halves_tolerance) : sweep.fp16_tolerance,
+          sweep.fp16_absolute};
 }
 
 void run_once(const OperatorCase& test, const LoweringOptions& options, const DeviceCaps& caps) {
@@ -80,7 +81,7 @@ void run_once(const OperatorCase& test, const LoweringOptions& options, const De
   decompose(lowered);
   Program program = lower(lowered, caps, options);
   if (options.arithmetic == Arithmetic::fp16 && !multiplies_halves(program)) return;
-  if (!test.host_allowed) {
+  if (!test.sweep.host_allowed) {
     EXPECT_TRUE(program.warnings.empty()) << program.warnings.front();
   }
   Executor executor(test_context(), compile_program(test_context(), std::move(program)));
@@ -90,9 +91,10 @@ void run_once(const OperatorCase& test, const LoweringOptions& options, const De
   for (size_t i = 0; i < want.size(); ++i) compare(executor.output(i), want[i], tolerance, what);
 }
 
-// Whether buffers are to be read the other way, too. SwiftShader takes minutes and gigabytes to compile a
-// tile of products whose factors are picked out of texels.
-bool reads_the_other_way(const OperatorCase& test, const LoweringOptions& options, const DeviceCaps& caps) {
+// Whether the run is repeated with the other kind of buffer reads (storage or texel buffers). SwiftShader
+// takes minutes and gigabytes to compile a tile of products whose factors are components of texels.
+bool repeats_with_other_reads(const OperatorCase& test, const LoweringOptions& options,
+                              const DeviceCaps& caps) {
   if (options.storage != StorageChoice::buffer) return false;
   const bool product = test.type == "MatMul" || test.type == "Gemm";
   return caps.reads_buffers_as_texels || (options.inputs_to_channels4 && !product);
@@ -112,7 +114,7 @@ HostTensor random_tensor(Shape shape, uint32_t seed, float low, float high) {
 
 void check_operator(const OperatorCase& test) { check_operator(test, test_context()->caps()); }
 
-// Buffers are read the way that the device likes, and the other way too.
+// Buffers are read as the device prefers, and with the other kind of reads if repeats_with_other_reads().
 void check_operator(const OperatorCase& test, const DeviceCaps& caps) {
   DeviceCaps other_reads = caps;
   other_reads.reads_buffers_as_texels = !caps.reads_buffers_as_texels;
@@ -121,19 +123,19 @@ void check_operator(const OperatorCase& test, const DeviceCaps& caps) {
   for (const StorageChoice storage : {StorageChoice::image2d, StorageChoice::image3d, StorageChoice::buffer})
     for (const Precision precision : {Precision::fp32, Precision::fp16})
       for (const bool channels4 : {true, false}) {
-        if ((precision == Precision::fp16 && !test.fp16) ||
-            !(channels4 ? test.channels4_inputs : test.linear_inputs))
+        if ((precision == Precision::fp16 && !test.sweep.fp16) ||
+            !(channels4 ? test.sweep.channels4_inputs : test.sweep.linear_inputs))
           continue;
         LoweringOptions options{.precision = precision,
                                 .storage = storage,
                                 .inputs_to_channels4 = channels4,
-                                .winograd = test.winograd};
+                                .winograd = test.sweep.winograd};
         run_once(test, options, caps);
-        if (reads_the_other_way(test, options, caps)) run_once(test, options, other_reads);
-        if (test.as_for_gpu) run_once(test, options, gpu);
+        if (repeats_with_other_reads(test, options, caps)) run_once(test, options, other_reads);
+        if (test.sweep.as_for_gpu) run_once(test, options, gpu);
         options.arithmetic = Arithmetic::fp16;
-        if (!test.arithmetic_fp16) continue;
-        const bool once = storage != StorageChoice::image3d && (channels4 || !test.channels4_inputs);
+        if (!test.sweep.arithmetic_fp16) continue;
+        const bool once = storage != StorageChoice::image3d && (channels4 || !test.sweep.channels4_inputs);
         if (once && precision == Precision::fp16 && caps.fp16_arithmetic) run_once(test, options, caps);
       }
 }
@@ -144,28 +146,28 @@ std::vector<std::string> candidate_names(const Choice& choice) {
   return names;
 }
 
-std::vector<std::string> check_candidates(const OperatorCase& test, const CandidateOptions& how) {
-  const DeviceCaps caps = how.caps.value_or(test_context()->caps());
-  LoweringOptions options{.precision = how.precision,
-                          .storage = how.storage,
-                          .inputs_to_channels4 = test.channels4_inputs,
-                          .winograd = test.winograd};
+std::vector<std::string> check_candidates(const OperatorCase& test, const CandidateOptions& options) {
+  const DeviceCaps caps = options.caps.value_or(test_context()->caps());
+  LoweringOptions lowering{.precision = options.precision,
+                           .storage = options.storage,
+                           .inputs_to_channels4 = test.sweep.channels4_inputs,
+                           .winograd = test.sweep.winograd};
   Graph graph = single_node_graph(test);
   decompose(graph);
   std::vector<Choice> choices;
-  options.choices = &choices;
-  lower(graph, caps, options);
-  options.choices = nullptr;
+  lowering.choices = &choices;
+  lower(graph, caps, lowering);
+  lowering.choices = nullptr;
   std::vector<std::string> candidates;
   for (const Choice& choice : choices)
     for (const std::string& candidate : candidate_names(choice)) {
-      if (!candidate.starts_with(how.only)) continue;
+      if (!candidate.starts_with(options.only)) continue;
       SCOPED_TRACE(candidate);
       TuningTable table;
       table.operators[choice.signature] = {{choice.candidates.front().text(), 2.0}};
       table.operators[choice.signature][candidate] = 1.0;
-      options.tuning = &table;
-      run_once(test, options, caps);
+      lowering.tuning = &table;
+      run_once(test, lowering, caps);
       candidates.push_back(candidate);
     }
   return candidates;

@@ -1,4 +1,4 @@
-// One call checks an operator's kernels against its host reference over storage, layout and precision.
+// One call checks an operator's kernels against its host reference, in every combination of its sweep.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,25 @@
 
 namespace vellum::test {
 
-// Runs the case, spelt out where passes/decompose does so, on the test's device (gpu_test.hpp) for every
-// storage x input layout x precision and compares each output with Operator::evaluate(). For fp16 the
-// reference sees inputs rounded to halves.
+// Runs the case on the test's device (gpu_test.hpp) in every combination of test.sweep and compares each
+// output with Operator::evaluate(). passes/decompose replaces the operator first, if it does so for all
+// models. For fp16 the reference gets inputs rounded to fp16.
 void check_operator(const OperatorCase& test);
-// The same with kernels chosen as for a device of `caps`, whose limits the test's has.
+// Chooses kernels as for a device of `caps`. The test's device must meet the limits in `caps`.
 void check_operator(const OperatorCase& test, const DeviceCaps& caps);
 
 struct CandidateOptions {
   Precision precision = Precision::fp32;
   StorageChoice storage = StorageChoice::buffer;
-  std::string only = {};                          // candidates whose names begin so
-  std::optional<DeviceCaps> caps = std::nullopt;  // in place of the device's
+  std::string only = {};                          // only candidates whose names begin with this
+  std::optional<DeviceCaps> caps = std::nullopt;  // replaces the device's
 };
 
-// Runs the case, inputs in channels4 where it takes these, once for each candidate of each choice that is
-// made for it, which a tuning table makes the quickest, and compares with the host reference. Returns the
-// names of the candidates that were run, all choices together.
-std::vector<std::string> check_candidates(const OperatorCase& test, const CandidateOptions& how = {});
+// Runs the case once for each candidate of each choice that lowering makes, selected by a tuning table in
+// which it is the fastest, and compares with the host reference. Inputs are in channels4 if the sweep has
+// that layout. The sweep's other flags for layouts, precisions and arithmetic do not apply. Returns the names
+// of the candidates that ran, for all choices together.
+std::vector<std::string> check_candidates(const OperatorCase& test, const CandidateOptions& options = {});
 
 // The names of a choice's candidates, the least predicted cost first.
 std::vector<std::string> candidate_names(const Choice& choice);

@@ -1,4 +1,4 @@
-// One operator with its inputs, as tests and benchmarks of kernels run it.
+// Single operators with their inputs, which tests and benchmarks of kernels run.
 #pragma once
 
 #include <map>
@@ -14,38 +14,58 @@
 
 namespace vellum::test {
 
+// In which storages, layouts, precisions and arithmetic a case runs, and how near its results must come to
+// the host reference's. check_operator() (kernel_harness.hpp) runs a case in each combination:
+//
+//   storage     image2d, image3d, buffer    always all
+//   layout      channels4, linear           if channels4_inputs, if linear_inputs
+//   precision   fp32, fp16                  always, if fp16
+//   arithmetic  fp32, fp16                  always, if arithmetic_fp16
+struct OperatorSweep {
+  // Layouts of the float inputs. Integer inputs are always linear.
+  bool channels4_inputs = true, linear_inputs = true;
+  // Off for infinities: a device need not keep them in fp16 (shaderSignedZeroInfNanPreserveFloat16).
+  bool fp16 = true;
+  // Also runs fp16 with Arithmetic::fp16, if the device has it and a kernel uses it: in image2d and buffers,
+  // in one layout (channels4 if the sweep has it). Off where a driver takes long to compile such kernels.
+  bool arithmetic_fp16 = true;
+  // Also chooses kernels as for a GPU, where a workgroup's invocations share the loops that one invocation
+  // runs alone on a CPU.
+  bool as_for_gpu = false;
+  // Accepts that the operator runs on the host in some layouts. Otherwise that fails the test.
+  bool host_allowed = false;
+  Winograd winograd = Winograd::off;
+
+  // A result passes if |result - reference| <= tolerance * max(1, |reference|).
+  double fp32_tolerance = 1e-5, fp16_tolerance = 1e-2;
+  // With Arithmetic::fp16, which sums up to sixteen products in fp16, the larger of this and fp16_tolerance
+  // applies.
+  double halves_tolerance = 2e-2;
+  // With Precision::fp16 a result also passes if |result - reference| <= fp16_absolute: for integers that are
+  // rounded from fp16.
+  double fp16_absolute = 0;
+};
+
+// An operator and its inputs, and the sweep that it is checked in.
 struct OperatorCase {
   std::string type;                               // ONNX operator type
-  std::vector<std::optional<HostTensor>> inputs;  // nullopt: left out
+  std::vector<std::optional<HostTensor>> inputs;  // nullopt: omitted
   Attributes attributes = {};
-  std::set<size_t> constants = {};        // positions of the inputs that are constants of the graph
-  std::map<size_t, size_t> same_as = {};  // inputs that are left out above, because they are that one again
+  std::set<size_t> constants = {};  // positions of the inputs that are constants of the graph
+  // Inputs that repeat an earlier input, by their positions; both read one value. nullopt in `inputs`.
+  std::map<size_t, size_t> same_as = {};
   int opset = 13;
   size_t output_count = 1;
   Activation activation = {};  // fused through with_activation()
-  // |device - reference| <= tolerance * max(1, |reference|)
-  double fp32_tolerance = 1e-5, fp16_tolerance = 1e-2;
-  double halves_tolerance = 2e-2;  // of Arithmetic::fp16, whose sums of sixteen products are halves
-  // In fp16 a difference of so much is allowed as well: for integers that are rounded from halves.
-  double fp16_absolute = 0;
-  Winograd winograd = Winograd::off;
-  // Layouts that the case is run in; integer tensors are always linear.
-  bool channels4_inputs = true, linear_inputs = true;
-  bool arithmetic_fp16 =
-      true;  // with Arithmetic::fp16 as well; off where that takes a driver long to compile
-  // Off for infinities: a device need not keep them in halves (shaderSignedZeroInfNanPreserveFloat16).
-  bool fp16 = true;
-  // Lowers the case as for a GPU as well, where workgroups share loops that a CPU's invocations run alone.
-  bool as_for_gpu = false;
-  // Some operators may run on the host in some layouts; by default that fails the test.
-  bool host_allowed = false;
-  std::shared_ptr<const Operator> op = nullptr;  // in place of ONNX's, for what ONNX has not
+  OperatorSweep sweep = {};
+  std::shared_ptr<const Operator> op = nullptr;  // replaces `type`'s, for operators that ONNX does not have
 };
 
-// The graph of one node that has the case's inputs, less the constants.
+// The graph of one node, whose inputs are the case's inputs without the constants. `round_to_half` rounds
+// the constants to fp16. Throws Error where the operator takes no activation and the case has one.
 Graph single_node_graph(const OperatorCase& test, bool round_to_half = false);
 
-// Of tensors of floats; others as they are.
+// A copy with float elements rounded to fp16. Tensors of other types are returned unchanged.
 HostTensor rounded_to_half(const HostTensor& tensor);
 
 }  // namespace vellum::test

@@ -23,9 +23,9 @@ OperatorCase operator_on(std::string type, std::vector<std::optional<HostTensor>
   return op;
 }
 
-// As tokens are in networks.
+// The inputs stay row-major, as token tensors are in networks.
 OperatorCase row_major(OperatorCase op) {
-  op.channels4_inputs = false;
+  op.sweep.channels4_inputs = false;
   return op;
 }
 

@@ -143,7 +143,7 @@ void measure(benchmark::State& state, Suite& suite, const KernelCase& test, Reac
     const LoweringOptions options{
         .precision = precision,
         .storage = reach == Reach::image ? StorageChoice::image2d : StorageChoice::buffer,
-        .inputs_to_channels4 = test.op.channels4_inputs};
+        .inputs_to_channels4 = test.op.sweep.channels4_inputs};
     Executor executor(suite.context, compile_program(suite.context, lower(graph, caps, options)),
                       {.timestamps = true});
     for (size_t i = 0; i < problem.inputs.size(); ++i) executor.set_input(i, problem.inputs[i]);
