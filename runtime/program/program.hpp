@@ -144,6 +144,9 @@ struct Dispatch {
   // Not 0: the dispatch requires full subgroups of this many invocations, which the shader sees as SUBGROUP.
   // It is DeviceCaps::subgroup_size, and needs full_subgroups.
   uint32_t subgroup_size = 0;
+  // Multiply-accumulates, without padding: those of the node, or fewer where a fast algorithm computes it.
+  // 0: none worth counting.
+  uint64_t macs = 0;
 };
 
 // An input or output of a graph: a linear buffer that the host writes or reads.

@@ -23,6 +23,7 @@ vk::raii::Device create_device(const PhysicalDevice& physical, const DeviceCaps&
   vk::PhysicalDeviceShaderFloat16Int8Features float16(VK_TRUE);
   vk::PhysicalDevice16BitStorageFeatures storage16(VK_TRUE);
   vk::PhysicalDeviceSubgroupSizeControlFeatures subgroup_sizes(VK_TRUE, VK_TRUE);
+  vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR pipeline_statistics(VK_TRUE);
   void* chain = nullptr;
   const auto enable = [&chain](auto& features) {
     features.pNext = chain;
@@ -39,6 +40,10 @@ vk::raii::Device create_device(const PhysicalDevice& physical, const DeviceCaps&
   if (caps.full_subgroups) {
     enable(subgroup_sizes);
     if (physical.subgroups.by_extension) extensions.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
+  }
+  if (physical.pipeline_statistics) {
+    enable(pipeline_statistics);
+    extensions.push_back(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME);
   }
   if (physical.portability_subset) extensions.push_back(kPortabilitySubset);
   if (caps.memory_budget) extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);

@@ -158,6 +158,12 @@ SubgroupControl subgroup_control(const vk::raii::PhysicalDevice& device, const D
   return control;
 }
 
+bool has_pipeline_statistics(const vk::raii::PhysicalDevice& device, const Extensions& extensions) {
+  using Features = vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR;
+  return extensions.has(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME) &&
+         device.getFeatures2<vk::PhysicalDeviceFeatures2, Features>().get<Features>().pipelineExecutableInfo;
+}
+
 constexpr vk::ImageUsageFlags kImageUsage =
     vk::ImageUsageFlagBits::eStorage | vk::ImageUsageFlagBits::eSampled |
     vk::ImageUsageFlagBits::eTransferSrc | vk::ImageUsageFlagBits::eTransferDst;
@@ -226,6 +232,7 @@ std::optional<PhysicalDevice> describe(vk::raii::PhysicalDevice handle, uint32_t
   device.handle = std::move(handle);
   fill_images(device);
   device.portability_subset = extensions.has(kPortabilitySubset);
+  device.pipeline_statistics = has_pipeline_statistics(device.handle, extensions);
   // Promised by Vulkan 1.3 (spec, Feature Requirements).
   device.maintenance4 = caps.api_version >= VK_API_VERSION_1_3;
   device_policy(caps).set_default_traits(caps);

@@ -32,6 +32,7 @@ struct PhysicalDevice {
   uint64_t max_image_bytes = 0;
   bool maintenance4 = false;  // core in Vulkan 1.3
   bool portability_subset = false;  // must be enabled where a device offers it
+  bool pipeline_statistics = false;  // VK_KHR_pipeline_executable_properties
   SubgroupControl subgroups;
   DeviceCaps caps;
 };

@@ -5,6 +5,7 @@
 
 #include "vulkan/context_impl.hpp"
 #include "vulkan/pipeline_cache.hpp"
+#include "vulkan/pipeline_objects.hpp"
 #include "vulkan/spirv_interface.hpp"
 
 namespace vellum::gpu {
@@ -141,49 +142,53 @@ vk::DescriptorType descriptor_type(BindingType type) {
   return vk::DescriptorType::eStorageBuffer;
 }
 
-struct Pipeline::Impl {
-  PipelineKey key;
-  vk::raii::DescriptorSetLayout set_layout{nullptr};
-  vk::raii::PipelineLayout layout{nullptr};
-  vk::raii::Pipeline pipeline{nullptr};
-};
-
-Pipeline::Pipeline(Context& context, const PipelineCache& cache, PipelineKey key)
-    : impl_(std::make_unique<Impl>()) {
-  Context::Impl& device = context.impl();
+PipelineObjects create_pipeline(Context::Impl& device, const PipelineKey& key,
+                                const vk::raii::PipelineCache* cache, vk::PipelineCreateFlags flags) {
   check_bindings(key, device);
   check_workgroup(key, device.caps);
   if (key.subgroup_size > 0) check_subgroups(key, device);
   check_push_constants(key, device.caps);
   const std::vector<uint32_t> words = device.shader_compiler.spirv(shader_request(key));
   check_interface(key, words);
-  translated("creating a pipeline of shader " + key.shader, [&] {
+  return translated("creating a pipeline of shader " + key.shader, [&] {
+    PipelineObjects objects;
     const vk::raii::ShaderModule module(device.device, vk::ShaderModuleCreateInfo({}, words));
     vk::PipelineLayoutCreateInfo layout;
     if (!key.bindings.empty()) {
-      impl_->set_layout = create_set_layout(device, key.bindings);
-      layout.setSetLayouts(*impl_->set_layout);
+      objects.set_layout = create_set_layout(device, key.bindings);
+      layout.setSetLayouts(*objects.set_layout);
     }
     const vk::PushConstantRange range(vk::ShaderStageFlagBits::eCompute, 0, key.push_constant_bytes);
     if (range.size > 0) layout.setPushConstantRanges(range);
-    impl_->layout = vk::raii::PipelineLayout(device.device, layout);
+    objects.layout = vk::raii::PipelineLayout(device.device, layout);
     vk::PipelineShaderStageCreateInfo stage({}, vk::ShaderStageFlagBits::eCompute, *module, "main");
     const vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo subgroups(key.subgroup_size);
     if (key.subgroup_size > 0) {
       stage.setFlags(vk::PipelineShaderStageCreateFlagBits::eRequireFullSubgroups);
       if (device.physical.subgroups.sets_size) stage.setPNext(&subgroups);
     }
-    impl_->pipeline = vk::raii::Pipeline(device.device, cache.handle(),
-                                         vk::ComputePipelineCreateInfo({}, stage, *impl_->layout));
+    objects.pipeline =
+        vk::raii::Pipeline(device.device, cache, vk::ComputePipelineCreateInfo(flags, stage, *objects.layout));
+    return objects;
   });
+}
+
+struct Pipeline::Impl {
+  PipelineKey key;
+  PipelineObjects objects;
+};
+
+Pipeline::Pipeline(Context& context, const PipelineCache& cache, PipelineKey key)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->objects = create_pipeline(context.impl(), key, &cache.handle(), {});
   impl_->key = std::move(key);
 }
 
 Pipeline::~Pipeline() = default;
 
 const PipelineKey& Pipeline::key() const { return impl_->key; }
-VkPipeline Pipeline::handle() const { return *impl_->pipeline; }
-VkPipelineLayout Pipeline::layout() const { return *impl_->layout; }
-VkDescriptorSetLayout Pipeline::set_layout() const { return *impl_->set_layout; }
+VkPipeline Pipeline::handle() const { return *impl_->objects.pipeline; }
+VkPipelineLayout Pipeline::layout() const { return *impl_->objects.layout; }
+VkDescriptorSetLayout Pipeline::set_layout() const { return *impl_->objects.set_layout; }
 
 }  // namespace vellum::gpu

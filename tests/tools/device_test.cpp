@@ -313,6 +313,29 @@ TEST_F(OnDevice, ProfileWritesAPageAndATrace) {
   EXPECT_EQ(slices["task"], document["dispatches"]);
 }
 
+// Drivers on the CPU lack the extension; tests/gpu_compilers reads the reports of GPUs' drivers.
+TEST_F(OnDevice, InspectSaysWhatTheCompilerMakesOfKernels) {
+  const std::string model = save(small_model());
+  const Finished found = run_tool(with({"inspect", model, "--stage", "kernels", "--json"}));
+  if (found.status == 1) {
+    EXPECT_NE(found.err.find("VK_KHR_pipeline_executable_properties"), std::string::npos) << found.err;
+  } else {
+    ASSERT_EQ(found.status, 0) << found.err;
+    const json report = json::parse(found.out);
+    uint64_t macs = 0;
+    for (const json& dispatch : report["dispatches"]) {
+      macs += dispatch["macs"].get<uint64_t>();
+      EXPECT_LT(dispatch["pipeline"], report["pipelines"].size());
+    }
+    EXPECT_GT(macs, 0u);
+    for (const json& pipeline : report["pipelines"]) EXPECT_FALSE(pipeline["code"].empty()) << pipeline["shader"];
+  }
+  const Finished refused =
+      run_tool({"inspect", model, "--stage", "kernels", "--caps", "android_baseline_2022"});
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_NE(refused.err.find("needs a device"), std::string::npos) << refused.err;
+}
+
 TEST_F(OnDevice, ComparisonRunsEachMode) {
   const json rows = run_json(with({"plan", save(small_model()), "--compare", "--device", "0"}))["comparison"];
   ASSERT_EQ(rows.size(), 14u) << "naive, and each mode with each way, none and all; each unfused too";

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "kernel_output.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "vellum/caps.hpp"
@@ -17,6 +18,8 @@ struct Arguments {
   std::string model;
   std::string stage;
   std::string caps;
+  double gigamacs = 0, gigabytes = 0;
+  std::string code;
 };
 
 std::string join(const std::vector<Shape>& shapes) {
@@ -97,6 +100,28 @@ std::string stage_text(const Arguments& arguments, const Model& model) {
   return describe(model, arguments.stage, options, device ? &device->device() : nullptr);
 }
 
+std::optional<DeviceRates> given_rates(const Arguments& arguments) {
+  if ((arguments.gigamacs > 0) != (arguments.gigabytes > 0))
+    throw Error(ErrorCode::invalid_argument, "--gigamacs and --gigabytes are given together");
+  if (arguments.gigamacs == 0) return std::nullopt;
+  return DeviceRates{arguments.gigamacs, arguments.gigabytes};
+}
+
+void print_kernels(const Arguments& arguments, const Model& model) {
+  if (!arguments.caps.empty())
+    throw Error(ErrorCode::invalid_argument, "--stage kernels needs a device, whose compiler it asks, not --caps");
+  const OpenedDevice device(arguments.options);
+  const KernelReport report =
+      kernels(device.device(), model, session_options(arguments.options),
+              {.rates = given_rates(arguments), .representations = !arguments.code.empty()});
+  device.check_validation();
+  if (!arguments.code.empty()) write_code(report, arguments.code);
+  if (arguments.options.json)
+    print_json(kernels_json(report));
+  else
+    print(kernels_text(report));
+}
+
 void print_stage(const Arguments& arguments, const Model& model) {
   const std::string text = stage_text(arguments, model);
   if (!arguments.options.json) return print(text);
@@ -113,6 +138,7 @@ void inspect(const Arguments& arguments) {
   if (!arguments.caps.empty() && arguments.stage.empty())
     throw Error(ErrorCode::invalid_argument, "--caps needs --stage");
   const Model model = Model::load(arguments.model);
+  if (arguments.stage == "kernels") return print_kernels(arguments, model);
   if (!arguments.stage.empty()) return print_stage(arguments, model);
   const std::vector<NodeInfo> nodes = model.nodes(input_shapes(arguments.options));
   if (arguments.options.json)
@@ -130,15 +156,27 @@ Command add_inspect(CLI::App& app) {
   add_model(*command, arguments->model)->required();
   command
       ->add_option("--stage", arguments->stage,
-                   "graph (as optimised), program (dispatches), plan (memory) or barriers")
-      ->check(CLI::IsMember({"graph", "program", "plan", "barriers"}));
+                   "graph (as optimised), program (dispatches), plan (memory), barriers, or kernels (what the "
+                   "device's compiler makes of them)")
+      ->check(CLI::IsMember({"graph", "program", "plan", "barriers", "kernels"}));
   command->add_option("--caps", arguments->caps,
                       "android_baseline_2022, or a file of `vellum devices --save-caps`: the device that "
                       "stages are shown for");
+  command
+      ->add_option("--gigamacs", arguments->gigamacs,
+                   "for --stage kernels: billions of fp32 multiply-accumulates that the device does in a second, "
+                   "if Vellum does not know the chip")
+      ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--gigabytes", arguments->gigabytes,
+                   "for --stage kernels: GB that its memory moves in a second")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--code", arguments->code,
+                      "for --stage kernels: a folder for the compiler's forms of each pipeline, with its assembly");
   add_options(*command, arguments->options, "the strategy of --stage plan, see docs/planner.md");
   command->footer(
       "Examples:\n  vellum inspect model.onnx\n  vellum inspect model.onnx --shape image=1x3x224x224 "
-      "--stage program");
+      "--stage program\n  vellum inspect model.onnx --stage kernels --device 0");
   return {command, [arguments] { inspect(*arguments); }};
 }
 

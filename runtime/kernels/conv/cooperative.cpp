@@ -50,6 +50,7 @@ void dispatch_cooperative(Lowering& lowering, TensorId x, TensorId y, const Conv
                                 .stride = window_pair(window.stride),
                                 .dilation = window_pair(window.dilation),
                                 .padding = window_pair(window.padding)};
+  dispatch.macs = static_cast<uint64_t>(n * height * width * channels * weights.inputs * weights.taps);
   cover_with(dispatch, lowering.caps(), tile, tile.blocks(n * height * width, channels));
   define_activation_or_bounds(dispatch, activation);
   add_extras(dispatch, extras, n);

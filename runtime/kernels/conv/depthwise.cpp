@@ -95,6 +95,7 @@ void emit_depthwise(Lowering& lowering, const ConvProblem& problem, const Output
                                             .stride = window_pair(window.stride),
                                             .dilation = window_pair(window.dilation),
                                             .padding = window_pair(window.padding)});
+  dispatch.macs = lowering.macs();
   define_tile(dispatch, {tile});
   define_halves(dispatch, filters.run);
   define_depthwise_window(dispatch, window);

@@ -59,6 +59,7 @@ void dispatch_conv(Lowering& lowering, const ConvKernel& kernel, const Window2d&
                            .group_outputs = weights.group_outputs(),
                            .window_slices = weights.window_slices()});
   dispatch.defines = kernel.defines;
+  dispatch.macs = lowering.macs();
   if (kernel.tile.broadcasts()) dispatch.subgroup_size = lowering.caps().subgroup_size;
   define_tile(dispatch, kernel.tile);
   define_halves(dispatch, weights.run);

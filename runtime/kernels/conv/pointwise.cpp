@@ -63,6 +63,7 @@ void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeight
                               .y_shape = texel_shape(lowering.tensor(target.y).desc.shape),
                               .activation_params = activation_params_or_bounds(target.activation),
                               .residual_shape = residual_shape(lowering, target.residual)});
+  dispatch.macs = static_cast<uint64_t>(n * h * w * c * weights.outputs);
   if (tile.broadcasts()) dispatch.subgroup_size = caps.subgroup_size;
   define_tile(dispatch, tile);
   define_halves(dispatch, weights.run);

@@ -107,6 +107,7 @@ void multiply(Lowering& lowering, const Tiles& tiles, const ConvWeights& weights
                     {reads("v", v), reads("w", w), writes("m", m)},
                     WinogradProductParameters{.v_shape = texel_shape(lowering.tensor(v).desc.shape),
                                               .m_shape = texel_shape(lowering.tensor(m).desc.shape)});
+  dispatch.macs = static_cast<uint64_t>(tiles.count * tiles.places() * weights.inputs * weights.outputs);
   define_tile(dispatch, {tile});
   lowering.dispatch(std::move(dispatch));
 }

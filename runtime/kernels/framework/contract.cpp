@@ -33,6 +33,7 @@ void contract(Lowering& lowering, TensorId a, TensorId b, TensorId y, const Cont
                                        .dims = nest.dims,
                                        .a_strides = nest.strides[0],
                                        .b_strides = nest.strides[1]});
+  dispatch.macs = static_cast<uint64_t>(count * element_count(summed.dims));
   if (b != kNoTensor) define(dispatch, "PAIR");
   define_element(dispatch, lowering.tensor(y));
   lowering.dispatch(std::move(dispatch));

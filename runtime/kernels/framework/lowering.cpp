@@ -31,6 +31,8 @@ const HostTensor* Lowering::constant(size_t i) const {
   return has_input(i) ? builder_.graph().constant(node_.inputs[i]) : nullptr;
 }
 
+uint64_t Lowering::macs() const { return node_.op->macs(operator_inputs(graph(), node_)); }
+
 // "Conv group=1 | channels4 1x64x56x56 buffer, constant 64x64x3x3 | 1x64x56x56 buffer | f32".
 std::string Lowering::signature() const {
   std::string text(node_.op->type());

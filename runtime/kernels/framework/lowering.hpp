@@ -83,6 +83,9 @@ class Lowering {
     return candidates[choose(predictions)].parameters;
   }
 
+  // Multiply-accumulates of the node by its definition.
+  uint64_t macs() const;
+
   // The layout in which input i exists already (channels4 or linear); for a constant: channels4 up to rank 4.
   Layout preferred_layout(size_t i) const;
   // Input i in `layout`. A constant becomes a weight in that layout. channels4 needs rank <= 4.

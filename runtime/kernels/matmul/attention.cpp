@@ -152,6 +152,7 @@ Dispatch start(Lowering& lowering, const Attention::Operands& o) {
   const int64_t tile = tile_of_queries(lowering.caps(), queries, slices(channels));
   Dispatch dispatch = make_dispatch(
       "attention", grid_1d(lowering.caps(), divide_up(queries, tile) * heads * o.q.shape[0]), {}, {});
+  dispatch.macs = lowering.macs();
   define(dispatch, "TILE_Q", std::to_string(tile));
   define(dispatch, "V_SLICES", std::to_string(slices(channels)));
   if (lowering.op<Attention>().causal) define(dispatch, "CAUSAL");

@@ -97,6 +97,7 @@ Dispatch product_dispatch(Lowering& lowering, const Product& p, std::string shad
                        .alpha = p.alpha,
                        .beta = p.beta});
   if (p.has_c) dispatch.bindings.push_back(reads("c", lowering.read(2, Layout::linear)));
+  dispatch.macs = static_cast<uint64_t>(p.m * p.n * p.k * element_count(p.batch));
   define(dispatch, "HAS_C", p.has_c ? "1" : "0");
   define_activation_or_bounds(dispatch, p.activation);
   return dispatch;

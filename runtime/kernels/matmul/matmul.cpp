@@ -106,6 +106,7 @@ void multiply_linear(Lowering& lowering, const Product& p, int64_t rows) {
                              .y_columns = p.n,
                              .depth = p.k,
                              .w_width = weights.width()});
+  dispatch.macs = static_cast<uint64_t>(rows * p.n * p.k);
   if (tile.broadcasts()) dispatch.subgroup_size = caps.subgroup_size;
   define_tile(dispatch, tile);
   define_halves(dispatch, weights.run);

@@ -77,6 +77,7 @@ void run_in_a_workgroup(Lowering& lowering, const Sizes& sizes, bool means) {
                               .activation_params = activation_params_or_bounds(op.hidden),
                               .gate_params = activation_params_or_bounds(op.gate),
                               .hidden_channels = sizes.hidden});
+  dispatch.macs = lowering.macs();
   define_activation_or_bounds(dispatch, op.hidden);
   define_activation_or_bounds(dispatch, op.gate, "GATE");
   define(dispatch, "MOST_SLICES", std::to_string(kMostSlices));

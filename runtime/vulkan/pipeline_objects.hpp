@@ -1,0 +1,21 @@
+// The Vulkan objects of a pipeline, for the .cpp files of this folder alone.
+#pragma once
+
+#include <vulkan/vulkan_raii.hpp>
+
+#include "vulkan/context.hpp"
+#include "vulkan/pipeline.hpp"
+
+namespace vellum::gpu {
+
+struct PipelineObjects {
+  vk::raii::DescriptorSetLayout set_layout{nullptr};
+  vk::raii::PipelineLayout layout{nullptr};
+  vk::raii::Pipeline pipeline{nullptr};
+};
+
+// Compiles the shader and creates the objects. cache: null for none. Throws as PipelineRegistry::get().
+PipelineObjects create_pipeline(Context::Impl& device, const PipelineKey& key,
+                                const vk::raii::PipelineCache* cache, vk::PipelineCreateFlags flags);
+
+}  // namespace vellum::gpu

@@ -1,0 +1,18 @@
+// How `vellum inspect --stage kernels` shows a kernel report.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "vellum/kernels.hpp"
+
+namespace vellum::cli {
+
+std::string kernels_text(const KernelReport& report);
+nlohmann::json kernels_json(const KernelReport& report);
+
+// Writes each pipeline's representations to FOLDER/PIPELINE.CODE.txt (both are numbers).
+void write_code(const KernelReport& report, const std::filesystem::path& folder);
+
+}  // namespace vellum::cli
