@@ -4,6 +4,7 @@
 #   tests/run.sh quick         those without a device and the essential ones on lavapipe: under 3 minutes after the build
 #   tests/run.sh conformance   ONNX's own tests, and whole models against ONNX Runtime, LiteRT and torch
 #   tests/run.sh bench         no tests: times kernels against the device's ceilings, then three networks with `vellum bench`
+#   tests/run.sh gpus          no tests here: what the compilers of GPUs make of the kernels, against the recorded scoreboard
 # Other arguments go to ctest: tests/run.sh -R planner
 set -euo pipefail
 
@@ -37,5 +38,6 @@ case ${1-} in
       "$build/tools/vellum/vellum" bench "$cache/models/$model.onnx" "${@:2}"
     done
     ;;
+  gpus) exec "$root/tests/gpu_compilers/scoreboard.py" "$build" "${@:2}" ;;
   *) run "$@" ;;
 esac

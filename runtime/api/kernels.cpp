@@ -85,7 +85,7 @@ KernelDispatch kernel_dispatch(const Program& program, const Dispatch& dispatch,
 std::optional<DeviceRates> known_rates(const DeviceInfo& device) {
   const std::optional<ChipRates> chip = chip_rates(device.name);
   if (!chip) return std::nullopt;
-  return DeviceRates{chip->gigamacs_per_s, chip->gigabytes_per_s};
+  return DeviceRates{chip->gigamacs_per_s, chip->gigabytes_per_s, chip->units};
 }
 
 KernelReport kernels(const Device& device, const Model& model, const SessionOptions& options,

@@ -104,7 +104,7 @@ std::optional<DeviceRates> given_rates(const Arguments& arguments) {
   if ((arguments.gigamacs > 0) != (arguments.gigabytes > 0))
     throw Error(ErrorCode::invalid_argument, "--gigamacs and --gigabytes are given together");
   if (arguments.gigamacs == 0) return std::nullopt;
-  return DeviceRates{arguments.gigamacs, arguments.gigabytes};
+  return DeviceRates{.gigamacs_per_s = arguments.gigamacs, .gigabytes_per_s = arguments.gigabytes};
 }
 
 void print_kernels(const Arguments& arguments, const Model& model) {

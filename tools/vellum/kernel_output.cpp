@@ -48,7 +48,7 @@ std::string variant(const KernelPipeline& pipeline) {
   std::string text;
   for (const auto& [name, value] : pipeline.defines) {
     if (name.starts_with("TENSOR_") || name.starts_with("BINDING_") || name.find('_') == 1) continue;
-    text += (text.empty() ? "" : " ") + (value.empty() || value == "1" ? name : name + "=" + value);
+    text += (text.empty() ? "" : " ") + (value.empty() ? name : name + "=" + value);
   }
   return one_line(text);
 }
@@ -161,7 +161,9 @@ nlohmann::json kernels_json(const KernelReport& report) {
                           {"memory_us", figure_json(dispatch.memory_us)}});
   nlohmann::json rates = nullptr;
   if (report.rates)
-    rates = {{"gigamacs_per_s", report.rates->gigamacs_per_s}, {"gigabytes_per_s", report.rates->gigabytes_per_s}};
+    rates = {{"gigamacs_per_s", report.rates->gigamacs_per_s},
+             {"gigabytes_per_s", report.rates->gigabytes_per_s},
+             {"units", report.rates->units}};
   return {{"stage", "kernels"},       {"device", report.device},       {"driver", report.driver},
           {"rates", rates},           {"pipelines", std::move(pipelines)}, {"dispatches", std::move(dispatches)}};
 }

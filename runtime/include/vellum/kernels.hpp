@@ -64,6 +64,7 @@ struct KernelDispatch {
 struct DeviceRates {
   double gigamacs_per_s = 0;   // fp32 multiply-accumulates
   double gigabytes_per_s = 0;  // device memory
+  uint32_t units = 0;          // each issues the instructions of one subgroup at a time; 0: unknown
 };
 
 struct KernelReport {

@@ -1,0 +1,135 @@
+"""Reads the assembly that `vellum inspect --stage kernels --code` writes: the hot loop of a kernel, the innermost loop with
+the most multiply-adds, and what it issues.
+
+hot_loop(text) returns a HotLoop or None. Formats: AMD's ISA as ACO prints it (RADV), ir3 (Turnip), GEN (ANV).
+"""
+import collections
+import dataclasses
+import re
+
+
+@dataclasses.dataclass
+class HotLoop:
+    fmas: float      # multiply-adds of one lane in one iteration
+    slots: float     # cycles (AMD) or issue slots (others) of the unit that multiplies
+    loads: int       # memory instructions that load
+    counts: dict     # instructions by kind
+
+    @property
+    def efficiency(self):
+        """Multiply-adds a slot: an upper bound of the share of the device's peak. Packed halves count twice."""
+        return self.fmas / max(1, self.slots)
+
+    @property
+    def fmas_per_load(self):
+        return self.fmas / max(1, self.loads)
+
+
+def section(text, title):
+    """The lines of the last representation whose name has `title`."""
+    parts = re.split(r"^==== ", text, flags=re.MULTILINE)
+    found = [part for part in parts if title.lower() in part.split("\n", 1)[0].lower()]
+    return found[-1].split("\n")[1:] if found else []
+
+
+def innermost(loops):
+    return [(a, b) for a, b in loops if not any(a <= c and d <= b and (c, d) != (a, b) for c, d in loops)]
+
+
+def loops_between(lines, label, branch):
+    """Ranges of lines from a label to the last branch back to it."""
+    labels, ends = {}, {}
+    for i, line in enumerate(lines):
+        if found := re.match(label, line.strip()):
+            labels[found[1]] = i
+        if (found := re.search(branch, line)) and found[1] in labels:
+            ends[labels[found[1]]] = i
+    return innermost(list(ends.items()))
+
+
+def amd(lines):
+    def count(body):
+        kinds, fmas, cycles, loads = collections.Counter(), 0, 0, 0
+        for line in map(str.strip, body):
+            if not line or re.match(r"BB\d+:", line):
+                continue
+            op = line.split()[0]
+            if op.startswith("v_dual"):
+                halves = re.findall(r"v_dual_(\w+)", line)
+                fmas += sum(half.startswith("fma") for half in halves)
+                cycles += 1
+                kinds["dual"] += 1
+            elif re.match(r"v_pk_fma", op):
+                fmas, cycles = fmas + 2, cycles + 1
+                kinds["packed"] += 1
+            elif re.match(r"v_(fma|fmac|fmaak|fmamk|mad|mac)_(mix|mixlo|mixhi|f16|f32|legacy)", op):
+                fmas, cycles = fmas + 1, cycles + 1
+                kinds["fma"] += 1
+            elif re.match(r"v_mul_(lo|hi)_|v_mad_[ui]64|v_(rcp|rsq|exp|log|sqrt|sin|cos)_", op):
+                cycles += 4
+                kinds["quarter rate"] += 1
+            elif re.match(r"(buffer|global|flat|image|tbuffer)_(load|sample)", op):
+                loads += 1
+                kinds["load"] += 1
+            elif re.match(r"s_(buffer_)?load", op):
+                kinds["scalar load"] += 1
+            elif op.startswith("ds_"):
+                kinds["shared"] += 1
+            elif op.startswith("v_"):
+                cycles += 1
+                kinds["other vector"] += 1
+        return HotLoop(fmas, cycles, loads, dict(kinds))
+
+    return [count(lines[a:b + 1]) for a, b in loops_between(lines, r"(BB\d+):", r"s_c?branch\w*\s+(BB\d+)")]
+
+
+def ir3(lines):
+    def count(body):
+        kinds, fmas, slots, loads = collections.Counter(), 0, 0, 0
+        for line in map(str.strip, body):
+            line = re.sub(r"^:?\d*:?\d*:?\[?[0-9a-fx_]*\]?\s*", "", line) if re.match(r"^:\d", line) else line
+            if not line or re.match(r"l\d+:", line) or line[0] in ";@":
+                continue
+            repeat = int(found[1]) + 1 if (found := re.search(r"\(rpt(\d)\)", line)) else 1
+            waits = int(found[1]) if (found := re.search(r"\(nop(\d)\)", line)) else 0
+            op = re.sub(r"^(\([^)]*\)\s*)+", "", line).split()
+            if not op:
+                continue
+            op = op[0]
+            slots += waits
+            kinds["nop"] += waits
+            if re.match(r"(isam|sam|ldib|ldg|ldc)", op):
+                loads += 1
+                kinds[op.split(".")[0]] += 1
+            elif op.startswith("st"):
+                kinds["store"] += 1
+            else:
+                slots += repeat
+                fmas += repeat if op.startswith("mad.f") else 0
+                kinds["mad" if op.startswith("mad.f") else "nop" if op == "nop" else "other"] += repeat
+        return HotLoop(fmas, slots, loads, dict(kinds))
+
+    return [count(lines[a:b + 1]) for a, b in loops_between(lines, r"(l\d+):", r"(?:br\w*|jump)\b.*#(l\d+)")]
+
+
+def gen(lines):
+    def count(body):
+        kinds = collections.Counter()
+        for line in map(str.strip, body):
+            line = re.sub(r"^\([^)]*\)\s*", "", line)
+            if line and not re.match(r"LABEL|//|END|START", line):
+                kinds[re.split(r"[\s(]", line)[0]] += 1
+        loads = sum(number for op, number in kinds.items() if op.startswith("send"))
+        slots = sum(number for op, number in kinds.items() if not re.match(r"send|while|if|else|endif|break|sync", op))
+        return HotLoop(kinds["mad"], slots, loads, dict(kinds))
+
+    return [count(lines[a:b + 1]) for a, b in loops_between(lines, r"LABEL(\d+):", r"while.*JIP:\s*LABEL(\d+)")]
+
+
+def hot_loop(text):
+    """The hot loop of one executable's representations; None if there is no loop that multiplies, or no assembly."""
+    for title, read in (("IR3 Assembly", ir3), ("GEN Assembly", gen), ("Assembly", amd)):
+        if lines := section(text, title):
+            loops = [loop for loop in read(lines) if loop.fmas > 0]
+            return max(loops, key=lambda loop: (loop.fmas, loop.loads), default=None)
+    return None
