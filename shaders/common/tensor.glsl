@@ -181,6 +181,61 @@ f16vec4 halves(uvec2 bits) { return f16vec4(unpackFloat2x16(bits.x), unpackFloat
   f16vec4 HALF_FN_(name)(int x, int y, int width) { return halves(DATA_(name)[y * width + x]); }
 #endif
 
+// A walk over the slices of a channels4 tensor, after its declaration: positions are multiplied out once.
+//   SLICES_OF_TENSOR(name)  PLACE_OF(name): the type of a texel's place
+//                           place_of_<name>(ivec4 p), next_slice_of_<name>(inout place), vec4 fetch_<name>(place)
+//   HALF_SLICES_OF_TENSOR(name)  the same for halves, with HALF_PRODUCTS: f16vec4 fetch_half_<name>(place)
+#define SLICES_OF_TENSOR(name) CAT(SLICES_, CAT(TENSOR_, name))(name)
+#define HALF_SLICES_OF_TENSOR(name) CAT(HALF_SLICES_, CAT(TENSOR_, name))(name)
+#define PLACE_OF(name) CAT(PLACE_, CAT(TENSOR_, name))
+#define FETCH_FN_(name) CAT(fetch_, name)
+#define WALK_(name, type, texel, slice)                                           \
+  type CAT(place_of_, name)(ivec4 p) { return texel(p, EXTENT_(name)); }          \
+  void CAT(next_slice_of_, name)(inout type place) { place += slice; }
+#define WALK_2D_(name) WALK_(name, ivec2, image2d_texel, ivec2(0, EXTENT_(name).y))
+#define WALK_3D_(name) WALK_(name, ivec3, image3d_texel, ivec3(0, 0, 1))
+#define WALK_BUFFER_(name) WALK_(name, int, buffer_texel, EXTENT_(name).x * EXTENT_(name).y)
+#define FETCH_IMAGE_(name, type) vec4 FETCH_FN_(name)(type place) { return imageLoad(DATA_(name), place); }
+#define FETCH_SAMPLER_(name, type) vec4 FETCH_FN_(name)(type place) { return texelFetch(DATA_(name), place, 0); }
+#define FETCH_HALVES_(name, type) \
+  f16vec4 CAT(fetch_half_, name)(type place) { return f16vec4(FETCH_FN_(name)(place)); }
+
+#define PLACE_IMAGE2D_STORAGE_F32 ivec2
+#define PLACE_IMAGE2D_STORAGE_F16 ivec2
+#define PLACE_IMAGE2D_SAMPLED_F32 ivec2
+#define PLACE_IMAGE2D_SAMPLED_F16 ivec2
+#define PLACE_IMAGE3D_STORAGE_F32 ivec3
+#define PLACE_IMAGE3D_STORAGE_F16 ivec3
+#define PLACE_IMAGE3D_SAMPLED_F32 ivec3
+#define PLACE_IMAGE3D_SAMPLED_F16 ivec3
+#define PLACE_BUFFER_F32 int
+#define PLACE_BUFFER_F16 int
+#define PLACE_TEXEL_BUFFER_F32 int
+#define PLACE_TEXEL_BUFFER_F16 int
+
+#define SLICES_IMAGE2D_STORAGE_F32(name) WALK_2D_(name) FETCH_IMAGE_(name, ivec2)
+#define SLICES_IMAGE2D_STORAGE_F16(name) SLICES_IMAGE2D_STORAGE_F32(name)
+#define SLICES_IMAGE2D_SAMPLED_F32(name) WALK_2D_(name) FETCH_SAMPLER_(name, ivec2)
+#define SLICES_IMAGE2D_SAMPLED_F16(name) SLICES_IMAGE2D_SAMPLED_F32(name)
+#define SLICES_IMAGE3D_STORAGE_F32(name) WALK_3D_(name) FETCH_IMAGE_(name, ivec3)
+#define SLICES_IMAGE3D_STORAGE_F16(name) SLICES_IMAGE3D_STORAGE_F32(name)
+#define SLICES_IMAGE3D_SAMPLED_F32(name) WALK_3D_(name) FETCH_SAMPLER_(name, ivec3)
+#define SLICES_IMAGE3D_SAMPLED_F16(name) SLICES_IMAGE3D_SAMPLED_F32(name)
+#define SLICES_BUFFER_F32(name) \
+  WALK_BUFFER_(name) vec4 FETCH_FN_(name)(int place) { return DATA_(name)[place]; }
+#define SLICES_BUFFER_F16(name) \
+  WALK_BUFFER_(name) vec4 FETCH_FN_(name)(int place) { return unpack_half4(DATA_(name)[place]); }
+#define SLICES_TEXEL_BUFFER_F32(name) WALK_BUFFER_(name) FETCH_IMAGE_(name, int)
+#define SLICES_TEXEL_BUFFER_F16(name) SLICES_TEXEL_BUFFER_F32(name)
+
+#define HALF_SLICES_IMAGE2D_STORAGE_F16(name) SLICES_IMAGE2D_STORAGE_F16(name) FETCH_HALVES_(name, ivec2)
+#define HALF_SLICES_IMAGE2D_SAMPLED_F16(name) SLICES_IMAGE2D_SAMPLED_F16(name) FETCH_HALVES_(name, ivec2)
+#define HALF_SLICES_IMAGE3D_STORAGE_F16(name) SLICES_IMAGE3D_STORAGE_F16(name) FETCH_HALVES_(name, ivec3)
+#define HALF_SLICES_IMAGE3D_SAMPLED_F16(name) SLICES_IMAGE3D_SAMPLED_F16(name) FETCH_HALVES_(name, ivec3)
+#define HALF_SLICES_BUFFER_F16(name) \
+  WALK_BUFFER_(name) f16vec4 CAT(fetch_half_, name)(int place) { return halves(DATA_(name)[place]); }
+#define HALF_SLICES_TEXEL_BUFFER_F16(name) SLICES_TEXEL_BUFFER_F16(name) FETCH_HALVES_(name, int)
+
 // Linear tensors.
 #define LOAD4_FN_(name) CAT(load4_, name)
 

@@ -18,7 +18,11 @@
 
 TENSOR_IN(x)
 #ifdef HALF_PRODUCTS
-HALVES_OF_TENSOR(x)
+HALF_SLICES_OF_TENSOR(x)
+#define FETCH_X fetch_half_x
+#else
+SLICES_OF_TENSOR(x)
+#define FETCH_X fetch_x
 #endif
 TEXELS_IN(w)
 TENSOR_OUT(y)
@@ -29,9 +33,13 @@ TENSOR_IN(residual)
 
 #include "conv_tile.glsl"
 
-FACTORS[TILE_P] slice_of_pixels(ivec4 pixel[TILE_P], int slice) {
+// Loads the slice at `place`, of number `slice`, of each pixel, and moves to the next one.
+FACTORS[TILE_P] slice_of_pixels(inout PLACE_OF(x) place[TILE_P], ivec4 pixel[TILE_P], int slice) {
   FACTORS x[TILE_P];
-  [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = LOAD_X(ivec4(pixel[i].xy, slice, pixel[i].w));
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) {
+    x[i] = FETCH_X(place[i]);
+    next_slice_of_x(place[i]);
+  }
 #if defined(SCALE_OF_IMAGES)
   [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = FACTORS(vec4(x[i]) * scale_of(slice, pixel[i].w));
 #elif defined(SCALE)
@@ -72,27 +80,29 @@ void main() {
     pixel[i] = first_pixel + i < pixels ? p : pixel[i - 1];
   }
 
+  PLACE_OF(x) place[TILE_P];
   int input_slices = slices(x_shape.z);
   int grid_width = 4 * input_slices;
   start_with_bias(first_output, blocks_s * TILE_S, blocks_s * TILE_S, grid_width);
-#ifdef SUBGROUP
-  for (int first = 0; first < input_slices; first += STEP) {
-    load_shared_weights(first, first_output, 1, grid_width);
-#define SLICE_OF_STEP(k)                                 \
-  if (first + k < input_slices) {                        \
-    vec4 x[TILE_P] = slice_of_pixels(pixel, first + k); \
-    ADD_SHARED_PRODUCTS(x, k)                            \
-  }
-    FOR_SLICES_OF_STEP(SLICE_OF_STEP)
-  }
-#else
 #ifdef PARTS
   ivec2 range = slices_of_part(part, input_slices);
 #else
   ivec2 range = ivec2(0, input_slices);
 #endif
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) place[i] = place_of_x(ivec4(pixel[i].xy, range.x, pixel[i].w));
+#ifdef SUBGROUP
+  for (int first = 0; first < input_slices; first += STEP) {
+    load_shared_weights(first, first_output, 1, grid_width);
+#define SLICE_OF_STEP(k)                                 \
+  if (first + k < input_slices) {                        \
+    vec4 x[TILE_P] = slice_of_pixels(place, pixel, first + k); \
+    ADD_SHARED_PRODUCTS(x, k)                            \
+  }
+    FOR_SLICES_OF_STEP(SLICE_OF_STEP)
+  }
+#else
   FOR_EACH_SLICE(k, range.x, range.y)
-    add_products(slice_of_pixels(pixel, k), 4 * k, first_output, 1, grid_width);
+    add_products(slice_of_pixels(place, pixel, k), 4 * k, first_output, 1, grid_width);
   END_EACH_SLICE
 #endif
 
