@@ -39,6 +39,11 @@ class DevicePolicy {
   virtual bool multiplies_cooperative_matrices() const = 0;
   // Whether a value of another lane of the subgroup costs less than to load it again.
   virtual bool broadcasts_are_cheaper_than_loads(const DeviceCaps& caps) const = 0;
+  // Whether weights are in buffers even where tensors are in images.
+  virtual bool keeps_weights_in_buffers(const DeviceCaps& caps) const = 0;
+  // Whether loads from one place of a buffer for a whole workgroup are cheaper, so that all its invocations
+  // should compute the same output channels.
+  virtual bool loads_uniform_weights_cheaply() const = 0;
   // A shader variant that is quicker but takes long to compile pays where a network has this many
   // multiply-accumulates for it.
   virtual uint64_t macs_worth_a_variant() const = 0;

@@ -5,6 +5,11 @@
 namespace vellum {
 namespace {
 
+// Vendors whose GPUs reach buffers through the same caches as images.
+bool is_desktop(const DeviceCaps& caps) {
+  return caps.vendor_id == kAmd || caps.vendor_id == kIntel || caps.vendor_id == kNvidia;
+}
+
 int64_t blocks(int64_t count, int64_t size) { return (count + size - 1) / size; }
 
 class GpuPolicy final : public DevicePolicy {
@@ -25,6 +30,10 @@ class GpuPolicy final : public DevicePolicy {
   int64_t split_k_invocations(bool pointwise) const override { return pointwise ? 1 << 13 : 1 << 14; }
   bool multiplies_cooperative_matrices() const override { return true; }
   bool broadcasts_are_cheaper_than_loads(const DeviceCaps&) const override { return false; }
+  // Images are padded to blocks of texels, and no compiler makes scalar loads from them.
+  bool keeps_weights_in_buffers(const DeviceCaps& caps) const override { return is_desktop(caps); }
+  // AMD's compiler makes scalar loads of them, Intel's needs fewer registers (docs/gpu_compilers.md).
+  bool loads_uniform_weights_cheaply() const override { return true; }
   uint64_t macs_worth_a_variant() const override { return uint64_t{1} << 24; }  // as on a CPU
 
   // Registers spill to memory.
@@ -43,8 +52,9 @@ class GpuPolicy final : public DevicePolicy {
   bool ranks_rows(int64_t length, int64_t k) const override { return k > 64 && length <= (1 << 15); }
 
   void set_default_traits(DeviceCaps& caps) const override {
-    // Desktop GPUs reach images and buffers through the same caches, and read both kinds of images alike.
-    caps.prefers_images = caps.vendor_id != kArm;
+    // Images of desktop GPUs are up to twice as large as their tensors, and kernels are no faster on them
+    // (docs/gpu_compilers.md).
+    caps.prefers_images = caps.vendor_id != kArm && !is_desktop(caps);
     caps.reads_images_as_storage = true;
     caps.reads_buffers_as_texels = false;
     caps.memory = {};

@@ -6,6 +6,9 @@
 
 namespace vellum {
 
+inline constexpr uint32_t kAmd = 0x1002;
+inline constexpr uint32_t kIntel = 0x8086;
+inline constexpr uint32_t kNvidia = 0x10DE;
 inline constexpr uint32_t kArm = 0x13B5;
 inline constexpr uint32_t kImagination = 0x1010;
 inline constexpr uint32_t kQualcomm = 0x5143;

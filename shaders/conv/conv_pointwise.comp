@@ -1,6 +1,9 @@
 // 1x1 convolution of stride 1 without padding, and matrix products whose rows are pixels.
 //
 // An invocation computes TILE_P pixels, counted over columns, rows and batch.
+//
+// With UNIFORM_SLICES all invocations of a workgroup compute the same slices, number gl_WorkGroupID.y, and part number
+// gl_WorkGroupID.z of their sums. Compilers see then that the workgroup loads the same weights, and use scalar loads.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -54,7 +57,13 @@ void main() {
   int pixels = W * H * N, output_slices = slices(y_shape.z);
   int blocks_p = (pixels + TILE_P - 1) / TILE_P;
   int blocks_s = (output_slices + TILE_S - 1) / TILE_S;
+#ifdef UNIFORM_SLICES
+  ivec2 block = ivec2(gl_WorkGroupID.y, gl_GlobalInvocationID.x);
+  if (block.y >= blocks_p) return;
 #ifdef PARTS
+  int part = int(gl_WorkGroupID.z);
+#endif
+#elif defined(PARTS)
   ivec2 by_part = divide(flat_index(), blocks_p * blocks_s);
   int part = by_part.x;
   if (part >= PARTS) return;

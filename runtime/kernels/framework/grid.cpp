@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernels/framework/divide.hpp"
+
 namespace vellum {
 namespace {
 
@@ -18,6 +20,18 @@ Grid grid_1d(const DeviceCaps& caps, int64_t count) {
 Grid workgroups_in_a_row(const DeviceCaps& caps, int64_t count) {
   const uint32_t rows = groups(count, caps.max_workgroup_count[0]);
   return {{kRowWorkgroup, 1, 1}, {groups(count, rows), rows, 1}};
+}
+
+std::optional<Grid> grid_of_rows(const DeviceCaps& caps, int64_t columns, int64_t rows, int64_t layers) {
+  const int64_t across = divide_up(columns, kRowWorkgroup);
+  if (4 * columns < 3 * across * kRowWorkgroup) return std::nullopt;
+  const std::array<int64_t, 3> count{across, rows, layers};
+  Grid grid{{kRowWorkgroup, 1, 1}, {}};
+  for (size_t i = 0; i < 3; ++i) {
+    if (count[i] > caps.max_workgroup_count[i]) return std::nullopt;
+    grid.workgroup_count[i] = static_cast<uint32_t>(count[i]);
+  }
+  return grid;
 }
 
 bool subgroups_fill_rows(const DeviceCaps& caps) {

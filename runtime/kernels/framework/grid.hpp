@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "caps/device_caps.hpp"
 
@@ -21,6 +22,11 @@ struct Grid {
 Grid grid_1d(const DeviceCaps& caps, int64_t count);
 // Returns a grid of `count` workgroups, at least one, wrapped in the same way.
 Grid workgroups_in_a_row(const DeviceCaps& caps, int64_t count);
+
+// Returns a grid of workgroups in a row of `columns` invocations, for each of rows x layers, so that all
+// invocations of a workgroup have the same row and layer. Nothing if more than a quarter of the invocations
+// would be beyond the row, or the device allows fewer workgroups.
+std::optional<Grid> grid_of_rows(const DeviceCaps& caps, int64_t columns, int64_t rows, int64_t layers);
 
 // Returns whether subgroups can be full, with a size that divides these workgroups.
 bool subgroups_fill_rows(const DeviceCaps& caps);

@@ -105,8 +105,8 @@ class Lowering {
   TensorId weight(std::string name, TensorDesc desc, WeightValues values);
   // Integers as a linear weight.
   TensorId integer_weight(std::string name, Shape shape, std::vector<int64_t> values);
-  // width x height texels of four elements, as image2d where it fits and the node's output is to be in an
-  // image, else as buffer (index y * width + x).
+  // width x height texels of four elements: an image2d where it fits, the node's output is to be in an image
+  // and the device's policy does not keep weights in buffers; else a buffer (index y * width + x).
   TensorDesc texel_grid(uint32_t width, uint32_t height) const;
   // What holds a channels4 tensor of that shape, as for the node's output, within the limits of images.
   Storage image_or_buffer(const Shape& shape) const;
