@@ -27,12 +27,14 @@ void add_row(int iy, int origin_x, int row) {
   for (int kx = 0; kx < kernel_size.x; ++kx) {
     locate_columns(origin_x + kx * dilation.x, stride.x);
     [[unroll]] for (int i = 0; i < TILE_P; ++i) inside[i] = inside[i] && row_inside;
+    PLACE_OF(x) place = place_of_x(ivec4(0, iy, first_input + range.x, image));
     for (int k = range.x; k < range.y; k += STEP) {
       load_shared_weights(k, row + kx, taps, grid_width);
 #define SLICE_OF_STEP(step)                                                                                   \
   if (k + step < range.y) {                                                                                   \
     vec4 x[TILE_P];                                                                                           \
-    [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = load_column(i, iy, first_input + k + step, image);     \
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = load_column(i, place);                                 \
+    next_slice_of_x(place);                                                                                   \
     ADD_SHARED_PRODUCTS(x, step)                                                                              \
   }
       FOR_SLICES_OF_STEP(SLICE_OF_STEP)
@@ -42,9 +44,11 @@ void add_row(int iy, int origin_x, int row) {
 #elif KERNEL_X > 0
 void add_row(int iy, int origin_x, int row) {
   locate_columns(origin_x, 1);
+  PLACE_OF(x) place = place_of_x(ivec4(0, iy, first_input + range.x, image));
   for (int k = range.x; k < range.y; ++k) {
     FACTORS columns[COLUMNS];
-    [[unroll]] for (int i = 0; i < COLUMNS; ++i) columns[i] = load_column(i, iy, first_input + k, image);
+    [[unroll]] for (int i = 0; i < COLUMNS; ++i) columns[i] = load_column(i, place);
+    next_slice_of_x(place);
     [[unroll]] for (int kx = 0; kx < KERNEL_X; ++kx) {
       FACTORS x[TILE_P];
       [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = columns[i + kx];
@@ -57,6 +61,7 @@ void add_row(int iy, int origin_x, int row) {
 void add_row(int iy, int origin_x, int row) {
   for (int kx = 0; kx < kernel_size.x; ++kx) {
     locate_columns(origin_x + kx * dilation.x, stride.x);
+    PLACE_OF(x) place = place_of_x(ivec4(0, iy, first_input + range.x, image));
 #if CHANNELS < 4
     const int k = 0;  // the only slice: carrying sums through another loop is expensive on CPUs
     {
@@ -64,7 +69,8 @@ void add_row(int iy, int origin_x, int row) {
     FOR_EACH_SLICE(k, range.x, range.y) {
 #endif
       FACTORS x[TILE_P];
-      [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = load_column(i, iy, first_input + k, image);
+      [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = load_column(i, place);
+      next_slice_of_x(place);
       add_products(x, 4 * k, row + kx, taps, grid_width);
     }
 #if CHANNELS < 4

@@ -11,7 +11,11 @@
 
 TENSOR_IN(x)
 #ifdef HALF_PRODUCTS
-HALVES_OF_TENSOR(x)
+HALF_SLICES_OF_TENSOR(x)
+#define FETCH_X fetch_half_x
+#else
+SLICES_OF_TENSOR(x)
+#define FETCH_X fetch_x
 #endif
 TEXELS_IN(w)
 TENSOR_OUT(y)
@@ -37,16 +41,17 @@ void locate_columns(int first, int step) {
     column[i] = clamp(at, 0, x_shape.x - 1);
   }
 }
-// Without branches, whose results lavapipe reads from memory again at each use.
-FACTORS load_column(int i, int row, int slice, int n) {
-  FACTORS v = LOAD_X(ivec4(column[i], row, slice, n));
+// `row`: the place of column 0. Without branches, whose results lavapipe reads from memory again at each use.
+FACTORS load_column(int i, PLACE_OF(x) row) {
+  FACTORS v = FETCH_X(beside_x(row, column[i]));
   return inside[i] ? v : FACTORS(0);
 }
 
 int blocks_of_slices() { return (slices(y_shape.z) + TILE_S - 1) / TILE_S; }
 
 // Returns (x, y, slice, image) of the first texel that this invocation computes. The image may be beyond the last; with
-// SUBGROUP, where all invocations of a subgroup have the same slice, so may the slice.
+// SUBGROUP, where all invocations of a subgroup have the same slice, so may the slice. With UNIFORM_SLICES all invocations
+// of a workgroup have the same slice and image, its numbers along y and z, so that its loads of weights are uniform.
 ivec4 first_texel() {
   int blocks_x = (y_shape.x + TILE_P - 1) / TILE_P;
 #ifdef SUBGROUP
@@ -54,6 +59,10 @@ ivec4 first_texel() {
   ivec2 by_column = divide(block.y, blocks_x);
   ivec2 by_row = divide(by_column.x, y_shape.y);
   ivec2 by_slice = ivec2(by_row.x, block.x);
+#elif defined(UNIFORM_SLICES)
+  ivec2 by_column = divide(int(gl_GlobalInvocationID.x), blocks_x);
+  ivec2 by_row = ivec2(0, by_column.x);
+  ivec2 by_slice = ivec2(by_row.y < y_shape.y ? int(gl_WorkGroupID.z) : y_shape.w, gl_WorkGroupID.y);
 #else
   ivec2 by_column = divide(flat_index(), blocks_x);
   ivec2 by_row = divide(by_column.x, y_shape.y);

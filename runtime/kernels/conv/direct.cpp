@@ -31,7 +31,8 @@ void emit_direct(Lowering& lowering, const ConvProblem& problem, const DirectKer
   OutputTile& tile = kernel.tile.output;
   kernel.weights = conv_weights(lowering, groups, window.taps(), tile.slices);
   tile.slices = kernel.weights.tile_slices;
-  const int64_t blocks = divide_up(problem.width, tile.pixels) * problem.height * problem.images;
+  kernel.image_blocks = divide_up(problem.width, tile.pixels) * problem.height;
+  const int64_t blocks = kernel.image_blocks * problem.images;
   kernel.invocations = whole_subgroups(lowering.caps(), kernel.tile, blocks) * kernel.weights.blocks();
   kernel.defines.emplace_back("KERNEL_X", direct.loads_rows_once ? "3" : "0");
   kernel.defines.emplace_back("STRIDE_X", direct.loads_rows_once ? "1" : "0");

@@ -1,5 +1,6 @@
 #include "kernels/conv/dispatch.hpp"
 
+#include "caps/device_policy.hpp"
 #include "kernels/conv/split_k.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
@@ -10,6 +11,14 @@ namespace vellum {
 void add_residual(Dispatch& dispatch, TensorId residual) {
   dispatch.bindings.push_back(reads_in_place("residual", residual));
   define(dispatch, "RESIDUAL");
+}
+
+std::optional<Grid> uniform_grid(const DeviceCaps& caps, Storage weights, const InvocationTile& tile,
+                                 const BlockCounts& blocks) {
+  if (blocks.pixels == 0 || weights != Storage::buffer || tile.broadcasts() ||
+      !device_policy(caps).loads_uniform_weights_cheaply())
+    return std::nullopt;
+  return grid_of_rows(caps, blocks.pixels, blocks.slices, blocks.layers);
 }
 
 ivec4 residual_shape(const Lowering& lowering, TensorId residual) {
@@ -44,8 +53,12 @@ void dispatch_conv(Lowering& lowering, const ConvKernel& kernel, const Window2d&
       packed_weights(lowering, weight_grid(lowering, weights.width(), weights.height()), std::move(values));
   const SumTarget whole{lowering.write(0, Layout::channels4), activation, read_residual(lowering)};
   const SumTarget target = partial_sums(lowering, whole, kernel.tile.split_k());
+  const DeviceCaps& caps = lowering.caps();
+  const std::optional<Grid> uniform =
+      uniform_grid(caps, lowering.tensor(grid).desc.storage, kernel.tile,
+                   {kernel.image_blocks, weights.blocks(), lowering.tensor(target.y).desc.shape[0]});
   Dispatch dispatch = make_dispatch(
-      kernel.shader, grid_1d(lowering.caps(), kernel.invocations * kernel.tile.split_k()),
+      kernel.shader, uniform ? *uniform : grid_1d(caps, kernel.invocations * kernel.tile.split_k()),
       {reads("x", x), reads("w", grid), writes("y", target.y)},
       ConvWindowParameters{.x_shape = texel_shape(lowering.input_type(0).shape),
                            .y_shape = texel_shape(lowering.tensor(target.y).desc.shape),
@@ -62,6 +75,7 @@ void dispatch_conv(Lowering& lowering, const ConvKernel& kernel, const Window2d&
   dispatch.macs = lowering.macs();
   if (kernel.tile.broadcasts()) dispatch.subgroup_size = lowering.caps().subgroup_size;
   define_tile(dispatch, kernel.tile);
+  if (uniform) define(dispatch, "UNIFORM_SLICES");
   define_halves(dispatch, weights.run);
   define_activation_or_bounds(dispatch, target.activation);
   add_extras(dispatch, {.residual = target.residual}, 1);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "kernels/conv/tile.hpp"
 #include "kernels/conv/weights.hpp"
 #include "kernels/conv/window.hpp"
+#include "kernels/framework/grid.hpp"
 #include "kernels/framework/lowering.hpp"
 
 namespace vellum {
@@ -28,6 +30,15 @@ void add_extras(Dispatch& dispatch, const ConvExtras& extras, int64_t images);
 // The residual of a Conv that has one.
 TensorId read_residual(Lowering& lowering);
 
+// Blocks of pixels x blocks of output slices x parts or images, each computed by one invocation.
+struct BlockCounts {
+  int64_t pixels = 1, slices = 1, layers = 1;
+};
+// Returns a grid in which all invocations of a workgroup compute the same slices of the same layer (the macro
+// UNIFORM_SLICES), if the device gains by it and few of them would idle.
+std::optional<Grid> uniform_grid(const DeviceCaps& caps, Storage weights, const InvocationTile& tile,
+                                 const BlockCounts& blocks);
+
 // The common part of conv.comp and conv_transpose.comp.
 struct ConvKernel {
   const char* shader;
@@ -35,6 +46,8 @@ struct ConvKernel {
   ConvWeights weights;
   int64_t invocations;                                       // without those that share sums (split-K)
   std::vector<std::pair<std::string, std::string>> defines;  // besides those of tile, activation and tensors
+  // Blocks of pixels of an image, if the shader knows UNIFORM_SLICES; else 0.
+  int64_t image_blocks = 0;
 };
 // For the node's inputs and output; `values` gives the texels of `kernel.weights`.
 void dispatch_conv(Lowering& lowering, const ConvKernel& kernel, const Window2d& window,

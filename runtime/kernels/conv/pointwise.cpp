@@ -45,14 +45,6 @@ void emit_pointwise(Lowering& lowering, const ConvProblem& problem, const Pointw
                      extras);
 }
 
-// A grid in which all invocations of a workgroup compute the same slices, if the device gains by it.
-std::optional<Grid> uniform_grid(const DeviceCaps& caps, Storage weights, const InvocationTile& tile,
-                                 int64_t pixel_blocks, int64_t slice_blocks) {
-  if (weights != Storage::buffer || tile.broadcasts() || !device_policy(caps).loads_uniform_weights_cheaply())
-    return std::nullopt;
-  return grid_of_rows(caps, pixel_blocks, slice_blocks, tile.split_k());
-}
-
 void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,
                     const InvocationTile& tile, const Activation& activation, WeightValues values,
                     const ConvExtras& extras) {
@@ -65,7 +57,7 @@ void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeight
   const SumTarget whole{y, activation, extras.residual};
   const SumTarget target = partial_sums(lowering, whole, tile.split_k());
   const std::optional<Grid> uniform =
-      uniform_grid(caps, lowering.tensor(grid).desc.storage, tile, blocks, weights.blocks());
+      uniform_grid(caps, lowering.tensor(grid).desc.storage, tile, {blocks, weights.blocks(), tile.split_k()});
   Dispatch dispatch = make_dispatch(
       "conv_pointwise", uniform ? *uniform : grid_1d(caps, blocks * weights.blocks() * tile.split_k()),
       {reads("x", x), reads("w", grid), writes("y", target.y)},
