@@ -26,7 +26,7 @@ int64_t tile_slices(const TileDemand& demand) {
 
 class CpuPolicy final : public DevicePolicy {
  public:
-  OutputTile preferred_tile(const TileDemand& demand) const override {
+  OutputTile preferred_tile(const DeviceCaps&, const TileDemand& demand) const override {
     return {tile_pixels(demand.length), tile_slices(demand)};
   }
 

@@ -30,7 +30,7 @@ class DevicePolicy {
 
   // --- Convolutions and matrix products ---
 
-  virtual OutputTile preferred_tile(const TileDemand& demand) const = 0;
+  virtual OutputTile preferred_tile(const DeviceCaps& caps, const TileDemand& demand) const = 0;
   // Smaller tiles than that are not worth measuring where `preferred` is the preferred one.
   virtual OutputTile smallest_tile(const OutputTile& preferred, const TileDemand& demand) const = 0;
   // Sums of a convolution are split among invocations (split-K) until there are about this many: of one whose

@@ -1,4 +1,7 @@
 // GPUs, and devices of which no more is known. Nothing here was measured on one yet.
+#include <algorithm>
+
+#include "caps/device_rates.hpp"
 #include "caps/policies.hpp"
 #include "caps/vendors.hpp"
 
@@ -12,18 +15,47 @@ bool is_desktop(const DeviceCaps& caps) {
 
 int64_t blocks(int64_t count, int64_t size) { return (count + size - 1) / size; }
 
+// Invocations that keep the device busy: four subgroups for each unit that issues instructions.
+double invocations_to_fill(const DeviceCaps& caps) {
+  const std::optional<ChipRates> chip = chip_rates(caps.name);
+  if (chip && caps.subgroup_size > 0) return 4.0 * chip->units * caps.subgroup_size;
+  return caps.type == DeviceType::integrated_gpu ? 1 << 12 : 1 << 14;
+}
+
+// Texels of sums that compilers keep in registers. Intel's spills more of them, or halves the subgroups.
+int64_t most_sums(const DeviceCaps& caps) { return caps.vendor_id == kIntel ? 4 : 8; }
+
+// The time of a tile relative to others: the multiply-adds of a device that is busy, and the loads that do not
+// hide behind them, for which the hot loops' efficiency in docs/gpu_compilers.md stands: 0.44 at 3.2
+// multiply-adds a load, 0.73 at 10.7.
+double cost(const DeviceCaps& caps, const OutputTile& tile, const TileDemand& demand, double enough) {
+  const double invocations = static_cast<double>(blocks(demand.length, tile.pixels) * demand.lines *
+                                                 blocks(demand.slices, tile.slices));
+  // Scalar loads serve a whole subgroup.
+  const int64_t weight_loads = (is_desktop(caps) ? 1 : 4) * tile.slices;
+  const double products = static_cast<double>(16 * tile.pixels * tile.slices);
+  const double per_load = products / static_cast<double>(tile.pixels + weight_loads);
+  // Pixels and slices beyond the output are computed for nothing.
+  const double waste = invocations * static_cast<double>(tile.pixels * tile.slices) /
+                       static_cast<double>(demand.length * demand.lines * demand.slices);
+  return waste * (1 + 4 / per_load) * std::max(1.0, enough / invocations);
+}
+
 class GpuPolicy final : public DevicePolicy {
  public:
-  // GPUs hold 4 x 2 texels of sums in registers, but want thousands of invocations first.
-  OutputTile preferred_tile(const TileDemand& demand) const override {
-    constexpr int64_t kEnough = 1 << 14;
-    OutputTile tile{demand.length > 1 ? 4 : 1, demand.slices > 1 ? 2 : 1};
-    const auto invocations = [&] {
-      return blocks(demand.length, tile.pixels) * demand.lines * blocks(demand.slices, tile.slices);
-    };
-    if (invocations() < kEnough) tile.slices = 1;
-    if (invocations() < kEnough) tile.pixels = 1;
-    return tile;
+  OutputTile preferred_tile(const DeviceCaps& caps, const TileDemand& demand) const override {
+    const double enough = invocations_to_fill(caps);
+    OutputTile best;
+    double least = cost(caps, best, demand, enough);
+    for (const int64_t pixels : {1, 2, 4})
+      for (const int64_t slices : {1, 2}) {
+        const OutputTile tile{pixels, slices};
+        if (pixels >= 2 * demand.length || slices >= 2 * demand.slices || pixels * slices > most_sums(caps))
+          continue;
+        const double tiles_cost = cost(caps, tile, demand, enough);
+        if (tiles_cost < least) least = tiles_cost, best = tile;
+      }
+    return best;
   }
   OutputTile smallest_tile(const OutputTile&, const TileDemand&) const override { return {1, 1}; }
 

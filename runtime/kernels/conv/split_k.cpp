@@ -35,7 +35,7 @@ int64_t invocations(const TileDemand& demand, const OutputTile& tile) {
 std::optional<InvocationTile> split_pointwise_tile(const DeviceCaps& caps, const TileDemand& demand,
                                                    int64_t input_slices) {
   const DevicePolicy& policy = device_policy(caps);
-  const OutputTile tile = policy.preferred_tile(demand);
+  const OutputTile tile = policy.preferred_tile(caps, demand);
   const SplitSums sums{policy.split_k_invocations(true), 16, input_slices};
   const int64_t split = sums.split_k(invocations(demand, tile));
   if (split == 1) return std::nullopt;
@@ -46,7 +46,7 @@ std::vector<SplitTile> split_window_tiles(const DeviceCaps& caps, const TileDema
                                           int64_t input_slices, int64_t taps) {
   const DevicePolicy& policy = device_policy(caps);
   const SplitSums sums{policy.split_k_invocations(false), 32, input_slices, taps};
-  const OutputTile narrow = policy.preferred_tile(demand);
+  const OutputTile narrow = policy.preferred_tile(caps, demand);
   const OutputTile wide{demand.length > 1 ? 4 : 1, demand.slices > 1 ? 2 : 1};
   std::vector<SplitTile> tiles;
   if (narrow == wide) return tiles;

@@ -1,0 +1,75 @@
+#!/usr/bin/python3
+"""Hot loops of small programs in each assembly, counted by hand."""
+import unittest
+
+import machine_code
+
+AMD = """==== NIR Shader(s): of no interest
+==== Assembly: Final Assembly
+BB0:
+  v_mul_lo_u32 v0, v1, v2
+BB1:
+  buffer_load_b128 v[0:3], v4, s[0:3], 0 offen
+  s_load_b512 s[4:19], s[20:21], 0x0
+  v_fmac_f32_e32 v5, s4, v0
+  v_dual_fmac_f32 v6, s5, v0 :: v_dual_fmac_f32 v7, s6, v1
+  v_pk_fma_f16 v8, v0, v1, v8
+  v_mul_lo_u32 v9, v9, v10
+  v_add_nc_u32_e32 v4, 16, v4
+  s_cbranch_scc1 BB1
+BB2:
+  s_endpgm
+"""
+IR3 = """==== IR3 Assembly: Final IR3 assembly for the native gpu binary
+l1:
+isam.1d (f32)(xyzw)r0.x, r4.x, s#0, t#1
+(sy)mad.f32 r2.x, r0.x, r1.x, r2.x
+(rpt3)mad.f32 r3.x, r0.y, (r)r1.x, (r)r3.x
+(nop3) add.s r4.x, r4.x, 1
+br p0.x, #l1
+end
+"""
+GEN = """==== GEN Assembly: Final GEN assembly for the generated shader binary
+LABEL1:
+send(16) g10UD g9UD nullUD 0x0 0x0
+mad(16) g20<1>F g20<8,8,1>F g10<8,8,1>F g2<0,1,0>F
+mad(16) g22<1>F g22<8,8,1>F g12<8,8,1>F g2<0,1,0>F
+add(16) g9<1>D g9<8,8,1>D 16D
+(+f0.0) while(16) JIP: LABEL1 UIP: LABEL1
+"""
+NESTED = """==== Assembly: Final Assembly
+BB1:
+  v_fma_f32 v0, v1, v2, v0
+  v_fma_f32 v0, v1, v2, v0
+BB2:
+  v_fma_f32 v3, v1, v2, v3
+  buffer_load_b32 v1, v4, s[0:3], 0 offen
+  s_cbranch_scc1 BB2
+  s_cbranch_scc0 BB1
+"""
+
+
+class HotLoop(unittest.TestCase):
+    def expect(self, text, fmas, slots, loads):
+        loop = machine_code.hot_loop(text)
+        self.assertEqual((loop.fmas, loop.slots, loop.loads), (fmas, slots, loads))
+
+    def test_amd_counts_dual_packed_and_quarter_rate_instructions(self):
+        self.expect(AMD, fmas=1 + 2 + 2, slots=1 + 1 + 1 + 4 + 1, loads=1)
+
+    def test_ir3_counts_repetitions_and_waits(self):
+        self.expect(IR3, fmas=1 + 4, slots=1 + 4 + 3 + 1 + 1, loads=1)
+
+    def test_gen_counts_messages_as_loads(self):
+        self.expect(GEN, fmas=2, slots=3, loads=1)
+
+    def test_the_innermost_loop_is_the_hot_one(self):
+        self.expect(NESTED, fmas=1, slots=1, loads=1)
+
+    def test_without_a_loop_there_is_none(self):
+        self.assertIsNone(machine_code.hot_loop("==== Assembly: x\nBB0:\n  v_fma_f32 v0, v1, v2, v0\n"))
+        self.assertIsNone(machine_code.hot_loop(""))
+
+
+if __name__ == "__main__":
+    unittest.main()
