@@ -184,19 +184,21 @@ f16vec4 halves(uvec2 bits) { return f16vec4(unpackFloat2x16(bits.x), unpackFloat
 // A walk over the slices of a channels4 tensor, after its declaration: positions are multiplied out once.
 //   SLICES_OF_TENSOR(name)  PLACE_OF(name): the type of a texel's place
 //                           place_of_<name>(ivec4 p), next_slice_of_<name>(inout place), vec4 fetch_<name>(place),
-//                           beside_<name>(place, int columns): the place so many columns to the right
+//                           beside_<name>(place, int columns), below_<name>(place, int rows): the place so far from it
 //   HALF_SLICES_OF_TENSOR(name)  the same for halves, with HALF_PRODUCTS: f16vec4 fetch_half_<name>(place)
 #define SLICES_OF_TENSOR(name) CAT(SLICES_, CAT(TENSOR_, name))(name)
 #define HALF_SLICES_OF_TENSOR(name) CAT(HALF_SLICES_, CAT(TENSOR_, name))(name)
 #define PLACE_OF(name) CAT(PLACE_, CAT(TENSOR_, name))
 #define FETCH_FN_(name) CAT(fetch_, name)
-#define WALK_(name, type, texel, slice, column)                                             \
+#define WALK_(name, type, texel, slice, row, column)                                        \
   type CAT(place_of_, name)(ivec4 p) { return texel(p, EXTENT_(name)); }                    \
   void CAT(next_slice_of_, name)(inout type place) { place += slice; }                      \
-  type CAT(beside_, name)(type place, int columns) { return place + columns * column; }
-#define WALK_2D_(name) WALK_(name, ivec2, image2d_texel, ivec2(0, EXTENT_(name).y), ivec2(1, 0))
-#define WALK_3D_(name) WALK_(name, ivec3, image3d_texel, ivec3(0, 0, 1), ivec3(1, 0, 0))
-#define WALK_BUFFER_(name) WALK_(name, int, buffer_texel, EXTENT_(name).x * EXTENT_(name).y, 1)
+  type CAT(beside_, name)(type place, int columns) { return place + columns * column; }     \
+  type CAT(below_, name)(type place, int rows) { return place + rows * row; }
+#define WALK_2D_(name) WALK_(name, ivec2, image2d_texel, ivec2(0, EXTENT_(name).y), ivec2(0, 1), ivec2(1, 0))
+#define WALK_3D_(name) WALK_(name, ivec3, image3d_texel, ivec3(0, 0, 1), ivec3(0, 1, 0), ivec3(1, 0, 0))
+#define WALK_BUFFER_(name) \
+  WALK_(name, int, buffer_texel, EXTENT_(name).x * EXTENT_(name).y, EXTENT_(name).x, 1)
 #define FETCH_IMAGE_(name, type) vec4 FETCH_FN_(name)(type place) { return imageLoad(DATA_(name), place); }
 #define FETCH_SAMPLER_(name, type) vec4 FETCH_FN_(name)(type place) { return texelFetch(DATA_(name), place, 0); }
 #define FETCH_HALVES_(name, type) \

@@ -2,6 +2,7 @@
 //
 // An invocation computes TILE_P neighbouring pixels of a row of one slice: TILE_S is 1. Weights: row = slice, column = tap;
 // after the last tap the bias, and with HALF_PRODUCTS, whose runs are the taps of a row, two scales as in conv_tile.glsl.
+// With UNIFORM_SLICES all invocations of a workgroup compute the same slice of the same image, its numbers along y and z.
 // If KERNEL_X and STRIDE_X are fixed (not 0; the dilation is 1 then), the columns of a row are loaded once for all taps.
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -17,7 +18,11 @@
 
 TENSOR_IN(x)
 #ifdef HALF_PRODUCTS
-HALVES_OF_TENSOR(x)
+HALF_SLICES_OF_TENSOR(x)
+#define FETCH_X fetch_half_x
+#else
+SLICES_OF_TENSOR(x)
+#define FETCH_X fetch_x
 #endif
 TEXELS_IN(w)
 TENSOR_OUT(y)
@@ -26,9 +31,10 @@ TENSOR_IN(residual)
 #endif
 #include "conv_tile.glsl"
 
-FACTORS load_column(int column, int row, int slice, int n) {
-  FACTORS v = LOAD_X(ivec4(clamp(column, 0, x_shape.x - 1), row, slice, n));
-  return column >= 0 && column < x_shape.x ? v : FACTORS(0);
+// `row`: the place of column 0.
+FACTORS load_column(int column, bool inside, PLACE_OF(x) row) {
+  FACTORS v = FETCH_X(beside_x(row, column));
+  return inside ? v : FACTORS(0);
 }
 
 #ifdef HALF_PRODUCTS
@@ -40,9 +46,15 @@ const int BEHIND = 1;
 void main() {
   int channel_slices = slices(y_shape.z);
   int blocks_x = (y_shape.x + TILE_P - 1) / TILE_P;
+#ifdef UNIFORM_SLICES
+  ivec2 by_column = divide(int(gl_GlobalInvocationID.x), blocks_x);
+  ivec2 by_row = ivec2(0, by_column.x);
+  ivec2 by_slice = ivec2(by_row.y < y_shape.y ? int(gl_WorkGroupID.z) : y_shape.w, gl_WorkGroupID.y);
+#else
   ivec2 by_column = divide(flat_index(), blocks_x);
   ivec2 by_row = divide(by_column.x, y_shape.y);
   ivec2 by_slice = divide(by_row.x, channel_slices);
+#endif
   int n = by_slice.x, slice = by_slice.y, oy = by_row.y, ox = TILE_P * by_column.y;
   if (n >= y_shape.w) return;
 
@@ -56,13 +68,23 @@ void main() {
   start_sums(0, load_w(taps, slice, width), scale);
 
   ivec2 origin = ivec2(ox, oy) * stride - padding;
-  for (int ky = 0; ky < kernel_size.y; ++ky) {
+#if KERNEL_X > 0
+  // Columns of x that a row of taps multiplies; those in the padding are zero. Few compilers move them out of the loop.
+  const int COLUMNS = (TILE_P - 1) * STRIDE_X + KERNEL_X;
+  int column[COLUMNS];
+  bool inside[COLUMNS];
+  [[unroll]] for (int i = 0; i < COLUMNS; ++i) {
+    column[i] = clamp(origin.x + i, 0, x_shape.x - 1);
+    inside[i] = column[i] == origin.x + i;
+  }
+#endif
+  PLACE_OF(x) row = place_of_x(ivec4(0, origin.y, slice, n));  // may be in the padding
+  for (int ky = 0; ky < kernel_size.y; ++ky, row = below_x(row, dilation.y)) {
     int iy = origin.y + ky * dilation.y;
     if (iy < 0 || iy >= x_shape.y) continue;
 #if KERNEL_X > 0
-    const int COLUMNS = (TILE_P - 1) * STRIDE_X + KERNEL_X;
     FACTORS x[COLUMNS];
-    [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = load_column(origin.x + i, iy, slice, n);
+    [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = load_column(column[i], inside[i], row);
     [[unroll]] for (int kx = 0; kx < KERNEL_X; ++kx) {
       FACTORS w = LOAD_W(ky * KERNEL_X + kx, slice, width);
       [[unroll]] for (int i = 0; i < TILE_P; ++i) PRODUCT_SUM[0][i] += x[i * STRIDE_X + kx] * w;
@@ -70,8 +92,10 @@ void main() {
 #else
     for (int kx = 0; kx < kernel_size.x; ++kx) {
       FACTORS w = LOAD_W(ky * kernel_size.x + kx, slice, width);
-      [[unroll]] for (int i = 0; i < TILE_P; ++i)
-        PRODUCT_SUM[0][i] += load_column(origin.x + i * stride.x + kx * dilation.x, iy, slice, n) * w;
+      [[unroll]] for (int i = 0; i < TILE_P; ++i) {
+        int at = origin.x + i * stride.x + kx * dilation.x, column = clamp(at, 0, x_shape.x - 1);
+        PRODUCT_SUM[0][i] += load_column(column, column == at, row) * w;
+      }
     }
 #endif
     end_run();

@@ -84,8 +84,11 @@ void emit_depthwise(Lowering& lowering, const ConvProblem& problem, const Output
       divide_up(problem.width, tile.pixels) * problem.height * slices(channels) * problem.images;
   const TensorId residual = read_residual(lowering);
   const vec4 activation = activation_params_or_bounds(problem.activation);
+  const std::optional<Grid> uniform =
+      uniform_grid(lowering.caps(), lowering.tensor(grid).desc.storage, {tile},
+                   {divide_up(problem.width, tile.pixels) * problem.height, slices(channels), problem.images});
   Dispatch dispatch =
-      make_dispatch("conv_depthwise", grid_1d(lowering.caps(), invocations),
+      make_dispatch("conv_depthwise", uniform ? *uniform : grid_1d(lowering.caps(), invocations),
                     {reads("x", x), reads("w", grid), writes("y", y)},
                     ConvDepthwiseParameters{.x_shape = texel_shape(lowering.input_type(0).shape),
                                             .y_shape = texel_shape(lowering.output_type().shape),
@@ -97,6 +100,7 @@ void emit_depthwise(Lowering& lowering, const ConvProblem& problem, const Output
                                             .padding = window_pair(window.padding)});
   dispatch.macs = lowering.macs();
   define_tile(dispatch, {tile});
+  if (uniform) define(dispatch, "UNIFORM_SLICES");
   define_halves(dispatch, filters.run);
   define_depthwise_window(dispatch, window);
   define_activation_or_bounds(dispatch, problem.activation);
