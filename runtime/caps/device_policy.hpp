@@ -43,7 +43,7 @@ class DevicePolicy {
   virtual bool keeps_weights_in_buffers(const DeviceCaps& caps) const = 0;
   // Whether loads from one place of a buffer for a whole workgroup are cheaper, so that all its invocations
   // should compute the same output channels.
-  virtual bool loads_uniform_weights_cheaply() const = 0;
+  virtual bool loads_uniform_weights_cheaply(const DeviceCaps& caps) const = 0;
   // A shader variant that is quicker but takes long to compile pays where a network has this many
   // multiply-accumulates for it.
   virtual uint64_t macs_worth_a_variant() const = 0;

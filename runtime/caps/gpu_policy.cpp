@@ -64,8 +64,11 @@ class GpuPolicy final : public DevicePolicy {
   bool broadcasts_are_cheaper_than_loads(const DeviceCaps&) const override { return false; }
   // Images are padded to blocks of texels, and no compiler makes scalar loads from them.
   bool keeps_weights_in_buffers(const DeviceCaps& caps) const override { return is_desktop(caps); }
-  // AMD's compiler makes scalar loads of them, Intel's needs fewer registers (docs/gpu_compilers.md).
-  bool loads_uniform_weights_cheaply() const override { return true; }
+  // AMD's compiler makes scalar loads of them, Intel's half as many loads. Adreno's loads them for each lane and
+  // computes more addresses (docs/gpu_compilers.md).
+  bool loads_uniform_weights_cheaply(const DeviceCaps& caps) const override {
+    return caps.vendor_id != kQualcomm && caps.vendor_id != kArm && caps.vendor_id != kImagination;
+  }
   uint64_t macs_worth_a_variant() const override { return uint64_t{1} << 24; }  // as on a CPU
 
   // Registers spill to memory.

@@ -16,7 +16,7 @@ void add_residual(Dispatch& dispatch, TensorId residual) {
 std::optional<Grid> uniform_grid(const DeviceCaps& caps, Storage weights, const InvocationTile& tile,
                                  const BlockCounts& blocks) {
   if (blocks.pixels == 0 || weights != Storage::buffer || tile.broadcasts() ||
-      !device_policy(caps).loads_uniform_weights_cheaply())
+      !device_policy(caps).loads_uniform_weights_cheaply(caps))
     return std::nullopt;
   return grid_of_rows(caps, blocks.pixels, blocks.slices, blocks.layers);
 }
