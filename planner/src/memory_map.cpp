@@ -241,6 +241,7 @@ std::vector<uint64_t> object_bytes(std::span<const TensorUsageRecord> records, c
       object = records[i].size;
   }
   std::vector<uint64_t> bytes;
+  bytes.reserve(objects.size());
   for (const std::optional<Size>& object : objects) bytes.push_back(object ? byte_size(*object) : 0);
   return bytes;
 }

@@ -56,7 +56,7 @@ MemoryMeter::MemoryMeter() {
   if (const auto memory = platform::process_memory()) resident_before_ = memory->resident;
 }
 
-MemoryMeasurement MemoryMeter::measure(const std::filesystem::path& file, const SessionOptions& options,
+MemoryMeasurement MemoryMeter::measure(const std::filesystem::path& model, const SessionOptions& options,
                                        const DeviceOptions& device_options) const {
   return guard([&] {
     MemoryMeasurement measured;
@@ -64,16 +64,16 @@ MemoryMeasurement MemoryMeter::measure(const std::filesystem::path& file, const 
     const Device device = Device::open(device_options);
     const gpu::Context& context = *impl(device)->context;
     const std::optional<uint64_t> driver_before = gpu::heap_usage(context);
-    const Model model = Model::load(file);
+    const Model loaded = Model::load(model);
     {
-      Session session(device, model, options);
+      Session session(device, loaded, options);
       run_with_zeros(session);
       if (driver_before) measured.driver_bytes = more_than(*gpu::heap_usage(context), *driver_before);
     }
     measured.vulkan = vulkan_memory(context);
     if (const auto memory = platform::process_memory(); memory && resident_before_)
       measured.process_bytes = more_than(memory->peak, resident_before_);
-    measured.estimate = estimate_memory(model, options, device);
+    measured.estimate = estimate_memory(loaded, options, device);
     measured.use = use_of(measured.vulkan, measured.estimate);
     const uint64_t apart = measured.use.total();
     const ResidentMemory& resident = measured.estimate.resident;

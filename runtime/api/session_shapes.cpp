@@ -9,6 +9,7 @@ namespace {
 
 std::vector<TensorInfo> infos(const std::vector<Port>& ports) {
   std::vector<TensorInfo> result;
+  result.reserve(ports.size());
   for (const Port& port : ports) result.push_back({port.name, port.type.dtype, port.type.shape});
   return result;
 }

@@ -75,7 +75,7 @@ class Tuner {
   }
 
  private:
-  void report_progress(TuneProgress progress) const {
+  void report_progress(const TuneProgress& progress) const {
     if (tune_options_.progress) tune_options_.progress(progress);
   }
 

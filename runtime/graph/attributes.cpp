@@ -45,12 +45,14 @@ std::string Attributes::get_string(std::string_view name, std::string_view fallb
 
 Attributes::Ints Attributes::get_ints(std::string_view name, Ints fallback) const {
   const auto* value = expect<Ints>(find(name), name, "a list of integers");
-  return value ? *value : std::move(fallback);
+  if (value) return *value;
+  return fallback;
 }
 
 Attributes::Floats Attributes::get_floats(std::string_view name, Floats fallback) const {
   const auto* value = expect<Floats>(find(name), name, "a list of numbers");
-  return value ? *value : std::move(fallback);
+  if (value) return *value;
+  return fallback;
 }
 
 std::optional<HostTensor> Attributes::get_tensor(std::string_view name) const {

@@ -37,6 +37,7 @@ std::vector<Group> group_by_types(std::span<const MemoryNeed> needs) {
 template <typename Value>
 std::vector<Value> chosen(std::span<const Value> all, const std::vector<size_t>& which) {
   std::vector<Value> result;
+  result.reserve(which.size());
   for (const size_t i : which) result.push_back(all[i]);
   return result;
 }

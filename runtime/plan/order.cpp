@@ -111,6 +111,7 @@ class BeamSearch {
       std::vector<Successor> successors = extend(beam);
       keep_best(successors, width(beam, count - step));
       std::vector<State> next;
+      next.reserve(successors.size());
       for (const Successor& successor : successors) next.push_back(done(beam[successor.state], successor));
       beam = std::move(next);
     }

@@ -60,6 +60,7 @@ class Views {
       found[{joins, facts(joins ? (*copy)->to : (*copy)->from).root}].push_back(t);
     }
     std::vector<std::vector<size_t>> result;
+    result.reserve(found.size());
     for (auto& [whole, tasks] : found) result.push_back(std::move(tasks));
     std::sort(result.begin(), result.end());
     return result;

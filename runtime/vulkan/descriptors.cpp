@@ -26,6 +26,7 @@ vk::raii::DescriptorPool create_pool(const vk::raii::Device& device,
   }
   if (sets == 0) return vk::raii::DescriptorPool(nullptr);
   std::vector<vk::DescriptorPoolSize> sizes;
+  sizes.reserve(counts.size());
   for (const auto& [type, count] : counts) sizes.emplace_back(type, count);
   return {device, vk::DescriptorPoolCreateInfo({}, sets, sizes)};
 }

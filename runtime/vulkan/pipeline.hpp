@@ -93,9 +93,10 @@ class PipelineRegistry {
   // does not compile.
   std::shared_ptr<const Pipeline> get(const PipelineKey& key);
   // Returns many pipelines, in the order of the keys, and creates new ones in parallel. threads 0: as many as
-  // the machine has. With `early`, the driver compiles new ones now instead of at their first dispatch.
+  // the machine has. With `bindings`, the driver compiles new ones now instead of at their first dispatch.
   std::vector<std::shared_ptr<const Pipeline>> prepare(std::span<const PipelineKey> keys,
-                                                       const EarlyBindings& early = {}, unsigned threads = 0);
+                                                       const EarlyBindings& bindings = {},
+                                                       unsigned threads = 0);
   // Adds precompiled shaders, which are used instead of compiling. Keeps a weak reference.
   void add_precompiled_shaders(const std::shared_ptr<const CompiledShaders>& shaders);
   size_t size() const;

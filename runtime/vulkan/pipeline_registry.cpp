@@ -112,19 +112,19 @@ PipelineRegistry::PipelineRegistry(Context& context) : impl_(std::make_unique<Im
 
 PipelineRegistry::~PipelineRegistry() = default;
 
-PipelinePointer PipelineRegistry::get(const PipelineKey& unsorted) {
-  const PipelineKey key = sorted(unsorted);
+PipelinePointer PipelineRegistry::get(const PipelineKey& key) {
+  const PipelineKey sorted_key = sorted(key);
   std::promise<PipelinePointer> promise;
   std::shared_future<PipelinePointer> present;
   {
     const std::lock_guard lock(impl_->mutex);
-    const auto [entry, is_new] = impl_->pipelines.try_emplace(key);
+    const auto [entry, is_new] = impl_->pipelines.try_emplace(sorted_key);
     if (is_new)
       entry->second = promise.get_future().share();
     else
       present = entry->second;
   }
-  const PipelinePointer pipeline = present.valid() ? present.get() : impl_->make(key, promise);
+  const PipelinePointer pipeline = present.valid() ? present.get() : impl_->make(sorted_key, promise);
   // The caller's pointer keeps the Context alive, which owns the pipeline.
   return PipelinePointer(impl_->context.shared_from_this(), pipeline.get());
 }

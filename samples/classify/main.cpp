@@ -39,7 +39,7 @@ struct InputLayout {
 };
 
 InputLayout input_layout(const Model& model, int side_if_open) {
-  const std::vector<TensorInfo> inputs = model.inputs();
+  const std::vector<TensorInfo>& inputs = model.inputs();
   if (inputs.size() == 1 && inputs[0].shape.size() == 4 && inputs[0].dtype == DType::f32) {
     const Shape& shape = inputs[0].shape;
     const bool first = shape[1] == 3;

@@ -36,7 +36,7 @@ constexpr int kStripStep = 160;
 constexpr int kLongestStrip = 20 * kStripStep;
 
 std::string only_input(const Model& model, const char* what) {
-  const std::vector<TensorInfo> inputs = model.inputs();
+  const std::vector<TensorInfo>& inputs = model.inputs();
   if (inputs.size() != 1 || inputs[0].shape.size() != 4 || model.outputs().size() != 1)
     throw Error(ErrorCode::invalid_argument,
                 std::string("the model is no text ") + what + ": it has other inputs or outputs");

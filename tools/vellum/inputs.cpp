@@ -72,7 +72,7 @@ void write_tensor(const std::filesystem::path& file, const Tensor& tensor) {
 }
 
 Inputs read_inputs(const Model& model, const std::vector<std::string>& arguments) {
-  const std::vector<TensorInfo> known = model.inputs();
+  const std::vector<TensorInfo>& known = model.inputs();
   Inputs inputs;
   for (const std::string& argument : arguments) {
     const size_t equals = find_equals(known, argument);

@@ -155,6 +155,7 @@ ExactOffsets improve_offsets(const RecordClass& records, OffsetAssignment start,
     for (const uint32_t i : index) total = std::max(total, result.offset_of[i] + records.items[i].bytes);
     if (total <= enough || index.size() > kMostItems) continue;
     std::vector<Item> items;
+    items.reserve(index.size());
     for (const uint32_t i : index) items.push_back(records.items[i]);
     Part part(std::move(items), index, unit, result.offset_of);
     part.improve(enough, budget);

@@ -29,7 +29,7 @@ class LongestWithin {
 
   uint32_t better(uint32_t a, uint32_t b) const;  // either may be kNone
   uint32_t winner_until(const Node& node, int64_t end) const;
-  void build(size_t node);
+  void build(size_t index);
 
   std::span<const Item> items_;
   std::vector<uint32_t> by_first_;

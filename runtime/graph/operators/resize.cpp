@@ -156,23 +156,23 @@ float Resize::source(const ResizeGeometry& g, size_t axis, int64_t i) const {
   return x;
 }
 
-int64_t Resize::nearest_index(const ResizeGeometry& g, size_t axis, float x) const {
+int64_t Resize::nearest_index(const ResizeGeometry& g, size_t axis, float coordinate) const {
   float index = 0.0f;
   switch (nearest) {
     case NearestMode::round_prefer_floor:
-      index = std::ceil(x - 0.5f);
+      index = std::ceil(coordinate - 0.5f);
       break;
     case NearestMode::round_prefer_ceil:
-      index = std::floor(x + 0.5f);
+      index = std::floor(coordinate + 0.5f);
       break;
     case NearestMode::floor:
-      index = std::floor(x);
+      index = std::floor(coordinate);
       break;
     case NearestMode::ceil:
-      index = std::ceil(x);
+      index = std::ceil(coordinate);
       break;
     case NearestMode::simple:
-      index = g.scales[axis] < 1.0f ? std::ceil(x) : std::floor(x);
+      index = g.scales[axis] < 1.0f ? std::ceil(coordinate) : std::floor(coordinate);
       break;
   }
   const auto last = static_cast<float>(g.input[axis] - 1);

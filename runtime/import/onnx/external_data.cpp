@@ -60,7 +60,7 @@ fs::path resolve(const std::string& location, const std::string& what, const fs:
   std::error_code error;
   const fs::path root = fs::canonical(folder, error);
   if (error) throw refuse("cannot be read: the model's folder: " + error.message());
-  const fs::path file = fs::canonical(root / relative, error);
+  fs::path file = fs::canonical(root / relative, error);
   if (error) {
     throw Error(ErrorCode::not_found, what + ": external data " + quoted_name(location) + " not found in " +
                                           root.string() + ": " + error.message());

@@ -73,7 +73,6 @@ class Densifier {
       read_level(*dimensions->Get(static_cast<flatbuffers::uoffset_t>(i)), levels_[i]);
     }
     const auto strides = row_major_strides(shape);
-    Shape outer = shape;
     std::vector<int64_t> block_size(rank, 1);
     for (size_t b = 0; b < blocks; ++b) {
       const int32_t dim = map->Get(static_cast<flatbuffers::uoffset_t>(b));

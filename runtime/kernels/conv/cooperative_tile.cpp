@@ -85,6 +85,7 @@ std::vector<ParameterCandidate<CooperativeTile>> cooperative_tiles(const DeviceC
   });
   const auto best = enough == tiles.end() && !tiles.empty() ? enough - 1 : enough;
   std::vector<ParameterCandidate<CooperativeTile>> candidates;
+  candidates.reserve(tiles.size());
   for (const CooperativeTile& tile : tiles)
     candidates.push_back({{kCooperativeAlgorithm,
                            std::to_string(tile.pixels()) + "x" + std::to_string(tile.channels())},

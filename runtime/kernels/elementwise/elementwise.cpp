@@ -40,8 +40,8 @@ std::vector<Binding> operands_and_result(const Operand& a, const Operand& b, con
   return {reads_operand("a", a, y), reads_operand("b", b, y), writes("y", y.tensor)};
 }
 
-static_assert(decltype(BinaryLinearParameters::dims)::size() == kMaxElementwiseRank &&
-              decltype(BinaryIntegerParameters::dims)::size() == kMaxElementwiseRank);
+static_assert(decltype(BinaryLinearParameters::dims)::size() == kMaxElementwiseRank);
+static_assert(decltype(BinaryIntegerParameters::dims)::size() == kMaxElementwiseRank);
 
 // Device integers have 32 bits: by how many a narrower type is shifted up and down again to wrap around.
 int64_t spare_bits(DType dtype) {

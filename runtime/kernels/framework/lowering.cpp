@@ -92,7 +92,9 @@ void Lowering::alias(size_t output, size_t input) {
 
 TensorId Lowering::weight(std::string name, TensorDesc desc, WeightValues values) {
   return builder_.add_tensor({std::move(name), desc, TensorRole::weight, kNoTensor,
-                              [desc, make = std::move(values.make)] { return pack_elements(desc, make()); },
+                              [desc = std::move(desc), make = std::move(values.make)] {
+                                return pack_elements(desc, make());
+                              },
                               std::move(values.origin)});
 }
 
@@ -120,7 +122,7 @@ Storage Lowering::image_or_buffer(const Shape& shape) const {
 }
 
 TensorId Lowering::workspace(std::string name, TensorDesc desc) {
-  return builder_.add_tensor({std::move(name), desc, TensorRole::workspace, kNoTensor, {}});
+  return builder_.add_tensor({std::move(name), std::move(desc), TensorRole::workspace, kNoTensor, {}});
 }
 
 const VirtualTensor& Lowering::tensor(TensorId id) const { return builder_.tensor(id); }

@@ -55,7 +55,7 @@ class ProgramBuilder {
   void add_outputs();
   void add_outputs_and_tail(const HostTail& tail);
   void add_tail_partition(const HostTail& tail, std::vector<Port> inputs);
-  Port output_port(ValueId value);
+  Port output_port(ValueId id);
   TensorId output_tensor(ValueId value);
   TensorId constant_tensor(ValueId value, Layout layout);
   bool lies_alike_in_both(TensorId from, ValueId value, Layout layout) const;
