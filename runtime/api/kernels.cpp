@@ -33,7 +33,8 @@ KernelCode kernel_code(const gpu::PipelineExecutable& executable) {
   code.name = executable.name;
   code.subgroup_size = executable.subgroup_size;
   code.registers = of({"VGPRs", "Registers used", "Max live registers", "Register count", "Register Count"});
-  code.spills = of({"Spilled VGPRs", "Spilled SGPRs", "STP Count", "Spill Count", "Spills to memory", "Spills"});
+  code.spills =
+      of({"Spilled VGPRs", "Spilled SGPRs", "STP Count", "Spill Count", "Spills to memory", "Spills"});
   code.resident_subgroups = of({"Subgroups per SIMD", "Max Waves Per Core", "Max warps/SM"});
   code.shared_memory_bytes = of({"LDS size", "Workgroup Memory Size", "Shared Memory Size"});
   code.instructions = of({"Instructions", "Instruction Count", "Instruction count"});
@@ -76,7 +77,8 @@ KernelDispatch kernel_dispatch(const Program& program, const Dispatch& dispatch,
   result.bytes = bound_bytes(program, dispatch);
   // 1e9 a second are 1e3 a microsecond.
   result.compute_us = rates ? static_cast<double>(result.macs) / (1e3 * rates->gigamacs_per_s) : std::nan("");
-  result.memory_us = rates ? static_cast<double>(result.bytes) / (1e3 * rates->gigabytes_per_s) : std::nan("");
+  result.memory_us =
+      rates ? static_cast<double>(result.bytes) / (1e3 * rates->gigabytes_per_s) : std::nan("");
   return result;
 }
 

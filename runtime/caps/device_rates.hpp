@@ -8,9 +8,9 @@
 namespace vellum {
 
 struct ChipRates {
-  std::string_view chip;          // part of the device's name
-  double gigamacs_per_s = 0;      // fp32, at boost clock
-  double gigabytes_per_s = 0;     // of the memory that it is usually sold with
+  std::string_view chip;       // part of the device's name
+  double gigamacs_per_s = 0;   // fp32, at boost clock
+  double gigabytes_per_s = 0;  // of the memory that it is usually sold with
   uint32_t units = 0;
 };
 

@@ -25,8 +25,8 @@ double invocations_to_fill(const DeviceCaps& caps) {
 // Texels of sums that compilers keep in registers. Intel's spills more of them, or halves the subgroups.
 int64_t most_sums(const DeviceCaps& caps) { return caps.vendor_id == kIntel ? 4 : 8; }
 
-// The time of a tile relative to others: the multiply-adds of a device that is busy, and the loads that do not
-// hide behind them, for which the hot loops' efficiency in docs/gpu_compilers.md stands: 0.44 at 3.2
+// The time of a tile relative to others: the multiply-adds of a device that is busy, and the loads that do
+// not hide behind them, for which the hot loops' efficiency in docs/gpu_compilers.md stands: 0.44 at 3.2
 // multiply-adds a load, 0.73 at 10.7.
 double cost(const DeviceCaps& caps, const OutputTile& tile, const TileDemand& demand, double enough) {
   const double invocations = static_cast<double>(blocks(demand.length, tile.pixels) * demand.lines *
@@ -64,8 +64,8 @@ class GpuPolicy final : public DevicePolicy {
   bool broadcasts_are_cheaper_than_loads(const DeviceCaps&) const override { return false; }
   // Images are padded to blocks of texels, and no compiler makes scalar loads from them.
   bool keeps_weights_in_buffers(const DeviceCaps& caps) const override { return is_desktop(caps); }
-  // AMD's compiler makes scalar loads of them, Intel's half as many loads. Adreno's loads them for each lane and
-  // computes more addresses (docs/gpu_compilers.md).
+  // AMD's compiler makes scalar loads of them, Intel's half as many loads. Adreno's loads them for each lane
+  // and computes more addresses (docs/gpu_compilers.md).
   bool loads_uniform_weights_cheaply(const DeviceCaps& caps) const override {
     return caps.vendor_id != kQualcomm && caps.vendor_id != kArm && caps.vendor_id != kImagination;
   }

@@ -38,8 +38,7 @@ struct StreamedWeights::Pool {
   std::vector<std::weak_ptr<Slot>> slots;
   bool running = false;  // one of the programs; between runs: an error cut the last one short
 
-  Pool(const std::shared_ptr<gpu::Context>& device, const StreamOptions& stream_options,
-       FixedConstants known)
+  Pool(const std::shared_ptr<gpu::Context>& device, const StreamOptions& stream_options, FixedConstants known)
       : context(device),
         options(stream_options),
         constants(known),

@@ -167,8 +167,8 @@ PipelineObjects create_pipeline(Context::Impl& device, const PipelineKey& key,
       stage.setFlags(vk::PipelineShaderStageCreateFlagBits::eRequireFullSubgroups);
       if (device.physical.subgroups.sets_size) stage.setPNext(&subgroups);
     }
-    objects.pipeline =
-        vk::raii::Pipeline(device.device, cache, vk::ComputePipelineCreateInfo(flags, stage, *objects.layout));
+    objects.pipeline = vk::raii::Pipeline(device.device, cache,
+                                          vk::ComputePipelineCreateInfo(flags, stage, *objects.layout));
     return objects;
   });
 }

@@ -32,11 +32,13 @@ std::vector<PipelineRepresentation> read_representations(const vk::raii::Device&
     const auto result = static_cast<vk::Result>(
         functions->vkGetPipelineExecutableInternalRepresentationsKHR(*device, &executable, &count, to));
     if (result != vk::Result::eSuccess && result != vk::Result::eIncomplete)
-      throw Error(ErrorCode::internal, "a driver does not give its forms of a shader: " + vk::to_string(result));
+      throw Error(ErrorCode::internal,
+                  "a driver does not give its forms of a shader: " + vk::to_string(result));
   };
   read(nullptr);
   std::vector<VkPipelineExecutableInternalRepresentationKHR> found(
-      count, {VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INTERNAL_REPRESENTATION_KHR, nullptr, {}, {}, 0, 0, nullptr});
+      count,
+      {VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INTERNAL_REPRESENTATION_KHR, nullptr, {}, {}, 0, 0, nullptr});
   read(found.data());
   std::vector<std::string> texts(count);
   for (uint32_t i = 0; i < count; ++i) {
@@ -70,9 +72,11 @@ std::vector<PipelineExecutable> pipeline_statistics(Context& context, const Pipe
       PipelineExecutable& executable = executables.emplace_back();
       executable.name = properties.name.data();
       executable.subgroup_size = properties.subgroupSize;
-      const vk::PipelineExecutableInfoKHR info(*objects.pipeline, static_cast<uint32_t>(executables.size() - 1));
+      const vk::PipelineExecutableInfoKHR info(*objects.pipeline,
+                                               static_cast<uint32_t>(executables.size() - 1));
       for (const auto& statistic : device.device.getPipelineExecutableStatisticsKHR(info))
-        executable.statistics.push_back({statistic.name.data(), statistic.description.data(), value(statistic)});
+        executable.statistics.push_back(
+            {statistic.name.data(), statistic.description.data(), value(statistic)});
       if (representations) executable.representations = read_representations(device.device, info);
     }
     return executables;

@@ -20,7 +20,8 @@ struct PipelineRepresentation {
   std::string name, description, text;
 };
 
-// The machine code of a shader. A driver may make several of one pipeline, such as one for each subgroup size.
+// The machine code of a shader. A driver may make several of one pipeline, such as one for each subgroup
+// size.
 struct PipelineExecutable {
   std::string name;
   uint32_t subgroup_size = 0;  // 0: the driver does not say

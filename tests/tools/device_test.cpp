@@ -328,7 +328,8 @@ TEST_F(OnDevice, InspectSaysWhatTheCompilerMakesOfKernels) {
       EXPECT_LT(dispatch["pipeline"], report["pipelines"].size());
     }
     EXPECT_GT(macs, 0u);
-    for (const json& pipeline : report["pipelines"]) EXPECT_FALSE(pipeline["code"].empty()) << pipeline["shader"];
+    for (const json& pipeline : report["pipelines"])
+      EXPECT_FALSE(pipeline["code"].empty()) << pipeline["shader"];
   }
   const Finished refused =
       run_tool({"inspect", model, "--stage", "kernels", "--caps", "android_baseline_2022"});

@@ -109,7 +109,8 @@ std::optional<DeviceRates> given_rates(const Arguments& arguments) {
 
 void print_kernels(const Arguments& arguments, const Model& model) {
   if (!arguments.caps.empty())
-    throw Error(ErrorCode::invalid_argument, "--stage kernels needs a device, whose compiler it asks, not --caps");
+    throw Error(ErrorCode::invalid_argument,
+                "--stage kernels needs a device, whose compiler it asks, not --caps");
   const OpenedDevice device(arguments.options);
   const KernelReport report =
       kernels(device.device(), model, session_options(arguments.options),
@@ -155,24 +156,27 @@ Command add_inspect(CLI::App& app) {
       app.add_subcommand("inspect", "Show operators, shapes, parameters and multiply-accumulates of a model");
   add_model(*command, arguments->model)->required();
   command
-      ->add_option("--stage", arguments->stage,
-                   "graph (as optimised), program (dispatches), plan (memory), barriers, or kernels (what the "
-                   "device's compiler makes of them)")
+      ->add_option(
+          "--stage", arguments->stage,
+          "graph (as optimised), program (dispatches), plan (memory), barriers, or kernels (what the "
+          "device's compiler makes of them)")
       ->check(CLI::IsMember({"graph", "program", "plan", "barriers", "kernels"}));
   command->add_option("--caps", arguments->caps,
                       "android_baseline_2022, or a file of `vellum devices --save-caps`: the device that "
                       "stages are shown for");
   command
-      ->add_option("--gigamacs", arguments->gigamacs,
-                   "for --stage kernels: billions of fp32 multiply-accumulates that the device does in a second, "
-                   "if Vellum does not know the chip")
+      ->add_option(
+          "--gigamacs", arguments->gigamacs,
+          "for --stage kernels: billions of fp32 multiply-accumulates that the device does in a second, "
+          "if Vellum does not know the chip")
       ->check(CLI::PositiveNumber);
   command
       ->add_option("--gigabytes", arguments->gigabytes,
                    "for --stage kernels: GB that its memory moves in a second")
       ->check(CLI::PositiveNumber);
-  command->add_option("--code", arguments->code,
-                      "for --stage kernels: a folder for the compiler's forms of each pipeline, with its assembly");
+  command->add_option(
+      "--code", arguments->code,
+      "for --stage kernels: a folder for the compiler's forms of each pipeline, with its assembly");
   add_options(*command, arguments->options, "the strategy of --stage plan, see docs/planner.md");
   command->footer(
       "Examples:\n  vellum inspect model.onnx\n  vellum inspect model.onnx --shape image=1x3x224x224 "

@@ -70,9 +70,10 @@ std::string pipeline_table(const KernelReport& report) {
     for (const KernelCode& code : pipeline.code) {
       table.row({is_first ? std::to_string(i) : "", is_first ? pipeline.shader : "  " + code.name,
                  is_first ? std::to_string(use[i].dispatches) : "", is_first ? grouped(use[i].macs) : "",
-                 sizes(pipeline.workgroup_size), code.subgroup_size ? std::to_string(code.subgroup_size) : "-",
-                 figure(code.registers), figure(code.spills), figure(code.resident_subgroups),
-                 figure(code.shared_memory_bytes), figure(code.instructions), figure(code.cycles),
+                 sizes(pipeline.workgroup_size),
+                 code.subgroup_size ? std::to_string(code.subgroup_size) : "-", figure(code.registers),
+                 figure(code.spills), figure(code.resident_subgroups), figure(code.shared_memory_bytes),
+                 figure(code.instructions), figure(code.cycles),
                  is_first ? shortened(variant(pipeline), 60) : ""});
       is_first = false;
     }
@@ -84,7 +85,8 @@ std::string dispatch_table(const KernelReport& report) {
   Table table;
   table.column("dispatch", Table::Align::right);
   table.column("operator");
-  for (const char* title : {"pipeline", "workgroups", "subgroups", "MACs", "bytes", "compute us", "memory us"})
+  for (const char* title :
+       {"pipeline", "workgroups", "subgroups", "MACs", "bytes", "compute us", "memory us"})
     table.column(title, Table::Align::right);
   table.column("name");
   for (size_t i = 0; i < report.dispatches.size(); ++i) {
@@ -106,12 +108,13 @@ std::string summary(const KernelReport& report) {
   }
   for (const KernelPipeline& pipeline : report.pipelines)
     for (const KernelCode& code : pipeline.code) spills += std::isnan(code.spills) ? 0 : code.spills;
-  std::string text =
-      fmt::format("{} dispatches of {} pipelines, {} multiply-accumulates, {} spills\n", report.dispatches.size(),
-                  report.pipelines.size(), grouped(macs), grouped(static_cast<uint64_t>(spills)));
+  std::string text = fmt::format("{} dispatches of {} pipelines, {} multiply-accumulates, {} spills\n",
+                                 report.dispatches.size(), report.pipelines.size(), grouped(macs),
+                                 grouped(static_cast<uint64_t>(spills)));
   if (report.rates)
     text += fmt::format(
-        "at {:.0f} billion multiply-accumulates and {:.0f} GB a second the dispatches take at least {:.3f} ms\n",
+        "at {:.0f} billion multiply-accumulates and {:.0f} GB a second the dispatches take at least {:.3f} "
+        "ms\n",
         report.rates->gigamacs_per_s, report.rates->gigabytes_per_s, least / 1e3);
   return text;
 }
@@ -133,8 +136,8 @@ nlohmann::json to_json(const KernelCode& code) {
 }  // namespace
 
 std::string kernels_text(const KernelReport& report) {
-  return report.device + ", " + report.driver + "\n\n" + pipeline_table(report) + "\n" + dispatch_table(report) +
-         summary(report);
+  return report.device + ", " + report.driver + "\n\n" + pipeline_table(report) + "\n" +
+         dispatch_table(report) + summary(report);
 }
 
 nlohmann::json kernels_json(const KernelReport& report) {
@@ -164,14 +167,15 @@ nlohmann::json kernels_json(const KernelReport& report) {
     rates = {{"gigamacs_per_s", report.rates->gigamacs_per_s},
              {"gigabytes_per_s", report.rates->gigabytes_per_s},
              {"units", report.rates->units}};
-  return {{"stage", "kernels"},       {"device", report.device},       {"driver", report.driver},
-          {"rates", rates},           {"pipelines", std::move(pipelines)}, {"dispatches", std::move(dispatches)}};
+  return {{"stage", "kernels"}, {"device", report.device},           {"driver", report.driver},
+          {"rates", rates},     {"pipelines", std::move(pipelines)}, {"dispatches", std::move(dispatches)}};
 }
 
 void write_code(const KernelReport& report, const std::filesystem::path& folder) {
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
-  if (failure) throw Error(ErrorCode::io, "the folder " + folder.string() + " cannot be made: " + failure.message());
+  if (failure)
+    throw Error(ErrorCode::io, "the folder " + folder.string() + " cannot be made: " + failure.message());
   for (size_t i = 0; i < report.pipelines.size(); ++i)
     for (size_t c = 0; c < report.pipelines[i].code.size(); ++c) {
       std::string text;

@@ -29,8 +29,8 @@ struct KernelRepresentation {
 // Machine code of a pipeline. Figures that drivers give under different names are members; NaN where the
 // driver does not give one.
 struct KernelCode {
-  std::string name;            // the driver's, "Compute Shader" or "SIMD16 compute"
-  uint32_t subgroup_size = 0;  // 0: unknown
+  std::string name;                // the driver's, "Compute Shader" or "SIMD16 compute"
+  uint32_t subgroup_size = 0;      // 0: unknown
   double registers = 0;            // of an invocation, as the driver counts them
   double spills = 0;               // registers, or instructions that store them, that did not fit
   double resident_subgroups = 0;   // the most that a SIMD unit, core or multiprocessor holds at a time
@@ -70,7 +70,7 @@ struct DeviceRates {
 struct KernelReport {
   std::string device, driver;
   std::optional<DeviceRates> rates;
-  std::vector<KernelPipeline> pipelines;  // in order of first use
+  std::vector<KernelPipeline> pipelines;   // in order of first use
   std::vector<KernelDispatch> dispatches;  // in execution order; tasks of the host are left out
 };
 

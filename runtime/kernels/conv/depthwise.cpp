@@ -84,9 +84,9 @@ void emit_depthwise(Lowering& lowering, const ConvProblem& problem, const Output
       divide_up(problem.width, tile.pixels) * problem.height * slices(channels) * problem.images;
   const TensorId residual = read_residual(lowering);
   const vec4 activation = activation_params_or_bounds(problem.activation);
-  const std::optional<Grid> uniform =
-      uniform_grid(lowering.caps(), lowering.tensor(grid).desc.storage, {tile},
-                   {divide_up(problem.width, tile.pixels) * problem.height, slices(channels), problem.images});
+  const std::optional<Grid> uniform = uniform_grid(
+      lowering.caps(), lowering.tensor(grid).desc.storage, {tile},
+      {divide_up(problem.width, tile.pixels) * problem.height, slices(channels), problem.images});
   Dispatch dispatch =
       make_dispatch("conv_depthwise", uniform ? *uniform : grid_1d(lowering.caps(), invocations),
                     {reads("x", x), reads("w", grid), writes("y", y)},

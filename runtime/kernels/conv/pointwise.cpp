@@ -56,8 +56,8 @@ void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeight
   const int64_t blocks = whole_subgroups(caps, tile, divide_up(n * h * w, tile.output.pixels));
   const SumTarget whole{y, activation, extras.residual};
   const SumTarget target = partial_sums(lowering, whole, tile.split_k());
-  const std::optional<Grid> uniform =
-      uniform_grid(caps, lowering.tensor(grid).desc.storage, tile, {blocks, weights.blocks(), tile.split_k()});
+  const std::optional<Grid> uniform = uniform_grid(caps, lowering.tensor(grid).desc.storage, tile,
+                                                   {blocks, weights.blocks(), tile.split_k()});
   Dispatch dispatch = make_dispatch(
       "conv_pointwise", uniform ? *uniform : grid_1d(caps, blocks * weights.blocks() * tile.split_k()),
       {reads("x", x), reads("w", grid), writes("y", target.y)},

@@ -2,8 +2,8 @@
 
 #include "caps/device_policy.hpp"
 #include "kernels/framework/divide.hpp"
-#include "program/packing.hpp"
 #include "kernels/framework/program_builder.hpp"
+#include "program/packing.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -91,11 +91,10 @@ void Lowering::alias(size_t output, size_t input) {
 }
 
 TensorId Lowering::weight(std::string name, TensorDesc desc, WeightValues values) {
-  return builder_.add_tensor({std::move(name), desc, TensorRole::weight, kNoTensor,
-                              [desc = std::move(desc), make = std::move(values.make)] {
-                                return pack_elements(desc, make());
-                              },
-                              std::move(values.origin)});
+  return builder_.add_tensor(
+      {std::move(name), desc, TensorRole::weight, kNoTensor,
+       [desc = std::move(desc), make = std::move(values.make)] { return pack_elements(desc, make()); },
+       std::move(values.origin)});
 }
 
 TensorId Lowering::integer_weight(std::string name, Shape shape, std::vector<int64_t> values) {
