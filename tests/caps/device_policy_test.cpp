@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "caps/device_rates.hpp"
+
 namespace vellum::test {
 namespace {
 
@@ -14,8 +16,9 @@ DeviceCaps caps_of(DeviceType type, uint32_t vendor = 0) {
 }
 
 constexpr uint32_t kMesa = 0x10005;
-const DevicePolicy& cpu() { return device_policy(caps_of(DeviceType::cpu)); }
-const DevicePolicy& gpu() { return device_policy(caps_of(DeviceType::discrete_gpu)); }
+const DeviceCaps kCpu = caps_of(DeviceType::cpu), kGpu = caps_of(DeviceType::discrete_gpu);
+const DevicePolicy& cpu() { return device_policy(kCpu); }
+const DevicePolicy& gpu() { return device_policy(kGpu); }
 
 TEST(DevicePolicy, EveryTypeButCpusHasTheGpusOne) {
   for (const DeviceType type : {DeviceType::other, DeviceType::integrated_gpu, DeviceType::virtual_gpu})
@@ -25,22 +28,39 @@ TEST(DevicePolicy, EveryTypeButCpusHasTheGpusOne) {
 
 TEST(DevicePolicy, CpusWantLargeTilesAndGpusInvocationsFirst) {
   const TileDemand few{7, 7, 16, 0}, many{112, 112, 16, 0}, large{112, 112, 16, int64_t{1} << 27};
-  EXPECT_EQ(cpu().preferred_tile(few), (OutputTile{8, 2}));
-  EXPECT_EQ(cpu().preferred_tile({4, 7, 16, 0}), (OutputTile{4, 2})) << "eight would idle";
-  EXPECT_EQ(cpu().preferred_tile(large), (OutputTile{8, 4})) << "worth twice the time to compile";
-  EXPECT_EQ(cpu().preferred_tile({1, 1, 1, 0}), (OutputTile{1, 1}));
-  EXPECT_EQ(gpu().preferred_tile(few), (OutputTile{1, 1}));
-  EXPECT_EQ(gpu().preferred_tile(many), (OutputTile{4, 2}));
-  EXPECT_EQ(gpu().preferred_tile(large), (OutputTile{4, 2}));
+  EXPECT_EQ(cpu().preferred_tile(kCpu, few), (OutputTile{8, 2}));
+  EXPECT_EQ(cpu().preferred_tile(kCpu, {4, 7, 16, 0}), (OutputTile{4, 2})) << "eight would idle";
+  EXPECT_EQ(cpu().preferred_tile(kCpu, large), (OutputTile{8, 4})) << "worth twice the time to compile";
+  EXPECT_EQ(cpu().preferred_tile(kCpu, {1, 1, 1, 0}), (OutputTile{1, 1}));
+  EXPECT_EQ(gpu().preferred_tile(kGpu, few), (OutputTile{1, 1}));
+  EXPECT_EQ(gpu().preferred_tile(kGpu, many), (OutputTile{4, 2}));
+  EXPECT_EQ(gpu().preferred_tile(kGpu, large), (OutputTile{4, 2}));
+}
+
+// A tile computes more for each load, but a GPU that is not full loses more than that.
+TEST(DevicePolicy, TilesOfGpusGrowWithTheWorkAndShrinkWithTheGpu) {
+  DeviceCaps caps = kGpu;
+  const auto tile = [&](int64_t length, int64_t slices) {
+    return device_policy(caps).preferred_tile(caps, {length, 1, slices, length * slices * 64});
+  };
+  EXPECT_EQ(tile(16, 4), (OutputTile{1, 1}));
+  EXPECT_EQ(tile(1 << 16, 64), (OutputTile{4, 2}));
+  EXPECT_EQ(tile(1 << 16, 1), (OutputTile{4, 1})) << "no more slices than there are";
+  EXPECT_EQ(tile(1, 1 << 16), (OutputTile{1, 2}));
+  const auto units = [](const OutputTile& t) { return t.pixels * t.slices; };
+  EXPECT_LE(units(tile(4096, 8)), units(tile(16384, 8)));
+  caps.name = "Turnip Adreno (TM) 660";  // three units
+  caps.subgroup_size = 128;
+  EXPECT_EQ(tile(784, 16), (OutputTile{4, 2}));
 }
 
 TEST(DevicePolicy, NoTileThatIsWorthMeasuringIsLargerThanThePreferredOne) {
-  for (const DevicePolicy* policy : {&cpu(), &gpu()})
+  for (const DeviceCaps* caps : {&kCpu, &kGpu})
     for (const int64_t length : {1, 3, 7, 112})
       for (const int64_t slices : {1, 2, 4, 64}) {
         const TileDemand demand{length, 28, slices, 0};
-        const OutputTile preferred = policy->preferred_tile(demand);
-        const OutputTile smallest = policy->smallest_tile(preferred, demand);
+        const OutputTile preferred = device_policy(*caps).preferred_tile(*caps, demand);
+        const OutputTile smallest = device_policy(*caps).smallest_tile(preferred, demand);
         EXPECT_LE(smallest.pixels, preferred.pixels);
         EXPECT_LE(smallest.slices, preferred.slices);
       }
@@ -63,6 +83,12 @@ TEST(DevicePolicy, WhatTheDriverDoesIsKnownOfLavapipeAlone) {
   EXPECT_FALSE(gpu().compiles_at_first_dispatch(radeon));
   EXPECT_TRUE(cpu().process_traits(lavapipe));
   EXPECT_FALSE(gpu().process_traits(radeon));
+}
+
+TEST(DevicePolicy, RatesAreThoseOfTheChipInTheName) {
+  EXPECT_EQ(chip_rates("AMD Radeon Graphics (RADV NAVI31)")->units, 192u);
+  EXPECT_EQ(chip_rates("Turnip Adreno (TM) 660")->units, 3u);
+  EXPECT_FALSE(chip_rates("llvmpipe (LLVM 15.0.6, 256 bits)"));
 }
 
 }  // namespace

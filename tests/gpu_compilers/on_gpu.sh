@@ -75,7 +75,11 @@ select_gpu() {
     amd) export AMDGPU_GPU_ID=$identifier; shim=amdgpu ;;
     adreno) export FD_GPU_ID=$identifier; shim=freedreno ;;
     intel) export INTEL_STUB_GPU_PLATFORM=$identifier; shim=intel ;;
-    mali) export PAN_GPU_ID=$identifier PAN_I_WANT_A_BROKEN_VULKAN_DRIVER=1; shim=panfrost ;;
+    mali)
+      # Mesa calls PanVK on Bifrost untested and reports Vulkan 1.0, though the driver has what 1.1 asks for.
+      export PAN_GPU_ID=$identifier PAN_I_WANT_A_BROKEN_VULKAN_DRIVER=1 MESA_VK_VERSION_OVERRIDE=1.1
+      shim=panfrost
+      ;;
     nvidia)
       IFS=: read -r chipset device units <<<"$identifier"
       export NOUVEAU_CHIPSET=$chipset NOUVEAU_PCI_DEVICE=$device NOUVEAU_GRAPH_UNITS=$units

@@ -2,7 +2,6 @@
 
 #include "caps/device_caps.hpp"
 #include "caps/device_policy.hpp"
-#include "caps/device_rates.hpp"
 #include "caps/driver_quirks.hpp"
 
 namespace vellum {
@@ -78,30 +77,6 @@ TEST(Caps, TraitsFollowTheVendor) {
     EXPECT_TRUE(!caps.prefers_images && caps.reads_images_as_storage) << vendor;
     EXPECT_TRUE(device_policy(caps).keeps_weights_in_buffers(caps)) << vendor;
   }
-}
-
-TEST(Caps, RatesAreThoseOfTheChipInTheName) {
-  EXPECT_EQ(chip_rates("AMD Radeon Graphics (RADV NAVI31)")->units, 192u);
-  EXPECT_EQ(chip_rates("Turnip Adreno (TM) 660")->units, 3u);
-  EXPECT_FALSE(chip_rates("llvmpipe (LLVM 15.0.6, 256 bits)"));
-}
-
-// A tile computes more for each load, but a GPU that is not full loses more than that.
-TEST(Caps, TilesOfGpusGrowWithTheWork) {
-  DeviceCaps caps;
-  caps.type = DeviceType::discrete_gpu;
-  const auto tile = [&](int64_t length, int64_t slices) {
-    return device_policy(caps).preferred_tile(caps, {length, 1, slices, length * slices * 64});
-  };
-  EXPECT_EQ(tile(16, 4), (OutputTile{1, 1}));
-  EXPECT_EQ(tile(1 << 16, 64), (OutputTile{4, 2}));
-  EXPECT_EQ(tile(1 << 16, 1), (OutputTile{4, 1})) << "no more slices than there are";
-  EXPECT_EQ(tile(1, 1 << 16), (OutputTile{1, 2}));
-  const auto units = [](const OutputTile& t) { return t.pixels * t.slices; };
-  EXPECT_LE(units(tile(4096, 8)), units(tile(16384, 8)));
-  caps.name = "Turnip Adreno (TM) 660";  // three units
-  caps.subgroup_size = 128;
-  EXPECT_EQ(tile(784, 16), (OutputTile{4, 2}));
 }
 
 }  // namespace
