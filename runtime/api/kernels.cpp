@@ -32,11 +32,11 @@ KernelCode kernel_code(const gpu::PipelineExecutable& executable) {
   KernelCode code;
   code.name = executable.name;
   code.subgroup_size = executable.subgroup_size;
-  code.registers = of({"VGPRs", "Registers used", "Max live registers", "Register count", "Register Count"});
+  code.registers = of({"VGPRs", "Registers used", "Max live registers", "Register Count", "Number of GPRs"});
   code.spills =
       of({"Spilled VGPRs", "Spilled SGPRs", "STP Count", "Spill Count", "Spills to memory", "Spills"});
   code.resident_subgroups = of({"Subgroups per SIMD", "Max Waves Per Core", "Max warps/SM"});
-  code.shared_memory_bytes = of({"LDS size", "Workgroup Memory Size", "Shared Memory Size"});
+  code.shared_memory_bytes = of({"LDS size", "Workgroup Memory Size", "SLM Size", "Shared Memory Size"});
   code.instructions = of({"Instructions", "Instruction Count", "Instruction count"});
   code.cycles = of({"Inverse Throughput", "Cycle Count", "Static cycle count"});
   for (const gpu::PipelineStatistic& statistic : executable.statistics)

@@ -8,10 +8,10 @@
 namespace vellum {
 namespace {
 
-// Vendors whose GPUs reach buffers through the same caches as images.
-bool is_desktop(const DeviceCaps& caps) {
-  return caps.vendor_id == kAmd || caps.vendor_id == kIntel || caps.vendor_id == kNvidia;
-}
+// AMD's and Intel's GPUs reach buffers through the same caches as images, and their compilers take fewer
+// instructions for it. Mesa's compiler for NVIDIA takes more: addresses of buffers have 64 bits
+// (docs/gpu_compilers.md).
+bool prefers_buffers(const DeviceCaps& caps) { return caps.vendor_id == kAmd || caps.vendor_id == kIntel; }
 
 int64_t blocks(int64_t count, int64_t size) { return (count + size - 1) / size; }
 
@@ -22,8 +22,18 @@ double invocations_to_fill(const DeviceCaps& caps) {
   return caps.type == DeviceType::integrated_gpu ? 1 << 12 : 1 << 14;
 }
 
-// Texels of sums that compilers keep in registers. Intel's spills more of them, or halves the subgroups.
-int64_t most_sums(const DeviceCaps& caps) { return caps.vendor_id == kIntel ? 4 : 8; }
+// Texels of sums that compilers keep in registers. Intel's and Arm's spill more of them, or halve the subgroups.
+int64_t most_sums(const DeviceCaps& caps) {
+  return caps.vendor_id == kIntel || caps.vendor_id == kArm ? 4 : 8;
+}
+
+// AMD's compiler makes scalar loads of what a workgroup loads from one place, Intel's half as many loads. Those
+// of Adreno and NVIDIA (Mesa's NVK) load it for each lane and compute more addresses (docs/gpu_compilers.md).
+bool gains_by_uniform_loads(const DeviceCaps& caps) {
+  for (const uint32_t vendor : {kNvidia, kQualcomm, kArm, kImagination})
+    if (caps.vendor_id == vendor) return false;
+  return true;
+}
 
 // The time of a tile relative to others: the multiply-adds of a device that is busy, and the loads that do
 // not hide behind them, for which the hot loops' efficiency in docs/gpu_compilers.md stands: 0.44 at 3.2
@@ -32,7 +42,7 @@ double cost(const DeviceCaps& caps, const OutputTile& tile, const TileDemand& de
   const double invocations = static_cast<double>(blocks(demand.length, tile.pixels) * demand.lines *
                                                  blocks(demand.slices, tile.slices));
   // Scalar loads serve a whole subgroup.
-  const int64_t weight_loads = (is_desktop(caps) ? 1 : 4) * tile.slices;
+  const int64_t weight_loads = (gains_by_uniform_loads(caps) ? 1 : 4) * tile.slices;
   const double products = static_cast<double>(16 * tile.pixels * tile.slices);
   const double per_load = products / static_cast<double>(tile.pixels + weight_loads);
   // Pixels and slices beyond the output are computed for nothing.
@@ -63,11 +73,9 @@ class GpuPolicy final : public DevicePolicy {
   bool multiplies_cooperative_matrices() const override { return true; }
   bool broadcasts_are_cheaper_than_loads(const DeviceCaps&) const override { return false; }
   // Images are padded to blocks of texels, and no compiler makes scalar loads from them.
-  bool keeps_weights_in_buffers(const DeviceCaps& caps) const override { return is_desktop(caps); }
-  // AMD's compiler makes scalar loads of them, Intel's half as many loads. Adreno's loads them for each lane
-  // and computes more addresses (docs/gpu_compilers.md).
+  bool keeps_weights_in_buffers(const DeviceCaps& caps) const override { return prefers_buffers(caps); }
   bool loads_uniform_weights_cheaply(const DeviceCaps& caps) const override {
-    return caps.vendor_id != kQualcomm && caps.vendor_id != kArm && caps.vendor_id != kImagination;
+    return gains_by_uniform_loads(caps);
   }
   uint64_t macs_worth_a_variant() const override { return uint64_t{1} << 24; }  // as on a CPU
 
@@ -87,9 +95,8 @@ class GpuPolicy final : public DevicePolicy {
   bool ranks_rows(int64_t length, int64_t k) const override { return k > 64 && length <= (1 << 15); }
 
   void set_default_traits(DeviceCaps& caps) const override {
-    // Images of desktop GPUs are up to twice as large as their tensors, and kernels are no faster on them
-    // (docs/gpu_compilers.md).
-    caps.prefers_images = caps.vendor_id != kArm && !is_desktop(caps);
+    // Images are up to twice as large as their tensors on AMD's GPUs.
+    caps.prefers_images = caps.vendor_id != kArm && !prefers_buffers(caps);
     caps.reads_images_as_storage = true;
     caps.reads_buffers_as_texels = false;
     caps.memory = {};

@@ -1,7 +1,8 @@
 """Reads the assembly that `vellum inspect --stage kernels --code` writes: the hot loop of a kernel, the innermost loop with
 the most multiply-adds, and what it issues.
 
-hot_loop(text) returns a HotLoop or None. Formats: AMD's ISA as ACO prints it (RADV), ir3 (Turnip), GEN (ANV).
+hot_loop(text) returns a HotLoop or None. Formats: AMD's ISA as ACO prints it (RADV), ir3 (Turnip), GEN (ANV), NVIDIA's as NAK
+prints it (NVK), Mali's Valhall (PanVK).
 """
 import collections
 import dataclasses
@@ -126,9 +127,66 @@ def gen(lines):
     return [count(lines[a:b + 1]) for a, b in loops_between(lines, r"LABEL(\d+):", r"while.*JIP:\s*LABEL(\d+)")]
 
 
+def nak(lines):
+    def count(body):
+        kinds, fmas = collections.Counter(), 0
+        for line in map(str.strip, body):
+            if "// delay" not in line:
+                continue
+            op = re.sub(r"^(@!?\S+\s+)?([^=]*= )?", "", line).split()[0]
+            fmas += 2 if op.startswith("hfma2") else op.startswith("ffma")
+            kinds["load" if re.match(r"ld\.|suld|tex|tld", op) else "control" if re.match(r"bra|bssy|bsync|bclear", op) else
+                  "fma" if re.match(r"ffma|hfma2", op) else "other"] += 1
+        return HotLoop(fmas, kinds["fma"] + kinds["other"], kinds["load"], dict(kinds))
+
+    # Blocks name their predecessors. NAK puts what comes after a loop between its blocks.
+    bodies, predecessors, number = {}, {}, None
+    for line in lines:
+        if found := re.match(r"block\S* (\d+) L\d+ \[([\d, ]*)\]", line.strip()):
+            number = int(found[1])
+            predecessors[number] = [int(each) for each in found[2].split(",") if each.strip()]
+            bodies[number] = []
+        elif number is not None:
+            bodies[number].append(line)
+    loops = []
+    for head, before in predecessors.items():
+        for tail in (block for block in before if block >= head):
+            loop, waiting = {head}, [tail]
+            while waiting:
+                block = waiting.pop()
+                if block not in loop:
+                    loop.add(block)
+                    waiting += predecessors[block]
+            loops.append(loop)
+    return [count([line for block in sorted(loop) for line in bodies[block]]) for loop in loops
+            if not any(other < loop for other in loops)]
+
+
+def valhall(lines):
+    def count(body):
+        kinds, fmas = collections.Counter(), 0
+        for op in (line.split()[0] for line in body if line.strip()):
+            fmas += 2 if op.startswith("FMA.v2f16") else op.startswith("FMA.f32")
+            kinds["load" if re.match(r"LD_|LOAD|TEX", op) else "control" if re.match(r"BRANCH|NOP|BARRIER", op) else
+                  "fma" if re.match(r"FMA\.(v2)?f", op) else "other"] += 1
+        return HotLoop(fmas, kinds["fma"] + kinds["other"], kinds["load"], dict(kinds))
+
+    ends = {}
+    for i, line in enumerate(lines):
+        found = re.search(r"\bBRANCH\w*\..*offset:-(\d+)", line)  # in instructions after this one
+        if found and i + 1 - int(found[1]) >= 0:
+            ends[i + 1 - int(found[1])] = i
+    return [count(lines[a:b + 1]) for a, b in innermost(list(ends.items()))]
+
+
+def amd_or_valhall(lines):
+    return valhall(lines) if any("BRANCHZ" in line or "STORE." in line for line in lines) else amd(lines)
+
+
 def hot_loop(text):
     """The hot loop of one executable's representations; None if there is no loop that multiplies, or no assembly."""
-    for title, read in (("IR3 Assembly", ir3), ("GEN Assembly", gen), ("Assembly", amd)):
+    for title, read in (("IR3 Assembly", ir3), ("GEN Assembly", gen), ("NAK assembly", nak),
+                        ("Assembly", amd_or_valhall)):
         if lines := section(text, title):
             loops = [loop for loop in read(lines) if loop.fmas > 0]
             return max(loops, key=lambda loop: (loop.fmas, loop.loads), default=None)

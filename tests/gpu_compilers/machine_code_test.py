@@ -37,6 +37,27 @@ mad(16) g22<1>F g22<8,8,1>F g12<8,8,1>F g2<0,1,0>F
 add(16) g9<1>D g9<8,8,1>D 16D
 (+f0.0) while(16) JIP: LABEL1 UIP: LABEL1
 """
+NAK = """==== NAK assembly: NAK assembly
+block 23 L28 [22] -> {
+      r5      = iadd3 r1 r3 rZ                                  // delay=6
+} -> [24]
+block 24 L30 [23, 24] -> {
+      r16..20 = ld.global.a64.constant.b128 [r8..10]            // delay=1 wr:0
+      r4      = ffma.ftz r16 r20 r4                             // delay=1
+      r5      = hfma2 r16 r20 r5                                // delay=1
+      r6      = iadd3 r6 0x10 rZ                                // delay=6
+@p0             bra L30                                         // delay=1
+} -> [24, 25]
+"""
+VALHALL = """==== Assembly: Final Assembly
+   IMUL.i32 r0, u6, u7
+   LD_BUFFER.i128.unsigned.slot0.wait0 @r52:r53:r54:r55, ^r44, 0x1000000
+   FMA.f32 r22, r48, ^r44, ^r22
+   FMA.v2f16 r23, r48, ^r44, ^r23
+   IADD.s32 r2, ^r57, u0
+   BRANCHZ.eq.reconverge 0x0, offset:-5
+   NOP.end
+"""
 NESTED = """==== Assembly: Final Assembly
 BB1:
   v_fma_f32 v0, v1, v2, v0
@@ -62,6 +83,12 @@ class HotLoop(unittest.TestCase):
 
     def test_gen_counts_messages_as_loads(self):
         self.expect(GEN, fmas=2, slots=3, loads=1)
+
+    def test_nak_counts_packed_halves_twice(self):
+        self.expect(NAK, fmas=1 + 2, slots=3, loads=1)
+
+    def test_valhall_follows_offsets_of_branches(self):
+        self.expect(VALHALL, fmas=1 + 2, slots=3, loads=1)
 
     def test_the_innermost_loop_is_the_hot_one(self):
         self.expect(NESTED, fmas=1, slots=1, loads=1)

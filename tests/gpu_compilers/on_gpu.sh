@@ -82,7 +82,7 @@ select_gpu() {
       ;;
     nvidia)
       IFS=: read -r chipset device units <<<"$identifier"
-      export NOUVEAU_CHIPSET=$chipset NOUVEAU_PCI_DEVICE=$device NOUVEAU_GRAPH_UNITS=$units
+      export NOUVEAU_CHIPSET=$chipset NOUVEAU_PCI_DEVICE=0x$device NOUVEAU_GRAPH_UNITS=$units
       export NVK_I_WANT_A_BROKEN_VULKAN_DRIVER=1
       shim=nouveau
       ;;

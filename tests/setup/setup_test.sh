@@ -37,6 +37,8 @@ run() {
   [[ $status == "$expected" ]] || fail "exit status $status instead of $expected"
 }
 
+run_on_gpu() { setup=${setup%/*}/tests/gpu_compilers/on_gpu.sh run "$@"; }
+
 expect_last_line() { [[ $(tail -n 1 "$work/output") == *"$1"* ]] || fail "the last line does not say \"$1\""; }
 
 begin "what is there is not fetched again"
@@ -130,6 +132,39 @@ grep -q '^setup: error: could not' "$work/output" || fail "there is no error lin
 begin "the cache folder can be asked for"
 run 0 where
 [[ $(<"$work/output") == "$work/cache" ]] || fail "another folder"
+
+begin "GPU compilers that are built are not built again, and follow the cache folder"
+stand_in dpkg-query <<<'echo installed'
+stand_in apt-get <<<'exit 1'
+mkdir -p "$work/cache/gpu_compilers/lib"
+for library in vulkan_{radeon,intel,freedreno,panfrost,nouveau} {amdgpu,intel,freedreno,panfrost,nouveau}_noop_drm_shim; do
+  : >"$work/cache/gpu_compilers/lib/lib$library.so"
+done
+run 0 gpu-compilers
+! grep -q '/bin/apt-get ' "$work/cache/calls" || fail "apt-get was called"
+grep -q "\"$work/cache/gpu_compilers/lib/libvulkan_freedreno.so\"" "$work/cache/gpu_compilers/icd/adreno.json" ||
+  fail "adreno.json names another driver"
+
+begin "GPU compilers need apt's sources of this release"
+stand_in dpkg-query <<<'echo installed'
+stand_in apt-get <<<''
+run 1 gpu-compilers
+expect_last_line "apt's sources have no component main of the release"
+
+begin "a command runs on a named GPU"
+run_on_gpu 2 voodoo2 true
+expect_last_line "unknown GPU: voodoo2"
+run_on_gpu 2 navi31
+run_on_gpu 1 navi31 true
+expect_last_line "run: ./setup.sh gpu-compilers"
+mkdir -p "$work/cache/gpu_compilers/icd"
+: >"$work/cache/gpu_compilers/icd/adreno.json"
+run_on_gpu 0 a660 printenv FD_GPU_ID VK_ICD_FILENAMES LD_PRELOAD
+printf '%s\n' 660 "$work/cache/gpu_compilers/"{icd/adreno.json,lib/libfreedreno_noop_drm_shim.so} |
+  cmp -s - <(grep -v 'cannot be preloaded' "$work/output") || fail "another environment"
+run_on_gpu 0 --list
+grep -q '^a660 .* built ' "$work/output" || fail "a660 is not listed as built"
+grep -q '^navi31 .* missing ' "$work/output" || fail "navi31 is not listed as missing"
 
 begin "an unknown step is a usage error"
 run 2 models everything

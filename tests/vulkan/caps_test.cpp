@@ -71,12 +71,17 @@ TEST(Caps, TraitsFollowTheVendor) {
   device_policy(caps).set_default_traits(caps);
   EXPECT_FALSE(caps.prefers_images);
   caps.type = DeviceType::discrete_gpu;
-  for (const uint32_t vendor : {0x1002u, 0x8086u, 0x10DEu}) {  // AMD, Intel, NVIDIA
+  for (const uint32_t vendor : {0x1002u, 0x8086u}) {  // AMD, Intel
     caps.vendor_id = vendor;
     device_policy(caps).set_default_traits(caps);
     EXPECT_TRUE(!caps.prefers_images && caps.reads_images_as_storage) << vendor;
     EXPECT_TRUE(device_policy(caps).keeps_weights_in_buffers(caps)) << vendor;
+    EXPECT_TRUE(device_policy(caps).loads_uniform_weights_cheaply(caps)) << vendor;
   }
+  caps.vendor_id = 0x10DE;  // NVIDIA
+  device_policy(caps).set_default_traits(caps);
+  EXPECT_TRUE(caps.prefers_images);
+  EXPECT_FALSE(device_policy(caps).loads_uniform_weights_cheaply(caps));
 }
 
 }  // namespace
