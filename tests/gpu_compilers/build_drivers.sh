@@ -205,6 +205,8 @@ configure() {
     options+=("-D$feature=disabled")
   done
   if [[ -f $build/build.ninja ]]; then options+=(--reconfigure); fi
+  # Meson forgets Mesa's choice of edition when Rust comes in later.
+  if [[ $1 == *nouveau* ]]; then options+=(-Drust_std=2021 -Dbuild.rust_std=2021); fi
   quietly meson setup "${options[@]}" "$build" "$source_folder"
 }
 
