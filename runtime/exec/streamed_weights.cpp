@@ -253,9 +253,9 @@ void ProgramStream::end_run() {
 
 }  // namespace
 
-StreamedWeights::StreamedWeights(std::shared_ptr<gpu::Context> context, const StreamOptions& options,
+StreamedWeights::StreamedWeights(const std::shared_ptr<gpu::Context>& context, const StreamOptions& options,
                                  FixedConstants constants)
-    : pool_(std::make_shared<Pool>(std::move(context), options, std::move(constants))) {}
+    : pool_(std::make_shared<Pool>(context, options, std::move(constants))) {}
 StreamedWeights::~StreamedWeights() = default;
 
 std::unique_ptr<ProgramWeights> StreamedWeights::acquire(const Program& program) {

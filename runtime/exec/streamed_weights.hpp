@@ -30,7 +30,7 @@ struct StreamOptions {
 // time, and each loads again what the others have overwritten.
 class StreamedWeights : public WeightSource {
  public:
-  StreamedWeights(std::shared_ptr<gpu::Context> context, const StreamOptions& options,
+  StreamedWeights(const std::shared_ptr<gpu::Context>& context, const StreamOptions& options,
                   FixedConstants constants = {});
   ~StreamedWeights() override;
 
