@@ -48,7 +48,8 @@ std::vector<PipelineRepresentation> read_representations(const vk::raii::Device&
   read(found.data());
   std::vector<PipelineRepresentation> result;
   for (uint32_t i = 0; i < count; ++i)
-    if (found[i].isText) result.push_back({found[i].name, found[i].description, texts[i].c_str()});
+    if (found[i].isText)
+      result.push_back({found[i].name, found[i].description, texts[i].substr(0, texts[i].find('\0'))});
   return result;
 }
 
