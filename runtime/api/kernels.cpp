@@ -3,6 +3,7 @@
 #include <cmath>
 #include <initializer_list>
 #include <map>
+#include <utility>
 
 #include "api/guard.hpp"
 #include "api/impl.hpp"
@@ -15,22 +16,22 @@ namespace vellum {
 namespace {
 
 // The sum of the statistics of these names; NaN if the driver gives none of them.
-double sum_of(const std::vector<gpu::PipelineStatistic>& statistics,
+double sum_of(const std::vector<KernelStatistic>& statistics,
               std::initializer_list<std::string_view> names) {
   double sum = std::nan("");
-  for (const gpu::PipelineStatistic& statistic : statistics)
+  for (const KernelStatistic& statistic : statistics)
     for (const std::string_view name : names)
       if (statistic.name == name) sum = (std::isnan(sum) ? 0 : sum) + statistic.value;
   return sum;
 }
 
 // Names of Mesa's RADV, Turnip, ANV, NVK and PanVK, in this order, and of NVIDIA's driver.
-KernelCode kernel_code(const gpu::PipelineExecutable& executable) {
+KernelCode kernel_code(gpu::PipelineExecutable executable) {
   const auto of = [&](std::initializer_list<std::string_view> names) {
     return sum_of(executable.statistics, names);
   };
   KernelCode code;
-  code.name = executable.name;
+  code.name = std::move(executable.name);
   code.subgroup_size = executable.subgroup_size;
   code.registers = of({"VGPRs", "Registers used", "Max live registers", "Register Count", "Number of GPRs"});
   code.spills =
@@ -39,17 +40,15 @@ KernelCode kernel_code(const gpu::PipelineExecutable& executable) {
   code.shared_memory_bytes = of({"LDS size", "Workgroup Memory Size", "SLM Size", "Shared Memory Size"});
   code.instructions = of({"Instructions", "Instruction Count", "Instruction count"});
   code.cycles = of({"Inverse Throughput", "Cycle Count", "Static cycle count"});
-  for (const gpu::PipelineStatistic& statistic : executable.statistics)
-    code.statistics.push_back({statistic.name, statistic.description, statistic.value});
-  for (const gpu::PipelineRepresentation& form : executable.representations)
-    code.representations.push_back({form.name, form.description, form.text});
+  code.statistics = std::move(executable.statistics);
+  code.representations = std::move(executable.representations);
   return code;
 }
 
 KernelPipeline kernel_pipeline(gpu::Context& context, const gpu::PipelineKey& key, bool representations) {
   KernelPipeline pipeline{.shader = key.shader, .defines = key.defines, .workgroup_size = key.workgroup_size};
-  for (const gpu::PipelineExecutable& executable : gpu::pipeline_statistics(context, key, representations))
-    pipeline.code.push_back(kernel_code(executable));
+  for (gpu::PipelineExecutable& executable : gpu::pipeline_statistics(context, key, representations))
+    pipeline.code.push_back(kernel_code(std::move(executable)));
   return pipeline;
 }
 
@@ -69,7 +68,7 @@ KernelDispatch kernel_dispatch(const Program& program, const Dispatch& dispatch,
                                const KernelPipeline& pipeline, const std::optional<DeviceRates>& rates) {
   KernelDispatch result{.name = dispatch.name, .op = dispatch.op, .workgroups = dispatch.workgroup_count};
   const uint64_t workgroups = product(dispatch.workgroup_count), size = product(dispatch.workgroup_size);
-  // Of several executables the driver runs the widest that fits.
+  // A driver that makes several executables lists them by width, and runs the widest that fits.
   const uint32_t subgroup = pipeline.code.empty() ? 0 : pipeline.code.back().subgroup_size;
   result.invocations = workgroups * size;
   if (subgroup > 0) result.subgroups = workgroups * ((size + subgroup - 1) / subgroup);
@@ -94,7 +93,7 @@ KernelReport kernels(const Device& device, const Model& model, const SessionOpti
                      const KernelReportOptions& report_options) {
   return guard([&] {
     gpu::Context& context = *impl(device)->context;
-    const Program program = Target(&device).compile(model, options, Stage::plan).program;
+    const Program program = Target(&device).compile(model, options, Stage::program).program;
     const std::vector<gpu::PipelineKey> keys = pipeline_keys(program);
     KernelReport report;
     report.device = context.caps().name;

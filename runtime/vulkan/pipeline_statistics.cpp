@@ -23,7 +23,7 @@ double value(const vk::PipelineExecutableStatisticKHR& statistic) {
 
 // Called twice as Vulkan wants it: first for the sizes, then for the texts. Vulkan-Hpp's own function for it
 // gives no memory for the texts.
-std::vector<PipelineRepresentation> read_representations(const vk::raii::Device& device,
+std::vector<KernelRepresentation> read_representations(const vk::raii::Device& device,
                                                          const vk::PipelineExecutableInfoKHR& info) {
   const auto* functions = device.getDispatcher();
   const VkPipelineExecutableInfoKHR& executable = info;
@@ -46,7 +46,7 @@ std::vector<PipelineRepresentation> read_representations(const vk::raii::Device&
     found[i].pData = texts[i].data();
   }
   read(found.data());
-  std::vector<PipelineRepresentation> result;
+  std::vector<KernelRepresentation> result;
   for (uint32_t i = 0; i < count; ++i)
     if (found[i].isText)
       result.push_back({found[i].name, found[i].description, texts[i].substr(0, texts[i].find('\0'))});

@@ -1,32 +1,22 @@
-// What the driver's compiler made of a pipeline (VK_KHR_pipeline_executable_properties).
+// Reads what the driver's compiler reports about a pipeline (VK_KHR_pipeline_executable_properties).
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "vellum/kernel_statistics.hpp"
 #include "vulkan/context.hpp"
 #include "vulkan/pipeline.hpp"
 
 namespace vellum::gpu {
-
-// A figure by the driver's own name, such as "VGPRs" or "Instruction Count". A flag is 0 or 1.
-struct PipelineStatistic {
-  std::string name, description;
-  double value = 0;
-};
-
-// A form of the shader inside the driver's compiler as text, such as its assembly.
-struct PipelineRepresentation {
-  std::string name, description, text;
-};
 
 // The machine code of a shader. A driver may make several of one pipeline, such as one for each subgroup
 // size.
 struct PipelineExecutable {
   std::string name;
   uint32_t subgroup_size = 0;  // 0: the driver does not say
-  std::vector<PipelineStatistic> statistics;
-  std::vector<PipelineRepresentation> representations;  // empty if they were not asked for
+  std::vector<KernelStatistic> statistics;
+  std::vector<KernelRepresentation> representations;  // empty if they were not asked for
 };
 
 // Whether the device has the extension.

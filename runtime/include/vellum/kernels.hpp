@@ -11,20 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "vellum/kernel_statistics.hpp"
 #include "vellum/vellum.hpp"
 
 namespace vellum {
-
-// A figure by the driver's own name ("VGPRs", "Instruction Count"). A flag is 0 or 1.
-struct KernelStatistic {
-  std::string name, description;
-  double value = 0;
-};
-
-// A form of a shader inside the driver's compiler as text, such as its assembly.
-struct KernelRepresentation {
-  std::string name, description, text;
-};
 
 // Machine code of a pipeline. Figures that drivers give under different names are members; NaN where the
 // driver does not give one.
