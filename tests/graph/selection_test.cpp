@@ -233,8 +233,8 @@ TEST(Quantisation, ConvolvesIntegersExactly) {
   const HostTensor one = floats({}, {1});
   expect_ints(run({"QLinearConv", 10}, {x, one, zero, w, one, zero, floats({}, {1000}), zero}), {1, 1, 1},
               {66});
-  const HostTensor row = x.reshaped({1, 2}), column = w.reshaped({2, 1});
-  expect_ints(run({"QLinearMatMul", 10}, {row, one, zero, column, one, zero, floats({}, {1000}), zero}), {1, 1},
+  const HostTensor x_row = x.reshaped({1, 2}), column = w.reshaped({2, 1});
+  expect_ints(run({"QLinearMatMul", 10}, {x_row, one, zero, column, one, zero, floats({}, {1000}), zero}), {1, 1},
               {66});
 }
 

@@ -51,7 +51,7 @@ struct FetchedModel {
   std::filesystem::path model() const;
   HostTensor input() const;
   HostTensor output(const std::string& output_name) const;
-  // What the elements of an output that `suppressed` names were before that.
+  // Returns the reference values of an output in `suppressed`, before its suppression.
   HostTensor before_suppression(const std::string& output_name) const;
 };
 

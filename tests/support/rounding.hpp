@@ -1,4 +1,4 @@
-// What engines round, and how far two results lie apart.
+// The roundings of engines, and the distance between two results.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace vellum::test {
 
-// What an engine rounds.
+// The values that an engine rounds.
 enum class Rounding : uint8_t {
   fp32,    // everything in float
   fp16,    // tensors and weights stored as halves, sums in float

@@ -13,8 +13,8 @@
 namespace vellum {
 namespace {
 
-// Of shaders/reduction/squeeze_excite.comp: slices of channels that a workgroup holds, twice, in the 16 KiB of shared
-// memory that every device has.
+// The slices of channels that a workgroup of shaders/reduction/squeeze_excite.comp holds. It holds them twice, in
+// the 16 KiB of shared memory that every device has.
 constexpr int64_t kMostSlices = 512;
 constexpr int64_t kBytesPerSlice = 2 * 16;
 
