@@ -23,7 +23,7 @@ constexpr Ways kWays[] = {{"unfused", false, false, false, false}, {"none", true
                           {"in place", true, true, false, false},  {"views", true, false, true, false},
                           {"reorder", true, false, false, true},   {"all", true, true, true, true}};
 constexpr const Ways& kUnfused = kWays[0];
-constexpr const Ways& kNone = kWays[1];
+constexpr const Ways& kNoWays = kWays[1];
 constexpr const Ways& kAll = kWays[std::size(kWays) - 1];
 
 struct Row {
@@ -34,7 +34,7 @@ struct Row {
 };
 
 std::vector<Row> rows_to_fill() {
-  std::vector<Row> rows{{MemoryMode::naive, &kUnfused, {}, {}}, {MemoryMode::naive, &kNone, {}, {}}};
+  std::vector<Row> rows{{MemoryMode::naive, &kUnfused, {}, {}}, {MemoryMode::naive, &kNoWays, {}, {}}};
   for (const MemoryMode mode : {MemoryMode::shared_objects, MemoryMode::offsets})
     for (const Ways& ways : kWays) rows.push_back({mode, &ways, {}, {}});
   return rows;
@@ -62,7 +62,7 @@ void leave_out_fusion(SessionOptions& options) {
 // The whole of each mode is run; of the ways alone it is enough to know the plan.
 void measure(Row& row, const Model& model, const SessionOptions& options, const Device& device) {
   row.memory = planned_memory(model, options, &device);
-  if (row.ways != (row.mode == MemoryMode::naive ? &kNone : &kAll)) return;
+  if (row.ways != (row.mode == MemoryMode::naive ? &kNoWays : &kAll)) return;
   Session session(device, model, options);
   Inputs inputs;
   fill_with_random(session.inputs(), inputs, 1);

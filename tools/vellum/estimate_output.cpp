@@ -32,12 +32,12 @@ constexpr struct {
                     {"staging", "staging", &VulkanMemory::staging},
                     {"peak", "at most at any time", &VulkanMemory::peak}};
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 
 // |estimate - measured| / measured x 100; not a number where nothing was measured but something estimated.
 double error_percent(uint64_t estimate, uint64_t measured) {
   const double difference = std::abs(static_cast<double>(estimate) - static_cast<double>(measured));
-  if (measured == 0) return difference == 0 ? 0 : kNone;
+  if (measured == 0) return difference == 0 ? 0 : kUndefined;
   return 100 * difference / static_cast<double>(measured);
 }
 
@@ -60,7 +60,7 @@ struct Rows {
     std::vector<std::string> cells{title, grouped(estimate)};
     if (measured && real) {
       cells.push_back(grouped(*real));
-      cells.push_back(percent(comparable ? error_percent(estimate, *real) : kNone));
+      cells.push_back(percent(comparable ? error_percent(estimate, *real) : kUndefined));
     }
     table.row(std::move(cells));
   }
@@ -91,7 +91,7 @@ bool compares(const Point& point, uint64_t MemoryUse::*category) {
 json errors_json(const Point& point) {
   json object = json::object();
   const auto add = [&](const char* key, uint64_t estimate, uint64_t measured, bool comparable) {
-    const double error = comparable ? error_percent(estimate, measured) : kNone;
+    const double error = comparable ? error_percent(estimate, measured) : kUndefined;
     object[key] = std::isnan(error) ? json(nullptr) : json(error);
   };
   for (const auto& category : kCategories)
