@@ -1,5 +1,6 @@
 #include "vellum/kernels.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <initializer_list>
 #include <map>
@@ -9,6 +10,8 @@
 #include "api/impl.hpp"
 #include "api/target.hpp"
 #include "caps/device_rates.hpp"
+#include "caps/dispatch_time.hpp"
+#include "caps/tile_code.hpp"
 #include "exec/pipeline_keys.hpp"
 #include "vulkan/pipeline_statistics.hpp"
 
@@ -16,8 +19,7 @@ namespace vellum {
 namespace {
 
 // The sum of the statistics of these names; NaN if the driver gives none of them.
-double sum_of(const std::vector<KernelStatistic>& statistics,
-              std::initializer_list<std::string_view> names) {
+double sum_of(const std::vector<KernelStatistic>& statistics, std::initializer_list<std::string_view> names) {
   double sum = std::nan("");
   for (const KernelStatistic& statistic : statistics)
     for (const std::string_view name : names)
@@ -64,20 +66,76 @@ uint64_t bound_bytes(const Program& program, const Dispatch& dispatch) {
   return sum;
 }
 
-KernelDispatch kernel_dispatch(const Program& program, const Dispatch& dispatch,
-                               const KernelPipeline& pipeline, const std::optional<DeviceRates>& rates) {
+int64_t number(const Dispatch& dispatch, std::string_view define) {
+  for (const auto& [name, value] : dispatch.defines)
+    if (name == define) return std::stoll(value);
+  return 0;
+}
+
+bool has(const Dispatch& dispatch, std::string_view define) {
+  return std::ranges::any_of(dispatch.defines, [&](const auto& row) { return row.first == define; });
+}
+
+// The share of the peak rate that the dispatch's kernel is taken to reach, and the loads of an invocation
+// that wait for one another.
+struct Loop {
+  double efficiency = 1, steps = 0;
+};
+
+Loop loop_of(const Dispatch& dispatch, const KernelDispatch& figures, uint32_t vendor_id) {
+  constexpr double kAround = 3;  // the first and last accesses, and what finds them
+  const auto invocations = static_cast<double>(std::max<uint64_t>(1, figures.invocations));
+  const double macs = static_cast<double>(figures.macs) / invocations;
+  // Without products an invocation loads texels of 16 bytes, four at a time.
+  if (macs == 0) return {1, kAround + static_cast<double>(figures.bytes) / invocations / 64};
+  const OutputTile tile{number(dispatch, "TILE_P"), number(dispatch, "TILE_S")};
+  // Depthwise kernels multiply texel by texel, and select zeros for the padding; half their instructions do
+  // not multiply.
+  if (tile.pixels * tile.slices == 0 || dispatch.shader.starts_with("conv_depthwise"))
+    return {0.5, kAround + macs / 16};
+  const TileCode code = tile_code(vendor_id, tile, has(dispatch, "UNIFORM_SLICES"));
+  return {code.efficiency, kAround + macs / code.macs_per_step};
+}
+
+void predict(KernelDispatch& result, const Loop& loop, const KernelCode* code, const DeviceRates& rates) {
+  DispatchFigures figures{.macs = static_cast<double>(result.macs),
+                          .bytes = static_cast<double>(result.bytes),
+                          .subgroups = static_cast<double>(result.subgroups),
+                          .steps = loop.steps,
+                          .barrier = result.barrier};
+  if (code) figures.subgroup_size = code->subgroup_size;
+  if (code && !std::isnan(code->resident_subgroups)) figures.resident = code->resident_subgroups;
+  const DispatchTime time = dispatch_time(rates, figures);
+  result.compute_us = time.compute_us;
+  result.memory_us = time.memory_us;
+  result.latency_us = time.latency_us;
+  result.overhead_us = time.overhead_us;
+  result.busy = time.busy;
+  result.waves = time.waves;
+  result.predicted_us = time.total_us(loop.efficiency);
+}
+
+KernelDispatch kernel_dispatch(const Program& program, const Dispatch& dispatch, bool barrier,
+                               const KernelPipeline& pipeline, const DeviceRates* rates, uint32_t vendor_id) {
   KernelDispatch result{.name = dispatch.name, .op = dispatch.op, .workgroups = dispatch.workgroup_count};
   const uint64_t workgroups = product(dispatch.workgroup_count), size = product(dispatch.workgroup_size);
   // A driver that makes several executables lists them by width, and runs the widest that fits.
-  const uint32_t subgroup = pipeline.code.empty() ? 0 : pipeline.code.back().subgroup_size;
+  const KernelCode* code = pipeline.code.empty() ? nullptr : &pipeline.code.back();
+  const uint32_t subgroup = code ? code->subgroup_size : 0;
   result.invocations = workgroups * size;
   if (subgroup > 0) result.subgroups = workgroups * ((size + subgroup - 1) / subgroup);
   result.macs = dispatch.macs;
   result.bytes = bound_bytes(program, dispatch);
-  // 1e9 a second are 1e3 a microsecond.
-  result.compute_us = rates ? static_cast<double>(result.macs) / (1e3 * rates->gigamacs_per_s) : std::nan("");
-  result.memory_us =
-      rates ? static_cast<double>(result.bytes) / (1e3 * rates->gigabytes_per_s) : std::nan("");
+  result.barrier = barrier;
+  const Loop loop = loop_of(dispatch, result, vendor_id);
+  result.steps = loop.steps;
+  result.efficiency = loop.efficiency;
+  if (rates)
+    predict(result, loop, code, *rates);
+  else
+    for (double* unknown : {&result.compute_us, &result.memory_us, &result.predicted_us, &result.latency_us,
+                            &result.overhead_us, &result.busy, &result.waves})
+      *unknown = std::nan("");
   return result;
 }
 
@@ -86,28 +144,32 @@ KernelDispatch kernel_dispatch(const Program& program, const Dispatch& dispatch,
 std::optional<DeviceRates> known_rates(const DeviceInfo& device) {
   const std::optional<ChipRates> chip = chip_rates(device.name);
   if (!chip) return std::nullopt;
-  return DeviceRates{chip->gigamacs_per_s, chip->gigabytes_per_s, chip->units};
+  return device_rates(*chip);
 }
 
 KernelReport kernels(const Device& device, const Model& model, const SessionOptions& options,
                      const KernelReportOptions& report_options) {
   return guard([&] {
     gpu::Context& context = *impl(device)->context;
-    const Program program = Target(&device).compile(model, options, Stage::program).program;
+    const CompiledModel compiled = Target(&device).compile(model, options);
+    const Program& program = compiled.program;
     const std::vector<gpu::PipelineKey> keys = pipeline_keys(program);
     KernelReport report;
     report.device = context.caps().name;
     report.driver = context.caps().driver;
+    const uint32_t vendor_id = context.caps().vendor_id;
     report.rates = report_options.rates ? report_options.rates : known_rates(device.info());
+    if (report.rates) report.rates = with_latencies(*report.rates, vendor_id);
     std::map<gpu::PipelineKey, size_t> known;
     size_t next = 0;
-    for (const Task& task : program.tasks) {
-      if (!task.dispatch) continue;
+    for (size_t i = 0; i < program.tasks.size(); ++i) {
+      if (!program.tasks[i].dispatch) continue;
       const gpu::PipelineKey& key = keys[next++];
       const auto [place, is_new] = known.emplace(key, report.pipelines.size());
       if (is_new) report.pipelines.push_back(kernel_pipeline(context, key, report_options.representations));
-      KernelDispatch& dispatch = report.dispatches.emplace_back(
-          kernel_dispatch(program, *task.dispatch, report.pipelines[place->second], report.rates));
+      KernelDispatch& dispatch = report.dispatches.emplace_back(kernel_dispatch(
+          program, *program.tasks[i].dispatch, compiled.barriers[i].needs_command(),
+          report.pipelines[place->second], report.rates ? &*report.rates : nullptr, vendor_id));
       dispatch.pipeline = place->second;
     }
     return report;

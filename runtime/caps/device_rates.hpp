@@ -1,20 +1,33 @@
-// The most that chips do, from published figures.
+// The most that devices do: rates of chips from published figures, and what is assumed of the GPUs of each
+// vendor.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
+#include "caps/device_caps.hpp"
+#include "vellum/device_rates.hpp"
+
 namespace vellum {
 
 struct ChipRates {
-  std::string_view chip;       // part of the device's name
-  double gigamacs_per_s = 0;   // fp32, at boost clock
+  std::string_view chip;  // part of the device's name
+  uint32_t vendor_id = 0;
+  uint32_t lanes = 0;          // fp32 multiply-accumulates in a cycle
+  double gigahertz = 0;        // boost clock
   double gigabytes_per_s = 0;  // of the memory that it is usually sold with
   uint32_t units = 0;
 };
 
 // Finds the chip in the device's name as its driver gives it; nothing if no row fits.
 std::optional<ChipRates> chip_rates(std::string_view device_name);
+
+// Returns the rates of a chip with the latencies of its vendor.
+DeviceRates device_rates(const ChipRates& chip);
+// Returns those of the device's chip, or of a common GPU of its type if the chip is unknown.
+DeviceRates device_rates(const DeviceCaps& caps);
+// Fills in the vendor's latencies where `rates` has none.
+DeviceRates with_latencies(DeviceRates rates, uint32_t vendor_id);
 
 }  // namespace vellum

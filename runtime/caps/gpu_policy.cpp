@@ -22,13 +22,15 @@ double invocations_to_fill(const DeviceCaps& caps) {
   return caps.type == DeviceType::integrated_gpu ? 1 << 12 : 1 << 14;
 }
 
-// Texels of sums that compilers keep in registers. Intel's and Arm's spill more of them, or halve the subgroups.
+// Texels of sums that compilers keep in registers. Intel's and Arm's spill more of them, or halve the
+// subgroups.
 int64_t most_sums(const DeviceCaps& caps) {
   return caps.vendor_id == kIntel || caps.vendor_id == kArm ? 4 : 8;
 }
 
-// AMD's compiler makes scalar loads of what a workgroup loads from one place, Intel's half as many loads. Those
-// of Adreno and NVIDIA (Mesa's NVK) load it for each lane and compute more addresses (docs/gpu_compilers.md).
+// AMD's compiler makes scalar loads of what a workgroup loads from one place, Intel's half as many loads.
+// Those of Adreno and NVIDIA (Mesa's NVK) load it for each lane and compute more addresses
+// (docs/gpu_compilers.md).
 bool gains_by_uniform_loads(const DeviceCaps& caps) {
   for (const uint32_t vendor : {kNvidia, kQualcomm, kArm, kImagination})
     if (caps.vendor_id == vendor) return false;

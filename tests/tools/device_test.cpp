@@ -323,9 +323,19 @@ TEST_F(OnDevice, InspectSaysWhatTheCompilerMakesOfKernels) {
     ASSERT_EQ(found.status, 0) << found.err;
     const json report = json::parse(found.out);
     uint64_t macs = 0;
+    double predicted_us = 0;
     for (const json& dispatch : report["dispatches"]) {
       macs += dispatch["macs"].get<uint64_t>();
       EXPECT_LT(dispatch["pipeline"], report["pipelines"].size());
+      if (report["rates"].is_null()) {
+        EXPECT_TRUE(dispatch["predicted_us"].is_null());
+        continue;
+      }
+      predicted_us += dispatch["predicted_us"].get<double>();
+      EXPECT_GT(dispatch["predicted_us"].get<double>(), dispatch["memory_us"].get<double>());
+    }
+    if (!report["rates"].is_null()) {
+      EXPECT_NEAR(report["predicted_ms"], predicted_us / 1e3, 1e-6);
     }
     EXPECT_GT(macs, 0u);
     for (const json& pipeline : report["pipelines"])

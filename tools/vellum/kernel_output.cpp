@@ -85,8 +85,8 @@ std::string dispatch_table(const KernelReport& report) {
   Table table;
   table.column("dispatch", Table::Align::right);
   table.column("operator");
-  for (const char* title :
-       {"pipeline", "workgroups", "subgroups", "MACs", "bytes", "compute us", "memory us"})
+  for (const char* title : {"pipeline", "workgroups", "subgroups", "MACs", "bytes", "compute us", "memory us",
+                            "latency us", "predicted us"})
     table.column(title, Table::Align::right);
   table.column("name");
   for (size_t i = 0; i < report.dispatches.size(); ++i) {
@@ -94,6 +94,7 @@ std::string dispatch_table(const KernelReport& report) {
     table.row({std::to_string(i), dispatch.op, std::to_string(dispatch.pipeline), sizes(dispatch.workgroups),
                dispatch.subgroups ? grouped(dispatch.subgroups) : "-", grouped(dispatch.macs),
                grouped(dispatch.bytes), microseconds(dispatch.compute_us), microseconds(dispatch.memory_us),
+               microseconds(dispatch.latency_us), microseconds(dispatch.predicted_us),
                ending(dispatch.name, 50)});
   }
   return table.text();
@@ -101,10 +102,12 @@ std::string dispatch_table(const KernelReport& report) {
 
 std::string summary(const KernelReport& report) {
   uint64_t macs = 0;
-  double least = 0, spills = 0;
+  double least = 0, predicted = 0, overhead = 0, spills = 0;
   for (const KernelDispatch& dispatch : report.dispatches) {
     macs += dispatch.macs;
     least += least_us(dispatch);
+    predicted += dispatch.predicted_us;
+    overhead += dispatch.overhead_us;
   }
   for (const KernelPipeline& pipeline : report.pipelines)
     for (const KernelCode& code : pipeline.code) spills += std::isnan(code.spills) ? 0 : code.spills;
@@ -114,8 +117,9 @@ std::string summary(const KernelReport& report) {
   if (report.rates)
     text += fmt::format(
         "at {:.0f} billion multiply-accumulates and {:.0f} GB a second the dispatches take at least {:.3f} "
-        "ms\n",
-        report.rates->gigamacs_per_s, report.rates->gigabytes_per_s, least / 1e3);
+        "ms;\npredicted: {:.3f} ms, of it {:.3f} ms for launches and barriers\n",
+        report.rates->gigamacs_per_s, report.rates->gigabytes_per_s, least / 1e3, predicted / 1e3,
+        overhead / 1e3);
   return text;
 }
 
@@ -160,15 +164,34 @@ nlohmann::json kernels_json(const KernelReport& report) {
                           {"subgroups", dispatch.subgroups},
                           {"macs", dispatch.macs},
                           {"bytes", dispatch.bytes},
+                          {"barrier", dispatch.barrier},
                           {"compute_us", figure_json(dispatch.compute_us)},
-                          {"memory_us", figure_json(dispatch.memory_us)}});
+                          {"memory_us", figure_json(dispatch.memory_us)},
+                          {"latency_us", figure_json(dispatch.latency_us)},
+                          {"overhead_us", figure_json(dispatch.overhead_us)},
+                          {"steps", dispatch.steps},
+                          {"busy", figure_json(dispatch.busy)},
+                          {"waves", figure_json(dispatch.waves)},
+                          {"efficiency", dispatch.efficiency},
+                          {"predicted_us", figure_json(dispatch.predicted_us)}});
+  double predicted = 0;
+  for (const KernelDispatch& dispatch : report.dispatches) predicted += dispatch.predicted_us;
   nlohmann::json rates = nullptr;
   if (report.rates)
     rates = {{"gigamacs_per_s", report.rates->gigamacs_per_s},
              {"gigabytes_per_s", report.rates->gigabytes_per_s},
-             {"units", report.rates->units}};
-  return {{"stage", "kernels"}, {"device", report.device},           {"driver", report.driver},
-          {"rates", rates},     {"pipelines", std::move(pipelines)}, {"dispatches", std::move(dispatches)}};
+             {"units", report.rates->units},
+             {"lanes", report.rates->lanes},
+             {"latency_ns", report.rates->latency_ns},
+             {"launch_us", report.rates->launch_us},
+             {"barrier_us", report.rates->barrier_us}};
+  return {{"stage", "kernels"},
+          {"device", report.device},
+          {"driver", report.driver},
+          {"rates", rates},
+          {"predicted_ms", figure_json(predicted / 1e3)},
+          {"pipelines", std::move(pipelines)},
+          {"dispatches", std::move(dispatches)}};
 }
 
 void write_code(const KernelReport& report, const std::filesystem::path& folder) {

@@ -1,5 +1,5 @@
-// Kernel reports: what a device's compiler makes of a model's kernels, and how long each dispatch takes at
-// least. Needs a driver with VK_KHR_pipeline_executable_properties (Mesa's AMD, Intel, Qualcomm and Arm
+// Kernel reports: what a device's compiler makes of a model's kernels, and how long each dispatch should
+// take. Needs a driver with VK_KHR_pipeline_executable_properties (Mesa's AMD, Intel, Qualcomm and Arm
 // drivers, NVIDIA's).
 #pragma once
 
@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "vellum/device_rates.hpp"
 #include "vellum/kernel_statistics.hpp"
 #include "vellum/vellum.hpp"
 
@@ -46,15 +47,16 @@ struct KernelDispatch {
   uint64_t subgroups = 0;  // workgroups times the subgroups of each; 0 if the subgroup size is unknown
   uint64_t macs = 0;       // multiply-accumulates without padding; 0: none worth counting
   uint64_t bytes = 0;      // of the tensors that it binds, each once
+  bool barrier = false;    // whether it waits for dispatches before it
   // Microseconds at the device's rates, which no dispatch can beat; NaN if the rates are unknown.
   double compute_us = 0, memory_us = 0;
-};
-
-// The most that a device does. fp16 products count once, however many the device does at a time.
-struct DeviceRates {
-  double gigamacs_per_s = 0;   // fp32 multiply-accumulates
-  double gigabytes_per_s = 0;  // device memory
-  uint32_t units = 0;          // each issues the instructions of one subgroup at a time; 0: unknown
+  // Microseconds that it should take; NaN if the rates are unknown. docs/gpu_compilers.md has the model.
+  double predicted_us = 0;
+  // Figures of the prediction: microseconds of loads that wait for one another, and of launch and barrier;
+  // how many such loads; the share of the units that has work; subgroups among which a unit switches; the
+  // share of the peak rate that the kernel's loop is taken to reach.
+  double latency_us = 0, overhead_us = 0;
+  double steps = 0, busy = 0, waves = 0, efficiency = 0;
 };
 
 struct KernelReport {
@@ -69,8 +71,9 @@ struct KernelReport {
 VELLUM_API std::optional<DeviceRates> known_rates(const DeviceInfo& device);
 
 struct KernelReportOptions {
-  std::optional<DeviceRates> rates;  // of the device; empty: known_rates()
-  bool representations = false;      // megabytes for a network
+  // Of the device; empty: known_rates(). Where a latency or launch is 0, that of common GPUs of its vendor.
+  std::optional<DeviceRates> rates;
+  bool representations = false;  // megabytes for a network
 };
 
 // Compiles every pipeline of a session with these options, apart from the device's caches. Throws

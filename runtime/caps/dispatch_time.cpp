@@ -1,0 +1,42 @@
+#include "caps/dispatch_time.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace vellum {
+namespace {
+
+// Where the driver does not say it: as many as common GPUs hold of kernels with 64 registers.
+constexpr double kResident = 8;
+
+// Microseconds of `amount` at `giga_per_s`: 1e9 a second are 1e3 a microsecond.
+double microseconds(double amount, double giga_per_s) {
+  return giga_per_s > 0 ? amount / (1e3 * giga_per_s) : 0;
+}
+
+}  // namespace
+
+double DispatchTime::total_us(double efficiency) const {
+  const double compute = compute_us / busy / efficiency;
+  return std::max({compute, memory_us, latency_us + compute / waves}) + overhead_us;
+}
+
+DispatchTime dispatch_time(const DeviceRates& rates, const DispatchFigures& dispatch) {
+  DispatchTime time;
+  time.compute_us = microseconds(dispatch.macs, rates.gigamacs_per_s);
+  time.memory_us = microseconds(dispatch.bytes, rates.gigabytes_per_s);
+  time.overhead_us = rates.launch_us + (dispatch.barrier ? rates.barrier_us : 0);
+  time.latency_us = 1e-3 * dispatch.steps * rates.latency_ns;
+  if (dispatch.subgroups == 0 || rates.units == 0) return time;
+  // A subgroup runs on one unit however wide that is; wide units run several of them.
+  const double lanes = dispatch.subgroup_size > 0 ? rates.lanes / dispatch.subgroup_size : 0;
+  const double at_once = std::max<double>(rates.units, lanes);
+  time.busy = dispatch.subgroups / (std::ceil(dispatch.subgroups / at_once) * at_once);
+  const double held =
+      std::max(at_once, rates.units * (dispatch.resident > 0 ? dispatch.resident : kResident));
+  time.latency_us *= std::max(1.0, dispatch.subgroups / held);
+  time.waves = std::max(1.0, std::min(dispatch.subgroups, held) / at_once);
+  return time;
+}
+
+}  // namespace vellum

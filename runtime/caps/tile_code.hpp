@@ -1,0 +1,23 @@
+// What GPUs' compilers make of the loop that computes a tile of a convolution or matrix product
+// (conv_tile.glsl): a model fitted to their machine code (docs/gpu_compilers.md).
+#pragma once
+
+#include <cstdint>
+
+#include "caps/device_policy.hpp"
+
+namespace vellum {
+
+struct TileCode {
+  double macs_per_step = 0;  // multiply-accumulates of one invocation between loads that wait for one another
+  // Multiply-accumulates in the time of one at the peak rate, as far as instructions and the first cache's
+  // bandwidth limit them.
+  double efficiency = 1;
+  double resident = 0;  // subgroups that a unit holds at a time
+};
+
+// `uniform`: all invocations of a workgroup load the same weights. Vendors without a fit get cautious
+// figures.
+TileCode tile_code(uint32_t vendor_id, const OutputTile& tile, bool uniform);
+
+}  // namespace vellum
