@@ -1,5 +1,6 @@
 """Reads the assembly that `vellum inspect --stage kernels --code` writes: the hot loop of a kernel, the innermost loop with
-the most multiply-adds, and what it issues.
+the most multiply-adds times its efficiency, and what it issues. (A loop that activates the sums may have more multiply-adds,
+among many other instructions.)
 
 hot_loop(text) returns a HotLoop or None. Formats: AMD's ISA as ACO prints it (RADV), ir3 (Turnip), GEN (ANV), NVIDIA's as NAK
 prints it (NVK), Mali's Valhall (PanVK).
@@ -189,5 +190,5 @@ def hot_loop(text):
                         ("Assembly", amd_or_valhall)):
         if lines := section(text, title):
             loops = [loop for loop in read(lines) if loop.fmas > 0]
-            return max(loops, key=lambda loop: (loop.fmas, loop.loads), default=None)
+            return max(loops, key=lambda loop: (loop.fmas * loop.efficiency, loop.loads), default=None)
     return None

@@ -69,6 +69,25 @@ BB2:
   s_cbranch_scc0 BB1
 """
 
+# Products, then a polynomial of each sum.
+ACTIVATED = """==== GEN Assembly: Final GEN assembly for the generated shader binary
+LABEL1:
+send(16) g10UD g9UD nullUD 0x0 0x0
+mad(16) g20<1>F g20<8,8,1>F g10<8,8,1>F g2<0,1,0>F
+mad(16) g22<1>F g22<8,8,1>F g12<8,8,1>F g2<0,1,0>F
+(+f0.0) while(16) JIP: LABEL1 UIP: LABEL1
+LABEL2:
+mad(16) g20<1>F g20<8,8,1>F g10<8,8,1>F g2<0,1,0>F
+mad(16) g22<1>F g22<8,8,1>F g12<8,8,1>F g2<0,1,0>F
+mad(16) g24<1>F g24<8,8,1>F g14<8,8,1>F g2<0,1,0>F
+mul(16) g9<1>F g9<8,8,1>F g9<8,8,1>F
+mul(16) g9<1>F g9<8,8,1>F g9<8,8,1>F
+mul(16) g9<1>F g9<8,8,1>F g9<8,8,1>F
+math exp(16) g9<1>F g9<8,8,1>F null<8,8,1>F
+send(16) nullUD g9UD nullUD 0x0 0x0
+(+f0.0) while(16) JIP: LABEL2 UIP: LABEL2
+"""
+
 
 class HotLoop(unittest.TestCase):
     def expect(self, text, fmas, slots, loads):
@@ -92,6 +111,9 @@ class HotLoop(unittest.TestCase):
 
     def test_the_innermost_loop_is_the_hot_one(self):
         self.expect(NESTED, fmas=1, slots=1, loads=1)
+
+    def test_a_loop_that_multiplies_most_of_the_time_is_hotter_than_one_that_activates(self):
+        self.expect(ACTIVATED, fmas=2, slots=2, loads=1)
 
     def test_without_a_loop_there_is_none(self):
         self.assertIsNone(machine_code.hot_loop("==== Assembly: x\nBB0:\n  v_fma_f32 v0, v1, v2, v0\n"))
