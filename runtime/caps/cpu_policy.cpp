@@ -36,7 +36,9 @@ class CpuPolicy final : public DevicePolicy {
     return {std::min<int64_t>(preferred.pixels, 4), demand.slices >= 4 ? 2 : 1};
   }
 
-  int64_t split_k_invocations(bool) const override { return 0; }
+  SplitTile split_tile(const DeviceCaps& caps, const TileDemand& demand, int64_t) const override {
+    return {preferred_tile(caps, demand), 1};
+  }
 
   // Drivers compute matrices element by element: on lavapipe of Mesa 26.1 that takes 12 to 34 times as long
   // as other kernels.

@@ -17,6 +17,12 @@ struct OutputTile {
   bool operator==(const OutputTile&) const = default;
 };
 
+// A tile whose sums `split_k` invocations share.
+struct SplitTile {
+  OutputTile tile;
+  int64_t split_k = 1;
+};
+
 // The output that tiles cover: `lines` lines of `length` pixels of `slices` slices each, computed with `macs`
 // multiply-accumulates in total.
 struct TileDemand {
@@ -33,9 +39,10 @@ class DevicePolicy {
   virtual OutputTile preferred_tile(const DeviceCaps& caps, const TileDemand& demand) const = 0;
   // Smaller tiles than that are not worth measuring where `preferred` is the preferred one.
   virtual OutputTile smallest_tile(const OutputTile& preferred, const TileDemand& demand) const = 0;
-  // Sums of a convolution are split among invocations (split-K) until there are about this many: of one whose
-  // window has several pixels, or one (which loads less, and wants fewer). 0: never.
-  virtual int64_t split_k_invocations(bool pointwise) const = 0;
+  // The quickest tile if up to `most_split` invocations may share each sum (split-K); split_k 1: whole sums
+  // are as quick.
+  virtual SplitTile split_tile(const DeviceCaps& caps, const TileDemand& demand,
+                               int64_t most_split) const = 0;
   virtual bool multiplies_cooperative_matrices() const = 0;
   // Whether a value of another lane of the subgroup costs less than to load it again.
   virtual bool broadcasts_are_cheaper_than_loads(const DeviceCaps& caps) const = 0;

@@ -1,8 +1,12 @@
 // GPUs, and devices of which no more is known. Nothing here was measured on one yet.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "caps/device_rates.hpp"
+#include "caps/dispatch_time.hpp"
 #include "caps/policies.hpp"
+#include "caps/tile_code.hpp"
 #include "caps/vendors.hpp"
 
 namespace vellum {
@@ -13,14 +17,20 @@ namespace {
 // (docs/gpu_compilers.md).
 bool prefers_buffers(const DeviceCaps& caps) { return caps.vendor_id == kAmd || caps.vendor_id == kIntel; }
 
-int64_t blocks(int64_t count, int64_t size) { return (count + size - 1) / size; }
+// Loads that wait for one another around a loop: what the invocation computes, the first texels, the bias.
+constexpr double kStepsAround = 3;
+// Steps of a loop whose length is not known: nine taps.
+constexpr double kSteps = 9;
 
-// Invocations that keep the device busy: four subgroups for each unit that issues instructions.
-double invocations_to_fill(const DeviceCaps& caps) {
-  const std::optional<ChipRates> chip = chip_rates(caps.name);
-  if (chip && caps.subgroup_size > 0) return 4.0 * chip->units * caps.subgroup_size;
-  return caps.type == DeviceType::integrated_gpu ? 1 << 12 : 1 << 14;
+constexpr double kTexelBytes = 16;
+
+double texels(const TileDemand& demand) {
+  return static_cast<double>(demand.length * demand.lines * demand.slices);
 }
+
+uint32_t subgroup_size(const DeviceCaps& caps) { return caps.subgroup_size > 0 ? caps.subgroup_size : 32; }
+
+int64_t blocks(int64_t count, int64_t size) { return (count + size - 1) / size; }
 
 // Texels of sums that compilers keep in registers. Intel's and Arm's spill more of them, or halve the
 // subgroups.
@@ -37,41 +47,75 @@ bool gains_by_uniform_loads(const DeviceCaps& caps) {
   return true;
 }
 
-// The time of a tile relative to others: the multiply-adds of a device that is busy, and the loads that do
-// not hide behind them, for which the hot loops' efficiency in docs/gpu_compilers.md stands: 0.44 at 3.2
-// multiply-adds a load, 0.73 at 10.7.
-double cost(const DeviceCaps& caps, const OutputTile& tile, const TileDemand& demand, double enough) {
-  const double invocations = static_cast<double>(blocks(demand.length, tile.pixels) * demand.lines *
-                                                 blocks(demand.slices, tile.slices));
-  // Scalar loads serve a whole subgroup.
-  const int64_t weight_loads = (gains_by_uniform_loads(caps) ? 1 : 4) * tile.slices;
-  const double products = static_cast<double>(16 * tile.pixels * tile.slices);
-  const double per_load = products / static_cast<double>(tile.pixels + weight_loads);
-  // Pixels and slices beyond the output are computed for nothing.
-  const double waste = invocations * static_cast<double>(tile.pixels * tile.slices) /
-                       static_cast<double>(demand.length * demand.lines * demand.slices);
-  return waste * (1 + 4 / per_load) * std::max(1.0, enough / invocations);
+// Invocations of a workgroup that compute one block of pixels each, of the same slices (UNIFORM_SLICES), with
+// at most a quarter of them idle.
+constexpr int64_t kRow = 64;
+bool fills_rows(int64_t pixel_blocks) { return 4 * pixel_blocks >= 3 * blocks(pixel_blocks, kRow) * kRow; }
+
+// The predicted time of an operator's dispatch with this tile. Every tile reads and writes the same tensors
+// except partial sums, so the bytes of the others are left out.
+double tile_us(const DeviceCaps& caps, const DeviceRates& rates, const SplitTile& choice,
+               const TileDemand& demand) {
+  const OutputTile& tile = choice.tile;
+  const int64_t pixel_blocks = blocks(demand.length, tile.pixels) * demand.lines;
+  const int64_t slice_blocks = blocks(demand.slices, tile.slices);
+  const bool uniform = gains_by_uniform_loads(caps) && fills_rows(pixel_blocks);
+  const TileCode code = tile_code(caps.vendor_id, tile, uniform);
+  const int64_t workgroups = uniform ? blocks(pixel_blocks, kRow) * slice_blocks * choice.split_k
+                                     : blocks(pixel_blocks * slice_blocks * choice.split_k, kRow);
+  // Four channels of a texel of output take four multiply-accumulates for each channel of a texel of input.
+  const double outputs = texels(demand), partial = outputs * static_cast<double>(choice.split_k);
+  const double steps = demand.macs > 0 ? static_cast<double>(demand.macs) / (16 * partial) : kSteps;
+  const auto invocations = static_cast<double>(workgroups * kRow);
+  return dispatch_time(rates, {.macs = invocations * steps * code.macs_per_step,
+                               .bytes = choice.split_k > 1 ? kTexelBytes * partial : 0,
+                               .subgroups = invocations / subgroup_size(caps),
+                               .subgroup_size = subgroup_size(caps),
+                               .steps = kStepsAround + steps,
+                               .resident = code.resident})
+      .total_us(code.efficiency);
+}
+
+// The time of the dispatch that reduces partial sums; none if sums are whole.
+double reduction_us(const DeviceCaps& caps, const DeviceRates& rates, const SplitTile& choice,
+                    const TileDemand& demand) {
+  if (choice.split_k == 1) return 0;
+  const double outputs = texels(demand), partial = outputs * static_cast<double>(choice.split_k);
+  return dispatch_time(rates, {.bytes = kTexelBytes * (partial + outputs),
+                               .subgroups = std::ceil(outputs / subgroup_size(caps)),
+                               .subgroup_size = subgroup_size(caps),
+                               .steps = kStepsAround + static_cast<double>(choice.split_k)})
+      .total_us(1);
+}
+
+// The quickest tile and split of at most `most_split`, as predicted; of equal ones the first.
+SplitTile quickest(const DeviceCaps& caps, const TileDemand& demand, int64_t most_split) {
+  const DeviceRates rates = device_rates(caps);
+  SplitTile best;
+  double least = std::numeric_limits<double>::infinity();
+  for (int64_t split = 1; split <= most_split; split *= 2)
+    for (const int64_t pixels : {1, 2, 4, 8})
+      for (const int64_t slices : {1, 2, 4}) {
+        const SplitTile choice{{pixels, slices}, split};
+        const bool wasteful =
+            (pixels > 1 && pixels >= 2 * demand.length) || (slices > 1 && slices >= 2 * demand.slices);
+        if (wasteful || pixels * slices > most_sums(caps)) continue;
+        const double us = tile_us(caps, rates, choice, demand) + reduction_us(caps, rates, choice, demand);
+        if (us < least) least = us, best = choice;
+      }
+  return best;
 }
 
 class GpuPolicy final : public DevicePolicy {
  public:
   OutputTile preferred_tile(const DeviceCaps& caps, const TileDemand& demand) const override {
-    const double enough = invocations_to_fill(caps);
-    OutputTile best;
-    double least = cost(caps, best, demand, enough);
-    for (const int64_t pixels : {1, 2, 4})
-      for (const int64_t slices : {1, 2}) {
-        const OutputTile tile{pixels, slices};
-        if (pixels >= 2 * demand.length || slices >= 2 * demand.slices || pixels * slices > most_sums(caps))
-          continue;
-        const double tiles_cost = cost(caps, tile, demand, enough);
-        if (tiles_cost < least) least = tiles_cost, best = tile;
-      }
-    return best;
+    return quickest(caps, demand, 1).tile;
   }
   OutputTile smallest_tile(const OutputTile&, const TileDemand&) const override { return {1, 1}; }
 
-  int64_t split_k_invocations(bool pointwise) const override { return pointwise ? 1 << 13 : 1 << 14; }
+  SplitTile split_tile(const DeviceCaps& caps, const TileDemand& demand, int64_t most_split) const override {
+    return quickest(caps, demand, std::min<int64_t>(most_split, 16));
+  }
   bool multiplies_cooperative_matrices() const override { return true; }
   bool broadcasts_are_cheaper_than_loads(const DeviceCaps&) const override { return false; }
   // Images are padded to blocks of texels, and no compiler makes scalar loads from them.

@@ -41,17 +41,29 @@ TEST(DevicePolicy, CpusWantLargeTilesAndGpusInvocationsFirst) {
 TEST(DevicePolicy, TilesOfGpusGrowWithTheWorkAndShrinkWithTheGpu) {
   DeviceCaps caps = kGpu;
   const auto tile = [&](int64_t length, int64_t slices) {
-    return device_policy(caps).preferred_tile(caps, {length, 1, slices, length * slices * 64});
+    return device_policy(caps).preferred_tile(caps, {length, 1, slices, length * slices * 1024});
   };
   EXPECT_EQ(tile(16, 4), (OutputTile{1, 1}));
   EXPECT_EQ(tile(1 << 16, 64), (OutputTile{4, 2}));
-  EXPECT_EQ(tile(1 << 16, 1), (OutputTile{4, 1})) << "no more slices than there are";
+  EXPECT_EQ(tile(1 << 16, 1), (OutputTile{8, 1})) << "no more slices than there are";
   EXPECT_EQ(tile(1, 1 << 16), (OutputTile{1, 2}));
   const auto units = [](const OutputTile& t) { return t.pixels * t.slices; };
   EXPECT_LE(units(tile(4096, 8)), units(tile(16384, 8)));
   caps.name = "Turnip Adreno (TM) 660";  // three units
   caps.subgroup_size = 128;
   EXPECT_EQ(tile(784, 16), (OutputTile{4, 2}));
+}
+
+// Another dispatch reduces partial sums: it must take less than what splitting them saves.
+TEST(DevicePolicy, SumsAreSplitWhereTheyAreFewAndLong) {
+  const auto split = [](int64_t pixels, int64_t inputs, int64_t most) {
+    return gpu().split_tile(kGpu, {pixels, 1, 64, pixels * inputs * 256}, most).split_k;
+  };
+  EXPECT_GT(split(49, 2048, 512), 1);
+  EXPECT_LE(split(49, 2048, 2), 2);
+  EXPECT_LE(split(49, 1 << 16, 1 << 14), 16);
+  EXPECT_EQ(split(49, 64, 16), 1) << "short";
+  EXPECT_EQ(split(1 << 16, 2048, 512), 1) << "many";
 }
 
 TEST(DevicePolicy, NoTileThatIsWorthMeasuringIsLargerThanThePreferredOne) {
@@ -67,10 +79,10 @@ TEST(DevicePolicy, NoTileThatIsWorthMeasuringIsLargerThanThePreferredOne) {
 }
 
 TEST(DevicePolicy, OnlyGpusSplitSumsAndMultiplyMatrices) {
-  for (const bool pointwise : {true, false}) {
-    EXPECT_EQ(cpu().split_k_invocations(pointwise), 0);
-    EXPECT_GT(gpu().split_k_invocations(pointwise), 1000);
-  }
+  const TileDemand few{49, 1, 40, int64_t{49} * 160 * 960};
+  EXPECT_EQ(cpu().split_tile(kCpu, few, 240).split_k, 1);
+  EXPECT_EQ(cpu().split_tile(kCpu, few, 240).tile, cpu().preferred_tile(kCpu, few));
+  EXPECT_GT(gpu().split_tile(kGpu, few, 240).split_k, 1);
   EXPECT_FALSE(cpu().multiplies_cooperative_matrices());
   EXPECT_TRUE(gpu().multiplies_cooperative_matrices());
 }

@@ -48,9 +48,8 @@ void emit_direct(Lowering& lowering, const ConvProblem& problem, const DirectKer
 std::vector<KernelCandidate> direct_candidates(const ConvProblem& problem, const DeviceCaps& caps) {
   std::vector<KernelCandidate> candidates;
   const auto add = [&](const DirectKernel& kernel, double cost) {
-    candidates.push_back({kernel.name(), cost, [problem, kernel](Lowering& lowering) {
-                            emit_direct(lowering, problem, kernel);
-                          }});
+    candidates.push_back({kernel.name(), cost,
+                          [problem, kernel](Lowering& lowering) { emit_direct(lowering, problem, kernel); }});
   };
   const bool common = is_common_window(problem.window, 0), rows_once = problem.has_much_of_common_window;
   const TileDemand demand = problem.rows();
@@ -59,8 +58,7 @@ std::vector<KernelCandidate> direct_candidates(const ConvProblem& problem, const
   // The other variant with one tile: it takes as long to compile.
   if (common) add({!rows_once, {tiles.front().tile}}, kOnlyIfMeasured);
   if (problem.groups != 1) return candidates;
-  for (const auto& [tile, cost] :
-       split_window_tiles(caps, demand, slices(problem.inputs), problem.window.taps()))
+  for (const auto& [tile, cost] : split_tiles(caps, demand, slices(problem.inputs)))
     add({rows_once, tile}, cost);
   // With few tiles, for each candidate takes the tuner a second.
   tiles.resize(std::min<size_t>(2, tiles.size()));

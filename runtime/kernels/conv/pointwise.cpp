@@ -82,9 +82,9 @@ std::vector<KernelCandidate> pointwise_candidates(const ConvProblem& problem, co
   std::vector<KernelCandidate> candidates;
   for (const auto& [name, cost, tile] : pointwise_tiles("pointwise", caps,
                                                         {.pixels = problem.pixels(),
-                                                         .inputs = problem.inputs,
-                                                         .outputs = problem.outputs,
-                                                         .precision = problem.precision}))
+                                                        .inputs = problem.inputs,
+                                                        .outputs = problem.outputs,
+                                                        .precision = problem.precision}))
     candidates.push_back({name, cost, [problem, tile = tile](Lowering& lowering) {
                             emit_pointwise(lowering, problem, tile);
                           }});
@@ -111,8 +111,8 @@ std::vector<ParameterCandidate<PointwiseTile>> pointwise_tiles(const std::string
     candidates.push_back({candidate.name, candidate.predicted_cost, candidate.parameters});
   };
   std::ranges::for_each(with_subgroup_broadcast(algorithm, caps, output_tiles(caps, demand), demand), add);
-  if (const auto split = split_pointwise_tile(caps, demand, slices(problem.inputs)))
-    candidates.push_back({tile_name(algorithm, *split), kSplitKCost, *split});
+  for (const auto& [tile, cost] : split_tiles(caps, demand, slices(problem.inputs)))
+    candidates.push_back({tile_name(algorithm, tile), cost, tile});
   std::ranges::for_each(cooperative_tiles(caps, problem), add);
   return candidates;
 }

@@ -11,22 +11,19 @@
 
 namespace vellum {
 
-// The cost of split-K relative to whole sums, where these are too few for a GPU: they would leave most of it
-// idle, or with narrower tiles load several times as much. Not measured on a GPU.
+// The cost of split-K relative to whole sums, where the device's policy predicts that it is quicker. Not
+// measured on a GPU.
 inline constexpr double kSplitKCost = 0.5;
 
-struct SplitTile {
+struct PricedSplitTile {
   InvocationTile tile;
   double cost = kSplitKCost;
 };
 
-// Returns a split tile for a window of one pixel and sums over `input_slices` slices of input channels;
-// nothing if whole sums keep the device busy.
-std::optional<InvocationTile> split_pointwise_tile(const DeviceCaps& caps, const TileDemand& demand,
-                                                   int64_t input_slices);
-// Returns the split tiles for windows of `taps` taps.
-std::vector<SplitTile> split_window_tiles(const DeviceCaps& caps, const TileDemand& demand,
-                                          int64_t input_slices, int64_t taps);
+// Returns the split tile that the device's policy prefers for sums over `input_slices` slices of input
+// channels, and one of the whole sums' tile; none if whole sums are as quick.
+std::vector<PricedSplitTile> split_tiles(const DeviceCaps& caps, const TileDemand& demand,
+                                         int64_t input_slices);
 
 // The result of a dispatch's sums: y = activation(sums + residual); the residual is optional.
 struct SumTarget {
