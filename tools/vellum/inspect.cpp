@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "commands.hpp"
 #include "kernel_output.hpp"
@@ -135,9 +136,18 @@ void print_stage(const Arguments& arguments, const Model& model) {
   print_json(nlohmann::json{{"stage", arguments.stage}, {"lines", lines}});
 }
 
-void inspect(const Arguments& arguments) {
+void check(const Arguments& arguments) {
   if (!arguments.caps.empty() && arguments.stage.empty())
     throw Error(ErrorCode::invalid_argument, "--caps needs --stage");
+  if (arguments.stage == "kernels") return;
+  for (const auto& [option, is_given] : {std::pair{"--code", !arguments.code.empty()},
+                                         {"--gigamacs", arguments.gigamacs > 0},
+                                         {"--gigabytes", arguments.gigabytes > 0}})
+    if (is_given) throw Error(ErrorCode::invalid_argument, std::string(option) + " needs --stage kernels");
+}
+
+void inspect(const Arguments& arguments) {
+  check(arguments);
   const Model model = Model::load(arguments.model);
   if (arguments.stage == "kernels") return print_kernels(arguments, model);
   if (!arguments.stage.empty()) return print_stage(arguments, model);
