@@ -29,9 +29,13 @@ std::string version(uint32_t api) {
          std::to_string(api & 0xfff);
 }
 
-DeviceInfo device_info(const DeviceCaps& caps, uint32_t index) {
+DeviceInfo device_info(const DeviceCaps& caps, const gpu::DeviceIdentity& identity) {
   DeviceInfo info;
-  info.index = index;
+  info.index = identity.index;
+  info.uuid = identity.uuid;
+  info.luid = identity.luid;
+  info.vendor_id = caps.vendor_id;
+  info.device_id = caps.device_id;
   info.name = caps.name;
   info.type = type_name(caps.type);
   info.driver = caps.driver;
@@ -65,8 +69,8 @@ FixedConstants constants_of(const Model& model) {
 std::vector<DeviceInfo> devices() {
   return guard([] {
     std::vector<DeviceInfo> infos;
-    for (const DeviceCaps& caps : gpu::list_devices())
-      infos.push_back(device_info(caps, static_cast<uint32_t>(infos.size())));
+    for (const gpu::ListedDevice& device : gpu::list_devices())
+      infos.push_back(device_info(device.caps, device.identity));
     return infos;
   });
 }
@@ -125,6 +129,7 @@ Device Device::open(const DeviceOptions& options) {
     context.validation = options.validation;
     context.log = options.log;
     context.cache_folder = options.cache_folder;
+    context.queue_priority = options.queue_priority;
     if (options.android_baseline_2022) context.adjust_caps = clamp_to_android_baseline_2022;
     auto impl = std::make_shared<Impl>();
     impl->context = gpu::Context::create(context);
@@ -137,8 +142,6 @@ uint64_t Device::validation_messages() const {
   return counts.errors + counts.warnings;
 }
 
-DeviceInfo Device::info() const {
-  return device_info(impl_->context->caps(), impl_->context->device_index());
-}
+DeviceInfo Device::info() const { return device_info(impl_->context->caps(), impl_->context->identity()); }
 
 }  // namespace vellum

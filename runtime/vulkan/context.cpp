@@ -12,9 +12,15 @@ DeviceCaps adjusted(const DeviceCaps& caps, const ContextOptions& options) {
   return options.adjust_caps ? options.adjust_caps(caps) : caps;
 }
 
+float checked_priority(float priority) {
+  if (!(priority >= 0 && priority <= 1))
+    throw Error(ErrorCode::invalid_argument,
+                "the queue priority is " + std::to_string(priority) + "; it must be from 0 to 1");
+  return priority;
+}
+
 // Enables only the features that the caps contain.
-vk::raii::Device create_device(const PhysicalDevice& physical, const DeviceCaps& caps) {
-  constexpr float priority = 1.0f;
+vk::raii::Device create_device(const PhysicalDevice& physical, const DeviceCaps& caps, float priority) {
   std::vector<vk::DeviceQueueCreateInfo> queues{{{}, physical.queue_family, 1, &priority}};
   if (physical.transfer_family) queues.push_back({{}, *physical.transfer_family, 1, &priority});
   std::vector<const char*> extensions;
@@ -74,20 +80,20 @@ Context::Impl::Impl(const ContextOptions& context_options)
                           [&] { return select_device(usable_devices(instance), options.device); })),
       caps(adjusted(physical.caps, options)),
       memory_properties(physical.handle.getMemoryProperties()),
-      device(create_device(physical, caps)),
+      device(create_device(physical, caps, checked_priority(options.queue_priority))),
       queue(device, physical.queue_family, 0),
       nearest_sampler(create_nearest_sampler(device)),
       shader_compiler(options.cache_folder, options.log) {
   if (physical.transfer_family) transfer_queue.emplace(device, *physical.transfer_family, 0);
 }
 
-std::vector<DeviceCaps> list_devices(const ContextOptions& options) {
+std::vector<ListedDevice> list_devices(const ContextOptions& options) {
   ValidationLog validation{options.log};
   const Instance instance(options, validation);
-  std::vector<DeviceCaps> all;
+  std::vector<ListedDevice> all;
   for (const PhysicalDevice& device :
        translated("listing the Vulkan devices", [&] { return usable_devices(instance); }))
-    all.push_back(adjusted(device.caps, options));
+    all.push_back({adjusted(device.caps, options), device.identity});
   return all;
 }
 
@@ -102,7 +108,7 @@ Context::Context(const ContextOptions& options) : impl_(std::make_unique<Impl>(o
 Context::~Context() { impl_->pipelines->save(); }
 
 const DeviceCaps& Context::caps() const { return impl_->caps; }
-uint32_t Context::device_index() const { return impl_->physical.index; }
+const DeviceIdentity& Context::identity() const { return impl_->physical.identity; }
 const DeviceCaps& Context::device_caps() const { return impl_->physical.caps; }
 const ContextOptions& Context::options() const { return impl_->options; }
 bool Context::has_transfer_queue() const { return impl_->transfer_queue.has_value(); }

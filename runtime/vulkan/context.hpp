@@ -10,10 +10,12 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "caps/device_caps.hpp"
+#include "vellum/device_id.hpp"
 #include "vellum/log.hpp"
 #include "vulkan/memory_statistics.hpp"
 
@@ -26,8 +28,8 @@ class PipelineRegistry;
 enum class QueueKind : uint8_t { compute, transfer };
 
 struct ContextOptions {
-  // The index in list_devices(), or the name or a part of it, case-insensitive. Empty: the first discrete
-  // GPU, else integrated, else virtual, else CPU.
+  // The index in list_devices(), uuid_text() of its UUID, or the name or a part of it, case-insensitive.
+  // Empty: the first discrete GPU, else integrated, else virtual, else CPU.
   std::string device;
   // Enables the validation layer with synchronisation validation; its messages go to `log` and are counted.
   bool validation = false;
@@ -36,6 +38,8 @@ struct ContextOptions {
   PFN_vkGetInstanceProcAddr get_instance_proc_addr = nullptr;
   // The folder of SPIR-V and pipeline caches; empty: nothing is stored on disk.
   std::filesystem::path cache_folder;
+  // Of the queues, from 0 to 1 (VkDeviceQueueCreateInfo).
+  float queue_priority = 1;
   // Changes the caps that Vellum assumes of the device, e.g. clamp_to_android_baseline_2022. It may only
   // lower them.
   std::function<DeviceCaps(const DeviceCaps&)> adjust_caps;
@@ -48,9 +52,20 @@ struct ValidationCounts {
   uint64_t errors = 0, warnings = 0;
 };
 
+struct DeviceIdentity {
+  uint32_t index = 0;  // in list_devices()
+  DeviceUuid uuid{};
+  std::optional<DeviceLuid> luid;  // where the driver reports one, as on Windows
+};
+
+struct ListedDevice {
+  DeviceCaps caps;
+  DeviceIdentity identity;
+};
+
 // The devices with Vulkan 1.1 and a compute queue, in the driver's order; empty if a loader is there but no
 // driver. Error(no_device) without a loader.
-std::vector<DeviceCaps> list_devices(const ContextOptions& options = {});
+std::vector<ListedDevice> list_devices(const ContextOptions& options = {});
 
 // Thread-safe. Everything made from a Context keeps it alive.
 class Context : public std::enable_shared_from_this<Context> {
@@ -63,7 +78,7 @@ class Context : public std::enable_shared_from_this<Context> {
   Context& operator=(const Context&) = delete;
 
   const DeviceCaps& caps() const;
-  uint32_t device_index() const;  // in list_devices()
+  const DeviceIdentity& identity() const;
   // The caps as the device reports them, before adjust_caps.
   const DeviceCaps& device_caps() const;
   const ContextOptions& options() const;

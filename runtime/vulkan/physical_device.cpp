@@ -6,6 +6,7 @@
 
 #include "caps/device_policy.hpp"
 #include "caps/driver_quirks.hpp"
+#include "vellum/device_id.hpp"
 #include "vellum/error.hpp"
 #include "vulkan/cooperative_matrices.hpp"
 
@@ -203,6 +204,13 @@ bool has_unified_memory(const vk::PhysicalDeviceMemoryProperties& memory) {
                      });
 }
 
+void fill_ids(PhysicalDevice& device) {
+  using Ids = vk::PhysicalDeviceIDProperties;
+  const Ids ids = device.handle.getProperties2<vk::PhysicalDeviceProperties2, Ids>().get<Ids>();
+  std::ranges::copy(ids.deviceUUID, device.identity.uuid.begin());
+  if (ids.deviceLUIDValid) std::ranges::copy(ids.deviceLUID, device.identity.luid.emplace().begin());
+}
+
 std::optional<PhysicalDevice> describe(vk::raii::PhysicalDevice handle, uint32_t instance_version) {
   const vk::PhysicalDeviceProperties properties = handle.getProperties();
   const auto families = handle.getQueueFamilyProperties();
@@ -231,6 +239,7 @@ std::optional<PhysicalDevice> describe(vk::raii::PhysicalDevice handle, uint32_t
   fill_cooperative_matrices(caps, handle, [&](const char* name) { return extensions.has(name); });
   device.handle = std::move(handle);
   fill_images(device);
+  fill_ids(device);
   device.portability_subset = extensions.has(kPortabilitySubset);
   device.pipeline_statistics = has_pipeline_statistics(device.handle, extensions);
   // Promised by Vulkan 1.3 (spec, Feature Requirements).
@@ -259,6 +268,8 @@ std::optional<size_t> index_of(const std::vector<PhysicalDevice>& devices, const
   const bool number =
       !wanted.empty() && wanted.size() < 6 && wanted.find_first_not_of("0123456789") == std::string::npos;
   if (number && std::stoul(wanted) < devices.size()) return std::stoul(wanted);
+  for (size_t i = 0; i < devices.size(); ++i)
+    if (std::ranges::equal(wanted, uuid_text(devices[i].identity.uuid), {}, lower_case)) return i;
   // A name may contain a number ("RTX 4090").
   std::optional<size_t> found;
   for (size_t i = 0; i < devices.size(); ++i) {
@@ -278,7 +289,7 @@ std::vector<PhysicalDevice> usable_devices(const Instance& instance) {
   try {
     for (vk::raii::PhysicalDevice& handle : vk::raii::PhysicalDevices(instance.handle()))
       if (auto device = describe(std::move(handle), instance.api_version())) {
-        device->index = static_cast<uint32_t>(devices.size());
+        device->identity.index = static_cast<uint32_t>(devices.size());
         devices.push_back(std::move(*device));
       }
   } catch (const vk::InitializationFailedError&) {

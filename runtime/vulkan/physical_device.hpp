@@ -6,6 +6,7 @@
 #include <vulkan/vulkan_raii.hpp>
 
 #include "caps/device_caps.hpp"
+#include "vulkan/context.hpp"
 #include "vulkan/instance.hpp"
 
 namespace vellum::gpu {
@@ -23,7 +24,7 @@ inline constexpr const char* kPortabilitySubset = "VK_KHR_portability_subset";
 
 struct PhysicalDevice {
   vk::raii::PhysicalDevice handle{nullptr};
-  uint32_t index = 0;  // in list_devices()
+  DeviceIdentity identity;
   uint32_t queue_family = 0;
   std::optional<uint32_t> transfer_family;  // a family that only copies, regions of any extent
   uint32_t timestamp_bits = 0;

@@ -65,6 +65,8 @@ TEST_F(OnDevice, DevicesAreListed) {
   EXPECT_EQ(document["devices"][0]["index"], 0);
   for (const char* key : {"name", "type", "driver", "api_version"})
     EXPECT_FALSE(document["devices"][0][key].get<std::string>().empty()) << key;
+  const std::string uuid = document["devices"][0]["uuid"];
+  EXPECT_EQ(run_json({"devices", "--device", uuid})["devices"][0]["uuid"], uuid);
   const Finished table = run_tool({"devices"});
   EXPECT_NE(table.out.find(document["devices"][0]["name"].get<std::string>()), std::string::npos);
   EXPECT_TRUE(

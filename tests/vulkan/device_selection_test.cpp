@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
 
 #include "support/gpu_test.hpp"
 #include "vulkan/interposer.hpp"
@@ -21,26 +22,58 @@ std::string name_of(const std::string& device) {
 TEST(DeviceSelection, ListsTheDeviceThatAContextOpensByDefault) {
   const auto devices = list_devices(test::test_context_options());
   ASSERT_FALSE(devices.empty());
-  EXPECT_EQ(name_of(""), devices[0].name);
+  EXPECT_EQ(name_of(""), devices[0].caps.name);
 }
 
 TEST(DeviceSelection, ByNumber) {
-  EXPECT_EQ(name_of("0"), list_devices(test::test_context_options()).at(0).name);
+  EXPECT_EQ(name_of("0"), list_devices(test::test_context_options()).at(0).caps.name);
 }
 
 TEST(DeviceSelection, ByPartOfTheNameInAnyCase) {
-  const std::string name = list_devices(test::test_context_options()).at(0).name;
+  const std::string name = list_devices(test::test_context_options()).at(0).caps.name;
   std::string part = name.substr(1, 5);
   std::ranges::transform(part, part.begin(),
                          [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   EXPECT_EQ(name_of(part), name);
 }
 
+TEST(DeviceSelection, ByUuidInAnyCase) {
+  const ListedDevice device = list_devices(test::test_context_options()).at(0);
+  std::string text = uuid_text(device.identity.uuid);
+  ASSERT_EQ(text.size(), 36u);
+  ContextOptions options = test::test_context_options();
+  options.device = text;
+  EXPECT_EQ(Context::create(options)->identity().uuid, device.identity.uuid);
+  std::ranges::transform(text, text.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  EXPECT_EQ(name_of(text), device.caps.name);
+  text[0] = text[0] == '0' ? '1' : '0';
+  EXPECT_EQ(thrown_by([&] { name_of(text); }).code(), ErrorCode::no_device);
+}
+
+TEST(DeviceSelection, UuidsHaveTheirUsualText) {
+  const DeviceUuid uuid{0x6d, 0x65, 0x73, 0x61, 0x32, 0x32, 0x2e, 0x33,
+                        0x2e, 0x36, 0,    1,    0xab, 0xff, 0x0f, 0x10};
+  EXPECT_EQ(uuid_text(uuid), "6d657361-3232-2e33-2e36-0001abff0f10");
+}
+
+TEST(DeviceSelection, PrioritiesOfQueuesAreFrom0To1) {
+  ContextOptions options = test::test_context_options();
+  options.queue_priority = 0.25f;
+  EXPECT_NO_THROW(Context::create(options));
+  for (const float wrong : {-0.1f, 1.5f, std::numeric_limits<float>::quiet_NaN()}) {
+    options.queue_priority = wrong;
+    const Error error = thrown_by([&] { Context::create(options); });
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+    EXPECT_NE(std::string(error.what()).find("priority"), std::string::npos) << error.what();
+  }
+}
+
 TEST(DeviceSelection, AMissingNameIsAnErrorThatListsWhatThereIs) {
   const Error error = thrown_by([] { name_of("Voodoo 2"); });
   EXPECT_EQ(error.code(), ErrorCode::no_device);
   EXPECT_NE(std::string(error.what()).find("Voodoo 2"), std::string::npos);
-  EXPECT_NE(std::string(error.what()).find(list_devices().at(0).name), std::string::npos);
+  EXPECT_NE(std::string(error.what()).find(list_devices().at(0).caps.name), std::string::npos);
 }
 
 TEST(DeviceSelection, ANumberPastTheEndIsAnError) {
@@ -78,7 +111,7 @@ TEST(DeviceSelection, DriversOfThePortabilitySubsetAreListedAndOpened) {
   ContextOptions options = test::test_context_options();
   options.get_instance_proc_addr = vulkan.get_instance_proc_addr();
   ASSERT_EQ(list_devices(options).size(), 1u);
-  EXPECT_EQ(Context::create(options)->caps().name, list_devices(options)[0].name);
+  EXPECT_EQ(Context::create(options)->caps().name, list_devices(options)[0].caps.name);
 }
 
 TEST(DeviceSelection, ALoaderOfVulkan10IsAnError) {

@@ -14,6 +14,9 @@ namespace {
 
 nlohmann::json to_json(const DeviceInfo& device) {
   return {{"index", device.index},
+          {"uuid", uuid_text(device.uuid)},
+          {"vendor_id", device.vendor_id},
+          {"device_id", device.device_id},
           {"name", device.name},
           {"type", device.type},
           {"driver", device.driver},
@@ -34,7 +37,7 @@ std::string table(const std::vector<DeviceInfo>& devices) {
            "mesa-vulkan-drivers).\n";
   Table table;
   for (const char* title : {"#", "name", "type", "driver", "Vulkan", "storage", "fp16 arithmetic",
-                            "timestamps", "cooperative matrices"})
+                            "timestamps", "cooperative matrices", "UUID"})
     table.column(title);
   table.column("image 2D", Table::Align::right);
   table.column("image 3D", Table::Align::right);
@@ -43,8 +46,8 @@ std::string table(const std::vector<DeviceInfo>& devices) {
     table.row({std::to_string(device.index), device.name, device.type, device.driver, device.api_version,
                device.preferred_storage, device.fp16_arithmetic ? "yes" : "no",
                device.timestamp_period_ns > 0 ? "yes" : "no", device.cooperative_matrices,
-               grouped(device.max_image_dimension_2d), grouped(device.max_image_dimension_3d),
-               grouped(device.max_storage_buffer_range)});
+               uuid_text(device.uuid), grouped(device.max_image_dimension_2d),
+               grouped(device.max_image_dimension_3d), grouped(device.max_storage_buffer_range)});
   return table.text();
 }
 

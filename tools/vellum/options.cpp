@@ -60,7 +60,7 @@ class OptionGroup {
 void add_common_options(OptionGroup group, Options& options) {
   const std::filesystem::path caches = default_cache_folder();
   if (!caches.empty()) options.cache = (caches / "pipelines").string();
-  group.value("--device", options.device, "number or part of the name, see `vellum devices`");
+  group.value("--device", options.device, "number, UUID or part of the name, see `vellum devices`");
   group.choice("--precision", options.precision, {"fp32", "fp16"}, "how tensors and weights are stored");
   group.choice("--storage", options.storage, {"auto", "image2d", "image3d", "buffer"},
                "what holds intermediate tensors");

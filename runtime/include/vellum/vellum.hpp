@@ -14,11 +14,13 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "vellum/device_id.hpp"
 #include "vellum/error.hpp"
 #include "vellum/export.h"
 #include "vellum/log.hpp"
@@ -32,7 +34,10 @@ namespace vellum {
 using Tensor = HostTensor;
 
 struct DeviceInfo {
-  uint32_t index = 0;
+  uint32_t index = 0;  // in devices()
+  DeviceUuid uuid{};
+  std::optional<DeviceLuid> luid;         // where the driver reports one, as on Windows
+  uint32_t vendor_id = 0, device_id = 0;  // VkPhysicalDeviceProperties
   std::string name;
   std::string type;               // "discrete GPU", "integrated GPU", "virtual GPU", "CPU", "other"
   std::string driver;             // name and version
@@ -55,8 +60,8 @@ VELLUM_API std::vector<DeviceInfo> devices();
 VELLUM_API std::filesystem::path default_cache_folder();
 
 struct DeviceOptions {
-  // A number as devices() counts, or (part of) a name. Empty: a discrete GPU, else an integrated one, else a
-  // CPU.
+  // A number as devices() counts, uuid_text(DeviceInfo::uuid), or (part of) a name. Empty: a discrete GPU,
+  // else an integrated one, else a CPU.
   std::string device;
   // Folder for compiled shaders and pipelines, made if it is missing; empty: nothing is kept on disk.
   std::filesystem::path cache_folder;
@@ -65,6 +70,8 @@ struct DeviceOptions {
   // Behave as on the least device that Vellum supports (Android Baseline 2022): to test what a phone would
   // do.
   bool android_baseline_2022 = false;
+  // From 0 to 1, relative to the other queues that the process has on the device.
+  float queue_priority = 1;
   LogCallback log;
 };
 
