@@ -3,6 +3,8 @@
 #include "exec/streamed_weights.hpp"
 #include "platform/files.hpp"
 #include "tune/table_file.hpp"
+#include "vellum/vulkan.hpp"
+#include "vulkan/device_requirements.hpp"
 
 namespace vellum {
 namespace {
@@ -49,6 +51,17 @@ DeviceInfo device_info(const DeviceCaps& caps, const gpu::DeviceIdentity& identi
   info.max_image_dimension_3d = caps.max_image_dimension_3d;
   info.max_storage_buffer_range = caps.max_storage_buffer_range;
   return info;
+}
+
+gpu::ContextOptions context_options(const DeviceOptions& options) {
+  gpu::ContextOptions context;
+  context.device = options.device;
+  context.validation = options.validation;
+  context.log = options.log;
+  context.cache_folder = options.cache_folder;
+  context.queue_priority = options.queue_priority;
+  if (options.android_baseline_2022) context.adjust_caps = clamp_to_android_baseline_2022;
+  return context;
 }
 
 FindPacked packed_weights_of(const Model& model) {
@@ -124,15 +137,26 @@ std::shared_ptr<WeightStore> Device::Impl::weights_of(const Model& model) {
 
 Device Device::open(const DeviceOptions& options) {
   return guard([&] {
-    gpu::ContextOptions context;
-    context.device = options.device;
-    context.validation = options.validation;
-    context.log = options.log;
-    context.cache_folder = options.cache_folder;
-    context.queue_priority = options.queue_priority;
-    if (options.android_baseline_2022) context.adjust_caps = clamp_to_android_baseline_2022;
     auto impl = std::make_shared<Impl>();
-    impl->context = gpu::Context::create(context);
+    impl->context = gpu::Context::create(context_options(options));
+    return Device(std::move(impl));
+  });
+}
+
+DeviceRequirements Device::requirements(const VulkanPhysicalDevice& device) {
+  return guard([&] { return DeviceRequirements(gpu::device_requirements(device)); });
+}
+
+Device Device::adopt(const VulkanDevice& device, const DeviceOptions& options) {
+  return guard([&] {
+    const DeviceOptions defaults;
+    if (!options.device.empty() || options.validation || options.queue_priority != defaults.queue_priority)
+      throw Error(
+          ErrorCode::invalid_argument,
+          "DeviceOptions::device, validation and queue_priority are for devices that Vellum opens; the "
+          "application decided them for its own");
+    auto impl = std::make_shared<Impl>();
+    impl->context = gpu::Context::adopt(device, context_options(options));
     return Device(std::move(impl));
   });
 }

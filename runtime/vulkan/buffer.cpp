@@ -32,7 +32,7 @@ MemoryRequirements buffer_requirements(const Context& context, uint64_t bytes, V
     if (impl.has_maintenance4())
       return plain(impl.device.getBufferMemoryRequirements(vk::DeviceBufferMemoryRequirements(&info))
                        .memoryRequirements);
-    return plain(vk::raii::Buffer(impl.device, info).getMemoryRequirements());
+    return plain(vk::raii::Buffer(impl.device, info, impl.allocator()).getMemoryRequirements());
   });
 }
 
@@ -41,7 +41,9 @@ Buffer::Buffer(std::shared_ptr<Context> context, uint64_t bytes, VkBufferUsageFl
   vk::BufferCreateInfo info = buffer_info(bytes, usage);
   const std::vector<uint32_t> families = context->impl().sharing_families(sharing);
   if (!families.empty()) info.setSharingMode(vk::SharingMode::eConcurrent).setQueueFamilyIndices(families);
-  impl_->handle = translated(making(bytes), [&] { return vk::raii::Buffer(context->impl().device, info); });
+  impl_->handle = translated(making(bytes), [&] {
+    return vk::raii::Buffer(context->impl().device, info, context->impl().allocator());
+  });
   impl_->context = std::move(context);
   impl_->bytes = bytes;
 }

@@ -24,7 +24,7 @@ CommandBuffer::CommandBuffer(std::shared_ptr<Context> context, QueueKind queue)
   impl_->context = std::move(context);
   translated("creating a command buffer", [&] {
     const Context::Impl& device = impl_->context->impl();
-    impl_->pool = vk::raii::CommandPool(device.device, {{}, device.queue_family(queue)});
+    impl_->pool = vk::raii::CommandPool(device.device, {{}, device.queue_family(queue)}, device.allocator());
     const vk::CommandBufferAllocateInfo info(*impl_->pool, vk::CommandBufferLevel::ePrimary, 1);
     impl_->buffer = std::move(vk::raii::CommandBuffers(device.device, info).front());
   });

@@ -2,8 +2,11 @@
 
 #include <array>
 
+#include "vellum/vulkan.hpp"
+#include "vulkan/adopted_device.hpp"
 #include "vulkan/context_impl.hpp"
-#include "vulkan/cooperative_matrices.hpp"
+#include "vulkan/device_uses.hpp"
+#include "vulkan/disown.hpp"
 
 namespace vellum::gpu {
 namespace {
@@ -24,67 +27,59 @@ vk::raii::Device create_device(const PhysicalDevice& physical, const DeviceCaps&
   std::vector<vk::DeviceQueueCreateInfo> queues{{{}, physical.queue_family, 1, &priority}};
   if (physical.transfer_family) queues.push_back({{}, *physical.transfer_family, 1, &priority});
   std::vector<const char*> extensions;
-
-  vk::PhysicalDeviceMaintenance4Features maintenance4(VK_TRUE);
-  vk::PhysicalDeviceShaderFloat16Int8Features float16(VK_TRUE);
-  vk::PhysicalDevice16BitStorageFeatures storage16(VK_TRUE);
-  vk::PhysicalDeviceSubgroupSizeControlFeatures subgroup_sizes(VK_TRUE, VK_TRUE);
-  vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR pipeline_statistics(VK_TRUE);
-  void* chain = nullptr;
-  const auto enable = [&chain](auto& features) {
-    features.pNext = chain;
-    chain = &features;
-  };
-  if (physical.maintenance4) enable(maintenance4);
-  if (caps.fp16_buffer_storage) enable(storage16);
-  if (caps.fp16_arithmetic) {
-    enable(float16);
-    // Core since 1.2.
-    if (physical.caps.api_version < VK_API_VERSION_1_2)
-      extensions.push_back(VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME);
+  FeatureChain features;
+  for (const Use& use : device_uses(physical, caps)) {
+    extensions.insert(extensions.end(), use.extensions.begin(), use.extensions.end());
+    for (const Feature& feature : use.features) features.enable(feature);
   }
-  if (caps.full_subgroups) {
-    enable(subgroup_sizes);
-    if (physical.subgroups.by_extension) extensions.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
-  }
-  if (physical.pipeline_statistics) {
-    enable(pipeline_statistics);
-    extensions.push_back(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME);
-  }
-  if (physical.portability_subset) extensions.push_back(kPortabilitySubset);
-  if (caps.memory_budget) extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
-  CooperativeFeatures cooperative(caps.cooperative_matrices.empty() ? caps : physical.caps, chain,
-                                  extensions);
-
   vk::DeviceCreateInfo info({}, queues, {}, extensions);
-  info.setPNext(cooperative.chain());
+  info.setPNext(features.head());
   return translated("opening the device " + caps.name,
                     [&] { return vk::raii::Device(physical.handle, info); });
 }
 
-vk::raii::Sampler create_nearest_sampler(const vk::raii::Device& device) {
+vk::raii::Device adopt_device(const PhysicalDevice& physical, const VulkanDevice& adopted) {
+  vk::raii::Device device(physical.handle, adopted.device);
+  disown(device);
+  return device;
+}
+
+LockedQueue adopt_queue(const vk::raii::Device& device, const VulkanQueue& queue) {
+  return {vk::raii::Queue(device, queue.queue), queue.lock, queue.unlock};
+}
+
+vk::raii::Sampler create_nearest_sampler(const vk::raii::Device& device,
+                                         const vk::AllocationCallbacks* allocator) {
   vk::SamplerCreateInfo info;
   info.setAddressModeU(vk::SamplerAddressMode::eClampToEdge)
       .setAddressModeV(vk::SamplerAddressMode::eClampToEdge)
       .setAddressModeW(vk::SamplerAddressMode::eClampToEdge);
-  return translated("creating a sampler", [&] { return vk::raii::Sampler(device, info); });
+  return translated("creating a sampler", [&] { return vk::raii::Sampler(device, info, allocator); });
 }
 
 }  // namespace
 
-Context::Impl::Impl(const ContextOptions& context_options)
+Context::Impl::Impl(const ContextOptions& context_options, const VulkanDevice* adopted)
     : options(context_options),
       validation{context_options.log},
-      instance(options, validation),
-      physical(translated("listing the Vulkan devices",
-                          [&] { return select_device(usable_devices(instance), options.device); })),
+      instance(adopted ? Instance(adopted->physical) : Instance(options, validation)),
+      physical(adopted ? describe_adopted(instance, *adopted)
+                       : translated("listing the Vulkan devices",
+                                    [&] { return select_device(usable_devices(instance), options.device); })),
       caps(adjusted(physical.caps, options)),
       memory_properties(physical.handle.getMemoryProperties()),
-      device(create_device(physical, caps, checked_priority(options.queue_priority))),
-      queue(device, physical.queue_family, 0),
-      nearest_sampler(create_nearest_sampler(device)),
+      allocation_callbacks(adopted && adopted->allocation_callbacks
+                               ? std::optional<vk::AllocationCallbacks>(*adopted->allocation_callbacks)
+                               : std::nullopt),
+      device(adopted ? adopt_device(physical, *adopted)
+                     : create_device(physical, caps, checked_priority(options.queue_priority))),
+      queue(adopted ? adopt_queue(device, adopted->compute)
+                    : LockedQueue{vk::raii::Queue(device, physical.queue_family, 0)}),
+      nearest_sampler(create_nearest_sampler(device, allocator())),
       shader_compiler(options.cache_folder, options.log) {
-  if (physical.transfer_family) transfer_queue.emplace(device, *physical.transfer_family, 0);
+  if (!physical.transfer_family) return;
+  transfer_queue.emplace(adopted ? adopt_queue(device, *adopted->transfer)
+                                 : LockedQueue{vk::raii::Queue(device, *physical.transfer_family, 0)});
 }
 
 std::vector<ListedDevice> list_devices(const ContextOptions& options) {
@@ -98,10 +93,15 @@ std::vector<ListedDevice> list_devices(const ContextOptions& options) {
 }
 
 std::shared_ptr<Context> Context::create(const ContextOptions& options) {
-  return std::shared_ptr<Context>(new Context(options));
+  return std::shared_ptr<Context>(new Context(options, nullptr));
 }
 
-Context::Context(const ContextOptions& options) : impl_(std::make_unique<Impl>(options)) {
+std::shared_ptr<Context> Context::adopt(const VulkanDevice& device, const ContextOptions& options) {
+  return std::shared_ptr<Context>(new Context(options, &device));
+}
+
+Context::Context(const ContextOptions& options, const VulkanDevice* adopted)
+    : impl_(std::make_unique<Impl>(options, adopted)) {
   impl_->pipelines.emplace(*this);
 }
 
@@ -125,8 +125,11 @@ void Context::log(LogLevel level, std::string_view message) const {
 }
 
 void Context::wait_idle() {
-  const std::lock_guard lock(impl_->queue_mutex);
-  translated("waiting for the device", [&] { impl_->device.waitIdle(); });
+  const auto wait = [](const vk::raii::Queue& queue) {
+    translated("waiting for the device", [&] { queue.waitIdle(); });
+  };
+  impl_->use_queue(QueueKind::compute, wait);
+  if (impl_->transfer_queue) impl_->use_queue(QueueKind::transfer, wait);
 }
 
 }  // namespace vellum::gpu

@@ -19,6 +19,10 @@
 #include "vellum/log.hpp"
 #include "vulkan/memory_statistics.hpp"
 
+namespace vellum {
+struct VulkanDevice;
+}
+
 namespace vellum::gpu {
 
 class PipelineRegistry;
@@ -73,6 +77,9 @@ class Context : public std::enable_shared_from_this<Context> {
   // Opens a device. Throws Error(no_device) without a loader, a driver, the named device (the message lists
   // those that exist) or the validation layer.
   static std::shared_ptr<Context> create(const ContextOptions& options = {});
+  // Uses the application's device, see describe_adopted(). The options that say which device to open, or how,
+  // have no effect.
+  static std::shared_ptr<Context> adopt(const VulkanDevice& device, const ContextOptions& options = {});
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
@@ -98,7 +105,7 @@ class Context : public std::enable_shared_from_this<Context> {
   Impl& impl() const { return *impl_; }
 
  private:
-  explicit Context(const ContextOptions& options);
+  Context(const ContextOptions& options, const VulkanDevice* adopted);
   std::unique_ptr<Impl> impl_;
 };
 

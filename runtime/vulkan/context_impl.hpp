@@ -1,6 +1,7 @@
 // The members of a Context, for the .cpp files of this folder alone.
 #pragma once
 
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -17,9 +18,23 @@
 
 namespace vellum::gpu {
 
+// A queue, and the application's lock for it if it is the application's.
+struct LockedQueue {
+  vk::raii::Queue handle;
+  std::function<void()> on_lock = {}, on_unlock = {};
+
+  void lock() {
+    if (on_lock) on_lock();
+  }
+  void unlock() {
+    if (on_unlock) on_unlock();
+  }
+};
+
 // The order matters: members use earlier ones until they are destroyed.
 struct Context::Impl {
-  explicit Impl(const ContextOptions& context_options);
+  // adopted: the application's device, or null to open one.
+  Impl(const ContextOptions& context_options, const VulkanDevice* adopted);
 
   ContextOptions options;
   ValidationLog validation;
@@ -27,14 +42,32 @@ struct Context::Impl {
   PhysicalDevice physical;
   DeviceCaps caps;  // after adjust_caps
   vk::PhysicalDeviceMemoryProperties memory_properties;
+  std::optional<vk::AllocationCallbacks> allocation_callbacks;  // of the application
   vk::raii::Device device;
-  vk::raii::Queue queue;
-  std::optional<vk::raii::Queue> transfer_queue;
-  std::mutex queue_mutex;  // vkQueueSubmit and vkDeviceWaitIdle need external synchronisation
+  LockedQueue queue;
+  std::optional<LockedQueue> transfer_queue;
+  std::mutex queue_mutex;  // of both: they may be one queue
   vk::raii::Sampler nearest_sampler;
   MemoryLedger memory;
   ShaderCompiler shader_compiler;
   std::optional<PipelineRegistry> pipelines;
+
+  // For the constructors of everything that is made on the device.
+  const vk::AllocationCallbacks* allocator() const {
+    return allocation_callbacks ? &*allocation_callbacks : nullptr;
+  }
+  LockedQueue& queue_of(QueueKind kind) {
+    return kind == QueueKind::transfer && transfer_queue ? *transfer_queue : queue;
+  }
+  // Calls `use` with the queue, which no other thread uses meanwhile: vkQueueSubmit and vkQueueWaitIdle need
+  // external synchronisation.
+  template <typename Function>
+  void use_queue(QueueKind kind, Function&& use) {
+    LockedQueue& used = queue_of(kind);
+    const std::lock_guard own(queue_mutex);
+    const std::lock_guard shared(used);
+    use(used.handle);
+  }
 
   uint32_t queue_family(QueueKind kind) const {
     return kind == QueueKind::transfer ? physical.transfer_family.value_or(physical.queue_family)
@@ -42,7 +75,9 @@ struct Context::Impl {
   }
   // Returns the queue families of a resource that both queues use; nothing if one queue uses it.
   std::vector<uint32_t> sharing_families(Sharing sharing) const {
-    if (sharing == Sharing::compute_only || !physical.transfer_family) return {};
+    if (sharing == Sharing::compute_only || !physical.transfer_family ||
+        *physical.transfer_family == physical.queue_family)
+      return {};
     return {physical.queue_family, *physical.transfer_family};
   }
 

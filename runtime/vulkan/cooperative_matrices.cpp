@@ -1,13 +1,9 @@
 #include "vulkan/cooperative_matrices.hpp"
 
-#include <utility>
-
 #include "vulkan/glslang_compiler.hpp"
 
 namespace vellum::gpu {
 namespace {
-
-constexpr const char* kKhr = "VK_KHR_cooperative_matrix";
 
 // The numbers are the same in both extensions (Vulkan specification, VkComponentTypeKHR, VkScopeKHR).
 MatrixElement element(int type) {
@@ -45,21 +41,15 @@ void add(std::vector<CooperativeMatrix>& matrices, MatrixExtension extension, co
                       element(result)});
 }
 
-template <typename Features>
-bool switched_on(const vk::raii::PhysicalDevice& device) {
-  return device.getFeatures2<vk::PhysicalDeviceFeatures2, Features>()
-             .template get<Features>()
-             .cooperativeMatrix == VK_TRUE;
-}
-
 // Returns the matrices that compute shaders can use; none if compute is not among the supported stages.
-std::vector<CooperativeMatrix> khr_matrices([[maybe_unused]] const vk::raii::PhysicalDevice& device) {
+std::vector<CooperativeMatrix> khr_matrices([[maybe_unused]] const vk::raii::PhysicalDevice& device,
+                                            [[maybe_unused]] const DeviceSupport& support) {
   std::vector<CooperativeMatrix> matrices;
 #ifdef VK_KHR_cooperative_matrix
   using Properties = vk::PhysicalDeviceCooperativeMatrixPropertiesKHR;
   const auto properties = device.getProperties2<vk::PhysicalDeviceProperties2, Properties>();
   if (!(properties.get<Properties>().cooperativeMatrixSupportedStages & vk::ShaderStageFlagBits::eCompute) ||
-      !switched_on<vk::PhysicalDeviceCooperativeMatrixFeaturesKHR>(device))
+      !support.has(kCooperativeMatrixKhr))
     return {};
   for (const vk::CooperativeMatrixPropertiesKHR& p : device.getCooperativeMatrixPropertiesKHR())
     add(matrices, MatrixExtension::khr, p, static_cast<int>(p.ResultType));
@@ -67,11 +57,12 @@ std::vector<CooperativeMatrix> khr_matrices([[maybe_unused]] const vk::raii::Phy
   return matrices;
 }
 
-std::vector<CooperativeMatrix> nv_matrices(const vk::raii::PhysicalDevice& device) {
+std::vector<CooperativeMatrix> nv_matrices(const vk::raii::PhysicalDevice& device,
+                                           const DeviceSupport& support) {
   using Properties = vk::PhysicalDeviceCooperativeMatrixPropertiesNV;
   const auto properties = device.getProperties2<vk::PhysicalDeviceProperties2, Properties>();
   if (!(properties.get<Properties>().cooperativeMatrixSupportedStages & vk::ShaderStageFlagBits::eCompute) ||
-      !switched_on<vk::PhysicalDeviceCooperativeMatrixFeaturesNV>(device))
+      !support.has(kCooperativeMatrixNv))
     return {};
   std::vector<CooperativeMatrix> matrices;
   for (const vk::CooperativeMatrixPropertiesNV& p : device.getCooperativeMatrixPropertiesNV())
@@ -84,7 +75,7 @@ std::string missing_in_build() {
   std::string text;
 #ifndef VK_KHR_cooperative_matrix
   text = "Vellum was built with Vulkan headers that lack ";
-  text += kKhr;
+  text += kCooperativeMatrixKhrName;
 #else
   if (!knows_khr_cooperative_matrix()) {
     text = "Vellum was built with a glslang that lacks GL_KHR_cooperative_matrix: ";
@@ -94,18 +85,12 @@ std::string missing_in_build() {
   return text;
 }
 
-bool has_memory_model(const vk::raii::PhysicalDevice& device, uint32_t api_version) {
-  if (api_version < VK_API_VERSION_1_2) return false;
-  using Features = vk::PhysicalDeviceVulkanMemoryModelFeatures;
-  return device.getFeatures2<vk::PhysicalDeviceFeatures2, Features>().get<Features>().vulkanMemoryModel ==
-         VK_TRUE;
-}
-
 }  // namespace
 
 void fill_cooperative_matrices(DeviceCaps& caps, const vk::raii::PhysicalDevice& device,
-                               const std::function<bool(const char*)>& has_extension) {
-  const bool khr = has_extension(kKhr), nv = has_extension(VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME);
+                               const DeviceSupport& support) {
+  const bool khr = support.has(kCooperativeMatrixKhrName);
+  const bool nv = support.has(VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME);
   std::string& obstacle = caps.cooperative_obstacle;
   if (!khr && !nv)
     obstacle = "the driver has none";
@@ -113,33 +98,16 @@ void fill_cooperative_matrices(DeviceCaps& caps, const vk::raii::PhysicalDevice&
     obstacle = "the device computes no halves";
   else if (!caps.full_subgroups)
     obstacle = "subgroups may be of any size";
-  else if (!has_memory_model(device, caps.api_version))
+  else if (caps.api_version < VK_API_VERSION_1_2 || !support.has(kMemoryModel))
     obstacle = "the driver lacks Vulkan's memory model";
   if (!obstacle.empty()) return;
   if (khr) obstacle = missing_in_build();
-  if (khr && obstacle.empty()) caps.cooperative_matrices = khr_matrices(device);
-  if (nv && caps.cooperative_matrices.empty()) caps.cooperative_matrices = nv_matrices(device);
+  if (khr && obstacle.empty()) caps.cooperative_matrices = khr_matrices(device, support);
+  if (nv && caps.cooperative_matrices.empty()) caps.cooperative_matrices = nv_matrices(device, support);
   if (!caps.cooperative_matrices.empty())
     obstacle.clear();
   else if (obstacle.empty())
     obstacle = "the driver has none for compute shaders";
-}
-
-CooperativeFeatures::CooperativeFeatures(const DeviceCaps& caps, void* next,
-                                         std::vector<const char*>& extensions)
-    : chain_(next) {
-  if (caps.cooperative_matrices.empty()) return;
-  const auto enable = [this](auto& features) { features.pNext = std::exchange(chain_, &features); };
-  enable(memory_model_);
-  if (caps.cooperative_matrices.front().extension == MatrixExtension::nv) {
-    extensions.push_back(VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME);
-    enable(nv_);
-  } else {
-    extensions.push_back(kKhr);
-#ifdef VK_KHR_cooperative_matrix
-    enable(khr_);
-#endif
-  }
 }
 
 }  // namespace vellum::gpu

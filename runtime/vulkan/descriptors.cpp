@@ -16,7 +16,7 @@ namespace {
 using PipelinePointer = std::shared_ptr<const Pipeline>;
 
 // Creates a pool for exactly these sets; none if they are all empty.
-vk::raii::DescriptorPool create_pool(const vk::raii::Device& device,
+vk::raii::DescriptorPool create_pool(const Context::Impl& context,
                                      std::span<const PipelinePointer> pipelines) {
   std::map<vk::DescriptorType, uint32_t> counts;
   uint32_t sets = 0;
@@ -28,7 +28,7 @@ vk::raii::DescriptorPool create_pool(const vk::raii::Device& device,
   std::vector<vk::DescriptorPoolSize> sizes;
   sizes.reserve(counts.size());
   for (const auto& [type, count] : counts) sizes.emplace_back(type, count);
-  return {device, vk::DescriptorPoolCreateInfo({}, sets, sizes)};
+  return {context.device, vk::DescriptorPoolCreateInfo({}, sets, sizes), context.allocator()};
 }
 
 [[noreturn]] void fail(ErrorCode code, const Pipeline& pipeline, size_t binding, const std::string& fault) {
@@ -80,7 +80,8 @@ vk::raii::BufferView texel_view(const Context& context, const Pipeline& pipeline
              " of a texel buffer on " + caps.name);
   const vk::Format format = fp16 ? vk::Format::eR16G16B16A16Sfloat : vk::Format::eR32G32B32A32Sfloat;
   return {context.impl().device,
-          vk::BufferViewCreateInfo({}, range.buffer, format, range.offset, range.range)};
+          vk::BufferViewCreateInfo({}, range.buffer, format, range.offset, range.range),
+          context.impl().allocator()};
 }
 
 }  // namespace
@@ -105,7 +106,7 @@ DescriptorSets::DescriptorSets(std::shared_ptr<Context> context, std::span<const
   if (layouts.empty()) return;
   translated("creating descriptor sets", [&] {
     const vk::raii::Device& device = impl_->context->impl().device;
-    impl_->pool = create_pool(device, pipelines);
+    impl_->pool = create_pool(impl_->context->impl(), pipelines);
     const vk::DescriptorSetAllocateInfo info(*impl_->pool, layouts);
     // Not vk::raii::DescriptorSet, because that frees each set separately.
     std::vector<vk::DescriptorSet> sets = (*device).allocateDescriptorSets(info, *device.getDispatcher());

@@ -78,7 +78,7 @@ MemoryRequirements image_requirements(const Context& context, const ImageDesc& d
     if (impl.has_maintenance4())
       return plain(impl.device.getImageMemoryRequirements(vk::DeviceImageMemoryRequirements(&info))
                        .memoryRequirements);
-    return plain(vk::raii::Image(impl.device, info).getMemoryRequirements());
+    return plain(vk::raii::Image(impl.device, info, impl.allocator()).getMemoryRequirements());
   });
 }
 
@@ -87,8 +87,9 @@ Image::Image(std::shared_ptr<Context> context, const ImageDesc& desc, Sharing sh
   vk::ImageCreateInfo info = image_info(context->impl(), desc);
   const std::vector<uint32_t> families = context->impl().sharing_families(sharing);
   if (!families.empty()) info.setSharingMode(vk::SharingMode::eConcurrent).setQueueFamilyIndices(families);
-  impl_->handle =
-      translated("creating a " + text(desc), [&] { return vk::raii::Image(context->impl().device, info); });
+  impl_->handle = translated("creating a " + text(desc), [&] {
+    return vk::raii::Image(context->impl().device, info, context->impl().allocator());
+  });
   impl_->context = std::move(context);
   impl_->desc = desc;
 }
@@ -115,7 +116,8 @@ void Image::bind(std::shared_ptr<Arena> arena, uint64_t offset) {
         .setViewType(impl_->desc.is_3d ? vk::ImageViewType::e3D : vk::ImageViewType::e2D)
         .setFormat(vk::Format(vk_format(impl_->desc.format)))
         .setSubresourceRange({vk::ImageAspectFlagBits::eColor, 0, 1, 0, 1});
-    impl_->view = vk::raii::ImageView(impl_->context->impl().device, info);
+    impl_->view =
+        vk::raii::ImageView(impl_->context->impl().device, info, impl_->context->impl().allocator());
   });
 }
 

@@ -6,12 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "vellum/vulkan.hpp"
 #include "vulkan/context.hpp"
+#include "vulkan/disown.hpp"
 #include "vulkan/error_translation.hpp"
 
 namespace vellum::gpu {
 namespace {
 
+constexpr uint32_t kNewestVersion = VK_MAKE_API_VERSION(0, 1, 3, 0xfff);  // any patch of Vulkan 1.3
 constexpr const char* kValidationLayer = "VK_LAYER_KHRONOS_validation";
 
 platform::DynamicLibrary open_loader() {
@@ -77,7 +80,7 @@ uint32_t instance_version(const vk::raii::Context& loader) {
   const uint32_t version = newer_than_1_0 ? loader.enumerateInstanceVersion() : VK_API_VERSION_1_0;
   if (version < VK_API_VERSION_1_1)
     throw Error(ErrorCode::no_device, "the Vulkan loader offers Vulkan 1.0 only; Vellum needs 1.1 or later");
-  return std::min(version, uint32_t{VK_MAKE_API_VERSION(0, 1, 3, 0xfff)});  // any patch of Vulkan 1.3
+  return std::min(version, kNewestVersion);
 }
 
 // Without this extension the loader lists no driver that only follows the portability subset (MoltenVK).
@@ -121,6 +124,27 @@ Instance::Instance(const ContextOptions& options, ValidationLog& validation_log)
     create(info.setPEnabledLayerNames(layers).setPEnabledExtensionNames(extensions).setPNext(&features));
     if (!has_driver()) return;
     messenger_ = vk::raii::DebugUtilsMessengerEXT(instance_, messenger_info(validation_log));
+  });
+}
+
+Instance::Instance(const VulkanPhysicalDevice& adopted) {
+  const auto require = [](bool given, const char* what) {
+    if (!given)
+      throw Error(ErrorCode::invalid_argument, std::string("VulkanPhysicalDevice::") + what + " is null");
+  };
+  require(adopted.get_instance_proc_addr, "get_instance_proc_addr");
+  require(adopted.instance, "instance");
+  if (adopted.api_version < VK_API_VERSION_1_1)
+    throw Error(
+        ErrorCode::unsupported,
+        "the application's instance is of Vulkan 1.0 (VkApplicationInfo::apiVersion); Vellum needs 1.1 "
+        "or later");
+  translated("using the application's instance", [&] {
+    loader_.emplace(adopted.get_instance_proc_addr);
+    // Applications leave the patch at 0, which says nothing.
+    api_version_ = std::min(adopted.api_version | VK_API_VERSION_PATCH(~0u), kNewestVersion);
+    instance_ = vk::raii::Instance(*loader_, adopted.instance);
+    disown(instance_);
   });
 }
 

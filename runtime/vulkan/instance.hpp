@@ -8,6 +8,10 @@
 #include "platform/dynamic_library.hpp"
 #include "vellum/log.hpp"
 
+namespace vellum {
+struct VulkanPhysicalDevice;
+}
+
 namespace vellum::gpu {
 
 struct ContextOptions;
@@ -24,6 +28,10 @@ class Instance {
   // validation_log must outlive the instance; it is used with options.validation only. Throws
   // Error(no_device) without a loader, with a loader of Vulkan 1.0, or without the requested layer.
   Instance(const ContextOptions& options, ValidationLog& validation_log);
+
+  // Wraps the application's instance, which stays its own. Throws Error(invalid_argument) for a null handle,
+  // Error(unsupported) for an instance of Vulkan 1.0.
+  explicit Instance(const VulkanPhysicalDevice& adopted);
 
   // False: the loader found no driver, so there is no handle and no device.
   bool has_driver() const { return static_cast<bool>(*instance_); }

@@ -96,7 +96,9 @@ void Arena::Impl::allocate() {
   const std::string what = "allocating " + megabytes(bytes) + " for " + std::string(name(category));
   memory = impl.memory.allocate(category, bytes, [&](uint32_t allocations) {
     check_limits(impl, bytes, type, allocations, what);
-    return translated(what, [&] { return vk::raii::DeviceMemory(impl.device, {bytes, type}); });
+    return translated(what, [&] {
+      return vk::raii::DeviceMemory(impl.device, {bytes, type}, impl.allocator());
+    });
   });
   if (flags & Flag::eHostVisible)
     mapped = static_cast<std::byte*>(translated("mapping memory for " + std::string(name(category)),

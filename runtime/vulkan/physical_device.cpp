@@ -28,22 +28,8 @@ DeviceType device_type(vk::PhysicalDeviceType type) {
   }
 }
 
-class Extensions {
- public:
-  explicit Extensions(const vk::raii::PhysicalDevice& device)
-      : properties_(device.enumerateDeviceExtensionProperties()) {}
-  bool has(const char* name) const {
-    return std::ranges::any_of(properties_, [&](const vk::ExtensionProperties& extension) {
-      return std::strcmp(extension.extensionName, name) == 0;
-    });
-  }
-
- private:
-  std::vector<vk::ExtensionProperties> properties_;
-};
-
-// Returns a compute queue family, preferably one without graphics, because it does not wait for rendering.
-std::optional<uint32_t> find_queue_family(const std::vector<vk::QueueFamilyProperties>& families) {
+// Returns a family that computes, preferably one without graphics, because it does not wait for rendering.
+std::optional<uint32_t> find_compute_family(const std::vector<vk::QueueFamilyProperties>& families) {
   std::optional<uint32_t> found;
   for (uint32_t i = 0; i < families.size(); ++i) {
     if (!(families[i].queueFlags & vk::QueueFlagBits::eCompute)) continue;
@@ -111,18 +97,11 @@ std::string driver_name(const vk::raii::PhysicalDevice& device, bool has_driver_
   return std::string(driver.driverName.data()) + " " + driver.driverInfo.data();
 }
 
-void fill_features(DeviceCaps& caps, const vk::raii::PhysicalDevice& device, const Extensions& extensions) {
-  const bool has_float16 =
-      caps.api_version >= VK_API_VERSION_1_2 || extensions.has(VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME);
-  const auto features =
-      device.getFeatures2<vk::PhysicalDeviceFeatures2, vk::PhysicalDevice16BitStorageFeatures>();
-  caps.fp16_buffer_storage =
-      features.get<vk::PhysicalDevice16BitStorageFeatures>().storageBuffer16BitAccess == VK_TRUE;
-  if (has_float16)
-    caps.fp16_arithmetic =
-        device.getFeatures2<vk::PhysicalDeviceFeatures2, vk::PhysicalDeviceShaderFloat16Int8Features>()
-            .get<vk::PhysicalDeviceShaderFloat16Int8Features>()
-            .shaderFloat16 == VK_TRUE;
+void fill_features(DeviceCaps& caps, const vk::raii::PhysicalDevice& device, const DeviceSupport& support) {
+  const bool knows_float16 =
+      caps.api_version >= VK_API_VERSION_1_2 || support.has(VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME);
+  caps.fp16_buffer_storage = support.has(kStorageBuffer16Bit);
+  caps.fp16_arithmetic = knows_float16 && support.has(kShaderFloat16);
   const auto properties =
       device.getProperties2<vk::PhysicalDeviceProperties2, vk::PhysicalDeviceSubgroupProperties,
                             vk::PhysicalDeviceMaintenance3Properties>();
@@ -136,33 +115,25 @@ void fill_features(DeviceCaps& caps, const vk::raii::PhysicalDevice& device, con
   caps.subgroup_broadcast = in_compute(vk::SubgroupFeatureFlagBits::eBallot);
   caps.max_allocation_bytes =
       properties.get<vk::PhysicalDeviceMaintenance3Properties>().maxMemoryAllocationSize;
-  caps.memory_budget = extensions.has(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+  caps.memory_budget = support.has(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
 }
 
 // Returns how pipelines request full subgroups of caps.subgroup_size.
 SubgroupControl subgroup_control(const vk::raii::PhysicalDevice& device, const DeviceCaps& caps,
-                                 const Extensions& extensions) {
+                                 const DeviceSupport& support) {
   const bool core = caps.api_version >= VK_API_VERSION_1_3;
-  if (!core && !extensions.has(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME)) return {};
-  using Features = vk::PhysicalDeviceSubgroupSizeControlFeatures;
+  if (!core && !support.has(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME)) return {};
+  const bool can_set_size = support.has(kSubgroupSizeControl);
   using Properties = vk::PhysicalDeviceSubgroupSizeControlProperties;
-  const Features features = device.getFeatures2<vk::PhysicalDeviceFeatures2, Features>().get<Features>();
   const Properties sizes =
       device.getProperties2<vk::PhysicalDeviceProperties2, Properties>().get<Properties>();
   SubgroupControl control;
   control.by_extension = !core;
-  control.sets_size =
-      features.subgroupSizeControl && (sizes.requiredSubgroupSizeStages & vk::ShaderStageFlagBits::eCompute);
+  control.sets_size = can_set_size && (sizes.requiredSubgroupSizeStages & vk::ShaderStageFlagBits::eCompute);
   control.max_subgroups = sizes.maxComputeWorkgroupSubgroups;
-  control.full = caps.subgroup_size > 0 && features.subgroupSizeControl && features.computeFullSubgroups &&
+  control.full = caps.subgroup_size > 0 && can_set_size && support.has(kFullSubgroups) &&
                  (control.sets_size || sizes.minSubgroupSize == sizes.maxSubgroupSize);
   return control;
-}
-
-bool has_pipeline_statistics(const vk::raii::PhysicalDevice& device, const Extensions& extensions) {
-  using Features = vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR;
-  return extensions.has(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME) &&
-         device.getFeatures2<vk::PhysicalDeviceFeatures2, Features>().get<Features>().pipelineExecutableInfo;
 }
 
 constexpr vk::ImageUsageFlags kImageUsage =
@@ -211,44 +182,6 @@ void fill_ids(PhysicalDevice& device) {
   if (ids.deviceLUIDValid) std::ranges::copy(ids.deviceLUID, device.identity.luid.emplace().begin());
 }
 
-std::optional<PhysicalDevice> describe(vk::raii::PhysicalDevice handle, uint32_t instance_version) {
-  const vk::PhysicalDeviceProperties properties = handle.getProperties();
-  const auto families = handle.getQueueFamilyProperties();
-  const std::optional<uint32_t> family = find_queue_family(families);
-  if (properties.apiVersion < VK_API_VERSION_1_1 || !family) return std::nullopt;
-
-  PhysicalDevice device;
-  device.queue_family = *family;
-  device.transfer_family = find_transfer_family(families);
-  device.timestamp_bits = families[*family].timestampValidBits;
-  device.max_uniform_buffers_per_stage = std::min(properties.limits.maxPerStageDescriptorUniformBuffers,
-                                                  properties.limits.maxDescriptorSetUniformBuffers);
-  DeviceCaps& caps = device.caps;
-  fill_identity(caps, properties);
-  caps.api_version = std::min(properties.apiVersion, instance_version);
-  fill_limits(caps, properties.limits);
-  const Extensions extensions(handle);
-  const bool has_driver_properties =
-      caps.api_version >= VK_API_VERSION_1_2 || extensions.has(VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME);
-  caps.driver = driver_name(handle, has_driver_properties, properties.driverVersion);
-  fill_features(caps, handle, extensions);
-  device.subgroups = subgroup_control(handle, caps, extensions);
-  caps.full_subgroups = device.subgroups.full;
-  if (device.timestamp_bits > 0) caps.timestamp_period_ns = properties.limits.timestampPeriod;
-  caps.unified_memory = has_unified_memory(handle.getMemoryProperties());
-  fill_cooperative_matrices(caps, handle, [&](const char* name) { return extensions.has(name); });
-  device.handle = std::move(handle);
-  fill_images(device);
-  fill_ids(device);
-  device.portability_subset = extensions.has(kPortabilitySubset);
-  device.pipeline_statistics = has_pipeline_statistics(device.handle, extensions);
-  // Promised by Vulkan 1.3 (spec, Feature Requirements).
-  device.maintenance4 = caps.api_version >= VK_API_VERSION_1_3;
-  device_policy(caps).set_default_traits(caps);
-  apply_driver_quirks(caps);
-  return device;
-}
-
 char lower_case(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 bool contains_ignoring_case(const std::string& text, const std::string& part) {
@@ -283,14 +216,57 @@ std::optional<size_t> index_of(const std::vector<PhysicalDevice>& devices, const
 
 }  // namespace
 
+std::optional<QueueFamilies> choose_queue_families(const vk::raii::PhysicalDevice& device) {
+  const auto families = device.getQueueFamilyProperties();
+  const std::optional<uint32_t> compute = find_compute_family(families);
+  if (device.getProperties().apiVersion < VK_API_VERSION_1_1 || !compute) return std::nullopt;
+  return QueueFamilies{*compute, find_transfer_family(families)};
+}
+
+PhysicalDevice describe_device(vk::raii::PhysicalDevice handle, uint32_t instance_version,
+                               const QueueFamilies& families, const EnabledFeatures* enabled) {
+  const vk::PhysicalDeviceProperties properties = handle.getProperties();
+  PhysicalDevice device;
+  device.queue_family = families.compute;
+  device.transfer_family = families.transfer;
+  device.timestamp_bits = handle.getQueueFamilyProperties().at(families.compute).timestampValidBits;
+  device.max_uniform_buffers_per_stage = std::min(properties.limits.maxPerStageDescriptorUniformBuffers,
+                                                  properties.limits.maxDescriptorSetUniformBuffers);
+  DeviceCaps& caps = device.caps;
+  fill_identity(caps, properties);
+  caps.api_version = std::min(properties.apiVersion, instance_version);
+  fill_limits(caps, properties.limits);
+  const DeviceSupport support(handle, enabled);
+  const bool has_driver_properties =
+      caps.api_version >= VK_API_VERSION_1_2 || support.offers(VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME);
+  caps.driver = driver_name(handle, has_driver_properties, properties.driverVersion);
+  fill_features(caps, handle, support);
+  device.subgroups = subgroup_control(handle, caps, support);
+  caps.full_subgroups = device.subgroups.full;
+  if (device.timestamp_bits > 0) caps.timestamp_period_ns = properties.limits.timestampPeriod;
+  caps.unified_memory = has_unified_memory(handle.getMemoryProperties());
+  fill_cooperative_matrices(caps, handle, support);
+  device.portability_subset = support.offers(kPortabilitySubset);
+  device.pipeline_statistics = support.has(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME) &&
+                               support.has(kPipelineExecutableInfo);
+  device.maintenance4 = caps.api_version >= VK_API_VERSION_1_3 && support.has(kMaintenance4);
+  device.handle = std::move(handle);
+  fill_images(device);
+  fill_ids(device);
+  device_policy(caps).set_default_traits(caps);
+  apply_driver_quirks(caps);
+  return device;
+}
+
 std::vector<PhysicalDevice> usable_devices(const Instance& instance) {
   std::vector<PhysicalDevice> devices;
   if (!instance.has_driver()) return devices;
   try {
     for (vk::raii::PhysicalDevice& handle : vk::raii::PhysicalDevices(instance.handle()))
-      if (auto device = describe(std::move(handle), instance.api_version())) {
-        device->identity.index = static_cast<uint32_t>(devices.size());
-        devices.push_back(std::move(*device));
+      if (const auto families = choose_queue_families(handle)) {
+        PhysicalDevice& device = devices.emplace_back(
+            describe_device(std::move(handle), instance.api_version(), *families, nullptr));
+        device.identity.index = static_cast<uint32_t>(devices.size() - 1);
       }
   } catch (const vk::InitializationFailedError&) {
     // What loaders say when there is no driver at all.

@@ -7,6 +7,7 @@
 
 #include "caps/device_caps.hpp"
 #include "vulkan/context.hpp"
+#include "vulkan/device_support.hpp"
 #include "vulkan/instance.hpp"
 
 namespace vellum::gpu {
@@ -37,6 +38,18 @@ struct PhysicalDevice {
   SubgroupControl subgroups;
   DeviceCaps caps;
 };
+
+struct QueueFamilies {
+  uint32_t compute = 0;
+  std::optional<uint32_t> transfer;  // one that only copies, regions of any extent
+};
+
+// Returns the families that Vellum uses of a device; nothing if it lacks Vulkan 1.1 or does not compute.
+std::optional<QueueFamilies> choose_queue_families(const vk::raii::PhysicalDevice& device);
+
+// enabled: null, or the features of an adopted device.
+PhysicalDevice describe_device(vk::raii::PhysicalDevice handle, uint32_t instance_version,
+                               const QueueFamilies& families, const EnabledFeatures* enabled);
 
 // Returns the devices with Vulkan 1.1 and a compute queue, in the driver's order.
 std::vector<PhysicalDevice> usable_devices(const Instance& instance);

@@ -111,7 +111,7 @@ vk::raii::DescriptorSetLayout create_set_layout(const Context::Impl& context,
     if (bindings[i] == BindingType::sampled_image) info.setPImmutableSamplers(&*context.nearest_sampler);
     infos.push_back(info);
   }
-  return {context.device, vk::DescriptorSetLayoutCreateInfo({}, infos)};
+  return {context.device, vk::DescriptorSetLayoutCreateInfo({}, infos), context.allocator()};
 }
 
 }  // namespace
@@ -152,7 +152,8 @@ PipelineObjects create_pipeline(Context::Impl& device, const PipelineKey& key,
   check_interface(key, words);
   return translated("creating a pipeline of shader " + key.shader, [&] {
     PipelineObjects objects;
-    const vk::raii::ShaderModule module(device.device, vk::ShaderModuleCreateInfo({}, words));
+    const vk::raii::ShaderModule module(device.device, vk::ShaderModuleCreateInfo({}, words),
+                                        device.allocator());
     vk::PipelineLayoutCreateInfo layout;
     if (!key.bindings.empty()) {
       objects.set_layout = create_set_layout(device, key.bindings);
@@ -160,15 +161,16 @@ PipelineObjects create_pipeline(Context::Impl& device, const PipelineKey& key,
     }
     const vk::PushConstantRange range(vk::ShaderStageFlagBits::eCompute, 0, key.push_constant_bytes);
     if (range.size > 0) layout.setPushConstantRanges(range);
-    objects.layout = vk::raii::PipelineLayout(device.device, layout);
+    objects.layout = vk::raii::PipelineLayout(device.device, layout, device.allocator());
     vk::PipelineShaderStageCreateInfo stage({}, vk::ShaderStageFlagBits::eCompute, *module, "main");
     const vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo subgroups(key.subgroup_size);
     if (key.subgroup_size > 0) {
       stage.setFlags(vk::PipelineShaderStageCreateFlagBits::eRequireFullSubgroups);
       if (device.physical.subgroups.sets_size) stage.setPNext(&subgroups);
     }
-    objects.pipeline = vk::raii::Pipeline(device.device, cache,
-                                          vk::ComputePipelineCreateInfo(flags, stage, *objects.layout));
+    objects.pipeline =
+        vk::raii::Pipeline(device.device, cache, vk::ComputePipelineCreateInfo(flags, stage, *objects.layout),
+                           device.allocator());
     return objects;
   });
 }

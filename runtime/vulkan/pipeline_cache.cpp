@@ -47,8 +47,9 @@ PipelineCache::PipelineCache(Context& context) : context_(context) {
   if (data && !is_for(caps, *data)) data.reset();
   vk::PipelineCacheCreateInfo info;
   if (data) info.setInitialDataSize(data->size()).setPInitialData(data->data());
-  cache_ = translated("creating the pipeline cache",
-                      [&] { return vk::raii::PipelineCache(context.impl().device, info); });
+  cache_ = translated("creating the pipeline cache", [&] {
+    return vk::raii::PipelineCache(context.impl().device, info, context.impl().allocator());
+  });
 }
 
 void PipelineCache::save() const {

@@ -14,8 +14,9 @@ struct Fence::Impl {
 };
 
 Fence::Fence(std::shared_ptr<Context> context) : impl_(std::make_unique<Impl>()) {
-  impl_->fence = translated("creating a fence",
-                            [&] { return vk::raii::Fence(context->impl().device, vk::FenceCreateInfo()); });
+  impl_->fence = translated("creating a fence", [&] {
+    return vk::raii::Fence(context->impl().device, vk::FenceCreateInfo(), context->impl().allocator());
+  });
   impl_->context = std::move(context);
 }
 
@@ -67,7 +68,8 @@ struct Semaphore::Impl {
 
 Semaphore::Semaphore(std::shared_ptr<Context> context) : impl_(std::make_unique<Impl>()) {
   impl_->semaphore = translated("creating a semaphore", [&] {
-    return vk::raii::Semaphore(context->impl().device, vk::SemaphoreCreateInfo());
+    return vk::raii::Semaphore(context->impl().device, vk::SemaphoreCreateInfo(),
+                               context->impl().allocator());
   });
   impl_->context = std::move(context);
 }
@@ -91,10 +93,10 @@ void submit(Context& context, std::span<const VkCommandBuffer> commands, Fence& 
   const vk::Semaphore signal(order.signal ? order.signal->handle() : VK_NULL_HANDLE);
   info.setWaitSemaphores(waits).setWaitDstStageMask(stages);
   if (order.signal) info.setSignalSemaphores(signal);
-  const bool apart = order.queue == QueueKind::transfer && impl.transfer_queue;
-  const vk::raii::Queue& queue = apart ? *impl.transfer_queue : impl.queue;
-  const std::lock_guard lock(impl.queue_mutex);
-  translated([&] { return "submitting to " + impl.caps.name; }, [&] { queue.submit(info, fence.handle()); });
+  impl.use_queue(order.queue, [&](const vk::raii::Queue& queue) {
+    translated([&] { return "submitting to " + impl.caps.name; },
+               [&] { queue.submit(info, fence.handle()); });
+  });
   fence.impl_->pending = true;
 }
 

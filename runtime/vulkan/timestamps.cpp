@@ -29,8 +29,9 @@ TimestampQueries::TimestampQueries(std::shared_ptr<Context> context, uint32_t co
   if (!timestamps_supported(*context))
     throw Error(ErrorCode::unsupported, context->caps().name + " has no time stamps on its compute queue");
   const vk::QueryPoolCreateInfo info({}, vk::QueryType::eTimestamp, count);
-  impl_->pool = translated("creating time stamp queries",
-                           [&] { return vk::raii::QueryPool(context->impl().device, info); });
+  impl_->pool = translated("creating time stamp queries", [&] {
+    return vk::raii::QueryPool(context->impl().device, info, context->impl().allocator());
+  });
   impl_->context = std::move(context);
   impl_->count = count;
 }

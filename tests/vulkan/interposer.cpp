@@ -29,7 +29,10 @@ struct State {
   uint32_t queue_families = UINT32_MAX;  // real ones
   uint32_t submits = 0, waiting_submits = 0, submits_left = UINT32_MAX;
   PFN_vkQueueSubmit queue_submit = nullptr;
-  std::atomic<uint32_t> objects_made = 0;
+  std::atomic<uint32_t> objects_made = 0, instances_made = 0, devices_made = 0, maps = 0, waits = 0;
+  PFN_vkMapMemory map_memory = nullptr;
+  PFN_vkQueueWaitIdle queue_wait_idle = nullptr;
+  PFN_vkDeviceWaitIdle device_wait_idle = nullptr;
   PFN_vkWaitForFences wait_for_fences = nullptr;
   std::atomic<bool> device_lost = false;
   std::array<PFN_vkVoidFunction, 14> makers{};
@@ -157,6 +160,7 @@ constexpr std::string_view kPortabilitySubset = "VK_KHR_portability_subset";
 
 VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo* info,
                                                const VkAllocationCallbacks* callbacks, VkInstance* instance) {
+  ++state().instances_made;
   if (state().drivers_hidden) return VK_ERROR_INCOMPATIBLE_DRIVER;
   const auto* const* extensions = info->ppEnabledExtensionNames;
   state().portability_enumerated =
@@ -187,6 +191,7 @@ VKAPI_ATTR VkResult VKAPI_CALL device_extensions(VkPhysicalDevice device, const 
 
 VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical, const VkDeviceCreateInfo* info,
                                              const VkAllocationCallbacks* callbacks, VkDevice* device) {
+  ++state().devices_made;
   std::vector<VkDeviceQueueCreateInfo> queues;
   for (uint32_t i = 0; i < info->queueCreateInfoCount; ++i)
     if (info->pQueueCreateInfos[i].queueFamilyIndex != state().queue_families)
@@ -251,8 +256,25 @@ VKAPI_ATTR VkResult VKAPI_CALL queue_submit(VkQueue queue, uint32_t count, const
 
 VKAPI_ATTR VkResult VKAPI_CALL wait_for_fences(VkDevice device, uint32_t count, const VkFence* fences,
                                                VkBool32 all, uint64_t timeout) {
+  ++state().waits;
   if (state().device_lost) return VK_ERROR_DEVICE_LOST;
   return state().wait_for_fences(device, count, fences, all, timeout);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL queue_wait_idle(VkQueue queue) {
+  ++state().waits;
+  return state().queue_wait_idle(queue);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL device_wait_idle(VkDevice device) {
+  ++state().waits;
+  return state().device_wait_idle(device);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL map_memory(VkDevice device, VkDeviceMemory memory, VkDeviceSize offset,
+                                          VkDeviceSize size, VkMemoryMapFlags flags, void** data) {
+  ++state().maps;
+  return state().map_memory(device, memory, offset, size, flags, data);
 }
 
 // What objects_made() counts besides vkAllocateMemory.
@@ -324,6 +346,18 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_function(VkDevice device, co
     state().wait_for_fences = real_device_function<PFN_vkWaitForFences>(device, name);
     return reinterpret_cast<PFN_vkVoidFunction>(wait_for_fences);
   }
+  if (wanted == "vkQueueWaitIdle") {
+    state().queue_wait_idle = real_device_function<PFN_vkQueueWaitIdle>(device, name);
+    return reinterpret_cast<PFN_vkVoidFunction>(queue_wait_idle);
+  }
+  if (wanted == "vkDeviceWaitIdle") {
+    state().device_wait_idle = real_device_function<PFN_vkDeviceWaitIdle>(device, name);
+    return reinterpret_cast<PFN_vkVoidFunction>(device_wait_idle);
+  }
+  if (wanted == "vkMapMemory") {
+    state().map_memory = real_device_function<PFN_vkMapMemory>(device, name);
+    return reinterpret_cast<PFN_vkVoidFunction>(map_memory);
+  }
   if (state().transfer_queue)
     if (const PFN_vkVoidFunction function = transfer_queue_function(wanted)) return function;
   if (const PFN_vkVoidFunction function =
@@ -343,8 +377,7 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_function(VkInstance instan
   if (state().transfer_queue && wanted == "vkGetPhysicalDeviceQueueFamilyProperties")
     return reinterpret_cast<PFN_vkVoidFunction>(queue_families);
   if (wanted == "vkCreateInstance") return reinterpret_cast<PFN_vkVoidFunction>(create_instance);
-  if ((state().transfer_queue || state().portability_device) && wanted == "vkCreateDevice")
-    return reinterpret_cast<PFN_vkVoidFunction>(create_device);
+  if (wanted == "vkCreateDevice") return reinterpret_cast<PFN_vkVoidFunction>(create_device);
   if (state().portability_device && wanted == "vkEnumerateDeviceExtensionProperties")
     return reinterpret_cast<PFN_vkVoidFunction>(device_extensions);
   if (wanted == "vkGetDeviceProcAddr") {
@@ -368,7 +401,7 @@ void clear() {
   s.queue_families = UINT32_MAX;
   s.bytes = s.peak_bytes = 0;
   s.submits = s.waiting_submits = 0;
-  s.objects_made = 0;
+  s.objects_made = s.instances_made = s.devices_made = s.maps = s.waits = 0;
   s.wait_for_fences = nullptr;
   s.device_lost = false;
   s.makers = {};
@@ -386,6 +419,11 @@ Interposer::Interposer() {
 Interposer::~Interposer() { clear(); }
 
 PFN_vkGetInstanceProcAddr Interposer::get_instance_proc_addr() const { return get_instance_function; }
+
+uint32_t Interposer::instances_made() const { return state().instances_made; }
+uint32_t Interposer::devices_made() const { return state().devices_made; }
+uint32_t Interposer::maps() const { return state().maps; }
+uint32_t Interposer::waits() const { return state().waits; }
 
 uint64_t Interposer::allocated_bytes() const {
   const std::lock_guard lock(state().mutex);

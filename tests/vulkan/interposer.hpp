@@ -26,6 +26,12 @@ class Interposer {
   void reset_peak();
   uint32_t allocations() const;
 
+  // Calls of Vellum's.
+  uint32_t instances_made() const;
+  uint32_t devices_made() const;
+  uint32_t maps() const;   // of memory
+  uint32_t waits() const;  // for fences, a queue or the device
+
   // Calls that make Vulkan objects, take memory, or begin to record commands.
   uint32_t objects_made() const;
 

@@ -75,11 +75,32 @@ struct DeviceOptions {
   LogCallback log;
 };
 
+// Of vellum/vulkan.hpp.
+struct VulkanPhysicalDevice;
+struct VulkanDevice;
+class DeviceRequirements;
+
 // An open device. Copies are handles to the same device, which lives as long as any handle or session.
 // Thread-safe: sessions of one device may run on different threads.
 class VELLUM_API Device {
  public:
   static Device open(const DeviceOptions& options = {});
+
+  // For applications with a Vulkan device of their own; vellum/vulkan.hpp has the types, docs/embedding.md a
+  // program.
+  //
+  // Returns what Vellum would use of a physical device, before the application makes its device. Throws
+  // Error(unsupported) for a device that Vellum cannot use, Error(invalid_argument) for a null handle.
+  static DeviceRequirements requirements(const VulkanPhysicalDevice& device);
+  // Uses the application's device instead of opening one. Vellum makes no instance and no device, never
+  // destroys the application's, and uses only what was enabled; info() shows what that leaves. All handles,
+  // sessions, runs and recordings must be gone before the application destroys the device. While it makes or
+  // runs a session, Vellum submits to `compute` (and `transfer`), within their locks. Throws
+  // Error(unsupported) naming what is required and was not enabled, Error(invalid_argument) for a null
+  // handle, for a queue of the wrong kind, and for options that say which device to open, or how: `device`,
+  // `validation` (the application's instance decides) and `queue_priority`.
+  static Device adopt(const VulkanDevice& device, const DeviceOptions& options = {});
+
   DeviceInfo info() const;
   // The number of errors and warnings that the validation layer has reported.
   uint64_t validation_messages() const;

@@ -1,0 +1,99 @@
+// Vellum inside an application that has a Vulkan device of its own: the only header with Vulkan's types.
+//
+//   vellum::DeviceRequirements wants = vellum::Device::requirements({vkGetInstanceProcAddr, instance,
+//                                                                    VK_API_VERSION_1_3, physical_device});
+//   extensions.insert(extensions.end(), wants.extensions().begin(), wants.extensions().end());
+//   device_info.pNext = wants.enable_features(device_info.pNext);  // ... vkCreateDevice(...)
+//
+//   vellum::VulkanDevice mine{.physical = ..., .device = device, .compute = {queue, family},
+//                             .extensions = extensions, .features = device_info.pNext};
+//   vellum::Device device = vellum::Device::adopt(mine);
+//   vellum::Session session(device, model);
+//   vellum::Recording recording = session.record(commands, {{"image", camera}, {"scores", scores}});
+//
+// docs/embedding.md has a whole program.
+#pragma once
+
+#include <vulkan/vulkan_core.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vellum/export.h"
+#include "vellum/tensor.hpp"
+
+namespace vellum {
+
+// A physical device of the application's instance.
+struct VulkanPhysicalDevice {
+  PFN_vkGetInstanceProcAddr get_instance_proc_addr = nullptr;
+  VkInstance instance = VK_NULL_HANDLE;
+  // VkApplicationInfo::apiVersion of the instance; Vulkan 1.1 or later.
+  uint32_t api_version = VK_API_VERSION_1_1;
+  VkPhysicalDevice physical_device = VK_NULL_HANDLE;
+};
+
+// One thing that Vellum uses of a device beyond Vulkan 1.1.
+struct DeviceUse {
+  std::string purpose;                  // "arithmetic in halves"
+  bool required = false;                // adopt() refuses a device without it; anything else is optional
+  std::vector<const char*> extensions;  // static strings, as for VkDeviceCreateInfo
+  std::vector<const char*> features;    // members of Vulkan's structures: "shaderFloat16"
+};
+
+// What Vellum would use of a physical device, in the application's instance: exactly what Vellum enables when
+// it opens the device itself. Copies share the structures of enable_features().
+class VELLUM_API DeviceRequirements {
+ public:
+  const std::vector<DeviceUse>& uses() const;
+  // The extensions of all uses, without repetition.
+  const std::vector<const char*>& extensions() const;
+  // Switches on the features of all uses in a chain for VkDeviceCreateInfo::pNext and returns its new head.
+  // Where the chain has a structure with the feature (its own, or VkPhysicalDeviceVulkan11Features and so
+  // on), the feature is switched on there. For others structures are put before the chain; they live as long
+  // as this object and its copies, and belong to one chain at a time.
+  void* enable_features(void* chain) const;
+  // The queue families that Vellum would use itself: one that computes, preferably without graphics, and one
+  // that only copies, if there is one.
+  uint32_t compute_family() const;
+  std::optional<uint32_t> transfer_family() const;
+
+  struct Impl;
+
+ private:
+  friend class Device;
+  explicit DeviceRequirements(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+  std::shared_ptr<Impl> impl_;
+};
+
+// A queue of the application's device.
+struct VulkanQueue {
+  VkQueue queue = VK_NULL_HANDLE;
+  uint32_t family = 0;
+  // Called around each use of the queue, from any thread; must not throw. Empty: only Vellum uses the queue.
+  std::function<void()> lock = {}, unlock = {};
+};
+
+// The application's device. Vellum uses of it what the application enabled, and nothing else.
+struct VulkanDevice {
+  VulkanPhysicalDevice physical;
+  VkDevice device = VK_NULL_HANDLE;
+  VulkanQueue compute;
+  // For copies beside compute work; nothing: they use the compute queue.
+  std::optional<VulkanQueue> transfer = {};
+  // As in VkDeviceCreateInfo: the names of the enabled extensions, and the chain of pNext with the enabled
+  // features. Both are read by adopt() alone.
+  std::span<const char* const> extensions = {};
+  const void* features = nullptr;
+  // For every object that Vellum makes on the device; copied. Null: Vulkan's own allocations.
+  const VkAllocationCallbacks* allocation_callbacks = nullptr;
+};
+
+}  // namespace vellum

@@ -1,0 +1,56 @@
+#include "vulkan/device_uses.hpp"
+
+#include "vulkan/cooperative_matrices.hpp"
+
+namespace vellum::gpu {
+namespace {
+
+Use cooperative_matrices_use([[maybe_unused]] MatrixExtension extension) {
+  Use use{"products of cooperative matrices"};
+  use.features.push_back(kMemoryModel);
+#ifdef VK_KHR_cooperative_matrix
+  if (extension == MatrixExtension::khr) {
+    use.extensions.push_back(kCooperativeMatrixKhrName);
+    use.features.push_back(kCooperativeMatrixKhr);
+    return use;
+  }
+#endif
+  use.extensions.push_back(VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME);
+  use.features.push_back(kCooperativeMatrixNv);
+  return use;
+}
+
+}  // namespace
+
+std::vector<Use> device_uses(const PhysicalDevice& device, const DeviceCaps& caps) {
+  std::vector<Use> uses;
+  // Vulkan requires that it is enabled where a device offers it.
+  if (device.portability_subset) uses.push_back({"a portability driver", true, {kPortabilitySubset}});
+  if (caps.fp16_buffer_storage)
+    uses.push_back({"halves in storage buffers", false, {}, {kStorageBuffer16Bit}});
+  if (caps.fp16_arithmetic) {
+    uses.push_back({"arithmetic in halves", false, {}, {kShaderFloat16}});
+    // Core since 1.2.
+    if (device.caps.api_version < VK_API_VERSION_1_2)
+      uses.back().extensions.push_back(VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME);
+  }
+  if (caps.full_subgroups) {
+    uses.push_back({"full subgroups of a known size", false, {}, {kSubgroupSizeControl, kFullSubgroups}});
+    if (device.subgroups.by_extension)
+      uses.back().extensions.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
+  }
+  if (device.maintenance4)
+    uses.push_back({"memory requirements without creating objects", false, {}, {kMaintenance4}});
+  if (device.pipeline_statistics)
+    uses.push_back({"what the compiler makes of shaders",
+                    false,
+                    {VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME},
+                    {kPipelineExecutableInfo}});
+  if (caps.memory_budget)
+    uses.push_back({"the memory that is left", false, {VK_EXT_MEMORY_BUDGET_EXTENSION_NAME}});
+  if (!caps.cooperative_matrices.empty())
+    uses.push_back(cooperative_matrices_use(device.caps.cooperative_matrices.front().extension));
+  return uses;
+}
+
+}  // namespace vellum::gpu

@@ -1,0 +1,22 @@
+// What Vellum uses of a device beyond Vulkan 1.1: the one list for devices that it opens itself, for
+// Device::requirements() and for adopted devices.
+#pragma once
+
+#include <vector>
+
+#include "vulkan/device_support.hpp"
+#include "vulkan/physical_device.hpp"
+
+namespace vellum::gpu {
+
+struct Use {
+  const char* purpose;
+  bool required = false;
+  std::vector<const char*> extensions = {};
+  std::vector<Feature> features = {};
+};
+
+// `caps`: of the device, or less (ContextOptions::adjust_caps).
+std::vector<Use> device_uses(const PhysicalDevice& device, const DeviceCaps& caps);
+
+}  // namespace vellum::gpu

@@ -1,0 +1,131 @@
+#include "vulkan_app.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+
+#include "vellum/vellum.hpp"
+
+namespace vellum::test {
+namespace {
+
+VKAPI_ATTR VkBool32 VKAPI_CALL fail_on_message(VkDebugUtilsMessageSeverityFlagBitsEXT,
+                                               VkDebugUtilsMessageTypeFlagsEXT type,
+                                               const VkDebugUtilsMessengerCallbackDataEXT* data, void*) {
+  if (type != VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT) ADD_FAILURE() << data->pMessage;
+  return VK_FALSE;
+}
+
+vk::raii::Instance make_instance(const vk::raii::Context& loader, uint32_t api_version) {
+  constexpr std::array layers{"VK_LAYER_KHRONOS_validation"};
+  constexpr std::array extensions{VK_EXT_DEBUG_UTILS_EXTENSION_NAME,
+                                  VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME,
+                                  VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME};
+  constexpr std::array enabled{vk::ValidationFeatureEnableEXT::eSynchronizationValidation};
+  const vk::ValidationFeaturesEXT validation(enabled);
+  const vk::ApplicationInfo application("application", 1, "engine", 1, api_version);
+  vk::InstanceCreateInfo info(vk::InstanceCreateFlagBits::eEnumeratePortabilityKHR, &application, layers,
+                              extensions);
+  info.setPNext(&validation);
+  return {loader, info};
+}
+
+vk::DebugUtilsMessengerCreateInfoEXT messenger_info() {
+  using Severity = vk::DebugUtilsMessageSeverityFlagBitsEXT;
+  using Type = vk::DebugUtilsMessageTypeFlagBitsEXT;
+  return {{},
+          Severity::eWarning | Severity::eError,
+          Type::eGeneral | Type::eValidation | Type::ePerformance,
+          fail_on_message};
+}
+
+// A universal family, as a renderer uses.
+uint32_t find_family(const vk::raii::PhysicalDevice& device) {
+  const auto families = device.getQueueFamilyProperties();
+  const auto found = std::ranges::find_if(families, [](const vk::QueueFamilyProperties& family) {
+    return bool(family.queueFlags & vk::QueueFlagBits::eCompute);
+  });
+  return static_cast<uint32_t>(found - families.begin());
+}
+
+}  // namespace
+
+VulkanApp::VulkanApp(PFN_vkGetInstanceProcAddr for_vellum, const AppOptions& options)
+    : options_(options),
+      for_vellum_(for_vellum),
+      library_(platform::DynamicLibrary::open(std::array{"libvulkan.so.1", "libvulkan.so", "vulkan-1.dll"})),
+      loader_(reinterpret_cast<PFN_vkGetInstanceProcAddr>(library_.symbol("vkGetInstanceProcAddr"))),
+      instance_(make_instance(loader_, options.api_version)) {
+  messenger_ = vk::raii::DebugUtilsMessengerEXT(instance_, messenger_info());
+  physical_ = std::move(vk::raii::PhysicalDevices(instance_).front());
+  family_ = find_family(physical_);
+  const uint32_t version = std::min(options.api_version, physical_.getProperties().apiVersion);
+  void* chain = nullptr;
+  if (options.own_structures && version >= VK_API_VERSION_1_2) {
+    features_.core11.pNext = &features_.core12;
+    if (version >= VK_API_VERSION_1_3) features_.core12.pNext = &features_.core13;
+    chain = &features_.core11;
+  }
+  if (options.wanted_by_vellum) {
+    requirements_.push_back(Device::requirements(physical()));
+    extensions_ = requirements_.back().extensions();
+    chain = requirements_.back().enable_features(chain);
+  }
+  if (options.adjust) options.adjust(features_, extensions_);
+  chain_ = chain;
+  constexpr float priority = 1;
+  const vk::DeviceQueueCreateInfo queue({}, family_, 1, &priority);
+  vk::DeviceCreateInfo info({}, queue, {}, extensions_);
+  device_ = vk::raii::Device(physical_, info.setPNext(chain_));
+  queue_ = vk::raii::Queue(device_, family_, 0);
+  pool_ = vk::raii::CommandPool(device_, {vk::CommandPoolCreateFlagBits::eResetCommandBuffer, family_});
+}
+
+VulkanPhysicalDevice VulkanApp::physical() const {
+  return {for_vellum_, *instance_, options_.api_version, *physical_};
+}
+
+VulkanDevice VulkanApp::device() const {
+  return {.physical = physical(),
+          .device = *device_,
+          .compute = {*queue_, family_},
+          .extensions = extensions_,
+          .features = chain_,
+          .allocation_callbacks = options_.allocation_callbacks};
+}
+
+AppBuffer VulkanApp::make_buffer(uint64_t bytes, vk::BufferUsageFlags usage) {
+  using Flag = vk::MemoryPropertyFlagBits;
+  AppBuffer made;
+  made.bytes = bytes;
+  made.buffer = vk::raii::Buffer(device_, {{}, bytes, usage});
+  const vk::MemoryRequirements needed = made.buffer.getMemoryRequirements();
+  const vk::PhysicalDeviceMemoryProperties memory = physical_.getMemoryProperties();
+  constexpr vk::MemoryPropertyFlags wanted = Flag::eHostVisible | Flag::eHostCoherent;
+  uint32_t type = 0;
+  while (!(needed.memoryTypeBits >> type & 1) || (memory.memoryTypes[type].propertyFlags & wanted) != wanted)
+    ++type;
+  made.memory = vk::raii::DeviceMemory(device_, {needed.size, type});
+  made.buffer.bindMemory(*made.memory, 0);
+  made.data = static_cast<std::byte*>(made.memory.mapMemory(0, VK_WHOLE_SIZE));
+  return made;
+}
+
+vk::raii::CommandBuffer VulkanApp::make_commands() {
+  const vk::CommandBufferAllocateInfo info(*pool_, vk::CommandBufferLevel::ePrimary, 1);
+  return std::move(vk::raii::CommandBuffers(device_, info).front());
+}
+
+void VulkanApp::submit(const vk::raii::CommandBuffer& commands, vk::Fence fence, const void* next) {
+  vk::SubmitInfo info({}, {}, *commands);
+  queue_.submit(info.setPNext(next), fence);
+}
+
+void VulkanApp::submit_and_wait(const vk::raii::CommandBuffer& commands) {
+  const vk::raii::Fence fence(device_, vk::FenceCreateInfo());
+  submit(commands, *fence);
+  ASSERT_EQ(device_.waitForFences(*fence, VK_TRUE, UINT64_MAX), vk::Result::eSuccess);
+}
+
+}  // namespace vellum::test
