@@ -34,11 +34,13 @@ Executor::Executor(std::shared_ptr<gpu::Context> context, std::shared_ptr<const 
       model_(std::move(model)),
       weights_(weights ? std::move(weights) : std::make_shared<WeightStore>(context_)),
       options_(options) {
-  tensors_ = std::make_unique<DeviceTensors>(context_, program(), model_->plan);
+  tensors_ = std::make_shared<DeviceTensors>(context_, program(), model_->plan);
   auto pipelines = make_pipelines();
   tensors_->complete(weights_->acquire(program()));
   pipelines_ = pipelines.get();
-  make_descriptor_sets();
+  dispatch_of_task_ = dispatches_of_tasks(program());
+  sets_ =
+      std::make_unique<gpu::DescriptorSets>(make_descriptor_sets(context_, program(), *tensors_, pipelines_));
   if (options_.timestamps && gpu::timestamps_supported(*context_) && !pipelines_.empty())
     queries_ =
         std::make_unique<gpu::TimestampQueries>(context_, static_cast<uint32_t>(2 * program().tasks.size()));
@@ -60,12 +62,7 @@ Executor::~Executor() {
 }
 
 // In a thread of its own, beside the packing of weights; later in this thread if the system refuses one.
-std::future<Executor::Pipelines> Executor::make_pipelines() {
-  size_t dispatches = 0;
-  for (const Task& task : program().tasks) {
-    dispatch_of_task_.push_back(dispatches);
-    if (task.dispatch) ++dispatches;
-  }
+std::future<Pipelines> Executor::make_pipelines() {
   const auto make = [this] {
     return context_->pipelines().prepare(pipeline_keys(program()),
                                          {tensors_->in_out_arena(), bound_images(program(), model_->plan)});
@@ -74,17 +71,6 @@ std::future<Executor::Pipelines> Executor::make_pipelines() {
     return std::async(std::launch::async, make);
   } catch (const std::system_error&) {
     return std::async(std::launch::deferred, make);
-  }
-}
-
-void Executor::make_descriptor_sets() {
-  sets_ = std::make_unique<gpu::DescriptorSets>(context_, pipelines_);
-  for (size_t t = 0; t < program().tasks.size(); ++t) {
-    if (!program().tasks[t].dispatch) continue;
-    std::vector<gpu::BoundResource> resources;
-    for (const Binding& binding : program().tasks[t].dispatch->bindings)
-      resources.push_back(tensors_->resource(binding.tensor));
-    sets_->write(dispatch_of_task_[t], resources);
   }
 }
 
@@ -116,28 +102,10 @@ void Executor::record(Step& step, bool first, bool host_follows) {
   gpu::CommandBuffer& commands = *step.commands;
   commands.begin();
   if (queries_ && first) queries_->reset(commands);
-  for (size_t t = step.first_task; t < step.first_task + step.task_count; ++t) record_task(commands, t);
+  const TaskRecorder tasks{*model_, *tensors_, pipelines_, *sets_, dispatch_of_task_, queries_.get()};
+  for (size_t t = step.first_task; t < step.first_task + step.task_count; ++t) tasks.record(commands, t);
   if (host_follows) commands.barrier(gpu::kComputeWrite, gpu::kHostRead);
   commands.end();
-}
-
-void Executor::record_task(gpu::CommandBuffer& commands, size_t task) {
-  const Dispatch& dispatch = *program().tasks[task].dispatch;
-  const TaskSync& sync = model_->barriers[task];
-  std::vector<gpu::ImageTransition> transitions;
-  for (uint32_t object : sync.discarded_objects) transitions.push_back({&tensors_->object_image(object)});
-  // Writes become visible; what was read is waited for, which needs no access of its own.
-  if (sync.barrier || !transitions.empty())
-    commands.barrier(gpu::kComputeWrite, gpu::kComputeReadWrite, transitions);
-
-  const size_t index = dispatch_of_task_[task];
-  const gpu::Pipeline& pipeline = *pipelines_[index];
-  commands.bind(pipeline, (*sets_)[index]);
-  if (const auto bytes = dispatch.push_constants.bytes(); !bytes.empty())
-    commands.push_constants(pipeline, bytes);
-  if (queries_) queries_->write(commands, static_cast<uint32_t>(2 * task), VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT);
-  commands.dispatch(dispatch.workgroup_count);
-  if (queries_) queries_->write(commands, static_cast<uint32_t>(2 * task + 1));
 }
 
 size_t Executor::dispatch_count() const { return pipelines_.size(); }

@@ -11,6 +11,7 @@
 
 #include "compile/compile.hpp"
 #include "exec/device_tensors.hpp"
+#include "exec/task_recorder.hpp"
 #include "exec/weight_store.hpp"
 #include "vulkan/commands.hpp"
 #include "vulkan/pipeline.hpp"
@@ -72,6 +73,13 @@ class Executor {
   bool poll();
   void finish();
 
+  // The parts that a Recording shares.
+  const std::shared_ptr<gpu::Context>& context() const { return context_; }
+  const std::shared_ptr<const CompiledModel>& shared_model() const { return model_; }
+  const std::shared_ptr<WeightSource>& weight_source() const { return weights_; }
+  const std::shared_ptr<DeviceTensors>& tensors() const { return tensors_; }
+  const Pipelines& pipelines() const { return pipelines_; }
+
   // Begin and end of each task on the device in the last run, in milliseconds after the first task began. NaN
   // for host partitions, and without ExecutorOptions::timestamps.
   struct TaskSpan {
@@ -90,12 +98,9 @@ class Executor {
     std::unique_ptr<gpu::Fence> fence;
   };
 
-  using Pipelines = std::vector<std::shared_ptr<const gpu::Pipeline>>;
   std::future<Pipelines> make_pipelines();
-  void make_descriptor_sets();
   void split_into_steps();
   void record(Step& step, bool first, bool host_follows);
-  void record_task(gpu::CommandBuffer& commands, size_t task);
   void run_streamed(WeightStream& stream);
   void submit_until_host();
   void wait_for_submitted();
@@ -108,7 +113,7 @@ class Executor {
   std::shared_ptr<const CompiledModel> model_;
   std::shared_ptr<WeightSource> weights_;
   ExecutorOptions options_;
-  std::unique_ptr<DeviceTensors> tensors_;
+  std::shared_ptr<DeviceTensors> tensors_;
   Pipelines pipelines_;                   // per dispatch
   std::vector<size_t> dispatch_of_task_;  // index into pipelines_ and sets_
   std::unique_ptr<gpu::DescriptorSets> sets_;

@@ -12,9 +12,17 @@ namespace vellum::gpu {
 
 struct CommandBuffer::Impl {
   std::shared_ptr<Context> context;
-  vk::raii::CommandPool pool{nullptr};
-  vk::raii::CommandBuffer buffer{nullptr};
+  vk::raii::CommandPool pool{nullptr};  // none for the application's command buffer
+  vk::CommandBuffer buffer;             // freed with its pool
+
+  const vk::raii::DeviceDispatcher& functions() const { return *context->impl().device.getDispatcher(); }
 };
+
+CommandBuffer::CommandBuffer(std::shared_ptr<Context> context, VkCommandBuffer recorded_to)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->context = std::move(context);
+  impl_->buffer = recorded_to;
+}
 
 CommandBuffer::CommandBuffer(std::shared_ptr<Context> context)
     : CommandBuffer(std::move(context), QueueKind::compute) {}
@@ -26,7 +34,7 @@ CommandBuffer::CommandBuffer(std::shared_ptr<Context> context, QueueKind queue)
     const Context::Impl& device = impl_->context->impl();
     impl_->pool = vk::raii::CommandPool(device.device, {{}, device.queue_family(queue)}, device.allocator());
     const vk::CommandBufferAllocateInfo info(*impl_->pool, vk::CommandBufferLevel::ePrimary, 1);
-    impl_->buffer = std::move(vk::raii::CommandBuffers(device.device, info).front());
+    impl_->buffer = (*device.device).allocateCommandBuffers(info, impl_->functions()).front();
   });
 }
 
@@ -34,25 +42,27 @@ CommandBuffer::~CommandBuffer() = default;
 CommandBuffer::CommandBuffer(CommandBuffer&&) noexcept = default;
 CommandBuffer& CommandBuffer::operator=(CommandBuffer&&) noexcept = default;
 
-VkCommandBuffer CommandBuffer::handle() const { return *impl_->buffer; }
+VkCommandBuffer CommandBuffer::handle() const { return impl_->buffer; }
 
 void CommandBuffer::begin(bool once) {
   translated("recording commands", [&] {
     impl_->pool.reset();
     impl_->buffer.begin(vk::CommandBufferBeginInfo(once ? vk::CommandBufferUsageFlagBits::eOneTimeSubmit
-                                                        : vk::CommandBufferUsageFlags()));
+                                                        : vk::CommandBufferUsageFlags()),
+                        impl_->functions());
   });
 }
 
 void CommandBuffer::end() {
-  translated("recording commands", [&] { impl_->buffer.end(); });
+  translated("recording commands", [&] { impl_->buffer.end(impl_->functions()); });
 }
 
 void CommandBuffer::bind(const Pipeline& pipeline, VkDescriptorSet set) {
-  impl_->buffer.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline.handle());
+  impl_->buffer.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline.handle(), impl_->functions());
   if (set) {
     const vk::DescriptorSet sets[] = {set};
-    impl_->buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, pipeline.layout(), 0, sets, {});
+    impl_->buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, pipeline.layout(), 0, sets, {},
+                                     impl_->functions());
   }
 }
 
@@ -64,7 +74,8 @@ void CommandBuffer::push_constants(const Pipeline& pipeline, std::span<const std
                                          " were given");
   if (bytes.empty()) return;
   impl_->buffer.pushConstants<std::byte>(pipeline.layout(), vk::ShaderStageFlagBits::eCompute, 0,
-                                         {static_cast<uint32_t>(bytes.size()), bytes.data()});
+                                         {static_cast<uint32_t>(bytes.size()), bytes.data()},
+                                         impl_->functions());
 }
 
 void CommandBuffer::dispatch(std::array<uint32_t, 3> workgroup_count) {
@@ -75,7 +86,7 @@ void CommandBuffer::dispatch(std::array<uint32_t, 3> workgroup_count) {
                                               " workgroups along one side, more than the " +
                                               std::to_string(caps.max_workgroup_count[i]) + " of " +
                                               caps.name);
-  impl_->buffer.dispatch(workgroup_count[0], workgroup_count[1], workgroup_count[2]);
+  impl_->buffer.dispatch(workgroup_count[0], workgroup_count[1], workgroup_count[2], impl_->functions());
 }
 
 void CommandBuffer::barrier(Scope before, Scope after, std::span<const ImageTransition> transitions) {
@@ -86,16 +97,17 @@ void CommandBuffer::barrier(Scope before, Scope after, std::span<const ImageTran
                         VK_QUEUE_FAMILY_IGNORED, VK_QUEUE_FAMILY_IGNORED, transition.image->handle(),
                         vk::ImageSubresourceRange(vk::ImageAspectFlagBits::eColor, 0, 1, 0, 1));
   impl_->buffer.pipelineBarrier(vk::PipelineStageFlags(before.stages), vk::PipelineStageFlags(after.stages),
-                                {}, vk::MemoryBarrier(from, to), {}, images);
+                                {}, vk::MemoryBarrier(from, to), {}, images, impl_->functions());
 }
 
 void CommandBuffer::copy(const Buffer& from, uint64_t from_offset, const Buffer& to, uint64_t to_offset,
                          uint64_t bytes) {
-  impl_->buffer.copyBuffer(from.handle(), to.handle(), vk::BufferCopy(from_offset, to_offset, bytes));
+  impl_->buffer.copyBuffer(from.handle(), to.handle(), vk::BufferCopy(from_offset, to_offset, bytes),
+                           impl_->functions());
 }
 
 void CommandBuffer::fill(const Buffer& buffer, uint64_t offset, uint64_t bytes, uint32_t value) {
-  impl_->buffer.fillBuffer(buffer.handle(), offset, bytes, value);
+  impl_->buffer.fillBuffer(buffer.handle(), offset, bytes, value, impl_->functions());
 }
 
 }  // namespace vellum::gpu

@@ -43,9 +43,11 @@ struct ImageTransition {
   VkImageLayout to = VK_IMAGE_LAYOUT_GENERAL;
 };
 
-// A command pool with one command buffer. One thread at a time.
+// A command pool with one command buffer, or a command buffer of the application's. One thread at a time.
 class CommandBuffer {
  public:
+  // The application's, which began it and ends it.
+  CommandBuffer(std::shared_ptr<Context> context, VkCommandBuffer recorded_to);
   explicit CommandBuffer(std::shared_ptr<Context> context);
   CommandBuffer(std::shared_ptr<Context> context, QueueKind queue);
   ~CommandBuffer();

@@ -59,26 +59,27 @@ vk::raii::Sampler create_nearest_sampler(const vk::raii::Device& device,
 
 }  // namespace
 
-Context::Impl::Impl(const ContextOptions& context_options, const VulkanDevice* adopted)
+Context::Impl::Impl(const ContextOptions& context_options, const VulkanDevice* adopted_device)
     : options(context_options),
+      adopted(adopted_device != nullptr),
       validation{context_options.log},
-      instance(adopted ? Instance(adopted->physical) : Instance(options, validation)),
-      physical(adopted ? describe_adopted(instance, *adopted)
+      instance(adopted ? Instance(adopted_device->physical) : Instance(options, validation)),
+      physical(adopted ? describe_adopted(instance, *adopted_device)
                        : translated("listing the Vulkan devices",
                                     [&] { return select_device(usable_devices(instance), options.device); })),
       caps(adjusted(physical.caps, options)),
       memory_properties(physical.handle.getMemoryProperties()),
-      allocation_callbacks(adopted && adopted->allocation_callbacks
-                               ? std::optional<vk::AllocationCallbacks>(*adopted->allocation_callbacks)
+      allocation_callbacks(adopted && adopted_device->allocation_callbacks
+                               ? std::optional<vk::AllocationCallbacks>(*adopted_device->allocation_callbacks)
                                : std::nullopt),
-      device(adopted ? adopt_device(physical, *adopted)
+      device(adopted ? adopt_device(physical, *adopted_device)
                      : create_device(physical, caps, checked_priority(options.queue_priority))),
-      queue(adopted ? adopt_queue(device, adopted->compute)
+      queue(adopted ? adopt_queue(device, adopted_device->compute)
                     : LockedQueue{vk::raii::Queue(device, physical.queue_family, 0)}),
       nearest_sampler(create_nearest_sampler(device, allocator())),
       shader_compiler(options.cache_folder, options.log) {
   if (!physical.transfer_family) return;
-  transfer_queue.emplace(adopted ? adopt_queue(device, *adopted->transfer)
+  transfer_queue.emplace(adopted ? adopt_queue(device, *adopted_device->transfer)
                                  : LockedQueue{vk::raii::Queue(device, *physical.transfer_family, 0)});
 }
 
@@ -108,6 +109,7 @@ Context::Context(const ContextOptions& options, const VulkanDevice* adopted)
 Context::~Context() { impl_->pipelines->save(); }
 
 const DeviceCaps& Context::caps() const { return impl_->caps; }
+bool Context::is_adopted() const { return impl_->adopted; }
 const DeviceIdentity& Context::identity() const { return impl_->physical.identity; }
 const DeviceCaps& Context::device_caps() const { return impl_->physical.caps; }
 const ContextOptions& Context::options() const { return impl_->options; }

@@ -86,6 +86,7 @@ class Context : public std::enable_shared_from_this<Context> {
 
   const DeviceCaps& caps() const;
   const DeviceIdentity& identity() const;
+  bool is_adopted() const;  // the device is the application's
   // The caps as the device reports them, before adjust_caps.
   const DeviceCaps& device_caps() const;
   const ContextOptions& options() const;

@@ -33,10 +33,11 @@ struct LockedQueue {
 
 // The order matters: members use earlier ones until they are destroyed.
 struct Context::Impl {
-  // adopted: the application's device, or null to open one.
-  Impl(const ContextOptions& context_options, const VulkanDevice* adopted);
+  // adopted_device: the application's, or null to open one.
+  Impl(const ContextOptions& context_options, const VulkanDevice* adopted_device);
 
   ContextOptions options;
+  bool adopted;
   ValidationLog validation;
   Instance instance;
   PhysicalDevice physical;

@@ -52,7 +52,7 @@ void check_aligned(uint64_t offset, uint64_t alignment, const Pipeline& pipeline
 
 vk::DescriptorBufferInfo buffer_range(const Context& context, const Pipeline& pipeline, size_t binding,
                                       const BoundResource& resource) {
-  const uint64_t size = resource.buffer->size();
+  const uint64_t size = resource.buffer_bytes;
   if (resource.offset >= size || (resource.bytes != VK_WHOLE_SIZE && resource.bytes > size - resource.offset))
     fail(ErrorCode::invalid_argument, pipeline, binding, "the range ends beyond the buffer");
   const uint64_t bytes = resource.bytes == VK_WHOLE_SIZE ? size - resource.offset : resource.bytes;
@@ -65,7 +65,7 @@ vk::DescriptorBufferInfo buffer_range(const Context& context, const Pipeline& pi
            std::to_string(bytes) + " bytes, more than the " + std::to_string(caps.max_storage_buffer_range) +
                " that shaders reach on " + caps.name);
   }
-  return {resource.buffer->handle(), resource.offset, bytes};
+  return {resource.buffer, resource.offset, bytes};
 }
 
 vk::raii::BufferView texel_view(const Context& context, const Pipeline& pipeline, size_t binding,
@@ -85,6 +85,9 @@ vk::raii::BufferView texel_view(const Context& context, const Pipeline& pipeline
 }
 
 }  // namespace
+
+BoundResource::BoundResource(const Buffer& bound, uint64_t first, uint64_t range)
+    : BoundResource(bound.handle(), bound.size(), first, range) {}
 
 struct DescriptorSets::Impl {
   std::shared_ptr<Context> context;

@@ -28,6 +28,8 @@
 #include "vellum/profile.hpp"
 #include "vellum/tensor.hpp"
 
+struct VkCommandBuffer_T;  // VkCommandBuffer points to it
+
 namespace vellum {
 
 // A dense, row-major tensor in host memory, in the model's own order of dimensions.
@@ -78,7 +80,10 @@ struct DeviceOptions {
 // Of vellum/vulkan.hpp.
 struct VulkanPhysicalDevice;
 struct VulkanDevice;
+struct BufferBinding;
+struct BufferLayout;
 class DeviceRequirements;
+class Recording;
 
 // An open device. Copies are handles to the same device, which lives as long as any handle or session.
 // Thread-safe: sessions of one device may run on different threads.
@@ -315,6 +320,21 @@ class VELLUM_API Session {
   Run submit(std::span<const InputValues> inputs, std::span<const OutputValues> outputs);
   // Begins an inference; every output is kept for Run::output().
   Run submit(const std::map<std::string, Tensor>& inputs);
+
+  // Records one inference into the application's command buffer, with the application's buffers as inputs and
+  // outputs; the session must be prepared, on a device of Device::adopt(). vellum/vulkan.hpp has the types,
+  // and at Recording the contract of barriers, queues and lifetimes. Every input must be bound; outputs that
+  // are not are not readable. To change bindings, record again: the Recording of before stays valid.
+  //
+  // Throws Error(unsupported), naming the reason, if part of the work is the host's (operators without a
+  // kernel, data-dependent shapes, a weights_budget) and for a constant output; Error(not_found) for an
+  // unknown name; Error(invalid_argument) before the session is prepared, and for an input that is not bound,
+  // a null handle, an offset that is not aligned, a range that is too short or overlaps that of an output.
+  Recording record(VkCommandBuffer_T* commands, std::span<const BufferBinding> inputs,
+                   std::span<const BufferBinding> outputs);
+  // How the buffers must be made, for the current input shapes. Throw as record().
+  BufferLayout input_buffer(std::string_view name) const;
+  BufferLayout output_buffer(std::string_view name) const;
 
   // The memory for the input shapes of the last run; weights are those of all shapes. Empty before the
   // session is prepared.

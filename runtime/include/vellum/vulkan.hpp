@@ -9,7 +9,8 @@
 //                             .extensions = extensions, .features = device_info.pNext};
 //   vellum::Device device = vellum::Device::adopt(mine);
 //   vellum::Session session(device, model);
-//   vellum::Recording recording = session.record(commands, {{"image", camera}, {"scores", scores}});
+//   vellum::BufferBinding image{"image", camera, 0, camera_bytes}, scores{"scores", results, 0,
+//   result_bytes}; vellum::Recording recording = session.record(commands, {&image, 1}, {&scores, 1});
 //
 // docs/embedding.md has a whole program.
 #pragma once
@@ -94,6 +95,62 @@ struct VulkanDevice {
   const void* features = nullptr;
   // For every object that Vellum makes on the device; copied. Null: Vulkan's own allocations.
   const VkAllocationCallbacks* allocation_callbacks = nullptr;
+};
+
+// How a buffer for an input or output must be made: Session::input_buffer() and output_buffer().
+struct BufferLayout {
+  // Of the elements, which are dense and row-major in the model's own order of dimensions: f32 for an input
+  // or output of floats of any size (fp16 sessions included), i32 for integers and booleans.
+  DType element = DType::f32;
+  VkDeviceSize bytes = 0;      // the elements, padded to four; the padding has undefined content
+  VkDeviceSize alignment = 1;  // of BufferBinding::offset
+  VkBufferUsageFlags usage = 0;
+};
+
+// A range of the application's buffer for an input or output. In the sharing mode EXCLUSIVE the buffer
+// belongs to the family of VulkanDevice::compute while the recorded commands run.
+struct BufferBinding {
+  std::string_view name;  // of the input or output
+  VkBuffer buffer = VK_NULL_HANDLE;
+  VkDeviceSize offset = 0;
+  VkDeviceSize bytes = 0;  // from `offset` on, at least BufferLayout::bytes
+};
+
+class RecordedNetwork;
+
+// An inference with the application's buffers as inputs and outputs, that Session::record() has bound.
+//
+// Contract of the recorded commands. They are compute dispatches and pipeline barriers. They begin with a
+// barrier for Vellum's own memory,
+//   COMPUTE_SHADER, SHADER_WRITE -> COMPUTE_SHADER, SHADER_READ | SHADER_WRITE
+// and end without one. Other dependencies are the application's:
+//   before: what wrote an input             -> COMPUTE_SHADER, SHADER_READ
+//           what read or wrote an output    -> COMPUTE_SHADER, SHADER_READ | SHADER_WRITE
+//   after:  COMPUTE_SHADER, SHADER_WRITE    -> what reads an output
+//           COMPUTE_SHADER (no access)      -> what writes an input
+// (VkPipelineStageFlagBits and VkAccessFlagBits without their prefixes. Outputs may be read and written
+// several times within the inference.)
+//
+// The command buffer is recording, outside of a render pass, and of the family of VulkanDevice::compute.
+// Afterwards the compute pipeline, descriptor set 0 and the push constants of the compute bind point are
+// Vellum's. It may be submitted any number of times, one after another in one queue; all recordings of a
+// session, its run() and its submit() use the same intermediate tensors, so commands of one must be done
+// before those of another begin, unless both are recorded and in the same queue. Nothing is submitted, mapped
+// or waited for by Vellum.
+//
+// Must live until no submitted command buffer that it was recorded to is pending or will be submitted again.
+// It may outlive the session. Thread-safe for different command buffers.
+class VELLUM_API Recording {
+ public:
+  Recording() = default;  // not valid()
+  bool valid() const { return network_ != nullptr; }
+  // Records the same inference into another command buffer, or into the same one after it was reset. Makes no
+  // Vulkan objects. Throws Error(invalid_argument) for a null handle or a Recording that is not valid.
+  void record(VkCommandBuffer commands) const;
+
+ private:
+  friend class Session;
+  std::shared_ptr<const RecordedNetwork> network_;
 };
 
 }  // namespace vellum

@@ -1,0 +1,49 @@
+// A network bound to buffers of the application's, to be recorded into the application's command buffers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "exec/executor.hpp"
+
+namespace vellum {
+
+// The memory of an input or output: `bytes` of a buffer, from `offset` on.
+struct BoundPort {
+  TensorId root = kNoTensor;  // of the Port's tensor
+  VkBuffer buffer = VK_NULL_HANDLE;
+  uint64_t offset = 0, bytes = 0;
+};
+
+// How the buffer of a port must be made.
+struct PortBuffer {
+  uint64_t bytes = 0, alignment = 1;
+  VkBufferUsageFlags usage = 0;
+};
+PortBuffer port_buffer(const Executor& executor, const Port& port);
+
+// Throws Error(unsupported), naming the reason, for a network whose runs need the host.
+void check_recordable(const Executor& executor);
+
+// Shares everything but the descriptor sets with the executor, and outlives it.
+class RecordedNetwork {
+ public:
+  // Ports that are not listed keep the executor's memory. Of a network that check_recordable() accepts.
+  RecordedNetwork(const Executor& executor, std::span<const BoundPort> ports);
+
+  // Makes no Vulkan objects. Waits on the device for earlier work of the queue.
+  void record(VkCommandBuffer commands) const;
+
+ private:
+  std::shared_ptr<gpu::Context> context_;
+  std::shared_ptr<const CompiledModel> model_;
+  std::shared_ptr<WeightSource> weights_;
+  std::shared_ptr<DeviceTensors> tensors_;
+  Pipelines pipelines_;
+  std::vector<size_t> dispatch_of_task_;
+  gpu::DescriptorSets sets_;
+};
+
+}  // namespace vellum

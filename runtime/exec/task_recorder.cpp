@@ -1,0 +1,54 @@
+#include "exec/task_recorder.hpp"
+
+namespace vellum {
+
+std::vector<size_t> dispatches_of_tasks(const Program& program) {
+  std::vector<size_t> indices;
+  size_t dispatches = 0;
+  for (const Task& task : program.tasks) {
+    indices.push_back(dispatches);
+    if (task.dispatch) ++dispatches;
+  }
+  return indices;
+}
+
+gpu::DescriptorSets make_descriptor_sets(const std::shared_ptr<gpu::Context>& context, const Program& program,
+                                         const DeviceTensors& tensors, const Pipelines& pipelines,
+                                         const ReplaceResource& replacement) {
+  gpu::DescriptorSets sets(context, pipelines);
+  size_t index = 0;
+  for (const Task& task : program.tasks) {
+    if (!task.dispatch) continue;
+    std::vector<gpu::BoundResource> resources;
+    for (const Binding& binding : task.dispatch->bindings) {
+      const TensorId id = binding.tensor;
+      const auto replaced = replacement ? replacement(program.root(id), program.offset(id),
+                                                      program.tensors[id].desc.byte_size())
+                                        : std::nullopt;
+      resources.push_back(replaced ? *replaced : tensors.resource(id));
+    }
+    sets.write(index++, resources);
+  }
+  return sets;
+}
+
+void TaskRecorder::record(gpu::CommandBuffer& commands, size_t task, bool after_earlier_work) const {
+  const Dispatch& dispatch = *model.program.tasks[task].dispatch;
+  const TaskSync& sync = model.barriers[task];
+  std::vector<gpu::ImageTransition> transitions;
+  for (uint32_t object : sync.discarded_objects) transitions.push_back({&tensors.object_image(object)});
+  // Writes become visible; what was read is waited for, which needs no access of its own.
+  if (sync.barrier || after_earlier_work || !transitions.empty())
+    commands.barrier(gpu::kComputeWrite, gpu::kComputeReadWrite, transitions);
+
+  const size_t index = dispatch_of_task[task];
+  const gpu::Pipeline& pipeline = *pipelines[index];
+  commands.bind(pipeline, sets[index]);
+  if (const auto bytes = dispatch.push_constants.bytes(); !bytes.empty())
+    commands.push_constants(pipeline, bytes);
+  if (queries) queries->write(commands, static_cast<uint32_t>(2 * task), VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT);
+  commands.dispatch(dispatch.workgroup_count);
+  if (queries) queries->write(commands, static_cast<uint32_t>(2 * task + 1));
+}
+
+}  // namespace vellum

@@ -1,0 +1,305 @@
+// Inferences in the application's command buffers, with the application's buffers as inputs and outputs.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <optional>
+
+#include "detection_model.hpp"
+#include "public_interface.hpp"
+#include "small_model.hpp"
+#include "support/errors.hpp"
+#include "support/fetched_model.hpp"
+#include "support/tensors.hpp"
+#include "vulkan/interposer.hpp"
+#include "vulkan_app.hpp"
+
+namespace vellum::test {
+namespace {
+
+constexpr VkBufferUsageFlags kTransfers = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+
+void barrier(const vk::raii::CommandBuffer& commands, vk::PipelineStageFlags from, vk::AccessFlags written,
+             vk::PipelineStageFlags to, vk::AccessFlags used) {
+  commands.pipelineBarrier(from, to, {}, vk::MemoryBarrier(written, used), {}, {});
+}
+
+// After the recorded commands, before the host reads outputs and writes inputs.
+void barrier_to_host(const vk::raii::CommandBuffer& commands) {
+  barrier(commands, vk::PipelineStageFlagBits::eComputeShader, vk::AccessFlagBits::eShaderWrite,
+          vk::PipelineStageFlagBits::eHost, vk::AccessFlagBits::eHostRead | vk::AccessFlagBits::eHostWrite);
+}
+
+class Record : public testing::Test {
+ protected:
+  Record() : app(vulkan.get_instance_proc_addr()), device(adopt()) {}
+
+  Device adopt() {
+    DeviceOptions options = device_options();
+    options.validation = false;  // the application's instance has it
+    return Device::adopt(app.device(), options);
+  }
+  AppBuffer buffer_for(const BufferLayout& layout, uint64_t offset = 0) {
+    AppBuffer buffer =
+        app.make_buffer(offset + layout.bytes, vk::BufferUsageFlags(layout.usage | kTransfers));
+    std::memset(buffer.data, 0xff, buffer.bytes);  // NaNs, where padding is read or an output left out
+    return buffer;
+  }
+  static BufferBinding binding(std::string_view name, const AppBuffer& buffer, uint64_t offset = 0) {
+    return {name, *buffer.buffer, offset, buffer.bytes - offset};
+  }
+  static void write(const AppBuffer& buffer, const Tensor& tensor, uint64_t offset = 0) {
+    std::memcpy(buffer.data + offset, tensor.data(), tensor.byte_size());
+  }
+  static Tensor read(const AppBuffer& buffer, const TensorInfo& info, uint64_t offset = 0) {
+    Tensor tensor(info.dtype, info.shape);
+    std::memcpy(tensor.mutable_data(), buffer.data + offset, tensor.byte_size());
+    return tensor;
+  }
+  static Tensor input(uint32_t seed) { return random_tensor({1, 3, 9, 11}, seed); }
+
+  Interposer vulkan;
+  VulkanApp app;
+  Device device;
+};
+
+TEST_F(Record, ManyFramesHaveTheBitsOfRunAndCostNoCallOfVellums) {
+  Session session(device, load(small_model()));
+  std::vector<Tensor> inputs, want;
+  for (uint32_t i = 0; i < 5; ++i) {
+    inputs.push_back(input(10 + i));
+    want.push_back(session.run({{"x", inputs[i]}}).at("y"));
+  }
+  const AppBuffer x = buffer_for(session.input_buffer("x")), y = buffer_for(session.output_buffer("y"));
+  const vk::raii::CommandBuffer commands = app.make_commands();
+  const BufferBinding in = binding("x", x), out = binding("y", y);
+  const uint32_t maps = vulkan.maps(), submits = vulkan.submits(), waits = vulkan.waits();
+  commands.begin(vk::CommandBufferBeginInfo());
+  const Recording recording = session.record(*commands, {&in, 1}, {&out, 1});
+  barrier_to_host(commands);
+  commands.end();
+  const uint32_t made = vulkan.objects_made();
+  for (size_t frame = 0; frame < 300; ++frame) {
+    const size_t i = frame % inputs.size();
+    write(x, inputs[i]);
+    app.submit_and_wait(commands);
+    ASSERT_TRUE(same_bits(read(y, session.outputs()[0]), want[i])) << "frame " << frame;
+  }
+  EXPECT_EQ(vulkan.maps(), maps);
+  EXPECT_EQ(vulkan.submits(), submits);
+  EXPECT_EQ(vulkan.waits(), waits);
+  EXPECT_EQ(vulkan.objects_made(), made);
+  EXPECT_EQ(vulkan.instances_made() + vulkan.devices_made(), 0u);
+}
+
+// Nothing but Vellum's first barrier keeps the frames' intermediate tensors apart.
+TEST_F(Record, FramesMayBePendingTogetherWithBuffersOfTheirOwn) {
+  Session session(device, load(small_model()));
+  constexpr size_t kFrames = 4;
+  std::vector<AppBuffer> x, y;
+  std::vector<vk::raii::CommandBuffer> commands;
+  std::vector<Recording> recordings;
+  std::vector<Tensor> want;
+  for (uint32_t i = 0; i < kFrames; ++i) {
+    want.push_back(session.run({{"x", input(i)}}).at("y"));
+    x.push_back(buffer_for(session.input_buffer("x")));
+    y.push_back(buffer_for(session.output_buffer("y")));
+    write(x[i], input(i));
+    const BufferBinding in = binding("x", x[i]), out = binding("y", y[i]);
+    commands.push_back(app.make_commands());
+    commands[i].begin(vk::CommandBufferBeginInfo());
+    recordings.push_back(session.record(*commands[i], {&in, 1}, {&out, 1}));
+    barrier_to_host(commands[i]);
+    commands[i].end();
+  }
+  for (size_t i = 0; i + 1 < kFrames; ++i) app.submit(commands[i]);
+  app.submit_and_wait(commands.back());
+  for (size_t i = 0; i < kFrames; ++i) EXPECT_TRUE(same_bits(read(y[i], session.outputs()[0]), want[i])) << i;
+
+  const vk::raii::CommandBuffer together = app.make_commands();
+  together.begin(vk::CommandBufferBeginInfo());
+  for (size_t i = 0; i < kFrames; ++i) {
+    std::memset(y[i].data, 0, y[i].bytes);
+    recordings[i].record(*together);
+  }
+  barrier_to_host(together);
+  together.end();
+  app.submit_and_wait(together);
+  for (size_t i = 0; i < kFrames; ++i) EXPECT_TRUE(same_bits(read(y[i], session.outputs()[0]), want[i])) << i;
+}
+
+TEST_F(Record, EveryStorageMemoryModeAndPrecisionHasTheBitsOfRun) {
+  const Model model = load(small_model());
+  for (const StorageChoice storage : {StorageChoice::image2d, StorageChoice::image3d, StorageChoice::buffer})
+    for (const MemoryMode memory : {MemoryMode::shared_objects, MemoryMode::offsets, MemoryMode::naive})
+      for (const Precision precision : {Precision::fp32, Precision::fp16}) {
+        Session session(device, model, {.precision = precision, .storage = storage, .memory = memory});
+        const Tensor want = session.run({{"x", input(1)}}).at("y");
+        const BufferLayout layout = session.input_buffer("x");
+        EXPECT_EQ(layout.element, DType::f32);
+        EXPECT_EQ(layout.bytes, 300u * 4) << "297 elements, padded to four";
+        const uint64_t offset = 3 * layout.alignment, behind = 2 * session.output_buffer("y").alignment;
+        const AppBuffer x = buffer_for(layout, offset), y = buffer_for(session.output_buffer("y"), behind);
+        write(x, input(1), offset);
+        const BufferBinding in = binding("x", x, offset), out = binding("y", y, behind);
+        const vk::raii::CommandBuffer commands = app.make_commands();
+        commands.begin(vk::CommandBufferBeginInfo());
+        const Recording recording = session.record(*commands, {&in, 1}, {&out, 1});
+        barrier_to_host(commands);
+        commands.end();
+        app.submit_and_wait(commands);
+        EXPECT_TRUE(same_bits(read(y, session.outputs()[0], behind), want));
+        EXPECT_TRUE(std::all_of(y.data, y.data + behind, [](std::byte b) { return b == std::byte{0xff}; }));
+      }
+}
+
+// The application's copies on both sides, in one command buffer, and barriers as the header says.
+TEST_F(Record, AWholeNetworkBetweenTheApplicationsCopies) {
+  const FetchedModel& model = fetched_model("blazeface_front");
+  Session session(device, Model::load(model.model()));
+  const TensorInfo in_info = session.inputs()[0];
+  const std::map<std::string, Tensor> want = session.run({{in_info.name, model.input()}});
+  const AppBuffer upload = buffer_for(session.input_buffer(in_info.name)),
+                  x = buffer_for(session.input_buffer(in_info.name));
+  write(upload, model.input());
+  std::vector<AppBuffer> outputs, downloads;
+  std::vector<BufferBinding> out;
+  for (const TensorInfo& info : session.outputs()) {
+    outputs.push_back(buffer_for(session.output_buffer(info.name)));
+    downloads.push_back(buffer_for(session.output_buffer(info.name)));
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) out.push_back(binding(session.outputs()[i].name, outputs[i]));
+  const BufferBinding in = binding(in_info.name, x);
+  using Stage = vk::PipelineStageFlagBits;
+  using Access = vk::AccessFlagBits;
+  const vk::raii::CommandBuffer commands = app.make_commands();
+  commands.begin(vk::CommandBufferBeginInfo());
+  commands.copyBuffer(*upload.buffer, *x.buffer, vk::BufferCopy(0, 0, x.bytes));
+  barrier(commands, Stage::eTransfer, Access::eTransferWrite, Stage::eComputeShader, Access::eShaderRead);
+  const Recording recording = session.record(*commands, {&in, 1}, out);
+  barrier(commands, Stage::eComputeShader, Access::eShaderWrite, Stage::eTransfer, Access::eTransferRead);
+  for (size_t i = 0; i < outputs.size(); ++i)
+    commands.copyBuffer(*outputs[i].buffer, *downloads[i].buffer, vk::BufferCopy(0, 0, outputs[i].bytes));
+  barrier(commands, Stage::eTransfer, Access::eTransferWrite, Stage::eHost, Access::eHostRead);
+  commands.end();
+  for (int i = 0; i < 2; ++i) {
+    app.submit_and_wait(commands);
+    for (size_t o = 0; o < outputs.size(); ++o)
+      EXPECT_TRUE(same_bits(read(downloads[o], session.outputs()[o]), want.at(session.outputs()[o].name)));
+  }
+}
+
+// The output of one network is the input of the next.
+TEST_F(Record, TwoSessionsInOneCommandBuffer) {
+  OnnxModel second;
+  second.input("y", {1, 2, 4, 5}).node("Relu", {"y"}, {"z"}, {}, "relu").output("z");
+  Session a(device, load(small_model())), b(device, load(second));
+  const Tensor want = b.run({{"y", a.run({{"x", input(1)}}).at("y")}}).at("z");
+  BufferLayout shared = a.output_buffer("y");
+  shared.usage |= b.input_buffer("y").usage;
+  const AppBuffer x = buffer_for(a.input_buffer("x")), y = buffer_for(shared),
+                  z = buffer_for(b.output_buffer("z"));
+  ASSERT_EQ(shared.bytes, b.input_buffer("y").bytes);
+  write(x, input(1));
+  const BufferBinding in = binding("x", x), between = binding("y", y), out = binding("z", z);
+  const vk::raii::CommandBuffer commands = app.make_commands();
+  commands.begin(vk::CommandBufferBeginInfo());
+  const Recording first = a.record(*commands, {&in, 1}, {&between, 1});
+  // Vellum's first barrier orders compute shaders after compute shaders; see the header.
+  const Recording next = b.record(*commands, {&between, 1}, {&out, 1});
+  barrier_to_host(commands);
+  commands.end();
+  app.submit_and_wait(commands);
+  EXPECT_TRUE(same_bits(read(z, b.outputs()[0]), want));
+}
+
+TEST_F(Record, OutlivesItsSessionAndIsRecordedAgainWithoutNewObjects) {
+  std::optional<Session> session(std::in_place, device, load(small_model()));
+  const Tensor want = session->run({{"x", input(1)}}).at("y");
+  const TensorInfo info = session->outputs()[0];
+  const AppBuffer x = buffer_for(session->input_buffer("x")), y = buffer_for(session->output_buffer("y"));
+  write(x, input(1));
+  const BufferBinding in = binding("x", x), out = binding("y", y);
+  const vk::raii::CommandBuffer commands = app.make_commands();
+  commands.begin(vk::CommandBufferBeginInfo());
+  const Recording recording = session->record(*commands, {&in, 1}, {&out, 1});
+  commands.end();
+  session.reset();
+  const uint32_t made = vulkan.objects_made();
+  for (int i = 0; i < 3; ++i) {
+    commands.reset();
+    commands.begin(vk::CommandBufferBeginInfo(vk::CommandBufferUsageFlagBits::eOneTimeSubmit));
+    recording.record(*commands);
+    barrier_to_host(commands);
+    commands.end();
+    std::memset(y.data, 0, y.bytes);
+    app.submit_and_wait(commands);
+    EXPECT_TRUE(same_bits(read(y, info), want));
+  }
+  EXPECT_EQ(vulkan.objects_made(), made);
+}
+
+TEST_F(Record, IntegersAre32Bits) {
+  OnnxModel model;
+  model.input("x", {1, 6}, DType::i64).node("Add", {"x", "x"}, {"y"}, {}, "add").output("y");
+  Session session(device, load(model));
+  EXPECT_EQ(session.input_buffer("x").element, DType::i32);
+  const AppBuffer x = buffer_for(session.input_buffer("x")), y = buffer_for(session.output_buffer("y"));
+  const std::array<int32_t, 6> numbers{1, -2, 3, 1 << 20, 0, -7};
+  std::memcpy(x.data, numbers.data(), sizeof(numbers));
+  const BufferBinding in = binding("x", x), out = binding("y", y);
+  const vk::raii::CommandBuffer commands = app.make_commands();
+  commands.begin(vk::CommandBufferBeginInfo());
+  const Recording recording = session.record(*commands, {&in, 1}, {&out, 1});
+  barrier_to_host(commands);
+  commands.end();
+  app.submit_and_wait(commands);
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    int32_t sum = 0;
+    std::memcpy(&sum, y.data + i * sizeof(sum), sizeof(sum));
+    EXPECT_EQ(sum, 2 * numbers[i]);
+  }
+}
+
+TEST_F(Record, RefusesWhatCannotBeBound) {
+  Session session(device, load(small_model()));
+  const AppBuffer x = buffer_for(session.input_buffer("x"), 4096), y = buffer_for(session.output_buffer("y"));
+  const vk::raii::CommandBuffer commands = app.make_commands();
+  commands.begin(vk::CommandBufferBeginInfo());
+  const BufferBinding in = binding("x", x), out = binding("y", y);
+  const auto refused = [&](ErrorCode code, const char* text, std::vector<BufferBinding> inputs,
+                           std::vector<BufferBinding> outputs) {
+    EXPECT_VELLUM_ERROR(session.record(*commands, inputs, outputs), code, text);
+  };
+  const ErrorCode invalid = ErrorCode::invalid_argument;
+  refused(ErrorCode::not_found, "no input 'w'", {in, binding("w", x)}, {out});
+  refused(ErrorCode::not_found, "no output 'x'", {in}, {in});
+  refused(invalid, "input 'x' is not bound", {}, {out});
+  refused(invalid, "input 'x' is bound twice", {in, in}, {out});
+  refused(invalid, "input 'x': the buffer is null", {{"x", nullptr, 0, 4096}}, {out});
+  refused(invalid, "the offset 2 is not a multiple of", {{"x", *x.buffer, 2, 4096}}, {out});
+  refused(invalid, "it takes 1200 bytes with its padding, but 1188 were given", {{"x", *x.buffer, 0, 1188}},
+          {out});
+  refused(invalid, "overlaps", {in}, {{"y", *x.buffer, 0, 4096}});
+  EXPECT_VELLUM_ERROR(session.record(nullptr, {&in, 1}, {&out, 1}), invalid, "the command buffer is null");
+  EXPECT_VELLUM_ERROR(Recording().record(*commands), invalid, "nothing is bound");
+  commands.end();
+}
+
+TEST_F(Record, RefusesSessionsWhoseRunsNeedTheHost) {
+  const vk::raii::CommandBuffer commands = app.make_commands();
+  // Without a log, for it warns of what runs on the host.
+  Session detection(Device::adopt(app.device()), load(detection_model()));
+  EXPECT_VELLUM_ERROR(detection.record(*commands, {}, {}), ErrorCode::unsupported, "NonMaxSuppression",
+                      "runs on the host");
+  Session streamed(device, load(small_model()), {.weights_budget = 1 << 20});
+  EXPECT_VELLUM_ERROR(streamed.record(*commands, {}, {}), ErrorCode::unsupported, "weights_budget");
+  Session open(device, load(small_model({1, 3, kUnknownDim, kUnknownDim})));
+  EXPECT_VELLUM_ERROR(open.record(*commands, {}, {}), ErrorCode::invalid_argument, "leaves shapes");
+  EXPECT_VELLUM_ERROR(open.input_buffer("x"), ErrorCode::invalid_argument, "leaves shapes");
+  Session own(Device::open(device_options()), load(small_model()));
+  EXPECT_VELLUM_ERROR(own.record(*commands, {}, {}), ErrorCode::invalid_argument, "Device::adopt()");
+}
+
+}  // namespace
+}  // namespace vellum::test
