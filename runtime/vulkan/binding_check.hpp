@@ -1,9 +1,8 @@
 // Checks that buffers and images share when memory is bound to them.
 #pragma once
 
-#include <vulkan/vulkan.hpp>
-
 #include "vulkan/memory.hpp"
+#include "vulkan/vulkan_hpp.hpp"
 
 namespace vellum::gpu {
 

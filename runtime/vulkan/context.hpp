@@ -2,7 +2,7 @@
 // share.
 //
 // The headers of this folder use Vulkan's C handles; Vulkan-Hpp stays inside the .cpp files
-// (context_impl.hpp), since vulkan_raii.hpp costs seconds per file that includes it.
+// (context_impl.hpp), since vulkan_hpp.hpp costs seconds per file that includes it.
 #pragma once
 
 #include <vulkan/vulkan_core.h>

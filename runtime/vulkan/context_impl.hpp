@@ -5,7 +5,6 @@
 #include <mutex>
 #include <optional>
 #include <vector>
-#include <vulkan/vulkan_raii.hpp>
 
 #include "vulkan/context.hpp"
 #include "vulkan/error_translation.hpp"
@@ -15,6 +14,7 @@
 #include "vulkan/physical_device.hpp"
 #include "vulkan/pipeline.hpp"
 #include "vulkan/shader_compiler.hpp"
+#include "vulkan/vulkan_hpp.hpp"
 
 namespace vellum::gpu {
 

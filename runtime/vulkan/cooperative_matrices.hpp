@@ -1,10 +1,9 @@
 // Detects the products of cooperative matrices (caps/cooperative_matrix.hpp) of a device that Vellum can use.
 #pragma once
 
-#include <vulkan/vulkan_raii.hpp>
-
 #include "caps/device_caps.hpp"
 #include "vulkan/device_support.hpp"
+#include "vulkan/vulkan_hpp.hpp"
 
 namespace vellum::gpu {
 

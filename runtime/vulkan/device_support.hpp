@@ -8,7 +8,8 @@
 #include <span>
 #include <string>
 #include <vector>
-#include <vulkan/vulkan_raii.hpp>
+
+#include "vulkan/vulkan_hpp.hpp"
 
 namespace vellum::gpu {
 

@@ -1,7 +1,7 @@
 // Wrappers of Vulkan-Hpp around handles that belong to the application.
 #pragma once
 
-#include <vulkan/vulkan_raii.hpp>
+#include "vulkan/vulkan_hpp.hpp"
 
 namespace vellum::gpu {
 

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <vulkan/vulkan_raii.hpp>
 
 #include "vellum/error.hpp"
+#include "vulkan/vulkan_hpp.hpp"
 
 namespace vellum::gpu {
 

@@ -3,10 +3,10 @@
 
 #include <atomic>
 #include <optional>
-#include <vulkan/vulkan_raii.hpp>
 
 #include "platform/dynamic_library.hpp"
 #include "vellum/log.hpp"
+#include "vulkan/vulkan_hpp.hpp"
 
 namespace vellum {
 struct VulkanPhysicalDevice;

@@ -3,12 +3,12 @@
 
 #include <optional>
 #include <vector>
-#include <vulkan/vulkan_raii.hpp>
 
 #include "caps/device_caps.hpp"
 #include "vulkan/context.hpp"
 #include "vulkan/device_support.hpp"
 #include "vulkan/instance.hpp"
+#include "vulkan/vulkan_hpp.hpp"
 
 namespace vellum::gpu {
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <atomic>
-#include <vulkan/vulkan_raii.hpp>
 
 #include "vulkan/pipeline.hpp"
+#include "vulkan/vulkan_hpp.hpp"
 
 namespace vellum::gpu {
 

@@ -1,10 +1,9 @@
 // The Vulkan objects of a pipeline, for the .cpp files of this folder alone.
 #pragma once
 
-#include <vulkan/vulkan_raii.hpp>
-
 #include "vulkan/context.hpp"
 #include "vulkan/pipeline.hpp"
+#include "vulkan/vulkan_hpp.hpp"
 
 namespace vellum::gpu {
 

@@ -52,11 +52,7 @@ uint32_t find_family(const vk::raii::PhysicalDevice& device) {
 }  // namespace
 
 VulkanApp::VulkanApp(PFN_vkGetInstanceProcAddr for_vellum, const AppOptions& options)
-    : options_(options),
-      for_vellum_(for_vellum),
-      library_(platform::DynamicLibrary::open(std::array{"libvulkan.so.1", "libvulkan.so", "vulkan-1.dll"})),
-      loader_(reinterpret_cast<PFN_vkGetInstanceProcAddr>(library_.symbol("vkGetInstanceProcAddr"))),
-      instance_(make_instance(loader_, options.api_version)) {
+    : options_(options), for_vellum_(for_vellum), instance_(make_instance(loader_, options.api_version)) {
   messenger_ = vk::raii::DebugUtilsMessengerEXT(instance_, messenger_info());
   physical_ = std::move(vk::raii::PhysicalDevices(instance_).front());
   family_ = find_family(physical_);

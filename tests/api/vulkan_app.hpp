@@ -9,7 +9,6 @@
 #include <vector>
 #include <vulkan/vulkan_raii.hpp>
 
-#include "platform/dynamic_library.hpp"
 #include "vellum/vulkan.hpp"
 
 namespace vellum::test {
@@ -59,7 +58,6 @@ class VulkanApp {
  private:
   AppOptions options_;
   PFN_vkGetInstanceProcAddr for_vellum_;
-  platform::DynamicLibrary library_;
   vk::raii::Context loader_;
   vk::raii::Instance instance_{nullptr};
   vk::raii::DebugUtilsMessengerEXT messenger_{nullptr};

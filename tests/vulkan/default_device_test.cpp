@@ -1,6 +1,4 @@
 // Which of several devices is chosen; described here, since a machine seldom has one of each kind.
-#define VULKAN_HPP_ENABLE_DYNAMIC_LOADER_TOOL \
-  0  // as the library: the layout of vk::raii::Context depends on it
 #include <gtest/gtest.h>
 
 #include "vulkan/kernel_run.hpp"
