@@ -38,7 +38,19 @@ Choice checked_choice(int value, int last, const char* option) {
 vellum_device_options device_defaults() noexcept {
   vellum_device_options options{};
   options.size = sizeof options;
+  options.wait_limit_ms = vellum::DeviceOptions().wait_limit_ms;
   return options;
+}
+
+vellum_load_limits limit_defaults() noexcept {
+  const vellum::LoadLimits limits;
+  return {sizeof(vellum_load_limits), limits.nodes,       limits.elements,
+          limits.folded_bytes,        limits.folded_work, limits.nesting};
+}
+
+vellum::LoadLimits to_cpp(const vellum_load_limits* given) {
+  const vellum_load_limits limits = given_or_default(given, limit_defaults());
+  return {limits.nodes, limits.elements, limits.folded_bytes, limits.folded_work, limits.nesting};
 }
 
 vellum_session_options session_defaults() noexcept {
@@ -60,6 +72,7 @@ vellum::DeviceOptions to_cpp(const vellum_device_options& given) {
   if (given.cache_folder) options.cache_folder = utf8_path(given.cache_folder);
   options.validation = given.validation != 0;
   options.android_baseline_2022 = given.android_baseline_2022 != 0;
+  options.wait_limit_ms = given.wait_limit_ms;
   if (given.log)
     options.log = [log = given.log, user = given.log_user](vellum::LogLevel level, std::string_view message) {
       log(static_cast<vellum_log_level>(level), std::string(message).c_str(), user);
@@ -98,6 +111,7 @@ vellum::SessionOptions to_cpp(const vellum_session_options& given) {
       checked_choice<vellum::Arithmetic>(given.arithmetic, VELLUM_ARITHMETIC_AUTO, "arithmetic");
   options.in_flight = given.in_flight;
   options.tuned = given.tuned != 0;
+  options.check_finite = given.check_finite != 0;
   return options;
 }
 
@@ -223,22 +237,37 @@ uint64_t vellum_device_validation_messages(const vellum_device* device) {
 }
 
 vellum_status vellum_model_load(const char* file, vellum_model** model, vellum_error* error) {
-  if (model) *model = nullptr;
-  return guarded(error, [&] {
-    require(file, "file");
-    require(model, "model");
-    *model = new vellum_model{vellum::Model::load(utf8_path(file))};
-  });
+  return vellum_model_load_within(file, nullptr, model, error);
 }
 
 vellum_status vellum_model_load_bytes(const void* bytes, size_t byte_count, vellum_model** model,
                                       vellum_error* error) {
+  return vellum_model_load_bytes_within(bytes, byte_count, nullptr, model, error);
+}
+
+void vellum_load_limits_init(vellum_load_limits* limits) {
+  if (limits) *limits = limit_defaults();
+}
+
+vellum_status vellum_model_load_within(const char* file, const vellum_load_limits* limits,
+                                       vellum_model** model, vellum_error* error) {
+  if (model) *model = nullptr;
+  return guarded(error, [&] {
+    require(file, "file");
+    require(model, "model");
+    *model = new vellum_model{vellum::Model::load(utf8_path(file), to_cpp(limits))};
+  });
+}
+
+vellum_status vellum_model_load_bytes_within(const void* bytes, size_t byte_count,
+                                             const vellum_load_limits* limits, vellum_model** model,
+                                             vellum_error* error) {
   if (model) *model = nullptr;
   return guarded(error, [&] {
     require(bytes, "bytes");
     require(model, "model");
-    *model = new vellum_model{
-        vellum::Model::load(std::span<const std::byte>(static_cast<const std::byte*>(bytes), byte_count))};
+    const std::span<const std::byte> given(static_cast<const std::byte*>(bytes), byte_count);
+    *model = new vellum_model{vellum::Model::load(given, to_cpp(limits))};
   });
 }
 

@@ -61,11 +61,11 @@ NodeInfo node_info(const Graph& graph, const Node& node) {
 
 // `source`: a path, or bytes.
 template <typename Source>
-std::shared_ptr<const Model::Impl> read_model(const Source& source) {
+std::shared_ptr<const Model::Impl> read_model(const Source& source, const LoadLimits& limits) {
   if (model_format(source) != ModelFormat::packed)
-    return std::make_shared<const Model::Impl>(import_model(source));
+    return std::make_shared<const Model::Impl>(import_model(source, limits));
   const auto packed = std::make_shared<const packfile::File>(source);
-  return std::make_shared<const Model::Impl>(packfile::read_graph(packed), packed);
+  return std::make_shared<const Model::Impl>(packfile::read_graph(packed, limits), packed);
 }
 
 }  // namespace
@@ -76,12 +76,12 @@ Model::Impl::Impl(Graph imported, const std::shared_ptr<const packfile::File>& f
       inputs(input_infos(graph)),
       outputs(output_infos(graph)) {}
 
-Model Model::load(const std::filesystem::path& file) {
-  return guard([&] { return Model(read_model(file)); });
+Model Model::load(const std::filesystem::path& file, const LoadLimits& limits) {
+  return guard([&] { return Model(read_model(file, limits)); });
 }
 
-Model Model::load(std::span<const std::byte> bytes) {
-  return guard([&] { return Model(read_model(bytes)); });
+Model Model::load(std::span<const std::byte> bytes, const LoadLimits& limits) {
+  return guard([&] { return Model(read_model(bytes, limits)); });
 }
 
 const std::vector<TensorInfo>& Model::inputs() const { return impl_->inputs; }

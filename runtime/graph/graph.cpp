@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "graph/operator_support.hpp"
+#include "graph/operators/branch.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -65,6 +66,21 @@ auto naming(const Node& node, Work&& work) {
   }
 }
 
+// Shapes longer than any model's would make each rule and message slow.
+constexpr size_t kMostDimensions = 64;
+
+void check_size(const Graph& graph, const Shape& shape) {
+  if (shape.size() > kMostDimensions) {
+    throw Error(ErrorCode::unsupported, "a tensor has " + std::to_string(shape.size()) +
+                                            " dimensions, more than " + std::to_string(kMostDimensions));
+  }
+  const auto elements = static_cast<uint64_t>(checked_element_count(shape));
+  if (elements > graph.limits.elements) {
+    throw Error(ErrorCode::unsupported, "a tensor of shape " + to_string(shape) + " has more than " +
+                                            std::to_string(graph.limits.elements) + " elements, the limit");
+  }
+}
+
 void check_output_count(const Node& node, size_t produced) {
   if (produced < node.outputs.size()) {
     throw Error(ErrorCode::corrupt_model, "the node names " + std::to_string(node.outputs.size()) +
@@ -78,9 +94,42 @@ std::vector<TensorType> infer(const Graph& graph, const Node& node) {
   return naming(node, [&] {
     auto types = node.op->infer(operator_inputs(graph, node));
     check_output_count(node, types.size());
-    for (const TensorType& type : types) checked_element_count(type.shape);
+    for (const TensorType& type : types) check_size(graph, type.shape);
     return types;
   });
+}
+
+namespace {
+
+// The nodes of a graph and of the graphs within it, which are `depth` deep.
+uint64_t count_nodes(const Graph& graph, const LoadLimits& limits, uint32_t depth) {
+  if (depth > limits.nesting) {
+    throw Error(ErrorCode::unsupported, "graphs within graphs are deeper than " +
+                                            std::to_string(limits.nesting) + ", the limit");
+  }
+  uint64_t nodes = graph.nodes.size();
+  for (const Node& node : graph.nodes)
+    if (const auto* choice = dynamic_cast<const If*>(node.op.get()))
+      for (const bool condition : {true, false}) nodes += count_nodes(choice->branch(condition), limits, depth + 1);
+  return nodes;
+}
+
+}  // namespace
+
+void check_limits(const Graph& graph) {
+  const uint64_t nodes = count_nodes(graph, graph.limits, 0);
+  if (nodes > graph.limits.nodes) {
+    throw Error(ErrorCode::unsupported, "the model has " + std::to_string(nodes) + " nodes, more than " +
+                                            std::to_string(graph.limits.nodes) + ", the limit");
+  }
+  for (const Value& value : graph.values) {
+    if (!value.constant) continue;
+    try {
+      check_size(graph, value.type.shape);
+    } catch (const Error& error) {
+      throw Error(error.code(), "constant '" + value.name + "': " + error.what());
+    }
+  }
 }
 
 std::vector<TensorType> infer_open(const Graph& graph, const Node& node) {

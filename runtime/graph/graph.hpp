@@ -12,6 +12,7 @@
 
 #include "graph/operator.hpp"
 #include "graph/tensor.hpp"
+#include "vellum/limits.hpp"
 
 namespace vellum {
 
@@ -35,11 +36,21 @@ struct Node {
 
 struct HostTail;
 
+// What constant folding has spent of LoadLimits, over all passes.
+struct FoldingSpent {
+  uint64_t work = 0;
+  uint64_t bytes = 0;  // of folded constants that are still there
+  // Bytes of the file's own constants, counted when folding begins.
+  std::optional<uint64_t> file_bytes;
+};
+
 struct Graph {
   std::vector<Value> values;
   std::vector<Node> nodes;  // topologically ordered
   std::vector<ValueId> inputs, outputs;
   std::string name;
+  LoadLimits limits;
+  FoldingSpent folding;
   // The part that runs on the host after the rest, because shapes in it are data-dependent; null if there is
   // none. With a tail, `outputs` are the model's outputs before the tail, and the values that the tail reads.
   std::shared_ptr<const HostTail> tail;
@@ -77,6 +88,8 @@ std::vector<TensorType> infer_open(const Graph& graph, const Node& node);
 std::vector<HostTensor> evaluate(const Node& node, std::span<const HostTensor* const> inputs);
 // Checks ids, topological order, single assignment and names; throws Error(internal or corrupt_model).
 void check(const Graph& graph);
+// Throws Error(unsupported) that names the limit where the graph, with its branches, exceeds graph.limits.
+void check_limits(const Graph& graph);
 // Formats one line for each node, with types: the output of `vellum inspect`.
 std::string to_text(const Graph& graph);
 // Runs the whole graph, its tail included, on the host reference. Inputs in the order of graph.inputs;

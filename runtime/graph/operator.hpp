@@ -43,6 +43,17 @@ class Operator {
   // an omitted optional input. The results have the types that infer() returns.
   virtual std::vector<HostTensor> evaluate(std::span<const HostTensor* const> inputs) const = 0;
 
+  // Whether the output follows from the types of the inputs alone, as that of Shape; then evaluate_types() computes it.
+  virtual bool reads_types_only() const { return false; }
+  virtual HostTensor evaluate_types(std::span<const OperatorInput> inputs) const {
+    (void)inputs;
+    return {};
+  }
+
+  // Estimates the elementary operations of evaluate(), about a nanosecond each. The outputs of operators with
+  // data-dependent shapes may be unknown.
+  virtual uint64_t work(std::span<const OperatorInput> inputs, std::span<const TensorType> outputs) const;
+
   // Returns the multiply-accumulates of one evaluation; 0 for operators that have none.
   virtual uint64_t macs(std::span<const OperatorInput> inputs) const {
     (void)inputs;

@@ -18,6 +18,7 @@ namespace vellum {
 using Ints = Attributes::Ints;
 using Inputs = std::span<const OperatorInput>;
 using HostInputs = std::span<const HostTensor* const>;
+using Outputs = std::span<const TensorType>;
 
 // Throws Error(corrupt_model): the model contradicts itself or ONNX.
 [[noreturn]] void refuse_model(const std::string& message);
@@ -76,6 +77,12 @@ std::vector<size_t> normalize_axes(const Ints& axes, size_t rank);
 // Return a*b and a+b of values from a model; throw Error(unsupported) on overflow.
 int64_t checked_multiply(int64_t a, int64_t b);
 int64_t checked_add(int64_t a, int64_t b);
+
+// Products and sums of counts for Operator::work(), which stop at the largest number.
+uint64_t saturating_multiply(uint64_t a, uint64_t b);
+uint64_t saturating_add(uint64_t a, uint64_t b);
+// The elementary operations of reading and writing each element once; of unknown shapes nothing.
+uint64_t elementwise_work(Inputs inputs, Outputs outputs);
 
 // Returns strides that read a tensor of shape `from` as if it were broadcast to `to` (0 along repeated axes).
 std::vector<int64_t> broadcast_strides(const Shape& from, const Shape& to);

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "import/model_file.hpp"
 #include "pack/file.hpp"
 #include "vellum/error.hpp"
 
@@ -44,21 +45,40 @@ void refuse_other_formats(std::string_view head, const std::string& source) {
 
 }  // namespace
 
-ModelFormat model_format(const fs::path& file) { return format_of(head_of(file)); }
+ModelFormat model_format(const fs::path& file) {
+  check_model_file(file);
+  return format_of(head_of(file));
+}
 ModelFormat model_format(std::span<const std::byte> bytes) { return format_of(head_of(bytes)); }
 
-Graph import_model(const fs::path& file) {
-  const std::string head = head_of(file);
-  if (format_of(head) == ModelFormat::tflite) return import_tflite(file);
-  refuse_other_formats(head, file.string());
-  return import_onnx(file);  // reports what is wrong with the file
+namespace {
+
+Graph within(Graph graph, const LoadLimits& limits, const std::string& source) {
+  graph.limits = limits;
+  try {
+    check_limits(graph);
+  } catch (const Error& error) {
+    throw Error(error.code(), source + ": " + error.what());
+  }
+  return graph;
 }
 
-Graph import_model(std::span<const std::byte> bytes) {
+}  // namespace
+
+Graph import_model(const fs::path& file, const LoadLimits& limits) {
+  check_model_file(file);
+  const std::string head = head_of(file);
+  if (format_of(head) == ModelFormat::tflite) return within(import_tflite(file), limits, file.string());
+  refuse_other_formats(head, file.string());
+  return within(import_onnx(file), limits, file.string());  // reports what is wrong with the file
+}
+
+Graph import_model(std::span<const std::byte> bytes, const LoadLimits& limits) {
   const std::string_view head = head_of(bytes);
-  if (format_of(head) == ModelFormat::tflite) return import_tflite(bytes);
-  refuse_other_formats(head, "model in memory");
-  return import_onnx(bytes);
+  const std::string source = "model in memory";
+  if (format_of(head) == ModelFormat::tflite) return within(import_tflite(bytes), limits, source);
+  refuse_other_formats(head, source);
+  return within(import_onnx(bytes), limits, source);
 }
 
 }  // namespace vellum

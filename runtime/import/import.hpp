@@ -15,10 +15,10 @@ ModelFormat model_format(const std::filesystem::path& file);
 ModelFormat model_format(std::span<const std::byte> bytes);
 
 // Reads a model with the importer of its format. (pack/graph.hpp reads bundles, ModelFormat::packed.) Errors
-// name the file and the node.
-Graph import_model(const std::filesystem::path& file);
+// name the file and the node. A model beyond the limits is refused.
+Graph import_model(const std::filesystem::path& file, const LoadLimits& limits = {});
 // Reads a model from memory. Refuses external data, because there is no folder.
-Graph import_model(std::span<const std::byte> bytes);
+Graph import_model(std::span<const std::byte> bytes, const LoadLimits& limits = {});
 
 Graph import_onnx(const std::filesystem::path& file);
 Graph import_onnx(std::span<const std::byte> bytes, const std::filesystem::path& external_data_folder = {});

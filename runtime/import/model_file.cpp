@@ -16,4 +16,12 @@ void check_is_file(const fs::path& file) {
   if (!fs::is_regular_file(status)) throw Error(ErrorCode::io, "is a folder or a device, not a model file");
 }
 
+void check_model_file(const fs::path& file) {
+  try {
+    check_is_file(file);
+  } catch (const Error& error) {
+    throw Error(error.code(), file.string() + ": " + error.what());
+  }
+}
+
 }  // namespace vellum

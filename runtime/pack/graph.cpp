@@ -169,11 +169,14 @@ class Decoder {
 
 }  // namespace
 
-Graph read_graph(const std::shared_ptr<const File>& file) {
+Graph read_graph(const std::shared_ptr<const File>& file, const LoadLimits& limits) {
   try {
-    if (const schema::Bytes* model = file->description().tflite())
-      return import_tflite(file->bytes(*model, "the TFLite model"));
-    return Decoder(*file).graph(file->description().graph());
+    const schema::Bytes* model = file->description().tflite();
+    Graph graph = model ? import_tflite(file->bytes(*model, "the TFLite model"))
+                        : Decoder(*file).graph(file->description().graph());
+    graph.limits = limits;
+    check_limits(graph);
+    return graph;
   } catch (const Error& error) {
     if (std::string_view(error.what()).starts_with(file->source())) throw;
     throw Error(error.code(), file->source() + ": " + error.what());

@@ -10,7 +10,7 @@ namespace vellum::packfile {
 // Returns the graph as the importer of the model's format returned it. Its constants refer to the mapped
 // file. Every operator is made from its attributes, which are checked like those of a model file. Throws
 // Error(corrupt_model) or Error(unsupported).
-Graph read_graph(const std::shared_ptr<const File>& file);
+Graph read_graph(const std::shared_ptr<const File>& file, const LoadLimits& limits = {});
 
 // Returns the ids of constants by the address of their bytes: the input of portable_weight_key().
 std::map<const std::byte*, ValueId> constants_by_address(const Graph& graph);

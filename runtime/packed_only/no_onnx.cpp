@@ -17,11 +17,7 @@ namespace {
 }  // namespace
 
 Graph import_onnx(const std::filesystem::path& file) {
-  try {
-    check_is_file(file);
-  } catch (const Error& error) {
-    throw Error(error.code(), file.string() + ": " + error.what());
-  }
+  check_model_file(file);
   refuse(file.string());
 }
 

@@ -196,6 +196,14 @@ std::vector<HostTensor> Einsum::evaluate(HostInputs inputs) const {
   return {cast(y, type.dtype)};
 }
 
+uint64_t Einsum::work(Inputs inputs, Outputs outputs) const {
+  const Loops over = loops(inputs);
+  // Each step walks the strides of all inputs.
+  const uint64_t steps = saturating_multiply(static_cast<uint64_t>(element_count(over.output)),
+                                             static_cast<uint64_t>(element_count(over.summed)));
+  return saturating_add(elementwise_work(inputs, outputs), saturating_multiply(steps, 16));
+}
+
 Attributes Einsum::attributes() const {
   Attributes result;
   result.set("equation", equation);

@@ -27,6 +27,7 @@ struct Einsum : Operator {
   std::string_view type() const override { return "Einsum"; }
   std::vector<TensorType> infer(Inputs inputs) const override;
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  uint64_t work(Inputs inputs, Outputs outputs) const override;
   Attributes attributes() const override;
 };
 

@@ -114,6 +114,18 @@ std::vector<HostTensor> NonMaxSuppression::evaluate(HostInputs inputs) const {
   return {HostTensor::i64({static_cast<int64_t>(kept.size() / 3), 3}, kept)};
 }
 
+uint64_t NonMaxSuppression::work(Inputs inputs, Outputs outputs) const {
+  const Shape& scores = input_type(inputs, 1, "scores").shape;
+  const auto count = static_cast<uint64_t>(scores[2]);
+  uint64_t kept = count;
+  if (has_input(inputs, 2) && inputs[2].constant != nullptr && inputs[2].constant->elements() == 1)
+    kept = std::min(count, static_cast<uint64_t>(std::max<int64_t>(inputs[2].constant->to_ints()[0], 0)));
+  // Each box is compared with those that are kept.
+  const uint64_t rows = saturating_multiply(static_cast<uint64_t>(scores[0]), static_cast<uint64_t>(scores[1]));
+  const uint64_t comparisons = saturating_multiply(count, saturating_add(32, saturating_multiply(kept, 4)));
+  return saturating_add(elementwise_work(inputs, outputs), saturating_multiply(rows, comparisons));
+}
+
 Attributes NonMaxSuppression::attributes() const {
   Attributes result;
   result.set("center_point_box", int64_t{center_point_box});

@@ -16,6 +16,7 @@ struct NonMaxSuppression : Operator {
   std::vector<TensorType> infer(Inputs inputs) const override;
   std::vector<TensorType> infer_open(Inputs inputs) const override;
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  uint64_t work(Inputs inputs, Outputs outputs) const override;
   Attributes attributes() const override;
 };
 

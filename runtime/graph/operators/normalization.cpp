@@ -322,6 +322,12 @@ std::vector<HostTensor> Lrn::evaluate(HostInputs inputs) const {
   return {cast(y, type.dtype)};
 }
 
+uint64_t Lrn::work(Inputs inputs, Outputs outputs) const {
+  const Shape& x = inputs[0].type.shape;
+  const auto window = static_cast<uint64_t>(std::clamp<int64_t>(size, 1, std::max<int64_t>(x[1], 1)));
+  return saturating_multiply(elementwise_work(inputs, outputs), saturating_add(8, window));
+}
+
 Attributes Lrn::attributes() const {
   Attributes result;
   result.set("alpha", alpha);

@@ -84,6 +84,7 @@ struct Lrn : Operator {
   std::string_view type() const override { return "LRN"; }
   std::vector<TensorType> infer(Inputs inputs) const override;
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  uint64_t work(Inputs inputs, Outputs outputs) const override;
   Attributes attributes() const override;
 };
 

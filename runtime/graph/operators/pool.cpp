@@ -58,19 +58,29 @@ int64_t padded_taps(const WindowPlacement& p, size_t axis, int64_t out) {
   return std::clamp<int64_t>((end - start + p.dilations[axis] - 1) / p.dilations[axis], 0, p.kernel[axis]);
 }
 
+// The taps of a window along one axis that are within the input.
+struct TapRange {
+  TapRange(const WindowPlacement& p, size_t axis, int64_t out)
+      : origin(out * p.strides[axis] - p.pads_begin[axis]) {
+    const int64_t dilation = p.dilations[axis];
+    begin = origin < 0 ? (-origin + dilation - 1) / dilation : 0;
+    end = origin >= p.input[axis]
+              ? 0
+              : std::min(p.kernel[axis], (p.input[axis] - origin + dilation - 1) / dilation);
+  }
+  int64_t origin, begin = 0, end = 0;
+};
+
 // add(z, y, x, number in the window) for the elements of the window at `out`.
 template <typename Add>
 void visit_window(const WindowPlacement& p, const std::array<int64_t, 3>& out, Add&& add) {
-  for (int64_t kz = 0; kz < p.kernel[0]; ++kz) {
-    const int64_t z = out[0] * p.strides[0] - p.pads_begin[0] + kz * p.dilations[0];
-    if (z < 0 || z >= p.input[0]) continue;
-    for (int64_t ky = 0; ky < p.kernel[1]; ++ky) {
-      const int64_t y = out[1] * p.strides[1] - p.pads_begin[1] + ky * p.dilations[1];
-      if (y < 0 || y >= p.input[1]) continue;
-      for (int64_t kx = 0; kx < p.kernel[2]; ++kx) {
-        const int64_t x = out[2] * p.strides[2] - p.pads_begin[2] + kx * p.dilations[2];
-        if (x >= 0 && x < p.input[2]) add(z, y, x, (kz * p.kernel[1] + ky) * p.kernel[2] + kx);
-      }
+  const TapRange tz(p, 0, out[0]), ty(p, 1, out[1]), tx(p, 2, out[2]);
+  for (int64_t kz = tz.begin; kz < tz.end; ++kz) {
+    const int64_t z = tz.origin + kz * p.dilations[0];
+    for (int64_t ky = ty.begin; ky < ty.end; ++ky) {
+      const int64_t y = ty.origin + ky * p.dilations[1];
+      for (int64_t kx = tx.begin; kx < tx.end; ++kx)
+        add(z, y, tx.origin + kx * p.dilations[2], (kz * p.kernel[1] + ky) * p.kernel[2] + kx);
     }
   }
 }
@@ -145,6 +155,17 @@ std::vector<HostTensor> Pool::evaluate(HostInputs inputs) const {
   }
   if (with_indices) outputs.push_back(std::move(indices));
   return outputs;
+}
+
+uint64_t Pool::work(Inputs inputs, Outputs outputs) const {
+  uint64_t taps = 1;
+  const WindowPlacement w = place(inputs);
+  for (size_t i = 0; i < w.kernel.size(); ++i)
+    taps = saturating_multiply(taps, static_cast<uint64_t>(std::min(w.kernel[i], w.input[i])));
+  const uint64_t cost = kind == PoolKind::lp ? 32 : 4;  // of a tap
+  return saturating_add(elementwise_work(inputs, outputs),
+                        saturating_multiply(static_cast<uint64_t>(element_count(outputs[0].shape)),
+                                            saturating_multiply(taps, cost)));
 }
 
 Attributes Pool::attributes() const {

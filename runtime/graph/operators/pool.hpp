@@ -26,6 +26,7 @@ struct Pool : Operator {
   std::string_view type() const override;
   std::vector<TensorType> infer(Inputs inputs) const override;
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  uint64_t work(Inputs inputs, Outputs outputs) const override;
   Attributes attributes() const override;
 
  private:

@@ -192,4 +192,33 @@ std::shared_ptr<const Operator> make_qlinear_matmul(const NodeSpec&) {
   return std::make_shared<QLinearMatMul>();
 }
 
+namespace {
+
+// Of sums of `terms` products for each element of the output.
+uint64_t work_of_sums(Inputs inputs, Outputs outputs, int64_t terms) {
+  return saturating_add(elementwise_work(inputs, outputs),
+                        saturating_multiply(static_cast<uint64_t>(element_count(outputs[0].shape)),
+                                            saturating_multiply(static_cast<uint64_t>(terms), 2)));
+}
+
+int64_t terms_of_conv(const Shape& w) { return product(w, 1, w.size()); }
+
+}  // namespace
+
+uint64_t ConvInteger::work(Inputs inputs, Outputs outputs) const {
+  return work_of_sums(inputs, outputs, terms_of_conv(inputs[1].type.shape));
+}
+
+uint64_t QLinearConv::work(Inputs inputs, Outputs outputs) const {
+  return work_of_sums(inputs, outputs, terms_of_conv(inputs[3].type.shape));
+}
+
+uint64_t MatMulInteger::work(Inputs inputs, Outputs outputs) const {
+  return work_of_sums(inputs, outputs, inputs[0].type.shape.back());
+}
+
+uint64_t QLinearMatMul::work(Inputs inputs, Outputs outputs) const {
+  return work_of_sums(inputs, outputs, inputs[0].type.shape.back());
+}
+
 }  // namespace vellum

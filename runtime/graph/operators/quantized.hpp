@@ -13,6 +13,7 @@ struct ConvInteger : Operator {
   std::string_view type() const override { return "ConvInteger"; }
   std::vector<TensorType> infer(Inputs inputs) const override;
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  uint64_t work(Inputs inputs, Outputs outputs) const override;
   Attributes attributes() const override { return conv.attributes(); }
 };
 
@@ -23,6 +24,7 @@ struct QLinearConv : Operator {
   std::string_view type() const override { return "QLinearConv"; }
   std::vector<TensorType> infer(Inputs inputs) const override;
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  uint64_t work(Inputs inputs, Outputs outputs) const override;
   Attributes attributes() const override { return conv.attributes(); }
 };
 
@@ -31,6 +33,7 @@ struct MatMulInteger : Operator {
   std::string_view type() const override { return "MatMulInteger"; }
   std::vector<TensorType> infer(Inputs inputs) const override;
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  uint64_t work(Inputs inputs, Outputs outputs) const override;
 };
 
 // Inputs a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point.
@@ -38,6 +41,7 @@ struct QLinearMatMul : Operator {
   std::string_view type() const override { return "QLinearMatMul"; }
   std::vector<TensorType> infer(Inputs inputs) const override;
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  uint64_t work(Inputs inputs, Outputs outputs) const override;
 };
 
 }  // namespace vellum

@@ -301,6 +301,21 @@ std::vector<HostTensor> Resize::evaluate(HostInputs inputs) const {
   });
 }
 
+// One axis after the other is resized, in the order of the axes: tensors in between may be larger than the output.
+uint64_t Resize::work(Inputs inputs, Outputs outputs) const {
+  const ResizeGeometry g = geometry(inputs);
+  constexpr uint64_t kTaps = 256;  // of one output index: each has a list, which takes memory too
+  uint64_t total = elementwise_work(inputs, outputs);
+  Shape shape = g.input;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    total = saturating_add(total, saturating_multiply(static_cast<uint64_t>(g.output[axis]), kTaps));
+    if (mode == ResizeMode::nearest || is_untouched(*this, g, axis)) continue;
+    shape[axis] = g.output[axis];
+    total = saturating_add(total, saturating_multiply(static_cast<uint64_t>(element_count(shape)), 8));
+  }
+  return total;
+}
+
 Attributes Resize::attributes() const {
   Attributes result;
   result.set("mode", print(kModes, mode));

@@ -71,6 +71,7 @@ struct Resize : Operator {
   std::string_view type() const override { return onnx_type; }
   std::vector<TensorType> infer(Inputs inputs) const override;
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  uint64_t work(Inputs inputs, Outputs outputs) const override;
   Attributes attributes() const override;
 };
 

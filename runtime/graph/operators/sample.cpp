@@ -129,6 +129,10 @@ std::vector<HostTensor> GridSample::evaluate(HostInputs inputs) const {
   return {cast(y, type.dtype)};
 }
 
+uint64_t GridSample::work(Inputs inputs, Outputs outputs) const {
+  return saturating_multiply(elementwise_work(inputs, outputs), 16);  // at most 16 taps
+}
+
 Attributes GridSample::attributes() const {
   constexpr std::string_view modes[] = {"nearest", "linear", "cubic"};
   Attributes result;
@@ -245,6 +249,25 @@ std::vector<HostTensor> RoiAlign::evaluate(HostInputs inputs) const {
     }
   }
   return {cast(y, type.dtype)};
+}
+
+uint64_t RoiAlign::work(Inputs inputs, Outputs outputs) const {
+  uint64_t samples = saturating_multiply(static_cast<uint64_t>(sampling_ratio),
+                                         static_cast<uint64_t>(sampling_ratio));
+  if (sampling_ratio <= 0) {
+    // As many as the largest region has elements.
+    float most = 1.0f;
+    const auto rois = inputs[1].constant ? inputs[1].constant->to_floats() : std::vector<float>();
+    for (size_t r = 0; r + 3 < rois.size(); r += 4) {
+      const float rows = (rois[r + 3] - rois[r + 1]) * spatial_scale / static_cast<float>(height) + 2.0f;
+      const float columns = (rois[r + 2] - rois[r]) * spatial_scale / static_cast<float>(width) + 2.0f;
+      most = std::max(most, std::max(rows, 1.0f) * std::max(columns, 1.0f));
+    }
+    samples = most < 1e12f ? static_cast<uint64_t>(most) : uint64_t{1} << 40;
+  }
+  return saturating_add(elementwise_work(inputs, outputs),
+                        saturating_multiply(static_cast<uint64_t>(element_count(outputs[0].shape)),
+                                            saturating_multiply(samples, 32)));
 }
 
 Attributes RoiAlign::attributes() const {

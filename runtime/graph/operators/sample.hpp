@@ -18,6 +18,7 @@ struct GridSample : Operator {
   std::string_view type() const override { return "GridSample"; }
   std::vector<TensorType> infer(Inputs inputs) const override;
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  uint64_t work(Inputs inputs, Outputs outputs) const override;
   Attributes attributes() const override;
 };
 
@@ -33,6 +34,7 @@ struct RoiAlign : Operator {
   std::string_view type() const override { return "RoiAlign"; }
   std::vector<TensorType> infer(Inputs inputs) const override;
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  uint64_t work(Inputs inputs, Outputs outputs) const override;
   Attributes attributes() const override;
 };
 

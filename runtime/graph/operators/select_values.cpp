@@ -56,6 +56,10 @@ std::vector<HostTensor> TopK::evaluate(HostInputs inputs) const {
   return {values, indices};
 }
 
+uint64_t TopK::work(Inputs inputs, Outputs outputs) const {
+  return saturating_multiply(elementwise_work(inputs, outputs), 16);  // n log n
+}
+
 Attributes TopK::attributes() const {
   Attributes result;
   result.set("axis", axis);

@@ -13,13 +13,17 @@ std::vector<TensorType> ShapeOf::infer(Inputs inputs) const {
   return {{DType::i64, {std::max<int64_t>(0, clamp(end) - clamp(start))}}};
 }
 
-std::vector<HostTensor> ShapeOf::evaluate(HostInputs inputs) const {
-  const auto count = static_cast<size_t>(infer_known(*this, inputs)[0].shape[0]);
-  const Shape& shape = inputs[0]->shape();
+HostTensor ShapeOf::evaluate_types(Inputs inputs) const {
+  const auto count = static_cast<size_t>(infer(inputs)[0].shape[0]);
+  const Shape& shape = inputs[0].type.shape;
   const auto rank = static_cast<int64_t>(shape.size());
   const int64_t first = std::clamp<int64_t>(start < 0 ? start + rank : start, 0, rank);
-  return {HostTensor::i64({static_cast<int64_t>(count)},
-                          std::span(shape).subspan(static_cast<size_t>(first), count))};
+  return HostTensor::i64({static_cast<int64_t>(count)},
+                         std::span(shape).subspan(static_cast<size_t>(first), count));
+}
+
+std::vector<HostTensor> ShapeOf::evaluate(HostInputs inputs) const {
+  return {evaluate_types(known_inputs(inputs))};
 }
 
 Attributes ShapeOf::attributes() const {
@@ -34,9 +38,12 @@ std::vector<TensorType> SizeOf::infer(Inputs inputs) const {
   return {{DType::i64, {}}};
 }
 
+HostTensor SizeOf::evaluate_types(Inputs inputs) const {
+  return HostTensor::i64({}, std::array{element_count(input_type(inputs, 0, "data").shape)});
+}
+
 std::vector<HostTensor> SizeOf::evaluate(HostInputs inputs) const {
-  infer_known(*this, inputs);
-  return {HostTensor::i64({}, std::array{inputs[0]->elements()})};
+  return {evaluate_types(known_inputs(inputs))};
 }
 
 std::vector<TensorType> ConstantOfShape::infer(Inputs inputs) const {
@@ -127,7 +134,11 @@ std::vector<TensorType> EyeLike::infer(Inputs inputs) const {
 }
 
 std::vector<HostTensor> EyeLike::evaluate(HostInputs inputs) const {
-  const TensorType type = infer_known(*this, inputs)[0];
+  return {evaluate_types(known_inputs(inputs))};
+}
+
+HostTensor EyeLike::evaluate_types(Inputs inputs) const {
+  const TensorType type = infer(inputs)[0];
   HostTensor y(DType::u8, type.shape);
   auto out = y.mutable_as<uint8_t>();
   const int64_t rows = type.shape[0], columns = type.shape[1];
@@ -135,7 +146,7 @@ std::vector<HostTensor> EyeLike::evaluate(HostInputs inputs) const {
     const bool inside = k < columns - row && k >= -row;
     if (inside) out[static_cast<size_t>(row * columns + row + k)] = 1;
   }
-  return {cast(y, type.dtype)};
+  return cast(y, type.dtype);
 }
 
 Attributes EyeLike::attributes() const {

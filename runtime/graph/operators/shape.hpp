@@ -14,6 +14,8 @@ struct ShapeOf : Operator {
   std::string_view type() const override { return "Shape"; }
   std::vector<TensorType> infer(Inputs inputs) const override;
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  bool reads_types_only() const override { return true; }
+  HostTensor evaluate_types(Inputs inputs) const override;
   Attributes attributes() const override;
 };
 
@@ -22,6 +24,8 @@ struct SizeOf : Operator {
   std::string_view type() const override { return "Size"; }
   std::vector<TensorType> infer(Inputs inputs) const override;
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  bool reads_types_only() const override { return true; }
+  HostTensor evaluate_types(Inputs inputs) const override;
 };
 
 // A tensor whose shape is the value of the input, filled with the one element of `value`.
@@ -58,6 +62,8 @@ struct EyeLike : Operator {
   std::string_view type() const override { return "EyeLike"; }
   std::vector<TensorType> infer(Inputs inputs) const override;
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  bool reads_types_only() const override { return true; }
+  HostTensor evaluate_types(Inputs inputs) const override;
   Attributes attributes() const override;
 };
 

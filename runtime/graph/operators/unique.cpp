@@ -112,6 +112,10 @@ std::vector<HostTensor> Unique::evaluate(HostInputs inputs) const {
   return {gather.evaluate(std::array{&x, &chosen})[0], chosen, longs(found.of_slice), longs(counts)};
 }
 
+uint64_t Unique::work(Inputs inputs, Outputs outputs) const {
+  return saturating_multiply(elementwise_work(inputs, outputs), 32);  // n log n
+}
+
 Attributes Unique::attributes() const {
   Attributes result;
   if (axis) result.set("axis", *axis);

@@ -85,6 +85,7 @@ typedef struct vellum_device_options {
   int32_t android_baseline_2022; /* not 0: behave as on the least device that Vellum supports */
   vellum_log_callback log;   /* NULL: nothing is logged */
   void* log_user;            /* passed to `log` */
+  uint32_t wait_limit_ms;    /* for one submit before the device counts as hanging; 0: no limit */
 } vellum_device_options;
 
 /* The defaults. */
@@ -110,6 +111,25 @@ VELLUM_API vellum_status vellum_model_load(const char* file, vellum_model** mode
 /* Reads a model from memory; the bytes may be freed afterwards. */
 VELLUM_API vellum_status vellum_model_load_bytes(const void* bytes, size_t byte_count, vellum_model** model,
                                                  vellum_error* error);
+
+/* Limits on what a file may ask of the machine, see vellum/limits.hpp. Fill it with vellum_load_limits_init(). */
+typedef struct vellum_load_limits {
+  size_t size;           /* of this struct, as the caller was compiled */
+  uint64_t nodes;        /* of all graphs of the file */
+  uint64_t elements;     /* of one tensor */
+  uint64_t folded_bytes; /* of constants that are computed */
+  uint64_t folded_work;  /* elementary operations on constants */
+  uint32_t nesting;      /* of graphs */
+} vellum_load_limits;
+
+/* The defaults, which the two functions above have. */
+VELLUM_API void vellum_load_limits_init(vellum_load_limits* limits);
+/* Read a model as the functions above do; one that exceeds the limits is refused. */
+VELLUM_API vellum_status vellum_model_load_within(const char* file, const vellum_load_limits* limits,
+                                                  vellum_model** model, vellum_error* error);
+VELLUM_API vellum_status vellum_model_load_bytes_within(const void* bytes, size_t byte_count,
+                                                        const vellum_load_limits* limits, vellum_model** model,
+                                                        vellum_error* error);
 VELLUM_API void vellum_model_destroy(vellum_model* model);
 
 /* ---- Sessions --------------------------------------------------------------------------------------------------- */
@@ -172,6 +192,7 @@ typedef struct vellum_session_options {
   uint32_t in_flight;          /* runs of vellum_session_submit() under way at once, each with tensors of its own; 1 */
   int32_t tuned;               /* 0: ignore what vellum_tune() measured on the device */
   vellum_arithmetic arithmetic;
+  int32_t check_finite;        /* not 0: NaN and infinities in inputs and outputs are errors */
 } vellum_session_options;
 
 /* The defaults. */

@@ -23,6 +23,7 @@
 #include "vellum/device_id.hpp"
 #include "vellum/error.hpp"
 #include "vellum/export.h"
+#include "vellum/limits.hpp"
 #include "vellum/log.hpp"
 #include "vellum/options.hpp"
 #include "vellum/profile.hpp"
@@ -74,6 +75,9 @@ struct DeviceOptions {
   bool android_baseline_2022 = false;
   // From 0 to 1, relative to the other queues that the process has on the device.
   float queue_priority = 1;
+  // Milliseconds to wait for one submit before the device counts as hanging: Error(device_lost). What the submit uses
+  // is kept until the device has finished. 0: no limit.
+  uint32_t wait_limit_ms = 60'000;
   LogCallback log;
 };
 
@@ -142,8 +146,10 @@ using InputShapes = std::map<std::string, Shape>;
 class VELLUM_API Model {
  public:
   // Loads an ONNX model, a TFLite model or a bundle (vellum/pack.hpp), recognised by its content.
-  static Model load(const std::filesystem::path& file);
-  static Model load(std::span<const std::byte> bytes);  // external weights are refused
+  // A file that exceeds `limits` is refused.
+  static Model load(const std::filesystem::path& file, const LoadLimits& limits = {});
+  // External weights are refused.
+  static Model load(std::span<const std::byte> bytes, const LoadLimits& limits = {});
 
   const std::vector<TensorInfo>& inputs() const;
   // Shapes are inferred if all input shapes are known; open dimensions are -1.
@@ -209,9 +215,13 @@ struct SessionOptions {
   // was measured, and with a weights_budget.
   bool tuned = true;
   // How many runs submit() keeps in flight at the same time. Each has its own inputs, outputs, intermediate tensors and
-  // commands, which are allocated when the session is made ready; weights and pipelines are shared. At most 1 with a
-  // weights_budget.
+  // commands, which are allocated when the session is made ready; weights and pipelines are shared. At most 64, and 1
+  // with a weights_budget.
   uint32_t in_flight = 1;
+  // Check inputs and outputs of floats for NaN and infinities: Error(invalid_argument) that names the first one. Without
+  // it they follow IEEE 754 as far as the device does: Vulkan lets drivers assume that there are none, so that a NaN may
+  // give any number (docs/using.md).
+  bool check_finite = false;
   // GPU timestamps around every task, for layer_times().
   bool profile = false;
   PlanningOptions planning;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -6,6 +7,7 @@
 #include "passes/passes.hpp"
 #include "passes/rewrite/graph_editor.hpp"
 #include "passes/shapes/carry_batch.hpp"
+#include "passes/shapes/folding_budget.hpp"
 #include "passes/shapes/inline_branch.hpp"
 #include "passes/shapes/tail_cutter.hpp"
 #include "vellum/error.hpp"
@@ -77,30 +79,16 @@ void bind(Value& input, const InputShapes& shapes) {
   input.type.shape = std::move(bound);
 }
 
-// Folding trades memory for time: a ConstantOfShape of a gigabyte, for one, is left to the device.
-bool worth_folding(const std::vector<HostTensor>& inputs, const std::vector<TensorType>& outputs) {
-  constexpr uint64_t kAlways = uint64_t{64} << 20;
-  constexpr uint64_t kGrowth = 8;
-  uint64_t in = 0, out = 0;
-  for (const HostTensor& tensor : inputs) in += tensor.byte_size();
-  for (const TensorType& type : outputs)
-    out += static_cast<uint64_t>(element_count(type.shape)) * size_of(type.dtype);
-  return out <= kAlways || out / kGrowth <= in;
-}
-
 bool is_empty(const TensorType& type) { return element_count(type.shape) == 0; }
 
-// Gets the node's inputs where they are constant or have no elements. Operators that read nothing but the
-// shape of their input get zeros of that shape.
+// Gets the node's inputs where they are constant or have no elements.
 bool known_inputs(const Graph& graph, const Node& node, std::vector<HostTensor>& tensors) {
-  const std::string_view type = node.op->type();
-  const bool shape_only = type == "Shape" || type == "Size" || type == "EyeLike";
   for (const ValueId id : node.inputs) {
     if (id == kNoValue) {
       tensors.emplace_back();
     } else if (const HostTensor* constant = graph.constant(id)) {
       tensors.push_back(*constant);
-    } else if (shape_only || is_empty(graph.values[id].type)) {
+    } else if (is_empty(graph.values[id].type)) {
       tensors.emplace_back(graph.values[id].type.dtype, graph.values[id].type.shape);
     } else {
       return false;
@@ -109,15 +97,17 @@ bool known_inputs(const Graph& graph, const Node& node, std::vector<HostTensor>&
   return true;
 }
 
-// Makes the node's outputs constants, where its inputs are constant.
-bool fold(Graph& graph, const Node& node, const std::vector<TensorType>& types) {
-  std::vector<HostTensor> tensors;
-  if (!known_inputs(graph, node, tensors) || !worth_folding(tensors, types)) return false;
-  std::vector<const HostTensor*> arguments;
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    arguments.push_back(node.inputs[i] == kNoValue ? nullptr : &tensors[i]);
-  }
-  auto results = evaluate(node, arguments);
+std::vector<OperatorInput> as_known(const Node& node, const std::vector<HostTensor>& tensors) {
+  std::vector<OperatorInput> inputs;
+  for (size_t i = 0; i < tensors.size(); ++i)
+    inputs.push_back(node.inputs[i] == kNoValue ? OperatorInput{}
+                                                : OperatorInput{true, tensors[i].type(), &tensors[i]});
+  return inputs;
+}
+
+// Makes the node's outputs constants.
+void set_constants(Graph& graph, const Node& node, const std::vector<TensorType>& types,
+                   std::vector<HostTensor> results) {
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] == kNoValue) continue;
     if (results[i].type() != types[i]) {
@@ -126,6 +116,28 @@ bool fold(Graph& graph, const Node& node, const std::vector<TensorType>& types) 
     }
     graph.values[node.outputs[i]].constant = std::move(results[i]);
   }
+}
+
+// Computes the node's outputs where its inputs are constant, or where their types are enough.
+bool fold(Graph& graph, const Node& node, const std::vector<TensorType>& types, FoldingBudget& budget) {
+  if (node.op->reads_types_only()) {
+    if (!budget.allows(node, {}, types)) return false;
+    set_constants(graph, node, types, {node.op->evaluate_types(operator_inputs(graph, node))});
+    budget.add_results(node);
+    return true;
+  }
+  std::vector<HostTensor> tensors;
+  if (!known_inputs(graph, node, tensors)) {
+    budget.leave(node, types);
+    return false;
+  }
+  if (!budget.allows(node, as_known(node, tensors), types)) return false;
+  std::vector<const HostTensor*> arguments;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    arguments.push_back(node.inputs[i] == kNoValue ? nullptr : &tensors[i]);
+  }
+  set_constants(graph, node, types, evaluate(node, arguments));
+  budget.add_results(node);
   return true;
 }
 
@@ -134,6 +146,16 @@ void set_types(Graph& graph, const Node& node, const std::vector<TensorType>& ty
     if (node.outputs[i] == kNoValue) continue;
     graph.values[node.outputs[i]].type = types[i];
     graph.values[node.outputs[i]].type_known = true;
+  }
+}
+
+// Nothing is spent on what nobody reads.
+void remove_unread_nodes(GraphEditor& editor) {
+  for (const size_t index : editor.nodes_backwards()) {
+    const auto& outputs = editor.node(index).outputs;
+    if (std::none_of(outputs.begin(), outputs.end(),
+                     [&](ValueId id) { return id != kNoValue && editor.is_read(id); }))
+      editor.remove(index);
   }
 }
 
@@ -175,6 +197,8 @@ void infer_shapes_and_fold(Graph& graph, const InputShapes& shapes) {
   const BatchCarrier batch(graph, shapes);
   for (const ValueId id : graph.inputs) bind(graph.values[id], shapes);
   GraphEditor editor(graph);
+  remove_unread_nodes(editor);
+  FoldingBudget budget(graph);
   TailCutter tail;
   for (const size_t index : editor.nodes()) {
     if (has_known_branch(editor, index)) {
@@ -183,14 +207,17 @@ void infer_shapes_and_fold(Graph& graph, const InputShapes& shapes) {
     }
     batch.carry(editor, index);
     Node node = editor.node(index);
+    budget.check_shape_rule(node);
     if (tail.takes(graph, node)) {
       editor.remove(index);
       continue;
     }
     const std::vector<TensorType> types = infer(graph, node);
     set_types(graph, node, types);
-    if (fold_empty_outputs(editor, graph, index) || fold(graph, editor.node(index), types))
-      editor.remove(index);
+    if (!fold_empty_outputs(editor, graph, index) && !fold(graph, editor.node(index), types, budget)) continue;
+    editor.remove(index);
+    for (const ValueId id : node.inputs)
+      if (id != kNoValue && !editor.is_read(id)) budget.release(id);
   }
   editor.commit();
   tail.cut(graph);
