@@ -108,13 +108,21 @@ uint64_t total_of(const RecordClass& records, const detail::OffsetAssignment& of
   return total;
 }
 
+// Greedy by size improved compares every pair where sizes have several dimensions.
+bool is_slow(ObjectStrategy strategy, const RecordClass& records) {
+  constexpr size_t kMostPairedRecords = 4096;
+  return strategy == ObjectStrategy::greedy_by_size_improved && !records.one_dimensional() &&
+         records.items.size() > kMostPairedRecords;
+}
+bool is_slow(OffsetStrategy, const RecordClass&) { return false; }
+
 // Returns the smallest assignment of all strategies that do not search; of equals the first in the table.
 template <typename Table>
 auto smallest(const RecordClass& records, const Table& table) {
   auto best = table.front().solve(records);
   uint64_t best_total = total_of(records, best);
   for (const auto& row : table) {
-    if (!row.solve || records.items.size() > row.most_records) continue;
+    if (!row.solve || records.items.size() > row.most_records || is_slow(row.strategy, records)) continue;
     auto candidate = row.solve(records);
     const uint64_t total = total_of(records, candidate);
     if (total >= best_total) continue;

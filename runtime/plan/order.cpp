@@ -13,6 +13,7 @@ namespace {
 
 constexpr size_t kWidest = 64;                  // states that are kept at each step
 constexpr uint64_t kMostSteps = 1'000'000;      // tasks tried
+constexpr size_t kFewest = 8;                   // tasks tried at each step after that
 constexpr uint64_t kMostCopied = 256ull << 20;  // bytes of states
 
 struct Span {
@@ -29,8 +30,12 @@ Span span_of(const Program& program, TensorId id) {
 
 struct Use {
   size_t task;
-  Span span;
-  bool writes;
+  ByteRange bytes;
+};
+
+// The accesses of one root so far. Reads are apart, because a read does not depend on them: a tensor may have thousands.
+struct Uses {
+  std::vector<Use> reads, writes;
 };
 
 // A task as the search sees it.
@@ -108,11 +113,18 @@ class BeamSearch {
     for (size_t t = 0; t < count; ++t)
       if (problem_.waits[t] == 0) beam[0].ready.push_back(t);
     for (size_t step = 0; step < count; ++step) {
-      std::vector<Successor> successors = extend(beam);
+      std::vector<Successor> successors = extend(beam, count - step);
       keep_best(successors, width(beam, count - step));
       std::vector<State> next;
       next.reserve(successors.size());
-      for (const Successor& successor : successors) next.push_back(done(beam[successor.state], successor));
+      // A state is copied for each successor but its last, to which it is moved: a beam of one copies nothing.
+      std::vector<size_t> last(beam.size(), 0);
+      for (size_t i = 0; i < successors.size(); ++i) last[successors[i].state] = i;
+      for (size_t i = 0; i < successors.size(); ++i) {
+        State& state = beam[successors[i].state];
+        next.push_back(i == last[successors[i].state] ? done(std::move(state), successors[i])
+                                                      : done(State(state), successors[i]));
+      }
       beam = std::move(next);
     }
     return order_of(beam[0].history, count);
@@ -133,10 +145,16 @@ class BeamSearch {
     return std::clamp<size_t>(std::min(by_steps, by_bytes), 1, kWidest);
   }
 
-  std::vector<Successor> extend(const std::vector<State>& beam) {
+  // Of thousands of independent tasks only the first are tried, in the given order, once the work is spent.
+  std::vector<Successor> extend(const std::vector<State>& beam, size_t steps_left) {
+    const size_t most = std::max<size_t>(kFewest, (kMostSteps - std::min(kMostSteps, tried_)) / steps_left);
     std::vector<Successor> successors;
-    for (size_t s = 0; s < beam.size(); ++s)
-      for (const size_t task : beam[s].ready) successors.push_back(successor(beam[s], s, task));
+    for (size_t s = 0; s < beam.size(); ++s) {
+      const std::vector<size_t>& ready = beam[s].ready;
+      const bool spent = tried_ + ready.size() > kMostSteps;
+      for (size_t i = 0; i < ready.size() && (!spent || i < most); ++i)
+        successors.push_back(successor(beam[s], s, ready[i]));
+    }
     tried_ += successors.size();
     return successors;
   }
@@ -176,12 +194,11 @@ class BeamSearch {
     successors = std::move(kept);
   }
 
-  State done(const State& state, const Successor& successor) {
-    State next = state;
+  State done(State next, const Successor& successor) {
     next.set = successor.set;
     next.live = successor.live;
     next.peak = successor.peak;
-    past_.push_back({state.history, successor.task});
+    past_.push_back({next.history, successor.task});
     next.history = past_.size();  // its index plus one: 0 is the start
     const Step& step = problem_.steps[successor.task];
     std::erase(next.ready, successor.task);
@@ -208,7 +225,7 @@ class BeamSearch {
 }  // namespace
 
 std::vector<std::vector<size_t>> dependencies(const Program& program) {
-  std::vector<std::vector<Use>> accesses(program.tensors.size());
+  std::vector<Uses> accesses(program.tensors.size());
   std::vector<std::vector<size_t>> before(program.tasks.size());
   size_t segment = 0;  // the last host partition, or the first task if there is none yet
   for (size_t t = 0; t < program.tasks.size(); ++t) {
@@ -221,11 +238,25 @@ std::vector<std::vector<size_t>> dependencies(const Program& program) {
     visit_accesses(program.tasks[t], [&, t, segment](TensorId id, Access access) {
       const Span span = span_of(program, id);
       if (program.tensors[span.root].role == TensorRole::weight) return;
-      for (const Use& earlier : accesses[span.root])
-        if (earlier.task != t && earlier.task >= segment && (earlier.writes || access != Access::read) &&
-            earlier.span.bytes.overlaps(span.bytes))
-          before[t].push_back(earlier.task);
-      accesses[span.root].push_back({t, span, access != Access::read});
+      Uses& uses = accesses[span.root];
+      const auto depend_on = [&](const std::vector<Use>& earlier_uses) {
+        for (const Use& earlier : earlier_uses)
+          if (earlier.task != t && earlier.task >= segment && earlier.bytes.overlaps(span.bytes))
+            before[t].push_back(earlier.task);
+      };
+      depend_on(uses.writes);
+      if (access == Access::read) {
+        uses.reads.push_back({t, span.bytes});
+        return;
+      }
+      depend_on(uses.reads);
+      // Who depends on what this one covers depends on this one, too.
+      const auto is_covered = [&](const Use& earlier) {
+        return span.bytes.begin <= earlier.bytes.begin && earlier.bytes.end <= span.bytes.end;
+      };
+      std::erase_if(uses.reads, is_covered);
+      std::erase_if(uses.writes, is_covered);
+      uses.writes.push_back({t, span.bytes});
     });
     std::sort(before[t].begin(), before[t].end());
     before[t].erase(std::unique(before[t].begin(), before[t].end()), before[t].end());

@@ -37,6 +37,7 @@ std::optional<ObjectPool::Fit> ObjectPool::best_fit_by_extent(const Item& item) 
     const auto found = fit(object, item);
     if (!found) continue;
     if (!best || std::tie(found->growth, found->unused) < std::tie(best->growth, best->unused)) best = found;
+    if (best->growth == 0 && best->unused == 0) break;  // none can be better
   }
   return best;
 }
