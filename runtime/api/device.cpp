@@ -60,6 +60,8 @@ gpu::ContextOptions context_options(const DeviceOptions& options) {
   context.log = options.log;
   context.cache_folder = options.cache_folder;
   context.queue_priority = options.queue_priority;
+  context.wait_limit = options.wait_limit_ms == 0 ? std::chrono::nanoseconds::max()
+                                                  : std::chrono::milliseconds(options.wait_limit_ms);
   if (options.android_baseline_2022) context.adjust_caps = clamp_to_android_baseline_2022;
   return context;
 }

@@ -37,7 +37,7 @@ MemoryRequirements buffer_requirements(const Context& context, uint64_t bytes, V
 }
 
 Buffer::Buffer(std::shared_ptr<Context> context, uint64_t bytes, VkBufferUsageFlags usage, Sharing sharing)
-    : impl_(std::make_unique<Impl>()) {
+    : impl_(new Impl) {
   vk::BufferCreateInfo info = buffer_info(bytes, usage);
   const std::vector<uint32_t> families = context->impl().sharing_families(sharing);
   if (!families.empty()) info.setSharingMode(vk::SharingMode::eConcurrent).setQueueFamilyIndices(families);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "vulkan/delete_when_idle.hpp"
 #include "vulkan/memory.hpp"
 
 namespace vellum::gpu {
@@ -47,7 +48,7 @@ class Buffer {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<Impl, DeleteWhenIdle> impl_;
 };
 
 // Creates a buffer with an arena of its own.

@@ -27,8 +27,7 @@ CommandBuffer::CommandBuffer(std::shared_ptr<Context> context, VkCommandBuffer r
 CommandBuffer::CommandBuffer(std::shared_ptr<Context> context)
     : CommandBuffer(std::move(context), QueueKind::compute) {}
 
-CommandBuffer::CommandBuffer(std::shared_ptr<Context> context, QueueKind queue)
-    : impl_(std::make_unique<Impl>()) {
+CommandBuffer::CommandBuffer(std::shared_ptr<Context> context, QueueKind queue) : impl_(new Impl) {
   impl_->context = std::move(context);
   translated("creating a command buffer", [&] {
     const Context::Impl& device = impl_->context->impl();

@@ -8,7 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+
+#include "vulkan/delete_when_idle.hpp"
 
 namespace vellum::gpu {
 
@@ -71,10 +74,8 @@ class CommandBuffer {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<Impl, DeleteWhenIdle> impl_;
 };
-
-inline constexpr std::chrono::nanoseconds kDefaultTimeout = std::chrono::seconds(60);
 
 class Semaphore;
 
@@ -93,9 +94,9 @@ class Fence {
   Fence& operator=(Fence&&) noexcept;
 
   // Waits until the submit with this fence is done, and resets the fence. Returns at once if nothing was
-  // submitted with it. Throws Error(device_lost) if the device is lost or the timeout expires; after a
-  // timeout one may wait again, and the destructor does.
-  void wait(std::chrono::nanoseconds timeout = kDefaultTimeout);
+  // submitted with it. Throws Error(device_lost) if the device is lost or the timeout expires, by default
+  // that of the context; after a timeout one may wait again, and the destructor does.
+  void wait(std::optional<std::chrono::nanoseconds> timeout = std::nullopt);
   bool pending() const;  // submitted, and not yet waited for
   bool done() const;     // wait() would return at once
   VkFence handle() const;
@@ -118,7 +119,7 @@ class Semaphore {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<Impl, DeleteWhenIdle> impl_;
 };
 
 // Submits command buffers. Thread-safe. The fence must not be pending.
@@ -126,6 +127,6 @@ void submit(Context& context, std::span<const VkCommandBuffer> commands, Fence& 
             const SubmitOrder& order = {});
 void submit(Context& context, const CommandBuffer& commands, Fence& fence, const SubmitOrder& order = {});
 void submit_and_wait(Context& context, const CommandBuffer& commands,
-                     std::chrono::nanoseconds timeout = kDefaultTimeout);
+                     std::optional<std::chrono::nanoseconds> timeout = std::nullopt);
 
 }  // namespace vellum::gpu

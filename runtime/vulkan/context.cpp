@@ -106,7 +106,14 @@ Context::Context(const ContextOptions& options, const VulkanDevice* adopted)
   impl_->pipelines.emplace(*this);
 }
 
-Context::~Context() { impl_->pipelines->save(); }
+Context::~Context() {
+  impl_->pipelines->save();
+  // A device that hangs may use what the context owns for any time: then it is never freed.
+  if (!impl_->retained.collect_after(impl_->options.wait_limit)) {
+    log(LogLevel::error, impl_->caps.name + " does not finish; its objects are not freed");
+    static_cast<void>(impl_.release());
+  }
+}
 
 const DeviceCaps& Context::caps() const { return impl_->caps; }
 bool Context::is_adopted() const { return impl_->adopted; }

@@ -7,6 +7,7 @@
 
 #include <vulkan/vulkan_core.h>
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -47,6 +48,8 @@ struct ContextOptions {
   // Changes the caps that Vellum assumes of the device, e.g. clamp_to_android_baseline_2022. It may only
   // lower them.
   std::function<DeviceCaps(const DeviceCaps&)> adjust_caps;
+  // For one submit, before the device counts as hanging.
+  std::chrono::nanoseconds wait_limit = std::chrono::seconds(60);
 };
 
 // The prefix of the validation layer's messages in the log.

@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "vulkan/context.hpp"
+#include "vulkan/delete_when_idle.hpp"
 #include "vulkan/error_translation.hpp"
 #include "vulkan/instance.hpp"
 #include "vulkan/memory.hpp"
 #include "vulkan/memory_ledger.hpp"
 #include "vulkan/physical_device.hpp"
 #include "vulkan/pipeline.hpp"
+#include "vulkan/retained.hpp"
 #include "vulkan/shader_compiler.hpp"
 #include "vulkan/vulkan_hpp.hpp"
 
@@ -52,6 +54,7 @@ struct Context::Impl {
   MemoryLedger memory;
   ShaderCompiler shader_compiler;
   std::optional<PipelineRegistry> pipelines;
+  Retained retained;
 
   // For the constructors of everything that is made on the device.
   const vk::AllocationCallbacks* allocator() const {
@@ -85,5 +88,20 @@ struct Context::Impl {
   // Whether Vulkan 1.3's memory queries may be used; adjust_caps may have lowered the version.
   bool has_maintenance4() const { return physical.maintenance4 && caps.api_version >= VK_API_VERSION_1_3; }
 };
+
+template <typename Impl>
+void DeleteWhenIdle::operator()(Impl* impl) const noexcept {
+  if (!impl->context || !impl->context->impl().retained.in_doubt()) {
+    delete impl;
+    return;
+  }
+  try {
+    // Beside the pointer in the members, since these may be freed while they are handed over.
+    const std::shared_ptr<Context> context = impl->context;
+    context->impl().retained.keep(impl);
+  } catch (...) {
+    // There is no memory for the list, and the device may use the object: it is never freed.
+  }
+}
 
 }  // namespace vellum::gpu

@@ -98,7 +98,7 @@ struct DescriptorSets::Impl {
 };
 
 DescriptorSets::DescriptorSets(std::shared_ptr<Context> context, std::span<const PipelinePointer> pipelines)
-    : impl_(std::make_unique<Impl>()) {
+    : impl_(new Impl) {
   impl_->context = std::move(context);
   impl_->pipelines.assign(pipelines.begin(), pipelines.end());
   impl_->sets.resize(pipelines.size());

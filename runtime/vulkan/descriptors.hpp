@@ -7,6 +7,8 @@
 #include <memory>
 #include <span>
 
+#include "vulkan/delete_when_idle.hpp"
+
 namespace vellum::gpu {
 
 class Buffer;
@@ -48,7 +50,7 @@ class DescriptorSets {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<Impl, DeleteWhenIdle> impl_;
 };
 
 }  // namespace vellum::gpu

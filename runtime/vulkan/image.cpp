@@ -82,8 +82,7 @@ MemoryRequirements image_requirements(const Context& context, const ImageDesc& d
   });
 }
 
-Image::Image(std::shared_ptr<Context> context, const ImageDesc& desc, Sharing sharing)
-    : impl_(std::make_unique<Impl>()) {
+Image::Image(std::shared_ptr<Context> context, const ImageDesc& desc, Sharing sharing) : impl_(new Impl) {
   vk::ImageCreateInfo info = image_info(context->impl(), desc);
   const std::vector<uint32_t> families = context->impl().sharing_families(sharing);
   if (!families.empty()) info.setSharingMode(vk::SharingMode::eConcurrent).setQueueFamilyIndices(families);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "vulkan/delete_when_idle.hpp"
 #include "vulkan/memory.hpp"
 
 namespace vellum::gpu {
@@ -52,7 +53,7 @@ class Image {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<Impl, DeleteWhenIdle> impl_;
 };
 
 // Creates an image with an arena of its own.

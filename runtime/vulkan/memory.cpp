@@ -121,7 +121,7 @@ vk::MappedMemoryRange Arena::Impl::whole_atoms(uint64_t offset, uint64_t count) 
 
 Arena::Arena(std::shared_ptr<Context> context, uint64_t bytes, uint32_t memory_type_bits, MemoryKind kind,
              MemoryCategory category)
-    : impl_(std::make_unique<Impl>()) {
+    : impl_(new Impl) {
   if (bytes == 0) throw Error(ErrorCode::invalid_argument, "an arena of no bytes was asked for");
   impl_->type = choose_memory_type(*context, memory_type_bits, kind);
   impl_->flags = context->impl().memory_properties.memoryTypes[impl_->type].propertyFlags;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "vulkan/delete_when_idle.hpp"
 #include "vulkan/memory_statistics.hpp"
 
 namespace vellum::gpu {
@@ -55,7 +56,7 @@ class Arena {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<Impl, DeleteWhenIdle> impl_;
 };
 
 // Returns the memory type that an Arena of this kind uses. Throws Error(unsupported) if there is none.

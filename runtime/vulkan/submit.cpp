@@ -1,5 +1,6 @@
 // Fences and submits of commands.hpp.
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "vulkan/commands.hpp"
@@ -11,6 +12,11 @@ struct Fence::Impl {
   std::shared_ptr<Context> context;
   vk::raii::Fence fence{nullptr};
   bool pending = false;
+  bool in_doubt = false;  // a wait timed out or failed, so that the device may use objects for any time
+
+  void doubt() {
+    if (!std::exchange(in_doubt, true)) context->impl().retained.begin_doubt();
+  }
 };
 
 Fence::Fence(std::shared_ptr<Context> context) : impl_(std::make_unique<Impl>()) {
@@ -20,14 +26,21 @@ Fence::Fence(std::shared_ptr<Context> context) : impl_(std::make_unique<Impl>())
   impl_->context = std::move(context);
 }
 
-// Waits, because the objects that a submit uses must outlive it; after a timeout or a lost device there is
-// nothing to wait for.
+// Waits, because the objects that a submit uses must outlive it. If that fails, they are kept: see
+// retained.hpp.
 Fence::~Fence() {
   if (!impl_ || !impl_->pending) return;
   try {
-    wait();
-  } catch (const Error& error) {
-    impl_->context->log(LogLevel::error, error.what());
+    try {
+      wait();
+    } catch (const Error& error) {
+      impl_->context->log(LogLevel::error, error.what());
+    }
+    if (impl_->in_doubt) impl_->context->impl().retained.keep_fence(std::move(impl_->fence));
+  } catch (...) {
+    // Without memory for the list the fence is never freed; what the submit uses stays in doubt, and is not
+    // freed either.
+    static_cast<void>(impl_->fence.release());
   }
 }
 
@@ -40,20 +53,33 @@ Fence& Fence::operator=(Fence&& other) noexcept {
 bool Fence::pending() const { return impl_->pending; }
 VkFence Fence::handle() const { return *impl_->fence; }
 
-void Fence::wait(std::chrono::nanoseconds timeout) {
+void Fence::wait(std::optional<std::chrono::nanoseconds> given) {
   if (!impl_->pending) return;
-  const vk::raii::Device& device = impl_->context->impl().device;
-  const std::string& name = impl_->context->caps().name;
-  const vk::Result result = translated(
-      [&] { return "waiting for " + name; },
-      [&] { return device.waitForFences(*impl_->fence, VK_TRUE, static_cast<uint64_t>(timeout.count())); });
-  if (result == vk::Result::eTimeout)
+  Context::Impl& context = impl_->context->impl();
+  const std::chrono::nanoseconds timeout = given.value_or(context.options.wait_limit);
+  const std::string& name = context.caps.name;
+  vk::Result result = vk::Result::eTimeout;
+  try {
+    result = translated([&] { return "waiting for " + name; },
+                        [&] {
+                          return context.device.waitForFences(*impl_->fence, VK_TRUE,
+                                                              static_cast<uint64_t>(timeout.count()));
+                        });
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::device_lost) impl_->doubt();
+    throw;
+  }
+  if (result == vk::Result::eTimeout) {
+    impl_->doubt();
     throw Error(ErrorCode::device_lost,
                 name + " did not finish within " +
                     std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(timeout).count()) +
                     " ms; it may hang, or the work may be too much for it in one submit");
+  }
   impl_->pending = false;
-  translated("resetting a fence", [&] { device.resetFences(*impl_->fence); });
+  if (std::exchange(impl_->in_doubt, false)) context.retained.end_doubt();
+  translated("resetting a fence", [&] { context.device.resetFences(*impl_->fence); });
+  context.retained.collect();
 }
 
 bool Fence::done() const {
@@ -66,7 +92,7 @@ struct Semaphore::Impl {
   vk::raii::Semaphore semaphore{nullptr};
 };
 
-Semaphore::Semaphore(std::shared_ptr<Context> context) : impl_(std::make_unique<Impl>()) {
+Semaphore::Semaphore(std::shared_ptr<Context> context) : impl_(new Impl) {
   impl_->semaphore = translated("creating a semaphore", [&] {
     return vk::raii::Semaphore(context->impl().device, vk::SemaphoreCreateInfo(),
                                context->impl().allocator());
@@ -83,6 +109,7 @@ void submit(Context& context, std::span<const VkCommandBuffer> commands, Fence& 
             const SubmitOrder& order) {
   if (fence.pending()) throw Error(ErrorCode::internal, "a fence was submitted that is not waited for yet");
   Context::Impl& impl = context.impl();
+  impl.retained.collect();
   vk::SubmitInfo info;
   info.setCommandBufferCount(static_cast<uint32_t>(commands.size()))
       .setPCommandBuffers(reinterpret_cast<const vk::CommandBuffer*>(commands.data()));
@@ -105,7 +132,8 @@ void submit(Context& context, const CommandBuffer& commands, Fence& fence, const
   submit(context, std::span(&handle, 1), fence, order);
 }
 
-void submit_and_wait(Context& context, const CommandBuffer& commands, std::chrono::nanoseconds timeout) {
+void submit_and_wait(Context& context, const CommandBuffer& commands,
+                     std::optional<std::chrono::nanoseconds> timeout) {
   Fence fence(context.shared_from_this());
   submit(context, commands, fence);
   fence.wait(timeout);

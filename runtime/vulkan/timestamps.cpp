@@ -24,8 +24,7 @@ struct TimestampQueries::Impl {
   vk::raii::QueryPool pool{nullptr};
 };
 
-TimestampQueries::TimestampQueries(std::shared_ptr<Context> context, uint32_t count)
-    : impl_(std::make_unique<Impl>()) {
+TimestampQueries::TimestampQueries(std::shared_ptr<Context> context, uint32_t count) : impl_(new Impl) {
   if (!timestamps_supported(*context))
     throw Error(ErrorCode::unsupported, context->caps().name + " has no time stamps on its compute queue");
   const vk::QueryPoolCreateInfo info({}, vk::QueryType::eTimestamp, count);

@@ -7,6 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include "vulkan/delete_when_idle.hpp"
+
 namespace vellum::gpu {
 
 class CommandBuffer;
@@ -35,7 +37,7 @@ class TimestampQueries {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<Impl, DeleteWhenIdle> impl_;
 };
 
 }  // namespace vellum::gpu
