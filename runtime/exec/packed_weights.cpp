@@ -5,10 +5,11 @@
 #include <optional>
 #include <system_error>
 
-#include "program/weights.hpp"
 #include "platform/files.hpp"
 #include "platform/fingerprint.hpp"
 #include "platform/mapped_file.hpp"
+#include "platform/private_files.hpp"
+#include "program/weights.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -119,6 +120,10 @@ PackedWeights::File PackedWeights::file_of(const VirtualTensor& weight) {
 std::shared_ptr<const PackedWeight> PackedWeights::read(const File& file) const {
   std::error_code error;
   if (!std::filesystem::exists(file.path, error)) return nullptr;
+  if (const auto why = platform::why_untrusted(file.path)) {
+    if (log_) log_(LogLevel::warning, file.path.string() + ": is not used, because " + *why);
+    return nullptr;
+  }
   try {
     const auto mapped = std::make_shared<const platform::MappedFile>(file.path);
     const std::span<const std::byte> all = mapped->bytes();
@@ -144,6 +149,7 @@ std::shared_ptr<const PackedWeight> PackedWeights::write(const File& file,
     const std::vector<std::byte> bytes = pack_weight(weight);
     const Header header{Header::kMagic, bytes.size(), file.identity, platform::fingerprint(bytes)};
     try {
+      platform::create_private_folders(options_.folder);
       platform::write_file_atomically(file.path, {std::as_bytes(std::span(&header, 1)), bytes});
     } catch (const Error& error) {
       throw Error(ErrorCode::io, "the packed weights of '" + weight.name + "' (" +

@@ -40,6 +40,9 @@ fs::path environment_folder(const char* variable) {
 }  // namespace
 
 std::optional<std::vector<std::byte>> read_file(const fs::path& path, uint64_t max_bytes) {
+  // Opening a FIFO or a device could wait for ever.
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return std::nullopt;
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   if (!file) return std::nullopt;
   const std::streamoff size = file.tellg();
@@ -89,7 +92,11 @@ fs::path default_cache_folder() {
 #ifdef _WIN32
   const fs::path base = environment_folder("LOCALAPPDATA");
 #else
+  // "All paths set in these environment variables must be absolute. If an implementation encounters a
+  // relative path in any of these variables it should consider the path invalid and ignore it."
+  // https://specifications.freedesktop.org/basedir-spec/latest/
   fs::path base = environment_folder("XDG_CACHE_HOME");
+  if (base.is_relative()) base.clear();
   const fs::path home = environment_folder("HOME");
   if (base.empty() && !home.empty()) base = home / ".cache";
 #endif

@@ -11,7 +11,8 @@
 
 namespace vellum::platform {
 
-// Returns the whole file; nothing if it does not exist, cannot be read, or is longer than max_bytes.
+// Returns the whole file; nothing if it does not exist, is no regular file, cannot be read, or is longer than
+// max_bytes.
 std::optional<std::vector<std::byte>> read_file(const std::filesystem::path& path, uint64_t max_bytes);
 
 // Replaces the file in one step, so that a reader sees either the old or the new bytes, never a mixture.

@@ -112,11 +112,14 @@ class Descriptor {
 };
 
 std::span<const std::byte> map(const std::filesystem::path& path, Part part) {
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // Without O_NONBLOCK opening a FIFO would wait for its writer.
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (file.get() < 0) fail(path, errno, errno == ENOENT || errno == ENOTDIR);
   struct stat status;
   if (fstat(file.get(), &status) != 0) fail(path, errno, false);
   if (S_ISDIR(status.st_mode)) fail(path, EISDIR, false);
+  if (!S_ISREG(status.st_mode))
+    throw Error(ErrorCode::io, path.string() + ": is a device or a pipe, not a file");
   const size_t size = part.size_in(path, static_cast<uint64_t>(status.st_size));
   if (part.offset > static_cast<uint64_t>(std::numeric_limits<off_t>::max())) fail(path, EOVERFLOW, false);
   if (size == 0) return {};

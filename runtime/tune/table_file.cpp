@@ -9,6 +9,7 @@
 
 #include "caps/caps_json.hpp"
 #include "platform/files.hpp"
+#include "platform/private_files.hpp"
 #include "platform/sha256.hpp"
 #include "shaders/sources.hpp"
 #include "vellum/vellum.h"
@@ -131,6 +132,10 @@ std::filesystem::path table_path(const std::filesystem::path& folder, const Devi
 TuningTable read_table(const std::filesystem::path& folder, const DeviceCaps& caps, const LogCallback& log) {
   const std::string key = tuning_key(caps);
   const std::filesystem::path path = path_of_key(folder, key);
+  if (const auto why = platform::why_untrusted(path)) {
+    if (log) log(LogLevel::warning, path.string() + ": is not used, because " + *why);
+    return {};
+  }
   const std::optional<std::vector<std::byte>> bytes = platform::read_file(path, kMostBytes);
   if (!bytes) return {};
   const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
@@ -141,6 +146,7 @@ TuningTable read_table(const std::filesystem::path& folder, const DeviceCaps& ca
 
 void write_table(const std::filesystem::path& folder, const DeviceCaps& caps, const TuningTable& table) {
   const std::string key = tuning_key(caps), text = to_json(table, caps, key);
+  platform::create_private_folders(folder);
   platform::write_file_atomically(path_of_key(folder, key), std::as_bytes(std::span(text)));
 }
 

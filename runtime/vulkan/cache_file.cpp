@@ -4,6 +4,7 @@
 #include <string>
 
 #include "platform/files.hpp"
+#include "platform/private_files.hpp"
 
 namespace vellum::gpu {
 namespace {
@@ -31,6 +32,10 @@ bool valid(const Header& header, const platform::Sha256Digest& key, std::span<co
 std::optional<std::vector<std::byte>> read_cache_file(const std::filesystem::path& path,
                                                       const platform::Sha256Digest& key,
                                                       const LogCallback& log) {
+  if (const auto why = platform::why_untrusted(path)) {
+    if (log) log(LogLevel::warning, path.string() + ": is not used, because " + *why);
+    return std::nullopt;
+  }
   std::optional<std::vector<std::byte>> file = platform::read_file(path, kMaxFileBytes);
   if (!file) return std::nullopt;
   Header header;
@@ -55,6 +60,7 @@ void write_cache_file(const std::filesystem::path& path, const platform::Sha256D
   std::vector<std::byte> file(sizeof(Header) + payload.size());
   std::memcpy(file.data(), &header, sizeof(Header));
   if (!payload.empty()) std::memcpy(file.data() + sizeof(Header), payload.data(), payload.size());
+  platform::create_private_folders(path.parent_path());
   platform::write_file_atomically(path, file);
 }
 

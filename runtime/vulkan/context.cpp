@@ -1,7 +1,10 @@
 #include "vulkan/context.hpp"
 
 #include <array>
+#include <optional>
+#include <string>
 
+#include "platform/private_files.hpp"
 #include "vellum/vulkan.hpp"
 #include "vulkan/adopted_device.hpp"
 #include "vulkan/context_impl.hpp"
@@ -59,8 +62,28 @@ vk::raii::Sampler create_nearest_sampler(const vk::raii::Device& device,
 
 }  // namespace
 
+namespace {
+
+// Without a cache folder to which other users can write: what it holds is run on the device.
+ContextOptions with_trusted_cache(ContextOptions options) {
+  if (options.cache_folder.empty()) return options;
+  for (const std::filesystem::path& folder :
+       {options.cache_folder, options.cache_folder / "spirv", options.cache_folder / "weights"}) {
+    const std::optional<std::string> why = platform::why_untrusted(folder);
+    if (!why) continue;
+    if (options.log)
+      options.log(LogLevel::warning, "the cache folder " + folder.string() + " is not used, because " + *why +
+                                         "; give it to this user alone (chmod 700), or choose another");
+    options.cache_folder.clear();
+    break;
+  }
+  return options;
+}
+
+}  // namespace
+
 Context::Impl::Impl(const ContextOptions& context_options, const VulkanDevice* adopted_device)
-    : options(context_options),
+    : options(with_trusted_cache(context_options)),
       adopted(adopted_device != nullptr),
       validation{context_options.log},
       instance(adopted ? Instance(adopted_device->physical) : Instance(options, validation)),

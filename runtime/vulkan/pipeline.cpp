@@ -142,18 +142,17 @@ vk::DescriptorType descriptor_type(BindingType type) {
   return vk::DescriptorType::eStorageBuffer;
 }
 
-PipelineObjects create_pipeline(Context::Impl& device, const PipelineKey& key,
-                                const vk::raii::PipelineCache* cache, vk::PipelineCreateFlags flags) {
-  check_bindings(key, device);
-  check_workgroup(key, device.caps);
-  if (key.subgroup_size > 0) check_subgroups(key, device);
-  check_push_constants(key, device.caps);
-  const std::vector<uint32_t> words = device.shader_compiler.spirv(shader_request(key));
+namespace {
+
+PipelineObjects create_pipeline_of(std::span<const uint32_t> words, Context::Impl& device,
+                                   const PipelineKey& key, const vk::raii::PipelineCache* cache,
+                                   vk::PipelineCreateFlags flags) {
   check_interface(key, words);
   return translated("creating a pipeline of shader " + key.shader, [&] {
     PipelineObjects objects;
-    const vk::raii::ShaderModule module(device.device, vk::ShaderModuleCreateInfo({}, words),
-                                        device.allocator());
+    vk::ShaderModuleCreateInfo module_info;
+    module_info.setCodeSize(words.size_bytes()).setPCode(words.data());
+    const vk::raii::ShaderModule module(device.device, module_info, device.allocator());
     vk::PipelineLayoutCreateInfo layout;
     if (!key.bindings.empty()) {
       objects.set_layout = create_set_layout(device, key.bindings);
@@ -173,6 +172,33 @@ PipelineObjects create_pipeline(Context::Impl& device, const PipelineKey& key,
                            device.allocator());
     return objects;
   });
+}
+
+// Another module would end the same way.
+bool has_no_memory_or_device(const Error& error) {
+  return error.code() == ErrorCode::out_of_memory || error.code() == ErrorCode::device_lost;
+}
+
+}  // namespace
+
+PipelineObjects create_pipeline(Context::Impl& device, const PipelineKey& key,
+                                const vk::raii::PipelineCache* cache, vk::PipelineCreateFlags flags) {
+  check_bindings(key, device);
+  check_workgroup(key, device.caps);
+  if (key.subgroup_size > 0) check_subgroups(key, device);
+  check_push_constants(key, device.caps);
+  const ShaderRequest request = shader_request(key);
+  const ShaderCompiler::Module module = device.shader_compiler.find(request);
+  try {
+    return create_pipeline_of(module.words, device, key, cache, flags);
+  } catch (const Error& error) {
+    if (!module.from_disk || has_no_memory_or_device(error)) throw;
+    if (device.options.log)
+      device.options.log(LogLevel::warning, "shader " + key.shader +
+                                                " is compiled again, because its cached module " +
+                                                "was not usable: " + error.what());
+  }
+  return create_pipeline_of(device.shader_compiler.replace(request), device, key, cache, flags);
 }
 
 struct Pipeline::Impl {

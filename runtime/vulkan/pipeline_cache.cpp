@@ -47,9 +47,19 @@ PipelineCache::PipelineCache(Context& context) : context_(context) {
   if (data && !is_for(caps, *data)) data.reset();
   vk::PipelineCacheCreateInfo info;
   if (data) info.setInitialDataSize(data->size()).setPInitialData(data->data());
-  cache_ = translated("creating the pipeline cache", [&] {
-    return vk::raii::PipelineCache(context.impl().device, info, context.impl().allocator());
-  });
+  const auto create = [&] {
+    return translated("creating the pipeline cache", [&] {
+      return vk::raii::PipelineCache(context.impl().device, info, context.impl().allocator());
+    });
+  };
+  try {
+    cache_ = create();
+  } catch (const Error& error) {
+    if (!data || error.code() == ErrorCode::device_lost) throw;
+    context.log(LogLevel::warning, std::string("the pipeline cache begins empty: ") + error.what());
+    info = vk::PipelineCacheCreateInfo();
+    cache_ = create();
+  }
 }
 
 void PipelineCache::save() const {

@@ -77,18 +77,26 @@ platform::Sha256Digest shader_digest(const ShaderRequest& request) {
 ShaderCompiler::ShaderCompiler(const std::filesystem::path& cache_folder, LogCallback log)
     : folder_(cache_folder.empty() ? cache_folder : cache_folder / "spirv"), log_(std::move(log)) {}
 
-std::vector<uint32_t> ShaderCompiler::spirv(const ShaderRequest& request) {
+std::filesystem::path ShaderCompiler::path_of(const platform::Sha256Digest& key) const {
+  return folder_ / (platform::to_hex(key).substr(0, 32) + ".spv");
+}
+
+ShaderCompiler::Module ShaderCompiler::find(const ShaderRequest& request) {
   const std::string_view source = source_of(request);
-  if (std::vector<uint32_t> words = find_given(request); !words.empty()) return words;
-  if (folder_.empty()) return compile(request, source);
+  if (std::vector<uint32_t> words = find_given(request); !words.empty()) return {std::move(words)};
+  if (folder_.empty()) return {compile(request, source)};
   const platform::Sha256Digest key = cache_key(request);
-  const std::filesystem::path path = folder_ / (platform::to_hex(key).substr(0, 32) + ".spv");
-  if (auto words = as_spirv(read_cache_file(path, key, log_))) {
+  if (auto words = as_spirv(read_cache_file(path_of(key), key, log_))) {
     ++found_on_disk_;
-    return std::move(*words);
+    return {std::move(*words), true};
   }
-  std::vector<uint32_t> words = compile(request, source);
-  keep(path, key, words);
+  return {replace(request)};
+}
+
+std::vector<uint32_t> ShaderCompiler::replace(const ShaderRequest& request) {
+  const platform::Sha256Digest key = cache_key(request);
+  std::vector<uint32_t> words = compile(request, source_of(request));
+  keep(path_of(key), key, words);
   return words;
 }
 

@@ -47,7 +47,15 @@ class ShaderCompiler {
   ShaderCompiler(const std::filesystem::path& cache_folder, LogCallback log);
 
   // Returns the SPIR-V. Throws Error(internal) if the shader does not exist or does not compile.
-  std::vector<uint32_t> spirv(const ShaderRequest& request);
+  std::vector<uint32_t> spirv(const ShaderRequest& request) { return find(request).words; }
+
+  struct Module {
+    std::vector<uint32_t> words;
+    bool from_disk = false;
+  };
+  Module find(const ShaderRequest& request);
+  // Compiles a shader whose module on the disk is not usable, and replaces that.
+  std::vector<uint32_t> replace(const ShaderRequest& request);
 
   // Adds precompiled shaders, which are searched first. Keeps a weak reference.
   void add_precompiled_shaders(const std::shared_ptr<const CompiledShaders>& shaders);
@@ -58,6 +66,7 @@ class ShaderCompiler {
 
  private:
   std::vector<uint32_t> compile(const ShaderRequest& request, std::string_view source);
+  std::filesystem::path path_of(const platform::Sha256Digest& key) const;
   std::vector<uint32_t> find_given(const ShaderRequest& request);
   void keep(const std::filesystem::path& path, const std::array<uint8_t, 32>& key,
             const std::vector<uint32_t>& words);

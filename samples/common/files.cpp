@@ -13,6 +13,10 @@ std::vector<std::uint8_t> read_file(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path, failure)) {
     throw Error(ErrorCode::not_found, path.string() + ": no such file");
   }
+  // Opening a pipe or a device could wait for ever.
+  if (!std::filesystem::is_regular_file(path, failure)) {
+    throw Error(ErrorCode::io, path.string() + ": is a folder, a device or a pipe, not a file");
+  }
   const std::uintmax_t size = std::filesystem::file_size(path, failure);
   std::ifstream stream(path, std::ios::binary);
   if (failure || !stream) {

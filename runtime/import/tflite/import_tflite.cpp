@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "import/import.hpp"
+#include "import/model_file.hpp"
 #include "import/tflite/dilation.hpp"
 #include "import/tflite/tensors.hpp"
 #include "vellum/error.hpp"
@@ -135,6 +136,7 @@ Graph read_named(std::span<const std::byte> bytes, const std::string& source) {
 }  // namespace tflite
 
 Graph import_tflite(const std::filesystem::path& file) {
+  check_model_file(file);
   std::ifstream stream(file, std::ios::binary | std::ios::ate);
   const auto size = stream ? static_cast<std::streamoff>(stream.tellg()) : std::streamoff{-1};
   if (size < 0) throw Error(ErrorCode::io, file.string() + ": cannot be read");
