@@ -7,11 +7,15 @@
 #include "api/impl.hpp"
 #include "api/memory_report.hpp"
 #include "api/session_impl.hpp"
+#include "exec/finite_check.hpp"
 #include "passes/passes.hpp"
 #include "vulkan/memory.hpp"
 
 namespace vellum {
 namespace {
+
+// Each has tensors of its own; no device gains by more.
+constexpr uint32_t kMostInFlight = 64;
 
 std::string names(const std::vector<TensorInfo>& infos) {
   std::string list;
@@ -50,6 +54,9 @@ Session::Impl::Impl(const Device& target, const Model& source, const SessionOpti
                 "a session must stay ready for one combination of shapes at least");
   if (options.in_flight == 0)
     throw Error(ErrorCode::invalid_argument, "a session must have room for one run in flight at least");
+  if (options.in_flight > kMostInFlight)
+    throw Error(ErrorCode::invalid_argument, "a session has at most " + std::to_string(kMostInFlight) +
+                                                 " runs in flight, not " + std::to_string(options.in_flight));
   if (options.in_flight > 1 && options.weights_budget)
     throw Error(ErrorCode::invalid_argument,
                 "weights that come to the device layer by layer serve one run at a time: leave out "
@@ -91,6 +98,7 @@ RequestQueue::Lock Session::Impl::drained() const {
 Request& Session::Impl::own(const RequestQueue::Lock& lock) {
   first_executor();
   if (!own_request) own_request = queue->try_begin_reusable(lock);
+  if (options.check_finite) own_request->check_outputs();
   return *own_request;  // an executor was free, since no request is in flight
 }
 
@@ -124,6 +132,7 @@ void Session::Impl::set_input(const RequestQueue::Lock& lock, size_t index, cons
                 "input '" + declared.name + "' wants " + std::string(name(declared.dtype)) + " " +
                     to_string(inputs[index].shape) + " but got " + std::string(name(tensor.dtype())) + " " +
                     to_string(tensor.shape()));
+  check_input_values(index, {tensor.data(), tensor.byte_size()});
   if (is_ready() && tensor.shape() == inputs[index].shape) {
     own(lock).set_input(index, tensor);
     staged.erase(index);
@@ -133,6 +142,11 @@ void Session::Impl::set_input(const RequestQueue::Lock& lock, size_t index, cons
   Tensor copy(tensor.dtype(), tensor.shape());
   if (tensor.byte_size()) std::memcpy(copy.mutable_data(), tensor.data(), tensor.byte_size());
   staged.insert_or_assign(index, std::move(copy));
+}
+
+void Session::Impl::check_input_values(size_t index, std::span<const std::byte> values) const {
+  const TensorInfo& input = model.inputs()[index];
+  if (options.check_finite) check_finite("input '" + input.name + "'", input.dtype, values);
 }
 
 void Session::Impl::run() {
@@ -213,6 +227,7 @@ void Session::set_input(std::string_view name, const Tensor& tensor) {
 void Session::set_input(std::string_view name, std::span<const std::byte> values) {
   guard([&] {
     const size_t index = position(impl_->inputs, name, "input");
+    impl_->check_input_values(index, values);
     impl_->own(impl_->drained()).set_input(index, values);
     impl_->staged.erase(index);
   });

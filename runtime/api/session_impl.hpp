@@ -63,6 +63,8 @@ struct Session::Impl {
   void release_own_request(const RequestQueue::Lock& lock, const std::vector<Shape>& new_shapes);
   bool has_input(size_t index) const;
   void set_input(const RequestQueue::Lock& lock, size_t index, const Tensor& tensor);
+  // Throws Error(invalid_argument) for values that SessionOptions::check_finite forbids.
+  void check_input_values(size_t index, std::span<const std::byte> values) const;
   void run();
   // For outputs whose shapes the run determines.
   void update_output_shapes();

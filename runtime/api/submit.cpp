@@ -39,7 +39,14 @@ std::vector<Shape> Session::Impl::shapes_of(std::span<const InputValues> values)
 // On an executor for the shapes of these values. While this thread waits for a free executor, other threads
 // may submit other shapes, so each round checks everything again.
 Request& Session::Impl::begin_request(std::span<const InputValues> values) {
-  for (const InputValues& input : values) position(model.inputs(), input.name, "input");
+  std::vector<bool> is_given(model.inputs().size(), false);
+  for (const InputValues& input : values) {
+    const size_t index = position(model.inputs(), input.name, "input");
+    if (is_given[index])
+      throw Error(ErrorCode::invalid_argument, "input '" + std::string(input.name) + "' is given twice");
+    is_given[index] = true;
+    check_input_values(index, input.values);
+  }
   RequestQueue::Lock lock = queue->lock();
   for (;;) {
     if (!has_shapes_of(values)) {
@@ -70,6 +77,7 @@ Request& Session::Impl::submit(std::span<const InputValues> values, std::span<co
       request.write_output(index, target.values);
     }
     if (keep_outputs) request.keep_outputs();
+    if (options.check_finite) request.check_outputs();
   } catch (...) {
     queue->cancel(request);
     throw;

@@ -42,6 +42,8 @@ class Request {
   void write_output(size_t output, std::span<std::byte> to) { targets_.emplace_back(output, to); }
   // Before submit(): copies every output to kept outputs, not only those whose shapes the run determines.
   void keep_outputs() { keeps_outputs_ = true; }
+  // Outputs with NaN or infinities become the request's error.
+  void check_outputs() { checks_outputs_ = true; }
 
   // Whether the last submit completed without an error, so that the executor has its outputs.
   bool succeeded() const { return succeeded_; }
@@ -53,6 +55,7 @@ class Request {
   // Waits for the executor and distributes the outputs; what fails becomes the request's error.
   void complete();
   void copy_outputs();
+  void check_finite_outputs() const;
   void reset();
 
   Executor* executor_ = nullptr;
@@ -61,6 +64,7 @@ class Request {
   bool in_use_ = false;   // from try_begin() to release()
   bool reusable_ = false;
   bool keeps_outputs_ = false;
+  bool checks_outputs_ = false;
   bool succeeded_ = false;
   std::vector<bool> input_set_;
   std::vector<std::pair<size_t, std::span<std::byte>>> targets_;

@@ -60,10 +60,6 @@ vk::raii::Sampler create_nearest_sampler(const vk::raii::Device& device,
   return translated("creating a sampler", [&] { return vk::raii::Sampler(device, info, allocator); });
 }
 
-}  // namespace
-
-namespace {
-
 // Without a cache folder to which other users can write: what it holds is run on the device.
 ContextOptions with_trusted_cache(ContextOptions options) {
   if (options.cache_folder.empty()) return options;

@@ -21,6 +21,11 @@
 #include <stb/stb_image_write.h>
 
 namespace vellum::samples {
+namespace {
+
+constexpr std::int64_t kMostPixels = std::int64_t{1} << 26;
+
+}  // namespace
 
 Image make_image(int width, int height) {
   if (width < 1 || height < 1) {
@@ -38,9 +43,16 @@ Image load_image(const std::filesystem::path& path) {
   int width = 0;
   int height = 0;
   int channels = 0;
+  // Before decoding, which takes several times the pixels: a picture of one colour is a small file.
+  const int length = static_cast<int>(file.size());
+  if (stbi_info_from_memory(file.data(), length, &width, &height, &channels) &&
+      std::int64_t{width} * height > kMostPixels) {
+    throw Error(ErrorCode::unsupported, path.string() + ": a picture of " + std::to_string(width) + "x" +
+                                            std::to_string(height) + " pixels; at most " +
+                                            std::to_string(kMostPixels) + " are read");
+  }
   const std::unique_ptr<stbi_uc, void (*)(void*)> pixels(
-      stbi_load_from_memory(file.data(), static_cast<int>(file.size()), &width, &height, &channels, 3),
-      stbi_image_free);
+      stbi_load_from_memory(file.data(), length, &width, &height, &channels, 3), stbi_image_free);
   if (!pixels) {
     throw Error(ErrorCode::invalid_argument,
                 path.string() + ": not a readable PNG or JPEG image (" + stbi_failure_reason() + ")");

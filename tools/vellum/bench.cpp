@@ -82,7 +82,7 @@ void bench(const Arguments& arguments) {
   const OpenedDevice device(arguments.options);
   Times times;
   const Clock::time_point start = Clock::now();
-  const Model model = Model::load(arguments.model);
+  const Model model = load_model(arguments.model, arguments.options);
   times.load = since(start);
   Inputs inputs = read_inputs(model, arguments.inputs);
   SessionOptions options = session_options(arguments.options);

@@ -124,7 +124,7 @@ std::string table(const std::vector<Row>& rows) {
 }  // namespace
 
 void compare_memory(const std::string& model_file, const Options& options, const std::optional<Caps>& caps) {
-  const Model model = Model::load(model_file);
+  const Model model = load_model(model_file, options);
   const std::optional<OpenedDevice> device = open_if_named(options);
   std::vector<Row> rows = rows_to_fill();
   Progress progress("compare");

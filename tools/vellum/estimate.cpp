@@ -83,11 +83,11 @@ void estimate(const Arguments& arguments) {
                 "--caps stands for a device: leave out --device, or --measure on it");
   const MemoryMeter meter;
   const SessionOptions options = session_options(arguments.options);
-  std::vector<TensorInfo> inputs = Model::load(arguments.model).inputs();
+  std::vector<TensorInfo> inputs = load_model(arguments.model, arguments.options).inputs();
   std::vector<Point> points = make_points(inputs, options.input_shapes, arguments.batches, arguments.sweeps);
   if (arguments.measure) measure(arguments, meter, points);
 
-  const Estimator estimator(arguments.options, arguments.caps, Model::load(arguments.model),
+  const Estimator estimator(arguments.options, arguments.caps, load_model(arguments.model, arguments.options),
                             arguments.measure);
   for (Point& point : points) point.estimate = estimator.estimate(options, point.shapes);
   if (!arguments.svg.empty()) write_svg(arguments, points, estimator.device());

@@ -148,7 +148,7 @@ void check(const Arguments& arguments) {
 
 void inspect(const Arguments& arguments) {
   check(arguments);
-  const Model model = Model::load(arguments.model);
+  const Model model = load_model(arguments.model, arguments.options);
   if (arguments.stage == "kernels") return print_kernels(arguments, model);
   if (!arguments.stage.empty()) return print_stage(arguments, model);
   const std::vector<NodeInfo> nodes = model.nodes(input_shapes(arguments.options));

@@ -1,8 +1,11 @@
 #include "options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <iostream>
+#include <limits>
 
 #include "common/files.hpp"
 #include "device_options.hpp"
@@ -102,6 +105,18 @@ void add_expert_options(OptionGroup group, Options& options, const std::string& 
       ->check(CLI::IsMember(graph_passes()));
   group.value("--limits", options.limits, "android-baseline-2022: assume that the device has only these limits")
       ->check(CLI::IsMember({"android-baseline-2022"}));
+  group
+      .value("--wait-limit", options.wait_limit,
+             "seconds to wait for one submit before the device counts as hanging; 0: no limit")
+      ->check(CLI::Range(0.0, 4e6))
+      ->capture_default_str();
+  group
+      .value("--load-limit", options.load_limits,
+             "NAME=N: what the model file may ask for at most; NAME is nodes, elements, folded-bytes, "
+             "folded-work or "
+             "nesting; repeatable")
+      ->allow_extra_args(false);
+  group.flag("--check-finite", options.check_finite, "NaN and infinities in inputs and outputs are errors");
   group.flag("--validation", options.validation,
              "check with the Vulkan validation layer; any message fails the command");
 }
@@ -119,7 +134,7 @@ CLI::Option* add_model(CLI::App& command, std::string& file) {
 
 void add_in_flight(CLI::App& command, Options& options, const std::string& help) {
   command.add_option("--in-flight", options.in_flight, help)
-      ->check(CLI::Range(1u, 1024u))
+      ->check(CLI::Range(1u, 64u))
       ->capture_default_str();
 }
 
@@ -132,6 +147,36 @@ InputShapes input_shapes(const Options& options) {
     shapes[text.substr(0, equals)] = parse_dimensions(std::string_view(text).substr(equals + 1), text);
   }
   return shapes;
+}
+
+LoadLimits load_limits(const Options& options) {
+  LoadLimits limits;
+  for (const std::string& text : options.load_limits) {
+    const size_t equals = std::min(text.find('='), text.size());
+    const std::string name = text.substr(0, equals);
+    uint64_t number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, failure] = std::from_chars(std::min(text.data() + equals + 1, end), end, number);
+    uint64_t* const limit = name == "nodes"          ? &limits.nodes
+                            : name == "elements"     ? &limits.elements
+                            : name == "folded-bytes" ? &limits.folded_bytes
+                            : name == "folded-work"  ? &limits.folded_work
+                                                     : nullptr;
+    if (failure != std::errc() || stop != end || (!limit && name != "nesting") ||
+        (!limit && number > std::numeric_limits<uint32_t>::max()))
+      throw Error(ErrorCode::invalid_argument, "--load-limit " + text +
+                                                   ": write it like nodes=1000; the names are nodes, "
+                                                   "elements, folded-bytes, folded-work and nesting");
+    if (limit)
+      *limit = number;
+    else
+      limits.nesting = static_cast<uint32_t>(number);
+  }
+  return limits;
+}
+
+Model load_model(const std::string& file, const Options& options) {
+  return Model::load(file, load_limits(options));
 }
 
 SessionOptions session_options(const Options& options) {
@@ -162,6 +207,7 @@ SessionOptions session_options(const Options& options) {
                                                  : Winograd::automatic;
   session.in_flight = options.in_flight;
   session.tuned = options.tuned;
+  session.check_finite = options.check_finite;
   return session;
 }
 
@@ -170,6 +216,7 @@ DeviceOptions device_options(const Options& options) {
   device.device = options.device;
   device.cache_folder = options.cache;
   device.validation = options.validation;
+  device.wait_limit_ms = static_cast<uint32_t>(std::ceil(options.wait_limit * 1e3));
   device.android_baseline_2022 = !options.limits.empty();
   device.log = [](LogLevel level, std::string_view message) {
     if (level != LogLevel::warning && level != LogLevel::error) return;

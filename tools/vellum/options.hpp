@@ -36,6 +36,9 @@ struct Options {
   uint32_t in_flight = 1;
   bool tuned = true;
   bool validation = false;
+  bool check_finite = false;
+  double wait_limit = DeviceOptions().wait_limit_ms / 1e3;  // seconds
+  std::vector<std::string> load_limits;                     // NAME=N
   bool json = false;
 };
 
@@ -51,6 +54,9 @@ void add_in_flight(CLI::App& command, Options& options, const std::string& help)
 // Throws Error(invalid_argument) for a shape that cannot be read.
 SessionOptions session_options(const Options& options);
 InputShapes input_shapes(const Options& options);
+LoadLimits load_limits(const Options& options);
+// Loads the file that a command is about within --load-limit.
+Model load_model(const std::string& file, const Options& options);
 
 // The device that the options name; the library's warnings and errors go to stderr.
 class OpenedDevice {

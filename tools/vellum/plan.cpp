@@ -69,7 +69,7 @@ bool has_strategy(planner::PlanMode mode, const std::string& strategy) {
 }
 
 TensorUsage usage_of(const Arguments& arguments, const SessionOptions& session) {
-  const Model model = Model::load(arguments.model);
+  const Model model = load_model(arguments.model, arguments.options);
   if (!arguments.caps.empty()) return tensor_usage(model, session, read_caps(arguments.caps));
   const std::optional<OpenedDevice> device = open_if_named(arguments.options);
   return tensor_usage(model, session, device ? &device->device() : nullptr);

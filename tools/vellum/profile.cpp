@@ -217,7 +217,7 @@ ProfileReport profile_report(const Arguments& arguments, const MemoryReport& mem
 
 void profile(const Arguments& arguments) {
   const OpenedDevice device(arguments.options);
-  const Model model = Model::load(arguments.model);
+  const Model model = load_model(arguments.model, arguments.options);
   Inputs inputs = read_inputs(model, arguments.inputs);
   SessionOptions options = session_options(arguments.options);
   options.input_shapes = with_shapes_of(model, inputs, std::move(options.input_shapes));

@@ -45,7 +45,7 @@ void check_file_names(const std::vector<TensorInfo>& outputs) {
 }
 
 void run(const Arguments& arguments) {
-  const Model model = Model::load(arguments.model);
+  const Model model = load_model(arguments.model, arguments.options);
   check_file_names(model.outputs());
   const Inputs inputs = read_inputs(model, arguments.inputs);
   require_all(model, inputs);

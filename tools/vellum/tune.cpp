@@ -108,8 +108,8 @@ void tune(const Arguments& arguments) {
   how.seconds = arguments.seconds;
   how.again = arguments.again;
   how.storages = arguments.storages;
-  const TuneReport report =
-      tune_and_show(device.device(), Model::load(arguments.model), session_options(arguments.options), how);
+  const TuneReport report = tune_and_show(device.device(), load_model(arguments.model, arguments.options),
+                                          session_options(arguments.options), how);
   device.check_validation();
   if (arguments.options.json) return print_json(to_json(report));
   print(table_of(report, arguments.all) + summary(report));

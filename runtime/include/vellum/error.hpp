@@ -20,10 +20,11 @@ enum class ErrorCode {
   internal            // a bug in Vellum
 };
 
-// what() is one line that names the cause (file, operator, tensor) and the remedy, if there is one.
+// what() is one line that names the cause (file, operator, tensor) and the remedy, if there is one. Control
+// characters of names in it become spaces, and of messages beyond 2000 bytes the middle is left out.
 class VELLUM_API Error : public std::runtime_error {
  public:
-  Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  Error(ErrorCode code, const std::string& message);
   ErrorCode code() const noexcept { return code_; }
 
  private:
