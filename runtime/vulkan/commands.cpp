@@ -19,7 +19,7 @@ struct CommandBuffer::Impl {
 };
 
 CommandBuffer::CommandBuffer(std::shared_ptr<Context> context, VkCommandBuffer recorded_to)
-    : impl_(std::make_unique<Impl>()) {
+    : impl_(new Impl) {
   impl_->context = std::move(context);
   impl_->buffer = recorded_to;
 }
