@@ -3,7 +3,8 @@
 the kernels with scoreboard.json:
     tests/gpu_compilers/scoreboard.py BUILD_FOLDER [--record] [--gpus NAME,...] [--networks NAME,...]
 Fails if a pipeline does not compile, a figure is more than 5% worse than recorded, or kernels spill more; --record writes the
-figures anew instead. GPUs whose drivers are not built (`./setup.sh gpu-compilers`) are left out, and networks that are not
+figures anew instead. Also fails if a session, with the image sizes of the GPU's own driver, allocates other memory for tensors
+than planned, or if the validation layer has anything to say while it is made and run (with no-op submits). GPUs whose drivers are not built (`./setup.sh gpu-compilers`) are left out, and networks that are not
 exported (`tests/backbones.sh --runs 0`).
 
 For each GPU, network, storage and precision:
@@ -74,6 +75,17 @@ def report_of(tool, gpu, model, options):
             last = pathlib.Path(folder) / f"{number}.{len(pipeline['code']) - 1}.txt"
             pipeline["hot_loop"] = machine_code.hot_loop(last.read_text()) if last.exists() else None
     return report
+
+
+def session_fault(tool, gpu, model, options):
+    """Makes and runs a session under the validation layer; returns what is wrong with it, None if nothing."""
+    done = subprocess.run([HERE / "on_gpu.sh", gpu, tool, "profile", model, "--json", "--runs", "1", "--cache", "", "--validation",
+                           *options], capture_output=True, text=True, timeout=1200)
+    if done.returncode != 0:
+        return "\n".join(done.stderr.strip().splitlines()[-10:]) or f"exit status {done.returncode}"
+    memory = json.loads(done.stdout)
+    planned, allocated = memory["planned_bytes"], memory["allocated_bytes"]
+    return None if planned == allocated else f"{planned} bytes planned for tensors, {allocated} allocated"
 
 
 def harmonic(pairs):
@@ -161,8 +173,9 @@ def main():
             for precision, precision_options in PRECISIONS.items():
                 for storage in STORAGES:
                     name = f"{gpu} / {network} / {precision} / {storage}"
+                    session_options = [*options, *precision_options, "--storage", storage]
                     try:
-                        report = report_of(tool, gpu, model, [*options, *precision_options, "--storage", storage])
+                        report = report_of(tool, gpu, model, session_options)
                     except RuntimeError as error:
                         if "shaderFloat16" in str(error):  # the GPU has no fp16 arithmetic
                             continue
@@ -172,6 +185,9 @@ def main():
                     now = rounded(figures(report))
                     compared += 1
                     print(name, " ".join(f"{key}={value}" for key, value in now.items()), flush=True)
+                    if fault := session_fault(tool, gpu, model, session_options):
+                        print(f"FAILED {name}: {fault}")
+                        failures += 1
                     if arguments.record:
                         recorded[name] = now
                     for loss in losses(now, recorded.get(name, {})):
