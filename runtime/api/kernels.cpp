@@ -47,8 +47,21 @@ KernelCode kernel_code(gpu::PipelineExecutable executable) {
   return code;
 }
 
+// Macros of tensors begin with TENSOR_ and BINDING_, or with the letter of an access.
+std::string variant(const std::vector<std::pair<std::string, std::string>>& defines) {
+  std::string text;
+  for (const auto& [name, value] : defines) {
+    if (name.starts_with("TENSOR_") || name.starts_with("BINDING_") || name.find('_') == 1) continue;
+    text += (text.empty() ? "" : " ") + (value.empty() ? name : name + "=" + value);
+  }
+  return text;
+}
+
 KernelPipeline kernel_pipeline(gpu::Context& context, const gpu::PipelineKey& key, bool representations) {
-  KernelPipeline pipeline{.shader = key.shader, .defines = key.defines, .workgroup_size = key.workgroup_size};
+  KernelPipeline pipeline{.shader = key.shader,
+                          .defines = key.defines,
+                          .variant = variant(key.defines),
+                          .workgroup_size = key.workgroup_size};
   for (gpu::PipelineExecutable& executable : gpu::pipeline_statistics(context, key, representations))
     pipeline.code.push_back(kernel_code(std::move(executable)));
   return pipeline;

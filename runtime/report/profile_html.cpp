@@ -96,6 +96,34 @@ json categories_json(const MemoryReport& memory) {
        {{"name", "inputs, outputs"}, {"bytes", memory.in_out_bytes}, {"hint", "host-visible"}}});
 }
 
+// A row for each pipeline, with the figures of the executable that runs: of several, the last.
+json kernels_json(const KernelReport& report) {
+  json rows = json::array();
+  for (const KernelPipeline& pipeline : report.pipelines) {
+    KernelCode unknown;
+    unknown.registers = unknown.spills = unknown.resident_subgroups = unknown.instructions = std::nan("");
+    const KernelCode& code = pipeline.code.empty() ? unknown : pipeline.code.back();
+    rows.push_back({{"shader", pipeline.shader},
+                    {"variant", pipeline.variant},
+                    {"workgroup", joined(pipeline.workgroup_size)},
+                    {"subgroup", code.subgroup_size},
+                    {"registers", number_or_null(code.registers)},
+                    {"spills", number_or_null(code.spills)},
+                    {"resident", number_or_null(code.resident_subgroups)},
+                    {"instructions", number_or_null(code.instructions)},
+                    {"dispatches", 0},
+                    {"macs", uint64_t{0}},
+                    {"predicted", report.rates ? json(0.0) : json(nullptr)}});
+  }
+  for (const KernelDispatch& dispatch : report.dispatches) {
+    json& row = rows.at(dispatch.pipeline);
+    row["dispatches"] = row["dispatches"].get<int>() + 1;
+    row["macs"] = row["macs"].get<uint64_t>() + dispatch.macs;
+    if (report.rates) row["predicted"] = row["predicted"].get<double>() + dispatch.predicted_us;
+  }
+  return rows;
+}
+
 // JSON inside <script>: characters that could end the element or begin a comment are escaped, which has the
 // same meaning in JSON (HTML Living Standard, 4.12.1.3 "Restrictions for contents of script elements"). Names
 // may be invalid UTF-8.
@@ -156,6 +184,7 @@ std::string profile_html(const ProfileReport& report) {
   document["places"] = report.memory.mode == "offsets" ? "arenas" : "shared objects";
   document["tasks"] = tasks_json(report.layers);
   document["categories"] = categories_json(report.memory);
+  document["kernels"] = report.kernels ? kernels_json(*report.kernels) : json(nullptr);
   document["totals"] = {{"naive", report.memory.naive_bytes},
                         {"planned", report.memory.planned_bytes},
                         {"bound", report.memory.lower_bound_bytes},

@@ -41,6 +41,27 @@ void finish(ProfileReport& report) {
   report.memory.in_out_bytes = 512;
 }
 
+// A pipeline that two dispatches run, and one of which nothing is known.
+KernelReport example_kernels(const std::string& shader) {
+  KernelReport report;
+  KernelCode code;
+  code.subgroup_size = 64;
+  code.registers = 72;
+  code.instructions = 1234;
+  code.resident_subgroups = std::numeric_limits<double>::quiet_NaN();
+  report.rates = DeviceRates{.gigamacs_per_s = 100, .gigabytes_per_s = 10};
+  report.pipelines = {{shader, {{"TILE_P", "4"}}, "TILE_P=4", {64, 1, 1}, {code}},
+                      {"copy", {}, {}, {8, 8, 1}, {}}};
+  for (const size_t pipeline : {size_t{0}, size_t{1}, size_t{0}}) {
+    KernelDispatch dispatch;
+    dispatch.pipeline = pipeline;
+    dispatch.macs = 500;
+    dispatch.predicted_us = 7;
+    report.dispatches.push_back(dispatch);
+  }
+  return report;
+}
+
 }  // namespace
 
 ProfileReport hostile_profile() {
@@ -56,6 +77,7 @@ ProfileReport hostile_profile() {
              0, 0, 1, 1024);
   add_tensor(report.memory, "<img src=x onerror=alert(1)>", "Add", 1, 1, 2, 512);
   add_tensor(report.memory, "\xff no UTF-8 \xc3", "Add", 0, 2, 3, 512);
+  report.kernels = example_kernels("<img src=x onerror=alert(1)>");
   finish(report);
   return report;
 }

@@ -73,6 +73,8 @@ try {
     await page.evaluate("(() => { const f = document.getElementById('tensors-filter'); f.value = 'block/1234/'; f.dispatchEvent(new Event('input')); })()");
     assert.equal(await page.evaluate("document.querySelectorAll('#tensors tbody tr').length"), 1);
 
+    assert.equal(await page.evaluate("document.getElementById('kernels-section').hidden"), true, "the driver reports none");
+
     const frame = await page.evaluate(`(async () => {
       const begin = performance.now();
       for (let i = 0; i < 10; ++i) { vellumReport.redraw(); }
@@ -84,6 +86,10 @@ try {
     assert.match(await page.evaluate("document.title"), /memory and time$/);
     assert.equal(await page.evaluate("document.querySelectorAll('img, svg, b b, script').length"), 2, "nothing but our scripts");
     await hoverTells(page, 1, ["<img src=x onerror=alert(1)>", "Add", "#1"]);
+    assert.equal(await page.evaluate("document.getElementById('kernels-section').hidden"), false);
+    const kernel = "[...document.querySelectorAll('#kernels tbody tr:first-child td')].map((cell) => cell.textContent)";
+    assert.deepEqual(await page.evaluate(kernel), ["0", "<img src=x onerror=alert(1)>", "2", "1,000", "0.0140 ms", "64x1x1", "64",
+      "72", "0", "–", "1,234", "TILE_P=4"]);
     const background = () => page.evaluate("getComputedStyle(document.body).backgroundColor");
     const dark = await background();
     await page.evaluate("document.getElementById('theme').click()");

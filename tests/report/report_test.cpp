@@ -46,6 +46,21 @@ TEST(ProfilePage, DataSayWhereEachTensorLies) {
   EXPECT_EQ(data["totals"]["planned"], report.memory.planned_bytes);
 }
 
+TEST(ProfilePage, KernelsHaveTheFiguresOfTheirDispatches) {
+  EXPECT_TRUE(
+      json::parse(between(profile_html(large_profile(3)), "id=\"data\">", "</script>"))["kernels"].is_null());
+  const json kernels =
+      json::parse(between(profile_html(hostile_profile()), "id=\"data\">", "</script>"))["kernels"];
+  ASSERT_EQ(kernels.size(), 2u);
+  EXPECT_EQ(kernels[0]["variant"], "TILE_P=4");
+  EXPECT_EQ(kernels[0]["dispatches"], 2);
+  EXPECT_EQ(kernels[0]["macs"], 1000);
+  EXPECT_EQ(kernels[0]["predicted"], 14);
+  EXPECT_EQ(kernels[0]["registers"], 72);
+  EXPECT_TRUE(kernels[0]["resident"].is_null());
+  EXPECT_TRUE(kernels[1]["registers"].is_null());
+}
+
 // Two images of an arena over a third one that begins where both are dead.
 ProfileReport offsets_profile() {
   ProfileReport report = large_profile(3);

@@ -43,16 +43,6 @@ std::string sizes(const std::array<uint32_t, 3>& size) {
                        : std::to_string(size[0]);
 }
 
-// Which variant of the shader a pipeline is: its macros, without those that every kernel has for its tensors.
-std::string variant(const KernelPipeline& pipeline) {
-  std::string text;
-  for (const auto& [name, value] : pipeline.defines) {
-    if (name.starts_with("TENSOR_") || name.starts_with("BINDING_") || name.find('_') == 1) continue;
-    text += (text.empty() ? "" : " ") + (value.empty() ? name : name + "=" + value);
-  }
-  return one_line(text);
-}
-
 double least_us(const KernelDispatch& dispatch) { return std::fmax(dispatch.compute_us, dispatch.memory_us); }
 
 std::string pipeline_table(const KernelReport& report) {
@@ -74,7 +64,7 @@ std::string pipeline_table(const KernelReport& report) {
                  code.subgroup_size ? std::to_string(code.subgroup_size) : "-", figure(code.registers),
                  figure(code.spills), figure(code.resident_subgroups), figure(code.shared_memory_bytes),
                  figure(code.instructions), figure(code.cycles),
-                 is_first ? shortened(variant(pipeline), 60) : ""});
+                 is_first ? shortened(one_line(pipeline.variant), 60) : ""});
       is_first = false;
     }
   }

@@ -215,6 +215,17 @@ ProfileReport profile_report(const Arguments& arguments, const MemoryReport& mem
   return report;
 }
 
+// Empty if the driver does not report it. Compiles every pipeline once more.
+std::optional<KernelReport> kernels_if_reported(const OpenedDevice& device, const Model& model,
+                                                const SessionOptions& options) {
+  try {
+    return kernels(device.device(), model, options);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::unsupported) throw;
+    return std::nullopt;
+  }
+}
+
 void profile(const Arguments& arguments) {
   const OpenedDevice device(arguments.options);
   const Model model = load_model(arguments.model, arguments.options);
@@ -230,7 +241,8 @@ void profile(const Arguments& arguments) {
   device.check_validation();
 
   const MemoryReport memory = session.memory();
-  const ProfileReport report = profile_report(arguments, memory, measured, device.device().info());
+  ProfileReport report = profile_report(arguments, memory, measured, device.device().info());
+  if (!arguments.html.empty()) report.kernels = kernels_if_reported(device, model, options);
   if (!arguments.html.empty()) write_text(arguments.html, profile_html(report));
   if (!arguments.trace.empty()) write_text(arguments.trace, profile_trace(report));
   const std::string device_name = device.device().info().name;
@@ -246,7 +258,9 @@ Command add_profile(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "profile", "Show the memory objects, how often each is reused, and the time of each layer");
   add_model(*command, arguments->model)->required();
-  command->add_option("-i,--input", arguments->inputs, "NAME=FILE.npy: an input of the model; repeatable; inputs that are not named are random")
+  command
+      ->add_option("-i,--input", arguments->inputs,
+                   "NAME=FILE.npy: an input of the model; repeatable; inputs that are not named are random")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--runs", arguments->runs, "how many inferences; times are medians over them")
@@ -256,11 +270,13 @@ Command add_profile(CLI::App& app) {
       ->check(CLI::IsMember({"execution", "time"}))
       ->capture_default_str();
   command->add_option("--top", arguments->top, "print only the first N layers of that order");
-  command->add_option("--html", arguments->html, "write a page with the memory map and the times");
+  command->add_option("--html", arguments->html,
+                      "write a page with the memory map, the times and the kernels");
   command->add_option("--trace", arguments->trace, "write a trace for Perfetto or chrome://tracing");
   command->add_option("--seed", arguments->seed, "seed of the random inputs")->capture_default_str();
   add_tune_options(*command, arguments->tune);
-  add_options(*command, arguments->options, "how tensors are assigned to memory: a strategy of docs/planner.md");
+  add_options(*command, arguments->options,
+              "how tensors are assigned to memory: a strategy of docs/planner.md");
   command->footer(
       "Examples:\n  vellum profile model.onnx --order time --top 10\n"
       "  vellum profile model.onnx --memory naive --json\n"

@@ -35,6 +35,7 @@ struct KernelCode {
 struct KernelPipeline {
   std::string shader;
   std::vector<std::pair<std::string, std::string>> defines;  // that tell variants of the shader apart
+  std::string variant;  // the defines as text, without those that every kernel has for its tensors
   std::array<uint32_t, 3> workgroup_size{};
   std::vector<KernelCode> code;  // drivers may make code for several subgroup sizes
 };

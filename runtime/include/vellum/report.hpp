@@ -1,10 +1,12 @@
 // Documents of a profile: plain values in, one document out. Needs neither device nor session.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "vellum/export.h"
+#include "vellum/kernels.hpp"
 #include "vellum/profile.hpp"
 
 namespace vellum {
@@ -13,12 +15,13 @@ struct ProfileReport {
   std::string model;                  // its name in the document
   std::vector<std::string> subtitle;  // device, options: shown beside the title
   MemoryReport memory;
-  std::vector<LayerTime> layers;  // as Session::layer_times(), e.g. medians over several runs
-  std::vector<LayerTime> run;     // as Session::layer_times(), of one run: begin and end of each task
+  std::vector<LayerTime> layers;        // as Session::layer_times(), e.g. medians over several runs
+  std::vector<LayerTime> run;           // as Session::layer_times(), of one run: begin and end of each task
+  std::optional<KernelReport> kernels;  // empty: the driver does not report what it makes of kernels
 };
 
-// Returns a self-contained HTML page: the memory map, shared objects, bytes by category, time per layer. The
-// page loads nothing else, and names from the model cannot become markup or script. Throws
+// Returns a self-contained HTML page: the memory map, shared objects, bytes by category, time per layer,
+// kernels. The page loads nothing else, and names from the model cannot become markup or script. Throws
 // Error(invalid_argument) if a tensor names an object that does not exist.
 VELLUM_API std::string profile_html(const ProfileReport& report);
 

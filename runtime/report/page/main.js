@@ -99,6 +99,26 @@ function tables() {
   ], tensors, (row, chosen) => (chosen ? choose(row.index) : look({ tensor: row.index })));
 }
 
+function kernels() {
+  if (!data.kernels) return;
+  byId("kernels-section").hidden = false;
+  const figure = (title, of) => ({ title, number: true, value: of, text: (r) => (of(r) === null ? "–" : grouped(Math.round(of(r)))) });
+  new SortedTable("kernels", "kernels-filter", [
+    { title: "#", number: true, value: (r) => r.index, text: (r) => String(r.index) },
+    { title: "shader", value: (r) => r.shader, text: (r) => r.shader },
+    figure("dispatches", (r) => r.dispatches),
+    figure("MACs", (r) => r.macs),
+    { title: "predicted", number: true, value: (r) => r.predicted, text: (r) => milliseconds(r.predicted === null ? null : r.predicted / 1000) },
+    { title: "workgroup", value: (r) => r.workgroup, text: (r) => r.workgroup },
+    figure("subgroup", (r) => r.subgroup),
+    figure("registers", (r) => r.registers),
+    figure("spills", (r) => r.spills),
+    figure("resident", (r) => r.resident),
+    figure("instructions", (r) => r.instructions),
+    { title: "variant", wraps: true, value: (r) => r.variant, text: (r) => r.variant },
+  ], data.kernels.map((kernel, index) => ({ ...kernel, index })), () => {});
+}
+
 function controls() {
   byId("zoom-in").addEventListener("click", () => zoom(0.7));
   byId("zoom-out").addEventListener("click", () => zoom(1.4));
@@ -124,6 +144,7 @@ new Lanes();
 memoryBars();
 operatorBars();
 tables();
+kernels();
 controls();
 showDetails(-1);
 look({});
