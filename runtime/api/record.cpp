@@ -20,7 +20,8 @@ BufferLayout layout_of(const Executor& executor, const Port& port, const char* k
   return {floats ? DType::f32 : DType::i32, buffer.bytes, buffer.alignment, buffer.usage};
 }
 
-BoundPort bind(const Executor& executor, const Port& port, const char* kind, const BufferBinding& binding) {
+BoundPort bound_port(const Executor& executor, const Port& port, const char* kind,
+                     const BufferBinding& binding) {
   const auto refuse = [&](const std::string& why) {
     throw Error(ErrorCode::invalid_argument, std::string(kind) + " '" + port.name + "': " + why);
   };
@@ -48,7 +49,7 @@ void bind_ports(std::vector<BoundPort>& bound, const Executor& executor, const s
     const auto same_name = [&](const BufferBinding& other) { return other.name == port.name; };
     if (std::ranges::any_of(bindings.first(i), same_name))
       throw Error(ErrorCode::invalid_argument, std::string(kind) + " '" + port.name + "' is bound twice");
-    bound.push_back(bind(executor, port, kind, bindings[i]));
+    bound.push_back(bound_port(executor, port, kind, bindings[i]));
   }
 }
 
@@ -62,14 +63,31 @@ void check_distinct(const std::vector<BoundPort>& bound, size_t inputs) {
 
 }  // namespace
 
+void check_semaphores(const SubmitSemaphores& semaphores) {
+  for (const auto& list : {semaphores.wait, semaphores.signal})
+    for (const SemaphoreValue& semaphore : list)
+      if (!semaphore.semaphore) throw Error(ErrorCode::invalid_argument, "a semaphore is null");
+}
+
+void Session::Impl::require_adopted_device() const {
+  if (!impl(device)->context->is_adopted())
+    throw Error(
+        ErrorCode::invalid_argument,
+        "the device is Vellum's own, where no application has command buffers, buffers or semaphores: use "
+        "Device::adopt()");
+}
+
 Recording Session::record(VkCommandBuffer commands, std::span<const BufferBinding> inputs,
                           std::span<const BufferBinding> outputs) {
+  Recording recording = bind(inputs, outputs);
+  recording.record(commands);
+  return recording;
+}
+
+Recording Session::bind(std::span<const BufferBinding> inputs, std::span<const BufferBinding> outputs) {
   return guard([&] {
     const RequestQueue::Lock lock = impl_->drained();
-    if (!impl(impl_->device)->context->is_adopted())
-      throw Error(
-          ErrorCode::invalid_argument,
-          "the device is Vellum's own, where no application has command buffers: use Device::adopt()");
+    impl_->require_adopted_device();
     const Executor& executor = impl_->first_executor();
     check_recordable(executor);
     const Program& program = executor.program();
@@ -81,8 +99,7 @@ Recording Session::record(VkCommandBuffer commands, std::span<const BufferBindin
     bind_ports(bound, executor, program.outputs, impl_->outputs, outputs, "output");
     check_distinct(bound, inputs.size());
     Recording recording;
-    recording.network_ = std::make_shared<const RecordedNetwork>(executor, bound);
-    recording.record(commands);
+    recording.network_ = std::make_shared<RecordedNetwork>(executor, bound);
     return recording;
   });
 }
@@ -108,6 +125,15 @@ void Recording::record(VkCommandBuffer commands) const {
       throw Error(ErrorCode::invalid_argument, "nothing is bound: Session::record() was not called");
     if (!commands) throw Error(ErrorCode::invalid_argument, "the command buffer is null");
     network_->record(commands);
+  });
+}
+
+void Recording::submit(const SubmitSemaphores& semaphores) const {
+  guard([&] {
+    if (!network_)
+      throw Error(ErrorCode::invalid_argument, "nothing is bound: Session::bind() was not called");
+    check_semaphores(semaphores);
+    network_->submit(semaphores);
   });
 }
 

@@ -12,8 +12,12 @@
 #include "api/impl.hpp"
 #include "exec/executor.hpp"
 #include "exec/request_queue.hpp"
+#include "vellum/vulkan.hpp"
 
 namespace vellum {
+
+// Error(invalid_argument) for a null handle.
+void check_semaphores(const SubmitSemaphores& semaphores);
 
 // Returns the index of a name. Throws Error(not_found) that lists the names. kind: "input" or "output".
 size_t position(const std::vector<TensorInfo>& infos, std::string_view name, const char* kind);
@@ -74,7 +78,8 @@ struct Session::Impl {
   std::vector<Shape> shapes_of(std::span<const InputValues> values) const;
   Request& begin_request(std::span<const InputValues> values);
   Request& submit(std::span<const InputValues> values, std::span<const OutputValues> targets,
-                  bool keep_outputs);
+                  bool keep_outputs, const SubmitSemaphores& semaphores = {});
+  void require_adopted_device() const;
 };
 
 }  // namespace vellum

@@ -61,7 +61,7 @@ Request& Session::Impl::begin_request(std::span<const InputValues> values) {
 }
 
 Request& Session::Impl::submit(std::span<const InputValues> values, std::span<const OutputValues> targets,
-                               bool keep_outputs) {
+                               bool keep_outputs, const SubmitSemaphores& semaphores) {
   Request& request = begin_request(values);
   try {
     const Program& program = request.executor().program();
@@ -82,7 +82,7 @@ Request& Session::Impl::submit(std::span<const InputValues> values, std::span<co
     queue->cancel(request);
     throw;
   }
-  queue->submit(request);
+  queue->submit(request, semaphores);
   return request;
 }
 
@@ -90,6 +90,18 @@ Run Session::submit(std::span<const InputValues> inputs, std::span<const OutputV
   return guard([&] {
     Run run;
     run.request_ = &impl_->submit(inputs, outputs, false);
+    run.queue_ = impl_->queue;
+    return run;
+  });
+}
+
+Run Session::submit(std::span<const InputValues> inputs, std::span<const OutputValues> outputs,
+                    const SubmitSemaphores& semaphores) {
+  return guard([&] {
+    impl_->require_adopted_device();
+    check_semaphores(semaphores);
+    Run run;
+    run.request_ = &impl_->submit(inputs, outputs, false, semaphores);
     run.queue_ = impl_->queue;
     return run;
   });

@@ -195,8 +195,13 @@ void Executor::run() {
   finish();
 }
 
-void Executor::start() {
+void Executor::start(const SubmitSemaphores& semaphores) {
   wait_for_submitted();  // what a run that an error cut short has left
+  const bool ordered = !semaphores.wait.empty() || !semaphores.signal.empty();
+  if (ordered && pipelines_.empty())
+    throw Error(ErrorCode::unsupported, "the run has nothing for the device that could wait for a semaphore");
+  wait_first_.assign(semaphores.wait.begin(), semaphores.wait.end());
+  signal_last_.assign(semaphores.signal.begin(), semaphores.signal.end());
   next_step_ = 0;
   host_outputs_.clear();
   if (WeightStream* stream = tensors_->weights().stream())
@@ -254,8 +259,16 @@ void Executor::run_step(Step& step, std::span<const gpu::Semaphore* const> wait)
     std::vector<HostTensor> results = run_host_partition(context_, program(), partition, *tensors_);
     if (partition.has_run_time_shapes) host_outputs_ = std::move(results);
   } else {
-    gpu::submit(*context_, *step.commands, *step.fence, {.wait = wait});
+    SubmitSemaphores semaphores{.wait = wait_first_};
+    if (is_last_submit(step)) semaphores.signal = signal_last_;
+    gpu::submit(*context_, *step.commands, *step.fence, {.wait = wait, .application = semaphores});
+    wait_first_.clear();
   }
+}
+
+bool Executor::is_last_submit(const Step& step) const {
+  const auto last = std::find_if(steps_.rbegin(), steps_.rend(), [](const Step& s) { return !s.host; });
+  return &step == &*last;
 }
 
 void Executor::wait_for_submitted() {

@@ -69,7 +69,9 @@ class Executor {
   // The same in two calls. start() submits everything that does not wait for the host and returns; if weights
   // are streamed, it returns when everything is done. finish() waits for the end. poll() says whether
   // finish() would return at once; it runs host partitions whose inputs are ready, and submits what follows.
-  void start();
+  // `semaphores`: of the application, copied. Error(unsupported) if there are any and the device does
+  // nothing.
+  void start(const SubmitSemaphores& semaphores = {});
   bool poll();
   void finish();
 
@@ -104,6 +106,7 @@ class Executor {
   void run_streamed(WeightStream& stream);
   void submit_until_host();
   void wait_for_submitted();
+  bool is_last_submit(const Step& step) const;
   void run_step(Step& step, std::span<const gpu::Semaphore* const> wait);
   class StepProgress;
   HostTensor read(const Port& port) const;
@@ -122,6 +125,8 @@ class Executor {
   // Outputs with run-time shapes of the last run; empty before it, and if it failed.
   std::vector<HostTensor> host_outputs_;
   size_t next_step_ = 0;  // of the run that was started
+  // Of the application: waited for by the next submit, and signalled by the last one.
+  std::vector<SemaphoreValue> wait_first_, signal_last_;
 };
 
 }  // namespace vellum

@@ -58,10 +58,24 @@ RecordedNetwork::RecordedNetwork(const Executor& executor, std::span<const Bound
       dispatch_of_task_(dispatches_of_tasks(executor.program())),
       sets_(bound_sets(executor, ports)) {}
 
-void RecordedNetwork::record(VkCommandBuffer recorded_to) const {
-  gpu::CommandBuffer commands(context_, recorded_to);
+void RecordedNetwork::record(gpu::CommandBuffer& commands) const {
   const TaskRecorder tasks{*model_, *tensors_, pipelines_, sets_, dispatch_of_task_};
   for (size_t t = 0; t < model_->program.tasks.size(); ++t) tasks.record(commands, t, t == 0);
+}
+
+void RecordedNetwork::record(VkCommandBuffer recorded_to) const {
+  gpu::CommandBuffer commands(context_, recorded_to);
+  record(commands);
+}
+
+void RecordedNetwork::submit(const SubmitSemaphores& semaphores) {
+  std::call_once(recorded_, [&] {
+    gpu::CommandBuffer& commands = commands_.emplace(context_);
+    commands.begin_simultaneous_use();
+    record(commands);
+    commands.end();
+  });
+  gpu::submit_without_fence(*context_, *commands_, {.application = semaphores});
 }
 
 }  // namespace vellum

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -33,10 +35,14 @@ class RecordedNetwork {
   // Ports that are not listed keep the executor's memory. Of a network that check_recordable() accepts.
   RecordedNetwork(const Executor& executor, std::span<const BoundPort> ports);
 
-  // Makes no Vulkan objects. Waits on the device for earlier work of the queue.
+  // Makes no Vulkan objects. The device waits for earlier work of the queue.
   void record(VkCommandBuffer commands) const;
+  // Submits a command buffer of its own, which the first call makes. Thread-safe.
+  void submit(const SubmitSemaphores& semaphores);
 
  private:
+  void record(gpu::CommandBuffer& commands) const;
+
   std::shared_ptr<gpu::Context> context_;
   std::shared_ptr<const CompiledModel> model_;
   std::shared_ptr<WeightSource> weights_;
@@ -44,6 +50,8 @@ class RecordedNetwork {
   Pipelines pipelines_;
   std::vector<size_t> dispatch_of_task_;
   gpu::DescriptorSets sets_;
+  std::once_flag recorded_;
+  std::optional<gpu::CommandBuffer> commands_;  // of submit()
 };
 
 }  // namespace vellum

@@ -51,7 +51,7 @@ Request* RequestQueue::try_begin(const Lock&) { return begin(false); }
 
 Request* RequestQueue::try_begin_reusable(const Lock&) { return begin(true); }
 
-void RequestQueue::submit(Request& request) {
+void RequestQueue::submit(Request& request, const SubmitSemaphores& semaphores) {
   if (request.reusable_) {
     const Lock held(mutex_);
     request.state_ = Request::State::recording;
@@ -60,7 +60,7 @@ void RequestQueue::submit(Request& request) {
     request.error_.reset();
   }
   try {
-    request.executor_->start();
+    request.executor_->start(semaphores);
   } catch (...) {
     cancel(request);
     throw;

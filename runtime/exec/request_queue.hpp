@@ -39,7 +39,7 @@ class RequestQueue {
   // Retires the oldest request, so that its executor is free.
   void retire_oldest(Lock& lock);
   // If submitting throws, the request is cancelled.
-  void submit(Request& request);
+  void submit(Request& request, const SubmitSemaphores& semaphores = {});
   void cancel(Request& request);
 
   // Whether wait() would return at once. Runs operators of the host, if it is their turn.

@@ -16,6 +16,12 @@ struct CommandBuffer::Impl {
   vk::CommandBuffer buffer;             // freed with its pool
 
   const vk::raii::DeviceDispatcher& functions() const { return *context->impl().device.getDispatcher(); }
+  void begin(vk::CommandBufferUsageFlags usage) {
+    translated("recording commands", [&] {
+      pool.reset();
+      buffer.begin(vk::CommandBufferBeginInfo(usage), functions());
+    });
+  }
 };
 
 CommandBuffer::CommandBuffer(std::shared_ptr<Context> context, VkCommandBuffer recorded_to)
@@ -44,12 +50,11 @@ CommandBuffer& CommandBuffer::operator=(CommandBuffer&&) noexcept = default;
 VkCommandBuffer CommandBuffer::handle() const { return impl_->buffer; }
 
 void CommandBuffer::begin(bool once) {
-  translated("recording commands", [&] {
-    impl_->pool.reset();
-    impl_->buffer.begin(vk::CommandBufferBeginInfo(once ? vk::CommandBufferUsageFlagBits::eOneTimeSubmit
-                                                        : vk::CommandBufferUsageFlags()),
-                        impl_->functions());
-  });
+  impl_->begin(once ? vk::CommandBufferUsageFlagBits::eOneTimeSubmit : vk::CommandBufferUsageFlags());
+}
+
+void CommandBuffer::begin_simultaneous_use() {
+  impl_->begin(vk::CommandBufferUsageFlagBits::eSimultaneousUse);
 }
 
 void CommandBuffer::end() {

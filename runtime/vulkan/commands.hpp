@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 
+#include "vellum/vulkan.hpp"
 #include "vulkan/delete_when_idle.hpp"
 
 namespace vellum::gpu {
@@ -60,6 +61,7 @@ class CommandBuffer {
   // Discards the recorded commands and starts recording. once: the commands are submitted at most once;
   // otherwise any number of times, one after another.
   void begin(bool once = false);
+  void begin_simultaneous_use();  // any number of times, also while it is pending
   void end();
   VkCommandBuffer handle() const;
 
@@ -84,6 +86,7 @@ struct SubmitOrder {
   QueueKind queue{};
   std::span<const Semaphore* const> wait = {};  // compute shaders and copies of the submit begin after these
   const Semaphore* signal = nullptr;
+  SubmitSemaphores application = {};  // besides
 };
 
 class Fence {
@@ -126,6 +129,8 @@ class Semaphore {
 void submit(Context& context, std::span<const VkCommandBuffer> commands, Fence& fence,
             const SubmitOrder& order = {});
 void submit(Context& context, const CommandBuffer& commands, Fence& fence, const SubmitOrder& order = {});
+// Nothing of Vellum's says when the work is done.
+void submit_without_fence(Context& context, const CommandBuffer& commands, const SubmitOrder& order);
 void submit_and_wait(Context& context, const CommandBuffer& commands,
                      std::optional<std::chrono::nanoseconds> timeout = std::nullopt);
 

@@ -105,26 +105,60 @@ Semaphore::Semaphore(Semaphore&&) noexcept = default;
 Semaphore& Semaphore::operator=(Semaphore&&) noexcept = default;
 VkSemaphore Semaphore::handle() const { return *impl_->semaphore; }
 
+namespace {
+
+// The semaphores of one side of a submit, and their values; those of binary ones are ignored.
+struct SemaphoreList {
+  std::vector<vk::Semaphore> handles;
+  std::vector<uint64_t> values;
+  bool has_timeline = false;
+
+  void add(VkSemaphore handle, std::optional<uint64_t> value = {}) {
+    handles.emplace_back(handle);
+    values.push_back(value.value_or(0));
+    has_timeline = has_timeline || value;
+  }
+  void add(std::span<const SemaphoreValue> semaphores) {
+    for (const SemaphoreValue& semaphore : semaphores) add(semaphore.semaphore, semaphore.value);
+  }
+};
+
+void submit(Context& context, std::span<const VkCommandBuffer> commands, VkFence fence,
+            const SubmitOrder& order) {
+  Context::Impl& impl = context.impl();
+  impl.retained.collect();
+  SemaphoreList waits, signals;
+  for (const Semaphore* semaphore : order.wait) waits.add(semaphore->handle());
+  waits.add(order.application.wait);
+  if (order.signal) signals.add(order.signal->handle());
+  signals.add(order.application.signal);
+  const std::vector<vk::PipelineStageFlags> stages(
+      waits.handles.size(), vk::PipelineStageFlagBits::eComputeShader | vk::PipelineStageFlagBits::eTransfer);
+  vk::SubmitInfo info;
+  info.setCommandBufferCount(static_cast<uint32_t>(commands.size()))
+      .setPCommandBuffers(reinterpret_cast<const vk::CommandBuffer*>(commands.data()))
+      .setWaitSemaphores(waits.handles)
+      .setWaitDstStageMask(stages)
+      .setSignalSemaphores(signals.handles);
+  const vk::TimelineSemaphoreSubmitInfo values(waits.values, signals.values);
+  if (waits.has_timeline || signals.has_timeline) info.setPNext(&values);
+  impl.use_queue(order.queue, [&](const vk::raii::Queue& queue) {
+    translated([&] { return "submitting to " + impl.caps.name; }, [&] { queue.submit(info, fence); });
+  });
+}
+
+}  // namespace
+
 void submit(Context& context, std::span<const VkCommandBuffer> commands, Fence& fence,
             const SubmitOrder& order) {
   if (fence.pending()) throw Error(ErrorCode::internal, "a fence was submitted that is not waited for yet");
-  Context::Impl& impl = context.impl();
-  impl.retained.collect();
-  vk::SubmitInfo info;
-  info.setCommandBufferCount(static_cast<uint32_t>(commands.size()))
-      .setPCommandBuffers(reinterpret_cast<const vk::CommandBuffer*>(commands.data()));
-  std::vector<vk::Semaphore> waits;
-  for (const Semaphore* semaphore : order.wait) waits.emplace_back(semaphore->handle());
-  const std::vector<vk::PipelineStageFlags> stages(
-      waits.size(), vk::PipelineStageFlagBits::eComputeShader | vk::PipelineStageFlagBits::eTransfer);
-  const vk::Semaphore signal(order.signal ? order.signal->handle() : VK_NULL_HANDLE);
-  info.setWaitSemaphores(waits).setWaitDstStageMask(stages);
-  if (order.signal) info.setSignalSemaphores(signal);
-  impl.use_queue(order.queue, [&](const vk::raii::Queue& queue) {
-    translated([&] { return "submitting to " + impl.caps.name; },
-               [&] { queue.submit(info, fence.handle()); });
-  });
+  submit(context, commands, fence.handle(), order);
   fence.impl_->pending = true;
+}
+
+void submit_without_fence(Context& context, const CommandBuffer& commands, const SubmitOrder& order) {
+  const VkCommandBuffer handle = commands.handle();
+  submit(context, std::span(&handle, 1), VkFence(VK_NULL_HANDLE), order);
 }
 
 void submit(Context& context, const CommandBuffer& commands, Fence& fence, const SubmitOrder& order) {

@@ -86,6 +86,7 @@ struct VulkanPhysicalDevice;
 struct VulkanDevice;
 struct BufferBinding;
 struct BufferLayout;
+struct SubmitSemaphores;
 class DeviceRequirements;
 class Recording;
 
@@ -328,6 +329,13 @@ class VELLUM_API Session {
   // which are kept for Run::output(). Once in_flight Runs have been under way, submit and wait do not
   // allocate memory.
   Run submit(std::span<const InputValues> inputs, std::span<const OutputValues> outputs);
+  // Does the same, in an order with other work of the application's device (Device::adopt()): what the run
+  // does on the device begins after semaphores.wait, and its end signals semaphores.signal. With operators on
+  // the host the end may be submitted by wait() or done(). If it throws, no semaphore is signalled that an
+  // earlier part of the run has not signalled. Throws Error(unsupported) if the device does nothing in the
+  // run, Error(invalid_argument) on a device that is Vellum's own.
+  Run submit(std::span<const InputValues> inputs, std::span<const OutputValues> outputs,
+             const SubmitSemaphores& semaphores);
   // Begins an inference; every output is kept for Run::output().
   Run submit(const std::map<std::string, Tensor>& inputs);
 
@@ -342,6 +350,8 @@ class VELLUM_API Session {
   // a null handle, an offset that is not aligned, a range that is too short or overlaps that of an output.
   Recording record(VkCommandBuffer_T* commands, std::span<const BufferBinding> inputs,
                    std::span<const BufferBinding> outputs);
+  // Binds without recording, for Recording::record() and Recording::submit().
+  Recording bind(std::span<const BufferBinding> inputs, std::span<const BufferBinding> outputs);
   // How the buffers must be made, for the current input shapes. Throw as record().
   BufferLayout input_buffer(std::string_view name) const;
   BufferLayout output_buffer(std::string_view name) const;

@@ -116,6 +116,17 @@ struct BufferBinding {
   VkDeviceSize bytes = 0;  // from `offset` on, at least BufferLayout::bytes
 };
 
+// A semaphore of the application's in a submit.
+struct SemaphoreValue {
+  VkSemaphore semaphore = VK_NULL_HANDLE;
+  std::optional<uint64_t> value = {};  // of a timeline semaphore; nothing: a binary one
+};
+
+// The device begins after `wait` and signals `signal` when it is done.
+struct SubmitSemaphores {
+  std::span<const SemaphoreValue> wait = {}, signal = {};
+};
+
 class RecordedNetwork;
 
 // An inference with the application's buffers as inputs and outputs, that Session::record() has bound.
@@ -147,10 +158,16 @@ class VELLUM_API Recording {
   // Records the same inference into another command buffer, or into the same one after it was reset. Makes no
   // Vulkan objects. Throws Error(invalid_argument) for a null handle or a Recording that is not valid.
   void record(VkCommandBuffer commands) const;
+  // Submits the same inference, from a command buffer of Vellum's, to VulkanDevice::compute. The contract of
+  // recorded commands holds; the semaphores make what is written on one side visible on the other. What is
+  // waited for is waited for by compute shaders. Returns at once: the application learns from `signal` when
+  // the inference is done. Throws Error(device_lost) or Error(out_of_memory), and Error(invalid_argument) for
+  // a Recording that is not valid or a null handle.
+  void submit(const SubmitSemaphores& semaphores) const;
 
  private:
   friend class Session;
-  std::shared_ptr<const RecordedNetwork> network_;
+  std::shared_ptr<RecordedNetwork> network_;
 };
 
 }  // namespace vellum
