@@ -39,6 +39,7 @@ vellum_device_options device_defaults() noexcept {
   vellum_device_options options{};
   options.size = sizeof options;
   options.wait_limit_ms = vellum::DeviceOptions().wait_limit_ms;
+  options.queue_priority = vellum::DeviceOptions().queue_priority;
   return options;
 }
 
@@ -73,6 +74,7 @@ vellum::DeviceOptions to_cpp(const vellum_device_options& given) {
   options.validation = given.validation != 0;
   options.android_baseline_2022 = given.android_baseline_2022 != 0;
   options.wait_limit_ms = given.wait_limit_ms;
+  options.queue_priority = given.queue_priority;
   if (given.log)
     options.log = [log = given.log, user = given.log_user](vellum::LogLevel level, std::string_view message) {
       log(static_cast<vellum_log_level>(level), std::string(message).c_str(), user);
@@ -182,6 +184,10 @@ vellum_status vellum::c_api::fail(vellum_error* error, ErrorCode code, const cha
   return status;
 }
 
+vellum::DeviceOptions vellum::c_api::device_options(const vellum_device_options* given) {
+  return to_cpp(given_or_default(given, device_defaults()));
+}
+
 vellum::SessionOptions vellum::c_api::session_options(const vellum_session_options* given) {
   return to_cpp(given_or_default(given, session_defaults()));
 }
@@ -216,13 +222,21 @@ vellum_status vellum_device_open(const vellum_device_options* options, vellum_de
   if (device) *device = nullptr;
   return guarded(error, [&] {
     require(device, "device");
-    vellum::Device opened = vellum::Device::open(to_cpp(given_or_default(options, device_defaults())));
+    vellum::Device opened = vellum::Device::open(vellum::c_api::device_options(options));
     vellum::DeviceInfo info = opened.info();
     *device = new vellum_device{std::move(opened), std::move(info)};
   });
 }
 
 void vellum_device_destroy(vellum_device* device) { delete device; }
+
+vellum_status vellum_device_uuid(const vellum_device* device, uint8_t uuid[16], vellum_error* error) {
+  return guarded(error, [&] {
+    require(device, "device");
+    require(uuid, "uuid");
+    std::ranges::copy(device->info.uuid, uuid);
+  });
+}
 
 const char* vellum_device_name(const vellum_device* device) {
   return device ? device->info.name.c_str() : "";

@@ -65,7 +65,8 @@ Options given_or_default(const Options* given, const Options& defaults) {
   return options;
 }
 
-// Converts C options; NULL means the defaults.
+// Convert C options; NULL means the defaults.
+DeviceOptions device_options(const vellum_device_options* given);
 SessionOptions session_options(const vellum_session_options* given);
 
 }  // namespace vellum::c_api

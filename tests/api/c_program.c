@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <vellum/vellum.h>
+#include <vellum/vellum_vulkan.h> /* compiles as C, too */
 
 #define EXPECT(condition)                                       \
   do {                                                          \

@@ -79,13 +79,14 @@ typedef void (*vellum_log_callback)(vellum_log_level level, const char* message,
 /* Fill it with vellum_device_options_init(), then change what should differ. */
 typedef struct vellum_device_options {
   size_t size;               /* of this struct, as the caller was compiled: how the library tells versions apart */
-  const char* device;        /* number or part of a name; NULL: a discrete GPU, else an integrated one, else a CPU */
+  const char* device;        /* number, UUID or part of a name; NULL: a discrete GPU, else an integrated one, else a CPU */
   const char* cache_folder;  /* for compiled shaders, made if it is missing; NULL: nothing is kept on disk */
   int32_t validation;        /* not 0: the Khronos validation layer; its messages go to `log` */
   int32_t android_baseline_2022; /* not 0: behave as on the least device that Vellum supports */
   vellum_log_callback log;   /* NULL: nothing is logged */
   void* log_user;            /* passed to `log` */
   uint32_t wait_limit_ms;    /* for one submit before the device counts as hanging; 0: no limit */
+  float queue_priority;      /* from 0 to 1, relative to the other queues that the process has on the device; 1 */
 } vellum_device_options;
 
 /* The defaults. */
@@ -96,6 +97,8 @@ VELLUM_API vellum_status vellum_device_open(const vellum_device_options* options
                                             vellum_error* error);
 VELLUM_API void vellum_device_destroy(vellum_device* device);
 
+/* VkPhysicalDeviceIDProperties.deviceUUID. */
+VELLUM_API vellum_status vellum_device_uuid(const vellum_device* device, uint8_t uuid[16], vellum_error* error);
 /* The names of the device and of its driver. */
 VELLUM_API const char* vellum_device_name(const vellum_device* device);
 VELLUM_API const char* vellum_device_driver(const vellum_device* device);

@@ -1,0 +1,209 @@
+// The application's device and command buffers, for C.
+#include <memory>
+#include <vector>
+
+#include "api/c_api_support.hpp"
+#include "vellum/vellum_vulkan.h"
+#include "vellum/vulkan.hpp"
+
+struct vellum_vulkan_requirements {
+  vellum::DeviceRequirements requirements;
+};
+
+struct vellum_recording {
+  vellum::Recording recording;
+};
+
+using vellum::c_api::given_or_default;
+using vellum::c_api::guarded;
+using vellum::c_api::require;
+
+namespace {
+
+vellum_vulkan_device vulkan_device_defaults() noexcept {
+  vellum_vulkan_device device{};
+  device.size = sizeof device;
+  return device;
+}
+
+// Writes as much of a result as the caller's struct has.
+template <typename Result>
+void write_result(Result* to, Result result, const char* name) {
+  require(to, name);
+  if (to->size < sizeof(size_t) + sizeof(void*))
+    throw vellum::Error(vellum::ErrorCode::invalid_argument, std::string(name) + ": its size is not set");
+  result.size = std::min(to->size, sizeof(Result));
+  std::memcpy(to, &result, result.size);
+}
+
+vellum::VulkanPhysicalDevice to_cpp(const vellum_vulkan_physical_device& device) {
+  return {device.get_instance_proc_addr, device.instance, device.api_version, device.physical_device};
+}
+
+vellum::VulkanQueue to_cpp(const vellum_vulkan_queue& queue) {
+  vellum::VulkanQueue converted{queue.queue, queue.family};
+  if (queue.lock) converted.lock = [lock = queue.lock, user = queue.user] { lock(user); };
+  if (queue.unlock) converted.unlock = [unlock = queue.unlock, user = queue.user] { unlock(user); };
+  return converted;
+}
+
+vellum::VulkanDevice to_cpp(const vellum_vulkan_device& device) {
+  vellum::VulkanDevice converted;
+  converted.physical = to_cpp(device.physical);
+  converted.device = device.device;
+  converted.compute = to_cpp(device.compute);
+  if (device.transfer) converted.transfer = to_cpp(*device.transfer);
+  if (device.extension_count) require(device.extensions, "extensions");
+  converted.extensions = {device.extensions, device.extension_count};
+  converted.features = device.features;
+  converted.allocation_callbacks = device.allocation_callbacks;
+  return converted;
+}
+
+std::vector<vellum::BufferBinding> to_cpp(const vellum_buffer_binding* given, size_t count,
+                                          const char* kind) {
+  std::vector<vellum::BufferBinding> bindings;
+  if (count) require(given, kind);
+  for (size_t i = 0; i < count; ++i) {
+    require(given[i].name, "the name of a binding");
+    bindings.push_back({given[i].name, given[i].buffer, given[i].offset, given[i].bytes});
+  }
+  return bindings;
+}
+
+std::vector<vellum::SemaphoreValue> to_cpp(const vellum_semaphore* given, size_t count, const char* kind) {
+  std::vector<vellum::SemaphoreValue> semaphores;
+  if (count) require(given, kind);
+  for (size_t i = 0; i < count; ++i) {
+    semaphores.push_back({given[i].semaphore});
+    if (given[i].is_timeline) semaphores.back().value = given[i].value;
+  }
+  return semaphores;
+}
+
+vellum_buffer_layout to_c(const vellum::BufferLayout& layout) {
+  return {0, static_cast<vellum_dtype>(layout.element), layout.bytes, layout.alignment, layout.usage};
+}
+
+}  // namespace
+
+vellum_status vellum_vulkan_requirements_create(const vellum_vulkan_physical_device* device,
+                                                vellum_vulkan_requirements** requirements,
+                                                vellum_error* error) {
+  if (requirements) *requirements = nullptr;
+  return guarded(error, [&] {
+    require(device, "device");
+    require(requirements, "requirements");
+    *requirements = new vellum_vulkan_requirements{vellum::Device::requirements(to_cpp(*device))};
+  });
+}
+
+void vellum_vulkan_requirements_destroy(vellum_vulkan_requirements* requirements) { delete requirements; }
+
+size_t vellum_vulkan_requirements_use_count(const vellum_vulkan_requirements* requirements) {
+  return requirements ? requirements->requirements.uses().size() : 0;
+}
+
+vellum_status vellum_vulkan_requirements_use(const vellum_vulkan_requirements* requirements, size_t index,
+                                             vellum_vulkan_use* use, vellum_error* error) {
+  return guarded(error, [&] {
+    require(requirements, "requirements");
+    const std::vector<vellum::DeviceUse>& uses = requirements->requirements.uses();
+    if (index >= uses.size())
+      throw vellum::Error(
+          vellum::ErrorCode::invalid_argument,
+          "there is no use " + std::to_string(index) + "; there are " + std::to_string(uses.size()));
+    const vellum::DeviceUse& found = uses[index];
+    write_result(use,
+                 {0, found.purpose.c_str(), found.required, found.extensions.data(), found.extensions.size(),
+                  found.features.data(), found.features.size()},
+                 "use");
+  });
+}
+
+const char* const* vellum_vulkan_requirements_extensions(const vellum_vulkan_requirements* requirements,
+                                                         size_t* count) {
+  if (count) *count = requirements ? requirements->requirements.extensions().size() : 0;
+  return requirements ? requirements->requirements.extensions().data() : nullptr;
+}
+
+void* vellum_vulkan_requirements_enable_features(const vellum_vulkan_requirements* requirements,
+                                                 void* chain) {
+  void* head = nullptr;
+  guarded(nullptr, [&] {
+    require(requirements, "requirements");
+    head = requirements->requirements.enable_features(chain);
+  });
+  return head;
+}
+
+uint32_t vellum_vulkan_requirements_compute_family(const vellum_vulkan_requirements* requirements) {
+  return requirements ? requirements->requirements.compute_family() : 0;
+}
+
+void vellum_vulkan_device_init(vellum_vulkan_device* device) {
+  if (device) *device = vulkan_device_defaults();
+}
+
+vellum_status vellum_device_adopt(const vellum_vulkan_device* device, const vellum_device_options* options,
+                                  vellum_device** adopted, vellum_error* error) {
+  if (adopted) *adopted = nullptr;
+  return guarded(error, [&] {
+    require(device, "device");
+    require(adopted, "adopted");
+    const vellum::Device made = vellum::Device::adopt(
+        to_cpp(given_or_default(device, vulkan_device_defaults())), vellum::c_api::device_options(options));
+    *adopted = new vellum_device{made, made.info()};
+  });
+}
+
+vellum_status vellum_session_input_buffer(const vellum_session* session, const char* name,
+                                          vellum_buffer_layout* layout, vellum_error* error) {
+  return guarded(error, [&] {
+    require(session, "session");
+    require(name, "name");
+    write_result(layout, to_c(session->session.input_buffer(name)), "layout");
+  });
+}
+
+vellum_status vellum_session_output_buffer(const vellum_session* session, const char* name,
+                                           vellum_buffer_layout* layout, vellum_error* error) {
+  return guarded(error, [&] {
+    require(session, "session");
+    require(name, "name");
+    write_result(layout, to_c(session->session.output_buffer(name)), "layout");
+  });
+}
+
+vellum_status vellum_session_bind(vellum_session* session, const vellum_buffer_binding* inputs,
+                                  size_t input_count, const vellum_buffer_binding* outputs,
+                                  size_t output_count, vellum_recording** recording, vellum_error* error) {
+  if (recording) *recording = nullptr;
+  return guarded(error, [&] {
+    require(session, "session");
+    require(recording, "recording");
+    *recording = new vellum_recording{session->session.bind(to_cpp(inputs, input_count, "inputs"),
+                                                            to_cpp(outputs, output_count, "outputs"))};
+  });
+}
+
+vellum_status vellum_recording_record(const vellum_recording* recording, VkCommandBuffer commands,
+                                      vellum_error* error) {
+  return guarded(error, [&] {
+    require(recording, "recording");
+    recording->recording.record(commands);
+  });
+}
+
+vellum_status vellum_recording_submit(const vellum_recording* recording, const vellum_semaphore* wait,
+                                      size_t wait_count, const vellum_semaphore* signal, size_t signal_count,
+                                      vellum_error* error) {
+  return guarded(error, [&] {
+    require(recording, "recording");
+    const std::vector<vellum::SemaphoreValue> waits = to_cpp(wait, wait_count, "wait"),
+                                              signals = to_cpp(signal, signal_count, "signal");
+    recording->recording.submit({.wait = waits, .signal = signals});
+  });
+}
+
+void vellum_recording_destroy(vellum_recording* recording) { delete recording; }

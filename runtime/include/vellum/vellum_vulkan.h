@@ -1,0 +1,149 @@
+/*
+ * Vellum in C inside an application that has a Vulkan device of its own: the only C header with Vulkan's types. The
+ * same as vellum/vulkan.hpp, which has the contract of recorded commands; docs/embedding.md explains it.
+ *
+ *   vellum_vulkan_requirements_create(&physical, &wants, &error);
+ *   device_info.pNext = vellum_vulkan_requirements_enable_features(wants, (void*)device_info.pNext);
+ *   ... vkCreateDevice(...)
+ *   vellum_vulkan_device mine;
+ *   vellum_vulkan_device_init(&mine);
+ *   mine.physical = physical, mine.device = vk_device, mine.compute.queue = queue, mine.compute.family = family;
+ *   mine.extensions = extensions, mine.extension_count = extension_count, mine.features = device_info.pNext;
+ *   vellum_device_adopt(&mine, NULL, &device, &error);
+ *   ... vellum_session_create(device, ...)
+ *   vellum_session_bind(session, &image, 1, &scores, 1, &recording, &error);
+ *   vellum_recording_record(recording, commands, &error);
+ */
+#ifndef VELLUM_VULKAN_H
+#define VELLUM_VULKAN_H
+
+#include <vulkan/vulkan_core.h>
+
+#include "vellum/vellum.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- The application's device ----------------------------------------------------------------------------------- */
+
+typedef struct vellum_vulkan_physical_device {
+  PFN_vkGetInstanceProcAddr get_instance_proc_addr;
+  VkInstance instance;
+  uint32_t api_version; /* VkApplicationInfo.apiVersion of the instance; Vulkan 1.1 or later */
+  VkPhysicalDevice physical_device;
+} vellum_vulkan_physical_device;
+
+/* What Vellum would use of a physical device. */
+typedef struct vellum_vulkan_requirements vellum_vulkan_requirements;
+
+/* One thing that Vellum uses of a device beyond Vulkan 1.1. Valid as long as the requirements. */
+typedef struct vellum_vulkan_use {
+  size_t size;                   /* of this struct, as the caller was compiled; set by the caller */
+  const char* purpose;           /* "arithmetic in halves" */
+  int32_t required;              /* not 0: vellum_device_adopt() refuses a device without it */
+  const char* const* extensions; /* as for VkDeviceCreateInfo */
+  size_t extension_count;
+  const char* const* features; /* members of Vulkan's structures: "shaderFloat16" */
+  size_t feature_count;
+} vellum_vulkan_use;
+
+VELLUM_API vellum_status vellum_vulkan_requirements_create(const vellum_vulkan_physical_device* device,
+                                                           vellum_vulkan_requirements** requirements,
+                                                           vellum_error* error);
+VELLUM_API void vellum_vulkan_requirements_destroy(vellum_vulkan_requirements* requirements);
+VELLUM_API size_t vellum_vulkan_requirements_use_count(const vellum_vulkan_requirements* requirements);
+/* VELLUM_INVALID_ARGUMENT if `index` is out of range. */
+VELLUM_API vellum_status vellum_vulkan_requirements_use(const vellum_vulkan_requirements* requirements, size_t index,
+                                                        vellum_vulkan_use* use, vellum_error* error);
+/* The extensions of all uses, without repetition, and in `*count` how many they are. */
+VELLUM_API const char* const* vellum_vulkan_requirements_extensions(const vellum_vulkan_requirements* requirements,
+                                                                    size_t* count);
+/* Switches on the features of all uses in a chain for VkDeviceCreateInfo.pNext, which may be NULL; returns its new head.
+ * Structures that it adds live as long as the requirements. NULL if the host is out of memory. */
+VELLUM_API void* vellum_vulkan_requirements_enable_features(const vellum_vulkan_requirements* requirements, void* chain);
+/* The queue family that Vellum would compute with. */
+VELLUM_API uint32_t vellum_vulkan_requirements_compute_family(const vellum_vulkan_requirements* requirements);
+
+typedef struct vellum_vulkan_queue {
+  VkQueue queue;
+  uint32_t family;
+  /* Called around each use of the queue, from any thread; NULL: only Vellum uses it. */
+  void (*lock)(void* user);
+  void (*unlock)(void* user);
+  void* user; /* passed to both */
+} vellum_vulkan_queue;
+
+/* Fill it with vellum_vulkan_device_init(), then set what there is. Read by vellum_device_adopt() alone. */
+typedef struct vellum_vulkan_device {
+  size_t size; /* of this struct, as the caller was compiled */
+  vellum_vulkan_physical_device physical;
+  VkDevice device;
+  vellum_vulkan_queue compute;
+  const vellum_vulkan_queue* transfer; /* for copies beside compute work; NULL: they use the compute queue */
+  /* As in VkDeviceCreateInfo: the enabled extensions, and the chain of pNext with the enabled features. */
+  const char* const* extensions;
+  size_t extension_count;
+  const void* features;
+  const VkAllocationCallbacks* allocation_callbacks; /* for every object that Vellum makes; NULL: Vulkan's own */
+} vellum_vulkan_device;
+
+VELLUM_API void vellum_vulkan_device_init(vellum_vulkan_device* device);
+
+/* Uses the application's device instead of opening one; see Device::adopt(). `options` may be NULL. */
+VELLUM_API vellum_status vellum_device_adopt(const vellum_vulkan_device* device, const vellum_device_options* options,
+                                             vellum_device** adopted, vellum_error* error);
+
+/* ---- The application's buffers and command buffers -------------------------------------------------------------- */
+
+/* How a buffer for an input or output must be made. */
+typedef struct vellum_buffer_layout {
+  size_t size;          /* of this struct, as the caller was compiled; set by the caller */
+  vellum_dtype element; /* VELLUM_F32, or VELLUM_I32 for integers and booleans; dense and row-major */
+  VkDeviceSize bytes;   /* the elements, padded to four */
+  VkDeviceSize alignment;
+  VkBufferUsageFlags usage;
+} vellum_buffer_layout;
+
+VELLUM_API vellum_status vellum_session_input_buffer(const vellum_session* session, const char* name,
+                                                     vellum_buffer_layout* layout, vellum_error* error);
+VELLUM_API vellum_status vellum_session_output_buffer(const vellum_session* session, const char* name,
+                                                      vellum_buffer_layout* layout, vellum_error* error);
+
+/* A range of the application's buffer for an input or output. */
+typedef struct vellum_buffer_binding {
+  const char* name;
+  VkBuffer buffer;
+  VkDeviceSize offset;
+  VkDeviceSize bytes; /* from `offset` on, at least vellum_buffer_layout.bytes */
+} vellum_buffer_binding;
+
+/* A semaphore of the application's in a submit. */
+typedef struct vellum_semaphore {
+  VkSemaphore semaphore;
+  int32_t is_timeline; /* 0: a binary semaphore, without a value */
+  uint64_t value;
+} vellum_semaphore;
+
+/* An inference with the application's buffers. It may outlive its session. */
+typedef struct vellum_recording vellum_recording;
+
+/* Binds every input, and the outputs that are to be read. */
+VELLUM_API vellum_status vellum_session_bind(vellum_session* session, const vellum_buffer_binding* inputs,
+                                             size_t input_count, const vellum_buffer_binding* outputs,
+                                             size_t output_count, vellum_recording** recording, vellum_error* error);
+/* Records the inference into a command buffer of the application's, any number of times. */
+VELLUM_API vellum_status vellum_recording_record(const vellum_recording* recording, VkCommandBuffer commands,
+                                                 vellum_error* error);
+/* Submits the inference from a command buffer of Vellum's to the compute queue, and returns at once. */
+VELLUM_API vellum_status vellum_recording_submit(const vellum_recording* recording, const vellum_semaphore* wait,
+                                                 size_t wait_count, const vellum_semaphore* signal, size_t signal_count,
+                                                 vellum_error* error);
+/* No command buffer that it was recorded to may be pending or submitted again. */
+VELLUM_API void vellum_recording_destroy(vellum_recording* recording);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* VELLUM_VULKAN_H */
