@@ -56,7 +56,7 @@ class MaxTree {
   std::vector<int64_t> node_;
 };
 
-// Adds amounts to ranges and keeps the maximum over all positions. O(log n) for each addition.
+// Adds amounts to ranges and finds the maximum of a range. O(log n) each.
 class RangeAddMax {
  public:
   explicit RangeAddMax(size_t n)
@@ -65,8 +65,18 @@ class RangeAddMax {
   // Positions first..last, both inclusive.
   void add(size_t first, size_t last, int64_t amount) { add(1, 0, leaves_ - 1, first, last, amount); }
   int64_t max() const { return max_[1]; }
+  // Over positions first..last.
+  int64_t max(size_t first, size_t last) const { return max(1, 0, leaves_ - 1, first, last); }
 
  private:
+  int64_t max(size_t node, size_t low, size_t high, size_t first, size_t last) const {
+    if (first > high || last < low) return std::numeric_limits<int64_t>::min();
+    if (first <= low && high <= last) return max_[node];
+    const size_t middle = (low + high) / 2;
+    return std::max(max(2 * node, low, middle, first, last),
+                    max(2 * node + 1, middle + 1, high, first, last)) +
+           add_[node];
+  }
   void add(size_t node, size_t low, size_t high, size_t first, size_t last, int64_t amount) {
     if (first > high || last < low) return;
     if (first <= low && high <= last) {

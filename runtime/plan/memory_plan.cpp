@@ -18,9 +18,10 @@ bool is_mixed(const UsageRecords& usage) {
 }
 
 std::vector<MemoryNeed> needs_of(const UsageRecords& usage, const MemoryRules& rules) {
+  const bool mixed = is_mixed(usage);
   std::vector<MemoryNeed> needs;
   for (const auto& record : usage.records)
-    needs.push_back(arena_need(object_desc(record.size), rules, is_mixed(usage)));
+    needs.push_back(arena_need(object_desc(record.size), rules, mixed));
   return needs;
 }
 
@@ -55,11 +56,12 @@ void plan_shared(MemoryPlan& plan, const Program& program, const UsageRecords& u
   const planner::ObjectPlan assignment = planner::plan_objects(usage.records, strategy, plan_options);
   planner::validate(usage.records, assignment, plan_options);
   plan.strategy = planner::name(strategy);
-  plan.naive_bytes = naive_bytes(program, plan, rules, is_mixed(usage), 1);
+  const bool mixed = is_mixed(usage);
+  plan.naive_bytes = naive_bytes(program, plan, rules, mixed, 1);
   plan.lower_bound_bytes = assignment.lower_bound;
   std::vector<MemoryNeed> needs;
   for (const planner::Size& size : assignment.objects) {
-    needs.push_back(arena_need(object_desc(size), rules, is_mixed(usage)));
+    needs.push_back(arena_need(object_desc(size), rules, mixed));
     plan.objects.push_back({object_desc(size), needs.back(), {}, {}});
   }
   for (size_t i = 0; i < usage.tensors.size(); ++i)

@@ -14,6 +14,8 @@ std::optional<ObjectPool::Fit> ObjectPool::fit(uint32_t object, const Item& item
 }
 
 std::optional<ObjectPool::Fit> ObjectPool::best_fit(const Item& item) const {
+  if (busy_.max(axis_.first(item), axis_.last(item)) == static_cast<int64_t>(objects_.size()))
+    return std::nullopt;
   return records_.one_dimensional() ? best_fit_by_bytes(item) : best_fit_by_extent(item);
 }
 
@@ -45,6 +47,7 @@ std::optional<ObjectPool::Fit> ObjectPool::best_fit_by_extent(const Item& item) 
 void ObjectPool::put(uint32_t object, const Item& item) {
   Object& target = objects_[object];
   target.busy.occupy(item);
+  busy_.add(axis_.first(item), axis_.last(item), 1);
   const Extent grown = cover(target.extent, item.extent);
   if (grown == target.extent) return;
   if (records_.one_dimensional()) by_bytes_.erase({target.bytes, object});

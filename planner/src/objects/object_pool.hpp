@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "../problem.hpp"
+#include "../task_axis.hpp"
+#include "../trees.hpp"
 #include "assignment.hpp"
 #include "timeline.hpp"
 
@@ -28,7 +30,8 @@ class ObjectPool {
     uint64_t unused = 0;  // bytes of the grown object beyond the tensor's
   };
 
-  explicit ObjectPool(const RecordClass& records) : records_(records) {}
+  explicit ObjectPool(const RecordClass& records)
+      : records_(records), axis_(records.items), busy_(axis_.size()) {}
 
   // Returns the best free object for the item; nothing if a new one is better.
   std::optional<Fit> best_fit(const Item& item) const;
@@ -54,6 +57,8 @@ class ObjectPool {
   std::optional<Fit> best_fit_by_extent(const Item& item) const;
 
   const RecordClass& records_;
+  TaskAxis axis_;
+  RangeAddMax busy_;  // per task: the objects in use. If that is all of them, none is free
   std::vector<Object> objects_;
   std::set<std::pair<uint64_t, uint32_t>> by_bytes_;  // (bytes, object); kept for one-dimensional classes
 };
