@@ -3,19 +3,20 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <span>
 #include <type_traits>
 
+#include "platform/json_value.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
 namespace {
 
-using nlohmann::json;
+using platform::JsonValue;
 
-constexpr int kVersion = 3;
+constexpr uint32_t kVersion = 3;
 constexpr const char* kVersionKey = "vellum_caps";
 constexpr const char* kTypes[] = {"other", "integrated GPU", "discrete GPU", "virtual GPU", "CPU"};
 constexpr size_t kMostBytes = 1 << 20;
@@ -122,39 +123,48 @@ void visit_process(Process& process, Visit visit) {
 }
 
 template <typename T>
-json written(const T& value) {
+JsonValue written(const T& value) {
   return value;
 }
 template <Word T>
-json written(const T& value) {
+JsonValue written(const T& value) {
   return words(value)[static_cast<size_t>(value)];
 }
-json written(const std::vector<CooperativeMatrix>& matrices) {
-  json list = json::array();
+template <typename T, size_t N>
+JsonValue written(const std::array<T, N>& values) {
+  return JsonValue::Array(values.begin(), values.end());
+}
+JsonValue written(const std::vector<CooperativeMatrix>& matrices) {
+  JsonValue::Array list;
   for (const CooperativeMatrix& matrix : matrices) {
-    json& entry = list.emplace_back(json::object());
-    visit_matrix(matrix, [&](const char* name, const auto& value) { entry[name] = written(value); });
+    JsonValue::Object entry;
+    visit_matrix(matrix,
+                 [&](const char* name, const auto& value) { entry.emplace_back(name, written(value)); });
+    // The keys of matrices are sorted in the text.
+    std::ranges::sort(entry, {}, &std::pair<std::string, JsonValue>::first);
+    list.emplace_back(std::move(entry));
   }
   return list;
 }
 
-void read(const json& from, std::string& value) {
-  if (!from.is_string()) throw std::invalid_argument("is no string");
-  value = from.get<std::string>();
+void read(const JsonValue& from, std::string& value) {
+  if (!from.string()) throw std::invalid_argument("is no string");
+  value = *from.string();
 }
-void read(const json& from, bool& value) {
-  if (!from.is_boolean()) throw std::invalid_argument("is neither true nor false");
-  value = from.get<bool>();
+void read(const JsonValue& from, bool& value) {
+  if (!from.boolean()) throw std::invalid_argument("is neither true nor false");
+  value = *from.boolean();
 }
-void read(const json& from, float& value) {
-  if (!from.is_number() || !(from.get<double>() >= 0) || from.get<double>() > 1e9)
-    throw std::invalid_argument("is no number of nanoseconds");
-  value = from.get<float>();
+void read(const JsonValue& from, float& value) {
+  const std::optional<double> number = from.number();
+  if (!number || !(*number >= 0) || *number > 1e9) throw std::invalid_argument("is no number of nanoseconds");
+  value = static_cast<float>(*number);
 }
 template <Word T>
-void read(const json& from, T& value) {
+void read(const JsonValue& from, T& value) {
   const std::span<const char* const> known = words(value);
-  const auto found = std::ranges::find_if(known, [&](const char* word) { return from == word; });
+  const auto found =
+      std::ranges::find_if(known, [&](const char* word) { return from.string() && *from.string() == word; });
   if (found == known.end()) {
     std::string all;
     for (const char* word : known) all += (all.empty() ? "" : ", ") + std::string(word);
@@ -164,31 +174,32 @@ void read(const json& from, T& value) {
 }
 template <typename T>
 requires std::is_unsigned_v<T>
-void read(const json& from, T& value) {
-  if (!from.is_number_unsigned() || from.get<uint64_t>() > std::numeric_limits<T>::max())
+void read(const JsonValue& from, T& value) {
+  if (!from.whole_number() || *from.whole_number() > std::numeric_limits<T>::max())
     throw std::invalid_argument("is no whole number up to " + std::to_string(std::numeric_limits<T>::max()));
-  value = from.get<T>();
+  value = static_cast<T>(*from.whole_number());
 }
 template <typename T, size_t N>
-void read(const json& from, std::array<T, N>& values) {
-  if (!from.is_array() || from.size() != N) throw std::invalid_argument("is no list of " + std::to_string(N));
-  for (size_t i = 0; i < N; ++i) read(from[i], values[i]);
+void read(const JsonValue& from, std::array<T, N>& values) {
+  if (!from.array() || from.array()->size() != N)
+    throw std::invalid_argument("is no list of " + std::to_string(N));
+  for (size_t i = 0; i < N; ++i) read((*from.array())[i], values[i]);
 }
 
-void read(const json& from, std::vector<CooperativeMatrix>& matrices) {
-  if (!from.is_array()) throw std::invalid_argument("is no list");
+void read(const JsonValue& from, std::vector<CooperativeMatrix>& matrices) {
+  if (!from.array()) throw std::invalid_argument("is no list");
   matrices.clear();
-  for (const json& entry : from) {
+  for (const JsonValue& entry : *from.array()) {
     CooperativeMatrix& matrix = matrices.emplace_back();
     size_t keys = 0;
     visit_matrix(matrix, [&](const char* name, auto& value) {
-      const auto found = entry.is_object() ? entry.find(name) : entry.end();
-      if (found == entry.end())
-        throw std::invalid_argument("has an entry without '" + std::string(name) + "'");
+      const JsonValue* found = entry.find(name);
+      if (!found) throw std::invalid_argument("has an entry without '" + std::string(name) + "'");
       read(*found, value);
       ++keys;
     });
-    if (entry.size() != keys) throw std::invalid_argument("has an entry with more than this version's keys");
+    if (entry.object()->size() != keys)
+      throw std::invalid_argument("has an entry with more than this version's keys");
     // Tiles are made of them.
     for (const uint32_t side : {matrix.m, matrix.n, matrix.k})
       if (side == 0 || side > kMostMatrixSide)
@@ -236,31 +247,33 @@ void check_ranges(const DeviceCaps& caps, const std::string& source) {
 }  // namespace
 
 std::string to_json(const DeviceCaps& caps) {
-  nlohmann::ordered_json document;
-  document[kVersionKey] = kVersion;
-  const auto write = [&](const char* name, const auto& value) { document[name] = written(value); };
+  JsonValue::Object document;
+  document.emplace_back(kVersionKey, kVersion);
+  const auto write = [&](const char* name, const auto& value) {
+    document.emplace_back(name, written(value));
+  };
   visit_fields(caps, write);
   visit_later_fields(caps, write);
   if (caps.process) visit_process(*caps.process, write);
-  return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return JsonValue(std::move(document)).text(2) + "\n";
 }
 
 DeviceCaps caps_from_json(std::string_view text, const std::string& source) {
   if (text.size() > kMostBytes) refuse(source, "is too long for a caps file");
-  const json document = json::parse(text, nullptr, false);
-  if (!document.is_object() || !document.contains(kVersionKey))
-    refuse(source, "is no caps file; `vellum devices --save-caps FILE` writes one");
-  if (document[kVersionKey] != kVersion)
-    refuse(source, "is of version " +
-                       document[kVersionKey].dump(-1, ' ', true, json::error_handler_t::replace) +
-                       " of caps files, but this Vellum reads version " + std::to_string(kVersion) +
+  const std::optional<JsonValue> parsed = JsonValue::parse(text);
+  const JsonValue* version = parsed ? parsed->find(kVersionKey) : nullptr;
+  if (!version) refuse(source, "is no caps file; `vellum devices --save-caps FILE` writes one");
+  if (!version->whole_number() || *version->whole_number() != kVersion)
+    refuse(source, "is of version " + version->text(0) + " of caps files, but this Vellum reads version " +
+                       std::to_string(kVersion) +
                        "; `vellum devices --save-caps FILE` on the device writes it anew");
+  const JsonValue& document = *parsed;
   DeviceCaps caps;
   std::set<std::string> known{kVersionKey};
   const auto read_field = [&](const char* name, auto& value) {
     known.insert(name);
-    const auto found = document.find(name);
-    if (found == document.end()) refuse(source, std::string("lacks '") + name + "'");
+    const JsonValue* found = document.find(name);
+    if (!found) refuse(source, std::string("lacks '") + name + "'");
     try {
       read(*found, value);
     } catch (const std::invalid_argument& why) {
@@ -270,10 +283,10 @@ DeviceCaps caps_from_json(std::string_view text, const std::string& source) {
   visit_fields(caps, read_field);
   visit_later_fields(caps, [&](const char* name, auto& value) {
     known.insert(name);
-    if (document.contains(name)) read_field(name, value);
+    if (document.find(name)) read_field(name, value);
   });
-  if (document.contains("process.driver_bytes")) visit_process(caps.process.emplace(), read_field);
-  for (const auto& [key, value] : document.items())
+  if (document.find("process.driver_bytes")) visit_process(caps.process.emplace(), read_field);
+  for (const auto& [key, value] : *document.object())
     if (!known.contains(key)) refuse(source, "has '" + key + "', which no caps file of this version has");
   check_ranges(caps, source);
   return caps;

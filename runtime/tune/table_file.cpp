@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "caps/caps_json.hpp"
 #include "platform/files.hpp"
+#include "platform/json_value.hpp"
 #include "platform/private_files.hpp"
 #include "platform/sha256.hpp"
 #include "shaders/sources.hpp"
@@ -17,31 +18,30 @@
 namespace vellum {
 namespace {
 
-using nlohmann::json;
+using platform::JsonValue;
 
-constexpr int kVersion = 1;
+constexpr uint32_t kVersion = 1;
 constexpr uint64_t kMostBytes = uint64_t{16} << 20;
 constexpr double kMostMicroseconds = 1e9;
 
 using Operators = decltype(TuningTable::operators);
 using Storages = decltype(TuningTable::storages);
 
-std::optional<CandidateTimes> read_times(const json& from) {
-  if (!from.is_object()) return std::nullopt;
+std::optional<CandidateTimes> read_times(const JsonValue& from) {
+  if (!from.object()) return std::nullopt;
   CandidateTimes times;
-  for (const auto& [candidate, time] : from.items()) {
-    if (!time.is_number()) return std::nullopt;
-    const auto microseconds = time.get<double>();
-    if (!(microseconds > 0) || microseconds > kMostMicroseconds) return std::nullopt;
-    times.emplace(candidate, microseconds);
+  for (const auto& [candidate, time] : *from.object()) {
+    const std::optional<double> microseconds = time.number();
+    if (!microseconds || !(*microseconds > 0) || *microseconds > kMostMicroseconds) return std::nullopt;
+    times.emplace(candidate, *microseconds);
   }
   return times;
 }
 
-std::optional<Operators> read_operators(const json& from) {
-  if (!from.is_object()) return std::nullopt;
+std::optional<Operators> read_operators(const JsonValue& from) {
+  if (!from.object()) return std::nullopt;
   Operators operators;
-  for (const auto& [signature, times] : from.items()) {
+  for (const auto& [signature, times] : *from.object()) {
     std::optional<CandidateTimes> read = read_times(times);
     if (!read) return std::nullopt;
     operators.emplace(signature, std::move(*read));
@@ -67,34 +67,47 @@ std::optional<std::vector<StorageChoice>> read_letters(const std::string& letter
   return storages;
 }
 
-std::optional<Storages> read_storages(const json& from) {
-  if (!from.is_object()) return std::nullopt;
+std::optional<Storages> read_storages(const JsonValue& from) {
+  if (!from.object()) return std::nullopt;
   Storages storages;
-  for (const auto& [network, letters] : from.items()) {
-    if (!letters.is_string()) return std::nullopt;
-    auto read = read_letters(letters.get<std::string>());
+  for (const auto& [network, letters] : *from.object()) {
+    if (!letters.string()) return std::nullopt;
+    auto read = read_letters(*letters.string());
     if (!read) return std::nullopt;
     storages.emplace(network, std::move(*read));
   }
   return storages;
 }
 
-json to_json(const Storages& storages) {
-  json object = json::object();
+JsonValue written(const Operators& operators) {
+  JsonValue::Object object;
+  for (const auto& [signature, times] : operators) {
+    JsonValue::Object by_candidate;
+    for (const auto& [candidate, microseconds] : times) by_candidate.emplace_back(candidate, microseconds);
+    object.emplace_back(signature, std::move(by_candidate));
+  }
+  return object;
+}
+
+JsonValue written(const Storages& storages) {
+  JsonValue::Object object;
   for (const auto& [network, of_values] : storages) {
     std::string letters;
     for (const StorageChoice storage : of_values) letters += letter_of(storage);
-    object[network] = std::move(letters);
+    object.emplace_back(network, std::move(letters));
   }
   return object;
 }
 
 std::string to_json(const TuningTable& table, const DeviceCaps& caps, const std::string& key) {
-  return json{{"vellum_tuning", kVersion},    {"key", key},
-              {"device", caps.name},          {"driver", caps.driver},
-              {"operators", table.operators}, {"storages", to_json(table.storages)}}
-             .dump(1, ' ', false, json::error_handler_t::replace) +
-         "\n";
+  JsonValue::Object document;
+  document.emplace_back("device", caps.name);
+  document.emplace_back("driver", caps.driver);
+  document.emplace_back("key", key);
+  document.emplace_back("operators", written(table.operators));
+  document.emplace_back("storages", written(table.storages));
+  document.emplace_back("vellum_tuning", kVersion);
+  return JsonValue(std::move(document)).text(1) + "\n";
 }
 
 std::filesystem::path path_of_key(const std::filesystem::path& folder, const std::string& key) {
@@ -114,13 +127,15 @@ std::string to_json(const TuningTable& table, const DeviceCaps& caps) {
 }
 
 std::optional<TuningTable> table_from_json(std::string_view text, std::string_view key) {
-  const json document = json::parse(text, nullptr, false);
-  if (!document.is_object() || document.size() != 6) return std::nullopt;
+  const std::optional<JsonValue> document = JsonValue::parse(text);
+  if (!document || !document->object() || document->object()->size() != 6) return std::nullopt;
   for (const char* name : {"vellum_tuning", "key", "device", "driver", "operators", "storages"})
-    if (!document.contains(name)) return std::nullopt;
-  if (document["vellum_tuning"] != kVersion || document["key"] != key) return std::nullopt;
-  std::optional<Operators> operators = read_operators(document["operators"]);
-  std::optional<Storages> storages = read_storages(document["storages"]);
+    if (!document->find(name)) return std::nullopt;
+  const uint64_t* version = document->find("vellum_tuning")->whole_number();
+  const std::string* own_key = document->find("key")->string();
+  if (!version || *version != kVersion || !own_key || *own_key != key) return std::nullopt;
+  std::optional<Operators> operators = read_operators(*document->find("operators"));
+  std::optional<Storages> storages = read_storages(*document->find("storages"));
   if (!operators || !storages) return std::nullopt;
   return TuningTable{std::move(*operators), std::move(*storages)};
 }
