@@ -118,6 +118,35 @@ TEST(CorruptFile, OtherFormatsAreTold) {
                       "zip");
 }
 
+// A field of a message: its number and length, and the bytes.
+std::string field(int number, const std::string& bytes) {
+  std::string text(1, static_cast<char>(number << 3 | 2));
+  for (size_t rest = bytes.size();; rest >>= 7) {
+    text += static_cast<char>((rest & 0x7f) | (rest > 0x7f ? 0x80 : 0));
+    if (rest <= 0x7f) return text + bytes;
+  }
+}
+
+std::string repeated(int number, size_t times) {
+  std::string text;
+  for (size_t i = 0; i < times; ++i) text += field(number, "");
+  return text;
+}
+
+// Two bytes of the file would become hundreds in memory.
+TEST(CorruptFile, MillionsOfEmptyMessagesAreRefusedUnparsed) {
+  constexpr size_t kMany = (1 << 22) + 1;
+  enum : int { kNode = 1, kInput = 1, kInitializer = 5, kAttribute = 5, kGraphOfAttribute = 6, kGraph = 7 };
+  const std::string nodes = repeated(kNode, kMany);
+  for (const std::string& graph :
+       {nodes, repeated(kInitializer, kMany), field(kNode, repeated(kInput, kMany)),
+        field(kNode, field(kAttribute, field(kGraphOfAttribute, nodes)))}) {
+    const std::string bytes = field(kGraph, graph);
+    EXPECT_VELLUM_ERROR(import_onnx(as_bytes(bytes)), ErrorCode::unsupported, "nodes, tensors",
+                        "the most that are read");
+  }
+}
+
 TEST(CorruptFile, FilesTooLargeForProtobufAreRefusedUnread) {
   const TempFolder folder;
   const fs::path file = folder.write("large.onnx", sample_model());

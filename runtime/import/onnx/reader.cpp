@@ -5,6 +5,8 @@
 #include <system_error>
 
 #include "import/model_file.hpp"
+#include "import/onnx/parts.hpp"
+#include "platform/mapped_file.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum::onnx {
@@ -18,6 +20,17 @@ void check_size(uint64_t bytes) {
     throw Error(ErrorCode::unsupported,
                 "the model has " + std::to_string(bytes) +
                     " bytes and an ONNX file can have 2 GiB at most; save its weights as external data");
+  }
+}
+
+// LoadLimits apply to the graph that is read; this limit keeps the message from filling the memory.
+void check_parts(std::span<const std::byte> bytes) {
+  constexpr uint64_t kMostParts = 1 << 22;
+  const uint64_t parts = count_parts(bytes);
+  if (parts > kMostParts) {
+    throw Error(ErrorCode::unsupported, "the model has " + std::to_string(parts) +
+                                            " nodes, tensors, attributes and names, more than " +
+                                            std::to_string(kMostParts) + ", the most that are read");
   }
 }
 
@@ -38,6 +51,7 @@ schema::ModelProto read_model(const fs::path& file) {
   check_size(size);
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw Error(ErrorCode::io, "cannot open the file for reading");
+  check_parts(platform::MappedFile(file).bytes());
   schema::ModelProto model;
   // Parsed from the stream, so that the file's bytes are not in memory beside the message.
   check_parsed(model.ParseFromIstream(&stream), model);
@@ -46,6 +60,7 @@ schema::ModelProto read_model(const fs::path& file) {
 
 schema::ModelProto read_model(std::span<const std::byte> bytes) {
   check_size(bytes.size());
+  check_parts(bytes);
   schema::ModelProto model;
   check_parsed(model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())), model);
   return model;
