@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cmath>
 #include <thread>
 
 #include "public_interface.hpp"
@@ -52,14 +53,49 @@ TEST_F(Api, RefusesWhatIsNotAnInputOrOutput) {
 }
 
 TEST_F(Api, RefusesOptionsThatMakeNoSense) {
-  EXPECT_VELLUM_ERROR(Session(device, model, {.planning = {.strategy = "hopeful"}}), ErrorCode::invalid_argument, "hopeful",
-                      "greedy_by_size");
+  EXPECT_VELLUM_ERROR(Session(device, model, {.planning = {.strategy = "hopeful"}}),
+                      ErrorCode::invalid_argument, "hopeful", "greedy_by_size");
   EXPECT_VELLUM_ERROR(Session(device, model, {.input_shapes = {{"z", {1}}}}), ErrorCode::invalid_argument,
                       "z");
   EXPECT_VELLUM_ERROR(describe(model, "middle"), ErrorCode::invalid_argument, "middle");
   DeviceOptions nobody = device_options();
   nobody.device = "no such device";
   EXPECT_VELLUM_ERROR(Device::open(nobody), ErrorCode::no_device, "no such device");
+}
+
+TEST_F(Api, RefusesMoreRunsInFlightThanAnyDeviceHasUseFor) {
+  EXPECT_VELLUM_ERROR(Session(device, model, {.in_flight = 65}), ErrorCode::invalid_argument, "at most 64",
+                      "65");
+  EXPECT_VELLUM_ERROR(Session(device, model, {.in_flight = UINT32_MAX}), ErrorCode::invalid_argument, "64");
+}
+
+TEST_F(Api, ChecksForNaNAndInfinitiesOnRequest) {
+  const Shape shape{1, 3, 9, 11};
+  Tensor image(DType::f32, shape);
+  for (const float bad : {NAN, INFINITY, -INFINITY}) {
+    image.mutable_as<float>()[5] = bad;
+    Session unchecked(device, model);
+    unchecked.run({{"x", image}});
+    Session checked(device, model, {.check_finite = true});
+    const char* const what = std::isnan(bad) ? "NaN at element 5" : "an infinity at element 5";
+    EXPECT_VELLUM_ERROR(checked.set_input("x", image), ErrorCode::invalid_argument, "input 'x'", what);
+    EXPECT_VELLUM_ERROR(checked.submit({{"x", image}}), ErrorCode::invalid_argument, "input 'x'", what);
+  }
+  // Finite values whose logarithms are not.
+  OnnxModel logarithm;
+  logarithm.input("x", {4}).node("Log", {"x"}, {"y"}).output("y");
+  const Tensor zeros(DType::f32, {4});
+  Session session(device, load(logarithm), {.check_finite = true});
+  EXPECT_VELLUM_ERROR(session.run({{"x", zeros}}), ErrorCode::invalid_argument, "output 'y'", "element 0");
+  EXPECT_VELLUM_ERROR(session.submit({{"x", zeros}}).wait(), ErrorCode::invalid_argument, "output 'y'");
+  const Tensor ones = Tensor::f32({4}, std::vector<float>{1, 1, 1, 1});
+  EXPECT_EQ(session.run({{"x", ones}}).at("y").to_floats(), std::vector<float>(4, 0.0f));
+}
+
+TEST_F(Api, MessagesAreOneLineWhateverAFileIsCalled) {
+  EXPECT_VELLUM_ERROR(Model::load("no such\nmodel.onnx"), ErrorCode::not_found, "no such model.onnx");
+  const std::string message = Error(ErrorCode::io, std::string(100000, 'x')).what();
+  EXPECT_LE(message.size(), 2010u);
 }
 
 TEST_F(Api, RefusesFilesThatAreNoModels) {
@@ -236,7 +272,8 @@ TEST_F(Api, PlanningSeesTheSessionsTensors) {
   const auto arena =
       planner::plan_offsets(usage.arena_records, planner::OffsetStrategy::greedy_by_size, plan_options);
   const MemoryReport offsets =
-      Session(device, model, {.memory = MemoryMode::offsets, .planning = {.strategy = "greedy_by_size"}}).memory();
+      Session(device, model, {.memory = MemoryMode::offsets, .planning = {.strategy = "greedy_by_size"}})
+          .memory();
   EXPECT_EQ(arena.total_bytes, offsets.planned_bytes);
   EXPECT_EQ(offsets.objects.size(), usage.records.size());
 }

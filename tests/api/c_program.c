@@ -205,7 +205,7 @@ int misuse_in_c(const void* model_bytes, size_t model_size, char what[512]) {
   int line = 0;
   static const float images[2 * 3 * 9 * 11] = {0};
   const int64_t batch[4] = {2, 3, 9, 11};
-  float values[4] = {0};
+  float values[4] = {0}, outputs[2 * 4 * 5] = {0};
   const int64_t dims[2] = {1, 2};
   const vellum_input_shape shape = {"nobody", dims, 2};
   vellum_error error = {VELLUM_OK, ""};
@@ -217,6 +217,7 @@ int misuse_in_c(const void* model_bytes, size_t model_size, char what[512]) {
   vellum_tensor_info info;
   vellum_object_report object;
   vellum_memory_estimate estimate;
+  vellum_load_limits limits;
   vellum_run* run = NULL;
   const vellum_input_values in = {"x", values, sizeof values, NULL, 0};
 
@@ -225,6 +226,14 @@ int misuse_in_c(const void* model_bytes, size_t model_size, char what[512]) {
   FAILS(vellum_model_load("no such file.onnx", &model, &error), VELLUM_NOT_FOUND, "no such file.onnx");
   FAILS(vellum_model_load_bytes("garbage", 7, &model, &error), VELLUM_CORRUPT_MODEL, "");
   EXPECT(model == NULL);
+  vellum_load_limits_init(&limits);
+  EXPECT(limits.nodes > 10000 && limits.nesting > 1);
+  limits.nodes = 2;
+  FAILS(vellum_model_load_bytes_within(model_bytes, model_size, &limits, &model, &error), VELLUM_UNSUPPORTED,
+        "4 nodes");
+  EXPECT(model == NULL);
+  memset(&limits, 0, sizeof limits);
+  FAILS(vellum_model_load_within("x", &limits, &model, &error), VELLUM_INVALID_ARGUMENT, "size");
   EXPECT(vellum_model_load(NULL, &model, NULL) == VELLUM_INVALID_ARGUMENT);
   FAILS(vellum_model_load("x", NULL, &error), VELLUM_INVALID_ARGUMENT, "model");
   vellum_device_options_init(&device_options);
@@ -265,6 +274,7 @@ int misuse_in_c(const void* model_bytes, size_t model_size, char what[512]) {
   FAILS(vellum_session_set_input(session, "x", values, 3, &error), VELLUM_INVALID_ARGUMENT, "3 were given");
   FAILS(vellum_session_get_output(session, "z", values, 4, &error), VELLUM_NOT_FOUND, "'y'");
   FAILS(vellum_session_get_output(session, "y", values, 3, &error), VELLUM_INVALID_ARGUMENT, "3 were given");
+  FAILS(vellum_session_get_output(session, "y", outputs, sizeof outputs, &error), VELLUM_INVALID_ARGUMENT, "no run()");
   FAILS(vellum_session_input(session, 1, &info, &error), VELLUM_INVALID_ARGUMENT, "input 1");
   FAILS(vellum_session_object(session, 1000, &object, &error), VELLUM_INVALID_ARGUMENT, "1000");
   FAILS(vellum_session_run(NULL, &error), VELLUM_INVALID_ARGUMENT, "session");

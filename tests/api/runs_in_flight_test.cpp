@@ -45,6 +45,13 @@ struct Delivered {
   vellum::Run run;
 };
 
+TEST_F(RunsInFlight, AnInputIsGivenOnce) {
+  Session session(device, model);
+  const Tensor x = random_tensor(kInput, 1);
+  const InputValues twice[] = {values_of("x", x), values_of("x", x)};
+  EXPECT_VELLUM_ERROR(session.submit(twice, {}), ErrorCode::invalid_argument, "'x'", "given twice");
+}
+
 TEST_F(RunsInFlight, ComputeWhatRunDoes) {
   const std::vector<Tensor> want = wanted(8);
   for (const uint32_t in_flight : {1u, 2u, 3u}) {

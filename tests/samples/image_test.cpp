@@ -53,6 +53,27 @@ TEST(ImageFile, AbsentFileIsNotFound) {
   EXPECT_EQ(code_of([&] { load_image(folder / "absent.png"); }), ErrorCode::not_found);
 }
 
+// Of one colour, so that the file is small.
+TEST(ImageFile, HugePicturesAreRefusedBeforeTheyAreDecoded) {
+  const TemporaryFolder folder;
+  // A PNG's first chunk has width and height at bytes 16 and 20, and its checksum at 29, which is not
+  // verified here.
+  write_png(folder / "image.png", gradient(8, 8));
+  std::vector<std::uint8_t> bytes = read_file(folder / "image.png");
+  for (const std::size_t at : {16, 20}) {
+    bytes[at + 2] = 20000 / 256;
+    bytes[at + 3] = 20000 % 256;
+  }
+  write_file(folder / "huge.png", bytes);
+  try {
+    load_image(folder / "huge.png");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::unsupported);
+    EXPECT_NE(std::string(error.what()).find("20000x20000"), std::string::npos) << error.what();
+  }
+}
+
 TEST(ImageFile, TruncatedOrForeignFileIsRefused) {
   const TemporaryFolder folder;
   write_png(folder / "image.png", gradient(64, 64));

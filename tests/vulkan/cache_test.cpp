@@ -1,10 +1,12 @@
 // What is on disk is believed only if it is whole and for this very shader, device and driver.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <fstream>
 
 #include "platform/files.hpp"
 #include "support/gpu_test.hpp"
+#include "vulkan/cache_file.hpp"
 #include "vulkan/kernel_run.hpp"
 #include "vulkan/pipeline.hpp"
 #include "vulkan/temporary_folder.hpp"
@@ -49,6 +51,53 @@ TEST_F(DiskCache, ShadersAreFoundTheSecondTime) {
   EXPECT_TRUE(run_finds_shader());
   EXPECT_EQ(logged_messages_containing("made anew"), 0u);
 }
+
+// A module that the checks of the file let pass: its digest is right, because its writer computed it.
+TEST_F(DiskCache, AModuleThatIsNotUsableIsCompiledAgain) {
+  run_finds_shader();
+  const fs::path path = file(".spv");
+  const std::vector<std::byte> good = bytes_of(path);
+  constexpr size_t kHeader = 80, kKey = 16;
+  platform::Sha256Digest key;
+  std::memcpy(key.data(), good.data() + kKey, key.size());
+  const std::vector<uint32_t> empty_module{0x07230203, 0x00010300, 0, 1, 0};
+  write_cache_file(path, key, std::as_bytes(std::span(empty_module)));
+  EXPECT_EQ(bytes_of(path).size(), kHeader + 20);
+  const auto context = open();
+  EXPECT_EQ(test::run_scale(context, "5.0", 1, {1, 2, 3}), (std::vector<float>{6, 11, 16}));
+  EXPECT_EQ(logged_messages_containing("compiled again"), 1u);
+  EXPECT_EQ(bytes_of(path), good);
+}
+
+#ifndef _WIN32
+TEST_F(DiskCache, IsForThisUserAlone) {
+  const fs::path cache = folder_.path() / "new" / "cache";
+  ContextOptions options = test::test_context_options();
+  options.cache_folder = cache;
+  const auto run = [&] {
+    const auto context = Context::create(options);
+    EXPECT_EQ(test::run_scale(context, "5.0", 1, {1}), (std::vector<float>{6}));
+    return context->pipelines().shader_counts().found_on_disk;
+  };
+  EXPECT_EQ(run(), 0u);
+  constexpr fs::perms others = fs::perms::group_all | fs::perms::others_all;
+  for (const fs::path& made : {cache.parent_path(), cache, cache / "spirv"})
+    EXPECT_EQ(fs::status(made).permissions() & others, fs::perms::none) << made;
+  EXPECT_EQ(run(), 1u);
+  size_t warnings = 0;
+  for (const fs::path& open_to_others : {cache, cache / "spirv"}) {
+    fs::permissions(open_to_others, fs::perms::owner_all | fs::perms::others_write);
+    EXPECT_EQ(run(), 0u) << open_to_others;
+    EXPECT_EQ(logged_messages_containing("other users can write to it"), ++warnings);
+    fs::permissions(open_to_others, fs::perms::owner_all);
+  }
+  for (const auto& entry : fs::recursive_directory_iterator(cache))
+    if (entry.is_regular_file()) fs::permissions(entry.path(), fs::perms::group_write, fs::perm_options::add);
+  EXPECT_EQ(run(), 0u);
+  EXPECT_EQ(logged_messages_containing("other users can write to it"), warnings + 2)
+      << "the module and the pipelines";
+}
+#endif
 
 TEST_F(DiskCache, NothingElseIsLeftBehind) {
   run_finds_shader();

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <thread>
 #include <vector>
@@ -10,6 +11,10 @@
 #include "platform/sha256.hpp"
 #include "vellum/error.hpp"
 #include "vulkan/temporary_folder.hpp"
+
+#ifndef _WIN32
+#include <sys/stat.h>
+#endif
 
 namespace vellum::platform {
 namespace {
@@ -123,7 +128,31 @@ TEST(MappedFile, EmptyMissingAndFolders) {
   };
   EXPECT_EQ(code(folder.path() / "missing"), ErrorCode::not_found);
   EXPECT_EQ(code(folder.path()), ErrorCode::io);
+#ifndef _WIN32
+  // Who opens a FIFO waits for its writer, and who reads a device for what it gives.
+  ASSERT_EQ(mkfifo((folder.path() / "fifo").c_str(), 0600), 0);
+  EXPECT_EQ(code(folder.path() / "fifo"), ErrorCode::io);
+  EXPECT_EQ(code("/dev/zero"), ErrorCode::io);
+  EXPECT_FALSE(read_file(folder.path() / "fifo", 1 << 20).has_value());
+  EXPECT_FALSE(read_file("/dev/zero", 1 << 20).has_value());
+#endif
 }
+
+#ifndef _WIN32
+TEST(CacheFolder, IsBelowAnAbsoluteFolder) {
+  const char* const cache = std::getenv("XDG_CACHE_HOME");
+  const std::string before = cache ? cache : "";
+  setenv("XDG_CACHE_HOME", "/absolute", 1);
+  EXPECT_EQ(default_cache_folder(), "/absolute/vellum");
+  setenv("XDG_CACHE_HOME", "relative", 1);
+  EXPECT_NE(default_cache_folder(), "relative/vellum");
+  EXPECT_TRUE(default_cache_folder().empty() || default_cache_folder().is_absolute());
+  if (cache)
+    setenv("XDG_CACHE_HOME", before.c_str(), 1);
+  else
+    unsetenv("XDG_CACHE_HOME");
+}
+#endif
 
 }  // namespace
 }  // namespace vellum::platform

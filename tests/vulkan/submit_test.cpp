@@ -84,6 +84,48 @@ TEST(Fences, WaitingTooLongIsAnErrorAndOneMayWaitAgain) {
   submit(*test_context(), commands, fence);  // the destructor waits
 }
 
+// A kernel that still runs when everything it uses is deleted.
+void abandon_slow_work(const std::shared_ptr<Context>& context) {
+  const auto pipeline = context->pipelines().get(slow_kernel());
+  const Buffer buffer = make_buffer(context, 4 * kSlowGroups, MemoryKind::device, MemoryCategory::other);
+  DescriptorSets sets(context, {&pipeline, 1});
+  sets.write(0, std::vector<BoundResource>{buffer});
+  CommandBuffer commands(context);
+  commands.begin();
+  commands.bind(*pipeline, sets[0]);
+  commands.dispatch({kSlowGroups, 1, 1});
+  commands.end();
+  Fence fence(context);
+  submit(*context, commands, fence);
+  EXPECT_EQ(thrown_by([&] { fence.wait(); }).code(), ErrorCode::device_lost);
+}
+
+TEST(Fences, WhatASubmitUsesIsKeptUntilTheDeviceHasFinished) {
+  ContextOptions options = test::test_context_options();
+  options.wait_limit = std::chrono::nanoseconds(1);
+  const auto context = Context::create(options);
+  const auto bytes = [&] { return context->memory_statistics().of(MemoryCategory::other).bytes; };
+  abandon_slow_work(context);
+  EXPECT_EQ(bytes(), 4 * kSlowGroups) << "freed while the device used it";
+  context->wait_idle();
+  CommandBuffer nothing(context);
+  nothing.begin();
+  nothing.end();
+  Fence fence(context);
+  submit(*context, nothing, fence);
+  EXPECT_EQ(bytes(), 0u) << "kept although the device has finished";
+  fence.wait(std::chrono::seconds(60));
+}
+
+TEST(Fences, AContextWaitsForWhatWasAbandoned) {
+  ContextOptions options = test::test_context_options();
+  options.wait_limit = std::chrono::nanoseconds(1);
+  auto context = Context::create(options);
+  abandon_slow_work(context);
+  context->wait_idle();
+  context.reset();  // the validation layer reports what is destroyed while it is used, or not at all
+}
+
 TEST(Timestamps, RiseWithTheWork) {
   if (!timestamps_supported(*test_context())) GTEST_SKIP() << "no time stamps on this device";
   const auto pipeline = test_context()->pipelines().get(slow_kernel());
