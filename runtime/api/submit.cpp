@@ -39,13 +39,11 @@ std::vector<Shape> Session::Impl::shapes_of(std::span<const InputValues> values)
 // On an executor for the shapes of these values. While this thread waits for a free executor, other threads
 // may submit other shapes, so each round checks everything again.
 Request& Session::Impl::begin_request(std::span<const InputValues> values) {
-  std::vector<bool> is_given(model.inputs().size(), false);
-  for (const InputValues& input : values) {
-    const size_t index = position(model.inputs(), input.name, "input");
-    if (is_given[index])
-      throw Error(ErrorCode::invalid_argument, "input '" + std::string(input.name) + "' is given twice");
-    is_given[index] = true;
-    check_input_values(index, input.values);
+  for (auto input = values.begin(); input != values.end(); ++input) {
+    const size_t index = position(model.inputs(), input->name, "input");
+    if (std::any_of(values.begin(), input, [&](const InputValues& other) { return other.name == input->name; }))
+      throw Error(ErrorCode::invalid_argument, "input '" + std::string(input->name) + "' is given twice");
+    check_input_values(index, input->values);
   }
   RequestQueue::Lock lock = queue->lock();
   for (;;) {

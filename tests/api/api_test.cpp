@@ -81,15 +81,15 @@ TEST_F(Api, ChecksForNaNAndInfinitiesOnRequest) {
     EXPECT_VELLUM_ERROR(checked.set_input("x", image), ErrorCode::invalid_argument, "input 'x'", what);
     EXPECT_VELLUM_ERROR(checked.submit({{"x", image}}), ErrorCode::invalid_argument, "input 'x'", what);
   }
-  // Finite values whose logarithms are not.
-  OnnxModel logarithm;
-  logarithm.input("x", {4}).node("Log", {"x"}, {"y"}).output("y");
-  const Tensor zeros(DType::f32, {4});
-  Session session(device, load(logarithm), {.check_finite = true});
-  EXPECT_VELLUM_ERROR(session.run({{"x", zeros}}), ErrorCode::invalid_argument, "output 'y'", "element 0");
-  EXPECT_VELLUM_ERROR(session.submit({{"x", zeros}}).wait(), ErrorCode::invalid_argument, "output 'y'");
-  const Tensor ones = Tensor::f32({4}, std::vector<float>{1, 1, 1, 1});
-  EXPECT_EQ(session.run({{"x", ones}}).at("y").to_floats(), std::vector<float>(4, 0.0f));
+  // Finite values whose squares are not.
+  OnnxModel square;
+  square.input("x", {4}).node("Mul", {"x", "x"}, {"y"}).output("y");
+  const Tensor large = Tensor::f32({4}, std::vector<float>(4, 1e30f));
+  Session session(device, load(square), {.check_finite = true});
+  EXPECT_VELLUM_ERROR(session.run({{"x", large}}), ErrorCode::invalid_argument, "output 'y'", "element 0");
+  EXPECT_VELLUM_ERROR(session.submit({{"x", large}}).wait(), ErrorCode::invalid_argument, "output 'y'");
+  const Tensor ones = Tensor::f32({4}, std::vector<float>(4, 1));
+  EXPECT_EQ(session.run({{"x", ones}}).at("y").to_floats(), std::vector<float>(4, 1.0f));
 }
 
 TEST_F(Api, MessagesAreOneLineWhateverAFileIsCalled) {
