@@ -1,8 +1,38 @@
 #include "api/target.hpp"
 
 #include "exec/device_tensors.hpp"
+#include "passes/passes.hpp"
 
 namespace vellum {
+namespace {
+
+// Names the inputs whose shapes are not the model's own: "input 'x' of 2x3x128x128".
+std::string chosen_shapes(const Model& model, const InputShapes& shapes) {
+  std::string text;
+  for (const TensorInfo& input : model.inputs()) {
+    const auto found = shapes.find(input.name);
+    if (found == shapes.end() || found->second == input.shape) continue;
+    text += (text.empty() ? "input '" : ", input '") + input.name + "' of " + to_string(found->second);
+  }
+  return text;
+}
+
+// What does not fit the caller's shapes is the caller's error, and not one of the file.
+Graph graph_for_shapes(const Model& model, const DeviceCaps& caps, const CompileOptions& options) {
+  check_input_shapes(impl(model)->graph, options.input_shapes);
+  check_pass_names(options.disabled_passes);
+  try {
+    return prepare_graph(impl(model)->graph, caps, options);
+  } catch (const Error& error) {
+    const std::string chosen = chosen_shapes(model, options.input_shapes);
+    const bool misfit =
+        error.code() == ErrorCode::corrupt_model || error.code() == ErrorCode::invalid_argument;
+    if (!misfit || chosen.empty()) throw;
+    throw Error(ErrorCode::invalid_argument, "the model cannot run with " + chosen + ": " + error.what());
+  }
+}
+
+}  // namespace
 
 CompileOptions compile_options(const SessionOptions& options) {
   return {.input_shapes = options.input_shapes,
@@ -41,7 +71,7 @@ CompiledModel Device::Impl::compile(Graph prepared, const CompileOptions& option
 }
 
 CompiledModel Device::Impl::compile(const Model& model, const CompileOptions& options, Stage last) {
-  return compile(prepare_graph(impl(model)->graph, context->caps(), options), options, last);
+  return compile(graph_for_shapes(model, context->caps(), options), options, last);
 }
 
 Target::Target(const Device* device)
@@ -53,7 +83,8 @@ Target::Target(const Caps& caps) : caps_(impl(caps)->caps), memory_rules_(modell
 
 CompiledModel Target::compile(const Model& model, const SessionOptions& options, Stage last) const {
   if (device_) return device_->compile(model, device_->compile_options(options), last);
-  return vellum::compile(impl(model)->graph, caps_, vellum::compile_options(options), last);
+  const CompileOptions compile_options = vellum::compile_options(options);
+  return compile_prepared(graph_for_shapes(model, caps_, compile_options), caps_, compile_options, last);
 }
 
 }  // namespace vellum

@@ -289,6 +289,23 @@ TEST_F(Api, LayerTimesAreOneForEachTask) {
   }
 }
 
+// The file is fine: the message names the input and its shape, and the node that they do not fit.
+TEST_F(Api, ShapesThatTheModelCannotRunWithAreTheCallersError) {
+  OnnxModel sums;
+  sums.input("x", {kUnknownDim, 3})
+      .initializer("w", random_tensor({4, 3}, 1))
+      .node("Add", {"x", "w"}, {"y"}, {}, "sum")
+      .output("y");
+  Session session(device, load(sums));
+  EXPECT_VELLUM_ERROR(session.prepare({{"x", {2, 3}}}), ErrorCode::invalid_argument, "input 'x' of 2x3",
+                      "'sum'");
+  EXPECT_VELLUM_ERROR(Session(device, load(sums), {.input_shapes = {{"x", {5, 3}}}}),
+                      ErrorCode::invalid_argument, "input 'x' of 5x3", "'sum'");
+  EXPECT_VELLUM_ERROR(planned_memory(load(sums), {.input_shapes = {{"x", {5, 3}}}}),
+                      ErrorCode::invalid_argument, "input 'x' of 5x3");
+  session.prepare({{"x", {4, 3}}});
+}
+
 // Sessions share the device's queue, pipelines and memory; each must compute what it computes alone.
 TEST_F(Api, SessionsOnTwoThreadsComputeWhatTheyDoAlone) {
   constexpr int kRuns = 20;
