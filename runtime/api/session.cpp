@@ -280,6 +280,9 @@ MemoryReport Session::memory() const {
 
 std::vector<LayerTime> Session::layer_times() const {
   return guard([&] {
+    if (!impl_->options.profile)
+      throw Error(ErrorCode::invalid_argument,
+                  "the session measures no times: it was made without SessionOptions::profile");
     std::vector<LayerTime> times;
     if (!impl_->is_ready()) return times;
     const std::vector<Executor::TaskSpan> spans = impl_->first_executor().task_spans();

@@ -289,6 +289,11 @@ TEST_F(Api, LayerTimesAreOneForEachTask) {
   }
 }
 
+TEST_F(Api, LayerTimesNeedProfile) {
+  Session session(device, model);
+  EXPECT_VELLUM_ERROR(session.layer_times(), ErrorCode::invalid_argument, "SessionOptions::profile");
+}
+
 // The file is fine: the message names the input and its shape, and the node that they do not fit.
 TEST_F(Api, ShapesThatTheModelCannotRunWithAreTheCallersError) {
   OnnxModel sums;

@@ -359,7 +359,8 @@ class VELLUM_API Session {
   // The memory for the input shapes of the last run; weights are those of all shapes. Empty before the
   // session is prepared.
   MemoryReport memory() const;
-  // The tasks of the last run, in execution order. Needs SessionOptions::profile.
+  // The tasks of the last run, in execution order. Throws Error(invalid_argument) without
+  // SessionOptions::profile.
   std::vector<LayerTime> layer_times() const;
   size_t dispatch_count() const;
   size_t pipeline_count() const;
