@@ -40,6 +40,10 @@ class CpuPolicy final : public DevicePolicy {
     return {preferred_tile(caps, demand), 1};
   }
 
+  std::optional<PixelTile> depthwise_tile(const DeviceCaps&, const DepthwiseDemand&) const override {
+    return std::nullopt;
+  }
+
   // Drivers compute matrices element by element: on lavapipe of Mesa 26.1 that takes 12 to 34 times as long
   // as other kernels.
   bool multiplies_cooperative_matrices() const override { return false; }

@@ -29,6 +29,19 @@ struct TileDemand {
   int64_t length = 1, lines = 1, slices = 1, macs = 0;
 };
 
+// The output of one invocation of a depthwise convolution: pixels of each of some rows of one slice.
+struct PixelTile {
+  int64_t pixels = 1, rows = 1;
+  bool operator==(const PixelTile&) const = default;
+};
+
+// A depthwise convolution of a square window: `planes` slices of all images together, of width x height
+// pixels.
+struct DepthwiseDemand {
+  int64_t width = 1, height = 1, planes = 1;
+  int64_t kernel = 3, stride_x = 1, stride_y = 1;
+};
+
 // Stateless. Figures without a source are guesses; the others name the device on which they were measured.
 class DevicePolicy {
  public:
@@ -43,6 +56,9 @@ class DevicePolicy {
   // are as quick.
   virtual SplitTile split_tile(const DeviceCaps& caps, const TileDemand& demand,
                                int64_t most_split) const = 0;
+  // The tile of a depthwise convolution where one that loads rows for several output rows is faster.
+  virtual std::optional<PixelTile> depthwise_tile(const DeviceCaps& caps,
+                                                  const DepthwiseDemand& demand) const = 0;
   virtual bool multiplies_cooperative_matrices() const = 0;
   // Whether a value of another lane of the subgroup costs less than to load it again.
   virtual bool broadcasts_are_cheaper_than_loads(const DeviceCaps& caps) const = 0;

@@ -106,6 +106,32 @@ SplitTile quickest(const DeviceCaps& caps, const TileDemand& demand, int64_t mos
   return best;
 }
 
+// Invocations that keep the device busy: four subgroups for each unit.
+double busy_invocations(const DeviceCaps& caps) {
+  return 4.0 * device_rates(caps).units * subgroup_size(caps);
+}
+
+// most_sums() of a depthwise convolution, which holds weights besides, unless they are scalars as on AMD's.
+int64_t most_depthwise_sums(const DeviceCaps& caps, int64_t kernel) {
+  return kernel > 3 && caps.vendor_id != kAmd ? most_sums(caps) / 2 : most_sums(caps);
+}
+
+// The time of a tile of a depthwise convolution relative to others, in slots of an instruction.
+double depthwise_cost(const DeviceCaps& caps, const PixelTile& tile, const DepthwiseDemand& demand) {
+  const double tiles = static_cast<double>(blocks(demand.width, tile.pixels) *
+                                           blocks(demand.height, tile.rows) * demand.planes);
+  const int64_t columns = (tile.pixels - 1) * demand.stride_x + demand.kernel;
+  const int64_t rows = (tile.rows - 1) * demand.stride_y + demand.kernel;
+  const int64_t taps = demand.kernel * demand.kernel;
+  const int64_t products = 4 * taps * tile.pixels * tile.rows;
+  const int64_t selects = 4 * (demand.kernel - 1) * rows;  // of what may be padding
+  const int64_t loads = columns * rows + (gains_by_uniform_loads(caps) ? 0 : taps);
+  // A load of four floats takes as long as some eight multiply-adds; the rest finds the tile's place.
+  const double slots = static_cast<double>(products + selects + 8 * loads + 60);
+  // All loads of a tile are in flight together, so that a subgroup for each unit hides most of them.
+  return slots * std::max(tiles, busy_invocations(caps) / 4);
+}
+
 class GpuPolicy final : public DevicePolicy {
  public:
   OutputTile preferred_tile(const DeviceCaps& caps, const TileDemand& demand) const override {
@@ -116,6 +142,19 @@ class GpuPolicy final : public DevicePolicy {
   SplitTile split_tile(const DeviceCaps& caps, const TileDemand& demand, int64_t most_split) const override {
     return quickest(caps, demand, std::min<int64_t>(most_split, 16));
   }
+  std::optional<PixelTile> depthwise_tile(const DeviceCaps& caps,
+                                          const DepthwiseDemand& demand) const override {
+    PixelTile best;
+    for (const int64_t pixels : {1, 2, 4})
+      for (const int64_t rows : {1, 2, 4}) {
+        const PixelTile tile{pixels, rows};
+        if (pixels > demand.width || rows > demand.height) continue;
+        if (pixels * rows > most_depthwise_sums(caps, demand.kernel)) continue;
+        if (depthwise_cost(caps, tile, demand) < depthwise_cost(caps, best, demand)) best = tile;
+      }
+    return best;
+  }
+
   bool multiplies_cooperative_matrices() const override { return true; }
   bool broadcasts_are_cheaper_than_loads(const DeviceCaps&) const override { return false; }
   // Images are padded to blocks of texels, and no compiler makes scalar loads from them.

@@ -186,8 +186,10 @@ f16vec4 halves(uvec2 bits) { return f16vec4(unpackFloat2x16(bits.x), unpackFloat
 //                           place_of_<name>(ivec4 p), next_slice_of_<name>(inout place), vec4 fetch_<name>(place),
 //                           beside_<name>(place, int columns), below_<name>(place, int rows): the place so far from it
 //   HALF_SLICES_OF_TENSOR(name)  the same for halves, with HALF_PRODUCTS: f16vec4 fetch_half_<name>(place)
+//   PLACES_OF_OUTPUT(name)  the same for an output: void put_<name>(place, vec4 v), which stores unused channels too
 #define SLICES_OF_TENSOR(name) CAT(SLICES_, CAT(TENSOR_, name))(name)
 #define HALF_SLICES_OF_TENSOR(name) CAT(HALF_SLICES_, CAT(TENSOR_, name))(name)
+#define PLACES_OF_OUTPUT(name) CAT(PUT_, CAT(TENSOR_, name))(name)
 #define PLACE_OF(name) CAT(PLACE_, CAT(TENSOR_, name))
 #define FETCH_FN_(name) CAT(fetch_, name)
 #define WALK_(name, type, texel, slice, row, column)                                        \
@@ -231,6 +233,18 @@ f16vec4 halves(uvec2 bits) { return f16vec4(unpackFloat2x16(bits.x), unpackFloat
   WALK_BUFFER_(name) vec4 FETCH_FN_(name)(int place) { return unpack_half4(DATA_(name)[place]); }
 #define SLICES_TEXEL_BUFFER_F32(name) WALK_BUFFER_(name) FETCH_IMAGE_(name, int)
 #define SLICES_TEXEL_BUFFER_F16(name) SLICES_TEXEL_BUFFER_F32(name)
+
+#define PUT_FN_(name) CAT(put_, name)
+#define PUT_TEXEL_(name, type, round) \
+  void PUT_FN_(name)(type place, vec4 v) { imageStore(DATA_(name), place, round(v)); }
+#define PUT_IMAGE2D_STORAGE_F32(name) WALK_2D_(name) PUT_TEXEL_(name, ivec2, )
+#define PUT_IMAGE2D_STORAGE_F16(name) WALK_2D_(name) PUT_TEXEL_(name, ivec2, nearest_half4)
+#define PUT_IMAGE3D_STORAGE_F32(name) WALK_3D_(name) PUT_TEXEL_(name, ivec3, )
+#define PUT_IMAGE3D_STORAGE_F16(name) WALK_3D_(name) PUT_TEXEL_(name, ivec3, nearest_half4)
+#define PUT_BUFFER_F32(name) \
+  WALK_BUFFER_(name) void PUT_FN_(name)(int place, vec4 v) { DATA_(name)[place] = v; }
+#define PUT_BUFFER_F16(name) \
+  WALK_BUFFER_(name) void PUT_FN_(name)(int place, vec4 v) { DATA_(name)[place] = pack_half4(v); }
 
 #define HALF_SLICES_IMAGE2D_STORAGE_F16(name) SLICES_IMAGE2D_STORAGE_F16(name) FETCH_HALVES_(name, ivec2)
 #define HALF_SLICES_IMAGE2D_SAMPLED_F16(name) SLICES_IMAGE2D_SAMPLED_F16(name) FETCH_HALVES_(name, ivec2)

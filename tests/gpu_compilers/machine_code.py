@@ -1,6 +1,7 @@
 """Reads the assembly that `vellum inspect --stage kernels --code` writes: the hot loop of a kernel, the innermost loop with
 the most multiply-adds times its efficiency, and what it issues. (A loop that activates the sums may have more multiply-adds,
-among many other instructions.)
+among many other instructions.) Where all loops are unrolled that is the code between its first load and its first store: like a
+loop it has neither what finds a kernel's place nor what activates and stores the other results.
 
 hot_loop(text) returns a HotLoop or None. Formats: AMD's ISA as ACO prints it (RADV), ir3 (Turnip), GEN (ANV), NVIDIA's as NAK
 prints it (NVK), Mali's Valhall (PanVK).
@@ -49,6 +50,18 @@ def loops_between(lines, label, branch):
     return innermost(list(ends.items()))
 
 
+def between_load_and_store(lines, load, store):
+    """The lines from the first load to the first store after it, as regular expressions find them."""
+    first = next((i for i, line in enumerate(lines) if re.search(load, line)), 0)
+    last = next((i for i, line in enumerate(lines) if i > first and re.search(store, line)), len(lines))
+    return lines[first:last]
+
+
+def count_loops(count, lines, loops, load, store):
+    """What each loop issues, then what the code does without them."""
+    return [count(lines[a:b + 1]) for a, b in loops] + [count(between_load_and_store(lines, load, store))]
+
+
 def amd(lines):
     def count(body):
         kinds, fmas, cycles, loads = collections.Counter(), 0, 0, 0
@@ -82,7 +95,8 @@ def amd(lines):
                 kinds["other vector"] += 1
         return HotLoop(fmas, cycles, loads, dict(kinds))
 
-    return [count(lines[a:b + 1]) for a, b in loops_between(lines, r"(BB\d+):", r"s_c?branch\w*\s+(BB\d+)")]
+    return count_loops(count, lines, loops_between(lines, r"(BB\d+):", r"s_c?branch\w*\s+(BB\d+)"),
+                       r"^\s*(buffer|global|flat|image|tbuffer)_(load|sample)", r"(buffer|global|flat|image)_store")
 
 
 def ir3(lines):
@@ -111,7 +125,8 @@ def ir3(lines):
                 kinds["mad" if op.startswith("mad.f") else "nop" if op == "nop" else "other"] += repeat
         return HotLoop(fmas, slots, loads, dict(kinds))
 
-    return [count(lines[a:b + 1]) for a, b in loops_between(lines, r"(l\d+):", r"(?:br\w*|jump)\b.*#(l\d+)")]
+    return count_loops(count, lines, loops_between(lines, r"(l\d+):", r"(?:br\w*|jump)\b.*#(l\d+)"),
+                       r"\b(isam|sam|ldib|ldg)", r"\b(stib|stg)\b")
 
 
 def gen(lines):
@@ -125,7 +140,8 @@ def gen(lines):
         slots = sum(number for op, number in kinds.items() if not re.match(r"send|while|if|else|endif|break|sync", op))
         return HotLoop(kinds["mad"], slots, loads, dict(kinds))
 
-    return [count(lines[a:b + 1]) for a, b in loops_between(lines, r"LABEL(\d+):", r"while.*JIP:\s*LABEL(\d+)")]
+    return count_loops(count, lines, loops_between(lines, r"LABEL(\d+):", r"while.*JIP:\s*LABEL(\d+)"),
+                       r"\bsend", r"^\s*send\w*\(\d+\)\s+null")
 
 
 def nak(lines):
@@ -159,8 +175,10 @@ def nak(lines):
                     loop.add(block)
                     waiting += predecessors[block]
             loops.append(loop)
+    whole = between_load_and_store([line for body in bodies.values() for line in body],
+                                   r"= (ld|suld|tex|tld)\b", r"\b(st|sust)\.")
     return [count([line for block in sorted(loop) for line in bodies[block]]) for loop in loops
-            if not any(other < loop for other in loops)]
+            if not any(other < loop for other in loops)] + [count(whole)]
 
 
 def valhall(lines):
@@ -177,7 +195,7 @@ def valhall(lines):
         found = re.search(r"\bBRANCH\w*\..*offset:-(\d+)", line)  # in instructions after this one
         if found and i + 1 - int(found[1]) >= 0:
             ends[i + 1 - int(found[1])] = i
-    return [count(lines[a:b + 1]) for a, b in innermost(list(ends.items()))]
+    return count_loops(count, lines, innermost(list(ends.items())), r"\b(LD_|TEX)", r"\bST(_|ORE)(?!.*thread_local)")
 
 
 def amd_or_valhall(lines):
@@ -185,10 +203,12 @@ def amd_or_valhall(lines):
 
 
 def hot_loop(text):
-    """The hot loop of one executable's representations; None if there is no loop that multiplies, or no assembly."""
+    """The hot loop of one executable's representations; None if nothing multiplies, or there is no assembly."""
     for title, read in (("IR3 Assembly", ir3), ("GEN Assembly", gen), ("NAK assembly", nak),
                         ("Assembly", amd_or_valhall)):
         if lines := section(text, title):
-            loops = [loop for loop in read(lines) if loop.fmas > 0]
-            return max(loops, key=lambda loop: (loop.fmas * loop.efficiency, loop.loads), default=None)
+            *loops, whole = read(lines)
+            loops = [loop for loop in loops if loop.fmas > 0] or [whole]
+            loop = max(loops, key=lambda loop: (loop.fmas * loop.efficiency, loop.loads))
+            return loop if loop.fmas > 0 else None
     return None

@@ -68,6 +68,16 @@ BB2:
   s_cbranch_scc1 BB2
   s_cbranch_scc0 BB1
 """
+UNROLLED = """==== Assembly: Final Assembly
+BB0:
+  v_mul_lo_u32 v4, v5, v6
+  buffer_load_b128 v[0:3], v4, s[0:3], 0 offen
+  v_fma_f32 v7, v0, v1, v7
+  v_cndmask_b32_e32 v2, 0, v2, vcc
+  v_fma_f32 v7, v2, v3, v7
+  buffer_store_b32 v7, v4, s[0:3], 0 offen
+  v_fma_f32 v8, v2, v3, v7
+"""
 
 # Products, then a polynomial of each sum.
 ACTIVATED = """==== GEN Assembly: Final GEN assembly for the generated shader binary
@@ -115,8 +125,11 @@ class HotLoop(unittest.TestCase):
     def test_a_loop_that_multiplies_most_of_the_time_is_hotter_than_one_that_activates(self):
         self.expect(ACTIVATED, fmas=2, slots=2, loads=1)
 
-    def test_without_a_loop_there_is_none(self):
-        self.assertIsNone(machine_code.hot_loop("==== Assembly: x\nBB0:\n  v_fma_f32 v0, v1, v2, v0\n"))
+    def test_without_a_loop_it_is_the_code_from_the_first_load_to_the_first_store(self):
+        self.expect(UNROLLED, fmas=2, slots=3, loads=1)
+
+    def test_without_multiply_adds_there_is_none(self):
+        self.assertIsNone(machine_code.hot_loop("==== Assembly: x\nBB0:\n  v_add_f32 v0, v1, v2\n"))
         self.assertIsNone(machine_code.hot_loop(""))
 
 

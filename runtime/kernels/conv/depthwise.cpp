@@ -9,6 +9,7 @@
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
 #include "shaders/conv/conv_depthwise.h"
+#include "shaders/conv/conv_depthwise_tile.h"
 
 namespace vellum {
 namespace {
@@ -69,6 +70,30 @@ void define_depthwise_window(Dispatch& dispatch, const Window2d& window) {
   dispatch.defines.emplace_back("STRIDE_X", common ? std::to_string(window.stride[0]) : "0");
 }
 
+// What the two kernels have in common.
+struct DepthwiseTensors {
+  TensorId x, grid, y, residual;
+};
+
+DepthwiseTensors read_and_write(Lowering& lowering, const Filters& filters) {
+  const TensorId x = lowering.read(0, Layout::channels4);
+  const TensorId grid =
+      packed_weights(lowering, weight_grid(lowering, filters.width(), slices(filters.channels)),
+                     filter_values(lowering, filters));
+  const TensorId y = lowering.write(0, Layout::channels4);
+  return {x, grid, y, read_residual(lowering)};
+}
+
+void dispatch_depthwise(Lowering& lowering, const ConvProblem& problem, const Filters& filters,
+                        TensorId residual, bool uniform, Dispatch dispatch) {
+  dispatch.macs = lowering.macs();
+  if (uniform) define(dispatch, "UNIFORM_SLICES");
+  define_halves(dispatch, filters.run);
+  define_activation_or_bounds(dispatch, problem.activation);
+  add_extras(dispatch, {.residual = residual}, problem.images);
+  lowering.dispatch(std::move(dispatch));
+}
+
 void emit_depthwise(Lowering& lowering, const ConvProblem& problem, const OutputTile& tile) {
   const Window2d& window = problem.window;
   const int64_t channels = problem.outputs;
@@ -76,42 +101,93 @@ void emit_depthwise(Lowering& lowering, const ConvProblem& problem, const Output
   constexpr int64_t kMostInARun = 16;
   if (window.kernel[0] <= kMostInARun && should_multiply_halves(lowering))
     filters.run = {1, window.kernel[0]};
-  const TensorId x = lowering.read(0, Layout::channels4);
-  const TensorId grid = packed_weights(lowering, weight_grid(lowering, filters.width(), slices(channels)),
-                                       filter_values(lowering, filters));
-  const TensorId y = lowering.write(0, Layout::channels4);
-  const int64_t invocations =
-      divide_up(problem.width, tile.pixels) * problem.height * slices(channels) * problem.images;
-  const TensorId residual = read_residual(lowering);
-  const vec4 activation = activation_params_or_bounds(problem.activation);
-  const std::optional<Grid> uniform = uniform_grid(
-      lowering.caps(), lowering.tensor(grid).desc.storage, {tile},
-      {divide_up(problem.width, tile.pixels) * problem.height, slices(channels), problem.images});
-  Dispatch dispatch =
-      make_dispatch("conv_depthwise", uniform ? *uniform : grid_1d(lowering.caps(), invocations),
-                    {reads("x", x), reads("w", grid), writes("y", y)},
-                    ConvDepthwiseParameters{.x_shape = texel_shape(lowering.input_type(0).shape),
-                                            .y_shape = texel_shape(lowering.output_type().shape),
-                                            .activation_params = activation,
-                                            .residual_shape = residual_shape(lowering, residual),
-                                            .kernel_size = window_pair(window.kernel),
-                                            .stride = window_pair(window.stride),
-                                            .dilation = window_pair(window.dilation),
-                                            .padding = window_pair(window.padding)});
-  dispatch.macs = lowering.macs();
+  const auto [x, grid, y, residual] = read_and_write(lowering, filters);
+  const int64_t columns = divide_up(problem.width, tile.pixels) * problem.height;
+  const std::optional<Grid> uniform = uniform_grid(lowering.caps(), lowering.tensor(grid).desc.storage,
+                                                   {tile}, {columns, slices(channels), problem.images});
+  const int64_t invocations = columns * slices(channels) * problem.images;
+  Dispatch dispatch = make_dispatch(
+      "conv_depthwise", uniform ? *uniform : grid_1d(lowering.caps(), invocations),
+      {reads("x", x), reads("w", grid), writes("y", y)},
+      ConvDepthwiseParameters{.x_shape = texel_shape(lowering.input_type(0).shape),
+                              .y_shape = texel_shape(lowering.output_type().shape),
+                              .activation_params = activation_params_or_bounds(problem.activation),
+                              .residual_shape = residual_shape(lowering, residual),
+                              .kernel_size = window_pair(window.kernel),
+                              .stride = window_pair(window.stride),
+                              .dilation = window_pair(window.dilation),
+                              .padding = window_pair(window.padding)});
   define_tile(dispatch, {tile});
-  if (uniform) define(dispatch, "UNIFORM_SLICES");
-  define_halves(dispatch, filters.run);
   define_depthwise_window(dispatch, window);
-  define_activation_or_bounds(dispatch, problem.activation);
-  add_extras(dispatch, {.residual = residual}, problem.images);
-  lowering.dispatch(std::move(dispatch));
+  dispatch_depthwise(lowering, problem, filters, residual, uniform.has_value(), std::move(dispatch));
 }
+
+// --- Tiles of several rows (conv_depthwise_tile.comp) ---
+
+// Square windows, with few taps, for the loop over them is unrolled.
+bool has_tiles_of_rows(const Window2d& window) {
+  const int64_t kernel = window.kernel[0];
+  return (kernel == 3 || kernel == 5) && window.kernel[1] == kernel && window.stride[0] <= 2 &&
+         window.stride[1] <= 2 && window.dilation[0] == 1 && window.dilation[1] == 1;
+}
+
+// The rows or columns of x that the last tile reads beyond its end: 0 if no tile does.
+int64_t padding_after(const Window2d& window, size_t axis) {
+  return std::max<int64_t>(0, (window.output[axis] - 1) * window.stride[axis] + window.kernel[axis] -
+                                  window.padding[axis] - window.input[axis]);
+}
+
+void emit_depthwise_tile(Lowering& lowering, const ConvProblem& problem, const PixelTile& tile) {
+  const Window2d& window = problem.window;
+  const int64_t channels = problem.outputs, kernel = window.kernel[0];
+  Filters filters{channels, window.taps()};
+  if (should_multiply_halves(lowering)) filters.run = {1, kernel};
+  const auto [x, grid, y, residual] = read_and_write(lowering, filters);
+  const int64_t tiles = divide_up(problem.width, tile.pixels) * divide_up(problem.height, tile.rows);
+  const std::optional<Grid> uniform = uniform_grid(lowering.caps(), lowering.tensor(grid).desc.storage, {},
+                                                   {tiles, slices(channels), problem.images});
+  const int64_t invocations = tiles * slices(channels) * problem.images;
+  Dispatch dispatch = make_dispatch(
+      "conv_depthwise_tile", uniform ? *uniform : grid_1d(lowering.caps(), invocations),
+      {reads("x", x), reads("w", grid), writes("y", y)},
+      ConvDepthwiseTileParameters{.x_shape = texel_shape(lowering.input_type(0).shape),
+                                  .y_shape = texel_shape(lowering.output_type().shape),
+                                  .activation_params = activation_params_or_bounds(problem.activation),
+                                  .residual_shape = residual_shape(lowering, residual),
+                                  .padding = window_pair(window.padding)});
+  for (const auto& [macro, number] : {std::pair{"TILE_P", tile.pixels},
+                                      {"TILE_Q", tile.rows},
+                                      {"KERNEL", kernel},
+                                      {"STRIDE_X", window.stride[0]},
+                                      {"STRIDE_Y", window.stride[1]},
+                                      {"LEFT", window.padding[0]},
+                                      {"RIGHT", padding_after(window, 0)},
+                                      {"TOP", window.padding[1]},
+                                      {"BOTTOM", padding_after(window, 1)}})
+    dispatch.defines.emplace_back(macro, std::to_string(number));
+  dispatch_depthwise(lowering, problem, filters, residual, uniform.has_value(), std::move(dispatch));
+}
+
+// Half the instructions of the other kernel, and half its loads.
+constexpr double kTileCost = 0.5;
 
 }  // namespace
 
 std::vector<KernelCandidate> depthwise_candidates(const ConvProblem& problem, const DeviceCaps& caps) {
   std::vector<KernelCandidate> candidates;
+  if (has_tiles_of_rows(problem.window)) {
+    const DepthwiseDemand demand{problem.width,
+                                 problem.height,
+                                 problem.images * slices(problem.outputs),
+                                 problem.window.kernel[0],
+                                 problem.window.stride[0],
+                                 problem.window.stride[1]};
+    if (const std::optional<PixelTile> tile = device_policy(caps).depthwise_tile(caps, demand))
+      candidates.push_back(
+          {{"depthwise rows", std::to_string(tile->pixels) + "x" + std::to_string(tile->rows)},
+           kTileCost,
+           [problem, tile = *tile](Lowering& lowering) { emit_depthwise_tile(lowering, problem, tile); }});
+  }
   const int64_t lines = problem.height * problem.images * slices(problem.outputs);
   for (const auto& [tile, cost] : output_tiles(caps, {problem.width, lines, 1, 0}))
     candidates.push_back({tile_name("depthwise", {tile}), cost, [problem, tile = tile](Lowering& lowering) {

@@ -1,0 +1,129 @@
+// Depthwise convolution of a square window in which a loaded row of x serves several rows of y: KERNEL x KERNEL taps at
+// steps of STRIDE_X and STRIDE_Y.
+//
+// An invocation computes TILE_P pixels of TILE_Q rows of one slice. y has at least as many, and the last tile of a row or
+// column of tiles begins earlier, so that it ends with y; what overlaps is not stored twice. Hence only the outermost
+// columns and rows that a tile reads can be padding, and only those are checked: LEFT and RIGHT columns, TOP and BOTTOM rows.
+//
+// Weights are those of conv_depthwise.comp. With HALF_PRODUCTS the taps of a row are a run. With UNIFORM_SLICES all
+// invocations of a workgroup compute the same slice of the same image, its numbers along y and z.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+#ifdef HALF_PRODUCTS
+#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#endif
+
+#include "conv_depthwise_tile.h"
+#include "tensor.glsl"
+#include "activation.glsl"
+#include "divide.glsl"
+
+TENSOR_IN(x)
+TEXELS_IN(w)
+TENSOR_OUT(y)
+PLACES_OF_OUTPUT(y)
+#ifdef RESIDUAL
+TENSOR_IN(residual)
+#endif
+#include "residual.glsl"
+
+const int TAPS = KERNEL * KERNEL;
+const int COLUMNS = (TILE_P - 1) * STRIDE_X + KERNEL;
+const int ROWS = (TILE_Q - 1) * STRIDE_Y + KERNEL;
+
+#ifdef HALF_PRODUCTS
+HALF_SLICES_OF_TENSOR(x)
+HALVES_OF_TEXELS(w)
+#define FACTORS f16vec4
+#define FETCH_X fetch_half_x
+#define LOAD_W load_half_w
+const int WIDTH = TAPS + 3;
+#else
+SLICES_OF_TENSOR(x)
+#define FACTORS vec4
+#define FETCH_X fetch_x
+#define LOAD_W load_w
+const int WIDTH = TAPS + 1;
+#endif
+
+vec4 sum[TILE_Q][TILE_P];
+#ifdef HALF_PRODUCTS
+vec4 scale;  // of runs
+#endif
+
+// Adds the products of a row of x with row ky of the window.
+void add_row(FACTORS x[COLUMNS], FACTORS w[TAPS], const int ky, const int q) {
+#ifdef HALF_PRODUCTS
+  f16vec4 run_sum[TILE_P];
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) run_sum[i] = f16vec4(0);
+#define PRODUCT_SUM(i) run_sum[i]
+#else
+#define PRODUCT_SUM(i) sum[q][i]
+#endif
+  [[unroll]] for (int kx = 0; kx < KERNEL; ++kx)
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) PRODUCT_SUM(i) += x[i * STRIDE_X + kx] * w[ky * KERNEL + kx];
+#ifdef HALF_PRODUCTS
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[q][i] += scale * vec4(run_sum[i]);
+#endif
+}
+
+void main() {
+  int blocks_x = (y_shape.x + TILE_P - 1) / TILE_P, blocks_y = (y_shape.y + TILE_Q - 1) / TILE_Q;
+#ifdef UNIFORM_SLICES
+  ivec2 by_column = divide(int(gl_GlobalInvocationID.x), blocks_x);
+  ivec2 by_row = ivec2(0, by_column.x);
+  ivec2 by_slice = ivec2(by_row.y < blocks_y ? int(gl_WorkGroupID.z) : y_shape.w, gl_WorkGroupID.y);
+#else
+  ivec2 by_column = divide(flat_index(), blocks_x);
+  ivec2 by_row = divide(by_column.x, blocks_y);
+  ivec2 by_slice = divide(by_row.x, slices(y_shape.z));
+#endif
+  int n = by_slice.x, slice = by_slice.y;
+  if (n >= y_shape.w) return;
+  // The first pixel that no other tile stores, and the first one of this tile.
+  ivec2 own = ivec2(TILE_P, TILE_Q) * ivec2(by_column.y, by_row.y);
+  ivec2 first = min(own, y_shape.xy - ivec2(TILE_P, TILE_Q));
+  ivec2 origin = first * ivec2(STRIDE_X, STRIDE_Y) - padding;
+
+  vec4 bias = load_w(TAPS, slice, WIDTH);
+#ifdef HALF_PRODUCTS
+  scale = load_w(TAPS + 1, slice, WIDTH) * load_w(TAPS + 2, slice, WIDTH);
+#endif
+  FACTORS w[TAPS];
+  [[unroll]] for (int q = 0; q < TILE_Q; ++q)
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[q][i] = bias;
+
+  // Relative to the first column.
+  int column[COLUMNS];
+  bool inside[COLUMNS];
+  [[unroll]] for (int i = 0; i < COLUMNS; ++i) {
+    column[i] = i < LEFT || i >= COLUMNS - RIGHT ? clamp(i, -origin.x, x_shape.x - 1 - origin.x) : i;
+    inside[i] = column[i] == i;
+  }
+  PLACE_OF(x) place = place_of_x(ivec4(origin, slice, n));  // may be in the padding
+  [[unroll]] for (int r = 0; r < ROWS; ++r) {
+    // When the first row of the tile needs them: of small register files, all weights would take most.
+    if (r < KERNEL)
+      [[unroll]] for (int kx = 0; kx < KERNEL; ++kx) w[r * KERNEL + kx] = LOAD_W(r * KERNEL + kx, slice, WIDTH);
+    int y = origin.y + r;
+    if ((r >= TOP && r < ROWS - BOTTOM) || (y >= 0 && y < x_shape.y)) {
+      FACTORS x[COLUMNS];
+      [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = FETCH_X(beside_x(below_x(place, r), column[i]));
+      [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = inside[i] ? x[i] : FACTORS(0);
+      [[unroll]] for (int q = 0; q < TILE_Q; ++q) {
+        int ky = r - q * STRIDE_Y;
+        if (ky >= 0 && ky < KERNEL) add_row(x, w, ky, q);
+      }
+    }
+  }
+
+  int channels = y_shape.z - 4 * slice;
+  PLACE_OF(y) target = place_of_y(ivec4(first, slice, n));
+  [[unroll]] for (int q = 0; q < TILE_Q; ++q)
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) {
+      ivec4 p = ivec4(first + ivec2(i, q), slice, n);
+      if (all(greaterThanEqual(p.xy, own)))
+        put_y(beside_y(below_y(target, q), i), keep_channels(activate(with_residual(sum[q][i], p)), channels));
+    }
+}

@@ -1,0 +1,12 @@
+// Parameters of conv_depthwise_tile.comp.
+#pragma once
+
+#include "shaders/common/parameters.h"
+
+BEGIN_PARAMETERS(ConvDepthwiseTileParameters)
+  ivec4 x_shape;
+  ivec4 y_shape;
+  vec4 activation_params;
+  ivec4 residual_shape;  // with RESIDUAL: that of y, perhaps with fewer channels
+  ivec2 padding;  // left, top
+END_PARAMETERS
