@@ -26,6 +26,8 @@ int64_t tile_slices(const TileDemand& demand) {
 
 class CpuPolicy final : public DevicePolicy {
  public:
+  int64_t invocations_to_fill(const DeviceCaps&) const override { return 0; }
+
   OutputTile preferred_tile(const DeviceCaps&, const TileDemand& demand) const override {
     return {tile_pixels(demand.length), tile_slices(demand)};
   }
@@ -62,6 +64,7 @@ class CpuPolicy final : public DevicePolicy {
 
   // What spills, spills to a cache that is faster than a load from a tensor.
   int64_t most_group_sums() const override { return 64; }
+  int64_t most_fp16_sums(const DeviceCaps&) const override { return 64; }
   // Twice as many take a second to compile.
   int64_t most_attention_sums() const override { return 32; }
 

@@ -47,6 +47,9 @@ class DevicePolicy {
  public:
   virtual ~DevicePolicy() = default;
 
+  // Invocations that keep the device busy; 0: any number does.
+  virtual int64_t invocations_to_fill(const DeviceCaps& caps) const = 0;
+
   // --- Convolutions and matrix products ---
 
   virtual OutputTile preferred_tile(const DeviceCaps& caps, const TileDemand& demand) const = 0;
@@ -73,6 +76,8 @@ class DevicePolicy {
   // Texels of sums that one invocation holds before registers spill to something slower than a load.
   virtual int64_t most_group_sums() const = 0;      // of a grouped convolution
   virtual int64_t most_attention_sums() const = 0;  // of an attention kernel
+  // The same where it also holds as many fp16 partial sums.
+  virtual int64_t most_fp16_sums(const DeviceCaps& caps) const = 0;
 
   // --- Loops that make one result each (kernels/framework/shared_loop.hpp) ---
 

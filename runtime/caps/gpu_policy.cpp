@@ -134,6 +134,10 @@ double depthwise_cost(const DeviceCaps& caps, const PixelTile& tile, const Depth
 
 class GpuPolicy final : public DevicePolicy {
  public:
+  int64_t invocations_to_fill(const DeviceCaps& caps) const override {
+    return static_cast<int64_t>(busy_invocations(caps));
+  }
+
   OutputTile preferred_tile(const DeviceCaps& caps, const TileDemand& demand) const override {
     return quickest(caps, demand, 1).tile;
   }
@@ -167,6 +171,8 @@ class GpuPolicy final : public DevicePolicy {
   // Registers spill to memory.
   int64_t most_group_sums() const override { return 16; }
   int64_t most_attention_sums() const override { return 16; }
+  // Intel's compiler spills two hundred registers with sixteen of each.
+  int64_t most_fp16_sums(const DeviceCaps& caps) const override { return caps.vendor_id == kIntel ? 8 : 64; }
 
   // Neighbours are loaded together where a loop is shared, however many results there are.
   bool shares_loops(int64_t) const override { return true; }

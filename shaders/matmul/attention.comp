@@ -6,6 +6,9 @@
 // LAST_CHANNELS), and reads four keys at a time. Q, K and V are rows of one grid of texels (attention_pack.comp), or with
 // MATRICES columns of matrices in channels4, of one tensor or with SEPARATE of three.
 //
+// With SPLIT_KEYS an invocation sees one of key_parts parts of the keys: of each token it stores V_SLICES sums that are not
+// divided yet, and a texel with the largest score and the sum of weights. attention_merge.comp does the rest.
+//
 // With HALF_PRODUCTS the products with values are accumulated in fp16 over HALF_PRODUCTS times four keys, and each partial
 // sum is added to an fp32 accumulator. No partial sum of finite halves overflows: weights are at most 1, and are divided by
 // the number of terms, and again by two for rounding. Scores remain fp32, because Q and K are unbounded.
@@ -29,32 +32,45 @@
 #define k_shape ivec4(1, 1, 4 * k_slices, 1)
 #define v_shape ivec4(1, 1, 4 * v_slices, 1)
 #define y_shape ivec4(1, 1, 4 * y_slices, 1)
-TENSOR_IN(q)
+#define OPERAND(name)                                                                                           \
+  TENSOR_IN(name)                                                                                                \
+  SLICES_OF_TENSOR(name)                                                                                         \
+  PLACE_OF(name) locate_##name(int column, int row) { return place_of_##name(ivec4(0, 0, row, column)); }        \
+  vec4 next_##name(inout PLACE_OF(name) place) {                                                                 \
+    vec4 texel = fetch_##name(place);                                                                            \
+    next_slice_of_##name(place);                                                                                 \
+    return texel;                                                                                                \
+  }
+OPERAND(q)
+#define PLACE_Q PLACE_OF(q)
 #ifdef SEPARATE
-TENSOR_IN(k)
-TENSOR_IN(v)
-#else
-#define load_k load_q
-#define load_v load_q
+OPERAND(k)
+OPERAND(v)
+#define PLACE_K PLACE_OF(k)
+#define PLACE_V PLACE_OF(v)
 #endif
-vec4 texel_q(int column, int row) { return load_q(ivec4(0, 0, row, column)); }
-vec4 texel_k(int column, int row) { return load_k(ivec4(0, 0, row, column)); }
-vec4 texel_v(int column, int row) { return load_v(ivec4(0, 0, row, column)); }
 #else
 TEXELS_IN(grid)
-vec4 texel_q(int column, int row) { return load_grid(column, row, grid_width); }
-vec4 texel_k(int column, int row) { return texel_q(column, row); }
-vec4 texel_v(int column, int row) { return texel_q(column, row); }
+ivec2 locate_q(int column, int row) { return ivec2(column, row); }
+vec4 next_q(inout ivec2 place) { return load_grid(place.x, place.y++, grid_width); }
+#define PLACE_Q ivec2
+#endif
+// All three in one tensor.
+#ifndef SEPARATE
+#define locate_k locate_q
+#define locate_v locate_q
+#define next_k next_q
+#define next_v next_q
+#define PLACE_K PLACE_Q
+#define PLACE_V PLACE_Q
 #endif
 #if defined(MASK)
 LINEAR_IN(mask)
 #endif
-#if defined(Y_MATRIX)
-TENSOR_OUT(y)
-#elif defined(Y_SCALARS)
-SCALARS_OUT(y)
+#ifdef SPLIT_KEYS
+LINEAR_OUT(partial)
 #else
-LINEAR_OUT(y)
+#include "attention_result.glsl"
 #endif
 
 #ifdef HALF_PRODUCTS
@@ -99,7 +115,17 @@ void main() {
   ivec2 by_query = divide(flat_index(), (queries + TILE_Q - 1) / TILE_Q);
   ivec2 by_head = divide(by_query.x, heads);
   int first = TILE_Q * by_query.y, head = by_head.y, image = by_head.x;
+#ifdef SPLIT_KEYS
+  ivec2 by_image = divide(image, images);
+  int part_number = by_image.x;
+  image = by_image.y;
+  if (part_number >= key_parts) return;
+  int first_key = part_number * part_keys, end = min(first_key + part_keys, keys);
+#else
   if (image >= images) return;
+  const int first_key = 0;
+  int end = keys;
+#endif
   int kv_head = divide(head, heads_per_kv).x;
 #ifdef MATRICES
   int first_q = q_row + head * q_head_rows, first_k = k_row + kv_head * k_head_rows, first_v = v_row + kv_head * v_head_rows;
@@ -110,6 +136,9 @@ void main() {
   int q_column = image * queries, k_column = image * keys;
   const int q_step = 1, k_step = 1;
 #endif
+  PLACE_Q token[TILE_Q];  // tokens after the last one repeat it and are not stored
+  [[unroll]] for (int i = 0; i < TILE_Q; ++i)
+    token[i] = locate_q(q_column + q_step * min(first + i, queries - 1), first_q);
   int mask_base = image * mask_image_stride + head * mask_head_stride;
 
   vec4 sum[V_SLICES][TILE_Q];
@@ -123,18 +152,21 @@ void main() {
   f16vec4 run_sum[V_SLICES][TILE_Q];
   float kept[TILE_Q];  // of the sum, since the run began
 #endif
-  for (int key = 0; key < keys; key += 4) {
-    // Keys after the last one repeat it with weight 0; tokens after the last one repeat it and are not stored.
+  for (int key = first_key; key < end; key += 4) {
+    // Keys after the last one repeat it with weight 0.
     ivec4 next_keys = key + ivec4(0, 1, 2, 3);
     ivec4 column = k_column + k_step * min(next_keys, ivec4(keys - 1));
     vec4 behind = mix(vec4(0), vec4(MINUS_INFINITY), greaterThanEqual(next_keys, ivec4(keys)));
     vec4 weight[TILE_Q];
     [[unroll]] for (int i = 0; i < TILE_Q; ++i) weight[i] = vec4(0);
+    PLACE_K k0_at = locate_k(column.x, first_k), k1_at = locate_k(column.y, first_k);
+    PLACE_K k2_at = locate_k(column.z, first_k), k3_at = locate_k(column.w, first_k);
+    PLACE_Q q_at[TILE_Q];
+    [[unroll]] for (int i = 0; i < TILE_Q; ++i) q_at[i] = token[i];
     for (int d = 0; d < depth_slices; ++d) {
-      vec4 k0 = texel_k(column.x, first_k + d), k1 = texel_k(column.y, first_k + d);
-      vec4 k2 = texel_k(column.z, first_k + d), k3 = texel_k(column.w, first_k + d);
+      vec4 k0 = next_k(k0_at), k1 = next_k(k1_at), k2 = next_k(k2_at), k3 = next_k(k3_at);
       [[unroll]] for (int i = 0; i < TILE_Q; ++i) {
-        vec4 q = texel_q(q_column + q_step * min(first + i, queries - 1), first_q + d);
+        vec4 q = next_q(q_at[i]);
         weight[i] += vec4(dot(q, k0), dot(q, k1), dot(q, k2), dot(q, k3));
       }
     }
@@ -163,13 +195,14 @@ void main() {
       [[unroll]] for (int i = 0; i < TILE_Q; ++i)
         run_sum[s][i] = run_sum[s][i] * float16_t(keep[i]) + part[i].x * v0 + part[i].y * v1 + part[i].z * v2 + part[i].w * v3;
     }
-    if ((key + 4) % RUN_KEYS == 0 || key + 4 >= keys)
+    if ((key + 4) % RUN_KEYS == 0 || key + 4 >= end)
       [[unroll]] for (int s = 0; s < V_SLICES; ++s)
         [[unroll]] for (int i = 0; i < TILE_Q; ++i) sum[s][i] = sum[s][i] * kept[i] + RUN_SCALE * vec4(run_sum[s][i]);
 #else
+    PLACE_V v0_at = locate_v(column.x, first_v), v1_at = locate_v(column.y, first_v);
+    PLACE_V v2_at = locate_v(column.z, first_v), v3_at = locate_v(column.w, first_v);
     [[unroll]] for (int s = 0; s < V_SLICES; ++s) {
-      vec4 v0 = texel_v(column.x, first_v + s), v1 = texel_v(column.y, first_v + s);
-      vec4 v2 = texel_v(column.z, first_v + s), v3 = texel_v(column.w, first_v + s);
+      vec4 v0 = next_v(v0_at), v1 = next_v(v1_at), v2 = next_v(v2_at), v3 = next_v(v3_at);
       [[unroll]] for (int i = 0; i < TILE_Q; ++i)
         sum[s][i] = sum[s][i] * keep[i] + weight[i].x * v0 + weight[i].y * v1 + weight[i].z * v2 + weight[i].w * v3;
     }
@@ -178,17 +211,12 @@ void main() {
 
   [[unroll]] for (int i = 0; i < TILE_Q; ++i)
     if (first + i < queries) {
-      int at = image * y_image_stride + head * y_head_stride + (first + i) * y_query_stride;
-      [[unroll]] for (int s = 0; s < V_SLICES; ++s) {
-        vec4 v = sum[s][i] / total[i];
-#if defined(Y_MATRIX)
-        store_y(ivec4(0, 0, head * V_SLICES + s, image * queries + first + i), v);
-#elif defined(Y_SCALARS)
-        [[unroll]] for (int j = 0; j < 4; ++j)
-          if (4 * s + j < 4 * V_SLICES - 4 + LAST_CHANNELS) set_y(at + 4 * s + j, v[j]);
+#ifdef SPLIT_KEYS
+      int at = (((image * heads + head) * queries + first + i) * key_parts + part_number) * (V_SLICES + 1);
+      [[unroll]] for (int s = 0; s < V_SLICES; ++s) store_partial(at + s, sum[s][i]);
+      store_partial(at + V_SLICES, vec4(largest[i], total[i], 0, 0));
 #else
-        store_y((at >> 2) + s, v);
+      [[unroll]] for (int s = 0; s < V_SLICES; ++s) store_result(image, head, first + i, s, sum[s][i] / total[i]);
 #endif
-      }
     }
 }

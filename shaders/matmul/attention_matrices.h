@@ -31,5 +31,7 @@ BEGIN_PARAMETERS(AttentionMatricesParameters)
   int32 y_slices;
   int32 heads_per_kv;  // heads of Q that share a head of K and V
   int32 depth_slices;  // slices of channels of a head of Q and K
+  int32 key_parts;  // with SPLIT_KEYS, else 1
+  int32 part_keys;  // keys of a part; the last may have fewer
   float32 scale;
 END_PARAMETERS

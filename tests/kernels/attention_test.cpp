@@ -155,5 +155,49 @@ TEST(Attention, Constants) {
   check_operator(test);
 }
 
+// A large GPU, which few queries leave idle: their keys are split.
+DeviceCaps large_gpu() {
+  DeviceCaps caps = test_context()->caps();
+  caps.type = DeviceType::discrete_gpu;
+  caps.name = "NAVI31";
+  return caps;
+}
+
+std::vector<std::string> shaders_on(const DeviceCaps& caps, const OperatorCase& test) {
+  std::vector<std::string> shaders;
+  for (const Task& task : lower(single_node_graph(test), caps, {.storage = StorageChoice::buffer}).tasks)
+    shaders.push_back(task.dispatch->shader);
+  return shaders;
+}
+
+TEST(Attention, KeysSplitAmongInvocations) {
+  const OperatorCase test = attention({2, 3, 5, 6}, {2, 3, 133, 6}, {2, 3, 133, 9});
+  EXPECT_EQ(shaders_on(large_gpu(), test).back(), "attention_merge");
+  DeviceCaps cpu = large_gpu();
+  cpu.type = DeviceType::cpu;
+  EXPECT_EQ(shaders_on(cpu, test).back(), "attention");
+  check_operator(test, large_gpu());
+  check_operator(attention({1, 2, 3, 4}, {1, 2, 257, 4}, {1, 2, 257, 4}), large_gpu());
+  check_operator(attention({1, 1, 3, 4}, {1, 1, 128, 4}, {1, 1, 128, 4}, random_tensor({3, 128}, 4)),
+                 large_gpu());
+}
+
+// Parts without a key that counts contribute nothing.
+TEST(Attention, SplitKeysOfMasksThatExclude) {
+  HostTensor mask(DType::boolean, {3, 150});
+  auto bits = mask.mutable_as<uint8_t>();
+  for (size_t i = 0; i < bits.size(); ++i) bits[i] = i / 150 == 0 ? i % 150 == 149 : i % 150 < 30;
+  check_operator(attention({1, 2, 3, 8}, {1, 2, 150, 8}, {1, 2, 150, 8}, mask), large_gpu());
+  OperatorCase causal = attention({1, 2, 6, 8}, {1, 2, 140, 8}, {1, 2, 140, 8});
+  causal.attributes.set("is_causal", int64_t{1});
+  check_operator(causal, large_gpu());
+}
+
+TEST(Attention, SplitKeysOfMatrices) {
+  const OperatorCase test = tokens_in_rows({.keys = 129, .one_matrix = false});
+  EXPECT_EQ(shaders_on(large_gpu(), test), (std::vector<std::string>{"attention", "attention_merge"}));
+  check_operator(test, large_gpu());
+}
+
 }  // namespace
 }  // namespace vellum::test

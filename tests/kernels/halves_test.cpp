@@ -169,6 +169,10 @@ TEST_F(Halves, AttentionToTheLargestHalves) {
   test.inputs[2] = v;
   check_operator(test);
   check_operator(test, taken_for_a_gpu());
+  // Of as many keys as are split.
+  test.inputs[1] = filled({1, 2, 148, 8}, kLargestHalf);
+  test.inputs[2] = filled({1, 2, 148, 12}, kLargestHalf);
+  check_operator(test, taken_for_a_gpu());
 }
 
 OperatorCase depthwise(HostTensor x, int64_t kernel, float magnitude, int64_t stride = 1) {

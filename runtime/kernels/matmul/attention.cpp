@@ -3,13 +3,17 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "caps/device_policy.hpp"
 #include "kernels/conv/weights.hpp"
+#include "kernels/elementwise/elementwise.hpp"
 #include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
+#include "kernels/matmul/key_split.hpp"
 #include "shaders/matmul/attention.h"
 #include "shaders/matmul/attention_matrices.h"
+#include "shaders/matmul/attention_merge.h"
 #include "shaders/matmul/attention_pack.h"
 #include "shaders/movement/copy_linear.h"
 
@@ -71,11 +75,15 @@ OperandGrid pack_operands(Lowering& lowering, const Attention::Operands& o) {
   return grid;
 }
 
-// Queries of one invocation: as many as it can hold the sums of.
-int64_t tile_of_queries(const DeviceCaps& caps, int64_t queries, int64_t v_slices) {
-  const int64_t sums = device_policy(caps).most_attention_sums();
+// Queries of one invocation: as many as it can hold the sums of and leave the device busy. `heads`: of all
+// images.
+int64_t tile_of_queries(const DeviceCaps& caps, int64_t queries, int64_t heads, int64_t v_slices) {
+  const DevicePolicy& policy = device_policy(caps);
+  const int64_t sums = policy.most_attention_sums(), enough = policy.invocations_to_fill(caps);
   int64_t tile = 1;
-  while (2 * tile * v_slices <= sums && tile < 8 && tile < queries) tile *= 2;
+  while (2 * tile * v_slices <= sums && tile < 8 && tile < queries &&
+         divide_up(queries, 2 * tile) * heads >= enough)
+    tile *= 2;
   return tile;
 }
 
@@ -146,20 +154,34 @@ CommonParameters common_parameters(const Lowering& lowering, const Attention::Op
   return result;
 }
 
+// The queries of an invocation, and how many invocations share the keys.
+struct AttentionTile {
+  int64_t queries = 1;
+  KeySplit split;
+};
+
+AttentionTile tile_of(const DeviceCaps& caps, const Attention::Operands& o) {
+  const int64_t heads = o.q.shape[0] * o.q.shape[1], queries = o.q.shape[2], v_slices = slices(o.v.shape[3]);
+  const int64_t tile = tile_of_queries(caps, queries, heads, v_slices);
+  return {tile, key_split(caps, divide_up(queries, tile) * heads, o.k.shape[2],
+                          heads * queries * (v_slices + 1) * 16)};
+}
+
 // A dispatch of attention.comp without parameters and bindings.
-Dispatch start(Lowering& lowering, const Attention::Operands& o) {
-  const int64_t heads = o.q.shape[1], queries = o.q.shape[2], channels = o.v.shape[3];
-  const int64_t tile = tile_of_queries(lowering.caps(), queries, slices(channels));
-  Dispatch dispatch = make_dispatch(
-      "attention", grid_1d(lowering.caps(), divide_up(queries, tile) * heads * o.q.shape[0]), {}, {});
+Dispatch start(Lowering& lowering, const Attention::Operands& o, const AttentionTile& tile) {
+  const int64_t heads = o.q.shape[0] * o.q.shape[1], channels = o.v.shape[3];
+  const int64_t invocations = divide_up(o.q.shape[2], tile.queries) * heads * tile.split.parts;
+  Dispatch dispatch = make_dispatch("attention", grid_1d(lowering.caps(), invocations), {}, {});
   dispatch.macs = lowering.macs();
-  define(dispatch, "TILE_Q", std::to_string(tile));
+  define(dispatch, "TILE_Q", std::to_string(tile.queries));
   define(dispatch, "V_SLICES", std::to_string(slices(channels)));
+  if (tile.split.is_split()) define(dispatch, "SPLIT_KEYS");
   if (lowering.op<Attention>().causal) define(dispatch, "CAUSAL");
   return dispatch;
 }
 
-void bind_operands(Lowering& lowering, Dispatch& dispatch, const Attention::Operands& o) {
+void bind_operands(Lowering& lowering, Dispatch& dispatch, const Attention::Operands& o,
+                   const KeySplit& split) {
   const OperandGrid grid = pack_operands(lowering, o);
   dispatch.bindings = {reads("grid", grid.tensor)};
   const CommonParameters common = common_parameters(lowering, o);
@@ -179,11 +201,13 @@ void bind_operands(Lowering& lowering, Dispatch& dispatch, const Attention::Oper
                                                 .grid_width = grid.width,
                                                 .heads_per_kv = common.heads_per_kv,
                                                 .depth_slices = common.depth_slices,
+                                                .key_parts = split.parts,
+                                                .part_keys = split.keys,
                                                 .scale = o.scale};
 }
 
 void bind_matrices(Lowering& lowering, Dispatch& dispatch, const Attention::Operands& o,
-                   const MatrixOperands& m) {
+                   const MatrixOperands& m, const KeySplit& split) {
   constexpr const char* names[] = {"q", "k", "v"};
   for (size_t i = 0; i < (m.separate ? 3 : 1); ++i)
     dispatch.bindings.push_back(reads(names[i], lowering.read(i, Layout::channels4)));
@@ -218,6 +242,8 @@ void bind_matrices(Lowering& lowering, Dispatch& dispatch, const Attention::Oper
                                                         .y_slices = slices(o.q.shape[1] * o.v.shape[3]),
                                                         .heads_per_kv = common.heads_per_kv,
                                                         .depth_slices = common.depth_slices,
+                                                        .key_parts = split.parts,
+                                                        .part_keys = split.keys,
                                                         .scale = o.scale};
 }
 
@@ -245,6 +271,27 @@ TensorId bind_result(Lowering& lowering, Dispatch& dispatch, int64_t channels, T
   return target;
 }
 
+// Binds what the parts store to `dispatch`, and returns the dispatch that merges them.
+Dispatch merge_of_parts(Lowering& lowering, Dispatch& dispatch, const Attention::Operands& o,
+                        const KeySplit& split) {
+  const CommonParameters common = common_parameters(lowering, o);
+  const int64_t rows = common.images * common.heads * common.queries, v_slices = slices(o.v.shape[3]);
+  const TensorId partial = float_workspace(lowering, "partial", {rows, split.parts, 4 * (v_slices + 1)});
+  dispatch.bindings.push_back(writes("partial", partial));
+  Dispatch merge =
+      make_dispatch("attention_merge", grid_1d(lowering.caps(), rows * v_slices), {reads("partial", partial)},
+                    AttentionMergeParameters{.queries = common.queries,
+                                             .heads = common.heads,
+                                             .images = common.images,
+                                             .key_parts = split.parts,
+                                             .y_image_stride = common.y_strides[0],
+                                             .y_head_stride = common.y_strides[1],
+                                             .y_query_stride = common.y_strides[2],
+                                             .y_slices = slices(common.heads * o.v.shape[3])});
+  define(merge, "V_SLICES", std::to_string(v_slices));
+  return merge;
+}
+
 }  // namespace
 
 void lower_attention(Lowering& lowering) {
@@ -258,15 +305,22 @@ void lower_attention(Lowering& lowering) {
   const std::vector<ParameterCandidate<bool>> candidates{{.name = {"matrices"}, .parameters = true},
                                                          {{"packed"}, kOnlyIfMeasured, false}};
   if (matrices && !lowering.best_of(candidates)) matrices.reset();
-  const bool halves = should_multiply_bounded_halves(lowering);
-  Dispatch dispatch = start(lowering, o);
+  const AttentionTile tile = tile_of(lowering.caps(), o);
+  const bool fits_registers =
+      tile.queries * slices(channels) <= device_policy(lowering.caps()).most_fp16_sums(lowering.caps());
+  const bool halves = fits_registers && should_multiply_bounded_halves(lowering);
+  Dispatch dispatch = start(lowering, o, tile);
   if (halves) define_halves(dispatch, kRunOfKeys);
   if (matrices)
-    bind_matrices(lowering, dispatch, o, *matrices);
+    bind_matrices(lowering, dispatch, o, *matrices, tile.split);
   else
-    bind_operands(lowering, dispatch, o);
+    bind_operands(lowering, dispatch, o, tile.split);
   if (lowering.has_input(3)) bind_mask(lowering, dispatch);
   const TensorId y = lowering.write(0, matrices && gives_matrix(o) ? Layout::channels4 : Layout::linear);
+  if (tile.split.is_split()) {
+    Dispatch merge = merge_of_parts(lowering, dispatch, o, tile.split);
+    lowering.dispatch(std::exchange(dispatch, std::move(merge)));
+  }
   const TensorId target = bind_result(lowering, dispatch, channels, y);
   lowering.dispatch(std::move(dispatch));
   if (target == y) return;

@@ -1,0 +1,25 @@
+#include "kernels/matmul/key_split.hpp"
+
+#include <algorithm>
+
+#include "caps/device_policy.hpp"
+#include "kernels/framework/divide.hpp"
+
+namespace vellum {
+
+KeySplit key_split(const DeviceCaps& caps, int64_t invocations, int64_t keys, int64_t row_bytes) {
+  // An invocation waits for the loads of four keys for half a microsecond or more, the dispatch that merges
+  // parts takes five to ten: fewer keys than this gain nothing.
+  constexpr int64_t kWorthADispatch = 128, kFewestKeys = 32;
+  constexpr int64_t kWholeRuns = 16;  // of fp16 partial sums, and texels of a mask
+  const KeySplit whole{1, keys};
+  if (keys < kWorthADispatch) return whole;
+  const int64_t enough = device_policy(caps).invocations_to_fill(caps);
+  const int64_t parts = std::min({enough / invocations, keys / kFewestKeys,
+                                  static_cast<int64_t>(caps.max_storage_buffer_range) / row_bytes});
+  if (parts < 2) return whole;
+  const int64_t length = divide_up(divide_up(keys, parts), kWholeRuns) * kWholeRuns;
+  return {divide_up(keys, length), length};
+}
+
+}  // namespace vellum

@@ -1,0 +1,26 @@
+// The result of attention: void store_result(int image, int head, int query, int slice, vec4 v). Include it after
+// parameters with the strides of y, with Y_MATRIX after a definition of y_shape.
+//
+// With Y_MATRIX y is in channels4, its columns are tokens. With Y_SCALARS heads have other than whole slices, the last one
+// LAST_CHANNELS.
+#if defined(Y_MATRIX)
+TENSOR_OUT(y)
+#elif defined(Y_SCALARS)
+SCALARS_OUT(y)
+#else
+LINEAR_OUT(y)
+#endif
+
+void store_result(int image, int head, int query, int slice, vec4 v) {
+#if defined(Y_MATRIX)
+  store_y(ivec4(0, 0, head * V_SLICES + slice, image * queries + query), v);
+#else
+  int at = image * y_image_stride + head * y_head_stride + query * y_query_stride;
+#if defined(Y_SCALARS)
+  [[unroll]] for (int j = 0; j < 4; ++j)
+    if (4 * slice + j < 4 * V_SLICES - 4 + LAST_CHANNELS) set_y(at + 4 * slice + j, v[j]);
+#else
+  store_y((at >> 2) + slice, v);
+#endif
+#endif
+}
