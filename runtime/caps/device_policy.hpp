@@ -70,6 +70,8 @@ class DevicePolicy {
   // Whether loads from one place of a buffer for a whole workgroup are cheaper, so that all its invocations
   // should compute the same output channels.
   virtual bool loads_uniform_weights_cheaply(const DeviceCaps& caps) const = 0;
+  // The input slices that a pointwise convolution loads together before it multiplies them.
+  virtual int64_t slices_ahead(const DeviceCaps& caps, const OutputTile& tile) const = 0;
   // A shader variant that is quicker but takes long to compile pays where a network has this many
   // multiply-accumulates for it.
   virtual uint64_t macs_worth_a_variant() const = 0;

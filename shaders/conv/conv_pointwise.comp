@@ -4,6 +4,8 @@
 //
 // With UNIFORM_SLICES all invocations of a workgroup compute the same slices, number gl_WorkGroupID.y, and part number
 // gl_WorkGroupID.z of their sums. Compilers see then that the workgroup loads the same weights, and use scalar loads.
+//
+// With AHEAD the texels of x of AHEAD slices are loaded together, before they are multiplied.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -108,6 +110,23 @@ void main() {
     ADD_SHARED_PRODUCTS(x, k)                            \
   }
     FOR_SLICES_OF_STEP(SLICE_OF_STEP)
+  }
+#elif defined(AHEAD)
+#ifdef HALF_PRODUCTS
+  for (int run = range.x; run < range.y; run += HALF_PRODUCTS) {
+    int k = run, end = min(run + HALF_PRODUCTS, range.y);
+#else
+  {
+    int k = range.x, end = range.y;
+#endif
+    for (; k + AHEAD <= end; k += AHEAD) {
+      FACTORS x[AHEAD][TILE_P];
+      [[unroll]] for (int ahead = 0; ahead < AHEAD; ++ahead) x[ahead] = slice_of_pixels(place, pixel, k + ahead);
+      [[unroll]] for (int ahead = 0; ahead < AHEAD; ++ahead)
+        add_products(x[ahead], 4 * (k + ahead), first_output, 1, grid_width);
+    }
+    for (; k < end; ++k) add_products(slice_of_pixels(place, pixel, k), 4 * k, first_output, 1, grid_width);
+    end_run();
   }
 #else
   FOR_EACH_SLICE(k, range.x, range.y)

@@ -101,6 +101,7 @@ TEST_F(Halves, SumsBeyondTheLargestHalfOnTheWay) {
   HostTensor x = filled({1, 36, 3, 5}, kLargestHalf);
   for (size_t i = 0; i < 15; ++i) x.mutable_as<float>()[i] = 55000.0f;
   check_sums(conv(x, w));
+  check_sums(conv(x, w), taken_for_a_gpu());
 }
 
 // Fused bounds see the sum, not what a half would have made of it.

@@ -69,6 +69,9 @@ void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeight
   if (tile.broadcasts()) dispatch.subgroup_size = caps.subgroup_size;
   define_tile(dispatch, tile);
   if (uniform) define(dispatch, "UNIFORM_SLICES");
+  if (const int64_t ahead = device_policy(caps).slices_ahead(caps, tile.output);
+      ahead > 1 && !tile.broadcasts())
+    define(dispatch, "AHEAD", std::to_string(ahead));
   define_halves(dispatch, weights.run);
   define_activation_or_bounds(dispatch, target.activation);
   add_extras(dispatch, {target.residual, extras.scale}, n);
