@@ -113,7 +113,11 @@ void main() {
   grid_width = 4 * window_slices;
   int slices_held = TILE_S * blocks_of_slices();
   start_with_bias(first.z, slices_held * taps, slices_held, grid_width);
+#ifdef UNIFORM_SLICES
+  image = int(gl_WorkGroupID.z);  // first.w is not seen to be uniform, and a part's first slice depends on it
+#else
   image = min(first.w, y_shape.w - 1);
+#endif
   locate_input_slices(first.z);
 
   ivec2 origin = first.xy * stride - padding;

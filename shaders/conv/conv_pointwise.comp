@@ -68,7 +68,7 @@ void main() {
 #elif defined(PARTS)
   ivec2 by_part = divide(flat_index(), blocks_p * blocks_s);
   int part = by_part.x;
-  if (part >= PARTS) return;
+  if (part >= parts) return;
   ivec2 block = divide(by_part.y, blocks_p);
 #else
   ivec2 block = block_of_invocation(blocks_p);

@@ -104,12 +104,12 @@ void add_products(FACTORS x[TILE_P], int column, int row, int row_step, int grid
 }
 
 #ifdef PARTS
-// So many invocations share a sum, each of some input slices; sum_parts.comp adds what they store in y, part behind part
-// like images, and does the rest. (first, one behind the last) of the slices of `part`; only one part has the bias.
+// `parts` invocations share a sum, each of some input slices; sum_parts.comp adds what they store in y, part after part like
+// images, and does the rest. Returns (first, one after the last) of the slices of `part`; only one part has the bias.
 ivec2 slices_of_part(int part, int input_slices) {
   [[unroll]] for (int s = 0; s < TILE_S; ++s)
     [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] = part == 0 ? sum[s][i] : vec4(0);
-  int part_slices = (input_slices + PARTS - 1) / PARTS;
+  int part_slices = (input_slices + parts - 1) / parts;
 #ifdef HALF_PRODUCTS
   part_slices = (part_slices + HALF_PRODUCTS - 1) / HALF_PRODUCTS * HALF_PRODUCTS;  // whole runs
 #endif

@@ -70,6 +70,7 @@ void dispatch_conv(Lowering& lowering, const ConvKernel& kernel, const Window2d&
                            .padding = window_pair(window.padding),
                            .group_inputs = weights.group_inputs(),
                            .group_outputs = weights.group_outputs(),
+                           .parts = kernel.tile.split_k(),
                            .window_slices = weights.window_slices()});
   dispatch.defines = kernel.defines;
   dispatch.macs = lowering.macs();

@@ -64,7 +64,8 @@ void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeight
       ConvPointwiseParameters{.x_shape = texel_shape(shape),
                               .y_shape = texel_shape(lowering.tensor(target.y).desc.shape),
                               .activation_params = activation_params_or_bounds(target.activation),
-                              .residual_shape = residual_shape(lowering, target.residual)});
+                              .residual_shape = residual_shape(lowering, target.residual),
+                              .parts = tile.split_k()});
   dispatch.macs = static_cast<uint64_t>(n * h * w * c * weights.outputs);
   if (tile.broadcasts()) dispatch.subgroup_size = caps.subgroup_size;
   define_tile(dispatch, tile);
