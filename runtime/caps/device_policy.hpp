@@ -72,6 +72,9 @@ class DevicePolicy {
   virtual bool loads_uniform_weights_cheaply(const DeviceCaps& caps) const = 0;
   // The input slices that a pointwise convolution loads together before it multiplies them.
   virtual int64_t slices_ahead(const DeviceCaps& caps, const OutputTile& tile) const = 0;
+  // The most columns of a row that an invocation loads once for all taps of a convolution's window, besides
+  // the common one of three pixels side by side; 0: none.
+  virtual int64_t most_columns(const DeviceCaps& caps) const = 0;
   // A shader variant that is quicker but takes long to compile pays where a network has this many
   // multiply-accumulates for it.
   virtual uint64_t macs_worth_a_variant() const = 0;

@@ -172,6 +172,8 @@ class GpuPolicy final : public DevicePolicy {
     const int64_t texels = caps.vendor_id == kNvidia ? 8 : 4;
     return std::clamp<int64_t>(texels / tile.pixels, 1, 4);
   }
+  // Four pixels at steps of two; Arm's compiler reloads what of them it spills.
+  int64_t most_columns(const DeviceCaps& caps) const override { return caps.vendor_id == kArm ? 6 : 9; }
   uint64_t macs_worth_a_variant() const override { return uint64_t{1} << 24; }  // as on a CPU
 
   // Registers spill to memory.

@@ -51,7 +51,7 @@ void add_row(int iy, int origin_x, int row) {
     next_slice_of_x(place);
     [[unroll]] for (int kx = 0; kx < KERNEL_X; ++kx) {
       FACTORS x[TILE_P];
-      [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = columns[i + kx];
+      [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = columns[i * STRIDE_X + kx];
       add_products(x, 4 * k, row + kx, taps, grid_width);
     }
     end_run();

@@ -12,8 +12,8 @@ namespace {
 
 struct DirectKernel {
   // The variant that loads the columns of a row once for all taps. It is for the common window, and not for
-  // networks that have little of it. (Sums are added up in another order, so that the parts of a layer that
-  // is split must not choose for themselves.)
+  // networks that have little of it; on GPUs also for others whose columns registers hold. (Sums are added up
+  // in another order, so that the parts of a layer that is split must not choose for themselves.)
   bool loads_rows_once = false;
   InvocationTile tile;
 
@@ -34,13 +34,22 @@ void emit_direct(Lowering& lowering, const ConvProblem& problem, const DirectKer
   kernel.image_blocks = divide_up(problem.width, tile.pixels) * problem.height;
   const int64_t blocks = kernel.image_blocks * problem.images;
   kernel.invocations = whole_subgroups(lowering.caps(), kernel.tile, blocks) * kernel.weights.blocks();
-  kernel.defines.emplace_back("KERNEL_X", direct.loads_rows_once ? "3" : "0");
-  kernel.defines.emplace_back("STRIDE_X", direct.loads_rows_once ? "1" : "0");
+  kernel.defines.emplace_back("KERNEL_X", direct.loads_rows_once ? std::to_string(window.kernel[0]) : "0");
+  kernel.defines.emplace_back("STRIDE_X", direct.loads_rows_once ? std::to_string(window.stride[0]) : "0");
   if (inputs >= 4 && !kernel.tile.broadcasts() && should_multiply_halves(lowering))
-    kernel.weights.run = direct.loads_rows_once ? ProductRun{1, 3} : kRunOfSlices;
+    kernel.weights.run = direct.loads_rows_once ? ProductRun{1, window.kernel[0]} : kRunOfSlices;
   if (inputs % 4 != 0 && groups > 1) kernel.defines.emplace_back("UNEVEN_WINDOWS", "1");
   if (inputs < 4 && groups == 1) kernel.defines.emplace_back("CHANNELS", std::to_string(inputs));
   dispatch_conv(lowering, kernel, window, problem.activation, conv_values(lowering, kernel.weights));
+}
+
+// Whether a tile of a window that is not the common one holds the columns that it reads of a row. With fp16
+// arithmetic the taps of a row are a run, in which more products would round too often.
+bool holds_columns(const DeviceCaps& caps, const ConvProblem& problem, const OutputTile& tile) {
+  const int64_t kernel = problem.window.kernel[0];
+  const int64_t columns = (tile.pixels - 1) * problem.window.stride[0] + kernel;
+  return kernel > 1 && (kernel <= 4 || problem.group_inputs() < 4) && problem.window.dilation[0] == 1 &&
+         columns <= device_policy(caps).most_columns(caps);
 }
 
 }  // namespace
@@ -51,15 +60,18 @@ std::vector<KernelCandidate> direct_candidates(const ConvProblem& problem, const
     candidates.push_back({kernel.name(), cost,
                           [problem, kernel](Lowering& lowering) { emit_direct(lowering, problem, kernel); }});
   };
-  const bool common = is_common_window(problem.window, 0), rows_once = problem.has_much_of_common_window;
+  const bool common = is_common_window(problem.window, 0);
+  const auto rows_once = [&](const OutputTile& tile) {
+    return common ? problem.has_much_of_common_window : holds_columns(caps, problem, tile);
+  };
   const TileDemand demand = problem.rows();
   std::vector<PricedTile> tiles = output_tiles(caps, demand);
-  for (const auto& [tile, cost] : tiles) add({rows_once, {tile}}, cost);
+  for (const auto& [tile, cost] : tiles) add({rows_once(tile), {tile}}, cost);
   // The other variant with one tile: it takes as long to compile.
-  if (common) add({!rows_once, {tiles.front().tile}}, kOnlyIfMeasured);
+  if (common) add({!rows_once(tiles.front().tile), {tiles.front().tile}}, kOnlyIfMeasured);
   if (problem.groups != 1) return candidates;
   for (const auto& [tile, cost] : split_tiles(caps, demand, slices(problem.inputs)))
-    add({rows_once, tile}, cost);
+    add({rows_once(tile.output), tile}, cost);
   // With few tiles, for each candidate takes the tuner a second.
   tiles.resize(std::min<size_t>(2, tiles.size()));
   if (problem.inputs >= 4)
