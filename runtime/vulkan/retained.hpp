@@ -7,7 +7,8 @@
 #include <cstdint>
 #include <mutex>
 #include <vector>
-#include <vulkan/vulkan_raii.hpp>
+
+#include "vulkan/vulkan_hpp.hpp"
 
 namespace vellum::gpu {
 
