@@ -89,6 +89,10 @@ Recording Session::bind(std::span<const BufferBinding> inputs, std::span<const B
     const RequestQueue::Lock lock = impl_->drained();
     impl_->require_adopted_device();
     const Executor& executor = impl_->first_executor();
+    if (impl_->options.check_finite)
+      throw Error(
+          ErrorCode::unsupported,
+          "the inference cannot be recorded: check_finite checks values on the host; use run() or submit()");
     check_recordable(executor);
     const Program& program = executor.program();
     std::vector<BoundPort> bound;

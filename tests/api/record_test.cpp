@@ -294,6 +294,8 @@ TEST_F(Record, RefusesSessionsWhoseRunsNeedTheHost) {
                       "runs on the host");
   Session streamed(device, load(small_model()), {.weights_budget = 1 << 20});
   EXPECT_VELLUM_ERROR(streamed.record(*commands, {}, {}), ErrorCode::unsupported, "weights_budget");
+  Session checked(device, load(small_model()), {.check_finite = true});
+  EXPECT_VELLUM_ERROR(checked.record(*commands, {}, {}), ErrorCode::unsupported, "check_finite");
   Session open(device, load(small_model({1, 3, kUnknownDim, kUnknownDim})));
   EXPECT_VELLUM_ERROR(open.record(*commands, {}, {}), ErrorCode::invalid_argument, "leaves shapes");
   EXPECT_VELLUM_ERROR(open.input_buffer("x"), ErrorCode::invalid_argument, "leaves shapes");

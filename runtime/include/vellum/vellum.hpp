@@ -345,9 +345,10 @@ class VELLUM_API Session {
   // are not are not readable. To change bindings, record again: the Recording of before stays valid.
   //
   // Throws Error(unsupported), naming the reason, if part of the work is the host's (operators without a
-  // kernel, data-dependent shapes, a weights_budget) and for a constant output; Error(not_found) for an
-  // unknown name; Error(invalid_argument) before the session is prepared, and for an input that is not bound,
-  // a null handle, an offset that is not aligned, a range that is too short or overlaps that of an output.
+  // kernel, data-dependent shapes, a weights_budget, check_finite) and for a constant output;
+  // Error(not_found) for an unknown name; Error(invalid_argument) before the session is prepared, and for an
+  // input that is not bound, a null handle, an offset that is not aligned, a range that is too short or
+  // overlaps that of an output.
   Recording record(VkCommandBuffer_T* commands, std::span<const BufferBinding> inputs,
                    std::span<const BufferBinding> outputs);
   // Binds without recording, for Recording::record() and Recording::submit().
