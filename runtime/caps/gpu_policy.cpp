@@ -166,8 +166,8 @@ class GpuPolicy final : public DevicePolicy {
   bool loads_uniform_weights_cheaply(const DeviceCaps& caps) const override {
     return gains_by_uniform_loads(caps);
   }
-  // Several loads in flight hide their latency, and a longer loop has fewer instructions that do not multiply.
-  // More than these keep too many registers (docs/gpu_compilers.md).
+  // Several loads in flight hide their latency, and a longer loop has fewer instructions that do not
+  // multiply. More than these keep too many registers (docs/gpu_compilers.md).
   int64_t slices_ahead(const DeviceCaps& caps, const OutputTile& tile) const override {
     const int64_t texels = caps.vendor_id == kNvidia ? 8 : 4;
     return std::clamp<int64_t>(texels / tile.pixels, 1, 4);
