@@ -1,5 +1,6 @@
 #include "vulkan/context.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -127,8 +128,10 @@ Context::Context(const ContextOptions& options, const VulkanDevice* adopted)
 
 Context::~Context() {
   impl_->pipelines->save();
-  // A device that hangs may use what the context owns for any time: then it is never freed.
-  if (!impl_->retained.collect_after(impl_->options.wait_limit)) {
+  // A device that is slow has some time more, since drivers whose threads still work when the process ends
+  // may crash. One that hangs may use what the context owns for any time: then it is never freed.
+  constexpr std::chrono::nanoseconds kLeastLastWait = std::chrono::seconds(10);
+  if (!impl_->retained.collect_after(std::max(impl_->options.wait_limit, kLeastLastWait))) {
     log(LogLevel::error, impl_->caps.name + " does not finish; its objects are not freed");
     static_cast<void>(impl_.release());
   }

@@ -96,8 +96,13 @@ void DeleteWhenIdle::operator()(Impl* impl) const noexcept {
     return;
   }
   try {
-    // Beside the pointer in the members, since these may be freed while they are handed over.
-    const std::shared_ptr<Context> context = impl->context;
+    // What is kept must not keep the context, which would never be destroyed then. Memory, which owns it too,
+    // is kept by itself after what is bound to it; pipelines are the context's.
+    const std::shared_ptr<Context> context = std::move(impl->context);
+    impl->context = std::shared_ptr<Context>(std::shared_ptr<void>(), context.get());
+    std::shared_ptr<void> memory;
+    if constexpr (requires { impl->arena; }) memory = std::move(impl->arena);
+    if constexpr (requires { impl->pipelines; }) impl->pipelines.clear();
     context->impl().retained.keep(impl);
   } catch (...) {
     // There is no memory for the list, and the device may use the object: it is never freed.
