@@ -18,7 +18,7 @@ struct LoadLimits {
   uint64_t folded_bytes = uint64_t{512} << 20;
   // Elementary operations (about a nanosecond each) that the model's constants take, while it is loaded and on the
   // device, beside 64 for each byte of the file's own constants.
-  uint64_t folded_work = 1'000'000'000;
+  uint64_t folded_work = 2'000'000'000;
   // Graphs within graphs: the branches of If.
   uint32_t nesting = 16;
 };
