@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <istream>
 #include <optional>
@@ -198,6 +199,10 @@ RecordsTable read_records_csv(std::istream& in, std::string_view name) {
 }
 
 RecordsTable read_records_csv(const std::filesystem::path& file) {
+  // Opening a FIFO or a device could wait for ever.
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error))
+    throw PlanError("cannot open " + file.string() + ": no file");
   std::ifstream in(file, std::ios::binary);
   if (!in) throw PlanError("cannot open " + file.string());
   return read_records_csv(in, file.string());
