@@ -10,8 +10,8 @@
 namespace vellum {
 
 // Returns for each task the earlier tasks that it depends on: those that write what it reads or writes, and
-// those that read what it writes. A host partition depends on every task before it, and every later task
-// depends on it.
+// those that read what it writes; without those on which a later one that overwrote all of it depends. A host
+// partition depends on every task before it, and every later task depends on it.
 std::vector<std::vector<size_t>> dependencies(const Program& program);
 
 // Returns an order of the tasks that respects their dependencies and has the lowest peak of live bytes that a

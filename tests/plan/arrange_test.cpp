@@ -252,7 +252,7 @@ TEST(Order, EveryDependencyHolds) {
   const auto before = dependencies(make.program);
   EXPECT_EQ(before[1], (std::vector<size_t>{0}));
   EXPECT_EQ(before[2], (std::vector<size_t>{0, 1})) << "what task 1 reads must not change before";
-  EXPECT_EQ(before[3], (std::vector<size_t>{0, 1, 2}));
+  EXPECT_EQ(before[3], (std::vector<size_t>{1, 2})) << "task 2 waits for task 0, whose result it overwrote";
 }
 
 TEST(Order, NothingPassesAHostPartition) {
