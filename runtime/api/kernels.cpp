@@ -107,7 +107,10 @@ Loop loop_of(const Dispatch& dispatch, const KernelDispatch& figures, uint32_t v
   if (tile.pixels * tile.slices == 0 || dispatch.shader.starts_with("conv_depthwise"))
     return {0.5, kAround + macs / 16};
   const TileCode code = tile_code(vendor_id, tile, has(dispatch, "UNIFORM_SLICES"));
-  return {code.efficiency, kAround + macs / code.macs_per_step};
+  // Some kernels load several slices, or all columns of a window, before they multiply.
+  const auto together =
+      static_cast<double>(std::max<int64_t>({1, number(dispatch, "AHEAD"), number(dispatch, "KERNEL_X")}));
+  return {code.efficiency, kAround + macs / (code.macs_per_step * together)};
 }
 
 void predict(KernelDispatch& result, const Loop& loop, const KernelCode* code, const DeviceRates& rates) {

@@ -27,6 +27,10 @@ struct SplitTile {
 // multiply-accumulates in total.
 struct TileDemand {
   int64_t length = 1, lines = 1, slices = 1, macs = 0;
+  // Texels of input that a pixel multiplies before its next loads: those of several taps, or, with
+  // `loads_ahead`, DevicePolicy::slices_ahead().
+  int64_t products_of_a_step = 1;
+  bool loads_ahead = false;
 };
 
 // The output of one invocation of a depthwise convolution: pixels of each of some rows of one slice.

@@ -52,6 +52,13 @@ bool gains_by_uniform_loads(const DeviceCaps& caps) {
 constexpr int64_t kRow = 64;
 bool fills_rows(int64_t pixel_blocks) { return 4 * pixel_blocks >= 3 * blocks(pixel_blocks, kRow) * kRow; }
 
+// Several loads in flight hide their latency, and a longer loop has fewer instructions that do not multiply.
+// More than these keep too many registers (docs/gpu_compilers.md).
+int64_t loads_ahead(const DeviceCaps& caps, const OutputTile& tile) {
+  const int64_t texels = caps.vendor_id == kNvidia ? 8 : 4;
+  return std::clamp<int64_t>(texels / tile.pixels, 1, 4);
+}
+
 // The predicted time of an operator's dispatch with this tile. Every tile reads and writes the same tensors
 // except partial sums, so the bytes of the others are left out.
 double tile_us(const DeviceCaps& caps, const DeviceRates& rates, const SplitTile& choice,
@@ -65,13 +72,14 @@ double tile_us(const DeviceCaps& caps, const DeviceRates& rates, const SplitTile
                                      : blocks(pixel_blocks * slice_blocks * choice.split_k, kRow);
   // Four channels of a texel of output take four multiply-accumulates for each channel of a texel of input.
   const double outputs = texels(demand), partial = outputs * static_cast<double>(choice.split_k);
-  const double steps = demand.macs > 0 ? static_cast<double>(demand.macs) / (16 * partial) : kSteps;
+  const double products = demand.macs > 0 ? static_cast<double>(demand.macs) / (16 * partial) : kSteps;
+  const int64_t together = demand.loads_ahead ? loads_ahead(caps, tile) : demand.products_of_a_step;
   const auto invocations = static_cast<double>(workgroups * kRow);
-  return dispatch_time(rates, {.macs = invocations * steps * code.macs_per_step,
+  return dispatch_time(rates, {.macs = invocations * products * code.macs_per_step,
                                .bytes = choice.split_k > 1 ? kTexelBytes * partial : 0,
                                .subgroups = invocations / subgroup_size(caps),
                                .subgroup_size = subgroup_size(caps),
-                               .steps = kStepsAround + steps,
+                               .steps = kStepsAround + products / static_cast<double>(together),
                                .resident = code.resident})
       .total_us(code.efficiency);
 }
@@ -88,6 +96,9 @@ double reduction_us(const DeviceCaps& caps, const DeviceRates& rates, const Spli
       .total_us(1);
 }
 
+// What is assumed of a dispatch's launch is too uncertain to split sums for less.
+constexpr double kWorthASplit = 0.95;
+
 // The quickest tile and split of at most `most_split`, as predicted; of equal ones the first.
 SplitTile quickest(const DeviceCaps& caps, const TileDemand& demand, int64_t most_split) {
   const DeviceRates rates = device_rates(caps);
@@ -101,7 +112,7 @@ SplitTile quickest(const DeviceCaps& caps, const TileDemand& demand, int64_t mos
             (pixels > 1 && pixels >= 2 * demand.length) || (slices > 1 && slices >= 2 * demand.slices);
         if (wasteful || pixels * slices > most_sums(caps)) continue;
         const double us = tile_us(caps, rates, choice, demand) + reduction_us(caps, rates, choice, demand);
-        if (us < least) least = us, best = choice;
+        if (us < (split > best.split_k ? kWorthASplit : 1) * least) least = us, best = choice;
       }
   return best;
 }
@@ -166,11 +177,8 @@ class GpuPolicy final : public DevicePolicy {
   bool loads_uniform_weights_cheaply(const DeviceCaps& caps) const override {
     return gains_by_uniform_loads(caps);
   }
-  // Several loads in flight hide their latency, and a longer loop has fewer instructions that do not
-  // multiply. More than these keep too many registers (docs/gpu_compilers.md).
   int64_t slices_ahead(const DeviceCaps& caps, const OutputTile& tile) const override {
-    const int64_t texels = caps.vendor_id == kNvidia ? 8 : 4;
-    return std::clamp<int64_t>(texels / tile.pixels, 1, 4);
+    return loads_ahead(caps, tile);
   }
   // Four pixels at steps of two; Arm's compiler reloads what of them it spills.
   int64_t most_columns(const DeviceCaps& caps) const override { return caps.vendor_id == kArm ? 6 : 9; }

@@ -64,6 +64,13 @@ TEST(DevicePolicy, SumsAreSplitWhereTheyAreFewAndLong) {
   EXPECT_LE(split(49, 1 << 16, 1 << 14), 16);
   EXPECT_EQ(split(49, 64, 16), 1) << "short";
   EXPECT_EQ(split(1 << 16, 2048, 512), 1) << "many";
+  // Loads that are issued together wait once.
+  TileDemand demand{49, 1, 64, int64_t{49} * 1024 * 256};
+  const int64_t apart = gpu().split_tile(kGpu, demand, 256).split_k;
+  demand.products_of_a_step = 16;
+  EXPECT_LT(gpu().split_tile(kGpu, demand, 256).split_k, apart);
+  demand.loads_ahead = true;
+  EXPECT_LE(gpu().split_tile(kGpu, demand, 256).split_k, apart);
 }
 
 TEST(DevicePolicy, NoTileThatIsWorthMeasuringIsLargerThanThePreferredOne) {

@@ -64,7 +64,8 @@ std::vector<KernelCandidate> direct_candidates(const ConvProblem& problem, const
   const auto rows_once = [&](const OutputTile& tile) {
     return common ? problem.has_much_of_common_window : holds_columns(caps, problem, tile);
   };
-  const TileDemand demand = problem.rows();
+  TileDemand demand = problem.rows();
+  if (common && problem.has_much_of_common_window) demand.products_of_a_step = problem.window.kernel[0];
   std::vector<PricedTile> tiles = output_tiles(caps, demand);
   for (const auto& [tile, cost] : tiles) add({rows_once(tile), {tile}}, cost);
   // The other variant with one tile: it takes as long to compile.

@@ -109,7 +109,7 @@ std::vector<ParameterCandidate<PointwiseTile>> pointwise_tiles(const std::string
                                                                const DeviceCaps& caps,
                                                                const CooperativeProblem& problem) {
   const int64_t macs = problem.pixels * problem.inputs * problem.outputs;
-  const TileDemand demand{problem.pixels, 1, slices(problem.outputs), macs};
+  const TileDemand demand{problem.pixels, 1, slices(problem.outputs), macs, 1, true};
   std::vector<ParameterCandidate<PointwiseTile>> candidates;
   const auto add = [&](const auto& candidate) {
     candidates.push_back({candidate.name, candidate.predicted_cost, candidate.parameters});
