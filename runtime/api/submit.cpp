@@ -41,7 +41,8 @@ std::vector<Shape> Session::Impl::shapes_of(std::span<const InputValues> values)
 Request& Session::Impl::begin_request(std::span<const InputValues> values) {
   for (auto input = values.begin(); input != values.end(); ++input) {
     const size_t index = position(model.inputs(), input->name, "input");
-    if (std::any_of(values.begin(), input, [&](const InputValues& other) { return other.name == input->name; }))
+    if (std::any_of(values.begin(), input,
+                    [&](const InputValues& other) { return other.name == input->name; }))
       throw Error(ErrorCode::invalid_argument, "input '" + std::string(input->name) + "' is given twice");
     check_input_values(index, input->values);
   }

@@ -17,8 +17,8 @@ void check_elements(const std::string& what, std::span<const std::byte> values, 
     std::memcpy(&element, values.data() + i * sizeof(Element), sizeof(Element));
     const double value = to_double(element);
     if (!std::isfinite(value)) {
-      throw Error(ErrorCode::invalid_argument,
-                  what + " has " + (std::isnan(value) ? "NaN" : "an infinity") + " at element " + std::to_string(i));
+      throw Error(ErrorCode::invalid_argument, what + " has " + (std::isnan(value) ? "NaN" : "an infinity") +
+                                                   " at element " + std::to_string(i));
     }
   }
 }
@@ -32,8 +32,8 @@ void check_finite(const std::string& what, DType dtype, std::span<const std::byt
     case DType::f64:
       return check_elements<double>(what, values, [](double value) { return value; });
     case DType::f16:
-      return check_elements<uint16_t>(what, values,
-                                      [](uint16_t value) { return static_cast<double>(half_to_float(value)); });
+      return check_elements<uint16_t>(
+          what, values, [](uint16_t value) { return static_cast<double>(half_to_float(value)); });
     default:
       return;
   }

@@ -9,8 +9,8 @@
 
 namespace vellum {
 
-// Throws Error(invalid_argument) that names the first element which is NaN or infinite. `what`: "input 'image'". Elements
-// that are not floats are finite.
+// Throws Error(invalid_argument) that names the first element which is NaN or infinite. `what`: "input
+// 'image'". Elements that are not floats are finite.
 void check_finite(const std::string& what, DType dtype, std::span<const std::byte> values);
 
 }  // namespace vellum

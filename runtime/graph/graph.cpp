@@ -104,13 +104,14 @@ namespace {
 // The nodes of a graph and of the graphs within it, which are `depth` deep.
 uint64_t count_nodes(const Graph& graph, const LoadLimits& limits, uint32_t depth) {
   if (depth > limits.nesting) {
-    throw Error(ErrorCode::unsupported, "graphs within graphs are deeper than " +
-                                            std::to_string(limits.nesting) + ", the limit");
+    throw Error(ErrorCode::unsupported,
+                "graphs within graphs are deeper than " + std::to_string(limits.nesting) + ", the limit");
   }
   uint64_t nodes = graph.nodes.size();
   for (const Node& node : graph.nodes)
     if (const auto* choice = dynamic_cast<const If*>(node.op.get()))
-      for (const bool condition : {true, false}) nodes += count_nodes(choice->branch(condition), limits, depth + 1);
+      for (const bool condition : {true, false})
+        nodes += count_nodes(choice->branch(condition), limits, depth + 1);
   return nodes;
 }
 

@@ -43,7 +43,8 @@ class Operator {
   // an omitted optional input. The results have the types that infer() returns.
   virtual std::vector<HostTensor> evaluate(std::span<const HostTensor* const> inputs) const = 0;
 
-  // Whether the output follows from the types of the inputs alone, as that of Shape; then evaluate_types() computes it.
+  // Whether the output follows from the types of the inputs alone, as that of Shape; then evaluate_types()
+  // computes it.
   virtual bool reads_types_only() const { return false; }
   virtual HostTensor evaluate_types(std::span<const OperatorInput> inputs) const {
     (void)inputs;

@@ -33,7 +33,8 @@ struct Use {
   ByteRange bytes;
 };
 
-// The accesses of one root so far. Reads are apart, because a read does not depend on them: a tensor may have thousands.
+// The accesses of one root so far. Reads are apart, because a read does not depend on them: a tensor may have
+// thousands.
 struct Uses {
   std::vector<Use> reads, writes;
 };
@@ -117,7 +118,8 @@ class BeamSearch {
       keep_best(successors, width(beam, count - step));
       std::vector<State> next;
       next.reserve(successors.size());
-      // A state is copied for each successor but its last, to which it is moved: a beam of one copies nothing.
+      // A state is copied for each successor but its last, to which it is moved: a beam of one copies
+      // nothing.
       std::vector<size_t> last(beam.size(), 0);
       for (size_t i = 0; i < successors.size(); ++i) last[successors[i].state] = i;
       for (size_t i = 0; i < successors.size(); ++i) {

@@ -26,7 +26,8 @@ std::optional<std::string> why_untrusted(const fs::path&) { return std::nullopt;
 void create_private_folders(const fs::path& folder) {
   std::error_code error;
   if (folder.empty() || fs::exists(folder, error)) return;
-  if (folder.has_parent_path() && folder.parent_path() != folder) create_private_folders(folder.parent_path());
+  if (folder.has_parent_path() && folder.parent_path() != folder)
+    create_private_folders(folder.parent_path());
   static_cast<void>(mkdir(folder.c_str(), S_IRWXU));
 }
 

@@ -1,5 +1,5 @@
-// Objects that nobody holds any more, and that the device may still use: a wait for their submit timed out or failed.
-// They are kept until the device has finished or is lost.
+// Objects that nobody holds any more, and that the device may still use: a wait for their submit timed out or
+// failed. They are kept until the device has finished or is lost.
 #pragma once
 
 #include <atomic>
@@ -15,8 +15,8 @@ namespace vellum::gpu {
 // Thread-safe.
 class Retained {
  public:
-  // A wait failed: until end_doubt(), or until the fence is given to this object and is signalled, whatever is deleted is
-  // kept.
+  // A wait failed: until end_doubt(), or until the fence is given to this object and is signalled, whatever
+  // is deleted is kept.
   void begin_doubt() { ++doubtful_; }
   void end_doubt() { --doubtful_; }
   bool in_doubt() const { return doubtful_ > 0; }

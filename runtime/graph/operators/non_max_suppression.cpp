@@ -121,7 +121,8 @@ uint64_t NonMaxSuppression::work(Inputs inputs, Outputs outputs) const {
   if (has_input(inputs, 2) && inputs[2].constant != nullptr && inputs[2].constant->elements() == 1)
     kept = std::min(count, static_cast<uint64_t>(std::max<int64_t>(inputs[2].constant->to_ints()[0], 0)));
   // Each box is compared with those that are kept.
-  const uint64_t rows = saturating_multiply(static_cast<uint64_t>(scores[0]), static_cast<uint64_t>(scores[1]));
+  const uint64_t rows =
+      saturating_multiply(static_cast<uint64_t>(scores[0]), static_cast<uint64_t>(scores[1]));
   const uint64_t comparisons = saturating_multiply(count, saturating_add(32, saturating_multiply(kept, 4)));
   return saturating_add(elementwise_work(inputs, outputs), saturating_multiply(rows, comparisons));
 }

@@ -301,7 +301,8 @@ std::vector<HostTensor> Resize::evaluate(HostInputs inputs) const {
   });
 }
 
-// One axis after the other is resized, in the order of the axes: tensors in between may be larger than the output.
+// One axis after the other is resized, in the order of the axes: tensors in between may be larger than the
+// output.
 uint64_t Resize::work(Inputs inputs, Outputs outputs) const {
   const ResizeGeometry g = geometry(inputs);
   constexpr uint64_t kTaps = 256;  // of one output index: each has a list, which takes memory too

@@ -252,8 +252,8 @@ std::vector<HostTensor> RoiAlign::evaluate(HostInputs inputs) const {
 }
 
 uint64_t RoiAlign::work(Inputs inputs, Outputs outputs) const {
-  uint64_t samples = saturating_multiply(static_cast<uint64_t>(sampling_ratio),
-                                         static_cast<uint64_t>(sampling_ratio));
+  uint64_t samples =
+      saturating_multiply(static_cast<uint64_t>(sampling_ratio), static_cast<uint64_t>(sampling_ratio));
   if (sampling_ratio <= 0) {
     // As many as the largest region has elements.
     float most = 1.0f;

@@ -7,8 +7,8 @@
 
 namespace vellum::onnx {
 
-// Counts the nodes, tensors, attributes, dimensions of types, names and other texts of a model. Of bytes that are no ONNX
-// model any number.
+// Counts the nodes, tensors, attributes, dimensions of types, names and other texts of a model. Of bytes that
+// are no ONNX model any number.
 uint64_t count_parts(std::span<const std::byte> model);
 
 }  // namespace vellum::onnx

@@ -6,18 +6,18 @@
 
 namespace vellum {
 
-// A file that exceeds a limit is refused with Error(unsupported), which names the limit. No known model comes near the
-// defaults. The limits hold for everything that is done with the model, sessions included.
+// A file that exceeds a limit is refused with Error(unsupported), which names the limit. No known model comes
+// near the defaults. The limits hold for everything that is done with the model, sessions included.
 struct LoadLimits {
   // Nodes of all graphs of the file, branches included.
   uint64_t nodes = 1 << 17;
   // Elements of one tensor; at most 2^31.
   uint64_t elements = uint64_t{1} << 31;
-  // Bytes of constants that are computed while the model is loaded, beside eight times the file's own constants.
-  // Operators whose constant results would exceed it are left to the device.
+  // Bytes of constants that are computed while the model is loaded, beside eight times the file's own
+  // constants. Operators whose constant results would exceed it are left to the device.
   uint64_t folded_bytes = uint64_t{512} << 20;
-  // Elementary operations (about a nanosecond each) that the model's constants take, while it is loaded and on the
-  // device, beside 64 for each byte of the file's own constants.
+  // Elementary operations (about a nanosecond each) that the model's constants take, while it is loaded and
+  // on the device, beside 64 for each byte of the file's own constants.
   uint64_t folded_work = 2'000'000'000;
   // Graphs within graphs: the branches of If.
   uint32_t nesting = 16;

@@ -75,8 +75,8 @@ struct DeviceOptions {
   bool android_baseline_2022 = false;
   // From 0 to 1, relative to the other queues that the process has on the device.
   float queue_priority = 1;
-  // Milliseconds to wait for one submit before the device counts as hanging: Error(device_lost). What the submit uses
-  // is kept until the device has finished. 0: no limit.
+  // Milliseconds to wait for one submit before the device counts as hanging: Error(device_lost). What the
+  // submit uses is kept until the device has finished. 0: no limit.
   uint32_t wait_limit_ms = 60'000;
   LogCallback log;
 };
@@ -215,13 +215,13 @@ struct SessionOptions {
   // StorageChoice::automatic, the storage of each tensor. False: the cost model decides alone, as it does where nothing
   // was measured, and with a weights_budget.
   bool tuned = true;
-  // How many runs submit() keeps in flight at the same time. Each has its own inputs, outputs, intermediate tensors and
-  // commands, which are allocated when the session is made ready; weights and pipelines are shared. At most 64, and 1
-  // with a weights_budget.
+  // How many runs submit() keeps in flight at the same time. Each has its own inputs, outputs, intermediate
+  // tensors and commands, which are allocated when the session is made ready; weights and pipelines are
+  // shared. At most 64, and 1 with a weights_budget.
   uint32_t in_flight = 1;
-  // Check inputs and outputs of floats for NaN and infinities: Error(invalid_argument) that names the first one. Without
-  // it they follow IEEE 754 as far as the device does: Vulkan lets drivers assume that there are none, so that a NaN may
-  // give any number (docs/using.md).
+  // Check inputs and outputs of floats for NaN and infinities: Error(invalid_argument) that names the first
+  // one. Without it they follow IEEE 754 as far as the device does: Vulkan lets drivers assume that there are
+  // none, so that a NaN may give any number (docs/using.md).
   bool check_finite = false;
   // GPU timestamps around every task, for layer_times().
   bool profile = false;

@@ -10,10 +10,12 @@
 namespace vellum {
 namespace {
 
-// Every number below scales with the constants of the file: who sends 100 MB of weights may have them converted.
+// Every number below scales with the constants of the file: who sends 100 MB of weights may have them
+// converted.
 constexpr uint64_t kWorkPerFileByte = 64;
 constexpr uint64_t kBytesPerFileByte = 8;
-// The arithmetic of shapes is always computed: other nodes cannot be understood without it. The limit of nodes bounds it.
+// The arithmetic of shapes is always computed: other nodes cannot be understood without it. The limit of
+// nodes bounds it.
 constexpr uint64_t kSmallWork = 1 << 12;
 constexpr uint64_t kSmallBytes = 1 << 12;
 uint64_t bytes_of(const TensorType& type) {

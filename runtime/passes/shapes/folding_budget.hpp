@@ -1,5 +1,5 @@
-// What may be spent on constants while a model is loaded (LoadLimits): a small file can ask for any amount of work and
-// memory.
+// What may be spent on constants while a model is loaded (LoadLimits): a small file can ask for any amount of
+// work and memory.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,9 @@ class FoldingBudget {
   // What was spent in earlier passes over the graph counts.
   explicit FoldingBudget(Graph& graph);
 
-  // Whether to compute the results of the node, whose inputs are constant, now. False leaves it to the device, because they
-  // take too much memory. Throws Error(unsupported) that names the limit if they take too much work.
+  // Whether to compute the results of the node, whose inputs are constant, now. False leaves it to the
+  // device, because they take too much memory. Throws Error(unsupported) that names the limit if they take
+  // too much work.
   bool allows(const Node& node, std::span<const OperatorInput> inputs, std::span<const TensorType> outputs);
   // Counts the work of a node that is left to the device, if it depends on nothing but constants.
   void leave(const Node& node, std::span<const TensorType> outputs);
@@ -26,8 +27,8 @@ class FoldingBudget {
   void add_results(const Node& node);
   // Frees a constant that was computed in this pass, because nobody reads it any more.
   void release(ValueId value);
-  // The shape rules of some operators compute the result (NonMaxSuppression). Throws Error(unsupported) if it takes too
-  // much work.
+  // The shape rules of some operators compute the result (NonMaxSuppression). Throws Error(unsupported) if it
+  // takes too much work.
   void check_shape_rule(const Node& node);
 
  private:

@@ -214,7 +214,8 @@ void infer_shapes_and_fold(Graph& graph, const InputShapes& shapes) {
     }
     const std::vector<TensorType> types = infer(graph, node);
     set_types(graph, node, types);
-    if (!fold_empty_outputs(editor, graph, index) && !fold(graph, editor.node(index), types, budget)) continue;
+    if (!fold_empty_outputs(editor, graph, index) && !fold(graph, editor.node(index), types, budget))
+      continue;
     editor.remove(index);
     for (const ValueId id : node.inputs)
       if (id != kNoValue && !editor.is_read(id)) budget.release(id);
