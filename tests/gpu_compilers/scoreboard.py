@@ -4,8 +4,8 @@ the kernels with scoreboard.json:
     tests/gpu_compilers/scoreboard.py BUILD_FOLDER [--record] [--gpus NAME,...] [--networks NAME,...]
 Fails if a pipeline does not compile, a figure is more than 5% worse than recorded, or kernels spill more; --record writes the
 figures anew instead. Also fails if a session, with the image sizes of the GPU's own driver, allocates other memory for tensors
-than planned, or if the validation layer has anything to say while it is made and run (with no-op submits). GPUs whose drivers are not built (`./setup.sh gpu-compilers`) are left out, and networks that are not
-exported (`tests/backbones.sh --runs 0`).
+than planned, or if the validation layer has anything to say while it is made and run (with no-op submits). GPUs whose drivers
+are not built (`./setup.sh gpu-compilers`) are left out, and networks that are not exported (`tests/backbones.sh --runs 0`).
 
 For each GPU, network, storage and precision:
     efficiency      multiply-adds for each slot of the hot loops' multiplier, an upper bound of the share of the peak; the
