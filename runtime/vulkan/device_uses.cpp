@@ -24,10 +24,10 @@ Use cooperative_matrices_use([[maybe_unused]] MatrixExtension extension) {
 
 std::vector<Use> device_uses(const PhysicalDevice& device, const DeviceCaps& caps) {
   std::vector<Use> uses;
-  // Vulkan requires that it is enabled where a device offers it. What the subset makes optional
-  // (VkPhysicalDevice- PortabilitySubsetFeaturesKHR: swizzled and reinterpreted image views, 2D views of 3D
-  // images, events, mip bias of samplers, and what belongs to rendering) is nothing that Vellum uses, so no
-  // feature of it is enabled.
+  // Vulkan requires that it is enabled where a device offers it. What the subset makes optional (swizzled and
+  // reinterpreted image views, 2D views of 3D images, events, mip bias of samplers, and what belongs to
+  // rendering: VkPhysicalDevicePortabilitySubsetFeaturesKHR) is nothing that Vellum uses, so no feature of it
+  // is enabled.
   if (device.portability_subset) uses.push_back({"a portability driver", true, {kPortabilitySubset}});
   if (caps.fp16_buffer_storage)
     uses.push_back({"halves in storage buffers", false, {}, {kStorageBuffer16Bit}});
@@ -51,7 +51,8 @@ std::vector<Use> device_uses(const PhysicalDevice& device, const DeviceCaps& cap
                     {kPipelineExecutableInfo}});
   if (caps.memory_budget)
     uses.push_back({"the memory that is left", false, {VK_EXT_MEMORY_BUDGET_EXTENSION_NAME}});
-  if (!caps.cooperative_matrices.empty())
+  // The caps may claim more than the device has (ContextOptions::adjust_caps).
+  if (!caps.cooperative_matrices.empty() && !device.caps.cooperative_matrices.empty())
     uses.push_back(cooperative_matrices_use(device.caps.cooperative_matrices.front().extension));
   return uses;
 }
