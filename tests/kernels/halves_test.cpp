@@ -210,7 +210,7 @@ TEST_F(Halves, DepthwiseSumsBeyondTheLargestHalf) {
 // Several invocations share a sum, whose parts are whole runs.
 TEST_F(Halves, SplitSums) {
   const DeviceCaps gpu = taken_for_a_gpu();
-  const OperatorCase test = conv(filled({1, 508, 1, 1}, 1000.0f), random_tensor({12, 508, 1, 1}, 2));
+  const OperatorCase test = conv(filled({1, 2044, 1, 1}, 1000.0f), random_tensor({12, 2044, 1, 1}, 2));
   const Program program =
       lower(single_node_graph(test), gpu, {.precision = Precision::fp16, .arithmetic = Arithmetic::fp16});
   EXPECT_EQ(program.tasks.at(2).dispatch->shader, "sum_parts");

@@ -145,9 +145,9 @@ TEST(Gemm, OfRowsInBuffersNeedsNoConversion) {
 
 // Few outputs of long sums, which several invocations of a GPU share.
 TEST(Gemm, SplitSums) {
-  OperatorCase long_sums = gemm({1, 518}, {518, 22}, Shape{22}, {1, 2});
+  OperatorCase long_sums = gemm({1, 1030}, {1030, 22}, Shape{22}, {1, 2});
   long_sums.activation = {ActivationKind::relu};
-  OperatorCase residual = gemm({5, 390}, {390, 16}, Shape{16}, {1, 2});
+  OperatorCase residual = gemm({5, 1030}, {1030, 16}, Shape{16}, {1, 2});
   residual.inputs.push_back(random_tensor({5, 16}, 4));
   residual.op = std::make_shared<Gemm>();
   DeviceCaps gpu = test_context()->caps();

@@ -31,10 +31,11 @@ Graph spelt_out(int64_t tokens) {
   return m.graph();
 }
 
-uint64_t planned_bytes(int64_t tokens, bool fused, Precision precision) {
+uint64_t planned_bytes(int64_t tokens, bool fused, Precision precision, DeviceType type = DeviceType::cpu) {
   const std::vector<std::string> without{"fuse_attention"};
   Graph graph = optimise(spelt_out(tokens), {}, fused ? std::span<const std::string>() : without);
-  const DeviceCaps caps;
+  DeviceCaps caps;
+  caps.type = type;
   const Program program = lower(graph, caps, {.precision = precision, .storage = StorageChoice::buffer});
   EXPECT_TRUE(program.warnings.empty());
   return plan_memory(program, {}, tight_rules(16)).planned_bytes;
@@ -48,6 +49,19 @@ TEST(AttentionMemory, GrowsWithTheTokensInsteadOfTheirSquare) {
     EXPECT_GE(apart, kHeads * 512 * 512 * element) << "the scores of all pairs at least";
     EXPECT_EQ(planned_bytes(1024, true, precision), 2 * fused);
     EXPECT_GE(planned_bytes(1024, false, precision), 39 * apart / 10);
+  }
+}
+
+// A GPU that few queries leave idle gets several parts of the keys, and fewer the more queries there are.
+TEST(AttentionMemory, OfPartsOfTheKeysDoesNotGrowWithTheTokens) {
+  for (const Precision precision : {Precision::fp32, Precision::fp16}) {
+    const auto of_parts = [&](int64_t tokens) {
+      return planned_bytes(tokens, true, precision, DeviceType::discrete_gpu) -
+             planned_bytes(tokens, true, precision);
+    };
+    EXPECT_GT(of_parts(512), 0u);
+    EXPECT_LE(of_parts(1024), 11 * of_parts(512) / 10);
+    EXPECT_EQ(of_parts(8192), 0u);
   }
 }
 

@@ -28,7 +28,7 @@ TEST(Usage, TheToolAlonePrintsItsHelp) {
 TEST(Usage, HelpFoldsTheCommonOptionsBehindTheCommandsOwn) {
   const std::string help = run_tool({"bench", "--help"}).out, all = run_tool({"bench", "--help-all"}).out;
   EXPECT_LT(help.find("--warm-up"), help.find("--device"));
-  for (const char* description : {"number or part of the name", "milliseconds to search"}) {
+  for (const char* description : {"number, UUID or part of the name", "milliseconds to search"}) {
     EXPECT_EQ(help.find(description), std::string::npos) << description;
     EXPECT_NE(all.find(description), std::string::npos) << description;
   }
