@@ -35,7 +35,8 @@ def plot(board):
              f'<rect width="{width}" height="{height}" fill="#fff"/>']
     x = LEFT
     for storage, colour in STORAGES.items():
-        parts += [f'<rect x="{x}" y="6" width="10" height="10" fill="{colour}"/>', text(x + 15, 15, f"efficiency in {storage.removesuffix('2d')}s")]
+        parts += [f'<rect x="{x}" y="6" width="10" height="10" fill="{colour}"/>',
+                  text(x + 15, 15, f"efficiency in {storage.removesuffix('2d')}s")]
         x += 140
     parts.append(text(x, 15, "line: 1; right: predicted time of the quicker"))
     for column, gpu in enumerate(gpus):
