@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
+#include <memory>
+#include <vector>
 
 #include "api/guard.hpp"
 #include "api/impl.hpp"
@@ -102,10 +105,22 @@ class Tuner {
     if (!tune_options_.storages || options_.storage != StorageChoice::automatic) return all;
     if (!gpu::timestamps_supported(*operators_.context)) return quicker_as_a_whole();
     size_t done = 0;
-    const auto [problem, image] = measure_storages(graph_, [&](const std::vector<StorageChoice>& storages) {
-      report_progress({"storages", ++done, 5, nullptr});
-      return make_executor(storages, true);
-    });
+    std::map<std::vector<StorageChoice>, std::unique_ptr<Executor>> made;
+    const auto [problem, image] =
+        measure_storages(graph_, [&](const std::vector<std::vector<StorageChoice>>& networks) {
+          std::vector<std::unique_ptr<Executor>> executors;
+          for (const std::vector<StorageChoice>& storages : networks) {
+            if (made[storages] == nullptr) {
+              report_progress({"storages", ++done, 5, nullptr});
+              made[storages] = make_executor(storages, true);
+            }
+            executors.push_back(std::move(made[storages]));
+          }
+          made.clear();  // those that are no longer asked for
+          std::vector<std::vector<double>> times = node_times(graph_, executors);
+          for (size_t i = 0; i < networks.size(); ++i) made[networks[i]] = std::move(executors[i]);
+          return times;
+        });
     const InImages buffers(graph_.values.size(), false), images(graph_.values.size(), true);
     const InImages& liked = operators_.context->caps().prefers_images ? images : buffers;
     const InImages& other = operators_.context->caps().prefers_images ? buffers : images;

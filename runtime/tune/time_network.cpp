@@ -62,30 +62,6 @@ std::vector<double> times_in(const std::map<std::string, size_t>& node_of_name, 
   return times;
 }
 
-// Milliseconds of each node in each of the networks, conversions included: the least of some runs, in turns.
-// Nodes of one name share theirs.
-std::vector<std::vector<double>> node_times(const Graph& graph,
-                                            const std::vector<std::unique_ptr<Executor>>& networks) {
-  std::map<std::string, size_t> node_of_name;
-  for (const Node& node : graph.nodes) node_of_name.emplace(node.name, node_of_name.size());
-  std::vector<std::vector<double>> least(networks.size(),
-                                         std::vector<double>(node_of_name.size(), kInfinite));
-  for (const auto& network : networks) network->run();
-  repeat_until_converged(kTimeForRuns, [&] {
-    double sum = 0;
-    for (size_t n = 0; n < networks.size(); ++n) {
-      networks[n]->run();
-      const std::vector<double> times = times_in(node_of_name, *networks[n]);
-      for (size_t i = 0; i < times.size(); ++i) sum += least[n][i] = std::min(least[n][i], times[i]);
-    }
-    return sum;
-  });
-  std::vector<std::vector<double>> of_nodes(networks.size());
-  for (size_t n = 0; n < networks.size(); ++n)
-    for (const Node& node : graph.nodes) of_nodes[n].push_back(least[n][node_of_name.at(node.name)]);
-  return of_nodes;
-}
-
 double sum(const std::vector<double>& times) { return std::accumulate(times.begin(), times.end(), 0.0); }
 
 // What the operators took in networks with these values in images.
@@ -131,24 +107,44 @@ std::vector<StorageChoice> to_storages(const InImages& in_images, StorageChoice 
   return storages;
 }
 
-MeasuredStorages measure_storages(
-    const Graph& graph,
-    const std::function<std::unique_ptr<Executor>(const std::vector<StorageChoice>&)>& make) {
+std::vector<std::vector<double>> node_times(const Graph& graph,
+                                            const std::vector<std::unique_ptr<Executor>>& networks) {
+  std::map<std::string, size_t> node_of_name;
+  for (const Node& node : graph.nodes) node_of_name.emplace(node.name, node_of_name.size());
+  std::vector<std::vector<double>> least(networks.size(),
+                                         std::vector<double>(node_of_name.size(), kInfinite));
+  for (const auto& network : networks) network->run();
+  repeat_until_converged(kTimeForRuns, [&] {
+    double sum = 0;
+    for (size_t n = 0; n < networks.size(); ++n) {
+      networks[n]->run();
+      const std::vector<double> times = times_in(node_of_name, *networks[n]);
+      for (size_t i = 0; i < times.size(); ++i) sum += least[n][i] = std::min(least[n][i], times[i]);
+    }
+    return sum;
+  });
+  std::vector<std::vector<double>> of_nodes(networks.size());
+  for (size_t n = 0; n < networks.size(); ++n)
+    for (const Node& node : graph.nodes) of_nodes[n].push_back(least[n][node_of_name.at(node.name)]);
+  return of_nodes;
+}
+
+MeasuredStorages measure_storages(const Graph& graph, const TimeNodes& time) {
   MeasuredStorages measured{problem_of(graph)};
   const std::vector<bool> odd = odd_values(graph);
   std::vector<InImages> mixtures;
-  std::vector<std::unique_ptr<Executor>> networks;
+  std::vector<std::vector<StorageChoice>> networks;
   const auto add = [&](bool even_images, bool odd_images, StorageChoice image) {
     InImages& in_images = mixtures.emplace_back();
     for (const bool is_odd : odd) in_images.push_back(is_odd ? odd_images : even_images);
-    networks.push_back(make(to_storages(in_images, image)));
+    networks.push_back(to_storages(in_images, image));
   };
   add(false, false, StorageChoice::buffer);
   add(true, true, StorageChoice::image2d);
-  std::vector<std::vector<double>> times = node_times(graph, networks);
+  std::vector<std::vector<double>> times = time(networks);
   if (sum(times[1]) < kMuchSlower * sum(times[0])) {
     add(true, true, StorageChoice::image3d);
-    times = node_times(graph, networks);
+    times = time(networks);
     if (sum(times[2]) < kClearlyQuicker * sum(times[1])) measured.image = StorageChoice::image3d;
     const std::ptrdiff_t slower = measured.image == StorageChoice::image3d ? 1 : 2;
     networks.erase(networks.begin() + slower);
@@ -159,7 +155,7 @@ MeasuredStorages measure_storages(
   if (!may_mix(measured.problem)) return measured;
   add(false, true, measured.image);
   add(true, false, measured.image);
-  count(measured.problem, mixtures, node_times(graph, networks));
+  count(measured.problem, mixtures, time(networks));
   return measured;
 }
 
