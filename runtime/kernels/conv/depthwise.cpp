@@ -84,6 +84,14 @@ DepthwiseTensors read_and_write(Lowering& lowering, const Filters& filters) {
   return {x, grid, y, read_residual(lowering)};
 }
 
+// `tiles`: of one slice of one image.
+ConvGrid depthwise_grid(const Lowering& lowering, const ConvProblem& problem, TensorId weights,
+                        const InvocationTile& tile, int64_t tiles) {
+  const int64_t planes = slices(problem.outputs);
+  return conv_grid(lowering.caps(), lowering.tensor(weights).desc.storage, tile,
+                   {tiles, planes, problem.images}, tiles * planes * problem.images);
+}
+
 void dispatch_depthwise(Lowering& lowering, const ConvProblem& problem, const Filters& filters,
                         TensorId residual, bool uniform, Dispatch dispatch) {
   dispatch.macs = lowering.macs();
@@ -103,12 +111,9 @@ void emit_depthwise(Lowering& lowering, const ConvProblem& problem, const Output
     filters.run = {1, window.kernel[0]};
   const auto [x, grid, y, residual] = read_and_write(lowering, filters);
   const int64_t columns = divide_up(problem.width, tile.pixels) * problem.height;
-  const std::optional<Grid> uniform = uniform_grid(lowering.caps(), lowering.tensor(grid).desc.storage,
-                                                   {tile}, {columns, slices(channels), problem.images});
-  const int64_t invocations = columns * slices(channels) * problem.images;
+  const ConvGrid groups = depthwise_grid(lowering, problem, grid, {tile}, columns);
   Dispatch dispatch = make_dispatch(
-      "conv_depthwise", uniform ? *uniform : grid_1d(lowering.caps(), invocations),
-      {reads("x", x), reads("w", grid), writes("y", y)},
+      "conv_depthwise", groups.grid, {reads("x", x), reads("w", grid), writes("y", y)},
       ConvDepthwiseParameters{.x_shape = texel_shape(lowering.input_type(0).shape),
                               .y_shape = texel_shape(lowering.output_type().shape),
                               .activation_params = activation_params_or_bounds(problem.activation),
@@ -119,7 +124,7 @@ void emit_depthwise(Lowering& lowering, const ConvProblem& problem, const Output
                               .padding = window_pair(window.padding)});
   define_tile(dispatch, {tile});
   define_depthwise_window(dispatch, window);
-  dispatch_depthwise(lowering, problem, filters, residual, uniform.has_value(), std::move(dispatch));
+  dispatch_depthwise(lowering, problem, filters, residual, groups.uniform, std::move(dispatch));
 }
 
 // --- Tiles of several rows (conv_depthwise_tile.comp) ---
@@ -144,12 +149,9 @@ void emit_depthwise_tile(Lowering& lowering, const ConvProblem& problem, const P
   if (should_multiply_halves(lowering)) filters.run = {1, kernel};
   const auto [x, grid, y, residual] = read_and_write(lowering, filters);
   const int64_t tiles = divide_up(problem.width, tile.pixels) * divide_up(problem.height, tile.rows);
-  const std::optional<Grid> uniform = uniform_grid(lowering.caps(), lowering.tensor(grid).desc.storage, {},
-                                                   {tiles, slices(channels), problem.images});
-  const int64_t invocations = tiles * slices(channels) * problem.images;
+  const ConvGrid groups = depthwise_grid(lowering, problem, grid, {}, tiles);
   Dispatch dispatch = make_dispatch(
-      "conv_depthwise_tile", uniform ? *uniform : grid_1d(lowering.caps(), invocations),
-      {reads("x", x), reads("w", grid), writes("y", y)},
+      "conv_depthwise_tile", groups.grid, {reads("x", x), reads("w", grid), writes("y", y)},
       ConvDepthwiseTileParameters{.x_shape = texel_shape(lowering.input_type(0).shape),
                                   .y_shape = texel_shape(lowering.output_type().shape),
                                   .activation_params = activation_params_or_bounds(problem.activation),
@@ -165,7 +167,7 @@ void emit_depthwise_tile(Lowering& lowering, const ConvProblem& problem, const P
                                       {"TOP", window.padding[1]},
                                       {"BOTTOM", padding_after(window, 1)}})
     dispatch.defines.emplace_back(macro, std::to_string(number));
-  dispatch_depthwise(lowering, problem, filters, residual, uniform.has_value(), std::move(dispatch));
+  dispatch_depthwise(lowering, problem, filters, residual, groups.uniform, std::move(dispatch));
 }
 
 // Half the instructions of the other kernel, and half its loads.

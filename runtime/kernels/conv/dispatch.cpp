@@ -13,12 +13,13 @@ void add_residual(Dispatch& dispatch, TensorId residual) {
   define(dispatch, "RESIDUAL");
 }
 
-std::optional<Grid> uniform_grid(const DeviceCaps& caps, Storage weights, const InvocationTile& tile,
-                                 const BlockCounts& blocks) {
-  if (blocks.pixels == 0 || weights != Storage::buffer || tile.broadcasts() ||
-      !device_policy(caps).loads_uniform_weights_cheaply(caps))
-    return std::nullopt;
-  return grid_of_rows(caps, blocks.pixels, blocks.slices, blocks.layers);
+ConvGrid conv_grid(const DeviceCaps& caps, Storage weights, const InvocationTile& tile,
+                   const BlockCounts& blocks, int64_t invocations) {
+  if (blocks.pixels > 0 && weights == Storage::buffer && !tile.broadcasts() &&
+      device_policy(caps).loads_uniform_weights_cheaply(caps))
+    if (const std::optional<Grid> rows = grid_of_rows(caps, blocks.pixels, blocks.slices, blocks.layers))
+      return {*rows, true};
+  return {grid_1d(caps, invocations)};
 }
 
 ivec4 residual_shape(const Lowering& lowering, TensorId residual) {
@@ -54,29 +55,29 @@ void dispatch_conv(Lowering& lowering, const ConvKernel& kernel, const Window2d&
   const SumTarget whole{lowering.write(0, Layout::channels4), activation, read_residual(lowering)};
   const SumTarget target = partial_sums(lowering, whole, kernel.tile.split_k());
   const DeviceCaps& caps = lowering.caps();
-  const std::optional<Grid> uniform =
-      uniform_grid(caps, lowering.tensor(grid).desc.storage, kernel.tile,
-                   {kernel.image_blocks, weights.blocks(), lowering.tensor(target.y).desc.shape[0]});
-  Dispatch dispatch = make_dispatch(
-      kernel.shader, uniform ? *uniform : grid_1d(caps, kernel.invocations * kernel.tile.split_k()),
-      {reads("x", x), reads("w", grid), writes("y", target.y)},
-      ConvWindowParameters{.x_shape = texel_shape(lowering.input_type(0).shape),
-                           .y_shape = texel_shape(lowering.tensor(target.y).desc.shape),
-                           .activation_params = activation_params_or_bounds(target.activation),
-                           .residual_shape = residual_shape(lowering, target.residual),
-                           .kernel_size = window_pair(window.kernel),
-                           .stride = window_pair(window.stride),
-                           .dilation = window_pair(window.dilation),
-                           .padding = window_pair(window.padding),
-                           .group_inputs = weights.group_inputs(),
-                           .group_outputs = weights.group_outputs(),
-                           .parts = kernel.tile.split_k(),
-                           .window_slices = weights.window_slices()});
+  const ConvGrid groups =
+      conv_grid(caps, lowering.tensor(grid).desc.storage, kernel.tile,
+                {kernel.image_blocks, weights.blocks(), lowering.tensor(target.y).desc.shape[0]},
+                kernel.invocations * kernel.tile.split_k());
+  Dispatch dispatch =
+      make_dispatch(kernel.shader, groups.grid, {reads("x", x), reads("w", grid), writes("y", target.y)},
+                    ConvWindowParameters{.x_shape = texel_shape(lowering.input_type(0).shape),
+                                         .y_shape = texel_shape(lowering.tensor(target.y).desc.shape),
+                                         .activation_params = activation_params_or_bounds(target.activation),
+                                         .residual_shape = residual_shape(lowering, target.residual),
+                                         .kernel_size = window_pair(window.kernel),
+                                         .stride = window_pair(window.stride),
+                                         .dilation = window_pair(window.dilation),
+                                         .padding = window_pair(window.padding),
+                                         .group_inputs = weights.group_inputs(),
+                                         .group_outputs = weights.group_outputs(),
+                                         .parts = kernel.tile.split_k(),
+                                         .window_slices = weights.window_slices()});
   dispatch.defines = kernel.defines;
   dispatch.macs = lowering.macs();
   if (kernel.tile.broadcasts()) dispatch.subgroup_size = lowering.caps().subgroup_size;
   define_tile(dispatch, kernel.tile);
-  if (uniform) define(dispatch, "UNIFORM_SLICES");
+  if (groups.uniform) define(dispatch, "UNIFORM_SLICES");
   define_halves(dispatch, weights.run);
   define_activation_or_bounds(dispatch, target.activation);
   add_extras(dispatch, {.residual = target.residual}, 1);

@@ -34,10 +34,14 @@ TensorId read_residual(Lowering& lowering);
 struct BlockCounts {
   int64_t pixels = 1, slices = 1, layers = 1;
 };
-// Returns a grid in which all invocations of a workgroup compute the same slices of the same layer (the macro
-// UNIFORM_SLICES), if the device gains by it and few of them would idle.
-std::optional<Grid> uniform_grid(const DeviceCaps& caps, Storage weights, const InvocationTile& tile,
-                                 const BlockCounts& blocks);
+struct ConvGrid {
+  Grid grid;
+  bool uniform = false;  // all invocations of a workgroup compute the same slices of the same layer
+};
+// Returns a uniform grid of these blocks, if the device gains by it and few invocations would idle, else one
+// of `invocations` in a row. The kernel of a uniform grid has the macro UNIFORM_SLICES.
+ConvGrid conv_grid(const DeviceCaps& caps, Storage weights, const InvocationTile& tile,
+                   const BlockCounts& blocks, int64_t invocations);
 
 // The common part of conv.comp and conv_transpose.comp.
 struct ConvKernel {

@@ -56,11 +56,11 @@ void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeight
   const int64_t blocks = whole_subgroups(caps, tile, divide_up(n * h * w, tile.output.pixels));
   const SumTarget whole{y, activation, extras.residual};
   const SumTarget target = partial_sums(lowering, whole, tile.split_k());
-  const std::optional<Grid> uniform = uniform_grid(caps, lowering.tensor(grid).desc.storage, tile,
-                                                   {blocks, weights.blocks(), tile.split_k()});
+  const ConvGrid groups =
+      conv_grid(caps, lowering.tensor(grid).desc.storage, tile, {blocks, weights.blocks(), tile.split_k()},
+                blocks * weights.blocks() * tile.split_k());
   Dispatch dispatch = make_dispatch(
-      "conv_pointwise", uniform ? *uniform : grid_1d(caps, blocks * weights.blocks() * tile.split_k()),
-      {reads("x", x), reads("w", grid), writes("y", target.y)},
+      "conv_pointwise", groups.grid, {reads("x", x), reads("w", grid), writes("y", target.y)},
       ConvPointwiseParameters{.x_shape = texel_shape(shape),
                               .y_shape = texel_shape(lowering.tensor(target.y).desc.shape),
                               .activation_params = activation_params_or_bounds(target.activation),
@@ -69,7 +69,7 @@ void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeight
   dispatch.macs = static_cast<uint64_t>(n * h * w * c * weights.outputs);
   if (tile.broadcasts()) dispatch.subgroup_size = caps.subgroup_size;
   define_tile(dispatch, tile);
-  if (uniform) define(dispatch, "UNIFORM_SLICES");
+  if (groups.uniform) define(dispatch, "UNIFORM_SLICES");
   if (const int64_t ahead = device_policy(caps).slices_ahead(caps, tile.output);
       ahead > 1 && !tile.broadcasts())
     define(dispatch, "AHEAD", std::to_string(ahead));
