@@ -1,5 +1,8 @@
 // The application's device and command buffers, for C.
-#include <memory>
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/c_api_support.hpp"
@@ -85,6 +88,17 @@ vellum_buffer_layout to_c(const vellum::BufferLayout& layout) {
   return {0, static_cast<vellum_dtype>(layout.element), layout.bytes, layout.alignment, layout.usage};
 }
 
+// `layout_of`: Session::input_buffer or output_buffer.
+vellum_status write_layout(const vellum_session* session, const char* name, vellum_buffer_layout* layout,
+                           vellum_error* error,
+                           vellum::BufferLayout (vellum::Session::*layout_of)(std::string_view) const) {
+  return guarded(error, [&] {
+    require(session, "session");
+    require(name, "name");
+    write_result(layout, to_c((session->session.*layout_of)(name)), "layout");
+  });
+}
+
 }  // namespace
 
 vellum_status vellum_vulkan_requirements_create(const vellum_vulkan_physical_device* device,
@@ -159,20 +173,12 @@ vellum_status vellum_device_adopt(const vellum_vulkan_device* device, const vell
 
 vellum_status vellum_session_input_buffer(const vellum_session* session, const char* name,
                                           vellum_buffer_layout* layout, vellum_error* error) {
-  return guarded(error, [&] {
-    require(session, "session");
-    require(name, "name");
-    write_result(layout, to_c(session->session.input_buffer(name)), "layout");
-  });
+  return write_layout(session, name, layout, error, &vellum::Session::input_buffer);
 }
 
 vellum_status vellum_session_output_buffer(const vellum_session* session, const char* name,
                                            vellum_buffer_layout* layout, vellum_error* error) {
-  return guarded(error, [&] {
-    require(session, "session");
-    require(name, "name");
-    write_result(layout, to_c(session->session.output_buffer(name)), "layout");
-  });
+  return write_layout(session, name, layout, error, &vellum::Session::output_buffer);
 }
 
 vellum_status vellum_session_bind(vellum_session* session, const vellum_buffer_binding* inputs,
