@@ -30,6 +30,16 @@ void barrier_to_host(const vk::raii::CommandBuffer& commands) {
           vk::PipelineStageFlagBits::eHost, vk::AccessFlagBits::eHostRead | vk::AccessFlagBits::eHostWrite);
 }
 
+// One inference, between the host's writing of the input and its reading of the output.
+Recording record_one(Session& session, const vk::raii::CommandBuffer& commands, const BufferBinding& in,
+                     const BufferBinding& out) {
+  commands.begin(vk::CommandBufferBeginInfo());
+  Recording recording = session.record(*commands, {&in, 1}, {&out, 1});
+  barrier_to_host(commands);
+  commands.end();
+  return recording;
+}
+
 class Record : public testing::Test {
  protected:
   Record() : app(vulkan.get_instance_proc_addr()), device(adopt()) {}
@@ -74,10 +84,7 @@ TEST_F(Record, ManyFramesHaveTheBitsOfRunAndCostNoCallOfVellums) {
   const vk::raii::CommandBuffer commands = app.make_commands();
   const BufferBinding in = binding("x", x), out = binding("y", y);
   const uint32_t maps = vulkan.maps(), submits = vulkan.submits(), waits = vulkan.waits();
-  commands.begin(vk::CommandBufferBeginInfo());
-  const Recording recording = session.record(*commands, {&in, 1}, {&out, 1});
-  barrier_to_host(commands);
-  commands.end();
+  const Recording recording = record_one(session, commands, in, out);
   const uint32_t made = vulkan.objects_made();
   for (size_t frame = 0; frame < 300; ++frame) {
     const size_t i = frame % inputs.size();
@@ -107,10 +114,7 @@ TEST_F(Record, FramesMayBePendingTogetherWithBuffersOfTheirOwn) {
     write(x[i], input(i));
     const BufferBinding in = binding("x", x[i]), out = binding("y", y[i]);
     commands.push_back(app.make_commands());
-    commands[i].begin(vk::CommandBufferBeginInfo());
-    recordings.push_back(session.record(*commands[i], {&in, 1}, {&out, 1}));
-    barrier_to_host(commands[i]);
-    commands[i].end();
+    recordings.push_back(record_one(session, commands[i], in, out));
   }
   for (size_t i = 0; i + 1 < kFrames; ++i) app.submit(commands[i]);
   app.submit_and_wait(commands.back());
@@ -143,10 +147,7 @@ TEST_F(Record, EveryStorageMemoryModeAndPrecisionHasTheBitsOfRun) {
         write(x, input(1), offset);
         const BufferBinding in = binding("x", x, offset), out = binding("y", y, behind);
         const vk::raii::CommandBuffer commands = app.make_commands();
-        commands.begin(vk::CommandBufferBeginInfo());
-        const Recording recording = session.record(*commands, {&in, 1}, {&out, 1});
-        barrier_to_host(commands);
-        commands.end();
+        const Recording recording = record_one(session, commands, in, out);
         app.submit_and_wait(commands);
         EXPECT_TRUE(same_bits(read(y, session.outputs()[0], behind), want));
         EXPECT_TRUE(std::all_of(y.data, y.data + behind, [](std::byte b) { return b == std::byte{0xff}; }));
@@ -249,10 +250,7 @@ TEST_F(Record, IntegersAre32Bits) {
   std::memcpy(x.data, numbers.data(), sizeof(numbers));
   const BufferBinding in = binding("x", x), out = binding("y", y);
   const vk::raii::CommandBuffer commands = app.make_commands();
-  commands.begin(vk::CommandBufferBeginInfo());
-  const Recording recording = session.record(*commands, {&in, 1}, {&out, 1});
-  barrier_to_host(commands);
-  commands.end();
+  const Recording recording = record_one(session, commands, in, out);
   app.submit_and_wait(commands);
   for (size_t i = 0; i < numbers.size(); ++i) {
     int32_t sum = 0;

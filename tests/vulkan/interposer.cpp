@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "platform/dynamic_library.hpp"
@@ -338,26 +339,16 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_function(VkDevice device, co
     return reinterpret_cast<PFN_vkVoidFunction>(buffer_requirements);
   if (wanted == "vkFlushMappedMemoryRanges") return reinterpret_cast<PFN_vkVoidFunction>(flush);
   if (wanted == "vkInvalidateMappedMemoryRanges") return reinterpret_cast<PFN_vkVoidFunction>(invalidate);
-  if (wanted == "vkQueueSubmit") {
-    state().queue_submit = real_device_function<PFN_vkQueueSubmit>(device, name);
-    return reinterpret_cast<PFN_vkVoidFunction>(queue_submit);
-  }
-  if (wanted == "vkWaitForFences") {
-    state().wait_for_fences = real_device_function<PFN_vkWaitForFences>(device, name);
-    return reinterpret_cast<PFN_vkVoidFunction>(wait_for_fences);
-  }
-  if (wanted == "vkQueueWaitIdle") {
-    state().queue_wait_idle = real_device_function<PFN_vkQueueWaitIdle>(device, name);
-    return reinterpret_cast<PFN_vkVoidFunction>(queue_wait_idle);
-  }
-  if (wanted == "vkDeviceWaitIdle") {
-    state().device_wait_idle = real_device_function<PFN_vkDeviceWaitIdle>(device, name);
-    return reinterpret_cast<PFN_vkVoidFunction>(device_wait_idle);
-  }
-  if (wanted == "vkMapMemory") {
-    state().map_memory = real_device_function<PFN_vkMapMemory>(device, name);
-    return reinterpret_cast<PFN_vkVoidFunction>(map_memory);
-  }
+  // Keeps the driver's function and returns the one that calls it.
+  const auto wrapped = [&](auto& real, auto* wrapper) {
+    real = real_device_function<std::remove_reference_t<decltype(real)>>(device, name);
+    return reinterpret_cast<PFN_vkVoidFunction>(wrapper);
+  };
+  if (wanted == "vkQueueSubmit") return wrapped(state().queue_submit, queue_submit);
+  if (wanted == "vkWaitForFences") return wrapped(state().wait_for_fences, wait_for_fences);
+  if (wanted == "vkQueueWaitIdle") return wrapped(state().queue_wait_idle, queue_wait_idle);
+  if (wanted == "vkDeviceWaitIdle") return wrapped(state().device_wait_idle, device_wait_idle);
+  if (wanted == "vkMapMemory") return wrapped(state().map_memory, map_memory);
   if (state().transfer_queue)
     if (const PFN_vkVoidFunction function = transfer_queue_function(wanted)) return function;
   if (const PFN_vkVoidFunction function =
