@@ -96,21 +96,20 @@ struct Loop {
 };
 
 Loop loop_of(const Dispatch& dispatch, const KernelDispatch& figures, uint32_t vendor_id) {
-  constexpr double kAround = 3;  // the first and last accesses, and what finds them
   const auto invocations = static_cast<double>(std::max<uint64_t>(1, figures.invocations));
   const double macs = static_cast<double>(figures.macs) / invocations;
   // Without products an invocation loads texels of 16 bytes, four at a time.
-  if (macs == 0) return {1, kAround + static_cast<double>(figures.bytes) / invocations / 64};
+  if (macs == 0) return {1, kStepsAround + static_cast<double>(figures.bytes) / invocations / 64};
   const OutputTile tile{number(dispatch, "TILE_P"), number(dispatch, "TILE_S")};
   // Depthwise kernels multiply texel by texel, and select zeros for the padding; half their instructions do
   // not multiply.
   if (tile.pixels * tile.slices == 0 || dispatch.shader.starts_with("conv_depthwise"))
-    return {0.5, kAround + macs / 16};
+    return {0.5, kStepsAround + macs / 16};
   const TileCode code = tile_code(vendor_id, tile, has(dispatch, "UNIFORM_SLICES"));
   // Some kernels load several slices, or all columns of a window, before they multiply.
   const auto together =
       static_cast<double>(std::max<int64_t>({1, number(dispatch, "AHEAD"), number(dispatch, "KERNEL_X")}));
-  return {code.efficiency, kAround + macs / (code.macs_per_step * together)};
+  return {code.efficiency, kStepsAround + macs / (code.macs_per_step * together)};
 }
 
 void predict(KernelDispatch& result, const Loop& loop, const KernelCode* code, const DeviceRates& rates) {

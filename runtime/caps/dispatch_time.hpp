@@ -16,6 +16,10 @@
 
 namespace vellum {
 
+// Loads of an invocation that wait for one another around its loop: what it computes, the first texels, the
+// bias.
+inline constexpr double kStepsAround = 3;
+
 struct DispatchFigures {
   double macs = 0, bytes = 0;
   double subgroups = 0;  // 0: unknown; the device is taken to be full

@@ -17,8 +17,6 @@ namespace {
 // (docs/gpu_compilers.md).
 bool prefers_buffers(const DeviceCaps& caps) { return caps.vendor_id == kAmd || caps.vendor_id == kIntel; }
 
-// Loads that wait for one another around a loop: what the invocation computes, the first texels, the bias.
-constexpr double kStepsAround = 3;
 // Steps of a loop whose length is not known: nine taps.
 constexpr double kSteps = 9;
 
@@ -96,7 +94,7 @@ double reduction_us(const DeviceCaps& caps, const DeviceRates& rates, const Spli
       .total_us(1);
 }
 
-// What is assumed of a dispatch's launch is too uncertain to split sums for less.
+// The time of a launch is assumed, not measured: a split must take less than this share of the time without.
 constexpr double kWorthASplit = 0.95;
 
 // The quickest tile and split of at most `most_split`, as predicted; of equal ones the first.
