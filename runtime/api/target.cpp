@@ -17,7 +17,8 @@ std::string chosen_shapes(const Model& model, const InputShapes& shapes) {
   return text;
 }
 
-// What does not fit the caller's shapes is the caller's error, and not one of the file.
+// A model that cannot run with the shapes that the caller chose is no corrupt model: the error blames the
+// shapes.
 Graph graph_for_shapes(const Model& model, const DeviceCaps& caps, const CompileOptions& options) {
   check_input_shapes(impl(model)->graph, options.input_shapes);
   check_pass_names(options.disabled_passes);

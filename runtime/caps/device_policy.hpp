@@ -85,7 +85,7 @@ class DevicePolicy {
   // Texels of sums that one invocation holds before registers spill to something slower than a load.
   virtual int64_t most_group_sums() const = 0;      // of a grouped convolution
   virtual int64_t most_attention_sums() const = 0;  // of an attention kernel
-  // The same where it also holds as many fp16 partial sums.
+  // Texels of sums of a kernel that also holds as many partial sums in fp16.
   virtual int64_t most_fp16_sums(const DeviceCaps& caps) const = 0;
 
   // --- Loops that make one result each (kernels/framework/shared_loop.hpp) ---

@@ -1,5 +1,5 @@
-// What GPUs' compilers make of the loop that computes a tile of a convolution or matrix product
-// (conv_tile.glsl): a model fitted to their machine code (docs/gpu_compilers.md).
+// A model of the machine code that GPUs' compilers make of the loop over a tile of a convolution or matrix
+// product (conv_tile.glsl), fitted to such code (docs/gpu_compilers.md).
 #pragma once
 
 #include <cstdint>

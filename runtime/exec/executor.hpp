@@ -125,7 +125,7 @@ class Executor {
   // Outputs with run-time shapes of the last run; empty before it, and if it failed.
   std::vector<HostTensor> host_outputs_;
   size_t next_step_ = 0;  // of the run that was started
-  // Of the application: waited for by the next submit, and signalled by the last one.
+  // The application's semaphores: the next submit waits for the former, the last one signals the latter.
   std::vector<SemaphoreValue> wait_first_, signal_last_;
 };
 

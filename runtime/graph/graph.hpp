@@ -36,7 +36,7 @@ struct Node {
 
 struct HostTail;
 
-// What constant folding has spent of LoadLimits, over all passes.
+// The work and memory that constant folding has used so far, in all passes; LoadLimits bounds both.
 struct FoldingSpent {
   uint64_t work = 0;
   uint64_t bytes = 0;  // of folded constants that are still there

@@ -7,7 +7,7 @@ namespace vellum {
 
 // Throws Error(not_found) or Error(io), without the file's name, if the path is not a file.
 void check_is_file(const std::filesystem::path& file);
-// The same with the file's name.
+// Throws the same errors with the file's name.
 void check_model_file(const std::filesystem::path& file);
 
 }  // namespace vellum

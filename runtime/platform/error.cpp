@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t kLongestMessage = 2000;
 
-// UTF-8 has further bytes of a character as 10xxxxxx.
+// The further bytes of a character are 10xxxxxx in UTF-8.
 bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
 
 // A name comes from a file, and a file may call anything anyhow.

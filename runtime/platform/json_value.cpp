@@ -11,7 +11,7 @@ using nlohmann::json;
 
 constexpr size_t kDeepest = 32;
 
-// Sorted, so that keys are found by bisection, and each once.
+// Sorts the keys and keeps the last value of each.
 void sort_keys(JsonValue::Object& object) {
   std::stable_sort(object.begin(), object.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });

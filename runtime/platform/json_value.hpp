@@ -16,7 +16,7 @@ namespace vellum::platform {
 class JsonValue {
  public:
   using Array = std::vector<JsonValue>;
-  using Object = std::vector<std::pair<std::string, JsonValue>>;  // in the order of the text, or of insertion
+  using Object = std::vector<std::pair<std::string, JsonValue>>;  // sorted by key if parsed
 
   JsonValue() = default;  // null
   JsonValue(bool value) : value_(value) {}

@@ -194,7 +194,7 @@ std::shared_ptr<const Operator> make_qlinear_matmul(const NodeSpec&) {
 
 namespace {
 
-// Of sums of `terms` products for each element of the output.
+// The work of an operator that sums `terms` products for each element of its output.
 uint64_t work_of_sums(Inputs inputs, Outputs outputs, int64_t terms) {
   return saturating_add(elementwise_work(inputs, outputs),
                         saturating_multiply(static_cast<uint64_t>(element_count(outputs[0].shape)),
