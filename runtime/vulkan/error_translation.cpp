@@ -31,8 +31,11 @@ ErrorCode code_of(vk::Result result) {
 
 Error translate(const vk::SystemError& error, std::string_view what) {
   const auto result = static_cast<vk::Result>(error.code().value());
-  // what() holds the function's name and the result's.
-  return Error(code_of(result), std::string(what) + ": Vulkan says " + error.what());
+  // The function's name and the result's. Users know Vulkan-Hpp's functions without Vellum's namespace.
+  std::string said = error.what();
+  constexpr std::string_view own = "vellum_vk::";
+  if (said.starts_with(own)) said.replace(0, own.size(), "vk::");
+  return Error(code_of(result), std::string(what) + ": Vulkan says " + said);
 }
 
 }  // namespace vellum::gpu

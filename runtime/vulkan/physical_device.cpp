@@ -144,10 +144,14 @@ constexpr vk::ImageUsageFlags kImageUsage =
 uint64_t image_bytes_limit(const vk::raii::PhysicalDevice& device, vk::Format format, vk::ImageType type) {
   // Not the throwing call: an unsupported format is a valid answer here.
   VkImageFormatProperties properties{};
-  const VkResult result = device.getDispatcher()->vkGetPhysicalDeviceImageFormatProperties(
-      *device, static_cast<VkFormat>(format), static_cast<VkImageType>(type), VK_IMAGE_TILING_OPTIMAL,
-      static_cast<VkImageUsageFlags>(kImageUsage), 0, &properties);
-  return result == VK_SUCCESS ? properties.maxResourceSize : 0;
+  const auto result =
+      static_cast<vk::Result>(device.getDispatcher()->vkGetPhysicalDeviceImageFormatProperties(
+          *device, static_cast<VkFormat>(format), static_cast<VkImageType>(type), VK_IMAGE_TILING_OPTIMAL,
+          static_cast<VkImageUsageFlags>(kImageUsage), 0, &properties));
+  if (result == vk::Result::eErrorFormatNotSupported) return 0;
+  if (result != vk::Result::eSuccess)
+    throw vk::SystemError(vk::make_error_code(result), "vkGetPhysicalDeviceImageFormatProperties");
+  return properties.maxResourceSize;
 }
 
 void fill_images(PhysicalDevice& device) {
