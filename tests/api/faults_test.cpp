@@ -1,0 +1,219 @@
+// Calls of every Vulkan function that can fail, fail once each: in opening a device, preparing and running
+// sessions of all kinds, tuning, and closing. Each time there is one clear error or the right result, the
+// device works afterwards or says that it is lost, and no object is left.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/impl.hpp"
+#include "public_interface.hpp"
+#include "small_model.hpp"
+#include "support/temp_folder.hpp"
+#include "support/tensors.hpp"
+#include "vellum/tune.hpp"
+#include "vulkan/fault_layer.hpp"
+#include "vulkan_app.hpp"
+
+namespace vellum::test {
+namespace {
+
+using Outputs = std::vector<Tensor>;
+using Work = std::function<Outputs(const Device&)>;
+
+Tensor input(uint32_t seed, const Shape& shape = {1, 3, 9, 11}) { return random_tensor(shape, seed); }
+
+bool same(const Outputs& a, const Outputs& b) {
+  bool same = a.size() == b.size();
+  for (size_t i = 0; same && i < a.size(); ++i) same = same_bits(a[i], b[i]);
+  return same;
+}
+
+ErrorCode code_of(VkResult result) {
+  switch (result) {
+    case VK_ERROR_DEVICE_LOST:
+      return ErrorCode::device_lost;
+    case VK_ERROR_INITIALIZATION_FAILED:
+      return ErrorCode::no_device;
+    default:
+      return ErrorCode::out_of_memory;
+  }
+}
+
+class Faults : public testing::Test {
+ protected:
+  // Without validation, which makes objects of its own.
+  static DeviceOptions options() {
+    DeviceOptions options = device_options();
+    options.validation = false;
+    options.log = nullptr;
+    return options;
+  }
+
+  Device open(const DeviceOptions& options) const {
+    Device device = Device::open(options);
+    gpu::ContextOptions context = impl(device)->context->options();
+    context.get_instance_proc_addr = layer.get_instance_proc_addr();
+    impl(device)->context = gpu::Context::create(context);
+    return device;
+  }
+
+  // Opens a device and does the work, with one fault; and then the work again without.
+  void fail_once(const Fault& fault, const std::function<Device()>& open_device, const Work& work,
+                 const Outputs& want) {
+    SCOPED_TRACE(fault.function + ", call " + std::to_string(fault.call));
+    {
+      std::optional<Device> device;
+      try {
+        layer.start(fault);
+        device = open_device();
+        EXPECT_TRUE(same(work(*device), want)) << "no error, and another result";
+      } catch (const Error& error) {
+        EXPECT_TRUE(layer.happened()) << error.what();
+        EXPECT_EQ(error.code(), code_of(fault.result)) << error.what();
+      }
+      injected += layer.happened();
+      layer.start();
+      if (device) {
+        try {
+          EXPECT_TRUE(same(work(*device), want)) << "another result after the fault";
+        } catch (const Error& error) {
+          EXPECT_EQ(error.code(), ErrorCode::device_lost) << error.what();
+          EXPECT_EQ(fault.result, VK_ERROR_DEVICE_LOST) << error.what();
+        }
+      }
+    }
+    for (const auto& [kind, count] : layer.live_objects()) ADD_FAILURE() << kind << ": " << count << " left";
+  }
+
+  // Lets calls fail: about three of each function, over the whole work; with VELLUM_TEST_FULL all of them.
+  void fail_everywhere(const std::function<Device()>& open_device, const Work& work) {
+    const uint32_t limit = std::getenv("VELLUM_TEST_FULL") != nullptr ? 10'000 : 3;
+    layer.start();
+    const Outputs want = work(open_device());
+    ASSERT_TRUE(layer.live_objects().empty());
+    std::vector<Fault> faults;
+    for (Fault fault : FaultLayer::possible_faults()) {
+      const uint32_t calls = layer.calls(fault.function), step = std::max(1u, (calls + limit - 1) / limit);
+      for (fault.call = 1; fault.call <= calls; fault.call += step) faults.push_back(fault);
+    }
+    for (const Fault& fault : faults) {
+      fail_once(fault, open_device, work, want);
+      if (HasFailure() && std::getenv("VELLUM_TEST_KEEP_GOING") == nullptr) return;
+    }
+    EXPECT_GT(injected, 40u);
+    RecordProperty("faults", std::to_string(injected));
+  }
+  void fail_everywhere(const Work& work) {
+    fail_everywhere([&] { return open(options()); }, work);
+  }
+
+  FaultLayer layer;
+  uint32_t injected = 0;
+};
+
+TEST_F(Faults, InASessionThatRunsAndSubmits) {
+  const Model model = load(small_model());
+  fail_everywhere([&](const Device& device) {
+    Session session(device, model, {.in_flight = 2});
+    Outputs outputs{session.run({{"x", input(1)}}).at("y")};
+    vellum::Run first = session.submit({{"x", input(2)}}), second = session.submit({{"x", input(3)}});
+    second.wait();
+    first.wait();
+    outputs.push_back(first.output("y"));
+    outputs.push_back(second.output("y"));
+    return outputs;
+  });
+}
+
+TEST_F(Faults, InImagesOfOtherShapesWithTimes) {
+  const Model model = load(small_model({1, 3, kUnknownDim, kUnknownDim}));
+  fail_everywhere([&](const Device& device) {
+    Session session(device, model,
+                    {.storage = StorageChoice::image2d, .memory = MemoryMode::offsets, .profile = true});
+    Outputs outputs;
+    for (const int64_t width : {7, 5})
+      outputs.push_back(session.run({{"x", input(1, {1, 3, 6, width})}}).at("y"));
+    EXPECT_FALSE(session.layer_times().empty());
+    return outputs;
+  });
+}
+
+TEST_F(Faults, InWeightsThatAreStreamed) {
+  const Model model = load(small_model());
+  fail_everywhere([&](const Device& device) {
+    Session session(device, model, {.weights_budget = 1300});
+    return Outputs{session.run({{"x", input(1)}}).at("y"), session.run({{"x", input(2)}}).at("y")};
+  });
+}
+
+TEST_F(Faults, InTuning) {
+  OnnxModel pointwise;
+  pointwise.input("x", {1, 3, 9, 11})
+      .initializer("w", random_tensor({2, 3, 1, 1}, 1))
+      .node("Conv", {"x", "w"}, {"y"}, {}, "pointwise")
+      .output("y");
+  const Model model = load(pointwise);
+  fail_everywhere([&](const Device& device) {
+    tune(device, model, {}, {.seconds = 0.02});
+    return Outputs{Session(device, model, {.tuned = false}).run({{"x", input(1)}}).at("y")};
+  });
+}
+
+TEST_F(Faults, WithCachesOnDisk) {
+  const Model model = load(small_model());
+  const TempFolder folder;
+  DeviceOptions cached = options();
+  cached.cache_folder = folder.path();
+  const auto work = [&](const Device& device) {
+    return Outputs{Session(device, model).run({{"x", input(1)}}).at("y")};
+  };
+  fail_everywhere([&] { return open(cached); }, work);
+}
+
+TEST_F(Faults, InTheApplicationsCommandsAndSubmits) {
+  VulkanApp app(layer.get_instance_proc_addr());
+  const Model model = load(small_model());
+  const auto work = [&](const Device& device) {
+    Session session(device, model);
+    session.prepare({});
+    const BufferLayout in = session.input_buffer("x"), out = session.output_buffer("y");
+    const AppBuffer x = app.make_buffer(in.bytes, vk::BufferUsageFlags(in.usage)),
+                    y = app.make_buffer(out.bytes, vk::BufferUsageFlags(out.usage));
+    Tensor result(DType::f32, session.outputs()[0].shape);
+    Outputs outputs;
+    const auto read = [&] {
+      std::memcpy(result.mutable_data(), y.data, result.byte_size());
+      outputs.push_back(result);
+    };
+    std::memcpy(x.data, input(1).data(), input(1).byte_size());
+    const BufferBinding bound_x{"x", *x.buffer, 0, in.bytes}, bound_y{"y", *y.buffer, 0, out.bytes};
+    const vk::raii::CommandBuffer commands = app.make_commands();
+    commands.begin(vk::CommandBufferBeginInfo());
+    const Recording recording = session.record(*commands, {&bound_x, 1}, {&bound_y, 1});
+    commands.end();
+    app.submit_and_wait(commands);
+    read();
+    const vk::raii::Semaphore semaphore(app.handle(), vk::SemaphoreCreateInfo());
+    const SemaphoreValue signal{*semaphore};
+    recording.submit({.signal = {&signal, 1}});
+    // The application waits on the device for Vellum's work.
+    const vk::raii::CommandBuffer none = app.make_commands();
+    none.begin(vk::CommandBufferBeginInfo());
+    none.end();
+    constexpr vk::PipelineStageFlags stage = vk::PipelineStageFlagBits::eAllCommands;
+    app.queue().submit(vk::SubmitInfo(*semaphore, stage, *none));
+    app.queue().waitIdle();
+    read();
+    return outputs;
+  };
+  fail_everywhere([&] { return Device::adopt(app.device(), options()); }, work);
+}
+
+}  // namespace
+}  // namespace vellum::test
