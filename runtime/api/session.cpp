@@ -252,11 +252,13 @@ void Session::output(std::string_view name, std::span<std::byte> to) const {
 }
 
 std::map<std::string, Tensor> Session::run(const std::map<std::string, Tensor>& inputs) {
-  for (const auto& [name, tensor] : inputs) set_input(name, tensor);
-  run();
-  std::map<std::string, Tensor> results;
-  for (const TensorInfo& info : impl_->outputs) results[info.name] = output(info.name);
-  return results;
+  return guard([&] {
+    for (const auto& [name, tensor] : inputs) set_input(name, tensor);
+    run();
+    std::map<std::string, Tensor> results;
+    for (const TensorInfo& info : impl_->outputs) results[info.name] = output(info.name);
+    return results;
+  });
 }
 
 MemoryReport Session::memory() const {
