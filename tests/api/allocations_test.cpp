@@ -1,35 +1,14 @@
-// A session that is warm takes no memory from the host to run: operator new is replaced by one that counts.
+// A session that is warm takes no memory from the host to run.
 // The validation layer, which is C++ and takes memory in every call, is off here.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
 #include <new>
 #include <vector>
 
+#include "counted_new.hpp"
 #include "public_interface.hpp"
 #include "small_model.hpp"
 #include "vellum/vellum.hpp"
-
-namespace {
-
-std::atomic<uint64_t> allocations = 0;
-thread_local bool is_counted = false;  // drivers and their compilers have threads of their own
-
-void* counted(size_t bytes) {
-  if (is_counted) ++allocations;
-  if (void* memory = std::malloc(bytes ? bytes : 1)) return memory;
-  throw std::bad_alloc();
-}
-
-}  // namespace
-
-void* operator new(size_t bytes) { return counted(bytes); }
-void* operator new[](size_t bytes) { return counted(bytes); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
 
 namespace vellum::test {
 namespace {
@@ -37,11 +16,9 @@ namespace {
 // How often operator new is called on this thread.
 template <typename Function>
 uint64_t allocations_of(Function&& function) {
-  const uint64_t before = allocations;
-  is_counted = true;
+  const CountedNew counted;
   function();
-  is_counted = false;
-  return allocations - before;
+  return counted.calls();
 }
 
 Device unvalidated_device() {
