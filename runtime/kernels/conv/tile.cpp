@@ -3,6 +3,8 @@
 #include <bit>
 #include <cstdlib>
 
+#include "kernels/framework/elements.hpp"
+
 namespace vellum {
 namespace {
 
