@@ -1,0 +1,28 @@
+#!/bin/sh
+# Builds the fuzz targets with Clang, libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer (Debian: clang,
+# libclang-rt-14-dev), and runs each for some minutes.
+#
+#   tests/fuzz/run.sh MINUTES [onnx|file|text ...]
+#
+# What each has found interesting stays in build/fuzz/corpus for the next time. An input that crashes, takes more than 10 s
+# or more than 1.5 GiB ends the run with status 1 and is in build/fuzz/found.
+set -eu
+if [ $# -lt 1 ]; then
+  sed -n '2,9s/^# \{0,1\}//p' "$0"
+  exit 1
+fi
+minutes=$1
+shift
+[ $# -gt 0 ] || set -- onnx file text
+cd "$(dirname "$0")/../.."
+cmake --preset fuzz
+cmake --build --preset fuzz
+cd build/fuzz
+tests/fuzz/fuzz_seeds seeds
+mkdir -p found
+for target in "$@"; do
+  mkdir -p "corpus/$target"
+  echo "$target: $minutes minutes"
+  "tests/fuzz/${target}_fuzzer" "corpus/$target" "seeds/$target" -max_total_time="$((minutes * 60))" -timeout=10 \
+    -rss_limit_mb=1536 -max_len=16384 -print_final_stats=1 -artifact_prefix="found/$target-"
+done
