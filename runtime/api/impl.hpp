@@ -23,6 +23,7 @@ struct Handles {
   static const auto& impl(const Handle& handle) {
     return handle.impl_;
   }
+  static Model model(std::shared_ptr<const Model::Impl> impl) { return Model(std::move(impl)); }
 };
 
 inline const std::shared_ptr<Device::Impl>& impl(const Device& device) { return Handles::impl(device); }

@@ -16,8 +16,11 @@ BufferLayout layout_of(const Executor& executor, const Port& port, const char* k
                     (port.constant ? "a constant: it has no buffer; read it with output()"
                                    : "computed on the host: it has no buffer"));
   const PortBuffer buffer = port_buffer(executor, port);
-  const bool floats = executor.program().tensors[port.tensor].desc.element != ElementType::i32;
-  return {floats ? DType::f32 : DType::i32, buffer.bytes, buffer.alignment, buffer.usage};
+  const ElementType element = executor.program().tensors[port.tensor].desc.element;
+  const DType dtype = element == ElementType::i32  ? DType::i32
+                      : element == ElementType::u8 ? DType::u8
+                                                   : DType::f32;
+  return {dtype, buffer.bytes, buffer.alignment, buffer.usage};
 }
 
 BoundPort bound_port(const Executor& executor, const Port& port, const char* kind,

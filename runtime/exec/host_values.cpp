@@ -22,6 +22,8 @@ void visit_device_element(ElementType element, Visitor&& visitor) {
       return visitor(ElementTag<Half>{});
     case ElementType::i32:
       return visitor(ElementTag<int32_t>{});
+    case ElementType::u8:
+      return visitor(ElementTag<uint8_t>{});
   }
   throw Error(ErrorCode::internal, "unknown element type");
 }
@@ -68,11 +70,13 @@ void convert_each(std::span<const std::byte> from, std::span<std::byte> to, Conv
 bool same_bytes(ElementType element, DType dtype) {
   return (element == ElementType::f32 && dtype == DType::f32) ||
          (element == ElementType::f16 && dtype == DType::f16) ||
-         (element == ElementType::i32 && dtype == DType::i32);
+         (element == ElementType::i32 && dtype == DType::i32) ||
+         (element == ElementType::u8 && dtype == DType::u8);
 }
 
 void check_kinds(ElementType element, DType dtype) {
-  if ((element != ElementType::i32) != is_float(dtype))
+  const bool integers = element == ElementType::i32 || element == ElementType::u8;
+  if (integers == is_float(dtype))
     throw Error(ErrorCode::internal, "a tensor of " + std::string(name(element)) + " on the device is " +
                                          std::string(name(dtype)) + " on the host");
 }

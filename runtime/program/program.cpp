@@ -29,7 +29,18 @@ void describe_bindings(std::ostringstream& out, const Program& program, const Di
 
 }  // namespace
 
-size_t size_of(ElementType type) { return type == ElementType::f16 ? 2 : 4; }
+size_t size_of(ElementType type) {
+  switch (type) {
+    case ElementType::f32:
+    case ElementType::i32:
+      return 4;
+    case ElementType::f16:
+      return 2;
+    case ElementType::u8:
+      return 1;
+  }
+  return 0;
+}
 
 std::string_view name(Storage storage) {
   switch (storage) {
@@ -53,6 +64,8 @@ std::string_view name(ElementType type) {
       return "f16";
     case ElementType::i32:
       return "i32";
+    case ElementType::u8:
+      return "u8";
   }
   return "?";
 }

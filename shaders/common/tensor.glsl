@@ -21,8 +21,8 @@
 //   SCALARS_OUT(name)      void set_<name>(int i, float v): one element; not for LINEAR_F16
 //   LINEAR_ATOMIC(name)    the 32-bit words of a tensor, for atomic functions on <name>_data: element i is part of word
 //                          word_of_<name>(i); float part_<name>(uint word, int i); uint with_part_<name>(word, i, v)
-// For LINEAR_I32 the same functions have int and ivec4 in place of float and vec4. A name that the dispatch does not bind
-// is a compile error.
+// For LINEAR_I32 the same functions have int and ivec4 in place of float and vec4; for LINEAR_U8, bytes, LINEAR_IN has. A
+// name that the dispatch does not bind is a compile error.
 // Coordinates and indices follow TensorDesc in runtime/program/program.hpp.
 
 #define CAT_(a, b) a##b
@@ -289,6 +289,13 @@ f16vec4 halves(uvec2 bits) { return f16vec4(unpackFloat2x16(bits.x), unpackFloat
   ivec4 LOAD4_FN_(name)(int i4) {                                                               \
     int i = 4 * i4;                                                                             \
     return ivec4(DATA_(name)[i], DATA_(name)[i + 1], DATA_(name)[i + 2], DATA_(name)[i + 3]);   \
+  }
+#define IN_LINEAR_U8(slot, name)                                                                \
+  BUFFER_DECL_(slot, name, readonly, uint)                                                      \
+  int LOAD_FN_(name)(int i) { return int(bitfieldExtract(DATA_(name)[i >> 2], 8 * (i & 3), 8)); } \
+  ivec4 LOAD4_FN_(name)(int i4) {                                                               \
+    uint word = DATA_(name)[i4];                                                                \
+    return ivec4((uvec4(word) >> uvec4(0, 8, 16, 24)) & 255u);                                  \
   }
 #define QUADS_LINEAR_F32(slot, name) \
   BUFFER_DECL_(slot, name, readonly, vec4) vec4 LOAD4_FN_(name)(int i4) { return DATA_(name)[i4]; }

@@ -39,6 +39,19 @@ TEST(HostValues, EveryTypeComesBackAsItWas) {
     }
 }
 
+// A frame: as it is on the host, padded to whole words.
+TEST(HostValues, BytesStayBytes) {
+  const TensorDesc frame = desc(ElementType::u8, 7);
+  EXPECT_EQ(frame.byte_size(), 8u);
+  const std::vector<int64_t> numbers{0, 1, 5, 255, 128, 0, 127};
+  const HostTensor tensor = HostTensor::from<int64_t>(DType::u8, {7}, numbers);
+  std::vector<std::byte> bytes(frame.byte_size(), std::byte{0xff});
+  write_linear(frame, tensor, bytes);
+  EXPECT_EQ(std::memcmp(bytes.data(), tensor.data(), 7), 0);
+  EXPECT_EQ(bytes[7], std::byte{0});
+  EXPECT_EQ(read_linear(frame, tensor.type(), bytes).to_ints(), numbers);
+}
+
 TEST(HostValues, NegativeIntegersAndLargeUnsignedOnes) {
   const std::vector<int64_t> negative{-1, -128, 127};
   EXPECT_EQ(through_device(ElementType::i32, HostTensor::from<int64_t>(DType::i8, {3}, negative)).to_ints(),

@@ -100,7 +100,8 @@ struct VulkanDevice {
 // How a buffer for an input or output must be made: Session::input_buffer() and output_buffer().
 struct BufferLayout {
   // Of the elements, which are dense and row-major in the model's own order of dimensions: f32 for an input
-  // or output of floats of any size (fp16 sessions included), i32 for integers and booleans.
+  // or output of floats of any size (fp16 sessions included), i32 for integers and booleans, u8 for the
+  // frames of with_frames() (vellum/frame.hpp).
   DType element = DType::f32;
   VkDeviceSize bytes = 0;      // the elements, padded to four; the padding has undefined content
   VkDeviceSize alignment = 1;  // of BufferBinding::offset

@@ -16,9 +16,8 @@ namespace vellum {
 namespace {
 
 std::string tensor_macro(const TensorDesc& desc, const Binding& binding) {
-  const std::string element = desc.element == ElementType::f16   ? "F16"
-                              : desc.element == ElementType::f32 ? "F32"
-                                                                 : "I32";
+  constexpr std::string_view elements[] = {"F32", "F16", "I32", "U8"};
+  const std::string element(elements[static_cast<size_t>(desc.element)]);
   if (binding.texel_buffer)
     return (desc.layout == Layout::linear ? "LINEAR_TEXEL_" : "TEXEL_BUFFER_") + element;
   if (desc.storage == Storage::buffer)
@@ -38,6 +37,15 @@ bool reduces_nothing(const Graph& graph, const Node& node) {
   if (type == "Attention" || type == "Einsum")
     return std::any_of(node.inputs.begin(), node.inputs.end(), is_empty);
   return is_empty(node.inputs[0]);  // others may be parameters, such as an empty list of axes
+}
+
+// Whether an input of bytes is read by Frame alone, whose kernel reads bytes.
+bool is_frame_of_bytes(const Graph& graph, ValueId input) {
+  if (graph.values[input].type.dtype != DType::u8) return false;
+  if (std::ranges::count(graph.outputs, input) > 0) return false;
+  return std::ranges::all_of(graph.nodes, [&](const Node& node) {
+    return std::ranges::count(node.inputs, input) == 0 || node.op->type() == "Frame";
+  });
 }
 
 std::string sizes(const std::array<uint32_t, 3>& v) {
@@ -69,8 +77,10 @@ Program ProgramBuilder::build() {
 void ProgramBuilder::add_inputs() {
   for (ValueId id : graph_.inputs) {
     const Value& value = graph_.values[id];
-    TensorDesc desc{value.type.shape, is_float(value.type.dtype) ? ElementType::f32 : ElementType::i32,
-                    Storage::buffer, Layout::linear};
+    const ElementType element = is_float(value.type.dtype)      ? ElementType::f32
+                                : is_frame_of_bytes(graph_, id) ? ElementType::u8
+                                                                : ElementType::i32;
+    TensorDesc desc{value.type.shape, element, Storage::buffer, Layout::linear};
     const TensorId tensor = add_tensor({value.name, desc, TensorRole::input, kNoTensor, {}});
     value_tensors_[id].linear = tensor;
     program_.inputs.push_back({value.name, value.type, tensor, std::nullopt});
@@ -293,8 +303,8 @@ void ProgramBuilder::choose_buffer_reads(Dispatch& dispatch) const {
     images += program_.tensors[binding.tensor].desc.storage != Storage::buffer && !binding.sampled;
   for (Binding& binding : dispatch.bindings) {
     const TensorDesc& desc = program_.tensors[binding.tensor].desc;
-    if (binding.access != Access::read || desc.storage != Storage::buffer || desc.element == ElementType::i32)
-      continue;
+    const bool floats = desc.element == ElementType::f32 || desc.element == ElementType::f16;
+    if (binding.access != Access::read || desc.storage != Storage::buffer || !floats) continue;
     const uint64_t texels = desc.byte_size() / (4 * size_of(desc.element));
     binding.texel_buffer =
         texels <= caps_.max_texel_buffer_elements && images < caps_.max_storage_images_per_stage;

@@ -1,0 +1,56 @@
+// Frames of a camera as values of a network: sampling, colour conversion, normalisation.
+#pragma once
+
+#include "graph/operator_support.hpp"
+#include "vellum/frame.hpp"
+
+namespace vellum {
+
+// Where the samples of a frame are: byte offsets and strides.
+struct FramePlanes {
+  int64_t row = 0;  // from one row to the next
+  // Interleaved formats: bytes of a pixel, and the positions of red, green and blue in it.
+  int64_t pixel = 0;
+  std::array<int64_t, 3> rgb{};
+  // Formats with chroma: the first U and the first V, and the steps to the next ones.
+  bool has_chroma = false;
+  int64_t u = 0, v = 0, chroma_row = 0, chroma_step = 0;
+  int64_t bytes = 0;  // of the whole frame
+};
+
+// Throws Error(invalid_argument) as FrameInput::bytes().
+FramePlanes planes_of(const FrameInput& frame);
+
+// Y, U and V in 0..255 to red, green and blue:
+//   luma  = (Y - luma_offset) * luma_scale
+//   red   = luma + red_v * (V - 128)
+//   green = luma + green_u * (U - 128) + green_v * (V - 128)
+//   blue  = luma + blue_u * (U - 128)
+struct ColorConversion {
+  double luma_offset = 0, luma_scale = 1, red_v = 0, green_u = 0, green_v = 0, blue_u = 0;
+};
+ColorConversion color_conversion(ColorMatrix matrix, ColorRange range);
+
+// Luma of red, green and blue, for a network of one channel (BT.601).
+inline constexpr std::array<double, 3> kLumaWeights{0.299, 0.587, 0.114};
+
+// The most pixels of the frame along an axis that FrameFilter::area averages into one of the network's:
+// lavapipe ends the loops of an invocation after 65535 iterations, and 64 x 64 bilinear samples take 29,000.
+inline constexpr int kMostAveraged = 64;
+
+// Inputs: the frame's bytes (uint8, FramePlanes::bytes of them) and the rows of FrameTransform::to_frame()
+// (float [2, 3]). Output: float (1, C, H, W), where C is 1, 3 or 4. Value c at column x and row y is
+// (pixel - mean[c]) * scale[c], the pixel filtered around the transformed point (x + 0.5, y + 0.5). Not an
+// ONNX operator: with_frames() makes it.
+struct Frame : Operator {
+  FrameInput frame;  // without transform and network_shape
+  int64_t channels = 3, height = 1, width = 1;
+
+  std::string_view type() const override { return "Frame"; }
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  uint64_t work(Inputs inputs, Outputs outputs) const override;
+  Attributes attributes() const override;
+};
+
+}  // namespace vellum

@@ -1,0 +1,125 @@
+// Samples a frame of bytes at a transformed position and converts its colours: Frame in runtime/graph/operators/frame.hpp
+// defines the values.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+#include "frame.h"
+#include "tensor.glsl"
+#include "texel.glsl"
+
+LINEAR_IN(frame)      // bytes
+LINEAR_IN(transform)  // two rows of three
+TENSOR_OUT(y)
+
+// What FrameInput::filter == area averages at most, along an axis: kMostAveraged in runtime/graph/operators/frame.hpp.
+const float MOST_AVERAGED = 64.0;
+
+#if defined(CHROMA_PAIRS)
+// 1: U before V; 2: V before U. A pair is in one word.
+vec2 chroma_at(int offset) {
+  int first = (CHROMA_PAIRS == 1 ? plane.x : plane.y) + offset;
+  ivec4 word = load4_frame(first >> 2);
+  ivec2 pair = (first & 2) == 0 ? word.xy : word.zw;
+  return vec2(CHROMA_PAIRS == 1 ? pair : pair.yx);
+}
+#elif defined(WITH_CHROMA)
+vec2 chroma_at(int offset) { return vec2(load_frame(plane.x + offset), load_frame(plane.y + offset)); }
+#endif
+
+vec4 read(ivec2 at) {
+#if defined(WITH_CHROMA)
+  int chroma = (at.y >> 1) * plane.z + (at.x >> 1) * plane.w;
+  float luma = (float(load_frame(at.y * row + at.x)) - luma_offset) * luma_scale;
+  vec2 uv = chroma_at(chroma) - 128.0;
+  vec3 rgb = vec3(luma) + vec3(red_v * uv.y, green_u * uv.x + green_v * uv.y, blue_u * uv.x);
+  return vec4(clamp(rgb, 0.0, 255.0), 255.0);
+#elif defined(PIXEL_WORDS)
+  vec4 pixel = vec4(load4_frame((at.y * row >> 2) + at.x));
+  return PIXEL_WORDS == 1 ? pixel : pixel.bgra;
+#else
+  int i = at.y * row + at.x * plane.x;
+  return vec4(load_frame(i + plane.y), load_frame(i + plane.z), load_frame(i + plane.w),
+              plane.x == 4 ? load_frame(i + 3) : 255);
+#endif
+}
+
+// The pixels that one sample mixes along an axis: those that it covers where it has an extent, which is at least one then;
+// else the two nearest to its centre.
+int first_pixel(float centre, float extent) { return int(floor(centre - (extent > 0.0 ? extent / 2.0 : 0.5))); }
+int pixel_count(float centre, float extent, int first) {
+  return extent > 0.0 ? int(ceil(centre + extent / 2.0)) - first : 2;
+}
+float weight(float centre, float extent, int at) {
+  float begin = float(at);
+  if (extent == 0.0) return 1.0 - abs(begin + 0.5 - centre);
+  return max(min(begin + 1.0, centre + extent / 2.0) - max(begin, centre - extent / 2.0), 0.0) / extent;
+}
+
+vec4 filtered(vec2 centre, vec2 extent) {
+  ivec2 first = ivec2(first_pixel(centre.x, extent.x), first_pixel(centre.y, extent.y));
+  ivec2 end = first + ivec2(pixel_count(centre.x, extent.x, first.x), pixel_count(centre.y, extent.y, first.y));
+  vec4 sum = vec4(0);
+  for (int y = first.y; y < end.y; ++y) {
+    vec4 row_sum = vec4(0);
+    int inside = clamp(y, 0, size.y - 1);
+    for (int x = first.x; x < end.x; ++x)
+      row_sum += weight(centre.x, extent.x, x) * read(ivec2(clamp(x, 0, size.x - 1), inside));
+    sum += weight(centre.y, extent.y, y) * row_sum;
+  }
+  return sum;
+}
+
+vec2 to_frame(vec2 p, vec3 rows[2]) {
+  // Positions far outside read the border, as nearer ones do.
+  vec2 at = vec2(dot(rows[0], vec3(p, 1)), dot(rows[1], vec3(p, 1)));
+  return clamp(at, vec2(-2.0 * MOST_AVERAGED), vec2(size) + 2.0 * MOST_AVERAGED);
+}
+
+// What the filter makes of the frame at pixel p of the network.
+vec4 sampled(vec2 p, vec3 rows[2]) {
+  vec2 extent = vec2(0);
+  ivec2 samples = ivec2(1);
+#ifdef AREA
+  mat2 step = mat2(rows[0].x, rows[1].x, rows[0].y, rows[1].y);  // columns: the step to the next column, to the next row
+  if ((rows[0].y == 0.0 && rows[1].x == 0.0) || (rows[0].x == 0.0 && rows[1].y == 0.0)) {
+    extent = min(abs(step[0]) + abs(step[1]), vec2(MOST_AVERAGED));
+    extent = mix(vec2(0), extent, greaterThanEqual(extent, vec2(1)));
+  } else {
+    samples = ivec2(clamp(ceil(vec2(length(step[0]), length(step[1])) - 1e-3), vec2(1), vec2(MOST_AVERAGED)));
+  }
+#endif
+  vec4 sum = vec4(0);
+  for (int j = 0; j < samples.y; ++j)
+    for (int i = 0; i < samples.x; ++i)
+      sum += filtered(to_frame(p + (vec2(i, j) + 0.5) / vec2(samples), rows), extent);
+  return sum / float(samples.x * samples.y);
+}
+
+bool is_in_frame(vec2 at) { return all(greaterThanEqual(at, vec2(0))) && all(lessThanEqual(at, vec2(size))); }
+
+// An element of the matrix; 0 for one that is not finite, by its bits, since drivers may assume that there are none. What an
+// application computes wrongly must not keep the device in a loop.
+float element(int i) {
+  float value = load_transform(i);
+  bool finite = (floatBitsToUint(value) & 0x7f800000u) != 0x7f800000u;
+  return finite ? clamp(value, -1e9, 1e9) : 0.0;
+}
+
+void main() {
+  ivec4 p;
+  if (!output_texel(y_shape, p)) return;
+  vec3 rows[2];
+  for (int i = 0; i < 2; ++i) rows[i] = vec3(element(3 * i), element(3 * i + 1), element(3 * i + 2));
+#ifdef FILL
+  vec4 pixel = fill;
+  if (is_in_frame(to_frame(vec2(p.xy) + 0.5, rows))) pixel = sampled(vec2(p.xy), rows);
+#else
+  vec4 pixel = sampled(vec2(p.xy), rows);
+#endif
+#if defined(LUMA)
+  pixel = vec4(dot(pixel.rgb, vec3(0.299, 0.587, 0.114)));
+#elif defined(BGR)
+  pixel = pixel.bgra;
+#endif
+  store_y(p, (pixel - mean) * scale);
+}

@@ -1,0 +1,20 @@
+// Parameters of frame.comp.
+#pragma once
+
+#include "shaders/common/parameters.h"
+
+BEGIN_PARAMETERS(FrameParameters)
+  ivec4 y_shape;
+  ivec4 plane;    // WITH_CHROMA: first U, first V, from row to row, from column to column; else bytes of a pixel, R, G, B in it
+  vec4 mean;      // of the network's channels
+  vec4 scale;
+  vec4 fill;      // with FILL; red, green, blue, alpha
+  ivec2 size;     // of the frame, in pixels
+  int32 row;      // bytes from row to row
+  float32 luma_offset;  // with WITH_CHROMA, ColorConversion
+  float32 luma_scale;
+  float32 red_v;
+  float32 green_u;
+  float32 green_v;
+  float32 blue_u;
+END_PARAMETERS
