@@ -11,6 +11,7 @@
 #include "support/errors.hpp"
 #include "support/fetched_model.hpp"
 #include "support/tensors.hpp"
+#include "vellum/frame.hpp"
 #include "vulkan/interposer.hpp"
 #include "vulkan_app.hpp"
 
@@ -130,6 +131,49 @@ TEST_F(Record, FramesMayBePendingTogetherWithBuffersOfTheirOwn) {
   together.end();
   app.submit_and_wait(together);
   for (size_t i = 0; i < kFrames; ++i) EXPECT_TRUE(same_bits(read(y[i], session.outputs()[0]), want[i])) << i;
+}
+
+// The upload is the frame's bytes, and a tracker's transform moves without another recording.
+TEST_F(Record, FramesAreReadInBytesThroughATransformOfTheirOwn) {
+  const FrameInput camera{.format = FrameFormat::nv12, .width = 64, .height = 36};
+  Session session(device, with_frames(load(small_model()), "x", camera));
+  const BufferLayout layout = session.input_buffer("x");
+  EXPECT_EQ(layout.element, DType::u8);
+  EXPECT_EQ(layout.bytes, 64u * 36 * 3 / 2);
+  Tensor frame(DType::u8, {static_cast<int64_t>(camera.bytes())});
+  for (size_t i = 0; i < frame.byte_size(); ++i) frame.mutable_as<uint8_t>()[i] = static_cast<uint8_t>(i * i);
+  std::vector<Tensor> transforms, want;
+  for (const double angle : {0.0, 0.3, 1.7, -2.5}) {
+    transforms.push_back(FrameTransform::rotated({30, 20}, {25, 19}, angle, {11, 9}).tensor());
+    want.push_back(session.run({{"x", frame}, {"x.transform", transforms.back()}}).at("y"));
+  }
+  const AppBuffer x = buffer_for(layout), part = buffer_for(session.input_buffer("x.transform")),
+                  y = buffer_for(session.output_buffer("y"));
+  write(x, frame);
+  const std::array in{binding("x", x), binding("x.transform", part)};
+  const BufferBinding out = binding("y", y);
+  const vk::raii::CommandBuffer commands = app.make_commands();
+  commands.begin(vk::CommandBufferBeginInfo());
+  const Recording recording = session.record(*commands, in, {&out, 1});
+  barrier_to_host(commands);
+  commands.end();
+  for (size_t i = 0; i < transforms.size(); ++i) {
+    write(part, transforms[i]);
+    app.submit_and_wait(commands);
+    EXPECT_TRUE(same_bits(read(y, session.outputs()[0]), want[i])) << i;
+  }
+}
+
+// A session's own memory for a frame holds its bytes once, and nothing in floats.
+TEST_F(Record, AFrameTakesItsBytesOfDeviceMemory) {
+  FrameInput camera{.format = FrameFormat::nv12, .width = 1920, .height = 1080};
+  camera.transform = FrameTransform::letterbox({1920, 1080}, {11, 9});
+  const Model model = with_frames(load(small_model()), "x", camera);
+  vulkan.reset_peak();
+  const uint64_t before = vulkan.allocated_bytes();
+  Session session(device, model);
+  session.run({{"x", Tensor(DType::u8, {static_cast<int64_t>(camera.bytes())})}});
+  EXPECT_LE(vulkan.peak_bytes() - before, camera.bytes() + (256u << 10));
 }
 
 TEST_F(Record, EveryStorageMemoryModeAndPrecisionHasTheBitsOfRun) {
