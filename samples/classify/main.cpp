@@ -10,8 +10,7 @@
 #include "classify/labels.hpp"
 #include "common/files.hpp"
 #include "common/image.hpp"
-#include "common/region.hpp"
-#include "common/resize.hpp"
+#include "common/photo.hpp"
 #include "common/sample.hpp"
 #include "common/text.hpp"
 #include "vellum/vellum.hpp"
@@ -52,17 +51,17 @@ InputLayout input_layout(const Model& model, int side_if_open) {
               "[1, side, side, 3]");
 }
 
-Tensor network_input(const Image& image, const InputLayout& layout, const Options& options) {
-  const std::vector<float> rgb = resize(center_part(image, 1, 1), layout.side, layout.side);
-  std::vector<float> values(rgb.size());
-  const std::size_t pixels = rgb.size() / 3;
-  for (std::size_t pixel = 0; pixel < pixels; ++pixel) {
-    for (std::size_t channel = 0; channel < 3; ++channel) {
-      const std::size_t to = layout.channels_first ? channel * pixels + pixel : 3 * pixel + channel;
-      values[to] = (rgb[3 * pixel + channel] / 255 - options.mean[channel]) / options.deviation[channel];
-    }
+// The middle square of the photo.
+FrameInput classifier_frame(const Image& photo, const InputLayout& layout, const Options& options) {
+  FrameInput frame = photo_frame(photo);
+  for (std::size_t channel = 0; channel < 3; ++channel) {
+    frame.mean[channel] = 255 * options.mean[channel];
+    frame.scale[channel] = 1 / (255 * options.deviation[channel]);
   }
-  return Tensor::f32(layout.shape(), values);
+  const auto side = static_cast<double>(layout.side);
+  frame.transform = FrameTransform::center_crop(size_of(photo), {side, side});
+  frame.network_shape = layout.shape();
+  return frame;
 }
 
 void print_and_draw(const std::vector<ClassScore>& classes, const std::vector<std::string>& labels,
@@ -87,9 +86,10 @@ void classify(const Options& options) {
   const Model model = load_model(options.model);
   const InputLayout layout = input_layout(model, options.side);
   const std::string input = model.inputs()[0].name;
+  const Model framed = with_frames(model, input, classifier_frame(image, layout, options));
   const Device device = open_device(options.run);
-  Session session = open_session(device, model, options.run, {{input, layout.shape()}});
-  const std::map<std::string, Tensor> outputs = session.run({{input, network_input(image, layout, options)}});
+  Session session = open_session(device, framed, options.run);
+  const std::map<std::string, Tensor> outputs = session.run({{input, photo_bytes(image)}});
   const std::span<const float> scores = outputs.at(model.outputs().front().name).as<float>();
   if (!labels.empty() && labels.size() != scores.size())
     std::fprintf(stderr, "warning: %zu labels for %zu classes\n", labels.size(), scores.size());

@@ -77,31 +77,4 @@ std::vector<float> resize(const Image& image, int width, int height) {
   return result;
 }
 
-Letterbox letterbox(const Image& image, int side) {
-  const double scale = static_cast<double>(side) / std::max(image.width, image.height);
-  const int width = std::clamp(static_cast<int>(std::lround(image.width * scale)), 1, side);
-  const int height = std::clamp(static_cast<int>(std::lround(image.height * scale)), 1, side);
-  const std::vector<float> fitted = resize(image, width, height);
-
-  const int left = (side - width) / 2;
-  const int top = (side - height) / 2;
-  Letterbox box{side,
-                std::vector<float>(std::size_t{3} * side * side),
-                static_cast<float>(width) / static_cast<float>(image.width),
-                static_cast<float>(height) / static_cast<float>(image.height),
-                static_cast<float>(left),
-                static_cast<float>(top)};
-  for (int y = 0; y < height; ++y) {
-    const auto row = fitted.begin() + std::ptrdiff_t{3} * y * width;
-    std::copy(row, row + std::ptrdiff_t{3} * width,
-              box.rgb.begin() + std::ptrdiff_t{3} * ((top + y) * side + left));
-  }
-  return box;
-}
-
-Point Letterbox::to_image(Point in_square) const {
-  const auto length = static_cast<float>(side);
-  return {(in_square.x * length - left) / scale_x, (in_square.y * length - top) / scale_y};
-}
-
 }  // namespace vellum::samples

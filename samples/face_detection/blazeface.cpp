@@ -6,6 +6,7 @@
 #include <string>
 
 #include "common/box.hpp"
+#include "common/photo.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum::samples {
@@ -84,6 +85,13 @@ Face weighted_average(std::span<const Face> faces) {
 }
 
 }  // namespace
+
+FrameInput blazeface_frame(const Image& photo, int side) {
+  FrameInput frame = photo_frame(photo, 127.5f, 1 / 127.5f);
+  const auto length = static_cast<double>(side);
+  frame.transform = FrameTransform::letterbox(size_of(photo), {length, length});
+  return frame;
+}
 
 std::vector<Face> decode_blazeface(const BlazeFaceOutputs& outputs, int side, float score_threshold) {
   require_size("fine scores", outputs.fine_scores, fine_grid.anchors());

@@ -7,7 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "common/image.hpp"
 #include "common/resize.hpp"
+#include "vellum/frame.hpp"
 
 namespace vellum::samples {
 
@@ -22,6 +24,10 @@ struct Face {
   Point bottom_right;
   std::array<Point, 6> keypoints;  // indexed by Keypoint
 };
+
+// How the network sees a photo: red, green and blue in -1..1, letterboxed to its square, whose sides have
+// `side` pixels. The map from one to the other is the frame's transform.
+FrameInput blazeface_frame(const Image& photo, int side);
 
 // The network has two grids: 16x16 cells with 2 anchors each, and 8x8 cells with 6 anchors each. Scores
 // are logits, [anchors]; boxes are [anchors][16]: centre x, y, width, height, then x, y of the six keypoints,

@@ -2,15 +2,10 @@
 
 #include <map>
 
+#include "common/photo.hpp"
+
 namespace vellum::samples {
 namespace {
-
-// The network reads red, green and blue in -1..1.
-Tensor network_input(const Letterbox& box) {
-  std::vector<float> values = box.rgb;
-  for (float& value : values) value = value / 127.5f - 1.0f;
-  return Tensor::f32({1, box.side, box.side, 3}, values);
-}
 
 const Tensor* find_output(const std::map<std::string, Tensor>& outputs, const Shape& shape) {
   for (const auto& [name, tensor] : outputs)
@@ -35,19 +30,26 @@ BlazeFaceOutputs find_outputs(const std::map<std::string, Tensor>& outputs) {
 }  // namespace
 
 FaceDetector::FaceDetector(const Device& device, const std::string& model, const RunOptions& options)
-    : model_(load_model(model)),
-      side_(square_input_side(model_, 3, "BlazeFace")),
-      session_(open_session(device, model_, options)) {}
+    : device_(device),
+      options_(options),
+      model_(load_model(model)),
+      side_(square_input_side(model_, 3, "BlazeFace")) {}
 
 std::vector<Face> FaceDetector::find(const Image& photo, const FaceThresholds& thresholds) {
-  const Letterbox box = letterbox(photo, side_);
-  const std::map<std::string, Tensor> outputs = session_.run({{model_.inputs()[0].name, network_input(box)}});
+  const std::string& input = model_.inputs()[0].name;
+  const FrameInput frame = blazeface_frame(photo, side_);
+  session_.emplace(open_session(device_, with_frames(model_, input, frame), options_));
+  const std::map<std::string, Tensor> outputs = session_->run({{input, photo_bytes(photo)}});
   std::vector<Face> faces =
       merge_overlapping(decode_blazeface(find_outputs(outputs), side_, thresholds.score), thresholds.overlap);
+  const auto to_photo = [&](Point& point) {
+    const auto side = static_cast<float>(side_);
+    point = to_point(frame.transform->to_frame({side * point.x, side * point.y}));
+  };
   for (Face& face : faces) {
-    face.top_left = box.to_image(face.top_left);
-    face.bottom_right = box.to_image(face.bottom_right);
-    for (Point& point : face.keypoints) point = box.to_image(point);
+    to_photo(face.top_left);
+    to_photo(face.bottom_right);
+    for (Point& point : face.keypoints) to_photo(point);
   }
   return faces;
 }

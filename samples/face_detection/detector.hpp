@@ -1,6 +1,7 @@
 // Runs BlazeFace on a device: finds the faces in a photo.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,12 +23,15 @@ class FaceDetector {
 
   // Returns the faces in pixels of the photo, the best first.
   std::vector<Face> find(const Image& photo, const FaceThresholds& thresholds);
-  const Session& session() const { return session_; }
+  // Of the last photo.
+  const Session& session() const { return *session_; }
 
  private:
+  Device device_;
+  RunOptions options_;
   Model model_;
   int side_;
-  Session session_;
+  std::optional<Session> session_;  // for photos of one size
 };
 
 }  // namespace vellum::samples

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/draw.hpp"
+#include "common/photo.hpp"
 #include "face_detection/detector.hpp"
 #include "face_mesh/mesh.hpp"
 
@@ -90,11 +91,15 @@ void find_meshes(const Options& options) {
   std::printf("%zu face%s found\n", faces.size(), faces.size() == 1 ? "" : "s");
   const Model model = load_model(options.mesh);
   const int side = square_input_side(model, 3, "face mesh");
-  Session session = open_session(device, model, options.run);
+  const std::string input = model.inputs()[0].name;
+  Session session = open_session(device, with_frames(model, input, mesh_frame(photo)), options.run);
+  session.set_input(input, photo_bytes(photo));
+  const FrameSize network{static_cast<double>(side), static_cast<double>(side)};
   for (const Face& face : faces) {
     const Region region = mesh_region(face);
-    const Tensor input = Tensor::f32({1, side, side, 3}, mesh_input(photo, region, side));
-    const Mesh mesh = read_mesh(session.run({{model.inputs()[0].name, input}}), region, side);
+    // The photo stays on the device; only the region moves.
+    const Tensor transform = region_transform(region, network).tensor();
+    const Mesh mesh = read_mesh(session.run({{input + ".transform", transform}}), region, side);
     if (mesh.presence >= options.presence) print_and_draw(mesh, region, image);
   }
   print_reuse_table(session, options.run);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/photo.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum::samples {
@@ -16,10 +17,11 @@ Region mesh_region(const Face& face) {
   return square_region(center, 1.5f * std::max(width, height), angle);
 }
 
-std::vector<float> mesh_input(const Image& photo, const Region& region, int side) {
-  std::vector<float> values = cut_out(photo, region, side, side);
-  for (float& value : values) value /= 255;
-  return values;
+FrameInput mesh_frame(const Image& photo) {
+  FrameInput frame = photo_frame(photo, 0, 1 / 255.0f);
+  frame.filter = FrameFilter::bilinear;
+  frame.fill.reset();
+  return frame;
 }
 
 std::vector<Point> mesh_points(std::span<const float> values, std::size_t coordinates, const Region& region,

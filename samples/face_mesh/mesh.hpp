@@ -17,8 +17,9 @@ namespace vellum::samples {
 // so that the eyes are level. `face` is in pixels of the photo.
 Region mesh_region(const Face& face);
 
-// Returns the region of the photo in 0..1, [side][side][3].
-std::vector<float> mesh_input(const Image& photo, const Region& region, int side);
+// How the network sees a region of a photo (region_transform()): in 0..1, interpolated as MediaPipe does,
+// without averages where it is reduced; beyond the photo its border is repeated.
+FrameInput mesh_frame(const Image& photo);
 
 // Converts an output of the network to points of the photo. The output has x, y (and with `coordinates` 3 a
 // depth, which is ignored) in pixels of the network's input. Throws vellum::Error (invalid_argument) for

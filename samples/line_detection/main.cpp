@@ -8,7 +8,7 @@
 
 #include "common/draw.hpp"
 #include "common/image.hpp"
-#include "common/resize.hpp"
+#include "common/photo.hpp"
 #include "common/sample.hpp"
 #include "line_detection/mlsd.hpp"
 #include "vellum/vellum.hpp"
@@ -24,13 +24,12 @@ struct Options {
 
 // Red, green and blue in 0..255, the photo stretched to the square, and a fourth channel of ones, as the
 // network was trained (https://github.com/navervision/mlsd, utils.py).
-Tensor network_input(const Image& image, int side) {
-  const std::vector<float> rgb = resize(image, side, side);
-  std::vector<float> values;
-  values.reserve(rgb.size() / 3 * 4);
-  for (std::size_t i = 0; i < rgb.size(); i += 3)
-    values.insert(values.end(), {rgb[i], rgb[i + 1], rgb[i + 2], 1.0f});
-  return Tensor::f32({1, side, side, 4}, values);
+FrameInput mlsd_frame(const Image& photo, int side) {
+  FrameInput frame = photo_frame(photo);
+  frame.scale[3] = 1 / 255.0f;  // alpha, which is 255
+  const auto length = static_cast<double>(side);
+  frame.transform = FrameTransform::stretch(size_of(photo), {length, length});
+  return frame;
 }
 
 // Told apart by their channels, not by names that a converter chose.
@@ -60,10 +59,10 @@ void detect_lines(const Options& options) {
   Image image = load_image(options.run.photo);
   const Model model = load_model(options.model);
   const int side = square_input_side(model, 4, "M-LSD");  // 320 (tiny) or 512 (large)
+  const std::string input = model.inputs()[0].name;
   const Device device = open_device(options.run);
-  Session session = open_session(device, model, options.run);
-  const std::map<std::string, Tensor> outputs =
-      session.run({{model.inputs()[0].name, network_input(image, side)}});
+  Session session = open_session(device, with_frames(model, input, mlsd_frame(image, side)), options.run);
+  const std::map<std::string, Tensor> outputs = session.run({{input, photo_bytes(image)}});
 
   const Tensor& scores = output_with_channels(outputs, 1);
   const Tensor& displacements = output_with_channels(outputs, 4);

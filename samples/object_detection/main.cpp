@@ -9,7 +9,7 @@
 
 #include "common/draw.hpp"
 #include "common/files.hpp"
-#include "common/resize.hpp"
+#include "common/photo.hpp"
 #include "common/sample.hpp"
 #include "common/text.hpp"
 #include "object_detection/ssd.hpp"
@@ -26,10 +26,11 @@ struct Options {
 };
 
 // Red, green and blue in -1..1, the photo stretched to the square.
-Tensor network_input(const Image& photo, int side) {
-  std::vector<float> values = resize(photo, side, side);
-  for (float& value : values) value = value / 127.5f - 1;
-  return Tensor::f32({1, side, side, 3}, values);
+FrameInput ssd_frame(const Image& photo, int side) {
+  FrameInput frame = photo_frame(photo, 127.5f, 1 / 127.5f);
+  const auto length = static_cast<double>(side);
+  frame.transform = FrameTransform::stretch(size_of(photo), {length, length});
+  return frame;
 }
 
 // Told apart by their shapes, [1, anchors, numbers], and not by names that a converter chose.
@@ -69,10 +70,10 @@ void detect_objects(const Options& options) {
   const std::vector<std::string> labels = read_lines(options.labels);
   const Model model = load_model(options.model);
   const int side = square_input_side(model, 3, "SSD");
+  const std::string input = model.inputs()[0].name;
   const Device device = open_device(options.run);
-  Session session = open_session(device, model, options.run);
-  const std::map<std::string, Tensor> outputs =
-      session.run({{model.inputs()[0].name, network_input(image, side)}});
+  Session session = open_session(device, with_frames(model, input, ssd_frame(image, side)), options.run);
+  const std::map<std::string, Tensor> outputs = session.run({{input, photo_bytes(image)}});
   const std::vector<Anchor> anchors = ssd_anchors(side);
   const std::vector<Object> objects =
       decode_ssd(output_of(outputs, anchors.size(), 4), output_of(outputs, anchors.size(), labels.size()),

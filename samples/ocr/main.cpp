@@ -10,7 +10,7 @@
 
 #include "common/draw.hpp"
 #include "common/image.hpp"
-#include "common/resize.hpp"
+#include "common/photo.hpp"
 #include "common/sample.hpp"
 #include "common/text.hpp"
 #include "ocr/reading.hpp"
@@ -44,15 +44,17 @@ std::string only_input(const Model& model, const char* what) {
 }
 
 // Blue, green, red as PP-OCR was trained, less ImageNet's mean and over its deviation.
-std::vector<float> detector_input(const Image& image, int width, int height) {
+FrameInput detector_frame(const Image& photo, int width, int height) {
   constexpr std::array<float, 3> mean{0.485f, 0.456f, 0.406f}, deviation{0.229f, 0.224f, 0.225f};
-  const std::vector<float> rgb = resize(image, width, height);
-  const std::size_t pixels = rgb.size() / 3;
-  std::vector<float> values(rgb.size());
-  for (std::size_t i = 0; i < pixels; ++i)
-    for (std::size_t channel = 0; channel < 3; ++channel)
-      values[channel * pixels + i] = (rgb[3 * i + 2 - channel] / 255 - mean[channel]) / deviation[channel];
-  return values;
+  FrameInput frame = photo_frame(photo);
+  frame.bgr = true;
+  for (std::size_t channel = 0; channel < 3; ++channel) {
+    frame.mean[channel] = 255 * mean[channel];
+    frame.scale[channel] = 1 / (255 * deviation[channel]);
+  }
+  frame.transform = FrameTransform::stretch(size_of(photo), {1.0 * width, 1.0 * height});
+  frame.network_shape = {1, 3, height, width};
+  return frame;
 }
 
 // The detector needs multiples of 32.
@@ -66,10 +68,9 @@ std::vector<TextLine> detect(const Device& device, const Options& options, const
   const float scale = std::min(
       1.0f, static_cast<float>(options.side) / static_cast<float>(std::max(image.width, image.height)));
   const int width = network_size(image.width, scale), height = network_size(image.height, scale);
-  const Shape shape{1, 3, height, width};
-  Session session = open_session(device, model, options.run, {{input, shape}});
-  const std::map<std::string, Tensor> outputs =
-      session.run({{input, Tensor::f32(shape, detector_input(image, width, height))}});
+  const Model framed = with_frames(model, input, detector_frame(image, width, height));
+  Session session = open_session(device, framed, options.run);
+  const std::map<std::string, Tensor> outputs = session.run({{input, photo_bytes(image)}});
   print_reuse_table(session, options.run);
   std::vector<TextLine> lines =
       find_text_lines(outputs.begin()->second.as<float>(), width, height, options.thresholds);

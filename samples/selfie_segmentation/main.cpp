@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/draw.hpp"
+#include "common/photo.hpp"
 #include "common/region.hpp"
 #include "common/resize.hpp"
 #include "common/sample.hpp"
@@ -43,11 +44,12 @@ Matte find_person(const Image& photo, const Options& options) {
   const Model model = load_model(options.model);
   const Shape shape = input_shape(model);
   const Device device = open_device(options.run);
-  Session session = open_session(device, model, options.run);
-  std::vector<float> values = resize(photo, static_cast<int>(shape[2]), static_cast<int>(shape[1]));
-  for (float& value : values) value /= 255;
-  const std::map<std::string, Tensor> outputs =
-      session.run({{model.inputs()[0].name, Tensor::f32(shape, values)}});
+  FrameInput frame = photo_frame(photo, 0, 1 / 255.0f);
+  const FrameSize network{static_cast<double>(shape[2]), static_cast<double>(shape[1])};
+  frame.transform = FrameTransform::stretch(size_of(photo), network);
+  const std::string input = model.inputs()[0].name;
+  Session session = open_session(device, with_frames(model, input, frame), options.run);
+  const std::map<std::string, Tensor> outputs = session.run({{input, photo_bytes(photo)}});
   print_reuse_table(session, options.run);
   const Tensor& mask = outputs.begin()->second;
   return stretch_mask(mask.as<float>(), static_cast<int>(mask.shape()[2]), static_cast<int>(mask.shape()[1]),

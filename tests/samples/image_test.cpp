@@ -129,31 +129,6 @@ TEST(Resize, NothingToResizeIsAnError) {
   EXPECT_EQ(code_of([] { resize(Image{}, 4, 4); }), ErrorCode::invalid_argument);
 }
 
-TEST(Letterbox, WideImageIsCentredAndMapsBack) {
-  Image image = make_image(20, 10);
-  for (std::uint8_t& value : image.rgb) value = 200;
-  const Letterbox box = letterbox(image, 8);
-  EXPECT_EQ(box.left, 0.0f);
-  EXPECT_EQ(box.top, 2.0f);
-  const auto red = [&](int x, int y) { return box.rgb[static_cast<std::size_t>(3 * (8 * y + x))]; };
-  EXPECT_EQ(red(0, 1), 0.0f);
-  EXPECT_NEAR(red(0, 2), 200.0f, 1e-4f);
-  EXPECT_NEAR(red(7, 5), 200.0f, 1e-4f);
-  EXPECT_EQ(red(7, 6), 0.0f);
-  const Point centre = box.to_image({0.5f, 0.5f});
-  EXPECT_FLOAT_EQ(centre.x, 10.0f);
-  EXPECT_FLOAT_EQ(centre.y, 5.0f);
-  const Point corner = box.to_image({1.0f, 0.75f});
-  EXPECT_FLOAT_EQ(corner.x, 20.0f);
-  EXPECT_FLOAT_EQ(corner.y, 10.0f);
-}
-
-TEST(Letterbox, NarrowSliverKeepsOneColumn) {
-  const Letterbox box = letterbox(gradient(1, 200), 8);
-  EXPECT_EQ(box.rgb.size(), 3u * 8 * 8);
-  EXPECT_EQ(box.left, 3.0f);
-}
-
 TEST(Draw, RectangleIsAnOutlineThatStaysInside) {
   Image image = make_image(6, 6);
   draw_rectangle(image, 1, 1, 4, 4, {255, 0, 0}, 1);

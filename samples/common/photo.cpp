@@ -1,0 +1,30 @@
+#include "common/photo.hpp"
+
+namespace vellum::samples {
+
+FrameInput photo_frame(const Image& photo, float mean, float scale) {
+  FrameInput frame{.format = FrameFormat::rgb8,
+                   .width = static_cast<uint32_t>(photo.width),
+                   .height = static_cast<uint32_t>(photo.height),
+                   .filter = FrameFilter::area};
+  frame.mean.fill(mean);
+  frame.scale.fill(scale);
+  return frame;
+}
+
+Tensor photo_bytes(const Image& photo) {
+  return Tensor::from<uint8_t>(DType::u8, {static_cast<int64_t>(photo.rgb.size())}, photo.rgb);
+}
+
+FrameSize size_of(const Image& photo) {
+  return {static_cast<double>(photo.width), static_cast<double>(photo.height)};
+}
+
+FrameTransform region_transform(const Region& region, FrameSize network) {
+  return FrameTransform::region({region.corner.x, region.corner.y}, {region.right.x, region.right.y},
+                                {region.down.x, region.down.y}, network);
+}
+
+Point to_point(FramePoint point) { return {static_cast<float>(point.x), static_cast<float>(point.y)}; }
+
+}  // namespace vellum::samples

@@ -1,0 +1,15 @@
+// What a network sees of a photo, by the host reference of the operator that the device runs.
+#pragma once
+
+#include <vector>
+
+#include "common/image.hpp"
+#include "vellum/frame.hpp"
+
+namespace vellum::samples {
+
+// [side][side][3], for a network with a square input of three channels.
+std::vector<float> seen_by_network(const FrameInput& frame, const FrameTransform& transform,
+                                   const Image& photo, int side);
+
+}  // namespace vellum::samples
