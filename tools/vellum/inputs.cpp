@@ -71,14 +71,22 @@ void write_tensor(const std::filesystem::path& file, const Tensor& tensor) {
   samples::write_npy(file, array);
 }
 
-Inputs read_inputs(const Model& model, const std::vector<std::string>& arguments) {
-  const std::vector<TensorInfo>& known = model.inputs();
-  Inputs inputs;
+InputFile split_input(const Model& model, const std::string& argument) {
+  const size_t equals = find_equals(model.inputs(), argument);
+  return {argument.substr(0, equals), argument.substr(equals + 1)};
+}
+
+void read_inputs(const Model& model, const std::vector<std::string>& arguments, Inputs& inputs) {
   for (const std::string& argument : arguments) {
-    const size_t equals = find_equals(known, argument);
-    if (!inputs.emplace(argument.substr(0, equals), read_tensor(argument.substr(equals + 1))).second)
-      throw Error(ErrorCode::invalid_argument, "input '" + argument.substr(0, equals) + "' is given twice");
+    const auto [name, file] = split_input(model, argument);
+    if (!inputs.emplace(name, read_tensor(file)).second)
+      throw Error(ErrorCode::invalid_argument, "input '" + name + "' is given twice");
   }
+}
+
+Inputs read_inputs(const Model& model, const std::vector<std::string>& arguments) {
+  Inputs inputs;
+  read_inputs(model, arguments, inputs);
   return inputs;
 }
 

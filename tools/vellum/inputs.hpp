@@ -16,9 +16,16 @@ using Inputs = std::map<std::string, Tensor>;
 Tensor read_tensor(const std::filesystem::path& file);
 void write_tensor(const std::filesystem::path& file, const Tensor& tensor);
 
-// NAME=FILE arguments. Error(not_found) where the model has no input of that name; the message lists those it
-// has.
+struct InputFile {
+  std::string name, file;
+};
+// Splits a NAME=FILE argument. Error(not_found) where the model has no input of that name; the message lists
+// those it has.
+InputFile split_input(const Model& model, const std::string& argument);
+// Reads the .npy files of NAME=FILE arguments. Error(invalid_argument) for an input that is given twice.
 Inputs read_inputs(const Model& model, const std::vector<std::string>& arguments);
+// Adds them to `inputs`.
+void read_inputs(const Model& model, const std::vector<std::string>& arguments, Inputs& inputs);
 // Error(invalid_argument) that names the inputs of the model that are not among `inputs`.
 void require_all(const Model& model, const Inputs& inputs);
 // Shapes from --shape, and for inputs whose dimensions the model leaves open those of their tensors.

@@ -1,6 +1,8 @@
-// vellum run: inputs and outputs as .npy files.
+// vellum run: inputs as .npy files or pictures, outputs as .npy files, and the classes that a classifier
+// names.
 #include <CLI/CLI.hpp>
 #include <cctype>
+#include <cstdio>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -9,6 +11,7 @@
 #include "inputs.hpp"
 #include "options.hpp"
 #include "output.hpp"
+#include "picture.hpp"
 #include "tuning.hpp"
 
 namespace vellum::cli {
@@ -20,6 +23,7 @@ struct Arguments {
   std::string model;
   std::vector<std::string> inputs;
   std::string folder = ".";
+  PictureOptions picture;
 };
 
 std::string file_name(const std::string& tensor) {
@@ -44,12 +48,21 @@ void check_file_names(const std::vector<TensorInfo>& outputs) {
   }
 }
 
+std::string class_line(const NamedClass& named) {
+  char percent[16];
+  std::snprintf(percent, sizeof percent, "%5.1f%%  ", 100 * named.score.probability);
+  return "  " + std::string(percent) + named.label + "\n";
+}
+
 void run(const Arguments& arguments) {
-  const Model model = load_model(arguments.model, arguments.options);
-  check_file_names(model.outputs());
-  const Inputs inputs = read_inputs(model, arguments.inputs);
-  require_all(model, inputs);
+  const Model loaded = load_model(arguments.model, arguments.options);
+  check_file_names(loaded.outputs());
   SessionOptions options = session_options(arguments.options);
+  std::vector<std::string> files = arguments.inputs;
+  auto [model, inputs] = read_pictures(loaded, files, options.input_shapes, arguments.picture);
+  const bool names_classes = !inputs.empty() && is_classifier(model);
+  read_inputs(loaded, files, inputs);
+  require_all(model, inputs);
   options.input_shapes = with_shapes_of(model, inputs, std::move(options.input_shapes));
 
   const OpenedDevice device(arguments.options);
@@ -72,8 +85,17 @@ void run(const Arguments& arguments) {
         {{"name", output.name}, {"dtype", name(tensor.dtype())}, {"shape", tensor.shape()}, {"file", file}});
     text += file + "  " + std::string(name(tensor.dtype())) + " " + to_string(tensor.shape()) + "\n";
   }
+  nlohmann::json document{{"outputs", list}};
+  if (names_classes) {
+    document["classes"] = nlohmann::json::array();
+    for (const NamedClass& named : best_classes(results.begin()->second, arguments.picture)) {
+      const auto& [index, probability] = named.score;
+      document["classes"].push_back({{"index", index}, {"label", named.label}, {"probability", probability}});
+      text += class_line(named);
+    }
+  }
   if (arguments.options.json)
-    print_json(nlohmann::json{{"outputs", list}});
+    print_json(document);
   else
     print(text);
 }
@@ -84,16 +106,24 @@ Command add_run(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("run", "Run one inference and write every output as a .npy file");
   add_model(*command, arguments->model)->required();
-  command->add_option("-i,--input", arguments->inputs, "NAME=FILE.npy: an input of the model; repeatable")
+  command
+      ->add_option("-i,--input", arguments->inputs,
+                   "NAME=FILE: an input of the model, .npy, PNG or JPEG; repeatable")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("-o,--output", arguments->folder, "folder for the outputs, made if it is missing")
       ->capture_default_str();
+  add_picture_options(*command, arguments->picture);
   add_tune_options(*command, arguments->tune);
   add_options(*command, arguments->options, "how tensors are assigned to memory: a strategy of docs/planner.md");
   command->footer(
-      "Each file is named after its output; characters other than letters, digits, '.', '_' and '-' become '_'.\n"
-      "Example:\n  vellum run model.onnx -i image=photo.npy -o results");
+      "Each file is named after its output; characters other than letters, digits, '.', '_' and '-' become "
+      "'_'.\n"
+      "A picture is resized, normalised and put in the input's order of dimensions on the device. Of a "
+      "classifier the\n"
+      "most likely classes are printed.\n"
+      "Examples:\n  vellum run model.onnx -i image=values.npy -o results\n"
+      "  vellum run classifier.onnx -i image=photo.jpg --labels imagenet.txt");
   return {command, [arguments] { run(*arguments); }};
 }
 
