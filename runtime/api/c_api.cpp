@@ -8,6 +8,7 @@ namespace {
 
 using vellum::Error;
 using vellum::ErrorCode;
+using vellum::c_api::checked_choice;
 using vellum::c_api::given_or_default;
 using vellum::c_api::guarded;
 using vellum::c_api::require;
@@ -26,13 +27,6 @@ static_assert(static_cast<int>(vellum::MemoryMode::offsets) == VELLUM_MEMORY_OFF
 
 std::filesystem::path utf8_path(const char* text) {
   return std::filesystem::path(std::u8string(text, text + std::strlen(text)));
-}
-
-template <typename Choice>
-Choice checked_choice(int value, int last, const char* option) {
-  if (value < 0 || value > last)
-    throw Error(ErrorCode::invalid_argument, std::string(option) + " has no value " + std::to_string(value));
-  return static_cast<Choice>(value);
 }
 
 vellum_device_options device_defaults() noexcept {

@@ -53,6 +53,14 @@ inline void require(const void* pointer, const char* what) {
   if (!pointer) throw Error(ErrorCode::invalid_argument, std::string(what) + " is NULL");
 }
 
+// Converts an enumeration whose values begin at 0 and end with `last`.
+template <typename Choice>
+Choice checked_choice(int value, int last, const char* option) {
+  if (value < 0 || value > last)
+    throw Error(ErrorCode::invalid_argument, std::string(option) + " has no value " + std::to_string(value));
+  return static_cast<Choice>(value);
+}
+
 // The caller may have been compiled with an older and shorter struct, or a newer and longer one.
 template <typename Options>
 Options given_or_default(const Options* given, const Options& defaults) {

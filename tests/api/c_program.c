@@ -7,16 +7,7 @@
 #include <vellum/vellum.h>
 #include <vellum/vellum_vulkan.h> /* compiles as C, too */
 
-#define EXPECT(condition)                                       \
-  do {                                                          \
-    if (!(condition)) {                                         \
-      snprintf(what, 512, "%s; %s", #condition, error.message); \
-      line = __LINE__;                                          \
-      goto done;                                                \
-    }                                                           \
-  } while (0)
-#define FAILS(call, code, part) \
-  EXPECT((call) == (code) && error.status == (code) && strstr(error.message, part) != NULL)
+#include "c_checks.h"
 
 static int is_test_limits(void) {
   const char* limits = getenv("VELLUM_TEST_LIMITS");

@@ -8,6 +8,7 @@
 #include <limits>
 #include <random>
 
+#include "c_frame_program.h"
 #include "public_interface.hpp"
 #include "small_model.hpp"
 #include "support/errors.hpp"
@@ -325,6 +326,25 @@ TEST(Frames, EstimatesAndSubmitSeeTheFrame) {
   vellum::Run second = session.submit({{"x", frame}, {"x.transform", map.flipped_vertically().tensor()}});
   EXPECT_TRUE(same_bits(first.output("y"), want));
   EXPECT_FALSE(same_bits(second.output("y"), want)) << "each run has its own transform";
+}
+
+TEST(Frames, AProgramInCSeesTheSame) {
+  FrameInput input{.format = FrameFormat::nv12, .width = 64, .height = 36, .filter = FrameFilter::area};
+  input.mean.fill(128);
+  input.scale.fill(1 / 128.0f);
+  const Tensor frame = random_frame(input, 9);
+  const FrameTransform map = FrameTransform::letterbox({64, 36}, {11, 9}).flipped_horizontally();
+  const Model model = with_frames(load(small_model()), "x", input);
+  Session session(Device::open(device_options()), model);
+  const Tensor want = session.run({{"x", frame}, {"x.transform", map.tensor()}}).at("y");
+  Tensor got(want.dtype(), want.shape());
+  const std::string bytes = small_model().bytes();
+  char what[512] = "";
+  EXPECT_EQ(frame_in_c(bytes.data(), bytes.size(), frame.as<uint8_t>().data(), frame.byte_size(),
+                       got.mutable_as<float>().data(), got.byte_size(), what),
+            0)
+      << what;
+  EXPECT_TRUE(same_bits(got, want));
 }
 
 TEST(Frames, RefusedByName) {

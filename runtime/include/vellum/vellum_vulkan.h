@@ -99,7 +99,7 @@ VELLUM_API vellum_status vellum_device_adopt(const vellum_vulkan_device* device,
 /* How a buffer for an input or output must be made. */
 typedef struct vellum_buffer_layout {
   size_t size;          /* of this struct, as the caller was compiled; set by the caller */
-  vellum_dtype element; /* VELLUM_F32, or VELLUM_I32 for integers and booleans; dense and row-major */
+  vellum_dtype element; /* VELLUM_F32, VELLUM_I32 for integers and booleans, VELLUM_U8 for frames; dense */
   VkDeviceSize bytes;   /* the elements, padded to four */
   VkDeviceSize alignment;
   VkBufferUsageFlags usage;
