@@ -16,6 +16,7 @@ using vellum::c_api::require;
 static_assert(static_cast<int>(ErrorCode::invalid_argument) + 1 == VELLUM_INVALID_ARGUMENT);
 static_assert(static_cast<int>(ErrorCode::corrupt_model) + 1 == VELLUM_CORRUPT_MODEL);
 static_assert(static_cast<int>(ErrorCode::internal) + 1 == VELLUM_INTERNAL);
+static_assert(static_cast<int>(ErrorCode::cancelled) + 1 == VELLUM_CANCELLED);
 static_assert(static_cast<int>(vellum::DType::i64) == VELLUM_I64);
 static_assert(static_cast<int>(vellum::DType::boolean) == VELLUM_BOOL);
 static_assert(static_cast<int>(vellum::LogLevel::error) == VELLUM_LOG_ERROR);

@@ -1,4 +1,5 @@
 // Runs in flight, for C.
+#include <chrono>
 #include <memory>
 #include <vector>
 
@@ -53,6 +54,19 @@ vellum_status vellum_session_submit(vellum_session* session, const vellum_input_
   });
 }
 
+vellum_status vellum_session_try_submit(vellum_session* session, const vellum_input_values* inputs,
+                                        size_t input_count, const vellum_output_values* outputs,
+                                        size_t output_count, vellum_run** run, vellum_error* error) {
+  if (run) *run = nullptr;
+  return guarded(error, [&] {
+    require(session, "session");
+    require(run, "run");
+    auto made = std::make_unique<vellum_run>();
+    made->run = session->session.try_submit(to_cpp(inputs, input_count), to_cpp(outputs, output_count));
+    if (made->run.valid()) *run = made.release();
+  });
+}
+
 vellum_status vellum_run_done(const vellum_run* run, int32_t* done, vellum_error* error) {
   return guarded(error, [&] {
     require(run, "run");
@@ -65,6 +79,22 @@ vellum_status vellum_run_wait(const vellum_run* run, vellum_error* error) {
   return guarded(error, [&] {
     require(run, "run");
     run->run.wait();
+  });
+}
+
+vellum_status vellum_run_wait_for(const vellum_run* run, uint32_t milliseconds, int32_t* done,
+                                  vellum_error* error) {
+  return guarded(error, [&] {
+    require(run, "run");
+    require(done, "done");
+    *done = run->run.wait_for(std::chrono::milliseconds(milliseconds));
+  });
+}
+
+vellum_status vellum_run_cancel(const vellum_run* run, vellum_error* error) {
+  return guarded(error, [&] {
+    require(run, "run");
+    run->run.cancel();
   });
 }
 

@@ -1,6 +1,7 @@
 // The members of a session, for session.cpp, session_shapes.cpp and submit.cpp.
 #pragma once
 
+#include <atomic>
 #include <list>
 #include <map>
 #include <memory>
@@ -39,6 +40,8 @@ struct Session::Impl {
   // The request of set_input(), run() and output(). Null before the session is ready, and after submit(),
   // which may need its executor.
   Request* own_request = nullptr;
+  // While a submit() prepares other shapes, which takes long, under the queue's lock.
+  std::atomic<bool> is_switching = false;
   // Inputs that are not in the own request yet: they have other shapes than its executor, or there is none.
   std::map<size_t, Tensor> staged;
 
@@ -76,9 +79,14 @@ struct Session::Impl {
 
   bool has_shapes_of(std::span<const InputValues> values) const;
   std::vector<Shape> shapes_of(std::span<const InputValues> values) const;
+  void check_values(std::span<const InputValues> values) const;
   Request& begin_request(std::span<const InputValues> values);
-  Request& submit(std::span<const InputValues> values, std::span<const OutputValues> targets,
-                  bool keep_outputs, const SubmitSemaphores& semaphores = {});
+  // Does not wait; null where no request can begin.
+  Request* try_begin_request(std::span<const InputValues> values);
+  void submit(Request& request, std::span<const InputValues> values, std::span<const OutputValues> targets,
+              bool keep_outputs, const SubmitSemaphores& semaphores = {});
+  // The values of tensors with the inputs' dtypes.
+  std::vector<InputValues> values_of(const std::map<std::string, Tensor>& tensors) const;
   void require_adopted_device() const;
 };
 

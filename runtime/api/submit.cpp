@@ -1,5 +1,8 @@
 // Runs in flight: the second half of Session.
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "api/guard.hpp"
@@ -14,6 +17,18 @@ const InputValues& find(std::span<const InputValues> values, const std::string& 
     if (input.name == name) return input;
   throw Error(ErrorCode::invalid_argument, "input '" + name + "' was not given");
 }
+
+// Sets a flag as long as it lives.
+class Flagged {
+ public:
+  explicit Flagged(std::atomic<bool>& flag) : flag_(flag) { flag_ = true; }
+  ~Flagged() { flag_ = false; }
+  Flagged(const Flagged&) = delete;
+  Flagged& operator=(const Flagged&) = delete;
+
+ private:
+  std::atomic<bool>& flag_;
+};
 
 }  // namespace
 
@@ -36,9 +51,7 @@ std::vector<Shape> Session::Impl::shapes_of(std::span<const InputValues> values)
   return shapes;
 }
 
-// On an executor for the shapes of these values. While this thread waits for a free executor, other threads
-// may submit other shapes, so each round checks everything again.
-Request& Session::Impl::begin_request(std::span<const InputValues> values) {
+void Session::Impl::check_values(std::span<const InputValues> values) const {
   for (auto input = values.begin(); input != values.end(); ++input) {
     const size_t index = position(model.inputs(), input->name, "input");
     if (std::any_of(values.begin(), input,
@@ -46,11 +59,19 @@ Request& Session::Impl::begin_request(std::span<const InputValues> values) {
       throw Error(ErrorCode::invalid_argument, "input '" + std::string(input->name) + "' is given twice");
     check_input_values(index, input->values);
   }
+}
+
+// On an executor for the shapes of these values. While this thread waits for a free executor, other threads
+// may submit other shapes, so each round checks everything again.
+Request& Session::Impl::begin_request(std::span<const InputValues> values) {
+  check_values(values);
   RequestQueue::Lock lock = queue->lock();
   for (;;) {
     if (!has_shapes_of(values)) {
       queue->drain(lock);
-      switch_to(lock, shapes_of(values));
+      const std::vector<Shape> shapes = shapes_of(values);
+      const Flagged flagged(is_switching);
+      switch_to(lock, shapes);
     }
     if (own_request) queue->release(lock, *std::exchange(own_request, nullptr));
     staged.clear();
@@ -59,9 +80,26 @@ Request& Session::Impl::begin_request(std::span<const InputValues> values) {
   }
 }
 
-Request& Session::Impl::submit(std::span<const InputValues> values, std::span<const OutputValues> targets,
-                               bool keep_outputs, const SubmitSemaphores& semaphores) {
-  Request& request = begin_request(values);
+// All other owners of the lock keep it for microseconds.
+Request* Session::Impl::try_begin_request(std::span<const InputValues> values) {
+  RequestQueue::Lock lock = queue->try_lock();
+  for (; !lock; lock = queue->try_lock()) {
+    if (is_switching) return nullptr;
+    std::this_thread::yield();
+  }
+  if (!has_shapes_of(values))
+    throw Error(
+        ErrorCode::invalid_argument,
+        "the session is not prepared for the shapes of these inputs: call prepare() or submit() once");
+  queue->retire_finished(lock);
+  if (own_request) queue->release(lock, *std::exchange(own_request, nullptr));
+  staged.clear();
+  return queue->try_begin(lock);
+}
+
+void Session::Impl::submit(Request& request, std::span<const InputValues> values,
+                           std::span<const OutputValues> targets, bool keep_outputs,
+                           const SubmitSemaphores& semaphores) {
   try {
     const Program& program = request.executor().program();
     for (size_t i = 0; i < program.inputs.size(); ++i)
@@ -78,19 +116,30 @@ Request& Session::Impl::submit(std::span<const InputValues> values, std::span<co
     if (keep_outputs) request.keep_outputs();
     if (options.check_finite) request.check_outputs();
   } catch (...) {
-    queue->cancel(request);
+    queue->discard(request);
     throw;
   }
   queue->submit(request, semaphores);
-  return request;
+}
+
+std::vector<InputValues> Session::Impl::values_of(const std::map<std::string, Tensor>& tensors) const {
+  std::vector<InputValues> values;
+  for (const auto& [name, tensor] : tensors) {
+    const DType wanted = model.inputs()[position(model.inputs(), name, "input")].dtype;
+    if (tensor.dtype() != wanted)
+      throw Error(ErrorCode::invalid_argument, "input '" + name + "' wants " +
+                                                   std::string(vellum::name(wanted)) + " but got " +
+                                                   std::string(vellum::name(tensor.dtype())));
+    values.push_back({name, {tensor.data(), tensor.byte_size()}, tensor.shape()});
+  }
+  return values;
 }
 
 Run Session::submit(std::span<const InputValues> inputs, std::span<const OutputValues> outputs) {
   return guard([&] {
-    Run run;
-    run.request_ = &impl_->submit(inputs, outputs, false);
-    run.queue_ = impl_->queue;
-    return run;
+    Request& request = impl_->begin_request(inputs);
+    impl_->submit(request, inputs, outputs, false);
+    return Run(impl_->queue, &request);
   });
 }
 
@@ -99,30 +148,44 @@ Run Session::submit(std::span<const InputValues> inputs, std::span<const OutputV
   return guard([&] {
     impl_->require_adopted_device();
     check_semaphores(semaphores);
-    Run run;
-    run.request_ = &impl_->submit(inputs, outputs, false, semaphores);
-    run.queue_ = impl_->queue;
-    return run;
+    Request& request = impl_->begin_request(inputs);
+    impl_->submit(request, inputs, outputs, false, semaphores);
+    return Run(impl_->queue, &request);
   });
 }
 
 Run Session::submit(const std::map<std::string, Tensor>& inputs) {
   return guard([&] {
-    std::vector<InputValues> values;
-    for (const auto& [name, tensor] : inputs) {
-      const DType wanted = impl_->model.inputs()[position(impl_->model.inputs(), name, "input")].dtype;
-      if (tensor.dtype() != wanted)
-        throw Error(ErrorCode::invalid_argument, "input '" + name + "' wants " +
-                                                     std::string(vellum::name(wanted)) + " but got " +
-                                                     std::string(vellum::name(tensor.dtype())));
-      values.push_back({name, {tensor.data(), tensor.byte_size()}, tensor.shape()});
-    }
-    Run run;
-    run.request_ = &impl_->submit(values, {}, true);
-    run.queue_ = impl_->queue;
-    return run;
+    const std::vector<InputValues> values = impl_->values_of(inputs);
+    Request& request = impl_->begin_request(values);
+    impl_->submit(request, values, {}, true);
+    return Run(impl_->queue, &request);
   });
 }
+
+Run Session::try_submit(std::span<const InputValues> inputs, std::span<const OutputValues> outputs) {
+  return guard([&] {
+    impl_->check_values(inputs);
+    Request* const request = impl_->try_begin_request(inputs);
+    if (!request) return Run();
+    impl_->submit(*request, inputs, outputs, false);
+    return Run(impl_->queue, request);
+  });
+}
+
+Run Session::try_submit(const std::map<std::string, Tensor>& inputs) {
+  return guard([&] {
+    const std::vector<InputValues> values = impl_->values_of(inputs);
+    impl_->check_values(values);
+    Request* const request = impl_->try_begin_request(values);
+    if (!request) return Run();
+    impl_->submit(*request, values, {}, true);
+    return Run(impl_->queue, request);
+  });
+}
+
+Run::Run(std::shared_ptr<RequestQueue> queue, Request* request)
+    : queue_(std::move(queue)), request_(request) {}
 
 Run::~Run() {
   if (request_) queue_->release(*request_);
@@ -149,6 +212,19 @@ bool Run::done() const {
 
 void Run::wait() const {
   guard([&] { queue_->wait(checked()); });
+}
+
+bool Run::wait_for(std::chrono::nanoseconds timeout) const {
+  using Clock = std::chrono::steady_clock;
+  return guard([&] {
+    const Clock::time_point now = Clock::now();
+    const bool endless = timeout > Clock::time_point::max() - now;
+    return queue_->wait_until(checked(), endless ? Clock::time_point::max() : now + timeout);
+  });
+}
+
+void Run::cancel() const {
+  guard([&] { queue_->cancel(checked()); });
 }
 
 std::map<std::string, Tensor> Run::outputs() const {

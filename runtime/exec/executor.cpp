@@ -203,6 +203,7 @@ void Executor::start(const SubmitSemaphores& semaphores) {
   wait_first_.assign(semaphores.wait.begin(), semaphores.wait.end());
   signal_last_.assign(semaphores.signal.begin(), semaphores.signal.end());
   next_step_ = 0;
+  cancelled_ = false;
   host_outputs_.clear();
   if (WeightStream* stream = tensors_->weights().stream())
     run_streamed(*stream);
@@ -210,26 +211,44 @@ void Executor::start(const SubmitSemaphores& semaphores) {
     submit_until_host();
 }
 
-void Executor::submit_until_host() {
-  for (; next_step_ < steps_.size() && !steps_[next_step_].host; ++next_step_)
-    run_step(steps_[next_step_], {});
+bool Executor::has_submitted_all() const {
+  const bool cut_short = cancelled_ && wait_first_.empty() && signal_last_.empty();
+  return next_step_ == steps_.size() || cut_short;
 }
 
-bool Executor::poll() {
+void Executor::submit_until_host() {
+  for (; !has_submitted_all() && !steps_[next_step_].host; ++next_step_) run_step(steps_[next_step_], {});
+}
+
+gpu::Fence* Executor::oldest_unfinished() const {
+  for (const Step& step : steps_)
+    if (step.fence && !step.fence->done()) return step.fence.get();
+  return nullptr;
+}
+
+bool Executor::poll(HostWork host_work) {
   for (;;) {
-    if (!std::all_of(steps_.begin(), steps_.end(),
-                     [](const Step& step) { return !step.fence || step.fence->done(); }))
-      return false;
-    if (next_step_ == steps_.size()) return true;
+    if (oldest_unfinished()) return false;
+    if (has_submitted_all()) return true;
+    if (host_work == HostWork::no) return false;
     run_step(steps_[next_step_], {});
     ++next_step_;
     submit_until_host();
   }
 }
 
+bool Executor::wait_until(std::chrono::steady_clock::time_point deadline) {
+  while (!poll()) {
+    const gpu::Fence* const oldest = oldest_unfinished();  // may be done by now
+    if (oldest && !oldest->wait_for(deadline - std::chrono::steady_clock::now())) return false;
+  }
+  return true;
+}
+
 void Executor::finish() {
-  for (; next_step_ < steps_.size(); ++next_step_) run_step(steps_[next_step_], {});
+  for (; !has_submitted_all(); ++next_step_) run_step(steps_[next_step_], {});
   wait_for_submitted();
+  if (cancelled_) throw Error(ErrorCode::cancelled, "the run was cancelled");
   for (const Port& port : program().outputs)
     if (port.tensor != kNoTensor) tensors_->buffer(port.tensor).invalidate();
 }

@@ -2,6 +2,8 @@
 // Start reading here for execution.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <future>
 #include <memory>
@@ -69,11 +71,18 @@ class Executor {
   // The same in two calls. start() submits everything that does not wait for the host and returns; if weights
   // are streamed, it returns when everything is done. finish() waits for the end. poll() says whether
   // finish() would return at once; it runs host partitions whose inputs are ready, and submits what follows.
+  // wait_until() does the same after waiting for the device. With HostWork::no, poll() is false where a host
+  // partition is next.
   // `semaphores`: of the application, copied. Error(unsupported) if there are any and the device does
   // nothing.
   void start(const SubmitSemaphores& semaphores = {});
-  bool poll();
+  enum class HostWork : uint8_t { no, yes };
+  bool poll(HostWork host_work = HostWork::yes);
+  bool wait_until(std::chrono::steady_clock::time_point deadline);
   void finish();
+  // Of the run that was started: what the device was not given yet is left out, unless the application waits
+  // for the run's semaphores, and finish() throws Error(cancelled). From any thread.
+  void cancel() { cancelled_ = true; }
 
   // The parts that a Recording shares.
   const std::shared_ptr<gpu::Context>& context() const { return context_; }
@@ -106,6 +115,9 @@ class Executor {
   void run_streamed(WeightStream& stream);
   void submit_until_host();
   void wait_for_submitted();
+  gpu::Fence* oldest_unfinished() const;
+  // Whether nothing of the run will be submitted any more.
+  bool has_submitted_all() const;
   bool is_last_submit(const Step& step) const;
   void run_step(Step& step, std::span<const gpu::Semaphore* const> wait);
   class StepProgress;
@@ -125,6 +137,7 @@ class Executor {
   // Outputs with run-time shapes of the last run; empty before it, and if it failed.
   std::vector<HostTensor> host_outputs_;
   size_t next_step_ = 0;  // of the run that was started
+  std::atomic<bool> cancelled_ = false;
   // The application's semaphores: the next submit waits for the former, the last one signals the latter.
   std::vector<SemaphoreValue> wait_first_, signal_last_;
 };

@@ -17,7 +17,7 @@ namespace vellum {
 //
 //   try_begin()              submit()             retired              release()
 //   ----------> recording ------------> pending ----> completing ----> completed ----------> used again
-//                   | cancel()                                             ^  | submit() of a
+//                   | discard()                                            ^  | submit() of a
 //                   +----------------------------------------------------->+  | reusable request
 //
 // A request gives its executor back when it completes. A reusable request keeps it until release(): outputs

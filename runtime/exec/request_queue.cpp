@@ -62,7 +62,7 @@ void RequestQueue::submit(Request& request, const SubmitSemaphores& semaphores) 
   try {
     request.executor_->start(semaphores);
   } catch (...) {
-    cancel(request);
+    discard(request);
     throw;
   }
   const Lock held(mutex_);
@@ -82,7 +82,7 @@ void RequestQueue::finish(Request& request) {
   changed_.notify_all();
 }
 
-void RequestQueue::cancel(Request& request) {
+void RequestQueue::discard(Request& request) {
   const Lock held(mutex_);
   finish(request);
   if (!request.reusable_) request.reset();
@@ -97,12 +97,14 @@ void RequestQueue::retire(Lock& lock, Request& request) {
   finish(request);
 }
 
-bool RequestQueue::poll(Lock& lock, Request& request) {
+// Returns what ask(executor) returns, and true if it throws.
+template <typename Ask>
+bool RequestQueue::ask_executor(Lock& lock, Request& request, const Ask& ask) {
   request.state_ = Request::State::completing;
   lock.unlock();
   bool ready = true;
   try {
-    ready = request.executor_->poll();
+    ready = ask(*request.executor_);
   } catch (...) {
     // The error appears again when the request is retired, and stays with it.
   }
@@ -112,14 +114,44 @@ bool RequestQueue::poll(Lock& lock, Request& request) {
   return ready;
 }
 
+void RequestQueue::retire_finished(Lock& lock) {
+  const auto poll = [](Executor& executor) { return executor.poll(Executor::HostWork::no); };
+  for (;;) {
+    Request* const first = oldest();
+    if (!first || first->state_ != Request::State::pending || !ask_executor(lock, *first, poll)) return;
+    if (first->state_ == Request::State::pending) retire(lock, *first);
+  }
+}
+
 bool RequestQueue::done(Request& request) {
+  const auto poll = [](Executor& executor) { return executor.poll(); };
   Lock lock(mutex_);
   while (request.state_ != Request::State::completed) {
     Request& first = *oldest();
-    if (first.state_ != Request::State::pending || !poll(lock, first)) return false;
+    if (first.state_ != Request::State::pending || !ask_executor(lock, first, poll)) return false;
     if (first.state_ == Request::State::pending) retire(lock, first);
   }
   return true;
+}
+
+bool RequestQueue::wait_until(Request& request, std::chrono::steady_clock::time_point deadline) {
+  const auto wait = [&](Executor& executor) { return executor.wait_until(deadline); };
+  Lock lock(mutex_);
+  while (request.state_ != Request::State::completed) {
+    Request& first = *oldest();
+    if (first.state_ != Request::State::pending) {  // another thread records or retires it
+      if (changed_.wait_until(lock, deadline) == std::cv_status::timeout) return false;
+      continue;
+    }
+    if (!ask_executor(lock, first, wait)) return false;
+    if (first.state_ == Request::State::pending) retire(lock, first);
+  }
+  return true;
+}
+
+void RequestQueue::cancel(Request& request) {
+  const Lock held(mutex_);
+  if (request.state_ != Request::State::completed) request.executor_->cancel();
 }
 
 // Earlier requests first: a device works in order, so no single wait is longer than one run.

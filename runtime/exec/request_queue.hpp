@@ -6,6 +6,7 @@
 // retired in the order in which they were begun.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -28,22 +29,29 @@ class RequestQueue {
   // All functions are thread-safe. Those that take the lock may release it while they wait for the device,
   // except set_executors(), the try_begin functions and release().
   Lock lock() { return Lock(mutex_); }
+  Lock try_lock() { return Lock(mutex_, std::try_to_lock); }
   // Retires all requests; their errors stay with them.
   void drain(Lock& lock);
   // The executors of all further requests, for one request at a time each. No request may be using one.
   void set_executors(const Lock& lock, std::span<const std::unique_ptr<Executor>> executors);
 
-  // Null if no executor is free. Otherwise the caller sets the inputs, and then calls submit() or cancel().
+  // Null if no executor is free. Otherwise the caller sets the inputs, and then calls submit() or discard().
   Request* try_begin(const Lock& lock);
   Request* try_begin_reusable(const Lock& lock);
   // Retires the oldest request, so that its executor is free.
   void retire_oldest(Lock& lock);
-  // If submitting throws, the request is cancelled.
+  // Retires the oldest requests, as far as the device has done them and no host partition is left.
+  void retire_finished(Lock& lock);
+  // If submitting throws, the request is discarded.
   void submit(Request& request, const SubmitSemaphores& semaphores = {});
-  void cancel(Request& request);
+  void discard(Request& request);  // which was not submitted
 
   // Whether wait() would return at once. Runs operators of the host, if it is their turn.
   bool done(Request& request);
+  // The same after waiting for the device.
+  bool wait_until(Request& request, std::chrono::steady_clock::time_point deadline);
+  // See Executor::cancel(). Does not wait.
+  void cancel(Request& request);
   // Throws the error of the request, each time.
   void wait(Request& request);
   // Waits. The outputs that were to be kept, and those whose shapes the run determined.
@@ -55,7 +63,8 @@ class RequestQueue {
  private:
   Request* oldest() const;
   Request* begin(bool reusable);
-  bool poll(Lock& lock, Request& request);
+  template <typename Ask>
+  bool ask_executor(Lock& lock, Request& request, const Ask& ask);
   void retire(Lock& lock, Request& request);
   void retire_up_to(Lock& lock, const Request& request);
   void finish(Request& request);

@@ -48,6 +48,8 @@ const char* to_string(ErrorCode code) noexcept {
       return "device lost";
     case ErrorCode::internal:
       return "internal error";
+    case ErrorCode::cancelled:
+      return "cancelled";
   }
   return "unknown error";
 }

@@ -100,6 +100,8 @@ class Fence {
   // submitted with it. Throws Error(device_lost) if the device is lost or the timeout expires, by default
   // that of the context; after a timeout one may wait again, and the destructor does.
   void wait(std::optional<std::chrono::nanoseconds> timeout = std::nullopt);
+  // Waits at most `timeout`; returns done(). The fence stays pending, and a timeout is no error.
+  bool wait_for(std::chrono::nanoseconds timeout) const;
   bool pending() const;  // submitted, and not yet waited for
   bool done() const;     // wait() would return at once
   VkFence handle() const;

@@ -1,4 +1,5 @@
 // Fences and submits of commands.hpp.
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -80,6 +81,15 @@ void Fence::wait(std::optional<std::chrono::nanoseconds> given) {
   if (std::exchange(impl_->in_doubt, false)) context.retained.end_doubt();
   translated("resetting a fence", [&] { context.device.resetFences(*impl_->fence); });
   context.retained.collect();
+}
+
+bool Fence::wait_for(std::chrono::nanoseconds timeout) const {
+  if (!impl_->pending) return true;
+  const auto nanoseconds = static_cast<uint64_t>(std::max(timeout, std::chrono::nanoseconds::zero()).count());
+  return translated("waiting for the device", [&] {
+    return impl_->context->impl().device.waitForFences(*impl_->fence, VK_TRUE, nanoseconds) ==
+           vk::Result::eSuccess;
+  });
 }
 
 bool Fence::done() const {

@@ -15,11 +15,6 @@
 namespace vellum::test {
 namespace {
 
-AppOptions with_timeline_semaphores() {
-  return {.own_structures = true,
-          .adjust = [](AppFeatures& features, auto&) { features.core12.timelineSemaphore = VK_TRUE; }};
-}
-
 class Semaphores : public testing::Test {
  protected:
   Semaphores() : app(vulkan.get_instance_proc_addr(), with_timeline_semaphores()), device(adopt()) {}
@@ -29,11 +24,7 @@ class Semaphores : public testing::Test {
     options.validation = false;  // the application's instance has it
     return Device::adopt(app.device(), options);
   }
-  vk::raii::Semaphore timeline() {
-    const vk::SemaphoreTypeCreateInfo type(vk::SemaphoreType::eTimeline, 0);
-    vk::SemaphoreCreateInfo info;
-    return {app.handle(), info.setPNext(&type)};
-  }
+  vk::raii::Semaphore timeline() { return app.make_timeline(); }
   vk::raii::Semaphore binary() { return {app.handle(), vk::SemaphoreCreateInfo()}; }
   void wait_on_host(const vk::raii::Semaphore& semaphore, uint64_t value) {
     const vk::SemaphoreWaitInfo info({}, *semaphore, value);

@@ -108,6 +108,12 @@ AppBuffer VulkanApp::make_buffer(uint64_t bytes, vk::BufferUsageFlags usage) {
   return made;
 }
 
+vk::raii::Semaphore VulkanApp::make_timeline() {
+  const vk::SemaphoreTypeCreateInfo type(vk::SemaphoreType::eTimeline, 0);
+  vk::SemaphoreCreateInfo info;
+  return {device_, info.setPNext(&type)};
+}
+
 vk::raii::CommandBuffer VulkanApp::make_commands() {
   const vk::CommandBufferAllocateInfo info(*pool_, vk::CommandBufferLevel::ePrimary, 1);
   return std::move(vk::raii::CommandBuffers(device_, info).front());

@@ -30,6 +30,11 @@ struct AppOptions {
   const VkAllocationCallbacks* allocation_callbacks = nullptr;
 };
 
+inline AppOptions with_timeline_semaphores() {
+  return {.own_structures = true,
+          .adjust = [](AppFeatures& features, auto&) { features.core12.timelineSemaphore = VK_TRUE; }};
+}
+
 struct AppBuffer {
   vk::raii::Buffer buffer{nullptr};
   vk::raii::DeviceMemory memory{nullptr};
@@ -50,6 +55,7 @@ class VulkanApp {
 
   AppBuffer make_buffer(uint64_t bytes, vk::BufferUsageFlags usage);
   vk::raii::CommandBuffer make_commands();
+  vk::raii::Semaphore make_timeline();  // at 0
   void submit(const vk::raii::CommandBuffer& commands, vk::Fence fence = {}, const void* next = nullptr);
   void submit_and_wait(const vk::raii::CommandBuffer& commands);
   const vk::raii::Queue& queue() const { return queue_; }

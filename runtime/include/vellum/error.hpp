@@ -9,15 +9,16 @@
 namespace vellum {
 
 enum class ErrorCode {
-  invalid_argument,   // an argument is invalid: wrong shape, unknown name, bad option
-  not_found,          // a file, device or input does not exist
-  io,                 // reading or writing failed: permission, full disk
-  corrupt_model,      // the model file is truncated or contradicts itself
-  unsupported,        // a valid model or option that Vellum cannot run; the message names the operator
-  no_device,          // no Vulkan loader, driver or usable device
-  out_of_memory,      // host or device memory
-  device_lost,        // the device stopped answering
-  internal            // a bug in Vellum
+  invalid_argument,  // an argument is invalid: wrong shape, unknown name, bad option
+  not_found,         // a file, device or input does not exist
+  io,                // reading or writing failed: permission, full disk
+  corrupt_model,     // the model file is truncated or contradicts itself
+  unsupported,       // a valid model or option that Vellum cannot run; the message names the operator
+  no_device,         // no Vulkan loader, driver or usable device
+  out_of_memory,     // host or device memory
+  device_lost,       // the device stopped answering
+  internal,          // a bug in Vellum
+  cancelled          // the caller cancelled it: Run::cancel(), SessionCreation::cancel()
 };
 
 // what() is one line that names the cause (file, operator, tensor) and the remedy, if there is one. Control

@@ -48,7 +48,8 @@ typedef enum vellum_status {
   VELLUM_NO_DEVICE = 6,        /* no Vulkan loader, driver or usable device */
   VELLUM_OUT_OF_MEMORY = 7,    /* of the host or the device */
   VELLUM_DEVICE_LOST = 8,      /* the device stopped answering */
-  VELLUM_INTERNAL = 9          /* a bug in Vellum */
+  VELLUM_INTERNAL = 9,         /* a bug in Vellum */
+  VELLUM_CANCELLED = 10        /* the caller cancelled it */
 } vellum_status;
 
 #define VELLUM_MESSAGE_BYTES 512
@@ -292,10 +293,26 @@ typedef struct vellum_output_values {
 VELLUM_API vellum_status vellum_session_submit(vellum_session* session, const vellum_input_values* inputs,
                                                size_t input_count, const vellum_output_values* outputs,
                                                size_t output_count, vellum_run** run, vellum_error* error);
+/*
+ * Does the same where a run can begin at once; otherwise, where in_flight runs are under way, it succeeds with *run NULL,
+ * so that a producer of frames can drop this one. Never waits for the device. VELLUM_INVALID_ARGUMENT if the session is
+ * not prepared for these shapes.
+ */
+VELLUM_API vellum_status vellum_session_try_submit(vellum_session* session, const vellum_input_values* inputs,
+                                                   size_t input_count, const vellum_output_values* outputs,
+                                                   size_t output_count, vellum_run** run, vellum_error* error);
 /* Sets *done to not 0 if vellum_run_wait() would return at once. Does not wait. */
 VELLUM_API vellum_status vellum_run_done(const vellum_run* run, int32_t* done, vellum_error* error);
 /* Waits until the run and earlier ones are done and its outputs are written. Returns the run's error on every call. */
 VELLUM_API vellum_status vellum_run_wait(const vellum_run* run, vellum_error* error);
+/* Waits at most so many milliseconds for the device, then sets *done as vellum_run_done() does. */
+VELLUM_API vellum_status vellum_run_wait_for(const vellum_run* run, uint32_t milliseconds, int32_t* done,
+                                             vellum_error* error);
+/*
+ * Stops what the device has not been given yet, and operators on the host; returns at once. vellum_run_wait() then returns
+ * VELLUM_CANCELLED when the device has done what it has. See Run::cancel() in vellum/vellum.hpp. From any thread.
+ */
+VELLUM_API vellum_status vellum_run_cancel(const vellum_run* run, vellum_error* error);
 /* Waits, so that nothing is written to the caller's memory afterwards. */
 VELLUM_API void vellum_run_destroy(vellum_run* run);
 

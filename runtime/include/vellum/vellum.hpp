@@ -9,6 +9,7 @@
 // state.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -263,19 +264,34 @@ class VELLUM_API Run {
   // Waits until this inference, and all that were submitted before it, are done and its outputs are written.
   // Throws the Error with which the run ended (device_lost, out_of_memory, ...), on every call.
   void wait() const;
+  // Waits at most `timeout` for the device. Returns whether wait() would return at once; the error of the run
+  // is left to wait(). Operators on the host and copies of outputs are not interrupted, and the limit
+  // DeviceOptions::wait_limit_ms does not apply: a device that hangs is found by wait().
+  bool wait_for(std::chrono::nanoseconds timeout) const;
+  // Stops what the device has not been given yet, and returns at once. wait() then throws Error(cancelled) as
+  // soon as the device has done what it was given, and nothing is written to the caller's outputs.
+  //
+  // It stops operators on the host that have not begun, and what follows them. It cannot stop submits that
+  // the device has, begun or not: Vulkan does not take them back. That is all of a run without operators on
+  // the host, that has semaphores of the application, or that streams its weights (weights_budget).
+  //
+  // Has no effect on other runs, nor on a run whose outputs are being written or that is done(). May be
+  // called from any thread, also while another thread waits for this run.
+  void cancel() const;
   // Wait and return outputs that were kept, see Session::submit().
   Tensor output(std::string_view name) const;
   std::map<std::string, Tensor> outputs() const;
 
  private:
   friend class Session;
+  Run(std::shared_ptr<RequestQueue> queue, Request* request);
   Request& checked() const;
   std::shared_ptr<RequestQueue> queue_;
   Request* request_ = nullptr;
 };
 
 // A model made ready on a device: planned, allocated, compiled, recorded. One thread at a time, except for
-// submit().
+// submit() and try_submit().
 //
 // Input shapes may change from run to run, within what the model leaves open (and the batch, the first
 // dimension): the session prepares itself once for each combination of shapes. Sessions of one model on one
@@ -338,6 +354,15 @@ class VELLUM_API Session {
              const SubmitSemaphores& semaphores);
   // Begins an inference; every output is kept for Run::output().
   Run submit(const std::map<std::string, Tensor>& inputs);
+
+  // Do the same as submit() where a run can begin at once, and return a Run that is not valid() where
+  // in_flight runs are under way, or while another thread's submit() prepares the session for other shapes: a
+  // producer of frames then drops this frame, or keeps it until the next. They never wait for the device and
+  // never run operators on the host. Runs that the device has done make room, as in done(); those with
+  // operators on the host only once done() or wait() has run them. Throw Error(invalid_argument) if the
+  // session is not prepared for these shapes. With a weights_budget the whole inference happens in the call.
+  Run try_submit(std::span<const InputValues> inputs, std::span<const OutputValues> outputs);
+  Run try_submit(const std::map<std::string, Tensor>& inputs);
 
   // Records one inference into the application's command buffer, with the application's buffers as inputs and
   // outputs; the session must be prepared, on a device of Device::adopt(). vellum/vulkan.hpp has the types,

@@ -1,0 +1,163 @@
+// What keeps others going beside a session: runs that never make their caller wait, that are divided,
+// cancelled and labelled, and sessions that are made on a thread of their own.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "public_interface.hpp"
+#include "small_model.hpp"
+#include "support/errors.hpp"
+#include "support/tensors.hpp"
+#include "vulkan/interposer.hpp"
+#include "vulkan_app.hpp"
+
+namespace vellum::test {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+constexpr auto kLong = std::chrono::minutes(5);
+
+// On the device of an application, whose calls of Vulkan through Vellum are counted, and whose queue the
+// application can hold.
+class Citizen : public testing::Test {
+ protected:
+  Citizen() : app(vulkan.get_instance_proc_addr(), with_timeline_semaphores()), device(adopt()) {}
+
+  Device adopt() {
+    DeviceOptions options = device_options();
+    options.validation = false;  // the application's instance has it
+    return Device::adopt(app.device(), options);
+  }
+
+  Interposer vulkan;
+  VulkanApp app;
+  Device device;
+  Tensor x = random_tensor({1, 3, 9, 11}, 1);
+};
+
+// As long as it is closed, the device does nothing that is submitted after it: a run that waits for a
+// semaphore of the application's.
+class Gate {
+ public:
+  Gate(VulkanApp& app, const Device& device)
+      : app_(app), semaphore_(app.make_timeline()), session_(device, load(small_model())) {
+    const Tensor x = random_tensor({1, 3, 9, 11}, 1);
+    const InputValues in{"x", {x.data(), x.byte_size()}};
+    const SemaphoreValue wait{*semaphore_, 1};
+    run_ = session_.submit({&in, 1}, {}, {.wait = {&wait, 1}});
+  }
+  ~Gate() { open(); }
+  void open() {
+    if (!std::exchange(is_open_, true))
+      app_.handle().signalSemaphore(vk::SemaphoreSignalInfo(*semaphore_, 1));
+  }
+
+ private:
+  VulkanApp& app_;
+  vk::raii::Semaphore semaphore_;
+  Session session_;
+  vellum::Run run_;
+  bool is_open_ = false;
+};
+
+TEST_F(Citizen, DroppedFramesWaitForNothing) {
+  Session session(device, load(small_model()), {.in_flight = 2});
+  const Tensor want = session.run({{"x", x}}).at("y");
+  const InputValues in{"x", {x.data(), x.byte_size()}};
+  Gate gate(app, device);
+  const vellum::Run first = session.try_submit({{"x", x}}), second = session.try_submit({&in, 1}, {});
+  ASSERT_TRUE(first.valid() && second.valid());
+  const uint32_t waits = vulkan.waits(), submits = vulkan.submits(), objects = vulkan.objects_made();
+  Clock::duration quickest = kLong;
+  for (int frame = 0; frame < 100; ++frame) {
+    const Clock::time_point before = Clock::now();
+    EXPECT_FALSE(session.try_submit({&in, 1}, {}).valid());
+    quickest = std::min(quickest, Clock::now() - before);
+  }
+  EXPECT_EQ(vulkan.waits(), waits);
+  EXPECT_EQ(vulkan.submits(), submits);
+  EXPECT_EQ(vulkan.objects_made(), objects);
+  EXPECT_LT(quickest, milliseconds(1));
+  gate.open();
+  second.wait();
+  EXPECT_TRUE(same_bits(first.output("y"), want));
+  EXPECT_TRUE(session.try_submit({&in, 1}, {}).valid());
+}
+
+TEST_F(Citizen, RunsThatTheDeviceHasDoneMakeRoom) {
+  Session session(device, load(small_model()));
+  const Tensor want = session.run({{"x", x}}).at("y");
+  const vellum::Run first = session.try_submit({{"x", x}});
+  vellum::Run second;
+  while (!(second = session.try_submit({{"x", x}})).valid()) std::this_thread::yield();
+  EXPECT_TRUE(same_bits(first.output("y"), want));
+  EXPECT_TRUE(same_bits(second.output("y"), want));
+}
+
+TEST_F(Citizen, RunsThatCannotBeginAreRefused) {
+  Session session(device, load(small_model({-1, 3, -1, -1})));
+  EXPECT_VELLUM_ERROR(session.try_submit({{"x", x}}), ErrorCode::invalid_argument, "prepare()");
+  session.prepare({{"x", x.shape()}});
+  EXPECT_TRUE(session.try_submit({{"x", x}}).valid());
+  EXPECT_VELLUM_ERROR(session.try_submit({{"x", random_tensor({1, 3, 8, 8}, 1)}}),
+                      ErrorCode::invalid_argument, "prepare()");
+  EXPECT_VELLUM_ERROR(session.try_submit({}, {}), ErrorCode::invalid_argument, "'x'");
+}
+
+TEST_F(Citizen, WaitsEndAtTheirLimit) {
+  Session session(device, load(small_model()));
+  const Tensor want = session.run({{"x", x}}).at("y");
+  Gate gate(app, device);
+  const vellum::Run run = session.submit({{"x", x}});
+  const Clock::time_point before = Clock::now();
+  EXPECT_FALSE(run.wait_for(milliseconds(20)));
+  EXPECT_GE(Clock::now() - before, milliseconds(20));
+  EXPECT_FALSE(run.wait_for(milliseconds(0)));
+  EXPECT_FALSE(run.wait_for(milliseconds(-5)));
+  gate.open();
+  EXPECT_TRUE(run.wait_for(std::chrono::nanoseconds::max()));
+  EXPECT_TRUE(run.done());
+  EXPECT_TRUE(run.wait_for(milliseconds(0)));
+  EXPECT_TRUE(same_bits(run.output("y"), want));
+}
+
+TEST_F(Citizen, ACancelledRunLeavesItsOutputsAlone) {
+  Session session(device, load(small_model()));
+  const Tensor want = session.run({{"x", x}}).at("y");
+  Tensor y(DType::f32, want.shape());
+  std::ranges::fill(y.mutable_as<float>(), 7.0f);
+  const InputValues in{"x", {x.data(), x.byte_size()}};
+  const OutputValues out{"y", {y.mutable_data(), y.byte_size()}};
+  Gate gate(app, device);
+  const vellum::Run run = session.submit({&in, 1}, {&out, 1});
+  run.cancel();
+  EXPECT_FALSE(run.done()) << "the device has it";
+  gate.open();
+  EXPECT_VELLUM_ERROR(run.wait(), ErrorCode::cancelled, "cancelled");
+  EXPECT_VELLUM_ERROR(run.wait(), ErrorCode::cancelled, "cancelled");
+  EXPECT_TRUE(std::ranges::all_of(y.as<float>(), [](float value) { return value == 7.0f; }));
+  const vellum::Run next = session.submit({&in, 1}, {&out, 1});
+  next.wait();
+  next.cancel();  // too late to matter
+  next.wait();
+  EXPECT_TRUE(same_bits(y, want));
+  EXPECT_VELLUM_ERROR(vellum::Run().cancel(), ErrorCode::invalid_argument, "no run");
+}
+
+TEST_F(Citizen, ARunIsCancelledWhileAnotherThreadWaitsForIt) {
+  Session session(device, load(small_model()), {.in_flight = 2});
+  Gate gate(app, device);
+  const vellum::Run run = session.submit({{"x", x}}), other = session.submit({{"x", x}});
+  std::thread waits([&] { EXPECT_VELLUM_ERROR(run.wait(), ErrorCode::cancelled, "cancelled"); });
+  run.cancel();
+  gate.open();
+  waits.join();
+  EXPECT_EQ(other.output("y").elements(), 40);
+}
+
+}  // namespace
+}  // namespace vellum::test
