@@ -1,5 +1,6 @@
 #include "api/guard.hpp"
 #include "api/impl.hpp"
+#include "caps/device_policy.hpp"
 #include "exec/streamed_weights.hpp"
 #include "platform/files.hpp"
 #include "tune/table_file.hpp"
@@ -102,6 +103,11 @@ std::shared_ptr<WeightSource> Device::Impl::weights_for(const Model& model, cons
   if (!folder.empty()) stream_options.packed.folder = folder / "weights";
   stream_options.packed.ready = packed_weights_of(model);
   return std::make_shared<StreamedWeights>(context, stream_options, constants_of(model));
+}
+
+SubmitLimits Device::Impl::submit_limits(const SessionOptions& options) const {
+  const uint32_t usual = device_policy(context->caps()).max_submit_ms(context->draws());
+  return {options.tasks_per_submit, static_cast<double>(options.max_submit_ms.value_or(usual))};
 }
 
 std::shared_ptr<const TuningTable> Device::Impl::tuning() {

@@ -11,6 +11,7 @@
 #include "exec/cooperative_check.hpp"
 #include "exec/weight_store.hpp"
 #include "graph/graph.hpp"
+#include "plan/submits.hpp"
 #include "vellum/caps.hpp"
 #include "vellum/vellum.hpp"
 #include "vulkan/context.hpp"
@@ -49,6 +50,8 @@ struct Device::Impl {
   // Called with each model that is compiled for the device, if it is set; tests compare these models.
   std::function<void(const CompiledModel&)> on_compiled;
 
+  // The limits of submits of a session with these options.
+  SubmitLimits submit_limits(const SessionOptions& options) const;
   // As compile_options() above, with the tuning table and the memory requirements of this device.
   CompileOptions compile_options(const SessionOptions& options);
   // All compilation for the device goes through these two. Without cooperative matrices where the device

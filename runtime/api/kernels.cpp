@@ -1,6 +1,5 @@
 #include "vellum/kernels.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <initializer_list>
 #include <map>
@@ -10,9 +9,8 @@
 #include "api/impl.hpp"
 #include "api/target.hpp"
 #include "caps/device_rates.hpp"
-#include "caps/dispatch_time.hpp"
-#include "caps/tile_code.hpp"
 #include "exec/pipeline_keys.hpp"
+#include "plan/dispatch_model.hpp"
 #include "vulkan/pipeline_statistics.hpp"
 
 namespace vellum {
@@ -67,86 +65,35 @@ KernelPipeline kernel_pipeline(gpu::Context& context, const gpu::PipelineKey& ke
   return pipeline;
 }
 
-uint64_t product(const std::array<uint32_t, 3>& sizes) { return uint64_t{sizes[0]} * sizes[1] * sizes[2]; }
-
-// Bytes of the tensors that the dispatch binds, each once.
-uint64_t bound_bytes(const Program& program, const Dispatch& dispatch) {
-  std::map<TensorId, uint64_t> bytes;
-  for (const Binding& binding : dispatch.bindings)
-    bytes[binding.tensor] = program.tensors[binding.tensor].desc.byte_size();
-  uint64_t sum = 0;
-  for (const auto& [tensor, size] : bytes) sum += size;
-  return sum;
-}
-
-int64_t number(const Dispatch& dispatch, std::string_view define) {
-  for (const auto& [name, value] : dispatch.defines)
-    if (name == define) return std::stoll(value);
-  return 0;
-}
-
-bool has(const Dispatch& dispatch, std::string_view define) {
-  return std::ranges::any_of(dispatch.defines, [&](const auto& row) { return row.first == define; });
-}
-
-// The share of the peak rate that the dispatch's kernel is taken to reach, and the loads of an invocation
-// that wait for one another.
-struct Loop {
-  double efficiency = 1, steps = 0;
-};
-
-Loop loop_of(const Dispatch& dispatch, const KernelDispatch& figures, uint32_t vendor_id) {
-  const auto invocations = static_cast<double>(std::max<uint64_t>(1, figures.invocations));
-  const double macs = static_cast<double>(figures.macs) / invocations;
-  // Without products an invocation loads texels of 16 bytes, four at a time.
-  if (macs == 0) return {1, kStepsAround + static_cast<double>(figures.bytes) / invocations / 64};
-  const OutputTile tile{number(dispatch, "TILE_P"), number(dispatch, "TILE_S")};
-  // Depthwise kernels multiply texel by texel, and select zeros for the padding; half their instructions do
-  // not multiply.
-  if (tile.pixels * tile.slices == 0 || dispatch.shader.starts_with("conv_depthwise"))
-    return {0.5, kStepsAround + macs / 16};
-  const TileCode code = tile_code(vendor_id, tile, has(dispatch, "UNIFORM_SLICES"));
-  // Some kernels load several slices, or all columns of a window, before they multiply.
-  const auto together =
-      static_cast<double>(std::max<int64_t>({1, number(dispatch, "AHEAD"), number(dispatch, "KERNEL_X")}));
-  return {code.efficiency, kStepsAround + macs / (code.macs_per_step * together)};
-}
-
-void predict(KernelDispatch& result, const Loop& loop, const KernelCode* code, const DeviceRates& rates) {
-  DispatchFigures figures{.macs = static_cast<double>(result.macs),
-                          .bytes = static_cast<double>(result.bytes),
-                          .subgroups = static_cast<double>(result.subgroups),
-                          .steps = loop.steps,
-                          .barrier = result.barrier};
-  if (code) figures.subgroup_size = code->subgroup_size;
-  if (code && !std::isnan(code->resident_subgroups)) figures.resident = code->resident_subgroups;
-  const DispatchTime time = dispatch_time(rates, figures);
+void predict(KernelDispatch& result, DispatchModel model, const KernelCode* code, const DeviceRates& rates) {
+  model.figures.subgroups = static_cast<double>(result.subgroups);
+  if (code) model.figures.subgroup_size = code->subgroup_size;
+  if (code && !std::isnan(code->resident_subgroups)) model.figures.resident = code->resident_subgroups;
+  const DispatchTime time = dispatch_time(rates, model.figures);
   result.compute_us = time.compute_us;
   result.memory_us = time.memory_us;
   result.latency_us = time.latency_us;
   result.overhead_us = time.overhead_us;
   result.busy = time.busy;
   result.waves = time.waves;
-  result.predicted_us = time.total_us(loop.efficiency);
+  result.predicted_us = time.total_us(model.efficiency);
 }
 
 KernelDispatch kernel_dispatch(const Program& program, const Dispatch& dispatch, bool barrier,
                                const KernelPipeline& pipeline, const DeviceRates* rates, uint32_t vendor_id) {
   KernelDispatch result{.name = dispatch.name, .op = dispatch.op, .workgroups = dispatch.workgroup_count};
-  const uint64_t workgroups = product(dispatch.workgroup_count), size = product(dispatch.workgroup_size);
   // A driver that makes several executables lists them by width, and runs the widest that fits.
   const KernelCode* code = pipeline.code.empty() ? nullptr : &pipeline.code.back();
-  const uint32_t subgroup = code ? code->subgroup_size : 0;
-  result.invocations = workgroups * size;
-  if (subgroup > 0) result.subgroups = workgroups * ((size + subgroup - 1) / subgroup);
+  if (code && code->subgroup_size > 0) result.subgroups = subgroups_of(dispatch, code->subgroup_size);
+  const DispatchModel model = dispatch_model(program, dispatch, barrier, vendor_id);
+  result.invocations = model.invocations;
   result.macs = dispatch.macs;
-  result.bytes = bound_bytes(program, dispatch);
+  result.bytes = model.bytes;
   result.barrier = barrier;
-  const Loop loop = loop_of(dispatch, result, vendor_id);
-  result.steps = loop.steps;
-  result.efficiency = loop.efficiency;
+  result.steps = model.figures.steps;
+  result.efficiency = model.efficiency;
   if (rates)
-    predict(result, loop, code, *rates);
+    predict(result, model, code, *rates);
   else
     for (double* unknown : {&result.compute_us, &result.memory_us, &result.predicted_us, &result.latency_us,
                             &result.overhead_us, &result.busy, &result.waves})

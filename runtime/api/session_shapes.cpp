@@ -51,7 +51,7 @@ Session::Impl::Executors Session::Impl::make_executors(CompiledModel compiled) c
   while (made.size() < options.in_flight)
     made.push_back(std::make_unique<Executor>(
         context, shared,
-        ExecutorOptions{.tasks_per_submit = options.tasks_per_submit, .timestamps = options.profile},
+        ExecutorOptions{.submits = impl(device)->submit_limits(options), .timestamps = options.profile},
         weights));
   for (const std::string& warning : shared->program.warnings) context->log(LogLevel::warning, warning);
   return made;

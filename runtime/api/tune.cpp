@@ -88,7 +88,8 @@ class Tuner {
     auto executor = std::make_unique<Executor>(
         operators_.context,
         std::make_shared<const CompiledModel>(impl(device_)->compile(graph_, compile_options_)),
-        ExecutorOptions{.tasks_per_submit = options_.tasks_per_submit, .timestamps = timestamps}, weights_);
+        ExecutorOptions{.submits = impl(device_)->submit_limits(options_), .timestamps = timestamps},
+        weights_);
     set_some_inputs(*executor);
     return executor;
   }

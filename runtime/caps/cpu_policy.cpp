@@ -108,6 +108,8 @@ class CpuPolicy final : public DevicePolicy {
   bool compiles_at_first_dispatch(const DeviceCaps& caps) const override { return caps.vendor_id == kMesa; }
 
   std::optional<ProcessTraits> process_traits(const DeviceCaps& caps) const override { return caps.process; }
+  // The scheduler of the operating system divides a CPU's time.
+  uint32_t max_submit_ms(bool) const override { return 0; }
   bool allocates_in_the_process() const override { return true; }
 };
 

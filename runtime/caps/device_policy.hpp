@@ -116,6 +116,10 @@ class DevicePolicy {
   // Returns the driver's memory in the process by the size of shaders (estimate/shader_size.hpp); nothing if
   // there is no model of it.
   virtual std::optional<ProcessTraits> process_traits(const DeviceCaps& caps) const = 0;
+  // The most milliseconds of work that a run hands to the device at a time by default
+  // (SessionOptions::max_submit_ms); 0: any. draws: it has a queue for graphics, so that it may serve a
+  // display.
+  virtual uint32_t max_submit_ms(bool draws) const = 0;
   // Whether device memory is memory of the process.
   virtual bool allocates_in_the_process() const = 0;
 };

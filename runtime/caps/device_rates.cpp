@@ -62,6 +62,8 @@ const Latencies& latencies(uint32_t vendor_id) {
 
 // Where the chip is unknown: a discrete GPU of the middle class, or that of a common laptop or phone.
 constexpr ChipRates kDiscrete = {"", 0, 3072, 1.7, 300, 96}, kIntegrated = {"", 0, 768, 1.0, 50, 24};
+// Drivers that run on a few cores of a CPU: a guess, for sessions there with a limit of submits.
+constexpr ChipRates kCpu = {"", 0, 16, 1.0, 10, 4};
 
 }  // namespace
 
@@ -85,7 +87,9 @@ DeviceRates device_rates(const ChipRates& chip) {
 
 DeviceRates device_rates(const DeviceCaps& caps) {
   if (const std::optional<ChipRates> chip = chip_rates(caps.name)) return device_rates(*chip);
-  ChipRates common = caps.type == DeviceType::integrated_gpu ? kIntegrated : kDiscrete;
+  ChipRates common = caps.type == DeviceType::integrated_gpu ? kIntegrated
+                     : caps.type == DeviceType::cpu          ? kCpu
+                                                             : kDiscrete;
   common.vendor_id = caps.vendor_id;
   return device_rates(common);
 }

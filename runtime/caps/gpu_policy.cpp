@@ -220,6 +220,9 @@ class GpuPolicy final : public DevicePolicy {
 
   bool compiles_at_first_dispatch(const DeviceCaps&) const override { return false; }
   std::optional<ProcessTraits> process_traits(const DeviceCaps&) const override { return std::nullopt; }
+  // A frame of a display of 60 Hz. Watchdogs end what takes hundreds of milliseconds (i915) or seconds
+  // (Windows, amdgpu, phones), which leaves room for predictions that are ten times too short.
+  uint32_t max_submit_ms(bool draws) const override { return draws ? 16 : 0; }
   bool allocates_in_the_process() const override { return false; }
 };
 

@@ -9,6 +9,7 @@
 #include "exec/host_partition.hpp"
 #include "exec/host_values.hpp"
 #include "exec/pipeline_keys.hpp"
+#include "plan/dispatch_model.hpp"
 #include "vellum/error.hpp"
 #include "vulkan/context.hpp"
 
@@ -77,23 +78,10 @@ std::future<Pipelines> Executor::make_pipelines() {
 void Executor::split_into_steps() {
   const WeightStream* stream = tensors_->weights().stream();
   const std::vector<int64_t> segments = stream ? stream->segments() : std::vector<int64_t>{0};
-  size_t segment = 0;
-  const size_t most =
-      options_.tasks_per_submit == 0 ? std::numeric_limits<size_t>::max() : options_.tasks_per_submit;
-  for (size_t t = 0; t < program().tasks.size(); ++t) {
-    const bool host = program().tasks[t].host.has_value();
-    const size_t segment_before = segment;
-    while (segment + 1 < segments.size() && segments[segment + 1] <= static_cast<int64_t>(t)) ++segment;
-    const bool joins = !host && !steps_.empty() && !steps_.back().host && steps_.back().task_count < most &&
-                       segment == segment_before;
-    if (!joins) {
-      steps_.push_back({});
-      steps_.back().first_task = t;
-      steps_.back().host = host;
-      steps_.back().segment = segment;
-    }
-    ++steps_.back().task_count;
-  }
+  const std::vector<double> milliseconds =
+      predicted_milliseconds(program(), model_->barriers, context_->caps());
+  for (const SubmitRange& range : divide_into_submits(program(), segments, options_.submits, milliseconds))
+    steps_.push_back({range, {}, {}});
 }
 
 void Executor::record(Step& step, bool first, bool host_follows) {
@@ -197,8 +185,8 @@ void Executor::run() {
 
 void Executor::start(const SubmitSemaphores& semaphores) {
   wait_for_submitted();  // what a run that an error cut short has left
-  const bool ordered = !semaphores.wait.empty() || !semaphores.signal.empty();
-  if (ordered && pipelines_.empty())
+  is_ordered_ = !semaphores.wait.empty() || !semaphores.signal.empty();
+  if (is_ordered_ && pipelines_.empty())
     throw Error(ErrorCode::unsupported, "the run has nothing for the device that could wait for a semaphore");
   wait_first_.assign(semaphores.wait.begin(), semaphores.wait.end());
   signal_last_.assign(semaphores.signal.begin(), semaphores.signal.end());
@@ -208,16 +196,29 @@ void Executor::start(const SubmitSemaphores& semaphores) {
   if (WeightStream* stream = tensors_->weights().stream())
     run_streamed(*stream);
   else
-    submit_until_host();
+    submit_ahead();
 }
 
 bool Executor::has_submitted_all() const {
-  const bool cut_short = cancelled_ && wait_first_.empty() && signal_last_.empty();
-  return next_step_ == steps_.size() || cut_short;
+  return next_step_ == steps_.size() || (cancelled_ && !is_ordered_);
 }
 
-void Executor::submit_until_host() {
-  for (; !has_submitted_all() && !steps_[next_step_].host; ++next_step_) run_step(steps_[next_step_], {});
+// Whether the device may have the step beside what it has of this run.
+bool Executor::has_room_for(const Step& step) const {
+  if (options_.submits.milliseconds == 0 || is_ordered_) return true;
+  double pending = 0;
+  for (const Step& other : steps_)
+    if (other.fence && !other.fence->done()) pending += other.milliseconds;
+  return pending == 0 || pending + step.milliseconds <= options_.submits.milliseconds;
+}
+
+// Submits what precedes the next host partition, as far as the device may have it.
+void Executor::submit_ahead() {
+  for (; !has_submitted_all(); ++next_step_) {
+    Step& step = steps_[next_step_];
+    if (step.host || !has_room_for(step)) return;
+    run_step(step, {});
+  }
 }
 
 gpu::Fence* Executor::oldest_unfinished() const {
@@ -228,12 +229,13 @@ gpu::Fence* Executor::oldest_unfinished() const {
 
 bool Executor::poll(HostWork host_work) {
   for (;;) {
+    submit_ahead();
     if (oldest_unfinished()) return false;
     if (has_submitted_all()) return true;
+    if (!steps_[next_step_].host) continue;  // there is room for it now
     if (host_work == HostWork::no) return false;
     run_step(steps_[next_step_], {});
     ++next_step_;
-    submit_until_host();
   }
 }
 
@@ -246,7 +248,14 @@ bool Executor::wait_until(std::chrono::steady_clock::time_point deadline) {
 }
 
 void Executor::finish() {
-  for (; !has_submitted_all(); ++next_step_) run_step(steps_[next_step_], {});
+  while (!has_submitted_all()) {
+    submit_ahead();
+    if (has_submitted_all()) break;
+    if (gpu::Fence* const oldest = oldest_unfinished()) oldest->wait();
+    if (!steps_[next_step_].host) continue;
+    run_step(steps_[next_step_], {});
+    ++next_step_;
+  }
   wait_for_submitted();
   if (cancelled_) throw Error(ErrorCode::cancelled, "the run was cancelled");
   for (const Port& port : program().outputs)

@@ -15,6 +15,7 @@
 #include "exec/device_tensors.hpp"
 #include "exec/task_recorder.hpp"
 #include "exec/weight_store.hpp"
+#include "plan/submits.hpp"
 #include "vulkan/commands.hpp"
 #include "vulkan/pipeline.hpp"
 #include "vulkan/timestamps.hpp"
@@ -22,8 +23,7 @@
 namespace vellum {
 
 struct ExecutorOptions {
-  // 0: the whole network in one submit; N: a submit for every N tasks.
-  uint32_t tasks_per_submit = 0;
+  SubmitLimits submits = {};
   bool timestamps = false;
 };
 
@@ -68,8 +68,9 @@ class Executor {
 
   // Runs one inference and returns when it is done.
   void run();
-  // The same in two calls. start() submits everything that does not wait for the host and returns; if weights
-  // are streamed, it returns when everything is done. finish() waits for the end. poll() says whether
+  // The same in two calls. start() submits what does not wait for the host, as far as SubmitLimits let the
+  // device have it at a time, and returns; if weights are streamed, it returns when everything is done.
+  // finish() submits the rest and waits for the end. poll() says whether
   // finish() would return at once; it runs host partitions whose inputs are ready, and submits what follows.
   // wait_until() does the same after waiting for the device. With HostWork::no, poll() is false where a host
   // partition is next.
@@ -80,8 +81,8 @@ class Executor {
   bool poll(HostWork host_work = HostWork::yes);
   bool wait_until(std::chrono::steady_clock::time_point deadline);
   void finish();
-  // Of the run that was started: what the device was not given yet is left out, unless the application waits
-  // for the run's semaphores, and finish() throws Error(cancelled). From any thread.
+  // Of the run that was started: what the device was not given yet is left out, unless the run has semaphores
+  // of the application, and finish() throws Error(cancelled). From any thread.
   void cancel() { cancelled_ = true; }
 
   // The parts that a Recording shares.
@@ -100,12 +101,8 @@ class Executor {
   std::vector<double> task_milliseconds() const;  // the duration of each
 
  private:
-  // Consecutive dispatches that are submitted together, or one host partition.
-  struct Step {
-    size_t first_task = 0, task_count = 0;
-    size_t segment = 0;  // of the stream of weights
-    bool host = false;
-    std::unique_ptr<gpu::CommandBuffer> commands;
+  struct Step : SubmitRange {
+    std::unique_ptr<gpu::CommandBuffer> commands;  // none for a host partition
     std::unique_ptr<gpu::Fence> fence;
   };
 
@@ -113,7 +110,8 @@ class Executor {
   void split_into_steps();
   void record(Step& step, bool first, bool host_follows);
   void run_streamed(WeightStream& stream);
-  void submit_until_host();
+  bool has_room_for(const Step& step) const;
+  void submit_ahead();
   void wait_for_submitted();
   gpu::Fence* oldest_unfinished() const;
   // Whether nothing of the run will be submitted any more.
@@ -137,6 +135,7 @@ class Executor {
   // Outputs with run-time shapes of the last run; empty before it, and if it failed.
   std::vector<HostTensor> host_outputs_;
   size_t next_step_ = 0;  // of the run that was started
+  bool is_ordered_ = false;  // by semaphores of the application, which may wait for all of it
   std::atomic<bool> cancelled_ = false;
   // The application's semaphores: the next submit waits for the former, the last one signals the latter.
   std::vector<SemaphoreValue> wait_first_, signal_last_;

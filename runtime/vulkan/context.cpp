@@ -142,6 +142,7 @@ bool Context::is_adopted() const { return impl_->adopted; }
 const DeviceIdentity& Context::identity() const { return impl_->physical.identity; }
 const DeviceCaps& Context::device_caps() const { return impl_->physical.caps; }
 const ContextOptions& Context::options() const { return impl_->options; }
+bool Context::draws() const { return impl_->physical.draws; }
 bool Context::has_transfer_queue() const { return impl_->transfer_queue.has_value(); }
 PipelineRegistry& Context::pipelines() { return *impl_->pipelines; }
 MemoryStatistics Context::memory_statistics() const { return impl_->memory.statistics(); }

@@ -93,6 +93,8 @@ class Context : public std::enable_shared_from_this<Context> {
   // The caps as the device reports them, before adjust_caps.
   const DeviceCaps& device_caps() const;
   const ContextOptions& options() const;
+  // Whether it has a queue for graphics, as what serves a display does.
+  bool draws() const;
   // Whether copies have a queue of their own. Resources that it copies must be shared between queues, see
   // Sharing.
   bool has_transfer_queue() const;

@@ -233,7 +233,11 @@ PhysicalDevice describe_device(vk::raii::PhysicalDevice handle, uint32_t instanc
   PhysicalDevice device;
   device.queue_family = families.compute;
   device.transfer_family = families.transfer;
-  device.timestamp_bits = handle.getQueueFamilyProperties().at(families.compute).timestampValidBits;
+  const std::vector<vk::QueueFamilyProperties> queues = handle.getQueueFamilyProperties();
+  device.timestamp_bits = queues.at(families.compute).timestampValidBits;
+  device.draws = std::ranges::any_of(queues, [](const vk::QueueFamilyProperties& family) {
+    return static_cast<bool>(family.queueFlags & vk::QueueFlagBits::eGraphics);
+  });
   device.max_uniform_buffers_per_stage = std::min(properties.limits.maxPerStageDescriptorUniformBuffers,
                                                   properties.limits.maxDescriptorSetUniformBuffers);
   DeviceCaps& caps = device.caps;

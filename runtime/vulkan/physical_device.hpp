@@ -29,6 +29,7 @@ struct PhysicalDevice {
   uint32_t queue_family = 0;
   std::optional<uint32_t> transfer_family;  // a family that only copies, regions of any extent
   uint32_t timestamp_bits = 0;
+  bool draws = false;  // a queue family has graphics
   // Limits that only this folder needs.
   uint32_t max_uniform_buffers_per_stage = 0;
   uint64_t max_image_bytes = 0;

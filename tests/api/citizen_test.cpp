@@ -10,6 +10,7 @@
 #include "public_interface.hpp"
 #include "small_model.hpp"
 #include "support/errors.hpp"
+#include "support/fetched_model.hpp"
 #include "support/tensors.hpp"
 #include "vulkan/interposer.hpp"
 #include "vulkan_app.hpp"
@@ -157,6 +158,71 @@ TEST_F(Citizen, ARunIsCancelledWhileAnotherThreadWaitsForIt) {
   gate.open();
   waits.join();
   EXPECT_EQ(other.output("y").elements(), 40);
+}
+
+// Blazeface is predicted to take some milliseconds on a CPU.
+class LongRuns : public Citizen {
+ protected:
+  const FetchedModel& model = fetched_model("blazeface_front");
+  Model loaded = Model::load(model.model());
+  std::string input = loaded.inputs()[0].name, output = loaded.outputs()[0].name;
+  Tensor picture = model.input();
+};
+
+TEST_F(LongRuns, AreDividedAndHandedOverBitByBit) {
+  Session whole(device, loaded, {.max_submit_ms = 0});
+  const Tensor want = whole.run({{input, picture}}).at(output);
+  const size_t submits_before = vulkan.submitted_dispatches().size();
+  Session session(device, loaded, {.max_submit_ms = 1});
+  EXPECT_TRUE(same_bits(session.run({{input, picture}}).at(output), want));
+  std::vector<uint32_t> submitted = vulkan.submitted_dispatches();
+  // The last ones: pipelines that are compiled early are submitted, too.
+  ASSERT_GE(submitted.size(), submits_before + 4);
+  uint32_t dispatches = 0, submits = 0;
+  while (dispatches < session.dispatch_count()) dispatches += submitted.at(submitted.size() - ++submits);
+  EXPECT_EQ(dispatches, session.dispatch_count());
+  EXPECT_GE(submits, 4u);
+
+  Gate gate(app, device);
+  const uint32_t before = vulkan.submits();
+  const vellum::Run run = session.submit({{input, picture}});
+  EXPECT_FALSE(run.done());
+  // None is above half a millisecond, so that two always fit.
+  EXPECT_GE(vulkan.submits(), before + 2);
+  EXPECT_LT(vulkan.submits(), before + submits);
+  gate.open();
+  EXPECT_TRUE(same_bits(run.output(output), want));
+  EXPECT_EQ(vulkan.submits(), before + submits);
+}
+
+TEST_F(LongRuns, EndWhereTheyAreCancelled) {
+  Session session(device, loaded, {.max_submit_ms = 1});
+  const Tensor want = session.run({{input, picture}}).at(output);
+  {
+    Gate gate(app, device);
+    const uint32_t before = vulkan.submits();
+    const vellum::Run run = session.submit({{input, picture}});
+    const uint32_t handed_over = vulkan.submits();
+    EXPECT_GE(handed_over, before + 2);
+    run.cancel();
+    gate.open();
+    EXPECT_TRUE(run.wait_for(kLong));
+    EXPECT_VELLUM_ERROR(run.wait(), ErrorCode::cancelled, "cancelled");
+    EXPECT_EQ(vulkan.submits(), handed_over) << "the device got no more";
+  }
+  EXPECT_TRUE(same_bits(session.run({{input, picture}}).at(output), want));
+}
+
+TEST_F(LongRuns, WithSemaphoresAreHandedOverAtOnce) {
+  Session session(device, loaded, {.max_submit_ms = 1});
+  const Tensor want = session.run({{input, picture}}).at(output);
+  const vk::raii::Semaphore end = app.make_timeline();
+  const SemaphoreValue signal{*end, 1};
+  const InputValues in{input, {picture.data(), picture.byte_size()}};
+  const vellum::Run run = session.submit({&in, 1}, {}, {.signal = {&signal, 1}});
+  run.cancel();
+  const vk::SemaphoreWaitInfo wait({}, *end, signal.value.value());
+  EXPECT_EQ(app.handle().waitSemaphores(wait, UINT64_MAX), vk::Result::eSuccess) << "nobody called wait()";
 }
 
 }  // namespace

@@ -122,7 +122,7 @@ TEST(HostPartition, RunsBetweenDispatchesWithAWarning) {
     ASSERT_EQ(program.warnings.size(), 1u);
     EXPECT_NE(program.warnings[0].find("runs on the host"), std::string::npos) << program.warnings[0];
     Executor executor(test_context(), compile_program(test_context(), std::move(program)),
-                      {.tasks_per_submit = tasks_per_submit});
+                      {.submits = {.tasks = tasks_per_submit}});
     for (size_t i = 0; i < inputs.size(); ++i) executor.set_input(i, inputs[i]);
     executor.run();
     const std::vector<float> got = executor.output(0).to_floats();
@@ -136,7 +136,7 @@ TEST(Timestamps, CoverEveryTask) {
   if (!gpu::timestamps_supported(*test_context())) GTEST_SKIP() << "the driver has no timestamps";
   for (const uint32_t tasks_per_submit : {0u, 5u}) {
     Executor executor(test_context(), compiled(model, test_context()),
-                      {.tasks_per_submit = tasks_per_submit, .timestamps = true});
+                      {.submits = {.tasks = tasks_per_submit}, .timestamps = true});
     outputs_of(executor, model.input());
     const std::vector<double> times = executor.task_milliseconds();
     ASSERT_EQ(times.size(), executor.program().tasks.size());

@@ -26,7 +26,7 @@ TEST(SteadyState, RunsMakeNoVulkanObjectsAndRecordNothing) {
   const auto context = interposed_context(vulkan);
   const FetchedModel& model = fetched_model("blazeface_front");
   for (const uint32_t tasks_per_submit : {0u, 7u}) {
-    Executor executor(context, compiled(context, model), {.tasks_per_submit = tasks_per_submit});
+    Executor executor(context, compiled(context, model), {.submits = {.tasks = tasks_per_submit}});
     executor.set_input(0, model.input());
     executor.run();
     const uint32_t before = vulkan.objects_made();

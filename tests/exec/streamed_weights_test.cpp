@@ -65,7 +65,7 @@ class StreamedWeightsTest : public testing::Test {
                                      const LoweringOptions& how = {}, uint32_t tasks_per_submit = 0) {
     return std::make_unique<Executor>(
         context, compile_program(context, lower(optimised, context->caps(), how)),
-        ExecutorOptions{.tasks_per_submit = tasks_per_submit}, std::move(weights));
+        ExecutorOptions{.submits = {.tasks = tasks_per_submit}}, std::move(weights));
   }
   std::shared_ptr<StreamedWeights> streamed(uint64_t budget, const PackedWeightsOptions& packed = {}) {
     StreamOptions options;

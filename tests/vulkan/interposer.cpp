@@ -5,7 +5,9 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -38,6 +40,15 @@ struct State {
   std::atomic<bool> device_lost = false;
   std::array<PFN_vkVoidFunction, 14> makers{};
   std::vector<VkMappedMemoryRange> ranges;
+  std::map<VkCommandBuffer, uint32_t> dispatches;  // recorded
+  std::vector<uint32_t> submitted_dispatches;
+  std::vector<std::string> labels, object_names;
+  std::atomic<uint32_t> pipelines_made = 0;
+  bool offers_global_priority = false, extensions_hidden = false;
+  VkQueueGlobalPriorityKHR global_priority{};
+  PFN_vkCmdDispatch dispatch = nullptr;
+  PFN_vkCmdBeginDebugUtilsLabelEXT begin_label = nullptr;
+  PFN_vkSetDebugUtilsObjectNameEXT set_object_name = nullptr;
 };
 
 State& state() {
@@ -174,19 +185,34 @@ VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo* info,
   return real(info, callbacks, instance);
 }
 
-// The real extensions and the portability subset.
+// Extensions that are offered in place of the driver.
+std::vector<std::string_view> invented_extensions() {
+  std::vector<std::string_view> names;
+  if (state().portability_device) names.push_back(kPortabilitySubset);
+  if (state().offers_global_priority) names.push_back(VK_KHR_GLOBAL_PRIORITY_EXTENSION_NAME);
+  return names;
+}
+
+// The real extensions and the invented ones.
 VKAPI_ATTR VkResult VKAPI_CALL device_extensions(VkPhysicalDevice device, const char* layer, uint32_t* count,
                                                  VkExtensionProperties* extensions) {
   const auto real = real_instance_function<PFN_vkEnumerateDeviceExtensionProperties>(
       "vkEnumerateDeviceExtensionProperties");
+  if (state().extensions_hidden) {
+    *count = 0;
+    return VK_SUCCESS;
+  }
   uint32_t real_count = 0;
   real(device, layer, &real_count, nullptr);
   if (extensions != nullptr) {
     real(device, layer, &real_count, extensions);
-    extensions[real_count] = {};
-    kPortabilitySubset.copy(extensions[real_count].extensionName, kPortabilitySubset.size());
+    uint32_t next = real_count;
+    for (const std::string_view name : invented_extensions()) {
+      extensions[next] = {};
+      name.copy(extensions[next++].extensionName, name.size());
+    }
   }
-  *count = real_count + 1;
+  *count = real_count + static_cast<uint32_t>(invented_extensions().size());
   return VK_SUCCESS;
 }
 
@@ -197,12 +223,21 @@ VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical, const Vk
   for (uint32_t i = 0; i < info->queueCreateInfoCount; ++i)
     if (info->pQueueCreateInfos[i].queueFamilyIndex != state().queue_families)
       queues.push_back(info->pQueueCreateInfos[i]);
+  for (VkDeviceQueueCreateInfo& queue : queues) {
+    if (!queue.pNext) continue;
+    const auto* chained = static_cast<const VkDeviceQueueGlobalPriorityCreateInfoKHR*>(queue.pNext);
+    state().global_priority = chained->globalPriority;
+    if (state().offers_global_priority) queue.pNext = nullptr;
+  }
+  if (state().global_priority == VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR) return VK_ERROR_NOT_PERMITTED_KHR;
   VkDeviceCreateInfo real = *info;
   std::vector<const char*> extensions(info->ppEnabledExtensionNames,
                                       info->ppEnabledExtensionNames + info->enabledExtensionCount);
   const auto subset = std::find(extensions.begin(), extensions.end(), kPortabilitySubset);
   if (state().portability_device && subset == extensions.end()) return VK_ERROR_INITIALIZATION_FAILED;
-  if (state().portability_device) extensions.erase(subset);
+  std::erase_if(extensions, [invented = invented_extensions()](std::string_view name) {
+    return std::ranges::find(invented, name) != invented.end();
+  });
   real.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
   real.ppEnabledExtensionNames = extensions.data();
   real.queueCreateInfoCount = static_cast<uint32_t>(queues.size());
@@ -252,7 +287,45 @@ VKAPI_ATTR VkResult VKAPI_CALL queue_submit(VkQueue queue, uint32_t count, const
   ++state().submits;
   for (uint32_t i = 0; i < count; ++i)
     if (submits[i].waitSemaphoreCount > 0) ++state().waiting_submits;
+  {
+    const std::lock_guard lock(state().mutex);
+    uint32_t dispatches = 0;
+    for (uint32_t i = 0; i < count; ++i)
+      for (uint32_t c = 0; c < submits[i].commandBufferCount; ++c)
+        dispatches += state().dispatches[submits[i].pCommandBuffers[c]];
+    state().submitted_dispatches.push_back(dispatches);
+  }
   return state().queue_submit(queue, count, submits, fence);
+}
+
+VKAPI_ATTR void VKAPI_CALL dispatch(VkCommandBuffer commands, uint32_t x, uint32_t y, uint32_t z) {
+  {
+    const std::lock_guard lock(state().mutex);
+    ++state().dispatches[commands];
+  }
+  state().dispatch(commands, x, y, z);
+}
+
+VKAPI_ATTR void VKAPI_CALL begin_label(VkCommandBuffer commands, const VkDebugUtilsLabelEXT* label) {
+  {
+    const std::lock_guard lock(state().mutex);
+    state().labels.emplace_back(label->pLabelName);
+  }
+  state().begin_label(commands, label);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL set_object_name(VkDevice device, const VkDebugUtilsObjectNameInfoEXT* info) {
+  {
+    const std::lock_guard lock(state().mutex);
+    state().object_names.emplace_back(info->pObjectName);
+  }
+  return state().set_object_name(device, info);
+}
+
+// Discards what was recorded before.
+void note_begin(VkCommandBuffer commands) {
+  const std::lock_guard lock(state().mutex);
+  state().dispatches[commands] = 0;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL wait_for_fences(VkDevice device, uint32_t count, const VkFence* fences,
@@ -291,6 +364,9 @@ static_assert(kMakers.size() <= std::tuple_size_v<decltype(State::makers)>);
 template <size_t index, typename Result, typename... Arguments>
 VKAPI_ATTR Result VKAPI_CALL counted(Arguments... arguments) {
   ++state().objects_made;
+  if constexpr (std::string_view(kMakers[index]) == "vkBeginCommandBuffer")
+    note_begin(std::get<0>(std::tuple(arguments...)));
+  if constexpr (std::string_view(kMakers[index]) == "vkCreateComputePipelines") ++state().pipelines_made;
   return reinterpret_cast<Result(VKAPI_PTR*)(Arguments...)>(state().makers[index])(arguments...);
 }
 
@@ -348,6 +424,11 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_function(VkDevice device, co
   if (wanted == "vkWaitForFences") return wrapped(state().wait_for_fences, wait_for_fences);
   if (wanted == "vkQueueWaitIdle") return wrapped(state().queue_wait_idle, queue_wait_idle);
   if (wanted == "vkDeviceWaitIdle") return wrapped(state().device_wait_idle, device_wait_idle);
+  if (wanted == "vkCmdDispatch") return wrapped(state().dispatch, dispatch);
+  if (wanted == "vkCmdBeginDebugUtilsLabelEXT" && state().device_function(device, name))
+    return wrapped(state().begin_label, begin_label);
+  if (wanted == "vkSetDebugUtilsObjectNameEXT" && state().device_function(device, name))
+    return wrapped(state().set_object_name, set_object_name);
   if (wanted == "vkMapMemory") return wrapped(state().map_memory, map_memory);
   if (state().transfer_queue)
     if (const PFN_vkVoidFunction function = transfer_queue_function(wanted)) return function;
@@ -369,7 +450,8 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_function(VkInstance instan
     return reinterpret_cast<PFN_vkVoidFunction>(queue_families);
   if (wanted == "vkCreateInstance") return reinterpret_cast<PFN_vkVoidFunction>(create_instance);
   if (wanted == "vkCreateDevice") return reinterpret_cast<PFN_vkVoidFunction>(create_device);
-  if (state().portability_device && wanted == "vkEnumerateDeviceExtensionProperties")
+  if ((state().extensions_hidden || !invented_extensions().empty()) &&
+      wanted == "vkEnumerateDeviceExtensionProperties")
     return reinterpret_cast<PFN_vkVoidFunction>(device_extensions);
   if (wanted == "vkGetDeviceProcAddr") {
     state().device_function =
@@ -396,6 +478,11 @@ void clear() {
   s.wait_for_fences = nullptr;
   s.device_lost = false;
   s.makers = {};
+  s.dispatches.clear(), s.submitted_dispatches.clear();
+  s.labels.clear(), s.object_names.clear();
+  s.pipelines_made = 0;
+  s.offers_global_priority = s.extensions_hidden = false;
+  s.global_priority = {};
 }
 
 }  // namespace
@@ -436,6 +523,23 @@ uint32_t Interposer::allocations() const {
   return static_cast<uint32_t>(state().allocations.size());
 }
 
+std::vector<uint32_t> Interposer::submitted_dispatches() const {
+  const std::lock_guard lock(state().mutex);
+  return state().submitted_dispatches;
+}
+
+std::vector<std::string> Interposer::labels() const {
+  const std::lock_guard lock(state().mutex);
+  return state().labels;
+}
+
+std::vector<std::string> Interposer::object_names() const {
+  const std::lock_guard lock(state().mutex);
+  return state().object_names;
+}
+
+uint32_t Interposer::pipelines_made() const { return state().pipelines_made; }
+
 uint32_t Interposer::objects_made() const { return state().objects_made; }
 
 void Interposer::fail_allocations_after(uint32_t successes) { state().allocations_left = successes; }
@@ -445,6 +549,9 @@ void Interposer::find_device() { state().device_lost = false; }
 void Interposer::hide_devices() { state().devices_hidden = true; }
 void Interposer::hide_drivers() { state().drivers_hidden = true; }
 void Interposer::make_portability_device() { state().portability_device = true; }
+void Interposer::offer_global_priority() { state().offers_global_priority = true; }
+VkQueueGlobalPriorityKHR Interposer::global_priority() const { return state().global_priority; }
+void Interposer::hide_device_extensions() { state().extensions_hidden = true; }
 void Interposer::hide_instance_version() { state().version_hidden = true; }
 void Interposer::split_memory() { state().memory_split = true; }
 void Interposer::add_transfer_queue() { state().transfer_queue = true; }

@@ -5,6 +5,7 @@
 #include <vulkan/vulkan_core.h>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace vellum::test {
@@ -44,6 +45,10 @@ class Interposer {
   // The device follows the portability subset alone: it is listed for an instance that enumerates such
   // devices, and opened where the extension is enabled.
   void make_portability_device();
+  // The device offers VK_KHR_global_priority; a queue of any priority but `realtime` can be made.
+  void offer_global_priority();
+  VkQueueGlobalPriorityKHR global_priority() const;  // of the queues that were made; 0: none was asked for
+  void hide_device_extensions();
   void hide_instance_version();  // a loader of Vulkan 1.0
   void hide_coherent_memory();
   void split_memory();  // as on a discrete GPU: buffers in device-local memory that is not host-visible
@@ -52,6 +57,12 @@ class Interposer {
   void add_transfer_queue();
   uint32_t submits() const;
   uint32_t waiting_submits() const;  // those that waited for a semaphore
+  // The dispatches of each submit.
+  std::vector<uint32_t> submitted_dispatches() const;
+  // The labels of the commands, and the names of objects, in order of the calls.
+  std::vector<std::string> labels() const;
+  std::vector<std::string> object_names() const;
+  uint32_t pipelines_made() const;
   // The ranges that were flushed or invalidated.
   const std::vector<VkMappedMemoryRange>& synchronised_ranges() const;
 };

@@ -99,6 +99,12 @@ void add_expert_options(OptionGroup group, Options& options, const std::string& 
   group.value("--submit", options.tasks_per_submit, "submit every N tasks; 0: the whole network at once")
       ->capture_default_str();
   group
+      .value(
+          "--max-submit-ms", options.max_submit_ms,
+          "milliseconds of predicted work that a run hands to the device at a time; 0: no limit (default: 16 "
+          "on GPUs that may serve a display)")
+      ->check(CLI::Range(0u, 3'600'000u));
+  group
       .value("--disable-pass", options.disabled_passes,
              "leave out a graph pass, to compare; repeatable. One of " + CLI::detail::join(graph_passes(), ", "))
       ->allow_extra_args(false)
@@ -200,6 +206,7 @@ SessionOptions session_options(const Options& options) {
   session.input_shapes = input_shapes(options);
   session.debug.disabled_passes = options.disabled_passes;
   session.tasks_per_submit = options.tasks_per_submit;
+  session.max_submit_ms = options.max_submit_ms;
   session.weights_budget = options.weights_budget;
   session.winograd = options.winograd == "f2"    ? Winograd::f2
                      : options.winograd == "f4"  ? Winograd::f4

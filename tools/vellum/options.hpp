@@ -29,6 +29,7 @@ struct Options {
   std::vector<std::string> shapes;
   std::vector<std::string> disabled_passes;
   uint32_t tasks_per_submit = 0;
+  std::optional<uint32_t> max_submit_ms;
   uint32_t search_ms = 100;
   bool in_place = true, views = true, reorder = true;
   uint64_t weights_budget = 0;

@@ -202,8 +202,19 @@ struct SessionOptions {
   // How many combinations of input shapes a session stays ready for, at least 1; the least recently used is freed
   // first. Each has its own intermediate tensors, inputs, outputs and commands; weights are shared.
   uint32_t cached_shapes = 4;
-  // 0: the whole network in one submit. N: one submit for every N tasks (1: layer by layer).
+  // 0: no limit. N: a submit ends after N tasks (1: layer by layer).
   uint32_t tasks_per_submit = 0;
+  // The most milliseconds of work, by prediction, that a run hands to the device at a time; 0: no limit. A
+  // run that takes longer is divided into submits of at most half of that, so that the device has the next
+  // one: other work of the device, of the same queue too, waits no longer for this run, cancel() stops the
+  // rest, and no watchdog of the driver ends it. run(), wait(), wait_for(), done() and try_submit() hand over
+  // the next submits when the device has done earlier ones; while none is called the device does nothing more
+  // of this run. With semaphores of the application all submits are handed over at once. A single dispatch is
+  // not divided. Predictions are those of `vellum inspect --stage kernels`, for an unknown GPU those of a
+  // common one. The results are the same bit for bit.
+  //
+  // Nothing: 16 on GPUs with a queue for graphics, which may serve a display; 0 on others and on CPUs.
+  std::optional<uint32_t> max_submit_ms;
   // Bytes of device memory for weights; 0: no budget. With a budget the weights stay in host memory, mapped from the
   // model file or from files that are written once to the device's cache folder. They stream to the device layer by
   // layer while earlier layers run; the results are the same bit for bit. The session shares its weights with no other
@@ -271,9 +282,10 @@ class VELLUM_API Run {
   // Stops what the device has not been given yet, and returns at once. wait() then throws Error(cancelled) as
   // soon as the device has done what it was given, and nothing is written to the caller's outputs.
   //
-  // It stops operators on the host that have not begun, and what follows them. It cannot stop submits that
-  // the device has, begun or not: Vulkan does not take them back. That is all of a run without operators on
-  // the host, that has semaphores of the application, or that streams its weights (weights_budget).
+  // It stops the further submits of a run that SessionOptions::max_submit_ms divides, operators on the host
+  // that have not begun, and what follows them. It cannot stop submits that the device has, begun or not:
+  // Vulkan does not take them back. That is all of a run that is one submit, that has semaphores of the
+  // application, or that streams its weights (weights_budget).
   //
   // Has no effect on other runs, nor on a run whose outputs are being written or that is done(). May be
   // called from any thread, also while another thread waits for this run.

@@ -1,0 +1,100 @@
+#include "plan/dispatch_model.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "caps/device_rates.hpp"
+#include "caps/tile_code.hpp"
+
+namespace vellum {
+namespace {
+
+// Where the device does not say it: that of most GPUs.
+constexpr uint32_t kUsualSubgroup = 32;
+
+uint64_t product(const std::array<uint32_t, 3>& sizes) { return uint64_t{sizes[0]} * sizes[1] * sizes[2]; }
+
+// Bytes of the tensors that the dispatch binds, each once.
+uint64_t bound_bytes(const Program& program, const Dispatch& dispatch) {
+  std::map<TensorId, uint64_t> bytes;
+  for (const Binding& binding : dispatch.bindings)
+    bytes[binding.tensor] = program.tensors[binding.tensor].desc.byte_size();
+  uint64_t sum = 0;
+  for (const auto& [tensor, size] : bytes) sum += size;
+  return sum;
+}
+
+int64_t number(const Dispatch& dispatch, std::string_view define) {
+  for (const auto& [name, value] : dispatch.defines)
+    if (name == define) return std::stoll(value);
+  return 0;
+}
+
+bool has(const Dispatch& dispatch, std::string_view define) {
+  return std::ranges::any_of(dispatch.defines, [&](const auto& row) { return row.first == define; });
+}
+
+// The share of the peak rate that the dispatch's kernel is taken to reach, and the loads of an invocation
+// that wait for one another.
+struct Loop {
+  double efficiency = 1, steps = 0;
+};
+
+Loop loop_of(const Dispatch& dispatch, uint64_t bytes, uint64_t all_invocations, uint32_t vendor_id) {
+  const auto invocations = static_cast<double>(std::max<uint64_t>(1, all_invocations));
+  const double macs = static_cast<double>(dispatch.macs) / invocations;
+  // Without products an invocation loads texels of 16 bytes, four at a time.
+  if (macs == 0) return {1, kStepsAround + static_cast<double>(bytes) / invocations / 64};
+  const OutputTile tile{number(dispatch, "TILE_P"), number(dispatch, "TILE_S")};
+  // Depthwise kernels multiply texel by texel, and select zeros for the padding; half their instructions do
+  // not multiply.
+  if (tile.pixels * tile.slices == 0 || dispatch.shader.starts_with("conv_depthwise"))
+    return {0.5, kStepsAround + macs / 16};
+  const TileCode code = tile_code(vendor_id, tile, has(dispatch, "UNIFORM_SLICES"));
+  // Some kernels load several slices, or all columns of a window, before they multiply.
+  const auto together =
+      static_cast<double>(std::max<int64_t>({1, number(dispatch, "AHEAD"), number(dispatch, "KERNEL_X")}));
+  return {code.efficiency, kStepsAround + macs / (code.macs_per_step * together)};
+}
+
+}  // namespace
+
+DispatchModel dispatch_model(const Program& program, const Dispatch& dispatch, bool barrier,
+                             uint32_t vendor_id) {
+  DispatchModel model;
+  model.invocations = product(dispatch.workgroup_count) * product(dispatch.workgroup_size);
+  model.bytes = bound_bytes(program, dispatch);
+  const Loop loop = loop_of(dispatch, model.bytes, model.invocations, vendor_id);
+  model.efficiency = loop.efficiency;
+  model.figures = {.macs = static_cast<double>(dispatch.macs),
+                   .bytes = static_cast<double>(model.bytes),
+                   .steps = loop.steps,
+                   .barrier = barrier};
+  return model;
+}
+
+uint64_t subgroups_of(const Dispatch& dispatch, uint32_t subgroup_size) {
+  const uint64_t size = product(dispatch.workgroup_size);
+  return product(dispatch.workgroup_count) * ((size + subgroup_size - 1) / subgroup_size);
+}
+
+std::vector<double> predicted_milliseconds(const Program& program, const std::vector<TaskSync>& barriers,
+                                           const DeviceCaps& caps) {
+  const DeviceRates rates = device_rates(caps);
+  const uint32_t subgroup_size = caps.subgroup_size > 0 ? caps.subgroup_size : kUsualSubgroup;
+  std::vector<double> milliseconds;
+  for (size_t t = 0; t < program.tasks.size(); ++t) {
+    double& predicted = milliseconds.emplace_back(0);
+    if (!program.tasks[t].dispatch) continue;
+    const Dispatch& dispatch = *program.tasks[t].dispatch;
+    DispatchModel model = dispatch_model(program, dispatch, barriers[t].needs_command(), caps.vendor_id);
+    model.figures.subgroups = static_cast<double>(subgroups_of(dispatch, subgroup_size));
+    model.figures.subgroup_size = subgroup_size;
+    predicted = 1e-3 * dispatch_time(rates, model.figures).total_us(model.efficiency);
+  }
+  return milliseconds;
+}
+
+}  // namespace vellum
