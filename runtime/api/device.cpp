@@ -61,6 +61,8 @@ gpu::ContextOptions context_options(const DeviceOptions& options) {
   context.log = options.log;
   context.cache_folder = options.cache_folder;
   context.queue_priority = options.queue_priority;
+  context.global_priority = options.global_priority;
+  context.debug_labels = options.debug_labels;
   context.wait_limit = options.wait_limit_ms == 0 ? std::chrono::nanoseconds::max()
                                                   : std::chrono::milliseconds(options.wait_limit_ms);
   if (options.android_baseline_2022) context.adjust_caps = clamp_to_android_baseline_2022;
@@ -158,11 +160,12 @@ DeviceRequirements Device::requirements(const VulkanPhysicalDevice& device) {
 Device Device::adopt(const VulkanDevice& device, const DeviceOptions& options) {
   return guard([&] {
     const DeviceOptions defaults;
-    if (!options.device.empty() || options.validation || options.queue_priority != defaults.queue_priority)
+    if (!options.device.empty() || options.validation || options.queue_priority != defaults.queue_priority ||
+        options.global_priority != defaults.global_priority)
       throw Error(
           ErrorCode::invalid_argument,
-          "DeviceOptions::device, validation and queue_priority are for devices that Vellum opens; the "
-          "application decided them for its own");
+          "DeviceOptions::device, validation, queue_priority and global_priority are for devices that Vellum "
+          "opens; the application decided them for its own");
     auto impl = std::make_shared<Impl>();
     impl->context = gpu::Context::adopt(device, context_options(options));
     return Device(std::move(impl));

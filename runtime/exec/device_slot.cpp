@@ -23,6 +23,13 @@ const std::shared_ptr<gpu::Arena>& DeviceSlot::arena() const {
   return image ? image->arena() : buffer->arena();
 }
 
+void DeviceSlot::set_name(const gpu::Context& context, const std::string& name) const {
+  if (image)
+    context.name_object(VK_OBJECT_TYPE_IMAGE, reinterpret_cast<uint64_t>(image->handle()), name);
+  else
+    context.name_object(VK_OBJECT_TYPE_BUFFER, reinterpret_cast<uint64_t>(buffer->handle()), name);
+}
+
 gpu::BoundResource DeviceSlot::resource(uint64_t bytes, uint64_t offset) const {
   if (image) return gpu::BoundResource(*image);
   return gpu::BoundResource(*buffer, offset, bytes);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "program/program.hpp"
@@ -20,6 +21,8 @@ struct DeviceSlot {
   gpu::MemoryRequirements requirements() const;
   void bind(std::shared_ptr<gpu::Arena> arena, uint64_t offset);
   const std::shared_ptr<gpu::Arena>& arena() const;
+  // For debuggers.
+  void set_name(const gpu::Context& context, const std::string& name) const;
   // The descriptor of a tensor of `bytes` in this slot; in a buffer it begins at `offset`.
   gpu::BoundResource resource(uint64_t bytes, uint64_t offset = 0) const;
 };

@@ -1,12 +1,24 @@
 #include "exec/device_tensors.hpp"
 
 #include <map>
+#include <string>
 #include <tuple>
 
 #include "vellum/error.hpp"
 #include "vulkan/context.hpp"
 
 namespace vellum {
+
+namespace {
+
+// For debuggers: the tensors in order of first use, "conv1, relu3".
+std::string names_of(const Program& program, const SharedObject& object) {
+  std::string names;
+  for (const TensorId id : object.tensors) names += (names.empty() ? "" : ", ") + program.tensors[id].name;
+  return names;
+}
+
+}  // namespace
 
 MemoryRules device_rules(const std::shared_ptr<gpu::Context>& context) {
   // Planners ask again and again, and where Vulkan has no maintenance4 each answer costs an image.
@@ -54,6 +66,7 @@ void DeviceTensors::make_objects() {
       slot.image =
           std::make_unique<gpu::Image>(context_, image_desc(object.kind, object.element, object.extent));
     slot.bind(arenas[object.place.arena], object.place.offset);
+    if (context_->has_debug_labels()) slot.set_name(*context_, names_of(program_, object));
   }
 }
 
@@ -63,6 +76,7 @@ void DeviceTensors::make_inputs_and_outputs() {
     const TensorRole role = program_.tensors[id].role;
     if (program_.root(id) != id || (role != TensorRole::input && role != TensorRole::output)) continue;
     own_[id] = make_slot(context_, program_.tensors[id].desc);
+    own_[id].set_name(*context_, program_.tensors[id].name);
     (role == TensorRole::input ? inputs : outputs).push_back(&own_[id]);
   }
   allocated_.in_out =

@@ -90,7 +90,8 @@ void Executor::record(Step& step, bool first, bool host_follows) {
   gpu::CommandBuffer& commands = *step.commands;
   commands.begin();
   if (queries_ && first) queries_->reset(commands);
-  const TaskRecorder tasks{*model_, *tensors_, pipelines_, *sets_, dispatch_of_task_, queries_.get()};
+  const bool labels = context_->has_debug_labels();
+  const TaskRecorder tasks{*model_, *tensors_, pipelines_, *sets_, dispatch_of_task_, queries_.get(), labels};
   for (size_t t = step.first_task; t < step.first_task + step.task_count; ++t) tasks.record(commands, t);
   if (host_follows) commands.barrier(gpu::kComputeWrite, gpu::kHostRead);
   commands.end();

@@ -59,7 +59,8 @@ RecordedNetwork::RecordedNetwork(const Executor& executor, std::span<const Bound
       sets_(bound_sets(executor, ports)) {}
 
 void RecordedNetwork::record(gpu::CommandBuffer& commands) const {
-  const TaskRecorder tasks{*model_, *tensors_, pipelines_, sets_, dispatch_of_task_};
+  const TaskRecorder tasks{
+      *model_, *tensors_, pipelines_, sets_, dispatch_of_task_, nullptr, context_->has_debug_labels()};
   for (size_t t = 0; t < model_->program.tasks.size(); ++t) tasks.record(commands, t, t == 0);
 }
 

@@ -35,6 +35,7 @@ gpu::DescriptorSets make_descriptor_sets(const std::shared_ptr<gpu::Context>& co
 void TaskRecorder::record(gpu::CommandBuffer& commands, size_t task, bool after_earlier_work) const {
   const Dispatch& dispatch = *model.program.tasks[task].dispatch;
   const TaskSync& sync = model.barriers[task];
+  if (labels) commands.begin_label(dispatch.name + " (" + dispatch.op + ")");
   std::vector<gpu::ImageTransition> transitions;
   for (uint32_t object : sync.discarded_objects) transitions.push_back({&tensors.object_image(object)});
   // Writes become visible; what was read is waited for, which needs no access of its own.
@@ -49,6 +50,7 @@ void TaskRecorder::record(gpu::CommandBuffer& commands, size_t task, bool after_
   if (queries) queries->write(commands, static_cast<uint32_t>(2 * task), VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT);
   commands.dispatch(dispatch.workgroup_count);
   if (queries) queries->write(commands, static_cast<uint32_t>(2 * task + 1));
+  if (labels) commands.end_label();
 }
 
 }  // namespace vellum

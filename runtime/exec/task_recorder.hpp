@@ -37,6 +37,7 @@ struct TaskRecorder {
   const gpu::DescriptorSets& sets;
   const std::vector<size_t>& dispatch_of_task;
   const gpu::TimestampQueries* queries = nullptr;  // two for each task
+  bool labels = false;                             // of each task, for debuggers
 
   // after_earlier_work: of the same queue, that used the same memory and was not waited for.
   void record(gpu::CommandBuffer& commands, size_t task, bool after_earlier_work = false) const;

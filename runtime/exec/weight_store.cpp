@@ -90,6 +90,7 @@ std::unique_ptr<ProgramWeights> WeightStore::acquire(const Program& program) {
     auto& slot = made[wanted];
     if (!slot) {
       slot = std::make_shared<DeviceSlot>(make_slot(context_, program.tensors[id].desc));
+      slot->set_name(*context_, program.tensors[id].name);
       slots.push_back(slot.get());
       missing.emplace(id, std::move(wanted));
     }

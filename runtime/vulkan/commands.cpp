@@ -114,4 +114,10 @@ void CommandBuffer::fill(const Buffer& buffer, uint64_t offset, uint64_t bytes, 
   impl_->buffer.fillBuffer(buffer.handle(), offset, bytes, value, impl_->functions());
 }
 
+void CommandBuffer::begin_label(const std::string& label) {
+  impl_->buffer.beginDebugUtilsLabelEXT(vk::DebugUtilsLabelEXT(label.c_str()), impl_->functions());
+}
+
+void CommandBuffer::end_label() { impl_->buffer.endDebugUtilsLabelEXT(impl_->functions()); }
+
 }  // namespace vellum::gpu

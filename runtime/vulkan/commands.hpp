@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "vellum/vulkan.hpp"
 #include "vulkan/delete_when_idle.hpp"
@@ -73,6 +74,9 @@ class CommandBuffer {
   void barrier(Scope before, Scope after, std::span<const ImageTransition> transitions = {});
   void copy(const Buffer& from, uint64_t from_offset, const Buffer& to, uint64_t to_offset, uint64_t bytes);
   void fill(const Buffer& buffer, uint64_t offset, uint64_t bytes, uint32_t value);
+  // Around commands, for debuggers (Context::has_debug_labels()).
+  void begin_label(const std::string& label);
+  void end_label();
 
  private:
   struct Impl;

@@ -26,11 +26,34 @@ float checked_priority(float priority) {
   return priority;
 }
 
+vk::QueueGlobalPriorityKHR vulkan_priority(GlobalPriority priority) {
+  switch (priority) {
+    case GlobalPriority::low:
+      return vk::QueueGlobalPriorityKHR::eLow;
+    case GlobalPriority::high:
+      return vk::QueueGlobalPriorityKHR::eHigh;
+    case GlobalPriority::realtime:
+      return vk::QueueGlobalPriorityKHR::eRealtime;
+    default:
+      return vk::QueueGlobalPriorityKHR::eMedium;
+  }
+}
+
 // Enables only the features that the caps contain.
-vk::raii::Device create_device(const PhysicalDevice& physical, const DeviceCaps& caps, float priority) {
+vk::raii::Device create_device(const PhysicalDevice& physical, const DeviceCaps& caps,
+                               const ContextOptions& options) {
+  const float priority = checked_priority(options.queue_priority);
   std::vector<vk::DeviceQueueCreateInfo> queues{{{}, physical.queue_family, 1, &priority}};
   if (physical.transfer_family) queues.push_back({{}, *physical.transfer_family, 1, &priority});
   std::vector<const char*> extensions;
+  const vk::DeviceQueueGlobalPriorityCreateInfoKHR global_priority(vulkan_priority(options.global_priority));
+  if (options.global_priority != GlobalPriority::unspecified) {
+    if (!physical.global_priority)
+      throw Error(ErrorCode::unsupported,
+                  caps.name + " has neither VK_KHR_global_priority nor VK_EXT_global_priority");
+    extensions.push_back(physical.global_priority);
+    for (vk::DeviceQueueCreateInfo& queue : queues) queue.setPNext(&global_priority);
+  }
   FeatureChain features;
   for (const Use& use : device_uses(physical, caps)) {
     extensions.insert(extensions.end(), use.extensions.begin(), use.extensions.end());
@@ -38,8 +61,15 @@ vk::raii::Device create_device(const PhysicalDevice& physical, const DeviceCaps&
   }
   vk::DeviceCreateInfo info({}, queues, {}, extensions);
   info.setPNext(features.head());
-  return translated("opening the device " + caps.name,
-                    [&] { return vk::raii::Device(physical.handle, info); });
+  return translated("opening the device " + caps.name, [&] {
+    try {
+      return vk::raii::Device(physical.handle, info);
+    } catch (const vk::SystemError& error) {
+      if (error.code().value() != VK_ERROR_NOT_PERMITTED_KHR) throw;
+      throw Error(ErrorCode::unsupported,
+                  caps.name + " does not let this user have the global_priority: ask for a lower one");
+    }
+  });
 }
 
 vk::raii::Device adopt_device(const PhysicalDevice& physical, const VulkanDevice& adopted) {
@@ -92,12 +122,16 @@ Context::Impl::Impl(const ContextOptions& context_options, const VulkanDevice* a
       allocation_callbacks(adopted && adopted_device->allocation_callbacks
                                ? std::optional<vk::AllocationCallbacks>(*adopted_device->allocation_callbacks)
                                : std::nullopt),
-      device(adopted ? adopt_device(physical, *adopted_device)
-                     : create_device(physical, caps, checked_priority(options.queue_priority))),
+      device(adopted ? adopt_device(physical, *adopted_device) : create_device(physical, caps, options)),
       queue(adopted ? adopt_queue(device, adopted_device->compute)
                     : LockedQueue{vk::raii::Queue(device, physical.queue_family, 0)}),
       nearest_sampler(create_nearest_sampler(device, allocator())),
       shader_compiler(options.cache_folder, options.log) {
+  const bool can_label = device.getDispatcher()->vkCmdBeginDebugUtilsLabelEXT != nullptr;
+  if (options.debug_labels && !can_label)
+    throw Error(ErrorCode::unsupported,
+                "debug_labels needs VK_EXT_debug_utils, which the application's instance has not enabled");
+  debug_labels = can_label && (options.debug_labels || (options.validation && !adopted));
   if (!physical.transfer_family) return;
   transfer_queue.emplace(adopted ? adopt_queue(device, *adopted_device->transfer)
                                  : LockedQueue{vk::raii::Queue(device, *physical.transfer_family, 0)});
@@ -154,6 +188,15 @@ ValidationCounts Context::validation_messages() const {
 
 void Context::log(LogLevel level, std::string_view message) const {
   if (impl_->options.log) impl_->options.log(level, message);
+}
+
+bool Context::has_debug_labels() const { return impl_->debug_labels; }
+
+void Context::name_object(VkObjectType type, uint64_t handle, const std::string& name) const {
+  if (!impl_->debug_labels) return;
+  translated("naming an object", [&] {
+    impl_->device.setDebugUtilsObjectNameEXT({vk::ObjectType(type), handle, name.c_str()});
+  });
 }
 
 void Context::wait_idle() {

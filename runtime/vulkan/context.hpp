@@ -18,6 +18,7 @@
 #include "caps/device_caps.hpp"
 #include "vellum/device_id.hpp"
 #include "vellum/log.hpp"
+#include "vellum/options.hpp"
 #include "vulkan/memory_statistics.hpp"
 
 namespace vellum {
@@ -45,6 +46,10 @@ struct ContextOptions {
   std::filesystem::path cache_folder;
   // Of the queues, from 0 to 1 (VkDeviceQueueCreateInfo).
   float queue_priority = 1;
+  // Error(unsupported) if the device lacks it.
+  GlobalPriority global_priority = GlobalPriority::unspecified;
+  // Labels of commands and names of objects (VK_EXT_debug_utils); always with `validation`.
+  bool debug_labels = false;
   // Changes the caps that Vellum assumes of the device, e.g. clamp_to_android_baseline_2022. It may only
   // lower them.
   std::function<DeviceCaps(const DeviceCaps&)> adjust_caps;
@@ -104,6 +109,9 @@ class Context : public std::enable_shared_from_this<Context> {
   void reset_memory_peaks();
   ValidationCounts validation_messages() const;
   void log(LogLevel level, std::string_view message) const;
+  bool has_debug_labels() const;
+  // Names an object for debuggers, with debug labels.
+  void name_object(VkObjectType type, uint64_t handle, const std::string& name) const;
   // Waits for all submitted work.
   void wait_idle();
 

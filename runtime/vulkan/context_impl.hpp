@@ -40,6 +40,7 @@ struct Context::Impl {
 
   ContextOptions options;
   bool adopted;
+  bool debug_labels = false;
   ValidationLog validation;
   Instance instance;
   PhysicalDevice physical;

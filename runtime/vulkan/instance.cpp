@@ -83,6 +83,15 @@ uint32_t instance_version(const vk::raii::Context& loader) {
   return std::min(version, kNewestVersion);
 }
 
+void require_debug_utils(const vk::raii::Context& loader) {
+  if (std::ranges::none_of(
+          loader.enumerateInstanceExtensionProperties(), [](const vk::ExtensionProperties& extension) {
+            return std::strcmp(extension.extensionName, VK_EXT_DEBUG_UTILS_EXTENSION_NAME) == 0;
+          }))
+    throw Error(ErrorCode::unsupported,
+                "debug_labels needs VK_EXT_debug_utils, which neither the Vulkan loader nor a driver offers");
+}
+
 // Without this extension the loader lists no driver that only follows the portability subset (MoltenVK).
 bool can_enumerate_portability(const vk::raii::Context& loader) {
   return std::ranges::any_of(
@@ -110,12 +119,16 @@ Instance::Instance(const ContextOptions& options, ValidationLog& validation_log)
       extensions.push_back(VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
       info.flags |= vk::InstanceCreateFlagBits::eEnumeratePortabilityKHR;
     }
+    if (options.debug_labels) {
+      require_debug_utils(*loader_);
+      extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
+    }
     if (!options.validation) {
       create(info.setPEnabledExtensionNames(extensions));
       return;
     }
     require_validation_layer(*loader_);
-    extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
+    if (!options.debug_labels) extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
     extensions.push_back(VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME);
     constexpr std::array layers{kValidationLayer};
     constexpr std::array enabled{vk::ValidationFeatureEnableEXT::eSynchronizationValidation};

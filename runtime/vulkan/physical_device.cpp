@@ -255,6 +255,8 @@ PhysicalDevice describe_device(vk::raii::PhysicalDevice handle, uint32_t instanc
   caps.unified_memory = has_unified_memory(handle.getMemoryProperties());
   fill_cooperative_matrices(caps, handle, support);
   device.portability_subset = support.offers(kPortabilitySubset);
+  for (const char* extension : {VK_EXT_GLOBAL_PRIORITY_EXTENSION_NAME, VK_KHR_GLOBAL_PRIORITY_EXTENSION_NAME})
+    if (support.offers(extension)) device.global_priority = extension;
   device.pipeline_statistics = support.has(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME) &&
                                support.has(kPipelineExecutableInfo);
   device.maintenance4 = caps.api_version >= VK_API_VERSION_1_3 && support.has(kMaintenance4);

@@ -210,6 +210,7 @@ Pipeline::Pipeline(Context& context, const PipelineCache& cache, PipelineKey key
     : impl_(std::make_unique<Impl>()) {
   impl_->objects = create_pipeline(context.impl(), key, &cache.handle(), {});
   impl_->key = std::move(key);
+  context.name_object(VK_OBJECT_TYPE_PIPELINE, reinterpret_cast<uint64_t>(handle()), impl_->key.shader);
 }
 
 Pipeline::~Pipeline() = default;

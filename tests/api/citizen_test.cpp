@@ -31,6 +31,7 @@ class Citizen : public testing::Test {
   Device adopt() {
     DeviceOptions options = device_options();
     options.validation = false;  // the application's instance has it
+    options.debug_labels = true;
     return Device::adopt(app.device(), options);
   }
 
@@ -223,6 +224,26 @@ TEST_F(LongRuns, WithSemaphoresAreHandedOverAtOnce) {
   run.cancel();
   const vk::SemaphoreWaitInfo wait({}, *end, signal.value.value());
   EXPECT_EQ(app.handle().waitSemaphores(wait, UINT64_MAX), vk::Result::eSuccess) << "nobody called wait()";
+}
+
+TEST_F(Citizen, DebuggersSeeLayersAndTensors) {
+  Session session(device, load(small_model()));
+  const std::vector<std::string> labels = vulkan.labels(), names = vulkan.object_names();
+  const auto has = [](const std::vector<std::string>& all, std::string_view part) {
+    return std::ranges::any_of(all, [&](const std::string& one) { return one.find(part) != one.npos; });
+  };
+  EXPECT_EQ(labels.size(), session.dispatch_count());
+  EXPECT_TRUE(has(labels, "conv1 (Conv)"));
+  EXPECT_TRUE(has(labels, "conv2 (Conv)"));
+  EXPECT_TRUE(has(names, "conv")) << "pipelines are named after their shaders";
+  for (const char* tensor : {"x", "y", "conv1/weights"})
+    EXPECT_TRUE(has(names, tensor)) << testing::PrintToString(names);
+
+  DeviceOptions plain = device_options();
+  plain.validation = false;
+  Session unlabelled(Device::adopt(app.device(), plain), load(small_model()));
+  EXPECT_EQ(vulkan.labels().size(), labels.size());
+  EXPECT_EQ(vulkan.object_names().size(), names.size());
 }
 
 }  // namespace

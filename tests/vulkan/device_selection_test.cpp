@@ -69,6 +69,33 @@ TEST(DeviceSelection, PrioritiesOfQueuesAreFrom0To1) {
   }
 }
 
+TEST(DeviceSelection, QueuesHaveAPriorityAmongAllProcesses) {
+  test::Interposer vulkan;
+  vulkan.offer_global_priority();
+  ContextOptions options = test::test_context_options();
+  options.get_instance_proc_addr = vulkan.get_instance_proc_addr();
+  Context::create(options);
+  EXPECT_EQ(vulkan.global_priority(), VkQueueGlobalPriorityKHR{});
+  options.global_priority = GlobalPriority::low;
+  Context::create(options);
+  EXPECT_EQ(vulkan.global_priority(), VK_QUEUE_GLOBAL_PRIORITY_LOW_KHR);
+  options.global_priority = GlobalPriority::realtime;
+  const Error error = thrown_by([&] { Context::create(options); });
+  EXPECT_EQ(error.code(), ErrorCode::unsupported);
+  EXPECT_NE(std::string(error.what()).find("does not let this user"), std::string::npos) << error.what();
+}
+
+TEST(DeviceSelection, ADeviceWithoutGlobalPrioritiesRefusesThem) {
+  test::Interposer vulkan;
+  vulkan.hide_device_extensions();
+  ContextOptions options = test::test_context_options();
+  options.get_instance_proc_addr = vulkan.get_instance_proc_addr();
+  options.global_priority = GlobalPriority::low;
+  const Error error = thrown_by([&] { Context::create(options); });
+  EXPECT_EQ(error.code(), ErrorCode::unsupported);
+  EXPECT_NE(std::string(error.what()).find("VK_KHR_global_priority"), std::string::npos) << error.what();
+}
+
 TEST(DeviceSelection, AMissingNameIsAnErrorThatListsWhatThereIs) {
   const Error error = thrown_by([] { name_of("Voodoo 2"); });
   EXPECT_EQ(error.code(), ErrorCode::no_device);

@@ -76,6 +76,15 @@ struct DeviceOptions {
   bool android_baseline_2022 = false;
   // From 0 to 1, relative to the other queues that the process has on the device.
   float queue_priority = 1;
+  // Relative to the queues of all processes, for devices with VK_KHR_global_priority or
+  // VK_EXT_global_priority: `low` leaves the device to what is drawn. Error(unsupported) if the device has
+  // neither, or lets this user have no such priority.
+  GlobalPriority global_priority = GlobalPriority::unspecified;
+  // For debuggers (RenderDoc, Android GPU Inspector): labels around the commands of each layer, also in
+  // command buffers of the application's, and names of pipelines, images and buffers. Needs
+  // VK_EXT_debug_utils: Error(unsupported) without it; on an adopted device the application's instance must
+  // have enabled it. With `validation` they are always there.
+  bool debug_labels = false;
   // Milliseconds to wait for one submit before the device counts as hanging: Error(device_lost). What the
   // submit uses is kept until the device has finished. 0: no limit.
   uint32_t wait_limit_ms = 60'000;
@@ -109,7 +118,7 @@ class VELLUM_API Device {
   // runs a session, Vellum submits to `compute` (and `transfer`), within their locks. Throws
   // Error(unsupported) naming what is required and was not enabled, Error(invalid_argument) for a null
   // handle, for a queue of the wrong kind, and for options that say which device to open, or how: `device`,
-  // `validation` (the application's instance decides) and `queue_priority`.
+  // `validation` (the application's instance decides), `queue_priority` and `global_priority`.
   static Device adopt(const VulkanDevice& device, const DeviceOptions& options = {});
 
   DeviceInfo info() const;
