@@ -34,7 +34,8 @@ size_t position(const std::vector<TensorInfo>& infos, std::string_view name, con
   return static_cast<size_t>(found - infos.begin());
 }
 
-Session::Impl::Impl(const Device& target, const Model& source, const SessionOptions& session_options)
+Session::Impl::Impl(const Device& target, const Model& source, const SessionOptions& session_options,
+                    Progress* creation)
     : device(target),
       model(source),
       options(session_options),
@@ -75,7 +76,10 @@ Session::Impl::Impl(const Device& target, const Model& source, const SessionOpti
   for (size_t i = 0; i < inputs.size(); ++i)
     known = known && is_known(inputs[i].shape) &&
             (values[ids[i]].type_known || options.input_shapes.contains(inputs[i].name));
+  progress = creation;
   if (known) switch_to(queue->lock(), wanted_shapes());
+  check(progress);
+  progress = nullptr;
 }
 
 Session::Impl::~Impl() {
@@ -192,6 +196,7 @@ uint64_t Session::Impl::weights_bytes() const {
 
 Session::Session(const Device& device, const Model& model, const SessionOptions& options)
     : impl_(guard([&] { return std::make_unique<Impl>(device, model, options); })) {}
+Session::Session(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Session::~Session() = default;
 Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;

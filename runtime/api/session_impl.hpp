@@ -13,6 +13,7 @@
 #include "api/impl.hpp"
 #include "exec/executor.hpp"
 #include "exec/request_queue.hpp"
+#include "platform/progress.hpp"
 #include "vellum/vulkan.hpp"
 
 namespace vellum {
@@ -45,7 +46,11 @@ struct Session::Impl {
   // Inputs that are not in the own request yet: they have other shapes than its executor, or there is none.
   std::map<size_t, Tensor> staged;
 
-  Impl(const Device& target, const Model& source, const SessionOptions& session_options);
+  // Of the constructor, for create_async(); null otherwise.
+  Progress* progress = nullptr;
+
+  Impl(const Device& target, const Model& source, const SessionOptions& session_options,
+       Progress* creation = nullptr);
   ~Impl();
 
   bool is_ready() const { return !executors.empty(); }

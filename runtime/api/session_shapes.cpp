@@ -28,6 +28,7 @@ std::vector<Shape> Session::Impl::wanted_shapes() const {
 // Tuned kernels may take more memory than the device has left: Winograd's weights are several times as large.
 Session::Impl::Executors Session::Impl::make_executors(const std::vector<Shape>& shapes) const {
   CompileOptions compile_options = impl(device)->compile_options(options);
+  compile_options.progress = progress;
   for (size_t i = 0; i < shapes.size(); ++i) compile_options.input_shapes[inputs[i].name] = shapes[i];
   if (!compile_options.tuning || compile_options.tuning->empty())
     return make_executors(impl(device)->compile(model, compile_options));
@@ -49,10 +50,11 @@ Session::Impl::Executors Session::Impl::make_executors(CompiledModel compiled) c
   const std::shared_ptr<gpu::Context>& context = impl(device)->context;
   Executors made;
   while (made.size() < options.in_flight)
-    made.push_back(std::make_unique<Executor>(
-        context, shared,
-        ExecutorOptions{.submits = impl(device)->submit_limits(options), .timestamps = options.profile},
-        weights));
+    made.push_back(std::make_unique<Executor>(context, shared,
+                                              ExecutorOptions{.submits = impl(device)->submit_limits(options),
+                                                              .timestamps = options.profile,
+                                                              .progress = progress},
+                                              weights));
   for (const std::string& warning : shared->program.warnings) context->log(LogLevel::warning, warning);
   return made;
 }

@@ -68,9 +68,11 @@ Graph prepare_graph(const Graph& imported, const DeviceCaps& caps, const Compile
 
 CompiledModel compile_prepared(Graph graph, const DeviceCaps& caps, const CompileOptions& options,
                                Stage last) {
+  check(options.progress);
   CompiledModel model;
   model.graph = std::move(graph);
   if (last >= Stage::program) model.program = make_program(model.graph, caps, options);
+  check(options.progress);
   if (last >= Stage::plan)
     model.plan = plan_memory(model.program, options.plan,
                              options.memory_rules.need ? options.memory_rules : modelled_rules(caps));

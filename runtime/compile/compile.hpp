@@ -14,6 +14,7 @@
 #include "plan/arrange.hpp"
 #include "plan/memory_plan.hpp"
 #include "plan/synchronisation.hpp"
+#include "platform/progress.hpp"
 #include "program/program.hpp"
 #include "vellum/options.hpp"
 
@@ -40,6 +41,8 @@ struct CompileOptions {
   PlanMemoryOptions plan;
   // What the device requires of images and buffers. Empty `need`: requirements are modelled from the caps.
   MemoryRules memory_rules;
+  // Asked between the stages, changes nothing of the result; null: nobody watches.
+  const Progress* progress = nullptr;
 };
 
 // The result of compilation, which executors run. Executors of several runs in flight share one.

@@ -37,8 +37,9 @@ Executor::Executor(std::shared_ptr<gpu::Context> context, std::shared_ptr<const 
       options_(options) {
   tensors_ = std::make_shared<DeviceTensors>(context_, program(), model_->plan);
   auto pipelines = make_pipelines();
-  tensors_->complete(weights_->acquire(program()));
+  tensors_->complete(weights_->acquire(program(), options_.progress));
   pipelines_ = pipelines.get();
+  options_.progress = nullptr;
   dispatch_of_task_ = dispatches_of_tasks(program());
   sets_ =
       std::make_unique<gpu::DescriptorSets>(make_descriptor_sets(context_, program(), *tensors_, pipelines_));
@@ -66,7 +67,8 @@ Executor::~Executor() {
 std::future<Pipelines> Executor::make_pipelines() {
   const auto make = [this] {
     return context_->pipelines().prepare(pipeline_keys(program()),
-                                         {tensors_->in_out_arena(), bound_images(program(), model_->plan)});
+                                         {tensors_->in_out_arena(), bound_images(program(), model_->plan)}, 0,
+                                         options_.progress);
   };
   try {
     return std::async(std::launch::async, make);

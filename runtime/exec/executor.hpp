@@ -25,6 +25,7 @@ namespace vellum {
 struct ExecutorOptions {
   SubmitLimits submits = {};
   bool timestamps = false;
+  Progress* progress = nullptr;  // of the constructor: counts pipelines, and may stop it
 };
 
 // Plans a program that was not made by compile() for the memory of the device.

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "platform/progress.hpp"
 #include "program/program.hpp"
 #include "vulkan/descriptors.hpp"
 
@@ -64,8 +65,8 @@ class ProgramWeights {
 class WeightSource {
  public:
   virtual ~WeightSource() = default;
-  // `program` must outlive the result.
-  virtual std::unique_ptr<ProgramWeights> acquire(const Program& program) = 0;
+  // `program` must outlive the result. progress: may stop it; null: nobody watches.
+  virtual std::unique_ptr<ProgramWeights> acquire(const Program& program, const Progress* progress) = 0;
 };
 
 }  // namespace vellum

@@ -258,7 +258,7 @@ StreamedWeights::StreamedWeights(const std::shared_ptr<gpu::Context>& context, c
     : pool_(std::make_shared<Pool>(context, options, std::move(constants))) {}
 StreamedWeights::~StreamedWeights() = default;
 
-std::unique_ptr<ProgramWeights> StreamedWeights::acquire(const Program& program) {
+std::unique_ptr<ProgramWeights> StreamedWeights::acquire(const Program& program, const Progress*) {
   return std::make_unique<ProgramStream>(program, pool_);
 }
 

@@ -37,7 +37,7 @@ class StreamedWeights : public WeightSource {
   // The first program determines how much of the budget is allocated: no more than it can use. Throws
   // Error(out_of_memory) if a program cannot run within the budget, or within what earlier programs have
   // allocated; the message names the layer and a sufficient budget. Also throws the errors of PackedWeights.
-  std::unique_ptr<ProgramWeights> acquire(const Program& program) override;
+  std::unique_ptr<ProgramWeights> acquire(const Program& program, const Progress* progress) override;
 
   struct Pool;  // shared by the programs
 

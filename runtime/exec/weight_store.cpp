@@ -74,7 +74,7 @@ void WeightStore::upload(gpu::Uploader& uploader, const DeviceSlot& slot, const 
     uploader.upload(*slot.buffer, 0, bytes);
 }
 
-std::unique_ptr<ProgramWeights> WeightStore::acquire(const Program& program) {
+std::unique_ptr<ProgramWeights> WeightStore::acquire(const Program& program, const Progress* progress) {
   const std::lock_guard lock(mutex_);
   std::erase_if(weights_, [](const auto& entry) { return entry.second.expired(); });
   auto result = std::make_unique<ResidentWeights>(program);
@@ -101,7 +101,10 @@ std::unique_ptr<ProgramWeights> WeightStore::acquire(const Program& program) {
   for (const auto& [id, name] : missing)
     if (needs_staging(*made[name])) staged += staged_bytes(program.tensors[id].desc.byte_size());
   gpu::Uploader uploader(context_, staged);
-  for (const auto& [id, name] : missing) upload(uploader, *made[name], program.tensors[id]);
+  for (const auto& [id, name] : missing) {
+    check(progress);
+    upload(uploader, *made[name], program.tensors[id]);
+  }
   uploader.finish();
   for (auto& [id, name] : missing) weights_[name] = made[name];
   return result;

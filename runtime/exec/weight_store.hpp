@@ -27,7 +27,7 @@ class WeightStore : public WeightSource {
                        FindPacked packed = {});
 
   // Packs and uploads the weights of the program that are not yet on the device.
-  std::unique_ptr<ProgramWeights> acquire(const Program& program) override;
+  std::unique_ptr<ProgramWeights> acquire(const Program& program, const Progress* progress) override;
 
  private:
   using Weight = std::shared_ptr<const DeviceSlot>;

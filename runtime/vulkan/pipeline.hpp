@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "platform/progress.hpp"
 #include "vulkan/image.hpp"
 
 namespace vellum::gpu {
@@ -94,9 +95,10 @@ class PipelineRegistry {
   std::shared_ptr<const Pipeline> get(const PipelineKey& key);
   // Returns many pipelines, in the order of the keys, and creates new ones in parallel. threads 0: as many as
   // the machine has. With `bindings`, the driver compiles new ones now instead of at their first dispatch.
+  // progress: counts them, and may stop before the next one.
   std::vector<std::shared_ptr<const Pipeline>> prepare(std::span<const PipelineKey> keys,
                                                        const EarlyBindings& bindings = {},
-                                                       unsigned threads = 0);
+                                                       unsigned threads = 0, Progress* progress = nullptr);
   // Adds precompiled shaders, which are used instead of compiling. Keeps a weak reference.
   void add_precompiled_shaders(const std::shared_ptr<const CompiledShaders>& shaders);
   size_t size() const;

@@ -135,7 +135,8 @@ bool PipelineRegistry::Impl::knows(const PipelineKey& key) const {
 }
 
 std::vector<PipelinePointer> PipelineRegistry::prepare(std::span<const PipelineKey> keys,
-                                                       const EarlyBindings& bindings, unsigned threads) {
+                                                       const EarlyBindings& bindings, unsigned threads,
+                                                       Progress* progress) {
   struct Wanted {
     PipelinePointer pipeline;
     std::vector<std::vector<ImageDesc>> images;  // that it is compiled for
@@ -153,13 +154,17 @@ std::vector<PipelinePointer> PipelineRegistry::prepare(std::span<const PipelineK
     if (std::ranges::find(known, like) == known.end()) known.push_back(std::move(like));
   }
   EarlyCompile early(impl_->context.shared_from_this(), bindings.memory);
+  if (progress) progress->expect(distinct.size());
   in_parallel(distinct.size(), threads, [&](size_t i) {
+    check(progress);
     auto& [key, want] = *distinct[i];
     const bool is_new = !impl_->knows(key);
     want.pipeline = get(key);
     if (is_new)
       for (const std::vector<ImageDesc>& images : want.images) early.begin(want.pipeline, images);
+    if (progress) progress->advance();
   });
+  check(progress);
   early.finish();
   std::vector<PipelinePointer> pipelines;
   for (const PipelineKey& key : keys) pipelines.push_back(wanted.at(key).pipeline);

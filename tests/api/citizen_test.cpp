@@ -226,6 +226,48 @@ TEST_F(LongRuns, WithSemaphoresAreHandedOverAtOnce) {
   EXPECT_EQ(app.handle().waitSemaphores(wait, UINT64_MAX), vk::Result::eSuccess) << "nobody called wait()";
 }
 
+TEST_F(LongRuns, AreMadeOnAnotherThread) {
+  const Tensor want = Session(device, loaded).run({{input, picture}}).at(output);
+  SessionCreation creation = Session::create_async(device, loaded);
+  ASSERT_TRUE(creation.valid());
+  EXPECT_TRUE(creation.wait_for(kLong));
+  EXPECT_TRUE(creation.done());
+  EXPECT_GT(creation.progress().total, 0u);
+  EXPECT_EQ(creation.progress().ready, creation.progress().total);
+  Session session = creation.get();
+  EXPECT_FALSE(creation.valid());
+  EXPECT_TRUE(same_bits(session.run({{input, picture}}).at(output), want));
+  EXPECT_VELLUM_ERROR(creation.get(), ErrorCode::invalid_argument, "taken already");
+  EXPECT_VELLUM_ERROR(SessionCreation().cancel(), ErrorCode::invalid_argument, "no session");
+  EXPECT_VELLUM_ERROR(Session::create_async(device, loaded, {.in_flight = 0}).get(),
+                      ErrorCode::invalid_argument, "in flight");
+}
+
+TEST_F(LongRuns, AreCancelledWhileTheirPipelinesAreMade) {
+  const uint64_t bytes = vulkan.allocated_bytes();
+  const uint32_t allocations = vulkan.allocations();
+  for (const bool destroyed_at_once : {false, true}) {
+    SessionCreation creation = Session::create_async(device, loaded);
+    while (creation.progress().ready < 1 + 2u * destroyed_at_once && !creation.done())
+      std::this_thread::yield();
+    const CreationProgress at = creation.progress();
+    ASSERT_LT(at.ready, at.total);
+    const uint32_t made = vulkan.pipelines_made();
+    const Clock::time_point before = Clock::now();
+    creation.cancel();
+    EXPECT_LT(Clock::now() - before, milliseconds(100));
+    if (!destroyed_at_once) {
+      EXPECT_VELLUM_ERROR(creation.get(), ErrorCode::cancelled, "cancelled");
+      // Each thread may be at one, and may just have begun another.
+      EXPECT_LE(vulkan.pipelines_made(), made + 2 * std::max(1u, std::thread::hardware_concurrency()));
+    }
+  }
+  EXPECT_EQ(vulkan.allocated_bytes(), bytes);
+  EXPECT_EQ(vulkan.allocations(), allocations);
+  Session session(device, loaded);  // the rest of the pipelines
+  session.run({{input, picture}});
+}
+
 TEST_F(Citizen, DebuggersSeeLayersAndTensors) {
   Session session(device, load(small_model()));
   const std::vector<std::string> labels = vulkan.labels(), names = vulkan.object_names();

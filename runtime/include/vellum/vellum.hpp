@@ -296,8 +296,8 @@ class VELLUM_API Run {
   // Vulkan does not take them back. That is all of a run that is one submit, that has semaphores of the
   // application, or that streams its weights (weights_budget).
   //
-  // Has no effect on other runs, nor on a run whose outputs are being written or that is done(). May be
-  // called from any thread, also while another thread waits for this run.
+  // Has no effect on other runs, nor on a run whose outputs are being written or that is done(). May be called
+  // from any thread, also while another thread waits for this run.
   void cancel() const;
   // Wait and return outputs that were kept, see Session::submit().
   Tensor output(std::string_view name) const;
@@ -311,6 +311,8 @@ class VELLUM_API Run {
   Request* request_ = nullptr;
 };
 
+class SessionCreation;
+
 // A model made ready on a device: planned, allocated, compiled, recorded. One thread at a time, except for
 // submit() and try_submit().
 //
@@ -320,6 +322,9 @@ class VELLUM_API Run {
 class VELLUM_API Session {
  public:
   Session(const Device& device, const Model& model, const SessionOptions& options = {});
+  // Makes a session on a thread of its own, and returns at once.
+  static SessionCreation create_async(const Device& device, const Model& model,
+                                      const SessionOptions& options = {});
   ~Session();
   Session(Session&&) noexcept;
   Session& operator=(Session&&) noexcept;
@@ -417,6 +422,44 @@ class VELLUM_API Session {
 
  private:
   struct Impl;
+  explicit Session(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+struct CreationProgress {
+  // Pipelines that are ready, of those that the session needs: 0 of 0 until the network is compiled to
+  // dispatches.
+  size_t ready = 0, total = 0;
+};
+
+// A session that is being made by Session::create_async(). It has one thread, which ends with the creation,
+// besides those that the constructor of Session uses; nothing else. One thread at a time, except that others
+// may call progress() and cancel() meanwhile, also during get().
+class VELLUM_API SessionCreation {
+ public:
+  SessionCreation();  // not valid()
+  // Cancels, and waits for the thread, which first ends the stage or the pipelines that it is at: Vulkan
+  // cannot interrupt a driver that compiles.
+  ~SessionCreation();
+  SessionCreation(SessionCreation&&) noexcept;
+  SessionCreation& operator=(SessionCreation&&) noexcept;
+
+  bool valid() const;  // get() may be called
+  CreationProgress progress() const;
+  bool done() const;  // get() would return at once
+  // Waits at most `timeout`; returns done().
+  bool wait_for(std::chrono::nanoseconds timeout) const;
+  // Asks the thread to end, and returns at once. A session that is not ready is then not made: its buffers,
+  // images and memory are freed, and get() throws Error(cancelled). Pipelines that are ready stay with the
+  // device, for the next session.
+  void cancel() const;
+  // Waits and returns the session, or throws as the constructor of Session does. Afterwards not valid().
+  Session get();
+
+ private:
+  friend class Session;
+  struct Impl;
+  Impl& checked() const;
   std::unique_ptr<Impl> impl_;
 };
 
