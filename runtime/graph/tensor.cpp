@@ -226,12 +226,30 @@ std::vector<int64_t> HostTensor::to_ints() const {
   return {view.begin(), view.end()};
 }
 
-void HostTensor::check_element(size_t element_size) const {
-  if (element_size != size_of(type_.dtype)) {
-    throw Error(ErrorCode::internal, "a tensor of " + std::string(name(type_.dtype)) +
-                                         " was read with elements of " + std::to_string(element_size) +
-                                         " bytes");
+HostTensor::ElementKind HostTensor::element_kind(DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+    case DType::f64:
+      return ElementKind::floating;
+    case DType::i64:
+    case DType::i32:
+    case DType::i16:
+    case DType::i8:
+      return ElementKind::signed_integer;
+    default:  // halves are their bits, booleans bytes
+      return ElementKind::unsigned_integer;
   }
+}
+
+void HostTensor::check_element(size_t element_size, ElementKind kind) const {
+  constexpr const char* kinds[] = {"structs", "floating-point numbers", "signed integers",
+                                   "unsigned integers"};
+  const bool bits = kind == ElementKind::opaque || kind == ElementKind::unsigned_integer;
+  const bool same_kind = bits || kind == element_kind(type_.dtype);
+  if (element_size == size_of(type_.dtype) && same_kind) return;
+  throw Error(ErrorCode::invalid_argument, "a tensor of " + std::string(name(type_.dtype)) + " was read as " +
+                                               kinds[static_cast<size_t>(kind)] + " of " +
+                                               std::to_string(element_size) + " bytes");
 }
 
 HostTensor cast(const HostTensor& tensor, DType dtype) {

@@ -66,8 +66,17 @@ TEST(HostTensor, ReadsBytesThatAreNotAligned) {
   EXPECT_EQ(tensor.as<float>()[0], 1.5f);
 }
 
-TEST(HostTensor, RefusesElementsOfTheWrongSize) {
-  expect_error(ErrorCode::internal, "float32", [] { floats({1}, {1}).as<int64_t>(); });
+TEST(HostTensor, RefusesElementsOfAnotherType) {
+  const auto refuses = [](const char* text, auto&& view) {
+    expect_error(ErrorCode::invalid_argument, text, view);
+  };
+  refuses("float32", [] { floats({1}, {1}).as<int64_t>(); });
+  refuses("signed integers of 4 bytes", [] { floats({1}, {1}).as<int32_t>(); });
+  refuses("int32", [] { HostTensor(DType::i32, {1}).as<float>(); });
+  refuses("uint32", [] { HostTensor(DType::u32, {1}).mutable_as<int32_t>(); });
+  refuses("bool", [] { HostTensor(DType::boolean, {1}).as<int8_t>(); });
+  EXPECT_EQ(HostTensor(DType::f16, {2}).as<uint16_t>().size(), 2u);
+  EXPECT_EQ(HostTensor(DType::boolean, {3}).as<uint8_t>().size(), 3u);
 }
 
 TEST(HostTensor, ReshapesToEqualCountsOnly) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "vellum/export.h"
@@ -67,15 +68,17 @@ class VELLUM_API HostTensor {
   const std::byte* data() const { return data_.get(); }
   std::byte* mutable_data();
 
-  // Views of the elements. Throw Error(internal) if sizeof(T) does not match the dtype.
+  // Views of the elements. Throw Error(invalid_argument) if T has another size than the dtype, or is float,
+  // double or a signed integer and the dtype is not. Unsigned integers are the bits of any dtype, as of
+  // halves.
   template <typename T>
   std::span<const T> as() const {
-    check_element(sizeof(T));
+    check_element(sizeof(T), element_kind<T>());
     return {reinterpret_cast<const T*>(data_.get()), static_cast<size_t>(elements())};
   }
   template <typename T>
   std::span<T> mutable_as() {
-    check_element(sizeof(T));
+    check_element(sizeof(T), element_kind<T>());
     return {reinterpret_cast<T*>(mutable_data()), static_cast<size_t>(elements())};
   }
 
@@ -86,7 +89,16 @@ class VELLUM_API HostTensor {
   std::vector<int64_t> to_ints() const;
 
  private:
-  void check_element(size_t element_size) const;
+  // opaque: a struct around the bits.
+  enum class ElementKind : uint8_t { opaque, floating, signed_integer, unsigned_integer };
+  template <typename T>
+  static constexpr ElementKind element_kind() {
+    if (std::is_floating_point_v<T>) return ElementKind::floating;
+    if (!std::is_integral_v<T>) return ElementKind::opaque;
+    return std::is_signed_v<T> ? ElementKind::signed_integer : ElementKind::unsigned_integer;
+  }
+  static ElementKind element_kind(DType dtype);
+  void check_element(size_t element_size, ElementKind kind) const;
   TensorType type_;
   std::shared_ptr<const std::byte> data_;
   bool writable_ = false;  // the bytes are our own allocation, not a caller's
