@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "import/model_file.hpp"
+#include "import/other_formats.hpp"
 #include "pack/file.hpp"
 #include "vellum/error.hpp"
 
@@ -26,21 +27,14 @@ ModelFormat format_of(std::string_view head) {
 
 // Returns the first bytes; fewer if the file is shorter or cannot be read.
 std::string head_of(const fs::path& file) {
-  std::array<char, kIdentifierEnd> head{};
+  std::array<char, kSignatureBytes> head{};
   std::ifstream stream(file, std::ios::binary);
   stream.read(head.data(), head.size());
   return {head.data(), static_cast<size_t>(stream.gcount())};
 }
 
 std::string_view head_of(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), std::min(bytes.size(), kIdentifierEnd)};
-}
-
-void refuse_other_formats(std::string_view head, const std::string& source) {
-  if (head.substr(0, 2) == "PK") {
-    throw Error(ErrorCode::unsupported,
-                source + ": a zip archive (PyTorch, Keras?); Vellum reads ONNX and TFLite models");
-  }
+  return {reinterpret_cast<const char*>(bytes.data()), std::min(bytes.size(), kSignatureBytes)};
 }
 
 }  // namespace
