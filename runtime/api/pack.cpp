@@ -75,11 +75,20 @@ std::vector<std::byte> read_tflite(const std::filesystem::path& model) {
   return std::move(*bytes);
 }
 
+// A folder that is missing is more often misspelt than meant to be made.
+void check_folder(const std::filesystem::path& file) {
+  const std::filesystem::path folder = file.parent_path();
+  std::error_code error;
+  if (!folder.empty() && !std::filesystem::is_directory(folder, error))
+    throw Error(ErrorCode::io, file.string() + ": cannot be written: there is no folder " + folder.string());
+}
+
 }  // namespace
 
 PackSummary pack(const std::filesystem::path& model, const std::filesystem::path& file, const Caps& caps,
                  const SessionOptions& options) {
   return guard([&] {
+    check_folder(file);
     packfile::Contents contents;
     GraphRecord record;
     Graph graph;

@@ -280,6 +280,9 @@ TEST_F(Packed, SaysWhatItCannotPack) {
                       "packed already");
   EXPECT_VELLUM_ERROR(pack(folder / "none.onnx", folder / "x", caps), ErrorCode::not_found, "none.onnx");
   EXPECT_VELLUM_ERROR(pack(file, folder / "packed" / "below", caps), ErrorCode::io, "below");
+  EXPECT_VELLUM_ERROR(pack(file, folder / "misspelt" / "packed", caps), ErrorCode::io, "there is no folder",
+                      "misspelt");
+  EXPECT_FALSE(std::filesystem::exists(folder / "misspelt"));
   EXPECT_VELLUM_ERROR(pack(save(small_model({1, 3, kUnknownDim, 11})), folder / "open", caps),
                       ErrorCode::invalid_argument, "'x'");
 }

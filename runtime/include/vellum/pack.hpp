@@ -20,7 +20,8 @@ struct PackSummary {
 // Writes a bundle of the ONNX or TFLite model in `model` for sessions with these options on a device with
 // these caps; replaces `file` in one step. The bundle also works on other devices and with other options:
 // shaders and weights that it lacks are compiled and prepacked when the session is made. Throws the errors of
-// Model::load() and Session, Error(io) if the file cannot be written, and Error(invalid_argument) if `model`
+// Model::load() and Session, Error(io) if the file cannot be written or
+// its folder does not exist, and Error(invalid_argument) if `model`
 // is a bundle already.
 VELLUM_API PackSummary pack(const std::filesystem::path& model, const std::filesystem::path& file,
                             const Caps& caps, const SessionOptions& options = {});
