@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <thread>
 #include <utility>
 
@@ -159,6 +160,17 @@ TEST_F(Citizen, ARunIsCancelledWhileAnotherThreadWaitsForIt) {
   gate.open();
   waits.join();
   EXPECT_EQ(other.output("y").elements(), 40);
+}
+
+TEST_F(Citizen, NothingOfNaNStaysForTheNextRun) {
+  Tensor nan(DType::f32, x.shape());
+  std::ranges::fill(nan.mutable_as<float>(), std::numeric_limits<float>::quiet_NaN());
+  for (const StorageChoice storage : {StorageChoice::image2d, StorageChoice::buffer}) {
+    Session session(device, load(small_model()), {.storage = storage});
+    const Tensor want = session.run({{"x", x}}).at("y");
+    session.run({{"x", nan}});
+    EXPECT_TRUE(same_bits(session.run({{"x", x}}).at("y"), want));
+  }
 }
 
 // Blazeface is predicted to take some milliseconds on a CPU.
