@@ -11,7 +11,11 @@ using vellum::ErrorCode;
 using vellum::c_api::checked_choice;
 using vellum::c_api::given_or_default;
 using vellum::c_api::guarded;
+using vellum::c_api::new_session;
 using vellum::c_api::require;
+using vellum::c_api::utf8_path;
+using vellum::c_api::write_result;
+using vellum::c_api::write_tensor_info;
 
 static_assert(static_cast<int>(ErrorCode::invalid_argument) + 1 == VELLUM_INVALID_ARGUMENT);
 static_assert(static_cast<int>(ErrorCode::corrupt_model) + 1 == VELLUM_CORRUPT_MODEL);
@@ -24,11 +28,8 @@ static_assert(static_cast<int>(vellum::StorageChoice::buffer) == VELLUM_STORAGE_
 static_assert(static_cast<int>(vellum::MemoryMode::naive) == VELLUM_MEMORY_NAIVE);
 static_assert(static_cast<int>(vellum::Arithmetic::automatic) == VELLUM_ARITHMETIC_AUTO);
 static_assert(static_cast<int>(vellum::Winograd::f4) == VELLUM_WINOGRAD_F4);
+static_assert(static_cast<int>(vellum::GlobalPriority::realtime) == VELLUM_PRIORITY_REALTIME);
 static_assert(static_cast<int>(vellum::MemoryMode::offsets) == VELLUM_MEMORY_OFFSETS);
-
-std::filesystem::path utf8_path(const char* text) {
-  return std::filesystem::path(std::u8string(text, text + std::strlen(text)));
-}
 
 vellum_device_options device_defaults() noexcept {
   vellum_device_options options{};
@@ -36,17 +37,6 @@ vellum_device_options device_defaults() noexcept {
   options.wait_limit_ms = vellum::DeviceOptions().wait_limit_ms;
   options.queue_priority = vellum::DeviceOptions().queue_priority;
   return options;
-}
-
-vellum_load_limits limit_defaults() noexcept {
-  const vellum::LoadLimits limits;
-  return {sizeof(vellum_load_limits), limits.nodes,       limits.elements,
-          limits.folded_bytes,        limits.folded_work, limits.nesting};
-}
-
-vellum::LoadLimits to_cpp(const vellum_load_limits* given) {
-  const vellum_load_limits limits = given_or_default(given, limit_defaults());
-  return {limits.nodes, limits.elements, limits.folded_bytes, limits.folded_work, limits.nesting};
 }
 
 vellum_session_options session_defaults() noexcept {
@@ -59,6 +49,7 @@ vellum_session_options session_defaults() noexcept {
   options.views = vellum::SessionOptions().planning.views;
   options.reorder = vellum::SessionOptions().planning.reorder;
   options.tuned = vellum::SessionOptions().tuned;
+  options.max_submit_ms = VELLUM_SUBMIT_MS_AUTO;
   return options;
 }
 
@@ -70,6 +61,9 @@ vellum::DeviceOptions to_cpp(const vellum_device_options& given) {
   options.android_baseline_2022 = given.android_baseline_2022 != 0;
   options.wait_limit_ms = given.wait_limit_ms;
   options.queue_priority = given.queue_priority;
+  options.global_priority = checked_choice<vellum::GlobalPriority>(
+      given.global_priority, VELLUM_PRIORITY_REALTIME, "global_priority");
+  options.debug_labels = given.debug_labels != 0;
   if (given.log)
     options.log = [log = given.log, user = given.log_user](vellum::LogLevel level, std::string_view message) {
       log(static_cast<vellum_log_level>(level), std::string(message).c_str(), user);
@@ -109,6 +103,12 @@ vellum::SessionOptions to_cpp(const vellum_session_options& given) {
   options.in_flight = given.in_flight;
   options.tuned = given.tuned != 0;
   options.check_finite = given.check_finite != 0;
+  if (given.disabled_pass_count) require(given.disabled_passes, "disabled_passes");
+  for (size_t i = 0; i < given.disabled_pass_count; ++i) {
+    require(given.disabled_passes[i], "the name of a pass");
+    options.debug.disabled_passes.emplace_back(given.disabled_passes[i]);
+  }
+  if (given.max_submit_ms != VELLUM_SUBMIT_MS_AUTO) options.max_submit_ms = given.max_submit_ms;
   return options;
 }
 
@@ -117,17 +117,26 @@ size_t byte_size(const vellum::TensorInfo& info) {
   return static_cast<size_t>(vellum::checked_element_count(info.shape)) * vellum::size_of(info.dtype);
 }
 
-void fill(const std::vector<vellum::TensorInfo>& tensors, size_t index, const char* kind,
-          vellum_tensor_info* info) {
-  require(info, "info");
+}  // namespace
+
+std::filesystem::path vellum::c_api::utf8_path(const char* text) {
+  return std::filesystem::path(std::u8string(text, text + std::strlen(text)));
+}
+
+void vellum::c_api::write_tensor_info(const std::vector<TensorInfo>& tensors, size_t index, const char* kind,
+                                      vellum_tensor_info* info) {
   if (index >= tensors.size())
     throw Error(ErrorCode::invalid_argument, "there is no " + std::string(kind) + " " +
                                                  std::to_string(index) + "; there are " +
                                                  std::to_string(tensors.size()));
   const vellum::TensorInfo& tensor = tensors[index];
-  *info = {tensor.name.c_str(), tensor.shape.data(), tensor.shape.size(),
-           static_cast<vellum_dtype>(tensor.dtype), byte_size(tensor)};
+  write_result(info,
+               {0, tensor.name.c_str(), tensor.shape.data(), tensor.shape.size(),
+                static_cast<vellum_dtype>(tensor.dtype), byte_size(tensor)},
+               "info");
 }
+
+namespace {
 
 const vellum::TensorInfo& find(const std::vector<vellum::TensorInfo>& tensors, const char* name,
                                const char* kind) {
@@ -147,14 +156,6 @@ void check_size(const vellum::TensorInfo& tensor, size_t byte_count) {
                     " bytes, but " + std::to_string(byte_count) + " were given");
 }
 
-vellum_session* make_session(const vellum_device& device, const vellum_model& model,
-                             const vellum::SessionOptions& options) {
-  auto session = std::make_unique<vellum_session>(
-      vellum_session{vellum::Session(device.device, model.model, options), {}, {}, {}, options.profile, {}});
-  session->refresh();
-  return session.release();
-}
-
 // The caller's bytes as they lie there: set_input() has copied them when it returns.
 void set_input(vellum_session& session, const vellum::TensorInfo& input, const void* values,
                size_t byte_count) {
@@ -165,6 +166,12 @@ void set_input(vellum_session& session, const vellum::TensorInfo& input, const v
 }
 
 }  // namespace
+
+vellum_session* vellum::c_api::new_session(Session session, bool profile) {
+  auto made = std::make_unique<vellum_session>(vellum_session{std::move(session), {}, {}, {}, profile, {}});
+  made->refresh();
+  return made.release();
+}
 
 vellum_status vellum::c_api::fail(vellum_error* error, ErrorCode code, const char* message) noexcept {
   const auto status = static_cast<vellum_status>(static_cast<int>(code) + 1);
@@ -225,63 +232,6 @@ vellum_status vellum_device_open(const vellum_device_options* options, vellum_de
 
 void vellum_device_destroy(vellum_device* device) { delete device; }
 
-vellum_status vellum_device_uuid(const vellum_device* device, uint8_t uuid[16], vellum_error* error) {
-  return guarded(error, [&] {
-    require(device, "device");
-    require(uuid, "uuid");
-    std::ranges::copy(device->info.uuid, uuid);
-  });
-}
-
-const char* vellum_device_name(const vellum_device* device) {
-  return device ? device->info.name.c_str() : "";
-}
-
-const char* vellum_device_driver(const vellum_device* device) {
-  return device ? device->info.driver.c_str() : "";
-}
-
-uint64_t vellum_device_validation_messages(const vellum_device* device) {
-  return device ? device->device.validation_messages() : 0;
-}
-
-vellum_status vellum_model_load(const char* file, vellum_model** model, vellum_error* error) {
-  return vellum_model_load_within(file, nullptr, model, error);
-}
-
-vellum_status vellum_model_load_bytes(const void* bytes, size_t byte_count, vellum_model** model,
-                                      vellum_error* error) {
-  return vellum_model_load_bytes_within(bytes, byte_count, nullptr, model, error);
-}
-
-void vellum_load_limits_init(vellum_load_limits* limits) {
-  if (limits) *limits = limit_defaults();
-}
-
-vellum_status vellum_model_load_within(const char* file, const vellum_load_limits* limits,
-                                       vellum_model** model, vellum_error* error) {
-  if (model) *model = nullptr;
-  return guarded(error, [&] {
-    require(file, "file");
-    require(model, "model");
-    *model = new vellum_model{vellum::Model::load(utf8_path(file), to_cpp(limits))};
-  });
-}
-
-vellum_status vellum_model_load_bytes_within(const void* bytes, size_t byte_count,
-                                             const vellum_load_limits* limits, vellum_model** model,
-                                             vellum_error* error) {
-  if (model) *model = nullptr;
-  return guarded(error, [&] {
-    require(bytes, "bytes");
-    require(model, "model");
-    const std::span<const std::byte> given(static_cast<const std::byte*>(bytes), byte_count);
-    *model = new vellum_model{vellum::Model::load(given, to_cpp(limits))};
-  });
-}
-
-void vellum_model_destroy(vellum_model* model) { delete model; }
-
 void vellum_session_options_init(vellum_session_options* options) {
   if (options) *options = session_defaults();
 }
@@ -294,11 +244,20 @@ vellum_status vellum_session_create(const vellum_device* device, const vellum_mo
     require(device, "device");
     require(model, "model");
     require(session, "session");
-    *session = make_session(*device, *model, vellum::c_api::session_options(options));
+    const vellum::SessionOptions given = vellum::c_api::session_options(options);
+    *session = new_session(vellum::Session(device->device, model->model, given), given.profile);
   });
 }
 
 void vellum_session_destroy(vellum_session* session) { delete session; }
+
+size_t vellum_session_warning_count(const vellum_session* session) {
+  return session ? session->session.warnings().size() : 0;
+}
+
+const char* vellum_session_warning(const vellum_session* session, size_t index) {
+  return index < vellum_session_warning_count(session) ? session->session.warnings()[index].c_str() : "";
+}
 
 size_t vellum_session_input_count(const vellum_session* session) {
   return session ? session->session.inputs().size() : 0;
@@ -312,7 +271,7 @@ vellum_status vellum_session_input(const vellum_session* session, size_t index, 
                                    vellum_error* error) {
   return guarded(error, [&] {
     require(session, "session");
-    fill(session->session.inputs(), index, "input", info);
+    write_tensor_info(session->session.inputs(), index, "input", info);
   });
 }
 
@@ -320,7 +279,7 @@ vellum_status vellum_session_output(const vellum_session* session, size_t index,
                                     vellum_error* error) {
   return guarded(error, [&] {
     require(session, "session");
-    fill(session->session.outputs(), index, "output", info);
+    write_tensor_info(session->session.outputs(), index, "output", info);
   });
 }
 
@@ -390,12 +349,12 @@ vellum_status vellum_session_memory(const vellum_session* session, vellum_memory
                                     vellum_error* error) {
   return guarded(error, [&] {
     require(session, "session");
-    require(report, "report");
     const vellum::MemoryReport& memory = session->memory;
-    *report = {
-        memory.objects.size(),  memory.naive_bytes,   memory.planned_bytes, memory.lower_bound_bytes,
-        memory.allocated_bytes, memory.weights_bytes, memory.in_out_bytes,  memory.streamed_weights_bytes,
-        memory.in_flight};
+    write_result(report,
+                 {0, memory.objects.size(), memory.naive_bytes, memory.planned_bytes,
+                  memory.lower_bound_bytes, memory.allocated_bytes, memory.weights_bytes, memory.in_out_bytes,
+                  memory.streamed_weights_bytes, memory.in_flight},
+                 "report");
   });
 }
 
@@ -403,13 +362,18 @@ vellum_status vellum_session_object(const vellum_session* session, size_t index,
                                     vellum_error* error) {
   return guarded(error, [&] {
     require(session, "session");
-    require(report, "report");
     if (index >= session->memory.objects.size())
       throw Error(ErrorCode::invalid_argument, "there is no object " + std::to_string(index));
     const vellum::ObjectReport& object = session->memory.objects[index];
-    *report = {
-        object.kind.c_str(), object.format.c_str(), {object.extent[0], object.extent[1], object.extent[2]},
-        object.reuse_count,  object.bytes,          session->object_tensors[index].data()};
+    write_result(report,
+                 {0,
+                  object.kind.c_str(),
+                  object.format.c_str(),
+                  {object.extent[0], object.extent[1], object.extent[2]},
+                  object.reuse_count,
+                  object.bytes,
+                  session->object_tensors[index].data()},
+                 "report");
   });
 }
 
@@ -421,10 +385,12 @@ vellum_status vellum_session_layer(const vellum_session* session, size_t index, 
                                    vellum_error* error) {
   return guarded(error, [&] {
     require(session, "session");
-    require(time, "time");
     if (index >= session->layers.size())
       throw Error(ErrorCode::invalid_argument, "there is no layer " + std::to_string(index));
     const vellum::LayerTime& layer = session->layers[index];
-    *time = {layer.name.c_str(), layer.op.c_str(), layer.shader.c_str(), layer.gpu_ms};
+    write_result(time,
+                 {0, layer.name.c_str(), layer.op.c_str(), layer.shader.c_str(), layer.gpu_ms, layer.begin_ms,
+                  layer.storage.c_str()},
+                 "time");
   });
 }

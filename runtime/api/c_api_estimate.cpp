@@ -21,10 +21,11 @@ vellum_status vellum_estimate_memory(const vellum_model* model, const vellum_ses
     vellum::c_api::require(estimate, "estimate");
     const vellum::MemoryEstimate found =
         estimate_of(*model, vellum::c_api::session_options(options), device, caps);
-    *estimate = {found.use.weights,       found.use.in_out,
-                 found.use.intermediates, found.use.workspace,
-                 found.use.staging,       found.use.resident,
-                 found.use.total(),       found.resident.driver.has_value(),
-                 found.vulkan.peak,       found.shape_inference_bytes};
+    vellum::c_api::write_result(
+        estimate,
+        {0, found.use.weights, found.use.in_out, found.use.intermediates, found.use.workspace,
+         found.use.staging, found.use.resident, found.use.total(), found.resident.driver.has_value(),
+         found.vulkan.peak, found.shape_inference_bytes},
+        "estimate");
   });
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <string>
 #include <vector>
@@ -72,6 +73,23 @@ Options given_or_default(const Options* given, const Options& defaults) {
   std::memcpy(&options, given, std::min(given->size, sizeof(Options)));
   return options;
 }
+
+// Writes as much of a result as the caller's struct has.
+template <typename Result>
+void write_result(Result* to, Result result, const char* name) {
+  require(to, name);
+  if (to->size < sizeof(size_t) + sizeof(void*))
+    throw Error(ErrorCode::invalid_argument,
+                std::string(name) + ": its size is not set; set it to the size of the struct");
+  result.size = std::min(to->size, sizeof(Result));
+  std::memcpy(to, &result, result.size);
+}
+
+std::filesystem::path utf8_path(const char* text);
+// Writes the info of one of a model's or session's inputs or outputs. kind: "input" or "output".
+void write_tensor_info(const std::vector<TensorInfo>& tensors, size_t index, const char* kind,
+                       vellum_tensor_info* info);
+vellum_session* new_session(Session session, bool profile);
 
 // Convert C options; NULL means the defaults.
 DeviceOptions device_options(const vellum_device_options* given);

@@ -39,13 +39,10 @@ vellum_status vellum_tune(const vellum_device* device, const vellum_model* model
         vellum::tune(device->device, model->model, vellum::c_api::session_options(session_options),
                      to_cpp(given_or_default(options, tune_defaults())));
     if (result)
-      *result = {report.untuned_ms,
-                 report.tuned_ms,
-                 report.untuned_weights_bytes,
-                 report.tuned_weights_bytes,
-                 report.seconds,
-                 report.complete,
-                 report.kept};
+      write_result(result,
+                   {0, report.untuned_ms, report.tuned_ms, report.untuned_weights_bytes,
+                    report.tuned_weights_bytes, report.seconds, report.complete, report.kept},
+                   "result");
   });
 }
 

@@ -20,6 +20,7 @@ struct vellum_recording {
 using vellum::c_api::given_or_default;
 using vellum::c_api::guarded;
 using vellum::c_api::require;
+using vellum::c_api::write_result;
 
 namespace {
 
@@ -27,16 +28,6 @@ vellum_vulkan_device vulkan_device_defaults() noexcept {
   vellum_vulkan_device device{};
   device.size = sizeof device;
   return device;
-}
-
-// Writes as much of a result as the caller's struct has.
-template <typename Result>
-void write_result(Result* to, Result result, const char* name) {
-  require(to, name);
-  if (to->size < sizeof(size_t) + sizeof(void*))
-    throw vellum::Error(vellum::ErrorCode::invalid_argument, std::string(name) + ": its size is not set");
-  result.size = std::min(to->size, sizeof(Result));
-  std::memcpy(to, &result, result.size);
 }
 
 vellum::VulkanPhysicalDevice to_cpp(const vellum_vulkan_physical_device& device) {

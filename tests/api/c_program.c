@@ -43,14 +43,27 @@ int run_in_c(const void* model_bytes, size_t model_size, const float* input, siz
   vellum_model* model = NULL;
   vellum_session* session = NULL;
   vellum_session_options options;
-  vellum_tensor_info info;
-  vellum_memory_report memory;
-  vellum_memory_estimate estimate, phone;
-  vellum_layer_time layer;
+  vellum_tensor_info info = {sizeof info};
+  vellum_memory_report memory = {sizeof memory};
+  vellum_memory_estimate estimate = {sizeof estimate}, phone = {sizeof phone};
+  vellum_device_list* list = NULL;
+  vellum_device_info found = {sizeof found}, listed = {sizeof listed};
+  vellum_layer_time layer = {sizeof layer};
 
   EXPECT(open_checked(&device, &logged, &error) == VELLUM_OK);
   EXPECT(vellum_device_name(device)[0] != 0 && vellum_device_driver(device)[0] != 0);
+  EXPECT(vellum_device_get_info(device, &found, &error) == VELLUM_OK);
+  EXPECT(strcmp(found.name, vellum_device_name(device)) == 0 && found.type[0] != 0 && found.api_version[0] == '1');
+  EXPECT(vellum_device_list_create(&list, &error) == VELLUM_OK);
+  EXPECT(vellum_device_list_count(list) > found.index);
+  EXPECT(vellum_device_list_get(list, found.index, &listed, &error) == VELLUM_OK);
+  EXPECT(strcmp(listed.name, found.name) == 0 && memcmp(listed.uuid, found.uuid, sizeof found.uuid) == 0);
+  FAILS(vellum_device_list_get(list, 99, &listed, &error), VELLUM_INVALID_ARGUMENT, "no device 99");
   EXPECT(vellum_model_load_bytes(model_bytes, model_size, &model, &error) == VELLUM_OK);
+  EXPECT(vellum_model_input_count(model) == 1 && vellum_model_output_count(model) == 1);
+  EXPECT(vellum_model_input(model, 0, &info, &error) == VELLUM_OK);
+  EXPECT(info.dtype == VELLUM_F32 && info.rank == 4 && info.byte_size == input_count * sizeof(float));
+  EXPECT(vellum_model_output(model, 0, &info, &error) == VELLUM_OK && info.name[0] != 0);
   vellum_session_options_init(&options);
   options.profile = 1;
   EXPECT(options.weights_budget == 0 && options.winograd == VELLUM_WINOGRAD_AUTO && options.tuned == 1);
@@ -77,7 +90,7 @@ int run_in_c(const void* model_bytes, size_t model_size, const float* input, siz
   EXPECT(memory.object_count > 0 && memory.allocated_bytes >= memory.planned_bytes);
   EXPECT(memory.naive_bytes >= memory.planned_bytes && memory.planned_bytes >= memory.lower_bound_bytes);
   for (i = 0; i < memory.object_count; ++i) {
-    vellum_object_report object;
+    vellum_object_report object = {sizeof object};
     uint32_t tensor = 0;
     EXPECT(vellum_session_object(session, i, &object, &error) == VELLUM_OK);
     EXPECT(object.kind[0] != 0 && object.reuse_count > 0);
@@ -91,9 +104,12 @@ int run_in_c(const void* model_bytes, size_t model_size, const float* input, siz
                                estimate.staging + estimate.resident);
   EXPECT(vellum_session_layer_count(session) > 0);
   EXPECT(vellum_session_layer(session, 0, &layer, &error) == VELLUM_OK && layer.op[0] != 0);
+  EXPECT(layer.storage[0] != 0 && !(layer.begin_ms > 0)); /* the first one, or NaN */
+  EXPECT(vellum_session_warning_count(session) == 0 && vellum_session_warning(session, 0)[0] == 0);
   EXPECT(logged == 0);
 
 done:
+  vellum_device_list_destroy(list);
   vellum_session_destroy(session);
   vellum_model_destroy(model);
   vellum_device_destroy(device);
@@ -114,7 +130,7 @@ int find_in_c(const void* model_bytes, size_t model_size, char what[512]) {
   vellum_device* device = NULL;
   vellum_model* model = NULL;
   vellum_session* session = NULL;
-  vellum_tensor_info info;
+  vellum_tensor_info info = {sizeof info};
 
   EXPECT(vellum_device_open(NULL, &device, &error) == VELLUM_OK);
   EXPECT(vellum_model_load_bytes(model_bytes, model_size, &model, &error) == VELLUM_OK);
@@ -155,10 +171,12 @@ int submit_in_c(const void* model_bytes, size_t model_size, const float* input, 
   vellum_session_options options;
   vellum_input_values in = {"x", input, input_count * sizeof(float), NULL, 0};
   vellum_output_values out = {"y", outputs, output_count * sizeof(float)};
-  vellum_memory_report memory;
+  vellum_memory_report memory = {sizeof memory};
   vellum_tune_options tune;
-  vellum_tune_result tuned;
-  size_t steps = 0;
+  vellum_tune_result tuned = {sizeof tuned};
+  vellum_session_creation* creation = NULL;
+  vellum_session* other = NULL;
+  size_t steps = 0, ready = 0, total = 0;
 
   EXPECT(open_checked(&device, &logged, &error) == VELLUM_OK);
   EXPECT(vellum_model_load_bytes(model_bytes, model_size, &model, &error) == VELLUM_OK);
@@ -178,13 +196,41 @@ int submit_in_c(const void* model_bytes, size_t model_size, const float* input, 
     EXPECT(vellum_session_submit(session, &in, 1, &out, 1, &runs[i], &error) == VELLUM_OK);
   }
   while (!done) EXPECT(vellum_run_done(runs[1], &done, &error) == VELLUM_OK);
+  for (i = 0; i < 3; ++i) {
+    EXPECT(vellum_run_wait_for(runs[i], 60000, &done, &error) == VELLUM_OK && done);
+    vellum_run_destroy(runs[i]);
+    runs[i] = NULL;
+  }
+  out.values = outputs + 2 * output_count;
+  for (i = 0; i < 2; ++i) {
+    EXPECT(vellum_session_try_submit(session, &in, 1, i ? NULL : &out, i ? 0 : 1, &runs[i], &error) == VELLUM_OK);
+    EXPECT(runs[i] != NULL);
+  }
+  EXPECT(vellum_run_cancel(runs[1], &error) == VELLUM_OK);
+  FAILS(vellum_run_wait(runs[1], &error), VELLUM_CANCELLED, "cancelled");
+  EXPECT(vellum_run_wait(runs[0], &error) == VELLUM_OK);
+  vellum_run_destroy(runs[1]);
+  EXPECT(vellum_session_submit(session, &in, 1, NULL, 0, &runs[1], &error) == VELLUM_OK);
+  EXPECT(vellum_session_submit(session, &in, 1, NULL, 0, &runs[2], &error) == VELLUM_OK);
   vellum_session_destroy(session); /* its runs come home first */
   session = NULL;
   for (i = 0; i < 3; ++i) EXPECT(vellum_run_wait(runs[i], &error) == VELLUM_OK);
   EXPECT(vellum_run_done(runs[2], &done, &error) == VELLUM_OK && done);
+
+  EXPECT(vellum_session_create_async(device, model, NULL, &creation, &error) == VELLUM_OK);
+  do
+    EXPECT(vellum_session_creation_wait_for(creation, 1000, &done, &error) == VELLUM_OK);
+  while (!done);
+  EXPECT(vellum_session_creation_progress(creation, &ready, &total, &error) == VELLUM_OK);
+  EXPECT(ready > 0 && ready == total);
+  EXPECT(vellum_session_creation_get(creation, &session, &error) == VELLUM_OK);
+  FAILS(vellum_session_creation_get(creation, &other, &error), VELLUM_INVALID_ARGUMENT, "taken already");
+  EXPECT(other == NULL);
+  EXPECT(vellum_session_input_count(session) == 1);
   EXPECT(logged == 0);
 
 done:
+  vellum_session_creation_destroy(creation);
   for (i = 0; i < 3; ++i) vellum_run_destroy(runs[i]);
   vellum_session_destroy(session);
   vellum_model_destroy(model);
@@ -205,11 +251,13 @@ int misuse_in_c(const void* model_bytes, size_t model_size, char what[512]) {
   vellum_session* session = NULL;
   vellum_device_options device_options;
   vellum_session_options options;
-  vellum_tensor_info info;
-  vellum_object_report object;
-  vellum_memory_estimate estimate;
+  vellum_tensor_info info = {sizeof info};
+  vellum_object_report object = {sizeof object};
+  vellum_memory_estimate estimate = {sizeof estimate};
   vellum_load_limits limits;
   vellum_run* run = NULL;
+  vellum_device* other = NULL;
+  const char* pass = "fold everything";
   const vellum_input_values in = {"x", values, sizeof values, NULL, 0};
 
   EXPECT(vellum_version() == VELLUM_VERSION);
@@ -242,6 +290,20 @@ int misuse_in_c(const void* model_bytes, size_t model_size, char what[512]) {
   options.input_shapes = &shape;
   options.input_shape_count = 1;
   FAILS(vellum_session_create(device, model, &options, &session, &error), VELLUM_INVALID_ARGUMENT, "nobody");
+  vellum_session_options_init(&options);
+  EXPECT(options.max_submit_ms == VELLUM_SUBMIT_MS_AUTO);
+  options.disabled_passes = &pass;
+  options.disabled_pass_count = 1;
+  FAILS(vellum_session_create(device, model, &options, &session, &error), VELLUM_INVALID_ARGUMENT, "fold everything");
+  memset(&info, 0, sizeof info);
+  FAILS(vellum_model_input(model, 0, &info, &error), VELLUM_INVALID_ARGUMENT, "size is not set");
+  info.size = sizeof info;
+  FAILS(vellum_model_output(model, 7, &info, &error), VELLUM_INVALID_ARGUMENT, "output 7");
+  FAILS(vellum_write_bundle("no such model", "x", NULL, NULL, NULL, NULL, &error), VELLUM_NOT_FOUND, "no such model");
+  FAILS(vellum_write_bundle("x", "no such folder/x", NULL, NULL, NULL, NULL, &error), VELLUM_IO, "no such folder");
+  device_options.size = sizeof device_options;
+  device_options.global_priority = (vellum_global_priority)9;
+  FAILS(vellum_device_open(&device_options, &other, &error), VELLUM_INVALID_ARGUMENT, "global_priority");
   vellum_session_options_init(&options);
   options.storage = (vellum_storage)17;
   FAILS(vellum_session_create(device, model, &options, &session, &error), VELLUM_INVALID_ARGUMENT, "17");

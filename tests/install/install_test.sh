@@ -49,6 +49,12 @@ check "Identity_3:0: 1x384x16" "$scratch/from_cxx" "$model"
 "$CC" -std=c99 "${cflags[@]}" "$here/consumer/consumer.c" -o "$scratch/from_c" "${libs[@]}" "-Wl,-rpath,$libdir"
 check "loaded" "$scratch/from_c" "$model"
 
+if [[ -e $libdir/libvellum.a ]]; then
+  step "a shared library of the static one"
+  "$CXX" -shared -o "$scratch/libapplication.so" -Wl,-u,vellum_version "${libs[@]}"
+  check "vellum_version T" nm -D --defined-only -P "$scratch/libapplication.so"
+fi
+
 step "packed models alone"
 without=(-DCMAKE_DISABLE_FIND_PACKAGE_Protobuf=ON -DCMAKE_DISABLE_FIND_PACKAGE_glslang=ON)
 "$CMAKE" -S "$here/runtime_consumer" -B "$scratch/runtime_consumer" "-DCMAKE_PREFIX_PATH=$prefix" "-DPROGRAM=$program" \

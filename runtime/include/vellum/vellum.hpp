@@ -296,8 +296,8 @@ class VELLUM_API Run {
   // Vulkan does not take them back. That is all of a run that is one submit, that has semaphores of the
   // application, or that streams its weights (weights_budget).
   //
-  // Has no effect on other runs, nor on a run whose outputs are being written or that is done(). May be called
-  // from any thread, also while another thread waits for this run.
+  // Has no effect on other runs, nor on a run whose outputs are being written or that is done(). May be
+  // called from any thread, also while another thread waits for this run.
   void cancel() const;
   // Wait and return outputs that were kept, see Session::submit().
   Tensor output(std::string_view name) const;

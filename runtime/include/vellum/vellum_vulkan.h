@@ -48,22 +48,22 @@ typedef struct vellum_vulkan_use {
   size_t feature_count;
 } vellum_vulkan_use;
 
-VELLUM_API vellum_status vellum_vulkan_requirements_create(const vellum_vulkan_physical_device* device,
-                                                           vellum_vulkan_requirements** requirements,
-                                                           vellum_error* error);
-VELLUM_API void vellum_vulkan_requirements_destroy(vellum_vulkan_requirements* requirements);
-VELLUM_API size_t vellum_vulkan_requirements_use_count(const vellum_vulkan_requirements* requirements);
+VELLUM_C_API vellum_status vellum_vulkan_requirements_create(const vellum_vulkan_physical_device* device,
+                                                             vellum_vulkan_requirements** requirements,
+                                                             vellum_error* error);
+VELLUM_C_API void vellum_vulkan_requirements_destroy(vellum_vulkan_requirements* requirements);
+VELLUM_C_API size_t vellum_vulkan_requirements_use_count(const vellum_vulkan_requirements* requirements);
 /* VELLUM_INVALID_ARGUMENT if `index` is out of range. */
-VELLUM_API vellum_status vellum_vulkan_requirements_use(const vellum_vulkan_requirements* requirements, size_t index,
-                                                        vellum_vulkan_use* use, vellum_error* error);
+VELLUM_C_API vellum_status vellum_vulkan_requirements_use(const vellum_vulkan_requirements* requirements, size_t index,
+                                                          vellum_vulkan_use* use, vellum_error* error);
 /* The extensions of all uses, without repetition, and in `*count` how many they are. */
-VELLUM_API const char* const* vellum_vulkan_requirements_extensions(const vellum_vulkan_requirements* requirements,
-                                                                    size_t* count);
+VELLUM_C_API const char* const* vellum_vulkan_requirements_extensions(const vellum_vulkan_requirements* requirements,
+                                                                      size_t* count);
 /* Switches on the features of all uses in a chain for VkDeviceCreateInfo.pNext, which may be NULL; returns its new head.
  * Structures that it adds live as long as the requirements. NULL if the host is out of memory. */
-VELLUM_API void* vellum_vulkan_requirements_enable_features(const vellum_vulkan_requirements* requirements, void* chain);
+VELLUM_C_API void* vellum_vulkan_requirements_enable_features(const vellum_vulkan_requirements* requirements, void* chain);
 /* The queue family that Vellum would compute with. */
-VELLUM_API uint32_t vellum_vulkan_requirements_compute_family(const vellum_vulkan_requirements* requirements);
+VELLUM_C_API uint32_t vellum_vulkan_requirements_compute_family(const vellum_vulkan_requirements* requirements);
 
 typedef struct vellum_vulkan_queue {
   VkQueue queue;
@@ -88,11 +88,11 @@ typedef struct vellum_vulkan_device {
   const VkAllocationCallbacks* allocation_callbacks; /* for every object that Vellum makes; NULL: Vulkan's own */
 } vellum_vulkan_device;
 
-VELLUM_API void vellum_vulkan_device_init(vellum_vulkan_device* device);
+VELLUM_C_API void vellum_vulkan_device_init(vellum_vulkan_device* device);
 
 /* Uses the application's device instead of opening one; see Device::adopt(). `options` may be NULL. */
-VELLUM_API vellum_status vellum_device_adopt(const vellum_vulkan_device* device, const vellum_device_options* options,
-                                             vellum_device** adopted, vellum_error* error);
+VELLUM_C_API vellum_status vellum_device_adopt(const vellum_vulkan_device* device, const vellum_device_options* options,
+                                               vellum_device** adopted, vellum_error* error);
 
 /* ---- The application's buffers and command buffers -------------------------------------------------------------- */
 
@@ -105,10 +105,10 @@ typedef struct vellum_buffer_layout {
   VkBufferUsageFlags usage;
 } vellum_buffer_layout;
 
-VELLUM_API vellum_status vellum_session_input_buffer(const vellum_session* session, const char* name,
-                                                     vellum_buffer_layout* layout, vellum_error* error);
-VELLUM_API vellum_status vellum_session_output_buffer(const vellum_session* session, const char* name,
-                                                      vellum_buffer_layout* layout, vellum_error* error);
+VELLUM_C_API vellum_status vellum_session_input_buffer(const vellum_session* session, const char* name,
+                                                       vellum_buffer_layout* layout, vellum_error* error);
+VELLUM_C_API vellum_status vellum_session_output_buffer(const vellum_session* session, const char* name,
+                                                        vellum_buffer_layout* layout, vellum_error* error);
 
 /* A range of the application's buffer for an input or output. */
 typedef struct vellum_buffer_binding {
@@ -129,18 +129,18 @@ typedef struct vellum_semaphore {
 typedef struct vellum_recording vellum_recording;
 
 /* Binds every input, and the outputs that are to be read. */
-VELLUM_API vellum_status vellum_session_bind(vellum_session* session, const vellum_buffer_binding* inputs,
-                                             size_t input_count, const vellum_buffer_binding* outputs,
-                                             size_t output_count, vellum_recording** recording, vellum_error* error);
+VELLUM_C_API vellum_status vellum_session_bind(vellum_session* session, const vellum_buffer_binding* inputs,
+                                               size_t input_count, const vellum_buffer_binding* outputs,
+                                               size_t output_count, vellum_recording** recording, vellum_error* error);
 /* Records the inference into a command buffer of the application's, any number of times. */
-VELLUM_API vellum_status vellum_recording_record(const vellum_recording* recording, VkCommandBuffer commands,
-                                                 vellum_error* error);
+VELLUM_C_API vellum_status vellum_recording_record(const vellum_recording* recording, VkCommandBuffer commands,
+                                                   vellum_error* error);
 /* Submits the inference from a command buffer of Vellum's to the compute queue, and returns at once. */
-VELLUM_API vellum_status vellum_recording_submit(const vellum_recording* recording, const vellum_semaphore* wait,
-                                                 size_t wait_count, const vellum_semaphore* signal, size_t signal_count,
-                                                 vellum_error* error);
+VELLUM_C_API vellum_status vellum_recording_submit(const vellum_recording* recording, const vellum_semaphore* wait,
+                                                   size_t wait_count, const vellum_semaphore* signal, size_t signal_count,
+                                                   vellum_error* error);
 /* No command buffer that it was recorded to may be pending or submitted again. */
-VELLUM_API void vellum_recording_destroy(vellum_recording* recording);
+VELLUM_C_API void vellum_recording_destroy(vellum_recording* recording);
 
 #ifdef __cplusplus
 } /* extern "C" */
