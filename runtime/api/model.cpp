@@ -55,7 +55,10 @@ NodeInfo node_info(const Graph& graph, const Node& node) {
   const std::vector<OperatorInput> inputs = operator_inputs(graph, node);
   const bool known = std::all_of(inputs.begin(), inputs.end(),
                                  [](const OperatorInput& input) { return is_known(input.type.shape); });
-  if (known) info.macs = node.op->macs(inputs);
+  // A shape rule refuses types that only a run determines.
+  const bool typed = std::all_of(node.inputs.begin(), node.inputs.end(),
+                                 [&](ValueId id) { return id == kNoValue || graph.values[id].type_known; });
+  if (typed && known) info.macs = node.op->macs(inputs);
   return info;
 }
 

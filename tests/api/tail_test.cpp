@@ -220,6 +220,19 @@ TEST_F(Tail, FollowsNonZeroAndCompressToo) {
   }
 }
 
+TEST_F(Tail, ItsNodesAreListedWhereNotEvenTheNumberOfDimensionsIsKnown) {
+  OnnxModel model;
+  model.input("x", {2, 3}).initializer("w", random_tensor({2, 2}, 1));
+  model.node("NonZero", {"x"}, {"at"}).node("Shape", {"at"}, {"shape"});
+  model.node("Cast", {"at"}, {"floats"}, attributes({{"to", int64_t{1}}}));
+  model.node("Reshape", {"floats", "shape"}, {"rows"}).node("MatMul", {"w", "rows"}, {"y"}, {}, "product");
+  model.output("y");
+  const std::vector<NodeInfo> nodes = load(model).nodes();
+  ASSERT_FALSE(nodes.empty());
+  EXPECT_EQ(nodes.back().name, "product");
+  EXPECT_EQ(nodes.back().macs, 0u);
+}
+
 TEST_F(Tail, KeepsLayersOfNetworksOffTheHostAndNamesTheWayOut) {
   OnnxModel model;
   model.input("x", {2, 6})
