@@ -12,8 +12,12 @@ vec4 Max(vec4 a, vec4 b) { return mix(mix(b, a, greaterThan(a, b)), a, isnan(a))
 vec4 Min(vec4 a, vec4 b) { return mix(mix(b, a, lessThan(a, b)), a, isnan(a)); }
 vec4 PRelu(vec4 a, vec4 slope) { return mix(a, slope * a, lessThan(a, vec4(0))); }
 // Mod has the sign of the divisor (Python's %), Fmod the sign of the dividend (C's fmod).
-vec4 Mod(vec4 a, vec4 b) { return a - b * floor(a / b); }
-vec4 Fmod(vec4 a, vec4 b) { return a - b * trunc(a / b); }
+// An infinite divisor, whose product with a quotient of 0 would be NaN, leaves a dividend of its sign unchanged.
+bvec4 is_beyond(vec4 a, vec4 b) { return bvec4(ivec4(isinf(b)) * ivec4(lessThan(abs(a), abs(b)))); }
+vec4 Mod(vec4 a, vec4 b) {
+  return mix(a - b * floor(a / b), mix(b, a, greaterThanEqual(a * sign(b), vec4(0))), is_beyond(a, b));
+}
+vec4 Fmod(vec4 a, vec4 b) { return mix(a - b * trunc(a / b), a, is_beyond(a, b)); }
 
 // GLSL's pow needs a positive base and is an exp2 of a log2; small whole exponents are products instead.
 float power(float a, float b) {

@@ -135,8 +135,8 @@ float Resize::source(const ResizeGeometry& g, size_t axis, int64_t i) const {
     case CoordinateMode::half_pixel:
       return (x + 0.5f) / scale - 0.5f;
     case CoordinateMode::half_pixel_symmetric: {
-      // The output as if its size had not been rounded, centred on the input.
-      const float adjustment = out / (scale * in);
+      // The output, whose size is rounded, centred on the input.
+      const float adjustment = static_cast<float>(g.output[axis]) / (scale * in);
       return in / 2.0f * (1.0f - adjustment) + (x + 0.5f) / scale - 0.5f;
     }
     case CoordinateMode::pytorch_half_pixel:
