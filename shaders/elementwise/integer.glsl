@@ -62,13 +62,18 @@ ivec4 Mod(ivec4 a, ivec4 b) {
 #endif
 }
 
-// Shifting by 32 bits or more, which GLSL leaves undefined, gives 0.
+// Shifting by 32 bits or more, or by a negative number, which GLSL leaves undefined, gives 0, and -1 for a negative number to
+// the right.
 ivec4 ShiftLeft(ivec4 a, ivec4 b) {
   return mix(ivec4(0), a << (b & 31), lessThan(uvec4(b), uvec4(32)));
 }
+#ifdef UNSIGNED
 ivec4 ShiftRight(ivec4 a, ivec4 b) {
   return mix(ivec4(0), ivec4(uvec4(a) >> (b & 31)), lessThan(uvec4(b), uvec4(32)));
 }
+#else
+ivec4 ShiftRight(ivec4 a, ivec4 b) { return a >> ivec4(min(uvec4(b), uvec4(31))); }
+#endif
 
 int whole_power(int base, int exponent) {
   if (exponent < 0) return base == 1 ? 1 : 0;
@@ -98,6 +103,7 @@ ivec4 Pow(ivec4 a, vec4 b) {
 // Functions of one element: logic, arithmetic, and classes of floats. Identity serves to wrap() its operand.
 ivec4 Identity(ivec4 x) { return x; }
 ivec4 Not(ivec4 x) { return ivec4(equal(x, ivec4(0))); }
+ivec4 BitwiseNot(ivec4 x) { return ~x; }
 ivec4 Neg(ivec4 x) { return ivec4(0) - x; }
 #ifdef UNSIGNED
 ivec4 Abs(ivec4 x) { return x; }

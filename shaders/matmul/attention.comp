@@ -216,7 +216,7 @@ void main() {
       [[unroll]] for (int s = 0; s < V_SLICES; ++s) store_partial(at + s, sum[s][i]);
       store_partial(at + V_SLICES, vec4(largest[i], total[i], 0, 0));
 #else
-      [[unroll]] for (int s = 0; s < V_SLICES; ++s) store_result(image, head, first + i, s, sum[s][i] / total[i]);
+      [[unroll]] for (int s = 0; s < V_SLICES; ++s) store_result(image, head, first + i, s, weighted_mean(sum[s][i], total[i]));
 #endif
     }
 }

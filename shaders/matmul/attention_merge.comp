@@ -30,5 +30,5 @@ void main() {
     total += keep * scores.y;
     sum += keep * load4_partial(part + by_slice.y);
   }
-  store_result(by_head.x, by_head.y, by_query.y, by_slice.y, sum / total);
+  store_result(by_head.x, by_head.y, by_query.y, by_slice.y, weighted_mean(sum, total));
 }

@@ -11,6 +11,9 @@ SCALARS_OUT(y)
 LINEAR_OUT(y)
 #endif
 
+// A token that may attend to no key has a total of 0, and the result 0.
+vec4 weighted_mean(vec4 sum, float total) { return total == 0.0 ? vec4(0) : sum / total; }
+
 void store_result(int image, int head, int query, int slice, vec4 v) {
 #if defined(Y_MATRIX)
   store_y(ivec4(0, 0, head * V_SLICES + slice, image * queries + query), v);

@@ -1,6 +1,6 @@
 // Layer normalisation of rows of whole texels in one dispatch: y = (x - mean) / deviation * scale + bias. An invocation, or
 // several (cooperate.glsl), computes one row: with LINEAR consecutive elements, else the channels of a pixel of channels4.
-// MASKED: the last texel of a row has unused channels.
+// MASKED: the last texel of a row has unused channels. UNCENTRED: the mean is taken as 0 (RMSNormalization).
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "subgroup_arithmetic.glsl"
@@ -39,9 +39,13 @@ void main() {
 #define STORE(k, v) store_y(AT(k), v)
 #endif
 
+#ifdef UNCENTRED
+  const float mean = 0.0;
+#else
   vec4 sum = vec4(0);
   for (int k = FIRST_LANE; k < texels; k += LANES) sum += LOAD(k);
   float mean = dot(gather_sum(sum), vec4(1)) / float(length);
+#endif
   // A second pass for the variance: the mean of squares less the square of the mean would cancel.
   vec4 squares = vec4(0);
   for (int k = FIRST_LANE; k < texels; k += LANES) {

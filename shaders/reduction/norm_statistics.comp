@@ -1,6 +1,7 @@
 // Mean and 1 / standard deviation of each row of `length` elements of a linear tensor, as (mean, 1 / deviation, 0, 0).
 // An invocation, or several (cooperate.glsl), computes one row. First half of layer, group and instance normalisation;
 // norm_linear.comp is the second.
+// UNCENTRED: the mean is taken as 0 (RMSNormalization).
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "subgroup_arithmetic.glsl"
@@ -15,9 +16,13 @@ LINEAR_OUT(statistics)
 void main() {
   int r = result_index();
   if (r >= rows) return;
+#ifdef UNCENTRED
+  const float mean = 0.0;
+#else
   float sum = 0.0;
   for (int k = FIRST_LANE; k < length; k += LANES) sum += load_x(r * length + k);
   float mean = gather_sum(vec4(sum)).x / float(length);
+#endif
   // A second pass for the variance: the mean of squares less the square of the mean would cancel.
   float squares = 0.0;
   for (int k = FIRST_LANE; k < length; k += LANES) {

@@ -47,9 +47,12 @@ TEST(Resize, InterpolatesInEachCoordinateMode) {
   expect_floats(linear("tf_half_pixel_for_nn"), {1, 1, 1, 2}, {10, 30});
   expect_floats(resize({text("mode", "linear")}, floats({2}, {0, 4}), {2}), {4}, {0, 1, 3, 4});
   // 1.2 elements are one, which is that in the middle.
-  expect_floats(run({"Resize", 19, {text("mode", "linear"), text("coordinate_transformation_mode", "half_pixel_symmetric")}},
-                    {row, std::nullopt, floats({4}, {1, 1, 1, 0.3f})}),
-                {1, 1, 1, 1}, {15});
+  expect_floats(
+      run({"Resize",
+           19,
+           {text("mode", "linear"), text("coordinate_transformation_mode", "half_pixel_symmetric")}},
+          {row, std::nullopt, floats({4}, {1, 1, 1, 0.3f})}),
+      {1, 1, 1, 1}, {15});
 }
 
 TEST(Resize, TreatsASingleElementAsItsModeSays) {

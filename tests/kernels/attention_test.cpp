@@ -57,6 +57,8 @@ TEST(Attention, MasksThatExclude) {
   for (size_t i = 0; i < bits.size(); ++i)
     bits[i] = i % 7 == 6 || i % 3 == 1;  // whole groups of four left out, too
   check_operator(attention({1, 2, 5, 8}, {1, 2, 7, 8}, {1, 2, 7, 8}, mask));
+  for (size_t i = 0; i < 7; ++i) bits[7 + i] = 0;  // a token that attends to no key
+  check_operator(attention({1, 2, 5, 8}, {1, 2, 7, 8}, {1, 2, 7, 8}, mask));
   OperatorCase causal = attention({1, 2, 6, 8}, {1, 2, 9, 8}, {1, 2, 9, 8});
   causal.attributes.set("is_causal", int64_t{1});
   check_operator(causal);

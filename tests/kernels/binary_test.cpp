@@ -97,12 +97,12 @@ TEST(Binary, Mod) {
 
 TEST(Binary, ModOfAnInfiniteDivisor) {
   const float infinity = std::numeric_limits<float>::infinity();
-  OperatorCase test{.type = "Mod",
-                    .inputs = {HostTensor::f32({1, 5, 1, 1}, std::array{-3.0f, 3.0f, -1.0f, 1.0f, infinity}),
-                               HostTensor::f32({1, 5, 1, 1}, std::array{infinity, infinity, -infinity,
-                                                                        -infinity, 2.0f})},
-                    .opset = 28,
-                    .sweep = {.fp16 = false}};
+  OperatorCase test{
+      .type = "Mod",
+      .inputs = {HostTensor::f32({1, 5, 1, 1}, std::array{-3.0f, 3.0f, -1.0f, 1.0f, infinity}),
+                 HostTensor::f32({1, 5, 1, 1}, std::array{infinity, infinity, -infinity, -infinity, 2.0f})},
+      .opset = 28,
+      .sweep = {.fp16 = false}};
   check_operator(test);
   test.attributes.set("fmod", int64_t{1});
   check_operator(test);

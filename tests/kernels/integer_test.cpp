@@ -70,15 +70,29 @@ TEST(Integers, SeveralOperands) {
 }
 
 TEST(Integers, Shifts) {
-  for (const DType dtype : {DType::u8, DType::u16, DType::u32, DType::u64})
+  for (const DType dtype : kTypes)
     for (const char* direction : {"LEFT", "RIGHT"}) {
-      const std::vector<int64_t> amounts{0, 1, 3, 7, 8, 15, 16, 2};
-      OperatorCase test{.type = "BitShift",
-                        .inputs = {cast(HostTensor::i64({3, 1}, std::array<int64_t, 3>{1, 200, 77}), dtype),
-                                   cast(HostTensor::i64({8}, amounts), dtype)}};
+      std::vector<int64_t> amounts{0, 1, 3, 7, 8, 15, 16, 2};
+      if (!is_unsigned(dtype)) amounts[7] = -1;
+      if (!is_unsigned(dtype)) amounts[6] = size_of(dtype) == 8 ? 20 : 120;  // 64 bits are 32 on the device
+      OperatorCase test{
+          .type = "BitShift",
+          .inputs = {
+              cast(HostTensor::i64({3, 1}, std::array<int64_t, 3>{1, is_unsigned(dtype) ? 200 : -100, 77}),
+                   dtype),
+              cast(HostTensor::i64({8}, amounts), dtype)}};
       test.attributes.set("direction", std::string(direction));
       check_operator(test);
     }
+}
+
+TEST(Integers, BitwiseLogic) {
+  for (const DType dtype : kTypes) {
+    for (const char* type : {"BitwiseAnd", "BitwiseOr", "BitwiseXor"}) check_operator(pair_case(type, dtype));
+    // The complement of an unsigned 64-bit integer has 64 bits, the device's 32.
+    if (dtype != DType::u64)
+      check_operator({.type = "BitwiseNot", .inputs = {edge_values(dtype, false)}, .opset = 18});
+  }
 }
 
 TEST(Integers, Powers) {

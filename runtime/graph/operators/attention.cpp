@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/operators/attention_forms.hpp"
+
 namespace vellum {
 
 namespace {
@@ -81,9 +83,11 @@ std::vector<TensorType> Attention::infer(Inputs inputs) const {
 
 namespace {
 
-// Converts the scores of one token of Q to the weights of the values: a softmax.
+// Converts the scores of one token of Q to the weights of the values: a softmax. A token that may attend to
+// no key has weights of 0.
 void softmax(std::vector<double>& scores) {
   const double largest = *std::max_element(scores.begin(), scores.end());
+  if (largest == -INFINITY) return std::fill(scores.begin(), scores.end(), 0.0);
   double sum = 0.0;
   for (double& score : scores) sum += score = std::exp(score - largest);
   for (double& score : scores) score /= sum;
@@ -161,19 +165,26 @@ Attributes Attention::attributes() const {
 
 std::shared_ptr<const Operator> make_attention(const NodeSpec& spec) {
   const Attributes& a = *spec.attributes;
-  if (spec.has_input(4) || spec.has_input(5) || spec.has_input(6) || spec.output_count > 1)
-    refuse_unsupported("Attention with past or present keys, or with its scores, is not supported");
-  if (a.get_float("softcap", 0.0f) != 0.0f) refuse_unsupported("Attention with softcap is not supported");
-  if (a.get_int("left_window_size", -1) != -1 || a.get_int("right_window_size", -1) != -1)
-    refuse_unsupported("Attention within a window (left_window_size, right_window_size) is not supported");
-  auto op = std::make_shared<Attention>();
+  AttentionForm form;
   const float scale = a.get_float("scale", 0.0f);
-  if (scale != 0.0f) op->scale = scale;
-  op->causal = get_flag(a, "is_causal", false);
-  op->q_heads = a.get_int("q_num_heads", 0);
-  op->kv_heads = a.get_int("kv_num_heads", 0);
-  a.ignore("softmax_precision");      // sums are of fp32 at least
-  a.ignore("qk_matmul_output_mode");  // of an output that is not asked for
+  if (scale != 0.0f) form.scale = scale;
+  form.causal = get_flag(a, "is_causal", false);
+  form.q_heads = a.get_int("q_num_heads", 0);
+  form.kv_heads = a.get_int("kv_num_heads", 0);
+  form.softcap = a.get_float("softcap", 0.0f);
+  form.left_window = a.get_int("left_window_size", -1);
+  form.right_window = a.get_int("right_window_size", -1);
+  form.scores_mode = a.get_int("qk_matmul_output_mode", 0);
+  form.gives_scores = spec.output_count > 3;
+  a.ignore("softmax_precision");  // sums are of fp32 at least
+  const bool cached = spec.has_input(4) || spec.has_input(5) || spec.has_input(6) || spec.output_count > 1;
+  if (cached || form.softcap != 0.0f || form.left_window != -1 || form.right_window != -1)
+    return make_attention_form(spec, form);
+  auto op = std::make_shared<Attention>();
+  op->scale = form.scale;
+  op->causal = form.causal;
+  op->q_heads = form.q_heads;
+  op->kv_heads = form.kv_heads;
   return op;
 }
 

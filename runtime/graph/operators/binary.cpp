@@ -34,6 +34,9 @@ constexpr BinaryName kBinaryNames[] = {
     {"Xor", BinaryKind::logical_xor},
     {"BitShift", BinaryKind::shift_left},
     {"BitShift", BinaryKind::shift_right},
+    {"BitwiseAnd", BinaryKind::bitwise_and},
+    {"BitwiseOr", BinaryKind::bitwise_or},
+    {"BitwiseXor", BinaryKind::bitwise_xor},
 };
 
 template <typename T>
@@ -93,8 +96,14 @@ T integer_arithmetic(BinaryKind kind, T a, T b) {
     }
     case BinaryKind::shift_left:
       return ub >= sizeof(T) * 8 ? T{0} : static_cast<T>(ua << ub);
-    case BinaryKind::shift_right:
-      return ub >= sizeof(T) * 8 ? T{0} : static_cast<T>(ua >> ub);
+    case BinaryKind::shift_right:  // at most by the width less 1 at once, as beyond it is undefined
+      return static_cast<T>(a >> std::min<Unsigned>(ub, sizeof(T) * 8 - 1) >> (ub >= sizeof(T) * 8 ? 1 : 0));
+    case BinaryKind::bitwise_and:
+      return static_cast<T>(ua & ub);
+    case BinaryKind::bitwise_or:
+      return static_cast<T>(ua | ub);
+    case BinaryKind::bitwise_xor:
+      return static_cast<T>(ua ^ ub);
     default:
       throw Error(ErrorCode::internal, "not a function of integers");
   }
@@ -202,9 +211,8 @@ HostTensor power(const HostTensor& a, const HostTensor& b, const Shape& shape) {
 
 void check_dtype(BinaryKind kind, DType dtype) {
   const bool boolean = dtype == DType::boolean;
-  const bool shift = kind == BinaryKind::shift_left || kind == BinaryKind::shift_right;
   bool fits = is_logical(kind) ? boolean : kind == BinaryKind::equal || !boolean;
-  if (shift) fits = dtype == DType::u8 || dtype == DType::u16 || dtype == DType::u32 || dtype == DType::u64;
+  if (is_bitwise(kind)) fits = !boolean && !is_float(dtype);
   if (!fits) refuse_model("inputs of " + std::string(name(dtype)) + " do not fit the operator");
 }
 

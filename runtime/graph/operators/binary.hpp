@@ -26,12 +26,16 @@ enum class BinaryKind : uint8_t {
   logical_or,
   logical_xor,
   shift_left,
-  shift_right
+  shift_right,  // copies the sign bit of signed integers
+  bitwise_and,
+  bitwise_or,
+  bitwise_xor
 };
 
 constexpr bool is_comparison(BinaryKind kind) {
   return kind >= BinaryKind::equal && kind <= BinaryKind::less_or_equal;
 }
+constexpr bool is_bitwise(BinaryKind kind) { return kind >= BinaryKind::shift_left; }
 constexpr bool is_logical(BinaryKind kind) {
   return kind >= BinaryKind::logical_and && kind <= BinaryKind::logical_xor;
 }

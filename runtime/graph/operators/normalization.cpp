@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/operators/batch_statistics.hpp"
 #include "graph/real.hpp"
 
 namespace vellum {
@@ -31,11 +32,12 @@ struct Moments {
 };
 
 template <typename Real>
-Moments moments(std::span<const Real> values) {
+Moments moments(std::span<const Real> values, bool centred = true) {
   Moments result;
   if (values.empty()) return result;
   const auto count = static_cast<double>(values.size());
-  for (const Real value : values) result.mean += static_cast<double>(value);
+  if (centred)
+    for (const Real value : values) result.mean += static_cast<double>(value);
   result.mean /= count;
   for (const Real value : values) {
     const double distance = static_cast<double>(value) - result.mean;
@@ -164,7 +166,7 @@ std::vector<HostTensor> LayerNormalization::evaluate(HostInputs inputs) const {
                        {0, 0}, [&](const auto& offsets) {
                          const size_t row = i / length;
                          if (i % length == 0) {
-                           m = moments<Real>(in.subspan(i, length));
+                           m = moments<Real>(in.subspan(i, length), centred);
                            means[row] = static_cast<float>(m.mean);
                            inverses[row] = static_cast<float>(inverse_deviation(m, epsilon));
                          }
@@ -340,9 +342,10 @@ Attributes Lrn::attributes() const {
 std::shared_ptr<const Operator> make_batch_normalization(const NodeSpec& spec) {
   auto op = std::make_shared<BatchNormalization>();
   op->epsilon = spec.attributes->get_float("epsilon", 1e-5f);
-  spec.attributes->ignore("momentum");  // training only
+  const float momentum = spec.attributes->get_float("momentum", 0.9f);  // training only
   require_inference(spec);
-  if (get_flag(*spec.attributes, "training_mode", false)) refuse_unsupported("training_mode");
+  if (get_flag(*spec.attributes, "training_mode", false))
+    return make_batch_statistics(spec, op->epsilon, momentum);
   if (!get_flag(*spec.attributes, "spatial", true)) refuse_unsupported("spatial=0");
   if (spec.output_count > 1) refuse_unsupported("outputs of training (more than one output)");
   return op;
@@ -358,7 +361,8 @@ std::shared_ptr<const Operator> make_layer_normalization(const NodeSpec& spec) {
   auto op = std::make_shared<LayerNormalization>();
   op->axis = spec.attributes->get_int("axis", -1);
   op->epsilon = spec.attributes->get_float("epsilon", 1e-5f);
-  op->output_count = std::clamp<size_t>(spec.output_count, 1, 3);
+  op->centred = spec.type == "LayerNormalization";
+  op->output_count = op->centred ? std::clamp<size_t>(spec.output_count, 1, 3) : 1;
   // 1 is float32: what the statistics are computed in anyway.
   if (spec.attributes->get_int("stash_type", 1) != 1) refuse_unsupported("stash_type other than float32");
   return op;

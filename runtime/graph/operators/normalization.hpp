@@ -1,5 +1,6 @@
 // Normalisations. https://onnx.ai/onnx/operators/onnx__BatchNormalization.html,
-// onnx__InstanceNormalization.html, onnx__LayerNormalization.html, onnx__GroupNormalization.html,
+// onnx__InstanceNormalization.html, onnx__LayerNormalization.html, onnx__RMSNormalization.html,
+// onnx__GroupNormalization.html,
 // onnx__MeanVarianceNormalization.html, onnx__LpNormalization.html, onnx__LRN.html
 #pragma once
 
@@ -31,13 +32,15 @@ struct InstanceNormalization : Operator {
 };
 
 // Inputs X, scale, B (optional). Mean and variance are over the dimensions from `axis` on; scale and B
-// broadcast to X's shape. Outputs Y and, with output_count > 1, mean and 1 / standard deviation.
+// broadcast to X's shape. Outputs Y and, with output_count > 1, mean and 1 / standard deviation. Without
+// `centred` it is RMSNormalization: the mean is taken as 0.
 struct LayerNormalization : Operator {
   int64_t axis = -1;
   float epsilon = 1e-5f;
+  bool centred = true;
   size_t output_count = 1;
 
-  std::string_view type() const override { return "LayerNormalization"; }
+  std::string_view type() const override { return centred ? "LayerNormalization" : "RMSNormalization"; }
   std::vector<TensorType> infer(Inputs inputs) const override;
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
   Attributes attributes() const override;

@@ -15,18 +15,31 @@ struct UnaryName {
 };
 
 constexpr UnaryName kUnaryNames[] = {
-    {"Abs", UnaryKind::abs},      {"Neg", UnaryKind::neg},
-    {"Sign", UnaryKind::sign},    {"Exp", UnaryKind::exp},
-    {"Log", UnaryKind::log},      {"Sqrt", UnaryKind::sqrt},
-    {"Floor", UnaryKind::floor},  {"Reciprocal", UnaryKind::reciprocal},
-    {"Ceil", UnaryKind::ceil},    {"Round", UnaryKind::round},
-    {"Sin", UnaryKind::sin},      {"Cos", UnaryKind::cos},
-    {"Tan", UnaryKind::tan},      {"Asin", UnaryKind::asin},
-    {"Acos", UnaryKind::acos},    {"Atan", UnaryKind::atan},
-    {"Sinh", UnaryKind::sinh},    {"Cosh", UnaryKind::cosh},
-    {"Asinh", UnaryKind::asinh},  {"Acosh", UnaryKind::acosh},
-    {"Atanh", UnaryKind::atanh},  {"Not", UnaryKind::logical_not},
-    {"IsNaN", UnaryKind::is_nan}, {"IsInf", UnaryKind::is_inf},
+    {"Abs", UnaryKind::abs},
+    {"Neg", UnaryKind::neg},
+    {"Sign", UnaryKind::sign},
+    {"Exp", UnaryKind::exp},
+    {"Log", UnaryKind::log},
+    {"Sqrt", UnaryKind::sqrt},
+    {"Floor", UnaryKind::floor},
+    {"Reciprocal", UnaryKind::reciprocal},
+    {"Ceil", UnaryKind::ceil},
+    {"Round", UnaryKind::round},
+    {"Sin", UnaryKind::sin},
+    {"Cos", UnaryKind::cos},
+    {"Tan", UnaryKind::tan},
+    {"Asin", UnaryKind::asin},
+    {"Acos", UnaryKind::acos},
+    {"Atan", UnaryKind::atan},
+    {"Sinh", UnaryKind::sinh},
+    {"Cosh", UnaryKind::cosh},
+    {"Asinh", UnaryKind::asinh},
+    {"Acosh", UnaryKind::acosh},
+    {"Atanh", UnaryKind::atanh},
+    {"Not", UnaryKind::logical_not},
+    {"IsNaN", UnaryKind::is_nan},
+    {"IsInf", UnaryKind::is_inf},
+    {"BitwiseNot", UnaryKind::bitwise_not},
 };
 
 // Defaults of alpha, beta and gamma are ONNX's; `attributes` lists those that the operator has.
@@ -123,6 +136,7 @@ T integer_function(UnaryKind kind, T x) {
   // Through unsigned, where the smallest integer has a negative: itself.
   const auto negated = static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(x));
   if (kind == UnaryKind::neg) return negated;
+  if (kind == UnaryKind::bitwise_not) return static_cast<T>(~x);
   if (kind == UnaryKind::abs) return x < 0 ? negated : x;
   return static_cast<T>(x > 0 ? 1 : x < 0 ? -1 : 0);  // sign
 }
@@ -188,6 +202,11 @@ std::vector<TensorType> Unary::infer(Inputs inputs) const {
   const TensorType& x = input_type(inputs, 0, "X");
   if (kind == UnaryKind::logical_not) {
     if (x.dtype != DType::boolean) refuse_model("Not of " + std::string(name(x.dtype)) + ", expected bool");
+    return {x};
+  }
+  if (kind == UnaryKind::bitwise_not) {
+    if (is_float(x.dtype) || x.dtype == DType::boolean)
+      refuse_model("BitwiseNot of " + std::string(name(x.dtype)) + ", expected integers");
     return {x};
   }
   if (takes_integers(kind, activation)) {

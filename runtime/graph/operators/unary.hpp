@@ -30,6 +30,7 @@ enum class UnaryKind : uint8_t {
   acosh,
   atanh,
   logical_not,
+  bitwise_not,
   is_nan,
   is_inf
 };

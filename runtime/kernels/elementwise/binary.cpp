@@ -45,6 +45,13 @@ std::string function_of(BinaryKind kind, std::string_view type) {
       return "ShiftLeft";
     case BinaryKind::shift_right:
       return "ShiftRight";
+    // Of the bits of booleans and of wider integers alike.
+    case BinaryKind::bitwise_and:
+      return "And";
+    case BinaryKind::bitwise_or:
+      return "Or";
+    case BinaryKind::bitwise_xor:
+      return "Xor";
     default:
       return std::string(type);
   }

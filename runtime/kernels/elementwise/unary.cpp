@@ -48,6 +48,7 @@ void lower_test(Lowering& lowering, const Unary& op) {
 // Functions of integers, and Relu.
 void lower_integer(Lowering& lowering, const Unary& op) {
   const bool known = op.kind == UnaryKind::abs || op.kind == UnaryKind::neg || op.kind == UnaryKind::sign ||
+                     op.kind == UnaryKind::bitwise_not ||
                      (op.kind == UnaryKind::activation && op.activation.kind == ActivationKind::relu);
   if (!known) return lowering.run_on_host(std::string(op.type()) + " of or to integers has no kernel");
   const TensorId x = lowering.read(0, Layout::linear);

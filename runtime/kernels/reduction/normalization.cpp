@@ -29,7 +29,8 @@ bool known(const Lowering& lowering, size_t first, size_t last) {
 
 // A linear tensor normalised row by row; element i of it takes scale and bias number i / inner modulo their
 // count. Returns mean and 1 / deviation of each row, in the first two of four elements.
-TensorId normalize_rows(Lowering& lowering, int64_t rows, int64_t length, int64_t inner, float epsilon) {
+TensorId normalize_rows(Lowering& lowering, int64_t rows, int64_t length, int64_t inner, float epsilon,
+                        bool centred = true) {
   const LoopBy by = choose_loop(lowering, {rows, length, true});
   std::vector<float> factors = lowering.constant(1)->to_floats();
   const auto period = static_cast<int64_t>(factors.size());
@@ -44,10 +45,11 @@ TensorId normalize_rows(Lowering& lowering, int64_t rows, int64_t length, int64_
                       [factors = std::move(factors)] { return factors; });
   const TensorId statistics = lowering.workspace(
       name + "/statistics", {{rows, 4}, ElementType::f32, Storage::buffer, Layout::linear});
-  lowering.dispatch(loop_dispatch(lowering.caps(), "norm_statistics", rows, by,
-                                  {reads("x", x), writes("statistics", statistics)},
-                                  NormStatisticsParameters{
-                                      .rows = rows, .length = length, .epsilon = epsilon}));
+  Dispatch reduction = loop_dispatch(
+      lowering.caps(), "norm_statistics", rows, by, {reads("x", x), writes("statistics", statistics)},
+      NormStatisticsParameters{.rows = rows, .length = length, .epsilon = epsilon});
+  if (!centred) define(reduction, "UNCENTRED");
+  lowering.dispatch(std::move(reduction));
   lowering.dispatch(make_dispatch("norm_linear", grid_1d(lowering.caps(), groups_of_four(shape)),
                                   {reads_in_place("x", x), reads("statistics", statistics),
                                    reads("factors", factor_tensor), writes("y", y)},
@@ -112,7 +114,8 @@ namespace {
 
 // Rows of whole texels, in one dispatch: the last dimension of what is linear, or the channels of each pixel
 // of an image of that shape in channels4.
-void normalize_texels(Lowering& lowering, Layout layout, const Shape& shape, float epsilon) {
+void normalize_texels(Lowering& lowering, Layout layout, const Shape& shape, float epsilon,
+                      bool centred = true) {
   const int64_t length = layout == Layout::linear ? shape.back() : shape[1];
   const int64_t rows = length == 0 ? 0 : element_count(shape) / length;
   const LoopBy by = choose_loop(lowering, {rows, slices(length), true});
@@ -128,6 +131,7 @@ void normalize_texels(Lowering& lowering, Layout layout, const Shape& shape, flo
                     NormRowsParameters{.y_shape = texel_shape(shape), .epsilon = epsilon});
   if (layout == Layout::linear) define(dispatch, "LINEAR");
   if (length % 4 != 0) define(dispatch, "MASKED");
+  if (!centred) define(dispatch, "UNCENTRED");
   lowering.dispatch(std::move(dispatch));
 }
 
@@ -146,10 +150,11 @@ void lower_layer_norm(Lowering& lowering) {
   if (!lowering.is_read(1) && !lowering.is_read(2)) {
     // What has one row of channels for each of its first dimension lies in channels4 as it should.
     if (lives_in_channels4(lowering, 0) && axis == 1 && product(shape, 2, shape.size()) == 1)
-      return normalize_texels(lowering, Layout::channels4, {rows, length}, op.epsilon);
-    if (length % 4 == 0) return normalize_texels(lowering, Layout::linear, {rows, length}, op.epsilon);
+      return normalize_texels(lowering, Layout::channels4, {rows, length}, op.epsilon, op.centred);
+    if (length % 4 == 0)
+      return normalize_texels(lowering, Layout::linear, {rows, length}, op.epsilon, op.centred);
   }
-  const TensorId statistics = normalize_rows(lowering, rows, length, 1, op.epsilon);
+  const TensorId statistics = normalize_rows(lowering, rows, length, 1, op.epsilon, op.centred);
   for (size_t i = 1; i <= 2; ++i)
     if (lowering.is_read(i))
       strided_copy(lowering, statistics, lowering.write(i, Layout::linear), {{rows}, {{4}}},

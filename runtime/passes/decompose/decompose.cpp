@@ -1,5 +1,7 @@
+#include "graph/composed.hpp"
 #include "passes/decompose/decomposition.hpp"
 #include "passes/passes.hpp"
+#include "passes/rewrite/inline_graph.hpp"
 
 namespace vellum {
 namespace {
@@ -15,6 +17,7 @@ constexpr Row kRules[] = {
     {"BatchNormalization", decompose_batch_norm},
     {"InstanceNormalization", decompose_instance_norm},
     {"LayerNormalization", decompose_layer_norm},
+    {"RMSNormalization", decompose_layer_norm},
     {"GroupNormalization", decompose_group_norm},
     {"MeanVarianceNormalization", decompose_mean_variance_norm},
     {"LpNormalization", decompose_lp_norm},
@@ -32,6 +35,20 @@ DecompositionRule rule_for(const Node& node) {
   for (const Row& row : kRules)
     if (row.type == node.op->type()) return row.rule;
   return nullptr;
+}
+
+// Puts the body of a composed operator in its place. Inputs that the body knows as constants are those of the
+// node.
+void inline_body(GraphEditor& editor, size_t index, const Composed& op) {
+  const Node node = editor.node(index);
+  const Body body = op.body(operator_inputs(editor.graph(), node));
+  Graph graph = body.graph();
+  for (Value& value : graph.values) value.name = node.name + "/" + op.onnx_type + " " + value.name;
+  for (Node& inner : graph.nodes) inner.name = node.name;
+  std::vector<ValueId> values(graph.values.size(), kNoValue);
+  for (size_t i = 0; i < node.inputs.size(); ++i)
+    if (node.inputs[i] != kNoValue) values[body.input_values()[i]] = node.inputs[i];
+  inline_graph(editor, index, graph, std::move(values));
 }
 
 }  // namespace
@@ -92,6 +109,11 @@ void decompose(Graph& graph) {
   GraphEditor editor(graph);
   bool changed = false;
   for (const size_t index : editor.nodes()) {
+    if (const auto op = std::dynamic_pointer_cast<const Composed>(editor.node(index).op)) {
+      inline_body(editor, index, *op);  // its nodes are visited next
+      changed = true;
+      continue;
+    }
     const DecompositionRule rule = rule_for(editor.node(index));
     if (!rule) continue;
     Decomposition decomposition(editor, index);

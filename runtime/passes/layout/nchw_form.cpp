@@ -107,7 +107,7 @@ std::shared_ptr<const Operator> nchw_reduce(const Graph& graph, const Node& node
 // Over channels, with constant scales and shifts.
 std::optional<NchwForm> nchw_norm(const Graph& graph, const Node& node, const LayerNormalization& norm) {
   const Shape& shape = graph.values[node.outputs[0]].type.shape;
-  if (normalize_axis(norm.axis, shape.size()) + 1 != shape.size()) return std::nullopt;
+  if (!norm.centred || normalize_axis(norm.axis, shape.size()) + 1 != shape.size()) return std::nullopt;
   auto op = std::make_shared<ChannelNormalization>();
   op->epsilon = norm.epsilon;
   NchwForm result{std::move(op), 1};

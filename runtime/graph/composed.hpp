@@ -1,0 +1,93 @@
+// Operators that other operators compute: the graph of these, the body, is their definition. It is their
+// shape rule and host reference, and passes/decompose puts it in their place.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "graph/graph.hpp"
+#include "graph/operator_support.hpp"
+
+namespace vellum {
+
+// Builds the body of an operator for inputs of known types. The type of each value is known when the value is
+// added.
+class Body {
+ public:
+  using AttributeList = std::initializer_list<std::pair<const char*, Attributes::Value>>;
+
+  // Inputs whose values are known become constants of the body.
+  explicit Body(Inputs inputs);
+
+  size_t input_count() const { return inputs_.size(); }
+  bool has_input(size_t i) const { return i < inputs_.size() && inputs_[i] != kNoValue; }
+  // Throws Error(corrupt_model) for an omitted input; `what` is ONNX's name of it.
+  ValueId input(size_t i, std::string_view what) const;
+  ValueId optional_input(size_t i) const { return has_input(i) ? inputs_[i] : kNoValue; }
+  // The inputs as a shape rule sees them, for constant_ints() and similar functions.
+  Inputs rule_inputs() const { return rule_inputs_; }
+  // Copies: references would not outlive the next value.
+  TensorType type(ValueId value) const { return graph_.values[value].type; }
+  Shape shape(ValueId value) const { return graph_.values[value].type.shape; }
+
+  ValueId constant(HostTensor tensor);
+  // The number of elements of a table that the body is to hold. Throws Error(unsupported) for one of more
+  // than 2^26: a file may ask for windows and tables of any size.
+  static size_t table_size(const Shape& shape);
+  ValueId scalar(DType dtype, double value);
+  ValueId ints(const Ints& values);  // of rank 1
+
+  // A new node and its only output; `type` is the operator's name in ONNX operator set `opset`.
+  ValueId add(std::string_view type, std::vector<ValueId> inputs, AttributeList attributes = {});
+  ValueId add(std::shared_ptr<const Operator> op, std::vector<ValueId> inputs);
+  std::vector<ValueId> add_several(std::string_view type, std::vector<ValueId> inputs, size_t outputs,
+                                   AttributeList attributes = {});
+  ValueId reshape(ValueId value, const Shape& shape);
+  ValueId transpose(ValueId value, const Ints& order);
+  // Elements [begin, end) along an axis, or every step-th of them.
+  ValueId slice(ValueId value, int64_t axis, int64_t begin, int64_t end, int64_t step = 1);
+  ValueId cast(ValueId value, DType dtype);
+
+  // The next output of the operator.
+  void output(ValueId value) { graph_.outputs.push_back(value); }
+
+  // The finished graph. Its inputs are the operator's inputs that are present and not known.
+  const Graph& graph() const { return graph_; }
+  // For each input of the operator its value in graph(); kNoValue for an omitted one.
+  const std::vector<ValueId>& input_values() const { return inputs_; }
+
+ private:
+  std::vector<ValueId> append(std::shared_ptr<const Operator> op, std::vector<ValueId> inputs,
+                              size_t outputs);
+
+  Graph graph_;
+  std::vector<OperatorInput> rule_inputs_;
+  std::vector<ValueId> inputs_;
+};
+
+struct Composed : Operator {
+  using Compose = std::function<void(Body& body)>;
+
+  std::string onnx_type;
+  Attributes onnx_attributes;
+  Compose compose;
+
+  Body body(Inputs inputs) const;
+
+  std::string_view type() const override { return onnx_type; }
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  uint64_t work(Inputs inputs, Outputs outputs) const override;
+  uint64_t macs(Inputs inputs) const override;
+  Attributes attributes() const override { return onnx_attributes; }
+};
+
+// The operator of `spec` with this body. `compose` is called for each shape; it reads no attributes.
+std::shared_ptr<const Operator> composed(const NodeSpec& spec, Composed::Compose compose);
+
+}  // namespace vellum

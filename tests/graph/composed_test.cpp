@@ -1,0 +1,110 @@
+// Operators that others compute (graph/composed.hpp), against numbers computed by hand.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "run_operator.hpp"
+
+namespace vellum::testing {
+namespace {
+
+TEST(Composed, SwishAndSwiGlu) {
+  const auto swish = [](float x, float alpha) { return x / (1.0f + std::exp(-alpha * x)); };
+  const HostTensor x = floats({3}, {-1, 0, 2}), b = floats({3}, {3, 4, 5});
+  expect_floats(run({"Swish", 24, {}}, {x}), {3}, {swish(-1, 1), 0, swish(2, 1)});
+  expect_floats(run({"Swish", 24, {{"alpha", 2.0f}}}, {x}), {3}, {swish(-1, 2), 0, swish(2, 2)});
+  expect_floats(run({"SwiGLU", 28, {{"alpha", 2.0f}}}, {x, b}), {3}, {3 * swish(-1, 2), 0, 5 * swish(2, 2)});
+}
+
+TEST(Composed, RmsNormalizationDoesNotCentre) {
+  // The root of the mean of squares of (1, 7) is 5.
+  expect_floats(
+      run({"RMSNormalization", 23, {{"epsilon", 0.0f}}}, {floats({1, 2}, {1, 7}), floats({2}, {5, 10})}),
+      {1, 2}, {1, 14});
+}
+
+TEST(Composed, RotaryEmbeddingTurnsHalvesOrNeighbours) {
+  // One head of four channels, turned by a right angle: (a, b) becomes (-b, a).
+  const HostTensor x = floats({1, 1, 1, 4}, {1, 2, 3, 4}), cosine = floats({1, 1, 2}, {0, 0}),
+                   sine = floats({1, 1, 2}, {1, 1});
+  expect_floats(run({"RotaryEmbedding", 23, {}}, {x, cosine, sine}), {1, 1, 1, 4}, {-3, -4, 1, 2});
+  expect_floats(run({"RotaryEmbedding", 23, {{"interleaved", int64_t{1}}}}, {x, cosine, sine}), {1, 1, 1, 4},
+                {-2, 1, -4, 3});
+  // Of two channels only, by an angle that the position selects.
+  const HostTensor tables[] = {floats({2, 1}, {1, 0}), floats({2, 1}, {0, 1})};
+  expect_floats(
+      run({"RotaryEmbedding", 23, {{"rotary_embedding_dim", int64_t{2}}, {"num_heads", int64_t{1}}}},
+          {floats({1, 2, 3}, {1, 2, 3, 4, 5, 6}), tables[0], tables[1], ints({1, 2}, {0, 1})}),
+      {1, 2, 3}, {1, 2, 3, -5, 4, 6});
+}
+
+TEST(Composed, CenterCropPadCropsAndPadsEachAxis) {
+  const HostTensor x = floats({2, 3}, {1, 2, 3, 4, 5, 6});
+  expect_floats(run({"CenterCropPad", 18, {}}, {x, ints({2}, {1, 6})}), {1, 6}, {0, 1, 2, 3, 0, 0});
+  expect_floats(run({"CenterCropPad", 18, {{"axes", Ints{-1}}}}, {x, ints({1}, {1})}), {2, 1}, {2, 5});
+}
+
+TEST(Composed, Col2ImAddsWindowsThatOverlap) {
+  // Windows of 1x2 in a row of 3: the middle is in both.
+  expect_floats(
+      run({"Col2Im", 18, {}}, {floats({1, 2, 2}, {1, 2, 10, 20}), ints({2}, {1, 3}), ints({2}, {1, 2})}),
+      {1, 1, 1, 3}, {1, 12, 20});
+}
+
+TEST(Composed, AffineGridMovesPositions) {
+  const HostTensor theta = floats({1, 2, 3}, {2, 0, 0.5f, 0, 1, 0});
+  expect_floats(run({"AffineGrid", 20, {}}, {theta, ints({4}, {1, 1, 1, 2})}), {1, 1, 2, 2},
+                {-0.5f, 0, 1.5f, 0});
+  expect_floats(run({"AffineGrid", 20, {{"align_corners", int64_t{1}}}}, {theta, ints({4}, {1, 1, 2, 2})}),
+                {1, 2, 2, 2}, {-1.5f, -1, 2.5f, -1, -1.5f, 1, 2.5f, 1});
+}
+
+TEST(Composed, DeformConvReadsAtOffsets) {
+  const HostTensor x = floats({1, 1, 2, 3}, {0, 1, 2, 10, 11, 12}), w = floats({1, 1, 1, 1}, {2});
+  // Each place reads half an element to the right: of the last one half is outside.
+  const HostTensor offset = floats({1, 2, 2, 3}, {0, 0, 0, 0, 0, 0, .5f, .5f, .5f, .5f, .5f, .5f});
+  expect_floats(run({"DeformConv", 19, {}}, {x, w, offset}), {1, 1, 2, 3}, {1, 3, 2, 21, 23, 12});
+  const HostTensor mask = floats({1, 1, 2, 3}, {0, 1, 1, 1, 1, .5f}), bias = floats({1}, {100});
+  expect_floats(run({"DeformConv", 19, {}}, {x, w, offset, bias, mask}), {1, 1, 2, 3},
+                {100, 103, 102, 121, 123, 106});
+}
+
+TEST(Composed, TensorScatterWritesFromEachImagesPlace) {
+  const HostTensor cache = floats({2, 3, 1}, {1, 2, 3, 4, 5, 6}),
+                   update = floats({2, 2, 1}, {10, 20, 30, 40});
+  expect_floats(run({"TensorScatter", 24, {}}, {cache, update, ints({2}, {0, 1})}), {2, 3, 1},
+                {10, 20, 3, 4, 30, 40});
+  expect_floats(
+      run({"TensorScatter", 24, {{"mode", std::string("circular")}}}, {cache, update, ints({2}, {0, 2})}),
+      {2, 3, 1}, {10, 20, 3, 40, 5, 30});
+}
+
+TEST(Composed, CausalConvWithStateContinuesTheSequence) {
+  const HostTensor x = floats({1, 1, 3}, {1, 2, 3}), w = floats({1, 1, 2}, {10, 1}),
+                   past = floats({1, 1, 1}, {5});
+  expect_floats(run({"CausalConvWithState", 27, {}}, {x, w}), {1, 1, 3}, {1, 12, 23});
+  expect_floats(run({"CausalConvWithState", 27, {}}, {x, w, std::nullopt, past}), {1, 1, 3}, {51, 12, 23});
+}
+
+TEST(Composed, BatchNormalizationInTrainingUsesTheBatch) {
+  const HostTensor x = floats({2, 1, 1}, {1, 3}), one = floats({1}, {1}), two = floats({1}, {2});
+  expect_floats(run({"BatchNormalization", 15, {{"training_mode", int64_t{1}}, {"epsilon", 0.0f}}},
+                    {x, two, one, one, one}),
+                {2, 1, 1}, {-1, 3});
+}
+
+TEST(Composed, AttentionWithACacheOfKeys) {
+  // All keys are equal, so that the result is the mean of the values that may be attended to.
+  const HostTensor q = floats({1, 1, 2, 1}, {1, 1}), k = floats({1, 1, 2, 1}, {0, 0}),
+                   v = floats({1, 1, 2, 1}, {3, 6}), past_k = floats({1, 1, 1, 1}, {0}),
+                   past_v = floats({1, 1, 1, 1}, {9});
+  const auto attention = [&](std::vector<std::pair<std::string, Attributes::Value>> attributes) {
+    return run({"Attention", 24, std::move(attributes)}, {q, k, v, std::nullopt, past_k, past_v});
+  };
+  expect_floats(attention({}), {1, 1, 2, 1}, {6, 6});
+  expect_floats(attention({{"is_causal", int64_t{1}}}), {1, 1, 2, 1}, {6, 6});
+  expect_floats(attention({{"left_window_size", int64_t{0}}, {"softcap", 2.0f}}), {1, 1, 2, 1}, {4.5f, 6});
+}
+
+}  // namespace
+}  // namespace vellum::testing

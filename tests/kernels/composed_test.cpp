@@ -1,0 +1,125 @@
+// What replaces operators that others compute (graph/composed.hpp), against their host reference.
+#include <gtest/gtest.h>
+
+#include "support/gpu_test.hpp"
+#include "support/kernel_harness.hpp"
+
+namespace vellum::test {
+namespace {
+
+using Ints = Attributes::Ints;
+
+HostTensor longs(Shape shape, const Ints& values) { return HostTensor::i64(std::move(shape), values); }
+
+OperatorCase composed_case(std::string type, int opset, std::vector<std::optional<HostTensor>> inputs,
+                           std::initializer_list<std::pair<const char*, Attributes::Value>> attributes = {}) {
+  OperatorCase test{.type = std::move(type), .inputs = std::move(inputs), .opset = opset};
+  for (const auto& [name, value] : attributes) test.attributes.set(name, value);
+  return test;
+}
+
+TEST(Composed, Swish) {
+  check_operator(composed_case("Swish", 24, {random_tensor({2, 5, 3, 4}, 1, -4.0f, 4.0f)}));
+  check_operator(composed_case("Swish", 24, {random_tensor({2, 5, 3, 4}, 1)}, {{"alpha", 1.5f}}));
+  check_operator(composed_case("SwiGLU", 28, {random_tensor({2, 5, 7}, 1), random_tensor({2, 5, 7}, 2)}));
+}
+
+TEST(Composed, RmsNormalization) {
+  for (const Shape& shape : {Shape{3, 5, 8}, Shape{2, 7}, Shape{1, 3, 130}})
+    check_operator({.type = "RMSNormalization",
+                    .inputs = {random_tensor(shape, 1, 1.0f, 3.0f), random_tensor({shape.back()}, 2)},
+                    .constants = {1},
+                    .opset = 23});
+  // With a scale that is computed.
+  check_operator(composed_case("RMSNormalization", 23, {random_tensor({3, 5, 8}, 1), random_tensor({8}, 2)}));
+}
+
+TEST(Composed, RotaryEmbedding) {
+  const HostTensor x = random_tensor({2, 3, 5, 8}, 1);
+  const HostTensor cosine = random_tensor({2, 5, 4}, 2), sine = random_tensor({2, 5, 4}, 3);
+  for (const int64_t interleaved : {0, 1})
+    check_operator(composed_case("RotaryEmbedding", 23, {x, cosine, sine}, {{"interleaved", interleaved}}));
+  check_operator(composed_case("RotaryEmbedding", 23,
+                               {random_tensor({1, 3, 12}, 1), random_tensor({7, 2}, 2),
+                                random_tensor({7, 2}, 3), longs({1, 3}, {6, 0, 2})},
+                               {{"num_heads", int64_t{2}}, {"rotary_embedding_dim", int64_t{4}}}));
+}
+
+TEST(Composed, CenterCropPad) {
+  OperatorCase test = composed_case(
+      "CenterCropPad", 18, {random_tensor({1, 5, 6, 7}, 1), longs({2}, {3, 10})}, {{"axes", Ints{2, 3}}});
+  test.constants = {1};
+  check_operator(test);
+}
+
+TEST(Composed, Col2Im) {
+  OperatorCase test =
+      composed_case("Col2Im", 18, {random_tensor({2, 12, 12}, 1), longs({2}, {5, 4}), longs({2}, {2, 2})},
+                    {{"strides", Ints{1, 1}}});
+  test.constants = {1, 2};
+  check_operator(test);
+  test.inputs[0] = random_tensor({2, 12, 6}, 1);
+  test.attributes.set("strides", Ints{2, 2});
+  test.attributes.set("pads", Ints{1, 0, 0, 1});
+  check_operator(test);
+}
+
+TEST(Composed, AffineGrid) {
+  OperatorCase test =
+      composed_case("AffineGrid", 20, {random_tensor({2, 2, 3}, 1), longs({4}, {2, 3, 5, 6})});
+  test.constants = {1};
+  check_operator(test);
+}
+
+TEST(Composed, DeformConv) {
+  OperatorCase test = composed_case(
+      "DeformConv", 19,
+      {random_tensor({2, 4, 5, 6}, 1), random_tensor({6, 2, 3, 3}, 2),
+       random_tensor({2, 36, 3, 3}, 3, -2.0f, 2.0f), random_tensor({6}, 4), random_tensor({2, 18, 3, 3}, 5)},
+      {{"group", int64_t{2}},
+       {"offset_group", int64_t{2}},
+       {"pads", Ints{1, 1, 1, 1}},
+       {"strides", Ints{2, 2}}});
+  test.constants = {1, 3};
+  test.sweep.fp16 = false;  // positions in halves are off by hundredths of an element
+  check_operator(test);
+}
+
+TEST(Composed, TensorScatter) {
+  check_operator(
+      composed_case("TensorScatter", 24,
+                    {random_tensor({2, 3, 7, 4}, 1), random_tensor({2, 3, 2, 4}, 2), longs({2}, {6, 1})},
+                    {{"mode", std::string("circular")}}));
+}
+
+TEST(Composed, CausalConvWithState) {
+  check_operator(composed_case("CausalConvWithState", 27,
+                               {random_tensor({2, 6, 9}, 1), random_tensor({6, 1, 4}, 2),
+                                random_tensor({6}, 3), random_tensor({2, 6, 3}, 4)},
+                               {{"activation", std::string("silu")}}));
+}
+
+TEST(Composed, BatchNormalizationInTraining) {
+  OperatorCase test = composed_case("BatchNormalization", 15,
+                                    {random_tensor({3, 5, 4, 4}, 1, 0.0f, 4.0f), random_tensor({5}, 2),
+                                     random_tensor({5}, 3), random_tensor({5}, 4), random_tensor({5}, 5)},
+                                    {{"training_mode", int64_t{1}}});
+  test.sweep.fp16_tolerance = 2e-2;
+  check_operator(test);
+}
+
+TEST(Composed, AttentionWithPastAndWindowAndSoftcap) {
+  const HostTensor q = random_tensor({2, 4, 3, 8}, 1), k = random_tensor({2, 2, 3, 8}, 2),
+                   v = random_tensor({2, 2, 3, 8}, 3), past_k = random_tensor({2, 2, 5, 8}, 4),
+                   past_v = random_tensor({2, 2, 5, 8}, 5), mask = random_tensor({3, 6}, 6);
+  for (const float softcap : {0.0f, 2.0f})
+    check_operator(
+        composed_case("Attention", 25, {q, k, v, mask, past_k, past_v},
+                      {{"is_causal", int64_t{1}}, {"left_window_size", int64_t{3}}, {"softcap", softcap}}));
+  check_operator(composed_case("Attention", 25,
+                               {q, k, v, std::nullopt, std::nullopt, std::nullopt, longs({2}, {2, 0})},
+                               {{"is_causal", int64_t{1}}}));
+}
+
+}  // namespace
+}  // namespace vellum::test
