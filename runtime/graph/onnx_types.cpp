@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "graph/narrow_types.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -23,6 +24,7 @@ DType dtype_from_onnx(int64_t number) {
   for (const Row& row : kRows) {
     if (row.number == number) return row.dtype;
   }
+  if (const NarrowType* narrow = find_narrow_type(number)) return narrow->stored;
   throw Error(ErrorCode::unsupported, "ONNX element type " + std::to_string(number) + " is not supported");
 }
 

@@ -15,15 +15,26 @@
 namespace vellum::conformance {
 namespace {
 
+// In Debian's suite some data of bfloat16 has another shape than the model declares.
+void check_data(const Graph& graph, const std::vector<HostTensor>& inputs) {
+  for (size_t i = 0; i < graph.inputs.size() && i < inputs.size(); ++i) {
+    const Value& value = graph.values[graph.inputs[i]];
+    if (value.type_known && is_known(value.type.shape) && value.type.shape != inputs[i].shape())
+      throw Error(ErrorCode::unsupported, "the test's data has another shape than its model declares");
+  }
+}
+
 // Empty where every data set gives its outputs, else what differs.
 std::string run_on_host(const NodeTest& test) {
   const Graph graph = import_model(test.folder / "model.onnx");
   for (int set = 0; has_data_set(test, set); ++set) {
-    const auto outputs = evaluate(graph, read_tensors(test, set, "input"));
+    const auto inputs = read_tensors(test, set, "input");
+    check_data(graph, inputs);
+    const auto outputs = evaluate(graph, inputs);
     const auto expected = read_tensors(test, set, "output");
     if (outputs.size() != expected.size()) return "number of outputs";
     for (size_t i = 0; i < outputs.size(); ++i) {
-      const std::string wrong = difference(outputs[i], expected[i]);
+      const std::string wrong = difference(outputs[i], expected[i], 1e-7, relative_tolerance(test, set, i));
       if (!wrong.empty()) return "output " + std::to_string(i) + ": " + wrong;
     }
   }

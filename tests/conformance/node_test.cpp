@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <optional>
 
 #include "import/onnx/tensors.hpp"
 #include "vellum/error.hpp"
@@ -47,11 +48,6 @@ onnx::schema::TensorProto read_proto(const fs::path& file) {
 
 }  // namespace
 
-HostTensor read_tensor(const fs::path& file) {
-  auto proto = read_proto(file);
-  return onnx::take_tensor(proto, file.string(), {});
-}
-
 namespace {
 
 fs::path data_set(const NodeTest& test, int set) {
@@ -60,17 +56,45 @@ fs::path data_set(const NodeTest& test, int set) {
 
 }  // namespace
 
-std::string with_constant_inputs(const NodeTest& test) {
+namespace {
+
+onnx::schema::ModelProto read_model(const NodeTest& test) {
   onnx::schema::ModelProto model;
-  if (!model.ParseFromString(read_file(test.folder / "model.onnx"))) {
+  if (!model.ParseFromString(read_file(test.folder / "model.onnx")))
     throw Error(ErrorCode::corrupt_model, test.name + " has no readable model");
-  }
+  return model;
+}
+
+constexpr int32_t kBfloat16 = 16;
+
+// input_<i>.pb or output_<i>.pb; nothing if there is none. Older suites store bfloat16 as integers of 16 bits.
+std::optional<onnx::schema::TensorProto> read_data(const onnx::schema::ModelProto& model, const fs::path& folder,
+                                                   const std::string& kind, int i) {
+  const fs::path file = folder / (kind + '_' + std::to_string(i) + ".pb");
+  if (!fs::exists(file)) return std::nullopt;
+  onnx::schema::TensorProto proto = read_proto(file);
+  const auto& values = kind == "input" ? model.graph().input() : model.graph().output();
+  if (i < values.size() && values.Get(i).type().tensor_type().elem_type() == kBfloat16) proto.set_data_type(kBfloat16);
+  return proto;
+}
+
+}  // namespace
+
+double relative_tolerance(const NodeTest& test, int set, size_t output) {
+  const auto proto = read_data(read_model(test), data_set(test, set), "output", static_cast<int>(output));
+  if (!proto) return 1e-3;
+  const int32_t type = proto->data_type();
+  return type == onnx::schema::TensorProto::FLOAT16 ? 2e-3 : type == kBfloat16 ? 1.6e-2 : 1e-3;
+}
+
+std::string with_constant_inputs(const NodeTest& test) {
+  onnx::schema::ModelProto model = read_model(test);
   auto& graph = *model.mutable_graph();
   for (int i = 1; i < graph.input_size(); ++i) {
-    const fs::path file = data_set(test, 0) / ("input_" + std::to_string(i) + ".pb");
-    if (!fs::exists(file)) continue;
+    const auto data = read_data(model, data_set(test, 0), "input", i);
+    if (!data) continue;
     auto& constant = *graph.add_initializer();
-    constant = read_proto(file);
+    constant = *data;
     constant.set_name(graph.input(i).name());
   }
   return model.SerializeAsString();
@@ -79,15 +103,17 @@ std::string with_constant_inputs(const NodeTest& test) {
 bool has_data_set(const NodeTest& test, int set) { return fs::is_directory(data_set(test, set)); }
 
 std::vector<HostTensor> read_tensors(const NodeTest& test, int set, const std::string& kind) {
+  const onnx::schema::ModelProto model = read_model(test);
   std::vector<HostTensor> tensors;
   for (int i = 0;; ++i) {
-    const fs::path file = data_set(test, set) / (kind + '_' + std::to_string(i) + ".pb");
-    if (!fs::exists(file)) return tensors;
-    tensors.push_back(read_tensor(file));
+    auto proto = read_data(model, data_set(test, set), kind, i);
+    if (!proto) return tensors;
+    tensors.push_back(onnx::take_tensor(*proto, kind + ' ' + std::to_string(i) + " of " + test.name, {}));
   }
 }
 
-std::string difference(const HostTensor& actual, const HostTensor& expected, double absolute_tolerance) {
+std::string difference(const HostTensor& actual, const HostTensor& expected, double absolute_tolerance,
+                       double relative_tolerance) {
   const auto text = [](const HostTensor& t) {
     return std::string(name(t.dtype())) + ' ' + to_string(t.shape());
   };
@@ -96,7 +122,7 @@ std::string difference(const HostTensor& actual, const HostTensor& expected, dou
   const auto got = a.as<double>(), want = b.as<double>();
   for (size_t i = 0; i < want.size(); ++i) {
     if (got[i] == want[i] || (std::isnan(got[i]) && std::isnan(want[i]))) continue;
-    if (std::fabs(got[i] - want[i]) <= absolute_tolerance + 1e-3 * std::fabs(want[i])) continue;
+    if (std::fabs(got[i] - want[i]) <= absolute_tolerance + relative_tolerance * std::fabs(want[i])) continue;
     return "element " + std::to_string(i) + " is " + std::to_string(got[i]) + " instead of " +
            std::to_string(want[i]);
   }

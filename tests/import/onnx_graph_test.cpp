@@ -134,13 +134,6 @@ TEST(OnnxGraph, AllUnknownOperatorsAreListedAtOnce) {
                       "'com.example.Relu'", "'foreign'");
 }
 
-TEST(OnnxGraph, FunctionsOfTheModelAreRefused) {
-  OnnxModel model = relu_model();
-  auto& function = *model.proto().add_functions();
-  function.set_name("Relu");
-  EXPECT_VELLUM_ERROR(model.graph(), ErrorCode::unsupported, "a function of the model", "'rectify'");
-}
-
 TEST(OnnxGraph, GraphAttributesAreRefused) {
   OnnxModel model = relu_model();
   auto& attribute = *model.proto().mutable_graph()->mutable_node(0)->add_attribute();

@@ -112,5 +112,63 @@ TEST(IntegerProducts, QuantisedConvAndMatMul) {
   check_operator(product);
 }
 
+TEST(NarrowTypes, CastRoundsFloatsAndKeepsTheLowestBitsOfIntegers) {
+  const HostTensor x = random_tensor({3, 50}, 7, -20.0f, 20.0f);
+  for (const int64_t to : {16, 17, 18, 19, 20, 21, 22, 23, 25, 26})
+    for (const int64_t saturate : {0, 1}) {
+      OperatorCase test{.type = "Cast", .inputs = {x}, .opset = 25, .sweep = {.fp16 = false}};
+      test.attributes.set("to", to);
+      test.attributes.set("saturate", saturate);
+      check_operator(test);
+    }
+}
+
+TEST(NarrowTypes, OverflowAndNaN) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const HostTensor x =
+      HostTensor::f32({6}, std::array{1e6f, -1e6f, infinity, -infinity, std::nanf(""), 1e-7f});
+  for (const int64_t to : {16, 17, 18, 19, 20, 23})
+    for (const int64_t saturate : {0, 1}) {
+      OperatorCase test{.type = "Cast", .inputs = {x}, .opset = 25, .sweep = {.fp16 = false}};
+      test.attributes.set("to", to);
+      test.attributes.set("saturate", saturate);
+      check_operator(test);
+    }
+}
+
+TEST(NarrowTypes, QuantisationWithBlocks) {
+  for (const int64_t output : {2, 3, 4, 5, 17, 21, 22}) {
+    OperatorCase test{.type = "QuantizeLinear",
+                      .inputs = {random_tensor({3, 7}, 8, -9.0f, 9.0f), random_tensor({3, 4}, 9, 0.5f, 1.0f)},
+                      .opset = 25,
+                      .sweep = {.fp16 = false}};
+    test.attributes.set("output_dtype", output);
+    test.attributes.set("block_size", int64_t{2});
+    check_operator(test);
+  }
+  OperatorCase back{.type = "DequantizeLinear",
+                    .inputs = {cast(random_tensor({3, 7}, 8, -100.0f, 100.0f), DType::i8),
+                               random_tensor({2, 7}, 9, 0.5f, 1.0f)},
+                    .opset = 25};
+  back.attributes.set("axis", int64_t{0});
+  back.attributes.set("block_size", int64_t{2});
+  back.sweep.fp16_tolerance = 5e-2;
+  check_operator(back);
+}
+
+TEST(NarrowTypes, SixteenBitsAndFloatsOfEight) {
+  for (const DType dtype : {DType::i16, DType::u16})
+    check_operator(
+        {.type = "QuantizeLinear",
+         .inputs = {random_tensor({2, 9}, 8, -60000.0f, 90000.0f), HostTensor::f32({}, std::array{2.0f}),
+                    HostTensor::from<int64_t>(dtype, {}, std::array<int64_t, 1>{100})},
+         .opset = 21,
+         .sweep = {.fp16 = false}});
+  OperatorCase back{.type = "DequantizeLinear",
+                    .inputs = {random_tensor({2, 9}, 8), random_tensor({9}, 9, 0.5f, 1.0f)},
+                    .opset = 21};
+  check_operator(back);
+}
+
 }  // namespace
 }  // namespace vellum::test

@@ -1,6 +1,7 @@
 // Conversion of element types. https://onnx.ai/onnx/operators/onnx__Cast.html, onnx__CastLike.html
 #pragma once
 
+#include "graph/narrow_types.hpp"
 #include "graph/operator_support.hpp"
 
 namespace vellum {
@@ -8,6 +9,9 @@ namespace vellum {
 // CastLike is a Cast to the dtype of input 1.
 struct Cast : Operator {
   std::optional<DType> to;  // default: the dtype of input 1
+  // Rounds to the values of this type, which is stored in `to`; null: to those of `to`.
+  const NarrowType* narrow = nullptr;
+  bool saturate = true;  // of 8-bit floats: beyond the largest number
 
   std::string_view type() const override { return to ? "Cast" : "CastLike"; }
   std::vector<TensorType> infer(Inputs inputs) const override;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
+
+#include "graph/onnx_types.hpp"
+#include "graph/operators/blocked_quantize.hpp"
 
 namespace vellum {
 
@@ -19,7 +21,11 @@ void check_per_axis(const TensorType& parameter, std::string_view what, const Sh
 }
 
 int64_t requantize(double value, int64_t zero_point, DType dtype) {
-  const double low = dtype == DType::u8 ? 0.0 : -128.0, high = dtype == DType::u8 ? 255.0 : 127.0;
+  return requantize(value, zero_point, integer_range(dtype, 8));
+}
+
+int64_t requantize(double value, int64_t zero_point, IntegerRange range) {
+  const auto low = static_cast<double>(range.low), high = static_cast<double>(range.high);
   if (std::isnan(value)) return zero_point;
   // nearbyint: half to even, the default rounding mode.
   return static_cast<int64_t>(std::clamp(std::nearbyint(value) + static_cast<double>(zero_point), low, high));
@@ -67,8 +73,11 @@ std::vector<TensorType> QuantizeLinear::infer(Inputs inputs) const {
   const TensorType& x = input_type(inputs, 0, "x");
   if (!is_float(x.dtype) && x.dtype != DType::i32) refuse_model("x is " + to_string(x));
   check_parameters(inputs, "y_scale", "y_zero_point", axis);
-  const DType dtype = has_input(inputs, 2) ? inputs[2].type.dtype : DType::u8;
-  if (!is_byte(dtype)) refuse_unsupported("quantisation to " + std::string(name(dtype)));
+  const DType dtype = to ? *to : has_input(inputs, 2) ? inputs[2].type.dtype : DType::u8;
+  if (has_input(inputs, 2) && inputs[2].type.dtype != dtype)
+    refuse_model("y_zero_point is " + to_string(inputs[2].type) + ", the output " + std::string(name(dtype)));
+  if (!is_byte(dtype) && dtype != DType::i16 && dtype != DType::u16)
+    refuse_unsupported("quantisation to " + std::string(name(dtype)));
   return {{dtype, x.shape}};
 }
 
@@ -76,18 +85,24 @@ std::vector<HostTensor> QuantizeLinear::evaluate(HostInputs inputs) const {
   const TensorType type = infer_known(*this, inputs)[0];
   const auto x = inputs[0]->to_floats(), scale = inputs[1]->to_floats();
   const Ints zero = zero_points(inputs, inputs[1]->shape());
+  const IntegerRange range = range_of(type.dtype);
   Ints y(x.size());
   for_each_with_parameter(type.shape, inputs[1]->shape(), axis, [&](size_t i, size_t p) {
-    y[i] = requantize(static_cast<double>(x[i] / scale[p]), zero[p], type.dtype);
+    y[i] = requantize(static_cast<double>(x[i] / scale[p]), zero[p], range);
   });
   return {HostTensor::from<int64_t>(type.dtype, type.shape, y)};
+}
+
+IntegerRange QuantizeLinear::range_of(DType dtype) const {
+  return integer_range(dtype, bits != 0 ? bits : static_cast<int>(8 * size_of(dtype)));
 }
 
 Attributes QuantizeLinear::attributes() const { return print_axis(axis); }
 
 std::vector<TensorType> DequantizeLinear::infer(Inputs inputs) const {
   const TensorType& x = input_type(inputs, 0, "x");
-  if (!is_byte(x.dtype) && x.dtype != DType::i32)
+  if (!is_byte(x.dtype) && x.dtype != DType::i16 && x.dtype != DType::u16 && x.dtype != DType::i32 &&
+      !is_float(x.dtype))
     refuse_unsupported("dequantisation of " + std::string(name(x.dtype)));
   check_parameters(inputs, "x_scale", "x_zero_point", axis);
   return {{inputs[1].type.dtype, x.shape}};
@@ -95,11 +110,14 @@ std::vector<TensorType> DequantizeLinear::infer(Inputs inputs) const {
 
 std::vector<HostTensor> DequantizeLinear::evaluate(HostInputs inputs) const {
   const TensorType type = infer_known(*this, inputs)[0];
-  const Ints x = inputs[0]->to_ints(), zero = zero_points(inputs, inputs[1]->shape());
+  const HostTensor x = cast(*inputs[0], DType::f64);  // every integer of 32 bits is exact
+  const auto in = x.as<double>();
+  const Ints zero = zero_points(inputs, inputs[1]->shape());
   const auto scale = inputs[1]->to_floats();
-  std::vector<float> y(x.size());
-  for_each_with_parameter(type.shape, inputs[1]->shape(), axis,
-                          [&](size_t i, size_t p) { y[i] = static_cast<float>(x[i] - zero[p]) * scale[p]; });
+  std::vector<float> y(in.size());
+  for_each_with_parameter(type.shape, inputs[1]->shape(), axis, [&](size_t i, size_t p) {
+    y[i] = static_cast<float>(in[i] - static_cast<double>(zero[p])) * scale[p];
+  });
   return {HostTensor::from<float>(type.dtype, type.shape, y)};
 }
 
@@ -126,29 +144,28 @@ std::vector<HostTensor> DynamicQuantizeLinear::evaluate(HostInputs inputs) const
           HostTensor::from<int64_t>(DType::u8, {}, std::array{zero})};
 }
 
-namespace {
-
-// Attributes of newer operator sets: only their default, 0, is supported.
-void require_defaults(const NodeSpec& spec, std::initializer_list<std::string_view> attributes) {
-  for (const std::string_view attribute : attributes)
-    if (spec.attributes->get_int(attribute, 0) != 0)
-      refuse_unsupported(spec.type + " with the attribute '" + std::string(attribute) + "' is not supported");
-}
-
-}  // namespace
-
 std::shared_ptr<const Operator> make_quantize_linear(const NodeSpec& spec) {
-  require_defaults(spec, {"block_size", "output_dtype", "precision"});
+  const Attributes& a = *spec.attributes;
+  const int64_t output = a.get_int("output_dtype", 0);
+  a.ignore("precision");  // of the division, which is in fp32 at least
+  const bool saturate = get_flag(a, "saturate", true);
+  const NarrowType* narrow = find_narrow_type(output);
   auto op = std::make_shared<QuantizeLinear>();
-  op->axis = spec.attributes->get_int("axis", 1);
-  get_flag(*spec.attributes, "saturate", true);  // 8-bit floats only
+  op->axis = a.get_int("axis", 1);
+  if (output != 0) op->to = dtype_from_onnx(output);
+  if (narrow) op->bits = narrow->bits;
+  const int64_t block = a.get_int("block_size", 0);
+  if (block != 0 || (narrow && narrow->format))
+    return make_blocked_quantize(spec, *op, block, output, saturate);
   return op;
 }
 
 std::shared_ptr<const Operator> make_dequantize_linear(const NodeSpec& spec) {
-  require_defaults(spec, {"block_size", "output_dtype"});
+  const Attributes& a = *spec.attributes;
   auto op = std::make_shared<DequantizeLinear>();
-  op->axis = spec.attributes->get_int("axis", 1);
+  op->axis = a.get_int("axis", 1);
+  const int64_t block = a.get_int("block_size", 0), output = a.get_int("output_dtype", 0);
+  if (block != 0 || output != 0) return make_blocked_dequantize(spec, op->axis, block, output);
   return op;
 }
 

@@ -7,8 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "graph/narrow_types.hpp"
 #include "graph/operators/branch.hpp"
 #include "import/onnx/attributes.hpp"
+#include "import/onnx/functions.hpp"
 #include "import/onnx/names.hpp"
 #include "import/onnx/order.hpp"
 #include "import/onnx/tensors.hpp"
@@ -48,6 +50,7 @@ class GraphReader {
       throw Error(ErrorCode::unsupported,
                   "sparse initializers are not supported; export the weights as dense tensors");
     }
+    note_types();
     read_initialisers();
     read_inputs();
     for (const size_t i : execution_order(proto_)) read_node(*proto_.mutable_node(static_cast<int>(i)));
@@ -176,10 +179,45 @@ class GraphReader {
     return node;
   }
 
+  // ONNX's number of a value's type where the file tells that it is a narrow one, else 0.
+  int64_t narrow_type(const std::string& name) const {
+    if (const auto found = narrow_types_.find(name); found != narrow_types_.end()) return found->second;
+    return outer_ != nullptr ? outer_->narrow_type(name) : 0;
+  }
+
+  void note_type(const std::string& name, int64_t number) {
+    if (find_narrow_type(number)) narrow_types_[name] = number;
+  }
+
+  void note_types() {
+    for (const auto* list : {&proto_.input(), &proto_.value_info(), &proto_.output()})
+      for (const auto& value : *list) note_type(value.name(), value.type().tensor_type().elem_type());
+    for (const auto& tensor : proto_.initializer()) note_type(tensor.name(), tensor.data_type());
+    for (const auto& node : proto_.node())
+      for (const auto& attribute : node.attribute()) {
+        if (node.output_size() == 0) continue;
+        if (node.op_type() == "Cast" && attribute.name() == "to") note_type(node.output(0), attribute.i());
+        if (node.op_type() == "Constant" && attribute.has_t())
+          note_type(node.output(0), attribute.t().data_type());
+      }
+  }
+
+  // An input that only names a narrow type becomes an attribute: values have the type they are stored in.
+  std::string with_named_types(const schema::NodeProto& proto, Node& node, Attributes& attributes) const {
+    if (proto.op_type() == "CastLike" && proto.input_size() == 2 && narrow_type(proto.input(1)) != 0) {
+      attributes.set("to", narrow_type(proto.input(1)));
+      node.inputs.resize(1);
+      return "Cast";
+    }
+    if (proto.op_type() == "QuantizeLinear" && proto.input_size() == 3 && narrow_type(proto.input(2)) != 0)
+      attributes.set("output_dtype", narrow_type(proto.input(2)));
+    return proto.op_type();
+  }
+
   void read_operator(const schema::NodeProto& proto, Attributes attributes) {
     Node node = read_values(proto);
     NodeSpec spec;
-    spec.type = proto.op_type();
+    spec.type = with_named_types(proto, node, attributes);
     spec.name = node.name;
     spec.opset = opset_;
     spec.attributes = &attributes;
@@ -258,12 +296,14 @@ class GraphReader {
   GraphRecord record_;
   std::unordered_map<std::string, ValueId> ids_;
   std::vector<std::string> captured_;
+  std::unordered_map<std::string, int64_t> narrow_types_;
 };
 
 }  // namespace
 
 Graph take_graph(schema::ModelProto& model, const std::filesystem::path& folder, GraphRecord* record) {
   const int opset = read_versions(model);
+  inline_functions(model, opset);
   refuse_unknown_operators(model);
   GraphReader reader(*model.mutable_graph(), folder, opset, nullptr);
   Graph graph = reader.read();

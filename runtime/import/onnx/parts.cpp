@@ -70,6 +70,7 @@ constexpr int kDeepest = 100;  // messages within messages, as protobuf reads th
 enum class Message : uint8_t {
   other,
   model,
+  function,
   graph,
   node,
   attribute,
@@ -87,6 +88,7 @@ constexpr struct {
   Message inner;
 } kNested[] = {
     {Message::model, 7, Message::graph},      {Message::graph, 1, Message::node},
+    {Message::model, 25, Message::function},  {Message::function, 7, Message::node},
     {Message::graph, 5, Message::tensor},     {Message::graph, 11, Message::value},
     {Message::graph, 12, Message::value},     {Message::graph, 13, Message::value},
     {Message::node, 5, Message::attribute},   {Message::attribute, 5, Message::tensor},
@@ -117,5 +119,14 @@ uint64_t count(Message message, std::span<const std::byte> bytes, int depth) {
 }  // namespace
 
 uint64_t count_parts(std::span<const std::byte> model) { return count(Message::model, model, 0); }
+
+std::vector<std::string_view> unknown_messages(std::string_view unknown_fields, uint64_t number) {
+  std::vector<std::string_view> messages;
+  Fields fields(std::as_bytes(std::span(unknown_fields)));
+  while (const auto field = fields.next())
+    if (field->number == number && field->has_bytes)
+      messages.emplace_back(reinterpret_cast<const char*>(field->bytes.data()), field->bytes.size());
+  return messages;
+}
 
 }  // namespace vellum::onnx

@@ -5,7 +5,9 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <span>
 
+#include "graph/narrow_types.hpp"
 #include "import/onnx/external_data.hpp"
 #include "vellum/error.hpp"
 
@@ -24,28 +26,8 @@ const char* unsupported_type_name(int32_t data_type) {
       return "complex64";
     case 15:
       return "complex128";
-    case 16:
-      return "bfloat16";
-    case 17:
-      return "float8e4m3fn";
-    case 18:
-      return "float8e4m3fnuz";
-    case 19:
-      return "float8e5m2";
-    case 20:
-      return "float8e5m2fnuz";
-    case 21:
-      return "uint4";
-    case 22:
-      return "int4";
-    case 23:
-      return "float4e2m1";
     case 24:
       return "float8e8m0";
-    case 25:
-      return "uint2";
-    case 26:
-      return "int2";
     default:
       return nullptr;
   }
@@ -190,16 +172,44 @@ DType to_dtype(int32_t data_type, const std::string& what) {
     default:
       break;
   }
+  if (const NarrowType* narrow = find_narrow_type(data_type)) return narrow->stored;
   if (const char* type_name = unsupported_type_name(data_type)) {
     throw Error(ErrorCode::unsupported, what + ": elements of type " + type_name + " are not supported");
   }
   throw Error(ErrorCode::corrupt_model, what + ": no such element type: " + std::to_string(data_type));
 }
 
+namespace {
+
+// A tensor of a narrow type. Its typed field has a 16-bit pattern or a byte in each number.
+HostTensor take_narrow_tensor(const TensorProto& tensor, const NarrowType& type, const std::string& what,
+                              const std::filesystem::path& folder) {
+  const Shape shape = read_dims(tensor, what);
+  const uint64_t elements = byte_size(type.stored, shape, what) / size_of(type.stored);
+  const uint64_t bytes = packed_bytes(type, elements);
+  if (tensor.data_location() == TensorProto::EXTERNAL) {
+    const auto data = read_external_data(tensor, what, folder, bytes);
+    return unpack(type, shape, {data.get(), static_cast<size_t>(bytes)});
+  }
+  std::string packed = tensor.raw_data();
+  if (!tensor.has_raw_data())
+    for (const int32_t value : tensor.int32_data())
+      for (int shift = 0; shift < type.bits; shift += 8) packed += static_cast<char>(value >> shift & 0xff);
+  if (packed.size() != bytes) {
+    throw Error(ErrorCode::corrupt_model, what + ": it holds " + std::to_string(packed.size()) +
+                                              " bytes, but its type and dims need " + std::to_string(bytes));
+  }
+  return unpack(type, shape, std::as_bytes(std::span(packed)));
+}
+
+}  // namespace
+
 HostTensor take_tensor(TensorProto& tensor, const std::string& what, const std::filesystem::path& folder) {
   const DType dtype = to_dtype(tensor.data_type(), what);
   if (tensor.has_segment())
     throw Error(ErrorCode::unsupported, what + ": a tensor in segments is not supported");
+  if (const NarrowType* narrow = find_narrow_type(tensor.data_type()))
+    return take_narrow_tensor(tensor, *narrow, what, folder);
   Shape shape = read_dims(tensor, what);
   const uint64_t bytes = byte_size(dtype, shape, what);
   HostTensor result;

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
-#include <utility>
 
 #include "graph/operator.hpp"
 #include "import/onnx/names.hpp"
@@ -32,25 +30,21 @@ bool is_known(const schema::NodeProto& node) {
 struct Unknown {
   std::string first_node;
   size_t count = 0;
-  bool local_function = false;
 };
 
 using UnknownTypes = std::map<std::string, Unknown>;
-using Functions = std::set<std::pair<std::string, std::string>>;
 
-void collect_unknown(const schema::GraphProto& graph, const Functions& functions, UnknownTypes& unknown) {
+void collect_unknown(const schema::GraphProto& graph, UnknownTypes& unknown) {
   for (const auto& node : graph.node()) {
     for (const auto& attribute : node.attribute()) {
-      if (attribute.has_g()) collect_unknown(attribute.g(), functions, unknown);
+      if (attribute.has_g()) collect_unknown(attribute.g(), unknown);
     }
-    const bool local = functions.contains({node.domain(), node.op_type()});
-    if (is_known(node) && !local) continue;
+    if (is_known(node)) continue;
     const std::string domain = is_default_domain(node.domain()) ? "" : node.domain() + ".";
     Unknown& entry = unknown[quoted_name(domain + node.op_type())];
     if (entry.count++ > 0) continue;
     entry.first_node =
         quoted_name(!node.name().empty() || node.output_size() == 0 ? node.name() : node.output(0));
-    entry.local_function = local;
   }
 }
 
@@ -61,7 +55,7 @@ std::string list_unknown(const UnknownTypes& unknown) {
   for (const auto& [type, entry] : unknown) {
     if (listed++ == kListed) return text + ", and " + std::to_string(unknown.size() - kListed) + " more";
     if (!text.empty()) text += ", ";
-    text += type + (entry.local_function ? ", a function of the model," : "") + " (node " + entry.first_node;
+    text += type + " (node " + entry.first_node;
     if (entry.count > 1) text += " and " + std::to_string(entry.count - 1) + " more";
     text += ")";
   }
@@ -97,10 +91,8 @@ int read_versions(const schema::ModelProto& model) {
 }
 
 void refuse_unknown_operators(const schema::ModelProto& model) {
-  Functions functions;
-  for (const auto& function : model.functions()) functions.emplace(function.domain(), function.name());
   UnknownTypes unknown;
-  collect_unknown(model.graph(), functions, unknown);
+  collect_unknown(model.graph(), unknown);
   if (unknown.empty()) return;
   throw Error(ErrorCode::unsupported, std::string(unknown.size() == 1 ? "operator" : "operators") +
                                           " not supported: " + list_unknown(unknown));

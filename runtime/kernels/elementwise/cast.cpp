@@ -3,9 +3,10 @@
 
 #include <limits>
 
-#include "kernels/framework/elements.hpp"
 #include "kernels/elementwise/elementwise.hpp"
+#include "kernels/framework/elements.hpp"
 #include "shaders/elementwise/cast.h"
+#include "shaders/elementwise/round_float.h"
 
 namespace vellum {
 
@@ -38,9 +39,32 @@ Bounds bounds_of(DType dtype) {
   }
 }
 
+// Rounds floats to the values of a narrow format.
+void round_floats(Lowering& lowering, const NarrowFloat& format, bool saturate) {
+  const int64_t count4 = groups_of_four(lowering.output_type().shape);
+  const TensorId x = as_floats(lowering, lowering.read(0, Layout::linear)),
+                 y = lowering.write(0, Layout::linear);
+  Dispatch dispatch =
+      make_dispatch("round_float", grid_1d(lowering.caps(), count4), {reads("x", x), writes("y", y)},
+                    RoundFloatParameters{.count4 = count4,
+                                         .mantissa_bits = format.mantissa_bits,
+                                         .lowest_exponent = format.lowest_exponent,
+                                         .largest = format.largest});
+  if (saturate || format.specials == Specials::finite) {
+    define(dispatch, "SATURATE");
+  } else if (format.specials == Specials::ieee) {
+    define(dispatch, "INFINITE");
+  }
+  if (format.specials == Specials::finite) define(dispatch, "NO_NAN");
+  lowering.dispatch(std::move(dispatch));
+}
+
 }  // namespace
 
 void lower_cast(Lowering& lowering) {
+  const Cast& op = lowering.op<Cast>();
+  if (op.narrow && op.narrow->format)
+    return round_floats(lowering, *op.narrow->format, op.saturate && op.narrow->bits == 8);
   const DType from = lowering.input_type(0).dtype, to = lowering.output_type().dtype;
   const bool to_bool = to == DType::boolean && from != DType::boolean;
   const Bounds in = bounds_of(from), out = bounds_of(to);

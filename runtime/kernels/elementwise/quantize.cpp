@@ -39,10 +39,10 @@ Dispatch between(Lowering& lowering, TensorId x, int64_t axis, int64_t low, int6
 }  // namespace
 
 void lower_quantize_linear(Lowering& lowering) {
-  const bool is_signed = lowering.output_type().dtype == DType::i8;
+  const QuantizeLinear& op = lowering.op<QuantizeLinear>();
+  const auto [low, high] = op.range_of(lowering.output_type().dtype);
   const TensorId x = as_floats(lowering, lowering.read(0, Layout::linear));
-  const int64_t low = is_signed ? -128 : 0;
-  lowering.dispatch(between(lowering, x, lowering.op<QuantizeLinear>().axis, low, low + 255));
+  lowering.dispatch(between(lowering, x, op.axis, low, high));
 }
 
 void lower_dequantize_linear(Lowering& lowering) {

@@ -25,6 +25,8 @@ constexpr Row kRules[] = {
     {"Dropout", decompose_dropout},
     {"MaxPool", decompose_pool},
     {"MaxUnpooling2D", decompose_max_unpooling},
+    {"Cast", decompose_cast},
+    {"DequantizeLinear", decompose_dequantize_linear},
     {"DynamicQuantizeLinear", decompose_dynamic_quantize},
     {"QLinearConv", decompose_qlinear_conv},
     {"QLinearMatMul", decompose_qlinear_matmul},

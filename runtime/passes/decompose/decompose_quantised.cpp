@@ -1,5 +1,8 @@
 // Quantised convolutions and products in floating point, between a dequantisation and a quantisation, and
 // DynamicQuantizeLinear.
+#include "graph/onnx_types.hpp"
+#include "graph/operators/cast.hpp"
+#include "graph/operators/quantize.hpp"
 #include "graph/operators/quantized.hpp"
 #include "passes/decompose/decomposition.hpp"
 
@@ -19,6 +22,43 @@ ValueId dequantize(Decomposition& d, size_t first, int64_t axis) {
 }
 
 }  // namespace
+
+// A Cast to integers of 4 or 2 bits keeps the lowest bits. Floats are rounded by a kernel.
+bool decompose_cast(Decomposition& d) {
+  const NarrowType* narrow = d.op<Cast>().narrow;
+  if (!narrow || narrow->format) return false;
+  const auto scalar = [&](int64_t value) {
+    return d.add_constant(HostTensor::from<int64_t>(DType::i32, {}, std::array{value}));
+  };
+  const ValueId wide = d.add("Cast", {d.input(0)}, {{"to", dtype_to_onnx(DType::i32)}});
+  ValueId lowest = kNoValue;
+  if (narrow->stored == DType::i8) {
+    const ValueId by = scalar(32 - narrow->bits);
+    const ValueId top = d.add("BitShift", {wide, by}, {{"direction", std::string("LEFT")}});
+    lowest = d.add("BitShift", {top, by}, {{"direction", std::string("RIGHT")}});
+  } else {
+    lowest = d.add("BitwiseAnd", {wide, scalar((int64_t{1} << narrow->bits) - 1)});
+  }
+  d.add_to({d.output(0)}, "Cast", {lowest}, {{"to", dtype_to_onnx(narrow->stored)}});
+  return true;
+}
+
+// Of floats that stand for 8-bit floats: a product.
+bool decompose_dequantize_linear(Decomposition& d) {
+  const TensorType x = d.input_type(0), scale = d.input_type(1);
+  if (!is_float(x.dtype)) return false;
+  ValueId factor = d.input(1);
+  if (element_count(scale.shape) != 1) {
+    Ints column(x.shape.size(), 1);
+    const size_t axis = normalize_axis(d.op<DequantizeLinear>().axis, x.shape.size());
+    column[axis] = x.shape[axis];
+    factor = d.add("Reshape", {factor, d.add_ints(column)});
+  } else if (scale.shape.size() > x.shape.size()) {
+    factor = d.add("Reshape", {factor, d.add_ints({})});
+  }
+  d.add_to({d.output(0)}, "Mul", {d.add("CastLike", {d.input(0), d.input(1)}), factor});
+  return true;
+}
 
 bool decompose_qlinear_conv(Decomposition& d) {
   std::vector<ValueId> inputs{dequantize(d, 0, 1), dequantize(d, 3, 0)};

@@ -17,6 +17,12 @@
 namespace vellum {
 namespace {
 
+// One to a narrow type rounds.
+bool is_plain_cast(const Operator& op) {
+  const auto* cast = dynamic_cast<const Cast*>(&op);
+  return cast != nullptr && cast->narrow == nullptr;
+}
+
 bool all_equal(const Ints& values, int64_t expected) {
   return std::all_of(values.begin(), values.end(), [&](int64_t value) { return value == expected; });
 }
@@ -25,7 +31,7 @@ bool all_equal(const Ints& values, int64_t expected) {
 // shape.
 bool keeps_elements_in_place(const Operator& op) {
   return dynamic_cast<const ReshapeFamily*>(&op) != nullptr || dynamic_cast<const Dropout*>(&op) != nullptr ||
-         dynamic_cast<const Cast*>(&op) != nullptr || dynamic_cast<const Concat*>(&op) != nullptr ||
+         is_plain_cast(op) || dynamic_cast<const Concat*>(&op) != nullptr ||
          dynamic_cast<const Split*>(&op) != nullptr || dynamic_cast<const Expand*>(&op) != nullptr ||
          dynamic_cast<const Tile*>(&op) != nullptr;
 }

@@ -1,0 +1,186 @@
+#include "import/onnx/functions.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "import/onnx/names.hpp"
+#include "import/onnx/parts.hpp"
+#include "import/onnx/versions.hpp"
+#include "vellum/error.hpp"
+
+namespace vellum::onnx {
+namespace {
+
+using Nodes = google::protobuf::RepeatedPtrField<schema::NodeProto>;
+using Values = std::unordered_map<std::string, std::string>;
+
+constexpr int kMostNested = 64;           // functions that call functions
+constexpr uint64_t kMostNodes = 1 << 20;  // of all calls together
+constexpr uint64_t kMostBytes = 1 << 28;
+constexpr uint64_t kDefaultAttributes = 11;  // FunctionProto.attribute_proto, which older schemas lack
+
+std::string domain_of(const std::string& domain) {
+  return is_default_domain(domain) ? std::string() : domain;
+}
+
+const schema::AttributeProto* find_attribute(const schema::NodeProto& node, const std::string& name) {
+  for (const auto& attribute : node.attribute())
+    if (attribute.name() == name) return &attribute;
+  return nullptr;
+}
+
+// One call: the function's names and attributes as the calling graph has them.
+class Call {
+ public:
+  Call(const schema::FunctionProto& function, const schema::NodeProto& node, std::string prefix)
+      : function_(function), node_(node), prefix_(std::move(prefix)) {
+    if (node.input_size() > function.input_size() || node.output_size() > function.output_size())
+      throw Error(ErrorCode::corrupt_model, describe(node) + ": the function has fewer inputs or outputs");
+    for (int i = 0; i < function.input_size(); ++i)
+      values_[function.input(i)] = i < node.input_size() ? node.input(i) : std::string();
+    for (const std::string_view bytes : unknown_messages(function.unknown_fields(), kDefaultAttributes)) {
+      schema::AttributeProto attribute;
+      if (!attribute.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+        throw Error(ErrorCode::corrupt_model, describe(node) + ": an attribute of the function is damaged");
+      defaults_[attribute.name()] = attribute;
+    }
+  }
+
+  Nodes nodes() {
+    Nodes result;
+    for (int i = 0; i < node_.output_size(); ++i) {
+      const std::string& formal = function_.output(i);
+      if (node_.output(i).empty()) continue;
+      if (!values_.emplace(formal, node_.output(i)).second)
+        add_copy(result, values_[formal], node_.output(i));
+    }
+    for (const auto& node : function_.node()) *result.Add() = instantiate(node);
+    return result;
+  }
+
+ private:
+  // A function may output its input, and one value twice.
+  static void add_copy(Nodes& nodes, const std::string& from, const std::string& to) {
+    auto& copy = *nodes.Add();
+    copy.set_op_type("Identity");
+    copy.set_name(to);
+    copy.add_input(from);
+    copy.add_output(to);
+  }
+
+  std::string renamed(const std::string& name) const {
+    if (name.empty()) return name;
+    const auto found = values_.find(name);
+    return found != values_.end() ? found->second : prefix_ + name;
+  }
+
+  schema::NodeProto instantiate(const schema::NodeProto& from) const {
+    schema::NodeProto node = from;
+    node.set_name(prefix_ + (from.name().empty() && from.output_size() > 0 ? from.output(0) : from.name()));
+    for (auto& input : *node.mutable_input()) input = renamed(input);
+    for (auto& output : *node.mutable_output()) output = renamed(output);
+    node.clear_attribute();
+    for (const auto& attribute : from.attribute()) add_attribute(attribute, node);
+    return node;
+  }
+
+  void add_attribute(const schema::AttributeProto& from, schema::NodeProto& node) const {
+    schema::AttributeProto attribute = from;
+    if (!from.ref_attr_name().empty()) {
+      const schema::AttributeProto* given = find_attribute(node_, from.ref_attr_name());
+      if (const auto found = defaults_.find(from.ref_attr_name()); !given && found != defaults_.end())
+        given = &found->second;
+      if (!given) return;  // the operator's own default
+      attribute = *given;
+      attribute.set_name(from.name());
+    } else if (attribute.has_g()) {
+      rename_graph(*attribute.mutable_g());
+    }
+    *node.add_attribute() = std::move(attribute);
+  }
+
+  // NOLINTNEXTLINE(misc-no-recursion): as deep as protobuf reads
+  void rename_graph(schema::GraphProto& graph) const {
+    for (auto* list : {graph.mutable_input(), graph.mutable_output(), graph.mutable_value_info()})
+      for (auto& value : *list) value.set_name(renamed(value.name()));
+    for (auto& tensor : *graph.mutable_initializer()) tensor.set_name(renamed(tensor.name()));
+    for (auto& node : *graph.mutable_node()) node = instantiate(node);
+  }
+
+  const schema::FunctionProto& function_;
+  const schema::NodeProto& node_;
+  const std::string prefix_;
+  Values values_;
+  std::map<std::string, schema::AttributeProto> defaults_;
+};
+
+class FunctionInliner {
+ public:
+  FunctionInliner(const schema::ModelProto& model, int opset) : opset_(opset) {
+    for (const auto& function : model.functions())
+      functions_.emplace(std::pair(domain_of(function.domain()), function.name()), &function);
+  }
+
+  void run(schema::GraphProto& graph) { expand(*graph.mutable_node(), 0); }
+
+ private:
+  // NOLINTNEXTLINE(misc-no-recursion): at most kMostNested calls, and as deep as protobuf reads
+  void expand(Nodes& nodes, int depth) {
+    Nodes result;
+    for (auto& node : nodes) {
+      const auto found = functions_.find({domain_of(node.domain()), node.op_type()});
+      if (found == functions_.end()) {
+        for (auto& attribute : *node.mutable_attribute())
+          if (attribute.has_g()) expand(*attribute.mutable_g()->mutable_node(), depth);
+        *result.Add() = std::move(node);
+        continue;
+      }
+      Nodes body = call(*found->second, node, depth);
+      for (auto& inner : body) *result.Add() = std::move(inner);
+    }
+    nodes.Swap(&result);
+  }
+
+  // NOLINTNEXTLINE(misc-no-recursion)
+  Nodes call(const schema::FunctionProto& function, const schema::NodeProto& node, int depth) {
+    if (depth >= kMostNested)
+      throw Error(ErrorCode::unsupported, describe(node) + ": functions call each other more than " +
+                                              std::to_string(kMostNested) + " deep");
+    check_opset(function, node);
+    const auto made = static_cast<uint64_t>(function.node_size()) + 1;
+    nodes_ += made;
+    bytes_ += function.ByteSizeLong() + made * node.ByteSizeLong();
+    if (nodes_ > kMostNodes || bytes_ > kMostBytes)
+      throw Error(ErrorCode::unsupported, describe(node) + ": the functions of the model make more than " +
+                                              std::to_string(kMostNodes) + " nodes or " +
+                                              std::to_string(kMostBytes) + " bytes");
+    const std::string name = node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name();
+    Nodes body = Call(function, node, name + "/" + std::to_string(calls_++) + "/").nodes();
+    expand(body, depth + 1);
+    return body;
+  }
+
+  void check_opset(const schema::FunctionProto& function, const schema::NodeProto& node) const {
+    for (const auto& import : function.opset_import())
+      if (is_default_domain(import.domain()) && std::min<int64_t>(import.version(), kNewestOpset) != opset_)
+        throw Error(ErrorCode::unsupported, describe(node) + ": the function is written in operator set " +
+                                                std::to_string(import.version()) + ", the model in " +
+                                                std::to_string(opset_));
+  }
+
+  const int opset_;
+  std::map<std::pair<std::string, std::string>, const schema::FunctionProto*> functions_;
+  uint64_t nodes_ = 0, bytes_ = 0, calls_ = 0;
+};
+
+}  // namespace
+
+void inline_functions(schema::ModelProto& model, int opset) {
+  if (model.functions_size() > 0) FunctionInliner(model, opset).run(*model.mutable_graph());
+}
+
+}  // namespace vellum::onnx

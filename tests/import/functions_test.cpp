@@ -1,0 +1,119 @@
+// Functions of the model are replaced by their nodes.
+#include <gtest/gtest.h>
+#include <vellum_onnx.pb.h>
+
+#include <string>
+#include <vector>
+
+#include "support/errors.hpp"
+#include "support/onnx_builder.hpp"
+#include "support/tensors.hpp"
+
+namespace vellum::test {
+namespace {
+
+using Function = onnx_schema::FunctionProto;
+
+Function& add_function(OnnxModel& model, const std::string& name, const std::vector<std::string>& inputs,
+                       const std::vector<std::string>& outputs, int opset = 13) {
+  auto& function = *model.proto().add_functions();
+  function.set_name(name);
+  function.set_domain("local");
+  for (const std::string& input : inputs) function.add_input(input);
+  for (const std::string& output : outputs) function.add_output(output);
+  function.add_opset_import()->set_version(opset);
+  return function;
+}
+
+onnx_schema::NodeProto& add_node(Function& function, const std::string& type,
+                                 const std::vector<std::string>& inputs, const std::string& output,
+                                 const std::string& domain = {}) {
+  auto& node = *function.add_node();
+  node.set_op_type(type);
+  node.set_domain(domain);
+  for (const std::string& input : inputs) node.add_input(input);
+  node.add_output(output);
+  return node;
+}
+
+void refer(onnx_schema::NodeProto& node, const std::string& attribute, const std::string& of_function) {
+  auto& reference = *node.add_attribute();
+  reference.set_name(attribute);
+  reference.set_ref_attr_name(of_function);
+  reference.set_type(onnx_schema::AttributeProto::FLOAT);
+}
+
+// y = call(x), where `call` is a function of the model with these attributes.
+OnnxModel calling(const std::string& function, const Attributes& with = {}) {
+  OnnxModel model(13);
+  model.input("x", {3}).node(function, {"x"}, {"y"}, with, "call").output("y");
+  model.proto().mutable_graph()->mutable_node(0)->set_domain("local");
+  return model;
+}
+
+std::vector<float> run(const OnnxModel& model) {
+  return evaluate(model.graph(), std::vector{HostTensor::f32({3}, std::vector<float>{-1, 0, 2})})[0]
+      .to_floats();
+}
+
+TEST(Functions, AreReplacedByTheirNodesAlsoWithinEachOther) {
+  OnnxModel model = calling("Outer");
+  Function& inner = add_function(model, "Inner", {"x"}, {"y"});  // names that the graph has too
+  add_node(inner, "Neg", {"x"}, "t");
+  add_node(inner, "Relu", {"t"}, "y");
+  Function& outer = add_function(model, "Outer", {"a"}, {"b"});
+  add_node(outer, "Inner", {"a"}, "t", "local");
+  add_node(outer, "Inner", {"a"}, "u", "local");
+  add_node(outer, "Add", {"t", "u"}, "b");
+  EXPECT_EQ(run(model), (std::vector<float>{2, 0, 0}));
+}
+
+TEST(Functions, TakeAttributesFromTheCallOrTheirDefaults) {
+  const auto leaky = [](const Attributes& with) {
+    OnnxModel model = calling("Leaky", with);
+    Function& function = add_function(model, "Leaky", {"x"}, {"y"});
+    refer(add_node(function, "LeakyRelu", {"x"}, "y"), "alpha", "slope");
+    return model;
+  };
+  EXPECT_EQ(run(leaky(attributes({{"slope", 0.5f}}))), (std::vector<float>{-0.5f, 0, 2}));
+  EXPECT_EQ(run(leaky({})), (std::vector<float>{-0.01f, 0, 2}));
+  OnnxModel model = leaky({});
+  onnx_schema::AttributeProto slope;
+  slope.set_name("slope");
+  slope.set_type(onnx_schema::AttributeProto::FLOAT);
+  slope.set_f(3.0f);
+  const std::string bytes = slope.SerializeAsString();
+  // attribute_proto, field 11, which the schema may lack
+  *model.proto().mutable_functions(0)->mutable_unknown_fields() +=
+      std::string("\x5a") + static_cast<char>(bytes.size()) + bytes;
+  EXPECT_EQ(run(model), (std::vector<float>{-3, 0, 2}));
+}
+
+TEST(Functions, MayOutputTheirInput) {
+  OnnxModel model = calling("Same");
+  add_function(model, "Same", {"v"}, {"v"});
+  EXPECT_EQ(run(model), (std::vector<float>{-1, 0, 2}));
+}
+
+TEST(Functions, ThatCannotBeReplacedAreRefused) {
+  OnnxModel endless = calling("Again");
+  add_node(add_function(endless, "Again", {"x"}, {"y"}), "Again", {"x"}, "y", "local");
+  EXPECT_VELLUM_ERROR(endless.graph(), ErrorCode::unsupported, "deep");
+  OnnxModel doubling = calling("F0");
+  for (int i = 0; i < 40; ++i) {
+    Function& function = add_function(doubling, "F" + std::to_string(i), {"x"}, {"y"});
+    add_node(function, "F" + std::to_string(i + 1), {"x"}, "t", "local");
+    add_node(function, "F" + std::to_string(i + 1), {"t"}, "y", "local");
+  }
+  add_node(add_function(doubling, "F40", {"x"}, {"y"}), "Relu", {"x"}, "y");
+  EXPECT_VELLUM_ERROR(doubling.graph(), ErrorCode::unsupported, "nodes");
+  OnnxModel older = calling("Old");
+  add_node(add_function(older, "Old", {"x"}, {"y"}, 7), "Relu", {"x"}, "y");
+  EXPECT_VELLUM_ERROR(older.graph(), ErrorCode::unsupported, "operator set 7");
+  OnnxModel many = calling("Relu1");
+  add_function(many, "Relu1", {}, {"y"});
+  EXPECT_VELLUM_ERROR(many.graph(), ErrorCode::corrupt_model, "'call'", "fewer inputs");
+}
+
+}  // namespace
+}  // namespace vellum::test
