@@ -3,6 +3,7 @@
 #include <array>
 
 #include "graph/operator.hpp"
+#include "graph/operators/contrib.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -31,7 +32,7 @@ MakeOperator find_operator(std::string_view type) {
   for (const OperatorRow& row : kOperators) {
     if (row.type == type) return row.maker;
   }
-  return nullptr;
+  return find_contrib_operator(type);
 }
 
 std::shared_ptr<const Operator> make_operator(const NodeSpec& spec) {
@@ -58,6 +59,7 @@ std::vector<std::string_view> operator_types() {
   for (const OperatorRow& row : kOperators) {
     if (row.maker != nullptr) types.push_back(row.type);
   }
+  for (const std::string_view type : contrib_operator_types()) types.push_back(type);
   std::sort(types.begin(), types.end());
   return types;
 }

@@ -67,14 +67,16 @@ onnx::schema::ModelProto read_model(const NodeTest& test) {
 
 constexpr int32_t kBfloat16 = 16;
 
-// input_<i>.pb or output_<i>.pb; nothing if there is none. Older suites store bfloat16 as integers of 16 bits.
-std::optional<onnx::schema::TensorProto> read_data(const onnx::schema::ModelProto& model, const fs::path& folder,
-                                                   const std::string& kind, int i) {
+// input_<i>.pb or output_<i>.pb; nothing if there is none. Older suites store bfloat16 as integers of 16
+// bits.
+std::optional<onnx::schema::TensorProto> read_data(const onnx::schema::ModelProto& model,
+                                                   const fs::path& folder, const std::string& kind, int i) {
   const fs::path file = folder / (kind + '_' + std::to_string(i) + ".pb");
   if (!fs::exists(file)) return std::nullopt;
   onnx::schema::TensorProto proto = read_proto(file);
   const auto& values = kind == "input" ? model.graph().input() : model.graph().output();
-  if (i < values.size() && values.Get(i).type().tensor_type().elem_type() == kBfloat16) proto.set_data_type(kBfloat16);
+  if (i < values.size() && values.Get(i).type().tensor_type().elem_type() == kBfloat16)
+    proto.set_data_type(kBfloat16);
   return proto;
 }
 

@@ -134,6 +134,20 @@ TEST(OnnxGraph, AllUnknownOperatorsAreListedAtOnce) {
                       "'com.example.Relu'", "'foreign'");
 }
 
+TEST(OnnxGraph, OperatorsOfOnnxRuntimeAreKnownByTheirDomain) {
+  OnnxModel model(13);
+  model.input("x", {2}).initializer("scale", HostTensor::f32({2}, std::vector<float>{5, 10}));
+  model.node("BiasAdd", {"x", "scale", "x"}, {"sum"})
+      .node("SimplifiedLayerNormalization", {"x", "scale"}, {"y"}, attributes({{"epsilon", 0.0f}}))
+      .output("sum")
+      .output("y");
+  EXPECT_VELLUM_ERROR(model.graph(), ErrorCode::unsupported, "'BiasAdd'");
+  model.proto().mutable_graph()->mutable_node(0)->set_domain("com.microsoft");
+  const auto outputs = evaluate(model.graph(), std::vector{HostTensor::f32({2}, std::vector<float>{1, 7})});
+  EXPECT_EQ(outputs[0].to_floats(), (std::vector<float>{7, 24}));
+  EXPECT_EQ(outputs[1].to_floats(), (std::vector<float>{1, 14}));
+}
+
 TEST(OnnxGraph, GraphAttributesAreRefused) {
   OnnxModel model = relu_model();
   auto& attribute = *model.proto().mutable_graph()->mutable_node(0)->add_attribute();

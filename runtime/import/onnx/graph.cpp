@@ -211,7 +211,7 @@ class GraphReader {
     }
     if (proto.op_type() == "QuantizeLinear" && proto.input_size() == 3 && narrow_type(proto.input(2)) != 0)
       attributes.set("output_dtype", narrow_type(proto.input(2)));
-    return proto.op_type();
+    return operator_type(proto);
   }
 
   void read_operator(const schema::NodeProto& proto, Attributes attributes) {

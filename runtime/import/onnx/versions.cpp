@@ -23,8 +23,9 @@ void refuse_older(const std::string& kind, int64_t version, int64_t oldest) {
 // Constant and If have no row in the operator table: the reader makes a constant from the one, and two graphs
 // from the other, of which the passes choose one.
 bool is_known(const schema::NodeProto& node) {
-  if (!is_default_domain(node.domain())) return false;
-  return node.op_type() == "Constant" || node.op_type() == "If" || find_operator(node.op_type()) != nullptr;
+  if (!is_default_domain(node.domain())) return find_operator(operator_type(node)) != nullptr;
+  return node.op_type() == "Constant" || node.op_type() == "If" ||
+         find_operator(operator_type(node)) != nullptr;
 }
 
 struct Unknown {
@@ -63,6 +64,12 @@ std::string list_unknown(const UnknownTypes& unknown) {
 }
 
 }  // namespace
+
+std::string operator_type(const schema::NodeProto& node) {
+  // ONNX Runtime writes this one without its domain.
+  if (node.op_type() == "SimplifiedLayerNormalization") return "com.microsoft." + node.op_type();
+  return is_default_domain(node.domain()) ? node.op_type() : node.domain() + "." + node.op_type();
+}
 
 int read_versions(const schema::ModelProto& model) {
   if (!model.has_ir_version())

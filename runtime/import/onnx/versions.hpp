@@ -10,6 +10,8 @@ namespace vellum::onnx {
 int read_versions(const schema::ModelProto& model);
 
 inline bool is_default_domain(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
+// The operator's name, with its domain unless that is ONNX's: "Conv", "com.microsoft.FusedConv".
+std::string operator_type(const schema::NodeProto& node);
 
 // Throws one Error that lists every operator of the graph that Vellum does not know, with a node of each.
 void refuse_unknown_operators(const schema::ModelProto& model);

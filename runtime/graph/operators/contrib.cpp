@@ -1,0 +1,317 @@
+#include "graph/operators/contrib.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <utility>
+
+#include "graph/composed.hpp"
+
+namespace vellum {
+namespace {
+
+using Names = std::initializer_list<std::string_view>;
+
+// The standard operator of that name with the attributes of `spec` but those in `without`, and the first
+// inputs.
+std::shared_ptr<const Operator> standard(const NodeSpec& spec, std::string_view type, size_t inputs,
+                                         Names without) {
+  Attributes attributes;
+  for (const auto& [name, value] : spec.attributes->values()) {
+    spec.attributes->ignore(name);
+    if (std::find(without.begin(), without.end(), name) == without.end()) attributes.set(name, value);
+  }
+  constexpr int kOpset = 17;
+  NodeSpec plain{.type = std::string(type), .name = spec.name, .opset = kOpset, .attributes = &attributes};
+  for (size_t i = 0; i < inputs; ++i) plain.input_present.push_back(spec.has_input(i));
+  return make_operator(plain);
+}
+
+std::vector<ValueId> first_inputs(const Body& body, size_t count) {
+  std::vector<ValueId> inputs;
+  for (size_t i = 0; i < count; ++i) inputs.push_back(body.optional_input(i));
+  while (!inputs.empty() && inputs.back() == kNoValue) inputs.pop_back();
+  return inputs;
+}
+
+struct FusedActivation {
+  std::string type;
+  Attributes::Floats parameters;
+
+  ValueId apply(Body& body, ValueId x) const {
+    const auto parameter = [&](size_t i) {
+      if (i >= parameters.size()) refuse_model("the activation " + type + " lacks a parameter");
+      return parameters[i];
+    };
+    if (type.empty()) return x;
+    if (type == "Relu" || type == "Tanh" || type == "Sigmoid") return body.add(type, {x});
+    if (type == "LeakyRelu") return body.add(type, {x}, {{"alpha", parameter(0)}});
+    if (type == "HardSigmoid") return body.add(type, {x}, {{"alpha", parameter(0)}, {"beta", parameter(1)}});
+    if (type != "Clip") refuse_unsupported("the activation '" + type + "'");
+    const DType dtype = body.type(x).dtype;
+    return body.add(type, {x, body.scalar(dtype, static_cast<double>(parameter(0))),
+                           body.scalar(dtype, static_cast<double>(parameter(1)))});
+  }
+};
+
+std::shared_ptr<const Operator> make_fused_conv(const NodeSpec& spec) {
+  const FusedActivation activation{spec.attributes->get_string("activation", ""),
+                                   spec.attributes->get_floats("activation_params")};
+  const auto conv = standard(spec, "Conv", 3, {"activation", "activation_params"});
+  return composed(spec, [=](Body& body) {
+    ValueId y = body.add(conv, first_inputs(body, 3));
+    if (body.has_input(3)) y = body.add("Add", {y, body.input(3, "Z")});
+    body.output(activation.apply(body, y));
+  });
+}
+
+std::shared_ptr<const Operator> make_fused_gemm(const NodeSpec& spec) {
+  const Attributes& a = *spec.attributes;
+  FusedActivation activation{a.get_string("activation", ""), {}};
+  for (const char* name : {"activation_alpha", "activation_beta"})
+    if (a.has(name)) activation.parameters.push_back(a.get_float(name, 0.0f));
+  const auto gemm = standard(spec, "Gemm", 3, {"activation", "activation_alpha", "activation_beta"});
+  return composed(
+      spec, [=](Body& body) { body.output(activation.apply(body, body.add(gemm, first_inputs(body, 3)))); });
+}
+
+ValueId matrix_transposed(Body& body, ValueId x) {
+  Ints order(body.shape(x).size());
+  if (order.size() < 2) return x;
+  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
+  std::swap(order[order.size() - 1], order[order.size() - 2]);
+  return body.transpose(x, order);
+}
+
+std::shared_ptr<const Operator> make_fused_matmul(const NodeSpec& spec) {
+  const Attributes& a = *spec.attributes;
+  const float alpha = a.get_float("alpha", 1.0f);
+  const bool trans_a = get_flag(a, "transA", false), trans_b = get_flag(a, "transB", false);
+  if (get_flag(a, "transBatchA", false) || get_flag(a, "transBatchB", false))
+    refuse_unsupported("FusedMatMul that transposes batches");
+  return composed(spec, [=](Body& body) {
+    const ValueId x = body.input(0, "A"), w = body.input(1, "B");
+    const ValueId y = body.add(
+        "MatMul", {trans_a ? matrix_transposed(body, x) : x, trans_b ? matrix_transposed(body, w) : w});
+    const ValueId factor = body.scalar(body.type(y).dtype, static_cast<double>(alpha));
+    body.output(alpha == 1.0f ? y : body.add("Mul", {y, factor}));
+  });
+}
+
+// Gelu, BiasGelu and FastGelu, whose second input, if any, is added first.
+std::shared_ptr<const Operator> make_bias_gelu(const NodeSpec& spec) {
+  const bool fast = spec.type.ends_with("FastGelu");
+  return composed(spec, [fast](Body& body) {
+    ValueId x = body.input(0, "X");
+    if (body.has_input(1)) x = body.add("Add", {x, body.input(1, "bias")});
+    body.output(body.add("Gelu", {x}, {{"approximate", std::string(fast ? "tanh" : "none")}}));
+  });
+}
+
+std::shared_ptr<const Operator> make_quick_gelu(const NodeSpec& spec) {
+  const float alpha = spec.attributes->get_float("alpha", 1.702f);
+  return composed(spec, [alpha](Body& body) {
+    body.output(body.add("Swish", {body.input(0, "X")}, {{"alpha", alpha}}));
+  });
+}
+
+std::shared_ptr<const Operator> make_bias_add(const NodeSpec& spec) {
+  return composed(spec, [](Body& body) {
+    const ValueId y = body.add("Add", {body.input(0, "X"), body.input(1, "bias")});
+    body.output(body.add("Add", {y, body.input(2, "skip")}));
+  });
+}
+
+// The first half of the channels times Gelu of the second.
+std::shared_ptr<const Operator> make_bias_split_gelu(const NodeSpec& spec) {
+  return composed(spec, [](Body& body) {
+    const ValueId x = body.add("Add", {body.input(0, "X"), body.input(1, "bias")});
+    const Shape shape = body.shape(x);
+    if (shape.empty() || shape.back() % 2 != 0)
+      refuse_model("X of shape " + to_string(shape) + " has no two halves");
+    const int64_t half = shape.back() / 2;
+    const ValueId gate = body.add("Gelu", {body.slice(x, -1, half, 2 * half)});
+    body.output(body.add("Mul", {body.slice(x, -1, 0, half), gate}));
+  });
+}
+
+// LayerNormalization or RMSNormalization of the sum of input, skip and bias.
+std::shared_ptr<const Operator> make_skip_norm(const NodeSpec& spec) {
+  const bool centred = !spec.type.ends_with("SkipSimplifiedLayerNormalization");
+  const float epsilon = spec.attributes->get_float("epsilon", 1e-5f);
+  if (spec.output_count > 1 && spec.output_count != 4)
+    refuse_unsupported("SkipLayerNormalization with its mean or deviation");
+  return composed(spec, [=, outputs = spec.output_count](Body& body) {
+    ValueId sum = body.add("Add", {body.input(0, "input"), body.input(1, "skip")});
+    const size_t bias = centred ? 4 : 3;
+    if (body.has_input(bias)) sum = body.add("Add", {sum, body.input(bias, "bias")});
+    std::vector<ValueId> inputs{sum, body.input(2, "gamma")};
+    if (centred && body.has_input(3)) inputs.push_back(body.input(3, "beta"));
+    body.output(
+        body.add(centred ? "LayerNormalization" : "RMSNormalization", inputs, {{"epsilon", epsilon}}));
+    for (size_t i = 1; i < outputs; ++i) body.output(sum);
+  });
+}
+
+std::shared_ptr<const Operator> make_simplified_norm(const NodeSpec& spec) {
+  if (spec.output_count > 1) refuse_unsupported("SimplifiedLayerNormalization with its deviation");
+  return standard(spec, "RMSNormalization", 2, {});
+}
+
+// On N, H, W, C, with an activation.
+std::shared_ptr<const Operator> make_contrib_group_norm(const NodeSpec& spec) {
+  const Attributes& a = *spec.attributes;
+  const float epsilon = a.get_float("epsilon", 1e-5f);
+  const int64_t groups = a.get_int("groups", 0), activation = a.get_int("activation", 0);
+  const bool channels_last = get_flag(a, "channels_last", true);
+  return composed(spec, [=](Body& body) {
+    ValueId x = body.input(0, "X");
+    if (body.shape(x).size() != 4) refuse_model("X has not four dimensions");
+    if (channels_last) x = body.transpose(x, {0, 3, 1, 2});
+    ValueId y = body.add("GroupNormalization", {x, body.input(1, "gamma"), body.input(2, "beta")},
+                         {{"num_groups", groups}, {"epsilon", epsilon}});
+    if (activation != 0) y = body.add("Silu", {y});
+    body.output(channels_last ? body.transpose(y, {0, 2, 3, 1}) : y);
+  });
+}
+
+struct HeadAttributes {
+  int64_t heads = 0;
+  float scale = 0.0f;  // 0: 1 / sqrt(channels)
+  bool causal = false;
+
+  explicit HeadAttributes(const Attributes& a)
+      : heads(a.get_int("num_heads", 0)),
+        scale(a.get_float("scale", 0.0f)),
+        causal(get_flag(a, "unidirectional", false)) {
+    a.ignore("mask_filter_value");  // of masks that are refused
+  }
+
+  std::vector<ValueId> attend(Body& body, std::vector<ValueId> inputs, size_t outputs) const {
+    while (inputs.back() == kNoValue) inputs.pop_back();
+    return body.add_several(
+        "Attention", inputs, outputs,
+        {{"q_num_heads", heads}, {"kv_num_heads", heads}, {"scale", scale}, {"is_causal", int64_t{causal}}});
+  }
+};
+
+std::shared_ptr<const Operator> make_multi_head_attention(const NodeSpec& spec) {
+  const HeadAttributes attributes(*spec.attributes);
+  if (!spec.has_input(1) || !spec.has_input(2))
+    refuse_unsupported("MultiHeadAttention of packed queries and keys");
+  if (spec.has_input(4)) refuse_unsupported("MultiHeadAttention with a key_padding_mask");
+  if (spec.input_present.size() > 8) refuse_unsupported("MultiHeadAttention with a cache that it updates");
+  return composed(spec, [=, outputs = spec.output_count](Body& body) {
+    std::vector<ValueId> qkv{body.input(0, "query"), body.input(1, "key"), body.input(2, "value")};
+    int64_t first = 0;
+    for (size_t i = 0; i < 3 && body.has_input(3); ++i) {
+      const Shape shape = body.shape(qkv[i]);
+      if (shape.size() != 3) refuse_unsupported("MultiHeadAttention with a bias of heads that are apart");
+      const ValueId bias = body.slice(body.input(3, "bias"), 0, first, first + shape[2]);
+      first += shape[2];
+      qkv[i] = body.add("Add", {qkv[i], bias});
+    }
+    for (const size_t i : {5, 6, 7}) qkv.push_back(body.optional_input(i));
+    for (const ValueId value : attributes.attend(body, qkv, outputs)) body.output(value);
+  });
+}
+
+// Projects the input to queries, keys and values with one matrix.
+std::shared_ptr<const Operator> make_contrib_attention(const NodeSpec& spec) {
+  const HeadAttributes attributes(*spec.attributes);
+  const Ints sizes = spec.attributes->get_ints("qkv_hidden_sizes");
+  if (get_flag(*spec.attributes, "do_rotary", false) || spec.has_input(3) || spec.has_input(4) ||
+      spec.output_count > 1)
+    refuse_unsupported("Attention (com.microsoft) with a mask_index, a cache or rotary embeddings");
+  return composed(spec, [=](Body& body) {
+    ValueId x = body.add("MatMul", {body.input(0, "input"), body.input(1, "weights")});
+    if (body.has_input(2)) x = body.add("Add", {x, body.input(2, "bias")});
+    const Shape shape = body.shape(x);
+    if (shape.size() != 3) refuse_model("input has not three dimensions");
+    Ints widths = sizes;
+    if (widths.empty()) widths.assign(3, shape[2] / 3);
+    if (widths.size() != 3 || checked_add(checked_add(widths[0], widths[1]), widths[2]) != shape[2])
+      refuse_model("qkv_hidden_sizes do not add up to " + std::to_string(shape[2]));
+    std::vector<ValueId> inputs;
+    int64_t first = 0;
+    for (const int64_t width : widths) {
+      inputs.push_back(body.slice(x, 2, first, first + width));
+      first += width;
+    }
+    inputs.push_back(body.optional_input(5));
+    body.output(attributes.attend(body, inputs, 1)[0]);
+  });
+}
+
+std::shared_ptr<const Operator> make_nhwc_max_pool(const NodeSpec& spec) {
+  const auto pool = standard(spec, "MaxPool", 1, {});
+  return composed(spec, [pool](Body& body) {
+    const ValueId x = body.input(0, "x");
+    if (body.shape(x).size() != 4) refuse_unsupported("NhwcMaxPool of other than images");
+    body.output(body.transpose(body.add(pool, {body.transpose(x, {0, 3, 1, 2})}), {0, 2, 3, 1}));
+  });
+}
+
+// QLinearAdd and QLinearMul: in floats, between dequantisations and a quantisation.
+std::shared_ptr<const Operator> make_qlinear_binary(const NodeSpec& spec) {
+  const std::string type = spec.type.substr(kContribPrefix.size() + std::string_view("QLinear").size());
+  return composed(spec, [type](Body& body) {
+    std::vector<ValueId> operands;
+    for (const size_t first : {0, 3}) {
+      std::vector<ValueId> inputs{body.input(first, "A or B"), body.input(first + 1, "scale")};
+      if (body.has_input(first + 2)) inputs.push_back(body.input(first + 2, "zero_point"));
+      operands.push_back(body.add("DequantizeLinear", inputs));
+    }
+    std::vector<ValueId> inputs{body.add(type, operands), body.input(6, "C_scale")};
+    inputs.push_back(body.has_input(7) ? body.input(7, "C_zero_point")
+                                       : body.constant(HostTensor(body.type(body.input(0, "A")).dtype, {})));
+    body.output(body.add("QuantizeLinear", inputs));
+  });
+}
+
+std::shared_ptr<const Operator> make_same(const NodeSpec& spec) {
+  return standard(spec, spec.type.substr(kContribPrefix.size()), spec.input_present.size(), {});
+}
+
+struct ContribRow {
+  std::string_view type;
+  MakeOperator maker;
+};
+
+constexpr ContribRow kContribOperators[] = {
+    {"com.microsoft.FusedConv", make_fused_conv},
+    {"com.microsoft.FusedGemm", make_fused_gemm},
+    {"com.microsoft.FusedMatMul", make_fused_matmul},
+    {"com.microsoft.Gelu", make_bias_gelu},
+    {"com.microsoft.BiasGelu", make_bias_gelu},
+    {"com.microsoft.FastGelu", make_bias_gelu},
+    {"com.microsoft.QuickGelu", make_quick_gelu},
+    {"com.microsoft.BiasAdd", make_bias_add},
+    {"com.microsoft.BiasSplitGelu", make_bias_split_gelu},
+    {"com.microsoft.SkipLayerNormalization", make_skip_norm},
+    {"com.microsoft.SkipSimplifiedLayerNormalization", make_skip_norm},
+    {"com.microsoft.SimplifiedLayerNormalization", make_simplified_norm},
+    {"com.microsoft.GroupNorm", make_contrib_group_norm},
+    {"com.microsoft.MultiHeadAttention", make_multi_head_attention},
+    {"com.microsoft.Attention", make_contrib_attention},
+    {"com.microsoft.NhwcMaxPool", make_nhwc_max_pool},
+    {"com.microsoft.QLinearAdd", make_qlinear_binary},
+    {"com.microsoft.QLinearMul", make_qlinear_binary},
+    {"com.microsoft.QuantizeLinear", make_same},
+    {"com.microsoft.DequantizeLinear", make_same},
+};
+
+}  // namespace
+
+MakeOperator find_contrib_operator(std::string_view type) {
+  for (const ContribRow& row : kContribOperators)
+    if (row.type == type) return row.maker;
+  return nullptr;
+}
+
+std::vector<std::string_view> contrib_operator_types() {
+  std::vector<std::string_view> types;
+  for (const ContribRow& row : kContribOperators) types.push_back(row.type);
+  return types;
+}
+
+}  // namespace vellum

@@ -1,0 +1,102 @@
+// Operators of the domain com.microsoft, against numbers computed by hand.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "run_operator.hpp"
+
+namespace vellum::testing {
+namespace {
+
+float gelu(float x) { return 0.5f * x * (1.0f + std::erf(x / std::sqrt(2.0f))); }
+
+TEST(Contrib, FusedConvAddsAndActivates) {
+  const HostTensor x = floats({1, 1, 1, 3}, {1, 2, -3}), w = floats({1, 1, 1, 1}, {2}), b = floats({1}, {1}),
+                   z = floats({1, 1, 1, 3}, {0, 0, 10});
+  expect_floats(run({"com.microsoft.FusedConv", 1, {{"activation", std::string("Relu")}}}, {x, w, b}),
+                {1, 1, 1, 3}, {3, 5, 0});
+  expect_floats(run({"com.microsoft.FusedConv",
+                     1,
+                     {{"activation", std::string("Clip")}, {"activation_params", Floats{0, 4.5f}}}},
+                    {x, w, b, z}),
+                {1, 1, 1, 3}, {3, 4.5f, 4.5f});
+}
+
+TEST(Contrib, FusedProducts) {
+  const HostTensor a = floats({2, 1}, {1, 2}), b = floats({2, 1}, {3, -4});
+  expect_floats(run({"com.microsoft.FusedMatMul", 1, {{"transA", int64_t{1}}, {"alpha", 0.5f}}}, {a, b}),
+                {1, 1}, {-2.5f});
+  expect_floats(
+      run({"com.microsoft.FusedGemm",
+           1,
+           {{"transB", int64_t{1}}, {"activation", std::string("LeakyRelu")}, {"activation_alpha", 0.1f}}},
+          {a, b, floats({1}, {1})}),
+      {2, 2}, {4, -0.3f, 7, -0.7f});
+}
+
+TEST(Contrib, Gelus) {
+  const HostTensor x = floats({2}, {1, -2}), bias = floats({2}, {1, 1});
+  expect_floats(run({"com.microsoft.Gelu", 1, {}}, {x}), {2}, {gelu(1), gelu(-2)});
+  expect_floats(run({"com.microsoft.BiasGelu", 1, {}}, {x, bias}), {2}, {gelu(2), gelu(-1)});
+  expect_floats(run({"com.microsoft.QuickGelu", 1, {}}, {x}), {2},
+                {1 / (1 + std::exp(-1.702f)), -2 / (1 + std::exp(2 * 1.702f))});
+  expect_floats(run({"com.microsoft.BiasSplitGelu", 1, {}}, {x, bias}), {1}, {2 * gelu(-1)});
+  const float cubic = 2 + 0.044715f * 8;
+  expect_floats(run({"com.microsoft.FastGelu", 1, {}}, {floats({1}, {2})}), {1},
+                {1 + std::tanh(std::sqrt(2 / 3.14159265f) * cubic)});
+}
+
+TEST(Contrib, NormalisationsOfSums) {
+  const HostTensor x = floats({1, 2}, {1, 2}), skip = floats({1, 2}, {0, 4}), ones = floats({2}, {1, 1}),
+                   bias = floats({2}, {0, 1});
+  // The sum is (1, 7), its mean 4, its deviation 3, the root of its mean square 5.
+  expect_floats(
+      run({"com.microsoft.SkipLayerNormalization", 1, {{"epsilon", 0.0f}}}, {x, skip, ones, ones, bias}),
+      {1, 2}, {0, 2});
+  expect_floats(
+      run({"com.microsoft.SkipSimplifiedLayerNormalization", 1, {{"epsilon", 0.0f}}}, {x, skip, ones, bias}),
+      {1, 2}, {0.2f, 1.4f});
+  expect_floats(run({"com.microsoft.SimplifiedLayerNormalization", 1, {{"epsilon", 0.0f}}},
+                    {floats({1, 2}, {1, 7}), ones}),
+                {1, 2}, {0.2f, 1.4f});
+  expect_floats(run({"com.microsoft.BiasAdd", 1, {}}, {x, bias, skip}), {1, 2}, {1, 7});
+  // Two groups of one channel each, last in memory.
+  expect_floats(run({"com.microsoft.GroupNorm", 1, {{"groups", int64_t{2}}, {"epsilon", 0.0f}}},
+                    {floats({1, 1, 2, 2}, {1, 10, 3, 30}), ones, bias}),
+                {1, 1, 2, 2}, {-1, 0, 1, 2});
+}
+
+TEST(Contrib, Attentions) {
+  // Keys are equal: the result is the mean of the values.
+  const HostTensor q = floats({1, 1, 2}, {1, 1}), k = floats({1, 2, 2}, {0, 0, 0, 0}),
+                   v = floats({1, 2, 2}, {1, 2, 3, 6}), bias = floats({6}, {0, 0, 0, 0, 10, 20});
+  expect_floats(run({"com.microsoft.MultiHeadAttention", 1, {{"num_heads", int64_t{2}}}}, {q, k, v, bias}),
+                {1, 1, 2}, {12, 24});
+  const HostTensor x = floats({1, 2, 1}, {1, 3}), weights = floats({1, 3}, {0, 0, 1});
+  expect_floats(
+      run({"com.microsoft.Attention", 1, {{"num_heads", int64_t{1}}}}, {x, weights, floats({3}, {0, 0, 1})}),
+      {1, 2, 1}, {3, 3});
+}
+
+TEST(Contrib, QuantisedAndNhwc) {
+  const auto bytes = [](Shape shape, const Ints& values) {
+    return cast(ints(std::move(shape), values), DType::u8);
+  };
+  const HostTensor one = floats({}, {1}), zero = bytes({}, {0});
+  expect_ints(run({"com.microsoft.QLinearAdd", 1, {}},
+                  {bytes({2}, {1, 200}), one, zero, bytes({2}, {2, 100}), one, zero, one, zero}),
+              {2}, {3, 255});
+  expect_ints(run({"com.microsoft.QLinearMul", 1, {}},
+                  {bytes({2}, {3, 5}), one, zero, bytes({2}, {2, 4}), one, zero, floats({}, {2}), zero}),
+              {2}, {3, 10});
+  expect_floats(run({"com.microsoft.NhwcMaxPool", 1, {{"kernel_shape", Ints{1, 2}}}},
+                    {floats({1, 1, 2, 2}, {1, 5, 3, 2})}),
+                {1, 1, 1, 2}, {3, 5});
+  expect_ints(run({"com.microsoft.QuantizeLinear", 1, {}}, {floats({2}, {3, 300}), one, zero}), {2},
+              {3, 255});
+  expect_floats(run({"com.microsoft.DequantizeLinear", 1, {}}, {bytes({2}, {3, 255}), floats({}, {2}), zero}),
+                {2}, {6, 510});
+}
+
+}  // namespace
+}  // namespace vellum::testing
