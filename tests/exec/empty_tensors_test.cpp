@@ -67,6 +67,11 @@ std::vector<Case> elementwise_cases() {
                            "Atanh", "IsNaN",     "IsInf",   "Shrink",   "Identity",    "Dropout"})
     cases.push_back({type, {"n c"}});
   cases.push_back({"Not", {"bool: n c"}});
+  cases.push_back({"BitwiseNot", {"i32: n c"}});
+  for (const float alpha : {1.0f, 2.0f}) cases.push_back({"Swish", {"n c"}, attributes({{"alpha", alpha}})});
+  cases.push_back({"SwiGLU", {"n c", "n c"}});
+  for (const char* type : {"BitwiseAnd", "BitwiseOr", "BitwiseXor"})
+    cases.push_back({type, {"i32: n c", "i32: c"}});
   for (const char* type : {"Add", "Sub", "Mul", "Div", "Pow", "Equal", "Greater", "Less", "GreaterOrEqual",
                            "LessOrEqual", "PRelu"})
     cases.push_back({type, {"n c h w", "c 1 1"}});
@@ -101,6 +106,10 @@ std::vector<Case> movement_cases() {
       {"Slice", {"n c", ints({2}), ints({2}), ints({0})}},
       {"Pad", {"n c h w", ints({0, 0, 1, 1, 0, 0, 1, 2})}},
       {"Pad", {"n c", ints({0, 1, 0, 0})}, attributes({{"mode", std::string("reflect")}})},
+      {"CenterCropPad", {"n c", ints({2, 1})}},
+      {"Col2Im", {"n 4 2", ints({1, 3}), ints({1, 2})}},
+      {"AffineGrid", {"n 2 3", ints({1, 1, 2, 2})}},
+      {"TensorScatter", {"n 3 c", "n 2 c"}},
       {"DepthToSpace", {"n c h w"}, block},
       {"SpaceToDepth", {"n c h w"}, block},
       {"Expand", {"n 1", ints({1, 3})}},
@@ -161,6 +170,7 @@ std::vector<Case> reduction_cases() {
   cases.insert(cases.end(), {{"BatchNormalization", {"n c h w", "c", "c", "c", "c"}},
                              {"InstanceNormalization", {"n c h w", "c", "c"}},
                              {"LayerNormalization", {"n m c", "c", "c"}, {}, 3},
+                             {"RMSNormalization", {"n m c", "c"}, {}, 1, 23},
                              {"LayerNormalization", {"n m c", "m c"}, attributes({{"axis", int64_t{1}}})},
                              {"GroupNormalization", {"n 4 h w", "4", "4"}, groups},
                              {"MeanVarianceNormalization", {"n c h w"}},
@@ -184,6 +194,9 @@ std::vector<Case> product_cases() {
       {"Conv", {"n c h w", "m c 2 2"}},
       {"Conv", {"n c h w", "m c 2 2", "m"}},
       {"ConvTranspose", {"n c h w", "c m 2 2", "m"}},
+      {"DeformConv", {"n c 4 5", "m c 1 1", "n 2 4 5"}},
+      {"CausalConvWithState", {"n c k", "c 1 2"}, {}, 2},
+      {"RotaryEmbedding", {"n m k 4", "n k 2", "n k 2"}},
       {"Attention", {"n h q d", "n h k d", "n h k e"}},
       {"Einsum", {"i k", "k j"}, equation("ik,kj->ij")},
       {"Einsum", {"i j", "k"}, equation("ij,k->k")},
@@ -371,7 +384,8 @@ TEST(EmptyTensors, ListsAreComplete) {
   for (const auto& cases : {elementwise_cases(), movement_cases(), reduction_cases(), product_cases()})
     for (const Case& test : cases) listed.insert(test.type);
   for (const std::string_view type : operator_types())
-    EXPECT_TRUE(listed.contains(std::string(type))) << type;
+    if (!type.starts_with("com.microsoft."))  // made of the others
+      EXPECT_TRUE(listed.contains(std::string(type))) << type;
 }
 
 TEST(EmptyTensors, ReductionsOverNothingGiveTheirIdentity) {
