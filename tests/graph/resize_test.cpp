@@ -76,6 +76,16 @@ TEST(Resize, InterpolatesCubically) {
   expect_floats(resize(excluding, floats({2}, {10, 30}), {0.5f}), {1}, {20});
 }
 
+TEST(Resize, AntialiasAveragesWhatAnElementCovers) {
+  const auto smaller = [](const HostTensor& x, float scale) {
+    return run({"Resize", 18, {text("mode", "linear"), {"antialias", int64_t{1}}}},
+               {x, std::nullopt, floats({4}, {1, 1, 1, scale})});
+  };
+  // Weights 1/8, 3/8, 3/8, 1/8 around the middle; elements outside repeat those at the ends.
+  expect_floats(smaller(row, 0.5f), {1, 1, 1, 2}, {(3 * 10 + 20) / 8.0f, (10 + 3 * 20 + 4 * 30) / 8.0f});
+  expect_floats(smaller(row, 1), {1, 1, 1, 4}, {0, 10, 20, 30});
+}
+
 TEST(Resize, CropsAndExtrapolates) {
   const Spec spec{"Resize",
                   13,
@@ -119,7 +129,6 @@ TEST(Resize, RefusesWhatDoesNotFit) {
                  ErrorCode::unsupported);
   expect_refused({"Resize", 13}, {x, std::nullopt, std::nullopt, ints({1}, {-3})}, "a size is -3");
   expect_refused({"Resize", 13, {text("mode", "lanczos")}}, {x}, "lanczos");
-  expect_refused({"Resize", 18, {{"antialias", int64_t{1}}}}, {x}, "antialias", ErrorCode::unsupported);
   expect_refused({"Resize", 13, {text("coordinate_transformation_mode", "tf_crop_and_resize")}},
                  {x, std::nullopt, floats({1}, {1})}, "without roi");
 }

@@ -70,5 +70,18 @@ TEST(Resize, Upsample) {
   check_operator(test);
 }
 
+TEST(Resize, Antialias) {
+  for (const char* mode : {"linear", "cubic"}) {
+    OperatorCase test{.type = "Resize",
+                      .inputs = {random_tensor({2, 5, 13, 11}, 1), std::nullopt,
+                                 HostTensor::f32({4}, std::array{1.0f, 1.0f, 0.4f, 0.3f})},
+                      .constants = {2},
+                      .opset = 19};
+    test.attributes.set("mode", std::string(mode));
+    test.attributes.set("antialias", int64_t{1});
+    check_operator(test);
+  }
+}
+
 }  // namespace
 }  // namespace vellum::test

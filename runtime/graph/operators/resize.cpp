@@ -215,6 +215,33 @@ ResizeTaps interpolate(const Resize& op, const ResizeGeometry& g, size_t axis, f
   return result;
 }
 
+// Of a smaller output: the weights of interpolation, stretched over what an output element covers.
+ResizeTaps average(const Resize& op, const ResizeGeometry& g, size_t axis, float x) {
+  const int64_t last = g.input[axis] - 1;
+  const float scale = g.scales[axis], reach = (op.mode == ResizeMode::linear ? 1.0f : 2.0f) / scale;
+  const float length = static_cast<float>(g.input[axis]) + reach;
+  const auto first = static_cast<int64_t>(std::ceil(std::clamp(x - reach, -length, 2.0f * length)));
+  const auto end = static_cast<int64_t>(std::floor(std::clamp(x + reach, -length, 2.0f * length)));
+  ResizeTaps result;
+  float sum = 0.0f;
+  for (int64_t index = first; index <= end; ++index) {
+    if (op.exclude_outside && (index < 0 || index > last)) continue;
+    const float distance = std::fabs(static_cast<float>(index) - x) * scale;
+    float weight = std::max(0.0f, 1.0f - distance);
+    if (op.mode == ResizeMode::cubic && distance < 2.0f) {
+      const auto weights = cubic_weights(distance - std::floor(distance), op.cubic_a);
+      weight = weights[distance < 1.0f ? 1 : 0];
+    } else if (op.mode == ResizeMode::cubic) {
+      weight = 0.0f;
+    }
+    result.taps.push_back({std::clamp<int64_t>(index, 0, last), weight});
+    sum += weight;
+  }
+  if (sum == 0.0f) return interpolate(op, g, axis, x);
+  for (ResizeTap& tap : result.taps) tap.weight /= sum;
+  return result;
+}
+
 bool is_untouched(const Resize& op, const ResizeGeometry& g, size_t axis) {
   return g.scales[axis] == 1.0f && g.input[axis] == g.output[axis] &&
          op.coordinates != CoordinateMode::tf_crop_and_resize &&
@@ -231,8 +258,9 @@ std::vector<ResizeTaps> Resize::taps(const ResizeGeometry& g, size_t axis) const
       continue;
     }
     const float x = source(g, axis, i);
-    result.push_back(mode == ResizeMode::nearest ? ResizeTaps{{{nearest_index(g, axis, x), 1.0f}}}
-                                                 : interpolate(*this, g, axis, x));
+    result.push_back(mode == ResizeMode::nearest          ? ResizeTaps{{{nearest_index(g, axis, x), 1.0f}}}
+                     : antialias && g.scales[axis] < 1.0f ? average(*this, g, axis, x)
+                                                          : interpolate(*this, g, axis, x));
     result.back().outside = coordinates == CoordinateMode::tf_crop_and_resize &&
                             (x < 0.0f || x > static_cast<float>(g.input[axis] - 1));
   }
@@ -312,7 +340,10 @@ uint64_t Resize::work(Inputs inputs, Outputs outputs) const {
     total = saturating_add(total, saturating_multiply(static_cast<uint64_t>(g.output[axis]), kTaps));
     if (mode == ResizeMode::nearest || is_untouched(*this, g, axis)) continue;
     shape[axis] = g.output[axis];
-    total = saturating_add(total, saturating_multiply(static_cast<uint64_t>(element_count(shape)), 8));
+    // Of an average over two to four times what an output element covers.
+    const bool averages = antialias && g.scales[axis] < 1.0f && g.scales[axis] > 0.0f;
+    const auto taps = averages ? static_cast<uint64_t>(std::min(1e9f, 8.0f + 4.0f / g.scales[axis])) : 8;
+    total = saturating_add(total, saturating_multiply(static_cast<uint64_t>(element_count(shape)), taps));
   }
   return total;
 }
@@ -323,6 +354,7 @@ Attributes Resize::attributes() const {
   result.set("coordinate_transformation_mode", print(kCoordinates, coordinates));
   if (mode == ResizeMode::nearest) result.set("nearest_mode", print(kNearest, nearest));
   if (mode == ResizeMode::cubic) result.set("cubic_coeff_a", cubic_a);
+  if (antialias) result.set("antialias", int64_t{1});
   if (exclude_outside) result.set("exclude_outside", int64_t{1});
   if (coordinates == CoordinateMode::tf_crop_and_resize) result.set("extrapolation_value", extrapolation);
   if (policy != AspectPolicy::stretch) result.set("keep_aspect_ratio_policy", print(kPolicies, policy));
@@ -372,7 +404,7 @@ std::shared_ptr<const Operator> make_resize(const NodeSpec& spec) {
   op->scales_input = 2;
   op->sizes_input = 3;
   if (spec.opset >= 18) {
-    if (get_flag(a, "antialias", false)) refuse_unsupported("antialias");
+    op->antialias = get_flag(a, "antialias", false);
     op->axes = optional_ints(a, "axes");
     op->policy = parse<AspectPolicy>(kPolicies, a.get_string("keep_aspect_ratio_policy", "stretch"),
                                      "keep_aspect_ratio_policy");

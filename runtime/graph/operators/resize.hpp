@@ -52,6 +52,7 @@ struct Resize : Operator {
   AspectPolicy policy = AspectPolicy::stretch;
   float cubic_a = -0.75f;
   float extrapolation = 0.0f;
+  bool antialias = false;  // an output element is a mean of all input elements that it covers
   bool exclude_outside = false;
   std::optional<Attributes::Floats> scales;  // known without an input
   std::optional<Ints> axes;                  // the axes of roi, scales and sizes; default: all

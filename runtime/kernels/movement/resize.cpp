@@ -71,6 +71,8 @@ void lower_resize(Lowering& lowering) {
     else if (!is_identity(taps, input[axis]))
       return lowering.run_on_host(name + " across channels or images has no kernel");
   }
+  if (std::max(most_taps(columns), most_taps(rows)) > 4)
+    return lowering.run_on_host(name + " that averages has no kernel");
   const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
   TensorDesc desc = lowering.texel_grid(static_cast<uint32_t>(columns.size() + rows.size()), 2);
   desc.element = ElementType::f32;  // coordinates above 2048 are not exact in fp16

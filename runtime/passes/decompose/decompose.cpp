@@ -30,6 +30,7 @@ constexpr Row kRules[] = {
     {"DynamicQuantizeLinear", decompose_dynamic_quantize},
     {"QLinearConv", decompose_qlinear_conv},
     {"QLinearMatMul", decompose_qlinear_matmul},
+    {"Resize", decompose_resize},
     {"Einsum", decompose_einsum},
 };
 

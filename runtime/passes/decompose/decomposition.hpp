@@ -77,6 +77,8 @@ bool decompose_dequantize_linear(Decomposition& d);
 bool decompose_dynamic_quantize(Decomposition& d);
 bool decompose_qlinear_conv(Decomposition& d);
 bool decompose_qlinear_matmul(Decomposition& d);
+// decompose_resize.cpp
+bool decompose_resize(Decomposition& d);
 // decompose_einsum.cpp
 bool decompose_einsum(Decomposition& d);
 
