@@ -15,6 +15,8 @@ OperatorCase composed_case(std::string type, int opset, std::vector<std::optiona
                            std::initializer_list<std::pair<const char*, Attributes::Value>> attributes = {}) {
   OperatorCase test{.type = std::move(type), .inputs = std::move(inputs), .opset = opset};
   for (const auto& [name, value] : attributes) test.attributes.set(name, value);
+  // The operators of a body have tests of their own in every layout and arithmetic.
+  test.sweep.channels4_inputs = test.sweep.arithmetic_fp16 = false;
   return test;
 }
 
@@ -116,7 +118,7 @@ TEST(Composed, AttentionWithPastAndWindowAndSoftcap) {
     OperatorCase test =
         composed_case("Attention", 25, {q, k, v, mask, past_k, past_v},
                       {{"is_causal", int64_t{1}}, {"left_window_size", int64_t{3}}, {"softcap", softcap}});
-    test.sweep.fp16 = false;  // a mask of infinities, which SwiftShader makes NaN of in halves
+    test.sweep.fp16 = false;  // a mask of infinities
     check_operator(test);
   }
   check_operator(composed_case("Attention", 25,
