@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "run_operator.hpp"
 
@@ -67,6 +68,16 @@ TEST(Composed, DeformConvReadsAtOffsets) {
   const HostTensor mask = floats({1, 1, 2, 3}, {0, 1, 1, 1, 1, .5f}), bias = floats({1}, {100});
   expect_floats(run({"DeformConv", 19, {}}, {x, w, offset, bias, mask}), {1, 1, 2, 3},
                 {100, 103, 102, 121, 123, 106});
+}
+
+TEST(Composed, WindowsOfAbsurdSizesAreRefused) {
+  const int64_t most = std::numeric_limits<int64_t>::max(), half = int64_t{1} << 32;
+  EXPECT_THROW(run({"Col2Im", 18, {}},
+                   {floats({1, 2, 2}, {1, 2, 10, 20}), ints({2}, {half, half}), ints({2}, {half, half})}),
+               Error);
+  const HostTensor x = floats({1, 1, 1, 1}, {1}), offset = floats({1, 2, 1, 1}, {0, 0});
+  const Ints pads{-most - 1, 0, most, 0};
+  EXPECT_THROW(run({"DeformConv", 19, {{"pads", pads}}}, {x, x, offset}), Error);
 }
 
 TEST(Composed, TensorScatterWritesFromEachImagesPlace) {

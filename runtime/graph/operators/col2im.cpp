@@ -11,7 +11,7 @@ struct Windows {
 
 // A transposed convolution of each channel, in which tap k of the window is 1 for column k and 0 for others.
 HostTensor tap_weights(DType dtype, int64_t channels, const Ints& window) {
-  const int64_t taps = element_count(window);
+  const int64_t taps = checked_element_count(window);
   Shape shape{checked_multiply(channels, taps), 1};
   shape.insert(shape.end(), window.begin(), window.end());
   std::vector<float> weights(Body::table_size(shape), 0.0f);
@@ -41,7 +41,7 @@ void fold(Body& body, Windows windows) {
   if (windows.strides.empty()) windows.strides.assign(rank, 1);
   if (windows.pads.empty()) windows.pads.assign(2 * rank, 0);
   check_windows(windows, image, window);
-  const int64_t taps = element_count(window);
+  const int64_t taps = checked_element_count(window);
   if (columns.size() != 3 || columns[1] % taps != 0)
     refuse_model("input of shape " + to_string(columns) + " is not of columns of " + std::to_string(taps));
   const int64_t channels = columns[1] / taps;

@@ -31,6 +31,8 @@ DeformableShape check_shapes(Body& body, DeformableWindow& window) {
   for (size_t i = 0; i < 2; ++i)
     if (window.dilations[i] <= 0 || window.strides[i] <= 0)
       refuse_model("a stride or dilation is not positive");
+  for (const int64_t pad : window.pads)
+    if (pad < 0) refuse_model("a pad is negative");
   const DeformableShape s{x[0], x[1], x[2], x[3], w[2], w[3], offset[2], offset[3]};
   for (size_t i = 0; i < 2; ++i) {
     const int64_t room = checked_add(checked_add(x[2 + i], window.pads[i]), window.pads[2 + i]);
