@@ -69,6 +69,8 @@ auto naming(const Node& node, Work&& work) {
 // Shapes longer than any model's would make each rule and message slow.
 constexpr size_t kMostDimensions = 64;
 
+}  // namespace
+
 void check_size(const Graph& graph, const Shape& shape) {
   if (shape.size() > kMostDimensions) {
     throw Error(ErrorCode::unsupported, "a tensor has " + std::to_string(shape.size()) +
@@ -80,6 +82,8 @@ void check_size(const Graph& graph, const Shape& shape) {
                                             std::to_string(graph.limits.elements) + " elements, the limit");
   }
 }
+
+namespace {
 
 void check_output_count(const Node& node, size_t produced) {
   if (produced < node.outputs.size()) {

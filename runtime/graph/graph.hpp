@@ -90,6 +90,8 @@ std::vector<HostTensor> evaluate(const Node& node, std::span<const HostTensor* c
 void check(const Graph& graph);
 // Throws Error(unsupported) that names the limit where the graph, with its branches, exceeds graph.limits.
 void check_limits(const Graph& graph);
+// Does so for a tensor of this shape.
+void check_size(const Graph& graph, const Shape& shape);
 // Formats one line for each node, with types: the output of `vellum inspect`.
 std::string to_text(const Graph& graph);
 // Runs the whole graph, its tail included, on the host reference. Inputs in the order of graph.inputs;

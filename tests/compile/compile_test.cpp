@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "kernels/framework/lowering.hpp"
-#include "passes/split_large_layers.hpp"
 #include "network.hpp"
+#include "passes/split_large_layers.hpp"
 #include "support/errors.hpp"
 
 namespace vellum::test {
@@ -124,6 +126,14 @@ TEST(Compile, MakesOneHostPartitionOfWhatDependsOnRunTimeShapes) {
 TEST(Stages, HaveNames) {
   for (const Stage stage : kStages) EXPECT_EQ(stage_from_name(name(stage)), stage);
   EXPECT_VELLUM_ERROR(stage_from_name("segments"), ErrorCode::invalid_argument, "'segments'");
+}
+
+// Found by a fuzz target: the bytes of such an input overflowed.
+TEST(Compile, RefusesAnInputBeyondAllTensors) {
+  OnnxModel model;
+  model.input("x", {1, 1, std::numeric_limits<int64_t>::max()}).node("Shape", {"x"}, {"y"}).output("y");
+  EXPECT_VELLUM_ERROR(compile(model.graph(), DeviceCaps{}, {}), ErrorCode::unsupported, "input 'x'",
+                      "elements");
 }
 
 }  // namespace

@@ -24,6 +24,10 @@ TEST(Resize, RepeatsNearest) {
   expect_ints(resize({}, ints({2}, {7, 8}), {2}), {4}, {7, 7, 8, 8});
 }
 
+TEST(Resize, RefusesTablesBeyondAllPictures) {
+  EXPECT_THROW(resize({}, floats({1}, {1}), {float{1 << 23}}), Error);
+}
+
 TEST(Resize, RoundsAsNearestModeSays) {
   const auto half = [](const char* mode) {
     return resize({text("coordinate_transformation_mode", "asymmetric"), text("nearest_mode", mode)},

@@ -184,6 +184,12 @@ std::vector<TensorType> Resize::infer(Inputs inputs) const {
   const ResizeGeometry g = geometry(inputs);
   if (x.dtype == DType::boolean && mode != ResizeMode::nearest) refuse_model("interpolation of bool");
   if (element_count(g.output) > 0 && element_count(g.input) == 0) refuse_model("X is empty");
+  // Kernel and reference have tables of all rows and all columns.
+  constexpr int64_t kMostAlongAxis = int64_t{1} << 22;
+  for (const int64_t size : g.output)
+    if (size > kMostAlongAxis)
+      refuse_unsupported("an output of " + to_string(g.output) + ", with more than " +
+                         std::to_string(kMostAlongAxis) + " elements along an axis");
   return {{x.dtype, g.output}};
 }
 

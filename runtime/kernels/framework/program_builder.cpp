@@ -48,6 +48,16 @@ bool is_frame_of_bytes(const Graph& graph, ValueId input) {
   });
 }
 
+// Shape rules check what nodes compute. Inputs may be larger than any tensor as long as only shapes are
+// asked.
+void check_input(const Graph& graph, const Value& input) {
+  try {
+    check_size(graph, input.type.shape);
+  } catch (const Error& error) {
+    throw Error(error.code(), "input '" + input.name + "': " + error.what());
+  }
+}
+
 std::string sizes(const std::array<uint32_t, 3>& v) {
   return std::to_string(v[0]) + "x" + std::to_string(v[1]) + "x" + std::to_string(v[2]);
 }
@@ -77,6 +87,7 @@ Program ProgramBuilder::build() {
 void ProgramBuilder::add_inputs() {
   for (ValueId id : graph_.inputs) {
     const Value& value = graph_.values[id];
+    check_input(graph_, value);
     const ElementType element = is_float(value.type.dtype)      ? ElementType::f32
                                 : is_frame_of_bytes(graph_, id) ? ElementType::u8
                                                                 : ElementType::i32;
