@@ -7,6 +7,7 @@
 
 #include "api/guard.hpp"
 #include "api/session_impl.hpp"
+#include "platform/deadline.hpp"
 #include "platform/progress.hpp"
 
 namespace vellum {
@@ -61,11 +62,7 @@ CreationProgress SessionCreation::progress() const {
 bool SessionCreation::done() const { return wait_for(std::chrono::nanoseconds::zero()); }
 
 bool SessionCreation::wait_for(std::chrono::nanoseconds timeout) const {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point now = Clock::now();
-  const bool endless = timeout > Clock::time_point::max() - now;
-  return checked().awaited().wait_until(endless ? Clock::time_point::max() : now + timeout) ==
-         std::future_status::ready;
+  return checked().awaited().wait_until(platform::deadline_after(timeout)) == std::future_status::ready;
 }
 
 void SessionCreation::cancel() const { checked().progress.cancel(); }

@@ -8,6 +8,7 @@
 #include "api/guard.hpp"
 #include "api/session_impl.hpp"
 #include "passes/passes.hpp"
+#include "platform/deadline.hpp"
 
 namespace vellum {
 namespace {
@@ -82,6 +83,7 @@ Request& Session::Impl::begin_request(std::span<const InputValues> values) {
 
 // All other owners of the lock keep it for microseconds.
 Request* Session::Impl::try_begin_request(std::span<const InputValues> values) {
+  check_values(values);
   RequestQueue::Lock lock = queue->try_lock();
   for (; !lock; lock = queue->try_lock()) {
     if (is_switching) return nullptr;
@@ -165,7 +167,6 @@ Run Session::submit(const std::map<std::string, Tensor>& inputs) {
 
 Run Session::try_submit(std::span<const InputValues> inputs, std::span<const OutputValues> outputs) {
   return guard([&] {
-    impl_->check_values(inputs);
     Request* const request = impl_->try_begin_request(inputs);
     if (!request) return Run();
     impl_->submit(*request, inputs, outputs, false);
@@ -176,7 +177,6 @@ Run Session::try_submit(std::span<const InputValues> inputs, std::span<const Out
 Run Session::try_submit(const std::map<std::string, Tensor>& inputs) {
   return guard([&] {
     const std::vector<InputValues> values = impl_->values_of(inputs);
-    impl_->check_values(values);
     Request* const request = impl_->try_begin_request(values);
     if (!request) return Run();
     impl_->submit(*request, values, {}, true);
@@ -215,12 +215,7 @@ void Run::wait() const {
 }
 
 bool Run::wait_for(std::chrono::nanoseconds timeout) const {
-  using Clock = std::chrono::steady_clock;
-  return guard([&] {
-    const Clock::time_point now = Clock::now();
-    const bool endless = timeout > Clock::time_point::max() - now;
-    return queue_->wait_until(checked(), endless ? Clock::time_point::max() : now + timeout);
-  });
+  return guard([&] { return queue_->wait_until(checked(), platform::deadline_after(timeout)); });
 }
 
 void Run::cancel() const {
