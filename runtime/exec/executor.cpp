@@ -80,8 +80,11 @@ std::future<Pipelines> Executor::make_pipelines() {
 void Executor::split_into_steps() {
   const WeightStream* stream = tensors_->weights().stream();
   const std::vector<int64_t> segments = stream ? stream->segments() : std::vector<int64_t>{0};
+  // Only a limit of time needs predictions.
   const std::vector<double> milliseconds =
-      predicted_milliseconds(program(), model_->barriers, context_->caps());
+      options_.submits.milliseconds > 0
+          ? predicted_milliseconds(program(), model_->barriers, context_->caps())
+          : std::vector<double>(program().tasks.size(), 0.0);
   for (const SubmitRange& range : divide_into_submits(program(), segments, options_.submits, milliseconds))
     steps_.push_back({range, {}, {}});
 }
