@@ -24,18 +24,11 @@ class AttentionBody {
     const ValueId q4 = heads_of(q_, form_.q_heads, "Q");
     queries_ = body_.shape(q4)[2];
     const ValueId mask = joined_masks();
-    if (form_.softcap == 0.0f && !form_.gives_scores) {
-      body_.output(plain(mask));
-      body_.output(k_);
-      body_.output(v_);
-      return;
-    }
-    scores_ = kNoValue;
-    const ValueId y = decomposed(q4, mask);
-    body_.output(y);
+    const bool decomposes = form_.softcap != 0.0f || form_.gives_scores;
+    body_.output(decomposes ? decomposed(q4, mask) : plain(mask));
     body_.output(k_);
     body_.output(v_);
-    body_.output(scores_);
+    if (decomposes) body_.output(scores_);
   }
 
  private:

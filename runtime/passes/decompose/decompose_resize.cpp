@@ -25,10 +25,7 @@ bool decompose_resize(Decomposition& d) {
   if (!op || !op->antialias || op->mode == ResizeMode::nearest || !is_float(d.input_type(0).dtype))
     return false;
   if (op->coordinates == CoordinateMode::tf_crop_and_resize) return false;
-  std::vector<OperatorInput> inputs;
-  for (size_t i = 0; i < d.node().inputs.size(); ++i)
-    inputs.push_back(d.has_input(i) ? OperatorInput{true, d.input_type(i), d.constant(i)} : OperatorInput{});
-  const ResizeGeometry g = op->geometry(inputs);
+  const ResizeGeometry g = op->geometry(d.inputs());
   const size_t rank = g.input.size();
   if (rank < 2) return false;
   for (size_t axis = 0; axis + 2 < rank; ++axis)

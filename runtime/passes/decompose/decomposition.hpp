@@ -31,6 +31,8 @@ class Decomposition {
   // By value: a reference would not outlive the next node that is added.
   TensorType input_type(size_t i) const { return editor_.type(input(i)); }
   TensorType output_type(size_t i = 0) const { return editor_.type(output(i)); }
+  // As a shape rule sees them. Like constant(), valid until the next node or value is added.
+  std::vector<OperatorInput> inputs() const { return operator_inputs(editor_.graph(), node_); }
   // Valid until the next node or value is added.
   const HostTensor* constant(size_t i) const { return has_input(i) ? editor_.constant(input(i)) : nullptr; }
 
