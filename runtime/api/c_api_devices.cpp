@@ -1,4 +1,4 @@
-// What devices there are and what they are like, for C.
+// The list of devices and their properties, for C.
 #include <algorithm>
 #include <memory>
 

@@ -46,7 +46,7 @@ struct Session::Impl {
   // Inputs that are not in the own request yet: they have other shapes than its executor, or there is none.
   std::map<size_t, Tensor> staged;
 
-  // Of the constructor, for create_async(); null otherwise.
+  // Of the creation by create_async(), while the constructor runs; null otherwise.
   Progress* progress = nullptr;
 
   Impl(const Device& target, const Model& source, const SessionOptions& session_options,

@@ -69,12 +69,14 @@ class Executor {
 
   // Runs one inference and returns when it is done.
   void run();
-  // The same in two calls. start() submits what does not wait for the host, as far as SubmitLimits let the
-  // device have it at a time, and returns; if weights are streamed, it returns when everything is done.
-  // finish() submits the rest and waits for the end. poll() says whether
-  // finish() would return at once; it runs host partitions whose inputs are ready, and submits what follows.
-  // wait_until() does the same after waiting for the device. With HostWork::no, poll() is false where a host
-  // partition is next.
+  // start() and finish() together do what run() does. start() submits as much as SubmitLimits allow before
+  // the first host partition, and returns; if weights are streamed, it returns when everything is done.
+  // finish() submits the rest and waits for the end.
+  //
+  // Between the two, poll() submits what the device has room for, runs host partitions whose inputs are ready
+  // (with HostWork::no it returns false instead), and returns whether finish() would return at once.
+  // wait_until() polls until that is so, or the deadline has passed.
+  //
   // `semaphores`: of the application, copied. Error(unsupported) if there are any and the device does
   // nothing.
   void start(const SubmitSemaphores& semaphores = {});
@@ -82,8 +84,8 @@ class Executor {
   bool poll(HostWork host_work = HostWork::yes);
   bool wait_until(std::chrono::steady_clock::time_point deadline);
   void finish();
-  // Of the run that was started: what the device was not given yet is left out, unless the run has semaphores
-  // of the application, and finish() throws Error(cancelled). From any thread.
+  // Cancels the run that was started: no more of it is submitted, unless it has semaphores of the
+  // application, and finish() throws Error(cancelled). May be called from any thread.
   void cancel() { cancelled_ = true; }
 
   // The parts that a Recording shares.

@@ -48,7 +48,7 @@ class RequestQueue {
 
   // Whether wait() would return at once. Runs operators of the host, if it is their turn.
   bool done(Request& request);
-  // The same after waiting for the device.
+  // Waits for the request until the deadline; returns done().
   bool wait_until(Request& request, std::chrono::steady_clock::time_point deadline);
   // See Executor::cancel(). Does not wait.
   void cancel(Request& request);

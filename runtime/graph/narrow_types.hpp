@@ -13,8 +13,8 @@
 
 namespace vellum {
 
-// What a floating-point format has beside numbers. finite: nothing; fn: a NaN of all ones; fnuz: a NaN in the
-// place of -0; ieee: infinities and NaNs.
+// Which values of a floating-point format are not numbers. ieee: infinities and NaNs; fn: NaN alone, all
+// ones; fnuz: NaN alone, in the place of -0; finite: none.
 enum class Specials : uint8_t { ieee, fn, fnuz, finite };
 
 struct NarrowFloat {
@@ -46,7 +46,7 @@ IntegerRange integer_range(DType stored, int bits);
 // infinity or NaN otherwise.
 double round_to(const NarrowFloat& format, double value, bool saturate);
 
-// The bytes of so many elements, as files store them: from the least significant bit on.
+// The size of `elements` elements in a file, which packs them from the least significant bit on.
 uint64_t packed_bytes(const NarrowType& type, uint64_t elements);
 HostTensor unpack(const NarrowType& type, const Shape& shape, std::span<const std::byte> packed);
 

@@ -8,7 +8,7 @@
 
 namespace vellum {
 
-// Of a narrow type (narrow_types.hpp) the one it is stored in. Throws Error(unsupported) for a type that
+// A narrow type (narrow_types.hpp) gives the dtype that stores it. Throws Error(unsupported) for a type that
 // Vellum does not have (string, complex).
 DType dtype_from_onnx(int64_t number);
 int64_t dtype_to_onnx(DType dtype);
