@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-FOLDERS = ("caps", "cmake", "docs", "planner", "runtime", "samples", "shaders", "tests", "tools")
+FOLDERS = ("bindings", "caps", "cmake", "docs", "packaging", "planner", "runtime", "samples", "shaders", "tests", "tools")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 PATH = re.compile(rf"`((?:{'|'.join(FOLDERS)})/[\w./-]*|[\w./-]+/[\w.-]+\.(?:hpp|cpp|comp|glsl|def|py|sh|mjs))[`: ]")
 ROOTS = (".", "runtime", "runtime/include", "planner/include")  # what paths in the text are relative to
