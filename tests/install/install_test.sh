@@ -51,8 +51,9 @@ check "loaded" "$scratch/from_c" "$model"
 
 if [[ -e $libdir/libvellum.a ]]; then
   step "a shared library of the static one"
-  "$CXX" -shared -o "$scratch/libapplication.so" -Wl,-u,vellum_version "${libs[@]}"
+  "$CXX" -shared -o "$scratch/libapplication.so" -Wl,-u,vellum_version -Wl,-u,vellum_frame_letterbox "${libs[@]}"
   check "vellum_version T" nm -D --defined-only -P "$scratch/libapplication.so"
+  check "vellum_frame_letterbox T" nm -D --defined-only -P "$scratch/libapplication.so"
 fi
 
 step "packed models alone"

@@ -50,30 +50,30 @@ typedef struct vellum_frame_transform {
 } vellum_frame_transform;
 
 /* The functions fail with VELLUM_INVALID_ARGUMENT for sizes that are not positive and values that are not finite. */
-VELLUM_API vellum_status vellum_frame_stretch(double frame_width, double frame_height, double network_width,
-                                              double network_height, vellum_frame_transform* transform,
-                                              vellum_error* error);
-VELLUM_API vellum_status vellum_frame_letterbox(double frame_width, double frame_height, double network_width,
+VELLUM_C_API vellum_status vellum_frame_stretch(double frame_width, double frame_height, double network_width,
                                                 double network_height, vellum_frame_transform* transform,
                                                 vellum_error* error);
-VELLUM_API vellum_status vellum_frame_center_crop(double frame_width, double frame_height, double network_width,
+VELLUM_C_API vellum_status vellum_frame_letterbox(double frame_width, double frame_height, double network_width,
                                                   double network_height, vellum_frame_transform* transform,
                                                   vellum_error* error);
+VELLUM_C_API vellum_status vellum_frame_center_crop(double frame_width, double frame_height, double network_width,
+                                                    double network_height, vellum_frame_transform* transform,
+                                                    vellum_error* error);
 /* A rectangle of the frame around a centre, rotated clockwise by `angle` radians; 0: an upright crop. */
-VELLUM_API vellum_status vellum_frame_rotated(double center_x, double center_y, double width, double height,
-                                              double angle, double network_width, double network_height,
-                                              vellum_frame_transform* transform, vellum_error* error);
+VELLUM_C_API vellum_status vellum_frame_rotated(double center_x, double center_y, double width, double height,
+                                                double angle, double network_width, double network_height,
+                                                vellum_frame_transform* transform, vellum_error* error);
 /* The same part of the frame, mirrored for the network: horizontally if `across` is not 0, else vertically. */
-VELLUM_API vellum_status vellum_frame_flip(const vellum_frame_transform* transform, int32_t across,
-                                           vellum_frame_transform* flipped, vellum_error* error);
+VELLUM_C_API vellum_status vellum_frame_flip(const vellum_frame_transform* transform, int32_t across,
+                                             vellum_frame_transform* flipped, vellum_error* error);
 
 /* Map a point from pixels of the network's input to pixels of the frame, and back. */
-VELLUM_API vellum_status vellum_frame_from_network(const vellum_frame_transform* transform, double x, double y,
-                                                   double* frame_x, double* frame_y, vellum_error* error);
-VELLUM_API vellum_status vellum_frame_to_network(const vellum_frame_transform* transform, double x, double y,
-                                                 double* network_x, double* network_y, vellum_error* error);
+VELLUM_C_API vellum_status vellum_frame_from_network(const vellum_frame_transform* transform, double x, double y,
+                                                     double* frame_x, double* frame_y, vellum_error* error);
+VELLUM_C_API vellum_status vellum_frame_to_network(const vellum_frame_transform* transform, double x, double y,
+                                                   double* network_x, double* network_y, vellum_error* error);
 /* The value of the input "NAME.transform". */
-VELLUM_API void vellum_frame_transform_values(const vellum_frame_transform* transform, float values[6]);
+VELLUM_C_API void vellum_frame_transform_values(const vellum_frame_transform* transform, float values[6]);
 
 /* Fill it with vellum_frame_input_init(), then change what should differ. */
 typedef struct vellum_frame_input {
@@ -93,18 +93,18 @@ typedef struct vellum_frame_input {
   size_t network_rank;
 } vellum_frame_input;
 
-VELLUM_API void vellum_frame_input_init(vellum_frame_input* frame);
+VELLUM_C_API void vellum_frame_input_init(vellum_frame_input* frame);
 /* The size of a frame in memory. */
-VELLUM_API vellum_status vellum_frame_input_bytes(const vellum_frame_input* frame, size_t* bytes, vellum_error* error);
+VELLUM_C_API vellum_status vellum_frame_input_bytes(const vellum_frame_input* frame, size_t* bytes, vellum_error* error);
 
 /*
  * Makes a model whose input `name` takes frames: uint8, vellum_frame_input_bytes() of them. VELLUM_NOT_FOUND for an
  * unknown input, VELLUM_UNSUPPORTED for one that is no image. Destroy it with vellum_model_destroy(); `model` may be
  * destroyed before.
  */
-VELLUM_API vellum_status vellum_model_with_frames(const vellum_model* model, const char* name,
-                                                  const vellum_frame_input* frame, vellum_model** framed,
-                                                  vellum_error* error);
+VELLUM_C_API vellum_status vellum_model_with_frames(const vellum_model* model, const char* name,
+                                                    const vellum_frame_input* frame, vellum_model** framed,
+                                                    vellum_error* error);
 
 #ifdef __cplusplus
 }
