@@ -13,24 +13,6 @@ namespace {
 
 constexpr double kWidth = 1000, kHeight = 440, kLeft = 96, kTop = 44, kBottom = 66;
 
-struct Block {
-  int64_t first, last;
-  uint64_t address, bytes;
-  size_t record;
-};
-
-struct Shelf {  // an object's share of the address axis
-  uint64_t address, bytes;
-  size_t tensors = 0;
-};
-
-struct Map {
-  std::vector<Block> blocks;
-  std::vector<Shelf> shelves;
-  uint64_t total = 0, bound = 0;
-  int64_t begin = 0, end = 1;  // tasks
-};
-
 std::string readable_bytes(uint64_t bytes) {
   char text[48];
   if (bytes >= uint64_t{1} << 20)
@@ -71,29 +53,27 @@ std::string cut_front(std::string_view name, size_t length) {
   return "\u2026" + std::string(name.substr(begin));
 }
 
-void set_time(Map& map, std::span<const TensorUsageRecord> records) {
-  if (records.empty()) return;
-  map.begin = records[0].first_task;
-  map.end = records[0].last_task + 1;
-  for (const TensorUsageRecord& record : records) {
-    map.begin = std::min(map.begin, record.first_task);
-    map.end = std::max(map.end, record.last_task + 1);
-  }
-}
-
 class Drawing {
  public:
-  Drawing(const Map& map, std::span<const std::string> names, const std::string& title)
+  Drawing(const MemoryMap& map, std::span<const std::string> names, const std::string& title)
       : map_(map), names_(names) {
+    if (!map.tensors.empty()) {
+      begin_ = map.tensors[0].first_task;
+      end_ = map.tensors[0].last_task + 1;
+    }
+    for (const MemoryMap::Tensor& tensor : map.tensors) {
+      begin_ = std::min(begin_, tensor.first_task);
+      end_ = std::max(end_, tensor.last_task + 1);
+    }
     svg_ = svg_begin(kWidth, kHeight);
     svg_ +=
         "<text x=\"" + svg_number(kLeft) + "\" y=\"26\" font-size=\"15\">" + svg_escaped(title) + "</text>\n";
   }
 
   std::string finish() {
-    for (const Shelf& shelf : map_.shelves) draw_shelf(shelf);
-    for (const Block& block : map_.blocks) draw_block(block);
-    for (size_t i = 0; i < map_.shelves.size(); ++i) label_shelf(i);
+    for (const MemoryMap::Object& object : map_.objects) draw_object(object);
+    for (size_t i = 0; i < map_.tensors.size(); ++i) draw_tensor(i);
+    for (size_t i = 0; i < map_.objects.size(); ++i) label_object(i);
     draw_bound();
     draw_axes();
     draw_legend();
@@ -102,13 +82,13 @@ class Drawing {
 
  private:
   // Objects are labelled beside the map.
-  double right_edge() const { return map_.shelves.empty() ? kWidth - 16 : kWidth - 118; }
+  double right_edge() const { return map_.objects.empty() ? kWidth - 16 : kWidth - 118; }
   double x(int64_t task) const {
-    const double span = static_cast<double>(std::max<int64_t>(1, map_.end - map_.begin));
-    return kLeft + (right_edge() - kLeft) * static_cast<double>(task - map_.begin) / span;
+    const double span = static_cast<double>(std::max<int64_t>(1, end_ - begin_));
+    return kLeft + (right_edge() - kLeft) * static_cast<double>(task - begin_) / span;
   }
   double y(uint64_t address) const {
-    const double total = static_cast<double>(std::max<uint64_t>(1, map_.total));
+    const double total = static_cast<double>(std::max<uint64_t>(1, map_.bytes));
     return kHeight - kBottom - (kHeight - kTop - kBottom) * static_cast<double>(address) / total;
   }
   std::string rectangle(int64_t first, int64_t end, uint64_t address, uint64_t bytes) const {
@@ -117,50 +97,49 @@ class Drawing {
            "\"";
   }
 
-  void draw_shelf(const Shelf& shelf) {
-    svg_ +=
-        rectangle(map_.begin, map_.end, shelf.address, shelf.bytes) + " fill=\"#eee\" stroke=\"#999\"/>\n";
+  void draw_object(const MemoryMap::Object& object) {
+    svg_ += rectangle(begin_, end_, object.address, object.bytes) + " fill=\"#eee\" stroke=\"#999\"/>\n";
   }
 
-  void draw_block(const Block& block) {
-    // Golden-angle hues: neighbours in the order of records differ most.
-    const int hue = static_cast<int>((block.record * 137) % 360);
-    const std::string name =
-        block.record < names_.size() ? names_[block.record] : "record " + std::to_string(block.record);
-    svg_ += rectangle(block.first, block.last + 1, block.address, block.bytes) + " fill=\"hsl(" +
-            std::to_string(hue) + ",58%,66%)\" stroke=\"#333\" stroke-width=\"0.4\"><title>" +
-            svg_escaped(name) + "\n" + readable_bytes(block.bytes) + ", tasks " +
-            std::to_string(block.first) + " to " + std::to_string(block.last) + "</title></rect>\n";
-    const double width = x(block.last + 1) - x(block.first);
-    const double height = y(block.address) - y(block.address + block.bytes);
+  void draw_tensor(size_t index) {
+    const auto& [first, last, address, bytes] = map_.tensors[index];
+    // Golden-angle hues: neighbours in the order of tensors differ most.
+    const int hue = static_cast<int>((index * 137) % 360);
+    const std::string name = index < names_.size() ? names_[index] : "record " + std::to_string(index);
+    svg_ += rectangle(first, last + 1, address, bytes) + " fill=\"hsl(" + std::to_string(hue) +
+            ",58%,66%)\" stroke=\"#333\" stroke-width=\"0.4\"><title>" + svg_escaped(name) + "\n" +
+            readable_bytes(bytes) + ", tasks " + std::to_string(first) + " to " + std::to_string(last) +
+            "</title></rect>\n";
+    const double width = x(last + 1) - x(first);
+    const double height = y(address) - y(address + bytes);
     if (width < 40 || height < 13) return;
-    label(x(block.first) + width / 2, y(block.address) - height / 2 + 3.5, "middle",
+    label(x(first) + width / 2, y(address) - height / 2 + 3.5, "middle",
           cut_front(name, static_cast<size_t>((width - 14) / 6)), "font-size=\"10\" pointer-events=\"none\"");
   }
 
   // The tensors of an object as a label beside it, if the object is high enough for a line of text.
-  void label_shelf(size_t index) {
-    const Shelf& shelf = map_.shelves[index];
-    const double top = y(shelf.address + shelf.bytes), bottom = y(shelf.address);
+  void label_object(size_t index) {
+    const MemoryMap::Object& object = map_.objects[index];
+    const double top = y(object.address + object.bytes), bottom = y(object.address);
     if (bottom - top < 12) return;
     label(right_edge() + 6, (top + bottom) / 2 + 4, "start",
-          "#" + std::to_string(index) + ": " + std::to_string(shelf.tensors) +
-              (shelf.tensors == 1 ? " tensor" : " tensors"));
+          "#" + std::to_string(index) + ": " + std::to_string(object.tensors) +
+              (object.tensors == 1 ? " tensor" : " tensors"));
   }
 
   void draw_bound() {
-    if (map_.bound == 0 || map_.bound > map_.total) return;
-    line(kLeft, y(map_.bound), right_edge(), y(map_.bound), kBoundStroke);
+    if (map_.lower_bound == 0 || map_.lower_bound > map_.bytes) return;
+    line(kLeft, y(map_.lower_bound), right_edge(), y(map_.lower_bound), kBoundStroke);
   }
 
   void draw_axes() {
-    for (uint64_t address = 0; address <= map_.total; address += address_step(map_.total)) {
+    for (uint64_t address = 0; address <= map_.bytes; address += address_step(map_.bytes)) {
       label(kLeft - 9, y(address) + 4, "end", tick_label(address));
       line(kLeft - 5, y(address), kLeft, y(address), kAxisStroke);
-      if (address > UINT64_MAX - address_step(map_.total)) break;
+      if (address > UINT64_MAX - address_step(map_.bytes)) break;
     }
-    const int64_t step = task_step(map_.end - map_.begin);
-    for (int64_t task = (map_.begin + step - 1) / step * step; task <= map_.end; task += step) {
+    const int64_t step = task_step(end_ - begin_);
+    for (int64_t task = (begin_ + step - 1) / step * step; task <= end_; task += step) {
       label(x(task), kHeight - kBottom + 18, "middle", std::to_string(task));
       line(x(task), kHeight - kBottom, x(task), kHeight - kBottom + 5, kAxisStroke);
     }
@@ -169,23 +148,23 @@ class Drawing {
     label((kLeft + right_edge()) / 2, kHeight - kBottom + 34, "middle", "task, in execution order");
     svg_ += "<text transform=\"translate(16 " + svg_number((kTop + kHeight - kBottom) / 2) +
             ") rotate(-90)\" text-anchor=\"middle\" fill=\"#333\">" +
-            (map_.shelves.empty() ? "address in the arena" : "objects, one above the other") + "</text>\n";
+            (map_.objects.empty() ? "address in the arena" : "objects, one above the other") + "</text>\n";
   }
 
   void draw_legend() {
     const double at = kHeight - 10;
     svg_ += swatch(kLeft, at, "hsl(210,58%,66%)");
     label(kLeft + 20, at, "start", "a tensor, from its first to its last task");
-    if (!map_.shelves.empty()) {
+    if (!map_.objects.empty()) {
       svg_ += swatch(kLeft + 270, at, "#eee");
       label(kLeft + 290, at, "start", "unused rest of the object");
     }
-    if (map_.bound == 0) return;
-    const double dash = kLeft + (map_.shelves.empty() ? 270 : 500);
+    if (map_.lower_bound == 0) return;
+    const double dash = kLeft + (map_.objects.empty() ? 270 : 500);
     line(dash, at - 4, dash + 30, at - 4, kBoundStroke);
     label(dash + 38, at, "start",
-          (map_.bound >= map_.total ? "the plan meets its lower bound, " : "lower bound, ") +
-              readable_bytes(map_.bound));
+          (map_.lower_bound >= map_.bytes ? "the plan meets its lower bound, " : "lower bound, ") +
+              readable_bytes(map_.lower_bound));
   }
 
   static std::string swatch(double at_x, double at_y, const char* fill) {
@@ -208,7 +187,8 @@ class Drawing {
             std::string(anchor) + "\" fill=\"#333\" " + style + ">" + svg_escaped(words) + "</text>\n";
   }
 
-  const Map& map_;
+  const MemoryMap& map_;
+  int64_t begin_ = 0, end_ = 1;  // tasks
   std::span<const std::string> names_;
   std::string svg_;
 };
@@ -248,27 +228,31 @@ std::vector<uint64_t> object_bytes(std::span<const TensorUsageRecord> records, c
 
 }  // namespace
 
+std::string memory_map_svg(const MemoryMap& map, std::span<const std::string> names,
+                           const std::string& title) {
+  return Drawing(map, names, title).finish();
+}
+
 std::string memory_map_svg(std::span<const TensorUsageRecord> records, std::span<const std::string> names,
                            const PlanRow& plan, const std::string& title) {
-  Map map;
-  set_time(map, records);
-  map.bound = plan.lower_bound;
+  MemoryMap map;
+  map.lower_bound = plan.lower_bound;
   if (plan.mode == PlanMode::offsets) {
-    map.total = plan.total_bytes;
+    map.bytes = plan.total_bytes;
   } else {
     for (const uint64_t bytes : object_bytes(records, plan)) {
-      map.shelves.push_back({map.total, bytes, 0});
-      map.total += bytes;
+      map.objects.push_back({map.bytes, bytes, 0});
+      map.bytes += bytes;
     }
   }
   for (size_t i = 0; i < records.size(); ++i) {
     const uint64_t place = plan.assignment.at(i);
-    if (!map.shelves.empty()) ++map.shelves.at(place).tensors;
-    map.blocks.push_back({records[i].first_task, records[i].last_task,
-                          map.shelves.empty() ? place : map.shelves[place].address,
-                          byte_size(records[i].size), i});
+    if (!map.objects.empty()) ++map.objects.at(place).tensors;
+    map.tensors.push_back({records[i].first_task, records[i].last_task,
+                           map.objects.empty() ? place : map.objects[place].address,
+                           byte_size(records[i].size)});
   }
-  return Drawing(map, names, title).finish();
+  return memory_map_svg(map, names, title);
 }
 
 }  // namespace vellum::planner

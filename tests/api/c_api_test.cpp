@@ -63,6 +63,21 @@ TEST(CApi, SubmittedRunsComputeWhatTheHostReferenceDoes) {
     EXPECT_TRUE(close(HostTensor::f32(expected.shape(), std::span(out).subspan(i * count, count)), expected));
 }
 
+TEST(CApi, ReportsWhatTheInterfaceOfCppReports) {
+  const TempFolder folder;
+  small_model().save(folder / "model.onnx");
+  const std::string bytes = small_model().bytes(), file = (folder / "model.onnx").string();
+  const std::vector<HostTensor> inputs = random_inputs(small_model().graph(), 7);
+  const auto in = inputs.front().as<float>();
+  char what[512] = "";
+  EXPECT_EQ(report_in_c(bytes.data(), bytes.size(), file.c_str(), in.data(), in.size(), what), 0) << what;
+}
+
+TEST(CApi, StructsOfOtherVersionsAreFilledAsFarAsTheyReach) {
+  char what[512] = "";
+  EXPECT_EQ(sizes_in_c(what), 0) << what;
+}
+
 TEST(CApi, MisuseGivesAStatusAndAMessage) {
   const std::string bytes = small_model().bytes();
   char what[512] = "";

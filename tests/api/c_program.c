@@ -131,6 +131,9 @@ int find_in_c(const void* model_bytes, size_t model_size, char what[512]) {
   vellum_model* model = NULL;
   vellum_session* session = NULL;
   vellum_tensor_info info = {sizeof info};
+  vellum_input_values values = {"x", NULL, sizeof inputs[0], NULL, 0};
+  vellum_run* run = NULL;
+  vellum_tensor* tensor = NULL;
 
   EXPECT(vellum_device_open(NULL, &device, &error) == VELLUM_OK);
   EXPECT(vellum_model_load_bytes(model_bytes, model_size, &model, &error) == VELLUM_OK);
@@ -151,7 +154,16 @@ int find_in_c(const void* model_bytes, size_t model_size, char what[512]) {
           "100 were given");
   }
 
+  values.values = inputs[0];
+  EXPECT(vellum_session_submit(session, &values, 1, NULL, 0, &run, &error) == VELLUM_OK);
+  EXPECT(vellum_run_output(run, "places", &tensor, &error) == VELLUM_OK);
+  EXPECT(vellum_tensor_get_info(tensor, &info, &error) == VELLUM_OK);
+  EXPECT(info.rank == 2 && info.dims[1] == 2 && info.byte_size == 2 * sizeof places[0]);
+  EXPECT(((const int64_t*)vellum_tensor_values(tensor))[1] == 3);
+
 done:
+  vellum_tensor_destroy(tensor);
+  vellum_run_destroy(run);
   vellum_session_destroy(session);
   vellum_model_destroy(model);
   vellum_device_destroy(device);

@@ -18,6 +18,11 @@ int find_in_c(const void* model_bytes, size_t model_size, char what[512]);
  * for all. */
 int submit_in_c(const void* model_bytes, size_t model_size, const float* input, size_t input_count,
                 float* outputs, size_t output_count, char what[512]);
+/* Reports, pages and tensors of that model, whose nodes are four; `file` has it, too. */
+int report_in_c(const void* model_bytes, size_t model_size, const char* file, const float* input, size_t input_count,
+                char what[512]);
+/* Structs of another size than this header's. */
+int sizes_in_c(char what[512]);
 /* Calls that must fail, on a model with the input "x" and the output "y". */
 int misuse_in_c(const void* model_bytes, size_t model_size, char what[512]);
 

@@ -46,6 +46,29 @@ TEST(ProfilePage, DataSayWhereEachTensorLies) {
   EXPECT_EQ(data["totals"]["planned"], report.memory.planned_bytes);
 }
 
+TEST(MemoryMap, HasEachTensorAndObjectAndNoMarkupOfNames) {
+  const ProfileReport report = large_profile(20);
+  const std::string svg = memory_map_svg(report.memory, "twenty");
+  EXPECT_TRUE(svg.starts_with("<svg "));
+  EXPECT_EQ(count(svg, "<title>"), 20u);
+  EXPECT_EQ(count(svg, "fill=\"#eee\""), report.memory.objects.size());
+  EXPECT_EQ(count(memory_map_svg(hostile_profile().memory, "</svg><img>"), "<img"), 0u);
+  EXPECT_THROW(memory_map_svg({}, "nothing"), Error);
+  MemoryReport broken = report.memory;
+  broken.tensors[3].object = 99;
+  EXPECT_THROW(memory_map_svg(broken, "no such object"), Error);
+}
+
+TEST(MemoryMap, OfOffsetsIsOneArena) {
+  MemoryReport memory = large_profile(3).memory;
+  memory.mode = "offsets";
+  memory.arenas = {1 << 20};
+  for (ObjectReport& object : memory.objects) object.arena = 0;
+  const std::string svg = memory_map_svg(memory, "offsets");
+  EXPECT_EQ(count(svg, "<title>"), 3u);
+  EXPECT_NE(svg.find("address in the arena"), std::string::npos);
+}
+
 TEST(ProfilePage, KernelsHaveTheFiguresOfTheirDispatches) {
   EXPECT_TRUE(
       json::parse(between(profile_html(large_profile(3)), "id=\"data\">", "</script>"))["kernels"].is_null());

@@ -25,6 +25,11 @@ struct ProfileReport {
 // Error(invalid_argument) if a tensor names an object that does not exist.
 VELLUM_API std::string profile_html(const ProfileReport& report);
 
+// Returns the memory map alone as a self-contained SVG document, 1000 units wide: tasks from left to right,
+// addresses upwards, a rectangle for each tensor. Throws Error(invalid_argument) if there is no object, or if
+// a tensor names one that does not exist.
+VELLUM_API std::string memory_map_svg(const MemoryReport& memory, const std::string& title);
+
 // Returns a trace in Chrome's trace event format, which Perfetto reads: a track for the queue with a slice
 // for each task, a track for each shared object with its tensors, and the live bytes as a counter. If the
 // device has no timestamps, every task takes one millisecond.

@@ -63,6 +63,10 @@ VELLUM_C_API vellum_status vellum_frame_center_crop(double frame_width, double f
 VELLUM_C_API vellum_status vellum_frame_rotated(double center_x, double center_y, double width, double height,
                                                 double angle, double network_width, double network_height,
                                                 vellum_frame_transform* transform, vellum_error* error);
+/* The parallelogram with these corners, in pixels of the frame. VELLUM_INVALID_ARGUMENT if it has no area. */
+VELLUM_C_API vellum_status vellum_frame_region(double corner_x, double corner_y, double right_x, double right_y,
+                                               double down_x, double down_y, double network_width, double network_height,
+                                               vellum_frame_transform* transform, vellum_error* error);
 /* The same part of the frame, mirrored for the network: horizontally if `across` is not 0, else vertically. */
 VELLUM_C_API vellum_status vellum_frame_flip(const vellum_frame_transform* transform, int32_t across,
                                              vellum_frame_transform* flipped, vellum_error* error);
@@ -93,7 +97,9 @@ typedef struct vellum_frame_input {
   size_t network_rank;
 } vellum_frame_input;
 
+VELLUM_C_API void vellum_frame_input_init_sized(vellum_frame_input* frame, size_t size);
 VELLUM_C_API void vellum_frame_input_init(vellum_frame_input* frame);
+#define vellum_frame_input_init(frame) vellum_frame_input_init_sized((frame), sizeof(vellum_frame_input))
 /* The size of a frame in memory. */
 VELLUM_C_API vellum_status vellum_frame_input_bytes(const vellum_frame_input* frame, size_t* bytes, vellum_error* error);
 

@@ -64,6 +64,8 @@ VELLUM_C_API const char* const* vellum_vulkan_requirements_extensions(const vell
 VELLUM_C_API void* vellum_vulkan_requirements_enable_features(const vellum_vulkan_requirements* requirements, void* chain);
 /* The queue family that Vellum would compute with. */
 VELLUM_C_API uint32_t vellum_vulkan_requirements_compute_family(const vellum_vulkan_requirements* requirements);
+/* The one that it would copy with; VK_QUEUE_FAMILY_IGNORED: there is none that only copies. */
+VELLUM_C_API uint32_t vellum_vulkan_requirements_transfer_family(const vellum_vulkan_requirements* requirements);
 
 typedef struct vellum_vulkan_queue {
   VkQueue queue;
@@ -88,7 +90,9 @@ typedef struct vellum_vulkan_device {
   const VkAllocationCallbacks* allocation_callbacks; /* for every object that Vellum makes; NULL: Vulkan's own */
 } vellum_vulkan_device;
 
+VELLUM_C_API void vellum_vulkan_device_init_sized(vellum_vulkan_device* device, size_t size);
 VELLUM_C_API void vellum_vulkan_device_init(vellum_vulkan_device* device);
+#define vellum_vulkan_device_init(device) vellum_vulkan_device_init_sized((device), sizeof(vellum_vulkan_device))
 
 /* Uses the application's device instead of opening one; see Device::adopt(). `options` may be NULL. */
 VELLUM_C_API vellum_status vellum_device_adopt(const vellum_vulkan_device* device, const vellum_device_options* options,
@@ -139,6 +143,15 @@ VELLUM_C_API vellum_status vellum_recording_record(const vellum_recording* recor
 VELLUM_C_API vellum_status vellum_recording_submit(const vellum_recording* recording, const vellum_semaphore* wait,
                                                    size_t wait_count, const vellum_semaphore* signal, size_t signal_count,
                                                    vellum_error* error);
+/*
+ * Does the same as vellum_session_submit(), in an order with other work of the application's device: what the run does on
+ * the device begins after `wait`, and its end signals `signal`; see Session::submit() in vellum/vellum.hpp.
+ */
+VELLUM_C_API vellum_status vellum_session_submit_after(vellum_session* session, const vellum_input_values* inputs,
+                                                       size_t input_count, const vellum_output_values* outputs,
+                                                       size_t output_count, const vellum_semaphore* wait,
+                                                       size_t wait_count, const vellum_semaphore* signal,
+                                                       size_t signal_count, vellum_run** run, vellum_error* error);
 /* No command buffer that it was recorded to may be pending or submitted again. */
 VELLUM_C_API void vellum_recording_destroy(vellum_recording* recording);
 

@@ -2,15 +2,38 @@
 // strip packing in Sekiyama et al. 2018).
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "vellum/planner/plan_report.hpp"
 
 namespace vellum::planner {
 
-// Returns a self-contained SVG document, 1000 units wide. Objects are stacked; the unused rest of an object
-// stays grey. `names`: one tooltip for each record, or empty.
+// What is drawn. Addresses and sizes are in bytes, of all memory together.
+struct MemoryMap {
+  struct Tensor {
+    int64_t first_task = 0, last_task = 0;  // both inclusive
+    uint64_t address = 0, bytes = 0;
+  };
+  struct Object {
+    uint64_t address = 0, bytes = 0;
+    size_t tensors = 0;  // that it carries
+  };
+  std::vector<Tensor> tensors;
+  std::vector<Object> objects;  // empty: the memory is one arena
+  uint64_t bytes = 0;
+  uint64_t lower_bound = 0;  // no plan is smaller; 0: not drawn
+};
+
+// Returns a self-contained SVG document, 1000 units wide. The unused rest of an object stays grey. `names`:
+// one tooltip for each tensor, or empty.
+std::string memory_map_svg(const MemoryMap& map, std::span<const std::string> names,
+                           const std::string& title);
+
+// Draws a plan of these records. Objects are stacked. `names`: one tooltip for each record, or empty.
 std::string memory_map_svg(std::span<const TensorUsageRecord> records, std::span<const std::string> names,
                            const PlanRow& plan, const std::string& title);
 

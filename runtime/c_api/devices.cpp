@@ -1,17 +1,19 @@
-// The list of devices and their properties, for C.
+// Devices and their properties, for C.
 #include <algorithm>
+#include <cstring>
 #include <memory>
+#include <string>
 
-#include "api/c_api_support.hpp"
+#include "c_api/support.hpp"
 
 struct vellum_device_list {
   std::vector<vellum::DeviceInfo> devices;
 };
 
-using vellum::Error;
-using vellum::ErrorCode;
 using vellum::c_api::guarded;
+using vellum::c_api::make_text;
 using vellum::c_api::require;
+using vellum::c_api::require_index;
 using vellum::c_api::write_result;
 
 namespace {
@@ -28,6 +30,14 @@ void write_info(const vellum::DeviceInfo& device, vellum_device_info* info) {
   found.device_id = device.device_id;
   found.fp16_arithmetic = device.fp16_arithmetic;
   found.timestamp_period_ns = device.timestamp_period_ns;
+  found.luid_known = device.luid.has_value();
+  if (device.luid) std::ranges::copy(*device.luid, found.luid);
+  found.subgroup_size = device.subgroup_size;
+  found.preferred_storage = device.preferred_storage.c_str();
+  found.cooperative_matrices = device.cooperative_matrices.c_str();
+  found.max_image_dimension_2d = device.max_image_dimension_2d;
+  found.max_image_dimension_3d = device.max_image_dimension_3d;
+  found.max_storage_buffer_range = device.max_storage_buffer_range;
   write_result(info, found, "info");
 }
 
@@ -50,12 +60,23 @@ vellum_status vellum_device_list_get(const vellum_device_list* list, size_t inde
                                      vellum_error* error) {
   return guarded(error, [&] {
     require(list, "list");
-    if (index >= list->devices.size())
-      throw Error(ErrorCode::invalid_argument, "there is no device " + std::to_string(index) +
-                                                   "; there are " + std::to_string(list->devices.size()));
+    require_index(index, list->devices.size(), "device");
     write_info(list->devices[index], info);
   });
 }
+
+vellum_status vellum_device_open(const vellum_device_options* options, vellum_device** device,
+                                 vellum_error* error) {
+  if (device) *device = nullptr;
+  return guarded(error, [&] {
+    require(device, "device");
+    vellum::Device opened = vellum::Device::open(vellum::c_api::device_options(options));
+    vellum::DeviceInfo info = opened.info();
+    *device = new vellum_device{std::move(opened), std::move(info)};
+  });
+}
+
+void vellum_device_destroy(vellum_device* device) { delete device; }
 
 vellum_status vellum_device_get_info(const vellum_device* device, vellum_device_info* info,
                                      vellum_error* error) {
@@ -83,4 +104,29 @@ const char* vellum_device_driver(const vellum_device* device) {
 
 uint64_t vellum_device_validation_messages(const vellum_device* device) {
   return device ? device->device.validation_messages() : 0;
+}
+
+void vellum_uuid_text(const uint8_t uuid[16], char text[37]) {
+  if (!text) return;
+  text[0] = 0;
+  guarded(nullptr, [&] {
+    require(uuid, "uuid");
+    vellum::DeviceUuid id;
+    std::copy_n(uuid, id.size(), id.begin());
+    const std::string written = vellum::uuid_text(id);
+    std::memcpy(text, written.c_str(), std::min(written.size() + 1, size_t{37}));
+  });
+}
+
+vellum_status vellum_device_caps(const vellum_device* device, vellum_text** caps, vellum_error* error) {
+  return make_text(caps, error, [&] {
+    return (device ? vellum::Caps::of(device->device) : vellum::Caps::android_baseline_2022()).json();
+  });
+}
+
+vellum_status vellum_default_cache_folder(vellum_text** folder, vellum_error* error) {
+  return make_text(folder, error, [] {
+    const std::u8string path = vellum::default_cache_folder().u8string();
+    return std::string(path.begin(), path.end());
+  });
 }

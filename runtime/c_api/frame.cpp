@@ -1,9 +1,11 @@
 // Frames in the C interface.
+#include "vellum/frame.hpp"
+
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
-#include "api/c_api_support.hpp"
-#include "vellum/frame.hpp"
+#include "c_api/support.hpp"
 #include "vellum/vellum_frame.h"
 
 using vellum::c_api::checked_choice;
@@ -119,6 +121,18 @@ vellum_status vellum_frame_rotated(double center_x, double center_y, double widt
   });
 }
 
+vellum_status vellum_frame_region(double corner_x, double corner_y, double right_x, double right_y,
+                                  double down_x, double down_y, double network_width, double network_height,
+                                  vellum_frame_transform* transform, vellum_error* error) {
+  return guarded(error, [&] {
+    require(transform, "transform");
+    const vellum::FrameSize network{network_width, network_height};
+    *transform = to_c(
+        vellum::FrameTransform::region({corner_x, corner_y}, {right_x, right_y}, {down_x, down_y}, network),
+        network);
+  });
+}
+
 vellum_status vellum_frame_flip(const vellum_frame_transform* transform, int32_t across,
                                 vellum_frame_transform* flipped, vellum_error* error) {
   return guarded(error, [&] {
@@ -145,8 +159,14 @@ void vellum_frame_transform_values(const vellum_frame_transform* transform, floa
   std::ranges::transform(transform->matrix, values, [](double value) { return static_cast<float>(value); });
 }
 
-void vellum_frame_input_init(vellum_frame_input* frame) {
-  if (frame) *frame = frame_defaults();
+void vellum_frame_input_init_sized(vellum_frame_input* frame, size_t size) {
+  vellum::c_api::write_defaults(frame, size, frame_defaults());
+}
+
+void(vellum_frame_input_init)(vellum_frame_input* frame) {
+  constexpr size_t end = offsetof(vellum_frame_input, network_rank) + sizeof(frame->network_rank);
+  vellum::c_api::write_defaults(frame, vellum::c_api::size_that_ends_at<vellum_frame_input>(end),
+                                frame_defaults());
 }
 
 vellum_status vellum_frame_input_bytes(const vellum_frame_input* frame, size_t* bytes, vellum_error* error) {

@@ -2,7 +2,7 @@
 #include <chrono>
 #include <memory>
 
-#include "api/c_api_support.hpp"
+#include "c_api/support.hpp"
 
 struct vellum_session_creation {
   vellum::SessionCreation creation;
@@ -60,7 +60,7 @@ vellum_status vellum_session_creation_get(vellum_session_creation* creation, vel
   return guarded(error, [&] {
     require(creation, "creation");
     require(session, "session");
-    *session = vellum::c_api::new_session(creation->creation.get(), creation->profile);
+    *session = new vellum_session(creation->creation.get(), creation->profile);
   });
 }
 

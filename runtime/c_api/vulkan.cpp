@@ -1,13 +1,16 @@
 // The application's device and command buffers, for C.
+#include "vellum/vulkan.hpp"
+
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "api/c_api_support.hpp"
+#include "c_api/support.hpp"
 #include "vellum/vellum_vulkan.h"
-#include "vellum/vulkan.hpp"
 
 struct vellum_vulkan_requirements {
   vellum::DeviceRequirements requirements;
@@ -146,8 +149,20 @@ uint32_t vellum_vulkan_requirements_compute_family(const vellum_vulkan_requireme
   return requirements ? requirements->requirements.compute_family() : 0;
 }
 
-void vellum_vulkan_device_init(vellum_vulkan_device* device) {
-  if (device) *device = vulkan_device_defaults();
+uint32_t vellum_vulkan_requirements_transfer_family(const vellum_vulkan_requirements* requirements) {
+  return requirements ? requirements->requirements.transfer_family().value_or(VK_QUEUE_FAMILY_IGNORED)
+                      : VK_QUEUE_FAMILY_IGNORED;
+}
+
+void vellum_vulkan_device_init_sized(vellum_vulkan_device* device, size_t size) {
+  vellum::c_api::write_defaults(device, size, vulkan_device_defaults());
+}
+
+void(vellum_vulkan_device_init)(vellum_vulkan_device* device) {
+  constexpr size_t end =
+      offsetof(vellum_vulkan_device, allocation_callbacks) + sizeof(device->allocation_callbacks);
+  vellum::c_api::write_defaults(device, vellum::c_api::size_that_ends_at<vellum_vulkan_device>(end),
+                                vulkan_device_defaults());
 }
 
 vellum_status vellum_device_adopt(const vellum_vulkan_device* device, const vellum_device_options* options,
@@ -200,6 +215,25 @@ vellum_status vellum_recording_submit(const vellum_recording* recording, const v
     const std::vector<vellum::SemaphoreValue> waits = to_cpp(wait, wait_count, "wait"),
                                               signals = to_cpp(signal, signal_count, "signal");
     recording->recording.submit({.wait = waits, .signal = signals});
+  });
+}
+
+vellum_status vellum_session_submit_after(vellum_session* session, const vellum_input_values* inputs,
+                                          size_t input_count, const vellum_output_values* outputs,
+                                          size_t output_count, const vellum_semaphore* wait,
+                                          size_t wait_count, const vellum_semaphore* signal,
+                                          size_t signal_count, vellum_run** run, vellum_error* error) {
+  if (run) *run = nullptr;
+  return guarded(error, [&] {
+    require(session, "session");
+    require(run, "run");
+    const std::vector<vellum::SemaphoreValue> waits = to_cpp(wait, wait_count, "wait"),
+                                              signals = to_cpp(signal, signal_count, "signal");
+    auto made = std::make_unique<vellum_run>();
+    made->run = session->session.submit(vellum::c_api::input_values(inputs, input_count),
+                                        vellum::c_api::output_values(outputs, output_count),
+                                        vellum::SubmitSemaphores{.wait = waits, .signal = signals});
+    *run = made.release();
   });
 }
 

@@ -1,0 +1,174 @@
+// Helpers of the C interface: handles, structs with a size, and the translation of exceptions to a status.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "vellum/caps.hpp"
+#include "vellum/vellum.h"
+#include "vellum/vellum.hpp"
+
+struct vellum_text {
+  std::string text;
+};
+
+struct vellum_device {
+  vellum::Device device;
+  vellum::DeviceInfo info;
+};
+
+struct vellum_model {
+  vellum::Model model;
+};
+
+struct vellum_tensor {
+  vellum::TensorInfo info;
+  vellum::Tensor tensor;
+};
+
+struct vellum_memory_plan {
+  explicit vellum_memory_plan(vellum::MemoryReport report);
+
+  vellum::MemoryReport memory;
+  std::vector<std::vector<const char*>> object_tensors;  // pointers into `memory`
+};
+
+struct vellum_session {
+  vellum_session(vellum::Session made, bool has_profile) : session(std::move(made)), profile(has_profile) {}
+
+  vellum::Session session;
+  bool profile;
+  std::vector<vellum::LayerTime> layers;  // of the last run
+
+  // The plan for the current input shapes: read when it is asked for, and kept until drop_plan().
+  const vellum_memory_plan& plan() const;
+  void drop_plan() { plan_.reset(); }
+
+ private:
+  mutable std::unique_ptr<vellum_memory_plan> plan_;
+  mutable std::vector<vellum::Shape> planned_shapes_;  // of the inputs, when `plan_` was read
+};
+
+struct vellum_run {
+  vellum::Run run;
+};
+
+namespace vellum::c_api {
+
+vellum_status fail(vellum_error* error, ErrorCode code, const char* message) noexcept;
+
+template <typename Function>
+vellum_status guarded(vellum_error* error, Function&& function) noexcept {
+  try {
+    function();
+    return VELLUM_OK;
+  } catch (const Error& thrown) {
+    return fail(error, thrown.code(), thrown.what());
+  } catch (const std::bad_alloc&) {
+    return fail(error, ErrorCode::out_of_memory, "the host is out of memory");
+  } catch (const std::exception& thrown) {
+    return fail(error, ErrorCode::internal, thrown.what());
+  }
+}
+
+inline void require(const void* pointer, const char* what) {
+  if (!pointer) throw Error(ErrorCode::invalid_argument, std::string(what) + " is NULL");
+}
+
+// `what`: "node", for the message.
+inline void require_index(size_t index, size_t count, const char* what) {
+  if (index >= count)
+    throw Error(ErrorCode::invalid_argument, "there is no " + std::string(what) + " " +
+                                                 std::to_string(index) + "; there are " +
+                                                 std::to_string(count));
+}
+
+// Converts an enumeration whose values begin at 0 and end with `last`.
+template <typename Choice>
+Choice checked_choice(int value, int last, const char* option) {
+  if (value < 0 || value > last)
+    throw Error(ErrorCode::invalid_argument, std::string(option) + " has no value " + std::to_string(value));
+  return static_cast<Choice>(value);
+}
+
+// The caller may have been compiled with an older and shorter struct, or a newer and longer one.
+template <typename Options>
+Options given_or_default(const Options* given, const Options& defaults) {
+  Options options = defaults;
+  if (!given) return options;
+  if (given->size < sizeof(size_t) + sizeof(void*))
+    throw Error(ErrorCode::invalid_argument,
+                "the options' size is not set; fill them with their _init function");
+  std::memcpy(&options, given, std::min(given->size, sizeof(Options)));
+  return options;
+}
+
+// Fills the caller's options, of which it has `size` bytes.
+template <typename Options>
+void write_defaults(Options* to, size_t size, Options defaults) noexcept {
+  if (!to || size < sizeof(size_t)) return;
+  defaults.size = std::min(size, sizeof(Options));
+  std::memcpy(to, &defaults, defaults.size);
+}
+
+// The size of a struct that ended with the member that ends at `end`. Padding counts: a member that is added
+// later may be there.
+template <typename Struct>
+constexpr size_t size_that_ends_at(size_t end) {
+  return (end + alignof(Struct) - 1) / alignof(Struct) * alignof(Struct);
+}
+
+// Writes as much of a result as the caller's struct has.
+template <typename Result>
+void write_result(Result* to, Result result, const char* name) {
+  require(to, name);
+  if (to->size < sizeof(size_t) + sizeof(void*))
+    throw Error(ErrorCode::invalid_argument,
+                std::string(name) + ": its size is not set; set it to the size of the struct");
+  result.size = std::min(to->size, sizeof(Result));
+  std::memcpy(to, &result, result.size);
+}
+
+// Gives the caller what `make` returns, as text.
+template <typename Make>
+vellum_status make_text(vellum_text** text, vellum_error* error, Make&& make) noexcept {
+  if (text) *text = nullptr;
+  return guarded(error, [&] {
+    require(text, "text");
+    *text = new vellum_text{make()};
+  });
+}
+
+// Calls a function with the device, or if it is NULL with the device of `caps`, the text of a caps file, or
+// the Android Baseline 2022 profile: with a const Device* or a Caps.
+template <typename Function>
+auto for_target(const vellum_device* device, const char* caps, Function&& function) {
+  if (device) return function(&device->device);
+  return function(caps ? Caps::parse(caps, "the caps given") : Caps::android_baseline_2022());
+}
+
+std::filesystem::path utf8_path(const char* text);
+// Writes the info of one of a model's or session's inputs or outputs. kind: "input" or "output".
+void write_tensor_info(const std::vector<TensorInfo>& tensors, size_t index, const char* kind,
+                       vellum_tensor_info* info);
+void write_tensor_info(const TensorInfo& tensor, vellum_tensor_info* info);
+// Bytes; 0 while a dimension is open.
+size_t byte_size(const TensorInfo& info);
+vellum_tensor* new_tensor(const char* name, Tensor tensor);
+
+InputShapes input_shapes(const vellum_input_shape* given, size_t count);
+std::vector<InputValues> input_values(const vellum_input_values* given, size_t count);
+std::vector<OutputValues> output_values(const vellum_output_values* given, size_t count);
+
+// Convert C options; NULL means the defaults.
+DeviceOptions device_options(const vellum_device_options* given);
+SessionOptions session_options(const vellum_session_options* given);
+
+}  // namespace vellum::c_api

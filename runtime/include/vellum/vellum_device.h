@@ -1,0 +1,111 @@
+/*
+ * Devices: the list of them, and open ones. A part of vellum/vellum.h.
+ */
+#ifndef VELLUM_DEVICE_H
+#define VELLUM_DEVICE_H
+
+#include "vellum/vellum_base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct vellum_device vellum_device;
+
+typedef enum vellum_log_level {
+  VELLUM_LOG_DEBUG = 0,
+  VELLUM_LOG_INFO = 1,
+  VELLUM_LOG_WARNING = 2,
+  VELLUM_LOG_ERROR = 3
+} vellum_log_level;
+
+/* Called with one line at a time, from any thread. */
+typedef void (*vellum_log_callback)(vellum_log_level level, const char* message, void* user);
+
+/* Of a device's queues, relative to those of all processes. */
+typedef enum vellum_global_priority {
+  VELLUM_PRIORITY_UNSPECIFIED = 0, /* the driver's default, medium */
+  VELLUM_PRIORITY_LOW = 1,
+  VELLUM_PRIORITY_MEDIUM = 2,
+  VELLUM_PRIORITY_HIGH = 3,
+  VELLUM_PRIORITY_REALTIME = 4
+} vellum_global_priority;
+
+/* Fill it with vellum_device_options_init(), then change what should differ. */
+typedef struct vellum_device_options {
+  size_t size;               /* of this struct, as the caller was compiled: how the library tells versions apart */
+  const char* device;        /* number, UUID or part of a name; NULL: a discrete GPU, else an integrated one, else a CPU */
+  const char* cache_folder;  /* for compiled shaders, made if it is missing; NULL: nothing is kept on disk */
+  int32_t validation;        /* not 0: the Khronos validation layer; its messages go to `log` */
+  int32_t android_baseline_2022; /* not 0: behave as on the least device that Vellum supports */
+  vellum_log_callback log;   /* NULL: nothing is logged */
+  void* log_user;            /* passed to `log` */
+  uint32_t wait_limit_ms;    /* for one submit before the device counts as hanging; 0: no limit */
+  float queue_priority;      /* from 0 to 1, relative to the other queues that the process has on the device; 1 */
+  vellum_global_priority global_priority; /* VELLUM_UNSUPPORTED if the device has none, or this user may not have it */
+  int32_t debug_labels;      /* not 0: labels of layers and names of objects, for debuggers; needs VK_EXT_debug_utils */
+} vellum_device_options;
+
+/* The defaults. The macro passes the size of the caller's struct, see vellum/vellum.h. */
+VELLUM_C_API void vellum_device_options_init_sized(vellum_device_options* options, size_t size);
+VELLUM_C_API void vellum_device_options_init(vellum_device_options* options);
+#define vellum_device_options_init(options) vellum_device_options_init_sized((options), sizeof(vellum_device_options))
+
+/* Opens a device. `options` may be NULL for the defaults. */
+VELLUM_C_API vellum_status vellum_device_open(const vellum_device_options* options, vellum_device** device,
+                                              vellum_error* error);
+VELLUM_C_API void vellum_device_destroy(vellum_device* device);
+
+/* A Vulkan device; see DeviceInfo in vellum/vellum.hpp. */
+typedef struct vellum_device_info {
+  size_t size;               /* of this struct, as the caller was compiled */
+  const char* name;          /* the strings are valid as long as the list, or the device */
+  const char* type;          /* "discrete GPU", "integrated GPU", "virtual GPU", "CPU", "other" */
+  const char* driver;        /* name and version */
+  const char* api_version;   /* "1.3.230" */
+  uint8_t uuid[16];
+  uint32_t index;            /* as vellum_device_options.device counts */
+  uint32_t vendor_id, device_id;
+  int32_t fp16_arithmetic;   /* not 0: VELLUM_ARITHMETIC_FP16 works */
+  float timestamp_period_ns; /* 0: no times of layers */
+  int32_t luid_known;              /* 0: the driver reports no LUID; Windows' do */
+  uint8_t luid[8];
+  uint32_t subgroup_size;          /* 0: unknown, or subgroups may have fewer invocations */
+  const char* preferred_storage;   /* what VELLUM_STORAGE_AUTO means: "image2d", "image3d", "buffer" */
+  const char* cooperative_matrices; /* products of halves that it has, "KHR 16x16x16"; or "no: ..." */
+  uint32_t max_image_dimension_2d, max_image_dimension_3d;
+  uint64_t max_storage_buffer_range;
+} vellum_device_info;
+
+/* The Vulkan devices of this machine that can compute. */
+typedef struct vellum_device_list vellum_device_list;
+VELLUM_C_API vellum_status vellum_device_list_create(vellum_device_list** list, vellum_error* error);
+VELLUM_C_API void vellum_device_list_destroy(vellum_device_list* list);
+VELLUM_C_API size_t vellum_device_list_count(const vellum_device_list* list);
+VELLUM_C_API vellum_status vellum_device_list_get(const vellum_device_list* list, size_t index, vellum_device_info* info,
+                                                  vellum_error* error);
+/* The same for an open device. */
+VELLUM_C_API vellum_status vellum_device_get_info(const vellum_device* device, vellum_device_info* info,
+                                                  vellum_error* error);
+
+/* VkPhysicalDeviceIDProperties.deviceUUID; the text of one has 36 characters and a zero. */
+VELLUM_C_API vellum_status vellum_device_uuid(const vellum_device* device, uint8_t uuid[16], vellum_error* error);
+VELLUM_C_API void vellum_uuid_text(const uint8_t uuid[16], char text[37]);
+/* The names of the device and of its driver. */
+VELLUM_C_API const char* vellum_device_name(const vellum_device* device);
+VELLUM_C_API const char* vellum_device_driver(const vellum_device* device);
+/* The number of errors and warnings that the validation layer has reported. */
+VELLUM_C_API uint64_t vellum_device_validation_messages(const vellum_device* device);
+
+/* The limits, features and traits of a device as JSON, the text of a caps file: for functions that take `caps`. NULL: the
+ * minimum of the Android Baseline 2022 profile. */
+VELLUM_C_API vellum_status vellum_device_caps(const vellum_device* device, vellum_text** caps, vellum_error* error);
+/* The user's folder for Vellum's caches by the platform's convention, for vellum_device_options.cache_folder; empty if
+ * the environment has none. */
+VELLUM_C_API vellum_status vellum_default_cache_folder(vellum_text** folder, vellum_error* error);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* VELLUM_DEVICE_H */

@@ -1,0 +1,82 @@
+/*
+ * Memory and stages of a session before it is made. A part of vellum/vellum.h.
+ */
+#ifndef VELLUM_ESTIMATE_H
+#define VELLUM_ESTIMATE_H
+
+#include "vellum/vellum_session.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Bytes, see vellum/estimate.hpp. */
+typedef struct vellum_memory_estimate {
+  size_t size;                 /* of this struct, as the caller was compiled */
+  uint64_t weights;
+  uint64_t in_out;
+  uint64_t intermediates;
+  uint64_t workspace;
+  uint64_t staging;
+  uint64_t resident;
+  uint64_t total;                 /* of the six */
+  int driver_known;               /* 0: `resident` excludes a CPU driver's own memory, which the caps lack */
+  uint64_t allocated_peak;        /* the peak of allocations from Vulkan, padding included */
+  uint64_t shape_inference_total; /* the estimate from shapes alone */
+  /* What `resident` is: alignment and padding; constants and copies in a host memory that the device shares; a CPU driver's
+   * own code and data, and the machine code of all pipelines (0 where driver_known is 0). */
+  uint64_t padding, host, driver_code, pipeline_code;
+  /* As passed to vkAllocateMemory; `intermediates` with workspace, `staging` at its peak. */
+  uint64_t allocated_weights, allocated_in_out, allocated_intermediates, allocated_staging;
+  uint64_t dispatches, pipelines;
+} vellum_memory_estimate;
+
+/*
+ * Estimates the memory of a session with these options before it is made. Sizes in memory come from `device`; if it is
+ * NULL, they are modelled from `caps`, the text of a caps file (`vellum devices --save-caps`); if both are NULL, from the
+ * Android Baseline 2022 profile.
+ */
+VELLUM_C_API vellum_status vellum_estimate_memory(const vellum_model* model, const vellum_session_options* options,
+                                                  const vellum_device* device, const char* caps,
+                                                  vellum_memory_estimate* estimate, vellum_error* error);
+
+/* Memory that was measured, in the categories of vellum_memory_estimate. */
+typedef struct vellum_memory_measurement {
+  size_t size; /* of this struct, as the caller was compiled */
+  uint64_t weights, in_out, intermediates, workspace, staging, resident;
+  uint64_t total;            /* of the six */
+  uint64_t allocated_peak;   /* the peak of allocations from Vulkan, padding included */
+  int32_t driver_included;   /* not 0: `resident` includes the driver itself */
+  int32_t heap_known, process_known; /* 0: the driver, or the system, does not report the next two */
+  uint64_t heap_bytes;       /* of the process in the driver's heaps, at the end of a run */
+  uint64_t process_bytes;    /* the growth of the whole process at its peak, from this call on */
+} vellum_memory_measurement;
+
+/* Measures memory: opens the device, loads the model in the file `model`, runs it twice with zeros and closes everything.
+ * `options` and `device_options` may be NULL. */
+VELLUM_C_API vellum_status vellum_measure_memory(const char* model, const vellum_session_options* options,
+                                                 const vellum_device_options* device_options,
+                                                 vellum_memory_measurement* measurement, vellum_error* error);
+
+/* A stage between model and session as text: "graph", "program", "plan" or "barriers". `device` and `caps` as above. */
+VELLUM_C_API vellum_status vellum_describe(const vellum_model* model, const char* stage,
+                                           const vellum_session_options* options, const vellum_device* device,
+                                           const char* caps, vellum_text** text, vellum_error* error);
+
+/* Bytes over a dimension of the inputs, such as the batch. */
+typedef struct vellum_memory_line {
+  const char* name;
+  const int64_t* positions; /* of the points on the axis */
+  const uint64_t* bytes;
+  size_t point_count;
+} vellum_memory_line;
+
+/* Draws such lines: a self-contained SVG document. */
+VELLUM_C_API vellum_status vellum_memory_curve_svg(const char* title, const char* axis, const vellum_memory_line* lines,
+                                                   size_t line_count, vellum_text** svg, vellum_error* error);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* VELLUM_ESTIMATE_H */

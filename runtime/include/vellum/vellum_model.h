@@ -1,0 +1,127 @@
+/*
+ * Models: loading them, their inputs, outputs and nodes. A part of vellum/vellum.h.
+ */
+#ifndef VELLUM_MODEL_H
+#define VELLUM_MODEL_H
+
+#include "vellum/vellum_base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct vellum_model vellum_model;
+
+/* Reads an ONNX model, a TFLite model or a bundle (`vellum bundle`), recognised by its content. */
+VELLUM_C_API vellum_status vellum_model_load(const char* file, vellum_model** model, vellum_error* error);
+/* Reads a model from memory; the bytes may be freed afterwards. */
+VELLUM_C_API vellum_status vellum_model_load_bytes(const void* bytes, size_t byte_count, vellum_model** model,
+                                                   vellum_error* error);
+
+/* Limits on what a file may ask of the machine, see vellum/limits.hpp. Fill it with vellum_load_limits_init(). */
+typedef struct vellum_load_limits {
+  size_t size;           /* of this struct, as the caller was compiled */
+  uint64_t nodes;        /* of all graphs of the file */
+  uint64_t elements;     /* of one tensor */
+  uint64_t folded_bytes; /* of constants that are computed */
+  uint64_t folded_work;  /* elementary operations on constants */
+  uint32_t nesting;      /* of graphs */
+} vellum_load_limits;
+
+/* The defaults, which the two functions above have. */
+VELLUM_C_API void vellum_load_limits_init_sized(vellum_load_limits* limits, size_t size);
+VELLUM_C_API void vellum_load_limits_init(vellum_load_limits* limits);
+#define vellum_load_limits_init(limits) vellum_load_limits_init_sized((limits), sizeof(vellum_load_limits))
+/* Read a model as the functions above do; one that exceeds the limits is refused. */
+VELLUM_C_API vellum_status vellum_model_load_within(const char* file, const vellum_load_limits* limits,
+                                                    vellum_model** model, vellum_error* error);
+VELLUM_C_API vellum_status vellum_model_load_bytes_within(const void* bytes, size_t byte_count,
+                                                          const vellum_load_limits* limits, vellum_model** model,
+                                                          vellum_error* error);
+VELLUM_C_API void vellum_model_destroy(vellum_model* model);
+
+typedef enum vellum_dtype {
+  VELLUM_F32 = 0,
+  VELLUM_F16 = 1,
+  VELLUM_F64 = 2,
+  VELLUM_I64 = 3,
+  VELLUM_I32 = 4,
+  VELLUM_I16 = 5,
+  VELLUM_I8 = 6,
+  VELLUM_U64 = 7,
+  VELLUM_U32 = 8,
+  VELLUM_U16 = 9,
+  VELLUM_U8 = 10,
+  VELLUM_BOOL = 11 /* a byte, 0 or 1 */
+} vellum_dtype;
+
+/*
+ * An input or output. Its values are dense and row-major, in the model's own order of dimensions. Some outputs have a
+ * data-dependent shape, e.g. how many boxes NonMaxSuppression keeps: get their info after each run.
+ */
+typedef struct vellum_tensor_info {
+  size_t size;         /* of this struct, as the caller was compiled */
+  const char* name;    /* of a model valid as long as it, of a session until the next run or vellum_session_prepare() */
+  const int64_t* dims; /* outermost first, valid as long; -1 for a dimension that is open or not yet known */
+  size_t rank;
+  vellum_dtype dtype;
+  size_t byte_size; /* of all values; 0 while a dimension is open */
+} vellum_tensor_info;
+
+/* The shape of an input: for dimensions that the model leaves open, or to override its shape. */
+typedef struct vellum_input_shape {
+  const char* name;
+  const int64_t* dims; /* outermost first */
+  size_t rank;
+} vellum_input_shape;
+
+/* The model's inputs and outputs; a dimension that the model leaves open, or only a run tells, is -1. */
+VELLUM_C_API size_t vellum_model_input_count(const vellum_model* model);
+VELLUM_C_API size_t vellum_model_output_count(const vellum_model* model);
+VELLUM_C_API vellum_status vellum_model_input(const vellum_model* model, size_t index, vellum_tensor_info* info,
+                                              vellum_error* error);
+VELLUM_C_API vellum_status vellum_model_output(const vellum_model* model, size_t index, vellum_tensor_info* info,
+                                               vellum_error* error);
+
+/* A tensor in host memory that the library made. The caller destroys it. */
+typedef struct vellum_tensor vellum_tensor;
+VELLUM_C_API vellum_status vellum_tensor_get_info(const vellum_tensor* tensor, vellum_tensor_info* info,
+                                                  vellum_error* error);
+/* The values, vellum_tensor_info.byte_size bytes; valid as long as the tensor. */
+VELLUM_C_API const void* vellum_tensor_values(const vellum_tensor* tensor);
+VELLUM_C_API void vellum_tensor_destroy(vellum_tensor* tensor);
+
+typedef struct vellum_shape {
+  const int64_t* dims; /* outermost first; -1 for a dimension that is not known */
+  size_t rank;
+} vellum_shape;
+
+/* A node of the model's file. Everything is valid as long as the list. */
+typedef struct vellum_node_info {
+  size_t size; /* of this struct, as the caller was compiled */
+  const char* name;
+  const char* op;
+  const char* attributes;     /* as text */
+  const char* const* inputs;  /* names of tensors */
+  size_t input_count;
+  const char* const* outputs;
+  size_t output_count;
+  const vellum_shape* output_shapes; /* output_count */
+  uint64_t parameters;        /* elements of constant inputs */
+  uint64_t macs;              /* multiply-accumulates; 0 if shapes are data-dependent */
+} vellum_node_info;
+
+/* The nodes in execution order, with shapes inferred for these input shapes. */
+typedef struct vellum_node_list vellum_node_list;
+VELLUM_C_API vellum_status vellum_node_list_create(const vellum_model* model, const vellum_input_shape* shapes,
+                                                   size_t shape_count, vellum_node_list** list, vellum_error* error);
+VELLUM_C_API void vellum_node_list_destroy(vellum_node_list* list);
+VELLUM_C_API size_t vellum_node_list_count(const vellum_node_list* list);
+VELLUM_C_API vellum_status vellum_node_list_get(const vellum_node_list* list, size_t index, vellum_node_info* info,
+                                                vellum_error* error);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* VELLUM_MODEL_H */

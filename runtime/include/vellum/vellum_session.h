@@ -1,0 +1,161 @@
+/*
+ * Sessions: a model made ready on a device. A part of vellum/vellum.h.
+ */
+#ifndef VELLUM_SESSION_H
+#define VELLUM_SESSION_H
+
+#include "vellum/vellum_device.h"
+#include "vellum/vellum_model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct vellum_session vellum_session;
+
+typedef enum vellum_precision { VELLUM_FP32 = 0, VELLUM_FP16 = 1 } vellum_precision;
+/* How operators with constant weights multiply halves; accumulators are fp32 in any case. */
+typedef enum vellum_arithmetic {
+  VELLUM_ARITHMETIC_FP32 = 0,
+  VELLUM_ARITHMETIC_FP16 = 1, /* as halves: only with VELLUM_FP16, on devices with shaderFloat16 */
+  VELLUM_ARITHMETIC_AUTO = 2  /* as halves where vellum_tune() measured it to be faster */
+} vellum_arithmetic;
+typedef enum vellum_storage {
+  VELLUM_STORAGE_AUTO = 0,
+  VELLUM_STORAGE_IMAGE2D = 1,
+  VELLUM_STORAGE_IMAGE3D = 2,
+  VELLUM_STORAGE_BUFFER = 3
+} vellum_storage;
+typedef enum vellum_memory {
+  VELLUM_MEMORY_SHARED_OBJECTS = 0,
+  VELLUM_MEMORY_NAIVE = 1,
+  VELLUM_MEMORY_OFFSETS = 2 /* an object for each tensor, aliased at planned offsets of one arena */
+} vellum_memory;
+
+/* How 3x3 convolutions of stride 1 are computed. */
+typedef enum vellum_winograd {
+  VELLUM_WINOGRAD_AUTO = 0, /* either of the two below, in convolutions where vellum_tune() measured it to be faster */
+  VELLUM_WINOGRAD_OFF = 1,
+  VELLUM_WINOGRAD_F2 = 2, /* 2.25 times fewer multiplications, 1.8 times the weights, where that should be faster */
+  VELLUM_WINOGRAD_F4 = 3  /* 4 times fewer multiplications, 4 times the weights, less accurate; only in fp32 */
+} vellum_winograd;
+
+#define VELLUM_SUBMIT_MS_AUTO UINT32_MAX
+
+/* Fill it with vellum_session_options_init(), then change what should differ. */
+typedef struct vellum_session_options {
+  size_t size;                 /* of this struct, as the caller was compiled */
+  vellum_precision precision;  /* of stored intermediates and weights */
+  vellum_storage storage;      /* of intermediate tensors */
+  vellum_memory memory;        /* whether tensors share objects */
+  const char* strategy;        /* of sharing, a name from docs/planner.md; NULL: "best" */
+  const vellum_input_shape* input_shapes;
+  size_t input_shape_count;
+  uint32_t tasks_per_submit;   /* 0: no limit; N: a submit ends after N tasks */
+  int32_t profile;             /* not 0: GPU timestamps, for vellum_session_layer() */
+  uint32_t cached_shapes;      /* for how many combinations of input shapes a session stays ready; at least 1 */
+  uint32_t search_ms;          /* milliseconds to search for a smaller plan; 0: no search */
+  /* Ways to need less memory, with the same results bit for bit; 0 turns one off. */
+  int32_t in_place;            /* elementwise operators write over an input that dies there */
+  int32_t views;               /* concatenations and splits without copies, where buffers hold the tensors */
+  int32_t reorder;             /* tasks in another order than the model's */
+  uint64_t weights_budget;     /* bytes of device memory for weights, which then come layer by layer; 0: all at once */
+  vellum_winograd winograd;    /* trades memory for speed in 3x3 convolutions; not with a budget of weights */
+  uint32_t in_flight;          /* runs of vellum_session_submit() under way at once, each with tensors of its own; 1 */
+  int32_t tuned;               /* 0: ignore what vellum_tune() measured on the device */
+  vellum_arithmetic arithmetic;
+  int32_t check_finite;        /* not 0: NaN and infinities in inputs and outputs are errors */
+  const char* const* disabled_passes; /* names of graph passes to leave out, docs/models.md; to find faults */
+  size_t disabled_pass_count;
+  uint32_t max_submit_ms;      /* of predicted work that a run hands to the device at a time; 0: no limit; the default,
+                                  VELLUM_SUBMIT_MS_AUTO: 16 on GPUs that may serve a display, else no limit */
+} vellum_session_options;
+
+/* The defaults. */
+VELLUM_C_API void vellum_session_options_init_sized(vellum_session_options* options, size_t size);
+VELLUM_C_API void vellum_session_options_init(vellum_session_options* options);
+#define vellum_session_options_init(options) vellum_session_options_init_sized((options), sizeof(vellum_session_options))
+
+/*
+ * Makes a session: plans, allocates, compiles and records. `options` may be NULL for the defaults. If the shape of an
+ * input is neither fixed by the model nor given, this happens at the first run. Sessions of one model on one device
+ * share weights.
+ */
+VELLUM_C_API vellum_status vellum_session_create(const vellum_device* device, const vellum_model* model,
+                                                 const vellum_session_options* options, vellum_session** session,
+                                                 vellum_error* error);
+VELLUM_C_API void vellum_session_destroy(vellum_session* session);
+
+/* The names of the graph passes that vellum_session_options.disabled_passes may have, one a line. */
+VELLUM_C_API vellum_status vellum_graph_passes(vellum_text** names, vellum_error* error);
+
+/* What one run has, of a session that is prepared. */
+typedef struct vellum_session_counts {
+  size_t size; /* of this struct, as the caller was compiled */
+  size_t dispatches;
+  size_t pipelines; /* that differ */
+  size_t barriers;
+} vellum_session_counts;
+VELLUM_C_API vellum_status vellum_session_get_counts(const vellum_session* session, vellum_session_counts* counts,
+                                                     vellum_error* error);
+
+/* Warnings, e.g. about operators that run on the host; valid until the next run or vellum_session_prepare(). */
+VELLUM_C_API size_t vellum_session_warning_count(const vellum_session* session);
+/* Empty if `index` is out of range. */
+VELLUM_C_API const char* vellum_session_warning(const vellum_session* session, size_t index);
+
+/*
+ * A session that is being made on a thread of its own, see SessionCreation in vellum/vellum.hpp. One thread at a time,
+ * except for its progress and its cancellation.
+ */
+typedef struct vellum_session_creation vellum_session_creation;
+VELLUM_C_API vellum_status vellum_session_create_async(const vellum_device* device, const vellum_model* model,
+                                                       const vellum_session_options* options,
+                                                       vellum_session_creation** creation, vellum_error* error);
+/* The pipelines that are ready, of `total`, which is 0 until the network is compiled; either may be NULL. */
+VELLUM_C_API vellum_status vellum_session_creation_progress(const vellum_session_creation* creation, size_t* ready,
+                                                            size_t* total, vellum_error* error);
+/* Waits at most so many milliseconds, then sets *done to not 0 if vellum_session_creation_get() would return at once. */
+VELLUM_C_API vellum_status vellum_session_creation_wait_for(const vellum_session_creation* creation,
+                                                            uint32_t milliseconds, int32_t* done, vellum_error* error);
+/* Returns at once; vellum_session_creation_get() then returns VELLUM_CANCELLED, unless the session was ready. */
+VELLUM_C_API vellum_status vellum_session_creation_cancel(const vellum_session_creation* creation, vellum_error* error);
+/* Waits for the session, or the error with which its creation ended; once. */
+VELLUM_C_API vellum_status vellum_session_creation_get(vellum_session_creation* creation, vellum_session** session,
+                                                       vellum_error* error);
+/* Cancels, and waits for the thread. */
+VELLUM_C_API void vellum_session_creation_destroy(vellum_session_creation* creation);
+
+VELLUM_C_API size_t vellum_session_input_count(const vellum_session* session);
+VELLUM_C_API size_t vellum_session_output_count(const vellum_session* session);
+/* Get the info of an input or output; VELLUM_INVALID_ARGUMENT if `index` is out of range. */
+VELLUM_C_API vellum_status vellum_session_input(const vellum_session* session, size_t index, vellum_tensor_info* info,
+                                                vellum_error* error);
+VELLUM_C_API vellum_status vellum_session_output(const vellum_session* session, size_t index, vellum_tensor_info* info,
+                                                 vellum_error* error);
+
+/* Sets an input by copy; it keeps its value over runs. `byte_count` must be the input's byte_size. */
+VELLUM_C_API vellum_status vellum_session_set_input(vellum_session* session, const char* name, const void* values,
+                                                    size_t byte_count, vellum_error* error);
+/* Sets an input with another shape than its current one; the session is prepared for it at the next run. */
+VELLUM_C_API vellum_status vellum_session_set_input_shaped(vellum_session* session, const char* name,
+                                                           const int64_t* dims, size_t rank, const void* values,
+                                                           size_t byte_count, vellum_error* error);
+/* Prepares the session for these input shapes now; omitted inputs keep their shape. */
+VELLUM_C_API vellum_status vellum_session_prepare(vellum_session* session, const vellum_input_shape* shapes,
+                                                  size_t shape_count, vellum_error* error);
+/* Runs one inference and returns when it is done. Every input must have been set. */
+VELLUM_C_API vellum_status vellum_session_run(vellum_session* session, vellum_error* error);
+/* Copies an output of the last run. `byte_count` must be the output's byte_size. */
+VELLUM_C_API vellum_status vellum_session_get_output(const vellum_session* session, const char* name, void* values,
+                                                     size_t byte_count, vellum_error* error);
+
+/* Copies an output of the last run to a tensor of its own, whatever its size. */
+VELLUM_C_API vellum_status vellum_session_output_tensor(const vellum_session* session, const char* name,
+                                                        vellum_tensor** tensor, vellum_error* error);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* VELLUM_SESSION_H */
