@@ -24,12 +24,14 @@ struct Handles {
   static const auto& impl(const Handle& handle) {
     return handle.impl_;
   }
+  static const std::shared_ptr<ArenaPool>& pool(const MemoryPool& handle) { return handle.pool_; }
   static Model model(std::shared_ptr<const Model::Impl> impl) { return Model(std::move(impl)); }
 };
 
 inline const std::shared_ptr<Device::Impl>& impl(const Device& device) { return Handles::impl(device); }
 inline const std::shared_ptr<const Model::Impl>& impl(const Model& model) { return Handles::impl(model); }
 inline const std::shared_ptr<const Caps::Impl>& impl(const Caps& caps) { return Handles::impl(caps); }
+inline const std::shared_ptr<ArenaPool>& impl(const MemoryPool& pool) { return Handles::pool(pool); }
 
 struct Model::Impl {
   explicit Impl(Graph imported, const std::shared_ptr<const packfile::File>& file = nullptr);

@@ -91,7 +91,7 @@ Recording Session::bind(std::span<const BufferBinding> inputs, std::span<const B
   return guard([&] {
     const RequestQueue::Lock lock = impl_->drained();
     impl_->require_adopted_device();
-    const Executor& executor = impl_->first_executor();
+    Executor& executor = impl_->first_executor();
     if (impl_->options.check_finite)
       throw Error(
           ErrorCode::unsupported,

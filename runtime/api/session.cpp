@@ -23,6 +23,18 @@ std::string names(const std::vector<TensorInfo>& infos) {
   return list;
 }
 
+std::vector<std::shared_ptr<ArenaPool>> make_pools(const std::shared_ptr<gpu::Context>& context,
+                                                   const SessionOptions& options) {
+  if (const std::shared_ptr<ArenaPool>& given = impl(options.memory_pool)) {
+    if (given->context() != context)
+      throw Error(ErrorCode::invalid_argument, "the memory pool is of another device than the session");
+    return std::vector(options.in_flight, given);
+  }
+  std::vector<std::shared_ptr<ArenaPool>> own;
+  while (own.size() < options.in_flight) own.push_back(std::make_shared<ArenaPool>(context));
+  return own;
+}
+
 }  // namespace
 
 size_t position(const std::vector<TensorInfo>& infos, std::string_view name, const char* kind) {
@@ -62,6 +74,7 @@ Session::Impl::Impl(const Device& target, const Model& source, const SessionOpti
     throw Error(ErrorCode::invalid_argument,
                 "weights that come to the device layer by layer serve one run at a time: leave out "
                 "weights_budget, or in_flight");
+  pools = make_pools(impl(device)->context, options);
   check_input_shapes(impl(model)->graph, options.input_shapes);
   for (TensorInfo& input : inputs) {
     if (const auto found = options.input_shapes.find(input.name); found != options.input_shapes.end())
@@ -188,7 +201,7 @@ void Session::Impl::update_output_shapes() {
 uint64_t Session::Impl::weights_bytes() const {
   std::set<std::shared_ptr<gpu::Arena>> distinct;
   for (const auto& [shapes, same] : executors)
-    for (const auto& arena : same.front()->weights().arenas()) distinct.insert(arena);
+    for (const auto& arena : same.front()->weight_arenas()) distinct.insert(arena);
   uint64_t bytes = 0;
   for (const auto& arena : distinct) bytes += arena->size();
   return bytes;
@@ -242,6 +255,15 @@ void Session::run() {
   guard([&] { impl_->run(); });
 }
 
+void Session::trim(TrimLevel level) {
+  guard([&] {
+    const RequestQueue::Lock lock = impl_->drained();
+    while (impl_->executors.size() > 1) impl_->executors.pop_back();
+    if (!impl_->is_ready()) return;
+    for (const auto& executor : impl_->executors.front().second) executor->trim(level == TrimLevel::weights);
+  });
+}
+
 Tensor Session::output(std::string_view name) const {
   return guard([&] {
     const size_t index = position(impl_->outputs, name, "output");
@@ -271,14 +293,14 @@ MemoryReport Session::memory() const {
     if (!impl_->is_ready()) return MemoryReport();
     MemoryReport report = memory_report(impl_->first_executor().model());
     report.allocated_bytes = 0;
-    for (const auto& executor : impl_->executors.front().second) {
-      report.allocated_bytes += executor->allocated().intermediates;
+    for (const auto& executor : impl_->executors.front().second)
       report.in_out_bytes += executor->allocated().in_out;
-    }
+    const std::set<std::shared_ptr<ArenaPool>> pools(impl_->pools.begin(), impl_->pools.end());
+    for (const auto& pool : pools) report.allocated_bytes += pool->bytes();
     report.in_flight = impl_->options.in_flight;
     report.weights_bytes = impl_->weights_bytes();
     report.peak_weights_bytes = report.weights_bytes;  // all weights stay for as long as the session lives
-    const WeightBytes weights = impl_->first_executor().weights().bytes();
+    const WeightBytes weights = impl_->first_executor().weight_bytes();
     report.total_weights_bytes = weights.in_all;
     report.streamed_weights_bytes = weights.streamed;
     return report;

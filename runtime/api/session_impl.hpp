@@ -32,6 +32,9 @@ struct Session::Impl {
   Model model;
   SessionOptions options;
   std::shared_ptr<WeightSource> weights;
+  // The memory for intermediate tensors, for each run in flight: that of SessionOptions::memory_pool, or one
+  // of its own, in which the executors for all shapes are.
+  std::vector<std::shared_ptr<ArenaPool>> pools;
   // For each of the last combinations of input shapes, the newest first: those of the queue.
   std::list<std::pair<std::vector<Shape>, Executors>> executors;
   std::vector<TensorInfo> inputs, outputs;

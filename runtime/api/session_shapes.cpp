@@ -53,7 +53,8 @@ Session::Impl::Executors Session::Impl::make_executors(CompiledModel compiled) c
     made.push_back(std::make_unique<Executor>(context, shared,
                                               ExecutorOptions{.submits = impl(device)->submit_limits(options),
                                                               .timestamps = options.profile,
-                                                              .progress = progress},
+                                                              .progress = progress,
+                                                              .pool = pools[made.size()]},
                                               weights));
   for (const std::string& warning : shared->program.warnings) context->log(LogLevel::warning, warning);
   return made;

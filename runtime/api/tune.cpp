@@ -186,8 +186,8 @@ class Tuner {
     report.storage = storage_of(networks[now]->program());
     report.untuned_ms = times[0];
     report.tuned_ms = times[now];
-    report.untuned_weights_bytes = networks[0]->weights().bytes().in_all;
-    report.tuned_weights_bytes = networks[now]->weights().bytes().in_all;
+    report.untuned_weights_bytes = networks[0]->weight_bytes().in_all;
+    report.tuned_weights_bytes = networks[now]->weight_bytes().in_all;
     report.complete = !operators_.is_late();
     report.warnings = operators_.warnings;
     report.seconds = std::chrono::duration<double>(Clock::now() - begin_).count();

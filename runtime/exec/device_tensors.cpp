@@ -39,78 +39,69 @@ MemoryRules device_rules(const std::shared_ptr<gpu::Context>& context) {
 
 DeviceTensors::DeviceTensors(std::shared_ptr<gpu::Context> context, const Program& program,
                              const MemoryPlan& plan)
-    : context_(std::move(context)), program_(program), plan_(plan), own_(program.tensors.size()) {
+    : context_(std::move(context)), program_(&program), plan_(&plan) {
   make_inputs_and_outputs();
 }
 
-void DeviceTensors::complete(std::unique_ptr<ProgramWeights> weights) {
-  weights_ = std::move(weights);
-  make_objects();
-  for (const auto& arena : weights_->arenas()) allocated_.weights += arena->size();
-}
-
-void DeviceTensors::make_objects() {
-  std::vector<std::shared_ptr<gpu::Arena>> arenas;
-  for (const PlannedArena& arena : plan_.arenas) {
-    arenas.push_back(std::make_shared<gpu::Arena>(context_, arena.bytes, arena.memory_types,
-                                                  gpu::MemoryKind::device,
-                                                  gpu::MemoryCategory::intermediates));
-    allocated_.intermediates += arena.bytes;
-  }
-  objects_.reserve(plan_.objects.size());
-  for (const SharedObject& object : plan_.objects) {
-    DeviceSlot& slot = objects_.emplace_back();
+void DeviceTensors::make_objects(std::span<const std::shared_ptr<gpu::Arena>> arenas) {
+  Slots objects;
+  objects.reserve(plan_->objects.size());
+  for (const SharedObject& object : plan_->objects) {
+    DeviceSlot& slot = objects.emplace_back();
     if (object.kind == Storage::buffer)
       slot.buffer = std::make_unique<gpu::Buffer>(context_, object.bytes);
     else
       slot.image =
           std::make_unique<gpu::Image>(context_, image_desc(object.kind, object.element, object.extent));
     slot.bind(arenas[object.place.arena], object.place.offset);
-    if (context_->has_debug_labels()) slot.set_name(*context_, names_of(program_, object));
+    if (context_->has_debug_labels()) slot.set_name(*context_, names_of(*program_, object));
   }
+  objects_ = std::make_shared<const Slots>(std::move(objects));
 }
 
 void DeviceTensors::make_inputs_and_outputs() {
+  Slots slots(program_->tensors.size());
   std::vector<DeviceSlot*> inputs, outputs;
-  for (TensorId id = 0; id < program_.tensors.size(); ++id) {
-    const TensorRole role = program_.tensors[id].role;
-    if (program_.root(id) != id || (role != TensorRole::input && role != TensorRole::output)) continue;
-    own_[id] = make_slot(context_, program_.tensors[id].desc);
-    own_[id].set_name(*context_, program_.tensors[id].name);
-    (role == TensorRole::input ? inputs : outputs).push_back(&own_[id]);
+  for (TensorId id = 0; id < slots.size(); ++id) {
+    const TensorRole role = program_->tensors[id].role;
+    if (program_->root(id) != id || (role != TensorRole::input && role != TensorRole::output)) continue;
+    slots[id] = make_slot(context_, program_->tensors[id].desc);
+    slots[id].set_name(*context_, program_->tensors[id].name);
+    (role == TensorRole::input ? inputs : outputs).push_back(&slots[id]);
   }
-  allocated_.in_out =
+  in_out_bytes_ =
       bind_together(context_, std::move(inputs), gpu::MemoryKind::upload, gpu::MemoryCategory::in_out) +
       bind_together(context_, std::move(outputs), gpu::MemoryKind::readback, gpu::MemoryCategory::in_out);
+  own_ = std::make_shared<const Slots>(std::move(slots));
 }
 
 std::shared_ptr<gpu::Arena> DeviceTensors::in_out_arena() const {
-  for (const DeviceSlot& slot : own_)
+  for (const DeviceSlot& slot : *own_)
     if (slot.buffer || slot.image) return slot.arena();
   return nullptr;
 }
 
 const DeviceSlot& DeviceTensors::slot(TensorId id) const {
-  const uint32_t object = plan_.object_of[id];
-  const DeviceSlot& slot = object != kNoObject ? objects_[object] : own_[program_.root(id)];
+  const uint32_t object = plan_->object_of[id];
+  const DeviceSlot& slot = object != kNoObject ? objects_->at(object) : own_->at(program_->root(id));
   if (!slot.buffer && !slot.image)
-    throw Error(ErrorCode::internal, "tensor '" + program_.tensors[id].name + "' has no memory");
+    throw Error(ErrorCode::internal, "tensor '" + program_->tensors[id].name + "' has no memory");
   return slot;
 }
 
 gpu::BoundResource DeviceTensors::resource(TensorId id) const {
-  const TensorId root = program_.root(id);
-  if (program_.tensors[root].role == TensorRole::weight) return weights_->resource(root);
-  return slot(id).resource(program_.tensors[id].desc.byte_size(), program_.offset(id));
+  const TensorId root = program_->root(id);
+  if (program_->tensors[root].role == TensorRole::weight) return weights_->resource(root);
+  return slot(id).resource(program_->tensors[id].desc.byte_size(), program_->offset(id));
 }
 
 const gpu::Buffer& DeviceTensors::buffer(TensorId id) const {
   const DeviceSlot& found = slot(id);
-  if (!found.buffer || program_.offset(id) != 0)
-    throw Error(ErrorCode::internal, "tensor '" + program_.tensors[id].name + "' has no buffer of its own");
+  if (!found.buffer || program_->offset(id) != 0)
+    throw Error(ErrorCode::internal, "tensor '" + program_->tensors[id].name + "' has no buffer of its own");
   return *found.buffer;
 }
 
-const gpu::Image& DeviceTensors::object_image(uint32_t object) const { return *objects_.at(object).image; }
+const gpu::Image& DeviceTensors::object_image(uint32_t object) const { return *objects_->at(object).image; }
 
 }  // namespace vellum

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "exec/device_slot.hpp"
@@ -11,20 +13,20 @@
 
 namespace vellum {
 
-// Bytes that were passed to vkAllocateMemory, by purpose.
-struct AllocatedBytes {
-  uint64_t intermediates = 0, weights = 0, in_out = 0;
-};
-
 // The requirements that the device itself reports.
 MemoryRules device_rules(const std::shared_ptr<gpu::Context>& context);
 
+// Copies have the same objects, and keep them alive.
 class DeviceTensors {
  public:
   // Creates and binds inputs and outputs.
   DeviceTensors(std::shared_ptr<gpu::Context> context, const Program& program, const MemoryPlan& plan);
-  // Adds the weights and creates everything else. By then the staging memory of their upload is free.
-  void complete(std::unique_ptr<ProgramWeights> weights);
+  // The weights; null takes them away.
+  void set_weights(std::shared_ptr<ProgramWeights> weights) { weights_ = std::move(weights); }
+  // Creates the shared objects in arenas that are at least as large as the plan's.
+  void make_objects(std::span<const std::shared_ptr<gpu::Arena>> arenas);
+  void drop_objects() noexcept { objects_.reset(); }
+  bool has_objects() const { return objects_ != nullptr; }
 
   // The memory of an input or an output; null if there is none.
   std::shared_ptr<gpu::Arena> in_out_arena() const;
@@ -34,21 +36,22 @@ class DeviceTensors {
   // The buffer of an input, an output or a buffer intermediate.
   const gpu::Buffer& buffer(TensorId id) const;
   const gpu::Image& object_image(uint32_t object) const;
-  const AllocatedBytes& allocated() const { return allocated_; }
-  ProgramWeights& weights() const { return *weights_; }
+  uint64_t in_out_bytes() const { return in_out_bytes_; }
+  const std::shared_ptr<ProgramWeights>& weights() const { return weights_; }
 
  private:
-  void make_objects();
   void make_inputs_and_outputs();
   const DeviceSlot& slot(TensorId id) const;
 
+  using Slots = std::vector<DeviceSlot>;
+
   std::shared_ptr<gpu::Context> context_;
-  const Program& program_;
-  const MemoryPlan& plan_;
-  std::unique_ptr<ProgramWeights> weights_;
-  std::vector<DeviceSlot> objects_;  // per shared object
-  std::vector<DeviceSlot> own_;      // per tensor: inputs, outputs
-  AllocatedBytes allocated_;
+  const Program* program_;
+  const MemoryPlan* plan_;
+  std::shared_ptr<ProgramWeights> weights_;
+  std::shared_ptr<const Slots> objects_;  // per shared object
+  std::shared_ptr<const Slots> own_;      // per tensor: inputs, outputs
+  uint64_t in_out_bytes_ = 0;
 };
 
 }  // namespace vellum

@@ -34,24 +34,24 @@ Executor::Executor(std::shared_ptr<gpu::Context> context, std::shared_ptr<const 
     : context_(std::move(context)),
       model_(std::move(model)),
       weights_(weights ? std::move(weights) : std::make_shared<WeightStore>(context_)),
-      options_(options) {
-  tensors_ = std::make_shared<DeviceTensors>(context_, program(), model_->plan);
+      options_(options),
+      pool_(options.pool ? options.pool : std::make_shared<ArenaPool>(context_)),
+      tensors_(context_, program(), model_->plan) {
   auto pipelines = make_pipelines();
-  tensors_->complete(weights_->acquire(program(), options_.progress));
+  // Before the intermediates, so that by then the staging memory of their upload is free.
+  tensors_.set_weights(weights_->acquire(program(), options_.progress));
   pipelines_ = pipelines.get();
   options_.progress = nullptr;
   dispatch_of_task_ = dispatches_of_tasks(program());
-  sets_ =
-      std::make_unique<gpu::DescriptorSets>(make_descriptor_sets(context_, program(), *tensors_, pipelines_));
   if (options_.timestamps && gpu::timestamps_supported(*context_) && !pipelines_.empty())
     queries_ =
         std::make_unique<gpu::TimestampQueries>(context_, static_cast<uint32_t>(2 * program().tasks.size()));
   split_into_steps();
-  bool first = true;
-  for (size_t i = 0; i < steps_.size(); ++i) {
-    if (steps_[i].host) continue;
-    record(steps_[i], first, i + 1 == steps_.size() || steps_[i + 1].host);
-    first = false;
+  try {
+    settle(pool_->turn());
+  } catch (...) {
+    pool_->exit(*this);
+    throw;
   }
 }
 
@@ -61,13 +61,62 @@ Executor::~Executor() {
   } catch (const Error&) {
     // The device is lost or hangs: there is nothing left to wait for.
   }
+  pool_->exit(*this);
+}
+
+void Executor::settle(const ArenaPool::Turn& turn) {
+  if (tensors_.has_objects() && pool_generation_ == pool_->generation(turn)) return;
+  leave();
+  if (!tensors_.weights()) tensors_.set_weights(weights_->acquire(program(), nullptr));
+  tensors_.make_objects(pool_->enter(turn, *this, model_->plan.arenas));
+  pool_generation_ = pool_->generation(turn);
+  try {
+    record_all();
+  } catch (...) {
+    leave();
+    throw;
+  }
+}
+
+void Executor::leave() noexcept {
+  for (Step& step : steps_) step.commands.reset();
+  sets_.reset();
+  tensors_.drop_objects();
+}
+
+void Executor::trim(bool weights) {
+  wait_for_submitted();
+  const ArenaPool::Turn turn = pool_->turn();
+  leave();
+  if (weights && !streams_weights_) tensors_.set_weights(nullptr);
+  pool_->free_unused(turn);
+}
+
+DeviceTensors Executor::complete_tensors() {
+  settle(pool_->turn());
+  return tensors_;
+}
+
+AllocatedBytes Executor::allocated() const {
+  AllocatedBytes bytes{.intermediates = pool_->bytes(), .in_out = tensors_.in_out_bytes()};
+  for (const auto& arena : weight_arenas()) bytes.weights += arena->size();
+  return bytes;
+}
+
+std::vector<std::shared_ptr<gpu::Arena>> Executor::weight_arenas() const {
+  if (!tensors_.weights()) return {};
+  return tensors_.weights()->arenas();
+}
+
+WeightBytes Executor::weight_bytes() const {
+  return tensors_.weights() ? tensors_.weights()->bytes() : WeightBytes{};
 }
 
 // In a thread of its own, beside the packing of weights; later in this thread if the system refuses one.
 std::future<Pipelines> Executor::make_pipelines() {
   const auto make = [this] {
     return context_->pipelines().prepare(pipeline_keys(program()),
-                                         {tensors_->in_out_arena(), bound_images(program(), model_->plan)}, 0,
+                                         {tensors_.in_out_arena(), bound_images(program(), model_->plan)}, 0,
                                          options_.progress);
   };
   try {
@@ -78,7 +127,8 @@ std::future<Pipelines> Executor::make_pipelines() {
 }
 
 void Executor::split_into_steps() {
-  const WeightStream* stream = tensors_->weights().stream();
+  const WeightStream* stream = tensors_.weights()->stream();
+  streams_weights_ = stream != nullptr;
   const std::vector<int64_t> segments = stream ? stream->segments() : std::vector<int64_t>{0};
   // Only a limit of time needs predictions.
   const std::vector<double> milliseconds =
@@ -89,15 +139,28 @@ void Executor::split_into_steps() {
     steps_.push_back({range, {}, {}});
 }
 
+void Executor::record_all() {
+  sets_ =
+      std::make_unique<gpu::DescriptorSets>(make_descriptor_sets(context_, program(), tensors_, pipelines_));
+  bool first = true;
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    if (steps_[i].host) continue;
+    record(steps_[i], first, i + 1 == steps_.size() || steps_[i + 1].host);
+    first = false;
+  }
+}
+
 void Executor::record(Step& step, bool first, bool host_follows) {
   step.commands = std::make_unique<gpu::CommandBuffer>(context_);
-  step.fence = std::make_unique<gpu::Fence>(context_);
+  if (!step.fence) step.fence = std::make_unique<gpu::Fence>(context_);
   gpu::CommandBuffer& commands = *step.commands;
   commands.begin();
   if (queries_ && first) queries_->reset(commands);
   const bool labels = context_->has_debug_labels();
-  const TaskRecorder tasks{*model_, *tensors_, pipelines_, *sets_, dispatch_of_task_, queries_.get(), labels};
-  for (size_t t = step.first_task; t < step.first_task + step.task_count; ++t) tasks.record(commands, t);
+  const TaskRecorder tasks{*model_, tensors_, pipelines_, *sets_, dispatch_of_task_, queries_.get(), labels};
+  const bool after_others = first && pool_->is_shared();
+  for (size_t t = step.first_task; t < step.first_task + step.task_count; ++t)
+    tasks.record(commands, t, after_others && t == step.first_task);
   if (host_follows) commands.barrier(gpu::kComputeWrite, gpu::kHostRead);
   commands.end();
 }
@@ -125,14 +188,14 @@ void Executor::set_input(size_t index, const HostTensor& tensor) {
 void Executor::set_input(size_t index, std::span<const std::byte> values) {
   const Port& port = program().inputs.at(index);
   check_byte_size("input", port.name, port.type, values.size());
-  const gpu::Buffer& buffer = tensors_->buffer(port.tensor);
+  const gpu::Buffer& buffer = tensors_.buffer(port.tensor);
   write_linear(program().tensors[port.tensor].desc, port.type.dtype, values, {buffer.data(), buffer.size()});
   buffer.flush();
 }
 
 HostTensor Executor::read(const Port& port) const {
   if (port.constant) return *port.constant;
-  const gpu::Buffer& buffer = tensors_->buffer(port.tensor);
+  const gpu::Buffer& buffer = tensors_.buffer(port.tensor);
   return read_linear(program().tensors[port.tensor].desc, port.type, {buffer.data(), buffer.size()});
 }
 
@@ -156,7 +219,7 @@ void Executor::output(size_t index, std::span<std::byte> to) const {
     if (!to.empty()) std::memcpy(to.data(), known->data(), to.size());
     return;
   }
-  const gpu::Buffer& buffer = tensors_->buffer(port.tensor);
+  const gpu::Buffer& buffer = tensors_.buffer(port.tensor);
   read_linear(program().tensors[port.tensor].desc, port.type.dtype, {buffer.data(), buffer.size()}, to);
 }
 
@@ -191,16 +254,32 @@ void Executor::run() {
 
 void Executor::start(const SubmitSemaphores& semaphores) {
   wait_for_submitted();  // what a run that an error cut short has left
-  is_ordered_ = !semaphores.wait.empty() || !semaphores.signal.empty();
-  if (is_ordered_ && pipelines_.empty())
+  is_running_ = false;
+  if (pipelines_.empty() && (!semaphores.wait.empty() || !semaphores.signal.empty()))
     throw Error(ErrorCode::unsupported, "the run has nothing for the device that could wait for a semaphore");
+  const ArenaPool::Turn turn = pool_->turn();
+  pool_->check_overlap(turn, *this);
+  settle(turn);
+  is_running_ = true;
+  try {
+    begin_run(semaphores);
+  } catch (...) {
+    is_running_ = std::ranges::any_of(steps_, [](const Step& s) { return s.fence && s.fence->pending(); });
+    throw;
+  }
+}
+
+void Executor::begin_run(const SubmitSemaphores& semaphores) {
+  is_ordered_ = !semaphores.wait.empty() || !semaphores.signal.empty();
   wait_first_.assign(semaphores.wait.begin(), semaphores.wait.end());
   signal_last_.assign(semaphores.signal.begin(), semaphores.signal.end());
   next_step_ = 0;
   cancelled_ = false;
   host_outputs_.clear();
-  if (WeightStream* stream = tensors_->weights().stream())
+  if (WeightStream* stream = tensors_.weights()->stream())
     run_streamed(*stream);
+  else if (pool_->is_shared())
+    submit_rest();
   else
     submit_ahead();
 }
@@ -253,7 +332,8 @@ bool Executor::wait_until(std::chrono::steady_clock::time_point deadline) {
   return true;
 }
 
-void Executor::finish() {
+// Waits where the device must do something first.
+void Executor::submit_rest() {
   while (!has_submitted_all()) {
     submit_ahead();
     if (has_submitted_all()) break;
@@ -262,10 +342,15 @@ void Executor::finish() {
     run_step(steps_[next_step_], {});
     ++next_step_;
   }
+}
+
+void Executor::finish() {
+  submit_rest();
   wait_for_submitted();
+  is_running_ = false;
   if (cancelled_) throw Error(ErrorCode::cancelled, "the run was cancelled");
   for (const Port& port : program().outputs)
-    if (port.tensor != kNoTensor) tensors_->buffer(port.tensor).invalidate();
+    if (port.tensor != kNoTensor) tensors_.buffer(port.tensor).invalidate();
 }
 
 void Executor::run_streamed(WeightStream& stream) {
@@ -290,7 +375,7 @@ void Executor::run_step(Step& step, std::span<const gpu::Semaphore* const> wait)
   if (step.host) {
     wait_for_submitted();
     const HostPartition& partition = *program().tasks[step.first_task].host;
-    std::vector<HostTensor> results = run_host_partition(context_, program(), partition, *tensors_);
+    std::vector<HostTensor> results = run_host_partition(context_, program(), partition, tensors_);
     if (partition.has_run_time_shapes) host_outputs_ = std::move(results);
   } else {
     SubmitSemaphores semaphores{.wait = wait_first_};

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "compile/compile.hpp"
+#include "exec/arena_pool.hpp"
 #include "exec/device_tensors.hpp"
 #include "exec/task_recorder.hpp"
 #include "exec/weight_store.hpp"
@@ -26,6 +27,14 @@ struct ExecutorOptions {
   SubmitLimits submits = {};
   bool timestamps = false;
   Progress* progress = nullptr;  // of the constructor: counts pipelines, and may stop it
+  // The memory for intermediate tensors; null: the executor has its own.
+  std::shared_ptr<ArenaPool> pool = nullptr;
+};
+
+// Bytes that were passed to vkAllocateMemory, by purpose; of weights and intermediates also what other
+// executors use.
+struct AllocatedBytes {
+  uint64_t intermediates = 0, weights = 0, in_out = 0;
 };
 
 // Plans a program that was not made by compile() for the memory of the device.
@@ -36,24 +45,27 @@ std::shared_ptr<const CompiledModel> compile_program(const std::shared_ptr<gpu::
 // "output"; port: its name.
 void check_byte_size(const char* kind, const std::string& port, const TensorType& type, size_t bytes);
 
-class Executor {
+class Executor : private ArenaPool::Tenant {
  public:
   // Makes every device object, compiles every pipeline and records every command. Executors may share the
   // model, and the weights too; without a source of weights the executor has its own.
   Executor(std::shared_ptr<gpu::Context> context, std::shared_ptr<const CompiledModel> model,
            const ExecutorOptions& options = {}, std::shared_ptr<WeightSource> weights = nullptr);
 
-  ~Executor();
+  virtual ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
   const CompiledModel& model() const { return *model_; }
   const Program& program() const { return model_->program; }
-  const AllocatedBytes& allocated() const { return tensors_->allocated(); }
-  const ProgramWeights& weights() const { return tensors_->weights(); }
+  AllocatedBytes allocated() const;
+  // Nothing after trim().
+  std::vector<std::shared_ptr<gpu::Arena>> weight_arenas() const;
+  WeightBytes weight_bytes() const;
   size_t dispatch_count() const;
   size_t barrier_count() const;
   size_t pipeline_count() const;
+  bool streams_weights() const { return streams_weights_; }
 
   // Inputs and outputs by position in program().inputs and outputs. A tensor has the dtype and shape of the
   // port, as far as these are known before running.
@@ -88,11 +100,16 @@ class Executor {
   // application, and finish() throws Error(cancelled). May be called from any thread.
   void cancel() { cancelled_ = true; }
 
+  // Between runs: frees what is in the pool's memory, and the pool's memory if no other executor is in it.
+  // With `weights` also those, unless they stream or other executors hold them. The next start() makes all of
+  // it again; inputs and outputs keep their values.
+  void trim(bool weights);
+
   // The parts that a Recording shares.
   const std::shared_ptr<gpu::Context>& context() const { return context_; }
   const std::shared_ptr<const CompiledModel>& shared_model() const { return model_; }
   const std::shared_ptr<WeightSource>& weight_source() const { return weights_; }
-  const std::shared_ptr<DeviceTensors>& tensors() const { return tensors_; }
+  DeviceTensors complete_tensors();  // after trim() it makes them again
   const Pipelines& pipelines() const { return pipelines_; }
 
   // Begin and end of each task on the device in the last run, in milliseconds after the first task began. NaN
@@ -109,12 +126,20 @@ class Executor {
     std::unique_ptr<gpu::Fence> fence;
   };
 
+  bool is_running() const override { return is_running_; }
+  void leave() noexcept override;
+
   std::future<Pipelines> make_pipelines();
   void split_into_steps();
+  // Ensures that weights and objects are in memory and the commands recorded.
+  void settle(const ArenaPool::Turn& turn);
+  void record_all();
   void record(Step& step, bool first, bool host_follows);
+  void begin_run(const SubmitSemaphores& semaphores);
   void run_streamed(WeightStream& stream);
   bool has_room_for(const Step& step) const;
   void submit_ahead();
+  void submit_rest();
   void wait_for_submitted();
   gpu::Fence* oldest_unfinished() const;
   // Whether nothing of the run will be submitted any more.
@@ -129,7 +154,9 @@ class Executor {
   std::shared_ptr<const CompiledModel> model_;
   std::shared_ptr<WeightSource> weights_;
   ExecutorOptions options_;
-  std::shared_ptr<DeviceTensors> tensors_;
+  std::shared_ptr<ArenaPool> pool_;
+  DeviceTensors tensors_;
+  uint64_t pool_generation_ = 0;          // of the objects in tensors_
   Pipelines pipelines_;                   // per dispatch
   std::vector<size_t> dispatch_of_task_;  // index into pipelines_ and sets_
   std::unique_ptr<gpu::DescriptorSets> sets_;
@@ -138,8 +165,10 @@ class Executor {
   // Outputs with run-time shapes of the last run; empty before it, and if it failed.
   std::vector<HostTensor> host_outputs_;
   size_t next_step_ = 0;  // of the run that was started
+  bool streams_weights_ = false;
   bool is_ordered_ = false;  // by semaphores of the application, which may wait for all of it
   std::atomic<bool> cancelled_ = false;
+  std::atomic<bool> is_running_ = false;  // from start() to finish()
   // The application's semaphores: the next submit waits for the former, the last one signals the latter.
   std::vector<SemaphoreValue> wait_first_, signal_last_;
 };

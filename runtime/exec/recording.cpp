@@ -8,15 +8,16 @@
 namespace vellum {
 namespace {
 
-gpu::DescriptorSets bound_sets(const Executor& executor, std::span<const BoundPort> ports) {
+gpu::DescriptorSets bound_sets(const Executor& executor, const DeviceTensors& tensors,
+                               std::span<const BoundPort> ports) {
   const auto replacement = [&](TensorId root, uint64_t offset,
                                uint64_t bytes) -> std::optional<gpu::BoundResource> {
     const auto port = std::ranges::find(ports, root, &BoundPort::root);
     if (port == ports.end()) return std::nullopt;
     return gpu::BoundResource(port->buffer, port->offset + port->bytes, port->offset + offset, bytes);
   };
-  return make_descriptor_sets(executor.context(), executor.program(), *executor.tensors(),
-                              executor.pipelines(), replacement);
+  return make_descriptor_sets(executor.context(), executor.program(), tensors, executor.pipelines(),
+                              replacement);
 }
 
 }  // namespace
@@ -43,24 +44,24 @@ void check_recordable(const Executor& executor) {
     throw Error(ErrorCode::unsupported,
                 "the inference cannot be recorded: " + why + "; use run() or submit()");
   };
-  if (executor.tensors()->weights().stream()) refuse("its weights stream to the device (weights_budget)");
+  if (executor.streams_weights()) refuse("its weights stream to the device (weights_budget)");
   for (const Task& task : executor.program().tasks)
     if (task.host)
       refuse("node '" + node_name(task) + "' (" + std::string(operator_type(task)) + ") runs on the host");
 }
 
-RecordedNetwork::RecordedNetwork(const Executor& executor, std::span<const BoundPort> ports)
+RecordedNetwork::RecordedNetwork(Executor& executor, std::span<const BoundPort> ports)
     : context_(executor.context()),
       model_(executor.shared_model()),
       weights_(executor.weight_source()),
-      tensors_(executor.tensors()),
+      tensors_(executor.complete_tensors()),
       pipelines_(executor.pipelines()),
       dispatch_of_task_(dispatches_of_tasks(executor.program())),
-      sets_(bound_sets(executor, ports)) {}
+      sets_(bound_sets(executor, tensors_, ports)) {}
 
 void RecordedNetwork::record(gpu::CommandBuffer& commands) const {
   const TaskRecorder tasks{
-      *model_, *tensors_, pipelines_, sets_, dispatch_of_task_, nullptr, context_->has_debug_labels()};
+      *model_, tensors_, pipelines_, sets_, dispatch_of_task_, nullptr, context_->has_debug_labels()};
   for (size_t t = 0; t < model_->program.tasks.size(); ++t) tasks.record(commands, t, t == 0);
 }
 

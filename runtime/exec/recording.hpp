@@ -33,7 +33,7 @@ void check_recordable(const Executor& executor);
 class RecordedNetwork {
  public:
   // Ports that are not listed keep the executor's memory. Of a network that check_recordable() accepts.
-  RecordedNetwork(const Executor& executor, std::span<const BoundPort> ports);
+  RecordedNetwork(Executor& executor, std::span<const BoundPort> ports);
 
   // Makes no Vulkan objects. The device waits for earlier work of the queue.
   void record(VkCommandBuffer commands) const;
@@ -46,7 +46,7 @@ class RecordedNetwork {
   std::shared_ptr<gpu::Context> context_;
   std::shared_ptr<const CompiledModel> model_;
   std::shared_ptr<WeightSource> weights_;
-  std::shared_ptr<DeviceTensors> tensors_;
+  DeviceTensors tensors_;
   Pipelines pipelines_;
   std::vector<size_t> dispatch_of_task_;
   gpu::DescriptorSets sets_;

@@ -116,7 +116,7 @@ TEST_F(StreamedWeightsTest, GiveTheSameBitsAsResidentOnes) {
         const uint64_t before = weights_memory().bytes;
         context->reset_memory_peaks();
         const auto stream = executor({1, 8, 9, 7}, streamed(all * percent / 100), how, tasks_per_submit);
-        EXPECT_EQ(stream->weights().bytes().streamed == 0, percent == 100);
+        EXPECT_EQ(stream->weight_bytes().streamed == 0, percent == 100);
         EXPECT_TRUE(same_bits(run(*stream, 5), expected[0]));
         EXPECT_TRUE(same_bits(run(*stream, 6), expected[1])) << "the weights come again";
         EXPECT_LE(stream->allocated().weights, all * percent / 100);
@@ -151,7 +151,7 @@ TEST_F(StreamedWeightsTest, AreSharedByTheShapesOfASession) {
   const auto weights = streamed(budget);
   const auto small = executor({1, 8, 9, 7}, weights), large = executor({2, 8, 12, 16}, weights);
   const auto other = executor({2, 8, 12, 16}, nullptr);
-  EXPECT_EQ(small->weights().arenas(), large->weights().arenas());
+  EXPECT_EQ(small->weight_arenas(), large->weight_arenas());
   for (const uint32_t seed : {1u, 2u}) {
     EXPECT_TRUE(same_bits(run(*small, seed), run(*resident, seed)));
     EXPECT_TRUE(same_bits(run(*large, seed), run(*other, seed)));
@@ -183,8 +183,8 @@ TEST_F(StreamedWeightsTest, NeverTakeMoreDeviceMemoryThanTheBudget) {
     const AllocatedBytes& others = stream->allocated();
     const uint64_t staging = context->memory_statistics().of(gpu::MemoryCategory::staging).peak_bytes;
     EXPECT_LE(vulkan.peak_bytes() - before, others.intermediates + others.in_out + staging + budget);
-    EXPECT_GT(stream->weights().bytes().in_all, 3 * budget);
-    EXPECT_GE(stream->weights().bytes().streamed, stream->weights().bytes().in_all - budget);
+    EXPECT_GT(stream->weight_bytes().in_all, 3 * budget);
+    EXPECT_GE(stream->weight_bytes().streamed, stream->weight_bytes().in_all - budget);
   }
 }
 

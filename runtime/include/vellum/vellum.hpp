@@ -26,6 +26,7 @@
 #include "vellum/export.h"
 #include "vellum/limits.hpp"
 #include "vellum/log.hpp"
+#include "vellum/memory_pool.hpp"
 #include "vellum/options.hpp"
 #include "vellum/profile.hpp"
 #include "vellum/tensor.hpp"
@@ -208,8 +209,12 @@ struct SessionOptions {
   // Shapes of inputs that the model leaves open, or another batch. A session whose input shapes are all known is made
   // ready when it is created, any other at the first run, with the shapes of the inputs that were set.
   InputShapes input_shapes;
-  // How many combinations of input shapes a session stays ready for, at least 1; the least recently used is freed
-  // first. Each has its own intermediate tensors, inputs, outputs and commands; weights are shared.
+  // Memory for the intermediate tensors that other sessions use, too. Not valid(): the session has its own.
+  MemoryPool memory_pool;
+  // How many combinations of input shapes a session stays ready for, at least 1; the least recently used is
+  // freed first. Each has its own inputs, outputs and commands; weights, and the memory of intermediate
+  // tensors, are shared. Shapes that need more of this memory than there is replace it, and the next run with
+  // other shapes records its commands again.
   uint32_t cached_shapes = 4;
   // 0: no limit. N: a submit ends after N tasks (1: layer by layer).
   uint32_t tasks_per_submit = 0;
@@ -313,6 +318,12 @@ class VELLUM_API Run {
 
 class SessionCreation;
 
+// What Session::trim() frees.
+enum class TrimLevel : uint8_t {
+  intermediates,  // the memory of intermediate tensors, and all that belongs to earlier input shapes
+  weights,        // that, and the weights, unless they stream (weights_budget) or another session has them
+};
+
 // A model made ready on a device: planned, allocated, compiled, recorded. One thread at a time, except for
 // submit() and try_submit().
 //
@@ -347,6 +358,11 @@ class VELLUM_API Session {
   // Error(invalid_argument) if the model cannot run with the shapes of the inputs; other inputs may then be
   // set.
   void run();
+  // Gives memory back, for Android's onTrimMemory() and the like. First waits for all runs under way. Inputs
+  // and outputs keep their values. The next run makes everything again, as it was: milliseconds for
+  // intermediates, about as long as a session takes whose shaders are cached for weights; it may throw
+  // Error(out_of_memory).
+  void trim(TrimLevel level = TrimLevel::intermediates);
   // Returns an output of the last run() with the current input shapes. Throws Error(invalid_argument) before
   // there is one, after one that failed, and after submit().
   Tensor output(std::string_view name) const;
