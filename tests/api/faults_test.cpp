@@ -152,6 +152,22 @@ TEST_F(Faults, InWeightsThatAreStreamed) {
   });
 }
 
+TEST_F(Faults, InAPoolThatGrowsAndIsFreed) {
+  const Model small = load(small_model()), large = load(small_model({1, 3, 20, 24}));
+  fail_everywhere([&](const Device& device) {
+    const MemoryPool pool(device);
+    Session first(device, small, {.memory_pool = pool}), second(device, large, {.memory_pool = pool});
+    Outputs outputs;
+    for (const TrimLevel level : {TrimLevel::intermediates, TrimLevel::weights}) {
+      outputs.push_back(first.run({{"x", input(1)}}).at("y"));
+      outputs.push_back(second.run({{"x", input(2, {1, 3, 20, 24})}}).at("y"));
+      first.trim(level);
+      pool.trim();
+    }
+    return outputs;
+  });
+}
+
 TEST_F(Faults, InTuning) {
   OnnxModel pointwise;
   pointwise.input("x", {1, 3, 9, 11})

@@ -133,6 +133,34 @@ TEST_F(Record, FramesMayBePendingTogetherWithBuffersOfTheirOwn) {
   for (size_t i = 0; i < kFrames; ++i) EXPECT_TRUE(same_bits(read(y[i], session.outputs()[0]), want[i])) << i;
 }
 
+// Recordings keep the memory that they were made with; those of one pool wait for one another.
+TEST_F(Record, NetworksOfAPoolFollowOneAnother) {
+  const MemoryPool pool(device);
+  const SessionOptions options{.storage = StorageChoice::buffer, .memory_pool = pool};
+  Session first(device, load(small_model()), options), second(device, load(small_model()), options);
+  const Tensor want = Session(device, load(small_model())).run({{"x", input(3)}}).at("y");
+  const AppBuffer x = buffer_for(first.input_buffer("x")), y = buffer_for(first.output_buffer("y")),
+                  z = buffer_for(second.output_buffer("y"));
+  write(x, input(3));
+  const BufferBinding in = binding("x", x), out = binding("y", y), other_out = binding("y", z);
+  const vk::raii::CommandBuffer commands = app.make_commands();
+  commands.begin(vk::CommandBufferBeginInfo());
+  const Recording one = first.record(*commands, {&in, 1}, {&out, 1});
+  second.trim();
+  const Recording two = second.record(*commands, {&in, 1}, {&other_out, 1});
+  barrier_to_host(commands);
+  commands.end();
+  for (int i = 0; i < 2; ++i) {
+    std::memset(y.data, 0, y.bytes);
+    std::memset(z.data, 0, z.bytes);
+    app.submit_and_wait(commands);
+    EXPECT_TRUE(same_bits(read(y, first.outputs()[0]), want));
+    EXPECT_TRUE(same_bits(read(z, second.outputs()[0]), want));
+    first.trim(TrimLevel::weights);
+    EXPECT_TRUE(same_bits(second.run({{"x", input(3)}}).at("y"), want));
+  }
+}
+
 // The upload is the frame's bytes, and a tracker's transform moves without another recording.
 TEST_F(Record, FramesAreReadInBytesThroughATransformOfTheirOwn) {
   const FrameInput camera{.format = FrameFormat::nv12, .width = 64, .height = 36};
