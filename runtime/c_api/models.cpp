@@ -1,4 +1,5 @@
 // Models, their tensors and nodes, and bundles, for C.
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -169,6 +170,14 @@ vellum_status vellum_tensor_get_info(const vellum_tensor* tensor, vellum_tensor_
 
 const void* vellum_tensor_values(const vellum_tensor* tensor) {
   return tensor ? tensor->tensor.data() : nullptr;
+}
+
+void vellum_halves_from_floats(const float* floats, size_t count, uint16_t* halves) {
+  if (floats && halves) std::transform(floats, floats + count, halves, vellum::float_to_half);
+}
+
+void vellum_floats_from_halves(const uint16_t* halves, size_t count, float* floats) {
+  if (halves && floats) std::transform(halves, halves + count, floats, vellum::half_to_float);
 }
 
 void vellum_tensor_destroy(vellum_tensor* tensor) { delete tensor; }

@@ -33,6 +33,8 @@ static int check_transforms(char what[512]) {
   EXPECT(vellum_frame_flip(&part, 0, &mirrored, &error) == VELLUM_OK);
   EXPECT(vellum_frame_from_network(&mirrored, 0, 0, &x, &y, &error) == VELLUM_OK && is_near(x, 40) &&
          is_near(y, 45));
+  EXPECT(vellum_frame_region(10, 20, 30, 20, 10, 40, 20, 10, &part, &error) == VELLUM_OK);
+  EXPECT(vellum_frame_from_network(&part, 20, 5, &x, &y, &error) == VELLUM_OK && is_near(x, 30) && is_near(y, 30));
   FAILS(vellum_frame_stretch(0, 480, 64, 48, &part, &error), VELLUM_INVALID_ARGUMENT, "no area");
   memset(&part, 0, sizeof part);
   FAILS(vellum_frame_to_network(&part, 1, 1, &x, &y, &error), VELLUM_INVALID_ARGUMENT, "no area");

@@ -1,5 +1,4 @@
 /* What the library reports, in C: plans, pages, nodes, estimates, and outputs as tensors. */
-#include <math.h>
 #include <string.h>
 #include <vellum/vellum.h>
 
@@ -27,6 +26,8 @@ int report_in_c(const void* model_bytes, size_t model_size, const char* file, co
   uint64_t macs = 0, arena_bytes = 0;
   int asked = 0;
   float values[64], kept[64];
+  const float floats[3] = {1, -2.5f, 1e6f};
+  uint16_t halves[3];
   double times[64];
   char uuid[37] = "", short_uuid[2] = {'x', 'y'};
   const int64_t positions[2] = {1, 2};
@@ -72,6 +73,11 @@ int report_in_c(const void* model_bytes, size_t model_size, const char* file, co
   EXPECT(vellum_graph_passes(&text, &error) == VELLUM_OK && is_text(text, "", "\n"));
   EXPECT(strcmp(vellum_text_data(NULL), "") == 0 && vellum_text_size(NULL) == 0);
   vellum_text_destroy(NULL);
+
+  vellum_halves_from_floats(floats, 3, halves);
+  EXPECT(halves[0] == 0x3c00 && halves[1] == 0xc100 && halves[2] == 0x7c00);
+  vellum_floats_from_halves(halves, 2, values);
+  EXPECT(values[0] == 1 && values[1] == -2.5f);
 
   EXPECT(vellum_model_load_bytes(model_bytes, model_size, &model, &error) == VELLUM_OK);
   EXPECT(vellum_node_list_create(model, NULL, 0, &list, &error) == VELLUM_OK);

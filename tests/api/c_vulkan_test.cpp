@@ -84,6 +84,8 @@ TEST_F(CVulkan, RequirementsAreThoseOfCpp) {
   ASSERT_EQ(count, want.extensions().size());
   for (size_t i = 0; i < count; ++i) EXPECT_STREQ(extensions[i], want.extensions()[i]);
   EXPECT_EQ(vellum_vulkan_requirements_compute_family(wants), want.compute_family());
+  EXPECT_EQ(vellum_vulkan_requirements_transfer_family(wants),
+            want.transfer_family().value_or(VK_QUEUE_FAMILY_IGNORED));
   VkPhysicalDeviceVulkan11Features core11{};
   core11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
   EXPECT_NE(vellum_vulkan_requirements_enable_features(wants, &core11), nullptr);
@@ -133,6 +135,22 @@ TEST_F(CVulkan, RecordsAndSubmitsWithTheApplicationsBuffers) {
   app.submit_and_wait(commands);
   check();
   EXPECT_EQ(vellum_recording_submit(recording, nullptr, 0, nullptr, 0, &error), VELLUM_OK) << error.message;
+  app.queue().waitIdle();
+  check();
+  const vk::raii::Semaphore done(app.handle(), vk::SemaphoreCreateInfo());
+  const vellum_semaphore signal{*done, 0, 0};
+  const vellum_input_values values{"x", x.data(), x.byte_size(), nullptr, 0};
+  Tensor got(DType::f32, {1, 2, 4, 5});
+  const vellum_output_values to{"y", got.mutable_data(), got.byte_size()};
+  vellum_run* run = nullptr;
+  ASSERT_EQ(vellum_session_submit_after(session, &values, 1, &to, 1, nullptr, 0, &signal, 1, &run, &error),
+            VELLUM_OK)
+      << error.message;
+  // The recording waits for the semaphore that the run signals.
+  EXPECT_EQ(vellum_recording_submit(recording, &signal, 1, nullptr, 0, &error), VELLUM_OK) << error.message;
+  EXPECT_EQ(vellum_run_wait(run, &error), VELLUM_OK) << error.message;
+  EXPECT_EQ(std::memcmp(got.data(), want.data(), want.byte_size()), 0);
+  vellum_run_destroy(run);
   app.queue().waitIdle();
   check();
   EXPECT_GT(locks.locked, 0);

@@ -83,6 +83,10 @@ VELLUM_C_API vellum_status vellum_model_input(const vellum_model* model, size_t 
 VELLUM_C_API vellum_status vellum_model_output(const vellum_model* model, size_t index, vellum_tensor_info* info,
                                                vellum_error* error);
 
+/* Convert values of VELLUM_F16 (IEEE 754 binary16) from and to floats; round to nearest even. */
+VELLUM_C_API void vellum_halves_from_floats(const float* floats, size_t count, uint16_t* halves);
+VELLUM_C_API void vellum_floats_from_halves(const uint16_t* halves, size_t count, float* floats);
+
 /* A tensor in host memory that the library made. The caller destroys it. */
 typedef struct vellum_tensor vellum_tensor;
 VELLUM_C_API vellum_status vellum_tensor_get_info(const vellum_tensor* tensor, vellum_tensor_info* info,
