@@ -1,0 +1,144 @@
+"""Reports, estimates, bundles, tuning and progress."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from xml.etree import ElementTree
+
+import pytest
+import vellum
+from conftest import DATA, same
+from vellum import ErrorCode
+from vellum._html import table
+from vellum._progress import ProgressLine, Reporter
+
+
+def test_the_memory_report_counts_what_shares_memory(session) -> None:
+    report = session.memory()
+    assert report.naive_bytes > report.planned_bytes >= report.lower_bound_bytes > 0
+    assert len(report.objects) > 1 and sum(entry.reuse_count for entry in report.objects) == 41
+    assert report.weights_bytes > 0 and report.in_out_bytes > 0 and report.in_flight == 1
+    assert repr(report).startswith("<vellum.MemoryReport: 41 tensors of 4.")
+    assert (report.mode, report.strategy) == ("shared-objects", "best")
+    for tensor in report.tensors:
+        holder = report.objects[tensor.object]
+        assert tensor.name in holder.tensors and tensor.offset + tensor.bytes <= holder.bytes
+        assert 0 <= tensor.first_task <= tensor.last_task
+        assert holder.arena_offset + holder.bytes <= report.arenas[holder.arena]
+
+
+def test_the_memory_map_is_a_picture(session) -> None:
+    report = session.memory()
+    svg = ElementTree.fromstring(report.svg("A <title>"))
+    assert svg.tag.endswith("svg") and "A <title>" in "".join(svg.itertext())
+    assert report._repr_svg_().startswith("<svg") and report._repr_svg_() in report._repr_html_()
+    assert all(name in report._repr_html_() for name in report.objects[0].tensors)
+    session.memory()
+    assert report.svg("A <title>")  # it is a value: it does not change with the session
+
+
+def test_a_report_of_a_session_that_is_not_prepared_is_empty(device) -> None:
+    report = vellum.Session(DATA / "models" / "ch_ppocr_mobile_v2.0_cls_infer.onnx", device).memory()
+    assert report.objects == () and report.mode == "" and report._repr_svg_() is None
+
+
+def test_a_profile_has_times_a_page_and_a_trace(session, face, device, image, expected) -> None:
+    with pytest.raises(vellum.Error, match="profile=True"):
+        session.profile()
+    profiled = vellum.Session(face, device, profile=True)
+    with pytest.raises(vellum.Error) as raised:
+        profiled.profile()
+    assert raised.value.code == ErrorCode.INVALID_ARGUMENT
+    assert same(profiled.run({"input:0": image}), expected)
+    profile = profiled.profile("Faces in a picture")
+    assert len(profile.layers) > 20 and profile.total_ms > 0 and profile.layers[0].begin_ms == 0
+    assert {"Conv"} <= {layer.op for layer in profile.layers} and profile.layers[0].workgroups[0] > 0
+    assert "Faces in a picture" in profile.html and device.name in profile.html
+    assert len(json.loads(profile.trace)["traceEvents"]) > len(profile.layers)
+    assert "<html" not in profile._repr_html_() and profile._repr_html_().startswith("<iframe")
+    assert f"{len(profile.layers)} tasks" in repr(profile)
+
+
+def test_plans_and_stages_need_no_session(face, device, session) -> None:
+    plan = vellum.plan_memory(face, device=device)
+    assert plan.tensors == session.memory().tensors and plan.planned_bytes == session.memory().planned_bytes
+    assert plan.weights_bytes == 0 and plan.svg()
+    assert vellum.plan_memory(face, caps=device.caps, memory="naive").mode == "naive"
+    assert "Conv" in vellum.describe(face, "graph")
+    assert vellum.describe(face, "program", device=device) == vellum.describe(face, "program", caps=device.caps)
+    with pytest.raises(vellum.Error, match="stage"):
+        vellum.describe(face, "nonsense")
+
+
+def test_names_cannot_become_markup() -> None:
+    assert "<script>" not in table("<script>", ["<script>"], [["<script>"]])
+
+
+def test_estimates_predict_what_is_allocated(face, device, session) -> None:
+    estimate = vellum.estimate_memory(face, device=device)
+    memory = session.memory()
+    assert estimate.allocated_peak >= memory.allocated_bytes + memory.weights_bytes
+    assert estimate.total > estimate.weights > 0
+    assert vellum.estimate_memory(face).driver_known is False
+    assert "MiB" in repr(estimate) and "MiB" in estimate._repr_html_()
+    assert vellum.estimate_memory(face, precision="fp16").weights < vellum.estimate_memory(face).weights
+    with pytest.raises(vellum.Error, match="caps"):
+        vellum.estimate_memory(face, caps="{}")
+
+
+def test_a_bundle_gives_the_same_results(face_file, device, image, expected, tmp_path) -> None:
+    summary = vellum.write_bundle(face_file, tmp_path / "face.vlm", device=device)
+    assert summary.shaders > 10 and summary.weights > 10 and summary.file_bytes == (tmp_path / "face.vlm").stat().st_size
+    assert same(vellum.Session(tmp_path / "face.vlm", device).run({"input:0": image}), expected)
+
+
+def test_tuning_reports_progress_and_is_forgotten(face, image) -> None:
+    device = vellum.Device()
+    steps: list[str] = []
+    result = vellum.tune(face, device, seconds=0.001, storages=False, progress=lambda step, *_: steps.append(step))
+    assert not result.complete and result.seconds > 0 and "operators" in steps
+    device.forget_tuning()
+
+
+def test_ctrl_c_ends_tuning(face, device) -> None:
+    calls: list[str] = []
+
+    def stop(step: str, *_: object) -> None:
+        calls.append(step)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        vellum.tune(face, device, progress=stop)
+    assert len(calls) < 3
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_the_line_of_progress_is_for_terminals_alone(monkeypatch, face, device) -> None:
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    vellum.Session(face, device, progress=True)
+    shown = sys.stderr.getvalue()
+    assert "vellum: pipelines" in shown and shown.endswith("\r")
+    for progress, stream in ((False, Terminal()), (True, io.StringIO())):
+        monkeypatch.setattr(sys, "stderr", stream)
+        vellum.Session(face, device, progress=progress)
+        assert stream.getvalue() == ""
+
+
+def test_a_line_covers_the_longer_one_before(monkeypatch) -> None:
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    line = ProgressLine()
+    line("operators", 5, 10)
+    line("network", 0, 0)
+    assert sys.stderr.getvalue().split("\r")[1:] == [
+        "vellum: operators   5/10 [###############               ]",
+        f"{'vellum: network':57}",
+    ]
+    with Reporter(True) as report:
+        report("nothing is written", 0, 0)
+    assert "nothing" not in sys.stderr.getvalue()

@@ -1,0 +1,52 @@
+"""Vellum: Vulkan compute inference for vision models, with planned, shared memory.
+
+    import vellum
+    session = vellum.Session("model.onnx")
+    scores = session.run({"image": pixels})["scores"]
+
+Every function may raise vellum.Error, whose code is a vellum.ErrorCode; TypeError means wrong use.
+"""
+
+from ._device import Device, DeviceInfo, default_cache_folder, devices
+from ._frame import FrameInput, FrameTransform
+from ._library import Error, ErrorCode, library
+from ._model import LoadLimits, Model, NodeInfo
+from ._offline import BundleSummary, MemoryEstimate, TuneResult, describe, estimate_memory, plan_memory, tune, write_bundle
+from ._options import SessionOptions
+from ._reports import LayerTime, MemoryReport, ObjectReport, Profile, TensorReport
+from ._run import Run
+from ._session import Session
+from ._tensor import TensorInfo
+
+__version__ = ".".join(str(library.vellum_version() // scale % 100) for scale in (10000, 100, 1))
+
+__all__ = [
+    "BundleSummary",
+    "Device",
+    "DeviceInfo",
+    "Error",
+    "ErrorCode",
+    "FrameInput",
+    "FrameTransform",
+    "LayerTime",
+    "LoadLimits",
+    "MemoryEstimate",
+    "MemoryReport",
+    "Model",
+    "NodeInfo",
+    "ObjectReport",
+    "Profile",
+    "Run",
+    "Session",
+    "SessionOptions",
+    "TensorInfo",
+    "TensorReport",
+    "TuneResult",
+    "default_cache_folder",
+    "describe",
+    "devices",
+    "estimate_memory",
+    "plan_memory",
+    "tune",
+    "write_bundle",
+]

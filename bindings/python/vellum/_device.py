@@ -1,0 +1,174 @@
+"""Vulkan devices."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from . import _c_api
+from ._html import table
+from ._library import Handle, call, defaults, library, made_text, sized, text
+from ._options import choice, set_field
+
+LogLevel = Literal["debug", "info", "warning", "error"]
+_LOG_LEVELS: tuple[LogLevel, ...] = ("debug", "info", "warning", "error")  # as vellum_log_level
+GlobalPriority = Literal["unspecified", "low", "medium", "high", "realtime"]
+
+
+@dataclass(frozen=True)
+class DeviceInfo:
+    """A Vulkan device that can compute."""
+
+    index: int  # Device(index) opens it
+    name: str
+    type: str  # "discrete GPU", "integrated GPU", "virtual GPU", "CPU", "other"
+    driver: str  # name and version
+    api_version: str  # "1.3.230"
+    uuid: uuid.UUID
+    vendor_id: int
+    device_id: int
+    fp16_arithmetic: bool  # arithmetic="fp16" works
+    timestamp_period_ns: float  # 0: no times of layers
+    preferred_storage: str  # the meaning of storage="auto"
+    subgroup_size: int  # 0: not known, or subgroups may have fewer invocations
+    cooperative_matrices: str  # the products of halves that are supported, or "no: ..."
+
+    def _repr_html_(self) -> str:
+        return table(self.name, ["", ""], [[name, str(value)] for name, value in vars(self).items()])
+
+
+def _info(info: _c_api.vellum_device_info) -> DeviceInfo:
+    return DeviceInfo(
+        index=info.index,
+        name=text(info.name),
+        type=text(info.type),
+        driver=text(info.driver),
+        api_version=text(info.api_version),
+        uuid=uuid.UUID(bytes=bytes(info.uuid)),
+        vendor_id=info.vendor_id,
+        device_id=info.device_id,
+        fp16_arithmetic=bool(info.fp16_arithmetic),
+        timestamp_period_ns=info.timestamp_period_ns,
+        preferred_storage=text(info.preferred_storage),
+        subgroup_size=info.subgroup_size,
+        cooperative_matrices=text(info.cooperative_matrices),
+    )
+
+
+def devices() -> list[DeviceInfo]:
+    """Returns the Vulkan devices of this machine that can compute.
+
+    Raises Error(NO_DEVICE) without a Vulkan loader; without a driver the list is empty.
+    """
+    made = ctypes.c_void_p()
+    call(library.vellum_device_list_create, ctypes.byref(made))
+    with Handle(made.value, library.vellum_device_list_destroy) as listed:
+        found = []
+        for index in range(library.vellum_device_list_count(listed)):
+            info = sized(_c_api.vellum_device_info)
+            call(library.vellum_device_list_get, listed, index, ctypes.byref(info))
+            found.append(_info(info))
+        return found
+
+
+def default_cache_folder() -> str:
+    """The user's folder for Vellum's caches, for Device(cache_folder=...); empty if the environment has none."""
+    return made_text(library.vellum_default_cache_folder)
+
+
+class Device(Handle):
+    """An open device, for any number of sessions and threads.
+
+    It lives as long as it is referred to or a session uses it.
+    """
+
+    def __init__(
+        self,
+        device: int | str | uuid.UUID | None = None,
+        *,
+        cache_folder: str | os.PathLike[str] | None = None,
+        validation: bool = False,
+        android_baseline_2022: bool = False,
+        wait_limit_ms: int | None = None,
+        queue_priority: float = 1.0,
+        global_priority: GlobalPriority = "unspecified",
+        debug_labels: bool = False,
+        log: Callable[[LogLevel, str], object] | None = None,
+    ) -> None:
+        """Opens a device.
+
+        device: a number as DeviceInfo.index, a UUID, or a part of a name; None: a discrete GPU, else an integrated one,
+            else a CPU.
+        cache_folder: for compiled shaders and measurements of tune(), made if it is missing; None: nothing is kept.
+        validation: the Khronos validation layer; its messages go to `log`.
+        android_baseline_2022: behave as on the least device that Vellum supports.
+        wait_limit_ms: for one submit before the device counts as hanging, Error(DEVICE_LOST); 0: no limit; None: a minute.
+        queue_priority: from 0 to 1, relative to the other queues that the process has on the device.
+        global_priority: relative to all processes; Error(UNSUPPORTED) if the device has none, or this user may not have it.
+        debug_labels: labels of layers and names of objects, for debuggers.
+        log: called with a level and one line, from any thread.
+        """
+        options = defaults(_c_api.vellum_device_options)
+        if device is not None:
+            options.device = str(device).encode()
+        if cache_folder is not None:
+            options.cache_folder = os.fspath(cache_folder).encode()
+        options.validation = validation
+        options.android_baseline_2022 = android_baseline_2022
+        if wait_limit_ms is not None:
+            set_field(options, "wait_limit_ms", wait_limit_ms)
+        options.queue_priority = queue_priority
+        options.global_priority = choice("global_priority", global_priority, _c_api.vellum_global_priority, "PRIORITY_")
+        options.debug_labels = debug_labels
+        callback = _c_api.vellum_log_callback(0)
+        if log is not None:
+            callback = _c_api.vellum_log_callback(lambda level, message, _: log(_LOG_LEVELS[level], text(message)))
+        options.log = callback
+        self.wait_limit_ms = options.wait_limit_ms
+        opened = ctypes.c_void_p()
+        call(library.vellum_device_open, ctypes.byref(options), ctypes.byref(opened))
+        super().__init__(opened.value, library.vellum_device_destroy, callback)
+        self._callback = callback  # for sessions, which may outlive this object
+
+    @property
+    def info(self) -> DeviceInfo:
+        info = sized(_c_api.vellum_device_info)
+        call(library.vellum_device_get_info, self, ctypes.byref(info))
+        return _info(info)
+
+    @property
+    def name(self) -> str:
+        return text(library.vellum_device_name(self))
+
+    @property
+    def validation_messages(self) -> int:
+        """The number of errors and warnings that the validation layer has reported."""
+        count: int = library.vellum_device_validation_messages(self)
+        return count
+
+    @property
+    def caps(self) -> str:
+        """Its limits, features and traits as JSON, for functions that take `caps` instead of a device."""
+        return made_text(library.vellum_device_caps, self)
+
+    def forget_tuning(self) -> None:
+        """Deletes everything that tune() measured on the device."""
+        call(library.vellum_forget_tuning, self)
+
+    def __repr__(self) -> str:
+        info = self.info
+        return f"<vellum.Device {info.index}: {info.name}, {info.type}>"
+
+    def _repr_html_(self) -> str:
+        return self.info._repr_html_()
+
+
+DeviceLike = Device | int | str | uuid.UUID | None
+
+
+def as_device(device: DeviceLike) -> Device:
+    return device if isinstance(device, Device) else Device(device)

@@ -1,0 +1,137 @@
+"""Models."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import _c_api
+from ._frame import FrameInput, c_frame_input
+from ._html import table
+from ._library import Handle, call, defaults, library, sized, text
+from ._options import c_input_shapes, set_field
+from ._tensor import TensorInfo, read_infos, read_shape
+
+ModelSource = str | os.PathLike[str] | bytes | bytearray | memoryview
+
+
+@dataclass(frozen=True)
+class LoadLimits:
+    """What a model file may ask of the machine that loads it (SECURITY.md); None: the default."""
+
+    nodes: int | None = None  # of all graphs of the file
+    elements: int | None = None  # of one tensor
+    folded_bytes: int | None = None  # of constants that are computed
+    folded_work: int | None = None  # elementary operations on constants
+    nesting: int | None = None  # of graphs
+
+
+@dataclass(frozen=True)
+class NodeInfo:
+    """A node of a model, as in its file."""
+
+    name: str
+    op: str
+    attributes: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    output_shapes: tuple[tuple[int | None, ...], ...]
+    parameters: int  # elements of constant inputs
+    macs: int  # multiply-accumulates; 0 if shapes are not known
+
+
+def _c_limits(limits: LoadLimits) -> _c_api.vellum_load_limits:
+    struct = defaults(_c_api.vellum_load_limits)
+    for name, value in vars(limits).items():
+        if value is not None:
+            set_field(struct, name, value)
+    return struct
+
+
+class Model(Handle):
+    """An ONNX model, a TFLite model or a bundle of write_bundle(), recognised by its content. For any number of threads."""
+
+    def __init__(self, source: ModelSource, *, limits: LoadLimits = LoadLimits()) -> None:
+        """Reads a file, or the bytes of one, which may be freed afterwards.
+
+        Raises Error: NOT_FOUND, IO, CORRUPT_MODEL, or UNSUPPORTED for a file that is no model or exceeds the limits.
+        """
+        made = ctypes.c_void_p()
+        c_limits = ctypes.byref(_c_limits(limits))
+        if isinstance(source, (str, os.PathLike)):
+            call(library.vellum_model_load_within, os.fspath(source).encode(), c_limits, ctypes.byref(made))
+        else:
+            content = np.frombuffer(source, np.uint8)
+            call(library.vellum_model_load_bytes_within, content.ctypes.data, content.size, c_limits, ctypes.byref(made))
+        self._own(made.value, {})
+
+    def _own(self, pointer: int | None, frames: Mapping[str, FrameInput]) -> None:
+        super().__init__(pointer, library.vellum_model_destroy)
+        self.frames = frames
+        self.inputs = read_infos(library.vellum_model_input_count, library.vellum_model_input, self)
+        self.outputs = read_infos(library.vellum_model_output_count, library.vellum_model_output, self)
+
+    def with_frames(self, name: str, frame: FrameInput) -> Model:
+        """Makes a model whose input `name` takes camera frames or pictures in bytes.
+
+        What the network sees of a frame is `frame.transform` or, if that is None, the input "NAME.transform", which
+        takes a FrameTransform. Raises Error: NOT_FOUND for an unknown input, UNSUPPORTED for one that is no image.
+        """
+        made = ctypes.c_void_p()
+        call(
+            library.vellum_model_with_frames,
+            self,
+            name.encode(),
+            ctypes.byref(c_frame_input(frame)),
+            ctypes.byref(made),
+        )
+        framed = Model.__new__(Model)
+        framed._own(made.value, {**self.frames, name: frame})
+        return framed
+
+    def nodes(self, shapes: Mapping[str, Sequence[int]] | None = None) -> list[NodeInfo]:
+        """The nodes in execution order, with shapes inferred for these input shapes."""
+        array = c_input_shapes(shapes or {})
+        made = ctypes.c_void_p()
+        call(library.vellum_node_list_create, self, array, len(array), ctypes.byref(made))
+        with Handle(made.value, library.vellum_node_list_destroy) as nodes:
+            return [_node(nodes, index) for index in range(library.vellum_node_list_count(nodes))]
+
+    def __repr__(self) -> str:
+        def names(infos: tuple[TensorInfo, ...]) -> str:
+            return ", ".join(f"{info.name} {describe(info)}" for info in infos)
+
+        return f"<vellum.Model: {names(self.inputs)} -> {names(self.outputs)}>"
+
+    def _repr_html_(self) -> str:
+        rows = [["input", info.name, describe(info)] for info in self.inputs]
+        rows += [["output", info.name, describe(info)] for info in self.outputs]
+        return table("Model", ["", "name", "type"], rows)
+
+
+def _node(nodes: Handle, index: int) -> NodeInfo:
+    info = sized(_c_api.vellum_node_info)
+    call(library.vellum_node_list_get, nodes, index, ctypes.byref(info))
+    return NodeInfo(
+        name=text(info.name),
+        op=text(info.op),
+        attributes=text(info.attributes),
+        inputs=tuple(text(name) for name in info.inputs[: info.input_count]),
+        outputs=tuple(text(name) for name in info.outputs[: info.output_count]),
+        output_shapes=tuple(read_shape(shape) for shape in info.output_shapes[: info.output_count]),
+        parameters=info.parameters,
+        macs=info.macs,
+    )
+
+
+def describe(info: TensorInfo) -> str:
+    """`float32[1,3,?,?]`"""
+    return f"{info.dtype}[{','.join('?' if dim is None else str(dim) for dim in info.shape)}]"
+
+
+def as_model(model: Model | ModelSource) -> Model:
+    return model if isinstance(model, Model) else Model(model)

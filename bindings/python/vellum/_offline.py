@@ -1,0 +1,203 @@
+"""What is done with a model besides running it: estimates of memory, bundles, tuning."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from . import _c_api
+from ._device import Device, DeviceLike, as_device
+from ._html import size, table
+from ._library import Error, ErrorCode, call, defaults, library, made_text, sized, text
+from ._model import Model, ModelSource, as_model
+from ._options import SessionOptions, c_session_options, set_field
+from ._progress import Progress, Reporter
+from ._reports import MemoryReport, read_memory
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+@dataclass(frozen=True)
+class MemoryEstimate:
+    """Bytes, by the categories of docs/estimate.md."""
+
+    weights: int
+    in_out: int
+    intermediates: int
+    workspace: int
+    staging: int
+    resident: int
+    total: int  # of the six
+    driver_known: bool  # False: `resident` excludes a CPU driver's own memory, which the caps lack
+    allocated_peak: int  # the peak of allocations from Vulkan, padding included
+    shape_inference_total: int  # the estimate from shapes alone
+
+    def __repr__(self) -> str:
+        return f"<vellum.MemoryEstimate: {size(self.total)}, {size(self.allocated_peak)} of them from Vulkan>"
+
+    def _repr_html_(self) -> str:
+        names = ("weights", "in_out", "intermediates", "workspace", "staging", "resident", "total", "allocated_peak")
+        return table("Estimated memory", ["", ""], [[name, size(getattr(self, name))] for name in names])
+
+
+def estimate_memory(
+    model: Model | ModelSource,
+    *,
+    device: Device | None = None,
+    caps: str | None = None,
+    **options: Unpack[SessionOptions],
+) -> MemoryEstimate:
+    """Estimates the memory of a session with these options before it is made.
+
+    Sizes in memory come from `device`; if it is None they are modelled from `caps`, the text of a caps file (`vellum
+    devices --save-caps`), or from the Android Baseline 2022 profile.
+    """
+    estimate = sized(_c_api.vellum_memory_estimate)
+    struct = c_session_options(options)
+    c_caps = caps.encode() if caps is not None else None
+    call(library.vellum_estimate_memory, as_model(model), ctypes.byref(struct), device, c_caps, ctypes.byref(estimate))
+    values = {name: getattr(estimate, name) for name in MemoryEstimate.__dataclass_fields__}
+    return MemoryEstimate(**{**values, "driver_known": bool(estimate.driver_known)})
+
+
+def plan_memory(
+    model: Model | ModelSource,
+    *,
+    device: Device | None = None,
+    caps: str | None = None,
+    **options: Unpack[SessionOptions],
+) -> MemoryReport:
+    """The memory plan that a session with these options would use, without weights, inputs and outputs.
+
+    `device` and `caps` as for estimate_memory().
+    """
+    struct = c_session_options(options)
+    made = ctypes.c_void_p()
+    c_caps = caps.encode() if caps is not None else None
+    call(library.vellum_memory_plan_create, as_model(model), ctypes.byref(struct), device, c_caps, ctypes.byref(made))
+    return read_memory(made.value)
+
+
+def describe(
+    model: Model | ModelSource,
+    stage: Literal["graph", "program", "plan", "barriers"],
+    *,
+    device: Device | None = None,
+    caps: str | None = None,
+    **options: Unpack[SessionOptions],
+) -> str:
+    """A stage between model and session as text. `device` and `caps` as for estimate_memory()."""
+    struct = c_session_options(options)
+    c_caps = caps.encode() if caps is not None else None
+    return made_text(library.vellum_describe, as_model(model), stage.encode(), ctypes.byref(struct), device, c_caps)
+
+
+@dataclass(frozen=True)
+class BundleSummary:
+    """What write_bundle() wrote."""
+
+    shaders: int  # variants that were compiled
+    weights: int  # that were prepacked
+    weights_bytes: int
+    file_bytes: int
+
+
+def write_bundle(
+    model: str | os.PathLike[str],
+    file: str | os.PathLike[str],
+    *,
+    device: Device | None = None,
+    caps: str | None = None,
+    **options: Unpack[SessionOptions],
+) -> BundleSummary:
+    """Writes a bundle of a model file: one file that loads without compiling shaders or prepacking weights.
+
+    For sessions with these options, on `device`, or if it is None on the device of `caps` (the text of a caps file), or
+    the Android Baseline 2022 profile. The folder of `file` must exist.
+    """
+    summary = sized(_c_api.vellum_bundle_summary)
+    struct = c_session_options(options)
+    call(
+        library.vellum_write_bundle,
+        os.fspath(model).encode(),
+        os.fspath(file).encode(),
+        device,
+        caps.encode() if caps is not None else None,
+        ctypes.byref(struct),
+        ctypes.byref(summary),
+    )
+    return BundleSummary(summary.shaders, summary.weights, summary.weights_bytes, summary.file_bytes)
+
+
+@dataclass(frozen=True)
+class TuneResult:
+    """What tune() measured."""
+
+    untuned_ms: float  # wall time of one inference
+    tuned_ms: float
+    untuned_weights_bytes: int  # of device memory
+    tuned_weights_bytes: int
+    seconds: float  # the time that tuning took
+    complete: bool  # False: the limit of time ran out
+    kept: bool  # False: the network became slower as a whole; nothing is kept
+
+
+def tune(
+    model: Model | ModelSource,
+    device: DeviceLike,
+    *,
+    seconds: float = 0.0,
+    again: bool = False,
+    storages: bool = True,
+    progress: Progress = False,
+    **options: Unpack[SessionOptions],
+) -> TuneResult:
+    """Measures on the device how each operator of a session with these options is computed fastest.
+
+    Later sessions use the result. It is kept in the device's cache folder, or as long as the device lives.
+
+    seconds: no further operator is measured after so many; a later call goes on; 0: no limit.
+    again: what was measured before is measured, too.
+    storages: measure what should hold each tensor.
+    progress: True: a line on the terminal; a function: called with ("storages", "operators" or "network", done, total).
+
+    Ctrl-C, and exceptions in `progress`, end it; nothing that this call measured is kept then.
+    """
+    struct = c_session_options(options)
+    tune_options = defaults(_c_api.vellum_tune_options)
+    tune_options.seconds = seconds
+    set_field(tune_options, "again", int(again))
+    set_field(tune_options, "storages", int(storages))
+    raised: list[BaseException] = []
+
+    with Reporter(progress) as report:
+
+        def on_progress(step: bytes, done: int, total: int, _: object) -> None:
+            try:
+                report(text(step), done, total)
+            except BaseException as exception:  # it cannot pass through the library
+                raised.append(exception)
+
+        tune_options.progress = type(tune_options.progress)(on_progress)
+        tune_options.should_stop = type(tune_options.should_stop)(lambda _: bool(raised))
+        result = sized(_c_api.vellum_tune_result)
+        try:
+            call(
+                library.vellum_tune,
+                as_device(device),
+                as_model(model),
+                ctypes.byref(struct),
+                ctypes.byref(tune_options),
+                ctypes.byref(result),
+            )
+        except Error as error:
+            if error.code == ErrorCode.CANCELLED and raised:
+                raise raised[0] from None
+            raise
+    if raised:  # at the last step
+        raise raised[0]
+    values = {name: getattr(result, name) for name in TuneResult.__dataclass_fields__}
+    return TuneResult(**{**values, "complete": bool(result.complete), "kept": bool(result.kept)})

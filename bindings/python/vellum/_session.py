@@ -1,0 +1,273 @@
+"""Sessions: models made ready on a device."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from . import _c_api
+from ._device import DeviceLike, as_device
+from ._frame import frame_array
+from ._library import Error, ErrorCode, Handle, call, library, text
+from ._model import Model, ModelSource, as_model
+from ._options import SessionOptions, c_input_shapes, c_session_options
+from ._progress import Progress, Reporter
+from ._reports import MemoryReport, Profile, read_memory, read_profile
+from ._run import SLICE_MS, Run
+from ._tensor import TensorInfo, as_array, c_shape, find_info, read_infos, read_tensor
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+Array = np.ndarray[Any, Any]
+Inputs = Mapping[str, Any]  # NumPy arrays, or what as_array() takes
+WantedOutputs = Sequence[str] | Mapping[str, Array] | None
+
+
+def _create(session_device: Any, model: Model, options: SessionOptions, progress: Progress) -> int | None:
+    """Makes the session on a thread of its own, so that Ctrl-C can cancel it."""
+    struct = c_session_options(options)
+    made = ctypes.c_void_p()
+    call(library.vellum_session_create_async, session_device, model, ctypes.byref(struct), ctypes.byref(made))
+    done, ready, total = ctypes.c_int32(), ctypes.c_size_t(), ctypes.c_size_t()
+    session = ctypes.c_void_p()
+    # Leaving the block early, by Ctrl-C or an exception of the callback, cancels.
+    with Handle(made.value, library.vellum_session_creation_destroy) as creation, Reporter(progress) as report:
+        while not done:
+            call(library.vellum_session_creation_wait_for, creation, SLICE_MS, ctypes.byref(done))
+            call(library.vellum_session_creation_progress, creation, ctypes.byref(ready), ctypes.byref(total))
+            report("pipelines", ready.value, total.value)
+        call(library.vellum_session_creation_get, creation, ctypes.byref(session))
+    return session.value
+
+
+class Session(Handle):
+    """A model made ready on a device: planned, allocated, compiled, recorded.
+
+    Input shapes may change from run to run, within what the model leaves open (and the batch): the session prepares
+    itself once for each combination. May be used from several threads; runs go to the device one after another, or
+    in_flight of them at once.
+    """
+
+    def __init__(
+        self,
+        model: Model | ModelSource,
+        device: DeviceLike = None,
+        *,
+        progress: Progress = False,
+        **options: Unpack[SessionOptions],
+    ) -> None:
+        """Makes a session, as soon as all input shapes are known: here, or in the first run.
+
+        model: a Model, a file, or the bytes of one.
+        device: a Device, or what Device() opens. Sessions that share a Device share weights and compiled kernels.
+        progress: True: a line on the terminal; a function: called with ("pipelines", done, total).
+        options: see SessionOptions.
+
+        Ctrl-C, or an exception in `progress`, cancels.
+        """
+        self.model = as_model(model)
+        self.device = as_device(device)
+        self._profile = bool(options.get("profile"))
+        self._lock = threading.RLock()  # the library takes one thread at a time, except to submit
+        pointer = _create(self.device, self.model, options, progress)
+        super().__init__(pointer, library.vellum_session_destroy, self.device._callback)
+        self._data_dependent: dict[str, TensorInfo] = {}  # outputs whose shapes only a run tells
+        self._read_infos()
+
+    def _read_infos(self) -> None:
+        self._inputs = read_infos(library.vellum_session_input_count, library.vellum_session_input, self)
+        outputs = self._read_outputs()
+        if all(info.is_known for info in self._inputs):
+            for info in outputs:
+                if not info.is_known:
+                    self._data_dependent.setdefault(info.name, info)
+        self._outputs = tuple(self._data_dependent.get(info.name, info) for info in outputs)
+
+    def _read_outputs(self) -> tuple[TensorInfo, ...]:
+        return read_infos(library.vellum_session_output_count, library.vellum_session_output, self)
+
+    @property
+    def inputs(self) -> tuple[TensorInfo, ...]:
+        """The inputs, in the shapes of the last run or prepare(); before either, open dimensions are None."""
+        return self._inputs
+
+    @property
+    def outputs(self) -> tuple[TensorInfo, ...]:
+        """The outputs, likewise; data-dependent dimensions are None."""
+        return self._outputs
+
+    @property
+    def warnings(self) -> list[str]:
+        """For example about operators that run on the host."""
+        with self._lock:
+            count = library.vellum_session_warning_count(self)
+            return [text(library.vellum_session_warning(self, index)) for index in range(count)]
+
+    def prepare(self, shapes: Mapping[str, Sequence[int]]) -> None:
+        """Prepares the session for these input shapes now instead of at the next run. Omitted inputs keep their shape."""
+        with self._lock:
+            array = c_input_shapes(shapes)
+            call(library.vellum_session_prepare, self, array, len(array))
+            self._read_infos()
+
+    # ---- Runs ----
+
+    @overload
+    def run(self, inputs: Inputs, outputs: None = None) -> dict[str, Array]: ...
+    @overload
+    def run(self, inputs: Inputs, outputs: Mapping[str, Array]) -> dict[str, Array]: ...
+    @overload
+    def run(self, inputs: Inputs, outputs: Sequence[str]) -> list[Array]: ...
+
+    def run(self, inputs: Inputs, outputs: WantedOutputs = None) -> Any:
+        """Runs one inference and returns its outputs.
+
+        inputs: a value for every input: arrays of its dtype, whose shape may be any that the model accepts; tensors with
+            DLPack in host memory (torch); objects with the buffer protocol; numbers. Dense arrays are not copied on
+            the way to the library. An input made by Model.with_frames() takes pictures [H, W, C] of uint8, and so on.
+        outputs: None: all, as a dict; names: those alone, as a list; a mapping of names to arrays: written there.
+
+        Ctrl-C ends the run; with profile=True it waits for it.
+        """
+        with self._lock:
+            arrays = self._arrays(inputs)
+            self._prepare_for(arrays)
+            if self._profile:  # the library keeps times of vellum_session_run() alone
+                return self._run_blocking(arrays, outputs)
+            run = self._submit(arrays, outputs)
+        try:
+            return run.result()
+        except BaseException:
+            run.cancel()
+            run.close()  # waits, so that nothing is written to the caller's arrays afterwards
+            raise
+
+    @overload
+    def submit(self, inputs: Inputs, outputs: None = None) -> Run[dict[str, Array]]: ...
+    @overload
+    def submit(self, inputs: Inputs, outputs: Mapping[str, Array]) -> Run[dict[str, Array]]: ...
+    @overload
+    def submit(self, inputs: Inputs, outputs: Sequence[str]) -> Run[list[Array]]: ...
+
+    def submit(self, inputs: Inputs, outputs: WantedOutputs = None) -> Run[Any]:
+        """Begins an inference and returns as soon as the device has it; inputs and outputs as in run().
+
+        If in_flight runs are under way, it first waits for the oldest. Inputs are copied; arrays for outputs belong to
+        the library until the run is done.
+        """
+        with self._lock:
+            arrays = self._arrays(inputs)
+            self._prepare_for(arrays)
+            return self._submit(arrays, outputs)
+
+    def _arrays(self, inputs: Inputs) -> dict[str, Array]:
+        arrays = {}
+        for name, value in inputs.items():
+            frame = self.model.frames.get(name)
+            info = find_info(self._inputs, name, "input")
+            arrays[name] = frame_array(frame, name, value) if frame else as_array(value, info)
+        for info in self._inputs:
+            if info.name not in arrays:
+                raise Error(ErrorCode.INVALID_ARGUMENT, f"the input '{info.name}' was not given")
+        return arrays
+
+    def _prepare_for(self, arrays: Mapping[str, Array]) -> None:
+        changed = {info.name: arrays[info.name].shape for info in self._inputs if info.shape != arrays[info.name].shape}
+        if changed:
+            self.prepare(changed)
+
+    def _submit(self, arrays: Mapping[str, Array], outputs: WantedOutputs) -> Run[Any]:
+        given = (_c_api.vellum_input_values * len(arrays))()
+        for entry, (name, array) in zip(given, arrays.items()):
+            entry.name, entry.values, entry.byte_count = name.encode(), array.ctypes.data, array.nbytes
+            entry.dims, entry.rank = c_shape(array.shape), array.ndim
+        targets = self._targets(outputs, self._outputs)
+        kept = [name for name, array in targets.items() if array is None]
+        wanted = (_c_api.vellum_output_values * (len(targets) - len(kept)))()
+        for output, (name, array) in zip(wanted, (item for item in targets.items() if item[1] is not None)):
+            output.name, output.values, output.byte_count = name.encode(), array.ctypes.data, array.nbytes
+        run = ctypes.c_void_p()
+        call(library.vellum_session_submit, self, given, len(given), wanted, len(wanted), ctypes.byref(run))
+
+        def read(run: Run[Any]) -> Any:
+            for name in kept:
+                tensor = ctypes.c_void_p()
+                call(library.vellum_run_output, run, name.encode(), ctypes.byref(tensor))
+                targets[name] = read_tensor(tensor.value)
+            return _as_wanted(targets, outputs)
+
+        return Run(run.value, read, self.device.wait_limit_ms, (targets, self.device._callback))
+
+    def _run_blocking(self, arrays: Mapping[str, Array], outputs: WantedOutputs) -> Any:
+        for name, array in arrays.items():
+            shape = c_shape(array.shape)
+            values = array.ctypes.data, array.nbytes
+            call(library.vellum_session_set_input_shaped, self, name.encode(), shape, array.ndim, *values)
+        call(library.vellum_session_run, self)
+        targets = self._targets(outputs, self._read_outputs())
+        for name, array in targets.items():
+            call(library.vellum_session_get_output, self, name.encode(), array.ctypes.data, array.nbytes)
+        return _as_wanted(targets, outputs)
+
+    def _targets(self, outputs: WantedOutputs, infos: tuple[TensorInfo, ...]) -> dict[str, Any]:
+        """The arrays to write outputs to; None for those whose shapes are not known before the run."""
+        if isinstance(outputs, str):
+            raise TypeError("outputs is a list of names, a mapping of names to arrays, or None")
+        targets: dict[str, Any] = {}
+        for name in (info.name for info in infos) if outputs is None else outputs:
+            info = find_info(infos, name, "output")
+            if isinstance(outputs, Mapping):
+                targets[name] = _checked_target(outputs[name], info)
+            else:
+                targets[name] = np.empty(info.shape, info.dtype) if info.is_known else None
+        return targets
+
+    # ---- Reports ----
+
+    def memory(self) -> MemoryReport:
+        """The memory for the input shapes of the last run. Waits for runs under way."""
+        made = ctypes.c_void_p()
+        with self._lock:
+            call(library.vellum_memory_plan_of_session, self, ctypes.byref(made))
+        return read_memory(made.value)
+
+    def profile(self, title: str = "") -> Profile:
+        """Where memory and time of the last run() went, as values, as a page with this title, and as a trace.
+
+        Raises Error(INVALID_ARGUMENT) without profile=True and before the first run.
+        """
+        with self._lock:
+            if not self._profile:
+                raise Error(ErrorCode.INVALID_ARGUMENT, "a profile needs a session with profile=True")
+            return read_profile(self, title, self.device.name)
+
+    def close(self) -> None:
+        """Frees what it holds, now rather than with the last reference. Waits for runs under way."""
+        with self._lock:
+            super().close()
+
+    def __repr__(self) -> str:
+        return f"<vellum.Session of {self.model!r} on {self.device.name}>"
+
+    def _repr_html_(self) -> str:
+        return self.model._repr_html_()
+
+
+def _checked_target(array: Any, info: TensorInfo) -> Array:
+    if not isinstance(array, np.ndarray) or array.dtype != info.dtype or array.shape != info.shape:
+        found = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+        raise Error(ErrorCode.INVALID_ARGUMENT, f"output '{info.name}' is {info.dtype} {info.shape}, but its array is {found}")
+    if not array.flags.c_contiguous or not array.flags.writeable:
+        raise Error(ErrorCode.INVALID_ARGUMENT, f"the array for output '{info.name}' is not dense and writeable")
+    return array
+
+
+def _as_wanted(targets: dict[str, Array], outputs: WantedOutputs) -> Any:
+    if outputs is None or isinstance(outputs, Mapping):
+        return targets
+    return [targets[name] for name in outputs]

@@ -1,0 +1,106 @@
+"""Inputs and outputs: what they are, and arrays of them."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import _c_api
+from ._library import Error, ErrorCode, Handle, call, library, sized, text
+
+DTYPES: dict[int, np.dtype[Any]] = {
+    _c_api.vellum_dtype[name]: np.dtype(numpy_name)
+    for name, numpy_name in {
+        "F32": "float32", "F16": "float16", "F64": "float64",
+        "I64": "int64", "I32": "int32", "I16": "int16", "I8": "int8",
+        "U64": "uint64", "U32": "uint32", "U16": "uint16", "U8": "uint8",
+        "BOOL": "bool",
+    }.items()
+}  # fmt: skip
+
+_DLPACK_HOST = (1, 3)  # kDLCPU, kDLCUDAHost
+
+
+@dataclass(frozen=True)
+class TensorInfo:
+    """An input or output with the model's own name."""
+
+    name: str
+    shape: tuple[int | None, ...]  # None: a dimension that is open, or that only a run tells
+    dtype: np.dtype[Any]
+
+    @property
+    def is_known(self) -> bool:
+        """Whether no dimension is open."""
+        return None not in self.shape
+
+
+def read_infos(count: Callable[[Any], int], get: Callable[..., int], handle: Any) -> tuple[TensorInfo, ...]:
+    """The inputs or outputs of a model or session."""
+    infos = []
+    for index in range(count(handle)):
+        info = sized(_c_api.vellum_tensor_info)
+        call(get, handle, index, ctypes.byref(info))
+        infos.append(TensorInfo(text(info.name), read_shape(info), DTYPES[info.dtype]))
+    return tuple(infos)
+
+
+def read_shape(struct: Any) -> tuple[int | None, ...]:
+    """The shape in a struct with `dims` and `rank`."""
+    return tuple(None if dim < 0 else dim for dim in struct.dims[: struct.rank])
+
+
+def find_info(infos: tuple[TensorInfo, ...], name: str, kind: str) -> TensorInfo:
+    for info in infos:
+        if info.name == name:
+            return info
+    known = ", ".join(f"'{info.name}'" for info in infos)
+    raise Error(ErrorCode.NOT_FOUND, f"there is no {kind} '{name}'; the model has {known}")
+
+
+def as_array(value: Any, info: TensorInfo) -> np.ndarray[Any, Any]:
+    """The values of an input as a dense array of its dtype, without a copy where they are one already.
+
+    value: an array, a tensor with DLPack in host memory, an object with the buffer protocol or __array__, or numbers.
+    """
+    if isinstance(value, np.ndarray):
+        array = value
+    elif hasattr(value, "__dlpack__"):
+        array = _from_dlpack(value, info.name)
+    elif isinstance(value, (int, float, list, tuple)):
+        array = np.asarray(value, info.dtype)
+    else:
+        array = np.asarray(value)
+    if array.dtype != info.dtype:
+        raise Error(
+            ErrorCode.INVALID_ARGUMENT,
+            f"input '{info.name}' is {info.dtype}, but the array is {array.dtype}; convert it with astype()",
+        )
+    return np.ascontiguousarray(array).reshape(array.shape)  # ascontiguousarray makes scalars 1-D
+
+
+def _from_dlpack(value: Any, name: str) -> np.ndarray[Any, Any]:
+    if value.__dlpack_device__()[0] not in _DLPACK_HOST:
+        raise Error(ErrorCode.INVALID_ARGUMENT, f"input '{name}' is a tensor of a device; copy it to the host first")
+    try:
+        return np.from_dlpack(value)
+    except (BufferError, RuntimeError, TypeError) as reason:
+        raise Error(ErrorCode.INVALID_ARGUMENT, f"input '{name}' cannot be read through DLPack: {reason}") from reason
+
+
+def read_tensor(pointer: int | None) -> np.ndarray[Any, Any]:
+    """The values of a vellum_tensor, which is destroyed."""
+    with Handle(pointer, library.vellum_tensor_destroy) as tensor:
+        info = sized(_c_api.vellum_tensor_info)
+        call(library.vellum_tensor_get_info, tensor, ctypes.byref(info))
+        array = np.empty(info.dims[: info.rank], DTYPES[info.dtype])
+        ctypes.memmove(array.ctypes.data, library.vellum_tensor_values(tensor), info.byte_size)
+        return array
+
+
+def c_shape(shape: tuple[int, ...]) -> Any:
+    return (ctypes.c_int64 * len(shape))(*shape)
