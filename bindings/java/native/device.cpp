@@ -1,0 +1,187 @@
+#include <algorithm>
+#include <iterator>
+#include <memory>
+
+#include "handles.hpp"
+#include "options.hpp"
+#include "support.hpp"
+
+using vellum::jni::check;
+using vellum::jni::from_long;
+using vellum::jni::guarded;
+using vellum::jni::JavaDevice;
+using vellum::jni::JavaObject;
+using vellum::jni::Listener;
+using vellum::jni::Local;
+using vellum::jni::make_array;
+using vellum::jni::make_object;
+using vellum::jni::SessionOptions;
+using vellum::jni::to_java;
+using vellum::jni::to_long;
+
+namespace {
+
+Local<jobject> info_to_java(JNIEnv* env, const vellum_device_info& info) {
+  return make_object(env, "io/vellum/DeviceInfo", [&](JavaObject& java) {
+    java.set_string("name", info.name);
+    java.set_string("type", info.type);
+    java.set_string("driver", info.driver);
+    java.set_string("apiVersion", info.api_version);
+    jbyte uuid[sizeof(info.uuid)];
+    std::copy(std::begin(info.uuid), std::end(info.uuid), uuid);
+    const Local<jbyteArray> bytes(env, env->NewByteArray(sizeof(uuid)));
+    env->SetByteArrayRegion(bytes.get(), 0, sizeof(uuid), uuid);
+    java.set("uuid", "[B", bytes.get());
+    java.set_int("index", static_cast<jint>(info.index));
+    java.set_int("vendorId", static_cast<jint>(info.vendor_id));
+    java.set_int("deviceId", static_cast<jint>(info.device_id));
+    java.set_bool("fp16Arithmetic", info.fp16_arithmetic != 0);
+    java.set_float("timestampPeriodNs", info.timestamp_period_ns);
+  });
+}
+
+// vellum_log_callback
+void log_to_java(vellum_log_level level, const char* message, void* user) {
+  static_cast<const Listener*>(user)->notify(
+      [&](JNIEnv* env, jclass callbacks, jmethodID method, jobject listener) {
+        guarded(env, [&] {
+          const Local<jstring> text = to_java(env, message);
+          env->CallStaticVoidMethod(callbacks, method, listener, static_cast<jint>(level), text.get());
+        });
+      });
+}
+
+// Of vellum_tune_options.
+void progress_to_java(const char* step, size_t done, size_t total, void* user) {
+  static_cast<const Listener*>(user)->notify(
+      [&](JNIEnv* env, jclass callbacks, jmethodID method, jobject listener) {
+        guarded(env, [&] {
+          const Local<jstring> text = to_java(env, step);
+          env->CallStaticVoidMethod(callbacks, method, listener, text.get(), static_cast<jlong>(done),
+                                    static_cast<jlong>(total));
+        });
+      });
+}
+
+struct DestroyList {
+  void operator()(vellum_device_list* list) const { vellum_device_list_destroy(list); }
+};
+
+}  // namespace
+
+VELLUM_JNI(jint, version)(JNIEnv*, jclass) { return static_cast<jint>(vellum_version()); }
+
+VELLUM_JNI(jobjectArray, devices)(JNIEnv* env, jclass) {
+  return guarded(env, [&] {
+    vellum_error error;
+    vellum_device_list* made = nullptr;
+    check(env, vellum_device_list_create(&made, &error), error);
+    const std::unique_ptr<vellum_device_list, DestroyList> list(made);
+    return make_array(env, "io/vellum/DeviceInfo", vellum_device_list_count(list.get()), [&](size_t i) {
+      vellum_device_info info{};
+      info.size = sizeof info;
+      check(env, vellum_device_list_get(list.get(), i, &info, &error), error);
+      return info_to_java(env, info);
+    });
+  });
+}
+
+VELLUM_JNI(jlong, deviceOpen)(JNIEnv* env, jclass, jobject java_options) {
+  return guarded(env, [&] {
+    const JavaObject java(env, java_options);
+    vellum_device_options options;
+    vellum_device_options_init(&options);
+    bool no_device = false, no_folder = false;
+    const std::string device = java.get_string("device", &no_device);
+    const std::string folder = java.get_string("cacheFolder", &no_folder);
+    if (!no_device) options.device = device.c_str();
+    if (!no_folder) options.cache_folder = folder.c_str();
+    options.validation = java.get_bool("validation");
+    options.android_baseline_2022 = java.get_bool("androidBaseline2022");
+    options.wait_limit_ms = static_cast<uint32_t>(java.get_int("waitLimitMs"));
+    options.queue_priority = java.get_float("queuePriority");
+    options.global_priority = static_cast<vellum_global_priority>(java.get_int("globalPriority"));
+    options.debug_labels = java.get_bool("debugLabels");
+    std::unique_ptr<Listener> listener;
+    const Local<jobject> log_listener = java.get<jobject>("log", "Lio/vellum/LogListener;");
+    if (log_listener) {
+      listener = std::make_unique<Listener>(env, log_listener.get(), "log",
+                                            "(Lio/vellum/LogListener;ILjava/lang/String;)V");
+      options.log = log_to_java;
+      options.log_user = listener.get();
+    }
+    auto opened = std::make_unique<JavaDevice>();
+    vellum_error error;
+    check(env, vellum_device_open(&options, &opened->device, &error), error);
+    opened->log = listener.release();
+    return to_long(opened.release());
+  });
+}
+
+VELLUM_JNI(void, deviceDestroy)(JNIEnv* env, jclass, jlong address) {
+  guarded(env, [&] {
+    const std::unique_ptr<JavaDevice> device(from_long<JavaDevice>(address));
+    vellum_device_destroy(device->device);
+    delete device->log;
+  });
+}
+
+VELLUM_JNI(jobject, deviceInfo)(JNIEnv* env, jclass, jlong address) {
+  return guarded(env, [&] {
+    vellum_error error;
+    vellum_device_info info{};
+    info.size = sizeof info;
+    check(env, vellum_device_get_info(from_long<JavaDevice>(address)->device, &info, &error), error);
+    return info_to_java(env, info).release();
+  });
+}
+
+VELLUM_JNI(jlong, deviceValidationMessages)(JNIEnv*, jclass, jlong address) {
+  return static_cast<jlong>(vellum_device_validation_messages(from_long<JavaDevice>(address)->device));
+}
+
+VELLUM_JNI(jobject, tune)
+(JNIEnv* env, jclass, jlong device, jlong model, jobject session_options, jobject tune_options) {
+  return guarded(env, [&] {
+    const SessionOptions session(env, session_options);
+    const JavaObject java(env, tune_options);
+    vellum_tune_options options;
+    vellum_tune_options_init(&options);
+    options.seconds = java.get_double("seconds");
+    options.again = java.get_bool("again");
+    options.storages = java.get_bool("storages");
+    std::unique_ptr<Listener> listener;
+    const Local<jobject> progress_listener = java.get<jobject>("progress", "Lio/vellum/TuneListener;");
+    if (progress_listener) {
+      listener = std::make_unique<Listener>(env, progress_listener.get(), "progress",
+                                            "(Lio/vellum/TuneListener;Ljava/lang/String;JJ)V");
+      options.progress = progress_to_java;
+      options.progress_user = listener.get();
+    }
+    vellum_error error;
+    vellum_tune_result result{};
+    result.size = sizeof result;
+    check(env,
+          vellum_tune(from_long<JavaDevice>(device)->device, from_long<vellum_model>(model), session.get(),
+                      &options, &result, &error),
+          error);
+    return make_object(env, "io/vellum/TuneResult",
+                       [&](JavaObject& to) {
+                         to.set_double("untunedMs", result.untuned_ms);
+                         to.set_double("tunedMs", result.tuned_ms);
+                         to.set_long("untunedWeightsBytes", result.untuned_weights_bytes);
+                         to.set_long("tunedWeightsBytes", result.tuned_weights_bytes);
+                         to.set_double("seconds", result.seconds);
+                         to.set_bool("complete", result.complete != 0);
+                         to.set_bool("kept", result.kept != 0);
+                       })
+        .release();
+  });
+}
+
+VELLUM_JNI(void, forgetTuning)(JNIEnv* env, jclass, jlong device) {
+  guarded(env, [&] {
+    vellum_error error;
+    check(env, vellum_forget_tuning(from_long<JavaDevice>(device)->device, &error), error);
+  });
+}

@@ -1,0 +1,52 @@
+// What an address in Java's Handle points to where it is not the C interface's own handle.
+#pragma once
+
+#include <jni.h>
+
+#include "vellum/vellum.h"
+
+namespace vellum::jni {
+
+// The Java object that a callback of C goes to.
+class Listener {
+ public:
+  // method: a static one of io.vellum.Callbacks. Throws PendingException.
+  Listener(JNIEnv* env, jobject listener, const char* method, const char* signature);
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+  ~Listener();
+
+  // Calls call(env, callbacks, method, listener) on any thread; what is pending afterwards is cleared.
+  template <typename Call>
+  void notify(const Call& call) const noexcept {
+    Attachment attachment(vm_);
+    if (!attachment.env || attachment.env->PushLocalFrame(8) != 0) return;
+    call(attachment.env, callbacks_, method_, listener_);
+    attachment.env->ExceptionClear();
+    attachment.env->PopLocalFrame(nullptr);
+  }
+
+ private:
+  // A thread of the driver becomes one of the JVM while it calls.
+  struct Attachment {
+    explicit Attachment(JavaVM* vm);
+    ~Attachment();
+    JavaVM* vm;
+    JNIEnv* env = nullptr;
+    bool attached = false;
+  };
+
+  JavaVM* vm_ = nullptr;
+  jclass callbacks_ = nullptr;
+  jobject listener_ = nullptr;
+  jmethodID method_ = nullptr;
+};
+
+// A device and the listener of its log, which lives as long: Java destroys a device after what was made on
+// it.
+struct JavaDevice {
+  vellum_device* device = nullptr;
+  Listener* log = nullptr;
+};
+
+}  // namespace vellum::jni

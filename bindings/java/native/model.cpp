@@ -1,0 +1,110 @@
+#include "handles.hpp"
+#include "options.hpp"
+#include "support.hpp"
+#include "tensors.hpp"
+
+using vellum::jni::check;
+using vellum::jni::from_long;
+using vellum::jni::guarded;
+using vellum::jni::JavaDevice;
+using vellum::jni::JavaObject;
+using vellum::jni::load_limits;
+using vellum::jni::make_object;
+using vellum::jni::memory_of;
+using vellum::jni::SessionOptions;
+using vellum::jni::tensors_to_java;
+using vellum::jni::to_long;
+using vellum::jni::to_utf8;
+
+VELLUM_JNI(jlong, modelLoad)(JNIEnv* env, jclass, jstring file, jobject java_limits) {
+  return guarded(env, [&] {
+    const auto limits = load_limits(env, java_limits);
+    vellum_error error;
+    vellum_model* model = nullptr;
+    check(env,
+          vellum_model_load_within(to_utf8(env, file).c_str(), limits ? &*limits : nullptr, &model, &error),
+          error);
+    return to_long(model);
+  });
+}
+
+VELLUM_JNI(jlong, modelLoadBytes)
+(JNIEnv* env, jclass, jobject bytes, jint offset, jint count, jobject java_limits) {
+  return guarded(env, [&] {
+    const auto limits = load_limits(env, java_limits);
+    const std::byte* memory = memory_of(env, bytes, offset, count);
+    vellum_error error;
+    vellum_model* model = nullptr;
+    check(env,
+          vellum_model_load_bytes_within(memory, static_cast<size_t>(count), limits ? &*limits : nullptr,
+                                         &model, &error),
+          error);
+    return to_long(model);
+  });
+}
+
+VELLUM_JNI(void, modelDestroy)(JNIEnv*, jclass, jlong model) {
+  vellum_model_destroy(from_long<vellum_model>(model));
+}
+
+VELLUM_JNI(jobjectArray, modelTensors)(JNIEnv* env, jclass, jlong address, jboolean outputs) {
+  return guarded(env, [&] {
+    const auto* model = from_long<vellum_model>(address);
+    return outputs ? tensors_to_java(env, model, vellum_model_output_count(model), vellum_model_output)
+                   : tensors_to_java(env, model, vellum_model_input_count(model), vellum_model_input);
+  });
+}
+
+VELLUM_JNI(jobject, estimateMemory)
+(JNIEnv* env, jclass, jlong model, jobject options, jlong device, jstring caps) {
+  return guarded(env, [&] {
+    const SessionOptions session(env, options);
+    const std::string caps_text = caps ? to_utf8(env, caps) : std::string();
+    vellum_error error;
+    vellum_memory_estimate estimate{};
+    estimate.size = sizeof estimate;
+    check(env,
+          vellum_estimate_memory(from_long<vellum_model>(model), session.get(),
+                                 device ? from_long<JavaDevice>(device)->device : nullptr,
+                                 caps ? caps_text.c_str() : nullptr, &estimate, &error),
+          error);
+    return make_object(env, "io/vellum/MemoryEstimate",
+                       [&](JavaObject& java) {
+                         java.set_long("weights", estimate.weights);
+                         java.set_long("inOut", estimate.in_out);
+                         java.set_long("intermediates", estimate.intermediates);
+                         java.set_long("workspace", estimate.workspace);
+                         java.set_long("staging", estimate.staging);
+                         java.set_long("resident", estimate.resident);
+                         java.set_long("total", estimate.total);
+                         java.set_bool("driverKnown", estimate.driver_known != 0);
+                         java.set_long("allocatedPeak", estimate.allocated_peak);
+                         java.set_long("shapeInferenceTotal", estimate.shape_inference_total);
+                       })
+        .release();
+  });
+}
+
+VELLUM_JNI(jobject, writeBundle)
+(JNIEnv* env, jclass, jstring model, jstring file, jlong device, jstring caps, jobject options) {
+  return guarded(env, [&] {
+    const SessionOptions session(env, options);
+    const std::string caps_text = caps ? to_utf8(env, caps) : std::string();
+    vellum_error error;
+    vellum_bundle_summary summary{};
+    summary.size = sizeof summary;
+    check(env,
+          vellum_write_bundle(to_utf8(env, model).c_str(), to_utf8(env, file).c_str(),
+                              device ? from_long<JavaDevice>(device)->device : nullptr,
+                              caps ? caps_text.c_str() : nullptr, session.get(), &summary, &error),
+          error);
+    return make_object(env, "io/vellum/Bundle",
+                       [&](JavaObject& java) {
+                         java.set_long("shaders", summary.shaders);
+                         java.set_long("weights", summary.weights);
+                         java.set_long("weightsBytes", summary.weights_bytes);
+                         java.set_long("fileBytes", summary.file_bytes);
+                       })
+        .release();
+  });
+}

@@ -1,0 +1,244 @@
+#include <algorithm>
+
+#include "handles.hpp"
+#include "options.hpp"
+#include "support.hpp"
+#include "tensors.hpp"
+
+using vellum::jni::check;
+using vellum::jni::from_long;
+using vellum::jni::guarded;
+using vellum::jni::input_shapes;
+using vellum::jni::JavaDevice;
+using vellum::jni::JavaObject;
+using vellum::jni::Local;
+using vellum::jni::make_array;
+using vellum::jni::make_object;
+using vellum::jni::memory_of;
+using vellum::jni::SessionOptions;
+using vellum::jni::tensors_to_java;
+using vellum::jni::to_dims;
+using vellum::jni::to_java;
+using vellum::jni::to_long;
+using vellum::jni::to_strings;
+using vellum::jni::to_utf8;
+
+namespace {
+
+Local<jobject> object_to_java(JNIEnv* env, const vellum_object_report& report) {
+  return make_object(env, "io/vellum/ObjectReport", [&](JavaObject& java) {
+    java.set_string("kind", report.kind);
+    java.set_string("format", report.format);
+    java.set_int("width", static_cast<jint>(report.extent[0]));
+    java.set_int("height", static_cast<jint>(report.extent[1]));
+    java.set_int("depth", static_cast<jint>(report.extent[2]));
+    java.set_long("bytes", report.bytes);
+    const std::vector<const char*> names(report.tensors, report.tensors + report.reuse_count);
+    const Local<jobjectArray> tensors(env, to_java(env, names));
+    java.set("tensors", "[Ljava/lang/String;", tensors.get());
+  });
+}
+
+}  // namespace
+
+VELLUM_JNI(jlong, sessionCreate)(JNIEnv* env, jclass, jlong device, jlong model, jobject options) {
+  return guarded(env, [&] {
+    const SessionOptions given(env, options);
+    vellum_error error;
+    vellum_session* session = nullptr;
+    check(env,
+          vellum_session_create(from_long<JavaDevice>(device)->device, from_long<vellum_model>(model),
+                                given.get(), &session, &error),
+          error);
+    return to_long(session);
+  });
+}
+
+VELLUM_JNI(void, sessionDestroy)(JNIEnv*, jclass, jlong session) {
+  vellum_session_destroy(from_long<vellum_session>(session));
+}
+
+VELLUM_JNI(jobjectArray, sessionTensors)(JNIEnv* env, jclass, jlong address, jboolean outputs) {
+  return guarded(env, [&] {
+    const auto* session = from_long<vellum_session>(address);
+    return outputs
+               ? tensors_to_java(env, session, vellum_session_output_count(session), vellum_session_output)
+               : tensors_to_java(env, session, vellum_session_input_count(session), vellum_session_input);
+  });
+}
+
+VELLUM_JNI(jobjectArray, sessionWarnings)(JNIEnv* env, jclass, jlong address) {
+  return guarded(env, [&] {
+    const auto* session = from_long<vellum_session>(address);
+    std::vector<const char*> warnings;
+    for (size_t i = 0; i < vellum_session_warning_count(session); ++i)
+      warnings.push_back(vellum_session_warning(session, i));
+    return to_java(env, warnings);
+  });
+}
+
+VELLUM_JNI(void, sessionPrepare)
+(JNIEnv* env, jclass, jlong session, jobjectArray java_names, jobjectArray java_shapes) {
+  guarded(env, [&] {
+    const std::vector<std::string> names = to_strings(env, java_names);
+    const std::vector<std::vector<int64_t>> dims = to_dims(env, java_shapes);
+    const std::vector<vellum_input_shape> shapes = input_shapes(env, names, dims);
+    vellum_error error;
+    check(env,
+          vellum_session_prepare(from_long<vellum_session>(session), shapes.data(), shapes.size(), &error),
+          error);
+  });
+}
+
+VELLUM_JNI(void, sessionSetInput)
+(JNIEnv* env, jclass, jlong address, jstring java_name, jlongArray shape, jobject buffer, jint offset,
+ jint count) {
+  guarded(env, [&] {
+    auto* session = from_long<vellum_session>(address);
+    const std::string name = to_utf8(env, java_name);
+    const std::byte* values = memory_of(env, buffer, offset, count);
+    const auto bytes = static_cast<size_t>(count);
+    vellum_error error;
+    if (!shape) {
+      check(env, vellum_session_set_input(session, name.c_str(), values, bytes, &error), error);
+      return;
+    }
+    std::vector<int64_t> dims = to_dims(env, shape);
+    const size_t rank = dims.size();
+    dims.push_back(0);  // so that the dimensions of a scalar have an address
+    check(env,
+          vellum_session_set_input_shaped(session, name.c_str(), dims.data(), rank, values, bytes, &error),
+          error);
+  });
+}
+
+VELLUM_JNI(void, sessionRun)(JNIEnv* env, jclass, jlong session) {
+  guarded(env, [&] {
+    vellum_error error;
+    check(env, vellum_session_run(from_long<vellum_session>(session), &error), error);
+  });
+}
+
+VELLUM_JNI(void, sessionGetOutput)
+(JNIEnv* env, jclass, jlong session, jstring java_name, jobject buffer, jint offset, jint count) {
+  guarded(env, [&] {
+    const std::string name = to_utf8(env, java_name);
+    std::byte* values = memory_of(env, buffer, offset, count);
+    vellum_error error;
+    check(env,
+          vellum_session_get_output(from_long<vellum_session>(session), name.c_str(), values,
+                                    static_cast<size_t>(count), &error),
+          error);
+  });
+}
+
+VELLUM_JNI(jobject, sessionMemory)(JNIEnv* env, jclass, jlong address) {
+  return guarded(env, [&] {
+    const auto* session = from_long<vellum_session>(address);
+    vellum_error error;
+    vellum_memory_report report{};
+    report.size = sizeof report;
+    check(env, vellum_session_memory(session, &report, &error), error);
+    const Local<jobjectArray> objects(
+        env, make_array(env, "io/vellum/ObjectReport", report.object_count, [&](size_t i) {
+          vellum_object_report object{};
+          object.size = sizeof object;
+          check(env, vellum_session_object(session, i, &object, &error), error);
+          return object_to_java(env, object);
+        }));
+    return make_object(env, "io/vellum/MemoryReport",
+                       [&](JavaObject& java) {
+                         java.set_long("naiveBytes", report.naive_bytes);
+                         java.set_long("plannedBytes", report.planned_bytes);
+                         java.set_long("lowerBoundBytes", report.lower_bound_bytes);
+                         java.set_long("allocatedBytes", report.allocated_bytes);
+                         java.set_long("weightsBytes", report.weights_bytes);
+                         java.set_long("inOutBytes", report.in_out_bytes);
+                         java.set_long("streamedWeightsBytes", report.streamed_weights_bytes);
+                         java.set_int("inFlight", static_cast<jint>(report.in_flight));
+                         java.set("objects", "[Lio/vellum/ObjectReport;", objects.get());
+                       })
+        .release();
+  });
+}
+
+VELLUM_JNI(jobjectArray, sessionLayers)(JNIEnv* env, jclass, jlong address) {
+  return guarded(env, [&] {
+    const auto* session = from_long<vellum_session>(address);
+    return make_array(env, "io/vellum/LayerTime", vellum_session_layer_count(session), [&](size_t i) {
+      vellum_error error;
+      vellum_layer_time time{};
+      time.size = sizeof time;
+      check(env, vellum_session_layer(session, i, &time, &error), error);
+      return make_object(env, "io/vellum/LayerTime", [&](JavaObject& java) {
+        java.set_string("name", time.name);
+        java.set_string("op", time.op);
+        java.set_string("shader", time.shader);
+        java.set_string("storage", time.storage);
+        java.set_double("gpuMs", time.gpu_ms);
+        java.set_double("beginMs", time.begin_ms);
+      });
+    });
+  });
+}
+
+VELLUM_JNI(jlong, sessionCreateAsync)(JNIEnv* env, jclass, jlong device, jlong model, jobject options) {
+  return guarded(env, [&] {
+    const SessionOptions given(env, options);
+    vellum_error error;
+    vellum_session_creation* creation = nullptr;
+    check(env,
+          vellum_session_create_async(from_long<JavaDevice>(device)->device, from_long<vellum_model>(model),
+                                      given.get(), &creation, &error),
+          error);
+    return to_long(creation);
+  });
+}
+
+VELLUM_JNI(void, creationDestroy)(JNIEnv*, jclass, jlong creation) {
+  vellum_session_creation_destroy(from_long<vellum_session_creation>(creation));
+}
+
+VELLUM_JNI(jlongArray, creationProgress)(JNIEnv* env, jclass, jlong creation) {
+  return guarded(env, [&] {
+    size_t ready = 0, total = 0;
+    vellum_error error;
+    check(env,
+          vellum_session_creation_progress(from_long<vellum_session_creation>(creation), &ready, &total,
+                                           &error),
+          error);
+    const jlong counts[] = {static_cast<jlong>(ready), static_cast<jlong>(total)};
+    Local<jlongArray> array(env, env->NewLongArray(2));
+    env->SetLongArrayRegion(array.get(), 0, 2, counts);
+    return array.release();
+  });
+}
+
+VELLUM_JNI(jboolean, creationWaitFor)(JNIEnv* env, jclass, jlong creation, jint milliseconds) {
+  return guarded(env, [&]() -> jboolean {
+    int32_t done = 0;
+    vellum_error error;
+    check(env,
+          vellum_session_creation_wait_for(from_long<vellum_session_creation>(creation),
+                                           static_cast<uint32_t>(milliseconds), &done, &error),
+          error);
+    return done != 0;
+  });
+}
+
+VELLUM_JNI(void, creationCancel)(JNIEnv* env, jclass, jlong creation) {
+  guarded(env, [&] {
+    vellum_error error;
+    check(env, vellum_session_creation_cancel(from_long<vellum_session_creation>(creation), &error), error);
+  });
+}
+
+VELLUM_JNI(jlong, creationGet)(JNIEnv* env, jclass, jlong creation) {
+  return guarded(env, [&] {
+    vellum_error error;
+    vellum_session* session = nullptr;
+    check(env, vellum_session_creation_get(from_long<vellum_session_creation>(creation), &session, &error),
+          error);
+    return to_long(session);
+  });
+}

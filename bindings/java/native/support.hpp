@@ -1,0 +1,167 @@
+// What the functions of libvellum_jni share: strings, fields of Java objects, and exceptions in both
+// directions.
+#pragma once
+
+#include <jni.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "vellum/vellum.h"
+
+// The header that javac writes for Native.java: where it is there, signatures that differ do not compile. A
+// build without a JDK does without.
+#if __has_include("io_vellum_Native.h")
+#include "io_vellum_Native.h"
+#endif
+
+#define VELLUM_JNI(type, name) extern "C" JNIEXPORT type JNICALL Java_io_vellum_Native_##name
+
+namespace vellum::jni {
+
+// A Java exception is pending; thrown to leave a native function.
+struct PendingException {};
+
+// Makes a VellumException pending and throws PendingException.
+[[noreturn]] void throw_vellum(JNIEnv* env, vellum_status status, const char* message);
+void make_pending(JNIEnv* env, const char* class_name, const char* message) noexcept;
+
+inline void check(JNIEnv* env, vellum_status status, const vellum_error& error) {
+  if (status != VELLUM_OK) throw_vellum(env, status, error.message);
+}
+
+// After a call of JNI that may have failed.
+inline void check_pending(JNIEnv* env) {
+  if (env->ExceptionCheck()) throw PendingException();
+}
+
+// The body of a native function: no C++ exception leaves it.
+template <typename Function>
+auto guarded(JNIEnv* env, Function&& function) noexcept -> decltype(function()) {
+  try {
+    return function();
+  } catch (const PendingException&) {
+  } catch (const std::bad_alloc&) {
+    make_pending(env, "java/lang/OutOfMemoryError", "the host is out of memory");
+  } catch (const std::exception& thrown) {
+    make_pending(env, "java/lang/InternalError", thrown.what());
+  }
+  return decltype(function())();
+}
+
+// A local reference that is deleted at the end of its scope: a JVM gives each native call room for few.
+template <typename Reference>
+class Local {
+ public:
+  // Throws PendingException if the call of JNI that made it failed.
+  Local(JNIEnv* env, jobject reference) : env_(env), reference_(static_cast<Reference>(reference)) {
+    if (!reference_ && env_->ExceptionCheck()) throw PendingException();
+  }
+  Local(const Local&) = delete;
+  Local& operator=(const Local&) = delete;
+  Local(Local&& other) noexcept : env_(other.env_), reference_(other.release()) {}
+  ~Local() {
+    if (reference_) env_->DeleteLocalRef(reference_);
+  }
+
+  Reference get() const { return reference_; }
+  explicit operator bool() const { return reference_ != nullptr; }
+  Reference release() {
+    Reference reference = reference_;
+    reference_ = nullptr;
+    return reference;
+  }
+
+ private:
+  JNIEnv* env_;
+  Reference reference_;
+};
+
+// UTF-8 as C has it, not JNI's variant of it. Throws for a string that contains a zero, which C would cut
+// off.
+std::string to_utf8(JNIEnv* env, jstring text);
+Local<jstring> to_java(JNIEnv* env, const char* utf8);
+
+std::vector<std::string> to_strings(JNIEnv* env, jobjectArray strings);
+std::vector<int64_t> to_dims(JNIEnv* env, jlongArray dims);
+std::vector<std::vector<int64_t>> to_dims(JNIEnv* env, jobjectArray shapes);
+
+// The memory of a direct buffer. Throws if [offset, offset + count) is not within it: Java has checked that,
+// so that this is never seen.
+std::byte* memory_of(JNIEnv* env, jobject buffer, jint offset, jint count);
+
+// A Java object whose fields are read and written by name. Throws PendingException for a field that is not
+// there.
+class JavaObject {
+ public:
+  JavaObject(JNIEnv* env, jobject object);  // borrowed
+  static JavaObject make(JNIEnv* env, const char* class_name);
+
+  jint get_int(const char* field) const;
+  jlong get_long(const char* field) const;
+  bool get_bool(const char* field) const;
+  float get_float(const char* field) const;
+  double get_double(const char* field) const;
+  // Empty for null, where *is_null becomes true.
+  std::string get_string(const char* field, bool* is_null) const;
+  template <typename Reference>
+  Local<Reference> get(const char* field, const char* signature) const {
+    return {env_, env_->GetObjectField(object_.get(), id(field, signature))};
+  }
+
+  void set_int(const char* field, jint value);
+  void set_long(const char* field, uint64_t value);
+  void set_bool(const char* field, bool value);
+  void set_float(const char* field, float value);
+  void set_double(const char* field, double value);
+  void set_string(const char* field, const char* value);
+  void set(const char* field, const char* signature, jobject value);
+
+  jobject release() { return object_.release(); }
+
+ private:
+  JavaObject(JNIEnv* env, Local<jclass> type, Local<jobject> object);
+  jfieldID id(const char* field, const char* signature) const;
+
+  JNIEnv* env_;
+  Local<jclass> type_;
+  Local<jobject> object_;
+};
+
+// An array of `count` objects; make(i) returns the i-th as a Local.
+template <typename Make>
+jobjectArray make_array(JNIEnv* env, const char* class_name, size_t count, const Make& make) {
+  const Local<jclass> type(env, env->FindClass(class_name));
+  Local<jobjectArray> array(env, env->NewObjectArray(static_cast<jsize>(count), type.get(), nullptr));
+  for (size_t i = 0; i < count; ++i) {
+    const auto element = make(i);
+    env->SetObjectArrayElement(array.get(), static_cast<jsize>(i), element.get());
+  }
+  return array.release();
+}
+
+jobjectArray to_java(JNIEnv* env, const std::vector<const char*>& strings);
+
+// An object of a class whose constructor has no parameters, with fields that fill(object) sets.
+template <typename Fill>
+Local<jobject> make_object(JNIEnv* env, const char* class_name, const Fill& fill) {
+  JavaObject object = JavaObject::make(env, class_name);
+  fill(object);
+  return {env, object.release()};
+}
+
+// Handles travel through Java as long.
+template <typename Handle>
+jlong to_long(Handle* handle) {
+  return static_cast<jlong>(reinterpret_cast<intptr_t>(handle));
+}
+template <typename Handle>
+Handle* from_long(jlong address) {
+  return reinterpret_cast<Handle*>(static_cast<intptr_t>(address));
+}
+
+}  // namespace vellum::jni

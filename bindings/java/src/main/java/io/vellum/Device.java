@@ -1,0 +1,61 @@
+package io.vellum;
+
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import org.jetbrains.annotations.NotNull;
+import org.jetbrains.annotations.Nullable;
+
+/** An open Vulkan device. May be used from several threads at once. Sessions keep it alive after close(). */
+public final class Device extends NativeObject {
+  private final DeviceInfo info;
+
+  private Device(long address) {
+    super("device", address, Native::deviceDestroy, null, null);
+    info = handle.get(Native::deviceInfo);
+  }
+
+  /** Returns the Vulkan devices of this machine that can compute. Throws {@link Status#NO_DEVICE} without a Vulkan loader. */
+  public static @NotNull List<DeviceInfo> list() {
+    return Collections.unmodifiableList(Arrays.asList(Native.devices()));
+  }
+
+  /** Opens a discrete GPU, else an integrated one, else a CPU. */
+  public static @NotNull Device open() {
+    return open(new DeviceOptions());
+  }
+
+  public static @NotNull Device open(@NotNull DeviceOptions options) {
+    return new Device(Native.deviceOpen(Check.notNull(options, "options")));
+  }
+
+  public @NotNull DeviceInfo info() {
+    return info;
+  }
+
+  /** Returns the number of errors and warnings that the validation layer has reported. */
+  public long validationMessages() {
+    return handle.get(Native::deviceValidationMessages);
+  }
+
+  /**
+   * Tunes the network that a session with these options runs: measures on the device how each operator is computed
+   * fastest and which storage holds the tensors best. Later sessions use the result. It is stored in the device's cache
+   * folder, or as long as the device lives.
+   *
+   * @param sessionOptions {@code null}: the defaults
+   * @param options {@code null}: the defaults
+   */
+  public @NotNull TuneResult tune(
+      @NotNull Model model, @Nullable SessionOptions sessionOptions, @Nullable TuneOptions options) {
+    Check.notNull(model, "model");
+    SessionOptions session = sessionOptions != null ? sessionOptions : new SessionOptions();
+    TuneOptions tune = options != null ? options : new TuneOptions();
+    return handle.get(device -> model.handle.get(network -> Native.tune(device, network, session, tune)));
+  }
+
+  /** Deletes everything that was measured on the device. */
+  public void forgetTuning() {
+    handle.use(Native::forgetTuning);
+  }
+}

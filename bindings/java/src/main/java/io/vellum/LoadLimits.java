@@ -1,0 +1,48 @@
+package io.vellum;
+
+import org.jetbrains.annotations.NotNull;
+
+/** Limits on what a model file may ask of the machine; one that exceeds them is refused. The setters return the object. */
+public final class LoadLimits {
+  // Read by native code, which also sets the defaults.
+  private long nodes;
+  private long elements;
+  private long foldedBytes;
+  private long foldedWork;
+  private int nesting;
+
+  /** Makes the defaults. */
+  public LoadLimits() {
+    Native.loadDefaults(this);
+  }
+
+  /** Nodes of all graphs of the file. */
+  public @NotNull LoadLimits nodes(long count) {
+    nodes = Check.notNegative(count, "nodes");
+    return this;
+  }
+
+  /** Elements of one tensor. */
+  public @NotNull LoadLimits elements(long count) {
+    elements = Check.notNegative(count, "elements");
+    return this;
+  }
+
+  /** Bytes of constants that are computed. */
+  public @NotNull LoadLimits foldedBytes(long bytes) {
+    foldedBytes = Check.notNegative(bytes, "foldedBytes");
+    return this;
+  }
+
+  /** Elementary operations on constants. */
+  public @NotNull LoadLimits foldedWork(long operations) {
+    foldedWork = Check.notNegative(operations, "foldedWork");
+    return this;
+  }
+
+  /** Nesting of graphs. */
+  public @NotNull LoadLimits nesting(int depth) {
+    nesting = Check.notNegative(depth, "nesting");
+    return this;
+  }
+}

@@ -1,0 +1,68 @@
+package io.vellum;
+
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import org.jetbrains.annotations.NotNull;
+import org.jetbrains.annotations.Nullable;
+
+/**
+ * A model in memory, independent of any device: ONNX, TFLite or a bundle, recognised by its content. A library that was
+ * built to read bundles alone refuses ONNX files. May be used from several threads at once.
+ */
+public final class Model extends NativeObject {
+  private final List<TensorInfo> inputs;
+  private final List<TensorInfo> outputs;
+
+  private Model(long address) {
+    super("model", address, Native::modelDestroy, null, null);
+    inputs = handle.get(model -> list(Native.modelTensors(model, false)));
+    outputs = handle.get(model -> list(Native.modelTensors(model, true)));
+  }
+
+  /** Reads a file. */
+  public static @NotNull Model load(@NotNull String file) {
+    return load(file, null);
+  }
+
+  /** Reads a file. @param limits {@code null}: the defaults */
+  public static @NotNull Model load(@NotNull String file, @Nullable LoadLimits limits) {
+    return new Model(Native.modelLoad(Check.notNull(file, "file"), limits));
+  }
+
+  /** Reads a model from memory, from position to limit; the library copies what it needs of it. */
+  public static @NotNull Model load(@NotNull ByteBuffer bytes) {
+    return load(bytes, null);
+  }
+
+  /** Reads a model from memory. @param limits {@code null}: the defaults */
+  public static @NotNull Model load(@NotNull ByteBuffer bytes, @Nullable LoadLimits limits) {
+    ByteBuffer direct = Buffers.readable(Check.notNull(bytes, "bytes"));
+    return new Model(Native.modelLoadBytes(direct, direct.position(), direct.remaining(), limits));
+  }
+
+  /** The inputs; a dimension that the model leaves open is -1. */
+  public @NotNull List<TensorInfo> inputs() {
+    return inputs;
+  }
+
+  /** The outputs; a dimension that only a run determines is -1. */
+  public @NotNull List<TensorInfo> outputs() {
+    return outputs;
+  }
+
+  /**
+   * Makes a model whose input takes frames: {@code U8}, {@link FrameInput#byteSize} of them. This model may be closed
+   * before it. Throws {@link Status#NOT_FOUND} for an unknown input, {@link Status#UNSUPPORTED} for one that is no image.
+   */
+  public @NotNull Model withFrames(@NotNull String input, @NotNull FrameInput frame) {
+    Check.notNull(input, "input");
+    Check.notNull(frame, "frame");
+    return new Model(handle.get(model -> Native.modelWithFrames(model, input, frame)));
+  }
+
+  static List<TensorInfo> list(TensorInfo[] tensors) {
+    return Collections.unmodifiableList(Arrays.asList(tensors));
+  }
+}

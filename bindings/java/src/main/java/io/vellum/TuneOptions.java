@@ -1,0 +1,41 @@
+package io.vellum;
+
+import org.jetbrains.annotations.NotNull;
+import org.jetbrains.annotations.Nullable;
+
+/** How {@link Device#tune} measures. The setters return the object itself. */
+public final class TuneOptions {
+  // Read by native code, which also sets the defaults.
+  private double seconds;
+  private boolean again;
+  private boolean storages;
+  private TuneListener progress;
+
+  /** Makes the defaults. */
+  public TuneOptions() {
+    Native.tuneDefaults(this);
+  }
+
+  /** No further operator is measured after so many seconds; a later call goes on; 0: no limit. */
+  public @NotNull TuneOptions seconds(double seconds) {
+    this.seconds = seconds;
+    return this;
+  }
+
+  /** What was measured before is measured, too. */
+  public @NotNull TuneOptions again(boolean again) {
+    this.again = again;
+    return this;
+  }
+
+  /** Measure what should hold each tensor. True by default. */
+  public @NotNull TuneOptions storages(boolean storages) {
+    this.storages = storages;
+    return this;
+  }
+
+  public @NotNull TuneOptions progress(@Nullable TuneListener listener) {
+    progress = listener;
+    return this;
+  }
+}

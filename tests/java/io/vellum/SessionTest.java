@@ -1,0 +1,199 @@
+package io.vellum;
+
+import static org.junit.Assert.assertArrayEquals;
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertTrue;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Paths;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import org.junit.AfterClass;
+import org.junit.BeforeClass;
+import org.junit.Test;
+
+/** Results, infos and reports of a real model. */
+public class SessionTest {
+  private static Device device;
+  private static Model model;
+  private static Session session;
+  private static TensorInfo input;
+  private static Tensor values;
+
+  @BeforeClass
+  public static void open() {
+    device = Device.open();
+    model = Model.load(Data.model(Data.FACES));
+    session = Session.create(device, model, new SessionOptions().profile(true));
+    input = session.inputs().get(0);
+    values = Data.random(input, 1);
+  }
+
+  @AfterClass
+  public static void close() {
+    session.close();
+    model.close();
+    device.close();
+  }
+
+  @Test
+  public void outputsHaveTheBitsThatTheToolWrites() throws Exception {
+    Map<String, Tensor> outputs = session.run(Collections.singletonMap(input.name(), values));
+    List<byte[]> expected = Data.runTool(Data.model(Data.FACES), input, values, session.outputs());
+    assertEquals(4, expected.size());
+    int i = 0;
+    for (Map.Entry<String, Tensor> output : outputs.entrySet())
+      assertArrayEquals(output.getKey(), expected.get(i++), output.getValue().toBytes());
+  }
+
+  @Test
+  public void outputsInHalvesHaveTheBitsThatTheToolWrites() throws Exception {
+    try (Session halves = Session.create(device, model, new SessionOptions().precision(Precision.FP16))) {
+      Map<String, Tensor> outputs = halves.run(Collections.singletonMap(input.name(), values));
+      List<byte[]> expected =
+          Data.runTool(Data.model(Data.FACES), input, values, halves.outputs(), "--precision", "fp16");
+      int i = 0;
+      for (Map.Entry<String, Tensor> output : outputs.entrySet())
+        assertArrayEquals(output.getKey(), expected.get(i++), output.getValue().toBytes());
+    }
+  }
+
+  @Test
+  public void everyWayToSetAnInputGivesTheSameResult() {
+    String output = session.outputs().get(0).name();
+    session.setInput(input.name(), values);
+    session.run();
+    byte[] expected = session.output(output).toBytes();
+
+    session.setInput(input.name(), values.toFloats());
+    session.run();
+    assertArrayEquals(expected, session.output(output).toBytes());
+
+    ByteBuffer heap = ByteBuffer.wrap(values.toBytes());
+    session.setInput(input.name(), heap);
+    session.run();
+    assertArrayEquals(expected, session.output(output).toBytes());
+    assertEquals("the position of the buffer stays", 0, heap.position());
+
+    // A part of a larger direct buffer.
+    ByteBuffer direct = ByteBuffer.allocateDirect((int) values.byteSize() + 24).order(ByteOrder.nativeOrder());
+    direct.position(8);
+    direct.put(values.toBytes());
+    direct.position(8).limit(8 + (int) values.byteSize());
+    session.setInput(input.name(), direct.asReadOnlyBuffer());
+    session.run();
+    assertArrayEquals(expected, session.output(output).toBytes());
+  }
+
+  @Test
+  public void outputsAreWrittenToBuffersOfBothKinds() {
+    TensorInfo output = session.outputs().get(1);
+    session.setInput(input.name(), values);
+    session.run();
+    byte[] expected = session.output(output.name()).toBytes();
+    for (boolean isDirect : new boolean[] {true, false}) {
+      int bytes = (int) output.byteSize();
+      ByteBuffer whole = isDirect ? ByteBuffer.allocateDirect(bytes + 8) : ByteBuffer.allocate(bytes + 8);
+      whole.position(4).limit(4 + bytes);
+      session.output(output.name(), whole);
+      assertEquals(4, whole.position());
+      byte[] written = new byte[bytes];
+      whole.get(written);
+      assertArrayEquals(expected, written);
+      assertEquals("nothing is written beside it", 0, whole.getInt(0));
+    }
+  }
+
+  @Test
+  public void infosAreTheModels() {
+    assertEquals(1, model.inputs().size());
+    assertEquals(DataType.F32, input.type());
+    assertEquals(4L * 3 * 128 * 128, input.byteSize());
+    assertEquals(4, model.outputs().size());
+    assertEquals(4, session.outputs().size());
+    for (TensorInfo output : session.outputs()) {
+      long bytes = 4;
+      for (long dim : output.shape()) bytes *= dim;
+      assertEquals(bytes, output.byteSize());
+    }
+    assertTrue(session.warnings().isEmpty());
+  }
+
+  @Test
+  public void memoryReportListsSharedObjects() {
+    MemoryReport memory = session.memory();
+    assertTrue(memory.plannedBytes() < memory.naiveBytes());
+    assertTrue(memory.plannedBytes() >= memory.lowerBoundBytes());
+    assertTrue(memory.weightsBytes() > 0 && memory.inOutBytes() > 0 && memory.allocatedBytes() > 0);
+    assertEquals(1, memory.inFlight());
+    assertFalse(memory.objects().isEmpty());
+    boolean reused = false;
+    for (ObjectReport object : memory.objects()) {
+      assertTrue(object.bytes() > 0);
+      assertFalse(object.kind().isEmpty());
+      reused |= object.tensors().size() > 1;
+    }
+    assertTrue(reused);
+  }
+
+  @Test
+  public void layersAreThoseOfTheLastRun() {
+    session.setInput(input.name(), values);
+    session.run();
+    List<LayerTime> layers = session.layerTimes();
+    assertTrue(layers.size() > 20);
+    for (LayerTime layer : layers) assertFalse(layer.op().isEmpty());
+  }
+
+  @Test
+  public void estimateIsNearTheReport() {
+    MemoryEstimate estimate = MemoryEstimate.of(model, null, device);
+    MemoryReport report = session.memory();
+    assertEquals(report.weightsBytes(), estimate.weights(), 0.01 * report.weightsBytes());
+    assertEquals(report.inOutBytes(), estimate.inOut(), 0.01 * report.inOutBytes());
+    assertTrue(MemoryEstimate.of(model, null, (String) null).total() > 0);
+  }
+
+  @Test
+  public void sessionsAreMadeInTheBackground() {
+    try (SessionCreation creation = Session.createAsync(device, model, null); Session made = creation.get()) {
+      assertEquals(creation.total(), creation.ready());
+      assertEquals(session.outputs().toString(), made.outputs().toString());
+    }
+  }
+
+  @Test
+  public void devicesAreListed() {
+    List<DeviceInfo> devices = Device.list();
+    assertFalse(devices.isEmpty());
+    DeviceInfo info = device.info();
+    assertEquals(16, info.uuid().length);
+    assertEquals(info.name(), devices.get(info.index()).name());
+    assertArrayEquals(info.uuid(), devices.get(info.index()).uuid());
+    assertTrue(Vellum.version() >= 200);
+  }
+
+  @Test
+  public void objectsMayBeClosedInAnyOrder() {
+    Device other = Device.open();
+    Model copy = Model.load(Data.model(Data.FACES));
+    Session last = Session.create(other, copy);
+    copy.close();
+    other.close();
+    assertEquals(4, last.run(Collections.singletonMap(input.name(), values)).size());
+    last.close();
+    last.close();
+  }
+
+  @Test
+  public void modelsAreReadFromMemory() throws Exception {
+    byte[] bytes = Files.readAllBytes(Paths.get(Data.model(Data.FACES)));
+    try (Model heap = Model.load(ByteBuffer.wrap(bytes))) {
+      assertEquals(model.outputs().toString(), heap.outputs().toString());
+    }
+  }
+}
