@@ -34,7 +34,8 @@ build_packages=(
   libstb-dev libcli11-dev nlohmann-json3-dev libfmt-dev
 )
 test_packages=(libgtest-dev libbenchmark-dev libonnx-testdata vulkan-validationlayers chromium flatbuffers-compiler
-  python3 python3-numpy python3-pytest python3-torch python3-torchvision)
+  python3 python3-numpy python3-pytest python3-torch python3-torchvision
+  openjdk-17-jdk-headless libjetbrains-annotations-java junit4)
 # What Mesa's build needs besides the packages of the step build.
 gpu_compiler_packages=(bison flex libexpat1-dev python3-mako python3-packaging python3-ply python3-yaml xz-utils)
 
