@@ -74,6 +74,19 @@ TEST_F(OnDevice, DevicesAreListed) {
   EXPECT_TRUE(fails({"bench", save(small_model()), "--device", "no such device"}, 1, {"no such device"}));
 }
 
+TEST_F(OnDevice, DoctorFindsNothingWrong) {
+  const std::filesystem::path report = folder / "report.json";
+  const json document = run_json(with({"doctor", "--only", "Softmax", "--report", report.string()}));
+  EXPECT_FALSE(document["checks"].empty());
+  for (const json& check : document["checks"]) EXPECT_TRUE(check["passed"]) << check;
+  std::ifstream file(report);
+  EXPECT_EQ(json::parse(file)["checks"], document["checks"]);
+  const Finished text = run_tool(with({"doctor", "--only", "Softmax"}));
+  EXPECT_EQ(text.status, 0);
+  EXPECT_NE(text.out.find("all compute what the host does"), std::string::npos) << text.out;
+  EXPECT_TRUE(fails({"doctor", "--only", "Frobnicate", "--json"}, 1, {"Frobnicate"}));
+}
+
 TEST_F(OnDevice, RunWritesWhatTheHostReferenceComputes) {
   const OnnxModel model = small_model();
   const Graph graph = model.graph();

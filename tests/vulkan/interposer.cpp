@@ -44,7 +44,7 @@ struct State {
   std::vector<uint32_t> submitted_dispatches;
   std::vector<std::string> labels, object_names;
   std::atomic<uint32_t> pipelines_made = 0;
-  bool offers_global_priority = false, extensions_hidden = false;
+  bool dispatches_skipped = false, offers_global_priority = false, extensions_hidden = false;
   VkQueueGlobalPriorityKHR global_priority{};
   PFN_vkCmdDispatch dispatch = nullptr;
   PFN_vkCmdBeginDebugUtilsLabelEXT begin_label = nullptr;
@@ -303,7 +303,7 @@ VKAPI_ATTR void VKAPI_CALL dispatch(VkCommandBuffer commands, uint32_t x, uint32
     const std::lock_guard lock(state().mutex);
     ++state().dispatches[commands];
   }
-  state().dispatch(commands, x, y, z);
+  if (!state().dispatches_skipped) state().dispatch(commands, x, y, z);
 }
 
 VKAPI_ATTR void VKAPI_CALL begin_label(VkCommandBuffer commands, const VkDebugUtilsLabelEXT* label) {
@@ -553,6 +553,7 @@ void Interposer::offer_global_priority() { state().offers_global_priority = true
 VkQueueGlobalPriorityKHR Interposer::global_priority() const { return state().global_priority; }
 void Interposer::hide_device_extensions() { state().extensions_hidden = true; }
 void Interposer::hide_instance_version() { state().version_hidden = true; }
+void Interposer::skip_dispatches() { state().dispatches_skipped = true; }
 void Interposer::split_memory() { state().memory_split = true; }
 void Interposer::add_transfer_queue() { state().transfer_queue = true; }
 uint32_t Interposer::submits() const { return state().submits; }

@@ -48,6 +48,7 @@ class Interposer {
   // The device offers VK_KHR_global_priority; a queue of any priority but `realtime` can be made.
   void offer_global_priority();
   VkQueueGlobalPriorityKHR global_priority() const;  // of the queues that were made; 0: none was asked for
+  void skip_dispatches();                            // a driver that computes nothing
   void hide_device_extensions();
   void hide_instance_version();  // a loader of Vulkan 1.0
   void hide_coherent_memory();

@@ -24,5 +24,6 @@ Command add_bench(CLI::App& app);
 Command add_profile(CLI::App& app);
 Command add_bundle(CLI::App& app);
 Command add_tune(CLI::App& app);
+Command add_doctor(CLI::App& app);
 
 }  // namespace vellum::cli

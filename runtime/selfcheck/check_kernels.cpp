@@ -1,0 +1,159 @@
+#include "selfcheck/check_kernels.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "exec/executor.hpp"
+#include "kernels/framework/lowering.hpp"
+#include "passes/passes.hpp"
+#include "selfcheck/operator_cases.hpp"
+#include "vellum/error.hpp"
+
+namespace vellum {
+namespace {
+
+// Winograd's larger tile loses a few more digits than other kernels in fp32.
+constexpr double kBoundFp32 = 1e-3, kBoundFp16 = 3e-2;
+
+// A NaN of the device is as wrong as can be; one of the host, which has none for these inputs, would be, too.
+double relative_error(const HostTensor& got, const HostTensor& want) {
+  const std::vector<float> a = got.to_floats(), b = want.to_floats();
+  double largest = 1, difference = 0;
+  for (const float value : b) largest = std::max<double>(largest, std::abs(value));
+  for (size_t i = 0; i < a.size(); ++i) {
+    const double apart = std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
+    if (!(apart <= difference)) difference = apart;
+    if (std::isnan(difference)) break;
+  }
+  return difference / largest;
+}
+
+// A way to compute an operator: a candidate for each of its choices that has several, or nothing to choose.
+struct Way {
+  std::string name;
+  TuningTable table;
+};
+
+// One for each candidate of each choice (of each algorithm, unless `all`), the cost model's elsewhere.
+std::vector<Way> ways_of(const std::vector<Choice>& choices, bool all) {
+  std::vector<Way> ways;
+  for (const Choice& choice : choices) {
+    std::set<std::string> seen;
+    for (const KernelName& candidate : choice.candidates) {
+      if (!all && !seen.insert(candidate.algorithm).second) continue;
+      Way& way = ways.emplace_back();
+      way.name = candidate.text();
+      CandidateTimes& times = way.table.operators[choice.signature];
+      times[choice.candidates.front().text()] = 2;
+      times[candidate.text()] = 1;
+    }
+  }
+  if (ways.empty()) ways.emplace_back();
+  return ways;
+}
+
+class Checker {
+ public:
+  Checker(const std::shared_ptr<gpu::Context>& context, const KernelCheckOptions& options)
+      : context_(context), options_(options) {}
+
+  std::vector<KernelCheck> check(const std::vector<SmallOperator>& operators) {
+    for (size_t i = 0; i < operators.size(); ++i) {
+      if (options_.progress && !options_.progress(i, operators.size()))
+        throw Error(ErrorCode::cancelled, "the check of kernels was cancelled");
+      check(operators[i]);
+    }
+    return std::move(checks_);
+  }
+
+ private:
+  void check(const SmallOperator& small) {
+    const Graph graph = optimise(small.graph, {});
+    const std::vector<HostTensor> want = evaluate(graph, small.inputs);
+    for (const StorageChoice storage :
+         {StorageChoice::buffer, StorageChoice::image2d, StorageChoice::image3d})
+      for (const auto& [precision, arithmetic] : precisions()) {
+        std::vector<Choice> choices;
+        LoweringOptions lowering{.precision = precision,
+                                 .storage = storage,
+                                 .winograd = Winograd::automatic,
+                                 .arithmetic = arithmetic,
+                                 .choices = &choices};
+        KernelCheck first = described(small, lowering);
+        if (!attempt(first, [&] { lower(graph, context_->caps(), lowering); })) {
+          checks_.push_back(std::move(first));
+          continue;
+        }
+        lowering.choices = nullptr;
+        for (const Way& way : ways_of(choices, options_.all)) {
+          lowering.tuning = &way.table;
+          KernelCheck& result = checks_.emplace_back(described(small, lowering));
+          result.kernel = way.name;
+          attempt(result, [&] { result.error = error_of(graph, small.inputs, want, lowering); });
+        }
+      }
+  }
+
+  std::vector<std::pair<Precision, Arithmetic>> precisions() const {
+    std::vector<std::pair<Precision, Arithmetic>> list{{Precision::fp32, Arithmetic::fp32},
+                                                       {Precision::fp16, Arithmetic::fp32}};
+    if (context_->caps().fp16_arithmetic) list.emplace_back(Precision::fp16, Arithmetic::fp16);
+    return list;
+  }
+
+  static KernelCheck described(const SmallOperator& small, const LoweringOptions& lowering) {
+    KernelCheck check;
+    check.operation = small.name;
+    check.precision = lowering.precision;
+    check.arithmetic = lowering.arithmetic;
+    check.storage = lowering.storage;
+    check.bound = lowering.precision == Precision::fp32 ? kBoundFp32 : kBoundFp16;
+    return check;
+  }
+
+  // A lost device ends the check; all else is this operator's failure.
+  template <typename Function>
+  static bool attempt(KernelCheck& check, const Function& function) {
+    try {
+      function();
+      return true;
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::device_lost) throw;
+      check.failure = error.what();
+      return false;
+    }
+  }
+
+  double error_of(const Graph& graph, const std::vector<HostTensor>& inputs,
+                  const std::vector<HostTensor>& want, const LoweringOptions& lowering) const {
+    Executor executor(context_, compile_program(context_, lower(graph, context_->caps(), lowering)));
+    for (size_t i = 0; i < inputs.size(); ++i) executor.set_input(i, inputs[i]);
+    executor.run();
+    double error = 0;
+    for (size_t i = 0; i < want.size(); ++i) {
+      const double one = relative_error(executor.output(i), want[i]);
+      if (!(one <= error)) error = one;
+    }
+    return error;
+  }
+
+  const std::shared_ptr<gpu::Context>& context_;
+  const KernelCheckOptions& options_;
+  std::vector<KernelCheck> checks_;
+};
+
+}  // namespace
+
+std::vector<KernelCheck> check_kernels(const std::shared_ptr<gpu::Context>& context,
+                                       const KernelCheckOptions& options) {
+  std::vector<SmallOperator> operators = small_operators();
+  std::erase_if(operators, [&](const SmallOperator& small) { return !small.name.starts_with(options.only); });
+  if (operators.empty())
+    throw Error(ErrorCode::not_found, "no operation that is checked begins with '" + options.only + "'");
+  return Checker(context, options).check(operators);
+}
+
+}  // namespace vellum

@@ -1,0 +1,160 @@
+#include "selfcheck/operator_cases.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <utility>
+
+namespace vellum {
+namespace {
+
+using Ints = std::vector<int64_t>;
+using Pairs = std::initializer_list<std::pair<const char*, Attributes::Value>>;
+
+constexpr int kOpset = 23;
+
+// In [-1, 1], of a linear congruential generator (Numerical Recipes, "Quick and Dirty Generators").
+HostTensor values(Shape shape, uint32_t seed) {
+  HostTensor tensor(DType::f32, std::move(shape));
+  uint32_t state = seed;
+  for (float& value : tensor.mutable_as<float>()) {
+    state = state * 1664525u + 1013904223u;
+    value = static_cast<float>(state >> 8) / static_cast<float>(1u << 23) - 1.0f;
+  }
+  return tensor;
+}
+
+// What an operator reads: a tensor of the network, or a constant.
+struct Operand {
+  HostTensor tensor;
+  bool constant = false;
+};
+
+Operand computed(Shape shape, uint32_t seed = 1) { return {values(std::move(shape), seed), false}; }
+Operand weights(Shape shape, uint32_t seed = 2) { return {values(std::move(shape), seed), true}; }
+Operand integers(const Ints& elements) {
+  return {HostTensor::i64({static_cast<int64_t>(elements.size())}, elements), true};
+}
+
+SmallOperator small_operator(std::string name, const std::string& type, std::vector<Operand> operands,
+                             Pairs attribute_values = {}) {
+  SmallOperator made{std::move(name), {}, {}};
+  Attributes attributes;
+  for (const auto& [key, value] : attribute_values) attributes.set(key, value);
+  Node node{type, nullptr, {}, {}};
+  for (Operand& operand : operands) {
+    const std::string input = "input" + std::to_string(node.inputs.size());
+    if (operand.constant) {
+      node.inputs.push_back(made.graph.add_constant(input, std::move(operand.tensor)));
+    } else {
+      node.inputs.push_back(made.graph.add_value(input, operand.tensor.type(), true));
+      made.graph.inputs.push_back(node.inputs.back());
+      made.inputs.push_back(std::move(operand.tensor));
+    }
+  }
+  node.op = make_operator({.type = type,
+                           .name = type,
+                           .opset = kOpset,
+                           .attributes = &attributes,
+                           .input_present = std::vector<bool>(operands.size(), true)});
+  node.outputs = {made.graph.add_value("output")};
+  made.graph.outputs = node.outputs;
+  made.graph.nodes.push_back(std::move(node));
+  return made;
+}
+
+const Ints kPad1{1, 1, 1, 1}, kPad2{2, 2, 2, 2}, kTwo{2, 2};
+
+void add_convolutions(std::vector<SmallOperator>& list) {
+  const auto conv = [&](const char* name, Shape x, Shape w, Pairs attributes) {
+    const int64_t channels = w[0];
+    list.push_back(small_operator(
+        name, "Conv", {computed(std::move(x)), weights(std::move(w)), weights({channels}, 3)}, attributes));
+  };
+  conv("Conv 1x1", {1, 24, 13, 11}, {20, 24, 1, 1}, {});
+  conv("Conv 3x3", {1, 12, 13, 11}, {20, 12, 3, 3}, {{"pads", kPad1}});
+  conv("Conv 3x3 of a picture", {1, 3, 17, 19}, {12, 3, 3, 3}, {{"pads", kPad1}, {"strides", kTwo}});
+  conv("Conv 3x3 in groups", {1, 16, 9, 10}, {24, 4, 3, 3}, {{"pads", kPad1}, {"group", int64_t{4}}});
+  conv("Conv 3x3 depthwise", {1, 20, 13, 11}, {20, 1, 3, 3}, {{"pads", kPad1}, {"group", int64_t{20}}});
+  conv("Conv 5x5 depthwise", {1, 20, 13, 11}, {20, 1, 5, 5},
+       {{"pads", kPad2}, {"strides", kTwo}, {"group", int64_t{20}}});
+  list.push_back(small_operator("ConvTranspose 2x2", "ConvTranspose",
+                                {computed({1, 12, 7, 6}), weights({12, 8, 2, 2})}, {{"strides", kTwo}}));
+}
+
+void add_products(std::vector<SmallOperator>& list) {
+  list.push_back(small_operator("Gemm", "Gemm", {computed({7, 40}), weights({40, 30}), weights({30}, 3)}));
+  list.push_back(small_operator("MatMul", "MatMul", {computed({2, 9, 20}), computed({2, 20, 14}, 2)}));
+  list.push_back(
+      small_operator("Attention", "Attention",
+                     {computed({1, 4, 20, 16}), computed({1, 4, 20, 16}, 2), computed({1, 4, 20, 16}, 3)}));
+}
+
+void add_reductions(std::vector<SmallOperator>& list) {
+  list.push_back(small_operator("Softmax", "Softmax", {computed({3, 50})}, {{"axis", int64_t{-1}}}));
+  list.push_back(small_operator("LayerNormalization", "LayerNormalization",
+                                {computed({5, 36}), weights({36}), weights({36}, 3)}));
+  list.push_back(small_operator("InstanceNormalization", "InstanceNormalization",
+                                {computed({1, 6, 7, 9}), weights({6}), weights({6}, 3)}));
+  list.push_back(small_operator("ReduceMean", "ReduceMean", {computed({1, 10, 7, 9}), integers({2, 3})}));
+  list.push_back(small_operator("ReduceMax", "ReduceMax", {computed({4, 9, 11}), integers({1})}));
+  list.push_back(small_operator("GlobalAveragePool", "GlobalAveragePool", {computed({1, 18, 7, 9})}));
+  list.push_back(small_operator("MaxPool 2x2", "MaxPool", {computed({1, 10, 9, 11})},
+                                {{"kernel_shape", kTwo}, {"strides", kTwo}}));
+  list.push_back(small_operator("AveragePool 3x3", "AveragePool", {computed({1, 10, 9, 11})},
+                                {{"kernel_shape", Ints{3, 3}}, {"pads", kPad1}}));
+  list.push_back(
+      small_operator("CumSum", "CumSum", {computed({5, 13}), {HostTensor::i64({}, Ints{1}), true}}));
+}
+
+void add_elementwise(std::vector<SmallOperator>& list) {
+  list.push_back(small_operator("Add", "Add", {computed({1, 10, 9, 7}), computed({1, 10, 9, 7}, 2)}));
+  list.push_back(
+      small_operator("Mul, broadcast", "Mul", {computed({1, 10, 9, 7}), computed({1, 10, 1, 1}, 2)}));
+  list.push_back(small_operator("PRelu", "PRelu", {computed({1, 10, 9, 7}), weights({10, 1, 1})}));
+  for (const char* type : {"Relu", "Sigmoid", "HardSwish", "Gelu", "Exp", "Sqrt"}) {
+    Operand x = computed({1, 10, 9, 7});
+    if (std::string(type) == "Sqrt")
+      for (float& value : x.tensor.mutable_as<float>()) value = std::abs(value);
+    list.push_back(small_operator(type, type, {std::move(x)}));
+  }
+}
+
+void add_movement(std::vector<SmallOperator>& list) {
+  const HostTensor doubled = HostTensor::f32({4}, std::vector<float>{1, 1, 2, 2});
+  for (const char* mode : {"nearest", "linear"}) {
+    const Operand nothing{HostTensor::f32({0}, std::vector<float>{}), true};
+    list.push_back(small_operator(std::string("Resize, ") + mode, "Resize",
+                                  {computed({1, 6, 7, 5}), nothing, {doubled, true}},
+                                  {{"mode", std::string(mode)}}));
+  }
+  list.push_back(small_operator("Concat", "Concat", {computed({1, 6, 7, 5}), computed({1, 3, 7, 5}, 2)},
+                                {{"axis", int64_t{1}}}));
+  list.push_back(small_operator(
+      "Slice", "Slice",
+      {computed({1, 10, 9, 7}), integers({1, 2}), integers({9, 8}), integers({1, 2}), integers({2, 1})}));
+  list.push_back(
+      small_operator("Transpose", "Transpose", {computed({2, 9, 10, 3})}, {{"perm", Ints{0, 2, 1, 3}}}));
+  list.push_back(small_operator("Pad, reflect", "Pad",
+                                {computed({1, 6, 7, 5}), integers({0, 0, 1, 2, 0, 0, 2, 1})},
+                                {{"mode", std::string("reflect")}}));
+  list.push_back(small_operator("Gather", "Gather", {computed({9, 10}), integers({3, 0, 8, 3})}));
+  list.push_back(
+      small_operator("DepthToSpace", "DepthToSpace", {computed({1, 12, 5, 7})}, {{"blocksize", int64_t{2}}}));
+  list.push_back(small_operator("Expand", "Expand", {computed({1, 6, 1, 5}), integers({2, 6, 4, 5})}));
+  list.push_back(
+      small_operator("GridSample", "GridSample", {computed({1, 5, 8, 9}), computed({1, 6, 7, 2}, 2)}));
+}
+
+}  // namespace
+
+std::vector<SmallOperator> small_operators() {
+  std::vector<SmallOperator> list;
+  add_convolutions(list);
+  add_products(list);
+  add_reductions(list);
+  add_elementwise(list);
+  add_movement(list);
+  return list;
+}
+
+}  // namespace vellum

@@ -1,0 +1,138 @@
+// vellum doctor: whether a device computes what it should.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "common/files.hpp"
+#include "options.hpp"
+#include "output.hpp"
+#include "vellum/kernel_check.hpp"
+
+namespace vellum::cli {
+namespace {
+
+struct Arguments {
+  Options options;
+  std::string report, only;
+  bool all = false;
+};
+
+std::string precision_text(const KernelCheck& check) {
+  if (check.arithmetic == Arithmetic::fp16) return "fp16, halves multiplied";
+  return check.precision == Precision::fp16 ? "fp16" : "fp32";
+}
+
+std::string storage_text(StorageChoice storage) {
+  return storage == StorageChoice::buffer    ? "buffer"
+         : storage == StorageChoice::image2d ? "image2d"
+                                             : "image3d";
+}
+
+std::string result_text(const KernelCheck& check) {
+  if (!check.failure.empty()) return one_line(check.failure);
+  return fmt::format("error {:.2g}, at most {:.2g} is right", check.error, check.bound);
+}
+
+std::string failures_table(const std::vector<KernelCheck>& checks) {
+  Table table;
+  for (const char* title : {"wrong: operator", "kernel", "precision", "storage", "result"})
+    table.column(title);
+  for (const KernelCheck& check : checks)
+    if (!check.passed())
+      table.row({check.operation, check.kernel, precision_text(check), storage_text(check.storage),
+                 result_text(check)});
+  return table.text();
+}
+
+std::string device_text(const DeviceInfo& device) {
+  return fmt::format(
+      "{} ({}), {}, Vulkan {}\ntensors in: {}; fp16 arithmetic: {}; cooperative matrices: {}\n", device.name,
+      device.type, device.driver, device.api_version, device.preferred_storage,
+      device.fp16_arithmetic ? "yes" : "no", device.cooperative_matrices);
+}
+
+nlohmann::json report_json(const Device& device, const std::vector<KernelCheck>& checks, double seconds) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const KernelCheck& check : checks)
+    list.push_back({{"operation", check.operation},
+                    {"kernel", check.kernel},
+                    {"precision", precision_text(check)},
+                    {"storage", storage_text(check.storage)},
+                    {"passed", check.passed()},
+                    {"error", check.error},
+                    {"bound", check.bound},
+                    {"failure", check.failure}});
+  return {{"vellum", VELLUM_VERSION_TEXT},
+          {"caps", nlohmann::json::parse(Caps::of(device).json())},
+          {"validation_messages", device.validation_messages()},
+          {"seconds", seconds},
+          {"checks", list}};
+}
+
+std::vector<KernelCheck> check_with_progress(const Device& device, const Arguments& arguments) {
+  Progress progress("doctor");
+  return check_kernels(
+      device, {.only = arguments.only, .all = arguments.all, .progress = [&](size_t done, size_t total) {
+                 progress.show(done, total);
+                 return true;
+               }});
+}
+
+void examine(const Arguments& arguments) {
+  const OpenedDevice opened(arguments.options);
+  const Device& device = opened.device();
+  if (!arguments.options.json) print("vellum " VELLUM_VERSION_TEXT " on " + device_text(device.info()));
+  const auto begin = std::chrono::steady_clock::now();
+  const std::vector<KernelCheck> checks = check_with_progress(device, arguments);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+
+  const nlohmann::json report = report_json(device, checks, seconds);
+  if (!arguments.report.empty()) {
+    const std::string text = report.dump(2) + "\n";
+    samples::write_file(arguments.report, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+  }
+  const auto wrong = static_cast<size_t>(
+      std::ranges::count_if(checks, [](const KernelCheck& check) { return !check.passed(); }));
+  if (arguments.options.json)
+    print_json(report);
+  else if (wrong == 0)
+    print(fmt::format("checked {} kernels in {:.1f} s: all compute what the host does\n", checks.size(),
+                      seconds));
+  else
+    print(failures_table(checks));
+  opened.check_validation();
+  if (wrong > 0)
+    throw Error(
+        ErrorCode::internal,
+        fmt::format("{} of {} kernels do not compute what the host does on this device; please report it, "
+                    "with the file that --report FILE writes",
+                    wrong, checks.size()));
+}
+
+}  // namespace
+
+Command add_doctor(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command =
+      app.add_subcommand("doctor", "Check that a device and its driver compute what they should");
+  command->add_option(
+      "--report", arguments->report,
+      "write the device's caps and every result to this file (JSON), for a report of a fault");
+  command->add_option("--only", arguments->only,
+                      "check only the operators whose name begins so, such as Conv");
+  command->add_flag("--all", arguments->all, "check every variant of every kernel, which takes minutes");
+  add_options(*command, arguments->options, "has no effect here");
+  command->footer(
+      "Small operators of every kind are computed on the device, in images and buffers, in fp32 and fp16, "
+      "and compared\n"
+      "with the host's results. Exit status 1 if one is wrong. --validation adds Vulkan's validation layer.\n"
+      "Example:\n  vellum doctor --device 1 --report report.json");
+  return {command, [arguments] { examine(*arguments); }};
+}
+
+}  // namespace vellum::cli
