@@ -33,7 +33,7 @@ build_packages=(
   libflatbuffers-dev flatbuffers-compiler
   libstb-dev libcli11-dev nlohmann-json3-dev libfmt-dev
 )
-test_packages=(libgtest-dev libbenchmark-dev libonnx-testdata vulkan-validationlayers chromium flatbuffers-compiler
+test_packages=(abigail-tools libgtest-dev libbenchmark-dev libonnx-testdata vulkan-validationlayers chromium flatbuffers-compiler
   python3 python3-numpy python3-pytest python3-torch python3-torchvision
   openjdk-17-jdk-headless libjetbrains-annotations-java junit4)
 # What Mesa's build needs besides the packages of the step build.
