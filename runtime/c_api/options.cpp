@@ -1,5 +1,6 @@
 // Options of devices and sessions, from C.
 #include <cstddef>
+#include <memory>
 #include <string>
 
 #include "c_api/support.hpp"
@@ -45,6 +46,9 @@ vellum_session_options session_defaults() noexcept {
 
 vellum::DeviceOptions to_cpp(const vellum_device_options& given) {
   vellum::DeviceOptions options;
+  const std::shared_ptr<void> log_user(given.log_user, [destroy = given.log_destroy](void* user) {
+    if (destroy) destroy(user);
+  });
   if (given.device) options.device = given.device;
   if (given.cache_folder) options.cache_folder = utf8_path(given.cache_folder);
   options.validation = given.validation != 0;
@@ -55,8 +59,8 @@ vellum::DeviceOptions to_cpp(const vellum_device_options& given) {
       given.global_priority, VELLUM_PRIORITY_REALTIME, "global_priority");
   options.debug_labels = given.debug_labels != 0;
   if (given.log)
-    options.log = [log = given.log, user = given.log_user](vellum::LogLevel level, std::string_view message) {
-      log(static_cast<vellum_log_level>(level), std::string(message).c_str(), user);
+    options.log = [log = given.log, log_user](vellum::LogLevel level, std::string_view message) {
+      log(static_cast<vellum_log_level>(level), std::string(message).c_str(), log_user.get());
     };
   return options;
 }
@@ -88,6 +92,7 @@ vellum::SessionOptions to_cpp(const vellum_session_options& given) {
     options.debug.disabled_passes.emplace_back(given.disabled_passes[i]);
   }
   if (given.max_submit_ms != VELLUM_SUBMIT_MS_AUTO) options.max_submit_ms = given.max_submit_ms;
+  if (given.memory_pool) options.memory_pool = given.memory_pool->pool;
   return options;
 }
 

@@ -56,6 +56,10 @@ struct vellum_session {
   mutable std::vector<vellum::Shape> planned_shapes_;  // of the inputs, when `plan_` was read
 };
 
+struct vellum_memory_pool {
+  vellum::MemoryPool pool;
+};
+
 struct vellum_run {
   vellum::Run run;
 };

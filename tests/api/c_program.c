@@ -14,6 +14,8 @@ static int is_test_limits(void) {
   return limits && strcmp(limits, "android_baseline_2022") == 0;
 }
 
+static void count_destroyed(void* user) { ++*(int*)user; }
+
 static void count_log(vellum_log_level level, const char* message, void* user) {
   if (level == VELLUM_LOG_ERROR && message[0]) ++*(size_t*)user;
 }
@@ -251,7 +253,7 @@ done:
 }
 
 int misuse_in_c(const void* model_bytes, size_t model_size, char what[512]) {
-  int line = 0;
+  int line = 0, destroyed = 0;
   static const float images[2 * 3 * 9 * 11] = {0};
   const int64_t batch[4] = {2, 3, 9, 11};
   float values[4] = {0}, outputs[2 * 4 * 5] = {0};
@@ -289,7 +291,10 @@ int misuse_in_c(const void* model_bytes, size_t model_size, char what[512]) {
   FAILS(vellum_model_load("x", NULL, &error), VELLUM_INVALID_ARGUMENT, "model");
   vellum_device_options_init(&device_options);
   device_options.device = "no such device";
+  device_options.log_user = &destroyed;
+  device_options.log_destroy = count_destroyed;
   FAILS(vellum_device_open(&device_options, &device, &error), VELLUM_NO_DEVICE, "no such device");
+  EXPECT(destroyed == 1);
   memset(&device_options, 0, sizeof device_options);
   FAILS(vellum_device_open(&device_options, &device, &error), VELLUM_INVALID_ARGUMENT, "size");
   EXPECT(vellum_device_open(NULL, &device, &error) == VELLUM_OK);

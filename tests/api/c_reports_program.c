@@ -43,6 +43,8 @@ int report_in_c(const void* model_bytes, size_t model_size, const char* file, co
   vellum_node_list* list = NULL;
   vellum_memory_plan *plan = NULL, *planned = NULL;
   vellum_text *text = NULL, *caps = NULL;
+  vellum_memory_pool* pool = NULL;
+  uint64_t pool_bytes = 1;
   vellum_device_info info = {sizeof info};
   vellum_node_info node = {sizeof node};
   vellum_tensor_info port = {sizeof port};
@@ -188,8 +190,30 @@ int report_in_c(const void* model_bytes, size_t model_size, const char* file, co
   EXPECT(tuned.storage[0] != 0 && tuned.operator_count > 0 && tuned.measured_count > 0);
   EXPECT(tuned.measured_count <= tuned.operator_count);
 
+  vellum_run_destroy(run);
+  run = NULL;
+  vellum_session_destroy(session);
+  session = NULL;
+  EXPECT(vellum_memory_pool_create(device, VELLUM_POOL_REFUSE, &pool, &error) == VELLUM_OK);
+  EXPECT(vellum_memory_pool_bytes(pool, &pool_bytes, &error) == VELLUM_OK && pool_bytes == 0);
+  options.memory_pool = pool;
+  EXPECT(vellum_session_create(device, model, &options, &session, &error) == VELLUM_OK);
+  EXPECT(vellum_session_set_input(session, "x", input, input_count * sizeof(float), &error) == VELLUM_OK);
+  for (i = 0; i < 2; ++i) {
+    EXPECT(vellum_session_run(session, &error) == VELLUM_OK);
+    EXPECT(vellum_memory_pool_bytes(pool, &pool_bytes, &error) == VELLUM_OK);
+    EXPECT(pool_bytes >= memory.planned_bytes);
+    EXPECT(vellum_session_trim(session, i ? VELLUM_TRIM_WEIGHTS : VELLUM_TRIM_INTERMEDIATES, &error) == VELLUM_OK);
+    EXPECT(vellum_session_get_output(session, "y", kept, port.byte_size, &error) == VELLUM_OK);
+    EXPECT(memcmp(kept, values, port.byte_size) == 0);
+  }
+  EXPECT(vellum_memory_pool_trim(pool, &error) == VELLUM_OK);
+  EXPECT(vellum_memory_pool_bytes(pool, &pool_bytes, &error) == VELLUM_OK && pool_bytes == 0);
+  FAILS(vellum_session_trim(session, (vellum_trim_level)2, &error), VELLUM_INVALID_ARGUMENT, "level has no value 2");
+
 done:
   vellum_run_destroy(run);
+  vellum_memory_pool_destroy(pool);
   vellum_tensor_destroy(output);
   vellum_tensor_destroy(tensor);
   vellum_text_destroy(caps);

@@ -44,6 +44,8 @@ typedef struct vellum_device_options {
   float queue_priority;      /* from 0 to 1, relative to the other queues that the process has on the device; 1 */
   vellum_global_priority global_priority; /* VELLUM_UNSUPPORTED if the device has none, or this user may not have it */
   int32_t debug_labels;      /* not 0: labels of layers and names of objects, for debuggers; needs VK_EXT_debug_utils */
+  void (*log_destroy)(void* log_user); /* NULL, or called once when nothing calls `log` any more, also if opening fails:
+                                          sessions and runs keep a device after vellum_device_destroy() */
 } vellum_device_options;
 
 /* The defaults. The macro passes the size of the caller's struct, see vellum/vellum.h. */

@@ -42,6 +42,25 @@ typedef enum vellum_winograd {
 
 #define VELLUM_SUBMIT_MS_AUTO UINT32_MAX
 
+/* What happens when a run begins while another run of the same pool is under way. */
+typedef enum vellum_pool_overlap {
+  VELLUM_POOL_SERIALISE = 0, /* the device does them one after the other */
+  VELLUM_POOL_REFUSE = 1     /* VELLUM_INVALID_ARGUMENT */
+} vellum_pool_overlap;
+
+/*
+ * Device memory that sessions share for their intermediate tensors: for networks that follow one another, see
+ * vellum/memory_pool.hpp. It lives as long as a session has it, also when it is destroyed before.
+ */
+typedef struct vellum_memory_pool vellum_memory_pool;
+VELLUM_C_API vellum_status vellum_memory_pool_create(const vellum_device* device, vellum_pool_overlap overlap,
+                                                     vellum_memory_pool** pool, vellum_error* error);
+VELLUM_C_API void vellum_memory_pool_destroy(vellum_memory_pool* pool);
+/* The device memory that it has now. */
+VELLUM_C_API vellum_status vellum_memory_pool_bytes(const vellum_memory_pool* pool, uint64_t* bytes, vellum_error* error);
+/* Frees the memory, except what runs under way use. It comes back with the next run of a session. */
+VELLUM_C_API vellum_status vellum_memory_pool_trim(const vellum_memory_pool* pool, vellum_error* error);
+
 /* Fill it with vellum_session_options_init(), then change what should differ. */
 typedef struct vellum_session_options {
   size_t size;                 /* of this struct, as the caller was compiled */
@@ -69,6 +88,7 @@ typedef struct vellum_session_options {
   size_t disabled_pass_count;
   uint32_t max_submit_ms;      /* of predicted work that a run hands to the device at a time; 0: no limit; the default,
                                   VELLUM_SUBMIT_MS_AUTO: 16 on GPUs that may serve a display, else no limit */
+  const vellum_memory_pool* memory_pool; /* for the intermediate tensors; NULL: memory of the session's own */
 } vellum_session_options;
 
 /* The defaults. */
@@ -146,6 +166,14 @@ VELLUM_C_API vellum_status vellum_session_prepare(vellum_session* session, const
                                                   size_t shape_count, vellum_error* error);
 /* Runs one inference and returns when it is done. Every input must have been set. */
 VELLUM_C_API vellum_status vellum_session_run(vellum_session* session, vellum_error* error);
+/* What vellum_session_trim() frees. */
+typedef enum vellum_trim_level {
+  VELLUM_TRIM_INTERMEDIATES = 0, /* the memory of intermediate tensors, and all that belongs to earlier input shapes */
+  VELLUM_TRIM_WEIGHTS = 1        /* that, and the weights, unless they stream or another session has them */
+} vellum_trim_level;
+/* Waits for all runs under way and gives memory back, for Android's onTrimMemory() and the like; the next run makes it
+ * again. Inputs and outputs keep their values. */
+VELLUM_C_API vellum_status vellum_session_trim(vellum_session* session, vellum_trim_level level, vellum_error* error);
 /* Copies an output of the last run. `byte_count` must be the output's byte_size. */
 VELLUM_C_API vellum_status vellum_session_get_output(const vellum_session* session, const char* name, void* values,
                                                      size_t byte_count, vellum_error* error);
