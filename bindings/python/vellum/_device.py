@@ -64,9 +64,7 @@ def devices() -> list[DeviceInfo]:
 
     Raises Error(NO_DEVICE) without a Vulkan loader; without a driver the list is empty.
     """
-    made = ctypes.c_void_p()
-    call(library.vellum_device_list_create, ctypes.byref(made))
-    with Handle(made.value, library.vellum_device_list_destroy) as listed:
+    with Handle(library.vellum_device_list_destroy).make(library.vellum_device_list_create) as listed:
         found = []
         for index in range(library.vellum_device_list_count(listed)):
             info = sized(_c_api.vellum_device_info)
@@ -129,9 +127,8 @@ class Device(Handle):
             callback = _c_api.vellum_log_callback(lambda level, message, _: log(_LOG_LEVELS[level], text(message)))
         options.log = callback
         self.wait_limit_ms = options.wait_limit_ms
-        opened = ctypes.c_void_p()
-        call(library.vellum_device_open, ctypes.byref(options), ctypes.byref(opened))
-        super().__init__(opened.value, library.vellum_device_destroy, callback)
+        super().__init__(library.vellum_device_destroy, callback)
+        self.make(library.vellum_device_open, ctypes.byref(options))
         self._callback = callback  # for sessions, which may outlive this object
 
     @property

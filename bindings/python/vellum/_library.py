@@ -81,28 +81,31 @@ def sized(struct: type[Struct]) -> Struct:
 
 def made_text(function: Callable[..., int], *arguments: Any) -> str:
     """Calls a function that makes a vellum_text."""
-    made = ctypes.c_void_p()
-    call(function, *arguments, ctypes.byref(made))
-    with Handle(made.value, library.vellum_text_destroy) as handle:
-        return text(library.vellum_text_data(handle))
+    with Handle(library.vellum_text_destroy).make(function, *arguments) as made:
+        return text(library.vellum_text_data(made))
 
 
-def _destroy(function: Callable[[int], None], pointer: int, keep: object) -> None:
+def _destroy(function: Callable[[ctypes.c_void_p], None], pointer: ctypes.c_void_p, keep: object) -> None:
     function(pointer)
 
 
 class Handle:
     """An object of the library, destroyed by close(), with the last reference, or when Python ends."""
 
-    def __init__(self, pointer: int | None, destroy: Callable[[int], None], keep: object = None) -> None:
-        """``keep`` lives until the object is destroyed: callbacks that it calls, memory that it writes to."""
-        assert pointer
-        self._pointer = pointer
-        self._finalizer = weakref.finalize(self, _destroy, destroy, pointer, keep)
+    def __init__(self, destroy: Callable[[ctypes.c_void_p], None], keep: object = None) -> None:
+        """Holds nothing before make(). `keep` lives as long as the object: callbacks, memory that it writes to."""
+        # The library writes the pointer to where it is destroyed from: Ctrl-C cannot come between making and owning it.
+        self._pointer = ctypes.c_void_p()
+        self._finalizer = weakref.finalize(self, _destroy, destroy, self._pointer, keep)
+
+    def make(self, function: Callable[..., int], *arguments: Any) -> Self:
+        """Calls a function that makes the object: a parameter for the handle comes after the arguments."""
+        call(function, *arguments, ctypes.byref(self._pointer))
+        return self
 
     @property
     def _as_parameter_(self) -> ctypes.c_void_p:  # what ctypes passes to functions: NULL once it is closed
-        return ctypes.c_void_p(self._pointer if self._finalizer.alive else None)
+        return self._pointer if self._finalizer.alive else ctypes.c_void_p()
 
     def require_open(self) -> None:
         if not self._finalizer.alive:

@@ -60,17 +60,16 @@ class Model(Handle):
 
         Raises Error: NOT_FOUND, IO, CORRUPT_MODEL, or UNSUPPORTED for a file that is no model or exceeds the limits.
         """
-        made = ctypes.c_void_p()
+        super().__init__(library.vellum_model_destroy)
         c_limits = ctypes.byref(_c_limits(limits))
         if isinstance(source, (str, os.PathLike)):
-            call(library.vellum_model_load_within, os.fspath(source).encode(), c_limits, ctypes.byref(made))
+            self.make(library.vellum_model_load_within, os.fspath(source).encode(), c_limits)
         else:
             content = np.frombuffer(source, np.uint8)
-            call(library.vellum_model_load_bytes_within, content.ctypes.data, content.size, c_limits, ctypes.byref(made))
-        self._own(made.value, {})
+            self.make(library.vellum_model_load_bytes_within, content.ctypes.data, content.size, c_limits)
+        self._read({})
 
-    def _own(self, pointer: int | None, frames: Mapping[str, FrameInput]) -> None:
-        super().__init__(pointer, library.vellum_model_destroy)
+    def _read(self, frames: Mapping[str, FrameInput]) -> None:
         self.frames = frames
         self.inputs = read_infos(library.vellum_model_input_count, library.vellum_model_input, self)
         self.outputs = read_infos(library.vellum_model_output_count, library.vellum_model_output, self)
@@ -81,24 +80,16 @@ class Model(Handle):
         What the network sees of a frame is `frame.transform` or, if that is None, the input "NAME.transform", which
         takes a FrameTransform. Raises Error: NOT_FOUND for an unknown input, UNSUPPORTED for one that is no image.
         """
-        made = ctypes.c_void_p()
-        call(
-            library.vellum_model_with_frames,
-            self,
-            name.encode(),
-            ctypes.byref(c_frame_input(frame)),
-            ctypes.byref(made),
-        )
         framed = Model.__new__(Model)
-        framed._own(made.value, {**self.frames, name: frame})
+        Handle.__init__(framed, library.vellum_model_destroy)
+        framed.make(library.vellum_model_with_frames, self, name.encode(), ctypes.byref(c_frame_input(frame)))
+        framed._read({**self.frames, name: frame})
         return framed
 
     def nodes(self, shapes: Mapping[str, Sequence[int]] | None = None) -> list[NodeInfo]:
         """The nodes in execution order, with shapes inferred for these input shapes."""
         array = c_input_shapes(shapes or {})
-        made = ctypes.c_void_p()
-        call(library.vellum_node_list_create, self, array, len(array), ctypes.byref(made))
-        with Handle(made.value, library.vellum_node_list_destroy) as nodes:
+        with Handle(library.vellum_node_list_destroy).make(library.vellum_node_list_create, self, array, len(array)) as nodes:
             return [_node(nodes, index) for index in range(library.vellum_node_list_count(nodes))]
 
     def __repr__(self) -> str:

@@ -75,10 +75,8 @@ def plan_memory(
     `device` and `caps` as for estimate_memory().
     """
     struct = c_session_options(options)
-    made = ctypes.c_void_p()
     c_caps = caps.encode() if caps is not None else None
-    call(library.vellum_memory_plan_create, as_model(model), ctypes.byref(struct), device, c_caps, ctypes.byref(made))
-    return read_memory(made.value)
+    return read_memory(library.vellum_memory_plan_create, as_model(model), ctypes.byref(struct), device, c_caps)
 
 
 def describe(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
@@ -161,9 +162,9 @@ def _tensor(plan: Handle, index: int) -> TensorReport:
     )
 
 
-def read_memory(pointer: int | None) -> MemoryReport:
-    """The report of a vellum_memory_plan, which it keeps."""
-    plan = Handle(pointer, library.vellum_memory_plan_destroy)
+def read_memory(function: Callable[..., int], *arguments: Any) -> MemoryReport:
+    """Calls a function that makes a vellum_memory_plan. The report keeps it, for its picture."""
+    plan = Handle(library.vellum_memory_plan_destroy).make(function, *arguments)
     report = sized(_c_api.vellum_memory_report)
     call(library.vellum_memory_plan_report, plan, ctypes.byref(report))
     return MemoryReport(

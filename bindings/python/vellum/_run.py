@@ -17,9 +17,9 @@ SLICE_MS = 50  # how long a wait keeps Python from seeing Ctrl-C
 class Run(Handle, Generic[Outputs]):
     """An inference that Session.submit() has begun. It may outlive its session. For any thread."""
 
-    def __init__(self, pointer: int | None, read: Callable[[Run[Any]], Outputs], wait_limit_ms: int, keep: object) -> None:
-        """read: returns the outputs of the run when it is done."""
-        super().__init__(pointer, library.vellum_run_destroy, keep)
+    def __init__(self, read: Callable[[Run[Any]], Outputs], wait_limit_ms: int, keep: object) -> None:
+        """Holds nothing before make(). `read` returns the outputs of the run when it is done."""
+        super().__init__(library.vellum_run_destroy, keep)
         self._read = read
         self._outputs: Outputs | None = None
         self._wait_limit = wait_limit_ms / 1000 or float("inf")

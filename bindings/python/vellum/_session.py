@@ -28,23 +28,6 @@ Inputs = Mapping[str, Any]  # NumPy arrays, or what as_array() takes
 WantedOutputs = Sequence[str] | Mapping[str, Array] | None
 
 
-def _create(session_device: Any, model: Model, options: SessionOptions, progress: Progress) -> int | None:
-    """Makes the session on a thread of its own, so that Ctrl-C can cancel it."""
-    struct = c_session_options(options)
-    made = ctypes.c_void_p()
-    call(library.vellum_session_create_async, session_device, model, ctypes.byref(struct), ctypes.byref(made))
-    done, ready, total = ctypes.c_int32(), ctypes.c_size_t(), ctypes.c_size_t()
-    session = ctypes.c_void_p()
-    # Leaving the block early, by Ctrl-C or an exception of the callback, cancels.
-    with Handle(made.value, library.vellum_session_creation_destroy) as creation, Reporter(progress) as report:
-        while not done:
-            call(library.vellum_session_creation_wait_for, creation, SLICE_MS, ctypes.byref(done))
-            call(library.vellum_session_creation_progress, creation, ctypes.byref(ready), ctypes.byref(total))
-            report("pipelines", ready.value, total.value)
-        call(library.vellum_session_creation_get, creation, ctypes.byref(session))
-    return session.value
-
-
 class Session(Handle):
     """A model made ready on a device: planned, allocated, compiled, recorded.
 
@@ -74,10 +57,23 @@ class Session(Handle):
         self.device = as_device(device)
         self._profile = bool(options.get("profile"))
         self._lock = threading.RLock()  # the library takes one thread at a time, except to submit
-        pointer = _create(self.device, self.model, options, progress)
-        super().__init__(pointer, library.vellum_session_destroy, self.device._callback)
+        super().__init__(library.vellum_session_destroy, self.device._callback)
+        self._create(options, progress)
         self._data_dependent: dict[str, TensorInfo] = {}  # outputs whose shapes only a run tells
         self._read_infos()
+
+    def _create(self, options: SessionOptions, progress: Progress) -> None:
+        """Makes the session on a thread of its own, so that Ctrl-C can cancel it."""
+        struct = c_session_options(options)
+        creation = Handle(library.vellum_session_creation_destroy, self.device._callback)
+        done, ready, total = ctypes.c_int32(), ctypes.c_size_t(), ctypes.c_size_t()
+        with creation, Reporter(progress) as report:  # an exception cancels
+            creation.make(library.vellum_session_create_async, self.device, self.model, ctypes.byref(struct))
+            while not done:
+                call(library.vellum_session_creation_wait_for, creation, SLICE_MS, ctypes.byref(done))
+                call(library.vellum_session_creation_progress, creation, ctypes.byref(ready), ctypes.byref(total))
+                report("pipelines", ready.value, total.value)
+            self.make(library.vellum_session_creation_get, creation)
 
     def _read_infos(self) -> None:
         self._inputs = read_infos(library.vellum_session_input_count, library.vellum_session_input, self)
@@ -109,7 +105,10 @@ class Session(Handle):
             return [text(library.vellum_session_warning(self, index)) for index in range(count)]
 
     def prepare(self, shapes: Mapping[str, Sequence[int]]) -> None:
-        """Prepares the session for these input shapes now instead of at the next run. Omitted inputs keep their shape."""
+        """Prepares the session for these input shapes now instead of at the next run. Omitted inputs keep their shape.
+
+        Ctrl-C waits for it, unlike for a session whose shapes are known when it is made.
+        """
         with self._lock:
             array = c_input_shapes(shapes)
             call(library.vellum_session_prepare, self, array, len(array))
@@ -191,17 +190,14 @@ class Session(Handle):
         wanted = (_c_api.vellum_output_values * (len(targets) - len(kept)))()
         for output, (name, array) in zip(wanted, (item for item in targets.items() if item[1] is not None)):
             output.name, output.values, output.byte_count = name.encode(), array.ctypes.data, array.nbytes
-        run = ctypes.c_void_p()
-        call(library.vellum_session_submit, self, given, len(given), wanted, len(wanted), ctypes.byref(run))
 
         def read(run: Run[Any]) -> Any:
             for name in kept:
-                tensor = ctypes.c_void_p()
-                call(library.vellum_run_output, run, name.encode(), ctypes.byref(tensor))
-                targets[name] = read_tensor(tensor.value)
+                targets[name] = read_tensor(library.vellum_run_output, run, name.encode())
             return _as_wanted(targets, outputs)
 
-        return Run(run.value, read, self.device.wait_limit_ms, (targets, self.device._callback))
+        run: Run[Any] = Run(read, self.device.wait_limit_ms, keep=(targets, self.device._callback))
+        return run.make(library.vellum_session_submit, self, given, len(given), wanted, len(wanted))
 
     def _run_blocking(self, arrays: Mapping[str, Array], outputs: WantedOutputs) -> Any:
         for name, array in arrays.items():
@@ -231,10 +227,8 @@ class Session(Handle):
 
     def memory(self) -> MemoryReport:
         """The memory for the input shapes of the last run. Waits for runs under way."""
-        made = ctypes.c_void_p()
         with self._lock:
-            call(library.vellum_memory_plan_of_session, self, ctypes.byref(made))
-        return read_memory(made.value)
+            return read_memory(library.vellum_memory_plan_of_session, self)
 
     def profile(self, title: str = "") -> Profile:
         """Where memory and time of the last run() went, as values, as a page with this title, and as a trace.

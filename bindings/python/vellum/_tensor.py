@@ -92,9 +92,9 @@ def _from_dlpack(value: Any, name: str) -> np.ndarray[Any, Any]:
         raise Error(ErrorCode.INVALID_ARGUMENT, f"input '{name}' cannot be read through DLPack: {reason}") from reason
 
 
-def read_tensor(pointer: int | None) -> np.ndarray[Any, Any]:
-    """The values of a vellum_tensor, which is destroyed."""
-    with Handle(pointer, library.vellum_tensor_destroy) as tensor:
+def read_tensor(function: Callable[..., int], *arguments: Any) -> np.ndarray[Any, Any]:
+    """Calls a function that makes a vellum_tensor, and returns its values."""
+    with Handle(library.vellum_tensor_destroy).make(function, *arguments) as tensor:
         info = sized(_c_api.vellum_tensor_info)
         call(library.vellum_tensor_get_info, tensor, ctypes.byref(info))
         array = np.empty(info.dims[: info.rank], DTYPES[info.dtype])
