@@ -54,8 +54,9 @@ Device open_device(const RunOptions& options) {
 }
 
 Session open_session(const Device& device, const Model& model, const RunOptions& options,
-                     const InputShapes& shapes) {
+                     const InputShapes& shapes, const MemoryPool& pool) {
   SessionOptions session_options;
+  session_options.memory_pool = pool;
   session_options.input_shapes = shapes;
   session_options.storage = options.storage;
   session_options.precision = options.precision;

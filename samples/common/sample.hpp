@@ -39,8 +39,9 @@ Model load_model(const std::filesystem::path& path);
 Device open_device(const RunOptions& options);
 
 // Makes a session with these options and prints its warnings. `shapes`: of inputs that the model leaves open.
+// `pool`: for its intermediate tensors, if it is valid().
 Session open_session(const Device& device, const Model& model, const RunOptions& options,
-                     const InputShapes& shapes = {});
+                     const InputShapes& shapes = {}, const MemoryPool& pool = {});
 
 // Returns the side of the only input, which has shape [1, side, side, channels]. Throws vellum::Error
 // (invalid_argument) for any other model, with the message that it is "no `kind`".

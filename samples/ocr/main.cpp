@@ -86,6 +86,7 @@ class Reader {
   Reader(const Device& device, const Options& options)
       : device_(device),
         options_(options),
+        pool_(device),
         model_(load_model(options.reader)),
         input_(only_input(model_, "reader")),
         characters_(read_characters(options.characters)) {}
@@ -105,12 +106,14 @@ class Reader {
   Session& session(int width, const Shape& shape) {
     auto found = sessions_.find(width);
     if (found == sessions_.end())
-      found = sessions_.emplace(width, open_session(device_, model_, options_.run, {{input_, shape}})).first;
+      found = sessions_.emplace(width, open_session(device_, model_, options_.run, {{input_, shape}}, pool_))
+                  .first;
     return found->second;
   }
 
   const Device& device_;
   const Options& options_;
+  MemoryPool pool_;  // the strips are read one after the other
   Model model_;
   std::string input_;
   std::vector<std::string> characters_;
