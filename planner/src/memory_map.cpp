@@ -53,6 +53,12 @@ std::string cut_front(std::string_view name, size_t length) {
   return "\u2026" + std::string(name.substr(begin));
 }
 
+std::string cut_end(std::string_view name, size_t length) {
+  if (name.size() <= length) return std::string(name);
+  while (length > 0 && (static_cast<unsigned char>(name[length]) & 0xC0) == 0x80) --length;
+  return std::string(name.substr(0, length)) + "\u2026";
+}
+
 class Drawing {
  public:
   Drawing(const MemoryMap& map, std::span<const std::string> names, const std::string& title)
@@ -75,6 +81,7 @@ class Drawing {
     for (size_t i = 0; i < map_.tensors.size(); ++i) draw_tensor(i);
     for (size_t i = 0; i < map_.objects.size(); ++i) label_object(i);
     draw_bound();
+    for (size_t i = 0; i < map_.sections.size(); ++i) draw_section(i);
     draw_axes();
     draw_legend();
     return svg_ + "</svg>\n";
@@ -130,6 +137,16 @@ class Drawing {
   void draw_bound() {
     if (map_.lower_bound == 0 || map_.lower_bound > map_.bytes) return;
     line(kLeft, y(map_.lower_bound), right_edge(), y(map_.lower_bound), kBoundStroke);
+  }
+
+  // A name that is longer than its section loses its end, and one of a narrow section is left out.
+  void draw_section(size_t index) {
+    const auto& [task, name] = map_.sections[index];
+    const int64_t end = index + 1 < map_.sections.size() ? map_.sections[index + 1].first_task : end_;
+    line(x(task), kTop - 10, x(task), kHeight - kBottom, kAxisStroke);
+    const auto characters = static_cast<size_t>((x(end) - x(task)) / 7);
+    if (characters > 3)
+      label(x(task) + 4, kTop - 3, "start", cut_end(name, characters - 1), "font-size=\"11\"");
   }
 
   void draw_axes() {

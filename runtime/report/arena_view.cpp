@@ -3,13 +3,15 @@
 #include "vellum/error.hpp"
 
 namespace vellum {
-namespace {
 
-void check(const MemoryReport& memory) {
+void check_objects(const MemoryReport& memory) {
   for (const ObjectReport& object : memory.objects)
-    if (memory.mode == "offsets" && object.arena >= memory.arenas.size())
+    if (object.arena >= memory.arenas.size())
       throw Error(ErrorCode::invalid_argument,
                   "the report's object " + std::to_string(object.id) + " is in no arena");
+}
+
+void check_tensors(const MemoryReport& memory) {
   for (const TensorReport& tensor : memory.tensors)
     if (tensor.object >= memory.objects.size() || tensor.first_task < 0 ||
         tensor.last_task < tensor.first_task)
@@ -17,11 +19,10 @@ void check(const MemoryReport& memory) {
                   "the report's tensor '" + tensor.name + "' has no object or no lifetime");
 }
 
-}  // namespace
-
 MemoryReport with_arenas_as_objects(MemoryReport memory) {
-  check(memory);
+  check_tensors(memory);
   if (memory.mode != "offsets") return memory;
+  check_objects(memory);
   std::vector<ObjectReport> arenas;
   for (const uint64_t bytes : memory.arenas) {
     ObjectReport& arena = arenas.emplace_back();

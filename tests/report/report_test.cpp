@@ -69,6 +69,24 @@ TEST(MemoryMap, OfOffsetsIsOneArena) {
   EXPECT_NE(svg.find("address in the arena"), std::string::npos);
 }
 
+TEST(MemoryPoolMap, NetworksFollowOneAnotherInTheMemoryOfTheLargest) {
+  std::vector<PooledNetwork> networks{{"first", large_profile(3).memory},
+                                      {"second<", large_profile(5).memory}};
+  networks[0].memory.arenas = {4096, 100};
+  networks[1].memory.arenas = {1024, 300};
+  for (PooledNetwork& network : networks)
+    for (ObjectReport& object : network.memory.objects) object.arena = 1;
+  EXPECT_EQ(pool_bytes(networks), 4396u);
+  const std::string svg = memory_pool_svg(networks, "two");
+  EXPECT_EQ(count(svg, "<title>"), 8u);
+  EXPECT_EQ(count(svg, ">first<"), 1u);
+  EXPECT_EQ(count(svg, ">second&lt;<"), 1u);
+  networks[1].memory.objects[0].arena = 2;
+  EXPECT_THROW(memory_pool_svg(networks, "no such arena"), Error);
+  EXPECT_EQ(pool_bytes({}), 0u);
+  EXPECT_THROW(memory_pool_svg({}, "nothing"), Error);
+}
+
 TEST(ProfilePage, KernelsHaveTheFiguresOfTheirDispatches) {
   EXPECT_TRUE(
       json::parse(between(profile_html(large_profile(3)), "id=\"data\">", "</script>"))["kernels"].is_null());

@@ -149,5 +149,23 @@ TEST(Plan, UnknownStrategiesAreNamedBesideThoseThatExist) {
   EXPECT_TRUE(fails({"plan", model, "--alignment", "3"}, 1, {"3"}));
 }
 
+TEST(Pool, NetworksNeedAsMuchAsTheLargest) {
+  const TempFolder folder;
+  const std::string small = (folder / "small.onnx").string(), large = (folder / "large.onnx").string();
+  small_model({1, 3, 9, 11}).save(small);
+  small_model({1, 3, 40, 37}).save(large);
+  const std::string svg = (folder / "pool.svg").string();
+  const json document = run_json({"pool", small, large, small, "--svg", svg});
+  ASSERT_EQ(document["networks"].size(), 3u);
+  const uint64_t least = document["networks"][0]["planned_bytes"],
+                 most = document["networks"][1]["planned_bytes"];
+  EXPECT_LT(least, most);
+  EXPECT_EQ(document["pool_bytes"], most);
+  EXPECT_EQ(document["bytes_apart"], 2 * least + most);
+  EXPECT_GT(std::filesystem::file_size(svg), 1000u);
+  EXPECT_TRUE(fails({"pool"}, 2, {"MODEL"}));
+  EXPECT_TRUE(fails({"pool", small, (folder / "none.onnx").string()}, 1, {"none.onnx"}));
+}
+
 }  // namespace
 }  // namespace vellum::test

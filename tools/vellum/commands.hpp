@@ -18,6 +18,7 @@ struct Command {
 Command add_devices(CLI::App& app);
 Command add_inspect(CLI::App& app);
 Command add_plan(CLI::App& app);
+Command add_pool(CLI::App& app);
 Command add_estimate(CLI::App& app);
 Command add_run(CLI::App& app);
 Command add_bench(CLI::App& app);

@@ -1,7 +1,9 @@
 // Documents of a profile: plain values in, one document out. Needs neither device nor session.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,6 +31,17 @@ VELLUM_API std::string profile_html(const ProfileReport& report);
 // addresses upwards, a rectangle for each tensor. Throws Error(invalid_argument) if there is no object, or if
 // a tensor names one that does not exist.
 VELLUM_API std::string memory_map_svg(const MemoryReport& memory, const std::string& title);
+
+// A network of several that share a MemoryPool.
+struct PooledNetwork {
+  std::string name;
+  MemoryReport memory;
+};
+
+// Returns the bytes of a pool for these networks: its arenas are as large as the largest network needs each.
+VELLUM_API uint64_t pool_bytes(std::span<const PooledNetwork> networks);
+// Draws the networks one after the other in the memory of their pool, as memory_map_svg() does.
+VELLUM_API std::string memory_pool_svg(std::span<const PooledNetwork> networks, const std::string& title);
 
 // Returns a trace in Chrome's trace event format, which Perfetto reads: a track for the queue with a slice
 // for each task, a track for each shared object with its tensors, and the live bytes as a counter. If the

@@ -22,8 +22,14 @@ struct MemoryMap {
     uint64_t address = 0, bytes = 0;
     size_t tensors = 0;  // that it carries
   };
+  // Of several networks: where the tasks of one begin. Drawn as a line with the name.
+  struct Section {
+    int64_t first_task = 0;
+    std::string name;
+  };
   std::vector<Tensor> tensors;
   std::vector<Object> objects;  // empty: the memory is one arena
+  std::vector<Section> sections;
   uint64_t bytes = 0;
   uint64_t lower_bound = 0;  // no plan is smaller; 0: not drawn
 };
