@@ -4,7 +4,9 @@ include_guard(GLOBAL)
 set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
 
 find_package(Threads REQUIRED)
-find_package(nlohmann_json REQUIRED)  # headers alone
+if(NOT TARGET nlohmann_json::nlohmann_json)
+  find_package(nlohmann_json REQUIRED)  # headers alone
+endif()
 if(NOT VELLUM_PACKED_ONLY)
   # CMake's own find module rather than protobuf's configuration: the module knows the compiler and the lite library
   # wherever they came from.

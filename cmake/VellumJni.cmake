@@ -1,6 +1,10 @@
 # The target vellum_jni: libvellum_jni of bindings/java/native, for the desktop and for Android, which has jni.h in its NDK.
 file(GLOB VELLUM_JNI_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bindings/java/native/*.cpp)
+if(ANDROID)
+  list(APPEND VELLUM_JNI_SOURCES ${PROJECT_SOURCE_DIR}/bindings/android/native/android.cpp)
+endif()
 add_library(vellum_jni SHARED ${VELLUM_JNI_SOURCES})
+target_include_directories(vellum_jni PRIVATE ${PROJECT_SOURCE_DIR}/bindings/java/native)
 vellum_configure(vellum_jni)
 if(VELLUM_PACKED_ONLY)
   target_link_libraries(vellum_jni PRIVATE vellum_runtime)
@@ -10,4 +14,9 @@ endif()
 if(UNIX AND NOT APPLE)
   # The native functions alone are visible; what they do not use of Vellum is left out.
   target_link_options(vellum_jni PRIVATE -Wl,--exclude-libs,ALL -Wl,--gc-sections)
+endif()
+if(ANDROID)
+  target_link_libraries(vellum_jni PRIVATE android jnigraphics nativewindow)
+  target_link_options(vellum_jni PRIVATE -Wl,-z,max-page-size=16384)  # for devices with pages of 16 KiB
+  install(TARGETS vellum_jni LIBRARY DESTINATION lib COMPONENT jni EXCLUDE_FROM_ALL)
 endif()

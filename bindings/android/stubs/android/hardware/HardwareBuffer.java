@@ -1,0 +1,6 @@
+package android.hardware;
+
+/** Compile-time only: Android has the class. io.vellum.android passes its objects on to native code and calls no method. */
+public class HardwareBuffer {
+  private HardwareBuffer() {}
+}
