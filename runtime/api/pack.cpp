@@ -68,6 +68,19 @@ std::vector<Program> possible_programs(const Graph& imported, const DeviceCaps& 
   return programs;
 }
 
+// The model with each of the frames, with a transform for all frames and with one for each.
+std::vector<Graph> framed_graphs(const Graph& graph, std::span<const PackFrame> frames) {
+  const Model model = Handles::model(std::make_shared<Model::Impl>(graph));
+  std::vector<Graph> framed;
+  for (PackFrame frame : frames) {
+    frame.frame.transform.reset();
+    framed.push_back(impl(with_frames(model, frame.input, frame.frame))->graph);
+    frame.frame.transform = FrameTransform::stretch({1, 1}, {1, 1});
+    framed.push_back(impl(with_frames(model, frame.input, frame.frame))->graph);
+  }
+  return framed;
+}
+
 // The file as it is: its reader needs no library.
 std::vector<std::byte> read_tflite(const std::filesystem::path& model) {
   std::optional<std::vector<std::byte>> bytes = platform::read_file(model, UINT64_C(1) << 31);
@@ -87,6 +100,11 @@ void check_folder(const std::filesystem::path& file) {
 
 PackSummary pack(const std::filesystem::path& model, const std::filesystem::path& file, const Caps& caps,
                  const SessionOptions& options) {
+  return pack(model, file, caps, options, {});
+}
+
+PackSummary pack(const std::filesystem::path& model, const std::filesystem::path& file, const Caps& caps,
+                 const SessionOptions& options, std::span<const PackFrame> frames) {
   return guard([&] {
     check_folder(file);
     packfile::Contents contents;
@@ -112,6 +130,12 @@ PackSummary pack(const std::filesystem::path& model, const std::filesystem::path
     for (const Program& program : possible_programs(graph, impl(caps)->caps, options)) {
       add_shaders(program, contents);
       add_weights(program, graph, contents);
+    }
+    for (const Graph& framed : framed_graphs(graph, frames)) {
+      for (const Program& program : possible_programs(framed, impl(caps)->caps, options)) {
+        add_shaders(program, contents);
+        add_weights(program, graph, contents);  // those of the model: a session knows them by its values
+      }
     }
     packfile::write(file, contents);
 

@@ -272,6 +272,29 @@ TEST_F(Packed, HoldsShadersWithAndWithoutCooperativeMatrices) {
   EXPECT_EQ(packed_for({{.m = 16, .n = 16, .k = 16}}) > without, gpu::knows_khr_cooperative_matrix());
 }
 
+TEST_F(Packed, HoldsTheShadersOfFrames) {
+  const auto file = save(small_model());
+  const Caps caps = Caps::android_baseline_2022();
+  const std::vector<PackFrame> frames = {{"x", {.format = FrameFormat::nv12, .width = 64, .height = 64}}};
+  const size_t without = pack(file, folder / "packed", caps).shaders;
+  EXPECT_GT(pack(file, folder / "packed", caps, {}, frames).shaders, without);
+  const Model packed = Model::load(folder / "packed");
+  // Of another size, with a transform of its own or one for each frame.
+  for (const bool fixed : {false, true}) {
+    FrameInput camera{.format = FrameFormat::nv12, .width = 32, .height = 24, .row_bytes = 40};
+    if (fixed) camera.transform = FrameTransform::letterbox({32, 24}, {11, 9});
+    const Model framed = with_frames(packed, "x", camera);
+    const Program program =
+        compile(impl(framed)->graph, impl(caps)->caps, compile_options(SessionOptions{}), Stage::program)
+            .program;
+    for (const gpu::PipelineKey& key : pipeline_keys(program))
+      EXPECT_FALSE(impl(packed)->packed->find(gpu::shader_digest(gpu::shader_request(key))).empty())
+          << key.shader;
+  }
+  EXPECT_VELLUM_ERROR(pack(file, folder / "packed", caps, {}, std::vector<PackFrame>{{"z", frames[0].frame}}),
+                      ErrorCode::not_found, "'z'");
+}
+
 TEST_F(Packed, SaysWhatItCannotPack) {
   const auto file = save(small_model());
   const Caps caps = Caps::android_baseline_2022();

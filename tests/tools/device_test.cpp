@@ -200,6 +200,17 @@ TEST_F(OnDevice, PackedModelsTakeThePlaceOfTheirFiles) {
   EXPECT_EQ(run_tool({"inspect", packed}).out, run_tool({"inspect", model}).out);
   EXPECT_TRUE(fails(with({"pack", packed, "-o", path("twice")}), 1, {"packed already"}));
   EXPECT_TRUE(fails({"pack", model, "-o", packed, "--caps", path("none.json")}, 1, {"none.json"}));
+  const std::vector<std::string> framed = {"bundle", model, "-o", packed, "--caps", "android_baseline_2022"};
+  const auto shaders = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), framed.begin(), framed.end());
+    return run_json(more)["shaders"].get<int>();
+  };
+  EXPECT_GT(shaders({"--frame", "x=rgba8,area,bgr", "--frame", "x=grey8,border"}), shaders({}) + 1);
+  for (const char* wrong : {"x", "x=jpeg", "x=nv12,large"}) {
+    std::vector<std::string> arguments = framed;
+    arguments.insert(arguments.end(), {"--frame", wrong});
+    EXPECT_TRUE(fails(arguments, 1, {"--frame", wrong, "nv12, nv21"}));
+  }
 }
 
 TEST_F(OnDevice, BenchMeasures) {

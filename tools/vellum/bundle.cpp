@@ -1,29 +1,70 @@
 // vellum bundle: a model with its compiled shaders and prepacked weights, in one file.
-#include "vellum/pack.hpp"
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "commands.hpp"
 #include "options.hpp"
 #include "output.hpp"
+#include "vellum/pack.hpp"
 
 namespace vellum::cli {
 namespace {
 
+constexpr FrameFormat frame_formats[] = {FrameFormat::rgba8, FrameFormat::bgra8, FrameFormat::rgb8,
+                                         FrameFormat::grey8, FrameFormat::nv12,  FrameFormat::nv21,
+                                         FrameFormat::i420};
+
 struct Arguments {
   Options options;
   std::string model, file, caps;
+  std::vector<std::string> frames;
 };
+
+// "image=nv12,area,bgr,border": an input, a format, and what else chooses shaders.
+PackFrame parse_frame(const std::string& text) {
+  const auto refuse = [&] {
+    return Error(ErrorCode::invalid_argument,
+                 "--frame " + text +
+                     ": not INPUT=FORMAT[,area][,bgr][,border] with a format of rgba8, bgra8, rgb8, grey8, "
+                     "nv12, nv21, i420");
+  };
+  const size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0) throw refuse();
+  PackFrame frame{text.substr(0, equals), {.width = 64, .height = 64}};  // the size chooses no shader
+  std::istringstream words(text.substr(equals + 1));
+  std::string word;
+  std::getline(words, word, ',');
+  const auto* format = std::ranges::find(frame_formats, word, [](FrameFormat each) { return name(each); });
+  if (format == std::end(frame_formats)) throw refuse();
+  frame.frame.format = *format;
+  while (std::getline(words, word, ',')) {
+    if (word == "area")
+      frame.frame.filter = FrameFilter::area;
+    else if (word == "bgr")
+      frame.frame.bgr = true;
+    else if (word == "border")
+      frame.frame.fill.reset();
+    else
+      throw refuse();
+  }
+  return frame;
+}
 
 void bundle(const Arguments& arguments) {
   const Caps caps =
       arguments.caps.empty() ? Caps::of(OpenedDevice(arguments.options).device()) : read_caps(arguments.caps);
+  std::vector<PackFrame> frames;
+  std::ranges::transform(arguments.frames, std::back_inserter(frames), parse_frame);
   const PackSummary made =
-      vellum::pack(arguments.model, arguments.file, caps, session_options(arguments.options));
+      vellum::pack(arguments.model, arguments.file, caps, session_options(arguments.options), frames);
   if (arguments.options.json)
     return print_json(nlohmann::json{{"file", arguments.file},
                                      {"file_bytes", made.file_bytes},
@@ -38,15 +79,22 @@ void bundle(const Arguments& arguments) {
 
 Command add_bundle(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command =
-      app.add_subcommand("bundle", "Write a model with its compiled shaders and prepacked weights to one file");
+  CLI::App* command = app.add_subcommand(
+      "bundle", "Write a model with its compiled shaders and prepacked weights to one file");
   command->alias("pack");
   add_model(*command, arguments->model)->required();
-  command->add_option("-o,--output", arguments->file, "the file to write; an existing one is replaced")->required();
+  command->add_option("-o,--output", arguments->file, "the file to write; an existing one is replaced")
+      ->required();
   command->add_option(
       "--caps", arguments->caps,
       "android_baseline_2022, or a file of `vellum devices --save-caps`: the device of the bundle, "
       "instead of --device");
+  command
+      ->add_option("--frame", arguments->frames,
+                   "INPUT=FORMAT[,area][,bgr][,border]: also the shaders of an input that takes camera "
+                   "frames; a format of "
+                   "rgba8, bgra8, rgb8, grey8, nv12, nv21, i420; repeatable")
+      ->allow_extra_args(false);
   add_options(*command, arguments->options, "of sharing memory, see docs/planner.md");
   command->footer(
       "Every command and the library take the file in place of MODEL, on any device and with any options;\n"

@@ -4,8 +4,11 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
+#include <string>
 
 #include "vellum/caps.hpp"
+#include "vellum/frame.hpp"
 #include "vellum/vellum.hpp"
 
 namespace vellum {
@@ -25,5 +28,18 @@ struct PackSummary {
 // is a bundle already.
 VELLUM_API PackSummary pack(const std::filesystem::path& model, const std::filesystem::path& file,
                             const Caps& caps, const SessionOptions& options = {});
+
+// An input of the model and the frames that it may take: with_frames(model, input, frame).
+struct PackFrame {
+  std::string input;
+  FrameInput frame;
+};
+
+// Also adds the shaders of sessions of with_frames(), one model for each of `frames`: a reader that compiles
+// none (Vellum::runtime) needs them. Of a frame only its format, filter, bgr and whether there is `fill`
+// choose shaders, not its size or transform. Throws the errors of with_frames().
+VELLUM_API PackSummary pack(const std::filesystem::path& model, const std::filesystem::path& file,
+                            const Caps& caps, const SessionOptions& options,
+                            std::span<const PackFrame> frames);
 
 }  // namespace vellum
