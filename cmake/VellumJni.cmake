@@ -1,8 +1,9 @@
 # The target vellum_jni: libvellum_jni of bindings/java/native, for the desktop and for Android, which has jni.h in its NDK.
-file(GLOB VELLUM_JNI_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bindings/java/native/*.cpp)
+file(GLOB vellum_jni_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bindings/java/native/*.cpp)
 if(ANDROID)
-  list(APPEND VELLUM_JNI_SOURCES ${PROJECT_SOURCE_DIR}/bindings/android/native/android.cpp)
+  list(APPEND vellum_jni_sources ${PROJECT_SOURCE_DIR}/bindings/android/native/android.cpp)
 endif()
+set(VELLUM_JNI_SOURCES ${vellum_jni_sources} CACHE INTERNAL "")
 add_library(vellum_jni SHARED ${VELLUM_JNI_SOURCES})
 target_include_directories(vellum_jni PRIVATE ${PROJECT_SOURCE_DIR}/bindings/java/native)
 vellum_configure(vellum_jni)

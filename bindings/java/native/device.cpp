@@ -67,6 +67,10 @@ struct DestroyList {
   void operator()(vellum_device_list* list) const { vellum_device_list_destroy(list); }
 };
 
+struct DestroyText {
+  void operator()(vellum_text* text) const { vellum_text_destroy(text); }
+};
+
 }  // namespace
 
 VELLUM_JNI(jint, version)(JNIEnv*, jclass) { return static_cast<jint>(vellum_version()); }
@@ -133,6 +137,16 @@ VELLUM_JNI(jobject, deviceInfo)(JNIEnv* env, jclass, jlong address) {
     info.size = sizeof info;
     check(env, vellum_device_get_info(from_long<JavaDevice>(address)->device, &info, &error), error);
     return info_to_java(env, info).release();
+  });
+}
+
+VELLUM_JNI(jstring, deviceCaps)(JNIEnv* env, jclass, jlong address) {
+  return guarded(env, [&] {
+    vellum_error error;
+    vellum_text* made = nullptr;
+    check(env, vellum_device_caps(from_long<JavaDevice>(address)->device, &made, &error), error);
+    const std::unique_ptr<vellum_text, DestroyText> text(made);
+    return to_java(env, vellum_text_data(text.get())).release();
   });
 }
 

@@ -52,12 +52,10 @@ final class Data {
     try {
       Path npy = folder.resolve("input.npy");
       writeNpy(npy, values);
-      List<String> command = new ArrayList<>(Arrays.asList(System.getProperty("vellum.tool"), "run", model, "-i",
-          input.name() + "=" + npy, "-o", folder.toString()));
-      command.addAll(Arrays.asList(options));
-      Process tool = new ProcessBuilder(command).redirectErrorStream(true).start();
-      String said = new String(readAll(tool.getInputStream()), StandardCharsets.UTF_8);
-      assertEquals(said, 0, tool.waitFor());
+      List<String> arguments =
+          new ArrayList<>(Arrays.asList("run", model, "-i", input.name() + "=" + npy, "-o", folder.toString()));
+      arguments.addAll(Arrays.asList(options));
+      call(arguments.toArray(new String[0]));
       List<byte[]> results = new ArrayList<>();
       for (TensorInfo output : outputs)
         results.add(readNpy(folder.resolve(output.name().replaceAll("[^A-Za-z0-9._-]", "_") + ".npy")));
@@ -66,6 +64,15 @@ final class Data {
       for (File file : folder.toFile().listFiles()) file.delete();
       Files.delete(folder);
     }
+  }
+
+  /** Runs the tool, which must succeed. */
+  static void call(String... arguments) throws IOException, InterruptedException {
+    List<String> command = new ArrayList<>(Arrays.asList(arguments));
+    command.add(0, System.getProperty("vellum.tool"));
+    Process tool = new ProcessBuilder(command).redirectErrorStream(true).start();
+    String said = new String(readAll(tool.getInputStream()), StandardCharsets.UTF_8);
+    assertEquals(said, 0, tool.waitFor());
   }
 
   private static void writeNpy(Path file, Tensor values) throws IOException {

@@ -76,6 +76,7 @@ public class MisuseTest {
     ownDevice.close();
     thrown(IllegalStateException.class, () -> Session.create(ownDevice, model));
     thrown(IllegalStateException.class, ownDevice::validationMessages);
+    thrown(IllegalStateException.class, ownDevice::caps);
     thrown(IllegalStateException.class, ownDevice::forgetTuning);
   }
 

@@ -33,6 +33,14 @@ public final class Device extends NativeObject {
     return info;
   }
 
+  /**
+   * Returns the limits, features and traits of the device as JSON, the text of a caps file: from it {@link Bundle#write}, or
+   * {@code vellum bundle --caps} on another machine, writes bundles for this device.
+   */
+  public @NotNull String caps() {
+    return handle.get(Native::deviceCaps);
+  }
+
   /** Returns the number of errors and warnings that the validation layer has reported. */
   public long validationMessages() {
     return handle.get(Native::deviceValidationMessages);

@@ -25,6 +25,8 @@ final class Native {
 
   static native DeviceInfo deviceInfo(long device);
 
+  static native String deviceCaps(long device);
+
   static native long deviceValidationMessages(long device);
 
   static native TuneResult tune(long device, long model, SessionOptions sessionOptions, TuneOptions options);
