@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compiles the Java sources for Android, io.vellum and io.vellum.android, against the classes of Android 8.0 (API
+# Compiles the Java sources for Android, io.vellum, io.vellum.android and the sample app, against the classes of Android 8.0 (API
 # 26) as Robolectric publishes them, fetched by Maven once (100 MB) and checked. Nothing is run. Not part of tests/run.sh.
 #
 #   tests/android/compile.sh [FOLDER]     FOLDER: where the jar is kept; default: setup.sh's cache
@@ -21,7 +21,7 @@ sha256sum --check --status <<<"$sum  $jar" || { echo "compile.sh: $jar is not th
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-mapfile -t sources < <(find "$root/bindings/java/src" "$root/bindings/android/java" -name '*.java')
+mapfile -t sources < <(find "$root/bindings/java/src" "$root/bindings/android/java" "$root/samples/android" -name '*.java')
 "$jdk/bin/javac" --release 8 -encoding UTF-8 -Xlint:all,-options,-classfile -Werror -cp "$jar:$annotations" -d "$scratch" \
   "${sources[@]}"
 printf '%d sources compile against Android 8.0 (API 26)\n' "${#sources[@]}"

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Writes the app's assets: a bundle of each network for one kind of phone, with the shaders for camera frames, and the labels.
+#
+#   ./setup.sh models && samples/android/bundles.sh VELLUM_TOOL CAPS [ASSETS]
+#
+# CAPS: the phone's caps file, which the app itself exports (menu, Export caps), since a library that reads bundles alone compiles
+# no shader that a bundle lacks. ASSETS: default samples/android/src/main/assets.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+tool=${1:?the path of the vellum tool}
+caps=${2:?the caps file of the phone, or android_baseline_2022}
+assets=${3-$here/src/main/assets}
+models=$("$here/../../setup.sh" where)/models
+mkdir -p "$assets"
+for model in face_detection_front_128x128_barracuda.onnx face_detection_back_256x256_barracuda.onnx \
+  object_detection_ssd_mobilenetv2_oidv4_fp16.tflite mlsd_320x320_tiny.onnx selfie_segmentation.tflite; do
+  input=$("$tool" inspect "$models/$model" --json | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["inputs"][0]["name"])')
+  "$tool" bundle "$models/$model" -o "$assets/${model%.*}.vellum" --caps "$caps" --frame "$input=nv12,area"
+done
+cp "$models/object_detection_oidv4_labelmap.txt" "$assets/"

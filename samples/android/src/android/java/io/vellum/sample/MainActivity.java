@@ -1,0 +1,135 @@
+package io.vellum.sample;
+
+import android.Manifest;
+import android.app.Activity;
+import android.content.Intent;
+import android.content.pm.PackageManager;
+import android.os.Bundle;
+import android.view.Gravity;
+import android.view.Menu;
+import android.view.MenuItem;
+import android.view.SurfaceHolder;
+import android.view.SurfaceView;
+import android.widget.FrameLayout;
+import io.vellum.Device;
+import io.vellum.Model;
+import io.vellum.VellumException;
+import io.vellum.android.Assets;
+import io.vellum.android.YuvFrame;
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+
+/** The camera's picture with what the chosen network finds in it. The menu has the networks and the two other pages. */
+public final class MainActivity extends Activity implements SurfaceHolder.Callback, CameraFeed.Listener {
+  private List<Network> networks;
+  private volatile int chosen;
+  private MarksView marks;
+  private SurfaceView preview;
+  private CameraFeed camera;
+  // Of the thread of the camera.
+  private Device device;
+  private Recogniser recogniser;
+  private int recognised = -1;
+  private static volatile String memory = "No network has run yet.";
+
+  @Override
+  protected void onCreate(Bundle state) {
+    super.onCreate(state);
+    networks = AssetFiles.networks(this);
+    preview = new SurfaceView(this);
+    preview.getHolder().addCallback(this);
+    preview.getHolder().setFixedSize(CameraFeed.WIDTH, CameraFeed.HEIGHT);
+    marks = new MarksView(this);
+    FrameLayout layout = new FrameLayout(this);
+    // The preview is upright in portrait: as high as the frame is wide.
+    int width = getResources().getDisplayMetrics().widthPixels;
+    FrameLayout.LayoutParams size =
+        new FrameLayout.LayoutParams(width, width * CameraFeed.WIDTH / CameraFeed.HEIGHT, Gravity.CENTER_HORIZONTAL);
+    layout.addView(preview, size);
+    layout.addView(marks, new FrameLayout.LayoutParams(size));
+    setContentView(layout);
+    if (checkSelfPermission(Manifest.permission.CAMERA) != PackageManager.PERMISSION_GRANTED)
+      requestPermissions(new String[] {Manifest.permission.CAMERA}, 0);
+  }
+
+  @Override
+  public boolean onCreateOptionsMenu(Menu menu) {
+    for (int i = 0; i < networks.size(); ++i) menu.add(0, i, i, networks.get(i).title);
+    menu.add(1, 0, 100, "Memory");
+    menu.add(2, 0, 101, "Benchmark");
+    menu.add(3, 0, 102, "Export caps");
+    return true;
+  }
+
+  @Override
+  public boolean onOptionsItemSelected(MenuItem item) {
+    if (item.getGroupId() == 0) chosen = item.getItemId();
+    if (item.getGroupId() == 1) startActivity(new Intent(this, TextActivity.class).putExtra(TextActivity.TEXT, memory));
+    if (item.getGroupId() == 2)
+      startActivity(new Intent(this, BenchmarkActivity.class).putExtra(BenchmarkActivity.NETWORK, chosen));
+    if (item.getGroupId() == 3) exportCaps();
+    return true;
+  }
+
+  /** The device as JSON, from which bundles.sh writes the bundles for this phone. */
+  private void exportCaps() {
+    try (Device own = Device.open()) {
+      Intent send = new Intent(Intent.ACTION_SEND).setType("application/json").putExtra(Intent.EXTRA_TEXT, own.caps());
+      startActivity(Intent.createChooser(send, "Export caps"));
+    } catch (VellumException failure) {
+      onFailure(failure.getMessage());
+    }
+  }
+
+  @Override
+  public void onRequestPermissionsResult(int request, String[] permissions, int[] results) {
+    if (preview.getHolder().getSurface().isValid()) surfaceCreated(preview.getHolder());
+  }
+
+  @Override
+  public void surfaceCreated(SurfaceHolder holder) {
+    if (camera == null && checkSelfPermission(Manifest.permission.CAMERA) == PackageManager.PERMISSION_GRANTED)
+      camera = new CameraFeed(this, holder.getSurface(), this);
+  }
+
+  @Override
+  public void surfaceChanged(SurfaceHolder holder, int format, int width, int height) {}
+
+  @Override
+  public void surfaceDestroyed(SurfaceHolder holder) {
+    if (camera != null) camera.close();
+    camera = null;
+  }
+
+  @Override
+  public synchronized void onFrame(YuvFrame frame, int degrees) { // a feed that ends may overlap the next one's begin
+    try {
+      if (recognised != chosen) open(chosen, frame, degrees);
+      if (recogniser == null) return;
+      long begin = System.nanoTime();
+      List<Mark> found = recogniser.find(frame.buffer());
+      String status = String.format(Locale.ROOT, "%s, %.1f ms", networks.get(recognised).title, (System.nanoTime() - begin) / 1e6);
+      marks.post(() -> marks.show(found, status));
+    } catch (VellumException failure) {
+      onFailure(failure.getMessage());
+    }
+  }
+
+  @Override
+  public void onFailure(String why) {
+    marks.post(() -> marks.show(Collections.emptyList(), why));
+  }
+
+  private void open(int index, YuvFrame frame, int degrees) {
+    recognised = index; // one that fails is not tried again for each frame
+    if (recogniser != null) recogniser.close();
+    recogniser = null;
+    if (device == null) device = Device.open(AssetFiles.deviceOptions(this));
+    Network network = networks.get(index);
+    try (Model model = Assets.loadModel(getAssets(), network.file + ".vellum")) {
+      recogniser = new Recogniser(device, model, network, frame.input(), new Upright(CameraFeed.WIDTH, CameraFeed.HEIGHT, degrees));
+    }
+    memory = network.title + "\n" + Reports.memory(recogniser.session().memory());
+  }
+}

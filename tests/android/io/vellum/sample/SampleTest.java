@@ -1,0 +1,140 @@
+package io.vellum.sample;
+
+import static org.junit.Assert.assertArrayEquals;
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import io.vellum.Device;
+import io.vellum.FrameFormat;
+import io.vellum.FrameInput;
+import io.vellum.FrameTransform;
+import io.vellum.Model;
+import java.awt.image.BufferedImage;
+import java.io.File;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Paths;
+import java.util.List;
+import javax.imageio.ImageIO;
+import org.junit.AfterClass;
+import org.junit.BeforeClass;
+import org.junit.Test;
+
+/** The app's logic on photos in place of a camera: what it finds is what the samples in C++ find (tests/samples). */
+public class SampleTest {
+  private static final String DATA = System.getenv("VELLUM_TEST_DATA");
+  private static Device device;
+  private static List<Network> networks;
+
+  @BeforeClass
+  public static void open() throws Exception {
+    device = Device.open();
+    networks = Networks.all(Files.readAllLines(Paths.get(DATA, "models", Networks.LABELS)));
+  }
+
+  @AfterClass
+  public static void close() {
+    device.close();
+  }
+
+  private static final class Photo {
+    final int width;
+    final int height;
+    final ByteBuffer rgb;
+
+    /** @param degrees by which the camera would have to turn the frame clockwise */
+    Photo(String name, int degrees) throws Exception {
+      BufferedImage image = ImageIO.read(new File(DATA + "/photos/" + name));
+      boolean sideways = degrees == 90;
+      width = sideways ? image.getHeight() : image.getWidth();
+      height = sideways ? image.getWidth() : image.getHeight();
+      rgb = ByteBuffer.allocateDirect(3 * width * height);
+      for (int y = 0; y < height; ++y)
+        for (int x = 0; x < width; ++x) {
+          int pixel = sideways ? image.getRGB(height - 1 - y, x) : image.getRGB(x, y);
+          rgb.put((byte) (pixel >> 16)).put((byte) (pixel >> 8)).put((byte) pixel);
+        }
+      rgb.flip();
+    }
+  }
+
+  private static List<Mark> find(int network, String photo, int degrees) throws Exception {
+    Network chosen = networks.get(network);
+    Photo frame = new Photo(photo, degrees);
+    String extension = chosen.file.matches("face_detection.*barracuda|mlsd.*") ? ".onnx" : ".tflite";
+    try (Model model = Model.load(DATA + "/models/" + chosen.file + extension);
+        Recogniser recogniser = new Recogniser(device, model, chosen, new FrameInput(FrameFormat.RGB8, frame.width, frame.height),
+            new Upright(frame.width, frame.height, degrees))) {
+      String memory = Reports.memory(recogniser.session().memory());
+      assertTrue(memory, memory.contains("objects, ") && memory.contains(" tensors"));
+      return recogniser.find(frame.rgb);
+    }
+  }
+
+  @Test
+  public void theFaceIsFound() throws Exception {
+    List<Mark> faces = find(0, "astronaut.png", 0);
+    assertEquals(1, faces.size());
+    assertEquals(0.9224, faces.get(0).score, 0.0005);
+    float[] box = faces.get(0).points;
+    assertEquals(0.34, box[0], 0.02);
+    assertEquals(0.53, box[2], 0.02);
+    assertEquals(0.8767, find(1, "astronaut.png", 0).get(0).score, 0.001);
+  }
+
+  /** The frame lies on its side, as a phone's camera delivers it; the face is at the same place of the upright picture. */
+  @Test
+  public void theFaceIsFoundInATurnedFrame() throws Exception {
+    float[] expected = find(0, "astronaut.png", 0).get(0).points;
+    List<Mark> faces = find(0, "astronaut.png", 90);
+    assertEquals(1, faces.size());
+    assertArrayEquals(expected, faces.get(0).points, 0.01f);
+  }
+
+  @Test
+  public void theCupIsFound() throws Exception {
+    List<Mark> objects = find(2, "coffee.png", 0);
+    assertEquals(1, objects.size());
+    assertEquals("Coffee cup", objects.get(0).label);
+    assertEquals(0.557, objects.get(0).score, 0.002);
+  }
+
+  @Test
+  public void theLinesAreFound() throws Exception {
+    assertEquals(15, find(3, "astronaut.png", 0).size());
+  }
+
+  @Test
+  public void thePersonIsFound() throws Exception {
+    assertEquals(0.544, find(4, "astronaut.png", 0).get(0).score, 0.002);
+  }
+
+  @Test
+  public void turnedFramesAreMappedToTheUprightPicture() {
+    for (int degrees = 0; degrees < 360; degrees += 90) {
+      Upright upright = new Upright(400, 300, degrees);
+      for (boolean keepsProportions : new boolean[] {false, true}) {
+        FrameTransform transform = upright.transform(keepsProportions, 64, 64);
+        assertArrayEquals("the middle", new float[] {0.5f, 0.5f}, upright.fractions(transform.toFrame(32, 32)), 1e-4f);
+        float[] right = upright.fractions(transform.toFrame(48, 32));
+        assertTrue("right is right", right[0] > 0.6f);
+        assertEquals("right is not down", 0.5f, right[1], 1e-4f);
+        assertTrue("down is down", upright.fractions(transform.toFrame(32, 48))[1] > 0.6f);
+      }
+    }
+  }
+
+  @Test
+  public void benchmarksAreJson() throws Exception {
+    Photo frame = new Photo("astronaut.png", 0);
+    Network network = networks.get(0);
+    try (Model model = Model.load(DATA + "/models/" + network.file + ".onnx");
+        Recogniser recogniser = new Recogniser(device, model, network, new FrameInput(FrameFormat.RGB8, frame.width, frame.height),
+            new Upright(frame.width, frame.height, 0))) {
+      recogniser.run(frame.rgb);
+      String json = Reports.benchmark("a \"b\"\\\n", device.info(), recogniser.session().memory(), new long[] {3_000_000, 1_000_000, 2_500_000});
+      assertTrue(json, json.startsWith("{\"model\": \"a \\\"b\\\"\\\\\\u000a\", \"device\": \""));
+      assertTrue(json, json.contains("\"runs\": 3, \"min_ms\": 1.000, \"median_ms\": 2.500, \"max_ms\": 3.000"));
+    }
+  }
+}
