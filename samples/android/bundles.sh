@@ -15,7 +15,8 @@ models=$("$here/../../setup.sh" where)/models
 mkdir -p "$assets"
 for model in face_detection_front_128x128_barracuda.onnx face_detection_back_256x256_barracuda.onnx \
   object_detection_ssd_mobilenetv2_oidv4_fp16.tflite mlsd_320x320_tiny.onnx selfie_segmentation.tflite; do
-  input=$("$tool" inspect "$models/$model" --json | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["inputs"][0]["name"])')
+  input=$("$tool" inspect "$models/$model" --json |
+    /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["inputs"][0]["name"])')
   "$tool" bundle "$models/$model" -o "$assets/${model%.*}.vellum" --caps "$caps" --frame "$input=nv12,area"
 done
 cp "$models/object_detection_oidv4_labelmap.txt" "$assets/"

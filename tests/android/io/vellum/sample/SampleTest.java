@@ -129,10 +129,12 @@ public class SampleTest {
     Photo frame = new Photo("astronaut.png", 0);
     Network network = networks.get(0);
     try (Model model = Model.load(DATA + "/models/" + network.file + ".onnx");
-        Recogniser recogniser = new Recogniser(device, model, network, new FrameInput(FrameFormat.RGB8, frame.width, frame.height),
-            new Upright(frame.width, frame.height, 0))) {
+        Recogniser recogniser =
+            new Recogniser(device, model, network, new FrameInput(FrameFormat.RGB8, frame.width, frame.height),
+                new Upright(frame.width, frame.height, 0))) {
       recogniser.run(frame.rgb);
-      String json = Reports.benchmark("a \"b\"\\\n", device.info(), recogniser.session().memory(), new long[] {3_000_000, 1_000_000, 2_500_000});
+      long[] times = {3_000_000, 1_000_000, 2_500_000};
+      String json = Reports.benchmark("a \"b\"\\\n", device.info(), recogniser.session().memory(), times);
       assertTrue(json, json.startsWith("{\"model\": \"a \\\"b\\\"\\\\\\u000a\", \"device\": \""));
       assertTrue(json, json.contains("\"runs\": 3, \"min_ms\": 1.000, \"median_ms\": 2.500, \"max_ms\": 3.000"));
     }

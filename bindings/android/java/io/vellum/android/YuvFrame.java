@@ -10,7 +10,8 @@ import org.jetbrains.annotations.NotNull;
 
 /**
  * A camera image in YUV_420_888 as a frame in {@link FrameFormat#NV12}, in one buffer that is used again for each image. The
- * three planes of such an image need not be in one piece of memory, so that {@link #set} copies them on the host. Not for several threads at once.
+ * three planes of such an image need not be in one piece of memory, so that {@link #set} copies them on the host. Not for
+ * several threads at once.
  */
 public final class YuvFrame {
   private final int width;

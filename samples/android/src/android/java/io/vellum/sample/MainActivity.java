@@ -109,7 +109,8 @@ public final class MainActivity extends Activity implements SurfaceHolder.Callba
       if (recogniser == null) return;
       long begin = System.nanoTime();
       List<Mark> found = recogniser.find(frame.buffer());
-      String status = String.format(Locale.ROOT, "%s, %.1f ms", networks.get(recognised).title, (System.nanoTime() - begin) / 1e6);
+      double milliseconds = (System.nanoTime() - begin) / 1e6;
+      String status = String.format(Locale.ROOT, "%s, %.1f ms", networks.get(recognised).title, milliseconds);
       marks.post(() -> marks.show(found, status));
     } catch (VellumException failure) {
       onFailure(failure.getMessage());
@@ -128,7 +129,8 @@ public final class MainActivity extends Activity implements SurfaceHolder.Callba
     if (device == null) device = Device.open(AssetFiles.deviceOptions(this));
     Network network = networks.get(index);
     try (Model model = Assets.loadModel(getAssets(), network.file + ".vellum")) {
-      recogniser = new Recogniser(device, model, network, frame.input(), new Upright(CameraFeed.WIDTH, CameraFeed.HEIGHT, degrees));
+      Upright upright = new Upright(CameraFeed.WIDTH, CameraFeed.HEIGHT, degrees);
+      recogniser = new Recogniser(device, model, network, frame.input(), upright);
     }
     memory = network.title + "\n" + Reports.memory(recogniser.session().memory());
   }

@@ -1,6 +1,6 @@
 package io.vellum.sample;
 
-/** What a network has found. Points are fractions of the network's input, 0..1 from the top left corner, until a Recogniser maps them. */
+/** What a network has found. Points are fractions of its input, 0..1 from the top left corner, until a Recogniser maps them. */
 final class Mark {
   enum Kind {
     /** The first two points are corners; further ones are marked in it. */

@@ -13,8 +13,8 @@ final class Reports {
   /** The memory of a session: which object holds how many tensors, and what that saves. */
   static String memory(MemoryReport report) {
     StringBuilder text = new StringBuilder();
-    text.append(String.format(Locale.ROOT, "%d objects, %.2f MiB; apart the tensors would take %.2f MiB%n", report.objects().size(),
-        mebibytes(report.plannedBytes()), mebibytes(report.naiveBytes())));
+    text.append(String.format(Locale.ROOT, "%d objects, %.2f MiB; apart the tensors would take %.2f MiB%n",
+        report.objects().size(), mebibytes(report.plannedBytes()), mebibytes(report.naiveBytes())));
     text.append(String.format(Locale.ROOT, "weights %.2f MiB, inputs and outputs %.2f MiB%n%n", mebibytes(report.weightsBytes()),
         mebibytes(report.inOutBytes())));
     int number = 0;
