@@ -18,6 +18,9 @@ set(vellum_annotations /usr/share/java/org.jetbrains.annotations-java8.jar /usr/
 set(VELLUM_JAVA_ANNOTATIONS "${vellum_annotations}" CACHE STRING
     "The jars of org.jetbrains.annotations (Debian: libjetbrains-annotations-java), needed to compile alone")
 
+# By name, for newer compilers add others to `all`.
+set(VELLUM_JAVA_LINTS -Xlint:deprecation,fallthrough,finally,overrides,rawtypes,static,try,unchecked,varargs,-options)
+
 set(VELLUM_JAVA_FOUND OFF)
 list(GET VELLUM_JAVA_ANNOTATIONS 0 vellum_annotations)
 if(EXISTS "${VELLUM_JDK}/include/jni.h" AND EXISTS "${vellum_annotations}")
@@ -44,7 +47,7 @@ function(vellum_add_jar target)
     OUTPUT ${arg_JAR}
     COMMAND ${CMAKE_COMMAND} -E rm -rf ${classes}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${classes}
-    COMMAND ${VELLUM_JDK}/bin/javac --release 8 -encoding UTF-8 -Xlint:all,-options -Werror ${classpath} ${headers} -d ${classes}
+    COMMAND ${VELLUM_JDK}/bin/javac --release 8 -encoding UTF-8 ${VELLUM_JAVA_LINTS} -Werror ${classpath} ${headers} -d ${classes}
             @${sources}
     COMMAND ${VELLUM_JDK}/bin/jar --create --file ${arg_JAR} --date=1980-01-01T00:00:02Z -C ${classes} .
     DEPENDS ${arg_SOURCES} ${arg_DEPENDS} ${sources}

@@ -22,6 +22,6 @@ sha256sum --check --status <<<"$sum  $jar" || { echo "compile.sh: $jar is not th
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mapfile -t sources < <(find "$root/bindings/java/src" "$root/bindings/android/java" "$root/samples/android" -name '*.java')
-"$jdk/bin/javac" --release 8 -encoding UTF-8 -Xlint:all,-options,-classfile -Werror -cp "$jar:$annotations" -d "$scratch" \
+"$jdk/bin/javac" --release 8 -encoding UTF-8 -Xlint:deprecation,rawtypes,try,unchecked,-options,-classfile -Werror -cp "$jar:$annotations" -d "$scratch" \
   "${sources[@]}"
 printf '%d sources compile against Android 8.0 (API 26)\n' "${#sources[@]}"
