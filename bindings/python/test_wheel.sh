@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# Builds the wheel in a clean virtual environment, makes it complete with auditwheel, installs it in another one, and runs
+# there, on lavapipe: a script of five lines, the tests, mypy, and the program of docs/python.md that exports networks from
+# torch. Prints the wheel's size and the time to install it.
+#   bindings/python/test_wheel.sh [--no-torch]    torch is 3 GB to fetch from PyPI, 8 GB installed
+# Needs what `./setup.sh build tests` installs, and python3-venv. Packages come from PyPI, by tests/requirements*.txt.
+# The wheel is left in $WHEEL_DIR, by default build/wheel/dist; CMake's own build folder is build/wheel.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../.." && pwd)
+build=$root/build/wheel
+dist=${WHEEL_DIR:-$build/dist}
+[[ $dist == /* ]] || dist=$PWD/$dist
+torch=yes
+case ${1-} in
+  '') ;;
+  --no-torch) torch= ;;
+  *) sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+esac
+export VELLUM_TEST_DATA VK_LOADER_LAYERS_DISABLE='~implicit~' PIP_DISABLE_PIP_VERSION_CHECK=1
+VELLUM_TEST_DATA=$("$root/setup.sh" where)
+VK_ICD_FILENAMES=$(printf '%s\n' /usr/share/vulkan/icd.d/lvp_icd*.json | head -n 1)
+export VK_ICD_FILENAMES VK_DRIVER_FILES=$VK_ICD_FILENAMES
+unset PYTHONPATH
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+step() { printf '== %s\n' "$*"; }
+# venv NAME REQUIREMENTS: a virtual environment with these packages alone.
+venv() {
+  /usr/bin/python3 -m venv "$scratch/$1"
+  "$scratch/$1/bin/pip" install --quiet --require-hashes --requirement "$here/tests/$2"
+}
+
+step "build"
+venv build requirements.txt
+if command -v ccache >/dev/null; then
+  export CMAKE_ARGS="-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache ${CMAKE_ARGS-}"
+fi
+"$scratch/build/bin/pip" wheel --quiet --no-deps --no-build-isolation --wheel-dir "$scratch/raw" \
+  --config-settings "build-dir=$build" "$here"
+
+step "auditwheel"
+mkdir -p "$dist"
+rm -f "$dist"/vellum-*.whl
+# The Vulkan loader belongs to the system, as the drivers that it loads; Vellum opens it at run time.
+PATH=$scratch/build/bin:$PATH auditwheel repair --exclude libvulkan.so.1 --wheel-dir "$dist" "$scratch"/raw/*.whl
+wheel=$(printf '%s\n' "$dist"/vellum-*-py3-none-manylinux*.whl)
+[[ -e $wheel ]] || { echo "auditwheel made no wheel for manylinux" >&2; exit 1; }
+"$scratch/build/bin/python" - "$wheel" <<'PYTHON'
+import sys, zipfile
+files = zipfile.ZipFile(sys.argv[1]).infolist()
+names = [file.filename for file in files]
+libraries = sorted(name for name in names if ".so" in name)
+assert {"vellum/libvellum.so", "vellum/bin/vellum", "vellum/py.typed", "vellum/_c_api.py"} <= set(names), names
+assert not any("vulkan" in name for name in libraries), libraries
+print("libraries:", *libraries)
+print(f"{sum(file.file_size for file in files) / 2**20:.1f} MiB unpacked")
+PYTHON
+printf '%s: %d bytes\n' "${wheel##*/}" "$(stat --format %s "$wheel")"
+
+step "install"
+venv use requirements.txt
+python=$scratch/use/bin/python
+begin=$(date +%s%N)
+"$scratch/use/bin/pip" install --quiet --no-index --no-deps "$wheel"
+printf 'installed in %d ms\n' $((($(date +%s%N) - begin) / 1000000))
+
+step "five lines"
+cd "$scratch"
+cat >five.py <<'PYTHON'
+import numpy, sys, vellum
+session = vellum.Session(sys.argv[1])
+image = numpy.random.default_rng(1).random(session.inputs[0].shape, numpy.float32)
+numpy.save("image.npy", image)
+numpy.savez("outputs.npz", **session.run({session.inputs[0].name: image}))
+PYTHON
+model=$VELLUM_TEST_DATA/models/face_detection_front_128x128_barracuda.onnx
+"$python" five.py "$model"
+"$scratch/use/bin/vellum" run "$model" -i input:0=image.npy -o tool >/dev/null
+"$python" - <<'PYTHON'
+import numpy
+for name, values in numpy.load("outputs.npz").items():
+    assert values.tobytes() == numpy.load(f"tool/{name.replace(':', '_')}.npy").tobytes(), name
+print("equal bit for bit to the tool")
+PYTHON
+
+step "tests"
+"$python" -B -m pytest -q -p no:cacheprovider "$here/tests"
+
+step "mypy --strict"
+"$python" -m mypy --strict -p vellum
+
+if [[ -n $torch ]]; then
+  step "torch"
+  venv torch requirements-torch.txt
+  "$scratch/torch/bin/pip" install --quiet --no-index --no-deps "$wheel"
+  "$scratch/torch/bin/python" "$here/tests/docs_programs.py" --torch
+else
+  echo "the programs with torch were not run: --no-torch"
+fi

@@ -1,0 +1,39 @@
+"""Runs the programs of docs/python.md, one after another as a reader would, in a folder that has face.onnx.
+
+docs_programs.py [--torch]      those that use torch, instead of those that do not
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+PAGE = Path(__file__).parents[3] / "docs" / "python.md"
+FACE = "face_detection_front_128x128_barracuda.onnx"
+
+
+def run_programs(with_torch: bool) -> dict[str, object]:
+    """Returns the variables that the programs leave, except for sessions and what else holds a device."""
+    programs = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    chosen = [program for program in programs if ("import" in program and "torch" in program) == with_torch]
+    assert chosen, f"{PAGE} has no such program"
+    variables: dict[str, object] = {}
+    before = Path.cwd()
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "face.onnx").symlink_to(Path(os.environ["VELLUM_TEST_DATA"]) / "models" / FACE)
+        os.chdir(folder)
+        try:
+            for program in chosen:
+                exec(compile(program, str(PAGE), "exec"), variables)
+            kept = {name: value for name, value in variables.items() if not hasattr(value, "close")}
+        finally:
+            variables.clear()  # while the folder is there: a device writes its caches when it is destroyed
+            os.chdir(before)
+    return kept
+
+
+if __name__ == "__main__":
+    run_programs("--torch" in sys.argv[1:])
