@@ -91,6 +91,14 @@ step "tests"
 
 step "mypy --strict"
 "$python" -m mypy --strict -p vellum
+cat >use.py <<'PYTHON'
+import vellum
+session = vellum.Session("model.onnx", 0, precision="fp16", in_flight=2)
+print(session.run({})["scores"].shape, session.run({}, ["scores"])[0].dtype, session.submit({}).result().keys())
+vellum.Session("model.onnx", precision="fp8")  # type: ignore[arg-type]
+vellum.Session("model.onnx", memory_budget=1)  # type: ignore[call-arg]
+PYTHON
+"$python" -m mypy --strict use.py
 
 if [[ -n $torch ]]; then
   step "torch"
