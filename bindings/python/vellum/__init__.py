@@ -13,6 +13,7 @@ from ._library import Error, ErrorCode, library
 from ._model import LoadLimits, Model, NodeInfo
 from ._offline import BundleSummary, MemoryEstimate, TuneResult, describe, estimate_memory, plan_memory, tune, write_bundle
 from ._options import SessionOptions
+from ._pool import MemoryPool
 from ._reports import LayerTime, MemoryReport, ObjectReport, Profile, TensorReport
 from ._run import Run
 from ._session import Session
@@ -31,6 +32,7 @@ __all__ = [
     "LayerTime",
     "LoadLimits",
     "MemoryEstimate",
+    "MemoryPool",
     "MemoryReport",
     "Model",
     "NodeInfo",

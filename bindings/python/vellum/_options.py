@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from . import _c_api
 from ._library import Error, ErrorCode, defaults
 from ._tensor import c_shape
+
+if TYPE_CHECKING:
+    from ._pool import MemoryPool
 
 
 class SessionOptions(TypedDict, total=False):
@@ -44,6 +47,8 @@ class SessionOptions(TypedDict, total=False):
     """Tasks in another order than the model's, where that needs less memory; True."""
     weights_budget: int
     """Bytes of device memory for weights, which then come layer by layer; 0: all at once."""
+    memory_pool: MemoryPool
+    """Memory for intermediate tensors that other sessions use, too; without it the session has its own."""
     winograd: Literal["auto", "off", "f2", "f4"]
     """How 3x3 convolutions are computed."""
     in_flight: int
@@ -95,6 +100,9 @@ def c_session_options(options: SessionOptions) -> _c_api.vellum_session_options:
         elif name == "disabled_passes":
             passes = [item.encode() for item in options["disabled_passes"]]
             struct.disabled_pass_count, value = len(passes), (ctypes.c_char_p * len(passes))(*passes)
+        elif name == "memory_pool":
+            options["memory_pool"].require_open()
+            value = options["memory_pool"]._as_parameter_
         elif name == "strategy":
             value = options["strategy"].encode()
         set_field(struct, name, value)

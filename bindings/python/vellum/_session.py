@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ._device import DeviceLike, as_device
 from ._frame import frame_array
 from ._library import Error, ErrorCode, Handle, call, library, text
 from ._model import Model, ModelSource, as_model
-from ._options import SessionOptions, c_input_shapes, c_session_options
+from ._options import SessionOptions, c_input_shapes, c_session_options, choice
 from ._progress import Progress, Reporter
 from ._reports import MemoryReport, Profile, read_memory, read_profile
 from ._run import SLICE_MS, Run
@@ -222,6 +222,17 @@ class Session(Handle):
             else:
                 targets[name] = np.empty(info.shape, info.dtype) if info.is_known else None
         return targets
+
+    # ---- Memory ----
+
+    def trim(self, what: Literal["intermediates", "weights"] = "intermediates") -> None:
+        """Waits for runs under way and gives memory back; the next run makes it again.
+
+        "intermediates": that of intermediate tensors, and all that belongs to earlier input shapes; "weights": that, and
+        the weights, unless they stream or another session has them.
+        """
+        with self._lock:
+            call(library.vellum_session_trim, self, choice("what", what, _c_api.vellum_trim_level, "TRIM_"))
 
     # ---- Reports ----
 
