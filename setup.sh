@@ -14,6 +14,8 @@ Usage: ./setup.sh STEP...
   gpu-compilers
            Mesa's drivers for AMD, Intel, Adreno, Mali and NVIDIA GPUs, which compile shaders on machines without these
            GPUs: tests/gpu_compilers/on_gpu.sh uses them; 70 MB, mostly compiled from source (NVIDIA's needs Rust)
+  arm64    what tests/platforms/arm64.sh builds with and runs on: a cross compiler, qemu-user, and Debian's libraries and
+           drivers for arm64, 100 MB to fetch, unpacked into a folder (dpkg is not told of another architecture)
   where    prints the folder that fetched files go to, and nothing else
 
 Packages are installed as root or through sudo. Fetched files go to $VELLUM_CACHE, by default
@@ -38,6 +40,11 @@ test_packages=(abigail-tools libgtest-dev libbenchmark-dev libonnx-testdata vulk
   openjdk-17-jdk-headless libjetbrains-annotations-java junit4)
 # What Mesa's build needs besides the packages of the step build.
 gpu_compiler_packages=(bison flex libexpat1-dev python3-mako python3-packaging python3-ply python3-yaml xz-utils)
+# What programs for arm64 are linked to and run with.
+arm64_packages=(
+  libvulkan-dev glslang-dev glslang-tools spirv-tools libonnx-dev libprotobuf-dev libflatbuffers-dev
+  libstb-dev libcli11-dev nlohmann-json3-dev libfmt-dev libgtest-dev mesa-vulkan-drivers vulkan-validationlayers
+)
 
 say() { printf 'setup: %s\n' "$*"; }
 die() {
@@ -119,6 +126,44 @@ download_package() {
       apt-get -o APT::Sandbox::User=root -q download "$package")
   fi
   find "$folder" -name '*.deb' -print -quit
+}
+
+# apt-get as on a machine of another architecture on which nothing is installed, with the sources of this one.
+# The folder keeps its package lists and what it downloads.
+foreign_apt_get() {
+  local architecture=$1 folder=$2
+  shift 2
+  mkdir -p "$folder/lists/partial" "$folder/cache/archives/partial"
+  : >"$folder/status"
+  cat >"$folder/apt.conf" <<TEXT
+APT::Architecture "$architecture";
+APT::Architectures { "$architecture"; };
+APT::Sandbox::User "root";
+Dir::State "$folder";
+Dir::State::status "$folder/status";
+Dir::Cache "$folder/cache";
+TEXT
+  APT_CONFIG=$folder/apt.conf apt-get -q "$@"
+}
+
+# unpack_foreign ARCHITECTURE PACKAGE...: the packages and what they depend on, in $cache/ARCHITECTURE/sysroot. Their
+# scripts do not run.
+unpack_foreign() {
+  local architecture=$1 folder=$cache/$1 archive
+  shift
+  [[ $(cat "$folder/packages" 2>/dev/null) != "$*" ]] || return 0
+  require_debian
+  say "fetching Debian packages for $architecture: $*"
+  rm -rf "$folder"
+  mkdir -p "$folder/sysroot"
+  attempt "update the package lists for $architecture (is the network there?)" \
+    foreign_apt_get "$architecture" "$scratch/apt" update
+  attempt "download the Debian packages for $architecture" \
+    foreign_apt_get "$architecture" "$scratch/apt" -y --no-install-recommends --download-only install "$@"
+  for archive in "$scratch"/apt/cache/archives/*.deb; do
+    attempt "unpack $archive" dpkg-deb -x "$archive" "$folder/sysroot"
+  done
+  printf '%s\n' "$*" >"$folder/packages"
 }
 
 # The oldest Node that the scripts in tests/oracles run on.
@@ -303,12 +348,17 @@ step_gpu-compilers() {
   "$root/tests/gpu_compilers/build_drivers.sh" "$cache/gpu_compilers" "$scratch"
 }
 
+step_arm64() {
+  install_packages "${build_packages[@]}" g++-aarch64-linux-gnu qemu-user
+  unpack_foreign arm64 "${arm64_packages[@]}"
+}
+
 main() {
   (($#)) || { usage >&2; exit 2; }
   local step
   for step in "$@"; do
     case $step in
-      build | demo | models | tests | gpu-compilers) ;;
+      build | demo | models | tests | gpu-compilers | arm64) ;;
       where) printf '%s\n' "$cache"; exit ;;
       -h | --help) usage; exit ;;
       *)

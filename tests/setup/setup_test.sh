@@ -129,6 +129,19 @@ run 1 demo
 grep -q '^setup: error: could not' "$work/output" || fail "there is no error line"
 [[ ! -e $work/cache/photos ]] || fail "a photo came from nowhere"
 
+begin "libraries for arm64 are unpacked into the cache, not installed"
+stand_in dpkg-query <<<'echo installed'
+stand_in sudo <<<'[[ $1 == -v ]] || "$@"'
+stand_in apt-get <<'BODY'
+[[ " $* " != *" install "* ]] || { grep -q 'Architecture "arm64"' "$APT_CONFIG" && [[ " $* " == *" --download-only "* ]]; } || exit 1
+touch "$(dirname "$APT_CONFIG")/cache/archives/libvulkan-dev_arm64.deb"
+BODY
+stand_in dpkg-deb <<<'[[ $1 == -x && -f $2 ]] && mkdir -p "$3/usr/include"'
+run 0 arm64
+[[ -d $work/cache/arm64/sysroot/usr/include ]] || fail "nothing was unpacked"
+stand_in apt-get <<<'exit 1'
+run 0 arm64
+
 begin "the cache folder can be asked for"
 run 0 where
 [[ $(<"$work/output") == "$work/cache" ]] || fail "another folder"

@@ -51,7 +51,8 @@ option(VELLUM_TEST_SWIFTSHADER "Run the device tests on SwiftShader too" ON)
 option(VELLUM_TEST_GPU_ASSISTED "Run the kernels' tests with GPU-assisted validation too" OFF)
 
 # Mesa names the file after the CPU (lvp_icd.x86_64.json), newer versions without it (lvp_icd.json).
-file(GLOB vellum_lavapipe_icds /usr/share/vulkan/icd.d/lvp_icd*.json /usr/local/share/vulkan/icd.d/lvp_icd*.json)
+file(GLOB vellum_lavapipe_icds ${CMAKE_SYSROOT}/usr/share/vulkan/icd.d/lvp_icd*.json
+     ${CMAKE_SYSROOT}/usr/local/share/vulkan/icd.d/lvp_icd*.json)
 if(vellum_lavapipe_icds)
   list(GET vellum_lavapipe_icds 0 vellum_lavapipe_icd)
 endif()
@@ -61,6 +62,12 @@ set(VELLUM_TEST_SWIFTSHADER_ICD "${VELLUM_TEST_DATA}/swiftshader/vk_swiftshader_
 
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH vellum_tests_folder)
 set(vellum_test_environment "VELLUM_TEST_DATA=${VELLUM_TEST_DATA}" "VELLUM_TEST_SOURCE=${vellum_tests_folder}")
+
+# An emulator (cmake/toolchains) takes several times as long.
+set(vellum_test_patience 1)
+if(CMAKE_CROSSCOMPILING_EMULATOR)
+  set(vellum_test_patience 4)
+endif()
 
 function(vellum_test_executable name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
@@ -82,9 +89,10 @@ function(vellum_add_test name)
     set(arg_LABEL cpu)
   endif()
   vellum_test_executable(${name} SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES})
+  math(EXPR timeout "300 * ${vellum_test_patience}")
   # gtest_discover_tests cannot pass a property whose value is a list, hence one variable in each of these two.
   gtest_discover_tests(${name} TEST_PREFIX ${name}. NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
-                       PROPERTIES TIMEOUT 300 LABELS ${arg_LABEL} ENVIRONMENT "VELLUM_TEST_DATA=${VELLUM_TEST_DATA}"
+                       PROPERTIES TIMEOUT ${timeout} LABELS ${arg_LABEL} ENVIRONMENT "VELLUM_TEST_DATA=${VELLUM_TEST_DATA}"
                                   ENVIRONMENT_MODIFICATION "VELLUM_TEST_SOURCE=set:${vellum_tests_folder}")
 endfunction()
 
@@ -101,6 +109,7 @@ function(vellum_register_on_driver name run driver icd)
       "VK_LOADER_LAYERS_DISABLE=~implicit~"
       "VK_LAYER_ENABLES=VALIDATION_CHECK_ENABLE_SYNCHRONIZATION_VALIDATION_QUEUE_SUBMIT"
       "MESA_SHADER_CACHE_DIR=${CMAKE_BINARY_DIR}/mesa_shader_cache" ${arg_ENVIRONMENT})
+  math(EXPR arg_TIMEOUT "${vellum_test_patience} * ${arg_TIMEOUT}")
   math(EXPR last_shard "${arg_SHARDS} - 1")
   foreach(shard RANGE ${last_shard})
     set(entry ${name}.${run})
