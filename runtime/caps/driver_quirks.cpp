@@ -4,12 +4,26 @@
 
 namespace vellum {
 
+namespace {
+
+// The drivers on the CPU compile for the processor of this process.
+#if defined(__aarch64__) || defined(_M_ARM64)
+constexpr bool kOnArm = true;
+#else
+constexpr bool kOnArm = false;
+#endif
+
+}  // namespace
+
 void apply_driver_quirks(DeviceCaps& caps) {
   // Adreno drivers without 16-bit storage compute wrong results in fp16.
   if (caps.vendor_id == kQualcomm && !caps.fp16_buffer_storage) caps.fp16_arithmetic = false;
   // Some Mali drivers report 0 for the subgroup size and yet claim subgroup operations.
   if (caps.subgroup_size == 0)
     caps.subgroup_arithmetic = caps.subgroup_broadcast = caps.full_subgroups = false;
+  // Where a shader stores halves to an image, lavapipe on arm64 aborts the process: LLVM 15 cannot select
+  // instructions for the conversion that Mesa 22.3 emits on processors other than x86.
+  if (kOnArm && caps.vendor_id == kMesa && caps.type == DeviceType::cpu) caps.rgba16f_images = false;
 }
 
 }  // namespace vellum

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "kernels/framework/lowering.hpp"
@@ -42,6 +43,20 @@ TEST(Compile, StopsAfterTheStageThatWasAskedFor) {
   EXPECT_EQ(to_text(plan, Stage::plan), to_text(all, Stage::plan));
   EXPECT_TRUE(plan.barriers.empty());
   EXPECT_EQ(all.barriers.size(), all.program.tasks.size());
+}
+
+TEST(Compile, PutsTensorsInBuffersWhereImagesLackTheFormat) {
+  const Graph imported = network().graph();
+  const CompileOptions options{.precision = Precision::fp16, .storage = StorageChoice::image2d};
+  const auto images = [&](const DeviceCaps& caps) {
+    return std::ranges::count_if(
+        compile(imported, caps, options).program.tensors,
+        [](const VirtualTensor& tensor) { return tensor.desc.storage != Storage::buffer; });
+  };
+  DeviceCaps caps;
+  EXPECT_GT(images(caps), 0);
+  caps.rgba16f_images = false;
+  EXPECT_EQ(images(caps), 0);
 }
 
 TEST(Compile, SplitsLayersThatAreLargerThanTheBudgetOfWeights) {

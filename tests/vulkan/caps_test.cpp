@@ -53,6 +53,19 @@ TEST(Caps, QuirksSwitchOffWhatDriversGetWrong) {
   EXPECT_TRUE(good.fp16_arithmetic && good.subgroup_arithmetic);
 }
 
+TEST(Caps, LavapipeOnArmHasNoImagesOfHalves) {
+  DeviceCaps lavapipe;
+  lavapipe.vendor_id = 0x10005;
+  lavapipe.type = DeviceType::cpu;
+  apply_driver_quirks(lavapipe);
+  EXPECT_TRUE(lavapipe.rgba32f_images);
+#if defined(__aarch64__)
+  EXPECT_FALSE(lavapipe.rgba16f_images);
+#else
+  EXPECT_TRUE(lavapipe.rgba16f_images);
+#endif
+}
+
 TEST(Caps, TraitsFollowTheVendor) {
   DeviceCaps caps;
   caps.vendor_id = 0x10005;  // Mesa's software drivers

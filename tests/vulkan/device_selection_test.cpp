@@ -160,7 +160,10 @@ TEST(DeviceSelection, CapsAreNoLessThanVulkanPromises) {
   EXPECT_GE(caps.max_shared_memory_bytes, baseline.max_shared_memory_bytes);
   EXPECT_LE(caps.min_storage_buffer_offset_alignment, baseline.min_storage_buffer_offset_alignment);
   EXPECT_GE(caps.api_version, uint32_t{VK_API_VERSION_1_1});
-  EXPECT_TRUE(caps.rgba16f_images && caps.rgba32f_images);
+  EXPECT_TRUE(caps.rgba32f_images);
+#if !defined(__aarch64__)  // lavapipe's compiler fails there (apply_driver_quirks)
+  EXPECT_TRUE(caps.rgba16f_images);
+#endif
   EXPECT_FALSE(caps.name.empty() || caps.driver.empty());
 }
 

@@ -28,7 +28,7 @@ TEST(Memory, StatisticsAreTheSumOfWhatVulkanWasAskedFor) {
     const Buffer weights = make_buffer(context, 1000, MemoryKind::device, MemoryCategory::weights);
     const Buffer input = make_buffer(context, 5000, MemoryKind::upload, MemoryCategory::in_out);
     const Image image =
-        make_image(context, {false, 33, 17, 1, ImageFormat::rgba16f}, MemoryCategory::intermediates);
+        make_image(context, {false, 33, 17, 1, ImageFormat::rgba32f}, MemoryCategory::intermediates);
     const MemoryStatistics statistics = context->memory_statistics();
     EXPECT_EQ(statistics.total.bytes, vulkan.allocated_bytes());
     EXPECT_EQ(statistics.total.allocations, vulkan.allocations());

@@ -142,7 +142,8 @@ StorageChoice ProgramBuilder::storage_choice(ValueId value) const {
 }
 
 Storage ProgramBuilder::image_or_buffer(const Shape& shape, StorageChoice choice) const {
-  if (choice == StorageChoice::buffer) return Storage::buffer;
+  const bool has_format = float_element() == ElementType::f16 ? caps_.rgba16f_images : caps_.rgba32f_images;
+  if (choice == StorageChoice::buffer || !has_format) return Storage::buffer;
   const Storage storage = choice == StorageChoice::image2d ? Storage::image2d : Storage::image3d;
   const Extent3 extent = TensorDesc{shape, float_element(), storage, Layout::channels4}.extent();
   const uint32_t limit =
