@@ -81,6 +81,7 @@ void visit_later_fields(Caps& caps, Visit visit) {
   visit("subgroup_broadcast", caps.subgroup_broadcast);
   visit("full_subgroups", caps.full_subgroups);
   visit("cooperative_matrices", caps.cooperative_matrices);
+  visit("declares_inf_nan_preserve", caps.declares_inf_nan_preserve);
 }
 
 // Their keys, for writing and reading.

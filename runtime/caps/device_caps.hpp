@@ -83,6 +83,9 @@ struct DeviceCaps {
   bool memory_budget = false;
   bool rgba32f_images = true;  // storage and sampled images of this format, 2D and 3D; Vulkan guarantees both
   bool rgba16f_images = true;
+  // Shaders that test for NaN or compute with infinities declare SignedZeroInfNanPreserve: the driver's
+  // compiler would assume that there are neither (MoltenVK).
+  bool declares_inf_nan_preserve = false;
 
   // Traits: the fastest way to use the device. Measured where a measurement exists, else by vendor.
   bool prefers_images = true;            // `storage auto` means images

@@ -118,6 +118,14 @@ void fill_features(DeviceCaps& caps, const vk::raii::PhysicalDevice& device, con
   caps.memory_budget = support.has(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
 }
 
+bool can_preserve_inf_nan(const vk::raii::PhysicalDevice& device, uint32_t api_version) {
+  if (api_version < VK_API_VERSION_1_2) return false;
+  using Controls = vk::PhysicalDeviceFloatControlsProperties;
+  return device.getProperties2<vk::PhysicalDeviceProperties2, Controls>()
+      .get<Controls>()
+      .shaderSignedZeroInfNanPreserveFloat32;
+}
+
 // Returns how pipelines request full subgroups of caps.subgroup_size.
 SubgroupControl subgroup_control(const vk::raii::PhysicalDevice& device, const DeviceCaps& caps,
                                  const DeviceSupport& support) {
@@ -255,6 +263,9 @@ PhysicalDevice describe_device(vk::raii::PhysicalDevice handle, uint32_t instanc
   caps.unified_memory = has_unified_memory(handle.getMemoryProperties());
   fill_cooperative_matrices(caps, handle, support);
   device.portability_subset = support.offers(kPortabilitySubset);
+  // Drivers over another API inherit the mathematics of its compiler.
+  caps.declares_inf_nan_preserve =
+      device.portability_subset && can_preserve_inf_nan(handle, caps.api_version);
   for (const char* extension : {VK_EXT_GLOBAL_PRIORITY_EXTENSION_NAME, VK_KHR_GLOBAL_PRIORITY_EXTENSION_NAME})
     if (support.offers(extension)) device.global_priority = extension;
   device.pipeline_statistics = support.has(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME) &&

@@ -5,6 +5,8 @@
 // With SUBGROUP partial results are reduced by subgroup arithmetic within a subgroup (include subgroup_arithmetic.glsl
 // first), and through shared memory across subgroups.
 
+#include "inf_nan.glsl"
+
 #define INFINITY uintBitsToFloat(0x7f800000u)
 
 // A NaN on either side is the result.

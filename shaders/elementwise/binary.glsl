@@ -1,5 +1,7 @@
 // Functions of two elements, named after their ONNX operators.
 
+#include "inf_nan.glsl"
+
 vec4 Add(vec4 a, vec4 b) { return a + b; }
 vec4 Sub(vec4 a, vec4 b) { return a - b; }
 vec4 Mul(vec4 a, vec4 b) { return a * b; }

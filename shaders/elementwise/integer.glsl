@@ -2,6 +2,8 @@
 // compared, combined by logic (a bool is 0 or 1) and by arithmetic, which wraps around. With UNSIGNED the bits of integers
 // are those of unsigned integers.
 
+#include "inf_nan.glsl"
+
 // Wraps a result around in a type of 32 - spare_bits bits.
 ivec4 wrap(ivec4 v, int spare_bits) {
 #ifdef UNSIGNED

@@ -5,6 +5,7 @@
 #extension GL_GOOGLE_include_directive : require
 
 #include "quantize.h"
+#include "inf_nan.glsl"
 #include "tensor.glsl"
 #include "divide.glsl"
 

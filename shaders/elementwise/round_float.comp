@@ -4,6 +4,7 @@
 #extension GL_GOOGLE_include_directive : require
 
 #include "round_float.h"
+#include "inf_nan.glsl"
 #include "tensor.glsl"
 
 LINEAR_IN(x)

@@ -24,6 +24,7 @@
 #else
 #include "attention.h"
 #endif
+#include "inf_nan.glsl"
 #include "tensor.glsl"
 #include "divide.glsl"
 

@@ -4,6 +4,7 @@
 #extension GL_GOOGLE_include_directive : require
 
 #include "grid_sample.h"
+#include "inf_nan.glsl"
 #include "tensor.glsl"
 #include "texel.glsl"
 #include "cubic.glsl"

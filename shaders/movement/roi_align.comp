@@ -4,6 +4,7 @@
 #extension GL_GOOGLE_include_directive : require
 
 #include "roi_align.h"
+#include "inf_nan.glsl"
 #include "tensor.glsl"
 #include "texel.glsl"
 

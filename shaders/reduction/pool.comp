@@ -4,6 +4,7 @@
 #extension GL_GOOGLE_include_directive : require
 
 #include "pool.h"
+#include "inf_nan.glsl"
 #include "tensor.glsl"
 #include "texel.glsl"
 

@@ -138,7 +138,14 @@ TEST(DeviceSelection, DriversOfThePortabilitySubsetAreListedAndOpened) {
   ContextOptions options = test::test_context_options();
   options.get_instance_proc_addr = vulkan.get_instance_proc_addr();
   ASSERT_EQ(list_devices(options).size(), 1u);
-  EXPECT_EQ(Context::create(options)->caps().name, list_devices(options)[0].caps.name);
+  const auto context = Context::create(options);
+  EXPECT_EQ(context->caps().name, list_devices(options)[0].caps.name);
+  EXPECT_TRUE(context->device_caps().declares_inf_nan_preserve);
+}
+
+// Their compilers keep NaN and infinities, and what they need not be told would forbid them optimisations.
+TEST(DeviceSelection, OtherDriversAreNotToldToPreserveNaN) {
+  EXPECT_FALSE(test::test_context()->device_caps().declares_inf_nan_preserve);
 }
 
 TEST(DeviceSelection, ALoaderOfVulkan10IsAnError) {

@@ -336,6 +336,7 @@ void ProgramBuilder::add_dispatch(Dispatch dispatch, const Node* node) {
                                   tensor_macro(program_.tensors[binding.tensor].desc, binding));
     dispatch.defines.emplace_back("BINDING_" + binding.name, std::to_string(i));
   }
+  if (caps_.declares_inf_nan_preserve) dispatch.defines.emplace_back("INF_NAN_PRESERVE", "1");
   std::sort(dispatch.defines.begin(), dispatch.defines.end());
   check_limits(dispatch);
   program_.tasks.push_back({std::move(dispatch), std::nullopt});

@@ -1,0 +1,70 @@
+// Shaders that test for NaN and infinities declare SignedZeroInfNanPreserve on devices that need it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shaders/sources.hpp"
+#include "vulkan/glslang_compiler.hpp"
+
+namespace vellum::test {
+namespace {
+
+// The names of a source and of all that it includes.
+void collect(const std::string& name, std::set<std::string>& files) {
+  if (!files.insert(name).second) return;
+  const std::string text(find_shader_source(name).value_or(""));
+  constexpr std::string_view directive = "#include \"";
+  for (size_t at = text.find(directive); at != text.npos; at = text.find(directive, at + 1)) {
+    const size_t begin = at + directive.size();
+    collect(text.substr(begin, text.find('"', begin) - begin), files);
+  }
+}
+
+bool depends_on_them(const std::string& file) {
+  const std::string_view text = find_shader_source(file).value_or("");  // headers of C++ are not embedded
+  for (const std::string_view word : {"isnan(", "isinf(", "INFINITY"})
+    if (text.find(word) != text.npos) return true;
+  return false;
+}
+
+TEST(InfNan, ShadersThatDependOnThemIncludeTheDeclaration) {
+  const std::filesystem::path shaders =
+      std::filesystem::path(std::getenv("VELLUM_TEST_SOURCE")).parent_path() / "shaders";
+  size_t dependent = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(shaders)) {
+    if (entry.path().extension() != ".comp") continue;
+    std::set<std::string> files;
+    collect(entry.path().filename().string(), files);
+    const bool depends = std::ranges::any_of(files, depends_on_them);
+    dependent += depends;
+    EXPECT_LE(depends, files.contains("inf_nan.glsl")) << entry.path();
+  }
+  EXPECT_GT(dependent, 10u);
+}
+
+TEST(InfNan, TheDeclarationIsAnExecutionModeOfTheEntryPoint) {
+  const gpu::GlslangProcess glslang;
+  const auto words = [](const std::string& preamble) {
+    return gpu::compile_glsl("test.comp",
+                             "#version 450\n#extension GL_GOOGLE_include_directive : require\n"
+                             "#include \"inf_nan.glsl\"\nlayout(local_size_x = 1) in;\nvoid main() {}\n",
+                             preamble, find_shader_source);
+  };
+  // OpExecutionMode %main SignedZeroInfNanPreserve 32: four words, of which the second is main's id.
+  const auto declares = [](const std::vector<uint32_t>& module) {
+    for (size_t i = 5; i + 3 < module.size(); i += module[i] >> 16)
+      if (module[i] == (4u << 16 | 16) && module[i + 2] == 4461 && module[i + 3] == 32) return true;
+    return false;
+  };
+  EXPECT_TRUE(declares(words("#define INF_NAN_PRESERVE 1\n")));
+  EXPECT_FALSE(declares(words("")));
+}
+
+}  // namespace
+}  // namespace vellum::test
