@@ -100,8 +100,11 @@ struct DeviceCaps {
   }
 };
 
-// Lowers the limits of `caps` to those of the Android Baseline 2022 profile and disables features that the
-// profile does not guarantee.
+// Lowers the limits of `caps` to those of `profile` and disables features that the profile lacks. Identity
+// and traits stay.
+DeviceCaps clamp_to(const DeviceCaps& caps, const DeviceCaps& profile);
+
+// Clamps to the Android Baseline 2022 profile.
 DeviceCaps clamp_to_android_baseline_2022(const DeviceCaps& caps);
 
 }  // namespace vellum

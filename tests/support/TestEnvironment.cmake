@@ -4,12 +4,12 @@
 #   vellum_add_test(NAME SOURCES file... [LIBRARIES target...] [LABEL label])
 #       A GoogleTest program that needs no device; each of its cases is a ctest entry `NAME.Suite.Case`.
 #   vellum_add_gpu_test(NAME SOURCES file... [LIBRARIES target...] [SHARDS n] [TIMEOUT seconds] [LABEL label] [AS_GPU]
-#                       [QUICK])
+#                       [MOLTENVK] [QUICK])
 #       A GoogleTest program that runs whole on each driver: ctest entries `NAME.lavapipe`, `NAME.swiftshader` and
 #       `NAME.baseline2022` (with SHARDS, `NAME.lavapipe.0` and so on, each running a part of the cases), with AS_GPU
-#       `NAME.as_gpu` besides. With -DVELLUM_TEST_GPU_ASSISTED=ON the latter's entries come on SwiftShader once more, as
-#       `NAME.gpu_assisted` and `NAME.as_gpu_assisted`, where the validation layer watches each access to a buffer: nothing
-#       is read or written outside of it. That takes ten times as long.
+#       `NAME.as_gpu` besides, with MOLTENVK `NAME.moltenvk`. With -DVELLUM_TEST_GPU_ASSISTED=ON those with AS_GPU come on
+#       SwiftShader once more, as `NAME.gpu_assisted` and `NAME.as_gpu_assisted`, where the validation layer watches each
+#       access to a buffer: nothing is read or written outside of it. That takes ten times as long.
 #   vellum_add_gpu_run(NAME COMMAND target argument... EXPECT regex [TIMEOUT seconds] [LABEL label] [QUICK])
 #       Runs a program once on each driver, as a user would: entries `NAME.lavapipe` and `NAME.swiftshader`. Its output
 #       must match the expression. @RUN@ in an argument becomes the driver's name.
@@ -24,7 +24,9 @@
 # and of the tests on a device:
 #   VELLUM_TEST_DRIVER     lavapipe or swiftshader: what the only visible driver is
 #   VELLUM_TEST_LIMITS     android_baseline_2022 in `NAME.baseline2022`: the test clamps the device's limits to it;
-#                          as_gpu in `NAME.as_gpu`: lavapipe is given the kernels that a desktop GPU is given
+#                          as_gpu in `NAME.as_gpu`: lavapipe is given the kernels that a desktop GPU is given;
+#                          moltenvk in `NAME.moltenvk`: limits and kernels of caps/moltenvk_apple_m1.json, on a lavapipe that
+#                          the loader takes for a portability driver
 include_guard(GLOBAL)
 include(GoogleTest)
 find_package(GTest REQUIRED)
@@ -128,6 +130,17 @@ function(vellum_register_on_driver name run driver icd)
   endforeach()
 endfunction()
 
+# Writes an ICD file of lavapipe as of a driver that follows the portability subset alone, as MoltenVK does: the loader hides
+# it from instances that do not ask for such drivers. Sets RESULT to the file's path.
+function(vellum_portability_icd result)
+  file(READ "${VELLUM_TEST_LAVAPIPE_ICD}" icd)
+  string(JSON icd SET "${icd}" ICD is_portability_driver true)
+  string(JSON icd SET "${icd}" file_format_version "\"1.0.1\"")
+  set(file ${CMAKE_BINARY_DIR}/lavapipe_as_portability_driver.json)
+  file(WRITE ${file} "${icd}")
+  set(${result} ${file} PARENT_SCOPE)
+endfunction()
+
 function(vellum_require_icds)
   if(NOT EXISTS "${VELLUM_TEST_LAVAPIPE_ICD}")
     message(FATAL_ERROR "The device tests need Mesa's lavapipe, whose Vulkan ICD file was not found "
@@ -140,7 +153,7 @@ function(vellum_require_icds)
 endfunction()
 
 function(vellum_add_gpu_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "AS_GPU;QUICK" "SHARDS;TIMEOUT;LABEL" "SOURCES;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "AS_GPU;MOLTENVK;QUICK" "SHARDS;TIMEOUT;LABEL" "SOURCES;LIBRARIES")
   if(NOT arg_SHARDS)
     set(arg_SHARDS 1)
   endif()
@@ -159,6 +172,10 @@ function(vellum_add_gpu_test name)
   if(arg_AS_GPU)
     vellum_register_on_driver(${name} as_gpu lavapipe "${VELLUM_TEST_LAVAPIPE_ICD}" ${common}
                               ENVIRONMENT VELLUM_TEST_LIMITS=as_gpu)
+  endif()
+  if(arg_MOLTENVK)
+    vellum_portability_icd(portability_icd)
+    vellum_register_on_driver(${name} moltenvk lavapipe ${portability_icd} ${common} ENVIRONMENT VELLUM_TEST_LIMITS=moltenvk)
   endif()
   if(arg_AS_GPU AND VELLUM_TEST_GPU_ASSISTED)
     set(assisted swiftshader "${VELLUM_TEST_SWIFTSHADER_ICD}" COMMAND ${name} SHARDS ${arg_SHARDS} TIMEOUT 7200

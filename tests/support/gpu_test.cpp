@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <mutex>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -15,6 +18,7 @@
 #include <dlfcn.h>
 #endif
 
+#include "caps/caps_json.hpp"
 #include "caps/device_caps.hpp"
 #include "caps/device_policy.hpp"
 
@@ -83,11 +87,27 @@ DeviceCaps taken_for_a_gpu(DeviceCaps caps) {
   return caps;
 }
 
+// With MoltenVK's limits and features on an Apple M1, where the driver has no less, and the kernels for it.
+DeviceCaps taken_for_moltenvk(const DeviceCaps& caps) {
+  const std::filesystem::path file =
+      std::filesystem::path(std::getenv("VELLUM_TEST_SOURCE")).parent_path() / "caps/moltenvk_apple_m1.json";
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  const DeviceCaps profile = caps_from_json(text.str(), file.string());
+  DeviceCaps clamped = clamp_to(caps, profile);
+  clamped.type = profile.type;
+  clamped.vendor_id = profile.vendor_id;
+  clamped.declares_inf_nan_preserve = profile.declares_inf_nan_preserve;
+  device_policy(clamped).set_default_traits(clamped);
+  return clamped;
+}
+
 std::function<DeviceCaps(const DeviceCaps&)> limits_from_environment() {
   const char* limits = std::getenv("VELLUM_TEST_LIMITS");
   if (!limits || !*limits) return nullptr;
   if (std::string_view(limits) == "android_baseline_2022") return clamp_to_android_baseline_2022;
   if (std::string_view(limits) == "as_gpu") return taken_for_a_gpu;
+  if (std::string_view(limits) == "moltenvk") return taken_for_moltenvk;
   throw std::runtime_error(std::string("VELLUM_TEST_LIMITS has no meaning: ") + limits);
 }
 

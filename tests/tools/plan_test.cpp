@@ -112,7 +112,7 @@ TEST(Plan, ModesAndWaysAreCompared) {
   const std::filesystem::path shipped = tests_folder().parent_path() / "caps";
   for (const std::string& caps :
        {std::string("android_baseline_2022"), (shipped / "android_baseline_2022.json").string(),
-        (shipped / "lavapipe.json").string()}) {
+        (shipped / "lavapipe.json").string(), (shipped / "moltenvk_apple_m1.json").string()}) {
     const json rows = run_json({"plan", model, "--compare", "--caps", caps})["comparison"];
     ASSERT_EQ(rows.size(), 14u);
     EXPECT_EQ(rows[0]["mode"], "naive");

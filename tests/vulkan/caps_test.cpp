@@ -32,6 +32,18 @@ TEST(Caps, ClampingLowersWhatIsAboveTheBaselineAndNothingElse) {
   EXPECT_TRUE(clamped.cooperative_matrices.empty());
 }
 
+TEST(Caps, ClampingToAProfileKeepsWhatBothHave) {
+  DeviceCaps caps, profile;
+  caps.fp16_arithmetic = caps.fp16_buffer_storage = true;
+  profile.fp16_arithmetic = profile.subgroup_arithmetic = true;
+  profile.rgba32f_images = false;
+  profile.max_push_constant_bytes = 4096;
+  const DeviceCaps clamped = clamp_to(caps, profile);
+  EXPECT_TRUE(clamped.fp16_arithmetic);
+  EXPECT_FALSE(clamped.fp16_buffer_storage || clamped.subgroup_arithmetic || clamped.rgba32f_images);
+  EXPECT_EQ(clamped.max_push_constant_bytes, caps.max_push_constant_bytes);
+}
+
 TEST(Caps, QuirksSwitchOffWhatDriversGetWrong) {
   DeviceCaps adreno;
   adreno.vendor_id = 0x5143;
