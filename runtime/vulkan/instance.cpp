@@ -25,8 +25,13 @@ platform::DynamicLibrary open_loader() {
   constexpr std::array names{"libvulkan.so"};
   constexpr const char* remedy = "(libvulkan.so) was found; this Android device has no Vulkan";
 #elif defined(__APPLE__)
-  constexpr std::array names{"libvulkan.1.dylib", "libMoltenVK.dylib"};
-  constexpr const char* remedy = "(libvulkan.1.dylib) was found; install the Vulkan SDK";
+  // The loader, also in the folders of the Vulkan SDK and of Homebrew, which not every program searches. Then
+  // MoltenVK without a loader: a library, or the framework that applications for iOS embed.
+  constexpr std::array names{"libvulkan.1.dylib", "/usr/local/lib/libvulkan.1.dylib",
+                             "/opt/homebrew/lib/libvulkan.1.dylib", "libMoltenVK.dylib",
+                             "@rpath/MoltenVK.framework/MoltenVK"};
+  constexpr const char* remedy =
+      "(libvulkan.1.dylib) and no MoltenVK was found; install the Vulkan SDK, or embed MoltenVK.framework";
 #else
   // libvulkan.so alone belongs to the development package.
   constexpr std::array names{"libvulkan.so.1", "libvulkan.so"};
