@@ -78,8 +78,9 @@ vellum::ProfileReport profile_of(const vellum_session& session, const vellum_pro
   if (!session.profile)
     throw Error(ErrorCode::invalid_argument,
                 "the session measures no times: it was made without vellum_session_options.profile");
+  session.read_layers();
   if (session.layers.empty())
-    throw Error(ErrorCode::invalid_argument, "there is nothing to show before vellum_session_run()");
+    throw Error(ErrorCode::invalid_argument, "there is nothing to show before the first run");
   vellum::ProfileReport report;
   if (options.model) report.model = options.model;
   if (options.subtitle_count) require(options.subtitle, "subtitle");
@@ -182,7 +183,9 @@ vellum_status vellum_memory_plan_svg(const vellum_memory_plan* plan, const char*
 }
 
 size_t vellum_session_layer_count(const vellum_session* session) {
-  return session ? session->layers.size() : 0;
+  if (!session) return 0;
+  guarded(nullptr, [&] { session->read_layers(); });
+  return session->layers.size();
 }
 
 vellum_status vellum_session_layer(const vellum_session* session, size_t index, vellum_layer_time* time,

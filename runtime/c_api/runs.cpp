@@ -79,6 +79,7 @@ vellum_status vellum_session_submit(vellum_session* session, const vellum_input_
     made->run =
         session->session.submit(input_values(inputs, input_count), output_values(outputs, output_count));
     *run = made.release();
+    session->has_run = true;
   });
 }
 
@@ -92,7 +93,9 @@ vellum_status vellum_session_try_submit(vellum_session* session, const vellum_in
     auto made = std::make_unique<vellum_run>();
     made->run =
         session->session.try_submit(input_values(inputs, input_count), output_values(outputs, output_count));
-    if (made->run.valid()) *run = made.release();
+    if (!made->run.valid()) return;
+    *run = made.release();
+    session->has_run = true;
   });
 }
 
@@ -105,6 +108,7 @@ vellum_status vellum_session_submit_and_keep(vellum_session* session, const vell
     auto made = std::make_unique<vellum_run>();
     made->run = session->session.submit(tensors(session->session, inputs, input_count));
     *run = made.release();
+    session->has_run = true;
   });
 }
 
@@ -116,7 +120,9 @@ vellum_status vellum_session_try_submit_and_keep(vellum_session* session, const 
     require(run, "run");
     auto made = std::make_unique<vellum_run>();
     made->run = session->session.try_submit(tensors(session->session, inputs, input_count));
-    if (made->run.valid()) *run = made.release();
+    if (!made->run.valid()) return;
+    *run = made.release();
+    session->has_run = true;
   });
 }
 

@@ -141,7 +141,8 @@ vellum_status vellum_session_run(vellum_session* session, vellum_error* error) {
     require(session, "session");
     session->drop_plan();
     session->session.run();
-    if (session->profile) session->layers = session->session.layer_times();
+    session->has_run = true;
+    session->read_layers();
   });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstring>
 #include <exception>
@@ -9,6 +10,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "vellum/caps.hpp"
@@ -45,7 +47,14 @@ struct vellum_session {
 
   vellum::Session session;
   bool profile;
-  std::vector<vellum::LayerTime> layers;  // of the last run
+  std::atomic<bool> has_run = false;
+  mutable std::vector<vellum::LayerTime> layers;  // as read_layers() found them
+
+  // Reads the times of the last run; none before the first one, and without `profile`.
+  void read_layers() const {
+    layers.clear();
+    if (profile && has_run) layers = session.layer_times();
+  }
 
   // The plan for the current input shapes: read when it is asked for, and kept until drop_plan().
   const vellum_memory_plan& plan() const;

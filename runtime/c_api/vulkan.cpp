@@ -234,6 +234,7 @@ vellum_status vellum_session_submit_after(vellum_session* session, const vellum_
                                         vellum::c_api::output_values(outputs, output_count),
                                         vellum::SubmitSemaphores{.wait = waits, .signal = signals});
     *run = made.release();
+    session->has_run = true;
   });
 }
 

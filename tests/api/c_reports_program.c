@@ -102,7 +102,7 @@ int report_in_c(const void* model_bytes, size_t model_size, const char* file, co
   vellum_session_options_init(&options);
   options.profile = 1;
   EXPECT(vellum_session_create(device, model, &options, &session, &error) == VELLUM_OK);
-  FAILS(vellum_session_profile_html(session, NULL, &text, &error), VELLUM_INVALID_ARGUMENT, "before vellum_session_run");
+  FAILS(vellum_session_profile_html(session, NULL, &text, &error), VELLUM_INVALID_ARGUMENT, "before the first run");
   EXPECT(vellum_session_set_input(session, "x", input, input_count * sizeof(float), &error) == VELLUM_OK);
   EXPECT(vellum_session_run(session, &error) == VELLUM_OK);
   EXPECT(vellum_session_get_counts(session, &counts, &error) == VELLUM_OK);
@@ -177,6 +177,16 @@ int report_in_c(const void* model_bytes, size_t model_size, const char* file, co
   EXPECT(vellum_session_submit(session, &in, 1, NULL, 0, &run, &error) == VELLUM_OK);
   vellum_tensor_destroy(output);
   FAILS(vellum_run_output(run, "y", &output, &error), VELLUM_NOT_FOUND, "keeps no output 'y'");
+
+  vellum_session_destroy(session);
+  session = NULL;
+  EXPECT(vellum_session_create(device, model, &options, &session, &error) == VELLUM_OK);
+  EXPECT(vellum_session_layer_count(session) == 0);
+  vellum_run_destroy(run);
+  EXPECT(vellum_session_submit(session, &in, 1, NULL, 0, &run, &error) == VELLUM_OK);
+  EXPECT(vellum_run_wait(run, &error) == VELLUM_OK);
+  EXPECT(vellum_session_layer_count(session) == counts.dispatches);
+  EXPECT(vellum_session_layer(session, 0, &layer, &error) == VELLUM_OK && layer.op[0] != 0);
 
   vellum_tune_options_init(&tune);
   EXPECT(tune.storages == 1);

@@ -90,7 +90,8 @@ VELLUM_C_API vellum_status vellum_memory_plan_tensor(const vellum_memory_plan* p
 VELLUM_C_API vellum_status vellum_memory_plan_svg(const vellum_memory_plan* plan, const char* title, vellum_text** svg,
                                                   vellum_error* error);
 
-/* A task of the last run, in execution order. The strings are valid until the session's next run. */
+/* A task of the last run, in execution order. The strings are valid until the next vellum_session_run() or
+ * vellum_session_layer_count(). */
 typedef struct vellum_layer_time {
   size_t size;                 /* of this struct, as the caller was compiled */
   const char* name;   /* of the node */
@@ -102,7 +103,8 @@ typedef struct vellum_layer_time {
   uint32_t workgroups[3]; /* dispatched; 0 on the host */
 } vellum_layer_time;
 
-/* 0 before the first run, and without vellum_session_options.profile. */
+/* Reads the times of the last run, for vellum_session_layer(); call it again after a submitted run is done. 0 before the
+ * first run, and without vellum_session_options.profile. */
 VELLUM_C_API size_t vellum_session_layer_count(const vellum_session* session);
 VELLUM_C_API vellum_status vellum_session_layer(const vellum_session* session, size_t index, vellum_layer_time* time,
                                                 vellum_error* error);
