@@ -1,24 +1,25 @@
-# cmake --install: the libraries, headers and tools, and what find_package(Vellum) and pkg-config read.
+# cmake --install: the libraries, headers and tools, and what find_package(Vellum) and pkg-config read. Components, of which
+# VellumPackages.cmake makes packages: vellum and runtime (the shared libraries), development, tools.
 include(CMakePackageConfigHelpers)
 set(vellum_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Vellum)
 
 # Two files of targets, so that users of Vellum::runtime or the planner do not need the libraries of Vellum::vellum.
-function(vellum_install_targets export)
+function(vellum_install_targets export component)
   install(TARGETS ${ARGN} EXPORT ${export}
-          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-          RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  install(EXPORT ${export} NAMESPACE Vellum:: DESTINATION ${vellum_package_dir})
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component} NAMELINK_COMPONENT development
+          RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ${component})
+  install(EXPORT ${export} NAMESPACE Vellum:: DESTINATION ${vellum_package_dir} COMPONENT development)
 endfunction()
-vellum_install_targets(VellumRuntimeTargets vellum_runtime vellum_planner)
+vellum_install_targets(VellumRuntimeTargets runtime vellum_runtime vellum_planner)
 if(NOT VELLUM_PACKED_ONLY)
-  vellum_install_targets(VellumTargets vellum)
+  vellum_install_targets(VellumTargets vellum vellum)
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/include/vellum ${PROJECT_SOURCE_DIR}/planner/include/vellum
-        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/caps DESTINATION ${CMAKE_INSTALL_DATADIR}/vellum)
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/caps DESTINATION ${CMAKE_INSTALL_DATADIR}/vellum COMPONENT tools)
 if(VELLUM_BUILD_SAMPLES)
-  install(TARGETS vellum-cli vellum-plan RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS vellum-cli vellum-plan RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
 endif()
 
 # ---- find_package(Vellum) ----
@@ -31,7 +32,7 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/VellumConfig.cmake.in ${
 # Until version 1 any minor version may change the interface.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/VellumConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/VellumConfig.cmake ${PROJECT_BINARY_DIR}/VellumConfigVersion.cmake
-        DESTINATION ${vellum_package_dir})
+        DESTINATION ${vellum_package_dir} COMPONENT development)
 
 # ---- pkg-config ----
 
@@ -96,7 +97,8 @@ function(vellum_install_pc name target description)
   file(RELATIVE_PATH vellum_pc_libdir ${vellum_pc_dir} ${CMAKE_INSTALL_FULL_LIBDIR})
   file(RELATIVE_PATH vellum_pc_includedir ${vellum_pc_dir} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
   configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/vellum.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+          COMPONENT development)
 endfunction()
 
 vellum_install_pc(vellum_runtime vellum_runtime "${PROJECT_DESCRIPTION}: packed models alone")
