@@ -4,7 +4,7 @@
   third_party.py notice              NOTICE: each project, its version, licence and use
   third_party.py copyright PACKAGE   the copyright file of one of Vellum's Debian packages
   third_party.py licences FOLDER     writes the copyright files of the projects' Debian packages to FOLDER
-  third_party.py spdx FILE...        an SPDX 2.3 document of these files and of the projects in them, with SOURCE_DATE_EPOCH's date
+  third_party.py spdx FILE...        an SPDX 2.3 document of these files and of the projects in them, made at SOURCE_DATE_EPOCH
 """
 import argparse
 import datetime
@@ -38,10 +38,18 @@ def components():
     return listed
 
 
+def components_in(package):
+    """Those that a package contains, by its name or its file's: a source archive none, a wheel and an AAR all."""
+    if package.endswith((".whl", ".aar")):
+        return components()
+    name = re.sub(r"[\d.]*(_.*)?$", "", package.removesuffix(".tar.gz"))
+    return [component for component in components() if name in component["in"]]
+
+
 def notice():
     lines = [f"Vellum {project_version()}", COPYRIGHT, "Licensed under the Apache License, Version 2.0 (LICENSE).", "",
-             "Vellum's binaries contain, or need, these projects. Their licences are in the folder licences/ of the source archive",
-             "and in each package.", ""]
+             "Vellum's binaries contain, or need, these projects. Their licences are in the folder licences/ of the source",
+             "archive and in each package.", ""]
     for component in components():
         lines += [f"{component['name']} {component['version']} ({component['license']})", f"  {component['url']}",
                   f"  {component['use']}", ""]
@@ -52,11 +60,10 @@ def copyright_of(package):
     parts = ["This is Vellum, a Vulkan compute inference runtime for vision models.", "", COPYRIGHT, "",
              "Licensed under the Apache License, Version 2.0. On Debian systems its text is in",
              "/usr/share/common-licenses/Apache-2.0.", ""]
-    if package in ("libvellum-dev", "python3-vellum"):  # no code of others
-        return "\n".join(parts)
-    for component in components():
+    for component in components_in(package):
         rule = "-" * 100
-        parts += [rule, f"{component['name']} {component['version']}: {component['use']}", rule, component["copyright"].strip(), ""]
+        title = f"{component['name']} {component['version']}: {component['use']}"
+        parts += [rule, title, rule, component["copyright"].strip(), ""]
     return "\n".join(parts)
 
 
@@ -68,29 +75,29 @@ def spdx(files):
     """https://spdx.github.io/spdx-spec/v2.3/: a package for each file, and for each project that they contain."""
     created = datetime.datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", "0")), datetime.timezone.utc)
     packages, relations = [], []
-    parts = []
     for component in components():
         name = "SPDXRef-" + component["package"]
-        parts.append(name)
         packages.append({"SPDXID": name, "name": component["name"], "versionInfo": component["version"],
                          "downloadLocation": component["url"], "filesAnalyzed": False, "comment": component["use"],
                          "licenseConcluded": component["license"], "licenseDeclared": component["license"],
                          "copyrightText": "NOASSERTION"})
     for path in sorted(files):
         name = "SPDXRef-" + re.sub(r"[^\w.-]", "-", path.name).replace("_", "-")
-        packages.append({"SPDXID": name, "name": path.name, "versionInfo": project_version(), "packageFileName": path.name,
-                         "downloadLocation": "NOASSERTION", "filesAnalyzed": False, "licenseConcluded": "NOASSERTION",
+        packages.append({"SPDXID": name, "name": path.name, "versionInfo": project_version(),
+                         "packageFileName": path.name, "downloadLocation": "NOASSERTION",
+                         "filesAnalyzed": False, "licenseConcluded": "NOASSERTION",
                          "licenseDeclared": "Apache-2.0", "copyrightText": COPYRIGHT,
                          "checksums": [{"algorithm": "SHA256", "checksumValue": digest(path, "sha256")}]})
         relations.append(("SPDXRef-DOCUMENT", "DESCRIBES", name))
-        relations += [(name, "DEPENDS_ON", part) for part in parts]
+        relations += [(name, "DEPENDS_ON", "SPDXRef-" + part["package"]) for part in components_in(path.name)]
     version = project_version()
     identity = hashlib.sha256("".join(digest(path, "sha256") for path in sorted(files)).encode()).hexdigest()
     return {"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": f"vellum-{version}",
             "documentNamespace": f"https://spdx.org/spdxdocs/vellum-{version}-{identity}",
             "creationInfo": {"created": created.strftime("%Y-%m-%dT%H:%M:%SZ"), "creators": ["Tool: vellum-third_party.py"]},
             "packages": packages,
-            "relationships": [{"spdxElementId": a, "relationshipType": kind, "relatedSpdxElement": b} for a, kind, b in relations]}
+            "relationships": [{"spdxElementId": a, "relationshipType": kind, "relatedSpdxElement": b}
+                              for a, kind, b in relations]}
 
 
 def main():

@@ -46,7 +46,14 @@ for package in "$debs"/*.deb; do
   name=$(dpkg-deb -f "$package" Package)
   inside dpkg -s "$name" | grep -q '^Status: install ok installed' || { echo "$name is not installed" >&2; exit 1; }
 done
-say "installed with what they need in $(($(date +%s) - begin)) s"
+say "installed with what they need in $(($(date +%s) - begin)) s; again, each on its own:"
+for package in "$debs"/*.deb; do
+  begin=$(date +%s%N)
+  inside dpkg -i "/vellum/$(basename "$package")" >"$scratch/dpkg.log"
+  took=$((($(date +%s%N) - begin) / 1000000))
+  bytes=$(dpkg-deb --fsys-tarfile "$package" | tar -tv | awk '{ sum += $3 } END { print sum }')
+  printf '%s: %d bytes, %d installed, %d ms\n' "$(basename "$package")" "$(stat -c %s "$package")" "$bytes" "$took"
+done
 inside apt-get -qq -y --no-install-recommends install mesa-vulkan-drivers g++ cmake make pkg-config >"$scratch/apt.log" 2>&1
 
 say "a program in C, through pkg-config"
