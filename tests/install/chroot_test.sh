@@ -35,7 +35,9 @@ cp "$debs"/*.deb "$root/tests/abi/old_program.c" "$root/tests/api/postcard.cpp" 
 cp -r "$root/tests/install/consumer" "$system/vellum/"
 cp /etc/resolv.conf "$system/etc/resolv.conf"
 mount -t proc proc "$system/proc"
-inside() { env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 chroot "$system" "$@"; }
+inside() {
+  env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 chroot "$system" "$@"
+}
 
 say "dpkg -i, and apt for what the packages need"
 inside apt-get -qq update
@@ -82,7 +84,8 @@ inside /vellum/runtime_program /vellum/bundle.vlm >"$scratch/bundle.txt"
 say "the same program with the build tree's library"
 cc -std=c99 "-I$root/runtime/include" "$root/tests/abi/old_program.c" -o "$scratch/program" "-L$build/runtime" -lvellum
 icd=$(ls /usr/share/vulkan/icd.d/lvp_icd*.json)
-env "LD_LIBRARY_PATH=$build/runtime" "VK_ICD_FILENAMES=$icd" "VK_DRIVER_FILES=$icd" "$scratch/program" "$model" >"$scratch/outside.txt"
+env "LD_LIBRARY_PATH=$build/runtime" "VK_ICD_FILENAMES=$icd" "VK_DRIVER_FILES=$icd" \
+  "$scratch/program" "$model" >"$scratch/outside.txt"
 # All but the device's line: its name has the version of this machine's driver.
 compared() { grep ' bytes, ' "$1" | grep -v ' objects of '; }
 for installed in inside bundle; do
