@@ -3,7 +3,7 @@
 # are there, SHA256SUMS, and an SPDX list of what is in them.
 #   packaging/release.sh [FOLDER]        dist without FOLDER
 # Environment: BUILD_DIR (build/packages); SOURCE_DATE_EPOCH (the commit's date), which all dates in the files are;
-# PYTHON_WITH_BUILD for the wheel; ANDROID_NDK for the AAR.
+# WHEEL=1 for the wheel, with packages from PyPI; ANDROID_NDK for the AAR.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -62,16 +62,17 @@ else
   say "skipped: lintian is not installed"
 fi
 
-# The wheel's own tools come from PyPI: /usr/bin/python3 -m venv VENV && VENV/bin/pip install build==1.2.2
-if [[ -n ${PYTHON_WITH_BUILD-} ]]; then
+if [[ -n ${WHEEL-} ]]; then
   say "wheel"
-  "$PYTHON_WITH_BUILD" -m build --wheel --outdir "$out" "$root/bindings/python"
+  WHEEL_DIR=$out "$root/bindings/python/test_wheel.sh" --no-torch
 else
-  say "skipped: the wheel, which needs PYTHON_WITH_BUILD, a Python with PyPI's package build"
+  say "skipped: the wheel, whose tools come from PyPI; WHEEL=1 builds it"
 fi
-if [[ -n ${ANDROID_NDK-} && -x $root/bindings/android/build_aar.sh ]]; then
+if [[ -n ${ANDROID_NDK-} ]]; then
   say "AAR"
-  "$root/bindings/android/build_aar.sh" "$out"
+  cmake -S "$root/bindings/android" -B "$build-android" -G Ninja "-DANDROID_NDK=$ANDROID_NDK"
+  cmake --build "$build-android"
+  cp "$build-android/vellum.aar" "$out/$name.aar"
 else
   say "skipped: the AAR, which needs ANDROID_NDK"
 fi
