@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <vector>
 
 #include "c_api/support.hpp"
+#include "vellum/pack.hpp"
 #include "vellum/vellum_frame.h"
 
 using vellum::c_api::checked_choice;
@@ -185,5 +187,28 @@ vellum_status vellum_model_with_frames(const vellum_model* model, const char* na
     require(name, "name");
     require(framed, "framed");
     *framed = new vellum_model{vellum::with_frames(model->model, name, to_cpp(frame))};
+  });
+}
+
+vellum_status vellum_write_bundle_with_frames(const char* model, const char* file,
+                                              const vellum_device* device, const char* caps,
+                                              const vellum_session_options* options,
+                                              const vellum_bundle_frame* frames, size_t frame_count,
+                                              vellum_bundle_summary* summary, vellum_error* error) {
+  return guarded(error, [&] {
+    require(model, "model");
+    require(file, "file");
+    if (frame_count) require(frames, "frames");
+    std::vector<vellum::PackFrame> taken;
+    for (size_t i = 0; i < frame_count; ++i) {
+      require(frames[i].input, "the input of a frame");
+      taken.push_back({frames[i].input, to_cpp(frames[i].frame)});
+    }
+    const vellum::PackSummary made =
+        vellum::pack(vellum::c_api::utf8_path(model), vellum::c_api::utf8_path(file),
+                     vellum::c_api::caps_of(device, caps), vellum::c_api::session_options(options), taken);
+    if (summary)
+      vellum::c_api::write_result(
+          summary, {0, made.shaders, made.weights, made.weights_bytes, made.file_bytes}, "summary");
   });
 }

@@ -32,11 +32,6 @@ vellum::LoadLimits to_cpp(const vellum_load_limits* given) {
   return {limits.nodes, limits.elements, limits.folded_bytes, limits.folded_work, limits.nesting};
 }
 
-vellum::Caps caps_of(const vellum_device* device, const char* caps) {
-  if (device) return vellum::Caps::of(device->device);
-  return caps ? vellum::Caps::parse(caps, "the caps given") : vellum::Caps::android_baseline_2022();
-}
-
 static_assert(static_cast<int>(vellum::DType::i64) == VELLUM_I64);
 static_assert(static_cast<int>(vellum::DType::boolean) == VELLUM_BOOL);
 
@@ -220,8 +215,9 @@ vellum_status vellum_write_bundle(const char* model, const char* file, const vel
   return guarded(error, [&] {
     require(model, "model");
     require(file, "file");
-    const vellum::PackSummary made = vellum::pack(utf8_path(model), utf8_path(file), caps_of(device, caps),
-                                                  vellum::c_api::session_options(options));
+    const vellum::PackSummary made =
+        vellum::pack(utf8_path(model), utf8_path(file), vellum::c_api::caps_of(device, caps),
+                     vellum::c_api::session_options(options));
     if (summary)
       write_result(summary, {0, made.shaders, made.weights, made.weights_bytes, made.file_bytes}, "summary");
   });

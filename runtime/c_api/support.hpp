@@ -167,6 +167,11 @@ auto for_target(const vellum_device* device, const char* caps, Function&& functi
   return function(caps ? Caps::parse(caps, "the caps given") : Caps::android_baseline_2022());
 }
 
+inline Caps caps_of(const vellum_device* device, const char* caps) {
+  if (device) return Caps::of(device->device);
+  return caps ? Caps::parse(caps, "the caps given") : Caps::android_baseline_2022();
+}
+
 std::filesystem::path utf8_path(const char* text);
 // Writes the info of one of a model's or session's inputs or outputs. kind: "input" or "output".
 void write_tensor_info(const std::vector<TensorInfo>& tensors, size_t index, const char* kind,

@@ -1,6 +1,7 @@
 /* What the library reports, in C: plans, pages, nodes, estimates, and outputs as tensors. */
 #include <string.h>
 #include <vellum/vellum.h>
+#include <vellum/vellum_frame.h>
 
 #include "c_checks.h"
 #include "c_program.h"
@@ -57,6 +58,10 @@ int report_in_c(const void* model_bytes, size_t model_size, const char* file, co
   vellum_profile_options profile;
   vellum_memory_estimate estimate = {sizeof estimate};
   vellum_memory_measurement measured = {sizeof measured};
+  vellum_frame_input camera;
+  const vellum_bundle_frame frames = {"x", &camera};
+  vellum_bundle_summary plain = {sizeof plain}, framed = {sizeof framed};
+  char bundle[1024];
   vellum_tune_options tune;
   vellum_tune_result tuned = {sizeof tuned};
   const vellum_input_values in = {"x", input, input_count * sizeof(float), NULL, 0};
@@ -160,6 +165,14 @@ int report_in_c(const void* model_bytes, size_t model_size, const char* file, co
   EXPECT(vellum_measure_memory(file, &options, NULL, &measured, &error) == VELLUM_OK);
   EXPECT(measured.weights > 0 && measured.total >= measured.weights + measured.in_out + measured.intermediates);
   EXPECT(measured.allocated_peak > 0 && (!measured.process_known || measured.process_bytes > 0));
+  vellum_frame_input_init(&camera);
+  camera.width = 33, camera.height = 27;
+  snprintf(bundle, sizeof bundle, "%s.vlm", file);
+  EXPECT(vellum_write_bundle(file, bundle, device, NULL, NULL, &plain, &error) == VELLUM_OK);
+  EXPECT(vellum_write_bundle_with_frames(file, bundle, device, NULL, NULL, &frames, 1, &framed, &error) == VELLUM_OK);
+  EXPECT(framed.shaders > plain.shaders && framed.weights == plain.weights);
+  FAILS(vellum_write_bundle_with_frames(file, bundle, device, NULL, NULL, NULL, 1, NULL, &error),
+        VELLUM_INVALID_ARGUMENT, "frames");
   EXPECT(vellum_memory_curve_svg("memory", "batch", &curve, 1, &text, &error) == VELLUM_OK);
   EXPECT(is_text(text, "<svg", "batches"));
   FAILS(vellum_memory_curve_svg("memory", "batch", NULL, 0, &text, &error), VELLUM_INVALID_ARGUMENT, "point");

@@ -112,6 +112,21 @@ VELLUM_C_API vellum_status vellum_model_with_frames(const vellum_model* model, c
                                                     const vellum_frame_input* frame, vellum_model** framed,
                                                     vellum_error* error);
 
+/* Frames that an input of the model in a bundle may take. */
+typedef struct vellum_bundle_frame {
+  const char* input;
+  const vellum_frame_input* frame;
+} vellum_bundle_frame;
+
+/*
+ * Does the same as vellum_write_bundle(), and adds the shaders of sessions whose inputs take these frames, one model for
+ * each: the library that reads bundles alone compiles none. Their format, filter, bgr and border count, not their size.
+ */
+VELLUM_C_API vellum_status vellum_write_bundle_with_frames(const char* model, const char* file, const vellum_device* device,
+                                                           const char* caps, const vellum_session_options* options,
+                                                           const vellum_bundle_frame* frames, size_t frame_count,
+                                                           vellum_bundle_summary* summary, vellum_error* error);
+
 #ifdef __cplusplus
 }
 #endif
