@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "common/file_name.hpp"
+#include "common/terminal.hpp"
 #include "plan_json.hpp"
 #include "vellum/planner/plan_report.hpp"
 #include "vellum/planner/records_csv.hpp"
@@ -28,7 +30,7 @@ struct Arguments {
 };
 
 void plan(const Arguments& arguments) {
-  const auto table = planner::read_records_csv(std::filesystem::path(arguments.records));
+  const auto table = planner::read_records_csv(samples::FileName(arguments.records).path());
   std::optional<planner::PlanMode> mode;
   if (!arguments.mode.empty()) mode = planner::plan_mode_from_name(arguments.mode);
   planner::PlanOptions options;
@@ -37,7 +39,7 @@ void plan(const Arguments& arguments) {
   options.target_bytes = arguments.target;
   const auto report = planner::make_plan_report(table.records, arguments.strategy, mode, options);
   if (!arguments.csv.empty()) {
-    std::ofstream out(arguments.csv, std::ios::binary);
+    std::ofstream out(samples::FileName(arguments.csv).path(), std::ios::binary);
     if (!out) throw planner::PlanError("cannot write " + arguments.csv);
     planner::write_plan_csv(out, table.ids, table.records, report);
   }
@@ -51,9 +53,11 @@ void plan(const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  vellum::samples::prepare_output();
   Arguments arguments;
   CLI::App app(
       "Plans memory for tensor usage records: which tensors share an object, or an offset each in one arena");
+  app.allow_windows_style_options(false);  // a file may be /folder/name there, too
   app.add_option("FILE", arguments.records, "CSV of records: id,first,last,size")->required();
   app.add_option("--strategy", arguments.strategy, "a strategy's name, or all")->capture_default_str();
   app.add_option("--mode", arguments.mode, "objects or offsets; default: both")

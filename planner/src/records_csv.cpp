@@ -201,11 +201,12 @@ RecordsTable read_records_csv(std::istream& in, std::string_view name) {
 RecordsTable read_records_csv(const std::filesystem::path& file) {
   // Opening a FIFO or a device could wait for ever.
   std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error))
-    throw PlanError("cannot open " + file.string() + ": no file");
+  const std::u8string utf8 = file.u8string();
+  const std::string name(utf8.begin(), utf8.end());
+  if (!std::filesystem::is_regular_file(file, error)) throw PlanError("cannot open " + name + ": no file");
   std::ifstream in(file, std::ios::binary);
-  if (!in) throw PlanError("cannot open " + file.string());
-  return read_records_csv(in, file.string());
+  if (!in) throw PlanError("cannot open " + name);
+  return read_records_csv(in, name);
 }
 
 void write_records_csv(std::ostream& out, std::span<const std::string> ids,

@@ -15,6 +15,7 @@
 #include "pack/graph.hpp"
 #include "pack/write.hpp"
 #include "platform/files.hpp"
+#include "platform/utf8_path.hpp"
 #include "vulkan/glslang_compiler.hpp"
 #include "vulkan/shader_compiler.hpp"
 
@@ -84,7 +85,7 @@ std::vector<Graph> framed_graphs(const Graph& graph, std::span<const PackFrame> 
 // The file as it is: its reader needs no library.
 std::vector<std::byte> read_tflite(const std::filesystem::path& model) {
   std::optional<std::vector<std::byte>> bytes = platform::read_file(model, UINT64_C(1) << 31);
-  if (!bytes) throw Error(ErrorCode::io, model.string() + ": cannot be read");
+  if (!bytes) throw Error(ErrorCode::io, platform::to_utf8(model) + ": cannot be read");
   return std::move(*bytes);
 }
 
@@ -93,7 +94,8 @@ void check_folder(const std::filesystem::path& file) {
   const std::filesystem::path folder = file.parent_path();
   std::error_code error;
   if (!folder.empty() && !std::filesystem::is_directory(folder, error))
-    throw Error(ErrorCode::io, file.string() + ": cannot be written: there is no folder " + folder.string());
+    throw Error(ErrorCode::io, platform::to_utf8(file) + ": cannot be written: there is no folder " +
+                                   platform::to_utf8(folder));
 }
 
 }  // namespace
@@ -113,7 +115,7 @@ PackSummary pack(const std::filesystem::path& model, const std::filesystem::path
     switch (model_format(model)) {
       case ModelFormat::packed:
         throw Error(ErrorCode::invalid_argument,
-                    model.string() + ": is packed already; pack the model it was made from");
+                    platform::to_utf8(model) + ": is packed already; pack the model it was made from");
       case ModelFormat::tflite:
         contents.tflite = read_tflite(model);
         graph = import_model(std::span<const std::byte>(contents.tflite));

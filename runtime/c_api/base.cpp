@@ -28,10 +28,6 @@ vellum_status vellum::c_api::fail(vellum_error* error, ErrorCode code, const cha
   return status;
 }
 
-std::filesystem::path vellum::c_api::utf8_path(const char* text) {
-  return std::filesystem::path(std::u8string(text, text + std::strlen(text)));
-}
-
 uint32_t vellum_version(void) { return VELLUM_VERSION; }
 
 const char* vellum_status_text(vellum_status status) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "c_api/support.hpp"
+#include "platform/utf8_path.hpp"
 
 struct vellum_device_list {
   std::vector<vellum::DeviceInfo> devices;
@@ -125,8 +126,5 @@ vellum_status vellum_device_caps(const vellum_device* device, vellum_text** caps
 }
 
 vellum_status vellum_default_cache_folder(vellum_text** folder, vellum_error* error) {
-  return make_text(folder, error, [] {
-    const std::u8string path = vellum::default_cache_folder().u8string();
-    return std::string(path.begin(), path.end());
-  });
+  return make_text(folder, error, [] { return vellum::platform::to_utf8(vellum::default_cache_folder()); });
 }

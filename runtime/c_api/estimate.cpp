@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "c_api/support.hpp"
+#include "platform/utf8_path.hpp"
 #include "vellum/memory_curve.hpp"
 
 using vellum::c_api::for_target;
@@ -13,8 +14,8 @@ using vellum::c_api::guarded;
 using vellum::c_api::make_text;
 using vellum::c_api::require;
 using vellum::c_api::session_options;
-using vellum::c_api::utf8_path;
 using vellum::c_api::write_result;
+using vellum::platform::utf8_path;
 
 namespace {
 

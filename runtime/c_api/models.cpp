@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "c_api/support.hpp"
+#include "platform/utf8_path.hpp"
 #include "vellum/pack.hpp"
 
 using vellum::c_api::given_or_default;
@@ -14,10 +15,10 @@ using vellum::c_api::guarded;
 using vellum::c_api::require;
 using vellum::c_api::require_index;
 using vellum::c_api::size_that_ends_at;
-using vellum::c_api::utf8_path;
 using vellum::c_api::write_defaults;
 using vellum::c_api::write_result;
 using vellum::c_api::write_tensor_info;
+using vellum::platform::utf8_path;
 
 namespace {
 

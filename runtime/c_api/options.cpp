@@ -4,6 +4,7 @@
 #include <string>
 
 #include "c_api/support.hpp"
+#include "platform/utf8_path.hpp"
 
 namespace {
 
@@ -11,8 +12,8 @@ using vellum::c_api::checked_choice;
 using vellum::c_api::given_or_default;
 using vellum::c_api::require;
 using vellum::c_api::size_that_ends_at;
-using vellum::c_api::utf8_path;
 using vellum::c_api::write_defaults;
+using vellum::platform::utf8_path;
 
 static_assert(static_cast<int>(vellum::LogLevel::error) == VELLUM_LOG_ERROR);
 static_assert(static_cast<int>(vellum::StorageChoice::buffer) == VELLUM_STORAGE_BUFFER);

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstring>
 #include <exception>
-#include <filesystem>
 #include <memory>
 #include <new>
 #include <string>
@@ -172,7 +171,6 @@ inline Caps caps_of(const vellum_device* device, const char* caps) {
   return caps ? Caps::parse(caps, "the caps given") : Caps::android_baseline_2022();
 }
 
-std::filesystem::path utf8_path(const char* text);
 // Writes the info of one of a model's or session's inputs or outputs. kind: "input" or "output".
 void write_tensor_info(const std::vector<TensorInfo>& tensors, size_t index, const char* kind,
                        vellum_tensor_info* info);

@@ -9,6 +9,7 @@
 #include "platform/fingerprint.hpp"
 #include "platform/mapped_file.hpp"
 #include "platform/private_files.hpp"
+#include "platform/utf8_path.hpp"
 #include "program/weights.hpp"
 #include "vellum/error.hpp"
 
@@ -121,7 +122,7 @@ std::shared_ptr<const PackedWeight> PackedWeights::read(const File& file) const 
   std::error_code error;
   if (!std::filesystem::exists(file.path, error)) return nullptr;
   if (const auto why = platform::why_untrusted(file.path)) {
-    if (log_) log_(LogLevel::warning, file.path.string() + ": is not used, because " + *why);
+    if (log_) log_(LogLevel::warning, platform::to_utf8(file.path) + ": is not used, because " + *why);
     return nullptr;
   }
   try {
@@ -139,7 +140,8 @@ std::shared_ptr<const PackedWeight> PackedWeights::read(const File& file) const 
   } catch (const Error&) {
     // A file that cannot be read is as good as none.
   }
-  if (log_) log_(LogLevel::info, file.path.string() + ": damaged packed weights, they are made again");
+  if (log_)
+    log_(LogLevel::info, platform::to_utf8(file.path) + ": damaged packed weights, they are made again");
   return nullptr;
 }
 
@@ -158,7 +160,7 @@ std::shared_ptr<const PackedWeight> PackedWeights::write(const File& file,
   }
   const auto mapped = std::make_shared<const platform::MappedFile>(file.path);
   if (mapped->bytes().size() != sizeof(Header) + file.bytes)
-    throw Error(ErrorCode::io, file.path.string() + ": changed while it was written");
+    throw Error(ErrorCode::io, platform::to_utf8(file.path) + ": changed while it was written");
   return std::make_shared<const PackedWeight>(
       PackedWeight{mapped->bytes().subspan(sizeof(Header)), mapped, mapped.get()});
 }
@@ -174,7 +176,7 @@ void PackedWeights::check_disk(std::span<const VirtualTensor* const> weights) {
   }
   const std::optional<uint64_t> available = platform::free_disk_bytes(options_.folder);
   if (available && needed > *available)
-    throw Error(ErrorCode::io, options_.folder.string() + ": the packed weights take " +
+    throw Error(ErrorCode::io, platform::to_utf8(options_.folder) + ": the packed weights take " +
                                    std::to_string(needed) + " bytes and only " + std::to_string(*available) +
                                    " are free; make room or choose another cache folder");
 }

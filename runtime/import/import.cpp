@@ -9,6 +9,7 @@
 #include "import/model_file.hpp"
 #include "import/other_formats.hpp"
 #include "pack/file.hpp"
+#include "platform/utf8_path.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -62,9 +63,10 @@ Graph within(Graph graph, const LoadLimits& limits, const std::string& source) {
 Graph import_model(const fs::path& file, const LoadLimits& limits) {
   check_model_file(file);
   const std::string head = head_of(file);
-  if (format_of(head) == ModelFormat::tflite) return within(import_tflite(file), limits, file.string());
-  refuse_other_formats(head, file.string());
-  return within(import_onnx(file), limits, file.string());  // reports what is wrong with the file
+  if (format_of(head) == ModelFormat::tflite)
+    return within(import_tflite(file), limits, platform::to_utf8(file));
+  refuse_other_formats(head, platform::to_utf8(file));
+  return within(import_onnx(file), limits, platform::to_utf8(file));  // reports what is wrong with the file
 }
 
 Graph import_model(std::span<const std::byte> bytes, const LoadLimits& limits) {

@@ -2,6 +2,7 @@
 
 #include <system_error>
 
+#include "platform/utf8_path.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -20,7 +21,7 @@ void check_model_file(const fs::path& file) {
   try {
     check_is_file(file);
   } catch (const Error& error) {
-    throw Error(error.code(), file.string() + ": " + error.what());
+    throw Error(error.code(), platform::to_utf8(file) + ": " + error.what());
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "pack/schema.hpp"
 #include "platform/mapped_file.hpp"
+#include "platform/utf8_path.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum::packfile {
@@ -14,7 +15,7 @@ bool is_packed(std::string_view head) {
          std::equal(Header::kMagic.begin(), Header::kMagic.end(), head.begin());
 }
 
-File::File(const std::filesystem::path& path) : source_(path.string()) {
+File::File(const std::filesystem::path& path) : source_(platform::to_utf8(path)) {
   const auto mapped = std::make_shared<const platform::MappedFile>(path);
   owner_ = mapped;
   open(mapped->bytes());

@@ -2,6 +2,7 @@
 #include "import/import.hpp"
 #include "import/model_file.hpp"
 #include "import/record.hpp"
+#include "platform/utf8_path.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -18,7 +19,7 @@ namespace {
 
 Graph import_onnx(const std::filesystem::path& file) {
   check_model_file(file);
-  refuse(file.string());
+  refuse(platform::to_utf8(file));
 }
 
 Graph import_onnx(const std::filesystem::path& file, GraphRecord&) { return import_onnx(file); }

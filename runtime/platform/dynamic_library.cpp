@@ -3,9 +3,7 @@
 #include <utility>
 
 #ifdef _WIN32
-#define WIN32_LEAN_AND_MEAN
-#define NOMINMAX
-#include <windows.h>
+#include "platform/windows.hpp"
 #else
 #include <dlfcn.h>
 #endif
@@ -33,7 +31,9 @@ DynamicLibrary DynamicLibrary::open(std::span<const char* const> names) {
   DynamicLibrary library;
   for (const char* name : names) {
 #ifdef _WIN32
-    library.handle_ = LoadLibraryA(name);
+    // From the application's folder or the system's, never from the current folder or PATH, where anybody may
+    // put a file.
+    library.handle_ = LoadLibraryExA(name, nullptr, LOAD_LIBRARY_SEARCH_DEFAULT_DIRS);
 #else
     library.handle_ = dlopen(name, RTLD_NOW | RTLD_LOCAL);
 #endif

@@ -7,7 +7,12 @@
 #include <system_error>
 #include <thread>
 
+#include "platform/utf8_path.hpp"
 #include "vellum/error.hpp"
+
+#ifdef _WIN32
+#include "platform/windows.hpp"
+#endif
 
 namespace vellum::platform {
 namespace fs = std::filesystem;
@@ -29,13 +34,44 @@ fs::path temporary_name(const fs::path& path) {
 [[noreturn]] void fail(const fs::path& path, const fs::path& temporary, const std::string& cause) {
   std::error_code ignored;
   fs::remove(temporary, ignored);
-  throw Error(ErrorCode::io, path.string() + ": cannot be written: " + cause);
+  throw Error(ErrorCode::io, to_utf8(path) + ": cannot be written: " + cause);
 }
+
+#ifdef _WIN32
+
+// The environment as UTF-16, for a user's name may have letters that the code page lacks.
+fs::path environment_folder(const wchar_t* variable) {
+  std::wstring value(GetEnvironmentVariableW(variable, nullptr, 0), L'\0');
+  value.resize(GetEnvironmentVariableW(variable, value.data(), static_cast<DWORD>(value.size())));
+  return value;
+}
+
+// Windows refuses while another process has the file open or replaces it too; both take no longer than this.
+void replace(const fs::path& from, const fs::path& to, std::error_code& error) {
+  constexpr int kTries = 100;
+  constexpr DWORD kPauseMs = 10;
+  for (int tries = 1;; ++tries) {
+    error.clear();
+    if (MoveFileExW(from.c_str(), to.c_str(), MOVEFILE_REPLACE_EXISTING)) return;
+    const DWORD code = GetLastError();
+    error = {static_cast<int>(code), std::system_category()};
+    if (tries == kTries || (code != ERROR_ACCESS_DENIED && code != ERROR_SHARING_VIOLATION)) return;
+    Sleep(kPauseMs);
+  }
+}
+
+#else
 
 fs::path environment_folder(const char* variable) {
   const char* value = std::getenv(variable);
   return value && *value ? fs::path(value) : fs::path();
 }
+
+void replace(const fs::path& from, const fs::path& to, std::error_code& error) {
+  fs::rename(from, to, error);
+}
+
+#endif
 
 }  // namespace
 
@@ -75,7 +111,7 @@ void write_file_atomically(const fs::path& path, std::span<const std::span<const
     file.close();
     if (!file) fail(path, temporary, "the disk may be full");
   }
-  fs::rename(temporary, path, error);
+  replace(temporary, path, error);
   if (error) fail(path, temporary, error.message());
 }
 
@@ -90,7 +126,7 @@ std::optional<uint64_t> free_disk_bytes(fs::path folder) {
 
 fs::path default_cache_folder() {
 #ifdef _WIN32
-  const fs::path base = environment_folder("LOCALAPPDATA");
+  const fs::path base = environment_folder(L"LOCALAPPDATA");
 #else
   // "All paths set in these environment variables must be absolute. If an implementation encounters a
   // relative path in any of these variables it should consider the path invalid and ignore it."

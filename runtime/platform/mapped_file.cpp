@@ -8,12 +8,11 @@
 #include <system_error>
 #include <utility>
 
+#include "platform/utf8_path.hpp"
 #include "vellum/error.hpp"
 
 #ifdef _WIN32
-#define WIN32_LEAN_AND_MEAN
-#define NOMINMAX
-#include <windows.h>
+#include "platform/windows.hpp"
 #else
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -26,12 +25,12 @@ namespace {
 
 [[noreturn]] void fail(const std::filesystem::path& path, int code, bool missing) {
   throw Error(missing ? ErrorCode::not_found : ErrorCode::io,
-              path.string() + ": cannot be read: " + std::system_category().message(code));
+              to_utf8(path) + ": cannot be read: " + std::system_category().message(code));
 }
 
 size_t checked_size(const std::filesystem::path& path, uint64_t size) {
   if (size > std::numeric_limits<size_t>::max())
-    throw Error(ErrorCode::io, path.string() + ": too large to map into this process");
+    throw Error(ErrorCode::io, to_utf8(path) + ": too large to map into this process");
   return static_cast<size_t>(size);
 }
 
@@ -42,7 +41,7 @@ struct Part {
 
   size_t size_in(const std::filesystem::path& path, uint64_t file_size) const {
     if (offset > file_size || (bytes && *bytes > file_size - offset))
-      throw Error(ErrorCode::io, path.string() + ": ends before byte " + std::to_string(offset) + "+" +
+      throw Error(ErrorCode::io, to_utf8(path) + ": ends before byte " + std::to_string(offset) + "+" +
                                      std::to_string(bytes.value_or(0)));
     return checked_size(path, bytes.value_or(file_size - offset));
   }
@@ -71,8 +70,8 @@ class Handle {
 };
 
 std::span<const std::byte> map(const std::filesystem::path& path, Part part) {
-  const Handle file(CreateFileW(path.c_str(), GENERIC_READ, FILE_SHARE_READ, nullptr, OPEN_EXISTING,
-                                FILE_ATTRIBUTE_NORMAL, nullptr));
+  const Handle file(CreateFileW(path.c_str(), GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, nullptr,
+                                OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr));
   if (file.get() == INVALID_HANDLE_VALUE) {
     const DWORD code = GetLastError();
     fail(path, static_cast<int>(code), code == ERROR_FILE_NOT_FOUND || code == ERROR_PATH_NOT_FOUND);
@@ -119,7 +118,7 @@ std::span<const std::byte> map(const std::filesystem::path& path, Part part) {
   if (fstat(file.get(), &status) != 0) fail(path, errno, false);
   if (S_ISDIR(status.st_mode)) fail(path, EISDIR, false);
   if (!S_ISREG(status.st_mode))
-    throw Error(ErrorCode::io, path.string() + ": is a device or a pipe, not a file");
+    throw Error(ErrorCode::io, to_utf8(path) + ": is a device or a pipe, not a file");
   const size_t size = part.size_in(path, static_cast<uint64_t>(status.st_size));
   if (part.offset > static_cast<uint64_t>(std::numeric_limits<off_t>::max())) fail(path, EOVERFLOW, false);
   if (size == 0) return {};

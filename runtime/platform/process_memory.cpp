@@ -1,10 +1,8 @@
 #include "platform/process_memory.hpp"
 
 #if defined(_WIN32)
-#define WIN32_LEAN_AND_MEAN
-#define NOMINMAX
 #define PSAPI_VERSION 2  // in kernel32.dll: nothing more to link
-#include <windows.h>
+#include "platform/windows.hpp"
 // After windows.h.
 #include <psapi.h>
 #elif defined(__APPLE__)

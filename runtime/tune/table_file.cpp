@@ -12,6 +12,7 @@
 #include "platform/json_value.hpp"
 #include "platform/private_files.hpp"
 #include "platform/sha256.hpp"
+#include "platform/utf8_path.hpp"
 #include "shaders/sources.hpp"
 #include "vellum/vellum.h"
 
@@ -148,14 +149,15 @@ TuningTable read_table(const std::filesystem::path& folder, const DeviceCaps& ca
   const std::string key = tuning_key(caps);
   const std::filesystem::path path = path_of_key(folder, key);
   if (const auto why = platform::why_untrusted(path)) {
-    if (log) log(LogLevel::warning, path.string() + ": is not used, because " + *why);
+    if (log) log(LogLevel::warning, platform::to_utf8(path) + ": is not used, because " + *why);
     return {};
   }
   const std::optional<std::vector<std::byte>> bytes = platform::read_file(path, kMostBytes);
   if (!bytes) return {};
   const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
   if (std::optional<TuningTable> table = table_from_json(text, key)) return std::move(*table);
-  if (log) log(LogLevel::info, path.string() + ": damaged, or not for this device; it is left aside");
+  if (log)
+    log(LogLevel::info, platform::to_utf8(path) + ": damaged, or not for this device; it is left aside");
   return {};
 }
 

@@ -5,6 +5,7 @@
 
 #include "platform/files.hpp"
 #include "platform/private_files.hpp"
+#include "platform/utf8_path.hpp"
 
 namespace vellum::gpu {
 namespace {
@@ -33,7 +34,7 @@ std::optional<std::vector<std::byte>> read_cache_file(const std::filesystem::pat
                                                       const platform::Sha256Digest& key,
                                                       const LogCallback& log) {
   if (const auto why = platform::why_untrusted(path)) {
-    if (log) log(LogLevel::warning, path.string() + ": is not used, because " + *why);
+    if (log) log(LogLevel::warning, platform::to_utf8(path) + ": is not used, because " + *why);
     return std::nullopt;
   }
   std::optional<std::vector<std::byte>> file = platform::read_file(path, kMaxFileBytes);
@@ -47,7 +48,8 @@ std::optional<std::vector<std::byte>> read_cache_file(const std::filesystem::pat
     }
   }
   if (log)
-    log(LogLevel::warning, path.string() + ": damaged or of another version or device; it will be made anew");
+    log(LogLevel::warning,
+        platform::to_utf8(path) + ": damaged or of another version or device; it will be made anew");
   return std::nullopt;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "platform/private_files.hpp"
+#include "platform/utf8_path.hpp"
 #include "vellum/vulkan.hpp"
 #include "vulkan/adopted_device.hpp"
 #include "vulkan/context_impl.hpp"
@@ -99,7 +100,8 @@ ContextOptions with_trusted_cache(ContextOptions options) {
     const std::optional<std::string> why = platform::why_untrusted(folder);
     if (!why) continue;
     if (options.log)
-      options.log(LogLevel::warning, "the cache folder " + folder.string() + " is not used, because " + *why +
+      options.log(LogLevel::warning, "the cache folder " + platform::to_utf8(folder) +
+                                         " is not used, because " + *why +
                                          "; give it to this user alone (chmod 700), or choose another");
     options.cache_folder.clear();
     break;

@@ -8,30 +8,30 @@
 
 namespace vellum::samples {
 
-std::vector<std::uint8_t> read_file(const std::filesystem::path& path) {
+std::vector<std::uint8_t> read_file(const FileName& file) {
+  const std::filesystem::path& path = file.path();
   std::error_code failure;
   if (!std::filesystem::exists(path, failure)) {
-    throw Error(ErrorCode::not_found, path.string() + ": no such file");
+    throw Error(ErrorCode::not_found, file.text() + ": no such file");
   }
   // Opening a pipe or a device could wait for ever.
   if (!std::filesystem::is_regular_file(path, failure)) {
-    throw Error(ErrorCode::io, path.string() + ": is a folder, a device or a pipe, not a file");
+    throw Error(ErrorCode::io, file.text() + ": is a folder, a device or a pipe, not a file");
   }
   const std::uintmax_t size = std::filesystem::file_size(path, failure);
   std::ifstream stream(path, std::ios::binary);
   if (failure || !stream) {
-    throw Error(ErrorCode::io,
-                path.string() + ": cannot be read" + (failure ? ": " + failure.message() : ""));
+    throw Error(ErrorCode::io, file.text() + ": cannot be read" + (failure ? ": " + failure.message() : ""));
   }
   std::vector<std::uint8_t> bytes(size);
   stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
   if (static_cast<std::uintmax_t>(stream.gcount()) != size) {
-    throw Error(ErrorCode::io, path.string() + ": reading stopped before the end of the file");
+    throw Error(ErrorCode::io, file.text() + ": reading stopped before the end of the file");
   }
   return bytes;
 }
 
-std::vector<std::string> read_lines(const std::filesystem::path& path) {
+std::vector<std::string> read_lines(const FileName& file) {
   std::vector<std::string> lines;
   std::string line;
   const auto end_line = [&] {
@@ -39,7 +39,7 @@ std::vector<std::string> read_lines(const std::filesystem::path& path) {
     lines.push_back(std::move(line));
     line.clear();
   };
-  for (const std::uint8_t byte : read_file(path)) {
+  for (const std::uint8_t byte : read_file(file)) {
     if (byte == '\n') {
       end_line();
     } else {
@@ -50,7 +50,8 @@ std::vector<std::string> read_lines(const std::filesystem::path& path) {
   return lines;
 }
 
-void write_file(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {
+void write_file(const FileName& file, std::span<const std::uint8_t> bytes) {
+  const std::filesystem::path& path = file.path();
   std::filesystem::path unfinished = path;
   unfinished += ".part";
   std::ofstream stream(unfinished, std::ios::binary | std::ios::trunc);
@@ -63,7 +64,7 @@ void write_file(const std::filesystem::path& path, std::span<const std::uint8_t>
   if (!stream || failure) {
     std::error_code ignored;
     std::filesystem::remove(unfinished, ignored);
-    throw Error(ErrorCode::io, path.string() + ": cannot be written" +
+    throw Error(ErrorCode::io, file.text() + ": cannot be written" +
                                    (failure ? ": " + failure.message() : "") +
                                    "; check the folder, its permissions and the free space");
   }

@@ -2,20 +2,21 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "common/file_name.hpp"
+
 namespace vellum::samples {
 
 // Reads a file. Throws vellum::Error: not_found if it does not exist, io if it cannot be read.
-std::vector<std::uint8_t> read_file(const std::filesystem::path& path);
+std::vector<std::uint8_t> read_file(const FileName& file);
 
 // Reads the lines of a text file, without their ends (LF or CR LF). Throws as read_file().
-std::vector<std::string> read_lines(const std::filesystem::path& path);
+std::vector<std::string> read_lines(const FileName& file);
 
 // Writes a file in one step (a temporary file, then a rename). Throws vellum::Error (io).
-void write_file(const std::filesystem::path& path, std::span<const std::uint8_t> bytes);
+void write_file(const FileName& file, std::span<const std::uint8_t> bytes);
 
 }  // namespace vellum::samples

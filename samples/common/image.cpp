@@ -35,10 +35,10 @@ Image make_image(int width, int height) {
   return {width, height, std::vector<std::uint8_t>(std::size_t{3} * width * height)};
 }
 
-Image load_image(const std::filesystem::path& path) {
-  const std::vector<std::uint8_t> file = read_file(path);
+Image load_image(const FileName& name) {
+  const std::vector<std::uint8_t> file = read_file(name);
   if (file.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-    throw Error(ErrorCode::unsupported, path.string() + ": an image file of more than 2 GiB");
+    throw Error(ErrorCode::unsupported, name.text() + ": an image file of more than 2 GiB");
   }
   int width = 0;
   int height = 0;
@@ -47,7 +47,7 @@ Image load_image(const std::filesystem::path& path) {
   const int length = static_cast<int>(file.size());
   if (stbi_info_from_memory(file.data(), length, &width, &height, &channels) &&
       std::int64_t{width} * height > kMostPixels) {
-    throw Error(ErrorCode::unsupported, path.string() + ": a picture of " + std::to_string(width) + "x" +
+    throw Error(ErrorCode::unsupported, name.text() + ": a picture of " + std::to_string(width) + "x" +
                                             std::to_string(height) + " pixels; at most " +
                                             std::to_string(kMostPixels) + " are read");
   }
@@ -55,14 +55,14 @@ Image load_image(const std::filesystem::path& path) {
       stbi_load_from_memory(file.data(), length, &width, &height, &channels, 3), stbi_image_free);
   if (!pixels) {
     throw Error(ErrorCode::invalid_argument,
-                path.string() + ": not a readable PNG or JPEG image (" + stbi_failure_reason() + ")");
+                name.text() + ": not a readable PNG or JPEG image (" + stbi_failure_reason() + ")");
   }
   Image image = make_image(width, height);
   image.rgb.assign(pixels.get(), pixels.get() + image.rgb.size());
   return image;
 }
 
-void write_png(const std::filesystem::path& path, const Image& image) {
+void write_png(const FileName& name, const Image& image) {
   std::vector<std::uint8_t> file;
   const auto append = [](void* context, void* data, int size) {
     const auto* bytes = static_cast<const std::uint8_t*>(data);
@@ -71,9 +71,9 @@ void write_png(const std::filesystem::path& path, const Image& image) {
   };
   if (!stbi_write_png_to_func(append, &file, image.width, image.height, 3, image.rgb.data(),
                               3 * image.width)) {
-    throw Error(ErrorCode::out_of_memory, path.string() + ": there is no memory to encode the image");
+    throw Error(ErrorCode::out_of_memory, name.text() + ": there is no memory to encode the image");
   }
-  write_file(path, file);
+  write_file(name, file);
 }
 
 }  // namespace vellum::samples

@@ -3,8 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <vector>
+
+#include "common/file_name.hpp"
 
 namespace vellum::samples {
 
@@ -24,9 +25,9 @@ Image make_image(int width, int height);  // black
 
 // Reads a PNG or JPEG file; drops an alpha channel. Throws vellum::Error if the file does not exist, cannot
 // be read, or is no such image.
-Image load_image(const std::filesystem::path& path);
+Image load_image(const FileName& name);
 
 // Writes a PNG file. Throws vellum::Error (io).
-void write_png(const std::filesystem::path& path, const Image& image);
+void write_png(const FileName& name, const Image& image);
 
 }  // namespace vellum::samples

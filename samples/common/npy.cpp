@@ -33,25 +33,25 @@ constexpr std::array<ElementType, 9> element_types{{{"float32", "<f4", 4},
 constexpr std::string_view magic("\x93NUMPY", 6);
 constexpr std::size_t max_rank = 32;  // as in NumPy
 
-[[noreturn]] void malformed(const std::filesystem::path& path, const std::string& what) {
-  throw Error(ErrorCode::invalid_argument, path.string() + ": not a usable .npy file: " + what);
+[[noreturn]] void malformed(const FileName& name, const std::string& what) {
+  throw Error(ErrorCode::invalid_argument, name.text() + ": not a usable .npy file: " + what);
 }
 
 // The text of the header's value for `key`: from after "'key':" to the end of the dictionary.
-std::string_view value_of(const std::filesystem::path& path, std::string_view header, std::string_view key) {
+std::string_view value_of(const FileName& name, std::string_view header, std::string_view key) {
   std::string quoted("'");
   quoted.append(key).append("'");
   std::size_t position = header.find(quoted);
-  if (position == std::string_view::npos) malformed(path, "its header has no " + quoted);
+  if (position == std::string_view::npos) malformed(name, "its header has no " + quoted);
   position = header.find_first_not_of(" :", position + quoted.size());
-  if (position == std::string_view::npos) malformed(path, "its header has no value for " + quoted);
+  if (position == std::string_view::npos) malformed(name, "its header has no value for " + quoted);
   return header.substr(position);
 }
 
-std::vector<std::int64_t> parse_shape(const std::filesystem::path& path, std::string_view text) {
+std::vector<std::int64_t> parse_shape(const FileName& name, std::string_view text) {
   const std::size_t close = text.find(')');
   if (text.empty() || text.front() != '(' || close == std::string_view::npos)
-    malformed(path, "its shape is no tuple");
+    malformed(name, "its shape is no tuple");
   text = text.substr(1, close - 1);
   std::vector<std::int64_t> shape;
   while (true) {
@@ -60,7 +60,7 @@ std::vector<std::int64_t> parse_shape(const std::filesystem::path& path, std::st
     std::int64_t size = 0;
     const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), size);
     if (failure != std::errc() || size < 0 || shape.size() == max_rank)
-      malformed(path, "its shape makes no sense");
+      malformed(name, "its shape makes no sense");
     shape.push_back(size);
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   }
@@ -92,50 +92,50 @@ const ElementType& element_type(const std::string& dtype) {
 
 std::size_t npy_element_size(const std::string& dtype) { return element_type(dtype).size; }
 
-NpyArray read_npy(const std::filesystem::path& path) {
-  const std::vector<std::uint8_t> file = read_file(path);
+NpyArray read_npy(const FileName& name) {
+  const std::vector<std::uint8_t> file = read_file(name);
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
-  if (!text.starts_with(magic) || file.size() < 12) malformed(path, "it does not begin as one");
+  if (!text.starts_with(magic) || file.size() < 12) malformed(name, "it does not begin as one");
   const int version = file[6];
   if (version < 1 || version > 3)
-    malformed(path, "format version " + std::to_string(version) + " is unknown");
+    malformed(name, "format version " + std::to_string(version) + " is unknown");
   const std::size_t start = version == 1 ? 10 : 12;
   std::size_t length = file[8] | std::size_t{file[9]} << 8;
   if (version > 1) length |= std::size_t{file[10]} << 16 | std::size_t{file[11]} << 24;
-  if (length > file.size() - start) malformed(path, "its header is truncated");
+  if (length > file.size() - start) malformed(name, "its header is truncated");
   const std::string_view header = text.substr(start, length);
 
-  if (value_of(path, header, "fortran_order").starts_with("True")) {
-    malformed(path, "its elements are in column-major order; save it with numpy.ascontiguousarray");
+  if (value_of(name, header, "fortran_order").starts_with("True")) {
+    malformed(name, "its elements are in column-major order; save it with numpy.ascontiguousarray");
   }
-  const std::string_view descr = value_of(path, header, "descr");
+  const std::string_view descr = value_of(name, header, "descr");
   const auto type =
       std::find_if(element_types.begin(), element_types.end(), [&](const ElementType& candidate) {
         return descr.substr(0, 1) == "'" && descr.substr(1).starts_with(std::string(candidate.descr) + "'");
       });
   if (type == element_types.end()) {
-    malformed(path,
+    malformed(name,
               "its element type " + std::string(descr.substr(0, descr.find(','))) + " is not supported");
   }
 
-  NpyArray array{std::string(type->dtype), parse_shape(path, value_of(path, header, "shape")), {}};
+  NpyArray array{std::string(type->dtype), parse_shape(name, value_of(name, header, "shape")), {}};
   const std::size_t available = file.size() - start - length;
   std::size_t bytes = 0;
   if (!byte_count(array.shape, type->size, available, bytes))
-    malformed(path, "it has less data than its shape says");
+    malformed(name, "it has less data than its shape says");
   const auto begin = file.begin() + static_cast<std::ptrdiff_t>(start + length);
   array.data.assign(begin, begin + static_cast<std::ptrdiff_t>(bytes));
   return array;
 }
 
-void write_npy(const std::filesystem::path& path, const NpyArray& array) {
+void write_npy(const FileName& name, const NpyArray& array) {
   const ElementType& type = element_type(array.dtype);
   std::size_t bytes = 0;
   const bool negative =
       std::any_of(array.shape.begin(), array.shape.end(), [](std::int64_t size) { return size < 0; });
   if (negative || !byte_count(array.shape, type.size, array.data.size(), bytes) ||
       bytes != array.data.size()) {
-    throw Error(ErrorCode::invalid_argument, path.string() + ": " + std::to_string(array.data.size()) +
+    throw Error(ErrorCode::invalid_argument, name.text() + ": " + std::to_string(array.data.size()) +
                                                  " bytes of " + array.dtype +
                                                  " do not fill the array's shape");
   }
@@ -152,7 +152,7 @@ void write_npy(const std::filesystem::path& path, const NpyArray& array) {
                            static_cast<std::uint8_t>(header.size() >> 8)});
   file.insert(file.end(), header.begin(), header.end());
   file.insert(file.end(), array.data.begin(), array.data.end());
-  write_file(path, file);
+  write_file(name, file);
 }
 
 }  // namespace vellum::samples

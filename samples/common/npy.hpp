@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
+
+#include "common/file_name.hpp"
 
 namespace vellum::samples {
 
@@ -21,10 +22,10 @@ std::size_t npy_element_size(const std::string& dtype);
 
 // Reads formats 1.0 to 3.0. Throws vellum::Error that names the file if it does not exist, is truncated,
 // malformed, big-endian or column-major, or has another dtype.
-NpyArray read_npy(const std::filesystem::path& path);
+NpyArray read_npy(const FileName& name);
 
 // Writes an array. Throws vellum::Error: invalid_argument if shape, dtype and data disagree, io if it cannot
 // be written.
-void write_npy(const std::filesystem::path& path, const NpyArray& array);
+void write_npy(const FileName& name, const NpyArray& array);
 
 }  // namespace vellum::samples

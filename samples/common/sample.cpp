@@ -6,6 +6,7 @@
 #include <map>
 
 #include "common/reuse_table.hpp"
+#include "common/terminal.hpp"
 
 namespace vellum::samples {
 
@@ -33,9 +34,9 @@ void add_fraction(CLI::App& app, const char* name, float& value, const char* hel
   app.add_option(name, value, help)->check(CLI::Range(0.0, largest))->capture_default_str();
 }
 
-Model load_model(const std::filesystem::path& path) {
+Model load_model(const FileName& file) {
   try {
-    return Model::load(path);
+    return Model::load(file.path());
   } catch (const Error& error) {
     if (error.code() != ErrorCode::not_found) throw;
     throw Error(ErrorCode::not_found,
@@ -47,7 +48,7 @@ Model load_model(const std::filesystem::path& path) {
 Device open_device(const RunOptions& options) {
   DeviceOptions device_options;
   device_options.device = options.device;
-  device_options.cache_folder = options.cache_folder;
+  device_options.cache_folder = FileName(options.cache_folder).path();
   Device device = Device::open(device_options);
   std::printf("running on %s\n", device.info().name.c_str());
   return device;
@@ -87,6 +88,8 @@ void write_photo(const Image& image, const RunOptions& options) {
 }
 
 int run_sample(CLI::App& app, int argc, char** argv, const std::function<void()>& run) {
+  prepare_output();
+  app.allow_windows_style_options(false);  // a file may be /folder/name there, too
   app.option_defaults()->take_last();  // so that what follows a script's own arguments wins
   try {
     app.parse(argc, argv);

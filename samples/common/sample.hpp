@@ -1,10 +1,10 @@
 // Helpers that all samples share: options, opening models and devices, error messages.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <string>
 
+#include "common/file_name.hpp"
 #include "common/image.hpp"
 #include "vellum/vellum.hpp"
 
@@ -33,7 +33,7 @@ void add_fraction(CLI::App& app, const char* name, float& value, const char* hel
 
 // Does the same as Model::load(). If the file does not exist, the error names the command that fetches the
 // models of the samples.
-Model load_model(const std::filesystem::path& path);
+Model load_model(const FileName& file);
 
 // Opens the device that --device names, or the best one, and prints its name.
 Device open_device(const RunOptions& options);

@@ -25,8 +25,8 @@ std::vector<float> line_strip(const Image& image, const TextLine& line, int widt
   return strip;
 }
 
-std::vector<std::string> read_characters(const std::filesystem::path& path) {
-  std::vector<std::string> characters = read_lines(path);
+std::vector<std::string> read_characters(const FileName& file) {
+  std::vector<std::string> characters = read_lines(file);
   characters.insert(characters.begin(), "");
   characters.emplace_back(" ");
   return characters;

@@ -1,11 +1,11 @@
 // Reads a line of text: makes the input strip of PP-OCR's recognition network, and decodes its output.
 #pragma once
 
-#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "common/file_name.hpp"
 #include "common/image.hpp"
 #include "ocr/text_lines.hpp"
 
@@ -18,7 +18,7 @@ std::vector<float> line_strip(const Image& image, const TextLine& line, int widt
 
 // Reads the characters of the network's classes: 0 is "none", then the lines of the file, then the space.
 // Throws vellum::Error (not_found, io).
-std::vector<std::string> read_characters(const std::filesystem::path& path);
+std::vector<std::string> read_characters(const FileName& file);
 
 struct ReadText {
   std::string text;      // UTF-8

@@ -36,6 +36,16 @@ TEST_F(Inspect, CountsParametersAndMultiplyAccumulates) {
             json::parse(R"([{"name": "y", "dtype": "float32", "shape": [1, 2, 4, 5]}])"));
 }
 
+// The tool's arguments are UTF-8 on every system, and so are its messages.
+TEST_F(Inspect, TakesFilesOfAnyName) {
+  const std::string name = "größe 文字 🙂.onnx";
+  small_model().save(folder.path() / std::u8string(name.begin(), name.end()));
+  const std::u8string utf8 = folder.path().u8string();
+  const std::string begin = std::string(utf8.begin(), utf8.end()) + "/";
+  EXPECT_EQ(run_json({"inspect", begin + name})["nodes"].size(), 4u);
+  EXPECT_TRUE(fails({"inspect", begin + "fehlt für 文字.onnx"}, 1, {"fehlt für 文字.onnx"}));
+}
+
 TEST_F(Inspect, TableSaysTheSame) {
   const Finished table = run_tool({"inspect", save(small_model())});
   EXPECT_EQ(table.status, 0);

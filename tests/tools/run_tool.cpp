@@ -25,6 +25,18 @@ std::string content(const std::filesystem::path& file) {
   return text.str();
 }
 
+// Its exit status.
+int run_command(const std::string& command) {
+#ifdef _WIN32
+  // The shell takes the first and the last quotation mark away.
+  const std::string enclosed = quoted(command);
+  return _wsystem(std::filesystem::path(std::u8string(enclosed.begin(), enclosed.end())).c_str());
+#else
+  const int result = std::system(command.c_str());
+  return WIFEXITED(result) ? WEXITSTATUS(result) : -1;
+#endif
+}
+
 }  // namespace
 
 Finished run_program(const std::string& program, const std::vector<std::string>& arguments) {
@@ -40,13 +52,8 @@ Finished run_program(const std::string& program, const std::vector<std::string>&
   command += quoted((folder / "out").string());
   command += " 2>";
   command += quoted((folder / "err").string());
-  const int result = std::system(command.c_str());
   Finished finished;
-#ifdef _WIN32
-  finished.status = result;
-#else
-  finished.status = WIFEXITED(result) ? WEXITSTATUS(result) : -1;
-#endif
+  finished.status = run_command(command);
   finished.out = content(folder / "out");
   finished.err = content(folder / "err");
   return finished;

@@ -9,10 +9,15 @@
 #include "platform/files.hpp"
 #include "platform/mapped_file.hpp"
 #include "platform/sha256.hpp"
+#include "platform/utf8_path.hpp"
+#include "support/environment.hpp"
+#include "support/errors.hpp"
 #include "vellum/error.hpp"
 #include "vulkan/temporary_folder.hpp"
 
-#ifndef _WIN32
+#ifdef _WIN32
+#include "platform/windows.hpp"
+#else
 #include <sys/stat.h>
 #endif
 
@@ -128,31 +133,69 @@ TEST(MappedFile, EmptyMissingAndFolders) {
   };
   EXPECT_EQ(code(folder.path() / "missing"), ErrorCode::not_found);
   EXPECT_EQ(code(folder.path()), ErrorCode::io);
-#ifndef _WIN32
-  // Who opens a FIFO waits for its writer, and who reads a device for what it gives.
+}
+
+// Who opens a FIFO waits for its writer, and who reads a device for what it gives.
+TEST(MappedFile, FifosAndDevicesAreRefused) {
+#ifdef _WIN32
+  GTEST_SKIP() << "Windows has neither in folders";
+#else
+  const test::TemporaryFolder folder;
   ASSERT_EQ(mkfifo((folder.path() / "fifo").c_str(), 0600), 0);
-  EXPECT_EQ(code(folder.path() / "fifo"), ErrorCode::io);
-  EXPECT_EQ(code("/dev/zero"), ErrorCode::io);
-  EXPECT_FALSE(read_file(folder.path() / "fifo", 1 << 20).has_value());
-  EXPECT_FALSE(read_file("/dev/zero", 1 << 20).has_value());
+  for (const std::filesystem::path& file : {folder.path() / "fifo", std::filesystem::path("/dev/zero")}) {
+    EXPECT_VELLUM_ERROR(MappedFile{file}, ErrorCode::io, "is a device or a pipe");
+    EXPECT_FALSE(read_file(file, 1 << 20).has_value()) << file;
+  }
 #endif
 }
 
-#ifndef _WIN32
 TEST(CacheFolder, IsBelowAnAbsoluteFolder) {
-  const char* const cache = std::getenv("XDG_CACHE_HOME");
-  const std::string before = cache ? cache : "";
-  setenv("XDG_CACHE_HOME", "/absolute", 1);
+#ifdef _WIN32
+  GTEST_SKIP() << "Windows has %LOCALAPPDATA%";
+#else
+  test::EnvironmentVariable cache("XDG_CACHE_HOME", "/absolute");
   EXPECT_EQ(default_cache_folder(), "/absolute/vellum");
-  setenv("XDG_CACHE_HOME", "relative", 1);
+  cache.set("relative");
   EXPECT_NE(default_cache_folder(), "relative/vellum");
   EXPECT_TRUE(default_cache_folder().empty() || default_cache_folder().is_absolute());
-  if (cache)
-    setenv("XDG_CACHE_HOME", before.c_str(), 1);
-  else
-    unsetenv("XDG_CACHE_HOME");
-}
 #endif
+}
+
+TEST(CacheFolder, IsTheLocalOneOfTheUserOnWindows) {
+#ifndef _WIN32
+  GTEST_SKIP() << "other systems have XDG_CACHE_HOME";
+#else
+  EXPECT_EQ(default_cache_folder(), std::filesystem::path(_wgetenv(L"LOCALAPPDATA")) / "vellum");
+  EXPECT_TRUE(default_cache_folder().is_absolute());
+  SetEnvironmentVariableW(L"LOCALAPPDATA", L"C:\\gr\u00f6\u00dfe \u6587");
+  EXPECT_EQ(default_cache_folder(), std::filesystem::path(u8"C:\\größe 文\\vellum"));
+  SetEnvironmentVariableW(L"LOCALAPPDATA", nullptr);
+  EXPECT_TRUE(default_cache_folder().empty());
+  SetEnvironmentVariableW(L"LOCALAPPDATA", _wgetenv(L"LOCALAPPDATA"));
+#endif
+}
+
+// Letters of several scripts, beyond 16 bits too, and spaces.
+TEST(Paths, AreUtf8InTextAndBack) {
+  const std::string text = "größe 文字 🙂.bin";
+  const test::TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / utf8_path(text);
+  EXPECT_EQ(to_utf8(path.filename()), text);
+  write_file_atomically(path, bytes_of("x"));
+  EXPECT_EQ(to_utf8(std::filesystem::directory_iterator(folder.path())->path().filename()), text);
+  EXPECT_EQ(MappedFile(path).bytes().size(), 1u);
+  EXPECT_VELLUM_ERROR(MappedFile{folder.path() / utf8_path("ł")}, ErrorCode::not_found, "ł");
+}
+
+TEST(Paths, ThatAreNoUnicodeAreNamedInErrors) {
+#ifdef _WIN32
+  EXPECT_EQ(to_utf8(L"a\xd800z"), "a?z");
+  EXPECT_VELLUM_ERROR(utf8_path("a\xff"), ErrorCode::invalid_argument, "not UTF-8");
+#else
+  EXPECT_EQ(to_utf8("a\xffz"), "a\xffz") << "a path has any bytes here";
+  EXPECT_EQ(utf8_path("a\xff").native(), "a\xff");
+#endif
+}
 
 }  // namespace
 }  // namespace vellum::platform

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "common/file_name.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "vellum/pack.hpp"
@@ -64,7 +65,8 @@ void bundle(const Arguments& arguments) {
   std::vector<PackFrame> frames;
   std::ranges::transform(arguments.frames, std::back_inserter(frames), parse_frame);
   const PackSummary made =
-      vellum::pack(arguments.model, arguments.file, caps, session_options(arguments.options), frames);
+      vellum::pack(samples::FileName(arguments.model).path(), samples::FileName(arguments.file).path(), caps,
+                   session_options(arguments.options), frames);
   if (arguments.options.json)
     return print_json(nlohmann::json{{"file", arguments.file},
                                      {"file_bytes", made.file_bytes},

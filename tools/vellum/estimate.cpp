@@ -35,7 +35,7 @@ void measure(const Arguments& arguments, const MemoryMeter& meter, std::vector<P
   Progress progress("estimate");
   for (size_t i = 0; i < points.size(); ++i) {
     options.input_shapes = points[i].shapes;
-    points[i].measured = meter.measure(arguments.model, options, device);
+    points[i].measured = meter.measure(samples::FileName(arguments.model).path(), options, device);
     progress.show(i + 1, points.size());
   }
 }
@@ -48,7 +48,7 @@ std::string axis_of(const Arguments& arguments) {
 
 void write_svg(const Arguments& arguments, const std::vector<Point>& points, const std::string& device) {
   MemoryCurve curve;
-  curve.title = std::filesystem::path(arguments.model).filename().string() + " on " + device;
+  curve.title = samples::FileName(arguments.model).last_part() + " on " + device;
   curve.axis = axis_of(arguments);
   const auto line = [&](const char* name, auto bytes_of) {
     MemoryLine& added = curve.lines.emplace_back();

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "common/file_name.hpp"
 #include "output.hpp"
 
 namespace vellum::cli {
@@ -88,7 +88,7 @@ Estimator::Estimator(const Options& options, const std::string& caps_file, Model
     : model_(std::move(model)) {
   if (!caps_file.empty()) {
     caps_ = read_caps(caps_file);
-    name_ = std::filesystem::path(caps_file).stem().string();
+    name_ = samples::FileName(caps_file).stem();
   } else if (on_device || !options.device.empty()) {
     device_.emplace(options);
     name_ = device_->device().info().name;

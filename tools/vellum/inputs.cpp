@@ -10,11 +10,11 @@
 namespace vellum::cli {
 namespace {
 
-DType dtype_from_name(const std::string& text, const std::filesystem::path& file) {
+DType dtype_from_name(const std::string& text, const samples::FileName& file) {
   for (DType type : {DType::f32, DType::f16, DType::f64, DType::i64, DType::i32, DType::i16, DType::i8,
                      DType::u8, DType::boolean})
     if (name(type) == text) return type;
-  throw Error(ErrorCode::unsupported, file.string() + ": elements of type " + text + " are not supported");
+  throw Error(ErrorCode::unsupported, file.text() + ": elements of type " + text + " are not supported");
 }
 
 std::string list_names(const std::vector<TensorInfo>& tensors) {
@@ -53,16 +53,16 @@ Tensor random_tensor(const TensorInfo& info, std::mt19937& generator) {
 
 }  // namespace
 
-Tensor read_tensor(const std::filesystem::path& file) {
+Tensor read_tensor(const samples::FileName& file) {
   const samples::NpyArray array = samples::read_npy(file);
   Tensor tensor(dtype_from_name(array.dtype, file), array.shape);
   if (tensor.byte_size() != array.data.size())
-    throw Error(ErrorCode::internal, file.string() + ": its data do not fill its shape");
+    throw Error(ErrorCode::internal, file.text() + ": its data do not fill its shape");
   if (!array.data.empty()) std::memcpy(tensor.mutable_data(), array.data.data(), array.data.size());
   return tensor;
 }
 
-void write_tensor(const std::filesystem::path& file, const Tensor& tensor) {
+void write_tensor(const samples::FileName& file, const Tensor& tensor) {
   samples::NpyArray array;
   array.dtype = name(tensor.dtype());
   array.shape = tensor.shape();

@@ -2,19 +2,19 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "common/file_name.hpp"
 #include "vellum/vellum.hpp"
 
 namespace vellum::cli {
 
 using Inputs = std::map<std::string, Tensor>;
 
-Tensor read_tensor(const std::filesystem::path& file);
-void write_tensor(const std::filesystem::path& file, const Tensor& tensor);
+Tensor read_tensor(const samples::FileName& file);
+void write_tensor(const samples::FileName& file, const Tensor& tensor);
 
 struct InputFile {
   std::string name, file;

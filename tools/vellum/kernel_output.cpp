@@ -184,17 +184,17 @@ nlohmann::json kernels_json(const KernelReport& report) {
           {"dispatches", std::move(dispatches)}};
 }
 
-void write_code(const KernelReport& report, const std::filesystem::path& folder) {
+void write_code(const KernelReport& report, const samples::FileName& folder) {
   std::error_code failure;
-  std::filesystem::create_directories(folder, failure);
+  std::filesystem::create_directories(folder.path(), failure);
   if (failure)
-    throw Error(ErrorCode::io, "the folder " + folder.string() + " cannot be made: " + failure.message());
+    throw Error(ErrorCode::io, "the folder " + folder.text() + " cannot be made: " + failure.message());
   for (size_t i = 0; i < report.pipelines.size(); ++i)
     for (size_t c = 0; c < report.pipelines[i].code.size(); ++c) {
       std::string text;
       for (const KernelRepresentation& form : report.pipelines[i].code[c].representations)
         text += "==== " + form.name + ": " + form.description + "\n" + form.text + "\n";
-      samples::write_file((folder / fmt::format("{}.{}.txt", i, c)).string(),
+      samples::write_file(folder.path() / fmt::format("{}.{}.txt", i, c),
                           {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
     }
 }

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "common/terminal.hpp"
 #include "help.hpp"
 #include "output.hpp"
 
@@ -31,8 +32,10 @@ bool known(const std::vector<Command>& commands, const std::string& name) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  vellum::samples::prepare_output();
   CLI::App app("Runs vision models on Vulkan devices and shows what they take there.", "vellum");
   app.set_version_flag("--version", VELLUM_VERSION_TEXT);
+  app.allow_windows_style_options(false);  // a file may be /folder/name there, too
   app.require_subcommand(1);
   app.formatter(std::make_shared<HelpFormatter>());
   app.set_help_all_flag("--help-all", "Print this help message and every command's, all options described, and exit");

@@ -62,7 +62,7 @@ class OptionGroup {
 
 void add_common_options(OptionGroup group, Options& options) {
   const std::filesystem::path caches = default_cache_folder();
-  if (!caches.empty()) options.cache = (caches / "pipelines").string();
+  if (!caches.empty()) options.cache = samples::FileName(caches / "pipelines").text();
   group.value("--device", options.device, "number, UUID or part of the name, see `vellum devices`");
   group.choice("--precision", options.precision, {"fp32", "fp16"}, "how tensors and weights are stored");
   group.choice("--storage", options.storage, {"auto", "image2d", "image3d", "buffer"},
@@ -182,7 +182,7 @@ LoadLimits load_limits(const Options& options) {
 }
 
 Model load_model(const std::string& file, const Options& options) {
-  return Model::load(file, load_limits(options));
+  return Model::load(samples::FileName(file).path(), load_limits(options));
 }
 
 SessionOptions session_options(const Options& options) {
@@ -221,7 +221,7 @@ SessionOptions session_options(const Options& options) {
 DeviceOptions device_options(const Options& options) {
   DeviceOptions device;
   device.device = options.device;
-  device.cache_folder = options.cache;
+  device.cache_folder = samples::FileName(options.cache).path();
   device.validation = options.validation;
   device.wait_limit_ms = static_cast<uint32_t>(std::ceil(options.wait_limit * 1e3));
   device.android_baseline_2022 = !options.limits.empty();

@@ -7,7 +7,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "terminal.hpp"
+#include "common/terminal.hpp"
 
 namespace vellum::cli {
 
@@ -97,7 +97,7 @@ nlohmann::json milliseconds_json(double value) {
   return std::isnan(value) ? nlohmann::json(nullptr) : nlohmann::json(value);
 }
 
-ProgressLine::ProgressLine() : enabled_(stderr_is_terminal()) {}
+ProgressLine::ProgressLine() : enabled_(samples::stderr_is_terminal()) {}
 
 ProgressLine::~ProgressLine() {
   if (shown_ > 0) std::cerr << '\r' << std::string(shown_, ' ') << '\r' << std::flush;

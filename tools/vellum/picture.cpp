@@ -17,7 +17,7 @@ bool is_picture(const std::string& file) {
   constexpr std::array<unsigned char, 4> png{0x89, 'P', 'N', 'G'};
   constexpr std::array<unsigned char, 3> jpeg{0xff, 0xd8, 0xff};
   std::array<char, 4> bytes{};
-  std::ifstream stream(file, std::ios::binary);
+  std::ifstream stream(samples::FileName(file).path(), std::ios::binary);
   if (!stream.read(bytes.data(), bytes.size())) return false;
   const auto begins_with = [&](const auto& magic) {
     return std::equal(magic.begin(), magic.end(), bytes.begin(),

@@ -50,7 +50,7 @@ planner::PlanOptions plan_options(const Arguments& arguments, uint64_t default_a
 }
 
 Planned plan_records(const Arguments& arguments) {
-  planner::RecordsTable table = planner::read_records_csv(std::filesystem::path(arguments.records));
+  planner::RecordsTable table = planner::read_records_csv(samples::FileName(arguments.records).path());
   std::optional<planner::PlanMode> mode;
   if (!arguments.mode.empty()) mode = planner::plan_mode_from_name(arguments.mode);
   const planner::PlanOptions options = plan_options(arguments, 1);
@@ -111,9 +111,9 @@ void write_svg(const Arguments& arguments, const Planned& planned) {
                                      [](const planner::PlanRow& row) { return row.smallest; });
   if (smallest == planned.report.plans.end()) return;
   const std::string source = arguments.records.empty() ? arguments.model : arguments.records;
-  const std::string title = std::filesystem::path(source).filename().string() + ": " + smallest->strategy +
-                            ", " + grouped(smallest->total_bytes) + " of " +
-                            grouped(planned.report.naive_bytes) + " bytes";
+  const std::string title = samples::FileName(source).last_part() + ": " + smallest->strategy + ", " +
+                            grouped(smallest->total_bytes) + " of " + grouped(planned.report.naive_bytes) +
+                            " bytes";
   const std::string svg = planner::memory_map_svg(planned.records, planned.ids, *smallest, title);
   samples::write_file(arguments.svg, {reinterpret_cast<const uint8_t*>(svg.data()), svg.size()});
 }

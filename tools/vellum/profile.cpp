@@ -201,7 +201,7 @@ ProfileReport profile_report(const Arguments& arguments, const MemoryReport& mem
                              const DeviceInfo& device) {
   const Options& options = arguments.options;
   ProfileReport report;
-  report.model = std::filesystem::path(arguments.model).filename().string();
+  report.model = samples::FileName(arguments.model).last_part();
   report.subtitle = {device.name,
                      device.driver,
                      options.precision,

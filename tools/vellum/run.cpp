@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "common/file_name.hpp"
 #include "inputs.hpp"
 #include "options.hpp"
 #include "output.hpp"
@@ -72,14 +73,15 @@ void run(const Arguments& arguments) {
   device.check_validation();
 
   std::error_code failure;
-  std::filesystem::create_directories(arguments.folder, failure);
+  const std::filesystem::path folder = samples::FileName(arguments.folder).path();
+  std::filesystem::create_directories(folder, failure);
   if (failure)
     throw Error(ErrorCode::io, "the folder " + arguments.folder + " cannot be made: " + failure.message());
   nlohmann::json list = nlohmann::json::array();
   std::string text;
   for (const TensorInfo& output : session.outputs()) {
     const Tensor& tensor = results.at(output.name);
-    const std::string file = (std::filesystem::path(arguments.folder) / file_name(output.name)).string();
+    const std::string file = samples::FileName(folder / file_name(output.name)).text();
     write_tensor(file, tensor);
     list.push_back(
         {{"name", output.name}, {"dtype", name(tensor.dtype())}, {"shape", tensor.shape()}, {"file", file}});

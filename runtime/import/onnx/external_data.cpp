@@ -8,6 +8,7 @@
 
 #include "import/onnx/names.hpp"
 #include "platform/mapped_file.hpp"
+#include "platform/utf8_path.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum::onnx {
@@ -44,6 +45,14 @@ Location parse_location(const schema::TensorProto& tensor, const std::string& wh
   return location;
 }
 
+fs::path path_of(const std::string& location, const std::string& what) {
+  try {
+    return platform::utf8_path(location);
+  } catch (const Error& error) {
+    throw Error(ErrorCode::corrupt_model, what + ": external data: " + error.what());
+  }
+}
+
 // A model file is untrusted: it must not make us read /etc/passwd into a tensor that an application then
 // shows.
 fs::path resolve(const std::string& location, const std::string& what, const fs::path& folder) {
@@ -51,7 +60,7 @@ fs::path resolve(const std::string& location, const std::string& what, const fs:
     return Error(ErrorCode::corrupt_model, what + ": external data " + quoted_name(location) + " " + why);
   };
   if (location.find('\0') != std::string::npos) throw refuse("has a zero byte in its name");
-  const fs::path relative = fs::path(std::u8string(location.begin(), location.end()));
+  const fs::path relative = path_of(location, what);
   if (relative.is_absolute() || relative.has_root_path())
     throw refuse("must be a path relative to the model");
   if (std::find(relative.begin(), relative.end(), fs::path("..")) != relative.end()) {
@@ -63,7 +72,7 @@ fs::path resolve(const std::string& location, const std::string& what, const fs:
   fs::path file = fs::canonical(root / relative, error);
   if (error) {
     throw Error(ErrorCode::not_found, what + ": external data " + quoted_name(location) + " not found in " +
-                                          root.string() + ": " + error.message());
+                                          platform::to_utf8(root) + ": " + error.message());
   }
   // `file` has no links left in it, so this catches a link that points outside.
   const auto [in_root, in_file] = std::mismatch(root.begin(), root.end(), file.begin(), file.end());
@@ -101,7 +110,8 @@ std::shared_ptr<const std::byte> read_external_data(const schema::TensorProto& t
   const fs::path file = resolve(location.file, what, folder);
   std::error_code error;
   const uint64_t file_size = fs::file_size(file, error);
-  if (error) throw Error(ErrorCode::io, what + ": external data " + file.string() + ": " + error.message());
+  if (error)
+    throw Error(ErrorCode::io, what + ": external data " + platform::to_utf8(file) + ": " + error.message());
   check_range(location, expected_bytes, file_size, what);
 
   // Large weights are paged in when they are read, and can be paged out again. HostTensor copies unaligned
@@ -115,7 +125,7 @@ std::shared_ptr<const std::byte> read_external_data(const schema::TensorProto& t
   std::ifstream stream(file, std::ios::binary);
   stream.seekg(static_cast<std::streamoff>(location.offset));
   stream.read(reinterpret_cast<char*>(bytes.get()), static_cast<std::streamsize>(expected_bytes));
-  if (!stream) throw Error(ErrorCode::io, what + ": external data: cannot read " + file.string());
+  if (!stream) throw Error(ErrorCode::io, what + ": external data: cannot read " + platform::to_utf8(file));
   return {bytes, bytes.get()};
 }
 

@@ -7,6 +7,7 @@
 #include "import/onnx/graph.hpp"
 #include "import/onnx/reader.hpp"
 #include "import/record.hpp"
+#include "platform/utf8_path.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -32,11 +33,11 @@ Graph naming_source(const std::string& source, Work&& work) {
 }  // namespace
 
 Graph import_onnx(const fs::path& file, GraphRecord& record) {
-  return naming_source(file.string(), [&] {
+  return naming_source(platform::to_utf8(file), [&] {
     onnx::schema::ModelProto model = onnx::read_model(file);
     const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
     Graph graph = onnx::take_graph(model, folder, &record);
-    if (graph.name.empty()) graph.name = file.stem().string();
+    if (graph.name.empty()) graph.name = platform::to_utf8(file.stem());
     return graph;
   });
 }

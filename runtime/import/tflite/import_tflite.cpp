@@ -7,6 +7,7 @@
 #include "import/model_file.hpp"
 #include "import/tflite/dilation.hpp"
 #include "import/tflite/tensors.hpp"
+#include "platform/utf8_path.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -139,16 +140,18 @@ Graph import_tflite(const std::filesystem::path& file) {
   check_model_file(file);
   std::ifstream stream(file, std::ios::binary | std::ios::ate);
   const auto size = stream ? static_cast<std::streamoff>(stream.tellg()) : std::streamoff{-1};
-  if (size < 0) throw Error(ErrorCode::io, file.string() + ": cannot be read");
+  if (size < 0) throw Error(ErrorCode::io, platform::to_utf8(file) + ": cannot be read");
   if (static_cast<uint64_t>(size) > tflite::kLargestFlatbuffer) {
-    throw Error(ErrorCode::unsupported, file.string() + ": a TFLite model of 2 GiB or more is not supported");
+    throw Error(ErrorCode::unsupported,
+                platform::to_utf8(file) + ": a TFLite model of 2 GiB or more is not supported");
   }
   // Eight-byte words: the alignment that the format guarantees for its data.
   std::vector<uint64_t> words(static_cast<size_t>(size) / 8 + 1);
   stream.seekg(0);
   stream.read(reinterpret_cast<char*>(words.data()), size);
-  if (!stream) throw Error(ErrorCode::io, file.string() + ": cannot be read");
-  return tflite::read_named(std::as_bytes(std::span(words)).first(static_cast<size_t>(size)), file.string());
+  if (!stream) throw Error(ErrorCode::io, platform::to_utf8(file) + ": cannot be read");
+  return tflite::read_named(std::as_bytes(std::span(words)).first(static_cast<size_t>(size)),
+                            platform::to_utf8(file));
 }
 
 Graph import_tflite(std::span<const std::byte> bytes) {

@@ -1,0 +1,11 @@
+// <windows.h> without the macros min and max, and without what is seldom needed. For Windows alone, and for
+// .cpp files alone.
+#pragma once
+
+#ifndef WIN32_LEAN_AND_MEAN
+#define WIN32_LEAN_AND_MEAN
+#endif
+#ifndef NOMINMAX
+#define NOMINMAX
+#endif
+#include <windows.h>

@@ -1,0 +1,34 @@
+#include "common/terminal.hpp"
+
+#ifdef _WIN32
+#define WIN32_LEAN_AND_MEAN
+#ifndef NOMINMAX
+#define NOMINMAX
+#endif
+#include <fcntl.h>
+#include <io.h>
+#include <windows.h>
+#else
+#include <unistd.h>
+#endif
+
+namespace vellum::samples {
+
+#ifdef _WIN32
+
+void prepare_output() {
+  SetConsoleOutputCP(CP_UTF8);
+  for (const int stream : {1, 2}) _setmode(stream, _O_BINARY);
+}
+
+bool stderr_is_terminal() { return _isatty(2) != 0; }
+
+#else
+
+void prepare_output() {}
+
+bool stderr_is_terminal() { return isatty(2) != 0; }
+
+#endif
+
+}  // namespace vellum::samples

@@ -1,0 +1,43 @@
+// The environment of a test: variables that are set for a while, and Wine.
+#pragma once
+
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+namespace vellum::test {
+
+// Sets a variable of this process, or removes it, and puts back what was there at the end of its life.
+class EnvironmentVariable {
+ public:
+  EnvironmentVariable(const char* name, const char* value) : name_(name) {
+    if (const char* before = std::getenv(name)) before_ = before;
+    set(value);
+  }
+  ~EnvironmentVariable() { set(before_ ? before_->c_str() : nullptr); }
+  EnvironmentVariable(const EnvironmentVariable&) = delete;
+  EnvironmentVariable& operator=(const EnvironmentVariable&) = delete;
+
+  void set(const char* value) {
+#ifdef _WIN32
+    _putenv_s(name_, value ? value : "");
+#else
+    if (value)
+      setenv(name_, value, 1);
+    else
+      unsetenv(name_);
+#endif
+  }
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+// Whether VELLUM_TEST_WINE is set, which TestEnvironment.cmake does where Wine runs the tests.
+inline bool under_wine() { return std::getenv("VELLUM_TEST_WINE") != nullptr; }
+
+// Devices are opened with Vulkan's validation layer everywhere else: Wine shows programs no layers.
+inline bool with_validation() { return !under_wine(); }
+
+}  // namespace vellum::test
