@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "support/environment.hpp"
 #include "vellum/vellum.hpp"
 
 namespace vellum::test {
@@ -14,7 +15,7 @@ namespace vellum::test {
 inline DeviceOptions device_options() {
   const char* limits = std::getenv("VELLUM_TEST_LIMITS");
   DeviceOptions options;
-  options.validation = true;
+  options.validation = with_validation();
   options.android_baseline_2022 = limits && std::string(limits) == "android_baseline_2022";
   options.log = [](LogLevel level, std::string_view message) {
     if (level >= LogLevel::warning) ADD_FAILURE() << message;

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
+#include "support/environment.hpp"
 #include "vellum/vellum.hpp"
 
 namespace vellum::test {
@@ -18,16 +20,17 @@ VKAPI_ATTR VkBool32 VKAPI_CALL fail_on_message(VkDebugUtilsMessageSeverityFlagBi
 }
 
 vk::raii::Instance make_instance(const vk::raii::Context& loader, uint32_t api_version) {
-  constexpr std::array layers{"VK_LAYER_KHRONOS_validation"};
-  constexpr std::array extensions{VK_EXT_DEBUG_UTILS_EXTENSION_NAME,
-                                  VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME,
-                                  VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME};
+  std::vector<const char*> layers{"VK_LAYER_KHRONOS_validation"};
+  std::vector<const char*> extensions{VK_EXT_DEBUG_UTILS_EXTENSION_NAME,
+                                      VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME,
+                                      VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME};
+  if (!with_validation()) layers.clear(), extensions.pop_back();
   constexpr std::array enabled{vk::ValidationFeatureEnableEXT::eSynchronizationValidation};
   const vk::ValidationFeaturesEXT validation(enabled);
   const vk::ApplicationInfo application("application", 1, "engine", 1, api_version);
   vk::InstanceCreateInfo info(vk::InstanceCreateFlagBits::eEnumeratePortabilityKHR, &application, layers,
                               extensions);
-  info.setPNext(&validation);
+  if (with_validation()) info.setPNext(&validation);
   return {loader, info};
 }
 

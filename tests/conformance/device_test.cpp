@@ -13,6 +13,7 @@
 
 #include "node_test.hpp"
 #include "scoreboard.hpp"
+#include "support/environment.hpp"
 #include "vellum/vellum.hpp"
 
 namespace vellum::conformance {
@@ -20,7 +21,7 @@ namespace {
 
 Device open_device() {
   DeviceOptions options;
-  options.validation = true;
+  options.validation = test::with_validation();
   return Device::open(options);
 }
 

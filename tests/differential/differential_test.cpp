@@ -19,6 +19,7 @@
 #include "api/public_interface.hpp"
 #include "differential/random_graph.hpp"
 #include "passes/passes.hpp"
+#include "support/environment.hpp"
 #include "support/rounding_study.hpp"
 #include "support/tensors.hpp"
 
@@ -112,7 +113,7 @@ class Differential : public testing::Test {
 
   static Device open() {
     DeviceOptions options = device_options();
-    options.validation = std::getenv("VELLUM_DIFFERENTIAL") == nullptr;
+    options.validation = with_validation() && std::getenv("VELLUM_DIFFERENTIAL") == nullptr;
     options.log = nullptr;  // operators on the host are right, too
     return Device::open(options);
   }

@@ -9,6 +9,7 @@
 
 #include "e2e/decision.hpp"
 #include "support/agreement.hpp"
+#include "support/environment.hpp"
 
 namespace vellum::test {
 namespace {
@@ -18,7 +19,7 @@ std::vector<std::string> messages;
 
 Device open_device() {
   DeviceOptions options;
-  options.validation = true;
+  options.validation = with_validation();
   const char* limits = std::getenv("VELLUM_TEST_LIMITS");
   options.android_baseline_2022 = limits && std::string(limits) == "android_baseline_2022";
   options.log = [](LogLevel level, std::string_view message) {

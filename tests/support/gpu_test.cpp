@@ -21,6 +21,7 @@
 #include "caps/caps_json.hpp"
 #include "caps/device_caps.hpp"
 #include "caps/device_policy.hpp"
+#include "support/environment.hpp"
 
 // The layer's own objects refer to each other in circles; objects of ours that were not destroyed, it reports
 // itself.
@@ -116,7 +117,7 @@ std::function<DeviceCaps(const DeviceCaps&)> limits_from_environment() {
 gpu::ContextOptions test_context_options() {
   listen_once();
   gpu::ContextOptions options;
-  options.validation = true;
+  options.validation = with_validation();
   options.adjust_caps = limits_from_environment();
   options.log = [](LogLevel, std::string_view message) {
     // What GPU-assisted validation cannot check on this device: nothing that is wrong.

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <limits>
 
+#include "support/environment.hpp"
 #include "support/gpu_test.hpp"
 #include "vulkan/interposer.hpp"
 #include "vulkan/kernel_run.hpp"
@@ -118,7 +119,7 @@ TEST(DeviceSelection, NoDeviceAtAllIsAnErrorAndAnEmptyList) {
 }
 
 TEST(DeviceSelection, NoDriverAtAllIsAnErrorAndAnEmptyList) {
-  for (const bool validation : {false, true}) {
+  for (const bool validation : {false, test::with_validation()}) {
     test::Interposer vulkan;
     vulkan.hide_drivers();
     ContextOptions options = test::test_context_options();
