@@ -16,6 +16,8 @@ Usage: ./setup.sh STEP...
            GPUs: tests/gpu_compilers/on_gpu.sh uses them; 70 MB, mostly compiled from source (NVIDIA's needs Rust)
   arm64    what tests/platforms/arm64.sh builds with and runs on: a cross compiler, qemu-user, and Debian's libraries and
            drivers for arm64, 100 MB to fetch, unpacked into a folder (dpkg is not told of another architecture)
+  windows  MinGW-w64, Wine, and what Vellum links to, compiled from Debian's sources for Windows into windows/ of the folder of
+           fetched files: tests/platforms/windows.sh uses them
   where    prints the folder that fetched files go to, and nothing else
 
 Packages are installed as root or through sudo. Fetched files go to $VELLUM_CACHE, by default
@@ -45,6 +47,7 @@ arm64_packages=(
   libvulkan-dev glslang-dev glslang-tools spirv-tools libonnx-dev libprotobuf-dev libflatbuffers-dev
   libstb-dev libcli11-dev nlohmann-json3-dev libfmt-dev libgtest-dev mesa-vulkan-drivers vulkan-validationlayers
 )
+windows_packages=(g++-mingw-w64-x86-64-posix wine wine64 xvfb)
 
 say() { printf 'setup: %s\n' "$*"; }
 die() {
@@ -353,12 +356,17 @@ step_arm64() {
   unpack_foreign arm64 "${arm64_packages[@]}"
 }
 
+step_windows() {
+  install_packages "${build_packages[@]}" libgtest-dev "${windows_packages[@]}"
+  "$root/tests/platforms/windows_dependencies.sh" "$cache/windows"
+}
+
 main() {
   (($#)) || { usage >&2; exit 2; }
   local step
   for step in "$@"; do
     case $step in
-      build | demo | models | tests | gpu-compilers | arm64) ;;
+      build | demo | models | tests | gpu-compilers | arm64 | windows) ;;
       where) printf '%s\n' "$cache"; exit ;;
       -h | --help) usage; exit ;;
       *)

@@ -12,6 +12,12 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 
+# GCC for Windows takes its own copy of an inline function for the one that the linker keeps, and so knows which registers a call
+# leaves alone; the copy of a file with other flags may not.
+if(MINGW AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options(-fno-ipa-ra)
+endif()
+
 # Sanitizers for everything built from here on: -DVELLUM_SANITIZE=address,undefined or thread.
 set(VELLUM_SANITIZE "" CACHE STRING "Sanitizers to build with, as for -fsanitize=; empty for none")
 if(VELLUM_SANITIZE)
