@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "c_api/support.hpp"
+#include "platform/utf8_path.hpp"
 #include "vellum/pack.hpp"
 #include "vellum/vellum_frame.h"
 
@@ -205,7 +206,7 @@ vellum_status vellum_write_bundle_with_frames(const char* model, const char* fil
       taken.push_back({frames[i].input, to_cpp(frames[i].frame)});
     }
     const vellum::PackSummary made =
-        vellum::pack(vellum::c_api::utf8_path(model), vellum::c_api::utf8_path(file),
+        vellum::pack(vellum::platform::utf8_path(model), vellum::platform::utf8_path(file),
                      vellum::c_api::caps_of(device, caps), vellum::c_api::session_options(options), taken);
     if (summary)
       vellum::c_api::write_result(

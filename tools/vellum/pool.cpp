@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "common/file_name.hpp"
 #include "common/files.hpp"
 #include "options.hpp"
 #include "output.hpp"
@@ -30,7 +30,7 @@ std::vector<PooledNetwork> plan_networks(const Arguments& arguments) {
   std::vector<PooledNetwork> networks;
   for (const std::string& file : arguments.models) {
     const Model model = load_model(file, arguments.options);
-    networks.push_back({std::filesystem::path(file).stem().string(),
+    networks.push_back({samples::FileName(file).stem(),
                         caps ? planned_memory(model, session, *caps)
                              : planned_memory(model, session, device ? &device->device() : nullptr)});
   }
