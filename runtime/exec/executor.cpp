@@ -93,7 +93,8 @@ void Executor::trim(bool weights) {
 }
 
 DeviceTensors Executor::complete_tensors() {
-  settle(pool_->turn());
+  const ArenaPool::Turn turn = pool_->turn();  // until the copy holds the objects
+  settle(turn);
   return tensors_;
 }
 
