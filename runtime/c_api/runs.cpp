@@ -66,64 +66,50 @@ std::map<std::string, vellum::Tensor> tensors(const vellum::Session& session,
   return tensors;
 }
 
-}  // namespace
-
-vellum_status vellum_session_submit(vellum_session* session, const vellum_input_values* inputs,
-                                    size_t input_count, const vellum_output_values* outputs,
-                                    size_t output_count, vellum_run** run, vellum_error* error) {
+// Gives the caller the run that submit(session) begins, or NULL if that began none.
+template <typename Submit>
+vellum_status begin_run(vellum_session* session, vellum_run** run, vellum_error* error,
+                        const Submit& submit) {
   if (run) *run = nullptr;
   return guarded(error, [&] {
     require(session, "session");
     require(run, "run");
     auto made = std::make_unique<vellum_run>();
-    made->run =
-        session->session.submit(input_values(inputs, input_count), output_values(outputs, output_count));
+    made->run = submit(session->session);
+    if (!made->run.valid()) return;
     *run = made.release();
     session->has_run = true;
+  });
+}
+
+}  // namespace
+
+vellum_status vellum_session_submit(vellum_session* session, const vellum_input_values* inputs,
+                                    size_t input_count, const vellum_output_values* outputs,
+                                    size_t output_count, vellum_run** run, vellum_error* error) {
+  return begin_run(session, run, error, [&](vellum::Session& to) {
+    return to.submit(input_values(inputs, input_count), output_values(outputs, output_count));
   });
 }
 
 vellum_status vellum_session_try_submit(vellum_session* session, const vellum_input_values* inputs,
                                         size_t input_count, const vellum_output_values* outputs,
                                         size_t output_count, vellum_run** run, vellum_error* error) {
-  if (run) *run = nullptr;
-  return guarded(error, [&] {
-    require(session, "session");
-    require(run, "run");
-    auto made = std::make_unique<vellum_run>();
-    made->run =
-        session->session.try_submit(input_values(inputs, input_count), output_values(outputs, output_count));
-    if (!made->run.valid()) return;
-    *run = made.release();
-    session->has_run = true;
+  return begin_run(session, run, error, [&](vellum::Session& to) {
+    return to.try_submit(input_values(inputs, input_count), output_values(outputs, output_count));
   });
 }
 
 vellum_status vellum_session_submit_and_keep(vellum_session* session, const vellum_input_values* inputs,
                                              size_t input_count, vellum_run** run, vellum_error* error) {
-  if (run) *run = nullptr;
-  return guarded(error, [&] {
-    require(session, "session");
-    require(run, "run");
-    auto made = std::make_unique<vellum_run>();
-    made->run = session->session.submit(tensors(session->session, inputs, input_count));
-    *run = made.release();
-    session->has_run = true;
-  });
+  return begin_run(session, run, error,
+                   [&](vellum::Session& to) { return to.submit(tensors(to, inputs, input_count)); });
 }
 
 vellum_status vellum_session_try_submit_and_keep(vellum_session* session, const vellum_input_values* inputs,
                                                  size_t input_count, vellum_run** run, vellum_error* error) {
-  if (run) *run = nullptr;
-  return guarded(error, [&] {
-    require(session, "session");
-    require(run, "run");
-    auto made = std::make_unique<vellum_run>();
-    made->run = session->session.try_submit(tensors(session->session, inputs, input_count));
-    if (!made->run.valid()) return;
-    *run = made.release();
-    session->has_run = true;
-  });
+  return begin_run(session, run, error,
+                   [&](vellum::Session& to) { return to.try_submit(tensors(to, inputs, input_count)); });
 }
 
 vellum_status vellum_run_output(const vellum_run* run, const char* name, vellum_tensor** tensor,
