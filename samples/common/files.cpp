@@ -70,4 +70,8 @@ void write_file(const FileName& file, std::span<const std::uint8_t> bytes) {
   }
 }
 
+void write_text(const FileName& file, std::string_view text) {
+  write_file(file, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+}
+
 }  // namespace vellum::samples

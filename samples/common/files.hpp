@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/file_name.hpp"
@@ -18,5 +19,6 @@ std::vector<std::string> read_lines(const FileName& file);
 
 // Writes a file in one step (a temporary file, then a rename). Throws vellum::Error (io).
 void write_file(const FileName& file, std::span<const std::uint8_t> bytes);
+void write_text(const FileName& file, std::string_view text);
 
 }  // namespace vellum::samples

@@ -66,7 +66,7 @@ Command add_devices(CLI::App& app) {
             std::vector<DeviceInfo> found;
             if (!save_caps->empty()) {
               const std::string text = Caps::of(OpenedDevice(*options).device()).json();
-              samples::write_file(*save_caps, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+              samples::write_text(*save_caps, text);
             }
             if (options->device.empty() && options->limits.empty())
               found = devices();

@@ -94,7 +94,7 @@ void examine(const Arguments& arguments) {
   const nlohmann::json report = report_json(device, checks, seconds);
   if (!arguments.report.empty()) {
     const std::string text = report.dump(2) + "\n";
-    samples::write_file(arguments.report, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+    samples::write_text(arguments.report, text);
   }
   const auto wrong = static_cast<size_t>(
       std::ranges::count_if(checks, [](const KernelCheck& check) { return !check.passed(); }));

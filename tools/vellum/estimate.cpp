@@ -61,7 +61,7 @@ void write_svg(const Arguments& arguments, const std::vector<Point>& points, con
   line("intermediates", [](const Point& point) { return point.estimate.use.intermediates; });
   line("shape inference", [](const Point& point) { return point.estimate.shape_inference_bytes; });
   const std::string svg = memory_curve_svg(curve);
-  samples::write_file(arguments.svg, {reinterpret_cast<const uint8_t*>(svg.data()), svg.size()});
+  samples::write_text(arguments.svg, svg);
 }
 
 std::string text(const Arguments& arguments, const std::vector<Point>& points, const std::string& device) {

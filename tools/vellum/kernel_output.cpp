@@ -194,8 +194,7 @@ void write_code(const KernelReport& report, const samples::FileName& folder) {
       std::string text;
       for (const KernelRepresentation& form : report.pipelines[i].code[c].representations)
         text += "==== " + form.name + ": " + form.description + "\n" + form.text + "\n";
-      samples::write_file(folder.path() / fmt::format("{}.{}.txt", i, c),
-                          {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+      samples::write_text(folder.path() / fmt::format("{}.{}.txt", i, c), text);
     }
 }
 

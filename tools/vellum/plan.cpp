@@ -115,7 +115,7 @@ void write_svg(const Arguments& arguments, const Planned& planned) {
                             grouped(smallest->total_bytes) + " of " + grouped(planned.report.naive_bytes) +
                             " bytes";
   const std::string svg = planner::memory_map_svg(planned.records, planned.ids, *smallest, title);
-  samples::write_file(arguments.svg, {reinterpret_cast<const uint8_t*>(svg.data()), svg.size()});
+  samples::write_text(arguments.svg, svg);
 }
 
 void compare(const Arguments& arguments) {
@@ -135,7 +135,7 @@ void plan(const Arguments& arguments) {
     std::ostringstream csv;
     planner::write_plan_csv(csv, planned.ids, planned.records, planned.report);
     const std::string text = csv.str();
-    samples::write_file(arguments.csv, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+    samples::write_text(arguments.csv, text);
   }
   if (!arguments.svg.empty()) write_svg(arguments, planned);
   if (arguments.options.json)

@@ -77,7 +77,7 @@ void plan_pool(const Arguments& arguments) {
     const std::string title = fmt::format("{} networks in one pool: {} instead of {} bytes", networks.size(),
                                           grouped(pool_bytes(networks)), grouped(bytes_apart(networks)));
     const std::string svg = memory_pool_svg(networks, title);
-    samples::write_file(arguments.svg, {reinterpret_cast<const uint8_t*>(svg.data()), svg.size()});
+    samples::write_text(arguments.svg, svg);
   }
   if (arguments.options.json)
     print_json(to_json(networks));

@@ -193,10 +193,6 @@ std::string layer_table(const std::vector<LayerTime>& layers, const Arguments& a
   return table.text() + fmt::format("{} layers, {:.3f} ms on the device in all\n", layers.size(), total);
 }
 
-void write_text(const std::string& file, const std::string& text) {
-  samples::write_file(file, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
-}
-
 ProfileReport profile_report(const Arguments& arguments, const MemoryReport& memory, const Measured& measured,
                              const DeviceInfo& device) {
   const Options& options = arguments.options;
@@ -243,8 +239,8 @@ void profile(const Arguments& arguments) {
   const MemoryReport memory = session.memory();
   ProfileReport report = profile_report(arguments, memory, measured, device.device().info());
   if (!arguments.html.empty()) report.kernels = kernels_if_reported(device, model, options);
-  if (!arguments.html.empty()) write_text(arguments.html, profile_html(report));
-  if (!arguments.trace.empty()) write_text(arguments.trace, profile_trace(report));
+  if (!arguments.html.empty()) samples::write_text(arguments.html, profile_html(report));
+  if (!arguments.trace.empty()) samples::write_text(arguments.trace, profile_trace(report));
   const std::string device_name = device.device().info().name;
   if (arguments.options.json) return print_json(to_json(memory, measured, session, device_name));
   print(device_name + "\n\n" + object_table(memory) + "\n" + totals(memory) + "\n" +
