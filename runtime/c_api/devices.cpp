@@ -120,9 +120,7 @@ void vellum_uuid_text(const uint8_t uuid[16], char text[37]) {
 }
 
 vellum_status vellum_device_caps(const vellum_device* device, vellum_text** caps, vellum_error* error) {
-  return make_text(caps, error, [&] {
-    return (device ? vellum::Caps::of(device->device) : vellum::Caps::android_baseline_2022()).json();
-  });
+  return make_text(caps, error, [&] { return vellum::c_api::caps_of(device, nullptr).json(); });
 }
 
 vellum_status vellum_default_cache_folder(vellum_text** folder, vellum_error* error) {

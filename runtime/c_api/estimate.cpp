@@ -22,8 +22,7 @@ namespace {
 vellum::MemoryEstimate estimate_of(const vellum_model& model, const vellum::SessionOptions& options,
                                    const vellum_device* device, const char* caps) {
   if (device) return vellum::estimate_memory(model.model, options, device->device);
-  if (!caps) return vellum::estimate_memory(model.model, options, vellum::Caps::android_baseline_2022());
-  return vellum::estimate_memory(model.model, options, vellum::Caps::parse(caps, "the caps given"));
+  return vellum::estimate_memory(model.model, options, vellum::c_api::caps_of(nullptr, caps));
 }
 
 vellum::MemoryLine to_cpp(const vellum_memory_line& given) {

@@ -158,17 +158,18 @@ vellum_status make_text(vellum_text** text, vellum_error* error, Make&& make) no
   });
 }
 
-// Calls a function with the device, or if it is NULL with the device of `caps`, the text of a caps file, or
-// the Android Baseline 2022 profile: with a const Device* or a Caps.
-template <typename Function>
-auto for_target(const vellum_device* device, const char* caps, Function&& function) {
-  if (device) return function(&device->device);
-  return function(caps ? Caps::parse(caps, "the caps given") : Caps::android_baseline_2022());
-}
-
+// The caps of the device; if it is NULL those of `caps`, the text of a caps file; if that is NULL those of
+// the Android Baseline 2022 profile.
 inline Caps caps_of(const vellum_device* device, const char* caps) {
   if (device) return Caps::of(device->device);
   return caps ? Caps::parse(caps, "the caps given") : Caps::android_baseline_2022();
+}
+
+// Calls a function with a const Device*, or if the device is NULL with caps_of(NULL, caps).
+template <typename Function>
+auto for_target(const vellum_device* device, const char* caps, Function&& function) {
+  if (device) return function(&device->device);
+  return function(caps_of(nullptr, caps));
 }
 
 // Writes the info of one of a model's or session's inputs or outputs. kind: "input" or "output".
