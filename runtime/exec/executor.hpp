@@ -45,14 +45,14 @@ std::shared_ptr<const CompiledModel> compile_program(const std::shared_ptr<gpu::
 // "output"; port: its name.
 void check_byte_size(const char* kind, const std::string& port, const TensorType& type, size_t bytes);
 
-class Executor : private ArenaPool::Tenant {
+class Executor final : private ArenaPool::Tenant {
  public:
   // Makes every device object, compiles every pipeline and records every command. Executors may share the
   // model, and the weights too; without a source of weights the executor has its own.
   Executor(std::shared_ptr<gpu::Context> context, std::shared_ptr<const CompiledModel> model,
            const ExecutorOptions& options = {}, std::shared_ptr<WeightSource> weights = nullptr);
 
-  virtual ~Executor();
+  ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 

@@ -51,7 +51,7 @@ void log_to_java(vellum_log_level level, const char* message, void* user) {
       });
 }
 
-// Of vellum_tune_options.
+// The progress callback of vellum_tune_options.
 void progress_to_java(const char* step, size_t done, size_t total, void* user) {
   static_cast<const Listener*>(user)->notify(
       [&](JNIEnv* env, jclass callbacks, jmethodID method, jobject listener) {

@@ -1,4 +1,4 @@
-// What an address in Java's Handle points to where it is not the C interface's own handle.
+// The objects that Java's handles point to, where these need more than a handle of the C interface.
 #pragma once
 
 #include <jni.h>

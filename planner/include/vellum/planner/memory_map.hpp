@@ -12,7 +12,7 @@
 
 namespace vellum::planner {
 
-// What is drawn. Addresses and sizes are in bytes, of all memory together.
+// Tensors over time and addresses. Addresses and sizes are in bytes, of all memory together.
 struct MemoryMap {
   struct Tensor {
     int64_t first_task = 0, last_task = 0;  // both inclusive
@@ -22,7 +22,7 @@ struct MemoryMap {
     uint64_t address = 0, bytes = 0;
     size_t tensors = 0;  // that it carries
   };
-  // Of several networks: where the tasks of one begin. Drawn as a line with the name.
+  // One of several networks: its name, and the task at which it begins. Drawn as a vertical line.
   struct Section {
     int64_t first_task = 0;
     std::string name;
