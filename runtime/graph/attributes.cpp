@@ -55,6 +55,12 @@ Attributes::Floats Attributes::get_floats(std::string_view name, Floats fallback
   return fallback;
 }
 
+Attributes::Strings Attributes::get_strings(std::string_view name, Strings fallback) const {
+  const auto* value = expect<Strings>(find(name), name, "a list of strings");
+  if (value) return *value;
+  return fallback;
+}
+
 std::optional<HostTensor> Attributes::get_tensor(std::string_view name) const {
   const auto* value = expect<HostTensor>(find(name), name, "a tensor");
   return value ? std::optional(*value) : std::nullopt;

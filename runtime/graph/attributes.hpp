@@ -32,6 +32,7 @@ class Attributes {
   std::string get_string(std::string_view name, std::string_view fallback) const;
   Ints get_ints(std::string_view name, Ints fallback = {}) const;
   Floats get_floats(std::string_view name, Floats fallback = {}) const;
+  Strings get_strings(std::string_view name, Strings fallback = {}) const;
   std::optional<HostTensor> get_tensor(std::string_view name) const;
   // Marks an attribute as read that has no meaning for inference (e.g. "momentum").
   void ignore(std::string_view name) const { read_.insert(std::string(name)); }

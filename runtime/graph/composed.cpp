@@ -54,8 +54,8 @@ ValueId Body::ints(const Ints& values) {
   return constant(HostTensor::i64({static_cast<int64_t>(values.size())}, values));
 }
 
-std::vector<ValueId> Body::append(std::shared_ptr<const Operator> op, std::vector<ValueId> inputs,
-                                  size_t outputs) {
+std::vector<ValueId> Body::add_several(std::shared_ptr<const Operator> op, std::vector<ValueId> inputs,
+                                       size_t outputs) {
   Node node;
   node.op = std::move(op);
   node.inputs = std::move(inputs);
@@ -77,7 +77,7 @@ std::vector<ValueId> Body::add_several(std::string_view type, std::vector<ValueI
   spec.attributes = &operator_attributes;
   for (const ValueId id : inputs) spec.input_present.push_back(id != kNoValue);
   spec.output_count = outputs;
-  return append(make_operator(spec), std::move(inputs), outputs);
+  return add_several(make_operator(spec), std::move(inputs), outputs);
 }
 
 ValueId Body::add(std::string_view type, std::vector<ValueId> inputs, AttributeList attributes) {
@@ -85,7 +85,7 @@ ValueId Body::add(std::string_view type, std::vector<ValueId> inputs, AttributeL
 }
 
 ValueId Body::add(std::shared_ptr<const Operator> op, std::vector<ValueId> inputs) {
-  return append(std::move(op), std::move(inputs), 1)[0];
+  return add_several(std::move(op), std::move(inputs), 1)[0];
 }
 
 ValueId Body::reshape(ValueId value, const Shape& shape) {

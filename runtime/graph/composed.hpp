@@ -45,6 +45,8 @@ class Body {
   // A new node and its only output; `type` is the operator's name in ONNX operator set `opset`.
   ValueId add(std::string_view type, std::vector<ValueId> inputs, AttributeList attributes = {});
   ValueId add(std::shared_ptr<const Operator> op, std::vector<ValueId> inputs);
+  std::vector<ValueId> add_several(std::shared_ptr<const Operator> op, std::vector<ValueId> inputs,
+                                   size_t outputs);
   std::vector<ValueId> add_several(std::string_view type, std::vector<ValueId> inputs, size_t outputs,
                                    AttributeList attributes = {});
   ValueId reshape(ValueId value, const Shape& shape);
@@ -62,9 +64,6 @@ class Body {
   const std::vector<ValueId>& input_values() const { return inputs_; }
 
  private:
-  std::vector<ValueId> append(std::shared_ptr<const Operator> op, std::vector<ValueId> inputs,
-                              size_t outputs);
-
   Graph graph_;
   std::vector<OperatorInput> rule_inputs_;
   std::vector<ValueId> inputs_;

@@ -52,6 +52,10 @@ HostTensor floats(const std::vector<float>& values) {
   return HostTensor::f32({static_cast<int64_t>(values.size())}, values);
 }
 HostTensor one(float value) { return HostTensor::f32({}, std::vector<float>{value}); }
+HostTensor tenths(Shape shape) {
+  const std::vector<float> values(static_cast<size_t>(element_count(shape)), 0.1f);
+  return HostTensor::f32(std::move(shape), values);
+}
 HostTensor byte(int64_t value) {
   return HostTensor::from<int64_t>(DType::u8, {}, std::vector<int64_t>{value});
 }
@@ -196,6 +200,10 @@ std::vector<Case> product_cases() {
       {"ConvTranspose", {"n c h w", "c m 2 2", "m"}},
       {"DeformConv", {"n c 4 5", "m c 1 1", "n 2 4 5"}},
       {"CausalConvWithState", {"n c k", "c 1 2"}, {}, 2},
+      {"RNN", {"t b i", "1 h i", "1 h h"}, {}, 2},
+      {"RNN", {"t b i", "1 2 i", tenths({1, 2, 2})}, {}, 2},
+      {"GRU", {"t b i", "1 6 i", tenths({1, 6, 2})}, {}, 2},
+      {"LSTM", {"t b i", "1 8 i", tenths({1, 8, 2})}, {}, 3},
       {"RotaryEmbedding", {"n m k 4", "n k 2", "n k 2"}},
       {"Attention", {"n h q d", "n h k d", "n h k e"}},
       {"Einsum", {"i k", "k j"}, equation("ik,kj->ij")},
@@ -379,8 +387,9 @@ TEST(EmptyTensors, Products) { check_all(product_cases()); }
 
 // Every operator of ONNX that has a row in the table is in one of the lists.
 TEST(EmptyTensors, ListsAreComplete) {
-  std::set<std::string> listed = {
-      "Constant", "Silu", "PickChannels", "SqueezeExcite", "Scatter", "ChannelNormalization", "Frame"};
+  std::set<std::string> listed = {"Constant",      "Silu",      "PickChannels",
+                                  "SqueezeExcite", "Scatter",   "ChannelNormalization",
+                                  "Frame",         "Recurrence"};
   for (const auto& cases : {elementwise_cases(), movement_cases(), reduction_cases(), product_cases()})
     for (const Case& test : cases) listed.insert(test.type);
   for (const std::string_view type : operator_types()) {

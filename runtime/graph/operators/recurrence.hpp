@@ -1,0 +1,46 @@
+// What remains of a recurrent layer once its inputs are multiplied: the walk along the sequence.
+// passes/decompose makes it of RNN, GRU and LSTM (recurrent.cpp).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "graph/operator_support.hpp"
+
+namespace vellum {
+
+enum class RecurrentCell : uint8_t { rnn, gru, lstm };
+
+// With D directions, sequences of T steps, B batches, H hidden units and the G gates of the cell (in the
+// order of ONNX: rnn i; gru z, r, h; lstm i, o, f, c):
+//   inputs   0 products TxBxDGH: input times W plus biases; the only one that must be there, but for R
+//            1 R DxGHxH
+//            2 candidate_bias DxH: gru with linear_before_reset, added to the product of the gate h with R
+//            3 sequence_lens B    4 initial_h DxBxH    5 initial_c DxBxH    6 P Dx3H: lstm's peepholes i, o,
+//            f
+//   outputs  Y TxDxBxH, Y_h DxBxH, and of an lstm Y_c DxBxH
+// Behind the end of a sequence Y is 0, and Y_h and Y_c are those of its last step.
+struct Recurrence : Operator {
+  // f, g and h of one direction as ONNX calls them; an rnn has f alone, a gru f and g.
+  using Activations = std::array<Activation, 3>;
+
+  RecurrentCell cell = RecurrentCell::lstm;
+  std::vector<Activations> activations;  // for each direction
+  bool first_reversed = false;           // direction 0 walks from the end of the sequence; 1 always does
+  float clip = 0.0f;                     // bounds the arguments of f and g, as in ONNX Runtime; 0: no bound
+  bool input_forget = false;             // lstm: the gate f is 1 - i
+  bool linear_before_reset = false;      // gru: the gate r acts on the product with R, not on its argument
+
+  int64_t directions() const { return static_cast<int64_t>(activations.size()); }
+  int64_t gates() const { return cell == RecurrentCell::lstm ? 4 : cell == RecurrentCell::gru ? 3 : 1; }
+  bool reversed(size_t direction) const { return direction == 1 || first_reversed; }
+
+  std::string_view type() const override { return "Recurrence"; }
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  uint64_t macs(Inputs inputs) const override;
+  Attributes attributes() const override;
+};
+
+}  // namespace vellum

@@ -1,0 +1,216 @@
+// The steps of an RNN, GRU or LSTM, after the products of its inputs (runtime/graph/operators/recurrence.hpp).
+// https://onnx.ai/onnx/operators/onnx__LSTM.html, onnx__GRU.html, onnx__RNN.html
+//
+// A workgroup walks along the sequence of one batch in one direction. It keeps the state in shared memory, of UNITS floats: the
+// hidden units, padded with zeros to a multiple of four. An invocation computes every WORKGROUP_X-th unit.
+// CELL_RNN, CELL_GRU or CELL_LSTM; F, G and H are the names of the activations.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+#include "recurrence.h"
+#include "tensor.glsl"
+#define ACTIVATION none
+#include "activation.glsl"
+
+#if defined(CELL_LSTM)
+#define GATES 4
+#elif defined(CELL_GRU)
+#define GATES 3
+#else
+#define GATES 1
+#endif
+
+LINEAR_IN(x)
+TEXELS_IN(r)  // at (row of R, direction, four columns): four elements of the row
+#ifdef CANDIDATE_BIAS
+LINEAR_IN(candidate_bias)
+#endif
+#ifdef LENGTHS
+LINEAR_IN(lengths)
+#endif
+#ifdef INITIAL_H
+LINEAR_IN(initial_h)
+#endif
+#ifdef INITIAL_C
+LINEAR_IN(initial_c)
+#endif
+#ifdef PEEPHOLES
+LINEAR_IN(peepholes)
+#endif
+SCALARS_OUT(y)
+SCALARS_OUT(y_h)
+#ifdef CELL_LSTM
+SCALARS_OUT(y_c)
+#endif
+
+shared float state[UNITS];
+shared float next_state[UNITS];
+#ifdef CELL_LSTM
+shared float cell[UNITS];
+#endif
+#ifdef CELL_GRU
+shared float update_gate[UNITS];
+shared float gated[UNITS];  // the state times the gate r
+#endif
+
+int lane = int(gl_LocalInvocationID.x);
+int row_of_x;  // the first element of x at this step
+int row_of_r;  // the first row of texels of this direction
+
+vec4 bounded(vec4 v) {
+#ifdef CLIP
+  return clamp(v, vec4(-clip), vec4(clip));
+#else
+  return v;
+#endif
+}
+vec4 call_f(vec4 v) { return CAT(activation_, F)(bounded(v)); }
+#ifndef CELL_RNN
+float call_g(float v) { return CAT(activation_, G)(bounded(vec4(v))).x; }
+#endif
+
+vec4 four_of_state(int k) { return vec4(state[4 * k], state[4 * k + 1], state[4 * k + 2], state[4 * k + 3]); }
+
+float weights(int gate, int unit, int k, vec4 four) {
+  return dot(load_r(gate * hidden + unit, row_of_r + k, GATES * hidden), four);
+}
+
+// The products of gates and state for one unit, up to four gates at a time.
+vec4 products(int unit) {
+  vec4 sum = vec4(0);
+  for (int k = 0; k < UNITS / 4; ++k) {
+    vec4 four = four_of_state(k);
+    sum.x += weights(0, unit, k, four);
+#ifndef CELL_RNN
+    sum.y += weights(1, unit, k, four);
+#endif
+#if defined(CELL_LSTM) || defined(LINEAR_BEFORE_RESET)
+    sum.z += weights(2, unit, k, four);
+#endif
+#ifdef CELL_LSTM
+    sum.w += weights(3, unit, k, four);
+#endif
+  }
+  return sum;
+}
+
+float of_x(int gate, int unit) { return load_x(row_of_x + gate * hidden + unit); }
+
+#if defined(CELL_RNN)
+
+void take_step(int direction) {
+  for (int j = lane; j < hidden; j += WORKGROUP_X) next_state[j] = call_f(vec4(of_x(0, j) + products(j).x)).x;
+}
+
+#elif defined(CELL_GRU)
+
+float bias_of_candidate(int direction, int unit) {
+#ifdef CANDIDATE_BIAS
+  return load_candidate_bias(direction * hidden + unit);
+#else
+  return 0.0;
+#endif
+}
+
+void take_step(int direction) {
+  for (int j = lane; j < hidden; j += WORKGROUP_X) {
+    vec4 sums = products(j);
+    vec2 gates = call_f(vec4(of_x(0, j) + sums.x, of_x(1, j) + sums.y, 0, 0)).xy;
+#ifdef LINEAR_BEFORE_RESET
+    float candidate = call_g(of_x(2, j) + gates.y * (sums.z + bias_of_candidate(direction, j)));
+    next_state[j] = (1.0 - gates.x) * candidate + gates.x * state[j];
+#else
+    update_gate[j] = gates.x;
+    gated[j] = gates.y * state[j];
+#endif
+  }
+#ifndef LINEAR_BEFORE_RESET
+  barrier();
+  for (int j = lane; j < hidden; j += WORKGROUP_X) {
+    float sum = bias_of_candidate(direction, j);
+    for (int k = 0; k < UNITS / 4; ++k)
+      sum += weights(2, j, k, vec4(gated[4 * k], gated[4 * k + 1], gated[4 * k + 2], gated[4 * k + 3]));
+    float z = update_gate[j];
+    next_state[j] = (1.0 - z) * call_g(of_x(2, j) + sum) + z * state[j];
+  }
+#endif
+}
+
+#else
+
+float peephole(int direction, int gate, int unit) {
+#ifdef PEEPHOLES
+  return load_peepholes((3 * direction + gate) * hidden + unit);
+#else
+  return 0.0;
+#endif
+}
+
+void take_step(int direction) {
+  for (int j = lane; j < hidden; j += WORKGROUP_X) {
+    vec4 gates = products(j) + vec4(of_x(0, j), of_x(1, j), of_x(2, j), of_x(3, j));  // i, o, f, c
+    float before = cell[j];
+    vec2 keep = call_f(vec4(gates.x + peephole(direction, 0, j) * before, gates.z + peephole(direction, 2, j) * before, 0, 0)).xy;
+#ifdef INPUT_FORGET
+    keep.y = 1.0 - keep.x;
+#endif
+    float now = keep.y * before + keep.x * call_g(gates.w);
+    cell[j] = now;
+    float shown = CAT(activation_, H)(vec4(now)).x;
+    next_state[j] = call_f(vec4(gates.y + peephole(direction, 1, j) * now)).x * shown;
+  }
+}
+
+#endif
+
+// The state before the first step, at element `first` of the initial values.
+void begin(int first) {
+  for (int j = lane; j < UNITS; j += WORKGROUP_X) {
+    bool is_unit = j < hidden;
+    state[j] = 0.0;
+#ifdef INITIAL_H
+    if (is_unit) state[j] = load_initial_h(first + j);
+#endif
+#ifdef CELL_GRU
+    gated[j] = 0.0;
+#endif
+#ifdef CELL_LSTM
+    cell[j] = 0.0;
+#ifdef INITIAL_C
+    if (is_unit) cell[j] = load_initial_c(first + j);
+#endif
+#endif
+  }
+  barrier();
+}
+
+void main() {
+  int walk = int(gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x);
+  if (walk >= directions * batches) return;
+  int direction = walk / batches, batch = walk - direction * batches;
+  bool backwards = direction == 1 || first_reversed != 0;
+  int length = steps;
+#ifdef LENGTHS
+  length = clamp(load_lengths(batch), 0, steps);
+#endif
+  row_of_r = direction * (UNITS / 4);
+  begin(walk * hidden);
+  for (int n = 0; n < length; ++n) {
+    int step = backwards ? length - 1 - n : n;
+    row_of_x = ((step * batches + batch) * directions + direction) * GATES * hidden;
+    take_step(direction);
+    barrier();
+    for (int j = lane; j < hidden; j += WORKGROUP_X) {
+      state[j] = next_state[j];
+      set_y((step * directions * batches + walk) * hidden + j, next_state[j]);
+    }
+    barrier();
+  }
+  for (int j = lane; j < hidden; j += WORKGROUP_X) {
+    for (int step = length; step < steps; ++step) set_y((step * directions * batches + walk) * hidden + j, 0.0);
+    set_y_h(walk * hidden + j, state[j]);
+#ifdef CELL_LSTM
+    set_y_c(walk * hidden + j, cell[j]);
+#endif
+  }
+}

@@ -1,0 +1,14 @@
+// Parameters of recurrence.comp.
+#pragma once
+
+#include "shaders/common/parameters.h"
+
+BEGIN_PARAMETERS(RecurrenceParameters)
+  vec4 activation_params;  // (0, 0, 0, 0): the activations have no parameters
+  int32 steps;
+  int32 batches;
+  int32 directions;
+  int32 hidden;
+  int32 first_reversed;  // 1: direction 0 walks from the end of the sequence
+  float32 clip;  // with CLIP, the bound of the arguments of activations
+END_PARAMETERS

@@ -1,0 +1,121 @@
+// RNN, GRU and LSTM against their host references.
+#include "graph/operators/recurrence.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "support/gpu_test.hpp"
+#include "support/kernel_harness.hpp"
+
+namespace vellum::test {
+namespace {
+
+struct Layer {
+  std::string type;
+  int64_t steps, batches, inputs, hidden;
+  std::string direction = "forward";
+};
+
+// With W and R; the other inputs are omitted.
+OperatorCase recurrent(const Layer& layer) {
+  const int64_t directions = layer.direction == "bidirectional" ? 2 : 1;
+  const int64_t rows = layer.hidden * (layer.type == "LSTM" ? 4 : layer.type == "GRU" ? 3 : 1);
+  OperatorCase test{.type = layer.type, .constants = {1, 2}, .opset = 14};
+  test.inputs = {random_tensor({layer.steps, layer.batches, layer.inputs}, 1),
+                 random_tensor({directions, rows, layer.inputs}, 2, -0.5f, 0.5f),
+                 random_tensor({directions, rows, layer.hidden}, 3, -0.5f, 0.5f)};
+  test.inputs.resize(layer.type == "LSTM" ? 8 : 6);
+  test.attributes.set("hidden_size", layer.hidden);
+  test.attributes.set("direction", layer.direction);
+  test.output_count = layer.type == "LSTM" ? 3 : 2;
+  test.sweep.channels4_inputs = false;
+  return test;
+}
+
+void give_bias(OperatorCase& test) {
+  const Shape& r = test.inputs[2]->shape();
+  test.inputs[3] = random_tensor({r[0], 2 * r[1]}, 4);
+  test.constants.insert(3);
+}
+
+void give_state(OperatorCase& test, const Layer& layer) {
+  const int64_t directions = test.inputs[2]->shape()[0];
+  test.inputs[5] = random_tensor({directions, layer.batches, layer.hidden}, 6);
+  if (layer.type == "LSTM") test.inputs[6] = random_tensor({directions, layer.batches, layer.hidden}, 7);
+}
+
+TEST(Recurrence, CellsInBothDirections) {
+  for (const char* type : {"RNN", "GRU", "LSTM"}) {
+    const Layer layer{type, 5, 2, 3, 6, "bidirectional"};
+    OperatorCase test = recurrent(layer);
+    give_bias(test);
+    give_state(test, layer);
+    check_operator(test);
+  }
+}
+
+TEST(Recurrence, OddSizesAndReversed) {
+  for (const char* type : {"RNN", "GRU", "LSTM"}) {
+    check_operator(recurrent({type, 1, 1, 1, 1}));
+    check_operator(recurrent({type, 2, 3, 7, 33, "reverse"}));
+    check_operator(recurrent({type, 3, 1, 4, 300}));  // more units than invocations
+  }
+}
+
+TEST(Recurrence, SequencesOfDifferentLengths) {
+  for (const char* type : {"RNN", "GRU", "LSTM"}) {
+    OperatorCase test = recurrent({type, 4, 3, 2, 5, "bidirectional"});
+    test.inputs[4] = HostTensor::from<int32_t>(DType::i32, {3}, std::vector<int32_t>{4, 1, 3});
+    check_operator(test);
+  }
+}
+
+TEST(Recurrence, BatchFirst) {
+  OperatorCase test = recurrent({"LSTM", 4, 3, 2, 5});
+  test.attributes.set("layout", int64_t{1});
+  check_operator(test);
+}
+
+TEST(Recurrence, FormsOfCells) {
+  const Layer layer{"GRU", 3, 2, 4, 5};
+  OperatorCase gru = recurrent(layer);
+  give_bias(gru);
+  gru.attributes.set("linear_before_reset", int64_t{1});
+  check_operator(gru);
+
+  OperatorCase lstm = recurrent({"LSTM", 3, 2, 4, 5});
+  lstm.inputs[7] = random_tensor({1, 15}, 8);  // peepholes
+  lstm.constants.insert(7);
+  check_operator(lstm);
+  lstm.attributes.set("input_forget", int64_t{1});
+  lstm.attributes.set("clip", 0.3f);
+  lstm.attributes.set("activations", Attributes::Strings{"Sigmoid", "Relu", "Softsign"});
+  check_operator(lstm);
+}
+
+// On the host: R that is computed, what a workgroup cannot hold, and functions with parameters.
+TEST(Recurrence, FormsWithoutKernel) {
+  auto op = std::make_shared<Recurrence>();
+  op->cell = RecurrentCell::rnn;
+  op->activations = {{Activation{.kind = ActivationKind::tanh}}};
+  OperatorCase computed{.type = "Recurrence",
+                        .inputs = {random_tensor({3, 2, 5}, 1), random_tensor({1, 5, 5}, 2)},
+                        .output_count = 2,
+                        .op = op};
+  computed.sweep.host_allowed = true;
+  check_operator(computed);
+  OperatorCase hard = recurrent({"RNN", 3, 2, 4, 5});
+  hard.attributes.set("activations", Attributes::Strings{"HardSigmoid"});
+  hard.sweep.host_allowed = true;
+  check_operator(hard);
+  DeviceCaps small = test_context()->caps();
+  small.max_shared_memory_bytes = 64;
+  OperatorCase lstm = recurrent({"LSTM", 3, 2, 4, 5});
+  lstm.sweep.host_allowed = true;
+  check_operator(lstm, small);
+}
+
+}  // namespace
+}  // namespace vellum::test
