@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "api/graph_edit.hpp"
 #include "api/guard.hpp"
 #include "api/impl.hpp"
 #include "graph/operators/frame.hpp"
@@ -77,7 +78,7 @@ class FrameFront {
     op->width = shape[first ? 3 : 2];
 
     const bool bytes = dtype != DType::f32;
-    graph_.values[image_].name = unused(name_ + ".values");
+    graph_.values[image_].name = unused_name(graph_, name_ + ".values");
     graph_.values[image_].type_known = false;
     ValueId value = add_node(std::move(op), add_inputs(), first && !bytes);
     if (bytes) value = quantise(value, dtype, first);
@@ -87,11 +88,6 @@ class FrameFront {
   }
 
  private:
-  std::string unused(std::string base) const {
-    while (graph_.find_value(base)) base += "_";
-    return base;
-  }
-
   // Returns the frame and the transform.
   std::vector<ValueId> add_inputs() {
     const auto bytes = static_cast<int64_t>(frame_.bytes());
@@ -99,7 +95,7 @@ class FrameFront {
     graph_.inputs[position_] = frame;
     const std::string transform_name = name_ + ".transform";
     if (frame_.transform)
-      return {frame, graph_.add_constant(unused(transform_name), frame_.transform->tensor())};
+      return {frame, graph_.add_constant(unused_name(graph_, transform_name), frame_.transform->tensor())};
     if (graph_.find_value(transform_name))
       throw Error(ErrorCode::unsupported, "the model has a value '" + transform_name + "' already");
     const ValueId transform = graph_.add_value(transform_name, {DType::f32, {2, 3}}, true);
@@ -110,7 +106,7 @@ class FrameFront {
   // The last node computes the value that was the input.
   ValueId add_node(std::shared_ptr<const Operator> op, std::vector<ValueId> inputs, bool last) {
     const std::string node_name = name_ + "." + std::string(op->type());
-    const ValueId output = last ? image_ : graph_.add_value(unused(node_name));
+    const ValueId output = last ? image_ : graph_.add_value(unused_name(graph_, node_name));
     added_.push_back({node_name, std::move(op), std::move(inputs), {output}});
     return output;
   }
@@ -118,8 +114,9 @@ class FrameFront {
   // With scale 1, which rounds and saturates.
   ValueId quantise(ValueId value, DType dtype, bool last) {
     const float one = 1;
-    const ValueId scale = graph_.add_constant(unused(name_ + ".scale"), Tensor::f32({}, {&one, 1}));
-    const ValueId zero = graph_.add_constant(unused(name_ + ".zero"), Tensor(dtype, {}));
+    const ValueId scale =
+        graph_.add_constant(unused_name(graph_, name_ + ".scale"), Tensor::f32({}, {&one, 1}));
+    const ValueId zero = graph_.add_constant(unused_name(graph_, name_ + ".zero"), Tensor(dtype, {}));
     return add_node(std::make_shared<QuantizeLinear>(), {value, scale, zero}, last);
   }
 

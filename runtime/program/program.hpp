@@ -21,7 +21,8 @@ namespace vellum {
 enum class Storage : uint8_t { buffer, image2d, image3d };
 // channels4: four channels per texel (image) or vec4 (buffer). linear: row-major scalars, buffers only.
 enum class Layout : uint8_t { channels4, linear };
-// u8: the bytes of a frame, as the host has them; in linear inputs that only Frame reads.
+// u8: the bytes of a frame or picture, as the host has them; in linear inputs that only Frame and Picture
+// read, and in outputs that Picture computes.
 enum class ElementType : uint8_t { f32, f16, i32, u8 };
 
 size_t size_of(ElementType type);

@@ -21,8 +21,8 @@
 //   SCALARS_OUT(name)      void set_<name>(int i, float v): one element; not for LINEAR_F16
 //   LINEAR_ATOMIC(name)    the 32-bit words of a tensor, for atomic functions on <name>_data: element i is part of word
 //                          word_of_<name>(i); float part_<name>(uint word, int i); uint with_part_<name>(word, i, v)
-// For LINEAR_I32 the same functions have int and ivec4 in place of float and vec4; for LINEAR_U8, bytes, LINEAR_IN has. A
-// name that the dispatch does not bind is a compile error.
+// For LINEAR_I32 the same functions have int and ivec4 in place of float and vec4; for LINEAR_U8, bytes, LINEAR_IN and
+// LINEAR_OUT have. A name that the dispatch does not bind is a compile error.
 // Coordinates and indices follow TensorDesc in runtime/program/program.hpp.
 
 #define CAT_(a, b) a##b
@@ -314,6 +314,9 @@ f16vec4 halves(uvec2 bits) { return f16vec4(unpackFloat2x16(bits.x), unpackFloat
 #define OUT_LINEAR_I32(slot, name)             \
   BUFFER_DECL_(slot, name, writeonly, ivec4)   \
   void STORE_FN_(name)(int i4, ivec4 v) { DATA_(name)[i4] = v; }
+#define OUT_LINEAR_U8(slot, name)              \
+  BUFFER_DECL_(slot, name, writeonly, uint)    \
+  void STORE_FN_(name)(int i4, ivec4 v) { DATA_(name)[i4] = uint(v.x | v.y << 8 | v.z << 16 | v.w << 24); }
 #define INOUT_LINEAR_F32(slot, name)           \
   BUFFER_DECL_(slot, name, , vec4)             \
   vec4 LOAD4_FN_(name)(int i4) { return DATA_(name)[i4]; } \

@@ -14,34 +14,7 @@ TENSOR_OUT(y)
 // What FrameInput::filter == area averages at most, along an axis: kMostAveraged in runtime/graph/operators/frame.hpp.
 const float MOST_AVERAGED = 64.0;
 
-#if defined(CHROMA_PAIRS)
-// 1: U before V; 2: V before U. A pair is in one word.
-vec2 chroma_at(int offset) {
-  int first = (CHROMA_PAIRS == 1 ? plane.x : plane.y) + offset;
-  ivec4 word = load4_frame(first >> 2);
-  ivec2 pair = (first & 2) == 0 ? word.xy : word.zw;
-  return vec2(CHROMA_PAIRS == 1 ? pair : pair.yx);
-}
-#elif defined(WITH_CHROMA)
-vec2 chroma_at(int offset) { return vec2(load_frame(plane.x + offset), load_frame(plane.y + offset)); }
-#endif
-
-vec4 read(ivec2 at) {
-#if defined(WITH_CHROMA)
-  int chroma = (at.y >> 1) * plane.z + (at.x >> 1) * plane.w;
-  float luma = (float(load_frame(at.y * row + at.x)) - luma_offset) * luma_scale;
-  vec2 uv = chroma_at(chroma) - 128.0;
-  vec3 rgb = vec3(luma) + vec3(red_v * uv.y, green_u * uv.x + green_v * uv.y, blue_u * uv.x);
-  return vec4(clamp(rgb, 0.0, 255.0), 255.0);
-#elif defined(PIXEL_WORDS)
-  vec4 pixel = vec4(load4_frame((at.y * row >> 2) + at.x));
-  return PIXEL_WORDS == 1 ? pixel : pixel.bgra;
-#else
-  int i = at.y * row + at.x * plane.x;
-  return vec4(load_frame(i + plane.y), load_frame(i + plane.z), load_frame(i + plane.w),
-              plane.x == 4 ? load_frame(i + 3) : 255);
-#endif
-}
+#include "frame_pixels.glsl"
 
 // The pixels that one sample mixes along an axis: those that it covers where it has an extent, which is at least one then;
 // else the two nearest to its centre.
@@ -63,7 +36,7 @@ vec4 filtered(vec2 centre, vec2 extent) {
     vec4 row_sum = vec4(0);
     int inside = clamp(y, 0, size.y - 1);
     for (int x = first.x; x < end.x; ++x)
-      row_sum += weight(centre.x, extent.x, x) * read(ivec2(clamp(x, 0, size.x - 1), inside));
+      row_sum += weight(centre.x, extent.x, x) * frame_pixel(ivec2(clamp(x, 0, size.x - 1), inside));
     sum += weight(centre.y, extent.y, y) * row_sum;
   }
   return sum;
@@ -97,19 +70,10 @@ vec4 sampled(vec2 p, vec3 rows[2]) {
 
 bool is_in_frame(vec2 at) { return all(greaterThanEqual(at, vec2(0))) && all(lessThanEqual(at, vec2(size))); }
 
-// An element of the matrix; 0 for one that is not finite, by its bits, since drivers may assume that there are none. What an
-// application computes wrongly must not keep the device in a loop.
-float element(int i) {
-  float value = load_transform(i);
-  bool finite = (floatBitsToUint(value) & 0x7f800000u) != 0x7f800000u;
-  return finite ? clamp(value, -1e9, 1e9) : 0.0;
-}
-
 void main() {
   ivec4 p;
   if (!output_texel(y_shape, p)) return;
-  vec3 rows[2];
-  for (int i = 0; i < 2; ++i) rows[i] = vec3(element(3 * i), element(3 * i + 1), element(3 * i + 2));
+  vec3 rows[2] = transform_rows();
 #ifdef FILL
   vec4 pixel = fill;
   if (is_in_frame(to_frame(vec2(p.xy) + 0.5, rows))) pixel = sampled(vec2(p.xy), rows);

@@ -1,21 +1,13 @@
 /* Frames in C: compiled as C, so that the header stays C. */
 #include "c_frame_program.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <vellum/vellum_frame.h>
 
 #include "c_checks.h"
+#include "c_device.h"
 
 static int is_near(double a, double b) { return a - b < 1e-9 && b - a < 1e-9; }
-
-static vellum_status open_device(vellum_device** device, vellum_error* error) {
-  const char* limits = getenv("VELLUM_TEST_LIMITS");
-  vellum_device_options options;
-  vellum_device_options_init(&options);
-  options.android_baseline_2022 = limits && strcmp(limits, "android_baseline_2022") == 0;
-  return vellum_device_open(&options, device, error);
-}
 
 static int check_transforms(char what[512]) {
   int line = 0;

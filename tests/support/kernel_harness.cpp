@@ -59,7 +59,7 @@ bool multiplies_halves(const Program& program) {
 
 Tolerance tolerance_of(const OperatorCase& test, const LoweringOptions& options) {
   const OperatorSweep& sweep = test.sweep;
-  if (options.precision == Precision::fp32) return {sweep.fp32_tolerance, 0};
+  if (options.precision == Precision::fp32) return {sweep.fp32_tolerance, sweep.fp32_absolute};
   const bool halves = options.arithmetic == Arithmetic::fp16;
   return {halves ? std::max(sweep.fp16_tolerance, sweep.halves_tolerance) : sweep.fp16_tolerance,
           sweep.fp16_absolute};

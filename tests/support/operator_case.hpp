@@ -41,9 +41,9 @@ struct OperatorSweep {
   // With Arithmetic::fp16, which sums up to sixteen products in fp16, the larger of this and fp16_tolerance
   // applies.
   double halves_tolerance = 2e-2;
-  // With Precision::fp16 a result also passes if |result - reference| <= fp16_absolute: for integers that are
-  // rounded from fp16.
-  double fp16_absolute = 0;
+  // A result also passes if |result - reference| is not above this: for integers that are rounded from floats
+  // of the precision.
+  double fp32_absolute = 0, fp16_absolute = 0;
 };
 
 // An operator and its inputs, and the sweep that it is checked in.

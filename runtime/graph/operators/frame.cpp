@@ -8,7 +8,7 @@
 namespace vellum {
 namespace {
 
-using Rgba = std::array<double, 4>;
+using Rgba = FramePixels::Rgba;
 
 // One axis of the filter: the pixels first ... first + count - 1 with their weights. `extent`: of the
 // network's pixel in pixels of the frame; below one the two nearest pixels are interpolated.
@@ -34,13 +34,7 @@ struct FilterAxis {
 class FrameReader {
  public:
   FrameReader(const Frame& op, const uint8_t* bytes, std::span<const float> matrix)
-      : op_(op),
-        planes_(planes_of(op.frame)),
-        conversion_(color_conversion(op.frame.matrix, op.frame.range)),
-        bytes_(bytes) {
-    std::ranges::transform(matrix, m_.begin(), [](double value) {
-      return std::isfinite(value) ? std::clamp(value, -1e9, 1e9) : 0.0;
-    });
+      : op_(op), pixels_(op.frame, bytes), m_(usable_transform(matrix)) {
     if (op.frame.filter == FrameFilter::bilinear) return;
     const auto most = static_cast<double>(kMostAveraged);
     if ((m_[1] == 0 && m_[3] == 0) || (m_[0] == 0 && m_[4] == 0)) {
@@ -87,36 +81,16 @@ class FrameReader {
     const FilterAxis columns(x, extent_[0], op_.frame.width), rows(y, extent_[1], op_.frame.height);
     for (int64_t j = 0; j < rows.count; ++j) {
       for (int64_t i = 0; i < columns.count; ++i) {
-        const Rgba pixel = read(columns.pixel(i), rows.pixel(j));
+        const Rgba pixel = pixels_.at(columns.pixel(i), rows.pixel(j));
         const double weight = columns.weight(i) * rows.weight(j);
         for (size_t c = 0; c < 4; ++c) sum[c] += weight * pixel[c];
       }
     }
   }
 
-  double byte(int64_t offset) const { return bytes_[offset]; }
-
-  Rgba read(int64_t x, int64_t y) const {
-    if (!planes_.has_chroma) {
-      const int64_t at = y * planes_.row + x * planes_.pixel;
-      const auto& rgb = planes_.rgb;
-      return {byte(at + rgb[0]), byte(at + rgb[1]), byte(at + rgb[2]),
-              planes_.pixel == 4 ? byte(at + 3) : 255};
-    }
-    const int64_t chroma = y / 2 * planes_.chroma_row + x / 2 * planes_.chroma_step;
-    const double luma = (byte(y * planes_.row + x) - conversion_.luma_offset) * conversion_.luma_scale;
-    const double u = byte(planes_.u + chroma) - 128, v = byte(planes_.v + chroma) - 128;
-    const auto level = [](double value) { return std::clamp(value, 0.0, 255.0); };
-    return {level(luma + conversion_.red_v * v),
-            level(luma + conversion_.green_u * u + conversion_.green_v * v),
-            level(luma + conversion_.blue_u * u), 255};
-  }
-
   const Frame& op_;
-  FramePlanes planes_;
-  ColorConversion conversion_;
-  const uint8_t* bytes_;
-  std::array<double, 6> m_{};
+  FramePixels pixels_;
+  std::array<double, 6> m_;
   std::array<double, 2> extent_{0, 0};    // of an average by coverage
   std::array<int64_t, 2> samples_{1, 1};  // along each axis of a pixel of the network
 };
@@ -127,27 +101,12 @@ double channel_of(const Frame& op, const Rgba& pixel, size_t channel) {
   return op.frame.bgr && channel < 3 ? pixel[2 - channel] : pixel[channel];
 }
 
-template <typename Enum>
-Enum enum_attribute(const Attributes& attributes, std::string_view name, Enum last) {
-  const int64_t value = attributes.get_int(name, 0);
-  if (value < 0 || value > static_cast<int64_t>(last))
-    refuse_model("the attribute " + std::string(name) + " is " + std::to_string(value));
-  return static_cast<Enum>(value);
-}
-
 std::array<float, 4> four(const Attributes& attributes, std::string_view name, float fallback) {
   std::array<float, 4> result;
   result.fill(fallback);
   const Attributes::Floats values = attributes.get_floats(name);
   std::copy_n(values.begin(), std::min(values.size(), result.size()), result.begin());
   return result;
-}
-
-uint32_t size_attribute(const Attributes& attributes, std::string_view name, int64_t most) {
-  const int64_t value = attributes.get_int(name, 0);
-  if (value < 0 || value > most)
-    refuse_model("the attribute " + std::string(name) + " is " + std::to_string(value));
-  return static_cast<uint32_t>(value);
 }
 
 }  // namespace
@@ -164,6 +123,36 @@ ColorConversion color_conversion(ColorMatrix matrix, ColorRange range) {
           .green_u = -2 * blue * (1 - blue) / green * chroma,
           .green_v = -2 * red * (1 - red) / green * chroma,
           .blue_u = 2 * (1 - blue) * chroma};
+}
+
+FramePixels::Rgba FramePixels::at(int64_t x, int64_t y) const {
+  if (!planes_.has_chroma) {
+    const int64_t at = y * planes_.row + x * planes_.pixel;
+    const auto& rgb = planes_.rgb;
+    return {byte(at + rgb[0]), byte(at + rgb[1]), byte(at + rgb[2]), planes_.pixel == 4 ? byte(at + 3) : 255};
+  }
+  const int64_t chroma = y / 2 * planes_.chroma_row + x / 2 * planes_.chroma_step;
+  const double luma = (byte(y * planes_.row + x) - conversion_.luma_offset) * conversion_.luma_scale;
+  const double u = byte(planes_.u + chroma) - 128, v = byte(planes_.v + chroma) - 128;
+  const auto level = [](double value) { return std::clamp(value, 0.0, 255.0); };
+  return {level(luma + conversion_.red_v * v),
+          level(luma + conversion_.green_u * u + conversion_.green_v * v),
+          level(luma + conversion_.blue_u * u), 255};
+}
+
+std::array<double, 6> usable_transform(std::span<const float> values) {
+  std::array<double, 6> result;
+  std::ranges::transform(values, result.begin(), [](double value) {
+    return std::isfinite(value) ? std::clamp(value, -1e9, 1e9) : 0.0;
+  });
+  return result;
+}
+
+uint32_t size_attribute(const Attributes& attributes, std::string_view name, int64_t most) {
+  const int64_t value = attributes.get_int(name, 0);
+  if (value < 0 || value > most)
+    refuse_model("the attribute " + std::string(name) + " is " + std::to_string(value));
+  return static_cast<uint32_t>(value);
 }
 
 std::vector<TensorType> Frame::infer(Inputs inputs) const {
@@ -199,29 +188,22 @@ uint64_t Frame::work(Inputs inputs, Outputs outputs) const {
   return saturating_multiply(elementwise_work(inputs, outputs), saturating_multiply(pixels, 8));
 }
 
-Attributes Frame::attributes() const {
-  Attributes result;
-  result.set("format", static_cast<int64_t>(frame.format));
-  result.set("frame_width", int64_t{frame.width});
-  result.set("frame_height", int64_t{frame.height});
-  result.set("row_bytes", int64_t{frame.row_bytes});
-  result.set("matrix", static_cast<int64_t>(frame.matrix));
-  result.set("range", static_cast<int64_t>(frame.range));
-  result.set("filter", static_cast<int64_t>(frame.filter));
-  if (frame.fill) result.set("fill", Attributes::Floats(frame.fill->begin(), frame.fill->end()));
-  result.set("bgr", int64_t{frame.bgr});
-  result.set("mean", Attributes::Floats(frame.mean.begin(), frame.mean.end()));
-  result.set("scale", Attributes::Floats(frame.scale.begin(), frame.scale.end()));
-  result.set("channels", channels);
-  result.set("height", height);
-  result.set("width", width);
-  return result;
+void set_frame(Attributes& attributes, const FrameInput& frame) {
+  attributes.set("format", static_cast<int64_t>(frame.format));
+  attributes.set("frame_width", int64_t{frame.width});
+  attributes.set("frame_height", int64_t{frame.height});
+  attributes.set("row_bytes", int64_t{frame.row_bytes});
+  attributes.set("matrix", static_cast<int64_t>(frame.matrix));
+  attributes.set("range", static_cast<int64_t>(frame.range));
+  attributes.set("filter", static_cast<int64_t>(frame.filter));
+  if (frame.fill) attributes.set("fill", Attributes::Floats(frame.fill->begin(), frame.fill->end()));
+  attributes.set("bgr", int64_t{frame.bgr});
+  attributes.set("mean", Attributes::Floats(frame.mean.begin(), frame.mean.end()));
+  attributes.set("scale", Attributes::Floats(frame.scale.begin(), frame.scale.end()));
 }
 
-std::shared_ptr<const Operator> make_frame(const NodeSpec& spec) {
-  const Attributes& a = *spec.attributes;
-  auto op = std::make_shared<Frame>();
-  FrameInput& frame = op->frame;
+FrameInput frame_of(const Attributes& a) {
+  FrameInput frame;
   frame.format = enum_attribute(a, "format", FrameFormat::i420);
   frame.width = size_attribute(a, "frame_width", 1 << 16);
   frame.height = size_attribute(a, "frame_height", 1 << 16);
@@ -235,6 +217,22 @@ std::shared_ptr<const Operator> make_frame(const NodeSpec& spec) {
   frame.bgr = get_flag(a, "bgr", false);
   frame.mean = four(a, "mean", 0.0f);
   frame.scale = four(a, "scale", 1.0f);
+  return frame;
+}
+
+Attributes Frame::attributes() const {
+  Attributes result;
+  set_frame(result, frame);
+  result.set("channels", channels);
+  result.set("height", height);
+  result.set("width", width);
+  return result;
+}
+
+std::shared_ptr<const Operator> make_frame(const NodeSpec& spec) {
+  const Attributes& a = *spec.attributes;
+  auto op = std::make_shared<Frame>();
+  op->frame = frame_of(a);
   op->channels = size_attribute(a, "channels", 4);
   op->height = size_attribute(a, "height", 1 << 16);
   op->width = size_attribute(a, "width", 1 << 16);

@@ -31,6 +31,38 @@ struct ColorConversion {
 };
 ColorConversion color_conversion(ColorMatrix matrix, ColorRange range);
 
+// The pixels of a frame in memory, as red, green, blue and alpha in 0..255.
+class FramePixels {
+ public:
+  using Rgba = std::array<double, 4>;
+  FramePixels(const FrameInput& frame, const uint8_t* bytes)
+      : planes_(planes_of(frame)), conversion_(color_conversion(frame.matrix, frame.range)), bytes_(bytes) {}
+  Rgba at(int64_t x, int64_t y) const;
+
+ private:
+  double byte(int64_t offset) const { return bytes_[offset]; }
+
+  FramePlanes planes_;
+  ColorConversion conversion_;
+  const uint8_t* bytes_;
+};
+
+// The rows of a transform as kernels use them: 0 for what is not finite, and nothing beyond 1e9.
+std::array<double, 6> usable_transform(std::span<const float> values);
+
+// A frame as attributes of an operator, without transform and network_shape.
+void set_frame(Attributes& attributes, const FrameInput& frame);
+FrameInput frame_of(const Attributes& attributes);
+// An attribute in 0..last or 0..most; 0 if it is missing. Throws Error(corrupt_model) for others.
+template <typename Enum>
+Enum enum_attribute(const Attributes& attributes, std::string_view name, Enum last) {
+  const int64_t value = attributes.get_int(name, 0);
+  if (value < 0 || value > static_cast<int64_t>(last))
+    refuse_model("the attribute " + std::string(name) + " is " + std::to_string(value));
+  return static_cast<Enum>(value);
+}
+uint32_t size_attribute(const Attributes& attributes, std::string_view name, int64_t most);
+
 // Luma of red, green and blue, for a network of one channel (BT.601).
 inline constexpr std::array<double, 3> kLumaWeights{0.299, 0.587, 0.114};
 

@@ -39,13 +39,26 @@ bool reduces_nothing(const Graph& graph, const Node& node) {
   return is_empty(node.inputs[0]);  // others may be parameters, such as an empty list of axes
 }
 
-// Whether an input of bytes is read by Frame alone, whose kernel reads bytes.
+bool reads_bytes(const Node& node) { return node.op->type() == "Frame" || node.op->type() == "Picture"; }
+
+// Whether an input of bytes is read by kernels alone that read bytes.
 bool is_frame_of_bytes(const Graph& graph, ValueId input) {
   if (graph.values[input].type.dtype != DType::u8) return false;
   if (std::ranges::count(graph.outputs, input) > 0) return false;
   return std::ranges::all_of(graph.nodes, [&](const Node& node) {
-    return std::ranges::count(node.inputs, input) == 0 || node.op->type() == "Frame";
+    return std::ranges::count(node.inputs, input) == 0 || reads_bytes(node);
   });
+}
+
+// Whether an output is computed by Picture, whose kernel writes bytes, and read by no other node.
+bool is_picture_of_bytes(const Graph& graph, ValueId output) {
+  if (graph.values[output].type.dtype != DType::u8) return false;
+  bool is_computed = false;
+  for (const Node& node : graph.nodes) {
+    if (std::ranges::count(node.inputs, output) > 0) return false;
+    is_computed |= node.op->type() == "Picture" && node.outputs[0] == output;
+  }
+  return is_computed;
 }
 
 // Shape rules check what nodes compute. Inputs may be larger than any tensor as long as only shapes are
@@ -170,6 +183,8 @@ TensorDesc ProgramBuilder::describe_value(ValueId value, Layout layout) const {
   // The host reads outputs as fp32.
   if (layout == Layout::linear && is_output_[value] && desc.element == ElementType::f16)
     desc.element = ElementType::f32;
+  if (layout == Layout::linear && is_output_[value] && is_picture_of_bytes(graph_, value))
+    desc.element = ElementType::u8;
   return desc;
 }
 

@@ -1,0 +1,70 @@
+/*
+ * Outputs of a model as pictures in bytes, in C. The same as vellum/picture.hpp, which defines the terms;
+ * docs/embedding.md explains it.
+ *
+ *   static const uint8_t green[] = {0, 177, 64, 255, 0, 177, 64, 0};
+ *   vellum_picture_output wall;
+ *   vellum_picture_output_init(&wall);
+ *   wall.palette = green, wall.palette_colors = 2, wall.over = "image";
+ *   vellum_model_with_picture(framed, "mask", &wall, &pictured, &error);
+ *   ... vellum_session_create(device, pictured, ...), vellum_session_run()
+ *   vellum_session_get_output(session, "mask", rgba, 4 * width * height, &error);
+ */
+#ifndef VELLUM_PICTURE_H
+#define VELLUM_PICTURE_H
+
+#include "vellum/vellum.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum vellum_picture_colors {
+  VELLUM_PICTURE_RAMP = 0,    /* the palette from `low` to `high`, linear between its colours */
+  VELLUM_PICTURE_STEPS = 1,   /* the same without colours between */
+  VELLUM_PICTURE_CLASSES = 2, /* the colour of the channel with the largest value, or of a class number */
+  VELLUM_PICTURE_RGB = 3      /* the channels are red, green, blue and perhaps alpha */
+} vellum_picture_colors;
+
+typedef enum vellum_picture_filter {
+  VELLUM_PICTURE_BILINEAR = 0,
+  VELLUM_PICTURE_NEAREST = 1
+} vellum_picture_filter;
+
+typedef enum vellum_channel_order {
+  VELLUM_CHANNELS_AUTOMATIC = 0, /* the smaller of the second and the last dimension */
+  VELLUM_CHANNELS_FIRST = 1,
+  VELLUM_CHANNELS_LAST = 2
+} vellum_channel_order;
+
+/* Fill it with vellum_picture_output_init(), then change what should differ. */
+typedef struct vellum_picture_output {
+  size_t size; /* of this struct, as the caller was compiled */
+  vellum_picture_colors colors;
+  float low, high;
+  const uint8_t* palette; /* red, green, blue, alpha; NULL: from opaque black to opaque white */
+  size_t palette_colors;  /* at most 4096 */
+  vellum_picture_filter filter;
+  vellum_channel_order channels;
+  uint32_t width, height; /* pixels, at most 16384; 0: those of the frame or of the output */
+  const char* over;       /* an input that takes frames; NULL: none */
+} vellum_picture_output;
+
+VELLUM_C_API void vellum_picture_output_init_sized(vellum_picture_output* picture, size_t size);
+#define vellum_picture_output_init(picture) \
+  vellum_picture_output_init_sized((picture), sizeof(vellum_picture_output))
+
+/*
+ * Makes a model whose output `name` is a picture: uint8, height x width x 4. VELLUM_NOT_FOUND for an unknown output,
+ * VELLUM_UNSUPPORTED for one that makes no picture. Destroy it with vellum_model_destroy(); `model` may be destroyed
+ * before.
+ */
+VELLUM_C_API vellum_status vellum_model_with_picture(const vellum_model* model, const char* name,
+                                                     const vellum_picture_output* picture, vellum_model** pictured,
+                                                     vellum_error* error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,48 @@
+// The pixels of a frame of bytes. The shader declares LINEAR_IN(frame) and LINEAR_IN(transform) before, and has the parameters
+// plane, row and those of ColorConversion (frame.h). Which macros are defined: runtime/kernels/movement/frame_pixels.hpp.
+
+#if defined(CHROMA_PAIRS)
+// 1: U before V; 2: V before U. A pair is in one word.
+vec2 chroma_at(int offset) {
+  int first = (CHROMA_PAIRS == 1 ? plane.x : plane.y) + offset;
+  ivec4 word = load4_frame(first >> 2);
+  ivec2 pair = (first & 2) == 0 ? word.xy : word.zw;
+  return vec2(CHROMA_PAIRS == 1 ? pair : pair.yx);
+}
+#elif defined(WITH_CHROMA)
+vec2 chroma_at(int offset) { return vec2(load_frame(plane.x + offset), load_frame(plane.y + offset)); }
+#endif
+
+// Red, green, blue and alpha in 0..255, at a pixel that exists.
+vec4 frame_pixel(ivec2 at) {
+#if defined(WITH_CHROMA)
+  int chroma = (at.y >> 1) * plane.z + (at.x >> 1) * plane.w;
+  float luma = (float(load_frame(at.y * row + at.x)) - luma_offset) * luma_scale;
+  vec2 uv = chroma_at(chroma) - 128.0;
+  vec3 rgb = vec3(luma) + vec3(red_v * uv.y, green_u * uv.x + green_v * uv.y, blue_u * uv.x);
+  return vec4(clamp(rgb, 0.0, 255.0), 255.0);
+#elif defined(PIXEL_WORDS)
+  vec4 pixel = vec4(load4_frame((at.y * row >> 2) + at.x));
+  return PIXEL_WORDS == 1 ? pixel : pixel.bgra;
+#else
+  int i = at.y * row + at.x * plane.x;
+  return vec4(load_frame(i + plane.y), load_frame(i + plane.z), load_frame(i + plane.w),
+              plane.x == 4 ? load_frame(i + 3) : 255);
+#endif
+}
+
+// An element of the matrix; 0 for one that is not finite, by its bits, since drivers may assume that there are none. What an
+// application computes wrongly must not keep the device in a loop.
+float transform_element(int i) {
+  float value = load_transform(i);
+  bool finite = (floatBitsToUint(value) & 0x7f800000u) != 0x7f800000u;
+  return finite ? clamp(value, -1e9, 1e9) : 0.0;
+}
+
+// The rows of FrameTransform::to_frame().
+vec3[2] transform_rows() {
+  vec3 rows[2];
+  for (int i = 0; i < 2; ++i)
+    rows[i] = vec3(transform_element(3 * i), transform_element(3 * i + 1), transform_element(3 * i + 2));
+  return rows;
+}
