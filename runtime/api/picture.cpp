@@ -54,13 +54,21 @@ class PictureEnd {
   void build() {
     check_picture(picture_);
     const bool last = channels_are_last();
-    ValueId values = graph_.outputs[position_];
-    graph_.values[values].name = unused_name(graph_, info_.name + ".values");
+    const ValueId output = graph_.outputs[position_];
+    ValueId values = output;
+    if (picture_.name.empty())
+      graph_.values[output].name = unused_name(graph_, info_.name + ".values");
+    else if (graph_.find_value(picture_.name))
+      refuse_picture("cannot be called '" + picture_.name + "': the model has a value of this name");
     if (!is_float(info_.dtype)) values = cast(values);
     if (info_.shape.size() < 4) values = reshape(values);
     if (last) values = transpose(values);
     values_shape_ = nchw_shape(last);
-    graph_.outputs[position_] = paint(values);
+    const ValueId painted = paint(values);
+    if (picture_.name.empty())
+      graph_.outputs[position_] = painted;
+    else
+      graph_.outputs.push_back(painted);
     check(graph_);
   }
 
@@ -135,7 +143,7 @@ class PictureEnd {
       if (size > kMostPicturePixels)
         refuse_picture("of " + std::to_string(size) + " pixels: give a width and height of at most " +
                        std::to_string(kMostPicturePixels));
-    return add_node(std::move(op), std::move(inputs), info_.name);
+    return add_node(std::move(op), std::move(inputs), picture_.name.empty() ? info_.name : picture_.name);
   }
 
   void put_over_frame(Picture& op, std::vector<ValueId>& inputs) const {

@@ -40,6 +40,7 @@ vellum::PictureOutput picture_to_cpp(const vellum_picture_output* given) {
   result.width = picture.width;
   result.height = picture.height;
   if (picture.over) result.over = picture.over;
+  if (picture.name) result.name = picture.name;
   return result;
 }
 

@@ -215,6 +215,23 @@ TEST(Pictures, ReplaceTheOutputInItsPlace) {
             (Shape{36, 64, 4}));
 }
 
+TEST(Pictures, OfTheFrameAlone) {
+  const FrameInput frame{.format = FrameFormat::rgba8, .width = 20, .height = 10};
+  const PictureOutput screen{.palette = {{0, 0, 0, 0}}, .over = "image", .name = "screen"};
+  const Model model = with_picture(with_frames(load(passing_values({9, 6})), "image", frame), "y", screen);
+  ASSERT_EQ(model.outputs().size(), 3u);
+  EXPECT_EQ(model.outputs()[1].shape, (Shape{9, 6}));
+  EXPECT_EQ(model.outputs()[2].name, "screen");
+  Session session(Device::open(device_options()), model);
+  const Tensor values = random_values({9, 6}, 1), bytes = random_bytes(frame.bytes(), 2);
+  const auto outputs = session.run({{"values", values},
+                                    {"image", bytes},
+                                    {"image.transform", FrameTransform::stretch({20, 10}, {8, 6}).tensor()}});
+  EXPECT_TRUE(same_bits(outputs.at("y"), values));
+  for (size_t i = 0; i < 800; ++i)
+    ASSERT_EQ(outputs.at("screen").as<uint8_t>()[i], i % 4 == 3 ? 255 : bytes.as<uint8_t>()[i]);
+}
+
 // The same values in both orders of dimensions, and class numbers in integers.
 TEST(Pictures, OrdersOfChannelsAndIntegers) {
   const Device device = Device::open(device_options());
@@ -296,6 +313,7 @@ TEST(Pictures, RefusedByName) {
   EXPECT_VELLUM_ERROR(pictured({1, 1, 4, 4}, many), ErrorCode::invalid_argument, "at most 4096");
   EXPECT_VELLUM_ERROR(pictured({1, 2, 4, 4}, {.colors = PictureColors::rgb}), ErrorCode::invalid_argument,
                       "3 or 4 channels");
+  EXPECT_VELLUM_ERROR(pictured({1, 1, 4, 4}, {.name = "seen"}), ErrorCode::invalid_argument, "called 'seen'");
   EXPECT_VELLUM_ERROR(pictured({1, 1, 4, 4}, {.over = "image"}), ErrorCode::invalid_argument,
                       "with_frames()");
 }

@@ -62,17 +62,22 @@ struct PictureOutput {
   // its size, and over it, where the network saw it, the colours with their alpha; it is opaque. Empty: the
   // values fill the picture, and colours keep their alpha.
   std::string over = {};
+  // Of the picture among the outputs, where it is to be a further one and the values stay an output, too.
+  // With a palette of one transparent colour such a picture shows the frame alone. Empty: it replaces the
+  // output.
+  std::string name = {};
 };
 
 // Returns the model with a picture as one of its outputs: `output`, which is float or integer, [1, C, H, W],
 // [1, H, W, C], [1, H, W] or [H, W], becomes uint8 [height, width, 4] under the same name, and is computed by
-// a last operator, "Picture", of the network. All else (sessions, recordings, plans, estimates, profiles)
-// sees it as it sees the other operators. For pictures of several outputs, call it again on the result.
+// a last operator, "Picture", of the network. (With PictureOutput::name the picture is a further output
+// instead.) All else (sessions, recordings, plans, estimates, profiles) sees it as it sees the other
+// operators. For pictures of several outputs, call it again on the result.
 //
 // Thread-safe. Throws Error(not_found) for an unknown output; Error(unsupported), naming it, for one of
 // another shape; and Error(invalid_argument) for sizes out of range, low and high that are not finite or
-// equal, a palette that is missing or too long, channels that do not fit `colors`, and an `over` that takes
-// no frames.
+// equal, a palette that is missing or too long, a name that the model has already, channels that do not fit
+// `colors`, and an `over` that takes no frames.
 VELLUM_API Model with_picture(const Model& model, std::string_view output, const PictureOutput& picture);
 
 }  // namespace vellum

@@ -48,6 +48,7 @@ typedef struct vellum_picture_output {
   vellum_channel_order channels;
   uint32_t width, height; /* pixels, at most 16384; 0: those of the frame or of the output */
   const char* over;       /* an input that takes frames; NULL: none */
+  const char* name;       /* of the picture as a further output; NULL: it replaces the output */
 } vellum_picture_output;
 
 VELLUM_C_API void vellum_picture_output_init_sized(vellum_picture_output* picture, size_t size);
