@@ -28,6 +28,15 @@ Ints Call::custom_numbers(size_t count) const {
   return numbers;
 }
 
+Ints Call::constant_of_rank(size_t index, size_t rank, const char* what) const {
+  Ints values = writer.constant_ints(input(index), what);
+  if (values.size() != rank) {
+    refuse_model(std::string(what) + " has " + std::to_string(values.size()) + " values for " +
+                 std::to_string(rank) + " dimensions");
+  }
+  return values;
+}
+
 void Call::emit(std::shared_ptr<const Operator> made, std::vector<ValueId> values, bool image,
                 schema::FusedActivation activation) const {
   using schema::FusedActivation;

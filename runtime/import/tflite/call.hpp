@@ -43,6 +43,8 @@ struct Call {
     return *found;
   }
 
+  // Returns the elements of a constant input, one for each of `rank` dimensions.
+  Ints constant_of_rank(size_t index, size_t rank, const char* what) const;
   // Returns the first `count` 32-bit integers of a custom operator's options.
   Ints custom_numbers(size_t count) const;
 

@@ -19,6 +19,7 @@ constexpr UnaryRow kUnary[] = {
     {"RELU", UnaryKind::activation, {ActivationKind::relu}},
     {"RELU_N1_TO_1", UnaryKind::activation, {ActivationKind::clip, -1.0f, 1.0f}},
     {"RELU6", UnaryKind::activation, {ActivationKind::clip, 0.0f, 6.0f}},
+    {"RELU_0_TO_1", UnaryKind::activation, {ActivationKind::clip, 0.0f, 1.0f}},
     {"LOGISTIC", UnaryKind::activation, {ActivationKind::sigmoid}},
     {"TANH", UnaryKind::activation, {ActivationKind::tanh}},
     {"HARD_SWISH", UnaryKind::activation, {ActivationKind::hard_swish}},
@@ -27,6 +28,7 @@ constexpr UnaryRow kUnary[] = {
     {"GELU", UnaryKind::activation, {ActivationKind::gelu}},
     {"ABS", UnaryKind::abs, {}},
     {"NEG", UnaryKind::neg, {}},
+    {"SIGN", UnaryKind::sign, {}},
     {"EXP", UnaryKind::exp, {}},
     {"LOG", UnaryKind::log, {}},
     {"SQRT", UnaryKind::sqrt, {}},
@@ -127,6 +129,29 @@ void convert_floor_div(const Call& call) {
   const ValueId remainder = call.emit_inner(make_binary(BinaryKind::mod), {x, y});
   const ValueId multiple = call.emit_inner(make_binary(BinaryKind::sub), {x, remainder});
   call.emit(make_binary(BinaryKind::div), {multiple, y}, image);
+}
+
+// The remainder with the sign of the divisor.
+void convert_floor_mod(const Call& call) {
+  const bool image = call.prefers_image();
+  const ValueId x = call.broadcast_input(0, image), y = call.broadcast_input(1, image);
+  if (!is_float(call.writer.type(call.output()).dtype)) {
+    call.emit(make_binary(BinaryKind::mod), {x, y}, image);
+    return;
+  }
+  const ValueId quotient =
+      call.emit_inner(make_unary(UnaryKind::floor), {call.emit_inner(make_binary(BinaryKind::div), {x, y})});
+  const ValueId multiple = call.emit_inner(make_binary(BinaryKind::mul), {quotient, y});
+  call.emit(make_binary(BinaryKind::sub), {x, multiple}, image);
+}
+
+void convert_add_n(const Call& call) {
+  const bool image = call.prefers_image();
+  ValueId sum = call.broadcast_input(0, image);
+  for (size_t i = 1; i + 1 < call.inputs.size(); ++i)
+    sum = call.emit_inner(make_binary(BinaryKind::add), {sum, call.broadcast_input(i, image)});
+  if (call.inputs.size() == 1) return call.emit(std::make_shared<Identity>(), {sum}, image);
+  call.emit(make_binary(BinaryKind::add), {sum, call.broadcast_input(call.inputs.size() - 1, image)}, image);
 }
 
 void convert_rsqrt(const Call& call) {

@@ -12,24 +12,32 @@
 namespace vellum::tflite {
 namespace {
 
-// Permutes one value for each dimension from the file's order to the order in which the tensor is held.
-Ints by_axis(const Ints& values, bool image) {
-  if (!image) return values;
-  return {values[0], values[3], values[1], values[2]};
+// The last or first `count` elements along an axis, backwards.
+ValueId mirrored(const Call& call, ValueId x, int64_t axis, int64_t length, int64_t count, bool last) {
+  const Ints begin{last ? length - 1 : count - 1}, end{last ? length - 1 - count : INT64_MIN};
+  return call.emit_inner(std::make_shared<Slice>(), {x, call.ints(begin, "begin"), call.ints(end, "end"),
+                                                     call.ints({axis}, "axis"), call.ints({-1}, "step")});
 }
 
-int64_t held_axis(int64_t axis, size_t rank, bool image) {
-  const auto normal = static_cast<int64_t>(normalize_axis(axis, rank));
-  return image ? image_axis(normal) : normal;
-}
-
-Ints constant_of_rank(const Call& call, size_t index, size_t rank, const char* what) {
-  Ints values = call.writer.constant_ints(call.input(index), what);
-  if (values.size() != rank) {
-    refuse_model(std::string(what) + " has " + std::to_string(values.size()) + " values for " +
-                 std::to_string(rank) + " dimensions");
+// SYMMETRIC repeats the elements at the edge, which no mode of Pad does.
+void pad_symmetrically(const Call& call, const Ints& before, const Ints& after) {
+  const Shape& shape = call.writer.type(call.input(0)).shape;
+  ValueId value = call.writer.in_file_order(call.input(0));
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (before[i] == 0 && after[i] == 0) continue;
+    if (shape[i] < 0) refuse_unsupported("mode SYMMETRIC along an open dimension");
+    if (before[i] < 0 || after[i] < 0 || std::max(before[i], after[i]) > shape[i])
+      refuse_model("paddings of " + std::to_string(std::max(before[i], after[i])) + " around " +
+                   std::to_string(shape[i]));
+    const auto axis = static_cast<int64_t>(i);
+    std::vector<ValueId> parts{value};
+    if (before[i] > 0) parts.insert(parts.begin(), mirrored(call, value, axis, shape[i], before[i], false));
+    if (after[i] > 0) parts.push_back(mirrored(call, value, axis, shape[i], after[i], true));
+    auto concat = std::make_shared<Concat>();
+    concat->axis = axis;
+    value = call.emit_inner(std::move(concat), std::move(parts));
   }
-  return values;
+  call.emit(std::make_shared<Identity>(), {value}, false);
 }
 
 }  // namespace
@@ -98,7 +106,7 @@ void convert_split(const Call& call) {
   op->axis = held_axis(axis[0], call.writer.rank(x), image);
   op->output_count = call.outputs.size();
   if (with_sizes) {
-    op->split = constant_of_rank(call, 1, call.outputs.size(), "sizes");
+    op->split = call.constant_of_rank(1, call.outputs.size(), "sizes");
     if (std::find(op->split->begin(), op->split->end(), -1) != op->split->end()) {
       refuse_unsupported("a size of -1");
     }
@@ -115,7 +123,7 @@ void convert_pad(const Call& call) {
   const size_t rank = call.writer.rank(x);
   // Many networks begin with a PAD. On an image it can be fused into a convolution.
   const bool image = rank == 4 && is_float(call.writer.type(x).dtype);
-  const Ints pads = constant_of_rank(call, 1, 2 * rank, "paddings");
+  const Ints pads = call.constant_of_rank(1, 2 * rank, "paddings");
   Ints begin, end;
   for (size_t i = 0; i < rank; ++i) {
     begin.push_back(pads[2 * i]);
@@ -124,7 +132,7 @@ void convert_pad(const Call& call) {
   auto op = std::make_shared<Pad>();
   if (call.type == "MIRROR_PAD") {
     const auto& options = call.required_options<schema::MirrorPadOptions>();
-    if (options.mode() != schema::MirrorPadMode::reflect) refuse_unsupported("mode SYMMETRIC");
+    if (options.mode() == schema::MirrorPadMode::symmetric) return pad_symmetrically(call, begin, end);
     op->mode = PadMode::reflect;
   }
   op->pads = by_axis(begin, image);
@@ -136,66 +144,6 @@ void convert_pad(const Call& call) {
     op->value = value->to_floats()[0];
   }
   call.emit(std::move(op), {call.writer.in_order(x, image)}, image);
-}
-
-void convert_slice(const Call& call) {
-  const int32_t x = call.input(0);
-  const size_t rank = call.writer.rank(x);
-  const bool image = call.writer.held_as_image(x);
-  const Ints begin = constant_of_rank(call, 1, rank, "begin"), size = constant_of_rank(call, 2, rank, "size");
-  Ints end;
-  for (size_t i = 0; i < rank; ++i) {
-    if (begin[i] < 0 || size[i] < -1)
-      refuse_model("a slice begins before the tensor, or has a negative size");
-    end.push_back(size[i] == -1 ? INT64_MAX : checked_add(begin[i], size[i]));
-  }
-  auto op = std::make_shared<Slice>();
-  op->starts = by_axis(begin, image);
-  op->ends = by_axis(end, image);
-  call.emit(std::move(op), {call.writer.in_order(x, image)}, image);
-}
-
-// Inputs x, begin, end, strides. A bit of begin_mask or end_mask means "from the edge", one of
-// shrink_axis_mask one index and no dimension.
-void convert_strided_slice(const Call& call) {
-  const auto& options = call.required_options<schema::StridedSliceOptions>();
-  if (options.ellipsis_mask() != 0 || options.new_axis_mask() != 0 || options.offset()) {
-    refuse_unsupported("ellipsis_mask, new_axis_mask and offset are not supported");
-  }
-  const int32_t x = call.input(0);
-  const size_t rank = call.writer.rank(x);
-  Ints begin = call.writer.constant_ints(call.input(1), "begin");
-  Ints end = call.writer.constant_ints(call.input(2), "end");
-  const Ints steps = call.writer.constant_ints(call.input(3), "strides");
-  if (begin.size() > rank || end.size() != begin.size() || steps.size() != begin.size()) {
-    refuse_model("begin, end and strides do not fit its input");
-  }
-  Ints axes, gone;
-  const bool image = call.writer.held_as_image(x) && options.shrink_axis_mask() == 0;
-  for (size_t i = 0; i < begin.size(); ++i) {
-    const int bit = 1 << i;
-    if (steps[i] == 0) refuse_model("a stride is 0");
-    if ((options.shrink_axis_mask() & bit) != 0) {
-      end[i] = begin[i] == -1 ? INT64_MAX : checked_add(begin[i], 1);
-      gone.push_back(static_cast<int64_t>(i));
-    } else {
-      if ((options.begin_mask() & bit) != 0) begin[i] = steps[i] > 0 ? 0 : INT64_MAX;
-      if ((options.end_mask() & bit) != 0) end[i] = steps[i] > 0 ? INT64_MAX : INT64_MIN;
-    }
-    axes.push_back(held_axis(static_cast<int64_t>(i), rank, image));
-  }
-  auto slice = std::make_shared<Slice>();
-  const std::vector<ValueId> values{call.writer.in_order(x, image), call.ints(begin, "begin"),
-                                    call.ints(end, "end"), call.ints(axes, "axes"),
-                                    call.ints(steps, "strides")};
-  if (gone.empty()) {
-    call.emit(std::move(slice), values, image);
-    return;
-  }
-  const ValueId part = call.emit_inner(std::move(slice), values);
-  auto squeeze = std::make_shared<Squeeze>();
-  squeeze->axes = gone;
-  call.emit(std::move(squeeze), {part}, false);
 }
 
 void convert_gather(const Call& call) {

@@ -5,6 +5,7 @@
 #include "graph/operators/binary.hpp"
 #include "graph/operators/cast.hpp"
 #include "graph/operators/matmul.hpp"
+#include "graph/operators/normalization.hpp"
 #include "graph/operators/reduce.hpp"
 #include "graph/operators/reshape.hpp"
 #include "graph/operators/softmax.hpp"
@@ -94,6 +95,19 @@ void convert_l2_normalization(const Call& call) {
   const ValueId bounded = call.emit_inner(binary(BinaryKind::max), {length, call.scalar(1e-3f)});
   call.emit(binary(BinaryKind::div), {x, bounded}, image,
             options != nullptr ? options->activation() : schema::FusedActivation::none);
+}
+
+// Of channels: the file gives their number to each side, and a factor for each of them.
+void convert_local_response_normalization(const Call& call) {
+  const auto& options = call.required_options<schema::LocalResponseNormalizationOptions>();
+  if (options.radius() < 0 || options.radius() > (1 << 20))
+    refuse_model("a radius of " + std::to_string(options.radius()));
+  auto norm = std::make_shared<Lrn>();
+  norm->size = 2 * int64_t{options.radius()} + 1;
+  norm->alpha = options.alpha() * static_cast<float>(norm->size);
+  norm->beta = options.beta();
+  norm->bias = options.bias();
+  call.emit(std::move(norm), {call.writer.as_image(call.input(0))}, true);
 }
 
 // Inputs x, weights (outputs x inputs), bias (optional): all but the last dimension of x are rows.

@@ -31,6 +31,16 @@ int64_t image_axis(int64_t axis) {
   return kAxes[axis];
 }
 
+int64_t held_axis(int64_t axis, size_t rank, bool image) {
+  const auto normal = static_cast<int64_t>(normalize_axis(axis, rank));
+  return image ? image_axis(normal) : normal;
+}
+
+Ints by_axis(const Ints& values, bool image) {
+  if (!image) return values;
+  return {values[0], values[3], values[1], values[2]};
+}
+
 Writer::Writer(const schema::Model& model, std::span<const std::byte> file) {
   const schema::SubGraph& subgraph = *model.subgraphs()->Get(0);
   if (subgraph.name() != nullptr) graph_.name = subgraph.name()->str();

@@ -96,5 +96,9 @@ HostTensor to_image_order(const HostTensor& tensor);
 HostTensor permuted(const HostTensor& tensor, const Ints& order);
 // Returns the dimension of an image (N, C, H, W) that is dimension `axis` in the file's order (N, H, W, C).
 int64_t image_axis(int64_t axis);
+// An axis in the file's order, from the front or the end, and one value for each dimension in the file's
+// order: as the tensor is held.
+int64_t held_axis(int64_t axis, size_t rank, bool image);
+Ints by_axis(const Ints& values, bool image);
 
 }  // namespace vellum::tflite

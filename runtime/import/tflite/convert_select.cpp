@@ -1,0 +1,76 @@
+// Converters of operators that sort, count, scatter and sum along an axis. All work in the file's order.
+#include <array>
+
+#include "graph/operators/cast.hpp"
+#include "graph/operators/scan.hpp"
+#include "graph/operators/scatter.hpp"
+#include "graph/operators/select_values.hpp"
+#include "import/tflite/call.hpp"
+
+namespace vellum::tflite {
+namespace {
+
+// The only element of a constant.
+int64_t constant_int(const Call& call, size_t index, const char* what) {
+  const Ints values = call.writer.constant_ints(call.input(index), what);
+  if (values.size() != 1) refuse_model(std::string(what) + " is not one number");
+  return values[0];
+}
+
+}  // namespace
+
+// Outputs values and indices, which are int32 in the file and int64 in the operator.
+void convert_top_k(const Call& call) {
+  auto top = std::make_shared<TopK>();
+  top->k = constant_int(call, 1, "k");
+  const ValueId indices = call.writer.add_value(call.writer.name_of(call.output(1)) + "_inner");
+  call.writer.add_node(std::move(top), {call.writer.in_file_order(call.input(0))},
+                       {call.writer.define(call.output(0), false), indices});
+  auto cast = std::make_shared<Cast>();
+  cast->to = call.writer.type(call.output(1)).dtype;
+  call.writer.add_node(std::move(cast), {indices}, {call.writer.define(call.output(1), false)});
+}
+
+// Inputs indices, depth, the value at the index, the value elsewhere.
+void convert_one_hot(const Call& call) {
+  const auto& options = call.required_options<schema::OneHotOptions>();
+  const HostTensor *on = call.writer.constant(call.input(2)), *off = call.writer.constant(call.input(3));
+  if (on == nullptr || off == nullptr || on->elements() != 1 || off->elements() != 1)
+    refuse_unsupported("values that are computed at run time");
+  auto op = std::make_shared<OneHot>();
+  op->axis = options.axis();
+  const std::array values{off->to_floats()[0], on->to_floats()[0]};
+  const ValueId both = call.writer.add_constant(call.writer.name_of(call.output()) + "_values",
+                                                HostTensor::from<float>(on->dtype(), {2}, values));
+  call.emit(
+      std::move(op),
+      {call.writer.in_file_order(call.input(0)), call.ints({constant_int(call, 1, "depth")}, "depth"), both},
+      false);
+}
+
+// Inputs indices, updates, shape of the result, which is 0 elsewhere. Updates of one element are added.
+void convert_scatter_nd(const Call& call) {
+  const Shape shape = call.writer.constant_ints(call.input(2), "the shape");
+  constexpr int64_t kMost = int64_t{1} << 26;
+  if (checked_element_count(shape) > kMost) refuse_unsupported("a result of " + to_string(shape));
+  auto op = std::make_shared<ScatterND>();
+  op->reduction = ScatterReduction::add;
+  const ValueId zeros = call.writer.add_constant(call.writer.name_of(call.output()) + "_zeros",
+                                                 HostTensor(call.writer.type(call.output()).dtype, shape));
+  call.emit(std::move(op),
+            {zeros, call.writer.in_file_order(call.input(0)), call.writer.in_file_order(call.input(1))},
+            false);
+}
+
+void convert_cumsum(const Call& call) {
+  const auto* options = call.options<schema::CumsumOptions>();
+  auto op = std::make_shared<CumSum>();
+  op->exclusive = options != nullptr && options->exclusive();
+  op->reverse = options != nullptr && options->reverse();
+  call.emit(
+      std::move(op),
+      {call.writer.in_file_order(call.input(0)), call.ints({constant_int(call, 1, "the axis")}, "axis")},
+      false);
+}
+
+}  // namespace vellum::tflite
