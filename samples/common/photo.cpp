@@ -20,6 +20,10 @@ FrameSize size_of(const Image& photo) {
   return {static_cast<double>(photo.width), static_cast<double>(photo.height)};
 }
 
+FrameSize size_of(const FrameInput& frame) {
+  return {static_cast<double>(frame.width), static_cast<double>(frame.height)};
+}
+
 FrameTransform region_transform(const Region& region, FrameSize network) {
   return FrameTransform::region({region.corner.x, region.corner.y}, {region.right.x, region.right.y},
                                 {region.down.x, region.down.y}, network);

@@ -15,6 +15,7 @@ FrameInput photo_frame(const Image& photo, float mean = 0, float scale = 1);
 Tensor photo_bytes(const Image& photo);
 
 FrameSize size_of(const Image& photo);
+FrameSize size_of(const FrameInput& frame);
 // The region fills the network's input.
 FrameTransform region_transform(const Region& region, FrameSize network);
 // The same points in both types.

@@ -84,13 +84,32 @@ Face weighted_average(std::span<const Face> faces) {
   return average;
 }
 
+const Tensor* find_output(const std::map<std::string, Tensor>& outputs, const Shape& shape) {
+  for (const auto& [name, tensor] : outputs)
+    if (tensor.shape() == shape) return &tensor;
+  return nullptr;
+}
+
 }  // namespace
 
-FrameInput blazeface_frame(const Image& photo, int side) {
-  FrameInput frame = photo_frame(photo, 127.5f, 1 / 127.5f);
+FrameInput blazeface_frame(FrameInput frame, int side) {
+  frame.mean.fill(127.5f);
+  frame.scale.fill(1 / 127.5f);
   const auto length = static_cast<double>(side);
-  frame.transform = FrameTransform::letterbox(size_of(photo), {length, length});
+  frame.transform = FrameTransform::letterbox(size_of(frame), {length, length});
   return frame;
+}
+
+BlazeFaceOutputs find_blazeface_outputs(const std::map<std::string, Tensor>& outputs) {
+  const auto find = [&](int64_t anchors, int64_t values) {
+    const Shape shape{1, anchors, values};
+    if (const Tensor* tensor = find_output(outputs, shape)) return tensor->as<float>();
+    throw Error(ErrorCode::invalid_argument,
+                "the model is no BlazeFace: it has no output of shape " + to_string(shape));
+  };
+  if (!find_output(outputs, {1, 896, 1})) return {find(512, 1), find(384, 1), find(512, 16), find(384, 16)};
+  const std::span<const float> scores = find(896, 1), boxes = find(896, 16);
+  return {scores.first(512), scores.subspan(512), boxes.first(512 * 16), boxes.subspan(512 * 16)};
 }
 
 std::vector<Face> decode_blazeface(const BlazeFaceOutputs& outputs, int side, float score_threshold) {

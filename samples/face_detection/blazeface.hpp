@@ -4,12 +4,15 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "common/image.hpp"
 #include "common/resize.hpp"
 #include "vellum/frame.hpp"
+#include "vellum/tensor.hpp"
 
 namespace vellum::samples {
 
@@ -25,9 +28,9 @@ struct Face {
   std::array<Point, 6> keypoints;  // indexed by Keypoint
 };
 
-// How the network sees a photo: red, green and blue in -1..1, letterboxed to its square, whose sides have
-// `side` pixels. The map from one to the other is the frame's transform.
-FrameInput blazeface_frame(const Image& photo, int side);
+// How the network sees frames of this format and size: red, green and blue in -1..1, letterboxed to its
+// square, whose sides have `side` pixels. The map from one to the other is the frame's transform.
+FrameInput blazeface_frame(FrameInput frame, int side);
 
 // The network has two grids: 16x16 cells with 2 anchors each, and 8x8 cells with 6 anchors each. Scores
 // are logits, [anchors]; boxes are [anchors][16]: centre x, y, width, height, then x, y of the six keypoints,
@@ -38,6 +41,11 @@ struct BlazeFaceOutputs {
   std::span<const float> fine_boxes;     // 512 * 16
   std::span<const float> coarse_boxes;   // 384 * 16
 };
+
+// Finds these outputs by their shapes, [1, anchors, 1 or 16], not by names that a converter chose. The ONNX
+// files have the two grids separately, TFLite files have them concatenated. Throws vellum::Error
+// (invalid_argument) if one is missing. The spans are of the tensors.
+BlazeFaceOutputs find_blazeface_outputs(const std::map<std::string, Tensor>& outputs);
 
 // Returns every anchor whose score reaches the threshold, many for each face. `side` is the input's side in
 // pixels (128 or 256). Throws vellum::Error (invalid_argument) if an output has another number of elements.

@@ -22,26 +22,6 @@ struct Options {
   RunOptions run;
 };
 
-// Red, green and blue in 0..255, the photo stretched to the square, and a fourth channel of ones, as the
-// network was trained (https://github.com/navervision/mlsd, utils.py).
-FrameInput mlsd_frame(const Image& photo, int side) {
-  FrameInput frame = photo_frame(photo);
-  frame.scale[3] = 1 / 255.0f;  // alpha, which is 255
-  const auto length = static_cast<double>(side);
-  frame.transform = FrameTransform::stretch(size_of(photo), {length, length});
-  return frame;
-}
-
-// Told apart by their channels, not by names that a converter chose.
-const Tensor& output_with_channels(const std::map<std::string, Tensor>& outputs, int64_t channels) {
-  for (const auto& [name, tensor] : outputs) {
-    const Shape& shape = tensor.shape();
-    if (shape.size() == 4 && shape[0] == 1 && shape[1] == shape[2] && shape[3] == channels) return tensor;
-  }
-  throw Error(ErrorCode::invalid_argument,
-              "the model is no M-LSD: it has no square output of " + std::to_string(channels) + " channels");
-}
-
 void print_and_draw(const std::vector<Line>& lines, Image& image) {
   const auto width = static_cast<float>(image.width), height = static_cast<float>(image.height);
   const float thickness = std::max(2.0f, std::min(width, height) / 200);
@@ -61,14 +41,12 @@ void detect_lines(const Options& options) {
   const int side = square_input_side(model, 4, "M-LSD");  // 320 (tiny) or 512 (large)
   const std::string input = model.inputs()[0].name;
   const Device device = open_device(options.run);
-  Session session = open_session(device, with_frames(model, input, mlsd_frame(image, side)), options.run);
+  Session session =
+      open_session(device, with_frames(model, input, mlsd_frame(photo_frame(image), side)), options.run);
   const std::map<std::string, Tensor> outputs = session.run({{input, photo_bytes(image)}});
 
-  const Tensor& scores = output_with_channels(outputs, 1);
-  const Tensor& displacements = output_with_channels(outputs, 4);
-  print_and_draw(decode_mlsd(scores.as<float>(), displacements.as<float>(),
-                             static_cast<int>(scores.shape()[1]), options.thresholds),
-                 image);
+  const MlsdOutputs found = find_mlsd_outputs(outputs);
+  print_and_draw(decode_mlsd(found.scores, found.displacements, found.side, options.thresholds), image);
   print_reuse_table(session, options.run);
   write_photo(image, options.run);
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "common/photo.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum::samples {
@@ -17,7 +18,29 @@ Line line_at(std::size_t cell, std::span<const float> displacement, std::size_t 
           {(x + displacement[2]) / cells, (y + displacement[3]) / cells}};
 }
 
+const Tensor& output_with_channels(const std::map<std::string, Tensor>& outputs, int64_t channels) {
+  for (const auto& [name, tensor] : outputs) {
+    const Shape& shape = tensor.shape();
+    if (shape.size() == 4 && shape[0] == 1 && shape[1] == shape[2] && shape[3] == channels) return tensor;
+  }
+  throw Error(ErrorCode::invalid_argument,
+              "the model is no M-LSD: it has no square output of " + std::to_string(channels) + " channels");
+}
+
 }  // namespace
+
+FrameInput mlsd_frame(FrameInput frame, int side) {
+  frame.scale[3] = 1 / 255.0f;  // alpha, which is 255
+  const auto length = static_cast<double>(side);
+  frame.transform = FrameTransform::stretch(size_of(frame), {length, length});
+  return frame;
+}
+
+MlsdOutputs find_mlsd_outputs(const std::map<std::string, Tensor>& outputs) {
+  const Tensor& scores = output_with_channels(outputs, 1);
+  return {scores.as<float>(), output_with_channels(outputs, 4).as<float>(),
+          static_cast<int>(scores.shape()[1])};
+}
 
 std::vector<Line> decode_mlsd(std::span<const float> scores, std::span<const float> displacements, int side,
                               const MlsdThresholds& thresholds) {

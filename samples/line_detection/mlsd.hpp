@@ -3,10 +3,13 @@
 // of its two ends).
 #pragma once
 
+#include <map>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "common/resize.hpp"
+#include "vellum/frame.hpp"
 
 namespace vellum::samples {
 
@@ -16,6 +19,20 @@ struct Line {
   Point start;
   Point end;
 };
+
+// How the network sees frames of this format and size: red, green and blue in 0..255, stretched to its
+// square, whose sides have `side` pixels, and a fourth channel of ones, as it was trained
+// (https://github.com/navervision/mlsd, utils.py).
+FrameInput mlsd_frame(FrameInput frame, int side);
+
+struct MlsdOutputs {
+  std::span<const float> scores, displacements;
+  int side = 0;
+};
+
+// Tells the outputs apart by their channels, not by names that a converter chose. Throws vellum::Error
+// (invalid_argument) if one is missing. The spans are of the tensors.
+MlsdOutputs find_mlsd_outputs(const std::map<std::string, Tensor>& outputs);
 
 struct MlsdThresholds {
   float score = 0.2f;

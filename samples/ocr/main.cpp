@@ -1,7 +1,6 @@
 // Reads the text in a photo with PP-OCR's detection and recognition networks, on Vellum's public API alone.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -43,32 +42,13 @@ std::string only_input(const Model& model, const char* what) {
   return inputs[0].name;
 }
 
-// Blue, green, red as PP-OCR was trained, less ImageNet's mean and over its deviation.
-FrameInput detector_frame(const Image& photo, int width, int height) {
-  constexpr std::array<float, 3> mean{0.485f, 0.456f, 0.406f}, deviation{0.229f, 0.224f, 0.225f};
-  FrameInput frame = photo_frame(photo);
-  frame.bgr = true;
-  for (std::size_t channel = 0; channel < 3; ++channel) {
-    frame.mean[channel] = 255 * mean[channel];
-    frame.scale[channel] = 1 / (255 * deviation[channel]);
-  }
-  frame.transform = FrameTransform::stretch(size_of(photo), {1.0 * width, 1.0 * height});
-  frame.network_shape = {1, 3, height, width};
-  return frame;
-}
-
-// The detector needs multiples of 32.
-int network_size(int size, float scale) {
-  return std::max(32, static_cast<int>(std::lround(static_cast<float>(size) * scale / 32)) * 32);
-}
-
 std::vector<TextLine> detect(const Device& device, const Options& options, const Image& image) {
   const Model model = load_model(options.detector);
   const std::string input = only_input(model, "detector");
-  const float scale = std::min(
-      1.0f, static_cast<float>(options.side) / static_cast<float>(std::max(image.width, image.height)));
-  const int width = network_size(image.width, scale), height = network_size(image.height, scale);
-  const Model framed = with_frames(model, input, detector_frame(image, width, height));
+  const FrameInput frame = text_frame(photo_frame(image), options.side);
+  const auto height = static_cast<int>(frame.network_shape[2]),
+             width = static_cast<int>(frame.network_shape[3]);
+  const Model framed = with_frames(model, input, frame);
   Session session = open_session(device, framed, options.run);
   const std::map<std::string, Tensor> outputs = session.run({{input, photo_bytes(image)}});
   print_reuse_table(session, options.run);

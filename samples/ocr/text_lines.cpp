@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "common/photo.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum::samples {
@@ -146,7 +147,27 @@ void sort_for_reading(std::vector<TextLine>& lines) {
   }
 }
 
+// The detector needs multiples of 32.
+int network_size(uint32_t size, float scale) {
+  return std::max(32, static_cast<int>(std::lround(static_cast<float>(size) * scale / 32)) * 32);
+}
+
 }  // namespace
+
+FrameInput text_frame(FrameInput frame, int side) {
+  constexpr std::array<float, 3> mean{0.485f, 0.456f, 0.406f}, deviation{0.229f, 0.224f, 0.225f};
+  frame.bgr = true;
+  for (std::size_t channel = 0; channel < 3; ++channel) {
+    frame.mean[channel] = 255 * mean[channel];
+    frame.scale[channel] = 1 / (255 * deviation[channel]);
+  }
+  const float scale =
+      std::min(1.0f, static_cast<float>(side) / static_cast<float>(std::max(frame.width, frame.height)));
+  const int width = network_size(frame.width, scale), height = network_size(frame.height, scale);
+  frame.transform = FrameTransform::stretch(size_of(frame), {1.0 * width, 1.0 * height});
+  frame.network_shape = {1, 3, height, width};
+  return frame;
+}
 
 float TextLine::width() const { return distance(corners[0], corners[1]); }
 float TextLine::height() const { return distance(corners[0], corners[3]); }

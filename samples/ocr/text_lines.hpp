@@ -8,8 +8,14 @@
 #include <vector>
 
 #include "common/resize.hpp"
+#include "vellum/frame.hpp"
 
 namespace vellum::samples {
+
+// How PP-OCR's detector sees frames of this format and size: stretched to network_shape, whose longer side
+// has about `side` pixels, at most the frame's own; blue, green, red, less ImageNet's mean and over its
+// deviation.
+FrameInput text_frame(FrameInput frame, int side);
 
 // A line of text, possibly rotated. Corners are top left, top right, bottom right and bottom left in the
 // direction of reading, in pixels of the map.

@@ -1,14 +1,15 @@
 // A face in an NV12 frame of 1280 x 720 pixels: from the camera's bytes to points of the frame.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "api/device_options.hpp"
 #include "face_detection/blazeface.hpp"
+#include "nv12_frame.hpp"
 #include "references.hpp"
 #include "vellum/frame.hpp"
 
@@ -18,46 +19,8 @@ namespace {
 constexpr int kWidth = 1280, kHeight = 720, kLeft = 410, kTop = 102;  // where the photo is in the frame
 constexpr int kSide = 128;
 
-// BT.601 in limited range, chroma averaged over two by two pixels, black around the photo.
-Tensor nv12_frame(const Image& photo) {
-  struct Yuv {
-    double y = 16, u = 128, v = 128;
-  };
-  const auto at = [&](int x, int y) {
-    if (x < kLeft || y < kTop || x >= kLeft + photo.width || y >= kTop + photo.height) return Yuv{};
-    const std::uint8_t* rgb = photo.pixel(x - kLeft, y - kTop);
-    const double luma = 0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2];
-    return Yuv{16 + luma * 219 / 255, 128 + (rgb[2] - luma) / 1.772 * 224 / 255,
-               128 + (rgb[0] - luma) / 1.402 * 224 / 255};
-  };
-  const auto byte = [](double value) { return static_cast<std::uint8_t>(std::lround(value)); };
-  std::vector<std::uint8_t> bytes;
-  for (int y = 0; y < kHeight; ++y)
-    for (int x = 0; x < kWidth; ++x) bytes.push_back(byte(at(x, y).y));
-  for (int y = 0; y < kHeight; y += 2) {
-    for (int x = 0; x < kWidth; x += 2) {
-      double u = 0, v = 0;
-      for (const Yuv& pixel : {at(x, y), at(x + 1, y), at(x, y + 1), at(x + 1, y + 1)}) {
-        u += pixel.u / 4;
-        v += pixel.v / 4;
-      }
-      bytes.push_back(byte(u));
-      bytes.push_back(byte(v));
-    }
-  }
-  return Tensor::from<std::uint8_t>(DType::u8, {static_cast<int64_t>(bytes.size())}, bytes);
-}
-
 std::vector<Face> faces_of(const std::map<std::string, Tensor>& outputs) {
-  const auto find = [&](const Shape& shape) {
-    const auto found =
-        std::ranges::find_if(outputs, [&](const auto& output) { return output.second.shape() == shape; });
-    return found == outputs.end() ? std::span<const float>() : found->second.as<float>();
-  };
-  return merge_overlapping(
-      decode_blazeface({find({1, 512, 1}), find({1, 384, 1}), find({1, 512, 16}), find({1, 384, 16})}, kSide,
-                       0.5f),
-      0.3f);
+  return merge_overlapping(decode_blazeface(find_blazeface_outputs(outputs), kSide, 0.5f), 0.3f);
 }
 
 TEST(Camera, FaceIsFoundWhereItIsInTheFrame) {
@@ -69,7 +32,8 @@ TEST(Camera, FaceIsFoundWhereItIsInTheFrame) {
   camera.mean.fill(127.5f);
   camera.scale.fill(1 / 127.5f);
   Session session(Device::open(test::device_options()), with_frames(model, input, camera));
-  session.set_input(input, nv12_frame(photo));
+  const std::vector<std::uint8_t> frame = nv12_frame(photo, kWidth, kHeight, kLeft, kTop);
+  session.set_input(input, std::as_bytes(std::span(frame)));
 
   // The square that the photo is in, and then squares of a tracker that follows the face: moved, closer and
   // rotated.

@@ -1,0 +1,149 @@
+#include "live/frame_source.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <vector>
+
+#include "common/files.hpp"
+#include "common/image.hpp"
+#include "common/resize.hpp"
+#include "vellum/error.hpp"
+
+namespace vellum::samples {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+FrameInput frame_format(FrameFormat format, const SourceOptions& options) {
+  FrameInput frame{.format = format,
+                   .width = static_cast<uint32_t>(options.width),
+                   .height = static_cast<uint32_t>(options.height),
+                   .filter = FrameFilter::area};
+  frame.bytes();  // refuses sizes out of range
+  return frame;
+}
+
+// The photo in the middle of a frame, as large as fits.
+Image fitted(const Image& photo, int width, int height) {
+  const double scale =
+      std::min(static_cast<double>(width) / photo.width, static_cast<double>(height) / photo.height);
+  const int inner_width = std::clamp(static_cast<int>(std::lround(photo.width * scale)), 1, width),
+            inner_height = std::clamp(static_cast<int>(std::lround(photo.height * scale)), 1, height);
+  const std::vector<float> values = resize(photo, inner_width, inner_height);
+  Image frame = make_image(width, height);
+  const int left = (width - inner_width) / 2, top = (height - inner_height) / 2;
+  for (int y = 0; y < inner_height; ++y)
+    for (int x = 0; x < 3 * inner_width; ++x)
+      frame.pixel(left, top + y)[x] =
+          static_cast<std::uint8_t>(std::lround(values[static_cast<std::size_t>(3 * y * inner_width + x)]));
+  return frame;
+}
+
+class Photos : public FrameSource {
+ public:
+  explicit Photos(const SourceOptions& options) : format_(frame_format(FrameFormat::rgb8, options)) {
+    const std::filesystem::path name(options.photo);
+    if (!std::filesystem::is_directory(name)) {
+      photos_.push_back(fitted(load_image(options.photo), options.width, options.height));
+      return;
+    }
+    std::vector<std::string> files;
+    for (const auto& entry : std::filesystem::directory_iterator(name)) {
+      const std::string extension = entry.path().extension().string();
+      if (extension == ".png" || extension == ".jpg" || extension == ".jpeg")
+        files.push_back(entry.path().string());
+    }
+    std::ranges::sort(files);
+    for (const std::string& file : files)
+      photos_.push_back(fitted(load_image(file), options.width, options.height));
+    if (photos_.empty()) throw Error(ErrorCode::not_found, options.photo + " has no PNG or JPEG files");
+  }
+
+  FrameInput format() const override { return format_; }
+  bool next(std::span<std::byte> frame) override {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start_).count();
+    const Image& photo = photos_[static_cast<std::size_t>(seconds) % photos_.size()];
+    std::ranges::copy(std::as_bytes(std::span(photo.rgb)), frame.begin());
+    return true;
+  }
+
+ private:
+  FrameInput format_;
+  std::vector<Image> photos_;
+  Clock::time_point start_ = Clock::now();
+};
+
+class RawVideo : public FrameSource {
+ public:
+  explicit RawVideo(const SourceOptions& options)
+      : format_(frame_format(FrameFormat::nv12, options)), bytes_(read_file(options.nv12)) {
+    frames_ = bytes_.size() / format_.bytes();
+    if (frames_ == 0)
+      throw Error(ErrorCode::io, options.nv12 + " is shorter than one frame of " +
+                                     std::to_string(format_.bytes()) +
+                                     " bytes: give its size, --width and --height");
+  }
+
+  FrameInput format() const override { return format_; }
+  bool next(std::span<std::byte> frame) override {
+    const std::size_t size = format_.bytes(), begin = next_++ % frames_ * size;
+    std::ranges::copy(std::as_bytes(std::span(bytes_).subspan(begin, size)), frame.begin());
+    return true;
+  }
+
+ private:
+  FrameInput format_;
+  std::vector<std::uint8_t> bytes_;
+  std::size_t frames_ = 0, next_ = 0;
+};
+
+std::string quoted(const std::string& argument) {
+  std::string result = "'";
+  for (const char c : argument) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + "'";
+}
+
+// Frames that ffmpeg writes to a pipe, in the size that was asked for.
+class Ffmpeg : public FrameSource {
+ public:
+  Ffmpeg(const SourceOptions& options, const std::string& input)
+      : format_(frame_format(FrameFormat::nv12, options)) {
+    const std::string size = std::to_string(options.width) + ":" + std::to_string(options.height);
+    const std::string command =
+        "ffmpeg -loglevel error -nostdin " + input + " -vf scale=" + size + " -f rawvideo -pix_fmt nv12 -";
+    pipe_.reset(popen(command.c_str(), "r"));
+    if (!pipe_) throw Error(ErrorCode::io, "cannot start ffmpeg");
+  }
+
+  FrameInput format() const override { return format_; }
+  bool next(std::span<std::byte> frame) override {
+    return std::fread(frame.data(), 1, frame.size(), pipe_.get()) == frame.size();
+  }
+
+ private:
+  struct Close {
+    void operator()(std::FILE* pipe) const { pclose(pipe); }
+  };
+  FrameInput format_;
+  std::unique_ptr<std::FILE, Close> pipe_;
+};
+
+}  // namespace
+
+std::unique_ptr<FrameSource> open_source(const SourceOptions& options) {
+  const std::string* const given[] = {&options.photo, &options.video, &options.camera, &options.nv12};
+  if (std::ranges::count_if(given, [](const std::string* one) { return !one->empty(); }) != 1)
+    throw Error(ErrorCode::invalid_argument, "give one of --photo, --video, --camera and --nv12");
+  if (!options.photo.empty()) return std::make_unique<Photos>(options);
+  if (!options.nv12.empty()) return std::make_unique<RawVideo>(options);
+  if (!options.video.empty())
+    return std::make_unique<Ffmpeg>(options, "-re -stream_loop -1 -i " + quoted(options.video));
+  const std::string size = std::to_string(options.width) + "x" + std::to_string(options.height);
+  return std::make_unique<Ffmpeg>(options, "-f v4l2 -video_size " + size + " -i " + quoted(options.camera));
+}
+
+}  // namespace vellum::samples

@@ -1,0 +1,34 @@
+// Where frames come from: photos, raw video, or whatever ffmpeg reads, cameras included.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "vellum/frame.hpp"
+
+namespace vellum::samples {
+
+class FrameSource {
+ public:
+  virtual ~FrameSource() = default;
+  // Format and size of all frames.
+  virtual FrameInput format() const = 0;
+  // Writes the bytes of the next frame; false after the last one.
+  virtual bool next(std::span<std::byte> frame) = 0;
+};
+
+struct SourceOptions {
+  std::string photo;   // a PNG or JPEG, or a folder of them: one a second, again and again
+  std::string video;   // a file that ffmpeg reads
+  std::string camera;  // "/dev/video0"
+  std::string nv12;    // frames of raw NV12, again and again
+  int width = 1280, height = 720;
+};
+
+// Throws vellum::Error: not_found or io for files that cannot be read, invalid_argument if not exactly one
+// source is given.
+std::unique_ptr<FrameSource> open_source(const SourceOptions& options);
+
+}  // namespace vellum::samples

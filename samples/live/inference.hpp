@@ -1,0 +1,77 @@
+// A network on the application's device: frames go up, are seen by the network and become pictures, in
+// command buffers that are recorded once.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <deque>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "live/effect.hpp"
+#include "live/graphics.hpp"
+
+namespace vellum::samples {
+
+// Milliseconds of a frame.
+struct StageTimes {
+  double upload = 0, network = 0, picture = 0, decode = 0;
+};
+
+class Inference {
+ public:
+  // The session is of effect.model.
+  Inference(const Graphics& graphics, Effect effect, Session session, const FrameInput& frame);
+  ~Inference();
+  Inference(const Inference&) = delete;
+  Inference& operator=(const Inference&) = delete;
+
+  const Session& session() const { return session_; }
+  bool is_running() const { return is_running_; }
+  // Where the next frame is written, mapped memory; then it begins.
+  std::span<std::byte> next_frame() { return {next().upload.data, frame_bytes_}; }
+  void begin();
+  // Waits at most `timeout` for the frame that was begun; true if it is now the one that is shown.
+  bool finish(std::chrono::nanoseconds timeout);
+
+  // Of the frame that is shown; null before the first one.
+  const AppImage* image() const { return has_shown_ ? &shown().image : nullptr; }
+  const Marks& marks() const { return marks_; }
+  const StageTimes& times() const { return times_; }
+
+ private:
+  struct Output {
+    TensorInfo info;
+    AppBuffer buffer;
+  };
+  // Of two frames one is shown while the other is computed.
+  struct Slot {
+    AppBuffer upload, frame, picture;
+    AppImage image;
+    std::deque<Output> outputs;  // for the host
+    vk::raii::CommandBuffer commands;
+    vk::raii::Fence done;
+    vk::raii::QueryPool times;
+    Recording recording;
+  };
+
+  Slot make_slot(const FrameInput& frame);
+  void record(Slot& slot);
+  void decode(const Slot& slot);
+  Slot& next() { return slots_[next_]; }
+  const Slot& shown() const { return slots_[1 - next_]; }
+
+  const Graphics& graphics_;
+  Effect effect_;
+  Session session_;
+  size_t frame_bytes_;
+  std::deque<Slot> slots_;
+  size_t next_ = 0;
+  bool is_running_ = false, has_shown_ = false;
+  Marks marks_;
+  StageTimes times_;
+};
+
+}  // namespace vellum::samples

@@ -1,0 +1,180 @@
+// A window with what networks see: frames go up, the network and the picture stay on the device, boxes and
+// times are drawn over it. Vellum works on the window's own Vulkan device.
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "common/sample.hpp"
+#include "live/effect.hpp"
+#include "live/frame_source.hpp"
+#include "live/graphics.hpp"
+#include "live/inference.hpp"
+#include "live/overlay.hpp"
+
+namespace vellum::samples {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Options {
+  std::string models, network = "faces", screenshot;
+  SourceOptions source;
+  uint32_t frames = 0;
+};
+
+class Live {
+ public:
+  explicit Live(const Options& options)
+      : options_(options),
+        source_(open_source(options.source)),
+        frame_(source_->format()),
+        graphics_("Vellum", options.source.width, options.source.height),
+        overlay_(graphics_) {
+    state_.frame_width = frame_.width;
+    state_.frame_height = frame_.height;
+    for (const EffectKind& kind : effect_kinds()) {
+      state_.available.push_back(std::filesystem::exists(file_of(kind)));
+      if (kind.name == options.network) choose(state_.available.size() - 1);
+    }
+    std::printf("on %s\n", graphics_.vellum().info().name.c_str());
+  }
+
+  void run() {
+    uint32_t frames = 0;
+    bool has_more = true;
+    while (has_more && !glfwWindowShouldClose(graphics_.window())) {
+      glfwPollEvents();
+      take_session();
+      if (inference_ && !inference_->is_running()) {
+        has_more = source_->next(inference_->next_frame());
+        if (has_more) inference_->begin();
+      }
+      if (inference_ && inference_->finish(std::chrono::milliseconds(16))) {
+        count_frame();
+        if (++frames == options_.frames) break;
+      }
+      draw();
+    }
+    std::printf("%u frames, %zu marked in the last one\n", frames,
+                inference_ ? inference_->marks().outlines.size() : 0);
+    if (!options_.screenshot.empty()) save_screenshot();
+  }
+
+ private:
+  std::string file_of(const EffectKind& kind) const { return options_.models + "/" + kind.file; }
+
+  // The network that runs goes on until the next one is ready.
+  void choose(size_t effect) {
+    state_.effect = effect;
+    const EffectKind& kind = effect_kinds()[effect];
+    effect_ = kind.make(load_model(file_of(kind)), frame_);
+    creation_.emplace(Session::create_async(graphics_.vellum(), effect_->model));
+  }
+
+  void take_session() {
+    if (creation_ && creation_->done()) {
+      Session session = creation_->get();
+      creation_.reset();
+      inference_.reset();
+      overlay_.show_memory(session.memory());
+      inference_ = std::make_unique<Inference>(graphics_, std::move(*effect_), std::move(session), frame_);
+    }
+    state_.progress = creation_ ? std::optional(creation_->progress()) : std::nullopt;
+    state_.inference = inference_.get();
+  }
+
+  void count_frame() {
+    const Clock::time_point now = Clock::now();
+    const std::chrono::duration<double> passed = now - last_frame_;
+    last_frame_ = now;
+    state_.frames_per_second += 0.1 * (1 / passed.count() - state_.frames_per_second);
+  }
+
+  void draw() {
+    if (const std::optional<size_t> chosen = overlay_.build(state_)) choose(*chosen);
+    graphics_.draw(below(), inside());
+  }
+
+  std::function<void(vk::CommandBuffer, vk::Image)> below() const {
+    return [this](vk::CommandBuffer commands, vk::Image window) {
+      const auto& dispatcher = *graphics_.device().getDispatcher();
+      constexpr vk::ImageSubresourceRange whole{vk::ImageAspectFlagBits::eColor, 0, 1, 0, 1};
+      constexpr auto layout = vk::ImageLayout::eTransferDstOptimal;
+      commands.clearColorImage(window, layout, vk::ClearColorValue(0.05f, 0.05f, 0.06f, 1.0f), whole,
+                               dispatcher);
+      const AppImage* picture = inference_ ? inference_->image() : nullptr;
+      if (!picture) return;
+      constexpr auto transfer = vk::PipelineStageFlagBits::eTransfer;
+      constexpr auto write = vk::AccessFlagBits::eTransferWrite;
+      commands.pipelineBarrier(transfer, transfer, {}, vk::MemoryBarrier(write, write), {}, {}, dispatcher);
+      const Overlay::Place place =
+          Overlay::place(graphics_.extent(), picture->extent.width, picture->extent.height);
+      const auto round = [](float value) { return static_cast<int32_t>(std::lround(value)); };
+      const auto width = static_cast<int32_t>(picture->extent.width),
+                 height = static_cast<int32_t>(picture->extent.height);
+      constexpr vk::ImageSubresourceLayers layers{vk::ImageAspectFlagBits::eColor, 0, 0, 1};
+      const vk::ImageBlit blit(
+          layers, {vk::Offset3D{0, 0, 0}, vk::Offset3D{width, height, 1}}, layers,
+          {vk::Offset3D{round(place.left), round(place.top), 0},
+           vk::Offset3D{round(place.left + place.scale * static_cast<float>(width)),
+                        round(place.top + place.scale * static_cast<float>(height)), 1}});
+      commands.blitImage(*picture->image, vk::ImageLayout::eTransferSrcOptimal, window, layout, blit,
+                         vk::Filter::eLinear, dispatcher);
+    };
+  }
+  std::function<void(vk::CommandBuffer)> inside() const {
+    return [this](vk::CommandBuffer commands) { overlay_.render(commands); };
+  }
+
+  void save_screenshot() {
+    overlay_.build(state_);
+    const std::optional<Image> image = graphics_.screenshot(below(), inside());
+    if (!image) throw Error(ErrorCode::io, "the window shows nothing");
+    write_png(options_.screenshot, *image);
+  }
+
+  const Options& options_;
+  std::unique_ptr<FrameSource> source_;
+  FrameInput frame_;
+  Graphics graphics_;
+  Overlay overlay_;
+  OverlayState state_;
+  std::optional<Effect> effect_;  // of the session that is being made
+  std::optional<SessionCreation> creation_;
+  std::unique_ptr<Inference> inference_;
+  Clock::time_point last_frame_ = Clock::now();
+};
+
+}  // namespace
+}  // namespace vellum::samples
+
+int main(int argc, char** argv) {
+  using namespace vellum::samples;
+  Options options;
+  CLI::App app("Shows what networks see in photos, videos and cameras, in a window.", "live");
+  std::vector<std::string> names;
+  for (const EffectKind& kind : effect_kinds()) names.emplace_back(kind.name);
+  app.add_option("models", options.models, "the folder of the models: $(./setup.sh where)/models")
+      ->required();
+  app.add_option("--network", options.network, "the first one that is shown")
+      ->check(CLI::IsMember(names))
+      ->capture_default_str();
+  app.add_option("--photo", options.source.photo, "a PNG or JPEG, or a folder of them");
+  app.add_option("--video", options.source.video, "a file that ffmpeg reads");
+  app.add_option("--camera", options.source.camera, "a V4L2 device, through ffmpeg: /dev/video0");
+  app.add_option("--nv12", options.source.nv12, "frames of raw NV12");
+  app.add_option("--width", options.source.width, "of frames")
+      ->check(CLI::Range(16, 8192))
+      ->capture_default_str();
+  app.add_option("--height", options.source.height, "of frames")
+      ->check(CLI::Range(16, 8192))
+      ->capture_default_str();
+  app.add_option("--frames", options.frames, "end after so many; 0: when the window is closed");
+  app.add_option("--screenshot", options.screenshot, "a PNG file of the last one");
+  return run_sample(app, argc, argv, [&] { Live(options).run(); });
+}

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# The live sample on a virtual display, with validation: 40 frames of a generated NV12 video, 300 with VELLUM_TEST_FULL=1.
+#   live_test.sh LIVE LIVE_VIDEO
+set -euo pipefail
+
+live=$1 video_tool=$2
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+frames=40
+[[ -z ${VELLUM_TEST_FULL-} ]] || frames=300
+
+# Ten frames, again and again. The last one shows the photo of 512 x 512 pixels at 82, -16 of 640 x 480, and so the box around its
+# face, which the sample face_detection puts at 178..272, 81..175 of the photo.
+"$video_tool" make "$VELLUM_TEST_DATA/photos/astronaut.png" "$folder/video.nv12" 640 480 10
+export VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation
+xvfb-run --auto-servernum --server-args='-screen 0 1024x768x24' "$live" "$VELLUM_TEST_DATA/models" --nv12 "$folder/video.nv12" \
+  --width 640 --height 480 --frames "$frames" --screenshot "$folder/window.png" | tee "$folder/said"
+grep -q "^$frames frames, 1 marked in the last one" "$folder/said"
+if grep -E 'Validation (Error|Warning)|VUID|SYNC-HAZARD' "$folder/said"; then exit 1; fi
+"$video_tool" check "$folder/window.png" 260 65 354 159
