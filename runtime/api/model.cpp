@@ -62,13 +62,17 @@ NodeInfo node_info(const Graph& graph, const Node& node) {
   return info;
 }
 
+std::shared_ptr<const Model::Impl> bundled_model(const std::shared_ptr<const packfile::File>& file,
+                                                 const LoadLimits& limits) {
+  return std::make_shared<const Model::Impl>(packfile::read_graph(file, limits), file);
+}
+
 // `source`: a path, or bytes.
 template <typename Source>
 std::shared_ptr<const Model::Impl> read_model(const Source& source, const LoadLimits& limits) {
   if (model_format(source) != ModelFormat::packed)
     return std::make_shared<const Model::Impl>(import_model(source, limits));
-  const auto packed = std::make_shared<const packfile::File>(source);
-  return std::make_shared<const Model::Impl>(packfile::read_graph(packed, limits), packed);
+  return bundled_model(std::make_shared<const packfile::File>(source), limits);
 }
 
 }  // namespace
@@ -85,6 +89,14 @@ Model Model::load(const std::filesystem::path& file, const LoadLimits& limits) {
 
 Model Model::load(std::span<const std::byte> bytes, const LoadLimits& limits) {
   return guard([&] { return Model(read_model(bytes, limits)); });
+}
+
+Model Model::load(std::shared_ptr<const std::byte> bytes, size_t byte_count, const LoadLimits& limits) {
+  return guard([&] {
+    const std::span<const std::byte> all(bytes.get(), byte_count);
+    if (model_format(all) != ModelFormat::packed) return Model(read_model(all, limits));
+    return Model(bundled_model(std::make_shared<const packfile::File>(std::move(bytes), byte_count), limits));
+  });
 }
 
 const std::vector<TensorInfo>& Model::inputs() const { return impl_->inputs; }

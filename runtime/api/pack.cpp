@@ -7,6 +7,7 @@
 
 #include "api/guard.hpp"
 #include "api/impl.hpp"
+#include "caps/caps_json.hpp"
 #include "exec/cooperative_check.hpp"
 #include "exec/packed_weights.hpp"
 #include "exec/pipeline_keys.hpp"
@@ -83,11 +84,43 @@ std::vector<Graph> framed_graphs(const Graph& graph, std::span<const PackFrame> 
 }
 
 // The file as it is: its reader needs no library.
-std::vector<std::byte> read_tflite(const std::filesystem::path& model) {
+std::vector<std::byte> tflite_bytes(const std::filesystem::path& model) {
   std::optional<std::vector<std::byte>> bytes = platform::read_file(model, UINT64_C(1) << 31);
   if (!bytes) throw Error(ErrorCode::io, platform::to_utf8(model) + ": cannot be read");
   return std::move(*bytes);
 }
+
+std::vector<std::byte> tflite_bytes(std::span<const std::byte> model) { return {model.begin(), model.end()}; }
+
+std::string source_name(const std::filesystem::path& model) { return platform::to_utf8(model); }
+std::string source_name(std::span<const std::byte>) { return "model in memory"; }
+
+// What a bundle is made from. `source`: a path, or bytes.
+struct Imported {
+  template <typename Source>
+  explicit Imported(const Source& source) {
+    switch (model_format(source)) {
+      case ModelFormat::packed:
+        throw Error(ErrorCode::invalid_argument,
+                    source_name(source) + ": is packed already; pack the model it was made from");
+      case ModelFormat::tflite:
+        contents.tflite = tflite_bytes(source);
+        graph = import_model(std::span<const std::byte>(contents.tflite));
+        break;
+      case ModelFormat::onnx:
+        graph = import_onnx(source, record);
+        contents.graph = &graph;
+        contents.record = &record;
+        break;
+    }
+  }
+  Imported(const Imported&) = delete;
+  Imported& operator=(const Imported&) = delete;
+
+  Graph graph;
+  GraphRecord record;
+  packfile::Contents contents;  // refers to the others
+};
 
 // A folder that is missing is more often misspelt than meant to be made.
 void check_folder(const std::filesystem::path& file) {
@@ -96,6 +129,27 @@ void check_folder(const std::filesystem::path& file) {
   if (!folder.empty() && !std::filesystem::is_directory(folder, error))
     throw Error(ErrorCode::io, platform::to_utf8(file) + ": cannot be written: there is no folder " +
                                    platform::to_utf8(folder));
+}
+
+PackSummary write_bundle(Imported& model, const packfile::TakePieces& take, const Caps& caps,
+                         const SessionOptions& options, std::span<const PackFrame> frames) {
+  packfile::Contents& contents = model.contents;
+  contents.made_for = made_for(impl(caps)->caps, options);
+  contents.caps = to_json(impl(caps)->caps);
+  for (const Program& program : possible_programs(model.graph, impl(caps)->caps, options)) {
+    add_shaders(program, contents);
+    add_weights(program, model.graph, contents);
+  }
+  for (const Graph& framed : framed_graphs(model.graph, frames)) {
+    for (const Program& program : possible_programs(framed, impl(caps)->caps, options)) {
+      add_shaders(program, contents);
+      add_weights(program, model.graph, contents);  // those of the model: a session knows them by its values
+    }
+  }
+  PackSummary summary{contents.shaders.size(), contents.weights.size(), 0, 0};
+  for (const auto& [key, bytes] : contents.weights) summary.weights_bytes += bytes.size();
+  summary.file_bytes = packfile::write(contents, take);
+  return summary;
 }
 
 }  // namespace
@@ -109,43 +163,23 @@ PackSummary pack(const std::filesystem::path& model, const std::filesystem::path
                  const SessionOptions& options, std::span<const PackFrame> frames) {
   return guard([&] {
     check_folder(file);
-    packfile::Contents contents;
-    GraphRecord record;
-    Graph graph;
-    switch (model_format(model)) {
-      case ModelFormat::packed:
-        throw Error(ErrorCode::invalid_argument,
-                    platform::to_utf8(model) + ": is packed already; pack the model it was made from");
-      case ModelFormat::tflite:
-        contents.tflite = read_tflite(model);
-        graph = import_model(std::span<const std::byte>(contents.tflite));
-        break;
-      case ModelFormat::onnx:
-        graph = import_onnx(model, record);
-        break;
-    }
-    if (contents.tflite.empty()) {
-      contents.graph = &graph;
-      contents.record = &record;
-    }
-    contents.made_for = made_for(impl(caps)->caps, options);
-    for (const Program& program : possible_programs(graph, impl(caps)->caps, options)) {
-      add_shaders(program, contents);
-      add_weights(program, graph, contents);
-    }
-    for (const Graph& framed : framed_graphs(graph, frames)) {
-      for (const Program& program : possible_programs(framed, impl(caps)->caps, options)) {
-        add_shaders(program, contents);
-        add_weights(program, graph, contents);  // those of the model: a session knows them by its values
-      }
-    }
-    packfile::write(file, contents);
+    Imported imported(model);
+    const auto write = [&](std::span<const std::span<const std::byte>> pieces) {
+      platform::write_file_atomically(file, pieces);
+    };
+    return write_bundle(imported, write, caps, options, frames);
+  });
+}
 
-    PackSummary summary{contents.shaders.size(), contents.weights.size(), 0, 0};
-    for (const auto& [key, bytes] : contents.weights) summary.weights_bytes += bytes.size();
-    std::error_code error;
-    summary.file_bytes = std::filesystem::file_size(file, error);
-    return summary;
+PackSummary pack(std::span<const std::byte> model, const PackSink& sink, const Caps& caps,
+                 const SessionOptions& options, std::span<const PackFrame> frames) {
+  return guard([&] {
+    if (!sink) throw Error(ErrorCode::invalid_argument, "there is no function that takes the bundle");
+    Imported imported(model);
+    const auto hand_over = [&](std::span<const std::span<const std::byte>> pieces) {
+      for (const std::span<const std::byte> piece : pieces) sink(piece);
+    };
+    return write_bundle(imported, hand_over, caps, options, frames);
   });
 }
 

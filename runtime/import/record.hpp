@@ -2,7 +2,9 @@
 // stores it, so that the operators can be made again without the model file.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,7 +22,8 @@ struct NodeRecord {
   std::vector<GraphRecord> branches;  // of If: then, else
 };
 
-// Does the same as import_onnx() of import.hpp and fills `record`.
+// Do the same as import_onnx() of import.hpp and fill `record`.
 Graph import_onnx(const std::filesystem::path& file, GraphRecord& record);
+Graph import_onnx(std::span<const std::byte> bytes, GraphRecord& record);
 
 }  // namespace vellum

@@ -9,6 +9,12 @@
 #include "vellum/error.hpp"
 
 namespace vellum::packfile {
+namespace {
+
+// What flatbuffers and tensors need: their largest elements have eight bytes.
+constexpr size_t kMemoryAlignment = 8;
+
+}  // namespace
 
 bool is_packed(std::string_view head) {
   return head.size() >= Header::kMagic.size() &&
@@ -21,8 +27,20 @@ File::File(const std::filesystem::path& path) : source_(platform::to_utf8(path))
   open(mapped->bytes());
 }
 
-File::File(std::span<const std::byte> bytes) : source_("packed model in memory") {
-  // Words of eight bytes: the alignment that flatbuffers and tensors need.
+File::File(std::span<const std::byte> bytes) : source_("packed model in memory") { open_copy(bytes); }
+
+File::File(std::shared_ptr<const std::byte> bytes, size_t byte_count) : source_("packed model in memory") {
+  const std::span<const std::byte> all(bytes.get(), byte_count);
+  if (reinterpret_cast<uintptr_t>(bytes.get()) % kMemoryAlignment != 0) {
+    open_copy(all);
+    return;
+  }
+  owner_ = std::move(bytes);
+  open(all);
+}
+
+void File::open_copy(std::span<const std::byte> bytes) {
+  static_assert(alignof(uint64_t) == kMemoryAlignment);
   const auto words = std::make_shared<std::vector<uint64_t>>(bytes.size() / 8 + 1);
   std::copy(bytes.begin(), bytes.end(), std::as_writable_bytes(std::span(*words)).begin());
   owner_ = words;
@@ -67,6 +85,11 @@ void File::open(std::span<const std::byte> all) {
       std::copy(shader->digest()->begin(), shader->digest()->end(), digest.begin());
       shaders_.emplace(digest, shader->words());
     }
+}
+
+std::string_view File::caps() const {
+  const flatbuffers::String* caps = description_->caps();
+  return caps ? caps->string_view() : std::string_view();
 }
 
 std::span<const std::byte> File::bytes(const schema::Bytes& blob, std::string_view what) const {

@@ -55,11 +55,15 @@ class File {
   explicit File(const std::filesystem::path& path);
   // Copies the bytes.
   explicit File(std::span<const std::byte> bytes);
+  // Keeps the bytes; copies them if they do not begin at a multiple of 8.
+  File(std::shared_ptr<const std::byte> bytes, size_t byte_count);
 
   const std::string& source() const { return source_; }  // for messages
   const schema::Model& description() const { return *description_; }
   // Returns a blob; throws Error(corrupt_model) that names `what` if its fingerprint does not match.
   std::span<const std::byte> bytes(const schema::Bytes& blob, std::string_view what) const;
+  // The caps of the device that the bundle was made for, as a caps file has them; empty in older bundles.
+  std::string_view caps() const;
   // Returns a pointer to bytes of this file that keeps the mapping alive.
   std::shared_ptr<const std::byte> share(std::span<const std::byte> bytes) const {
     return {owner_, bytes.data()};
@@ -68,9 +72,11 @@ class File {
   // Returns a prepacked weight, or SPIR-V; empty if the file has none.
   std::span<const std::byte> weight(const std::string& key) const;
   std::vector<uint32_t> shader(const platform::Sha256Digest& digest) const;
+  bool has_shader(const platform::Sha256Digest& digest) const { return shaders_.contains(digest); }
 
  private:
   void open(std::span<const std::byte> all);
+  void open_copy(std::span<const std::byte> bytes);
   [[noreturn]] void refuse(const std::string& what) const;
 
   std::string source_;

@@ -5,7 +5,6 @@
 #include "graph/operators/branch.hpp"
 #include "pack/file.hpp"
 #include "pack/schema.hpp"
-#include "platform/files.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum::packfile {
@@ -67,10 +66,11 @@ class Encoder {
       weights.push_back(schema::CreateWeight(builder, name, &bytes));
     }
     const auto made_for = builder.CreateString(contents.made_for);
+    const auto caps = builder.CreateString(contents.caps);
     const auto shader_list = builder.CreateVector(shaders);
     const auto weight_list = builder.CreateVector(weights);
     return schema::CreateModel(builder, graph, contents.graph ? nullptr : &tflite, made_for, shader_list,
-                               weight_list);
+                               weight_list, caps);
   }
 
   flatbuffers::FlatBufferBuilder builder;
@@ -141,7 +141,7 @@ class Encoder {
 
 }  // namespace
 
-void write(const std::filesystem::path& file, const Contents& contents) {
+uint64_t write(const Contents& contents, const TakePieces& take) {
   Encoder encoder;
   encoder.builder.Finish(encoder.model(contents), schema::ModelIdentifier());
   const std::span<const std::byte> description(
@@ -155,7 +155,8 @@ void write(const std::filesystem::path& file, const Contents& contents) {
   header.data_offset = size;
   header.data_bytes = encoder.data.size();
   pieces.insert(pieces.end(), encoder.data.pieces().begin(), encoder.data.pieces().end());
-  platform::write_file_atomically(file, pieces);
+  take(pieces);
+  return header.data_offset + header.data_bytes;
 }
 
 }  // namespace vellum::packfile

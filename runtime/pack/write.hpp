@@ -1,8 +1,11 @@
 // Writes bundles.
 #pragma once
 
-#include <filesystem>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,11 +20,15 @@ struct Contents {
   const GraphRecord* record = nullptr;  // and the record of its operators
   std::vector<std::byte> tflite;        // TFLite: the model's file
   std::string made_for;                 // the device and the options, for people
+  std::string caps;                     // the device's, as a caps file has them
   std::map<platform::Sha256Digest, std::vector<uint32_t>> shaders;
   std::map<std::string, std::vector<std::byte>> weights;  // by portable_weight_key()
 };
 
-// Writes a bundle; replaces the file in one step. Throws Error(io) if it cannot be written.
-void write(const std::filesystem::path& file, const Contents& contents);
+// Takes the bytes of a bundle, in pieces one after another.
+using TakePieces = std::function<void(std::span<const std::span<const std::byte>> pieces)>;
+
+// Makes a bundle and calls `take` once, which may throw. Returns its bytes.
+uint64_t write(const Contents& contents, const TakePieces& take);
 
 }  // namespace vellum::packfile

@@ -23,6 +23,7 @@ Graph import_onnx(const std::filesystem::path& file) {
 }
 
 Graph import_onnx(const std::filesystem::path& file, GraphRecord&) { return import_onnx(file); }
+Graph import_onnx(std::span<const std::byte>, GraphRecord&) { refuse("model in memory"); }
 Graph import_onnx(std::span<const std::byte>, const std::filesystem::path&) { refuse("model in memory"); }
 
 }  // namespace vellum

@@ -47,6 +47,13 @@ Graph import_onnx(const fs::path& file) {
   return import_onnx(file, unused);
 }
 
+Graph import_onnx(std::span<const std::byte> bytes, GraphRecord& record) {
+  return naming_source("model in memory", [&] {
+    onnx::schema::ModelProto model = onnx::read_model(bytes);
+    return onnx::take_graph(model, {}, &record);
+  });
+}
+
 Graph import_onnx(std::span<const std::byte> bytes, const fs::path& external_data_folder) {
   return naming_source("model in memory", [&] {
     onnx::schema::ModelProto model = onnx::read_model(bytes);

@@ -2,8 +2,10 @@
 // protobuf nor glslang. Model::load() reads a bundle like any model file.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -22,10 +24,11 @@ struct PackSummary {
 
 // Writes a bundle of the ONNX or TFLite model in `model` for sessions with these options on a device with
 // these caps; replaces `file` in one step. The bundle also works on other devices and with other options:
-// shaders and weights that it lacks are compiled and prepacked when the session is made. Throws the errors of
-// Model::load() and Session, Error(io) if the file cannot be written or
-// its folder does not exist, and Error(invalid_argument) if `model`
-// is a bundle already.
+// shaders and weights that it lacks are compiled and prepacked when the session is made. A reader that
+// compiles none (Vellum::runtime) runs the kernels of the bundle instead, if the device has all that these
+// caps promise: a bundle for Caps::android_baseline_2022() runs on every phone, one for the phone's own caps
+// is as fast there as the model. Throws the errors of Model::load() and Session, Error(io) if the file cannot
+// be written or its folder does not exist, and Error(invalid_argument) if `model` is a bundle already.
 VELLUM_API PackSummary pack(const std::filesystem::path& model, const std::filesystem::path& file,
                             const Caps& caps, const SessionOptions& options = {});
 
@@ -41,5 +44,14 @@ struct PackFrame {
 VELLUM_API PackSummary pack(const std::filesystem::path& model, const std::filesystem::path& file,
                             const Caps& caps, const SessionOptions& options,
                             std::span<const PackFrame> frames);
+
+// Takes the bytes of a bundle, one piece after another. What it throws ends pack().
+using PackSink = std::function<void(std::span<const std::byte> piece)>;
+
+// Does the same from memory to `sink`: nothing is read from or written to a file. A model with external data
+// is refused. Throws the errors of the functions above but those of files, and what `sink` throws, if it is
+// no Error as Error(internal).
+VELLUM_API PackSummary pack(std::span<const std::byte> model, const PackSink& sink, const Caps& caps,
+                            const SessionOptions& options = {}, std::span<const PackFrame> frames = {});
 
 }  // namespace vellum

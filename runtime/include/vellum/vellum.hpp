@@ -162,6 +162,10 @@ class VELLUM_API Model {
   static Model load(const std::filesystem::path& file, const LoadLimits& limits = {});
   // External weights are refused.
   static Model load(std::span<const std::byte> bytes, const LoadLimits& limits = {});
+  // Does the same without a copy of a bundle: the model, and what is made of it, keep `bytes`, which must not
+  // change, and read constants, weights and shaders there when they need them. A bundle that does not begin
+  // at a multiple of 8 bytes is copied; of other formats nothing is kept.
+  static Model load(std::shared_ptr<const std::byte> bytes, size_t byte_count, const LoadLimits& limits = {});
 
   const std::vector<TensorInfo>& inputs() const;
   // Shapes are inferred if all input shapes are known; open dimensions are -1.
