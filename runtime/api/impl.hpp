@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "api/packed_model.hpp"
 #include "compile/compile.hpp"
@@ -15,6 +16,7 @@
 #include "vellum/caps.hpp"
 #include "vellum/vellum.hpp"
 #include "vulkan/context.hpp"
+#include "vulkan/glslang_compiler.hpp"
 
 namespace vellum {
 
@@ -52,12 +54,17 @@ struct Device::Impl {
   // Called with each model that is compiled for the device, if it is set; tests compare these models.
   std::function<void(const CompiledModel&)> on_compiled;
 
+  // Whether a shader that a bundle lacks can be compiled; tests set it.
+  bool compiles_shaders = gpu::compiles_shaders();
+
   // The limits of submits of a session with these options.
   SubmitLimits submit_limits(const SessionOptions& options) const;
   // As compile_options() above, with the tuning table and the memory requirements of this device.
   CompileOptions compile_options(const SessionOptions& options);
   // All compilation for the device goes through these two. Without cooperative matrices where the device
-  // computes them wrongly. `prepared`: of prepare_graph(), with the capabilities of the device.
+  // computes them wrongly. A bundle that lacks shaders for this device, where none can be compiled, is
+  // compiled for the caps that it was made for, if the device has at least these. `prepared`: of
+  // prepare_graph(), with the capabilities of the device.
   CompiledModel compile(const Model& model, const CompileOptions& options, Stage last = Stage::barriers);
   CompiledModel compile(Graph prepared, const CompileOptions& options, Stage last = Stage::barriers);
 
@@ -72,6 +79,10 @@ struct Device::Impl {
   std::shared_ptr<const TuningTable> tuning_for(const SessionOptions& options);
 
  private:
+  CompiledModel compile_for_device(Graph prepared, const CompileOptions& options, Stage last);
+  // Nothing if the device cannot run the kernels of the bundle, or if it lacks shaders for these, too.
+  std::optional<CompiledModel> compile_as_bundled(const Model& model, CompileOptions options, Stage last);
+
   // The weights that all sessions of the model on this device share: made at the first call, freed with the
   // last session.
   std::shared_ptr<WeightStore> weights_of(const Model& model);

@@ -1,5 +1,9 @@
 #include "api/packed_model.hpp"
 
+#include <algorithm>
+
+#include "caps/caps_json.hpp"
+#include "exec/pipeline_keys.hpp"
 #include "pack/graph.hpp"
 #include "vellum/error.hpp"
 
@@ -17,6 +21,21 @@ std::span<const std::byte> PackedModel::find(const VirtualTensor& weight) const 
                                               std::to_string(weight.desc.byte_size()) +
                                               "; pack the model again");
   return bytes;
+}
+
+bool PackedModel::has_shaders_of(const Program& program) const {
+  return std::ranges::all_of(pipeline_keys(program), [&](const gpu::PipelineKey& key) {
+    return file_->has_shader(gpu::shader_digest(gpu::shader_request(key)));
+  });
+}
+
+std::optional<DeviceCaps> PackedModel::caps() const {
+  if (file_->caps().empty()) return {};
+  try {
+    return caps_from_json(file_->caps(), "the caps in it");
+  } catch (const Error&) {
+    return {};
+  }
 }
 
 }  // namespace vellum

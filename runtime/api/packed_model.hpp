@@ -2,10 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
+#include "caps/device_caps.hpp"
 #include "graph/graph.hpp"
-#include "program/weights.hpp"
 #include "pack/file.hpp"
+#include "program/program.hpp"
+#include "program/weights.hpp"
 #include "vulkan/shader_compiler.hpp"
 
 namespace vellum {
@@ -19,6 +22,10 @@ class PackedModel : public gpu::CompiledShaders {
     return file_->shader(digest);
   }
   std::span<const std::byte> find(const VirtualTensor& weight) const;
+  bool has_shaders_of(const Program& program) const;
+  // The caps of the device that the bundle was made for; nothing in bundles of older versions, and of later
+  // ones whose caps this version cannot read.
+  std::optional<DeviceCaps> caps() const;
 
  private:
   std::shared_ptr<const packfile::File> file_;

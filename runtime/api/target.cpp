@@ -1,5 +1,8 @@
 #include "api/target.hpp"
 
+#include <optional>
+#include <utility>
+
 #include "exec/device_tensors.hpp"
 #include "passes/passes.hpp"
 
@@ -61,18 +64,45 @@ CompileOptions Device::Impl::compile_options(const SessionOptions& options) {
 }
 
 CompiledModel Device::Impl::compile(Graph prepared, const CompileOptions& options, Stage last) {
+  CompiledModel model = compile_for_device(std::move(prepared), options, last);
+  if (on_compiled) on_compiled(model);
+  return model;
+}
+
+CompiledModel Device::Impl::compile_for_device(Graph prepared, const CompileOptions& options, Stage last) {
   CompiledModel model = compile_prepared(prepared, context->caps(), options, last);
   if (uses_cooperative_matrices(model.program) && !cooperative_check.passes(context)) {
     DeviceCaps caps = context->caps();
     caps.cooperative_matrices.clear();
     model = compile_prepared(std::move(prepared), caps, options, last);
   }
-  if (on_compiled) on_compiled(model);
   return model;
 }
 
+std::optional<CompiledModel> Device::Impl::compile_as_bundled(const Model& model, CompileOptions options,
+                                                              Stage last) {
+  const PackedModel& bundle = *impl(model)->packed;
+  const std::optional<DeviceCaps> caps = bundle.caps();
+  if (!caps) return {};
+  DeviceCaps without_matrices = *caps;  // the bundle has the shaders without them, too
+  without_matrices.cooperative_matrices.clear();
+  if (!can_run_kernels_for(context->caps(), without_matrices)) return {};
+  options.tuning = nullptr;
+  CompiledModel compiled =
+      compile_prepared(graph_for_shapes(model, without_matrices, options), without_matrices, options, last);
+  if (!bundle.has_shaders_of(compiled.program)) return {};
+  return compiled;
+}
+
 CompiledModel Device::Impl::compile(const Model& model, const CompileOptions& options, Stage last) {
-  return compile(graph_for_shapes(model, context->caps(), options), options, last);
+  CompiledModel compiled =
+      compile_for_device(graph_for_shapes(model, context->caps(), options), options, last);
+  const std::shared_ptr<const PackedModel>& bundle = impl(model)->packed;
+  if (bundle && !compiles_shaders && !bundle->has_shaders_of(compiled.program))
+    if (std::optional<CompiledModel> bundled = compile_as_bundled(model, options, last))
+      compiled = std::move(*bundled);
+  if (on_compiled) on_compiled(compiled);
+  return compiled;
 }
 
 Target::Target(const Device* device)

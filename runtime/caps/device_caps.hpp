@@ -104,6 +104,10 @@ struct DeviceCaps {
 // and traits stay.
 DeviceCaps clamp_to(const DeviceCaps& caps, const DeviceCaps& profile);
 
+// Whether kernels that were chosen for `other` run on `device`: it has at least the same limits and features.
+// False if `other` has cooperative matrices.
+bool can_run_kernels_for(const DeviceCaps& device, const DeviceCaps& other);
+
 // Clamps to the Android Baseline 2022 profile.
 DeviceCaps clamp_to_android_baseline_2022(const DeviceCaps& caps);
 

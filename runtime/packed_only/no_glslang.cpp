@@ -12,10 +12,12 @@ std::vector<uint32_t> compile_glsl(const std::string& name, std::string_view, co
   throw Error(ErrorCode::unsupported,
               "the shader " + name +
                   " is wanted in a variant that the packed model lacks, and this library "
-                  "(Vellum::runtime) compiles none; pack the model with the same release of Vellum, on "
-                  "this device or with its caps file, and with the session's precision, storage, "
-                  "shapes and tuning, or link Vellum::vellum");
+                  "(Vellum::runtime) compiles none; pack the model with the same release of Vellum, with "
+                  "the caps of this device or of less (android_baseline_2022), and with the session's "
+                  "precision, storage and shapes, or link Vellum::vellum");
 }
+
+bool compiles_shaders() { return false; }
 
 std::string glslang_version() { return "none"; }
 

@@ -27,6 +27,9 @@ using FindInclude = std::function<std::optional<std::string_view>(std::string_vi
 std::vector<uint32_t> compile_glsl(const std::string& name, std::string_view source,
                                    const std::string& preamble, const FindInclude& find_include);
 
+// Whether this library has a compiler; where it has none, compile_glsl() throws Error(unsupported).
+bool compiles_shaders();
+
 // A version that changes whenever glslang might produce other SPIR-V.
 std::string glslang_version();
 

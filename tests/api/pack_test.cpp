@@ -7,6 +7,8 @@
 
 #include <cstring>
 #include <iterator>
+#include <memory>
+#include <optional>
 
 #include "api/impl.hpp"
 #include "caps/caps_json.hpp"
@@ -293,6 +295,99 @@ TEST_F(Packed, HoldsTheShadersOfFrames) {
   }
   EXPECT_VELLUM_ERROR(pack(file, folder / "packed", caps, {}, std::vector<PackFrame>{{"z", frames[0].frame}}),
                       ErrorCode::not_found, "'z'");
+}
+
+// Where no shader can be compiled, as in Vellum::runtime, on a device that would choose other kernels.
+TEST_F(Packed, KernelsForLesserCapsRunWhereNoShaderCanBeCompiled) {
+  const auto file = save(small_model());
+  const std::vector<PackFrame> frames = {{"x", {.format = FrameFormat::nv12, .width = 64, .height = 64}}};
+  pack(file, folder / "packed", Caps::android_baseline_2022(), {}, frames);
+  const Model model = Model::load(file), packed = Model::load(folder / "packed");
+  const Device device = Device::open(device_options()), compiling = Device::open(device_options());
+  impl(device)->compiles_shaders = false;
+  const SessionOptions images{.storage = StorageChoice::image2d}, halves{.precision = Precision::fp16};
+
+  const FrameInput camera{.format = FrameFormat::nv12, .width = 32, .height = 24};
+  run(device, with_frames(packed, "x", camera));
+  // On images, as the kernels of the baseline are, and so that the same order of sums gives the same bits.
+  const Outputs actual = run(device, packed), expected = run(compiling, model, images);
+  EXPECT_TRUE(close(actual.at("y"), expected.at("y")));
+  EXPECT_EQ(impl(device)->context->pipelines().shader_counts().compiled, 0u);
+
+  // A bundle that has no shaders for the options is as it was: the device's own kernels are missing.
+  run(device, packed, halves);
+  EXPECT_GT(impl(device)->context->pipelines().shader_counts().compiled, 0u);
+  // Where shaders can be compiled, the device has the kernels of its own.
+  run(compiling, packed);
+  EXPECT_EQ(describe(packed, "program", {}, &compiling), describe(model, "program", {}, &compiling));
+}
+
+TEST_F(Packed, BundlesForMoreThanTheDeviceHasGiveItsOwnKernels) {
+  const auto file = save(small_model());
+  DeviceCaps more = caps_from_json(Caps::android_baseline_2022().json(), "the baseline");
+  more.max_push_constant_bytes = 1 << 20;
+  pack(file, folder / "packed", Caps::parse(to_json(more), "more"));
+  const Model packed = Model::load(folder / "packed");
+  const Device device = Device::open(device_options());
+  const std::string own = describe(packed, "program", {}, &device);
+  impl(device)->compiles_shaders = false;
+  EXPECT_EQ(describe(packed, "program", {}, &device), own);
+}
+
+TEST_F(Packed, BundlesInMemoryAreThoseOfFiles) {
+  const Caps caps = Caps::android_baseline_2022();
+  const auto file = save(small_model());
+  const PackSummary written = pack(file, folder / "packed", caps);
+  std::string bytes;
+  const PackSummary made = pack(
+      as_bytes(small_model().bytes()),
+      [&](std::span<const std::byte> piece) {
+        bytes.append(reinterpret_cast<const char*>(piece.data()), piece.size());
+      },
+      caps);
+  EXPECT_EQ(made.file_bytes, bytes.size());
+  EXPECT_EQ(made.shaders, written.shaders);
+  EXPECT_EQ(made.weights_bytes, written.weights_bytes);
+  const Device device = Device::open(device_is);
+  EXPECT_TRUE(same(run(device, Model::load(as_bytes(bytes))), run(device, Model::load(file))));
+
+  const auto full = [](std::span<const std::byte>) { throw Error(ErrorCode::io, "the disk is full"); };
+  EXPECT_VELLUM_ERROR(pack(as_bytes(small_model().bytes()), full, caps), ErrorCode::io, "the disk is full");
+  EXPECT_VELLUM_ERROR(pack(as_bytes(small_model().bytes()), {}, caps), ErrorCode::invalid_argument,
+                      "no function");
+  EXPECT_VELLUM_ERROR(pack(as_bytes(bytes), full, caps), ErrorCode::invalid_argument, "model in memory",
+                      "packed already");
+}
+
+// A bundle in the application's memory is read there as long as something needs it; a model file is not kept.
+TEST_F(Packed, BundlesInSharedMemoryAreNotCopied) {
+  const auto file = save(small_model());
+  const Device device = Device::open(device_is);
+  const Outputs expected = run(device, Model::load(file));
+  pack(file, folder / "packed", Caps::of(device));
+  for (const size_t offset : {size_t{0}, size_t{1}}) {  // aligned, and not
+    const std::string whole = content(folder / "packed");
+    auto storage = std::make_shared<std::vector<uint64_t>>(whole.size() / 8 + 2);
+    std::byte* begin = std::as_writable_bytes(std::span(*storage)).data() + offset;
+    std::memcpy(begin, whole.data(), whole.size());
+    const std::weak_ptr<void> alive = storage;
+    std::optional<Model> model =
+        Model::load(std::shared_ptr<const std::byte>(std::move(storage), begin), whole.size());
+    EXPECT_EQ(alive.expired(), offset != 0);
+    EXPECT_TRUE(same(run(device, *model), expected));
+    std::optional<Session> session(std::in_place, device, *model);
+    model.reset();
+    EXPECT_EQ(alive.expired(), offset != 0) << "the session has the model";
+    session.reset();
+    EXPECT_TRUE(alive.expired());
+  }
+  const auto bytes = std::make_shared<const std::string>(content(file));
+  const Model model =
+      Model::load(std::shared_ptr<const std::byte>(bytes, reinterpret_cast<const std::byte*>(bytes->data())),
+                  bytes->size());
+  EXPECT_EQ(bytes.use_count(), 1);
+  EXPECT_TRUE(same(run(device, model), expected));
+  EXPECT_VELLUM_ERROR(Model::load(std::shared_ptr<const std::byte>(), 0), ErrorCode::corrupt_model);
 }
 
 TEST_F(Packed, SaysWhatItCannotPack) {
