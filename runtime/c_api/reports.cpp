@@ -31,9 +31,14 @@ vellum_memory_plan::vellum_memory_plan(vellum::MemoryReport report) : memory(std
 const vellum_memory_plan& vellum_session::plan() const {
   std::vector<vellum::Shape> shapes;
   for (const vellum::TensorInfo& input : session.inputs()) shapes.push_back(input.shape);
+  vellum::MemoryReport now = session.memory();
   if (!plan_ || shapes != planned_shapes_) {
-    plan_ = std::make_unique<vellum_memory_plan>(session.memory());
+    plan_ = std::make_unique<vellum_memory_plan>(std::move(now));
     planned_shapes_ = std::move(shapes);
+  } else {
+    plan_->memory.allocated_bytes = now.allocated_bytes;
+    plan_->memory.weights_bytes = now.weights_bytes;
+    plan_->memory.peak_weights_bytes = now.peak_weights_bytes;
   }
   return *plan_;
 }

@@ -55,7 +55,8 @@ struct vellum_session {
     if (profile && has_run) layers = session.layer_times();
   }
 
-  // The plan for the current input shapes: read when it is asked for, and kept until drop_plan().
+  // The plan for the current input shapes: read when it is asked for, and kept until drop_plan(), because the
+  // caller has pointers into it. Bytes that other sessions change are those of this call.
   const vellum_memory_plan& plan() const;
   void drop_plan() { plan_.reset(); }
 

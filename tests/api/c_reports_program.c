@@ -45,6 +45,9 @@ int report_in_c(const void* model_bytes, size_t model_size, const char* file, co
   vellum_memory_plan *plan = NULL, *planned = NULL;
   vellum_text *text = NULL, *caps = NULL;
   vellum_memory_pool* pool = NULL;
+  vellum_session* larger = NULL;
+  const int64_t batch_dims[4] = {8, 3, 9, 11};
+  const vellum_input_shape batch = {"x", batch_dims, 4};
   uint64_t pool_bytes = 1;
   vellum_device_info info = {sizeof info};
   vellum_node_info node = {sizeof node};
@@ -230,12 +233,28 @@ int report_in_c(const void* model_bytes, size_t model_size, const char* file, co
     EXPECT(vellum_session_get_output(session, "y", kept, port.byte_size, &error) == VELLUM_OK);
     EXPECT(memcmp(kept, values, port.byte_size) == 0);
   }
+  /* Another session lets the pool grow: the figures of this one follow, its strings stay. */
+  EXPECT(vellum_session_run(session, &error) == VELLUM_OK);
+  EXPECT(vellum_session_memory(session, &memory, &error) == VELLUM_OK);
+  EXPECT(vellum_memory_pool_bytes(pool, &pool_bytes, &error) == VELLUM_OK && memory.allocated_bytes == pool_bytes);
+  EXPECT(vellum_session_object(session, 0, &object, &error) == VELLUM_OK);
+  predicted = memory;
+  options.input_shapes = &batch;
+  options.input_shape_count = 1;
+  EXPECT(vellum_session_create(device, model, &options, &larger, &error) == VELLUM_OK);
+  EXPECT(vellum_session_memory(session, &memory, &error) == VELLUM_OK);
+  EXPECT(memory.allocated_bytes > predicted.allocated_bytes && memory.planned_bytes == predicted.planned_bytes);
+  EXPECT(vellum_memory_pool_bytes(pool, &pool_bytes, &error) == VELLUM_OK && memory.allocated_bytes == pool_bytes);
+  EXPECT(memory.strategy == predicted.strategy && memory.arenas == predicted.arenas);
+  EXPECT(strcmp(object.kind, "buffer") == 0 || object.format[0] != 0);
+
   EXPECT(vellum_memory_pool_trim(pool, &error) == VELLUM_OK);
   EXPECT(vellum_memory_pool_bytes(pool, &pool_bytes, &error) == VELLUM_OK && pool_bytes == 0);
   FAILS(vellum_session_trim(session, (vellum_trim_level)2, &error), VELLUM_INVALID_ARGUMENT, "level has no value 2");
 
 done:
   vellum_run_destroy(run);
+  vellum_session_destroy(larger);
   vellum_memory_pool_destroy(pool);
   vellum_tensor_destroy(output);
   vellum_tensor_destroy(tensor);

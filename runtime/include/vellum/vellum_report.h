@@ -33,7 +33,7 @@ typedef struct vellum_memory_report {
 
 /*
  * One device image or buffer that carries intermediate tensors; with VELLUM_MEMORY_OFFSETS it has one tensor. The strings
- * are valid until the next run or vellum_session_prepare().
+ * are valid until the next run, vellum_session_prepare() or vellum_session_trim().
  */
 typedef struct vellum_object_report {
   size_t size;                 /* of this struct, as the caller was compiled */
@@ -47,6 +47,8 @@ typedef struct vellum_object_report {
   uint64_t arena_offset;      /* bytes from the begin of that arena */
 } vellum_object_report;
 
+/* The memory of a session: bytes are those at the time of the call, also where other sessions of its pool or model changed
+ * them; what the pointers refer to is valid until the next run, vellum_session_prepare() or vellum_session_trim(). */
 VELLUM_C_API vellum_status vellum_session_memory(const vellum_session* session, vellum_memory_report* report,
                                                  vellum_error* error);
 VELLUM_C_API vellum_status vellum_session_object(const vellum_session* session, size_t index,
