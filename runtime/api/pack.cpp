@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <span>
+#include <string>
 #include <system_error>
+#include <vector>
 
 #include "api/guard.hpp"
 #include "api/impl.hpp"

@@ -7,8 +7,6 @@
 #include <vector>
 
 #include "c_api/support.hpp"
-#include "platform/utf8_path.hpp"
-#include "vellum/pack.hpp"
 #include "vellum/vellum_frame.h"
 
 using vellum::c_api::checked_choice;
@@ -44,7 +42,9 @@ vellum_frame_input frame_defaults() {
   return frame;
 }
 
-vellum::FrameInput to_cpp(const vellum_frame_input* given) {
+}  // namespace
+
+vellum::FrameInput vellum::c_api::frame_input(const vellum_frame_input* given) {
   require(given, "frame");
   const vellum_frame_input frame = given_or_default(given, frame_defaults());
   vellum::FrameInput result;
@@ -66,6 +66,8 @@ vellum::FrameInput to_cpp(const vellum_frame_input* given) {
     result.network_shape.assign(frame.network_shape, frame.network_shape + frame.network_rank);
   return result;
 }
+
+namespace {
 
 // `make`: FrameTransform::stretch, letterbox or center_crop.
 vellum_status make_transform(vellum::FrameTransform (*make)(vellum::FrameSize, vellum::FrameSize),
@@ -175,7 +177,7 @@ void(vellum_frame_input_init)(vellum_frame_input* frame) {
 vellum_status vellum_frame_input_bytes(const vellum_frame_input* frame, size_t* bytes, vellum_error* error) {
   return guarded(error, [&] {
     require(bytes, "bytes");
-    *bytes = static_cast<size_t>(to_cpp(frame).bytes());
+    *bytes = static_cast<size_t>(vellum::c_api::frame_input(frame).bytes());
   });
 }
 
@@ -187,29 +189,6 @@ vellum_status vellum_model_with_frames(const vellum_model* model, const char* na
     require(model, "model");
     require(name, "name");
     require(framed, "framed");
-    *framed = new vellum_model{vellum::with_frames(model->model, name, to_cpp(frame))};
-  });
-}
-
-vellum_status vellum_write_bundle_with_frames(const char* model, const char* file,
-                                              const vellum_device* device, const char* caps,
-                                              const vellum_session_options* options,
-                                              const vellum_bundle_frame* frames, size_t frame_count,
-                                              vellum_bundle_summary* summary, vellum_error* error) {
-  return guarded(error, [&] {
-    require(model, "model");
-    require(file, "file");
-    if (frame_count) require(frames, "frames");
-    std::vector<vellum::PackFrame> taken;
-    for (size_t i = 0; i < frame_count; ++i) {
-      require(frames[i].input, "the input of a frame");
-      taken.push_back({frames[i].input, to_cpp(frames[i].frame)});
-    }
-    const vellum::PackSummary made =
-        vellum::pack(vellum::platform::utf8_path(model), vellum::platform::utf8_path(file),
-                     vellum::c_api::caps_of(device, caps), vellum::c_api::session_options(options), taken);
-    if (summary)
-      vellum::c_api::write_result(
-          summary, {0, made.shaders, made.weights, made.weights_bytes, made.file_bytes}, "summary");
+    *framed = new vellum_model{vellum::with_frames(model->model, name, vellum::c_api::frame_input(frame))};
   });
 }

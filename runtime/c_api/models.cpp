@@ -1,4 +1,4 @@
-// Models, their tensors and nodes, and bundles, for C.
+// Models, their tensors and nodes, for C.
 #include <algorithm>
 #include <cstddef>
 #include <memory>
@@ -8,7 +8,6 @@
 
 #include "c_api/support.hpp"
 #include "platform/utf8_path.hpp"
-#include "vellum/pack.hpp"
 
 using vellum::c_api::given_or_default;
 using vellum::c_api::guarded;
@@ -130,6 +129,22 @@ vellum_status vellum_model_load_bytes_within(const void* bytes, size_t byte_coun
   });
 }
 
+vellum_status vellum_model_load_borrowed(const void* bytes, size_t byte_count,
+                                         const vellum_load_limits* limits, vellum_release_callback release,
+                                         void* release_user, vellum_model** model, vellum_error* error) {
+  if (model) *model = nullptr;
+  return guarded(error, [&] {
+    // Releases them also if the allocation of its counter fails.
+    std::shared_ptr<const std::byte> lent(static_cast<const std::byte*>(bytes),
+                                          [release, release_user](const std::byte*) {
+                                            if (release) release(release_user);
+                                          });
+    require(bytes, "bytes");
+    require(model, "model");
+    *model = new vellum_model{vellum::Model::load(std::move(lent), byte_count, to_cpp(limits))};
+  });
+}
+
 void vellum_model_destroy(vellum_model* model) { delete model; }
 
 size_t vellum_model_input_count(const vellum_model* model) {
@@ -207,19 +222,5 @@ vellum_status vellum_node_list_get(const vellum_node_list* list, size_t index, v
                   names.inputs.size(), names.outputs.data(), names.outputs.size(), names.shapes.data(),
                   node.parameters, node.macs},
                  "info");
-  });
-}
-
-vellum_status vellum_write_bundle(const char* model, const char* file, const vellum_device* device,
-                                  const char* caps, const vellum_session_options* options,
-                                  vellum_bundle_summary* summary, vellum_error* error) {
-  return guarded(error, [&] {
-    require(model, "model");
-    require(file, "file");
-    const vellum::PackSummary made =
-        vellum::pack(utf8_path(model), utf8_path(file), vellum::c_api::caps_of(device, caps),
-                     vellum::c_api::session_options(options));
-    if (summary)
-      write_result(summary, {0, made.shaders, made.weights, made.weights_bytes, made.file_bytes}, "summary");
   });
 }

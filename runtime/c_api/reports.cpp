@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "c_api/kernel_report.hpp"
 #include "c_api/support.hpp"
 #include "vellum/plan.hpp"
 #include "vellum/report.hpp"
@@ -102,6 +103,7 @@ vellum::ProfileReport profile_of(const vellum_session& session, const vellum_pro
                                                    std::to_string(report.layers.size()) + " layers");
     for (size_t i = 0; i < report.layers.size(); ++i) report.layers[i].gpu_ms = options.layer_ms[i];
   }
+  if (options.kernels) report.kernels = options.kernels->report;
   return report;
 }
 

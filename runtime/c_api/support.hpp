@@ -13,8 +13,11 @@
 #include <vector>
 
 #include "vellum/caps.hpp"
+#include "vellum/frame.hpp"
 #include "vellum/vellum.h"
 #include "vellum/vellum.hpp"
+
+struct vellum_frame_input;
 
 struct vellum_text {
   std::string text;
@@ -184,6 +187,9 @@ vellum_tensor* new_tensor(const char* name, Tensor tensor);
 InputShapes input_shapes(const vellum_input_shape* given, size_t count);
 std::vector<InputValues> input_values(const vellum_input_values* given, size_t count);
 std::vector<OutputValues> output_values(const vellum_output_values* given, size_t count);
+
+// Converts the frames of an input. Throws Error(invalid_argument) for NULL.
+FrameInput frame_input(const vellum_frame_input* given);
 
 // Convert C options; NULL means the defaults.
 DeviceOptions device_options(const vellum_device_options* given);

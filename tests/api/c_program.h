@@ -21,6 +21,14 @@ int submit_in_c(const void* model_bytes, size_t model_size, const float* input, 
 /* Reports, pages and tensors of that model, whose nodes are four; `file` has it, too. */
 int report_in_c(const void* model_bytes, size_t model_size, const char* file, const float* input, size_t input_count,
                 char what[512]);
+/* Checks kernels of the test's device. */
+int check_kernels_in_c(char what[512]);
+/* Reads what example_kernel_report() of the test has. */
+struct vellum_kernel_report;
+int read_kernel_report_in_c(const struct vellum_kernel_report* report, char what[512]);
+/* That model and its bundle in borrowed memory; `outputs` has room for both. */
+int in_memory_in_c(const void* model_bytes, size_t model_size, const float* input, size_t input_count, float* outputs,
+                   size_t output_count, char what[512]);
 /* Structs of another size than this header's. */
 int sizes_in_c(char what[512]);
 /* Calls that must fail, on a model with the input "x" and the output "y". */

@@ -9,6 +9,7 @@ Every function may raise vellum.Error, whose code is a vellum.ErrorCode; TypeErr
 
 from ._device import Device, DeviceInfo, default_cache_folder, devices
 from ._frame import FrameInput, FrameTransform
+from ._kernels import KernelCheck, check_kernels
 from ._library import Error, ErrorCode, library
 from ._model import LoadLimits, Model, NodeInfo
 from ._offline import BundleSummary, MemoryEstimate, TuneResult, describe, estimate_memory, plan_memory, tune, write_bundle
@@ -29,6 +30,7 @@ __all__ = [
     "ErrorCode",
     "FrameInput",
     "FrameTransform",
+    "KernelCheck",
     "LayerTime",
     "LoadLimits",
     "MemoryEstimate",
@@ -44,6 +46,7 @@ __all__ = [
     "TensorInfo",
     "TensorReport",
     "TuneResult",
+    "check_kernels",
     "default_cache_folder",
     "describe",
     "devices",

@@ -32,6 +32,7 @@
 #include "vellum/vellum_bundle.h"
 #include "vellum/vellum_device.h"
 #include "vellum/vellum_estimate.h"
+#include "vellum/vellum_kernels.h"
 #include "vellum/vellum_model.h"
 #include "vellum/vellum_report.h"
 #include "vellum/vellum_run.h"

@@ -127,6 +127,18 @@ VELLUM_C_API vellum_status vellum_write_bundle_with_frames(const char* model, co
                                                            const vellum_bundle_frame* frames, size_t frame_count,
                                                            vellum_bundle_summary* summary, vellum_error* error);
 
+/* Takes a piece of a bundle; pieces follow one another. Returns 0, or else ends the call with VELLUM_CANCELLED. */
+typedef int32_t (*vellum_write_callback)(const void* bytes, size_t byte_count, void* user);
+/*
+ * Does the same from the bytes of a model to `write`, without files; a model with external data is refused. Nothing of
+ * `model` is needed afterwards. `options`, `summary`, and `frames` if there are none, may be NULL.
+ */
+VELLUM_C_API vellum_status vellum_bundle_in_memory(const void* model, size_t model_bytes, vellum_write_callback write,
+                                                   void* write_user, const vellum_device* device, const char* caps,
+                                                   const vellum_session_options* options,
+                                                   const vellum_bundle_frame* frames, size_t frame_count,
+                                                   vellum_bundle_summary* summary, vellum_error* error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -38,6 +38,16 @@ VELLUM_C_API vellum_status vellum_model_load_within(const char* file, const vell
 VELLUM_C_API vellum_status vellum_model_load_bytes_within(const void* bytes, size_t byte_count,
                                                           const vellum_load_limits* limits, vellum_model** model,
                                                           vellum_error* error);
+/* Called once, on any thread, when the library no longer needs memory that the application lent to it. */
+typedef void (*vellum_release_callback)(void* user);
+/*
+ * Reads a model from memory without a copy of a bundle: the bytes must stay as they are until `release` is called, also if
+ * the function fails. It is called when nothing needs them any more, neither the model nor what was made of it, so before
+ * the function returns unless it is a bundle that begins at a multiple of 8 bytes. `limits` and `release` may be NULL.
+ */
+VELLUM_C_API vellum_status vellum_model_load_borrowed(const void* bytes, size_t byte_count,
+                                                      const vellum_load_limits* limits, vellum_release_callback release,
+                                                      void* release_user, vellum_model** model, vellum_error* error);
 VELLUM_C_API void vellum_model_destroy(vellum_model* model);
 
 typedef enum vellum_dtype {

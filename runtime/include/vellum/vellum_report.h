@@ -4,6 +4,7 @@
 #ifndef VELLUM_REPORT_H
 #define VELLUM_REPORT_H
 
+#include "vellum/vellum_kernels.h"
 #include "vellum/vellum_session.h"
 
 #ifdef __cplusplus
@@ -119,6 +120,7 @@ typedef struct vellum_profile_options {
   size_t subtitle_count;
   const double* layer_ms; /* time of each layer, such as medians over several runs; NULL: those of the last run */
   size_t layer_ms_count;
+  const vellum_kernel_report* kernels; /* what the driver makes of them, for the page; NULL: left out */
 } vellum_profile_options;
 VELLUM_C_API void vellum_profile_options_init_sized(vellum_profile_options* options, size_t size);
 VELLUM_C_API void vellum_profile_options_init(vellum_profile_options* options);

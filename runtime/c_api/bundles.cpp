@@ -1,0 +1,73 @@
+// Bundles, for C.
+#include <span>
+#include <vector>
+
+#include "c_api/support.hpp"
+#include "platform/utf8_path.hpp"
+#include "vellum/pack.hpp"
+#include "vellum/vellum_frame.h"
+
+using vellum::c_api::guarded;
+using vellum::c_api::require;
+using vellum::platform::utf8_path;
+
+namespace {
+
+std::vector<vellum::PackFrame> pack_frames(const vellum_bundle_frame* frames, size_t count) {
+  if (count) require(frames, "frames");
+  std::vector<vellum::PackFrame> taken;
+  for (size_t i = 0; i < count; ++i) {
+    require(frames[i].input, "the input of a frame");
+    taken.push_back({frames[i].input, vellum::c_api::frame_input(frames[i].frame)});
+  }
+  return taken;
+}
+
+void write_summary(const vellum::PackSummary& made, vellum_bundle_summary* summary) {
+  if (summary)
+    vellum::c_api::write_result(summary, {0, made.shaders, made.weights, made.weights_bytes, made.file_bytes},
+                                "summary");
+}
+
+}  // namespace
+
+vellum_status vellum_write_bundle(const char* model, const char* file, const vellum_device* device,
+                                  const char* caps, const vellum_session_options* options,
+                                  vellum_bundle_summary* summary, vellum_error* error) {
+  return vellum_write_bundle_with_frames(model, file, device, caps, options, nullptr, 0, summary, error);
+}
+
+vellum_status vellum_write_bundle_with_frames(const char* model, const char* file,
+                                              const vellum_device* device, const char* caps,
+                                              const vellum_session_options* options,
+                                              const vellum_bundle_frame* frames, size_t frame_count,
+                                              vellum_bundle_summary* summary, vellum_error* error) {
+  return guarded(error, [&] {
+    require(model, "model");
+    require(file, "file");
+    write_summary(vellum::pack(utf8_path(model), utf8_path(file), vellum::c_api::caps_of(device, caps),
+                               vellum::c_api::session_options(options), pack_frames(frames, frame_count)),
+                  summary);
+  });
+}
+
+vellum_status vellum_bundle_in_memory(const void* model, size_t model_bytes, vellum_write_callback write,
+                                      void* write_user, const vellum_device* device, const char* caps,
+                                      const vellum_session_options* options,
+                                      const vellum_bundle_frame* frames, size_t frame_count,
+                                      vellum_bundle_summary* summary, vellum_error* error) {
+  return guarded(error, [&] {
+    using vellum::Error;
+    using vellum::ErrorCode;
+    require(model, "model");
+    if (!write) throw Error(ErrorCode::invalid_argument, "write is NULL");
+    const auto sink = [&](std::span<const std::byte> piece) {
+      if (write(piece.data(), piece.size(), write_user) != 0)
+        throw Error(ErrorCode::cancelled, "the bundle is not whole: the application ended its writing");
+    };
+    write_summary(vellum::pack(std::span(static_cast<const std::byte*>(model), model_bytes), sink,
+                               vellum::c_api::caps_of(device, caps), vellum::c_api::session_options(options),
+                               pack_frames(frames, frame_count)),
+                  summary);
+  });
+}
