@@ -1,3 +1,5 @@
+#include <memory>
+
 #include "handles.hpp"
 #include "options.hpp"
 #include "support.hpp"
@@ -8,6 +10,7 @@ using vellum::jni::from_long;
 using vellum::jni::guarded;
 using vellum::jni::JavaDevice;
 using vellum::jni::JavaObject;
+using vellum::jni::Listener;
 using vellum::jni::load_limits;
 using vellum::jni::make_object;
 using vellum::jni::memory_of;
@@ -15,6 +18,18 @@ using vellum::jni::SessionOptions;
 using vellum::jni::tensors_to_java;
 using vellum::jni::to_long;
 using vellum::jni::to_utf8;
+
+namespace {
+
+// vellum_release_callback
+void release(void* user) {
+  const std::unique_ptr<const Listener> listener(static_cast<const Listener*>(user));
+  listener->notify([](JNIEnv* env, jclass callbacks, jmethodID method, jobject released) {
+    env->CallStaticVoidMethod(callbacks, method, released);
+  });
+}
+
+}  // namespace
 
 VELLUM_JNI(jlong, modelLoad)(JNIEnv* env, jclass, jstring file, jobject java_limits) {
   return guarded(env, [&] {
@@ -38,6 +53,23 @@ VELLUM_JNI(jlong, modelLoadBytes)
     check(env,
           vellum_model_load_bytes_within(memory, static_cast<size_t>(count), limits ? &*limits : nullptr,
                                          &model, &error),
+          error);
+    return to_long(model);
+  });
+}
+
+VELLUM_JNI(jlong, modelLend)
+(JNIEnv* env, jclass, jobject bytes, jint offset, jint count, jobject java_limits, jobject released) {
+  return guarded(env, [&] {
+    auto listener = std::make_unique<Listener>(env, released, "run", "(Ljava/lang/Runnable;)V");
+    const auto limits = load_limits(env, java_limits);
+    const std::byte* memory = memory_of(env, bytes, offset, count);
+    vellum_error error;
+    vellum_model* model = nullptr;
+    // The library calls `release` from here on.
+    check(env,
+          vellum_model_load_borrowed(memory, static_cast<size_t>(count), limits ? &*limits : nullptr, release,
+                                     listener.release(), &model, &error),
           error);
     return to_long(model);
   });

@@ -43,6 +43,7 @@ SessionOptions::SessionOptions(JNIEnv* env, jobject options) {
   for (const std::string& pass : passes_) pass_pointers_.push_back(pass.c_str());
   options_.disabled_passes = pass_pointers_.data();
   options_.disabled_pass_count = pass_pointers_.size();
+  options_.memory_pool = from_long<vellum_memory_pool>(java.get_long("memoryPool"));
   // -1 in Java is VELLUM_SUBMIT_MS_AUTO.
   options_.max_submit_ms = static_cast<uint32_t>(java.get_int("maxSubmitMs"));
 }

@@ -119,6 +119,16 @@ VELLUM_JNI(void, sessionRun)(JNIEnv* env, jclass, jlong session) {
   });
 }
 
+VELLUM_JNI(void, sessionTrim)(JNIEnv* env, jclass, jlong session, jint level) {
+  guarded(env, [&] {
+    vellum_error error;
+    check(env,
+          vellum_session_trim(from_long<vellum_session>(session), static_cast<vellum_trim_level>(level),
+                              &error),
+          error);
+  });
+}
+
 VELLUM_JNI(void, sessionGetOutput)
 (JNIEnv* env, jclass, jlong session, jstring java_name, jobject buffer, jint offset, jint count) {
   guarded(env, [&] {

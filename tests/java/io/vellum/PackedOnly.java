@@ -5,6 +5,9 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.FloatBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,6 +15,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.After;
 import org.junit.Before;
 import org.junit.Test;
@@ -92,6 +96,64 @@ public class PackedOnly {
     } finally {
       Files.delete(caps);
     }
+  }
+
+  /**
+   * One bundle for all phones: this device is no phone and has other limits and traits, opened as it is and with the limits of
+   * the baseline.
+   */
+  @Test
+  public void bundlesForTheBaselineRunOnEveryDevice() throws Exception {
+    Data.call("bundle", Data.model(Data.FACES), "-o", bundle.toString(), "--caps", "android_baseline_2022", "--frame",
+        "input:0=rgb8");
+    FrameInput frame = new FrameInput(FrameFormat.RGB8, 128, 128).normalise(127.5f, 1 / 127.5f);
+    for (boolean baseline : new boolean[] {false, true})
+      try (Device device = Device.open(new DeviceOptions().androidBaseline2022(baseline));
+          Model model = Model.load(bundle.toString());
+          Model framed = model.withFrames("input:0", frame);
+          Session plain = Session.create(device, model);
+          Session session = Session.create(device, framed)) {
+        TensorInfo input = model.inputs().get(0);
+        Tensor values = Data.random(input, 1);
+        List<byte[]> expected = Data.runTool(Data.model(Data.FACES), input, values, plain.outputs());
+        int i = 0;
+        for (Tensor output : plain.run(Collections.singletonMap(input.name(), values)).values()) {
+          float[] actual = output.toFloats();
+          FloatBuffer desired = ByteBuffer.wrap(expected.get(i++)).order(ByteOrder.nativeOrder()).asFloatBuffer();
+          for (int k = 0; k < actual.length; ++k) assertEquals(desired.get(k), actual[k], 1e-3 * Math.max(1, Math.abs(desired.get(k))));
+        }
+        assertEquals(4, session.outputs().size());
+        VellumException lacking =
+            assertThrows(VellumException.class,
+                () -> Session.create(device, model, new SessionOptions().precision(Precision.FP16)));
+        assertEquals(Status.UNSUPPORTED, lacking.status());
+      }
+  }
+
+  @Test
+  public void lentBundlesAreKeptUntilNothingNeedsThem() throws Exception {
+    byte[] bytes = Files.readAllBytes(bundle);
+    ByteBuffer direct = ByteBuffer.allocateDirect(bytes.length);
+    direct.put(bytes).flip();
+    AtomicInteger released = new AtomicInteger();
+    try (Device device = Device.open()) {
+      Model model = Model.lend(direct, null, released::incrementAndGet);
+      Session session = Session.create(device, model);
+      model.close();
+      assertEquals(0, released.get());
+      TensorInfo input = session.inputs().get(0);
+      Tensor values = Data.random(input, 1);
+      List<byte[]> expected = Data.runTool(Data.model(Data.FACES), input, values, session.outputs());
+      int i = 0;
+      for (Tensor output : session.run(Collections.singletonMap(input.name(), values)).values())
+        assertArrayEquals(expected.get(i++), output.toBytes());
+      session.close();
+      assertEquals(1, released.get());
+    }
+    assertThrows(VellumException.class, () -> Model.lend(ByteBuffer.allocate(8), null, released::incrementAndGet));
+    assertThrows(VellumException.class, () -> Model.lend(ByteBuffer.allocateDirect(8), null, released::incrementAndGet));
+    assertEquals(3, released.get());
+    assertThrows(NullPointerException.class, () -> Model.lend(null));
   }
 
   @Test

@@ -11,8 +11,8 @@ import org.jetbrains.annotations.Nullable;
 
 /**
  * Models in an application's assets. An asset that is stored uncompressed ({@code noCompress "vellum"} in the Gradle file) is
- * mapped, and the runtime reads it there; a compressed one is first unpacked to memory. In both cases the library then copies
- * what it needs of the model, so that the asset is closed again.
+ * mapped; a compressed one is first unpacked to memory. A bundle there stays open and is read in place while the model or a
+ * session needs it, if it begins at a multiple of 8 bytes; otherwise the library copies it once and the asset is closed.
  */
 public final class Assets {
   private Assets() {}
@@ -26,11 +26,7 @@ public final class Assets {
   public static @NotNull Model loadModel(@NotNull AssetManager assets, @NotNull String name, @Nullable LoadLimits limits) {
     long[] asset = {0};
     ByteBuffer bytes = open(assets, name, asset);
-    try {
-      return Model.load(bytes, limits);
-    } finally {
-      Native.closeAsset(asset[0]);
-    }
+    return Model.lend(bytes, limits, () -> Native.closeAsset(asset[0]));
   }
 
   /** Returns whether the asset is stored uncompressed, so that it can be mapped. */

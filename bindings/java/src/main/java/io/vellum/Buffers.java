@@ -29,6 +29,9 @@ final class Buffers {
     return copy;
   }
 
+  /** Does nothing; a callback that calls it keeps the buffer from the garbage collector. */
+  static void reachable(@NotNull ByteBuffer values) {}
+
   static void requireWritable(@NotNull ByteBuffer values) {
     if (values.isReadOnly()) throw new ReadOnlyBufferException();
   }

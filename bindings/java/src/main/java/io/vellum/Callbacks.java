@@ -12,6 +12,22 @@ final class Callbacks {
     }
   }
 
+  static boolean goOn(KernelCheckListener listener, long done, long total) {
+    try {
+      return listener.progress(done, total);
+    } catch (Throwable ignored) {
+      return true;
+    }
+  }
+
+  static void run(Runnable callback) {
+    try {
+      callback.run();
+    } catch (Throwable ignored) {
+      // As above.
+    }
+  }
+
   static void progress(TuneListener listener, String step, long done, long total) {
     try {
       listener.progress(step, done, total);

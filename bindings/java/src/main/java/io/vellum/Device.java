@@ -62,6 +62,18 @@ public final class Device extends NativeObject {
     return handle.get(device -> model.handle.get(network -> Native.tune(device, network, session, tune)));
   }
 
+  /**
+   * Computes small operators of every kind on the device and compares them with the host, as {@code vellum doctor} does:
+   * seconds on a GPU, a minute on a CPU. Kernels that are wrong are in the result, they are no exception. Throws {@link
+   * Status#CANCELLED} if the listener ends it, {@link Status#NOT_FOUND} if no operation has the name.
+   *
+   * @param options {@code null}: the defaults
+   */
+  public @NotNull List<KernelCheck> checkKernels(@Nullable KernelCheckOptions options) {
+    KernelCheckOptions given = options != null ? options : new KernelCheckOptions();
+    return handle.get(device -> Collections.unmodifiableList(Arrays.asList(Native.checkKernels(device, given))));
+  }
+
   /** Deletes everything that was measured on the device. */
   public void forgetTuning() {
     handle.use(Native::forgetTuning);

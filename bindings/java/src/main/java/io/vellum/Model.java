@@ -42,6 +42,34 @@ public final class Model extends NativeObject {
     return new Model(Native.modelLoadBytes(direct, direct.position(), direct.remaining(), limits));
   }
 
+  /** Reads a model from memory without a copy of a bundle. @see #lend(ByteBuffer, LoadLimits, Runnable) */
+  public static @NotNull Model lend(@NotNull ByteBuffer bytes) {
+    return lend(bytes, null, null);
+  }
+
+  /**
+   * Reads a model from direct memory, from position to limit, without a copy of a bundle: the bytes must not change until they
+   * are released, when neither the model nor a session made of it needs them. A bundle that does not begin at a multiple of 8
+   * bytes is copied; of other formats nothing is kept. The buffer stays reachable as long.
+   *
+   * @param limits {@code null}: the defaults
+   * @param released called once, on any thread, also if this method throws; {@code null}: nothing
+   */
+  public static @NotNull Model lend(
+      @NotNull ByteBuffer bytes, @Nullable LoadLimits limits, @Nullable Runnable released) {
+    Check.notNull(bytes, "bytes");
+    if (!bytes.isDirect()) {
+      if (released != null) released.run();
+      throw Check.invalid("only a direct buffer can be lent");
+    }
+    Runnable release =
+        () -> {
+          Buffers.reachable(bytes);
+          if (released != null) released.run();
+        };
+    return new Model(Native.modelLend(bytes, bytes.position(), bytes.remaining(), limits, release));
+  }
+
   /** The inputs; a dimension that the model leaves open is -1. */
   public @NotNull List<TensorInfo> inputs() {
     return inputs;

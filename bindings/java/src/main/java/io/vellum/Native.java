@@ -33,6 +33,18 @@ final class Native {
 
   static native void forgetTuning(long device);
 
+  static native KernelCheck[] checkKernels(long device, KernelCheckOptions options);
+
+  // ---- Memory pools ----
+
+  static native long poolCreate(long device, int overlap);
+
+  static native void poolDestroy(long pool);
+
+  static native long poolBytes(long pool);
+
+  static native void poolTrim(long pool);
+
   // ---- Defaults of options ----
 
   static native void deviceDefaults(DeviceOptions options);
@@ -48,6 +60,9 @@ final class Native {
   static native long modelLoad(String file, LoadLimits limits);
 
   static native long modelLoadBytes(ByteBuffer bytes, int offset, int count, LoadLimits limits);
+
+  /** Calls `released` once when nothing needs the bytes any more, also if it throws. */
+  static native long modelLend(ByteBuffer bytes, int offset, int count, LoadLimits limits, Runnable released);
 
   static native void modelDestroy(long model);
 
@@ -75,6 +90,8 @@ final class Native {
   static native void sessionSetInput(long session, String name, long[] shape, ByteBuffer values, int offset, int count);
 
   static native void sessionRun(long session);
+
+  static native void sessionTrim(long session, int level);
 
   static native void sessionGetOutput(long session, String name, ByteBuffer values, int offset, int count);
 

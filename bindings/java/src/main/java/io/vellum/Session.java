@@ -48,7 +48,8 @@ public final class Session extends NativeObject {
     Check.notNull(model, "model");
     SessionOptions given = options != null ? options : new SessionOptions();
     return device.handle.get(
-        d -> model.handle.get(m -> new Session(Native.sessionCreate(d, m, given), device.handle)));
+        d -> model.handle.get(
+            m -> new Session(given.withPool(() -> Native.sessionCreate(d, m, given)), device.handle)));
   }
 
   /** Makes a session on a thread of its own, and returns at once. @param options {@code null}: the defaults */
@@ -58,7 +59,8 @@ public final class Session extends NativeObject {
     Check.notNull(model, "model");
     SessionOptions given = options != null ? options : new SessionOptions();
     return device.handle.get(
-        d -> model.handle.get(m -> new SessionCreation(Native.sessionCreateAsync(d, m, given), device.handle)));
+        d -> model.handle.get(
+            m -> new SessionCreation(given.withPool(() -> Native.sessionCreateAsync(d, m, given)), device.handle)));
   }
 
   /** The inputs, with the shapes of the last run or {@link #prepare}; before either, open dimensions are -1. */
@@ -107,6 +109,15 @@ public final class Session extends NativeObject {
     requireType(Check.notNull(name, "name"), Check.notNull(tensor, "tensor").type());
     ByteBuffer values = tensor.memory();
     aloneDo(s -> Native.sessionSetInput(s, name, tensor.dims(), values, 0, values.capacity()));
+  }
+
+  /**
+   * Waits for all runs under way and gives memory back, for Android's onTrimMemory() and the like; the next run makes it
+   * again. Inputs and outputs keep their values.
+   */
+  public void trim(@NotNull TrimLevel level) {
+    Check.notNull(level, "level");
+    aloneDo(session -> Native.sessionTrim(session, level.ordinal()));
   }
 
   /** Runs one inference and returns when it is done. Every input must have been set. */

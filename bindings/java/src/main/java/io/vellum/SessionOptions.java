@@ -2,6 +2,7 @@ package io.vellum;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.LongSupplier;
 import org.jetbrains.annotations.NotNull;
 import org.jetbrains.annotations.Nullable;
 
@@ -32,7 +33,9 @@ public final class SessionOptions {
   private boolean checkFinite;
   private String[] disabledPasses = {};
   private int maxSubmitMs;
+  private long memoryPool;
 
+  private MemoryPool pool;
   private final Map<String, long[]> inputShapes = new LinkedHashMap<>();
 
   /** Makes the defaults. */
@@ -162,5 +165,25 @@ public final class SessionOptions {
     disabledPasses = Check.notNull(passes, "passes").clone();
     for (String pass : disabledPasses) Check.notNull(pass, "a pass");
     return this;
+  }
+
+  /** Memory for the intermediate tensors that other sessions use, too; {@code null}: the session has its own. */
+  public @NotNull SessionOptions memoryPool(@Nullable MemoryPool pool) {
+    this.pool = pool;
+    return this;
+  }
+
+  /** Makes a session with native code, for which the pool stays open meanwhile. */
+  long withPool(@NotNull LongSupplier create) {
+    if (pool == null) return create.getAsLong();
+    return pool.handle.get(
+        address -> {
+          memoryPool = address;
+          try {
+            return create.getAsLong();
+          } finally {
+            memoryPool = 0;
+          }
+        });
   }
 }

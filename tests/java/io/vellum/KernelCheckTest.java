@@ -1,0 +1,60 @@
+package io.vellum;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.Test;
+
+/** The check of a device's kernels. */
+public class KernelCheckTest {
+  @Test
+  public void resultsAreThoseOfTheTool() throws Exception {
+    Path file = Files.createTempFile("vellum_java", ".json");
+    Data.call("doctor", "--only", "Conv 1x1", "--report", file.toString());
+    Matcher errors = Pattern.compile("\"error\": ([^,\\s]+)").matcher(new String(Files.readAllBytes(file), StandardCharsets.UTF_8));
+    Files.delete(file);
+    List<Long> counts = new ArrayList<>();
+    try (Device device = Device.open()) {
+      List<KernelCheck> checks =
+          device.checkKernels(new KernelCheckOptions().only("Conv 1x1").progress((done, total) -> counts.add(total)));
+      assertTrue(checks.size() > 6);
+      for (KernelCheck check : checks) {
+        assertTrue(errors.find());
+        assertEquals(check.operation(), Double.parseDouble(errors.group(1)), check.difference(), 0);
+        assertTrue(check.operation(), check.passed() && check.difference() <= check.bound());
+        assertTrue(check.failure(), check.failure().isEmpty());
+        assertTrue(check.operation().startsWith("Conv 1x1"));
+        assertTrue(check.storage() != Storage.AUTO && check.arithmetic() != Arithmetic.AUTO);
+        assertTrue(check.precision() == Precision.FP32 || check.precision() == Precision.FP16);
+      }
+      assertTrue("the tool has no more", !errors.find());
+    }
+    assertTrue(counts.size() > 0 && counts.get(0) == counts.size());
+  }
+
+  @Test
+  public void theListenerMayEndIt() {
+    try (Device device = Device.open()) {
+      VellumException ended =
+          assertThrows(VellumException.class,
+              () -> device.checkKernels(new KernelCheckOptions().only("Resize").progress((done, total) -> done < 1)));
+      assertEquals(Status.CANCELLED, ended.status());
+      VellumException unknown =
+          assertThrows(VellumException.class, () -> device.checkKernels(new KernelCheckOptions().only("Frobnicate")));
+      assertEquals(Status.NOT_FOUND, unknown.status());
+      List<KernelCheck> checks =
+          device.checkKernels(new KernelCheckOptions().only("Softmax").progress((done, total) -> {
+            throw new IllegalStateException("what a listener throws is ignored");
+          }));
+      assertTrue(!checks.isEmpty());
+    }
+  }
+}
