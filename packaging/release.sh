@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Builds what a release consists of, from the last commit: the source archive, Debian packages, wheel and AAR where their tools
-# are there, SHA256SUMS, and an SPDX list of what is in them.
+# Builds what a release consists of, from the last commit: the source archive, Debian packages, the wheel and the AAR where
+# their tools are there, SHA256SUMS, and an SPDX list of what is in them. The last lines name what was left out, and why.
 #   packaging/release.sh [FOLDER]        dist without FOLDER
-# Environment: BUILD_DIR (build/packages); SOURCE_DATE_EPOCH (the commit's date), which all dates in the files are;
-# WHEEL=1 for the wheel, with packages from PyPI; ANDROID_NDK for the AAR.
+# Environment: BUILD_DIR (build/packages); SOURCE_DATE_EPOCH (the commit's date), which all dates in the files are; WHEEL=0 and
+# AAR=0 leave these out; ANDROID_NDK, else the newest NDK of ANDROID_HOME. The wheel's tools come from PyPI.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -16,6 +16,24 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 say() { printf '== %s\n' "$*"; }
+left_out=()
+leave_out() {
+  left_out+=("$*")
+  say "left out: $*"
+}
+# Whether the package index that pip uses has a tool of the wheel.
+pypi_answers() {
+  /usr/bin/python3 -m venv "$scratch/probe" &&
+    "$scratch/probe/bin/pip" download --quiet --no-deps --dest "$scratch/probe" wheel >/dev/null 2>&1
+}
+newest_ndk() {
+  if [[ -n ${ANDROID_NDK-} ]]; then
+    printf '%s\n' "$ANDROID_NDK"
+  else
+    compgen -G "${ANDROID_HOME-/nowhere}/ndk/*/build/cmake/android.toolchain.cmake" | sort -V | tail -n 1 |
+      sed 's|/build/cmake/android.toolchain.cmake$||'
+  fi
+}
 third_party() { /usr/bin/python3 "$root/packaging/third_party.py" "$@"; }
 version=$(sed -n 's/^project(Vellum VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt")
 if [[ -n $(git -C "$root" status --porcelain --untracked-files=no) ]]; then
@@ -59,22 +77,32 @@ done
 if command -v lintian >/dev/null; then
   lintian --allow-root --fail-on error --tag-display-limit 0 "$out"/*.deb || { say "lintian reports errors"; exit 1; }
 else
-  say "skipped: lintian is not installed"
+  leave_out "the check by lintian, which is not installed"
 fi
 
-if [[ -n ${WHEEL-} ]]; then
-  say "wheel"
-  WHEEL_DIR=$out "$root/bindings/python/test_wheel.sh" --no-torch
+if [[ ${WHEEL-1} == 0 ]]; then
+  leave_out "the wheel: WHEEL=0"
+elif ! /usr/bin/python3 -c 'import ensurepip' 2>/dev/null; then
+  leave_out "the wheel, which needs python3-venv"
+elif ! pypi_answers; then
+  leave_out "the wheel, whose tools come from PyPI, which does not answer"
 else
-  say "skipped: the wheel, whose tools come from PyPI; WHEEL=1 builds it"
+  say "wheel"
+  WHEEL_DIR=$out "$root/bindings/python/test_wheel.sh" --build
 fi
-if [[ -n ${ANDROID_NDK-} ]]; then
+
+ndk=$(newest_ndk)
+if [[ ${AAR-1} == 0 ]]; then
+  leave_out "the AAR: AAR=0"
+elif [[ -z $ndk ]]; then
+  leave_out "the AAR, which needs an NDK: neither ANDROID_NDK is set, nor is one in ANDROID_HOME/ndk"
+elif ! compgen -G '/usr/lib/jvm/java-17-openjdk-*/bin/javac' >/dev/null && [[ -z ${VELLUM_JDK-} ]]; then
+  leave_out "the AAR, which needs a JDK 17 (openjdk-17-jdk-headless, or VELLUM_JDK)"
+else
   say "AAR"
-  cmake -S "$root/bindings/android" -B "$build-android" -G Ninja "-DANDROID_NDK=$ANDROID_NDK"
+  cmake -S "$root/bindings/android" -B "$build-android" -G Ninja "-DANDROID_NDK=$ndk" ${VELLUM_JDK:+"-DVELLUM_JDK=$VELLUM_JDK"}
   cmake --build "$build-android"
   cp "$build-android/vellum.aar" "$out/$name.aar"
-else
-  say "skipped: the AAR, which needs ANDROID_NDK"
 fi
 
 say "checksums and SPDX list"
@@ -84,3 +112,4 @@ files=("$name.tar.gz" *"$version"*.deb *"$version"*.whl *"$version"*.aar)
 third_party spdx "${files[@]}" >"$name.spdx.json"
 sha256sum "${files[@]}" "$name.spdx.json" >SHA256SUMS
 ls -l "${files[@]}" "$name.spdx.json"
+for reason in "${left_out[@]}"; do say "left out: $reason"; done

@@ -2,7 +2,8 @@
 # Builds the wheel in a clean virtual environment, makes it complete with auditwheel, installs it in another one, and runs
 # there, on lavapipe: a script of five lines, the tests, mypy, and the program of docs/python.md that exports networks from
 # torch. Prints the wheel's size and the time to install it.
-#   bindings/python/test_wheel.sh [--no-torch]    torch is 3 GB to fetch from PyPI, 8 GB installed
+#   bindings/python/test_wheel.sh [--no-torch | --build]
+# --no-torch: without the last, for torch is 3 GB to fetch from PyPI, 8 GB installed; --build: the wheel, and no tests.
 # Needs what `./setup.sh build tests` installs, and python3-venv. Packages come from PyPI, by tests/requirements*.txt.
 # The wheel is left in $WHEEL_DIR, by default build/wheel/dist; CMake's own build folder is build/wheel.
 set -euo pipefail
@@ -12,11 +13,12 @@ root=$(cd "$here/../.." && pwd)
 build=$root/build/wheel
 dist=${WHEEL_DIR:-$build/dist}
 [[ $dist == /* ]] || dist=$PWD/$dist
-torch=yes
+torch=yes tests=yes
 case ${1-} in
   '') ;;
   --no-torch) torch= ;;
-  *) sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+  --build) tests= ;;
+  *) sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 export VELLUM_TEST_DATA VK_LOADER_LAYERS_DISABLE='~implicit~' PIP_DISABLE_PIP_VERSION_CHECK=1
 VELLUM_TEST_DATA=$("$root/setup.sh" where)
@@ -59,6 +61,8 @@ print("libraries:", *libraries)
 print(f"{sum(file.file_size for file in files) / 2**20:.1f} MiB unpacked")
 PYTHON
 printf '%s: %d bytes\n' "${wheel##*/}" "$(stat --format %s "$wheel")"
+
+[[ -n $tests ]] || exit 0
 
 step "install"
 venv use requirements.txt

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 """Checks CONTRIBUTING.md's table against the sources: every activation, operator, shader, planning strategy, pass and command
-has its table row and its test, and the files that the page names exist.
+has its table row and its test, and the files that the page names exist. The files of vcpkg agree with CMake's.
 
     contributing_test.py REPOSITORY
 """
+import json
 import pathlib
 import re
 import sys
@@ -157,7 +158,19 @@ def check_page():
         require((root / name).exists(), f"CONTRIBUTING.md names {name}, which is not there")
 
 
-for check in (check_operators, check_activations, check_shaders, check_strategies, check_passes, check_commands, check_names, check_page):
+def check_versions():
+    """docs/versioning.md: a release changes the version in all of these files."""
+    version = found(r"project\(Vellum VERSION ([\d.]+)", text_of("CMakeLists.txt"), "version")[0]
+    manifest, port = (json.loads(text_of(file)) for file in ("vcpkg.json", "packaging/vcpkg/ports/vellum/vcpkg.json"))
+    for name, data in (("vcpkg.json", manifest), ("the port's vcpkg.json", port)):
+        require(data["version"] == version, f"{name} has version {data['version']}, CMakeLists.txt {version}")
+    needed = [entry for entry in port["dependencies"] if "vcpkg-cmake" not in str(entry)]
+    require(manifest["dependencies"] == needed and manifest["features"] == port["features"],
+            "vcpkg.json and packaging/vcpkg/ports/vellum/vcpkg.json have different dependencies")
+
+
+for check in (check_operators, check_activations, check_shaders, check_strategies, check_passes, check_commands, check_names,
+              check_page, check_versions):
     check()
 for problem in problems:
     print(problem)
