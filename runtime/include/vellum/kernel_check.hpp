@@ -38,7 +38,8 @@ struct KernelCheckOptions {
 // halves multiplied, where the device can), and compares them with the host reference. The results of a
 // driver's faults are gross, so the bounds are wide: 1e-3 in fp32, 3e-2 in fp16. Seconds on a GPU, a minute
 // on a CPU. Throws Error(device_lost) if the device is lost, Error(cancelled) if `progress` stops it,
-// Error(not_found) if no operation has the name `only`; other errors of an operator become its `failure`.
+// Error(not_found) if no operation has the name `only`, Error(unsupported) in Vellum::runtime, which compiles
+// no shaders; other errors of an operator become its `failure`.
 VELLUM_API std::vector<KernelCheck> check_kernels(const Device& device,
                                                   const KernelCheckOptions& options = {});
 

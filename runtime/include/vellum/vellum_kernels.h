@@ -43,7 +43,7 @@ typedef struct vellum_kernel_check_list vellum_kernel_check_list;
 /*
  * Computes small operators of every kind that has kernels, in all storages and precisions, and compares them with the host:
  * seconds on a GPU, a minute on a CPU. VELLUM_OK also if kernels are wrong. VELLUM_NOT_FOUND if no operation has the name
- * `only`, VELLUM_DEVICE_LOST. `options` may be NULL.
+ * `only`, VELLUM_UNSUPPORTED in the library that reads bundles alone, VELLUM_DEVICE_LOST. `options` may be NULL.
  */
 VELLUM_C_API vellum_status vellum_check_kernels(const vellum_device* device, const vellum_kernel_check_options* options,
                                                 vellum_kernel_check_list** list, vellum_error* error);

@@ -157,8 +157,12 @@ public class PackedOnly {
   }
 
   @Test
-  public void otherModelsAreRefused() {
+  public void whatNeedsACompilerIsRefused() {
     VellumException refused = assertThrows(VellumException.class, () -> Model.load(Data.model(Data.FACES)));
     assertEquals(Status.UNSUPPORTED, refused.status());
+    try (Device device = Device.open()) {
+      VellumException unchecked = assertThrows(VellumException.class, () -> device.checkKernels(null));
+      assertEquals(Status.UNSUPPORTED, unchecked.status());
+    }
   }
 }

@@ -65,7 +65,8 @@ public final class Device extends NativeObject {
   /**
    * Computes small operators of every kind on the device and compares them with the host, as {@code vellum doctor} does:
    * seconds on a GPU, a minute on a CPU. Kernels that are wrong are in the result, they are no exception. Throws {@link
-   * Status#CANCELLED} if the listener ends it, {@link Status#NOT_FOUND} if no operation has the name.
+   * Status#CANCELLED} if the listener ends it, {@link Status#NOT_FOUND} if no operation has the name, {@link
+   * Status#UNSUPPORTED} in a library that reads bundles alone.
    *
    * @param options {@code null}: the defaults
    */
