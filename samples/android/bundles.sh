@@ -14,9 +14,11 @@ assets=${3-$here/src/main/assets}
 models=$("$here/../../setup.sh" where)/models
 mkdir -p "$assets"
 for model in face_detection_front_128x128_barracuda.onnx face_detection_back_256x256_barracuda.onnx \
-  object_detection_ssd_mobilenetv2_oidv4_fp16.tflite mlsd_320x320_tiny.onnx selfie_segmentation.tflite; do
+  object_detection_ssd_mobilenetv2_oidv4_fp16.tflite mlsd_320x320_tiny.onnx selfie_segmentation.tflite face_landmark.tflite; do
+  frames=nv12,area
+  if [[ $model = face_landmark* ]]; then frames=nv12,border; fi
   input=$("$tool" inspect "$models/$model" --json |
     /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["inputs"][0]["name"])')
-  "$tool" bundle "$models/$model" -o "$assets/${model%.*}.vellum" --caps "$caps" --frame "$input=nv12,area"
+  "$tool" bundle "$models/$model" -o "$assets/${model%.*}.vellum" --caps "$caps" --frame "$input=$frames"
 done
 cp "$models/object_detection_oidv4_labelmap.txt" "$assets/"

@@ -8,6 +8,7 @@ import io.vellum.Device;
 import io.vellum.FrameFormat;
 import io.vellum.FrameInput;
 import io.vellum.FrameTransform;
+import io.vellum.MemoryReport;
 import io.vellum.Model;
 import java.awt.image.BufferedImage;
 import java.io.File;
@@ -24,12 +25,12 @@ import org.junit.Test;
 public class SampleTest {
   private static final String DATA = System.getenv("VELLUM_TEST_DATA");
   private static Device device;
-  private static List<Network> networks;
+  private static List<Task> tasks;
 
   @BeforeClass
   public static void open() throws Exception {
     device = Device.open();
-    networks = Networks.all(Files.readAllLines(Paths.get(DATA, "models", Networks.LABELS)));
+    tasks = Networks.all(Files.readAllLines(Paths.get(DATA, "models", Networks.LABELS)));
   }
 
   @AfterClass
@@ -58,16 +59,22 @@ public class SampleTest {
     }
   }
 
-  private static List<Mark> find(int network, String photo, int degrees) throws Exception {
-    Network chosen = networks.get(network);
+  private static Model load(String file) {
+    String extension = file.matches("face_detection.*barracuda|mlsd.*") ? ".onnx" : ".tflite";
+    return Model.load(DATA + "/models/" + file + extension);
+  }
+
+  private static Finder open(int task, Photo frame, int degrees) {
+    return tasks.get(task).open(device, SampleTest::load,
+        () -> new FrameInput(FrameFormat.RGB8, frame.width, frame.height), new Upright(frame.width, frame.height, degrees));
+  }
+
+  private static List<Mark> find(int task, String photo, int degrees) throws Exception {
     Photo frame = new Photo(photo, degrees);
-    String extension = chosen.file.matches("face_detection.*barracuda|mlsd.*") ? ".onnx" : ".tflite";
-    try (Model model = Model.load(DATA + "/models/" + chosen.file + extension);
-        Recogniser recogniser = new Recogniser(device, model, chosen, new FrameInput(FrameFormat.RGB8, frame.width, frame.height),
-            new Upright(frame.width, frame.height, degrees))) {
-      String memory = Reports.memory(recogniser.session().memory());
+    try (Finder finder = open(task, frame, degrees)) {
+      String memory = Reports.memory(finder.memory());
       assertTrue(memory, memory.contains("objects, ") && memory.contains(" tensors"));
-      return recogniser.find(frame.rgb);
+      return finder.find(frame.rgb);
     }
   }
 
@@ -109,6 +116,30 @@ public class SampleTest {
     assertEquals(0.544, find(4, "astronaut.png", 0).get(0).score, 0.002);
   }
 
+  /** The tip of the nose is where LiteRT puts it (tests/samples/mesh_test.cpp), also in a turned frame. */
+  @Test
+  public void theMeshIsFound() throws Exception {
+    for (int degrees : new int[] {0, 90}) {
+      List<Mark> meshes = find(5, "astronaut.png", degrees);
+      assertEquals(1, meshes.size());
+      assertTrue(meshes.get(0).score > 0.99f);
+      float[] points = meshes.get(0).points;
+      assertEquals(2 * 468, points.length);
+      assertArrayEquals(new float[] {223.7f / 512, 130.7f / 512}, new float[] {points[2], points[3]}, 2f / 512);
+    }
+  }
+
+  @Test
+  public void theNetworksOfTheMeshShareTheirMemory() throws Exception {
+    Photo frame = new Photo("astronaut.png", 0);
+    try (Finder finder = open(5, frame, 0)) {
+      finder.find(frame.rgb);
+      long largest = 0;
+      for (MemoryReport report : finder.memory()) largest = Math.max(largest, report.plannedBytes());
+      for (MemoryReport report : finder.memory()) assertEquals(largest, report.allocatedBytes(), 0.1 * largest);
+    }
+  }
+
   @Test
   public void turnedFramesAreMappedToTheUprightPicture() {
     for (int degrees = 0; degrees < 360; degrees += 90) {
@@ -127,14 +158,10 @@ public class SampleTest {
   @Test
   public void benchmarksAreJson() throws Exception {
     Photo frame = new Photo("astronaut.png", 0);
-    Network network = networks.get(0);
-    try (Model model = Model.load(DATA + "/models/" + network.file + ".onnx");
-        Recogniser recogniser =
-            new Recogniser(device, model, network, new FrameInput(FrameFormat.RGB8, frame.width, frame.height),
-                new Upright(frame.width, frame.height, 0))) {
-      recogniser.run(frame.rgb);
+    try (Finder finder = open(0, frame, 0)) {
+      finder.run(frame.rgb);
       long[] times = {3_000_000, 1_000_000, 2_500_000};
-      String json = Reports.benchmark("a \"b\"\\\n", device.info(), recogniser.session().memory(), times);
+      String json = Reports.benchmark("a \"b\"\\\n", device.info(), finder.memory(), times);
       assertTrue(json, json.startsWith("{\"model\": \"a \\\"b\\\"\\\\\\u000a\", \"device\": \""));
       assertTrue(json, json.contains("\"runs\": 3, \"min_ms\": 1.000, \"median_ms\": 2.500, \"max_ms\": 3.000"));
     }

@@ -15,7 +15,7 @@ import java.util.List;
 final class AssetFiles {
   private AssetFiles() {}
 
-  static List<Network> networks(Context context) {
+  static List<Task> tasks(Context context) {
     try (BufferedReader file =
         new BufferedReader(new InputStreamReader(context.getAssets().open(Networks.LABELS), StandardCharsets.UTF_8))) {
       List<String> labels = new ArrayList<>();

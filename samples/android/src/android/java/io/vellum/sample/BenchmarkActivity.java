@@ -7,14 +7,13 @@ import android.view.Menu;
 import android.view.MenuItem;
 import android.widget.TextView;
 import io.vellum.Device;
-import io.vellum.Model;
 import io.vellum.VellumException;
 import io.vellum.android.Assets;
 import io.vellum.android.YuvFrame;
 
-/** Times 50 inferences of a network on an empty frame, and shares the result as JSON. */
+/** Times 50 inferences of a task's first network on an empty frame, and shares the result as JSON. */
 public final class BenchmarkActivity extends Activity {
-  static final String NETWORK = "network";
+  static final String TASK = "task";
   private static final int RUNS = 50;
   private static final int WARM_UP = 5;
   private TextView text;
@@ -26,9 +25,9 @@ public final class BenchmarkActivity extends Activity {
     text.setTextIsSelectable(true);
     text.setText("Running\u2026");
     setContentView(text);
-    Network network = AssetFiles.networks(this).get(getIntent().getIntExtra(NETWORK, 0));
+    Task task = AssetFiles.tasks(this).get(getIntent().getIntExtra(TASK, 0));
     new Thread(() -> {
-      String json = measure(network);
+      String json = measure(task);
       text.post(() -> text.setText(json));
     }, "benchmark").start();
   }
@@ -46,22 +45,21 @@ public final class BenchmarkActivity extends Activity {
     return true;
   }
 
-  private String measure(Network network) {
+  private String measure(Task task) {
     YuvFrame frame = new YuvFrame(CameraFeed.WIDTH, CameraFeed.HEIGHT);
     Upright upright = new Upright(CameraFeed.WIDTH, CameraFeed.HEIGHT, 0);
     try (Device device = Device.open(AssetFiles.deviceOptions(this));
-        Model model = Assets.loadModel(getAssets(), network.file + ".vellum");
-        Recogniser recogniser = new Recogniser(device, model, network, frame.input(), upright)) {
-      for (int i = 0; i < WARM_UP; ++i) recogniser.run(frame.buffer());
+        Finder finder = task.open(device, name -> Assets.loadModel(getAssets(), name + ".vellum"), frame::input, upright)) {
+      for (int i = 0; i < WARM_UP; ++i) finder.run(frame.buffer());
       long[] times = new long[RUNS];
       for (int i = 0; i < RUNS; ++i) {
         long begin = System.nanoTime();
-        recogniser.run(frame.buffer());
+        finder.run(frame.buffer());
         times[i] = System.nanoTime() - begin;
       }
-      return Reports.benchmark(network.file, device.info(), recogniser.session().memory(), times);
+      return Reports.benchmark(task.file, device.info(), finder.memory(), times);
     } catch (VellumException failure) {
-      return "{\"model\": " + Reports.quoted(network.file) + ", \"error\": " + Reports.quoted(failure.getMessage()) + "}";
+      return "{\"model\": " + Reports.quoted(task.file) + ", \"error\": " + Reports.quoted(failure.getMessage()) + "}";
     }
   }
 }

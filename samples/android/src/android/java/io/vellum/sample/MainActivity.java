@@ -12,7 +12,6 @@ import android.view.SurfaceHolder;
 import android.view.SurfaceView;
 import android.widget.FrameLayout;
 import io.vellum.Device;
-import io.vellum.Model;
 import io.vellum.VellumException;
 import io.vellum.android.Assets;
 import io.vellum.android.YuvFrame;
@@ -20,23 +19,23 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 
-/** The camera's picture with what the chosen network finds in it. The menu has the networks and the two other pages. */
+/** The camera's picture with what the chosen task finds in it. The menu has the tasks and the two other pages. */
 public final class MainActivity extends Activity implements SurfaceHolder.Callback, CameraFeed.Listener {
-  private List<Network> networks;
+  private List<Task> tasks;
   private volatile int chosen;
   private MarksView marks;
   private SurfaceView preview;
   private CameraFeed camera;
   // Of the thread of the camera.
   private Device device;
-  private Recogniser recogniser;
-  private int recognised = -1;
+  private Finder finder;
+  private int opened = -1;
   private static volatile String memory = "No network has run yet.";
 
   @Override
   protected void onCreate(Bundle state) {
     super.onCreate(state);
-    networks = AssetFiles.networks(this);
+    tasks = AssetFiles.tasks(this);
     preview = new SurfaceView(this);
     preview.getHolder().addCallback(this);
     preview.getHolder().setFixedSize(CameraFeed.WIDTH, CameraFeed.HEIGHT);
@@ -55,7 +54,7 @@ public final class MainActivity extends Activity implements SurfaceHolder.Callba
 
   @Override
   public boolean onCreateOptionsMenu(Menu menu) {
-    for (int i = 0; i < networks.size(); ++i) menu.add(0, i, i, networks.get(i).title);
+    for (int i = 0; i < tasks.size(); ++i) menu.add(0, i, i, tasks.get(i).title);
     menu.add(1, 0, 100, "Memory");
     menu.add(2, 0, 101, "Benchmark");
     menu.add(3, 0, 102, "Export caps");
@@ -67,7 +66,7 @@ public final class MainActivity extends Activity implements SurfaceHolder.Callba
     if (item.getGroupId() == 0) chosen = item.getItemId();
     if (item.getGroupId() == 1) startActivity(new Intent(this, TextActivity.class).putExtra(TextActivity.TEXT, memory));
     if (item.getGroupId() == 2)
-      startActivity(new Intent(this, BenchmarkActivity.class).putExtra(BenchmarkActivity.NETWORK, chosen));
+      startActivity(new Intent(this, BenchmarkActivity.class).putExtra(BenchmarkActivity.TASK, chosen));
     if (item.getGroupId() == 3) exportCaps();
     return true;
   }
@@ -105,12 +104,12 @@ public final class MainActivity extends Activity implements SurfaceHolder.Callba
   @Override
   public synchronized void onFrame(YuvFrame frame, int degrees) { // a feed that ends may overlap the next one's begin
     try {
-      if (recognised != chosen) open(chosen, frame, degrees);
-      if (recogniser == null) return;
+      if (opened != chosen) open(chosen, frame, degrees);
+      if (finder == null) return;
       long begin = System.nanoTime();
-      List<Mark> found = recogniser.find(frame.buffer());
+      List<Mark> found = finder.find(frame.buffer());
       double milliseconds = (System.nanoTime() - begin) / 1e6;
-      String status = String.format(Locale.ROOT, "%s, %.1f ms", networks.get(recognised).title, milliseconds);
+      String status = String.format(Locale.ROOT, "%s, %.1f ms", tasks.get(opened).title, milliseconds);
       marks.post(() -> marks.show(found, status));
     } catch (VellumException failure) {
       onFailure(failure.getMessage());
@@ -123,15 +122,13 @@ public final class MainActivity extends Activity implements SurfaceHolder.Callba
   }
 
   private void open(int index, YuvFrame frame, int degrees) {
-    recognised = index; // one that fails is not tried again for each frame
-    if (recogniser != null) recogniser.close();
-    recogniser = null;
+    opened = index; // one that fails is not tried again for each frame
+    if (finder != null) finder.close();
+    finder = null;
     if (device == null) device = Device.open(AssetFiles.deviceOptions(this));
-    Network network = networks.get(index);
-    try (Model model = Assets.loadModel(getAssets(), network.file + ".vellum")) {
-      Upright upright = new Upright(CameraFeed.WIDTH, CameraFeed.HEIGHT, degrees);
-      recogniser = new Recogniser(device, model, network, frame.input(), upright);
-    }
-    memory = network.title + "\n" + Reports.memory(recogniser.session().memory());
+    Task task = tasks.get(index);
+    Upright upright = new Upright(CameraFeed.WIDTH, CameraFeed.HEIGHT, degrees);
+    finder = task.open(device, name -> Assets.loadModel(getAssets(), name + ".vellum"), frame::input, upright);
+    memory = task.title + "\n" + Reports.memory(finder.memory());
   }
 }

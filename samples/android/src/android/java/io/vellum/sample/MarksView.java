@@ -58,6 +58,10 @@ final class MarksView extends View {
       canvas.drawLine(points[0], points[1], points[2], points[3], lines);
       return;
     }
+    if (mark.kind == Mark.Kind.POINTS) {
+      canvas.drawPoints(points, lines);
+      return;
+    }
     // A turned frame may have turned the corners' order.
     float left = Math.min(points[0], points[2]);
     float top = Math.min(points[1], points[3]);

@@ -7,6 +7,8 @@ final class Mark {
     BOX,
     /** Two points. */
     LINE,
+    /** Any number of points. */
+    POINTS,
     /** Text about the whole picture; no points. */
     NOTE
   }

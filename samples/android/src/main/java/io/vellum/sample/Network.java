@@ -1,26 +1,38 @@
 package io.vellum.sample;
 
+import io.vellum.Device;
 import io.vellum.FrameFilter;
 import io.vellum.FrameInput;
+import io.vellum.Model;
+import io.vellum.SessionOptions;
 import io.vellum.Tensor;
 import io.vellum.TensorInfo;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
+import java.util.function.Supplier;
 
 /** A network of the samples: what it reads of a frame, and what its outputs mean. Plain values, for any thread. */
-abstract class Network {
-  /** For the menu. */
-  final String title;
-  /** The file name without its extension. */
-  final String file;
+abstract class Network extends Task {
   /** Whether the frame keeps its proportions; otherwise it is stretched to the network's input. */
   final boolean keepsProportions;
 
   Network(String title, String file, boolean keepsProportions) {
-    this.title = title;
-    this.file = file;
+    super(title, file);
     this.keepsProportions = keepsProportions;
+  }
+
+  @Override
+  final Finder open(Device device, Function<String, Model> models, Supplier<FrameInput> frames, Upright upright) {
+    return open(device, models, frames, upright, new SessionOptions());
+  }
+
+  final Recogniser open(Device device, Function<String, Model> models, Supplier<FrameInput> frames, Upright upright,
+      SessionOptions options) {
+    try (Model model = models.apply(file)) {
+      return new Recogniser(device, model, this, frames.get(), upright, options);
+    }
   }
 
   /** Sets how pixels become the network's values. */

@@ -3,18 +3,21 @@ package io.vellum.sample;
 import io.vellum.Device;
 import io.vellum.FrameInput;
 import io.vellum.FrameTransform;
+import io.vellum.MemoryReport;
 import io.vellum.Model;
 import io.vellum.Session;
+import io.vellum.SessionOptions;
 import io.vellum.Tensor;
 import io.vellum.TensorInfo;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
 /** One network on frames of one kind. For one thread at a time. */
-final class Recogniser implements AutoCloseable {
+final class Recogniser implements Finder {
   private final Network network;
   private final Upright upright;
   private final FrameTransform transform;
@@ -23,7 +26,7 @@ final class Recogniser implements AutoCloseable {
   private final Map<String, Tensor> outputs = new LinkedHashMap<>();
 
   /** @param frame the format of the frames; what the network reads of them is set here */
-  Recogniser(Device device, Model model, Network network, FrameInput frame, Upright upright) {
+  Recogniser(Device device, Model model, Network network, FrameInput frame, Upright upright, SessionOptions options) {
     this.network = network;
     this.upright = upright;
     TensorInfo image = model.inputs().get(0);
@@ -31,28 +34,36 @@ final class Recogniser implements AutoCloseable {
     input = image.name();
     transform = upright.transform(network.keepsProportions, size[0], size[1]);
     try (Model framed = model.withFrames(input, network.read(frame).transform(transform))) {
-      session = Session.create(device, framed);
+      session = Session.create(device, framed, options);
     }
     for (TensorInfo output : session.outputs()) outputs.put(output.name(), Tensor.allocate(output.type(), output.shape()));
   }
 
-  /** Returns what is found in a frame; points are fractions of the upright picture. */
-  List<Mark> find(ByteBuffer frame) {
-    run(frame);
-    for (Map.Entry<String, Tensor> output : outputs.entrySet()) session.output(output.getKey(), output.getValue().buffer());
+  @Override
+  public List<Mark> find(ByteBuffer frame) {
     List<Mark> marks = new ArrayList<>();
-    for (Mark mark : network.decode(outputs, (int) transform.networkWidth())) marks.add(toPicture(mark));
+    for (Mark mark : findInFrame(frame)) marks.add(map(mark, (x, y) -> upright.fractions(new double[] {x, y})));
     return marks;
   }
 
-  /** One inference, without its outputs. */
-  void run(ByteBuffer frame) {
+  /** The same with points in pixels of the frame. */
+  List<Mark> findInFrame(ByteBuffer frame) {
+    run(frame);
+    for (Map.Entry<String, Tensor> output : outputs.entrySet()) session.output(output.getKey(), output.getValue().buffer());
+    List<Mark> marks = new ArrayList<>();
+    for (Mark mark : network.decode(outputs, (int) transform.networkWidth())) marks.add(map(mark, this::toFrame));
+    return marks;
+  }
+
+  @Override
+  public void run(ByteBuffer frame) {
     session.setInput(input, frame);
     session.run();
   }
 
-  Session session() {
-    return session;
+  @Override
+  public List<MemoryReport> memory() {
+    return Collections.singletonList(session.memory());
   }
 
   @Override
@@ -60,13 +71,19 @@ final class Recogniser implements AutoCloseable {
     session.close();
   }
 
-  private Mark toPicture(Mark mark) {
+  private float[] toFrame(float x, float y) {
+    double[] frame = transform.toFrame(x * transform.networkWidth(), y * transform.networkHeight());
+    return new float[] {(float) frame[0], (float) frame[1]};
+  }
+
+  private interface MapPoint {
+    float[] map(float x, float y);
+  }
+
+  private static Mark map(Mark mark, MapPoint map) {
     float[] points = new float[mark.points.length];
-    for (int i = 0; i < points.length; i += 2) {
-      double[] frame =
-          transform.toFrame(mark.points[i] * transform.networkWidth(), mark.points[i + 1] * transform.networkHeight());
-      System.arraycopy(upright.fractions(frame), 0, points, i, 2);
-    }
+    for (int i = 0; i < points.length; i += 2)
+      System.arraycopy(map.map(mark.points[i], mark.points[i + 1]), 0, points, i, 2);
     return new Mark(mark.kind, mark.label, mark.score, points);
   }
 }
