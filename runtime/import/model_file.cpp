@@ -2,6 +2,7 @@
 
 #include <system_error>
 
+#include "platform/system_message.hpp"
 #include "platform/utf8_path.hpp"
 #include "vellum/error.hpp"
 
@@ -13,7 +14,7 @@ void check_is_file(const fs::path& file) {
   std::error_code error;
   const fs::file_status status = fs::status(file, error);
   if (status.type() == fs::file_type::not_found) throw Error(ErrorCode::not_found, "no such file");
-  if (status.type() == fs::file_type::none) throw Error(ErrorCode::io, error.message());
+  if (status.type() == fs::file_type::none) throw Error(ErrorCode::io, platform::system_message(error));
   if (!fs::is_regular_file(status)) throw Error(ErrorCode::io, "is a folder or a device, not a model file");
 }
 

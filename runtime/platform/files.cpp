@@ -7,6 +7,7 @@
 #include <system_error>
 #include <thread>
 
+#include "platform/system_message.hpp"
 #include "platform/utf8_path.hpp"
 #include "vellum/error.hpp"
 
@@ -102,7 +103,7 @@ void write_file_atomically(const fs::path& path, std::span<const std::span<const
   const fs::path temporary = temporary_name(path);
   std::error_code error;
   if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
-  if (error) fail(path, temporary, error.message());
+  if (error) fail(path, temporary, system_message(error));
   {
     std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
     if (!file) fail(path, temporary, "no permission, or the folder does not exist");
@@ -112,7 +113,7 @@ void write_file_atomically(const fs::path& path, std::span<const std::span<const
     if (!file) fail(path, temporary, "the disk may be full");
   }
   replace(temporary, path, error);
-  if (error) fail(path, temporary, error.message());
+  if (error) fail(path, temporary, system_message(error));
 }
 
 std::optional<uint64_t> free_disk_bytes(fs::path folder) {

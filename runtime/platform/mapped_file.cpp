@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "platform/system_message.hpp"
 #include "platform/utf8_path.hpp"
 #include "vellum/error.hpp"
 
@@ -25,7 +26,7 @@ namespace {
 
 [[noreturn]] void fail(const std::filesystem::path& path, int code, bool missing) {
   throw Error(missing ? ErrorCode::not_found : ErrorCode::io,
-              to_utf8(path) + ": cannot be read: " + std::system_category().message(code));
+              to_utf8(path) + ": cannot be read: " + system_message({code, std::system_category()}));
 }
 
 size_t checked_size(const std::filesystem::path& path, uint64_t size) {

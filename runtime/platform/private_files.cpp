@@ -21,10 +21,6 @@ namespace fs = std::filesystem;
 #ifdef _WIN32
 namespace {
 
-struct FreeLocal {
-  void operator()(void* memory) const { LocalFree(memory); }
-};
-
 // The security identifier of the user of this process; empty if the system does not say.
 std::vector<BYTE> this_user() {
   HANDLE token = nullptr;

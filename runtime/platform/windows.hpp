@@ -9,3 +9,12 @@
 #define NOMINMAX
 #endif
 #include <windows.h>
+
+namespace vellum::platform {
+
+// Deletes what Windows allocated with LocalAlloc.
+struct FreeLocal {
+  void operator()(void* memory) const { LocalFree(memory); }
+};
+
+}  // namespace vellum::platform

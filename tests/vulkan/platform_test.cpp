@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cstdlib>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "platform/files.hpp"
 #include "platform/mapped_file.hpp"
 #include "platform/sha256.hpp"
+#include "platform/system_message.hpp"
 #include "platform/utf8_path.hpp"
 #include "support/environment.hpp"
 #include "support/errors.hpp"
@@ -195,6 +197,17 @@ TEST(Paths, ThatAreNoUnicodeAreNamedInErrors) {
   EXPECT_EQ(to_utf8("a\xffz"), "a\xffz") << "a path has any bytes here";
   EXPECT_EQ(utf8_path("a\xff").native(), "a\xff");
 #endif
+}
+
+// platforms/windows.sh runs this in German, where the message of code 6 has a letter that a code page and
+// UTF-8 write in different bytes.
+TEST(SystemMessages, AreOneLineOfUtf8) {
+  for (const int code : {1, 2, 5, 6, 13, 12345}) {
+    const std::string text = system_message({code, std::system_category()});
+    EXPECT_FALSE(text.empty()) << code;
+    EXPECT_EQ(text.find_first_of("\r\n"), std::string::npos) << text;
+    EXPECT_EQ(to_utf8(utf8_path(text)), text);
+  }
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "import/onnx/names.hpp"
 #include "platform/mapped_file.hpp"
+#include "platform/system_message.hpp"
 #include "platform/utf8_path.hpp"
 #include "vellum/error.hpp"
 
@@ -68,11 +69,11 @@ fs::path resolve(const std::string& location, const std::string& what, const fs:
   }
   std::error_code error;
   const fs::path root = fs::canonical(folder, error);
-  if (error) throw refuse("cannot be read: the model's folder: " + error.message());
+  if (error) throw refuse("cannot be read: the model's folder: " + platform::system_message(error));
   fs::path file = fs::canonical(root / relative, error);
   if (error) {
     throw Error(ErrorCode::not_found, what + ": external data " + quoted_name(location) + " not found in " +
-                                          platform::to_utf8(root) + ": " + error.message());
+                                          platform::to_utf8(root) + ": " + platform::system_message(error));
   }
   // `file` has no links left in it, so this catches a link that points outside.
   const auto [in_root, in_file] = std::mismatch(root.begin(), root.end(), file.begin(), file.end());
@@ -111,7 +112,8 @@ std::shared_ptr<const std::byte> read_external_data(const schema::TensorProto& t
   std::error_code error;
   const uint64_t file_size = fs::file_size(file, error);
   if (error)
-    throw Error(ErrorCode::io, what + ": external data " + platform::to_utf8(file) + ": " + error.message());
+    throw Error(ErrorCode::io,
+                what + ": external data " + platform::to_utf8(file) + ": " + platform::system_message(error));
   check_range(location, expected_bytes, file_size, what);
 
   // Large weights are paged in when they are read, and can be paged out again. HostTensor copies unaligned

@@ -7,6 +7,7 @@
 #include "import/model_file.hpp"
 #include "import/onnx/parts.hpp"
 #include "platform/mapped_file.hpp"
+#include "platform/system_message.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum::onnx {
@@ -47,7 +48,7 @@ schema::ModelProto read_model(const fs::path& file) {
   check_is_file(file);
   std::error_code error;
   const uint64_t size = fs::file_size(file, error);
-  if (error) throw Error(ErrorCode::io, "cannot read the file's size: " + error.message());
+  if (error) throw Error(ErrorCode::io, "cannot read the file's size: " + platform::system_message(error));
   check_size(size);
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw Error(ErrorCode::io, "cannot open the file for reading");
