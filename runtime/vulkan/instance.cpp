@@ -14,7 +14,8 @@
 namespace vellum::gpu {
 namespace {
 
-constexpr uint32_t kNewestVersion = VK_MAKE_API_VERSION(0, 1, 3, 0xfff);  // any patch of Vulkan 1.3
+constexpr uint32_t kAnyPatch = 0xfff;
+constexpr uint32_t kNewestVersion = VK_MAKE_API_VERSION(0, 1, 3, kAnyPatch);
 constexpr const char* kValidationLayer = "VK_LAYER_KHRONOS_validation";
 
 platform::DynamicLibrary open_loader() {
@@ -78,6 +79,9 @@ void require_validation_layer(const vk::raii::Context& loader) {
                                           " is not installed (Debian: vulkan-validationlayers)");
 }
 
+// Applications and Wine's loader leave the patch at 0, which says nothing of the devices.
+uint32_t usable_version(uint32_t version) { return std::min(version | kAnyPatch, kNewestVersion); }
+
 uint32_t instance_version(const vk::raii::Context& loader) {
   // Null in a loader of Vulkan 1.0; Android's up to API 27 has it, if at all, only through
   // vkGetInstanceProcAddr.
@@ -85,7 +89,7 @@ uint32_t instance_version(const vk::raii::Context& loader) {
   const uint32_t version = newer_than_1_0 ? loader.enumerateInstanceVersion() : VK_API_VERSION_1_0;
   if (version < VK_API_VERSION_1_1)
     throw Error(ErrorCode::no_device, "the Vulkan loader offers Vulkan 1.0 only; Vellum needs 1.1 or later");
-  return std::min(version, kNewestVersion);
+  return usable_version(version);
 }
 
 void require_debug_utils(const vk::raii::Context& loader) {
@@ -159,8 +163,7 @@ Instance::Instance(const VulkanPhysicalDevice& adopted) {
         "or later");
   translated("using the application's instance", [&] {
     loader_.emplace(adopted.get_instance_proc_addr);
-    // Applications leave the patch at 0, which says nothing.
-    api_version_ = std::min(adopted.api_version | VK_API_VERSION_PATCH(~0u), kNewestVersion);
+    api_version_ = usable_version(adopted.api_version);
     instance_ = vk::raii::Instance(*loader_, adopted.instance);
     disown(instance_);
   });
