@@ -1,14 +1,14 @@
 // Devices of the application's: what Vellum asks for, and what it does with what it gets.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <mutex>
+#include <new>
 #include <thread>
 
 #include "public_interface.hpp"
 #include "small_model.hpp"
+#include "support/environment.hpp"
 #include "support/errors.hpp"
 #include "support/tensors.hpp"
 #include "vulkan/interposer.hpp"
@@ -35,6 +35,7 @@ const Tensor& expected() {
 
 // Counts what is allocated and not freed yet; Vulkan frees with the callbacks that it allocated with.
 struct CountingCallbacks {
+  static constexpr size_t kAlignment = 64;  // more than drivers ask for
   std::atomic<uint64_t> made{0};
   std::atomic<int64_t> live{0};
   VkAllocationCallbacks callbacks{this, allocate, reallocate, release, nullptr, nullptr};
@@ -43,8 +44,8 @@ struct CountingCallbacks {
                                               VkSystemAllocationScope) {
     auto& self = *static_cast<CountingCallbacks*>(user);
     ++self.made, ++self.live;
-    const size_t least = std::max(alignment, sizeof(void*));
-    return std::aligned_alloc(least, (bytes + least - 1) / least * least);
+    EXPECT_LE(alignment, kAlignment);
+    return ::operator new(bytes, std::align_val_t(kAlignment), std::nothrow);
   }
   static VKAPI_ATTR void* VKAPI_CALL reallocate(void* user, void* old, size_t bytes, size_t alignment,
                                                 VkSystemAllocationScope scope) {
@@ -53,7 +54,7 @@ struct CountingCallbacks {
   }
   static VKAPI_ATTR void VKAPI_CALL release(void* user, void* memory) {
     if (memory) --static_cast<CountingCallbacks*>(user)->live;
-    std::free(memory);
+    ::operator delete(memory, std::align_val_t(kAlignment));
   }
 };
 
@@ -212,6 +213,7 @@ TEST(Adopt, LocksTheQueueAroundEachUse) {
 }
 
 TEST(Adopt, AllocatesWithTheApplicationsCallbacks) {
+  if (under_wine()) GTEST_SKIP() << "Wine keeps the callbacks from the driver";
   const Tensor want = expected();
   Interposer vulkan;
   CountingCallbacks counting;
