@@ -2,7 +2,8 @@
 """Checks that the C interface only grows: programs that were compiled against the release before must run.
 
   abi_check.py compare                 the declarations of tests/abi/previous against those of runtime/include
-  abi_check.py exports LIBRARY.so      the library exports each declared function under its version, and no other
+  abi_check.py exports LIBRARY         the library (.so, .dll) exports each declared function under its version, which a DLL
+                                       has not, and no other
   abi_check.py renew                   after a release: its declarations become tests/abi/previous
 
 The release before is kept as its declarations alone (the headers without comments), not as a dump of a library: they are the
@@ -100,11 +101,29 @@ def versions(text):
     return found
 
 
+def exports_of_dll(library):
+    """Returns the names that a DLL exports."""
+    output = subprocess.run(["objdump", "-p", library], capture_output=True, text=True, check=True).stdout
+    table = output.partition("[Ordinal/Name Pointer] Table")[2].partition("\n\n")[0]
+    return {line.split()[-1] for line in table.splitlines()[1:]}
+
+
+def check_dll(library, listed):
+    """Returns messages about what a DLL exports."""
+    exported = exports_of_dll(library)
+    problems = [f"{library} does not export {name}" for name in sorted(listed - exported)]
+    # The C++ interface, where Vellum was built as a shared library.
+    others = sorted(name for name in exported - listed if not re.match(r"_Z\w*6vellum", name))
+    return problems + [f"{library} exports {name}, which is not of the interface" for name in others]
+
+
 def check_exports(library, map_text, declared):
     """Returns messages about what the library exports."""
     listed = versions(map_text)
     problems = [f"{name} is declared, but {MAP.name} does not list it" for name in sorted(declared - set(listed))]
     problems += [f"{name} is in {MAP.name}, but no header declares it" for name in sorted(set(listed) - declared)]
+    if str(library).endswith(".dll"):
+        return problems + check_dll(library, set(listed))
     output = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
     exported = {line.split()[-1] for line in output.splitlines()}
     for name, node in sorted(listed.items()):
