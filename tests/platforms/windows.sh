@@ -2,7 +2,7 @@
 # Builds Vellum for 64-bit Windows with MinGW-w64, runs the quick tier of the tests and the face sample under Wine, whose Vulkan
 # is this machine's lavapipe, and records the result (docs/platforms.md).
 #   tests/platforms/windows.sh           everything
-#   tests/platforms/windows.sh -R NAME   after the build, the tests of that name alone; other arguments of ctest too. No record
+#   tests/platforms/windows.sh -R NAME   builds all, and runs the tests of that name alone; other arguments of ctest too. No record
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -27,9 +27,12 @@ if command -v ccache >/dev/null; then
   options+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 fi
 (cd "$root" && cmake --preset windows -B "$build" "${options[@]}")
-cmake --build "$build"
+targets=(quick_tests face_detection)
+(($# == 0)) || targets=(all)
+cmake --build "$build" --target "${targets[@]}"
 
-tests() { ctest --test-dir "$build" --output-on-failure -j2 "$@"; }
+# In German: the messages of Windows have letters that its code page writes in other bytes than UTF-8.
+tests() { LC_ALL=de_DE.UTF-8 ctest --test-dir "$build" --output-on-failure -j2 "$@"; }
 if (($#)); then
   tests "$@"
   exit

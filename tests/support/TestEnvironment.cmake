@@ -14,6 +14,8 @@
 #       Runs a program once on each driver, as a user would: entries `NAME.lavapipe` and `NAME.swiftshader`. Its output
 #       must match the expression. @RUN@ in an argument becomes the driver's name.
 #
+# The target quick_tests builds what the tests with the label `cpu` or `quick` run, which is half of everything.
+#
 # Labels, for `ctest -L` and the tiers of run.sh: `cpu` (without LABEL) for tests that need no device; `gpu` and the name of the
 # run (`lavapipe`, `swiftshader`, ...) for the others, with LABEL that besides. `quick` is the run on lavapipe of those marked
 # QUICK; LABEL `conformance` marks ONNX's own tests, and whole models that are compared with other engines.
@@ -30,6 +32,7 @@
 include_guard(GLOBAL)
 include(GoogleTest)
 find_package(GTest REQUIRED)
+add_custom_target(quick_tests)
 
 # GoogleTest's macros take long to optimise, and what they check is compiled elsewhere.
 if(MSVC)
@@ -91,6 +94,9 @@ function(vellum_add_test name)
     set(arg_LABEL cpu)
   endif()
   vellum_test_executable(${name} SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES})
+  if(arg_LABEL STREQUAL "cpu")
+    add_dependencies(quick_tests ${name})
+  endif()
   math(EXPR timeout "300 * ${vellum_test_patience}")
   # gtest_discover_tests cannot pass a property whose value is a list, hence one variable in each of these two.
   gtest_discover_tests(${name} TEST_PREFIX ${name}. NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
@@ -165,6 +171,7 @@ function(vellum_add_gpu_test name)
   set(common COMMAND ${name} SHARDS ${arg_SHARDS} TIMEOUT ${arg_TIMEOUT} LABEL ${arg_LABEL})
   if(arg_QUICK)
     list(APPEND common QUICK)
+    add_dependencies(quick_tests ${name})
   endif()
   vellum_register_on_driver(${name} lavapipe lavapipe "${VELLUM_TEST_LAVAPIPE_ICD}" ${common})
   vellum_register_on_driver(${name} baseline2022 lavapipe "${VELLUM_TEST_LAVAPIPE_ICD}" ${common}
@@ -197,6 +204,8 @@ function(vellum_add_gpu_run name)
   set(common COMMAND ${arg_COMMAND} SHARDS 1 TIMEOUT ${arg_TIMEOUT} EXPECT "${arg_EXPECT}" LABEL ${arg_LABEL})
   if(arg_QUICK)
     list(APPEND common QUICK)
+    list(GET arg_COMMAND 0 program)
+    add_dependencies(quick_tests ${program})
   endif()
   vellum_register_on_driver(${name} lavapipe lavapipe "${VELLUM_TEST_LAVAPIPE_ICD}" ${common})
   if(VELLUM_TEST_SWIFTSHADER)

@@ -34,7 +34,7 @@ class EnvironmentVariable {
   std::optional<std::string> before_;
 };
 
-// Whether VELLUM_TEST_WINE is set, which TestEnvironment.cmake does where Wine runs the tests.
+// Whether VELLUM_TEST_WINE is set, which platforms/windows.sh does.
 inline bool under_wine() { return std::getenv("VELLUM_TEST_WINE") != nullptr; }
 
 // Devices are opened with Vulkan's validation layer everywhere else: Wine shows programs no layers.
