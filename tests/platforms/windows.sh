@@ -19,8 +19,9 @@ trap 'wineserver --kill 2>/dev/null || true; kill "$display"' EXIT
 read -r -u "$number" DISPLAY
 export DISPLAY=:$DISPLAY WINEPREFIX=$build/wine WINEDEBUG=-all WINEDLLOVERRIDES=mscoree,mshtml,winedbg.exe= VELLUM_TEST_WINE=1
 mkdir -p "$WINEPREFIX"
+# Else each test would start a server. Before the first program, which starts one that refuses a second.
+wineserver --persistent
 wine wineboot --init >/dev/null 2>&1
-wineserver --persistent # else each test would start one
 
 options=("-DVELLUM_TEST_DATA=$cache")
 if command -v ccache >/dev/null; then
