@@ -7,8 +7,9 @@
 
 namespace vellum {
 
-ArenaPool::ArenaPool(std::shared_ptr<gpu::Context> context, std::optional<PoolOverlap> overlap)
-    : context_(std::move(context)), overlap_(overlap) {}
+ArenaPool::ArenaPool(std::shared_ptr<gpu::Context> context, std::optional<PoolOverlap> overlap,
+                     std::shared_ptr<gpu::MemoryBudget> memory_budget)
+    : context_(std::move(context)), overlap_(overlap), memory_budget_(std::move(memory_budget)) {}
 
 std::vector<ArenaPool::Room> ArenaPool::rooms(std::span<const PlannedArena> needs) const {
   std::vector<Room> rooms;
@@ -45,8 +46,9 @@ std::vector<std::shared_ptr<gpu::Arena>> ArenaPool::enter(const Turn&, Tenant& t
     dismiss_idle(&tenant);
     ++generation_;
     arena.reset();
-    arena = std::make_shared<gpu::Arena>(context_, largest_needs().at(wanted[i]), 1u << wanted[i].first,
-                                         gpu::MemoryKind::device, gpu::MemoryCategory::intermediates);
+    arena = std::make_shared<gpu::Arena>(
+        context_, largest_needs().at(wanted[i]), 1u << wanted[i].first, gpu::MemoryKind::device,
+        gpu::MemoryPurpose(gpu::MemoryCategory::intermediates, memory_budget_));
   }
   std::vector<std::shared_ptr<gpu::Arena>> entered;
   for (const Room& room : wanted) entered.push_back(arenas_.at(room));

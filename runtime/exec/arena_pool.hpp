@@ -39,7 +39,9 @@ class ArenaPool {
   };
 
   // overlap: of a pool that sessions share; nothing: of one whose tenants never run at the same time.
-  explicit ArenaPool(std::shared_ptr<gpu::Context> context, std::optional<PoolOverlap> overlap = {});
+  // memory_budget: that the memory counts against; null: none.
+  explicit ArenaPool(std::shared_ptr<gpu::Context> context, std::optional<PoolOverlap> overlap = {},
+                     std::shared_ptr<gpu::MemoryBudget> memory_budget = nullptr);
   ArenaPool(const ArenaPool&) = delete;
   ArenaPool& operator=(const ArenaPool&) = delete;
 
@@ -77,6 +79,7 @@ class ArenaPool {
 
   const std::shared_ptr<gpu::Context> context_;
   const std::optional<PoolOverlap> overlap_;
+  const std::shared_ptr<gpu::MemoryBudget> memory_budget_;
   mutable std::mutex mutex_;
   std::map<Room, std::shared_ptr<gpu::Arena>> arenas_;
   std::map<Tenant*, std::span<const PlannedArena>> tenants_;

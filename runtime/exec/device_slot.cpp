@@ -52,7 +52,7 @@ DeviceSlot make_slot(const std::shared_ptr<gpu::Context>& context, const TensorD
 }
 
 uint64_t bind_together(const std::shared_ptr<gpu::Context>& context, std::vector<DeviceSlot*> slots,
-                       gpu::MemoryKind kind, gpu::MemoryCategory category) {
+                       gpu::MemoryKind kind, const gpu::MemoryPurpose& purpose) {
   const auto buffers = std::stable_partition(slots.begin(), slots.end(),
                                              [](const DeviceSlot* slot) { return slot->image != nullptr; });
   std::vector<MemoryNeed> needs;
@@ -64,7 +64,7 @@ uint64_t bind_together(const std::shared_ptr<gpu::Context>& context, std::vector
       place_in_order(needs, static_cast<size_t>(buffers - slots.begin()), device_rules(context));
   std::vector<std::shared_ptr<gpu::Arena>> arenas;
   for (const PlannedArena& arena : placement.arenas)
-    arenas.push_back(std::make_shared<gpu::Arena>(context, arena.bytes, arena.memory_types, kind, category));
+    arenas.push_back(std::make_shared<gpu::Arena>(context, arena.bytes, arena.memory_types, kind, purpose));
   for (size_t i = 0; i < slots.size(); ++i)
     slots[i]->bind(arenas[placement.places[i].arena], placement.places[i].offset);
   return placement.total_bytes();

@@ -35,6 +35,6 @@ DeviceSlot make_slot(const std::shared_ptr<gpu::Context>& context, const TensorD
 // Places the slots in as few allocations as the device's limits and the memory types allow. Returns the bytes
 // that were passed to vkAllocateMemory.
 uint64_t bind_together(const std::shared_ptr<gpu::Context>& context, std::vector<DeviceSlot*> slots,
-                       gpu::MemoryKind kind, gpu::MemoryCategory category);
+                       gpu::MemoryKind kind, const gpu::MemoryPurpose& purpose);
 
 }  // namespace vellum

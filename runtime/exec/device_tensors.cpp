@@ -38,8 +38,11 @@ MemoryRules device_rules(const std::shared_ptr<gpu::Context>& context) {
 }
 
 DeviceTensors::DeviceTensors(std::shared_ptr<gpu::Context> context, const Program& program,
-                             const MemoryPlan& plan)
-    : context_(std::move(context)), program_(&program), plan_(&plan) {
+                             const MemoryPlan& plan, std::shared_ptr<gpu::MemoryBudget> memory_budget)
+    : context_(std::move(context)),
+      program_(&program),
+      plan_(&plan),
+      memory_budget_(std::move(memory_budget)) {
   make_inputs_and_outputs();
 }
 
@@ -69,9 +72,9 @@ void DeviceTensors::make_inputs_and_outputs() {
     slots[id].set_name(*context_, program_->tensors[id].name);
     (role == TensorRole::input ? inputs : outputs).push_back(&slots[id]);
   }
-  in_out_bytes_ =
-      bind_together(context_, std::move(inputs), gpu::MemoryKind::upload, gpu::MemoryCategory::in_out) +
-      bind_together(context_, std::move(outputs), gpu::MemoryKind::readback, gpu::MemoryCategory::in_out);
+  const gpu::MemoryPurpose purpose(gpu::MemoryCategory::in_out, memory_budget_);
+  in_out_bytes_ = bind_together(context_, std::move(inputs), gpu::MemoryKind::upload, purpose) +
+                  bind_together(context_, std::move(outputs), gpu::MemoryKind::readback, purpose);
   own_ = std::make_shared<const Slots>(std::move(slots));
 }
 

@@ -19,8 +19,9 @@ MemoryRules device_rules(const std::shared_ptr<gpu::Context>& context);
 // Copies have the same objects, and keep them alive.
 class DeviceTensors {
  public:
-  // Creates and binds inputs and outputs.
-  DeviceTensors(std::shared_ptr<gpu::Context> context, const Program& program, const MemoryPlan& plan);
+  // Creates and binds inputs and outputs. memory_budget: that they count against; null: none.
+  DeviceTensors(std::shared_ptr<gpu::Context> context, const Program& program, const MemoryPlan& plan,
+                std::shared_ptr<gpu::MemoryBudget> memory_budget = nullptr);
   // The weights; null takes them away.
   void set_weights(std::shared_ptr<ProgramWeights> weights) { weights_ = std::move(weights); }
   // Creates the shared objects in arenas that are at least as large as the plan's.
@@ -37,6 +38,7 @@ class DeviceTensors {
   const gpu::Buffer& buffer(TensorId id) const;
   const gpu::Image& object_image(uint32_t object) const;
   uint64_t in_out_bytes() const { return in_out_bytes_; }
+  const std::shared_ptr<gpu::MemoryBudget>& memory_budget() const { return memory_budget_; }
   const std::shared_ptr<ProgramWeights>& weights() const { return weights_; }
 
  private:
@@ -48,6 +50,7 @@ class DeviceTensors {
   std::shared_ptr<gpu::Context> context_;
   const Program* program_;
   const MemoryPlan* plan_;
+  std::shared_ptr<gpu::MemoryBudget> memory_budget_;
   std::shared_ptr<ProgramWeights> weights_;
   std::shared_ptr<const Slots> objects_;  // per shared object
   std::shared_ptr<const Slots> own_;      // per tensor: inputs, outputs

@@ -36,7 +36,7 @@ Executor::Executor(std::shared_ptr<gpu::Context> context, std::shared_ptr<const 
       weights_(weights ? std::move(weights) : std::make_shared<WeightStore>(context_)),
       options_(options),
       pool_(options.pool ? options.pool : std::make_shared<ArenaPool>(context_)),
-      tensors_(context_, program(), model_->plan) {
+      tensors_(context_, program(), model_->plan, options.memory_budget) {
   auto pipelines = make_pipelines();
   // Before the intermediates, so that by then the staging memory of their upload is free.
   tensors_.set_weights(weights_->acquire(program(), options_.progress));

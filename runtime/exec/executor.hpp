@@ -29,6 +29,9 @@ struct ExecutorOptions {
   Progress* progress = nullptr;  // of the constructor: counts pipelines, and may stop it
   // The memory for intermediate tensors; null: the executor has its own.
   std::shared_ptr<ArenaPool> pool = nullptr;
+  // That inputs, outputs and staging memory count against; null: none. `pool` and the source of weights have
+  // budgets of their own.
+  std::shared_ptr<gpu::MemoryBudget> memory_budget = nullptr;
 };
 
 // Bytes that were passed to vkAllocateMemory, by purpose; of weights and intermediates also what other

@@ -13,7 +13,7 @@ HostTensor read_input(const std::shared_ptr<gpu::Context>& context, const Progra
   const TensorDesc& desc = program.tensors[port.tensor].desc;
   const gpu::Buffer& buffer = tensors.buffer(port.tensor);
   if (!is_host_visible(program, port.tensor))
-    return read_linear(desc, port.type, gpu::download(context, buffer));
+    return read_linear(desc, port.type, gpu::download(context, buffer, tensors.memory_budget()));
   buffer.invalidate();
   return read_linear(desc, port.type, {buffer.data(), buffer.size()});
 }
@@ -23,7 +23,7 @@ void write_outputs(const std::shared_ptr<gpu::Context>& context, const Program& 
                    const DeviceTensors& tensors) {
   uint64_t staged = 0;
   for (const TensorId id : partition.outputs) staged += staged_bytes(program.tensors[id].desc.byte_size());
-  gpu::Uploader uploader(context, staged);
+  gpu::Uploader uploader(context, staged, {.memory_budget = tensors.memory_budget()});
   for (size_t i = 0; i < partition.outputs.size(); ++i) {
     const TensorDesc& desc = program.tensors[partition.outputs[i]].desc;
     std::vector<std::byte> bytes(desc.byte_size());

@@ -45,7 +45,9 @@ struct StreamedWeights::Pool {
         packed(stream_options.packed, std::move(known),
                [log = device.get()](LogLevel level, std::string_view message) { log->log(level, message); }),
         uploader(device, stream_options.piece_bytes(),
-                 {.staging_buffers = StreamOptions::kPieces, .beside_compute = true}) {}
+                 {.staging_buffers = StreamOptions::kPieces,
+                  .beside_compute = true,
+                  .memory_budget = stream_options.memory_budget}) {}
 
   uint64_t limit() const { return std::min(options.budget, context->caps().max_allocation_bytes); }
   std::shared_ptr<gpu::Arena> arena_for(uint64_t bytes, uint32_t types);
@@ -58,8 +60,9 @@ std::shared_ptr<gpu::Arena> StreamedWeights::Pool::arena_for(uint64_t bytes, uin
   std::shared_ptr<gpu::Arena> shared = arena.lock();
   if (!shared) {
     if (bytes > options.budget) throw Error(ErrorCode::internal, "weights were planned beyond their budget");
-    shared = std::make_shared<gpu::Arena>(context, bytes, types, gpu::MemoryKind::device,
-                                          gpu::MemoryCategory::weights);
+    shared =
+        std::make_shared<gpu::Arena>(context, bytes, types, gpu::MemoryKind::device,
+                                     gpu::MemoryPurpose(gpu::MemoryCategory::weights, options.memory_budget));
     arena = shared;
   }
   return shared;

@@ -13,6 +13,7 @@
 
 namespace vellum::gpu {
 class Context;
+class MemoryBudget;
 }
 
 namespace vellum {
@@ -22,6 +23,8 @@ struct StreamOptions {
   PackedWeightsOptions packed;
   // The largest staging buffer, for weights that the host cannot write directly.
   uint64_t staging_bytes = uint64_t{8} << 20;
+  // That weights and staging buffers count against; null: none.
+  std::shared_ptr<gpu::MemoryBudget> memory_budget = nullptr;
   static constexpr uint32_t kPieces = 2;
   uint64_t piece_bytes() const { return std::min(staging_bytes, budget / 8); }
 };

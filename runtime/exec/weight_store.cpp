@@ -48,8 +48,12 @@ bool needs_staging(const DeviceSlot& slot) { return slot.image || !slot.buffer->
 
 }  // namespace
 
-WeightStore::WeightStore(std::shared_ptr<gpu::Context> context, FixedConstants constants, FindPacked packed)
-    : context_(std::move(context)), constants_(std::move(constants)), packed_(std::move(packed)) {}
+WeightStore::WeightStore(std::shared_ptr<gpu::Context> context, FixedConstants constants, FindPacked packed,
+                         std::shared_ptr<gpu::MemoryBudget> memory_budget)
+    : context_(std::move(context)),
+      constants_(std::move(constants)),
+      packed_(std::move(packed)),
+      memory_budget_(std::move(memory_budget)) {}
 
 WeightStore::Weight WeightStore::find(const std::string& key) const {
   const auto found = weights_.find(key);
@@ -96,11 +100,11 @@ std::unique_ptr<ProgramWeights> WeightStore::acquire(const Program& program, con
     }
     result->weights[id] = slot;
   }
-  bind_together(context_, slots, gpu::MemoryKind::device, gpu::MemoryCategory::weights);
+  bind_together(context_, slots, gpu::MemoryKind::device, {gpu::MemoryCategory::weights, memory_budget_});
   uint64_t staged = 0;
   for (const auto& [id, name] : missing)
     if (needs_staging(*made[name])) staged += staged_bytes(program.tensors[id].desc.byte_size());
-  gpu::Uploader uploader(context_, staged);
+  gpu::Uploader uploader(context_, staged, {.memory_budget = memory_budget_});
   for (const auto& [id, name] : missing) {
     check(progress);
     upload(uploader, *made[name], program.tensors[id]);

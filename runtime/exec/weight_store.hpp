@@ -22,9 +22,10 @@ namespace vellum {
 class WeightStore : public WeightSource {
  public:
   // `constants`: bytes that do not move as long as the store is used.
-  // `packed`: finds weights that need not be packed again.
+  // `packed`: finds weights that need not be packed again. `memory_budget`: that weights and their staging
+  // memory count against; null: none.
   explicit WeightStore(std::shared_ptr<gpu::Context> context, FixedConstants constants = {},
-                       FindPacked packed = {});
+                       FindPacked packed = {}, std::shared_ptr<gpu::MemoryBudget> memory_budget = nullptr);
 
   // Packs and uploads the weights of the program that are not yet on the device.
   std::unique_ptr<ProgramWeights> acquire(const Program& program, const Progress* progress) override;
@@ -38,6 +39,7 @@ class WeightStore : public WeightSource {
   std::shared_ptr<gpu::Context> context_;
   const FixedConstants constants_;
   const FindPacked packed_;
+  const std::shared_ptr<gpu::MemoryBudget> memory_budget_;
   std::mutex mutex_;  // held during packing and uploads: sessions do not make the same weight twice
   std::unordered_map<std::string, std::weak_ptr<const DeviceSlot>> weights_;
 };

@@ -78,12 +78,12 @@ void Buffer::invalidate() const {
   if (impl_->arena) impl_->arena->invalidate(impl_->arena_offset, impl_->bytes);
 }
 
-Buffer make_buffer(std::shared_ptr<Context> context, uint64_t bytes, MemoryKind kind, MemoryCategory category,
-                   VkBufferUsageFlags usage) {
+Buffer make_buffer(std::shared_ptr<Context> context, uint64_t bytes, MemoryKind kind,
+                   const MemoryPurpose& purpose, VkBufferUsageFlags usage) {
   Buffer buffer(context, bytes, usage);
   const MemoryRequirements needed = buffer.requirements();
   buffer.bind(
-      std::make_shared<Arena>(std::move(context), needed.size, needed.memory_type_bits, kind, category), 0);
+      std::make_shared<Arena>(std::move(context), needed.size, needed.memory_type_bits, kind, purpose), 0);
   return buffer;
 }
 

@@ -52,7 +52,7 @@ class Buffer {
 };
 
 // Creates a buffer with an arena of its own.
-Buffer make_buffer(std::shared_ptr<Context> context, uint64_t bytes, MemoryKind kind, MemoryCategory category,
-                   VkBufferUsageFlags usage = kStorageBuffer);
+Buffer make_buffer(std::shared_ptr<Context> context, uint64_t bytes, MemoryKind kind,
+                   const MemoryPurpose& purpose, VkBufferUsageFlags usage = kStorageBuffer);
 
 }  // namespace vellum::gpu

@@ -80,35 +80,52 @@ struct Arena::Impl {
   std::shared_ptr<Context> context;
   uint64_t bytes;
   uint32_t type;
-  MemoryCategory category;
+  MemoryPurpose purpose;
   Flags flags;
   vk::raii::DeviceMemory memory{nullptr};
   std::byte* mapped = nullptr;
 
+  Impl(std::shared_ptr<Context> owner, uint64_t size, uint32_t memory_type, const MemoryPurpose& what_for);
   void allocate();
   ~Impl();
   bool coherent() const { return bool(flags & Flag::eHostCoherent); }
   vk::MappedMemoryRange whole_atoms(uint64_t offset, uint64_t count) const;
 };
 
+Arena::Impl::Impl(std::shared_ptr<Context> owner, uint64_t size, uint32_t memory_type,
+                  const MemoryPurpose& what_for)
+    : context(std::move(owner)),
+      bytes(size),
+      type(memory_type),
+      purpose(what_for),
+      flags(context->impl().memory_properties.memoryTypes[type].propertyFlags) {}
+
 void Arena::Impl::allocate() {
   Context::Impl& impl = context->impl();
-  const std::string what = "allocating " + megabytes(bytes) + " for " + std::string(name(category));
-  memory = impl.memory.allocate(category, bytes, [&](uint32_t allocations) {
-    check_limits(impl, bytes, type, allocations, what);
-    return translated(what, [&] {
-      return vk::raii::DeviceMemory(impl.device, {bytes, type}, impl.allocator());
+  const std::string use(name(purpose.category));
+  const std::string what = "allocating " + megabytes(bytes) + " for " + use;
+  if (purpose.budget) purpose.budget->take(bytes, what);
+  try {
+    memory = impl.memory.allocate(purpose.category, bytes, [&](uint32_t allocations) {
+      check_limits(impl, bytes, type, allocations, what);
+      return translated(what, [&] {
+        return vk::raii::DeviceMemory(impl.device, {bytes, type}, impl.allocator());
+      });
     });
-  });
+  } catch (...) {
+    if (purpose.budget) purpose.budget->give_back(bytes);
+    throw;
+  }
   if (flags & Flag::eHostVisible)
-    mapped = static_cast<std::byte*>(translated("mapping memory for " + std::string(name(category)),
-                                                [&] { return memory.mapMemory(0, VK_WHOLE_SIZE); }));
+    mapped = static_cast<std::byte*>(
+        translated("mapping memory for " + use, [&] { return memory.mapMemory(0, VK_WHOLE_SIZE); }));
 }
 
 Arena::Impl::~Impl() {
   if (!*memory) return;
   memory.clear();
-  context->impl().memory.release(category, bytes);
+  context->impl().memory.release(purpose.category, bytes);
+  if (purpose.budget) purpose.budget->give_back(bytes);
 }
 
 // Ranges must begin and end at multiples of nonCoherentAtomSize, or at the end (VkMappedMemoryRange).
@@ -120,14 +137,10 @@ vk::MappedMemoryRange Arena::Impl::whole_atoms(uint64_t offset, uint64_t count) 
 }
 
 Arena::Arena(std::shared_ptr<Context> context, uint64_t bytes, uint32_t memory_type_bits, MemoryKind kind,
-             MemoryCategory category)
-    : impl_(new Impl) {
+             const MemoryPurpose& purpose) {
   if (bytes == 0) throw Error(ErrorCode::invalid_argument, "an arena of no bytes was asked for");
-  impl_->type = choose_memory_type(*context, memory_type_bits, kind);
-  impl_->flags = context->impl().memory_properties.memoryTypes[impl_->type].propertyFlags;
-  impl_->context = std::move(context);
-  impl_->bytes = bytes;
-  impl_->category = category;
+  const uint32_t type = choose_memory_type(*context, memory_type_bits, kind);
+  impl_.reset(new Impl(std::move(context), bytes, type, purpose));
   impl_->allocate();
 }
 
@@ -136,7 +149,7 @@ Arena::~Arena() = default;
 uint64_t Arena::size() const { return impl_->bytes; }
 VkDeviceMemory Arena::handle() const { return *impl_->memory; }
 uint32_t Arena::memory_type() const { return impl_->type; }
-MemoryCategory Arena::category() const { return impl_->category; }
+MemoryCategory Arena::category() const { return impl_->purpose.category; }
 bool Arena::host_visible() const { return impl_->mapped != nullptr; }
 std::byte* Arena::data() const { return impl_->mapped; }
 

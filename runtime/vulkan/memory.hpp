@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "vulkan/delete_when_idle.hpp"
+#include "vulkan/memory_budget.hpp"
 #include "vulkan/memory_statistics.hpp"
 
 namespace vellum::gpu {
@@ -34,10 +35,10 @@ struct MemoryRequirements {
 class Arena {
  public:
   // Allocates memory. memory_type_bits: the intersection of the requirements of all resources that will be
-  // bound to it. Throws Error(out_of_memory) that names the category and the bytes, or Error(unsupported) if
-  // no memory type fits.
+  // bound to it. Throws Error(out_of_memory) that names the category and the bytes, also where the budget of
+  // the purpose would be exceeded, or Error(unsupported) if no memory type fits.
   Arena(std::shared_ptr<Context> context, uint64_t bytes, uint32_t memory_type_bits, MemoryKind kind,
-        MemoryCategory category);
+        const MemoryPurpose& purpose);
   ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;

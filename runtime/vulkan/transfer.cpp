@@ -81,8 +81,9 @@ std::byte* Uploader::Impl::reserve(uint64_t bytes) {
 void Uploader::Impl::begin_slot() {
   Slot& next = slot();
   if (!next.staging)
-    next.staging = make_buffer(context, capacity, MemoryKind::upload, MemoryCategory::staging,
-                               VK_BUFFER_USAGE_TRANSFER_SRC_BIT);
+    next.staging =
+        make_buffer(context, capacity, MemoryKind::upload, {MemoryCategory::staging, options.memory_budget},
+                    VK_BUFFER_USAGE_TRANSFER_SRC_BIT);
   if (!next.commands) next.commands.emplace(context, queue());
   if (!next.fence) next.fence.emplace(context);
   next.fence->wait();
@@ -205,9 +206,9 @@ namespace {
 // Copies to a host-readable buffer, after all work submitted before.
 template <typename Record>
 std::vector<std::byte> read_through_staging(const std::shared_ptr<Context>& context, uint64_t bytes,
-                                            Record&& record) {
-  const Buffer staging = make_buffer(context, bytes, MemoryKind::readback, MemoryCategory::staging,
-                                     VK_BUFFER_USAGE_TRANSFER_DST_BIT);
+                                            const MemoryPurpose& purpose, Record&& record) {
+  const Buffer staging =
+      make_buffer(context, bytes, MemoryKind::readback, purpose, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
   CommandBuffer commands(context);
   commands.begin(true);
   commands.barrier(kEverything, kTransferRead | kTransferWrite);
@@ -221,15 +222,17 @@ std::vector<std::byte> read_through_staging(const std::shared_ptr<Context>& cont
 
 }  // namespace
 
-std::vector<std::byte> download(const std::shared_ptr<Context>& context, const Buffer& from) {
-  return read_through_staging(context, from.size(), [&](CommandBuffer& commands, const Buffer& staging) {
-    commands.copy(from, 0, staging, 0, from.size());
-  });
+std::vector<std::byte> download(const std::shared_ptr<Context>& context, const Buffer& from,
+                                const std::shared_ptr<MemoryBudget>& memory_budget) {
+  return read_through_staging(context, from.size(), {MemoryCategory::staging, memory_budget},
+                              [&](CommandBuffer& commands, const Buffer& staging) {
+                                commands.copy(from, 0, staging, 0, from.size());
+                              });
 }
 
 std::vector<std::byte> download(const std::shared_ptr<Context>& context, const Image& from) {
   const ImageDesc& desc = from.desc();
-  return read_through_staging(context, desc.byte_size(), [&](CommandBuffer& commands, const Buffer& staging) {
+  const auto record = [&](CommandBuffer& commands, const Buffer& staging) {
     const ImageTransition there{&from, VK_IMAGE_LAYOUT_GENERAL, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL};
     const ImageTransition back{&from, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, VK_IMAGE_LAYOUT_GENERAL};
     const VkBufferImageCopy region = image_region(desc, 0, 0, desc.height, 0, desc.depth);
@@ -237,7 +240,8 @@ std::vector<std::byte> download(const std::shared_ptr<Context>& context, const I
     context->impl().device.getDispatcher()->vkCmdCopyImageToBuffer(
         commands.handle(), from.handle(), VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, staging.handle(), 1, &region);
     commands.barrier(kTransferRead, kEverything, {&back, 1});
-  });
+  };
+  return read_through_staging(context, desc.byte_size(), MemoryCategory::staging, record);
 }
 
 }  // namespace vellum::gpu

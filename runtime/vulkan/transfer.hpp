@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "caps/staging.hpp"
+#include "vulkan/memory_budget.hpp"
 
 namespace vellum::gpu {
 
@@ -22,6 +23,8 @@ struct UploaderOptions {
   // Copies overlap with the compute work of earlier submits, on the device's transfer queue if it has one.
   // Resources that they write must not be in use, and must be shared between queues (Sharing::all_queues).
   bool beside_compute = false;
+  // That the staging buffers count against; null: none.
+  std::shared_ptr<MemoryBudget> memory_budget = nullptr;
 };
 
 // Batches many uploads into few submits. Staging memory exists from the first upload that needs it until
@@ -56,8 +59,9 @@ class Uploader {
 };
 
 // Return the whole content of a resource. It must not be in use by the device; an image must be in layout
-// GENERAL.
-std::vector<std::byte> download(const std::shared_ptr<Context>& context, const Buffer& from);
+// GENERAL. memory_budget: that the staging buffer counts against; null: none.
+std::vector<std::byte> download(const std::shared_ptr<Context>& context, const Buffer& from,
+                                const std::shared_ptr<MemoryBudget>& memory_budget = nullptr);
 std::vector<std::byte> download(const std::shared_ptr<Context>& context, const Image& from);
 
 }  // namespace vellum::gpu
