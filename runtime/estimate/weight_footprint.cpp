@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "caps/staging.hpp"
 #include "exec/packed_weights.hpp"
 #include "exec/streamed_weights.hpp"
 #include "plan/place_in_order.hpp"
-#include "plan/weight_stream.hpp"
 
 namespace vellum {
 namespace {
@@ -61,12 +61,11 @@ uint64_t stream_staging(const EstimateInputs& in, const WeightUses& weights, con
 
 WeightFootprint streamed_weights(const EstimateInputs& in, const FixedConstants& constants) {
   const auto need = [&](TensorId id) { return in.rules.need(object_desc(desc_of(in, id))); };
-  const WeightUses weights = weight_uses(in.program(), constants, need, in.rules.buffer_image_granularity);
+  WeightUses weights = weight_uses(in.program(), constants, need, in.rules.buffer_image_granularity);
   WeightFootprint footprint;
   if (weights.uses.empty()) return footprint;
-  const WeightStreamPlan plan =
-      plan_weight_stream(weights.uses, static_cast<int64_t>(in.program().tasks.size()),
-                         std::min(in.weights_budget, in.rules.max_allocation_bytes));
+  WeightStreamPlan plan = plan_weight_stream(weights.uses, static_cast<int64_t>(in.program().tasks.size()),
+                                             std::min(in.weights_budget, in.rules.max_allocation_bytes));
   footprint.allocated = footprint.tight = plan.total_bytes;  // weights overlap, so padding has no count
   footprint.run_staging = stream_staging(in, weights, plan);
   uint64_t packed = 0;
@@ -74,6 +73,8 @@ WeightFootprint streamed_weights(const EstimateInputs& in, const FixedConstants&
     if (!unchanged(in.program().tensors[id])) packed += desc_of(in, id).byte_size();
   // More are kept in files, which stay out of the process once they are copied.
   if (in.caps.unified_memory && packed <= PackedWeightsOptions{}.most_in_memory) footprint.host = packed;
+  footprint.uses = std::move(weights.uses);
+  footprint.stream = std::move(plan);
   return footprint;
 }
 

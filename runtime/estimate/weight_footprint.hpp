@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "estimate/estimate.hpp"
+#include "plan/weight_stream.hpp"
 
 namespace vellum {
 
@@ -19,6 +21,9 @@ struct WeightFootprint : Footprint {
   uint64_t upload_staging = 0;  // during the first upload, when only inputs and outputs exist besides
   uint64_t run_staging = 0;     // from the first run on, if weights are streamed
   uint64_t host = 0;            // packed weights in host memory, as long as the session exists
+  // Of weights that stream; empty otherwise.
+  std::vector<WeightUse> uses;
+  WeightStreamPlan stream;
 };
 
 // Error(out_of_memory) if the weights cannot be streamed within the budget.

@@ -1,0 +1,29 @@
+// What a session allocates from Vulkan.
+#pragma once
+
+#include <cstdint>
+
+#include "estimate/estimate.hpp"
+#include "estimate/weight_footprint.hpp"
+
+namespace vellum {
+
+struct DeviceMemory {
+  WeightFootprint weights;
+  Footprint inputs, outputs, planned;  // of all runs in flight; planned: intermediates and workspace
+  uint64_t run_staging = 0;
+  uint32_t in_flight = 1;
+
+  uint64_t in_out() const { return inputs.allocated + outputs.allocated; }
+  // Without staging.
+  uint64_t lasting() const { return weights.allocated + in_out() + planned.allocated; }
+  VulkanMemory vulkan() const;
+  // The most at any time: more than vulkan().peak where Session::trim() gave memory back, and weights are
+  // uploaded again beside the inputs and outputs of several runs in flight.
+  uint64_t most() const;
+};
+
+// Error(out_of_memory) if the weights cannot be streamed within the weights budget.
+DeviceMemory device_memory(const EstimateInputs& inputs);
+
+}  // namespace vellum
