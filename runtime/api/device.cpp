@@ -97,10 +97,16 @@ std::filesystem::path default_cache_folder() {
   return guard([] { return platform::default_cache_folder(); });
 }
 
-std::shared_ptr<WeightSource> Device::Impl::weights_for(const Model& model, const SessionOptions& options) {
-  if (options.weights_budget == 0) return weights_of(model);
+std::shared_ptr<WeightSource> Device::Impl::weights_for(const Model& model, const SessionOptions& options,
+                                                        std::shared_ptr<gpu::MemoryBudget> memory_budget) {
+  if (options.weights_budget == 0) {
+    if (!memory_budget) return weights_of(model);
+    return std::make_shared<WeightStore>(context, constants_of(model), packed_weights_of(model),
+                                         std::move(memory_budget));
+  }
   StreamOptions stream_options;
   stream_options.budget = options.weights_budget;
+  stream_options.memory_budget = std::move(memory_budget);
   const std::filesystem::path& folder = context->options().cache_folder;
   if (!folder.empty()) stream_options.packed.folder = folder / "weights";
   stream_options.packed.ready = packed_weights_of(model);

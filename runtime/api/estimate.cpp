@@ -1,5 +1,9 @@
 #include "vellum/estimate.hpp"
 
+#include <memory>
+#include <utility>
+
+#include "api/fit_budget.hpp"
 #include "api/guard.hpp"
 #include "api/target.hpp"
 #include "estimate/estimate.hpp"
@@ -7,11 +11,18 @@
 namespace vellum {
 namespace {
 
-MemoryEstimate estimate_memory(const Model& model, const SessionOptions& options, const Target& target) {
+MemoryEstimate estimate_memory(const Model& model, SessionOptions options, const Target& target) {
   const Graph& graph = impl(model)->graph;
-  const CompiledModel compiled = target.compile(model, options);
+  std::shared_ptr<const CompiledModel> compiled;
+  if (options.memory_budget) {  // as the session would be made
+    FittedModel fitted = fit_budget(target, model, options);
+    compiled = std::move(fitted.compiled);
+    options = std::move(fitted.way.options);
+  } else {
+    compiled = std::make_shared<const CompiledModel>(target.compile(model, options));
+  }
   MemoryEstimate estimate =
-      estimate_model({compiled, graph, target.caps(), target.memory_rules(), options.weights_budget,
+      estimate_model({*compiled, graph, target.caps(), target.memory_rules(), options.weights_budget,
                       options.in_flight, impl(model)->packed});
   estimate.shape_inference_bytes = shape_inference_bytes(graph, options.input_shapes, options.precision);
   return estimate;

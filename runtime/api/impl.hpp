@@ -27,6 +27,7 @@ struct Handles {
     return handle.impl_;
   }
   static const std::shared_ptr<ArenaPool>& pool(const MemoryPool& handle) { return handle.pool_; }
+  static Device device(std::shared_ptr<Device::Impl> impl) { return Device(std::move(impl)); }
   static Model model(std::shared_ptr<const Model::Impl> impl) { return Model(std::move(impl)); }
 };
 
@@ -68,8 +69,10 @@ struct Device::Impl {
   CompiledModel compile(const Model& model, const CompileOptions& options, Stage last = Stage::barriers);
   CompiledModel compile(Graph prepared, const CompileOptions& options, Stage last = Stage::barriers);
 
-  // The source of weights for a session with these options.
-  std::shared_ptr<WeightSource> weights_for(const Model& model, const SessionOptions& options);
+  // The source of weights for a session with these options. With a memory budget: one of its own, whose
+  // memory counts against it.
+  std::shared_ptr<WeightSource> weights_for(const Model& model, const SessionOptions& options,
+                                            std::shared_ptr<gpu::MemoryBudget> memory_budget = nullptr);
 
   // The measurements of tune() for this device, read from the cache folder at the first call. Never null.
   std::shared_ptr<const TuningTable> tuning();

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <set>
 #include <utility>
 
+#include "api/fit_budget.hpp"
 #include "api/guard.hpp"
 #include "api/impl.hpp"
 #include "api/memory_report.hpp"
@@ -10,6 +12,7 @@
 #include "exec/finite_check.hpp"
 #include "passes/passes.hpp"
 #include "vulkan/memory.hpp"
+#include "vulkan/memory_budget.hpp"
 
 namespace vellum {
 namespace {
@@ -24,14 +27,16 @@ std::string names(const std::vector<TensorInfo>& infos) {
 }
 
 std::vector<std::shared_ptr<ArenaPool>> make_pools(const std::shared_ptr<gpu::Context>& context,
-                                                   const SessionOptions& options) {
+                                                   const SessionOptions& options,
+                                                   const std::shared_ptr<gpu::MemoryBudget>& budget) {
   if (const std::shared_ptr<ArenaPool>& given = impl(options.memory_pool)) {
     if (given->context() != context)
       throw Error(ErrorCode::invalid_argument, "the memory pool is of another device than the session");
     return std::vector(options.in_flight, given);
   }
   std::vector<std::shared_ptr<ArenaPool>> own;
-  while (own.size() < options.in_flight) own.push_back(std::make_shared<ArenaPool>(context));
+  while (own.size() < options.in_flight)
+    own.push_back(std::make_shared<ArenaPool>(context, std::nullopt, budget));
   return own;
 }
 
@@ -51,7 +56,9 @@ Session::Impl::Impl(const Device& target, const Model& source, const SessionOpti
     : device(target),
       model(source),
       options(session_options),
-      weights(impl(device)->weights_for(model, options)),
+      memory_budget(options.memory_budget ? std::make_shared<gpu::MemoryBudget>(options.memory_budget)
+                                          : nullptr),
+      weights(memory_budget ? nullptr : impl(device)->weights_for(model, options)),
       inputs(model.inputs()),
       outputs(model.outputs()),
       queue(std::make_shared<RequestQueue>()) {
@@ -74,7 +81,8 @@ Session::Impl::Impl(const Device& target, const Model& source, const SessionOpti
     throw Error(ErrorCode::invalid_argument,
                 "weights that come to the device layer by layer serve one run at a time: leave out "
                 "weights_budget, or in_flight");
-  pools = make_pools(impl(device)->context, options);
+  check_memory_budget(options);
+  pools = make_pools(impl(device)->context, options, memory_budget);
   check_input_shapes(impl(model)->graph, options.input_shapes);
   for (TensorInfo& input : inputs) {
     if (const auto found = options.input_shapes.find(input.name); found != options.input_shapes.end())
@@ -303,6 +311,11 @@ MemoryReport Session::memory() const {
     const WeightBytes weights = impl_->first_executor().weight_bytes();
     report.total_weights_bytes = weights.in_all;
     report.streamed_weights_bytes = weights.streamed;
+    if (impl_->memory_budget) {
+      report.memory_budget = impl_->memory_budget->limit();
+      report.budget_used_bytes = impl_->memory_budget->used();
+      report.budget_peak_bytes = impl_->memory_budget->peak();
+    }
     return report;
   });
 }

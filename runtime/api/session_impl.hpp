@@ -31,6 +31,9 @@ struct Session::Impl {
   Device device;
   Model model;
   SessionOptions options;
+  // What the session allocates from Vulkan, with SessionOptions::memory_budget; otherwise null.
+  std::shared_ptr<gpu::MemoryBudget> memory_budget;
+  // Null with a memory budget before the session is ready: the input shapes decide how it is spent.
   std::shared_ptr<WeightSource> weights;
   // The memory for intermediate tensors, for each run in flight: that of SessionOptions::memory_pool, or one
   // of its own, in which the executors for all shapes are.
@@ -65,7 +68,8 @@ struct Session::Impl {
   // The shapes of the next run().
   std::vector<Shape> wanted_shapes() const;
   Executors make_executors(const std::vector<Shape>& shapes) const;
-  Executors make_executors(CompiledModel compiled) const;
+  Executors make_executors(std::shared_ptr<const CompiledModel> compiled) const;
+  Executors make_executors_within_budget(const RequestQueue::Lock& lock, const std::vector<Shape>& shapes);
   Executors make_executors_or_free_others(const RequestQueue::Lock& lock, const std::vector<Shape>& shapes);
   // Throws without changing anything but cached executors. No request is in flight.
   void switch_to(const RequestQueue::Lock& lock, const std::vector<Shape>& shapes);

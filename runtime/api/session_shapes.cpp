@@ -1,7 +1,9 @@
 // Executors of a session for the shapes that its inputs have.
 #include <algorithm>
+#include <memory>
+#include <utility>
 
-#include "api/guard.hpp"
+#include "api/fit_budget.hpp"
 #include "api/session_impl.hpp"
 
 namespace vellum {
@@ -31,9 +33,11 @@ Session::Impl::Executors Session::Impl::make_executors(const std::vector<Shape>&
   compile_options.progress = progress;
   for (size_t i = 0; i < shapes.size(); ++i) compile_options.input_shapes[inputs[i].name] = shapes[i];
   if (!compile_options.tuning || compile_options.tuning->empty())
-    return make_executors(impl(device)->compile(model, compile_options));
+    return make_executors(
+        std::make_shared<const CompiledModel>(impl(device)->compile(model, compile_options)));
   try {
-    return make_executors(impl(device)->compile(model, compile_options));
+    return make_executors(
+        std::make_shared<const CompiledModel>(impl(device)->compile(model, compile_options)));
   } catch (const Error& error) {
     if (error.code() != ErrorCode::out_of_memory) throw;
     compile_options.tuning = nullptr;
@@ -41,29 +45,43 @@ Session::Impl::Executors Session::Impl::make_executors(const std::vector<Shape>&
     untuned.program.warnings.push_back(
         "the session does not use the tuned kernels, which take too much memory: " +
         std::string(error.what()));
-    return make_executors(std::move(untuned));
+    return make_executors(std::make_shared<const CompiledModel>(std::move(untuned)));
   }
 }
 
-Session::Impl::Executors Session::Impl::make_executors(CompiledModel compiled) const {
-  const auto shared = std::make_shared<const CompiledModel>(std::move(compiled));
+Session::Impl::Executors Session::Impl::make_executors(std::shared_ptr<const CompiledModel> compiled) const {
   const std::shared_ptr<gpu::Context>& context = impl(device)->context;
   Executors made;
   while (made.size() < options.in_flight)
-    made.push_back(std::make_unique<Executor>(context, shared,
+    made.push_back(std::make_unique<Executor>(context, compiled,
                                               ExecutorOptions{.submits = impl(device)->submit_limits(options),
                                                               .timestamps = options.profile,
                                                               .progress = progress,
-                                                              .pool = pools[made.size()]},
+                                                              .pool = pools[made.size()],
+                                                              .memory_budget = memory_budget},
                                               weights));
-  for (const std::string& warning : shared->program.warnings) context->log(LogLevel::warning, warning);
+  for (const std::string& warning : compiled->program.warnings) context->log(LogLevel::warning, warning);
   return made;
+}
+
+// Other shapes leave nothing behind, so that these have the whole budget; not before a way is found.
+Session::Impl::Executors Session::Impl::make_executors_within_budget(const RequestQueue::Lock& lock,
+                                                                     const std::vector<Shape>& shapes) {
+  SessionOptions shaped = options;
+  for (size_t i = 0; i < shapes.size(); ++i) shaped.input_shapes[inputs[i].name] = shapes[i];
+  FittedModel fitted = fit_budget(Target(&device), model, shaped, progress);
+  release_own_request(lock, shapes);
+  queue->set_executors(lock, {});
+  executors.clear();
+  weights = impl(device)->weights_for(model, fitted.way.options, memory_budget);
+  return make_executors(std::move(fitted.compiled));
 }
 
 // With a weights budget the first executor decides how much of it the session takes. One that needs more gets
 // it if the other executors are freed first; if that is not enough, the session is ready for nothing.
 Session::Impl::Executors Session::Impl::make_executors_or_free_others(const RequestQueue::Lock& lock,
                                                                       const std::vector<Shape>& shapes) {
+  if (memory_budget) return make_executors_within_budget(lock, shapes);
   try {
     return make_executors(shapes);
   } catch (const Error& error) {

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "api/fit_budget.hpp"
 #include "exec/device_tensors.hpp"
 #include "passes/passes.hpp"
 
@@ -113,9 +114,22 @@ Target::Target(const Device* device)
 Target::Target(const Caps& caps) : caps_(impl(caps)->caps), memory_rules_(modelled_rules(caps_)) {}
 
 CompiledModel Target::compile(const Model& model, const SessionOptions& options, Stage last) const {
-  if (device_) return device_->compile(model, device_->compile_options(options), last);
-  const CompileOptions compile_options = vellum::compile_options(options);
-  return compile_prepared(graph_for_shapes(model, caps_, compile_options), caps_, compile_options, last);
+  if (options.memory_budget) return *fit_budget(*this, model, options).compiled;
+  const CompileOptions wanted = compile_options(options);
+  return compile(prepare(model, wanted), wanted, last);
+}
+
+CompileOptions Target::compile_options(const SessionOptions& options) const {
+  return device_ ? device_->compile_options(options) : vellum::compile_options(options);
+}
+
+Graph Target::prepare(const Model& model, const CompileOptions& options) const {
+  return graph_for_shapes(model, caps_, options);
+}
+
+CompiledModel Target::compile(Graph prepared, const CompileOptions& options, Stage last) const {
+  if (device_) return device_->compile(std::move(prepared), options, last);
+  return compile_prepared(std::move(prepared), caps_, options, last);
 }
 
 }  // namespace vellum

@@ -13,9 +13,15 @@ class Target {
 
   const DeviceCaps& caps() const { return caps_; }
   const MemoryRules& memory_rules() const { return memory_rules_; }
-  // Compiles the model that a session with these options runs. The stages after `last` stay empty.
+  // Compiles the model that a session with these options runs. The stages after `last` stay empty. With a
+  // memory budget: as fit_budget() finds it.
   CompiledModel compile(const Model& model, const SessionOptions& options,
                         Stage last = Stage::barriers) const;
+
+  // The same in steps, so that one graph can be compiled several times. A memory budget is ignored.
+  CompileOptions compile_options(const SessionOptions& options) const;
+  Graph prepare(const Model& model, const CompileOptions& options) const;
+  CompiledModel compile(Graph prepared, const CompileOptions& options, Stage last = Stage::barriers) const;
 
  private:
   std::shared_ptr<Device::Impl> device_;  // null: capabilities alone

@@ -61,9 +61,12 @@ Stage stage_from_name(std::string_view name) {
 }
 
 Graph prepare_graph(const Graph& imported, const DeviceCaps& caps, const CompileOptions& options) {
-  Graph graph = optimise(imported, options.input_shapes, options.disabled_passes);
-  split_large_layers(graph, layer_limits(caps, options), options.precision == Precision::fp16 ? 2 : 4);
-  return graph;
+  return split_for_budget(optimise(imported, options.input_shapes, options.disabled_passes), caps, options);
+}
+
+Graph split_for_budget(Graph prepared, const DeviceCaps& caps, const CompileOptions& options) {
+  split_large_layers(prepared, layer_limits(caps, options), options.precision == Precision::fp16 ? 2 : 4);
+  return prepared;
 }
 
 CompiledModel compile_prepared(Graph graph, const DeviceCaps& caps, const CompileOptions& options,

@@ -60,6 +60,8 @@ CompiledModel compile(const Graph& imported, const DeviceCaps& caps, const Compi
 // Runs the first stage alone: infers all shapes, runs all passes, and splits layers that are too large for
 // the device or for the weights budget.
 Graph prepare_graph(const Graph& imported, const DeviceCaps& caps, const CompileOptions& options);
+// Returns a prepared graph with the layers split that are too large for options.weights_budget.
+Graph split_for_budget(Graph prepared, const DeviceCaps& caps, const CompileOptions& options);
 // Runs the other stages. compile() does both; apart, one graph can be compiled several times.
 CompiledModel compile_prepared(Graph graph, const DeviceCaps& caps, const CompileOptions& options,
                                Stage last = Stage::barriers);

@@ -49,6 +49,9 @@ struct MemoryReport {
   uint64_t streamed_weights_bytes = 0;  // copied to the device in every run; 0 without a weights budget
   uint64_t in_out_bytes = 0;            // inputs and outputs, as passed to vkAllocateMemory
   uint32_t in_flight = 1;               // runs in flight; each has such objects of its own
+  // With SessionOptions::memory_budget, otherwise 0: the budget, and of it what the session has allocated
+  // from Vulkan now and at most at any time, staging included.
+  uint64_t memory_budget = 0, budget_used_bytes = 0, budget_peak_bytes = 0;
 };
 
 struct LayerTime {

@@ -239,6 +239,19 @@ struct SessionOptions {
   // session. Layers larger than the budget are split, or refused with Error(out_of_memory). Executors for an input
   // shape that does not fit beside the others replace them.
   uint64_t weights_budget = 0;
+  // Bytes of device memory for everything that the session allocates from Vulkan: weights, intermediate
+  // tensors, workspace, inputs, outputs of all runs in flight, and staging; 0: no budget. It is never
+  // exceeded. If what the other options ask for takes more, the session finds the way to fit that should be
+  // quickest: other memory modes and storages, without Winograd and tuned kernels, weights that stream as
+  // with weights_budget (docs/memory.md). Results are the same bit for bit, unless Winograd, tuned kernels or
+  // images of the device's choice were given up. Throws Error(out_of_memory), with the smallest budget that
+  // suffices, if nothing fits. The session shares its weights with no other session and stays ready for one
+  // combination of input shapes. Error(invalid_argument) with a weights_budget or a memory_pool. Memory of
+  // the driver, such as that of pipelines, is not counted.
+  uint64_t memory_budget = 0;
+  // With a memory_budget, Precision::fp16 is one more way to fit, where fp32 does not fit without streaming
+  // weights.
+  bool budget_allows_fp16 = false;
   // Trades memory for speed in 3x3 convolutions. Off with a weights_budget.
   Winograd winograd = Winograd::automatic;
   // Use what tune() (vellum/tune.hpp) measured on the device: it decides which kernel computes each operator and, with

@@ -1,0 +1,282 @@
+#include "api/fit_budget.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include "estimate/device_memory.hpp"
+#include "estimate/run_time.hpp"
+
+namespace vellum {
+namespace {
+
+// Of the weights that stay on the device: less would split layers into very many parts.
+constexpr uint64_t kSmallestShare = 64;
+// Between a budget of weights that suffices and one that does not; then by 1/256 of all bytes.
+constexpr int kBisections = 4, kSmallSteps = 16;
+
+// Predictions that differ by less say nothing: then the way that streams less is better.
+constexpr double kSameTime = 0.01;
+
+bool is_better(const FittedModel& a, const FittedModel* b) {
+  if (!b) return true;
+  const double difference = a.way.milliseconds - b->way.milliseconds;
+  if (std::abs(difference) > kSameTime * b->way.milliseconds) return difference < 0;
+  return a.way.streamed_bytes < b->way.streamed_bytes;
+}
+
+bool is_smaller(const FittedModel& a, const FittedModel* b) { return !b || a.way.bytes < b->way.bytes; }
+
+// Each returns whether it changes anything.
+
+bool plan_for_least(SessionOptions& options) {
+  PlanningOptions& planning = options.planning;
+  const bool changes = !planning.in_place || !planning.views || !planning.reorder;
+  planning.in_place = planning.views = planning.reorder = true;
+  return changes;
+}
+
+bool replace_mode(SessionOptions& options, MemoryMode from, MemoryMode to) {
+  if (options.memory != from) return false;
+  options.memory = to;
+  options.planning.strategy = "best";  // the other mode has other strategies
+  return true;
+}
+
+bool has_winograd(const SessionOptions& options) {
+  return options.winograd == Winograd::f2 || options.winograd == Winograd::f4;
+}
+
+// Whether split layers may round otherwise than the whole: a squeeze-and-excitation that is decomposed, and
+// residuals that are added to halves (docs/streaming.md).
+bool may_change_bits(const Graph& whole, const Graph& split, Precision precision) {
+  const auto excitations = [](const Graph& graph) {
+    return std::ranges::count_if(graph.nodes,
+                                 [](const Node& node) { return node.op->type() == "SqueezeExcite"; });
+  };
+  return excitations(split) < excitations(whole) ||
+         (precision == Precision::fp16 && split.nodes.size() != whole.nodes.size());
+}
+
+std::string text_of(const char* format, double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), format, value);
+  return text.data();
+}
+
+}  // namespace
+
+BudgetFitter::BudgetFitter(const Target& target, const Model& model, const SessionOptions& options,
+                           const Progress* progress)
+    : target_(target), model_(model), progress_(progress) {
+  SessionOptions asked = options;
+  asked.memory_budget = 0;
+  combinations_ = combinations(asked);
+}
+
+bool BudgetFitter::uses_tuning(const SessionOptions& options) const {
+  const std::shared_ptr<const TuningTable> table = target_.compile_options(options).tuning;
+  return table && !table->empty();
+}
+
+std::vector<SessionOptions> BudgetFitter::combinations(const SessionOptions& asked) const {
+  std::vector<SessionOptions> all{asked};
+  const auto also = [&](auto change) {
+    for (size_t i = 0, count = all.size(); i < count; ++i) {
+      SessionOptions changed = all[i];
+      if (change(changed)) all.push_back(std::move(changed));
+    }
+  };
+  also(plan_for_least);
+  also([](SessionOptions& options) {
+    return replace_mode(options, MemoryMode::naive, MemoryMode::shared_objects);
+  });
+  also([](SessionOptions& options) {
+    return replace_mode(options, MemoryMode::shared_objects, MemoryMode::offsets);
+  });
+  const bool plain = !uses_tuning(asked) && !has_winograd(asked);
+  also([plain](SessionOptions& options) {
+    options.tuned = false;
+    options.winograd = Winograd::off;
+    return !plain;
+  });
+  const bool chooses_images = target_.caps().prefers_images;
+  also([chooses_images](SessionOptions& options) {
+    return options.storage == StorageChoice::automatic && chooses_images &&
+           (options.storage = StorageChoice::buffer, true);
+  });
+  also([](SessionOptions& options) {
+    return options.budget_allows_fp16 && options.precision == Precision::fp32 &&
+           (options.precision = Precision::fp16, true);
+  });
+  return all;
+}
+
+// Weights that stream serve one run at a time, and plain kernels.
+bool BudgetFitter::may_stream(const SessionOptions& options) const {
+  return options.in_flight == 1 && !has_winograd(options) && !uses_tuning(options);
+}
+
+const Graph& BudgetFitter::prepared(const SessionOptions& options) {
+  const auto found = prepared_.find(options.precision);
+  if (found != prepared_.end()) return found->second;
+  return prepared_[options.precision] = target_.prepare(model_, target_.compile_options(options));
+}
+
+FittedModel BudgetFitter::assess(const SessionOptions& options,
+                                 std::shared_ptr<const CompiledModel> compiled) const {
+  const EstimateInputs inputs{
+      *compiled,         impl(model_)->graph, target_.caps(), target_.memory_rules(), options.weights_budget,
+      options.in_flight, impl(model_)->packed};
+  const DeviceMemory memory = device_memory(inputs);
+  FittedModel fitted;
+  fitted.way.bytes = memory.most();
+  fitted.way.weights_bytes = memory.weights.allocated;
+  fitted.way.activation_bytes = memory.lasting() - memory.weights.allocated;
+  fitted.way.streamed_bytes = memory.weights.stream.streamed_bytes;
+  fitted.way.milliseconds = predicted_run_ms(inputs, memory.weights);
+  fitted.way.options = options;
+  fitted.compiled = std::move(compiled);
+  return fitted;
+}
+
+const FittedModel& BudgetFitter::resident(size_t index) {
+  std::optional<FittedModel>& known = known_[{index, 0}];
+  if (!known) {
+    check(progress_);
+    const SessionOptions& options = combinations_[index];
+    known = assess(options, std::make_shared<const CompiledModel>(
+                                target_.compile(prepared(options), target_.compile_options(options))));
+  }
+  return *known;
+}
+
+const FittedModel* BudgetFitter::streamed(size_t index, uint64_t weights_budget) {
+  const auto [entry, added] = known_.try_emplace({index, weights_budget});
+  std::optional<FittedModel>& known = entry->second;
+  if (!added) return known ? &*known : nullptr;
+  check(progress_);
+  SessionOptions options = combinations_[index];
+  options.weights_budget = weights_budget;
+  const CompileOptions compile_options = target_.compile_options(options);
+  const Graph& whole = prepared(options);
+  Graph graph = split_for_budget(whole, target_.caps(), compile_options);
+  if (may_change_bits(whole, graph, options.precision)) return nullptr;
+  try {
+    // Unless a layer was split, the program is that of the resident weights.
+    known = assess(options, graph.nodes.size() == whole.nodes.size()
+                                ? resident(index).compiled
+                                : std::make_shared<const CompiledModel>(
+                                      target_.compile(std::move(graph), compile_options)));
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::out_of_memory) throw;  // a layer that cannot be split
+  }
+  return known ? &*known : nullptr;
+}
+
+// The weights get what the rest leaves. That is too much at first: their staging memory grows with them.
+const FittedModel* BudgetFitter::quickest_streamed(size_t index, uint64_t bytes) {
+  const uint64_t rest = resident(index).way.activation_bytes;
+  const FittedModel* best = nullptr;
+  for (uint64_t weights = bytes > rest ? bytes - rest : 0; weights > 0;) {
+    const FittedModel* fitted = streamed(index, weights);
+    if (!fitted) return nullptr;
+    if (fitted->way.bytes <= bytes) {
+      best = fitted;
+      break;
+    }
+    weights -= std::min(weights, fitted->way.bytes - bytes);
+  }
+  if (!best) return nullptr;
+  // With less on the device, all of the rest may be copied in time.
+  const uint64_t most = best->way.options.weights_budget;
+  for (const uint64_t less : {most / 4 * 3, most / 2})
+    if (const FittedModel* fitted = streamed(index, less);
+        fitted && fitted->way.bytes <= bytes && is_better(*fitted, best))
+      best = fitted;
+  return best;
+}
+
+const FittedModel* BudgetFitter::smallest_streamed(size_t index) {
+  const uint64_t all = resident(index).way.weights_bytes;
+  const FittedModel* best = nullptr;
+  uint64_t enough = all, too_small = 0;
+  const auto attempt = [&](uint64_t weights) {
+    const FittedModel* fitted = streamed(index, weights);
+    const bool helps = fitted && is_smaller(*fitted, best);
+    if (helps) best = fitted;
+    (helps ? enough : too_small) = weights;
+    return helps;
+  };
+  while (enough / 2 >= all / kSmallestShare && enough / 2 > 0 && attempt(enough / 2)) continue;
+  for (int i = 0; best && i < kBisections && enough - too_small > 1 && too_small > 0; ++i)
+    attempt(too_small + (enough - too_small) / 2);
+  for (int i = 0; best && i < kSmallSteps; ++i) {
+    const FittedModel* less = quickest_streamed(index, best->way.bytes - best->way.bytes / 256 - 1);
+    if (!less) break;
+    best = less;
+  }
+  return best;
+}
+
+const FittedModel* BudgetFitter::quickest(uint64_t bytes) {
+  if (as_asked().way.bytes <= bytes) return &as_asked();
+  const FittedModel* best = nullptr;
+  const auto consider = [&](const FittedModel* fitted) {
+    if (fitted && fitted->way.bytes <= bytes && is_better(*fitted, best)) best = fitted;
+  };
+  const auto as_precise = [&](size_t i) { return combinations_[i].precision == combinations_[0].precision; };
+  for (size_t i = 0; i < combinations_.size(); ++i)
+    if (as_precise(i)) consider(&resident(i));
+  if (best) return best;
+  for (size_t i = 0; i < combinations_.size(); ++i) {
+    if (!as_precise(i)) consider(&resident(i));
+    if (may_stream(combinations_[i])) consider(quickest_streamed(i, bytes));
+  }
+  if (!best) consider(&smallest());
+  return best;
+}
+
+const FittedModel& BudgetFitter::smallest() {
+  const auto consider = [&](const FittedModel* fitted) {
+    if (fitted && is_smaller(*fitted, smallest_)) smallest_ = fitted;
+  };
+  if (smallest_) return *smallest_;
+  for (size_t i = 0; i < combinations_.size(); ++i) {
+    consider(&resident(i));
+    if (may_stream(combinations_[i])) consider(smallest_streamed(i));
+  }
+  return *smallest_;
+}
+
+FittedModel fit_budget(const Target& target, const Model& model, const SessionOptions& options,
+                       const Progress* progress) {
+  check_memory_budget(options);
+  BudgetFitter fitter(target, model, options, progress);
+  if (const FittedModel* fitted = fitter.quickest(options.memory_budget)) return *fitted;
+  const Way& least = fitter.smallest().way;
+  const Way& asked = fitter.as_asked().way;
+  throw Error(ErrorCode::out_of_memory,
+              "a memory budget of " + std::to_string(options.memory_budget) +
+                  " bytes is too small: the smallest that suffices is " + std::to_string(least.bytes) +
+                  " bytes, in which a run is predicted to take " + text_of("%.3g", least.milliseconds) +
+                  " ms, " + text_of("%.2f", least.milliseconds / asked.milliseconds) +
+                  " times as long as without a budget (" + std::to_string(asked.bytes) + " bytes)");
+}
+
+void check_memory_budget(const SessionOptions& options) {
+  if (options.memory_budget == 0) return;
+  if (options.weights_budget > 0)
+    throw Error(ErrorCode::invalid_argument,
+                "memory_budget and weights_budget exclude each other: a memory budget decides itself how "
+                "many bytes of weights are on the device");
+  if (options.memory_pool.valid())
+    throw Error(ErrorCode::invalid_argument,
+                "memory_budget and memory_pool exclude each other: a pool grows with what other sessions "
+                "need, so it can be part of no session's budget");
+}
+
+}  // namespace vellum

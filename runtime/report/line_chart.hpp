@@ -1,0 +1,29 @@
+// A chart of lines as SVG, for memory curves and frontiers.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace vellum {
+
+struct ChartLine {
+  std::string name;
+  std::vector<std::pair<double, double>> points;
+  std::vector<std::string> titles;  // of each point, shown where the pointer is
+};
+
+struct LineChart {
+  std::string title, axis;       // axis: what x is
+  const char* y_format = "%g";   // of the numbers beside the y axis
+  std::vector<ChartLine> lines;  // there are five distinct colours
+  // A point that is marked.
+  std::pair<double, double> mark = {0, 0};
+  std::string mark_label;  // empty: no mark
+};
+
+// Returns a self-contained SVG document, 640 units wide; y begins at 0. Throws Error(invalid_argument) if
+// there is no point.
+std::string line_chart_svg(const LineChart& chart);
+
+}  // namespace vellum
