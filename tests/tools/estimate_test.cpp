@@ -108,6 +108,38 @@ TEST_F(EstimateTool, DrawsCurvesOverADimension) {
     EXPECT_NE(picture.find(part), std::string::npos) << part;
 }
 
+// Time over memory, and what is said of a budget holds for one that is asked for.
+TEST_F(EstimateTool, DrawsTheFrontierOfMemoryAndTime) {
+  const json all = points({"--frontier", "--caps", lavapipe, "--memory", "naive", "--svg", svg});
+  ASSERT_GE(all.size(), 2u);
+  size_t knees = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    EXPECT_LE(all[i]["bytes"], all[i]["budget"]);
+    EXPECT_GT(all[i]["predicted_ms"], 0.0);
+    EXPECT_FALSE(all[i].contains("measured_ms"));
+    if (i > 0) {
+      EXPECT_LT(all[i - 1]["budget"], all[i]["budget"]);
+    }
+    knees += all[i]["knee"] ? 1 : 0;
+  }
+  EXPECT_EQ(knees, 1u);
+  EXPECT_EQ(all.back()["way"], "as asked");
+  const uint64_t least = all[0]["budget"];
+  EXPECT_EQ(
+      points({"--caps", lavapipe, "--memory-budget", std::to_string(least)})[0]["vulkan"]["estimate"]["peak"],
+      least);
+  refused({"--caps", lavapipe, "--memory-budget", "1"}, 1,
+          {"smallest that suffices is " + std::to_string(least)});
+  const std::string picture = text("curve.svg");
+  for (const char* part : {"<svg", "predicted", "knee", "memory budget, MiB", "</svg>"})
+    EXPECT_NE(picture.find(part), std::string::npos) << part;
+  const std::string table = run_tool({"estimate", model, "--frontier", "--caps", lavapipe}).out;
+  for (const char* part : {"budget", "streamed", "knee", "as asked"})
+    EXPECT_NE(table.find(part), std::string::npos) << table;
+  refused({"--frontier", "--batch", "2"}, 2, {"--batch"});
+  refused({"--frontier", "--budget", "64MB"}, 2, {"--budget"});
+}
+
 TEST_F(EstimateTool, RefusesWhatItCannotRead) {
   refused({"--sweep", "x=1"}, 1, {"--sweep x=1"});
   refused({"--sweep", "x:7=1"}, 1, {"axis 7"});

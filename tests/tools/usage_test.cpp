@@ -52,6 +52,7 @@ TEST(Usage, WrongCommandLinesGiveStatusTwo) {
   EXPECT_TRUE(fails({"bench", "a.onnx", "--precision", "fp8"}, 2, {"--precision"}));
   EXPECT_TRUE(fails({"bench", "a.onnx", "--runs", "0"}, 2, {"--runs"}));
   EXPECT_TRUE(fails({"run", "a.onnx", "--memory", "infinite"}, 2, {"--memory"}));
+  EXPECT_TRUE(fails({"run", "a.onnx", "--memory-budget", "much"}, 2, {"--memory-budget"}));
 }
 
 TEST(Usage, FailedWorkGivesStatusOneAndNamesTheFile) {

@@ -9,6 +9,7 @@
 #include "common/files.hpp"
 #include "device_options.hpp"
 #include "estimate_budget.hpp"
+#include "estimate_frontier.hpp"
 #include "estimate_output.hpp"
 #include "estimate_points.hpp"
 #include "options.hpp"
@@ -23,7 +24,7 @@ struct Arguments {
   std::string model, caps, svg;
   std::vector<int64_t> batches;
   std::vector<std::string> sweeps;
-  bool measure = false;
+  bool measure = false, frontier = false;
   uint64_t budget = 0;
 };
 
@@ -81,6 +82,9 @@ void estimate(const Arguments& arguments) {
   if (!arguments.caps.empty() && !arguments.options.device.empty() && !arguments.measure)
     throw Error(ErrorCode::invalid_argument,
                 "--caps stands for a device: leave out --device, or --measure on it");
+  if (arguments.frontier)
+    return estimate_frontier(
+        {arguments.options, arguments.model, arguments.caps, arguments.svg, arguments.measure});
   const MemoryMeter meter;
   const SessionOptions options = session_options(arguments.options);
   std::vector<TensorInfo> inputs = load_model(arguments.model, arguments.options).inputs();
@@ -127,27 +131,39 @@ Command add_estimate(CLI::App& app) {
                            ->delimiter(',')
                            ->allow_extra_args(false)
                            ->check(CLI::PositiveNumber);
-  command
-      ->add_option(
-          "--sweep", arguments->sweeps,
-          "INPUT:AXIS=16,32,64: a point for each length of that dimension; repeatable for inputs that "
-          "change together")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->excludes(batch);
+  CLI::Option* sweep =
+      command
+          ->add_option(
+              "--sweep", arguments->sweeps,
+              "INPUT:AXIS=16,32,64: a point for each length of that dimension; repeatable for inputs that "
+              "change together")
+          ->expected(1)
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+          ->excludes(batch);
   command->add_flag("--measure", arguments->measure,
                     "also run the model on the device, with newly compiled shaders, and compare");
+  CLI::Option* budget =
+      command
+          ->add_option(
+              "--budget", arguments->budget,
+              "bytes (or like 256MB): say whether the total fits, and which options would make it fit")
+          ->transform(CLI::AsSizeValue(false));
   command
-      ->add_option("--budget", arguments->budget,
-                   "bytes (or like 256MB): say whether the total fits, and which options would make it fit")
-      ->transform(CLI::AsSizeValue(false));
+      ->add_flag(
+          "--frontier", arguments->frontier,
+          "time over memory: what sessions with --memory-budget do, from the smallest budget that suffices "
+          "to none; with --measure also run")
+      ->excludes(batch)
+      ->excludes(sweep)
+      ->excludes(budget);
   add_in_flight(*command, arguments->options, "inferences in flight at once, each with its own tensors");
-  command->add_option("--svg", arguments->svg, "draw the points as a curve to this file");
+  command->add_option("--svg", arguments->svg, "draw the points, or the frontier, as a curve to this file");
   add_options(*command, arguments->options, "how tensors are assigned to memory: a strategy of docs/planner.md");
   command->footer(
       "Examples:\n  vellum estimate model.onnx --caps phone.json --batch 1,2,4,8\n"
       "  vellum estimate model.onnx --measure\n"
-      "  vellum estimate model.onnx --budget 64MB");
+      "  vellum estimate model.onnx --budget 64MB\n"
+      "  vellum estimate model.onnx --frontier --caps phone.json --svg frontier.svg");
   return {command, [arguments] { estimate(*arguments); }};
 }
 

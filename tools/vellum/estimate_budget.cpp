@@ -104,6 +104,13 @@ MemoryEstimate Estimator::estimate(SessionOptions options, const InputShapes& sh
                  : estimate_memory(model_, options, *caps_);
 }
 
+MemoryFrontier Estimator::frontier(const SessionOptions& options,
+                                   const std::function<void(size_t, size_t)>& progress) const {
+  const FrontierOptions frontier_options{.budgets = {}, .progress = progress};
+  return device_ ? memory_frontier(model_, options, device_->device(), frontier_options)
+                 : memory_frontier(model_, options, *caps_, frontier_options);
+}
+
 BudgetAnswer fit(const Estimator& estimator, const std::vector<TensorInfo>& inputs,
                  const SessionOptions& options, const Point& point, uint64_t budget) {
   BudgetAnswer answer;

@@ -1,6 +1,7 @@
 // Whether a model fits into so many bytes, and what would make it fit.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "estimate_points.hpp"
 #include "options.hpp"
+#include "vellum/memory_frontier.hpp"
 
 namespace vellum::cli {
 
@@ -17,6 +19,8 @@ class Estimator {
   // `on_device`: the device that the options name or default to, where there is no caps file.
   Estimator(const Options& options, const std::string& caps_file, Model model, bool on_device);
   MemoryEstimate estimate(SessionOptions options, const InputShapes& shapes) const;
+  MemoryFrontier frontier(const SessionOptions& options,
+                          const std::function<void(size_t done, size_t total)>& progress) const;
   const std::string& device() const { return name_; }
 
  private:

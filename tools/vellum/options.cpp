@@ -76,6 +76,12 @@ void add_common_options(OptionGroup group, Options& options) {
              "bytes (or like 64MiB) of device memory for weights; more than that stream to the device layer "
              "by layer. 0: no budget")
       ->transform(CLI::AsSizeValue(false));
+  group
+      .value("--memory-budget", options.memory_budget,
+             "bytes (or like 48MiB) of device memory for weights, tensors and staging together; the session "
+             "finds the "
+             "quickest way that fits. 0: no budget")
+      ->transform(CLI::AsSizeValue(false));
   group.value("--cache", options.cache, "folder for compiled shaders; an empty name keeps nothing")
       ->capture_default_str();
   group.flag("--json", options.json, "print one JSON document and nothing else");
@@ -122,6 +128,8 @@ void add_expert_options(OptionGroup group, Options& options, const std::string& 
              "folded-work or "
              "nesting; repeatable")
       ->allow_extra_args(false);
+  group.flag("--budget-allows-fp16", options.budget_allows_fp16,
+             "with --memory-budget: store tensors and weights in fp16 where fp32 does not fit");
   group.flag("--check-finite", options.check_finite, "NaN and infinities in inputs and outputs are errors");
   group.flag("--validation", options.validation,
              "check with the Vulkan validation layer; any message fails the command");
@@ -208,6 +216,8 @@ SessionOptions session_options(const Options& options) {
   session.tasks_per_submit = options.tasks_per_submit;
   session.max_submit_ms = options.max_submit_ms;
   session.weights_budget = options.weights_budget;
+  session.memory_budget = options.memory_budget;
+  session.budget_allows_fp16 = options.budget_allows_fp16;
   session.winograd = options.winograd == "f2"    ? Winograd::f2
                      : options.winograd == "f4"  ? Winograd::f4
                      : options.winograd == "off" ? Winograd::off

@@ -32,7 +32,8 @@ struct Options {
   std::optional<uint32_t> max_submit_ms;
   uint32_t search_ms = 100;
   bool in_place = true, views = true, reorder = true;
-  uint64_t weights_budget = 0;
+  uint64_t weights_budget = 0, memory_budget = 0;
+  bool budget_allows_fp16 = false;
   std::string winograd = "auto";
   uint32_t in_flight = 1;
   bool tuned = true;

@@ -109,6 +109,9 @@ nlohmann::json to_json(const MemoryReport& memory, const Measured& measured, con
           {"total_weights_bytes", memory.total_weights_bytes},
           {"streamed_weights_bytes", memory.streamed_weights_bytes},
           {"in_out_bytes", memory.in_out_bytes},
+          {"memory_budget", memory.memory_budget},
+          {"budget_used_bytes", memory.budget_used_bytes},
+          {"budget_peak_bytes", memory.budget_peak_bytes},
           {"dispatches", session.dispatch_count()},
           {"pipelines", session.pipeline_count()},
           {"layers", times}};
@@ -160,6 +163,9 @@ std::string totals(const MemoryReport& memory) {
     table.row({grouped(memory.streamed_weights_bytes),
                "of weights streamed to the device in every run, of " + grouped(memory.total_weights_bytes)});
   table.row({grouped(memory.in_out_bytes), "allocated for inputs and outputs"});
+  if (memory.memory_budget > 0)
+    table.row({grouped(memory.budget_peak_bytes),
+               "allocated at most at a time, of a memory budget of " + grouped(memory.memory_budget)});
   return table.text();
 }
 
