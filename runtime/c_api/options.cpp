@@ -94,6 +94,8 @@ vellum::SessionOptions to_cpp(const vellum_session_options& given) {
   }
   if (given.max_submit_ms != VELLUM_SUBMIT_MS_AUTO) options.max_submit_ms = given.max_submit_ms;
   if (given.memory_pool) options.memory_pool = given.memory_pool->pool;
+  options.memory_budget = given.memory_budget;
+  options.budget_allows_fp16 = given.budget_allows_fp16 != 0;
   return options;
 }
 

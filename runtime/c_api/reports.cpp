@@ -47,13 +47,28 @@ const vellum_memory_plan& vellum_session::plan() const {
 namespace {
 
 void write_report(const vellum::MemoryReport& memory, vellum_memory_report* report) {
-  write_result(
-      report,
-      {0, memory.objects.size(), memory.naive_bytes, memory.planned_bytes, memory.lower_bound_bytes,
-       memory.allocated_bytes, memory.weights_bytes, memory.in_out_bytes, memory.streamed_weights_bytes,
-       memory.in_flight, memory.mode.c_str(), memory.strategy.c_str(), memory.tensors.size(),
-       memory.arenas.data(), memory.arenas.size(), memory.peak_weights_bytes, memory.total_weights_bytes},
-      "report");
+  write_result(report,
+               {0,
+                memory.objects.size(),
+                memory.naive_bytes,
+                memory.planned_bytes,
+                memory.lower_bound_bytes,
+                memory.allocated_bytes,
+                memory.weights_bytes,
+                memory.in_out_bytes,
+                memory.streamed_weights_bytes,
+                memory.in_flight,
+                memory.mode.c_str(),
+                memory.strategy.c_str(),
+                memory.tensors.size(),
+                memory.arenas.data(),
+                memory.arenas.size(),
+                memory.peak_weights_bytes,
+                memory.total_weights_bytes,
+                memory.memory_budget,
+                memory.budget_used_bytes,
+                memory.budget_peak_bytes},
+               "report");
 }
 
 void write_object(const vellum_memory_plan& plan, size_t index, vellum_object_report* report) {

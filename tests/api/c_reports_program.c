@@ -109,6 +109,9 @@ int report_in_c(const void* model_bytes, size_t model_size, const char* file, co
 
   vellum_session_options_init(&options);
   options.profile = 1;
+  options.memory_budget = 1;
+  FAILS(vellum_session_create(device, model, &options, &session, &error), VELLUM_OUT_OF_MEMORY, "smallest that suffices");
+  options.memory_budget = 16 << 20;
   EXPECT(vellum_session_create(device, model, &options, &session, &error) == VELLUM_OK);
   FAILS(vellum_session_profile_html(session, NULL, &text, &error), VELLUM_INVALID_ARGUMENT, "before the first run");
   EXPECT(vellum_session_set_input(session, "x", input, input_count * sizeof(float), &error) == VELLUM_OK);
@@ -127,6 +130,9 @@ int report_in_c(const void* model_bytes, size_t model_size, const char* file, co
   EXPECT(strcmp(memory.mode, "shared-objects") == 0 && memory.strategy[0] != 0);
   EXPECT(memory.tensor_count >= memory.object_count && memory.arena_count > 0);
   EXPECT(memory.total_weights_bytes > 0 && memory.peak_weights_bytes >= memory.weights_bytes);
+  EXPECT(memory.memory_budget == options.memory_budget && memory.budget_peak_bytes <= options.memory_budget);
+  EXPECT(memory.budget_used_bytes == memory.weights_bytes + memory.allocated_bytes + memory.in_out_bytes);
+  options.memory_budget = 0;
   for (i = 0; i < memory.arena_count; ++i) arena_bytes += memory.arenas[i];
   EXPECT(arena_bytes == memory.planned_bytes);
   EXPECT(vellum_memory_plan_of_session(session, &plan, &error) == VELLUM_OK);

@@ -36,6 +36,15 @@ def test_a_session_says_what_it_takes_and_gives(session: vellum.Session) -> None
     assert "float32[1,128,128,3]" in repr(session) and "Identity_3:0" in session._repr_html_()
 
 
+def test_a_memory_budget_is_kept_or_refused(face_file: Path, device: vellum.Device, image, expected) -> None:
+    with pytest.raises(vellum.Error, match="smallest that suffices") as refusal:
+        vellum.Session(face_file, device, memory_budget=1000)
+    assert refusal.value.code == ErrorCode.OUT_OF_MEMORY
+    least = int(str(refusal.value).split("suffices is ")[1].split()[0])
+    session = vellum.Session(face_file, device, memory_budget=least)
+    assert same(session.run({"input:0": image}), expected)
+
+
 def test_a_model_is_read_from_a_path_or_bytes(face_file: Path, device: vellum.Device, image, expected) -> None:
     for source in (str(face_file), face_file.read_bytes(), memoryview(face_file.read_bytes())):
         assert same(vellum.Session(source, device).run({"input:0": image}), expected)

@@ -47,6 +47,11 @@ class SessionOptions(TypedDict, total=False):
     """Tasks in another order than the model's, where that needs less memory; True."""
     weights_budget: int
     """Bytes of device memory for weights, which then come layer by layer; 0: all at once."""
+    memory_budget: int
+    """Bytes of device memory for everything that the session allocates, never exceeded; 0: no budget. The session finds the
+    quickest way that fits, or raises Error(OUT_OF_MEMORY)."""
+    budget_allows_fp16: bool
+    """With a memory_budget, fp16 is one more way to fit; False."""
     memory_pool: MemoryPool
     """Memory for intermediate tensors that other sessions use, too; without it the session has its own."""
     winograd: Literal["auto", "off", "f2", "f4"]

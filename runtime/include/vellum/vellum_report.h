@@ -30,6 +30,9 @@ typedef struct vellum_memory_report {
   size_t arena_count;
   uint64_t peak_weights_bytes;  /* the peak of weights_bytes */
   uint64_t total_weights_bytes; /* all weights, on the device at once or not, without padding */
+  uint64_t memory_budget;       /* vellum_session_options.memory_budget */
+  uint64_t budget_used_bytes;   /* of it allocated now; 0 without a budget */
+  uint64_t budget_peak_bytes;   /* the peak of that, staging included */
 } vellum_memory_report;
 
 /*

@@ -89,6 +89,10 @@ typedef struct vellum_session_options {
   uint32_t max_submit_ms;      /* of predicted work that a run hands to the device at a time; 0: no limit; the default,
                                   VELLUM_SUBMIT_MS_AUTO: 16 on GPUs that may serve a display, else no limit */
   const vellum_memory_pool* memory_pool; /* for the intermediate tensors; NULL: memory of the session's own */
+  uint64_t memory_budget;      /* bytes of device memory for everything that the session allocates, never exceeded: it finds
+                                  the quickest way that fits, or VELLUM_OUT_OF_MEMORY; 0: no budget. Not with weights_budget
+                                  or memory_pool */
+  int32_t budget_allows_fp16;  /* not 0: with memory_budget, VELLUM_FP16 is one more way to fit */
 } vellum_session_options;
 
 /* The defaults. */
