@@ -21,9 +21,8 @@ MemoryEstimate estimate_memory(const Model& model, SessionOptions options, const
   } else {
     compiled = std::make_shared<const CompiledModel>(target.compile(model, options));
   }
-  MemoryEstimate estimate =
-      estimate_model({*compiled, graph, target.caps(), target.memory_rules(), options.weights_budget,
-                      options.in_flight, impl(model)->packed});
+  MemoryEstimate estimate = estimate_model({*compiled, graph, target.caps(), target.memory_rules(),
+                                            options.weights_budget, options.in_flight, impl(model)->packed});
   estimate.shape_inference_bytes = shape_inference_bytes(graph, options.input_shapes, options.precision);
   return estimate;
 }

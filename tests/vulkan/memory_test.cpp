@@ -74,6 +74,32 @@ TEST(Memory, AnAllocationThatFailsLeaksNothing) {
   make_buffer(context, 128, MemoryKind::device, MemoryCategory::workspace);
 }
 
+TEST(Memory, ABudgetIsCheckedBeforeAnythingIsAllocated) {
+  test::Interposer vulkan;
+  const auto context = Context::create(interposed(vulkan));
+  const auto budget = std::make_shared<MemoryBudget>(3000);
+  const auto allocate = [&](uint64_t bytes) {
+    return Arena(context, bytes, UINT32_MAX, MemoryKind::device,
+                 MemoryPurpose(MemoryCategory::weights, budget));
+  };
+  {
+    const auto first = allocate(1000), second = allocate(2000);
+    EXPECT_EQ(budget->used(), 3000u);
+    const Error error = thrown_by([&] { allocate(1); });
+    EXPECT_EQ(error.code(), ErrorCode::out_of_memory);
+    EXPECT_NE(std::string(error.what()).find("budget of 3000 bytes has 0 left"), std::string::npos);
+    EXPECT_EQ(vulkan.allocations(), 2u);
+    EXPECT_EQ(vulkan.allocated_bytes(), 3000u);
+    const Arena other(context, 64, UINT32_MAX, MemoryKind::device, MemoryCategory::weights);
+    EXPECT_EQ(budget->used(), 3000u) << "counts what is not its own";
+  }
+  EXPECT_EQ(budget->used(), 0u);
+  EXPECT_EQ(budget->peak(), 3000u);
+  vulkan.fail_allocations_after(0);
+  thrown_by([&] { allocate(100); });
+  EXPECT_EQ(budget->used(), 0u) << "an allocation that fails takes nothing";
+}
+
 TEST(Memory, TheLimitOnTheNumberOfAllocationsIsChecked) {
   ContextOptions options = test::test_context_options();
   options.adjust_caps = [](const DeviceCaps& caps) {
