@@ -284,7 +284,7 @@ def test_options_reach_the_library(face, device, image, expected) -> None:
         ({"precision": "int4"}, vellum.Error),
         ({"in_flight": -1}, vellum.Error),
         ({"in_flight": 1000}, vellum.Error),
-        ({"memory_budget": 1}, TypeError),
+        ({"memory_limit": 1}, TypeError),
         ({"in_flight": "two"}, TypeError),
     ],
 )
