@@ -80,10 +80,10 @@ class Chart {
     double last = -1e9;
     for (const double mark : marks) {
       const double at = x(mark);
-      if (at - last < 24) continue;  // labels would overlap
+      if (at - last < 30) continue;  // labels would overlap
       last = at;
       char label[32];
-      std::snprintf(label, sizeof label, "%.6g", mark);
+      std::snprintf(label, sizeof label, chart_.x_format, mark);
       out += text(at, kHeight - kBottom + 18, "middle", label);
     }
     return out + text((kLeft + kWidth - kRight) / 2, kHeight - kBottom + 36, "middle", chart_.axis);

@@ -14,8 +14,10 @@ struct ChartLine {
 };
 
 struct LineChart {
-  std::string title, axis;       // axis: what x is
-  const char* y_format = "%g";   // of the numbers beside the y axis
+  std::string title, axis;  // axis: what x is
+  // Of the numbers beside the axes.
+  const char* x_format = "%.6g";
+  const char* y_format = "%g";
   std::vector<ChartLine> lines;  // there are five distinct colours
   // A point that is marked.
   std::pair<double, double> mark = {0, 0};

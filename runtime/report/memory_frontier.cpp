@@ -33,7 +33,7 @@ std::string memory_frontier_svg(const std::string& title, const MemoryFrontier& 
     throw Error(ErrorCode::invalid_argument, "a frontier has one measured time for each point");
   std::vector<double> predicted;
   for (const FrontierPoint& point : frontier.points) predicted.push_back(point.predicted_ms);
-  LineChart chart{.title = title, .axis = "memory budget, MiB", .y_format = "%g ms"};
+  LineChart chart{.title = title, .axis = "memory budget, MiB", .x_format = "%.3g", .y_format = "%g ms"};
   if (!measured.empty()) chart.lines.push_back(line("measured", frontier.points, measured));
   chart.lines.push_back(line("predicted", frontier.points, predicted));
   if (frontier.knee < frontier.points.size()) {
