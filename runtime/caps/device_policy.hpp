@@ -17,20 +17,25 @@ struct OutputTile {
   bool operator==(const OutputTile&) const = default;
 };
 
-// A tile whose sums `split_k` invocations share.
+// A tile whose sums `split_k` invocations of a workgroup share.
 struct SplitTile {
   OutputTile tile;
   int64_t split_k = 1;
+};
+
+// What an invocation loads of one slice of x before it multiplies: the columns that its pixels multiply with
+// `taps` taps side by side. `operations`: on each value that it loads, as to select zeros in the padding or
+// to multiply with a scale.
+struct WindowRow {
+  int64_t taps = 1, stride = 1, operations = 0;
 };
 
 // The output that tiles cover: `lines` lines of `length` pixels of `slices` slices each, computed with `macs`
 // multiply-accumulates in total.
 struct TileDemand {
   int64_t length = 1, lines = 1, slices = 1, macs = 0;
-  // Texels of input that a pixel multiplies before its next loads: those of several taps, or, with
-  // `loads_ahead`, DevicePolicy::slices_ahead().
-  int64_t products_of_a_step = 1;
-  bool loads_ahead = false;
+  WindowRow row = {};
+  bool loads_ahead = false;  // of several slices: DevicePolicy::slices_ahead()
 };
 
 // The output of one invocation of a depthwise convolution: pixels of each of some rows of one slice.
@@ -72,8 +77,9 @@ class DevicePolicy {
   // Whether weights are in buffers even where tensors are in images.
   virtual bool keeps_weights_in_buffers(const DeviceCaps& caps) const = 0;
   // Whether loads from one place of a buffer for a whole workgroup are cheaper, so that all its invocations
-  // should compute the same output channels.
-  virtual bool loads_uniform_weights_cheaply(const DeviceCaps& caps) const = 0;
+  // should compute the same output channels. With split_k > 1: for a whole subgroup, whose invocations have
+  // the same part of the sums.
+  virtual bool loads_uniform_weights_cheaply(const DeviceCaps& caps, int64_t split_k) const = 0;
   // The input slices that a pointwise convolution loads together before it multiplies them.
   virtual int64_t slices_ahead(const DeviceCaps& caps, const OutputTile& tile) const = 0;
   // The most columns of a row that an invocation loads once for all taps of a convolution's window, besides

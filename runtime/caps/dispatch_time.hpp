@@ -19,6 +19,8 @@ namespace vellum {
 // Loads of an invocation that wait for one another around its loop: what it computes, the first texels, the
 // bias.
 inline constexpr double kStepsAround = 3;
+// And where a workgroup shares sums (split-K): to write, wait for and read them in shared memory.
+inline constexpr double kStepsToReduce = 1;
 
 struct DispatchFigures {
   double macs = 0, bytes = 0;

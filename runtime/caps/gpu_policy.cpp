@@ -20,8 +20,6 @@ bool prefers_buffers(const DeviceCaps& caps) { return caps.vendor_id == kAmd || 
 // Steps of a loop whose length is not known: nine taps.
 constexpr double kSteps = 9;
 
-constexpr double kTexelBytes = 16;
-
 double texels(const TileDemand& demand) {
   return static_cast<double>(demand.length * demand.lines * demand.slices);
 }
@@ -36,18 +34,27 @@ int64_t most_sums(const DeviceCaps& caps) {
   return caps.vendor_id == kIntel || caps.vendor_id == kArm ? 4 : 8;
 }
 
-// AMD's compiler makes scalar loads of what a workgroup loads from one place, Intel's half as many loads.
-// Those of Adreno and NVIDIA (Mesa's NVK) load it for each lane and compute more addresses
-// (docs/gpu_compilers.md).
-bool gains_by_uniform_loads(const DeviceCaps& caps) {
-  for (const uint32_t vendor : {kNvidia, kQualcomm, kArm, kImagination})
-    if (caps.vendor_id == vendor) return false;
-  return true;
-}
-
 // Invocations of a workgroup that compute one block of pixels each, of the same slices (UNIFORM_SLICES), with
 // at most a quarter of them idle.
 constexpr int64_t kRow = 64;
+
+// AMD's compiler makes scalar loads of what a workgroup loads from one place, Intel's half as many loads.
+// Those of Adreno and NVIDIA (Mesa's NVK) load it for each lane and compute more addresses
+// (docs/gpu_compilers.md).
+//
+// Where sums are split, all invocations of a subgroup have the same part if pipelines require full subgroups
+// of one size. Only for AMD's compiler are they known to cost nothing: Intel's would have to take the largest
+// size, which spills.
+bool gains_by_uniform_loads(const DeviceCaps& caps, int64_t split_k) {
+  for (const uint32_t vendor : {kNvidia, kQualcomm, kArm, kImagination})
+    if (caps.vendor_id == vendor) return false;
+  if (split_k == 1) return true;
+  constexpr int64_t kMostSubgroups = 32;  // of a workgroup; AMD's GPUs hold 1024 invocations in 16 or 32
+  return caps.vendor_id == kAmd && caps.full_subgroups && kRow % subgroup_size(caps) == 0 &&
+         kRow * split_k <= kMostSubgroups * subgroup_size(caps) &&
+         kRow * split_k <= caps.max_workgroup_invocations && split_k <= caps.max_workgroup_size[1];
+}
+
 bool fills_rows(int64_t pixel_blocks) { return 4 * pixel_blocks >= 3 * blocks(pixel_blocks, kRow) * kRow; }
 
 // Several loads in flight hide their latency, and a longer loop has fewer instructions that do not multiply.
@@ -57,59 +64,69 @@ int64_t loads_ahead(const DeviceCaps& caps, const OutputTile& tile) {
   return std::clamp<int64_t>(texels / tile.pixels, 1, 4);
 }
 
-// The predicted time of an operator's dispatch with this tile. Every tile reads and writes the same tensors
-// except partial sums, so the bytes of the others are left out.
+int64_t pixel_blocks_of(const OutputTile& tile, const TileDemand& demand) {
+  return blocks(demand.length, tile.pixels) * demand.lines;
+}
+
+bool has_uniform_weights(const DeviceCaps& caps, const SplitTile& choice, const TileDemand& demand) {
+  return gains_by_uniform_loads(caps, choice.split_k) && fills_rows(pixel_blocks_of(choice.tile, demand));
+}
+
+// The predicted time of an operator's dispatch with this tile. Every tile reads and writes the same tensors,
+// so their bytes are left out.
 double tile_us(const DeviceCaps& caps, const DeviceRates& rates, const SplitTile& choice,
                const TileDemand& demand) {
   const OutputTile& tile = choice.tile;
-  const int64_t pixel_blocks = blocks(demand.length, tile.pixels) * demand.lines;
+  const int64_t pixel_blocks = pixel_blocks_of(tile, demand);
   const int64_t slice_blocks = blocks(demand.slices, tile.slices);
-  const bool uniform = gains_by_uniform_loads(caps) && fills_rows(pixel_blocks);
-  const TileCode code = tile_code(caps.vendor_id, tile, uniform);
-  const int64_t workgroups = uniform ? blocks(pixel_blocks, kRow) * slice_blocks * choice.split_k
-                                     : blocks(pixel_blocks * slice_blocks * choice.split_k, kRow);
+  const bool uniform = has_uniform_weights(caps, choice, demand);
+  const TileCode code = tile_code(caps.vendor_id, tile, uniform, demand.row);
+  const int64_t rows = uniform ? blocks(pixel_blocks, kRow) * slice_blocks * choice.split_k
+                               : blocks(pixel_blocks * slice_blocks, kRow / choice.split_k);
   // Four channels of a texel of output take four multiply-accumulates for each channel of a texel of input.
-  const double outputs = texels(demand), partial = outputs * static_cast<double>(choice.split_k);
+  const double partial = texels(demand) * static_cast<double>(choice.split_k);
   const double products = demand.macs > 0 ? static_cast<double>(demand.macs) / (16 * partial) : kSteps;
-  const int64_t together = demand.loads_ahead ? loads_ahead(caps, tile) : demand.products_of_a_step;
-  const auto invocations = static_cast<double>(workgroups * kRow);
+  const int64_t together = demand.loads_ahead ? loads_ahead(caps, tile) : demand.row.taps;
+  const auto invocations = static_cast<double>(rows * kRow);
+  // Adreno's compiler halves the subgroups of kernels with this many registers.
+  const uint32_t subgroup = std::min(subgroup_size(caps), caps.vendor_id == kQualcomm ? 64u : 128u);
+  const double around = kStepsAround + (choice.split_k > 1 ? kStepsToReduce : 0);
   return dispatch_time(rates, {.macs = invocations * products * code.macs_per_step,
-                               .bytes = choice.split_k > 1 ? kTexelBytes * partial : 0,
-                               .subgroups = invocations / subgroup_size(caps),
-                               .subgroup_size = subgroup_size(caps),
-                               .steps = kStepsAround + products / static_cast<double>(together),
+                               .subgroups = invocations / subgroup,
+                               .subgroup_size = subgroup,
+                               .steps = around + products / static_cast<double>(together),
                                .resident = code.resident})
       .total_us(code.efficiency);
 }
 
-// The time of the dispatch that reduces partial sums; none if sums are whole.
-double reduction_us(const DeviceCaps& caps, const DeviceRates& rates, const SplitTile& choice,
-                    const TileDemand& demand) {
-  if (choice.split_k == 1) return 0;
-  const double outputs = texels(demand), partial = outputs * static_cast<double>(choice.split_k);
-  return dispatch_time(rates, {.bytes = kTexelBytes * (partial + outputs),
-                               .subgroups = std::ceil(outputs / subgroup_size(caps)),
-                               .subgroup_size = subgroup_size(caps),
-                               .steps = kStepsAround + static_cast<double>(choice.split_k)})
-      .total_us(1);
-}
-
-// The time of a launch is assumed, not measured: a split must take less than this share of the time without.
+// Latencies are assumed, not measured: a split must take less than this share of the time without.
 constexpr double kWorthASplit = 0.95;
+
+// Whether a workgroup holds its partial sums in shared memory: a texel of each invocation's sums, of a row of
+// 64 invocations for each part, or 64 in all. With half of what AMD's GPUs have, two workgroups share it.
+bool holds_partial_sums(const DeviceCaps& caps, const SplitTile& choice, const TileDemand& demand) {
+  constexpr int64_t kTexelBytes = 16, kMostShared = 32 << 10;
+  if (choice.split_k == 1) return true;
+  const int64_t rows = has_uniform_weights(caps, choice, demand) ? choice.split_k : 1;
+  return kTexelBytes * kRow * rows * choice.tile.pixels * choice.tile.slices <=
+         std::min<int64_t>(kMostShared, caps.max_shared_memory_bytes);
+}
 
 // The quickest tile and split of at most `most_split`, as predicted; of equal ones the first.
 SplitTile quickest(const DeviceCaps& caps, const TileDemand& demand, int64_t most_split) {
   const DeviceRates rates = device_rates(caps);
   SplitTile best;
   double least = std::numeric_limits<double>::infinity();
-  for (int64_t split = 1; split <= most_split; split *= 2)
+  // Splits between these gain little, and each has pipelines of its own.
+  for (int64_t split = 1; split <= most_split; split *= 4)
     for (const int64_t pixels : {1, 2, 4, 8})
       for (const int64_t slices : {1, 2, 4}) {
         const SplitTile choice{{pixels, slices}, split};
         const bool wasteful =
             (pixels > 1 && pixels >= 2 * demand.length) || (slices > 1 && slices >= 2 * demand.slices);
         if (wasteful || pixels * slices > most_sums(caps)) continue;
-        const double us = tile_us(caps, rates, choice, demand) + reduction_us(caps, rates, choice, demand);
+        if (!holds_partial_sums(caps, choice, demand)) continue;
+        const double us = tile_us(caps, rates, choice, demand);
         if (us < (split > best.split_k ? kWorthASplit : 1) * least) least = us, best = choice;
       }
   return best;
@@ -134,7 +151,7 @@ double depthwise_cost(const DeviceCaps& caps, const PixelTile& tile, const Depth
   const int64_t taps = demand.kernel * demand.kernel;
   const int64_t products = 4 * taps * tile.pixels * tile.rows;
   const int64_t selects = 4 * (demand.kernel - 1) * rows;  // of what may be padding
-  const int64_t loads = columns * rows + (gains_by_uniform_loads(caps) ? 0 : taps);
+  const int64_t loads = columns * rows + (gains_by_uniform_loads(caps, 1) ? 0 : taps);
   // A load of four floats takes as long as some eight multiply-adds; the rest finds the tile's place.
   const double slots = static_cast<double>(products + selects + 8 * loads + 60);
   // All loads of a tile are in flight together, so that a subgroup for each unit hides most of them.
@@ -172,8 +189,8 @@ class GpuPolicy final : public DevicePolicy {
   bool broadcasts_are_cheaper_than_loads(const DeviceCaps&) const override { return false; }
   // Images are padded to blocks of texels, and no compiler makes scalar loads from them.
   bool keeps_weights_in_buffers(const DeviceCaps& caps) const override { return prefers_buffers(caps); }
-  bool loads_uniform_weights_cheaply(const DeviceCaps& caps) const override {
-    return gains_by_uniform_loads(caps);
+  bool loads_uniform_weights_cheaply(const DeviceCaps& caps, int64_t split_k) const override {
+    return gains_by_uniform_loads(caps, split_k);
   }
   int64_t slices_ahead(const DeviceCaps& caps, const OutputTile& tile) const override {
     return loads_ahead(caps, tile);

@@ -37,17 +37,21 @@ const Compiler& compiler(uint32_t vendor_id) {
 
 }  // namespace
 
-TileCode tile_code(uint32_t vendor_id, const OutputTile& tile, bool uniform) {
+TileCode tile_code(uint32_t vendor_id, const OutputTile& tile, bool uniform, const WindowRow& row) {
   const Compiler& code = compiler(vendor_id);
   const auto pixels = static_cast<double>(tile.pixels), slices = static_cast<double>(tile.slices);
-  // A step multiplies a texel of each pixel with four texels of weights for each slice.
+  const auto taps = static_cast<double>(row.taps), stride = static_cast<double>(row.stride);
+  // A tap multiplies a texel of each pixel with four texels of weights for each slice.
   const double macs = 16 * pixels * slices, weights = 4 * slices;
-  const double slots =
-      code.step_slots + code.load_slots * (pixels + weights * (uniform ? code.uniform_slots : 1));
-  const double loads = pixels + weights * (uniform ? code.uniform_loads : 1);
-  const double registers = 20 + 4 * (pixels * slices + pixels + (uniform ? 0 : weights));
+  const double columns = row.taps > 1 ? (pixels - 1) * stride + taps : pixels;
+  const double slots = code.step_slots + code.load_slots * columns +
+                       code.load_slots * taps * weights * (uniform ? code.uniform_slots : 1) +
+                       4 * columns * static_cast<double>(row.operations);
+  const double loads = columns + taps * weights * (uniform ? code.uniform_loads : 1);
+  // A column has its place besides its texel; the weights of all taps of a row are loaded ahead.
+  const double registers = 20 + 4 * pixels * slices + 7 * columns + (uniform ? 0 : 4 * taps * weights);
   return {.macs_per_step = macs,
-          .efficiency = 1 / std::max(1 + slots / macs, code.macs_per_load * loads / macs),
+          .efficiency = 1 / std::max(1 + slots / (taps * macs), code.macs_per_load * loads / (taps * macs)),
           .resident = std::clamp(code.registers / registers, 1.0, code.most_resident)};
 }
 

@@ -9,7 +9,7 @@
 namespace vellum {
 
 struct TileCode {
-  double macs_per_step = 0;  // multiply-accumulates of one invocation between loads that wait for one another
+  double macs_per_step = 0;  // multiply-accumulates of one invocation with one slice of x and one tap
   // Multiply-accumulates in the time of one at the peak rate, as far as instructions and the first cache's
   // bandwidth limit them.
   double efficiency = 1;
@@ -18,6 +18,6 @@ struct TileCode {
 
 // `uniform`: all invocations of a workgroup load the same weights. Vendors without a fit get cautious
 // figures.
-TileCode tile_code(uint32_t vendor_id, const OutputTile& tile, bool uniform);
+TileCode tile_code(uint32_t vendor_id, const OutputTile& tile, bool uniform, const WindowRow& row = {});
 
 }  // namespace vellum

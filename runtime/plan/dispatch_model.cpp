@@ -52,11 +52,13 @@ Loop loop_of(const Dispatch& dispatch, uint64_t bytes, uint64_t all_invocations,
   // not multiply.
   if (tile.pixels * tile.slices == 0 || dispatch.shader.starts_with("conv_depthwise"))
     return {0.5, kStepsAround + macs / 16};
-  const TileCode code = tile_code(vendor_id, tile, has(dispatch, "UNIFORM_SLICES"));
+  const WindowRow row{std::max<int64_t>(1, number(dispatch, "KERNEL_X")), number(dispatch, "STRIDE_X"),
+                      has(dispatch, "SCALE") || (dispatch.shader == "conv" && !has(dispatch, "UNPADDED"))};
+  const TileCode code = tile_code(vendor_id, tile, has(dispatch, "UNIFORM_SLICES"), row);
   // Some kernels load several slices, or all columns of a window, before they multiply.
-  const auto together =
-      static_cast<double>(std::max<int64_t>({1, number(dispatch, "AHEAD"), number(dispatch, "KERNEL_X")}));
-  return {code.efficiency, kStepsAround + macs / (code.macs_per_step * together)};
+  const auto together = static_cast<double>(std::max<int64_t>(row.taps, number(dispatch, "AHEAD")));
+  const double around = kStepsAround + (has(dispatch, "PARTS") ? kStepsToReduce : 0);
+  return {code.efficiency, around + macs / (code.macs_per_step * together)};
 }
 
 }  // namespace

@@ -6,8 +6,10 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-#ifdef SUBGROUP
+#ifdef BROADCAST
 #extension GL_KHR_shader_subgroup_ballot : require
+#elif defined(SUBGROUP)
+#extension GL_KHR_shader_subgroup_basic : require
 #endif
 #ifdef HALF_PRODUCTS
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
@@ -20,7 +22,7 @@ ivec2 range;             // of input slices after the first: (from, to)
 int taps, grid_width;
 
 // Adds the products of a row of taps with row `iy` of x. `row`: the row of the first tap in the grid of weights.
-#if defined(SUBGROUP)
+#if defined(BROADCAST)
 void add_row(int iy, int origin_x, int row) {
   bool row_inside = iy >= 0 && iy < x_shape.y;
   iy = clamp(iy, 0, x_shape.y - 1);
@@ -91,9 +93,7 @@ void locate_input_slices(int first_output) {
   int window = min(window_slices, slices(x_shape.z) - first_input);
 #endif
 #ifdef PARTS
-  ivec2 part = divide(image, x_shape.w);  // (its number, image): y has those of each part one behind the other
-  image = part.y;
-  range = slices_of_part(part.x, window);
+  range = slices_of_part(window);
 #else
   range = ivec2(0, window);
 #endif
@@ -101,10 +101,12 @@ void locate_input_slices(int first_output) {
 
 void main() {
   ivec4 first = first_texel();
-#ifdef SUBGROUP
+#if defined(BROADCAST)
   // All lanes of a subgroup continue; results that are not needed are not stored.
   if (first.z >= slices(y_shape.z)) return;
   bool wanted = first.w < y_shape.w;
+#elif defined(PARTS)
+  const bool wanted = true;  // store_tile() leaves out what is not, after all invocations have shared their sums
 #else
   const bool wanted = true;
   if (first.w >= y_shape.w) return;
@@ -114,7 +116,7 @@ void main() {
   int slices_held = TILE_S * blocks_of_slices();
   start_with_bias(first.z, slices_held * taps, slices_held, grid_width);
 #ifdef UNIFORM_SLICES
-  image = int(gl_WorkGroupID.z);  // first.w is not seen to be uniform, and a part's first slice depends on it
+  image = int(gl_WorkGroupID.z);  // first.w is not seen to be uniform
 #else
   image = min(first.w, y_shape.w - 1);
 #endif
@@ -123,7 +125,7 @@ void main() {
   ivec2 origin = first.xy * stride - padding;
   for (int ky = 0; ky < kernel_size.y; ++ky) {
     int iy = origin.y + ky * dilation.y;
-#ifndef SUBGROUP
+#ifndef BROADCAST
     if (iy < 0 || iy >= x_shape.y) continue;
 #endif
     add_row(iy, origin.x, first.z * taps + ky * kernel_size.x);

@@ -2,15 +2,19 @@
 //
 // An invocation computes TILE_P pixels, counted over columns, rows and batch.
 //
-// With UNIFORM_SLICES all invocations of a workgroup compute the same slices, number gl_WorkGroupID.y, and part number
-// gl_WorkGroupID.z of their sums. Compilers see then that the workgroup loads the same weights, and use scalar loads.
+// With UNIFORM_SLICES all invocations of a workgroup compute the same slices, number gl_WorkGroupID.y. Compilers see then that
+// the workgroup loads the same weights, and use scalar loads.
+//
+// With PARTS invocations of a workgroup share sums (split_k.glsl).
 //
 // With AHEAD the texels of x of AHEAD slices are loaded together, before they are multiplied.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-#ifdef SUBGROUP
+#ifdef BROADCAST
 #extension GL_KHR_shader_subgroup_ballot : require
+#elif defined(SUBGROUP)
+#extension GL_KHR_shader_subgroup_basic : require
 #endif
 #ifdef HALF_PRODUCTS
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
@@ -54,33 +58,36 @@ FACTORS[TILE_P] slice_of_pixels(inout PLACE_OF(x) place[TILE_P], ivec4 pixel[TIL
   return x;
 }
 
+ivec4 position_of_pixel(int number) {
+  ivec2 row_column = divide(number, x_shape.x);
+  ivec2 batch_row = divide(row_column.x, x_shape.y);
+  return ivec4(row_column.y, batch_row.y, 0, batch_row.x);
+}
+
 void main() {
-  int W = x_shape.x, H = x_shape.y, N = x_shape.w;
-  int pixels = W * H * N, output_slices = slices(y_shape.z);
+  int W = x_shape.x, H = x_shape.y;
+  int pixels = W * H * x_shape.w, output_slices = slices(y_shape.z);
   int blocks_p = (pixels + TILE_P - 1) / TILE_P;
   int blocks_s = (output_slices + TILE_S - 1) / TILE_S;
 #ifdef UNIFORM_SLICES
-  ivec2 block = ivec2(gl_WorkGroupID.y, gl_GlobalInvocationID.x);
-  if (block.y >= blocks_p) return;
-#ifdef PARTS
-  int part = int(gl_WorkGroupID.z);
-#endif
-#elif defined(PARTS)
-  ivec2 by_part = divide(flat_index(), blocks_p * blocks_s);
-  int part = by_part.x;
-  if (part >= parts) return;
-  ivec2 block = divide(by_part.y, blocks_p);
+  ivec2 block = ivec2(gl_WorkGroupID.y, tile_of_row());
 #else
   ivec2 block = block_of_invocation(blocks_p);
 #endif
   int first_output = TILE_S * block.x, first_pixel = TILE_P * block.y;
+#ifdef PARTS
+  bool wanted = block.x < blocks_s && block.y < blocks_p;
+  first_output = min(first_output, TILE_S * (blocks_s - 1));
+#elif defined(UNIFORM_SLICES)
+  if (block.y >= blocks_p) return;
+#else
+  // With BROADCAST all lanes of a subgroup continue, those beyond the last pixel too.
   if (block.x >= blocks_s) return;
+#endif
 
   // Pixels after the last one repeat it and are not stored.
-  ivec2 row_column = divide(min(first_pixel, pixels - 1), W);
-  ivec2 batch_row = divide(row_column.x, H);
   ivec4 pixel[TILE_P];
-  pixel[0] = ivec4(row_column.y, batch_row.y, 0, batch_row.x);
+  pixel[0] = position_of_pixel(min(first_pixel, pixels - 1));
   [[unroll]] for (int i = 1; i < TILE_P; ++i) {
     ivec4 p = pixel[i - 1];
     bool end_of_row = p.x == W - 1;
@@ -96,12 +103,12 @@ void main() {
   int grid_width = 4 * input_slices;
   start_with_bias(first_output, blocks_s * TILE_S, blocks_s * TILE_S, grid_width);
 #ifdef PARTS
-  ivec2 range = slices_of_part(part, input_slices);
+  ivec2 range = slices_of_part(input_slices);
 #else
   ivec2 range = ivec2(0, input_slices);
 #endif
   [[unroll]] for (int i = 0; i < TILE_P; ++i) place[i] = place_of_x(ivec4(pixel[i].xy, range.x, pixel[i].w));
-#ifdef SUBGROUP
+#ifdef BROADCAST
   for (int first = 0; first < input_slices; first += STEP) {
     load_shared_weights(first, first_output, 1, grid_width);
 #define SLICE_OF_STEP(k)                                 \
@@ -134,14 +141,21 @@ void main() {
   END_EACH_SLICE
 #endif
 
+#ifdef PARTS
+  share_sums();
+  [[dont_unroll]] for (int texel = part_of_sums(); texel < TILE_S * TILE_P; texel += PARTS) {
+    int slice = first_output + texel / TILE_P, number = first_pixel + texel % TILE_P;
+    if (wanted && slice < output_slices && number < pixels) {
+      ivec4 p = position_of_pixel(number) + ivec4(0, 0, slice, 0);
+      store_y(p, activate(with_residual(sum_of_parts(texel), p)));
+    }
+  }
+#else
   [[dont_unroll]] for (int s = 0; s < TILE_S; ++s)
     [[unroll]] for (int i = 0; i < TILE_P; ++i)
       if (first_output + s < output_slices && first_pixel + i < pixels) {
         ivec4 p = ivec4(pixel[i].xy, first_output + s, pixel[i].w);
-#ifdef PARTS
-        store_y(p + ivec4(0, 0, 0, part * N), sum_of(s, i, p));
-#else
         store_y(p, activate(sum_of(s, i, p)));
-#endif
       }
+#endif
 }

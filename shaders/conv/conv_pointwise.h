@@ -8,5 +8,4 @@ BEGIN_PARAMETERS(ConvPointwiseParameters)
   ivec4 y_shape;
   vec4 activation_params;
   ivec4 residual_shape;  // with RESIDUAL: that of y, perhaps with fewer channels
-  int32 parts;  // with PARTS: the invocations that share a sum
 END_PARAMETERS

@@ -9,7 +9,7 @@
 // no run overflows (kernels/matmul/product_run.hpp); the texels after those of bias have the scale of each run, as two
 // powers of two to multiply with.
 //
-// With SUBGROUP, the lanes of a subgroup compute the same output channels of different pixels: each lane loads some of the
+// With BROADCAST, the lanes of a subgroup compute the same output channels of different pixels: each lane loads some of the
 // weights and broadcasts them to the others. All lanes must reach the broadcast.
 
 // CHANNELS: the channels of an input slice; fewer than four if the only slice has fewer.
@@ -103,33 +103,32 @@ void add_products(FACTORS x[TILE_P], int column, int row, int row_step, int grid
   }
 }
 
+// The number of this invocation's tile: tile_of_row() in the row of workgroups that has its slices (UNIFORM_SLICES),
+// tile_index() of all.
 #ifdef PARTS
-// `parts` invocations share a sum, each of some input slices; sum_parts.comp adds what they store in y, part after part like
-// images, and does the rest. Returns (first, one after the last) of the slices of `part`; only one part has the bias.
-ivec2 slices_of_part(int part, int input_slices) {
-  [[unroll]] for (int s = 0; s < TILE_S; ++s)
-    [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] = part == 0 ? sum[s][i] : vec4(0);
-  int part_slices = (input_slices + parts - 1) / parts;
-#ifdef HALF_PRODUCTS
-  part_slices = (part_slices + HALF_PRODUCTS - 1) / HALF_PRODUCTS * HALF_PRODUCTS;  // whole runs
-#endif
-  return min(ivec2(part, part + 1) * part_slices, input_slices);
+#include "split_k.glsl"
+int tile_of_row() { return int(gl_WorkGroupID.x) * WORKGROUP_X + lane_of_row(); }
+int tile_index() {
+  return int(gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * WORKGROUP_X + lane_of_row();
 }
+#else
+int tile_of_row() { return int(gl_GlobalInvocationID.x); }
+int tile_index() { return flat_index(); }
 #endif
 
 // Returns (block of output slices, block of pixels) of this invocation; there are `blocks_p` blocks of pixels for each
 // block of slices. Both may be beyond the last block.
 ivec2 block_of_invocation(int blocks_p) {
-#ifdef SUBGROUP
+#ifdef BROADCAST
   int subgroup = int((gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_NumSubgroups + gl_SubgroupID);
   ivec2 block = divide(subgroup, (blocks_p + SUBGROUP - 1) / SUBGROUP);
   return ivec2(block.x, block.y * SUBGROUP + int(gl_SubgroupInvocationID));
 #else
-  return divide(flat_index(), blocks_p);
+  return divide(tile_index(), blocks_p);
 #endif
 }
 
-#ifdef SUBGROUP
+#ifdef BROADCAST
 // The texels of weights of an input slice, the number of input slices whose weights a subgroup loads at once, and the
 // number of these texels that each lane loads.
 #define SLICE_WEIGHTS (4 * TILE_S)

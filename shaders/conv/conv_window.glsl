@@ -33,7 +33,8 @@ const int COLUMNS = TILE_P;
 int column[COLUMNS];
 bool inside[COLUMNS];
 
-// The columns of x that the taps of one row multiply; those in the padding are zero.
+// The columns of x that the taps of one row multiply; those in the padding are zero. UNPADDED: none is, except for pixels
+// beyond the row, which are not stored.
 void locate_columns(int first, int step) {
   [[unroll]] for (int i = 0; i < COLUMNS; ++i) {
     int at = first + i * step;
@@ -44,33 +45,47 @@ void locate_columns(int first, int step) {
 // `row`: the place of column 0. Without branches, whose results lavapipe reads from memory again at each use.
 FACTORS load_column(int i, PLACE_OF(x) row) {
   FACTORS v = FETCH_X(beside_x(row, column[i]));
+#ifdef UNPADDED
+  return v;
+#else
   return inside[i] ? v : FACTORS(0);
+#endif
 }
 
 int blocks_of_slices() { return (slices(y_shape.z) + TILE_S - 1) / TILE_S; }
 
 // Returns (x, y, slice, image) of the first texel that this invocation computes. The image may be beyond the last; with
-// SUBGROUP, where all invocations of a subgroup have the same slice, so may the slice. With UNIFORM_SLICES all invocations
+// BROADCAST, where all invocations of a subgroup have the same slice, so may the slice. With UNIFORM_SLICES all invocations
 // of a workgroup have the same slice and image, its numbers along y and z, so that its loads of weights are uniform.
 ivec4 first_texel() {
   int blocks_x = (y_shape.x + TILE_P - 1) / TILE_P;
-#ifdef SUBGROUP
+#ifdef BROADCAST
   ivec2 block = block_of_invocation(blocks_x * y_shape.y * y_shape.w);
   ivec2 by_column = divide(block.y, blocks_x);
   ivec2 by_row = divide(by_column.x, y_shape.y);
   ivec2 by_slice = ivec2(by_row.x, block.x);
 #elif defined(UNIFORM_SLICES)
-  ivec2 by_column = divide(int(gl_GlobalInvocationID.x), blocks_x);
+  ivec2 by_column = divide(tile_of_row(), blocks_x);
   ivec2 by_row = ivec2(0, by_column.x);
   ivec2 by_slice = ivec2(by_row.y < y_shape.y ? int(gl_WorkGroupID.z) : y_shape.w, gl_WorkGroupID.y);
 #else
-  ivec2 by_column = divide(flat_index(), blocks_x);
+  ivec2 by_column = divide(tile_index(), blocks_x);
   ivec2 by_row = divide(by_column.x, y_shape.y);
   ivec2 by_slice = divide(by_row.x, blocks_of_slices());
 #endif
   return ivec4(TILE_P * by_column.y, by_row.y, TILE_S * by_slice.y, by_slice.x);
 }
 
+#ifdef PARTS
+void store_tile(ivec4 first) {
+  share_sums();
+  [[dont_unroll]] for (int texel = part_of_sums(); texel < TILE_S * TILE_P; texel += PARTS) {
+    ivec4 p = first + ivec4(texel % TILE_P, 0, texel / TILE_P, 0);
+    if (p.x < y_shape.x && p.z < slices(y_shape.z) && p.w < y_shape.w)
+      store_y(p, activate(with_residual(sum_of_parts(texel), p)));
+  }
+}
+#else
 void store_tile(ivec4 first) {
   [[dont_unroll]] for (int s = 0; s < TILE_S; ++s)
     if (first.z + s < slices(y_shape.z))
@@ -79,3 +94,4 @@ void store_tile(ivec4 first) {
         if (p.x < y_shape.x) store_y(p, activate(sum_of(s, i, p)));
       }
 }
+#endif

@@ -14,6 +14,5 @@ BEGIN_PARAMETERS(ConvWindowParameters)
   ivec2 padding;  // left, top; conv_transpose.comp cuts it off the output
   int32 group_inputs;  // channels of a group
   int32 group_outputs;
-  int32 parts;  // with PARTS: the invocations that share a sum
   int32 window_slices;  // slices of input channels that the groups of a block of output slices read
 END_PARAMETERS

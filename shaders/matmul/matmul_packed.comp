@@ -1,10 +1,10 @@
 // Matrix product of linear rows with constant, packed weights: an invocation computes TILE_P rows of TILE_S times four
 // columns. The columns of y are a multiple of four. Weights as in conv_tile.glsl with one tap: row = four columns of
-// the result, column = k. QUADS: K is a multiple of four, so that rows of x are whole texels; with SUBGROUP it is.
+// the result, column = k. QUADS: K is a multiple of four, so that rows of x are whole texels; with BROADCAST it is.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-#ifdef SUBGROUP
+#ifdef BROADCAST
 #extension GL_KHR_shader_subgroup_ballot : require
 #endif
 #ifdef HALF_PRODUCTS
@@ -45,7 +45,7 @@ void main() {
   int x_row[TILE_P];
   [[unroll]] for (int i = 0; i < TILE_P; ++i) x_row[i] = min(first_row + i, rows - 1) * K;
   start_with_bias(first_quad, blocks_s * TILE_S, blocks_s * TILE_S, grid_width);
-#if defined(SUBGROUP)
+#if defined(BROADCAST)
   for (int first = 0; first < K >> 2; first += STEP) {
     load_shared_weights(first, first_quad, 1, grid_width);
 #define SLICE_OF_STEP(k)                             \

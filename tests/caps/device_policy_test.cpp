@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "caps/device_rates.hpp"
+#include "caps/vendors.hpp"
 
 namespace vellum::test {
 namespace {
@@ -54,7 +57,7 @@ TEST(DevicePolicy, TilesOfGpusGrowWithTheWorkAndShrinkWithTheGpu) {
   EXPECT_EQ(tile(784, 16), (OutputTile{4, 2}));
 }
 
-// Another dispatch reduces partial sums: it must take less than what splitting them saves.
+// Reducing partial sums must take less than what splitting them saves.
 TEST(DevicePolicy, SumsAreSplitWhereTheyAreFewAndLong) {
   const auto split = [](int64_t pixels, int64_t inputs, int64_t most) {
     return gpu().split_tile(kGpu, {pixels, 1, 64, pixels * inputs * 256}, most).split_k;
@@ -62,15 +65,51 @@ TEST(DevicePolicy, SumsAreSplitWhereTheyAreFewAndLong) {
   EXPECT_GT(split(49, 2048, 512), 1);
   EXPECT_LE(split(49, 2048, 2), 2);
   EXPECT_LE(split(49, 1 << 16, 1 << 14), 16);
-  EXPECT_EQ(split(49, 64, 16), 1) << "short";
   EXPECT_EQ(split(1 << 16, 2048, 512), 1) << "many";
   // Loads that are issued together wait once.
-  TileDemand demand{49, 1, 64, int64_t{49} * 1024 * 256};
-  const int64_t apart = gpu().split_tile(kGpu, demand, 256).split_k;
-  demand.products_of_a_step = 16;
-  EXPECT_LT(gpu().split_tile(kGpu, demand, 256).split_k, apart);
-  demand.loads_ahead = true;
-  EXPECT_LE(gpu().split_tile(kGpu, demand, 256).split_k, apart);
+  EXPECT_GT(split(49, 16, 4), 1);
+  const TileDemand together{49, 1, 64, int64_t{49} * 16 * 256, {}, true};
+  EXPECT_EQ(gpu().split_tile(kGpu, together, 4).split_k, 1);
+}
+
+DeviceCaps radeon() {
+  DeviceCaps caps = kGpu;
+  caps.vendor_id = kAmd;
+  caps.full_subgroups = true;
+  caps.subgroup_size = 64;
+  caps.max_workgroup_invocations = 1024;
+  caps.max_workgroup_size = {1024, 1024, 64};
+  return caps;
+}
+
+TEST(DevicePolicy, PartialSumsFitInSharedMemory) {
+  DeviceCaps caps = radeon();
+  for (const uint32_t bytes : {16u << 10, 64u << 10}) {
+    caps.max_shared_memory_bytes = bytes;
+    int64_t most = 0;
+    for (const int64_t pixels : {512, 1024})
+      for (const int64_t slices : {1, 16, 64, 256}) {
+        const TileDemand demand{pixels, 1, slices, pixels * slices * 16 * 512};
+        const auto [tile, split_k] = gpu().split_tile(caps, demand, 512);
+        if (split_k > 1) most = std::max(most, tile.pixels * tile.slices * split_k * 64 * 16);
+      }
+    EXPECT_EQ(most, std::min<int64_t>(bytes, 32 << 10));
+  }
+}
+
+// Rows of a workgroup are whole subgroups if these have a fixed size.
+TEST(DevicePolicy, PartsLoadUniformWeightsWhereSubgroupsAreFull) {
+  DeviceCaps caps = radeon();
+  EXPECT_TRUE(gpu().loads_uniform_weights_cheaply(caps, 16));
+  EXPECT_FALSE(gpu().loads_uniform_weights_cheaply(caps, 32)) << "2048 invocations";
+  caps.subgroup_size = 16;
+  EXPECT_FALSE(gpu().loads_uniform_weights_cheaply(caps, 16)) << "64 subgroups";
+  caps.full_subgroups = false;
+  EXPECT_FALSE(gpu().loads_uniform_weights_cheaply(caps, 4));
+  EXPECT_TRUE(gpu().loads_uniform_weights_cheaply(caps, 1));
+  caps.full_subgroups = true;
+  caps.vendor_id = kIntel;
+  EXPECT_FALSE(gpu().loads_uniform_weights_cheaply(caps, 4)) << "its compiler should choose the size";
 }
 
 TEST(DevicePolicy, NoTileThatIsWorthMeasuringIsLargerThanThePreferredOne) {

@@ -80,6 +80,18 @@ TEST(TileCode, IsCloseToTheMachineCode) {
   EXPECT_EQ(tile_code(kAmd, {4, 2}, true).macs_per_step, 128);
 }
 
+// As Mesa compiles conv.comp with three taps side by side.
+TEST(TileCode, FitsWindows) {
+  const WindowRow taps{3, 1, 1};
+  EXPECT_NEAR(tile_code(kAmd, {1, 1}, true, taps).efficiency, 0.75, 0.03);
+  EXPECT_NEAR(tile_code(kAmd, {1, 2}, true, taps).efficiency, 0.86, 0.03);
+  EXPECT_NEAR(tile_code(kQualcomm, {4, 2}, false, taps).efficiency, 0.80, 0.03);
+  EXPECT_NEAR(tile_code(kQualcomm, {4, 1}, false, taps).efficiency, 0.70, 0.04);
+  EXPECT_NEAR(tile_code(kAmd, {1, 1}, true, {1, 2, 1}).efficiency, 0.73, 0.03);
+  EXPECT_GT(tile_code(kAmd, {1, 1}, true, {1, 2, 0}).efficiency,
+            tile_code(kAmd, {1, 1}, true, {1, 2, 1}).efficiency);
+}
+
 TEST(TileCode, LargerTilesMultiplyMoreForEachLoadInFewerSubgroups) {
   for (const uint32_t vendor : {kAmd, kIntel, kNvidia, kQualcomm, kArm, 0u})
     for (const bool uniform : {false, true}) {

@@ -11,6 +11,8 @@ For each GPU, network, storage and precision:
     efficiency      multiply-adds for each slot of the hot loops' multiplier, an upper bound of the share of the peak; the
                     harmonic mean over the kernels, by their multiply-accumulates. null: the assembly is not read yet
     fmas_per_load   multiply-adds for each load of the hot loops, likewise
+    efficiency_90, fmas_per_load_90
+                    the least of the kernels that compute 90% of the multiply-accumulates, those with the least left out
     resident        subgroups that a unit holds at a time, the mean by multiply-accumulates
     small           dispatches with fewer subgroups than the GPU runs at a time (8 for each unit)
     spills          registers, or instructions that store them
@@ -19,6 +21,8 @@ For each GPU, network, storage and precision:
                     time (docs/gpu_compilers.md); launches, barriers and latencies are not in it
     predicted_ms    the sum over dispatches of the times that the performance model predicts, with the efficiency and the
                     steps of the hot loops; a figure that a recorded row lacks is not compared
+    compute_ms, memory_ms, latency_ms, overhead_ms
+                    what predicted_ms is made of: of each dispatch the longest of the first three, and its launch and barrier
 """
 import argparse
 import json
@@ -41,6 +45,7 @@ FETCHED = {"ocr_recognition": ("ch_PP-OCRv4_rec_infer.onnx", ["--shape", "x=1x3x
 STORAGES = ["image2d", "buffer"]
 PRECISIONS = {"fp32": [], "fp16": ["--precision", "fp16", "--arithmetic", "fp16"]}
 LARGEST_LOSS = 0.05
+SHARES = ["compute_ms", "memory_ms", "latency_ms", "overhead_ms"]
 HIGHER_IS_BETTER = ["efficiency", "fmas_per_load", "resident"]
 LOWER_IS_BETTER = ["spills", "pipelines", "least_ms", "predicted_ms"]
 
@@ -94,15 +99,29 @@ def harmonic(pairs):
     return sum(weight for weight, figure in pairs if figure > 0) / time if time else None
 
 
-def predicted_us(dispatch, loop):
-    """DispatchTime::total_us() of runtime/caps/dispatch_time.cpp, with figures of the hot loop instead of the tile's model."""
+def least_of_most(pairs, share=0.9):
+    """The least figure of those with the largest ones whose weights make up the share of all; None without pairs."""
+    left = share * sum(weight for weight, _ in pairs)
+    for weight, figure in sorted(pairs, key=lambda pair: -pair[1]):
+        left -= weight
+        if left <= 0:
+            return figure
+    return None
+
+
+def predicted_us(dispatch, pipeline):
+    """DispatchTime of runtime/caps/dispatch_time.cpp with figures of the hot loop instead of the tile's model: its longest time
+    and which that is, and the overhead."""
+    loop = pipeline["hot_loop"]
     efficiency, latency = dispatch["efficiency"], dispatch["latency_us"]
     if loop and dispatch["macs"]:
-        # Three loads wait for one another around the loop, as the tool counts them.
-        steps = 3 + dispatch["macs"] / dispatch["invocations"] / loop.fmas
+        # Loads that wait for one another around the loop, as the tool counts them; those of split sums are reduced besides.
+        steps = 3 + ("PARTS" in pipeline["defines"]) + dispatch["macs"] / dispatch["invocations"] / loop.fmas
         efficiency, latency = loop.efficiency, latency * steps / dispatch["steps"]
     compute = dispatch["compute_us"] / dispatch["busy"] / efficiency
-    return max(compute, dispatch["memory_us"], latency + compute / dispatch["waves"]) + dispatch["overhead_us"]
+    times = {"compute_ms": compute, "memory_ms": dispatch["memory_us"], "latency_ms": latency + compute / dispatch["waves"]}
+    longest = max(times, key=times.get)
+    return times[longest], longest, dispatch["overhead_us"]
 
 
 def figures(report):
@@ -112,22 +131,27 @@ def figures(report):
     resident = [(macs, pipeline["code"][-1]["resident_subgroups"]) for macs, pipeline in products
                 if pipeline["code"][-1]["resident_subgroups"]]
     rates = report["rates"]
-    least = predicted = 0
+    least, times = 0, dict.fromkeys(SHARES, 0)
     for dispatch in dispatches:
         loop = pipelines[dispatch["pipeline"]]["hot_loop"]
         if rates:
             least += max(dispatch["compute_us"] / (loop.efficiency if loop else 1), dispatch["memory_us"]) / 1e3
-            predicted += predicted_us(dispatch, loop) / 1e3
+            us, longest, overhead = predicted_us(dispatch, pipelines[dispatch["pipeline"]])
+            times[longest] += us / 1e3
+            times["overhead_ms"] += overhead / 1e3
     return {
         "efficiency": harmonic([(macs, loop.efficiency) for macs, loop in loops]),
         "fmas_per_load": harmonic([(macs, loop.fmas_per_load) for macs, loop in loops]),
+        "efficiency_90": least_of_most([(macs, loop.efficiency) for macs, loop in loops]),
+        "fmas_per_load_90": least_of_most([(macs, loop.fmas_per_load) for macs, loop in loops]),
         "resident": sum(macs * number for macs, number in resident) / sum(macs for macs, _ in resident) if resident else None,
         "small": sum(0 < dispatch["subgroups"] < 8 * (rates or {}).get("units", 0) for dispatch in dispatches),
         "spills": int(sum(code["spills"] or 0 for pipeline in pipelines for code in pipeline["code"])),
         "pipelines": len(pipelines),
         "dispatches": len(dispatches),
         "least_ms": least if rates else None,
-        "predicted_ms": predicted if rates else None,
+        "predicted_ms": sum(times.values()) if rates else None,
+        **(times if rates else dict.fromkeys(SHARES)),
     }
 
 

@@ -1,11 +1,13 @@
-// Convolutions of few pixels and many channels, whose sums several invocations share.
+// Convolutions of few pixels and many channels, whose sums several invocations of a workgroup share.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "caps/vendors.hpp"
 #include "graph/operators/conv.hpp"
 #include "support/gpu_test.hpp"
 #include "support/kernel_harness.hpp"
@@ -51,6 +53,46 @@ TEST(ConvSplitK, OddSlicesStridesAndImages) {
     EXPECT_TRUE(splits_sums(choice.candidates.at(choice.taken))) << choice.candidates.at(choice.taken).text();
     check_operator(test, gpu);
   }
+}
+
+// The first dispatch of a convolution: its sums are reduced in the same one.
+Dispatch dispatch_on(const DeviceCaps& caps, const OperatorCase& test) {
+  const Program program = lower(single_node_graph(test), caps, {.storage = StorageChoice::buffer});
+  const auto is_conv = [](const Task& task) {
+    return task.dispatch && task.dispatch->shader.starts_with("conv");
+  };
+  EXPECT_EQ(std::ranges::count_if(program.tasks, is_conv), 1);
+  return *std::ranges::find_if(program.tasks, is_conv)->dispatch;
+}
+
+int64_t number(const Dispatch& dispatch, const std::string& define) {
+  for (const auto& [name, value] : dispatch.defines)
+    if (name == define) return std::stoll(value);
+  return 0;
+}
+
+// A part of the sums is a row of a workgroup: whole subgroups that load uniform weights, or, where the
+// vendor's compiler does not gain by these or there are few pixels, a row of fewer invocations.
+TEST(ConvSplitK, RowsOfWholeSubgroupsAndShortOnes) {
+  DeviceCaps uniform = taken_for_a_gpu(), each = uniform;
+  uniform.vendor_id = kAmd;
+  each.vendor_id = kQualcomm;
+  std::set<int64_t> parts, rows;
+  for (const DeviceCaps& gpu : {uniform, each})
+    for (const OperatorCase& test : {conv({1, 266, 7, 9}, 37, 1), conv({2, 270, 5, 5}, 6, 1),
+                                     conv({1, 1030, 1, 1}, 22, 1), conv({1, 42, 7, 8}, 10, 3)}) {
+      const Dispatch dispatch = dispatch_on(gpu, test);
+      const bool is_uniform = number(dispatch, "UNIFORM_SLICES") != 0;
+      EXPECT_EQ(dispatch.workgroup_size[1], number(dispatch, "PARTS"));
+      EXPECT_EQ(dispatch.workgroup_size[0] * (is_uniform ? 1 : dispatch.workgroup_size[1]), 64u);
+      EXPECT_EQ(dispatch.subgroup_size, is_uniform ? gpu.subgroup_size : 0);
+      parts.insert(dispatch.workgroup_size[1]);
+      rows.insert(dispatch.workgroup_size[0]);
+      check_operator(test, gpu);
+    }
+  EXPECT_TRUE(parts.contains(4) && parts.contains(16)) << *parts.begin();
+  EXPECT_EQ(rows.contains(64), uniform.full_subgroups && uniform.subgroup_size >= 8);
+  EXPECT_TRUE(rows.contains(16) || rows.contains(4));
 }
 
 TEST(ConvSplitK, WithResidual) {

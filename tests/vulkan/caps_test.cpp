@@ -101,12 +101,12 @@ TEST(Caps, TraitsFollowTheVendor) {
     device_policy(caps).set_default_traits(caps);
     EXPECT_TRUE(!caps.prefers_images && caps.reads_images_as_storage) << vendor;
     EXPECT_TRUE(device_policy(caps).keeps_weights_in_buffers(caps)) << vendor;
-    EXPECT_TRUE(device_policy(caps).loads_uniform_weights_cheaply(caps)) << vendor;
+    EXPECT_TRUE(device_policy(caps).loads_uniform_weights_cheaply(caps, 1)) << vendor;
   }
   caps.vendor_id = 0x10DE;  // NVIDIA
   device_policy(caps).set_default_traits(caps);
   EXPECT_TRUE(caps.prefers_images);
-  EXPECT_FALSE(device_policy(caps).loads_uniform_weights_cheaply(caps));
+  EXPECT_FALSE(device_policy(caps).loads_uniform_weights_cheaply(caps, 1));
 }
 
 }  // namespace

@@ -85,20 +85,15 @@ DepthwiseTensors read_and_write(Lowering& lowering, const Filters& filters) {
 }
 
 // `tiles`: of one slice of one image.
-ConvGrid depthwise_grid(const Lowering& lowering, const ConvProblem& problem, TensorId weights,
-                        const InvocationTile& tile, int64_t tiles) {
-  const int64_t planes = slices(problem.outputs);
-  return conv_grid(lowering.caps(), lowering.tensor(weights).desc.storage, tile,
-                   {tiles, planes, problem.images}, tiles * planes * problem.images);
-}
-
 void dispatch_depthwise(Lowering& lowering, const ConvProblem& problem, const Filters& filters,
-                        TensorId residual, bool uniform, Dispatch dispatch) {
+                        const DepthwiseTensors& tensors, int64_t tiles, Dispatch dispatch) {
+  const int64_t planes = slices(problem.outputs);
   dispatch.macs = lowering.macs();
-  if (uniform) define(dispatch, "UNIFORM_SLICES");
+  cover_blocks(dispatch, lowering.caps(), lowering.tensor(tensors.grid).desc.storage, {},
+               {tiles, planes, problem.images}, tiles * planes * problem.images);
   define_halves(dispatch, filters.run);
   define_activation_or_bounds(dispatch, problem.activation);
-  add_extras(dispatch, {.residual = residual}, problem.images);
+  add_extras(dispatch, {.residual = tensors.residual}, problem.images);
   lowering.dispatch(std::move(dispatch));
 }
 
@@ -109,11 +104,11 @@ void emit_depthwise(Lowering& lowering, const ConvProblem& problem, const Output
   constexpr int64_t kMostInARun = 16;
   if (window.kernel[0] <= kMostInARun && should_multiply_halves(lowering))
     filters.run = {1, window.kernel[0]};
-  const auto [x, grid, y, residual] = read_and_write(lowering, filters);
+  const DepthwiseTensors tensors = read_and_write(lowering, filters);
+  const auto& [x, grid, y, residual] = tensors;
   const int64_t columns = divide_up(problem.width, tile.pixels) * problem.height;
-  const ConvGrid groups = depthwise_grid(lowering, problem, grid, {tile}, columns);
   Dispatch dispatch = make_dispatch(
-      "conv_depthwise", groups.grid, {reads("x", x), reads("w", grid), writes("y", y)},
+      "conv_depthwise", {}, {reads("x", x), reads("w", grid), writes("y", y)},
       ConvDepthwiseParameters{.x_shape = texel_shape(lowering.input_type(0).shape),
                               .y_shape = texel_shape(lowering.output_type().shape),
                               .activation_params = activation_params_or_bounds(problem.activation),
@@ -124,7 +119,7 @@ void emit_depthwise(Lowering& lowering, const ConvProblem& problem, const Output
                               .padding = window_pair(window.padding)});
   define_tile(dispatch, {tile});
   define_depthwise_window(dispatch, window);
-  dispatch_depthwise(lowering, problem, filters, residual, groups.uniform, std::move(dispatch));
+  dispatch_depthwise(lowering, problem, filters, tensors, columns, std::move(dispatch));
 }
 
 // --- Tiles of several rows (conv_depthwise_tile.comp) ---
@@ -147,11 +142,11 @@ void emit_depthwise_tile(Lowering& lowering, const ConvProblem& problem, const P
   const int64_t channels = problem.outputs, kernel = window.kernel[0];
   Filters filters{channels, window.taps()};
   if (should_multiply_halves(lowering)) filters.run = {1, kernel};
-  const auto [x, grid, y, residual] = read_and_write(lowering, filters);
+  const DepthwiseTensors tensors = read_and_write(lowering, filters);
+  const auto& [x, grid, y, residual] = tensors;
   const int64_t tiles = divide_up(problem.width, tile.pixels) * divide_up(problem.height, tile.rows);
-  const ConvGrid groups = depthwise_grid(lowering, problem, grid, {}, tiles);
   Dispatch dispatch = make_dispatch(
-      "conv_depthwise_tile", groups.grid, {reads("x", x), reads("w", grid), writes("y", y)},
+      "conv_depthwise_tile", {}, {reads("x", x), reads("w", grid), writes("y", y)},
       ConvDepthwiseTileParameters{.x_shape = texel_shape(lowering.input_type(0).shape),
                                   .y_shape = texel_shape(lowering.output_type().shape),
                                   .activation_params = activation_params_or_bounds(problem.activation),
@@ -167,7 +162,7 @@ void emit_depthwise_tile(Lowering& lowering, const ConvProblem& problem, const P
                                       {"TOP", window.padding[1]},
                                       {"BOTTOM", padding_after(window, 1)}})
     dispatch.defines.emplace_back(macro, std::to_string(number));
-  dispatch_depthwise(lowering, problem, filters, residual, groups.uniform, std::move(dispatch));
+  dispatch_depthwise(lowering, problem, filters, tensors, tiles, std::move(dispatch));
 }
 
 // Half the instructions of the other kernel, and half its loads.

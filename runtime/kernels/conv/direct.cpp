@@ -33,11 +33,12 @@ void emit_direct(Lowering& lowering, const ConvProblem& problem, const DirectKer
   tile.slices = kernel.weights.tile_slices;
   kernel.image_blocks = divide_up(problem.width, tile.pixels) * problem.height;
   const int64_t blocks = kernel.image_blocks * problem.images;
-  kernel.invocations = whole_subgroups(lowering.caps(), kernel.tile, blocks) * kernel.weights.blocks();
+  kernel.tiles = whole_subgroups(lowering.caps(), kernel.tile, blocks) * kernel.weights.blocks();
   kernel.defines.emplace_back("KERNEL_X", direct.loads_rows_once ? std::to_string(window.kernel[0]) : "0");
   kernel.defines.emplace_back("STRIDE_X", direct.loads_rows_once ? std::to_string(window.stride[0]) : "0");
   if (inputs >= 4 && !kernel.tile.broadcasts() && should_multiply_halves(lowering))
     kernel.weights.run = direct.loads_rows_once ? ProductRun{1, window.kernel[0]} : kRunOfSlices;
+  if (stays_inside(window)) kernel.defines.emplace_back("UNPADDED", "1");
   if (inputs % 4 != 0 && groups > 1) kernel.defines.emplace_back("UNEVEN_WINDOWS", "1");
   if (inputs < 4 && groups == 1) kernel.defines.emplace_back("CHANNELS", std::to_string(inputs));
   dispatch_conv(lowering, kernel, window, problem.activation, conv_values(lowering, kernel.weights));
@@ -65,7 +66,8 @@ std::vector<KernelCandidate> direct_candidates(const ConvProblem& problem, const
     return common ? problem.has_much_of_common_window : holds_columns(caps, problem, tile);
   };
   TileDemand demand = problem.rows();
-  if (common && problem.has_much_of_common_window) demand.products_of_a_step = problem.window.kernel[0];
+  demand.row.operations = stays_inside(problem.window) ? 0 : 1;
+  if (common && problem.has_much_of_common_window) demand.row.taps = problem.window.kernel[0];
   std::vector<PricedTile> tiles = output_tiles(caps, demand);
   for (const auto& [tile, cost] : tiles) add({rows_once(tile), {tile}}, cost);
   // The other variant with one tile: it takes as long to compile.

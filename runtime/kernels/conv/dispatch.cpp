@@ -1,7 +1,6 @@
 #include "kernels/conv/dispatch.hpp"
 
 #include "caps/device_policy.hpp"
-#include "kernels/conv/split_k.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
 #include "shaders/conv/conv_window.h"
@@ -13,13 +12,29 @@ void add_residual(Dispatch& dispatch, TensorId residual) {
   define(dispatch, "RESIDUAL");
 }
 
-ConvGrid conv_grid(const DeviceCaps& caps, Storage weights, const InvocationTile& tile,
-                   const BlockCounts& blocks, int64_t invocations) {
-  if (blocks.pixels > 0 && weights == Storage::buffer && !tile.broadcasts() &&
-      device_policy(caps).loads_uniform_weights_cheaply(caps))
-    if (const std::optional<Grid> rows = grid_of_rows(caps, blocks.pixels, blocks.slices, blocks.layers))
-      return {*rows, true};
-  return {grid_1d(caps, invocations)};
+void cover_blocks(Dispatch& dispatch, const DeviceCaps& caps, Storage weights, const InvocationTile& tile,
+                  const BlockCounts& blocks, int64_t tiles) {
+  const auto set = [&](const Grid& grid) {
+    dispatch.workgroup_size = grid.workgroup_size;
+    dispatch.workgroup_count = grid.workgroup_count;
+  };
+  if (tile.broadcasts()) {
+    dispatch.subgroup_size = caps.subgroup_size;
+    return set(grid_1d(caps, tiles));
+  }
+  const int64_t parts = tile.split_k();
+  if (blocks.pixels > 0 && weights == Storage::buffer &&
+      device_policy(caps).loads_uniform_weights_cheaply(caps, parts))
+    if (std::optional<Grid> rows = grid_of_rows(caps, blocks.pixels, blocks.slices, blocks.images)) {
+      rows->workgroup_size[1] = static_cast<uint32_t>(parts);
+      if (parts > 1) dispatch.subgroup_size = caps.subgroup_size;
+      define(dispatch, "UNIFORM_SLICES");
+      return set(*rows);
+    }
+  const int64_t columns = kRowWorkgroup / parts;
+  Grid grid = workgroups_in_a_row(caps, divide_up(tiles, columns));
+  grid.workgroup_size = {static_cast<uint32_t>(columns), static_cast<uint32_t>(parts), 1};
+  set(grid);
 }
 
 ivec4 residual_shape(const Lowering& lowering, TensorId residual) {
@@ -52,37 +67,30 @@ void dispatch_conv(Lowering& lowering, const ConvKernel& kernel, const Window2d&
   const TensorId x = lowering.read(0, Layout::channels4);
   const TensorId grid =
       packed_weights(lowering, weight_grid(lowering, weights.width(), weights.height()), std::move(values));
-  const SumTarget whole{lowering.write(0, Layout::channels4), activation, read_residual(lowering)};
-  const SumTarget target = partial_sums(lowering, whole, kernel.tile.split_k());
-  const DeviceCaps& caps = lowering.caps();
-  const ConvGrid groups =
-      conv_grid(caps, lowering.tensor(grid).desc.storage, kernel.tile,
-                {kernel.image_blocks, weights.blocks(), lowering.tensor(target.y).desc.shape[0]},
-                kernel.invocations * kernel.tile.split_k());
+  const TensorId y = lowering.write(0, Layout::channels4), residual = read_residual(lowering);
+  const Shape& y_shape = lowering.tensor(y).desc.shape;
   Dispatch dispatch =
-      make_dispatch(kernel.shader, groups.grid, {reads("x", x), reads("w", grid), writes("y", target.y)},
+      make_dispatch(kernel.shader, {}, {reads("x", x), reads("w", grid), writes("y", y)},
                     ConvWindowParameters{.x_shape = texel_shape(lowering.input_type(0).shape),
-                                         .y_shape = texel_shape(lowering.tensor(target.y).desc.shape),
-                                         .activation_params = activation_params_or_bounds(target.activation),
-                                         .residual_shape = residual_shape(lowering, target.residual),
+                                         .y_shape = texel_shape(y_shape),
+                                         .activation_params = activation_params_or_bounds(activation),
+                                         .residual_shape = residual_shape(lowering, residual),
                                          .kernel_size = window_pair(window.kernel),
                                          .stride = window_pair(window.stride),
                                          .dilation = window_pair(window.dilation),
                                          .padding = window_pair(window.padding),
                                          .group_inputs = weights.group_inputs(),
                                          .group_outputs = weights.group_outputs(),
-                                         .parts = kernel.tile.split_k(),
                                          .window_slices = weights.window_slices()});
   dispatch.defines = kernel.defines;
   dispatch.macs = lowering.macs();
-  if (kernel.tile.broadcasts()) dispatch.subgroup_size = lowering.caps().subgroup_size;
   define_tile(dispatch, kernel.tile);
-  if (groups.uniform) define(dispatch, "UNIFORM_SLICES");
+  cover_blocks(dispatch, lowering.caps(), lowering.tensor(grid).desc.storage, kernel.tile,
+               {kernel.image_blocks, weights.blocks(), y_shape[0]}, kernel.tiles);
   define_halves(dispatch, weights.run);
-  define_activation_or_bounds(dispatch, target.activation);
-  add_extras(dispatch, {.residual = target.residual}, 1);
+  define_activation_or_bounds(dispatch, activation);
+  add_extras(dispatch, {.residual = residual}, 1);
   lowering.dispatch(std::move(dispatch));
-  reduce_partial_sums(lowering, target, whole);
 }
 
 }  // namespace vellum

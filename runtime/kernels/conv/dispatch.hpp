@@ -30,25 +30,23 @@ void add_extras(Dispatch& dispatch, const ConvExtras& extras, int64_t images);
 // The residual of a Conv that has one.
 TensorId read_residual(Lowering& lowering);
 
-// Blocks of pixels x blocks of output slices x parts or images, each computed by one invocation.
+// Blocks of pixels x blocks of output slices x images, each computed by one tile.
 struct BlockCounts {
-  int64_t pixels = 1, slices = 1, layers = 1;
+  int64_t pixels = 1, slices = 1, images = 1;
 };
-struct ConvGrid {
-  Grid grid;
-  bool uniform = false;  // all invocations of a workgroup compute the same slices of the same layer
-};
-// Returns a uniform grid of these blocks, if the device gains by it and few invocations would idle, else one
-// of `invocations` in a row. The kernel of a uniform grid has the macro UNIFORM_SLICES.
-ConvGrid conv_grid(const DeviceCaps& caps, Storage weights, const InvocationTile& tile,
-                   const BlockCounts& blocks, int64_t invocations);
+// Sets the grid of a kernel that computes these blocks: a uniform one (UNIFORM_SLICES), in which all
+// invocations of a workgroup compute the same slices of the same image, if the device gains by it and few
+// invocations would idle, else one of `tiles` in a row. With split-K a tile has several invocations
+// (shaders/conv/split_k.glsl). `blocks.pixels` is 0 if the shader does not know UNIFORM_SLICES.
+void cover_blocks(Dispatch& dispatch, const DeviceCaps& caps, Storage weights, const InvocationTile& tile,
+                  const BlockCounts& blocks, int64_t tiles);
 
 // The common part of conv.comp and conv_transpose.comp.
 struct ConvKernel {
   const char* shader;
   InvocationTile tile;
   ConvWeights weights;
-  int64_t invocations;                                       // without those that share sums (split-K)
+  int64_t tiles;                                             // of the whole output
   std::vector<std::pair<std::string, std::string>> defines;  // besides those of tile, activation and tensors
   // Blocks of pixels of an image, if the shader knows UNIFORM_SLICES; else 0.
   int64_t image_blocks = 0;

@@ -54,30 +54,23 @@ void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeight
   const TensorId grid =
       packed_weights(lowering, weight_grid(lowering, weights.width(), weights.height()), std::move(values));
   const int64_t blocks = whole_subgroups(caps, tile, divide_up(n * h * w, tile.output.pixels));
-  const SumTarget whole{y, activation, extras.residual};
-  const SumTarget target = partial_sums(lowering, whole, tile.split_k());
-  const ConvGrid groups =
-      conv_grid(caps, lowering.tensor(grid).desc.storage, tile, {blocks, weights.blocks(), tile.split_k()},
-                blocks * weights.blocks() * tile.split_k());
-  Dispatch dispatch = make_dispatch(
-      "conv_pointwise", groups.grid, {reads("x", x), reads("w", grid), writes("y", target.y)},
-      ConvPointwiseParameters{.x_shape = texel_shape(shape),
-                              .y_shape = texel_shape(lowering.tensor(target.y).desc.shape),
-                              .activation_params = activation_params_or_bounds(target.activation),
-                              .residual_shape = residual_shape(lowering, target.residual),
-                              .parts = tile.split_k()});
+  Dispatch dispatch =
+      make_dispatch("conv_pointwise", {}, {reads("x", x), reads("w", grid), writes("y", y)},
+                    ConvPointwiseParameters{.x_shape = texel_shape(shape),
+                                            .y_shape = texel_shape(lowering.tensor(y).desc.shape),
+                                            .activation_params = activation_params_or_bounds(activation),
+                                            .residual_shape = residual_shape(lowering, extras.residual)});
   dispatch.macs = static_cast<uint64_t>(n * h * w * c * weights.outputs);
-  if (tile.broadcasts()) dispatch.subgroup_size = caps.subgroup_size;
   define_tile(dispatch, tile);
-  if (groups.uniform) define(dispatch, "UNIFORM_SLICES");
+  cover_blocks(dispatch, caps, lowering.tensor(grid).desc.storage, tile, {blocks, weights.blocks(), 1},
+               blocks * weights.blocks());
   if (const int64_t ahead = device_policy(caps).slices_ahead(caps, tile.output);
       ahead > 1 && !tile.broadcasts())
     define(dispatch, "AHEAD", std::to_string(ahead));
   define_halves(dispatch, weights.run);
-  define_activation_or_bounds(dispatch, target.activation);
-  add_extras(dispatch, {target.residual, extras.scale}, n);
+  define_activation_or_bounds(dispatch, activation);
+  add_extras(dispatch, extras, n);
   lowering.dispatch(std::move(dispatch));
-  reduce_partial_sums(lowering, target, whole);
 }
 
 }  // namespace
@@ -88,7 +81,8 @@ std::vector<KernelCandidate> pointwise_candidates(const ConvProblem& problem, co
                                                         {.pixels = problem.pixels(),
                                                         .inputs = problem.inputs,
                                                         .outputs = problem.outputs,
-                                                        .precision = problem.precision}))
+                                                        .precision = problem.precision},
+                                                        problem.has_scale))
     candidates.push_back({name, cost, [problem, tile = tile](Lowering& lowering) {
                             emit_pointwise(lowering, problem, tile);
                           }});
@@ -107,9 +101,11 @@ bool accumulates_in_fp16(const PointwiseTile& tile) {
 
 std::vector<ParameterCandidate<PointwiseTile>> pointwise_tiles(const std::string& algorithm,
                                                                const DeviceCaps& caps,
-                                                               const CooperativeProblem& problem) {
+                                                               const CooperativeProblem& problem,
+                                                               bool has_scale) {
   const int64_t macs = problem.pixels * problem.inputs * problem.outputs;
-  const TileDemand demand{problem.pixels, 1, slices(problem.outputs), macs, 1, true};
+  const TileDemand demand{
+      problem.pixels, 1, slices(problem.outputs), macs, {.operations = has_scale ? 1 : 0}, true};
   std::vector<ParameterCandidate<PointwiseTile>> candidates;
   const auto add = [&](const auto& candidate) {
     candidates.push_back({candidate.name, candidate.predicted_cost, candidate.parameters});

@@ -21,10 +21,12 @@ int64_t slices_of(const PointwiseTile& tile);
 // Returns whether the kernel can accumulate a few products in fp16 (product_run.hpp).
 bool accumulates_in_fp16(const PointwiseTile& tile);
 
-// Returns the tiles for a product of pixels x inputs by inputs x outputs.
+// Returns the tiles for a product of pixels x inputs by inputs x outputs. `has_scale`: inputs are multiplied
+// by the scale of their channel.
 std::vector<ParameterCandidate<PointwiseTile>> pointwise_tiles(const std::string& algorithm,
                                                                const DeviceCaps& caps,
-                                                               const CooperativeProblem& problem);
+                                                               const CooperativeProblem& problem,
+                                                               bool has_scale = false);
 
 // y = activation(x * weights + bias + residual), all in channels4, for each pixel of x. `values` gives the
 // texels of `weights`.

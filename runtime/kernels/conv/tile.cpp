@@ -53,7 +53,8 @@ KernelName tile_name(std::string algorithm, const InvocationTile& tile) {
 void define_tile(Dispatch& dispatch, const InvocationTile& tile) {
   dispatch.defines.emplace_back("TILE_P", std::to_string(tile.output.pixels));
   dispatch.defines.emplace_back("TILE_S", std::to_string(tile.output.slices));
-  if (tile.split_k() > 1) define(dispatch, "PARTS");
+  if (tile.broadcasts()) define(dispatch, "BROADCAST");
+  if (tile.split_k() > 1) define(dispatch, "PARTS", std::to_string(tile.split_k()));
 }
 
 }  // namespace vellum

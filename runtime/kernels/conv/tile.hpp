@@ -52,7 +52,7 @@ struct InvocationTile {
 // Returns the name of an algorithm with this tile: "8x2", "8x2 subgroup broadcast", "8x2 split-K 4".
 KernelName tile_name(std::string algorithm, const InvocationTile& tile);
 
-// Adds the macros TILE_P, TILE_S and PARTS (whose number is a parameter).
+// Adds the macros TILE_P, TILE_S, and for what invocations share BROADCAST or PARTS (their number).
 void define_tile(Dispatch& dispatch, const InvocationTile& tile);
 
 }  // namespace vellum

@@ -41,7 +41,7 @@ void emit_transposed(Lowering& lowering, const Window2d& window, const TileDeman
   kernel.weights = conv_weights(lowering, conv.group, window.taps(), tile.slices);
   kernel.tile.output.slices = kernel.weights.tile_slices;
   if (should_multiply_halves(lowering)) kernel.weights.run = kRunOfSlices;
-  kernel.invocations = divide_up(demand.length, tile.pixels) * demand.lines * kernel.weights.blocks();
+  kernel.tiles = divide_up(demand.length, tile.pixels) * demand.lines * kernel.weights.blocks();
   dispatch_conv(lowering, kernel, window, conv.activation, conv_transpose_values(lowering, kernel.weights));
 }
 

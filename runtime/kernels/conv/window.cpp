@@ -30,6 +30,16 @@ bool fits_32_bits(const Window2d& window) {
   return true;
 }
 
+bool stays_inside(const Window2d& window) {
+  for (size_t axis = 0; axis < 2; ++axis) {
+    const int64_t reach = (window.kernel[axis] - 1) * window.dilation[axis] + 1;
+    if (window.padding[axis] > 0 ||
+        (window.output[axis] - 1) * window.stride[axis] + reach > window.input[axis])
+      return false;
+  }
+  return true;
+}
+
 bool is_pointwise(const Window2d& window) {
   for (size_t axis = 0; axis < 2; ++axis)
     if (window.stride[axis] != 1 || window.padding[axis] != 0 || window.input[axis] != window.output[axis])

@@ -31,6 +31,9 @@ bool fits_32_bits(const Window2d& window);
 // Returns whether each output position reads only the input position with the same index.
 bool is_pointwise(const Window2d& window);
 
+// Returns whether no output position reads the padding.
+bool stays_inside(const Window2d& window);
+
 // A pair of the window as a field of shader parameters.
 inline ivec2 window_pair(const int64_t (&values)[2]) { return {values[0], values[1]}; }
 
