@@ -8,6 +8,7 @@
 #include <string>
 
 #include "common/image.hpp"
+#include "common/photo.hpp"
 #include "frame_reference.hpp"
 #include "references.hpp"
 #include "vellum/error.hpp"
