@@ -4,12 +4,14 @@
 #   vellum_add_test(NAME SOURCES file... [LIBRARIES target...] [LABEL label])
 #       A GoogleTest program that needs no device; each of its cases is a ctest entry `NAME.Suite.Case`.
 #   vellum_add_gpu_test(NAME SOURCES file... [LIBRARIES target...] [SHARDS n] [TIMEOUT seconds] [LABEL label] [AS_GPU]
-#                       [MOLTENVK] [QUICK])
+#                       [MOLTENVK] [QUICK] [UNOPTIMISED])
 #       A GoogleTest program that runs whole on each driver: ctest entries `NAME.lavapipe`, `NAME.swiftshader` and
 #       `NAME.baseline2022` (with SHARDS, `NAME.lavapipe.0` and so on, each running a part of the cases), with AS_GPU
 #       `NAME.as_gpu` besides, with MOLTENVK `NAME.moltenvk`. With -DVELLUM_TEST_GPU_ASSISTED=ON those with AS_GPU come on
 #       SwiftShader once more, as `NAME.gpu_assisted` and `NAME.as_gpu_assisted`, where the validation layer watches each
-#       access to a buffer: nothing is read or written outside of it. That takes ten times as long.
+#       access to a buffer: nothing is read or written outside of it. That takes ten times as long. With UNOPTIMISED lavapipe
+#       compiles without LLVM's optimisation in the runs with other limits than its own: for programs that compile longer than
+#       they run, in 0.6 of the time.
 #   vellum_add_gpu_run(NAME COMMAND target argument... EXPECT regex [TIMEOUT seconds] [LABEL label] [QUICK])
 #       Runs a program once on each driver, as a user would: entries `NAME.lavapipe` and `NAME.swiftshader`. Its output
 #       must match the expression. @RUN@ in an argument becomes the driver's name.
@@ -159,7 +161,7 @@ function(vellum_require_icds)
 endfunction()
 
 function(vellum_add_gpu_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "AS_GPU;MOLTENVK;QUICK" "SHARDS;TIMEOUT;LABEL" "SOURCES;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "AS_GPU;MOLTENVK;QUICK;UNOPTIMISED" "SHARDS;TIMEOUT;LABEL" "SOURCES;LIBRARIES")
   if(NOT arg_SHARDS)
     set(arg_SHARDS 1)
   endif()
@@ -174,11 +176,15 @@ function(vellum_add_gpu_test name)
     add_dependencies(quick_tests ${name})
   endif()
   vellum_register_on_driver(${name} lavapipe lavapipe "${VELLUM_TEST_LAVAPIPE_ICD}" ${common})
+  set(compiler "")
+  if(arg_UNOPTIMISED)
+    set(compiler GALLIVM_PERF=nopt)
+  endif()
   vellum_register_on_driver(${name} baseline2022 lavapipe "${VELLUM_TEST_LAVAPIPE_ICD}" ${common}
-                            ENVIRONMENT VELLUM_TEST_LIMITS=android_baseline_2022)
+                            ENVIRONMENT VELLUM_TEST_LIMITS=android_baseline_2022 ${compiler})
   if(arg_AS_GPU)
     vellum_register_on_driver(${name} as_gpu lavapipe "${VELLUM_TEST_LAVAPIPE_ICD}" ${common}
-                              ENVIRONMENT VELLUM_TEST_LIMITS=as_gpu)
+                              ENVIRONMENT VELLUM_TEST_LIMITS=as_gpu ${compiler})
   endif()
   if(arg_MOLTENVK)
     vellum_portability_icd(portability_icd)
