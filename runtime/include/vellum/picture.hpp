@@ -24,10 +24,9 @@ namespace vellum {
 // How values become colours. t is (value - low) / (high - low), clamped to 0..1.
 //   ramp     t runs through the palette, whose colours are evenly spaced; between them it is linear
 //   steps    the colour floor(t * n) of n, so that two colours are below and above the middle of low and high
-//   classes  the colour of the channel with the largest value (the first of equal ones); of an output with
-//   one
-//            channel, or of integers, the value itself, rounded, is the class. Classes beyond the palette
-//            begin again at its first colour.
+//   classes  the colour of the channel with the largest value (the first of equal ones). With one channel,
+//            the value itself, rounded, is the class. Classes beyond the palette begin again at its first
+//            colour.
 //   rgb      the channels are red, green and blue, and alpha if there are four: 255 * t
 // A value that is NaN has any of the colours.
 enum class PictureColors : uint8_t { ramp, steps, classes, rgb };
