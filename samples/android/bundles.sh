@@ -21,4 +21,9 @@ for model in face_detection_front_128x128_barracuda.onnx face_detection_back_256
     /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["inputs"][0]["name"])')
   "$tool" bundle "$models/$model" -o "$assets/${model%.*}.vellum" --caps "$caps" --frame "$input=$frames"
 done
-cp "$models/object_detection_oidv4_labelmap.txt" "$assets/"
+# Frames of 640 x 480, upright in portrait, and one width of the strips that Ocr.java cuts out.
+for shape in det:1x3x640x480 rec:1x3x48x960; do
+  model=ch_PP-OCRv4_${shape%%:*}_infer
+  "$tool" bundle "$models/$model.onnx" -o "$assets/$model.vellum" --caps "$caps" --shape "x=${shape#*:}"
+done
+cp "$models/object_detection_oidv4_labelmap.txt" "$models/ppocr_keys_v1.txt" "$assets/"

@@ -30,7 +30,11 @@ public class SampleTest {
   @BeforeClass
   public static void open() throws Exception {
     device = Device.open();
-    tasks = Networks.all(Files.readAllLines(Paths.get(DATA, "models", Networks.LABELS)));
+    tasks = Networks.all(lines(Networks.LABELS), lines(Networks.CHARACTERS));
+  }
+
+  private static List<String> lines(String file) throws Exception {
+    return Files.readAllLines(Paths.get(DATA, "models", file));
   }
 
   @AfterClass
@@ -38,7 +42,7 @@ public class SampleTest {
     device.close();
   }
 
-  private static final class Photo {
+  private static final class Photo implements Frames {
     final int width;
     final int height;
     final ByteBuffer rgb;
@@ -57,16 +61,26 @@ public class SampleTest {
         }
       rgb.flip();
     }
+
+    @Override
+    public FrameInput get() {
+      return new FrameInput(FrameFormat.RGB8, width, height);
+    }
+
+    @Override
+    public int rgb(ByteBuffer frame, int x, int y) {
+      int at = 3 * (y * width + x);
+      return (frame.get(at) & 0xFF) << 16 | (frame.get(at + 1) & 0xFF) << 8 | frame.get(at + 2) & 0xFF;
+    }
   }
 
   private static Model load(String file) {
-    String extension = file.matches("face_detection.*barracuda|mlsd.*") ? ".onnx" : ".tflite";
+    String extension = file.matches("face_detection.*barracuda|mlsd.*|ch_PP-OCR.*") ? ".onnx" : ".tflite";
     return Model.load(DATA + "/models/" + file + extension);
   }
 
   private static Finder open(int task, Photo frame, int degrees) {
-    return tasks.get(task).open(device, SampleTest::load,
-        () -> new FrameInput(FrameFormat.RGB8, frame.width, frame.height), new Upright(frame.width, frame.height, degrees));
+    return tasks.get(task).open(device, SampleTest::load, frame, new Upright(frame.width, frame.height, degrees));
   }
 
   private static List<Mark> find(int task, String photo, int degrees) throws Exception {
@@ -138,6 +152,29 @@ public class SampleTest {
       for (MemoryReport report : finder.memory()) largest = Math.max(largest, report.plannedBytes());
       for (MemoryReport report : finder.memory()) assertEquals(largest, report.allocatedBytes(), 0.1 * largest);
     }
+  }
+
+  /** The lines that the sample in C++ reads (tests/samples/CMakeLists.txt), of a frame that lies on its side. */
+  @Test
+  public void theTextIsRead() throws Exception {
+    StringBuilder page = new StringBuilder();
+    List<Mark> lines = find(6, "page.png", 90);
+    for (Mark line : lines) page.append(line.label).append('\n');
+    String text = page.toString();
+    String[] expected = {"Region-based segmentation", "first determine markers of the coins and the", "object or background"};
+    for (String line : expected) assertTrue(text, text.contains(line));
+    assertTrue("top to bottom", lines.get(0).points[1] < lines.get(lines.size() - 1).points[1]);
+  }
+
+  @Test
+  public void camerasFramesHaveTheColoursThatTheNetworksSee() {
+    CameraFrames frames = new CameraFrames(4, 2);
+    ByteBuffer frame = ByteBuffer.allocateDirect(4 * 2 * 3 / 2);
+    int[] bytes = {76, 76, 29, 255, 76, 76, 29, 0, 84, 255, 128, 128}; // red; grey levels
+    for (int value : bytes) frame.put((byte) value);
+    assertEquals("red", 0xFE0000, frames.rgb(frame, 0, 1));
+    assertEquals("white", 0xFFFFFF, frames.rgb(frame, 3, 0));
+    assertEquals("dark grey", 0x1D1D1D, frames.rgb(frame, 2, 1));
   }
 
   @Test

@@ -16,11 +16,15 @@ final class AssetFiles {
   private AssetFiles() {}
 
   static List<Task> tasks(Context context) {
+    return Networks.all(lines(context, Networks.LABELS), lines(context, Networks.CHARACTERS));
+  }
+
+  private static List<String> lines(Context context, String asset) {
     try (BufferedReader file =
-        new BufferedReader(new InputStreamReader(context.getAssets().open(Networks.LABELS), StandardCharsets.UTF_8))) {
-      List<String> labels = new ArrayList<>();
-      for (String line = file.readLine(); line != null; line = file.readLine()) labels.add(line);
-      return Networks.all(labels);
+        new BufferedReader(new InputStreamReader(context.getAssets().open(asset), StandardCharsets.UTF_8))) {
+      List<String> lines = new ArrayList<>();
+      for (String line = file.readLine(); line != null; line = file.readLine()) lines.add(line);
+      return lines;
     } catch (IOException missing) {
       throw new UncheckedIOException("run samples/android/bundles.sh first", missing);
     }

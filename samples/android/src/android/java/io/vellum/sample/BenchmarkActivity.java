@@ -47,9 +47,11 @@ public final class BenchmarkActivity extends Activity {
 
   private String measure(Task task) {
     YuvFrame frame = new YuvFrame(CameraFeed.WIDTH, CameraFeed.HEIGHT);
+    Frames frames = new CameraFrames(CameraFeed.WIDTH, CameraFeed.HEIGHT);
     Upright upright = new Upright(CameraFeed.WIDTH, CameraFeed.HEIGHT, 0);
     try (Device device = Device.open(AssetFiles.deviceOptions(this));
-        Finder finder = task.open(device, name -> Assets.loadModel(getAssets(), name + ".vellum"), frame::input, upright)) {
+        Finder finder =
+            task.open(device, name -> Assets.loadModel(getAssets(), name + ".vellum"), frames, upright)) {
       for (int i = 0; i < WARM_UP; ++i) finder.run(frame.buffer());
       long[] times = new long[RUNS];
       for (int i = 0; i < RUNS; ++i) {

@@ -104,7 +104,7 @@ public final class MainActivity extends Activity implements SurfaceHolder.Callba
   @Override
   public synchronized void onFrame(YuvFrame frame, int degrees) { // a feed that ends may overlap the next one's begin
     try {
-      if (opened != chosen) open(chosen, frame, degrees);
+      if (opened != chosen) open(chosen, degrees);
       if (finder == null) return;
       long begin = System.nanoTime();
       List<Mark> found = finder.find(frame.buffer());
@@ -121,14 +121,15 @@ public final class MainActivity extends Activity implements SurfaceHolder.Callba
     marks.post(() -> marks.show(Collections.emptyList(), why));
   }
 
-  private void open(int index, YuvFrame frame, int degrees) {
+  private void open(int index, int degrees) {
     opened = index; // one that fails is not tried again for each frame
     if (finder != null) finder.close();
     finder = null;
     if (device == null) device = Device.open(AssetFiles.deviceOptions(this));
     Task task = tasks.get(index);
     Upright upright = new Upright(CameraFeed.WIDTH, CameraFeed.HEIGHT, degrees);
-    finder = task.open(device, name -> Assets.loadModel(getAssets(), name + ".vellum"), frame::input, upright);
+    Frames frames = new CameraFrames(CameraFeed.WIDTH, CameraFeed.HEIGHT);
+    finder = task.open(device, name -> Assets.loadModel(getAssets(), name + ".vellum"), frames, upright);
     memory = task.title + "\n" + Reports.memory(finder.memory());
   }
 }

@@ -14,7 +14,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Function;
-import java.util.function.Supplier;
 
 /** MediaPipe's face mesh: 468 points of each face that a detector finds; the same as samples/face_mesh in C++. */
 final class FaceMesh extends Task {
@@ -31,7 +30,7 @@ final class FaceMesh extends Task {
   }
 
   @Override
-  Finder open(Device device, Function<String, Model> models, Supplier<FrameInput> frames, Upright upright) {
+  Finder open(Device device, Function<String, Model> models, Frames frames, Upright upright) {
     try (MemoryPool pool = MemoryPool.create(device)) { // the networks follow one another
       SessionOptions options = new SessionOptions().memoryPool(pool);
       Recogniser faces = detector.open(device, models, frames, upright, options);

@@ -11,7 +11,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
-import java.util.function.Supplier;
 
 /** A network of the samples: what it reads of a frame, and what its outputs mean. Plain values, for any thread. */
 abstract class Network extends Task {
@@ -24,11 +23,11 @@ abstract class Network extends Task {
   }
 
   @Override
-  final Finder open(Device device, Function<String, Model> models, Supplier<FrameInput> frames, Upright upright) {
+  final Finder open(Device device, Function<String, Model> models, Frames frames, Upright upright) {
     return open(device, models, frames, upright, new SessionOptions());
   }
 
-  final Recogniser open(Device device, Function<String, Model> models, Supplier<FrameInput> frames, Upright upright,
+  final Recogniser open(Device device, Function<String, Model> models, Frames frames, Upright upright,
       SessionOptions options) {
     try (Model model = models.apply(file)) {
       return new Recogniser(device, model, this, frames.get(), upright, options);

@@ -1,10 +1,8 @@
 package io.vellum.sample;
 
 import io.vellum.Device;
-import io.vellum.FrameInput;
 import io.vellum.Model;
 import java.util.function.Function;
-import java.util.function.Supplier;
 
 /** What the app can find in a frame: an entry of the menu. */
 abstract class Task {
@@ -22,7 +20,7 @@ abstract class Task {
    * Makes its sessions.
    *
    * @param models returns a model by its file name without the extension; the caller closes it
-   * @param frames returns the format of the frames, a new object at each call
+   * @param frames what the finder will get
    */
-  abstract Finder open(Device device, Function<String, Model> models, Supplier<FrameInput> frames, Upright upright);
+  abstract Finder open(Device device, Function<String, Model> models, Frames frames, Upright upright);
 }
