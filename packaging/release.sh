@@ -30,7 +30,7 @@ newest_ndk() {
   if [[ -n ${ANDROID_NDK-} ]]; then
     printf '%s\n' "$ANDROID_NDK"
   else
-    compgen -G "${ANDROID_HOME-/nowhere}/ndk/*/build/cmake/android.toolchain.cmake" | sort -V | tail -n 1 |
+    { compgen -G "${ANDROID_HOME-/nowhere}/ndk/*/build/cmake/android.toolchain.cmake" || true; } | sort -V | tail -n 1 |
       sed 's|/build/cmake/android.toolchain.cmake$||'
   fi
 }
