@@ -1,6 +1,5 @@
 // GPUs, and devices of which no more is known. Nothing here was measured on one yet.
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "caps/device_rates.hpp"
