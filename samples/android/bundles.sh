@@ -3,8 +3,8 @@
 #
 #   ./setup.sh models && samples/android/bundles.sh VELLUM_TOOL CAPS [ASSETS]
 #
-# CAPS: android_baseline_2022 for every phone, or the caps file of one phone, which the app itself exports (menu, Export caps) and
-# for which the kernels are then chosen. ASSETS: default samples/android/src/main/assets.
+# CAPS: android_baseline_2022 for every phone of that profile, or the caps file of one phone, which the app itself exports (menu,
+# Export caps) and for which the kernels are then chosen. ASSETS: default samples/android/src/main/assets.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

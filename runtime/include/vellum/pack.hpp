@@ -26,9 +26,10 @@ struct PackSummary {
 // these caps; replaces `file` in one step. The bundle also works on other devices and with other options:
 // shaders and weights that it lacks are compiled and prepacked when the session is made. A reader that
 // compiles none (Vellum::runtime) runs the kernels of the bundle instead, if the device has all that these
-// caps promise: a bundle for Caps::android_baseline_2022() runs on every phone, one for the phone's own caps
-// is as fast there as the model. Throws the errors of Model::load() and Session, Error(io) if the file cannot
-// be written or its folder does not exist, and Error(invalid_argument) if `model` is a bundle already.
+// caps promise: a bundle for Caps::android_baseline_2022() runs on every Android phone of that profile, one
+// for the phone's own caps has the kernels that are chosen there without tuning. Throws the errors of
+// Model::load() and Session, Error(io) if the file cannot be written or its folder does not exist, and
+// Error(invalid_argument) if `model` is a bundle already.
 VELLUM_API PackSummary pack(const std::filesystem::path& model, const std::filesystem::path& file,
                             const Caps& caps, const SessionOptions& options = {});
 

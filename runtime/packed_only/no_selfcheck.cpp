@@ -1,0 +1,14 @@
+// Takes the place of selfcheck/ in the library that compiles no shaders, and so can check no kernels.
+#include "selfcheck/check_kernels.hpp"
+#include "vellum/error.hpp"
+
+namespace vellum {
+
+std::vector<KernelCheck> check_kernels(const std::shared_ptr<gpu::Context>& context,
+                                       const KernelCheckOptions&) {
+  throw Error(ErrorCode::unsupported, "the kernels of " + context->caps().name +
+                                          " cannot be checked: this library (Vellum::runtime) compiles no "
+                                          "shaders; link Vellum::vellum");
+}
+
+}  // namespace vellum
