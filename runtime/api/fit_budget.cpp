@@ -61,9 +61,13 @@ bool may_change_bits(const Graph& whole, const Graph& split, Precision precision
          (precision == Precision::fp16 && split.nodes.size() != whole.nodes.size());
 }
 
-std::string text_of(const char* format, double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), format, value);
+// What a run costs within the smallest budget; nothing is predicted of networks that run on the host.
+std::string cost_of(const Way& least, const Way& asked) {
+  if (asked.milliseconds == 0) return {};
+  std::array<char, 128> text{};
+  std::snprintf(text.data(), text.size(),
+                ", in which a run is predicted to take %.3g ms, %.2f times as long as without a budget",
+                least.milliseconds, least.milliseconds / asked.milliseconds);
   return text.data();
 }
 
@@ -259,12 +263,11 @@ FittedModel fit_budget(const Target& target, const Model& model, const SessionOp
   if (const FittedModel* fitted = fitter.quickest(options.memory_budget)) return *fitted;
   const Way& least = fitter.smallest().way;
   const Way& asked = fitter.as_asked().way;
-  throw Error(ErrorCode::out_of_memory,
-              "a memory budget of " + std::to_string(options.memory_budget) +
-                  " bytes is too small: the smallest that suffices is " + std::to_string(least.bytes) +
-                  " bytes, in which a run is predicted to take " + text_of("%.3g", least.milliseconds) +
-                  " ms, " + text_of("%.2f", least.milliseconds / asked.milliseconds) +
-                  " times as long as without a budget (" + std::to_string(asked.bytes) + " bytes)");
+  throw Error(ErrorCode::out_of_memory, "a memory budget of " + std::to_string(options.memory_budget) +
+                                            " bytes is too small: the smallest that suffices is " +
+                                            std::to_string(least.bytes) + " bytes" + cost_of(least, asked) +
+                                            "; without a budget it needs " + std::to_string(asked.bytes) +
+                                            " bytes");
 }
 
 void check_memory_budget(const SessionOptions& options) {
