@@ -308,6 +308,22 @@ TEST_F(OnDevice, ProfileShowsAWeightsBudget) {
   EXPECT_NE(refused.err.find("weights budget of 1024 bytes"), std::string::npos) << refused.err;
 }
 
+TEST_F(OnDevice, MemoryBudgetsAreKeptAndTheirFrontierIsMeasured) {
+  const std::string file = save(small_model());
+  const json points = run_json(with({"estimate", file, "--frontier", "--measure"}))["points"];
+  ASSERT_FALSE(points.empty());
+  for (const json& point : points) {
+    EXPECT_GT(point["measured_ms"], 0.0);
+    EXPECT_EQ(point["measured_peak_bytes"], point["bytes"]);
+  }
+  const std::string budget = to_string(points[0]["budget"]);
+  const json memory = run_json(with({"profile", file, "--runs", "1", "--memory-budget", budget}));
+  EXPECT_EQ(memory["memory_budget"], points[0]["budget"]);
+  EXPECT_EQ(memory["budget_peak_bytes"], points[0]["bytes"]);
+  const Finished table = run_tool(with({"profile", file, "--runs", "1", "--memory-budget", budget}));
+  EXPECT_NE(table.out.find("of a memory budget of"), std::string::npos) << table.out << table.err;
+}
+
 TEST_F(OnDevice, ProfileWritesAPageAndATrace) {
   const json document = run_json(with(
       {"profile", save(small_model()), "--runs", "2", "--html", path("p.html"), "--trace", path("p.json")}));
