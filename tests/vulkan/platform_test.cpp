@@ -199,8 +199,8 @@ TEST(Paths, ThatAreNoUnicodeAreNamedInErrors) {
 #endif
 }
 
-// platforms/windows.sh runs this in German, where the message of code 6 has a letter that a code page and
-// UTF-8 write in different bytes.
+// platforms/windows.sh runs this in German, too, where the message of code 6 has a letter that a code page
+// and UTF-8 write in different bytes.
 TEST(SystemMessages, AreOneLineOfUtf8) {
   for (const int code : {1, 2, 5, 6, 13, 12345}) {
     const std::string text = system_message({code, std::system_category()});
