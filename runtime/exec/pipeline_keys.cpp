@@ -13,6 +13,16 @@ gpu::BindingType binding_type(const TensorDesc& desc, const Binding& binding) {
   return binding.sampled ? gpu::BindingType::sampled_image : gpu::BindingType::storage_image;
 }
 
+gpu::ImageDesc bound_image(const Program& program, const MemoryPlan& plan, TensorId tensor) {
+  const TensorDesc& desc = program.tensors[program.root(tensor)].desc;
+  if (desc.storage == Storage::buffer) return {};
+  const uint32_t object = plan.object_of[tensor];
+  if (object == kNoObject) return image_desc(desc.storage, desc.element, desc.extent());
+  return image_desc(plan.objects[object].kind, plan.objects[object].element, plan.objects[object].extent);
+}
+
+}  // namespace
+
 gpu::PipelineKey pipeline_key(const Program& program, const Dispatch& dispatch) {
   gpu::PipelineKey key;
   key.shader = dispatch.shader;
@@ -25,16 +35,6 @@ gpu::PipelineKey pipeline_key(const Program& program, const Dispatch& dispatch) 
     key.bindings.push_back(binding_type(program.tensors[binding.tensor].desc, binding));
   return key;
 }
-
-gpu::ImageDesc bound_image(const Program& program, const MemoryPlan& plan, TensorId tensor) {
-  const TensorDesc& desc = program.tensors[program.root(tensor)].desc;
-  if (desc.storage == Storage::buffer) return {};
-  const uint32_t object = plan.object_of[tensor];
-  if (object == kNoObject) return image_desc(desc.storage, desc.element, desc.extent());
-  return image_desc(plan.objects[object].kind, plan.objects[object].element, plan.objects[object].extent);
-}
-
-}  // namespace
 
 std::vector<gpu::PipelineKey> pipeline_keys(const Program& program) {
   std::vector<gpu::PipelineKey> keys;

@@ -9,6 +9,8 @@
 
 namespace vellum {
 
+gpu::PipelineKey pipeline_key(const Program& program, const Dispatch& dispatch);
+
 // One per dispatch, in order of tasks. Dispatches with equal keys share a pipeline.
 std::vector<gpu::PipelineKey> pipeline_keys(const Program& program);
 

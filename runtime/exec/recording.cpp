@@ -2,25 +2,103 @@
 
 #include <algorithm>
 
+#include "exec/pipeline_keys.hpp"
+#include "graph/operators/frame.hpp"
+#include "kernels/movement/frame_image.hpp"
 #include "vellum/error.hpp"
 #include "vulkan/context.hpp"
 
 namespace vellum {
 namespace {
 
-gpu::DescriptorSets bound_sets(const Executor& executor, const DeviceTensors& tensors,
-                               std::span<const BoundPort> ports) {
-  const auto replacement = [&](TensorId root, uint64_t offset,
-                               uint64_t bytes) -> std::optional<gpu::BoundResource> {
-    const auto port = std::ranges::find(ports, root, &BoundPort::root);
-    if (port == ports.end()) return std::nullopt;
-    return gpu::BoundResource(port->buffer, port->offset + port->bytes, port->offset + offset, bytes);
-  };
-  return make_descriptor_sets(executor.context(), executor.program(), tensors, executor.pipelines(),
-                              replacement);
+FrameImage frame_image(const gpu::Context& context, VkFormat format) {
+  switch (gpu::sampled_format(context, format)) {
+    case gpu::SampledFormat::bytes:
+      return FrameImage::bytes;
+    case gpu::SampledFormat::planes:
+      return FrameImage::planes;
+    case gpu::SampledFormat::numbers:
+      break;
+  }
+  return FrameImage::numbers;
 }
 
+// The pipeline of a dispatch that reads an image in place of the frame's bytes.
+std::shared_ptr<const gpu::Pipeline> frame_pipeline(const Executor& executor, const Dispatch& dispatch,
+                                                    const BoundFrame& bound) {
+  const FrameImage image = frame_image(*executor.context(), bound.image.format);
+  const bool planes = image == FrameImage::planes;
+  gpu::PipelineKey key = pipeline_key(executor.program(), frame_of_image(dispatch, bound.frame, image));
+  for (size_t i = 0; i < dispatch.bindings.size(); ++i)
+    if (executor.program().root(dispatch.bindings[i].tensor) == bound.root)
+      key.bindings[i] = planes ? gpu::BindingType::planes_image : gpu::BindingType::sampled_image;
+  if (planes) key.planes = bound.image.format;
+  return executor.context()->pipelines().get(key);
+}
+
+// Those of the executor, but for dispatches that read images.
+Pipelines bound_pipelines(const Executor& executor, const BoundPorts& ports) {
+  Pipelines pipelines = executor.pipelines();
+  const Program& program = executor.program();
+  size_t index = 0;
+  for (const Task& task : program.tasks) {
+    if (!task.dispatch) continue;
+    for (const BoundFrame& bound : ports.frames)
+      if (std::ranges::any_of(task.dispatch->bindings,
+                              [&](const Binding& b) { return program.root(b.tensor) == bound.root; }))
+        pipelines[index] = frame_pipeline(executor, *task.dispatch, bound);
+    ++index;
+  }
+  return pipelines;
+}
+
+std::vector<gpu::ApplicationImage> frame_views(const Executor& executor, const BoundPorts& ports) {
+  std::vector<gpu::ApplicationImage> views;
+  for (const BoundFrame& bound : ports.frames)
+    views.emplace_back(executor.context(), bound.image, VK_IMAGE_USAGE_SAMPLED_BIT);
+  return views;
+}
+
+std::vector<OutputImage> picture_images(const Executor& executor, const BoundPorts& ports) {
+  std::vector<OutputImage> images;
+  for (const BoundPicture& bound : ports.pictures)
+    images.emplace_back(executor, *bound.port, bound.pixels, bound.image);
+  return images;
+}
+
+// What is bound in place of the executor's memory.
+class Replacements {
+ public:
+  Replacements(const BoundPorts& ports, const std::vector<gpu::ApplicationImage>& frames,
+               const std::vector<OutputImage>& pictures)
+      : ports_(ports), frames_(frames), pictures_(pictures) {}
+
+  std::optional<gpu::BoundResource> operator()(TensorId root, uint64_t offset, uint64_t bytes) const {
+    if (const auto port = std::ranges::find(ports_.buffers, root, &BoundPort::root);
+        port != ports_.buffers.end())
+      return gpu::BoundResource(port->buffer, port->offset + port->bytes, port->offset + offset, bytes);
+    for (size_t i = 0; i < frames_.size(); ++i)
+      if (ports_.frames[i].root == root) return frames_[i].resource();
+    for (const OutputImage& picture : pictures_)
+      if (picture.root() == root) return gpu::BoundResource(picture.buffer(), offset, bytes);
+    return std::nullopt;
+  }
+
+ private:
+  const BoundPorts& ports_;
+  const std::vector<gpu::ApplicationImage>& frames_;
+  const std::vector<OutputImage>& pictures_;
+};
+
 }  // namespace
+
+const FrameInput* frame_input(const Executor& executor, const Port& port) {
+  const Graph& graph = executor.model().graph;
+  for (const Node& node : graph.nodes)
+    if (const auto* frame = dynamic_cast<const Frame*>(node.op.get()))
+      if (graph.values[node.inputs[0]].name == port.name) return &frame->frame;
+  return nullptr;
+}
 
 PortBuffer port_buffer(const Executor& executor, const Port& port) {
   const Program& program = executor.program();
@@ -50,19 +128,24 @@ void check_recordable(const Executor& executor) {
       refuse("node '" + node_name(task) + "' (" + std::string(operator_type(task)) + ") runs on the host");
 }
 
-RecordedNetwork::RecordedNetwork(Executor& executor, std::span<const BoundPort> ports)
+RecordedNetwork::RecordedNetwork(Executor& executor, const BoundPorts& ports)
     : context_(executor.context()),
       model_(executor.shared_model()),
       weights_(executor.weight_source()),
       tensors_(executor.complete_tensors()),
-      pipelines_(executor.pipelines()),
+      frames_(frame_views(executor, ports)),
+      pictures_(picture_images(executor, ports)),
+      pipelines_(bound_pipelines(executor, ports)),
       dispatch_of_task_(dispatches_of_tasks(executor.program())),
-      sets_(bound_sets(executor, tensors_, ports)) {}
+      sets_(make_descriptor_sets(context_, executor.program(), tensors_, pipelines_,
+                                 Replacements(ports, frames_, pictures_))) {}
 
 void RecordedNetwork::record(gpu::CommandBuffer& commands) const {
   const TaskRecorder tasks{
       *model_, tensors_, pipelines_, sets_, dispatch_of_task_, nullptr, context_->has_debug_labels()};
   for (size_t t = 0; t < model_->program.tasks.size(); ++t) tasks.record(commands, t, t == 0);
+  if (!pictures_.empty()) commands.barrier(gpu::kComputeWrite, gpu::kComputeRead);
+  for (const OutputImage& picture : pictures_) picture.record(commands);
 }
 
 void RecordedNetwork::record(VkCommandBuffer recorded_to) const {

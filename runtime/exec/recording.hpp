@@ -1,4 +1,5 @@
-// A network bound to buffers of the application's, to be recorded into the application's command buffers.
+// A network bound to buffers and images of the application's, to be recorded into the application's command
+// buffers.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,9 @@
 #include <vector>
 
 #include "exec/executor.hpp"
+#include "exec/output_image.hpp"
+#include "vellum/frame.hpp"
+#include "vulkan/application_image.hpp"
 
 namespace vellum {
 
@@ -18,6 +22,29 @@ struct BoundPort {
   VkBuffer buffer = VK_NULL_HANDLE;
   uint64_t offset = 0, bytes = 0;
 };
+
+// An image as the frame of an input.
+struct BoundFrame {
+  TensorId root = kNoTensor;
+  FrameInput frame;
+  gpu::ApplicationImageDesc image;
+};
+
+// An image as an output.
+struct BoundPicture {
+  const Port* port = nullptr;
+  ImagePixels pixels;
+  gpu::ApplicationImageDesc image;
+};
+
+struct BoundPorts {
+  std::vector<BoundPort> buffers;
+  std::vector<BoundFrame> frames;
+  std::vector<BoundPicture> pictures;
+};
+
+// The frames that the port's bytes are; null for an input that is none. Of the executor's model.
+const FrameInput* frame_input(const Executor& executor, const Port& port);
 
 // How the buffer of a port must be made.
 struct PortBuffer {
@@ -33,7 +60,7 @@ void check_recordable(const Executor& executor);
 class RecordedNetwork {
  public:
   // Ports that are not listed keep the executor's memory. Of a network that check_recordable() accepts.
-  RecordedNetwork(Executor& executor, std::span<const BoundPort> ports);
+  RecordedNetwork(Executor& executor, const BoundPorts& ports);
 
   // Makes no Vulkan objects. The device waits for earlier work of the queue.
   void record(VkCommandBuffer commands) const;
@@ -47,6 +74,8 @@ class RecordedNetwork {
   std::shared_ptr<const CompiledModel> model_;
   std::shared_ptr<WeightSource> weights_;
   DeviceTensors tensors_;
+  std::vector<gpu::ApplicationImage> frames_;  // one for each of BoundPorts
+  std::vector<OutputImage> pictures_;
   Pipelines pipelines_;
   std::vector<size_t> dispatch_of_task_;
   gpu::DescriptorSets sets_;

@@ -17,6 +17,7 @@
 #include "vulkan/retained.hpp"
 #include "vulkan/shader_compiler.hpp"
 #include "vulkan/vulkan_hpp.hpp"
+#include "vulkan/ycbcr_samplers.hpp"
 
 namespace vellum::gpu {
 
@@ -52,6 +53,7 @@ struct Context::Impl {
   std::optional<LockedQueue> transfer_queue;
   std::mutex queue_mutex;  // of both: they may be one queue
   vk::raii::Sampler nearest_sampler;
+  YcbcrSamplers ycbcr_samplers;
   MemoryLedger memory;
   ShaderCompiler shader_compiler;
   std::optional<PipelineRegistry> pipelines;

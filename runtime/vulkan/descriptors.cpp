@@ -16,13 +16,16 @@ namespace {
 using PipelinePointer = std::shared_ptr<const Pipeline>;
 
 // Creates a pool for exactly these sets; none if they are all empty.
-vk::raii::DescriptorPool create_pool(const Context::Impl& context,
-                                     std::span<const PipelinePointer> pipelines) {
+vk::raii::DescriptorPool create_pool(Context::Impl& context, std::span<const PipelinePointer> pipelines) {
   std::map<vk::DescriptorType, uint32_t> counts;
   uint32_t sets = 0;
   for (const PipelinePointer& pipeline : pipelines) {
     sets += pipeline->key().bindings.empty() ? 0 : 1;
-    for (const BindingType type : pipeline->key().bindings) ++counts[descriptor_type(type)];
+    for (const BindingType type : pipeline->key().bindings)
+      counts[descriptor_type(type)] +=
+          type == BindingType::planes_image
+              ? context.ycbcr_samplers.get(context, pipeline->key().planes).descriptors
+              : 1;
   }
   if (sets == 0) return vk::raii::DescriptorPool(nullptr);
   std::vector<vk::DescriptorPoolSize> sizes;
@@ -37,7 +40,8 @@ vk::raii::DescriptorPool create_pool(const Context::Impl& context,
 }
 
 bool is_image(BindingType type) {
-  return type == BindingType::storage_image || type == BindingType::sampled_image;
+  return type == BindingType::storage_image || type == BindingType::sampled_image ||
+         type == BindingType::planes_image;
 }
 
 bool is_texel_buffer(BindingType type) {
@@ -138,12 +142,14 @@ void DescriptorSets::write(size_t index, std::span<const BoundResource> resource
   std::vector<vk::raii::BufferView> views;
   std::vector<vk::WriteDescriptorSet> writes;
   for (size_t i = 0; i < bindings.size(); ++i) {
-    if (is_image(bindings[i]) != (resources[i].image != nullptr))
+    if (is_image(bindings[i]) != (resources[i].image || resources[i].view))
       fail(ErrorCode::invalid_argument, pipeline, i, "an image and a buffer were taken for each other");
     vk::WriteDescriptorSet write(impl_->sets[index], static_cast<uint32_t>(i), 0, 1,
                                  descriptor_type(bindings[i]));
     if (resources[i].image)
       images[i] = {{}, resources[i].image->view(), vk::ImageLayout::eGeneral};
+    else if (resources[i].view)
+      images[i] = {{}, resources[i].view, vk::ImageLayout(resources[i].layout)};
     else
       buffers[i] = buffer_range(*impl_->context, pipeline, i, resources[i]);
     if (is_texel_buffer(bindings[i])) {

@@ -19,12 +19,15 @@ class Pipeline;
 // The resource of one binding: an image, or a range of a buffer.
 struct BoundResource {
   const Image* image = nullptr;
+  VkImageView view = VK_NULL_HANDLE;  // of an image of the application's
+  VkImageLayout layout = VK_IMAGE_LAYOUT_GENERAL;
   VkBuffer buffer = VK_NULL_HANDLE;
   uint64_t buffer_bytes = 0;  // of the whole buffer
   uint64_t offset = 0;
   uint64_t bytes = VK_WHOLE_SIZE;  // from `offset` on
 
   BoundResource(const Image& bound) : image(&bound) {}
+  BoundResource(VkImageView bound, VkImageLayout bound_layout) : view(bound), layout(bound_layout) {}
   BoundResource(const Buffer& bound, uint64_t first = 0, uint64_t range = VK_WHOLE_SIZE);
   // A buffer of the application's.
   BoundResource(VkBuffer bound, uint64_t whole, uint64_t first, uint64_t range)

@@ -45,6 +45,14 @@ inline constexpr Feature kFullSubgroups = VELLUM_CORE_FEATURE(
     PhysicalDeviceSubgroupSizeControlFeatures, computeFullSubgroups, PhysicalDeviceVulkan13Features);
 inline constexpr Feature kMaintenance4 =
     VELLUM_CORE_FEATURE(PhysicalDeviceMaintenance4Features, maintenance4, PhysicalDeviceVulkan13Features);
+inline constexpr Feature kSamplerYcbcrConversion = VELLUM_CORE_FEATURE(
+    PhysicalDeviceSamplerYcbcrConversionFeatures, samplerYcbcrConversion, PhysicalDeviceVulkan11Features);
+// Of VkPhysicalDeviceFeatures2. Vellum does not switch them on in an application's chain, which may have them
+// in VkDeviceCreateInfo::pEnabledFeatures instead.
+inline constexpr Feature kExtendedStorageFormats =
+    VELLUM_FEATURE(PhysicalDeviceFeatures2, features.shaderStorageImageExtendedFormats);
+inline constexpr Feature kWritesWithoutFormat =
+    VELLUM_FEATURE(PhysicalDeviceFeatures2, features.shaderStorageImageWriteWithoutFormat);
 inline constexpr Feature kPipelineExecutableInfo =
     VELLUM_FEATURE(PhysicalDevicePipelineExecutablePropertiesFeaturesKHR, pipelineExecutableInfo);
 inline constexpr Feature kCooperativeMatrixNv =

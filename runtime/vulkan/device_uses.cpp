@@ -42,6 +42,8 @@ std::vector<Use> device_uses(const PhysicalDevice& device, const DeviceCaps& cap
     if (device.subgroups.by_extension)
       uses.back().extensions.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
   }
+  if (device.ycbcr)
+    uses.push_back({"images of several planes, as of cameras", false, {}, {kSamplerYcbcrConversion}});
   if (device.maintenance4)
     uses.push_back({"memory requirements without creating objects", false, {}, {kMaintenance4}});
   if (device.pipeline_statistics)

@@ -270,6 +270,12 @@ PhysicalDevice describe_device(vk::raii::PhysicalDevice handle, uint32_t instanc
     if (support.offers(extension)) device.global_priority = extension;
   device.pipeline_statistics = support.has(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME) &&
                                support.has(kPipelineExecutableInfo);
+  device.ycbcr = support.has(kSamplerYcbcrConversion);
+  const vk::PhysicalDeviceFeatures offered = handle.getFeatures();
+  device.extended_storage_formats =
+      enabled && enabled->has(kExtendedStorageFormats) && offered.shaderStorageImageExtendedFormats;
+  device.writes_without_format =
+      enabled && enabled->has(kWritesWithoutFormat) && offered.shaderStorageImageWriteWithoutFormat;
   device.maintenance4 = caps.api_version >= VK_API_VERSION_1_3 && support.has(kMaintenance4);
   device.handle = std::move(handle);
   fill_images(device);

@@ -37,6 +37,10 @@ struct PhysicalDevice {
   bool portability_subset = false;  // must be enabled where a device offers it
   const char* global_priority = nullptr;  // the extension for it, if the device has one
   bool pipeline_statistics = false;  // VK_KHR_pipeline_executable_properties
+  bool ycbcr = false;                // samplerYcbcrConversion
+  bool extended_storage_formats =
+      false;                           // shaderStorageImageExtendedFormats, of an application that enabled it
+  bool writes_without_format = false;  // shaderStorageImageWriteWithoutFormat, likewise
   SubgroupControl subgroups;
   DeviceCaps caps;
 };

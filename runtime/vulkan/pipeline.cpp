@@ -102,13 +102,15 @@ void check_interface(const PipelineKey& key, std::span<const uint32_t> words) {
   }
 }
 
-vk::raii::DescriptorSetLayout create_set_layout(const Context::Impl& context,
-                                                const std::vector<BindingType>& bindings) {
+vk::raii::DescriptorSetLayout create_set_layout(Context::Impl& context, const PipelineKey& key) {
+  const std::vector<BindingType>& bindings = key.bindings;
   std::vector<vk::DescriptorSetLayoutBinding> infos;
   for (uint32_t i = 0; i < bindings.size(); ++i) {
     vk::DescriptorSetLayoutBinding info(i, descriptor_type(bindings[i]), 1,
                                         vk::ShaderStageFlagBits::eCompute);
     if (bindings[i] == BindingType::sampled_image) info.setPImmutableSamplers(&*context.nearest_sampler);
+    if (bindings[i] == BindingType::planes_image)
+      info.setPImmutableSamplers(&*context.ycbcr_samplers.get(context, key.planes).sampler);
     infos.push_back(info);
   }
   return {context.device, vk::DescriptorSetLayoutCreateInfo({}, infos), context.allocator()};
@@ -130,6 +132,7 @@ vk::DescriptorType descriptor_type(BindingType type) {
     case BindingType::storage_image:
       return vk::DescriptorType::eStorageImage;
     case BindingType::sampled_image:
+    case BindingType::planes_image:
       return vk::DescriptorType::eCombinedImageSampler;
     case BindingType::uniform_buffer:
       return vk::DescriptorType::eUniformBuffer;
@@ -155,7 +158,7 @@ PipelineObjects create_pipeline_of(std::span<const uint32_t> words, Context::Imp
     const vk::raii::ShaderModule module(device.device, module_info, device.allocator());
     vk::PipelineLayoutCreateInfo layout;
     if (!key.bindings.empty()) {
-      objects.set_layout = create_set_layout(device, key.bindings);
+      objects.set_layout = create_set_layout(device, key);
       layout.setSetLayouts(*objects.set_layout);
     }
     const vk::PushConstantRange range(vk::ShaderStageFlagBits::eCompute, 0, key.push_constant_bytes);

@@ -24,6 +24,7 @@ enum class BindingType : uint8_t {
   storage_buffer,
   storage_image,
   sampled_image,  // combined image sampler without filtering: texelFetch
+  planes_image,   // the same of an image of several planes (PipelineKey::planes), by textureLod
   uniform_buffer,
   // Read by imageLoad from an imageBuffer of this format.
   texel_buffer_rgba32f,
@@ -41,6 +42,7 @@ struct PipelineKey {
   uint32_t subgroup_size = 0;
   // The name of the shader's push constant block, which the pipeline checks; empty: unchecked.
   std::string parameter_block = {};
+  VkFormat planes = VK_FORMAT_UNDEFINED;  // of the planes_image
   std::string source = {};  // GLSL; empty: the embedded source of `shader`
 
   bool operator==(const PipelineKey&) const = default;

@@ -6,8 +6,11 @@
 #include "frame.h"
 #include "tensor.glsl"
 #include "texel.glsl"
+#include "frame_image.glsl"
 
+#ifndef FROM_IMAGE
 LINEAR_IN(frame)      // bytes
+#endif
 LINEAR_IN(transform)  // two rows of three
 TENSOR_OUT(y)
 

@@ -1,7 +1,10 @@
-// The pixels of a frame of bytes. The shader declares LINEAR_IN(frame) and LINEAR_IN(transform) before, and has the parameters
-// plane, row and those of ColorConversion (frame.h). Which macros are defined: runtime/kernels/movement/frame_pixels.hpp.
+// The pixels of a frame, of bytes or of an image. The shader includes frame_image.glsl, declares LINEAR_IN(frame), unless that is
+// FROM_IMAGE, and LINEAR_IN(transform) before, and has the parameters plane, size, row and those of ColorConversion (frame.h).
+// Which macros are defined: runtime/kernels/movement/frame_pixels.hpp, frame_image.hpp.
 
-#if defined(CHROMA_PAIRS)
+#if defined(FROM_IMAGE)
+// No bytes.
+#elif defined(CHROMA_PAIRS)
 // 1: U before V; 2: V before U. A pair is in one word.
 vec2 chroma_at(int offset) {
   int first = (CHROMA_PAIRS == 1 ? plane.x : plane.y) + offset;
@@ -13,14 +16,23 @@ vec2 chroma_at(int offset) {
 vec2 chroma_at(int offset) { return vec2(load_frame(plane.x + offset), load_frame(plane.y + offset)); }
 #endif
 
-// Red, green, blue and alpha in 0..255, at a pixel that exists.
-vec4 frame_pixel(ivec2 at) {
-#if defined(WITH_CHROMA)
-  int chroma = (at.y >> 1) * plane.z + (at.x >> 1) * plane.w;
-  float luma = (float(load_frame(at.y * row + at.x)) - luma_offset) * luma_scale;
-  vec2 uv = chroma_at(chroma) - 128.0;
+vec4 converted(float y, vec2 uv) {
+  float luma = (y - luma_offset) * luma_scale;
+  uv -= 128.0;
   vec3 rgb = vec3(luma) + vec3(red_v * uv.y, green_u * uv.x + green_v * uv.y, blue_u * uv.x);
   return vec4(clamp(rgb, 0.0, 255.0), 255.0);
+}
+
+// Red, green, blue and alpha in 0..255, at a pixel that exists.
+vec4 frame_pixel(ivec2 at) {
+#if defined(IMAGE_PLANES)
+  vec4 yuv = stored_pixel(at, size);
+  return converted(yuv.x, yuv.yz);
+#elif defined(FROM_IMAGE)
+  return stored_pixel(at, size);
+#elif defined(WITH_CHROMA)
+  int chroma = (at.y >> 1) * plane.z + (at.x >> 1) * plane.w;
+  return converted(float(load_frame(at.y * row + at.x)), chroma_at(chroma));
 #elif defined(PIXEL_WORDS)
   vec4 pixel = vec4(load4_frame((at.y * row >> 2) + at.x));
   return PIXEL_WORDS == 1 ? pixel : pixel.bgra;

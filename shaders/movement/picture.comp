@@ -9,7 +9,10 @@
 TENSOR_IN(x)
 TEXELS_IN(palette)  // a row; red, green, blue, alpha in 0..255
 #ifdef OVER
+#include "frame_image.glsl"
+#ifndef FROM_IMAGE
 LINEAR_IN(frame)      // bytes
+#endif
 LINEAR_IN(transform)  // two rows of three
 #include "frame_pixels.glsl"
 #endif

@@ -64,7 +64,8 @@ VulkanApp::VulkanApp(PFN_vkGetInstanceProcAddr for_vellum, const AppOptions& opt
   if (options.own_structures && version >= VK_API_VERSION_1_2) {
     features_.core11.pNext = &features_.core12;
     if (version >= VK_API_VERSION_1_3) features_.core12.pNext = &features_.core13;
-    chain = &features_.core11;
+    features_.core10.pNext = &features_.core11;
+    chain = &features_.core10;
   }
   if (options.wanted_by_vellum) {
     requirements_.push_back(Device::requirements(physical()));
@@ -94,18 +95,34 @@ VulkanDevice VulkanApp::device() const {
           .allocation_callbacks = options_.allocation_callbacks};
 }
 
+vk::raii::DeviceMemory VulkanApp::allocate(const vk::MemoryRequirements& needed,
+                                           vk::MemoryPropertyFlags wanted) {
+  const vk::PhysicalDeviceMemoryProperties memory = physical_.getMemoryProperties();
+  uint32_t type = 0;
+  while (!(needed.memoryTypeBits >> type & 1) || (memory.memoryTypes[type].propertyFlags & wanted) != wanted)
+    ++type;
+  return {device_, {needed.size, type}};
+}
+
+AppImage VulkanApp::make_image(vk::Format format, uint32_t width, uint32_t height, vk::ImageUsageFlags usage,
+                               vk::ImageCreateFlags flags) {
+  AppImage made;
+  made.format = format;
+  made.width = width;
+  made.height = height;
+  vk::ImageCreateInfo info(flags, vk::ImageType::e2D, format, {width, height, 1}, 1, 1);
+  made.image = vk::raii::Image(device_, info.setUsage(usage));
+  made.memory = allocate(made.image.getMemoryRequirements(), vk::MemoryPropertyFlagBits::eDeviceLocal);
+  made.image.bindMemory(*made.memory, 0);
+  return made;
+}
+
 AppBuffer VulkanApp::make_buffer(uint64_t bytes, vk::BufferUsageFlags usage) {
   using Flag = vk::MemoryPropertyFlagBits;
   AppBuffer made;
   made.bytes = bytes;
   made.buffer = vk::raii::Buffer(device_, {{}, bytes, usage});
-  const vk::MemoryRequirements needed = made.buffer.getMemoryRequirements();
-  const vk::PhysicalDeviceMemoryProperties memory = physical_.getMemoryProperties();
-  constexpr vk::MemoryPropertyFlags wanted = Flag::eHostVisible | Flag::eHostCoherent;
-  uint32_t type = 0;
-  while (!(needed.memoryTypeBits >> type & 1) || (memory.memoryTypes[type].propertyFlags & wanted) != wanted)
-    ++type;
-  made.memory = vk::raii::DeviceMemory(device_, {needed.size, type});
+  made.memory = allocate(made.buffer.getMemoryRequirements(), Flag::eHostVisible | Flag::eHostCoherent);
   made.buffer.bindMemory(*made.memory, 0);
   made.data = static_cast<std::byte*>(made.memory.mapMemory(0, VK_WHOLE_SIZE));
   return made;

@@ -15,6 +15,7 @@ namespace vellum::test {
 
 // The structures of features that the application chains itself.
 struct AppFeatures {
+  vk::PhysicalDeviceFeatures2 core10;
   vk::PhysicalDeviceVulkan11Features core11;
   vk::PhysicalDeviceVulkan12Features core12;
   vk::PhysicalDeviceVulkan13Features core13;
@@ -42,6 +43,14 @@ struct AppBuffer {
   uint64_t bytes = 0;
 };
 
+// A 2D image in device-local memory, of one layer and level.
+struct AppImage {
+  vk::raii::Image image{nullptr};
+  vk::raii::DeviceMemory memory{nullptr};
+  vk::Format format{};
+  uint32_t width = 0, height = 0;
+};
+
 class VulkanApp {
  public:
   // for_vellum: through which Vellum calls Vulkan; the application itself calls the loader.
@@ -54,6 +63,8 @@ class VulkanApp {
   const vk::raii::PhysicalDevice& physical_handle() const { return physical_; }
 
   AppBuffer make_buffer(uint64_t bytes, vk::BufferUsageFlags usage);
+  AppImage make_image(vk::Format format, uint32_t width, uint32_t height, vk::ImageUsageFlags usage,
+                      vk::ImageCreateFlags flags = {});
   vk::raii::CommandBuffer make_commands();
   vk::raii::Semaphore make_timeline();  // at 0
   void submit(const vk::raii::CommandBuffer& commands, vk::Fence fence = {}, const void* next = nullptr);
@@ -62,6 +73,8 @@ class VulkanApp {
   uint32_t family() const { return family_; }
 
  private:
+  vk::raii::DeviceMemory allocate(const vk::MemoryRequirements& needed, vk::MemoryPropertyFlags wanted);
+
   AppOptions options_;
   PFN_vkGetInstanceProcAddr for_vellum_;
   vk::raii::Context loader_;

@@ -96,6 +96,7 @@ struct DeviceOptions {
 struct VulkanPhysicalDevice;
 struct VulkanDevice;
 struct BufferBinding;
+struct NetworkBindings;
 struct BufferLayout;
 struct SubmitSemaphores;
 class DeviceRequirements;
@@ -437,6 +438,10 @@ class VELLUM_API Session {
                    std::span<const BufferBinding> outputs);
   // Binds without recording, for Recording::record() and Recording::submit().
   Recording bind(std::span<const BufferBinding> inputs, std::span<const BufferBinding> outputs);
+  // The same with images of the application's among inputs and outputs. Throw Error(invalid_argument) and
+  // Error(unsupported) besides, for an image that ImageBinding does not allow.
+  Recording record(VkCommandBuffer_T* commands, const NetworkBindings& bindings);
+  Recording bind(const NetworkBindings& bindings);
   // How the buffers must be made, for the current input shapes. Throw as record().
   BufferLayout input_buffer(std::string_view name) const;
   BufferLayout output_buffer(std::string_view name) const;

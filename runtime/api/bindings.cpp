@@ -1,0 +1,156 @@
+#include "api/bindings.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "api/session_impl.hpp"
+#include "vulkan/context.hpp"
+
+namespace vellum {
+namespace {
+
+[[noreturn]] void refuse(const char* kind, const Port& port, const std::string& why,
+                         ErrorCode code = ErrorCode::invalid_argument) {
+  throw Error(code, std::string(kind) + " '" + port.name + "': " + why);
+}
+
+BoundPort bound_buffer(const Executor& executor, const Port& port, const char* kind,
+                       const BufferBinding& binding) {
+  const BufferLayout layout = layout_of(executor, port, kind);
+  if (!binding.buffer) refuse(kind, port, "the buffer is null");
+  if (binding.offset % layout.alignment != 0)
+    refuse(kind, port,
+           "the offset " + std::to_string(binding.offset) + " is not a multiple of " +
+               std::to_string(layout.alignment));
+  if (binding.bytes < layout.bytes)
+    refuse(kind, port,
+           "it takes " + std::to_string(layout.bytes) + " bytes with its padding, but " +
+               std::to_string(binding.bytes) + " were given");
+  return {executor.program().root(port.tensor), binding.buffer, binding.offset, layout.bytes};
+}
+
+gpu::ApplicationImageDesc image_desc(const ImageBinding& binding) {
+  return {binding.image, binding.format, binding.layout, binding.mip_level, binding.array_layer};
+}
+
+// What is wrong with an image, in the words of the port that it is bound to.
+template <typename Function>
+auto checked(const char* kind, const Port& port, Function&& check) {
+  try {
+    return check();
+  } catch (const Error& error) {
+    refuse(kind, port, error.what(), error.code());
+  }
+}
+
+BoundFrame bound_frame(const Executor& executor, const Port& port, const ImageBinding& binding) {
+  constexpr const char* kind = "input";
+  const FrameInput* const frame = frame_input(executor, port);
+  if (!frame)
+    refuse(kind, port, "it takes no image: only frames do; use with_frames() (vellum/frame.hpp)",
+           ErrorCode::unsupported);
+  if (!binding.image) refuse(kind, port, "the image is null");
+  if (binding.width != frame->width || binding.height != frame->height)
+    refuse(kind, port,
+           "the image is " + std::to_string(binding.width) + " x " + std::to_string(binding.height) +
+               ", the frame " + std::to_string(frame->width) + " x " + std::to_string(frame->height));
+  if (binding.layout != VK_IMAGE_LAYOUT_GENERAL && binding.layout != VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL)
+    refuse(kind, port, "the layout of the image is neither GENERAL nor SHADER_READ_ONLY_OPTIMAL");
+  const gpu::SampledFormat format =
+      checked(kind, port, [&] { return gpu::sampled_format(*executor.context(), binding.format); });
+  const bool yuv = frame->format == FrameFormat::nv12 || frame->format == FrameFormat::nv21 ||
+                   frame->format == FrameFormat::i420;
+  if (yuv != (format == gpu::SampledFormat::planes))
+    refuse(kind, port,
+           "the frame is " + std::string(name(frame->format)) + ", the image " +
+               (yuv ? "has no planes of Y, U and V" : "has planes of Y, U and V"));
+  return {executor.program().root(port.tensor), *frame, image_desc(binding)};
+}
+
+BoundPicture bound_picture(const Executor& executor, const Port& port, const ImageBinding& binding) {
+  constexpr const char* kind = "output";
+  layout_of(executor, port, kind);
+  if (!binding.image) refuse(kind, port, "the image is null");
+  if (binding.layout != VK_IMAGE_LAYOUT_GENERAL) refuse(kind, port, "the layout of the image is not GENERAL");
+  if (port.type.dtype != DType::f32 && port.type.dtype != DType::u8)
+    refuse(kind, port, std::string(name(port.type.dtype)) + " are no pixels: only float32 and uint8 are",
+           ErrorCode::unsupported);
+  return checked(kind, port, [&] {
+    gpu::storage_qualifier(*executor.context(), binding.format);
+    return BoundPicture{&port, image_pixels(port.type.shape, binding.width, binding.height),
+                        image_desc(binding)};
+  });
+}
+
+// Calls `bind` with the port of each binding, in the order of the list.
+template <typename Bindings, typename Function>
+void for_each_port(const std::vector<Port>& ports, const std::vector<TensorInfo>& infos,
+                   const Bindings& bindings, const char* kind, std::vector<std::string_view>& names,
+                   Function&& bind) {
+  for (const auto& binding : bindings) {
+    const Port& port = ports[position(infos, binding.name, kind)];
+    if (std::ranges::find(names, port.name) != names.end())
+      throw Error(ErrorCode::invalid_argument, std::string(kind) + " '" + port.name + "' is bound twice");
+    names.push_back(port.name);
+    bind(port, binding);
+  }
+}
+
+bool overlap(const BoundPort& a, const BoundPort& b) {
+  return a.buffer == b.buffer && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
+}
+
+void check_distinct(const std::vector<BoundPort>& bound, size_t inputs) {
+  for (size_t output = inputs; output < bound.size(); ++output)
+    for (size_t other = 0; other < output; ++other)
+      if (overlap(bound[output], bound[other]))
+        throw Error(ErrorCode::invalid_argument,
+                    "the range of an output overlaps that of another output or of an input");
+}
+
+}  // namespace
+
+BufferLayout layout_of(const Executor& executor, const Port& port, const char* kind) {
+  if (port.tensor == kNoTensor)
+    throw Error(ErrorCode::unsupported,
+                std::string(kind) + " '" + port.name + "' is " +
+                    (port.constant ? "a constant: it has no buffer; read it with output()"
+                                   : "computed on the host: it has no buffer"));
+  const PortBuffer buffer = port_buffer(executor, port);
+  const ElementType element = executor.program().tensors[port.tensor].desc.element;
+  const DType dtype = element == ElementType::i32  ? DType::i32
+                      : element == ElementType::u8 ? DType::u8
+                                                   : DType::f32;
+  return {dtype, buffer.bytes, buffer.alignment, buffer.usage};
+}
+
+BoundPorts bound_ports(const Executor& executor, const std::vector<TensorInfo>& inputs,
+                       const std::vector<TensorInfo>& outputs, const NetworkBindings& bindings) {
+  const Program& program = executor.program();
+  BoundPorts bound;
+  std::vector<std::string_view> names;
+  for_each_port(program.inputs, inputs, bindings.inputs, "input", names,
+                [&](const Port& port, const auto& b) {
+                  bound.buffers.push_back(bound_buffer(executor, port, "input", b));
+                });
+  for_each_port(
+      program.inputs, inputs, bindings.input_images, "input", names,
+      [&](const Port& port, const auto& b) { bound.frames.push_back(bound_frame(executor, port, b)); });
+  for (const Port& port : program.inputs)
+    if (std::ranges::find(names, port.name) == names.end())
+      throw Error(ErrorCode::invalid_argument, "input '" + port.name + "' is not bound");
+  const size_t input_buffers = bound.buffers.size();
+  names.clear();
+  for_each_port(program.outputs, outputs, bindings.outputs, "output", names,
+                [&](const Port& port, const auto& b) {
+                  bound.buffers.push_back(bound_buffer(executor, port, "output", b));
+                });
+  for_each_port(
+      program.outputs, outputs, bindings.output_images, "output", names,
+      [&](const Port& port, const auto& b) { bound.pictures.push_back(bound_picture(executor, port, b)); });
+  check_distinct(bound.buffers, input_buffers);
+  return bound;
+}
+
+}  // namespace vellum

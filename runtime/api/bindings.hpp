@@ -1,0 +1,19 @@
+// The application's buffers and images as inputs and outputs: checks of Session::bind().
+#pragma once
+
+#include <vector>
+
+#include "exec/recording.hpp"
+#include "vellum/vellum.hpp"
+#include "vellum/vulkan.hpp"
+
+namespace vellum {
+
+// Throws Error(unsupported) for a port without a buffer. kind: "input" or "output".
+BufferLayout layout_of(const Executor& executor, const Port& port, const char* kind);
+
+// inputs and outputs: of the session, in the order of the program's. Throws as Session::bind().
+BoundPorts bound_ports(const Executor& executor, const std::vector<TensorInfo>& inputs,
+                       const std::vector<TensorInfo>& outputs, const NetworkBindings& bindings);
+
+}  // namespace vellum
