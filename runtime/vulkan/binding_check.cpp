@@ -15,7 +15,7 @@ void check_binding(const char* what, const MemoryRequirements& needed, const Are
   const char* fault = nullptr;
   if (already_bound)
     fault = "it is bound already";
-  else if (offset % needed.alignment != 0)
+  else if ((arena.begin() + offset) % needed.alignment != 0)
     fault = "the offset is not aligned";
   else if (offset > arena.size() || needed.size > arena.size() - offset)
     fault = "the memory ends before it";

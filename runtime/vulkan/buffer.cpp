@@ -60,7 +60,8 @@ uint64_t Buffer::arena_offset() const { return impl_->arena_offset; }
 
 void Buffer::bind(std::shared_ptr<Arena> arena, uint64_t offset) {
   check_binding("buffer", requirements(), *arena, offset, impl_->arena != nullptr);
-  translated("binding a buffer to memory", [&] { impl_->handle.bindMemory(arena->handle(), offset); });
+  translated("binding a buffer to memory",
+             [&] { impl_->handle.bindMemory(arena->handle(), arena->begin() + offset); });
   impl_->arena = std::move(arena);
   impl_->arena_offset = offset;
 }

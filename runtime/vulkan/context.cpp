@@ -73,6 +73,13 @@ vk::raii::Device create_device(const PhysicalDevice& physical, const DeviceCaps&
   });
 }
 
+DeviceMemoryCallbacks checked_callbacks(const DeviceMemoryCallbacks& callbacks) {
+  if (!callbacks.allocate != !callbacks.free)
+    throw Error(ErrorCode::invalid_argument,
+                "VulkanDevice::memory has one callback of two: set both allocate and free, or none");
+  return callbacks;
+}
+
 vk::raii::Device adopt_device(const PhysicalDevice& physical, const VulkanDevice& adopted) {
   vk::raii::Device device(physical.handle, adopted.device);
   disown(device);
@@ -124,6 +131,7 @@ Context::Impl::Impl(const ContextOptions& context_options, const VulkanDevice* a
       allocation_callbacks(adopted && adopted_device->allocation_callbacks
                                ? std::optional<vk::AllocationCallbacks>(*adopted_device->allocation_callbacks)
                                : std::nullopt),
+      memory_callbacks(adopted ? checked_callbacks(adopted_device->memory) : DeviceMemoryCallbacks{}),
       device(adopted ? adopt_device(physical, *adopted_device) : create_device(physical, caps, options)),
       queue(adopted ? adopt_queue(device, adopted_device->compute)
                     : LockedQueue{vk::raii::Queue(device, physical.queue_family, 0)}),

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "vellum/vulkan.hpp"
 #include "vulkan/context.hpp"
 #include "vulkan/delete_when_idle.hpp"
 #include "vulkan/error_translation.hpp"
@@ -48,6 +49,7 @@ struct Context::Impl {
   DeviceCaps caps;  // after adjust_caps
   vk::PhysicalDeviceMemoryProperties memory_properties;
   std::optional<vk::AllocationCallbacks> allocation_callbacks;  // of the application
+  DeviceMemoryCallbacks memory_callbacks;                       // of the application
   vk::raii::Device device;
   LockedQueue queue;
   std::optional<LockedQueue> transfer_queue;

@@ -107,7 +107,7 @@ uint64_t Image::arena_offset() const { return impl_->arena_offset; }
 void Image::bind(std::shared_ptr<Arena> arena, uint64_t offset) {
   check_binding("image", requirements(), *arena, offset, impl_->arena != nullptr);
   translated("binding a " + text(impl_->desc) + " to memory", [&] {
-    impl_->handle.bindMemory(arena->handle(), offset);
+    impl_->handle.bindMemory(arena->handle(), arena->begin() + offset);
     impl_->arena = std::move(arena);
     impl_->arena_offset = offset;
     vk::ImageViewCreateInfo info;

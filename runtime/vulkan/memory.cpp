@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "vellum/vulkan.hpp"
 #include "vulkan/context_impl.hpp"
 
 namespace vellum::gpu {
@@ -79,14 +80,18 @@ uint32_t host_visible_memory_types(const Context& context) {
 struct Arena::Impl {
   std::shared_ptr<Context> context;
   uint64_t bytes;
+  const uint64_t counted;  // against the purpose's budget: without what ask_application() adds
   uint32_t type;
   MemoryPurpose purpose;
   Flags flags;
   vk::raii::DeviceMemory memory{nullptr};
+  DeviceMemory given;  // by the application's allocator, instead
   std::byte* mapped = nullptr;
 
   Impl(std::shared_ptr<Context> owner, uint64_t size, uint32_t memory_type, const MemoryPurpose& what_for);
   void allocate();
+  void ask_application(const std::string& what);
+  VkDeviceMemory handle() const { return given.memory ? given.memory : static_cast<VkDeviceMemory>(*memory); }
   ~Impl();
   bool coherent() const { return bool(flags & Flag::eHostCoherent); }
   vk::MappedMemoryRange whole_atoms(uint64_t offset, uint64_t count) const;
@@ -96,6 +101,7 @@ Arena::Impl::Impl(std::shared_ptr<Context> owner, uint64_t size, uint32_t memory
                   const MemoryPurpose& what_for)
     : context(std::move(owner)),
       bytes(size),
+      counted(size),
       type(memory_type),
       purpose(what_for),
       flags(context->impl().memory_properties.memoryTypes[type].propertyFlags) {}
@@ -104,8 +110,9 @@ void Arena::Impl::allocate() {
   Context::Impl& impl = context->impl();
   const std::string use(name(purpose.category));
   const std::string what = "allocating " + megabytes(bytes) + " for " + use;
-  if (purpose.budget) purpose.budget->take(bytes, what);
+  if (purpose.budget) purpose.budget->take(counted, what);
   try {
+    if (impl.memory_callbacks.allocate) return ask_application(what);
     memory = impl.memory.allocate(purpose.category, bytes, [&](uint32_t allocations) {
       check_limits(impl, bytes, type, allocations, what);
       return translated(what, [&] {
@@ -113,7 +120,7 @@ void Arena::Impl::allocate() {
       });
     });
   } catch (...) {
-    if (purpose.budget) purpose.budget->give_back(bytes);
+    if (purpose.budget) purpose.budget->give_back(counted);
     throw;
   }
   if (flags & Flag::eHostVisible)
@@ -121,11 +128,37 @@ void Arena::Impl::allocate() {
         translated("mapping memory for " + use, [&] { return memory.mapMemory(0, VK_WHOLE_SIZE); }));
 }
 
+// More than the alignment of any resource on devices that are known; what is bound is checked all the same.
+// Whole atoms and pages, so that the application may put its own resources beside them.
+void Arena::Impl::ask_application(const std::string& what) {
+  Context::Impl& impl = context->impl();
+  constexpr uint64_t kMostAlignment = 64 << 10;
+  const uint64_t alignment = std::max(
+      {kMostAlignment, context->device_caps().non_coherent_atom_size, impl.caps.buffer_image_granularity});
+  const uint64_t wanted = (bytes + alignment - 1) / alignment * alignment;
+  given = impl.memory.allocate(purpose.category, wanted, [&](uint32_t) {
+    const DeviceMemory got = impl.memory_callbacks.allocate(wanted, type, alignment);
+    if (!got.memory)
+      throw Error(ErrorCode::out_of_memory, what + ": the application's allocator has no memory left");
+    const bool unmapped = (flags & Flag::eHostVisible) && !got.mapped;
+    if (!unmapped && got.offset % alignment == 0) return got;
+    impl.memory_callbacks.free(got);
+    throw Error(ErrorCode::invalid_argument,
+                what + ": the application's allocator returned memory " +
+                    (unmapped ? std::string("that is not mapped, of a host-visible type")
+                              : "at " + std::to_string(got.offset) + ", which is not a multiple of " +
+                                    std::to_string(alignment)));
+  });
+  bytes = wanted;
+  if (flags & Flag::eHostVisible) mapped = static_cast<std::byte*>(given.mapped);
+}
+
 Arena::Impl::~Impl() {
-  if (!*memory) return;
+  if (!*memory && !given.memory) return;
   memory.clear();
+  if (given.memory) context->impl().memory_callbacks.free(given);
   context->impl().memory.release(purpose.category, bytes);
-  if (purpose.budget) purpose.budget->give_back(bytes);
+  if (purpose.budget) purpose.budget->give_back(counted);
 }
 
 // Ranges must begin and end at multiples of nonCoherentAtomSize, or at the end (VkMappedMemoryRange).
@@ -133,7 +166,7 @@ vk::MappedMemoryRange Arena::Impl::whole_atoms(uint64_t offset, uint64_t count) 
   const uint64_t atom = context->device_caps().non_coherent_atom_size;
   const uint64_t first = offset / atom * atom;
   const uint64_t end = std::min(bytes, (offset + count + atom - 1) / atom * atom);
-  return {*memory, first, end - first};
+  return {handle(), given.offset + first, end - first};
 }
 
 Arena::Arena(std::shared_ptr<Context> context, uint64_t bytes, uint32_t memory_type_bits, MemoryKind kind,
@@ -147,7 +180,8 @@ Arena::Arena(std::shared_ptr<Context> context, uint64_t bytes, uint32_t memory_t
 Arena::~Arena() = default;
 
 uint64_t Arena::size() const { return impl_->bytes; }
-VkDeviceMemory Arena::handle() const { return *impl_->memory; }
+VkDeviceMemory Arena::handle() const { return impl_->handle(); }
+uint64_t Arena::begin() const { return impl_->given.offset; }
 uint32_t Arena::memory_type() const { return impl_->type; }
 MemoryCategory Arena::category() const { return impl_->purpose.category; }
 bool Arena::host_visible() const { return impl_->mapped != nullptr; }

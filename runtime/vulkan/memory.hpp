@@ -45,6 +45,8 @@ class Arena {
 
   uint64_t size() const;
   VkDeviceMemory handle() const;
+  // Of the arena's first byte in handle(): not 0 in memory of the application's allocator.
+  uint64_t begin() const;
   uint32_t memory_type() const;
   MemoryCategory category() const;
   bool host_visible() const;

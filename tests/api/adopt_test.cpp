@@ -2,9 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdlib>
+#include <map>
 #include <mutex>
 #include <new>
+#include <set>
 #include <thread>
+#include <utility>
 
 #include "public_interface.hpp"
 #include "small_model.hpp"
@@ -228,6 +232,79 @@ TEST(Adopt, AllocatesWithTheApplicationsCallbacks) {
     EXPECT_GT(counting.made, 20u);
   }
   EXPECT_EQ(counting.live, 0);
+}
+
+// An engine's allocator: parts of one block for each memory type, which it maps itself.
+struct BlockAllocator {
+  struct Block {
+    vk::raii::DeviceMemory memory{nullptr};
+    std::byte* mapped = nullptr;
+    uint64_t end = 0;
+  };
+  static constexpr uint64_t kBlock = 8 << 20;
+
+  explicit BlockAllocator(const VulkanApp& app) : app(app) {}
+
+  DeviceMemoryCallbacks callbacks() {
+    return {.allocate = [this](VkDeviceSize bytes, uint32_t type,
+                               VkDeviceSize alignment) { return allocate(bytes, type, alignment); },
+            .free =
+                [this](const DeviceMemory& memory) {
+                  const std::lock_guard lock(mutex);
+                  EXPECT_EQ(live.erase({memory.memory, memory.offset}), 1u) << "freed twice";
+                }};
+  }
+
+  DeviceMemory allocate(uint64_t bytes, uint32_t type, uint64_t alignment) {
+    const std::lock_guard lock(mutex);
+    if (refuses) return {};
+    Block& block = blocks[type];
+    if (!*block.memory) {
+      block.memory = vk::raii::DeviceMemory(app.handle(), {kBlock, type});
+      block.end = 4096;  // something of the engine's own
+      if (app.physical_handle().getMemoryProperties().memoryTypes[type].propertyFlags &
+          vk::MemoryPropertyFlagBits::eHostVisible)
+        block.mapped = static_cast<std::byte*>(block.memory.mapMemory(0, VK_WHOLE_SIZE));
+    }
+    const uint64_t offset = (block.end + alignment - 1) / alignment * alignment + shift;
+    if (offset + bytes > kBlock) return {};
+    block.end = offset + bytes;
+    live.insert({*block.memory, offset});
+    ++count;
+    return {*block.memory, offset, block.mapped ? block.mapped + offset : nullptr};
+  }
+
+  const VulkanApp& app;
+  std::mutex mutex;
+  std::map<uint32_t, Block> blocks;
+  std::set<std::pair<VkDeviceMemory, uint64_t>> live;
+  uint64_t shift = 0;  // off the alignment
+  bool refuses = false;
+  int count = 0;
+};
+
+TEST(Adopt, TakesAllDeviceMemoryOfTheApplicationsAllocator) {
+  const Tensor want = expected();
+  Interposer vulkan;
+  VulkanApp app(vulkan.get_instance_proc_addr());
+  BlockAllocator engine(app);
+  VulkanDevice mine = app.device();
+  mine.memory = engine.callbacks();
+  {
+    const Device device = Device::adopt(mine, adopt_options());
+    for (int i = 0; i < 2; ++i) EXPECT_TRUE(same_bits(run_small_model(device), want));
+    EXPECT_GT(engine.count, 3);
+    EXPECT_EQ(vulkan.allocations(), 0u) << "Vellum calls vkAllocateMemory";
+    engine.refuses = true;
+    EXPECT_VELLUM_ERROR(run_small_model(device), ErrorCode::out_of_memory, "the application's allocator");
+    engine.refuses = false;
+    engine.shift = 16;
+    EXPECT_VELLUM_ERROR(run_small_model(device), ErrorCode::invalid_argument, "is not a multiple of 65536");
+  }
+  EXPECT_TRUE(engine.live.empty());
+  mine.memory.free = {};
+  EXPECT_VELLUM_ERROR(Device::adopt(mine, adopt_options()), ErrorCode::invalid_argument,
+                      "one callback of two");
 }
 
 TEST(Adopt, SessionsOfTwoAdoptionsWorkBesideEachOther) {

@@ -82,6 +82,24 @@ struct VulkanQueue {
   std::function<void()> lock = {}, unlock = {};
 };
 
+// Memory of the application's.
+struct DeviceMemory {
+  VkDeviceMemory memory = VK_NULL_HANDLE;  // null: there is none left
+  VkDeviceSize offset = 0;                 // in `memory`, of the first byte
+  void* mapped = nullptr;                  // the first byte in the host's memory, for a host-visible type
+};
+
+// The application's allocator, so that its budget includes what Vellum takes: weights, intermediate tensors,
+// inputs and outputs, staging. Both are called from any thread and must not throw.
+struct DeviceMemoryCallbacks {
+  // Returns `bytes` of a memory type (an index in VkPhysicalDeviceMemoryProperties), whose offset is a
+  // multiple of `alignment`, at most 64 KiB unless the device's limits are larger. Memory of a host-visible
+  // type is mapped until it is freed; Vellum flushes and invalidates nothing outside of it. A null memory is
+  // Error(out_of_memory), one that is not as asked Error(invalid_argument).
+  std::function<DeviceMemory(VkDeviceSize bytes, uint32_t memory_type, VkDeviceSize alignment)> allocate = {};
+  std::function<void(const DeviceMemory&)> free = {};
+};
+
 // The application's device. Vellum uses of it what the application enabled, and nothing else.
 struct VulkanDevice {
   VulkanPhysicalDevice physical;
@@ -95,6 +113,8 @@ struct VulkanDevice {
   const void* features = nullptr;
   // For every object that Vellum makes on the device; copied. Null: Vulkan's own allocations.
   const VkAllocationCallbacks* allocation_callbacks = nullptr;
+  // For all device memory; copied. Empty: Vellum calls vkAllocateMemory. Set both or none.
+  DeviceMemoryCallbacks memory = {};
 };
 
 // How a buffer for an input or output must be made: Session::input_buffer() and output_buffer().
