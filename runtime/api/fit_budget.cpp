@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "estimate/device_memory.hpp"
+#include "estimate/device_footprint.hpp"
 #include "estimate/run_time.hpp"
 
 namespace vellum {
@@ -135,7 +135,7 @@ FittedModel BudgetFitter::assess(const SessionOptions& options,
   const EstimateInputs inputs{
       *compiled,         impl(model_)->graph, target_.caps(), target_.memory_rules(), options.weights_budget,
       options.in_flight, impl(model_)->packed};
-  const DeviceMemory memory = device_memory(inputs);
+  const DeviceFootprint memory = device_footprint(inputs);
   FittedModel fitted;
   fitted.way.bytes = memory.most();
   fitted.way.weights_bytes = memory.weights.allocated;

@@ -2,7 +2,7 @@
 // and memory_frontier() use this alone. Needs no device.
 //
 // A way is the options of a session without a memory budget. Its bytes are exact where the target is a device
-// (estimate/device_memory.hpp), its time is predicted (estimate/run_time.hpp). The ways, from the least
+// (estimate/device_footprint.hpp), its time is predicted (estimate/run_time.hpp). The ways, from the least
 // change to the greatest:
 //
 //   as asked     as the options say

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "estimate/device_memory.hpp"
+#include "estimate/device_footprint.hpp"
 #include "estimate/host_memory.hpp"
 
 namespace vellum {
@@ -33,7 +33,7 @@ uint64_t workspace_bytes(const MemoryPlan& plan, const Program& program) {
 }  // namespace
 
 MemoryEstimate estimate_model(const EstimateInputs& in) {
-  const DeviceMemory device = device_memory(in);
+  const DeviceFootprint device = device_footprint(in);
   MemoryEstimate estimate;
   estimate.vulkan = device.vulkan();
   estimate.use.weights = device.weights.tight;

@@ -8,7 +8,7 @@
 
 namespace vellum {
 
-struct DeviceMemory {
+struct DeviceFootprint {
   WeightFootprint weights;
   Footprint inputs, outputs, planned;  // of all runs in flight; planned: intermediates and workspace
   uint64_t run_staging = 0;
@@ -24,6 +24,6 @@ struct DeviceMemory {
 };
 
 // Error(out_of_memory) if the weights cannot be streamed within the weights budget.
-DeviceMemory device_memory(const EstimateInputs& inputs);
+DeviceFootprint device_footprint(const EstimateInputs& inputs);
 
 }  // namespace vellum

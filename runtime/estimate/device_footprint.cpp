@@ -1,4 +1,4 @@
-#include "estimate/device_memory.hpp"
+#include "estimate/device_footprint.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -60,12 +60,12 @@ uint64_t buffer_bytes(uint64_t bytes, const MemoryRules& rules) {
   return bytes ? rules.need({Storage::buffer, ElementType::f32, {}, bytes}).bytes : 0;
 }
 
-DeviceMemory device_memory(const EstimateInputs& in) {
+DeviceFootprint device_footprint(const EstimateInputs& in) {
   FixedConstants constants;
   for (const Value& value : in.graph.values)
     if (value.constant) constants.insert(value.constant->data());
   const Program& program = in.program();
-  DeviceMemory device;
+  DeviceFootprint device;
   device.weights = weight_footprint(in, constants);
   device.inputs = of_each_run(persistent_footprint(in, roots(program, TensorRole::input)), in);
   device.outputs = of_each_run(persistent_footprint(in, roots(program, TensorRole::output)), in);
@@ -75,7 +75,7 @@ DeviceMemory device_memory(const EstimateInputs& in) {
   return device;
 }
 
-VulkanMemory DeviceMemory::vulkan() const {
+VulkanMemory DeviceFootprint::vulkan() const {
   // Weights are uploaded when the first run has its inputs and outputs, and nothing else.
   const uint64_t upload = weights.allocated + in_out() / in_flight + weights.upload_staging;
   return {.weights = weights.allocated,
@@ -85,7 +85,7 @@ VulkanMemory DeviceMemory::vulkan() const {
           .peak = std::max(upload, lasting() + run_staging)};
 }
 
-uint64_t DeviceMemory::most() const {
+uint64_t DeviceFootprint::most() const {
   return std::max(weights.allocated + in_out() + weights.upload_staging, lasting() + run_staging);
 }
 
