@@ -11,6 +11,7 @@
 #include "small_model.hpp"
 #include "support/errors.hpp"
 #include "vellum/frame.hpp"
+#include "vellum/picture.hpp"
 #include "vulkan/interposer.hpp"
 #include "vulkan_app.hpp"
 
@@ -205,6 +206,19 @@ TEST_F(Images, AlphaIsReadForFramesThatHaveIt) {
     const Tensor got = run_from_image(session, image, bytes_of(bytes), {&plane, 1}, Layout::eGeneral);
     EXPECT_TRUE(same_bits(got, session.run({{"x", input}}).at("y"))) << name(format);
   }
+}
+
+// Both dispatches that read the frame read its image.
+TEST_F(Images, APictureLiesOverTheImageOfItsFrame) {
+  const FrameInput frame = camera(FrameFormat::rgba8);
+  const PictureOutput over{.colors = PictureColors::rgb, .high = 510, .over = "x"};
+  Session session(device, with_picture(with_frames(load(pixels_model()), "x", frame), "y", over));
+  const Tensor bytes = random_bytes(frame.bytes(), 3);
+  const AppImage image =
+      app.make_image(vk::Format::eR8G8B8A8Unorm, kWidth, kHeight, Usage::eSampled | Usage::eTransferDst);
+  const Plane plane = whole(image);
+  const Tensor got = run_from_image(session, image, bytes_of(bytes), {&plane, 1}, Layout::eGeneral);
+  EXPECT_TRUE(same_bits(got, session.run({{"x", bytes}}).at("y")));
 }
 
 uint16_t half_of(float value) {  // in 0..1

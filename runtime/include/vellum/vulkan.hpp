@@ -142,30 +142,30 @@ struct BufferBinding {
 //
 // As an input, of a model of with_frames(): the frame. It is as large as FrameInput says, has the usage
 // SAMPLED, and may have any format that the device samples and that reads as floats, in any tiling.
-//   - One plane: red, green, blue and alpha are 255 times what the format stores (0..1 in normalised
-//   formats). For
-//     FrameFormat::grey8 red is all three colours; alpha is read for rgba8 and bgra8. Formats in sRGB read as
-//     linear values; give their UNORM format here for the bytes, which an image of the flag MUTABLE_FORMAT
-//     allows.
-//   - VK_FORMAT_G8_B8R8_2PLANE_420_UNORM and VK_FORMAT_G8_B8_R8_3PLANE_420_UNORM, for nv12, nv21 (the second
-//   plane is
-//     V before U) and i420, where samplerYcbcrConversion is enabled: Y, U and V are read as stored, and
-//     converted by FrameInput::matrix and range.
+//
+// Of one plane, red, green, blue and alpha are 255 times what the format stores (0..1 in normalised formats).
+// For FrameFormat::grey8 red is all three colours; alpha is read for rgba8 and bgra8. Formats in sRGB read as
+// linear values; give their UNORM format here for the bytes, which an image of the flag MUTABLE_FORMAT
+// allows.
+//
+// VK_FORMAT_G8_B8R8_2PLANE_420_UNORM and VK_FORMAT_G8_B8_R8_3PLANE_420_UNORM are for nv12, nv21 (the second
+// plane is V before U) and i420, where samplerYcbcrConversion is enabled: Y, U and V are read as stored, and
+// converted by FrameInput::matrix and range.
+//
 // Formats of 8 bits give the bits that the same bytes give in a buffer.
 //
 // As an output: [1, C, H, W] or [1, H, W, C] of one to four channels, [1, H, W] or [H, W]; of floats, or of
-// uint8, which are divided by 255. Pixels get the channels as red, green, blue and alpha; what the output
-// lacks is 0, alpha
-// 1. The image has the usage STORAGE, a width and height of W and H, and is all written. Formats:
-// R8G8B8A8_UNORM, R16G16B16A16_SFLOAT, R32G32B32A32_SFLOAT and R32_SFLOAT; R8_UNORM, R8G8_UNORM, R16_SFLOAT
-// and R16G16_SFLOAT where VulkanDevice::features has shaderStorageImageExtendedFormats; B8G8R8A8_UNORM where
-// it has shaderStorageImageWriteWithoutFormat. It costs one dispatch after the network, from a buffer of
-// Vellum's.
+// uint8, which are divided by 255. Pixels get the channels as red, green, blue and alpha; colours that the
+// output lacks are 0, alpha 1. The image has the usage STORAGE, a width and height of W and H, and is all
+// written. Formats: R8G8B8A8_UNORM, R16G16B16A16_SFLOAT, R32G32B32A32_SFLOAT and R32_SFLOAT; R8_UNORM,
+// R8G8_UNORM, R16_SFLOAT and R16G16_SFLOAT where VulkanDevice::features has
+// shaderStorageImageExtendedFormats; B8G8R8A8_UNORM where it has shaderStorageImageWriteWithoutFormat. It
+// costs one dispatch after the network, from a buffer of Vellum's.
 struct ImageBinding {
   std::string_view name;  // of the input or output
   VkImage image = VK_NULL_HANDLE;
-  VkFormat format =
-      VK_FORMAT_UNDEFINED;         // in which it is read or written; one that the image allows for views
+  // In which it is read or written; one that the image allows for views.
+  VkFormat format = VK_FORMAT_UNDEFINED;
   uint32_t width = 0, height = 0;  // of the level
   // In which the image is while the recorded commands run; they leave it there. Of an input GENERAL or
   // SHADER_READ_ONLY_OPTIMAL, of an output GENERAL.
