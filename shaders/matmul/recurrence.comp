@@ -38,8 +38,10 @@ LINEAR_IN(initial_c)
 LINEAR_IN(peepholes)
 #endif
 SCALARS_OUT(y)
+#ifdef STATE
 SCALARS_OUT(y_h)
-#ifdef CELL_LSTM
+#endif
+#ifdef CELL
 SCALARS_OUT(y_c)
 #endif
 
@@ -208,8 +210,10 @@ void main() {
   }
   for (int j = lane; j < hidden; j += WORKGROUP_X) {
     for (int step = length; step < steps; ++step) set_y((step * directions * batches + walk) * hidden + j, 0.0);
+#ifdef STATE
     set_y_h(walk * hidden + j, state[j]);
-#ifdef CELL_LSTM
+#endif
+#ifdef CELL
     set_y_c(walk * hidden + j, cell[j]);
 #endif
   }

@@ -1,5 +1,7 @@
 #include "support/operator_case.hpp"
 
+#include <algorithm>
+
 #include "vellum/error.hpp"
 
 namespace vellum::test {
@@ -43,7 +45,7 @@ Graph single_node_graph(const OperatorCase& test, bool round_to_half) {
     if (!node.op) throw Error(ErrorCode::internal, test.type + " takes no activation");
   }
   const std::vector<TensorType> types = node.op->infer(operator_inputs(graph, node));
-  for (size_t i = 0; i < types.size(); ++i) {
+  for (size_t i = 0; i < std::min(types.size(), test.most_outputs); ++i) {
     node.outputs.push_back(graph.add_value("y" + std::to_string(i), types[i], true));
     graph.outputs.push_back(node.outputs.back());
   }

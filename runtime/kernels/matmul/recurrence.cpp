@@ -22,6 +22,24 @@ bool has_parameters(const Activation& activation) {
   return activation.alpha != 0.0f || activation.beta != 0.0f || activation.is_scaled();
 }
 
+// Whether the shader reads input i. A state before the first step that is known to be zero, as exporters
+// write it, is what the shader begins with anyway.
+bool is_given(const Lowering& lowering, size_t i) {
+  if (!lowering.has_input(i)) return false;
+  const bool is_state = i == 4 || i == 5;
+  const HostTensor* known = is_state ? lowering.constant(i) : nullptr;
+  return !known || std::ranges::any_of(known->to_floats(), [](float value) { return value != 0.0f; });
+}
+
+// Y always; Y_h and Y_c where they are read, for some devices have four buffers only.
+std::vector<size_t> written_outputs(const Lowering& lowering) {
+  std::vector<size_t> outputs{0};
+  const size_t count = lowering.op<Recurrence>().cell == RecurrentCell::lstm ? 3 : 2;
+  for (size_t i = 1; i < count; ++i)
+    if (lowering.is_read(i)) outputs.push_back(i);
+  return outputs;
+}
+
 // Why there is no kernel for the node; empty where there is one.
 std::string why_on_host(const Lowering& lowering) {
   const auto& op = lowering.op<Recurrence>();
@@ -33,8 +51,8 @@ std::string why_on_host(const Lowering& lowering) {
   if (bytes > lowering.caps().max_shared_memory_bytes)
     return "a recurrent layer of " + std::to_string(lowering.input_type(1).shape[2]) +
            " hidden units does not fit the shared memory of the device";
-  uint32_t bindings = op.cell == RecurrentCell::lstm ? 3 : 2;
-  for (size_t i = 0; i < 7; ++i) bindings += lowering.has_input(i);
+  size_t bindings = written_outputs(lowering).size();
+  for (size_t i = 0; i < 7; ++i) bindings += is_given(lowering, i);
   if (bindings > lowering.caps().max_storage_buffers_per_stage)
     return "a recurrent layer of " + std::to_string(bindings) + " tensors has more than the device's buffers";
   return {};
@@ -98,15 +116,17 @@ void lower_recurrence(Lowering& lowering) {
                                                                {"peepholes", "PEEPHOLES"}};
   std::vector<std::string> macros;
   for (size_t i = 0; i < std::size(kOptional); ++i) {
-    if (!lowering.has_input(i + 2)) continue;
+    if (!is_given(lowering, i + 2)) continue;
     bindings.push_back(reads(kOptional[i].first, lowering.read(i + 2, Layout::linear)));
     macros.emplace_back(kOptional[i].second);
   }
   constexpr const char* kOutputs[] = {"y", "y_h", "y_c"};
+  constexpr const char* kWritten[] = {"", "STATE", "CELL"};
   std::vector<Result> results;
-  for (size_t i = 0; i < (op.cell == RecurrentCell::lstm ? 3u : 2u); ++i) {
+  for (const size_t i : written_outputs(lowering)) {
     results.push_back(result_of(lowering, i));
     bindings.push_back(writes(kOutputs[i], results.back().written));
+    if (i > 0) macros.emplace_back(kWritten[i]);
   }
 
   Dispatch dispatch = make_dispatch(
