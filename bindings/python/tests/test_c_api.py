@@ -45,7 +45,8 @@ def test_layouts_and_values_are_those_of_the_c_compiler(tmp_path: Path) -> None:
     assert len(expected) > 200
 
     source = tmp_path / "layout.c"
-    includes = "#include <stdio.h>\n#include <stddef.h>\n#include <vellum/vellum.h>\n#include <vellum/vellum_frame.h>\n"
+    headers = ["stdio.h", "stddef.h", "vellum/vellum.h", "vellum/vellum_frame.h", "vellum/vellum_picture.h"]
+    includes = "".join(f"#include <{header}>\n" for header in headers)
     source.write_text(includes + "int main(void) {\n" + "\n".join(lines) + "\n  return 0;\n}\n")
     program = tmp_path / "layout"
     subprocess.run([os.environ.get("CC", "cc"), f"-I{INCLUDE}", source, "-o", program], check=True)
