@@ -10,26 +10,24 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <ctime>
 #include <exception>
 #include <filesystem>
 #include <limits>
-#include <map>
 #include <memory>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "api/impl.hpp"
+#include "session_values.hpp"
 #include "vellum/memory_frontier.hpp"
 #include "vulkan/interposer.hpp"
 
 namespace {
 
-using Tensors = std::map<std::string, vellum::Tensor>;
 using vellum::FrontierPoint;
+using vellum::bench::random_inputs, vellum::bench::same_bits, vellum::bench::Tensors;
 
 // Open dimensions are given as for a photo: 1x3x224x224.
 vellum::InputShapes shapes_of(const vellum::Model& model) {
@@ -41,26 +39,6 @@ vellum::InputShapes shapes_of(const vellum::Model& model) {
     if (shape != input.shape) shapes[input.name] = shape;
   }
   return shapes;
-}
-
-Tensors random_inputs(const vellum::Session& session) {
-  std::mt19937 random(1);
-  std::uniform_real_distribution<float> values(-1, 1);
-  Tensors inputs;
-  for (const vellum::TensorInfo& info : session.inputs()) {
-    vellum::Tensor tensor(info.dtype, info.shape);
-    if (info.dtype == vellum::DType::f32)
-      for (float& value : tensor.mutable_as<float>()) value = values(random);
-    inputs.emplace(info.name, std::move(tensor));
-  }
-  return inputs;
-}
-
-bool same_bits(const Tensors& a, const Tensors& b) {
-  return std::ranges::equal(a, b, [](const auto& x, const auto& y) {
-    return x.first == y.first && x.second.shape() == y.second.shape() &&
-           std::memcmp(x.second.data(), y.second.data(), x.second.byte_size()) == 0;
-  });
 }
 
 struct Row {

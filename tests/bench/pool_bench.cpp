@@ -9,37 +9,16 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <filesystem>
-#include <random>
 #include <vector>
 
+#include "session_values.hpp"
 #include "vellum/vellum.hpp"
 
 namespace {
 
-using Tensors = std::map<std::string, vellum::Tensor>;
-
-Tensors random_inputs(const vellum::Session& session) {
-  std::mt19937 random(1);
-  std::uniform_real_distribution<float> values(-1, 1);
-  Tensors inputs;
-  for (const vellum::TensorInfo& info : session.inputs()) {
-    vellum::Tensor tensor(info.dtype, info.shape);
-    if (info.dtype == vellum::DType::f32)
-      for (float& value : tensor.mutable_as<float>()) value = values(random);
-    inputs.emplace(info.name, std::move(tensor));
-  }
-  return inputs;
-}
-
-bool same_bits(const Tensors& a, const Tensors& b) {
-  return std::ranges::equal(a, b, [](const auto& x, const auto& y) {
-    return x.first == y.first && x.second.shape() == y.second.shape() &&
-           std::memcmp(x.second.data(), y.second.data(), x.second.byte_size()) == 0;
-  });
-}
+using vellum::bench::random_inputs, vellum::bench::same_bits, vellum::bench::Tensors;
 
 struct Frame {
   std::vector<vellum::Session> sessions;
