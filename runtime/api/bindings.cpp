@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "api/session_impl.hpp"
+#include "graph/operators/frame.hpp"
 #include "vulkan/context.hpp"
 
 namespace vellum {
@@ -34,7 +35,7 @@ gpu::ApplicationImageDesc image_desc(const ImageBinding& binding) {
   return {binding.image, binding.format, binding.layout, binding.mip_level, binding.array_layer};
 }
 
-// What is wrong with an image, in the words of the port that it is bound to.
+// Runs a check of an image; its error names the port that the image is bound to.
 template <typename Function>
 auto checked(const char* kind, const Port& port, Function&& check) {
   try {
@@ -59,8 +60,7 @@ BoundFrame bound_frame(const Executor& executor, const Port& port, const ImageBi
     refuse(kind, port, "the layout of the image is neither GENERAL nor SHADER_READ_ONLY_OPTIMAL");
   const gpu::SampledFormat format =
       checked(kind, port, [&] { return gpu::sampled_format(*executor.context(), binding.format); });
-  const bool yuv = frame->format == FrameFormat::nv12 || frame->format == FrameFormat::nv21 ||
-                   frame->format == FrameFormat::i420;
+  const bool yuv = planes_of(*frame).has_chroma;
   if (yuv != (format == gpu::SampledFormat::planes))
     refuse(kind, port,
            "the frame is " + std::string(name(frame->format)) + ", the image " +
