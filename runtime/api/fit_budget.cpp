@@ -13,7 +13,7 @@
 namespace vellum {
 namespace {
 
-// Of the weights that stay on the device: less would split layers into very many parts.
+// At least 1/64 of the weights stays on the device: with less, layers are split into very many parts.
 constexpr uint64_t kSmallestShare = 64;
 // Between a budget of weights that suffices and one that does not; then by 1/256 of all bytes.
 constexpr int kBisections = 4, kSmallSteps = 16;
@@ -61,7 +61,8 @@ bool may_change_bits(const Graph& whole, const Graph& split, Precision precision
          (precision == Precision::fp16 && split.nodes.size() != whole.nodes.size());
 }
 
-// What a run costs within the smallest budget; nothing is predicted of networks that run on the host.
+// Words for the predicted time within the smallest budget. Empty for a network that runs on the host, whose
+// time is not predicted.
 std::string cost_of(const Way& least, const Way& asked) {
   if (asked.milliseconds == 0) return {};
   std::array<char, 128> text{};

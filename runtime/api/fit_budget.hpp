@@ -1,5 +1,5 @@
-// Finds the quickest way to run a model within so many bytes of device memory. Sessions with a memory budget
-// and memory_frontier() use this alone. Needs no device.
+// Finds the quickest way to run a model within a number of bytes of device memory. Sessions with a memory
+// budget and memory_frontier() use this alone. Needs no device.
 //
 // A way is the options of a session without a memory budget. Its bytes are exact where the target is a device
 // (estimate/device_footprint.hpp), its time is predicted (estimate/run_time.hpp). The ways, from the least
@@ -45,7 +45,7 @@ class BudgetFitter {
   BudgetFitter(const Target& target, const Model& model, const SessionOptions& options,
                const Progress* progress = nullptr);
 
-  // The quickest way that takes at most so many bytes; null if there is none.
+  // The quickest of the ways that take at most `bytes`; null if there is none.
   const FittedModel* quickest(uint64_t bytes);
   // The way that takes least; where weights stream, to about 1/256.
   const FittedModel& smallest();
@@ -70,7 +70,7 @@ class BudgetFitter {
   const Progress* progress_;
   std::vector<SessionOptions> combinations_;  // the first: as asked
   std::map<Precision, Graph> prepared_;       // without a weights budget
-  // What was assessed: by combination, and weights budget (0: all weights resident).
+  // The results of assess(), by combination and weights budget (0: all weights resident).
   std::map<std::pair<size_t, uint64_t>, std::optional<FittedModel>> known_;
   const FittedModel* smallest_ = nullptr;
 };

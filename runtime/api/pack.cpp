@@ -98,7 +98,7 @@ std::vector<std::byte> tflite_bytes(std::span<const std::byte> model) { return {
 std::string source_name(const std::filesystem::path& model) { return platform::to_utf8(model); }
 std::string source_name(std::span<const std::byte>) { return "model in memory"; }
 
-// What a bundle is made from. `source`: a path, or bytes.
+// A model that was read to make a bundle of it. `source`: a path, or bytes.
 struct Imported {
   template <typename Source>
   explicit Imported(const Source& source) {
