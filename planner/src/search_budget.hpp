@@ -1,42 +1,54 @@
 // The budget of an exact search.
 //
-// A search counts its elementary steps, and the budget in milliseconds stands for a number of steps. So a
-// search that exhausts its budget ends at the same step every time, and the plan depends on the input alone.
-// The rate is conservative: a current machine does the steps of a millisecond in less. Only a machine many
-// times slower, or a debugger, reaches the deadline, which is four times the budget.
+// The budget is wall time: no search goes on after it, however busy the machine. A search also counts its
+// elementary steps, and ends after a number of them that a current machine which is not busy does in well
+// under the budget. There the plan depends on the input alone.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <utility>
 
 namespace vellum::planner::detail {
 
 class SearchBudget {
  public:
-  explicit SearchBudget(std::chrono::milliseconds budget)
-      : left_(budget.count() > 0 ? budget.count() * kStepsPerMillisecond : 0),
-        deadline_(std::chrono::steady_clock::now() + kClockFactor * budget) {}
+  using Clock = std::chrono::steady_clock;
 
-  // Counts `steps`. Returns false once the budget is used up.
+  // `now`: null for the steady clock.
+  explicit SearchBudget(std::chrono::milliseconds budget, std::function<Clock::time_point()> now = nullptr)
+      : now_(now ? std::move(now) : Clock::now) {
+    const auto milliseconds = std::clamp<int64_t>(budget.count(), 0, kMostMilliseconds);
+    left_ = milliseconds * kStepsPerMillisecond;
+    if (left_ > 0) deadline_ = now_() + std::chrono::milliseconds(milliseconds);
+  }
+
+  // Counts `steps`. Returns false once the budget is used up. Call it at least once in kStepsBetweenClocks
+  // steps, and the search ends that many steps after its time at most.
   bool spend(int64_t steps) {
     left_ -= steps;
     since_clock_ += steps;
-    if (since_clock_ > kStepsPerMillisecond) {
+    if (since_clock_ >= kStepsBetweenClocks) {
       since_clock_ = 0;
-      if (std::chrono::steady_clock::now() > deadline_) left_ = 0;
+      if (now_() >= deadline_) left_ = 0;
     }
     return left_ > 0;
   }
   bool is_spent() const { return left_ <= 0; }
   int64_t steps_left() const { return left_; }
 
- private:
-  static constexpr int64_t kStepsPerMillisecond = 250'000;
-  static constexpr int kClockFactor = 4;
+  static constexpr int64_t kStepsBetweenClocks = 20'000;
 
-  int64_t left_;
+ private:
+  static constexpr int64_t kStepsPerMillisecond = 100'000;
+  static constexpr int64_t kMostMilliseconds = int64_t{1} << 40;  // 35 years: no product overflows
+
+  int64_t left_ = 0;
   int64_t since_clock_ = 0;
-  std::chrono::steady_clock::time_point deadline_;
+  std::function<Clock::time_point()> now_;
+  Clock::time_point deadline_;
 };
 
 }  // namespace vellum::planner::detail

@@ -88,7 +88,10 @@ Colouring::Verdict Colouring::test(std::span<const uint32_t> objects, SearchBudg
     auto& next = layers_[start + 1];
     next.clear();
     for (uint32_t index = 0; index < layers_[start].size(); ++index) {
+      const size_t before = next.size();
       advance(layers_[start][index], index, start, objects);
+      // A layer can be large, so the clock is asked within it.
+      if (!budget.spend(1 + static_cast<int64_t>(16 * (next.size() - before)))) return Verdict::gave_up;
     }
     std::sort(next.begin(), next.end(), [](const Step& a, const Step& b) {
       return std::tuple(a.state, a.parent, a.object) < std::tuple(b.state, b.parent, b.object);
@@ -98,8 +101,7 @@ Colouring::Verdict Colouring::test(std::span<const uint32_t> objects, SearchBudg
                next.end());
     if (next.empty()) return Verdict::does_not_fit;
     states += next.size();
-    if (states > kMostStates || !budget.spend(static_cast<int64_t>(24 * next.size())))
-      return Verdict::gave_up;
+    if (states > kMostStates) return Verdict::gave_up;
   }
   trace_back(objects);
   return Verdict::fits;

@@ -17,7 +17,7 @@ namespace {
 // With more tensors a search has no prospect of ending, and its recursion needs a deep stack.
 constexpr size_t kMostItems = 1500;
 constexpr uint64_t kMostUnits = uint64_t{1} << 60;  // so that no sum in the search overflows
-constexpr int64_t kFirstTries = 1500;               // of one run of the search
+constexpr int64_t kFirstTries = 500;                // of one run of the search
 
 // The lengths of runs: 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ... (Luby, Sinclair, Zuckerman 1993), which is within a
 // logarithmic factor of the best choice of restarts, whatever the instance.
@@ -56,20 +56,10 @@ class Part {
   void improve(uint64_t enough, SearchBudget& budget) {
     const auto wanted = std::max(static_cast<int64_t>(enough / unit_), bound_);
     for (uint64_t round = 0; best_total_ > std::max(wanted, bound_) && !budget.is_spent(); ++round) {
-      int64_t failed = std::max(wanted, bound_) - 1;
-      int64_t capacity = failed + 1;
-      while (capacity < best_total_ && capacity >= bound_) {
-        const Verdict verdict = attempt(capacity, round, budget);
-        if (verdict == Verdict::found) {
-          if (best_total_ <= std::max(wanted, bound_)) return;
-        } else {
-          failed = capacity;
-        }
-        if (budget.is_spent()) return;
-        // Mostly the smallest arena is tried; now and then larger ones, so that the plan improves meanwhile.
-        if (verdict == Verdict::gave_up && round % 4 != 0) break;
-        capacity = std::max(bound_, failed + (best_total_ - failed + 1) / 2);
-      }
+      const int64_t smallest = std::max(wanted, bound_);
+      const Verdict verdict = attempt(smallest, round, budget);
+      // Mostly the smallest arena is tried. Every other time the plan that there is shrinks too.
+      if (verdict == Verdict::gave_up && round % 2 == 0) shrink(smallest, round, budget);
     }
   }
 
@@ -80,13 +70,27 @@ class Part {
  private:
   using Verdict = OffsetSearch::Verdict;
 
+  // Tries arenas between `smallest` and the best plan's. What fits is followed by smaller ones, what does not
+  // by one nearer to the best plan.
+  void shrink(int64_t smallest, uint64_t round, SearchBudget& budget) {
+    int64_t failed = smallest;
+    for (int64_t part = 2; best_total_ - failed > 1 && !budget.is_spent();) {
+      const int64_t capacity = best_total_ - std::max<int64_t>((best_total_ - failed) / part, 1);
+      const Verdict verdict = attempt(capacity, round, budget);
+      if (verdict == Verdict::infeasible) failed = capacity;
+      if (verdict != Verdict::gave_up) continue;
+      if (best_total_ - capacity == 1) return;
+      part *= 4;
+    }
+  }
+
   // Tries every priority once, as long as the round allows; in the first round only two, to reach larger
   // arenas soon.
   Verdict attempt(int64_t capacity, uint64_t round, SearchBudget& budget) {
     const size_t kinds = round == 0 ? 2 : priorities_.kinds();
     for (size_t kind = 0; kind < kinds; ++kind) {
-      const Verdict verdict =
-          search_.run(capacity, priorities_.rank(kind, round), kFirstTries * luby(round), budget);
+      const Verdict verdict = search_.run(capacity, priorities_.rank(kind, round),
+                                          priorities_.tie_break(kind), kFirstTries * luby(round), budget);
       if (verdict == Verdict::found) keep();
       if (verdict == Verdict::infeasible) bound_ = capacity + 1;
       if (verdict != Verdict::gave_up || budget.is_spent()) return verdict;
@@ -149,6 +153,7 @@ ExactOffsets improve_offsets(const RecordClass& records, OffsetAssignment start,
   const uint64_t unit = unit_of(records, result.offset_of);
   if (budget.is_spent() || !is_searchable(records, unit)) return result;
   for (const auto& index : parts_of(records)) {
+    if (budget.is_spent()) break;
     // Improving the other parts below the bound of one part would not improve the total.
     const uint64_t enough = std::max(result.lower_bound, target);
     uint64_t total = 0;

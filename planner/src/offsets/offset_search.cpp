@@ -27,6 +27,7 @@ OffsetSearch::OffsetSearch(std::span<const Item> items, uint64_t unit)
     }
   }
   find_cliques(items);
+  failures_.assign(cliques_.size(), 0);
 }
 
 // A set of tensors that are live together is maximal if one of them ends before the next tensor starts.
@@ -73,10 +74,11 @@ void OffsetSearch::reset(int64_t capacity) {
                    [&](uint32_t a, uint32_t b) { return blocks_[a].first_clique < blocks_[b].first_clique; });
 }
 
-OffsetSearch::Verdict OffsetSearch::run(int64_t capacity, std::span<const uint32_t> priority, int64_t tries,
-                                        SearchBudget& budget) {
+OffsetSearch::Verdict OffsetSearch::run(int64_t capacity, std::span<const uint32_t> priority,
+                                        TieBreak tie_break, int64_t tries, SearchBudget& budget) {
   reset(capacity);
   priority_ = priority;
+  tie_break_ = tie_break;
   tries_left_ = tries;
   budget_ = &budget;
   if (*std::max_element(height_.begin(), height_.end()) > capacity) return Verdict::infeasible;
@@ -171,7 +173,23 @@ bool OffsetSearch::branch(Range part, int64_t floor) {
   }
 }
 
-uint32_t OffsetSearch::choose(Range part, int64_t floor, int64_t tallest) const {
+double OffsetSearch::preference(uint32_t block, int64_t floor) {
+  // Slack counts from here, or a task without any would outweigh all failures.
+  constexpr int64_t kLeastSlack = 8;
+  if (tie_break_ == TieBreak::priority) return 0;
+  const auto [size, first, last] = blocks_[block];
+  effort_ += 1 + last - first;
+  double most = 0;
+  for (uint32_t c = first; c <= last; ++c) {
+    auto weight = static_cast<double>(failures_[c]);
+    if (tie_break_ == TieBreak::failures_by_slack)
+      weight /= static_cast<double>(capacity_ - floor - height_[c] + kLeastSlack);
+    most = std::max(most, weight);
+  }
+  return most;
+}
+
+uint32_t OffsetSearch::choose(Range part, int64_t floor, int64_t tallest) {
   int64_t lowest_top = kFar;
   for (size_t m = part.begin; m < part.end; ++m) {
     const uint32_t block = members_[m];
@@ -181,14 +199,17 @@ uint32_t OffsetSearch::choose(Range part, int64_t floor, int64_t tallest) const 
   const int64_t highest = std::min(lowest_top - 1, capacity_ - tallest);
   uint32_t best = kNone;
   int64_t best_offset = 0;
+  double best_preference = 0;
   for (size_t m = part.begin; m < part.end; ++m) {
     const uint32_t block = members_[m];
     const int64_t offset = std::max(least_[block], floor);
-    if (offset > highest) continue;
-    if (best == kNone || offset < best_offset ||
-        (offset == best_offset && priority_[block] > priority_[best])) {
+    if (offset > highest || (best != kNone && offset > best_offset)) continue;
+    const double preferred = preference(block, floor);
+    if (best == kNone || offset < best_offset || preferred > best_preference ||
+        (preferred == best_preference && priority_[block] > priority_[best])) {
       best = block;
       best_offset = offset;
+      best_preference = preferred;
     }
   }
   return best;
@@ -229,7 +250,9 @@ bool OffsetSearch::within_bounds(int64_t floor) {
         again = true;
         const auto bit = static_cast<uint32_t>(std::countr_zero(changed_[word]));
         changed_[word] &= changed_[word] - 1;
-        within = within_bound(static_cast<uint32_t>(64 * word) + bit, floor);
+        const uint32_t clique = static_cast<uint32_t>(64 * word) + bit;
+        within = within_bound(clique, floor);
+        if (!within) ++failures_[clique];
       }
       if (!within) changed_[word] = 0;
     }

@@ -16,37 +16,25 @@ Priorities::Priorities(std::span<const Item> items, const OffsetSearch& search)
   }
   const std::vector<int64_t> level(items.size(), 0);
   std::vector<int64_t> tallest(items.size(), 0);
-  std::vector<double> size, duration, cliques, degree;
+  std::vector<double> duration, cliques;
   for (size_t i = 0; i < items.size(); ++i) {
-    for (uint32_t c = blocks[i].first_clique; c <= blocks[i].last_clique; ++c) {
+    for (uint32_t c = blocks[i].first_clique; c <= blocks[i].last_clique; ++c)
       tallest[i] = std::max(tallest[i], clique_height[c]);
-    }
-    size.push_back(static_cast<double>(blocks[i].size));
     duration.push_back(static_cast<double>(items[i].last - items[i].first) + 1);
     cliques.push_back(static_cast<double>(blocks[i].last_clique - blocks[i].first_clique) + 1);
-    degree.push_back(static_cast<double>(search.live_with(i)) + 1);
   }
-  const auto product = [](const std::vector<double>& a, const std::vector<double>& b) {
-    std::vector<double> c(a.size());
-    std::transform(a.begin(), a.end(), b.begin(), c.begin(), std::multiplies<>());
-    return c;
-  };
-  scores_ = {{level, product(cliques, size)},
-             {tallest, cliques},
-             {level, duration},
-             {tallest, product(cliques, size)},
-             {level, cliques},
-             {tallest, size},
-             {level, product(duration, size)},
-             {tallest, duration},
-             {level, degree},
-             {level, size}};
+  const Score in_tall_tasks{tallest, duration}, long_lived{level, duration}, in_many_cliques{level, cliques};
+  kinds_ = {{in_tall_tasks, TieBreak::failures_by_slack},
+            {long_lived, TieBreak::failures_by_slack},
+            {in_many_cliques, TieBreak::failures_by_slack},
+            {in_tall_tasks, TieBreak::failures},
+            {in_many_cliques, TieBreak::failures}};
 }
 
 const std::vector<uint32_t>& Priorities::rank(size_t kind, uint64_t round) {
   // Factors up to e^±0.15 or e^±0.5, round about: enough to swap neighbours, or much of the order.
   const double spread = round == 0 ? 0.0 : round % 2 == 1 ? 0.3 : 1.0;
-  const Score& score = scores_[kind];
+  const Score& score = kinds_[kind].score;
   std::vector<double> weight = score.weight;
   for (size_t i = 0; i < weight.size(); ++i) {
     const auto random = static_cast<double>(mix((round << 32) + i) >> 11) * 0x1p-53;  // in [0, 1)

@@ -10,12 +10,13 @@ namespace vellum::planner::detail {
 
 // The time until a plan is found differs by orders of magnitude between priorities, and even between slight
 // variations of one, and no priority is best for every network. So a search gives up early and restarts with
-// another.
+// another. A kind is a priority and the rule that is asked before it.
 class Priorities {
  public:
   Priorities(std::span<const Item> items, const OffsetSearch& search);
 
-  size_t kinds() const { return scores_.size(); }
+  size_t kinds() const { return kinds_.size(); }
+  TieBreak tie_break(size_t kind) const { return kinds_[kind].tie_break; }
   // Returns the priority of each block; the higher is tried first. Round 0 is the plain priority of this
   // kind; later rounds vary it, always in the same way.
   const std::vector<uint32_t>& rank(size_t kind, uint64_t round);
@@ -25,7 +26,11 @@ class Priorities {
     std::vector<int64_t> height;  // compared first: the tallest clique that the block is in, or 0 for all
     std::vector<double> weight;
   };
-  std::vector<Score> scores_;
+  struct Kind {
+    Score score;
+    TieBreak tie_break;
+  };
+  std::vector<Kind> kinds_;
   std::vector<uint32_t> order_, rank_;
 };
 

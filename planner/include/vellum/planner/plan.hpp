@@ -53,9 +53,8 @@ struct OffsetPlan {
 struct PlanOptions {
   uint64_t alignment = 1;  // a power of two; sizes are rounded up to it, and offsets are multiples of it
   // For the strategies `exact` and `best`: how long to search for a smaller plan, or for a proof that there
-  // is none. 0: no search. The search counts steps instead of time, so that the same input always gives the
-  // same plan. A current machine needs less time than the budget; at four times the budget the clock ends the
-  // search.
+  // is none, by the clock. 0: no search. The search also ends after a number of steps that a current machine
+  // does in less time if it is not busy; there the same input gives the same plan.
   std::chrono::milliseconds search_budget{0};
   uint64_t target_bytes = 0;  // the search ends once the total is at or below this
   // Returns the bytes that a buffer or texture of this size takes on the device, padding included. The result
@@ -95,7 +94,7 @@ size_t most_records(ObjectStrategy);
 ObjectStrategy object_strategy_from_name(std::string_view);  // throws PlanError that lists the names
 OffsetStrategy offset_strategy_from_name(std::string_view);
 
-// Plans the records with one strategy. Deterministic: the same records and options give the same plan. Throws
+// Plans the records with one strategy. Deterministic, except for a search that the clock ends. Throws
 // PlanError that names the record for negative tasks, a last task before the first, size zero, sizes whose
 // sum exceeds 64 bits, and a texture in an offset plan; also for an alignment that is not a power of two.
 ObjectPlan plan_objects(std::span<const TensorUsageRecord> records, ObjectStrategy strategy,
