@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "api/session_impl.hpp"
 #include "graph/operators/frame.hpp"
@@ -16,23 +17,46 @@ namespace {
   throw Error(code, std::string(kind) + " '" + port.name + "': " + why);
 }
 
-BoundPort bound_buffer(const Executor& executor, const Port& port, const char* kind,
-                       const BufferBinding& binding) {
-  const BufferLayout layout = layout_of(executor, port, kind);
+void check_buffer(const BufferLayout& layout, const Port& port, const char* kind,
+                  const BufferBinding& binding, uint64_t needed) {
   if (!binding.buffer) refuse(kind, port, "the buffer is null");
   if (binding.offset % layout.alignment != 0)
     refuse(kind, port,
            "the offset " + std::to_string(binding.offset) + " is not a multiple of " +
                std::to_string(layout.alignment));
-  if (binding.bytes < layout.bytes)
+  if (binding.bytes < needed)
     refuse(kind, port,
-           "it takes " + std::to_string(layout.bytes) + " bytes with its padding, but " +
+           "it takes " + std::to_string(needed) + " bytes with its padding, but " +
                std::to_string(binding.bytes) + " were given");
+}
+
+BoundPort bound_buffer(const Executor& executor, const Port& port, const char* kind,
+                       const BufferBinding& binding) {
+  const BufferLayout layout = layout_of(executor, port, kind);
+  check_buffer(layout, port, kind, binding, layout.bytes);
   return {executor.program().root(port.tensor), binding.buffer, binding.offset, layout.bytes};
 }
 
 gpu::ApplicationImageDesc image_desc(const ImageBinding& binding) {
   return {binding.image, binding.format, binding.layout, binding.mip_level, binding.array_layer};
+}
+
+// Throws Error(unsupported) for an owner that the device does not know.
+void check_owner(const Executor& executor, const char* kind, const Port& port, uint32_t owner) {
+  if (owner == VK_QUEUE_FAMILY_FOREIGN_EXT && !gpu::knows_foreign_owners(*executor.context()))
+    refuse(kind, port,
+           "its owner is VK_QUEUE_FAMILY_FOREIGN_EXT, but the extension VK_EXT_queue_family_foreign is "
+           "missing or not enabled",
+           ErrorCode::unsupported);
+}
+
+gpu::OwnedResource owned(const ImageBinding& binding) {
+  gpu::OwnedResource resource{binding.owner};
+  resource.image = binding.image;
+  resource.layout = binding.layout;
+  resource.mip_level = binding.mip_level;
+  resource.array_layer = binding.array_layer;
+  return resource;
 }
 
 // Runs a check of an image; its error names the port that the image is bound to.
@@ -43,6 +67,27 @@ auto checked(const char* kind, const Port& port, Function&& check) {
   } catch (const Error& error) {
     refuse(kind, port, error.what(), error.code());
   }
+}
+
+BoundStrides bound_strides(const Executor& executor, const Port& port, const char* kind,
+                           const BufferBinding& binding) {
+  const BufferLayout layout = layout_of(executor, port, kind);
+  if (frame_input(executor, port))
+    refuse(kind, port, "a frame has no strides of a binding: use FrameInput::row_bytes",
+           ErrorCode::unsupported);
+  const bool is_output = std::string_view(kind) == "output";
+  const ElementType element = executor.program().tensors[port.tensor].desc.element;
+  StridedWords words = checked(
+      kind, port, [&] { return strided_words(port.type.shape, element, binding.strides, is_output); });
+  const uint64_t needed = (words.bytes + 3) / 4 * 4;
+  check_buffer(layout, port, kind, binding, needed);
+  const uint64_t most = executor.context()->caps().max_storage_buffer_range;
+  if (needed > most)
+    refuse(kind, port,
+           "its strides reach over " + std::to_string(needed) + " bytes, more than the " +
+               std::to_string(most) + " of a storage buffer",
+           ErrorCode::unsupported);
+  return {&port, is_output, std::move(words), binding.buffer, binding.offset};
 }
 
 BoundFrame bound_frame(const Executor& executor, const Port& port, const ImageBinding& binding) {
@@ -109,14 +154,18 @@ void check_distinct(const std::vector<BoundPort>& bound, size_t inputs) {
                     "the range of an output overlaps that of another output or of an input");
 }
 
+std::string why_no_buffer(const Port& port, std::string_view kind) {
+  if (!port.constant) return "computed on the host: it has no buffer";
+  return kind == "input" ? "known before running, for it decides shapes or has no elements: it has no buffer"
+                         : "a constant: it has no buffer; read it with output()";
+}
+
 }  // namespace
 
 BufferLayout layout_of(const Executor& executor, const Port& port, const char* kind) {
   if (port.tensor == kNoTensor)
     throw Error(ErrorCode::unsupported,
-                std::string(kind) + " '" + port.name + "' is " +
-                    (port.constant ? "a constant: it has no buffer; read it with output()"
-                                   : "computed on the host: it has no buffer"));
+                std::string(kind) + " '" + port.name + "' is " + why_no_buffer(port, kind));
   const PortBuffer buffer = port_buffer(executor, port);
   const ElementType element = executor.program().tensors[port.tensor].desc.element;
   const DType dtype = element == ElementType::i32  ? DType::i32
@@ -130,26 +179,46 @@ BoundPorts bound_ports(const Executor& executor, const std::vector<TensorInfo>& 
   const Program& program = executor.program();
   BoundPorts bound;
   std::vector<std::string_view> names;
+  std::vector<BoundPort> ranges;  // of all buffers, inputs first
+  const auto bind_buffer = [&](const char* kind, const Port& port, const BufferBinding& binding) {
+    BoundPort range;
+    if (binding.strides.empty()) {
+      range = bound_buffer(executor, port, kind, binding);
+      bound.buffers.push_back(range);
+    } else {
+      bound.strided.push_back(bound_strides(executor, port, kind, binding));
+      range = {kNoTensor, binding.buffer, binding.offset, (bound.strided.back().words.bytes + 3) / 4 * 4};
+    }
+    ranges.push_back(range);
+    if (binding.owner == VK_QUEUE_FAMILY_IGNORED) return;
+    check_owner(executor, kind, port, binding.owner);
+    bound.owned.push_back({binding.owner, binding.buffer, binding.offset, range.bytes});
+  };
+  const auto note_owner = [&](const char* kind, const Port& port, const ImageBinding& binding) {
+    if (binding.owner == VK_QUEUE_FAMILY_IGNORED) return;
+    check_owner(executor, kind, port, binding.owner);
+    bound.owned.push_back(owned(binding));
+  };
   for_each_port(program.inputs, inputs, bindings.inputs, "input", names,
+                [&](const Port& port, const auto& b) { bind_buffer("input", port, b); });
+  for_each_port(program.inputs, inputs, bindings.input_images, "input", names,
                 [&](const Port& port, const auto& b) {
-                  bound.buffers.push_back(bound_buffer(executor, port, "input", b));
+                  bound.frames.push_back(bound_frame(executor, port, b));
+                  note_owner("input", port, b);
                 });
-  for_each_port(
-      program.inputs, inputs, bindings.input_images, "input", names,
-      [&](const Port& port, const auto& b) { bound.frames.push_back(bound_frame(executor, port, b)); });
   for (const Port& port : program.inputs)
-    if (std::ranges::find(names, port.name) == names.end())
+    if (!port.constant && std::ranges::find(names, port.name) == names.end())
       throw Error(ErrorCode::invalid_argument, "input '" + port.name + "' is not bound");
-  const size_t input_buffers = bound.buffers.size();
+  const size_t input_buffers = ranges.size();
   names.clear();
   for_each_port(program.outputs, outputs, bindings.outputs, "output", names,
+                [&](const Port& port, const auto& b) { bind_buffer("output", port, b); });
+  for_each_port(program.outputs, outputs, bindings.output_images, "output", names,
                 [&](const Port& port, const auto& b) {
-                  bound.buffers.push_back(bound_buffer(executor, port, "output", b));
+                  bound.pictures.push_back(bound_picture(executor, port, b));
+                  note_owner("output", port, b);
                 });
-  for_each_port(
-      program.outputs, outputs, bindings.output_images, "output", names,
-      [&](const Port& port, const auto& b) { bound.pictures.push_back(bound_picture(executor, port, b)); });
-  check_distinct(bound.buffers, input_buffers);
+  check_distinct(ranges, input_buffers);
   return bound;
 }
 

@@ -23,7 +23,8 @@ MemoryEstimate estimate_memory(const Model& model, SessionOptions options, const
   }
   MemoryEstimate estimate = estimate_model({*compiled, graph, target.caps(), target.memory_rules(),
                                             options.weights_budget, options.in_flight, impl(model)->packed});
-  estimate.shape_inference_bytes = shape_inference_bytes(graph, options.input_shapes, options.precision);
+  estimate.shape_inference_bytes =
+      shape_inference_bytes(graph, options.input_shapes, options.input_values, options.precision);
   return estimate;
 }
 

@@ -80,6 +80,7 @@ BudgetFitter::BudgetFitter(const Target& target, const Model& model, const Sessi
   SessionOptions asked = options;
   asked.memory_budget = 0;
   combinations_ = combinations(asked);
+  whole_ = combinations_.size();
 }
 
 bool BudgetFitter::uses_tuning(const SessionOptions& options) const {
@@ -87,12 +88,12 @@ bool BudgetFitter::uses_tuning(const SessionOptions& options) const {
   return table && !table->empty();
 }
 
-std::vector<SessionOptions> BudgetFitter::combinations(const SessionOptions& asked) const {
-  std::vector<SessionOptions> all{asked};
+std::vector<BudgetFitter::Combination> BudgetFitter::combinations(const SessionOptions& asked) const {
+  std::vector<Combination> all{{asked}};
   const auto also = [&](auto change) {
     for (size_t i = 0, count = all.size(); i < count; ++i) {
-      SessionOptions changed = all[i];
-      if (change(changed)) all.push_back(std::move(changed));
+      Combination changed = all[i];
+      if (change(changed.options)) all.push_back(std::move(changed));
     }
   };
   also(plan_for_least);
@@ -125,14 +126,38 @@ bool BudgetFitter::may_stream(const SessionOptions& options) const {
   return options.in_flight == 1 && !has_winograd(options) && !uses_tuning(options);
 }
 
+void BudgetFitter::add_tiles() {
+  if (!tiled_.empty()) return;
+  for (size_t i = 0; i < whole_; ++i) {
+    const SessionOptions options = combinations_[i].options;
+    SessionOptions least = options;
+    const bool plans_for_least = !plan_for_least(least) && options.memory == MemoryMode::offsets;
+    if (!plans_for_least || uses_tuning(options) || has_winograd(options)) continue;
+    std::vector<size_t>& group = tiled_.emplace_back();
+    const CompileOptions compile_options = target_.compile_options(options);
+    for (Tiling& tiling : tilings(prepared(options), target_.caps(), compile_options)) {
+      group.push_back(combinations_.size());
+      combinations_.push_back({options, std::move(tiling)});
+    }
+  }
+  if (tiled_.empty()) tiled_.emplace_back();
+}
+
+CompileOptions BudgetFitter::compile_options(const Combination& combination) const {
+  CompileOptions options = target_.compile_options(combination.options);
+  options.tiling = combination.tiling;
+  return options;
+}
+
 const Graph& BudgetFitter::prepared(const SessionOptions& options) {
   const auto found = prepared_.find(options.precision);
   if (found != prepared_.end()) return found->second;
   return prepared_[options.precision] = target_.prepare(model_, target_.compile_options(options));
 }
 
-FittedModel BudgetFitter::assess(const SessionOptions& options,
+FittedModel BudgetFitter::assess(const Combination& combination,
                                  std::shared_ptr<const CompiledModel> compiled) const {
+  const SessionOptions& options = combination.options;
   const EstimateInputs inputs{
       *compiled,         impl(model_)->graph, target_.caps(), target_.memory_rules(), options.weights_budget,
       options.in_flight, impl(model_)->packed};
@@ -143,6 +168,8 @@ FittedModel BudgetFitter::assess(const SessionOptions& options,
   fitted.way.activation_bytes = memory.lasting() - memory.weights.allocated;
   fitted.way.streamed_bytes = memory.weights.stream.streamed_bytes;
   fitted.way.milliseconds = predicted_run_ms(inputs, memory.weights);
+  for (const TiledNodes& tiled : combination.tiling)
+    fitted.way.tiled_layers += static_cast<uint32_t>(tiled.end - tiled.first);
   fitted.way.options = options;
   fitted.compiled = std::move(compiled);
   return fitted;
@@ -152,9 +179,9 @@ const FittedModel& BudgetFitter::resident(size_t index) {
   std::optional<FittedModel>& known = known_[{index, 0}];
   if (!known) {
     check(progress_);
-    const SessionOptions& options = combinations_[index];
-    known = assess(options, std::make_shared<const CompiledModel>(
-                                target_.compile(prepared(options), target_.compile_options(options))));
+    const Combination& combination = combinations_[index];
+    known = assess(combination, std::make_shared<const CompiledModel>(target_.compile(
+                                    prepared(combination.options), compile_options(combination))));
   }
   return *known;
 }
@@ -164,18 +191,20 @@ const FittedModel* BudgetFitter::streamed(size_t index, uint64_t weights_budget)
   std::optional<FittedModel>& known = entry->second;
   if (!added) return known ? &*known : nullptr;
   check(progress_);
-  SessionOptions options = combinations_[index];
-  options.weights_budget = weights_budget;
-  const CompileOptions compile_options = target_.compile_options(options);
-  const Graph& whole = prepared(options);
-  Graph graph = split_for_budget(whole, target_.caps(), compile_options);
+  Combination combination = combinations_[index];
+  combination.options.weights_budget = weights_budget;
+  const CompileOptions options = compile_options(combination);
+  const Graph& whole = prepared(combination.options);
+  Graph graph = split_for_budget(whole, target_.caps(), options);
   if (may_change_bits(whole, graph, options.precision)) return nullptr;
+  // Tiles are of the layers as they were.
+  if (!options.tiling.empty() && graph.nodes.size() != whole.nodes.size()) return nullptr;
   try {
     // Unless a layer was split, the program is that of the resident weights.
-    known = assess(options, graph.nodes.size() == whole.nodes.size()
-                                ? resident(index).compiled
-                                : std::make_shared<const CompiledModel>(
-                                      target_.compile(std::move(graph), compile_options)));
+    known = assess(combination,
+                   graph.nodes.size() == whole.nodes.size()
+                       ? resident(index).compiled
+                       : std::make_shared<const CompiledModel>(target_.compile(std::move(graph), options)));
   } catch (const Error& error) {
     if (error.code() != ErrorCode::out_of_memory) throw;  // a layer that cannot be split
   }
@@ -233,13 +262,25 @@ const FittedModel* BudgetFitter::quickest(uint64_t bytes) {
   const auto consider = [&](const FittedModel* fitted) {
     if (fitted && fitted->way.bytes <= bytes && is_better(*fitted, best)) best = fitted;
   };
-  const auto as_precise = [&](size_t i) { return combinations_[i].precision == combinations_[0].precision; };
-  for (size_t i = 0; i < combinations_.size(); ++i)
+  const auto as_precise = [&](size_t i) {
+    return combinations_[i].options.precision == combinations_[0].options.precision;
+  };
+  for (size_t i = 0; i < whole_; ++i)
     if (as_precise(i)) consider(&resident(i));
   if (best) return best;
-  for (size_t i = 0; i < combinations_.size(); ++i) {
+  for (size_t i = 0; i < whole_; ++i) {
     if (!as_precise(i)) consider(&resident(i));
-    if (may_stream(combinations_[i])) consider(quickest_streamed(i, bytes));
+    if (may_stream(combinations_[i].options)) consider(quickest_streamed(i, bytes));
+  }
+  add_tiles();
+  for (const std::vector<size_t>& group : tiled_) {
+    // The first that fits adds least. If none does, weights stream beside the last.
+    const auto fits = [&](size_t i) { return resident(i).way.bytes <= bytes; };
+    const auto found = std::find_if(group.begin(), group.end(), fits);
+    if (found != group.end())
+      consider(&resident(*found));
+    else if (!group.empty() && may_stream(combinations_[group.back()].options))
+      consider(quickest_streamed(group.back(), bytes));
   }
   if (!best) consider(&smallest());
   return best;
@@ -250,9 +291,15 @@ const FittedModel& BudgetFitter::smallest() {
     if (fitted && is_smaller(*fitted, smallest_)) smallest_ = fitted;
   };
   if (smallest_) return *smallest_;
-  for (size_t i = 0; i < combinations_.size(); ++i) {
+  for (size_t i = 0; i < whole_; ++i) {
     consider(&resident(i));
-    if (may_stream(combinations_[i])) consider(smallest_streamed(i));
+    if (may_stream(combinations_[i].options)) consider(smallest_streamed(i));
+  }
+  add_tiles();
+  for (const std::vector<size_t>& group : tiled_) {
+    for (const size_t i : group) consider(&resident(i));
+    if (!group.empty() && may_stream(combinations_[group.back()].options))
+      consider(smallest_streamed(group.back()));
   }
   return *smallest_;
 }

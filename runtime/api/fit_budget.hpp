@@ -9,10 +9,9 @@
 //   planning     in place, views and order all on; shared objects instead of naive, offsets instead of both
 //   kernels      without what was tuned, without Winograd
 //   storage      buffers instead of images that nobody asked for
+//   tiles        layers in strips of rows (passes/tile), with the bits of whole layers
 //   streaming    weights that stream, as many of them on the device as fit beside the rest
 //   fp16         only where the options allow it
-//
-// Tiles of activations would be one more: another combination in combinations().
 #pragma once
 
 #include <cstdint>
@@ -22,6 +21,7 @@
 #include <vector>
 
 #include "api/target.hpp"
+#include "passes/tile/strips.hpp"
 
 namespace vellum {
 
@@ -32,6 +32,7 @@ struct Way {
   uint64_t activation_bytes = 0;  // inputs, outputs, intermediates and workspace, lasting
   uint64_t streamed_bytes = 0;    // of weights, in every run
   double milliseconds = 0;        // of a run
+  uint32_t tiled_layers = 0;      // that run in strips
 };
 
 struct FittedModel {
@@ -53,12 +54,20 @@ class BudgetFitter {
   const FittedModel& as_asked() { return resident(0); }
 
  private:
+  struct Combination {
+    SessionOptions options;
+    Tiling tiling = {};
+  };
+
   bool uses_tuning(const SessionOptions& options) const;
-  std::vector<SessionOptions> combinations(const SessionOptions& asked) const;
+  std::vector<Combination> combinations(const SessionOptions& asked) const;
   bool may_stream(const SessionOptions& options) const;
+  // Adds combinations with tiles, once: for each of those that need least otherwise.
+  void add_tiles();
 
   const Graph& prepared(const SessionOptions& options);
-  FittedModel assess(const SessionOptions& options, std::shared_ptr<const CompiledModel> compiled) const;
+  CompileOptions compile_options(const Combination& combination) const;
+  FittedModel assess(const Combination& combination, std::shared_ptr<const CompiledModel> compiled) const;
   const FittedModel& resident(size_t index);
   // Null if the weights cannot be streamed so.
   const FittedModel* streamed(size_t index, uint64_t weights_budget);
@@ -68,8 +77,12 @@ class BudgetFitter {
   const Target& target_;
   const Model model_;
   const Progress* progress_;
-  std::vector<SessionOptions> combinations_;  // the first: as asked
-  std::map<Precision, Graph> prepared_;       // without a weights budget
+  std::vector<Combination> combinations_;  // the first: as asked; tiles come last
+  // Those with tiles, by what they have in common, ascending by the time that tiles should add; empty until
+  // add_tiles().
+  std::vector<std::vector<size_t>> tiled_;
+  size_t whole_ = 0;                     // combinations without tiles
+  std::map<Precision, Graph> prepared_;  // without a weights budget
   // The results of assess(), by combination and weights budget (0: all weights resident).
   std::map<std::pair<size_t, uint64_t>, std::optional<FittedModel>> known_;
   const FittedModel* smallest_ = nullptr;

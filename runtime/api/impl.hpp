@@ -10,6 +10,7 @@
 #include "api/packed_model.hpp"
 #include "compile/compile.hpp"
 #include "exec/cooperative_check.hpp"
+#include "exec/first_use_check.hpp"
 #include "exec/weight_store.hpp"
 #include "graph/graph.hpp"
 #include "plan/submits.hpp"
@@ -41,6 +42,7 @@ struct Model::Impl {
 
   Graph graph;                                // as imported: dimensions may be open
   std::shared_ptr<const PackedModel> packed;  // of a bundle, else null
+  std::vector<bool> shape_inputs;             // find_shape_inputs()
   std::vector<TensorInfo> inputs, outputs;
 };
 
@@ -51,12 +53,17 @@ struct Caps::Impl {
 struct Device::Impl {
   std::shared_ptr<gpu::Context> context;
   CooperativeCheck cooperative_check;
+  SelfCheck self_check = SelfCheck::automatic;
+  FirstUseCheck first_use_check;
 
   // Called with each model that is compiled for the device, if it is set; tests compare these models.
   std::function<void(const CompiledModel&)> on_compiled;
 
   // Whether a shader that a bundle lacks can be compiled; tests set it.
   bool compiles_shaders = gpu::compiles_shaders();
+
+  // Throws Error(unsupported) for `on` where no shaders can be compiled.
+  void set_self_check(SelfCheck option);
 
   // The limits of submits of a session with these options.
   SubmitLimits submit_limits(const SessionOptions& options) const;
@@ -82,7 +89,11 @@ struct Device::Impl {
   std::shared_ptr<const TuningTable> tuning_for(const SessionOptions& options);
 
  private:
+  bool checks_kernels() const;
   CompiledModel compile_for_device(Graph prepared, const CompileOptions& options, Stage last);
+  // Without the kernels that the device computes wrongly.
+  CompiledModel compile_checked(const Graph& prepared, const DeviceCaps& caps, CompileOptions options,
+                                Stage last);
   // Nothing if the device cannot run the kernels of the bundle, or if it lacks shaders for these, too.
   std::optional<CompiledModel> compile_as_bundled(const Model& model, CompileOptions options, Stage last);
 

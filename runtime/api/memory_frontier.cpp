@@ -43,8 +43,8 @@ MemoryFrontier memory_frontier(const Target& target, const Model& model, Session
     const FittedModel* fitted = fitter.quickest(budget);
     if (!fitted) throw Error(ErrorCode::internal, "a budget that suffices does not suffice");
     const Way& way = fitted->way;
-    frontier.points.push_back(
-        {budget, way.bytes, way.weights_bytes, way.streamed_bytes, way.milliseconds, way.options});
+    frontier.points.push_back({budget, way.bytes, way.weights_bytes, way.streamed_bytes, way.milliseconds,
+                               way.options, way.tiled_layers});
     milliseconds.push_back(way.milliseconds);
     tell(frontier.points.size(), budgets.size());
   }
@@ -73,11 +73,11 @@ size_t frontier_knee(const std::vector<FrontierPoint>& points, const std::vector
   if (points.size() != milliseconds.size())
     throw Error(ErrorCode::invalid_argument, "a frontier has one time for each point");
   if (points.empty()) return 0;
-  const auto [quickest, slowest] = std::minmax_element(milliseconds.begin(), milliseconds.end());
+  const auto extremes = std::minmax_element(milliseconds.begin(), milliseconds.end());
   const auto cost = [&](size_t i) {
     return scaled(static_cast<double>(points[i].budget), static_cast<double>(points.front().budget),
                   static_cast<double>(points.back().budget)) +
-           scaled(milliseconds[i], *quickest, *slowest);
+           scaled(milliseconds[i], *extremes.first, *extremes.second);
   };
   size_t knee = 0;
   for (size_t i = 1; i < points.size(); ++i)

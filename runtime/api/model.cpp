@@ -6,15 +6,19 @@
 #include "import/import.hpp"
 #include "pack/graph.hpp"
 #include "passes/passes.hpp"
+#include "passes/shapes/shape_inputs.hpp"
 
 namespace vellum {
 namespace {
 
 TensorInfo info(const Value& value) { return {value.name, value.type.dtype, value.type.shape}; }
 
-std::vector<TensorInfo> input_infos(const Graph& graph) {
+std::vector<TensorInfo> input_infos(const Graph& graph, const std::vector<bool>& shape_inputs) {
   std::vector<TensorInfo> result;
-  for (ValueId id : graph.inputs) result.push_back(info(graph.values[id]));
+  for (ValueId id : graph.inputs) {
+    result.push_back(info(graph.values[id]));
+    result.back().decides_shapes = shape_inputs[result.size() - 1];
+  }
   return result;
 }
 
@@ -80,7 +84,8 @@ std::shared_ptr<const Model::Impl> read_model(const Source& source, const LoadLi
 Model::Impl::Impl(Graph imported, const std::shared_ptr<const packfile::File>& file)
     : graph(std::move(imported)),
       packed(file ? std::make_shared<const PackedModel>(file, graph) : nullptr),
-      inputs(input_infos(graph)),
+      shape_inputs(find_shape_inputs(graph)),
+      inputs(input_infos(graph, shape_inputs)),
       outputs(output_infos(graph)) {}
 
 Model Model::load(const std::filesystem::path& file, const LoadLimits& limits) {
@@ -102,10 +107,11 @@ Model Model::load(std::shared_ptr<const std::byte> bytes, size_t byte_count, con
 const std::vector<TensorInfo>& Model::inputs() const { return impl_->inputs; }
 const std::vector<TensorInfo>& Model::outputs() const { return impl_->outputs; }
 
-std::vector<NodeInfo> Model::nodes(const InputShapes& shapes) const {
+std::vector<NodeInfo> Model::nodes(const InputShapes& shapes, const InputTensors& values) const {
   return guard([&] {
+    check_input_values(impl_->graph, impl_->shape_inputs, values);
     Graph graph = impl_->graph;
-    infer_shapes_and_fold(graph, shapes);
+    infer_shapes_and_fold(graph, shapes, values);
     std::vector<NodeInfo> result;
     for (const Node& node : graph.nodes) result.push_back(node_info(graph, node));
     if (graph.tail)

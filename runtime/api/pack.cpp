@@ -1,6 +1,7 @@
 #include "vellum/pack.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <optional>
 #include <span>
@@ -18,6 +19,7 @@
 #include "import/record.hpp"
 #include "pack/graph.hpp"
 #include "pack/write.hpp"
+#include "passes/shapes/shape_inputs.hpp"
 #include "platform/files.hpp"
 #include "platform/utf8_path.hpp"
 #include "vulkan/glslang_compiler.hpp"
@@ -56,6 +58,7 @@ void add_weights(const Program& program, const Graph& graph, packfile::Contents&
 // without if the results are wrong or if their library cannot compile for them.
 std::vector<Program> possible_programs(const Graph& imported, const DeviceCaps& caps,
                                        const SessionOptions& options) {
+  check_input_values(imported, find_shape_inputs(imported), options.input_values);
   const auto program_for = [&](const DeviceCaps& device) {
     return compile(imported, device, compile_options(options), Stage::program).program;
   };
@@ -73,17 +76,56 @@ std::vector<Program> possible_programs(const Graph& imported, const DeviceCaps& 
   return programs;
 }
 
-// The model with each of the frames, with a transform for all frames and with one for each.
-std::vector<Graph> framed_graphs(const Graph& graph, std::span<const PackFrame> frames) {
-  const Model model = Handles::model(std::make_shared<Model::Impl>(graph));
-  std::vector<Graph> framed;
+// What sessions of a bundle may run besides its model.
+struct Variants {
+  std::span<const PackFrame> frames;
+  std::span<const PackPicture> pictures;
+};
+
+// The model, of which the input `frame` takes frames; empty: none does.
+struct FramedModel {
+  Model model;
+  std::string frame;
+};
+
+// The model itself, and with each of the frames, with a transform for all frames and with one for each.
+std::vector<FramedModel> framed_models(const Model& model, std::span<const PackFrame> frames) {
+  std::vector<FramedModel> framed{{model, {}}};
   for (PackFrame frame : frames) {
     frame.frame.transform.reset();
-    framed.push_back(impl(with_frames(model, frame.input, frame.frame))->graph);
+    framed.push_back({with_frames(model, frame.input, frame.frame), frame.input});
     frame.frame.transform = FrameTransform::stretch({1, 1}, {1, 1});
-    framed.push_back(impl(with_frames(model, frame.input, frame.frame))->graph);
+    framed.push_back({with_frames(model, frame.input, frame.frame), frame.input});
   }
   return framed;
+}
+
+// The model with a picture of the size of its output or frame, and of another size: narrow pictures, and
+// those of the size of the frame beneath, have shaders of their own.
+std::array<Model, 2> pictured_models(const Model& model, PackPicture picture) {
+  picture.picture.width = picture.picture.height = 0;
+  const Model natural = with_picture(model, picture.output, picture.picture);
+  picture.picture.width = 64;
+  picture.picture.height = 1;
+  return {natural, with_picture(model, picture.output, picture.picture)};
+}
+
+std::vector<Graph> variant_graphs(const Graph& graph, const Variants& variants) {
+  const std::vector<FramedModel> framed =
+      framed_models(Handles::model(std::make_shared<Model::Impl>(graph)), variants.frames);
+  for (const PackPicture& picture : variants.pictures)
+    if (const std::string& over = picture.picture.over;
+        !over.empty() && std::ranges::find(framed, over, &FramedModel::frame) == framed.end())
+      throw Error(ErrorCode::invalid_argument, "a picture of '" + picture.output + "' over '" + over +
+                                                   "' needs a frame of this input in the bundle");
+  std::vector<Graph> graphs;
+  for (const auto& [model, frame] : framed) {
+    if (!frame.empty()) graphs.push_back(impl(model)->graph);
+    for (const PackPicture& picture : variants.pictures)
+      if (picture.picture.over.empty() || picture.picture.over == frame)
+        for (const Model& pictured : pictured_models(model, picture)) graphs.push_back(impl(pictured)->graph);
+  }
+  return graphs;
 }
 
 // The file as it is: its reader needs no library.
@@ -135,7 +177,7 @@ void check_folder(const std::filesystem::path& file) {
 }
 
 PackSummary write_bundle(Imported& model, const packfile::TakePieces& take, const Caps& caps,
-                         const SessionOptions& options, std::span<const PackFrame> frames) {
+                         const SessionOptions& options, const Variants& variants) {
   packfile::Contents& contents = model.contents;
   contents.made_for = made_for(impl(caps)->caps, options);
   contents.caps = to_json(impl(caps)->caps);
@@ -143,8 +185,8 @@ PackSummary write_bundle(Imported& model, const packfile::TakePieces& take, cons
     add_shaders(program, contents);
     add_weights(program, model.graph, contents);
   }
-  for (const Graph& framed : framed_graphs(model.graph, frames)) {
-    for (const Program& program : possible_programs(framed, impl(caps)->caps, options)) {
+  for (const Graph& variant : variant_graphs(model.graph, variants)) {
+    for (const Program& program : possible_programs(variant, impl(caps)->caps, options)) {
       add_shaders(program, contents);
       add_weights(program, model.graph, contents);  // those of the model: a session knows them by its values
     }
@@ -159,30 +201,42 @@ PackSummary write_bundle(Imported& model, const packfile::TakePieces& take, cons
 
 PackSummary pack(const std::filesystem::path& model, const std::filesystem::path& file, const Caps& caps,
                  const SessionOptions& options) {
-  return pack(model, file, caps, options, {});
+  return pack(model, file, caps, options, {}, {});
 }
 
 PackSummary pack(const std::filesystem::path& model, const std::filesystem::path& file, const Caps& caps,
                  const SessionOptions& options, std::span<const PackFrame> frames) {
+  return pack(model, file, caps, options, frames, {});
+}
+
+PackSummary pack(const std::filesystem::path& model, const std::filesystem::path& file, const Caps& caps,
+                 const SessionOptions& options, std::span<const PackFrame> frames,
+                 std::span<const PackPicture> pictures) {
   return guard([&] {
     check_folder(file);
     Imported imported(model);
     const auto write = [&](std::span<const std::span<const std::byte>> pieces) {
       platform::write_file_atomically(file, pieces);
     };
-    return write_bundle(imported, write, caps, options, frames);
+    return write_bundle(imported, write, caps, options, {frames, pictures});
   });
 }
 
 PackSummary pack(std::span<const std::byte> model, const PackSink& sink, const Caps& caps,
                  const SessionOptions& options, std::span<const PackFrame> frames) {
+  return pack(model, sink, caps, options, frames, {});
+}
+
+PackSummary pack(std::span<const std::byte> model, const PackSink& sink, const Caps& caps,
+                 const SessionOptions& options, std::span<const PackFrame> frames,
+                 std::span<const PackPicture> pictures) {
   return guard([&] {
     if (!sink) throw Error(ErrorCode::invalid_argument, "there is no function that takes the bundle");
     Imported imported(model);
     const auto hand_over = [&](std::span<const std::span<const std::byte>> pieces) {
       for (const std::span<const std::byte> piece : pieces) sink(piece);
     };
-    return write_bundle(imported, hand_over, caps, options, frames);
+    return write_bundle(imported, hand_over, caps, options, {frames, pictures});
   });
 }
 

@@ -16,7 +16,7 @@ void Session::Impl::require_adopted_device() const {
   if (!impl(device)->context->is_adopted())
     throw Error(
         ErrorCode::invalid_argument,
-        "the device is Vellum's own, where no application has command buffers, buffers or semaphores: use "
+        "the device is Vellum's own, where no application has command buffers: use Session::bind(), or "
         "Device::adopt()");
 }
 
@@ -26,6 +26,7 @@ Recording Session::record(VkCommandBuffer commands, std::span<const BufferBindin
 }
 
 Recording Session::record(VkCommandBuffer commands, const NetworkBindings& bindings) {
+  guard([&] { impl_->require_adopted_device(); });
   Recording recording = bind(bindings);
   recording.record(commands);
   return recording;
@@ -38,7 +39,6 @@ Recording Session::bind(std::span<const BufferBinding> inputs, std::span<const B
 Recording Session::bind(const NetworkBindings& bindings) {
   return guard([&] {
     const RequestQueue::Lock lock = impl_->drained();
-    impl_->require_adopted_device();
     Executor& executor = impl_->first_executor();
     if (impl_->options.check_finite)
       throw Error(
@@ -82,6 +82,15 @@ void Recording::submit(const SubmitSemaphores& semaphores) const {
       throw Error(ErrorCode::invalid_argument, "nothing is bound: Session::bind() was not called");
     check_semaphores(semaphores);
     network_->submit(semaphores);
+  });
+}
+
+void Recording::run(const SubmitSemaphores& semaphores) const {
+  guard([&] {
+    if (!network_)
+      throw Error(ErrorCode::invalid_argument, "nothing is bound: Session::bind() was not called");
+    check_semaphores(semaphores);
+    network_->run(semaphores);
   });
 }
 

@@ -11,6 +11,7 @@
 #include "api/session_impl.hpp"
 #include "exec/finite_check.hpp"
 #include "passes/passes.hpp"
+#include "passes/shapes/shape_inputs.hpp"
 #include "vulkan/memory.hpp"
 #include "vulkan/memory_budget.hpp"
 
@@ -24,6 +25,12 @@ std::string names(const std::vector<TensorInfo>& infos) {
   std::string list;
   for (const TensorInfo& info : infos) list += (list.empty() ? "'" : ", '") + info.name + "'";
   return list;
+}
+
+Tensor copy_of(const Tensor& tensor) {
+  Tensor copy(tensor.dtype(), tensor.shape());
+  if (tensor.byte_size()) std::memcpy(copy.mutable_data(), tensor.data(), tensor.byte_size());
+  return copy;
 }
 
 std::vector<std::shared_ptr<ArenaPool>> make_pools(const std::shared_ptr<gpu::Context>& context,
@@ -84,8 +91,11 @@ Session::Impl::Impl(const Device& target, const Model& source, const SessionOpti
   check_memory_budget(options);
   pools = make_pools(impl(device)->context, options, memory_budget);
   check_input_shapes(impl(model)->graph, options.input_shapes);
+  vellum::check_input_values(impl(model)->graph, impl(model)->shape_inputs, options.input_values);
   for (TensorInfo& input : inputs) {
-    if (const auto found = options.input_shapes.find(input.name); found != options.input_shapes.end())
+    if (const auto given = options.input_values.find(input.name); given != options.input_values.end())
+      input.shape = given->second.shape();
+    else if (const auto found = options.input_shapes.find(input.name); found != options.input_shapes.end())
       input.shape = found->second;
     else if (!input.shape.empty() && input.shape[0] == kUnknownDim &&
              std::count(input.shape.begin(), input.shape.end(), kUnknownDim) == 1)
@@ -96,9 +106,11 @@ Session::Impl::Impl(const Device& target, const Model& source, const SessionOpti
   bool known = true;
   for (size_t i = 0; i < inputs.size(); ++i)
     known = known && is_known(inputs[i].shape) &&
-            (values[ids[i]].type_known || options.input_shapes.contains(inputs[i].name));
+            (values[ids[i]].type_known || options.input_shapes.contains(inputs[i].name) ||
+             options.input_values.contains(inputs[i].name)) &&
+            (!inputs[i].decides_shapes || known_values(i));
   progress = creation;
-  if (known) switch_to(queue->lock(), wanted_shapes());
+  if (known) switch_to(queue->lock(), wanted_key());
   check(progress);
   progress = nullptr;
 }
@@ -137,17 +149,28 @@ const Executor& Session::Impl::finished_run(size_t output) const {
   return own_request->executor();
 }
 
-void Session::Impl::release_own_request(const RequestQueue::Lock& lock,
-                                        const std::vector<Shape>& new_shapes) {
+void Session::Impl::release_own_request(const RequestQueue::Lock& lock, const InputKey& next) {
   if (!own_request) return;
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (own_request->has_input(i) && inputs[i].shape == new_shapes[i])
+    if (own_request->has_input(i) && inputs[i].shape == next.shapes[i] && !inputs[i].decides_shapes)
       staged.emplace(i, own_request->executor().input(i));  // unless a newer value is there
   queue->release(lock, *std::exchange(own_request, nullptr));
 }
 
 bool Session::Impl::has_input(size_t index) const {
-  return staged.contains(index) || (own_request && own_request->has_input(index));
+  return staged.contains(index) || (own_request && own_request->has_input(index)) || has_known_values(index);
+}
+
+void Session::Impl::set_shape_input(size_t index, const Tensor& tensor) {
+  const std::string& name = inputs[index].name;
+  vellum::check_input_values(impl(model)->graph, impl(model)->shape_inputs, {{name, tensor}});
+  if (is_ready() && tensor.shape() == inputs[index].shape &&
+      is_prepared_for(index, {tensor.data(), tensor.byte_size()})) {
+    staged.erase(index);
+    return;
+  }
+  check_input_shapes(impl(model)->graph, {{name, tensor.shape()}});
+  staged.insert_or_assign(index, copy_of(tensor));
 }
 
 void Session::Impl::set_input(const RequestQueue::Lock& lock, size_t index, const Tensor& tensor) {
@@ -158,15 +181,14 @@ void Session::Impl::set_input(const RequestQueue::Lock& lock, size_t index, cons
                     to_string(inputs[index].shape) + " but got " + std::string(name(tensor.dtype())) + " " +
                     to_string(tensor.shape()));
   check_input_values(index, {tensor.data(), tensor.byte_size()});
+  if (declared.decides_shapes) return set_shape_input(index, tensor);
   if (is_ready() && tensor.shape() == inputs[index].shape) {
     own(lock).set_input(index, tensor);
     staged.erase(index);
     return;
   }
   check_input_shapes(impl(model)->graph, {{declared.name, tensor.shape()}});
-  Tensor copy(tensor.dtype(), tensor.shape());
-  if (tensor.byte_size()) std::memcpy(copy.mutable_data(), tensor.data(), tensor.byte_size());
-  staged.insert_or_assign(index, std::move(copy));
+  staged.insert_or_assign(index, copy_of(tensor));
 }
 
 void Session::Impl::check_input_values(size_t index, std::span<const std::byte> values) const {
@@ -180,7 +202,7 @@ void Session::Impl::run() {
       throw Error(ErrorCode::invalid_argument, "input '" + inputs[i].name + "' was not set");
   {
     const RequestQueue::Lock lock = drained();
-    if (!is_ready() || !staged.empty()) switch_to(lock, wanted_shapes());
+    if (!is_ready() || !staged.empty()) switch_to(lock, wanted_key());
     Request& request = own(lock);
     for (const auto& [index, tensor] : staged) request.set_input(index, tensor);
     staged.clear();
@@ -208,7 +230,7 @@ void Session::Impl::update_output_shapes() {
 // Executors for several shapes share arenas: each arena counts once.
 uint64_t Session::Impl::weights_bytes() const {
   std::set<std::shared_ptr<gpu::Arena>> distinct;
-  for (const auto& [shapes, same] : executors)
+  for (const auto& [key, same] : executors)
     for (const auto& arena : same.front()->weight_arenas()) distinct.insert(arena);
   uint64_t bytes = 0;
   for (const auto& arena : distinct) bytes += arena->size();
@@ -238,8 +260,16 @@ size_t Session::barrier_count() const {
 void Session::prepare(const InputShapes& shapes) {
   guard([&] {
     check_input_shapes(impl(impl_->model)->graph, shapes);
-    std::vector<Shape> wanted = impl_->wanted_shapes();
-    for (const auto& [name, shape] : shapes) wanted[position(impl_->inputs, name, "input")] = shape;
+    InputKey wanted = impl_->wanted_key();
+    for (const auto& [name, shape] : shapes) {
+      const size_t index = position(impl_->inputs, name, "input");
+      if (const auto values = wanted.values.find(index);
+          values != wanted.values.end() && values->second.shape() != shape)
+        throw Error(
+            ErrorCode::invalid_argument,
+            "the values of input '" + name + "' decide shapes: set them with their new shape instead");
+      wanted.shapes[index] = shape;
+    }
     impl_->switch_to(impl_->drained(), wanted);
   });
 }
@@ -254,6 +284,17 @@ void Session::set_input(std::string_view name, std::span<const std::byte> values
   guard([&] {
     const size_t index = position(impl_->inputs, name, "input");
     impl_->check_input_values(index, values);
+    const TensorInfo& input = impl_->inputs[index];
+    if (input.decides_shapes) {
+      if (!is_known(input.shape))
+        throw Error(ErrorCode::invalid_argument,
+                    "the shape of input '" + input.name + "' is open: set it with a Tensor, which has one");
+      check_byte_size("input", input.name, {input.dtype, input.shape}, values.size());
+      Tensor tensor(input.dtype, input.shape);
+      if (!values.empty()) std::memcpy(tensor.mutable_data(), values.data(), values.size());
+      const RequestQueue::Lock lock = impl_->drained();
+      return impl_->set_shape_input(index, tensor);
+    }
     impl_->own(impl_->drained()).set_input(index, values);
     impl_->staged.erase(index);
   });

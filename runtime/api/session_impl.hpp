@@ -5,6 +5,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -24,6 +25,14 @@ void check_semaphores(const SubmitSemaphores& semaphores);
 // Returns the index of a name. Throws Error(not_found) that lists the names. kind: "input" or "output".
 size_t position(const std::vector<TensorInfo>& infos, std::string_view name, const char* kind);
 
+// What a session prepares itself for.
+struct InputKey {
+  std::vector<Shape> shapes;
+  std::map<size_t, Tensor> values;  // of the inputs that decide shapes
+
+  bool operator==(const InputKey& other) const;
+};
+
 struct Session::Impl {
   // The executors of one compiled model, one for each run in flight.
   using Executors = std::vector<std::unique_ptr<Executor>>;
@@ -38,8 +47,9 @@ struct Session::Impl {
   // The memory for intermediate tensors, for each run in flight: that of SessionOptions::memory_pool, or one
   // of its own, in which the executors for all shapes are.
   std::vector<std::shared_ptr<ArenaPool>> pools;
-  // For each of the last combinations of input shapes, the newest first: those of the queue.
-  std::list<std::pair<std::vector<Shape>, Executors>> executors;
+  // For each of the last combinations of input shapes and values that decide shapes, the newest first: those
+  // of the queue.
+  std::list<std::pair<InputKey, Executors>> executors;
   std::vector<TensorInfo> inputs, outputs;
   std::vector<std::string> warnings;
   // All requests of this session. Its lock guards all of this against other threads that submit.
@@ -65,23 +75,31 @@ struct Session::Impl {
   // Waits for all submitted runs.
   RequestQueue::Lock drained() const;
 
-  // The shapes of the next run().
-  std::vector<Shape> wanted_shapes() const;
-  Executors make_executors(const std::vector<Shape>& shapes) const;
+  // Whether the input has values that are known without set_input(): they decide shapes, or are none.
+  bool has_known_values(size_t index) const;
+  // The values of an input that decides shapes, without set_input(); nothing if it needs them.
+  std::optional<Tensor> known_values(size_t index) const;
+  bool is_prepared_for(size_t index, std::span<const std::byte> values) const;
+  // Of the next run(). Throws Error(invalid_argument) for an input whose values decide shapes and are
+  // missing.
+  InputKey wanted_key() const;
+  Executors make_executors(const InputKey& key) const;
   Executors make_executors(std::shared_ptr<const CompiledModel> compiled) const;
-  Executors make_executors_within_budget(const RequestQueue::Lock& lock, const std::vector<Shape>& shapes);
-  Executors make_executors_or_free_others(const RequestQueue::Lock& lock, const std::vector<Shape>& shapes);
+  Executors make_executors_within_budget(const RequestQueue::Lock& lock, const InputKey& key);
+  Executors make_executors_or_free_others(const RequestQueue::Lock& lock, const InputKey& key);
   // Throws without changing anything but cached executors. No request is in flight.
-  void switch_to(const RequestQueue::Lock& lock, const std::vector<Shape>& shapes);
+  void switch_to(const RequestQueue::Lock& lock, const InputKey& key);
 
   // Error(invalid_argument) if the session is not ready. No request is in flight.
   Request& own(const RequestQueue::Lock& lock);
   // The executor of the last run(). Error(invalid_argument), naming the output, if its outputs are not there.
   const Executor& finished_run(size_t output) const;
   // Ends the own request. Inputs that keep their shapes are staged.
-  void release_own_request(const RequestQueue::Lock& lock, const std::vector<Shape>& new_shapes);
+  void release_own_request(const RequestQueue::Lock& lock, const InputKey& next);
   bool has_input(size_t index) const;
   void set_input(const RequestQueue::Lock& lock, size_t index, const Tensor& tensor);
+  // For inputs that decide shapes.
+  void set_shape_input(size_t index, const Tensor& tensor);
   // Throws Error(invalid_argument) for values that SessionOptions::check_finite forbids.
   void check_input_values(size_t index, std::span<const std::byte> values) const;
   void run();
@@ -89,8 +107,8 @@ struct Session::Impl {
   void update_output_shapes();
   uint64_t weights_bytes() const;
 
-  bool has_shapes_of(std::span<const InputValues> values) const;
-  std::vector<Shape> shapes_of(std::span<const InputValues> values) const;
+  bool is_prepared_for(std::span<const InputValues> values) const;
+  InputKey key_of(std::span<const InputValues> values) const;
   void check_values(std::span<const InputValues> values) const;
   Request& begin_request(std::span<const InputValues> values);
   // Does not wait; null where no request can begin.

@@ -1,6 +1,9 @@
-// Executors of a session for the shapes that its inputs have.
+// Executors of a session for the shapes that its inputs have, and for the values that decide shapes.
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "api/fit_budget.hpp"
@@ -18,20 +21,55 @@ std::vector<TensorInfo> infos(const std::vector<Port>& ports) {
 
 }  // namespace
 
-std::vector<Shape> Session::Impl::wanted_shapes() const {
-  std::vector<Shape> shapes;
+bool InputKey::operator==(const InputKey& other) const {
+  return shapes == other.shapes && std::ranges::equal(values, other.values, [](const auto& a, const auto& b) {
+           return a.first == b.first && a.second.type() == b.second.type() &&
+                  std::ranges::equal(std::span(a.second.data(), a.second.byte_size()),
+                                     std::span(b.second.data(), b.second.byte_size()));
+         });
+}
+
+std::optional<Tensor> Session::Impl::known_values(size_t index) const {
+  if (is_ready()) return executors.front().first.values.at(index);
+  if (const auto found = options.input_values.find(inputs[index].name); found != options.input_values.end())
+    return found->second;
+  if (std::ranges::count(inputs[index].shape, 0) > 0 && is_known(inputs[index].shape))
+    return Tensor(inputs[index].dtype, inputs[index].shape);
+  return std::nullopt;
+}
+
+bool Session::Impl::has_known_values(size_t index) const {
+  if (is_ready()) return first_executor().program().inputs[index].constant.has_value();
+  return model.inputs()[index].decides_shapes && known_values(index);
+}
+
+bool Session::Impl::is_prepared_for(size_t index, std::span<const std::byte> values) const {
+  const Tensor& prepared = executors.front().first.values.at(index);
+  return std::ranges::equal(std::span(prepared.data(), prepared.byte_size()), values);
+}
+
+InputKey Session::Impl::wanted_key() const {
+  InputKey key;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const auto found = staged.find(i);
-    shapes.push_back(found != staged.end() ? found->second.shape() : inputs[i].shape);
+    key.shapes.push_back(found != staged.end() ? found->second.shape() : inputs[i].shape);
+    if (!model.inputs()[i].decides_shapes) continue;
+    std::optional<Tensor> values = found != staged.end() ? found->second : known_values(i);
+    if (!values)
+      throw Error(ErrorCode::invalid_argument, "the values of input '" + inputs[i].name +
+                                                   "' decide shapes: set them first, or give them as "
+                                                   "SessionOptions::input_values");
+    key.values.emplace(i, *std::move(values));
   }
-  return shapes;
+  return key;
 }
 
 // Tuned kernels may take more memory than the device has left: Winograd's weights are several times as large.
-Session::Impl::Executors Session::Impl::make_executors(const std::vector<Shape>& shapes) const {
+Session::Impl::Executors Session::Impl::make_executors(const InputKey& key) const {
   CompileOptions compile_options = impl(device)->compile_options(options);
   compile_options.progress = progress;
-  for (size_t i = 0; i < shapes.size(); ++i) compile_options.input_shapes[inputs[i].name] = shapes[i];
+  for (size_t i = 0; i < inputs.size(); ++i) compile_options.input_shapes[inputs[i].name] = key.shapes[i];
+  for (const auto& [i, tensor] : key.values) compile_options.input_values[inputs[i].name] = tensor;
   if (!compile_options.tuning || compile_options.tuning->empty())
     return make_executors(
         std::make_shared<const CompiledModel>(impl(device)->compile(model, compile_options)));
@@ -66,11 +104,12 @@ Session::Impl::Executors Session::Impl::make_executors(std::shared_ptr<const Com
 
 // Other shapes leave nothing behind, so that these have the whole budget; not before a way is found.
 Session::Impl::Executors Session::Impl::make_executors_within_budget(const RequestQueue::Lock& lock,
-                                                                     const std::vector<Shape>& shapes) {
+                                                                     const InputKey& key) {
   SessionOptions shaped = options;
-  for (size_t i = 0; i < shapes.size(); ++i) shaped.input_shapes[inputs[i].name] = shapes[i];
+  for (size_t i = 0; i < inputs.size(); ++i) shaped.input_shapes[inputs[i].name] = key.shapes[i];
+  for (const auto& [i, tensor] : key.values) shaped.input_values[inputs[i].name] = tensor;
   FittedModel fitted = fit_budget(Target(&device), model, shaped, progress);
-  release_own_request(lock, shapes);
+  release_own_request(lock, key);
   queue->set_executors(lock, {});
   executors.clear();
   weights = impl(device)->weights_for(model, fitted.way.options, memory_budget);
@@ -80,32 +119,32 @@ Session::Impl::Executors Session::Impl::make_executors_within_budget(const Reque
 // With a weights budget the first executor decides how much of it the session takes. One that needs more gets
 // it if the other executors are freed first; if that is not enough, the session is ready for nothing.
 Session::Impl::Executors Session::Impl::make_executors_or_free_others(const RequestQueue::Lock& lock,
-                                                                      const std::vector<Shape>& shapes) {
-  if (memory_budget) return make_executors_within_budget(lock, shapes);
+                                                                      const InputKey& key) {
+  if (memory_budget) return make_executors_within_budget(lock, key);
   try {
-    return make_executors(shapes);
+    return make_executors(key);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::out_of_memory || options.weights_budget == 0 || !is_ready()) throw;
   }
-  release_own_request(lock, shapes);
+  release_own_request(lock, key);
   queue->set_executors(lock, {});
   executors.clear();
-  return make_executors(shapes);
+  return make_executors(key);
 }
 
-void Session::Impl::switch_to(const RequestQueue::Lock& lock, const std::vector<Shape>& shapes) {
-  if (is_ready() && executors.front().first == shapes) return;
-  const auto found =
-      std::ranges::find_if(executors, [&](const auto& entry) { return entry.first == shapes; });
+void Session::Impl::switch_to(const RequestQueue::Lock& lock, const InputKey& key) {
+  if (is_ready() && executors.front().first == key) return;
+  const auto found = std::ranges::find_if(executors, [&](const auto& entry) { return entry.first == key; });
   if (found == executors.end())
-    executors.emplace_front(shapes, make_executors_or_free_others(lock, shapes));
+    executors.emplace_front(key, make_executors_or_free_others(lock, key));
   else
     executors.splice(executors.begin(), executors, found);
-  release_own_request(lock, shapes);
+  release_own_request(lock, key);
   queue->set_executors(lock, executors.front().second);
   while (executors.size() > options.cached_shapes) executors.pop_back();
   const Program& program = first_executor().program();
   inputs = infos(program.inputs);
+  for (size_t i = 0; i < inputs.size(); ++i) inputs[i].decides_shapes = model.inputs()[i].decides_shapes;
   outputs = infos(program.outputs);
   warnings = program.warnings;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <thread>
 #include <utility>
 
@@ -13,10 +14,24 @@
 namespace vellum {
 namespace {
 
+const InputValues* find_if_given(std::span<const InputValues> values, const std::string& name) {
+  const auto found = std::ranges::find(values, name, &InputValues::name);
+  return found == values.end() ? nullptr : &*found;
+}
+
 const InputValues& find(std::span<const InputValues> values, const std::string& name) {
-  for (const InputValues& input : values)
-    if (input.name == name) return input;
+  if (const InputValues* given = find_if_given(values, name)) return *given;
   throw Error(ErrorCode::invalid_argument, "input '" + name + "' was not given");
+}
+
+// The values of an input that decides shapes.
+Tensor shape_input(const TensorInfo& input, const Shape& shape, std::span<const std::byte> values) {
+  if (!is_known(shape))
+    throw Error(ErrorCode::invalid_argument, "the shape of input '" + input.name + "' is open: give one");
+  check_byte_size("input", input.name, {input.dtype, shape}, values.size());
+  Tensor tensor(input.dtype, shape);
+  if (!values.empty()) std::memcpy(tensor.mutable_data(), values.data(), values.size());
+  return tensor;
 }
 
 // Sets a flag as long as it lives.
@@ -33,23 +48,34 @@ class Flagged {
 
 }  // namespace
 
-bool Session::Impl::has_shapes_of(std::span<const InputValues> values) const {
-  return is_ready() && std::ranges::all_of(inputs, [&](const TensorInfo& input) {
-           const std::span<const int64_t> shape = find(values, input.name).shape;
-           return shape.empty() || std::ranges::equal(shape, input.shape);
-         });
+bool Session::Impl::is_prepared_for(std::span<const InputValues> values) const {
+  if (!is_ready()) return false;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const InputValues* given = find_if_given(values, inputs[i].name);
+    if (!given && has_known_values(i)) continue;
+    const std::span<const int64_t> shape = find(values, inputs[i].name).shape;
+    if (!shape.empty() && !std::ranges::equal(shape, inputs[i].shape)) return false;
+    if (inputs[i].decides_shapes && !is_prepared_for(i, given->values)) return false;
+  }
+  return true;
 }
 
-std::vector<Shape> Session::Impl::shapes_of(std::span<const InputValues> values) const {
+InputKey Session::Impl::key_of(std::span<const InputValues> values) const {
+  InputKey key;
   InputShapes by_name;
-  std::vector<Shape> shapes;
-  for (const TensorInfo& input : inputs) {
-    const std::span<const int64_t> shape = find(values, input.name).shape;
-    shapes.push_back(shape.empty() ? input.shape : Shape(shape.begin(), shape.end()));
-    by_name[input.name] = shapes.back();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const TensorInfo& input = inputs[i];
+    const InputValues* given = find_if_given(values, input.name);
+    if (!given && !has_known_values(i)) find(values, input.name);
+    const Shape shape =
+        given && !given->shape.empty() ? Shape(given->shape.begin(), given->shape.end()) : input.shape;
+    by_name[input.name] = shape;
+    key.shapes.push_back(shape);
+    if (!input.decides_shapes) continue;
+    key.values.emplace(i, given ? shape_input(input, shape, given->values) : *known_values(i));
   }
   check_input_shapes(impl(model)->graph, by_name);
-  return shapes;
+  return key;
 }
 
 void Session::Impl::check_values(std::span<const InputValues> values) const {
@@ -68,11 +94,11 @@ Request& Session::Impl::begin_request(std::span<const InputValues> values) {
   check_values(values);
   RequestQueue::Lock lock = queue->lock();
   for (;;) {
-    if (!has_shapes_of(values)) {
+    if (!is_prepared_for(values)) {
       queue->drain(lock);
-      const std::vector<Shape> shapes = shapes_of(values);
+      const InputKey key = key_of(values);
       const Flagged flagged(is_switching);
-      switch_to(lock, shapes);
+      switch_to(lock, key);
     }
     if (own_request) queue->release(lock, *std::exchange(own_request, nullptr));
     staged.clear();
@@ -89,10 +115,11 @@ Request* Session::Impl::try_begin_request(std::span<const InputValues> values) {
     if (is_switching) return nullptr;
     std::this_thread::yield();
   }
-  if (!has_shapes_of(values))
+  if (!is_prepared_for(values))
     throw Error(
         ErrorCode::invalid_argument,
-        "the session is not prepared for the shapes of these inputs: call prepare() or submit() once");
+        "the session is not prepared for the shapes of these inputs, or for values that decide shapes: call "
+        "prepare() or submit() once");
   queue->retire_finished(lock);
   if (own_request) queue->release(lock, *std::exchange(own_request, nullptr));
   staged.clear();
@@ -105,7 +132,8 @@ void Session::Impl::submit(Request& request, std::span<const InputValues> values
   try {
     const Program& program = request.executor().program();
     for (size_t i = 0; i < program.inputs.size(); ++i)
-      request.set_input(i, find(values, program.inputs[i].name).values);
+      if (find_if_given(values, program.inputs[i].name) || !program.inputs[i].constant)
+        request.set_input(i, find(values, program.inputs[i].name).values);
     for (const OutputValues& target : targets) {
       const size_t index = position(model.outputs(), target.name, "output");
       const Port& port = program.outputs[index];
@@ -148,7 +176,6 @@ Run Session::submit(std::span<const InputValues> inputs, std::span<const OutputV
 Run Session::submit(std::span<const InputValues> inputs, std::span<const OutputValues> outputs,
                     const SubmitSemaphores& semaphores) {
   return guard([&] {
-    impl_->require_adopted_device();
     check_semaphores(semaphores);
     Request& request = impl_->begin_request(inputs);
     impl_->submit(request, inputs, outputs, false, semaphores);

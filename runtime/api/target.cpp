@@ -6,18 +6,33 @@
 #include "api/fit_budget.hpp"
 #include "exec/device_tensors.hpp"
 #include "passes/passes.hpp"
+#include "passes/shapes/shape_inputs.hpp"
 
 namespace vellum {
 namespace {
 
-// Names the inputs whose shapes are not the model's own: "input 'x' of 2x3x128x128".
-std::string chosen_shapes(const Model& model, const InputShapes& shapes) {
+std::string values_text(const Tensor& tensor) {
   std::string text;
+  const auto append = [&](const auto& values) {
+    for (const auto value : values) text += (text.empty() ? "" : ",") + std::to_string(value);
+  };
+  is_float(tensor.dtype()) ? append(tensor.to_floats()) : append(tensor.to_ints());
+  return text.empty() ? "no values" : text;
+}
+
+// Names the inputs whose shapes are not the model's own, and the values that decide shapes:
+// "input 'x' of 2x3x128x128, 'sizes' = 4,4".
+std::string chosen_inputs(const Model& model, const CompileOptions& options) {
+  std::string text;
+  const InputShapes& shapes = options.input_shapes;
   for (const TensorInfo& input : model.inputs()) {
     const auto found = shapes.find(input.name);
-    if (found == shapes.end() || found->second == input.shape) continue;
+    if (found == shapes.end() || found->second == input.shape || options.input_values.contains(input.name))
+      continue;
     text += (text.empty() ? "input '" : ", input '") + input.name + "' of " + to_string(found->second);
   }
+  for (const auto& [name, tensor] : options.input_values)
+    text += (text.empty() ? "input '" : ", input '") + name + "' = " + values_text(tensor);
   return text;
 }
 
@@ -25,11 +40,12 @@ std::string chosen_shapes(const Model& model, const InputShapes& shapes) {
 // shapes.
 Graph graph_for_shapes(const Model& model, const DeviceCaps& caps, const CompileOptions& options) {
   check_input_shapes(impl(model)->graph, options.input_shapes);
+  check_input_values(impl(model)->graph, impl(model)->shape_inputs, options.input_values);
   check_pass_names(options.disabled_passes);
   try {
     return prepare_graph(impl(model)->graph, caps, options);
   } catch (const Error& error) {
-    const std::string chosen = chosen_shapes(model, options.input_shapes);
+    const std::string chosen = chosen_inputs(model, options);
     const bool misfit =
         error.code() == ErrorCode::corrupt_model || error.code() == ErrorCode::invalid_argument;
     if (!misfit || chosen.empty()) throw;
@@ -41,6 +57,7 @@ Graph graph_for_shapes(const Model& model, const DeviceCaps& caps, const Compile
 
 CompileOptions compile_options(const SessionOptions& options) {
   return {.input_shapes = options.input_shapes,
+          .input_values = options.input_values,
           .disabled_passes = options.debug.disabled_passes,
           .weights_budget = options.weights_budget,
           .precision = options.precision,
@@ -70,12 +87,35 @@ CompiledModel Device::Impl::compile(Graph prepared, const CompileOptions& option
   return model;
 }
 
+bool Device::Impl::checks_kernels() const {
+  if (!compiles_shaders || self_check == SelfCheck::off) return false;
+  return self_check == SelfCheck::on || context->caps().type != DeviceType::cpu;
+}
+
+// A kernel that replaces a wrong one is checked in turn. The loop ends soon: each round knows one more
+// kernel, and a node without a right kernel runs on the host.
+CompiledModel Device::Impl::compile_checked(const Graph& prepared, const DeviceCaps& caps,
+                                            CompileOptions options, Stage last) {
+  constexpr int kMostRounds = 64;
+  for (int round = 0; round < kMostRounds; ++round) {
+    if (self_check != SelfCheck::off) options.wrong_kernels = first_use_check.wrong_kernels(*context);
+    CompiledModel model = compile_prepared(prepared, caps, options, last);
+    if (last < Stage::program || !checks_kernels() ||
+        first_use_check.passes(context, model.program, options.precision, options.arithmetic))
+      return model;
+  }
+  throw Error(ErrorCode::unsupported,
+              context->caps().name + ", " + context->caps().driver +
+                  ", computes wrong results with so many kernels that the model cannot "
+                  "run on it; `vellum doctor` reports them");
+}
+
 CompiledModel Device::Impl::compile_for_device(Graph prepared, const CompileOptions& options, Stage last) {
-  CompiledModel model = compile_prepared(prepared, context->caps(), options, last);
+  CompiledModel model = compile_checked(prepared, context->caps(), options, last);
   if (uses_cooperative_matrices(model.program) && !cooperative_check.passes(context)) {
     DeviceCaps caps = context->caps();
     caps.cooperative_matrices.clear();
-    model = compile_prepared(std::move(prepared), caps, options, last);
+    model = compile_checked(prepared, caps, options, last);
   }
   return model;
 }
@@ -89,6 +129,7 @@ std::optional<CompiledModel> Device::Impl::compile_as_bundled(const Model& model
   without_matrices.cooperative_matrices.clear();
   if (!can_run_kernels_for(context->caps(), without_matrices)) return {};
   options.tuning = nullptr;
+  if (self_check != SelfCheck::off) options.wrong_kernels = first_use_check.wrong_kernels(*context);
   CompiledModel compiled =
       compile_prepared(graph_for_shapes(model, without_matrices, options), without_matrices, options, last);
   if (!bundle.has_shaders_of(compiled.program)) return {};

@@ -5,7 +5,7 @@
 #include "c_api/support.hpp"
 #include "platform/utf8_path.hpp"
 #include "vellum/pack.hpp"
-#include "vellum/vellum_frame.h"
+#include "vellum/vellum_picture.h"
 
 using vellum::c_api::guarded;
 using vellum::c_api::require;
@@ -19,6 +19,16 @@ std::vector<vellum::PackFrame> pack_frames(const vellum_bundle_frame* frames, si
   for (size_t i = 0; i < count; ++i) {
     require(frames[i].input, "the input of a frame");
     taken.push_back({frames[i].input, vellum::c_api::frame_input(frames[i].frame)});
+  }
+  return taken;
+}
+
+std::vector<vellum::PackPicture> pack_pictures(const vellum_bundle_picture* pictures, size_t count) {
+  if (count) require(pictures, "pictures");
+  std::vector<vellum::PackPicture> taken;
+  for (size_t i = 0; i < count; ++i) {
+    require(pictures[i].output, "the output of a picture");
+    taken.push_back({pictures[i].output, vellum::c_api::picture_output(pictures[i].picture)});
   }
   return taken;
 }
@@ -42,11 +52,22 @@ vellum_status vellum_write_bundle_with_frames(const char* model, const char* fil
                                               const vellum_session_options* options,
                                               const vellum_bundle_frame* frames, size_t frame_count,
                                               vellum_bundle_summary* summary, vellum_error* error) {
+  return vellum_write_bundle_with_pictures(model, file, device, caps, options, frames, frame_count, nullptr,
+                                           0, summary, error);
+}
+
+vellum_status vellum_write_bundle_with_pictures(const char* model, const char* file,
+                                                const vellum_device* device, const char* caps,
+                                                const vellum_session_options* options,
+                                                const vellum_bundle_frame* frames, size_t frame_count,
+                                                const vellum_bundle_picture* pictures, size_t picture_count,
+                                                vellum_bundle_summary* summary, vellum_error* error) {
   return guarded(error, [&] {
     require(model, "model");
     require(file, "file");
     write_summary(vellum::pack(utf8_path(model), utf8_path(file), vellum::c_api::caps_of(device, caps),
-                               vellum::c_api::session_options(options), pack_frames(frames, frame_count)),
+                               vellum::c_api::session_options(options), pack_frames(frames, frame_count),
+                               pack_pictures(pictures, picture_count)),
                   summary);
   });
 }
@@ -56,6 +77,15 @@ vellum_status vellum_bundle_in_memory(const void* model, size_t model_bytes, vel
                                       const vellum_session_options* options,
                                       const vellum_bundle_frame* frames, size_t frame_count,
                                       vellum_bundle_summary* summary, vellum_error* error) {
+  return vellum_bundle_in_memory_with_pictures(model, model_bytes, write, write_user, device, caps, options,
+                                               frames, frame_count, nullptr, 0, summary, error);
+}
+
+vellum_status vellum_bundle_in_memory_with_pictures(
+    const void* model, size_t model_bytes, vellum_write_callback write, void* write_user,
+    const vellum_device* device, const char* caps, const vellum_session_options* options,
+    const vellum_bundle_frame* frames, size_t frame_count, const vellum_bundle_picture* pictures,
+    size_t picture_count, vellum_bundle_summary* summary, vellum_error* error) {
   return guarded(error, [&] {
     using vellum::Error;
     using vellum::ErrorCode;
@@ -67,7 +97,7 @@ vellum_status vellum_bundle_in_memory(const void* model, size_t model_bytes, vel
     };
     write_summary(vellum::pack(std::span(static_cast<const std::byte*>(model), model_bytes), sink,
                                vellum::c_api::caps_of(device, caps), vellum::c_api::session_options(options),
-                               pack_frames(frames, frame_count)),
+                               pack_frames(frames, frame_count), pack_pictures(pictures, picture_count)),
                   summary);
   });
 }

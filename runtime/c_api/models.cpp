@@ -1,6 +1,7 @@
 // Models, their tensors and nodes, for C.
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
@@ -66,6 +67,28 @@ vellum::InputShapes vellum::c_api::input_shapes(const vellum_input_shape* given,
   return shapes;
 }
 
+vellum::InputTensors vellum::c_api::shape_values(const vellum_shape_values* given, size_t count) {
+  vellum::InputTensors tensors;
+  if (count) require(given, "input_values");
+  for (size_t i = 0; i < count; ++i) {
+    const vellum_shape_values& from = given[i];
+    require(from.name, "the name of values");
+    if (from.rank) require(from.dims, "the dims of values");
+    if (from.byte_count) require(from.values, "values");
+    const vellum::TensorInfo info{from.name, checked_choice<vellum::DType>(from.dtype, VELLUM_BOOL, "dtype"),
+                                  vellum::Shape(from.dims, from.dims + from.rank)};
+    if (!is_known(info.shape) || byte_size(info) != from.byte_count)
+      throw Error(ErrorCode::invalid_argument, "the values of input '" + info.name + "' are " +
+                                                   std::to_string(from.byte_count) + " bytes, which is no " +
+                                                   std::string(vellum::name(info.dtype)) + " " +
+                                                   vellum::to_string(info.shape));
+    Tensor tensor(info.dtype, info.shape);
+    if (from.byte_count) std::memcpy(tensor.mutable_data(), from.values, from.byte_count);
+    tensors.insert_or_assign(info.name, std::move(tensor));
+  }
+  return tensors;
+}
+
 size_t vellum::c_api::byte_size(const TensorInfo& info) {
   if (!is_known(info.shape)) return 0;
   return static_cast<size_t>(checked_element_count(info.shape)) * size_of(info.dtype);
@@ -74,7 +97,7 @@ size_t vellum::c_api::byte_size(const TensorInfo& info) {
 void vellum::c_api::write_tensor_info(const TensorInfo& tensor, vellum_tensor_info* info) {
   write_result(info,
                {0, tensor.name.c_str(), tensor.shape.data(), tensor.shape.size(),
-                static_cast<vellum_dtype>(tensor.dtype), byte_size(tensor)},
+                static_cast<vellum_dtype>(tensor.dtype), byte_size(tensor), tensor.decides_shapes},
                "info");
 }
 

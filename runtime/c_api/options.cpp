@@ -59,6 +59,8 @@ vellum::DeviceOptions to_cpp(const vellum_device_options& given) {
   options.global_priority = checked_choice<vellum::GlobalPriority>(
       given.global_priority, VELLUM_PRIORITY_REALTIME, "global_priority");
   options.debug_labels = given.debug_labels != 0;
+  options.self_check =
+      checked_choice<vellum::SelfCheck>(given.self_check, VELLUM_SELF_CHECK_ON, "self_check");
   if (given.log)
     options.log = [log = given.log, log_user](vellum::LogLevel level, std::string_view message) {
       log(static_cast<vellum_log_level>(level), std::string(message).c_str(), log_user.get());
@@ -73,6 +75,7 @@ vellum::SessionOptions to_cpp(const vellum_session_options& given) {
   options.memory = checked_choice<vellum::MemoryMode>(given.memory, VELLUM_MEMORY_OFFSETS, "memory");
   if (given.strategy) options.planning.strategy = given.strategy;
   options.input_shapes = vellum::c_api::input_shapes(given.input_shapes, given.input_shape_count);
+  options.input_values = vellum::c_api::shape_values(given.input_values, given.input_value_count);
   options.cached_shapes = given.cached_shapes;
   options.tasks_per_submit = given.tasks_per_submit;
   options.profile = given.profile != 0;

@@ -23,7 +23,9 @@ vellum_picture_output picture_defaults() {
   return picture;
 }
 
-vellum::PictureOutput picture_to_cpp(const vellum_picture_output* given) {
+}  // namespace
+
+vellum::PictureOutput vellum::c_api::picture_output(const vellum_picture_output* given) {
   require(given, "picture");
   const vellum_picture_output picture = vellum::c_api::given_or_default(given, picture_defaults());
   vellum::PictureOutput result;
@@ -44,8 +46,6 @@ vellum::PictureOutput picture_to_cpp(const vellum_picture_output* given) {
   return result;
 }
 
-}  // namespace
-
 void vellum_picture_output_init_sized(vellum_picture_output* picture, size_t size) {
   vellum::c_api::write_defaults(picture, size, picture_defaults());
 }
@@ -58,6 +58,7 @@ vellum_status vellum_model_with_picture(const vellum_model* model, const char* n
     require(model, "model");
     require(name, "name");
     require(pictured, "pictured");
-    *pictured = new vellum_model{vellum::with_picture(model->model, name, picture_to_cpp(picture))};
+    *pictured =
+        new vellum_model{vellum::with_picture(model->model, name, vellum::c_api::picture_output(picture))};
   });
 }

@@ -119,10 +119,10 @@ vellum_status vellum_session_set_input_shaped(vellum_session* session, const cha
     require(values, "values");
     vellum::TensorInfo input = find(session->session.inputs(), name, "input");
     input.shape = vellum::Shape(dims, dims + rank);
-    if (!std::all_of(dims, dims + rank, [](int64_t dim) { return dim > 0; }))
+    if (!std::all_of(dims, dims + rank, [](int64_t dim) { return dim >= 0; }))
       throw Error(ErrorCode::invalid_argument, "the shape given for input '" + input.name + "', " +
                                                    vellum::to_string(input.shape) +
-                                                   ", must have positive dimensions only");
+                                                   ", has a negative dimension");
     set_input(*session, input, values, byte_count);
   });
 }

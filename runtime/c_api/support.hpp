@@ -14,10 +14,12 @@
 
 #include "vellum/caps.hpp"
 #include "vellum/frame.hpp"
+#include "vellum/picture.hpp"
 #include "vellum/vellum.h"
 #include "vellum/vellum.hpp"
 
 struct vellum_frame_input;
+struct vellum_picture_output;
 
 struct vellum_text {
   std::string text;
@@ -185,11 +187,13 @@ size_t byte_size(const TensorInfo& info);
 vellum_tensor* new_tensor(const char* name, Tensor tensor);
 
 InputShapes input_shapes(const vellum_input_shape* given, size_t count);
+InputTensors shape_values(const vellum_shape_values* given, size_t count);  // copies
 std::vector<InputValues> input_values(const vellum_input_values* given, size_t count);
 std::vector<OutputValues> output_values(const vellum_output_values* given, size_t count);
 
 // Converts the frames of an input. Throws Error(invalid_argument) for NULL.
 FrameInput frame_input(const vellum_frame_input* given);
+PictureOutput picture_output(const vellum_picture_output* given);
 
 // Convert C options; NULL means the defaults.
 DeviceOptions device_options(const vellum_device_options* given);

@@ -54,6 +54,18 @@ vellum::VulkanDevice to_cpp(const vellum_vulkan_device& device) {
   converted.extensions = {device.extensions, device.extension_count};
   converted.features = device.features;
   converted.allocation_callbacks = device.allocation_callbacks;
+  if (device.allocate_memory)
+    converted.memory.allocate = [allocate = device.allocate_memory, user = device.memory_user](
+                                    VkDeviceSize bytes, uint32_t type, VkDeviceSize alignment) {
+      const vellum_device_memory memory = allocate(user, bytes, type, alignment);
+      return vellum::DeviceMemory{memory.memory, memory.offset, memory.mapped};
+    };
+  if (device.free_memory)
+    converted.memory.free = [free = device.free_memory,
+                             user = device.memory_user](const vellum::DeviceMemory& memory) {
+      const vellum_device_memory given{memory.memory, memory.offset, memory.mapped};
+      free(user, &given);
+    };
   return converted;
 }
 
@@ -66,6 +78,55 @@ std::vector<vellum::BufferBinding> to_cpp(const vellum_buffer_binding* given, si
     bindings.push_back({given[i].name, given[i].buffer, given[i].offset, given[i].bytes});
   }
   return bindings;
+}
+
+vellum_binding binding_defaults() noexcept {
+  vellum_binding binding{};
+  binding.size = sizeof binding;
+  binding.layout = VK_IMAGE_LAYOUT_GENERAL;
+  binding.owner = VK_QUEUE_FAMILY_IGNORED;
+  return binding;
+}
+
+// The bindings of inputs or of outputs.
+struct BindingLists {
+  std::vector<vellum::BufferBinding> buffers;
+  std::vector<vellum::ImageBinding> images;
+
+  void add(const vellum_binding& given) {
+    require(given.name, "the name of a binding");
+    if (given.buffer && given.image)
+      throw vellum::Error(vellum::ErrorCode::invalid_argument,
+                          std::string("the binding of '") + given.name + "' has a buffer and an image");
+    if (given.image) {
+      images.push_back({given.name, given.image, given.format, given.width, given.height, given.layout,
+                        given.mip_level, given.array_layer, given.owner});
+      return;
+    }
+    if (given.stride_count) require(given.strides, "strides");
+    buffers.push_back({given.name,
+                       given.buffer,
+                       given.offset,
+                       given.bytes,
+                       {given.strides, given.stride_count},
+                       given.owner});
+  }
+};
+
+// Callers that were compiled earlier have smaller elements.
+BindingLists to_cpp(const vellum_binding* given, size_t count, const char* kind) {
+  BindingLists lists;
+  if (count) require(given, kind);
+  const auto* next = reinterpret_cast<const std::byte*>(given);
+  for (size_t i = 0; i < count; ++i, next += given->size) {
+    const auto* binding = reinterpret_cast<const vellum_binding*>(next);
+    if (binding->size != given->size)
+      throw vellum::Error(vellum::ErrorCode::invalid_argument,
+                          std::string("the bindings of ") + kind +
+                              " have different sizes; fill them with vellum_binding_init()");
+    lists.add(given_or_default(binding, binding_defaults()));
+  }
+  return lists;
 }
 
 std::vector<vellum::SemaphoreValue> to_cpp(const vellum_semaphore* given, size_t count, const char* kind) {
@@ -199,6 +260,32 @@ vellum_status vellum_session_bind(vellum_session* session, const vellum_buffer_b
   });
 }
 
+void vellum_binding_init_sized(vellum_binding* binding, size_t size) {
+  vellum::c_api::write_defaults(binding, size, binding_defaults());
+}
+
+void(vellum_binding_init)(vellum_binding* binding) {
+  constexpr size_t end = offsetof(vellum_binding, owner) + sizeof(binding->owner);
+  vellum::c_api::write_defaults(binding, vellum::c_api::size_that_ends_at<vellum_binding>(end),
+                                binding_defaults());
+}
+
+vellum_status vellum_session_bind_all(vellum_session* session, const vellum_binding* inputs,
+                                      size_t input_count, const vellum_binding* outputs, size_t output_count,
+                                      vellum_recording** recording, vellum_error* error) {
+  if (recording) *recording = nullptr;
+  return guarded(error, [&] {
+    require(session, "session");
+    require(recording, "recording");
+    const BindingLists in = to_cpp(inputs, input_count, "inputs"),
+                       out = to_cpp(outputs, output_count, "outputs");
+    *recording = new vellum_recording{session->session.bind({.inputs = in.buffers,
+                                                             .outputs = out.buffers,
+                                                             .input_images = in.images,
+                                                             .output_images = out.images})};
+  });
+}
+
 vellum_status vellum_recording_record(const vellum_recording* recording, VkCommandBuffer commands,
                                       vellum_error* error) {
   return guarded(error, [&] {
@@ -215,6 +302,17 @@ vellum_status vellum_recording_submit(const vellum_recording* recording, const v
     const std::vector<vellum::SemaphoreValue> waits = to_cpp(wait, wait_count, "wait"),
                                               signals = to_cpp(signal, signal_count, "signal");
     recording->recording.submit({.wait = waits, .signal = signals});
+  });
+}
+
+vellum_status vellum_recording_run(const vellum_recording* recording, const vellum_semaphore* wait,
+                                   size_t wait_count, const vellum_semaphore* signal, size_t signal_count,
+                                   vellum_error* error) {
+  return guarded(error, [&] {
+    require(recording, "recording");
+    const std::vector<vellum::SemaphoreValue> waits = to_cpp(wait, wait_count, "wait"),
+                                              signals = to_cpp(signal, signal_count, "signal");
+    recording->recording.run({.wait = waits, .signal = signals});
   });
 }
 

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <utility>
 
+#include "compile/tiles.hpp"
 #include "compile/tuned_storages.hpp"
 #include "kernels/framework/lowering.hpp"
 #include "passes/split_large_layers.hpp"
@@ -20,7 +23,8 @@ LoweringOptions lowering_options(const Graph& graph, const CompileOptions& optio
                            // which the budget's layers were split.
                            .winograd = options.weights_budget > 0 ? Winograd::off : options.winograd,
                            .arithmetic = options.arithmetic,
-                           .tuning = options.tuning.get()};
+                           .tuning = options.tuning.get(),
+                           .wrong = options.wrong_kernels.get()};
   if (options.tuning && options.storage == StorageChoice::automatic)
     lowering.value_storages = tuned_storages(*options.tuning, graph, options.precision);
   return lowering;
@@ -37,8 +41,7 @@ LayerLimits layer_limits(const DeviceCaps& caps, const CompileOptions& options) 
   return {std::min(most, budget), std::min(most, budget / 2), budget / 2 < most ? 0 : kTileChannels};
 }
 
-Program make_program(const Graph& graph, const DeviceCaps& caps, const CompileOptions& options) {
-  Program program = lower(graph, caps, lowering_options(graph, options));
+void arrange_program(Program& program, const DeviceCaps& caps, const CompileOptions& options) {
   // With modelled sizes, whatever memory_rules says: a device and its caps file give the same program.
   arrange(program,
           {.mode = options.plan.mode,
@@ -46,7 +49,19 @@ Program make_program(const Graph& graph, const DeviceCaps& caps, const CompileOp
            .views = options.views,
            .reorder = options.reorder},
           caps.tensor_offset_alignment(), modelled_rules(caps));
-  return program;
+}
+
+// Makes the program, and in strips the graph.
+void add_program(CompiledModel& model, const DeviceCaps& caps, const CompileOptions& options) {
+  const LoweringOptions lowering = lowering_options(model.graph, options);
+  if (options.tiling.empty()) {
+    model.program = lower(model.graph, caps, lowering);
+  } else {
+    TiledLowering::Result tiled = TiledLowering(model.graph, caps, lowering).lower(options.tiling);
+    model.graph = std::move(tiled.graph);
+    model.program = std::move(tiled.program);
+  }
+  arrange_program(model.program, caps, options);
 }
 
 }  // namespace
@@ -61,7 +76,8 @@ Stage stage_from_name(std::string_view name) {
 }
 
 Graph prepare_graph(const Graph& imported, const DeviceCaps& caps, const CompileOptions& options) {
-  return split_for_budget(optimise(imported, options.input_shapes, options.disabled_passes), caps, options);
+  return split_for_budget(
+      optimise(imported, options.input_shapes, options.disabled_passes, options.input_values), caps, options);
 }
 
 Graph split_for_budget(Graph prepared, const DeviceCaps& caps, const CompileOptions& options) {
@@ -74,13 +90,35 @@ CompiledModel compile_prepared(Graph graph, const DeviceCaps& caps, const Compil
   check(options.progress);
   CompiledModel model;
   model.graph = std::move(graph);
-  if (last >= Stage::program) model.program = make_program(model.graph, caps, options);
+  if (last >= Stage::program || !options.tiling.empty()) add_program(model, caps, options);
   check(options.progress);
   if (last >= Stage::plan)
     model.plan = plan_memory(model.program, options.plan,
                              options.memory_rules.need ? options.memory_rules : modelled_rules(caps));
   if (last >= Stage::barriers) model.barriers = synchronise(model.program, model.plan);
   return model;
+}
+
+std::vector<Tiling> tilings(const Graph& prepared, const DeviceCaps& caps, const CompileOptions& options) {
+  const TiledLowering lowering(prepared, caps, lowering_options(prepared, options));
+  TileChooser chooser(lowering.reads(), lowering.costs());
+  // Between two targets, in fractions of what is live without tiles.
+  constexpr double kStep = 0.8;
+  std::vector<Tiling> found;
+  for (double bytes = kStep * static_cast<double>(chooser.whole_peak()); bytes >= 1; bytes *= kStep) {
+    check(options.progress);
+    std::optional<Tiling> tiling = chooser.quickest(static_cast<uint64_t>(bytes));
+    if (!tiling) break;
+    if (tiling->empty() || (!found.empty() && found.back() == *tiling)) continue;
+    try {
+      lowering.lower(*tiling);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::unsupported) throw;
+      continue;  // strips that would round otherwise
+    }
+    found.push_back(std::move(*tiling));
+  }
+  return found;
 }
 
 CompiledModel compile(const Graph& imported, const DeviceCaps& caps, const CompileOptions& options,

@@ -10,7 +10,9 @@
 #include "caps/device_caps.hpp"
 #include "graph/graph.hpp"
 #include "kernels/framework/choice.hpp"
+#include "kernels/framework/kernel_id.hpp"
 #include "passes/passes.hpp"
+#include "passes/tile/strips.hpp"
 #include "plan/arrange.hpp"
 #include "plan/memory_plan.hpp"
 #include "plan/synchronisation.hpp"
@@ -29,14 +31,18 @@ Stage stage_from_name(std::string_view name);
 // Everything besides the graph and the device's capabilities that decides what is compiled.
 struct CompileOptions {
   InputShapes input_shapes;
+  InputTensors input_values;  // of inputs that decide shapes
   std::vector<std::string> disabled_passes;
   // Bytes of weights on the device at one time: larger layers are split. 0: no limit.
   uint64_t weights_budget = 0;
+  // Nodes of the prepared graph that run in strips (passes/tile), of the same input shapes and precision.
+  Tiling tiling;
   Precision precision = Precision::fp32;
   Arithmetic arithmetic = Arithmetic::fp32;
   StorageChoice storage = StorageChoice::automatic;
   Winograd winograd = Winograd::automatic;
   std::shared_ptr<const TuningTable> tuning;  // measurements of the device; null: the cost model decides
+  std::shared_ptr<const WrongKernels> wrong_kernels;   // of the device, to be avoided; null: none is known
   bool in_place = true, views = true, reorder = true;  // ArrangeOptions; the mode is that of `plan`
   PlanMemoryOptions plan;
   // What the device requires of images and buffers. Empty `need`: requirements are modelled from the caps.
@@ -47,7 +53,8 @@ struct CompileOptions {
 
 // The result of compilation, which executors run. Executors of several runs in flight share one.
 struct CompiledModel {
-  Graph graph;  // as lowered: optimised, large layers split; empty if compilation began with a program
+  // As lowered: optimised, large layers split, in strips; empty if compilation began with a program.
+  Graph graph;
   Program program;
   MemoryPlan plan;
   std::vector<TaskSync> barriers;  // one per task
@@ -65,6 +72,10 @@ Graph split_for_budget(Graph prepared, const DeviceCaps& caps, const CompileOpti
 // Runs the other stages. compile() does both; apart, one graph can be compiled several times.
 CompiledModel compile_prepared(Graph graph, const DeviceCaps& caps, const CompileOptions& options,
                                Stage last = Stage::barriers);
+// Returns tilings of a prepared graph by which fewer and fewer bytes of intermediate tensors should be live
+// at a time, each the one that should be the quickest; empty if no layers can run in strips.
+std::vector<Tiling> tilings(const Graph& prepared, const DeviceCaps& caps, const CompileOptions& options);
+
 // Runs the last two stages, for a program that was made by other means.
 CompiledModel compile_program(Program program, const PlanMemoryOptions& options, const MemoryRules& rules);
 

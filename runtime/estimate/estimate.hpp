@@ -30,6 +30,7 @@ uint64_t buffer_bytes(uint64_t bytes, const MemoryRules& rules);
 MemoryEstimate estimate_model(const EstimateInputs& inputs);
 
 // Returns the bytes of all tensors of the graph, constants included, with floats in `precision`.
-uint64_t shape_inference_bytes(const Graph& imported, const InputShapes& shapes, Precision precision);
+uint64_t shape_inference_bytes(const Graph& imported, const InputShapes& shapes, const InputTensors& values,
+                               Precision precision);
 
 }  // namespace vellum

@@ -5,9 +5,10 @@
 
 namespace vellum {
 
-uint64_t shape_inference_bytes(const Graph& imported, const InputShapes& shapes, Precision precision) {
+uint64_t shape_inference_bytes(const Graph& imported, const InputShapes& shapes, const InputTensors& values,
+                               Precision precision) {
   Graph graph = imported;
-  infer_shapes_and_fold(graph, shapes);
+  infer_shapes_and_fold(graph, shapes, values);
   const auto bytes_of = [&](const TensorType& type) {
     const bool is_float = type.dtype == DType::f32 || type.dtype == DType::f16 || type.dtype == DType::f64;
     const uint64_t element = is_float ? (precision == Precision::fp16 ? 2 : 4) : size_of(type.dtype);

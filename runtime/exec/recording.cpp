@@ -66,17 +66,25 @@ std::vector<OutputImage> picture_images(const Executor& executor, const BoundPor
   return images;
 }
 
+std::vector<StridedPort> strided_ports(const Executor& executor, const BoundPorts& ports) {
+  std::vector<StridedPort> strided;
+  for (const BoundStrides& bound : ports.strided) strided.emplace_back(executor, bound);
+  return strided;
+}
+
 // What is bound in place of the executor's memory.
 class Replacements {
  public:
-  Replacements(const BoundPorts& ports, const std::vector<gpu::ApplicationImage>& frames,
-               const std::vector<OutputImage>& pictures)
-      : ports_(ports), frames_(frames), pictures_(pictures) {}
+  Replacements(const BoundPorts& ports, const std::vector<StridedPort>& strided,
+               const std::vector<gpu::ApplicationImage>& frames, const std::vector<OutputImage>& pictures)
+      : ports_(ports), strided_(strided), frames_(frames), pictures_(pictures) {}
 
   std::optional<gpu::BoundResource> operator()(TensorId root, uint64_t offset, uint64_t bytes) const {
     if (const auto port = std::ranges::find(ports_.buffers, root, &BoundPort::root);
         port != ports_.buffers.end())
       return gpu::BoundResource(port->buffer, port->offset + port->bytes, port->offset + offset, bytes);
+    for (const StridedPort& strided : strided_)
+      if (strided.root() == root) return gpu::BoundResource(strided.buffer(), offset, bytes);
     for (size_t i = 0; i < frames_.size(); ++i)
       if (ports_.frames[i].root == root) return frames_[i].resource();
     for (const OutputImage& picture : pictures_)
@@ -86,6 +94,7 @@ class Replacements {
 
  private:
   const BoundPorts& ports_;
+  const std::vector<StridedPort>& strided_;
   const std::vector<gpu::ApplicationImage>& frames_;
   const std::vector<OutputImage>& pictures_;
 };
@@ -133,19 +142,35 @@ RecordedNetwork::RecordedNetwork(Executor& executor, const BoundPorts& ports)
       model_(executor.shared_model()),
       weights_(executor.weight_source()),
       tensors_(executor.complete_tensors()),
+      strided_(strided_ports(executor, ports)),
       frames_(frame_views(executor, ports)),
       pictures_(picture_images(executor, ports)),
       pipelines_(bound_pipelines(executor, ports)),
+      owned_(ports.owned),
       dispatch_of_task_(dispatches_of_tasks(executor.program())),
       sets_(make_descriptor_sets(context_, executor.program(), tensors_, pipelines_,
-                                 Replacements(ports, frames_, pictures_))) {}
+                                 Replacements(ports, strided_, frames_, pictures_))) {}
+
+// Dense inputs are written after what read them before; the first task has a barrier of its own.
+void RecordedNetwork::record_strided(gpu::CommandBuffer& commands, bool outputs) const {
+  const auto is_wanted = [&](const StridedPort& port) { return port.is_output() == outputs; };
+  if (!outputs && std::ranges::any_of(strided_, is_wanted))
+    commands.barrier(gpu::kComputeWrite, gpu::kComputeReadWrite);
+  for (const StridedPort& port : strided_)
+    if (is_wanted(port)) port.record(commands);
+}
 
 void RecordedNetwork::record(gpu::CommandBuffer& commands) const {
+  commands.acquire(owned_);
+  record_strided(commands, false);
   const TaskRecorder tasks{
       *model_, tensors_, pipelines_, sets_, dispatch_of_task_, nullptr, context_->has_debug_labels()};
   for (size_t t = 0; t < model_->program.tasks.size(); ++t) tasks.record(commands, t, t == 0);
-  if (!pictures_.empty()) commands.barrier(gpu::kComputeWrite, gpu::kComputeRead);
+  if (!pictures_.empty() || std::ranges::any_of(strided_, &StridedPort::is_output))
+    commands.barrier(gpu::kComputeWrite, gpu::kComputeReadWrite);
+  record_strided(commands, true);
   for (const OutputImage& picture : pictures_) picture.record(commands);
+  commands.release(owned_);
 }
 
 void RecordedNetwork::record(VkCommandBuffer recorded_to) const {
@@ -153,14 +178,26 @@ void RecordedNetwork::record(VkCommandBuffer recorded_to) const {
   record(commands);
 }
 
-void RecordedNetwork::submit(const SubmitSemaphores& semaphores) {
+const gpu::CommandBuffer& RecordedNetwork::recorded_once() {
   std::call_once(recorded_, [&] {
     gpu::CommandBuffer& commands = commands_.emplace(context_);
     commands.begin_simultaneous_use();
     record(commands);
+    commands.barrier(gpu::kComputeWrite, gpu::kHostRead);  // for run()
     commands.end();
   });
-  gpu::submit_without_fence(*context_, *commands_, {.application = semaphores});
+  return *commands_;
+}
+
+void RecordedNetwork::submit(const SubmitSemaphores& semaphores) {
+  gpu::submit_without_fence(*context_, recorded_once(), {.application = semaphores});
+}
+
+void RecordedNetwork::run(const SubmitSemaphores& semaphores) {
+  const gpu::CommandBuffer& commands = recorded_once();
+  gpu::Fence fence(context_);
+  gpu::submit(*context_, commands, fence, {.application = semaphores});
+  fence.wait();
 }
 
 }  // namespace vellum

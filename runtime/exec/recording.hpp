@@ -11,8 +11,10 @@
 
 #include "exec/executor.hpp"
 #include "exec/output_image.hpp"
+#include "exec/strided_port.hpp"
 #include "vellum/frame.hpp"
 #include "vulkan/application_image.hpp"
+#include "vulkan/commands.hpp"
 
 namespace vellum {
 
@@ -39,8 +41,10 @@ struct BoundPicture {
 
 struct BoundPorts {
   std::vector<BoundPort> buffers;
+  std::vector<BoundStrides> strided;
   std::vector<BoundFrame> frames;
   std::vector<BoundPicture> pictures;
+  std::vector<gpu::OwnedResource> owned;  // of all of them: those that others own before and afterwards
 };
 
 // The frames that the port's bytes are; null for an input that is none. Of the executor's model.
@@ -66,21 +70,26 @@ class RecordedNetwork {
   void record(VkCommandBuffer commands) const;
   // Submits a command buffer of its own, which the first call makes. Thread-safe.
   void submit(const SubmitSemaphores& semaphores);
+  void run(const SubmitSemaphores& semaphores);  // submits and waits
 
  private:
+  const gpu::CommandBuffer& recorded_once();
   void record(gpu::CommandBuffer& commands) const;
+  void record_strided(gpu::CommandBuffer& commands, bool outputs) const;
 
   std::shared_ptr<gpu::Context> context_;
   std::shared_ptr<const CompiledModel> model_;
   std::shared_ptr<WeightSource> weights_;
   DeviceTensors tensors_;
+  std::vector<StridedPort> strided_;           // one for each of BoundPorts
   std::vector<gpu::ApplicationImage> frames_;  // one for each of BoundPorts
   std::vector<OutputImage> pictures_;
   Pipelines pipelines_;
+  std::vector<gpu::OwnedResource> owned_;
   std::vector<size_t> dispatch_of_task_;
   gpu::DescriptorSets sets_;
   std::once_flag recorded_;
-  std::optional<gpu::CommandBuffer> commands_;  // of submit()
+  std::optional<gpu::CommandBuffer> commands_;  // of submit() and run()
 };
 
 }  // namespace vellum

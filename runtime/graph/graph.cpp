@@ -183,7 +183,7 @@ class GraphChecker {
   void run() {
     check_names();
     for (size_t i = 0; i < graph_.values.size(); ++i) defined_[i] = graph_.values[i].constant.has_value();
-    for (const ValueId id : graph_.inputs) define(id, "graph input");
+    for (const ValueId id : graph_.inputs) define_input(id);
     for (const Node& node : graph_.nodes) check_node(node);
     for (const ValueId id : graph_.outputs) use(id, "graph output");
     if (graph_.tail) check_tail(*graph_.tail);
@@ -211,6 +211,12 @@ class GraphChecker {
     check_id(id, where);
     if (defined_[id]) fail(where + ": value '" + graph_.values[id].name + "' is defined twice");
     defined_[id] = true;
+  }
+
+  // An input whose values are known before running is a constant, too.
+  void define_input(ValueId id) {
+    check_id(id, "graph input");
+    if (graph_.constant(id) == nullptr) define(id, "graph input");
   }
 
   void use(ValueId id, const std::string& where) const {

@@ -47,6 +47,7 @@ struct FoldingSpent {
 struct Graph {
   std::vector<Value> values;
   std::vector<Node> nodes;  // topologically ordered
+  // An input that is a constant has values that are known before running: they decide shapes, or are none.
   std::vector<ValueId> inputs, outputs;
   std::string name;
   LoadLimits limits;

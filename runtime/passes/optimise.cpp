@@ -68,9 +68,10 @@ void check_pass_names(std::span<const std::string> names) {
   }
 }
 
-Graph optimise(Graph graph, const InputShapes& shapes, std::span<const std::string> disabled) {
+Graph optimise(Graph graph, const InputShapes& shapes, std::span<const std::string> disabled,
+               const InputTensors& values) {
   check_pass_names(disabled);
-  infer_shapes_and_fold(graph, shapes);
+  infer_shapes_and_fold(graph, shapes, values);
   const auto run = [&](const Pass& pass) {
     if (std::find(disabled.begin(), disabled.end(), pass.name) == disabled.end()) pass.run(graph);
   };

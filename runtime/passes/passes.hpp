@@ -15,17 +15,21 @@ namespace vellum {
 // Shapes of graph inputs by name, for inputs whose dimensions the model leaves open. The first dimension, the
 // batch, may differ from the one in the model; it is 1 where the model leaves it open and no shape is given.
 using InputShapes = std::map<std::string, Shape>;
+// Values of graph inputs by name, for those that decide shapes (find_shape_inputs()).
+using InputTensors = std::map<std::string, HostTensor>;
 
 // Runs all passes in their order, but those in `disabled` (pass_names() may be). Throws
 // Error(invalid_argument) for a name of no pass.
-Graph optimise(Graph graph, const InputShapes& shapes, std::span<const std::string> disabled = {});
+Graph optimise(Graph graph, const InputShapes& shapes, std::span<const std::string> disabled = {},
+               const InputTensors& values = {});
 std::vector<std::string> pass_names();
 void check_pass_names(std::span<const std::string> names);
 
-// Applies the input shapes, infers every shape, and evaluates nodes whose inputs are all constant. A graph
-// output that is constant then has no node. Throws Error that names the node whose shape rule failed, or the
-// input whose shape is missing or does not fit.
-void infer_shapes_and_fold(Graph& graph, const InputShapes& shapes);
+// Applies the input shapes, infers every shape, and evaluates nodes whose inputs are all constant. Inputs
+// with values, and those without elements, become constants, and stay inputs. A graph output that is constant
+// then has no node. Throws Error that names the node whose shape rule failed, or the input whose shape, or
+// values, are missing or do not fit.
+void infer_shapes_and_fold(Graph& graph, const InputShapes& shapes, const InputTensors& values = {});
 // Throws Error(invalid_argument) where a shape is of no input of the model, or contradicts the model.
 void check_input_shapes(const Graph& graph, const InputShapes& shapes);
 

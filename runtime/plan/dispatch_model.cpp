@@ -16,14 +16,23 @@ constexpr uint32_t kUsualSubgroup = 32;
 
 uint64_t product(const std::array<uint32_t, 3>& sizes) { return uint64_t{sizes[0]} * sizes[1] * sizes[2]; }
 
-// Bytes of the tensors that the dispatch binds, each once.
+// Bytes of the tensors that the dispatch binds, each once. What copies a part of a tensor, or into a part of
+// one, moves the part alone.
 uint64_t bound_bytes(const Program& program, const Dispatch& dispatch) {
   std::map<TensorId, uint64_t> bytes;
-  for (const Binding& binding : dispatch.bindings)
-    bytes[binding.tensor] = program.tensors[binding.tensor].desc.byte_size();
-  uint64_t sum = 0;
-  for (const auto& [tensor, size] : bytes) sum += size;
-  return sum;
+  uint64_t written = 0;
+  for (const Binding& binding : dispatch.bindings) {
+    const uint64_t size = program.tensors[binding.tensor].desc.byte_size();
+    bytes[binding.tensor] = size;
+    if (binding.access != Access::read) written = size;
+  }
+  uint64_t sum = 0, least = UINT64_MAX;
+  for (const auto& [tensor, size] : bytes) {
+    sum += size;
+    least = std::min(least, size);
+  }
+  if (dispatch.shader == "strided_copy") return 2 * written;
+  return dispatch.shader == "copy_region" || dispatch.shader == "concat_linear" ? 2 * least : sum;
 }
 
 int64_t number(const Dispatch& dispatch, std::string_view define) {

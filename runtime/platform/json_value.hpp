@@ -36,6 +36,7 @@ class JsonValue {
   std::string text(size_t indent) const;
 
   // Null if the value is of another type.
+  bool is_null() const { return std::holds_alternative<std::nullptr_t>(value_); }
   const bool* boolean() const { return std::get_if<bool>(&value_); }
   const uint64_t* whole_number() const { return std::get_if<uint64_t>(&value_); }
   const std::string* string() const { return std::get_if<std::string>(&value_); }

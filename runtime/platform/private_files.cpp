@@ -1,5 +1,6 @@
 #include "platform/private_files.hpp"
 
+#include <cerrno>
 #include <system_error>
 
 #ifdef _WIN32
@@ -92,7 +93,10 @@ void create_private_folders(const fs::path& folder) {
 
 std::optional<std::string> why_untrusted(const fs::path& path) {
   struct stat status;
-  if (stat(path.c_str(), &status) != 0) return std::nullopt;
+  if (stat(path.c_str(), &status) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+    return "its owner cannot be determined";
+  }
   if (status.st_uid != geteuid() && status.st_uid != 0) return "it belongs to another user";
   if (status.st_mode & (S_IWGRP | S_IWOTH)) return "other users can write to it";
   return std::nullopt;

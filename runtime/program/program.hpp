@@ -149,6 +149,8 @@ struct Dispatch {
   // Multiply-accumulates, without padding: those of the node, or fewer where a fast algorithm computes it.
   // 0: none worth counting.
   uint64_t macs = 0;
+  // The kernel candidates that its node took, "pointwise 4x2"; empty: nothing was to be chosen.
+  std::string candidate = {};
 };
 
 // An input or output of a graph: a linear buffer that the host writes or reads.

@@ -1,35 +1,17 @@
 #include "selfcheck/check_kernels.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <set>
 #include <string>
 #include <utility>
 
-#include "exec/executor.hpp"
 #include "kernels/framework/lowering.hpp"
 #include "passes/passes.hpp"
 #include "selfcheck/operator_cases.hpp"
+#include "selfcheck/small_run.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
 namespace {
-
-// Winograd's larger tile loses a few more digits than other kernels in fp32.
-constexpr double kBoundFp32 = 1e-3, kBoundFp16 = 3e-2;
-
-// A NaN of the device is as wrong as can be; one of the host, which has none for these inputs, would be, too.
-double relative_error(const HostTensor& got, const HostTensor& want) {
-  const std::vector<float> a = got.to_floats(), b = want.to_floats();
-  double largest = 1, difference = 0;
-  for (const float value : b) largest = std::max<double>(largest, std::abs(value));
-  for (size_t i = 0; i < a.size(); ++i) {
-    const double apart = std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
-    if (!(apart <= difference)) difference = apart;
-    if (std::isnan(difference)) break;
-  }
-  return difference / largest;
-}
 
 // A way to compute an operator: a candidate for each of its choices that has several, or nothing to choose.
 struct Way {
@@ -92,7 +74,10 @@ class Checker {
           lowering.tuning = &way.table;
           KernelCheck& result = checks_.emplace_back(described(small, lowering));
           result.kernel = way.name;
-          attempt(result, [&] { result.error = error_of(graph, small.inputs, want, lowering); });
+          attempt(result, [&] {
+            result.error =
+                error_on_device(context_, lower(graph, context_->caps(), lowering), small.inputs, want);
+          });
         }
       }
   }
@@ -110,7 +95,7 @@ class Checker {
     check.precision = lowering.precision;
     check.arithmetic = lowering.arithmetic;
     check.storage = lowering.storage;
-    check.bound = lowering.precision == Precision::fp32 ? kBoundFp32 : kBoundFp16;
+    check.bound = error_bound(lowering.precision);
     return check;
   }
 
@@ -125,19 +110,6 @@ class Checker {
       check.failure = error.what();
       return false;
     }
-  }
-
-  double error_of(const Graph& graph, const std::vector<HostTensor>& inputs,
-                  const std::vector<HostTensor>& want, const LoweringOptions& lowering) const {
-    Executor executor(context_, compile_program(context_, lower(graph, context_->caps(), lowering)));
-    for (size_t i = 0; i < inputs.size(); ++i) executor.set_input(i, inputs[i]);
-    executor.run();
-    double error = 0;
-    for (size_t i = 0; i < want.size(); ++i) {
-      const double one = relative_error(executor.output(i), want[i]);
-      if (!(one <= error)) error = one;
-    }
-    return error;
   }
 
   const std::shared_ptr<gpu::Context>& context_;

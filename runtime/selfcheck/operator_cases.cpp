@@ -1,6 +1,6 @@
 #include "selfcheck/operator_cases.hpp"
 
-#include <algorithm>
+#include <cmath>
 #include <initializer_list>
 #include <utility>
 
@@ -31,6 +31,21 @@ struct Operand {
 
 Operand computed(Shape shape, uint32_t seed = 1) { return {values(std::move(shape), seed), false}; }
 Operand weights(Shape shape, uint32_t seed = 2) { return {values(std::move(shape), seed), true}; }
+Operand number(float value) { return {HostTensor::f32({}, std::vector<float>{value}), true}; }
+// In [0.25, 1.25].
+Operand positive(Shape shape, uint32_t seed = 1) {
+  Operand operand = computed(std::move(shape), seed);
+  for (float& value : operand.tensor.mutable_as<float>()) value = 0.25f + std::abs(value);
+  return operand;
+}
+// Multiples of 1/16, which halves hold, and of which any 31 along an axis differ: what compares or rounds
+// them gives the same in every precision.
+Operand steps(Shape shape) {
+  Operand operand = computed(std::move(shape));
+  int i = 0;
+  for (float& value : operand.tensor.mutable_as<float>()) value = static_cast<float>(++i * 7 % 31) / 16.0f;
+  return operand;
+}
 Operand integers(const Ints& elements) {
   return {HostTensor::i64({static_cast<int64_t>(elements.size())}, elements), true};
 }
@@ -77,6 +92,10 @@ void add_convolutions(std::vector<SmallOperator>& list) {
   conv("Conv 3x3 depthwise", {1, 20, 13, 11}, {20, 1, 3, 3}, {{"pads", kPad1}, {"group", int64_t{20}}});
   conv("Conv 5x5 depthwise", {1, 20, 13, 11}, {20, 1, 5, 5},
        {{"pads", kPad2}, {"strides", kTwo}, {"group", int64_t{20}}});
+  conv("Conv 3x3, dilated", {1, 12, 13, 11}, {20, 12, 3, 3}, {{"pads", kPad2}, {"dilations", kTwo}});
+  list.push_back(small_operator("ConvTranspose 3x3", "ConvTranspose",
+                                {computed({1, 12, 7, 6}), weights({12, 8, 3, 3}), weights({8}, 3)},
+                                {{"strides", kTwo}, {"pads", kPad1}}));
   list.push_back(small_operator("ConvTranspose 2x2", "ConvTranspose",
                                 {computed({1, 12, 7, 6}), weights({12, 8, 2, 2})}, {{"strides", kTwo}}));
 }
@@ -84,6 +103,8 @@ void add_convolutions(std::vector<SmallOperator>& list) {
 void add_products(std::vector<SmallOperator>& list) {
   list.push_back(small_operator("Gemm", "Gemm", {computed({7, 40}), weights({40, 30}), weights({30}, 3)}));
   list.push_back(small_operator("MatMul", "MatMul", {computed({2, 9, 20}), computed({2, 20, 14}, 2)}));
+  list.push_back(
+      small_operator("MatMul of texels", "MatMul", {computed({2, 8, 20}), computed({2, 20, 16}, 2)}));
   list.push_back(
       small_operator("Attention", "Attention",
                      {computed({1, 4, 20, 16}), computed({1, 4, 20, 16}, 2), computed({1, 4, 20, 16}, 3)}));
@@ -103,6 +124,21 @@ void add_reductions(std::vector<SmallOperator>& list) {
   list.push_back(small_operator("AveragePool 3x3", "AveragePool", {computed({1, 10, 9, 11})},
                                 {{"kernel_shape", Ints{3, 3}}, {"pads", kPad1}}));
   list.push_back(
+      small_operator("Softmax of channels", "Softmax", {computed({1, 12, 7, 9})}, {{"axis", int64_t{1}}}));
+  list.push_back(
+      small_operator("Softmax of rows", "Softmax", {computed({1, 3, 9, 40})}, {{"axis", int64_t{-1}}}));
+  list.push_back(small_operator("LogSoftmax", "LogSoftmax", {computed({3, 50})}, {{"axis", int64_t{-1}}}));
+  list.push_back(
+      small_operator("ReduceSum of channels", "ReduceSum", {computed({1, 10, 7, 9}), integers({1})}));
+  list.push_back(small_operator("ReduceL2", "ReduceL2", {computed({1, 10, 7, 9}), integers({1})}));
+  list.push_back(small_operator("GlobalMaxPool", "GlobalMaxPool", {computed({1, 18, 7, 9})}));
+  list.push_back(small_operator("LRN", "LRN", {computed({1, 10, 7, 9})}, {{"size", int64_t{5}}}));
+  list.push_back(small_operator("BatchNormalization", "BatchNormalization",
+                                {computed({1, 10, 7, 9}), weights({10}), weights({10}, 3), weights({10}, 4),
+                                 Operand{positive({10}).tensor, true}}));
+  list.push_back(small_operator("ArgMax", "ArgMax", {steps({1, 10, 7, 9})}, {{"axis", int64_t{1}}}));
+  list.push_back(small_operator("TopK", "TopK", {steps({4, 30}), integers({5})}));
+  list.push_back(
       small_operator("CumSum", "CumSum", {computed({5, 13}), {HostTensor::i64({}, Ints{1}), true}}));
 }
 
@@ -111,12 +147,15 @@ void add_elementwise(std::vector<SmallOperator>& list) {
   list.push_back(
       small_operator("Mul, broadcast", "Mul", {computed({1, 10, 9, 7}), computed({1, 10, 1, 1}, 2)}));
   list.push_back(small_operator("PRelu", "PRelu", {computed({1, 10, 9, 7}), weights({10, 1, 1})}));
-  for (const char* type : {"Relu", "Sigmoid", "HardSwish", "Gelu", "Exp", "Sqrt"}) {
-    Operand x = computed({1, 10, 9, 7});
-    if (std::string(type) == "Sqrt")
-      for (float& value : x.tensor.mutable_as<float>()) value = std::abs(value);
-    list.push_back(small_operator(type, type, {std::move(x)}));
-  }
+  for (const char* type : {"Sub", "Max", "Min", "Div", "Pow"})
+    list.push_back(small_operator(type, type, {positive({1, 10, 9, 7}), positive({1, 10, 9, 7}, 2)}));
+  for (const char* type : {"Relu", "Sigmoid", "HardSwish", "Gelu", "Exp", "LeakyRelu", "Tanh", "HardSigmoid",
+                           "Silu", "Elu", "Softplus", "Mish", "Erf", "Abs", "Neg", "Sin", "Cos"})
+    list.push_back(small_operator(type, type, {computed({1, 10, 9, 7})}));
+  for (const char* type : {"Sqrt", "Log", "Reciprocal"})
+    list.push_back(small_operator(type, type, {positive({1, 10, 9, 7})}));
+  list.push_back(small_operator("Clip", "Clip", {computed({1, 10, 9, 7}), number(-0.5f), number(0.25f)}));
+  list.push_back(small_operator("Cast", "Cast", {steps({1, 10, 9, 7})}, {{"to", int64_t{7}}}));
 }
 
 void add_movement(std::vector<SmallOperator>& list) {
@@ -129,6 +168,20 @@ void add_movement(std::vector<SmallOperator>& list) {
   }
   list.push_back(small_operator("Concat", "Concat", {computed({1, 6, 7, 5}), computed({1, 3, 7, 5}, 2)},
                                 {{"axis", int64_t{1}}}));
+  list.push_back(small_operator("Concat of rows", "Concat",
+                                {computed({1, 6, 7, 5}), computed({1, 6, 7, 3}, 2)}, {{"axis", int64_t{3}}}));
+  list.push_back(small_operator("Concat of rank 5", "Concat",
+                                {computed({1, 2, 3, 7, 5}), computed({1, 2, 2, 7, 5}, 2)},
+                                {{"axis", int64_t{2}}}));
+  list.push_back(small_operator("Transpose of rank 5", "Transpose", {computed({1, 2, 3, 5, 7})},
+                                {{"perm", Ints{0, 2, 1, 4, 3}}}));
+  list.push_back(small_operator("Gather of channels", "Gather",
+                                {computed({1, 10, 5, 7}), integers({3, 0, 8})}, {{"axis", int64_t{1}}}));
+  list.push_back(small_operator("Tile", "Tile", {computed({1, 5, 4, 3}), integers({1, 2, 1, 3})}));
+  list.push_back(small_operator("Trilu", "Trilu", {computed({2, 6, 7})}));
+  list.push_back(
+      small_operator("SpaceToDepth", "SpaceToDepth", {computed({1, 5, 6, 8})}, {{"blocksize", int64_t{2}}}));
+  list.push_back(small_operator("Pad", "Pad", {computed({1, 6, 7, 5}), integers({0, 1, 1, 2, 0, 0, 2, 1})}));
   list.push_back(small_operator(
       "Slice", "Slice",
       {computed({1, 10, 9, 7}), integers({1, 2}), integers({9, 8}), integers({1, 2}), integers({2, 1})}));

@@ -15,6 +15,7 @@ void set_some_inputs(Executor& executor) {
   const std::vector<Port>& ports = executor.program().inputs;
   uint64_t state = 1;
   for (size_t i = 0; i < ports.size(); ++i) {
+    if (ports[i].constant) continue;
     HostTensor tensor(ports[i].type.dtype, ports[i].type.shape);
     if (tensor.dtype() == DType::f32)
       for (float& value : tensor.mutable_as<float>()) {  // Knuth's MMIX linear congruential generator

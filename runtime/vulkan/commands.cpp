@@ -16,6 +16,7 @@ struct CommandBuffer::Impl {
   vk::CommandBuffer buffer;             // freed with its pool
 
   const vk::raii::DeviceDispatcher& functions() const { return *context->impl().device.getDispatcher(); }
+  void transfer_ownership(std::span<const OwnedResource> resources, bool acquires);
   void begin(vk::CommandBufferUsageFlags usage) {
     translated("recording commands", [&] {
       pool.reset();
@@ -23,6 +24,10 @@ struct CommandBuffer::Impl {
     });
   }
 };
+
+bool knows_foreign_owners(const Context& context) {
+  return context.impl().physical.external_extensions.foreign_queues;
+}
 
 CommandBuffer::CommandBuffer(std::shared_ptr<Context> context, VkCommandBuffer recorded_to)
     : impl_(new Impl) {
@@ -102,6 +107,40 @@ void CommandBuffer::barrier(Scope before, Scope after, std::span<const ImageTran
                         vk::ImageSubresourceRange(vk::ImageAspectFlagBits::eColor, 0, 1, 0, 1));
   impl_->buffer.pipelineBarrier(vk::PipelineStageFlags(before.stages), vk::PipelineStageFlags(after.stages),
                                 {}, vk::MemoryBarrier(from, to), {}, images, impl_->functions());
+}
+
+// An acquisition follows what compute shaders wait for, such as a submit's semaphores. The half of the other
+// owner makes the writes available, and makes those of this one visible (Vulkan specification, "Queue Family
+// Ownership Transfer").
+void CommandBuffer::Impl::transfer_ownership(std::span<const OwnedResource> resources, bool acquires) {
+  if (resources.empty()) return;
+  using Access = vk::AccessFlagBits;
+  const vk::AccessFlags written = acquires ? vk::AccessFlags() : Access::eShaderWrite;
+  const vk::AccessFlags used = acquires ? Access::eShaderRead | Access::eShaderWrite : vk::AccessFlags();
+  const uint32_t own = context->impl().queue_family(QueueKind::compute);
+  std::vector<vk::BufferMemoryBarrier> buffers;
+  std::vector<vk::ImageMemoryBarrier> images;
+  for (const OwnedResource& resource : resources) {
+    const uint32_t from = acquires ? resource.owner : own, to = acquires ? own : resource.owner;
+    const auto layout = vk::ImageLayout(resource.layout);
+    if (resource.image)
+      images.emplace_back(written, used, layout, layout, from, to, resource.image,
+                          vk::ImageSubresourceRange(vk::ImageAspectFlagBits::eColor, resource.mip_level, 1,
+                                                    resource.array_layer, 1));
+    else
+      buffers.emplace_back(written, used, from, to, resource.buffer, resource.offset, resource.bytes);
+  }
+  constexpr auto compute = vk::PipelineStageFlagBits::eComputeShader;
+  buffer.pipelineBarrier(compute, acquires ? compute : vk::PipelineStageFlagBits::eBottomOfPipe, {}, {},
+                         buffers, images, functions());
+}
+
+void CommandBuffer::acquire(std::span<const OwnedResource> resources) {
+  impl_->transfer_ownership(resources, true);
+}
+
+void CommandBuffer::release(std::span<const OwnedResource> resources) {
+  impl_->transfer_ownership(resources, false);
 }
 
 void CommandBuffer::copy(const Buffer& from, uint64_t from_offset, const Buffer& to, uint64_t to_offset,

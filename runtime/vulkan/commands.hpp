@@ -48,6 +48,19 @@ struct ImageTransition {
   VkImageLayout to = VK_IMAGE_LAYOUT_GENERAL;
 };
 
+// A buffer's range or an image's level and layer that another queue family owns before and after commands.
+struct OwnedResource {
+  uint32_t owner = VK_QUEUE_FAMILY_IGNORED;
+  VkBuffer buffer = VK_NULL_HANDLE;
+  uint64_t offset = 0, bytes = 0;
+  VkImage image = VK_NULL_HANDLE;  // instead of the buffer
+  VkImageLayout layout = VK_IMAGE_LAYOUT_GENERAL;
+  uint32_t mip_level = 0, array_layer = 0;
+};
+
+// Whether VK_QUEUE_FAMILY_FOREIGN_EXT can be an owner.
+bool knows_foreign_owners(const Context& context);
+
 // A command pool with one command buffer, or a command buffer of the application's. One thread at a time.
 class CommandBuffer {
  public:
@@ -72,6 +85,10 @@ class CommandBuffer {
   void dispatch(std::array<uint32_t, 3> workgroup_count);
   // Records one memory barrier over all memory, and the transitions.
   void barrier(Scope before, Scope after, std::span<const ImageTransition> transitions = {});
+  // Transfer the ownership between the owners and the compute queue's family: for compute shaders that
+  // follow, and after those before. Without resources they record nothing.
+  void acquire(std::span<const OwnedResource> resources);
+  void release(std::span<const OwnedResource> resources);
   void copy(const Buffer& from, uint64_t from_offset, const Buffer& to, uint64_t to_offset, uint64_t bytes);
   void fill(const Buffer& buffer, uint64_t offset, uint64_t bytes, uint32_t value);
   // Around commands, for debuggers (Context::has_debug_labels()).

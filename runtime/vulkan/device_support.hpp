@@ -47,6 +47,9 @@ inline constexpr Feature kMaintenance4 =
     VELLUM_CORE_FEATURE(PhysicalDeviceMaintenance4Features, maintenance4, PhysicalDeviceVulkan13Features);
 inline constexpr Feature kSamplerYcbcrConversion = VELLUM_CORE_FEATURE(
     PhysicalDeviceSamplerYcbcrConversionFeatures, samplerYcbcrConversion, PhysicalDeviceVulkan11Features);
+// Vellum switches it on nowhere: the application's semaphores are its own affair.
+inline constexpr Feature kTimelineSemaphore = VELLUM_CORE_FEATURE(
+    PhysicalDeviceTimelineSemaphoreFeatures, timelineSemaphore, PhysicalDeviceVulkan12Features);
 // Of VkPhysicalDeviceFeatures2. Vellum does not switch them on in an application's chain, which may have them
 // in VkDeviceCreateInfo::pEnabledFeatures instead.
 inline constexpr Feature kExtendedStorageFormats =

@@ -1,5 +1,7 @@
 #include "vulkan/device_uses.hpp"
 
+#include <utility>
+
 #include "vulkan/cooperative_matrices.hpp"
 
 namespace vellum::gpu {
@@ -18,6 +20,23 @@ Use cooperative_matrices_use([[maybe_unused]] MatrixExtension extension) {
   use.extensions.push_back(VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME);
   use.features.push_back(kCooperativeMatrixNv);
   return use;
+}
+
+// What the device has of the extensions for shared memory and semaphores.
+void add_external_uses(const ExternalExtensions& external, std::vector<Use>& uses) {
+  const auto add = [&](bool has, const char* purpose, std::vector<const char*> extensions) {
+    if (has) uses.push_back({purpose, false, std::move(extensions)});
+  };
+  add(external.memory_fd, "memory shared as file descriptors", {VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME});
+  add(external.dma_buf, "memory shared as dma-bufs", {VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME});
+  add(external.memory_win32, "memory shared as handles of Windows", {kMemoryWin32});
+  add(external.host_pointer, "buffers in memory of the host", {VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME});
+  add(external.foreign_queues, "memory shared with other drivers",
+      {VK_EXT_QUEUE_FAMILY_FOREIGN_EXTENSION_NAME});
+  add(external.hardware_buffer, "hardware buffers of Android", {kHardwareBuffer});
+  add(external.semaphore_fd, "semaphores shared as file descriptors",
+      {VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME});
+  add(external.semaphore_win32, "semaphores shared as handles of Windows", {kSemaphoreWin32});
 }
 
 }  // namespace
@@ -51,6 +70,7 @@ std::vector<Use> device_uses(const PhysicalDevice& device, const DeviceCaps& cap
                     false,
                     {VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME},
                     {kPipelineExecutableInfo}});
+  add_external_uses(device.external_extensions, uses);
   if (caps.memory_budget)
     uses.push_back({"the memory that is left", false, {VK_EXT_MEMORY_BUDGET_EXTENSION_NAME}});
   // The caps may claim more than the device has (ContextOptions::adjust_caps).

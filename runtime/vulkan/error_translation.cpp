@@ -22,6 +22,8 @@ ErrorCode code_of(vk::Result result) {
     case vk::Result::eErrorFeatureNotPresent:
     case vk::Result::eErrorFormatNotSupported:
       return ErrorCode::unsupported;
+    case vk::Result::eErrorInvalidExternalHandle:
+      return ErrorCode::invalid_argument;
     default:
       return ErrorCode::internal;
   }

@@ -194,6 +194,19 @@ void fill_ids(PhysicalDevice& device) {
   if (ids.deviceLUIDValid) std::ranges::copy(ids.deviceLUID, device.identity.luid.emplace().begin());
 }
 
+ExternalExtensions external_extensions(const DeviceSupport& support) {
+  ExternalExtensions found;
+  found.memory_fd = support.has(VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
+  found.dma_buf = found.memory_fd && support.has(VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME);
+  found.memory_win32 = support.has(kMemoryWin32);
+  found.host_pointer = support.has(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
+  found.semaphore_fd = support.has(VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME);
+  found.semaphore_win32 = support.has(kSemaphoreWin32);
+  found.foreign_queues = support.has(VK_EXT_QUEUE_FAMILY_FOREIGN_EXTENSION_NAME);
+  found.hardware_buffer = found.foreign_queues && support.has(kHardwareBuffer);
+  return found;
+}
+
 char lower_case(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 bool contains_ignoring_case(const std::string& text, const std::string& part) {
@@ -276,6 +289,8 @@ PhysicalDevice describe_device(vk::raii::PhysicalDevice handle, uint32_t instanc
       enabled && enabled->has(kExtendedStorageFormats) && offered.shaderStorageImageExtendedFormats;
   device.writes_without_format =
       enabled && enabled->has(kWritesWithoutFormat) && offered.shaderStorageImageWriteWithoutFormat;
+  device.timeline_semaphores = enabled && enabled->has(kTimelineSemaphore);
+  device.external_extensions = external_extensions(support);
   device.maintenance4 = caps.api_version >= VK_API_VERSION_1_3 && support.has(kMaintenance4);
   device.handle = std::move(handle);
   fill_images(device);

@@ -23,6 +23,19 @@ struct SubgroupControl {
 // The headers name it behind VK_ENABLE_BETA_EXTENSIONS only.
 inline constexpr const char* kPortabilitySubset = "VK_KHR_portability_subset";
 
+// The headers name these behind VK_USE_PLATFORM_WIN32_KHR and VK_USE_PLATFORM_ANDROID_KHR only.
+inline constexpr const char* kMemoryWin32 = "VK_KHR_external_memory_win32";
+inline constexpr const char* kSemaphoreWin32 = "VK_KHR_external_semaphore_win32";
+inline constexpr const char* kHardwareBuffer = "VK_ANDROID_external_memory_android_hardware_buffer";
+
+// For memory and semaphores that are shared (vellum/external.hpp).
+struct ExternalExtensions {
+  bool memory_fd = false, dma_buf = false, memory_win32 = false, host_pointer = false;
+  bool hardware_buffer = false;
+  bool semaphore_fd = false, semaphore_win32 = false;
+  bool foreign_queues = false;  // VK_EXT_queue_family_foreign: for owners outside of the driver
+};
+
 struct PhysicalDevice {
   vk::raii::PhysicalDevice handle{nullptr};
   DeviceIdentity identity;
@@ -41,6 +54,8 @@ struct PhysicalDevice {
   bool extended_storage_formats =
       false;                           // shaderStorageImageExtendedFormats, of an application that enabled it
   bool writes_without_format = false;  // shaderStorageImageWriteWithoutFormat, likewise
+  ExternalExtensions external_extensions;
+  bool timeline_semaphores = false;  // timelineSemaphore, of an application that enabled it
   SubgroupControl subgroups;
   DeviceCaps caps;
 };

@@ -321,6 +321,10 @@ int misuse_in_c(const void* model_bytes, size_t model_size, char what[512]) {
   device_options.size = sizeof device_options;
   device_options.global_priority = (vellum_global_priority)9;
   FAILS(vellum_device_open(&device_options, &other, &error), VELLUM_INVALID_ARGUMENT, "global_priority");
+  device_options.global_priority = VELLUM_PRIORITY_UNSPECIFIED;
+  device_options.self_check = (vellum_self_check)9;
+  FAILS(vellum_device_open(&device_options, &other, &error), VELLUM_INVALID_ARGUMENT, "self_check");
+  device_options.self_check = VELLUM_SELF_CHECK_AUTO;
   vellum_session_options_init(&options);
   options.storage = (vellum_storage)17;
   FAILS(vellum_session_create(device, model, &options, &session, &error), VELLUM_INVALID_ARGUMENT, "17");

@@ -3,12 +3,18 @@
 // device works afterwards or says that it is lost, and no object is left.
 #include <gtest/gtest.h>
 
+#ifdef __linux__
+#include <unistd.h>
+#endif
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "api/impl.hpp"
@@ -16,6 +22,7 @@
 #include "small_model.hpp"
 #include "support/temp_folder.hpp"
 #include "support/tensors.hpp"
+#include "vellum/external.hpp"
 #include "vellum/tune.hpp"
 #include "vulkan/fault_layer.hpp"
 #include "vulkan_app.hpp"
@@ -230,6 +237,71 @@ TEST_F(Faults, InTheApplicationsCommandsAndSubmits) {
   };
   fail_everywhere([&] { return Device::adopt(app.device(), options()); }, work);
 }
+
+#ifdef __linux__
+
+// Without the memory in which SwiftShader keeps compiled shaders.
+int64_t open_files() {
+  int64_t count = 0;
+  for (const auto& file : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code error;  // the listing's own descriptor is gone again
+    const std::string target = std::filesystem::read_symlink(file.path(), error).string();
+    count += target.find("swiftshader_jit") == std::string::npos;
+  }
+  return count;
+}
+
+// Imports a handle, which stays the caller's where that fails.
+template <typename Handle, typename Import>
+auto import_or_close(const Handle& handle, Import&& import) {
+  try {
+    return import(handle);
+  } catch (...) {
+    EXPECT_EQ(::close(handle.fd), 0) << "a failed import closed the descriptor";
+    throw;
+  }
+}
+
+TEST_F(Faults, InSharedMemoryAndSemaphores) {
+  const Model model = load(small_model());
+  constexpr ExternalHandleType type = ExternalHandleType::opaque_fd;
+  const int64_t before = open_files();
+  fail_everywhere([&](const Device& device) {
+    Session session(device, model);
+    session.prepare({});
+    const BufferLayout in = session.input_buffer("x"), out = session.output_buffer("y");
+    const ExternalBuffer made_x = ExternalBuffer::make(device, in.bytes, in.usage, type),
+                         made_y = ExternalBuffer::make(device, out.bytes, out.usage, type);
+    const auto imported = [&](const ExternalBuffer& made, const BufferLayout& layout) {
+      return import_or_close(made.export_memory(), [&](const ExternalMemory& memory) {
+        return ExternalBuffer::import(device, memory, layout.bytes, layout.usage);
+      });
+    };
+    const ExternalBuffer x = imported(made_x, in), y = imported(made_y, out);
+    std::memcpy(made_x.data(), input(1).data(), input(1).byte_size());
+    std::vector<VkDeviceSize> strides{0, 9 * 11 * 4, 11 * 4, 4};
+    const BufferBinding bound_x{"x", x.handle(), 0, in.bytes, strides},
+        bound_y{"y", y.handle(), 0, out.bytes};
+    const Recording recording = session.bind({&bound_x, 1}, {&bound_y, 1});
+    recording.run();
+    const auto support = external_support(device);
+    if (std::ranges::any_of(support, &ExternalSupport::imports_semaphores)) {
+      const ExternalSemaphore made = ExternalSemaphore::make(device, type);
+      const ExternalSemaphore semaphore = import_or_close(
+          made.export_handle(),
+          [&](const ExternalSemaphoreHandle& handle) { return ExternalSemaphore::import(device, handle); });
+      const SemaphoreValue signal{made.handle()}, wait{semaphore.handle()};
+      recording.run({.signal = {&signal, 1}});
+      recording.run({.wait = {&wait, 1}});
+    }
+    Tensor result(DType::f32, session.outputs()[0].shape);
+    std::memcpy(result.mutable_data(), made_y.data(), result.byte_size());
+    return Outputs{result};
+  });
+  EXPECT_EQ(open_files(), before);
+}
+
+#endif
 
 }  // namespace
 }  // namespace vellum::test

@@ -297,6 +297,58 @@ TEST_F(Packed, HoldsTheShadersOfFrames) {
                       ErrorCode::not_found, "'z'");
 }
 
+TEST_F(Packed, HoldsTheShadersOfPictures) {
+  const auto file = save(small_model());
+  const Caps caps = Caps::android_baseline_2022();
+  const std::vector<PackFrame> frames = {{"x", {.format = FrameFormat::rgb8, .width = 64, .height = 64}}};
+  const PictureOutput steps{.colors = PictureColors::steps}, over{.over = "x"};
+  const std::vector<PackPicture> pictures = {{"y", steps}, {"y", over}};
+  const size_t without = pack(file, folder / "packed", caps, {}, frames).shaders;
+  EXPECT_GE(pack(file, folder / "packed", caps, {}, frames, pictures).shaders, without + 4);
+  const Model model = Model::load(file), packed = Model::load(folder / "packed");
+  const Device device = Device::open(device_options()), compiling = Device::open(device_options());
+  impl(device)->compiles_shaders = false;
+  // Of other sizes and colours; with a frame beneath, or beside it.
+  const FrameInput camera{.format = FrameFormat::rgb8, .width = 32, .height = 24};
+  const PictureOutput wide{.palette = {{1, 2, 3, 4}, {5, 6, 7, 8}}, .width = 40, .height = 24, .over = "x"};
+  PictureOutput further = steps;
+  further.name = "picture";
+  further.width = 30;
+  further.palette = {{1, 2, 3, 4}, {5, 6, 7, 8}, {9, 9, 9, 9}};
+  const auto variants = [&](const Model& base) {
+    const Model framed = with_frames(base, "x", camera);
+    return std::vector{with_picture(base, "y", steps), with_picture(framed, "y", further),
+                       with_picture(framed, "y", over), with_picture(framed, "y", wide)};
+  };
+  const std::vector<Model> from_bundle = variants(packed), whole = variants(model);
+  const SessionOptions images{.storage = StorageChoice::image2d};
+  for (size_t i = 0; i < whole.size(); ++i) {
+    const Program program = compile(impl(from_bundle[i])->graph, impl(caps)->caps,
+                                    compile_options(SessionOptions{}), Stage::program)
+                                .program;
+    for (const gpu::PipelineKey& key : pipeline_keys(program))
+      EXPECT_FALSE(impl(packed)->packed->find(gpu::shader_digest(gpu::shader_request(key))).empty())
+          << i << ": " << key.shader;
+    EXPECT_TRUE(same(run(device, from_bundle[i]), run(compiling, whole[i], images))) << i;
+    EXPECT_EQ(impl(device)->context->pipelines().shader_counts().compiled, 0u) << i;
+  }
+  EXPECT_EQ(impl(device)->context->pipelines().shader_counts().compiled, 0u);
+
+  // Nothing was compiled because the bundle has the shaders.
+  pack(file, folder / "packed", caps, {}, frames);
+  run(device, with_picture(Model::load(folder / "packed"), "y",
+                           {.colors = PictureColors::classes, .palette = {{1, 1, 1, 1}}}));
+  EXPECT_GT(impl(device)->context->pipelines().shader_counts().compiled, 0u);
+
+  const auto refused = [&](const PackPicture& picture) {
+    pack(file, folder / "packed", caps, {}, frames, std::vector{picture});
+  };
+  EXPECT_VELLUM_ERROR(refused({"z", steps}), ErrorCode::not_found, "'z'");
+  EXPECT_VELLUM_ERROR(refused({"y", {.over = "z"}}), ErrorCode::invalid_argument, "needs a frame");
+  EXPECT_VELLUM_ERROR(refused({"y", {.colors = PictureColors::classes}}), ErrorCode::invalid_argument,
+                      "palette");
+}
+
 // Where no shader can be compiled, as in Vellum::runtime, on a device that would choose other kernels.
 TEST_F(Packed, KernelsForLesserCapsRunWhereNoShaderCanBeCompiled) {
   const auto file = save(small_model());

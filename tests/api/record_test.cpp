@@ -356,6 +356,23 @@ TEST_F(Record, RefusesWhatCannotBeBound) {
   commands.end();
 }
 
+TEST_F(Record, ValuesThatDecideShapesAreThoseThatTheSessionIsPreparedFor) {
+  OnnxModel source;
+  source.input("x", {2, 4}).input("n", {2}, DType::i64).node("Tile", {"x", "n"}, {"y"}).output("y");
+  const std::vector<int64_t> repeats{2, 3};
+  Session session(device, load(source), {.input_values = {{"n", Tensor::i64({2}, repeats)}}});
+  const Tensor data = random_tensor({2, 4}, 5);
+  const Tensor want = session.run({{"x", data}}).at("y");
+  const AppBuffer x = buffer_for(session.input_buffer("x")), y = buffer_for(session.output_buffer("y"));
+  const BufferBinding in = binding("x", x), out = binding("y", y), values = binding("n", x);
+  write(x, data);
+  const vk::raii::CommandBuffer commands = app.make_commands();
+  const Recording recording = record_one(session, commands, in, out);
+  app.submit_and_wait(commands);
+  EXPECT_TRUE(close(read(y, session.outputs().front()), want));
+  EXPECT_VELLUM_ERROR(session.bind({{in, values}}, {{out}}), ErrorCode::unsupported, "'n'", "decides shapes");
+}
+
 TEST_F(Record, RefusesSessionsWhoseRunsNeedTheHost) {
   const vk::raii::CommandBuffer commands = app.make_commands();
   // Without a log, for it warns of what runs on the host.

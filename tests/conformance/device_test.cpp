@@ -73,21 +73,19 @@ Outcome run_with_constants(const Device& device, const NodeTest& test) {
   return run_all_sets(device, Model::load(std::as_bytes(std::span(bytes))), test, true);
 }
 
-// The tests feed everything at run time, axes and sizes too, which decide shapes that a session has to know
-// when it is made. In real models they are constants; so they are here, where the test does not run without,
-// or not on the device alone.
+// The tests feed everything at run time, weights too, which are constants in real models; so they are here,
+// where the host helps otherwise. In Debian's suite some data of bfloat16 has another shape than the model
+// declares, which only constants may.
 Outcome run_as_fed_or_with_constants(const Device& device, const NodeTest& test) {
-  const auto file = test.folder / "model.onnx";
-  const Model model = Model::load(file);
-  const bool one_input = model.inputs().size() < 2;
+  const Model model = Model::load(test.folder / "model.onnx");
   Outcome as_fed;
   try {
     as_fed = run_all_sets(device, model, test, false);
-  } catch (const Error&) {
-    if (one_input) throw;
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::invalid_argument || model.inputs().size() < 2) throw;
     return run_with_constants(device, test);
   }
-  if (one_input || as_fed.on_host.empty() || !as_fed.wrong.empty()) return as_fed;
+  if (model.inputs().size() < 2 || as_fed.on_host.empty() || !as_fed.wrong.empty()) return as_fed;
   try {
     const Outcome with_constants = run_with_constants(device, test);
     return with_constants.on_host.empty() ? with_constants : as_fed;

@@ -17,6 +17,39 @@ TEST(Composed, SwishAndSwiGlu) {
   expect_floats(run({"SwiGLU", 28, {{"alpha", 2.0f}}}, {x, b}), {3}, {3 * swish(-1, 2), 0, 5 * swish(2, 2)});
 }
 
+TEST(Composed, DftOfARealSignal) {
+  const HostTensor x = floats({1, 4, 1}, {1, 2, 3, 4});
+  expect_floats(run({"DFT", 17, {}}, {x}), {1, 4, 2}, {10, 0, -2, 2, -2, 0, -2, -2});
+  const HostTensor half = floats({1, 3, 2}, {10, 0, -2, 2, -2, 0});
+  expect_floats(run({"DFT", 17, {{"onesided", int64_t{1}}}}, {x}), {1, 3, 2}, {10, 0, -2, 2, -2, 0});
+  expect_floats(run({"DFT", 17, {{"onesided", int64_t{1}}, {"inverse", int64_t{1}}}}, {half}), {1, 4, 1},
+                {1, 2, 3, 4});
+}
+
+TEST(Composed, StftWindowsItsFrames) {
+  const HostTensor signal = floats({1, 6, 1}, {1, 1, 1, 2, 2, 2}), window = floats({2}, {1, 3});
+  const HostTensor step = ints({}, {4});
+  expect_floats(run({"STFT", 17, {}}, {signal, step, window}), {1, 2, 2, 2}, {4, 0, -2, 0, 8, 0, -4, 0});
+}
+
+TEST(Composed, CumProdInEachDirection) {
+  const HostTensor x = floats({3}, {2, 3, 5});
+  const HostTensor axis = ints({}, {0});
+  expect_floats(run({"CumProd", 26, {}}, {x, axis}), {3}, {2, 6, 30});
+  expect_floats(run({"CumProd", 26, {{"reverse", int64_t{1}}}}, {x, axis}), {3}, {30, 15, 5});
+  expect_floats(run({"CumProd", 26, {{"exclusive", int64_t{1}}}}, {x, axis}), {3}, {1, 2, 6});
+  expect_floats(run({"CumProd", 26, {{"exclusive", int64_t{1}}, {"reverse", int64_t{1}}}}, {x, axis}), {3},
+                {15, 5, 1});
+}
+
+TEST(Composed, WindowsAreSumsOfCosines) {
+  const HostTensor four = ints({}, {4});
+  expect_floats(run({"HannWindow", 17, {}}, {four}), {4}, {0, 0.5f, 1, 0.5f});
+  expect_floats(run({"HannWindow", 17, {{"periodic", int64_t{0}}}}, {four}), {4}, {0, 0.75f, 0.75f, 0});
+  expect_floats(run({"HammingWindow", 17, {}}, {four}), {4}, {4.0f / 46, 25.0f / 46, 1, 25.0f / 46});
+  expect_floats(run({"BlackmanWindow", 17, {}}, {four}), {4}, {0, 0.34f, 1, 0.34f});
+}
+
 TEST(Composed, RmsNormalizationDoesNotCentre) {
   // The root of the mean of squares of (1, 7) is 5.
   expect_floats(

@@ -114,12 +114,12 @@ TEST(Branch, GraphsAreReadAfterWhatTheyTake) {
   EXPECT_EQ(optimise(model.graph(), {}).nodes.size(), 2u);
 }
 
-TEST(Branch, ConditionOfRunTimeIsRefused) {
+TEST(Branch, ConditionOfRunTimeNeedsItsValue) {
   OnnxModel model;
   model.input("x", {2}).input("condition", {1}, DType::boolean);
   add_if(model, "condition", branch("Neg", "x"), branch("Abs", "x"), "y");
   const Graph graph = model.output("y").graph();
-  EXPECT_VELLUM_ERROR(optimise(graph, {}), ErrorCode::unsupported, "If 'choice'", "run time");
+  EXPECT_VELLUM_ERROR(optimise(graph, {}), ErrorCode::invalid_argument, "condition", "decide shapes");
 }
 
 TEST(Branch, DamagedChoicesAreRefused) {
@@ -149,8 +149,8 @@ TEST(Branch, DamagedChoicesAreRefused) {
                         node.mutable_attribute(1)->mutable_g()->mutable_node(0)->set_op_type(unknown);
                       }),
                       ErrorCode::unsupported, "'Hm'");
-  EXPECT_VELLUM_ERROR(damaged([&](auto& node) { node.set_input(0, data); }), ErrorCode::unsupported,
-                      "If 'choice'");
+  EXPECT_VELLUM_ERROR(damaged([&](auto& node) { node.set_input(0, data); }), ErrorCode::invalid_argument,
+                      "decide shapes");
 }
 
 TEST(Branch, FlippedBytesAreRefusedOrSound) {

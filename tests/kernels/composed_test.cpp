@@ -73,6 +73,42 @@ TEST(Composed, AffineGrid) {
   check_operator(test);
 }
 
+TEST(Composed, DFT) {
+  const HostTensor real = random_tensor({2, 5, 6, 1}, 1), complex = random_tensor({2, 5, 6, 2}, 2);
+  const auto transform = [&](const HostTensor& x, int64_t axis, bool inverse, bool onesided) {
+    OperatorCase test = composed_case("DFT", 20, {x, std::nullopt, longs({}, {axis})},
+                                      {{"inverse", int64_t{inverse}}, {"onesided", int64_t{onesided}}});
+    test.constants = {2};
+    check_operator(test);
+  };
+  for (const int64_t axis : {1, 2, -2}) {
+    transform(real, axis, false, false);
+    transform(real, axis, false, true);
+    transform(complex, axis, false, false);
+    transform(complex, axis, true, false);
+    transform(complex, axis, true, true);
+  }
+}
+
+TEST(Composed, STFT) {
+  OperatorCase test =
+      composed_case("STFT", 17, {random_tensor({2, 20, 1}, 1), longs({}, {3}), random_tensor({8}, 2)},
+                    {{"onesided", int64_t{1}}});
+  test.constants = {1};
+  check_operator(test);
+}
+
+TEST(Composed, CumProd) {
+  for (const int64_t exclusive : {0, 1})
+    for (const int64_t reverse : {0, 1}) {
+      OperatorCase test =
+          composed_case("CumProd", 26, {random_tensor({2, 5, 3}, 1, 0.5f, 1.5f), longs({}, {1})},
+                        {{"exclusive", exclusive}, {"reverse", reverse}});
+      test.constants = {1};
+      check_operator(test);
+    }
+}
+
 TEST(Composed, DeformConv) {
   OperatorCase test = composed_case(
       "DeformConv", 19,

@@ -185,6 +185,7 @@ TEST(Reshape, KeepsTheOrderOfElements) {
   check_operator(
       {.type = "Unsqueeze", .inputs = {random_tensor({2, 5}, 12), ints({2, 3})}, .constants = {1}});
   check_operator({.type = "Identity", .inputs = {random_tensor({2, 5, 3, 3}, 13)}});
+  check_operator({.type = "OptionalGetElement", .inputs = {random_tensor({2, 5}, 14)}, .opset = 18});
   check_operator({.type = "Dropout", .inputs = {random_tensor({2, 5, 3, 3}, 14)}});
 }
 

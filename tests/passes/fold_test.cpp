@@ -49,7 +49,8 @@ TEST(InputShapes, FixedDimensionsCannotBeChanged) {
   EXPECT_VELLUM_ERROR(inferred(graph, {{"x", {1, 3, 4, 6}}}), ErrorCode::invalid_argument, "'x'", "1x3x4x5",
                       "1x3x4x6");
   EXPECT_VELLUM_ERROR(inferred(graph, {{"x", {1, 3, 4}}}), ErrorCode::invalid_argument, "'x'", "1x3x4");
-  EXPECT_VELLUM_ERROR(inferred(graph, {{"x", {0, 3, 4, 5}}}), ErrorCode::invalid_argument, "'x'", "positive");
+  EXPECT_VELLUM_ERROR(inferred(graph, {{"x", {-2, 3, 4, 5}}}), ErrorCode::invalid_argument, "'x'",
+                      "negative");
 }
 
 TEST(InputShapes, UnknownNamesAreRefusedWithTheInputsThereAre) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/operator_support.hpp"
 #include "import/import.hpp"
 #include "passes/passes.hpp"
 #include "support/errors.hpp"
@@ -89,6 +90,15 @@ TEST(FoldedWork, TheLimitIsAnOptionAndGrowsWithTheFilesConstants) {
   Graph with_weights = large.graph();
   with_weights.limits.folded_work = 1000;
   EXPECT_EQ(folded(with_weights).nodes.size(), 0u);
+}
+
+TEST(FoldedWork, OfANodeCountsOnce) {
+  OnnxModel model;
+  model.initializer("a", HostTensor(DType::f32, {64, 64})).node("MatMul", {"a", "a"}, {"y"}).output("y");
+  const Graph graph = model.graph();
+  const Node& node = graph.nodes.front();
+  const std::vector<TensorType> outputs{{DType::f32, {64, 64}}};
+  EXPECT_EQ(folded(graph).folding.work, node.op->work(operator_inputs(graph, node), outputs));
 }
 
 TEST(FoldedWork, KernelsBeyondTheInputCostNothing) {

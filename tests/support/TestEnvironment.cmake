@@ -10,8 +10,7 @@
 #       `NAME.as_gpu` besides, with MOLTENVK `NAME.moltenvk`. With -DVELLUM_TEST_GPU_ASSISTED=ON those with AS_GPU come on
 #       SwiftShader once more, as `NAME.gpu_assisted` and `NAME.as_gpu_assisted`, where the validation layer watches each
 #       access to a buffer: nothing is read or written outside of it. That takes ten times as long. With UNOPTIMISED lavapipe
-#       compiles without LLVM's optimisation in the runs with other limits than its own: for programs that compile longer than
-#       they run, in 0.6 of the time.
+#       compiles without LLVM's optimisation: for programs that compile longer than they run, in 0.6 of the time.
 #   vellum_add_gpu_run(NAME COMMAND target argument... EXPECT regex [TIMEOUT seconds] [LABEL label] [QUICK])
 #       Runs a program once on each driver, as a user would: entries `NAME.lavapipe` and `NAME.swiftshader`. Its output
 #       must match the expression. @RUN@ in an argument becomes the driver's name.
@@ -175,11 +174,11 @@ function(vellum_add_gpu_test name)
     list(APPEND common QUICK)
     add_dependencies(quick_tests ${name})
   endif()
-  vellum_register_on_driver(${name} lavapipe lavapipe "${VELLUM_TEST_LAVAPIPE_ICD}" ${common})
   set(compiler "")
   if(arg_UNOPTIMISED)
     set(compiler GALLIVM_PERF=nopt)
   endif()
+  vellum_register_on_driver(${name} lavapipe lavapipe "${VELLUM_TEST_LAVAPIPE_ICD}" ${common} ENVIRONMENT ${compiler})
   vellum_register_on_driver(${name} baseline2022 lavapipe "${VELLUM_TEST_LAVAPIPE_ICD}" ${common}
                             ENVIRONMENT VELLUM_TEST_LIMITS=android_baseline_2022 ${compiler})
   if(arg_AS_GPU)

@@ -211,6 +211,13 @@ TEST_F(OnDevice, PackedModelsTakeThePlaceOfTheirFiles) {
     arguments.insert(arguments.end(), {"--frame", wrong});
     EXPECT_TRUE(fails(arguments, 1, {"--frame", wrong, "nv12, nv21"}));
   }
+  EXPECT_GT(shaders({"--frame", "x=rgb8", "--picture", "y=steps,nearest", "--picture", "y=classes,over:x"}),
+            shaders({"--frame", "x=rgb8"}) + 2);
+  for (const char* wrong : {"y", "y=heat", "y=ramp,over:", "y=ramp,large"}) {
+    std::vector<std::string> arguments = framed;
+    arguments.insert(arguments.end(), {"--picture", wrong});
+    EXPECT_TRUE(fails(arguments, 1, {"--picture", wrong, "classes, rgb"}));
+  }
 }
 
 TEST_F(OnDevice, BenchMeasures) {

@@ -54,6 +54,23 @@ TEST_F(Inspect, TableSaysTheSame) {
     EXPECT_NE(table.out.find(part), std::string::npos) << part << "\n" << table.out;
 }
 
+TEST_F(Inspect, MarksInputsThatDecideShapesAndTakesTheirValues) {
+  OnnxModel source;
+  source.input("x", {2, 3}).input("n", {2}, DType::i64).node("Tile", {"x", "n"}, {"y"}).output("y");
+  const std::string model = save(source);
+  EXPECT_TRUE(fails({"inspect", model}, 1, {"'n'", "--value"}));
+  const json document = run_json({"inspect", model, "--value", "n=2,4"});
+  EXPECT_EQ(document["inputs"][1]["decides_shapes"], true);
+  EXPECT_EQ(document["nodes"][0]["output_shapes"], json::parse("[[4, 12]]"));
+  EXPECT_NE(run_tool({"inspect", model, "--value", "n=2,4"}).out.find("n  int64 2  decides shapes"),
+            std::string::npos);
+  EXPECT_EQ(run_tool({"plan", model, "--value", "n=2,4"}).status, 0);
+  EXPECT_EQ(run_tool({"bench", model, "--value", "n=2,4", "--runs", "1"}).status, 0);
+  for (const char* bad : {"n", "n=2,", "n=,2", "n=two", "z=2"})
+    EXPECT_TRUE(fails({"inspect", model, "--value", bad}, 1, {"--value"})) << bad;
+  EXPECT_TRUE(fails({"inspect", model, "--value", "n=2,-1"}, 1, {"Tile"}));
+}
+
 TEST_F(Inspect, OpenDimensionsNeedAShape) {
   const std::string model = save(small_model({1, 3, kUnknownDim, 11}));
   EXPECT_TRUE(fails({"inspect", model}, 1, {"'x'"}));

@@ -14,25 +14,27 @@ namespace {
 
 // Functions that can fail and make no object that is counted, and what they return then.
 #define VELLUM_CALLS(row)                                                                                    \
-  row(vkEnumerateInstanceVersion, OUT_OF_HOST_MEMORY)                                                        \
-      row(vkEnumerateInstanceExtensionProperties, OUT_OF_HOST_MEMORY)                                        \
-          row(vkEnumerateInstanceLayerProperties, OUT_OF_HOST_MEMORY) row(                                   \
-              vkEnumeratePhysicalDevices, INITIALIZATION_FAILED) row(vkEnumerateDeviceExtensionProperties,   \
-                                                                     OUT_OF_HOST_MEMORY)                     \
-              row(vkGetPhysicalDeviceImageFormatProperties, OUT_OF_HOST_MEMORY) row(                         \
-                  vkBindBufferMemory, OUT_OF_DEVICE_MEMORY) row(vkBindImageMemory, OUT_OF_DEVICE_MEMORY)     \
-                  row(vkMapMemory, MEMORY_MAP_FAILED) row(vkFlushMappedMemoryRanges, OUT_OF_HOST_MEMORY)     \
-                      row(vkInvalidateMappedMemoryRanges, OUT_OF_HOST_MEMORY)                                \
-                          row(vkAllocateDescriptorSets, OUT_OF_POOL_MEMORY) row(                             \
-                              vkAllocateCommandBuffers, OUT_OF_HOST_MEMORY) row(vkBeginCommandBuffer,        \
-                                                                                OUT_OF_HOST_MEMORY)          \
-                              row(vkEndCommandBuffer, OUT_OF_DEVICE_MEMORY) row(                             \
-                                  vkResetFences, OUT_OF_DEVICE_MEMORY) row(vkGetFenceStatus, DEVICE_LOST)    \
-                                  row(vkWaitForFences, DEVICE_LOST) row(vkQueueSubmit, OUT_OF_DEVICE_MEMORY) \
-                                      row(vkQueueSubmit, DEVICE_LOST) row(vkQueueWaitIdle, DEVICE_LOST)      \
-                                          row(vkDeviceWaitIdle, DEVICE_LOST)                                 \
-                                              row(vkGetQueryPoolResults, DEVICE_LOST)                        \
-                                                  row(vkGetPipelineCacheData, OUT_OF_HOST_MEMORY)
+  row(vkEnumerateInstanceVersion, OUT_OF_HOST_MEMORY) row(vkEnumerateInstanceExtensionProperties,            \
+                                                          OUT_OF_HOST_MEMORY)                                \
+      row(vkEnumerateInstanceLayerProperties, OUT_OF_HOST_MEMORY) row(                                       \
+          vkEnumeratePhysicalDevices, INITIALIZATION_FAILED) row(vkEnumerateDeviceExtensionProperties,       \
+                                                                 OUT_OF_HOST_MEMORY)                         \
+          row(vkGetPhysicalDeviceImageFormatProperties, OUT_OF_HOST_MEMORY) row(                             \
+              vkBindBufferMemory, OUT_OF_DEVICE_MEMORY) row(vkBindImageMemory, OUT_OF_DEVICE_MEMORY)         \
+              row(vkMapMemory, MEMORY_MAP_FAILED) row(vkFlushMappedMemoryRanges, OUT_OF_HOST_MEMORY)         \
+                  row(vkInvalidateMappedMemoryRanges, OUT_OF_HOST_MEMORY) row(                               \
+                      vkAllocateDescriptorSets, OUT_OF_POOL_MEMORY) row(vkAllocateCommandBuffers,            \
+                                                                        OUT_OF_HOST_MEMORY)                  \
+                      row(vkBeginCommandBuffer, OUT_OF_HOST_MEMORY) row(                                     \
+                          vkEndCommandBuffer, OUT_OF_DEVICE_MEMORY) row(vkResetFences, OUT_OF_DEVICE_MEMORY) \
+                          row(vkGetFenceStatus, DEVICE_LOST) row(vkWaitForFences, DEVICE_LOST)               \
+                              row(vkQueueSubmit, OUT_OF_DEVICE_MEMORY) row(vkQueueSubmit, DEVICE_LOST)       \
+                                  row(vkQueueWaitIdle, DEVICE_LOST) row(vkDeviceWaitIdle, DEVICE_LOST)       \
+                                      row(vkGetQueryPoolResults, DEVICE_LOST)                                \
+                                          row(vkGetPipelineCacheData, OUT_OF_HOST_MEMORY)                    \
+                                              row(vkGetMemoryFdKHR, OUT_OF_HOST_MEMORY)                      \
+                                                  row(vkGetSemaphoreFdKHR, OUT_OF_HOST_MEMORY)               \
+                                                      row(vkImportSemaphoreFdKHR, OUT_OF_HOST_MEMORY)
 
 // Objects: how they are made and destroyed, and what making them returns where it fails.
 #define VELLUM_OBJECTS(row)                                                                                  \

@@ -5,11 +5,14 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "platform/dynamic_library.hpp"
 
@@ -43,7 +46,9 @@ struct State {
   std::map<VkCommandBuffer, uint32_t> dispatches;  // recorded
   std::vector<uint32_t> submitted_dispatches;
   std::vector<std::string> labels, object_names;
-  std::atomic<uint32_t> pipelines_made = 0;
+  std::atomic<uint32_t> pipelines_made = 0, miscompiled = 0;
+  std::string miscompiled_name;
+  PFN_vkCreateShaderModule create_shader_module = nullptr;
   bool dispatches_skipped = false, offers_global_priority = false, extensions_hidden = false;
   VkQueueGlobalPriorityKHR global_priority{};
   PFN_vkCmdDispatch dispatch = nullptr;
@@ -351,14 +356,58 @@ VKAPI_ATTR VkResult VKAPI_CALL map_memory(VkDevice device, VkDeviceMemory memory
   return state().map_memory(device, memory, offset, size, flags, data);
 }
 
+// SPIR-V specification, 3.49.
+constexpr uint32_t kOpName = 5, kOpTypeVector = 23, kOpFAdd = 129, kOpFSub = 131, kOpFMul = 133;
+constexpr size_t kSpirvHeaderWords = 5;
+
+// Calls `visit` with each instruction's number and words, which begin with its length and number.
+template <typename Visit>
+void for_each_instruction(std::vector<uint32_t>& module, const Visit& visit) {
+  for (size_t i = kSpirvHeaderWords; i < module.size() && module[i] >> 16 != 0; i += module[i] >> 16)
+    visit(module[i] & 0xffff, std::span(module).subspan(i, module[i] >> 16));
+}
+
+// Whether an OpName has the text.
+bool names(std::vector<uint32_t>& module, const std::string& text) {
+  bool found = false;
+  for_each_instruction(module, [&](uint32_t op, std::span<uint32_t> words) {
+    if (op != kOpName) return;
+    const std::string name(reinterpret_cast<const char*>(&words[2]), 4 * (words.size() - 2));
+    found |= name.find(text) != name.npos;
+  });
+  return found;
+}
+
+// Vectors of four are numbers of tensors; places in memory are computed from scalars and must not change.
+void break_arithmetic(std::vector<uint32_t>& module) {
+  std::set<uint32_t> vectors;
+  for_each_instruction(module, [&](uint32_t op, std::span<uint32_t> words) {
+    if (op == kOpTypeVector && words[3] == 4) vectors.insert(words[1]);
+    if ((op != kOpFMul && op != kOpFAdd) || !vectors.contains(words[1])) return;
+    words[0] = (words[0] & 0xffff0000) | (op == kOpFMul ? kOpFAdd : kOpFSub);
+  });
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL create_shader_module(VkDevice device, const VkShaderModuleCreateInfo* info,
+                                                    const VkAllocationCallbacks* callbacks,
+                                                    VkShaderModule* module) {
+  ++state().objects_made;
+  std::vector<uint32_t> code(info->pCode, info->pCode + info->codeSize / sizeof(uint32_t));
+  if (!state().miscompiled_name.empty() && names(code, state().miscompiled_name)) {
+    ++state().miscompiled;
+    break_arithmetic(code);
+  }
+  VkShaderModuleCreateInfo real = *info;
+  real.pCode = code.data();
+  return state().create_shader_module(device, &real, callbacks, module);
+}
+
 // What objects_made() counts besides vkAllocateMemory.
-constexpr std::array kMakers{"vkBeginCommandBuffer",   "vkCreateBuffer",
-                             "vkCreateImage",          "vkCreateBufferView",
-                             "vkCreateImageView",      "vkCreateFence",
-                             "vkCreateSemaphore",      "vkCreateCommandPool",
-                             "vkCreateDescriptorPool", "vkCreateComputePipelines",
-                             "vkCreateShaderModule",   "vkCreatePipelineLayout",
-                             "vkCreateQueryPool",      "vkCreateDescriptorSetLayout"};
+constexpr std::array kMakers{"vkBeginCommandBuffer",       "vkCreateBuffer",         "vkCreateImage",
+                             "vkCreateBufferView",         "vkCreateImageView",      "vkCreateFence",
+                             "vkCreateSemaphore",          "vkCreateCommandPool",    "vkCreateDescriptorPool",
+                             "vkCreateComputePipelines",   "vkCreatePipelineLayout", "vkCreateQueryPool",
+                             "vkCreateDescriptorSetLayout"};
 static_assert(kMakers.size() <= std::tuple_size_v<decltype(State::makers)>);
 
 template <size_t index, typename Result, typename... Arguments>
@@ -429,6 +478,7 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_function(VkDevice device, co
     return wrapped(state().begin_label, begin_label);
   if (wanted == "vkSetDebugUtilsObjectNameEXT" && state().device_function(device, name))
     return wrapped(state().set_object_name, set_object_name);
+  if (wanted == "vkCreateShaderModule") return wrapped(state().create_shader_module, create_shader_module);
   if (wanted == "vkMapMemory") return wrapped(state().map_memory, map_memory);
   if (state().transfer_queue)
     if (const PFN_vkVoidFunction function = transfer_queue_function(wanted)) return function;
@@ -480,7 +530,9 @@ void clear() {
   s.makers = {};
   s.dispatches.clear(), s.submitted_dispatches.clear();
   s.labels.clear(), s.object_names.clear();
-  s.pipelines_made = 0;
+  s.pipelines_made = s.miscompiled = 0;
+  s.miscompiled_name.clear();
+  s.dispatches_skipped = false;
   s.offers_global_priority = s.extensions_hidden = false;
   s.global_priority = {};
 }
@@ -553,6 +605,8 @@ void Interposer::offer_global_priority() { state().offers_global_priority = true
 VkQueueGlobalPriorityKHR Interposer::global_priority() const { return state().global_priority; }
 void Interposer::hide_device_extensions() { state().extensions_hidden = true; }
 void Interposer::hide_instance_version() { state().version_hidden = true; }
+void Interposer::miscompile(std::string name) { state().miscompiled_name = std::move(name); }
+uint32_t Interposer::miscompiled() const { return state().miscompiled; }
 void Interposer::skip_dispatches() { state().dispatches_skipped = true; }
 void Interposer::split_memory() { state().memory_split = true; }
 void Interposer::add_transfer_queue() { state().transfer_queue = true; }

@@ -49,6 +49,11 @@ class Interposer {
   void offer_global_priority();
   VkQueueGlobalPriorityKHR global_priority() const;  // of the queues that were made; 0: none was asked for
   void skip_dispatches();                            // a driver that computes nothing
+  // A driver that compiles shaders wrongly whose names (OpName) contain this one, such as that of a parameter
+  // block: it adds where they multiply vectors,
+  // and subtracts where they add. Empty: none.
+  void miscompile(std::string name);
+  uint32_t miscompiled() const;  // modules
   void hide_device_extensions();
   void hide_instance_version();  // a loader of Vulkan 1.0
   void hide_coherent_memory();

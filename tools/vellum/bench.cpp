@@ -85,8 +85,8 @@ void bench(const Arguments& arguments) {
   const Model model = load_model(arguments.model, arguments.options);
   times.load = since(start);
   Inputs inputs = read_inputs(model, arguments.inputs);
-  SessionOptions options = session_options(arguments.options);
-  options.input_shapes = with_shapes_of(model, inputs, std::move(options.input_shapes));
+  SessionOptions options = session_options(arguments.options, arguments.model);
+  take_shapes_of(model, inputs, options);
   tune_if_asked(arguments.tune, arguments.options, device.device(), model, options);
   const Clock::time_point making = Clock::now();
   Session session(device.device(), model, options);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "commands.hpp"
@@ -23,10 +24,13 @@ constexpr FrameFormat frame_formats[] = {FrameFormat::rgba8, FrameFormat::bgra8,
                                          FrameFormat::grey8, FrameFormat::nv12,  FrameFormat::nv21,
                                          FrameFormat::i420};
 
+// As PictureColors.
+constexpr std::string_view picture_colors[] = {"ramp", "steps", "classes", "rgb"};
+
 struct Arguments {
   Options options;
   std::string model, file, caps;
-  std::vector<std::string> frames;
+  std::vector<std::string> frames, pictures;
 };
 
 // "image=nv12,area,bgr,border": an input, a format, and what else chooses shaders.
@@ -59,14 +63,44 @@ PackFrame parse_frame(const std::string& text) {
   return frame;
 }
 
+// "mask=ramp,nearest,over:image": an output, its colours, and what else chooses shaders.
+PackPicture parse_picture(const std::string& text) {
+  const auto refuse = [&] {
+    return Error(ErrorCode::invalid_argument,
+                 "--picture " + text +
+                     ": not OUTPUT=COLOURS[,nearest][,over:INPUT] with colours of ramp, steps, classes, rgb");
+  };
+  const size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0) throw refuse();
+  PackPicture picture{text.substr(0, equals), {}};
+  std::istringstream words(text.substr(equals + 1));
+  std::string word;
+  std::getline(words, word, ',');
+  const auto* colors = std::ranges::find(picture_colors, word);
+  if (colors == std::end(picture_colors)) throw refuse();
+  picture.picture.colors = static_cast<PictureColors>(colors - picture_colors);
+  if (picture.picture.colors == PictureColors::classes) picture.picture.palette = {{}};
+  while (std::getline(words, word, ',')) {
+    if (word == "nearest")
+      picture.picture.filter = PictureFilter::nearest;
+    else if (word.starts_with("over:") && word.size() > 5)
+      picture.picture.over = word.substr(5);
+    else
+      throw refuse();
+  }
+  return picture;
+}
+
 void bundle(const Arguments& arguments) {
   const Caps caps =
       arguments.caps.empty() ? Caps::of(OpenedDevice(arguments.options).device()) : read_caps(arguments.caps);
   std::vector<PackFrame> frames;
   std::ranges::transform(arguments.frames, std::back_inserter(frames), parse_frame);
+  std::vector<PackPicture> pictures;
+  std::ranges::transform(arguments.pictures, std::back_inserter(pictures), parse_picture);
   const PackSummary made =
       vellum::pack(samples::FileName(arguments.model).path(), samples::FileName(arguments.file).path(), caps,
-                   session_options(arguments.options), frames);
+                   session_options(arguments.options, arguments.model), frames, pictures);
   if (arguments.options.json)
     return print_json(nlohmann::json{{"file", arguments.file},
                                      {"file_bytes", made.file_bytes},
@@ -96,6 +130,11 @@ Command add_bundle(CLI::App& app) {
                    "INPUT=FORMAT[,area][,bgr][,border]: also the shaders of an input that takes camera "
                    "frames; a format of "
                    "rgba8, bgra8, rgb8, grey8, nv12, nv21, i420; repeatable")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--picture", arguments->pictures,
+                   "OUTPUT=COLOURS[,nearest][,over:INPUT]: also the shaders of a picture that is made of an "
+                   "output; colours of ramp, steps, classes, rgb; over a frame of --frame; repeatable")
       ->allow_extra_args(false);
   add_options(*command, arguments->options, "of sharing memory, see docs/planner.md");
   command->footer(

@@ -130,7 +130,7 @@ void compare_memory(const std::string& model_file, const Options& options, const
   Progress progress("compare");
   for (size_t i = 0; i < rows.size(); ++i) {
     Row& row = rows[i];
-    SessionOptions session = session_options(options);
+    SessionOptions session = session_options(options, model_file);
     session.planning.strategy = "best";
     session.memory = row.mode;
     if (!row.ways->fuse) leave_out_fusion(session);

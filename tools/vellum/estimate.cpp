@@ -30,7 +30,7 @@ struct Arguments {
 
 // What was measured comes first: what the process grows by counts from its beginning.
 void measure(const Arguments& arguments, const MemoryMeter& meter, std::vector<Point>& points) {
-  SessionOptions options = session_options(arguments.options);
+  SessionOptions options = session_options(arguments.options, arguments.model);
   DeviceOptions device = device_options(arguments.options);
   device.cache_folder.clear();  // shaders are compiled, as at the very first start
   Progress progress("estimate");
@@ -86,7 +86,7 @@ void estimate(const Arguments& arguments) {
     return estimate_frontier(
         {arguments.options, arguments.model, arguments.caps, arguments.svg, arguments.measure});
   const MemoryMeter meter;
-  const SessionOptions options = session_options(arguments.options);
+  const SessionOptions options = session_options(arguments.options, arguments.model);
   std::vector<TensorInfo> inputs = load_model(arguments.model, arguments.options).inputs();
   std::vector<Point> points = make_points(inputs, options.input_shapes, arguments.batches, arguments.sweeps);
   if (arguments.measure) measure(arguments, meter, points);

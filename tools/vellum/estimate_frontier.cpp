@@ -40,6 +40,7 @@ std::string way(const FrontierPoint& point, const SessionOptions& asked) {
   if (taken.storage != asked.storage) words.emplace_back("--storage buffer");
   if (taken.precision != asked.precision) words.emplace_back("--precision fp16");
   if (taken.weights_budget) words.push_back("--weights-budget " + std::to_string(taken.weights_budget));
+  if (point.tiled_layers) words.push_back("tiles of " + std::to_string(point.tiled_layers) + " layers");
   return words.empty() ? "as asked" : fmt::format("{}", fmt::join(words, " "));
 }
 
@@ -134,7 +135,7 @@ nlohmann::json to_json(const MemoryFrontier& frontier, const std::vector<Measure
 }  // namespace
 
 void estimate_frontier(const FrontierArguments& arguments) {
-  const SessionOptions options = session_options(arguments.options);
+  const SessionOptions options = session_options(arguments.options, arguments.model);
   const Model model = load_model(arguments.model, arguments.options);
   const Estimator estimator(arguments.options, arguments.caps, model, arguments.measure);
   Progress progress("frontier");

@@ -101,17 +101,21 @@ void require_all(const Model& model, const Inputs& inputs) {
                                                  to_string(missing.front().shape) + ")");
 }
 
-InputShapes with_shapes_of(const Model& model, const Inputs& inputs, InputShapes shapes) {
+void take_shapes_of(const Model& model, const Inputs& inputs, SessionOptions& options) {
   for (const TensorInfo& input : model.inputs()) {
     const auto tensor = inputs.find(input.name);
-    if (tensor != inputs.end() && !is_known(input.shape)) shapes.emplace(input.name, tensor->second.shape());
+    if (tensor == inputs.end()) continue;
+    if (input.decides_shapes)
+      options.input_values.insert_or_assign(input.name, tensor->second);
+    else if (!is_known(input.shape))
+      options.input_shapes.emplace(input.name, tensor->second.shape());
   }
-  return shapes;
 }
 
 void fill_with_random(const std::vector<TensorInfo>& wanted, Inputs& inputs, uint32_t seed) {
   std::mt19937 generator(seed);
   for (const TensorInfo& info : wanted) {
+    if (info.decides_shapes) continue;
     if (!inputs.contains(info.name) && !is_known(info.shape))
       throw Error(ErrorCode::invalid_argument,
                   "the model leaves the shape of input '" + info.name + "' open (" + to_string(info.shape) +

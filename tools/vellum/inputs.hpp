@@ -28,10 +28,11 @@ Inputs read_inputs(const Model& model, const std::vector<std::string>& arguments
 void read_inputs(const Model& model, const std::vector<std::string>& arguments, Inputs& inputs);
 // Error(invalid_argument) that names the inputs of the model that are not among `inputs`.
 void require_all(const Model& model, const Inputs& inputs);
-// Shapes from --shape, and for inputs whose dimensions the model leaves open those of their tensors.
-InputShapes with_shapes_of(const Model& model, const Inputs& inputs, InputShapes shapes);
-// Gives the inputs that are missing random values: floats in [0, 1), other numbers 0 or 1. The same for the
-// same seed.
+// Adds what the tensors say: the shapes of inputs whose dimensions the model leaves open, and the values of
+// those that decide shapes.
+void take_shapes_of(const Model& model, const Inputs& inputs, SessionOptions& options);
+// Gives the inputs that are missing, and decide no shapes, random values: floats in [0, 1), other numbers 0
+// or 1. The same for the same seed.
 void fill_with_random(const std::vector<TensorInfo>& wanted, Inputs& inputs, uint32_t seed);
 
 }  // namespace vellum::cli

@@ -48,7 +48,7 @@ std::string ports(const char* title, const std::vector<TensorInfo>& tensors) {
   std::string text;
   for (const TensorInfo& tensor : tensors)
     text += one_line(std::string(title) + "  " + tensor.name + "  " + std::string(name(tensor.dtype)) + " " +
-                     to_string(tensor.shape)) +
+                     to_string(tensor.shape) + (tensor.decides_shapes ? "  decides shapes" : "")) +
             "\n";
   return text;
 }
@@ -95,7 +95,7 @@ nlohmann::json to_json(const Model& model, const std::vector<NodeInfo>& nodes) {
 }
 
 std::string stage_text(const Arguments& arguments, const Model& model) {
-  const SessionOptions options = session_options(arguments.options);
+  const SessionOptions options = session_options(arguments.options, arguments.model);
   if (!arguments.caps.empty()) return describe(model, arguments.stage, options, read_caps(arguments.caps));
   const std::optional<OpenedDevice> device = open_if_named(arguments.options);
   return describe(model, arguments.stage, options, device ? &device->device() : nullptr);
@@ -114,7 +114,7 @@ void print_kernels(const Arguments& arguments, const Model& model) {
                 "--stage kernels needs a device, whose compiler it asks, not --caps");
   const OpenedDevice device(arguments.options);
   const KernelReport report =
-      kernels(device.device(), model, session_options(arguments.options),
+      kernels(device.device(), model, session_options(arguments.options, arguments.model),
               {.rates = given_rates(arguments), .representations = !arguments.code.empty()});
   device.check_validation();
   if (!arguments.code.empty()) write_code(report, arguments.code);
@@ -151,7 +151,8 @@ void inspect(const Arguments& arguments) {
   const Model model = load_model(arguments.model, arguments.options);
   if (arguments.stage == "kernels") return print_kernels(arguments, model);
   if (!arguments.stage.empty()) return print_stage(arguments, model);
-  const std::vector<NodeInfo> nodes = model.nodes(input_shapes(arguments.options));
+  const std::vector<NodeInfo> nodes =
+      model.nodes(input_shapes(arguments.options), input_values(arguments.options, model));
   if (arguments.options.json)
     print_json(to_json(model, nodes));
   else

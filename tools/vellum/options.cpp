@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <iostream>
 #include <limits>
 
@@ -71,6 +72,8 @@ void add_common_options(OptionGroup group, Options& options) {
                "how tensors share memory: in shared objects, at offsets of one arena, or not at all");
   group.value("--shape", options.shapes,
               "NAME=1x3x224x224: shape of an input that the model leaves open; repeatable");
+  group.value("--value", options.values,
+              "NAME=224,224: values of an input that decides shapes (`vellum inspect` marks it); repeatable");
   group
       .value("--weights-budget", options.weights_budget,
              "bytes (or like 64MiB) of device memory for weights; more than that stream to the device layer "
@@ -111,11 +114,14 @@ void add_expert_options(OptionGroup group, Options& options, const std::string& 
           "on GPUs that may serve a display)")
       ->check(CLI::Range(0u, 3'600'000u));
   group
-      .value("--disable-pass", options.disabled_passes,
-             "leave out a graph pass, to compare; repeatable. One of " + CLI::detail::join(graph_passes(), ", "))
+      .value(
+          "--disable-pass", options.disabled_passes,
+          "leave out a graph pass, to compare; repeatable. One of " + CLI::detail::join(graph_passes(), ", "))
       ->allow_extra_args(false)
       ->check(CLI::IsMember(graph_passes()));
-  group.value("--limits", options.limits, "android-baseline-2022: assume that the device has only these limits")
+  group
+      .value("--limits", options.limits,
+             "android-baseline-2022: assume that the device has only these limits")
       ->check(CLI::IsMember({"android-baseline-2022"}));
   group
       .value("--wait-limit", options.wait_limit,
@@ -130,6 +136,9 @@ void add_expert_options(OptionGroup group, Options& options, const std::string& 
       ->allow_extra_args(false);
   group.flag("--budget-allows-fp16", options.budget_allows_fp16,
              "with --memory-budget: store tensors and weights in fp16 where fp32 does not fit");
+  group.choice(
+      "--self-check", options.self_check, {"auto", "off", "on"},
+      "whether kernels are checked against the host at their first use on the device; auto: on GPUs");
   group.flag("--check-finite", options.check_finite, "NaN and infinities in inputs and outputs are errors");
   group.flag("--validation", options.validation,
              "check with the Vulkan validation layer; any message fails the command");
@@ -163,6 +172,44 @@ InputShapes input_shapes(const Options& options) {
   return shapes;
 }
 
+namespace {
+
+std::vector<double> parse_numbers(std::string_view text, const std::string& whole) {
+  std::vector<double> numbers;
+  while (!text.empty()) {
+    const size_t comma = std::min(text.find(','), text.size());
+    const std::string word(text.substr(0, comma));
+    char* end = nullptr;
+    numbers.push_back(std::strtod(word.c_str(), &end));
+    const bool is_last_word = comma + 1 == text.size();
+    if (word.empty() || *end != '\0' || !std::isfinite(numbers.back()) || is_last_word)
+      throw Error(ErrorCode::invalid_argument, "--value " + whole + ": write it like sizes=1,3,224,224");
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return numbers;
+}
+
+}  // namespace
+
+InputTensors input_values(const Options& options, const Model& model) {
+  InputTensors values;
+  for (const std::string& text : options.values) {
+    const size_t equals = text.rfind('=');
+    if (equals == std::string::npos || equals == 0)
+      throw Error(ErrorCode::invalid_argument, "--value " + text + ": write it like sizes=1,3,224,224");
+    const std::string name = text.substr(0, equals);
+    const auto input = std::ranges::find(model.inputs(), name, &TensorInfo::name);
+    if (input == model.inputs().end())
+      throw Error(ErrorCode::invalid_argument, "--value " + text + ": the model has no input '" + name + "'");
+    const std::vector<double> numbers = parse_numbers(std::string_view(text).substr(equals + 1), text);
+    const auto count = static_cast<int64_t>(numbers.size());
+    const Shape shape =
+        is_known(input->shape) && element_count(input->shape) == count ? input->shape : Shape{count};
+    values.insert_or_assign(name, Tensor::from<double>(input->dtype, shape, numbers));
+  }
+  return values;
+}
+
 LoadLimits load_limits(const Options& options) {
   LoadLimits limits;
   for (const std::string& text : options.load_limits) {
@@ -193,8 +240,11 @@ Model load_model(const std::string& file, const Options& options) {
   return Model::load(samples::FileName(file).path(), load_limits(options));
 }
 
-SessionOptions session_options(const Options& options) {
+SessionOptions session_options(const Options& options, const std::string& model_file) {
   SessionOptions session;
+  if (!options.values.empty() && model_file.empty())
+    throw Error(ErrorCode::invalid_argument, "--value is for commands about one model");
+  if (!options.values.empty()) session.input_values = input_values(options, load_model(model_file, options));
   session.precision = options.precision == "fp16" ? Precision::fp16 : Precision::fp32;
   session.arithmetic = options.arithmetic == "fp16"   ? Arithmetic::fp16
                        : options.arithmetic == "auto" ? Arithmetic::automatic
@@ -233,6 +283,9 @@ DeviceOptions device_options(const Options& options) {
   device.device = options.device;
   device.cache_folder = samples::FileName(options.cache).path();
   device.validation = options.validation;
+  device.self_check = options.self_check == "on"    ? SelfCheck::on
+                      : options.self_check == "off" ? SelfCheck::off
+                                                    : SelfCheck::automatic;
   device.wait_limit_ms = static_cast<uint32_t>(std::ceil(options.wait_limit * 1e3));
   device.android_baseline_2022 = !options.limits.empty();
   device.log = [](LogLevel level, std::string_view message) {
@@ -256,6 +309,11 @@ void OpenedDevice::check_validation() const {
 std::optional<OpenedDevice> open_if_named(const Options& options) {
   if (options.device.empty()) return std::nullopt;
   return std::optional<OpenedDevice>(std::in_place, options);
+}
+
+void require_caps_or_device(const std::string& caps, const Options& options) {
+  if (!caps.empty() && !options.device.empty())
+    throw Error(ErrorCode::invalid_argument, "--caps stands for a device: leave out --device");
 }
 
 Caps read_caps(const std::string& name) {

@@ -26,7 +26,7 @@ struct Options {
   std::string strategy = "best";
   std::string limits;
   std::string cache;  // empty: nothing is kept
-  std::vector<std::string> shapes;
+  std::vector<std::string> shapes, values;
   std::vector<std::string> disabled_passes;
   uint32_t tasks_per_submit = 0;
   std::optional<uint32_t> max_submit_ms;
@@ -35,6 +35,7 @@ struct Options {
   uint64_t weights_budget = 0, memory_budget = 0;
   bool budget_allows_fp16 = false;
   std::string winograd = "auto";
+  std::string self_check = "auto";
   uint32_t in_flight = 1;
   bool tuned = true;
   bool validation = false;
@@ -53,9 +54,11 @@ CLI::Option* add_model(CLI::App& command, std::string& file);
 // --in-flight, which not every command has.
 void add_in_flight(CLI::App& command, Options& options, const std::string& help);
 
-// Throws Error(invalid_argument) for a shape that cannot be read.
-SessionOptions session_options(const Options& options);
+// Throw Error(invalid_argument) for a shape or a value that cannot be read. model_file: the model that
+// --value is about, read only if there is one; empty for commands about several models.
+SessionOptions session_options(const Options& options, const std::string& model_file);
 InputShapes input_shapes(const Options& options);
+InputTensors input_values(const Options& options, const Model& model);
 LoadLimits load_limits(const Options& options);
 // Loads the file that a command is about within --load-limit.
 Model load_model(const std::string& file, const Options& options);
@@ -76,6 +79,9 @@ class OpenedDevice {
 // For commands that need a device only to know its limits, and take the least that Vellum supports without
 // one.
 std::optional<OpenedDevice> open_if_named(const Options& options);
+
+// Throws Error(invalid_argument) if --caps and --device are both given to a command that takes one of them.
+void require_caps_or_device(const std::string& caps, const Options& options);
 
 // What --caps says: android_baseline_2022, or a file of `vellum devices --save-caps`.
 Caps read_caps(const std::string& name);

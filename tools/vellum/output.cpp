@@ -88,8 +88,10 @@ void print_json(const nlohmann::json& document) {
 
 nlohmann::json tensor_infos_json(const std::vector<TensorInfo>& tensors) {
   nlohmann::json list = nlohmann::json::array();
-  for (const TensorInfo& tensor : tensors)
+  for (const TensorInfo& tensor : tensors) {
     list.push_back({{"name", tensor.name}, {"dtype", name(tensor.dtype)}, {"shape", tensor.shape}});
+    if (tensor.decides_shapes) list.back()["decides_shapes"] = true;
+  }
   return list;
 }
 

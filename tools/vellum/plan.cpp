@@ -77,7 +77,7 @@ TensorUsage usage_of(const Arguments& arguments, const SessionOptions& session) 
 
 // Textures for shared objects, bytes for offsets, each with the alignment that goes with it.
 Planned plan_model(const Arguments& arguments) {
-  SessionOptions session = session_options(arguments.options);
+  SessionOptions session = session_options(arguments.options, arguments.model);
   if (arguments.mode == "offsets") session.memory = MemoryMode::offsets;
   const TensorUsage usage = usage_of(arguments, session);
   const std::string& strategy = arguments.options.strategy;
@@ -127,8 +127,7 @@ void compare(const Arguments& arguments) {
 }
 
 void plan(const Arguments& arguments) {
-  if (!arguments.caps.empty() && !arguments.options.device.empty())
-    throw Error(ErrorCode::invalid_argument, "--caps stands for a device: leave out --device");
+  require_caps_or_device(arguments.caps, arguments.options);
   if (arguments.compare) return compare(arguments);
   const Planned planned = arguments.records.empty() ? plan_model(arguments) : plan_records(arguments);
   if (!arguments.csv.empty()) {

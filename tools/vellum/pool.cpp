@@ -23,7 +23,7 @@ struct Arguments {
 };
 
 std::vector<PooledNetwork> plan_networks(const Arguments& arguments) {
-  const SessionOptions session = session_options(arguments.options);
+  const SessionOptions session = session_options(arguments.options, {});
   std::optional<Caps> caps;
   if (!arguments.caps.empty()) caps = read_caps(arguments.caps);
   const std::optional<OpenedDevice> device = caps ? std::nullopt : open_if_named(arguments.options);
@@ -70,8 +70,7 @@ nlohmann::json to_json(const std::vector<PooledNetwork>& networks) {
 }
 
 void plan_pool(const Arguments& arguments) {
-  if (!arguments.caps.empty() && !arguments.options.device.empty())
-    throw Error(ErrorCode::invalid_argument, "--caps stands for a device: leave out --device");
+  require_caps_or_device(arguments.caps, arguments.options);
   const std::vector<PooledNetwork> networks = plan_networks(arguments);
   if (!arguments.svg.empty()) {
     const std::string title = fmt::format("{} networks in one pool: {} instead of {} bytes", networks.size(),

@@ -232,8 +232,8 @@ void profile(const Arguments& arguments) {
   const OpenedDevice device(arguments.options);
   const Model model = load_model(arguments.model, arguments.options);
   Inputs inputs = read_inputs(model, arguments.inputs);
-  SessionOptions options = session_options(arguments.options);
-  options.input_shapes = with_shapes_of(model, inputs, std::move(options.input_shapes));
+  SessionOptions options = session_options(arguments.options, arguments.model);
+  take_shapes_of(model, inputs, options);
   options.profile = true;
   tune_if_asked(arguments.tune, arguments.options, device.device(), model, options);
   Session session(device.device(), model, options);

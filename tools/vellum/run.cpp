@@ -58,13 +58,14 @@ std::string class_line(const NamedClass& named) {
 void run(const Arguments& arguments) {
   const Model loaded = load_model(arguments.model, arguments.options);
   check_file_names(loaded.outputs());
-  SessionOptions options = session_options(arguments.options);
+  SessionOptions options = session_options(arguments.options, arguments.model);
   std::vector<std::string> files = arguments.inputs;
   auto [model, inputs] = read_pictures(loaded, files, options.input_shapes, arguments.picture);
   const bool names_classes = !inputs.empty() && is_classifier(model);
   read_inputs(loaded, files, inputs);
+  take_shapes_of(model, inputs, options);
+  inputs.insert(options.input_values.begin(), options.input_values.end());
   require_all(model, inputs);
-  options.input_shapes = with_shapes_of(model, inputs, std::move(options.input_shapes));
 
   const OpenedDevice device(arguments.options);
   tune_if_asked(arguments.tune, arguments.options, device.device(), model, options);

@@ -109,7 +109,7 @@ void tune(const Arguments& arguments) {
   how.again = arguments.again;
   how.storages = arguments.storages;
   const TuneReport report = tune_and_show(device.device(), load_model(arguments.model, arguments.options),
-                                          session_options(arguments.options), how);
+                                          session_options(arguments.options, arguments.model), how);
   device.check_validation();
   if (arguments.options.json) return print_json(to_json(report));
   print(table_of(report, arguments.all) + summary(report));

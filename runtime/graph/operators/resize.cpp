@@ -100,6 +100,9 @@ void apply_roi(ResizeGeometry& g, const std::vector<size_t>& axes, const std::ve
   }
 }
 
+// The axis of the rows of a strip.
+constexpr size_t kRowAxis = 2;
+
 // An input that may be there but empty, ONNX's older form of omitting it.
 bool has_elements(Inputs inputs, size_t index) {
   return index != Resize::kNone && has_input(inputs, index) && element_count(inputs[index].type.shape) > 0;
@@ -108,7 +111,8 @@ bool has_elements(Inputs inputs, size_t index) {
 }  // namespace
 
 ResizeGeometry Resize::geometry(Inputs inputs) const {
-  const Shape& x = input_type(inputs, 0, "X").shape;
+  Shape x = input_type(inputs, 0, "X").shape;
+  if (strip && x.size() == 4) x[kRowAxis] = strip->input_rows;
   const auto along = chosen_axes(axes, x.size());
   const std::vector<float> zeros(x.size(), 0.0f), ones(x.size(), 1.0f);
   ResizeGeometry g{x, x, ones, std::vector<float>(x.begin(), x.end()), zeros, ones};
@@ -190,7 +194,9 @@ std::vector<TensorType> Resize::infer(Inputs inputs) const {
     if (size > kMostAlongAxis)
       refuse_unsupported("an output of " + to_string(g.output) + ", with more than " +
                          std::to_string(kMostAlongAxis) + " elements along an axis");
-  return {{x.dtype, g.output}};
+  Shape output = g.output;
+  if (strip) output[kRowAxis] = strip->row_count;
+  return {{x.dtype, output}};
 }
 
 namespace {
@@ -270,7 +276,12 @@ std::vector<ResizeTaps> Resize::taps(const ResizeGeometry& g, size_t axis) const
     result.back().outside = coordinates == CoordinateMode::tf_crop_and_resize &&
                             (x < 0.0f || x > static_cast<float>(g.input[axis] - 1));
   }
-  return result;
+  if (!strip || axis != kRowAxis) return result;
+  const auto first = result.begin() + strip->first_row;
+  std::vector<ResizeTaps> rows(first, first + strip->row_count);
+  for (ResizeTaps& row : rows)
+    for (ResizeTap& tap : row.taps) tap.index -= strip->first_input_row;
+  return rows;
 }
 
 namespace {
@@ -300,28 +311,31 @@ std::vector<Real> resize_axis(const std::vector<Real>& in, const std::vector<Res
 template <typename Real>
 HostTensor interpolated(const Resize& op, const ResizeGeometry& g, const HostTensor& x) {
   std::vector<Real> values = to_reals<Real>(x);
-  Shape shape = g.input;
+  Shape shape = x.shape();
   std::vector<size_t> order(shape.size());
   std::iota(order.begin(), order.end(), size_t{0});
   for (const size_t axis : order) {
-    if (is_untouched(op, g, axis)) continue;
-    values = resize_axis(values, op.taps(g, axis), product(shape, 0, axis), shape[axis],
+    if (is_untouched(op, g, axis) && !(op.strip && axis == kRowAxis)) continue;
+    const std::vector<ResizeTaps> taps = op.taps(g, axis);
+    values = resize_axis(values, taps, product(shape, 0, axis), shape[axis],
                          product(shape, axis + 1, shape.size()), op.extrapolation);
-    shape[axis] = g.output[axis];
+    shape[axis] = static_cast<int64_t>(taps.size());
   }
   return HostTensor::from<Real>(x.dtype(), shape, values);
 }
 
 HostTensor nearest(const Resize& op, const ResizeGeometry& g, const HostTensor& x) {
-  const auto strides = row_major_strides(g.input);
+  const auto strides = row_major_strides(x.shape());
   std::vector<Ints> offsets(g.output.size());
+  Shape output;
   for (size_t axis = 0; axis < g.output.size(); ++axis) {
     for (const ResizeTaps& element : op.taps(g, axis)) {
       offsets[axis].push_back(element.outside ? kOutside : element.taps[0].index * strides[axis]);
     }
+    output.push_back(static_cast<int64_t>(offsets[axis].size()));
   }
   const HostTensor fill = HostTensor::from<float>(x.dtype(), {}, std::array{op.extrapolation});
-  return gather_by_axis(x, g.output, offsets, fill);
+  return gather_by_axis(x, output, offsets, fill);
 }
 
 }  // namespace
@@ -366,6 +380,8 @@ Attributes Resize::attributes() const {
   if (policy != AspectPolicy::stretch) result.set("keep_aspect_ratio_policy", print(kPolicies, policy));
   if (scales) result.set("scales", *scales);
   if (axes) result.set("axes", *axes);
+  if (strip)
+    result.set("strip", Ints{strip->input_rows, strip->first_row, strip->row_count, strip->first_input_row});
   return result;
 }
 

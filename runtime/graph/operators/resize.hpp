@@ -43,6 +43,13 @@ struct ResizeTaps {
   bool outside = false;         // tf_crop_and_resize: use the extrapolation value
 };
 
+// Some rows of a larger output, from some rows of a larger input (passes/tile).
+struct ResizeStrip {
+  int64_t input_rows = 0;                // of the whole input
+  int64_t first_row = 0, row_count = 0;  // of the output
+  int64_t first_input_row = 0;           // the one that is X's first
+};
+
 // Inputs X, then roi, scales, sizes (Resize from opset 11), or scales (Upsample 9, Resize 10), or nothing
 // (Upsample 7).
 struct Resize : Operator {
@@ -60,13 +67,18 @@ struct Resize : Operator {
   static constexpr size_t kNone = SIZE_MAX;
   size_t roi_input = kNone, scales_input = kNone, sizes_input = kNone;
   std::string onnx_type = "Resize";
+  // X, which has four dimensions, and the output are rows of larger ones. Everything else describes the
+  // whole.
+  std::optional<ResizeStrip> strip;
 
+  // That of the whole, where this is a strip.
   ResizeGeometry geometry(Inputs inputs) const;
   // Returns the position in the input, in elements, that output index `i` of `axis` reads.
   float source(const ResizeGeometry& geometry, size_t axis, int64_t i) const;
   // Returns the index that mode nearest reads for a source coordinate, within [0, input size).
   int64_t nearest_index(const ResizeGeometry& geometry, size_t axis, float coordinate) const;
-  // Returns the taps of each output index of `axis`. The weights of several axes are multiplied.
+  // Returns the taps of each output index of `axis`, of a strip's in its own rows. The weights of several
+  // axes are multiplied.
   std::vector<ResizeTaps> taps(const ResizeGeometry& geometry, size_t axis) const;
 
   std::string_view type() const override { return onnx_type; }

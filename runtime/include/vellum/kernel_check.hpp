@@ -36,7 +36,7 @@ struct KernelCheckOptions {
 
 // Computes small operators of every kind that has kernels, in all storages and in both precisions (and with
 // halves multiplied, where the device can), and compares them with the host reference. The results of a
-// driver's faults are gross, so the bounds are wide: 1e-3 in fp32, 3e-2 in fp16. Seconds on a GPU, a minute
+// driver's faults are gross, so the bounds are wide: 1e-3 in fp32, 3e-2 in fp16. Seconds on a GPU, minutes
 // on a CPU. Throws Error(device_lost) if the device is lost, Error(cancelled) if `progress` stops it,
 // Error(not_found) if no operation has the name `only`, Error(unsupported) in Vellum::runtime, which compiles
 // no shaders; other errors of an operator become its `failure`.

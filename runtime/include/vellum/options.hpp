@@ -22,6 +22,9 @@ enum class MemoryMode : uint8_t { shared_objects, naive, offsets };
 // memory, and transformed tiles are workspace. f4 is less accurate and for fp32 alone; fp16 uses f2 instead.
 // automatic: either, in convolutions where tune() measured it to be faster, and only there.
 enum class Winograd : uint8_t { automatic, off, f2, f4 };
+// Whether kernels are checked against the host reference at their first use on a device and driver.
+// automatic: on GPUs; not on drivers that compute on the CPU, which are the same everywhere.
+enum class SelfCheck : uint8_t { automatic, off, on };
 // Of a device's queues, relative to those of all processes (VK_KHR_global_priority). unspecified: the
 // driver's default, medium.
 enum class GlobalPriority : uint8_t { unspecified, low, medium, high, realtime };

@@ -11,6 +11,7 @@
 
 #include "vellum/caps.hpp"
 #include "vellum/frame.hpp"
+#include "vellum/picture.hpp"
 #include "vellum/vellum.hpp"
 
 namespace vellum {
@@ -46,6 +47,20 @@ VELLUM_API PackSummary pack(const std::filesystem::path& model, const std::files
                             const Caps& caps, const SessionOptions& options,
                             std::span<const PackFrame> frames);
 
+// An output of the model and a picture that sessions may make of it: with_picture(model, output, picture).
+struct PackPicture {
+  std::string output;
+  PictureOutput picture;
+};
+
+// Also adds the shaders of sessions of with_picture(), one model for each of `pictures`: of the model as it
+// is, and with each of `frames`. A picture over an input is made over each frame of that input; throws
+// Error(invalid_argument) if there is none. Colours choose no shader, and neither does a size of more than 16
+// pixels across. Throws the errors of with_picture().
+VELLUM_API PackSummary pack(const std::filesystem::path& model, const std::filesystem::path& file,
+                            const Caps& caps, const SessionOptions& options,
+                            std::span<const PackFrame> frames, std::span<const PackPicture> pictures);
+
 // Takes the bytes of a bundle, one piece after another. What it throws ends pack().
 using PackSink = std::function<void(std::span<const std::byte> piece)>;
 
@@ -54,5 +69,8 @@ using PackSink = std::function<void(std::span<const std::byte> piece)>;
 // no Error as Error(internal).
 VELLUM_API PackSummary pack(std::span<const std::byte> model, const PackSink& sink, const Caps& caps,
                             const SessionOptions& options = {}, std::span<const PackFrame> frames = {});
+VELLUM_API PackSummary pack(std::span<const std::byte> model, const PackSink& sink, const Caps& caps,
+                            const SessionOptions& options, std::span<const PackFrame> frames,
+                            std::span<const PackPicture> pictures);
 
 }  // namespace vellum

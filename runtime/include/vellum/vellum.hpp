@@ -89,6 +89,13 @@ struct DeviceOptions {
   // Milliseconds to wait for one submit before the device counts as hanging: Error(device_lost). What the
   // submit uses is kept until the device has finished. 0: no limit.
   uint32_t wait_limit_ms = 60'000;
+  // The first session that uses a kernel on this device computes a small operator with it and compares the
+  // result with the host's, before it runs anything: some milliseconds for each kernel, remembered in
+  // `cache_folder` by device, driver and Vellum's version. A kernel that is wrong is not used: another one,
+  // other storage or the host takes its place, and Session::warnings() names it. A library that compiles no
+  // shaders (Vellum::runtime) checks none, but heeds what the folder remembers; `on`: Error(unsupported)
+  // there.
+  SelfCheck self_check = SelfCheck::automatic;
   LogCallback log;
 };
 
@@ -142,6 +149,9 @@ struct TensorInfo {
   std::string name;
   DType dtype = DType::f32;
   Shape shape;
+  // Of inputs: whether shapes of other tensors, or the choice of a branch, depend on its values, such as the
+  // sizes of a Resize. A session prepares itself for these values as for the shapes of inputs.
+  bool decides_shapes = false;
 };
 
 struct NodeInfo {
@@ -154,6 +164,8 @@ struct NodeInfo {
 
 // Shapes of graph inputs by name: for inputs that the model leaves open, or to override.
 using InputShapes = std::map<std::string, Shape>;
+// Values of graph inputs by name, for inputs that decide shapes (TensorInfo::decides_shapes).
+using InputTensors = std::map<std::string, Tensor>;
 
 // A model file in memory, independent of any device. Copies are handles. Thread-safe.
 class VELLUM_API Model {
@@ -171,8 +183,9 @@ class VELLUM_API Model {
   const std::vector<TensorInfo>& inputs() const;
   // Shapes are inferred if all input shapes are known; open dimensions are -1.
   const std::vector<TensorInfo>& outputs() const;
-  // The nodes as in the file, in execution order, with shapes inferred for these input shapes.
-  std::vector<NodeInfo> nodes(const InputShapes& shapes = {}) const;
+  // The nodes as in the file, in execution order, with shapes inferred for these input shapes, and these
+  // values of inputs that decide shapes.
+  std::vector<NodeInfo> nodes(const InputShapes& shapes = {}, const InputTensors& values = {}) const;
 
   struct Impl;
 
@@ -214,12 +227,17 @@ struct SessionOptions {
   // Shapes of inputs that the model leaves open, or another batch. A session whose input shapes are all known is made
   // ready when it is created, any other at the first run, with the shapes of the inputs that were set.
   InputShapes input_shapes;
+  // Values of inputs that decide shapes, at most 64 each; their shapes need not be given besides. A session
+  // that lacks one is made ready at the first run, with the values that were set. Estimates, plans and
+  // bundles need all of them. The session keeps them until others are set. Error(invalid_argument) for an
+  // input that decides no shape.
+  InputTensors input_values;
   // Memory for the intermediate tensors that other sessions use, too. Not valid(): the session has its own.
   MemoryPool memory_pool;
-  // How many combinations of input shapes a session stays ready for, at least 1; the least recently used is
-  // freed first. Each has its own inputs, outputs and commands; weights, and the memory of intermediate
-  // tensors, are shared. Shapes that need more of this memory than there is replace it, and the next run with
-  // other shapes records its commands again.
+  // How many combinations of input shapes, and of values that decide shapes, a session stays ready for, at
+  // least 1; the least recently used is freed first. Each has its own inputs, outputs and commands; weights,
+  // and the memory of intermediate tensors, are shared. Shapes that need more of this memory than there is
+  // replace it, and the next run with other shapes records its commands again.
   uint32_t cached_shapes = 4;
   // 0: no limit. N: a submit ends after N tasks (1: layer by layer).
   uint32_t tasks_per_submit = 0;
@@ -346,8 +364,9 @@ enum class TrimLevel : uint8_t {
 // submit() and try_submit().
 //
 // Input shapes may change from run to run, within what the model leaves open (and the batch, the first
-// dimension): the session prepares itself once for each combination of shapes. Sessions of one model on one
-// device share weights of the same precision and storage; the weights are freed with the last such session.
+// dimension), and so may the values of inputs that decide shapes: the session prepares itself once for each
+// combination of them. Sessions of one model on one device share weights of the same precision and storage;
+// the weights are freed with the last such session.
 class VELLUM_API Session {
  public:
   Session(const Device& device, const Model& model, const SessionOptions& options = {});
@@ -363,8 +382,9 @@ class VELLUM_API Session {
   const std::vector<TensorInfo>& inputs() const;
   const std::vector<TensorInfo>& outputs() const;
 
-  // Prepares the session for these input shapes now instead of at the next run. Omitted inputs keep their
-  // shape. An input whose shape does not change keeps its value.
+  // Prepares the session for these input shapes now instead of at the next run, and for the values of
+  // set_input() that decide shapes. Omitted inputs keep their shape. An input whose shape does not change
+  // keeps its value.
   void prepare(const InputShapes& shapes);
   // Sets an input by name, by copy. The dtype is that of inputs(), the shape any that the model accepts. The
   // input keeps its value over runs.
@@ -394,8 +414,8 @@ class VELLUM_API Session {
   //
   // Every input is given here, and copied; inputs of set_input() and the outputs of the last run() are
   // dropped. Runs execute in the order of submission. A submit with other shapes first waits for all runs
-  // under way. With a weights_budget, and for operators on the host, part of the work is done in this call,
-  // in wait() and in done().
+  // under way, as does one with other values that decide shapes. With a weights_budget, and for operators on
+  // the host, part of the work is done in this call, in wait() and in done().
   //
   // May be called from several threads at once, beside done() and wait() of any Run. All other functions of
   // the session need exclusive access, and first wait for all runs under way.
@@ -405,11 +425,11 @@ class VELLUM_API Session {
   // which are kept for Run::output(). Once in_flight Runs have been under way, submit and wait do not
   // allocate memory.
   Run submit(std::span<const InputValues> inputs, std::span<const OutputValues> outputs);
-  // Does the same, in an order with other work of the application's device (Device::adopt()): what the run
-  // does on the device begins after semaphores.wait, and its end signals semaphores.signal. With operators on
-  // the host the end may be submitted by wait() or done(). If it throws, no semaphore is signalled that an
-  // earlier part of the run has not signalled. Throws Error(unsupported) if the device does nothing in the
-  // run, Error(invalid_argument) on a device that is Vellum's own.
+  // Does the same, in an order with other work: of the application's on its device (Device::adopt()), or of
+  // another process (ExternalSemaphore of vellum/external.hpp). What the run does on the device begins after
+  // semaphores.wait, and its end signals semaphores.signal. With operators on the host the end may be
+  // submitted by wait() or done(). If it throws, no semaphore is signalled that an earlier part of the run
+  // has not signalled. Throws Error(unsupported) if the device does nothing in the run.
   Run submit(std::span<const InputValues> inputs, std::span<const OutputValues> outputs,
              const SubmitSemaphores& semaphores);
   // Begins an inference; every output is kept for Run::output().
@@ -426,8 +446,9 @@ class VELLUM_API Session {
 
   // Records one inference into the application's command buffer, with the application's buffers as inputs and
   // outputs; the session must be prepared, on a device of Device::adopt(). vellum/vulkan.hpp has the types,
-  // and at Recording the contract of barriers, queues and lifetimes. Every input must be bound; outputs that
-  // are not are not readable. To change bindings, record again: the Recording of before stays valid.
+  // and at Recording the contract of barriers, queues and lifetimes. Every input must be bound, except those
+  // that decide shapes: their values are those that the session is prepared for. Outputs that are not bound
+  // are not readable. To change bindings, record again: the Recording of before stays valid.
   //
   // Throws Error(unsupported), naming the reason, if part of the work is the host's (operators without a
   // kernel, data-dependent shapes, a weights_budget, check_finite) and for a constant output;
@@ -436,7 +457,8 @@ class VELLUM_API Session {
   // overlaps that of an output.
   Recording record(VkCommandBuffer_T* commands, std::span<const BufferBinding> inputs,
                    std::span<const BufferBinding> outputs);
-  // Binds without recording, for Recording::record() and Recording::submit().
+  // Binds without recording, for Recording::record(), submit() and run(); also on a device of Device::open(),
+  // whose buffers come from vellum/external.hpp.
   Recording bind(std::span<const BufferBinding> inputs, std::span<const BufferBinding> outputs);
   // The same with images of the application's among inputs and outputs. Throw Error(invalid_argument) and
   // Error(unsupported) besides, for an image that ImageBinding does not allow.

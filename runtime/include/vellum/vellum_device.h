@@ -31,6 +31,13 @@ typedef enum vellum_global_priority {
   VELLUM_PRIORITY_REALTIME = 4
 } vellum_global_priority;
 
+/* Whether kernels are checked against the host reference at their first use: SelfCheck in vellum/options.hpp. */
+typedef enum vellum_self_check {
+  VELLUM_SELF_CHECK_AUTO = 0, /* on GPUs, not on drivers that compute on the CPU */
+  VELLUM_SELF_CHECK_OFF = 1,
+  VELLUM_SELF_CHECK_ON = 2
+} vellum_self_check;
+
 /* Fill it with vellum_device_options_init(), then change what should differ. */
 typedef struct vellum_device_options {
   size_t size;               /* of this struct, as the caller was compiled: how the library tells versions apart */
@@ -46,6 +53,7 @@ typedef struct vellum_device_options {
   int32_t debug_labels;      /* not 0: labels of layers and names of objects, for debuggers; needs VK_EXT_debug_utils */
   void (*log_destroy)(void* log_user); /* NULL, or called once when nothing calls `log` any more, also if opening fails:
                                           sessions and runs keep a device after vellum_device_destroy() */
+  vellum_self_check self_check; /* a kernel that computes wrong results is not used; see DeviceOptions::self_check */
 } vellum_device_options;
 
 /* The defaults. The macro passes the size of the caller's struct, see vellum/vellum.h. */

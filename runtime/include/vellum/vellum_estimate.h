@@ -75,6 +75,51 @@ typedef struct vellum_memory_line {
 VELLUM_C_API vellum_status vellum_memory_curve_svg(const char* title, const char* axis, const vellum_memory_line* lines,
                                                    size_t line_count, vellum_text** svg, vellum_error* error);
 
+/* How fast a model runs within how many bytes of device memory; see vellum/memory_frontier.hpp, which defines the terms. */
+typedef struct vellum_frontier_options {
+  size_t size;             /* of this struct, as the caller was compiled */
+  const uint64_t* budgets; /* bytes; NULL: from the smallest that suffices to what the session's options take without one */
+  size_t budget_count;
+  /* NULL, or called before the first point and after each. */
+  void (*progress)(size_t done, size_t total, void* user);
+  void* progress_user;
+} vellum_frontier_options;
+VELLUM_C_API void vellum_frontier_options_init_sized(vellum_frontier_options* options, size_t size);
+#define vellum_frontier_options_init(options) \
+  vellum_frontier_options_init_sized((options), sizeof(vellum_frontier_options))
+
+typedef struct vellum_frontier_point {
+  size_t size;             /* of this struct, as the caller was compiled */
+  uint64_t budget;         /* for vellum_session_options.memory_budget */
+  uint64_t bytes;          /* the most that a session within this budget allocates from Vulkan at a time */
+  uint64_t weights_bytes;  /* of these, for weights */
+  uint64_t streamed_bytes; /* of weights, copied to the device in every run; 0: all weights are resident */
+  double predicted_ms;     /* a run; for comparing points, the device's rates are published or assumed */
+} vellum_frontier_point;
+
+typedef struct vellum_memory_frontier vellum_memory_frontier;
+/*
+ * Finds the frontier of sessions with these options, for one combination of input shapes. `device` and `caps` as for
+ * vellum_estimate_memory(). Budgets that are too small for the model are left out. `options` and `frontier_options` may be
+ * NULL. VELLUM_INVALID_ARGUMENT with what a memory budget excludes, and if the shape of an input is open.
+ */
+VELLUM_C_API vellum_status vellum_memory_frontier_create(const vellum_model* model, const vellum_session_options* options,
+                                                         const vellum_device* device, const char* caps,
+                                                         const vellum_frontier_options* frontier_options,
+                                                         vellum_memory_frontier** frontier, vellum_error* error);
+VELLUM_C_API void vellum_memory_frontier_destroy(vellum_memory_frontier* frontier);
+/* Points in order of budgets. */
+VELLUM_C_API size_t vellum_memory_frontier_count(const vellum_memory_frontier* frontier);
+VELLUM_C_API vellum_status vellum_memory_frontier_point(const vellum_memory_frontier* frontier, size_t index,
+                                                        vellum_frontier_point* point, vellum_error* error);
+/* The point where less memory begins to cost much time. `milliseconds`: of each point, as measured; NULL: as predicted. */
+VELLUM_C_API vellum_status vellum_memory_frontier_knee(const vellum_memory_frontier* frontier, const double* milliseconds,
+                                                       size_t* index, vellum_error* error);
+/* Draws milliseconds over budgets: a self-contained SVG document. `measured`: milliseconds of each point, for a second line,
+ * or NULL. VELLUM_INVALID_ARGUMENT for a frontier without points. */
+VELLUM_C_API vellum_status vellum_memory_frontier_svg(const vellum_memory_frontier* frontier, const char* title,
+                                                      const double* measured, vellum_text** svg, vellum_error* error);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

@@ -76,6 +76,8 @@ typedef struct vellum_tensor_info {
   size_t rank;
   vellum_dtype dtype;
   size_t byte_size; /* of all values; 0 while a dimension is open */
+  int32_t decides_shapes; /* of inputs: 1 if shapes depend on its values, such as the sizes of a Resize; a session prepares
+                             itself for these values as for the shapes of inputs */
 } vellum_tensor_info;
 
 /* The shape of an input: for dimensions that the model leaves open, or to override its shape. */
@@ -84,6 +86,16 @@ typedef struct vellum_input_shape {
   const int64_t* dims; /* outermost first */
   size_t rank;
 } vellum_input_shape;
+
+/* Values of an input that decides shapes, dense and row-major. */
+typedef struct vellum_shape_values {
+  const char* name;
+  vellum_dtype dtype;
+  const int64_t* dims; /* outermost first */
+  size_t rank;
+  const void* values;
+  size_t byte_count;
+} vellum_shape_values;
 
 /* The model's inputs and outputs; a dimension that the model leaves open, or only a run tells, is -1. */
 VELLUM_C_API size_t vellum_model_input_count(const vellum_model* model);

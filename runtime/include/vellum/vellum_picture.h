@@ -13,7 +13,7 @@
 #ifndef VELLUM_PICTURE_H
 #define VELLUM_PICTURE_H
 
-#include "vellum/vellum.h"
+#include "vellum/vellum_frame.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -63,6 +63,27 @@ VELLUM_C_API void vellum_picture_output_init_sized(vellum_picture_output* pictur
 VELLUM_C_API vellum_status vellum_model_with_picture(const vellum_model* model, const char* name,
                                                      const vellum_picture_output* picture, vellum_model** pictured,
                                                      vellum_error* error);
+
+/* A picture that sessions may make of an output of the model in a bundle. */
+typedef struct vellum_bundle_picture {
+  const char* output;
+  const vellum_picture_output* picture;
+} vellum_bundle_picture;
+
+/*
+ * Does the same as vellum_write_bundle_with_frames(), and adds the shaders of sessions that make these pictures, one model
+ * for each. A picture over an input needs a frame of that input among `frames`. Colours count for nothing, nor do sizes of
+ * more than 16 pixels across.
+ */
+VELLUM_C_API vellum_status vellum_write_bundle_with_pictures(
+    const char* model, const char* file, const vellum_device* device, const char* caps,
+    const vellum_session_options* options, const vellum_bundle_frame* frames, size_t frame_count,
+    const vellum_bundle_picture* pictures, size_t picture_count, vellum_bundle_summary* summary, vellum_error* error);
+/* Does the same as vellum_bundle_in_memory(), with pictures. */
+VELLUM_C_API vellum_status vellum_bundle_in_memory_with_pictures(
+    const void* model, size_t model_bytes, vellum_write_callback write, void* write_user, const vellum_device* device,
+    const char* caps, const vellum_session_options* options, const vellum_bundle_frame* frames, size_t frame_count,
+    const vellum_bundle_picture* pictures, size_t picture_count, vellum_bundle_summary* summary, vellum_error* error);
 
 #ifdef __cplusplus
 }

@@ -93,6 +93,9 @@ typedef struct vellum_session_options {
                                   the quickest way that fits, or VELLUM_OUT_OF_MEMORY; 0: no budget. Not with weights_budget
                                   or memory_pool */
   int32_t budget_allows_fp16;  /* not 0: with memory_budget, VELLUM_FP16 is one more way to fit */
+  const vellum_shape_values* input_values; /* of inputs that decide shapes; estimates, plans and bundles need all of them,
+                                              a session takes those that are missing from its first run */
+  size_t input_value_count;
 } vellum_session_options;
 
 /* The defaults. */

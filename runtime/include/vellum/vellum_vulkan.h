@@ -1,5 +1,5 @@
 /*
- * Vellum in C inside an application that has a Vulkan device of its own: the only C header with Vulkan's types. The
+ * Vellum in C inside an application that has a Vulkan device of its own; vellum_external.h beside it shares memory. The
  * same as vellum/vulkan.hpp, which has the contract of recorded commands; docs/embedding.md explains it.
  *
  *   vellum_vulkan_requirements_create(&physical, &wants, &error);
@@ -76,6 +76,13 @@ typedef struct vellum_vulkan_queue {
   void* user; /* passed to both */
 } vellum_vulkan_queue;
 
+/* Memory of the application's: DeviceMemory in vellum/vulkan.hpp. */
+typedef struct vellum_device_memory {
+  VkDeviceMemory memory; /* VK_NULL_HANDLE: there is none left */
+  VkDeviceSize offset;   /* in `memory`, of the first byte */
+  void* mapped;          /* the first byte in the host's memory, for a host-visible type */
+} vellum_device_memory;
+
 /* Fill it with vellum_vulkan_device_init(), then set what there is. Read by vellum_device_adopt() alone. */
 typedef struct vellum_vulkan_device {
   size_t size; /* of this struct, as the caller was compiled */
@@ -88,6 +95,11 @@ typedef struct vellum_vulkan_device {
   size_t extension_count;
   const void* features;
   const VkAllocationCallbacks* allocation_callbacks; /* for every object that Vellum makes; NULL: Vulkan's own */
+  /* The application's allocator for all device memory: DeviceMemoryCallbacks in vellum/vulkan.hpp. Called from any thread;
+   * set both, or none. */
+  vellum_device_memory (*allocate_memory)(void* user, VkDeviceSize bytes, uint32_t memory_type, VkDeviceSize alignment);
+  void (*free_memory)(void* user, const vellum_device_memory* memory);
+  void* memory_user; /* passed to both */
 } vellum_vulkan_device;
 
 VELLUM_C_API void vellum_vulkan_device_init_sized(vellum_vulkan_device* device, size_t size);
@@ -122,6 +134,30 @@ typedef struct vellum_buffer_binding {
   VkDeviceSize bytes; /* from `offset` on, at least vellum_buffer_layout.bytes */
 } vellum_buffer_binding;
 
+/* A buffer or an image for an input or output: BufferBinding and ImageBinding in vellum/vulkan.hpp, which say what may be
+ * bound. Fill it with vellum_binding_init(), then set what there is. */
+typedef struct vellum_binding {
+  size_t size; /* of this struct, as the caller was compiled */
+  const char* name;
+  VkBuffer buffer;
+  VkDeviceSize offset;
+  VkDeviceSize bytes;
+  const VkDeviceSize* strides; /* bytes, one for each dimension; NULL: the elements are dense */
+  size_t stride_count;
+  VkImage image;   /* in place of a buffer */
+  VkFormat format; /* of the image, as all that follows but `owner` */
+  uint32_t width;
+  uint32_t height;
+  VkImageLayout layout;
+  uint32_t mip_level;
+  uint32_t array_layer;
+  uint32_t owner; /* the queue family that owns it before and afterwards; VK_QUEUE_FAMILY_IGNORED: no transfer */
+} vellum_binding;
+
+VELLUM_C_API void vellum_binding_init_sized(vellum_binding* binding, size_t size);
+VELLUM_C_API void vellum_binding_init(vellum_binding* binding);
+#define vellum_binding_init(binding) vellum_binding_init_sized((binding), sizeof(vellum_binding))
+
 /* A semaphore of the application's in a submit. */
 typedef struct vellum_semaphore {
   VkSemaphore semaphore;
@@ -136,6 +172,11 @@ typedef struct vellum_recording vellum_recording;
 VELLUM_C_API vellum_status vellum_session_bind(vellum_session* session, const vellum_buffer_binding* inputs,
                                                size_t input_count, const vellum_buffer_binding* outputs,
                                                size_t output_count, vellum_recording** recording, vellum_error* error);
+/* Does the same with images, strides and owners. All bindings of an array have one size. */
+VELLUM_C_API vellum_status vellum_session_bind_all(vellum_session* session, const vellum_binding* inputs,
+                                                   size_t input_count, const vellum_binding* outputs,
+                                                   size_t output_count, vellum_recording** recording,
+                                                   vellum_error* error);
 /* Records the inference into a command buffer of the application's, any number of times. */
 VELLUM_C_API vellum_status vellum_recording_record(const vellum_recording* recording, VkCommandBuffer commands,
                                                    vellum_error* error);
@@ -143,6 +184,10 @@ VELLUM_C_API vellum_status vellum_recording_record(const vellum_recording* recor
 VELLUM_C_API vellum_status vellum_recording_submit(const vellum_recording* recording, const vellum_semaphore* wait,
                                                    size_t wait_count, const vellum_semaphore* signal, size_t signal_count,
                                                    vellum_error* error);
+/* Submits it in the same way, and waits until it is done. */
+VELLUM_C_API vellum_status vellum_recording_run(const vellum_recording* recording, const vellum_semaphore* wait,
+                                                size_t wait_count, const vellum_semaphore* signal, size_t signal_count,
+                                                vellum_error* error);
 /*
  * Does the same as vellum_session_submit(), in an order with other work of the application's device: what the run does on
  * the device begins after `wait`, and its end signals `signal`; see Session::submit() in vellum/vellum.hpp.

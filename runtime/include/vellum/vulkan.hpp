@@ -1,4 +1,4 @@
-// Vellum inside an application that has a Vulkan device of its own: the only header with Vulkan's types.
+// Vellum inside an application that has a Vulkan device of its own; external.hpp beside it shares memory.
 //
 //   vellum::DeviceRequirements wants = vellum::Device::requirements({vkGetInstanceProcAddr, instance,
 //                                                                    VK_API_VERSION_1_3, physical_device});
@@ -135,6 +135,17 @@ struct BufferBinding {
   VkBuffer buffer = VK_NULL_HANDLE;
   VkDeviceSize offset = 0;
   VkDeviceSize bytes = 0;  // from `offset` on, at least BufferLayout::bytes
+  // The bytes from an element to its neighbour along each dimension of the input's or output's shape, for
+  // rows with padding, interleaved channels, or a part of a larger array; `bytes` is then at least what they
+  // reach. Multiples of the size of the elements, which have four bytes; frames have FrameInput::row_bytes
+  // instead. Read by bind() and record() alone. It costs one dispatch, to or from a dense buffer of Vellum's.
+  // Empty: the elements are dense.
+  std::span<const VkDeviceSize> strides = {};
+  // The queue family that owns the range before and after the inference: VK_QUEUE_FAMILY_EXTERNAL for memory
+  // that is shared with another process (vellum/external.hpp), VK_QUEUE_FAMILY_FOREIGN_EXT for memory of
+  // another driver. The recorded commands acquire it from this family first, and release it to the family
+  // last. IGNORED: they do neither.
+  uint32_t owner = VK_QUEUE_FAMILY_IGNORED;
 };
 
 // An image of the application's, read or written in place of a buffer: one level and layer of a 2D image of
@@ -171,6 +182,7 @@ struct ImageBinding {
   // SHADER_READ_ONLY_OPTIMAL, of an output GENERAL.
   VkImageLayout layout = VK_IMAGE_LAYOUT_GENERAL;
   uint32_t mip_level = 0, array_layer = 0;
+  uint32_t owner = VK_QUEUE_FAMILY_IGNORED;  // as BufferBinding::owner; in `layout` both times
 };
 
 // What Session::record() and bind() bind: each input once, outputs that are to be read once.
@@ -206,7 +218,8 @@ class RecordedNetwork;
 // Barriers of the application also bring images to ImageBinding::layout, and buffers and images of the
 // sharing mode EXCLUSIVE to the family of VulkanDevice::compute where another family used them: release
 // there, acquire here with the scope that "before" names, and the reverse with that of "after". Vellum's
-// commands change neither. (VkPipelineStageFlagBits and VkAccessFlagBits without their prefixes. Outputs may
+// commands change neither, except for bindings with an `owner`: these are acquired and released with the same
+// scopes. (VkPipelineStageFlagBits and VkAccessFlagBits without their prefixes. Outputs may
 // be read and written several times within the inference.)
 //
 // The command buffer is recording, outside of a render pass, and of the family of VulkanDevice::compute.
@@ -225,12 +238,15 @@ class VELLUM_API Recording {
   // Records the same inference into another command buffer, or into the same one after it was reset. Makes no
   // Vulkan objects. Throws Error(invalid_argument) for a null handle or a Recording that is not valid.
   void record(VkCommandBuffer commands) const;
-  // Submits the same inference, from a command buffer of Vellum's, to VulkanDevice::compute. The contract of
-  // recorded commands holds; the semaphores make what is written on one side visible on the other. What is
-  // waited for is waited for by compute shaders. Returns at once: the application learns from `signal` when
-  // the inference is done. Throws Error(device_lost) or Error(out_of_memory), and Error(invalid_argument) for
-  // a Recording that is not valid or a null handle.
+  // Submits the same inference, from a command buffer of Vellum's, to its queue, VulkanDevice::compute. The
+  // contract of recorded commands holds; the semaphores make what is written on one side visible on the
+  // other. What is waited for is waited for by compute shaders. Returns at once: the application learns from
+  // `signal` when the inference is done. Throws Error(device_lost) or Error(out_of_memory), and
+  // Error(invalid_argument) for a Recording that is not valid or a null handle.
   void submit(const SubmitSemaphores& semaphores) const;
+  // Submits as submit() does, and waits until the inference is done. Afterwards the host may read outputs in
+  // memory that is mapped and coherent. Throws as submit().
+  void run(const SubmitSemaphores& semaphores = {}) const;
 
  private:
   friend class Session;

@@ -159,7 +159,7 @@ void emit_depthwise_tile(Lowering& lowering, const ConvProblem& problem, const P
                                       {"STRIDE_Y", window.stride[1]},
                                       {"LEFT", window.padding[0]},
                                       {"RIGHT", padding_after(window, 0)},
-                                      {"TOP", window.padding[1]},
+                                      {"TOP", std::max<int64_t>(0, window.padding[1])},
                                       {"BOTTOM", padding_after(window, 1)}})
     dispatch.defines.emplace_back(macro, std::to_string(number));
   dispatch_depthwise(lowering, problem, filters, tensors, tiles, std::move(dispatch));
@@ -174,7 +174,7 @@ std::vector<KernelCandidate> depthwise_candidates(const ConvProblem& problem, co
   std::vector<KernelCandidate> candidates;
   if (has_tiles_of_rows(problem.window)) {
     const DepthwiseDemand demand{problem.width,
-                                 problem.height,
+                                 problem.whole_height,
                                  problem.images * slices(problem.outputs),
                                  problem.window.kernel[0],
                                  problem.window.stride[0],
@@ -185,7 +185,7 @@ std::vector<KernelCandidate> depthwise_candidates(const ConvProblem& problem, co
            kTileCost,
            [problem, tile = *tile](Lowering& lowering) { emit_depthwise_tile(lowering, problem, tile); }});
   }
-  const int64_t lines = problem.height * problem.images * slices(problem.outputs);
+  const int64_t lines = problem.whole_lines() * slices(problem.outputs);
   for (const auto& [tile, cost] : output_tiles(caps, {problem.width, lines, 1, 0}))
     candidates.push_back({tile_name("depthwise", {tile}), cost, [problem, tile = tile](Lowering& lowering) {
                             emit_depthwise(lowering, problem, tile);

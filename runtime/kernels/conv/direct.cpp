@@ -66,7 +66,7 @@ std::vector<KernelCandidate> direct_candidates(const ConvProblem& problem, const
     return common ? problem.has_much_of_common_window : holds_columns(caps, problem, tile);
   };
   TileDemand demand = problem.rows();
-  demand.row.operations = stays_inside(problem.window) ? 0 : 1;
+  demand.row.operations = problem.whole_stays_inside ? 0 : 1;
   if (common && problem.has_much_of_common_window) demand.row.taps = problem.window.kernel[0];
   std::vector<PricedTile> tiles = output_tiles(caps, demand);
   for (const auto& [tile, cost] : tiles) add({rows_once(tile), {tile}}, cost);

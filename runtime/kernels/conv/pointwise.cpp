@@ -78,7 +78,7 @@ void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeight
 std::vector<KernelCandidate> pointwise_candidates(const ConvProblem& problem, const DeviceCaps& caps) {
   std::vector<KernelCandidate> candidates;
   for (const auto& [name, cost, tile] : pointwise_tiles("pointwise", caps,
-                                                        {.pixels = problem.pixels(),
+                                                        {.pixels = problem.whole_pixels(),
                                                         .inputs = problem.inputs,
                                                         .outputs = problem.outputs,
                                                         .precision = problem.precision},

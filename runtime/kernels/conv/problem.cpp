@@ -27,6 +27,11 @@ bool has_much_of_common_window(const Graph& graph, uint64_t much) {
   return false;
 }
 
+Window2d whole_window(const Lowering& lowering) {
+  const Node& node = lowering.whole_node();
+  return to_2d(dynamic_cast<const Conv&>(*node.op).place(operator_inputs(lowering.whole_graph(), node)));
+}
+
 }  // namespace
 
 bool is_common_window(const Window2d& window, size_t axis) {
@@ -41,6 +46,8 @@ ConvProblem conv_problem(const Lowering& lowering, const Window2d& window) {
                       .outputs = channels,
                       .height = height,
                       .width = width,
+                      .whole_height = nchw(lowering.whole_shape())[2],
+                      .whole_stays_inside = stays_inside(whole_window(lowering)),
                       .window = window,
                       .groups = conv.group,
                       .activation = conv.activation,
@@ -51,7 +58,7 @@ ConvProblem conv_problem(const Lowering& lowering, const Window2d& window) {
                       .winograd = lowering.options().winograd};
   const uint64_t much = device_policy(lowering.caps()).macs_worth_a_variant();
   problem.has_much_of_common_window =
-      is_common_window(window, 0) && has_much_of_common_window(lowering.graph(), much);
+      is_common_window(window, 0) && has_much_of_common_window(lowering.whole_graph(), much);
   return problem;
 }
 

@@ -15,6 +15,9 @@ struct ConvProblem {
   int64_t images = 1;
   int64_t inputs = 1, outputs = 1;  // channels, all groups together
   int64_t height = 1, width = 1;    // of the output
+  // Of the layer of which this is a strip. Candidates and costs are those of the layer.
+  int64_t whole_height = 1;
+  bool whole_stays_inside = false;  // its windows (stays_inside())
   Window2d window;
   int64_t groups = 1;
   Activation activation;
@@ -26,12 +29,13 @@ struct ConvProblem {
   bool has_much_of_common_window = false;
 
   int64_t group_inputs() const { return inputs / groups; }
-  int64_t pixels() const { return images * height * width; }
-  int64_t macs() const { return pixels() * outputs * window.taps() * group_inputs(); }
+  int64_t whole_lines() const { return images * whole_height; }
+  int64_t whole_pixels() const { return whole_lines() * width; }
+  int64_t macs() const { return whole_pixels() * outputs * window.taps() * group_inputs(); }
   bool is_depthwise() const { return groups > 1 && groups == inputs && inputs == outputs; }
   bool is_pointwise() const { return groups == 1 && vellum::is_pointwise(window); }
   // The rows of the output, as tiles along x are to cover them.
-  TileDemand rows() const { return {width, images * height, slices(outputs), macs()}; }
+  TileDemand rows() const { return {width, whole_lines(), slices(outputs), macs()}; }
 };
 
 // Returns the problem of the Conv that is being lowered; `window` is its window.

@@ -25,9 +25,9 @@ WeightValues conv_transpose_values(const Lowering& lowering, const ConvWeights& 
 }
 
 // Pixels of one phase have the same remainder by the stride, and are reached by the same taps.
-TileDemand lines_of_phases(const Lowering& lowering, const Window2d& window) {
-  const auto [n, channels, height, width] = nchw(lowering.output_type().shape);
-  const auto [x_n, x_channels, x_height, x_width] = nchw(lowering.input_type(0).shape);
+TileDemand lines_of_phases(const Lowering& lowering, const Window2d& window, const Shape& x, const Shape& y) {
+  const auto [n, channels, height, width] = nchw(y);
+  const auto [x_n, x_channels, x_height, x_width] = nchw(x);
   const int64_t group = lowering.op<ConvTranspose>().group;
   const int64_t phases = std::min(window.stride[0], width) * std::min(window.stride[1], height);
   return {divide_up(width, window.stride[0]), divide_up(height, window.stride[1]) * phases * n,
@@ -51,9 +51,12 @@ void lower_conv_transpose(Lowering& lowering) {
   if (lowering.input_type(0).shape.size() > 4) return lowering.run_on_host("it has three spatial dimensions");
   const Window2d window = window_of<ConvTranspose>(lowering);
   if (!fits_32_bits(window)) return lowering.run_on_host("its window is too large");
-  const TileDemand demand = lines_of_phases(lowering, window);
+  const TileDemand demand =
+      lines_of_phases(lowering, window, lowering.input_type(0).shape, lowering.output_type().shape);
+  const Shape& whole_x = lowering.whole_graph().values[lowering.whole_node().inputs[0]].type.shape;
   std::vector<KernelCandidate> candidates;
-  for (const auto& [tile, cost] : output_tiles(lowering.caps(), demand))
+  for (const auto& [tile, cost] :
+       output_tiles(lowering.caps(), lines_of_phases(lowering, window, whole_x, lowering.whole_shape())))
     candidates.push_back({tile_name("transposed", {tile}), cost, [=, tile = tile](Lowering& of_node) {
                             emit_transposed(of_node, window, demand, tile);
                           }});

@@ -34,7 +34,7 @@ bool stays_inside(const Window2d& window) {
   for (size_t axis = 0; axis < 2; ++axis) {
     const int64_t reach = (window.kernel[axis] - 1) * window.dilation[axis] + 1;
     if (window.padding[axis] > 0 ||
-        (window.output[axis] - 1) * window.stride[axis] + reach > window.input[axis])
+        (window.output[axis] - 1) * window.stride[axis] + reach - window.padding[axis] > window.input[axis])
       return false;
   }
   return true;

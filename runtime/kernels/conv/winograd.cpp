@@ -28,6 +28,11 @@ Tiles tiles_of(const ConvProblem& problem, int64_t side) {
   return {side, across, down, problem.images * across * down};
 }
 
+Tiles whole_tiles(ConvProblem problem, int64_t side) {
+  problem.height = problem.whole_height;
+  return tiles_of(problem, side);
+}
+
 // Transformed tiles of `channels`: as `like` where that is within the limits of images, and in full
 // precision, since what the transforms add up cancels again.
 TensorDesc transformed(const Lowering& lowering, TensorDesc like, int64_t channels, const Tiles& tiles) {
@@ -139,7 +144,7 @@ struct LayerCosts {
   double pixels, inputs, outputs;  // the last two in slices
 
   explicit LayerCosts(const ConvProblem& problem)
-      : pixels(static_cast<double>(problem.pixels())),
+      : pixels(static_cast<double>(problem.whole_pixels())),
         inputs(static_cast<double>(slices(problem.inputs))),
         outputs(static_cast<double>(slices(problem.outputs))) {}
   double direct() const { return 36 * pixels * inputs * outputs; }
@@ -200,7 +205,7 @@ std::vector<KernelCandidate> winograd_candidates(const ConvProblem& problem, con
   if (problem.computes_weights) return candidates;
   for (const int64_t side : {4, 2}) {
     if (!allows(problem, side)) continue;
-    const Tiles tiles = tiles_of(problem, side);
+    const Tiles tiles = whole_tiles(problem, side);
     const std::optional<double> relative = winograd_cost(problem, caps, tiles);
     if (!relative) continue;
     const int64_t macs = tiles.count * tiles.places() * problem.inputs * problem.outputs;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "graph/graph.hpp"
 #include "kernels/framework/candidate.hpp"
 #include "vellum/options.hpp"
 
@@ -35,6 +36,16 @@ struct Choice {
   std::string signature;
   std::vector<KernelName> candidates;  // by predicted cost, the least first
   size_t taken = 0;
+};
+
+// The graph of which another one computes layers in strips (passes/tile), and the choices of its lowering. A
+// strip is computed by the kernel of the whole, so that its sums have the same terms in the same order.
+struct WholeLayers {
+  static constexpr size_t kNone = SIZE_MAX;
+
+  const Graph* graph = nullptr;
+  std::vector<size_t> node_of;                  // per node of the other graph; kNone: it has no whole
+  std::vector<std::vector<KernelName>> chosen;  // per node of `graph`, in the order of its choices
 };
 
 // Returns the candidate that was measured to be the fastest if it is clearly faster than the first, else the

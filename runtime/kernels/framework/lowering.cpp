@@ -9,6 +9,20 @@
 namespace vellum {
 
 const Graph& Lowering::graph() const { return builder_.graph(); }
+const Node& Lowering::whole_node() const {
+  const size_t whole = builder_.whole_of(node_);
+  return whole == WholeLayers::kNone ? node_ : whole_graph().nodes[whole];
+}
+
+const Graph& Lowering::whole_graph() const {
+  return options().whole_layers ? *options().whole_layers->graph : graph();
+}
+
+const Shape& Lowering::whole_shape() const {
+  const Node& whole = whole_node();
+  return &whole == &node_ ? output_type().shape : whole_graph().values[whole.outputs.front()].type.shape;
+}
+
 const DeviceCaps& Lowering::caps() const { return builder_.caps(); }
 const LoweringOptions& Lowering::options() const { return builder_.options(); }
 
@@ -34,6 +48,8 @@ const HostTensor* Lowering::constant(size_t i) const {
 
 uint64_t Lowering::macs() const { return node_.op->macs(operator_inputs(graph(), node_)); }
 
+bool Lowering::is_final(size_t i) const { return has_output(i) && builder_.is_final(node_.outputs[i]); }
+
 // "Conv group=1 | channels4 1x64x56x56 buffer, constant 64x64x3x3 | 1x64x56x56 buffer | f32".
 std::string Lowering::signature() const {
   std::string text(node_.op->type());
@@ -53,7 +69,7 @@ size_t Lowering::choose(const std::vector<KernelPrediction>& predictions) {
   std::vector<KernelName> names;
   for (const size_t i : by_cost) names.push_back(predictions[i].name);
   ++choices_;
-  return by_cost[builder_.choose(signature(), std::move(names))];
+  return by_cost[builder_.choose(signature(), std::move(names), choices_ - 1)];
 }
 
 void Lowering::emit_best(const std::vector<KernelCandidate>& candidates) {
@@ -113,9 +129,7 @@ TensorDesc Lowering::texel_grid(uint32_t width, uint32_t height) const {
   return desc;
 }
 
-StorageChoice Lowering::output_storage() const {
-  return builder_.storage_choice(node_.outputs.front());
-}
+StorageChoice Lowering::output_storage() const { return builder_.storage_choice(node_.outputs.front()); }
 
 Storage Lowering::image_or_buffer(const Shape& shape) const {
   return builder_.image_or_buffer(shape, output_storage());
@@ -144,11 +158,34 @@ void check_arithmetic(const DeviceCaps& caps, const LoweringOptions& options) {
                     "as halves all the same");
 }
 
+// Conversions of images are kernels of their own: where these are wrong, those of buffers may be right.
+Program lower_in_buffers(const Graph& graph, const DeviceCaps& caps, LoweringOptions options,
+                         const AvoidedKernels& avoided) {
+  options.storage = StorageChoice::buffer;
+  options.value_storages.clear();
+  if (options.choices) options.choices->clear();
+  try {
+    Program program = ProgramBuilder(graph, caps, options).build();
+    for (const auto& [kernel, why] : avoided)
+      program.warnings.push_back(wrong_kernel_warning(caps, kernel, why) + "; all tensors are in buffers");
+    return program;
+  } catch (const ConversionIsWrong& node) {
+    throw Error(ErrorCode::unsupported, std::string(node.what()) + ": " + caps.name + ", " + caps.driver +
+                                            ", computes wrong results where it converts tensors, and nothing "
+                                            "else can; `vellum doctor` reports the kernels");
+  }
+}
+
 }  // namespace
 
 Program lower(const Graph& graph, const DeviceCaps& caps, const LoweringOptions& options) {
   check_arithmetic(caps, options);
-  return ProgramBuilder(graph, caps, options).build();
+  ProgramBuilder builder(graph, caps, options);
+  try {
+    return builder.build();
+  } catch (const ConversionIsWrong&) {
+    return lower_in_buffers(graph, caps, options, builder.avoided());
+  }
 }
 
 }  // namespace vellum

@@ -12,6 +12,7 @@
 #include "caps/device_caps.hpp"
 #include "kernels/framework/candidate.hpp"
 #include "kernels/framework/choice.hpp"
+#include "kernels/framework/kernel_id.hpp"
 #include "program/program.hpp"
 #include "vellum/options.hpp"
 
@@ -30,6 +31,11 @@ struct LoweringOptions {
   std::vector<StorageChoice> value_storages = {};
   // Every choice that was to be made is added here, where it is not null.
   std::vector<Choice>* choices = nullptr;
+  // Kernels that give wrong results on the device: other candidates, other storage or the host compute their
+  // nodes, and the program has a warning for each. Null: none is known.
+  const WrongKernels* wrong = nullptr;
+  // Null: every node is a whole layer.
+  const WholeLayers* whole_layers = nullptr;
 };
 
 class ProgramBuilder;
@@ -55,6 +61,10 @@ class Lowering {
 
   const Node& node() const { return node_; }
   const Graph& graph() const;
+  // The layer of which the node computes a strip, and its graph; the node and its graph where it computes
+  // all.
+  const Node& whole_node() const;
+  const Graph& whole_graph() const;
   const DeviceCaps& caps() const;
   const LoweringOptions& options() const;
   template <typename Op>
@@ -66,6 +76,10 @@ class Lowering {
   const TensorType& input_type(size_t i) const;
   // Whether a node or a graph output reads output i. A kernel need not compute one that nobody reads.
   bool is_read(size_t i) const;
+  // Whether output i is an output of the graph that no node reads.
+  bool is_final(size_t i) const;
+  // The shape of output 0 of the whole layer.
+  const Shape& whole_shape() const;
   // The type of output i, also of one that nobody reads.
   const TensorType& output_type(size_t i = 0) const;
   const HostTensor* constant(size_t i) const;  // nullptr where the input is not known before running
@@ -140,7 +154,8 @@ using LowerOperator = void (*)(Lowering& lowering);
 // From the table runtime/graph/operators.def; lower_none for an operator that only the host can run.
 LowerOperator find_lowering(std::string_view operator_type);
 
-// Graph -> Program. `graph` has all its shapes (passes/optimise). Needs no device.
+// Graph -> Program. `graph` has all its shapes (passes/optimise). Needs no device. Throws Error(unsupported)
+// if no kernels but wrong ones (options.wrong) connect the host with the device.
 Program lower(const Graph& graph, const DeviceCaps& caps, const LoweringOptions& options);
 
 }  // namespace vellum

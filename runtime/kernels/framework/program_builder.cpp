@@ -71,6 +71,13 @@ void check_input(const Graph& graph, const Value& input) {
   }
 }
 
+size_t index_of(const KernelName& wanted, std::span<const KernelName> candidates) {
+  const auto found = std::find(candidates.begin(), candidates.end(), wanted);
+  if (found == candidates.end())
+    throw Error(ErrorCode::internal, "no candidate of a strip is the whole layer's '" + wanted.text() + "'");
+  return static_cast<size_t>(found - candidates.begin());
+}
+
 std::string sizes(const std::array<uint32_t, 3>& v) {
   return std::to_string(v[0]) + "x" + std::to_string(v[1]) + "x" + std::to_string(v[2]);
 }
@@ -83,17 +90,22 @@ ProgramBuilder::ProgramBuilder(const Graph& graph, const DeviceCaps& caps, const
       options_(options),
       value_tensors_(graph.values.size()),
       is_output_(graph.values.size(), false),
-      is_read_(graph.values.size(), false) {
+      is_read_(graph.values.size(), false),
+      is_read_by_node_(graph.values.size(), false),
+      may_use_images_(storage_choice(kNoValue) != StorageChoice::buffer || !options.value_storages.empty()) {
   for (ValueId id : graph.outputs) is_output_[id] = is_read_[id] = true;
   for (const Node& node : graph.nodes)
     for (ValueId id : node.inputs)
-      if (id != kNoValue) is_read_[id] = true;
+      if (id != kNoValue) is_read_[id] = is_read_by_node_[id] = true;
 }
 
 Program ProgramBuilder::build() {
   add_inputs();
   for (const Node& node : graph_.nodes) lower_node(node);
+  const size_t first_task = program_.tasks.size();
   add_outputs();
+  if (options_.wrong && used_wrong_kernel(first_task)) throw ConversionIsWrong("the conversion of outputs");
+  warn_of_avoided_kernels();
   return std::move(program_);
 }
 
@@ -101,6 +113,10 @@ void ProgramBuilder::add_inputs() {
   for (ValueId id : graph_.inputs) {
     const Value& value = graph_.values[id];
     check_input(graph_, value);
+    if (value.constant) {
+      program_.inputs.push_back({value.name, value.type, kNoTensor, value.constant});
+      continue;
+    }
     const ElementType element = is_float(value.type.dtype)      ? ElementType::f32
                                 : is_frame_of_bytes(graph_, id) ? ElementType::u8
                                                                 : ElementType::i32;
@@ -114,6 +130,12 @@ void ProgramBuilder::add_inputs() {
 }
 
 void ProgramBuilder::lower_node(const Node& node) {
+  if (options_.wrong && !options_.wrong->empty()) return lower_with_right_kernels(node);
+  node_choices_.clear();
+  lower_node_once(node);
+}
+
+void ProgramBuilder::lower_node_once(const Node& node) {
   current_ = &node;
   try {
     Lowering lowering(*this, node);
@@ -202,12 +224,39 @@ std::string ProgramBuilder::describe_input(ValueId value) const {
   return "channels4 " + describe_output(value);
 }
 
-size_t ProgramBuilder::choose(std::string signature, std::vector<KernelName> candidates) {
-  const size_t taken = quickest(options_.tuning, signature, candidates);
+size_t ProgramBuilder::whole_of(const Node& node) const {
+  if (!options_.whole_layers) return WholeLayers::kNone;
+  return options_.whole_layers->node_of[static_cast<size_t>(&node - graph_.nodes.data())];
+}
+
+size_t ProgramBuilder::choose(std::string signature, std::vector<KernelName> candidates, size_t number) {
+  const size_t whole = whole_of(*current_);
+  size_t taken = 0, choosable = 1;
+  if (whole == WholeLayers::kNone) {
+    const std::vector<size_t> allowed = allowed_candidates(candidates);
+    std::vector<KernelName> names;
+    for (const size_t i : allowed) names.push_back(candidates[i]);
+    taken = allowed[quickest(options_.tuning, signature, names)];
+    choosable = allowed.size();
+  } else {
+    taken = index_of(options_.whole_layers->chosen[whole].at(number), candidates);
+  }
+  node_choices_.push_back({candidates[taken].text(), choosable});
   if (options_.choices)
     options_.choices->push_back({static_cast<size_t>(current_ - graph_.nodes.data()), std::move(signature),
                                  std::move(candidates), taken});
   return taken;
+}
+
+// Those of the node's next choice that it does not avoid, at least one.
+std::vector<size_t> ProgramBuilder::allowed_candidates(const std::vector<KernelName>& candidates) const {
+  const size_t choice = node_choices_.size();
+  std::vector<size_t> allowed;
+  for (size_t i = 0; i < candidates.size(); ++i)
+    if (choice >= avoided_candidates_.size() || !avoided_candidates_[choice].contains(candidates[i].text()))
+      allowed.push_back(i);
+  if (allowed.empty()) allowed.push_back(0);
+  return allowed;
 }
 
 bool ProgramBuilder::exists_in(ValueId value, Layout layout) const {
@@ -295,11 +344,10 @@ TensorId ProgramBuilder::convert(TensorId from, ValueId value, Layout layout) {
   const auto [n, c, h, w] = nchw(shape);
   const bool linear = layout == Layout::linear;
   const std::vector<Binding> bindings{reads("x", from), writes("y", to)};
-  Dispatch dispatch =
-      linear ? make_dispatch("to_linear", grid_1d(caps_, groups_of_four(shape)), bindings,
-                             ToLinearParameters{.x_shape = texel_shape(shape)})
-             : make_dispatch("to_channels4", grid_1d(caps_, n * slices(c) * h * w), bindings,
-                             ToChannels4Parameters{.y_shape = texel_shape(shape)});
+  Dispatch dispatch = linear ? make_dispatch("to_linear", grid_1d(caps_, groups_of_four(shape)), bindings,
+                                             ToLinearParameters{.x_shape = texel_shape(shape)})
+                             : make_dispatch("to_channels4", grid_1d(caps_, n * slices(c) * h * w), bindings,
+                                             ToChannels4Parameters{.y_shape = texel_shape(shape)});
   dispatch.op = "Convert";
   add_dispatch(std::move(dispatch), nullptr);
   return to;
@@ -343,6 +391,9 @@ void ProgramBuilder::add_dispatch(Dispatch dispatch, const Node* node) {
   if (!node) node = current_;
   if (dispatch.name.empty()) dispatch.name = node ? node->name : "output";
   if (dispatch.op.empty()) dispatch.op = node ? std::string(node->op->type()) : "Convert";
+  if (dispatch.op != "Convert")
+    for (const NodeChoice& choice : node_choices_)
+      dispatch.candidate += (dispatch.candidate.empty() ? "" : ", ") + choice.taken;
   choose_image_reads(dispatch);
   choose_buffer_reads(dispatch);
   for (size_t i = 0; i < dispatch.bindings.size(); ++i) {

@@ -2,9 +2,11 @@
 // conversions where a kernel wants another one. Used by lower() and, through Lowering, by every kernel file.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
+#include "kernels/framework/kernel_id.hpp"
 #include "kernels/framework/lowering.hpp"
 
 namespace vellum {
@@ -13,8 +15,11 @@ class ProgramBuilder {
  public:
   ProgramBuilder(const Graph& graph, const DeviceCaps& caps, const LoweringOptions& options);
 
-  // Lowers every node; call once.
+  // Lowers every node; call once. Throws ConversionIsWrong if only wrong kernels (LoweringOptions::wrong)
+  // convert between the layouts of a node.
   Program build();
+  // The wrong kernels that the program would have, also after build() threw.
+  const AvoidedKernels& avoided() const { return avoided_; }
 
   const Graph& graph() const { return graph_; }
   const DeviceCaps& caps() const { return caps_; }
@@ -22,6 +27,7 @@ class ProgramBuilder {
   const VirtualTensor& tensor(TensorId id) const { return program_.tensors[id]; }
 
   bool exists_in(ValueId value, Layout layout) const;
+  bool is_final(ValueId value) const { return is_output_[value] && !is_read_by_node_[value]; }
   bool is_read(ValueId value) const { return is_read_[value]; }  // by a node, or as a graph output
   TensorId read(ValueId value, Layout layout);
   TensorId write(ValueId value, Layout layout);
@@ -31,8 +37,11 @@ class ProgramBuilder {
   void add_dispatch(Dispatch dispatch, const Node* node);
   void add_host_partition(const Node& node, std::string_view why);
 
+  // The node of the whole graph of which this one computes a strip, or WholeLayers::kNone.
+  size_t whole_of(const Node& node) const;
   // The candidate to take, of names in order of their predicted costs; and the signatures of operators.
-  size_t choose(std::string signature, std::vector<KernelName> candidates);
+  // `number`: of the choice, among those of the node.
+  size_t choose(std::string signature, std::vector<KernelName> candidates, size_t number);
   std::string describe_input(ValueId value) const;
   std::string describe_output(ValueId value) const;
 
@@ -48,15 +57,35 @@ class ProgramBuilder {
   struct ValueTensors {
     TensorId channels4 = kNoTensor, linear = kNoTensor;
     TensorId& in(Layout layout) { return layout == Layout::channels4 ? channels4 : linear; }
+    bool operator==(const ValueTensors&) const = default;
   };
+  // A choice that the current node made.
+  struct NodeChoice {
+    std::string taken;
+    size_t candidates = 0;  // that were not avoided
+  };
+  // What a node adds, so that it can be lowered again.
+  struct Checkpoint;
+
+  Checkpoint checkpoint() const;
+  void restore(const Checkpoint& checkpoint);
+  // Whether a task since then has a kernel of options_.wrong; notes it.
+  bool used_wrong_kernel(size_t first_task);
+  bool avoid_a_candidate();
+  bool lower_with_right_candidate(const Node& node, bool is_replacement);
+  // Throws ConversionIsWrong where other storage for all tensors may help.
+  void lower_with_right_kernels(const Node& node);
+  void warn_of_avoided_kernels();
 
   void add_inputs();
   void lower_node(const Node& node);
+  void lower_node_once(const Node& node);
   void add_outputs();
   void add_outputs_and_tail(const HostTail& tail);
   void add_tail_partition(const HostTail& tail, std::vector<Port> inputs);
   Port output_port(ValueId id);
   TensorId output_tensor(ValueId value);
+  std::vector<size_t> allowed_candidates(const std::vector<KernelName>& candidates) const;
   TensorId constant_tensor(ValueId value, Layout layout);
   bool lies_alike_in_both(TensorId from, ValueId value, Layout layout) const;
   TensorId convert(TensorId from, ValueId value, Layout layout);
@@ -71,8 +100,13 @@ class ProgramBuilder {
   LoweringOptions options_;
   Program program_;
   std::vector<ValueTensors> value_tensors_;
-  std::vector<bool> is_output_, is_read_;
-  const Node* current_ = nullptr;  // the node whose dispatches are being added
+  std::vector<bool> is_output_, is_read_, is_read_by_node_;
+  bool may_use_images_;                                    // by the options, for channels4
+  const Node* current_ = nullptr;                          // the node whose dispatches are being added
+  std::vector<NodeChoice> node_choices_;                   // of the current node
+  std::vector<std::set<std::string>> avoided_candidates_;  // of each of them
+  AvoidedKernels avoided_;
+  bool converts_wrongly_ = false;
 };
 
 }  // namespace vellum

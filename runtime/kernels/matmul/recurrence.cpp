@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/framework/activation.hpp"
+#include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/movement/strided.hpp"
 #include "shaders/matmul/recurrence.h"

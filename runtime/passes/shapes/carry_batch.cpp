@@ -17,7 +17,9 @@ int64_t new_batch(const Graph& graph, const InputShapes& shapes) {
     if (!input.type_known || input.type.shape.empty() || stated == shapes.end() || stated->second.empty())
       continue;
     const int64_t in_model = input.type.shape[0], in_session = stated->second[0];
-    if (in_session == 1 || in_session == in_model || (in_model != 1 && in_model != kUnknownDim)) continue;
+    if (in_session == 1 || in_session == 0 || in_session == in_model ||
+        (in_model != 1 && in_model != kUnknownDim))
+      continue;
     if (batch != 1 && batch != in_session) return 1;
     batch = in_session;
   }
@@ -35,11 +37,12 @@ InputShapes with_batch_of_one(const Graph& graph, InputShapes shapes, int64_t ba
 
 }  // namespace
 
-BatchCarrier::BatchCarrier(const Graph& graph, const InputShapes& shapes) : batch_(new_batch(graph, shapes)) {
+BatchCarrier::BatchCarrier(const Graph& graph, const InputShapes& shapes, const InputTensors& values)
+    : batch_(new_batch(graph, shapes)) {
   if (batch_ == 1) return;
   Graph single = graph;
   try {
-    infer_shapes_and_fold(single, with_batch_of_one(graph, shapes, batch_));
+    infer_shapes_and_fold(single, with_batch_of_one(graph, shapes, batch_), values);
   } catch (const Error&) {
     batch_ = 1;  // the model does not run with a batch of 1
     return;

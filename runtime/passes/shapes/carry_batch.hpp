@@ -11,8 +11,8 @@ namespace vellum {
 // Adapts such Reshapes where a session asks for another batch than the model states.
 class BatchCarrier {
  public:
-  // `shapes` are those that the session asks for.
-  BatchCarrier(const Graph& graph, const InputShapes& shapes);
+  // `shapes` and `values` are those that the session asks for.
+  BatchCarrier(const Graph& graph, const InputShapes& shapes, const InputTensors& values);
 
   // A Reshape from (1, ...) to (1, ...) gets the batch as its first dimension. The types of its inputs must
   // be known. Does nothing to other nodes, or where the batch stays 1.

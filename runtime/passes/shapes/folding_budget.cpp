@@ -53,6 +53,12 @@ void FoldingBudget::spend(const Node& node, uint64_t work) {
                   std::to_string(graph_.limits.folded_work) + ")");
 }
 
+void FoldingBudget::spend_rest(const Node& node, uint64_t work) {
+  const uint64_t rest = work - std::min(counted_, work);
+  counted_ = 0;
+  spend(node, rest);
+}
+
 bool FoldingBudget::is_constant(ValueId value) const {
   return value == kNoValue || graph_.constant(value) != nullptr || left_.contains(value) ||
          element_count(graph_.values[value].type.shape) == 0;
@@ -75,7 +81,7 @@ bool FoldingBudget::fits_memory(std::span<const OperatorInput> inputs,
 
 bool FoldingBudget::allows(const Node& node, std::span<const OperatorInput> inputs,
                            std::span<const TensorType> outputs) {
-  spend(node, node.op->work(inputs, outputs));
+  spend_rest(node, node.op->work(inputs, outputs));
   if (fits_memory(inputs, outputs)) return true;
   left_.insert(node.outputs.begin(), node.outputs.end());
   return false;
@@ -83,7 +89,7 @@ bool FoldingBudget::allows(const Node& node, std::span<const OperatorInput> inpu
 
 void FoldingBudget::leave(const Node& node, std::span<const TensorType> outputs) {
   if (!std::ranges::all_of(node.inputs, [&](ValueId id) { return is_constant(id); })) return;
-  spend(node, node.op->work(operator_inputs(graph_, node), outputs));
+  spend_rest(node, node.op->work(operator_inputs(graph_, node), outputs));
   left_.insert(node.outputs.begin(), node.outputs.end());
 }
 
@@ -108,6 +114,7 @@ void FoldingBudget::release(ValueId value) {
 }
 
 void FoldingBudget::check_shape_rule(const Node& node) {
+  counted_ = 0;
   std::vector<OperatorInput> inputs = operator_inputs(graph_, node);
   if (!all_known(inputs)) return;
   std::vector<OperatorInput> unknown = inputs;
@@ -119,7 +126,9 @@ void FoldingBudget::check_shape_rule(const Node& node) {
     return;  // the shape rule says what is wrong
   }
   if (types.empty()) return;
-  spend(node, node.op->work(inputs, types));
+  const uint64_t work = node.op->work(inputs, types);
+  spend(node, work);
+  counted_ = work;
 }
 
 }  // namespace vellum

@@ -28,16 +28,20 @@ class FoldingBudget {
   // Frees a constant that was computed in this pass, because nobody reads it any more.
   void release(ValueId value);
   // The shape rules of some operators compute the result (NonMaxSuppression). Throws Error(unsupported) if it
-  // takes too much work.
+  // takes too much work. What it counts, allows() and leave() do not count again for the same node; call it
+  // before them.
   void check_shape_rule(const Node& node);
 
  private:
   void spend(const Node& node, uint64_t work);
+  // Without the work that check_shape_rule() counted.
+  void spend_rest(const Node& node, uint64_t work);
   bool is_constant(ValueId value) const;
   bool fits_memory(std::span<const OperatorInput> inputs, std::span<const TensorType> outputs) const;
 
   Graph& graph_;
   uint64_t most_work_ = 0, most_bytes_ = 0;
+  uint64_t counted_ = 0;                            // by the last check_shape_rule()
   std::unordered_map<ValueId, uint64_t> computed_;  // bytes by constant
   std::unordered_set<ValueId> left_;                // constants that the device computes
 };

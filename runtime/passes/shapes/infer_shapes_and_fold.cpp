@@ -9,6 +9,7 @@
 #include "passes/shapes/carry_batch.hpp"
 #include "passes/shapes/folding_budget.hpp"
 #include "passes/shapes/inline_branch.hpp"
+#include "passes/shapes/shape_inputs.hpp"
 #include "passes/shapes/tail_cutter.hpp"
 #include "vellum/error.hpp"
 
@@ -53,15 +54,37 @@ void check_fits(const Value& input, const Shape& shape) {
 
 void check_shape(const Value& input, const Shape& shape) {
   for (const int64_t dim : shape) {
-    if (dim <= 0) {
+    if (dim < 0) {
       throw Error(ErrorCode::invalid_argument, "the shape given for input '" + input.name + "', " +
-                                                   to_string(shape) + ", must have positive dimensions only");
+                                                   to_string(shape) + ", has a negative dimension");
     }
   }
   if (input.type_known) check_fits(input, shape);
 }
 
-void bind(Value& input, const InputShapes& shapes) {
+bool is_empty(const TensorType& type) { return element_count(type.shape) == 0; }
+
+// Inputs of known values, and those that have none, are constants; they stay inputs.
+void bind_values(Value& input, const InputTensors& values) {
+  const auto found = values.find(input.name);
+  if (found != values.end())
+    input.constant = found->second;
+  else if (is_empty(input.type))
+    input.constant = HostTensor(input.type.dtype, input.type.shape);
+}
+
+void check_values_are_given(const Graph& graph, const InputTensors& values) {
+  const std::vector<bool> needed = find_shape_inputs(graph);
+  for (size_t i = 0; i < needed.size(); ++i) {
+    const Value& input = graph.values[graph.inputs[i]];
+    if (needed[i] && !input.constant && !values.contains(input.name) && !is_empty(input.type))
+      throw Error(ErrorCode::invalid_argument,
+                  "the values of input '" + input.name +
+                      "' decide shapes: give them (SessionOptions::input_values, --value NAME=1,2,3)");
+  }
+}
+
+void bind_shape(Value& input, const InputShapes& shapes) {
   const auto found = shapes.find(input.name);
   if (found != shapes.end()) {
     check_shape(input, found->second);
@@ -78,8 +101,6 @@ void bind(Value& input, const InputShapes& shapes) {
   }
   input.type.shape = std::move(bound);
 }
-
-bool is_empty(const TensorType& type) { return element_count(type.shape) == 0; }
 
 // Gets the node's inputs where they are constant or have no elements.
 bool known_inputs(const Graph& graph, const Node& node, std::vector<HostTensor>& tensors) {
@@ -192,10 +213,15 @@ void check_input_shapes(const Graph& graph, const InputShapes& shapes) {
   }
 }
 
-void infer_shapes_and_fold(Graph& graph, const InputShapes& shapes) {
+void infer_shapes_and_fold(Graph& graph, const InputShapes& given, const InputTensors& values) {
+  InputShapes shapes = given;
+  for (const auto& [name, tensor] : values) shapes.erase(name);
+  const BatchCarrier batch(graph, shapes, values);  // the number of sizes is no batch
+  for (const auto& [name, tensor] : values) shapes.emplace(name, tensor.shape());
   check_names(graph, shapes);
-  const BatchCarrier batch(graph, shapes);
-  for (const ValueId id : graph.inputs) bind(graph.values[id], shapes);
+  for (const ValueId id : graph.inputs) bind_shape(graph.values[id], shapes);
+  check_values_are_given(graph, values);
+  for (const ValueId id : graph.inputs) bind_values(graph.values[id], values);
   GraphEditor editor(graph);
   remove_unread_nodes(editor);
   FoldingBudget budget(graph);

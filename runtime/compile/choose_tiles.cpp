@@ -1,0 +1,197 @@
+#include "compile/choose_tiles.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+namespace vellum {
+namespace {
+
+constexpr size_t kLongestRun = 96;  // nodes
+constexpr int64_t kStripCounts[] = {2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
+
+bool is_planned(const Graph& graph, ValueId value) {
+  return value != kNoValue && !graph.constant(value) && is_float(graph.values[value].type.dtype);
+}
+
+bool is_output(const Graph& graph, ValueId value) {
+  return std::find(graph.outputs.begin(), graph.outputs.end(), value) != graph.outputs.end();
+}
+
+}  // namespace
+
+TileChooser::TileChooser(const RowReads& reads, TileCosts costs) : reads_(reads), costs_(std::move(costs)) {
+  const Graph& graph = reads_.graph();
+  const size_t count = graph.nodes.size();
+  live_before_.assign(count, 0);
+  node_peaks_.assign(count, 0);
+  std::vector<bool> seen(graph.values.size(), false);
+  const auto add = [&](ValueId value, size_t producer) {
+    if (!is_planned(graph, value) || seen[value]) return;
+    seen[value] = true;
+    const uint64_t bytes = whole_bytes(value);
+    const size_t last = std::min(last_use(value), count - 1);
+    for (size_t n = producer + 1; n <= last; ++n) live_before_[n] += bytes;
+    for (size_t n = producer; n <= last; ++n) node_peaks_[n] += bytes;
+  };
+  for (size_t n = 0; n < count; ++n) {
+    // An input of the graph is converted where it is read first.
+    for (const ValueId input : graph.nodes[n].inputs) add(input, n);
+    for (const ValueId output : graph.nodes[n].outputs) add(output, n);
+  }
+}
+
+uint64_t TileChooser::whole_peak() const {
+  return node_peaks_.empty() ? 0 : *std::max_element(node_peaks_.begin(), node_peaks_.end());
+}
+
+uint64_t TileChooser::bytes_of(ValueId value, int64_t rows) const {
+  const Shape& shape = reads_.graph().values[value].type.shape;
+  const size_t axis = reads_.rows_axis(value), channels = axis == 2 ? 1 : 3, columns = axis == 2 ? 3 : 2;
+  return static_cast<uint64_t>(shape[0] * ((shape[channels] + 3) / 4 * 4) * rows * shape[columns]) *
+         costs_.element_bytes;
+}
+
+uint64_t TileChooser::whole_bytes(ValueId value) const {
+  const Shape& shape = reads_.graph().values[value].type.shape;
+  if (shape.size() == 4) return bytes_of(value, reads_.value_rows(value));
+  return static_cast<uint64_t>((element_count(shape) + 3) / 4 * 4) * costs_.element_bytes;
+}
+
+// An output of the graph leaves the intermediate tensors once it is computed.
+size_t TileChooser::last_use(ValueId value) const {
+  const Graph& graph = reads_.graph();
+  if (!is_output(graph, value)) return reads_.last_reader(value);
+  size_t last = reads_.producer(value);
+  for (size_t n = 0; n < graph.nodes.size(); ++n)
+    if (std::find(graph.nodes[n].inputs.begin(), graph.nodes[n].inputs.end(), value) !=
+        graph.nodes[n].inputs.end())
+      last = n;
+  return last;
+}
+
+// What is live while one strip is computed, beside what is whole; and the time that it takes.
+TileChooser::Strip TileChooser::estimate_strip(const TiledNodes& tiled, const std::vector<ValueId>& outputs,
+                                               int64_t strip) const {
+  const Graph& graph = reads_.graph();
+  const std::vector<Rows> rows = rows_of_strip(reads_, tiled, outputs, strip);
+  const auto rows_of = [&](ValueId value) { return rows[reads_.producer(value) - tiled.first]; };
+  const auto is_inside = [&](ValueId value) {
+    const size_t producer = reads_.producer(value);
+    return producer != RowReads::kNone && producer >= tiled.first && producer < tiled.end;
+  };
+  Strip result;
+  uint64_t live = 0;
+  const auto copy = [&](uint64_t bytes) {
+    result.ms += costs_.launch_ms + static_cast<double>(bytes) * costs_.ms_per_byte;
+  };
+  for (size_t n = tiled.first; n < tiled.end; ++n) {
+    const Node& node = graph.nodes[n];
+    const Rows computed = rows[n - tiled.first];
+    if (computed.empty()) continue;
+    result.ms += costs_.launch_ms + costs_.node_ms[n] * static_cast<double>(computed.count()) /
+                                        static_cast<double>(reads_.row_count(n));
+    uint64_t cut = 0;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const RowsRead read = reads_.read(n, i, computed);
+      if (read.whole) continue;
+      const ValueId input = node.inputs[i];
+      const bool is_input = reads_.producer(input) == RowReads::kNone;
+      const bool is_cut =
+          !read.may_be_more &&
+          (is_inside(input) ? rows_of(input) != read.rows : read.rows.count() < reads_.value_rows(input));
+      if (!is_cut && !is_input) continue;
+      const uint64_t bytes = bytes_of(input, read.rows.count());
+      cut += is_input ? 2 * bytes : bytes;
+      copy(bytes);
+    }
+    for (const ValueId output : node.outputs)
+      if (output != kNoValue) live += bytes_of(output, computed.count());
+    result.peak = std::max(result.peak, live + cut);
+    for (const ValueId output : node.outputs)
+      if (std::find(outputs.begin(), outputs.end(), output) != outputs.end())
+        copy(bytes_of(output, computed.count()));
+    // What is read for the last time here.
+    std::vector<ValueId> done = node.inputs;
+    done.insert(done.end(), node.outputs.begin(), node.outputs.end());
+    std::sort(done.begin(), done.end());
+    done.erase(std::unique(done.begin(), done.end()), done.end());
+    for (const ValueId value : done) {
+      if (value == kNoValue || !is_inside(value)) continue;
+      size_t last = reads_.producer(value);
+      for (size_t later = tiled.end; later-- > last + 1;)
+        if (!rows[later - tiled.first].empty() &&
+            std::find(graph.nodes[later].inputs.begin(), graph.nodes[later].inputs.end(), value) !=
+                graph.nodes[later].inputs.end()) {
+          last = later;
+          break;
+        }
+      if (last == n) live -= bytes_of(value, rows_of(value).count());
+    }
+  }
+  return result;
+}
+
+TileChooser::Run TileChooser::estimate(const TiledNodes& tiled, const std::vector<ValueId>& outputs) const {
+  const Strip first = estimate_strip(tiled, outputs, 0);
+  const Strip last = estimate_strip(tiled, outputs, tiled.strips - 1);
+  const Strip middle = tiled.strips > 2 ? estimate_strip(tiled, outputs, tiled.strips / 2) : first;
+  Run run{std::max({first.peak, middle.peak, last.peak}), first.ms + last.ms};
+  run.added_ms += static_cast<double>(tiled.strips - 2) * middle.ms;
+  for (size_t n = tiled.first; n < tiled.end; ++n) run.added_ms -= costs_.node_ms[n];
+  run.peak += live_before_[tiled.first];
+  for (const ValueId output : outputs)
+    if (!is_output(reads_.graph(), output)) run.peak += whole_bytes(output);
+  return run;
+}
+
+const TileChooser::Run& TileChooser::run(const TiledNodes& tiled, const std::vector<ValueId>& outputs) {
+  const auto [entry, is_new] = runs_.try_emplace({tiled.first, tiled.end, tiled.strips});
+  if (is_new) entry->second = estimate(tiled, outputs);
+  return entry->second;
+}
+
+// Every run from `first` on that has a node of too many bytes, in the fewest strips that suffice.
+void TileChooser::extend_by_runs(size_t first, uint64_t bytes, std::vector<Step>& steps) {
+  bool is_needed = false;
+  for (size_t end = first + 1; end < steps.size() && end - first <= kLongestRun; ++end) {
+    if (!can_tile(reads_, end - 1, end) || !can_tile(reads_, first, end)) return;
+    is_needed = is_needed || node_peaks_[end - 1] > bytes;
+    if (!is_needed || end - first < 2) continue;
+    const std::vector<ValueId> outputs = outputs_of(reads_, first, end);
+    uint64_t whole = live_before_[first];
+    for (const ValueId output : outputs)
+      if (!is_output(reads_.graph(), output)) whole += whole_bytes(output);
+    if (whole > bytes || outputs.empty()) continue;
+    for (const int64_t strips : kStripCounts) {
+      if (strips > most_strips(reads_, outputs)) break;
+      const TiledNodes tiled{first, end, strips};
+      const Run& found = run(tiled, outputs);
+      if (found.peak > bytes) continue;
+      const double added = steps[first].added_ms + std::max(0.0, found.added_ms);
+      if (!steps[end].reached || added < steps[end].added_ms) steps[end] = {true, added, tiled};
+      break;
+    }
+  }
+}
+
+std::optional<Tiling> TileChooser::quickest(uint64_t bytes) {
+  const size_t count = reads_.graph().nodes.size();
+  std::vector<Step> steps(count + 1);
+  steps[0].reached = true;
+  for (size_t n = 0; n < count; ++n) {
+    if (!steps[n].reached) continue;
+    const bool fits = node_peaks_[n] <= bytes;
+    if (fits && (!steps[n + 1].reached || steps[n].added_ms < steps[n + 1].added_ms))
+      steps[n + 1] = {true, steps[n].added_ms, {n, n + 1, 1}};
+    extend_by_runs(n, bytes, steps);
+  }
+  if (!steps[count].reached) return std::nullopt;
+  Tiling tiling;
+  for (size_t at = count; at > 0; at = steps[at].from.first)
+    if (steps[at].from.strips > 1) tiling.push_back(steps[at].from);
+  std::reverse(tiling.begin(), tiling.end());
+  return tiling;
+}
+
+}  // namespace vellum

@@ -1,0 +1,68 @@
+// Chooses which layers of a graph run in strips (passes/tile), and in how many: predicted time against bytes
+// of intermediate tensors.
+//
+// The whole graph's nodes are divided into runs of consecutive nodes that are tiled and single nodes that are
+// not. Bytes are those of values in channels4 that are live at the same time, without views, in-place aliases
+// and workspace: the plan of what is chosen decides. Times are those of the whole's dispatches by
+// plan/dispatch_model.hpp, in proportion to the rows, with the launches and the copies that strips add.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "caps/device_caps.hpp"
+#include "passes/tile/strips.hpp"
+
+namespace vellum {
+
+struct TileCosts {
+  std::vector<double> node_ms;  // of each node, whole
+  double launch_ms = 0;         // of a dispatch
+  double ms_per_byte = 0;       // of a copy
+  uint64_t element_bytes = 4;
+};
+
+class TileChooser {
+ public:
+  // `reads` must outlive this.
+  TileChooser(const RowReads& reads, TileCosts costs);
+
+  // The most bytes that are live at a time without tiles.
+  uint64_t whole_peak() const;
+  // The tiling of least added time with which at most `bytes` should be live at a time; nothing if there is
+  // none.
+  std::optional<Tiling> quickest(uint64_t bytes);
+
+ private:
+  struct Run {
+    uint64_t peak = UINT64_MAX;
+    double added_ms = 0;
+  };
+  struct Step {
+    bool reached = false;
+    double added_ms = 0;
+    TiledNodes from = {};
+  };
+
+  uint64_t bytes_of(ValueId value, int64_t rows) const;
+  uint64_t whole_bytes(ValueId value) const;
+  size_t last_use(ValueId value) const;
+  Run estimate(const TiledNodes& tiled, const std::vector<ValueId>& outputs) const;
+  struct Strip {
+    uint64_t peak = 0;
+    double ms = 0;
+  };
+  Strip estimate_strip(const TiledNodes& tiled, const std::vector<ValueId>& outputs, int64_t strip) const;
+  const Run& run(const TiledNodes& tiled, const std::vector<ValueId>& outputs);
+  void extend_by_runs(size_t first, uint64_t bytes, std::vector<Step>& steps);
+
+  const RowReads& reads_;
+  const TileCosts costs_;
+  std::vector<uint64_t> live_before_, node_peaks_;  // per node, whole
+  std::map<std::tuple<size_t, size_t, int64_t>, Run> runs_;
+};
+
+}  // namespace vellum

@@ -1,0 +1,89 @@
+#include "exec/kernel_verdicts.hpp"
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "platform/files.hpp"
+#include "platform/json_value.hpp"
+#include "platform/private_files.hpp"
+#include "platform/utf8_path.hpp"
+#include "tune/table_file.hpp"
+
+namespace vellum {
+namespace {
+
+using platform::JsonValue;
+
+constexpr uint32_t kVerdictsVersion = 1;
+constexpr uint64_t kMostVerdictBytes = uint64_t{16} << 20;
+
+}  // namespace
+
+std::string to_json(const KernelVerdicts& verdicts, const DeviceCaps& caps) {
+  JsonValue::Object kernels;
+  for (const std::string& kernel : verdicts.right) kernels.emplace_back(kernel, true);
+  for (const std::string& kernel : verdicts.unchecked) kernels.emplace_back(kernel, JsonValue());
+  for (const auto& [kernel, why] : verdicts.wrong) kernels.emplace_back(kernel, why);
+  JsonValue::Object document;
+  document.emplace_back("device", caps.name);
+  document.emplace_back("driver", caps.driver);
+  document.emplace_back("kernels", std::move(kernels));
+  document.emplace_back("key", tuning_key(caps));
+  document.emplace_back("vellum_self_check", kVerdictsVersion);
+  return JsonValue(std::move(document)).text(1) + "\n";
+}
+
+std::optional<KernelVerdicts> verdicts_from_json(std::string_view text, const DeviceCaps& caps) {
+  const std::optional<JsonValue> document = JsonValue::parse(text);
+  if (!document || !document->object() || document->object()->size() != 5) return std::nullopt;
+  for (const char* name : {"vellum_self_check", "key", "device", "driver", "kernels"})
+    if (!document->find(name)) return std::nullopt;
+  const uint64_t* version = document->find("vellum_self_check")->whole_number();
+  const std::string* key = document->find("key")->string();
+  const JsonValue::Object* kernels = document->find("kernels")->object();
+  if (!version || *version != kVerdictsVersion || !key || *key != tuning_key(caps) || !kernels)
+    return std::nullopt;
+  KernelVerdicts verdicts;
+  for (const auto& [kernel, verdict] : *kernels) {
+    if (const std::string* why = verdict.string())
+      verdicts.wrong.emplace(kernel, *why);
+    else if (const bool* right = verdict.boolean(); right && *right)
+      verdicts.right.insert(kernel);
+    else if (verdict.is_null())
+      verdicts.unchecked.insert(kernel);
+    else
+      return std::nullopt;
+  }
+  return verdicts;
+}
+
+std::filesystem::path verdicts_path(const std::filesystem::path& folder, const DeviceCaps& caps) {
+  return folder / ("selfcheck-" + tuning_key(caps).substr(0, 16) + ".json");
+}
+
+KernelVerdicts read_verdicts(const std::filesystem::path& folder, const DeviceCaps& caps,
+                             const LogCallback& log) {
+  const std::filesystem::path path = verdicts_path(folder, caps);
+  if (const auto why = platform::why_untrusted(path)) {
+    if (log) log(LogLevel::warning, platform::to_utf8(path) + ": is not used, because " + *why);
+    return {};
+  }
+  const std::optional<std::vector<std::byte>> bytes = platform::read_file(path, kMostVerdictBytes);
+  if (!bytes) return {};
+  const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  if (std::optional<KernelVerdicts> verdicts = verdicts_from_json(text, caps)) return std::move(*verdicts);
+  if (log)
+    log(LogLevel::info,
+        platform::to_utf8(path) + ": damaged, or not for this device; kernels are checked again");
+  return {};
+}
+
+void write_verdicts(const std::filesystem::path& folder, const DeviceCaps& caps,
+                    const KernelVerdicts& verdicts) {
+  const std::string text = to_json(verdicts, caps);
+  platform::create_private_folders(folder);
+  platform::write_file_atomically(verdicts_path(folder, caps), std::as_bytes(std::span(text)));
+}
+
+}  // namespace vellum

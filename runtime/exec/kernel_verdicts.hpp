@@ -1,0 +1,44 @@
+// Results of self-checks of the kernels of a device, in memory and on disk: JSON, one file for each device,
+// driver and version of the kernels, as for tuning tables.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "caps/device_caps.hpp"
+#include "kernels/framework/kernel_id.hpp"
+#include "vellum/log.hpp"
+
+namespace vellum {
+
+// By KernelId::text().
+struct KernelVerdicts {
+  std::set<std::string, std::less<>> right;
+  // No small case runs them, so that nothing is known.
+  std::set<std::string, std::less<>> unchecked;
+  WrongKernels wrong;
+
+  bool knows(std::string_view kernel) const {
+    return right.contains(kernel) || unchecked.contains(kernel) || wrong.contains(kernel);
+  }
+  bool operator==(const KernelVerdicts&) const = default;
+};
+
+// {"vellum_self_check": version, "key": ..., "device": ..., "driver": ...,
+//  "kernels": {kernel: true (right), null (unchecked), or why it is wrong}}
+std::string to_json(const KernelVerdicts& verdicts, const DeviceCaps& caps);
+// Parses the output of to_json(). Returns nothing unless the whole document is valid and for these caps.
+std::optional<KernelVerdicts> verdicts_from_json(std::string_view text, const DeviceCaps& caps);
+
+std::filesystem::path verdicts_path(const std::filesystem::path& folder, const DeviceCaps& caps);
+// Returns no verdicts if there is no file, or an invalid or untrusted one, which is logged.
+KernelVerdicts read_verdicts(const std::filesystem::path& folder, const DeviceCaps& caps,
+                             const LogCallback& log);
+// Writes the file atomically. Throws Error(io) if the folder cannot be written.
+void write_verdicts(const std::filesystem::path& folder, const DeviceCaps& caps,
+                    const KernelVerdicts& verdicts);
+
+}  // namespace vellum

@@ -1,0 +1,48 @@
+// Names the kernels of a program, and which of them a device computes wrongly.
+#pragma once
+
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <string>
+
+#include "caps/device_caps.hpp"
+#include "program/program.hpp"
+
+namespace vellum {
+
+// Identifies the code that a driver compiles for a dispatch.
+struct KernelId {
+  std::string shader;
+  std::string candidate;  // the taken KernelName::text() of each choice of the node, joined by ", "
+  std::string forms;      // the element type and storage of each tensor: "x=BUFFER_F32 y=BUFFER_F32"
+  std::string written;    // that of the first tensor that it writes: "BUFFER_F32"
+  std::string variant;    // the other macros of the shader: "ACTIVATION=relu TILE_X=4"
+
+  // The same text for equal kernels, in files as well.
+  std::string text() const;
+  // "kernel 'pointwise 4x2' (shader conv_pointwise)", for messages.
+  std::string description() const;
+  bool operator==(const KernelId&) const = default;
+};
+
+KernelId kernel_id(const Dispatch& dispatch);
+// Layout conversions, which belong to no operator.
+bool is_conversion(const KernelId& kernel);
+
+// Kernels whose results are wrong on a device: KernelId::text() to the reason.
+using WrongKernels = std::map<std::string, std::string, std::less<>>;
+
+// Kernels of a program that were avoided, and why, by description().
+using AvoidedKernels = std::map<std::string, std::string>;
+
+// "Mali-G52, driver 38.1: kernel 'pointwise 4x2' (shader 'conv_pointwise') computes wrong results and ...".
+std::string wrong_kernel_warning(const DeviceCaps& caps, const std::string& kernel, const std::string& why);
+
+// Nothing but a wrong kernel converts between the layouts that a node needs; thrown while lowering.
+class ConversionIsWrong : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace vellum

@@ -1,0 +1,107 @@
+// Lowering without the kernels that the device computes wrongly: other candidates, other storage, the host.
+#include <algorithm>
+
+#include "kernels/framework/program_builder.hpp"
+#include "vellum/error.hpp"
+
+namespace vellum {
+
+namespace {
+
+// The number of candidates that are tried for a node in one storage. Where so many are wrong, further ones of
+// the same shader are hardly right.
+constexpr int kMostAttempts = 6;
+
+}  // namespace
+
+struct ProgramBuilder::Checkpoint {
+  size_t tasks, tensors, warnings, choices;
+  std::vector<ValueTensors> value_tensors;
+};
+
+ProgramBuilder::Checkpoint ProgramBuilder::checkpoint() const {
+  return {program_.tasks.size(), program_.tensors.size(), program_.warnings.size(),
+          options_.choices ? options_.choices->size() : 0, value_tensors_};
+}
+
+void ProgramBuilder::restore(const Checkpoint& checkpoint) {
+  program_.tasks.resize(checkpoint.tasks);
+  program_.tensors.resize(checkpoint.tensors);
+  program_.warnings.resize(checkpoint.warnings);
+  if (options_.choices) options_.choices->resize(checkpoint.choices);
+  value_tensors_ = checkpoint.value_tensors;
+}
+
+bool ProgramBuilder::used_wrong_kernel(size_t first_task) {
+  bool wrong = false;
+  for (size_t i = first_task; i < program_.tasks.size(); ++i) {
+    if (!program_.tasks[i].dispatch) continue;
+    const KernelId id = kernel_id(*program_.tasks[i].dispatch);
+    const auto found = options_.wrong->find(id.text());
+    if (found == options_.wrong->end()) continue;
+    avoided_.emplace(id.description(), found->second);
+    wrong = true;
+    converts_wrongly_ |= is_conversion(id);
+  }
+  return wrong;
+}
+
+// Counts through the candidates of all choices of the node, the last choice first.
+bool ProgramBuilder::avoid_a_candidate() {
+  for (size_t i = node_choices_.size(); i-- > 0;) {
+    avoided_candidates_.resize(std::max(avoided_candidates_.size(), i + 1));
+    if (node_choices_[i].candidates <= 1) continue;
+    avoided_candidates_[i].insert(node_choices_[i].taken);
+    avoided_candidates_.resize(i + 1);
+    return true;
+  }
+  return false;
+}
+
+// With any of the candidates, the best first; false: the program is as before. A candidate that takes the
+// place of a wrong one may exceed a limit of the device.
+bool ProgramBuilder::lower_with_right_candidate(const Node& node, bool is_replacement) {
+  const Checkpoint before = checkpoint();
+  avoided_candidates_.clear();
+  bool more = true;
+  for (int attempt = 1; more; ++attempt, is_replacement = true) {
+    node_choices_.clear();
+    try {
+      lower_node_once(node);
+      if (!used_wrong_kernel(before.tasks)) {
+        avoided_candidates_.clear();
+        return true;
+      }
+    } catch (const Error&) {
+      if (!is_replacement) throw;
+    }
+    restore(before);
+    more = attempt < kMostAttempts && avoid_a_candidate();
+  }
+  avoided_candidates_.clear();
+  return false;
+}
+
+void ProgramBuilder::lower_with_right_kernels(const Node& node) {
+  converts_wrongly_ = false;
+  if (lower_with_right_candidate(node, false)) return;
+  std::vector<StorageChoice> storages = options_.value_storages;
+  for (const StorageChoice other : {StorageChoice::buffer, StorageChoice::image2d}) {
+    options_.value_storages.resize(graph_.values.size(), options_.storage);
+    for (const ValueId id : node.outputs)
+      if (id != kNoValue) options_.value_storages[id] = other;
+    if (lower_with_right_candidate(node, true)) return;
+  }
+  options_.value_storages = std::move(storages);
+  if (converts_wrongly_ && may_use_images_) throw ConversionIsWrong(describe(node));
+  const size_t first_task = program_.tasks.size();
+  add_host_partition(node, "the device computes wrong results with every kernel for it");
+  if (used_wrong_kernel(first_task)) throw ConversionIsWrong(describe(node));
+}
+
+void ProgramBuilder::warn_of_avoided_kernels() {
+  for (const auto& [kernel, why] : avoided_)
+    program_.warnings.push_back(wrong_kernel_warning(caps_, kernel, why));
+}
+
+}  // namespace vellum

@@ -1,0 +1,259 @@
+#include "passes/tile/operator_rows.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "graph/operators/binary.hpp"
+#include "graph/operators/concat.hpp"
+#include "graph/operators/depth_to_space.hpp"
+#include "graph/operators/normalization.hpp"
+#include "graph/operators/pad.hpp"
+#include "graph/operators/pick_channels.hpp"
+#include "graph/operators/resize.hpp"
+#include "graph/operators/select.hpp"
+#include "graph/operators/slice.hpp"
+#include "graph/operators/transpose.hpp"
+#include "graph/operators/unary.hpp"
+#include "passes/tile/window_rows.hpp"
+
+namespace vellum {
+namespace {
+
+constexpr size_t kRowsOfImages = 2, kRowsOfLastChannels = 1;
+
+template <typename Op>
+const Op* as(const Node& node) {
+  return dynamic_cast<const Op*>(node.op.get());
+}
+
+const Shape& shape_of(const Graph& graph, ValueId value) { return graph.values[value].type.shape; }
+
+// Of a value in N, C, H, W.
+int64_t image_rows(const Graph& graph, ValueId value) {
+  return graph.values[value].type.shape[kRowsOfImages];
+}
+
+bool is_image(const Graph& graph, ValueId value) {
+  const TensorType& type = graph.values[value].type;
+  return is_float(type.dtype) && type.shape.size() == 4 && element_count(type.shape) > 0;
+}
+
+// --- Elementwise ---
+
+// PRelu, Where and the like broadcast as Binary does.
+bool is_elementwise(const Node& node) {
+  if (const auto* binary = as<Binary>(node)) return binary->kind <= BinaryKind::max;
+  return as<Unary>(node) || as<Clip>(node) || as<Variadic>(node) || as<PRelu>(node) || as<Shrink>(node) ||
+         as<BatchNormalization>(node);
+}
+
+// Whether an elementwise operator reads the whole of input i for each row.
+bool broadcasts_rows(const Graph& graph, const Node& node, size_t i) {
+  if (as<BatchNormalization>(node)) return i > 0;
+  const Shape& shape = shape_of(graph, node.inputs[i]);
+  return shape.size() < 2 || shape[shape.size() - 2] == 1;
+}
+
+// Constants that vary along the rows would be other constants in each strip.
+bool elementwise_has_rows(const Graph& graph, const Node& node) {
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const ValueId input = node.inputs[i];
+    if (input == kNoValue || broadcasts_rows(graph, node, i)) continue;
+    if (graph.constant(input) || !is_image(graph, input)) return false;
+  }
+  return true;
+}
+
+// --- What moves elements ---
+
+size_t axis_of(const Graph& graph, const Node& node, int64_t axis) {
+  return normalize_axis(axis, shape_of(graph, node.inputs[0]).size());
+}
+
+bool slice_keeps_rows(const Graph& graph, const Node& node) {
+  const SliceRange range = as<Slice>(node)->range(operator_inputs(graph, node));
+  return range.steps[kRowsOfImages] == 1 && range.starts[kRowsOfImages] == 0 &&
+         range.output[kRowsOfImages] == image_rows(graph, node.inputs[0]);
+}
+
+std::optional<PadAmounts> row_pad(const Graph& graph, const Node& node) {
+  const auto* pad = as<Pad>(node);
+  if (!pad || pad->mode == PadMode::wrap) return std::nullopt;
+  for (size_t i = 1; i < node.inputs.size(); ++i)
+    if (node.inputs[i] != kNoValue && !graph.constant(node.inputs[i])) return std::nullopt;
+  PadAmounts amounts = pad->amounts(operator_inputs(graph, node));
+  const int64_t rows = image_rows(graph, node.inputs[0]);
+  const bool repeats = amounts.begin[kRowsOfImages] >= rows || amounts.end[kRowsOfImages] >= rows;
+  if (pad->mode == PadMode::reflect && repeats) return std::nullopt;
+  return amounts;
+}
+
+int64_t padded_source(PadMode mode, int64_t row, int64_t count) {
+  if (row >= 0 && row < count) return row;
+  if (mode != PadMode::reflect || count == 1) return std::clamp<int64_t>(row, 0, count - 1);
+  const int64_t period = 2 * (count - 1), at = (row % period + period) % period;
+  return at < count ? at : period - at;
+}
+
+Rows pad_rows(const Graph& graph, const Node& node, const Rows& computed) {
+  const int64_t begin = row_pad(graph, node)->begin[kRowsOfImages];
+  const int64_t count = image_rows(graph, node.inputs[0]);
+  Rows rows;
+  for (int64_t row = computed.begin; row < computed.end; ++row) {
+    const int64_t at = row - begin, source = padded_source(as<Pad>(node)->mode, at, count);
+    rows = hull(rows, {source, source + 1});
+    // A strip reflects at its own ends.
+    if (at < 0) rows = hull(rows, {0, 1});
+    if (at >= count) rows = hull(rows, {count - 1, count});
+  }
+  return rows;
+}
+
+std::shared_ptr<const Operator> pad_for_rows(const Graph& graph, const Node& node, const Rows& computed,
+                                             const Rows& held) {
+  PadAmounts amounts = *row_pad(graph, node);
+  int64_t &begin = amounts.begin[kRowsOfImages], &end = amounts.end[kRowsOfImages];
+  begin = held.begin + begin - computed.begin;
+  end = computed.count() - held.count() - begin;
+  auto strip = std::make_shared<Pad>(*as<Pad>(node));
+  strip->pads = amounts.begin;
+  strip->pads->insert(strip->pads->end(), amounts.end.begin(), amounts.end.end());
+  strip->value = strip->padding_value(operator_inputs(graph, node)).to_floats()[0];
+  return strip;
+}
+
+// The permutation of a Transpose between N, C, H, W and N, H, W, C; nothing for any other node.
+enum class ChannelMove : uint8_t { to_first, to_last };
+std::optional<ChannelMove> channel_move(const Graph& graph, const Node& node) {
+  const auto* transpose = as<Transpose>(node);
+  if (!transpose || !is_image(graph, node.inputs[0])) return std::nullopt;
+  const std::vector<size_t> order = transpose->permutation(4);
+  if (order == std::vector<size_t>{0, 3, 1, 2}) return ChannelMove::to_first;
+  if (order == std::vector<size_t>{0, 2, 3, 1}) return ChannelMove::to_last;
+  return std::nullopt;
+}
+
+// --- Resampling ---
+
+// Its geometry, where rows are resampled by themselves.
+std::optional<ResizeGeometry> row_resize(const Graph& graph, const Node& node) {
+  const auto* resize = as<Resize>(node);
+  if (!resize || resize->strip) return std::nullopt;
+  const ResizeGeometry geometry = resize->geometry(operator_inputs(graph, node));
+  if (geometry.input[0] != geometry.output[0] || geometry.input[1] != geometry.output[1]) return std::nullopt;
+  return geometry;
+}
+
+Rows resize_rows(const Graph& graph, const Node& node, const Rows& computed) {
+  const std::vector<Rows> of_row = rows_resized(graph, node);
+  Rows rows;
+  for (int64_t row = computed.begin; row < computed.end; ++row)
+    rows = hull(rows, of_row[static_cast<size_t>(row)]);
+  return rows;
+}
+
+std::shared_ptr<const Operator> resize_for_rows(const Graph& graph, const Node& node, const Rows& computed,
+                                                const Rows& held) {
+  auto strip = std::make_shared<Resize>(*as<Resize>(node));
+  strip->strip = ResizeStrip{image_rows(graph, node.inputs[0]), computed.begin, computed.count(), held.begin};
+  return strip;
+}
+
+}  // namespace
+
+Rows hull(const Rows& a, const Rows& b) {
+  if (a.empty()) return b;
+  if (b.empty()) return a;
+  return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
+}
+
+std::vector<size_t> rows_axes(const Graph& graph) {
+  std::vector<size_t> axes(graph.values.size(), kRowsOfImages);
+  for (const Node& node : graph.nodes) {
+    const std::optional<ChannelMove> move = channel_move(graph, node);
+    if (move == ChannelMove::to_first) axes[node.inputs[0]] = kRowsOfLastChannels;
+    if (move == ChannelMove::to_last) axes[node.outputs[0]] = kRowsOfLastChannels;
+  }
+  return axes;
+}
+
+bool has_rows(const Graph& graph, std::span<const size_t> axes, const Node& node) {
+  for (const ValueId output : node.outputs)
+    if (output != kNoValue && (!is_image(graph, output) || shape_of(graph, output)[axes[output]] < 2))
+      return false;
+  if (node.inputs.empty() || node.inputs[0] == kNoValue || !is_image(graph, node.inputs[0])) return false;
+  if (graph.constant(node.inputs[0]) && !is_elementwise(node)) return false;
+  if (const std::optional<ChannelMove> move = channel_move(graph, node)) {
+    const bool to_first = move == ChannelMove::to_first;
+    return axes[node.inputs[0]] == (to_first ? kRowsOfLastChannels : kRowsOfImages) &&
+           axes[node.outputs[0]] == (to_first ? kRowsOfImages : kRowsOfLastChannels);
+  }
+  // All others compute N, C, H, W from N, C, H, W.
+  for (const auto* list : {&node.inputs, &node.outputs})
+    for (const ValueId value : *list)
+      if (value != kNoValue && axes[value] != kRowsOfImages) return false;
+  if (is_elementwise(node)) return elementwise_has_rows(graph, node);
+  if (as<DepthToSpace>(node) || as<SpaceToDepth>(node) || as<PickChannels>(node)) return true;
+  if (as<Slice>(node)) return slice_keeps_rows(graph, node);
+  if (as<Pad>(node)) return row_pad(graph, node).has_value();
+  if (as<Resize>(node)) return row_resize(graph, node).has_value();
+  if (const auto* split = as<Split>(node)) return axis_of(graph, node, split->axis) != kRowsOfImages;
+  if (const auto* concat = as<Concat>(node))
+    return axis_of(graph, node, concat->axis) != kRowsOfImages &&
+           std::none_of(node.inputs.begin(), node.inputs.end(),
+                        [&](ValueId input) { return graph.constant(input) || !is_image(graph, input); });
+  return row_window(graph, node).has_value();
+}
+
+int64_t rows_computed_together(const Node& node) {
+  const auto* blocks = as<DepthToSpace>(node);
+  return blocks ? blocks->block : 1;
+}
+
+std::vector<RowsRead> rows_read(const Graph& graph, const Node& node, const Rows& computed) {
+  std::vector<RowsRead> reads(node.inputs.size());
+  const auto all_rows = [&](auto is_whole) {
+    for (size_t i = 0; i < reads.size(); ++i)
+      if (node.inputs[i] != kNoValue && !is_whole(i)) reads[i] = {false, computed};
+  };
+  if (is_elementwise(node)) {
+    all_rows([&](size_t i) { return broadcasts_rows(graph, node, i); });
+  } else if (as<Concat>(node) || as<PickChannels>(node)) {
+    all_rows([](size_t) { return false; });
+  } else if (as<Slice>(node) || as<Split>(node) || as<Transpose>(node)) {
+    reads[0] = {false, computed};
+  } else if (const auto* to_space = as<DepthToSpace>(node)) {
+    reads[0] = {false,
+                {computed.begin / to_space->block, (computed.end + to_space->block - 1) / to_space->block}};
+  } else if (const auto* to_depth = as<SpaceToDepth>(node)) {
+    reads[0] = {false, {computed.begin * to_depth->block, computed.end * to_depth->block}};
+  } else if (as<Pad>(node)) {
+    reads[0] = {false, pad_rows(graph, node, computed)};
+  } else if (as<Resize>(node)) {
+    reads[0] = {false, resize_rows(graph, node, computed), true};
+  } else {
+    reads[0] = window_rows_read(graph, node, computed);
+    if (as<Conv>(node) && node.inputs.size() > 3 && node.inputs[3] != kNoValue) reads[3] = {false, computed};
+  }
+  return reads;
+}
+
+std::vector<Rows> rows_resized(const Graph& graph, const Node& node) {
+  std::vector<Rows> of_row;
+  for (const ResizeTaps& element : as<Resize>(node)->taps(*row_resize(graph, node), kRowsOfImages)) {
+    Rows rows;
+    for (const ResizeTap& tap : element.taps) rows = hull(rows, {tap.index, tap.index + 1});
+    of_row.push_back(rows.empty() ? Rows{0, 1} : rows);
+  }
+  return of_row;
+}
+
+std::shared_ptr<const Operator> operator_for_rows(const Graph& graph, const Node& node, const Rows& computed,
+                                                  std::span<const Rows> held) {
+  if (as<Pad>(node)) return pad_for_rows(graph, node, computed, held[0]);
+  if (as<Resize>(node)) return resize_for_rows(graph, node, computed, held[0]);
+  if (row_window(graph, node)) return window_for_rows(graph, node, computed, held[0]);
+  return node.op;
+}
+
+}  // namespace vellum

@@ -1,0 +1,76 @@
+#include "passes/tile/strips.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace vellum {
+namespace {
+
+bool is_within(size_t node, size_t first, size_t end) {
+  return node != RowReads::kNone && node >= first && node < end;
+}
+
+bool reads_whole_of_another(const RowReads& reads, size_t index, size_t first) {
+  const Node& node = reads.graph().nodes[index];
+  for (size_t i = 0; i < node.inputs.size(); ++i)
+    if (node.inputs[i] != kNoValue && is_within(reads.producer(node.inputs[i]), first, index) &&
+        reads.read(index, i, {0, 1}).whole)
+      return true;
+  return false;
+}
+
+}  // namespace
+
+bool can_tile(const RowReads& reads, size_t first, size_t end) {
+  for (size_t n = first; n < end; ++n)
+    if (!reads.has_rows(n) || reads_whole_of_another(reads, n, first)) return false;
+  return first < end;
+}
+
+std::vector<ValueId> outputs_of(const RowReads& reads, size_t first, size_t end) {
+  std::vector<ValueId> outputs;
+  for (size_t n = first; n < end; ++n)
+    for (const ValueId output : reads.graph().nodes[n].outputs)
+      if (output != kNoValue && reads.last_reader(output) != RowReads::kNone &&
+          reads.last_reader(output) >= end)
+        outputs.push_back(output);
+  return outputs;
+}
+
+int64_t most_strips(const RowReads& reads, const std::vector<ValueId>& outputs) {
+  int64_t fewest = INT64_MAX;
+  for (const ValueId output : outputs) fewest = std::min(fewest, reads.value_rows(output));
+  return outputs.empty() ? 1 : fewest;
+}
+
+Rows strip_of_output(const RowReads& reads, const TiledNodes& tiled, const std::vector<ValueId>& outputs,
+                     ValueId output, int64_t strip) {
+  const int64_t fewest = most_strips(reads, outputs), rows = reads.value_rows(output);
+  const auto boundary = [&](int64_t at) { return rows * (fewest * at / tiled.strips) / fewest; };
+  return {boundary(strip), boundary(strip + 1)};
+}
+
+std::vector<Rows> rows_of_strip(const RowReads& reads, const TiledNodes& tiled,
+                                const std::vector<ValueId>& outputs, int64_t strip) {
+  std::unordered_map<ValueId, Rows> wanted;
+  for (const ValueId output : outputs) wanted[output] = strip_of_output(reads, tiled, outputs, output, strip);
+  std::vector<Rows> rows(tiled.end - tiled.first);
+  for (size_t n = tiled.end; n-- > tiled.first;) {
+    const Node& node = reads.graph().nodes[n];
+    Rows needed;
+    for (const ValueId output : node.outputs)
+      if (const auto found = wanted.find(output); output != kNoValue && found != wanted.end())
+        needed = hull(needed, found->second);
+    if (needed.empty()) continue;
+    rows[n - tiled.first] = needed = reads.computed(n, needed);
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const ValueId input = node.inputs[i];
+      if (input == kNoValue || !is_within(reads.producer(input), tiled.first, n)) continue;
+      Rows& of_input = wanted[input];
+      of_input = hull(of_input, reads.read(n, i, needed).rows);
+    }
+  }
+  return rows;
+}
+
+}  // namespace vellum

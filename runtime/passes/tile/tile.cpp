@@ -1,0 +1,152 @@
+#include "passes/tile/tile.hpp"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "graph/operators/concat.hpp"
+#include "graph/operators/slice.hpp"
+#include "passes/passes.hpp"
+#include "passes/rewrite/unique_names.hpp"
+#include "vellum/error.hpp"
+
+namespace vellum {
+namespace {
+
+class Tiler {
+ public:
+  explicit Tiler(const RowReads& reads) : reads_(reads), graph_(reads.graph()), names_(graph_) {
+    graph_.nodes.clear();
+  }
+
+  TiledGraph run(const Tiling& tiling) {
+    const std::vector<Node>& nodes = reads_.graph().nodes;
+    size_t next = 0;
+    for (const TiledNodes& tiled : tiling) {
+      for (; next < tiled.first; ++next) add_node(nodes[next], next);
+      add_strips(tiled);
+      next = tiled.end;
+    }
+    for (; next < nodes.size(); ++next) add_node(nodes[next], next);
+    remove_dead_code(graph_);
+    if (graph_.nodes.size() != whole_nodes_.size())
+      throw Error(ErrorCode::internal, "a strip that nothing reads");
+    check(graph_);
+    return {std::move(graph_), std::move(whole_nodes_)};
+  }
+
+ private:
+  // A value in the strip that is being added: all of its rows, or some.
+  struct Held {
+    ValueId value = kNoValue;
+    Rows rows;
+  };
+
+  void add_node(Node node, size_t whole) {
+    graph_.nodes.push_back(std::move(node));
+    whole_nodes_.push_back(whole);
+  }
+
+  Rows all_rows(ValueId value) const { return {0, reads_.value_rows(value)}; }
+
+  ValueId add_value(ValueId whole, const std::string& suffix, const Rows& rows) {
+    TensorType type = graph_.values[whole].type;
+    type.shape[reads_.rows_axis(whole)] = rows.count();
+    return graph_.add_value(names_.make(graph_.values[whole].name + suffix), std::move(type), true);
+  }
+
+  // Rows of the whole value `of` out of what is held.
+  ValueId slice(ValueId of, const Held& held, const Rows& rows, const std::string& suffix) {
+    if (held.rows == rows) return held.value;
+    const auto [entry, is_new] = slices_.try_emplace({held.value, rows.begin, rows.end}, kNoValue);
+    ValueId& part = entry->second;
+    if (!is_new) return part;
+    auto op = std::make_shared<Slice>();
+    op->starts = Ints{rows.begin - held.rows.begin};
+    op->ends = Ints{rows.end - held.rows.begin};
+    op->axes = Ints{static_cast<int64_t>(reads_.rows_axis(of))};
+    part = add_value(of, suffix + "/rows", rows);
+    add_node({graph_.values[part].name, std::move(op), {held.value}, {part}}, RowReads::kNone);
+    return part;
+  }
+
+  void add_strips(const TiledNodes& tiled) {
+    const std::vector<ValueId> outputs = outputs_of(reads_, tiled.first, tiled.end);
+    std::map<ValueId, std::vector<ValueId>> parts;
+    for (int64_t strip = 0; strip < tiled.strips; ++strip) {
+      const std::string suffix = "/strip" + std::to_string(strip);
+      slices_.clear();
+      held_.clear();
+      const std::vector<Rows> rows = rows_of_strip(reads_, tiled, outputs, strip);
+      hold_inputs(tiled, rows, suffix);
+      for (size_t n = tiled.first; n < tiled.end; ++n)
+        if (!rows[n - tiled.first].empty()) add_strip_of(n, rows[n - tiled.first], suffix);
+      for (const ValueId output : outputs)
+        parts[output].push_back(
+            slice(output, held_.at(output), strip_of_output(reads_, tiled, outputs, output, strip), suffix));
+    }
+    for (const ValueId output : outputs) {
+      auto concat = std::make_shared<Concat>();
+      concat->axis = static_cast<int64_t>(reads_.rows_axis(output));
+      const std::string& name = reads_.graph().nodes[reads_.producer(output)].name;
+      add_node({name + "/strips", std::move(concat), parts[output], {output}}, RowReads::kNone);
+    }
+  }
+
+  // What the strip reads of inputs of the graph, each once. Other tensors can be read in place.
+  void hold_inputs(const TiledNodes& tiled, const std::vector<Rows>& rows, const std::string& suffix) {
+    std::map<ValueId, Rows> wanted;
+    for (size_t n = tiled.first; n < tiled.end; ++n) {
+      const Node& node = reads_.graph().nodes[n];
+      for (size_t i = 0; i < node.inputs.size() && !rows[n - tiled.first].empty(); ++i) {
+        const RowsRead read = reads_.read(n, i, rows[n - tiled.first]);
+        if (!read.whole && reads_.producer(node.inputs[i]) == RowReads::kNone)
+          wanted[node.inputs[i]] = hull(wanted[node.inputs[i]], read.rows);
+      }
+    }
+    for (const auto& [input, of_input] : wanted)
+      held_[input] = {slice(input, {input, all_rows(input)}, of_input, suffix), of_input};
+  }
+
+  Held held(ValueId value) const {
+    const auto found = held_.find(value);
+    return found == held_.end() ? Held{value, all_rows(value)} : found->second;
+  }
+
+  void add_strip_of(size_t index, const Rows& rows, const std::string& suffix) {
+    const Node& whole = reads_.graph().nodes[index];
+    std::vector<Rows> rows_held(whole.inputs.size());
+    Node node{whole.name + suffix, nullptr, whole.inputs, {}};
+    for (size_t i = 0; i < whole.inputs.size(); ++i) {
+      const ValueId input = whole.inputs[i];
+      const RowsRead read = reads_.read(index, i, rows);
+      if (input == kNoValue || read.whole) continue;
+      const Held all = held(input);
+      node.inputs[i] = read.may_be_more ? all.value : slice(input, all, read.rows, suffix);
+      rows_held[i] = read.may_be_more ? all.rows : read.rows;
+    }
+    node.op = operator_for_rows(reads_.graph(), whole, rows, rows_held);
+    for (const ValueId output : whole.outputs) {
+      node.outputs.push_back(output == kNoValue ? kNoValue : add_value(output, suffix, rows));
+      if (output != kNoValue) held_[output] = {node.outputs.back(), rows};
+    }
+    add_node(std::move(node), index);
+  }
+
+  const RowReads& reads_;
+  Graph graph_;
+  UniqueNames names_;
+  std::vector<size_t> whole_nodes_;
+  std::unordered_map<ValueId, Held> held_;
+  std::map<std::tuple<ValueId, int64_t, int64_t>, ValueId> slices_;  // of the strip
+};
+
+}  // namespace
+
+TiledGraph tile(const RowReads& reads, const Tiling& tiling) { return Tiler(reads).run(tiling); }
+
+}  // namespace vellum

@@ -1,0 +1,33 @@
+// Android's hardware buffers. Vulkan's declarations for them need no header of Android's, so that this
+// compiles everywhere; other systems do not offer the extension.
+#pragma once
+
+#include <vulkan/vulkan_core.h>
+// After vulkan_core.h.
+#include <vulkan/vulkan_android.h>
+
+#include <cstdint>
+
+namespace vellum::gpu {
+
+class Context;
+
+struct HardwareBufferProperties {
+  uint64_t bytes = 0;
+  uint32_t memory_type_bits = 0;
+  VkFormat format = VK_FORMAT_UNDEFINED;  // undefined: only a sampler of the driver's own format reads it
+};
+
+// `buffer`: an AHardwareBuffer. The device has the extension.
+HardwareBufferProperties hardware_buffer_properties(const Context& context, void* buffer);
+
+// Calls `import` with what vkAllocateMemory imports the buffer by.
+template <typename Function>
+auto chain_hardware_buffer(void* buffer, Function&& import) {
+  const VkImportAndroidHardwareBufferInfoANDROID info{
+      VK_STRUCTURE_TYPE_IMPORT_ANDROID_HARDWARE_BUFFER_INFO_ANDROID, nullptr,
+      static_cast<AHardwareBuffer*>(buffer)};
+  return import(&info);
+}
+
+}  // namespace vellum::gpu

@@ -1,0 +1,47 @@
+// Memory of one buffer or image that is imported from a handle, or can be exported as one.
+#pragma once
+
+#include "vellum/external.hpp"
+#include "vulkan/vulkan_hpp.hpp"
+
+namespace vellum::gpu {
+
+class Context;
+
+// What the memory is for: a buffer or an image.
+struct ExternalResource {
+  vk::Buffer buffer;
+  vk::Image image;
+  vk::MemoryRequirements needed;
+  bool dedicated = false;  // the memory must be for it alone
+};
+
+// Asks the driver; `dedicated_only`: what require_buffer() or require_image() said.
+ExternalResource external_resource(const Context& context, vk::Buffer buffer, bool dedicated_only);
+ExternalResource external_resource(const Context& context, vk::Image image, bool dedicated_only);
+
+struct ImportedMemory {
+  vk::raii::DeviceMemory memory{nullptr};
+  uint32_t memory_type = 0;
+};
+
+// Imports a handle. A file descriptor stays the caller's: the driver gets a duplicate, so that the caller
+// closes it with consume() when nothing can fail any more. `offset`: of the resource in the memory.
+ImportedMemory import_memory(const Context& context, const ExternalMemory& memory,
+                             const ExternalResource& resource, uint64_t offset);
+void consume(const ExternalMemory& memory);
+
+// The memory, and how it will be exported: all but the handle.
+struct ExportableMemory {
+  vk::raii::DeviceMemory memory{nullptr};
+  ExternalMemory description;
+};
+ExportableMemory allocate_exportable(const Context& context, ExternalHandleType type,
+                                     const ExternalResource& resource);
+// Adds a new handle to the description.
+ExternalMemory export_memory(const Context& context, const ExportableMemory& memory);
+
+// Maps memory of a type that is host-visible and coherent; null otherwise.
+std::byte* map_coherent(const Context& context, const vk::raii::DeviceMemory& memory, uint32_t memory_type);
+
+}  // namespace vellum::gpu

@@ -1,0 +1,21 @@
+// NT handles. Other systems than Windows do not offer the extensions, and refuse them.
+#pragma once
+
+#include <vulkan/vulkan_core.h>
+
+#include <functional>
+
+#include "vulkan/external/memory.hpp"
+
+namespace vellum::gpu {
+
+class Context;
+
+// Calls `import` with what vkAllocateMemory imports the HANDLE by.
+ImportedMemory chain_win32_memory(void* handle, const std::function<ImportedMemory(const void*)>& import);
+// Return a new HANDLE.
+void* export_win32_memory(const Context& context, VkDeviceMemory memory);
+void* export_win32_semaphore(const Context& context, VkSemaphore semaphore);
+void import_win32_semaphore(const Context& context, VkSemaphore semaphore, void* handle);
+
+}  // namespace vellum::gpu

@@ -1,0 +1,275 @@
+// Kernels are checked at their first use: a driver that computes one of them wrongly gives right results.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "api/impl.hpp"
+#include "exec/kernel_verdicts.hpp"
+#include "interposed_context.hpp"
+#include "kernels/framework/lowering.hpp"
+#include "passes/passes.hpp"
+#include "selfcheck/operator_cases.hpp"
+#include "support/onnx_builder.hpp"
+#include "support/temp_folder.hpp"
+#include "support/tensors.hpp"
+
+namespace vellum::test {
+namespace {
+
+// Conv 3x3 and Relu, MaxPool, Conv 1x1, Softmax.
+std::string network() {
+  OnnxModel model;
+  model.input("x", {1, 6, 18, 22})
+      .initializer("w1", random_tensor({20, 6, 3, 3}, 1))
+      .initializer("b1", random_tensor({20}, 2))
+      .initializer("w2", random_tensor({12, 20, 1, 1}, 3))
+      .node("Conv", {"x", "w1", "b1"}, {"a"}, attributes({{"pads", std::vector<int64_t>{1, 1, 1, 1}}}),
+            "conv3x3")
+      .node("Relu", {"a"}, {"b"}, {}, "relu")
+      .node(
+          "MaxPool", {"b"}, {"c"},
+          attributes({{"kernel_shape", std::vector<int64_t>{2, 2}}, {"strides", std::vector<int64_t>{2, 2}}}),
+          "pool")
+      .node("Conv", {"c", "w2"}, {"d"}, {}, "conv1x1")
+      .node("Softmax", {"d"}, {"y"}, attributes({{"axis", int64_t{1}}}), "softmax")
+      .output("y");
+  return model.bytes();
+}
+
+struct DeviceUse {
+  SelfCheck self_check = SelfCheck::on;
+  std::filesystem::path cache = {};
+  uint32_t newer_driver = 0;
+  DeviceType type = DeviceType::cpu;
+};
+
+Device open(const Interposer& vulkan, const DeviceUse& use) {
+  gpu::ContextOptions options = test_context_options();
+  options.get_instance_proc_addr = vulkan.get_instance_proc_addr();
+  options.cache_folder = use.cache;
+  const auto limits = options.adjust_caps;
+  options.adjust_caps = [use, limits](const DeviceCaps& caps) {
+    DeviceCaps adjusted = limits ? limits(caps) : caps;
+    adjusted.driver_version += use.newer_driver;
+    adjusted.type = use.type;
+    return adjusted;
+  };
+  auto impl = std::make_shared<Device::Impl>();
+  impl->set_self_check(use.self_check);
+  impl->context = gpu::Context::create(options);
+  return Handles::device(std::move(impl));
+}
+
+struct Result {
+  HostTensor output;
+  std::string warnings;
+};
+
+Result run(const Device& device, const SessionOptions& options = {}) {
+  static const std::string bytes = network();
+  Session session(device, Model::load(std::as_bytes(std::span(bytes))), options);
+  const HostTensor x = random_tensor({1, 6, 18, 22}, 4);
+  Tensor input(DType::f32, x.shape());
+  std::memcpy(input.mutable_data(), x.data(), input.byte_size());
+  session.set_input("x", input);
+  session.run();
+  const Tensor output = session.output("y");
+  HostTensor values(DType::f32, output.shape());
+  std::memcpy(values.mutable_as<float>().data(), output.data(), output.byte_size());
+  std::string warnings;
+  for (const std::string& warning : session.warnings()) warnings += warning + "\n";
+  return {values, warnings};
+}
+
+const HostTensor& expected() {
+  static const HostTensor result = [] {
+    const Interposer vulkan;
+    return run(open(vulkan, {.self_check = SelfCheck::off})).output;
+  }();
+  return result;
+}
+
+TEST(FirstUseCheck, ARightDriverGivesNoWarning) {
+  const HostTensor& want = expected();
+  const Interposer vulkan;
+  const Result result = run(open(vulkan, {}));
+  EXPECT_EQ(result.warnings, "");
+  EXPECT_TRUE(same_bits(result.output, want));
+}
+
+class BrokenKernel : public testing::TestWithParam<const char*> {};
+
+// Of every kernel with products, in every storage: other kernels, or the host, compute what it should.
+TEST_P(BrokenKernel, IsFoundAndNotUsed) {
+  const HostTensor& want = expected();
+  Interposer vulkan;
+  vulkan.miscompile(GetParam());
+  for (const StorageChoice storage : {StorageChoice::buffer, StorageChoice::image2d}) {
+    const SessionOptions options{.storage = storage};
+    EXPECT_FALSE(close(run(open(vulkan, {.self_check = SelfCheck::off}), options).output, want, 1e-3))
+        << "nothing is broken";
+    EXPECT_GT(vulkan.miscompiled(), 0u);
+    const Device device = open(vulkan, {});
+    const Result result = run(device, options);
+    EXPECT_TRUE(close(result.output, want, 1e-4));
+    EXPECT_NE(result.warnings.find("computes wrong results and is not used: an error of "), std::string::npos)
+        << result.warnings;
+    EXPECT_NE(result.warnings.find(device.info().driver), std::string::npos) << result.warnings;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shaders, BrokenKernel,
+                         testing::Values("ConvPointwiseParameters", "ConvWindowParameters"));
+
+TEST(FirstUseCheck, OneWrongKernelLeavesTheOthersOnTheDevice) {
+  Interposer vulkan;
+  vulkan.miscompile("ConvPointwiseParameters");
+  const Result result = run(open(vulkan, {}));
+  EXPECT_NE(result.warnings.find("conv_pointwise"), std::string::npos) << result.warnings;
+  EXPECT_EQ(result.warnings.find("'conv3x3' runs on the host"), std::string::npos) << result.warnings;
+  EXPECT_EQ(result.warnings.find("'softmax' runs on the host"), std::string::npos) << result.warnings;
+}
+
+TEST(FirstUseCheck, WhereNothingIsRightTheHostComputesAll) {
+  const HostTensor& want = expected();
+  Interposer vulkan;
+  const Device device = open(vulkan, {});
+  vulkan.skip_dispatches();
+  const Result result = run(device);
+  EXPECT_TRUE(close(result.output, want, 1e-4));
+  for (const char* node : {"conv3x3", "pool", "conv1x1", "softmax"})
+    EXPECT_NE(result.warnings.find(std::string("'") + node + "' runs on the host"), std::string::npos)
+        << node << ": " << result.warnings;
+}
+
+// The driver's early compilation of pipelines included.
+uint64_t dispatches(const Interposer& vulkan) {
+  uint64_t sum = 0;
+  for (const uint32_t of_submit : vulkan.submitted_dispatches()) sum += of_submit;
+  return sum;
+}
+
+// With each candidate of each choice.
+std::vector<Program> programs_of(const SmallOperator& small, const DeviceCaps& caps, StorageChoice storage,
+                                 bool inputs_to_channels4) {
+  const Graph graph = optimise(small.graph, {});
+  std::vector<Choice> choices;
+  LoweringOptions options{.storage = storage,
+                          .inputs_to_channels4 = inputs_to_channels4,
+                          .winograd = Winograd::automatic,
+                          .choices = &choices};
+  std::vector<Program> programs;
+  programs.push_back(lower(graph, caps, options));
+  options.choices = nullptr;
+  for (const Choice& choice : choices)
+    for (const KernelName& candidate : choice.candidates) {
+      TuningTable table;
+      table.operators[choice.signature] = {{choice.candidates.front().text(), 2.0}, {candidate.text(), 1.0}};
+      options.tuning = &table;
+      programs.push_back(lower(graph, caps, options));
+    }
+  return programs;
+}
+
+// A wrong kernel that nothing checks goes unseen: each has a small operator, or a reason not to.
+TEST(FirstUseCheck, KnowsASmallOperatorForTheKernelsOfNetworks) {
+  const std::set<std::string> without{
+      // Checked by themselves (exec/cooperative_check.hpp), or with products of computed weights.
+      "attention_matrices", "attention_pack", "conv_cooperative", "matmul_cooperative", "pack_weights",
+      // Of integers and bytes, and of what applications give and take.
+      "binary_integer", "frame", "picture", "pick_channels", "quantize", "round_float", "store_image",
+      "unary_integer",
+      // Rare in networks for pictures.
+      "max_pool_indices", "one_hot", "recurrence", "reverse_sequence", "roi_align", "scatter", "where",
+      // Chosen by size.
+      "attention_merge", "contract", "copy_linear", "matmul_any", "matmul_pack", "matmul_packed",
+      "norm_linear", "norm_statistics", "softmax_statistics", "squeeze_excite"};
+  DeviceCaps gpu = test_context()->caps();
+  gpu.type = DeviceType::discrete_gpu;
+  std::set<std::string> shaders;
+  for (const SmallOperator& small : small_operators())
+    for (const DeviceCaps& caps : {test_context()->caps(), gpu})
+      for (const StorageChoice storage : {StorageChoice::buffer, StorageChoice::image2d})
+        for (const bool channels4 : {true, false})
+          for (const Program& program : programs_of(small, caps, storage, channels4))
+            for (const Task& task : program.tasks)
+              if (task.dispatch) shaders.insert(task.dispatch->shader);
+  size_t kernels = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(VELLUM_TEST_SHADERS)) {
+    if (entry.path().extension() != ".comp") continue;
+    ++kernels;
+    const std::string shader = entry.path().stem().string();
+    EXPECT_TRUE(shaders.contains(shader) || without.contains(shader)) << shader << " is not checked";
+  }
+  EXPECT_GT(kernels, 50u);
+}
+
+TEST(FirstUseCheck, TheCacheFolderRemembersUntilTheDriverChanges) {
+  const TempFolder folder;
+  const HostTensor& want = expected();
+  Interposer vulkan;
+  const auto dispatches_of_use = [&](const DeviceUse& use) {
+    const uint64_t before = dispatches(vulkan);
+    EXPECT_TRUE(close(run(open(vulkan, use)).output, want, 1e-4));
+    return dispatches(vulkan) - before;
+  };
+  const uint64_t unchecked = dispatches_of_use({.self_check = SelfCheck::off});
+  EXPECT_GT(dispatches_of_use({.cache = folder.path()}), unchecked);
+  EXPECT_EQ(dispatches_of_use({.cache = folder.path()}), unchecked);
+  EXPECT_GT(dispatches_of_use({.cache = folder.path(), .newer_driver = 1}), unchecked);
+  EXPECT_EQ(dispatches_of_use({.cache = folder.path(), .newer_driver = 1}), unchecked);
+  EXPECT_GT(dispatches_of_use({}), unchecked) << "nothing is remembered without a folder";
+}
+
+TEST(FirstUseCheck, WhatIsWrongIsRemembered) {
+  const TempFolder folder;
+  const HostTensor& want = expected();
+  Interposer vulkan;
+  vulkan.miscompile("ConvPointwiseParameters");
+  const Result first = run(open(vulkan, {.cache = folder.path()}));
+  const uint64_t of_first = dispatches(vulkan);
+  const Result second = run(open(vulkan, {.cache = folder.path()}));
+  EXPECT_LT(dispatches(vulkan) - of_first, of_first) << "checked again";
+  EXPECT_EQ(second.warnings, first.warnings);
+  EXPECT_TRUE(close(second.output, want, 1e-4));
+}
+
+TEST(FirstUseCheck, OneDeviceChecksOnceForAllItsSessions) {
+  Interposer vulkan;
+  const Device device = open(vulkan, {});
+  run(device);
+  const uint64_t of_first = dispatches(vulkan);
+  run(device);
+  EXPECT_LT(dispatches(vulkan) - of_first, of_first);
+}
+
+TEST(FirstUseCheck, ByDefaultGpusAreCheckedAndCpusAreNot) {
+  Interposer vulkan;
+  vulkan.miscompile("ConvPointwiseParameters");
+  EXPECT_EQ(run(open(vulkan, {.self_check = SelfCheck::automatic})).warnings, "");
+  const DeviceUse gpu{.self_check = SelfCheck::automatic, .type = DeviceType::discrete_gpu};
+  EXPECT_NE(run(open(vulkan, gpu)).warnings.find("conv_pointwise"), std::string::npos);
+}
+
+TEST(FirstUseCheck, ADamagedFileIsMadeAnew) {
+  const TempFolder folder;
+  DeviceCaps caps = test_context()->caps();
+  const KernelVerdicts verdicts{{"right"}, {"unchecked"}, {{"wrong", "an error of 1"}}};
+  write_verdicts(folder.path(), caps, verdicts);
+  EXPECT_EQ(read_verdicts(folder.path(), caps, {}), verdicts);
+  const std::string text = to_json(verdicts, caps);
+  for (size_t length = 0; length + 1 < text.size(); ++length)
+    EXPECT_FALSE(verdicts_from_json(std::string_view(text).substr(0, length), caps)) << length;
+  ++caps.driver_version;
+  EXPECT_FALSE(verdicts_from_json(text, caps)) << "of another driver";
+  EXPECT_EQ(read_verdicts(folder.path(), caps, {}), KernelVerdicts{});
+}
+
+}  // namespace
+}  // namespace vellum::test

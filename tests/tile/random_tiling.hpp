@@ -1,0 +1,30 @@
+// Tilings of any graph for tests: runs of nodes and numbers of strips at random.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+
+#include "passes/tile/strips.hpp"
+
+namespace vellum::test {
+
+inline Tiling random_tiling(const RowReads& reads, uint32_t seed) {
+  std::mt19937 dice(seed);
+  const auto roll = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(dice);
+  };
+  Tiling tiling;
+  const size_t count = reads.graph().nodes.size();
+  for (size_t first = 0; first < count;) {
+    size_t end = first;
+    while (end < count && can_tile(reads, first, end + 1)) ++end;
+    if (end > first + 1 && roll(0, 2) == 0) end = first + static_cast<size_t>(roll(1, int64_t(end - first)));
+    const int64_t most = end > first ? most_strips(reads, outputs_of(reads, first, end)) : 1;
+    if (most > 1) tiling.push_back({first, end, roll(2, std::min<int64_t>(most, 7))});
+    first = std::max(end, first + 1);
+  }
+  return tiling;
+}
+
+}  // namespace vellum::test

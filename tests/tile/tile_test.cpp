@@ -1,0 +1,97 @@
+// Strips of layers, on the host reference: bit for bit what the whole layers compute.
+#include "passes/tile/tile.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "passes/pass_harness.hpp"
+#include "tile/random_local_graph.hpp"
+#include "tile/random_tiling.hpp"
+
+namespace vellum::test {
+namespace {
+
+// Halos and strides that do not divide the height.
+OnnxModel chain() {
+  OnnxModel model;
+  model.input("x", {1, 3, 22, 9})
+      .initializer("w0", random_tensor({8, 3, 3, 3}, 1))
+      .initializer("w1", random_tensor({8, 1, 5, 5}, 2))
+      .initializer("w2", random_tensor({8, 8, 1, 1}, 3));
+  model.node("Conv", {"x", "w0"}, {"a"}, attributes({{"pads", Attributes::Ints{1, 1, 1, 1}}}), "first")
+      .node("Conv", {"a", "w1"}, {"b"},
+            attributes({{"pads", Attributes::Ints{2, 2, 2, 2}}, {"group", int64_t{8}}}), "depthwise")
+      .node("Conv", {"b", "w2"}, {"c"}, {}, "product")
+      .node("Add", {"a", "c"}, {"d"}, {}, "residual")
+      .node("MaxPool", {"d"}, {"y"},
+            attributes({{"kernel_shape", Attributes::Ints{2, 2}}, {"strides", Attributes::Ints{2, 2}}}),
+            "pool")
+      .output("y");
+  return model;
+}
+
+Graph inferred(const OnnxModel& model) {
+  Graph graph = model.graph();
+  infer_shapes_and_fold(graph, {});
+  return graph;
+}
+
+TEST(Tile, ComputesHalosAgain) {
+  const Graph graph = inferred(chain());
+  const RowReads reads(graph);
+  const TiledNodes tiled{0, 5, 3};
+  const std::vector<ValueId> outputs = outputs_of(reads, 0, 5);
+  ASSERT_EQ(outputs.size(), 1u);
+  // Rows 3 to 7 of 11: rows 6 to 14 of the residual, and two more on both sides of the first convolution.
+  EXPECT_EQ(strip_of_output(reads, tiled, outputs, outputs[0], 1), (Rows{3, 7}));
+  const std::vector<Rows> rows = rows_of_strip(reads, tiled, outputs, 1);
+  EXPECT_EQ(rows, (std::vector<Rows>{{4, 16}, {6, 14}, {6, 14}, {6, 14}, {3, 7}}));
+}
+
+TEST(Tile, SharesTheConstantsOfTheWhole) {
+  const Graph graph = inferred(chain());
+  const TiledGraph tiled = tile(RowReads(graph), {{0, 5, 2}});
+  size_t copies = 0;
+  for (size_t n = 0; n < tiled.graph.nodes.size(); ++n) {
+    const size_t whole = tiled.whole_nodes[n];
+    if (whole == RowReads::kNone || tiled.graph.nodes[n].op->type() != "Conv") continue;
+    const HostTensor* weights = tiled.graph.constant(tiled.graph.nodes[n].inputs[1]);
+    EXPECT_EQ(weights->data(), graph.constant(graph.nodes[whole].inputs[1])->data());
+    ++copies;
+  }
+  EXPECT_EQ(copies, 6u);
+}
+
+TEST(Tile, LeavesWhatNeedsAllRowsWhole) {
+  OnnxModel model;
+  model.input("x", {1, 4, 8, 8}).node("Relu", {"x"}, {"r"}).node("GlobalAveragePool", {"r"}, {"m"});
+  model.node("Mul", {"r", "m"}, {"y"}).output("y");
+  const Graph graph = inferred(model);
+  const RowReads reads(graph);
+  EXPECT_TRUE(reads.has_rows(0));
+  EXPECT_FALSE(reads.has_rows(1));
+  EXPECT_TRUE(reads.has_rows(2));
+  EXPECT_FALSE(can_tile(reads, 0, 3));
+}
+
+TEST(Tile, RandomNetworksGiveTheSameBits) {
+  size_t tiled_networks = 0;
+  for (uint32_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Graph graph = inferred(random_local_graph(seed));
+    const RowReads reads(graph);
+    const Tiling tiling = random_tiling(reads, seed);
+    if (tiling.empty()) continue;
+    ++tiled_networks;
+    const TiledGraph tiled = tile(reads, tiling);
+    ASSERT_EQ(tiled.whole_nodes.size(), tiled.graph.nodes.size());
+    const std::vector<HostTensor> inputs = random_inputs(graph, seed);
+    const std::vector<HostTensor> wanted = evaluate(graph, inputs), found = evaluate(tiled.graph, inputs);
+    for (size_t i = 0; i < wanted.size(); ++i) ASSERT_TRUE(same_bits(found[i], wanted[i])) << "output " << i;
+  }
+  EXPECT_GT(tiled_networks, 250u);
+}
+
+}  // namespace
+}  // namespace vellum::test
