@@ -1,4 +1,5 @@
-"""Runs the programs of docs/python.md, one after another as a reader would, in a folder that has face.onnx.
+"""Runs the programs of docs/python.md, one after another as a reader would, in a folder that has face.onnx and
+selfie.tflite.
 
 docs_programs.py [--torch]      those that use torch, instead of those that do not
 """
@@ -12,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 PAGE = Path(__file__).parents[3] / "docs" / "python.md"
-FACE = "face_detection_front_128x128_barracuda.onnx"
+MODELS = {"face.onnx": "face_detection_front_128x128_barracuda.onnx", "selfie.tflite": "selfie_segmentation.tflite"}
 
 
 def run_programs(with_torch: bool) -> dict[str, object]:
@@ -23,7 +24,8 @@ def run_programs(with_torch: bool) -> dict[str, object]:
     variables: dict[str, object] = {}
     before = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "face.onnx").symlink_to(Path(os.environ["VELLUM_TEST_DATA"]) / "models" / FACE)
+        for name, model in MODELS.items():
+            (Path(folder) / name).symlink_to(Path(os.environ["VELLUM_TEST_DATA"]) / "models" / model)
         os.chdir(folder)
         try:
             for program in chosen:

@@ -19,6 +19,8 @@ def test_devices_are_listed_and_opened_by_each_of_their_names() -> None:
     for name in (info.index, info.uuid, info.name[:4]):
         assert vellum.Device(name).info == info
     assert vellum.Device().name == info.name
+    assert info.max_image_dimension_2d >= 4096 and info.max_image_dimension_3d >= 256 and info.max_storage_buffer_range > 0
+    assert info.luid is None or len(info.luid) == 8
     assert info.preferred_storage in ("image2d", "image3d", "buffer")
     assert json.loads(vellum.Device().caps)
     assert vellum.default_cache_folder().endswith("vellum")
@@ -31,6 +33,7 @@ def test_devices_are_listed_and_opened_by_each_of_their_names() -> None:
         (lambda: vellum.Device("no such device"), ErrorCode.NO_DEVICE),
         (lambda: vellum.Device(queue_priority=2), ErrorCode.INVALID_ARGUMENT),
         (lambda: vellum.Device(global_priority="highest"), ErrorCode.INVALID_ARGUMENT),
+        (lambda: vellum.Device(self_check="sometimes"), ErrorCode.INVALID_ARGUMENT),
         (lambda: vellum.Device(wait_limit_ms=2**32), ErrorCode.INVALID_ARGUMENT),
         (lambda: vellum.Model("/no/such/file.onnx"), ErrorCode.NOT_FOUND),
         (lambda: vellum.Model(b""), ErrorCode.CORRUPT_MODEL),

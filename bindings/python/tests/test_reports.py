@@ -61,6 +61,68 @@ def test_a_profile_has_times_a_page_and_a_trace(session, face, device, image, ex
     assert f"{len(profile.layers)} tasks" in repr(profile)
 
 
+def test_a_memory_budget_is_reported_and_kept(face_file, face, device, image) -> None:
+    with pytest.raises(vellum.Error, match="smallest that suffices is") as raised:
+        vellum.Session(face, device, memory_budget=1)
+    assert raised.value.code == ErrorCode.OUT_OF_MEMORY
+    budget = int(str(raised.value).split("the smallest that suffices is ")[1].split()[0])
+    session = vellum.Session(face, device, memory_budget=budget)
+    session.run({"input:0": image})
+    memory = session.memory()
+    assert memory.memory_budget == budget and 0 < memory.budget_used_bytes <= memory.budget_peak_bytes <= budget
+    assert 0 < memory.weights_bytes <= memory.peak_weights_bytes and memory.total_weights_bytes > 0
+
+
+def test_measured_memory_is_what_was_estimated(face_file, face, device) -> None:
+    measured = vellum.measure_memory(face_file, device=device.info.uuid)
+    estimate = vellum.estimate_memory(face, device=device)
+    for name in ("weights", "in_out", "intermediates", "workspace"):
+        assert getattr(measured, name) == getattr(estimate, name), name
+    assert measured.allocated_peak == estimate.allocated_peak
+    assert measured.process_bytes is None or measured.process_bytes > measured.allocated_peak
+    assert "weights" in measured._repr_html_() and "of them from Vulkan" in repr(measured)
+    parts = ("padding", "host", "driver_code", "pipeline_code")
+    assert estimate.resident == sum(getattr(estimate, name) for name in parts)
+    assert 0 < estimate.pipelines <= estimate.dispatches and estimate.allocated_weights >= estimate.weights
+    with pytest.raises(vellum.Error) as raised:
+        vellum.measure_memory("none.onnx")
+    assert raised.value.code == ErrorCode.NOT_FOUND
+
+
+def test_the_frontier_tells_what_budgets_cost(face, device) -> None:
+    seen: list[tuple[int, int]] = []
+    frontier = vellum.memory_frontier(face, device=device, progress=lambda _, done, total: seen.append((done, total)))
+    points = frontier.points
+    assert len(points) > 2 and seen[0][0] == 0 and seen[-1][0] == seen[-1][1]
+    assert [point.budget for point in points] == sorted(point.budget for point in points)
+    assert all(point.bytes <= point.budget and point.predicted_ms > 0 for point in points)
+    assert points[0].predicted_ms >= points[-1].predicted_ms and points[-1].streamed_bytes == 0
+    assert frontier.knee in points and f"{len(points)} points" in repr(frontier)
+    with pytest.raises(vellum.Error, match=f"smallest that suffices is {points[0].budget} bytes"):
+        vellum.Session(face, device, memory_budget=1)
+    vellum.Session(face, device, memory_budget=points[0].budget)
+    drawn = ElementTree.fromstring(frontier.svg("A <title>", [1.0] * len(points)))
+    assert drawn.tag.endswith("svg") and "A <title>" in "".join(drawn.itertext())
+    assert frontier.svg() in frontier._repr_html_()
+    two = vellum.memory_frontier(face, device=device, budgets=[1, points[-1].budget])
+    assert [point.budget for point in two.points] == [points[-1].budget]
+    none = vellum.memory_frontier(face, caps=device.caps, budgets=[1])
+    assert none.points == () and none.knee is None and "no points" in repr(none) and "no points" in none._repr_html_()
+    for wrong in ({"budgets": [0]}, {"weights_budget": 1 << 20}):
+        with pytest.raises(vellum.Error) as raised:
+            vellum.memory_frontier(face, device=device, **wrong)
+        assert raised.value.code == ErrorCode.INVALID_ARGUMENT
+    with pytest.raises(vellum.Error, match="1 measured times"):
+        frontier.svg("", [1.0])
+
+
+def test_graph_passes_can_be_left_out(face) -> None:
+    passes = vellum.graph_passes()
+    assert len(passes) > 5 and len(set(passes)) == len(passes)
+    without = vellum.describe(face, "graph", disabled_passes=passes)
+    assert without != vellum.describe(face, "graph")
+
+
 def test_plans_and_stages_need_no_session(face, device, session) -> None:
     plan = vellum.plan_memory(face, device=device)
     assert plan.tensors == session.memory().tensors and plan.planned_bytes == session.memory().planned_bytes
@@ -94,11 +156,23 @@ def test_a_bundle_gives_the_same_results(face_file, device, image, expected, tmp
     assert same(vellum.Session(tmp_path / "face.vlm", device).run({"input:0": image}), expected)
 
 
+def test_a_bundle_has_the_shaders_of_frames(face_file, face, device, tmp_path) -> None:
+    plain = vellum.write_bundle(face_file, tmp_path / "face.vlm", device=device)
+    frames = [vellum.FrameInput("rgb8", 64, 64), vellum.FrameInput("nv12", 64, 64, filter="area")]
+    framed = vellum.write_bundle(face_file, tmp_path / "framed.vlm", device=device, frames={"input:0": frames})
+    assert framed.shaders >= plain.shaders + 2 and framed.weights >= plain.weights
+    assert vellum.write_bundle(face_file, tmp_path / "one.vlm", frames={"input:0": frames[0]}).shaders > 0
+    with pytest.raises(vellum.Error) as raised:
+        vellum.write_bundle(face_file, tmp_path / "none.vlm", frames={"input:1": frames[0]})
+    assert raised.value.code == ErrorCode.NOT_FOUND
+
+
 def test_tuning_reports_progress_and_is_forgotten(face, image) -> None:
     device = vellum.Device()
     steps: list[str] = []
     result = vellum.tune(face, device, seconds=0.001, storages=False, progress=lambda step, *_: steps.append(step))
     assert not result.complete and result.seconds > 0 and "operators" in steps
+    assert result.storage in ("buffer", "image2d", "image3d", "mixed") and result.operator_count >= result.measured_count
     device.forget_tuning()
 
 

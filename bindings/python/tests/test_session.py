@@ -149,6 +149,21 @@ def test_shapes_may_change_from_run_to_run(device) -> None:
     assert session.outputs[0].shape == (2, 2)
 
 
+def test_values_that_decide_shapes(device) -> None:
+    model = vellum.Model(ONNX_NODES / "test_expand_dim_changed" / "model.onnx")
+    assert [info.decides_shapes for info in model.inputs] == [False, True]
+    column = np.arange(3, dtype=np.float32).reshape(3, 1)
+    session = vellum.Session(model, device)
+    for shape in ((2, 1, 6), (1, 3, 4), (2, 1, 6)):
+        expected = np.broadcast_to(column, np.broadcast_shapes((3, 1), shape))
+        assert np.array_equal(session.run({"data": column, "new_shape": np.array(shape)})["expanded"], expected)
+        fixed = vellum.Session(model, device, input_values={"new_shape": np.array(shape)})
+        assert fixed.outputs[0].shape == expected.shape
+        assert np.array_equal(fixed.run({"data": column})["expanded"], expected)
+    with pytest.raises(vellum.Error, match="decide no shape"):
+        vellum.Session(model, device, input_values={"data": column})
+
+
 def test_outputs_with_shapes_that_depend_on_data(device) -> None:
     session = vellum.Session(ONNX_NODES / "test_nonzero_example" / "model.onnx", device)
     condition = np.array([[True, False], [True, True]])
@@ -163,6 +178,17 @@ def test_outputs_with_shapes_that_depend_on_data(device) -> None:
         session.run({name: condition}, {output: np.zeros((2, 3), np.int64)})
     profiled = vellum.Session(session.model, device, profile=True)
     assert profiled.run({name: ~condition})[output].tolist() == [[0], [1]]
+
+
+def test_a_run_that_cannot_begin_at_once_is_dropped(slow) -> None:
+    inputs = zeros(slow)
+    expected = slow.run(inputs)
+    first, second = slow.try_submit(inputs), slow.try_submit(inputs)
+    assert first is not None and second is not None
+    assert slow.try_submit(inputs) is None  # the two take longer than Python between the calls
+    assert same(first.result(), expected) and same(second.result(), expected)
+    again = slow.try_submit(inputs, list(expected))
+    assert again is not None and [array.shape for array in again.result()] == [array.shape for array in expected.values()]
 
 
 def test_runs_in_flight_give_the_same_results(face, device) -> None:

@@ -9,11 +9,24 @@ Every function may raise vellum.Error, whose code is a vellum.ErrorCode; TypeErr
 
 from ._device import Device, DeviceInfo, default_cache_folder, devices
 from ._frame import FrameInput, FrameTransform
+from ._frontier import FrontierPoint, MemoryFrontier, memory_frontier
 from ._kernels import KernelCheck, check_kernels
 from ._library import Error, ErrorCode, library
-from ._model import LoadLimits, Model, NodeInfo
-from ._offline import BundleSummary, MemoryEstimate, TuneResult, describe, estimate_memory, plan_memory, tune, write_bundle
+from ._model import LoadLimits, Model, NodeInfo, graph_passes
+from ._offline import (
+    BundleSummary,
+    MemoryEstimate,
+    MemoryMeasurement,
+    TuneResult,
+    describe,
+    estimate_memory,
+    measure_memory,
+    plan_memory,
+    tune,
+    write_bundle,
+)
 from ._options import SessionOptions
+from ._picture import PictureOutput
 from ._pool import MemoryPool
 from ._reports import LayerTime, MemoryReport, ObjectReport, Profile, TensorReport
 from ._run import Run
@@ -30,15 +43,19 @@ __all__ = [
     "ErrorCode",
     "FrameInput",
     "FrameTransform",
+    "FrontierPoint",
     "KernelCheck",
     "LayerTime",
     "LoadLimits",
     "MemoryEstimate",
+    "MemoryFrontier",
+    "MemoryMeasurement",
     "MemoryPool",
     "MemoryReport",
     "Model",
     "NodeInfo",
     "ObjectReport",
+    "PictureOutput",
     "Profile",
     "Run",
     "Session",
@@ -51,6 +68,9 @@ __all__ = [
     "describe",
     "devices",
     "estimate_memory",
+    "graph_passes",
+    "measure_memory",
+    "memory_frontier",
     "plan_memory",
     "tune",
     "write_bundle",

@@ -17,6 +17,7 @@ from ._options import choice, set_field
 LogLevel = Literal["debug", "info", "warning", "error"]
 _LOG_LEVELS: tuple[LogLevel, ...] = ("debug", "info", "warning", "error")  # as vellum_log_level
 GlobalPriority = Literal["unspecified", "low", "medium", "high", "realtime"]
+SelfCheck = Literal["auto", "off", "on"]
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,10 @@ class DeviceInfo:
     preferred_storage: str  # the meaning of storage="auto"
     subgroup_size: int  # 0: not known, or subgroups may have fewer invocations
     cooperative_matrices: str  # the products of halves that are supported, or "no: ..."
+    luid: bytes | None  # 8 bytes; None: the driver reports none; Windows' do
+    max_image_dimension_2d: int  # texels
+    max_image_dimension_3d: int
+    max_storage_buffer_range: int  # bytes
 
     def _repr_html_(self) -> str:
         return table(self.name, ["", ""], [[name, str(value)] for name, value in vars(self).items()])
@@ -56,6 +61,10 @@ def _info(info: _c_api.vellum_device_info) -> DeviceInfo:
         preferred_storage=text(info.preferred_storage),
         subgroup_size=info.subgroup_size,
         cooperative_matrices=text(info.cooperative_matrices),
+        luid=bytes(info.luid) if info.luid_known else None,
+        max_image_dimension_2d=info.max_image_dimension_2d,
+        max_image_dimension_3d=info.max_image_dimension_3d,
+        max_storage_buffer_range=info.max_storage_buffer_range,
     )
 
 
@@ -95,6 +104,7 @@ class Device(Handle):
         queue_priority: float = 1.0,
         global_priority: GlobalPriority = "unspecified",
         debug_labels: bool = False,
+        self_check: SelfCheck = "auto",
         log: Callable[[LogLevel, str], object] | None = None,
     ) -> None:
         """Opens a device.
@@ -108,6 +118,7 @@ class Device(Handle):
         queue_priority: from 0 to 1, relative to the other queues that the process has on the device.
         global_priority: relative to all processes; Error(UNSUPPORTED) if the device has none, or this user may not have it.
         debug_labels: labels of layers and names of objects, for debuggers.
+        self_check: compare kernels with the host at their first use, and use none that is wrong; auto: on GPUs.
         log: called with a level and one line, from any thread.
         """
         options = defaults(_c_api.vellum_device_options)
@@ -122,6 +133,7 @@ class Device(Handle):
         options.queue_priority = queue_priority
         options.global_priority = choice("global_priority", global_priority, _c_api.vellum_global_priority, "PRIORITY_")
         options.debug_labels = debug_labels
+        options.self_check = choice("self_check", self_check, _c_api.vellum_self_check, "SELF_CHECK_")
         callback = _c_api.vellum_log_callback(0)
         if log is not None:
             callback = _c_api.vellum_log_callback(lambda level, message, _: log(_LOG_LEVELS[level], text(message)))

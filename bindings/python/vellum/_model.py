@@ -12,8 +12,9 @@ import numpy as np
 from . import _c_api
 from ._frame import FrameInput, c_frame_input
 from ._html import table
-from ._library import Handle, call, defaults, library, sized, text
+from ._library import Handle, call, defaults, library, made_text, sized, text
 from ._options import c_input_shapes, set_field
+from ._picture import PictureOutput, c_picture_output
 from ._tensor import TensorInfo, read_infos, read_shape
 
 ModelSource = str | os.PathLike[str] | bytes | bytearray | memoryview
@@ -86,6 +87,19 @@ class Model(Handle):
         framed._read({**self.frames, name: frame})
         return framed
 
+    def with_picture(self, name: str, picture: PictureOutput) -> Model:
+        """Makes a model whose output `name` is a picture that the device makes of it: uint8 [height, width, 4].
+
+        Session.run() returns it as an array that PIL.Image.fromarray() and matplotlib's imshow() take. Raises Error: NOT_FOUND
+        for an unknown output, UNSUPPORTED for one that makes no picture, INVALID_ARGUMENT for a picture that contradicts
+        itself.
+        """
+        pictured = Model.__new__(Model)
+        Handle.__init__(pictured, library.vellum_model_destroy)
+        pictured.make(library.vellum_model_with_picture, self, name.encode(), ctypes.byref(c_picture_output(picture)))
+        pictured._read(self.frames)
+        return pictured
+
     def nodes(self, shapes: Mapping[str, Sequence[int]] | None = None) -> list[NodeInfo]:
         """The nodes in execution order, with shapes inferred for these input shapes."""
         array = c_input_shapes(shapes or {})
@@ -102,6 +116,11 @@ class Model(Handle):
         rows = [["input", info.name, describe(info)] for info in self.inputs]
         rows += [["output", info.name, describe(info)] for info in self.outputs]
         return table("Model", ["", "name", "type"], rows)
+
+
+def graph_passes() -> list[str]:
+    """The names of the graph passes that `disabled_passes` may leave out."""
+    return made_text(library.vellum_graph_passes).split()
 
 
 def _node(nodes: Handle, index: int) -> NodeInfo:

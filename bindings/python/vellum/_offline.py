@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import ctypes
 import os
+import uuid
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from . import _c_api
 from ._device import Device, DeviceLike, as_device
+from ._frame import FrameInput, c_frame_input
 from ._html import size, table
 from ._library import Error, ErrorCode, call, defaults, library, made_text, sized, text
 from ._model import Model, ModelSource, as_model
 from ._options import SessionOptions, c_session_options, set_field
+from ._picture import PictureOutput, c_picture_output
 from ._progress import Progress, Reporter
 from ._reports import MemoryReport, read_memory
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+
+Variant = TypeVar("Variant", FrameInput, PictureOutput)
 
 
 @dataclass(frozen=True)
@@ -34,6 +41,18 @@ class MemoryEstimate:
     driver_known: bool  # False: `resident` excludes a CPU driver's own memory, which the caps lack
     allocated_peak: int  # the peak of allocations from Vulkan, padding included
     shape_inference_total: int  # the estimate from shapes alone
+    # What `resident` is; the last two are a CPU driver's, 0 where driver_known is False.
+    padding: int  # of alignment, images and allocators
+    host: int  # constants and copies in a host memory that the device shares
+    driver_code: int  # code and data of the driver
+    pipeline_code: int  # machine code of all pipelines
+    # As passed to vkAllocateMemory; `intermediates` with workspace, `staging` at its peak.
+    allocated_weights: int
+    allocated_in_out: int
+    allocated_intermediates: int
+    allocated_staging: int
+    dispatches: int  # of one run
+    pipelines: int  # that differ
 
     def __repr__(self) -> str:
         return f"<vellum.MemoryEstimate: {size(self.total)}, {size(self.allocated_peak)} of them from Vulkan>"
@@ -61,6 +80,51 @@ def estimate_memory(
     call(library.vellum_estimate_memory, as_model(model), ctypes.byref(struct), device, c_caps, ctypes.byref(estimate))
     values = {name: getattr(estimate, name) for name in MemoryEstimate.__dataclass_fields__}
     return MemoryEstimate(**{**values, "driver_known": bool(estimate.driver_known)})
+
+
+@dataclass(frozen=True)
+class MemoryMeasurement:
+    """Bytes that were measured, by the categories of docs/estimate.md."""
+
+    weights: int
+    in_out: int
+    intermediates: int
+    workspace: int
+    staging: int
+    resident: int
+    total: int  # of the six
+    allocated_peak: int  # the peak of allocations from Vulkan, padding included
+    driver_included: bool  # `resident` includes the driver itself
+    heap_bytes: int | None  # of the process in the driver's heaps, at the end of a run; None: the driver does not report it
+    process_bytes: int | None  # the growth of the whole process at its peak; None: the system does not report it
+
+    def __repr__(self) -> str:
+        return f"<vellum.MemoryMeasurement: {size(self.total)}, {size(self.allocated_peak)} of them from Vulkan>"
+
+    def _repr_html_(self) -> str:
+        names = ("weights", "in_out", "intermediates", "workspace", "staging", "resident", "total", "allocated_peak")
+        return table("Measured memory", ["", ""], [[name, size(getattr(self, name))] for name in names])
+
+
+def measure_memory(
+    model: str | os.PathLike[str], *, device: int | str | uuid.UUID | None = None, **options: Unpack[SessionOptions]
+) -> MemoryMeasurement:
+    """Measures memory: opens a device, loads the model file, runs it twice with zeros and closes everything.
+
+    device: as Device() takes it. No cache folder is used, so that shaders are compiled.
+    """
+    measured = sized(_c_api.vellum_memory_measurement)
+    struct = c_session_options(options)
+    c_device = defaults(_c_api.vellum_device_options)
+    if device is not None:
+        c_device.device = str(device).encode()
+    path = os.fspath(model).encode()
+    call(library.vellum_measure_memory, path, ctypes.byref(struct), ctypes.byref(c_device), ctypes.byref(measured))
+    values = {name: getattr(measured, name) for name in MemoryMeasurement.__dataclass_fields__}
+    values["driver_included"] = bool(measured.driver_included)
+    values["heap_bytes"] = measured.heap_bytes if measured.heap_known else None
+    values["process_bytes"] = measured.process_bytes if measured.process_known else None
+    return MemoryMeasurement(**values)
 
 
 def plan_memory(
@@ -109,25 +173,48 @@ def write_bundle(
     *,
     device: Device | None = None,
     caps: str | None = None,
+    frames: Mapping[str, FrameInput | Sequence[FrameInput]] | None = None,
+    pictures: Mapping[str, PictureOutput | Sequence[PictureOutput]] | None = None,
     **options: Unpack[SessionOptions],
 ) -> BundleSummary:
     """Writes a bundle of a model file: one file that loads without compiling shaders or prepacking weights.
 
     For sessions with these options, on `device`, or if it is None on the device of `caps` (the text of a caps file), or
     the Android Baseline 2022 profile. The folder of `file` must exist.
+
+    frames: by input, the frames that it may take (Model.with_frames()): a library that compiles no shaders needs theirs in the
+        bundle. Their format, filter, bgr and border count, not their size.
+    pictures: by output, the pictures that may be made of it (Model.with_picture()), likewise; colours, and sizes of more
+        than 16 pixels across, do not count. A picture over an input needs one of `frames` for this input.
     """
     summary = sized(_c_api.vellum_bundle_summary)
     struct = c_session_options(options)
+    given = [(name, frame) for name, some in (frames or {}).items() for frame in _as_sequence(some)]
+    c_frames = (_c_api.vellum_bundle_frame * len(given))()
+    for entry, (name, frame) in zip(c_frames, given):
+        entry.input, entry.frame = name.encode(), ctypes.pointer(c_frame_input(frame))
+    wanted = [(name, picture) for name, some in (pictures or {}).items() for picture in _as_sequence(some)]
+    c_pictures = (_c_api.vellum_bundle_picture * len(wanted))()
+    for target, (name, picture) in zip(c_pictures, wanted):
+        target.output, target.picture = name.encode(), ctypes.pointer(c_picture_output(picture))
     call(
-        library.vellum_write_bundle,
+        library.vellum_write_bundle_with_pictures,
         os.fspath(model).encode(),
         os.fspath(file).encode(),
         device,
         caps.encode() if caps is not None else None,
         ctypes.byref(struct),
+        c_frames,
+        len(c_frames),
+        c_pictures,
+        len(c_pictures),
         ctypes.byref(summary),
     )
     return BundleSummary(summary.shaders, summary.weights, summary.weights_bytes, summary.file_bytes)
+
+
+def _as_sequence(some: Variant | Sequence[Variant]) -> Sequence[Variant]:
+    return [some] if isinstance(some, (FrameInput, PictureOutput)) else some
 
 
 @dataclass(frozen=True)
@@ -141,6 +228,9 @@ class TuneResult:
     seconds: float  # the time that tuning took
     complete: bool  # False: the limit of time ran out
     kept: bool  # False: the network became slower as a whole; nothing is kept
+    storage: str  # of the tensors now: "buffer", "image2d", "image3d" or "mixed"
+    operator_count: int  # that differ
+    measured_count: int  # those of them that this call measured
 
 
 def tune(
@@ -198,4 +288,5 @@ def tune(
     if raised:  # at the last step
         raise raised[0]
     values = {name: getattr(result, name) for name in TuneResult.__dataclass_fields__}
-    return TuneResult(**{**values, "complete": bool(result.complete), "kept": bool(result.kept)})
+    values.update(complete=bool(result.complete), kept=bool(result.kept), storage=text(result.storage))
+    return TuneResult(**values)

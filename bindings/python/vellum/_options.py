@@ -6,9 +6,11 @@ import ctypes
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
+import numpy as np
+
 from . import _c_api
 from ._library import Error, ErrorCode, defaults
-from ._tensor import c_shape
+from ._tensor import DTYPES, c_shape
 
 if TYPE_CHECKING:
     from ._pool import MemoryPool
@@ -29,6 +31,9 @@ class SessionOptions(TypedDict, total=False):
     """Of sharing, a name from docs/planner.md; "best"."""
     input_shapes: Mapping[str, Sequence[int]]
     """For dimensions that the model leaves open, or another batch."""
+    input_values: Mapping[str, Any]
+    """Arrays for inputs that decide shapes (TensorInfo.decides_shapes). Estimates and bundles need all of them; a session takes
+    those that are missing from its first run."""
     tasks_per_submit: int
     """0: no limit; N: a submit ends after N tasks."""
     max_submit_ms: int
@@ -91,6 +96,20 @@ def c_input_shapes(shapes: Mapping[str, Sequence[int]]) -> Any:
     return array
 
 
+def c_shape_values(values: Mapping[str, Any]) -> Any:
+    """An array of vellum_shape_values, which keeps what it points to alive."""
+    array = (_c_api.vellum_shape_values * len(values))()
+    array.arrays = [np.ascontiguousarray(value).reshape(np.shape(value)) for value in values.values()]
+    for entry, name, value in zip(array, values, array.arrays):
+        dtypes = [number for number, dtype in DTYPES.items() if dtype == value.dtype]
+        if not dtypes:
+            raise Error(ErrorCode.INVALID_ARGUMENT, f"the values of input '{name}' are {value.dtype}, which is no type of inputs")
+        entry.name, entry.dtype = name.encode(), dtypes[0]
+        entry.dims, entry.rank = c_shape(value.shape), value.ndim
+        entry.values, entry.byte_count = value.ctypes.data, value.nbytes
+    return array
+
+
 def c_session_options(options: SessionOptions) -> _c_api.vellum_session_options:
     """The struct, which keeps what it points to alive. Raises Error(INVALID_ARGUMENT) for unknown options."""
     struct = defaults(_c_api.vellum_session_options)
@@ -102,6 +121,9 @@ def c_session_options(options: SessionOptions) -> _c_api.vellum_session_options:
         elif name == "input_shapes":
             array = c_input_shapes(options["input_shapes"])
             struct.input_shape_count, value = len(array), array
+        elif name == "input_values":
+            values = c_shape_values(options["input_values"])
+            struct.input_value_count, value = len(values), values
         elif name == "disabled_passes":
             passes = [item.encode() for item in options["disabled_passes"]]
             struct.disabled_pass_count, value = len(passes), (ctypes.c_char_p * len(passes))(*passes)

@@ -68,6 +68,11 @@ class MemoryReport:
     in_out_bytes: int  # for inputs and outputs, as passed to vkAllocateMemory
     streamed_weights_bytes: int  # copied to the device in every run; 0 without a weights budget
     in_flight: int  # allocated_bytes and in_out_bytes are for this many runs together
+    peak_weights_bytes: int  # the peak of weights_bytes
+    total_weights_bytes: int  # all weights, on the device at once or not, without padding
+    memory_budget: int  # of the session's options
+    budget_used_bytes: int  # of it allocated now; 0 without a budget
+    budget_peak_bytes: int  # the peak of that, staging included
     _plan: Handle = field(repr=False, compare=False)
 
     def svg(self, title: str = "") -> str:
@@ -181,6 +186,11 @@ def read_memory(function: Callable[..., int], *arguments: Any) -> MemoryReport:
         in_out_bytes=report.in_out_bytes,
         streamed_weights_bytes=report.streamed_weights_bytes,
         in_flight=report.in_flight,
+        peak_weights_bytes=report.peak_weights_bytes,
+        total_weights_bytes=report.total_weights_bytes,
+        memory_budget=report.memory_budget,
+        budget_used_bytes=report.budget_used_bytes,
+        budget_peak_bytes=report.budget_peak_bytes,
         _plan=plan,
     )
 

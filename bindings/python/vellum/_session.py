@@ -60,6 +60,8 @@ class Session(Handle):
         super().__init__(library.vellum_session_destroy, self.device._callback)
         self._create(options, progress)
         self._data_dependent: dict[str, TensorInfo] = {}  # outputs whose shapes only a run tells
+        # Of inputs that decide shapes: the values that the session is prepared for.
+        self._shape_values: dict[str, Array] = {name: np.array(value) for name, value in options.get("input_values", {}).items()}
         self._read_infos()
 
     def _create(self, options: SessionOptions, progress: Progress) -> None:
@@ -78,7 +80,7 @@ class Session(Handle):
     def _read_infos(self) -> None:
         self._inputs = read_infos(library.vellum_session_input_count, library.vellum_session_input, self)
         outputs = self._read_outputs()
-        if all(info.is_known for info in self._inputs):
+        if all(info.is_known and (not info.decides_shapes or info.name in self._shape_values) for info in self._inputs):
             for info in outputs:
                 if not info.is_known:
                     self._data_dependent.setdefault(info.name, info)
@@ -138,7 +140,7 @@ class Session(Handle):
             self._prepare_for(arrays)
             if self._profile:  # the library keeps times of vellum_session_run() alone
                 return self._run_blocking(arrays, outputs)
-            run = self._submit(arrays, outputs)
+            run: Run[Any] = self._submit(arrays, outputs)
         try:
             return run.result()
         except BaseException:
@@ -162,7 +164,24 @@ class Session(Handle):
         with self._lock:
             arrays = self._arrays(inputs)
             self._prepare_for(arrays)
-            return self._submit(arrays, outputs)
+            run: Run[Any] = self._submit(arrays, outputs)
+            return run
+
+    @overload
+    def try_submit(self, inputs: Inputs, outputs: None = None) -> Run[dict[str, Array]] | None: ...
+    @overload
+    def try_submit(self, inputs: Inputs, outputs: Mapping[str, Array]) -> Run[dict[str, Array]] | None: ...
+    @overload
+    def try_submit(self, inputs: Inputs, outputs: Sequence[str]) -> Run[list[Array]] | None: ...
+
+    def try_submit(self, inputs: Inputs, outputs: WantedOutputs = None) -> Run[Any] | None:
+        """Does the same as submit() where a run can begin at once; otherwise returns None, so that a frame can be dropped.
+
+        Raises Error(INVALID_ARGUMENT) if the session is not prepared for these shapes: run() or prepare() does that.
+        """
+        with self._lock:
+            run: Run[Any] | None = self._submit(self._arrays(inputs), outputs, library.vellum_session_try_submit)
+            return run
 
     def _arrays(self, inputs: Inputs) -> dict[str, Array]:
         arrays = {}
@@ -171,16 +190,33 @@ class Session(Handle):
             info = find_info(self._inputs, name, "input")
             arrays[name] = frame_array(frame, name, value) if frame else as_array(value, info)
         for info in self._inputs:
-            if info.name not in arrays:
+            if info.name not in arrays and info.name not in self._shape_values:
                 raise Error(ErrorCode.INVALID_ARGUMENT, f"the input '{info.name}' was not given")
         return arrays
 
     def _prepare_for(self, arrays: Mapping[str, Array]) -> None:
-        changed = {info.name: arrays[info.name].shape for info in self._inputs if info.shape != arrays[info.name].shape}
-        if changed:
-            self.prepare(changed)
+        given = [info for info in self._inputs if info.name in arrays]
+        deciding = {info.name: arrays[info.name] for info in given if info.decides_shapes}
+        known = self._shape_values
+        values = {name: array for name, array in deciding.items() if name not in known or not np.array_equal(known[name], array)}
+        changed = {
+            info.name: arrays[info.name].shape
+            for info in given
+            if info.name not in deciding and info.shape != arrays[info.name].shape
+        }
+        for name, array in values.items():
+            shape, data = c_shape(array.shape), array.ctypes.data
+            call(library.vellum_session_set_input_shaped, self, name.encode(), shape, array.ndim, data, array.nbytes)
+        if values or changed:
+            self._shape_values = {**known, **{name: array.copy() for name, array in values.items()}}
+            try:
+                self.prepare(changed)
+            except BaseException:
+                self._shape_values = {}  # the next run sets them again
+                raise
 
-    def _submit(self, arrays: Mapping[str, Array], outputs: WantedOutputs) -> Run[Any]:
+    def _submit(self, arrays: Mapping[str, Array], outputs: WantedOutputs, submit: Any = None) -> Any:
+        """submit: vellum_session_submit, the default, or vellum_session_try_submit; None if the latter begins no run."""
         given = (_c_api.vellum_input_values * len(arrays))()
         for entry, (name, array) in zip(given, arrays.items()):
             entry.name, entry.values, entry.byte_count = name.encode(), array.ctypes.data, array.nbytes
@@ -197,7 +233,8 @@ class Session(Handle):
             return _as_wanted(targets, outputs)
 
         run: Run[Any] = Run(read, self.device.wait_limit_ms, keep=(targets, self.device._callback))
-        return run.make(library.vellum_session_submit, self, given, len(given), wanted, len(wanted))
+        run.make(submit or library.vellum_session_submit, self, given, len(given), wanted, len(wanted))
+        return run if run._pointer else None
 
     def _run_blocking(self, arrays: Mapping[str, Array], outputs: WantedOutputs) -> Any:
         for name, array in arrays.items():

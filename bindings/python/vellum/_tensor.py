@@ -32,6 +32,7 @@ class TensorInfo:
     name: str
     shape: tuple[int | None, ...]  # None: a dimension that is open, or that only a run tells
     dtype: np.dtype[Any]
+    decides_shapes: bool = False  # of inputs: whether shapes depend on its values, such as the sizes of a Resize
 
     @property
     def is_known(self) -> bool:
@@ -45,7 +46,7 @@ def read_infos(count: Callable[[Any], int], get: Callable[..., int], handle: Any
     for index in range(count(handle)):
         info = sized(_c_api.vellum_tensor_info)
         call(get, handle, index, ctypes.byref(info))
-        infos.append(TensorInfo(text(info.name), read_shape(info), DTYPES[info.dtype]))
+        infos.append(TensorInfo(text(info.name), read_shape(info), DTYPES[info.dtype], bool(info.decides_shapes)))
     return tuple(infos)
 
 
