@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Writes the app's assets: a bundle of each network for one kind of phone, with the shaders for camera frames, and the labels.
+# Writes the app's assets: a bundle of each network for one kind of phone, with the shaders for camera frames and for the picture
+# of the selfie, and the labels.
 #
 #   ./setup.sh models && samples/android/bundles.sh VELLUM_TOOL CAPS [ASSETS]
 #
@@ -19,7 +20,9 @@ for model in face_detection_front_128x128_barracuda.onnx face_detection_back_256
   if [[ $model = face_landmark* ]]; then frames=nv12,border; fi
   input=$("$tool" inspect "$models/$model" --json |
     /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["inputs"][0]["name"])')
-  "$tool" bundle "$models/$model" -o "$assets/${model%.*}.vellum" --caps "$caps" --frame "$input=$frames"
+  pictures=()
+  if [[ $model = selfie* ]]; then pictures=(--picture activation_10=ramp); fi
+  "$tool" bundle "$models/$model" -o "$assets/${model%.*}.vellum" --caps "$caps" --frame "$input=$frames" "${pictures[@]}"
 done
 # Frames of 640 x 480, upright in portrait, and one width of the strips that Ocr.java cuts out.
 for shape in det:1x3x640x480 rec:1x3x48x960; do

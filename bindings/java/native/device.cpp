@@ -16,10 +16,18 @@ using vellum::jni::Local;
 using vellum::jni::make_array;
 using vellum::jni::make_object;
 using vellum::jni::SessionOptions;
+using vellum::jni::take_text;
 using vellum::jni::to_java;
 using vellum::jni::to_long;
 
 namespace {
+
+template <size_t count>
+void set_bytes(JNIEnv* env, JavaObject& java, const char* field, const uint8_t (&bytes)[count]) {
+  const Local<jbyteArray> array(env, env->NewByteArray(count));
+  env->SetByteArrayRegion(array.get(), 0, count, reinterpret_cast<const jbyte*>(bytes));
+  java.set(field, "[B", array.get());
+}
 
 Local<jobject> info_to_java(JNIEnv* env, const vellum_device_info& info) {
   return make_object(env, "io/vellum/DeviceInfo", [&](JavaObject& java) {
@@ -27,16 +35,19 @@ Local<jobject> info_to_java(JNIEnv* env, const vellum_device_info& info) {
     java.set_string("type", info.type);
     java.set_string("driver", info.driver);
     java.set_string("apiVersion", info.api_version);
-    jbyte uuid[sizeof(info.uuid)];
-    std::copy(std::begin(info.uuid), std::end(info.uuid), uuid);
-    const Local<jbyteArray> bytes(env, env->NewByteArray(sizeof(uuid)));
-    env->SetByteArrayRegion(bytes.get(), 0, sizeof(uuid), uuid);
-    java.set("uuid", "[B", bytes.get());
+    set_bytes(env, java, "uuid", info.uuid);
+    if (info.luid_known) set_bytes(env, java, "luid", info.luid);
     java.set_int("index", static_cast<jint>(info.index));
     java.set_int("vendorId", static_cast<jint>(info.vendor_id));
     java.set_int("deviceId", static_cast<jint>(info.device_id));
     java.set_bool("fp16Arithmetic", info.fp16_arithmetic != 0);
     java.set_float("timestampPeriodNs", info.timestamp_period_ns);
+    java.set_int("subgroupSize", static_cast<jint>(info.subgroup_size));
+    java.set_string("preferredStorage", info.preferred_storage);
+    java.set_string("cooperativeMatrices", info.cooperative_matrices);
+    java.set_int("maxImageDimension2d", static_cast<jint>(info.max_image_dimension_2d));
+    java.set_int("maxImageDimension3d", static_cast<jint>(info.max_image_dimension_3d));
+    java.set_long("maxStorageBufferRange", info.max_storage_buffer_range);
   });
 }
 
@@ -67,13 +78,18 @@ struct DestroyList {
   void operator()(vellum_device_list* list) const { vellum_device_list_destroy(list); }
 };
 
-struct DestroyText {
-  void operator()(vellum_text* text) const { vellum_text_destroy(text); }
-};
-
 }  // namespace
 
 VELLUM_JNI(jint, version)(JNIEnv*, jclass) { return static_cast<jint>(vellum_version()); }
+
+VELLUM_JNI(jstring, defaultCacheFolder)(JNIEnv* env, jclass) {
+  return guarded(env, [&] {
+    vellum_error error;
+    vellum_text* made = nullptr;
+    check(env, vellum_default_cache_folder(&made, &error), error);
+    return take_text(env, made).release();
+  });
+}
 
 VELLUM_JNI(jobjectArray, devices)(JNIEnv* env, jclass) {
   return guarded(env, [&] {
@@ -145,8 +161,7 @@ VELLUM_JNI(jstring, deviceCaps)(JNIEnv* env, jclass, jlong address) {
     vellum_error error;
     vellum_text* made = nullptr;
     check(env, vellum_device_caps(from_long<JavaDevice>(address)->device, &made, &error), error);
-    const std::unique_ptr<vellum_text, DestroyText> text(made);
-    return to_java(env, vellum_text_data(text.get())).release();
+    return take_text(env, made).release();
   });
 }
 
@@ -188,6 +203,9 @@ VELLUM_JNI(jobject, tune)
                          to.set_double("seconds", result.seconds);
                          to.set_bool("complete", result.complete != 0);
                          to.set_bool("kept", result.kept != 0);
+                         to.set_string("storage", result.storage);
+                         to.set_long("operatorCount", result.operator_count);
+                         to.set_long("measuredCount", result.measured_count);
                        })
         .release();
   });

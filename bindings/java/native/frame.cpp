@@ -130,6 +130,20 @@ VELLUM_JNI(jdoubleArray, frameRotated)
   });
 }
 
+VELLUM_JNI(jdoubleArray, frameRegion)
+(JNIEnv* env, jclass, jdouble corner_x, jdouble corner_y, jdouble right_x, jdouble right_y, jdouble down_x,
+ jdouble down_y, jdouble network_width, jdouble network_height) {
+  return guarded(env, [&] {
+    vellum_error error;
+    vellum_frame_transform transform{};
+    check(env,
+          vellum_frame_region(corner_x, corner_y, right_x, right_y, down_x, down_y, network_width,
+                              network_height, &transform, &error),
+          error);
+    return to_array(env, transform);
+  });
+}
+
 VELLUM_JNI(jdoubleArray, frameFlip)(JNIEnv* env, jclass, jdoubleArray java, jboolean across) {
   return guarded(env, [&] {
     const vellum_frame_transform transform = to_transform(env, java);

@@ -112,6 +112,16 @@ VELLUM_JNI(jobject, estimateMemory)
                          java.set_bool("driverKnown", estimate.driver_known != 0);
                          java.set_long("allocatedPeak", estimate.allocated_peak);
                          java.set_long("shapeInferenceTotal", estimate.shape_inference_total);
+                         java.set_long("padding", estimate.padding);
+                         java.set_long("host", estimate.host);
+                         java.set_long("driverCode", estimate.driver_code);
+                         java.set_long("pipelineCode", estimate.pipeline_code);
+                         java.set_long("allocatedWeights", estimate.allocated_weights);
+                         java.set_long("allocatedInOut", estimate.allocated_in_out);
+                         java.set_long("allocatedIntermediates", estimate.allocated_intermediates);
+                         java.set_long("allocatedStaging", estimate.allocated_staging);
+                         java.set_long("dispatches", estimate.dispatches);
+                         java.set_long("pipelines", estimate.pipelines);
                        })
         .release();
   });

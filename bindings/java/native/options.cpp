@@ -44,6 +44,8 @@ SessionOptions::SessionOptions(JNIEnv* env, jobject options) {
   options_.disabled_passes = pass_pointers_.data();
   options_.disabled_pass_count = pass_pointers_.size();
   options_.memory_pool = from_long<vellum_memory_pool>(java.get_long("memoryPool"));
+  options_.memory_budget = static_cast<uint64_t>(java.get_long("memoryBudget"));
+  options_.budget_allows_fp16 = java.get_bool("budgetAllowsFp16");
   // -1 in Java is VELLUM_SUBMIT_MS_AUTO.
   options_.max_submit_ms = static_cast<uint32_t>(java.get_int("maxSubmitMs"));
 }

@@ -1,3 +1,6 @@
+#include <cstring>
+#include <memory>
+
 #include "support.hpp"
 
 using vellum::jni::check;
@@ -8,6 +11,7 @@ using vellum::jni::memory_of;
 using vellum::jni::to_dims;
 using vellum::jni::to_long;
 using vellum::jni::to_strings;
+using vellum::jni::to_utf8;
 
 namespace {
 
@@ -29,21 +33,58 @@ std::vector<Memory> memories(JNIEnv* env, jobjectArray buffers, size_t expected)
   return all;
 }
 
+// The inputs of a run, with what they point to.
+struct Inputs {
+  Inputs(JNIEnv* env, jobjectArray java_names, jobjectArray shapes, jobjectArray buffers)
+      : names(to_strings(env, java_names)), dims(to_dims(env, shapes)) {
+    const std::vector<Memory> memory = memories(env, buffers, names.size());
+    for (size_t i = 0; i < memory.size(); ++i)
+      values.push_back(
+          {names[i].c_str(), memory[i].values, memory[i].byte_count, dims.at(i).data(), dims[i].size()});
+  }
+  Inputs(const Inputs&) = delete;
+  Inputs& operator=(const Inputs&) = delete;
+
+  std::vector<std::string> names;
+  std::vector<std::vector<int64_t>> dims;
+  std::vector<vellum_input_values> values;
+};
+
+struct DestroyTensor {
+  void operator()(vellum_tensor* tensor) const { vellum_tensor_destroy(tensor); }
+};
+
+// A Java Tensor with a copy of the values.
+Local<jobject> tensor_values_to_java(JNIEnv* env, const vellum_tensor* tensor) {
+  vellum_error error;
+  vellum_tensor_info info{};
+  info.size = sizeof info;
+  check(env, vellum_tensor_get_info(tensor, &info, &error), error);
+  const Local<jlongArray> shape(env, env->NewLongArray(static_cast<jsize>(info.rank)));
+  const std::vector<jlong> shape_values(info.dims, info.dims + info.rank);
+  env->SetLongArrayRegion(shape.get(), 0, static_cast<jsize>(shape_values.size()), shape_values.data());
+  const Local<jclass> type(env, env->FindClass("io/vellum/Tensor"));
+  const jmethodID make = env->GetStaticMethodID(type.get(), "ofType", "(I[J)Lio/vellum/Tensor;");
+  vellum::jni::check_pending(env);
+  Local<jobject> made(
+      env, env->CallStaticObjectMethod(type.get(), make, static_cast<jint>(info.dtype), shape.get()));
+  vellum::jni::check_pending(env);
+  const Local<jobject> buffer =
+      vellum::jni::JavaObject(env, made.get()).get<jobject>("values", "Ljava/nio/ByteBuffer;");
+  std::byte* memory = memory_of(env, buffer.get(), 0, static_cast<jint>(info.byte_size));
+  if (info.byte_size) std::memcpy(memory, vellum_tensor_values(tensor), info.byte_size);
+  return made;
+}
+
 }  // namespace
 
 VELLUM_JNI(jlong, sessionSubmit)
 (JNIEnv* env, jclass, jlong session, jobjectArray input_names, jobjectArray input_shapes,
  jobjectArray input_values, jobjectArray output_names, jobjectArray output_values, jboolean wait) {
   return guarded(env, [&] {
-    const std::vector<std::string> in_names = to_strings(env, input_names);
-    std::vector<std::vector<int64_t>> dims = to_dims(env, input_shapes);
-    const std::vector<Memory> in = memories(env, input_values, in_names.size());
+    const Inputs inputs(env, input_names, input_shapes, input_values);
     const std::vector<std::string> out_names = to_strings(env, output_names);
     const std::vector<Memory> out = memories(env, output_values, out_names.size());
-    std::vector<vellum_input_values> inputs;
-    for (size_t i = 0; i < in.size(); ++i)
-      inputs.push_back(
-          {in_names[i].c_str(), in[i].values, in[i].byte_count, dims.at(i).data(), dims[i].size()});
     std::vector<vellum_output_values> outputs;
     for (size_t i = 0; i < out.size(); ++i)
       outputs.push_back({out_names[i].c_str(), out[i].values, out[i].byte_count});
@@ -51,10 +92,37 @@ VELLUM_JNI(jlong, sessionSubmit)
     vellum_run* run = nullptr;
     const auto submit = wait ? vellum_session_submit : vellum_session_try_submit;
     check(env,
-          submit(from_long<vellum_session>(session), inputs.data(), inputs.size(), outputs.data(),
-                 outputs.size(), &run, &error),
+          submit(from_long<vellum_session>(session), inputs.values.data(), inputs.values.size(),
+                 outputs.data(), outputs.size(), &run, &error),
           error);
     return to_long(run);
+  });
+}
+
+VELLUM_JNI(jlong, sessionSubmitAndKeep)
+(JNIEnv* env, jclass, jlong session, jobjectArray names, jobjectArray shapes, jobjectArray values,
+ jboolean wait) {
+  return guarded(env, [&] {
+    const Inputs inputs(env, names, shapes, values);
+    vellum_error error;
+    vellum_run* run = nullptr;
+    const auto submit = wait ? vellum_session_submit_and_keep : vellum_session_try_submit_and_keep;
+    check(
+        env,
+        submit(from_long<vellum_session>(session), inputs.values.data(), inputs.values.size(), &run, &error),
+        error);
+    return to_long(run);
+  });
+}
+
+VELLUM_JNI(jobject, runOutput)(JNIEnv* env, jclass, jlong run, jstring name) {
+  return guarded(env, [&] {
+    vellum_error error;
+    vellum_tensor* made = nullptr;
+    check(env, vellum_run_output(from_long<vellum_run>(run), to_utf8(env, name).c_str(), &made, &error),
+          error);
+    const std::unique_ptr<vellum_tensor, DestroyTensor> tensor(made);
+    return tensor_values_to_java(env, tensor.get()).release();
   });
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <memory>
 
 #include "handles.hpp"
 #include "options.hpp"
@@ -16,6 +17,7 @@ using vellum::jni::make_array;
 using vellum::jni::make_object;
 using vellum::jni::memory_of;
 using vellum::jni::SessionOptions;
+using vellum::jni::take_text;
 using vellum::jni::tensors_to_java;
 using vellum::jni::to_dims;
 using vellum::jni::to_java;
@@ -33,6 +35,8 @@ Local<jobject> object_to_java(JNIEnv* env, const vellum_object_report& report) {
     java.set_int("height", static_cast<jint>(report.extent[1]));
     java.set_int("depth", static_cast<jint>(report.extent[2]));
     java.set_long("bytes", report.bytes);
+    java.set_int("arena", static_cast<jint>(report.arena));
+    java.set_long("arenaOffset", report.arena_offset);
     const std::vector<const char*> names(report.tensors, report.tensors + report.reuse_count);
     const Local<jobjectArray> tensors(env, to_java(env, names));
     java.set("tensors", "[Ljava/lang/String;", tensors.get());
@@ -156,6 +160,9 @@ VELLUM_JNI(jobject, sessionMemory)(JNIEnv* env, jclass, jlong address) {
           check(env, vellum_session_object(session, i, &object, &error), error);
           return object_to_java(env, object);
         }));
+    const Local<jlongArray> arenas(env, env->NewLongArray(static_cast<jsize>(report.arena_count)));
+    const std::vector<jlong> arena_bytes(report.arenas, report.arenas + report.arena_count);
+    env->SetLongArrayRegion(arenas.get(), 0, static_cast<jsize>(arena_bytes.size()), arena_bytes.data());
     return make_object(env, "io/vellum/MemoryReport",
                        [&](JavaObject& java) {
                          java.set_long("naiveBytes", report.naive_bytes);
@@ -166,6 +173,14 @@ VELLUM_JNI(jobject, sessionMemory)(JNIEnv* env, jclass, jlong address) {
                          java.set_long("inOutBytes", report.in_out_bytes);
                          java.set_long("streamedWeightsBytes", report.streamed_weights_bytes);
                          java.set_int("inFlight", static_cast<jint>(report.in_flight));
+                         java.set_string("mode", report.mode);
+                         java.set_string("strategy", report.strategy);
+                         java.set("arenas", "[J", arenas.get());
+                         java.set_long("peakWeightsBytes", report.peak_weights_bytes);
+                         java.set_long("totalWeightsBytes", report.total_weights_bytes);
+                         java.set_long("memoryBudget", report.memory_budget);
+                         java.set_long("budgetUsedBytes", report.budget_used_bytes);
+                         java.set_long("budgetPeakBytes", report.budget_peak_bytes);
                          java.set("objects", "[Lio/vellum/ObjectReport;", objects.get());
                        })
         .release();
@@ -187,8 +202,38 @@ VELLUM_JNI(jobjectArray, sessionLayers)(JNIEnv* env, jclass, jlong address) {
         java.set_string("storage", time.storage);
         java.set_double("gpuMs", time.gpu_ms);
         java.set_double("beginMs", time.begin_ms);
+        const Local<jintArray> workgroups(env, env->NewIntArray(3));
+        env->SetIntArrayRegion(workgroups.get(), 0, 3, reinterpret_cast<const jint*>(time.workgroups));
+        java.set("workgroups", "[I", workgroups.get());
       });
     });
+  });
+}
+
+VELLUM_JNI(jstring, sessionProfile)(JNIEnv* env, jclass, jlong session, jstring title, jboolean trace) {
+  return guarded(env, [&] {
+    const std::string model = to_utf8(env, title);
+    vellum_profile_options options;
+    vellum_profile_options_init(&options);
+    options.model = model.c_str();
+    vellum_error error;
+    vellum_text* made = nullptr;
+    const auto write = trace ? vellum_session_profile_trace : vellum_session_profile_html;
+    check(env, write(from_long<vellum_session>(session), &options, &made, &error), error);
+    return take_text(env, made).release();
+  });
+}
+
+VELLUM_JNI(jstring, sessionMemorySvg)(JNIEnv* env, jclass, jlong session, jstring title) {
+  return guarded(env, [&] {
+    vellum_error error;
+    vellum_memory_plan* made = nullptr;
+    check(env, vellum_memory_plan_of_session(from_long<vellum_session>(session), &made, &error), error);
+    const std::unique_ptr<vellum_memory_plan, decltype(&vellum_memory_plan_destroy)> plan(
+        made, vellum_memory_plan_destroy);
+    vellum_text* svg = nullptr;
+    check(env, vellum_memory_plan_svg(plan.get(), to_utf8(env, title).c_str(), &svg, &error), error);
+    return take_text(env, svg).release();
   });
 }
 

@@ -2,6 +2,7 @@
 // system knows.
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 #include "support.hpp"
 
@@ -78,6 +79,11 @@ Local<jstring> to_java(JNIEnv* env, const char* utf8) {
   }
   const jchar none = 0;
   return {env, env->NewString(units.empty() ? &none : units.data(), static_cast<jsize>(units.size()))};
+}
+
+Local<jstring> take_text(JNIEnv* env, vellum_text* made) {
+  const std::unique_ptr<vellum_text, decltype(&vellum_text_destroy)> text(made, vellum_text_destroy);
+  return to_java(env, vellum_text_data(text.get()));
 }
 
 std::vector<std::string> to_strings(JNIEnv* env, jobjectArray strings) {

@@ -86,6 +86,9 @@ class Local {
 std::string to_utf8(JNIEnv* env, jstring text);
 Local<jstring> to_java(JNIEnv* env, const char* utf8);
 
+// The text as a Java string; destroys it.
+Local<jstring> take_text(JNIEnv* env, vellum_text* text);
+
 std::vector<std::string> to_strings(JNIEnv* env, jobjectArray strings);
 std::vector<int64_t> to_dims(JNIEnv* env, jlongArray dims);
 std::vector<std::vector<int64_t>> to_dims(JNIEnv* env, jobjectArray shapes);

@@ -2,6 +2,7 @@ package io.vellum;
 
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertThrows;
 
 import java.util.HashMap;
 import java.util.Map;
@@ -25,6 +26,9 @@ public class FrameTest {
     assertArrayEquals(new double[] {50, 0}, FrameTransform.centerCrop(200, 100, 10, 10).toFrame(0, 0), NEAR);
     double[] corner = FrameTransform.rotated(100, 50, 20, 10, Math.PI / 2, 10, 10).toFrame(0, 0);
     assertArrayEquals(new double[] {105, 40}, corner, NEAR);
+    assertArrayEquals(corner, FrameTransform.region(105, 40, 105, 60, 95, 40, 10, 10).toFrame(0, 0), NEAR);
+    assertArrayEquals(new double[] {95, 60}, FrameTransform.region(105, 40, 105, 60, 95, 40, 10, 10).toFrame(10, 10), NEAR);
+    assertThrows(VellumException.class, () -> FrameTransform.region(0, 0, 1, 1, 2, 2, 10, 10));
     double[] matrix = letterbox.matrix();
     float[] values = letterbox.tensor().toFloats();
     for (int i = 0; i < 6; ++i) assertEquals((float) matrix[i], values[i], 0);

@@ -2,6 +2,7 @@ package io.vellum;
 
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 import static org.junit.Assert.fail;
 
@@ -68,6 +69,24 @@ public class RunTest {
       assertTrue(runs.get(i).isDone());
       assertTrue(runs.get(i).await(0, TimeUnit.SECONDS));
       runs.get(i).close();
+    }
+  }
+
+  @Test
+  public void runsThatKeepTheirOutputsReturnThem() {
+    Map<String, Tensor> expected = session.run(inputs(3));
+    try (Run run = session.submit(inputs(3)); Run other = session.trySubmit(inputs(4))) {
+      for (Map.Entry<String, Tensor> output : expected.entrySet()) {
+        Tensor kept = run.output(output.getKey());
+        assertEquals(output.getValue().toString(), kept.toString());
+        assertArrayEquals(output.getKey(), output.getValue().toBytes(), kept.toBytes());
+      }
+      assertTrue(run.await().isEmpty());
+      VellumException refused = assertThrows(VellumException.class, () -> other.output("none"));
+      assertEquals(Status.NOT_FOUND, refused.status());
+    }
+    try (Run run = session.submit(inputs(3), memoryForOutputs())) {
+      assertThrows(VellumException.class, () -> run.output(expected.keySet().iterator().next()));
     }
   }
 

@@ -3,15 +3,19 @@ package io.vellum;
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Paths;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.AfterClass;
 import org.junit.BeforeClass;
 import org.junit.Test;
@@ -60,6 +64,39 @@ public class SessionTest {
       for (Map.Entry<String, Tensor> output : outputs.entrySet())
         assertArrayEquals(output.getKey(), expected.get(i++), output.getValue().toBytes());
     }
+  }
+
+  @Test
+  public void aMemoryBudgetHoldsAndGivesTheBitsThatTheToolWrites() throws Exception {
+    long budget = smallestBudget(new SessionOptions());
+    assertTrue(budget < MemoryEstimate.of(model, null, device).allocatedPeak());
+    try (Session small = Session.create(device, model, new SessionOptions().memoryBudget(budget))) {
+      Map<String, Tensor> outputs = small.run(Collections.singletonMap(input.name(), values));
+      List<byte[]> expected =
+          Data.runTool(Data.model(Data.FACES), input, values, small.outputs(), "--memory-budget", "" + budget);
+      int i = 0;
+      for (Map.Entry<String, Tensor> output : outputs.entrySet())
+        assertArrayEquals(output.getKey(), expected.get(i++), output.getValue().toBytes());
+      MemoryReport memory = small.memory();
+      assertEquals(budget, memory.memoryBudget());
+      assertTrue(memory.budgetUsedBytes() > 0 && memory.budgetUsedBytes() <= memory.budgetPeakBytes());
+      assertTrue(memory.budgetPeakBytes() <= budget);
+      assertEquals("the full session has none", 0, session.memory().memoryBudget());
+    }
+  }
+
+  @Test
+  public void aBudgetThatIsTooSmallIsRefusedUnlessHalvesFit() {
+    long smallest = smallestBudget(new SessionOptions());
+    long inHalves = smallestBudget(new SessionOptions().budgetAllowsFp16(true));
+    assertTrue(inHalves + " < " + smallest, inHalves < smallest);
+    Session.create(device, model, new SessionOptions().memoryBudget(inHalves).budgetAllowsFp16(true)).close();
+    assertThrows(VellumException.class,
+        () -> Session.create(device, model, new SessionOptions().memoryBudget(inHalves)));
+    assertThrows(VellumException.class, () -> new SessionOptions().memoryBudget(-1));
+    VellumException refused = assertThrows(VellumException.class,
+        () -> Session.create(device, model, new SessionOptions().memoryBudget(1 << 24).weightsBudget(1 << 20)));
+    assertEquals(Status.INVALID_ARGUMENT, refused.status());
   }
 
   @Test
@@ -138,6 +175,26 @@ public class SessionTest {
       reused |= object.tensors().size() > 1;
     }
     assertTrue(reused);
+    assertEquals("shared-objects", memory.mode());
+    assertFalse(memory.strategy().isEmpty());
+    long arenas = 0;
+    for (long bytes : memory.arenas()) arenas += bytes;
+    assertEquals(memory.plannedBytes(), arenas);
+    for (ObjectReport object : memory.objects())
+      assertTrue(object.arenaOffset() + object.bytes() <= memory.arenas()[object.arena()]);
+    assertTrue(memory.totalWeightsBytes() > 0 && memory.totalWeightsBytes() <= memory.peakWeightsBytes());
+    assertTrue(session.memorySvg("Faces").startsWith("<svg"));
+  }
+
+  @Test
+  public void profilesAreDocuments() {
+    session.setInput(input.name(), values);
+    session.run();
+    assertTrue(session.profileHtml("<Faces>").contains("\\u003cFaces\\u003e"));
+    assertTrue(session.profileTrace("Faces").contains("traceEvents"));
+    try (Session fresh = Session.create(device, model)) {
+      assertThrows(VellumException.class, () -> fresh.profileHtml("Faces"));
+    }
   }
 
   @Test
@@ -146,7 +203,10 @@ public class SessionTest {
     session.run();
     List<LayerTime> layers = session.layerTimes();
     assertTrue(layers.size() > 20);
-    for (LayerTime layer : layers) assertFalse(layer.op().isEmpty());
+    for (LayerTime layer : layers) {
+      assertFalse(layer.op().isEmpty());
+      for (int count : layer.workgroups()) assertEquals(layer.shader(), layer.shader().isEmpty(), count == 0);
+    }
   }
 
   @Test
@@ -155,6 +215,12 @@ public class SessionTest {
     MemoryReport report = session.memory();
     assertEquals(report.weightsBytes(), estimate.weights(), 0.01 * report.weightsBytes());
     assertEquals(report.inOutBytes(), estimate.inOut(), 0.01 * report.inOutBytes());
+    assertEquals(report.weightsBytes(), estimate.allocatedWeights());
+    assertEquals(report.inOutBytes(), estimate.allocatedInOut());
+    assertEquals(report.allocatedBytes(), estimate.allocatedIntermediates());
+    assertEquals(estimate.resident(),
+        estimate.padding() + estimate.host() + estimate.driverCode() + estimate.pipelineCode());
+    assertTrue(estimate.dispatches() >= estimate.pipelines() && estimate.pipelines() > 0);
     assertTrue(MemoryEstimate.of(model, null, (String) null).total() > 0);
   }
 
@@ -174,7 +240,13 @@ public class SessionTest {
     assertEquals(16, info.uuid().length);
     assertEquals(info.name(), devices.get(info.index()).name());
     assertArrayEquals(info.uuid(), devices.get(info.index()).uuid());
+    assertTrue(info.maxImageDimension2d() >= 4096 && info.maxImageDimension3d() >= 256);
+    assertTrue(info.maxStorageBufferRange() > 0 && info.subgroupSize() >= 0);
+    assertTrue(info.luid() == null || info.luid().length == 8);
+    assertTrue(Arrays.asList("image2d", "image3d", "buffer").contains(info.preferredStorage()));
+    assertFalse(info.cooperativeMatrices().isEmpty());
     assertTrue(Vellum.version() >= 200);
+    assertTrue(Vellum.defaultCacheFolder().isEmpty() || Vellum.defaultCacheFolder().endsWith("vellum"));
   }
 
   @Test
@@ -195,5 +267,14 @@ public class SessionTest {
     try (Model heap = Model.load(ByteBuffer.wrap(bytes))) {
       assertEquals(model.outputs().toString(), heap.outputs().toString());
     }
+  }
+
+  private static long smallestBudget(SessionOptions options) {
+    VellumException refused =
+        assertThrows(VellumException.class, () -> Session.create(device, model, options.memoryBudget(1)));
+    assertEquals(Status.OUT_OF_MEMORY, refused.status());
+    Matcher smallest = Pattern.compile("the smallest that suffices is (\\d+) bytes").matcher(refused.getMessage());
+    assertTrue(refused.getMessage(), smallest.find());
+    return Long.parseLong(smallest.group(1));
   }
 }

@@ -2,6 +2,7 @@ package io.vellum.sample;
 
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertTrue;
 
 import io.vellum.Device;
@@ -128,6 +129,28 @@ public class SampleTest {
   @Test
   public void thePersonIsFound() throws Exception {
     assertEquals(0.544, find(4, "astronaut.png", 0).get(0).score, 0.002);
+  }
+
+  /** The wall's share is what the mask leaves, and its colours are premultiplied. */
+  @Test
+  public void theWallIsWhereThePersonIsNot() throws Exception {
+    Photo photo = new Photo("astronaut.png", 0);
+    try (Finder finder = open(4, photo, 0)) {
+      float person = finder.find(photo.rgb).get(0).score;
+      byte[] wall = finder.picture().toBytes();
+      assertArrayEquals(new long[] {256, 256, 4}, finder.picture().shape());
+      double opaque = 0;
+      for (int i = 0; i < wall.length; i += 4) {
+        double alpha = (wall[i + 3] & 0xFF) / 255.0;
+        opaque += alpha;
+        assertEquals(0, wall[i]);
+        assertEquals((Selfie.WALL >> 8 & 0xFF) * alpha, wall[i + 1] & 0xFF, 1.5);
+      }
+      assertEquals(1 - person, opaque / (wall.length / 4), 0.003);
+    }
+    try (Finder faces = open(0, photo, 0)) {
+      assertNull(faces.picture());
+    }
   }
 
   /** The tip of the nose is where LiteRT puts it (tests/samples/mesh_test.cpp), also in a turned frame. */

@@ -1,6 +1,7 @@
 package io.vellum;
 
 import org.jetbrains.annotations.NotNull;
+import org.jetbrains.annotations.Nullable;
 
 /** A Vulkan device. A plain value. */
 public final class DeviceInfo {
@@ -15,6 +16,13 @@ public final class DeviceInfo {
   private int deviceId;
   private boolean fp16Arithmetic;
   private float timestampPeriodNs;
+  private byte[] luid;
+  private int subgroupSize;
+  private String preferredStorage;
+  private String cooperativeMatrices;
+  private int maxImageDimension2d;
+  private int maxImageDimension3d;
+  private long maxStorageBufferRange;
 
   DeviceInfo() {}
 
@@ -65,6 +73,40 @@ public final class DeviceInfo {
   /** Nanoseconds; 0: the device has no times of layers. */
   public float timestampPeriodNs() {
     return timestampPeriodNs;
+  }
+
+  /** Returns a copy of VkPhysicalDeviceIDProperties.deviceLUID, 8 bytes; {@code null}: the driver reports none. */
+  public byte @Nullable [] luid() {
+    return luid == null ? null : luid.clone();
+  }
+
+  /** 0: unknown, or subgroups may have fewer invocations. */
+  public int subgroupSize() {
+    return subgroupSize;
+  }
+
+  /** The meaning of {@link Storage#AUTO}: "image2d", "image3d" or "buffer". */
+  public @NotNull String preferredStorage() {
+    return preferredStorage;
+  }
+
+  /** The products of halves that it has, "KHR 16x16x16"; or "no: ..." with the reason. */
+  public @NotNull String cooperativeMatrices() {
+    return cooperativeMatrices;
+  }
+
+  /** Texels. */
+  public int maxImageDimension2d() {
+    return maxImageDimension2d;
+  }
+
+  public int maxImageDimension3d() {
+    return maxImageDimension3d;
+  }
+
+  /** Bytes. */
+  public long maxStorageBufferRange() {
+    return maxStorageBufferRange;
   }
 
   @Override

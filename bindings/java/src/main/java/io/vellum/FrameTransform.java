@@ -43,6 +43,13 @@ public final class FrameTransform {
         Native.frameRotated(centerX, centerY, width, height, angle, networkWidth, networkHeight));
   }
 
+  /** The parallelogram with these corners, in pixels of the frame; throws if it has no area. */
+  public static @NotNull FrameTransform region(double cornerX, double cornerY, double rightX, double rightY, double downX,
+      double downY, double networkWidth, double networkHeight) {
+    return new FrameTransform(
+        Native.frameRegion(cornerX, cornerY, rightX, rightY, downX, downY, networkWidth, networkHeight));
+  }
+
   /** The same part of the frame, mirrored for the network. */
   public @NotNull FrameTransform flippedHorizontally() {
     return new FrameTransform(Native.frameFlip(values, true));

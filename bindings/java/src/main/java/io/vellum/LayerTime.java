@@ -11,6 +11,7 @@ public final class LayerTime {
   private String storage;
   private double gpuMs;
   private double beginMs;
+  private int[] workgroups;
 
   LayerTime() {}
 
@@ -42,5 +43,10 @@ public final class LayerTime {
   /** Relative to the first task; NaN likewise. */
   public double beginMs() {
     return beginMs;
+  }
+
+  /** Returns the dispatched workgroups in x, y and z; 0 on the host. */
+  public int @NotNull [] workgroups() {
+    return workgroups.clone();
   }
 }

@@ -16,6 +16,16 @@ public final class MemoryEstimate {
   private boolean driverKnown;
   private long allocatedPeak;
   private long shapeInferenceTotal;
+  private long padding;
+  private long host;
+  private long driverCode;
+  private long pipelineCode;
+  private long allocatedWeights;
+  private long allocatedInOut;
+  private long allocatedIntermediates;
+  private long allocatedStaging;
+  private long dispatches;
+  private long pipelines;
 
   MemoryEstimate() {}
 
@@ -83,5 +93,55 @@ public final class MemoryEstimate {
   /** The estimate from shapes alone. */
   public long shapeInferenceTotal() {
     return shapeInferenceTotal;
+  }
+
+  /** Of {@link #resident}: alignment and padding. */
+  public long padding() {
+    return padding;
+  }
+
+  /** Of {@link #resident}: constants and copies in a host memory that the device shares. */
+  public long host() {
+    return host;
+  }
+
+  /** Of {@link #resident}: a CPU driver's own code and data; 0 where {@link #driverKnown} is false. */
+  public long driverCode() {
+    return driverCode;
+  }
+
+  /** Of {@link #resident}: the machine code of all pipelines of a CPU driver; 0 likewise. */
+  public long pipelineCode() {
+    return pipelineCode;
+  }
+
+  /** For weights, as passed to vkAllocateMemory. */
+  public long allocatedWeights() {
+    return allocatedWeights;
+  }
+
+  /** For inputs and outputs, likewise. */
+  public long allocatedInOut() {
+    return allocatedInOut;
+  }
+
+  /** For intermediates and workspace, likewise. */
+  public long allocatedIntermediates() {
+    return allocatedIntermediates;
+  }
+
+  /** For staging, at its peak. */
+  public long allocatedStaging() {
+    return allocatedStaging;
+  }
+
+  /** Dispatches of one run. */
+  public long dispatches() {
+    return dispatches;
+  }
+
+  /** Pipelines that differ. */
+  public long pipelines() {
+    return pipelines;
   }
 }

@@ -16,6 +16,14 @@ public final class MemoryReport {
   private long inOutBytes;
   private long streamedWeightsBytes;
   private int inFlight;
+  private String mode;
+  private String strategy;
+  private long[] arenas;
+  private long peakWeightsBytes;
+  private long totalWeightsBytes;
+  private long memoryBudget;
+  private long budgetUsedBytes;
+  private long budgetPeakBytes;
   private ObjectReport[] objects;
 
   MemoryReport() {}
@@ -58,6 +66,46 @@ public final class MemoryReport {
   /** {@link #allocatedBytes} and {@link #inOutBytes} are for this many runs together. */
   public int inFlight() {
     return inFlight;
+  }
+
+  /** "shared-objects", "offsets" or "naive"; empty before the session is prepared. */
+  public @NotNull String mode() {
+    return mode;
+  }
+
+  /** Of the planner, a name from docs/planner.md. */
+  public @NotNull String strategy() {
+    return strategy;
+  }
+
+  /** Returns the bytes of each allocation that holds objects. */
+  public long @NotNull [] arenas() {
+    return arenas.clone();
+  }
+
+  /** The peak of {@link #weightsBytes}. */
+  public long peakWeightsBytes() {
+    return peakWeightsBytes;
+  }
+
+  /** All weights, on the device at once or not, without padding. */
+  public long totalWeightsBytes() {
+    return totalWeightsBytes;
+  }
+
+  /** {@link SessionOptions#memoryBudget}. */
+  public long memoryBudget() {
+    return memoryBudget;
+  }
+
+  /** Of the budget allocated now; 0 without a budget. */
+  public long budgetUsedBytes() {
+    return budgetUsedBytes;
+  }
+
+  /** The peak of {@link #budgetUsedBytes}, staging included. */
+  public long budgetPeakBytes() {
+    return budgetPeakBytes;
   }
 
   /** The device images and buffers that hold intermediate tensors. */

@@ -90,6 +90,17 @@ public final class Model extends NativeObject {
     return new Model(handle.get(model -> Native.modelWithFrames(model, input, frame)));
   }
 
+  /**
+   * Makes a model whose output is a picture that the device makes of it: {@code U8} [height, width, 4]. This model may be
+   * closed before it. Throws {@link Status#NOT_FOUND} for an unknown output, {@link Status#UNSUPPORTED} for one that makes no
+   * picture, {@link Status#INVALID_ARGUMENT} for a picture that contradicts itself.
+   */
+  public @NotNull Model withPicture(@NotNull String output, @NotNull PictureOutput picture) {
+    Check.notNull(output, "output");
+    Check.notNull(picture, "picture");
+    return new Model(handle.get(model -> Native.modelWithPicture(model, output, picture)));
+  }
+
   static List<TensorInfo> list(TensorInfo[] tensors) {
     return Collections.unmodifiableList(Arrays.asList(tensors));
   }

@@ -15,6 +15,8 @@ final class Native {
 
   static native int version();
 
+  static native String defaultCacheFolder();
+
   // ---- Devices ----
 
   static native DeviceInfo[] devices();
@@ -70,6 +72,8 @@ final class Native {
 
   static native long modelWithFrames(long model, String input, FrameInput frame);
 
+  static native long modelWithPicture(long model, String output, PictureOutput picture);
+
   static native MemoryEstimate estimateMemory(long model, SessionOptions options, long device, String caps);
 
   static native Bundle writeBundle(String model, String file, long device, String caps, SessionOptions options);
@@ -99,9 +103,17 @@ final class Native {
 
   static native LayerTime[] sessionLayers(long session);
 
+  static native String sessionProfile(long session, String title, boolean trace);
+
+  static native String sessionMemorySvg(long session, String title);
+
   /** The buffers are used from begin to capacity. Returns 0 where `wait` is false and no run can begin. */
   static native long sessionSubmit(long session, String[] inputs, long[][] shapes, ByteBuffer[] inputValues,
       String[] outputs, ByteBuffer[] outputValues, boolean wait);
+
+  /** The same for a run that keeps all of its outputs. */
+  static native long sessionSubmitAndKeep(long session, String[] inputs, long[][] shapes, ByteBuffer[] inputValues,
+      boolean wait);
 
   static native long sessionCreateAsync(long device, long model, SessionOptions options);
 
@@ -128,6 +140,8 @@ final class Native {
 
   static native void runCancel(long run);
 
+  static native Tensor runOutput(long run, String name);
+
   // ---- Frames: a transform is an array of 8, see FrameTransform ----
 
   static native double[] frameStretch(double frameWidth, double frameHeight, double networkWidth, double networkHeight);
@@ -137,6 +151,9 @@ final class Native {
   static native double[] frameCenterCrop(double frameWidth, double frameHeight, double networkWidth, double networkHeight);
 
   static native double[] frameRotated(double centerX, double centerY, double width, double height, double angle,
+      double networkWidth, double networkHeight);
+
+  static native double[] frameRegion(double cornerX, double cornerY, double rightX, double rightY, double downX, double downY,
       double networkWidth, double networkHeight);
 
   static native double[] frameFlip(double[] transform, boolean across);

@@ -18,6 +18,8 @@ public final class ObjectReport {
   private int depth;
   private long bytes;
   private String[] tensors;
+  private int arena;
+  private long arenaOffset;
 
   ObjectReport() {}
 
@@ -47,6 +49,16 @@ public final class ObjectReport {
   /** Bytes of device memory, padding included. */
   public long bytes() {
     return bytes;
+  }
+
+  /** The index of its allocation in {@link MemoryReport#arenas}. */
+  public int arena() {
+    return arena;
+  }
+
+  /** Bytes from the begin of that allocation. */
+  public long arenaOffset() {
+    return arenaOffset;
   }
 
   /** The tensors that it holds in one inference, in order of first use. */

@@ -40,6 +40,17 @@ public final class Run extends NativeObject {
     return outputs;
   }
 
+  /**
+   * Waits, then returns an output in memory of its own: of a run that keeps them ({@link Session#submit(Map)}), and in any
+   * case one with a data-dependent shape. Throws {@link Status#NOT_FOUND} for other outputs.
+   */
+  public @NotNull Tensor output(@NotNull String name) {
+    Check.notNull(name, "name");
+    synchronized (one) {
+      return handle.get(run -> Native.runOutput(run, name));
+    }
+  }
+
   /** Waits at most so long for the device; returns whether {@link #await()} would return at once. */
   public boolean await(long timeout, @NotNull TimeUnit unit) {
     long milliseconds = Math.max(0, Math.min(Check.notNull(unit, "unit").toMillis(timeout), Integer.MAX_VALUE));

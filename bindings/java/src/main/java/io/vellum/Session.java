@@ -172,7 +172,7 @@ public final class Session extends NativeObject {
    * {@link #setInput} and the outputs of the last {@link #run()} are dropped.
    */
   public @NotNull Run submit(@NotNull Map<String, Tensor> inputs, @NotNull Map<String, Tensor> outputs) {
-    Run run = begin(inputs, outputs, true);
+    Run run = begin(inputs, Check.notNull(outputs, "outputs"), true);
     if (run == null) throw new VellumException(Status.INTERNAL, "vellum_session_submit() returned no run");
     return run;
   }
@@ -183,7 +183,19 @@ public final class Session extends NativeObject {
    * the session is not prepared for these shapes.
    */
   public @Nullable Run trySubmit(@NotNull Map<String, Tensor> inputs, @NotNull Map<String, Tensor> outputs) {
-    return begin(inputs, outputs, false);
+    return begin(inputs, Check.notNull(outputs, "outputs"), false);
+  }
+
+  /** Begins an inference that keeps all of its outputs for {@link Run#output}; otherwise as above. */
+  public @NotNull Run submit(@NotNull Map<String, Tensor> inputs) {
+    Run run = begin(inputs, null, true);
+    if (run == null) throw new VellumException(Status.INTERNAL, "vellum_session_submit_and_keep() returned no run");
+    return run;
+  }
+
+  /** Does the same where a run can begin at once; otherwise returns {@code null}. */
+  public @Nullable Run trySubmit(@NotNull Map<String, Tensor> inputs) {
+    return begin(inputs, null, false);
   }
 
   /** Returns the memory of the session, object by object. */
@@ -196,18 +208,47 @@ public final class Session extends NativeObject {
     return alone(session -> Collections.unmodifiableList(Arrays.asList(Native.sessionLayers(session))));
   }
 
-  private @Nullable Run begin(Map<String, Tensor> inputs, Map<String, Tensor> outputs, boolean wait) {
+  /**
+   * Returns a self-contained HTML page of the last run of a session with {@link SessionOptions#profile}: the memory map,
+   * shared objects, bytes by category, time per layer. Throws {@link Status#INVALID_ARGUMENT} before the first run.
+   */
+  public @NotNull String profileHtml(@NotNull String title) {
+    Check.notNull(title, "title");
+    return alone(session -> Native.sessionProfile(session, title, false));
+  }
+
+  /** Returns the same as a trace in Chrome's trace event format (JSON), which Perfetto reads. */
+  public @NotNull String profileTrace(@NotNull String title) {
+    Check.notNull(title, "title");
+    return alone(session -> Native.sessionProfile(session, title, true));
+  }
+
+  /**
+   * Draws the memory plan for the shapes of the last run as an SVG document: tasks from left to right, addresses upwards, a
+   * rectangle for each tensor. Throws {@link Status#INVALID_ARGUMENT} for a session without objects.
+   */
+  public @NotNull String memorySvg(@NotNull String title) {
+    Check.notNull(title, "title");
+    return alone(session -> Native.sessionMemorySvg(session, title));
+  }
+
+  /** @param outputs {@code null}: the run keeps all of its outputs */
+  private @Nullable Run begin(Map<String, Tensor> inputs, @Nullable Map<String, Tensor> outputs, boolean wait) {
     RunTensors in = new RunTensors(Check.notNull(inputs, "inputs"), "inputs");
-    RunTensors out = new RunTensors(Check.notNull(outputs, "outputs"), "outputs");
     for (Map.Entry<String, Tensor> input : inputs.entrySet()) requireType(input.getKey(), input.getValue().type());
-    for (ByteBuffer values : out.values) Buffers.requireWritable(values);
+    RunTensors out = outputs == null ? null : new RunTensors(outputs, "outputs");
+    if (out != null) for (ByteBuffer values : out.values) Buffers.requireWritable(values);
+    Map<String, Tensor> kept = outputs == null ? Collections.emptyMap() : outputs;
     Lock shared = lock.readLock();
     shared.lock();
     try {
       return handle.get(
           session -> {
-            long run = Native.sessionSubmit(session, in.names, in.shapes, in.values, out.names, out.values, wait);
-            return run == 0 ? null : new Run(run, handle.needed(), outputs);
+            long run =
+                out == null
+                    ? Native.sessionSubmitAndKeep(session, in.names, in.shapes, in.values, wait)
+                    : Native.sessionSubmit(session, in.names, in.shapes, in.values, out.names, out.values, wait);
+            return run == 0 ? null : new Run(run, handle.needed(), kept);
           });
     } finally {
       shared.unlock();

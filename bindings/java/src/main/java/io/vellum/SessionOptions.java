@@ -34,6 +34,8 @@ public final class SessionOptions {
   private String[] disabledPasses = {};
   private int maxSubmitMs;
   private long memoryPool;
+  private long memoryBudget;
+  private boolean budgetAllowsFp16;
 
   private MemoryPool pool;
   private final Map<String, long[]> inputShapes = new LinkedHashMap<>();
@@ -134,6 +136,22 @@ public final class SessionOptions {
   /** Bytes of device memory for weights, which then come layer by layer; 0: all at once. */
   public @NotNull SessionOptions weightsBudget(long bytes) {
     weightsBudget = Check.notNegative(bytes, "weightsBudget");
+    return this;
+  }
+
+  /**
+   * Bytes of device memory for everything that the session allocates, never exceeded; 0, the default: no budget. The session
+   * finds the quickest way that fits, or is refused with {@link Status#OUT_OF_MEMORY}, whose message names the smallest budget
+   * that suffices. Not with {@link #weightsBudget} or {@link #memoryPool}.
+   */
+  public @NotNull SessionOptions memoryBudget(long bytes) {
+    memoryBudget = Check.notNegative(bytes, "memoryBudget");
+    return this;
+  }
+
+  /** With {@link #memoryBudget}, {@link Precision#FP16} is one more way to fit. */
+  public @NotNull SessionOptions budgetAllowsFp16(boolean allows) {
+    budgetAllowsFp16 = allows;
     return this;
   }
 

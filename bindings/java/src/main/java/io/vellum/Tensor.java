@@ -27,6 +27,11 @@ public final class Tensor {
     return new Tensor(type, dims, Buffers.allocate(byteSize(type, dims)));
   }
 
+  /** For native code. */
+  static @NotNull Tensor ofType(int type, long @NotNull [] shape) {
+    return allocate(DataType.ofCode(type), shape);
+  }
+
   /** Copies an array. */
   public static @NotNull Tensor of(float @NotNull [] values, long @NotNull ... shape) {
     Tensor tensor = allocate(DataType.F32, shape);

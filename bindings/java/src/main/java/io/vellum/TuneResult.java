@@ -1,5 +1,7 @@
 package io.vellum;
 
+import org.jetbrains.annotations.NotNull;
+
 /** What {@link Device#tune} measured. A plain value. */
 public final class TuneResult {
   // Set by native code.
@@ -10,6 +12,9 @@ public final class TuneResult {
   private double seconds;
   private boolean complete;
   private boolean kept;
+  private String storage;
+  private long operatorCount;
+  private long measuredCount;
 
   TuneResult() {}
 
@@ -44,5 +49,20 @@ public final class TuneResult {
   /** False: the network became slower as a whole; nothing is kept. */
   public boolean kept() {
     return kept;
+  }
+
+  /** Of the tensors now: "buffer", "image2d", "image3d" or "mixed". */
+  public @NotNull String storage() {
+    return storage;
+  }
+
+  /** The operators that differ from one another. */
+  public long operatorCount() {
+    return operatorCount;
+  }
+
+  /** Those of them that this call measured. */
+  public long measuredCount() {
+    return measuredCount;
   }
 }

@@ -4,6 +4,7 @@ import android.Manifest;
 import android.app.Activity;
 import android.content.Intent;
 import android.content.pm.PackageManager;
+import android.graphics.Bitmap;
 import android.os.Bundle;
 import android.view.Gravity;
 import android.view.Menu;
@@ -12,6 +13,7 @@ import android.view.SurfaceHolder;
 import android.view.SurfaceView;
 import android.widget.FrameLayout;
 import io.vellum.Device;
+import io.vellum.Tensor;
 import io.vellum.VellumException;
 import io.vellum.android.Assets;
 import io.vellum.android.YuvFrame;
@@ -110,15 +112,25 @@ public final class MainActivity extends Activity implements SurfaceHolder.Callba
       List<Mark> found = finder.find(frame.buffer());
       double milliseconds = (System.nanoTime() - begin) / 1e6;
       String status = String.format(Locale.ROOT, "%s, %.1f ms", tasks.get(opened).title, milliseconds);
-      marks.post(() -> marks.show(found, status));
+      Bitmap picture = bitmap(finder.picture());
+      marks.post(() -> marks.show(found, picture, status));
     } catch (VellumException failure) {
       onFailure(failure.getMessage());
     }
   }
 
+  /** A copy: the finder writes to the tensor again while the main thread draws. */
+  private static Bitmap bitmap(Tensor picture) {
+    if (picture == null) return null;
+    long[] shape = picture.shape();
+    Bitmap bitmap = Bitmap.createBitmap((int) shape[1], (int) shape[0], Bitmap.Config.ARGB_8888);
+    bitmap.copyPixelsFromBuffer(picture.buffer());
+    return bitmap;
+  }
+
   @Override
   public void onFailure(String why) {
-    marks.post(() -> marks.show(Collections.emptyList(), why));
+    marks.post(() -> marks.show(Collections.emptyList(), null, why));
   }
 
   private void open(int index, int degrees) {

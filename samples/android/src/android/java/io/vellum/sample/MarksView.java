@@ -1,9 +1,11 @@
 package io.vellum.sample;
 
 import android.content.Context;
+import android.graphics.Bitmap;
 import android.graphics.Canvas;
 import android.graphics.Color;
 import android.graphics.Paint;
+import android.graphics.Rect;
 import android.view.View;
 import java.util.Collections;
 import java.util.List;
@@ -15,6 +17,8 @@ final class MarksView extends View {
   private final Paint text = new Paint(Paint.ANTI_ALIAS_FLAG);
   private List<Mark> marks = Collections.emptyList();
   private String status = "";
+  private final Paint smooth = new Paint(Paint.FILTER_BITMAP_FLAG);
+  private Bitmap picture;
 
   MarksView(Context context) {
     super(context);
@@ -26,15 +30,17 @@ final class MarksView extends View {
     text.setColor(Color.GREEN);
   }
 
-  /** On the main thread. */
-  void show(List<Mark> found, String about) {
+  /** On the main thread. over: covers the whole preview; null: nothing does. */
+  void show(List<Mark> found, Bitmap over, String about) {
     marks = found;
+    picture = over;
     status = about;
     invalidate();
   }
 
   @Override
   protected void onDraw(Canvas canvas) {
+    if (picture != null) canvas.drawBitmap(picture, null, new Rect(0, 0, getWidth(), getHeight()), smooth);
     float line = text.getTextSize();
     canvas.drawText(status, line / 2, 1.5f * line, text);
     float note = 3 * line;

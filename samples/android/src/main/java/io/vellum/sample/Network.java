@@ -4,6 +4,7 @@ import io.vellum.Device;
 import io.vellum.FrameFilter;
 import io.vellum.FrameInput;
 import io.vellum.Model;
+import io.vellum.PictureOutput;
 import io.vellum.SessionOptions;
 import io.vellum.Tensor;
 import io.vellum.TensorInfo;
@@ -14,6 +15,8 @@ import java.util.function.Function;
 
 /** A network of the samples: what it reads of a frame, and what its outputs mean. Plain values, for any thread. */
 abstract class Network extends Task {
+  static final String PICTURE = "picture";
+
   /** Whether the frame keeps its proportions; otherwise it is stretched to the network's input. */
   final boolean keepsProportions;
 
@@ -36,6 +39,11 @@ abstract class Network extends Task {
 
   /** Sets how pixels become the network's values. */
   abstract FrameInput normalise(FrameInput frame);
+
+  /** The picture that the device makes of the first output beside its values, named {@link #PICTURE}; null: none. */
+  PictureOutput picture() {
+    return null;
+  }
 
   /** Returns what was found, the best first. side: of the network's input, in pixels. */
   abstract List<Mark> decode(Map<String, Tensor> outputs, int side);

@@ -5,6 +5,7 @@ import io.vellum.FrameInput;
 import io.vellum.FrameTransform;
 import io.vellum.MemoryReport;
 import io.vellum.Model;
+import io.vellum.PictureOutput;
 import io.vellum.Session;
 import io.vellum.SessionOptions;
 import io.vellum.Tensor;
@@ -34,9 +35,21 @@ final class Recogniser implements Finder {
     input = image.name();
     transform = upright.transform(network.keepsProportions, size[0], size[1]);
     try (Model framed = model.withFrames(input, network.read(frame).transform(transform))) {
-      session = Session.create(device, framed, options);
+      session = open(device, framed, network.picture(), options);
     }
     for (TensorInfo output : session.outputs()) outputs.put(output.name(), Tensor.allocate(output.type(), output.shape()));
+  }
+
+  private static Session open(Device device, Model framed, PictureOutput picture, SessionOptions options) {
+    if (picture == null) return Session.create(device, framed, options);
+    try (Model pictured = framed.withPicture(framed.outputs().get(0).name(), picture.name(Network.PICTURE))) {
+      return Session.create(device, pictured, options);
+    }
+  }
+
+  @Override
+  public Tensor picture() {
+    return outputs.get(Network.PICTURE);
   }
 
   @Override

@@ -1,14 +1,18 @@
 package io.vellum.sample;
 
 import io.vellum.FrameInput;
+import io.vellum.PictureOutput;
 import io.vellum.Tensor;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** MediaPipe's selfie segmentation: how much of the picture is a person. The background is not replaced here. */
+/** MediaPipe's selfie segmentation: how much of the picture is a person, and a green wall in the place of all else. */
 final class Selfie extends Network {
+  /** Opaque; the palette ends with nothing. */
+  static final int WALL = 0xFF00B140;
+
   Selfie(String title, String file) {
     super(title, file, false);
   }
@@ -16,6 +20,11 @@ final class Selfie extends Network {
   @Override
   FrameInput normalise(FrameInput frame) {
     return frame.normalise(0, 1 / 255f);
+  }
+
+  @Override
+  PictureOutput picture() {
+    return new PictureOutput().palette(WALL, 0);
   }
 
   @Override
