@@ -3,14 +3,12 @@
 // SSD anchors, tensors to detections, weighted suppression).
 #pragma once
 
-#include <array>
 #include <map>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "common/image.hpp"
-#include "common/resize.hpp"
+#include "common/detection.hpp"
 #include "vellum/frame.hpp"
 #include "vellum/tensor.hpp"
 
@@ -19,14 +17,8 @@ namespace vellum::samples {
 // In the network's order; left and right are the person's own.
 enum class Keypoint { right_eye, left_eye, nose_tip, mouth, right_ear, left_ear };
 
-// Coordinates are fractions of the network's square input, 0..1 from the top left corner, and may be outside
-// it.
-struct Face {
-  float score = 0;  // 0..1
-  Point top_left;
-  Point bottom_right;
-  std::array<Point, 6> keypoints;  // indexed by Keypoint
-};
+// With six key points, indexed by Keypoint.
+using Face = Detection;
 
 // How the network sees frames of this format and size: red, green and blue in -1..1, letterboxed to its
 // square, whose sides have `side` pixels. The map from one to the other is the frame's transform.
@@ -47,13 +39,9 @@ struct BlazeFaceOutputs {
 // (invalid_argument) if one is missing. The spans are of the tensors.
 BlazeFaceOutputs find_blazeface_outputs(const std::map<std::string, Tensor>& outputs);
 
-// Returns every anchor whose score reaches the threshold, many for each face. `side` is the input's side in
-// pixels (128 or 256). Throws vellum::Error (invalid_argument) if an output has another number of elements.
+// Returns every anchor whose score reaches the threshold, many for each face (merge_overlapping() joins
+// them). `side` is the input's side in pixels (128 or 256). Throws vellum::Error (invalid_argument) if an
+// output has another number of elements.
 std::vector<Face> decode_blazeface(const BlazeFaceOutputs& outputs, int side, float score_threshold);
-
-// Weighted non-maximum suppression: the best face is merged with all that overlap it by more than
-// `overlap_threshold` (intersection over union); its box and keypoints become their average weighted by
-// score. This repeats with the rest. Returns the best face first.
-std::vector<Face> merge_overlapping(std::vector<Face> faces, float overlap_threshold);
 
 }  // namespace vellum::samples

@@ -19,15 +19,7 @@ std::vector<Face> FaceDetector::find(const Image& photo, const FaceThresholds& t
   const std::map<std::string, Tensor> outputs = session_->run({{input, photo_bytes(photo)}});
   std::vector<Face> faces = merge_overlapping(
       decode_blazeface(find_blazeface_outputs(outputs), side_, thresholds.score), thresholds.overlap);
-  const auto to_photo = [&](Point& point) {
-    const auto side = static_cast<float>(side_);
-    point = to_point(frame.transform->to_frame({side * point.x, side * point.y}));
-  };
-  for (Face& face : faces) {
-    to_photo(face.top_left);
-    to_photo(face.bottom_right);
-    for (Point& point : face.keypoints) to_photo(point);
-  }
+  for (Face& face : faces) face = in_frame(face, side_, *frame.transform);
   return faces;
 }
 

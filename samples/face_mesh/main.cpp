@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -23,46 +22,6 @@ struct Options {
   FaceThresholds thresholds;
   RunOptions run;
 };
-
-struct Mesh {
-  float presence = 0;                     // 0..1
-  std::vector<Point> points;              // of the whole face, 468
-  std::vector<Point> lips, eyes, irises;  // from the network with attention alone
-};
-
-// Outputs are identified by their number of values, not by names that a converter chose.
-Mesh read_mesh(const std::map<std::string, Tensor>& outputs, const Region& region, int side) {
-  Mesh mesh;
-  const auto add = [&](std::vector<Point>& to, std::span<const float> values, std::size_t coordinates) {
-    const std::vector<Point> points = mesh_points(values, coordinates, region, side);
-    to.insert(to.end(), points.begin(), points.end());
-  };
-  for (const auto& [name, tensor] : outputs) {
-    const std::span<const float> values = tensor.as<float>();
-    switch (values.size()) {
-      case 1:
-        mesh.presence = face_presence(values[0]);
-        break;
-      case 3 * 468:
-        add(mesh.points, values, 3);
-        break;
-      case 2 * 80:
-        add(mesh.lips, values, 2);
-        break;
-      case 2 * 71:
-        add(mesh.eyes, values, 2);
-        break;
-      case 2 * 5:
-        add(mesh.irises, values, 2);
-        break;
-      default:
-        break;
-    }
-  }
-  if (mesh.points.size() != 468)
-    throw Error(ErrorCode::invalid_argument, "the model is no face mesh: it does not put out 468 points");
-  return mesh;
-}
 
 void print_and_draw(const Mesh& mesh, const Region& region, Image& image) {
   const float dot =
@@ -92,7 +51,8 @@ void find_meshes(const Options& options) {
   const Model model = load_model(options.mesh);
   const int side = square_input_side(model, 3, "face mesh");
   const std::string input = model.inputs()[0].name;
-  Session session = open_session(device, with_frames(model, input, mesh_frame(photo)), options.run);
+  Session session =
+      open_session(device, with_frames(model, input, mesh_frame(photo_frame(photo))), options.run);
   session.set_input(input, photo_bytes(photo));
   const FrameSize network{static_cast<double>(side), static_cast<double>(side)};
   for (const Face& face : faces) {

@@ -17,8 +17,8 @@ Region mesh_region(const Face& face) {
   return square_region(center, 1.5f * std::max(width, height), angle);
 }
 
-FrameInput mesh_frame(const Image& photo) {
-  FrameInput frame = photo_frame(photo, 0, 1 / 255.0f);
+FrameInput mesh_frame(FrameInput frame) {
+  frame.scale.fill(1 / 255.0f);
   frame.filter = FrameFilter::bilinear;
   frame.fill.reset();
   return frame;
@@ -38,6 +38,39 @@ std::vector<Point> mesh_points(std::span<const float> values, std::size_t coordi
   return points;
 }
 
-float face_presence(float logit) { return 1 / (1 + std::exp(-logit)); }
+float face_presence(float logit) { return sigmoid(logit); }
+
+Mesh read_mesh(const std::map<std::string, Tensor>& outputs, const Region& region, int side) {
+  Mesh mesh;
+  const auto add = [&](std::vector<Point>& to, std::span<const float> values, std::size_t coordinates) {
+    const std::vector<Point> points = mesh_points(values, coordinates, region, side);
+    to.insert(to.end(), points.begin(), points.end());
+  };
+  for (const auto& [name, tensor] : outputs) {
+    const std::span<const float> values = tensor.as<float>();
+    switch (values.size()) {
+      case 1:
+        mesh.presence = face_presence(values[0]);
+        break;
+      case 3 * 468:
+        add(mesh.points, values, 3);
+        break;
+      case 2 * 80:
+        add(mesh.lips, values, 2);
+        break;
+      case 2 * 71:
+        add(mesh.eyes, values, 2);
+        break;
+      case 2 * 5:
+        add(mesh.irises, values, 2);
+        break;
+      default:
+        break;
+    }
+  }
+  if (mesh.points.size() != 468)
+    throw Error(ErrorCode::invalid_argument, "the model is no face mesh: it does not put out 468 points");
+  return mesh;
+}
 
 }  // namespace vellum::samples

@@ -4,12 +4,14 @@
 // projection).
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "common/region.hpp"
 #include "face_detection/blazeface.hpp"
+#include "vellum/tensor.hpp"
 
 namespace vellum::samples {
 
@@ -17,9 +19,9 @@ namespace vellum::samples {
 // so that the eyes are level. `face` is in pixels of the photo.
 Region mesh_region(const Face& face);
 
-// How the network sees a region of a photo (region_transform()): in 0..1, interpolated as MediaPipe does,
-// without averages where it is reduced; beyond the photo its border is repeated.
-FrameInput mesh_frame(const Image& photo);
+// How the network sees a region (region_transform()) of frames of this format and size: in 0..1, interpolated
+// as MediaPipe does, without averages where it is reduced; beyond the frame its border is repeated.
+FrameInput mesh_frame(FrameInput frame);
 
 // Converts an output of the network to points of the photo. The output has x, y (and with `coordinates` 3 a
 // depth, which is ignored) in pixels of the network's input. Throws vellum::Error (invalid_argument) for
@@ -29,5 +31,16 @@ std::vector<Point> mesh_points(std::span<const float> values, std::size_t coordi
 
 // Converts the logit to the network's confidence that the input is a face, 0..1.
 float face_presence(float logit);
+
+struct Mesh {
+  float presence = 0;                     // 0..1
+  std::vector<Point> points;              // of the whole face, 468
+  std::vector<Point> lips, eyes, irises;  // from the network with attention alone
+};
+
+// Reads the outputs of the network, which saw the region of a frame: points in pixels of the frame. Outputs
+// are identified by their number of values, not by names that a converter chose. Throws vellum::Error
+// (invalid_argument) if there are not 468 points of a face.
+Mesh read_mesh(const std::map<std::string, Tensor>& outputs, const Region& region, int side);
 
 }  // namespace vellum::samples

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <utility>
 
+#include "common/photo.hpp"
+
 namespace vellum::samples {
 namespace {
 
@@ -15,12 +17,23 @@ vk::BufferUsageFlags usage(const BufferLayout& layout, vk::BufferUsageFlags more
   return vk::BufferUsageFlags(layout.usage) | more;
 }
 
+std::map<std::string, Tensor> tensors_of(const auto& outputs) {
+  std::map<std::string, Tensor> tensors;
+  for (const auto& output : outputs) {
+    Tensor tensor(output.info.dtype, output.info.shape);
+    std::memcpy(tensor.mutable_data(), output.buffer.data, tensor.byte_size());
+    tensors.emplace(output.info.name, std::move(tensor));
+  }
+  return tensors;
+}
+
 }  // namespace
 
-Inference::Inference(const Graphics& graphics, Effect effect, Session session, const FrameInput& frame)
+Inference::Inference(const Graphics& graphics, Effect effect, std::vector<Session> sessions,
+                     const FrameInput& frame)
     : graphics_(graphics),
       effect_(std::move(effect)),
-      session_(std::move(session)),
+      sessions_(std::move(sessions)),
       frame_bytes_(frame.bytes()) {
   for (int i = 0; i < 2; ++i) {
     slots_.push_back(make_slot(frame));
@@ -31,33 +44,49 @@ Inference::Inference(const Graphics& graphics, Effect effect, Session session, c
 // What the device still uses must not go.
 Inference::~Inference() { graphics_.device().waitIdle(); }
 
+std::deque<Inference::Output> Inference::make_outputs(const Session& session) const {
+  std::deque<Output> outputs;
+  for (const TensorInfo& info : session.outputs()) {
+    if (info.name == effect_.picture) continue;
+    const BufferLayout layout = session.output_buffer(info.name);
+    outputs.push_back({info, {graphics_, layout.bytes, usage(layout), true}});
+  }
+  return outputs;
+}
+
 Inference::Slot Inference::make_slot(const FrameInput& frame) {
-  const BufferLayout input = session_.input_buffer(effect_.input),
-                     picture = session_.output_buffer(effect_.picture);
+  const BufferLayout input = sessions_[0].input_buffer(effect_.input),
+                     picture = sessions_[0].output_buffer(effect_.picture);
   using Usage = vk::BufferUsageFlagBits;
   Slot slot{.upload = {graphics_, input.bytes, Usage::eTransferSrc, true},
             .frame = {graphics_, input.bytes, usage(input, Usage::eTransferDst), false},
             .picture = {graphics_, picture.bytes, usage(picture, Usage::eTransferSrc), false},
             .image = {graphics_, frame.width, frame.height},
+            .transform = {},
+            .region = {},
             .outputs = {},
             .commands = graphics_.make_commands(),
             .done = {graphics_.device(), vk::FenceCreateInfo()},
             .times = {graphics_.device(), vk::QueryPoolCreateInfo({}, vk::QueryType::eTimestamp, 4)},
-            .recording = {}};
-  for (const TensorInfo& info : session_.outputs()) {
-    if (info.name == effect_.picture) continue;
-    const BufferLayout layout = session_.output_buffer(info.name);
-    slot.outputs.push_back({info, {graphics_, layout.bytes, usage(layout), true}});
+            .recordings = {}};
+  slot.outputs[0] = make_outputs(sessions_[0]);
+  if (effect_.follower) {
+    const BufferLayout transform = sessions_[1].input_buffer(effect_.follower->input + ".transform");
+    slot.transform.emplace(graphics_, transform.bytes, usage(transform), true);
+    slot.outputs[1] = make_outputs(sessions_[1]);
   }
   return slot;
 }
 
 // Nothing leaves the device but the outputs that are decoded.
 void Inference::record(Slot& slot) {
-  const BufferBinding input{effect_.input, *slot.frame.buffer, 0, slot.frame.bytes};
-  std::vector<BufferBinding> outputs{{effect_.picture, *slot.picture.buffer, 0, slot.picture.bytes}};
-  for (const Output& output : slot.outputs)
-    outputs.push_back({output.info.name, *output.buffer.buffer, 0, output.buffer.bytes});
+  const auto bind = [](std::string_view name, const AppBuffer& buffer) {
+    return BufferBinding{name, *buffer.buffer, 0, buffer.bytes};
+  };
+  std::vector<BufferBinding> outputs[2];
+  for (std::size_t i = 0; i < sessions_.size(); ++i)
+    for (const Output& output : slot.outputs[i]) outputs[i].push_back(bind(output.info.name, output.buffer));
+  outputs[0].push_back(bind(effect_.picture, slot.picture));
 
   const vk::raii::CommandBuffer& commands = slot.commands;
   const auto barrier = [&](vk::PipelineStageFlags from, vk::AccessFlags written, vk::PipelineStageFlags to,
@@ -71,7 +100,14 @@ void Inference::record(Slot& slot) {
   barrier(Stage::eTransfer, Use::eTransferWrite, Stage::eComputeShader, Use::eShaderRead);
   commands.writeTimestamp(Stage::eBottomOfPipe, *slot.times, 1);
 
-  slot.recording = session_.record(*commands, {&input, 1}, outputs);
+  const BufferBinding input = bind(effect_.input, slot.frame);
+  slot.recordings.push_back(sessions_[0].record(*commands, {&input, 1}, outputs[0]));
+  if (effect_.follower) {
+    const std::string& name = effect_.follower->input;
+    const std::string transform = name + ".transform";
+    const std::array inputs{bind(name, slot.frame), bind(transform, *slot.transform)};
+    slot.recordings.push_back(sessions_[1].record(*commands, inputs, outputs[1]));
+  }
   barrier(Stage::eComputeShader, Use::eShaderWrite, Stage::eTransfer | Stage::eHost,
           Use::eTransferRead | Use::eHostRead);
   commands.writeTimestamp(Stage::eBottomOfPipe, *slot.times, 2);
@@ -88,7 +124,16 @@ void Inference::record(Slot& slot) {
 }
 
 void Inference::begin() {
-  graphics_.submit(vk::SubmitInfo({}, {}, *next().commands), *next().done);
+  Slot& slot = next();
+  slot.region = region_;
+  if (slot.transform) {
+    // Without a region the follower sees what it may; nobody reads its outputs.
+    const std::array<float, 6> values = slot.region
+                                            ? region_transform(*slot.region, effect_.follower->size).values()
+                                            : std::array<float, 6>{};
+    std::memcpy(slot.transform->data, values.data(), sizeof(values));
+  }
+  graphics_.submit(vk::SubmitInfo({}, {}, *slot.commands), *slot.done);
   is_running_ = true;
 }
 
@@ -114,13 +159,12 @@ void Inference::decode(const Slot& slot) {
     times_.picture = graphics_.milliseconds(times[2], times[3]);
   }
   const Clock::time_point before = Clock::now();
-  std::map<std::string, Tensor> tensors;
-  for (const Output& output : slot.outputs) {
-    Tensor tensor(output.info.dtype, output.info.shape);
-    std::memcpy(tensor.mutable_data(), output.buffer.data, tensor.byte_size());
-    tensors.emplace(output.info.name, std::move(tensor));
+  const std::map<std::string, Tensor> outputs = tensors_of(slot.outputs[0]);
+  marks_ = effect_.decode(outputs);
+  if (effect_.follower) {
+    if (slot.region) marks_ = effect_.follower->decode(tensors_of(slot.outputs[1]), *slot.region);
+    region_ = effect_.follower->find(outputs);
   }
-  marks_ = effect_.decode(tensors);
   times_.decode = std::chrono::duration<double, std::milli>(Clock::now() - before).count();
 }
 

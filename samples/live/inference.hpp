@@ -1,11 +1,12 @@
-// A network on the application's device: frames go up, are seen by the network and become pictures, in
-// command buffers that are recorded once.
+// One or two networks on the application's device: frames go up, are seen by the networks and become
+// pictures, in command buffers that are recorded once.
 #pragma once
 
 #include <array>
 #include <chrono>
 #include <deque>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,13 +23,12 @@ struct StageTimes {
 
 class Inference {
  public:
-  // The session is of effect.model.
-  Inference(const Graphics& graphics, Effect effect, Session session, const FrameInput& frame);
+  // The sessions are of effect.model, and of effect.follower's model if there is one.
+  Inference(const Graphics& graphics, Effect effect, std::vector<Session> sessions, const FrameInput& frame);
   ~Inference();
   Inference(const Inference&) = delete;
   Inference& operator=(const Inference&) = delete;
 
-  const Session& session() const { return session_; }
   bool is_running() const { return is_running_; }
   // Where the next frame is written, mapped memory; then it begins.
   std::span<std::byte> next_frame() { return {next().upload.data, frame_bytes_}; }
@@ -50,22 +50,26 @@ class Inference {
   struct Slot {
     AppBuffer upload, frame, picture;
     AppImage image;
-    std::deque<Output> outputs;  // for the host
+    std::optional<AppBuffer> transform;         // of the follower
+    std::optional<Region> region;               // that the follower sees
+    std::array<std::deque<Output>, 2> outputs;  // for the host: of the network, of the follower
     vk::raii::CommandBuffer commands;
     vk::raii::Fence done;
     vk::raii::QueryPool times;
-    Recording recording;
+    std::vector<Recording> recordings;
   };
 
   Slot make_slot(const FrameInput& frame);
   void record(Slot& slot);
+  std::deque<Output> make_outputs(const Session& session) const;
   void decode(const Slot& slot);
   Slot& next() { return slots_[next_]; }
   const Slot& shown() const { return slots_[1 - next_]; }
 
   const Graphics& graphics_;
   Effect effect_;
-  Session session_;
+  std::vector<Session> sessions_;
+  std::optional<Region> region_;  // for the follower's next frame
   size_t frame_bytes_;
   std::deque<Slot> slots_;
   size_t next_ = 0;

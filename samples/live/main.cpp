@@ -1,6 +1,7 @@
 // A window with what networks see: frames go up, the network and the picture stay on the device, boxes and
 // times are drawn over it. Vellum works on the window's own Vulkan device.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -8,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/sample.hpp"
 #include "live/effect.hpp"
@@ -38,7 +40,8 @@ class Live {
     state_.frame_width = frame_.width;
     state_.frame_height = frame_.height;
     for (const EffectKind& kind : effect_kinds()) {
-      state_.available.push_back(std::filesystem::exists(file_of(kind)));
+      state_.available.push_back(std::ranges::all_of(
+          kind.files, [&](const char* file) { return std::filesystem::exists(path_of(file)); }));
       if (kind.name == options.network) choose(state_.available.size() - 1);
     }
     std::printf("on %s\n", graphics_.vellum().info().name.c_str());
@@ -66,25 +69,38 @@ class Live {
   }
 
  private:
-  std::string file_of(const EffectKind& kind) const { return options_.models + "/" + kind.file; }
+  std::string path_of(const char* file) const { return options_.models + "/" + file; }
 
   // The network that runs goes on until the next one is ready.
   void choose(size_t effect) {
     state_.effect = effect;
     const EffectKind& kind = effect_kinds()[effect];
-    effect_ = kind.make(load_model(file_of(kind)), frame_);
-    creation_.emplace(Session::create_async(graphics_.vellum(), effect_->model));
+    std::vector<Model> models;
+    for (const char* file : kind.files) models.push_back(load_model(path_of(file)));
+    effect_ = kind.make(models, frame_);
+    creations_.clear();
+    creations_.push_back(Session::create_async(graphics_.vellum(), effect_->model));
+    if (effect_->follower)
+      creations_.push_back(Session::create_async(graphics_.vellum(), effect_->follower->model));
   }
 
   void take_session() {
-    if (creation_ && creation_->done()) {
-      Session session = creation_->get();
-      creation_.reset();
+    if (!creations_.empty() && std::ranges::all_of(creations_, &SessionCreation::done)) {
+      std::vector<Session> sessions;
+      for (SessionCreation& creation : creations_) sessions.push_back(creation.get());
+      creations_.clear();
       inference_.reset();
-      overlay_.show_memory(session.memory());
-      inference_ = std::make_unique<Inference>(graphics_, std::move(*effect_), std::move(session), frame_);
+      // The follower's is the larger one.
+      overlay_.show_memory(sessions.back().memory());
+      inference_ = std::make_unique<Inference>(graphics_, std::move(*effect_), std::move(sessions), frame_);
     }
-    state_.progress = creation_ ? std::optional(creation_->progress()) : std::nullopt;
+    state_.progress.reset();
+    for (const SessionCreation& creation : creations_) {
+      const CreationProgress progress = creation.progress();
+      if (!state_.progress) state_.progress.emplace();
+      state_.progress->ready += progress.ready;
+      state_.progress->total += progress.total;
+    }
     state_.inference = inference_.get();
   }
 
@@ -144,8 +160,8 @@ class Live {
   Graphics graphics_;
   Overlay overlay_;
   OverlayState state_;
-  std::optional<Effect> effect_;  // of the session that is being made
-  std::optional<SessionCreation> creation_;
+  std::optional<Effect> effect_;  // of the sessions that are being made
+  std::vector<SessionCreation> creations_;
   std::unique_ptr<Inference> inference_;
   Clock::time_point last_frame_ = Clock::now();
 };

@@ -105,7 +105,7 @@ void Overlay::show_times(const OverlayState& state) const {
   const std::pair<const char*, double> rows[] = {{"upload", times.upload},
                                                  {"network", times.network},
                                                  {"picture", times.picture},
-                                                 {"boxes (host)", times.decode},
+                                                 {"marks (host)", times.decode},
                                                  {"window", graphics_.draw_milliseconds()}};
   for (const auto& [stage, milliseconds] : rows) ImGui::Text("%-14s %7.2f ms", stage, milliseconds);
 }
@@ -164,7 +164,8 @@ void Overlay::draw_marks(const OverlayState& state) const {
   for (const std::vector<Point>& outline : marks.outlines)
     for (size_t i = 0; i < outline.size(); ++i)
       list.AddLine(to_window(outline[i]), to_window(outline[(i + 1) % outline.size()]), kOutline, 3);
-  for (const Point dot : marks.dots) list.AddCircleFilled(to_window(dot), 4, kDot);
+  const float radius = marks.dots.size() > 50 ? 1.5f : 4;  // a mesh, or some key points
+  for (const Point dot : marks.dots) list.AddCircleFilled(to_window(dot), radius, kDot);
 }
 
 void Overlay::render(vk::CommandBuffer commands) const {

@@ -31,6 +31,7 @@ Face face_at(float score, float left, float top, float right, float bottom) {
   face.score = score;
   face.top_left = {left, top};
   face.bottom_right = {right, bottom};
+  face.keypoints.resize(6);
   return face;
 }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The live sample on a virtual display, with validation: 40 frames of a generated NV12 video, 300 with VELLUM_TEST_FULL=1.
+# The live sample on a virtual display, with validation: 40 frames of a generated NV12 video, 300 with VELLUM_TEST_FULL=1; then three
+# frames of each effect with two networks.
 #   live_test.sh LIVE LIVE_VIDEO
 set -euo pipefail
 
@@ -13,8 +14,15 @@ frames=40
 # face, which the sample face_detection puts at 178..272, 81..175 of the photo.
 "$video_tool" make "$VELLUM_TEST_DATA/photos/astronaut.png" "$folder/video.nv12" 640 480 10
 export VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation
-xvfb-run --auto-servernum --server-args='-screen 0 1024x768x24' "$live" "$VELLUM_TEST_DATA/models" --nv12 "$folder/video.nv12" \
-  --width 640 --height 480 --frames "$frames" --screenshot "$folder/window.png" | tee "$folder/said"
+show() {
+  xvfb-run --auto-servernum --server-args='-screen 0 1024x768x24' "$live" "$VELLUM_TEST_DATA/models" \
+    --nv12 "$folder/video.nv12" --width 640 --height 480 "$@" | tee -a "$folder/said"
+}
+show --frames "$frames" --screenshot "$folder/window.png"
 grep -q "^$frames frames, 1 marked in the last one" "$folder/said"
+# A second network, which looks where the first one found a face or a person in the frame before.
+show --frames 3 --network mesh
+show --frames 3 --network pose
+[[ $(grep -cE '^3 frames, (1|[12][0-9]) marked in the last one' "$folder/said") == 2 ]]
 if grep -E 'Validation (Error|Warning)|VUID|SYNC-HAZARD' "$folder/said"; then exit 1; fi
 "$video_tool" check "$folder/window.png" 260 65 354 159

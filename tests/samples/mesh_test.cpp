@@ -17,6 +17,7 @@ Face face_with_eyes(Point right_eye, Point left_eye) {
   Face face;
   face.top_left = {100, 50};
   face.bottom_right = {180, 150};
+  face.keypoints.resize(6);
   face.keypoints[static_cast<std::size_t>(Keypoint::right_eye)] = right_eye;
   face.keypoints[static_cast<std::size_t>(Keypoint::left_eye)] = left_eye;
   return face;
@@ -86,7 +87,7 @@ TEST(Mesh, SampleReadsTheRegionAsTheReferenceDid) {
   const std::vector<float> expected = load_reference("face_mesh_turned", "input.npy");
   const Image photo = load_image(test_data() / "photos/astronaut.png");
   const std::vector<float> got =
-      seen_by_network(mesh_frame(photo), region_transform(kRegion, {192, 192}), photo, 192);
+      seen_by_network(mesh_frame(photo_frame(photo)), region_transform(kRegion, {192, 192}), photo, 192);
   ASSERT_EQ(got.size(), expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(got[i], expected[i], 1e-4f) << i;
 }
