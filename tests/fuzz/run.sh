@@ -2,7 +2,7 @@
 # Builds the fuzz targets with Clang, libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer (Debian: clang,
 # libclang-rt-14-dev), and runs each for some minutes.
 #
-#   tests/fuzz/run.sh MINUTES [onnx|file|text ...]
+#   tests/fuzz/run.sh MINUTES [onnx|tflite|file|text ...]
 #
 # What each has found interesting stays in build/fuzz/corpus for the next time. An input that crashes, takes more than 10 s
 # or more than 1.5 GiB ends the run with status 1 and is in build/fuzz/found.
@@ -13,7 +13,7 @@ if [ $# -lt 1 ]; then
 fi
 minutes=$1
 shift
-[ $# -gt 0 ] || set -- onnx file text
+[ $# -gt 0 ] || set -- onnx tflite file text
 cd "$(dirname "$0")/../.."
 cmake --preset fuzz
 cmake --build --preset fuzz
