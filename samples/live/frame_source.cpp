@@ -1,5 +1,7 @@
 #include "live/frame_source.hpp"
 
+#include <sys/wait.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -107,28 +109,44 @@ std::string quoted(const std::string& argument) {
   return result + "'";
 }
 
-// Frames that ffmpeg writes to a pipe, in the size that was asked for.
+// Frames that ffmpeg writes to a pipe, in the size that was asked for. The first one is read at once, so that
+// a file or camera without frames is refused before the window shows anything.
 class Ffmpeg : public FrameSource {
  public:
-  Ffmpeg(const SourceOptions& options, const std::string& input)
-      : format_(frame_format(FrameFormat::nv12, options)) {
+  Ffmpeg(const SourceOptions& options, const std::string& source, const std::string& input)
+      : format_(frame_format(FrameFormat::nv12, options)), first_(format_.bytes()) {
     const std::string size = std::to_string(options.width) + ":" + std::to_string(options.height);
     const std::string command =
-        "ffmpeg -loglevel error -nostdin " + input + " -vf scale=" + size + " -f rawvideo -pix_fmt nv12 -";
+        "ffmpeg -loglevel fatal -nostdin " + input + " -vf scale=" + size + " -f rawvideo -pix_fmt nv12 -";
     pipe_.reset(popen(command.c_str(), "r"));
     if (!pipe_) throw Error(ErrorCode::io, "cannot start ffmpeg");
+    if (!read(first_)) {
+      constexpr int kNoSuchProgram = 127;  // the shell's exit status
+      const int status = pclose(pipe_.release());
+      if (WIFEXITED(status) && WEXITSTATUS(status) == kNoSuchProgram)
+        throw Error(ErrorCode::not_found, "--video and --camera need ffmpeg, which is not installed");
+      throw Error(ErrorCode::io, "ffmpeg reads no frame of " + source);
+    }
   }
 
   FrameInput format() const override { return format_; }
   bool next(std::span<std::byte> frame) override {
-    return std::fread(frame.data(), 1, frame.size(), pipe_.get()) == frame.size();
+    if (first_.empty()) return read(frame);
+    std::ranges::copy(first_, frame.begin());
+    first_.clear();
+    return true;
   }
 
  private:
+  bool read(std::span<std::byte> frame) {
+    return std::fread(frame.data(), 1, frame.size(), pipe_.get()) == frame.size();
+  }
+
   struct Close {
     void operator()(std::FILE* pipe) const { pclose(pipe); }
   };
   FrameInput format_;
+  std::vector<std::byte> first_;  // empty once it was given
   std::unique_ptr<std::FILE, Close> pipe_;
 };
 
@@ -141,9 +159,11 @@ std::unique_ptr<FrameSource> open_source(const SourceOptions& options) {
   if (!options.photo.empty()) return std::make_unique<Photos>(options);
   if (!options.nv12.empty()) return std::make_unique<RawVideo>(options);
   if (!options.video.empty())
-    return std::make_unique<Ffmpeg>(options, "-re -stream_loop -1 -i " + quoted(options.video));
+    return std::make_unique<Ffmpeg>(options, options.video,
+                                    "-re -stream_loop -1 -i " + quoted(options.video));
   const std::string size = std::to_string(options.width) + "x" + std::to_string(options.height);
-  return std::make_unique<Ffmpeg>(options, "-f v4l2 -video_size " + size + " -i " + quoted(options.camera));
+  return std::make_unique<Ffmpeg>(options, options.camera,
+                                  "-f v4l2 -video_size " + size + " -i " + quoted(options.camera));
 }
 
 }  // namespace vellum::samples

@@ -24,5 +24,8 @@ grep -q "^$frames frames, 1 marked in the last one" "$folder/said"
 show --frames 3 --network mesh
 show --frames 3 --network pose
 [[ $(grep -cE '^3 frames, (1|[12][0-9]) marked in the last one' "$folder/said") == 2 ]]
+# A video without frames is refused, with ffmpeg and without.
+if show --video "$folder/none.mp4" --frames 3 2>"$folder/refused"; then exit 1; fi
+grep -qE 'ffmpeg reads no frame of .*none.mp4|need ffmpeg, which is not installed' "$folder/refused"
 if grep -E 'Validation (Error|Warning)|VUID|SYNC-HAZARD' "$folder/said"; then exit 1; fi
 "$video_tool" check "$folder/window.png" 260 65 354 159
