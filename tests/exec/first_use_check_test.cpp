@@ -184,7 +184,7 @@ TEST(FirstUseCheck, KnowsASmallOperatorForTheKernelsOfNetworks) {
       "attention_matrices", "attention_pack", "conv_cooperative", "matmul_cooperative", "pack_weights",
       // Of integers and bytes, and of what applications give and take.
       "binary_integer", "frame", "picture", "pick_channels", "quantize", "round_float", "store_image",
-      "unary_integer",
+      "strided_words", "unary_integer",
       // Rare in networks for pictures.
       "max_pool_indices", "one_hot", "recurrence", "reverse_sequence", "roi_align", "scatter", "where",
       // Chosen by size.
