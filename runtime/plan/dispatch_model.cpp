@@ -18,11 +18,12 @@ uint64_t product(const std::array<uint32_t, 3>& sizes) { return uint64_t{sizes[0
 
 // Bytes of the tensors that the dispatch binds, each once. What copies a part of a tensor, or into a part of
 // one, moves the part alone.
-uint64_t bound_bytes(const Program& program, const Dispatch& dispatch) {
+uint64_t bound_bytes(const Program& program, const Dispatch& dispatch, double share_of_x) {
   std::map<TensorId, uint64_t> bytes;
   uint64_t written = 0;
   for (const Binding& binding : dispatch.bindings) {
-    const uint64_t size = program.tensors[binding.tensor].desc.byte_size();
+    uint64_t size = program.tensors[binding.tensor].desc.byte_size();
+    if (binding.name == "x") size = static_cast<uint64_t>(share_of_x * static_cast<double>(size));
     bytes[binding.tensor] = size;
     if (binding.access != Access::read) written = size;
   }
@@ -73,10 +74,10 @@ Loop loop_of(const Dispatch& dispatch, uint64_t bytes, uint64_t all_invocations,
 }  // namespace
 
 DispatchModel dispatch_model(const Program& program, const Dispatch& dispatch, bool barrier,
-                             uint32_t vendor_id) {
+                             uint32_t vendor_id, double share_of_x) {
   DispatchModel model;
   model.invocations = product(dispatch.workgroup_count) * product(dispatch.workgroup_size);
-  model.bytes = bound_bytes(program, dispatch);
+  model.bytes = bound_bytes(program, dispatch, share_of_x);
   const Loop loop = loop_of(dispatch, model.bytes, model.invocations, vendor_id);
   model.efficiency = loop.efficiency;
   model.figures = {.macs = static_cast<double>(dispatch.macs),
@@ -92,7 +93,7 @@ uint64_t subgroups_of(const Dispatch& dispatch, uint32_t subgroup_size) {
 }
 
 std::vector<double> predicted_milliseconds(const Program& program, const std::vector<TaskSync>& barriers,
-                                           const DeviceCaps& caps) {
+                                           const DeviceCaps& caps, const std::vector<double>& shares_of_x) {
   const DeviceRates rates = device_rates(caps);
   const uint32_t subgroup_size = caps.subgroup_size > 0 ? caps.subgroup_size : kUsualSubgroup;
   std::vector<double> milliseconds;
@@ -100,7 +101,9 @@ std::vector<double> predicted_milliseconds(const Program& program, const std::ve
     double& predicted = milliseconds.emplace_back(0);
     if (!program.tasks[t].dispatch) continue;
     const Dispatch& dispatch = *program.tasks[t].dispatch;
-    DispatchModel model = dispatch_model(program, dispatch, barriers[t].needs_command(), caps.vendor_id);
+    const double share = shares_of_x.empty() ? 1 : shares_of_x[t];
+    DispatchModel model =
+        dispatch_model(program, dispatch, barriers[t].needs_command(), caps.vendor_id, share);
     model.figures.subgroups = static_cast<double>(subgroups_of(dispatch, subgroup_size));
     model.figures.subgroup_size = subgroup_size;
     predicted = 1e-3 * dispatch_time(rates, model.figures).total_us(model.efficiency);

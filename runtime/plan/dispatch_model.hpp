@@ -17,15 +17,18 @@ struct DispatchModel {
   uint64_t invocations = 0, bytes = 0;
 };
 
-// barrier: whether one is recorded before the dispatch.
+// barrier: whether one is recorded before the dispatch. share_of_x: of the bytes of the tensor that the
+// shader calls x, how many it reads, 0 to 1.
 DispatchModel dispatch_model(const Program& program, const Dispatch& dispatch, bool barrier,
-                             uint32_t vendor_id);
+                             uint32_t vendor_id, double share_of_x = 1);
 
 // Returns the subgroups of a dispatch on a device whose subgroups have so many invocations.
 uint64_t subgroups_of(const Dispatch& dispatch, uint32_t subgroup_size);
 
 // Returns the predicted time of each task on a device of these rates in milliseconds; 0 for host partitions.
+// shares_of_x: per task, see dispatch_model(); empty: all read the whole of x.
 std::vector<double> predicted_milliseconds(const Program& program, const std::vector<TaskSync>& barriers,
-                                           const DeviceCaps& caps);
+                                           const DeviceCaps& caps,
+                                           const std::vector<double>& shares_of_x = {});
 
 }  // namespace vellum

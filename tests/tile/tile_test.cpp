@@ -6,6 +6,7 @@
 #include <string>
 
 #include "passes/pass_harness.hpp"
+#include "passes/tile/rows_share.hpp"
 #include "tile/random_local_graph.hpp"
 #include "tile/random_tiling.hpp"
 
@@ -61,6 +62,20 @@ TEST(Tile, SharesTheConstantsOfTheWhole) {
     ++copies;
   }
   EXPECT_EQ(copies, 6u);
+}
+
+// The first convolution stays whole; strips of the next one read 11 + 2 of its 22 rows in place.
+TEST(Tile, StripsReadAShareOfTensorsThatAreWhole) {
+  const Graph graph = inferred(chain());
+  const TiledGraph tiled = tile(RowReads(graph), {{1, 5, 2}});
+  size_t strips = 0;
+  for (size_t n = 0; n < tiled.graph.nodes.size(); ++n) {
+    const double share = share_of_rows_read(tiled.graph, tiled.graph.nodes[n]);
+    const bool is_strip = tiled.whole_nodes[n] == 1;
+    EXPECT_EQ(share, is_strip ? strips == 0 ? 12.0 / 22 : 14.0 / 22 : 1.0) << describe(tiled.graph.nodes[n]);
+    strips += is_strip;
+  }
+  EXPECT_EQ(strips, 2u);
 }
 
 TEST(Tile, LeavesWhatNeedsAllRowsWhole) {
