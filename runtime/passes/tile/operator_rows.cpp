@@ -21,6 +21,9 @@ namespace {
 
 constexpr size_t kRowsOfImages = 2, kRowsOfLastChannels = 1;
 
+// The dimension of the rows, or columns, of N, C, H, W.
+size_t dimension(ImageAxis axis) { return kRowsOfImages + static_cast<size_t>(axis); }
+
 template <typename Op>
 const Op* as(const Node& node) {
   return dynamic_cast<const Op*>(node.op.get());
@@ -29,8 +32,8 @@ const Op* as(const Node& node) {
 const Shape& shape_of(const Graph& graph, ValueId value) { return graph.values[value].type.shape; }
 
 // Of a value in N, C, H, W.
-int64_t image_rows(const Graph& graph, ValueId value) {
-  return graph.values[value].type.shape[kRowsOfImages];
+int64_t image_rows(const Graph& graph, ValueId value, ImageAxis axis = ImageAxis::rows) {
+  return graph.values[value].type.shape[dimension(axis)];
 }
 
 bool is_image(const Graph& graph, ValueId value) {
@@ -48,17 +51,18 @@ bool is_elementwise(const Node& node) {
 }
 
 // Whether an elementwise operator reads the whole of input i for each row.
-bool broadcasts_rows(const Graph& graph, const Node& node, size_t i) {
+bool broadcasts_rows(const Graph& graph, const Node& node, size_t i, ImageAxis axis) {
   if (as<BatchNormalization>(node)) return i > 0;
   const Shape& shape = shape_of(graph, node.inputs[i]);
-  return shape.size() < 2 || shape[shape.size() - 2] == 1;
+  const size_t from_end = axis == ImageAxis::rows ? 2 : 1;
+  return shape.size() < from_end || shape[shape.size() - from_end] == 1;
 }
 
 // Constants that vary along the rows would be other constants in each strip.
-bool elementwise_has_rows(const Graph& graph, const Node& node) {
+bool elementwise_has_rows(const Graph& graph, const Node& node, ImageAxis axis) {
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     const ValueId input = node.inputs[i];
-    if (input == kNoValue || broadcasts_rows(graph, node, i)) continue;
+    if (input == kNoValue || broadcasts_rows(graph, node, i, axis)) continue;
     if (graph.constant(input) || !is_image(graph, input)) return false;
   }
   return true;
@@ -70,20 +74,21 @@ size_t axis_of(const Graph& graph, const Node& node, int64_t axis) {
   return normalize_axis(axis, shape_of(graph, node.inputs[0]).size());
 }
 
-bool slice_keeps_rows(const Graph& graph, const Node& node) {
+bool slice_keeps_rows(const Graph& graph, const Node& node, ImageAxis axis) {
   const SliceRange range = as<Slice>(node)->range(operator_inputs(graph, node));
-  return range.steps[kRowsOfImages] == 1 && range.starts[kRowsOfImages] == 0 &&
-         range.output[kRowsOfImages] == image_rows(graph, node.inputs[0]);
+  const size_t at = dimension(axis);
+  return range.steps[at] == 1 && range.starts[at] == 0 &&
+         range.output[at] == image_rows(graph, node.inputs[0], axis);
 }
 
-std::optional<PadAmounts> row_pad(const Graph& graph, const Node& node) {
+std::optional<PadAmounts> row_pad(const Graph& graph, const Node& node, ImageAxis axis) {
   const auto* pad = as<Pad>(node);
   if (!pad || pad->mode == PadMode::wrap) return std::nullopt;
   for (size_t i = 1; i < node.inputs.size(); ++i)
     if (node.inputs[i] != kNoValue && !graph.constant(node.inputs[i])) return std::nullopt;
   PadAmounts amounts = pad->amounts(operator_inputs(graph, node));
-  const int64_t rows = image_rows(graph, node.inputs[0]);
-  const bool repeats = amounts.begin[kRowsOfImages] >= rows || amounts.end[kRowsOfImages] >= rows;
+  const int64_t rows = image_rows(graph, node.inputs[0], axis);
+  const bool repeats = amounts.begin[dimension(axis)] >= rows || amounts.end[dimension(axis)] >= rows;
   if (pad->mode == PadMode::reflect && repeats) return std::nullopt;
   return amounts;
 }
@@ -95,9 +100,9 @@ int64_t padded_source(PadMode mode, int64_t row, int64_t count) {
   return at < count ? at : period - at;
 }
 
-Rows pad_rows(const Graph& graph, const Node& node, const Rows& computed) {
-  const int64_t begin = row_pad(graph, node)->begin[kRowsOfImages];
-  const int64_t count = image_rows(graph, node.inputs[0]);
+Rows pad_rows(const Graph& graph, const Node& node, const Rows& computed, ImageAxis axis) {
+  const int64_t begin = row_pad(graph, node, axis)->begin[dimension(axis)];
+  const int64_t count = image_rows(graph, node.inputs[0], axis);
   Rows rows;
   for (int64_t row = computed.begin; row < computed.end; ++row) {
     const int64_t at = row - begin, source = padded_source(as<Pad>(node)->mode, at, count);
@@ -111,7 +116,7 @@ Rows pad_rows(const Graph& graph, const Node& node, const Rows& computed) {
 
 std::shared_ptr<const Operator> pad_for_rows(const Graph& graph, const Node& node, const Rows& computed,
                                              const Rows& held) {
-  PadAmounts amounts = *row_pad(graph, node);
+  PadAmounts amounts = *row_pad(graph, node, ImageAxis::rows);
   int64_t &begin = amounts.begin[kRowsOfImages], &end = amounts.end[kRowsOfImages];
   begin = held.begin + begin - computed.begin;
   end = computed.count() - held.count() - begin;
@@ -144,8 +149,8 @@ std::optional<ResizeGeometry> row_resize(const Graph& graph, const Node& node) {
   return geometry;
 }
 
-Rows resize_rows(const Graph& graph, const Node& node, const Rows& computed) {
-  const std::vector<Rows> of_row = rows_resized(graph, node);
+Rows resize_rows(const Graph& graph, const Node& node, const Rows& computed, ImageAxis axis) {
+  const std::vector<Rows> of_row = rows_resized(graph, node, axis);
   Rows rows;
   for (int64_t row = computed.begin; row < computed.end; ++row)
     rows = hull(rows, of_row[static_cast<size_t>(row)]);
@@ -167,17 +172,20 @@ Rows hull(const Rows& a, const Rows& b) {
   return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
 }
 
-std::vector<size_t> rows_axes(const Graph& graph) {
-  std::vector<size_t> axes(graph.values.size(), kRowsOfImages);
+std::vector<size_t> rows_axes(const Graph& graph, ImageAxis axis) {
+  const size_t of_last_channels = kRowsOfLastChannels + static_cast<size_t>(axis);
+  std::vector<size_t> axes(graph.values.size(), dimension(axis));
   for (const Node& node : graph.nodes) {
     const std::optional<ChannelMove> move = channel_move(graph, node);
-    if (move == ChannelMove::to_first) axes[node.inputs[0]] = kRowsOfLastChannels;
-    if (move == ChannelMove::to_last) axes[node.outputs[0]] = kRowsOfLastChannels;
+    if (move == ChannelMove::to_first) axes[node.inputs[0]] = of_last_channels;
+    if (move == ChannelMove::to_last) axes[node.outputs[0]] = of_last_channels;
   }
   return axes;
 }
 
-bool has_rows(const Graph& graph, std::span<const size_t> axes, const Node& node) {
+bool has_rows(const Graph& graph, std::span<const size_t> axes, const Node& node, ImageAxis axis) {
+  const size_t rows = dimension(axis),
+               rows_of_last_channels = kRowsOfLastChannels + static_cast<size_t>(axis);
   for (const ValueId output : node.outputs)
     if (output != kNoValue && (!is_image(graph, output) || shape_of(graph, output)[axes[output]] < 2))
       return false;
@@ -185,21 +193,21 @@ bool has_rows(const Graph& graph, std::span<const size_t> axes, const Node& node
   if (graph.constant(node.inputs[0]) && !is_elementwise(node)) return false;
   if (const std::optional<ChannelMove> move = channel_move(graph, node)) {
     const bool to_first = move == ChannelMove::to_first;
-    return axes[node.inputs[0]] == (to_first ? kRowsOfLastChannels : kRowsOfImages) &&
-           axes[node.outputs[0]] == (to_first ? kRowsOfImages : kRowsOfLastChannels);
+    return axes[node.inputs[0]] == (to_first ? rows_of_last_channels : rows) &&
+           axes[node.outputs[0]] == (to_first ? rows : rows_of_last_channels);
   }
   // All others compute N, C, H, W from N, C, H, W.
   for (const auto* list : {&node.inputs, &node.outputs})
     for (const ValueId value : *list)
-      if (value != kNoValue && axes[value] != kRowsOfImages) return false;
-  if (is_elementwise(node)) return elementwise_has_rows(graph, node);
+      if (value != kNoValue && axes[value] != rows) return false;
+  if (is_elementwise(node)) return elementwise_has_rows(graph, node, axis);
   if (as<DepthToSpace>(node) || as<SpaceToDepth>(node) || as<PickChannels>(node)) return true;
-  if (as<Slice>(node)) return slice_keeps_rows(graph, node);
-  if (as<Pad>(node)) return row_pad(graph, node).has_value();
+  if (as<Slice>(node)) return slice_keeps_rows(graph, node, axis);
+  if (as<Pad>(node)) return row_pad(graph, node, axis).has_value();
   if (as<Resize>(node)) return row_resize(graph, node).has_value();
-  if (const auto* split = as<Split>(node)) return axis_of(graph, node, split->axis) != kRowsOfImages;
+  if (const auto* split = as<Split>(node)) return axis_of(graph, node, split->axis) != rows;
   if (const auto* concat = as<Concat>(node))
-    return axis_of(graph, node, concat->axis) != kRowsOfImages &&
+    return axis_of(graph, node, concat->axis) != rows &&
            std::none_of(node.inputs.begin(), node.inputs.end(),
                         [&](ValueId input) { return graph.constant(input) || !is_image(graph, input); });
   return row_window(graph, node).has_value();
@@ -210,14 +218,14 @@ int64_t rows_computed_together(const Node& node) {
   return blocks ? blocks->block : 1;
 }
 
-std::vector<RowsRead> rows_read(const Graph& graph, const Node& node, const Rows& computed) {
+std::vector<RowsRead> rows_read(const Graph& graph, const Node& node, const Rows& computed, ImageAxis axis) {
   std::vector<RowsRead> reads(node.inputs.size());
   const auto all_rows = [&](auto is_whole) {
     for (size_t i = 0; i < reads.size(); ++i)
       if (node.inputs[i] != kNoValue && !is_whole(i)) reads[i] = {false, computed};
   };
   if (is_elementwise(node)) {
-    all_rows([&](size_t i) { return broadcasts_rows(graph, node, i); });
+    all_rows([&](size_t i) { return broadcasts_rows(graph, node, i, axis); });
   } else if (as<Concat>(node) || as<PickChannels>(node)) {
     all_rows([](size_t) { return false; });
   } else if (as<Slice>(node) || as<Split>(node) || as<Transpose>(node)) {
@@ -228,19 +236,19 @@ std::vector<RowsRead> rows_read(const Graph& graph, const Node& node, const Rows
   } else if (const auto* to_depth = as<SpaceToDepth>(node)) {
     reads[0] = {false, {computed.begin * to_depth->block, computed.end * to_depth->block}};
   } else if (as<Pad>(node)) {
-    reads[0] = {false, pad_rows(graph, node, computed)};
+    reads[0] = {false, pad_rows(graph, node, computed, axis)};
   } else if (as<Resize>(node)) {
-    reads[0] = {false, resize_rows(graph, node, computed), true};
+    reads[0] = {false, resize_rows(graph, node, computed, axis), true};
   } else {
-    reads[0] = window_rows_read(graph, node, computed);
+    reads[0] = window_rows_read(graph, node, computed, axis);
     if (as<Conv>(node) && node.inputs.size() > 3 && node.inputs[3] != kNoValue) reads[3] = {false, computed};
   }
   return reads;
 }
 
-std::vector<Rows> rows_resized(const Graph& graph, const Node& node) {
+std::vector<Rows> rows_resized(const Graph& graph, const Node& node, ImageAxis axis) {
   std::vector<Rows> of_row;
-  for (const ResizeTaps& element : as<Resize>(node)->taps(*row_resize(graph, node), kRowsOfImages)) {
+  for (const ResizeTaps& element : as<Resize>(node)->taps(*row_resize(graph, node), dimension(axis))) {
     Rows rows;
     for (const ResizeTap& tap : element.taps) rows = hull(rows, {tap.index, tap.index + 1});
     of_row.push_back(rows.empty() ? Rows{0, 1} : rows);

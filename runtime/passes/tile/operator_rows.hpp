@@ -13,6 +13,10 @@
 
 namespace vellum {
 
+// The axis of an image along which its parts are. Everything below is of its rows, or likewise of its
+// columns.
+enum class ImageAxis : uint8_t { rows, columns };
+
 // A range of rows.
 struct Rows {
   int64_t begin = 0, end = 0;
@@ -33,23 +37,25 @@ struct RowsRead {
 };
 
 // The dimension of each value that holds its rows: 2 in N, C, H, W; 1 where the value is a Transpose's to or
-// from N, H, W, C.
-std::vector<size_t> rows_axes(const Graph& graph);
+// from N, H, W, C. That of its columns is one more.
+std::vector<size_t> rows_axes(const Graph& graph, ImageAxis axis = ImageAxis::rows);
 
 // Whether rows of all outputs can be computed apart from the others. Shapes must be known. `axes`: those of
 // the graph.
-bool has_rows(const Graph& graph, std::span<const size_t> axes, const Node& node);
+bool has_rows(const Graph& graph, std::span<const size_t> axes, const Node& node,
+              ImageAxis axis = ImageAxis::rows);
 
 // The number of rows that the operator computes together: rows are computed from a multiple of it on, to a
 // multiple of it or the last row.
 int64_t rows_computed_together(const Node& node);
 
 // For a node that has rows, per input.
-std::vector<RowsRead> rows_read(const Graph& graph, const Node& node, const Rows& computed);
+std::vector<RowsRead> rows_read(const Graph& graph, const Node& node, const Rows& computed,
+                                ImageAxis axis = ImageAxis::rows);
 
 // The rows of input 0 that a Resize which has rows reads for each row of its output; rows_read() would find
 // all of them anew for each one.
-std::vector<Rows> rows_resized(const Graph& graph, const Node& node);
+std::vector<Rows> rows_resized(const Graph& graph, const Node& node, ImageAxis axis = ImageAxis::rows);
 
 // The operator that computes the rows `computed` of a node that has rows, where its inputs hold the rows
 // `held`, per input: those of rows_read(), or more of them where that allows it.

@@ -17,9 +17,10 @@ bool is_monotone(const std::vector<Rows>& of_row) {
 }  // namespace
 
 RowReads::RowReads(const Graph& graph, std::span<const int64_t> computed_together,
-                   const std::vector<bool>& fixed)
+                   const std::vector<bool>& fixed, ImageAxis axis)
     : graph_(graph),
-      axes_(rows_axes(graph)),
+      axis_(axis),
+      axes_(rows_axes(graph, axis)),
       producers_(graph.values.size(), kNone),
       last_readers_(graph.values.size(), kNone) {
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
@@ -38,19 +39,19 @@ RowReads::RowReads(const Graph& graph, std::span<const int64_t> computed_togethe
 RowReads::NodeRows RowReads::find_rows(size_t index, int64_t together) const {
   const Node& node = graph_.nodes[index];
   NodeRows found;
-  found.has_rows = vellum::has_rows(graph_, axes_, node);
+  found.has_rows = vellum::has_rows(graph_, axes_, node, axis_);
   if (!found.has_rows) return found;
   found.together = std::lcm(together, rows_computed_together(node));
   found.row_count = value_rows(node.outputs[0]);
   found.inputs.resize(node.inputs.size());
   if (dynamic_cast<const Resize*>(node.op.get()) != nullptr) {
-    std::vector<Rows> of_row = rows_resized(graph_, node);
+    std::vector<Rows> of_row = rows_resized(graph_, node, axis_);
     const bool monotone = is_monotone(of_row);
     found.inputs[0] = {false, true, monotone, std::move(of_row)};
     return found;
   }
   for (int64_t row = 0; row < found.row_count; ++row) {
-    const std::vector<RowsRead> reads = rows_read(graph_, node, {row, row + 1});
+    const std::vector<RowsRead> reads = rows_read(graph_, node, {row, row + 1}, axis_);
     for (size_t i = 0; i < reads.size(); ++i) {
       found.inputs[i].whole = reads[i].whole;
       found.inputs[i].may_be_more = reads[i].may_be_more;

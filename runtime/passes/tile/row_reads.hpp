@@ -16,9 +16,9 @@ class RowReads {
 
   // `graph` must outlive this. `computed_together`: per node, the rows that its kernel computes together;
   // empty: 1 for all. `fixed`: per node, whether it must be computed whole whatever its operator; empty:
-  // none.
+  // none. `axis`: columns are read likewise, and called rows all the same.
   explicit RowReads(const Graph& graph, std::span<const int64_t> computed_together = {},
-                    const std::vector<bool>& fixed = {});
+                    const std::vector<bool>& fixed = {}, ImageAxis axis = ImageAxis::rows);
 
   const Graph& graph() const { return graph_; }
   bool has_rows(size_t node) const { return nodes_[node].has_rows; }
@@ -50,6 +50,7 @@ class RowReads {
   NodeRows find_rows(size_t node, int64_t together) const;
 
   const Graph& graph_;
+  const ImageAxis axis_;
   std::vector<size_t> axes_, producers_, last_readers_;  // per value
   std::vector<NodeRows> nodes_;
 };

@@ -7,8 +7,8 @@ namespace {
 
 constexpr size_t kRow = 0;  // of the spatial axes
 
-// How far one window reaches along the rows.
-int64_t reach(const WindowPlacement& p) { return (p.kernel[kRow] - 1) * p.dilations[kRow] + 1; }
+// How far one window reaches along an axis.
+int64_t reach(const WindowPlacement& p, size_t axis) { return (p.kernel[axis] - 1) * p.dilations[axis] + 1; }
 
 int64_t floor_divide(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
 int64_t ceil_divide(int64_t a, int64_t b) { return -floor_divide(-a, b); }
@@ -39,10 +39,10 @@ Window explicit_window(const WindowPlacement& p, const Rows& computed, const Row
 }
 
 // Transposed: an output row o has the sums of input rows i with o + padding = i * stride + tap * dilation.
-Rows transposed_rows(const WindowPlacement& p, const Rows& computed) {
-  const int64_t padding = p.pads_begin[kRow], stride = p.strides[kRow];
-  return clamped(ceil_divide(computed.begin + padding - reach(p) + 1, stride),
-                 floor_divide(computed.end - 1 + padding, stride) + 1, p.input[kRow]);
+Rows transposed_rows(const WindowPlacement& p, const Rows& computed, size_t axis) {
+  const int64_t padding = p.pads_begin[axis], stride = p.strides[axis];
+  return clamped(ceil_divide(computed.begin + padding - reach(p, axis) + 1, stride),
+                 floor_divide(computed.end - 1 + padding, stride) + 1, p.input[axis]);
 }
 
 std::shared_ptr<const Operator> transposed_for_rows(const ConvTranspose& conv, const WindowPlacement& p,
@@ -95,13 +95,14 @@ std::optional<WindowPlacement> row_window(const Graph& graph, const Node& node) 
   return is_product && element_count(placement->strides) == 1 ? std::nullopt : placement;
 }
 
-RowsRead window_rows_read(const Graph& graph, const Node& node, const Rows& computed) {
+RowsRead window_rows_read(const Graph& graph, const Node& node, const Rows& computed, ImageAxis axis) {
   const WindowPlacement p = *row_window(graph, node);
+  const auto at = static_cast<size_t>(axis);
   if (dynamic_cast<const ConvTranspose*>(node.op.get()) != nullptr)
-    return {false, transposed_rows(p, computed), true};
-  const int64_t first = computed.begin * p.strides[kRow] - p.pads_begin[kRow];
-  const int64_t end = (computed.end - 1) * p.strides[kRow] - p.pads_begin[kRow] + reach(p);
-  return {false, clamped(first, end, p.input[kRow]), !is_plain_product(p)};
+    return {false, transposed_rows(p, computed, at), true};
+  const int64_t first = computed.begin * p.strides[at] - p.pads_begin[at];
+  const int64_t end = (computed.end - 1) * p.strides[at] - p.pads_begin[at] + reach(p, at);
+  return {false, clamped(first, end, p.input[at]), !is_plain_product(p)};
 }
 
 std::shared_ptr<const Operator> window_for_rows(const Graph& graph, const Node& node, const Rows& computed,

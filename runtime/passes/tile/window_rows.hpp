@@ -16,7 +16,8 @@ namespace vellum {
 std::optional<WindowPlacement> row_window(const Graph& graph, const Node& node);
 
 // The rows of input 0.
-RowsRead window_rows_read(const Graph& graph, const Node& node, const Rows& computed);
+RowsRead window_rows_read(const Graph& graph, const Node& node, const Rows& computed,
+                          ImageAxis axis = ImageAxis::rows);
 
 std::shared_ptr<const Operator> window_for_rows(const Graph& graph, const Node& node, const Rows& computed,
                                                 const Rows& held);
