@@ -10,8 +10,8 @@ namespace {
 TEST(Usage, HelpNamesTheCommands) {
   const Finished help = run_tool({"--help"});
   EXPECT_EQ(help.status, 0);
-  for (const char* command : {"devices", "inspect", "plan", "pool", "estimate", "run", "bench", "profile",
-                              "bundle", "tune", "doctor"}) {
+  for (const char* command : {"devices", "inspect", "plan", "pool", "estimate", "run", "tiles", "bench",
+                              "profile", "bundle", "tune", "doctor"}) {
     EXPECT_NE(help.out.find(command), std::string::npos) << command;
     const Finished of_command = run_tool({command, "--help"});
     EXPECT_EQ(of_command.status, 0) << command;
@@ -53,6 +53,8 @@ TEST(Usage, WrongCommandLinesGiveStatusTwo) {
   EXPECT_TRUE(fails({"bench", "a.onnx", "--runs", "0"}, 2, {"--runs"}));
   EXPECT_TRUE(fails({"run", "a.onnx", "--memory", "infinite"}, 2, {"--memory"}));
   EXPECT_TRUE(fails({"run", "a.onnx", "--memory-budget", "much"}, 2, {"--memory-budget"}));
+  EXPECT_TRUE(fails({"tiles", "a.onnx", "-i", "b.png"}, 2, {"--output"}));
+  EXPECT_TRUE(fails({"tiles", "a.onnx", "-i", "b.png", "-o", "c.png", "--tile", "0"}, 2, {"--tile"}));
 }
 
 TEST(Usage, FailedWorkGivesStatusOneAndNamesTheFile) {

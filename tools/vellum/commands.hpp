@@ -21,6 +21,7 @@ Command add_plan(CLI::App& app);
 Command add_pool(CLI::App& app);
 Command add_estimate(CLI::App& app);
 Command add_run(CLI::App& app);
+Command add_tiles(CLI::App& app);
 Command add_bench(CLI::App& app);
 Command add_profile(CLI::App& app);
 Command add_bundle(CLI::App& app);

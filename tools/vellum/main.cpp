@@ -41,8 +41,8 @@ int main(int argc, char** argv) {
   app.set_help_all_flag("--help-all", "Print this help message and every command's, all options described, and exit");
   app.footer("`vellum COMMAND --help` describes a command. Exit status: 0 done, 1 the work failed, 2 usage.");
   const std::vector<Command> commands{add_devices(app),  add_inspect(app), add_plan(app),  add_pool(app),
-                                      add_estimate(app), add_run(app),     add_bench(app), add_profile(app),
-                                      add_bundle(app),   add_tune(app),    add_doctor(app)};
+                                      add_estimate(app), add_run(app),     add_tiles(app), add_bench(app),
+                                      add_profile(app),  add_bundle(app),  add_tune(app),  add_doctor(app)};
   if (argc > 1 && argv[1][0] != '-' && !known(commands, argv[1])) {
     std::cerr << "vellum: there is no command '" << one_line(argv[1]) << "' (see vellum --help)\n";
     return 2;
