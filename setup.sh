@@ -36,7 +36,7 @@ build_packages=(
   libvulkan-dev mesa-vulkan-drivers glslang-dev glslang-tools spirv-tools
   libonnx-dev libprotobuf-dev protobuf-compiler
   libflatbuffers-dev flatbuffers-compiler
-  libstb-dev libcli11-dev nlohmann-json3-dev libfmt-dev
+  libstb-dev libcli11-dev nlohmann-json3-dev libfmt-dev zlib1g-dev
 )
 test_packages=(abigail-tools libgtest-dev libbenchmark-dev libonnx-testdata vulkan-validationlayers chromium flatbuffers-compiler
   python3 python3-numpy python3-pytest python3-torch python3-torchvision
@@ -47,9 +47,9 @@ gpu_compiler_packages=(bison flex libexpat1-dev python3-mako python3-packaging p
 # What programs for arm64 are linked to and run with.
 arm64_packages=(
   libvulkan-dev glslang-dev glslang-tools spirv-tools libonnx-dev libprotobuf-dev libflatbuffers-dev
-  libstb-dev libcli11-dev nlohmann-json3-dev libfmt-dev libgtest-dev mesa-vulkan-drivers vulkan-validationlayers
+  libstb-dev libcli11-dev nlohmann-json3-dev libfmt-dev zlib1g-dev libgtest-dev mesa-vulkan-drivers vulkan-validationlayers
 )
-windows_packages=(g++-mingw-w64-x86-64-posix wine wine64 xvfb)
+windows_packages=(g++-mingw-w64-x86-64-posix libz-mingw-w64-dev wine wine64 xvfb)
 
 say() { printf 'setup: %s\n' "$*"; }
 die() {

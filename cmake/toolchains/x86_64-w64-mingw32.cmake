@@ -15,6 +15,7 @@ execute_process(COMMAND ${CMAKE_CURRENT_LIST_DIR}/../../setup.sh where
 set(CMAKE_FIND_ROOT_PATH "${vellum_cache}/windows" /usr/x86_64-w64-mingw32)
 # CMake's find module wants a library besides the lite one, which alone is built and linked.
 set(Protobuf_LIBRARY "${vellum_cache}/windows/lib/libprotobuf-lite.a" CACHE FILEPATH "")
+set(ZLIB_LIBRARY /usr/x86_64-w64-mingw32/lib/libz.a CACHE FILEPATH "")  # no DLL
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)

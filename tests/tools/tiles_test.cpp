@@ -43,6 +43,7 @@ TEST_F(TilesCommand, WritesTheSamePictureForTilesOfAnySize) {
   EXPECT_EQ(a.width, 210);
   EXPECT_EQ(a.height, 150);
   EXPECT_EQ(a.rgb, b.rgb);
+  EXPECT_FALSE(std::filesystem::exists(folder / "one.png.part"));
 }
 
 // The rows of a flat picture are one long match, those of a noisy one are none: both are read as written.

@@ -1,9 +1,13 @@
 // Writes a PNG file row by row, so that a picture may be larger than memory.
 #pragma once
 
+#include <zlib.h>
+
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,7 +16,8 @@
 
 namespace vellum::cli {
 
-// RGB in 8 bits. https://www.w3.org/TR/png-3/, https://www.rfc-editor.org/rfc/rfc1951
+// RGB in 8 bits (https://www.w3.org/TR/png-3/). The file has another name, ending with ".part", until
+// finish() gives it its own; without finish() it is removed.
 class PngWriter {
  public:
   // Throws Error(io), also below.
@@ -23,22 +28,25 @@ class PngWriter {
   void finish();
 
  private:
-  void put_chunk(const char* type, std::span<const uint8_t> data);
-  void put_bits(uint32_t bits, int count);
-  void put_code(uint32_t code, int count);
-  void put_symbol(uint32_t symbol);
-  void put_match(uint32_t length, uint32_t distance);
-  void compress();
-  void put_data();
-  void check() const;
+  struct EndDeflate {
+    void operator()(z_stream* stream) const;
+  };
+  // Removes the file if it is still there.
+  struct TemporaryFile {
+    std::filesystem::path path;
+    ~TemporaryFile();
+  };
+
+  void compress(std::span<const uint8_t> bytes, int flush);
+  void put_chunk(const std::array<char, 4>& type, std::span<const uint8_t> data);
+  void check(bool good) const;
 
   const std::string name_;
+  const std::filesystem::path path_;
+  const TemporaryFile part_;
   std::ofstream stream_;
-  const size_t row_bytes_;
-  std::vector<uint8_t> last_row_, filtered_, data_;  // data_: compressed, not written yet
-  uint64_t bits_ = 0;
-  int bit_count_ = 0;
-  uint32_t adler_a_ = 1, adler_b_ = 0;
+  std::unique_ptr<z_stream, EndDeflate> deflater_;
+  std::vector<uint8_t> last_row_, filtered_, compressed_;
 };
 
 }  // namespace vellum::cli
