@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The live sample on a virtual display, with validation: 40 frames of a generated NV12 video, 300 with VELLUM_TEST_FULL=1; then three
-# frames of each effect with two networks.
+# The live sample on a virtual display, with validation: 40 frames of a generated NV12 video, 300 with VELLUM_TEST_FULL=1; then
+# three frames of each effect with two networks.
 #   live_test.sh LIVE LIVE_VIDEO
 set -euo pipefail
 
@@ -16,13 +16,14 @@ frames=40
 export VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation
 show() {
   xvfb-run --auto-servernum --server-args='-screen 0 1024x768x24' "$live" "$VELLUM_TEST_DATA/models" \
-    --nv12 "$folder/video.nv12" --width 640 --height 480 "$@" | tee -a "$folder/said"
+    --width 640 --height 480 "$@" | tee -a "$folder/said"
 }
-show --frames "$frames" --screenshot "$folder/window.png"
+video=(--nv12 "$folder/video.nv12")
+show "${video[@]}" --frames "$frames" --screenshot "$folder/window.png"
 grep -q "^$frames frames, 1 marked in the last one" "$folder/said"
 # A second network, which looks where the first one found a face or a person in the frame before.
-show --frames 3 --network mesh
-show --frames 3 --network pose
+show "${video[@]}" --frames 3 --network mesh
+show "${video[@]}" --frames 3 --network pose
 [[ $(grep -cE '^3 frames, (1|[12][0-9]) marked in the last one' "$folder/said") == 2 ]]
 # A video without frames is refused, with ffmpeg and without.
 if show --video "$folder/none.mp4" --frames 3 2>"$folder/refused"; then exit 1; fi
