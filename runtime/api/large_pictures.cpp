@@ -50,6 +50,8 @@ void check_options(const LargePictureOptions& options) {
   if (options.session.weights_budget > 0) refuse("weights_budget has no use; give a memory_budget");
   if (options.session.memory_pool.valid()) refuse("a memory_pool has no use");
   if (options.session.profile) refuse("tiles have no profile");
+  if (options.session.check_finite)
+    refuse("check_finite has no use; check the values that are read and written");
   if (options.tile_height < 0 || options.tile_width < 0) refuse("a tile of less than one row or column");
 }
 

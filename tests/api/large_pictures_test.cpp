@@ -188,6 +188,9 @@ TEST_F(LargePictures, RefuseWhatHasNoTiles) {
   LargePictureOptions streamed = options_for(60, 60);
   streamed.session.weights_budget = 1 << 20;
   EXPECT_VELLUM_ERROR(LargePicture(*device, model, streamed), ErrorCode::invalid_argument, "weights_budget");
+  LargePictureOptions checked = options_for(60, 60);
+  checked.session.check_finite = true;
+  EXPECT_VELLUM_ERROR(LargePicture(*device, model, checked), ErrorCode::invalid_argument, "check_finite");
 }
 
 // 7680 x 4320 pixels become 23040 x 12960, minutes on a CPU: VELLUM_TEST_FULL.

@@ -34,8 +34,8 @@ struct PictureRegion {
 
 struct LargePictureOptions {
   // input_shapes: of the whole picture, all of one height and width. memory_budget bounds what is allocated
-  // from Vulkan. tuned, winograd and in_flight have no effect. Error(invalid_argument) with a weights_budget,
-  // a memory_pool or a profile.
+  // from Vulkan. tuned, winograd, in_flight and budget_allows_fp16 have no effect. Error(invalid_argument)
+  // with a weights_budget, a memory_pool, a profile or check_finite.
   SessionOptions session;
   // Rows and columns of the inputs that one tile reads, halo included; larger ones become the picture's. 0:
   // the largest up to 1024 within the budget. Rounded down to what the network's strides allow.
