@@ -70,29 +70,48 @@ size_t TileChooser::last_use(ValueId value) const {
   return last;
 }
 
+double TileChooser::copy_ms(uint64_t bytes) const {
+  return costs_.launch_ms + static_cast<double>(bytes) * costs_.ms_per_byte;
+}
+
 // What is live while one strip is computed, beside what is whole; and the time that it takes.
 TileChooser::Strip TileChooser::estimate_strip(const TiledNodes& tiled, const std::vector<ValueId>& outputs,
                                                int64_t strip) const {
   const Graph& graph = reads_.graph();
-  const std::vector<Rows> rows = rows_of_strip(reads_, tiled, outputs, strip);
-  const auto rows_of = [&](ValueId value) { return rows[reads_.producer(value) - tiled.first]; };
+  // The strip before says where this one begins, this one what the next one keeps of it.
+  const auto rows_after = [&](int64_t at, const std::vector<StripRows>& before) {
+    return rows_of_strip(reads_, tiled, outputs, at, before);
+  };
+  const std::vector<StripRows> before = strip > 0 ? rows_after(strip - 1, {}) : std::vector<StripRows>{};
+  const std::vector<StripRows> rows = rows_after(strip, before);
+  const std::vector<StripRows> after =
+      strip + 1 < tiled.strips ? rows_after(strip + 1, rows) : std::vector<StripRows>{};
+  const auto rows_of = [&](ValueId value) { return rows[reads_.producer(value) - tiled.first].held; };
   const auto is_inside = [&](ValueId value) {
     const size_t producer = reads_.producer(value);
     return producer != RowReads::kNone && producer >= tiled.first && producer < tiled.end;
   };
+  const auto bytes_of_rows = [&](size_t n, int64_t count) {
+    uint64_t bytes = 0;
+    for (const ValueId output : graph.nodes[n].outputs)
+      if (output != kNoValue) bytes += bytes_of(output, count);
+    return bytes;
+  };
+  const auto kept_rows = [&](const std::vector<StripRows>& of, size_t n) {
+    return of.empty() || of[n - tiled.first].held.empty() ? 0 : of[n - tiled.first].kept().count();
+  };
   Strip result;
   uint64_t live = 0;
-  const auto copy = [&](uint64_t bytes) {
-    result.ms += costs_.launch_ms + static_cast<double>(bytes) * costs_.ms_per_byte;
-  };
+  for (size_t n = tiled.first; n < tiled.end; ++n) live += bytes_of_rows(n, kept_rows(rows, n));
   for (size_t n = tiled.first; n < tiled.end; ++n) {
     const Node& node = graph.nodes[n];
-    const Rows computed = rows[n - tiled.first];
-    if (computed.empty()) continue;
-    result.ms += costs_.launch_ms + costs_.node_ms[n] * static_cast<double>(computed.count()) /
-                                        static_cast<double>(reads_.row_count(n));
+    const auto& [held, computed] = rows[n - tiled.first];
+    if (held.empty()) continue;
     uint64_t cut = 0;
-    for (size_t i = 0; i < node.inputs.size(); ++i) {
+    if (!computed.empty())
+      result.ms += costs_.launch_ms + costs_.node_ms[n] * static_cast<double>(computed.count()) /
+                                          static_cast<double>(reads_.row_count(n));
+    for (size_t i = 0; i < node.inputs.size() && !computed.empty(); ++i) {
       const RowsRead read = reads_.read(n, i, computed);
       if (read.whole) continue;
       const ValueId input = node.inputs[i];
@@ -103,14 +122,21 @@ TileChooser::Strip TileChooser::estimate_strip(const TiledNodes& tiled, const st
       if (!is_cut && !is_input) continue;
       const uint64_t bytes = bytes_of(input, read.rows.count());
       cut += is_input ? 2 * bytes : bytes;
-      copy(bytes);
+      result.ms += copy_ms(bytes);
+    }
+    live += bytes_of_rows(n, computed.count());
+    result.peak = std::max(result.peak, live + cut);
+    if (const int64_t kept = kept_rows(rows, n); kept > 0 && !computed.empty()) {
+      result.ms += copy_ms(bytes_of_rows(n, held.count()));
+      result.peak = std::max(result.peak, live + bytes_of_rows(n, held.count()));
+    }
+    if (const int64_t kept = kept_rows(after, n); kept > 0) {
+      result.ms += copy_ms(bytes_of_rows(n, kept));
+      live += bytes_of_rows(n, kept);
     }
     for (const ValueId output : node.outputs)
-      if (output != kNoValue) live += bytes_of(output, computed.count());
-    result.peak = std::max(result.peak, live + cut);
-    for (const ValueId output : node.outputs)
       if (std::find(outputs.begin(), outputs.end(), output) != outputs.end())
-        copy(bytes_of(output, computed.count()));
+        result.ms += copy_ms(bytes_of(output, held.count()));
     // What is read for the last time here.
     std::vector<ValueId> done = node.inputs;
     done.insert(done.end(), node.outputs.begin(), node.outputs.end());
@@ -120,7 +146,7 @@ TileChooser::Strip TileChooser::estimate_strip(const TiledNodes& tiled, const st
       if (value == kNoValue || !is_inside(value)) continue;
       size_t last = reads_.producer(value);
       for (size_t later = tiled.end; later-- > last + 1;)
-        if (!rows[later - tiled.first].empty() &&
+        if (!rows[later - tiled.first].computed.empty() &&
             std::find(graph.nodes[later].inputs.begin(), graph.nodes[later].inputs.end(), value) !=
                 graph.nodes[later].inputs.end()) {
           last = later;
@@ -130,6 +156,35 @@ TileChooser::Strip TileChooser::estimate_strip(const TiledNodes& tiled, const st
     }
   }
   return result;
+}
+
+std::vector<size_t> TileChooser::nodes_to_keep(const TiledNodes& tiled,
+                                               const std::vector<ValueId>& outputs) const {
+  const Graph& graph = reads_.graph();
+  const int64_t strip = tiled.strips / 2;
+  std::vector<size_t> kept;
+  // Per value: what is computed twice from it on, up to nodes that keep their rows.
+  std::unordered_map<ValueId, double> twice;
+  const auto keep = [&](size_t n, const Rows& again, const Rows& wanted) {
+    const Node& node = graph.nodes[n];
+    double ms = costs_.node_ms[n] * static_cast<double>(std::min(again.end, wanted.end) - again.begin) /
+                static_cast<double>(reads_.row_count(n));
+    uint64_t bytes = 0, bytes_again = 0;
+    for (const ValueId output : node.outputs) {
+      if (output == kNoValue) continue;
+      bytes += bytes_of(output, wanted.count());
+      bytes_again += bytes_of(output, again.count());
+      ms += twice[output];
+    }
+    const bool keeps = ms > copy_ms(bytes) + copy_ms(bytes_again);
+    if (keeps) kept.push_back(n);
+    for (const ValueId input : node.inputs)
+      if (input != kNoValue && !keeps) twice[input] = std::max(twice[input], ms);
+    return keeps;
+  };
+  rows_of_strip(reads_, tiled, outputs, strip, rows_of_strip(reads_, tiled, outputs, strip - 1, {}), keep);
+  std::reverse(kept.begin(), kept.end());
+  return kept;
 }
 
 TileChooser::Run TileChooser::estimate(const TiledNodes& tiled, const std::vector<ValueId>& outputs) const {
@@ -145,14 +200,20 @@ TileChooser::Run TileChooser::estimate(const TiledNodes& tiled, const std::vecto
   return run;
 }
 
-const TileChooser::Run& TileChooser::run(const TiledNodes& tiled, const std::vector<ValueId>& outputs) {
-  const auto [entry, is_new] = runs_.try_emplace({tiled.first, tiled.end, tiled.strips});
-  if (is_new) entry->second = estimate(tiled, outputs);
+const TileChooser::Run& TileChooser::run(const TiledNodes& tiled, Halo halo,
+                                         const std::vector<ValueId>& outputs) {
+  const auto [entry, is_new] = runs_.try_emplace({tiled.first, tiled.end, tiled.strips, halo});
+  if (!is_new) return entry->second;
+  TiledNodes chosen = tiled;
+  if (halo == Halo::kept) chosen.kept = nodes_to_keep(tiled, outputs);
+  // Without any it is the run that computes all.
+  if (halo == Halo::computed || !chosen.kept.empty()) entry->second = estimate(chosen, outputs);
+  entry->second.kept = std::move(chosen.kept);
   return entry->second;
 }
 
 // Every run from `first` on that has a node of too many bytes, in the fewest strips that suffice.
-void TileChooser::extend_by_runs(size_t first, uint64_t bytes, std::vector<Step>& steps) {
+void TileChooser::extend_by_runs(size_t first, uint64_t bytes, Halo most, std::vector<Step>& steps) {
   bool is_needed = false;
   for (size_t end = first + 1; end < steps.size() && end - first <= kLongestRun; ++end) {
     if (!can_tile(reads_, end - 1, end) || !can_tile(reads_, first, end)) return;
@@ -163,19 +224,21 @@ void TileChooser::extend_by_runs(size_t first, uint64_t bytes, std::vector<Step>
     for (const ValueId output : outputs)
       if (!is_output(reads_.graph(), output)) whole += whole_bytes(output);
     if (whole > bytes || outputs.empty()) continue;
-    for (const int64_t strips : kStripCounts) {
-      if (strips > most_strips(reads_, outputs)) break;
-      const TiledNodes tiled{first, end, strips};
-      const Run& found = run(tiled, outputs);
-      if (found.peak > bytes) continue;
-      const double added = steps[first].added_ms + std::max(0.0, found.added_ms);
-      if (!steps[end].reached || added < steps[end].added_ms) steps[end] = {true, added, tiled};
-      break;
-    }
+    for (const Halo halo : {Halo::computed, Halo::kept})
+      for (const int64_t strips : kStripCounts) {
+        if (halo > most || strips > most_strips(reads_, outputs)) break;
+        TiledNodes tiled{first, end, strips};
+        const Run& found = run(tiled, halo, outputs);
+        if (found.peak > bytes) continue;
+        tiled.kept = found.kept;
+        const double added = steps[first].added_ms + std::max(0.0, found.added_ms);
+        if (!steps[end].reached || added < steps[end].added_ms) steps[end] = {true, added, std::move(tiled)};
+        break;
+      }
   }
 }
 
-std::optional<Tiling> TileChooser::quickest(uint64_t bytes) {
+std::optional<TileChooser::Choice> TileChooser::quickest(uint64_t bytes, Halo halo) {
   const size_t count = reads_.graph().nodes.size();
   std::vector<Step> steps(count + 1);
   steps[0].reached = true;
@@ -184,14 +247,14 @@ std::optional<Tiling> TileChooser::quickest(uint64_t bytes) {
     const bool fits = node_peaks_[n] <= bytes;
     if (fits && (!steps[n + 1].reached || steps[n].added_ms < steps[n + 1].added_ms))
       steps[n + 1] = {true, steps[n].added_ms, {n, n + 1, 1}};
-    extend_by_runs(n, bytes, steps);
+    extend_by_runs(n, bytes, halo, steps);
   }
   if (!steps[count].reached) return std::nullopt;
   Tiling tiling;
   for (size_t at = count; at > 0; at = steps[at].from.first)
     if (steps[at].from.strips > 1) tiling.push_back(steps[at].from);
   std::reverse(tiling.begin(), tiling.end());
-  return tiling;
+  return Choice{std::move(tiling), steps[count].added_ms};
 }
 
 }  // namespace vellum

@@ -5,6 +5,10 @@
 // not. Bytes are those of values in channels4 that are live at the same time, without views, in-place aliases
 // and workspace: the plan of what is chosen decides. Times are those of the whole's dispatches by
 // plan/dispatch_model.hpp, in proportion to the rows, with the launches and the copies that strips add.
+//
+// Rows that two strips need are computed twice, or kept from one strip to the next. To keep them is to copy a
+// strip, so it pays once several layers would compute them twice: walking from the outputs back, a node keeps
+// its rows when what was computed twice since the last one that does would take longer than its copy.
 #pragma once
 
 #include <cstdint>
@@ -27,19 +31,27 @@ struct TileCosts {
 
 class TileChooser {
  public:
+  // What becomes of the rows that two strips need.
+  enum class Halo : uint8_t { computed, kept };
+  struct Choice {
+    Tiling tiling;
+    double added_ms = 0;
+  };
+
   // `reads` must outlive this.
   TileChooser(const RowReads& reads, TileCosts costs);
 
   // The most bytes that are live at a time without tiles.
   uint64_t whole_peak() const;
   // The tiling of least added time with which at most `bytes` should be live at a time; nothing if there is
-  // none.
-  std::optional<Tiling> quickest(uint64_t bytes);
+  // none. `halo`: kept where that is quicker, or always computed.
+  std::optional<Choice> quickest(uint64_t bytes, Halo halo);
 
  private:
   struct Run {
     uint64_t peak = UINT64_MAX;
     double added_ms = 0;
+    std::vector<size_t> kept = {};
   };
   struct Step {
     bool reached = false;
@@ -56,13 +68,16 @@ class TileChooser {
     double ms = 0;
   };
   Strip estimate_strip(const TiledNodes& tiled, const std::vector<ValueId>& outputs, int64_t strip) const;
-  const Run& run(const TiledNodes& tiled, const std::vector<ValueId>& outputs);
-  void extend_by_runs(size_t first, uint64_t bytes, std::vector<Step>& steps);
+  double copy_ms(uint64_t bytes) const;
+  // The nodes that keep rows, by a strip in the middle.
+  std::vector<size_t> nodes_to_keep(const TiledNodes& tiled, const std::vector<ValueId>& outputs) const;
+  const Run& run(const TiledNodes& tiled, Halo halo, const std::vector<ValueId>& outputs);
+  void extend_by_runs(size_t first, uint64_t bytes, Halo most, std::vector<Step>& steps);
 
   const RowReads& reads_;
   const TileCosts costs_;
   std::vector<uint64_t> live_before_, node_peaks_;  // per node, whole
-  std::map<std::tuple<size_t, size_t, int64_t>, Run> runs_;
+  std::map<std::tuple<size_t, size_t, int64_t, Halo>, Run> runs_;
 };
 
 }  // namespace vellum

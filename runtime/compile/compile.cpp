@@ -104,21 +104,34 @@ std::vector<Tiling> tilings(const Graph& prepared, const DeviceCaps& caps, const
   TileChooser chooser(lowering.reads(), lowering.costs());
   // Between two targets, in fractions of what is live without tiles.
   constexpr double kStep = 0.8;
-  std::vector<Tiling> found;
-  for (double bytes = kStep * static_cast<double>(chooser.whole_peak()); bytes >= 1; bytes *= kStep) {
+  using Halo = TileChooser::Halo;
+  std::vector<TileChooser::Choice> found;
+  bool any = true;
+  for (double bytes = kStep * static_cast<double>(chooser.whole_peak()); any && bytes >= 1; bytes *= kStep) {
     check(options.progress);
-    std::optional<Tiling> tiling = chooser.quickest(static_cast<uint64_t>(bytes));
-    if (!tiling) break;
-    if (tiling->empty() || (!found.empty() && found.back() == *tiling)) continue;
+    any = false;
+    // Without kept rows plans are closer to what should be live.
+    for (const Halo halo : {Halo::kept, Halo::computed}) {
+      std::optional<TileChooser::Choice> choice = chooser.quickest(static_cast<uint64_t>(bytes), halo);
+      const auto is_known = [&](const TileChooser::Choice& other) { return other.tiling == choice->tiling; };
+      any = any || choice;
+      if (choice && !choice->tiling.empty() && std::ranges::none_of(found, is_known))
+        found.push_back(std::move(*choice));
+    }
+  }
+  std::ranges::stable_sort(found, {}, &TileChooser::Choice::added_ms);
+  std::vector<Tiling> tilings;
+  for (TileChooser::Choice& choice : found) {
+    check(options.progress);
     try {
-      lowering.lower(*tiling);
+      lowering.lower(choice.tiling);
     } catch (const Error& error) {
       if (error.code() != ErrorCode::unsupported) throw;
       continue;  // strips that would round otherwise
     }
-    found.push_back(std::move(*tiling));
+    tilings.push_back(std::move(choice.tiling));
   }
-  return found;
+  return tilings;
 }
 
 CompiledModel compile(const Graph& imported, const DeviceCaps& caps, const CompileOptions& options,

@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "caps/device_rates.hpp"
 #include "plan/dispatch_model.hpp"
 #include "plan/join_early.hpp"
 #include "vellum/error.hpp"
@@ -117,11 +116,10 @@ TileCosts TiledLowering::costs() const {
   std::map<std::string, double> of_name;
   const std::vector<double> tasks = predicted_milliseconds(program_, barriers, caps_);
   for (size_t t = 0; t < tasks.size(); ++t) of_name[node_name(program_.tasks[t])] += tasks[t];
-  const DeviceRates rates = device_rates(caps_);
   TileCosts costs;
   for (const Node& node : graph_.nodes) costs.node_ms.push_back(of_name[node.name]);
-  costs.launch_ms = 1e-3 * (rates.launch_us + rates.barrier_us);
-  costs.ms_per_byte = rates.gigabytes_per_s > 0 ? 2e-6 / rates.gigabytes_per_s : 0;
+  costs.launch_ms = launch_milliseconds(caps_);
+  costs.ms_per_byte = copy_milliseconds_per_byte(caps_);
   costs.element_bytes = options_.precision == Precision::fp16 ? 2 : 4;
   return costs;
 }

@@ -14,6 +14,12 @@ namespace {
 // Where the device does not say it: that of most GPUs.
 constexpr uint32_t kUsualSubgroup = 32;
 
+// On the CPU a shader that only moves values takes so many times as long as their bytes, and a dispatch so
+// long (lavapipe, by tests/bench/tile_bench.cpp: strips and their copies).
+constexpr double kMovesOnCpu = 3.6, kLaunchOnCpuMs = 0.02;
+
+double cost_of_moves(const DeviceCaps& caps) { return caps.type == DeviceType::cpu ? kMovesOnCpu : 1; }
+
 uint64_t product(const std::array<uint32_t, 3>& sizes) { return uint64_t{sizes[0]} * sizes[1] * sizes[2]; }
 
 // Bytes of the tensors that the dispatch binds, each once. What copies a part of a tensor, or into a part of
@@ -106,9 +112,20 @@ std::vector<double> predicted_milliseconds(const Program& program, const std::ve
         dispatch_model(program, dispatch, barriers[t].needs_command(), caps.vendor_id, share);
     model.figures.subgroups = static_cast<double>(subgroups_of(dispatch, subgroup_size));
     model.figures.subgroup_size = subgroup_size;
+    if (dispatch.macs == 0) model.figures.bytes *= cost_of_moves(caps);
     predicted = 1e-3 * dispatch_time(rates, model.figures).total_us(model.efficiency);
   }
   return milliseconds;
+}
+
+double copy_milliseconds_per_byte(const DeviceCaps& caps) {
+  const double rate = device_rates(caps).gigabytes_per_s;
+  return rate > 0 ? 2e-6 / rate * cost_of_moves(caps) : 0;
+}
+
+double launch_milliseconds(const DeviceCaps& caps) {
+  const DeviceRates rates = device_rates(caps);
+  return caps.type == DeviceType::cpu ? kLaunchOnCpuMs : 1e-3 * (rates.launch_us + rates.barrier_us);
 }
 
 }  // namespace vellum

@@ -31,4 +31,9 @@ std::vector<double> predicted_milliseconds(const Program& program, const std::ve
                                            const DeviceCaps& caps,
                                            const std::vector<double>& shares_of_x = {});
 
+// Returns the predicted milliseconds in which a shader copies a byte: reads and writes it.
+double copy_milliseconds_per_byte(const DeviceCaps& caps);
+// And those of one more dispatch, whatever it does, with the barrier before it.
+double launch_milliseconds(const DeviceCaps& caps);
+
 }  // namespace vellum

@@ -1,4 +1,4 @@
-// Tilings of any graph for tests: runs of nodes and numbers of strips at random.
+// Tilings of any graph for tests: runs of nodes, numbers of strips and nodes that keep rows at random.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,12 @@ inline Tiling random_tiling(const RowReads& reads, uint32_t seed) {
     while (end < count && can_tile(reads, first, end + 1)) ++end;
     if (end > first + 1 && roll(0, 2) == 0) end = first + static_cast<size_t>(roll(1, int64_t(end - first)));
     const int64_t most = end > first ? most_strips(reads, outputs_of(reads, first, end)) : 1;
-    if (most > 1) tiling.push_back({first, end, roll(2, std::min<int64_t>(most, 7))});
+    if (most > 1) {
+      TiledNodes& tiled = tiling.emplace_back(TiledNodes{first, end, roll(2, std::min<int64_t>(most, 7))});
+      const int64_t share = roll(0, 3);  // of nodes that keep rows
+      for (size_t n = first; n < end; ++n)
+        if (roll(1, 3) <= share) tiled.kept.push_back(n);
+    }
     first = std::max(end, first + 1);
   }
   return tiling;

@@ -46,8 +46,25 @@ TEST(Tile, ComputesHalosAgain) {
   ASSERT_EQ(outputs.size(), 1u);
   // Rows 3 to 7 of 11: rows 6 to 14 of the residual, and two more on both sides of the first convolution.
   EXPECT_EQ(strip_of_output(reads, tiled, outputs, outputs[0], 1), (Rows{3, 7}));
-  const std::vector<Rows> rows = rows_of_strip(reads, tiled, outputs, 1);
-  EXPECT_EQ(rows, (std::vector<Rows>{{4, 16}, {6, 14}, {6, 14}, {6, 14}, {3, 7}}));
+  const std::vector<StripRows> rows = rows_of_strips(reads, tiled, outputs)[1];
+  const std::vector<Rows> wanted{{4, 16}, {6, 14}, {6, 14}, {6, 14}, {3, 7}};
+  ASSERT_EQ(rows.size(), wanted.size());
+  for (size_t n = 0; n < rows.size(); ++n) EXPECT_EQ(rows[n], (StripRows{wanted[n], wanted[n]})) << n;
+}
+
+// The first strip has had rows 0 to 8 of the first convolution, of which this one needs 4 to 8 again.
+TEST(Tile, KeepsRowsForTheNextStrip) {
+  const Graph graph = inferred(chain());
+  const RowReads reads(graph);
+  const TiledNodes tiled{0, 5, 3, {0}};
+  const std::vector<ValueId> outputs = outputs_of(reads, 0, 5);
+  const auto strips = rows_of_strips(reads, tiled, outputs);
+  EXPECT_EQ(strips[0][0], (StripRows{{0, 8}, {0, 8}}));
+  EXPECT_EQ(strips[1][0], (StripRows{{4, 16}, {8, 16}}));
+  EXPECT_EQ(strips[1][0].kept(), (Rows{4, 8}));
+  int64_t computed = 0;
+  for (const auto& strip : strips) computed += strip[0].computed.count();
+  EXPECT_EQ(computed, 22) << "no row is computed twice";
 }
 
 TEST(Tile, SharesTheConstantsOfTheWhole) {

@@ -50,11 +50,15 @@ Rows strip_of_output(const RowReads& reads, const TiledNodes& tiled, const std::
   return {boundary(strip), boundary(strip + 1)};
 }
 
-std::vector<Rows> rows_of_strip(const RowReads& reads, const TiledNodes& tiled,
-                                const std::vector<ValueId>& outputs, int64_t strip) {
+std::vector<StripRows> rows_of_strip(const RowReads& reads, const TiledNodes& tiled,
+                                     const std::vector<ValueId>& outputs, int64_t strip,
+                                     const std::vector<StripRows>& before, const KeepRows& keep) {
   std::unordered_map<ValueId, Rows> wanted;
   for (const ValueId output : outputs) wanted[output] = strip_of_output(reads, tiled, outputs, output, strip);
-  std::vector<Rows> rows(tiled.end - tiled.first);
+  const auto keeps = [&](size_t n, const Rows& again, const Rows& needed) {
+    return keep ? keep(n, again, needed) : std::binary_search(tiled.kept.begin(), tiled.kept.end(), n);
+  };
+  std::vector<StripRows> rows(tiled.end - tiled.first);
   for (size_t n = tiled.end; n-- > tiled.first;) {
     const Node& node = reads.graph().nodes[n];
     Rows needed;
@@ -62,15 +66,33 @@ std::vector<Rows> rows_of_strip(const RowReads& reads, const TiledNodes& tiled,
       if (const auto found = wanted.find(output); output != kNoValue && found != wanted.end())
         needed = hull(needed, found->second);
     if (needed.empty()) continue;
-    rows[n - tiled.first] = needed = reads.computed(n, needed);
-    for (size_t i = 0; i < node.inputs.size(); ++i) {
+    StripRows& of_node = rows[n - tiled.first];
+    of_node.held = of_node.computed = reads.computed(n, needed);
+    if (!before.empty()) {
+      const Rows& had = before[n - tiled.first].held;
+      const Rows again{needed.begin, had.end};
+      if (!again.empty() && had.begin <= again.begin && keeps(n, again, needed)) {
+        of_node.computed = had.end < needed.end ? reads.computed(n, {had.end, needed.end}) : Rows{};
+        of_node.held = {needed.begin, std::max(had.end, of_node.computed.end)};
+      }
+    }
+    for (size_t i = 0; i < node.inputs.size() && !of_node.computed.empty(); ++i) {
       const ValueId input = node.inputs[i];
       if (input == kNoValue || !is_within(reads.producer(input), tiled.first, n)) continue;
       Rows& of_input = wanted[input];
-      of_input = hull(of_input, reads.read(n, i, needed).rows);
+      of_input = hull(of_input, reads.read(n, i, of_node.computed).rows);
     }
   }
   return rows;
+}
+
+std::vector<std::vector<StripRows>> rows_of_strips(const RowReads& reads, const TiledNodes& tiled,
+                                                   const std::vector<ValueId>& outputs) {
+  std::vector<std::vector<StripRows>> strips;
+  for (int64_t strip = 0; strip < tiled.strips; ++strip)
+    strips.push_back(rows_of_strip(reads, tiled, outputs, strip,
+                                   strips.empty() ? std::vector<StripRows>{} : strips.back()));
+  return strips;
 }
 
 }  // namespace vellum

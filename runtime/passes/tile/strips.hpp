@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "passes/tile/row_reads.hpp"
@@ -22,6 +23,9 @@ namespace vellum {
 struct TiledNodes {
   size_t first = 0, end = 0;
   int64_t strips = 1;
+  // Those of which a strip keeps the rows that the next one needs again, ascending: line buffers, which take
+  // copies where the halo takes computation. Others compute them again.
+  std::vector<size_t> kept = {};
 
   bool operator==(const TiledNodes&) const = default;
 };
@@ -41,8 +45,25 @@ int64_t most_strips(const RowReads& reads, const std::vector<ValueId>& outputs);
 Rows strip_of_output(const RowReads& reads, const TiledNodes& tiled, const std::vector<ValueId>& outputs,
                      ValueId output, int64_t strip);
 
-// The rows that a strip computes of each node's outputs, from node tiled.first on; empty where it needs none.
-std::vector<Rows> rows_of_strip(const RowReads& reads, const TiledNodes& tiled,
-                                const std::vector<ValueId>& outputs, int64_t strip);
+// What a strip has of a node's outputs: rows that the strip before it kept, and then those that it computes.
+struct StripRows {
+  Rows held, computed;
+
+  Rows kept() const { return {held.begin, computed.empty() ? held.end : computed.begin}; }
+  bool operator==(const StripRows&) const = default;
+};
+
+// Whether a node keeps rows `again`, which a strip needs and the strip before it has had, where the strip
+// needs `wanted`.
+using KeepRows = std::function<bool(size_t node, const Rows& again, const Rows& wanted)>;
+
+// The rows of a strip, of each node from tiled.first on; empty where it needs none. `before`: those of the
+// strip before, of which the ends matter; empty for the first. `keep`: replaces tiled.kept.
+std::vector<StripRows> rows_of_strip(const RowReads& reads, const TiledNodes& tiled,
+                                     const std::vector<ValueId>& outputs, int64_t strip,
+                                     const std::vector<StripRows>& before, const KeepRows& keep = {});
+// Of all strips, with tiled.kept.
+std::vector<std::vector<StripRows>> rows_of_strips(const RowReads& reads, const TiledNodes& tiled,
+                                                   const std::vector<ValueId>& outputs);
 
 }  // namespace vellum

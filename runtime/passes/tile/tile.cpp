@@ -77,14 +77,21 @@ class Tiler {
   void add_strips(const TiledNodes& tiled) {
     const std::vector<ValueId> outputs = outputs_of(reads_, tiled.first, tiled.end);
     std::map<ValueId, std::vector<ValueId>> parts;
+    const std::vector<std::vector<StripRows>> strips = rows_of_strips(reads_, tiled, outputs);
+    kept_.clear();
     for (int64_t strip = 0; strip < tiled.strips; ++strip) {
       const std::string suffix = "/strip" + std::to_string(strip);
+      const std::vector<StripRows>& rows = strips[static_cast<size_t>(strip)];
       slices_.clear();
       held_.clear();
-      const std::vector<Rows> rows = rows_of_strip(reads_, tiled, outputs, strip);
       hold_inputs(tiled, rows, suffix);
-      for (size_t n = tiled.first; n < tiled.end; ++n)
-        if (!rows[n - tiled.first].empty()) add_strip_of(n, rows[n - tiled.first], suffix);
+      for (size_t n = tiled.first; n < tiled.end; ++n) {
+        if (rows[n - tiled.first].held.empty()) continue;
+        if (!rows[n - tiled.first].computed.empty()) add_strip_of(n, rows[n - tiled.first].computed, suffix);
+        add_kept_rows(n, rows[n - tiled.first], suffix);
+        if (strip + 1 < tiled.strips)
+          keep_rows(n, strips[static_cast<size_t>(strip) + 1][n - tiled.first], suffix);
+      }
       for (const ValueId output : outputs)
         parts[output].push_back(
             slice(output, held_.at(output), strip_of_output(reads_, tiled, outputs, output, strip), suffix));
@@ -97,13 +104,42 @@ class Tiler {
     }
   }
 
+  // Puts the rows that the strip before kept before those that this one computes.
+  void add_kept_rows(size_t index, const StripRows& rows, const std::string& suffix) {
+    for (const ValueId output : reads_.graph().nodes[index].outputs) {
+      const auto kept = kept_.find(output);
+      if (output == kNoValue || kept == kept_.end()) continue;
+      Held both = kept->second;
+      if (!rows.computed.empty()) {
+        auto concat = std::make_shared<Concat>();
+        concat->axis = static_cast<int64_t>(reads_.rows_axis(output));
+        const ValueId joined = add_value(output, suffix + "/lines", rows.held);
+        add_node(
+            {graph_.values[joined].name, std::move(concat), {both.value, held_.at(output).value}, {joined}},
+            RowReads::kNone);
+        both = {joined, rows.held};
+      }
+      held_[output] = both;
+      kept_.erase(kept);
+    }
+  }
+
+  // Copies what the next strip needs again, so that the rest is free.
+  void keep_rows(size_t index, const StripRows& next, const std::string& suffix) {
+    if (next.held.empty() || next.kept().empty()) return;
+    for (const ValueId output : reads_.graph().nodes[index].outputs)
+      if (output != kNoValue)
+        kept_[output] = {slice(output, held_.at(output), next.kept(), suffix), next.kept()};
+  }
+
   // What the strip reads of inputs of the graph, each once. Other tensors can be read in place.
-  void hold_inputs(const TiledNodes& tiled, const std::vector<Rows>& rows, const std::string& suffix) {
+  void hold_inputs(const TiledNodes& tiled, const std::vector<StripRows>& rows, const std::string& suffix) {
     std::map<ValueId, Rows> wanted;
     for (size_t n = tiled.first; n < tiled.end; ++n) {
       const Node& node = reads_.graph().nodes[n];
-      for (size_t i = 0; i < node.inputs.size() && !rows[n - tiled.first].empty(); ++i) {
-        const RowsRead read = reads_.read(n, i, rows[n - tiled.first]);
+      const Rows& computed = rows[n - tiled.first].computed;
+      for (size_t i = 0; i < node.inputs.size() && !computed.empty(); ++i) {
+        const RowsRead read = reads_.read(n, i, computed);
         if (!read.whole && reads_.producer(node.inputs[i]) == RowReads::kNone)
           wanted[node.inputs[i]] = hull(wanted[node.inputs[i]], read.rows);
       }
@@ -142,6 +178,7 @@ class Tiler {
   UniqueNames names_;
   std::vector<size_t> whole_nodes_;
   std::unordered_map<ValueId, Held> held_;
+  std::unordered_map<ValueId, Held> kept_;                           // for the next strip
   std::map<std::tuple<ValueId, int64_t, int64_t>, ValueId> slices_;  // of the strip
 };
 

@@ -20,8 +20,9 @@ struct TiledGraph {
 // Computes the nodes of `tiling` in strips: for each strip a Slice of what it needs of the graph's inputs, a
 // copy of each node with other padding, and at the end a Concat of the strips of each output. Copies share
 // the constants of the whole. Where an operator needs fewer rows than another one of the same strip, a Slice
-// cuts them out. Results are the same bit for bit if every copy is computed by the kernel of the whole.
-// Follows optimise() and is no part of it.
+// cuts them out. Rows that a node keeps for the next strip (TiledNodes::kept) are a Slice, too, which a
+// Concat there puts before its own. Results are the same bit for bit if every copy is computed by the kernel
+// of the whole. Follows optimise() and is no part of it.
 TiledGraph tile(const RowReads& reads, const Tiling& tiling);
 
 }  // namespace vellum
