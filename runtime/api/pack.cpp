@@ -12,6 +12,7 @@
 #include "api/guard.hpp"
 #include "api/impl.hpp"
 #include "caps/caps_json.hpp"
+#include "exec/binding_pipelines.hpp"
 #include "exec/cooperative_check.hpp"
 #include "exec/packed_weights.hpp"
 #include "exec/pipeline_keys.hpp"
@@ -34,9 +35,9 @@ std::string made_for(const DeviceCaps& caps, const SessionOptions& options) {
          (options.arithmetic == Arithmetic::fp16 ? ", multiplied as halves" : "");
 }
 
-void add_shaders(const Program& program, packfile::Contents& contents) {
+void add_shaders(const std::vector<gpu::PipelineKey>& keys, packfile::Contents& contents) {
   gpu::ShaderCompiler compiler({}, {});
-  for (const gpu::PipelineKey& key : pipeline_keys(program)) {
+  for (const gpu::PipelineKey& key : keys) {
     const gpu::ShaderRequest request = gpu::shader_request(key);
     std::vector<uint32_t>& words = contents.shaders[gpu::shader_digest(request)];
     if (words.empty()) words = compiler.spirv(request);
@@ -76,12 +77,6 @@ std::vector<Program> possible_programs(const Graph& imported, const DeviceCaps& 
   return programs;
 }
 
-// What sessions of a bundle may run besides its model.
-struct Variants {
-  std::span<const PackFrame> frames;
-  std::span<const PackPicture> pictures;
-};
-
 // The model, of which the input `frame` takes frames; empty: none does.
 struct FramedModel {
   Model model;
@@ -110,7 +105,8 @@ std::array<Model, 2> pictured_models(const Model& model, PackPicture picture) {
   return {natural, with_picture(model, picture.output, picture.picture)};
 }
 
-std::vector<Graph> variant_graphs(const Graph& graph, const Variants& variants) {
+// The model itself first.
+std::vector<Graph> variant_graphs(const Graph& graph, const PackVariants& variants) {
   const std::vector<FramedModel> framed =
       framed_models(Handles::model(std::make_shared<Model::Impl>(graph)), variants.frames);
   for (const PackPicture& picture : variants.pictures)
@@ -120,7 +116,7 @@ std::vector<Graph> variant_graphs(const Graph& graph, const Variants& variants) 
                                                    "' needs a frame of this input in the bundle");
   std::vector<Graph> graphs;
   for (const auto& [model, frame] : framed) {
-    if (!frame.empty()) graphs.push_back(impl(model)->graph);
+    graphs.push_back(impl(model)->graph);
     for (const PackPicture& picture : variants.pictures)
       if (picture.picture.over.empty() || picture.picture.over == frame)
         for (const Model& pictured : pictured_models(model, picture)) graphs.push_back(impl(pictured)->graph);
@@ -177,17 +173,15 @@ void check_folder(const std::filesystem::path& file) {
 }
 
 PackSummary write_bundle(Imported& model, const packfile::TakePieces& take, const Caps& caps,
-                         const SessionOptions& options, const Variants& variants) {
+                         const SessionOptions& options, const PackVariants& variants) {
   packfile::Contents& contents = model.contents;
-  contents.made_for = made_for(impl(caps)->caps, options);
-  contents.caps = to_json(impl(caps)->caps);
-  for (const Program& program : possible_programs(model.graph, impl(caps)->caps, options)) {
-    add_shaders(program, contents);
-    add_weights(program, model.graph, contents);
-  }
+  const DeviceCaps& device = impl(caps)->caps;
+  contents.made_for = made_for(device, options);
+  contents.caps = to_json(device);
   for (const Graph& variant : variant_graphs(model.graph, variants)) {
-    for (const Program& program : possible_programs(variant, impl(caps)->caps, options)) {
-      add_shaders(program, contents);
+    for (const Program& program : possible_programs(variant, device, options)) {
+      add_shaders(pipeline_keys(program), contents);
+      if (variants.images) add_shaders(binding_pipeline_keys(device, variant, program), contents);
       add_weights(program, model.graph, contents);  // those of the model: a session knows them by its values
     }
   }
@@ -201,42 +195,52 @@ PackSummary write_bundle(Imported& model, const packfile::TakePieces& take, cons
 
 PackSummary pack(const std::filesystem::path& model, const std::filesystem::path& file, const Caps& caps,
                  const SessionOptions& options) {
-  return pack(model, file, caps, options, {}, {});
+  return pack(model, file, caps, options, PackVariants{});
 }
 
 PackSummary pack(const std::filesystem::path& model, const std::filesystem::path& file, const Caps& caps,
                  const SessionOptions& options, std::span<const PackFrame> frames) {
-  return pack(model, file, caps, options, frames, {});
+  return pack(model, file, caps, options, PackVariants{.frames = frames});
 }
 
 PackSummary pack(const std::filesystem::path& model, const std::filesystem::path& file, const Caps& caps,
                  const SessionOptions& options, std::span<const PackFrame> frames,
                  std::span<const PackPicture> pictures) {
+  return pack(model, file, caps, options, PackVariants{.frames = frames, .pictures = pictures});
+}
+
+PackSummary pack(const std::filesystem::path& model, const std::filesystem::path& file, const Caps& caps,
+                 const SessionOptions& options, const PackVariants& variants) {
   return guard([&] {
     check_folder(file);
     Imported imported(model);
     const auto write = [&](std::span<const std::span<const std::byte>> pieces) {
       platform::write_file_atomically(file, pieces);
     };
-    return write_bundle(imported, write, caps, options, {frames, pictures});
+    return write_bundle(imported, write, caps, options, variants);
   });
 }
 
 PackSummary pack(std::span<const std::byte> model, const PackSink& sink, const Caps& caps,
                  const SessionOptions& options, std::span<const PackFrame> frames) {
-  return pack(model, sink, caps, options, frames, {});
+  return pack(model, sink, caps, options, PackVariants{.frames = frames});
 }
 
 PackSummary pack(std::span<const std::byte> model, const PackSink& sink, const Caps& caps,
                  const SessionOptions& options, std::span<const PackFrame> frames,
                  std::span<const PackPicture> pictures) {
+  return pack(model, sink, caps, options, PackVariants{.frames = frames, .pictures = pictures});
+}
+
+PackSummary pack(std::span<const std::byte> model, const PackSink& sink, const Caps& caps,
+                 const SessionOptions& options, const PackVariants& variants) {
   return guard([&] {
     if (!sink) throw Error(ErrorCode::invalid_argument, "there is no function that takes the bundle");
     Imported imported(model);
     const auto hand_over = [&](std::span<const std::span<const std::byte>> pieces) {
       for (const std::span<const std::byte> piece : pieces) sink(piece);
     };
-    return write_bundle(imported, hand_over, caps, options, {frames, pictures});
+    return write_bundle(imported, hand_over, caps, options, variants);
   });
 }
 

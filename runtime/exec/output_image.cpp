@@ -2,16 +2,14 @@
 
 #include <array>
 
-#include "exec/pipeline_keys.hpp"
+#include "exec/binding_pipelines.hpp"
 #include "vulkan/context.hpp"
 
 namespace vellum {
 namespace {
 
 Pipelines make_pipeline(const Executor& executor, const Dispatch& dispatch) {
-  gpu::PipelineKey key = pipeline_key(executor.program(), dispatch);
-  key.bindings = {gpu::BindingType::storage_buffer, gpu::BindingType::storage_image};
-  return {executor.context()->pipelines().get(key)};
+  return {executor.context()->pipelines().get(store_image_key(executor.program(), dispatch))};
 }
 
 }  // namespace

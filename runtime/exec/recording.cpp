@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "exec/pipeline_keys.hpp"
-#include "graph/operators/frame.hpp"
-#include "kernels/movement/frame_image.hpp"
+#include "exec/binding_pipelines.hpp"
 #include "vellum/error.hpp"
 #include "vulkan/context.hpp"
 
@@ -27,12 +25,8 @@ FrameImage frame_image(const gpu::Context& context, VkFormat format) {
 std::shared_ptr<const gpu::Pipeline> frame_pipeline(const Executor& executor, const Dispatch& dispatch,
                                                     const BoundFrame& bound) {
   const FrameImage image = frame_image(*executor.context(), bound.image.format);
-  const bool planes = image == FrameImage::planes;
-  gpu::PipelineKey key = pipeline_key(executor.program(), frame_of_image(dispatch, bound.frame, image));
-  for (size_t i = 0; i < dispatch.bindings.size(); ++i)
-    if (executor.program().root(dispatch.bindings[i].tensor) == bound.root)
-      key.bindings[i] = planes ? gpu::BindingType::planes_image : gpu::BindingType::sampled_image;
-  if (planes) key.planes = bound.image.format;
+  gpu::PipelineKey key = frame_image_key(executor.program(), dispatch, bound.root, bound.frame, image);
+  if (image == FrameImage::planes) key.planes = bound.image.format;
   return executor.context()->pipelines().get(key);
 }
 
@@ -44,8 +38,7 @@ Pipelines bound_pipelines(const Executor& executor, const BoundPorts& ports) {
   for (const Task& task : program.tasks) {
     if (!task.dispatch) continue;
     for (const BoundFrame& bound : ports.frames)
-      if (std::ranges::any_of(task.dispatch->bindings,
-                              [&](const Binding& b) { return program.root(b.tensor) == bound.root; }))
+      if (binds(program, *task.dispatch, bound.root))
         pipelines[index] = frame_pipeline(executor, *task.dispatch, bound);
     ++index;
   }
@@ -102,11 +95,7 @@ class Replacements {
 }  // namespace
 
 const FrameInput* frame_input(const Executor& executor, const Port& port) {
-  const Graph& graph = executor.model().graph;
-  for (const Node& node : graph.nodes)
-    if (const auto* frame = dynamic_cast<const Frame*>(node.op.get()))
-      if (graph.values[node.inputs[0]].name == port.name) return &frame->frame;
-  return nullptr;
+  return frame_input(executor.model().graph, port);
 }
 
 PortBuffer port_buffer(const Executor& executor, const Port& port) {

@@ -3,16 +3,14 @@
 #include <array>
 #include <utility>
 
-#include "exec/pipeline_keys.hpp"
+#include "exec/binding_pipelines.hpp"
 #include "vulkan/context.hpp"
 
 namespace vellum {
 namespace {
 
 Pipelines strided_pipeline(const Executor& executor, const Dispatch& dispatch) {
-  gpu::PipelineKey key = pipeline_key(executor.program(), dispatch);
-  key.bindings = {gpu::BindingType::storage_buffer, gpu::BindingType::storage_buffer};
-  return {executor.context()->pipelines().get(key)};
+  return {executor.context()->pipelines().get(strided_words_key(executor.program(), dispatch))};
 }
 
 }  // namespace

@@ -87,6 +87,12 @@ const char* storage_qualifier(const Context& context, VkFormat format) {
   return found->qualifier;
 }
 
+std::vector<const char*> storage_qualifiers() {
+  std::vector<const char*> qualifiers;
+  for (const StorageFormat& format : kStorageFormats) qualifiers.push_back(format.qualifier);
+  return qualifiers;
+}
+
 struct ApplicationImage::Impl {
   std::shared_ptr<Context> context;
   vk::raii::ImageView view{nullptr};

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "vulkan/delete_when_idle.hpp"
 #include "vulkan/descriptors.hpp"
@@ -23,6 +24,9 @@ SampledFormat sampled_format(const Context& context, VkFormat format);
 // Error(unsupported), naming the format, if it is not one of those of ImageBinding or the device does not
 // store it.
 const char* storage_qualifier(const Context& context, VkFormat format);
+
+// All that storage_qualifier() may return.
+std::vector<const char*> storage_qualifiers();
 
 struct ApplicationImageDesc {
   VkImage image = VK_NULL_HANDLE;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <vellum/vellum.h>
 #include <vellum/vellum_frame.h>
+#include <vellum/vellum_picture.h>
 
 #include "c_checks.h"
 #include "c_program.h"
@@ -116,7 +117,8 @@ int in_memory_in_c(const void* model_bytes, size_t model_size, const float* inpu
   vellum_frame_input camera;
   vellum_kernel_report* report = NULL;
   const vellum_bundle_frame frames = {"x", &camera};
-  vellum_bundle_summary plain = {sizeof plain}, framed = {sizeof framed};
+  vellum_bundle_summary plain = {sizeof plain}, framed = {sizeof framed}, with_images = {sizeof with_images};
+  vellum_bundle_variants variants;
   struct bundle* bundle = calloc(1, sizeof *bundle);
 
   EXPECT(bundle != NULL);
@@ -130,6 +132,14 @@ int in_memory_in_c(const void* model_bytes, size_t model_size, const float* inpu
   EXPECT(vellum_bundle_in_memory(model_bytes, model_size, append, bundle, device, NULL, NULL, NULL, 0, &plain, &error) ==
          VELLUM_OK);
   EXPECT(plain.file_bytes == bundle->size && plain.shaders > 0 && framed.shaders > plain.shaders);
+  vellum_bundle_variants_init(&variants);
+  variants.frames = &frames;
+  variants.frame_count = 1;
+  variants.images = 1;
+  bundle->size = 0;
+  EXPECT(vellum_bundle_in_memory_with_variants(model_bytes, model_size, append, bundle, device, NULL, NULL,
+                                               &variants, &with_images, &error) == VELLUM_OK);
+  EXPECT(with_images.file_bytes == bundle->size && with_images.shaders > framed.shaders);
   FAILS(vellum_bundle_in_memory(model_bytes, model_size, refuse, NULL, device, NULL, NULL, NULL, 0, NULL, &error),
         VELLUM_CANCELLED, "not whole");
   FAILS(vellum_bundle_in_memory(model_bytes, model_size, NULL, NULL, device, NULL, NULL, NULL, 0, NULL, &error),

@@ -12,6 +12,7 @@
 
 #include "api/impl.hpp"
 #include "caps/caps_json.hpp"
+#include "exec/binding_pipelines.hpp"
 #include "exec/cooperative_check.hpp"
 #include "exec/pipeline_keys.hpp"
 #include "import/import.hpp"
@@ -347,6 +348,31 @@ TEST_F(Packed, HoldsTheShadersOfPictures) {
   EXPECT_VELLUM_ERROR(refused({"y", {.over = "z"}}), ErrorCode::invalid_argument, "needs a frame");
   EXPECT_VELLUM_ERROR(refused({"y", {.colors = PictureColors::classes}}), ErrorCode::invalid_argument,
                       "palette");
+}
+
+TEST_F(Packed, HoldsTheShadersOfImages) {
+  const auto file = save(small_model());
+  const Caps caps = Caps::android_baseline_2022();
+  for (const FrameFormat format : {FrameFormat::rgba8, FrameFormat::nv21}) {
+    const std::vector<PackFrame> frames = {{"x", {.format = format, .width = 64, .height = 64}}};
+    const std::vector<PackPicture> pictures = {{"y", {.over = "x"}}};
+    const size_t without = pack(file, folder / "packed", caps, {}, frames, pictures).shaders;
+    EXPECT_GT(pack(file, folder / "packed", caps, {}, {frames, pictures, true}).shaders, without);
+    const Model packed = Model::load(folder / "packed");
+    const FrameInput camera{.format = format, .width = 32, .height = 24};
+    const Model framed = with_frames(packed, "x", camera);
+    for (const Model& model : {framed, with_picture(framed, "y", {.over = "x"})}) {
+      const Program program =
+          compile(impl(model)->graph, impl(caps)->caps, compile_options(SessionOptions{}), Stage::program)
+              .program;
+      const std::vector<gpu::PipelineKey> keys =
+          binding_pipeline_keys(impl(caps)->caps, impl(model)->graph, program);
+      EXPECT_GT(keys.size(), 5u);
+      for (const gpu::PipelineKey& key : keys)
+        EXPECT_FALSE(impl(packed)->packed->find(gpu::shader_digest(gpu::shader_request(key))).empty())
+            << key.shader;
+    }
+  }
 }
 
 // Where no shader can be compiled, as in Vellum::runtime, on a device that would choose other kernels.

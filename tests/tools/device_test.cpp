@@ -213,6 +213,7 @@ TEST_F(OnDevice, PackedModelsTakeThePlaceOfTheirFiles) {
   }
   EXPECT_GT(shaders({"--frame", "x=rgb8", "--picture", "y=steps,nearest", "--picture", "y=classes,over:x"}),
             shaders({"--frame", "x=rgb8"}) + 2);
+  EXPECT_GT(shaders({"--frame", "x=rgb8", "--images"}), shaders({"--frame", "x=rgb8"}) + 4);
   for (const char* wrong : {"y", "y=heat", "y=ramp,over:", "y=ramp,large"}) {
     std::vector<std::string> arguments = framed;
     arguments.insert(arguments.end(), {"--picture", wrong});

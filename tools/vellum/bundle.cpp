@@ -31,6 +31,7 @@ struct Arguments {
   Options options;
   std::string model, file, caps;
   std::vector<std::string> frames, pictures;
+  bool images = false;
 };
 
 // "image=nv12,area,bgr,border": an input, a format, and what else chooses shaders.
@@ -100,7 +101,8 @@ void bundle(const Arguments& arguments) {
   std::ranges::transform(arguments.pictures, std::back_inserter(pictures), parse_picture);
   const PackSummary made =
       vellum::pack(samples::FileName(arguments.model).path(), samples::FileName(arguments.file).path(), caps,
-                   session_options(arguments.options, arguments.model), frames, pictures);
+                   session_options(arguments.options, arguments.model),
+                   {.frames = frames, .pictures = pictures, .images = arguments.images});
   if (arguments.options.json)
     return print_json(nlohmann::json{{"file", arguments.file},
                                      {"file_bytes", made.file_bytes},
@@ -136,6 +138,10 @@ Command add_bundle(CLI::App& app) {
                    "OUTPUT=COLOURS[,nearest][,over:INPUT]: also the shaders of a picture that is made of an "
                    "output; colours of ramp, steps, classes, rgb; over a frame of --frame; repeatable")
       ->allow_extra_args(false);
+  command->add_flag(
+      "--images", arguments->images,
+      "also the shaders that read frames of --frame from images of an application, write outputs to "
+      "images, and bind buffers with strides");
   add_options(*command, arguments->options, "of sharing memory, see docs/planner.md");
   command->footer(
       "Every command and the library take the file in place of MODEL, on any device and with any options;\n"

@@ -61,6 +61,19 @@ VELLUM_API PackSummary pack(const std::filesystem::path& model, const std::files
                             const Caps& caps, const SessionOptions& options,
                             std::span<const PackFrame> frames, std::span<const PackPicture> pictures);
 
+// What sessions of a bundle may do besides running its model as it is.
+struct PackVariants {
+  std::span<const PackFrame> frames = {};
+  std::span<const PackPicture> pictures = {};
+  // Bind images of an application's as frames of `frames` and as outputs, and buffers with strides
+  // (vellum/vulkan.hpp), or frames in hardware buffers (vellum/external.hpp).
+  bool images = false;
+};
+
+// Does the same with the shaders of all variants.
+VELLUM_API PackSummary pack(const std::filesystem::path& model, const std::filesystem::path& file,
+                            const Caps& caps, const SessionOptions& options, const PackVariants& variants);
+
 // Takes the bytes of a bundle, one piece after another. What it throws ends pack().
 using PackSink = std::function<void(std::span<const std::byte> piece)>;
 
@@ -72,5 +85,7 @@ VELLUM_API PackSummary pack(std::span<const std::byte> model, const PackSink& si
 VELLUM_API PackSummary pack(std::span<const std::byte> model, const PackSink& sink, const Caps& caps,
                             const SessionOptions& options, std::span<const PackFrame> frames,
                             std::span<const PackPicture> pictures);
+VELLUM_API PackSummary pack(std::span<const std::byte> model, const PackSink& sink, const Caps& caps,
+                            const SessionOptions& options, const PackVariants& variants);
 
 }  // namespace vellum

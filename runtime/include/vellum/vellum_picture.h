@@ -85,6 +85,33 @@ VELLUM_C_API vellum_status vellum_bundle_in_memory_with_pictures(
     const char* caps, const vellum_session_options* options, const vellum_bundle_frame* frames, size_t frame_count,
     const vellum_bundle_picture* pictures, size_t picture_count, vellum_bundle_summary* summary, vellum_error* error);
 
+/* What sessions of a bundle may do besides running its model as it is. Fill it with
+ * vellum_bundle_variants_init(). */
+typedef struct vellum_bundle_variants {
+  size_t size; /* of this struct, as the caller was compiled */
+  const vellum_bundle_frame* frames;
+  size_t frame_count;
+  const vellum_bundle_picture* pictures;
+  size_t picture_count;
+  int32_t images; /* not 0: bind images as these frames and as outputs, buffers with strides, or frames in
+                     hardware buffers */
+} vellum_bundle_variants;
+VELLUM_C_API void vellum_bundle_variants_init_sized(vellum_bundle_variants* variants, size_t size);
+#define vellum_bundle_variants_init(variants) \
+  vellum_bundle_variants_init_sized((variants), sizeof(vellum_bundle_variants))
+
+/* Do the same with the shaders of all variants. `variants` may be NULL. */
+VELLUM_C_API vellum_status vellum_write_bundle_with_variants(const char* model, const char* file,
+                                                             const vellum_device* device, const char* caps,
+                                                             const vellum_session_options* options,
+                                                             const vellum_bundle_variants* variants,
+                                                             vellum_bundle_summary* summary,
+                                                             vellum_error* error);
+VELLUM_C_API vellum_status vellum_bundle_in_memory_with_variants(
+    const void* model, size_t model_bytes, vellum_write_callback write, void* write_user,
+    const vellum_device* device, const char* caps, const vellum_session_options* options,
+    const vellum_bundle_variants* variants, vellum_bundle_summary* summary, vellum_error* error);
+
 #ifdef __cplusplus
 }
 #endif

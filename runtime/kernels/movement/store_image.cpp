@@ -1,7 +1,5 @@
 #include "kernels/movement/store_image.hpp"
 
-#include <vector>
-
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/grid.hpp"
 #include "shaders/movement/store_image.h"
@@ -15,7 +13,9 @@ bool is_color(int64_t channels) { return channels >= 1 && channels <= 4; }
 ImagePixels channels_first(int64_t c, int64_t h, int64_t w) { return {w, h, c, 1, w, w * h}; }
 ImagePixels channels_last(int64_t h, int64_t w, int64_t c) { return {w, h, c, c, w * c, 1}; }
 
-std::vector<ImagePixels> readings(const Shape& s) {
+}  // namespace
+
+std::vector<ImagePixels> readings_as_image(const Shape& s) {
   std::vector<ImagePixels> all;
   if (s.size() == 2) all.push_back(channels_first(1, s[0], s[1]));
   if (s.size() == 3 && s[0] == 1) all.push_back(channels_first(1, s[1], s[2]));
@@ -25,10 +25,8 @@ std::vector<ImagePixels> readings(const Shape& s) {
   return all;
 }
 
-}  // namespace
-
 ImagePixels image_pixels(const Shape& shape, int64_t width, int64_t height) {
-  const std::vector<ImagePixels> all = readings(shape);
+  const std::vector<ImagePixels> all = readings_as_image(shape);
   if (all.empty())
     throw Error(ErrorCode::unsupported,
                 to_string(shape) +

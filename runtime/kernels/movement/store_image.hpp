@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "caps/device_caps.hpp"
 #include "program/program.hpp"
@@ -14,6 +15,8 @@ struct ImagePixels {
   int64_t width = 0, height = 0, channels = 0;
   int64_t column = 0, row = 0, channel = 0;
 };
+// The ways to read a shape as an image; none if it is none.
+std::vector<ImagePixels> readings_as_image(const Shape& shape);
 // Of [1, C, H, W] and [1, H, W, C] with one to four channels (the former if both would do and the image is as
 // large), [H, W, C] with three or four, [1, H, W] and [H, W]. Throws Error(unsupported) for other shapes, and
 // Error(invalid_argument) if none of these is width x height.
