@@ -38,7 +38,11 @@ BoundPort bound_buffer(const Executor& executor, const Port& port, const char* k
 }
 
 gpu::ApplicationImageDesc image_desc(const ImageBinding& binding) {
-  return {binding.image, binding.format, binding.layout, binding.mip_level, binding.array_layer};
+  return {binding.image,
+          {binding.format, binding.external_format},
+          binding.layout,
+          binding.mip_level,
+          binding.array_layer};
 }
 
 // Throws Error(unsupported) for an owner that the device does not know.
@@ -103,8 +107,8 @@ BoundFrame bound_frame(const Executor& executor, const Port& port, const ImageBi
                ", the frame " + std::to_string(frame->width) + " x " + std::to_string(frame->height));
   if (binding.layout != VK_IMAGE_LAYOUT_GENERAL && binding.layout != VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL)
     refuse(kind, port, "the layout of the image is neither GENERAL nor SHADER_READ_ONLY_OPTIMAL");
-  const gpu::SampledFormat format =
-      checked(kind, port, [&] { return gpu::sampled_format(*executor.context(), binding.format); });
+  const gpu::SampledFormat format = checked(
+      kind, port, [&] { return gpu::sampled_format(*executor.context(), image_desc(binding).format); });
   const bool yuv = planes_of(*frame).has_chroma;
   if (yuv != (format == gpu::SampledFormat::planes))
     refuse(kind, port,
@@ -207,7 +211,7 @@ BoundPorts bound_ports(const Executor& executor, const std::vector<TensorInfo>& 
                   note_owner("input", port, b);
                 });
   for (const Port& port : program.inputs)
-    if (!port.constant && std::ranges::find(names, port.name) == names.end())
+    if (!bindings.rest_on_host && !port.constant && std::ranges::find(names, port.name) == names.end())
       throw Error(ErrorCode::invalid_argument, "input '" + port.name + "' is not bound");
   const size_t input_buffers = ranges.size();
   names.clear();

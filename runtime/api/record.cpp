@@ -39,7 +39,7 @@ Recording Session::bind(std::span<const BufferBinding> inputs, std::span<const B
 Recording Session::bind(const NetworkBindings& bindings) {
   return guard([&] {
     const RequestQueue::Lock lock = impl_->drained();
-    Executor& executor = impl_->first_executor();
+    Executor& executor = bindings.rest_on_host ? impl_->own(lock).executor() : impl_->first_executor();
     if (impl_->options.check_finite)
       throw Error(
           ErrorCode::unsupported,
@@ -49,6 +49,36 @@ Recording Session::bind(const NetworkBindings& bindings) {
     recording.network_ = std::make_shared<RecordedNetwork>(
         executor, bound_ports(executor, impl_->inputs, impl_->outputs, bindings));
     return recording;
+  });
+}
+
+bool Session::Impl::is_runnable(const RequestQueue::Lock& lock, const RecordedNetwork& recording) {
+  return is_ready() && staged.empty() && recording.is_of(own(lock).executor());
+}
+
+void Session::Impl::run(const std::shared_ptr<RecordedNetwork>& recording) {
+  const RequestQueue::Lock lock = drained();
+  if (!is_runnable(lock, *recording))
+    throw Error(ErrorCode::invalid_argument,
+                "the recording is not of this session in its present shapes: bind again");
+  Request& request = own(lock);
+  const Program& program = request.executor().program();
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (const Port& port = program.inputs[i];
+        !has_input(i) && (port.tensor == kNoTensor || !recording->replaces(program.root(port.tensor))))
+      throw Error(ErrorCode::invalid_argument, "input '" + inputs[i].name + "' was neither set nor bound");
+  queue->run_instead(lock, request, [&] {
+    recording->run({});
+    request.executor().invalidate_outputs();
+  });
+  last_recording = recording;
+}
+
+void Session::run(const Recording& recording) {
+  guard([&] {
+    if (!recording.network_)
+      throw Error(ErrorCode::invalid_argument, "nothing is bound: Session::bind() was not called");
+    impl_->run(recording.network_);
   });
 }
 

@@ -10,6 +10,7 @@
 #include "api/memory_report.hpp"
 #include "api/session_impl.hpp"
 #include "exec/finite_check.hpp"
+#include "exec/recording.hpp"
 #include "passes/passes.hpp"
 #include "passes/shapes/shape_inputs.hpp"
 #include "vulkan/memory.hpp"
@@ -146,6 +147,11 @@ const Executor& Session::Impl::finished_run(size_t output) const {
                 "output '" + outputs[output].name +
                     "' cannot be read: no run() has succeeded since the session was made, inputs got other "
                     "shapes, or submit() was called, which returns a Run with outputs of its own");
+  const Program& program = own_request->executor().program();
+  if (const Port& port = program.outputs[output];
+      last_recording && port.tensor != kNoTensor && last_recording->replaces(program.root(port.tensor)))
+    throw Error(ErrorCode::invalid_argument,
+                "output '" + port.name + "' of the last run is in the memory that it was bound to");
   return own_request->executor();
 }
 
@@ -206,6 +212,7 @@ void Session::Impl::run() {
     Request& request = own(lock);
     for (const auto& [index, tensor] : staged) request.set_input(index, tensor);
     staged.clear();
+    last_recording.reset();
   }
   try {
     queue->submit(*own_request);

@@ -57,6 +57,8 @@ struct Session::Impl {
   // The request of set_input(), run() and output(). Null before the session is ready, and after submit(),
   // which may need its executor.
   Request* own_request = nullptr;
+  // Of the last run, if that was one of a recording.
+  std::shared_ptr<RecordedNetwork> last_recording;
   // While a submit() prepares other shapes, which takes long, under the queue's lock.
   std::atomic<bool> is_switching = false;
   // Inputs that are not in the own request yet: they have other shapes than its executor, or there is none.
@@ -103,6 +105,9 @@ struct Session::Impl {
   // Throws Error(invalid_argument) for values that SessionOptions::check_finite forbids.
   void check_input_values(size_t index, std::span<const std::byte> values) const;
   void run();
+  // Whether run() takes it: its inputs and outputs are those of the own request.
+  bool is_runnable(const RequestQueue::Lock& lock, const RecordedNetwork& recording);
+  void run(const std::shared_ptr<RecordedNetwork>& recording);
   // For outputs whose shapes the run determines.
   void update_output_shapes();
   uint64_t weights_bytes() const;

@@ -19,6 +19,10 @@ struct vellum_external_semaphore {
   vellum::ExternalSemaphore semaphore;
 };
 
+struct vellum_hardware_frames {
+  vellum::HardwareFrames frames;
+};
+
 using vellum::c_api::given_or_default;
 using vellum::c_api::guarded;
 using vellum::c_api::require;
@@ -179,6 +183,10 @@ VkFormat vellum_external_image_format(const vellum_external_image* image) {
   return image ? image->image.format() : VK_FORMAT_UNDEFINED;
 }
 
+uint64_t vellum_external_image_external_format(const vellum_external_image* image) {
+  return image ? image->image.external_format() : 0;
+}
+
 vellum_status vellum_external_image_export(const vellum_external_image* image, vellum_external_memory* memory,
                                            vellum_error* error) {
   return guarded(error, [&] {
@@ -237,5 +245,24 @@ vellum_status vellum_external_semaphore_export(const vellum_external_semaphore* 
                  {0, static_cast<vellum_external_type>(exported.type), exported.fd, exported.handle,
                   exported.is_timeline},
                  "handle");
+  });
+}
+
+vellum_status vellum_hardware_frames_create(vellum_session* session, const char* input, size_t most,
+                                            vellum_hardware_frames** frames, vellum_error* error) {
+  return make_object(frames, error, [&] {
+    require(session, "session");
+    require(input, "input");
+    return vellum::HardwareFrames(session->session, input, most ? most : 8);
+  });
+}
+
+void vellum_hardware_frames_destroy(vellum_hardware_frames* frames) { delete frames; }
+
+vellum_status vellum_hardware_frames_run(vellum_hardware_frames* frames, void* buffer, uint32_t width,
+                                         uint32_t height, vellum_error* error) {
+  return guarded(error, [&] {
+    require(frames, "frames");
+    frames->frames.run(buffer, width, height);
   });
 }

@@ -99,8 +99,8 @@ struct BindingLists {
       throw vellum::Error(vellum::ErrorCode::invalid_argument,
                           std::string("the binding of '") + given.name + "' has a buffer and an image");
     if (given.image) {
-      images.push_back({given.name, given.image, given.format, given.width, given.height, given.layout,
-                        given.mip_level, given.array_layer, given.owner});
+      images.push_back({given.name, given.image, given.format, given.external_format, given.width,
+                        given.height, given.layout, given.mip_level, given.array_layer, given.owner});
       return;
     }
     if (given.stride_count) require(given.strides, "strides");

@@ -19,6 +19,10 @@ void add_frame_keys(const Graph& graph, const Program& program, std::vector<gpu:
     const TensorId root = program.root(port.tensor);
     for (const Task& task : program.tasks) {
       if (!task.dispatch || !binds(program, *task.dispatch, root)) continue;
+      FrameInput u_first = *frame;  // as formats of a driver's own are read
+      u_first.format = FrameFormat::nv12;
+      if (has_chroma)
+        keys.push_back(frame_image_key(program, *task.dispatch, root, u_first, FrameImage::planes));
       for (const FrameImage image : {FrameImage::bytes, FrameImage::numbers, FrameImage::planes})
         if ((image == FrameImage::planes) == has_chroma)
           keys.push_back(frame_image_key(program, *task.dispatch, root, *frame, image));

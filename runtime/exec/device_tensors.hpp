@@ -29,6 +29,8 @@ class DeviceTensors {
   void drop_objects() noexcept { objects_.reset(); }
   bool has_objects() const { return objects_ != nullptr; }
 
+  // Whether both have the same inputs and outputs: one is a copy of the other.
+  bool shares_in_out_with(const DeviceTensors& other) const { return own_ == other.own_; }
   // The memory of an input or an output; null if there is none.
   std::shared_ptr<gpu::Arena> in_out_arena() const;
 

@@ -355,6 +355,10 @@ void Executor::finish() {
   wait_for_submitted();
   is_running_ = false;
   if (cancelled_) throw Error(ErrorCode::cancelled, "the run was cancelled");
+  invalidate_outputs();
+}
+
+void Executor::invalidate_outputs() const {
   for (const Port& port : program().outputs)
     if (port.tensor != kNoTensor) tensors_.buffer(port.tensor).invalidate();
 }

@@ -113,6 +113,9 @@ class Executor final : private ArenaPool::Tenant {
   const std::shared_ptr<const CompiledModel>& shared_model() const { return model_; }
   const std::shared_ptr<WeightSource>& weight_source() const { return weights_; }
   DeviceTensors complete_tensors();  // after trim() it makes them again
+  const DeviceTensors& tensors() const { return tensors_; }
+  // After a Recording wrote them: makes them visible to output().
+  void invalidate_outputs() const;
   const Pipelines& pipelines() const { return pipelines_; }
 
   // Begin and end of each task on the device in the last run, in milliseconds after the first task began. NaN

@@ -22,7 +22,7 @@ OutputImage::OutputImage(const Executor& executor, const Port& port, const Image
       image_(executor.context(), image, VK_IMAGE_USAGE_STORAGE_BIT),
       dispatch_(store_image(executor.context()->caps(), pixels,
                             executor.program().tensors[root_].desc.element,
-                            gpu::storage_qualifier(*executor.context(), image.format))),
+                            gpu::storage_qualifier(*executor.context(), image.format.format))),
       pipeline_(make_pipeline(executor, dispatch_)),
       sets_(executor.context(), pipeline_) {
   const uint64_t offset = executor.program().offset(port.tensor);

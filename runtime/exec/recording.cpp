@@ -9,7 +9,7 @@
 namespace vellum {
 namespace {
 
-FrameImage frame_image(const gpu::Context& context, VkFormat format) {
+FrameImage frame_image(const gpu::Context& context, gpu::ImageFormatId format) {
   switch (gpu::sampled_format(context, format)) {
     case gpu::SampledFormat::bytes:
       return FrameImage::bytes;
@@ -25,7 +25,10 @@ FrameImage frame_image(const gpu::Context& context, VkFormat format) {
 std::shared_ptr<const gpu::Pipeline> frame_pipeline(const Executor& executor, const Dispatch& dispatch,
                                                     const BoundFrame& bound) {
   const FrameImage image = frame_image(*executor.context(), bound.image.format);
-  gpu::PipelineKey key = frame_image_key(executor.program(), dispatch, bound.root, bound.frame, image);
+  FrameInput frame = bound.frame;
+  // The conversion of an external format puts U and V where they belong.
+  if (bound.image.format.external) frame.format = FrameFormat::nv12;
+  gpu::PipelineKey key = frame_image_key(executor.program(), dispatch, bound.root, frame, image);
   if (image == FrameImage::planes) key.planes = bound.image.format;
   return executor.context()->pipelines().get(key);
 }
@@ -63,6 +66,15 @@ std::vector<StridedPort> strided_ports(const Executor& executor, const BoundPort
   std::vector<StridedPort> strided;
   for (const BoundStrides& bound : ports.strided) strided.emplace_back(executor, bound);
   return strided;
+}
+
+std::set<TensorId> replaced_roots(const Program& program, const BoundPorts& ports) {
+  std::set<TensorId> roots;
+  for (const BoundPort& bound : ports.buffers) roots.insert(bound.root);
+  for (const BoundStrides& bound : ports.strided) roots.insert(program.root(bound.port->tensor));
+  for (const BoundFrame& bound : ports.frames) roots.insert(bound.root);
+  for (const BoundPicture& bound : ports.pictures) roots.insert(program.root(bound.port->tensor));
+  return roots;
 }
 
 // What is bound in place of the executor's memory.
@@ -131,6 +143,7 @@ RecordedNetwork::RecordedNetwork(Executor& executor, const BoundPorts& ports)
       model_(executor.shared_model()),
       weights_(executor.weight_source()),
       tensors_(executor.complete_tensors()),
+      replaced_(replaced_roots(executor.program(), ports)),
       strided_(strided_ports(executor, ports)),
       frames_(frame_views(executor, ports)),
       pictures_(picture_images(executor, ports)),

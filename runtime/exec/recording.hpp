@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -66,6 +67,10 @@ class RecordedNetwork {
   // Ports that are not listed keep the executor's memory. Of a network that check_recordable() accepts.
   RecordedNetwork(Executor& executor, const BoundPorts& ports);
 
+  // Whether it reads and writes the executor's inputs and outputs, but for those that `replaces()` names.
+  bool is_of(const Executor& executor) const { return tensors_.shares_in_out_with(executor.tensors()); }
+  bool replaces(TensorId root) const { return replaced_.contains(root); }
+
   // Makes no Vulkan objects. The device waits for earlier work of the queue.
   void record(VkCommandBuffer commands) const;
   // Submits a command buffer of its own, which the first call makes. Thread-safe.
@@ -81,6 +86,7 @@ class RecordedNetwork {
   std::shared_ptr<const CompiledModel> model_;
   std::shared_ptr<WeightSource> weights_;
   DeviceTensors tensors_;
+  std::set<TensorId> replaced_;
   std::vector<StridedPort> strided_;           // one for each of BoundPorts
   std::vector<gpu::ApplicationImage> frames_;  // one for each of BoundPorts
   std::vector<OutputImage> pictures_;

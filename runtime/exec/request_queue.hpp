@@ -45,6 +45,15 @@ class RequestQueue {
   // If submitting throws, the request is discarded.
   void submit(Request& request, const SubmitSemaphores& semaphores = {});
   void discard(Request& request);  // which was not submitted
+  // Runs `work` in place of the commands of a reusable request's executor: afterwards the request has
+  // succeeded, and its executor has the outputs. `work` throws otherwise.
+  template <typename Work>
+  void run_instead(const Lock&, Request& request, const Work& work) {
+    request.succeeded_ = false;
+    request.error_.reset();
+    work();
+    request.succeeded_ = true;
+  }
 
   // Whether wait() would return at once. Runs operators of the host, if it is their turn.
   bool done(Request& request);

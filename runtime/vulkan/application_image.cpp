@@ -13,8 +13,10 @@ namespace {
                                           context.caps().name + ": " + why);
 }
 
-bool is_planar(VkFormat format) {
-  return format == VK_FORMAT_G8_B8R8_2PLANE_420_UNORM || format == VK_FORMAT_G8_B8_R8_3PLANE_420_UNORM;
+bool is_planar(ImageFormatId id) {
+  const VkFormat format = id.format;
+  return id.external || format == VK_FORMAT_G8_B8R8_2PLANE_420_UNORM ||
+         format == VK_FORMAT_G8_B8_R8_3PLANE_420_UNORM;
 }
 
 bool has_bytes(VkFormat format) {
@@ -61,11 +63,12 @@ constexpr StorageFormat kStorageFormats[] = {
 
 }  // namespace
 
-SampledFormat sampled_format(const Context& context, VkFormat format) {
-  if (is_planar(format)) {
-    context.impl().ycbcr_samplers.get(context.impl(), format);
+SampledFormat sampled_format(const Context& context, ImageFormatId id) {
+  if (is_planar(id)) {
+    context.impl().ycbcr_samplers.get(context.impl(), id);
     return SampledFormat::planes;
   }
+  const VkFormat format = id.format;
   if (!reads_as_floats(vk::to_string(vk::Format(format))))
     refuse(context, format, "it has neither colours that read as floats nor Y, U and V in planes of 8 bits");
   if (!offers(context, format, vk::FormatFeatureFlagBits::eSampledImage))
@@ -112,7 +115,7 @@ ApplicationImage::ApplicationImage(std::shared_ptr<Context> context, const Appli
   vk::ImageViewCreateInfo info;
   info.setImage(desc.image)
       .setViewType(vk::ImageViewType::e2D)
-      .setFormat(vk::Format(desc.format))
+      .setFormat(vk::Format(desc.format.format))
       .setSubresourceRange({vk::ImageAspectFlagBits::eColor, desc.mip_level, 1, desc.array_layer, 1})
       .setPNext(&used);
   impl_->view = translated("creating a view of the application's image",

@@ -9,6 +9,7 @@
 
 #include "vulkan/delete_when_idle.hpp"
 #include "vulkan/descriptors.hpp"
+#include "vulkan/ycbcr_samplers.hpp"
 
 namespace vellum::gpu {
 
@@ -18,7 +19,7 @@ class Context;
 enum class SampledFormat : uint8_t { bytes, numbers, planes };
 // Throws Error(unsupported), naming the format, if it does not read as floats or the device does not sample
 // it.
-SampledFormat sampled_format(const Context& context, VkFormat format);
+SampledFormat sampled_format(const Context& context, ImageFormatId format);
 
 // The format qualifier of a writeonly image2D, "rgba8"; empty: the shader names none. Throws
 // Error(unsupported), naming the format, if it is not one of those of ImageBinding or the device does not
@@ -30,7 +31,7 @@ std::vector<const char*> storage_qualifiers();
 
 struct ApplicationImageDesc {
   VkImage image = VK_NULL_HANDLE;
-  VkFormat format = VK_FORMAT_UNDEFINED;
+  ImageFormatId format = {};
   VkImageLayout layout = VK_IMAGE_LAYOUT_GENERAL;
   uint32_t mip_level = 0, array_layer = 0;
 };

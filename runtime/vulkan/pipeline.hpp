@@ -13,6 +13,7 @@
 
 #include "platform/progress.hpp"
 #include "vulkan/image.hpp"
+#include "vulkan/ycbcr_samplers.hpp"
 
 namespace vellum::gpu {
 
@@ -42,7 +43,7 @@ struct PipelineKey {
   uint32_t subgroup_size = 0;
   // The name of the shader's push constant block, which the pipeline checks; empty: unchecked.
   std::string parameter_block = {};
-  VkFormat planes = VK_FORMAT_UNDEFINED;  // of the planes_image
+  ImageFormatId planes = {};  // of the planes_image
   std::string source = {};  // GLSL; empty: the embedded source of `shader`
 
   bool operator==(const PipelineKey&) const = default;

@@ -1,6 +1,7 @@
 // Samplers that read the planes of an image as they are stored: Y as green, U as blue, V as red.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -9,6 +10,23 @@
 #include "vulkan/vulkan_hpp.hpp"
 
 namespace vellum::gpu {
+
+// A format of Vulkan's, or one of the driver's own that an Android hardware buffer has
+// (VkExternalFormatANDROID).
+struct ImageFormatId {
+  VkFormat format = VK_FORMAT_UNDEFINED;
+  uint64_t external = 0;
+
+  auto operator<=>(const ImageFormatId&) const = default;
+};
+
+// What the driver says of a format of its own (VkAndroidHardwareBufferFormatPropertiesANDROID).
+struct ExternalFormat {
+  VkFormatFeatureFlags features = 0;
+  VkComponentMapping components = {};
+  VkChromaLocation x_chroma = VK_CHROMA_LOCATION_COSITED_EVEN, y_chroma = VK_CHROMA_LOCATION_COSITED_EVEN;
+  bool has_chroma = false;  // Y, U and V, not colours
+};
 
 // A VkSamplerYcbcrConversion that converts nothing, and its sampler without filtering.
 struct YcbcrSampler {
@@ -20,12 +38,15 @@ struct YcbcrSampler {
 // Of a context, one for each format. Thread-safe.
 class YcbcrSamplers {
  public:
-  // Throws Error(unsupported), naming the device, if it does not sample the format.
-  const YcbcrSampler& get(const Context::Impl& context, VkFormat format);
+  // Throws Error(unsupported), naming the device, if it does not sample the format, and
+  // Error(invalid_argument) for an external format that was not add()ed.
+  const YcbcrSampler& get(const Context::Impl& context, ImageFormatId format);
+  void add(uint64_t external_format, const ExternalFormat& description);
 
  private:
   std::mutex mutex_;
-  std::map<VkFormat, YcbcrSampler> samplers_;
+  std::map<ImageFormatId, YcbcrSampler> samplers_;
+  std::map<uint64_t, ExternalFormat> external_formats_;
 };
 
 }  // namespace vellum::gpu

@@ -167,6 +167,21 @@ TEST_F(CVulkan, RecordsAndSubmitsWithTheApplicationsBuffers) {
   vellum_recording_destroy(recording);
 }
 
+TEST_F(CVulkan, RefusesFramesInHardwareBuffersByName) {
+  open();
+  vellum_hardware_frames* frames = nullptr;
+  EXPECT_EQ(vellum_hardware_frames_create(session, "x", 0, &frames, &error), VELLUM_UNSUPPORTED);
+  EXPECT_NE(std::string(error.message).find("VK_ANDROID_external_memory_android_hardware_buffer"),
+            std::string::npos)
+      << error.message;
+  EXPECT_EQ(frames, nullptr);
+  EXPECT_EQ(vellum_hardware_frames_create(session, "z", 0, &frames, &error), VELLUM_NOT_FOUND);
+  EXPECT_EQ(vellum_hardware_frames_create(nullptr, "x", 0, &frames, &error), VELLUM_INVALID_ARGUMENT);
+  EXPECT_EQ(vellum_hardware_frames_run(nullptr, nullptr, 1, 1, &error), VELLUM_INVALID_ARGUMENT);
+  EXPECT_EQ(vellum_external_image_external_format(nullptr), 0u);
+  vellum_hardware_frames_destroy(nullptr);
+}
+
 // Input from shared memory with strides, output to an image.
 TEST_F(CVulkan, BindsSharedMemoryStridesAndImages) {
   open();

@@ -3,9 +3,11 @@
 #include <vulkan/vulkan_android.h>
 
 #include <array>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "platform/dynamic_library.hpp"
@@ -16,6 +18,8 @@ namespace {
 constexpr std::array<std::string_view, 2> kOffered{
     VK_ANDROID_EXTERNAL_MEMORY_ANDROID_HARDWARE_BUFFER_EXTENSION_NAME,
     VK_EXT_QUEUE_FAMILY_FOREIGN_EXTENSION_NAME};
+// That images in an external format have in truth.
+constexpr VkFormat kStandsIn = VK_FORMAT_G8_B8R8_2PLANE_420_UNORM;
 constexpr auto kType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_ANDROID_HARDWARE_BUFFER_BIT_ANDROID;
 
 struct HardwareState {
@@ -23,6 +27,8 @@ struct HardwareState {
   PFN_vkGetInstanceProcAddr instance_function = nullptr;
   PFN_vkGetDeviceProcAddr device_function = nullptr;
   VkInstance instance = VK_NULL_HANDLE;
+  PFN_vkCmdPipelineBarrier barrier = nullptr;
+  std::atomic<size_t> foreign_transfers = 0;
   std::mutex mutex;
   std::map<VkDeviceMemory, FakeHardwareBuffer*> imports;
 };
@@ -113,14 +119,45 @@ VKAPI_ATTR VkResult VKAPI_CALL image_properties(VkPhysicalDevice device,
   return result;
 }
 
+bool has_external_format(const void* chain) {
+  const auto* format =
+      find_in_chain<VkExternalFormatANDROID>(chain, VK_STRUCTURE_TYPE_EXTERNAL_FORMAT_ANDROID);
+  return format && format->externalFormat;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL create_conversion(VkDevice device,
+                                                 const VkSamplerYcbcrConversionCreateInfo* info,
+                                                 const VkAllocationCallbacks* callbacks,
+                                                 VkSamplerYcbcrConversion* conversion) {
+  VkSamplerYcbcrConversionCreateInfo plain = *info;
+  if (has_external_format(info->pNext)) {
+    plain.pNext = nullptr;
+    plain.format = kStandsIn;
+  }
+  return real_of_device<PFN_vkCreateSamplerYcbcrConversion>(device, "vkCreateSamplerYcbcrConversion")(
+      device, &plain, callbacks, conversion);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL create_view(VkDevice device, const VkImageViewCreateInfo* info,
+                                           const VkAllocationCallbacks* callbacks, VkImageView* view) {
+  VkImageViewCreateInfo plain = *info;
+  if (plain.format == VK_FORMAT_UNDEFINED) plain.format = kStandsIn;
+  return real_of_device<PFN_vkCreateImageView>(device, "vkCreateImageView")(device, &plain, callbacks, view);
+}
+
 // The driver makes a plain image or buffer.
 template <typename Info, typename Object>
 VkResult create_plain(VkDevice device, const char* function, const Info* info, VkStructureType external,
                       const VkAllocationCallbacks* callbacks, Object* object) {
   Info plain = *info;
   if (const auto* chained = find_in_chain<VkExternalMemoryImageCreateInfo>(info->pNext, external);
-      chained && chained->handleTypes == kType)
+      chained && chained->handleTypes == kType) {
     plain.pNext = nullptr;
+    if constexpr (std::is_same_v<Info, VkImageCreateInfo>) {
+      if (has_external_format(info->pNext)) plain.format = kStandsIn;
+      plain.usage |= VK_IMAGE_USAGE_TRANSFER_DST_BIT;  // for FakeHardwareBuffer::fill
+    }
+  }
   using Function = VkResult(VKAPI_PTR*)(VkDevice, const Info*, const VkAllocationCallbacks*, Object*);
   return real_of_device<Function>(device, function)(device, &plain, callbacks, object);
 }
@@ -145,7 +182,16 @@ VKAPI_ATTR VkResult VKAPI_CALL buffer_handle_properties(
   properties->memoryTypeBits = 1;
   const auto* format = find_in_chain<VkAndroidHardwareBufferFormatPropertiesANDROID>(
       properties->pNext, VK_STRUCTURE_TYPE_ANDROID_HARDWARE_BUFFER_FORMAT_PROPERTIES_ANDROID);
-  if (format) const_cast<VkAndroidHardwareBufferFormatPropertiesANDROID*>(format)->format = fake->format;
+  if (!format) return VK_SUCCESS;
+  auto& description = *const_cast<VkAndroidHardwareBufferFormatPropertiesANDROID*>(format);
+  description.format = fake->format;
+  description.externalFormat = fake->external_format;
+  if (!fake->external_format) return VK_SUCCESS;
+  description.formatFeatures =
+      VK_FORMAT_FEATURE_SAMPLED_IMAGE_BIT | VK_FORMAT_FEATURE_COSITED_CHROMA_SAMPLES_BIT;
+  description.suggestedYcbcrModel = fake->has_colors ? VK_SAMPLER_YCBCR_MODEL_CONVERSION_RGB_IDENTITY
+                                                     : VK_SAMPLER_YCBCR_MODEL_CONVERSION_YCBCR_601;
+  description.suggestedXChromaOffset = description.suggestedYChromaOffset = VK_CHROMA_LOCATION_COSITED_EVEN;
   return VK_SUCCESS;
 }
 
@@ -164,9 +210,12 @@ VKAPI_ATTR VkResult VKAPI_CALL allocate(VkDevice device, const VkMemoryAllocateI
   real_of_device<PFN_vkMapMemory>(device, "vkMapMemory")(device, *memory, 0, VK_WHOLE_SIZE, 0, &data);
   const std::lock_guard lock(hardware().mutex);
   fake->data = static_cast<std::byte*>(data);
-  fake->was_dedicated = find_in_chain<VkMemoryDedicatedAllocateInfo>(
+  const auto* dedicated = find_in_chain<VkMemoryDedicatedAllocateInfo>(
       info->pNext, VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO);
+  fake->was_dedicated = dedicated;
+  fake->image = dedicated ? dedicated->image : VK_NULL_HANDLE;
   ++fake->imports;
+  ++fake->imported;
   hardware().imports[*memory] = fake;
   return result;
 }
@@ -183,6 +232,37 @@ VKAPI_ATTR void VKAPI_CALL free_memory(VkDevice device, VkDeviceMemory memory,
   real_of_device<PFN_vkFreeMemory>(device, "vkFreeMemory")(device, memory, callbacks);
 }
 
+VKAPI_ATTR VkResult VKAPI_CALL bind_image(VkDevice device, VkImage image, VkDeviceMemory memory,
+                                          VkDeviceSize offset) {
+  const VkResult result =
+      real_of_device<PFN_vkBindImageMemory>(device, "vkBindImageMemory")(device, image, memory, offset);
+  FakeHardwareBuffer* fake = nullptr;
+  {
+    const std::lock_guard lock(hardware().mutex);
+    const auto found = hardware().imports.find(memory);
+    if (found != hardware().imports.end()) fake = found->second;
+  }
+  if (fake && fake->fill) fake->fill(image);
+  return result;
+}
+
+// VK_QUEUE_FAMILY_FOREIGN_EXT is unknown to a driver without the extension.
+VKAPI_ATTR void VKAPI_CALL barrier(VkCommandBuffer commands, VkPipelineStageFlags before,
+                                   VkPipelineStageFlags after, VkDependencyFlags flags, uint32_t memory_count,
+                                   const VkMemoryBarrier* memory, uint32_t buffer_count,
+                                   const VkBufferMemoryBarrier* buffers, uint32_t image_count,
+                                   const VkImageMemoryBarrier* images) {
+  std::vector<VkImageMemoryBarrier> known(images, images + image_count);
+  for (VkImageMemoryBarrier& image : known)
+    for (uint32_t* family : {&image.srcQueueFamilyIndex, &image.dstQueueFamilyIndex})
+      if (*family == VK_QUEUE_FAMILY_FOREIGN_EXT) {
+        *family = VK_QUEUE_FAMILY_EXTERNAL;
+        hardware().foreign_transfers++;
+      }
+  hardware().barrier(commands, before, after, flags, memory_count, memory, buffer_count, buffers, image_count,
+                     known.data());
+}
+
 struct Replacement {
   std::string_view name;
   PFN_vkVoidFunction function;
@@ -197,9 +277,15 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_function(VkDevice device, co
   for (const Replacement& known :
        {replacement("vkGetDeviceProcAddr", get_device_function), replacement("vkCreateImage", create_image),
         replacement("vkCreateBuffer", create_buffer), replacement("vkAllocateMemory", allocate),
-        replacement("vkFreeMemory", free_memory),
+        replacement("vkCreateSamplerYcbcrConversion", create_conversion),
+        replacement("vkCreateImageView", create_view), replacement("vkBindImageMemory", bind_image),
+        replacement("vkCmdPipelineBarrier", barrier), replacement("vkFreeMemory", free_memory),
         replacement("vkGetAndroidHardwareBufferPropertiesANDROID", buffer_handle_properties)})
-    if (known.name == name) return known.function;
+    if (known.name == name) {
+      if (known.name == "vkCmdPipelineBarrier")
+        hardware().barrier = real_of_device<PFN_vkCmdPipelineBarrier>(device, "vkCmdPipelineBarrier");
+      return known.function;
+    }
   return hardware().device_function(device, name);
 }
 
@@ -233,6 +319,8 @@ HardwareBuffers::~HardwareBuffers() {
   hardware().imports.clear();
   hardware().loader = {};
 }
+
+size_t HardwareBuffers::foreign_transfers() const { return hardware().foreign_transfers; }
 
 PFN_vkGetInstanceProcAddr HardwareBuffers::get_instance_proc_addr() const { return get_instance_function; }
 

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 namespace vellum::test {
 
@@ -13,7 +14,13 @@ namespace vellum::test {
 struct FakeHardwareBuffer {
   uint64_t bytes = 0;
   VkFormat format = VK_FORMAT_UNDEFINED;  // undefined: of the driver's own, or none
+  // The driver's own: the layer makes images in NV12 of it. 0: none.
+  uint64_t external_format = 0;
+  bool has_colors = false;                // it is red, green and blue, not Y, U and V
   uint32_t imports = 0;                   // that are alive
+  uint32_t imported = 0;                  // in all
+  VkImage image = VK_NULL_HANDLE;         // of the last import, if it was for an image
+  std::function<void(VkImage)> fill = {};  // called when the image has its memory
   bool was_dedicated = false;             // the last import was for one image or buffer alone
   std::byte* data = nullptr;              // of the last import, mapped
 };
@@ -28,6 +35,8 @@ class HardwareBuffers {
 
   // For ContextOptions::get_instance_proc_addr.
   PFN_vkGetInstanceProcAddr get_instance_proc_addr() const;
+  // Images that were acquired from or released to other drivers, in commands that were recorded.
+  size_t foreign_transfers() const;
 };
 
 }  // namespace vellum::test

@@ -123,8 +123,9 @@ class VELLUM_API ExternalImage {
   ExternalImage() = default;  // not valid()
   // Makes an image in imported memory, from offset 0 on. For opaque handles `info` is that of the exporter;
   // for dma-bufs it may chain the modifier of the format. For android_hardware_buffer give width, height and
-  // usage: the format is taken from the buffer where it is VK_FORMAT_UNDEFINED; buffers without a Vulkan
-  // format are refused. Throws as ExternalBuffer::import().
+  // usage: the format is taken from the buffer where it is VK_FORMAT_UNDEFINED. Buffers in a format of the
+  // driver's own have an external_format() instead; of these the ones with Y, U and V are imported, for
+  // frames. Throws as ExternalBuffer::import().
   static ExternalImage import(const Device& device, const ExternalMemory& memory, VkImageCreateInfo info);
   // Makes an image with memory that can be exported as this type.
   static ExternalImage make(const Device& device, VkImageCreateInfo info, ExternalHandleType type);
@@ -132,6 +133,8 @@ class VELLUM_API ExternalImage {
   // These throw Error(invalid_argument) for an image that is not valid().
   VkImage handle() const;
   VkFormat format() const;
+  // VkExternalFormatANDROID::externalFormat; 0 if the image has a format of Vulkan's.
+  uint64_t external_format() const;
   ExternalMemory export_memory() const;  // as ExternalBuffer::export_memory()
 
   struct Impl;
@@ -140,6 +143,41 @@ class VELLUM_API ExternalImage {
   explicit ExternalImage(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
   const Impl& checked() const;
   std::shared_ptr<Impl> impl_;
+};
+
+class Session;
+
+// Frames in hardware buffers of Android, such as those of a camera, as an input of a session: the device
+// reads them where they are.
+//
+//   vellum::HardwareFrames frames(session, "image");      // of a model of with_frames()
+//   session.set_input("image.transform", map.tensor());
+//   frames.run(buffer, 1280, 720);                        // an AHardwareBuffer*
+//   vellum::Tensor scores = session.output("scores");
+//
+// A buffer is imported when it comes for the first time. The `most` buffers that came last stay imported, for
+// a camera has a few that it fills in turn; each import holds a reference to its buffer. The session must
+// outlive this and must not be moved. For one thread at a time, as the session.
+class VELLUM_API HardwareFrames {
+ public:
+  // Throws Error(unsupported), naming the extension, where the device imports no hardware buffers, and
+  // Error(not_found) for an unknown input.
+  HardwareFrames(Session& session, std::string_view input, size_t most = 8);
+  ~HardwareFrames();
+  HardwareFrames(HardwareFrames&&) noexcept;
+  HardwareFrames& operator=(HardwareFrames&&) noexcept;
+
+  // Runs one inference on the frame in `buffer`, an AHardwareBuffer* of this size, and returns when it is
+  // done: then the buffer may be given back to its producer. All other inputs have the values of
+  // Session::set_input(); Session::output() has the outputs. The producer must be done, which means that its
+  // fence has signalled. Throws the errors of ExternalImage::import(), Session::bind() and Session::run().
+  void run(void* buffer, uint32_t width, uint32_t height);
+  size_t imported() const;  // buffers
+  void forget();            // gives all imports up, and what Session::trim() could not free because of them
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 // A handle of a semaphore. Who owns it is as for ExternalMemory: an imported file descriptor becomes the

@@ -108,6 +108,8 @@ struct BufferLayout;
 struct SubmitSemaphores;
 class DeviceRequirements;
 class Recording;
+// Of vellum/external.hpp.
+class HardwareFrames;
 
 // An open device. Copies are handles to the same device, which lives as long as any handle or session.
 // Thread-safe: sessions of one device may run on different threads.
@@ -464,6 +466,10 @@ class VELLUM_API Session {
   // Error(unsupported) besides, for an image that ImageBinding does not allow.
   Recording record(VkCommandBuffer_T* commands, const NetworkBindings& bindings);
   Recording bind(const NetworkBindings& bindings);
+  // Runs one inference of a recording that bind() made with NetworkBindings::rest_on_host, and returns when
+  // it is done: with the values of set_input(), for output(). Throws Error(invalid_argument) for another
+  // recording, after the session was prepared for other shapes, and for an input without values.
+  void run(const Recording& recording);
   // How the buffers must be made, for the current input shapes. Throw as record().
   BufferLayout input_buffer(std::string_view name) const;
   BufferLayout output_buffer(std::string_view name) const;
@@ -481,6 +487,7 @@ class VELLUM_API Session {
   const std::vector<std::string>& warnings() const;
 
  private:
+  friend class HardwareFrames;
   struct Impl;
   explicit Session(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

@@ -84,6 +84,8 @@ VELLUM_C_API void vellum_external_image_destroy(vellum_external_image* image);
 VELLUM_C_API VkImage vellum_external_image_handle(const vellum_external_image* image);
 /* VK_FORMAT_UNDEFINED for NULL. */
 VELLUM_C_API VkFormat vellum_external_image_format(const vellum_external_image* image);
+/* Of a hardware buffer in a format of the driver's own; 0: it has a format of Vulkan's. */
+VELLUM_C_API uint64_t vellum_external_image_external_format(const vellum_external_image* image);
 VELLUM_C_API vellum_status vellum_external_image_export(const vellum_external_image* image, vellum_external_memory* memory,
                                                         vellum_error* error);
 
@@ -114,6 +116,23 @@ VELLUM_C_API void vellum_external_semaphore_destroy(vellum_external_semaphore* s
 VELLUM_C_API VkSemaphore vellum_external_semaphore_vk(const vellum_external_semaphore* semaphore);
 VELLUM_C_API vellum_status vellum_external_semaphore_export(const vellum_external_semaphore* semaphore,
                                                             vellum_external_semaphore_handle* handle, vellum_error* error);
+
+/* Frames in hardware buffers of Android as an input of a session: HardwareFrames in vellum/external.hpp. One
+ * thread at a time, as the session, which must live longer. */
+typedef struct vellum_hardware_frames vellum_hardware_frames;
+
+/* most: buffers that stay imported; 0: eight. VELLUM_UNSUPPORTED where the device imports no hardware
+ * buffers. */
+VELLUM_C_API vellum_status vellum_hardware_frames_create(vellum_session* session, const char* input,
+                                                         size_t most, vellum_hardware_frames** frames,
+                                                         vellum_error* error);
+/* Gives all imports up. */
+VELLUM_C_API void vellum_hardware_frames_destroy(vellum_hardware_frames* frames);
+/* Runs one inference on the frame in `buffer`, an AHardwareBuffer* of this size that its producer has
+ * written, and returns when it is done. Other inputs have the values of vellum_session_set_input(),
+ * vellum_session_get_output() reads outputs. */
+VELLUM_C_API vellum_status vellum_hardware_frames_run(vellum_hardware_frames* frames, void* buffer,
+                                                      uint32_t width, uint32_t height, vellum_error* error);
 
 #ifdef __cplusplus
 } /* extern "C" */

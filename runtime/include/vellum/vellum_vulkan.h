@@ -152,6 +152,7 @@ typedef struct vellum_binding {
   uint32_t mip_level;
   uint32_t array_layer;
   uint32_t owner; /* the queue family that owns it before and afterwards; VK_QUEUE_FAMILY_IGNORED: no transfer */
+  uint64_t external_format; /* of an image without a `format`: vellum_external_image_external_format() */
 } vellum_binding;
 
 VELLUM_C_API void vellum_binding_init_sized(vellum_binding* binding, size_t size);

@@ -177,6 +177,9 @@ struct ImageBinding {
   VkImage image = VK_NULL_HANDLE;
   // In which it is read or written; one that the image allows for views.
   VkFormat format = VK_FORMAT_UNDEFINED;
+  // Of an image of ExternalImage::import() in a format of the driver's own: ExternalImage::external_format().
+  // Then `format` is undefined, and the image is a frame in nv12, nv21 or i420.
+  uint64_t external_format = 0;
   uint32_t width = 0, height = 0;  // of the level
   // In which the image is while the recorded commands run; they leave it there. Of an input GENERAL or
   // SHADER_READ_ONLY_OPTIMAL, of an output GENERAL.
@@ -189,6 +192,9 @@ struct ImageBinding {
 struct NetworkBindings {
   std::span<const BufferBinding> inputs = {}, outputs = {};
   std::span<const ImageBinding> input_images = {}, output_images = {};
+  // Inputs that are not listed have the values of Session::set_input(), and outputs that are not listed are
+  // read with Session::output(), after Session::run() of the recording. Otherwise every input is listed.
+  bool rest_on_host = false;
 };
 
 // A semaphore of the application's in a submit.
@@ -250,6 +256,7 @@ class VELLUM_API Recording {
 
  private:
   friend class Session;
+  friend class HardwareFrames;
   std::shared_ptr<RecordedNetwork> network_;
 };
 

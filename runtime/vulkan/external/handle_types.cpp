@@ -149,6 +149,12 @@ bool require_image(const Context& context, ExternalUse use, Type type, const VkI
   return require_feature(context, use, what.c_str(), type, features);
 }
 
+void require_hardware_buffers(const Context& context) {
+  constexpr Type type = Type::android_hardware_buffer;
+  require_extension(context, ExternalUse::import_handle, "frames", type,
+                    memory_extension(context.impl().physical.external_extensions, type));
+}
+
 void require_semaphore(const Context& context, ExternalUse use, Type type, bool is_timeline) {
   const char* const what = is_timeline ? "timeline semaphores" : "semaphores";
   const PhysicalDevice& physical = context.impl().physical;

@@ -28,6 +28,9 @@ bool require_image(const Context& context, ExternalUse use, ExternalHandleType t
                    const VkImageCreateInfo& info);
 void require_semaphore(const Context& context, ExternalUse use, ExternalHandleType type, bool is_timeline);
 
+// Throws Error(unsupported), naming the extension.
+void require_hardware_buffers(const Context& context);
+
 std::vector<ExternalSupport> list_external_support(const Context& context);
 
 }  // namespace vellum::gpu

@@ -17,7 +17,11 @@ HardwareBufferProperties hardware_buffer_properties(const Context& context, void
   if (result != VK_SUCCESS)
     throw vk::SystemError(vk::make_error_code(vk::Result(result)),
                           "vkGetAndroidHardwareBufferPropertiesANDROID");
-  return {properties.allocationSize, properties.memoryTypeBits, format.format};
+  const ExternalFormat external{format.formatFeatures, format.samplerYcbcrConversionComponents,
+                                format.suggestedXChromaOffset, format.suggestedYChromaOffset,
+                                format.suggestedYcbcrModel != VK_SAMPLER_YCBCR_MODEL_CONVERSION_RGB_IDENTITY};
+  return {properties.allocationSize, properties.memoryTypeBits, format.format, format.externalFormat,
+          external};
 }
 
 }  // namespace vellum::gpu

@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "vulkan/ycbcr_samplers.hpp"
+
 namespace vellum::gpu {
 
 class Context;
@@ -16,6 +18,8 @@ struct HardwareBufferProperties {
   uint64_t bytes = 0;
   uint32_t memory_type_bits = 0;
   VkFormat format = VK_FORMAT_UNDEFINED;  // undefined: only a sampler of the driver's own format reads it
+  uint64_t external_format = 0;           // the driver's own; 0: none
+  ExternalFormat external;                // the description of it
 };
 
 // `buffer`: an AHardwareBuffer. The device has the extension.
