@@ -7,6 +7,7 @@
 #include "support.hpp"
 
 using vellum::jni::check;
+using vellum::jni::DeviceOptions;
 using vellum::jni::from_long;
 using vellum::jni::guarded;
 using vellum::jni::JavaDevice;
@@ -109,19 +110,8 @@ VELLUM_JNI(jobjectArray, devices)(JNIEnv* env, jclass) {
 VELLUM_JNI(jlong, deviceOpen)(JNIEnv* env, jclass, jobject java_options) {
   return guarded(env, [&] {
     const JavaObject java(env, java_options);
-    vellum_device_options options;
-    vellum_device_options_init(&options);
-    bool no_device = false, no_folder = false;
-    const std::string device = java.get_string("device", &no_device);
-    const std::string folder = java.get_string("cacheFolder", &no_folder);
-    if (!no_device) options.device = device.c_str();
-    if (!no_folder) options.cache_folder = folder.c_str();
-    options.validation = java.get_bool("validation");
-    options.android_baseline_2022 = java.get_bool("androidBaseline2022");
-    options.wait_limit_ms = static_cast<uint32_t>(java.get_int("waitLimitMs"));
-    options.queue_priority = java.get_float("queuePriority");
-    options.global_priority = static_cast<vellum_global_priority>(java.get_int("globalPriority"));
-    options.debug_labels = java.get_bool("debugLabels");
+    DeviceOptions given(env, java_options);
+    vellum_device_options& options = given.get();
     std::unique_ptr<Listener> listener;
     const Local<jobject> log_listener = java.get<jobject>("log", "Lio/vellum/LogListener;");
     if (log_listener) {

@@ -2,10 +2,11 @@
 #include <array>
 #include <iterator>
 
+#include "pictures.hpp"
 #include "support.hpp"
-#include "vellum/vellum_frame.h"
 
 using vellum::jni::check;
+using vellum::jni::Frame;
 using vellum::jni::from_long;
 using vellum::jni::guarded;
 using vellum::jni::JavaObject;
@@ -62,44 +63,39 @@ void read_floats(JNIEnv* env, const JavaObject& java, const char* field, float (
   vellum::jni::check_pending(env);
 }
 
-// The C input, with what it points to.
-struct Frame {
-  Frame(JNIEnv* env, jobject object) {
-    const JavaObject java(env, object);
-    vellum_frame_input_init(&input);
-    input.format = static_cast<vellum_frame_format>(java.get_int("format"));
-    input.width = static_cast<uint32_t>(java.get_int("width"));
-    input.height = static_cast<uint32_t>(java.get_int("height"));
-    input.row_bytes = static_cast<uint32_t>(java.get_int("rowBytes"));
-    input.matrix = static_cast<vellum_color_matrix>(java.get_int("matrix"));
-    input.range = static_cast<vellum_color_range>(java.get_int("range"));
-    input.filter = static_cast<vellum_frame_filter>(java.get_int("filter"));
-    input.repeat_border = java.get_bool("repeatBorder");
-    input.bgr = java.get_bool("bgr");
-    read_floats(env, java, "fill", input.fill);
-    read_floats(env, java, "mean", input.mean);
-    read_floats(env, java, "scale", input.scale);
-    const Local<jdoubleArray> java_transform = java.get<jdoubleArray>("transform", "[D");
-    if (java_transform) {
-      transform = to_transform(env, java_transform.get());
-      input.transform = &transform;
-    }
-    const Local<jlongArray> java_shape = java.get<jlongArray>("networkShape", "[J");
-    if (java_shape) {
-      shape = vellum::jni::to_dims(env, java_shape.get());
-      input.network_shape = shape.data();
-      input.network_rank = shape.size();
-    }
-  }
-  Frame(const Frame&) = delete;
-  Frame& operator=(const Frame&) = delete;
-
-  vellum_frame_input input;
-  vellum_frame_transform transform{};
-  std::vector<int64_t> shape;
-};
-
 }  // namespace
+
+namespace vellum::jni {
+
+Frame::Frame(JNIEnv* env, jobject object) {
+  const JavaObject java(env, object);
+  vellum_frame_input_init(&input);
+  input.format = static_cast<vellum_frame_format>(java.get_int("format"));
+  input.width = static_cast<uint32_t>(java.get_int("width"));
+  input.height = static_cast<uint32_t>(java.get_int("height"));
+  input.row_bytes = static_cast<uint32_t>(java.get_int("rowBytes"));
+  input.matrix = static_cast<vellum_color_matrix>(java.get_int("matrix"));
+  input.range = static_cast<vellum_color_range>(java.get_int("range"));
+  input.filter = static_cast<vellum_frame_filter>(java.get_int("filter"));
+  input.repeat_border = java.get_bool("repeatBorder");
+  input.bgr = java.get_bool("bgr");
+  read_floats(env, java, "fill", input.fill);
+  read_floats(env, java, "mean", input.mean);
+  read_floats(env, java, "scale", input.scale);
+  const Local<jdoubleArray> java_transform = java.get<jdoubleArray>("transform", "[D");
+  if (java_transform) {
+    transform = to_transform(env, java_transform.get());
+    input.transform = &transform;
+  }
+  const Local<jlongArray> java_shape = java.get<jlongArray>("networkShape", "[J");
+  if (java_shape) {
+    shape = vellum::jni::to_dims(env, java_shape.get());
+    input.network_shape = shape.data();
+    input.network_rank = shape.size();
+  }
+}
+
+}  // namespace vellum::jni
 
 VELLUM_JNI(jdoubleArray, frameStretch)
 (JNIEnv* env, jclass, jdouble width, jdouble height, jdouble network_width, jdouble network_height) {

@@ -126,27 +126,3 @@ VELLUM_JNI(jobject, estimateMemory)
         .release();
   });
 }
-
-VELLUM_JNI(jobject, writeBundle)
-(JNIEnv* env, jclass, jstring model, jstring file, jlong device, jstring caps, jobject options) {
-  return guarded(env, [&] {
-    const SessionOptions session(env, options);
-    const std::string caps_text = caps ? to_utf8(env, caps) : std::string();
-    vellum_error error;
-    vellum_bundle_summary summary{};
-    summary.size = sizeof summary;
-    check(env,
-          vellum_write_bundle(to_utf8(env, model).c_str(), to_utf8(env, file).c_str(),
-                              device ? from_long<JavaDevice>(device)->device : nullptr,
-                              caps ? caps_text.c_str() : nullptr, session.get(), &summary, &error),
-          error);
-    return make_object(env, "io/vellum/Bundle",
-                       [&](JavaObject& java) {
-                         java.set_long("shaders", summary.shaders);
-                         java.set_long("weights", summary.weights);
-                         java.set_long("weightsBytes", summary.weights_bytes);
-                         java.set_long("fileBytes", summary.file_bytes);
-                       })
-        .release();
-  });
-}

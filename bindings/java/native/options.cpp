@@ -48,6 +48,42 @@ SessionOptions::SessionOptions(JNIEnv* env, jobject options) {
   options_.budget_allows_fp16 = java.get_bool("budgetAllowsFp16");
   // -1 in Java is VELLUM_SUBMIT_MS_AUTO.
   options_.max_submit_ms = static_cast<uint32_t>(java.get_int("maxSubmitMs"));
+  read_values(env, java);
+}
+
+void SessionOptions::read_values(JNIEnv* env, const JavaObject& java) {
+  value_names_ = to_strings(env, java.get<jobjectArray>("valueNames", "[Ljava/lang/String;").get());
+  value_dims_ = to_dims(env, java.get<jobjectArray>("valueShapes", "[[J").get());
+  const Local<jintArray> java_types = java.get<jintArray>("valueTypes", "[I");
+  std::vector<jint> types(value_names_.size());
+  env->GetIntArrayRegion(java_types.get(), 0, static_cast<jsize>(types.size()), types.data());
+  check_pending(env);
+  const Local<jobjectArray> memory = java.get<jobjectArray>("valueBytes", "[Ljava/nio/ByteBuffer;");
+  for (size_t i = 0; i < value_names_.size(); ++i) {
+    const Local<jobject> buffer(env, env->GetObjectArrayElement(memory.get(), static_cast<jsize>(i)));
+    const auto count = static_cast<jint>(env->GetDirectBufferCapacity(buffer.get()));
+    values_.push_back({value_names_[i].c_str(), static_cast<vellum_dtype>(types[i]), value_dims_.at(i).data(),
+                       value_dims_[i].size(), memory_of(env, buffer.get(), 0, count),
+                       static_cast<size_t>(count)});
+  }
+  options_.input_values = values_.data();
+  options_.input_value_count = values_.size();
+}
+
+DeviceOptions::DeviceOptions(JNIEnv* env, jobject options) {
+  const JavaObject java(env, options);
+  vellum_device_options_init(&options_);
+  bool no_device = false, no_folder = false;
+  device_ = java.get_string("device", &no_device);
+  folder_ = java.get_string("cacheFolder", &no_folder);
+  if (!no_device) options_.device = device_.c_str();
+  if (!no_folder) options_.cache_folder = folder_.c_str();
+  options_.validation = java.get_bool("validation");
+  options_.android_baseline_2022 = java.get_bool("androidBaseline2022");
+  options_.wait_limit_ms = static_cast<uint32_t>(java.get_int("waitLimitMs"));
+  options_.queue_priority = java.get_float("queuePriority");
+  options_.global_priority = static_cast<vellum_global_priority>(java.get_int("globalPriority"));
+  options_.debug_labels = java.get_bool("debugLabels");
 }
 
 std::optional<vellum_load_limits> load_limits(JNIEnv* env, jobject limits) {

@@ -27,7 +27,26 @@ class SessionOptions {
   std::vector<std::vector<int64_t>> dims_;
   std::vector<vellum_input_shape> shapes_;
   std::vector<const char*> pass_pointers_;
+  std::vector<std::string> value_names_;
+  std::vector<std::vector<int64_t>> value_dims_;
+  std::vector<vellum_shape_values> values_;
+  void read_values(JNIEnv* env, const JavaObject& java);
+
   vellum_session_options options_;
+};
+
+// The C options, with the strings that they point to. Without the listener.
+class DeviceOptions {
+ public:
+  DeviceOptions(JNIEnv* env, jobject options);
+  DeviceOptions(const DeviceOptions&) = delete;
+  DeviceOptions& operator=(const DeviceOptions&) = delete;
+
+  vellum_device_options& get() { return options_; }
+
+ private:
+  std::string device_, folder_;
+  vellum_device_options options_;
 };
 
 // Shapes by name, pointing into both.

@@ -3,6 +3,7 @@
 
 #include "handles.hpp"
 #include "options.hpp"
+#include "reports.hpp"
 #include "support.hpp"
 #include "tensors.hpp"
 
@@ -16,6 +17,7 @@ using vellum::jni::Local;
 using vellum::jni::make_array;
 using vellum::jni::make_object;
 using vellum::jni::memory_of;
+using vellum::jni::report_to_java;
 using vellum::jni::SessionOptions;
 using vellum::jni::take_text;
 using vellum::jni::tensors_to_java;
@@ -24,26 +26,6 @@ using vellum::jni::to_java;
 using vellum::jni::to_long;
 using vellum::jni::to_strings;
 using vellum::jni::to_utf8;
-
-namespace {
-
-Local<jobject> object_to_java(JNIEnv* env, const vellum_object_report& report) {
-  return make_object(env, "io/vellum/ObjectReport", [&](JavaObject& java) {
-    java.set_string("kind", report.kind);
-    java.set_string("format", report.format);
-    java.set_int("width", static_cast<jint>(report.extent[0]));
-    java.set_int("height", static_cast<jint>(report.extent[1]));
-    java.set_int("depth", static_cast<jint>(report.extent[2]));
-    java.set_long("bytes", report.bytes);
-    java.set_int("arena", static_cast<jint>(report.arena));
-    java.set_long("arenaOffset", report.arena_offset);
-    const std::vector<const char*> names(report.tensors, report.tensors + report.reuse_count);
-    const Local<jobjectArray> tensors(env, to_java(env, names));
-    java.set("tensors", "[Ljava/lang/String;", tensors.get());
-  });
-}
-
-}  // namespace
 
 VELLUM_JNI(jlong, sessionCreate)(JNIEnv* env, jclass, jlong device, jlong model, jobject options) {
   return guarded(env, [&] {
@@ -153,36 +135,12 @@ VELLUM_JNI(jobject, sessionMemory)(JNIEnv* env, jclass, jlong address) {
     vellum_memory_report report{};
     report.size = sizeof report;
     check(env, vellum_session_memory(session, &report, &error), error);
-    const Local<jobjectArray> objects(
-        env, make_array(env, "io/vellum/ObjectReport", report.object_count, [&](size_t i) {
-          vellum_object_report object{};
-          object.size = sizeof object;
-          check(env, vellum_session_object(session, i, &object, &error), error);
-          return object_to_java(env, object);
-        }));
-    const Local<jlongArray> arenas(env, env->NewLongArray(static_cast<jsize>(report.arena_count)));
-    const std::vector<jlong> arena_bytes(report.arenas, report.arenas + report.arena_count);
-    env->SetLongArrayRegion(arenas.get(), 0, static_cast<jsize>(arena_bytes.size()), arena_bytes.data());
-    return make_object(env, "io/vellum/MemoryReport",
-                       [&](JavaObject& java) {
-                         java.set_long("naiveBytes", report.naive_bytes);
-                         java.set_long("plannedBytes", report.planned_bytes);
-                         java.set_long("lowerBoundBytes", report.lower_bound_bytes);
-                         java.set_long("allocatedBytes", report.allocated_bytes);
-                         java.set_long("weightsBytes", report.weights_bytes);
-                         java.set_long("inOutBytes", report.in_out_bytes);
-                         java.set_long("streamedWeightsBytes", report.streamed_weights_bytes);
-                         java.set_int("inFlight", static_cast<jint>(report.in_flight));
-                         java.set_string("mode", report.mode);
-                         java.set_string("strategy", report.strategy);
-                         java.set("arenas", "[J", arenas.get());
-                         java.set_long("peakWeightsBytes", report.peak_weights_bytes);
-                         java.set_long("totalWeightsBytes", report.total_weights_bytes);
-                         java.set_long("memoryBudget", report.memory_budget);
-                         java.set_long("budgetUsedBytes", report.budget_used_bytes);
-                         java.set_long("budgetPeakBytes", report.budget_peak_bytes);
-                         java.set("objects", "[Lio/vellum/ObjectReport;", objects.get());
-                       })
+    return report_to_java(
+               env, report,
+               [&](size_t i, vellum_object_report* object) {
+                 return vellum_session_object(session, i, object, &error);
+               },
+               error)
         .release();
   });
 }
@@ -210,12 +168,28 @@ VELLUM_JNI(jobjectArray, sessionLayers)(JNIEnv* env, jclass, jlong address) {
   });
 }
 
-VELLUM_JNI(jstring, sessionProfile)(JNIEnv* env, jclass, jlong session, jstring title, jboolean trace) {
+VELLUM_JNI(jlongArray, sessionCounts)(JNIEnv* env, jclass, jlong session) {
+  return guarded(env, [&] {
+    vellum_error error;
+    vellum_session_counts counts{};
+    counts.size = sizeof counts;
+    check(env, vellum_session_get_counts(from_long<vellum_session>(session), &counts, &error), error);
+    const jlong values[] = {static_cast<jlong>(counts.dispatches), static_cast<jlong>(counts.pipelines),
+                            static_cast<jlong>(counts.barriers)};
+    Local<jlongArray> array(env, env->NewLongArray(3));
+    env->SetLongArrayRegion(array.get(), 0, 3, values);
+    return array.release();
+  });
+}
+
+VELLUM_JNI(jstring, sessionProfile)
+(JNIEnv* env, jclass, jlong session, jstring title, jboolean trace, jlong kernels) {
   return guarded(env, [&] {
     const std::string model = to_utf8(env, title);
     vellum_profile_options options;
     vellum_profile_options_init(&options);
     options.model = model.c_str();
+    options.kernels = from_long<vellum_kernel_report>(kernels);
     vellum_error error;
     vellum_text* made = nullptr;
     const auto write = trace ? vellum_session_profile_trace : vellum_session_profile_html;

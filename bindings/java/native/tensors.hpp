@@ -14,6 +14,7 @@ inline Local<jobject> tensor_to_java(JNIEnv* env, const vellum_tensor_info& info
     env->SetLongArrayRegion(shape.get(), 0, static_cast<jsize>(dims.size()), dims.data());
     java.set("shape", "[J", shape.get());
     java.set_long("byteSize", info.byte_size);
+    java.set_bool("decidesShapes", info.decides_shapes != 0);
   });
 }
 

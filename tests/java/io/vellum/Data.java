@@ -68,11 +68,17 @@ final class Data {
 
   /** Runs the tool, which must succeed. */
   static void call(String... arguments) throws IOException, InterruptedException {
+    output(arguments);
+  }
+
+  /** Does the same and returns what it prints. */
+  static String output(String... arguments) throws IOException, InterruptedException {
     List<String> command = new ArrayList<>(Arrays.asList(arguments));
     command.add(0, System.getProperty("vellum.tool"));
     Process tool = new ProcessBuilder(command).redirectErrorStream(true).start();
     String said = new String(readAll(tool.getInputStream()), StandardCharsets.UTF_8);
     assertEquals(said, 0, tool.waitFor());
+    return said;
   }
 
   private static void writeNpy(Path file, Tensor values) throws IOException {

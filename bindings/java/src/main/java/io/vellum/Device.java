@@ -75,6 +75,11 @@ public final class Device extends NativeObject {
     return handle.get(device -> Collections.unmodifiableList(Arrays.asList(Native.checkKernels(device, given))));
   }
 
+  /** The rates from published figures of the device's chip; {@code null}: it is not in the table. */
+  public @Nullable DeviceRates knownRates() {
+    return handle.get(Native::knownRates);
+  }
+
   /** Deletes everything that was measured on the device. */
   public void forgetTuning() {
     handle.use(Native::forgetTuning);

@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import org.jetbrains.annotations.NotNull;
 import org.jetbrains.annotations.Nullable;
 
@@ -99,6 +100,47 @@ public final class Model extends NativeObject {
     Check.notNull(output, "output");
     Check.notNull(picture, "picture");
     return new Model(handle.get(model -> Native.modelWithPicture(model, output, picture)));
+  }
+
+  /**
+   * Returns the nodes of the model in execution order.
+   *
+   * @param shapes of inputs whose dimensions the model leaves open, or another batch; may be empty
+   */
+  public @NotNull List<NodeInfo> nodes(@NotNull Map<String, long[]> shapes) {
+    Check.notNull(shapes, "shapes");
+    String[] names = shapes.keySet().toArray(new String[0]);
+    long[][] dims = new long[names.length][];
+    for (int i = 0; i < names.length; ++i)
+      dims[i] = Check.notNull(shapes.get(Check.notNull(names[i], "a name of shapes")), "a shape").clone();
+    return handle.get(
+        model -> Collections.unmodifiableList(Arrays.asList(Native.modelNodes(model, names, dims))));
+  }
+
+  /**
+   * Returns a stage between model and session as text: "graph", "program", "plan" or "barriers".
+   *
+   * @param options {@code null}: the defaults
+   */
+  public @NotNull String describe(
+      @NotNull String stage, @Nullable SessionOptions options, @NotNull Device device) {
+    return Check.notNull(device, "device").handle.get(d -> describe(stage, options, d, null));
+  }
+
+  /**
+   * Does the same for a device that is not there.
+   *
+   * @param caps the text of a caps file; {@code null}: Android Baseline 2022
+   */
+  public @NotNull String describe(
+      @NotNull String stage, @Nullable SessionOptions options, @Nullable String caps) {
+    return describe(stage, options, 0, caps);
+  }
+
+  private String describe(String stage, SessionOptions options, long device, String caps) {
+    Check.notNull(stage, "stage");
+    SessionOptions given = options != null ? options : new SessionOptions();
+    return handle.get(model -> Native.describe(model, stage, given, device, caps));
   }
 
   static List<TensorInfo> list(TensorInfo[] tensors) {

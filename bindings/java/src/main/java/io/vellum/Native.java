@@ -76,7 +76,78 @@ final class Native {
 
   static native MemoryEstimate estimateMemory(long model, SessionOptions options, long device, String caps);
 
-  static native Bundle writeBundle(String model, String file, long device, String caps, SessionOptions options);
+  static native NodeInfo[] modelNodes(long model, String[] names, long[][] shapes);
+
+  static native String describe(long model, String stage, SessionOptions options, long device, String caps);
+
+  static native MemoryMeasurement measureMemory(String model, SessionOptions options, DeviceOptions device);
+
+  static native String graphPasses();
+
+  static native Bundle writeBundle(
+      String model, String file, long device, String caps, SessionOptions options, BundleVariants variants);
+
+  static native Bundle bundleInMemory(ByteBuffer model, int offset, int count, long device, String caps,
+      SessionOptions options, BundleVariants variants);
+
+  // ---- Memory plans and frontiers ----
+
+  static native long planCreate(long model, SessionOptions options, long device, String caps);
+
+  static native long planOfSession(long session);
+
+  static native void planDestroy(long plan);
+
+  static native MemoryReport planReport(long plan);
+
+  static native TensorReport[] planTensors(long plan);
+
+  static native String planSvg(long plan, String title);
+
+  static native long frontierCreate(
+      long model, SessionOptions options, long device, String caps, long[] budgets);
+
+  static native void frontierDestroy(long frontier);
+
+  static native FrontierPoint[] frontierPoints(long frontier);
+
+  /** @param milliseconds null: as predicted */
+  static native int frontierKnee(long frontier, double[] milliseconds);
+
+  /** @param measured null: none */
+  static native String frontierSvg(long frontier, String title, double[] measured);
+
+  // ---- Kernel reports ----
+
+  /** Null if the device's chip is not in the table. */
+  static native DeviceRates knownRates(long device);
+
+  /** @param rates null: the known ones */
+  static native long kernelReport(
+      long device, long model, SessionOptions options, DeviceRates rates, boolean representations);
+
+  static native void kernelReportDestroy(long report);
+
+  static native KernelPipeline[] kernelReportPipelines(long report);
+
+  static native KernelDispatch[] kernelReportDispatches(long report);
+
+  static native DeviceRates kernelReportRates(long report);
+
+  // ---- Hardware buffers ----
+
+  static native long hardwareFramesCreate(long session, String input, int most);
+
+  static native void hardwareFramesDestroy(long frames);
+
+  /** @param buffer an AHardwareBuffer */
+  static native void hardwareFramesRun(long frames, long buffer, int width, int height);
+
+  // ---- Halves ----
+
+  static native void floatsFromHalves(ByteBuffer halves, float[] floats);
+
+  static native void halvesFromFloats(float[] floats, ByteBuffer halves);
 
   // ---- Sessions ----
 
@@ -103,7 +174,11 @@ final class Native {
 
   static native LayerTime[] sessionLayers(long session);
 
-  static native String sessionProfile(long session, String title, boolean trace);
+  /** @param kernels a kernel report, or 0 */
+  static native String sessionProfile(long session, String title, boolean trace, long kernels);
+
+  /** Returns the dispatches, pipelines and barriers of one run. */
+  static native long[] sessionCounts(long session);
 
   static native String sessionMemorySvg(long session, String title);
 

@@ -214,13 +214,41 @@ public final class Session extends NativeObject {
    */
   public @NotNull String profileHtml(@NotNull String title) {
     Check.notNull(title, "title");
-    return alone(session -> Native.sessionProfile(session, title, false));
+    return alone(session -> Native.sessionProfile(session, title, false, 0));
+  }
+
+  /** Returns the same with what the driver makes of the kernels, a report of this session's options. */
+  public @NotNull String profileHtml(@NotNull String title, @NotNull KernelReport kernels) {
+    Check.notNull(title, "title");
+    Check.notNull(kernels, "kernels");
+    return alone(
+        session -> kernels.handle.get(report -> Native.sessionProfile(session, title, false, report)));
   }
 
   /** Returns the same as a trace in Chrome's trace event format (JSON), which Perfetto reads. */
   public @NotNull String profileTrace(@NotNull String title) {
     Check.notNull(title, "title");
-    return alone(session -> Native.sessionProfile(session, title, true));
+    return alone(session -> Native.sessionProfile(session, title, true, 0));
+  }
+
+  /** Returns the memory plan for the input shapes of the last run. */
+  public @NotNull MemoryPlan memoryPlan() {
+    return new MemoryPlan(alone(Native::planOfSession));
+  }
+
+  /** The dispatches of one run; 0 before the session is prepared, as the two below. */
+  public long dispatchCount() {
+    return counts()[0];
+  }
+
+  /** The pipelines of one run that differ. */
+  public long pipelineCount() {
+    return counts()[1];
+  }
+
+  /** The pipeline barriers of one run. */
+  public long barrierCount() {
+    return counts()[2];
   }
 
   /**
@@ -275,7 +303,12 @@ public final class Session extends NativeObject {
       throw Check.invalid("input '" + input + "' takes values of type " + expected + ", not " + type);
   }
 
-  private <T> T alone(LongFunction<T> call) {
+  private long[] counts() {
+    return alone(Native::sessionCounts);
+  }
+
+  /** Calls with the session while no other call uses it. */
+  <T> T alone(LongFunction<T> call) {
     Lock alone = lock.writeLock();
     alone.lock();
     try {

@@ -1,5 +1,6 @@
 package io.vellum;
 
+import java.nio.ByteBuffer;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.LongSupplier;
@@ -18,6 +19,10 @@ public final class SessionOptions {
   private String strategy;
   private String[] shapeNames = {};
   private long[][] shapes = {};
+  private String[] valueNames = {};
+  private int[] valueTypes = {};
+  private long[][] valueShapes = {};
+  private ByteBuffer[] valueBytes = {};
   private int tasksPerSubmit;
   private boolean profile;
   private int cachedShapes;
@@ -39,6 +44,7 @@ public final class SessionOptions {
 
   private MemoryPool pool;
   private final Map<String, long[]> inputShapes = new LinkedHashMap<>();
+  private final Map<String, Tensor> inputValues = new LinkedHashMap<>();
 
   /** Makes the defaults. */
   public SessionOptions() {
@@ -79,6 +85,26 @@ public final class SessionOptions {
     inputShapes.put(Check.notNull(input, "input"), Check.notNull(shape, "shape").clone());
     shapeNames = inputShapes.keySet().toArray(new String[0]);
     shapes = inputShapes.values().toArray(new long[0][]);
+    return this;
+  }
+
+  /**
+   * The values of an input that decides shapes ({@link TensorInfo#decidesShapes}). Estimates, plans and
+   * bundles need those of all such inputs, a session takes the ones that are missing from its first run.
+   */
+  public @NotNull SessionOptions inputValue(@NotNull String input, @NotNull Tensor value) {
+    inputValues.put(Check.notNull(input, "input"), Check.notNull(value, "value"));
+    valueNames = inputValues.keySet().toArray(new String[0]);
+    int count = valueNames.length;
+    valueTypes = new int[count];
+    valueShapes = new long[count][];
+    valueBytes = new ByteBuffer[count];
+    for (int i = 0; i < count; ++i) {
+      Tensor given = inputValues.get(valueNames[i]);
+      valueTypes[i] = given.type().ordinal();
+      valueShapes[i] = given.shape();
+      valueBytes[i] = given.memory();
+    }
     return this;
   }
 

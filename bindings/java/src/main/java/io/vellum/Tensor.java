@@ -40,6 +40,14 @@ public final class Tensor {
     return tensor;
   }
 
+  /** Rounds an array to a tensor of type {@code F16}, to nearest even. */
+  public static @NotNull Tensor ofHalves(float @NotNull[] values, long @NotNull... shape) {
+    Tensor tensor = allocate(DataType.F16, shape);
+    requireCount(Check.notNull(values, "values").length, tensor);
+    Native.halvesFromFloats(values, tensor.values);
+    return tensor;
+  }
+
   /** Copies an array of a type of one byte: {@code U8}, {@code I8}, {@code BOOL}. */
   public static @NotNull Tensor of(@NotNull DataType type, byte @NotNull [] values, long @NotNull ... shape) {
     if (Check.notNull(type, "type").byteSize() != 1) throw Check.invalid("bytes are no values of type " + type);
@@ -103,10 +111,14 @@ public final class Tensor {
     return values.duplicate().order(ByteOrder.nativeOrder());
   }
 
-  /** Returns a copy of the values; of type {@code F32} only. */
-  public float @NotNull [] toFloats() {
-    require(DataType.F32, "floats");
+  /** Returns a copy of the values; of types {@code F32} and {@code F16} only. */
+  public float @NotNull[] toFloats() {
     float[] copy = new float[(int) elementCount()];
+    if (type == DataType.F16) {
+      Native.floatsFromHalves(values, copy);
+      return copy;
+    }
+    require(DataType.F32, "floats");
     values.asFloatBuffer().get(copy);
     return copy;
   }

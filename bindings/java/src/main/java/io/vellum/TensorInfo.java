@@ -10,6 +10,7 @@ public final class TensorInfo {
   private int type;
   private long[] shape;
   private long byteSize;
+  private boolean decidesShapes;
 
   TensorInfo() {}
 
@@ -29,6 +30,14 @@ public final class TensorInfo {
   /** Returns the bytes of all values; 0 while a dimension is open. */
   public long byteSize() {
     return byteSize;
+  }
+
+  /**
+   * Returns whether shapes depend on the values of this input, such as the sizes of a Resize. A session
+   * prepares itself for such values as for the shapes of inputs.
+   */
+  public boolean decidesShapes() {
+    return decidesShapes;
   }
 
   @Override

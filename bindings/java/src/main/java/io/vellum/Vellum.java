@@ -1,5 +1,8 @@
 package io.vellum;
 
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
 import org.jetbrains.annotations.NotNull;
 
 /** The library as a whole. */
@@ -17,5 +20,10 @@ public final class Vellum {
    */
   public static @NotNull String defaultCacheFolder() {
     return Native.defaultCacheFolder();
+  }
+
+  /** The names of the graph passes that {@link SessionOptions#disabledPasses} takes. */
+  public static @NotNull List<String> graphPasses() {
+    return Collections.unmodifiableList(Arrays.asList(Native.graphPasses().split("\n")));
   }
 }
