@@ -167,6 +167,24 @@ def test_a_bundle_has_the_shaders_of_frames(face_file, face, device, tmp_path) -
     assert raised.value.code == ErrorCode.NOT_FOUND
 
 
+def test_a_bundle_in_memory_is_that_of_the_file(face_file, device, image, expected, tmp_path) -> None:
+    frames = {"input:0": vellum.FrameInput("rgb8", 64, 64)}
+    written = vellum.write_bundle(face_file, tmp_path / "face.vlm", device=device, frames=frames, images=True)
+    made, summary = vellum.bundle_in_memory(face_file.read_bytes(), device=device, frames=frames, images=True)
+    assert summary == written and made == (tmp_path / "face.vlm").read_bytes()
+    assert same(vellum.Session(vellum.Model(made), device).run({"input:0": image}), expected)
+    plain, fewer = vellum.bundle_in_memory(face_file.read_bytes(), device=device, frames=frames)
+    assert len(plain) == fewer.file_bytes and fewer.shaders < summary.shaders
+    with pytest.raises(vellum.Error):
+        vellum.bundle_in_memory(b"no model", device=device)
+
+
+def test_counts_are_those_of_the_estimate(face, device, session) -> None:
+    estimate = vellum.estimate_memory(face, device=device)
+    assert (session.dispatch_count, session.pipeline_count) == (estimate.dispatches, estimate.pipelines)
+    assert 0 < session.barrier_count <= session.dispatch_count
+
+
 def test_tuning_reports_progress_and_is_forgotten(face, image) -> None:
     device = vellum.Device()
     steps: list[str] = []

@@ -10,7 +10,19 @@ Every function may raise vellum.Error, whose code is a vellum.ErrorCode; TypeErr
 from ._device import Device, DeviceInfo, default_cache_folder, devices
 from ._frame import FrameInput, FrameTransform
 from ._frontier import FrontierPoint, MemoryFrontier, memory_frontier
-from ._kernels import KernelCheck, check_kernels
+from ._kernels import (
+    DeviceRates,
+    KernelCheck,
+    KernelCode,
+    KernelDispatch,
+    KernelPipeline,
+    KernelReport,
+    KernelRepresentation,
+    KernelStatistic,
+    check_kernels,
+    kernel_report,
+    known_rates,
+)
 from ._library import Error, ErrorCode, library
 from ._model import LoadLimits, Model, NodeInfo, graph_passes
 from ._offline import (
@@ -18,6 +30,7 @@ from ._offline import (
     MemoryEstimate,
     MemoryMeasurement,
     TuneResult,
+    bundle_in_memory,
     describe,
     estimate_memory,
     measure_memory,
@@ -39,12 +52,19 @@ __all__ = [
     "BundleSummary",
     "Device",
     "DeviceInfo",
+    "DeviceRates",
     "Error",
     "ErrorCode",
     "FrameInput",
     "FrameTransform",
     "FrontierPoint",
     "KernelCheck",
+    "KernelCode",
+    "KernelDispatch",
+    "KernelPipeline",
+    "KernelReport",
+    "KernelRepresentation",
+    "KernelStatistic",
     "LayerTime",
     "LoadLimits",
     "MemoryEstimate",
@@ -63,12 +83,15 @@ __all__ = [
     "TensorInfo",
     "TensorReport",
     "TuneResult",
+    "bundle_in_memory",
     "check_kernels",
     "default_cache_folder",
     "describe",
     "devices",
     "estimate_memory",
     "graph_passes",
+    "kernel_report",
+    "known_rates",
     "measure_memory",
     "memory_frontier",
     "plan_memory",

@@ -167,6 +167,33 @@ class BundleSummary:
     file_bytes: int
 
 
+class _Variants:
+    """What sessions of a bundle may do besides running its model, for C."""
+
+    def __init__(
+        self,
+        frames: Mapping[str, FrameInput | Sequence[FrameInput]] | None,
+        pictures: Mapping[str, PictureOutput | Sequence[PictureOutput]] | None,
+        images: bool,
+    ) -> None:
+        given = [(name, frame) for name, some in (frames or {}).items() for frame in _as_sequence(some)]
+        self._frames = (_c_api.vellum_bundle_frame * len(given))()
+        for entry, (name, frame) in zip(self._frames, given):
+            entry.input, entry.frame = name.encode(), ctypes.pointer(c_frame_input(frame))
+        wanted = [(name, picture) for name, some in (pictures or {}).items() for picture in _as_sequence(some)]
+        self._pictures = (_c_api.vellum_bundle_picture * len(wanted))()
+        for target, (name, picture) in zip(self._pictures, wanted):
+            target.output, target.picture = name.encode(), ctypes.pointer(c_picture_output(picture))
+        self.struct = defaults(_c_api.vellum_bundle_variants)
+        self.struct.frames, self.struct.frame_count = self._frames, len(given)
+        self.struct.pictures, self.struct.picture_count = self._pictures, len(wanted)
+        self.struct.images = int(images)
+
+
+def _summary(summary: _c_api.vellum_bundle_summary) -> BundleSummary:
+    return BundleSummary(summary.shaders, summary.weights, summary.weights_bytes, summary.file_bytes)
+
+
 def write_bundle(
     model: str | os.PathLike[str],
     file: str | os.PathLike[str],
@@ -175,6 +202,7 @@ def write_bundle(
     caps: str | None = None,
     frames: Mapping[str, FrameInput | Sequence[FrameInput]] | None = None,
     pictures: Mapping[str, PictureOutput | Sequence[PictureOutput]] | None = None,
+    images: bool = False,
     **options: Unpack[SessionOptions],
 ) -> BundleSummary:
     """Writes a bundle of a model file: one file that loads without compiling shaders or prepacking weights.
@@ -186,31 +214,66 @@ def write_bundle(
         bundle. Their format, filter, bgr and border count, not their size.
     pictures: by output, the pictures that may be made of it (Model.with_picture()), likewise; colours, and sizes of more
         than 16 pixels across, do not count. A picture over an input needs one of `frames` for this input.
+    images: applications on C++, C or Java may bind images as these frames and as outputs, and buffers with strides.
     """
     summary = sized(_c_api.vellum_bundle_summary)
     struct = c_session_options(options)
-    given = [(name, frame) for name, some in (frames or {}).items() for frame in _as_sequence(some)]
-    c_frames = (_c_api.vellum_bundle_frame * len(given))()
-    for entry, (name, frame) in zip(c_frames, given):
-        entry.input, entry.frame = name.encode(), ctypes.pointer(c_frame_input(frame))
-    wanted = [(name, picture) for name, some in (pictures or {}).items() for picture in _as_sequence(some)]
-    c_pictures = (_c_api.vellum_bundle_picture * len(wanted))()
-    for target, (name, picture) in zip(c_pictures, wanted):
-        target.output, target.picture = name.encode(), ctypes.pointer(c_picture_output(picture))
+    variants = _Variants(frames, pictures, images)
     call(
-        library.vellum_write_bundle_with_pictures,
+        library.vellum_write_bundle_with_variants,
         os.fspath(model).encode(),
         os.fspath(file).encode(),
         device,
         caps.encode() if caps is not None else None,
         ctypes.byref(struct),
-        c_frames,
-        len(c_frames),
-        c_pictures,
-        len(c_pictures),
+        ctypes.byref(variants.struct),
         ctypes.byref(summary),
     )
-    return BundleSummary(summary.shaders, summary.weights, summary.weights_bytes, summary.file_bytes)
+    return _summary(summary)
+
+
+def bundle_in_memory(
+    model: bytes,
+    *,
+    device: Device | None = None,
+    caps: str | None = None,
+    frames: Mapping[str, FrameInput | Sequence[FrameInput]] | None = None,
+    pictures: Mapping[str, PictureOutput | Sequence[PictureOutput]] | None = None,
+    images: bool = False,
+    **options: Unpack[SessionOptions],
+) -> tuple[bytes, BundleSummary]:
+    """Makes a bundle of the bytes of a model, without files, as write_bundle() does. A model with external data is refused."""
+    summary = sized(_c_api.vellum_bundle_summary)
+    struct = c_session_options(options)
+    variants = _Variants(frames, pictures, images)
+    pieces: list[bytes] = []
+    raised: list[BaseException] = []
+
+    def take(piece: int, count: int, _: object) -> int:
+        try:
+            pieces.append(ctypes.string_at(piece, count))
+        except BaseException as exception:  # it cannot pass through the library
+            raised.append(exception)
+        return len(raised)
+
+    try:
+        call(
+            library.vellum_bundle_in_memory_with_variants,
+            model,
+            len(model),
+            _c_api.vellum_write_callback(take),
+            None,
+            device,
+            caps.encode() if caps is not None else None,
+            ctypes.byref(struct),
+            ctypes.byref(variants.struct),
+            ctypes.byref(summary),
+        )
+    except Error as error:
+        if error.code == ErrorCode.CANCELLED and raised:
+            raise raised[0] from None
+        raise
+    return b"".join(pieces), _summary(summary)
 
 
 def _as_sequence(some: Variant | Sequence[Variant]) -> Sequence[Variant]:

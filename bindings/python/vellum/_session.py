@@ -12,7 +12,7 @@ import numpy as np
 from . import _c_api
 from ._device import DeviceLike, as_device
 from ._frame import frame_array
-from ._library import Error, ErrorCode, Handle, call, library, text
+from ._library import Error, ErrorCode, Handle, call, library, sized, text
 from ._model import Model, ModelSource, as_model
 from ._options import SessionOptions, c_input_shapes, c_session_options, choice
 from ._progress import Progress, Reporter
@@ -98,6 +98,27 @@ class Session(Handle):
     def outputs(self) -> tuple[TensorInfo, ...]:
         """The outputs, likewise; data-dependent dimensions are None."""
         return self._outputs
+
+    def _counts(self) -> _c_api.vellum_session_counts:
+        counts = sized(_c_api.vellum_session_counts)
+        with self._lock:
+            call(library.vellum_session_get_counts, self, ctypes.byref(counts))
+        return counts
+
+    @property
+    def dispatch_count(self) -> int:
+        """The dispatches of one run; 0 before the session is prepared, as the two below."""
+        return self._counts().dispatches
+
+    @property
+    def pipeline_count(self) -> int:
+        """The pipelines of one run that differ."""
+        return self._counts().pipelines
+
+    @property
+    def barrier_count(self) -> int:
+        """The pipeline barriers of one run."""
+        return self._counts().barriers
 
     @property
     def warnings(self) -> list[str]:
