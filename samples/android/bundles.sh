@@ -22,7 +22,8 @@ for model in face_detection_front_128x128_barracuda.onnx face_detection_back_256
     /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["inputs"][0]["name"])')
   pictures=()
   if [[ $model = selfie* ]]; then pictures=(--picture activation_10=ramp); fi
-  "$tool" bundle "$models/$model" -o "$assets/${model%.*}.vellum" --caps "$caps" --frame "$input=$frames" "${pictures[@]}"
+  "$tool" bundle "$models/$model" -o "$assets/${model%.*}.vellum" --caps "$caps" --frame "$input=$frames" --images \
+    "${pictures[@]}"
 done
 # Frames of 640 x 480, upright in portrait, and one width of the strips that Ocr.java cuts out.
 for shape in det:1x3x640x480 rec:1x3x48x960; do

@@ -126,6 +126,24 @@ VELLUM_ANDROID_JNI(jintArray, hardwareBufferSize)(JNIEnv* env, jclass, jobject j
   });
 }
 
+VELLUM_ANDROID_JNI(jlong, acquireHardwareBuffer)(JNIEnv* env, jclass, jobject java, jintArray size) {
+  return guarded(env, [&] {
+    AHardwareBuffer* buffer = to_native(env, java);
+    AHardwareBuffer_Desc description{};
+    AHardwareBuffer_describe(buffer, &description);
+    if (description.layers != 1) throw_illegal_argument(env, "the hardware buffer has more layers than one");
+    const jint values[] = {static_cast<jint>(description.width), static_cast<jint>(description.height)};
+    env->SetIntArrayRegion(size, 0, 2, values);
+    vellum::jni::check_pending(env);
+    AHardwareBuffer_acquire(buffer);
+    return to_long(buffer);
+  });
+}
+
+VELLUM_ANDROID_JNI(void, releaseHardwareBuffer)(JNIEnv*, jclass, jlong buffer) {
+  AHardwareBuffer_release(from_long<AHardwareBuffer>(buffer));
+}
+
 VELLUM_ANDROID_JNI(jobject, lockHardwareBuffer)(JNIEnv* env, jclass, jobject java) {
   return guarded(env, [&]() -> jobject {
     AHardwareBuffer* buffer = to_native(env, java);

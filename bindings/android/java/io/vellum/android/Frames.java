@@ -4,6 +4,7 @@ import android.graphics.Bitmap;
 import android.hardware.HardwareBuffer;
 import io.vellum.FrameFormat;
 import io.vellum.FrameInput;
+import io.vellum.HardwareFrames;
 import io.vellum.Session;
 import io.vellum.Status;
 import io.vellum.VellumException;
@@ -11,8 +12,9 @@ import java.nio.ByteBuffer;
 import org.jetbrains.annotations.NotNull;
 
 /**
- * Bitmaps and hardware buffers as frames of a model made by {@link io.vellum.Model#withFrames}. Their pixels are locked and read
- * where they are; the runtime's copy to the device is the only one. The runtime does not import hardware buffers into Vulkan.
+ * Bitmaps and hardware buffers as frames of a model made by {@link io.vellum.Model#withFrames}. {@link #run}
+ * imports a hardware buffer into Vulkan, where the device reads it without a copy. {@link #setInput} locks
+ * the pixels and reads them where they are; the runtime's copy to the device is the only one.
  */
 public final class Frames {
   private Frames() {}
@@ -49,6 +51,29 @@ public final class Frames {
       session.setInput(input, pixels);
     } finally {
       Native.unlockHardwareBuffer(buffer);
+    }
+  }
+
+  /**
+   * Runs an inference on a hardware buffer, without a copy, and returns when it is done; then the buffer may
+   * be closed and go back to its producer. The buffer has one layer, the usage {@code
+   * USAGE_GPU_SAMPLED_IMAGE} and the size of the {@link FrameInput}: RGBA_8888 or RGBX_8888 for {@link
+   * FrameFormat#RGBA8}, YCBCR_420_888 and a camera's private format of Y, U and V for {@link
+   * FrameFormat#NV12}. The producer must be done: from Android 13 on wait for {@code Image.getFence()}
+   * before.
+   *
+   * <p>Throws {@link Status#UNSUPPORTED}, with the reason, for a format that the device does not read.
+   *
+   * @param frames of {@link HardwareFrames#create}, which throws where the device imports no hardware buffers
+   */
+  public static void run(@NotNull HardwareFrames frames, @NotNull HardwareBuffer buffer) {
+    notNull(frames, "frames");
+    int[] size = new int[2];
+    long address = Native.acquireHardwareBuffer(notNull(buffer, "buffer"), size);
+    try {
+      frames.run(address, size[0], size[1]);
+    } finally {
+      Native.releaseHardwareBuffer(address);
     }
   }
 

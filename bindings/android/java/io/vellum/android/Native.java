@@ -35,6 +35,13 @@ final class Native {
   /** Returns {width, height, bytes from row to row}; throws IllegalArgumentException if it is not RGBA. */
   static native int[] hardwareBufferSize(HardwareBuffer buffer);
 
+  /**
+   * Returns the address of a buffer of one layer, with a reference to it, and its {width, height} in `size`.
+   */
+  static native long acquireHardwareBuffer(HardwareBuffer buffer, int[] size);
+
+  static native void releaseHardwareBuffer(long buffer);
+
   /** The pixels, locked for reading; null if they cannot be locked. */
   static native ByteBuffer lockHardwareBuffer(HardwareBuffer buffer);
 

@@ -3,6 +3,8 @@ package io.vellum.sample;
 import android.annotation.SuppressLint;
 import android.content.Context;
 import android.graphics.ImageFormat;
+import android.hardware.HardwareBuffer;
+import android.hardware.SyncFence;
 import android.hardware.camera2.CameraAccessException;
 import android.hardware.camera2.CameraCaptureSession;
 import android.hardware.camera2.CameraCharacteristics;
@@ -11,10 +13,12 @@ import android.hardware.camera2.CameraManager;
 import android.hardware.camera2.CaptureRequest;
 import android.media.Image;
 import android.media.ImageReader;
+import android.os.Build;
 import android.os.Handler;
 import android.os.HandlerThread;
 import android.view.Surface;
 import io.vellum.android.YuvFrame;
+import java.io.IOException;
 import java.util.Arrays;
 
 /** The camera at the back: a preview on a surface, and frames in YUV for Vellum. Its callbacks run on a thread of its own. */
@@ -24,6 +28,9 @@ final class CameraFeed implements AutoCloseable {
 
   /** Called on the camera's thread; frames that come meanwhile are dropped. */
   interface Listener {
+    /** Returns whether it took the frame where it is; otherwise {@link #onFrame} gets a copy. */
+    boolean onBuffer(HardwareBuffer buffer, int degrees);
+
     void onFrame(YuvFrame frame, int degrees);
 
     void onFailure(String why);
@@ -33,7 +40,7 @@ final class CameraFeed implements AutoCloseable {
   private final Listener listener;
   private final HandlerThread thread = new HandlerThread("camera");
   private final Handler handler;
-  private final ImageReader reader = ImageReader.newInstance(WIDTH, HEIGHT, ImageFormat.YUV_420_888, 2);
+  private final ImageReader reader = makeReader();
   private final YuvFrame frame = new YuvFrame(WIDTH, HEIGHT);
   private CameraDevice camera; // of the camera's thread
   private boolean closed; // likewise
@@ -79,7 +86,8 @@ final class CameraFeed implements AutoCloseable {
   private void takeImage() {
     if (closed) return;
     try (Image image = reader.acquireLatestImage()) {
-      if (image == null) return;
+      if (image == null || wasTaken(image))
+        return;
       Image.Plane[] planes = image.getPlanes();
       frame.set(planes[0].getBuffer(), planes[0].getRowStride(), planes[1].getBuffer(), planes[2].getBuffer(),
           planes[1].getRowStride(), planes[1].getPixelStride());
@@ -87,8 +95,39 @@ final class CameraFeed implements AutoCloseable {
     listener.onFrame(frame, degrees);
   }
 
+  /** Images that both the device and the host can read, where Android has such images. */
+  private static ImageReader makeReader() {
+    if (Build.VERSION.SDK_INT < Build.VERSION_CODES.Q)
+      return ImageReader.newInstance(WIDTH, HEIGHT, ImageFormat.YUV_420_888, 2);
+    return ImageReader.newInstance(WIDTH, HEIGHT, ImageFormat.YUV_420_888, Frames.MOST_BUFFERS,
+        HardwareBuffer.USAGE_GPU_SAMPLED_IMAGE | HardwareBuffer.USAGE_CPU_READ_OFTEN);
+  }
+
+  private boolean wasTaken(Image image) {
+    if (Build.VERSION.SDK_INT < Build.VERSION_CODES.Q)
+      return false;
+    try (HardwareBuffer buffer = image.getHardwareBuffer()) {
+      if (buffer == null)
+        return false;
+      waitForCamera(image);
+      return listener.onBuffer(buffer, degrees);
+    }
+  }
+
+  /** Before Android 13 an image comes when the camera has written it. */
+  private static void waitForCamera(Image image) {
+    if (Build.VERSION.SDK_INT < Build.VERSION_CODES.TIRAMISU)
+      return;
+    try (SyncFence written = image.getFence()) {
+      written.awaitForever();
+    } catch (IOException none) {
+      // There is nothing to wait for.
+    }
+  }
+
   private final class Opened extends CameraDevice.StateCallback {
     @Override
+    @SuppressWarnings("deprecation") // what replaces createCaptureSession() begins with Android 9
     public void onOpened(CameraDevice device) {
       camera = device;
       if (closed) {

@@ -5,6 +5,7 @@ import android.app.Activity;
 import android.content.Intent;
 import android.content.pm.PackageManager;
 import android.graphics.Bitmap;
+import android.hardware.HardwareBuffer;
 import android.os.Bundle;
 import android.view.Gravity;
 import android.view.Menu;
@@ -13,6 +14,7 @@ import android.view.SurfaceHolder;
 import android.view.SurfaceView;
 import android.widget.FrameLayout;
 import io.vellum.Device;
+import io.vellum.Status;
 import io.vellum.Tensor;
 import io.vellum.VellumException;
 import io.vellum.android.Assets;
@@ -20,6 +22,7 @@ import io.vellum.android.YuvFrame;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Supplier;
 
 /** The camera's picture with what the chosen task finds in it. The menu has the tasks and the two other pages. */
 public final class MainActivity extends Activity implements SurfaceHolder.Callback, CameraFeed.Listener {
@@ -32,6 +35,7 @@ public final class MainActivity extends Activity implements SurfaceHolder.Callba
   private Device device;
   private Finder finder;
   private int opened = -1;
+  private String importFailure; // why no frame is imported; null: nothing is known against it
   private static volatile String memory = "No network has run yet.";
 
   @Override
@@ -104,19 +108,43 @@ public final class MainActivity extends Activity implements SurfaceHolder.Callba
   }
 
   @Override
-  public synchronized void onFrame(YuvFrame frame, int degrees) { // a feed that ends may overlap the next one's begin
+  public synchronized boolean onBuffer(
+      HardwareBuffer buffer, int degrees) { // a feed that ends may overlap the next one's begin
+    // What is cut out on the host needs the bytes; so does a network that is not open yet.
+    if (opened != chosen || importFailure != null || !(finder instanceof Recogniser))
+      return false;
+    Recogniser recogniser = (Recogniser) finder;
+    try {
+      search("without a copy",
+          () -> recogniser.findImported(frames -> io.vellum.android.Frames.run(frames, buffer)));
+    } catch (VellumException failure) {
+      if (failure.status() != Status.UNSUPPORTED)
+        onFailure(failure.getMessage());
+      else
+        importFailure = failure.getMessage();
+    }
+    return importFailure == null;
+  }
+
+  @Override
+  public synchronized void onFrame(YuvFrame frame, int degrees) {
     try {
       if (opened != chosen) open(chosen, degrees);
-      if (finder == null) return;
-      long begin = System.nanoTime();
-      List<Mark> found = finder.find(frame.buffer());
-      double milliseconds = (System.nanoTime() - begin) / 1e6;
-      String status = String.format(Locale.ROOT, "%s, %.1f ms", tasks.get(opened).title, milliseconds);
-      Bitmap picture = bitmap(finder.picture());
-      marks.post(() -> marks.show(found, picture, status));
+      if (finder != null)
+        search(
+            importFailure == null ? "copied" : "copied: " + importFailure, () -> finder.find(frame.buffer()));
     } catch (VellumException failure) {
       onFailure(failure.getMessage());
     }
+  }
+
+  private void search(String how, Supplier<List<Mark>> find) {
+    long begin = System.nanoTime();
+    List<Mark> found = find.get();
+    double milliseconds = (System.nanoTime() - begin) / 1e6;
+    String status = String.format(Locale.ROOT, "%s, %.1f ms, %s", tasks.get(opened).title, milliseconds, how);
+    Bitmap picture = bitmap(finder.picture());
+    marks.post(() -> marks.show(found, picture, status));
   }
 
   /** A copy: the finder writes to the tensor again while the main thread draws. */

@@ -6,6 +6,9 @@ import java.util.function.Supplier;
 
 /** Frames of one kind: as an input of a network, and pixel by pixel for what is cut out on the host. */
 interface Frames extends Supplier<FrameInput> {
+  /** The buffers of a camera that are in use at a time. */
+  int MOST_BUFFERS = 4;
+
   /** Returns a new object at each call. */
   @Override
   FrameInput get();

@@ -3,6 +3,7 @@ package io.vellum.sample;
 import io.vellum.Device;
 import io.vellum.FrameInput;
 import io.vellum.FrameTransform;
+import io.vellum.HardwareFrames;
 import io.vellum.MemoryReport;
 import io.vellum.Model;
 import io.vellum.PictureOutput;
@@ -16,6 +17,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 
 /** One network on frames of one kind. For one thread at a time. */
 final class Recogniser implements Finder {
@@ -25,6 +27,7 @@ final class Recogniser implements Finder {
   private final Session session;
   private final String input;
   private final Map<String, Tensor> outputs = new LinkedHashMap<>();
+  private HardwareFrames imported;
 
   /** @param frame the format of the frames; what the network reads of them is set here */
   Recogniser(Device device, Model model, Network network, FrameInput frame, Upright upright, SessionOptions options) {
@@ -54,14 +57,33 @@ final class Recogniser implements Finder {
 
   @Override
   public List<Mark> find(ByteBuffer frame) {
+    return upright(findInFrame(frame));
+  }
+
+  /**
+   * Finds in a frame that `run` reads where it is, with the hardware frames of this network. Throws {@link
+   * io.vellum.Status#UNSUPPORTED} where the device or the frame's format does not allow it.
+   */
+  List<Mark> findImported(Consumer<HardwareFrames> run) {
+    if (imported == null)
+      imported = HardwareFrames.create(session, input, Frames.MOST_BUFFERS);
+    run.accept(imported);
+    return upright(decode());
+  }
+
+  private List<Mark> upright(List<Mark> inFrame) {
     List<Mark> marks = new ArrayList<>();
-    for (Mark mark : findInFrame(frame)) marks.add(map(mark, (x, y) -> upright.fractions(new double[] {x, y})));
+    for (Mark mark : inFrame) marks.add(map(mark, (x, y) -> upright.fractions(new double[] {x, y})));
     return marks;
   }
 
   /** The same with points in pixels of the frame. */
   List<Mark> findInFrame(ByteBuffer frame) {
     run(frame);
+    return decode();
+  }
+
+  private List<Mark> decode() {
     for (Map.Entry<String, Tensor> output : outputs.entrySet()) session.output(output.getKey(), output.getValue().buffer());
     List<Mark> marks = new ArrayList<>();
     for (Mark mark : network.decode(outputs, (int) transform.networkWidth())) marks.add(map(mark, this::toFrame));
@@ -81,6 +103,8 @@ final class Recogniser implements Finder {
 
   @Override
   public void close() {
+    if (imported != null)
+      imported.close();
     session.close();
   }
 
