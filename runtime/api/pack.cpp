@@ -195,22 +195,23 @@ PackSummary write_bundle(Imported& model, const packfile::TakePieces& take, cons
 
 PackSummary pack(const std::filesystem::path& model, const std::filesystem::path& file, const Caps& caps,
                  const SessionOptions& options) {
-  return pack(model, file, caps, options, PackVariants{});
+  return pack_with_variants(model, file, caps, options, PackVariants{});
 }
 
 PackSummary pack(const std::filesystem::path& model, const std::filesystem::path& file, const Caps& caps,
                  const SessionOptions& options, std::span<const PackFrame> frames) {
-  return pack(model, file, caps, options, PackVariants{.frames = frames});
+  return pack_with_variants(model, file, caps, options, PackVariants{.frames = frames});
 }
 
 PackSummary pack(const std::filesystem::path& model, const std::filesystem::path& file, const Caps& caps,
                  const SessionOptions& options, std::span<const PackFrame> frames,
                  std::span<const PackPicture> pictures) {
-  return pack(model, file, caps, options, PackVariants{.frames = frames, .pictures = pictures});
+  return pack_with_variants(model, file, caps, options, PackVariants{.frames = frames, .pictures = pictures});
 }
 
-PackSummary pack(const std::filesystem::path& model, const std::filesystem::path& file, const Caps& caps,
-                 const SessionOptions& options, const PackVariants& variants) {
+PackSummary pack_with_variants(const std::filesystem::path& model, const std::filesystem::path& file,
+                               const Caps& caps, const SessionOptions& options,
+                               const PackVariants& variants) {
   return guard([&] {
     check_folder(file);
     Imported imported(model);
@@ -223,17 +224,17 @@ PackSummary pack(const std::filesystem::path& model, const std::filesystem::path
 
 PackSummary pack(std::span<const std::byte> model, const PackSink& sink, const Caps& caps,
                  const SessionOptions& options, std::span<const PackFrame> frames) {
-  return pack(model, sink, caps, options, PackVariants{.frames = frames});
+  return pack_with_variants(model, sink, caps, options, PackVariants{.frames = frames});
 }
 
 PackSummary pack(std::span<const std::byte> model, const PackSink& sink, const Caps& caps,
                  const SessionOptions& options, std::span<const PackFrame> frames,
                  std::span<const PackPicture> pictures) {
-  return pack(model, sink, caps, options, PackVariants{.frames = frames, .pictures = pictures});
+  return pack_with_variants(model, sink, caps, options, PackVariants{.frames = frames, .pictures = pictures});
 }
 
-PackSummary pack(std::span<const std::byte> model, const PackSink& sink, const Caps& caps,
-                 const SessionOptions& options, const PackVariants& variants) {
+PackSummary pack_with_variants(std::span<const std::byte> model, const PackSink& sink, const Caps& caps,
+                               const SessionOptions& options, const PackVariants& variants) {
   return guard([&] {
     if (!sink) throw Error(ErrorCode::invalid_argument, "there is no function that takes the bundle");
     Imported imported(model);

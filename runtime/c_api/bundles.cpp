@@ -105,9 +105,9 @@ vellum_status vellum_write_bundle_with_variants(const char* model, const char* f
     require(file, "file");
     write_summary(pack_variants(variants,
                                 [&](const vellum::PackVariants& wanted) {
-                                  return vellum::pack(utf8_path(model), utf8_path(file),
-                                                      vellum::c_api::caps_of(device, caps),
-                                                      vellum::c_api::session_options(options), wanted);
+                                  return vellum::pack_with_variants(
+                                      utf8_path(model), utf8_path(file), vellum::c_api::caps_of(device, caps),
+                                      vellum::c_api::session_options(options), wanted);
                                 }),
                   summary);
   });
@@ -150,8 +150,9 @@ vellum_status vellum_bundle_in_memory_with_variants(const void* model, size_t mo
     const std::span bytes(static_cast<const std::byte*>(model), model_bytes);
     write_summary(pack_variants(variants,
                                 [&](const vellum::PackVariants& wanted) {
-                                  return vellum::pack(bytes, sink, vellum::c_api::caps_of(device, caps),
-                                                      vellum::c_api::session_options(options), wanted);
+                                  return vellum::pack_with_variants(
+                                      bytes, sink, vellum::c_api::caps_of(device, caps),
+                                      vellum::c_api::session_options(options), wanted);
                                 }),
                   summary);
   });

@@ -71,8 +71,9 @@ struct PackVariants {
 };
 
 // Does the same with the shaders of all variants.
-VELLUM_API PackSummary pack(const std::filesystem::path& model, const std::filesystem::path& file,
-                            const Caps& caps, const SessionOptions& options, const PackVariants& variants);
+VELLUM_API PackSummary pack_with_variants(const std::filesystem::path& model,
+                                          const std::filesystem::path& file, const Caps& caps,
+                                          const SessionOptions& options, const PackVariants& variants);
 
 // Takes the bytes of a bundle, one piece after another. What it throws ends pack().
 using PackSink = std::function<void(std::span<const std::byte> piece)>;
@@ -85,7 +86,8 @@ VELLUM_API PackSummary pack(std::span<const std::byte> model, const PackSink& si
 VELLUM_API PackSummary pack(std::span<const std::byte> model, const PackSink& sink, const Caps& caps,
                             const SessionOptions& options, std::span<const PackFrame> frames,
                             std::span<const PackPicture> pictures);
-VELLUM_API PackSummary pack(std::span<const std::byte> model, const PackSink& sink, const Caps& caps,
-                            const SessionOptions& options, const PackVariants& variants);
+VELLUM_API PackSummary pack_with_variants(std::span<const std::byte> model, const PackSink& sink,
+                                          const Caps& caps, const SessionOptions& options,
+                                          const PackVariants& variants);
 
 }  // namespace vellum
