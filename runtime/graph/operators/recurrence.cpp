@@ -156,10 +156,10 @@ std::vector<HostTensor> Recurrence::evaluate(HostInputs inputs) const {
       walk.candidate_bias = part(values[at(In::candidate_bias)], d * hidden);
       walk.peepholes = part(values[at(In::peepholes)], d * 3 * hidden);
       const int64_t state = (d * batches + b) * hidden;
-      const auto initial = [&](size_t i) {
+      const auto initial = [&, size = hidden](size_t i) {  // Clang 14 captures no structured binding
         const float* first = part(values[i], state);
-        return first ? std::vector<float>(first, first + hidden)
-                     : std::vector<float>(static_cast<size_t>(hidden));
+        return first ? std::vector<float>(first, first + size)
+                     : std::vector<float>(static_cast<size_t>(size));
       };
       walk.h = initial(at(In::initial_h));
       walk.c = initial(at(In::initial_c));
