@@ -1,5 +1,7 @@
 #include "vellum/caps.hpp"
 
+#include <utility>
+
 #include "api/guard.hpp"
 #include "api/impl.hpp"
 #include "api/target.hpp"
@@ -8,7 +10,11 @@
 namespace vellum {
 
 Caps Caps::of(const Device& device) {
-  return guard([&] { return Caps(std::make_shared<const Impl>(Impl{impl(device)->context->caps()})); });
+  return guard([&] {
+    DeviceCaps caps = impl(device)->context->caps();
+    caps.process = impl(device)->calibration();
+    return Caps(std::make_shared<const Impl>(Impl{std::move(caps)}));
+  });
 }
 
 Caps Caps::android_baseline_2022() {

@@ -1,6 +1,7 @@
 #include "api/guard.hpp"
 #include "api/impl.hpp"
 #include "caps/device_policy.hpp"
+#include "estimate/calibration_file.hpp"
 #include "exec/streamed_weights.hpp"
 #include "platform/files.hpp"
 #include "tune/table_file.hpp"
@@ -139,6 +140,17 @@ void Device::Impl::keep_tuning(TuningTable table) {
 // Layers that are split for a budget would choose otherwise than whole ones, whose results theirs must equal.
 std::shared_ptr<const TuningTable> Device::Impl::tuning_for(const SessionOptions& options) {
   return options.tuned && options.weights_budget == 0 ? tuning() : nullptr;
+}
+
+std::optional<ProcessTraits> Device::Impl::calibration() {
+  const std::lock_guard lock(mutex_);
+  if (!calibration_) {
+    const gpu::ContextOptions& options = context->options();
+    calibration_.emplace();
+    if (!options.cache_folder.empty() && device_policy(context->caps()).allocates_in_the_process())
+      calibration_ = read_calibration(options.cache_folder, context->caps(), options.log);
+  }
+  return *calibration_;
 }
 
 std::shared_ptr<WeightStore> Device::Impl::weights_of(const Model& model) {

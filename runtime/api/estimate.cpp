@@ -11,7 +11,8 @@
 namespace vellum {
 namespace {
 
-MemoryEstimate estimate_memory(const Model& model, SessionOptions options, const Target& target) {
+MemoryEstimate estimate_memory(const Model& model, SessionOptions options, const Target& target,
+                               const DeviceCaps& caps) {
   const Graph& graph = impl(model)->graph;
   std::shared_ptr<const CompiledModel> compiled;
   if (options.memory_budget) {  // as the session would be made
@@ -21,7 +22,7 @@ MemoryEstimate estimate_memory(const Model& model, SessionOptions options, const
   } else {
     compiled = std::make_shared<const CompiledModel>(target.compile(model, options));
   }
-  MemoryEstimate estimate = estimate_model({*compiled, graph, target.caps(), target.memory_rules(),
+  MemoryEstimate estimate = estimate_model({*compiled, graph, caps, target.memory_rules(),
                                             options.weights_budget, options.in_flight, impl(model)->packed});
   estimate.shape_inference_bytes =
       shape_inference_bytes(graph, options.input_shapes, options.input_values, options.precision);
@@ -31,11 +32,12 @@ MemoryEstimate estimate_memory(const Model& model, SessionOptions options, const
 }  // namespace
 
 MemoryEstimate estimate_memory(const Model& model, const SessionOptions& options, const Caps& caps) {
-  return guard([&] { return estimate_memory(model, options, Target(caps)); });
+  return guard([&] { return estimate_memory(model, options, Target(caps), impl(caps)->caps); });
 }
 
 MemoryEstimate estimate_memory(const Model& model, const SessionOptions& options, const Device& device) {
-  return guard([&] { return estimate_memory(model, options, Target(&device)); });
+  return guard(
+      [&] { return estimate_memory(model, options, Target(&device), impl(Caps::of(device))->caps); });
 }
 
 }  // namespace vellum

@@ -88,6 +88,10 @@ struct Device::Impl {
   // The measurements that a session with these options uses; null: none.
   std::shared_ptr<const TuningTable> tuning_for(const SessionOptions& options);
 
+  // What MemoryMeter::calibrate() measured on this host, read from the cache folder at the first call;
+  // nothing if it was not called.
+  std::optional<ProcessTraits> calibration();
+
  private:
   bool checks_kernels() const;
   CompiledModel compile_for_device(Graph prepared, const CompileOptions& options, Stage last);
@@ -104,6 +108,7 @@ struct Device::Impl {
   std::mutex mutex_;
   std::map<std::weak_ptr<const Model::Impl>, std::weak_ptr<WeightStore>, std::owner_less<>> weights_;
   std::shared_ptr<const TuningTable> tuning_;
+  std::optional<std::optional<ProcessTraits>> calibration_;  // once it was looked for
 };
 
 // Converts a session's options to compile options: without measurements of a device, with modelled memory.

@@ -1,11 +1,25 @@
 #include "api/guard.hpp"
 #include "api/impl.hpp"
+#include "api/run_with_zeros.hpp"
 #include "caps/device_policy.hpp"
 #include "platform/process_memory.hpp"
 #include "vellum/estimate.hpp"
 #include "vulkan/heap_usage.hpp"
 
 namespace vellum {
+
+void run_with_zeros(Session& session) {
+  for (const TensorInfo& input : session.inputs()) {
+    if (!is_known(input.shape))
+      throw Error(ErrorCode::invalid_argument, "the model leaves the shape of input '" + input.name +
+                                                   "' open (" + to_string(input.shape) + "); give one");
+    if (!input.decides_shapes) session.set_input(input.name, Tensor(input.dtype, input.shape));
+  }
+  session.run();
+  session.run();
+  for (const TensorInfo& output : session.outputs()) session.output(output.name);
+}
+
 namespace {
 
 using gpu::MemoryCategory;
@@ -18,18 +32,6 @@ VulkanMemory vulkan_memory(const gpu::Context& context) {
           .intermediates = peak(MemoryCategory::intermediates) + peak(MemoryCategory::workspace),
           .staging = peak(MemoryCategory::staging) + peak(MemoryCategory::other),
           .peak = statistics.total.peak_bytes};
-}
-
-void run_with_zeros(Session& session) {
-  for (const TensorInfo& input : session.inputs()) {
-    if (!is_known(input.shape))
-      throw Error(ErrorCode::invalid_argument, "the model leaves the shape of input '" + input.name +
-                                                   "' open (" + to_string(input.shape) + "); give one");
-    if (!input.decides_shapes) session.set_input(input.name, Tensor(input.dtype, input.shape));
-  }
-  session.run();
-  session.run();
-  for (const TensorInfo& output : session.outputs()) session.output(output.name);
 }
 
 uint64_t more_than(uint64_t value, uint64_t base) { return value > base ? value - base : 0; }

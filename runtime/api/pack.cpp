@@ -177,7 +177,9 @@ PackSummary write_bundle(Imported& model, const packfile::TakePieces& take, cons
   packfile::Contents& contents = model.contents;
   const DeviceCaps& device = impl(caps)->caps;
   contents.made_for = made_for(device, options);
-  contents.caps = to_json(device);
+  DeviceCaps stored = device;
+  stored.process.reset();  // bundles do not depend on the machine that they are made on
+  contents.caps = to_json(stored);
   for (const Graph& variant : variant_graphs(model.graph, variants)) {
     for (const Program& program : possible_programs(variant, device, options)) {
       add_shaders(pipeline_keys(program), contents);

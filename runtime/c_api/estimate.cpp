@@ -66,6 +66,8 @@ vellum_status vellum_estimate_memory(const vellum_model* model, const vellum_ses
     result.allocated_staging = found.vulkan.staging;
     result.dispatches = found.dispatches;
     result.pipelines = found.pipelines;
+    result.total_least = found.interval ? found.interval->least : result.total;
+    result.total_most = found.interval ? found.interval->most : result.total;
     write_result(estimate, result, "estimate");
   });
 }
@@ -94,6 +96,20 @@ vellum_status vellum_measure_memory(const char* model, const vellum_session_opti
     result.heap_bytes = found.driver_bytes.value_or(0);
     result.process_bytes = found.process_bytes.value_or(0);
     write_result(measurement, result, "measurement");
+  });
+}
+
+vellum_status vellum_calibrate_memory(const vellum_device_options* device_options,
+                                      vellum_memory_calibration* calibration, vellum_error* error) {
+  return guarded(error, [&] {
+    const vellum::MemoryMeter meter;
+    const vellum::MemoryCalibration found = meter.calibrate(vellum::c_api::device_options(device_options));
+    if (!calibration) return;
+    vellum_memory_calibration result{};
+    result.driver_bytes = found.driver_bytes;
+    result.bytes_per_operation = found.bytes_per_operation;
+    result.bytes_per_operation_of_largest = found.bytes_per_operation_of_largest;
+    write_result(calibration, result, "calibration");
   });
 }
 

@@ -119,6 +119,13 @@ void visit_process(Process& process, Visit visit) {
   visit("process.bytes_per_operation_of_largest", process.bytes_per_operation_of_largest);
 }
 
+// What files with the others need not have.
+template <typename Process, typename Visit>
+void visit_later_process(Process& process, Visit visit) {
+  visit("process.host", process.host);
+  visit("process.fitted_operations", process.fitted_operations);
+}
+
 [[noreturn]] void refuse(const std::string& source, const std::string& why) {
   throw Error(ErrorCode::invalid_argument, source + ": " + why);
 }
@@ -255,7 +262,10 @@ std::string to_json(const DeviceCaps& caps) {
   };
   visit_fields(caps, write);
   visit_later_fields(caps, write);
-  if (caps.process) visit_process(*caps.process, write);
+  if (caps.process) {
+    visit_process(*caps.process, write);
+    visit_later_process(*caps.process, write);
+  }
   return JsonValue(std::move(document)).text(2) + "\n";
 }
 
@@ -282,11 +292,14 @@ DeviceCaps caps_from_json(std::string_view text, const std::string& source) {
     }
   };
   visit_fields(caps, read_field);
-  visit_later_fields(caps, [&](const char* name, auto& value) {
-    known.insert(name);
+  const auto read_later_field = [&](const char* name, auto& value) {
     if (document.find(name)) read_field(name, value);
-  });
-  if (document.find("process.driver_bytes")) visit_process(caps.process.emplace(), read_field);
+  };
+  visit_later_fields(caps, read_later_field);
+  if (document.find("process.driver_bytes")) {
+    visit_process(caps.process.emplace(), read_field);
+    visit_later_process(*caps.process, read_later_field);
+  }
   for (const auto& [key, value] : *document.object())
     if (!known.contains(key)) refuse(source, "has '" + key + "', which no caps file of this version has");
   check_ranges(caps, source);

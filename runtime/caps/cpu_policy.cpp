@@ -107,7 +107,12 @@ class CpuPolicy final : public DevicePolicy {
   // dispatches 600 ms.
   bool compiles_at_first_dispatch(const DeviceCaps& caps) const override { return caps.vendor_id == kMesa; }
 
-  std::optional<ProcessTraits> process_traits(const DeviceCaps& caps) const override { return caps.process; }
+  // Where nothing was measured on the device: of lavapipe as in caps/lavapipe.json.
+  std::optional<ProcessTraits> process_traits(const DeviceCaps& caps) const override {
+    if (caps.process || caps.vendor_id != kMesa) return caps.process;
+    return ProcessTraits{
+        .driver_bytes = 101'663'000, .bytes_per_operation = 942, .bytes_per_operation_of_largest = 2938};
+  }
   // The scheduler of the operating system divides a CPU's time.
   uint32_t max_submit_ms(bool) const override { return 0; }
   bool allocates_in_the_process() const override { return true; }

@@ -28,6 +28,11 @@ struct MemoryTraits {
 // figures are fitted to measurements (tests/bench/estimate_table.py). estimate/shader_size.hpp counts the
 // operations of shaders.
 struct ProcessTraits {
+  // Where the figures hold: the processor that they were measured on, as platform::host_cpu() describes it,
+  // and the least and most shader operations of what they were fitted to. Empty and 0: unknown. Elsewhere
+  // estimates are intervals (estimate/driver_fit.hpp).
+  std::string host;
+  std::array<uint64_t, 2> fitted_operations{};
   uint64_t driver_bytes = 0;         // once: loader, driver, shader compilers
   uint32_t bytes_per_operation = 0;  // of all pipelines: machine code, and what the compiler leaves behind
   // Additional memory while the largest pipeline is compiled; memory freed after one pipeline serves the

@@ -119,8 +119,8 @@ class DevicePolicy {
   // Whether pipelines are compiled at their first dispatch, on the thread that executes submits, instead of
   // when they are created (vulkan/early_compile.hpp compiles them earlier).
   virtual bool compiles_at_first_dispatch(const DeviceCaps& caps) const = 0;
-  // Returns the driver's memory in the process by the size of shaders (estimate/shader_size.hpp); nothing if
-  // there is no model of it.
+  // Returns the driver's memory in the process by the size of shaders (estimate/shader_size.hpp): as
+  // measured, else as usual for drivers of this vendor, without a host; nothing if there is no model of it.
   virtual std::optional<ProcessTraits> process_traits(const DeviceCaps& caps) const = 0;
   // The most milliseconds of work that a run hands to the device at a time by default
   // (SessionOptions::max_submit_ms); 0: any. draws: it has a queue for graphics, so that it may serve a

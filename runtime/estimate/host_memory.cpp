@@ -6,6 +6,7 @@
 #include "caps/device_policy.hpp"
 #include "estimate/shader_size.hpp"
 #include "exec/pipeline_keys.hpp"
+#include "platform/host_cpu.hpp"
 
 namespace vellum {
 namespace {
@@ -34,20 +35,21 @@ uint64_t host_input_bytes(const EstimateInputs& in) {
   return bytes;
 }
 
-// Of all pipelines and of the largest, as the driver's compiler sees them.
-void count_operations(const EstimateInputs& in, const std::set<gpu::PipelineKey>& pipelines,
-                      MemoryEstimate& estimate) {
+}  // namespace
+
+CompiledWork compiled_work(const std::set<gpu::PipelineKey>& pipelines,
+                           const std::shared_ptr<const gpu::CompiledShaders>& shaders) {
   gpu::ShaderCompiler compiler({}, nullptr);
-  if (in.shaders) compiler.add_precompiled_shaders(in.shaders);
+  if (shaders) compiler.add_precompiled_shaders(shaders);
+  CompiledWork work;
   for (const gpu::PipelineKey& key : pipelines) {
     const uint64_t operations = unrolled_operations(compiler.spirv(gpu::shader_request(key)));
     // Times 32 bits this is within 64.
-    estimate.shader_operations = std::min(estimate.shader_operations + operations, kMostOperations << 10);
-    estimate.largest_shader_operations = std::max(estimate.largest_shader_operations, operations);
+    work.operations = std::min(work.operations + operations, kMostOperations << 10);
+    work.largest_operations = std::max(work.largest_operations, operations);
   }
+  return work;
 }
-
-}  // namespace
 
 void add_host_memory(const EstimateInputs& in, MemoryEstimate& estimate) {
   std::set<gpu::PipelineKey> pipelines;
@@ -58,14 +60,21 @@ void add_host_memory(const EstimateInputs& in, MemoryEstimate& estimate) {
   estimate.pipelines = pipelines.size();
   ResidentMemory& resident = estimate.resident;
   if (in.caps.unified_memory) resident.host += constant_bytes(in) + in.in_flight * host_input_bytes(in);
+  std::optional<std::pair<uint64_t, uint64_t>> uncertain;
   if (const auto process = device_policy(in.caps).process_traits(in.caps)) {
-    count_operations(in, pipelines, estimate);
+    const CompiledWork work = compiled_work(pipelines, in.shaders);
+    estimate.shader_operations = work.operations;
+    estimate.largest_shader_operations = work.largest_operations;
     resident.driver = process->driver_bytes;
-    resident.pipelines = estimate.shader_operations * process->bytes_per_operation +
-                         estimate.largest_shader_operations * process->bytes_per_operation_of_largest;
+    resident.pipelines = pipeline_bytes(*process, work);
+    estimate.driver_host = process->host;
+    uncertain = uncertain_driver_bytes(*process, work, platform::host_cpu());
   }
   estimate.use.resident =
       resident.padding + resident.host + resident.driver.value_or(0) + resident.pipelines.value_or(0);
+  if (!uncertain) return;
+  const uint64_t certain = estimate.use.total() - *resident.driver - *resident.pipelines;
+  estimate.interval = {certain + uncertain->first, certain + uncertain->second};
 }
 
 }  // namespace vellum

@@ -57,6 +57,9 @@ struct ContextOptions {
   std::chrono::nanoseconds wait_limit = std::chrono::seconds(60);
 };
 
+// Whether this process has had an instance of Vulkan, so that code and data of drivers are in its memory.
+bool has_used_vulkan();
+
 // The prefix of the validation layer's messages in the log.
 inline constexpr const char* kValidationPrefix = "Vulkan validation: ";
 

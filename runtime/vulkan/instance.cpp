@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -13,6 +14,8 @@
 
 namespace vellum::gpu {
 namespace {
+
+std::atomic<bool> used_vulkan{false};
 
 constexpr uint32_t kAnyPatch = 0xfff;
 constexpr uint32_t kNewestVersion = VK_MAKE_API_VERSION(0, 1, 3, kAnyPatch);
@@ -111,7 +114,10 @@ bool can_enumerate_portability(const vk::raii::Context& loader) {
 
 }  // namespace
 
+bool has_used_vulkan() { return used_vulkan; }
+
 Instance::Instance(const ContextOptions& options, ValidationLog& validation_log) {
+  used_vulkan = true;
   PFN_vkGetInstanceProcAddr get_proc_addr = options.get_instance_proc_addr;
   if (!get_proc_addr) {
     library_ = open_loader();
@@ -150,6 +156,7 @@ Instance::Instance(const ContextOptions& options, ValidationLog& validation_log)
 }
 
 Instance::Instance(const VulkanPhysicalDevice& adopted) {
+  used_vulkan = true;
   const auto require = [](bool given, const char* what) {
     if (!given)
       throw Error(ErrorCode::invalid_argument, std::string("VulkanPhysicalDevice::") + what + " is null");

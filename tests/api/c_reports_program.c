@@ -174,6 +174,8 @@ int report_in_c(const void* model_bytes, size_t model_size, const char* file, co
   EXPECT(vellum_measure_memory(file, &options, NULL, &measured, &error) == VELLUM_OK);
   EXPECT(measured.weights > 0 && measured.total >= measured.weights + measured.in_out + measured.intermediates);
   EXPECT(measured.allocated_peak > 0 && (!measured.process_known || measured.process_bytes > 0));
+  EXPECT(estimate.total_least <= estimate.total && estimate.total <= estimate.total_most);
+  FAILS(vellum_calibrate_memory(NULL, NULL, &error), VELLUM_INVALID_ARGUMENT, "used Vulkan");
   vellum_frame_input_init(&camera);
   camera.width = 33, camera.height = 27;
   snprintf(bundle, sizeof bundle, "%s.vlm", file);

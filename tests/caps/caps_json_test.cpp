@@ -19,7 +19,7 @@ TEST(CapsJson, WhatIsWrittenIsReadBack) {
   caps.unified_memory = true;
   caps.prefers_images = false;
   caps.memory = {2, 8, 32, 65536, 512};
-  caps.process = {100'000'000, 700'000, 500'000};
+  caps.process = {"a processor, 2 threads", {1'000, 9'000}, 100'000'000, 700'000, 500'000};
   const std::string text = to_json(caps);
   const DeviceCaps read = caps_from_json(text, "caps.json");
   EXPECT_EQ(to_json(read), text);
@@ -35,6 +35,8 @@ TEST(CapsJson, WhatIsWrittenIsReadBack) {
   EXPECT_EQ(read.memory.image_alignment, 65536u);
   ASSERT_TRUE(read.process);
   EXPECT_EQ(read.process->bytes_per_operation, 700'000u);
+  EXPECT_EQ(read.process->host, "a processor, 2 threads");
+  EXPECT_EQ(read.process->fitted_operations[1], 9'000u);
   EXPECT_FALSE(caps_from_json(to_json(DeviceCaps{}), "caps.json").process) << "not known";
 }
 
@@ -105,9 +107,15 @@ TEST(CapsJson, DamagedFilesAreRefused) {
   caps.max_allocation_bytes = 0;
   EXPECT_THROW(caps_from_json(to_json(caps), "zero.json"), Error);
   caps = {};
-  caps.process = {uint64_t{1} << 60, 1, 1};
+  caps.process = {"", {}, uint64_t{1} << 60, 1, 1};
   EXPECT_THROW(caps_from_json(to_json(caps), "heavy.json"), Error);
-  caps.process = {1, 2, 3};
+  caps.process = {"", {}, 1, 2, 3};
+  std::string without_host = to_json(caps);
+  without_host.erase(without_host.find(",\n  \"process.host\""));
+  const DeviceCaps old = caps_from_json(without_host + "\n}\n", "old.json");
+  ASSERT_TRUE(old.process);
+  EXPECT_EQ(old.process->bytes_per_operation_of_largest, 3u);
+  EXPECT_TRUE(old.process->host.empty());
   std::string partial = to_json(caps);
   partial.replace(partial.find("process.bytes_per_operation"), 7, "prozess");
   EXPECT_THROW(caps_from_json(partial, "partial.json"), Error);

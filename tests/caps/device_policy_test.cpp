@@ -135,11 +135,12 @@ TEST(DevicePolicy, OnlyGpusSplitSumsAndMultiplyMatrices) {
 
 TEST(DevicePolicy, WhatTheDriverDoesIsKnownOfLavapipeAlone) {
   DeviceCaps lavapipe = caps_of(DeviceType::cpu, kMesa), radeon = caps_of(DeviceType::discrete_gpu, kMesa);
-  for (DeviceCaps* caps : {&lavapipe, &radeon}) caps->process = ProcessTraits{1, 2, 3};
+  for (DeviceCaps* caps : {&lavapipe, &radeon}) caps->process = ProcessTraits{"", {}, 1, 2, 3};
   EXPECT_TRUE(cpu().compiles_at_first_dispatch(lavapipe));
   EXPECT_FALSE(cpu().compiles_at_first_dispatch(caps_of(DeviceType::cpu))) << "SwiftShader";
   EXPECT_FALSE(gpu().compiles_at_first_dispatch(radeon));
-  EXPECT_TRUE(cpu().process_traits(lavapipe));
+  EXPECT_EQ(cpu().process_traits(lavapipe)->driver_bytes, 1u);
+  EXPECT_GT(cpu().process_traits(caps_of(DeviceType::cpu, kMesa))->driver_bytes, 1u) << "as usual";
   EXPECT_FALSE(gpu().process_traits(radeon));
 }
 

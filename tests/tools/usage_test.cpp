@@ -20,6 +20,12 @@ TEST(Usage, HelpNamesTheCommands) {
   }
 }
 
+TEST(Usage, DevicesAreListedSavedAndCalibrated) {
+  const std::string help = run_tool({"devices", "--help"}).out;
+  for (const char* option : {"--save-caps", "--calibrate"})
+    EXPECT_NE(help.find(option), std::string::npos) << option;
+}
+
 TEST(Usage, TheToolAlonePrintsItsHelp) {
   const Finished alone = run_tool({});
   EXPECT_EQ(alone.status, 0);

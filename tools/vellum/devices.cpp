@@ -2,7 +2,9 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "calibrate.hpp"
 #include "commands.hpp"
 #include "common/files.hpp"
 #include "options.hpp"
@@ -61,8 +63,15 @@ Command add_devices(CLI::App& app) {
   command->add_option(
       "--save-caps", *save_caps,
       "write the caps of --device (default: the one that Vellum would choose) to this file");
+  auto calibrates = std::make_shared<bool>(false);
+  command->add_flag(
+      "--calibrate", *calibrates,
+      "measure in seconds what the driver of --device takes of a process, if it runs on the CPU, for "
+      "estimates on this machine");
   add_options(*command, *options, "has no effect here");
-  return {command, [options, save_caps] {
+  return {command, [options, save_caps, calibrates] {
+            std::optional<MemoryCalibration> calibration;
+            if (*calibrates) calibration = calibrate(MemoryMeter(), *options);
             std::vector<DeviceInfo> found;
             if (!save_caps->empty()) {
               const std::string text = Caps::of(OpenedDevice(*options).device()).json();
@@ -72,10 +81,15 @@ Command add_devices(CLI::App& app) {
               found = devices();
             else
               found.push_back(OpenedDevice(*options).device().info());
-            if (!options->json) return print(table(found));
+            if (!options->json) {
+              if (calibration) print(to_text(*calibration, options->cache));
+              return print(table(found));
+            }
             nlohmann::json list = nlohmann::json::array();
             for (const DeviceInfo& device : found) list.push_back(to_json(device));
-            print_json(nlohmann::json{{"devices", list}});
+            nlohmann::json document{{"devices", list}};
+            if (calibration) document["calibration"] = to_json(*calibration);
+            print_json(document);
           }};
 }
 

@@ -112,6 +112,17 @@ std::string words(const ResidentMemory& resident, size_t pipelines) {
   return text + "; what the driver itself takes is not known for this device and left out\n";
 }
 
+std::string interval_words(const MemoryEstimate& estimate) {
+  if (!estimate.interval) return "";
+  const std::string between = fmt::format("between {} and {} in all", grouped(estimate.interval->least),
+                                          grouped(estimate.interval->most));
+  if (estimate.driver_host.empty())
+    return between +
+           ": what the driver takes was not measured on this machine, as `vellum devices --calibrate` does\n";
+  return between + ": what the driver takes was measured on another machine (" + estimate.driver_host +
+         "), or with much smaller or larger networks\n";
+}
+
 }  // namespace
 
 std::string category_table(const Point& point) {
@@ -129,7 +140,7 @@ std::string category_table(const Point& point) {
     vulkan.add(category.title, estimate.vulkan.*category.bytes,
                measured ? std::optional(measured->vulkan.*category.bytes) : std::nullopt);
   std::string text = use.table.text() + "\n" + vulkan.table.text() + "\n";
-  text += words(estimate.resident, estimate.pipelines);
+  text += words(estimate.resident, estimate.pipelines) + interval_words(estimate);
   text += fmt::format("shape inference alone: {} for every tensor and parameter\n",
                       grouped(estimate.shape_inference_bytes));
   if (measured && measured->driver_bytes)
@@ -168,12 +179,16 @@ json to_json(const Point& point) {
                 {"driver", known(point.estimate.resident.driver)},
                 {"pipelines", known(point.estimate.resident.pipelines)},
                 {"host", point.estimate.resident.host}}},
+              {"interval", nullptr},
+              {"driver_host", point.estimate.driver_host},
               {"shape_inference_total", point.estimate.shape_inference_bytes},
               {"dispatches", point.estimate.dispatches},
               {"pipelines", point.estimate.pipelines},
               {"shader_operations", point.estimate.shader_operations},
               {"largest_shader_operations", point.estimate.largest_shader_operations},
               {"warnings", point.estimate.warnings}};
+  if (const auto& interval = point.estimate.interval)
+    object["interval"] = {{"least", interval->least}, {"most", interval->most}};
   if (!point.measured) return object;
   const MemoryMeasurement& measured = *point.measured;
   object["measured"] = use_json(measured.use);

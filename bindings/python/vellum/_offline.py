@@ -41,6 +41,8 @@ class MemoryEstimate:
     driver_known: bool  # False: `resident` excludes a CPU driver's own memory, which the caps lack
     allocated_peak: int  # the peak of allocations from Vulkan, padding included
     shape_inference_total: int  # the estimate from shapes alone
+    total_least: int  # the bounds of `total`: apart where a CPU driver's own memory was not measured on this processor
+    total_most: int
     # What `resident` is; the last two are a CPU driver's, 0 where driver_known is False.
     padding: int  # of alignment, images and allocators
     host: int  # constants and copies in a host memory that the device shares

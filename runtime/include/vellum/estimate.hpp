@@ -45,8 +45,16 @@ struct VulkanMemory {
   uint64_t peak = 0;           // of all together
 };
 
+struct MemoryInterval {
+  uint64_t least = 0, most = 0;
+};
+
 struct MemoryEstimate {
   MemoryUse use;
+  // Of use.total(), where resident.driver and resident.pipelines come from figures that were not measured on
+  // this host (MemoryMeter::calibrate()), or for much smaller or larger networks; otherwise nothing.
+  std::optional<MemoryInterval> interval;
+  std::string driver_host;  // the processor that those figures were measured on; empty: unknown
   ResidentMemory resident;
   VulkanMemory vulkan;
   // The estimate from shapes alone: the bytes of every tensor of the graph and of its parameters.
@@ -79,6 +87,13 @@ struct MemoryMeasurement {
   MemoryEstimate estimate;
 };
 
+// What a driver on the CPU takes of the process; see docs/estimate.md.
+struct MemoryCalibration {
+  std::string host;  // the processor
+  uint64_t driver_bytes = 0;
+  uint32_t bytes_per_operation = 0, bytes_per_operation_of_largest = 0;
+};
+
 // Measures memory: opens the device, loads the model, runs it twice with zeros and closes everything. The
 // growth of the process counts from the construction of the meter, so construct it first. Give it no cache
 // folder if shaders are to be compiled. On CPU devices `resident` is the growth of the process beyond the
@@ -88,6 +103,14 @@ class VELLUM_API MemoryMeter {
   MemoryMeter();
   MemoryMeasurement measure(const std::filesystem::path& model, const SessionOptions& options,
                             const DeviceOptions& device = {}) const;
+  // Measures what the driver of a CPU device takes on this host, in seconds: opens the device, runs a few
+  // small networks with newly compiled shaders, and stores the figures in device.cache_folder, for devices
+  // that are opened with this folder. They hold for this device, driver, processor and version of Vellum.
+  //
+  // Only a process that has not used Vulkan yet can measure: throws Error(invalid_argument) in any other.
+  // Error(unsupported) for a device with memory of its own, whose driver's memory no process has. Mesa's own
+  // cache must be off (the environment variable MESA_SHADER_CACHE_DISABLE=1), or it hides the compiler.
+  MemoryCalibration calibrate(const DeviceOptions& device = {}) const;
 
  private:
   uint64_t resident_before_ = 0;  // of the process; 0: the system does not report it

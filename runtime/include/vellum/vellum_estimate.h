@@ -29,6 +29,9 @@ typedef struct vellum_memory_estimate {
   /* As passed to vkAllocateMemory; `intermediates` with workspace, `staging` at its peak. */
   uint64_t allocated_weights, allocated_in_out, allocated_intermediates, allocated_staging;
   uint64_t dispatches, pipelines;
+  /* The bounds of `total`: both are `total`, unless a CPU driver's own memory was not measured on this
+   * processor (vellum_calibrate_memory()), or only for much smaller or larger networks. */
+  uint64_t total_least, total_most;
 } vellum_memory_estimate;
 
 /*
@@ -57,6 +60,23 @@ typedef struct vellum_memory_measurement {
 VELLUM_C_API vellum_status vellum_measure_memory(const char* model, const vellum_session_options* options,
                                                  const vellum_device_options* device_options,
                                                  vellum_memory_measurement* measurement, vellum_error* error);
+
+/* What a driver on the CPU takes of a process, see docs/estimate.md. Operations are those of the pipelines'
+ * shaders, with loops unrolled. */
+typedef struct vellum_memory_calibration {
+  size_t size; /* of this struct, as the caller was compiled */
+  uint64_t driver_bytes;
+  uint32_t bytes_per_operation, bytes_per_operation_of_largest; /* of all pipelines, and of the largest */
+} vellum_memory_calibration;
+
+/* Measures that on this machine, in seconds, and stores it in the cache folder of `device_options`: estimates
+ * for devices that are opened with this folder use it. Only a process that has not used Vulkan yet can:
+ * VELLUM_INVALID_ARGUMENT in any other. VELLUM_UNSUPPORTED for a device with memory of its own. The
+ * environment variable MESA_SHADER_CACHE_DISABLE=1 keeps Mesa's own cache from hiding what its compiler
+ * takes. `device_options` and `calibration` may be NULL. */
+VELLUM_C_API vellum_status vellum_calibrate_memory(const vellum_device_options* device_options,
+                                                   vellum_memory_calibration* calibration,
+                                                   vellum_error* error);
 
 /* A stage between model and session as text: "graph", "program", "plan" or "barriers". `device` and `caps` as above. */
 VELLUM_C_API vellum_status vellum_describe(const vellum_model* model, const char* stage,

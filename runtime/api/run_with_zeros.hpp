@@ -1,0 +1,12 @@
+// Runs a session for what it does to memory.
+#pragma once
+
+#include "vellum/vellum.hpp"
+
+namespace vellum {
+
+// Sets all inputs to zeros, runs twice and reads the outputs. Throws Error(invalid_argument) if the model
+// leaves the shape of an input open.
+void run_with_zeros(Session& session);
+
+}  // namespace vellum

@@ -1,0 +1,24 @@
+// What MemoryMeter::calibrate() measured, on disk: one file for each device, driver, processor and version of
+// Vellum.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "caps/device_caps.hpp"
+#include "vellum/log.hpp"
+
+namespace vellum {
+
+std::filesystem::path calibration_path(const std::filesystem::path& folder, const DeviceCaps& caps);
+
+// Returns nothing if there is no file, or one that is damaged, of another device or processor, or that other
+// users can write to; what is ignored is logged as a warning.
+std::optional<ProcessTraits> read_calibration(const std::filesystem::path& folder, const DeviceCaps& caps,
+                                              const LogCallback& log);
+
+// Writes the file atomically. Throws Error(io) if the folder cannot be written.
+void write_calibration(const std::filesystem::path& folder, const DeviceCaps& caps,
+                       const ProcessTraits& traits);
+
+}  // namespace vellum

@@ -1,0 +1,129 @@
+#include "estimate/driver_fit.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "vellum/error.hpp"
+
+namespace vellum {
+namespace {
+
+constexpr size_t kTerms = 3;
+// Of the fit from a sample, as a part of it.
+constexpr double kMostDisagreement = 0.1;
+// The largest figures that a fit may give: far beyond what any driver takes.
+constexpr double kMostDriverBytes = 0x1p40, kMostPerOperation = 0x1p24;
+
+// How far off figures are of other processors, systems and settings (docs/benchmarks/estimate.md), as
+// factors: how much of the driver's code is in memory depends on the system, how much code it makes on the
+// processor's vectors. And those of this host for work that they were not fitted to.
+struct Spread {
+  double least, most;
+};
+constexpr Spread kDriverElsewhere{0.6, 1.4}, kPipelinesElsewhere{0.4, 2.0};
+constexpr Spread kDriverHere{0.9, 1.1}, kPipelinesHere{0.6, 1.5};
+
+using Terms = std::array<double, kTerms>;
+
+// What the figures are multiplied by; operations in thousands, so that all are of a magnitude.
+Terms terms_of(const CompiledWork& work) {
+  return {1, static_cast<double>(work.operations) / 1e3, static_cast<double>(work.largest_operations) / 1e3};
+}
+
+double product(const Terms& a, const Terms& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+// The normal equations of the terms in `used`, a bit each, by Gauss and Jordan with pivoting; the others are
+// 0.
+std::optional<Terms> least_squares(std::span<const DriverSample> samples, unsigned used) {
+  std::array<std::array<double, kTerms + 1>, kTerms> rows{};
+  for (size_t i = 0; i < kTerms; ++i) {
+    if (!(used >> i & 1)) {
+      rows[i][i] = 1;
+      continue;
+    }
+    for (const DriverSample& sample : samples) {
+      const Terms terms = terms_of(sample.work);
+      for (size_t j = 0; j < kTerms; ++j)
+        if (used >> j & 1) rows[i][j] += terms[i] * terms[j];
+      rows[i][kTerms] += terms[i] * static_cast<double>(sample.bytes);
+    }
+  }
+  for (size_t column = 0; column < kTerms; ++column) {
+    const auto pivot = std::max_element(
+        rows.begin() + static_cast<std::ptrdiff_t>(column), rows.end(),
+        [&](const auto& a, const auto& b) { return std::abs(a[column]) < std::abs(b[column]); });
+    if (std::abs((*pivot)[column]) < 1e-9) return std::nullopt;
+    std::swap(*pivot, rows[column]);
+    for (size_t i = 0; i < kTerms; ++i) {
+      if (i == column) continue;
+      const double factor = rows[i][column] / rows[column][column];
+      for (size_t j = column; j <= kTerms; ++j) rows[i][j] -= factor * rows[column][j];
+    }
+  }
+  Terms solution{};
+  for (size_t i = 0; i < kTerms; ++i) solution[i] = rows[i][kTerms] / rows[i][i];
+  return solution;
+}
+
+double squared_errors(std::span<const DriverSample> samples, const Terms& figures) {
+  double sum = 0;
+  for (const DriverSample& sample : samples) {
+    const double error = product(terms_of(sample.work), figures) - static_cast<double>(sample.bytes);
+    sum += error * error;
+  }
+  return sum;
+}
+
+}  // namespace
+
+ProcessTraits fit_process_traits(std::span<const DriverSample> samples) {
+  std::optional<Terms> best;
+  double least = std::numeric_limits<double>::infinity();
+  for (unsigned used = 1; used < 1u << kTerms; ++used) {
+    const std::optional<Terms> figures = least_squares(samples, used);
+    if (!figures || std::ranges::min(*figures) < 0) continue;
+    if (const double error = squared_errors(samples, *figures); error < least) {
+      least = error;
+      best = figures;
+    }
+  }
+  const auto agrees = [&](const DriverSample& sample) {
+    const auto bytes = static_cast<double>(sample.bytes);
+    return std::abs(product(terms_of(sample.work), *best) - bytes) <= kMostDisagreement * bytes;
+  };
+  if (samples.size() < kTerms || !best || (*best)[0] > kMostDriverBytes ||
+      std::max((*best)[1], (*best)[2]) / 1e3 > kMostPerOperation || !std::ranges::all_of(samples, agrees))
+    throw Error(
+        ErrorCode::unsupported,
+        "what this driver takes of the process does not follow from the size of its pipelines, so that "
+        "it cannot be calibrated");
+  ProcessTraits traits;
+  traits.driver_bytes = static_cast<uint64_t>((*best)[0]);
+  traits.bytes_per_operation = static_cast<uint32_t>((*best)[1] / 1e3);
+  traits.bytes_per_operation_of_largest = static_cast<uint32_t>((*best)[2] / 1e3);
+  return traits;
+}
+
+uint64_t pipeline_bytes(const ProcessTraits& traits, const CompiledWork& work) {
+  return work.operations * traits.bytes_per_operation +
+         work.largest_operations * traits.bytes_per_operation_of_largest;
+}
+
+std::optional<std::pair<uint64_t, uint64_t>> uncertain_driver_bytes(const ProcessTraits& traits,
+                                                                    const CompiledWork& work,
+                                                                    std::string_view host) {
+  const bool here = !traits.host.empty() && traits.host == host;
+  const auto [least, most] = traits.fitted_operations;
+  if (here && work.operations >= least && work.operations <= most) return std::nullopt;
+  const Spread& driver = here ? kDriverHere : kDriverElsewhere;
+  const Spread& pipelines = here ? kPipelinesHere : kPipelinesElsewhere;
+  const auto fixed = static_cast<double>(traits.driver_bytes);
+  const auto compiled = static_cast<double>(pipeline_bytes(traits, work));
+  return std::pair{static_cast<uint64_t>(driver.least * fixed + pipelines.least * compiled),
+                   static_cast<uint64_t>(driver.most * fixed + pipelines.most * compiled)};
+}
+
+}  // namespace vellum

@@ -1,0 +1,22 @@
+// `vellum devices --calibrate`, and the calibration before the first `vellum estimate --measure`.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "options.hpp"
+#include "vellum/estimate.hpp"
+
+namespace vellum::cli {
+
+// Calibrates the device that the options name, and stores the figures in the cache folder. `meter`: of the
+// beginning of the process, which must not have used Vulkan.
+MemoryCalibration calibrate(const MemoryMeter& meter, const Options& options);
+std::string to_text(const MemoryCalibration& calibration, const std::string& cache);
+nlohmann::json to_json(const MemoryCalibration& calibration);
+
+// Does the same in a process of its own, which prints nothing, where the system can start this program again.
+// What fails there is no failure here: estimates are intervals then.
+void calibrate_apart(const Options& options);
+
+}  // namespace vellum::cli
