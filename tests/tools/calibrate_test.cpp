@@ -5,6 +5,7 @@
 
 #include "api/small_model.hpp"
 #include "run_tool.hpp"
+#include "support/environment.hpp"
 
 namespace vellum::test {
 namespace {
@@ -64,9 +65,7 @@ TEST_F(Calibrate, DamagedFilesAreIgnoredWithAWarning) {
   const Finished finished = run_tool({"estimate", model, "--device", "0", "--cache", cache, "--json"});
   EXPECT_EQ(finished.status, 0);
   EXPECT_NE(finished.err.find(file.filename().string()), std::string::npos) << finished.err;
-  EXPECT_NE(json::parse(finished.out)["points"][0]["driver_host"], calibrate()["host"])
-      << "what the driver takes is as usual, or not known";
-  EXPECT_TRUE(run_tool({"estimate", model, "--device", "0", "--cache", cache}).err.empty()) << "made anew";
+  EXPECT_TRUE(json::parse(finished.out)["points"][0]["driver_host"].get<std::string>().empty());
 }
 
 // None of these networks is a probe. The bound is that of docs/benchmarks/estimate.md.
@@ -77,7 +76,7 @@ TEST_F(Calibrate, PredictsTheProcessWithinATenth) {
       {"face_detection_short_range.tflite", {}},
       {"hand_landmark_lite.tflite", {"--batch", "4"}},
       {"ch_PP-OCRv4_det_infer.onnx", {"--shape", "x=1x3x96x320"}}};
-  setenv("MESA_SHADER_CACHE_DISABLE", "1", 1);
+  const EnvironmentVariable no_cache("MESA_SHADER_CACHE_DISABLE", "1");
   for (const auto& [name, options] : networks) {
     const std::string file = (models / name).string();
     if (!fs::exists(file)) GTEST_SKIP() << file << " is missing: ./setup.sh models";
