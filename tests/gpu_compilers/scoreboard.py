@@ -70,7 +70,8 @@ def report_of(tool, gpu, model, options):
     """The kernel report and the hot loop of each pipeline; raises RuntimeError with the tool's last line."""
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run([HERE / "on_gpu.sh", gpu, tool, "inspect", model, "--stage", "kernels", "--json", "--cache", "",
-                               "--code", folder, *options], capture_output=True, text=True, timeout=1200)
+                               "--self-check", "off", "--code", folder, *options],
+                              capture_output=True, text=True, timeout=1200)
         if done.returncode != 0:
             lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
             raise RuntimeError(lines[-1])
@@ -85,7 +86,7 @@ def report_of(tool, gpu, model, options):
 def session_fault(tool, gpu, model, options):
     """Makes and runs a session under the validation layer; returns what is wrong with it, None if nothing."""
     done = subprocess.run([HERE / "on_gpu.sh", gpu, tool, "profile", model, "--json", "--runs", "1", "--cache", "", "--validation",
-                           *options], capture_output=True, text=True, timeout=1200)
+                           "--self-check", "off", *options], capture_output=True, text=True, timeout=1200)
     if done.returncode != 0:
         return "\n".join(done.stderr.strip().splitlines()[-10:]) or f"exit status {done.returncode}"
     memory = json.loads(done.stdout)
