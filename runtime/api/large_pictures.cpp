@@ -104,6 +104,7 @@ struct LargePicture::Impl {
       options.session.planning = {};
     }
     compile_options = target.compile_options(options.session);
+    compile_options.fuse_layers = false;  // tiles of any size have the reference's kernels
     whole = whole_side();
     const Side base{reference_side(whole.height), reference_side(whole.width)};
     reference = prepare(base);

@@ -8,6 +8,7 @@
 
 #include "api/guard.hpp"
 #include "api/impl.hpp"
+#include "compile/fuse_separable.hpp"
 #include "compile/tuned_storages.hpp"
 #include "exec/executor.hpp"
 #include "tune/one_node.hpp"
@@ -56,6 +57,8 @@ class Tuner {
         weights_(impl(device)->weights_for(model, options)),
         before_(*impl(device)->tuning()) {
     operators_.context = impl(device)->context;
+    // As sessions do: the layers that one kernel computes are an operator that has candidates.
+    fuse_separable(graph_, operators_.context->caps(), options.precision);
     operators_.again = tune_options.again;
     if (tune_options.seconds > 0)
       operators_.deadline = begin_ + std::chrono::duration_cast<Clock::duration>(

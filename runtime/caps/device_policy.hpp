@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "caps/device_caps.hpp"
 
@@ -51,6 +52,31 @@ struct DepthwiseDemand {
   int64_t kernel = 3, stride_x = 1, stride_y = 1;
 };
 
+// A depthwise separable convolution: `inputs` slices of channels, filtered by a square window and multiplied
+// to `outputs` slices of `images` of width x height pixels.
+struct SeparableDemand {
+  int64_t width = 1, height = 1, images = 1;
+  int64_t inputs = 1, outputs = 1;
+  int64_t kernel = 3, stride_x = 1, stride_y = 1;
+  int64_t texel_bytes = 16;  // of a stored texel of the tensors
+};
+
+// What a workgroup of conv_separable.comp computes: `slices` slices of width x height pixels, of which
+// an invocation computes `tile`. It filters all input slices of these pixels into shared memory first.
+struct SeparableTile {
+  int64_t width = 8, height = 4;
+  OutputTile tile = {4, 1};  // pixels one after the other, row by row
+  int64_t slices = 1;        // a multiple of those of `tile`
+  int64_t split_k = 1;       // invocations for each sum
+  int64_t ahead = 1;         // input slices whose weights are loaded together
+
+  int64_t pixels() const { return width * height; }
+  int64_t invocations() const { return pixels() / tile.pixels * (slices / tile.slices) * split_k; }
+  // Of shared memory: the filtered pixels, and then in the same place the partial sums.
+  int64_t shared_bytes(const SeparableDemand& demand) const;
+  bool operator==(const SeparableTile&) const = default;
+};
+
 // Stateless. Figures without a source are guesses; the others name the device on which they were measured.
 class DevicePolicy {
  public:
@@ -71,6 +97,10 @@ class DevicePolicy {
   // The tile of a depthwise convolution where one that loads rows for several output rows is faster.
   virtual std::optional<PixelTile> depthwise_tile(const DeviceCaps& caps,
                                                   const DepthwiseDemand& demand) const = 0;
+  // The tiles with which both layers of a depthwise separable convolution should take less time in one
+  // kernel than in two, the quickest first; empty: none.
+  virtual std::vector<SeparableTile> separable_tiles(const DeviceCaps& caps,
+                                                     const SeparableDemand& demand) const = 0;
   virtual bool multiplies_cooperative_matrices() const = 0;
   // Whether a value of another lane of the subgroup costs less than to load it again.
   virtual bool broadcasts_are_cheaper_than_loads(const DeviceCaps& caps) const = 0;

@@ -1,6 +1,8 @@
 // GPUs, and devices of which no more is known. Nothing here was measured on one yet.
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <utility>
 
 #include "caps/device_rates.hpp"
 #include "caps/dispatch_time.hpp"
@@ -71,10 +73,10 @@ bool has_uniform_weights(const DeviceCaps& caps, const SplitTile& choice, const 
   return gains_by_uniform_loads(caps, choice.split_k) && fills_rows(pixel_blocks_of(choice.tile, demand));
 }
 
-// The predicted time of an operator's dispatch with this tile. Every tile reads and writes the same tensors,
-// so their bytes are left out.
+// The predicted time of an operator's dispatch with this tile. Every tile reads and writes the same tensors:
+// their bytes matter only where a time is compared with that of another kernel.
 double tile_us(const DeviceCaps& caps, const DeviceRates& rates, const SplitTile& choice,
-               const TileDemand& demand) {
+               const TileDemand& demand, double bytes = 0) {
   const OutputTile& tile = choice.tile;
   const int64_t pixel_blocks = pixel_blocks_of(tile, demand);
   const int64_t slice_blocks = blocks(demand.slices, tile.slices);
@@ -91,6 +93,7 @@ double tile_us(const DeviceCaps& caps, const DeviceRates& rates, const SplitTile
   const uint32_t subgroup = std::min(subgroup_size(caps), caps.vendor_id == kQualcomm ? 64u : 128u);
   const double around = kStepsAround + (choice.split_k > 1 ? kStepsToReduce : 0);
   return dispatch_time(rates, {.macs = invocations * products * code.macs_per_step,
+                               .bytes = bytes,
                                .subgroups = invocations / subgroup,
                                .subgroup_size = subgroup,
                                .steps = around + products / static_cast<double>(together),
@@ -157,6 +160,108 @@ double depthwise_cost(const DeviceCaps& caps, const PixelTile& tile, const Depth
   return slots * std::max(tiles, busy_invocations(caps) / 4);
 }
 
+// --- Depthwise separable convolutions ---
+
+// Half the instructions of depthwise kernels multiply; a third where every value that they load is checked.
+constexpr double kDepthwiseEfficiency = 0.5, kCheckedEfficiency = 0.3;
+
+// Bytes of the tensors of the two layers: x, what the depthwise convolution computes, y, all weights.
+struct SeparableBytes {
+  double x, middle, y, filters, weights;
+};
+
+SeparableBytes bytes_of(const SeparableDemand& demand) {
+  const auto texel = static_cast<double>(demand.texel_bytes);
+  const double pixels = texel * static_cast<double>(demand.width * demand.height * demand.images);
+  const auto inputs = static_cast<double>(demand.inputs), outputs = static_cast<double>(demand.outputs);
+  return {.x = pixels * inputs * static_cast<double>(demand.stride_x * demand.stride_y),
+          .middle = pixels * inputs,
+          .y = pixels * outputs,
+          .filters = texel * inputs * static_cast<double>(demand.kernel * demand.kernel + 1),
+          .weights = texel * (4 * inputs + 1) * outputs};
+}
+
+// The predicted time of the two layers as two dispatches.
+double apart_us(const DeviceCaps& caps, const DeviceRates& rates, const SeparableDemand& demand) {
+  const SeparableBytes bytes = bytes_of(demand);
+  const int64_t pixels = demand.width * demand.height * demand.images;
+  const TileDemand product{pixels, 1, demand.outputs, 16 * pixels * demand.inputs * demand.outputs, {}, true};
+  const SplitTile tile = quickest(caps, product, std::min<int64_t>(demand.inputs, 16));
+  const double texels = static_cast<double>(pixels * demand.inputs);
+  const auto taps = static_cast<double>(demand.kernel * demand.kernel);
+  const DispatchTime depthwise = dispatch_time(rates, {.macs = 4 * taps * texels,
+                                                       .bytes = bytes.x + bytes.middle + bytes.filters,
+                                                       .subgroups = texels / subgroup_size(caps),
+                                                       .subgroup_size = subgroup_size(caps),
+                                                       .steps = kStepsAround + taps / 4});
+  return depthwise.total_us(kDepthwiseEfficiency) +
+         tile_us(caps, rates, tile, product, bytes.middle + bytes.y + bytes.weights);
+}
+
+// The predicted time of both layers in one dispatch.
+double separable_us(const DeviceCaps& caps, const DeviceRates& rates, const SeparableTile& tile,
+                    const SeparableDemand& demand) {
+  const int64_t invocations = tile.invocations();
+  const auto workgroups =
+      static_cast<double>(blocks(demand.width, tile.width) * blocks(demand.height, tile.height) *
+                          demand.images * blocks(demand.outputs, tile.slices));
+  // Of an invocation: the fours of pixels that it filters, and the input slices that it multiplies.
+  const int64_t rounds = blocks(demand.inputs * tile.pixels() / 4, invocations);
+  const int64_t slices = blocks(demand.inputs, tile.split_k);
+  const TileCode code = tile_code(caps.vendor_id, tile.tile, false);
+  const double filtered = static_cast<double>(16 * demand.kernel * demand.kernel * rounds);
+  const double multiplied = static_cast<double>(slices) * code.macs_per_step;
+  const SeparableBytes bytes = bytes_of(demand);
+  const uint32_t subgroup = std::min(subgroup_size(caps), caps.vendor_id == kQualcomm ? 64u : 128u);
+  const auto subgroups = static_cast<double>(blocks(invocations, subgroup));
+  // As many workgroups as the shared memory of a unit holds, which a workgroup may take all of.
+  const double held = std::max(1.0, static_cast<double>(caps.max_shared_memory_bytes) /
+                                        static_cast<double>(tile.shared_bytes(demand)));
+  const double steps = kStepsAround + static_cast<double>(rounds) + kStepsToReduce +
+                       (tile.split_k > 1 ? kStepsToReduce : 0) +
+                       static_cast<double>(blocks(slices, tile.ahead));
+  return dispatch_time(rates, {.macs = workgroups * static_cast<double>(invocations) *
+                                       (filtered * code.efficiency / kCheckedEfficiency + multiplied),
+                               .bytes = bytes.x + bytes.y + bytes.filters + bytes.weights,
+                               .subgroups = workgroups * subgroups,
+                               .subgroup_size = subgroup,
+                               .steps = steps,
+                               .resident = std::min(code.resident, std::floor(held) * subgroups)})
+      .total_us(code.efficiency);
+}
+
+bool fits(const DeviceCaps& caps, const SeparableTile& tile, const SeparableDemand& demand) {
+  constexpr int64_t kMostShared = 32 << 10, kMostInvocations = 256;
+  const int64_t columns = tile.invocations() / tile.split_k;
+  return tile.invocations() <= std::min<int64_t>(kMostInvocations, caps.max_workgroup_invocations) &&
+         columns <= caps.max_workgroup_size[0] && tile.split_k <= caps.max_workgroup_size[1] &&
+         tile.shared_bytes(demand) <= std::min<int64_t>(kMostShared, caps.max_shared_memory_bytes);
+}
+
+// Tiles of 8 to 64 pixels that the device can run and that do not compute twice what there is. Those between
+// them gain little, and each has a pipeline of its own.
+std::vector<SeparableTile> possible_tiles(const DeviceCaps& caps, const SeparableDemand& demand) {
+  std::vector<SeparableTile> tiles;
+  for (const auto& [width, height] : {std::pair{4, 2}, {8, 2}, {8, 4}, {8, 8}})
+    for (const int64_t pixels : {4, 8})
+      for (const int64_t slices : {1, 2})
+        for (int64_t groups = 1; slices * groups < 2 * demand.outputs; groups *= 2)
+          for (int64_t split = 1; split <= std::min<int64_t>(demand.inputs, 16); split *= 4) {
+            // Weights of as many input slices as registers hold, besides as many sums again.
+            const int64_t ahead = std::clamp<int64_t>(2 * most_sums(caps) / (pixels * slices), 1, 4);
+            const SeparableTile tile{width, height, {pixels, slices}, slices * groups, split, ahead};
+            const bool wasteful =
+                (width > 4 && width >= 2 * demand.width) || (height > 2 && height >= 2 * demand.height);
+            if (wasteful || pixels * slices > most_sums(caps)) continue;
+            if (fits(caps, tile, demand)) tiles.push_back(tile);
+          }
+  return tiles;
+}
+
+// The two kernels were fitted to machine code, this one was not: it must take less than this share of theirs.
+constexpr double kWorthOneKernel = 0.9;
+constexpr size_t kMostSeparableTiles = 3;  // each is a candidate of `vellum tune`
+
 class GpuPolicy final : public DevicePolicy {
  public:
   int64_t invocations_to_fill(const DeviceCaps& caps) const override {
@@ -184,6 +289,19 @@ class GpuPolicy final : public DevicePolicy {
     return best;
   }
 
+  std::vector<SeparableTile> separable_tiles(const DeviceCaps& caps,
+                                             const SeparableDemand& demand) const override {
+    const DeviceRates rates = device_rates(caps);
+    const double most = kWorthOneKernel * apart_us(caps, rates, demand);
+    std::vector<std::pair<double, SeparableTile>> timed;
+    for (const SeparableTile& tile : possible_tiles(caps, demand))
+      if (const double us = separable_us(caps, rates, tile, demand); us < most) timed.emplace_back(us, tile);
+    std::ranges::stable_sort(timed, {}, &std::pair<double, SeparableTile>::first);
+    if (timed.size() > kMostSeparableTiles) timed.resize(kMostSeparableTiles);
+    std::vector<SeparableTile> tiles;
+    for (const auto& [us, tile] : timed) tiles.push_back(tile);
+    return tiles;
+  }
   bool multiplies_cooperative_matrices() const override { return true; }
   bool broadcasts_are_cheaper_than_loads(const DeviceCaps&) const override { return false; }
   // Images are padded to blocks of texels, and no compiler makes scalar loads from them.

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "compile/fuse_separable.hpp"
 #include "compile/tiles.hpp"
 #include "compile/tuned_storages.hpp"
 #include "kernels/framework/lowering.hpp"
@@ -51,6 +52,11 @@ void arrange_program(Program& program, const DeviceCaps& caps, const CompileOpti
           caps.tensor_offset_alignment(), modelled_rules(caps));
 }
 
+// Layers in strips stay apart, and with a budget for weights, of which a task needs all at once.
+bool may_fuse_layers(const CompileOptions& options) {
+  return options.fuse_layers && options.tiling.empty() && options.weights_budget == 0;
+}
+
 // Makes the program, and in strips the graph.
 void add_program(CompiledModel& model, const DeviceCaps& caps, const CompileOptions& options) {
   const LoweringOptions lowering = lowering_options(model.graph, options);
@@ -90,6 +96,7 @@ CompiledModel compile_prepared(Graph graph, const DeviceCaps& caps, const Compil
   check(options.progress);
   CompiledModel model;
   model.graph = std::move(graph);
+  if (may_fuse_layers(options)) fuse_separable(model.graph, caps, options.precision);
   if (last >= Stage::program || !options.tiling.empty()) add_program(model, caps, options);
   check(options.progress);
   if (last >= Stage::plan)

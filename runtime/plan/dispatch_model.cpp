@@ -1,6 +1,7 @@
 #include "plan/dispatch_model.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 #include <string_view>
@@ -58,6 +59,20 @@ struct Loop {
   double efficiency = 1, steps = 0;
 };
 
+// A depthwise separable convolution: each invocation filters fours of pixels, then it multiplies what its
+// workgroup filtered.
+Loop separable_loop(const Program& program, const Dispatch& dispatch, uint32_t vendor_id) {
+  const int64_t channels = program.tensors[dispatch.bindings.front().tensor].desc.shape[1];
+  const auto slices = static_cast<double>((channels + 3) / 4);
+  const auto invocations = static_cast<double>(product(dispatch.workgroup_size));
+  const auto fours = static_cast<double>(number(dispatch, "WIDTH") * number(dispatch, "HEIGHT")) / 4;
+  const TileCode code = tile_code(vendor_id, {number(dispatch, "TILE_P"), number(dispatch, "TILE_S")}, false);
+  const auto split = static_cast<double>(number(dispatch, "SPLIT_K"));
+  return {code.efficiency, kStepsAround + kStepsToReduce + (split > 1 ? kStepsToReduce : 0) +
+                               std::ceil(slices * fours / invocations) +
+                               slices / split / static_cast<double>(number(dispatch, "AHEAD"))};
+}
+
 Loop loop_of(const Dispatch& dispatch, uint64_t bytes, uint64_t all_invocations, uint32_t vendor_id) {
   const auto invocations = static_cast<double>(std::max<uint64_t>(1, all_invocations));
   const double macs = static_cast<double>(dispatch.macs) / invocations;
@@ -84,7 +99,9 @@ DispatchModel dispatch_model(const Program& program, const Dispatch& dispatch, b
   DispatchModel model;
   model.invocations = product(dispatch.workgroup_count) * product(dispatch.workgroup_size);
   model.bytes = bound_bytes(program, dispatch, share_of_x);
-  const Loop loop = loop_of(dispatch, model.bytes, model.invocations, vendor_id);
+  const Loop loop = dispatch.shader == "conv_separable"
+                        ? separable_loop(program, dispatch, vendor_id)
+                        : loop_of(dispatch, model.bytes, model.invocations, vendor_id);
   model.efficiency = loop.efficiency;
   model.figures = {.macs = static_cast<double>(dispatch.macs),
                    .bytes = static_cast<double>(model.bytes),

@@ -2,7 +2,10 @@
 
 #include <cmath>
 #include <initializer_list>
+#include <memory>
 #include <utility>
+
+#include "graph/operators/separable_conv.hpp"
 
 namespace vellum {
 namespace {
@@ -51,11 +54,9 @@ Operand integers(const Ints& elements) {
 }
 
 SmallOperator small_operator(std::string name, const std::string& type, std::vector<Operand> operands,
-                             Pairs attribute_values = {}) {
+                             std::shared_ptr<const Operator> op) {
   SmallOperator made{std::move(name), {}, {}};
-  Attributes attributes;
-  for (const auto& [key, value] : attribute_values) attributes.set(key, value);
-  Node node{type, nullptr, {}, {}};
+  Node node{type, std::move(op), {}, {}};
   for (Operand& operand : operands) {
     const std::string input = "input" + std::to_string(node.inputs.size());
     if (operand.constant) {
@@ -66,15 +67,22 @@ SmallOperator small_operator(std::string name, const std::string& type, std::vec
       made.inputs.push_back(std::move(operand.tensor));
     }
   }
-  node.op = make_operator({.type = type,
-                           .name = type,
-                           .opset = kOpset,
-                           .attributes = &attributes,
-                           .input_present = std::vector<bool>(operands.size(), true)});
   node.outputs = {made.graph.add_value("output")};
   made.graph.outputs = node.outputs;
   made.graph.nodes.push_back(std::move(node));
   return made;
+}
+
+SmallOperator small_operator(std::string name, const std::string& type, std::vector<Operand> operands,
+                             Pairs attribute_values = {}) {
+  Attributes attributes;
+  for (const auto& [key, value] : attribute_values) attributes.set(key, value);
+  auto op = make_operator({.type = type,
+                           .name = type,
+                           .opset = kOpset,
+                           .attributes = &attributes,
+                           .input_present = std::vector<bool>(operands.size(), true)});
+  return small_operator(std::move(name), type, std::move(operands), std::move(op));
 }
 
 const Ints kPad1{1, 1, 1, 1}, kPad2{2, 2, 2, 2}, kTwo{2, 2};
@@ -98,6 +106,25 @@ void add_convolutions(std::vector<SmallOperator>& list) {
                                 {{"strides", kTwo}, {"pads", kPad1}}));
   list.push_back(small_operator("ConvTranspose 2x2", "ConvTranspose",
                                 {computed({1, 12, 7, 6}), weights({12, 8, 2, 2})}, {{"strides", kTwo}}));
+}
+
+// What fuse_separable() makes for GPUs: `kernel` taps each way, with the padding that keeps the size at steps
+// of one.
+void add_separable_convolutions(std::vector<SmallOperator>& list) {
+  const auto add = [&](const char* name, const Shape& x, int64_t filters, int64_t kernel, int64_t stride) {
+    auto op = std::make_shared<SeparableConv>();
+    op->depthwise.group = x[1];
+    op->depthwise.window.strides = {stride, stride};
+    op->depthwise.window.pads = kernel == 3 ? kPad1 : kPad2;
+    op->depthwise.activation.kind = ActivationKind::relu;
+    list.push_back(small_operator(name, "SeparableConv",
+                                  {computed(x), weights({x[1], 1, kernel, kernel}), weights({x[1]}, 3),
+                                   weights({filters, x[1], 1, 1}, 4), weights({filters}, 5)},
+                                  std::move(op)));
+  };
+  add("SeparableConv 3x3", {1, 20, 13, 11}, 24, 3, 1);
+  add("SeparableConv 3x3, steps of two", {1, 20, 13, 11}, 24, 3, 2);
+  add("SeparableConv 5x5 of many channels", {1, 140, 7, 7}, 36, 5, 1);
 }
 
 void add_products(std::vector<SmallOperator>& list) {
@@ -203,6 +230,7 @@ void add_movement(std::vector<SmallOperator>& list) {
 std::vector<SmallOperator> small_operators() {
   std::vector<SmallOperator> list;
   add_convolutions(list);
+  add_separable_convolutions(list);
   add_products(list);
   add_reductions(list);
   add_elementwise(list);

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "compile/fuse_separable.hpp"
 #include "exec/executor.hpp"
 #include "import/import.hpp"
 #include "kernels/framework/lowering.hpp"
@@ -35,6 +36,7 @@ std::string case_name(const testing::TestParamInfo<std::tuple<FetchedModel, Stor
 TEST_P(Layers, AgreeWithTheHostReference) {
   const auto& [which, storage] = GetParam();
   Graph graph = optimise(import_model(which.model()), {});
+  fuse_separable(graph, test_context()->caps(), Precision::fp32);
   std::vector<std::string> producers;
   graph.outputs.clear();
   for (const Node& node : graph.nodes)

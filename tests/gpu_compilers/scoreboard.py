@@ -118,6 +118,8 @@ def predicted_us(dispatch, pipeline):
     if loop and dispatch["macs"]:
         # Loads that wait for one another around the loop, as the tool counts them; those of split sums are reduced besides.
         steps = 3 + ("PARTS" in pipeline["defines"]) + dispatch["macs"] / dispatch["invocations"] / loop.fmas
+        if pipeline.get("shader") == "conv_separable":  # two loops, whose steps the tool knows
+            steps = dispatch["steps"]
         efficiency, latency = loop.efficiency, latency * steps / dispatch["steps"]
     compute = dispatch["compute_us"] / dispatch["busy"] / efficiency
     times = {"compute_ms": compute, "memory_ms": dispatch["memory_us"], "latency_ms": latency + compute / dispatch["waves"]}

@@ -75,12 +75,16 @@ struct DepthwiseTensors {
   TensorId x, grid, y, residual;
 };
 
-DepthwiseTensors read_and_write(Lowering& lowering, const Filters& filters) {
-  const TensorId x = lowering.read(0, Layout::channels4);
-  const TensorId grid =
-      packed_weights(lowering, weight_grid(lowering, filters.width(), slices(filters.channels)),
-                     filter_values(lowering, filters));
-  const TensorId y = lowering.write(0, Layout::channels4);
+TensorId packed_filters(Lowering& lowering, const Filters& filters) {
+  return packed_weights(lowering, weight_grid(lowering, filters.width(), slices(filters.channels)),
+                        filter_values(lowering, filters));
+}
+
+// `y`: another tensor than the node's output, which then has no residual; or none.
+DepthwiseTensors read_and_write(Lowering& lowering, const Filters& filters, TensorId y) {
+  const TensorId x = lowering.read(0, Layout::channels4), grid = packed_filters(lowering, filters);
+  if (y != kNoTensor) return {x, grid, y, kNoTensor};
+  y = lowering.write(0, Layout::channels4);
   return {x, grid, y, read_residual(lowering)};
 }
 
@@ -88,7 +92,8 @@ DepthwiseTensors read_and_write(Lowering& lowering, const Filters& filters) {
 void dispatch_depthwise(Lowering& lowering, const ConvProblem& problem, const Filters& filters,
                         const DepthwiseTensors& tensors, int64_t tiles, Dispatch dispatch) {
   const int64_t planes = slices(problem.outputs);
-  dispatch.macs = lowering.macs();
+  dispatch.macs = static_cast<uint64_t>(problem.images * problem.height * problem.width * problem.outputs *
+                                        problem.window.taps());
   cover_blocks(dispatch, lowering.caps(), lowering.tensor(tensors.grid).desc.storage, {},
                {tiles, planes, problem.images}, tiles * planes * problem.images);
   define_halves(dispatch, filters.run);
@@ -97,20 +102,20 @@ void dispatch_depthwise(Lowering& lowering, const ConvProblem& problem, const Fi
   lowering.dispatch(std::move(dispatch));
 }
 
-void emit_depthwise(Lowering& lowering, const ConvProblem& problem, const OutputTile& tile) {
+void emit_depthwise(Lowering& lowering, const ConvProblem& problem, const OutputTile& tile, TensorId output) {
   const Window2d& window = problem.window;
   const int64_t channels = problem.outputs;
   Filters filters{channels, window.taps()};
   constexpr int64_t kMostInARun = 16;
   if (window.kernel[0] <= kMostInARun && should_multiply_halves(lowering))
     filters.run = {1, window.kernel[0]};
-  const DepthwiseTensors tensors = read_and_write(lowering, filters);
+  const DepthwiseTensors tensors = read_and_write(lowering, filters, output);
   const auto& [x, grid, y, residual] = tensors;
   const int64_t columns = divide_up(problem.width, tile.pixels) * problem.height;
   Dispatch dispatch = make_dispatch(
       "conv_depthwise", {}, {reads("x", x), reads("w", grid), writes("y", y)},
       ConvDepthwiseParameters{.x_shape = texel_shape(lowering.input_type(0).shape),
-                              .y_shape = texel_shape(lowering.output_type().shape),
+                              .y_shape = texel_shape(lowering.tensor(y).desc.shape),
                               .activation_params = activation_params_or_bounds(problem.activation),
                               .residual_shape = residual_shape(lowering, residual),
                               .kernel_size = window_pair(window.kernel),
@@ -124,31 +129,25 @@ void emit_depthwise(Lowering& lowering, const ConvProblem& problem, const Output
 
 // --- Tiles of several rows (conv_depthwise_tile.comp) ---
 
-// Square windows, with few taps, for the loop over them is unrolled.
-bool has_tiles_of_rows(const Window2d& window) {
-  const int64_t kernel = window.kernel[0];
-  return (kernel == 3 || kernel == 5) && window.kernel[1] == kernel && window.stride[0] <= 2 &&
-         window.stride[1] <= 2 && window.dilation[0] == 1 && window.dilation[1] == 1;
-}
-
 // The rows or columns of x that the last tile reads beyond its end: 0 if no tile does.
 int64_t padding_after(const Window2d& window, size_t axis) {
   return std::max<int64_t>(0, (window.output[axis] - 1) * window.stride[axis] + window.kernel[axis] -
                                   window.padding[axis] - window.input[axis]);
 }
 
-void emit_depthwise_tile(Lowering& lowering, const ConvProblem& problem, const PixelTile& tile) {
+void emit_depthwise_tile(Lowering& lowering, const ConvProblem& problem, const PixelTile& tile,
+                         TensorId output) {
   const Window2d& window = problem.window;
   const int64_t channels = problem.outputs, kernel = window.kernel[0];
   Filters filters{channels, window.taps()};
   if (should_multiply_halves(lowering)) filters.run = {1, kernel};
-  const DepthwiseTensors tensors = read_and_write(lowering, filters);
+  const DepthwiseTensors tensors = read_and_write(lowering, filters, output);
   const auto& [x, grid, y, residual] = tensors;
   const int64_t tiles = divide_up(problem.width, tile.pixels) * divide_up(problem.height, tile.rows);
   Dispatch dispatch = make_dispatch(
       "conv_depthwise_tile", {}, {reads("x", x), reads("w", grid), writes("y", y)},
       ConvDepthwiseTileParameters{.x_shape = texel_shape(lowering.input_type(0).shape),
-                                  .y_shape = texel_shape(lowering.output_type().shape),
+                                  .y_shape = texel_shape(lowering.tensor(y).desc.shape),
                                   .activation_params = activation_params_or_bounds(problem.activation),
                                   .residual_shape = residual_shape(lowering, residual),
                                   .padding = window_pair(window.padding)});
@@ -170,9 +169,21 @@ constexpr double kTileCost = 0.5;
 
 }  // namespace
 
-std::vector<KernelCandidate> depthwise_candidates(const ConvProblem& problem, const DeviceCaps& caps) {
+bool has_unrolled_taps(const Window2d& window) {
+  const int64_t kernel = window.kernel[0];
+  return (kernel == 3 || kernel == 5) && window.kernel[1] == kernel && window.stride[0] <= 2 &&
+         window.stride[1] <= 2 && window.dilation[0] == 1 && window.dilation[1] == 1;
+}
+
+TensorId depthwise_filters(Lowering& lowering) {
+  const Shape& shape = lowering.input_type(1).shape;
+  return packed_filters(lowering, {shape[0], element_count(shape) / shape[0]});
+}
+
+std::vector<KernelCandidate> depthwise_candidates(const ConvProblem& problem, const DeviceCaps& caps,
+                                                  TensorId y) {
   std::vector<KernelCandidate> candidates;
-  if (has_tiles_of_rows(problem.window)) {
+  if (has_unrolled_taps(problem.window)) {
     const DepthwiseDemand demand{problem.width,
                                  problem.whole_height,
                                  problem.images * slices(problem.outputs),
@@ -183,13 +194,15 @@ std::vector<KernelCandidate> depthwise_candidates(const ConvProblem& problem, co
       candidates.push_back(
           {{"depthwise rows", std::to_string(tile->pixels) + "x" + std::to_string(tile->rows)},
            kTileCost,
-           [problem, tile = *tile](Lowering& lowering) { emit_depthwise_tile(lowering, problem, tile); }});
+           [problem, y, tile = *tile](Lowering& lowering) {
+             emit_depthwise_tile(lowering, problem, tile, y);
+           }});
   }
   const int64_t lines = problem.whole_lines() * slices(problem.outputs);
   for (const auto& [tile, cost] : output_tiles(caps, {problem.width, lines, 1, 0}))
-    candidates.push_back({tile_name("depthwise", {tile}), cost, [problem, tile = tile](Lowering& lowering) {
-                            emit_depthwise(lowering, problem, tile);
-                          }});
+    candidates.push_back(
+        {tile_name("depthwise", {tile}), cost,
+         [problem, y, tile = tile](Lowering& lowering) { emit_depthwise(lowering, problem, tile, y); }});
   return candidates;
 }
 

@@ -1,0 +1,75 @@
+#include "compile/fuse_separable.hpp"
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "graph/operators/separable_conv.hpp"
+#include "kernels/conv/separable.hpp"
+#include "passes/rewrite/match.hpp"
+
+namespace vellum {
+namespace {
+
+bool has_constant_weights(const GraphEditor& editor, const Match<Conv>& conv) {
+  return editor.constant(conv.input(1)) != nullptr && is_constant_or_absent(editor, *conv.node, 2);
+}
+
+ValueId input_or_none(const Node& node, size_t slot) {
+  return slot < node.inputs.size() ? node.inputs[slot] : kNoValue;
+}
+
+// A depthwise convolution over a line or a plane that multiplies each channel once, without a residual or
+// scale.
+bool is_depthwise(const GraphEditor& editor, const Match<Conv>& conv) {
+  const Shape& x = editor.type(conv.input(0)).shape;
+  return x.size() <= 4 && conv->group > 1 && conv->group == x[1] && conv.node->inputs.size() <= 3 &&
+         editor.type(conv.input(1)).shape[0] == x[1] && has_constant_weights(editor, conv);
+}
+
+// A 1x1 convolution without a scale; it may have a residual.
+bool is_product(const GraphEditor& editor, const Match<Conv>& conv) {
+  return conv->group == 1 && input_or_none(*conv.node, 4) == kNoValue && has_constant_weights(editor, conv) &&
+         is_pointwise(to_2d(conv->place(operator_inputs(editor.graph(), *conv.node))));
+}
+
+SeparableProblem problem_of(const GraphEditor& editor, const Match<Conv>& depthwise,
+                            const Match<Conv>& product, Precision precision) {
+  const Shape& x = editor.type(depthwise.input(0)).shape;
+  return {.images = x[0],
+          .inputs = x[1],
+          .outputs = editor.type(product.input(1)).shape[0],
+          .window = to_2d(depthwise->place(operator_inputs(editor.graph(), *depthwise.node))),
+          .precision = precision,
+          .has_residual = input_or_none(*product.node, 3) != kNoValue};
+}
+
+void fuse(GraphEditor& editor, size_t index, const DeviceCaps& caps, Precision precision) {
+  const auto product = match_node<Conv>(editor, index);
+  if (!product || !is_float_value(editor, product.node->outputs[0])) return;
+  const auto depthwise = match_producer<Conv>(editor, product.input(0));
+  if (!depthwise || editor.only_reader(product.input(0)) != index) return;
+  if (!is_depthwise(editor, depthwise) || !is_product(editor, product)) return;
+  const SeparableProblem problem = problem_of(editor, depthwise, product, precision);
+  if (!fits_32_bits(problem.window) || tiles_of_one_kernel(problem, caps).empty()) return;
+  auto op = std::make_shared<SeparableConv>();
+  op->depthwise = *depthwise.op;
+  op->pointwise = *product.op;
+  std::vector<ValueId> inputs;
+  for (size_t slot = 0; slot < 3; ++slot) inputs.push_back(input_or_none(*depthwise.node, slot));
+  for (size_t slot = 1; slot < 4; ++slot) inputs.push_back(input_or_none(*product.node, slot));
+  while (inputs.back() == kNoValue) inputs.pop_back();
+  const size_t first = depthwise.index;
+  editor.replace(index, std::move(op), std::move(inputs));
+  editor.remove(first);
+}
+
+}  // namespace
+
+void fuse_separable(Graph& graph, const DeviceCaps& caps, Precision precision) {
+  GraphEditor editor(graph);
+  for (const size_t index : editor.nodes()) fuse(editor, index, caps, precision);
+  editor.commit();
+}
+
+}  // namespace vellum

@@ -1,0 +1,30 @@
+// Depthwise separable convolutions in one kernel (shaders/conv/conv_separable.comp).
+#pragma once
+
+#include <vector>
+
+#include "caps/device_policy.hpp"
+#include "kernels/conv/window.hpp"
+#include "vellum/options.hpp"
+
+namespace vellum {
+
+// The two layers as plain values; `window` is that of the depthwise convolution.
+struct SeparableProblem {
+  int64_t images = 1;
+  int64_t inputs = 1, outputs = 1;  // channels
+  Window2d window;
+  Precision precision = Precision::fp32;
+  bool has_residual = false;
+
+  SeparableDemand demand() const;
+};
+
+// Whether the kernel can compute the two layers, whatever the device: those that compute something, with the
+// windows that it unrolls.
+bool is_separable(const SeparableProblem& problem);
+// Returns the tiles with which one kernel should be quicker than two on the device, the quickest first;
+// empty: the two layers stay apart.
+std::vector<SeparableTile> tiles_of_one_kernel(const SeparableProblem& problem, const DeviceCaps& caps);
+
+}  // namespace vellum

@@ -1,0 +1,177 @@
+// Depthwise separable convolution: a depthwise convolution of a square window, KERNEL x KERNEL taps at steps of STRIDE_X and
+// STRIDE_Y, and a 1x1 convolution of what it computes, which stays in shared memory.
+//
+// A workgroup computes WIDTH x HEIGHT pixels of y (powers of two, WIDTH at least 4) of some output slices in two steps:
+//
+//   1  all slices of the depthwise convolution of these pixels: an invocation filters four pixels of a row at a time
+//   2  the products with the weights: an invocation computes TILE_P pixels, one after the other by rows, of TILE_S slices
+//
+// In step 2 the workgroup has PIXEL_BLOCKS x blocks of slices along x. Where few blocks are left, SPLIT_K invocations along
+// y share each sum: each multiplies some of the input slices, and their partial sums are reduced in the same shared memory,
+// of HELD texels of 16 bytes.
+//
+// Filters are those of conv_depthwise.comp, weights w those of conv_tile.glsl. What is between the steps is rounded as the
+// tensor that it replaces would be: tensors of halves keep two pixels in one texel of shared memory. With HALF_PRODUCTS
+// step 2 multiplies halves; step 1 never does. The grid is tiles of an image, blocks of output slices, images.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+#ifdef HALF_PRODUCTS
+#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#endif
+
+#include "conv_separable.h"
+#include "tensor.glsl"
+#include "activation.glsl"
+#include "divide.glsl"
+
+TENSOR_IN(x)
+SLICES_OF_TENSOR(x)
+TEXELS_IN(filters)
+TEXELS_IN(w)
+TENSOR_OUT(y)
+#ifdef RESIDUAL
+TENSOR_IN(residual)
+#endif
+#include "conv_tile.glsl"
+
+const int TAPS = KERNEL * KERNEL, FOURS_OF_ROW = WIDTH / 4, FOURS = FOURS_OF_ROW * HEIGHT;
+const int COLUMNS = 3 * STRIDE_X + KERNEL;
+const int INVOCATIONS = WORKGROUP_X * WORKGROUP_Y;
+
+shared uvec4 held[HELD];
+
+#ifdef MIDDLE_HALVES
+const int TEXELS_OF_SLICE = 2 * FOURS;
+void hold(int slice, int four, vec4 v[4]) {
+  int at = slice * TEXELS_OF_SLICE + 2 * four;
+  held[at] = uvec4(pack_half4(v[0]), pack_half4(v[1]));
+  held[at + 1] = uvec4(pack_half4(v[2]), pack_half4(v[3]));
+}
+uvec2 held_bits(int slice, int pixel) {
+  uvec4 pair = held[slice * TEXELS_OF_SLICE + (pixel >> 1)];
+  return (pixel & 1) == 0 ? pair.xy : pair.zw;
+}
+#else
+const int TEXELS_OF_SLICE = 4 * FOURS;
+void hold(int slice, int four, vec4 v[4]) {
+  [[unroll]] for (int i = 0; i < 4; ++i) held[slice * TEXELS_OF_SLICE + 4 * four + i] = floatBitsToUint(v[i]);
+}
+#endif
+
+#ifdef HALF_PRODUCTS
+FACTORS held_pixel(int slice, int pixel) { return halves(held_bits(slice, pixel)); }
+#elif defined(MIDDLE_HALVES)
+FACTORS held_pixel(int slice, int pixel) { return unpack_half4(held_bits(slice, pixel)); }
+#else
+FACTORS held_pixel(int slice, int pixel) { return uintBitsToFloat(held[slice * TEXELS_OF_SLICE + pixel]); }
+#endif
+
+vec4 activate_middle(vec4 v) {
+  v = CAT(activation_, MIDDLE)(v);
+#ifdef MIDDLE_SCALED
+  v = middle_params.z * v + middle_params.w;
+#endif
+  return v;
+}
+
+// Filters four pixels, the first at `first`. All loads are before the first branch, so that they wait together.
+void filter_four(int slice, int four, ivec2 first, int n) {
+  ivec2 origin = first * ivec2(STRIDE_X, STRIDE_Y) - padding;
+  int column[COLUMNS];
+  bool inside[COLUMNS];
+  [[unroll]] for (int i = 0; i < COLUMNS; ++i) {
+    column[i] = clamp(origin.x + i, 0, x_shape.x - 1);
+    inside[i] = column[i] == origin.x + i;
+  }
+  PLACE_OF(x) plane = place_of_x(ivec4(0, 0, slice, n));
+  vec4 v[4];
+  [[unroll]] for (int i = 0; i < 4; ++i) v[i] = load_filters(TAPS, slice, TAPS + 1);
+  [[unroll]] for (int ky = 0; ky < KERNEL; ++ky) {
+    int iy = clamp(origin.y + ky, 0, x_shape.y - 1);
+    bool row_inside = iy == origin.y + ky;
+    PLACE_OF(x) row = below_x(plane, iy);
+    vec4 x[COLUMNS];
+    [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = fetch_x(beside_x(row, column[i]));
+    [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = inside[i] && row_inside ? x[i] : vec4(0);
+    [[unroll]] for (int kx = 0; kx < KERNEL; ++kx) {
+      vec4 tap = load_filters(ky * KERNEL + kx, slice, TAPS + 1);
+      [[unroll]] for (int i = 0; i < 4; ++i) v[i] += x[i * STRIDE_X + kx] * tap;
+    }
+  }
+  [[unroll]] for (int i = 0; i < 4; ++i) v[i] = keep_channels(activate_middle(v[i]), x_shape.z - 4 * slice);
+  hold(slice, four, v);
+}
+
+void add_slice(int k, int pixel, int first_output, int grid_width) {
+  FACTORS x[TILE_P];
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = held_pixel(k, pixel + i);
+  add_products(x, 4 * k, first_output, 1, grid_width);
+}
+
+void put(int texel, vec4 v, int pixel, int first_output, ivec2 first, int n) {
+  int at = pixel + texel % TILE_P;
+  ivec4 p = ivec4(first + ivec2(at % WIDTH, at / WIDTH), first_output + texel / TILE_P, n);
+  if (p.x < y_shape.x && p.y < y_shape.y && p.z < slices(y_shape.z)) store_y(p, activate(with_residual(v, p)));
+}
+
+void main() {
+  int n = int(gl_WorkGroupID.z);
+  ivec2 by_row = divide(int(gl_WorkGroupID.x), (y_shape.x + WIDTH - 1) / WIDTH);
+  ivec2 first = ivec2(WIDTH, HEIGHT) * by_row.yx;
+  int input_slices = slices(x_shape.z);
+
+  activation_constants = middle_params;
+  for (int item = int(gl_LocalInvocationIndex); item < input_slices * FOURS; item += INVOCATIONS) {
+    int four = item % FOURS;
+    filter_four(item / FOURS, four, first + ivec2(4 * (four % FOURS_OF_ROW), four / FOURS_OF_ROW), n);
+  }
+  activation_constants = activation_params;
+  barrier();
+
+  int column = int(gl_LocalInvocationID.x), part = int(gl_LocalInvocationID.y);
+  int pixel = TILE_P * (column % PIXEL_BLOCKS);
+  int blocks_s = (slices(y_shape.z) + TILE_S - 1) / TILE_S, grid_width = 4 * input_slices;
+  int first_output = TILE_S * (int(gl_WorkGroupID.y) * (WORKGROUP_X / PIXEL_BLOCKS) + column / PIXEL_BLOCKS);
+  int first_weights = min(first_output, TILE_S * (blocks_s - 1));  // those beyond the last are not stored
+  start_with_bias(first_weights, blocks_s * TILE_S, blocks_s * TILE_S, grid_width);
+
+  int part_slices = (input_slices + SPLIT_K - 1) / SPLIT_K;
+#ifdef HALF_PRODUCTS
+  part_slices = (part_slices + HALF_PRODUCTS - 1) / HALF_PRODUCTS * HALF_PRODUCTS;  // whole runs
+#endif
+  int begin = min(part * part_slices, input_slices), end = min(begin + part_slices, input_slices);
+#if SPLIT_K > 1
+  [[unroll]] for (int s = 0; s < TILE_S; ++s)
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] = part == 0 ? sum[s][i] : vec4(0);
+#endif
+#ifdef HALF_PRODUCTS
+  for (int run = begin; run < end; run += HALF_PRODUCTS) {
+    int k = run, end_of_run = min(run + HALF_PRODUCTS, end);
+#else
+  {
+    int k = begin, end_of_run = end;
+#endif
+    for (; k + AHEAD <= end_of_run; k += AHEAD)
+      [[unroll]] for (int ahead = 0; ahead < AHEAD; ++ahead) add_slice(k + ahead, pixel, first_weights, grid_width);
+    for (; k < end_of_run; ++k) add_slice(k, pixel, first_weights, grid_width);
+    end_run();
+  }
+
+#if SPLIT_K > 1
+  barrier();  // all have read the filtered pixels
+  int place = part * WORKGROUP_X + column;
+  [[unroll]] for (int s = 0; s < TILE_S; ++s)
+    [[unroll]] for (int i = 0; i < TILE_P; ++i)
+      held[(s * TILE_P + i) * INVOCATIONS + place] = floatBitsToUint(sum[s][i]);
+  barrier();
+  [[dont_unroll]] for (int texel = part; texel < TILE_S * TILE_P; texel += SPLIT_K) {
+    vec4 whole = vec4(0);
+    for (int p = 0; p < SPLIT_K; ++p) whole += uintBitsToFloat(held[texel * INVOCATIONS + p * WORKGROUP_X + column]);
+    put(texel, whole, pixel, first_output, first, n);
+  }
+#else
+  [[unroll]] for (int s = 0; s < TILE_S; ++s)
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) put(s * TILE_P + i, sum[s][i], pixel, first_output, first, n);
+#endif
+}

@@ -1,0 +1,13 @@
+// Parameters of conv_separable.comp.
+#pragma once
+
+#include "shaders/common/parameters.h"
+
+BEGIN_PARAMETERS(ConvSeparableParameters)
+  ivec4 x_shape;
+  ivec4 y_shape;
+  vec4 activation_params;  // of the 1x1 convolution
+  vec4 middle_params;      // of the depthwise convolution
+  ivec4 residual_shape;    // with RESIDUAL: that of y, perhaps with fewer channels
+  ivec2 padding;           // left, top
+END_PARAMETERS
