@@ -70,9 +70,12 @@ bool takes_one_kernel(const OperatorCase& test, const DeviceCaps& caps) {
 // In one storage; the sweeps below run in all of them.
 void check_one_kernel(const Layers& layers) {
   const OperatorCase test = separable(layers);
-  EXPECT_TRUE(takes_one_kernel(test, gpu_named("NAVI31")))
-      << candidates_on(test, gpu_named("NAVI31")).front();
-  check_candidates(test, {.only = "separable", .caps = gpu_named("NAVI31")});
+  const DeviceCaps caps = gpu_named("NAVI31");
+  // With a residual the kernel binds five buffers, and devices promise four.
+  const bool has_buffers = !layers.residual || caps.max_storage_buffers_per_stage >= 5;
+  EXPECT_EQ(takes_one_kernel(test, caps), has_buffers) << candidates_on(test, caps).front();
+  if (!has_buffers) return;
+  check_candidates(test, {.only = "separable", .caps = caps});
 }
 
 TEST(SeparableConv, StridesAndUnevenPadding) {
@@ -135,7 +138,6 @@ TEST(SeparableConv, LayersApart) {
                    {.storage = StorageChoice::image2d, .only = "layers apart", .caps = gpu_named("NAVI31")});
 }
 
-// The kernel binds five tensors; devices promise four buffers.
 TEST(SeparableConv, StaysWithinTheBuffersOfADevice) {
   DeviceCaps caps = gpu_named("NAVI31");
   caps.max_storage_buffers_per_stage = 4;
