@@ -109,6 +109,8 @@ VELLUM_JNI(jobject, estimateMemory)
                          java.set_long("staging", estimate.staging);
                          java.set_long("resident", estimate.resident);
                          java.set_long("total", estimate.total);
+                         java.set_long("totalLeast", estimate.total_least);
+                         java.set_long("totalMost", estimate.total_most);
                          java.set_bool("driverKnown", estimate.driver_known != 0);
                          java.set_long("allocatedPeak", estimate.allocated_peak);
                          java.set_long("shapeInferenceTotal", estimate.shape_inference_total);

@@ -221,7 +221,12 @@ public class SessionTest {
     assertEquals(estimate.resident(),
         estimate.padding() + estimate.host() + estimate.driverCode() + estimate.pipelineCode());
     assertTrue(estimate.dispatches() >= estimate.pipelines() && estimate.pipelines() > 0);
-    assertTrue(MemoryEstimate.of(model, null, (String) null).total() > 0);
+    assertTrue(0 < estimate.totalLeast() && estimate.totalLeast() <= estimate.total());
+    assertTrue(estimate.total() <= estimate.totalMost());
+    MemoryEstimate baseline = MemoryEstimate.of(model, null, (String) null);
+    assertTrue(baseline.total() > 0);
+    assertEquals(baseline.total(), baseline.totalLeast());
+    assertEquals(baseline.total(), baseline.totalMost());
   }
 
   @Test

@@ -26,6 +26,8 @@ public final class MemoryEstimate {
   private long allocatedStaging;
   private long dispatches;
   private long pipelines;
+  private long totalLeast;
+  private long totalMost;
 
   MemoryEstimate() {}
 
@@ -78,6 +80,19 @@ public final class MemoryEstimate {
   /** The sum of the six above. */
   public long total() {
     return total;
+  }
+
+  /**
+   * The lower bound of {@link #total}: the same number, unless a CPU driver's own memory was not measured on this processor
+   * ({@code vellum devices --calibrate}), or only for much smaller or larger networks.
+   */
+  public long totalLeast() {
+    return totalLeast;
+  }
+
+  /** The upper bound of {@link #total}, likewise. */
+  public long totalMost() {
+    return totalMost;
   }
 
   /** False: {@link #resident} excludes a CPU driver's own memory, which the caps lack. */
