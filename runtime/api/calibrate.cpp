@@ -23,7 +23,7 @@
 namespace vellum {
 namespace {
 
-// Networks that have so many times as much to compile as all probes are still estimated without an interval.
+// An estimate has no interval up to this multiple of the operations that the probes compile.
 constexpr uint64_t kBeyondProbes = 4;
 
 // The memory of a session that is not the driver's.

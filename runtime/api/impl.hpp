@@ -88,8 +88,8 @@ struct Device::Impl {
   // The measurements that a session with these options uses; null: none.
   std::shared_ptr<const TuningTable> tuning_for(const SessionOptions& options);
 
-  // What MemoryMeter::calibrate() measured on this host, read from the cache folder at the first call;
-  // nothing if it was not called.
+  // The result of MemoryMeter::calibrate() for this host. The first call reads it from the cache folder.
+  // Empty: this host was never calibrated.
   std::optional<ProcessTraits> calibration();
 
  private:

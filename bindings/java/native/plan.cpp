@@ -20,7 +20,7 @@ using vellum::jni::to_utf8;
 
 namespace {
 
-// What estimates, plans and the like are made for.
+// The device or the caps that an estimate, a plan or a frontier is computed for.
 struct Target {
   Target(JNIEnv* env, jlong java_device, jstring java_caps)
       : device(java_device ? from_long<JavaDevice>(java_device)->device : nullptr),

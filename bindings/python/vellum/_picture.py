@@ -38,9 +38,9 @@ class PictureOutput:
     palette: ArrayLike | Sequence[Sequence[int]] | None = None
     filter: Literal["bilinear", "nearest"] = "bilinear"  # of values, before they become colours
     channels: Literal["automatic", "first", "last"] = "automatic"  # of outputs with four dimensions; the fewer of both
-    width: int = 0  # pixels, at most 16384; 0: those of the frame that it lies over, else those of the output
+    width: int = 0  # pixels, at most 16384; 0: the size of `over`'s frame, else of the output
     height: int = 0
-    over: str | None = None  # an input that takes frames, over which the colours lie where the network saw it
+    over: str | None = None  # an input that takes frames: the colours are drawn over its frame
     name: str | None = None  # of the picture as a further output; None: it replaces the output
 
 

@@ -25,8 +25,8 @@
 // - Memory. Subproblems that failed are remembered; others that are no easier fail at once
 //   (InfeasibleStates).
 //
-// Of the tensors that can be next, those of the tasks at which earlier branches failed are tried first: what
-// cannot be placed shows soon. The counts of failures (after dom/wdeg of Boussemart, Hemery, Lecoutre, Sais,
+// The search tries first the tensors that are live at tasks where earlier branches failed, so that a branch
+// that cannot succeed fails early. The counts of failures (after dom/wdeg of Boussemart, Hemery, Lecoutre, Sais,
 // "Boosting systematic search by weighting constraints", ECAI 2004) outlast a run, so each restart profits
 // from those before it.
 //
@@ -52,9 +52,9 @@ struct Block {
   uint32_t last_clique = 0;
 };
 
-// What decides between tensors that can have the same offset. `failures`: in a task at which more branches
-// failed. `failures_by_slack`: the failures divided by the bytes that the task has left over. Equals, and all
-// with `priority`, are decided by the priority alone.
+// The order of tensors that can have the same offset. `failures`: first those of the task at which most
+// branches failed. `failures_by_slack`: these failures divided by the bytes that the task has left over.
+// `priority`, which also orders equals: the tensor's priority.
 enum class TieBreak { priority, failures, failures_by_slack };
 
 class OffsetSearch {
