@@ -26,7 +26,7 @@ fi
 share=$((hours * 3600 / 3)) # seconds for each of the three steps without an end of their own
 tests=${BUILD_DIR:-$root/build/tests}
 seed=$(($(date +%s) / 60 * 100)) # graphs of one run have numbers below the next minute's
-graphs=$((share / 2)) # two seconds each on the slowest driver
+graphs=$((share / 4)) drawn=$((share * 10)) # two seconds each in every storage; one of drawn options takes a fiftieth of that
 
 run_tests() { tests/run.sh; }
 run_asan() {
@@ -41,7 +41,8 @@ run_faults() {
 run_fuzz() { tests/fuzz/run.sh $((share / 60 / 4 > 0 ? share / 60 / 4 : 1)); }
 run_differential() {
   mkdir -p build/nightly/graphs
-  VELLUM_DIFFERENTIAL=$seed:$graphs VELLUM_DIFFERENTIAL_KEEP=$root/build/nightly/graphs \
+  VELLUM_DIFFERENTIAL=$seed:$graphs VELLUM_DIFFERENTIAL_DRAWN=$seed:$drawn VELLUM_DIFFERENTIAL_KEEP=$root/build/nightly/graphs \
+    GALLIVM_PERF=nopt LP_NATIVE_VECTOR_WIDTH=128 \
     ctest --test-dir "$tests" -R 'differential_test.lavapipe' --output-on-failure --timeout 100000
 }
 run_soak() { VELLUM_SOAK_SECONDS=$share ctest --test-dir "$tests" -R '^soak_test[.]lavapipe' --output-on-failure --timeout 100000; }
