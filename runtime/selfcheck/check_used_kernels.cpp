@@ -63,6 +63,12 @@ size_t similarity(const KernelId& used, const KernelId& small) {
   return score;
 }
 
+// That of the operator, rather than of a conversion of its inputs or outputs.
+std::string_view main_shader(const SmallProgram& program) {
+  const auto found = std::ranges::find_if_not(program.kernels, is_conversion);
+  return found == program.kernels.end() ? std::string_view() : found->shader;
+}
+
 bool writes_images(const std::vector<KernelId>& kernels, std::string_view kind) {
   return std::ranges::any_of(
       kernels, [&](const KernelId& kernel) { return kernel.forms.find(kind) != kernel.forms.npos; });
@@ -152,26 +158,35 @@ class UsedKernelsCheck {
     const auto is_used = [&](const KernelId& kernel) {
       return !is_conversion(kernel) && shaders_.contains(kernel.shader);
     };
-    if (std::ranges::any_of(program.kernels, is_used)) programs_.push_back(std::move(program));
+    if (std::ranges::any_of(program.kernels, is_used) || is_for_conversions(*program.small))
+      programs_.push_back(std::move(program));
     return true;
   }
 
-  // The most similar kernel. Conversions are in many programs: in some of them another kernel may be wrong.
+  // Operators without products, beside which conversions are checked in every session that has some.
+  bool is_for_conversions(const SmallOperator& small) const {
+    return (small.name == "Relu" || small.name == "Add") &&
+           std::ranges::any_of(used_.kernels, [](const KernelId& kernel) { return is_conversion(kernel); });
+  }
+
+  // The most similar kernel. Conversions are in many programs: in some of them another kernel may be wrong,
+  // so they are taken from programs with different shaders.
   std::vector<Match> best_programs(const KernelId& used) const {
     const size_t wanted = is_conversion(used) ? 3 : 1;
     size_t best = 0;
     std::vector<Match> matches;
-    std::set<const SmallOperator*> operators;
+    std::set<std::string_view> shaders;
     for (size_t p = 0; p < programs_.size(); ++p)
       for (size_t k = 0; k < programs_[p].kernels.size(); ++k) {
         const size_t score = similarity(used, programs_[p].kernels[k]);
         if (score < best || score == 0) continue;
         if (score > best) {
           matches.clear();
-          operators.clear();
+          shaders.clear();
         }
         best = score;
-        if (matches.size() < wanted && operators.insert(programs_[p].small).second) matches.push_back({p, k});
+        if (matches.size() < wanted && shaders.insert(main_shader(programs_[p])).second)
+          matches.push_back({p, k});
       }
     return matches;
   }

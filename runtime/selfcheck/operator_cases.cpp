@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "graph/operators/separable_conv.hpp"
+#include "graph/operators/squeeze_excite.hpp"
 
 namespace vellum {
 namespace {
@@ -48,6 +49,13 @@ Operand steps(Shape shape) {
   int i = 0;
   for (float& value : operand.tensor.mutable_as<float>()) value = static_cast<float>(++i * 7 % 31) / 16.0f;
   return operand;
+}
+// From -3 to 3.
+Operand small_integers(const Shape& shape, int64_t seed = 1) {
+  Ints elements(static_cast<size_t>(element_count(shape)));
+  for (size_t i = 0; i < elements.size(); ++i)
+    elements[i] = (static_cast<int64_t>(i) * (seed + 4) + seed) % 7 - 3;
+  return {HostTensor::i64(shape, elements), false};
 }
 Operand integers(const Ints& elements) {
   return {HostTensor::i64({static_cast<int64_t>(elements.size())}, elements), true};
@@ -185,6 +193,32 @@ void add_elementwise(std::vector<SmallOperator>& list) {
   list.push_back(small_operator("Cast", "Cast", {steps({1, 10, 9, 7})}, {{"to", int64_t{7}}}));
 }
 
+void add_integers(std::vector<SmallOperator>& list) {
+  const Shape shape{3, 5, 7};
+  for (const char* type : {"Equal", "Less", "Add", "Mul"})
+    list.push_back(small_operator(std::string(type) + " of integers", type,
+                                  {small_integers(shape), small_integers(shape, 2)}));
+  list.push_back(small_operator("Equal", "Equal", {steps({1, 10, 9, 7}), number(0.5f)}));
+  list.push_back(small_operator("Greater", "Greater", {steps({1, 10, 9, 7}), number(0.5f)}));
+  list.push_back(small_operator("Abs of integers", "Abs", {small_integers(shape)}));
+  list.push_back(
+      small_operator("Cast of integers", "Cast", {small_integers(shape)}, {{"to", int64_t{1}}}));  // to fp32
+  list.push_back(
+      small_operator("Cast to bytes", "Cast", {small_integers(shape)}, {{"to", int64_t{2}}}));  // wraps
+  list.push_back(small_operator("Cast to booleans", "Cast", {steps(shape)}, {{"to", int64_t{9}}}));
+}
+
+// What the pass fuse_squeeze_excite makes.
+void add_squeeze_excite(std::vector<SmallOperator>& list) {
+  auto op = std::make_shared<SqueezeExcite>();
+  op->hidden.kind = ActivationKind::relu;
+  op->gate.kind = ActivationKind::sigmoid;
+  list.push_back(small_operator("SqueezeExcite", "SqueezeExcite",
+                                {computed({1, 20, 7, 9}), weights({6, 20, 1, 1}), weights({6}, 3),
+                                 weights({20, 6, 1, 1}, 4), weights({20}, 5)},
+                                std::move(op)));
+}
+
 void add_movement(std::vector<SmallOperator>& list) {
   const HostTensor doubled = HostTensor::f32({4}, std::vector<float>{1, 1, 2, 2});
   for (const char* mode : {"nearest", "linear"}) {
@@ -214,6 +248,10 @@ void add_movement(std::vector<SmallOperator>& list) {
       {computed({1, 10, 9, 7}), integers({1, 2}), integers({9, 8}), integers({1, 2}), integers({2, 1})}));
   list.push_back(
       small_operator("Transpose", "Transpose", {computed({2, 9, 10, 3})}, {{"perm", Ints{0, 2, 1, 3}}}));
+  list.push_back(small_operator("Transpose to NCHW", "Transpose", {computed({2, 5, 7, 6})},
+                                {{"perm", Ints{0, 3, 1, 2}}}));
+  list.push_back(small_operator("Transpose to NHWC", "Transpose", {computed({2, 6, 5, 7})},
+                                {{"perm", Ints{0, 2, 3, 1}}}));
   list.push_back(small_operator("Pad, reflect", "Pad",
                                 {computed({1, 6, 7, 5}), integers({0, 0, 1, 2, 0, 0, 2, 1})},
                                 {{"mode", std::string("reflect")}}));
@@ -234,6 +272,8 @@ std::vector<SmallOperator> small_operators() {
   add_products(list);
   add_reductions(list);
   add_elementwise(list);
+  add_integers(list);
+  add_squeeze_excite(list);
   add_movement(list);
   return list;
 }

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <set>
 #include <span>
@@ -136,6 +137,26 @@ TEST(FirstUseCheck, OneWrongKernelLeavesTheOthersOnTheDevice) {
   EXPECT_EQ(result.warnings.find("'softmax' runs on the host"), std::string::npos) << result.warnings;
 }
 
+// All else that such a session runs is conversions, which are right.
+TEST(FirstUseCheck, AWrongKernelSaysNothingAboutTheConversionsBesideIt) {
+  OnnxModel convolution;
+  convolution.input("x", {1, 8, 9, 7})
+      .initializer("w", random_tensor({8, 8, 3, 3}, 1))
+      .node("Conv", {"x", "w"}, {"y"}, {}, "conv3x3")
+      .output("y");
+  const std::string bytes = convolution.bytes();
+  const Model model = Model::load(std::as_bytes(std::span(bytes)));
+  const std::map<std::string, Tensor> inputs{{"x", random_tensor({1, 8, 9, 7}, 2)}};
+  Interposer vulkan;
+  const Tensor want = Session(open(vulkan, {.self_check = SelfCheck::off}), model).run(inputs).at("y");
+  vulkan.miscompile("ConvWindowParameters");
+  for (const StorageChoice storage : {StorageChoice::buffer, StorageChoice::image2d}) {
+    Session session(open(vulkan, {}), model, {.storage = storage});
+    EXPECT_TRUE(close(session.run(inputs).at("y"), want, 1e-3));
+    EXPECT_FALSE(session.warnings().empty());
+  }
+}
+
 TEST(FirstUseCheck, WhereNothingIsRightTheHostComputesAll) {
   const HostTensor& want = expected();
   Interposer vulkan;
@@ -183,13 +204,12 @@ TEST(FirstUseCheck, KnowsASmallOperatorForTheKernelsOfNetworks) {
       // Checked by themselves (exec/cooperative_check.hpp), or with products of computed weights.
       "attention_matrices", "attention_pack", "conv_cooperative", "matmul_cooperative", "pack_weights",
       // Of integers and bytes, and of what applications give and take.
-      "binary_integer", "frame", "picture", "pick_channels", "quantize", "round_float", "store_image",
-      "strided_words", "unary_integer",
+      "frame", "picture", "pick_channels", "quantize", "round_float", "store_image", "strided_words",
       // Rare in networks for pictures.
       "max_pool_indices", "one_hot", "recurrence", "reverse_sequence", "roi_align", "scatter", "where",
       // Chosen by size.
       "attention_merge", "contract", "copy_linear", "matmul_any", "matmul_pack", "matmul_packed",
-      "norm_linear", "norm_statistics", "softmax_statistics", "squeeze_excite"};
+      "norm_linear", "norm_statistics", "softmax_statistics"};
   DeviceCaps gpu = test_context()->caps();
   gpu.type = DeviceType::discrete_gpu;
   std::set<std::string> shaders;
@@ -208,6 +228,57 @@ TEST(FirstUseCheck, KnowsASmallOperatorForTheKernelsOfNetworks) {
     EXPECT_TRUE(shaders.contains(shader) || without.contains(shader)) << shader << " is not checked";
   }
   EXPECT_GT(kernels, 50u);
+}
+
+// Forms of shaders that other forms say nothing about.
+TEST(FirstUseCheck, ChecksIntegersGatesAndChannelsThatCameLast) {
+  struct Form {
+    const char* name;
+    OnnxModel model;
+    std::map<std::string, Tensor> inputs;
+  };
+  const auto model_of = [](const char* type, const TensorType& input, const Attributes& given = {}) {
+    OnnxModel model;
+    model.input("x", input.shape, input.dtype).node(type, {"x"}, {"y"}, given, "node").output("y");
+    return model;
+  };
+  const std::vector<int64_t> numbers{3, 0, -2, 1, 5, 3};
+  const HostTensor integers = HostTensor::i64({2, 3}, numbers);
+  std::vector<Form> forms;
+  OnnxModel equal;
+  equal.input("x", {2, 3}, DType::i64).initializer("c", HostTensor::i64({1}, std::vector<int64_t>{3}));
+  equal.node("Equal", {"x", "c"}, {"y"}, {}, "node").output("y");
+  forms.push_back({"Equal", std::move(equal), {{"x", integers}}});
+  forms.push_back(
+      {"Cast", model_of("Cast", integers.type(), attributes({{"to", int64_t{1}}})), {{"x", integers}}});
+  const HostTensor picture = random_tensor({1, 5, 6, 7}, 1);
+  forms.push_back(
+      {"Transpose",
+       model_of("Transpose", picture.type(), attributes({{"perm", std::vector<int64_t>{0, 3, 1, 2}}})),
+       {{"x", picture}}});
+  OnnxModel gate;
+  gate.input("x", {1, 12, 5, 5})
+      .initializer("w1", random_tensor({4, 12, 1, 1}, 2))
+      .initializer("w2", random_tensor({12, 4, 1, 1}, 3))
+      .node("GlobalAveragePool", {"x"}, {"m"})
+      .node("Conv", {"m", "w1"}, {"a"})
+      .node("Relu", {"a"}, {"b"})
+      .node("Conv", {"b", "w2"}, {"c"})
+      .node("Sigmoid", {"c"}, {"s"})
+      .node("Mul", {"x", "s"}, {"y"})
+      .output("y");
+  forms.push_back({"SqueezeExcite", std::move(gate), {{"x", random_tensor({1, 12, 5, 5}, 4)}}});
+  for (Form& form : forms) {
+    const Interposer vulkan;
+    const TempFolder folder;
+    const Device device = open(vulkan, {.cache = folder.path()});
+    const std::string bytes = form.model.bytes();
+    Session(device, Model::load(std::as_bytes(std::span(bytes)))).run(form.inputs);
+    const KernelVerdicts verdicts = read_verdicts(folder.path(), impl(device)->context->caps(), {});
+    EXPECT_FALSE(verdicts.right.empty()) << form.name;
+    EXPECT_TRUE(verdicts.unchecked.empty()) << form.name << ": " << *verdicts.unchecked.begin();
+    EXPECT_TRUE(verdicts.wrong.empty()) << form.name;
+  }
 }
 
 TEST(FirstUseCheck, TheCacheFolderRemembersUntilTheDriverChanges) {
