@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 
 #include "api/packed_model.hpp"
 #include "compile/compile.hpp"
@@ -91,6 +92,11 @@ struct Device::Impl {
   // The result of MemoryMeter::calibrate() for this host. The first call reads it from the cache folder.
   // Empty: this host was never calibrated.
   std::optional<ProcessTraits> calibration();
+
+  // Whether each program of tune() has kernels alone that may be used: unknown ones are checked where
+  // sessions check them.
+  std::vector<bool> have_right_kernels(std::span<const Program> programs, Precision precision,
+                                       Arithmetic arithmetic);
 
  private:
   bool checks_kernels() const;

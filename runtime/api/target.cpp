@@ -92,6 +92,12 @@ bool Device::Impl::checks_kernels() const {
   return self_check == SelfCheck::on || context->caps().type != DeviceType::cpu;
 }
 
+std::vector<bool> Device::Impl::have_right_kernels(std::span<const Program> programs, Precision precision,
+                                                   Arithmetic arithmetic) {
+  if (!checks_kernels()) return std::vector<bool>(programs.size(), true);
+  return first_use_check.each_passes(context, programs, precision, arithmetic);
+}
+
 // A kernel that replaces a wrong one is checked in turn. The loop ends soon: each round knows one more
 // kernel, and a node without a right kernel runs on the host.
 CompiledModel Device::Impl::compile_checked(const Graph& prepared, const DeviceCaps& caps,

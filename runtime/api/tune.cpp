@@ -60,6 +60,9 @@ class Tuner {
     // As sessions do: the layers that one kernel computes are an operator that has candidates.
     fuse_separable(graph_, operators_.context->caps(), options.precision);
     operators_.again = tune_options.again;
+    operators_.are_right = [this](std::span<const Program> programs) {
+      return impl(device_)->have_right_kernels(programs, options_.precision, options_.arithmetic);
+    };
     if (tune_options.seconds > 0)
       operators_.deadline = begin_ + std::chrono::duration_cast<Clock::duration>(
                                          std::chrono::duration<double>(std::min(tune_options.seconds, 1e6)));

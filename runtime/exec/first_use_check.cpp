@@ -13,24 +13,31 @@ namespace vellum {
 
 bool FirstUseCheck::passes(const std::shared_ptr<gpu::Context>& context, const Program& program,
                            Precision precision, Arithmetic arithmetic) {
+  return each_passes(context, {&program, 1}, precision, arithmetic).front();
+}
+
+std::vector<bool> FirstUseCheck::each_passes(const std::shared_ptr<gpu::Context>& context,
+                                             std::span<const Program> programs, Precision precision,
+                                             Arithmetic arithmetic) {
   const std::lock_guard lock(mutex_);
   read(*context);
   UsedKernels unknown{.kernels = {}, .precision = precision, .arithmetic = arithmetic};
   std::set<std::string> texts;
-  bool passes = true;
-  for (const Task& task : program.tasks) {
-    if (!task.dispatch) continue;
-    KernelId kernel = kernel_id(*task.dispatch);
-    std::string text = kernel.text();
-    passes = passes && !verdicts_.wrong.contains(text);
-    if (!verdicts_.knows(text) && texts.insert(std::move(text)).second)
-      unknown.kernels.push_back(std::move(kernel));
-  }
-  if (unknown.kernels.empty()) return passes;
-  KernelVerdicts found = check_used_kernels(context, unknown);
-  passes = passes && found.wrong.empty();
-  add(*context, std::move(found));
-  return passes;
+  for (const Program& program : programs)
+    for (const Task& task : program.tasks) {
+      if (!task.dispatch) continue;
+      KernelId kernel = kernel_id(*task.dispatch);
+      std::string text = kernel.text();
+      if (!verdicts_.knows(text) && texts.insert(std::move(text)).second)
+        unknown.kernels.push_back(std::move(kernel));
+    }
+  if (!unknown.kernels.empty()) add(*context, check_used_kernels(context, unknown));
+  std::vector<bool> passed;
+  for (const Program& program : programs)
+    passed.push_back(std::ranges::none_of(program.tasks, [&](const Task& task) {
+      return task.dispatch && verdicts_.wrong.contains(kernel_id(*task.dispatch).text());
+    }));
+  return passed;
 }
 
 std::shared_ptr<const WrongKernels> FirstUseCheck::wrong_kernels(const gpu::Context& context) {

@@ -4,6 +4,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "exec/kernel_verdicts.hpp"
 #include "program/program.hpp"
@@ -20,6 +22,10 @@ class FirstUseCheck {
   // lost.
   bool passes(const std::shared_ptr<gpu::Context>& context, const Program& program, Precision precision,
               Arithmetic arithmetic);
+  // The same for several programs, with one check of all their kernels.
+  std::vector<bool> each_passes(const std::shared_ptr<gpu::Context>& context,
+                                std::span<const Program> programs, Precision precision,
+                                Arithmetic arithmetic);
   // Those that are known by now. Never null.
   std::shared_ptr<const WrongKernels> wrong_kernels(const gpu::Context& context);
 

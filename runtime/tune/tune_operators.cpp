@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "exec/executor.hpp"
 #include "tune/one_node.hpp"
@@ -66,6 +67,29 @@ class Measurement {
     return false;
   }
 
+  // Those without a kernel that the device computes wrongly.
+  std::vector<KernelName> right_candidates() {
+    if (!how_.are_right) return choice_.candidates;
+    std::vector<Program> programs;
+    for (const KernelName& candidate : choice_.candidates) {
+      programs.emplace_back();
+      try {
+        programs.back() = program_with(candidate);
+      } catch (const Error&) {  // of which try_candidate() warns
+      }
+    }
+    const std::vector<bool> are_right = how_.are_right(programs);
+    std::vector<KernelName> right;
+    for (size_t i = 0; i < programs.size(); ++i) {
+      if (are_right[i])
+        right.push_back(choice_.candidates[i]);
+      else
+        how_.warnings.push_back(describe(node_) + ": '" + choice_.candidates[i].text() +
+                                "' has a kernel that the device computes wrongly and is left aside");
+    }
+    return right;
+  }
+
   CandidateTimes measure() {
     for (const KernelName& candidate : choice_.candidates) {
       if (how_.is_late()) break;
@@ -89,18 +113,20 @@ class Measurement {
     std::unique_ptr<Executor> executor;
   };
 
-  std::unique_ptr<Executor> make_executor(const KernelName& candidate) {
+  Program program_with(const KernelName& candidate) const {
     TuningTable table;
     CandidateTimes& times = table.operators[choice_.signature];
     times[own_first_] = 2;
     times[candidate.text()] = 1;
-    options_.tuning = &table;
+    LoweringOptions options = options_;
+    options.tuning = &table;
+    return lower(one_.graph, how_.context->caps(), options);
+  }
+
+  std::unique_ptr<Executor> make_executor(const KernelName& candidate) {
     auto executor =
-        std::make_unique<Executor>(
-            how_.context,
-            compile_program(how_.context, lower(one_.graph, how_.context->caps(), options_)),
-            ExecutorOptions{.timestamps = timestamps_});
-    options_.tuning = nullptr;
+        std::make_unique<Executor>(how_.context, compile_program(how_.context, program_with(candidate)),
+                                   ExecutorOptions{.timestamps = timestamps_});
     set_some_inputs(*executor);
     return executor;
   }
@@ -170,6 +196,11 @@ void tune_kind(const Graph& graph, const LoweringOptions& options, OperatorKind&
   if (kind.choice.candidates.size() < 2 || (kind.known && !how.again) || how.is_late()) return;
   Measurement measurement(graph, options, kind.choice, how);
   if (!measurement.prepare()) return;
+  std::vector<KernelName> right = measurement.right_candidates();
+  if (right.empty()) return;  // sessions compute it in another storage or on the host
+  kind.choice.candidates = std::move(right);
+  kind.known = knows_all(kind.times, kind.choice);
+  if (kind.choice.candidates.size() < 2 || (kind.known && !how.again)) return;
   CandidateTimes times = measurement.measure();
   // Half of the candidates do not decide.
   if (how.is_late() && times.size() < kind.choice.candidates.size()) return;

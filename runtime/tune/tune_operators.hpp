@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct OperatorTuning {
   bool again = false;  // also measures kinds whose times the table has
   // Called after each kind.
   std::function<void(size_t done, size_t total, const OperatorKind& kind)> progress;
+  // Whether the device computes the kernels of each program rightly; null: nothing is known of them.
+  std::function<std::vector<bool>(std::span<const Program> programs)> are_right;
   std::vector<std::string> warnings;  // candidates with wrong results
 
   bool is_late() const { return std::chrono::steady_clock::now() >= deadline; }
@@ -38,8 +41,8 @@ struct OperatorTuning {
 bool same_results(const std::vector<HostTensor>& a, const std::vector<HostTensor>& b, Precision precision);
 
 // Measures the candidates of every choice that `graph` has with `options`, and adds their times to `table`. A
-// candidate with other results than the first, or that the device refuses, gets no time. When the deadline
-// has passed, the other choices keep the table's times.
+// candidate with other results than the first, or that the device refuses, gets no time; one with a kernel
+// that is not right is no candidate. When the deadline has passed, the other choices keep the table's times.
 std::vector<OperatorKind> tune_operators(const Graph& graph, const LoweringOptions& options,
                                          OperatorTuning& how, TuningTable& table);
 

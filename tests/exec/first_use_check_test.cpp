@@ -19,6 +19,7 @@
 #include "support/onnx_builder.hpp"
 #include "support/temp_folder.hpp"
 #include "support/tensors.hpp"
+#include "vellum/tune.hpp"
 
 namespace vellum::test {
 namespace {
@@ -318,6 +319,33 @@ TEST(FirstUseCheck, OneDeviceChecksOnceForAllItsSessions) {
   const uint64_t of_first = dispatches(vulkan);
   run(device);
   EXPECT_LT(dispatches(vulkan) - of_first, of_first);
+}
+
+// Other candidates are compared with the first, which may itself be wrong.
+TEST(FirstUseCheck, TuningLeavesWrongKernelsOut) {
+  OnnxModel convolution;
+  convolution.input("x", {1, 8, 14, 14})
+      .initializer("w", random_tensor({8, 8, 3, 3}, 1))
+      .node("Conv", {"x", "w"}, {"y"}, attributes({{"pads", std::vector<int64_t>{1, 1, 1, 1}}}), "conv3x3")
+      .output("y");
+  const std::string bytes = convolution.bytes();
+  const Model model = Model::load(std::as_bytes(std::span(bytes)));
+  const std::map<std::string, Tensor> inputs{{"x", random_tensor({1, 8, 14, 14}, 2)}};
+  const SessionOptions options{.storage = StorageChoice::buffer};
+  Interposer vulkan;
+  const Tensor want =
+      Session(open(vulkan, {.self_check = SelfCheck::off}), model, options).run(inputs).at("y");
+  vulkan.miscompile("ConvWindowParameters");
+  const Device device = open(vulkan, {});
+  const TuneReport report = tune(device, model, options, {.storages = false});
+  std::string warnings;
+  for (const std::string& warning : report.warnings) warnings += warning + "\n";
+  EXPECT_NE(warnings.find("' has a kernel that the device computes wrongly"), std::string::npos) << warnings;
+  EXPECT_EQ(warnings.find("gives other results"), std::string::npos) << warnings;
+  ASSERT_EQ(report.operators.size(), 1u);
+  EXPECT_TRUE(report.operators[0].tuned.starts_with("winograd")) << report.operators[0].tuned;
+  EXPECT_TRUE(report.operators[0].measured);
+  EXPECT_TRUE(close(Session(device, model, options).run(inputs).at("y"), want, 1e-3));
 }
 
 TEST(FirstUseCheck, ByDefaultGpusAreCheckedAndCpusAreNot) {
