@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import _thread
 import os
+import signal
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +16,9 @@ import vellum
 
 DATA = Path(os.environ["VELLUM_TEST_DATA"])
 ONNX_NODES = Path("/usr/share/libonnx-testdata/data/node")  # Debian: libonnx-testdata
+
+# Ctrl-C is ignored in what a shell starts in the background.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
@@ -53,6 +60,22 @@ def expected(session: vellum.Session, image: np.ndarray) -> dict[str, np.ndarray
 def slow(device: vellum.Device) -> vellum.Session:
     """A network that is divided into many submits."""
     return vellum.Session(DATA / "models" / "mlsd_320x320_tiny.onnx", device, max_submit_ms=1, in_flight=2)
+
+
+class CtrlC:
+    """Progress that presses Ctrl-C once, a moment after its first call, when the library computes."""
+
+    def __init__(self) -> None:
+        self._thread: threading.Thread | None = None
+
+    def _press(self) -> None:
+        time.sleep(0.02)
+        _thread.interrupt_main()
+
+    def __call__(self, *_: object) -> None:
+        if not self._thread:
+            self._thread = threading.Thread(target=self._press)
+            self._thread.start()
 
 
 def zeros(session: vellum.Session) -> dict[str, np.ndarray]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import vellum
+from conftest import CtrlC
 from vellum import ErrorCode, _c_api
 
 
@@ -26,6 +27,8 @@ def test_what_ends_the_check(device) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         vellum.check_kernels(device, only="Resize", progress=stop)
+    with pytest.raises(KeyboardInterrupt):
+        vellum.check_kernels(device, progress=CtrlC())
     with pytest.raises(vellum.Error, match="Frobnicate") as raised:
         vellum.check_kernels(device, only="Frobnicate")
     assert raised.value.code == ErrorCode.NOT_FOUND

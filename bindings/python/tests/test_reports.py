@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 import vellum
-from conftest import DATA, same
+from conftest import DATA, CtrlC, same
 from vellum import ErrorCode
 from vellum._html import table
 from vellum._progress import ProgressLine, Reporter
@@ -204,6 +204,8 @@ def test_ctrl_c_ends_tuning(face, device) -> None:
     with pytest.raises(KeyboardInterrupt):
         vellum.tune(face, device, progress=stop)
     assert len(calls) < 3
+    with pytest.raises(KeyboardInterrupt):
+        vellum.tune(face, device, progress=CtrlC())
 
 
 class Terminal(io.StringIO):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from . import _c_api
+from ._callbacks import Callbacks
 from ._device import Device
 from ._html import size, table
 from ._library import Error, ErrorCode, Handle, call, defaults, library, made_text, sized
@@ -90,22 +91,16 @@ def memory_frontier(
             raise Error(ErrorCode.INVALID_ARGUMENT, "a budget is not positive")
         frontier_options.budgets = (ctypes.c_uint64 * len(budgets))(*budgets)
         frontier_options.budget_count = len(budgets)
-    raised: list[BaseException] = []
     frontier = Handle(library.vellum_memory_frontier_destroy)
-    with Reporter(progress) as report:
+    with Reporter(progress) as report, Callbacks() as callbacks:
 
         def on_progress(done: int, total: int, _: object) -> None:
-            try:
-                report("budgets", done, total)
-            except BaseException as exception:  # it cannot pass through the library
-                raised.append(exception)
+            callbacks.run(report, "budgets", done, total)
 
         frontier_options.progress = type(frontier_options.progress)(on_progress)
         c_caps = caps.encode() if caps is not None else None
         pointers = ctypes.byref(struct), device, c_caps, ctypes.byref(frontier_options)
         frontier.make(library.vellum_memory_frontier_create, as_model(model), *pointers)
-    if raised:
-        raise raised[0]
     points = tuple(_point(frontier, index) for index in range(library.vellum_memory_frontier_count(frontier)))
     knee = ctypes.c_size_t()
     if points:

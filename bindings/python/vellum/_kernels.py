@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from . import _c_api
+from ._callbacks import Callbacks
 from ._device import DeviceLike, as_device
 from ._html import table
-from ._library import Error, ErrorCode, Handle, call, defaults, library, sized, text
+from ._library import Handle, call, defaults, library, sized, text
 from ._model import Model, ModelSource, as_model
 from ._options import SessionOptions, c_session_options
 from ._progress import Progress, Reporter
@@ -63,24 +64,10 @@ def check_kernels(
     options = defaults(_c_api.vellum_kernel_check_options)
     options.only = only.encode()
     options.all = int(all)
-    raised: list[BaseException] = []
-
     with Reporter(progress) as report, Handle(library.vellum_kernel_check_list_destroy) as checks:
-
-        def on_progress(done: int, total: int, _: object) -> int:
-            try:
-                report("kernels", done, total)
-            except BaseException as exception:  # it cannot pass through the library
-                raised.append(exception)
-            return len(raised)
-
-        options.progress = type(options.progress)(on_progress)
-        try:
+        with Callbacks() as callbacks:
+            options.progress = type(options.progress)(lambda done, total, _: callbacks.run(report, "kernels", done, total))
             checks.make(library.vellum_check_kernels, opened, ctypes.byref(options))
-        except Error as error:
-            if error.code == ErrorCode.CANCELLED and raised:
-                raise raised[0] from None
-            raise
         found = []
         for index in range(library.vellum_kernel_check_list_count(checks)):
             check = sized(_c_api.vellum_kernel_check)

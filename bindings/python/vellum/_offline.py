@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from . import _c_api
+from ._callbacks import Callbacks
 from ._device import Device, DeviceLike, as_device
 from ._frame import FrameInput, c_frame_input
 from ._html import size, table
-from ._library import Error, ErrorCode, call, defaults, library, made_text, sized, text
+from ._library import call, defaults, library, made_text, sized, text
 from ._model import Model, ModelSource, as_model
 from ._options import SessionOptions, c_session_options, set_field
 from ._picture import PictureOutput, c_picture_output
@@ -249,16 +250,11 @@ def bundle_in_memory(
     struct = c_session_options(options)
     variants = _Variants(frames, pictures, images)
     pieces: list[bytes] = []
-    raised: list[BaseException] = []
+    with Callbacks() as callbacks:
 
-    def take(piece: int, count: int, _: object) -> int:
-        try:
-            pieces.append(ctypes.string_at(piece, count))
-        except BaseException as exception:  # it cannot pass through the library
-            raised.append(exception)
-        return len(raised)
+        def take(piece: int, count: int, _: object) -> int:
+            return callbacks.run(lambda: pieces.append(ctypes.string_at(piece, count)))
 
-    try:
         call(
             library.vellum_bundle_in_memory_with_variants,
             model,
@@ -271,10 +267,6 @@ def bundle_in_memory(
             ctypes.byref(variants.struct),
             ctypes.byref(summary),
         )
-    except Error as error:
-        if error.code == ErrorCode.CANCELLED and raised:
-            raise raised[0] from None
-        raise
     return b"".join(pieces), _summary(summary)
 
 
@@ -324,34 +316,16 @@ def tune(
     tune_options.seconds = seconds
     set_field(tune_options, "again", int(again))
     set_field(tune_options, "storages", int(storages))
-    raised: list[BaseException] = []
-
-    with Reporter(progress) as report:
+    result = sized(_c_api.vellum_tune_result)
+    pointers = ctypes.byref(struct), ctypes.byref(tune_options), ctypes.byref(result)
+    with Reporter(progress) as report, Callbacks() as callbacks:
 
         def on_progress(step: bytes, done: int, total: int, _: object) -> None:
-            try:
-                report(text(step), done, total)
-            except BaseException as exception:  # it cannot pass through the library
-                raised.append(exception)
+            callbacks.run(report, text(step), done, total)
 
         tune_options.progress = type(tune_options.progress)(on_progress)
-        tune_options.should_stop = type(tune_options.should_stop)(lambda _: bool(raised))
-        result = sized(_c_api.vellum_tune_result)
-        try:
-            call(
-                library.vellum_tune,
-                as_device(device),
-                as_model(model),
-                ctypes.byref(struct),
-                ctypes.byref(tune_options),
-                ctypes.byref(result),
-            )
-        except Error as error:
-            if error.code == ErrorCode.CANCELLED and raised:
-                raise raised[0] from None
-            raise
-    if raised:  # at the last step
-        raise raised[0]
+        tune_options.should_stop = type(tune_options.should_stop)(lambda _: callbacks.ended)
+        call(library.vellum_tune, as_device(device), as_model(model), *pointers)
     values = {name: getattr(result, name) for name in TuneResult.__dataclass_fields__}
     values.update(complete=bool(result.complete), kept=bool(result.kept), storage=text(result.storage))
     return TuneResult(**values)
