@@ -37,6 +37,7 @@ class Header:
     handles: set[str] = field(default_factory=set)
     callbacks: dict[str, str] = field(default_factory=dict)
     structs: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    types: list[str] = field(default_factory=list)  # callbacks and structs, which use earlier ones of both
     functions: dict[str, tuple[str, list[str]]] = field(default_factory=dict)
 
 
@@ -119,6 +120,7 @@ def read_struct(header: Header, name: str, body: str) -> None:
                 expression += f" * {header.constants.get(match.group(3), match.group(3))}"
             fields.append((match.group(2), expression))
     header.structs[name] = fields
+    header.types.append(name)
 
 
 def read_function(header: Header, declaration: str) -> None:
@@ -161,6 +163,7 @@ def read_header(header: Header, text: str) -> None:
             read_struct(header, match["struct_name"], match["struct"])
         elif match["callback"]:
             header.callbacks[match["callback"]] = callback_type(header, match["result"], match["parameters"])
+            header.types.append(match["callback"])
         else:
             read_function(header, match["function"])
 
@@ -176,9 +179,11 @@ def write_module(header: Header, names: list[str]) -> str:
     for name, members in header.enums.items():
         lines += ["", "", f"class {name}(IntEnum):"]
         lines += [f"    {member} = {value}" for member, value in members]
-    lines += ["", ""]
-    lines += [f"{name} = {expression}" for name, expression in header.callbacks.items()]
-    for name, fields in header.structs.items():
+    for name in header.types:
+        if name in header.callbacks:
+            lines += ["", "", f"{name} = {header.callbacks[name]}"]
+            continue
+        fields = header.structs[name]
         lines += ["", "", f"class {name}(Structure):"]
         lines += [f"    {member}: {python_type(expression)}" for member, expression in fields]
         lines += ["    _fields_ = ["]

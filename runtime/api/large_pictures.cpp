@@ -257,14 +257,18 @@ struct LargePicture::Impl {
                 const WriteRegion& write) {
     for (size_t i = 0; i < inputs.size(); ++i) {
       values.resize(checked_bytes(shaped(i, side), images[i].element_bytes));
-      read({i, rows.begin, columns.begin, side.height, side.width}, values);
+      read({i, rows.begin, columns.begin, side.height, side.width, images[i].rows_axis}, values);
       executor->set_input(i, std::span<const std::byte>(values));
     }
     executor->run();
     for (size_t i = 0; i < outputs.size(); ++i) {
       const Tensor whole_tile = executor->output(i);
-      const PictureRegion region{i, rows.rows[i].begin, columns.rows[i].begin, rows.rows[i].count(),
-                                 columns.rows[i].count()};
+      const PictureRegion region{i,
+                                 rows.rows[i].begin,
+                                 columns.rows[i].begin,
+                                 rows.rows[i].count(),
+                                 columns.rows[i].count(),
+                                 output_images[i].rows_axis};
       if (region.height == 0 || region.width == 0) continue;
       crop({whole_tile.data(), whole_tile.byte_size()}, whole_tile.shape(), output_images[i], rows.first[i],
            columns.first[i], region, values);

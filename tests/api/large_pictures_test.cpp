@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "c_large_picture_program.h"
 #include "public_interface.hpp"
 #include "support/errors.hpp"
 #include "support/tensors.hpp"
@@ -191,6 +192,44 @@ TEST_F(LargePictures, RefuseWhatHasNoTiles) {
   LargePictureOptions checked = options_for(60, 60);
   checked.session.check_finite = true;
   EXPECT_VELLUM_ERROR(LargePicture(*device, model, checked), ErrorCode::invalid_argument, "check_finite");
+}
+
+TEST_F(LargePictures, RegionsNameTheDimensionOfTheirRows) {
+  open();
+  OnnxModel last;  // N, H, W, C in, N, C, H, W out
+  last.input("x", {1, kOpen, kOpen, 3})
+      .node("Transpose", {"x"}, {"t"}, attributes({{"perm", Attributes::Ints{0, 3, 1, 2}}}))
+      .node("AveragePool", {"t"}, {"y"}, attributes({{"kernel_shape", Attributes::Ints{3, 3}}}))
+      .output("y");
+  LargePictureOptions options{.tile_height = 20, .tile_width = 16};
+  options.session.input_shapes = {{"x", {1, 40, 50, 3}}};
+  LargePicture picture(*device, load(last), options);
+  size_t regions = 0;
+  picture.run(
+      [&](const PictureRegion& region, std::span<std::byte> values) {
+        EXPECT_EQ(region.rows_axis, 1u);
+        std::ranges::fill(values, std::byte{0});
+        ++regions;
+      },
+      [&](const PictureRegion& region, std::span<const std::byte>) { EXPECT_EQ(region.rows_axis, 2u); });
+  EXPECT_GT(regions, 4u);
+}
+
+TEST_F(LargePictures, ProgramInCHasTheSameBits) {
+  open();
+  const OnnxModel network = super_resolution({1, 3, kOpen, kOpen}, 4);
+  LargePicture picture(*device, load(network), options_for(57, 50));
+  const Tensor wanted = run_whole(picture);
+  std::vector<float> input(3 * 57 * 50);
+  fill({0, 0, 0, 57, 50}, std::as_writable_bytes(std::span(input)));
+  Tensor output(DType::f32, wanted.shape());
+  const std::string bytes = network.bytes();
+  char what[512] = "";
+  EXPECT_EQ(large_picture_in_c(bytes.data(), bytes.size(), input.data(), 57, 50, 30, 3,
+                               output.mutable_as<float>().data(), what),
+            0)
+      << what;
+  EXPECT_TRUE(same_bits(output, wanted));
 }
 
 // 7680 x 4320 pixels become 23040 x 12960, minutes on a CPU: VELLUM_TEST_FULL.

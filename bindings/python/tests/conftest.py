@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import vellum
+from docs_programs import ONNX_NODES as ONNX_NODES
 
 DATA = Path(os.environ["VELLUM_TEST_DATA"])
-ONNX_NODES = Path("/usr/share/libonnx-testdata/data/node")  # Debian: libonnx-testdata
 
 # Ctrl-C is ignored in what a shell starts in the background.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -23,6 +23,7 @@ from ._kernels import (
     kernel_report,
     known_rates,
 )
+from ._large_picture import LargePicture, PictureRegion, PictureTiles
 from ._library import Error, ErrorCode, library
 from ._model import LoadLimits, Model, NodeInfo, graph_passes
 from ._offline import (
@@ -65,6 +66,7 @@ __all__ = [
     "KernelReport",
     "KernelRepresentation",
     "KernelStatistic",
+    "LargePicture",
     "LayerTime",
     "LoadLimits",
     "MemoryEstimate",
@@ -76,6 +78,8 @@ __all__ = [
     "NodeInfo",
     "ObjectReport",
     "PictureOutput",
+    "PictureRegion",
+    "PictureTiles",
     "Profile",
     "Run",
     "Session",

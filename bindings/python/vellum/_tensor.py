@@ -63,19 +63,23 @@ def find_info(infos: tuple[TensorInfo, ...], name: str, kind: str) -> TensorInfo
     raise Error(ErrorCode.NOT_FOUND, f"there is no {kind} '{name}'; the model has {known}")
 
 
-def as_array(value: Any, info: TensorInfo) -> np.ndarray[Any, Any]:
-    """The values of an input as a dense array of its dtype, without a copy where they are one already.
+def as_host_array(value: Any, info: TensorInfo) -> np.ndarray[Any, Any]:
+    """The values of an input as an array in host memory, without a copy where they are one already.
 
     value: an array, a tensor with DLPack in host memory, an object with the buffer protocol or __array__, or numbers.
     """
     if isinstance(value, np.ndarray):
-        array = value
-    elif hasattr(value, "__dlpack__"):
-        array = _from_dlpack(value, info.name)
-    elif isinstance(value, (int, float, list, tuple)):
-        array = np.asarray(value, info.dtype)
-    else:
-        array = np.asarray(value)
+        return value
+    if hasattr(value, "__dlpack__"):
+        return _from_dlpack(value, info.name)
+    if isinstance(value, (int, float, list, tuple)):
+        return np.asarray(value, info.dtype)
+    return np.asarray(value)
+
+
+def as_array(value: Any, info: TensorInfo) -> np.ndarray[Any, Any]:
+    """The same as a dense array of the input's dtype; one that is not dense is copied."""
+    array = as_host_array(value, info)
     if array.dtype != info.dtype:
         raise Error(
             ErrorCode.INVALID_ARGUMENT,

@@ -30,6 +30,7 @@ struct PictureRegion {
   size_t tensor = 0;          // in inputs() or outputs()
   int64_t top = 0, left = 0;  // of the whole
   int64_t height = 0, width = 0;
+  size_t rows_axis = 2;  // the tensor's dimension of rows; that of columns follows it
 };
 
 struct LargePictureOptions {

@@ -33,6 +33,7 @@
 #include "vellum/vellum_device.h"
 #include "vellum/vellum_estimate.h"
 #include "vellum/vellum_kernels.h"
+#include "vellum/vellum_large_picture.h"
 #include "vellum/vellum_model.h"
 #include "vellum/vellum_report.h"
 #include "vellum/vellum_run.h"

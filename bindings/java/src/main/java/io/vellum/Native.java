@@ -143,6 +143,20 @@ final class Native {
   /** @param buffer an AHardwareBuffer */
   static native void hardwareFramesRun(long frames, long buffer, int width, int height);
 
+  // ---- Large pictures ----
+
+  static native long largePictureCreate(long device, long model, SessionOptions options, long tileHeight, long tileWidth);
+
+  static native void largePictureDestroy(long picture);
+
+  static native TensorInfo[] largePictureTensors(long picture, boolean outputs);
+
+  static native PictureTiles largePictureTiles(long picture);
+
+  static native long largePicturePeakBytes(long picture);
+
+  static native void largePictureRun(long picture, RegionCalls calls);
+
   // ---- Halves ----
 
   static native void floatsFromHalves(ByteBuffer halves, float[] floats);
