@@ -18,6 +18,7 @@
 
 #include "../bounds.hpp"
 #include "colouring.hpp"
+#include "exact_extents.hpp"
 
 namespace vellum::planner::detail {
 namespace {
@@ -193,8 +194,12 @@ ExactObjects improve_objects(const RecordClass& records, ObjectAssignment start,
   const auto maxima = positional_maxima(records);
   const uint64_t bound = std::accumulate(maxima.begin(), maxima.end(), uint64_t{0});
   const std::vector<uint64_t> sizes = nested_sizes(records);
-  if (sizes.empty() || maxima.size() > Colouring::kMostObjects || budget.is_spent())
-    return {std::move(start), bound};
+  if (sizes.empty()) {
+    ExactObjects found{std::move(start), bound};
+    search_extents(records, found.object_of, found.lower_bound, target, budget);
+    return found;
+  }
+  if (maxima.size() > Colouring::kMostObjects || budget.is_spent()) return {std::move(start), bound};
   ObjectSearch search(records, sizes, std::move(start));
   search.run(target, budget);
   return {search.best(), std::max(bound, search.lower_bound())};

@@ -13,8 +13,8 @@ struct ExactObjects {
 };
 
 // Improves a valid assignment until it is proved to be the smallest, its bytes are at most `target`, or the
-// budget is spent. Searches only where extents are nested (of any two, one covers the other; bytes always
-// are) and at most 15 objects are needed; otherwise it returns `start`.
+// budget is spent. Where extents are nested (of any two, one covers the other; bytes always are) it searches
+// if at most 15 objects are needed; other extents are exact_extents.hpp's.
 ExactObjects improve_objects(const RecordClass& records, ObjectAssignment start, uint64_t target,
                              SearchBudget& budget);
 
