@@ -6,7 +6,7 @@
 #include <unordered_set>
 
 #include "graph/operator_support.hpp"
-#include "graph/operators/branch.hpp"
+#include "graph/operators/subgraphs.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -113,9 +113,8 @@ uint64_t count_nodes(const Graph& graph, const LoadLimits& limits, uint32_t dept
   }
   uint64_t nodes = graph.nodes.size();
   for (const Node& node : graph.nodes)
-    if (const auto* choice = dynamic_cast<const If*>(node.op.get()))
-      for (const bool condition : {true, false})
-        nodes += count_nodes(choice->branch(condition), limits, depth + 1);
+    if (const auto* op = dynamic_cast<const GraphOperator*>(node.op.get()))
+      for (const Graph* inner : op->graphs()) nodes += count_nodes(*inner, limits, depth + 1);
   return nodes;
 }
 

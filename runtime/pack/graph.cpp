@@ -5,6 +5,7 @@
 #include <set>
 
 #include "graph/operators/branch.hpp"
+#include "graph/operators/loop.hpp"
 #include "import/import.hpp"
 #include "pack/schema.hpp"
 #include "vellum/error.hpp"
@@ -115,10 +116,8 @@ class Decoder {
         refuse("an If whose graphs do not fit it");
       return choice;
     }
-    Attributes attributes;
-    if (from.attributes())
-      for (const schema::Attribute* entry : *from.attributes())
-        attributes.set(entry->name()->str(), decode(*entry));
+    const Attributes attributes = attributes_of(from);
+    if (from.type()->string_view() == "Loop") return loop_of(from, node, attributes);
     NodeSpec spec;
     spec.type = from.type()->str();
     spec.name = node.name;
@@ -127,6 +126,30 @@ class Decoder {
     for (const ValueId id : node.inputs) spec.input_present.push_back(id != kNoValue);
     spec.output_count = node.outputs.size();
     return make_operator(spec);
+  }
+
+  Attributes attributes_of(const schema::Node& from) const {
+    Attributes attributes;
+    if (from.attributes())
+      for (const schema::Attribute* entry : *from.attributes())
+        attributes.set(entry->name()->str(), decode(*entry));
+    return attributes;
+  }
+
+  std::shared_ptr<const Operator> loop_of(const schema::Node& from, const Node& node,
+                                          const Attributes& attributes) const {
+    if (!from.branches() || from.branches()->size() != 1) refuse("a Loop without one graph");
+    auto loop = std::make_shared<LoopOperator>();
+    loop->body = graph(from.branches()->Get(0));
+    const int64_t states = attributes.get_int("states", -1);
+    const Attributes::Ints axes = attributes.get_ints("axes"), reversed = attributes.get_ints("reversed");
+    if (states < 0 || static_cast<uint64_t>(states) > node.inputs.size() || axes.size() != reversed.size() ||
+        std::count(node.inputs.begin(), node.inputs.end(), kNoValue) > 0)
+      refuse("a Loop whose attributes do not fit it");
+    loop->states = static_cast<size_t>(states);
+    for (size_t i = 0; i < axes.size(); ++i) loop->stacks.push_back({axes[i], reversed[i] != 0});
+    loop->check_counts(node.inputs.size(), node.outputs.size());
+    return loop;
   }
 
   // Inputs omitted at the end have no entry, as in imported graphs.

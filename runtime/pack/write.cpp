@@ -2,7 +2,7 @@
 
 #include <new>
 
-#include "graph/operators/branch.hpp"
+#include "graph/operators/subgraphs.hpp"
 #include "pack/file.hpp"
 #include "pack/schema.hpp"
 #include "vellum/error.hpp"
@@ -115,9 +115,11 @@ class Encoder {
     std::vector<Offset<schema::Attribute>> attributes;
     for (const auto& [name, value] : record.attributes.values()) attributes.push_back(encode(name, value));
     std::vector<Offset<schema::Graph>> branches;
-    if (const auto* choice = dynamic_cast<const If*>(node.op.get()))
-      branches = {encode(choice->then_branch, record.branches.at(0)),
-                  encode(choice->else_branch, record.branches.at(1))};
+    if (const auto* op = dynamic_cast<const GraphOperator*>(node.op.get())) {
+      const std::vector<const Graph*> graphs = op->graphs();
+      for (size_t i = 0; i < graphs.size(); ++i)
+        branches.push_back(encode(*graphs[i], record.branches.at(i)));
+    }
     const auto name = builder.CreateString(node.name), type = builder.CreateString(record.type);
     const auto inputs = builder.CreateVector(node.inputs), outputs = builder.CreateVector(node.outputs);
     const auto attribute_list = builder.CreateVector(attributes);

@@ -1,15 +1,15 @@
 // If: evaluates one of two graphs. https://onnx.ai/onnx/operators/onnx__If.html
 #pragma once
 
-#include "graph/graph.hpp"
 #include "graph/operator_support.hpp"
+#include "graph/operators/subgraphs.hpp"
 
 namespace vellum {
 
 // Inputs: a boolean, the inputs of the first graph, the inputs of the second graph. Outputs: those of the
 // chosen graph. infer_shapes_and_fold() replaces an If by the chosen graph once the condition is known; one
 // that remains runs on the host.
-struct If : Operator {
+struct If : GraphOperator {
   Graph then_branch, else_branch;
 
   const Graph& branch(bool condition) const { return condition ? then_branch : else_branch; }
@@ -19,6 +19,7 @@ struct If : Operator {
   static bool is_true(const HostTensor& condition);
 
   std::string_view type() const override { return "If"; }
+  std::vector<const Graph*> graphs() const override { return {&then_branch, &else_branch}; }
   std::vector<TensorType> infer(Inputs inputs) const override;
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
 };

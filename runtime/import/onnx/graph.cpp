@@ -9,10 +9,12 @@
 
 #include "graph/narrow_types.hpp"
 #include "graph/operators/branch.hpp"
+#include "graph/operators/loop.hpp"
 #include "import/onnx/attributes.hpp"
 #include "import/onnx/functions.hpp"
 #include "import/onnx/names.hpp"
 #include "import/onnx/order.hpp"
+#include "import/onnx/scan.hpp"
 #include "import/onnx/tensors.hpp"
 #include "import/onnx/versions.hpp"
 #include "vellum/error.hpp"
@@ -91,6 +93,11 @@ class GraphReader {
       if (!names.insert(input.name()).second)
         throw Error(ErrorCode::corrupt_model, what + " is declared twice");
       if (ids_.contains(input.name())) continue;
+      // A body's inputs have the types of what the node gives them, which may be sequences.
+      if (outer_ != nullptr && !input.type().has_tensor_type()) {
+        graph_.inputs.push_back(define(input.name(), what, graph_.add_value(input.name())));
+        continue;
+      }
       if (!input.has_type() || !input.type().has_tensor_type()) {
         throw Error(ErrorCode::unsupported,
                     what + " is not a tensor; sequences, maps and optionals are not supported");
@@ -128,6 +135,10 @@ class GraphReader {
         read_constant(proto);
       } else if (proto.op_type() == "If") {
         read_if(proto);
+      } else if (proto.op_type() == "Loop") {
+        read_loop(proto);
+      } else if (proto.op_type() == "Scan") {
+        read_scan(proto);
       } else {
         read_operator(proto, take_attributes(proto, folder_));
       }
@@ -232,22 +243,30 @@ class GraphReader {
     record_.push_back(std::move(record));
   }
 
-  // Returns the branch, and appends the outer values that it reads to the inputs of `node`.
-  Graph read_branch(schema::NodeProto& proto, const std::string& name, Node& node, NodeRecord& record) {
+  // Returns the graph of an attribute, and appends the outer values that it reads to the inputs of `node`. It
+  // declares `inputs` inputs.
+  Graph read_inner(schema::NodeProto& proto, const std::string& name, size_t inputs, Node& node,
+                   NodeRecord& record) {
     for (auto& attribute : *proto.mutable_attribute()) {
       if (attribute.name() != name || attribute.type() != schema::AttributeProto::GRAPH) continue;
-      if (attribute.g().input_size() > 0)
-        throw Error(ErrorCode::corrupt_model, name + " must have no inputs");
       GraphReader reader(*attribute.mutable_g(), folder_, opset_, this);
-      Graph branch = naming(name, [&] { return reader.read(); });
+      Graph inner = naming(name, [&] { return reader.read(); });
+      if (inner.inputs.size() - reader.captured().size() != inputs)
+        throw Error(ErrorCode::corrupt_model, name + (inputs == 0 ? " must have no inputs"
+                                                                  : " must have " + std::to_string(inputs) +
+                                                                        " inputs, as the node says"));
       for (const std::string& captured : reader.captured()) node.inputs.push_back(use(captured, "input"));
-      if (branch.outputs.size() < node.outputs.size()) {
-        throw Error(ErrorCode::corrupt_model, name + " has fewer outputs than the node");
-      }
       record.branches.push_back(reader.take_record());
-      return branch;
+      return inner;
     }
     throw Error(ErrorCode::corrupt_model, "the graph " + name + " is missing");
+  }
+
+  Graph read_branch(schema::NodeProto& proto, const std::string& name, Node& node, NodeRecord& record) {
+    Graph branch = read_inner(proto, name, 0, node, record);
+    if (branch.outputs.size() < node.outputs.size())
+      throw Error(ErrorCode::corrupt_model, name + " has fewer outputs than the node");
+    return branch;
   }
 
   void read_if(schema::NodeProto& proto) {
@@ -259,6 +278,82 @@ class GraphReader {
     NodeRecord record{proto.op_type(), opset_, {}, {}};
     op->then_branch = read_branch(proto, "then_branch", node, record);
     op->else_branch = read_branch(proto, "else_branch", node, record);
+    node.op = std::move(op);
+    add(std::move(node), std::move(record));
+  }
+
+  // A constant for an input that the file leaves out.
+  ValueId add_default(const Node& node, const std::string& what, HostTensor tensor) {
+    std::string name = node.name + "/" + what;
+    while (is_defined(name)) name += "'";
+    return define(name, what, graph_.add_constant(name, std::move(tensor)));
+  }
+
+  static HostTensor always() {
+    HostTensor condition(DType::boolean, {});
+    condition.mutable_as<uint8_t>()[0] = 1;
+    return condition;
+  }
+
+  void read_loop(schema::NodeProto& proto) {
+    Node node = read_values(proto);
+    const size_t inputs = std::max<size_t>(2, node.inputs.size());
+    node.inputs.resize(inputs, kNoValue);
+    if (node.inputs[0] == kNoValue)
+      node.inputs[0] = add_default(node, "count", HostTensor::i64({}, std::vector<int64_t>{INT64_MAX}));
+    if (node.inputs[1] == kNoValue) node.inputs[1] = add_default(node, "condition", always());
+    auto op = std::make_shared<LoopOperator>();
+    NodeRecord record{"Loop", opset_, {}, {}};
+    op->body = read_inner(proto, "body", inputs, node, record);
+    op->states = inputs - 2;
+    if (op->body.outputs.size() > op->states) op->stacks.resize(op->body.outputs.size() - 1 - op->states);
+    add_loop(std::move(node), std::move(op), std::move(record));
+  }
+
+  void read_scan(schema::NodeProto& proto) {
+    if (opset_ < 9) throw Error(ErrorCode::unsupported, "Scan of operator sets before 9 is not supported");
+    Node node = read_values(proto);
+    const size_t inputs = node.inputs.size();
+    NodeRecord record{"Loop", opset_, {}, {}};
+    Graph body = read_inner(proto, "body", inputs, node, record);
+    for (int i = proto.attribute_size(); i-- > 0;)
+      if (proto.attribute(i).has_g()) proto.mutable_attribute()->DeleteSubrange(i, 1);
+    const ScanForm form = scan_form(take_attributes(proto, folder_), inputs, body.outputs.size());
+    const ValueId whole = node.inputs[inputs - form.scanned];
+    std::shared_ptr<LoopOperator> op = loop_of_scan(std::move(body), form, opset_, record.branches[0]);
+    // The length of the first scanned input.
+    Attributes axis;
+    axis.set("axis", int64_t{0});
+    const ValueId shape = add_shape_node("Shape", node, {whole}, {});
+    const ValueId along =
+        add_default(node, "axis", HostTensor::i64({}, std::vector<int64_t>{form.inputs[0].axis}));
+    const ValueId count = add_shape_node("Gather", node, {shape, along}, std::move(axis));
+    node.inputs.insert(node.inputs.begin(), {count, add_default(node, "condition", always())});
+    add_loop(std::move(node), std::move(op), std::move(record));
+  }
+
+  ValueId add_shape_node(const std::string& type, const Node& of, std::vector<ValueId> inputs,
+                         Attributes attributes) {
+    std::string name = of.name + "/" + type;
+    while (is_defined(name)) name += "'";
+    const ValueId output = define(name, "output", graph_.add_value(name));
+    NodeSpec spec{type, name, opset_, &attributes, std::vector<bool>(inputs.size(), true), 1};
+    Node node{name, make_operator(spec), std::move(inputs), {output}};
+    add(std::move(node), {type, opset_, std::move(attributes), {}});
+    return output;
+  }
+
+  // The record has what the bundle needs beside the body.
+  void add_loop(Node node, std::shared_ptr<LoopOperator> op, NodeRecord record) {
+    op->check_counts(node.inputs.size(), node.outputs.size());
+    Attributes::Ints axes, reversed;
+    for (const auto& stack : op->stacks) {
+      axes.push_back(stack.axis);
+      reversed.push_back(stack.reversed ? 1 : 0);
+    }
+    record.attributes.set("states", static_cast<int64_t>(op->states));
+    record.attributes.set("axes", std::move(axes));
+    record.attributes.set("reversed", std::move(reversed));
     node.op = std::move(op);
     add(std::move(node), std::move(record));
   }

@@ -20,6 +20,7 @@ void collect_reads(const schema::NodeProto& node, Names& names);
 void collect_captured(const schema::GraphProto& graph, Names& names) {
   Names read, defined;
   for (const auto& tensor : graph.initializer()) defined.insert(tensor.name());
+  for (const auto& input : graph.input()) defined.insert(input.name());
   for (const auto& node : graph.node()) {
     collect_reads(node, read);
     defined.insert(node.output().begin(), node.output().end());

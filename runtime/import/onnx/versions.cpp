@@ -20,11 +20,11 @@ void refuse_older(const std::string& kind, int64_t version, int64_t oldest) {
                   " on are read. Export it again, or convert it with ONNX's version converter");
 }
 
-// Constant and If have no row in the operator table: the reader makes a constant from the one, and two graphs
-// from the other, of which the passes choose one.
+// These have no row in the operator table: the reader makes constants and graphs of them.
 bool is_known(const schema::NodeProto& node) {
   if (!is_default_domain(node.domain())) return find_operator(operator_type(node)) != nullptr;
-  return node.op_type() == "Constant" || node.op_type() == "If" ||
+  const std::string& type = node.op_type();
+  return type == "Constant" || type == "If" || type == "Loop" || type == "Scan" ||
          find_operator(operator_type(node)) != nullptr;
 }
 

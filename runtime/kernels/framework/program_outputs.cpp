@@ -1,7 +1,7 @@
 // The ends of a program: tensors that the host reads as outputs, and what it computes from them.
 #include <algorithm>
 
-#include "graph/operators/branch.hpp"
+#include "graph/operators/subgraphs.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/program_builder.hpp"
 #include "shaders/movement/copy_linear.h"
@@ -20,8 +20,8 @@ bool has_layer(const Graph& graph) {
 // Of networks, as opposed to arithmetic on a few boxes: on the host they would take seconds.
 bool is_layer(const Graph& graph, const Node& node) {
   constexpr int64_t kFewWeights = 4096;
-  if (const auto* choice = dynamic_cast<const If*>(node.op.get()))
-    return has_layer(choice->then_branch) || has_layer(choice->else_branch);
+  if (const auto* op = dynamic_cast<const GraphOperator*>(node.op.get()))
+    return std::ranges::any_of(op->graphs(), [](const Graph* inner) { return has_layer(*inner); });
   const std::string_view type = node.op->type();
   if (type == "Conv" || type == "ConvTranspose" || type == "ConvInteger" || type == "QLinearConv" ||
       type == "Attention")

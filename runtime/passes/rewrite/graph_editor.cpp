@@ -1,6 +1,7 @@
 #include "passes/rewrite/graph_editor.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace vellum {
@@ -129,7 +130,8 @@ void GraphEditor::forget_reads(size_t index) {
   for (const ValueId id : node(index).inputs) {
     if (id == kNoValue) continue;
     auto& readers = readers_[id];
-    readers.erase(std::find(readers.begin(), readers.end(), index));
+    // From the end: what unrolls a loop forgets the last of many readers again and again.
+    readers.erase(std::prev(std::find(readers.rbegin(), readers.rend(), index).base()));
   }
 }
 

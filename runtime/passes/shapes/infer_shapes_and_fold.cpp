@@ -9,8 +9,10 @@
 #include "passes/shapes/carry_batch.hpp"
 #include "passes/shapes/folding_budget.hpp"
 #include "passes/shapes/inline_branch.hpp"
+#include "passes/shapes/sequences.hpp"
 #include "passes/shapes/shape_inputs.hpp"
 #include "passes/shapes/tail_cutter.hpp"
+#include "passes/shapes/unroll_loop.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -226,11 +228,17 @@ void infer_shapes_and_fold(Graph& graph, const InputShapes& given, const InputTe
   remove_unread_nodes(editor);
   FoldingBudget budget(graph);
   TailCutter tail;
+  SequenceTracker sequences;
   for (const size_t index : editor.nodes()) {
     if (has_known_branch(editor, index)) {
       inline_branch(editor, index);  // its nodes are visited next
       continue;
     }
+    if (has_known_iteration(editor, index)) {
+      unroll_iteration(editor, index, graph.folding);  // likewise
+      continue;
+    }
+    if (sequences.visit(editor, index) == SequenceTracker::Found::sequence || editor.removed(index)) continue;
     batch.carry(editor, index);
     Node node = editor.node(index);
     budget.check_shape_rule(node);
@@ -246,6 +254,7 @@ void infer_shapes_and_fold(Graph& graph, const InputShapes& given, const InputTe
     for (const ValueId id : node.inputs)
       if (id != kNoValue && !editor.is_read(id)) budget.release(id);
   }
+  sequences.remove_nodes(editor);
   editor.commit();
   tail.cut(graph);
 }

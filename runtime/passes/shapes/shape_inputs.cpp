@@ -5,6 +5,7 @@
 #include <string>
 
 #include "graph/operators/branch.hpp"
+#include "graph/operators/loop.hpp"
 #include "graph/shape_operands.hpp"
 #include "vellum/error.hpp"
 
@@ -42,6 +43,7 @@ class SourceTracer {
     std::vector<Sources> sources(graph.values.size(), 0);
     for (size_t i = 0; i < graph.inputs.size(); ++i) sources[graph.inputs[i]] = inputs[i];
     const auto source = [&](ValueId id) { return id == kNoValue ? Sources{0} : sources[id]; };
+    traced_ += graph.nodes.size();
     for (const Node& node : graph.nodes) {
       Sources all = 0;
       for (size_t i = 0; i < node.inputs.size(); ++i) {
@@ -51,6 +53,8 @@ class SourceTracer {
       if (node.op->reads_types_only()) all = 0;
       if (const auto* choice = dynamic_cast<const If*>(node.op.get()))
         for (const bool condition : {true, false}) trace_branch(*choice, condition, node, source);
+      if (const auto* loop = dynamic_cast<const LoopOperator*>(node.op.get()))
+        trace_loop(*loop, node, source);
       for (const ValueId id : node.outputs)
         if (id != kNoValue) sources[id] = all;
     }
@@ -71,11 +75,33 @@ class SourceTracer {
     trace(branch, inputs);
   }
 
+  // Loops within loops are traced again with each outer one; what is not traced any more is not found.
+  static constexpr uint64_t kMostTraced = 1 << 22;
+
+  // The states of an iteration depend on what those of earlier ones do.
+  // NOLINTNEXTLINE(misc-no-recursion)
+  void trace_loop(const LoopOperator& loop, const Node& node, const auto& source) {
+    std::vector<Sources> inputs{0};
+    for (size_t i = 1; i < loop.first_element(); ++i) inputs.push_back(source(node.inputs[i]));
+    for (bool changed = true; changed;) {
+      changed = false;
+      if (traced_ > kMostTraced) return;
+      const std::vector<Sources> outputs = trace(loop.body, inputs);
+      for (size_t i = 0; i <= loop.states; ++i) {
+        const Sources all = inputs[1 + i] | outputs[i];
+        changed = changed || all != inputs[1 + i];
+        inputs[1 + i] = all;
+      }
+    }
+    demand(inputs[1]);
+  }
+
   void demand(Sources sources) {
     if ((sources & kRunTime) == 0) demanded_ |= sources;
   }
 
   Sources demanded_ = 0;
+  uint64_t traced_ = 0;
 };
 
 [[noreturn]] void refuse(const std::string& name, const std::string& why,

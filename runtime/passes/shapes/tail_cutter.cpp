@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "graph/operators/loop.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -138,8 +139,12 @@ std::vector<TensorType> TailCutter::types_behind(const Graph& graph, const Node&
 bool TailCutter::takes(Graph& graph, Node& node) {
   const bool reads_late =
       std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return late_.contains(id); });
-  const std::vector<TensorType> types = reads_late ? types_behind(graph, node) : infer_open(graph, node);
-  if (!reads_late && types.empty()) return false;
+  // A Loop that is still there has a number of iterations that only a run tells, and with it all its types.
+  const bool repeats = dynamic_cast<const LoopOperator*>(node.op.get()) != nullptr;
+  const std::vector<TensorType> types = repeats      ? std::vector<TensorType>()
+                                        : reads_late ? types_behind(graph, node)
+                                                     : infer_open(graph, node);
+  if (!reads_late && !repeats && types.empty()) return false;
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] == kNoValue) continue;
     late_.insert(node.outputs[i]);

@@ -1,0 +1,17 @@
+// The iterations of a Loop in its place.
+#pragma once
+
+#include "passes/rewrite/graph_editor.hpp"
+
+namespace vellum {
+
+// Whether the node is a Loop of which it is known whether another iteration follows.
+bool has_known_iteration(const GraphEditor& editor, size_t index);
+
+// Replaces the Loop by the nodes of its next iteration, which come next in the execution order, and a Loop of
+// the rest; where no iteration follows, by its results. The iteration's condition may be constant once its
+// nodes were folded. Throws Error(unsupported) where the iterations have more nodes than LoadLimits::nodes;
+// `spent` counts them.
+void unroll_iteration(GraphEditor& editor, size_t index, FoldingSpent& spent);
+
+}  // namespace vellum
