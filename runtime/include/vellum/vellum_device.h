@@ -66,7 +66,7 @@ VELLUM_C_API vellum_status vellum_device_open(const vellum_device_options* optio
                                               vellum_error* error);
 VELLUM_C_API void vellum_device_destroy(vellum_device* device);
 
-/* A Vulkan device; see DeviceInfo in vellum/vellum.hpp. */
+/* A Vulkan device; see DeviceInfo in vellum/device.hpp. */
 typedef struct vellum_device_info {
   size_t size;               /* of this struct, as the caller was compiled */
   const char* name;          /* the strings are valid as long as the list, or the device */

@@ -69,8 +69,9 @@ VELLUM_C_API vellum_status vellum_run_wait(const vellum_run* run, vellum_error* 
 VELLUM_C_API vellum_status vellum_run_wait_for(const vellum_run* run, uint32_t milliseconds, int32_t* done,
                                                vellum_error* error);
 /*
- * Stops what the device has not been given yet, and operators on the host; returns at once. vellum_run_wait() then returns
- * VELLUM_CANCELLED when the device has done what it has. See Run::cancel() in vellum/vellum.hpp. From any thread.
+ * Stops what the device has not been given yet, and operators on the host; returns at once. vellum_run_wait()
+ * then returns VELLUM_CANCELLED when the device has done what it has. See Run::cancel() in
+ * vellum/session.hpp. From any thread.
  */
 VELLUM_C_API vellum_status vellum_run_cancel(const vellum_run* run, vellum_error* error);
 /* Waits, so that nothing is written to the caller's memory afterwards. */

@@ -132,8 +132,8 @@ VELLUM_C_API size_t vellum_session_warning_count(const vellum_session* session);
 VELLUM_C_API const char* vellum_session_warning(const vellum_session* session, size_t index);
 
 /*
- * A session that is being made on a thread of its own, see SessionCreation in vellum/vellum.hpp. One thread at a time,
- * except for its progress and its cancellation.
+ * A session that is being made on a thread of its own, see SessionCreation in vellum/session.hpp. One thread
+ * at a time, except for its progress and its cancellation.
  */
 typedef struct vellum_session_creation vellum_session_creation;
 VELLUM_C_API vellum_status vellum_session_create_async(const vellum_device* device, const vellum_model* model,

@@ -190,8 +190,9 @@ VELLUM_C_API vellum_status vellum_recording_run(const vellum_recording* recordin
                                                 size_t wait_count, const vellum_semaphore* signal, size_t signal_count,
                                                 vellum_error* error);
 /*
- * Does the same as vellum_session_submit(), in an order with other work of the application's device: what the run does on
- * the device begins after `wait`, and its end signals `signal`; see Session::submit() in vellum/vellum.hpp.
+ * Does the same as vellum_session_submit(), in an order with other work of the application's device: what the
+ * run does on the device begins after `wait`, and its end signals `signal`; see Session::submit() in
+ * vellum/session.hpp.
  */
 VELLUM_C_API vellum_status vellum_session_submit_after(vellum_session* session, const vellum_input_values* inputs,
                                                        size_t input_count, const vellum_output_values* outputs,
