@@ -402,7 +402,8 @@ TEST(EmptyTensors, ListsAreComplete) {
   for (const auto& cases : {elementwise_cases(), movement_cases(), reduction_cases(), product_cases()})
     for (const Case& test : cases) listed.insert(test.type);
   for (const std::string_view type : operator_types()) {
-    if (type.starts_with("com.microsoft.")) continue;  // made of the others
+    if (type.starts_with("com.microsoft.")) continue;                               // made of the others
+    if (type.find("Sequence") != type.npos && type != "ReverseSequence") continue;  // resolved before kernels
     EXPECT_TRUE(listed.contains(std::string(type))) << type;
   }
 }
