@@ -17,6 +17,8 @@ std::vector<uint32_t> compile_glsl(const std::string& name, std::string_view, co
                   "precision, storage and shapes, or link Vellum::vellum");
 }
 
+std::string spirv_fault(std::span<const uint32_t>) { return {}; }
+
 bool compiles_shaders() { return false; }
 
 std::string glslang_version() { return "none"; }

@@ -4,6 +4,9 @@
 #include <glslang/Public/ShaderLang.h>
 #include <glslang/SPIRV/GlslangToSpv.h>
 #include <glslang/build_info.h>
+#ifdef VELLUM_SPIRV_TOOLS
+#include <spirv-tools/libspirv.h>
+#endif
 
 #include <iterator>
 #include <memory>
@@ -97,6 +100,21 @@ std::vector<uint32_t> compile_glsl(const std::string& name, std::string_view sou
   glslang::GlslangToSpv(*program.getIntermediate(EShLangCompute), words, &logger, &options);
   if (words.empty()) fail(name, logger.getAllMessages());
   return words;
+}
+
+std::string spirv_fault(std::span<const uint32_t> words) {
+#ifdef VELLUM_SPIRV_TOOLS
+  const std::unique_ptr<spv_context_t, void (*)(spv_context)> context(spvContextCreate(SPV_ENV_VULKAN_1_1),
+                                                                      spvContextDestroy);
+  spv_diagnostic found = nullptr;
+  const spv_result_t result = spvValidateBinary(context.get(), words.data(), words.size(), &found);
+  const std::unique_ptr<spv_diagnostic_t, void (*)(spv_diagnostic)> diagnostic(found, spvDiagnosticDestroy);
+  if (result == SPV_SUCCESS) return {};
+  return diagnostic && diagnostic->error ? diagnostic->error : "it is invalid";
+#else
+  static_cast<void>(words);
+  return {};
+#endif
 }
 
 bool compiles_shaders() { return true; }

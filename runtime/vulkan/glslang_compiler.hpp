@@ -1,9 +1,10 @@
-// Compiles GLSL to SPIR-V with glslang.
+// Compiles GLSL to SPIR-V with glslang, and validates SPIR-V.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,10 @@ std::vector<uint32_t> compile_glsl(const std::string& name, std::string_view sou
 
 // Whether this library has a compiler; where it has none, compile_glsl() throws Error(unsupported).
 bool compiles_shaders();
+
+// Returns what SPIRV-Tools' validator says against a module for Vulkan 1.1. Empty: the module is valid, or
+// this library is without the validator.
+std::string spirv_fault(std::span<const uint32_t> words);
 
 // A version that changes whenever glslang might produce other SPIR-V.
 std::string glslang_version();

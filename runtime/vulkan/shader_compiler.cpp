@@ -117,10 +117,15 @@ std::vector<uint32_t> ShaderCompiler::find_given(const ShaderRequest& request) {
   for (const auto& entry : elsewhere) {
     const std::shared_ptr<const CompiledShaders> shaders = entry.lock();
     if (!shaders) continue;
-    if (std::vector<uint32_t> words = shaders->find(digest); is_spirv(words)) {
-      ++given_;
-      return words;
+    std::vector<uint32_t> words = shaders->find(digest);
+    if (!is_spirv(words)) continue;
+    if (const std::string fault = spirv_fault(words); !fault.empty()) {
+      if (log_)
+        log_(LogLevel::warning, "the bundle's SPIR-V of shader " + request.name + " is not used: " + fault);
+      continue;
     }
+    ++given_;
+    return words;
   }
   return {};
 }

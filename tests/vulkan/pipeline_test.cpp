@@ -6,9 +6,11 @@
 #include "support/gpu_test.hpp"
 #include "vulkan/buffer.hpp"
 #include "vulkan/commands.hpp"
+#include "vulkan/glslang_compiler.hpp"
 #include "vulkan/image.hpp"
 #include "vulkan/interposer.hpp"
 #include "vulkan/kernel_run.hpp"
+#include "vulkan/shader_compiler.hpp"
 #include "vulkan/transfer.hpp"
 
 namespace vellum::gpu {
@@ -112,6 +114,28 @@ TEST(Pipelines, PrepareGivesThemInTheOrderOfTheKeys) {
   ASSERT_EQ(pipelines.size(), 3u);
   EXPECT_EQ(pipelines[0], pipelines[2]);
   EXPECT_EQ(pipelines[1]->key().defines, scale_kernel("12.0").defines);
+}
+
+// A module that has the header of one and nothing in it.
+class HollowShaders : public CompiledShaders {
+ public:
+  std::vector<uint32_t> find(const platform::Sha256Digest&) const override {
+    return {0x07230203, 0x00010300, 0, 8, 0};
+  }
+};
+
+TEST(Pipelines, InvalidSpirvOfABundleIsCompiledInstead) {
+  const auto shaders = std::make_shared<const HollowShaders>();
+  if (spirv_fault(shaders->find({})).empty()) GTEST_SKIP() << "this library is without the validator";
+  ContextOptions options = test::test_context_options();
+  std::string messages;
+  options.log = [&](LogLevel, std::string_view message) { messages += std::string(message) + "\n"; };
+  const auto context = Context::create(options);
+  context->pipelines().add_precompiled_shaders(shaders);
+  EXPECT_EQ(run_scale(context, "5.0", 1.0f, {3})[0], 16.0f);
+  EXPECT_EQ(context->pipelines().shader_counts().given, 0u);
+  EXPECT_EQ(context->pipelines().shader_counts().compiled, 1u);
+  EXPECT_NE(messages.find("the bundle's SPIR-V of shader"), std::string::npos) << messages;
 }
 
 TEST(Pipelines, ThoseThatTheDriverWouldCompileAtTheirFirstDispatchAreCompiledWhenPrepared) {
