@@ -1,4 +1,4 @@
-// The environment of a test: variables that are set for a while, and Wine.
+// The environment of a test: variables that are set for a while, sanitizers, and Wine.
 #pragma once
 
 #include <cstdlib>
@@ -33,6 +33,21 @@ class EnvironmentVariable {
   const char* name_;
   std::optional<std::string> before_;
 };
+
+// Whether this program is built with a sanitizer, which needs memory of the process for itself.
+constexpr bool under_sanitizer() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+  return true;
+#else
+  return false;
+#endif
+#else
+  return false;
+#endif
+}
 
 // Whether VELLUM_TEST_WINE is set, which platforms/windows.sh does.
 inline bool under_wine() { return std::getenv("VELLUM_TEST_WINE") != nullptr; }

@@ -17,6 +17,7 @@ class Calibrate : public testing::Test {
  protected:
   Calibrate() { small_model().save(folder / "model.onnx"); }
   void SetUp() override {
+    if (under_sanitizer()) GTEST_SKIP() << "the process grows by what the sanitizer needs";
     const char* driver = std::getenv("VELLUM_TEST_DRIVER");
     if (driver && std::string(driver) == "swiftshader")
       GTEST_SKIP() << "its memory grows with the square of the largest pipeline";
