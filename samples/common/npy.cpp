@@ -92,8 +92,9 @@ const ElementType& element_type(const std::string& dtype) {
 
 std::size_t npy_element_size(const std::string& dtype) { return element_type(dtype).size; }
 
-NpyArray read_npy(const FileName& name) {
-  const std::vector<std::uint8_t> file = read_file(name);
+NpyArray read_npy(const FileName& name) { return parse_npy(read_file(name), name); }
+
+NpyArray parse_npy(std::span<const std::uint8_t> file, const FileName& name) {
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
   if (!text.starts_with(magic) || file.size() < 12) malformed(name, "it does not begin as one");
   const int version = file[6];

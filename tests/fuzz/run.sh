@@ -23,6 +23,9 @@ mkdir -p found
 for target in "$@"; do
   mkdir -p "corpus/$target"
   echo "$target: $minutes minutes"
-  "tests/fuzz/${target}_fuzzer" "corpus/$target" "seeds/$target" -max_total_time="$((minutes * 60))" -timeout=10 \
-    -rss_limit_mb=1536 -max_len=16384 -print_final_stats=1 -artifact_prefix="found/$target-"
+  dictionary=../../tests/fuzz/$target.dict
+  option=
+  if [ -e "$dictionary" ]; then option=-dict=$dictionary; fi
+  "tests/fuzz/${target}_fuzzer" "corpus/$target" "seeds/$target" ${option:+"$option"} -max_total_time="$((minutes * 60))" \
+    -timeout=10 -rss_limit_mb=1536 -max_len=16384 -print_final_stats=1 -artifact_prefix="found/$target-"
 done

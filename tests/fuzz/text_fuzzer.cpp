@@ -1,11 +1,14 @@
-// Any bytes as the text files that Vellum reads. The first byte says which.
+// Any bytes as the text files that Vellum reads, and as .npy files. The first byte says which.
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
+#include <span>
 #include <sstream>
 #include <string>
 #include <string_view>
 
+#include "common/npy.hpp"
+#include "exec/kernel_verdicts.hpp"
 #include "tune/table_file.hpp"
 #include "vellum/caps.hpp"
 #include "vellum/planner/plan.hpp"
@@ -21,6 +24,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         break;
       case 't':
         vellum::table_from_json(text, "device");
+        break;
+      case 'v':
+        vellum::verdicts_from_json(text, vellum::DeviceCaps{});
+        break;
+      case 'n':
+        vellum::samples::parse_npy(std::span(data + 1, size - 1), "array.npy");
         break;
       case 'r': {
         std::istringstream in{std::string(text)};
