@@ -119,7 +119,7 @@ std::vector<uint32_t> ShaderCompiler::find_given(const ShaderRequest& request) {
     if (!shaders) continue;
     std::vector<uint32_t> words = shaders->find(digest);
     if (!is_spirv(words)) continue;
-    if (const std::string fault = spirv_fault(words); !fault.empty()) {
+    if (const std::string fault = fault_of(words); !fault.empty()) {
       if (log_)
         log_(LogLevel::warning, "the bundle's SPIR-V of shader " + request.name + " is not used: " + fault);
       continue;
@@ -128,6 +128,20 @@ std::vector<uint32_t> ShaderCompiler::find_given(const ShaderRequest& request) {
     return words;
   }
   return {};
+}
+
+// Validation takes two milliseconds a module, so that the cache folder remembers what was valid.
+std::string ShaderCompiler::fault_of(const std::vector<uint32_t>& words) {
+  if (!compiles_shaders()) return {};
+  if (folder_.empty()) return spirv_fault(words);
+  platform::Sha256 hash;
+  hash.add_string("valid SPIR-V").add_string(glslang_version()).add(std::as_bytes(std::span(words)));
+  const platform::Sha256Digest key = hash.finish();
+  const std::filesystem::path path = path_of(key);
+  if (read_cache_file(path, key, log_)) return {};
+  std::string fault = spirv_fault(words);
+  if (fault.empty()) keep(path, key, {});
+  return fault;
 }
 
 std::vector<uint32_t> ShaderCompiler::compile(const ShaderRequest& request, std::string_view source) {

@@ -68,6 +68,8 @@ class ShaderCompiler {
   std::vector<uint32_t> compile(const ShaderRequest& request, std::string_view source);
   std::filesystem::path path_of(const platform::Sha256Digest& key) const;
   std::vector<uint32_t> find_given(const ShaderRequest& request);
+  // As spirv_fault().
+  std::string fault_of(const std::vector<uint32_t>& words);
   void keep(const std::filesystem::path& path, const std::array<uint8_t, 32>& key,
             const std::vector<uint32_t>& words);
 

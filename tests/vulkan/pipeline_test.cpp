@@ -11,6 +11,7 @@
 #include "vulkan/interposer.hpp"
 #include "vulkan/kernel_run.hpp"
 #include "vulkan/shader_compiler.hpp"
+#include "vulkan/temporary_folder.hpp"
 #include "vulkan/transfer.hpp"
 
 namespace vellum::gpu {
@@ -130,12 +131,17 @@ TEST(Pipelines, InvalidSpirvOfABundleIsCompiledInstead) {
   ContextOptions options = test::test_context_options();
   std::string messages;
   options.log = [&](LogLevel, std::string_view message) { messages += std::string(message) + "\n"; };
-  const auto context = Context::create(options);
-  context->pipelines().add_precompiled_shaders(shaders);
-  EXPECT_EQ(run_scale(context, "5.0", 1.0f, {3})[0], 16.0f);
-  EXPECT_EQ(context->pipelines().shader_counts().given, 0u);
-  EXPECT_EQ(context->pipelines().shader_counts().compiled, 1u);
-  EXPECT_NE(messages.find("the bundle's SPIR-V of shader"), std::string::npos) << messages;
+  const test::TemporaryFolder folder;
+  options.cache_folder = folder.path();
+  for (const uint64_t compiled : {1u, 0u}) {  // the second time the cache folder has the compiled one
+    messages.clear();
+    const auto context = Context::create(options);
+    context->pipelines().add_precompiled_shaders(shaders);
+    EXPECT_EQ(run_scale(context, "5.0", 1.0f, {3})[0], 16.0f);
+    EXPECT_EQ(context->pipelines().shader_counts().given, 0u);
+    EXPECT_EQ(context->pipelines().shader_counts().compiled, compiled);
+    EXPECT_NE(messages.find("the bundle's SPIR-V of shader"), std::string::npos) << messages;
+  }
 }
 
 TEST(Pipelines, ThoseThatTheDriverWouldCompileAtTheirFirstDispatchAreCompiledWhenPrepared) {
