@@ -26,7 +26,7 @@ fi
 share=$((hours * 3600 / 3)) # seconds for each of the three steps without an end of their own
 tests=${BUILD_DIR:-$root/build/tests}
 seed=$(($(date +%s) / 60 * 100)) # graphs of one run have numbers below the next minute's
-graphs=$((share / 4)) drawn=$((share * 10)) # two seconds each in every storage; one of drawn options takes a fiftieth of that
+graphs=$((share / 4)) drawn=$((share * 10)) # those of drawn options share pipelines
 
 run_tests() { tests/run.sh; }
 run_asan() {
