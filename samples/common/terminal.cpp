@@ -8,6 +8,8 @@
 #include <fcntl.h>
 #include <io.h>
 #include <windows.h>
+
+#include <initializer_list>
 #else
 #include <unistd.h>
 #endif
