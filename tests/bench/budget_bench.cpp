@@ -9,9 +9,7 @@
 #include <chrono>
 #include <cinttypes>
 #include <cstdio>
-#include <cstdlib>
 #include <ctime>
-#include <exception>
 #include <filesystem>
 #include <limits>
 #include <memory>
@@ -20,6 +18,7 @@
 #include <vector>
 
 #include "api/impl.hpp"
+#include "rounds_main.hpp"
 #include "session_values.hpp"
 #include "vellum/memory_frontier.hpp"
 #include "vulkan/interposer.hpp"
@@ -123,7 +122,7 @@ class Network {
   std::vector<Row> rows_;
 };
 
-int measure(int rounds, const std::vector<std::filesystem::path>& files) {
+bool measure(int rounds, const std::vector<std::string>& files) {
   vellum::test::Interposer vulkan;
   vellum::gpu::ContextOptions options;
   options.get_instance_proc_addr = vulkan.get_instance_proc_addr();
@@ -137,20 +136,11 @@ int measure(int rounds, const std::vector<std::filesystem::path>& files) {
     right = network.measure(rounds) && right;
     network.print();
   }
-  return right ? 0 : 1;
+  return right;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    if (argc < 3 || std::atoi(argv[1]) < 1) {
-      std::fprintf(stderr, "usage: budget_bench ROUNDS MODEL...\n");
-      return 2;
-    }
-    return measure(std::atoi(argv[1]), {argv + 2, argv + argc});
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "budget_bench: error: %s\n", error.what());
-    return 1;
-  }
+  return vellum::bench::rounds_main(argc, argv, "budget_bench ROUNDS MODEL...", measure);
 }

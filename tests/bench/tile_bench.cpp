@@ -9,9 +9,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
-#include <cstdlib>
 #include <ctime>
-#include <exception>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -23,6 +21,7 @@
 #include "estimate/run_time.hpp"
 #include "exec/executor.hpp"
 #include "import/import.hpp"
+#include "rounds_main.hpp"
 #include "support/tensors.hpp"
 #include "tile/local_networks.hpp"
 #include "vellum/vellum.hpp"
@@ -72,7 +71,7 @@ class Network {
       std::string tiles;
       for (const vellum::TiledNodes& tiled : row.tiling)
         tiles += (tiles.empty() ? "" : " ") + std::to_string(tiled.first) + "-" + std::to_string(tiled.end) +
-                 "/" + std::to_string(tiled.strips);
+                 "/" + std::to_string(tiled.strips) + " keeping " + std::to_string(tiled.kept.size());
       std::printf("{\"network\": \"%s\", \"intermediates_bytes\": %" PRIu64
                   ", \"tasks\": %zu, \"predicted_ms\": %.6g, \"cpu_min_ms\": %.6g, \"cpu_median_ms\": %.6g, "
                   "\"tiles\": \"%s\"}\n",
@@ -123,7 +122,7 @@ class Network {
   std::vector<Row> rows_;
 };
 
-int measure(int rounds, const std::vector<std::string>& names) {
+bool measure(int rounds, const std::vector<std::string>& names) {
   vellum::gpu::ContextOptions options;
   options.cache_folder = vellum::default_cache_folder();
   const std::shared_ptr<vellum::gpu::Context> context = vellum::gpu::Context::create(options);
@@ -133,20 +132,11 @@ int measure(int rounds, const std::vector<std::string>& names) {
     right = network.measure(rounds) && right;
     network.print();
   }
-  return right ? 0 : 1;
+  return right;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    if (argc < 3 || std::atoi(argv[1]) < 1) {
-      std::fprintf(stderr, "usage: tile_bench ROUNDS NETWORK...\n");
-      return 2;
-    }
-    return measure(std::atoi(argv[1]), {argv + 2, argv + argc});
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "tile_bench: error: %s\n", error.what());
-    return 1;
-  }
+  return vellum::bench::rounds_main(argc, argv, "tile_bench ROUNDS NETWORK...", measure);
 }
