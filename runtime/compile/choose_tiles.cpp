@@ -38,7 +38,20 @@ TileChooser::TileChooser(const RowReads& reads, TileCosts costs) : reads_(reads)
     // An input of the graph is converted where it is read first.
     for (const ValueId input : graph.nodes[n].inputs) add(input, n);
     for (const ValueId output : graph.nodes[n].outputs) add(output, n);
+    node_peaks_[n] -= bytes_in_place(n);
   }
+}
+
+// Those of the output of a whole node that takes the memory of an input which dies there.
+uint64_t TileChooser::bytes_in_place(size_t n) const {
+  if (costs_.in_place.empty() || !costs_.in_place[n]) return 0;
+  const Graph& graph = reads_.graph();
+  const ValueId output = graph.nodes[n].outputs[0];
+  for (const ValueId input : graph.nodes[n].inputs)
+    if (is_planned(graph, input) && reads_.producer(input) != RowReads::kNone && last_use(input) == n &&
+        !is_output(graph, input) && graph.values[input].type.shape == graph.values[output].type.shape)
+      return whole_bytes(output);
+  return 0;
 }
 
 uint64_t TileChooser::whole_peak() const {
@@ -72,6 +85,19 @@ size_t TileChooser::last_use(ValueId value) const {
 
 double TileChooser::copy_ms(uint64_t bytes) const {
   return costs_.launch_ms + static_cast<double>(bytes) * costs_.ms_per_byte;
+}
+
+// Rows of several images are not neighbours.
+bool TileChooser::is_view(ValueId value) const {
+  return costs_.rows_are_views && reads_.graph().values[value].type.shape[0] == 1;
+}
+
+double TileChooser::keep_ms(size_t node, int64_t kept, int64_t held) const {
+  double ms = 0;
+  for (const ValueId output : reads_.graph().nodes[node].outputs)
+    if (output != kNoValue)
+      ms += copy_ms(bytes_of(output, kept)) + copy_ms(bytes_of(output, is_view(output) ? kept : held));
+  return ms;
 }
 
 // What is live while one strip is computed, beside what is whole; and the time that it takes.
@@ -119,7 +145,7 @@ TileChooser::Strip TileChooser::estimate_strip(const TiledNodes& tiled, const st
       const bool is_cut =
           !read.may_be_more &&
           (is_inside(input) ? rows_of(input) != read.rows : read.rows.count() < reads_.value_rows(input));
-      if (!is_cut && !is_input) continue;
+      if (!is_input && (!is_cut || is_view(input))) continue;
       const uint64_t bytes = bytes_of(input, read.rows.count());
       cut += is_input ? 2 * bytes : bytes;
       result.ms += copy_ms(bytes);
@@ -127,15 +153,16 @@ TileChooser::Strip TileChooser::estimate_strip(const TiledNodes& tiled, const st
     live += bytes_of_rows(n, computed.count());
     result.peak = std::max(result.peak, live + cut);
     if (const int64_t kept = kept_rows(rows, n); kept > 0 && !computed.empty()) {
-      result.ms += copy_ms(bytes_of_rows(n, held.count()));
-      result.peak = std::max(result.peak, live + bytes_of_rows(n, held.count()));
+      result.ms += keep_ms(n, kept, held.count());
+      uint64_t both = 0;
+      for (const ValueId output : node.outputs)
+        if (output != kNoValue) both += bytes_of(output, is_view(output) ? kept : held.count());
+      result.peak = std::max(result.peak, live + both);
     }
-    if (const int64_t kept = kept_rows(after, n); kept > 0) {
-      result.ms += copy_ms(bytes_of_rows(n, kept));
-      live += bytes_of_rows(n, kept);
-    }
+    if (const int64_t kept = kept_rows(after, n); kept > 0) live += bytes_of_rows(n, kept);
     for (const ValueId output : node.outputs)
-      if (std::find(outputs.begin(), outputs.end(), output) != outputs.end())
+      if (std::find(outputs.begin(), outputs.end(), output) != outputs.end() &&
+          (!is_view(output) || is_output(graph, output)))
         result.ms += copy_ms(bytes_of(output, held.count()));
     // What is read for the last time here.
     std::vector<ValueId> done = node.inputs;
@@ -158,10 +185,11 @@ TileChooser::Strip TileChooser::estimate_strip(const TiledNodes& tiled, const st
   return result;
 }
 
-std::vector<size_t> TileChooser::nodes_to_keep(const TiledNodes& tiled,
-                                               const std::vector<ValueId>& outputs) const {
+std::vector<size_t> TileChooser::nodes_to_keep(const TiledNodes& tiled, const std::vector<ValueId>& outputs,
+                                               Halo halo) const {
   const Graph& graph = reads_.graph();
   const int64_t strip = tiled.strips / 2;
+  const double most_ms = halo == Halo::mostly_kept ? 4 : 1;  // to keep, of the time to compute twice
   std::vector<size_t> kept;
   // Per value: what is computed twice from it on, up to nodes that keep their rows.
   std::unordered_map<ValueId, double> twice;
@@ -169,14 +197,9 @@ std::vector<size_t> TileChooser::nodes_to_keep(const TiledNodes& tiled,
     const Node& node = graph.nodes[n];
     double ms = costs_.node_ms[n] * static_cast<double>(std::min(again.end, wanted.end) - again.begin) /
                 static_cast<double>(reads_.row_count(n));
-    uint64_t bytes = 0, bytes_again = 0;
-    for (const ValueId output : node.outputs) {
-      if (output == kNoValue) continue;
-      bytes += bytes_of(output, wanted.count());
-      bytes_again += bytes_of(output, again.count());
-      ms += twice[output];
-    }
-    const bool keeps = ms > copy_ms(bytes) + copy_ms(bytes_again);
+    for (const ValueId output : node.outputs)
+      if (output != kNoValue) ms += twice[output];
+    const bool keeps = most_ms * ms > keep_ms(n, again.count(), wanted.count());
     if (keeps) kept.push_back(n);
     for (const ValueId input : node.inputs)
       if (input != kNoValue && !keeps) twice[input] = std::max(twice[input], ms);
@@ -205,7 +228,7 @@ const TileChooser::Run& TileChooser::run(const TiledNodes& tiled, Halo halo,
   const auto [entry, is_new] = runs_.try_emplace({tiled.first, tiled.end, tiled.strips, halo});
   if (!is_new) return entry->second;
   TiledNodes chosen = tiled;
-  if (halo == Halo::kept) chosen.kept = nodes_to_keep(tiled, outputs);
+  if (halo != Halo::computed) chosen.kept = nodes_to_keep(tiled, outputs, halo);
   // Without any it is the run that computes all.
   if (halo == Halo::computed || !chosen.kept.empty()) entry->second = estimate(chosen, outputs);
   entry->second.kept = std::move(chosen.kept);
@@ -215,8 +238,10 @@ const TileChooser::Run& TileChooser::run(const TiledNodes& tiled, Halo halo,
 // Every run from `first` on that has a node of too many bytes, in the fewest strips that suffice.
 void TileChooser::extend_by_runs(size_t first, uint64_t bytes, Halo most, std::vector<Step>& steps) {
   bool is_needed = false;
+  int64_t fewest_rows = INT64_MAX;
   for (size_t end = first + 1; end < steps.size() && end - first <= kLongestRun; ++end) {
     if (!can_tile(reads_, end - 1, end) || !can_tile(reads_, first, end)) return;
+    fewest_rows = std::min(fewest_rows, reads_.row_count(end - 1));
     is_needed = is_needed || node_peaks_[end - 1] > bytes;
     if (!is_needed || end - first < 2) continue;
     const std::vector<ValueId> outputs = outputs_of(reads_, first, end);
@@ -224,9 +249,11 @@ void TileChooser::extend_by_runs(size_t first, uint64_t bytes, Halo most, std::v
     for (const ValueId output : outputs)
       if (!is_output(reads_.graph(), output)) whole += whole_bytes(output);
     if (whole > bytes || outputs.empty()) continue;
-    for (const Halo halo : {Halo::computed, Halo::kept})
+    for (const Halo halo : {Halo::computed, Halo::kept, Halo::mostly_kept})
       for (const int64_t strips : kStripCounts) {
         if (halo > most || strips > most_strips(reads_, outputs)) break;
+        // Some strips would compute no row of a layer that keeps its rows: one in the middle says little.
+        if (halo != Halo::computed && strips > fewest_rows) break;
         TiledNodes tiled{first, end, strips};
         const Run& found = run(tiled, halo, outputs);
         if (found.peak > bytes) continue;

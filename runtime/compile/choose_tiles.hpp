@@ -2,13 +2,14 @@
 // of intermediate tensors.
 //
 // The whole graph's nodes are divided into runs of consecutive nodes that are tiled and single nodes that are
-// not. Bytes are those of values in channels4 that are live at the same time, without views, in-place aliases
-// and workspace: the plan of what is chosen decides. Times are those of the whole's dispatches by
-// plan/dispatch_model.hpp, in proportion to the rows, with the launches and the copies that strips add.
+// not. Bytes are those of values in channels4 that are live at the same time, without workspace, and without
+// in-place aliases of strips: the plan of what is chosen decides. Times are those of the whole's dispatches
+// by plan/dispatch_model.hpp, in proportion to the rows, with the launches and the copies that strips add.
 //
-// Rows that two strips need are computed twice, or kept from one strip to the next. To keep them is to copy a
-// strip, so it pays once several layers would compute them twice: walking from the outputs back, a node keeps
-// its rows when what was computed twice since the last one that does would take longer than its copy.
+// Rows that two strips need are computed twice, or kept from one strip to the next. To keep them is to copy
+// them twice, and in images the whole strip, so it pays once several layers would compute them twice: walking
+// from the outputs back, a node keeps its rows when what was computed twice since the last one that does
+// would take longer than its copies.
 #pragma once
 
 #include <cstdint>
@@ -27,12 +28,19 @@ struct TileCosts {
   double launch_ms = 0;         // of a dispatch
   double ms_per_byte = 0;       // of a copy
   uint64_t element_bytes = 4;
+  // Rows of an image are neighbours in memory (TensorDesc::rows_first): joining strips and cutting rows out
+  // copies nothing but the rows that are kept.
+  bool rows_are_views = false;
+  // Per node: whether its first output may take the memory of an input of the same shape that dies there.
+  // Empty: none.
+  std::vector<bool> in_place = {};
 };
 
 class TileChooser {
  public:
-  // What becomes of the rows that two strips need.
-  enum class Halo : uint8_t { computed, kept };
+  // What becomes of the rows that two strips need: computed twice, kept where that is quicker, or also where
+  // it takes up to four times as long, for shorter strips to need less.
+  enum class Halo : uint8_t { computed, kept, mostly_kept };
   struct Choice {
     Tiling tiling;
     double added_ms = 0;
@@ -44,7 +52,7 @@ class TileChooser {
   // The most bytes that are live at a time without tiles.
   uint64_t whole_peak() const;
   // The tiling of least added time with which at most `bytes` should be live at a time; nothing if there is
-  // none. `halo`: kept where that is quicker, or always computed.
+  // none. `halo`: the most that is kept.
   std::optional<Choice> quickest(uint64_t bytes, Halo halo);
 
  private:
@@ -62,6 +70,7 @@ class TileChooser {
   uint64_t bytes_of(ValueId value, int64_t rows) const;
   uint64_t whole_bytes(ValueId value) const;
   size_t last_use(ValueId value) const;
+  uint64_t bytes_in_place(size_t node) const;
   Run estimate(const TiledNodes& tiled, const std::vector<ValueId>& outputs) const;
   struct Strip {
     uint64_t peak = 0;
@@ -69,8 +78,12 @@ class TileChooser {
   };
   Strip estimate_strip(const TiledNodes& tiled, const std::vector<ValueId>& outputs, int64_t strip) const;
   double copy_ms(uint64_t bytes) const;
+  bool is_view(ValueId value) const;
+  // To keep rows of a node for the next strip, which then holds `held` rows of it.
+  double keep_ms(size_t node, int64_t kept, int64_t held) const;
   // The nodes that keep rows, by a strip in the middle.
-  std::vector<size_t> nodes_to_keep(const TiledNodes& tiled, const std::vector<ValueId>& outputs) const;
+  std::vector<size_t> nodes_to_keep(const TiledNodes& tiled, const std::vector<ValueId>& outputs,
+                                    Halo halo) const;
   const Run& run(const TiledNodes& tiled, Halo halo, const std::vector<ValueId>& outputs);
   void extend_by_runs(size_t first, uint64_t bytes, Halo most, std::vector<Step>& steps);
 

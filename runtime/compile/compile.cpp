@@ -118,7 +118,7 @@ std::vector<Tiling> tilings(const Graph& prepared, const DeviceCaps& caps, const
     check(options.progress);
     any = false;
     // Without kept rows plans are closer to what should be live.
-    for (const Halo halo : {Halo::kept, Halo::computed}) {
+    for (const Halo halo : {Halo::mostly_kept, Halo::kept, Halo::computed}) {
       std::optional<TileChooser::Choice> choice = chooser.quickest(static_cast<uint64_t>(bytes), halo);
       const auto is_known = [&](const TileChooser::Choice& other) { return other.tiling == choice->tiling; };
       any = any || choice;

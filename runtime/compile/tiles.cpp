@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "plan/dispatch_model.hpp"
+#include "plan/in_place.hpp"
 #include "plan/join_early.hpp"
+#include "plan/views.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -88,6 +90,48 @@ void check_elements(const WholeLayers& whole, const Program& whole_program, cons
   }
 }
 
+// Per value: whether rows of it are joined or cut out: in this order these are neighbours. `in_place`: per
+// node of the whole, whether it may write over an input, which takes that both have one order.
+std::vector<bool> values_in_rows(const TiledGraph& tiled, const std::vector<bool>& in_place) {
+  const Graph& graph = tiled.graph;
+  std::vector<bool> result(graph.values.size(), false);
+  const auto add = [&](const std::vector<ValueId>& values) {
+    for (const ValueId value : values)
+      if (value != kNoValue && !graph.constant(value)) result[value] = true;
+  };
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    if (tiled.whole_nodes[n] != RowReads::kNone) continue;
+    add(graph.nodes[n].inputs);
+    add(graph.nodes[n].outputs);
+  }
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    if (tiled.whole_nodes[n] == RowReads::kNone || !in_place[tiled.whole_nodes[n]]) continue;
+    const Node& node = graph.nodes[n];
+    for (const ValueId input : node.inputs)
+      if (input != kNoValue && result[input] &&
+          graph.values[input].type.shape == graph.values[node.outputs[0]].type.shape)
+        add(node.outputs);
+  }
+  return result;
+}
+
+// Replaces the copies of rows between strips and wholes by views, whatever the plan: the cost model counts on
+// it. Copies of rows that are kept stay copies: a view would keep the rest alive, or the next strip from now
+// on. `moves`: the nodes that cut and join rows.
+void replace_row_copies(Program& program, const std::set<std::string>& moves,
+                        const std::set<std::string>& kept, uint64_t alignment) {
+  const auto keeps = [&](const Dispatch& dispatch) {
+    return kept.contains(program.tensors[dispatch.copy->from].name) ||
+           (dispatch.op == "Slice" && kept.contains(program.tensors[dispatch.copy->to].name));
+  };
+  for (Task& task : program.tasks)
+    if (task.dispatch && task.dispatch->copy)
+      task.dispatch->copy->stays = keeps(*task.dispatch) || !moves.contains(task.dispatch->name);
+  replace_copies_by_views(program, alignment, [](const Program&) { return 0; });
+  for (Task& task : program.tasks)
+    if (task.dispatch && task.dispatch->copy) task.dispatch->copy->stays = keeps(*task.dispatch);
+}
+
 }  // namespace
 
 TiledLowering::TiledLowering(const Graph& graph, const DeviceCaps& caps, const LoweringOptions& options)
@@ -109,6 +153,10 @@ TiledLowering::TiledLowering(const Graph& graph, const DeviceCaps& caps, const L
   for (size_t n = 0; n < fixed.size(); ++n)
     if (on_host.contains(graph_.nodes[n].name)) fixed[n] = true;
   reads_.emplace(graph_, together, fixed);
+  std::set<std::string> in_place;
+  for (const Task& task : program_.tasks)
+    if (!in_place_pairs(program_, task).empty()) in_place.insert(node_name(task));
+  for (const Node& node : graph_.nodes) in_place_.push_back(in_place.contains(node.name));
 }
 
 TileCosts TiledLowering::costs() const {
@@ -121,26 +169,38 @@ TileCosts TiledLowering::costs() const {
   costs.launch_ms = launch_milliseconds(caps_);
   costs.ms_per_byte = copy_milliseconds_per_byte(caps_);
   costs.element_bytes = options_.precision == Precision::fp16 ? 2 : 4;
+  costs.in_place = in_place_;
+  costs.rows_are_views = options_.storage == StorageChoice::buffer ||
+                         (options_.storage == StorageChoice::automatic && !caps_.prefers_images);
   return costs;
 }
 
 TiledLowering::Result TiledLowering::lower(const Tiling& tiling) const {
   TiledGraph tiled = tile(*reads_, tiling);
+  LoweringOptions options = options_;
+  options.rows_first = values_in_rows(tiled, in_place_);
   WholeLayers whole = whole_;
   whole.node_of = std::move(tiled.whole_nodes);
-  LoweringOptions options = options_;
   options.whole_layers = &whole;
   options.value_storages.clear();
   Result result{std::move(tiled.graph), {}};
   result.program = vellum::lower(result.graph, caps_, options);
   check_elements(whole, program_, result.graph, result.program);
-  std::set<std::string> joins;
-  for (size_t n = 0; n < result.graph.nodes.size(); ++n)
-    if (whole.node_of[n] == WholeLayers::kNone && result.graph.nodes[n].op->type() == "Concat")
-      joins.insert(result.graph.nodes[n].name);
+  // Not those of kept rows with a strip: the tensor of both is not to be there before the strip.
+  std::set<std::string> joins, moves;
+  for (size_t n = 0; n < result.graph.nodes.size(); ++n) {
+    const Node& node = result.graph.nodes[n];
+    if (whole.node_of[n] != WholeLayers::kNone) continue;
+    moves.insert(node.name);
+    const bool has_kept = std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId input) {
+      return tiled.kept.contains(result.graph.values[input].name);
+    });
+    if (node.op->type() == "Concat" && !has_kept) joins.insert(node.name);
+  }
   std::vector<bool> is_join;
   for (const Task& task : result.program.tasks) is_join.push_back(joins.contains(node_name(task)));
   join_early(result.program, is_join);
+  replace_row_copies(result.program, moves, tiled.kept, caps_.tensor_offset_alignment());
   return result;
 }
 

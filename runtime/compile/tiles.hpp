@@ -37,6 +37,7 @@ class TiledLowering {
   WholeLayers whole_;
   Program program_;
   std::optional<RowReads> reads_;
+  std::vector<bool> in_place_;  // per node: whether it may write over an input
 };
 
 }  // namespace vellum

@@ -9,7 +9,8 @@ namespace {
 
 // Returns whether every position is at the same address in both.
 bool lie_alike(const TensorDesc& a, const TensorDesc& b) {
-  if (a.storage != b.storage || a.layout != b.layout || size_of(a.element) != size_of(b.element))
+  if (a.storage != b.storage || a.layout != b.layout || a.rows_first != b.rows_first ||
+      size_of(a.element) != size_of(b.element))
     return false;
   return a.storage == Storage::buffer ? a.byte_size() == b.byte_size()
                                       : a.element == b.element && a.extent() == b.extent();

@@ -14,13 +14,20 @@ constexpr size_t kMostTrials = 64;  // each plans the whole program
 // Facts of a root before anything becomes a view. Aliases use those of their root.
 struct Facts {
   TensorId root = kNoTensor;
-  size_t writers = 0;     // tasks
-  bool on_host = false;   // a host partition reads or writes it
-  bool is_joined = true;  // written by copies alone, each but the last of whole groups of four elements
+  size_t writers = 0;    // tasks
+  bool on_host = false;  // a host partition reads or writes it
+  // Written by copies alone, each but the last of whole groups of four elements, and by the rest of their
+  // concatenation.
+  bool is_joined = true;
 };
 
 const std::optional<PlainCopy>* copy_of(const Task& task) {
   return task.dispatch && task.dispatch->copy ? &task.dispatch->copy : nullptr;
+}
+
+// Part of a concatenation, in texels that no other part is in.
+bool joins_a_part(const Task& task) {
+  return task.dispatch && task.dispatch->op == "Concat" && task.dispatch->shader == "copy_region";
 }
 
 std::vector<Facts> find_facts(const Program& program) {
@@ -33,7 +40,8 @@ std::vector<Facts> find_facts(const Program& program) {
       if (access == Access::read) return;
       ++of.writers;
       const std::optional<PlainCopy>* copy = copy_of(task);
-      of.is_joined &= copy && (*copy)->to_offset % (4 * size_of(program.tensors[id].desc.element)) == 0;
+      of.is_joined &= copy ? (*copy)->to_offset % (4 * size_of(program.tensors[id].desc.element)) == 0
+                           : access == Access::write && joins_a_part(task);
     });
   for (Facts& of : facts) of.is_joined &= of.writers > 1;
   return facts;
@@ -134,7 +142,7 @@ class Views {
 
   std::optional<View> view_instead_of(size_t task) const {
     const std::optional<PlainCopy>* copy = copy_of(program_.tasks[task]);
-    if (!copy) return std::nullopt;
+    if (!copy || (*copy)->stays) return std::nullopt;
     return facts((*copy)->to).is_joined ? part_of_whole(**copy) : part_left_in_whole(**copy);
   }
 
@@ -155,9 +163,11 @@ size_t replace_copies_by_views(Program& program, uint64_t alignment,
   for (const auto& group : groups) views.remove(group);
   if (views.removed() > 0 && bytes(program) > least) {
     views.restore(0);
-    for (size_t i = 0; i < std::min(groups.size(), kMostTrials); ++i) {
+    // Many groups are tried several at a time.
+    const size_t together = (groups.size() + kMostTrials - 1) / kMostTrials;
+    for (size_t i = 0; i < groups.size(); i += together) {
       const size_t before = views.removed();
-      views.remove(groups[i]);
+      for (size_t j = i; j < std::min(i + together, groups.size()); ++j) views.remove(groups[j]);
       if (views.removed() == before) continue;
       const uint64_t now = bytes(program);
       if (now > least) views.restore(before);

@@ -42,6 +42,7 @@ struct Extent3 {
 //   image2d  x = n * W + w, y = s * H + h
 //   image3d  x = n * W + w, y = h, z = s
 //   buffer   index ((n * S + s) * H + h) * W + w, in units of four elements
+//            rows_first: ((n * H + h) * S + s) * W + w; some rows of one image are neighbours in memory
 //
 //   image2d, N = 2, C = 6 (S = 2):      |<-- W -->|<-- W -->|
 //                                     H | n 0     | n 1     |  slice 0: channels 0 1 2 3
@@ -56,6 +57,7 @@ struct TensorDesc {
   ElementType element = ElementType::f32;
   Storage storage = Storage::buffer;
   Layout layout = Layout::linear;
+  bool rows_first = false;  // channels4 in a buffer alone
 
   Extent3 extent() const;      // texels; images only
   uint64_t byte_size() const;  // without device padding
@@ -129,6 +131,7 @@ struct Binding {
 struct PlainCopy {
   TensorId from = kNoTensor, to = kNoTensor;
   uint64_t from_offset = 0, to_offset = 0, bytes = 0;  // offsets from the beginning of each
+  bool stays = false;  // it copies a part out of a tensor so that the rest is free: no view replaces it
 };
 
 struct Dispatch {

@@ -4,7 +4,8 @@
 // TENSOR_<name> as one of
 //   IMAGE2D_STORAGE_F32  IMAGE2D_SAMPLED_F32  IMAGE3D_STORAGE_F32  IMAGE3D_SAMPLED_F32  BUFFER_F32   (channels4)
 //   TEXEL_BUFFER_F32: of a tensor that is only read                                                  (channels4)
-//   the same six with _F16                                                                           (channels4)
+//   ROWS_BUFFER_F32  ROWS_TEXEL_BUFFER_F32: of buffers whose rows come before their slices           (channels4)
+//   the same eight with _F16                                                                         (channels4)
 //   LINEAR_F32  LINEAR_F16  LINEAR_I32;  LINEAR_TEXEL_F32  LINEAR_TEXEL_F16: of one that is only read (linear)
 // and the size of the workgroup as WORKGROUP_X, WORKGROUP_Y, WORKGROUP_Z.
 //
@@ -62,6 +63,7 @@ vec4 nearest_half4(vec4 v) { return unpack_half4(pack_half4(v)); }
 ivec2 image2d_texel(ivec4 p, ivec4 s) { return ivec2(p.w * s.x + p.x, p.z * s.y + p.y); }
 ivec3 image3d_texel(ivec4 p, ivec4 s) { return ivec3(p.w * s.x + p.x, p.y, p.z); }
 int buffer_texel(ivec4 p, ivec4 s) { return ((p.w * slices(s.z) + p.z) * s.y + p.y) * s.x + p.x; }
+int rows_buffer_texel(ivec4 p, ivec4 s) { return ((p.w * s.y + p.y) * slices(s.z) + p.z) * s.x + p.x; }
 
 #define LOAD_FN_(name) CAT(load_, name)
 #define STORE_FN_(name) CAT(store_, name)
@@ -115,24 +117,41 @@ int buffer_texel(ivec4 p, ivec4 s) { return ((p.w * slices(s.z) + p.z) * s.y + p
 // Buffers of four-channel elements. Halves are accessed as uvec2: no 16-bit storage feature is needed.
 #define BUFFER_DECL_(slot, name, access, type) \
   layout(set = 0, binding = slot, std430) restrict access buffer CAT(name, _block) { type DATA_(name)[]; };
-#define BUFFER_LOAD_(name, unpack) \
-  vec4 LOAD_FN_(name)(ivec4 p) { return unpack(DATA_(name)[buffer_texel(p, EXTENT_(name))]); }
-#define BUFFER_STORE_(name, pack) \
-  void STORE_FN_(name)(ivec4 p, vec4 v) { DATA_(name)[buffer_texel(p, EXTENT_(name))] = pack(KEEP_(name, p, v)); }
+#define BUFFER_LOAD_(name, texel, unpack) \
+  vec4 LOAD_FN_(name)(ivec4 p) { return unpack(DATA_(name)[texel(p, EXTENT_(name))]); }
+#define BUFFER_STORE_(name, texel, pack) \
+  void STORE_FN_(name)(ivec4 p, vec4 v) { DATA_(name)[texel(p, EXTENT_(name))] = pack(KEEP_(name, p, v)); }
 
-#define IN_BUFFER_F32(slot, name) BUFFER_DECL_(slot, name, readonly, vec4) BUFFER_LOAD_(name, )
-#define IN_BUFFER_F16(slot, name) BUFFER_DECL_(slot, name, readonly, uvec2) BUFFER_LOAD_(name, unpack_half4)
-#define OUT_BUFFER_F32(slot, name) BUFFER_DECL_(slot, name, writeonly, vec4) BUFFER_STORE_(name, )
-#define OUT_BUFFER_F16(slot, name) BUFFER_DECL_(slot, name, writeonly, uvec2) BUFFER_STORE_(name, pack_half4)
-#define INOUT_BUFFER_F32(slot, name) BUFFER_DECL_(slot, name, , vec4) BUFFER_LOAD_(name, ) BUFFER_STORE_(name, )
+#define IN_BUFFER_F32(slot, name) BUFFER_DECL_(slot, name, readonly, vec4) BUFFER_LOAD_(name, buffer_texel, )
+#define IN_BUFFER_F16(slot, name) \
+  BUFFER_DECL_(slot, name, readonly, uvec2) BUFFER_LOAD_(name, buffer_texel, unpack_half4)
+#define OUT_BUFFER_F32(slot, name) BUFFER_DECL_(slot, name, writeonly, vec4) BUFFER_STORE_(name, buffer_texel, )
+#define OUT_BUFFER_F16(slot, name) \
+  BUFFER_DECL_(slot, name, writeonly, uvec2) BUFFER_STORE_(name, buffer_texel, pack_half4)
+#define INOUT_BUFFER_F32(slot, name) \
+  BUFFER_DECL_(slot, name, , vec4) BUFFER_LOAD_(name, buffer_texel, ) BUFFER_STORE_(name, buffer_texel, )
 #define INOUT_BUFFER_F16(slot, name) \
-  BUFFER_DECL_(slot, name, , uvec2) BUFFER_LOAD_(name, unpack_half4) BUFFER_STORE_(name, pack_half4)
+  BUFFER_DECL_(slot, name, , uvec2) BUFFER_LOAD_(name, buffer_texel, unpack_half4) BUFFER_STORE_(name, buffer_texel, pack_half4)
+#define IN_ROWS_BUFFER_F32(slot, name) BUFFER_DECL_(slot, name, readonly, vec4) BUFFER_LOAD_(name, rows_buffer_texel, )
+#define IN_ROWS_BUFFER_F16(slot, name) \
+  BUFFER_DECL_(slot, name, readonly, uvec2) BUFFER_LOAD_(name, rows_buffer_texel, unpack_half4)
+#define OUT_ROWS_BUFFER_F32(slot, name) BUFFER_DECL_(slot, name, writeonly, vec4) BUFFER_STORE_(name, rows_buffer_texel, )
+#define OUT_ROWS_BUFFER_F16(slot, name) \
+  BUFFER_DECL_(slot, name, writeonly, uvec2) BUFFER_STORE_(name, rows_buffer_texel, pack_half4)
+#define INOUT_ROWS_BUFFER_F32(slot, name) \
+  BUFFER_DECL_(slot, name, , vec4) BUFFER_LOAD_(name, rows_buffer_texel, ) BUFFER_STORE_(name, rows_buffer_texel, )
+#define INOUT_ROWS_BUFFER_F16(slot, name) \
+  BUFFER_DECL_(slot, name, , uvec2) BUFFER_LOAD_(name, rows_buffer_texel, unpack_half4) BUFFER_STORE_(name, rows_buffer_texel, pack_half4)
 
 // The same buffers read as texels.
 #define IN_TEXEL_BUFFER_F32(slot, name) \
   IMAGE_DECL_(slot, name, readonly, imageBuffer, rgba32f) IMAGE_LOAD_(name, buffer_texel)
 #define IN_TEXEL_BUFFER_F16(slot, name) \
   IMAGE_DECL_(slot, name, readonly, imageBuffer, rgba16f) IMAGE_LOAD_(name, buffer_texel)
+#define IN_ROWS_TEXEL_BUFFER_F32(slot, name) \
+  IMAGE_DECL_(slot, name, readonly, imageBuffer, rgba32f) IMAGE_LOAD_(name, rows_buffer_texel)
+#define IN_ROWS_TEXEL_BUFFER_F16(slot, name) \
+  IMAGE_DECL_(slot, name, readonly, imageBuffer, rgba16f) IMAGE_LOAD_(name, rows_buffer_texel)
 
 // Prepacked weights: a grid of texels.
 #define TEXELS_IMAGE_(name) \
@@ -169,8 +188,11 @@ f16vec4 halves(uvec2 bits) { return f16vec4(unpackFloat2x16(bits.x), unpackFloat
 #define HALVES_IMAGE2D_SAMPLED_F16(name) HALVES_LOADED_(name)
 #define HALVES_IMAGE3D_SAMPLED_F16(name) HALVES_LOADED_(name)
 #define HALVES_TEXEL_BUFFER_F16(name) HALVES_LOADED_(name)
-#define HALVES_BUFFER_F16(name) \
-  f16vec4 HALF_FN_(name)(ivec4 p) { return halves(DATA_(name)[buffer_texel(p, EXTENT_(name))]); }
+#define HALVES_ROWS_TEXEL_BUFFER_F16(name) HALVES_LOADED_(name)
+#define HALVES_OF_BUFFER_(name, texel) \
+  f16vec4 HALF_FN_(name)(ivec4 p) { return halves(DATA_(name)[texel(p, EXTENT_(name))]); }
+#define HALVES_BUFFER_F16(name) HALVES_OF_BUFFER_(name, buffer_texel)
+#define HALVES_ROWS_BUFFER_F16(name) HALVES_OF_BUFFER_(name, rows_buffer_texel)
 
 #define HALF_TEXELS_LOADED_(name) \
   f16vec4 HALF_FN_(name)(int x, int y, int width) { return f16vec4(LOAD_FN_(name)(x, y, width)); }
@@ -201,6 +223,8 @@ f16vec4 halves(uvec2 bits) { return f16vec4(unpackFloat2x16(bits.x), unpackFloat
 #define WALK_3D_(name) WALK_(name, ivec3, image3d_texel, ivec3(0, 0, 1), ivec3(0, 1, 0), ivec3(1, 0, 0))
 #define WALK_BUFFER_(name) \
   WALK_(name, int, buffer_texel, EXTENT_(name).x * EXTENT_(name).y, EXTENT_(name).x, 1)
+#define WALK_ROWS_(name) \
+  WALK_(name, int, rows_buffer_texel, EXTENT_(name).x, EXTENT_(name).x * slices(EXTENT_(name).z), 1)
 #define FETCH_IMAGE_(name, type) vec4 FETCH_FN_(name)(type place) { return imageLoad(DATA_(name), place); }
 #define FETCH_SAMPLER_(name, type) vec4 FETCH_FN_(name)(type place) { return texelFetch(DATA_(name), place, 0); }
 #define FETCH_HALVES_(name, type) \
@@ -218,6 +242,10 @@ f16vec4 halves(uvec2 bits) { return f16vec4(unpackFloat2x16(bits.x), unpackFloat
 #define PLACE_BUFFER_F16 int
 #define PLACE_TEXEL_BUFFER_F32 int
 #define PLACE_TEXEL_BUFFER_F16 int
+#define PLACE_ROWS_BUFFER_F32 int
+#define PLACE_ROWS_BUFFER_F16 int
+#define PLACE_ROWS_TEXEL_BUFFER_F32 int
+#define PLACE_ROWS_TEXEL_BUFFER_F16 int
 
 #define SLICES_IMAGE2D_STORAGE_F32(name) WALK_2D_(name) FETCH_IMAGE_(name, ivec2)
 #define SLICES_IMAGE2D_STORAGE_F16(name) SLICES_IMAGE2D_STORAGE_F32(name)
@@ -227,12 +255,15 @@ f16vec4 halves(uvec2 bits) { return f16vec4(unpackFloat2x16(bits.x), unpackFloat
 #define SLICES_IMAGE3D_STORAGE_F16(name) SLICES_IMAGE3D_STORAGE_F32(name)
 #define SLICES_IMAGE3D_SAMPLED_F32(name) WALK_3D_(name) FETCH_SAMPLER_(name, ivec3)
 #define SLICES_IMAGE3D_SAMPLED_F16(name) SLICES_IMAGE3D_SAMPLED_F32(name)
-#define SLICES_BUFFER_F32(name) \
-  WALK_BUFFER_(name) vec4 FETCH_FN_(name)(int place) { return DATA_(name)[place]; }
-#define SLICES_BUFFER_F16(name) \
-  WALK_BUFFER_(name) vec4 FETCH_FN_(name)(int place) { return unpack_half4(DATA_(name)[place]); }
+#define FETCH_BUFFER_(name, unpack) vec4 FETCH_FN_(name)(int place) { return unpack(DATA_(name)[place]); }
+#define SLICES_BUFFER_F32(name) WALK_BUFFER_(name) FETCH_BUFFER_(name, )
+#define SLICES_BUFFER_F16(name) WALK_BUFFER_(name) FETCH_BUFFER_(name, unpack_half4)
 #define SLICES_TEXEL_BUFFER_F32(name) WALK_BUFFER_(name) FETCH_IMAGE_(name, int)
 #define SLICES_TEXEL_BUFFER_F16(name) SLICES_TEXEL_BUFFER_F32(name)
+#define SLICES_ROWS_BUFFER_F32(name) WALK_ROWS_(name) FETCH_BUFFER_(name, )
+#define SLICES_ROWS_BUFFER_F16(name) WALK_ROWS_(name) FETCH_BUFFER_(name, unpack_half4)
+#define SLICES_ROWS_TEXEL_BUFFER_F32(name) WALK_ROWS_(name) FETCH_IMAGE_(name, int)
+#define SLICES_ROWS_TEXEL_BUFFER_F16(name) SLICES_ROWS_TEXEL_BUFFER_F32(name)
 
 #define PUT_FN_(name) CAT(put_, name)
 #define PUT_TEXEL_(name, type, round) \
@@ -241,18 +272,22 @@ f16vec4 halves(uvec2 bits) { return f16vec4(unpackFloat2x16(bits.x), unpackFloat
 #define PUT_IMAGE2D_STORAGE_F16(name) WALK_2D_(name) PUT_TEXEL_(name, ivec2, nearest_half4)
 #define PUT_IMAGE3D_STORAGE_F32(name) WALK_3D_(name) PUT_TEXEL_(name, ivec3, )
 #define PUT_IMAGE3D_STORAGE_F16(name) WALK_3D_(name) PUT_TEXEL_(name, ivec3, nearest_half4)
-#define PUT_BUFFER_F32(name) \
-  WALK_BUFFER_(name) void PUT_FN_(name)(int place, vec4 v) { DATA_(name)[place] = v; }
-#define PUT_BUFFER_F16(name) \
-  WALK_BUFFER_(name) void PUT_FN_(name)(int place, vec4 v) { DATA_(name)[place] = pack_half4(v); }
+#define PUT_IN_BUFFER_(name, pack) void PUT_FN_(name)(int place, vec4 v) { DATA_(name)[place] = pack(v); }
+#define PUT_BUFFER_F32(name) WALK_BUFFER_(name) PUT_IN_BUFFER_(name, )
+#define PUT_BUFFER_F16(name) WALK_BUFFER_(name) PUT_IN_BUFFER_(name, pack_half4)
+#define PUT_ROWS_BUFFER_F32(name) WALK_ROWS_(name) PUT_IN_BUFFER_(name, )
+#define PUT_ROWS_BUFFER_F16(name) WALK_ROWS_(name) PUT_IN_BUFFER_(name, pack_half4)
 
 #define HALF_SLICES_IMAGE2D_STORAGE_F16(name) SLICES_IMAGE2D_STORAGE_F16(name) FETCH_HALVES_(name, ivec2)
 #define HALF_SLICES_IMAGE2D_SAMPLED_F16(name) SLICES_IMAGE2D_SAMPLED_F16(name) FETCH_HALVES_(name, ivec2)
 #define HALF_SLICES_IMAGE3D_STORAGE_F16(name) SLICES_IMAGE3D_STORAGE_F16(name) FETCH_HALVES_(name, ivec3)
 #define HALF_SLICES_IMAGE3D_SAMPLED_F16(name) SLICES_IMAGE3D_SAMPLED_F16(name) FETCH_HALVES_(name, ivec3)
-#define HALF_SLICES_BUFFER_F16(name) \
-  WALK_BUFFER_(name) f16vec4 CAT(fetch_half_, name)(int place) { return halves(DATA_(name)[place]); }
+#define FETCH_HALVES_OF_BUFFER_(name) \
+  f16vec4 CAT(fetch_half_, name)(int place) { return halves(DATA_(name)[place]); }
+#define HALF_SLICES_BUFFER_F16(name) WALK_BUFFER_(name) FETCH_HALVES_OF_BUFFER_(name)
 #define HALF_SLICES_TEXEL_BUFFER_F16(name) SLICES_TEXEL_BUFFER_F16(name) FETCH_HALVES_(name, int)
+#define HALF_SLICES_ROWS_BUFFER_F16(name) WALK_ROWS_(name) FETCH_HALVES_OF_BUFFER_(name)
+#define HALF_SLICES_ROWS_TEXEL_BUFFER_F16(name) SLICES_ROWS_TEXEL_BUFFER_F16(name) FETCH_HALVES_(name, int)
 
 // Linear tensors.
 #define LOAD4_FN_(name) CAT(load4_, name)

@@ -48,5 +48,14 @@ TEST_F(ChooseTiles, ComputesTheHaloAgainWhereCopiesTakeLonger) {
   }
 }
 
+TEST_F(ChooseTiles, KeepsRowsInLessTimeWhereStripsAreViews) {
+  TileCosts views = costs(0, 1e-5);
+  views.rows_are_views = true;
+  const auto copied = quickest(costs(0, 1e-5), Halo::kept), viewed = quickest(views, Halo::kept);
+  ASSERT_TRUE(copied && viewed);
+  EXPECT_LT(viewed->added_ms, copied->added_ms);
+  EXPECT_TRUE(keeps_rows(viewed->tiling));
+}
+
 }  // namespace
 }  // namespace vellum::test

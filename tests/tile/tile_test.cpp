@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
+#include "compile/tiles.hpp"
 #include "passes/pass_harness.hpp"
 #include "passes/tile/rows_share.hpp"
 #include "tile/random_local_graph.hpp"
@@ -105,6 +107,27 @@ TEST(Tile, LeavesWhatNeedsAllRowsWhole) {
   EXPECT_FALSE(reads.has_rows(1));
   EXPECT_TRUE(reads.has_rows(2));
   EXPECT_FALSE(can_tile(reads, 0, 3));
+}
+
+size_t copies_in(const Program& program) {
+  return static_cast<size_t>(std::ranges::count_if(program.tasks, [](const Task& task) {
+    return task.dispatch && task.dispatch->shader == "copy_region";
+  }));
+}
+
+// Rows are neighbours in memory: the residual is read out of the strip where it is. Only kept rows are
+// copied, out of a strip and into the next one.
+TEST(Tile, CutsAndJoinsRowsInBuffersWithoutCopies) {
+  const Graph graph = inferred(chain());
+  DeviceCaps caps;
+  caps.min_storage_buffer_offset_alignment = caps.min_texel_buffer_offset_alignment = 16;
+  const TiledLowering buffers(graph, caps, {.storage = StorageChoice::buffer});
+  EXPECT_EQ(copies_in(buffers.lower({{0, 5, 3}}).program), 0u);
+  EXPECT_EQ(copies_in(buffers.lower({{0, 5, 3, {0}}}).program), 4u);
+  EXPECT_TRUE(buffers.costs().rows_are_views);
+  const TiledLowering images(graph, caps, {.storage = StorageChoice::image2d});
+  EXPECT_GT(copies_in(images.lower({{0, 5, 3}}).program), 0u);
+  EXPECT_FALSE(images.costs().rows_are_views);
 }
 
 TEST(Tile, RandomNetworksGiveTheSameBits) {

@@ -29,6 +29,9 @@ struct LoweringOptions {
   const TuningTable* tuning = nullptr;
   // What holds each value in channels4, by ValueId; empty: `storage` says it for all of them.
   std::vector<StorageChoice> value_storages = {};
+  // By ValueId: whether TensorDesc::rows_first holds where the value is in channels4 in a buffer; empty: for
+  // none. Not for constants.
+  std::vector<bool> rows_first = {};
   // Every choice that was to be made is added here, where it is not null.
   std::vector<Choice>* choices = nullptr;
   // Kernels that give wrong results on the device: other candidates, other storage or the host compute their

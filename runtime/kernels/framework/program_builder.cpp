@@ -18,10 +18,11 @@ namespace {
 std::string tensor_macro(const TensorDesc& desc, const Binding& binding) {
   constexpr std::string_view elements[] = {"F32", "F16", "I32", "U8"};
   const std::string element(elements[static_cast<size_t>(desc.element)]);
+  const std::string rows = desc.rows_first ? "ROWS_" : "";
   if (binding.texel_buffer)
-    return (desc.layout == Layout::linear ? "LINEAR_TEXEL_" : "TEXEL_BUFFER_") + element;
+    return desc.layout == Layout::linear ? "LINEAR_TEXEL_" + element : rows + "TEXEL_BUFFER_" + element;
   if (desc.storage == Storage::buffer)
-    return (desc.layout == Layout::linear ? "LINEAR_" : "BUFFER_") + element;
+    return desc.layout == Layout::linear ? "LINEAR_" + element : rows + "BUFFER_" + element;
   return std::string(desc.storage == Storage::image2d ? "IMAGE2D_" : "IMAGE3D_") +
          (binding.sampled ? "SAMPLED_" : "STORAGE_") + element;
 }
@@ -202,6 +203,8 @@ TensorDesc ProgramBuilder::describe_type(const TensorType& type, Layout layout, 
 
 TensorDesc ProgramBuilder::describe_value(ValueId value, Layout layout) const {
   TensorDesc desc = describe_type(graph_.values[value].type, layout, storage_choice(value));
+  desc.rows_first = layout == Layout::channels4 && desc.storage == Storage::buffer &&
+                    value < options_.rows_first.size() && options_.rows_first[value];
   // The host reads outputs as fp32.
   if (layout == Layout::linear && is_output_[value] && desc.element == ElementType::f16)
     desc.element = ElementType::f32;

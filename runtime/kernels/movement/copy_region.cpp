@@ -12,11 +12,22 @@ namespace {
 
 enum Slot : size_t { kN, kC, kH, kW };
 
-// N, C, H, W as texels lie in a buffer: N, slices, H, W.
-std::array<int64_t, 4> texel_dims(const Shape& shape) {
-  std::array<int64_t, 4> dims = nchw(shape);
+// N, C, H, W as texels lie in a buffer: N, slices, H, W, or N, H, slices, W. `nchw`: slices in place of
+// channels.
+std::array<int64_t, 4> in_memory(std::array<int64_t, 4> nchw, const TensorDesc& desc) {
+  if (desc.rows_first) std::swap(nchw[kC], nchw[kH]);
+  return nchw;
+}
+
+std::array<int64_t, 4> texel_dims(const TensorDesc& desc) {
+  std::array<int64_t, 4> dims = nchw(desc.shape);
   dims[kC] = slices(dims[kC]);
-  return dims;
+  return in_memory(dims, desc);
+}
+
+// Whether both have the texels of one image of these sizes in one order.
+bool lie_alike(const TensorDesc& a, const TensorDesc& b, const std::array<int64_t, 4>& size) {
+  return a.rows_first == b.rows_first || size[kC] <= 4 || size[kH] == 1;
 }
 
 // Whether [begin, begin + size) of `dims` is one run: all of each dimension behind the first that is cut, and
@@ -36,7 +47,8 @@ std::optional<int64_t> run_start(const std::array<int64_t, 4>& begin, const std:
 // The copy as one of bytes, where both are buffers and it moves whole texels that are neighbours in each.
 std::optional<PlainCopy> plain_copy(const Lowering& lowering, TensorId x, TensorId y, const Region& region) {
   const TensorDesc &from = lowering.tensor(x).desc, &to = lowering.tensor(y).desc;
-  if (from.storage != Storage::buffer || to.storage != Storage::buffer || from.element != to.element)
+  if (from.storage != Storage::buffer || to.storage != Storage::buffer || from.element != to.element ||
+      !lie_alike(from, to, region.size))
     return std::nullopt;
   if (region.step != std::array<int64_t, 4>{1, 1, 1, 1}) return std::nullopt;
   const std::array<int64_t, 4> x_dims = nchw(from.shape), y_dims = nchw(to.shape);
@@ -53,8 +65,10 @@ std::optional<PlainCopy> plain_copy(const Lowering& lowering, TensorId x, Tensor
   x_begin[kC] /= 4;
   y_begin[kC] /= 4;
   size[kC] = slices(size[kC]);
-  const std::optional<int64_t> x_start = run_start(x_begin, size, texel_dims(from.shape));
-  const std::optional<int64_t> y_start = run_start(y_begin, size, texel_dims(to.shape));
+  const std::optional<int64_t> x_start =
+      run_start(in_memory(x_begin, from), in_memory(size, from), texel_dims(from));
+  const std::optional<int64_t> y_start =
+      run_start(in_memory(y_begin, to), in_memory(size, to), texel_dims(to));
   if (!x_start || !y_start) return std::nullopt;
   const uint64_t texel = 4 * size_of(to.element);
   const auto texels = static_cast<uint64_t>(size[0] * size[1] * size[2] * size[3]);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -36,7 +37,7 @@ class Tiler {
     if (graph_.nodes.size() != whole_nodes_.size())
       throw Error(ErrorCode::internal, "a strip that nothing reads");
     check(graph_);
-    return {std::move(graph_), std::move(whole_nodes_)};
+    return {std::move(graph_), std::move(whole_nodes_), std::move(kept_names_)};
   }
 
  private:
@@ -128,8 +129,10 @@ class Tiler {
   void keep_rows(size_t index, const StripRows& next, const std::string& suffix) {
     if (next.held.empty() || next.kept().empty()) return;
     for (const ValueId output : reads_.graph().nodes[index].outputs)
-      if (output != kNoValue)
+      if (output != kNoValue) {
         kept_[output] = {slice(output, held_.at(output), next.kept(), suffix), next.kept()};
+        kept_names_.insert(graph_.values[kept_[output].value].name);
+      }
   }
 
   // What the strip reads of inputs of the graph, each once. Other tensors can be read in place.
@@ -177,6 +180,7 @@ class Tiler {
   Graph graph_;
   UniqueNames names_;
   std::vector<size_t> whole_nodes_;
+  std::set<std::string> kept_names_;
   std::unordered_map<ValueId, Held> held_;
   std::unordered_map<ValueId, Held> kept_;                           // for the next strip
   std::map<std::tuple<ValueId, int64_t, int64_t>, ValueId> slices_;  // of the strip

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "graph/graph.hpp"
@@ -15,6 +17,8 @@ struct TiledGraph {
   // Per node of `graph`: the node of the whole graph of which it computes a strip, or which it is; kNone for
   // those that cut strips out of tensors and join them.
   std::vector<size_t> whole_nodes;
+  // The names of values that are rows which a strip keeps for the next one.
+  std::set<std::string> kept = {};
 };
 
 // Computes the nodes of `tiling` in strips: for each strip a Slice of what it needs of the graph's inputs, a
