@@ -38,6 +38,7 @@ constexpr ShapeOperands kOperands[] = {
     {"SequenceInsert", input_bits(2)},
     {"SplitToSequence", input_bits(1)},
     {"MaxUnpool", input_bits(2)},
+    {"MelWeightMatrix", input_bits(0, 1, 2, 3, 4)},
     {"OneHot", input_bits(1)},
     {"Pad", input_bits(1, 2, 3)},
     {"Range", input_bits(0, 1, 2)},

@@ -259,6 +259,10 @@ void add_movement(std::vector<SmallOperator>& list) {
   list.push_back(
       small_operator("DepthToSpace", "DepthToSpace", {computed({1, 12, 5, 7})}, {{"blocksize", int64_t{2}}}));
   list.push_back(small_operator("Expand", "Expand", {computed({1, 6, 1, 5}), integers({2, 6, 4, 5})}));
+  list.push_back(small_operator("GridSample of volumes", "GridSample",
+                                {computed({1, 3, 4, 5, 6}), computed({1, 3, 4, 5, 3}, 2)}));
+  list.push_back(small_operator("AveragePool of volumes", "AveragePool", {computed({1, 3, 5, 6, 7})},
+                                {{"kernel_shape", Ints{2, 3, 3}}, {"strides", Ints{1, 2, 2}}}));
   list.push_back(
       small_operator("GridSample", "GridSample", {computed({1, 5, 8, 9}), computed({1, 6, 7, 2}, 2)}));
 }

@@ -12,8 +12,9 @@ TENSOR_OUT(y)
 // Where in x, as (w, h, c), channel c of y at (w, h) comes from.
 ivec3 source(int w, int h, int c) {
 #ifdef SPACE_TO_DEPTH
-  int part = c / x_shape.z;
-  return ivec3(w * block + part % block, h * block + part / block, c - part * x_shape.z);
+  int part = columns_first != 0 ? c % (block * block) : c / x_shape.z;
+  int from = columns_first != 0 ? c / (block * block) : c - part * x_shape.z;
+  return ivec3(w * block + part % block, h * block + part / block, from);
 #else
   int part = h % block * block + w % block;
   return ivec3(w / block, h / block, columns_first != 0 ? c * block * block + part : part * y_shape.z + c);

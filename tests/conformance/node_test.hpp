@@ -30,7 +30,7 @@ bool has_data_set(const NodeTest& test, int set);
 
 // 1e-3 as in ONNX's own runner, but four roundings of an output that the file stores in float16 (2^-11 each)
 // or bfloat16 (2^-8 each): expected values of several operators in a row are rounded after each, those of
-// Vellum are not.
+// Vellum are not. Infinity for random numbers, of which only the type is compared.
 double relative_tolerance(const NodeTest& test, int set, size_t output);
 // Empty where `actual` equals `expected` within the tolerances, NaN equal to NaN, else what differs.
 // Functions of a GPU need a larger absolute tolerance near zero.

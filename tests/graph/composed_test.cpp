@@ -1,8 +1,10 @@
 // Operators that others compute (graph/composed.hpp), against numbers computed by hand.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "run_operator.hpp"
 
@@ -148,6 +150,116 @@ TEST(Composed, AttentionWithACacheOfKeys) {
   expect_floats(attention({}), {1, 1, 2, 1}, {6, 6});
   expect_floats(attention({{"is_causal", int64_t{1}}}), {1, 1, 2, 1}, {6, 6});
   expect_floats(attention({{"left_window_size", int64_t{0}}, {"softcap", 2.0f}}), {1, 1, 2, 1}, {4.5f, 6});
+}
+
+// Two tokens of one head with keys and values of two channels.
+TEST(Composed, LinearAttentionUpdatesItsState) {
+  const HostTensor q = floats({1, 2, 2}, {1, 0, 0, 1}), k = floats({1, 2, 2}, {1, 0, 1, 1});
+  const HostTensor v = floats({1, 2, 2}, {2, 3, 5, 7});
+  const auto attend = [&](const char* rule, const OptionalTensors& more) {
+    OptionalTensors inputs{q, k, v};
+    inputs.insert(inputs.end(), more.begin(), more.end());
+    const Spec spec{"LinearAttention",
+                    27,
+                    {{"q_num_heads", int64_t{1}},
+                     {"kv_num_heads", int64_t{1}},
+                     {"scale", 1.0f},
+                     {"update_rule", std::string(rule)}},
+                    2};
+    return run_all(*make(spec, inputs), inputs);
+  };
+  const auto linear = attend("linear", {});
+  expect_floats(linear[0], {1, 2, 2}, {2, 3, 5, 7});
+  expect_floats(linear[1], {1, 1, 2, 2}, {7, 10, 5, 7});
+  const HostTensor halve = floats({1, 2, 1}, {0, std::log(0.5f)}), rate = floats({1, 2, 1}, {1, 2});
+  expect_floats(attend("gated", {std::nullopt, halve})[1], {1, 1, 2, 2}, {6, 8.5f, 5, 7});
+  // The second key reads (2, 3) of the state, so that 2 * (3, 4) are added.
+  expect_floats(attend("delta", {std::nullopt, std::nullopt, rate})[1], {1, 1, 2, 2}, {8, 11, 6, 8});
+  expect_floats(attend("gated_delta", {std::nullopt, halve, rate})[1], {1, 1, 2, 2}, {9, 12.5f, 8, 11});
+  expect_floats(attend("linear", {floats({1, 1, 2, 2}, {1, 1, 1, 1})})[1], {1, 1, 2, 2}, {8, 11, 6, 8});
+  expect_error(ErrorCode::corrupt_model, "no 1 heads", [&] {
+    run({"LinearAttention", 27, {{"q_num_heads", int64_t{1}}, {"kv_num_heads", int64_t{1}}}},
+        {floats({2}, {1, 2}), k, v});
+  });
+}
+
+TEST(Composed, FlexAttentionScoresAndValuesShareHeads) {
+  const HostTensor q = floats({1, 2, 1, 1}, {1, 2}), k = floats({1, 1, 2, 1}, {3, 5});
+  expect_floats(run({"FlexAttentionScores", 17, {{"scale", 0.5f}}}, {q, k}), {1, 2, 1, 2},
+                {1.5f, 2.5f, 3, 5});
+  const HostTensor p = floats({1, 2, 1, 2}, {0, 1, 0.5f, 0.5f});
+  expect_floats(run({"FlexAttentionValues", 17, {}}, {p, k}), {1, 2, 1, 1}, {5, 4});
+}
+
+TEST(Composed, MelWeightsAreTriangles) {
+  const HostTensor weights =
+      run({"MelWeightMatrix", 17, {}},
+          {ints({}, {2}), ints({}, {16}), ints({}, {8192}), floats({}, {0}), floats({}, {4096})});
+  EXPECT_EQ(weights.shape(), (Shape{9, 2}));
+  const auto values = weights.to_floats();
+  EXPECT_EQ(*std::max_element(values.begin(), values.end()), 1.0f);
+  expect_refused({"MelWeightMatrix", 17, {}},
+                 {ints({}, {2}), ints({}, {16}), ints({}, {8192}), floats({}, {0}), floats({}, {80000})},
+                 "beyond half");
+}
+
+TEST(Determinant, IsThatOfEachMatrix) {
+  expect_floats(run({"Det", 11, {}}, {floats({2, 2}, {0, 1, 2, 3})}), {}, {-2});
+  expect_floats(run({"Det", 11, {}}, {floats({2, 2, 2}, {1, 2, 2, 4, 2, 0, 0, 3})}), {2}, {0, 6});
+  expect_refused({"Det", 11, {}}, {floats({2, 1}, {0, 1})}, "square");
+}
+
+// Mean and variance of a tensor.
+std::pair<double, double> moments(const HostTensor& tensor) {
+  double sum = 0, squares = 0;
+  for (const float value : tensor.to_floats()) {
+    sum += static_cast<double>(value);
+    squares += static_cast<double>(value) * static_cast<double>(value);
+  }
+  const auto count = static_cast<double>(tensor.elements());
+  return {sum / count, squares / count - sum / count * sum / count};
+}
+
+TEST(Random, FollowsItsDistributionAndItsSeed) {
+  const auto draw = [](const char* type, const Attributes::Floats& both, float seed) {
+    const bool normal = std::string(type) == "RandomNormal";
+    return run({type,
+                17,
+                {{"shape", Ints{100, 200}},
+                 {normal ? "mean" : "low", both[0]},
+                 {normal ? "scale" : "high", both[1]},
+                 {"seed", seed}}},
+               {});
+  };
+  const auto [mean, variance] = moments(draw("RandomNormal", {3, 2}, 1));
+  EXPECT_NEAR(mean, 3, 0.06);
+  EXPECT_NEAR(variance, 4, 0.2);
+  const HostTensor uniform = draw("RandomUniform", {-1, 5}, 1);
+  EXPECT_NEAR(moments(uniform).first, 2, 0.05);
+  EXPECT_NEAR(moments(uniform).second, 3, 0.1);
+  for (const float value : uniform.to_floats()) EXPECT_TRUE(value >= -1 && value <= 5);
+  EXPECT_EQ(uniform.to_floats(), draw("RandomUniform", {-1, 5}, 1).to_floats());
+  EXPECT_NE(uniform.to_floats(), draw("RandomUniform", {-1, 5}, 2).to_floats());
+  const HostTensor like = floats({2, 3}, {0, 0, 0, 0, 0, 0});
+  EXPECT_EQ(run({"RandomNormalLike", 17, {}}, {like}).shape(), (Shape{2, 3}));
+  EXPECT_EQ(run({"RandomUniformLike", 17, {{"dtype", int64_t{11}}}}, {like}).dtype(), DType::f64);
+}
+
+TEST(Random, BernoulliDrawsOnesWithTheProbabilityOfEachElement) {
+  const HostTensor p(HostTensor::f32({3, 10000}, [] {
+    Floats values(30000, 0.25f);
+    std::fill(values.begin(), values.begin() + 10000, 0.0f);
+    std::fill(values.begin() + 10000, values.begin() + 20000, 1.0f);
+    return values;
+  }()));
+  const auto drawn = run({"Bernoulli", 15, {{"seed", 3.0f}}}, {p}).to_floats();
+  const auto ones = [&](ptrdiff_t row) {
+    return std::count(drawn.begin() + row * 10000, drawn.begin() + (row + 1) * 10000, 1.0f);
+  };
+  EXPECT_EQ(ones(0), 0);
+  EXPECT_EQ(ones(1), 10000);
+  EXPECT_NEAR(static_cast<double>(ones(2)), 2500, 200);
+  EXPECT_EQ(std::count(drawn.begin(), drawn.end(), 0.0f) + ones(1) + ones(2), 30000);
 }
 
 }  // namespace

@@ -180,6 +180,11 @@ TEST(DepthToSpace, ReordersBlocks) {
                 {1, 2, 2, 2}, {0, 1, 2, 3, 4, 5, 6, 7});
   expect_floats(run({"SpaceToDepth", 11, {{"blocksize", int64_t{2}}}}, {counting({1, 1, 2, 4})}),
                 {1, 4, 1, 2}, {0, 2, 1, 3, 4, 6, 5, 7});
+  const HostTensor two = counting({1, 2, 2, 2});
+  expect_floats(run({"SpaceToDepth", 28, {{"blocksize", int64_t{2}}}}, {two}), {1, 8, 1, 1},
+                {0, 4, 1, 5, 2, 6, 3, 7});
+  expect_floats(run({"SpaceToDepth", 28, {{"blocksize", int64_t{2}}, {"mode", std::string("CRD")}}}, {two}),
+                {1, 8, 1, 1}, {0, 1, 2, 3, 4, 5, 6, 7});
   expect_refused({"DepthToSpace", 11, {{"blocksize", int64_t{2}}}}, {counting({1, 6, 1, 1})},
                  "do not fill blocks");
   expect_refused({"DepthToSpace"}, {x}, "blocksize is 0");

@@ -14,6 +14,8 @@ namespace {
 
 using Function = onnx_schema::FunctionProto;
 
+const std::string kPreview = "ai.onnx.preview";
+
 Function& add_function(OnnxModel& model, const std::string& name, const std::vector<std::string>& inputs,
                        const std::vector<std::string>& outputs, int opset = 13) {
   auto& function = *model.proto().add_functions();
@@ -113,6 +115,35 @@ TEST(Functions, ThatCannotBeReplacedAreRefused) {
   OnnxModel many = calling("Relu1");
   add_function(many, "Relu1", {}, {"y"});
   EXPECT_VELLUM_ERROR(many.graph(), ErrorCode::corrupt_model, "'call'", "fewer inputs");
+}
+
+// softmax(0.5 * Q K^T + 1 - 1) V, where the graph of an attribute adds and subtracts.
+TEST(Functions, GraphsOfFlexAttentionAreBetweenItsProducts) {
+  OnnxModel modifier;
+  modifier.input("s", {1, 1, 2, 2}).initializer("one", HostTensor::f32({}, std::vector<float>{1.0f}));
+  modifier.node("Add", {"s", "one"}, {"t"}).node("Sub", {"t", "one"}, {"u"}).output("u");
+  const auto attention = [&](const char* name) {
+    OnnxModel model(26);
+    model.input("q", {1, 1, 2, 4}).input("k", {1, 1, 2, 4}).input("v", {1, 1, 2, 3});
+    model.node("FlexAttention", {"q", "k", "v"}, {"y"}, {}, "flex").output("y");
+    auto& node = *model.proto().mutable_graph()->mutable_node(0);
+    node.set_domain(kPreview);
+    if (name != nullptr) {
+      auto& attribute = *node.add_attribute();
+      attribute.set_name(name);
+      attribute.set_type(onnx_schema::AttributeProto::GRAPH);
+      *attribute.mutable_g() = modifier.proto().graph();
+    }
+    return model.graph();
+  };
+  const std::vector<HostTensor> inputs{random_tensor({1, 1, 2, 4}, 1), random_tensor({1, 1, 2, 4}, 2),
+                                       random_tensor({1, 1, 2, 3}, 3)};
+  const HostTensor plain = evaluate(attention(nullptr), inputs)[0];
+  EXPECT_TRUE(close(evaluate(attention("score_mod"), inputs)[0], plain, 1e-5));
+  EXPECT_TRUE(close(evaluate(attention("prob_mod"), inputs)[0], plain, 1e-5));
+  EXPECT_EQ(attention("score_mod").nodes.size(), 5u);
+  modifier.input("more", {1});
+  EXPECT_VELLUM_ERROR(attention("score_mod"), ErrorCode::corrupt_model, "flex", "one input and one output");
 }
 
 }  // namespace

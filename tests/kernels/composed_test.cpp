@@ -47,6 +47,20 @@ TEST(Composed, RotaryEmbedding) {
                                {{"num_heads", int64_t{2}}, {"rotary_embedding_dim", int64_t{4}}}));
 }
 
+TEST(Composed, LinearAttention) {
+  const HostTensor q = random_tensor({2, 5, 12}, 1), k = random_tensor({2, 5, 6}, 2),
+                   v = random_tensor({2, 5, 8}, 3);
+  const HostTensor state = random_tensor({2, 2, 3, 4}, 4), decay = random_tensor({2, 5, 6}, 5, -1.0f, 0.0f);
+  const HostTensor rate = random_tensor({2, 5, 2}, 6, 0.0f, 1.0f);
+  for (const char* rule : {"linear", "gated", "delta", "gated_delta"}) {
+    OperatorCase test = composed_case(
+        "LinearAttention", 27, {q, k, v, state, decay, rate},
+        {{"q_num_heads", int64_t{4}}, {"kv_num_heads", int64_t{2}}, {"update_rule", std::string(rule)}});
+    test.output_count = 2;
+    check_operator(test);
+  }
+}
+
 TEST(Composed, CenterCropPad) {
   OperatorCase test = composed_case(
       "CenterCropPad", 18, {random_tensor({1, 5, 6, 7}, 1), longs({2}, {3, 10})}, {{"axes", Ints{2, 3}}});

@@ -219,9 +219,12 @@ TEST(DepthToSpace, BothOrders) {
 
 TEST(SpaceToDepth, IsItsInverse) {
   for (const Shape& shape : {Shape{2, 3, 6, 9}, Shape{1, 4, 3, 3}}) {
-    OperatorCase test{.type = "SpaceToDepth", .inputs = {random_tensor(shape, 15)}};
-    test.attributes.set("blocksize", int64_t{3});
-    check_operator(test);
+    for (const char* mode : {"DCR", "CRD"}) {
+      OperatorCase test{.type = "SpaceToDepth", .inputs = {random_tensor(shape, 15)}};
+      test.attributes.set("blocksize", int64_t{3});
+      test.attributes.set("mode", std::string(mode));
+      check_operator(test);
+    }
   }
 }
 

@@ -53,6 +53,21 @@ TEST(Pool, Lp) {
   check_operator(test);
 }
 
+TEST(Pool, Volumes) {
+  const Windows volumes[] = {{{2, 2, 2}, {2, 2, 2}},
+                             {{3, 1, 2}, {1, 2, 3}, {1, 0, 0, 0, 0, 1}},
+                             {{2, 3, 2}, {2, 2, 2}, {0, 1, 1, 1, 1, 0}, {1, 2, 1}, true}};
+  for (const Windows& windows : volumes) {
+    for (const char* type : {"MaxPool", "AveragePool", "LpPool"}) {
+      OperatorCase test = pool_case(type, {2, 3, 5, 6, 7}, windows);
+      check_operator(test);
+      if (type == std::string("AveragePool")) test.attributes.set("count_include_pad", int64_t{1});
+      if (type == std::string("LpPool")) test.attributes.set("p", int64_t{3});
+      if (type != std::string("MaxPool")) check_operator(test);
+    }
+  }
+}
+
 TEST(Pool, MaxKeepsNaN) {
   HostTensor x = random_tensor({1, 3, 4, 6}, 4);
   for (const size_t i : {0u, 9u, 30u, 71u}) x.mutable_as<float>()[i] = std::nanf("");

@@ -28,6 +28,18 @@ TEST(GridSample, EveryModeAndPadding) {
   }
 }
 
+TEST(GridSample, VolumesInEveryModeAndPadding) {
+  for (const char* padding : {"zeros", "border", "reflection"}) {
+    for (const bool align_corners : {false, true}) {
+      for (const char* mode : {"nearest", "linear"}) {
+        OperatorCase test = grid_case(mode, padding, align_corners);
+        test.inputs = {random_tensor({2, 3, 4, 5, 7}, 1), random_tensor({2, 2, 3, 5, 3}, 2, -1.7f, 1.7f)};
+        check_operator(test);
+      }
+    }
+  }
+}
+
 OperatorCase roi_case(const char* mode, int64_t sampling_ratio, bool half_pixel) {
   const HostTensor rois =
       HostTensor::f32({3, 4}, std::vector<float>{0, 0, 10, 6, 3.5f, 2, 20, 15, 5, 7, 5.5f, 7.5f});

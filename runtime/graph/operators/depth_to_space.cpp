@@ -10,6 +10,12 @@ int64_t read_block(const NodeSpec& spec) {
   return block;
 }
 
+bool is_column_first(const NodeSpec& spec) {
+  const std::string mode = spec.attributes->get_string("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD") refuse_model("mode '" + mode + "' is unknown");
+  return mode == "CRD";
+}
+
 const TensorType& image(Inputs inputs) {
   const TensorType& x = input_type(inputs, 0, "input");
   if (x.shape.size() != 4) refuse_model("input has shape " + to_string(x.shape) + ", expected N x C x H x W");
@@ -73,28 +79,29 @@ std::vector<TensorType> SpaceToDepth::infer(Inputs inputs) const {
 std::vector<HostTensor> SpaceToDepth::evaluate(HostInputs inputs) const {
   const TensorType y = infer_known(*this, inputs)[0];
   const Shape& x = inputs[0]->shape();
-  return {
-      reorder(*inputs[0], {x[0], x[1], y.shape[2], block, y.shape[3], block}, {0, 3, 5, 1, 2, 4}, y.shape)};
+  const std::vector<size_t> order =
+      column_first ? std::vector<size_t>{0, 1, 3, 5, 2, 4} : std::vector<size_t>{0, 3, 5, 1, 2, 4};
+  return {reorder(*inputs[0], {x[0], x[1], y.shape[2], block, y.shape[3], block}, order, y.shape)};
 }
 
 Attributes SpaceToDepth::attributes() const {
   Attributes result;
   result.set("blocksize", block);
+  result.set("mode", std::string(column_first ? "CRD" : "DCR"));
   return result;
 }
 
 std::shared_ptr<const Operator> make_depth_to_space(const NodeSpec& spec) {
   auto op = std::make_shared<DepthToSpace>();
   op->block = read_block(spec);
-  const std::string mode = spec.attributes->get_string("mode", "DCR");
-  if (mode != "DCR" && mode != "CRD") refuse_model("mode '" + mode + "' is unknown");
-  op->column_first = mode == "CRD";
+  op->column_first = is_column_first(spec);
   return op;
 }
 
 std::shared_ptr<const Operator> make_space_to_depth(const NodeSpec& spec) {
   auto op = std::make_shared<SpaceToDepth>();
   op->block = read_block(spec);
+  op->column_first = is_column_first(spec);
   return op;
 }
 

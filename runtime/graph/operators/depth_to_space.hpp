@@ -20,9 +20,10 @@ struct DepthToSpace : Operator {
   Attributes attributes() const override;
 };
 
-// (N, C, H, W) -> (N, C * b², H / b, W / b): the inverse of DepthToSpace in mode DCR. Any dtype.
+// (N, C, H, W) -> (N, C * b², H / b, W / b): the inverse of DepthToSpace in the same mode. Any dtype.
 struct SpaceToDepth : Operator {
   int64_t block = 1;
+  bool column_first = false;  // mode CRD
 
   std::string_view type() const override { return "SpaceToDepth"; }
   std::vector<TensorType> infer(Inputs inputs) const override;

@@ -30,9 +30,9 @@ class Sampler {
   Sampler(const GridSample& op, Plane plane) : op_(op), plane_(plane) {}
 
   float at(float grid_x, float grid_y) const {
-    const double x = position(grid_x, plane_.width), y = position(grid_y, plane_.height);
+    const double x = op_.position(grid_x, plane_.width), y = op_.position(grid_y, plane_.height);
     if (op_.mode == SampleMode::cubic) return cubic(x, y);
-    const double px = pad(x, plane_.width), py = pad(y, plane_.height);
+    const double px = op_.pad(x, plane_.width), py = op_.pad(y, plane_.height);
     // nearbyint: half to even, the default rounding mode.
     if (op_.mode == SampleMode::nearest) return element(std::nearbyint(px), std::nearbyint(py));
     const double x0 = std::floor(px), y0 = std::floor(py), tx = px - x0, ty = py - y0;
@@ -42,28 +42,6 @@ class Sampler {
   }
 
  private:
-  // From [-1, 1] to elements.
-  double position(float grid, int64_t size) const {
-    const double unit = (static_cast<double>(grid) + 1.0) / 2.0, length = static_cast<double>(size);
-    return op_.align_corners ? unit * (length - 1.0) : unit * length - 0.5;
-  }
-
-  double pad(double x, int64_t size) const {
-    const double last = static_cast<double>(size - 1);
-    if (std::isnan(x)) return -2.0;  // outside
-    switch (op_.padding) {
-      case SamplePadding::zeros:
-        // Anything outside reads zeros; clamped, so that the conversion to an index is defined.
-        return std::clamp(x, -2.0, last + 2.0);
-      case SamplePadding::border:
-        return std::clamp(x, 0.0, last);
-      case SamplePadding::reflection:
-        return std::clamp(op_.align_corners ? reflect(x, 0.0, last) : reflect(x, -0.5, last + 0.5), 0.0,
-                          last);
-    }
-    return x;
-  }
-
   // Zero outside the image.
   double inside(double x, double y) const {
     if (!(x >= 0.0 && y >= 0.0 && x < static_cast<double>(plane_.width) &&
@@ -83,7 +61,8 @@ class Sampler {
     double sum = 0.0;
     for (int row = 0; row < 4; ++row) {
       for (int column = 0; column < 4; ++column) {
-        const double value = inside(pad(x0 - 1 + column, plane_.width), pad(y0 - 1 + row, plane_.height));
+        const double value =
+            inside(op_.pad(x0 - 1 + column, plane_.width), op_.pad(y0 - 1 + row, plane_.height));
         const float weight = wy[static_cast<size_t>(row)] * wx[static_cast<size_t>(column)];
         sum += static_cast<double>(weight) * value;
       }
@@ -95,35 +74,94 @@ class Sampler {
   Plane plane_;
 };
 
-const TensorType& sampled_image(Inputs inputs) {
-  const TensorType& x = float_input_type(inputs, 0, "X");
-  if (x.shape.size() != 4)
-    refuse_unsupported("X has shape " + to_string(x.shape) + ", expected N x C x H x W");
-  return x;
+// One channel of a volume.
+struct Volume {
+  const float* data;
+  std::array<int64_t, 3> size;  // along x, y, z
+
+  double at(const std::array<double, 3>& p) const {
+    for (size_t i = 0; i < 3; ++i)
+      if (!(p[i] >= 0.0 && p[i] < static_cast<double>(size[i]))) return 0.0;
+    return data[(static_cast<int64_t>(p[2]) * size[1] + static_cast<int64_t>(p[1])) * size[0] +
+                static_cast<int64_t>(p[0])];
+  }
+};
+
+float sample_volume(const GridSample& op, const Volume& volume, const float* grid) {
+  std::array<double, 3> first{}, t{};
+  for (size_t i = 0; i < 3; ++i) {
+    const double p = op.pad(op.position(grid[i], volume.size[i]), volume.size[i]);
+    // nearbyint: half to even, the default rounding mode.
+    first[i] = op.mode == SampleMode::nearest ? std::nearbyint(p) : std::floor(p);
+    t[i] = p - first[i];
+  }
+  if (op.mode == SampleMode::nearest) return static_cast<float>(volume.at(first));
+  double sum = 0.0;
+  for (size_t corner = 0; corner < 8; ++corner) {
+    std::array<double, 3> p = first;
+    double weight = 1.0;
+    for (size_t i = 0; i < 3; ++i) {
+      const bool next = (corner >> i & 1) != 0;
+      p[i] += next ? 1.0 : 0.0;
+      weight *= next ? t[i] : 1.0 - t[i];
+    }
+    sum += weight * volume.at(p);
+  }
+  return static_cast<float>(sum);
 }
 
 }  // namespace
 
-std::vector<TensorType> GridSample::infer(Inputs inputs) const {
-  const TensorType &x = sampled_image(inputs), &grid = float_input_type(inputs, 1, "grid");
-  if (grid.shape.size() != 4 || grid.shape[0] != x.shape[0] || grid.shape[3] != 2) {
-    refuse_model("grid is " + to_string(grid) + ", X " + to_string(x));
+double GridSample::position(float grid, int64_t size) const {
+  const double unit = (static_cast<double>(grid) + 1.0) / 2.0, length = static_cast<double>(size);
+  return align_corners ? unit * (length - 1.0) : unit * length - 0.5;
+}
+
+double GridSample::pad(double x, int64_t size) const {
+  const double last = static_cast<double>(size - 1);
+  if (std::isnan(x)) return -2.0;  // outside
+  switch (padding) {
+    case SamplePadding::zeros:
+      // Anything outside reads zeros; clamped, so that the conversion to an index is defined.
+      return std::clamp(x, -2.0, last + 2.0);
+    case SamplePadding::border:
+      return std::clamp(x, 0.0, last);
+    case SamplePadding::reflection:
+      return std::clamp(align_corners ? reflect(x, 0.0, last) : reflect(x, -0.5, last + 0.5), 0.0, last);
   }
-  return {{x.dtype, {x.shape[0], x.shape[1], grid.shape[1], grid.shape[2]}}};
+  return x;
+}
+
+std::vector<TensorType> GridSample::infer(Inputs inputs) const {
+  const TensorType &x = float_input_type(inputs, 0, "X"), &grid = float_input_type(inputs, 1, "grid");
+  const size_t rank = x.shape.size();
+  if (rank != 4 && rank != 5)
+    refuse_unsupported("X has shape " + to_string(x.shape) + ", expected N x C x H x W or N x C x D x H x W");
+  if (rank == 5 && mode == SampleMode::cubic) refuse_model("mode cubic is for images, X is a volume");
+  if (grid.shape.size() != rank || grid.shape[0] != x.shape[0] ||
+      grid.shape.back() != static_cast<int64_t>(rank) - 2)
+    refuse_model("grid is " + to_string(grid) + ", X " + to_string(x));
+  Shape shape = grid.shape;
+  shape.pop_back();
+  shape.insert(shape.begin() + 1, x.shape[1]);
+  return {{x.dtype, shape}};
 }
 
 std::vector<HostTensor> GridSample::evaluate(HostInputs inputs) const {
   const TensorType type = infer_known(*this, inputs)[0];
   const HostTensor x = cast(*inputs[0], DType::f32), grid = cast(*inputs[1], DType::f32);
-  const int64_t height = x.shape()[2], width = x.shape()[3], points = type.shape[2] * type.shape[3];
+  const Shape& from = x.shape();
+  const size_t axes = from.size() - 2;
+  const int64_t elements = product(from, 2, from.size()), points = product(type.shape, 2, from.size());
   HostTensor y(DType::f32, type.shape);
   float* out = y.mutable_as<float>().data();
-  for (int64_t n = 0; n < type.shape[0]; ++n) {
-    for (int64_t c = 0; c < type.shape[1]; ++c) {
-      const Sampler sampler(*this,
-                            {x.as<float>().data() + (n * type.shape[1] + c) * height * width, height, width});
-      const float* position = grid.as<float>().data() + n * points * 2;
-      for (int64_t i = 0; i < points; ++i, position += 2) *out++ = sampler.at(position[0], position[1]);
+  for (int64_t n = 0; n < from[0]; ++n) {
+    for (int64_t c = 0; c < from[1]; ++c) {
+      const float* data = x.as<float>().data() + (n * from[1] + c) * elements;
+      const float* place = grid.as<float>().data() + n * points * static_cast<int64_t>(axes);
+      for (int64_t i = 0; i < points; ++i, place += axes)
+        *out++ = axes == 2 ? Sampler(*this, {data, from[2], from[3]}).at(place[0], place[1])
+                           : sample_volume(*this, {data, {from[4], from[3], from[2]}}, place);
     }
   }
   return {cast(y, type.dtype)};
@@ -143,9 +181,11 @@ Attributes GridSample::attributes() const {
 }
 
 std::vector<TensorType> RoiAlign::infer(Inputs inputs) const {
-  const TensorType &x = sampled_image(inputs), &rois = float_input_type(inputs, 1, "rois");
+  const TensorType &x = float_input_type(inputs, 0, "X"), &rois = float_input_type(inputs, 1, "rois");
   const TensorType& batches = input_type(inputs, 2, "batch_indices");
   require_indices(batches);
+  if (x.shape.size() != 4)
+    refuse_unsupported("X has shape " + to_string(x.shape) + ", expected N x C x H x W");
   if (rois.shape.size() != 2 || rois.shape[1] != 4 || batches.shape != Shape{rois.shape[0]}) {
     refuse_model("rois are " + to_string(rois) + ", batch_indices " + to_string(batches));
   }

@@ -9,11 +9,17 @@ namespace vellum {
 enum class SampleMode : uint8_t { nearest, linear, cubic };
 enum class SamplePadding : uint8_t { zeros, border, reflection };
 
-// Inputs X (N, C, H, W), grid (N, H_out, W_out, 2) of (x, y) in [-1, 1].
+// Inputs X (N, C, H, W), grid (N, H_out, W_out, 2) of (x, y) in [-1, 1]; or X (N, C, D, H, W), grid
+// (N, D_out, H_out, W_out, 3) of (x, y, z), without cubic.
 struct GridSample : Operator {
   SampleMode mode = SampleMode::linear;
   SamplePadding padding = SamplePadding::zeros;
   bool align_corners = false;
+
+  // From [-1, 1] to elements.
+  double position(float grid, int64_t size) const;
+  // The position that is read instead of x; outside of [0, size) what is read is zero.
+  double pad(double x, int64_t size) const;
 
   std::string_view type() const override { return "GridSample"; }
   std::vector<TensorType> infer(Inputs inputs) const override;

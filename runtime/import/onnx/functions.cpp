@@ -118,6 +118,78 @@ class Call {
   std::map<std::string, schema::AttributeProto> defaults_;
 };
 
+// The graph of an attribute as a function. One that reads values from outside calls them by names that no
+// node has there, and is refused.
+schema::FunctionProto function_of(const schema::GraphProto& graph) {
+  schema::FunctionProto function;
+  function.set_name(graph.name());
+  for (const auto& input : graph.input()) function.add_input(input.name());
+  for (const auto& output : graph.output()) function.add_output(output.name());
+  for (const auto& tensor : graph.initializer()) {
+    auto& node = *function.add_node();
+    node.set_op_type("Constant");
+    node.add_output(tensor.name());
+    auto& value = *node.add_attribute();
+    value.set_name("value");
+    value.set_type(schema::AttributeProto::TENSOR);
+    *value.mutable_t() = tensor;
+  }
+  for (const auto& node : graph.node()) *function.add_node() = node;
+  return function;
+}
+
+// FlexAttention: a product, a graph, a Softmax, a graph, a product. Either graph may be missing.
+// https://onnx.ai/onnx/operators/onnx_aionnxpreview_FlexAttention.html
+class FlexAttention {
+ public:
+  FlexAttention(const schema::NodeProto& node, std::string prefix)
+      : node_(node), prefix_(std::move(prefix)) {}
+
+  Nodes nodes() {
+    if (node_.input_size() != 3 || node_.output_size() != 1)
+      throw Error(ErrorCode::corrupt_model,
+                  describe(node_) + ": the node must have three inputs and one output");
+    std::string value =
+        add("FlexAttentionScores", {node_.input(0), node_.input(1)}, {"scale", "softmax_precision"});
+    value = modify("score_mod", value);
+    value = modify("prob_mod", add("Softmax", {value}, {}));
+    add("FlexAttentionValues", {value, node_.input(2)}, {"softmax_precision"});
+    nodes_.rbegin()->set_output(0, node_.output(0));
+    return std::move(nodes_);
+  }
+
+ private:
+  std::string add(const std::string& type, std::initializer_list<std::string> inputs,
+                  std::initializer_list<const char*> attributes) {
+    auto& node = *nodes_.Add();
+    node.set_op_type(type);
+    node.set_name(prefix_ + type);
+    for (const std::string& input : inputs) node.add_input(input);
+    node.add_output(node.name());
+    for (const char* name : attributes)
+      if (const auto* attribute = find_attribute(node_, name)) *node.add_attribute() = *attribute;
+    return node.output(0);
+  }
+
+  std::string modify(const char* name, const std::string& value) {
+    const schema::AttributeProto* attribute = find_attribute(node_, name);
+    if (!attribute) return value;
+    if (attribute->g().input_size() != 1 || attribute->g().output_size() != 1)
+      throw Error(ErrorCode::corrupt_model,
+                  describe(node_) + ": " + name + " must have one input and one output");
+    schema::NodeProto call;
+    call.add_input(value);
+    call.add_output(prefix_ + name);
+    const schema::FunctionProto function = function_of(attribute->g());
+    for (auto& node : Call(function, call, prefix_ + name + "/").nodes()) *nodes_.Add() = std::move(node);
+    return call.output(0);
+  }
+
+  const schema::NodeProto& node_;
+  const std::string prefix_;
+  Nodes nodes_;
+};
+
 class FunctionInliner {
  public:
   FunctionInliner(const schema::ModelProto& model, int opset) : opset_(opset) {
@@ -132,6 +204,13 @@ class FunctionInliner {
   void expand(Nodes& nodes, int depth) {
     Nodes result;
     for (auto& node : nodes) {
+      if (node.domain() == "ai.onnx.preview" && node.op_type() == "FlexAttention") {
+        count(static_cast<uint64_t>(node.ByteSizeLong()), 4, node);
+        Nodes body = FlexAttention(node, prefix_of(node)).nodes();
+        expand(body, depth);
+        for (auto& inner : body) *result.Add() = std::move(inner);
+        continue;
+      }
       const auto found = functions_.find({domain_of(node.domain()), node.op_type()});
       if (found == functions_.end()) {
         for (auto& attribute : *node.mutable_attribute())
@@ -152,16 +231,24 @@ class FunctionInliner {
                                               std::to_string(kMostNested) + " deep");
     check_opset(function, node);
     const auto made = static_cast<uint64_t>(function.node_size()) + 1;
-    nodes_ += made;
-    bytes_ += function.ByteSizeLong() + made * node.ByteSizeLong();
+    count(function.ByteSizeLong() + made * node.ByteSizeLong(), made, node);
+    Nodes body = Call(function, node, prefix_of(node)).nodes();
+    expand(body, depth + 1);
+    return body;
+  }
+
+  std::string prefix_of(const schema::NodeProto& node) {
+    const std::string name = node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name();
+    return name + "/" + std::to_string(calls_++) + "/";
+  }
+
+  void count(uint64_t bytes, uint64_t nodes, const schema::NodeProto& node) {
+    nodes_ += nodes;
+    bytes_ += bytes;
     if (nodes_ > kMostNodes || bytes_ > kMostBytes)
       throw Error(ErrorCode::unsupported, describe(node) + ": the functions of the model make more than " +
                                               std::to_string(kMostNodes) + " nodes or " +
                                               std::to_string(kMostBytes) + " bytes");
-    const std::string name = node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name();
-    Nodes body = Call(function, node, name + "/" + std::to_string(calls_++) + "/").nodes();
-    expand(body, depth + 1);
-    return body;
   }
 
   void check_opset(const schema::FunctionProto& function, const schema::NodeProto& node) const {
@@ -180,7 +267,7 @@ class FunctionInliner {
 }  // namespace
 
 void inline_functions(schema::ModelProto& model, int opset) {
-  if (model.functions_size() > 0) FunctionInliner(model, opset).run(*model.mutable_graph());
+  FunctionInliner(model, opset).run(*model.mutable_graph());
 }
 
 }  // namespace vellum::onnx

@@ -28,8 +28,9 @@ void lower_depth_to_space(Lowering& lowering) {
 }
 
 void lower_space_to_depth(Lowering& lowering) {
+  const SpaceToDepth& op = lowering.op<SpaceToDepth>();
   if (!all_float(lowering)) return lowering.run_on_host("SpaceToDepth of integers has no kernel");
-  Dispatch dispatch = move_blocks(lowering, lowering.op<SpaceToDepth>().block, false);
+  Dispatch dispatch = move_blocks(lowering, op.block, op.column_first);
   define(dispatch, "SPACE_TO_DEPTH");
   lowering.dispatch(std::move(dispatch));
 }

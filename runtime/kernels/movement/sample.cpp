@@ -3,13 +3,41 @@
 
 #include "kernels/framework/elements.hpp"
 #include "shaders/movement/grid_sample.h"
+#include "shaders/movement/grid_sample_volume.h"
 #include "shaders/movement/roi_align.h"
 
 namespace vellum {
 
+namespace {
+
+void define_sampling(Dispatch& dispatch, const GridSample& op) {
+  if (op.mode == SampleMode::nearest) define(dispatch, "NEAREST");
+  if (op.mode == SampleMode::cubic) define(dispatch, "CUBIC");
+  if (op.padding == SamplePadding::border) define(dispatch, "BORDER");
+  if (op.padding == SamplePadding::reflection) define(dispatch, "REFLECTION");
+}
+
+void sample_volumes(Lowering& lowering, const GridSample& op) {
+  const Shape &from = lowering.input_type(0).shape, &shape = lowering.output_type().shape;
+  const TensorId x = lowering.read(0, Layout::linear), grid = lowering.read(1, Layout::linear);
+  const TensorId y = lowering.write(0, Layout::linear);
+  Dispatch dispatch = make_dispatch("grid_sample_volume", grid_1d(lowering.caps(), groups_of_four(shape)),
+                                    {reads("x", x), reads("grid", grid), writes("y", y)},
+                                    GridSampleVolumeParameters{.count = element_count(shape),
+                                                               .channels = shape[1],
+                                                               .points = product(shape, 2, 5),
+                                                               .align_corners = op.align_corners,
+                                                               .x_size = Shape{from[4], from[3], from[2]}});
+  define_sampling(dispatch, op);
+  lowering.dispatch(std::move(dispatch));
+}
+
+}  // namespace
+
 void lower_grid_sample(Lowering& lowering) {
   const GridSample& op = lowering.op<GridSample>();
   const Shape& shape = lowering.output_type().shape;
+  if (shape.size() == 5) return sample_volumes(lowering, op);
   const TensorId x = lowering.read(0, Layout::channels4), grid = lowering.read(1, Layout::linear);
   const TensorId y = lowering.write(0, Layout::channels4);
   Dispatch dispatch = make_dispatch(
@@ -18,10 +46,7 @@ void lower_grid_sample(Lowering& lowering) {
       GridSampleParameters{.x_shape = texel_shape(lowering.input_type(0).shape),
                            .y_shape = texel_shape(shape),
                            .align_corners = op.align_corners});
-  if (op.mode == SampleMode::nearest) define(dispatch, "NEAREST");
-  if (op.mode == SampleMode::cubic) define(dispatch, "CUBIC");
-  if (op.padding == SamplePadding::border) define(dispatch, "BORDER");
-  if (op.padding == SamplePadding::reflection) define(dispatch, "REFLECTION");
+  define_sampling(dispatch, op);
   lowering.dispatch(std::move(dispatch));
 }
 

@@ -5,6 +5,7 @@
 #include "kernels/reduction/reduce.hpp"
 #include "shaders/reduction/max_pool_indices.h"
 #include "shaders/reduction/pool.h"
+#include "shaders/reduction/pool_volume.h"
 
 namespace vellum {
 
@@ -45,16 +46,37 @@ void find_maxima(Lowering& lowering, const Pool& op, const WindowPlacement& wind
   lowering.dispatch(std::move(dispatch));
 }
 
+void pool_volumes(Lowering& lowering, const Pool& op, const WindowPlacement& window) {
+  const Shape& shape = lowering.output_type().shape;
+  const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
+  Dispatch dispatch = make_dispatch("pool_volume", grid_1d(lowering.caps(), groups_of_four(shape)),
+                                    {reads("x", x), writes("y", y)},
+                                    PoolVolumeParameters{.count = element_count(shape),
+                                                         .count_include_pad = op.count_include_pad,
+                                                         .p_norm = static_cast<float>(op.p),
+                                                         .x_size = window.input,
+                                                         .y_size = window.output,
+                                                         .kernel = window.kernel,
+                                                         .stride = window.strides,
+                                                         .dilation = window.dilations,
+                                                         .pad_begin = window.pads_begin,
+                                                         .pad_end = window.pads_end});
+  define(dispatch, macro_of(op.kind));
+  lowering.dispatch(std::move(dispatch));
+}
+
 }  // namespace
 
 void lower_pool(Lowering& lowering) {
   const Pool& op = lowering.op<Pool>();
   const std::string name(op.type());
-  if (lowering.input_type(0).shape.size() > 4)
-    return lowering.run_on_host(name + " over volumes has no kernel");
+  const bool volumes = lowering.input_type(0).shape.size() > 4;
+  if (volumes && lowering.is_read(1))
+    return lowering.run_on_host(name + " over volumes with positions has no kernel");
   if (!is_float(lowering.input_type(0).dtype))
     return lowering.run_on_host(name + " of integers has no kernel");
   const WindowPlacement window = op.place(operator_inputs(lowering));
+  if (volumes) return pool_volumes(lowering, op, window);
   if (lowering.is_read(1)) find_maxima(lowering, op, window);
   if (!lowering.is_read(0)) return;
   const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
