@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/fit_budget.hpp"
+#include "api/region_runner.hpp"
 #include "api/session_impl.hpp"
 
 namespace vellum {
@@ -17,6 +18,14 @@ std::vector<TensorInfo> infos(const std::vector<Port>& ports) {
   result.reserve(ports.size());
   for (const Port& port : ports) result.push_back({port.name, port.type.dtype, port.type.shape});
   return result;
+}
+
+bool has_regions(const Program& program) {
+  return std::ranges::any_of(program.tasks, [](const Task& task) {
+    return task.host && std::ranges::any_of(task.host->graph->nodes, [](const Node& node) {
+             return dynamic_cast<const DeviceRegion*>(node.op.get()) != nullptr;
+           });
+  });
 }
 
 }  // namespace
@@ -89,6 +98,10 @@ Session::Impl::Executors Session::Impl::make_executors(const InputKey& key) cons
 
 Session::Impl::Executors Session::Impl::make_executors(std::shared_ptr<const CompiledModel> compiled) const {
   const std::shared_ptr<gpu::Context>& context = impl(device)->context;
+  RunRegion run_region;
+  if (has_regions(compiled->program))
+    run_region = [runner = std::make_shared<RegionRunner>(device, options)](
+                     const DeviceRegion& region, HostInputs values) { return runner->run(region, values); };
   Executors made;
   while (made.size() < options.in_flight)
     made.push_back(std::make_unique<Executor>(context, compiled,
@@ -96,7 +109,8 @@ Session::Impl::Executors Session::Impl::make_executors(std::shared_ptr<const Com
                                                               .timestamps = options.profile,
                                                               .progress = progress,
                                                               .pool = pools[made.size()],
-                                                              .memory_budget = memory_budget},
+                                                              .memory_budget = memory_budget,
+                                                              .run_region = run_region},
                                               weights));
   for (const std::string& warning : compiled->program.warnings) context->log(LogLevel::warning, warning);
   return made;

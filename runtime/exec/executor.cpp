@@ -385,7 +385,8 @@ void Executor::run_step(Step& step, std::span<const gpu::Semaphore* const> wait)
   if (step.host) {
     wait_for_submitted();
     const HostPartition& partition = *program().tasks[step.first_task].host;
-    std::vector<HostTensor> results = run_host_partition(context_, program(), partition, tensors_);
+    std::vector<HostTensor> results =
+        run_host_partition(context_, program(), partition, tensors_, options_.run_region);
     if (partition.has_run_time_shapes) host_outputs_ = std::move(results);
   } else {
     SubmitSemaphores semaphores{.wait = wait_first_};

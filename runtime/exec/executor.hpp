@@ -16,6 +16,7 @@
 #include "exec/device_tensors.hpp"
 #include "exec/task_recorder.hpp"
 #include "exec/weight_store.hpp"
+#include "graph/operators/device_region.hpp"
 #include "plan/submits.hpp"
 #include "vulkan/commands.hpp"
 #include "vulkan/pipeline.hpp"
@@ -32,6 +33,8 @@ struct ExecutorOptions {
   // That inputs, outputs and staging memory count against; null: none. `pool` and the source of weights have
   // budgets of their own.
   std::shared_ptr<gpu::MemoryBudget> memory_budget = nullptr;
+  // Runs layers behind operators with data-dependent shapes; empty: the host does.
+  RunRegion run_region = {};
 };
 
 // Bytes that were passed to vkAllocateMemory, by purpose; of weights and intermediates also what other

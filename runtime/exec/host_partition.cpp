@@ -37,10 +37,10 @@ void write_outputs(const std::shared_ptr<gpu::Context>& context, const Program& 
 
 std::vector<HostTensor> run_host_partition(const std::shared_ptr<gpu::Context>& context,
                                            const Program& program, const HostPartition& partition,
-                                           const DeviceTensors& tensors) {
+                                           const DeviceTensors& tensors, const RunRegion& run_region) {
   std::vector<HostTensor> inputs;
   for (const Port& port : partition.inputs) inputs.push_back(read_input(context, program, port, tensors));
-  std::vector<HostTensor> results = evaluate(*partition.graph, inputs);
+  std::vector<HostTensor> results = evaluate_with_regions(*partition.graph, inputs, run_region);
   if (!partition.has_run_time_shapes) write_outputs(context, program, partition, results, tensors);
   return results;
 }

@@ -149,8 +149,9 @@ namespace {
 bool is_empty(const TensorType& type) { return element_count(type.shape) == 0; }
 
 // The results of a node that reads an empty tensor, where they are all empty too: references need not provide
-// for that. None where there is something to compute.
+// for that. None where there is something to compute, and for operators with graphs, whose nodes see to it.
 std::vector<HostTensor> empty_results(const Node& node, std::span<const HostTensor* const> inputs) {
+  if (dynamic_cast<const GraphOperator*>(node.op.get()) != nullptr) return {};
   const bool reads_empty = std::any_of(inputs.begin(), inputs.end(), [](const HostTensor* input) {
     return input != nullptr && input->elements() == 0;
   });
@@ -350,6 +351,15 @@ std::vector<uint32_t> count_uses(const Graph& graph) {
 }  // namespace
 
 std::vector<HostTensor> evaluate(const Graph& graph, std::span<const HostTensor> inputs) {
+  const std::vector<HostTensor> outputs =
+      evaluate(graph, inputs, [](const Node& node, std::span<const HostTensor* const> arguments) {
+        return evaluate(node, arguments);
+      });
+  return graph.tail ? with_tail(*graph.tail, outputs) : outputs;
+}
+
+std::vector<HostTensor> evaluate(const Graph& graph, std::span<const HostTensor> inputs,
+                                 const EvaluateNode& evaluate_node) {
   if (inputs.size() != graph.inputs.size()) {
     throw Error(ErrorCode::invalid_argument, "the graph has " + std::to_string(graph.inputs.size()) +
                                                  " inputs, given are " + std::to_string(inputs.size()));
@@ -364,7 +374,7 @@ std::vector<HostTensor> evaluate(const Graph& graph, std::span<const HostTensor>
   for (const Node& node : graph.nodes) {
     std::vector<const HostTensor*> arguments;
     for (const ValueId id : node.inputs) arguments.push_back(id == kNoValue ? nullptr : &tensors[id].value());
-    auto results = evaluate(node, arguments);
+    auto results = evaluate_node(node, arguments);
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       if (node.outputs[i] != kNoValue && uses[node.outputs[i]] > 0)
         tensors[node.outputs[i]] = std::move(results[i]);
@@ -375,7 +385,7 @@ std::vector<HostTensor> evaluate(const Graph& graph, std::span<const HostTensor>
   }
   std::vector<HostTensor> outputs;
   for (const ValueId id : graph.outputs) outputs.push_back(tensors[id].value());
-  return graph.tail ? with_tail(*graph.tail, outputs) : outputs;
+  return outputs;
 }
 
 }  // namespace vellum

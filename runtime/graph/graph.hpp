@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -99,5 +100,10 @@ std::string to_text(const Graph& graph);
 // Runs the whole graph, its tail included, on the host reference. Inputs in the order of graph.inputs;
 // outputs in the model's.
 std::vector<HostTensor> evaluate(const Graph& graph, std::span<const HostTensor> inputs);
+// Does so with a function that computes each node, without those of the tail.
+using EvaluateNode =
+    std::function<std::vector<HostTensor>(const Node& node, std::span<const HostTensor* const> inputs)>;
+std::vector<HostTensor> evaluate(const Graph& graph, std::span<const HostTensor> inputs,
+                                 const EvaluateNode& evaluate_node);
 
 }  // namespace vellum

@@ -233,10 +233,11 @@ TEST_F(Tail, ItsNodesAreListedWhereNotEvenTheNumberOfDimensionsIsKnown) {
   EXPECT_EQ(nodes.back().macs, 0u);
 }
 
+// Weights that a run computes cannot be packed.
 TEST_F(Tail, KeepsLayersOfNetworksOffTheHostAndNamesTheWayOut) {
   OnnxModel model;
   model.input("x", {2, 6})
-      .initializer("weights", random_tensor({8, 1, 3}, 1))
+      .input("weights", {8, 1, 3})
       .initializer("axis", HostTensor::i64({1}, std::vector<int64_t>{1}))
       .node("Compress", {"x", "mask"}, {"kept"}, attributes({{"axis", int64_t{1}}}), "choose")
       .input("mask", {6}, DType::boolean)
@@ -245,6 +246,79 @@ TEST_F(Tail, KeepsLayersOfNetworksOffTheHostAndNamesTheWayOut) {
       .output("y");
   EXPECT_VELLUM_ERROR(Session(device, load(model)), ErrorCode::unsupported, "Conv 'late'",
                       "Compress 'choose'", "cut the model");
+}
+
+// A few layers on as many rows of x as its first column has numbers above 0.
+OnnxModel rows_model(int64_t softmax_axis) {
+  OnnxModel model;
+  model.input("x", {40, 64}).initializer("zero", HostTensor::f32({}, std::vector<float>{0.0f}));
+  model.initializer("column", HostTensor::i64({}, std::vector<int64_t>{0}));
+  model.initializer("w1", random_tensor({64, 80}, 11)).initializer("b1", random_tensor({80}, 12));
+  model.initializer("w2", random_tensor({80, 64}, 13));
+  model.initializer("as_image", HostTensor::i64({4}, std::vector<int64_t>{-1, 1, 8, 8}));
+  model.initializer("kernel", random_tensor({6, 1, 3, 3}, 14));
+  model.node("Relu", {"x"}, {"r"})
+      .node("Gather", {"r", "column"}, {"first"}, attributes({{"axis", int64_t{1}}}));
+  model.node("Greater", {"first", "zero"}, {"mask"})
+      .node("Compress", {"r", "mask"}, {"rows"}, attributes({{"axis", int64_t{0}}}), "choose");
+  model.node("Gemm", {"rows", "w1", "b1"}, {"h"}, {}, "hidden").node("Relu", {"h"}, {"a"});
+  model.node("Softmax", {"a"}, {"s"}, attributes({{"axis", softmax_axis}}))
+      .node("MatMul", {"s", "w2"}, {"y"});
+  model.node("Reshape", {"y", "as_image"}, {"image"}).node("Conv", {"image", "kernel"}, {"z"}, {}, "late");
+  return std::move(model.output("y").output("z"));
+}
+
+TEST_F(Tail, LayersRunOnTheDeviceForWhateverNumberOfRows) {
+  for (const int64_t axis : {1, 0}) {
+    const OnnxModel model = rows_model(axis);
+    const Graph graph = model.graph();
+    Session session(device, load(model));
+    ASSERT_EQ(session.warnings().size(), 1u);
+    EXPECT_NE(session.warnings()[0].find("2 groups of layers"), std::string::npos) << session.warnings()[0];
+    for (const int64_t rows : {9, 1, 40, 10, 0, 9}) {
+      Tensor x = random_tensor({40, 64}, static_cast<uint32_t>(rows));
+      for (int64_t i = 0; i < 40; ++i)
+        x.mutable_as<float>()[static_cast<size_t>(i) * 64] = i < rows ? 0.5f : -0.5f;
+      const std::vector<HostTensor> expected = evaluate(graph, std::vector<HostTensor>{x});
+      const Outputs outputs = session.run({{"x", x}});
+      EXPECT_EQ(outputs.at("y").shape(), (Shape{rows, 64}));
+      EXPECT_EQ(outputs.at("z").shape(), (Shape{rows, 6, 6, 6}));
+      EXPECT_TRUE(close(outputs.at("y"), expected[0])) << rows;
+      EXPECT_TRUE(close(outputs.at("z"), expected[1])) << rows;
+    }
+  }
+}
+
+// As in detectors of two stages: boxes that a run chooses, on features of the image.
+TEST_F(Tail, RegionsOfFeaturesAreReadOnTheDevice) {
+  OnnxModel model;
+  model.input("features", {1, 5, 12, 16}).input("boxes", {20, 4}).input("scores", {20});
+  model.initializer("least", HostTensor::f32({}, std::vector<float>{0.5f}))
+      .initializer("zero", HostTensor::f32({}, std::vector<float>{0.0f}));
+  model.initializer("weights", random_tensor({45, 100}, 3))
+      .initializer("axis", HostTensor::i64({1}, std::vector<int64_t>{1}));
+  model.node("Relu", {"features"}, {"f"}).node("Greater", {"scores", "least"}, {"mask"});
+  model.node("Compress", {"boxes", "mask"}, {"rois"}, attributes({{"axis", int64_t{0}}}));
+  model.node("ReduceSum", {"rois", "axis"}, {"sums"}, attributes({{"keepdims", int64_t{0}}}));
+  model.node("Mul", {"sums", "zero"}, {"zeros"})
+      .node("Cast", {"zeros"}, {"batch"}, attributes({{"to", int64_t{7}}}));
+  model.node(
+      "RoiAlign", {"f", "rois", "batch"}, {"parts"},
+      attributes(
+          {{"output_height", int64_t{3}}, {"output_width", int64_t{3}}, {"sampling_ratio", int64_t{2}}}));
+  model.node("Flatten", {"parts"}, {"flat"}).node("MatMul", {"flat", "weights"}, {"y"}).output("y");
+  Session session(device, load(model));
+  const Graph graph = model.graph();
+  for (const uint32_t seed : {1u, 2u, 3u}) {
+    Tensor boxes = random_tensor({20, 4}, seed, 0.0f, 8.0f);
+    for (size_t i = 0; i < 20; ++i)
+      boxes.mutable_as<float>()[4 * i + 2] += 8, boxes.mutable_as<float>()[4 * i + 3] += 4;
+    const std::vector<HostTensor> inputs{random_tensor({1, 5, 12, 16}, seed), boxes,
+                                         random_tensor({20}, seed, 0.0f, 1.0f)};
+    const Outputs outputs =
+        session.run({{"features", inputs[0]}, {"boxes", inputs[1]}, {"scores", inputs[2]}});
+    EXPECT_TRUE(close(outputs.at("y"), evaluate(graph, inputs)[0]));
+  }
 }
 
 // An index that is out of range shows when the tail runs. The session goes on, without the results of before.

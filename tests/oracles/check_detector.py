@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Exports torchvision's SSDLite as it is, non-maximum suppression included, runs it, and compares with torch.
+"""Exports a detector of torchvision as it is, non-maximum suppression included, runs it, and compares with torch.
 
-check_detector.py --tool build/tools/vellum/vellum --photo PHOTO [--seed N] [-- OPTION...]
+check_detector.py --tool build/tools/vellum/vellum --photo PHOTO [--network NAME] [--seed N] [-- OPTION...]
 
 The number of boxes is data-dependent. The weights are seeded, with statistics of the photo (export_backbones.py says
 why), so that the boxes mean nothing, but are many, of several classes, and their scores differ. torch computes in double,
@@ -10,6 +10,7 @@ stands after -- goes to `vellum run`.
 """
 import argparse
 import copy
+import functools
 import pathlib
 import subprocess
 import sys
@@ -31,26 +32,62 @@ TOP_CANDIDATES = 15  # of each class; with 60 there are near ties among the 200 
 PERTURBATION = 2**-20  # of every weight: 16 times the unit roundoff of fp32
 
 
-def make_detector(photo, generator):
-    detector = torchvision.models.detection.ssdlite320_mobilenet_v3_large(
-        weights=None, weights_backbone=None, num_classes=5, score_thresh=0.25, topk_candidates=TOP_CANDIDATES,
-        detections_per_img=300)
+def calibrate(detector, run):
+    """Gives batch normalisations the statistics of what `run` computes."""
     randomise(detector)
     for module in detector.modules():
         if isinstance(module, nn.BatchNorm2d):
             module.reset_running_stats()
             module.momentum = None  # the plain average of what it sees
             module.train()
-    with torch.no_grad():
-        features = list(detector.backbone(crops(photo, 8, 320, generator)).values())
-        detector.head(features)
-        detector.eval()
-        for head, spread in ((detector.head.classification_head, 0.3), (detector.head.regression_head, 0.5)):
-            gain = spread / float(head(features).std())
-            for branch in head.module_list:
-                branch[-1].weight.mul_(gain)
-                branch[-1].bias.mul_(gain)
+    run()
+    detector.eval()
+
+
+def spread_out(layers, outputs, spread):
+    """Scales layers so that what they compute, `outputs`, has this standard deviation."""
+    gain = spread / float(outputs.std())
+    for layer in layers:
+        layer.weight.mul_(gain)
+        layer.bias.mul_(gain)
+
+
+def make_ssdlite(photo, generator):
+    detector = torchvision.models.detection.ssdlite320_mobilenet_v3_large(
+        weights=None, weights_backbone=None, num_classes=5, score_thresh=0.25, topk_candidates=TOP_CANDIDATES,
+        detections_per_img=300)
+    images = crops(photo, 8, 320, generator)
+    calibrate(detector, lambda: detector.head(list(detector.backbone(images).values())))
+    features = list(detector.backbone(images).values())
+    for head, spread in ((detector.head.classification_head, 0.3), (detector.head.regression_head, 0.5)):
+        spread_out([branch[-1] for branch in head.module_list], head(features), spread)
     return detector
+
+
+def make_two_stage(constructor, photo, generator):
+    detector = constructor(weights=None, weights_backbone=None, num_classes=5, min_size=320, max_size=320,
+                           rpn_pre_nms_top_n_test=TOP_CANDIDATES, rpn_post_nms_top_n_test=TOP_CANDIDATES,
+                           box_score_thresh=0.25, box_detections_per_img=300)
+    images, _ = detector.transform(list(crops(photo, 4, 320, generator)))
+    calibrate(detector, lambda: detector.backbone(images.tensors))
+    features = detector.backbone(images.tensors)
+    head = detector.rpn.head
+    hidden = [head.conv(feature) for feature in features.values()]
+    for layer, spread in ((head.cls_logits, 1.0), (head.bbox_pred, 0.3)):
+        spread_out([layer], torch.cat([layer(feature).flatten() for feature in hidden]), spread)
+    proposals, _ = detector.rpn(images, features)
+    pooled = detector.roi_heads.box_roi_pool(features, proposals, images.image_sizes)
+    hidden = detector.roi_heads.box_head(pooled)
+    predictor = detector.roi_heads.box_predictor
+    for layer, spread in ((predictor.cls_score, 1.5), (predictor.bbox_pred, 0.5)):
+        layer.bias.sub_(layer(hidden).mean(0))  # every class is the best of some boxes
+        spread_out([layer], layer(hidden), spread)
+    return detector
+
+
+NETWORKS = {"ssdlite": make_ssdlite}
+for name in ("fasterrcnn_mobilenet_v3_large_320_fpn", "fasterrcnn_resnet50_fpn"):
+    NETWORKS[name] = functools.partial(make_two_stage, getattr(torchvision.models.detection, name))
 
 
 def perturbed(detector, generator):
@@ -102,19 +139,23 @@ def main():
     parser = argparse.ArgumentParser(description="Compares a detector that ends in non-maximum suppression with torch.")
     parser.add_argument("--tool", required=True, help="the vellum tool")
     parser.add_argument("--photo", type=pathlib.Path, required=True)
+    parser.add_argument("--network", choices=NETWORKS, default="ssdlite")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("options", nargs="*", help="for `vellum run`")
     arguments = parser.parse_args()
     torch.manual_seed(arguments.seed)
     generator = torch.Generator().manual_seed(arguments.seed)
     photo = Image.open(arguments.photo).convert("RGB")
-    detector = make_detector(photo, generator)
+    with torch.no_grad():
+        detector = NETWORKS[arguments.network](photo, generator)
     pictures = determined_pictures(detector, photo, generator)
+    with torch.no_grad():
+        outputs = list(detector([torch.from_numpy(pictures[0][0])])[0])  # in the order of this network
     with tempfile.TemporaryDirectory() as name, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the tracer's remarks on shapes it takes as constant, as is wanted here
         folder = pathlib.Path(name)
         torch.onnx.export(detector, ([torch.from_numpy(pictures[0][0])],), str(folder / "model.onnx"), opset_version=11,
-                          input_names=["image"], output_names=OUTPUTS)
+                          input_names=["image"], output_names=outputs)
         for image, reference in pictures:
             numpy.save(folder / "image.npy", image)
             subprocess.run([arguments.tool, "run", folder / "model.onnx", "-i", f"image={folder / 'image.npy'}", "-o",

@@ -101,5 +101,32 @@ TEST(Tail, IsNotThereWhereValuesAreKnownOrNobodyReadsTheResult) {
   EXPECT_FALSE(inferred(unread).tail);
 }
 
+// A host operator between two layers reads the one and feeds the other, so that they are no group. A sum
+// without a layer stays on the host.
+TEST(Tail, ConnectedLayersBecomeGroupsForTheDevice) {
+  OnnxModel model;
+  model.input("x", {4, 6})
+      .initializer("axis", longs({}, {0}))
+      .initializer("half", HostTensor::f32({}, std::vector<float>{0.5f}));
+  model.initializer("w1", random_tensor({2, 4096}, 1)).initializer("w2", random_tensor({4096, 3}, 2));
+  model.node("NonZero", {"x"}, {"places"})
+      .node("Transpose", {"places"}, {"rows"})
+      .node("Cast", {"rows"}, {"floats"}, attributes({{"to", int64_t{1}}}))
+      .node("Add", {"floats", "half"}, {"moved"})
+      .node("CumSum", {"moved", "axis"}, {"sums"})
+      .node("MatMul", {"sums", "w1"}, {"h"})
+      .node("Relu", {"h"}, {"a"})
+      .node("CumSum", {"a", "axis"}, {"b"})
+      .node("MatMul", {"b", "w2"}, {"y"})
+      .output("y")
+      .output("a");
+  const Graph graph = inferred(model);
+  ASSERT_TRUE(graph.tail);
+  EXPECT_EQ(types(graph.tail->graph), "NonZero Transpose Cast Add CumSum DeviceRegion CumSum DeviceRegion");
+  const std::vector<HostTensor> inputs{random_tensor({4, 6}, 3)};
+  const auto expected = evaluate(model.graph(), inputs), outputs = evaluate(graph, inputs);
+  for (size_t i = 0; i < 2; ++i) EXPECT_TRUE(close(outputs[i], expected[i], 0.0));
+}
+
 }  // namespace
 }  // namespace vellum::test

@@ -1,7 +1,8 @@
 // The ends of a program: tensors that the host reads as outputs, and what it computes from them.
 #include <algorithm>
 
-#include "graph/operators/subgraphs.hpp"
+#include "graph/layers.hpp"
+#include "graph/operators/device_region.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/program_builder.hpp"
 #include "shaders/movement/copy_linear.h"
@@ -9,29 +10,6 @@
 
 namespace vellum {
 namespace {
-
-bool is_layer(const Graph& graph, const Node& node);
-
-bool has_layer(const Graph& graph) {
-  return std::any_of(graph.nodes.begin(), graph.nodes.end(),
-                     [&](const Node& node) { return is_layer(graph, node); });
-}
-
-// Of networks, as opposed to arithmetic on a few boxes: on the host they would take seconds.
-bool is_layer(const Graph& graph, const Node& node) {
-  constexpr int64_t kFewWeights = 4096;
-  if (const auto* op = dynamic_cast<const GraphOperator*>(node.op.get()))
-    return std::ranges::any_of(op->graphs(), [](const Graph* inner) { return has_layer(*inner); });
-  const std::string_view type = node.op->type();
-  if (type == "Conv" || type == "ConvTranspose" || type == "ConvInteger" || type == "QLinearConv" ||
-      type == "Attention")
-    return true;
-  if (type != "Gemm" && type != "MatMul" && type != "MatMulInteger" && type != "QLinearMatMul") return false;
-  return std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
-    const HostTensor* weights = graph.constant(id);
-    return weights && weights->elements() > kFewWeights;
-  });
-}
 
 void refuse_layers(const Graph& tail) {
   for (const Node& node : tail.nodes)
@@ -91,13 +69,19 @@ void ProgramBuilder::add_tail_partition(const HostTail& tail, std::vector<Port> 
   partition.inputs = std::move(inputs);
   partition.has_run_time_shapes = true;
   program_.tasks.push_back({std::nullopt, std::move(partition)});
-  const size_t others = tail.graph.nodes.size() - 1;
-  program_.warnings.push_back(describe(tail.graph.nodes.front()) +
-                              (others == 0 ? " runs"
-                               : others == 1
-                                   ? " and the operator behind it run"
-                                   : " and " + std::to_string(others) + " operators behind it run") +
-                              " on the host: the shape of its output is known only then");
+  const auto& nodes = tail.graph.nodes;
+  const auto regions = std::ranges::count_if(
+      nodes, [](const Node& node) { return dynamic_cast<const DeviceRegion*>(node.op.get()) != nullptr; });
+  const size_t others = nodes.size() - 1 - static_cast<size_t>(regions);
+  program_.warnings.push_back(
+      describe(tail.graph.nodes.front()) +
+      (others == 0   ? " runs"
+       : others == 1 ? " and the operator behind it run"
+                     : " and " + std::to_string(others) + " operators behind it run") +
+      " on the host: the shape of its output is known only then" +
+      (regions == 0   ? ""
+       : regions == 1 ? "; a group of layers between them runs on the device"
+                      : "; " + std::to_string(regions) + " groups of layers between them run on the device"));
 }
 
 // The linear tensor that the host reads as the output `value`. A tensor that carries it already becomes an

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "graph/operators/loop.hpp"
+#include "passes/shapes/device_regions.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -161,7 +162,10 @@ void TailCutter::cut(Graph& graph) {
       std::any_of(graph.outputs.begin(), graph.outputs.end(), [&](ValueId id) { return late_.contains(id); });
   if (!needed) return;
   if (graph.tail) throw Error(ErrorCode::internal, "a graph that has a tail gets another");
-  graph.tail = std::make_shared<const HostTail>(TailBuilder(graph, late_).build(std::move(nodes_)));
+  HostTail tail = TailBuilder(graph, late_).build(std::move(nodes_));
+  tail.graph.limits = graph.limits;
+  group_layers(tail);
+  graph.tail = std::make_shared<const HostTail>(std::move(tail));
 }
 
 }  // namespace vellum

@@ -1,0 +1,33 @@
+// Runs the layers behind operators with data-dependent shapes: each region in a session of its own.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "graph/operators/device_region.hpp"
+#include "vellum/vellum.hpp"
+
+namespace vellum {
+
+// The sessions are made in the first run. Rows are rounded up to one of four counts in each power of two, so
+// that few shapes are prepared; where rows depend on each other, each count is prepared for itself.
+// Thread-safe.
+class RegionRunner {
+ public:
+  // `options`: those of the session that the regions belong to.
+  RegionRunner(Device device, const SessionOptions& options);
+
+  std::vector<Tensor> run(const DeviceRegion& region, std::span<const Tensor* const> inputs);
+
+ private:
+  Session& session_for(const DeviceRegion& region, const std::vector<Tensor>& inputs);
+
+  Device device_;
+  SessionOptions options_;
+  std::mutex mutex_;
+  std::map<const DeviceRegion*, Session> sessions_;
+};
+
+}  // namespace vellum
