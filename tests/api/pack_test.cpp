@@ -123,6 +123,25 @@ OnnxModel branches() {
   return model;
 }
 
+// A Loop that data end: x doubles until its greatest element is above 10.
+OnnxModel repeating() {
+  OnnxModel body, model;
+  body.input("i", {}, DType::i64).input("go", {}, DType::boolean).input("state", {70});
+  body.initializer("most", HostTensor::f32({}, std::vector<float>{10.0f}));
+  body.node("Add", {"state", "state"}, {"next"}).node("Identity", {"next"}, {"seen"});
+  body.node("ReduceMax", {"next"}, {"greatest"}, attributes({{"keepdims", int64_t{0}}}));
+  body.node("Less", {"greatest", "most"}, {"more"}).output("more").output("next").output("seen");
+  model.input("x", {70})
+      .node("Loop", {"", "", "x"}, {"last", "all"}, {}, "repeat")
+      .output("last")
+      .output("all");
+  auto& attribute = *model.proto().mutable_graph()->mutable_node(0)->add_attribute();
+  attribute.set_name("body");
+  attribute.set_type(onnx_schema::AttributeProto::GRAPH);
+  *attribute.mutable_g() = body.proto().graph();
+  return model;
+}
+
 // Its output has a data-dependent shape.
 OnnxModel with_a_tail() {
   OnnxModel model;
@@ -140,6 +159,7 @@ TEST_F(Packed, ModelsGiveTheSameBits) {
 TEST_F(Packed, TailsThatRunOnTheHostGiveTheSameBits) {
   device_is.log = {};  // a warning says so
   expect_the_same(save(with_a_tail()));
+  expect_the_same(save(repeating()));
 }
 
 TEST_F(Packed, TfliteModelsGiveTheSameBits) {
