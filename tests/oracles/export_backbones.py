@@ -42,6 +42,11 @@ CLASSIFIERS = {
     "convnext_tiny": {},
     "vit_b_16": {},
     "swin_t": {},
+    "regnet_x_400mf": {},
+    "regnet_y_400mf": {},
+    "resnext50_32x4d": {},
+    "mobilenet_v3_small": {},
+    "efficientnet_v2_s": {},
 }
 SEGMENTERS = {
     "deeplabv3_mobilenet_v3_large": {"weights_backbone": None},
