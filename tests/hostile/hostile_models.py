@@ -196,6 +196,34 @@ def nesting():
             [tensor("cond", [], [1], BOOL)])
 
 
+def body_of(nodes, stacks=(), state="y"):
+    inputs = [value_info("i", [], INT64), value_info("c", [], BOOL), value_info("v", None)]
+    return graph(nodes, inputs=inputs, outputs=[value_info(name, None) for name in ("c", state, *stacks)], name="body")
+
+
+def loops():
+    for count in HUGE + [1000, 100000]:
+        tag = str(count).replace("-", "minus")
+        constants = [tensor("trip", [], [max(-(1 << 63), count)]), tensor("cond", [], [1], BOOL), floats("one", [1, 4])]
+        for start in ("x", "one"):
+            for kind, inner in (("add", node("Add", ["v", "v"], ["y"])), ("grow", node("Concat", ["v", "v"], ["y"], axis=0)),
+                                ("insert", node("SequenceInsert", ["v", "x"], ["y"]))):
+                begin = [node("SequenceEmpty", [], ["s"])] if kind == "insert" else []
+                loop = node("Loop", ["trip", "cond", "s" if begin else start], ["last"], body=("g", body_of([inner])))
+                end = node("SequenceLength", ["last"], ["z"]) if begin else node("Relu", ["last"], ["z"])
+                yield "loop_%s_%s_%s" % (kind, start, tag), simple([*begin, loop, end], constants, outputs=["z"])
+        stacked = [node("Add", ["v", "v"], ["y"]), node("Relu", ["y"], ["r"])]
+        yield "loop_stack_" + tag, simple([node("Loop", ["trip", "cond", "x"], ["last", "z"],
+                                                body=("g", body_of(stacked, ["r"])))], constants, outputs=["z"])
+    # Each iteration has a loop of its own.
+    inner = node("Loop", ["trip", "cond", "v"], ["y"], body=("g", graph(
+        [node("Relu", ["w"], ["u"])],
+        inputs=[value_info("j", [], INT64), value_info("d", [], BOOL), value_info("w", None)],
+        outputs=[value_info("d", None), value_info("u", None)], name="inner")))
+    yield "loop_in_loop", simple([node("Loop", ["trip", "cond", "x"], ["z"], body=("g", body_of([inner])))],
+                                 [tensor("trip", [], [5000]), tensor("cond", [], [1], BOOL)], outputs=["z"])
+
+
 def contradictions():
     x = floats("c", [2, 2])
     yield "cycle", simple([node("Relu", ["b"], ["a"]), node("Relu", ["a"], ["b"]), node("Add", ["a", "x"], ["y"])])
@@ -351,7 +379,7 @@ def no_models():
 
 
 def models():
-    for family in (constant_growth, constant_work, many_nodes, nesting, contradictions, repeated_fields, attributes,
+    for family in (constant_growth, constant_work, many_nodes, nesting, loops, contradictions, repeated_fields, attributes,
                    no_models):
         for name, content in family():
             yield family.__name__, name, content

@@ -70,6 +70,11 @@ const SequenceTracker::Sequence& SequenceTracker::read(const GraphEditor& editor
 }
 
 SequenceTracker::Found SequenceTracker::keep(const GraphEditor& editor, size_t index, Sequence sequence) {
+  constexpr uint64_t kMostTensors = 1 << 24;  // of all sequences: each insertion makes another one
+  tensors_ += sequence.size();
+  if (tensors_ > kMostTensors)
+    refuse_sequence(editor.node(index),
+                    "the sequences have more than " + std::to_string(kMostTensors) + " tensors together");
   sequences_[editor.node(index).outputs[0]] = std::move(sequence);
   nodes_.push_back(index);
   return Found::sequence;

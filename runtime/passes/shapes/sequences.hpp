@@ -1,7 +1,7 @@
 // Sequences of tensors: followed while shapes are inferred, and gone afterwards.
 #pragma once
 
-#include <optional>
+#include <cstdint>
 #include <unordered_map>
 #include <vector>
 
@@ -33,6 +33,7 @@ class SequenceTracker {
 
   std::unordered_map<ValueId, Sequence> sequences_;
   std::vector<size_t> nodes_;
+  uint64_t tensors_ = 0;  // of all sequences
 };
 
 }  // namespace vellum

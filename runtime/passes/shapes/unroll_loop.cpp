@@ -97,7 +97,9 @@ void unroll_iteration(GraphEditor& editor, size_t index, FoldingSpent& spent) {
     editor.remove(index);
     return;
   }
-  spent.unrolled_nodes += loop.body.nodes.size() + 1;
+  // The elements of stacked outputs are passed on from iteration to iteration.
+  constexpr size_t kInputsPerNode = 256;
+  spent.unrolled_nodes += loop.body.nodes.size() + 1 + node.inputs.size() / kInputsPerNode;
   if (spent.unrolled_nodes > editor.graph().limits.nodes)
     throw Error(ErrorCode::unsupported, describe(node) + ": the iterations have more than " +
                                             std::to_string(editor.graph().limits.nodes) +
