@@ -99,9 +99,14 @@ Session::Impl::Executors Session::Impl::make_executors(const InputKey& key) cons
 Session::Impl::Executors Session::Impl::make_executors(std::shared_ptr<const CompiledModel> compiled) const {
   const std::shared_ptr<gpu::Context>& context = impl(device)->context;
   RunRegion run_region;
-  if (has_regions(compiled->program))
+  if (has_regions(compiled->program)) {
+    if (options.memory_budget > 0 || options.weights_budget > 0)
+      throw Error(ErrorCode::unsupported,
+                  "layers behind an operator whose shape only a run determines take device memory that no "
+                  "budget counts: leave out the budget, or cut the model in two");
     run_region = [runner = std::make_shared<RegionRunner>(device, options)](
                      const DeviceRegion& region, HostInputs values) { return runner->run(region, values); };
+  }
   Executors made;
   while (made.size() < options.in_flight)
     made.push_back(std::make_unique<Executor>(context, compiled,

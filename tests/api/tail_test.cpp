@@ -289,6 +289,15 @@ TEST_F(Tail, LayersRunOnTheDeviceForWhateverNumberOfRows) {
   }
 }
 
+TEST_F(Tail, LayersWhoseMemoryNoBudgetCountsAreRefusedWithOne) {
+  for (const bool all : {true, false}) {
+    SessionOptions options;
+    (all ? options.memory_budget : options.weights_budget) = uint64_t{1} << 30;
+    EXPECT_VELLUM_ERROR(Session(device, load(rows_model(1)), options), ErrorCode::unsupported,
+                        "no budget counts", "cut the model in two");
+  }
+}
+
 // As in detectors of two stages: boxes that a run chooses, on features of the image.
 TEST_F(Tail, RegionsOfFeaturesAreReadOnTheDevice) {
   OnnxModel model;
