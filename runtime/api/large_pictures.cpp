@@ -223,7 +223,7 @@ struct LargePicture::Impl {
   void take(Candidate candidate) {
     down = std::move(candidate.down);
     across = std::move(candidate.across);
-    side = candidate.side;
+    tile = candidate.side;
     const std::shared_ptr<gpu::Context>& context = impl(device)->context;
     if (options.session.memory_budget)
       budget = std::make_shared<gpu::MemoryBudget>(options.session.memory_budget);
@@ -256,8 +256,8 @@ struct LargePicture::Impl {
   void run_tile(const PicturePart& rows, const PicturePart& columns, const ReadRegion& read,
                 const WriteRegion& write) {
     for (size_t i = 0; i < inputs.size(); ++i) {
-      values.resize(checked_bytes(shaped(i, side), images[i].element_bytes));
-      read({i, rows.begin, columns.begin, side.height, side.width, images[i].rows_axis}, values);
+      values.resize(checked_bytes(shaped(i, tile), images[i].element_bytes));
+      read({i, rows.begin, columns.begin, tile.height, tile.width, images[i].rows_axis}, values);
       executor->set_input(i, std::span<const std::byte>(values));
     }
     executor->run();
@@ -287,7 +287,7 @@ struct LargePicture::Impl {
   CompileOptions compile_options;
   std::vector<Shape> whole_shapes;           // per input
   std::vector<Image> images, output_images;  // per input, per output
-  Side whole, alignment, side;
+  Side whole, alignment, tile;
   Graph reference, rows_of_whole, columns_of_whole;
   std::vector<PicturePart> down, across;
   std::shared_ptr<gpu::MemoryBudget> budget;
@@ -305,7 +305,7 @@ LargePicture& LargePicture::operator=(LargePicture&&) noexcept = default;
 const std::vector<TensorInfo>& LargePicture::inputs() const { return impl_->inputs; }
 const std::vector<TensorInfo>& LargePicture::outputs() const { return impl_->outputs; }
 PictureTiles LargePicture::tiles() const {
-  return {impl_->side.height, impl_->side.width, impl_->down.size(), impl_->across.size()};
+  return {impl_->tile.height, impl_->tile.width, impl_->down.size(), impl_->across.size()};
 }
 uint64_t LargePicture::peak_bytes() const { return impl_->budget ? impl_->budget->peak() : 0; }
 

@@ -88,9 +88,11 @@ def test_ctrl_c_ends_the_run(device) -> None:
 
 
 def test_what_does_not_fit_is_refused(device, tiled, photo, wanted, face) -> None:
+    with pytest.raises(vellum.Error, match="no input 'z'") as raised:
+        tiled.run({"x": photo, "z": photo})
+    assert raised.value.code == ErrorCode.NOT_FOUND
     for arguments, message in (
         (({},), "the input 'x' was not given"),
-        (({"x": photo, "z": photo},), "no input 'z'"),
         (({"x": photo}, {"z": wanted}), "'y' was not given"),
         (({"x": photo[..., 1:]},), r"'x' is float32 \[1, 3, 28, 28\], but the array is float32 \[1, 3, 28, 27\]"),
         (({"x": photo.astype(np.float64)},), "float64"),
@@ -99,7 +101,7 @@ def test_what_does_not_fit_is_refused(device, tiled, photo, wanted, face) -> Non
     ):
         with pytest.raises(vellum.Error, match=message) as raised:
             tiled.run(*arguments)
-        assert raised.value.code == ErrorCode.INVALID_ARGUMENT or "z" in message
+        assert raised.value.code == ErrorCode.INVALID_ARGUMENT
     with pytest.raises(vellum.Error) as raised:
         vellum.LargePicture(face, device)  # looks at the whole picture
     assert raised.value.code == ErrorCode.UNSUPPORTED
