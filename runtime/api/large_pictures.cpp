@@ -174,10 +174,10 @@ struct LargePicture::Impl {
     CompileOptions pinned = compile_options;
     pinned.tuning = kernels_of(reference, part, target.caps(), compile_options);
     candidate.compiled = std::make_shared<const CompiledModel>(target.compile(std::move(part), pinned));
-    const EstimateInputs inputs{
+    const EstimateInputs estimated{
         *candidate.compiled, impl(model)->graph, target.caps(), target.memory_rules(), 0, 1,
         impl(model)->packed};
-    candidate.bytes = device_footprint(inputs).most();
+    candidate.bytes = device_footprint(estimated).most();
     return candidate;
   }
 

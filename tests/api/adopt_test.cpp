@@ -243,7 +243,7 @@ struct BlockAllocator {
   };
   static constexpr uint64_t kBlock = 8 << 20;
 
-  explicit BlockAllocator(const VulkanApp& app) : app(app) {}
+  explicit BlockAllocator(const VulkanApp& of) : app(of) {}
 
   DeviceMemoryCallbacks callbacks() {
     return {.allocate = [this](VkDeviceSize bytes, uint32_t type,

@@ -217,9 +217,9 @@ TEST_F(CVulkan, BindsSharedMemoryStridesAndImages) {
   for (size_t row = 0; row < 27; ++row)
     std::memcpy(rows + 64 * row, static_cast<const std::byte*>(x.data()) + 44 * row, 44);
 
-  using Usage = vk::ImageUsageFlagBits;
+  using ImageUsage = vk::ImageUsageFlagBits;
   const AppImage image =
-      app.make_image(vk::Format::eR32G32B32A32Sfloat, 5, 4, Usage::eStorage | Usage::eTransferSrc);
+      app.make_image(vk::Format::eR32G32B32A32Sfloat, 5, 4, ImageUsage::eStorage | ImageUsage::eTransferSrc);
   const AppBuffer pixels = app.make_buffer(4 * 5 * 16, vk::BufferUsageFlagBits::eTransferDst);
   vellum_binding input, output;
   vellum_binding_init(&input);
@@ -232,8 +232,8 @@ TEST_F(CVulkan, BindsSharedMemoryStridesAndImages) {
   ASSERT_EQ(vellum_session_bind_all(session, &input, 1, &output, 1, &recording, &error), VELLUM_OK)
       << error.message;
 
-  using Access = vk::AccessFlagBits;
-  using Stage = vk::PipelineStageFlagBits;
+  using Accessed = vk::AccessFlagBits;
+  using During = vk::PipelineStageFlagBits;
   const vk::ImageSubresourceRange whole(vk::ImageAspectFlagBits::eColor, 0, 1, 0, 1);
   const auto submit = [&](auto&& record) {
     const vk::raii::CommandBuffer commands = app.make_commands();
@@ -243,23 +243,23 @@ TEST_F(CVulkan, BindsSharedMemoryStridesAndImages) {
     app.submit_and_wait(commands);
   };
   submit([&](const vk::raii::CommandBuffer& commands) {
-    commands.pipelineBarrier(Stage::eTopOfPipe, Stage::eComputeShader, {}, {}, {},
-                             vk::ImageMemoryBarrier({}, Access::eShaderWrite, vk::ImageLayout::eUndefined,
+    commands.pipelineBarrier(During::eTopOfPipe, During::eComputeShader, {}, {}, {},
+                             vk::ImageMemoryBarrier({}, Accessed::eShaderWrite, vk::ImageLayout::eUndefined,
                                                     vk::ImageLayout::eGeneral, VK_QUEUE_FAMILY_IGNORED,
                                                     VK_QUEUE_FAMILY_IGNORED, *image.image, whole));
   });
   EXPECT_EQ(vellum_recording_run(recording, nullptr, 0, nullptr, 0, &error), VELLUM_OK) << error.message;
   submit([&](const vk::raii::CommandBuffer& commands) {
     commands.pipelineBarrier(
-        Stage::eComputeShader, Stage::eTransfer, {}, {}, {},
-        vk::ImageMemoryBarrier(Access::eShaderWrite, Access::eTransferRead, vk::ImageLayout::eGeneral,
+        During::eComputeShader, During::eTransfer, {}, {}, {},
+        vk::ImageMemoryBarrier(Accessed::eShaderWrite, Accessed::eTransferRead, vk::ImageLayout::eGeneral,
                                vk::ImageLayout::eTransferSrcOptimal, VK_QUEUE_FAMILY_IGNORED,
                                VK_QUEUE_FAMILY_IGNORED, *image.image, whole));
     commands.copyImageToBuffer(
         *image.image, vk::ImageLayout::eTransferSrcOptimal, *pixels.buffer,
         vk::BufferImageCopy(0, 0, 0, {vk::ImageAspectFlagBits::eColor, 0, 0, 1}, {0, 0, 0}, {5, 4, 1}));
-    commands.pipelineBarrier(Stage::eTransfer, Stage::eHost, {},
-                             vk::MemoryBarrier(Access::eTransferWrite, Access::eHostRead), {}, {});
+    commands.pipelineBarrier(During::eTransfer, During::eHost, {},
+                             vk::MemoryBarrier(Accessed::eTransferWrite, Accessed::eHostRead), {}, {});
   });
   for (size_t i = 0; i < 20; ++i)
     for (size_t c = 0; c < 2; ++c) {

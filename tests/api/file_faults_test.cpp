@@ -77,7 +77,7 @@ size_t fail_each_call(const Work& work) {
         EXPECT_TRUE(error.code() == ErrorCode::io || error.code() == ErrorCode::not_found)
             << where << ": " << error.what();
         EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << where << ": " << error.what();
-        if (fault != FileFault::folder_gone) EXPECT_TRUE(work.is_intact(folder.path())) << where;
+        EXPECT_TRUE(fault == FileFault::folder_gone || work.is_intact(folder.path())) << where;
       }
       expect_nothing_unfinished(folder.path(), where);
       if (fault == FileFault::folder_gone) work.prepare(folder.path());

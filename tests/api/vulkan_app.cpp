@@ -36,10 +36,10 @@ vk::raii::Instance make_instance(const vk::raii::Context& loader, uint32_t api_v
 
 vk::DebugUtilsMessengerCreateInfoEXT messenger_info() {
   using Severity = vk::DebugUtilsMessageSeverityFlagBitsEXT;
-  using Type = vk::DebugUtilsMessageTypeFlagBitsEXT;
+  using Kind = vk::DebugUtilsMessageTypeFlagBitsEXT;
   return {{},
           Severity::eWarning | Severity::eError,
-          Type::eGeneral | Type::eValidation | Type::ePerformance,
+          Kind::eGeneral | Kind::eValidation | Kind::ePerformance,
           fail_on_message};
 }
 

@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
   const uint64_t count = std::strtoull(argv[2], nullptr, 10);
   for (uint64_t i = 0; i < count; ++i) {
     const size_t number = random() % parents.size();
-    std::string bytes = vellum::mutated_tflite(parents[number], random());
+    std::string bytes = vellum::mutated_tflite(parents[number], static_cast<uint32_t>(random()));
     if (bytes.empty()) {
       parents[number] = first[number];
       continue;
