@@ -19,6 +19,7 @@ class Grouping {
   explicit Grouping(Graph& graph)
       : graph_(graph),
         producers_(graph.values.size(), kNone),
+        is_read_outside_(graph.values.size(), false),
         levels_(graph.nodes.size(), 0),
         group_(graph.nodes.size()) {
     std::iota(group_.begin(), group_.end(), size_t{0});
@@ -31,6 +32,7 @@ class Grouping {
       if (levels_[i] % 2 == 1) members[find(i)].push_back(i);
     std::erase_if(members, [&](const auto& entry) { return !has_layer(entry.second); });
     if (members.empty()) return;
+    find_outside_reads();
     rebuild(members);
   }
 
@@ -59,6 +61,14 @@ class Grouping {
         group_[find(producers_[id])] = find(i);
     for (const ValueId id : node.outputs)
       if (id != kNoValue) producers_[id] = i;
+  }
+
+  void find_outside_reads() {
+    for (const ValueId id : graph_.outputs) is_read_outside_[id] = true;
+    for (size_t i = 0; i < graph_.nodes.size(); ++i)
+      for (const ValueId id : graph_.nodes[i].inputs)
+        if (id != kNoValue && producers_[id] != kNone && find(producers_[id]) != find(i))
+          is_read_outside_[id] = true;
   }
 
   bool has_layer(const std::vector<size_t>& nodes) const {
@@ -117,7 +127,7 @@ class Grouping {
     }
     for (const size_t i : nodes) {
       const ValueId output = graph_.nodes[i].outputs[0];
-      if (!is_read_outside(output, nodes)) continue;
+      if (!is_read_outside_[output]) continue;
       result.outputs.push_back(output);
       body.outputs.push_back(ids.at(output));
     }
@@ -125,16 +135,9 @@ class Grouping {
     return result;
   }
 
-  bool is_read_outside(ValueId value, const std::vector<size_t>& nodes) const {
-    if (std::ranges::count(graph_.outputs, value) > 0) return true;
-    for (size_t i = 0; i < graph_.nodes.size(); ++i)
-      if (std::ranges::count(graph_.nodes[i].inputs, value) > 0 && std::ranges::count(nodes, i) == 0)
-        return true;
-    return false;
-  }
-
   Graph& graph_;
-  std::vector<size_t> producers_;  // by value
+  std::vector<size_t> producers_;      // by value
+  std::vector<bool> is_read_outside_;  // by value: by another group or node, or as an output
   std::vector<size_t> levels_, group_;
 };
 
