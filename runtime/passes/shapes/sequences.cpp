@@ -10,6 +10,7 @@
 #include "graph/operators/sequence.hpp"
 #include "graph/operators/shape.hpp"
 #include "passes/rewrite/match.hpp"
+#include "passes/rewrite/stack_values.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -40,23 +41,15 @@ size_t position(const GraphEditor& editor, size_t index, size_t slot, size_t cou
 
 // The tensors joined: a Concat, of tensors with one more axis if `new_axis`.
 void join(GraphEditor& editor, size_t index, const SequenceOperator& op, std::vector<ValueId> tensors) {
-  auto concat = std::make_shared<Concat>();
-  concat->axis = op.axis;
-  if (!op.new_axis) {
-    editor.replace(index, std::move(concat), std::move(tensors));
+  if (op.new_axis) {
+    const Node node = editor.node(index);
+    stack_values(editor, index, node.name, std::move(tensors), op.axis, node.outputs[0]);
+    editor.remove(index);
     return;
   }
-  const Node node = editor.node(index);
-  size_t last = index;
-  for (ValueId& tensor : tensors) {
-    auto unsqueeze = std::make_shared<Unsqueeze>();
-    unsqueeze->axes = Ints{op.axis};
-    const ValueId part = editor.add_value(node.name + "/part");
-    last = editor.insert_after(last, {node.name, std::move(unsqueeze), {tensor}, {part}});
-    tensor = part;
-  }
-  editor.insert_after(last, {node.name, std::move(concat), std::move(tensors), node.outputs});
-  editor.remove(index);
+  auto concat = std::make_shared<Concat>();
+  concat->axis = op.axis;
+  editor.replace(index, std::move(concat), std::move(tensors));
 }
 
 }  // namespace

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "graph/operators/branch.hpp"
-#include "graph/operators/concat.hpp"
 #include "graph/operators/loop.hpp"
 #include "graph/operators/reshape.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite/inline_graph.hpp"
 #include "passes/rewrite/match.hpp"
+#include "passes/rewrite/stack_values.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -49,19 +49,12 @@ TensorType empty_stack_type(const GraphEditor& editor, const Node& node, const L
 // Computes stacked output `k` by nodes after `last`; returns the last of them.
 size_t stack_elements(GraphEditor& editor, size_t last, const Node& node, const LoopOperator& loop,
                       size_t k) {
-  const ValueId output = node.outputs[loop.states + k];
-  const auto [axis, reversed] = loop.stacks[k];
-  std::vector<ValueId> parts;
-  for (size_t i = loop.first_element() + k; i < node.inputs.size(); i += loop.stacks.size()) {
-    auto unsqueeze = std::make_shared<Unsqueeze>();
-    unsqueeze->axes = Ints{axis};
-    parts.push_back(editor.add_value(node.name + "/element"));
-    last = editor.insert_after(last, {node.name, std::move(unsqueeze), {node.inputs[i]}, {parts.back()}});
-  }
-  if (reversed) std::reverse(parts.begin(), parts.end());
-  auto concat = std::make_shared<Concat>();
-  concat->axis = axis;
-  return editor.insert_after(last, {node.name, std::move(concat), std::move(parts), {output}});
+  std::vector<ValueId> elements;
+  for (size_t i = loop.first_element() + k; i < node.inputs.size(); i += loop.stacks.size())
+    elements.push_back(node.inputs[i]);
+  if (loop.stacks[k].reversed) std::reverse(elements.begin(), elements.end());
+  return stack_values(editor, last, node.name, std::move(elements), loop.stacks[k].axis,
+                      node.outputs[loop.states + k]);
 }
 
 void finish_loop(GraphEditor& editor, size_t index, const Node& node, const LoopOperator& loop) {
