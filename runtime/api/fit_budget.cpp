@@ -146,7 +146,7 @@ void BudgetFitter::add_tiles() {
 CompileOptions BudgetFitter::compile_options(const Combination& combination) const {
   CompileOptions options = target_.compile_options(combination.options);
   options.tiling = combination.tiling;
-  // Strips have so many tensors that a timed search would find other plans on a busy machine.
+  // No timed search: strips have so many tensors that what it finds depends on how busy the machine is.
   if (!options.tiling.empty()) options.plan.search_budget = {};
   return options;
 }

@@ -38,8 +38,9 @@ struct TileCosts {
 
 class TileChooser {
  public:
-  // What becomes of the rows that two strips need: computed twice, kept where that is quicker, or also where
-  // it takes up to four times as long, for shorter strips to need less.
+  // What becomes of the rows that two strips need. `computed`: both strips compute them. `kept`: the first
+  // strip keeps them where that is quicker. `mostly_kept`: also where it takes up to four times as long, so
+  // that shorter strips need less memory.
   enum class Halo : uint8_t { computed, kept, mostly_kept };
   struct Choice {
     Tiling tiling;

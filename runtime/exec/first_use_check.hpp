@@ -22,7 +22,7 @@ class FirstUseCheck {
   // lost.
   bool passes(const std::shared_ptr<gpu::Context>& context, const Program& program, Precision precision,
               Arithmetic arithmetic);
-  // The same for several programs, with one check of all their kernels.
+  // For each program what passes() returns. The unknown kernels of all programs are checked together.
   std::vector<bool> each_passes(const std::shared_ptr<gpu::Context>& context,
                                 std::span<const Program> programs, Precision precision,
                                 Arithmetic arithmetic);

@@ -56,11 +56,7 @@ class Extents {
   ExtentId cover_of(ExtentId a, ExtentId b) {
     if (a == b) return a;
     const auto [entry, is_new] = covers_.try_emplace(uint64_t{std::min(a, b)} << 32 | std::max(a, b), 0);
-    if (is_new) {
-      const ExtentId id = id_of(cover(extents_[a], extents_[b]));
-      covers_[uint64_t{std::min(a, b)} << 32 | std::max(a, b)] = id;
-      return id;
-    }
+    if (is_new) entry->second = id_of(cover(extents_[a], extents_[b]));
     return entry->second;
   }
   bool covers(ExtentId large, ExtentId small) { return cover_of(large, small) == large; }
@@ -187,9 +183,9 @@ class ExtentSearch {
     }
   }
 
-  // No plan that completes the state is smaller: sorted, its objects are no smaller than those of the state,
-  // nor than the positional maxima.
-  // No tensor that is live with others takes fewer either.
+  // A lower bound of the plans that complete the state. Sorted by size, their objects are no smaller than
+  // those of the state, nor than the positional maxima. At each moment the live tensors need objects of their
+  // own.
   uint64_t bound_of(const State& state, size_t at) {
     sizes_.clear();
     for (const Object& object : state.objects) sizes_.push_back(extents_.bytes(object.extent));
@@ -259,7 +255,7 @@ class ExtentSearch {
   uint64_t extend(const State& state, uint32_t index, size_t at, std::vector<State>& next) {
     for (size_t k = 0; k < state.objects.size(); ++k) {
       if (state.objects[k].item != kFree) continue;
-      // Of equal free objects the first.
+      // Equal free objects are neighbours, and one of them stands for all.
       if (k > 0 && state.objects[k] == state.objects[k - 1]) continue;
       State child = placed(state, index, at, k);
       if (child.bound < best_cost_) next.push_back(std::move(child));

@@ -1,7 +1,6 @@
 #include "graph/operators/loop.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "graph/operators/branch.hpp"
 #include "graph/operators/concat.hpp"

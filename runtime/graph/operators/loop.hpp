@@ -24,9 +24,8 @@ struct LoopOperator : GraphOperator {
   };
   std::vector<Stack> stacks;
 
-  size_t captured() const { return body.inputs.size() - 2 - states; }
-  size_t first_captured() const { return 2 + states; }
-  size_t first_element() const { return first_captured() + captured(); }
+  // Of the node's inputs, the first that is no input of the body.
+  size_t first_element() const { return body.inputs.size(); }
   // The shape of the iteration's number, one integer, as the body declares it.
   Shape iteration_shape() const;
   // Throws Error(corrupt_model) unless the node's inputs and outputs, and the body's, are as many as they

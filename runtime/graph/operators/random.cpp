@@ -7,11 +7,13 @@
 #include <cmath>
 #include <numbers>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "graph/composed.hpp"
 #include "graph/onnx_types.hpp"
+#include "platform/fingerprint.hpp"
 
 namespace vellum {
 namespace {
@@ -42,9 +44,7 @@ HostTensor draw(const Draws& draws, DType dtype, const Shape& shape) {
 // Nodes without a seed differ by their names.
 uint64_t read_seed(const NodeSpec& spec) {
   if (spec.attributes->has("seed")) return std::bit_cast<uint32_t>(spec.attributes->get_float("seed", 0.0f));
-  uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
-  for (const char c : spec.name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return hash;
+  return platform::fingerprint(std::as_bytes(std::span(spec.name))).low;
 }
 
 std::optional<DType> read_dtype(const NodeSpec& spec) {

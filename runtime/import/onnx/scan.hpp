@@ -13,7 +13,8 @@ struct ScanForm {
   std::vector<LoopOperator::Stack> inputs, outputs;
 };
 
-// Throws Error(corrupt_model) for attributes that do not fit a body with so many inputs and outputs.
+// Reads the attributes of a Scan. `inputs`, `outputs`: how many its body has. Throws Error(corrupt_model) for
+// attributes that do not fit them.
 ScanForm scan_form(const Attributes& attributes, size_t inputs, size_t outputs);
 // The Loop whose body gathers its elements from the scanned inputs, which it reads from outside. `body` and
 // `record` are those of the Scan; the record becomes the Loop's. `opset` is the model's.

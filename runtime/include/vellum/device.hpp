@@ -77,7 +77,7 @@ struct DeviceOptions {
   LogCallback log;
 };
 
-// Of vellum/vulkan.hpp.
+// Defined in vellum/vulkan.hpp.
 struct VulkanPhysicalDevice;
 struct VulkanDevice;
 struct BufferBinding;
@@ -86,7 +86,7 @@ struct BufferLayout;
 struct SubmitSemaphores;
 class DeviceRequirements;
 class Recording;
-// Of vellum/external.hpp.
+// Defined in vellum/external.hpp.
 class HardwareFrames;
 
 // An open device. Copies are handles to the same device, which lives as long as any handle or session.

@@ -27,7 +27,7 @@ struct TensorInfo {
   std::string name;
   DType dtype = DType::f32;
   Shape shape;
-  // Of inputs: whether shapes of other tensors, or the choice of a branch, depend on its values, such as the
+  // True for an input whose values decide shapes of other tensors or the choice of a branch, such as the
   // sizes of a Resize. A session prepares itself for these values as for the shapes of inputs.
   bool decides_shapes = false;
 };
