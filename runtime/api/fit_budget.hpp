@@ -9,7 +9,7 @@
 //   planning     in place, views and order all on; shared objects instead of naive, offsets instead of both
 //   kernels      without what was tuned, without Winograd
 //   storage      buffers instead of images that nobody asked for
-//   tiles        layers in strips of rows (passes/tile), with the bits of whole layers
+//   tiles        layers in strips of rows or parts of a batch (passes/tile), with the bits of whole layers
 //   streaming    weights that stream, as many of them on the device as fit beside the rest
 //   fp16         only where the options allow it
 #pragma once

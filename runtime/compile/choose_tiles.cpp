@@ -20,8 +20,8 @@ bool is_output(const Graph& graph, ValueId value) {
 
 }  // namespace
 
-TileChooser::TileChooser(const RowReads& reads, TileCosts costs) : reads_(reads), costs_(std::move(costs)) {
-  const Graph& graph = reads_.graph();
+TileChooser::TileChooser(const AxisReads& reads, TileCosts costs) : reads_(reads), costs_(std::move(costs)) {
+  const Graph& graph = this->graph();
   const size_t count = graph.nodes.size();
   live_before_.assign(count, 0);
   node_peaks_.assign(count, 0);
@@ -48,7 +48,7 @@ uint64_t TileChooser::bytes_in_place(size_t n) const {
   const Graph& graph = reads_.graph();
   const ValueId output = graph.nodes[n].outputs[0];
   for (const ValueId input : graph.nodes[n].inputs)
-    if (is_planned(graph, input) && reads_.producer(input) != RowReads::kNone && last_use(input) == n &&
+    if (is_planned(graph, input) && reads_.rows.producer(input) != RowReads::kNone && last_use(input) == n &&
         !is_output(graph, input) && graph.values[input].type.shape == graph.values[output].type.shape)
       return whole_bytes(output);
   return 0;
@@ -58,24 +58,26 @@ uint64_t TileChooser::whole_peak() const {
   return node_peaks_.empty() ? 0 : *std::max_element(node_peaks_.begin(), node_peaks_.end());
 }
 
-uint64_t TileChooser::bytes_of(ValueId value, int64_t rows) const {
-  const Shape& shape = reads_.graph().values[value].type.shape;
-  const size_t axis = reads_.rows_axis(value), channels = axis == 2 ? 1 : 3, columns = axis == 2 ? 3 : 2;
+uint64_t TileChooser::bytes_of(ValueId value, int64_t rows, ImageAxis along) const {
+  const Shape& shape = graph().values[value].type.shape;
+  if (along == ImageAxis::images)
+    return whole_bytes(value) / static_cast<uint64_t>(shape[0]) * static_cast<uint64_t>(rows);
+  const size_t axis = reads_.rows.rows_axis(value), channels = axis == 2 ? 1 : 3, columns = axis == 2 ? 3 : 2;
   return static_cast<uint64_t>(shape[0] * ((shape[channels] + 3) / 4 * 4) * rows * shape[columns]) *
          costs_.element_bytes;
 }
 
 uint64_t TileChooser::whole_bytes(ValueId value) const {
-  const Shape& shape = reads_.graph().values[value].type.shape;
-  if (shape.size() == 4) return bytes_of(value, reads_.value_rows(value));
+  const Shape& shape = graph().values[value].type.shape;
+  if (shape.size() == 4) return bytes_of(value, reads_.rows.value_rows(value), ImageAxis::rows);
   return static_cast<uint64_t>((element_count(shape) + 3) / 4 * 4) * costs_.element_bytes;
 }
 
 // An output of the graph leaves the intermediate tensors once it is computed.
 size_t TileChooser::last_use(ValueId value) const {
-  const Graph& graph = reads_.graph();
-  if (!is_output(graph, value)) return reads_.last_reader(value);
-  size_t last = reads_.producer(value);
+  const Graph& graph = this->graph();
+  if (!is_output(graph, value)) return reads_.rows.last_reader(value);
+  size_t last = reads_.rows.producer(value);
   for (size_t n = 0; n < graph.nodes.size(); ++n)
     if (std::find(graph.nodes[n].inputs.begin(), graph.nodes[n].inputs.end(), value) !=
         graph.nodes[n].inputs.end())
@@ -88,39 +90,42 @@ double TileChooser::copy_ms(uint64_t bytes) const {
 }
 
 // Rows of several images are not neighbours.
-bool TileChooser::is_view(ValueId value) const {
-  return costs_.rows_are_views && reads_.graph().values[value].type.shape[0] == 1;
+bool TileChooser::is_view(ValueId value, ImageAxis axis) const {
+  return costs_.rows_are_views && (axis == ImageAxis::images || graph().values[value].type.shape[0] == 1);
 }
 
 double TileChooser::keep_ms(size_t node, int64_t kept, int64_t held) const {
+  constexpr ImageAxis kRows = ImageAxis::rows;
   double ms = 0;
-  for (const ValueId output : reads_.graph().nodes[node].outputs)
+  for (const ValueId output : graph().nodes[node].outputs)
     if (output != kNoValue)
-      ms += copy_ms(bytes_of(output, kept)) + copy_ms(bytes_of(output, is_view(output) ? kept : held));
+      ms += copy_ms(bytes_of(output, kept, kRows)) +
+            copy_ms(bytes_of(output, is_view(output, kRows) ? kept : held, kRows));
   return ms;
 }
 
 // What is live while one strip is computed, beside what is whole; and the time that it takes.
 TileChooser::Strip TileChooser::estimate_strip(const TiledNodes& tiled, const std::vector<ValueId>& outputs,
                                                int64_t strip) const {
-  const Graph& graph = reads_.graph();
+  const Graph& graph = this->graph();
+  const RowReads& reads = reads_.along(tiled.axis);
   // The strip before says where this one begins, this one what the next one keeps of it.
   const auto rows_after = [&](int64_t at, const std::vector<StripRows>& before) {
-    return rows_of_strip(reads_, tiled, outputs, at, before);
+    return rows_of_strip(reads, tiled, outputs, at, before);
   };
   const std::vector<StripRows> before = strip > 0 ? rows_after(strip - 1, {}) : std::vector<StripRows>{};
   const std::vector<StripRows> rows = rows_after(strip, before);
   const std::vector<StripRows> after =
       strip + 1 < tiled.strips ? rows_after(strip + 1, rows) : std::vector<StripRows>{};
-  const auto rows_of = [&](ValueId value) { return rows[reads_.producer(value) - tiled.first].held; };
+  const auto rows_of = [&](ValueId value) { return rows[reads.producer(value) - tiled.first].held; };
   const auto is_inside = [&](ValueId value) {
-    const size_t producer = reads_.producer(value);
+    const size_t producer = reads.producer(value);
     return producer != RowReads::kNone && producer >= tiled.first && producer < tiled.end;
   };
   const auto bytes_of_rows = [&](size_t n, int64_t count) {
     uint64_t bytes = 0;
     for (const ValueId output : graph.nodes[n].outputs)
-      if (output != kNoValue) bytes += bytes_of(output, count);
+      if (output != kNoValue) bytes += bytes_of(output, count, tiled.axis);
     return bytes;
   };
   const auto kept_rows = [&](const std::vector<StripRows>& of, size_t n) {
@@ -136,17 +141,17 @@ TileChooser::Strip TileChooser::estimate_strip(const TiledNodes& tiled, const st
     uint64_t cut = 0;
     if (!computed.empty())
       result.ms += costs_.launch_ms + costs_.node_ms[n] * static_cast<double>(computed.count()) /
-                                          static_cast<double>(reads_.row_count(n));
+                                          static_cast<double>(reads.row_count(n));
     for (size_t i = 0; i < node.inputs.size() && !computed.empty(); ++i) {
-      const RowsRead read = reads_.read(n, i, computed);
+      const RowsRead read = reads.read(n, i, computed);
       if (read.whole) continue;
       const ValueId input = node.inputs[i];
-      const bool is_input = reads_.producer(input) == RowReads::kNone;
+      const bool is_input = reads.producer(input) == RowReads::kNone;
       const bool is_cut =
           !read.may_be_more &&
-          (is_inside(input) ? rows_of(input) != read.rows : read.rows.count() < reads_.value_rows(input));
-      if (!is_input && (!is_cut || is_view(input))) continue;
-      const uint64_t bytes = bytes_of(input, read.rows.count());
+          (is_inside(input) ? rows_of(input) != read.rows : read.rows.count() < reads.value_rows(input));
+      if (!is_input && (!is_cut || is_view(input, tiled.axis))) continue;
+      const uint64_t bytes = bytes_of(input, read.rows.count(), tiled.axis);
       cut += is_input ? 2 * bytes : bytes;
       result.ms += copy_ms(bytes);
     }
@@ -156,14 +161,15 @@ TileChooser::Strip TileChooser::estimate_strip(const TiledNodes& tiled, const st
       result.ms += keep_ms(n, kept, held.count());
       uint64_t both = 0;
       for (const ValueId output : node.outputs)
-        if (output != kNoValue) both += bytes_of(output, is_view(output) ? kept : held.count());
+        if (output != kNoValue)
+          both += bytes_of(output, is_view(output, tiled.axis) ? kept : held.count(), tiled.axis);
       result.peak = std::max(result.peak, live + both);
     }
     if (const int64_t kept = kept_rows(after, n); kept > 0) live += bytes_of_rows(n, kept);
     for (const ValueId output : node.outputs)
       if (std::find(outputs.begin(), outputs.end(), output) != outputs.end() &&
-          (!is_view(output) || is_output(graph, output)))
-        result.ms += copy_ms(bytes_of(output, held.count()));
+          (!is_view(output, tiled.axis) || is_output(graph, output)))
+        result.ms += copy_ms(bytes_of(output, held.count(), tiled.axis));
     // What is read for the last time here.
     std::vector<ValueId> done = node.inputs;
     done.insert(done.end(), node.outputs.begin(), node.outputs.end());
@@ -171,7 +177,7 @@ TileChooser::Strip TileChooser::estimate_strip(const TiledNodes& tiled, const st
     done.erase(std::unique(done.begin(), done.end()), done.end());
     for (const ValueId value : done) {
       if (value == kNoValue || !is_inside(value)) continue;
-      size_t last = reads_.producer(value);
+      size_t last = reads.producer(value);
       for (size_t later = tiled.end; later-- > last + 1;)
         if (!rows[later - tiled.first].computed.empty() &&
             std::find(graph.nodes[later].inputs.begin(), graph.nodes[later].inputs.end(), value) !=
@@ -179,7 +185,7 @@ TileChooser::Strip TileChooser::estimate_strip(const TiledNodes& tiled, const st
           last = later;
           break;
         }
-      if (last == n) live -= bytes_of(value, rows_of(value).count());
+      if (last == n) live -= bytes_of(value, rows_of(value).count(), tiled.axis);
     }
   }
   return result;
@@ -187,7 +193,7 @@ TileChooser::Strip TileChooser::estimate_strip(const TiledNodes& tiled, const st
 
 std::vector<size_t> TileChooser::nodes_to_keep(const TiledNodes& tiled, const std::vector<ValueId>& outputs,
                                                Halo halo) const {
-  const Graph& graph = reads_.graph();
+  const Graph& graph = this->graph();
   const int64_t strip = tiled.strips / 2;
   const double most_ms = halo == Halo::mostly_kept ? 4 : 1;  // to keep, of the time to compute twice
   std::vector<size_t> kept;
@@ -196,7 +202,7 @@ std::vector<size_t> TileChooser::nodes_to_keep(const TiledNodes& tiled, const st
   const auto keep = [&](size_t n, const Rows& again, const Rows& wanted) {
     const Node& node = graph.nodes[n];
     double ms = costs_.node_ms[n] * static_cast<double>(std::min(again.end, wanted.end) - again.begin) /
-                static_cast<double>(reads_.row_count(n));
+                static_cast<double>(reads_.rows.row_count(n));
     for (const ValueId output : node.outputs)
       if (output != kNoValue) ms += twice[output];
     const bool keeps = most_ms * ms > keep_ms(n, again.count(), wanted.count());
@@ -205,7 +211,8 @@ std::vector<size_t> TileChooser::nodes_to_keep(const TiledNodes& tiled, const st
       if (input != kNoValue && !keeps) twice[input] = std::max(twice[input], ms);
     return keeps;
   };
-  rows_of_strip(reads_, tiled, outputs, strip, rows_of_strip(reads_, tiled, outputs, strip - 1, {}), keep);
+  rows_of_strip(reads_.rows, tiled, outputs, strip, rows_of_strip(reads_.rows, tiled, outputs, strip - 1, {}),
+                keep);
   std::reverse(kept.begin(), kept.end());
   return kept;
 }
@@ -219,13 +226,13 @@ TileChooser::Run TileChooser::estimate(const TiledNodes& tiled, const std::vecto
   for (size_t n = tiled.first; n < tiled.end; ++n) run.added_ms -= costs_.node_ms[n];
   run.peak += live_before_[tiled.first];
   for (const ValueId output : outputs)
-    if (!is_output(reads_.graph(), output)) run.peak += whole_bytes(output);
+    if (!is_output(graph(), output)) run.peak += whole_bytes(output);
   return run;
 }
 
 const TileChooser::Run& TileChooser::run(const TiledNodes& tiled, Halo halo,
                                          const std::vector<ValueId>& outputs) {
-  const auto [entry, is_new] = runs_.try_emplace({tiled.first, tiled.end, tiled.strips, halo});
+  const auto [entry, is_new] = runs_.try_emplace({tiled.first, tiled.end, tiled.strips, halo, tiled.axis});
   if (!is_new) return entry->second;
   TiledNodes chosen = tiled;
   if (halo != Halo::computed) chosen.kept = nodes_to_keep(tiled, outputs, halo);
@@ -235,38 +242,53 @@ const TileChooser::Run& TileChooser::run(const TiledNodes& tiled, Halo halo,
   return entry->second;
 }
 
-// Every run from `first` on that has a node of too many bytes, in the fewest strips that suffice.
-void TileChooser::extend_by_runs(size_t first, uint64_t bytes, Halo most, std::vector<Step>& steps) {
+void TileChooser::extend_by_run(TiledNodes tiled, uint64_t bytes, Halo halo,
+                                const std::vector<ValueId>& outputs, int64_t most_strips,
+                                std::vector<Step>& steps) {
+  const auto attempt = [&](int64_t strips) {
+    tiled.strips = strips;
+    const Run& found = run(tiled, halo, outputs);
+    if (found.peak > bytes) return false;
+    const double added = steps[tiled.first].added_ms + std::max(0.0, found.added_ms);
+    Step& step = steps[tiled.end];
+    if (step.reached && added >= step.added_ms) return true;
+    step = {true, added, tiled};
+    step.from.kept = found.kept;
+    return true;
+  };
+  for (const int64_t strips : kStripCounts)
+    if (strips > most_strips || attempt(strips)) break;
+}
+
+// Every run from `first` on that has a node of too many bytes.
+void TileChooser::extend_by_runs(size_t first, uint64_t bytes, Halo most, ImageAxis axis,
+                                 std::vector<Step>& steps) {
+  const RowReads& reads = reads_.along(axis);
+  if (axis == ImageAxis::images) most = Halo::computed;
   bool is_needed = false;
   int64_t fewest_rows = INT64_MAX;
   for (size_t end = first + 1; end < steps.size() && end - first <= kLongestRun; ++end) {
-    if (!can_tile(reads_, end - 1, end) || !can_tile(reads_, first, end)) return;
-    fewest_rows = std::min(fewest_rows, reads_.row_count(end - 1));
+    if (!can_tile(reads, end - 1, end) || !can_tile(reads, first, end)) return;
+    fewest_rows = std::min(fewest_rows, reads.row_count(end - 1));
     is_needed = is_needed || node_peaks_[end - 1] > bytes;
     if (!is_needed || end - first < 2) continue;
-    const std::vector<ValueId> outputs = outputs_of(reads_, first, end);
+    const std::vector<ValueId> outputs = outputs_of(reads, first, end);
     uint64_t whole = live_before_[first];
     for (const ValueId output : outputs)
-      if (!is_output(reads_.graph(), output)) whole += whole_bytes(output);
+      if (!is_output(graph(), output)) whole += whole_bytes(output);
     if (whole > bytes || outputs.empty()) continue;
-    for (const Halo halo : {Halo::computed, Halo::kept, Halo::mostly_kept})
-      for (const int64_t strips : kStripCounts) {
-        if (halo > most || strips > most_strips(reads_, outputs)) break;
-        // Some strips would compute no row of a layer that keeps its rows: one in the middle says little.
-        if (halo != Halo::computed && strips > fewest_rows) break;
-        TiledNodes tiled{first, end, strips};
-        const Run& found = run(tiled, halo, outputs);
-        if (found.peak > bytes) continue;
-        tiled.kept = found.kept;
-        const double added = steps[first].added_ms + std::max(0.0, found.added_ms);
-        if (!steps[end].reached || added < steps[end].added_ms) steps[end] = {true, added, std::move(tiled)};
-        break;
-      }
+    for (const Halo halo : {Halo::computed, Halo::kept, Halo::mostly_kept}) {
+      if (halo > most) break;
+      // Some strips would compute no row of a layer that keeps its rows: one in the middle says little.
+      const int64_t rows = vellum::most_strips(reads, outputs);
+      extend_by_run({.first = first, .end = end, .axis = axis}, bytes, halo, outputs,
+                    halo == Halo::computed ? rows : std::min(rows, fewest_rows), steps);
+    }
   }
 }
 
 std::optional<TileChooser::Choice> TileChooser::quickest(uint64_t bytes, Halo halo) {
-  const size_t count = reads_.graph().nodes.size();
+  const size_t count = graph().nodes.size();
   std::vector<Step> steps(count + 1);
   steps[0].reached = true;
   for (size_t n = 0; n < count; ++n) {
@@ -274,7 +296,8 @@ std::optional<TileChooser::Choice> TileChooser::quickest(uint64_t bytes, Halo ha
     const bool fits = node_peaks_[n] <= bytes;
     if (fits && (!steps[n + 1].reached || steps[n].added_ms < steps[n + 1].added_ms))
       steps[n + 1] = {true, steps[n].added_ms, {n, n + 1, 1}};
-    extend_by_runs(n, bytes, halo, steps);
+    for (const ImageAxis axis : {ImageAxis::rows, ImageAxis::images})
+      extend_by_runs(n, bytes, halo, axis, steps);
   }
   if (!steps[count].reached) return std::nullopt;
   Tiling tiling;

@@ -10,6 +10,8 @@
 // them twice, and in images the whole strip, so it pays once several layers would compute them twice: walking
 // from the outputs back, a node keeps its rows when what was computed twice since the last one that does
 // would take longer than its copies.
+//
+// Layers that compute each image of a batch by itself run in parts of the batch likewise, without a halo.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +30,8 @@ struct TileCosts {
   double launch_ms = 0;         // of a dispatch
   double ms_per_byte = 0;       // of a copy
   uint64_t element_bytes = 4;
-  // Rows of an image are neighbours in memory (TensorDesc::rows_first): joining strips and cutting rows out
-  // copies nothing but the rows that are kept.
+  // Rows of an image are neighbours in memory (TensorDesc::rows_first), and so are images: joining strips and
+  // cutting rows out copies nothing but the rows that are kept.
   bool rows_are_views = false;
   // Per node: whether its first output may take the memory of an input of the same shape that dies there.
   // Empty: none.
@@ -48,7 +50,7 @@ class TileChooser {
   };
 
   // `reads` must outlive this.
-  TileChooser(const RowReads& reads, TileCosts costs);
+  TileChooser(const AxisReads& reads, TileCosts costs);
 
   // The most bytes that are live at a time without tiles.
   uint64_t whole_peak() const;
@@ -68,7 +70,9 @@ class TileChooser {
     TiledNodes from = {};
   };
 
-  uint64_t bytes_of(ValueId value, int64_t rows) const;
+  const Graph& graph() const { return reads_.graph(); }
+  // Of some rows, or images, of a value.
+  uint64_t bytes_of(ValueId value, int64_t rows, ImageAxis axis) const;
   uint64_t whole_bytes(ValueId value) const;
   size_t last_use(ValueId value) const;
   uint64_t bytes_in_place(size_t node) const;
@@ -79,19 +83,22 @@ class TileChooser {
   };
   Strip estimate_strip(const TiledNodes& tiled, const std::vector<ValueId>& outputs, int64_t strip) const;
   double copy_ms(uint64_t bytes) const;
-  bool is_view(ValueId value) const;
+  bool is_view(ValueId value, ImageAxis axis) const;
   // To keep rows of a node for the next strip, which then holds `held` rows of it.
   double keep_ms(size_t node, int64_t kept, int64_t held) const;
   // The nodes that keep rows, by a strip in the middle.
   std::vector<size_t> nodes_to_keep(const TiledNodes& tiled, const std::vector<ValueId>& outputs,
                                     Halo halo) const;
   const Run& run(const TiledNodes& tiled, Halo halo, const std::vector<ValueId>& outputs);
-  void extend_by_runs(size_t first, uint64_t bytes, Halo most, std::vector<Step>& steps);
+  void extend_by_runs(size_t first, uint64_t bytes, Halo most, ImageAxis axis, std::vector<Step>& steps);
+  // In the fewest strips that suffice.
+  void extend_by_run(TiledNodes tiled, uint64_t bytes, Halo halo, const std::vector<ValueId>& outputs,
+                     int64_t most_strips, std::vector<Step>& steps);
 
-  const RowReads& reads_;
+  const AxisReads& reads_;
   const TileCosts costs_;
   std::vector<uint64_t> live_before_, node_peaks_;  // per node, whole
-  std::map<std::tuple<size_t, size_t, int64_t, Halo>, Run> runs_;
+  std::map<std::tuple<size_t, size_t, int64_t, Halo, ImageAxis>, Run> runs_;
 };
 
 }  // namespace vellum

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "graph/operators/concat.hpp"
+#include "graph/operators/slice.hpp"
 #include "plan/dispatch_model.hpp"
 #include "plan/in_place.hpp"
 #include "plan/join_early.hpp"
@@ -74,6 +76,34 @@ Elements elements_by_node(const Program& program) {
   return elements;
 }
 
+// Sums over a tensor in one layout have another order than in the other one.
+bool sums_in_order_of_layout(const Node& node) {
+  const std::string_view type = node.op->type();
+  return type.starts_with("Reduce") || type.starts_with("Global") || type.ends_with("Softmax") ||
+         type == "SqueezeExcite" || type == "MatMul" || type == "Gemm" ||
+         (type.ends_with("Normalization") && type != "BatchNormalization");
+}
+
+// With their macros.
+using Shaders = std::map<std::string, std::set<std::pair<std::string, decltype(Dispatch::defines)>>>;
+Shaders shaders_by_node(const Program& program) {
+  Shaders shaders;
+  for (const Task& task : program.tasks)
+    if (task.dispatch && task.dispatch->op != "Convert")
+      shaders[task.dispatch->name].insert({task.dispatch->shader, task.dispatch->defines});
+  return shaders;
+}
+
+void check_shaders(const WholeLayers& whole, const Program& whole_program, const Graph& graph,
+                   const Program& program) {
+  Shaders wanted = shaders_by_node(whole_program), found = shaders_by_node(program);
+  for (size_t n = 0; n < graph.nodes.size(); ++n)
+    if (whole.node_of[n] != WholeLayers::kNone && sums_in_order_of_layout(graph.nodes[n]) &&
+        found[graph.nodes[n].name] != wanted[whole.graph->nodes[whole.node_of[n]].name])
+      throw Error(ErrorCode::unsupported,
+                  describe(graph.nodes[n]) + ": in these strips it would sum in another order");
+}
+
 // Elementwise operators that write an output of the graph in one layout store halves, in the other one
 // floats.
 void check_elements(const WholeLayers& whole, const Program& whole_program, const Graph& graph,
@@ -90,6 +120,13 @@ void check_elements(const WholeLayers& whole, const Program& whole_program, cons
   }
 }
 
+// Whether the node, which cuts or joins, does so with images of a batch: these are neighbours in any order.
+bool moves_images(const Node& node) {
+  if (const auto* concat = dynamic_cast<const Concat*>(node.op.get())) return concat->axis == 0;
+  const auto* slice = dynamic_cast<const Slice*>(node.op.get());
+  return slice && slice->axes->front() == 0;
+}
+
 // Per value: whether rows of it are joined or cut out: in this order these are neighbours. `in_place`: per
 // node of the whole, whether it may write over an input, which takes that both have one order.
 std::vector<bool> values_in_rows(const TiledGraph& tiled, const std::vector<bool>& in_place) {
@@ -100,7 +137,7 @@ std::vector<bool> values_in_rows(const TiledGraph& tiled, const std::vector<bool
       if (value != kNoValue && !graph.constant(value)) result[value] = true;
   };
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
-    if (tiled.whole_nodes[n] != RowReads::kNone) continue;
+    if (tiled.whole_nodes[n] != RowReads::kNone || moves_images(graph.nodes[n])) continue;
     add(graph.nodes[n].inputs);
     add(graph.nodes[n].outputs);
   }
@@ -186,6 +223,7 @@ TiledLowering::Result TiledLowering::lower(const Tiling& tiling) const {
   Result result{std::move(tiled.graph), {}};
   result.program = vellum::lower(result.graph, caps_, options);
   check_elements(whole, program_, result.graph, result.program);
+  check_shaders(whole, program_, result.graph, result.program);
   // Not those of kept rows with a strip: the tensor of both is not to be there before the strip.
   std::set<std::string> joins, moves;
   for (size_t n = 0; n < result.graph.nodes.size(); ++n) {

@@ -20,14 +20,15 @@ class TiledLowering {
   TiledLowering(const TiledLowering&) = delete;
   TiledLowering& operator=(const TiledLowering&) = delete;
 
-  const RowReads& reads() const { return *reads_; }
+  const AxisReads& reads() const { return *reads_; }
   TileCosts costs() const;
 
   struct Result {
     Graph graph;
     Program program;  // joins where they can be earliest; not arranged
   };
-  // Throws Error(unsupported) if a node would read or write other element types than in the whole graph.
+  // Throws Error(unsupported) if a node would read or write other element types than in the whole graph, or
+  // sum in another order.
   Result lower(const Tiling& tiling) const;
 
  private:
@@ -36,7 +37,7 @@ class TiledLowering {
   LoweringOptions options_;
   WholeLayers whole_;
   Program program_;
-  std::optional<RowReads> reads_;
+  std::optional<AxisReads> reads_;
   std::vector<bool> in_place_;  // per node: whether it may write over an input
 };
 

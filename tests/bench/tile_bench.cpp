@@ -2,10 +2,11 @@
 //
 //   tile_bench ROUNDS NETWORK...
 //
-// A network is the file of a model, `unet` (256 x 256) or `super_resolution` (256 x 256 to 768 x 768). Prints
-// a JSON object in a line for the network in whole layers, by the smallest plan, and for each tiling that
-// needs less than those before it. Times are of the processor, in all threads, of runs in turn. Fails where
-// an output differs in a bit from that of whole layers.
+// A network is the file of a model, `unet` (256 x 256) or `super_resolution` (256 x 256 to 768 x 768), and
+// with
+// `@8` after it eight images at a time. Prints a JSON object in a line for the network in whole layers, by
+// the smallest plan, and for each tiling that needs less than those before it. Times are of the processor, in
+// all threads, of runs in turn. Fails where an output differs in a bit from that of whole layers.
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -41,14 +42,22 @@ struct Row {
 
 class Network {
  public:
-  Network(std::shared_ptr<vellum::gpu::Context> context, const std::string& name)
+  // `images`: of a batch; 0: as the model says.
+  Network(std::shared_ptr<vellum::gpu::Context> context, const std::string& name, int64_t images)
       : context_(std::move(context)),
         name_(name.ends_with(".onnx") || name.ends_with(".tflite") ? stem(name) : name),
-        imported_(import(name)) {}
+        imported_(import(name)),
+        images_(images) {}
 
   // Returns false where a bit differs.
   bool measure(int rounds) {
     vellum::CompileOptions options{.plan = {.mode = vellum::MemoryMode::offsets}};
+    for (const vellum::ValueId input : imported_.inputs) {
+      if (images_ == 0) continue;
+      vellum::Shape shape = imported_.values[input].type.shape;
+      shape[0] = images_;
+      options.input_shapes[imported_.values[input].name] = shape;
+    }
     const Graph graph = vellum::prepare_graph(imported_, context_->caps(), options);
     inputs_ = vellum::test::random_inputs(graph, 1);
     bool right = add(graph, options);
@@ -71,11 +80,13 @@ class Network {
       std::string tiles;
       for (const vellum::TiledNodes& tiled : row.tiling)
         tiles += (tiles.empty() ? "" : " ") + std::to_string(tiled.first) + "-" + std::to_string(tiled.end) +
-                 "/" + std::to_string(tiled.strips) + " keeping " + std::to_string(tiled.kept.size());
-      std::printf("{\"network\": \"%s\", \"intermediates_bytes\": %" PRIu64
+                 "/" + std::to_string(tiled.strips) +
+                 (tiled.axis == vellum::ImageAxis::images ? " of the images"
+                                                          : " keeping " + std::to_string(tiled.kept.size()));
+      std::printf("{\"network\": \"%s\", \"images\": %" PRId64 ", \"intermediates_bytes\": %" PRIu64
                   ", \"tasks\": %zu, \"predicted_ms\": %.6g, \"cpu_min_ms\": %.6g, \"cpu_median_ms\": %.6g, "
                   "\"tiles\": \"%s\"}\n",
-                  name_.c_str(), row.model->plan.planned_bytes, row.model->program.tasks.size(),
+                  name_.c_str(), images_, row.model->plan.planned_bytes, row.model->program.tasks.size(),
                   row.predicted_ms, row.cpu_ms.front(), row.cpu_ms[row.cpu_ms.size() / 2], tiles.c_str());
     }
     std::fflush(stdout);
@@ -118,6 +129,7 @@ class Network {
   const std::shared_ptr<vellum::gpu::Context> context_;
   const std::string name_;
   const Graph imported_;
+  const int64_t images_;
   std::vector<HostTensor> inputs_, wanted_;
   std::vector<Row> rows_;
 };
@@ -128,7 +140,9 @@ bool measure(int rounds, const std::vector<std::string>& names) {
   const std::shared_ptr<vellum::gpu::Context> context = vellum::gpu::Context::create(options);
   bool right = true;
   for (const std::string& name : names) {
-    Network network(context, name);
+    const size_t at = name.rfind('@');
+    Network network(context, name.substr(0, at),
+                    at == std::string::npos ? 0 : std::stoll(name.substr(at + 1)));
     right = network.measure(rounds) && right;
     network.print();
   }

@@ -28,7 +28,7 @@ class ChooseTiles : public testing::Test {
   }
 
   const Graph graph = optimise(super_resolution({1, 3, 128, 64}, 8).graph(), {}, {}, {});
-  const RowReads reads{graph};
+  const AxisReads reads{graph};
 };
 
 TEST_F(ChooseTiles, KeepsRowsWhereCopiesTakeLessThanTheHalo) {
@@ -55,6 +55,18 @@ TEST_F(ChooseTiles, KeepsRowsInLessTimeWhereStripsAreViews) {
   ASSERT_TRUE(copied && viewed);
   EXPECT_LT(viewed->added_ms, copied->added_ms);
   EXPECT_TRUE(keeps_rows(viewed->tiling));
+}
+
+// Parts of a batch have no halo.
+TEST_F(ChooseTiles, DividesABatchBeforeItsImages) {
+  const Graph batch = optimise(super_resolution({8, 3, 64, 32}, 8).graph(), {}, {}, {});
+  const AxisReads of_batch{batch};
+  TileChooser chooser(of_batch, {std::vector<double>(batch.nodes.size(), 10), 1e-3, 1e-9, 4, true});
+  const auto choice = chooser.quickest(chooser.whole_peak() / 4, Halo::mostly_kept);
+  ASSERT_TRUE(choice);
+  ASSERT_EQ(choice->tiling.size(), 1u);
+  EXPECT_EQ(choice->tiling[0].axis, ImageAxis::images);
+  EXPECT_TRUE(choice->tiling[0].kept.empty());
 }
 
 }  // namespace

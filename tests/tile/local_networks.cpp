@@ -1,5 +1,6 @@
 #include "tile/local_networks.hpp"
 
+#include <array>
 #include <cmath>
 #include <string>
 
@@ -69,6 +70,30 @@ OnnxModel super_resolution(const Shape& shape, int64_t channels) {
   layers.model.node("DepthToSpace", {x}, {"y"},
                     attributes({{"blocksize", int64_t{3}}, {"mode", std::string("DCR")}}), "pixels");
   layers.model.output("y");
+  return std::move(layers.model);
+}
+
+OnnxModel classifier_of_batch(const Shape& shape) {
+  const int64_t images = shape[0], pixels = shape[2] * shape[3];
+  Layers layers(shape);
+  std::string x = layers.conv("x", 4, 32);
+  const std::string mean = layers.node("GlobalAveragePool", {x}, {});
+  const std::string gate =
+      layers.node("Sigmoid", {layers.conv(layers.conv(mean, 32, 8, 1), 8, 32, 1, false)}, {});
+  x = layers.conv(layers.node("Mul", {x, gate}, {}), 32, 16);
+  layers.model
+      .initializer("shape",
+                   HostTensor::from<int64_t>(DType::i64, {3}, std::array{images, int64_t{16}, pixels}))
+      .initializer("scale", random_tensor({16}, 1, 0.5f, 1.5f))
+      .initializer("product", random_tensor({16, 24}, 2))
+      .initializer("classes", random_tensor({24, 10}, 3));
+  x = layers.node("Reshape", {x, "shape"}, {});
+  x = layers.node("Transpose", {x}, attributes({{"perm", Ints{0, 2, 1}}}));
+  x = layers.node("LayerNormalization", {x, "scale"}, {});
+  x = layers.node("Softmax", {layers.node("MatMul", {x, "product"}, {})}, attributes({{"axis", int64_t{2}}}));
+  x = layers.node("ReduceMean", {x}, attributes({{"axes", Ints{1}}, {"keepdims", int64_t{0}}}));
+  layers.model.node("Gemm", {x, "classes"}, {"y"}, {}, "classify").output("y");
+  layers.model.node("Softmax", {"y"}, {"z"}, attributes({{"axis", int64_t{0}}}), "over_batch").output("z");
   return std::move(layers.model);
 }
 

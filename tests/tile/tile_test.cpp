@@ -9,6 +9,7 @@
 #include "compile/tiles.hpp"
 #include "passes/pass_harness.hpp"
 #include "passes/tile/rows_share.hpp"
+#include "tile/local_networks.hpp"
 #include "tile/random_local_graph.hpp"
 #include "tile/random_tiling.hpp"
 
@@ -71,7 +72,7 @@ TEST(Tile, KeepsRowsForTheNextStrip) {
 
 TEST(Tile, SharesTheConstantsOfTheWhole) {
   const Graph graph = inferred(chain());
-  const TiledGraph tiled = tile(RowReads(graph), {{0, 5, 2}});
+  const TiledGraph tiled = tile(AxisReads(graph), {{0, 5, 2}});
   size_t copies = 0;
   for (size_t n = 0; n < tiled.graph.nodes.size(); ++n) {
     const size_t whole = tiled.whole_nodes[n];
@@ -86,7 +87,7 @@ TEST(Tile, SharesTheConstantsOfTheWhole) {
 // The first convolution stays whole; strips of the next one read 11 + 2 of its 22 rows in place.
 TEST(Tile, StripsReadAShareOfTensorsThatAreWhole) {
   const Graph graph = inferred(chain());
-  const TiledGraph tiled = tile(RowReads(graph), {{1, 5, 2}});
+  const TiledGraph tiled = tile(AxisReads(graph), {{1, 5, 2}});
   size_t strips = 0;
   for (size_t n = 0; n < tiled.graph.nodes.size(); ++n) {
     const double share = share_of_rows_read(tiled.graph, tiled.graph.nodes[n]);
@@ -107,6 +108,33 @@ TEST(Tile, LeavesWhatNeedsAllRowsWhole) {
   EXPECT_FALSE(reads.has_rows(1));
   EXPECT_TRUE(reads.has_rows(2));
   EXPECT_FALSE(can_tile(reads, 0, 3));
+}
+
+// Everything but the statistics of the batch computes each image by itself.
+TEST(Tile, KnowsWhichLayersComputeImagesByThemselves) {
+  const Graph graph = inferred(classifier_of_batch({3, 4, 8, 8}));
+  const RowReads reads(graph, {}, {}, ImageAxis::images);
+  for (size_t n = 0; n < graph.nodes.size(); ++n)
+    EXPECT_EQ(reads.has_rows(n), graph.nodes[n].name != "over_batch") << describe(graph.nodes[n]);
+  EXPECT_EQ(reads.read(0, 0, {1, 2}).rows, (Rows{1, 2}));
+  EXPECT_TRUE(reads.read(0, 1, {1, 2}).whole) << "weights";
+  const Graph of_one = inferred(classifier_of_batch({1, 4, 8, 8}));
+  EXPECT_FALSE(RowReads(of_one, {}, {}, ImageAxis::images).has_rows(0));
+}
+
+TEST(Tile, PartsOfABatchGiveTheSameBits) {
+  const Graph graph = inferred(classifier_of_batch({5, 4, 8, 8}));
+  const std::vector<HostTensor> inputs = random_inputs(graph, 1);
+  size_t end = 0;
+  const AxisReads reads(graph);
+  while (can_tile(reads.images, 0, end + 1)) ++end;
+  EXPECT_EQ(graph.nodes[end].name, "over_batch");
+  for (int64_t parts = 2; parts <= 5; ++parts) {
+    const TiledGraph tiled = tile(reads, {{0, end, parts, {}, ImageAxis::images}});
+    const std::vector<HostTensor> wanted = evaluate(graph, inputs), found = evaluate(tiled.graph, inputs);
+    for (size_t i = 0; i < wanted.size(); ++i)
+      EXPECT_TRUE(same_bits(found[i], wanted[i])) << parts << " " << i;
+  }
 }
 
 size_t copies_in(const Program& program) {
@@ -135,7 +163,7 @@ TEST(Tile, RandomNetworksGiveTheSameBits) {
   for (uint32_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Graph graph = inferred(random_local_graph(seed));
-    const RowReads reads(graph);
+    const AxisReads reads(graph);
     const Tiling tiling = random_tiling(reads, seed);
     if (tiling.empty()) continue;
     ++tiled_networks;

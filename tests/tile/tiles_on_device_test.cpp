@@ -15,6 +15,7 @@
 #include "support/fetched_model.hpp"
 #include "support/gpu_test.hpp"
 #include "support/tensors.hpp"
+#include "tile/local_networks.hpp"
 #include "tile/random_local_graph.hpp"
 #include "tile/random_tiling.hpp"
 
@@ -79,6 +80,36 @@ TEST_F(Tiles, RandomNetworksGiveTheBitsOfWholeLayers) {
     if (HasFatalFailure()) return;
   }
   EXPECT_GT(10 * compared, 8 * random_networks());
+}
+
+// Parts of a batch, of one to four of its five images.
+TEST_F(Tiles, PartsOfABatchGiveTheBitsOfTheWhole) {
+  const Graph imported = classifier_of_batch({5, 4, 24, 20}).graph();
+  size_t compared = 0;
+  for (const StorageChoice storage : {StorageChoice::buffer, StorageChoice::image2d, StorageChoice::image3d})
+    for (const Precision precision : {Precision::fp32, Precision::fp16}) {
+      CompileOptions options{.precision = precision, .storage = storage};
+      options.plan.mode = MemoryMode::offsets;
+      const Graph graph = prepare_graph(imported, context->caps(), options);
+      const std::vector<HostTensor> inputs = random_inputs(graph, 1);
+      const std::vector<HostTensor> wanted = run(compiled(graph, options), inputs);
+      const LoweringOptions lowering{.precision = precision, .storage = storage};
+      const TiledLowering whole(graph, context->caps(), lowering);
+      size_t first = 0;
+      while (!whole.reads().images.has_rows(first)) ++first;
+      size_t end = first;
+      while (can_tile(whole.reads().images, first, end + 1)) ++end;
+      EXPECT_GT(end, first + 6) << to_text(graph);
+      for (int64_t parts = 2; parts <= 5; ++parts) {
+        SCOPED_TRACE(std::to_string(static_cast<int>(storage)) +
+                     (precision == Precision::fp16 ? " fp16 " : " fp32 ") + std::to_string(parts));
+        options.tiling = {{first, end, parts, {}, ImageAxis::images}};
+        expect_bits(compiled(graph, options), inputs, wanted);
+        if (HasFatalFailure()) return;
+        ++compared;
+      }
+    }
+  EXPECT_EQ(compared, 24u);
 }
 
 // Every tiling that the cost model offers; the last takes a third of the bytes of whole layers at most.

@@ -186,7 +186,7 @@ std::vector<KernelCandidate> depthwise_candidates(const ConvProblem& problem, co
   if (has_unrolled_taps(problem.window)) {
     const DepthwiseDemand demand{problem.width,
                                  problem.whole_height,
-                                 problem.images * slices(problem.outputs),
+                                 problem.whole_images * slices(problem.outputs),
                                  problem.window.kernel[0],
                                  problem.window.stride[0],
                                  problem.window.stride[1]};

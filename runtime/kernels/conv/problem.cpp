@@ -46,6 +46,7 @@ ConvProblem conv_problem(const Lowering& lowering, const Window2d& window) {
                       .outputs = channels,
                       .height = height,
                       .width = width,
+                      .whole_images = nchw(lowering.whole_shape())[0],
                       .whole_height = nchw(lowering.whole_shape())[2],
                       .whole_stays_inside = stays_inside(whole_window(lowering)),
                       .window = window,

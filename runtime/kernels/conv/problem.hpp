@@ -16,7 +16,7 @@ struct ConvProblem {
   int64_t inputs = 1, outputs = 1;  // channels, all groups together
   int64_t height = 1, width = 1;    // of the output
   // Of the layer of which this is a strip. Candidates and costs are those of the layer.
-  int64_t whole_height = 1;
+  int64_t whole_images = 1, whole_height = 1;
   bool whole_stays_inside = false;  // its windows (stays_inside())
   Window2d window;
   int64_t groups = 1;
@@ -29,7 +29,7 @@ struct ConvProblem {
   bool has_much_of_common_window = false;
 
   int64_t group_inputs() const { return inputs / groups; }
-  int64_t whole_lines() const { return images * whole_height; }
+  int64_t whole_lines() const { return whole_images * whole_height; }
   int64_t whole_pixels() const { return whole_lines() * width; }
   int64_t macs() const { return whole_pixels() * outputs * window.taps() * group_inputs(); }
   bool is_depthwise() const { return groups > 1 && groups == inputs && inputs == outputs; }

@@ -116,6 +116,7 @@ void emit_apart(Lowering& lowering, const SeparableProblem& problem) {
                         .outputs = problem.inputs,
                         .height = window.output[1],
                         .width = window.output[0],
+                        .whole_images = problem.images,
                         .whole_height = window.output[1],
                         .whole_stays_inside = stays_inside(window),
                         .window = window,

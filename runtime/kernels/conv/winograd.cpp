@@ -29,6 +29,7 @@ Tiles tiles_of(const ConvProblem& problem, int64_t side) {
 }
 
 Tiles whole_tiles(ConvProblem problem, int64_t side) {
+  problem.images = problem.whole_images;
   problem.height = problem.whole_height;
   return tiles_of(problem, side);
 }

@@ -23,6 +23,11 @@ const Shape& Lowering::whole_shape() const {
   return &whole == &node_ ? output_type().shape : whole_graph().values[whole.outputs.front()].type.shape;
 }
 
+int64_t Lowering::of_whole(int64_t count) const {
+  const int64_t elements = element_count(output_type().shape);
+  return elements == 0 ? count : count * element_count(whole_shape()) / elements;
+}
+
 const DeviceCaps& Lowering::caps() const { return builder_.caps(); }
 const LoweringOptions& Lowering::options() const { return builder_.options(); }
 

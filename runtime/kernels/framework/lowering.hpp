@@ -83,6 +83,8 @@ class Lowering {
   bool is_final(size_t i) const;
   // The shape of output 0 of the whole layer.
   const Shape& whole_shape() const;
+  // What grows with output 0, such as its rows, for the whole layer.
+  int64_t of_whole(int64_t count) const;
   // The type of output i, also of one that nobody reads.
   const TensorType& output_type(size_t i = 0) const;
   const HostTensor* constant(size_t i) const;  // nullptr where the input is not known before running

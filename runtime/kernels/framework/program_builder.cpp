@@ -75,7 +75,8 @@ void check_input(const Graph& graph, const Value& input) {
 size_t index_of(const KernelName& wanted, std::span<const KernelName> candidates) {
   const auto found = std::find(candidates.begin(), candidates.end(), wanted);
   if (found == candidates.end())
-    throw Error(ErrorCode::internal, "no candidate of a strip is the whole layer's '" + wanted.text() + "'");
+    throw Error(ErrorCode::unsupported,
+                "no candidate of a strip is the whole layer's '" + wanted.text() + "'");
   return static_cast<size_t>(found - candidates.begin());
 }
 

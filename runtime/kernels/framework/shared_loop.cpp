@@ -96,7 +96,7 @@ LoopBy loop_by(const DeviceCaps& caps, const SharedLoop& loop) {
 }
 
 LoopBy choose_loop(Lowering& lowering, const SharedLoop& loop) {
-  const auto all = candidates(lowering.caps(), loop);
+  const auto all = candidates(lowering.caps(), {lowering.of_whole(loop.results), loop.length, loop.along});
   return all.size() == 1 ? all.front().parameters : lowering.best_of(all);
 }
 

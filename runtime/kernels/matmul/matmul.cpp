@@ -60,9 +60,11 @@ WeightValues product_values(const Lowering& lowering, const Product& p, const Co
 
 // Matrices whose rows are pixels.
 void multiply_channels4(Lowering& lowering, const Product& p, std::vector<float> bias) {
-  const PointwiseTile tile = lowering.best_of(pointwise_tiles(
-      "product", lowering.caps(),
-      {.pixels = p.m, .inputs = p.k, .outputs = p.n, .precision = lowering.options().precision}));
+  const PointwiseTile tile = lowering.best_of(pointwise_tiles("product", lowering.caps(),
+                                                              {.pixels = lowering.of_whole(p.m),
+                                                               .inputs = p.k,
+                                                               .outputs = p.n,
+                                                               .precision = lowering.options().precision}));
   ConvWeights weights{p.k, p.n, 1, 1, slices_of(tile)};
   if (accumulates_in_fp16(tile) && should_multiply_halves(lowering, p, Layout::channels4))
     weights.run = kRunOfSlices;
@@ -76,6 +78,7 @@ void multiply_channels4(Lowering& lowering, const Product& p, std::vector<float>
 
 InvocationTile best_linear_tile(Lowering& lowering, const Product& p, int64_t rows) {
   const DeviceCaps& caps = lowering.caps();
+  rows = lowering.of_whole(rows);
   const TileDemand demand{rows, 1, divide_up(p.n, 4), rows * p.n * p.k};
   std::vector<PricedTile> tiles = output_tiles(caps, demand);
   // A subgroup can share weights of whole texels.

@@ -10,11 +10,11 @@ namespace vellum {
 
 namespace {
 
-// Where most of the elements computed at run time live. Rows of an output of the graph go straight to its
-// buffer, one part after the other; but what nodes read stays as they would have it.
+// Where most of the elements computed at run time live. Rows and images of an output of the graph go straight
+// to its buffer, one part after the other; but what nodes read stays as they would have it.
 Layout concat_layout(const Lowering& lowering, size_t axis) {
   const size_t rank = lowering.output_type().shape.size();
-  if (lowering.is_final(0) && rank == 4 && axis == 2) return Layout::linear;
+  if (lowering.is_final(0) && rank == 4 && (axis == 0 || axis == 2)) return Layout::linear;
   int64_t texels = 0, linear = 0;
   for (size_t i = 0; i < lowering.node().inputs.size(); ++i) {
     if (lowering.constant(i)) continue;

@@ -88,9 +88,11 @@ void multiply(Lowering& lowering, size_t i, TensorId x, TensorId y, const Activa
   const int64_t inputs = lowering.tensor(x).desc.shape[1], outputs = lowering.tensor(y).desc.shape[1];
   ConvWeights weights{inputs, outputs, 1, 1, 1};
   const auto [n, c, h, w] = nchw(lowering.tensor(x).desc.shape);
-  const PointwiseTile tile = lowering.best_of(pointwise_tiles(
-      "pointwise", lowering.caps(),
-      {.pixels = n * h * w, .inputs = c, .outputs = outputs, .precision = lowering.options().precision}));
+  const PointwiseTile tile = lowering.best_of(pointwise_tiles("pointwise", lowering.caps(),
+                                                              {.pixels = lowering.of_whole(n * h * w),
+                                                               .inputs = c,
+                                                               .outputs = outputs,
+                                                               .precision = lowering.options().precision}));
   weights.tile_slices = slices_of(tile);
   dispatch_pointwise(lowering, x, y, weights, tile, activation, conv_values(lowering, weights, i));
 }

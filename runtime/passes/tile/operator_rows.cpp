@@ -14,6 +14,8 @@
 #include "graph/operators/slice.hpp"
 #include "graph/operators/transpose.hpp"
 #include "graph/operators/unary.hpp"
+#include "passes/tile/operator_access.hpp"
+#include "passes/tile/operator_images.hpp"
 #include "passes/tile/window_rows.hpp"
 
 namespace vellum {
@@ -23,13 +25,6 @@ constexpr size_t kRowsOfImages = 2, kRowsOfLastChannels = 1;
 
 // The dimension of the rows, or columns, of N, C, H, W.
 size_t dimension(ImageAxis axis) { return kRowsOfImages + static_cast<size_t>(axis); }
-
-template <typename Op>
-const Op* as(const Node& node) {
-  return dynamic_cast<const Op*>(node.op.get());
-}
-
-const Shape& shape_of(const Graph& graph, ValueId value) { return graph.values[value].type.shape; }
 
 // Of a value in N, C, H, W.
 int64_t image_rows(const Graph& graph, ValueId value, ImageAxis axis = ImageAxis::rows) {
@@ -42,13 +37,6 @@ bool is_image(const Graph& graph, ValueId value) {
 }
 
 // --- Elementwise ---
-
-// PRelu, Where and the like broadcast as Binary does.
-bool is_elementwise(const Node& node) {
-  if (const auto* binary = as<Binary>(node)) return binary->kind <= BinaryKind::max;
-  return as<Unary>(node) || as<Clip>(node) || as<Variadic>(node) || as<PRelu>(node) || as<Shrink>(node) ||
-         as<BatchNormalization>(node);
-}
 
 // Whether an elementwise operator reads the whole of input i for each row.
 bool broadcasts_rows(const Graph& graph, const Node& node, size_t i, ImageAxis axis) {
@@ -69,10 +57,6 @@ bool elementwise_has_rows(const Graph& graph, const Node& node, ImageAxis axis) 
 }
 
 // --- What moves elements ---
-
-size_t axis_of(const Graph& graph, const Node& node, int64_t axis) {
-  return normalize_axis(axis, shape_of(graph, node.inputs[0]).size());
-}
 
 bool slice_keeps_rows(const Graph& graph, const Node& node, ImageAxis axis) {
   const SliceRange range = as<Slice>(node)->range(operator_inputs(graph, node));
@@ -166,6 +150,13 @@ std::shared_ptr<const Operator> resize_for_rows(const Graph& graph, const Node& 
 
 }  // namespace
 
+// PRelu, Where and the like broadcast as Binary does.
+bool is_elementwise(const Node& node) {
+  if (const auto* binary = as<Binary>(node)) return binary->kind <= BinaryKind::max;
+  return as<Unary>(node) || as<Clip>(node) || as<Variadic>(node) || as<PRelu>(node) || as<Shrink>(node) ||
+         as<BatchNormalization>(node);
+}
+
 Rows hull(const Rows& a, const Rows& b) {
   if (a.empty()) return b;
   if (b.empty()) return a;
@@ -173,6 +164,7 @@ Rows hull(const Rows& a, const Rows& b) {
 }
 
 std::vector<size_t> rows_axes(const Graph& graph, ImageAxis axis) {
+  if (axis == ImageAxis::images) return std::vector<size_t>(graph.values.size(), 0);
   const size_t of_last_channels = kRowsOfLastChannels + static_cast<size_t>(axis);
   std::vector<size_t> axes(graph.values.size(), dimension(axis));
   for (const Node& node : graph.nodes) {
@@ -184,6 +176,7 @@ std::vector<size_t> rows_axes(const Graph& graph, ImageAxis axis) {
 }
 
 bool has_rows(const Graph& graph, std::span<const size_t> axes, const Node& node, ImageAxis axis) {
+  if (axis == ImageAxis::images) return has_images(graph, node);
   const size_t rows = dimension(axis),
                rows_of_last_channels = kRowsOfLastChannels + static_cast<size_t>(axis);
   for (const ValueId output : node.outputs)
@@ -213,12 +206,14 @@ bool has_rows(const Graph& graph, std::span<const size_t> axes, const Node& node
   return row_window(graph, node).has_value();
 }
 
-int64_t rows_computed_together(const Node& node) {
+int64_t rows_computed_together(const Node& node, ImageAxis axis) {
+  if (axis == ImageAxis::images) return 1;
   const auto* blocks = as<DepthToSpace>(node);
   return blocks ? blocks->block : 1;
 }
 
 std::vector<RowsRead> rows_read(const Graph& graph, const Node& node, const Rows& computed, ImageAxis axis) {
+  if (axis == ImageAxis::images) return images_read(graph, node, computed);
   std::vector<RowsRead> reads(node.inputs.size());
   const auto all_rows = [&](auto is_whole) {
     for (size_t i = 0; i < reads.size(); ++i)
@@ -257,7 +252,8 @@ std::vector<Rows> rows_resized(const Graph& graph, const Node& node, ImageAxis a
 }
 
 std::shared_ptr<const Operator> operator_for_rows(const Graph& graph, const Node& node, const Rows& computed,
-                                                  std::span<const Rows> held) {
+                                                  std::span<const Rows> held, ImageAxis axis) {
+  if (axis == ImageAxis::images) return operator_for_images(graph, node, computed.count());
   if (as<Pad>(node)) return pad_for_rows(graph, node, computed, held[0]);
   if (as<Resize>(node)) return resize_for_rows(graph, node, computed, held[0]);
   if (row_window(graph, node)) return window_for_rows(graph, node, computed, held[0]);

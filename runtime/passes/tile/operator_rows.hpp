@@ -1,6 +1,6 @@
 // Operators that are local along the rows of an image: which rows of its inputs an operator reads to compute
 // some rows of its outputs, and the operator that computes these rows alone. Every element is the sum of the
-// same terms in the same order as in the whole.
+// same terms in the same order as in the whole. Images of a batch are likewise (operator_images.hpp).
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@
 
 namespace vellum {
 
-// The axis of an image along which its parts are. Everything below is of its rows, or likewise of its
-// columns.
-enum class ImageAxis : uint8_t { rows, columns };
+// The axis along which parts of images are, or of a batch of images. Everything below is of rows, or likewise
+// of columns or images.
+enum class ImageAxis : uint8_t { rows, columns, images };
 
 // A range of rows.
 struct Rows {
@@ -37,7 +37,7 @@ struct RowsRead {
 };
 
 // The dimension of each value that holds its rows: 2 in N, C, H, W; 1 where the value is a Transpose's to or
-// from N, H, W, C. That of its columns is one more.
+// from N, H, W, C. That of its columns is one more, that of images the first.
 std::vector<size_t> rows_axes(const Graph& graph, ImageAxis axis = ImageAxis::rows);
 
 // Whether rows of all outputs can be computed apart from the others. Shapes must be known. `axes`: those of
@@ -47,7 +47,7 @@ bool has_rows(const Graph& graph, std::span<const size_t> axes, const Node& node
 
 // The number of rows that the operator computes together: rows are computed from a multiple of it on, to a
 // multiple of it or the last row.
-int64_t rows_computed_together(const Node& node);
+int64_t rows_computed_together(const Node& node, ImageAxis axis = ImageAxis::rows);
 
 // For a node that has rows, per input.
 std::vector<RowsRead> rows_read(const Graph& graph, const Node& node, const Rows& computed,
@@ -60,6 +60,11 @@ std::vector<Rows> rows_resized(const Graph& graph, const Node& node, ImageAxis a
 // The operator that computes the rows `computed` of a node that has rows, where its inputs hold the rows
 // `held`, per input: those of rows_read(), or more of them where that allows it.
 std::shared_ptr<const Operator> operator_for_rows(const Graph& graph, const Node& node, const Rows& computed,
-                                                  std::span<const Rows> held);
+                                                  std::span<const Rows> held,
+                                                  ImageAxis axis = ImageAxis::rows);
+
+// Whether it computes each element of its outputs from elements at the same place: broadcast ones, or, of
+// BatchNormalization, those of its channel.
+bool is_elementwise(const Node& node);
 
 }  // namespace vellum

@@ -41,10 +41,10 @@ RowReads::NodeRows RowReads::find_rows(size_t index, int64_t together) const {
   NodeRows found;
   found.has_rows = vellum::has_rows(graph_, axes_, node, axis_);
   if (!found.has_rows) return found;
-  found.together = std::lcm(together, rows_computed_together(node));
+  found.together = std::lcm(together, rows_computed_together(node, axis_));
   found.row_count = value_rows(node.outputs[0]);
   found.inputs.resize(node.inputs.size());
-  if (dynamic_cast<const Resize*>(node.op.get()) != nullptr) {
+  if (axis_ != ImageAxis::images && dynamic_cast<const Resize*>(node.op.get()) != nullptr) {
     std::vector<Rows> of_row = rows_resized(graph_, node, axis_);
     const bool monotone = is_monotone(of_row);
     found.inputs[0] = {false, true, monotone, std::move(of_row)};
@@ -80,5 +80,9 @@ RowsRead RowReads::read(size_t node, size_t slot, const Rows& computed) const {
     rows = std::accumulate(first, end, rows, hull);
   return {false, rows, input.may_be_more};
 }
+
+AxisReads::AxisReads(const Graph& graph, std::span<const int64_t> computed_together,
+                     const std::vector<bool>& fixed)
+    : rows(graph, computed_together, fixed), images(graph, {}, fixed, ImageAxis::images) {}
 
 }  // namespace vellum

@@ -16,11 +16,12 @@ class RowReads {
 
   // `graph` must outlive this. `computed_together`: per node, the rows that its kernel computes together;
   // empty: 1 for all. `fixed`: per node, whether it must be computed whole whatever its operator; empty:
-  // none. `axis`: columns are read likewise, and called rows all the same.
+  // none. `axis`: columns and images are read likewise, and called rows all the same.
   explicit RowReads(const Graph& graph, std::span<const int64_t> computed_together = {},
                     const std::vector<bool>& fixed = {}, ImageAxis axis = ImageAxis::rows);
 
   const Graph& graph() const { return graph_; }
+  ImageAxis axis() const { return axis_; }
   bool has_rows(size_t node) const { return nodes_[node].has_rows; }
   // Of the node's outputs.
   int64_t row_count(size_t node) const { return nodes_[node].row_count; }
@@ -53,6 +54,18 @@ class RowReads {
   const ImageAxis axis_;
   std::vector<size_t> axes_, producers_, last_readers_;  // per value
   std::vector<NodeRows> nodes_;
+};
+
+// What strips of rows read, and parts of a batch.
+struct AxisReads {
+  // As for rows alone.
+  explicit AxisReads(const Graph& graph, std::span<const int64_t> computed_together = {},
+                     const std::vector<bool>& fixed = {});
+
+  const Graph& graph() const { return rows.graph(); }
+  const RowReads& along(ImageAxis axis) const { return axis == ImageAxis::images ? images : rows; }
+
+  RowReads rows, images;
 };
 
 }  // namespace vellum

@@ -19,13 +19,15 @@
 
 namespace vellum {
 
-// Nodes [first, end) in this number of strips.
+// Nodes [first, end) in this number of strips. Along the images of a batch strips are some of the images, and
+// there is no halo.
 struct TiledNodes {
   size_t first = 0, end = 0;
   int64_t strips = 1;
   // Those of which a strip keeps the rows that the next one needs again, ascending: line buffers, which take
   // copies where the halo takes computation. Others compute them again.
   std::vector<size_t> kept = {};
+  ImageAxis axis = ImageAxis::rows;  // or images
 
   bool operator==(const TiledNodes&) const = default;
 };

@@ -20,12 +20,13 @@ namespace {
 
 class Tiler {
  public:
-  explicit Tiler(const RowReads& reads) : reads_(reads), graph_(reads.graph()), names_(graph_) {
+  explicit Tiler(const AxisReads& reads)
+      : all_reads_(reads), reads_(&reads.rows), graph_(reads.graph()), names_(graph_) {
     graph_.nodes.clear();
   }
 
   TiledGraph run(const Tiling& tiling) {
-    const std::vector<Node>& nodes = reads_.graph().nodes;
+    const std::vector<Node>& nodes = reads_->graph().nodes;
     size_t next = 0;
     for (const TiledNodes& tiled : tiling) {
       for (; next < tiled.first; ++next) add_node(nodes[next], next);
@@ -52,11 +53,11 @@ class Tiler {
     whole_nodes_.push_back(whole);
   }
 
-  Rows all_rows(ValueId value) const { return {0, reads_.value_rows(value)}; }
+  Rows all_rows(ValueId value) const { return {0, reads_->value_rows(value)}; }
 
   ValueId add_value(ValueId whole, const std::string& suffix, const Rows& rows) {
     TensorType type = graph_.values[whole].type;
-    type.shape[reads_.rows_axis(whole)] = rows.count();
+    type.shape[reads_->rows_axis(whole)] = rows.count();
     return graph_.add_value(names_.make(graph_.values[whole].name + suffix), std::move(type), true);
   }
 
@@ -69,16 +70,17 @@ class Tiler {
     auto op = std::make_shared<Slice>();
     op->starts = Ints{rows.begin - held.rows.begin};
     op->ends = Ints{rows.end - held.rows.begin};
-    op->axes = Ints{static_cast<int64_t>(reads_.rows_axis(of))};
+    op->axes = Ints{static_cast<int64_t>(reads_->rows_axis(of))};
     part = add_value(of, suffix + "/rows", rows);
     add_node({graph_.values[part].name, std::move(op), {held.value}, {part}}, RowReads::kNone);
     return part;
   }
 
   void add_strips(const TiledNodes& tiled) {
-    const std::vector<ValueId> outputs = outputs_of(reads_, tiled.first, tiled.end);
+    reads_ = &all_reads_.along(tiled.axis);
+    const std::vector<ValueId> outputs = outputs_of(*reads_, tiled.first, tiled.end);
     std::map<ValueId, std::vector<ValueId>> parts;
-    const std::vector<std::vector<StripRows>> strips = rows_of_strips(reads_, tiled, outputs);
+    const std::vector<std::vector<StripRows>> strips = rows_of_strips(*reads_, tiled, outputs);
     kept_.clear();
     for (int64_t strip = 0; strip < tiled.strips; ++strip) {
       const std::string suffix = "/strip" + std::to_string(strip);
@@ -95,25 +97,25 @@ class Tiler {
       }
       for (const ValueId output : outputs)
         parts[output].push_back(
-            slice(output, held_.at(output), strip_of_output(reads_, tiled, outputs, output, strip), suffix));
+            slice(output, held_.at(output), strip_of_output(*reads_, tiled, outputs, output, strip), suffix));
     }
     for (const ValueId output : outputs) {
       auto concat = std::make_shared<Concat>();
-      concat->axis = static_cast<int64_t>(reads_.rows_axis(output));
-      const std::string& name = reads_.graph().nodes[reads_.producer(output)].name;
+      concat->axis = static_cast<int64_t>(reads_->rows_axis(output));
+      const std::string& name = reads_->graph().nodes[reads_->producer(output)].name;
       add_node({name + "/strips", std::move(concat), parts[output], {output}}, RowReads::kNone);
     }
   }
 
   // Puts the rows that the strip before kept before those that this one computes.
   void add_kept_rows(size_t index, const StripRows& rows, const std::string& suffix) {
-    for (const ValueId output : reads_.graph().nodes[index].outputs) {
+    for (const ValueId output : reads_->graph().nodes[index].outputs) {
       const auto kept = kept_.find(output);
       if (output == kNoValue || kept == kept_.end()) continue;
       Held both = kept->second;
       if (!rows.computed.empty()) {
         auto concat = std::make_shared<Concat>();
-        concat->axis = static_cast<int64_t>(reads_.rows_axis(output));
+        concat->axis = static_cast<int64_t>(reads_->rows_axis(output));
         const ValueId joined = add_value(output, suffix + "/lines", rows.held);
         add_node(
             {graph_.values[joined].name, std::move(concat), {both.value, held_.at(output).value}, {joined}},
@@ -128,7 +130,7 @@ class Tiler {
   // Copies what the next strip needs again, so that the rest is free.
   void keep_rows(size_t index, const StripRows& next, const std::string& suffix) {
     if (next.held.empty() || next.kept().empty()) return;
-    for (const ValueId output : reads_.graph().nodes[index].outputs)
+    for (const ValueId output : reads_->graph().nodes[index].outputs)
       if (output != kNoValue) {
         kept_[output] = {slice(output, held_.at(output), next.kept(), suffix), next.kept()};
         kept_names_.insert(graph_.values[kept_[output].value].name);
@@ -139,11 +141,11 @@ class Tiler {
   void hold_inputs(const TiledNodes& tiled, const std::vector<StripRows>& rows, const std::string& suffix) {
     std::map<ValueId, Rows> wanted;
     for (size_t n = tiled.first; n < tiled.end; ++n) {
-      const Node& node = reads_.graph().nodes[n];
+      const Node& node = reads_->graph().nodes[n];
       const Rows& computed = rows[n - tiled.first].computed;
       for (size_t i = 0; i < node.inputs.size() && !computed.empty(); ++i) {
-        const RowsRead read = reads_.read(n, i, computed);
-        if (!read.whole && reads_.producer(node.inputs[i]) == RowReads::kNone)
+        const RowsRead read = reads_->read(n, i, computed);
+        if (!read.whole && reads_->producer(node.inputs[i]) == RowReads::kNone)
           wanted[node.inputs[i]] = hull(wanted[node.inputs[i]], read.rows);
       }
     }
@@ -157,18 +159,18 @@ class Tiler {
   }
 
   void add_strip_of(size_t index, const Rows& rows, const std::string& suffix) {
-    const Node& whole = reads_.graph().nodes[index];
+    const Node& whole = reads_->graph().nodes[index];
     std::vector<Rows> rows_held(whole.inputs.size());
     Node node{whole.name + suffix, nullptr, whole.inputs, {}};
     for (size_t i = 0; i < whole.inputs.size(); ++i) {
       const ValueId input = whole.inputs[i];
-      const RowsRead read = reads_.read(index, i, rows);
+      const RowsRead read = reads_->read(index, i, rows);
       if (input == kNoValue || read.whole) continue;
       const Held all = held(input);
       node.inputs[i] = read.may_be_more ? all.value : slice(input, all, read.rows, suffix);
       rows_held[i] = read.may_be_more ? all.rows : read.rows;
     }
-    node.op = operator_for_rows(reads_.graph(), whole, rows, rows_held);
+    node.op = operator_for_rows(reads_->graph(), whole, rows, rows_held, reads_->axis());
     for (const ValueId output : whole.outputs) {
       node.outputs.push_back(output == kNoValue ? kNoValue : add_value(output, suffix, rows));
       if (output != kNoValue) held_[output] = {node.outputs.back(), rows};
@@ -176,7 +178,8 @@ class Tiler {
     add_node(std::move(node), index);
   }
 
-  const RowReads& reads_;
+  const AxisReads& all_reads_;
+  const RowReads* reads_;  // along the axis of the strips that are being added
   Graph graph_;
   UniqueNames names_;
   std::vector<size_t> whole_nodes_;
@@ -188,6 +191,6 @@ class Tiler {
 
 }  // namespace
 
-TiledGraph tile(const RowReads& reads, const Tiling& tiling) { return Tiler(reads).run(tiling); }
+TiledGraph tile(const AxisReads& reads, const Tiling& tiling) { return Tiler(reads).run(tiling); }
 
 }  // namespace vellum

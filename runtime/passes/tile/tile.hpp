@@ -26,7 +26,7 @@ struct TiledGraph {
 // the constants of the whole. Where an operator needs fewer rows than another one of the same strip, a Slice
 // cuts them out. Rows that a node keeps for the next strip (TiledNodes::kept) are a Slice, too, which a
 // Concat there puts before its own. Results are the same bit for bit if every copy is computed by the kernel
-// of the whole. Follows optimise() and is no part of it.
-TiledGraph tile(const RowReads& reads, const Tiling& tiling);
+// of the whole. Follows optimise() and is no part of it. `reads`: of the whole graph.
+TiledGraph tile(const AxisReads& reads, const Tiling& tiling);
 
 }  // namespace vellum

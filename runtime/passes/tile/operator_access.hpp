@@ -1,0 +1,22 @@
+// Shorthands for what operator_rows.cpp and operator_images.cpp ask of nodes.
+#pragma once
+
+#include "graph/graph.hpp"
+#include "graph/operator_support.hpp"
+
+namespace vellum {
+
+// The node's operator, if it is of this class.
+template <typename Op>
+const Op* as(const Node& node) {
+  return dynamic_cast<const Op*>(node.op.get());
+}
+
+inline const Shape& shape_of(const Graph& graph, ValueId value) { return graph.values[value].type.shape; }
+
+// An operator's axis, which may be negative, as a dimension of its input 0.
+inline size_t axis_of(const Graph& graph, const Node& node, int64_t axis) {
+  return normalize_axis(axis, shape_of(graph, node.inputs[0]).size());
+}
+
+}  // namespace vellum
