@@ -17,6 +17,8 @@ namespace {
 constexpr uint64_t kSmallestShare = 64;
 // Between a budget of weights that suffices and one that does not; then by 1/256 of all bytes.
 constexpr int kBisections = 4, kSmallSteps = 16;
+// The last steps down to the smallest budget, which become shorter until one byte less does not suffice.
+constexpr int kLastSteps = 32;
 
 // Predictions that differ by less say nothing: then the way that streams less is better.
 constexpr double kSameTime = 0.01;
@@ -259,6 +261,12 @@ const FittedModel* BudgetFitter::smallest_streamed(size_t index) {
 }
 
 const FittedModel* BudgetFitter::quickest(uint64_t bytes) {
+  const FittedModel* best = found_within(bytes);
+  if (!best && smallest().way.bytes <= bytes) best = &smallest();
+  return best;
+}
+
+const FittedModel* BudgetFitter::found_within(uint64_t bytes) {
   if (as_asked().way.bytes <= bytes) return &as_asked();
   const FittedModel* best = nullptr;
   const auto consider = [&](const FittedModel* fitted) {
@@ -284,7 +292,6 @@ const FittedModel* BudgetFitter::quickest(uint64_t bytes) {
     else if (!group.empty() && may_stream(combinations_[group.back()].options))
       consider(quickest_streamed(group.back(), bytes));
   }
-  if (!best) consider(&smallest());
   return best;
 }
 
@@ -302,6 +309,14 @@ const FittedModel& BudgetFitter::smallest() {
     for (const size_t i : group) consider(&resident(i));
     if (!group.empty() && may_stream(combinations_[group.back()].options))
       consider(smallest_streamed(group.back()));
+  }
+  uint64_t step = std::max<uint64_t>(1, smallest_->way.bytes / 256);
+  for (int i = 0; i < kLastSteps && step > 0 && step < smallest_->way.bytes; ++i) {
+    const FittedModel* less = found_within(smallest_->way.bytes - step);
+    if (less)
+      smallest_ = less;
+    else
+      step /= 4;
   }
   return *smallest_;
 }

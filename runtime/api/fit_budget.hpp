@@ -48,7 +48,7 @@ class BudgetFitter {
 
   // The quickest of the ways that take at most `bytes`; null if there is none.
   const FittedModel* quickest(uint64_t bytes);
-  // The way that takes least; where weights stream, to about 1/256.
+  // The way that takes least of those that the search finds.
   const FittedModel& smallest();
   // As the options say, whatever it takes.
   const FittedModel& as_asked() { return resident(0); }
@@ -71,6 +71,8 @@ class BudgetFitter {
   const FittedModel& resident(size_t index);
   // Null if the weights cannot be streamed so.
   const FittedModel* streamed(size_t index, uint64_t weights_budget);
+  // As quickest(), but for smallest(), which is found last.
+  const FittedModel* found_within(uint64_t bytes);
   const FittedModel* quickest_streamed(size_t index, uint64_t bytes);
   const FittedModel* smallest_streamed(size_t index);
 
