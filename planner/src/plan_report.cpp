@@ -105,6 +105,7 @@ void table_of(std::ostream& out, const PlanReport& report, PlanMode mode) {
     line(row.strategy, row.total_bytes, std::to_string(row.object_count), marks);
   }
   line("(lower bound)", bound, "", "");
+  if (report.any_order_bound > 0) line("(bound of any order)", report.any_order_bound, "", "");
 }
 
 bool has(const PlanReport& report, PlanMode mode) {

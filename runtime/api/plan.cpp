@@ -3,12 +3,14 @@
 #include "api/guard.hpp"
 #include "api/memory_report.hpp"
 #include "api/target.hpp"
+#include "plan/in_place.hpp"
+#include "plan/order.hpp"
 
 namespace vellum {
 namespace {
 
 TensorUsage tensor_usage(const Model& model, const SessionOptions& options, const Target& target) {
-  const Program program = target.compile(model, options, Stage::program).program;
+  Program program = target.compile(model, options, Stage::program).program;
   UsageRecords usage = usage_records(program);
   OffsetProblem arena = arena_problem(usage, target.memory_rules());
   TensorUsage result;
@@ -17,6 +19,9 @@ TensorUsage tensor_usage(const Model& model, const SessionOptions& options, cons
   result.records = std::move(usage.records);
   result.arena_records = std::move(arena.records);
   result.offset_alignment = arena.alignment;
+  disable_in_place(program);
+  result.any_order_bound =
+      order_with_low_peak(program, target.memory_rules(), options.planning.in_place).bound_bytes;
   return result;
 }
 

@@ -22,7 +22,7 @@ class Arranger {
   }
 
   void order() {
-    const std::vector<size_t> order = order_with_low_peak(program_, rules_, options_.in_place);
+    const std::vector<size_t> order = order_with_low_peak(program_, rules_, options_.in_place).tasks;
     if (std::is_sorted(order.begin(), order.end())) return;
     const uint64_t before = least_bytes();
     apply_order(program_, order);

@@ -1,7 +1,10 @@
 #include "plan/order.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "plan/in_place.hpp"
 #include "plan/lifetimes.hpp"
@@ -12,7 +15,9 @@ namespace vellum {
 namespace {
 
 constexpr size_t kWidest = 64;                  // states that are kept at each step
+constexpr size_t kWidestForProof = 8192;        // the same, where only a lower peak is looked for
 constexpr uint64_t kMostSteps = 1'000'000;      // tasks tried
+constexpr uint64_t kMostStepsForProof = 200'000;
 constexpr size_t kFewest = 8;                   // tasks tried at each step after that
 constexpr uint64_t kMostCopied = 256ull << 20;  // bytes of states
 
@@ -102,11 +107,19 @@ struct Successor {
   uint64_t set = 0, live = 0, peak = 0;
 };
 
+// What a search looks for, and how long.
+struct SearchLimits {
+  uint64_t below = UINT64_MAX;  // peaks
+  size_t widest = kWidest;
+  uint64_t steps = kMostSteps;
+};
+
 class BeamSearch {
  public:
-  explicit BeamSearch(const Problem& problem) : problem_(problem) {}
+  BeamSearch(const Problem& problem, const SearchLimits& limits) : problem_(problem), limits_(limits) {}
 
-  std::vector<size_t> run() {
+  // Nothing if there is no such order, or it was not found.
+  std::optional<LowPeakOrder> run() {
     const size_t count = problem_.steps.size();
     std::vector<State> beam(1);
     beam[0].waits = problem_.waits;
@@ -115,6 +128,8 @@ class BeamSearch {
       if (problem_.waits[t] == 0) beam[0].ready.push_back(t);
     for (size_t step = 0; step < count; ++step) {
       std::vector<Successor> successors = extend(beam, count - step);
+      std::erase_if(successors, [&](const Successor& s) { return s.peak >= limits_.below; });
+      if (successors.empty()) return std::nullopt;
       keep_best(successors, width(beam, count - step));
       std::vector<State> next;
       next.reserve(successors.size());
@@ -129,8 +144,12 @@ class BeamSearch {
       }
       beam = std::move(next);
     }
-    return order_of(beam[0].history, count);
+    return LowPeakOrder{order_of(beam[0].history, count), beam[0].peak, bound(beam[0].peak)};
   }
+
+  // No order that the search would have found without its limits on work has a lower peak than this, where
+  // `found` is the lowest that it found, or looked for.
+  uint64_t bound(uint64_t found) const { return std::min(found, least_dropped_); }
 
  private:
   struct Past {
@@ -141,21 +160,23 @@ class BeamSearch {
   size_t width(const std::vector<State>& beam, size_t steps_left) const {
     size_t ready = 1;
     for (const State& state : beam) ready = std::max(ready, state.ready.size());
-    const uint64_t by_steps = (kMostSteps - std::min(kMostSteps, tried_)) / (steps_left * ready);
+    const uint64_t by_steps = (limits_.steps - std::min(limits_.steps, tried_)) / (steps_left * ready);
     const uint64_t state_bytes = 4 * (problem_.waits.size() + problem_.uses.size()) + 64;
     const uint64_t by_bytes = kMostCopied / (problem_.steps.size() * state_bytes);
-    return std::clamp<size_t>(std::min(by_steps, by_bytes), 1, kWidest);
+    return std::clamp<size_t>(std::min(by_steps, by_bytes), 1, limits_.widest);
   }
 
   // Of thousands of independent tasks only the first are tried, in the given order, once the work is spent.
   std::vector<Successor> extend(const std::vector<State>& beam, size_t steps_left) {
-    const size_t most = std::max<size_t>(kFewest, (kMostSteps - std::min(kMostSteps, tried_)) / steps_left);
+    const size_t most =
+        std::max<size_t>(kFewest, (limits_.steps - std::min(limits_.steps, tried_)) / steps_left);
     std::vector<Successor> successors;
     for (size_t s = 0; s < beam.size(); ++s) {
       const std::vector<size_t>& ready = beam[s].ready;
-      const bool spent = tried_ + ready.size() > kMostSteps;
+      const bool spent = tried_ + ready.size() > limits_.steps;
       for (size_t i = 0; i < ready.size() && (!spent || i < most); ++i)
         successors.push_back(successor(beam[s], s, ready[i]));
+      if (spent && most < ready.size()) least_dropped_ = std::min(least_dropped_, beam[s].peak);
     }
     tried_ += successors.size();
     return successors;
@@ -183,15 +204,20 @@ class BeamSearch {
   }
 
   // Sorts by lowest peak, then least live bytes, then the given order; each set of tasks is kept once.
-  static void keep_best(std::vector<Successor>& successors, size_t width) {
+  void keep_best(std::vector<Successor>& successors, size_t width) {
     std::stable_sort(successors.begin(), successors.end(), [](const Successor& a, const Successor& b) {
       return a.peak != b.peak ? a.peak < b.peak : a.live < b.live;
     });
     std::vector<Successor> kept;
+    std::unordered_set<uint64_t> sets;
     for (const Successor& candidate : successors) {
-      if (kept.size() == width) break;
-      if (std::none_of(kept.begin(), kept.end(), [&](const Successor& k) { return k.set == candidate.set; }))
-        kept.push_back(candidate);
+      if (sets.contains(candidate.set)) continue;
+      if (kept.size() == width) {
+        least_dropped_ = std::min(least_dropped_, candidate.peak);
+        break;  // the rest have no lower peaks
+      }
+      sets.insert(candidate.set);
+      kept.push_back(candidate);
     }
     successors = std::move(kept);
   }
@@ -220,9 +246,34 @@ class BeamSearch {
   }
 
   const Problem& problem_;
+  const SearchLimits limits_;
   std::vector<Past> past_;
   uint64_t tried_ = 0;
+  uint64_t least_dropped_ = UINT64_MAX;  // the lowest peak of a state that was not looked into
 };
+
+// The most bytes that one task needs, in any order.
+uint64_t most_of_a_task(const Problem& problem) {
+  uint64_t most = 0;
+  for (const Step& step : problem.steps) {
+    uint64_t bytes = 0;
+    for (const size_t tensor : step.tensors) bytes += problem.bytes[tensor];
+    std::set<size_t> in_place;
+    for (const auto& [from, to] : step.in_place) in_place.insert(to);
+    for (const size_t tensor : in_place) bytes -= problem.bytes[tensor];
+    most = std::max(most, bytes);
+  }
+  return most;
+}
+
+// Which outputs take the memory of which inputs decides about bytes only where a task has several; then the
+// search's choice may not be the best.
+bool has_choices_in_place(const Problem& problem) {
+  return std::ranges::any_of(problem.steps, [](const Step& step) {
+    return std::ranges::any_of(step.in_place,
+                               [&](const auto& pair) { return pair.second != step.in_place.front().second; });
+  });
+}
 
 }  // namespace
 
@@ -266,9 +317,24 @@ std::vector<std::vector<size_t>> dependencies(const Program& program) {
   return before;
 }
 
-std::vector<size_t> order_with_low_peak(const Program& program, const MemoryRules& rules, bool in_place) {
+LowPeakOrder order_with_low_peak(const Program& program, const MemoryRules& rules, bool in_place) {
   const Problem problem = make_problem(program, rules, in_place);
-  return BeamSearch(problem).run();
+  if (problem.steps.empty()) return {};
+  LowPeakOrder best = *BeamSearch(problem, {}).run();
+  const uint64_t least = most_of_a_task(problem);
+  best.bound_bytes = std::max(best.bound_bytes, least);
+  while (best.bound_bytes < best.peak_bytes) {
+    BeamSearch search(problem, {best.peak_bytes, kWidestForProof, kMostStepsForProof});
+    std::optional<LowPeakOrder> lower = search.run();
+    if (!lower) {
+      best.bound_bytes = std::max(best.bound_bytes, search.bound(best.peak_bytes));
+      break;
+    }
+    lower->bound_bytes = std::max(lower->bound_bytes, best.bound_bytes);
+    best = std::move(*lower);
+  }
+  if (has_choices_in_place(problem)) best.bound_bytes = least;
+  return best;
 }
 
 void apply_order(Program& program, const std::vector<size_t>& order) {

@@ -276,6 +276,8 @@ TEST_F(Api, PlanningSeesTheSessionsTensors) {
           .memory();
   EXPECT_EQ(arena.total_bytes, offsets.planned_bytes);
   EXPECT_EQ(offsets.objects.size(), usage.records.size());
+  EXPECT_GT(usage.any_order_bound, 0u);
+  EXPECT_LE(usage.any_order_bound, offsets.planned_bytes);
 }
 
 TEST_F(Api, LayerTimesAreOneForEachTask) {

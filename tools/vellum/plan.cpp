@@ -102,6 +102,7 @@ Planned plan_model(const Arguments& arguments) {
                                : planner::naive_bytes(bytes, offset_options);
   report.objects_lower_bound = planner::objects_lower_bound(usage.records, object_options);
   report.offsets_lower_bound = planner::offsets_lower_bound(bytes, offset_options);
+  report.any_order_bound = usage.any_order_bound;
   return {usage.tensors, objects ? usage.records : bytes, std::move(report)};
 }
 

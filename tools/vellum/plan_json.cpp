@@ -15,10 +15,12 @@ nlohmann::json plan_json(const planner::PlanReport& report) {
                      {"lower_bound_bytes", row.lower_bound},
                      {"assignment", row.assignment}});
   }
-  return {{"plans", std::move(plans)},
-          {"naive_bytes", report.naive_bytes},
-          {"objects_lower_bound_bytes", report.objects_lower_bound},
-          {"offsets_lower_bound_bytes", report.offsets_lower_bound}};
+  nlohmann::json object{{"plans", std::move(plans)},
+                        {"naive_bytes", report.naive_bytes},
+                        {"objects_lower_bound_bytes", report.objects_lower_bound},
+                        {"offsets_lower_bound_bytes", report.offsets_lower_bound}};
+  if (report.any_order_bound > 0) object["any_order_bound_bytes"] = report.any_order_bound;
+  return object;
 }
 
 }  // namespace vellum::cli

@@ -22,6 +22,9 @@ struct TensorUsage {
   // The same tensors for offsets in an arena: bytes with device padding, and the alignment of offsets.
   std::vector<planner::TensorUsageRecord> arena_records;
   uint64_t offset_alignment = 1;
+  // The bytes that are live at a time in any order of the program's tasks, as far as is proved: no plan of
+  // any order needs less. The session's own order may need more.
+  uint64_t any_order_bound = 0;
 };
 
 // Returns the tensor usage records of the program that a session with these options runs. (Memory mode,

@@ -35,6 +35,8 @@ struct PlanReport {
   uint64_t naive_bytes = 0;
   uint64_t objects_lower_bound = 0;
   uint64_t offsets_lower_bound = 0;
+  // Of any plan, in whatever order the tasks run; 0: not known, because records have one order.
+  uint64_t any_order_bound = 0;
 };
 
 // Plans the records with the named strategy, or with every strategy for "all", in the given mode, or without
