@@ -2,7 +2,7 @@
 # Builds the wheel in a clean virtual environment, makes it complete with auditwheel, installs it in another one, and runs
 # there, on lavapipe: a script of five lines, the tests and mypy. Prints the wheel's size and the time to install it.
 #   bindings/python/test_wheel.sh [--torch | --build]
-# --torch: also the program of docs/python.md that exports networks from torch, which is 3 GB to fetch from PyPI and 8 GB
+# --torch: also the program of docs/python.md that exports networks from torch, which is gigabytes to fetch from PyPI and 5.3 GB
 # installed; --build: the wheel, and no tests.
 # Needs what `./setup.sh build tests` installs, and python3-venv. Packages come from PyPI, by tests/requirements*.txt.
 # The wheel is left in $WHEEL_DIR, by default build/wheel/dist; CMake's own build folder is build/wheel.
@@ -113,5 +113,5 @@ if [[ -n $torch ]]; then
   "$scratch/torch/bin/pip" install --quiet --no-index --no-deps "$wheel"
   "$scratch/torch/bin/python" "$here/tests/docs_programs.py" --torch
 else
-  echo "skipped: the program of docs/python.md that exports networks from torch; --torch runs it (3 GB from PyPI)"
+  echo "skipped: the program of docs/python.md that exports networks from torch; --torch runs it (gigabytes from PyPI)"
 fi
