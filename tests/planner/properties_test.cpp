@@ -151,6 +151,29 @@ TEST(PlannerProperties, MinCostFlowLooksAhead) {
   EXPECT_EQ(plan.total_bytes, 150u);
 }
 
+// A loop whose iterations leave a result each, with the flow's advantage of the test above before it.
+TEST(PlannerProperties, MinCostFlowGivesUpWhereItWouldTakeSeconds) {
+  const auto loop = [](uint32_t iterations) {
+    std::vector<TensorUsageRecord> records = {bytes_record(100, 0, 0), bytes_record(10, 0, 0),
+                                              bytes_record(50, 1, 3), bytes_record(60, 2, 3)};
+    const uint32_t begin = 5, end = begin + 3 * iterations;
+    for (uint32_t at = begin; at < end; at += 3) {
+      records.push_back(bytes_record(16, at, at + 1));
+      records.push_back(bytes_record(16, at + 1, at + 4));
+      records.push_back(bytes_record(16, at + 2, end));
+    }
+    return records;
+  };
+  const auto total = [](const std::vector<TensorUsageRecord>& records, ObjectStrategy strategy) {
+    const ObjectPlan plan = plan_objects(records, strategy);
+    validate(records, plan);
+    return plan.total_bytes;
+  };
+  EXPECT_LT(total(loop(10), ObjectStrategy::min_cost_flow), total(loop(10), ObjectStrategy::greedy_in_order));
+  EXPECT_EQ(total(loop(660), ObjectStrategy::min_cost_flow),
+            total(loop(660), ObjectStrategy::greedy_in_order));
+}
+
 // Growing a long flat texture by a tall narrow one would cost more than a second texture.
 TEST(PlannerProperties, ATextureGrowsOnlyWhereThatIsCheaperThanANewOne) {
   const TexelFormat format{1, 16};

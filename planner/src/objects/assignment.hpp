@@ -19,9 +19,11 @@ ObjectAssignment objects_equality(const RecordClass& records);
 // Execution order, best fit, the nearest smaller object grows (Lee et al. 2019, arXiv 1907.01989, section
 // 4.1).
 ObjectAssignment objects_greedy_in_order(const RecordClass& records);
-// The cheapest succession of tensors in memory, as a flow (same section). Compares every pair.
+// The cheapest succession of tensors in memory, as a flow (same section). Compares every pair, and pairs
+// again while it reassigns: as objects_greedy_in_order() where that is more than kMinCostFlowMostSteps.
 ObjectAssignment objects_min_cost_flow(const RecordClass& records);
 inline constexpr size_t kMinCostFlowMostRecords = 2000;
+inline constexpr uint64_t kMinCostFlowMostSteps = 40'000'000;  // some 0.4 s
 // Pisarchyk & Lee 2020 (arXiv 2001.03288), sections 4.2 to 4.4.
 ObjectAssignment objects_greedy_by_breadth(const RecordClass& records);
 ObjectAssignment objects_greedy_by_size(const RecordClass& records);

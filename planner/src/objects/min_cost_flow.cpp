@@ -33,8 +33,14 @@ class Succession {
     std::sort(by_last_.begin(), by_last_.end(), [&](uint32_t a, uint32_t b) {
       return std::tuple(items_[a].last, a) < std::tuple(items_[b].last, b);
     });
-    for (const uint32_t taker : in_order(items_)) supply(taker);
+    for (const uint32_t taker : in_order(items_)) {
+      if (is_given_up()) return;
+      supply(taker);
+    }
   }
+
+  // The steps were not enough: takers are without memory.
+  bool is_given_up() const { return steps_ > kMinCostFlowMostSteps; }
 
   // Where an object has grown so much that reusing it would cost as much as a new one, a new one is made.
   ObjectAssignment objects() const {
@@ -70,7 +76,7 @@ class Succession {
     uint32_t own_taker = kNone;        // and its taker
   };
 
-  void grow(Tree& tree, uint32_t taker, int64_t distance) const {
+  void grow(Tree& tree, uint32_t taker, int64_t distance) {
     const int64_t base = distance - taker_potential_[taker];
     if (base + bytes(taker) < tree.own) {
       tree.own = base + bytes(taker);
@@ -78,6 +84,7 @@ class Succession {
     }
     for (const uint32_t giver : by_last_) {
       if (items_[giver].last >= items_[taker].first) break;
+      ++steps_;
       if (tree.settled[giver]) continue;
       const uint64_t cost = growth(items_[giver].extent, taker);
       if (cost >= items_[taker].bytes) continue;  // new memory costs no more
@@ -96,6 +103,7 @@ class Succession {
     grow(tree, taker, 0);
     for (;;) {
       uint32_t nearest = kNone;
+      steps_ += n;
       for (const uint32_t giver : by_last_) {
         if (tree.settled[giver] || tree.distance[giver] == kFar) continue;
         if (nearest == kNone || tree.distance[giver] <= tree.distance[nearest])
@@ -144,6 +152,7 @@ class Succession {
   std::vector<uint32_t> by_last_;
   std::vector<uint32_t> giver_of_, taker_of_;  // kNone: new memory; not reused
   std::vector<int64_t> taker_potential_, giver_potential_;
+  uint64_t steps_ = 0;  // pairs that were compared
 };
 
 }  // namespace
@@ -154,7 +163,8 @@ ObjectAssignment objects_min_cost_flow(const RecordClass& records) {
   for (const Item& item : records.items) sum += item.bytes;
   if (sum > static_cast<uint64_t>(std::numeric_limits<int64_t>::max() / 4))
     return objects_greedy_in_order(records);
-  return Succession(records).objects();
+  const Succession succession(records);
+  return succession.is_given_up() ? objects_greedy_in_order(records) : succession.objects();
 }
 
 }  // namespace vellum::planner::detail
