@@ -10,7 +10,7 @@
 #   hostile       all hostile files, with every command
 #   faults        every call of every Vulkan function fails once, and every allocation
 #   fuzz          the fuzz targets
-#   differential  random graphs against the reference in double, with seeds that no run had before
+#   differential  random graphs against the reference in double, with seeds that no run had before; ONNX Runtime against it too
 #   soak          sessions and runs for as long as that
 # The log of each step is build/nightly/STEP.log.
 set -uo pipefail
@@ -43,7 +43,8 @@ run_differential() {
   mkdir -p build/nightly/graphs
   VELLUM_DIFFERENTIAL=$seed:$graphs VELLUM_DIFFERENTIAL_DRAWN=$seed:$drawn VELLUM_DIFFERENTIAL_KEEP=$root/build/nightly/graphs \
     GALLIVM_PERF=nopt LP_NATIVE_VECTOR_WIDTH=128 \
-    ctest --test-dir "$tests" -R 'differential_test.lavapipe' --output-on-failure --timeout 100000
+    ctest --test-dir "$tests" -R 'differential_test.lavapipe' --output-on-failure --timeout 100000 &&
+    tests/differential/onnxruntime.sh "$tests/tests/differential/engine_files" "$seed" "$graphs"
 }
 run_soak() { VELLUM_SOAK_SECONDS=$share ctest --test-dir "$tests" -R '^soak_test[.]lavapipe' --output-on-failure --timeout 100000; }
 

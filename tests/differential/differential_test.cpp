@@ -10,29 +10,20 @@
 #include <filesystem>
 #include <functional>
 #include <iostream>
-#include <map>
-#include <optional>
 #include <random>
-#include <span>
-#include <sstream>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "api/impl.hpp"
 #include "api/public_interface.hpp"
 #include "differential/drawn_options.hpp"
-#include "differential/random_graph.hpp"
-#include "passes/passes.hpp"
+#include "differential/expected_outputs.hpp"
 #include "support/environment.hpp"
-#include "support/rounding_study.hpp"
 #include "support/tensors.hpp"
 #include "vulkan/pipeline.hpp"
 
 namespace vellum::test {
 namespace {
-
-using Outputs = std::map<std::string, Tensor>;
 
 constexpr const char* kRange = "VELLUM_DIFFERENTIAL";
 constexpr const char* kDrawnRange = "VELLUM_DIFFERENTIAL_DRAWN";
@@ -53,58 +44,11 @@ Seeds seeds(const char* variable, uint32_t count) {
   return seeds;
 }
 
-// What the outputs are, and how far rounding may move them.
-class Expected {
- public:
-  Expected(const Graph& graph, std::span<const HostTensor> inputs) : study_(graph, inputs) {
-    for (const ValueId id : graph.outputs) names_.push_back(graph.values[id].name);
-  }
+// A random graph with its model.
+struct Case : RandomCase {
+  explicit Case(uint32_t seed) : RandomCase(seed), model(load(random.model)) {}
 
-  // Empty if the outputs are right, else which one is not.
-  std::string difference(const Outputs& outputs, Rounding rounding) const {
-    std::vector<double> spread;  // takes several evaluations, and most outputs are nearer than any
-    const double least = rounding == Rounding::fp32 ? 2e-5 : 1e-2;
-    for (size_t i = 0; i < names_.size(); ++i) {
-      const double apart = distance_between(outputs.at(names_[i]), study_.exact()[i]).largest;
-      if (apart <= least) continue;
-      if (spread.empty()) spread = spreads(rounding);
-      if (!(apart <= least + 8 * spread[i]))
-        return (std::ostringstream() << names_[i] << " is off by " << apart << ", and rounding moves it by "
-                                     << spread[i])
-            .str();
-    }
-    return "";
-  }
-
- private:
-  std::vector<double> spreads(Rounding rounding) const {
-    std::vector<double> spread(names_.size(), 0.0);
-    for (uint32_t seed = 1; seed <= 4; ++seed) {
-      const std::vector<HostTensor> rounded = study_.rounded(rounding, seed);
-      for (size_t i = 0; i < spread.size(); ++i)
-        spread[i] = std::max(spread[i], distance_between(rounded[i], study_.exact()[i]).largest);
-    }
-    return spread;
-  }
-
-  RoundingStudy study_;
-  std::vector<std::string> names_;
-};
-
-// A random graph as a model, with its inputs and what it should compute.
-struct Case {
-  explicit Case(uint32_t seed) : random(random_graph(seed)), model(load(random.model)) {
-    Graph graph = random.model.graph();
-    infer_shapes_and_fold(graph, {});
-    const std::vector<HostTensor> values = random_inputs(graph, seed);
-    for (size_t i = 0; i < graph.inputs.size(); ++i) inputs[graph.values[graph.inputs[i]].name] = values[i];
-    expected.emplace(graph, values);
-  }
-
-  RandomGraph random;
   Model model;
-  std::map<std::string, Tensor> inputs;
-  std::optional<Expected> expected;
 };
 
 class Differential : public testing::Test {
@@ -116,8 +60,8 @@ class Differential : public testing::Test {
          {StorageChoice::buffer, StorageChoice::image2d, StorageChoice::image3d}) {
       SessionOptions options{.storage = storage, .memory = MemoryMode::naive, .planning = {.search_ms = 5}};
       options.planning.in_place = options.planning.views = options.planning.reorder = false;
-      const Outputs plain = Session(device, one.model, options).run(one.inputs);
-      ASSERT_EQ(one.expected->difference(plain, Rounding::fp32), "")
+      const NamedTensors plain = Session(device, one.model, options).run(one.inputs);
+      ASSERT_EQ(one.expected.difference(plain, Rounding::fp32), "")
           << "storage " << static_cast<int>(storage);
       options.memory = dice() % 2 ? MemoryMode::shared_objects : MemoryMode::offsets;
       options.planning.in_place = options.planning.views = options.planning.reorder = true;
@@ -128,7 +72,7 @@ class Differential : public testing::Test {
         ASSERT_TRUE(same_bits(tensor, plain.at(name))) << name << ", storage " << static_cast<int>(storage);
       if (one.random.discontinuous || dice() % 3) continue;
       options.precision = Precision::fp16;
-      ASSERT_EQ(one.expected->difference(Session(device, one.model, options).run(one.inputs), Rounding::fp16),
+      ASSERT_EQ(one.expected.difference(Session(device, one.model, options).run(one.inputs), Rounding::fp16),
                 "")
           << "fp16, storage " << static_cast<int>(storage);
     }
@@ -140,8 +84,8 @@ class Differential : public testing::Test {
     const SessionOptions options = drawn_options(seed, !one.random.discontinuous);
     const Rounding rounding = options.precision == Precision::fp16 ? Rounding::fp16 : Rounding::fp32;
     Session session(device, one.model, options);
-    const Outputs first = session.run(one.inputs);
-    ASSERT_EQ(one.expected->difference(first, rounding), "") << describe(options);
+    const NamedTensors first = session.run(one.inputs);
+    ASSERT_EQ(one.expected.difference(first, rounding), "") << describe(options);
     for (const auto& [name, tensor] : session.run(one.inputs))
       ASSERT_TRUE(same_bits(tensor, first.at(name))) << name << ", second run, " << describe(options);
   }

@@ -28,7 +28,7 @@ class GraphMaker {
 
  private:
   using Ints = Attributes::Ints;
-  static constexpr int kOpset = 13;
+  static constexpr int kOpset = 17;
 
   struct Value {
     std::string name;
