@@ -112,6 +112,40 @@ TEST(FuseAttention, HeadsOfOneTensorAreViewed) {
   }
 }
 
+// As torchvision's maxvit_t: windows and heads in five dimensions, a Split, a scaled K, products by Einsum.
+OnnxModel windows_by_einsum() {
+  OnnxModel m;
+  m.input("x", {1, 4, 5, 36}).initializer("heads", ints({1, 4, 5, 3, 4})).initializer("half", scalar(0.5f));
+  m.node("Split", {"x"}, {"qs", "ks", "vs"}, attributes({{"axis", int64_t{3}}}));
+  for (const std::string name : {"q", "k", "v"})
+    m.node("Reshape", {name + "s", "heads"}, {name + "r"})
+        .node("Transpose", {name + "r"}, {name}, attributes({{"perm", Attributes::Ints{0, 1, 3, 2, 4}}}));
+  m.node("Mul", {"k", "half"}, {"scaled"});
+  m.node("Einsum", {"q", "scaled"}, {"s"}, attributes({{"equation", std::string("BGHID,BGHJD->BGHIJ")}}));
+  m.initializer("relative", random_tensor({1, 3, 5, 5}, 4)).node("Add", {"s", "relative"}, {"a"});
+  m.node("Softmax", {"a"}, {"p"}, attributes({{"axis", int64_t{-1}}}));
+  m.node("Einsum", {"p", "v"}, {"o"}, attributes({{"equation", std::string("BGHIJ,BGHJD->BGHID")}}));
+  m.node("Transpose", {"o"}, {"ot"}, attributes({{"perm", Attributes::Ints{0, 1, 3, 2, 4}}}));
+  m.initializer("joined", ints({1, 4, 5, 12})).node("Reshape", {"ot", "joined"}, {"y"}).output("y");
+  return m;
+}
+
+TEST(FuseAttention, WindowsAndHeadsByEinsum) {
+  const auto passes = [](Graph& graph) {
+    decompose(graph);
+    remove_identities(graph);
+    merge_reshapes(graph);
+    fuse_attention(graph);
+  };
+  const Graph graph = after(passes, windows_by_einsum());
+  EXPECT_EQ(types(graph), "Attention Reshape");
+  const Attention& op = attention_of(graph);
+  EXPECT_TRUE(op.tokens_first);
+  EXPECT_EQ(op.scale, 0.5f);
+  ASSERT_TRUE(op.views.has_value());
+  EXPECT_EQ((*op.views)[2], (StridedView{24, {4, 3, 5, 4}, {180, 4, 36, 1}}));
+}
+
 TEST(FuseAttention, HeadsOfThreeDimensions) {
   OnnxModel m;
   m.input("x", {7, 1, 24}).initializer("heads", ints({7, 2, 4})).initializer("root", scalar(2.0f));

@@ -51,6 +51,17 @@ int64_t count(const std::string& labels, const std::string& term, const Shape& s
   return result;
 }
 
+// The lengths of the batch's dimensions in MatMul: each its own while they and a matrix have four dimensions
+// at most, leading ones of 1 aside, which is how attention over heads is recognised; else their product.
+Shape batch_dims(const std::string& batch, const std::string& term, const Shape& shape) {
+  constexpr size_t kMost = 2;
+  Shape dims;
+  for (const char label : batch) dims.push_back(shape[term.find(label)]);
+  while (dims.size() > kMost && dims.front() == 1) dims.erase(dims.begin());
+  if (dims.empty() || dims.size() > kMost) dims = {count(batch, term, shape)};
+  return dims;
+}
+
 }  // namespace
 
 bool decompose_einsum(Decomposition& d) {
@@ -68,8 +79,9 @@ bool decompose_einsum(Decomposition& d) {
     const Shape& shape = d.input_type(i).shape;
     const ValueId sorted =
         d.add("Transpose", {d.input(i)}, {{"perm", positions(p->batch + rows + columns, term)}});
-    return d.add("Reshape", {sorted, d.add_ints({count(p->batch, term, shape), count(rows, term, shape),
-                                                 count(columns, term, shape)})});
+    Ints dims = batch_dims(p->batch, term, shape);
+    dims.insert(dims.end(), {count(rows, term, shape), count(columns, term, shape)});
+    return d.add("Reshape", {sorted, d.add_ints(dims)});
   };
   const ValueId product =
       d.add("MatMul", {matrices(0, a_term, p->rows, p->summed), matrices(1, b_term, p->summed, p->columns)});

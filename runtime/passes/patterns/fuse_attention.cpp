@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "graph/operators/attention.hpp"
 #include "graph/operators/matmul.hpp"
@@ -23,12 +26,20 @@ struct Scores {
   std::vector<HostTensor> constant_masks;  // each broadcasts to the scores
 };
 
+Shape without_leading_ones(const Shape& shape) {
+  return {std::find_if(shape.begin(), shape.end(), [](int64_t dim) { return dim != 1; }), shape.end()};
+}
+
 // Swin adds a mask to the scores while the windows have a dimension of their own, apart from the batch.
 // Returns a constant that is added to scores of shape `seen` as one that is added to scores of shape
 // `scores`.
 std::optional<HostTensor> mask_in_shape(const HostTensor& constant, const Shape& seen, const Shape& scores) {
   if (constant.shape().size() > seen.size()) return std::nullopt;
-  if (seen == scores) return constant;
+  if (without_leading_ones(seen) == without_leading_ones(scores)) {
+    const Shape& own = constant.shape();
+    const auto missing = std::max(std::ssize(own) - std::ssize(scores), std::ptrdiff_t{0});
+    return constant.reshaped({own.begin() + missing, own.end()});
+  }
   Shape padded(seen.size() - constant.shape().size(), 1);
   padded.insert(padded.end(), constant.shape().begin(), constant.shape().end());
   // The last dimensions that both shapes share may stay as the mask has them; those before are split
@@ -66,19 +77,9 @@ bool read_mask(const GraphEditor& editor, ValueId mask, const Shape& seen, const
   return true;
 }
 
-// Follows scalings of a value back to what is scaled, and multiplies `scale` by them.
-ValueId skip_scaling(const GraphEditor& editor, ValueId value, double& scale) {
-  for (auto step = match_scalar(editor, value); step && step->kind == BinaryKind::mul;
-       step = match_scalar(editor, value)) {
-    scale *= step->scalar;
-    value = step->input;
-  }
-  return value;
-}
-
-// What is between the product and the softmax; nothing where that is something else.
-std::optional<Scores> match_scores(const GraphEditor& editor, ValueId value) {
-  const Shape shape = editor.type(value).shape;
+// What is between the product and the softmax of `value`, whose weights are multiplied by V in this shape;
+// nothing where that is something else.
+std::optional<Scores> match_scores(const GraphEditor& editor, ValueId value, const Shape& shape) {
   Scores scores;
   bool is_scaled = false;
   for (;;) {
@@ -101,14 +102,14 @@ std::optional<Scores> match_scores(const GraphEditor& editor, ValueId value) {
   }
   const auto product = match_producer<MatMul>(editor, value);
   if (!product || editor.type(value).shape != shape) return std::nullopt;
-  scores.q = skip_scaling(editor, product.input(0), scores.scale);
-  scores.k_transposed = skip_scaling(editor, product.input(1), scores.scale);
+  scores.q = product.input(0);
+  scores.k_transposed = product.input(1);
   return scores;
 }
 
 // A matrix for each (batch, head): a value of three dimensions has one image or one head for each matrix.
-std::optional<ViewedValue> as_heads(const GraphEditor& editor, ValueId value) {
-  ViewedValue viewed = view_of(editor, value);
+std::optional<ViewedValue> as_heads(const GraphEditor& editor, ValueId value, Scalings scalings) {
+  ViewedValue viewed = view_of(editor, value, scalings);
   StridedView& view = viewed.view;
   if (view.shape.size() < 2 || view.shape.size() > 4 || editor.constant(viewed.source) != nullptr)
     return std::nullopt;
@@ -136,17 +137,45 @@ std::optional<ValueId> add_mask(GraphEditor& editor, size_t index, const Scores&
   return editor.add_constant(editor.node(index).name + "/mask", std::move(sum));
 }
 
+// Whether the node swaps the third and the second dimension from the end.
 bool swaps_heads_and_tokens(const GraphEditor& editor, size_t index) {
   const auto transpose = match_node<Transpose>(editor, index);
   if (!transpose) return false;
   const size_t rank = editor.type(transpose.input()).shape.size();
-  const auto permutation = transpose->permutation(rank);
-  if (rank == 3) return permutation == std::vector<size_t>{1, 0, 2};
-  return rank == 4 && permutation == std::vector<size_t>{0, 2, 1, 3};
+  if (rank < 3) return false;
+  std::vector<size_t> swapped(rank);
+  std::iota(swapped.begin(), swapped.end(), size_t{0});
+  std::swap(swapped[rank - 3], swapped[rank - 2]);
+  return transpose->permutation(rank) == swapped;
 }
 
-// The scores of a softmax over the last dimension that is read once.
+// The nodes that put tokens before heads after product `index`: the Transpose, and a Reshape before it that
+// adds dimensions of 1 in front. Empty where they are others.
+std::vector<size_t> match_merged_heads(const GraphEditor& editor, size_t index) {
+  std::vector<size_t> nodes;
+  auto reader = editor.only_reader(editor.node(index).outputs[0]);
+  if (reader && match_node<ReshapeFamily>(editor, *reader)) {
+    const Node& reshape = editor.node(*reader);
+    const Shape &from = editor.type(reshape.inputs[0]).shape, &to = editor.type(reshape.outputs[0]).shape;
+    if (to.size() < from.size() || without_leading_ones(from) != without_leading_ones(to)) return {};
+    nodes.push_back(*reader);
+    reader = editor.only_reader(reshape.outputs[0]);
+  }
+  if (!reader || !swaps_heads_and_tokens(editor, *reader)) return {};
+  nodes.push_back(*reader);
+  return nodes;
+}
+
+// The scores of a softmax over the last dimension that is read once. A Reshape behind it may split or merge
+// other dimensions than the last two.
 std::optional<ValueId> match_softmax_of_rows(const GraphEditor& editor, ValueId value) {
+  if (const auto reshape = match_producer<ReshapeFamily>(editor, value)) {
+    const Shape &from = editor.type(reshape.input()).shape, &to = editor.type(value).shape;
+    const bool keeps_rows =
+        from.size() >= 2 && to.size() >= 2 && std::equal(from.end() - 2, from.end(), to.end() - 2);
+    if (!keeps_rows || !editor.only_reader(value)) return std::nullopt;
+    value = reshape.input();
+  }
   const auto softmax = match_producer<Softmax>(editor, value);
   if (!softmax || softmax->kind != SoftmaxKind::softmax || !editor.only_reader(value)) return std::nullopt;
   const Shape& shape = editor.type(softmax.input()).shape;
@@ -158,8 +187,8 @@ std::optional<ValueId> match_softmax_of_rows(const GraphEditor& editor, ValueId 
 // The views of Q, K and V as matrices of each head; nothing where the kernel cannot read them.
 std::optional<std::array<ViewedValue, 3>> match_heads(const GraphEditor& editor, const Scores& scores,
                                                       ValueId values, DType dtype) {
-  const auto q = as_heads(editor, scores.q), v = as_heads(editor, values);
-  auto k = as_heads(editor, scores.k_transposed);
+  const auto q = as_heads(editor, scores.q, Scalings::passed), v = as_heads(editor, values, Scalings::end);
+  auto k = as_heads(editor, scores.k_transposed, Scalings::passed);
   if (!q || !k || !v) return std::nullopt;
   std::swap(k->view.shape[2], k->view.shape[3]);
   std::swap(k->view.strides[2], k->view.strides[3]);
@@ -176,26 +205,28 @@ std::optional<std::array<ViewedValue, 3>> match_heads(const GraphEditor& editor,
 void replace_by_attention(GraphEditor& editor, size_t index) {
   const Node node = editor.node(index);
   const auto rows = match_softmax_of_rows(editor, node.inputs[0]);
-  const auto scores = rows ? match_scores(editor, *rows) : std::nullopt;
-  if (!scores || !std::isfinite(scores->scale) || element_count(editor.type(*rows).shape) == 0) return;
+  const Shape shape = editor.type(node.inputs[0]).shape;
+  const auto scores = rows ? match_scores(editor, *rows, shape) : std::nullopt;
+  if (!scores || element_count(shape) == 0) return;
   const DType dtype = editor.type(node.outputs[0]).dtype;
   const auto heads = match_heads(editor, *scores, node.inputs[1], dtype);
-  const auto mask = heads ? add_mask(editor, index, *scores, dtype) : std::nullopt;
+  const double scale = heads ? scores->scale * (*heads)[0].scale * (*heads)[1].scale : 0.0;
+  const auto mask = heads && std::isfinite(scale) ? add_mask(editor, index, *scores, dtype) : std::nullopt;
   if (!mask) return;
 
   auto op = std::make_shared<Attention>();
-  op->scale = static_cast<float>(scores->scale);
+  op->scale = static_cast<float>(scale);
   op->views = {(*heads)[0].view, (*heads)[1].view, (*heads)[2].view};
-  size_t last = index;
-  if (const auto reader = editor.only_reader(node.outputs[0]);
-      reader && swaps_heads_and_tokens(editor, *reader)) {
-    last = *reader;
-    op->tokens_first = true;
-  }
+  std::vector<size_t> replaced{index};
+  const auto merged = match_merged_heads(editor, index);
+  replaced.insert(replaced.end(), merged.begin(), merged.end());
+  op->tokens_first = !merged.empty();
+  const size_t last = replaced.back();
   op->output = editor.type(editor.node(last).outputs[0]).shape;
   std::vector<ValueId> inputs{(*heads)[0].source, (*heads)[1].source, (*heads)[2].source};
   if (*mask != kNoValue) inputs.push_back(*mask);
-  if (last != index) editor.remove(index);
+  replaced.pop_back();
+  for (const size_t node_before : replaced) editor.remove(node_before);
   editor.replace(last, std::move(op), std::move(inputs));
 }
 

@@ -1,11 +1,14 @@
 #include "passes/patterns/strided_view.hpp"
 
+#include <algorithm>
 #include <optional>
 
+#include "graph/operators/concat.hpp"
 #include "graph/operators/gather.hpp"
 #include "graph/operators/reshape.hpp"
 #include "graph/operators/slice.hpp"
 #include "graph/operators/transpose.hpp"
+#include "passes/rewrite/match.hpp"
 
 namespace vellum {
 namespace {
@@ -42,6 +45,15 @@ std::optional<StridedView> gathered(StridedView view, const Gather& op, Inputs i
   view.offset += at * view.strides[axis];
   view.shape.erase(view.shape.begin() + static_cast<std::ptrdiff_t>(axis));
   view.strides.erase(view.strides.begin() + static_cast<std::ptrdiff_t>(axis));
+  return view;
+}
+
+std::optional<StridedView> split(StridedView view, const Split& op, Inputs inputs, size_t output) {
+  if (inputs.size() > 1 && inputs[1].present && inputs[1].constant == nullptr) return std::nullopt;
+  const size_t axis = normalize_axis(op.axis, view.shape.size());
+  const Ints sizes = op.sizes(inputs);
+  for (size_t i = 0; i < output; ++i) view.offset += sizes[i] * view.strides[axis];
+  view.shape[axis] = sizes[output];
   return view;
 }
 
@@ -86,21 +98,40 @@ std::optional<StridedView> reshaped(const StridedView& view, const Shape& shape)
   return to;
 }
 
-std::optional<StridedView> through(const GraphEditor& editor, const Node& node, const StridedView& input) {
+// A node on the way back from a value, and which of its outputs is on it.
+struct Step {
+  const Node* node = nullptr;
+  ValueId output = kNoValue;
+};
+
+std::optional<StridedView> through(const GraphEditor& editor, const Step& step, const StridedView& input) {
+  const Node& node = *step.node;
   const auto inputs = operator_inputs(editor.graph(), node);
   if (const auto* op = dynamic_cast<const Transpose*>(node.op.get())) return transposed(input, *op);
   if (const auto* op = dynamic_cast<const Slice*>(node.op.get())) return sliced(input, *op, inputs);
   if (const auto* op = dynamic_cast<const Gather*>(node.op.get())) return gathered(input, *op, inputs);
+  if (const auto* op = dynamic_cast<const Split*>(node.op.get())) {
+    const auto output = std::find(node.outputs.begin(), node.outputs.end(), step.output);
+    return split(input, *op, inputs, static_cast<size_t>(output - node.outputs.begin()));
+  }
   if (dynamic_cast<const ReshapeFamily*>(node.op.get()) != nullptr)
-    return reshaped(input, editor.type(node.outputs[0]).shape);
+    return reshaped(input, editor.type(step.output).shape);
   return std::nullopt;
 }
 
 bool rearranges(const Node& node) {
   const Operator* op = node.op.get();
-  return node.outputs.size() == 1 && !node.inputs.empty() &&
+  if (node.inputs.empty()) return false;
+  if (dynamic_cast<const Split*>(op) != nullptr) return true;
+  return node.outputs.size() == 1 &&
          (dynamic_cast<const Transpose*>(op) != nullptr || dynamic_cast<const Slice*>(op) != nullptr ||
           dynamic_cast<const Gather*>(op) != nullptr || dynamic_cast<const ReshapeFamily*>(op) != nullptr);
+}
+
+// The factor that a node multiplies its input by.
+std::optional<ScalarStep> scaling(const GraphEditor& editor, ValueId value) {
+  const auto step = match_scalar(editor, value);
+  return step && step->kind == BinaryKind::mul ? step : std::nullopt;
 }
 
 ViewedValue view_of_itself(const GraphEditor& editor, ValueId value) {
@@ -110,23 +141,31 @@ ViewedValue view_of_itself(const GraphEditor& editor, ValueId value) {
 
 }  // namespace
 
-ViewedValue view_of(const GraphEditor& editor, ValueId value) {
+ViewedValue view_of(const GraphEditor& editor, ValueId value, Scalings scalings) {
   // Heads are split in three or four steps. The view is built forwards, from the first of these steps: a step
   // whose result is no view of its input becomes the source of the next ones.
   constexpr size_t kMostSteps = 16;
-  std::vector<const Node*> steps;
+  std::vector<Step> steps;
   ValueId source = value;
   while (steps.size() < kMostSteps) {
     const auto producer = editor.producer(source);
-    if (!producer || !rearranges(editor.node(*producer))) break;
-    steps.push_back(&editor.node(*producer));
-    source = steps.back()->inputs[0];
+    if (!producer) break;
+    const Node& node = editor.node(*producer);
+    const auto scaled = scalings == Scalings::passed ? scaling(editor, source) : std::nullopt;
+    if (!scaled && !rearranges(node)) break;
+    steps.push_back({&node, source});
+    source = scaled ? scaled->input : node.inputs[0];
   }
   ViewedValue viewed = view_of_itself(editor, source);
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
-    auto view = through(editor, **step, viewed.view);
-    viewed =
-        view ? ViewedValue{viewed.source, std::move(*view)} : view_of_itself(editor, (*step)->outputs[0]);
+    if (!rearranges(*step->node)) {
+      viewed.scale *= scaling(editor, step->output)->scalar;
+      continue;
+    }
+    if (auto view = through(editor, *step, viewed.view))
+      viewed.view = std::move(*view);
+    else
+      viewed = view_of_itself(editor, step->output);
   }
   return viewed;
 }
