@@ -63,6 +63,28 @@ TEST(Tail, ComputesTheSameAfterAllPasses) {
   for (size_t i = 0; i < 2; ++i) EXPECT_TRUE(close(outputs[i], expected[i])) << i;
 }
 
+// The last reader in the graph before the tail is folded after the tail took another one.
+TEST(Tail, KeepsFoldedConstantsThatOnlyTheTailReads) {
+  OnnxModel model;
+  model.input("x", {4, 5})
+      .node("Shape", {"x"}, {"lengths"})
+      .node("Identity", {"lengths"}, {"constant"})
+      .node("NonZero", {"x"}, {"places"})
+      .node("ReduceMax", {"places"}, {"last"}, attributes({{"keepdims", int64_t{0}}}))
+      .node("Min", {"last", "constant"}, {"clipped"})
+      .node("Neg", {"constant"}, {"negative"})
+      .node("Abs", {"negative"}, {"shape"})
+      .node("Reshape", {"x", "shape"}, {"y"})
+      .output("clipped")
+      .output("y");
+  const Graph graph = inferred(model);
+  ASSERT_TRUE(graph.tail);
+  const std::vector<HostTensor> inputs{random_tensor({4, 5}, 3)};
+  const auto expected = evaluate(model.graph(), inputs), outputs = evaluate(graph, inputs);
+  ASSERT_EQ(outputs.size(), 2u);
+  for (size_t i = 0; i < 2; ++i) EXPECT_TRUE(close(outputs[i], expected[i])) << i;
+}
+
 TEST(Tail, KnowsTypesAsFarAsTheyDoNotFollowFromTheValues) {
   OnnxModel model;
   model.input("x", {4, 5})

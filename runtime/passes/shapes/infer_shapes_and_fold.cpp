@@ -252,7 +252,7 @@ void infer_shapes_and_fold(Graph& graph, const InputShapes& given, const InputTe
       continue;
     editor.remove(index);
     for (const ValueId id : node.inputs)
-      if (id != kNoValue && !editor.is_read(id)) budget.release(id);
+      if (id != kNoValue && !editor.is_read(id) && !tail.reads(id)) budget.release(id);
   }
   sequences.remove_nodes(editor);
   editor.commit();

@@ -153,6 +153,7 @@ bool TailCutter::takes(Graph& graph, Node& node) {
     graph.values[node.outputs[i]].type = types[i];
     graph.values[node.outputs[i]].type_known = true;
   }
+  reads_.insert(node.inputs.begin(), node.inputs.end());
   nodes_.push_back(std::move(node));
   return true;
 }
