@@ -2,6 +2,7 @@
 
 models() yields (name, bytes). Nothing here is random.
 """
+import hostile_graphs
 from onnx_writer import *  # noqa: F403
 
 HUGE = [1 << 16, 1 << 20, (1 << 31) - 1, 1 << 31, 1 << 40, (1 << 63) - 1, -1, -(1 << 63)]
@@ -378,8 +379,13 @@ def no_models():
     yield "deep_groups", deep
 
 
-def models():
-    for family in (constant_growth, constant_work, many_nodes, nesting, loops, contradictions, repeated_fields, attributes,
-                   no_models):
+def models(only=""):
+    """`only` is a part of "FAMILY/NAME"."""
+    families = (constant_growth, constant_work, many_nodes, nesting, loops, contradictions, repeated_fields, attributes,
+                no_models, *hostile_graphs.families())
+    for family in families:
+        if "/" in only and not family.__name__.endswith(only.split("/")[0]):
+            continue
         for name, content in family():
-            yield family.__name__, name, content
+            if only in family.__name__ + "/" + name:
+                yield family.__name__, name, content
