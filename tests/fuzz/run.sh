@@ -15,7 +15,11 @@ minutes=$1
 shift
 [ $# -gt 0 ] || set -- onnx tflite file text
 cd "$(dirname "$0")/../.."
-cmake --preset fuzz
+compiler=$(command -v clang++ || command -v clang++-14) || {
+  echo "run.sh: there is no clang++; apt-get install clang libclang-rt-14-dev" >&2
+  exit 1
+}
+cmake --preset fuzz "-DCMAKE_CXX_COMPILER=$compiler"
 cmake --build --preset fuzz
 cd build/fuzz
 tests/fuzz/fuzz_seeds seeds
