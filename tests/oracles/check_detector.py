@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Exports a detector of torchvision as it is, non-maximum suppression included, runs it, and compares with torch.
 
-check_detector.py --tool build/tools/vellum/vellum --photo PHOTO [--network NAME] [--seed N] [-- OPTION...]
+check_detector.py --tool build/tools/vellum/vellum --photo PHOTO [--network NAME] [--size N] [--seed N] [-- OPTION...]
 
 The number of boxes is data-dependent. The weights are seeded, with statistics of the photo (export_backbones.py says
 why), so that the boxes mean nothing, but are many, of several classes, and their scores differ. torch computes in double,
@@ -25,7 +25,6 @@ from torch import nn
 
 from export_backbones import crops, randomise
 
-OUTPUTS = ["boxes", "scores", "labels"]
 LARGEST_ERROR = 1e-3  # times max(1, |reference|)
 PICTURES = 2
 TOP_CANDIDATES = 15  # of each class; with 60 there are near ties among the 200 boxes of any picture
@@ -52,23 +51,36 @@ def spread_out(layers, outputs, spread):
         layer.bias.mul_(gain)
 
 
-def make_ssdlite(photo, generator):
-    detector = torchvision.models.detection.ssdlite320_mobilenet_v3_large(
-        weights=None, weights_backbone=None, num_classes=5, score_thresh=0.25, topk_candidates=TOP_CANDIDATES,
-        detections_per_img=300)
-    images = crops(photo, 8, 320, generator)
+def make_ssd(constructor, own_size, size, photo, generator):
+    detector = constructor(weights=None, weights_backbone=None, num_classes=5, score_thresh=0.25, topk_candidates=TOP_CANDIDATES,
+                           detections_per_img=300)
+    images = crops(photo, 8, own_size, generator)
     calibrate(detector, lambda: detector.head(list(detector.backbone(images).values())))
     features = list(detector.backbone(images).values())
     for head, spread in ((detector.head.classification_head, 0.3), (detector.head.regression_head, 0.5)):
-        spread_out([branch[-1] for branch in head.module_list], head(features), spread)
+        layers = [branch[-1] if isinstance(branch, nn.Sequential) else branch for branch in head.module_list]
+        spread_out(layers, head(features), spread)
     return detector
 
 
-def make_two_stage(constructor, photo, generator):
-    detector = constructor(weights=None, weights_backbone=None, num_classes=5, min_size=320, max_size=320,
+def make_dense(constructor, layers, size, photo, generator):
+    """RetinaNet and FCOS, whose heads all levels share; `layers` has the last ones' names and spreads."""
+    detector = constructor(weights=None, weights_backbone=None, num_classes=5, min_size=size, max_size=size, score_thresh=0.25,
+                           topk_candidates=TOP_CANDIDATES, detections_per_img=300)
+    images, _ = detector.transform(list(crops(photo, 4, size, generator)))
+    calibrate(detector, lambda: detector.backbone(images.tensors))
+    features = list(detector.backbone(images.tensors).values())
+    for output, (name, spread) in layers.items():
+        layer = detector.head.get_submodule(name)
+        spread_out([layer], detector.head(features)[output], spread)
+    return detector
+
+
+def make_two_stage(constructor, size, photo, generator):
+    detector = constructor(weights=None, weights_backbone=None, num_classes=5, min_size=size, max_size=size,
                            rpn_pre_nms_top_n_test=TOP_CANDIDATES, rpn_post_nms_top_n_test=TOP_CANDIDATES,
                            box_score_thresh=0.25, box_detections_per_img=300)
-    images, _ = detector.transform(list(crops(photo, 4, 320, generator)))
+    images, _ = detector.transform(list(crops(photo, 4, size, generator)))
     calibrate(detector, lambda: detector.backbone(images.tensors))
     features = detector.backbone(images.tensors)
     head = detector.rpn.head
@@ -76,18 +88,34 @@ def make_two_stage(constructor, photo, generator):
     for layer, spread in ((head.cls_logits, 1.0), (head.bbox_pred, 0.3)):
         spread_out([layer], torch.cat([layer(feature).flatten() for feature in hidden]), spread)
     proposals, _ = detector.rpn(images, features)
-    pooled = detector.roi_heads.box_roi_pool(features, proposals, images.image_sizes)
-    hidden = detector.roi_heads.box_head(pooled)
-    predictor = detector.roi_heads.box_predictor
+    heads = detector.roi_heads
+    hidden = heads.box_head(heads.box_roi_pool(features, proposals, images.image_sizes))
+    predictor = heads.box_predictor
     for layer, spread in ((predictor.cls_score, 1.5), (predictor.bbox_pred, 0.5)):
         layer.bias.sub_(layer(hidden).mean(0))  # every class is the best of some boxes
         spread_out([layer], layer(hidden), spread)
+    for name, layer in (("mask", "mask_fcn_logits"), ("keypoint", "kps_score_lowres")):
+        if getattr(heads, f"has_{name}")():
+            pooled = getattr(heads, f"{name}_roi_pool")(features, proposals, images.image_sizes)
+            predictor = getattr(heads, f"{name}_predictor")
+            found = predictor(getattr(heads, f"{name}_head")(pooled))
+            spread_out([getattr(predictor, layer)], found, 2.0)
     return detector
 
 
-NETWORKS = {"ssdlite": make_ssdlite}
-for name in ("fasterrcnn_mobilenet_v3_large_320_fpn", "fasterrcnn_resnet50_fpn"):
-    NETWORKS[name] = functools.partial(make_two_stage, getattr(torchvision.models.detection, name))
+DETECTION = torchvision.models.detection
+NETWORKS = {
+    "ssdlite": functools.partial(make_ssd, DETECTION.ssdlite320_mobilenet_v3_large, 320),
+    "ssd300_vgg16": functools.partial(make_ssd, DETECTION.ssd300_vgg16, 300),
+    "retinanet_resnet50_fpn": functools.partial(make_dense, DETECTION.retinanet_resnet50_fpn, {
+        "cls_logits": ("classification_head.cls_logits", 1.0), "bbox_regression": ("regression_head.bbox_reg", 0.5)}),
+    "fcos_resnet50_fpn": functools.partial(make_dense, DETECTION.fcos_resnet50_fpn, {
+        "cls_logits": ("classification_head.cls_logits", 1.0), "bbox_regression": ("regression_head.bbox_reg", 1.0),
+        "bbox_ctrness": ("regression_head.bbox_ctrness", 1.0)}),
+}
+for name in ("fasterrcnn_mobilenet_v3_large_320_fpn", "fasterrcnn_resnet50_fpn", "fasterrcnn_resnet50_fpn_v2",
+             "maskrcnn_resnet50_fpn", "keypointrcnn_resnet50_fpn"):
+    NETWORKS[name] = functools.partial(make_two_stage, getattr(DETECTION, name))
 
 
 def perturbed(detector, generator):
@@ -103,15 +131,15 @@ def perturbed(detector, generator):
 def detect(detector, image):
     with torch.no_grad():
         result = detector([image])[0]
-    return {name: result[name].numpy() for name in OUTPUTS}
+    return {name: value.numpy() for name, value in result.items()}
 
 
-def determined_pictures(detector, photo, generator):
+def determined_pictures(detector, size, photo, generator):
     """Seeded crops with what the detector finds in them in double, where perturbed detectors in fp32 find the same."""
     exact, others = copy.deepcopy(detector).double(), [perturbed(detector, generator) for _ in range(4)]
     pictures = []
     for _ in range(50):
-        image = crops(photo, 1, 320, generator)[0]
+        image = crops(photo, 1, size, generator)[0]
         found = [detect(other, image) for other in others]
         if any(differs(one, found[0], 16 * LARGEST_ERROR) for one in found):
             continue
@@ -125,8 +153,8 @@ def determined_pictures(detector, photo, generator):
 
 def differs(found, reference, largest_error=LARGEST_ERROR):
     """An empty string, or what differs."""
-    for name in OUTPUTS:
-        got, want = found[name], reference[name]
+    for name, want in reference.items():
+        got = found[name]
         if got.shape != want.shape or got.dtype.kind != want.dtype.kind:
             return f"{name}: {got.dtype} {got.shape} instead of {want.dtype} {want.shape}"
         error = float((numpy.abs(got - want) / numpy.maximum(1, numpy.abs(want))).max(initial=0))
@@ -140,6 +168,7 @@ def main():
     parser.add_argument("--tool", required=True, help="the vellum tool")
     parser.add_argument("--photo", type=pathlib.Path, required=True)
     parser.add_argument("--network", choices=NETWORKS, default="ssdlite")
+    parser.add_argument("--size", type=int, default=320, help="side of the picture; SSDs resize it to their own")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("options", nargs="*", help="for `vellum run`")
     arguments = parser.parse_args()
@@ -147,8 +176,8 @@ def main():
     generator = torch.Generator().manual_seed(arguments.seed)
     photo = Image.open(arguments.photo).convert("RGB")
     with torch.no_grad():
-        detector = NETWORKS[arguments.network](photo, generator)
-    pictures = determined_pictures(detector, photo, generator)
+        detector = NETWORKS[arguments.network](arguments.size, photo, generator)
+    pictures = determined_pictures(detector, arguments.size, photo, generator)
     with torch.no_grad():
         outputs = list(detector([torch.from_numpy(pictures[0][0])])[0])  # in the order of this network
     with tempfile.TemporaryDirectory() as name, warnings.catch_warnings():
@@ -160,7 +189,7 @@ def main():
             numpy.save(folder / "image.npy", image)
             subprocess.run([arguments.tool, "run", folder / "model.onnx", "-i", f"image={folder / 'image.npy'}", "-o",
                             folder, *arguments.options], check=True, stdout=subprocess.DEVNULL)
-            wrong = differs({name: numpy.load(folder / f"{name}.npy") for name in OUTPUTS}, reference)
+            wrong = differs({name: numpy.load(folder / f"{name}.npy") for name in reference}, reference)
             print(f"{len(reference['scores'])} boxes of {len(set(reference['labels'].tolist()))} classes: "
                   f"{wrong or 'the same'}")
             if wrong:

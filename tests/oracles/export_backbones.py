@@ -85,13 +85,14 @@ def construct(name, size):
 
 def randomise(network):
     """Gives every parameter that starts out degenerate a random value."""
-    normalisations = (nn.BatchNorm2d, nn.LayerNorm, nn.GroupNorm)
+    normalisations = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.LayerNorm, nn.GroupNorm)
     with torch.no_grad():
         for module in network.modules():
             if isinstance(module, normalisations) and module.weight is not None:
                 module.weight.uniform_(0.6, 1.4)
-                module.bias.normal_(0, 0.2)
-            elif isinstance(module, (nn.Linear, nn.Conv2d)):
+                if module.bias is not None:
+                    module.bias.normal_(0, 0.2)
+            elif isinstance(module, (nn.Linear, nn.Conv2d, nn.Conv3d)):
                 if module.bias is not None:
                     module.bias.normal_(0, 0.1)
                 if not module.weight.any():  # the head of vit_b_16
@@ -120,23 +121,25 @@ def crops(photo, count, size, generator):
     return (images - torch.tensor(MEAN).view(3, 1, 1)) / torch.tensor(DEVIATION).view(3, 1, 1)
 
 
-def calibrate(network, photo, size, generator):
-    """Batch statistics from crops of the photo, then the spread of the outputs."""
-    images = crops(photo, 8, size, generator)
-    batch_norms = [module for module in network.modules() if isinstance(module, nn.BatchNorm2d)]
+def calibrate(network, inputs, spread):
+    """Gives batch normalisations the statistics of these inputs, then the outputs that standard deviation, if it is one."""
+    kinds = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
+    batch_norms = [module for module in network.modules() if isinstance(module, kinds)]
     for module in batch_norms:
         module.reset_running_stats()
         module.momentum = None  # the plain average of what it sees
         module.train()
     with torch.no_grad():
         if batch_norms:
-            network(images)
+            network(*inputs)
         network.eval()
-        outputs = network(images)
+        if spread is None:
+            return
+        outputs = network(*inputs)
         heads = [module for module in network.modules() if isinstance(module, (nn.Linear, nn.Conv2d))]
         heads = [module for module in heads if module.weight.shape[0] == outputs.shape[1]]
         # lraspp adds up two heads; squeezenet ends in one too, followed by a ReLU.
-        gain = SPREAD / float(outputs.std())
+        gain = spread / float(outputs.std())
         for module in heads:
             module.weight.mul_(gain)
             if module.bias is not None:
@@ -167,7 +170,7 @@ def write_reference(name, arguments, photo):
     size = arguments.size or DEFAULT_SIZE.get(name, 224)
     network = construct(name, size).eval()
     randomise(network)
-    calibrate(network, photo, size, generator)
+    calibrate(network, (crops(photo, 8, size, generator),), SPREAD)
 
     folder = arguments.out / name
     folder.mkdir(parents=True, exist_ok=True)
