@@ -13,7 +13,8 @@
 # import/onnx, for Debian's protobuf has no headers for Android. VELLUM_ANDROID_ABIS: "aarch64 x86_64" or one of them.
 #
 # Needs Debian's clang and libc++-16-dev (the NDK has a newer one). The files of a folder are compiled together, as in a unity
-# build; where that fails each is compiled alone, and each that fails is printed with its first error.
+# build; where that fails each is compiled alone, and each that fails is printed with its first error. The result for both ABIs,
+# without --full, is recorded.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -23,6 +24,7 @@ build=$(cd "${1-$root/build}" && pwd)
 aosp=${VELLUM_AOSP:?names a folder with the headers of bionic; see the begin of this script}
 libcxx=${VELLUM_LIBCXX:-/usr/lib/llvm-16/include/c++/v1}
 die() { printf 'check_bionic.sh: %s\n' "$*" >&2; exit 2; }
+command -v clang++ >/dev/null || die "clang++ is not installed (Debian: clang)"
 [[ -f $aosp/bionic/libc/include/stdio.h ]] || die "$aosp/bionic/libc/include has no stdio.h"
 [[ -f $libcxx/__config ]] || die "$libcxx is no libc++; install libc++-16-dev or set VELLUM_LIBCXX"
 [[ -d $build/flatbuffers_schemas ]] || die "$build/flatbuffers_schemas is missing; build the runtime there"
@@ -70,7 +72,14 @@ check_unit() {
   done
 }
 
+# The version that __config has as 160006.
+libcxx_version() {
+  sed -nE 's/^# *define _LIBCPP_VERSION ([0-9]+)([0-9]{2})([0-9]{2})$/\1 \2 \3/p' "$libcxx/__config" |
+    { read -r major minor patch && printf '%d.%d.%d\n' "$major" "$((10#$minor))" "$((10#$patch))"; }
+}
+
 status=0
+compiled=${#sources[@]}
 for abi in ${VELLUM_ANDROID_ABIS:-aarch64 x86_64}; do
   : >"$scratch/$abi.failed"
   while read -r folder; do
@@ -81,5 +90,10 @@ for abi in ${VELLUM_ANDROID_ABIS:-aarch64 x86_64}; do
   printf '%s-linux-android26: %d of %d sources compile\n' "$abi" "$((${#sources[@]} - bad))" "${#sources[@]}"
   cat "$scratch/$abi.failed"
   ((bad == 0)) || status=1
+  ((compiled <= ${#sources[@]} - bad)) || compiled=$((${#sources[@]} - bad))
 done
+[[ -n $full || -n ${VELLUM_ANDROID_ABIS-} ]] || tests/platforms/record.py android \
+  --platform "Android 8.0 (API 26), aarch64 and x86_64" \
+  --compiler "Clang $(clang++ -dumpversion), libc++ $(libcxx_version)" --command tests/android/check_bionic.sh \
+  --compiled "$compiled" --sources "${#sources[@]}" --note "for each; against bionic's headers; not linked, not run"
 exit $status
