@@ -3,7 +3,9 @@
 # them there on lavapipe, and compares the bits of their results with those of a build tree on this machine.
 #   tests/install/chroot_test.sh FOLDER_OF_DEBS BUILD_TREE MODEL.onnx
 # As root. BUILD_TREE is the one that the packages were made of (release.sh: build/packages). Environment: SCRATCH, a folder for
-# the system (1 GB, a new one in /var/tmp), MIRROR. A system that is in $SCRATCH/base from an earlier call is used again.
+# the system (1 GB, a new one in /var/tmp), MIRROR; JAVA_BUILD, a build tree with the targets android_stand_in_aar, java_test_jar
+# and java_test_pictures: the AAR with the desktop's library is checked, and the tests of Java run with what is in it. A system
+# that is in $SCRATCH/base from an earlier call is used again.
 set -euo pipefail
 
 debs=$(realpath "$1") build=$(realpath "$2") model=$(realpath "$3")
@@ -80,6 +82,24 @@ say "a bundle, with the library for bundles alone"
 inside vellum bundle "/vellum/$file" -o /vellum/bundle.vlm >/dev/null
 inside sh -c 'cc -std=c99 /vellum/old_program.c -o /vellum/runtime_program $(pkg-config --cflags --libs vellum_runtime)'
 inside /vellum/runtime_program /vellum/bundle.vlm >"$scratch/bundle.txt"
+
+if [[ -n ${JAVA_BUILD-} ]]; then
+  say "the AAR's contents, and JUnit with its classes and its library"
+  inside apt-get -qq -y --no-install-recommends install python3 openjdk-17-jre-headless junit4 libonnx-testdata \
+    >"$scratch/apt.log" 2>&1
+  mkdir "$system/vellum/java"
+  cp "$JAVA_BUILD"/tests/android/stand_in.aar "$JAVA_BUILD"/tests/java/{java_test.jar,java_test_pictures} \
+    "$root"/tests/android/aar_test.py "$root"/bindings/java/src/main/java/io/vellum/Native.java "$system/vellum/java/"
+  cp -r "$("$root/setup.sh" where)/models" "$system/vellum/java/"
+  inside python3 /vellum/java/aar_test.py /vellum/java/stand_in.aar /vellum/java/Native.java x86_64
+  inside python3 -m zipfile -e /vellum/java/stand_in.aar /vellum/java/aar
+  mapfile -t tests < <(cd "$root/tests/java" && printf '%s\n' io/vellum/*Test.java | sed 's|/|.|g; s|\.java$||')
+  inside env VELLUM_TEST_DATA=/vellum/java java -Xcheck:jni -ea -Dvellum.tool=/usr/bin/vellum \
+    -Dio.vellum.library=/vellum/java/aar/jni/x86_64/libvellum_jni.so -Dvellum.pictures=/vellum/java/java_test_pictures \
+    -cp /vellum/java/aar/classes.jar:/vellum/java/java_test.jar:/usr/share/java/junit4.jar:/usr/share/java/hamcrest.jar \
+    org.junit.runner.JUnitCore "${tests[@]}" | tee "$scratch/junit.txt"
+  grep -q '^OK' "$scratch/junit.txt"
+fi
 
 say "the same program with the build tree's library"
 cc -std=c99 "-I$root/runtime/include" "$root/tests/abi/old_program.c" -o "$scratch/program" "-L$build/runtime" -lvellum
