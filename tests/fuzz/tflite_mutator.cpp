@@ -232,12 +232,32 @@ class TfliteMutator {
   std::mt19937 random_;
 };
 
+template <typename Union>
+void drop_if_absent(Union& value) {
+  if (!value.value) value.Reset();
+}
+
+// A valid file may name a type and have no value of it, which cannot be packed.
+void drop_absent_unions(tfl::ModelT& model) {
+  for (const auto& graph : model.subgraphs) {
+    for (const auto& op : graph->operators) drop_if_absent(op->builtin_options);
+    for (const auto& tensor : graph->tensors) {
+      if (!tensor->sparsity) continue;
+      for (const auto& dimension : tensor->sparsity->dimensions) {
+        drop_if_absent(dimension->segments);
+        drop_if_absent(dimension->indices);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 std::string mutated_tflite(std::string_view model, uint32_t seed) {
   flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(model.data()), model.size());
   if (!tfl::VerifyModelBuffer(verifier)) return {};
   const std::unique_ptr<tfl::ModelT> unpacked = tfl::UnPackModel(model.data());
+  drop_absent_unions(*unpacked);
   TfliteMutator mutator(*unpacked, seed);
   for (uint32_t i = 0; i < seed % 3; ++i) mutator.mutate();
   flatbuffers::FlatBufferBuilder builder;
