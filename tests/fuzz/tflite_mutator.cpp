@@ -189,6 +189,7 @@ class TfliteMutator {
   }
 
   void change_constant() {
+    if (model_.buffers.empty()) return;
     tfl::BufferT* buffer = any(model_.buffers).get();
     if (!buffer || buffer->data.empty()) return;
     std::vector<uint8_t>& data = buffer->data;
