@@ -148,7 +148,7 @@ void BudgetFitter::add_tiles() {
 CompileOptions BudgetFitter::compile_options(const Combination& combination) const {
   CompileOptions options = target_.compile_options(combination.options);
   options.tiling = combination.tiling;
-  // No timed search: strips have so many tensors that what it finds depends on how busy the machine is.
+  // No timed search: strips have very many tensors, and the plans would depend on how busy the machine is.
   if (!options.tiling.empty()) options.plan.search_budget = {};
   return options;
 }

@@ -71,7 +71,7 @@ class BudgetFitter {
   const FittedModel& resident(size_t index);
   // Null if the weights cannot be streamed so.
   const FittedModel* streamed(size_t index, uint64_t weights_budget);
-  // As quickest(), but for smallest(), which is found last.
+  // As quickest(), without looking for smallest().
   const FittedModel* found_within(uint64_t bytes);
   const FittedModel* quickest_streamed(size_t index, uint64_t bytes);
   const FittedModel* smallest_streamed(size_t index);

@@ -63,17 +63,22 @@ std::vector<bool> nodes_that_may_not_round(const Graph& graph) {
   return result;
 }
 
-// The element types in which the kernels of each node read and write, by the node's name. Conversions of
-// layouts round, too, but to what the next kernel reads.
-using Elements = std::map<std::string, std::set<std::pair<std::string, ElementType>>>;
-Elements elements_by_node(const Program& program) {
-  Elements elements;
+// What computes a node. Conversions of layouts round, too, but to what the next kernel reads.
+struct NodeKernels {
+  std::set<std::pair<std::string, ElementType>> elements;  // that they read and write, by binding
+  std::set<std::pair<std::string, decltype(Dispatch::defines)>> shaders;
+};
+
+std::map<std::string, NodeKernels> kernels_by_node(const Program& program) {
+  std::map<std::string, NodeKernels> kernels;
   for (const Task& task : program.tasks) {
     if (!task.dispatch || task.dispatch->op == "Convert") continue;
+    NodeKernels& of_node = kernels[task.dispatch->name];
+    of_node.shaders.insert({task.dispatch->shader, task.dispatch->defines});
     for (const Binding& binding : task.dispatch->bindings)
-      elements[task.dispatch->name].insert({binding.name, program.tensors[binding.tensor].desc.element});
+      of_node.elements.insert({binding.name, program.tensors[binding.tensor].desc.element});
   }
-  return elements;
+  return kernels;
 }
 
 // Sums over a tensor in one layout have another order than in the other one.
@@ -84,39 +89,23 @@ bool sums_in_order_of_layout(const Node& node) {
          (type.ends_with("Normalization") && type != "BatchNormalization");
 }
 
-// With their macros.
-using Shaders = std::map<std::string, std::set<std::pair<std::string, decltype(Dispatch::defines)>>>;
-Shaders shaders_by_node(const Program& program) {
-  Shaders shaders;
-  for (const Task& task : program.tasks)
-    if (task.dispatch && task.dispatch->op != "Convert")
-      shaders[task.dispatch->name].insert({task.dispatch->shader, task.dispatch->defines});
-  return shaders;
-}
-
-void check_shaders(const WholeLayers& whole, const Program& whole_program, const Graph& graph,
-                   const Program& program) {
-  Shaders wanted = shaders_by_node(whole_program), found = shaders_by_node(program);
-  for (size_t n = 0; n < graph.nodes.size(); ++n)
-    if (whole.node_of[n] != WholeLayers::kNone && sums_in_order_of_layout(graph.nodes[n]) &&
-        found[graph.nodes[n].name] != wanted[whole.graph->nodes[whole.node_of[n]].name])
-      throw Error(ErrorCode::unsupported,
-                  describe(graph.nodes[n]) + ": in these strips it would sum in another order");
-}
-
 // Elementwise operators that write an output of the graph in one layout store halves, in the other one
 // floats.
-void check_elements(const WholeLayers& whole, const Program& whole_program, const Graph& graph,
-                    const Program& program) {
-  const Elements wanted = elements_by_node(whole_program);
-  Elements found = elements_by_node(program);
+void check_kernels(const WholeLayers& whole, const Program& whole_program, const Graph& graph,
+                   const Program& program) {
+  auto wanted = kernels_by_node(whole_program), found = kernels_by_node(program);
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     if (whole.node_of[n] == WholeLayers::kNone) continue;
-    const auto of_whole = wanted.find(whole.graph->nodes[whole.node_of[n]].name);
-    if (of_whole != wanted.end() && found[graph.nodes[n].name] != of_whole->second)
-      throw Error(ErrorCode::unsupported, describe(graph.nodes[n]) +
+    const Node& node = graph.nodes[n];
+    const NodeKernels& kernels = found[node.name];
+    const NodeKernels& of_whole = wanted[whole.graph->nodes[whole.node_of[n]].name];
+    const bool has_kernels = !of_whole.shaders.empty();
+    if (has_kernels && kernels.elements != of_whole.elements)
+      throw Error(ErrorCode::unsupported, describe(node) +
                                               ": in these strips it would round where the whole does not, or "
                                               "not where the whole does");
+    if (sums_in_order_of_layout(node) && kernels.shaders != of_whole.shaders)
+      throw Error(ErrorCode::unsupported, describe(node) + ": in these strips it would sum in another order");
   }
 }
 
@@ -222,8 +211,7 @@ TiledLowering::Result TiledLowering::lower(const Tiling& tiling) const {
   options.value_storages.clear();
   Result result{std::move(tiled.graph), {}};
   result.program = vellum::lower(result.graph, caps_, options);
-  check_elements(whole, program_, result.graph, result.program);
-  check_shaders(whole, program_, result.graph, result.program);
+  check_kernels(whole, program_, result.graph, result.program);
   // Not those of kept rows with a strip: the tensor of both is not to be there before the strip.
   std::set<std::string> joins, moves;
   for (size_t n = 0; n < result.graph.nodes.size(); ++n) {

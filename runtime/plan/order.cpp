@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kWidest = 64;                  // states that are kept at each step
 constexpr size_t kWidestForProof = 8192;        // the same, where only a lower peak is looked for
 constexpr uint64_t kMostSteps = 1'000'000;      // tasks tried
-constexpr uint64_t kMostStepsForProof = 200'000;
+constexpr uint64_t kMostStepsForProof = 200'000;  // of all searches for a lower peak
 constexpr size_t kFewest = 8;                   // tasks tried at each step after that
 constexpr uint64_t kMostCopied = 256ull << 20;  // bytes of states
 
@@ -150,6 +150,7 @@ class BeamSearch {
   // No order that the search would have found without its limits on work has a lower peak than this, where
   // `found` is the lowest that it found, or looked for.
   uint64_t bound(uint64_t found) const { return std::min(found, least_dropped_); }
+  uint64_t tried() const { return tried_; }
 
  private:
   struct Past {
@@ -323,9 +324,10 @@ LowPeakOrder order_with_low_peak(const Program& program, const MemoryRules& rule
   LowPeakOrder best = *BeamSearch(problem, {}).run();
   const uint64_t least = most_of_a_task(problem);
   best.bound_bytes = std::max(best.bound_bytes, least);
-  while (best.bound_bytes < best.peak_bytes) {
-    BeamSearch search(problem, {best.peak_bytes, kWidestForProof, kMostStepsForProof});
+  for (uint64_t steps = kMostStepsForProof; best.bound_bytes < best.peak_bytes && steps > 0;) {
+    BeamSearch search(problem, {best.peak_bytes, kWidestForProof, steps});
     std::optional<LowPeakOrder> lower = search.run();
+    steps -= std::min(steps, search.tried());
     if (!lower) {
       best.bound_bytes = std::max(best.bound_bytes, search.bound(best.peak_bytes));
       break;

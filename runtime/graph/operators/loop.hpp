@@ -24,7 +24,7 @@ struct LoopOperator : GraphOperator {
   };
   std::vector<Stack> stacks;
 
-  // Of the node's inputs, the first that is no input of the body.
+  // The index of the node's first input that the body does not have.
   size_t first_element() const { return body.inputs.size(); }
   // The shape of the iteration's number, one integer, as the body declares it.
   Shape iteration_shape() const;

@@ -83,7 +83,8 @@ class Lowering {
   bool is_final(size_t i) const;
   // The shape of output 0 of the whole layer.
   const Shape& whole_shape() const;
-  // What grows with output 0, such as its rows, for the whole layer.
+  // How many there are in the whole layer of something of which there are `count` here, such as rows of
+  // output 0.
   int64_t of_whole(int64_t count) const;
   // The type of output i, also of one that nobody reads.
   const TensorType& output_type(size_t i = 0) const;

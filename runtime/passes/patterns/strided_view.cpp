@@ -102,6 +102,7 @@ std::optional<StridedView> reshaped(const StridedView& view, const Shape& shape)
 struct Step {
   const Node* node = nullptr;
   ValueId output = kNoValue;
+  std::optional<double> scale;  // of a node that only multiplies
 };
 
 std::optional<StridedView> through(const GraphEditor& editor, const Step& step, const StridedView& input) {
@@ -153,16 +154,14 @@ ViewedValue view_of(const GraphEditor& editor, ValueId value, Scalings scalings)
     const Node& node = editor.node(*producer);
     const auto scaled = scalings == Scalings::passed ? scaling(editor, source) : std::nullopt;
     if (!scaled && !rearranges(node)) break;
-    steps.push_back({&node, source});
+    steps.push_back({&node, source, scaled ? std::optional<double>(scaled->scalar) : std::nullopt});
     source = scaled ? scaled->input : node.inputs[0];
   }
   ViewedValue viewed = view_of_itself(editor, source);
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
-    if (!rearranges(*step->node)) {
-      viewed.scale *= scaling(editor, step->output)->scalar;
-      continue;
-    }
-    if (auto view = through(editor, *step, viewed.view))
+    if (step->scale)
+      viewed.scale *= *step->scale;
+    else if (auto view = through(editor, *step, viewed.view))
       viewed.view = std::move(*view);
     else
       viewed = view_of_itself(editor, step->output);

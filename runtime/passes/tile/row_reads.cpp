@@ -44,7 +44,12 @@ RowReads::NodeRows RowReads::find_rows(size_t index, int64_t together) const {
   found.together = std::lcm(together, rows_computed_together(node, axis_));
   found.row_count = value_rows(node.outputs[0]);
   found.inputs.resize(node.inputs.size());
-  if (axis_ != ImageAxis::images && dynamic_cast<const Resize*>(node.op.get()) != nullptr) {
+  if (axis_ == ImageAxis::images) {
+    const std::vector<RowsRead> reads = rows_read(graph_, node, {0, 1}, axis_);
+    for (size_t i = 0; i < reads.size(); ++i) found.inputs[i].whole = reads[i].whole;
+    return found;
+  }
+  if (dynamic_cast<const Resize*>(node.op.get()) != nullptr) {
     std::vector<Rows> of_row = rows_resized(graph_, node, axis_);
     const bool monotone = is_monotone(of_row);
     found.inputs[0] = {false, true, monotone, std::move(of_row)};
@@ -72,6 +77,7 @@ Rows RowReads::computed(size_t node, const Rows& wanted) const {
 RowsRead RowReads::read(size_t node, size_t slot, const Rows& computed) const {
   const Input& input = nodes_[node].inputs[slot];
   if (input.whole) return {};
+  if (axis_ == ImageAxis::images) return {false, computed};
   const auto first = input.of_row.begin() + computed.begin, end = input.of_row.begin() + computed.end;
   Rows rows = *first;
   if (input.monotone)

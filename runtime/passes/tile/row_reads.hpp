@@ -40,7 +40,7 @@ class RowReads {
  private:
   struct Input {
     bool whole = true, may_be_more = false, monotone = true;
-    std::vector<Rows> of_row;  // per row of the output
+    std::vector<Rows> of_row;  // per row of the output; empty for images, each of which is read for itself
   };
   struct NodeRows {
     bool has_rows = false;
@@ -56,7 +56,7 @@ class RowReads {
   std::vector<NodeRows> nodes_;
 };
 
-// What strips of rows read, and parts of a batch.
+// The rows that each node reads, and the images of a batch.
 struct AxisReads {
   // As for rows alone.
   explicit AxisReads(const Graph& graph, std::span<const int64_t> computed_together = {},

@@ -35,7 +35,7 @@ struct PlanReport {
   uint64_t naive_bytes = 0;
   uint64_t objects_lower_bound = 0;
   uint64_t offsets_lower_bound = 0;
-  // Of any plan, in whatever order the tasks run; 0: not known, because records have one order.
+  // No plan is smaller, whatever the order of the tasks. 0: not known; records alone do not tell it.
   uint64_t any_order_bound = 0;
 };
 
