@@ -14,7 +14,8 @@
 //   TENSOR_IN(name)        vec4 load_<name>(ivec4 p)           texel at p = (w, h, slice, n); the caller checks bounds
 //   TENSOR_OUT(name)       void store_<name>(ivec4 p, vec4 v)  zeroes the unused channels of the last slice
 //   TENSOR_INOUT(name)     both
-//   TEXELS_IN(name)        vec4 load_<name>(int x, int y, int width)   a grid of prepacked weights, `width` texels wide
+//   TEXELS_IN(name)        vec4 load_<name>(int x, int y, int width)   a grid of prepacked weights, `width` texels wide;
+//                          in a loop vec4 load_in_row_<name>(int x, int row), where row_of_<name>(y, width) is before it
 //   LINEAR_IN(name)        float load_<name>(int i)  and  vec4 load4_<name>(int i4): elements 4*i4 ... 4*i4+3
 //   QUADS_IN(name)         load4_<name> alone, of floats: one load where LINEAR_IN may need four
 //   LINEAR_OUT(name)       void store_<name>(int i4, vec4 v)   elements 4*i4 ... 4*i4+3
@@ -154,12 +155,20 @@ int rows_buffer_texel(ivec4 p, ivec4 s) { return ((p.w * s.y + p.y) * slices(s.z
   IMAGE_DECL_(slot, name, readonly, imageBuffer, rgba16f) IMAGE_LOAD_(name, rows_buffer_texel)
 
 // Prepacked weights: a grid of texels.
-#define TEXELS_IMAGE_(name) \
-  vec4 LOAD_FN_(name)(int x, int y, int width) { return imageLoad(DATA_(name), ivec2(x, y)); }
-#define TEXELS_SAMPLER_(name) \
-  vec4 LOAD_FN_(name)(int x, int y, int width) { return texelFetch(DATA_(name), ivec2(x, y), 0); }
-#define TEXELS_BUFFER_(name, unpack) \
-  vec4 LOAD_FN_(name)(int x, int y, int width) { return unpack(DATA_(name)[y * width + x]); }
+#define TEXELS_LOAD_(name) \
+  vec4 LOAD_FN_(name)(int x, int y, int width) { return CAT(load_in_row_, name)(x, CAT(row_of_, name)(y, width)); }
+#define TEXELS_IMAGE_(name)                                                                  \
+  int CAT(row_of_, name)(int y, int width) { return y; }                                     \
+  vec4 CAT(load_in_row_, name)(int x, int row) { return imageLoad(DATA_(name), ivec2(x, row)); } \
+  TEXELS_LOAD_(name)
+#define TEXELS_SAMPLER_(name)                                                                       \
+  int CAT(row_of_, name)(int y, int width) { return y; }                                            \
+  vec4 CAT(load_in_row_, name)(int x, int row) { return texelFetch(DATA_(name), ivec2(x, row), 0); } \
+  TEXELS_LOAD_(name)
+#define TEXELS_BUFFER_(name, unpack)                                                          \
+  int CAT(row_of_, name)(int y, int width) { return y * width; }                              \
+  vec4 CAT(load_in_row_, name)(int x, int row) { return unpack(DATA_(name)[row + x]); }       \
+  TEXELS_LOAD_(name)
 
 #define TEXELS_IMAGE2D_STORAGE_F32(slot, name) IMAGE_DECL_(slot, name, readonly, image2D, rgba32f) TEXELS_IMAGE_(name)
 #define TEXELS_IMAGE2D_STORAGE_F16(slot, name) IMAGE_DECL_(slot, name, readonly, image2D, rgba16f) TEXELS_IMAGE_(name)
@@ -168,14 +177,16 @@ int rows_buffer_texel(ivec4 p, ivec4 s) { return ((p.w * s.y + p.y) * slices(s.z
 #define TEXELS_BUFFER_F32(slot, name) BUFFER_DECL_(slot, name, readonly, vec4) TEXELS_BUFFER_(name, )
 #define TEXELS_BUFFER_F16(slot, name) BUFFER_DECL_(slot, name, readonly, uvec2) TEXELS_BUFFER_(name, unpack_half4)
 
-#define TEXELS_TEXELS_(name) \
-  vec4 LOAD_FN_(name)(int x, int y, int width) { return imageLoad(DATA_(name), y * width + x); }
+#define TEXELS_TEXELS_(name)                                                           \
+  int CAT(row_of_, name)(int y, int width) { return y * width; }                       \
+  vec4 CAT(load_in_row_, name)(int x, int row) { return imageLoad(DATA_(name), row + x); } \
+  TEXELS_LOAD_(name)
 #define TEXELS_TEXEL_BUFFER_F32(slot, name) IMAGE_DECL_(slot, name, readonly, imageBuffer, rgba32f) TEXELS_TEXELS_(name)
 #define TEXELS_TEXEL_BUFFER_F16(slot, name) IMAGE_DECL_(slot, name, readonly, imageBuffer, rgba16f) TEXELS_TEXELS_(name)
 
 // With HALF_PRODUCTS, halves without conversion to fp32, after the declaration of a tensor of halves:
 //   HALVES_OF_TENSOR(name)  f16vec4 load_half_<name>(ivec4 p)
-//   HALVES_OF_TEXELS(name)  f16vec4 load_half_<name>(int x, int y, int width)
+//   HALVES_OF_TEXELS(name)  f16vec4 load_half_<name>(int x, int y, int width), load_half_in_row_<name>(int x, int row)
 #ifdef HALF_PRODUCTS
 #define HALVES_OF_TENSOR(name) CAT(HALVES_, CAT(TENSOR_, name))(name)
 #define HALVES_OF_TEXELS(name) CAT(HALF_TEXELS_, CAT(TENSOR_, name))(name)
@@ -194,21 +205,34 @@ f16vec4 halves(uvec2 bits) { return f16vec4(unpackFloat2x16(bits.x), unpackFloat
 #define HALVES_BUFFER_F16(name) HALVES_OF_BUFFER_(name, buffer_texel)
 #define HALVES_ROWS_BUFFER_F16(name) HALVES_OF_BUFFER_(name, rows_buffer_texel)
 
-#define HALF_TEXELS_LOADED_(name) \
-  f16vec4 HALF_FN_(name)(int x, int y, int width) { return f16vec4(LOAD_FN_(name)(x, y, width)); }
+#define HALF_TEXELS_LOAD_(name)                                                 \
+  f16vec4 HALF_FN_(name)(int x, int y, int width) {                             \
+    return CAT(load_half_in_row_, name)(x, CAT(row_of_, name)(y, width));       \
+  }
+#define HALF_TEXELS_LOADED_(name)                                                                               \
+  f16vec4 CAT(load_half_in_row_, name)(int x, int row) { return f16vec4(CAT(load_in_row_, name)(x, row)); }     \
+  HALF_TEXELS_LOAD_(name)
 #define HALF_TEXELS_IMAGE2D_STORAGE_F16(name) HALF_TEXELS_LOADED_(name)
 #define HALF_TEXELS_IMAGE2D_SAMPLED_F16(name) HALF_TEXELS_LOADED_(name)
 #define HALF_TEXELS_TEXEL_BUFFER_F16(name) HALF_TEXELS_LOADED_(name)
-#define HALF_TEXELS_BUFFER_F16(name) \
-  f16vec4 HALF_FN_(name)(int x, int y, int width) { return halves(DATA_(name)[y * width + x]); }
+#define HALF_TEXELS_BUFFER_F16(name)                                                             \
+  f16vec4 CAT(load_half_in_row_, name)(int x, int row) { return halves(DATA_(name)[row + x]); }  \
+  HALF_TEXELS_LOAD_(name)
 #endif
 
 // A walk over the slices of a channels4 tensor, after its declaration: positions are multiplied out once.
 //   SLICES_OF_TENSOR(name)  PLACE_OF(name): the type of a texel's place
 //                           place_of_<name>(ivec4 p), next_slice_of_<name>(inout place), vec4 fetch_<name>(place),
+//                           vec4 fetch_or_zero_<name>(place, bool inside), which loads in both cases
 //                           beside_<name>(place, int columns), below_<name>(place, int rows): the place so far from it
-//   HALF_SLICES_OF_TENSOR(name)  the same for halves, with HALF_PRODUCTS: f16vec4 fetch_half_<name>(place)
+//   HALF_SLICES_OF_TENSOR(name)  the same for halves, with HALF_PRODUCTS: f16vec4 fetch_half_<name>(place) and
+//                           fetch_half_or_zero_<name>(place, bool inside)
 //   PLACES_OF_OUTPUT(name)  the same for an output: void put_<name>(place, vec4 v), which stores unused channels too
+// Places in buffers are numbers: many that walk together may stay, and one number says how far all of them have walked, which
+// compilers keep in a scalar where they have those. Coordinates of images move: to add two takes an instruction more.
+bool is_number(int place) { return true; }
+bool is_number(ivec2 place) { return false; }
+bool is_number(ivec3 place) { return false; }
 #define SLICES_OF_TENSOR(name) CAT(SLICES_, CAT(TENSOR_, name))(name)
 #define HALF_SLICES_OF_TENSOR(name) CAT(HALF_SLICES_, CAT(TENSOR_, name))(name)
 #define PLACES_OF_OUTPUT(name) CAT(PUT_, CAT(TENSOR_, name))(name)
@@ -225,10 +249,24 @@ f16vec4 halves(uvec2 bits) { return f16vec4(unpackFloat2x16(bits.x), unpackFloat
   WALK_(name, int, buffer_texel, EXTENT_(name).x * EXTENT_(name).y, EXTENT_(name).x, 1)
 #define WALK_ROWS_(name) \
   WALK_(name, int, rows_buffer_texel, EXTENT_(name).x, EXTENT_(name).x * slices(EXTENT_(name).z), 1)
-#define FETCH_IMAGE_(name, type) vec4 FETCH_FN_(name)(type place) { return imageLoad(DATA_(name), place); }
-#define FETCH_SAMPLER_(name, type) vec4 FETCH_FN_(name)(type place) { return texelFetch(DATA_(name), place, 0); }
-#define FETCH_HALVES_(name, type) \
-  f16vec4 CAT(fetch_half_, name)(type place) { return f16vec4(FETCH_FN_(name)(place)); }
+// A load in a selection would be a branch.
+#define FETCH_OR_ZERO_(name, type)                                \
+  vec4 CAT(fetch_or_zero_, name)(type place, bool inside) {       \
+    vec4 v = FETCH_FN_(name)(place);                              \
+    return inside ? v : vec4(0);                                  \
+  }
+#define FETCH_IMAGE_(name, type)                                                         \
+  vec4 FETCH_FN_(name)(type place) { return imageLoad(DATA_(name), place); }             \
+  FETCH_OR_ZERO_(name, type)
+#define FETCH_SAMPLER_(name, type)                                                       \
+  vec4 FETCH_FN_(name)(type place) { return texelFetch(DATA_(name), place, 0); }         \
+  FETCH_OR_ZERO_(name, type)
+#define FETCH_HALVES_(name, type)                                                                    \
+  f16vec4 CAT(fetch_half_, name)(type place) { return f16vec4(FETCH_FN_(name)(place)); }             \
+  f16vec4 CAT(fetch_half_or_zero_, name)(type place, bool inside) {                                  \
+    f16vec4 v = CAT(fetch_half_, name)(place);                                                       \
+    return inside ? v : f16vec4(0);                                                                  \
+  }
 
 #define PLACE_IMAGE2D_STORAGE_F32 ivec2
 #define PLACE_IMAGE2D_STORAGE_F16 ivec2
@@ -255,13 +293,19 @@ f16vec4 halves(uvec2 bits) { return f16vec4(unpackFloat2x16(bits.x), unpackFloat
 #define SLICES_IMAGE3D_STORAGE_F16(name) SLICES_IMAGE3D_STORAGE_F32(name)
 #define SLICES_IMAGE3D_SAMPLED_F32(name) WALK_3D_(name) FETCH_SAMPLER_(name, ivec3)
 #define SLICES_IMAGE3D_SAMPLED_F16(name) SLICES_IMAGE3D_SAMPLED_F32(name)
-#define FETCH_BUFFER_(name, unpack) vec4 FETCH_FN_(name)(int place) { return unpack(DATA_(name)[place]); }
-#define SLICES_BUFFER_F32(name) WALK_BUFFER_(name) FETCH_BUFFER_(name, )
-#define SLICES_BUFFER_F16(name) WALK_BUFFER_(name) FETCH_BUFFER_(name, unpack_half4)
+// The bits are selected, for they are half as many as the floats that are made of them.
+#define FETCH_BUFFER_(name, type, unpack)                                     \
+  vec4 FETCH_FN_(name)(int place) { return unpack(DATA_(name)[place]); }      \
+  vec4 CAT(fetch_or_zero_, name)(int place, bool inside) {                    \
+    type bits = DATA_(name)[place];                                           \
+    return unpack(inside ? bits : type(0));                                   \
+  }
+#define SLICES_BUFFER_F32(name) WALK_BUFFER_(name) FETCH_BUFFER_(name, vec4, )
+#define SLICES_BUFFER_F16(name) WALK_BUFFER_(name) FETCH_BUFFER_(name, uvec2, unpack_half4)
 #define SLICES_TEXEL_BUFFER_F32(name) WALK_BUFFER_(name) FETCH_IMAGE_(name, int)
 #define SLICES_TEXEL_BUFFER_F16(name) SLICES_TEXEL_BUFFER_F32(name)
-#define SLICES_ROWS_BUFFER_F32(name) WALK_ROWS_(name) FETCH_BUFFER_(name, )
-#define SLICES_ROWS_BUFFER_F16(name) WALK_ROWS_(name) FETCH_BUFFER_(name, unpack_half4)
+#define SLICES_ROWS_BUFFER_F32(name) WALK_ROWS_(name) FETCH_BUFFER_(name, vec4, )
+#define SLICES_ROWS_BUFFER_F16(name) WALK_ROWS_(name) FETCH_BUFFER_(name, uvec2, unpack_half4)
 #define SLICES_ROWS_TEXEL_BUFFER_F32(name) WALK_ROWS_(name) FETCH_IMAGE_(name, int)
 #define SLICES_ROWS_TEXEL_BUFFER_F16(name) SLICES_ROWS_TEXEL_BUFFER_F32(name)
 
@@ -282,8 +326,12 @@ f16vec4 halves(uvec2 bits) { return f16vec4(unpackFloat2x16(bits.x), unpackFloat
 #define HALF_SLICES_IMAGE2D_SAMPLED_F16(name) SLICES_IMAGE2D_SAMPLED_F16(name) FETCH_HALVES_(name, ivec2)
 #define HALF_SLICES_IMAGE3D_STORAGE_F16(name) SLICES_IMAGE3D_STORAGE_F16(name) FETCH_HALVES_(name, ivec3)
 #define HALF_SLICES_IMAGE3D_SAMPLED_F16(name) SLICES_IMAGE3D_SAMPLED_F16(name) FETCH_HALVES_(name, ivec3)
-#define FETCH_HALVES_OF_BUFFER_(name) \
-  f16vec4 CAT(fetch_half_, name)(int place) { return halves(DATA_(name)[place]); }
+#define FETCH_HALVES_OF_BUFFER_(name)                                                  \
+  f16vec4 CAT(fetch_half_, name)(int place) { return halves(DATA_(name)[place]); }     \
+  f16vec4 CAT(fetch_half_or_zero_, name)(int place, bool inside) {                     \
+    uvec2 bits = DATA_(name)[place];                                                   \
+    return halves(inside ? bits : uvec2(0));                                           \
+  }
 #define HALF_SLICES_BUFFER_F16(name) WALK_BUFFER_(name) FETCH_HALVES_OF_BUFFER_(name)
 #define HALF_SLICES_TEXEL_BUFFER_F16(name) SLICES_TEXEL_BUFFER_F16(name) FETCH_HALVES_(name, int)
 #define HALF_SLICES_ROWS_BUFFER_F16(name) WALK_ROWS_(name) FETCH_HALVES_OF_BUFFER_(name)

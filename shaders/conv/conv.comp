@@ -35,7 +35,7 @@ void add_row(int iy, int origin_x, int row) {
 #define SLICE_OF_STEP(step)                                                                                   \
   if (k + step < range.y) {                                                                                   \
     vec4 x[TILE_P];                                                                                           \
-    [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = load_column(i, place);                                 \
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = load_column(i, beside_x(place, column[i]));              \
     next_slice_of_x(place);                                                                                   \
     ADD_SHARED_PRODUCTS(x, step)                                                                              \
   }
@@ -46,11 +46,9 @@ void add_row(int iy, int origin_x, int row) {
 #elif KERNEL_X > 0
 void add_row(int iy, int origin_x, int row) {
   locate_columns(origin_x, 1);
-  PLACE_OF(x) place = place_of_x(ivec4(0, iy, first_input + range.x, image));
+  ColumnWalk walk = walk_of_columns(ivec4(0, iy, first_input + range.x, image), origin_x, 1);
   for (int k = range.x; k < range.y; ++k) {
-    FACTORS columns[COLUMNS];
-    [[unroll]] for (int i = 0; i < COLUMNS; ++i) columns[i] = load_column(i, place);
-    next_slice_of_x(place);
+    FACTORS columns[COLUMNS] = next_columns(walk);
     [[unroll]] for (int kx = 0; kx < KERNEL_X; ++kx) {
       FACTORS x[TILE_P];
       [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = columns[i * STRIDE_X + kx];
@@ -62,18 +60,16 @@ void add_row(int iy, int origin_x, int row) {
 #else
 void add_row(int iy, int origin_x, int row) {
   for (int kx = 0; kx < kernel_size.x; ++kx) {
-    locate_columns(origin_x + kx * dilation.x, stride.x);
-    PLACE_OF(x) place = place_of_x(ivec4(0, iy, first_input + range.x, image));
+    int first_x = origin_x + kx * dilation.x;
+    locate_columns(first_x, stride.x);
+    ColumnWalk walk = walk_of_columns(ivec4(0, iy, first_input + range.x, image), first_x, stride.x);
 #if CHANNELS < 4
     const int k = 0;  // the only slice: carrying sums through another loop is expensive on CPUs
     {
 #else
     FOR_EACH_SLICE(k, range.x, range.y) {
 #endif
-      FACTORS x[TILE_P];
-      [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = load_column(i, place);
-      next_slice_of_x(place);
-      add_products(x, 4 * k, row + kx, taps, grid_width);
+      add_products(next_columns(walk), 4 * k, row + kx, taps, grid_width);
     }
 #if CHANNELS < 4
     end_run();

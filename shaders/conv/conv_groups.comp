@@ -44,7 +44,7 @@ void main() {
     vec4 columns[INPUT_SLICES][COLUMNS];
     [[unroll]] for (int k = 0; k < INPUT_SLICES; ++k)
       [[unroll]] for (int i = 0; i < COLUMNS; ++i)
-        columns[k][i] = load_column(i, place_of_x(ivec4(0, iy, min(first_input + k, last_input), first.w)));
+        columns[k][i] = load_column(i, place_of_x(ivec4(column[i], iy, min(first_input + k, last_input), first.w)));
     [[unroll]] for (int kx = 0; kx < KERNEL_X; ++kx) {
       [[unroll]] for (int k = 0; k < INPUT_SLICES; ++k)
         [[unroll]] for (int i = 0; i < TILE_P; ++i) x[k][i] = columns[k][i * STRIDE_X + kx];
@@ -55,7 +55,7 @@ void main() {
       locate_columns(origin.x + kx * dilation.x, stride.x);
       [[unroll]] for (int k = 0; k < INPUT_SLICES; ++k)
         [[unroll]] for (int i = 0; i < TILE_P; ++i)
-          x[k][i] = load_column(i, place_of_x(ivec4(0, iy, min(first_input + k, last_input), first.w)));
+          x[k][i] = load_column(i, place_of_x(ivec4(column[i], iy, min(first_input + k, last_input), first.w)));
       add_products_of_groups(row + kx, taps);
     }
 #endif

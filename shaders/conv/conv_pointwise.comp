@@ -8,6 +8,9 @@
 // With PARTS invocations of a workgroup share sums (split_k.glsl).
 //
 // With AHEAD the texels of x of AHEAD slices are loaded together, before they are multiplied.
+//
+// With NEIGHBOURS the pixels of a tile follow one another in the buffer of x, so that one address does for all: there is one
+// image, of at least TILE_P pixels, and the last tile begins earlier instead of reaching beyond it.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -42,13 +45,19 @@ TENSOR_IN(residual)
 
 #include "conv_tile.glsl"
 
-// Loads the slice at `place`, of number `slice`, of each pixel, and moves to the next one.
-FACTORS[TILE_P] slice_of_pixels(inout PLACE_OF(x) place[TILE_P], ivec4 pixel[TILE_P], int slice) {
+// Loads a slice, number `slice`, of each pixel, `walked` from `place`, and walks to the next.
+FACTORS[TILE_P] slice_of_pixels(inout PLACE_OF(x) place[TILE_P], inout PLACE_OF(x) walked, ivec4 pixel[TILE_P], int slice) {
   FACTORS x[TILE_P];
-  [[unroll]] for (int i = 0; i < TILE_P; ++i) {
-    x[i] = FETCH_X(place[i]);
-    next_slice_of_x(place[i]);
-  }
+#ifdef NEIGHBOURS
+  PLACE_OF(x) first = place[0] + walked;
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = FETCH_X(beside_x(first, i));
+#else
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = FETCH_X(place[i] + walked);
+#endif
+  if (is_number(walked))
+    next_slice_of_x(walked);
+  else
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) next_slice_of_x(place[i]);
 #if defined(SCALE_OF_IMAGES)
   [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = FACTORS(vec4(x[i]) * scale_of(slice, pixel[i].w));
 #elif defined(SCALE)
@@ -56,6 +65,15 @@ FACTORS[TILE_P] slice_of_pixels(inout PLACE_OF(x) place[TILE_P], ivec4 pixel[TIL
   [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = FACTORS(vec4(x[i]) * scale);
 #endif
   return x;
+}
+
+// Whether this invocation stores the pixel of this number, and no other invocation does.
+bool is_stored(int number, int tile, int pixels) {
+#ifdef NEIGHBOURS
+  return number >= TILE_P * tile;
+#else
+  return number < pixels;
+#endif
 }
 
 ivec4 position_of_pixel(int number) {
@@ -75,6 +93,9 @@ void main() {
   ivec2 block = block_of_invocation(blocks_p);
 #endif
   int first_output = TILE_S * block.x, first_pixel = TILE_P * block.y;
+#ifdef NEIGHBOURS
+  first_pixel = min(first_pixel, pixels - TILE_P);
+#endif
 #ifdef PARTS
   bool wanted = block.x < blocks_s && block.y < blocks_p;
   first_output = min(first_output, TILE_S * (blocks_s - 1));
@@ -108,12 +129,14 @@ void main() {
   ivec2 range = ivec2(0, input_slices);
 #endif
   [[unroll]] for (int i = 0; i < TILE_P; ++i) place[i] = place_of_x(ivec4(pixel[i].xy, range.x, pixel[i].w));
+  PLACE_OF(x) walked = PLACE_OF(x)(0);
+  int rows[TILE_S] = rows_of_slices(first_output, 1, grid_width);
 #ifdef BROADCAST
   for (int first = 0; first < input_slices; first += STEP) {
     load_shared_weights(first, first_output, 1, grid_width);
 #define SLICE_OF_STEP(k)                                 \
   if (first + k < input_slices) {                        \
-    vec4 x[TILE_P] = slice_of_pixels(place, pixel, first + k); \
+    vec4 x[TILE_P] = slice_of_pixels(place, walked, pixel, first + k); \
     ADD_SHARED_PRODUCTS(x, k)                            \
   }
     FOR_SLICES_OF_STEP(SLICE_OF_STEP)
@@ -128,16 +151,16 @@ void main() {
 #endif
     for (; k + AHEAD <= end; k += AHEAD) {
       FACTORS x[AHEAD][TILE_P];
-      [[unroll]] for (int ahead = 0; ahead < AHEAD; ++ahead) x[ahead] = slice_of_pixels(place, pixel, k + ahead);
+      [[unroll]] for (int ahead = 0; ahead < AHEAD; ++ahead) x[ahead] = slice_of_pixels(place, walked, pixel, k + ahead);
       [[unroll]] for (int ahead = 0; ahead < AHEAD; ++ahead)
-        add_products(x[ahead], 4 * (k + ahead), first_output, 1, grid_width);
+        add_products_of_rows(x[ahead], 4 * (k + ahead), rows);
     }
-    for (; k < end; ++k) add_products(slice_of_pixels(place, pixel, k), 4 * k, first_output, 1, grid_width);
+    for (; k < end; ++k) add_products_of_rows(slice_of_pixels(place, walked, pixel, k), 4 * k, rows);
     end_run();
   }
 #else
   FOR_EACH_SLICE(k, range.x, range.y)
-    add_products(slice_of_pixels(place, pixel, k), 4 * k, first_output, 1, grid_width);
+    add_products_of_rows(slice_of_pixels(place, walked, pixel, k), 4 * k, rows);
   END_EACH_SLICE
 #endif
 
@@ -145,7 +168,7 @@ void main() {
   share_sums();
   [[dont_unroll]] for (int texel = part_of_sums(); texel < TILE_S * TILE_P; texel += PARTS) {
     int slice = first_output + texel / TILE_P, number = first_pixel + texel % TILE_P;
-    if (wanted && slice < output_slices && number < pixels) {
+    if (wanted && slice < output_slices && is_stored(number, block.y, pixels)) {
       ivec4 p = position_of_pixel(number) + ivec4(0, 0, slice, 0);
       store_y(p, activate(with_residual(sum_of_parts(texel), p)));
     }
@@ -153,7 +176,7 @@ void main() {
 #else
   [[dont_unroll]] for (int s = 0; s < TILE_S; ++s)
     [[unroll]] for (int i = 0; i < TILE_P; ++i)
-      if (first_output + s < output_slices && first_pixel + i < pixels) {
+      if (first_output + s < output_slices && is_stored(first_pixel + i, block.y, pixels)) {
         ivec4 p = ivec4(pixel[i].xy, first_output + s, pixel[i].w);
         store_y(p, activate(sum_of(s, i, p)));
       }

@@ -48,9 +48,10 @@ void hold(int slice, int four, vec4 v[4]) {
   held[at] = uvec4(pack_half4(v[0]), pack_half4(v[1]));
   held[at + 1] = uvec4(pack_half4(v[2]), pack_half4(v[3]));
 }
-uvec2 held_bits(int slice, int pixel) {
-  uvec4 pair = held[slice * TEXELS_OF_SLICE + (pixel >> 1)];
-  return (pixel & 1) == 0 ? pair.xy : pair.zw;
+// Returns pixel number i of those from `first`, which is even: compilers see then which half of a texel it is.
+uvec2 held_bits(int slice, int first, const int i) {
+  uvec4 pair = held[slice * TEXELS_OF_SLICE + (first >> 1) + i / 2];
+  return i % 2 == 0 ? pair.xy : pair.zw;
 }
 #else
 const int TEXELS_OF_SLICE = 4 * FOURS;
@@ -60,11 +61,13 @@ void hold(int slice, int four, vec4 v[4]) {
 #endif
 
 #ifdef HALF_PRODUCTS
-FACTORS held_pixel(int slice, int pixel) { return halves(held_bits(slice, pixel)); }
+FACTORS held_pixel(int slice, int first, const int i) { return halves(held_bits(slice, first, i)); }
 #elif defined(MIDDLE_HALVES)
-FACTORS held_pixel(int slice, int pixel) { return unpack_half4(held_bits(slice, pixel)); }
+FACTORS held_pixel(int slice, int first, const int i) { return unpack_half4(held_bits(slice, first, i)); }
 #else
-FACTORS held_pixel(int slice, int pixel) { return uintBitsToFloat(held[slice * TEXELS_OF_SLICE + pixel]); }
+FACTORS held_pixel(int slice, int first, const int i) {
+  return uintBitsToFloat(held[slice * TEXELS_OF_SLICE + first + i]);
+}
 #endif
 
 vec4 activate_middle(vec4 v) {
@@ -103,10 +106,10 @@ void filter_four(int slice, int four, ivec2 first, int n) {
   hold(slice, four, v);
 }
 
-void add_slice(int k, int pixel, int first_output, int grid_width) {
+void add_slice(int k, int first, int rows[TILE_S]) {
   FACTORS x[TILE_P];
-  [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = held_pixel(k, pixel + i);
-  add_products(x, 4 * k, first_output, 1, grid_width);
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = held_pixel(k, first, i);
+  add_products_of_rows(x, 4 * k, rows);
 }
 
 void put(int texel, vec4 v, int pixel, int first_output, ivec2 first, int n) {
@@ -136,6 +139,7 @@ void main() {
   int first_weights = min(first_output, TILE_S * (blocks_s - 1));  // those beyond the last are not stored
   start_with_bias(first_weights, blocks_s * TILE_S, blocks_s * TILE_S, grid_width);
 
+  int rows[TILE_S] = rows_of_slices(first_weights, 1, grid_width);
   int part_slices = (input_slices + SPLIT_K - 1) / SPLIT_K;
 #ifdef HALF_PRODUCTS
   part_slices = (part_slices + HALF_PRODUCTS - 1) / HALF_PRODUCTS * HALF_PRODUCTS;  // whole runs
@@ -153,8 +157,8 @@ void main() {
     int k = begin, end_of_run = end;
 #endif
     for (; k + AHEAD <= end_of_run; k += AHEAD)
-      [[unroll]] for (int ahead = 0; ahead < AHEAD; ++ahead) add_slice(k + ahead, pixel, first_weights, grid_width);
-    for (; k < end_of_run; ++k) add_slice(k, pixel, first_weights, grid_width);
+      [[unroll]] for (int ahead = 0; ahead < AHEAD; ++ahead) add_slice(k + ahead, pixel, rows);
+    for (; k < end_of_run; ++k) add_slice(k, pixel, rows);
     end_run();
   }
 

@@ -40,6 +40,7 @@ vec4 load_behind(int i, int bias_row, int grid_width) {
 #define FACTORS f16vec4
 #define LOAD_X load_half_x
 #define LOAD_W load_half_w
+#define LOAD_IN_ROW_W load_half_in_row_w
 #define PRODUCT_SUM run_sum
 HALVES_OF_TEXELS(w)
 f16vec4 run_sum[TILE_S][TILE_P];
@@ -64,6 +65,7 @@ void end_run() {
 #define FACTORS vec4
 #define LOAD_X load_x
 #define LOAD_W load_w
+#define LOAD_IN_ROW_W load_in_row_w
 #define PRODUCT_SUM sum
 void end_run() {}
 #define FOR_EACH_SLICE(k, begin, end) for (int k = begin; k < end; ++k)
@@ -92,15 +94,25 @@ void start_with_bias(int first_slice, int bias_row, int slices_held, int grid_wi
   }
 }
 
-// Adds the products of one input slice x of each pixel. `row` is that of the first output slice; the next is
-// `row_step` below.
-void add_products(FACTORS x[TILE_P], int column, int row, int row_step, int grid_width) {
+// Adds the products of one input slice x of each pixel. `rows`: row_of_w() of each output slice.
+void add_products_of_rows(FACTORS x[TILE_P], int column, int rows[TILE_S]) {
   [[unroll]] for (int s = 0; s < TILE_S; ++s) {
     FACTORS w[CHANNELS];
-    [[unroll]] for (int c = 0; c < CHANNELS; ++c) w[c] = LOAD_W(column + c, row + s * row_step, grid_width);
+    [[unroll]] for (int c = 0; c < CHANNELS; ++c) w[c] = LOAD_IN_ROW_W(column + c, rows[s]);
     [[unroll]] for (int i = 0; i < TILE_P; ++i)
       [[unroll]] for (int c = 0; c < CHANNELS; ++c) PRODUCT_SUM[s][i] += x[i][c] * w[c];
   }
+}
+
+// Returns row_of_w() of each output slice: `row` is that of the first, the next is `row_step` below.
+int[TILE_S] rows_of_slices(int row, int row_step, int grid_width) {
+  int rows[TILE_S];
+  [[unroll]] for (int s = 0; s < TILE_S; ++s) rows[s] = row_of_w(row + s * row_step, grid_width);
+  return rows;
+}
+
+void add_products(FACTORS x[TILE_P], int column, int row, int row_step, int grid_width) {
+  add_products_of_rows(x, column, rows_of_slices(row, row_step, grid_width));
 }
 
 // The number of this invocation's tile: tile_of_row() in the row of workgroups that has its slices (UNIFORM_SLICES),

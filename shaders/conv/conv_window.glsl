@@ -13,9 +13,11 @@ TENSOR_IN(x)
 #ifdef HALF_PRODUCTS
 HALF_SLICES_OF_TENSOR(x)
 #define FETCH_X fetch_half_x
+#define FETCH_X_OR_ZERO fetch_half_or_zero_x
 #else
 SLICES_OF_TENSOR(x)
 #define FETCH_X fetch_x
+#define FETCH_X_OR_ZERO fetch_or_zero_x
 #endif
 TEXELS_IN(w)
 TENSOR_OUT(y)
@@ -42,14 +44,44 @@ void locate_columns(int first, int step) {
     column[i] = clamp(at, 0, x_shape.x - 1);
   }
 }
-// `row`: the place of column 0. Without branches, whose results lavapipe reads from memory again at each use.
-FACTORS load_column(int i, PLACE_OF(x) row) {
-  FACTORS v = FETCH_X(beside_x(row, column[i]));
+// Without branches, whose results lavapipe reads from memory again at each use. SURE_BEGIN, SURE_END: columns that are not
+// padding for any pixel.
+FACTORS load_column(int i, PLACE_OF(x) place) {
 #ifdef UNPADDED
-  return v;
+  return FETCH_X(place);
 #else
-  return inside[i] ? v : FACTORS(0);
+#ifdef SURE_END
+  if (i >= SURE_BEGIN && i < SURE_END) return FETCH_X(place);
 #endif
+  return FETCH_X_OR_ZERO(place, inside[i]);
+#endif
+}
+
+// A walk over the slices of the columns of row p.y.
+struct ColumnWalk {
+  PLACE_OF(x) row, walked, of_column[COLUMNS];
+};
+
+// After locate_columns(first, step). Places are limited, not added to limited columns: AMD's compiler would add in the loop.
+ColumnWalk walk_of_columns(ivec4 p, int first, int step) {
+  ColumnWalk walk;
+  walk.row = place_of_x(p);
+  walk.walked = PLACE_OF(x)(0);
+  [[unroll]] for (int i = 0; i < COLUMNS; ++i)
+    walk.of_column[i] = clamp(beside_x(walk.row, first + i * step), walk.row, beside_x(walk.row, x_shape.x - 1));
+  return walk;
+}
+
+FACTORS[COLUMNS] next_columns(inout ColumnWalk walk) {
+  FACTORS x[COLUMNS];
+  if (is_number(walk.row)) {
+    [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = load_column(i, walk.of_column[i] + walk.walked);
+    next_slice_of_x(walk.walked);
+  } else {
+    [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = load_column(i, beside_x(walk.row, column[i]));
+    next_slice_of_x(walk.row);
+  }
+  return x;
 }
 
 int blocks_of_slices() { return (slices(y_shape.z) + TILE_S - 1) / TILE_S; }

@@ -57,7 +57,7 @@ shared float gated[UNITS];  // the state times the gate r
 
 int lane = int(gl_LocalInvocationID.x);
 int row_of_x;  // the first element of x at this step
-int row_of_r;  // the first row of texels of this direction
+int first_row;  // the first row of texels of this direction
 
 vec4 bounded(vec4 v) {
 #ifdef CLIP
@@ -74,7 +74,7 @@ float call_g(float v) { return CAT(activation_, G)(bounded(vec4(v))).x; }
 vec4 four_of_state(int k) { return vec4(state[4 * k], state[4 * k + 1], state[4 * k + 2], state[4 * k + 3]); }
 
 float weights(int gate, int unit, int k, vec4 four) {
-  return dot(load_r(gate * hidden + unit, row_of_r + k, GATES * hidden), four);
+  return dot(load_r(gate * hidden + unit, first_row + k, GATES * hidden), four);
 }
 
 // The products of gates and state for one unit, up to four gates at a time.
@@ -195,7 +195,7 @@ void main() {
 #ifdef LENGTHS
   length = clamp(load_lengths(batch), 0, steps);
 #endif
-  row_of_r = direction * (UNITS / 4);
+  first_row = direction * (UNITS / 4);
   begin(walk * hidden);
   for (int n = 0; n < length; ++n) {
     int step = backwards ? length - 1 - n : n;

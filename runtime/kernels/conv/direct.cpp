@@ -24,6 +24,17 @@ struct DirectKernel {
   }
 };
 
+// Tells the shader which of the window's columns are not in the padding of any pixel: with one pixel they are
+// the same everywhere. Those of wider tiles depend on how they divide the row, and each way would have a
+// pipeline of its own.
+void define_sure_columns(ConvKernel& kernel, const Window2d& window) {
+  const int64_t last_begin = (window.output[0] - 1) * window.stride[0] - window.padding[0];
+  const int64_t begin = window.padding[0], end = std::min(window.kernel[0], window.input[0] - last_begin);
+  if (begin >= end) return;
+  kernel.defines.emplace_back("SURE_BEGIN", std::to_string(begin));
+  kernel.defines.emplace_back("SURE_END", std::to_string(end));
+}
+
 void emit_direct(Lowering& lowering, const ConvProblem& problem, const DirectKernel& direct) {
   const Window2d& window = problem.window;
   const int64_t groups = problem.groups, inputs = problem.group_inputs();
@@ -38,7 +49,10 @@ void emit_direct(Lowering& lowering, const ConvProblem& problem, const DirectKer
   kernel.defines.emplace_back("STRIDE_X", direct.loads_rows_once ? std::to_string(window.stride[0]) : "0");
   if (inputs >= 4 && !kernel.tile.broadcasts() && should_multiply_halves(lowering))
     kernel.weights.run = direct.loads_rows_once ? ProductRun{1, window.kernel[0]} : kRunOfSlices;
-  if (stays_inside(window)) kernel.defines.emplace_back("UNPADDED", "1");
+  if (stays_inside(window))
+    kernel.defines.emplace_back("UNPADDED", "1");
+  else if (direct.loads_rows_once && tile.pixels == 1)
+    define_sure_columns(kernel, window);
   if (inputs % 4 != 0 && groups > 1) kernel.defines.emplace_back("UNEVEN_WINDOWS", "1");
   if (inputs < 4 && groups == 1) kernel.defines.emplace_back("CHANNELS", std::to_string(inputs));
   dispatch_conv(lowering, kernel, window, problem.activation, conv_values(lowering, kernel.weights));

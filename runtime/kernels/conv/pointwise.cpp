@@ -45,6 +45,13 @@ void emit_pointwise(Lowering& lowering, const ConvProblem& problem, const Pointw
                      extras);
 }
 
+// Whether any `pixels` pixels of a slice, counted over columns, rows and images, follow one another in
+// memory.
+bool are_neighbours(const TensorDesc& x, int64_t pixels) {
+  const auto [n, c, h, w] = nchw(x.shape);
+  return x.storage == Storage::buffer && !x.rows_first && n == 1 && h * w >= pixels;
+}
+
 void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,
                     const InvocationTile& tile, const Activation& activation, WeightValues values,
                     const ConvExtras& extras) {
@@ -67,6 +74,9 @@ void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeight
   if (const int64_t ahead = device_policy(caps).slices_ahead(caps, tile.output);
       ahead > 1 && !tile.broadcasts())
     define(dispatch, "AHEAD", std::to_string(ahead));
+  if (tile.output.pixels > 1 && !tile.broadcasts() &&
+      are_neighbours(lowering.tensor(x).desc, tile.output.pixels))
+    define(dispatch, "NEIGHBOURS");
   define_halves(dispatch, weights.run);
   define_activation_or_bounds(dispatch, activation);
   add_extras(dispatch, extras, n);

@@ -1,0 +1,75 @@
+// 1x1 convolutions with tiles of several pixels, as GPUs have them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "caps/vendors.hpp"
+#include "support/gpu_test.hpp"
+#include "support/kernel_harness.hpp"
+
+namespace vellum::test {
+namespace {
+
+DeviceCaps as_gpu_of(uint32_t vendor) {
+  DeviceCaps caps = test_context()->caps();
+  caps.type = DeviceType::discrete_gpu;
+  caps.vendor_id = vendor;
+  caps.cooperative_matrices.clear();
+  return caps;
+}
+
+OperatorCase one_by_one(Shape x, int64_t filters) {
+  OperatorCase test;
+  test.type = "Conv";
+  const Shape w{filters, x[1], 1, 1};
+  test.inputs = {random_tensor(std::move(x), 1), random_tensor(w, 2), random_tensor({filters}, 3)};
+  test.constants = {1, 2};
+  test.activation = {.kind = ActivationKind::relu};
+  test.sweep.linear_inputs = false;
+  return test;
+}
+
+bool has(const Dispatch& dispatch, const std::string& define) {
+  return std::ranges::any_of(dispatch.defines, [&](const auto& row) { return row.first == define; });
+}
+
+// The dispatch of the convolution with this storage.
+Dispatch dispatch_with(StorageChoice storage, const OperatorCase& test) {
+  const Program program = lower(single_node_graph(test), as_gpu_of(kQualcomm), {.storage = storage});
+  for (const Task& task : program.tasks)
+    if (task.dispatch && task.dispatch->shader == "conv_pointwise") return *task.dispatch;
+  ADD_FAILURE() << "no pointwise convolution";
+  return {};
+}
+
+// The last tile begins before the end of the one before it where tiles do not divide the pixels.
+TEST(Pointwise, TilesOfNeighbours) {
+  const OperatorCase test = one_by_one({1, 21, 5, 7}, 13), row = one_by_one({1, 9, 1, 9}, 6);
+  for (const StorageChoice storage : {StorageChoice::buffer, StorageChoice::image2d})
+    EXPECT_GE(
+        check_candidates(test, {.storage = storage, .only = "pointwise", .caps = as_gpu_of(kAmd)}).size(),
+        6u);
+  check_candidates(row, {.only = "pointwise", .caps = as_gpu_of(kArm)});
+}
+
+TEST(Pointwise, TilesOfNeighboursInHalves) {
+  check_candidates(one_by_one({1, 21, 5, 7}, 13),
+                   {.precision = Precision::fp16, .only = "pointwise", .caps = as_gpu_of(kAmd)});
+}
+
+TEST(Pointwise, NeighboursAreInABufferOfOneImage) {
+  const OperatorCase one = one_by_one({1, 16, 61, 63}, 512), two = one_by_one({2, 16, 61, 63}, 512);
+  const Dispatch dispatch = dispatch_with(StorageChoice::buffer, one);
+  ASSERT_GT(std::ranges::count_if(dispatch.defines,
+                                  [](const auto& row) { return row.first == "TILE_P" && row.second != "1"; }),
+            0);
+  EXPECT_TRUE(has(dispatch, "NEIGHBOURS"));
+  EXPECT_FALSE(has(dispatch_with(StorageChoice::buffer, two), "NEIGHBOURS"));
+  EXPECT_FALSE(has(dispatch_with(StorageChoice::image2d, one), "NEIGHBOURS"));
+  check_operator(two, as_gpu_of(kQualcomm));
+}
+
+}  // namespace
+}  // namespace vellum::test
