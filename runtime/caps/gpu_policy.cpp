@@ -114,11 +114,16 @@ bool holds_partial_sums(const DeviceCaps& caps, const SplitTile& choice, const T
          std::min<int64_t>(kMostShared, caps.max_shared_memory_bytes);
 }
 
-// The quickest tile and split of at most `most_split`, as predicted; of equal ones the first.
+// Tiles that are predicted to take this much longer at most count as equally quick: the model is not better
+// than that, and the one with the fewest instructions and loads for its products takes the least power. But a
+// unit must hold this many subgroups still: with fewer, waits for loads are not hidden.
+constexpr double kAsQuick = 1.05, kManyResident = 8;
+
+// The quickest tile and split of at most `most_split`, as predicted; of equal ones the most efficient, then
+// the first.
 SplitTile quickest(const DeviceCaps& caps, const TileDemand& demand, int64_t most_split) {
   const DeviceRates rates = device_rates(caps);
-  SplitTile best;
-  double least = std::numeric_limits<double>::infinity();
+  std::vector<std::pair<double, SplitTile>> timed;
   // Splits between these gain little, and each has pipelines of its own.
   for (int64_t split = 1; split <= most_split; split *= 4)
     for (const int64_t pixels : {1, 2, 4, 8})
@@ -128,9 +133,19 @@ SplitTile quickest(const DeviceCaps& caps, const TileDemand& demand, int64_t mos
             (pixels > 1 && pixels >= 2 * demand.length) || (slices > 1 && slices >= 2 * demand.slices);
         if (wasteful || pixels * slices > most_sums(caps)) continue;
         if (!holds_partial_sums(caps, choice, demand)) continue;
-        const double us = tile_us(caps, rates, choice, demand);
-        if (us < (split > best.split_k ? kWorthASplit : 1) * least) least = us, best = choice;
+        timed.emplace_back(tile_us(caps, rates, choice, demand), choice);
       }
+  const auto code_of = [&](const SplitTile& choice) {
+    return tile_code(caps.vendor_id, choice.tile, has_uniform_weights(caps, choice, demand), demand.row);
+  };
+  SplitTile best;
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& [us, choice] : timed)
+    if (us < (choice.split_k > best.split_k ? kWorthASplit : 1) * least) least = us, best = choice;
+  for (const auto& [us, choice] : timed)
+    if (choice.split_k == best.split_k && us < kAsQuick * least &&
+        code_of(choice).resident >= kManyResident && code_of(choice).efficiency > code_of(best).efficiency)
+      best = choice;
   return best;
 }
 
@@ -231,9 +246,11 @@ double separable_us(const DeviceCaps& caps, const DeviceRates& rates, const Sepa
 }
 
 bool fits(const DeviceCaps& caps, const SeparableTile& tile, const SeparableDemand& demand) {
-  constexpr int64_t kMostShared = 32 << 10, kMostInvocations = 256;
+  // Mesa's compiler for Adreno has half the registers where a workgroup is more than one subgroup of 64.
+  constexpr int64_t kMostShared = 32 << 10;
+  const int64_t most_invocations = caps.vendor_id == kQualcomm ? 64 : 256;
   const int64_t columns = tile.invocations() / tile.split_k;
-  return tile.invocations() <= std::min<int64_t>(kMostInvocations, caps.max_workgroup_invocations) &&
+  return tile.invocations() <= std::min<int64_t>(most_invocations, caps.max_workgroup_invocations) &&
          columns <= caps.max_workgroup_size[0] && tile.split_k <= caps.max_workgroup_size[1] &&
          tile.shared_bytes(demand) <= std::min<int64_t>(kMostShared, caps.max_shared_memory_bytes);
 }

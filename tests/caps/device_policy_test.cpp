@@ -35,7 +35,7 @@ TEST(DevicePolicy, CpusWantLargeTilesAndGpusInvocationsFirst) {
   EXPECT_EQ(cpu().preferred_tile(kCpu, {4, 7, 16, 0}), (OutputTile{4, 2})) << "eight would idle";
   EXPECT_EQ(cpu().preferred_tile(kCpu, large), (OutputTile{8, 4})) << "worth twice the time to compile";
   EXPECT_EQ(cpu().preferred_tile(kCpu, {1, 1, 1, 0}), (OutputTile{1, 1}));
-  EXPECT_EQ(gpu().preferred_tile(kGpu, few), (OutputTile{1, 1}));
+  EXPECT_EQ(gpu().preferred_tile(kGpu, few), (OutputTile{2, 1}));
   EXPECT_EQ(gpu().preferred_tile(kGpu, many), (OutputTile{4, 2}));
   EXPECT_EQ(gpu().preferred_tile(kGpu, large), (OutputTile{4, 2}));
 }
@@ -46,7 +46,7 @@ TEST(DevicePolicy, TilesOfGpusGrowWithTheWorkAndShrinkWithTheGpu) {
   const auto tile = [&](int64_t length, int64_t slices) {
     return device_policy(caps).preferred_tile(caps, {length, 1, slices, length * slices * 1024});
   };
-  EXPECT_EQ(tile(16, 4), (OutputTile{1, 1}));
+  EXPECT_EQ(tile(16, 4), (OutputTile{2, 1}));
   EXPECT_EQ(tile(1 << 16, 64), (OutputTile{4, 2}));
   EXPECT_EQ(tile(1 << 16, 1), (OutputTile{8, 1})) << "no more slices than there are";
   EXPECT_EQ(tile(1, 1 << 16), (OutputTile{1, 2}));
@@ -95,6 +95,16 @@ TEST(DevicePolicy, PartialSumsFitInSharedMemory) {
       }
     EXPECT_EQ(most, std::min<int64_t>(bytes, 32 << 10));
   }
+}
+
+// Selects of padding take many of a small tile's instructions, but where loads take the time the tiles are
+// equally quick.
+TEST(DevicePolicy, OfEquallyQuickTilesTheMostEfficientIsTaken) {
+  DeviceCaps caps = radeon();
+  caps.name = "NAVI31";
+  caps.max_shared_memory_bytes = 64 << 10;
+  const TileDemand scaled{49, 1, 48, int64_t{49} * 192 * 1152, {.operations = 1}, true};
+  EXPECT_EQ(gpu().split_tile(caps, scaled, 288).tile, (OutputTile{1, 2}));
 }
 
 // Rows of a workgroup are whole subgroups if these have a fixed size.
@@ -179,6 +189,7 @@ TEST(DevicePolicy, TilesOfSeparableLayersFitTheDevice) {
             EXPECT_LE(tile.shared_bytes(demand), std::min(shared, 32u << 10));
             EXPECT_GE(tile.shared_bytes(demand), 8 * inputs * tile.pixels());
             EXPECT_LE(tile.invocations(), caps.max_workgroup_invocations);
+            EXPECT_LE(tile.invocations(), vendor == kQualcomm ? 64 : 256) << "half the registers";
             EXPECT_EQ(tile.pixels() % tile.tile.pixels, 0);
             EXPECT_EQ(tile.slices % tile.tile.slices, 0);
           }
