@@ -114,7 +114,9 @@ def ir3(lines):
             op = op[0]
             slots += waits
             kinds["nop"] += waits
-            if re.match(r"(isam|sam|ldib|ldg|ldc)", op):
+            if op.startswith("alias."):  # names a register as an operand of the load behind it, like that not the multiplier's
+                kinds["alias"] += 1
+            elif re.match(r"(isam|sam|ldib|ldg|ldc)", op):
                 loads += 1
                 kinds[op.split(".")[0]] += 1
             elif op.startswith("st"):
