@@ -104,6 +104,13 @@ bool get_flag(const Attributes& attributes, std::string_view name, bool fallback
   return value != 0;
 }
 
+void print_rounding(Attributes& attributes, const Activation& activation) {
+  if (!activation.is_rounded()) return;
+  attributes.set("step", activation.step);
+  attributes.set("least", activation.least);
+  attributes.set("most", activation.most);
+}
+
 void print_activation(Attributes& attributes, const Activation& activation) {
   if (!activation) return;
   attributes.set("activation", std::string(name(activation.kind)));
@@ -111,6 +118,7 @@ void print_activation(Attributes& attributes, const Activation& activation) {
   if (activation.beta != 0.0f) attributes.set("activation_beta", activation.beta);
   if (activation.scale != 1.0f) attributes.set("activation_scale", activation.scale);
   if (activation.shift != 0.0f) attributes.set("activation_shift", activation.shift);
+  print_rounding(attributes, activation);
 }
 
 size_t normalize_axis(int64_t axis, size_t rank) {

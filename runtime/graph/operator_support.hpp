@@ -66,6 +66,7 @@ std::shared_ptr<const Operator> copy_with_activation(const Op& op, const Activat
   return copy;
 }
 void print_activation(Attributes& attributes, const Activation& activation);
+void print_rounding(Attributes& attributes, const Activation& activation);
 
 // Returns the axis counted from 0; a negative one counts from the end. Throws Error(corrupt_model) outside
 // [-rank, rank).

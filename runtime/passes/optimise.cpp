@@ -18,7 +18,8 @@ struct Pass {
 
 // In the order in which they run. A pass may run several times.
 constexpr Pass kPasses[] = {
-    {"decompose", decompose},  // first: no other pass knows the operators that it removes
+    {"decompose", decompose},                  // first: no other pass knows the operators that it removes
+    {"fuse_quantization", fuse_quantization},  // after decompose, which makes such pairs of QLinear operators
     {"remove_identities", remove_identities},
     {"merge_reshapes", merge_reshapes},
     {"remove_identities", remove_identities},  // Transposes that cancelled each other

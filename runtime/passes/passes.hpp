@@ -59,6 +59,7 @@ void matmul_to_gemm(Graph& graph);      // MatMul with a constant matrix, bias a
 void tokens_to_matrices(Graph& graph);  // operators on the rows of a Gemm read and compute matrices
 
 // fuse: an operator becomes part of the one before or after it.
+void fuse_quantization(Graph& graph);   // QuantizeLinear and DequantizeLinear become FakeQuantize of floats
 void fuse_pad(Graph& graph);            // Pad of zeros into the Conv after it
 void fuse_transposes(Graph& graph);     // Transpose of matrices into the MatMul before or after it
 void fold_batch_norm(Graph& graph);     // BatchNormalization into weights and bias of a Conv or Gemm

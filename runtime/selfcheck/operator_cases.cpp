@@ -7,6 +7,7 @@
 
 #include "graph/operators/separable_conv.hpp"
 #include "graph/operators/squeeze_excite.hpp"
+#include "graph/operators/unary.hpp"
 
 namespace vellum {
 namespace {
@@ -191,6 +192,9 @@ void add_elementwise(std::vector<SmallOperator>& list) {
     list.push_back(small_operator(type, type, {positive({1, 10, 9, 7})}));
   list.push_back(small_operator("Clip", "Clip", {computed({1, 10, 9, 7}), number(-0.5f), number(0.25f)}));
   list.push_back(small_operator("Cast", "Cast", {steps({1, 10, 9, 7})}, {{"to", int64_t{7}}}));
+  auto rounding = std::make_shared<Unary>();
+  rounding->activation = {.step = 0.3f, .least = -1, .most = 5};
+  list.push_back(small_operator("FakeQuantize", "FakeQuantize", {steps({1, 10, 9, 7})}, std::move(rounding)));
 }
 
 void add_integers(std::vector<SmallOperator>& list) {

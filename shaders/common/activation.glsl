@@ -1,7 +1,7 @@
 // vec4 activate(vec4 v): the activation function that the macro ACTIVATION names (runtime/graph/operators/activation.hpp).
 //
-// Include it after parameters with the field `vec4 activation_params` = (alpha, beta, gamma, 0), or with
-// ACTIVATION_SCALED (alpha, beta, scale, shift).
+// Include it after parameters with the field `vec4 activation_params` = (alpha, beta, gamma, 0), with
+// ACTIVATION_SCALED (alpha, beta, scale, shift), or of rounded_... (alpha, least, most, step).
 // No function overflows on the way to a finite result: every exp() has an argument that is bounded from above.
 
 vec4 activation_constants = activation_params;  // read once, see EXTENT_DECL_ in tensor.glsl
@@ -64,6 +64,31 @@ vec4 activation_gelu_tanh(vec4 x) {
   vec4 b = clamp(x, vec4(-10), vec4(10));
   return 0.5 * x * (1.0 + activation_tanh(0.79788456 * (b + 0.044715 * b * b * b)));
 }
+
+// What QuantizeLinear and DequantizeLinear leave: the nearest integer number of steps, half to even, between two bounds. The
+// division is that of quantize.comp. The bounds are integers, so that rounding may come last.
+vec4 activation_steps(vec4 x) {
+  vec4 steps = x / activation_constants.w;
+  steps = mix(steps, vec4(0), isnan(steps));
+  return roundEven(clamp(steps, vec4(activation_constants.y), vec4(activation_constants.z))) * activation_constants.w;
+}
+#define ROUNDED_FN_(kind) \
+  vec4 CAT(activation_rounded_, kind)(vec4 x) { return activation_steps(CAT(activation_, kind)(x)); }
+ROUNDED_FN_(none)
+ROUNDED_FN_(leaky_relu)
+ROUNDED_FN_(sigmoid)
+ROUNDED_FN_(tanh)
+ROUNDED_FN_(hard_swish)
+ROUNDED_FN_(elu)
+ROUNDED_FN_(celu)
+ROUNDED_FN_(softplus)
+ROUNDED_FN_(softsign)
+ROUNDED_FN_(thresholded_relu)
+ROUNDED_FN_(silu)
+ROUNDED_FN_(mish)
+ROUNDED_FN_(erf)
+ROUNDED_FN_(gelu)
+ROUNDED_FN_(gelu_tanh)
 
 #ifdef ACTIVATION_SCALED
 vec4 activate(vec4 x) { return activation_constants.z * CAT(activation_, ACTIVATION)(x) + activation_constants.w; }

@@ -77,6 +77,27 @@ TEST(Clip, IsAnActivationOnceItsBoundsAreKnown) {
   EXPECT_EQ(as_activation(*make({"Abs"}, {counting({1})}), known), std::nullopt);
 }
 
+TEST(Activation, RoundsLast) {
+  const Activation rounding{.step = 0.5f, .least = -2, .most = 5};
+  EXPECT_EQ(apply(rounding, 0.25f), 0.0f);
+  EXPECT_EQ(apply(rounding, 0.75f), 1.0f);
+  EXPECT_EQ(apply(rounding, 9.0f), 2.5f);
+  EXPECT_EQ(apply(rounding, -9.0f), -1.0f);
+  EXPECT_EQ(apply(rounding, NAN), 0.0f);
+  const Activation clip{ActivationKind::clip, -0.3f, 1.2f}, crossed{ActivationKind::clip, 1.2f, -0.3f};
+  for (const Activation& first :
+       {Activation{}, Activation{ActivationKind::relu}, clip, crossed, Activation{ActivationKind::silu},
+        Activation{ActivationKind::leaky_relu, 0.2f}}) {
+    const auto both = combine(first, rounding);
+    ASSERT_TRUE(both);
+    for (float x = -4.0f; x < 4.0f; x += 0.0625f)
+      EXPECT_EQ(apply(*both, x), apply(rounding, apply(first, x))) << name(first.kind) << ' ' << x;
+  }
+  EXPECT_EQ(combine({.scale = 2.0f}, rounding), std::nullopt);
+  EXPECT_EQ(combine({ActivationKind::hard_sigmoid, 0.2f, 0.5f}, rounding), std::nullopt);
+  EXPECT_EQ(combine(rounding, {ActivationKind::relu}), std::nullopt);
+}
+
 TEST(Unary, FollowsItsFormula) {
   expect_floats(run({"Round"}, {floats({5}, {0.5f, 1.5f, -0.5f, -1.5f, 2.4f})}), {5}, {0, 2, 0, -2, 2});
   expect_floats(run({"Sign"}, {floats({3}, {-2, 0, 5})}), {3}, {-1, 0, 1});

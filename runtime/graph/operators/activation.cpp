@@ -116,11 +116,50 @@ Real apply_unscaled(const Activation& activation, Real x) {
   return x;
 }
 
+// In fp32, as QuantizeLinear divides. NaN counts as 0, the zero point.
+float steps_of(const Activation& activation, float x) {
+  const float steps = std::nearbyint(x / activation.step);  // half to even, the default rounding mode
+  return std::clamp(std::isnan(steps) ? 0.0f : steps, activation.least, activation.most);
+}
+
+template <typename Real>
+Real apply_all(const Activation& activation, Real x) {
+  const Real y = apply_unscaled(activation, x);
+  if (activation.is_rounded()) return steps_of(activation, static_cast<float>(y)) * activation.step;
+  return activation.is_scaled() ? Real{activation.scale} * y + Real{activation.shift} : y;
+}
+
+// Rounding keeps order, so that bounds of the argument are bounds of the number of steps.
+std::optional<Activation> round(const Activation& first, const Activation& rounding) {
+  Activation both = rounding;
+  switch (first.kind) {
+    case ActivationKind::hard_sigmoid:
+    case ActivationKind::selu:
+      return std::nullopt;  // a kernel takes one parameter beside those of the rounding
+    case ActivationKind::relu:
+      both.least = steps_of(rounding, 0.0f);
+      return both;
+    case ActivationKind::clip:
+      both.least = steps_of(rounding, std::min(first.alpha, first.beta));
+      both.most = steps_of(rounding, first.beta);
+      return both;
+    default:
+      both.kind = first.kind;
+      both.alpha = first.alpha;
+      return both;
+  }
+}
+
 }  // namespace
 
 std::optional<Activation> combine(const Activation& first, const Activation& then) {
   if (!first) return then;
   if (!then) return first;
+  if (first.is_rounded()) return std::nullopt;
+  if (then.is_rounded()) {
+    if (then.kind != ActivationKind::none || first.is_scaled()) return std::nullopt;
+    return round(first, then);
+  }
   if (then.kind != ActivationKind::none || first.kind == ActivationKind::selu) return std::nullopt;
   Activation both = first;
   both.scale *= then.scale;
@@ -128,16 +167,8 @@ std::optional<Activation> combine(const Activation& first, const Activation& the
   return both;
 }
 
-float apply(const Activation& activation, float x) {
-  const float y = apply_unscaled(activation, x);
-  return activation.is_scaled() ? activation.scale * y + activation.shift : y;
-}
+float apply(const Activation& activation, float x) { return apply_all(activation, x); }
 
-double apply_in_double(const Activation& activation, double x) {
-  const double y = apply_unscaled(activation, x);
-  return activation.is_scaled()
-             ? static_cast<double>(activation.scale) * y + static_cast<double>(activation.shift)
-             : y;
-}
+double apply_in_double(const Activation& activation, double x) { return apply_all(activation, x); }
 
 }  // namespace vellum

@@ -190,7 +190,7 @@ std::string_view Unary::type() const {
     for (const ActivationName& row : kActivationNames) {
       if (row.activation.kind == activation.kind) return row.type;
     }
-    return "Identity";
+    return activation.is_rounded() ? "FakeQuantize" : "Identity";
   }
   for (const UnaryName& row : kUnaryNames) {
     if (row.kind == kind) return row.type;
@@ -236,6 +236,11 @@ std::vector<HostTensor> Unary::evaluate(HostInputs inputs) const {
   return {y};
 }
 
+std::shared_ptr<const Operator> Unary::with_activation(const Activation& added) const {
+  const bool rounds = kind == UnaryKind::activation && added.is_rounded();
+  return rounds ? copy_with_activation(*this, added) : nullptr;
+}
+
 Attributes Unary::attributes() const {
   Attributes result;
   if (kind == UnaryKind::activation) {
@@ -243,6 +248,7 @@ Attributes Unary::attributes() const {
     if (activation.beta != 0.0f) result.set("beta", activation.beta);
     if (activation.gamma != 0.0f) result.set("gamma", activation.gamma);
     if (activation.kind == ActivationKind::gelu_tanh) result.set("approximate", std::string("tanh"));
+    print_rounding(result, activation);
   }
   return result;
 }
@@ -305,6 +311,10 @@ std::shared_ptr<const Operator> make_unary(const NodeSpec& spec) {
     op->detect_negative = get_flag(*spec.attributes, "detect_negative", true);
   }
   return op;
+}
+
+std::shared_ptr<const Operator> make_fake_quantize(const NodeSpec&) {
+  refuse_model("FakeQuantize is no operator of models: only a pass makes it");
 }
 
 std::shared_ptr<const Operator> make_activation(const NodeSpec& spec) {

@@ -1,0 +1,150 @@
+// Results that are rounded to steps between two bounds, by every kernel that takes an activation.
+//
+// Inputs and weights are multiples of a quarter and results of all kernels multiples of a sixteenth or so,
+// with steps whose halves none of them meets: what rounding leaves of the sums themselves changes no step.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+
+#include "graph/operators/separable_conv.hpp"
+#include "graph/operators/squeeze_excite.hpp"
+#include "graph/operators/unary.hpp"
+#include "support/gpu_test.hpp"
+#include "support/kernel_harness.hpp"
+
+namespace vellum::test {
+namespace {
+
+constexpr Activation kRounding{.step = 5.0f / 16, .least = -3, .most = 4};
+
+HostTensor in_quarters(Shape shape, uint32_t seed) {
+  HostTensor tensor = random_tensor(std::move(shape), seed, -1.0f, 1.0f);
+  for (float& value : tensor.mutable_as<float>()) value = std::nearbyint(4 * value) / 4;
+  return tensor;
+}
+
+// Where another case goes through all layouts and precisions.
+OperatorCase in_one_layout(OperatorCase test) {
+  test.sweep.linear_inputs = test.sweep.fp16 = false;
+  return test;
+}
+
+OperatorCase rounded_conv(Shape x, Shape w, int64_t pad = 0) {
+  OperatorCase test{.type = "Conv", .inputs = {}};
+  const int64_t filters = w[0], group = x[1] / w[1];
+  test.inputs = {in_quarters(std::move(x), 1), in_quarters(std::move(w), 2), in_quarters({filters}, 3)};
+  test.constants = {1, 2};
+  test.attributes.set("group", group);
+  test.attributes.set("pads", Attributes::Ints(4, pad));
+  test.activation = kRounding;
+  return test;
+}
+
+OperatorCase fake_quantize(HostTensor x, const Activation& rounding) {
+  auto op = std::make_shared<Unary>();
+  op->activation = rounding;
+  OperatorCase test{.type = "FakeQuantize", .inputs = {std::move(x)}};
+  test.op = std::move(op);
+  return test;
+}
+
+TEST(FakeQuantize, RoundsHalvesToEvenAndSaturates) {
+  const Activation halves{.step = 0.5f, .least = -4, .most = 3};
+  const std::vector<float> x{0.25f, 0.75f, -0.25f, -0.75f, 1.25f, 6e4f, -6e4f, 0.3f, -1.9f};
+  check_operator(fake_quantize(HostTensor::f32({3, 3}, x), halves));
+  OperatorCase nan = fake_quantize(HostTensor::f32({1, 1, 1, 2}, std::vector<float>{NAN, 1.0f}),
+                                   {.step = 0.5f, .least = 1, .most = 3});
+  nan.sweep.fp16 = false;
+  check_operator(nan);
+  check_operator(fake_quantize(in_quarters({2, 5, 3, 7}, 1), kRounding));
+}
+
+TEST(FakeQuantize, AfterFunctions) {
+  for (const char* type : {"Relu", "Sigmoid", "HardSwish", "LeakyRelu", "Tanh", "Elu", "Celu", "Softplus",
+                           "Softsign", "ThresholdedRelu", "Mish", "Erf", "Gelu", "Silu"}) {
+    OperatorCase test{.type = type, .inputs = {in_quarters({1, 6, 5, 7}, 1)}};
+    if (test.type == "Gelu") test.opset = 20;
+    test.activation = kRounding;
+    check_operator(in_one_layout(test));
+  }
+}
+
+TEST(FakeQuantize, OfSums) {
+  OperatorCase test{.type = "Add", .inputs = {in_quarters({1, 6, 5, 7}, 1), in_quarters({1, 6, 5, 7}, 2)}};
+  test.activation = kRounding;
+  check_operator(test);
+  OperatorCase norm{.type = "BatchNormalization", .inputs = {in_quarters({1, 6, 5, 7}, 1)}};
+  for (uint32_t i = 2; i < 5; ++i) norm.inputs.push_back(in_quarters({6}, i));
+  norm.inputs.push_back(HostTensor::f32({6}, std::vector<float>(6, 4.0f)));
+  norm.attributes.set("epsilon", 0.0f);
+  norm.constants = {1, 2, 3, 4};
+  norm.activation = kRounding;
+  check_operator(in_one_layout(norm));
+}
+
+TEST(FakeQuantize, OfConvolutions) {
+  check_operator(rounded_conv({1, 6, 5, 9}, {7, 6, 1, 1}));
+  check_operator(in_one_layout(rounded_conv({1, 8, 7, 9}, {12, 4, 3, 3}, 1)));
+  OperatorCase winograd = rounded_conv({1, 44, 14, 17}, {48, 44, 3, 3}, 1);
+  winograd.sweep.winograd = Winograd::f2;
+  check_operator(in_one_layout(winograd));
+  OperatorCase function = rounded_conv({1, 6, 5, 9}, {7, 6, 3, 3}, 1);
+  function.activation.kind = ActivationKind::leaky_relu;
+  function.activation.alpha = 0.5f;
+  check_operator(in_one_layout(function));
+  OperatorCase transposed{.type = "ConvTranspose",
+                          .inputs = {in_quarters({1, 6, 5, 4}, 1), in_quarters({6, 7, 3, 3}, 2)}};
+  transposed.attributes.set("strides", Attributes::Ints{2, 2});
+  transposed.constants = {1};
+  transposed.activation = kRounding;
+  check_operator(in_one_layout(transposed));
+}
+
+TEST(FakeQuantize, EveryCandidateOfAConvolution) {
+  for (const OperatorCase& test :
+       {rounded_conv({1, 21, 9, 11}, {18, 21, 1, 1}), rounded_conv({1, 9, 7, 9}, {18, 9, 3, 3}, 1),
+        rounded_conv({1, 12, 9, 11}, {12, 1, 3, 3}, 1)})
+    EXPECT_GT(check_candidates(test).size(), 1u);
+}
+
+TEST(FakeQuantize, OfProducts) {
+  OperatorCase gemm{.type = "Gemm",
+                    .inputs = {in_quarters({5, 21}, 1), in_quarters({21, 14}, 2), in_quarters({14}, 3)}};
+  gemm.constants = {1, 2};
+  gemm.activation = kRounding;
+  check_operator(gemm);
+  gemm.constants = {};
+  check_operator(in_one_layout(gemm));
+}
+
+TEST(FakeQuantize, OfBothLayersOfASeparableConvolution) {
+  DeviceCaps gpu = test_context()->caps();
+  gpu.type = DeviceType::discrete_gpu;
+  auto op = std::make_shared<SeparableConv>();
+  op->depthwise.group = 20;
+  op->depthwise.window.pads = {1, 1, 1, 1};
+  op->depthwise.activation = kRounding;
+  op->pointwise.activation = {.step = 15.0f / 64, .least = 0, .most = 5};
+  OperatorCase test{.type = "SeparableConv", .inputs = {}};
+  test.inputs = {in_quarters({1, 20, 9, 11}, 1), in_quarters({20, 1, 3, 3}, 2), in_quarters({20}, 3),
+                 in_quarters({24, 20, 1, 1}, 4), in_quarters({24}, 5)};
+  test.constants = {1, 2, 3, 4};
+  test.op = op;
+  EXPECT_FALSE(check_candidates(test, {.caps = gpu}).empty());
+}
+
+TEST(FakeQuantize, OfHiddenChannelsAndGates) {
+  auto op = std::make_shared<SqueezeExcite>();
+  op->hidden = {.kind = ActivationKind::none, .step = 5.0f / 16, .least = 0, .most = 4};
+  op->gate = {.kind = ActivationKind::sigmoid, .step = 1.0f / 8, .least = 0, .most = 8};
+  OperatorCase test{.type = "SqueezeExcite", .inputs = {}};
+  test.inputs = {in_quarters({2, 8, 2, 4}, 1), in_quarters({3, 8, 1, 1}, 2), in_quarters({3}, 3),
+                 in_quarters({8, 3, 1, 1}, 4), in_quarters({8}, 5)};
+  test.constants = {1, 2, 3, 4};
+  test.op = std::move(op);
+  check_operator(in_one_layout(test));
+}
+
+}  // namespace
+}  // namespace vellum::test
