@@ -89,6 +89,36 @@ TEST(Contrib, QuantisedAndNhwc) {
   expect_ints(run({"com.microsoft.QLinearMul", 1, {}},
                   {bytes({2}, {3, 5}), one, zero, bytes({2}, {2, 4}), one, zero, floats({}, {2}), zero}),
               {2}, {3, 10});
+  const HostTensor half = floats({}, {0.5f});
+  expect_ints(
+      run({"com.microsoft.QLinearSigmoid", 1, {}}, {bytes({2}, {0, 255}), one, zero, half, bytes({}, {9})}),
+      {2}, {10, 11});
+  expect_ints(run({"com.microsoft.QLinearLeakyRelu", 1, {{"alpha", 0.5f}}},
+                  {bytes({2}, {2, 16}), one, bytes({}, {10}), half, bytes({}, {9})}),
+              {2}, {1, 21});
+  expect_ints(run({"com.microsoft.QLinearGlobalAveragePool", 1, {}},
+                  {bytes({1, 1, 1, 2}, {3, 9}), one, bytes({}, {2}), half, zero}),
+              {1, 1, 1, 1}, {8});
+  expect_ints(run({"com.microsoft.QLinearAveragePool", 1, {{"kernel_shape", Ints{1, 2}}}},
+                  {bytes({1, 1, 1, 3}, {3, 9, 5}), one, bytes({}, {2}), half, zero}),
+              {1, 1, 1, 2}, {8, 10});
+  expect_refused({"com.microsoft.QLinearGlobalAveragePool", 1, {{"channels_last", int64_t{1}}}},
+                 {bytes({1, 1, 2, 1}, {3, 9}), one, zero, one, zero}, "channels last",
+                 ErrorCode::unsupported);
+  expect_ints(
+      run({"com.microsoft.QLinearConcat", 1, {{"axis", int64_t{0}}}},
+          {one, bytes({}, {1}), bytes({1}, {4}), half, zero, bytes({2}, {7, 8}), one, bytes({}, {5})}),
+      {3}, {3, 3, 4});
+  // (2 * [1 - 1, 5 - 1]) x (B / 2) + C, with B's columns of two scales.
+  const HostTensor a = bytes({1, 2}, {1, 5}), b = bytes({2, 2}, {9, 9, 3, 1}),
+                   c = cast(ints({2}, {1, -2}), DType::i32);
+  const HostTensor two = floats({}, {2}), scales = floats({2}, {0.5f, 1});
+  expect_floats(
+      run({"com.microsoft.QGemm", 1, {}}, {a, two, bytes({}, {1}), b, scales, bytes({2}, {0, 0}), c}), {1, 2},
+      {13, 4});
+  expect_ints(run({"com.microsoft.QGemm", 1, {{"transB", int64_t{1}}, {"alpha", 0.5f}}},
+                  {a, two, bytes({}, {1}), b, half, zero, c, one, bytes({}, {3})}),
+              {1, 2}, {21, 4});
   expect_floats(run({"com.microsoft.NhwcMaxPool", 1, {{"kernel_shape", Ints{1, 2}}}},
                     {floats({1, 1, 2, 2}, {1, 5, 3, 2})}),
                 {1, 1, 1, 2}, {3, 5});

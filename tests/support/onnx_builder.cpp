@@ -133,7 +133,9 @@ OnnxModel& OnnxModel::node(const std::string& type, const std::vector<std::strin
                            const std::vector<std::string>& outputs, const Attributes& node_attributes,
                            const std::string& name) {
   auto& proto = *proto_->mutable_graph()->add_node();
-  proto.set_op_type(type);
+  const size_t dot = type.rfind('.');
+  if (dot != type.npos) proto.set_domain(type.substr(0, dot));
+  proto.set_op_type(type.substr(dot + 1));
   if (!name.empty()) proto.set_name(name);
   for (const std::string& input : inputs) proto.add_input(input);
   for (const std::string& output : outputs) proto.add_output(output);

@@ -32,7 +32,8 @@ class OnnxModel {
   OnnxModel& input(const std::string& name, const Shape& shape, DType dtype = DType::f32);
   OnnxModel& output(const std::string& name);
   OnnxModel& initializer(const std::string& name, const HostTensor& tensor);
-  // An input or output that is called "" is left out.
+  // An input or output that is called "" is left out. The type has the domain before it if that is not
+  // ONNX's: "com.microsoft.QGemm".
   OnnxModel& node(const std::string& type, const std::vector<std::string>& inputs,
                   const std::vector<std::string>& outputs, const Attributes& node_attributes = {},
                   const std::string& name = {});

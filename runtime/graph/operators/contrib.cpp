@@ -251,20 +251,73 @@ std::shared_ptr<const Operator> make_nhwc_max_pool(const NodeSpec& spec) {
   });
 }
 
-// QLinearAdd and QLinearMul: in floats, between dequantisations and a quantisation.
+// The quantised operators compute in floats, between dequantisations and a quantisation.
+
+// Of the tensor, scale and zero point (optional) at inputs `first` to `first` + 2.
+ValueId dequantize(Body& body, size_t first, int64_t axis = 1) {
+  std::vector<ValueId> inputs{body.input(first, "a quantised tensor"), body.input(first + 1, "its scale")};
+  if (body.has_input(first + 2)) inputs.push_back(body.input(first + 2, "its zero point"));
+  return body.add("DequantizeLinear", inputs, {{"axis", axis}});
+}
+
+// With scale and zero point (optional) at inputs `first` and `first` + 1; to integers of the type of input
+// `like`.
+void output_quantized(Body& body, ValueId y, size_t first, size_t like) {
+  std::vector<ValueId> inputs{y, body.input(first, "the scale of the output")};
+  inputs.push_back(
+      body.has_input(first + 1)
+          ? body.input(first + 1, "the zero point of the output")
+          : body.constant(HostTensor(body.type(body.input(like, "a quantised tensor")).dtype, {})));
+  body.output(body.add("QuantizeLinear", inputs));
+}
+
+// QLinearAdd and QLinearMul.
 std::shared_ptr<const Operator> make_qlinear_binary(const NodeSpec& spec) {
   const std::string type = spec.type.substr(kContribPrefix.size() + std::string_view("QLinear").size());
   return composed(spec, [type](Body& body) {
-    std::vector<ValueId> operands;
-    for (const size_t first : {0, 3}) {
-      std::vector<ValueId> inputs{body.input(first, "A or B"), body.input(first + 1, "scale")};
-      if (body.has_input(first + 2)) inputs.push_back(body.input(first + 2, "zero_point"));
-      operands.push_back(body.add("DequantizeLinear", inputs));
+    const ValueId a = dequantize(body, 0), b = dequantize(body, 3);
+    output_quantized(body, body.add(type, {a, b}), 6, 0);
+  });
+}
+
+// QLinearSigmoid, QLinearLeakyRelu, QLinearAveragePool and QLinearGlobalAveragePool.
+std::shared_ptr<const Operator> make_qlinear_unary(const NodeSpec& spec) {
+  if (get_flag(*spec.attributes, "channels_last", false))
+    refuse_unsupported(spec.type + " with channels last");
+  const std::string type = spec.type.substr(kContribPrefix.size() + std::string_view("QLinear").size());
+  const auto real = standard(spec, type, 1, {"channels_last"});
+  return composed(
+      spec, [real](Body& body) { output_quantized(body, body.add(real, {dequantize(body, 0)}), 3, 0); });
+}
+
+// The output's scale and zero point, then those of each tensor after it.
+std::shared_ptr<const Operator> make_qlinear_concat(const NodeSpec& spec) {
+  const auto concat = standard(spec, "Concat", 1, {});
+  return composed(spec, [concat](Body& body) {
+    std::vector<ValueId> tensors;
+    for (size_t first = 2; first < body.input_count(); first += 3) tensors.push_back(dequantize(body, first));
+    output_quantized(body, body.add(concat, tensors), 0, 2);
+  });
+}
+
+// Floats where the output has no scale. C has that of the products.
+std::shared_ptr<const Operator> make_qgemm(const NodeSpec& spec) {
+  const Attributes& a = *spec.attributes;
+  const float alpha = a.get_float("alpha", 1.0f);
+  const bool trans_a = get_flag(a, "transA", false), trans_b = get_flag(a, "transB", false);
+  return composed(spec, [=](Body& body) {
+    const int64_t columns = trans_b ? 0 : 1;
+    std::vector<ValueId> inputs{dequantize(body, 0), dequantize(body, 3, columns)};
+    if (body.has_input(6)) {
+      const ValueId scale = body.add("Mul", {body.input(1, "a_scale"), body.input(4, "b_scale")});
+      const ValueId c = body.cast(body.input(6, "C"), body.type(scale).dtype);
+      const ValueId factor = body.scalar(body.type(scale).dtype, static_cast<double>(alpha));
+      inputs.push_back(body.add("Mul", {body.add("Mul", {c, scale}), factor}));
     }
-    std::vector<ValueId> inputs{body.add(type, operands), body.input(6, "C_scale")};
-    inputs.push_back(body.has_input(7) ? body.input(7, "C_zero_point")
-                                       : body.constant(HostTensor(body.type(body.input(0, "A")).dtype, {})));
-    body.output(body.add("QuantizeLinear", inputs));
+    const ValueId y = body.add(
+        "Gemm", inputs, {{"alpha", alpha}, {"transA", int64_t{trans_a}}, {"transB", int64_t{trans_b}}});
+    if (body.has_input(7)) return output_quantized(body, y, 7, 0);
+    body.output(y);
   });
 }
 
@@ -296,6 +349,12 @@ constexpr ContribRow kContribOperators[] = {
     {"com.microsoft.NhwcMaxPool", make_nhwc_max_pool},
     {"com.microsoft.QLinearAdd", make_qlinear_binary},
     {"com.microsoft.QLinearMul", make_qlinear_binary},
+    {"com.microsoft.QLinearSigmoid", make_qlinear_unary},
+    {"com.microsoft.QLinearLeakyRelu", make_qlinear_unary},
+    {"com.microsoft.QLinearAveragePool", make_qlinear_unary},
+    {"com.microsoft.QLinearGlobalAveragePool", make_qlinear_unary},
+    {"com.microsoft.QLinearConcat", make_qlinear_concat},
+    {"com.microsoft.QGemm", make_qgemm},
     {"com.microsoft.QuantizeLinear", make_same},
     {"com.microsoft.DequantizeLinear", make_same},
 };
