@@ -3,6 +3,7 @@
 
 #include <vellum_tflite_generated.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -57,10 +58,19 @@ class TfliteModel {
   // For the options of operators.
   flatbuffers::FlatBufferBuilder& builder() { return builder_; }
 
+  // A signature of the graph with this index; 0 is the one of the tensors and operators above.
+  void signature(const char* key, uint32_t graph) {
+    signatures_.push_back(tfl::CreateSignatureDefDirect(builder_, key, graph));
+    more_graphs_ = std::max<size_t>(more_graphs_, graph);
+  }
+  void add_graph() { ++more_graphs_; }
+
   std::string finish(const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs) {
     const auto graph = tfl::CreateSubGraphDirect(builder_, &tensors_, &inputs, &outputs, &operators_, "main");
-    const std::vector<flatbuffers::Offset<tfl::SubGraph>> graphs{graph};
-    tfl::FinishModelBuffer(builder_, tfl::CreateModelDirect(builder_, 3, &codes_, &graphs, "", &buffers_));
+    // The other graphs are copies of the first: what they compute is never read.
+    const std::vector<flatbuffers::Offset<tfl::SubGraph>> graphs(1 + more_graphs_, graph);
+    tfl::FinishModelBuffer(
+        builder_, tfl::CreateModelDirect(builder_, 3, &codes_, &graphs, "", &buffers_, &signatures_));
     return {reinterpret_cast<const char*>(builder_.GetBufferPointer()), builder_.GetSize()};
   }
 
@@ -79,6 +89,8 @@ class TfliteModel {
   std::vector<flatbuffers::Offset<tfl::Tensor>> tensors_;
   std::vector<flatbuffers::Offset<tfl::OperatorCode>> codes_;
   std::vector<flatbuffers::Offset<tfl::Operator>> operators_;
+  std::vector<flatbuffers::Offset<tfl::SignatureDef>> signatures_;
+  size_t more_graphs_ = 0;
 };
 
 }  // namespace vellum::test

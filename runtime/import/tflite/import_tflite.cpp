@@ -17,6 +17,21 @@ namespace {
 // Offsets in a flatbuffer are signed 32-bit numbers. Larger models store their weights after it.
 constexpr uint64_t kLargestFlatbuffer = FLATBUFFERS_MAX_BUFFER_SIZE - 1;
 
+// The first graph is the model. Others are those of further signatures, which are refused, and those that
+// operators of control flow call, which no row of operators.def converts.
+void check_signatures(const schema::Model& model) {
+  const auto* signatures = model.signature_defs();
+  if (signatures == nullptr || model.subgraphs()->size() == 1) return;
+  std::string list;
+  bool others = false;
+  for (const schema::SignatureDef* signature : *signatures) {
+    const auto* key = signature->signature_key();
+    list += (list.empty() ? "" : ", ") + quoted_name(key == nullptr ? std::string() : key->str());
+    if (signature->subgraph_index() != 0) others = true;
+  }
+  if (others) refuse_unsupported("a model of several graphs with signatures of their own (" + list + ")");
+}
+
 const schema::Model& verify(std::span<const std::byte> bytes) {
   if (bytes.size() > kLargestFlatbuffer) {
     refuse_unsupported("a TFLite model of 2 GiB or more is not supported");
@@ -28,8 +43,7 @@ const schema::Model& verify(std::span<const std::byte> bytes) {
   if (model.version() != 3)
     refuse_unsupported("version " + std::to_string(model.version()) + " of the format");
   if (model.subgraphs() == nullptr || model.subgraphs()->size() == 0) refuse_model("there is no graph in it");
-  if (model.subgraphs()->size() > 1)
-    refuse_unsupported("a model of several graphs (control flow, signatures)");
+  check_signatures(model);
   return model;
 }
 

@@ -10,6 +10,87 @@ namespace vellum::tflite {
 #undef TFLITE_OPERATOR
 #undef TFLITE_CUSTOM
 
+namespace {
+
+struct UnsupportedRow {
+  int32_t number;
+  const char* name;
+};
+
+// The names of the operators that operators.def lacks, for messages.
+constexpr UnsupportedRow kUnsupported[] = {
+    {7, "EMBEDDING_LOOKUP"},
+    {10, "HASHTABLE_LOOKUP"},
+    {12, "L2_POOL_2D"},
+    {15, "LSH_PROJECTION"},
+    {16, "LSTM"},
+    {24, "RNN"},
+    {27, "SVDF"},
+    {29, "CONCAT_EMBEDDINGS"},
+    {30, "SKIP_GRAM"},
+    {31, "CALL"},
+    {33, "EMBEDDING_LOOKUP_SPARSE"},
+    {35, "UNIDIRECTIONAL_SEQUENCE_RNN"},
+    {44, "UNIDIRECTIONAL_SEQUENCE_LSTM"},
+    {46, "BIDIRECTIONAL_SEQUENCE_RNN"},
+    {51, "DELEGATE"},
+    {52, "BIDIRECTIONAL_SEQUENCE_LSTM"},
+    {68, "SPARSE_TO_DENSE"},
+    {80, "FAKE_QUANT"},
+    {91, "REDUCE_ANY"},
+    {93, "ZEROS_LIKE"},
+    {103, "UNIQUE"},
+    {109, "WHERE"},
+    {110, "RANK"},
+    {112, "REVERSE_SEQUENCE"},
+    {113, "MATRIX_DIAG"},
+    {115, "MATRIX_SET_DIAG"},
+    {118, "IF"},
+    {119, "WHILE"},
+    {120, "NON_MAX_SUPPRESSION_V4"},
+    {121, "NON_MAX_SUPPRESSION_V5"},
+    {125, "SEGMENT_SUM"},
+    {129, "CALL_ONCE"},
+    {131, "RFFT2D"},
+    {132, "CONV_3D"},
+    {133, "IMAG"},
+    {134, "REAL"},
+    {135, "COMPLEX_ABS"},
+    {136, "HASHTABLE"},
+    {137, "HASHTABLE_FIND"},
+    {138, "HASHTABLE_IMPORT"},
+    {139, "HASHTABLE_SIZE"},
+    {140, "REDUCE_ALL"},
+    {141, "CONV_3D_TRANSPOSE"},
+    {142, "VAR_HANDLE"},
+    {143, "READ_VARIABLE"},
+    {144, "ASSIGN_VARIABLE"},
+    {145, "BROADCAST_ARGS"},
+    {146, "RANDOM_STANDARD_NORMAL"},
+    {147, "BUCKETIZE"},
+    {148, "RANDOM_UNIFORM"},
+    {149, "MULTINOMIAL"},
+    {151, "DYNAMIC_UPDATE_SLICE"},
+    {153, "UNSORTED_SEGMENT_PROD"},
+    {154, "UNSORTED_SEGMENT_MAX"},
+    {155, "UNSORTED_SEGMENT_SUM"},
+    {156, "ATAN2"},
+    {157, "UNSORTED_SEGMENT_MIN"},
+    {159, "BITCAST"},
+    {160, "BITWISE_XOR"},
+    {161, "RIGHT_SHIFT"},
+    {203, "DILATE"},
+    {206, "STABLEHLO_COMPOSITE"},
+};
+
+std::string name_of_unsupported(int32_t code) {
+  for (const UnsupportedRow& row : kUnsupported)
+    if (row.number == code) return row.name;
+  return "builtin operator " + std::to_string(code);
+}
+
+}  // namespace
+
 Convert find_builtin(int32_t code, std::string& name) {
   switch (code) {
 #define TFLITE_OPERATOR(number, operator_name, converter) \
@@ -21,7 +102,7 @@ Convert find_builtin(int32_t code, std::string& name) {
 #undef TFLITE_OPERATOR
 #undef TFLITE_CUSTOM
     default:
-      name = "builtin operator " + std::to_string(code);
+      name = name_of_unsupported(code);
       return nullptr;
   }
 }
