@@ -71,7 +71,7 @@ class TileChooser {
   };
 
   const Graph& graph() const { return reads_.graph(); }
-  // What `rows` rows of a value take, or images.
+  // Bytes of `rows` rows of a value; of so many images where `axis` is that of images.
   uint64_t bytes_of(ValueId value, int64_t rows, ImageAxis axis) const;
   uint64_t whole_bytes(ValueId value) const;
   size_t last_use(ValueId value) const;

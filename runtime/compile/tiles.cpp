@@ -63,7 +63,8 @@ std::vector<bool> nodes_that_may_not_round(const Graph& graph) {
   return result;
 }
 
-// What computes a node. Conversions of layouts round, too, but to what the next kernel reads.
+// The kernels that compute a node. Those that convert layouts are left out: they round to what the next
+// kernel reads.
 struct NodeKernels {
   std::set<std::pair<std::string, ElementType>> elements;  // that they read and write, by binding
   std::set<std::pair<std::string, decltype(Dispatch::defines)>> shaders;

@@ -65,7 +65,7 @@ vec4 activation_gelu_tanh(vec4 x) {
   return 0.5 * x * (1.0 + activation_tanh(0.79788456 * (b + 0.044715 * b * b * b)));
 }
 
-// What QuantizeLinear and DequantizeLinear leave: the nearest integer number of steps, half to even, between two bounds. The
+// The value after QuantizeLinear and DequantizeLinear: the nearest integer number of steps, half to even, between two bounds. The
 // division is that of quantize.comp. The bounds are integers, so that rounding may come last. NaN, which is 0, is known by its
 // bits: with inf_nan.glsl, which the function for it needs, all kernels that have an activation would be less optimised on Metal.
 vec4 activation_steps(vec4 x) {

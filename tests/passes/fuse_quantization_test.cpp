@@ -161,7 +161,7 @@ TEST(FuseQuantization, WhatIsNoPairStays) {
   EXPECT_EQ(types(after(fuse_quantization, computed)), "QuantizeLinear DequantizeLinear");
 }
 
-// Of hostile files: the search for a quantisation ends.
+// As hostile files have them: the search for a quantisation ends.
 TEST(FuseQuantization, LongChainsOfIntegersStay) {
   OnnxModel model = quantised({4, 6});
   model.node("QuantizeLinear", {"x", "s", "z"}, {"q0"});

@@ -253,15 +253,16 @@ std::shared_ptr<const Operator> make_nhwc_max_pool(const NodeSpec& spec) {
 
 // The quantised operators compute in floats, between dequantisations and a quantisation.
 
-// Of the tensor, scale and zero point (optional) at inputs `first` to `first` + 2.
+// Adds a DequantizeLinear of input `first`, with its scale at `first` + 1 and, if there is one, its zero
+// point at `first` + 2.
 ValueId dequantize(Body& body, size_t first, int64_t axis = 1) {
   std::vector<ValueId> inputs{body.input(first, "a quantised tensor"), body.input(first + 1, "its scale")};
   if (body.has_input(first + 2)) inputs.push_back(body.input(first + 2, "its zero point"));
   return body.add("DequantizeLinear", inputs, {{"axis", axis}});
 }
 
-// With scale and zero point (optional) at inputs `first` and `first` + 1; to integers of the type of input
-// `like`.
+// Adds a QuantizeLinear of `y` with the scale of input `first` and, if there is one, the zero point of
+// `first` + 1; the output has integers of the type of input `like`.
 void output_quantized(Body& body, ValueId y, size_t first, size_t like) {
   std::vector<ValueId> inputs{y, body.input(first, "the scale of the output")};
   inputs.push_back(

@@ -77,8 +77,8 @@ bool read_mask(const GraphEditor& editor, ValueId mask, const Shape& seen, const
   return true;
 }
 
-// What is between the product of Q and K and `value`, the input of the softmax; nothing where that is
-// something else. `shape`: that in which the softmax's output is multiplied by V.
+// Finds scale, mask and shapes between the product of Q and K and the softmax, whose input is `value`.
+// Nothing if there are other operators. `shape`: that in which the softmax's output is multiplied by V.
 std::optional<Scores> match_scores(const GraphEditor& editor, ValueId value, const Shape& shape) {
   Scores scores;
   bool is_scaled = false;
