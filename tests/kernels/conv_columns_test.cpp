@@ -16,14 +16,6 @@ namespace {
 
 using Ints = Attributes::Ints;
 
-DeviceCaps radeon_like() {
-  DeviceCaps caps = test_context()->caps();
-  caps.type = DeviceType::discrete_gpu;
-  caps.vendor_id = kAmd;
-  caps.cooperative_matrices.clear();
-  return caps;
-}
-
 struct Row {
   int64_t width, kernel, stride, left, right;
 };
@@ -48,8 +40,8 @@ std::optional<int64_t> value(const Dispatch& dispatch, const std::string& define
 
 // The columns that the dispatch takes for sure.
 std::pair<int64_t, int64_t> sure(const Row& row, int64_t channels) {
-  const Program program =
-      lower(single_node_graph(conv(row, channels, 256)), radeon_like(), {.storage = StorageChoice::buffer});
+  const Program program = lower(single_node_graph(conv(row, channels, 256)), caps_as_gpu(kAmd),
+                                {.storage = StorageChoice::buffer});
   for (const Task& task : program.tasks)
     if (task.dispatch && task.dispatch->shader == "conv") {
       EXPECT_EQ(value(*task.dispatch, "TILE_P"), 1) << row.width;
@@ -71,7 +63,7 @@ TEST(ConvColumns, ThoseThatNoPixelHasInThePadding) {
 void check(const Row& row, int64_t channels, StorageChoice storage, Precision precision) {
   const std::vector<std::string> names = check_candidates(
       conv(row, channels, 3),
-      {.precision = precision, .storage = storage, .only = "direct rows", .caps = radeon_like()});
+      {.precision = precision, .storage = storage, .only = "direct rows", .caps = caps_as_gpu(kAmd)});
   ASSERT_FALSE(names.empty());
 }
 

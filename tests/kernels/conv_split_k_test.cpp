@@ -15,14 +15,6 @@
 namespace vellum::test {
 namespace {
 
-// CPUs do not split sums, but compute them rightly.
-DeviceCaps taken_for_a_gpu() {
-  DeviceCaps caps = test_context()->caps();
-  caps.type = DeviceType::discrete_gpu;
-  caps.cooperative_matrices.clear();
-  return caps;
-}
-
 OperatorCase conv(Shape x, int64_t filters, int64_t kernel, int64_t stride = 1) {
   OperatorCase test;
   test.type = "Conv";
@@ -47,7 +39,7 @@ Choice choice_on(const DeviceCaps& caps, const OperatorCase& test) {
 }
 
 TEST(ConvSplitK, OddSlicesStridesAndImages) {
-  const DeviceCaps gpu = taken_for_a_gpu();
+  const DeviceCaps gpu = caps_as_gpu();
   for (const OperatorCase& test : {conv({2, 70, 3, 5}, 9, 3, 2), conv({1, 66, 4, 1}, 6, 3)}) {
     const Choice choice = choice_on(gpu, test);
     EXPECT_TRUE(splits_sums(choice.candidates.at(choice.taken))) << choice.candidates.at(choice.taken).text();
@@ -74,7 +66,7 @@ int64_t number(const Dispatch& dispatch, const std::string& define) {
 // A part of the sums is a row of a workgroup: whole subgroups that load uniform weights, or, where the
 // vendor's compiler does not gain by these or there are few pixels, a row of fewer invocations.
 TEST(ConvSplitK, RowsOfWholeSubgroupsAndShortOnes) {
-  DeviceCaps uniform = taken_for_a_gpu(), each = uniform;
+  DeviceCaps uniform = caps_as_gpu(), each = uniform;
   uniform.vendor_id = kAmd;
   each.vendor_id = kQualcomm;
   std::set<int64_t> parts, rows;
@@ -101,20 +93,20 @@ TEST(ConvSplitK, WithResidual) {
   op->window.pads = {1, 1, 1, 1};
   test.op = op;
   test.inputs.push_back(random_tensor({1, 7, 3, 6}, 4));  // of fewer channels
-  check_operator(test, taken_for_a_gpu());
+  check_operator(test, caps_as_gpu());
 }
 
 // Columns of a row are loaded once where a network has much of the window.
 TEST(ConvSplitK, EveryCandidateIsRight) {
   const OperatorCase test = conv({1, 200, 7, 7}, 203, 3);
-  const auto ran = check_candidates(test, {.only = "direct", .caps = taken_for_a_gpu()});
+  const auto ran = check_candidates(test, {.only = "direct", .caps = caps_as_gpu()});
   const auto splits = [](const std::string& name) { return name.find("split-K") != std::string::npos; };
   EXPECT_GE(std::ranges::count_if(ran, splits), 1);
   EXPECT_TRUE(ran.front().starts_with("direct rows ") && splits(ran.front())) << ran.front();
 }
 
 TEST(ConvSplitK, OnlyOfWhatIsTooSmallForAGpu) {
-  const DeviceCaps gpu = taken_for_a_gpu();
+  const DeviceCaps gpu = caps_as_gpu();
   const auto split = [](const DeviceCaps& caps, const OperatorCase& test) {
     return std::ranges::count_if(choice_on(caps, test).candidates, splits_sums) > 0;
   };

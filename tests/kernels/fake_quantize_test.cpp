@@ -119,8 +119,6 @@ TEST(FakeQuantize, OfProducts) {
 }
 
 TEST(FakeQuantize, OfBothLayersOfASeparableConvolution) {
-  DeviceCaps gpu = test_context()->caps();
-  gpu.type = DeviceType::discrete_gpu;
   auto op = std::make_shared<SeparableConv>();
   op->depthwise.group = 20;
   op->depthwise.window.pads = {1, 1, 1, 1};
@@ -131,7 +129,7 @@ TEST(FakeQuantize, OfBothLayersOfASeparableConvolution) {
                  in_quarters({24, 20, 1, 1}, 4), in_quarters({24}, 5)};
   test.constants = {1, 2, 3, 4};
   test.op = op;
-  EXPECT_FALSE(check_candidates(test, {.caps = gpu}).empty());
+  EXPECT_FALSE(check_candidates(test, {.caps = caps_as_gpu()}).empty());
 }
 
 TEST(FakeQuantize, OfHiddenChannelsAndGates) {

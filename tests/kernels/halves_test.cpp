@@ -45,14 +45,6 @@ HostTensor magnitudes(HostTensor tensor) {
   return tensor;
 }
 
-// Without cooperative matrices.
-DeviceCaps taken_for_a_gpu() {
-  DeviceCaps gpu = test_context()->caps();
-  gpu.type = DeviceType::discrete_gpu;
-  gpu.cooperative_matrices.clear();
-  return gpu;
-}
-
 class Halves : public testing::Test {
  protected:
   void SetUp() override {
@@ -101,7 +93,7 @@ TEST_F(Halves, SumsBeyondTheLargestHalfOnTheWay) {
   HostTensor x = filled({1, 36, 3, 5}, kLargestHalf);
   for (size_t i = 0; i < 15; ++i) x.mutable_as<float>()[i] = 55000.0f;
   check_sums(conv(x, w));
-  check_sums(conv(x, w), taken_for_a_gpu());
+  check_sums(conv(x, w), caps_as_gpu());
 }
 
 // Fused bounds see the sum, not what a half would have made of it.
@@ -169,11 +161,11 @@ TEST_F(Halves, AttentionToTheLargestHalves) {
   for (size_t i = 0; i < 2 * 37 * 12; i += 2) v.mutable_as<float>()[i] = -kLargestHalf;
   test.inputs[2] = v;
   check_operator(test);
-  check_operator(test, taken_for_a_gpu());
+  check_operator(test, caps_as_gpu());
   // Of as many keys as are split.
   test.inputs[1] = filled({1, 2, 148, 8}, kLargestHalf);
   test.inputs[2] = filled({1, 2, 148, 12}, kLargestHalf);
-  check_operator(test, taken_for_a_gpu());
+  check_operator(test, caps_as_gpu());
 }
 
 OperatorCase depthwise(HostTensor x, int64_t kernel, float magnitude, int64_t stride = 1) {
@@ -209,7 +201,7 @@ TEST_F(Halves, DepthwiseSumsBeyondTheLargestHalf) {
 
 // Several invocations share a sum, whose parts are whole runs of products of halves.
 TEST_F(Halves, SplitSums) {
-  const DeviceCaps gpu = taken_for_a_gpu();
+  const DeviceCaps gpu = caps_as_gpu();
   const OperatorCase test = conv(filled({1, 2044, 1, 1}, 1000.0f), random_tensor({12, 2044, 1, 1}, 2));
   const Program program =
       lower(single_node_graph(test), gpu, {.precision = Precision::fp16, .arithmetic = Arithmetic::fp16});

@@ -12,14 +12,6 @@
 namespace vellum::test {
 namespace {
 
-DeviceCaps as_gpu_of(uint32_t vendor) {
-  DeviceCaps caps = test_context()->caps();
-  caps.type = DeviceType::discrete_gpu;
-  caps.vendor_id = vendor;
-  caps.cooperative_matrices.clear();
-  return caps;
-}
-
 OperatorCase one_by_one(Shape x, int64_t filters) {
   OperatorCase test;
   test.type = "Conv";
@@ -37,7 +29,7 @@ bool has(const Dispatch& dispatch, const std::string& define) {
 
 // The dispatch of the convolution with this storage.
 Dispatch dispatch_with(StorageChoice storage, const OperatorCase& test) {
-  const Program program = lower(single_node_graph(test), as_gpu_of(kQualcomm), {.storage = storage});
+  const Program program = lower(single_node_graph(test), caps_as_gpu(kQualcomm), {.storage = storage});
   for (const Task& task : program.tasks)
     if (task.dispatch && task.dispatch->shader == "conv_pointwise") return *task.dispatch;
   ADD_FAILURE() << "no pointwise convolution";
@@ -49,14 +41,14 @@ TEST(Pointwise, TilesOfNeighbours) {
   const OperatorCase test = one_by_one({1, 21, 5, 7}, 13), row = one_by_one({1, 9, 1, 9}, 6);
   for (const StorageChoice storage : {StorageChoice::buffer, StorageChoice::image2d})
     EXPECT_GE(
-        check_candidates(test, {.storage = storage, .only = "pointwise", .caps = as_gpu_of(kAmd)}).size(),
+        check_candidates(test, {.storage = storage, .only = "pointwise", .caps = caps_as_gpu(kAmd)}).size(),
         6u);
-  check_candidates(row, {.only = "pointwise", .caps = as_gpu_of(kArm)});
+  check_candidates(row, {.only = "pointwise", .caps = caps_as_gpu(kArm)});
 }
 
 TEST(Pointwise, TilesOfNeighboursInHalves) {
   check_candidates(one_by_one({1, 21, 5, 7}, 13),
-                   {.precision = Precision::fp16, .only = "pointwise", .caps = as_gpu_of(kAmd)});
+                   {.precision = Precision::fp16, .only = "pointwise", .caps = caps_as_gpu(kAmd)});
 }
 
 TEST(Pointwise, NeighboursAreInABufferOfOneImage) {
@@ -68,7 +60,7 @@ TEST(Pointwise, NeighboursAreInABufferOfOneImage) {
   EXPECT_TRUE(has(dispatch, "NEIGHBOURS"));
   EXPECT_FALSE(has(dispatch_with(StorageChoice::buffer, two), "NEIGHBOURS"));
   EXPECT_FALSE(has(dispatch_with(StorageChoice::image2d, one), "NEIGHBOURS"));
-  check_operator(two, as_gpu_of(kQualcomm));
+  check_operator(two, caps_as_gpu(kQualcomm));
 }
 
 }  // namespace

@@ -114,6 +114,14 @@ std::function<DeviceCaps(const DeviceCaps&)> limits_from_environment() {
 
 }  // namespace
 
+DeviceCaps caps_as_gpu(uint32_t vendor) {
+  DeviceCaps caps = test_context()->caps();
+  caps.type = DeviceType::discrete_gpu;
+  if (vendor) caps.vendor_id = vendor;
+  caps.cooperative_matrices.clear();
+  return caps;
+}
+
 gpu::ContextOptions test_context_options() {
   listen_once();
   gpu::ContextOptions options;

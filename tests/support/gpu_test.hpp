@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -13,6 +14,10 @@ namespace vellum::test {
 // validation included, and the limits that VELLUM_TEST_LIMITS asks for. Made at the first call, gone after
 // the last test.
 const std::shared_ptr<gpu::Context>& test_context();
+
+// The caps of that device as if it were a GPU of this vendor (0: its own), for the kernels that are chosen
+// then. Without cooperative matrices, which would be chosen before them.
+DeviceCaps caps_as_gpu(uint32_t vendor = 0);
 
 // The options of that context, for tests that want one of their own. A validation message of any context with
 // these options fails the test during which it comes; at the end of all tests it fails the program.
