@@ -36,7 +36,7 @@ VulkanMemory vulkan_memory(const gpu::Context& context) {
 
 uint64_t more_than(uint64_t value, uint64_t base) { return value > base ? value - base : 0; }
 
-// Of what is allocated, what the tensors take: padding follows from the program alone.
+// The tensors' share of what is allocated: padding follows from the program alone.
 MemoryUse use_of(const VulkanMemory& vulkan, const MemoryEstimate& estimate) {
   const auto tight = [](uint64_t allocated, uint64_t estimated, uint64_t estimated_tight) {
     return more_than(allocated, more_than(estimated, estimated_tight));

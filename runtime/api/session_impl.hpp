@@ -25,7 +25,7 @@ void check_semaphores(const SubmitSemaphores& semaphores);
 // Returns the index of a name. Throws Error(not_found) that lists the names. kind: "input" or "output".
 size_t position(const std::vector<TensorInfo>& infos, std::string_view name, const char* kind);
 
-// What a session prepares itself for.
+// A session prepares one executor for each of these.
 struct InputKey {
   std::vector<Shape> shapes;
   std::map<size_t, Tensor> values;  // of the inputs that decide shapes
@@ -40,7 +40,7 @@ struct Session::Impl {
   Device device;
   Model model;
   SessionOptions options;
-  // What the session allocates from Vulkan, with SessionOptions::memory_budget; otherwise null.
+  // Counts all that the session allocates from Vulkan; null without SessionOptions::memory_budget.
   std::shared_ptr<gpu::MemoryBudget> memory_budget;
   // Null with a memory budget before the session is ready: the input shapes decide how it is spent.
   std::shared_ptr<WeightSource> weights;
@@ -57,14 +57,14 @@ struct Session::Impl {
   // The request of set_input(), run() and output(). Null before the session is ready, and after submit(),
   // which may need its executor.
   Request* own_request = nullptr;
-  // Of the last run, if that was one of a recording.
+  // The network of the last run, if that run was recorded by the application.
   std::shared_ptr<RecordedNetwork> last_recording;
   // While a submit() prepares other shapes, which takes long, under the queue's lock.
   std::atomic<bool> is_switching = false;
   // Inputs that are not in the own request yet: they have other shapes than its executor, or there is none.
   std::map<size_t, Tensor> staged;
 
-  // Of the creation by create_async(), while the constructor runs; null otherwise.
+  // Progress of create_async(), while the constructor runs; null otherwise.
   Progress* progress = nullptr;
 
   Impl(const Device& target, const Model& source, const SessionOptions& session_options,
@@ -72,7 +72,7 @@ struct Session::Impl {
   ~Impl();
 
   bool is_ready() const { return !executors.empty(); }
-  // Of the newest shapes. Error(invalid_argument) if the session is not ready.
+  // The executor for the newest shapes. Error(invalid_argument) if the session is not ready.
   Executor& first_executor() const;
   // Waits for all submitted runs.
   RequestQueue::Lock drained() const;
@@ -82,7 +82,7 @@ struct Session::Impl {
   // The values of an input that decides shapes, without set_input(); nothing if it needs them.
   std::optional<Tensor> known_values(size_t index) const;
   bool is_prepared_for(size_t index, std::span<const std::byte> values) const;
-  // Of the next run(). Throws Error(invalid_argument) for an input whose values decide shapes and are
+  // The key of the next run(). Throws Error(invalid_argument) for an input whose values decide shapes and are
   // missing.
   InputKey wanted_key() const;
   Executors make_executors(const InputKey& key) const;

@@ -138,7 +138,7 @@ void Session::Impl::submit(Request& request, std::span<const InputValues> values
       const size_t index = position(model.outputs(), target.name, "output");
       const Port& port = program.outputs[index];
       if (port.host_output)
-        throw Error(ErrorCode::invalid_argument, "only the run tells the shape of output '" + port.name +
+        throw Error(ErrorCode::invalid_argument, "only the run determines the shape of output '" + port.name +
                                                      "': it is kept, ask the run for it");
       check_byte_size("output", port.name, port.type, target.values.size());
       request.write_output(index, target.values);

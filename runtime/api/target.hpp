@@ -18,7 +18,7 @@ class Target {
   CompiledModel compile(const Model& model, const SessionOptions& options,
                         Stage last = Stage::barriers) const;
 
-  // The same in steps, so that one graph can be compiled several times. A memory budget is ignored.
+  // The steps of compile(), so that one graph can be compiled several times. A memory budget is ignored.
   CompileOptions compile_options(const SessionOptions& options) const;
   Graph prepare(const Model& model, const CompileOptions& options) const;
   CompiledModel compile(Graph prepared, const CompileOptions& options, Stage last = Stage::barriers) const;

@@ -106,7 +106,7 @@ class Tuner {
     return make_executor(std::make_shared<const TuningTable>(std::move(table)), timestamps);
   }
 
-  // What the device likes first; then others that may be quicker. Empty: what StorageChoice says.
+  // The device's default first, then others that may be quicker. Empty: as StorageChoice says.
   std::vector<std::vector<StorageChoice>> worthwhile_storages() {
     std::vector<std::vector<StorageChoice>> all{{}};
     if (!tune_options_.storages || options_.storage != StorageChoice::automatic) return all;
@@ -181,7 +181,7 @@ class Tuner {
     report_progress({"network", 0, networks.size(), nullptr});
     const std::vector<double> times = least_times(networks);
     report_progress({"network", networks.size(), networks.size(), nullptr});
-    size_t best = 1;  // what the device likes, unless another is clearly quicker
+    size_t best = 1;  // the device's default, unless another is clearly quicker
     for (size_t i = 2; i < times.size(); ++i)
       if (times[i] < kClearlyQuicker * times[best]) best = i;
     TuneReport report;
@@ -208,7 +208,7 @@ class Tuner {
            });
   }
 
-  // What holds the tensors in channels4; those in linear layout are in buffers always.
+  // The storage of the tensors in channels4; those in linear layout are always in buffers.
   static std::string storage_of(const Program& program) {
     std::string found;
     for (const VirtualTensor& tensor : program.tensors) {

@@ -11,7 +11,7 @@ struct vellum_kernel_report {
   vellum_kernel_report(const vellum_kernel_report&) = delete;
   vellum_kernel_report& operator=(const vellum_kernel_report&) = delete;
 
-  // Of one machine code: pointers into `report`.
+  // The C structures of one machine code, which point into `report`.
   struct Code {
     std::vector<vellum_kernel_statistic> statistics;
     std::vector<vellum_kernel_representation> representations;

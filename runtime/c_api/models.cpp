@@ -36,7 +36,7 @@ vellum::LoadLimits to_cpp(const vellum_load_limits* given) {
 static_assert(static_cast<int>(vellum::DType::i64) == VELLUM_I64);
 static_assert(static_cast<int>(vellum::DType::boolean) == VELLUM_BOOL);
 
-// What vellum_node_info points to.
+// Owns the names that a vellum_node_info points to.
 struct NodeNames {
   explicit NodeNames(const vellum::NodeInfo& node) {
     for (const std::string& input : node.inputs) inputs.push_back(input.c_str());

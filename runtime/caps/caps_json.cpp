@@ -75,7 +75,7 @@ void visit_fields(Caps& caps, Visit visit) {
 #undef VELLUM_FIELD
 }
 
-// What files of this version need not have: it is the default then.
+// Optional members of a file of this version; the defaults apply if they are missing.
 template <typename Caps, typename Visit>
 void visit_later_fields(Caps& caps, Visit visit) {
   visit("subgroup_broadcast", caps.subgroup_broadcast);
@@ -119,7 +119,7 @@ void visit_process(Process& process, Visit visit) {
   visit("process.bytes_per_operation_of_largest", process.bytes_per_operation_of_largest);
 }
 
-// What files with the others need not have.
+// Optional members of `process`.
 template <typename Process, typename Visit>
 void visit_later_process(Process& process, Visit visit) {
   visit("process.host", process.host);
@@ -216,7 +216,7 @@ void read(const JsonValue& from, std::vector<CooperativeMatrix>& matrices) {
   }
 }
 
-// What the planner divides by or rounds up to.
+// Checks the values that the planner divides by or rounds up to.
 void check_ranges(const DeviceCaps& caps, const std::string& source) {
   const auto power_of_two = [&](const char* name, uint64_t value) {
     if (value == 0 || (value & (value - 1)) != 0 || value > kMostAlignment)

@@ -69,7 +69,7 @@ class CpuPolicy final : public DevicePolicy {
   // LLVM takes 0.2 s for the variant of a 3x3 convolution that runs a quarter faster.
   uint64_t macs_worth_a_variant() const override { return uint64_t{1} << 24; }
 
-  // What spills, spills to a cache that is faster than a load from a tensor.
+  // Spilled registers go to a cache that is faster than a load from a tensor.
   int64_t most_group_sums() const override { return 64; }
   int64_t most_fp16_sums(const DeviceCaps&) const override { return 64; }
   // Twice as many take a second to compile.

@@ -18,7 +18,7 @@ void raise(T& value, T least) {
 
 constexpr uint32_t kVulkan11 = 1u << 22 | 1u << 12;
 
-// What is more on better devices,
+// Limits that are higher on better devices,
 constexpr uint32_t DeviceCaps::*kLimits[] = {
     &DeviceCaps::api_version,
     &DeviceCaps::max_image_dimension_2d,

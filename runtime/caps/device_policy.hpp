@@ -24,7 +24,7 @@ struct SplitTile {
   int64_t split_k = 1;
 };
 
-// What an invocation loads of one slice of x before it multiplies: the columns that its pixels multiply with
+// The values of one slice of x that an invocation loads before it multiplies: the columns of its pixels for
 // `taps` taps side by side. `operations`: on each value that it loads, as to select zeros in the padding or
 // to multiply with a scale.
 struct WindowRow {
@@ -61,7 +61,7 @@ struct SeparableDemand {
   int64_t texel_bytes = 16;  // of a stored texel of the tensors
 };
 
-// What a workgroup of conv_separable.comp computes: `slices` slices of width x height pixels, of which
+// A workgroup of conv_separable.comp computes `slices` slices of width x height pixels, of which
 // an invocation computes `tile`. It filters all input slices of these pixels into shared memory first.
 struct SeparableTile {
   int64_t width = 8, height = 4;
@@ -72,7 +72,7 @@ struct SeparableTile {
 
   int64_t pixels() const { return width * height; }
   int64_t invocations() const { return pixels() / tile.pixels * (slices / tile.slices) * split_k; }
-  // Of shared memory: the filtered pixels, and then in the same place the partial sums.
+  // Shared memory: the filtered pixels, and then in the same place the partial sums.
   int64_t shared_bytes(const SeparableDemand& demand) const;
   bool operator==(const SeparableTile&) const = default;
 };

@@ -1,4 +1,4 @@
-// What particular drivers get wrong. The only place for such knowledge.
+// Faults of particular drivers. The only place for such knowledge.
 #pragma once
 
 #include "caps/device_caps.hpp"

@@ -220,7 +220,7 @@ double separable_us(const DeviceCaps& caps, const DeviceRates& rates, const Sepa
   const auto workgroups =
       static_cast<double>(blocks(demand.width, tile.width) * blocks(demand.height, tile.height) *
                           demand.images * blocks(demand.outputs, tile.slices));
-  // Of an invocation: the fours of pixels that it filters, and the input slices that it multiplies.
+  // The groups of four pixels that an invocation filters, and the input slices that it multiplies.
   const int64_t rounds = blocks(demand.inputs * tile.pixels() / 4, invocations);
   const int64_t slices = blocks(demand.inputs, tile.split_k);
   const TileCode code = tile_code(caps.vendor_id, tile.tile, false);

@@ -104,7 +104,7 @@ double TileChooser::keep_ms(size_t node, int64_t kept, int64_t held) const {
   return ms;
 }
 
-// What is live while one strip is computed, beside what is whole; and the time that it takes.
+// The bytes that are live while one strip is computed, beside whole tensors, and the time that it takes.
 TileChooser::Strip TileChooser::estimate_strip(const TiledNodes& tiled, const std::vector<ValueId>& outputs,
                                                int64_t strip) const {
   const Graph& graph = this->graph();
@@ -170,7 +170,7 @@ TileChooser::Strip TileChooser::estimate_strip(const TiledNodes& tiled, const st
       if (std::find(outputs.begin(), outputs.end(), output) != outputs.end() &&
           (!is_view(output, tiled.axis) || is_output(graph, output)))
         result.ms += copy_ms(bytes_of(output, held.count(), tiled.axis));
-    // What is read for the last time here.
+    // Values that are read here for the last time.
     std::vector<ValueId> done = node.inputs;
     done.insert(done.end(), node.outputs.begin(), node.outputs.end());
     std::sort(done.begin(), done.end());

@@ -40,7 +40,7 @@ struct TileCosts {
 
 class TileChooser {
  public:
-  // What becomes of the rows that two strips need. `computed`: both strips compute them. `kept`: the first
+  // How two strips come to the rows that both need. `computed`: both strips compute them. `kept`: the first
   // strip keeps them where that is quicker. `mostly_kept`: also where it takes up to four times as long, so
   // that shorter strips need less memory.
   enum class Halo : uint8_t { computed, kept, mostly_kept };
@@ -71,7 +71,7 @@ class TileChooser {
   };
 
   const Graph& graph() const { return reads_.graph(); }
-  // Bytes of `rows` rows of a value; of so many images where `axis` is that of images.
+  // Bytes of `rows` rows of a value; of `rows` images where `axis` is that of images.
   uint64_t bytes_of(ValueId value, int64_t rows, ImageAxis axis) const;
   uint64_t whole_bytes(ValueId value) const;
   size_t last_use(ValueId value) const;

@@ -47,7 +47,7 @@ struct CompileOptions {
   // Whether one kernel may compute two layers (fuse_separable()). Its sums depend on the sizes of images.
   bool fuse_layers = true;
   PlanMemoryOptions plan;
-  // What the device requires of images and buffers. Empty `need`: requirements are modelled from the caps.
+  // The device's requirements for images and buffers. Empty `need`: they are modelled from the caps.
   MemoryRules memory_rules;
   // Asked between the stages, changes nothing of the result; null: nobody watches.
   const Progress* progress = nullptr;

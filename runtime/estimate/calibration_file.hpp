@@ -1,4 +1,4 @@
-// What MemoryMeter::calibrate() measured, on disk: one file for each device, driver, processor and version of
+// The results of MemoryMeter::calibrate() on disk: one file for each device, driver, processor and version of
 // Vellum.
 #pragma once
 

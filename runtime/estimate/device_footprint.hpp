@@ -1,4 +1,4 @@
-// What a session allocates from Vulkan.
+// The memory that a session allocates from Vulkan.
 #pragma once
 
 #include <cstdint>

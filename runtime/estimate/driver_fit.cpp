@@ -12,7 +12,7 @@ namespace vellum {
 namespace {
 
 constexpr size_t kTerms = 3;
-// Of the fit from a sample, as a part of it.
+// The largest difference between the fit and a sample, relative to the sample.
 constexpr double kMostDisagreement = 0.1;
 // The largest figures that a fit may give: far beyond what any driver takes.
 constexpr double kMostDriverBytes = 0x1p40, kMostPerOperation = 0x1p24;
@@ -28,7 +28,7 @@ constexpr Spread kDriverHere{0.9, 1.1}, kPipelinesHere{0.6, 1.5};
 
 using Terms = std::array<double, kTerms>;
 
-// What the figures are multiplied by; operations in thousands, so that all are of a magnitude.
+// The factors of the fitted figures; operations in thousands, so that all are of one magnitude.
 Terms terms_of(const CompiledWork& work) {
   return {1, static_cast<double>(work.operations) / 1e3, static_cast<double>(work.largest_operations) / 1e3};
 }

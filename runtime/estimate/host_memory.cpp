@@ -11,7 +11,8 @@
 namespace vellum {
 namespace {
 
-// Of the model, and those that passes made of them, which the session keeps to pack weights from.
+// The constants of the model, and those that passes made of them: the session keeps both to pack weights
+// from.
 uint64_t constant_bytes(const EstimateInputs& in) {
   std::set<const std::byte*> counted;
   uint64_t bytes = 0;

@@ -124,7 +124,7 @@ std::optional<int64_t> Module::constant(uint32_t id) const {
   return static_cast<int32_t>(found->second);
 }
 
-// What moves values without computing, or ends a block, makes no code of its own.
+// Instructions that move values without computing, or end a block, make no code of their own.
 uint64_t Module::of_instruction(const Instruction& instruction) {
   switch (instruction.op) {
     case kVariable:

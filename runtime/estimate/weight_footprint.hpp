@@ -21,7 +21,7 @@ struct WeightFootprint : Footprint {
   uint64_t upload_staging = 0;  // during the first upload, when only inputs and outputs exist besides
   uint64_t run_staging = 0;     // from the first run on, if weights are streamed
   uint64_t host = 0;            // packed weights in host memory, as long as the session exists
-  // Of weights that stream; empty otherwise.
+  // The uses of weights that stream; empty if none does.
   std::vector<WeightUse> uses;
   WeightStreamPlan stream;
 };

@@ -26,7 +26,7 @@ class ArenaPool {
   // One thread at a time has it: it alone begins a run, or binds and frees what is in the pool's memory.
   using Turn = std::unique_lock<std::mutex>;
 
-  // What has objects in the pool's memory: an executor.
+  // An owner of objects in the pool's memory: an executor.
   class Tenant {
    public:
     // Whether a run is under way, or one that an error cut short may be.
@@ -66,7 +66,7 @@ class ArenaPool {
   // Lets tenants that are not running leave, and gives up all memory.
   void trim(const Turn&) noexcept;
 
-  // Of the memory that the pool has now.
+  // The size of the memory that the pool has now.
   uint64_t bytes() const;
 
  private:

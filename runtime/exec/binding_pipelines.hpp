@@ -18,13 +18,13 @@ const FrameInput* frame_input(const Graph& graph, const Port& port);
 // Whether the dispatch reads or writes the tensor at `root`.
 bool binds(const Program& program, const Dispatch& dispatch, TensorId root);
 
-// Of a dispatch of the program that reads an image in place of the frame whose bytes are at `root`. For
+// The pipeline of a dispatch that reads an image in place of the frame whose bytes are at `root`. For
 // FrameImage::planes the caller sets PipelineKey::planes.
 gpu::PipelineKey frame_image_key(const Program& program, const Dispatch& dispatch, TensorId root,
                                  const FrameInput& frame, FrameImage image);
-// Of a dispatch of store_image().
+// The pipeline of a dispatch of store_image().
 gpu::PipelineKey store_image_key(const Program& program, const Dispatch& dispatch);
-// Of a dispatch of copy_strided_words().
+// The pipeline of a dispatch of copy_strided_words().
 gpu::PipelineKey strided_words_key(const Program& program, const Dispatch& dispatch);
 
 // All that bindings of this program may need: its frames in every kind of image, its outputs in every format

@@ -25,7 +25,7 @@ struct ProductForm {
 };
 constexpr ProductForm kForms[] = {{.constant = true}, {}, {.transposed = true}};
 
-// Of sizes that no tile divides.
+// Sizes that no tile divides.
 constexpr int64_t kRows = 76, kColumns = 52, kSummed = 96;
 
 std::vector<HostTensor> factors(const ProductForm& form) {

@@ -14,7 +14,7 @@
 
 namespace vellum {
 
-// Of all sessions of a device. Thread-safe.
+// Shared by all sessions of a device. Thread-safe.
 class FirstUseCheck {
  public:
   // Checks those kernels of the program that have no verdict, and stores it in the cache folder. Returns

@@ -11,8 +11,8 @@
 namespace vellum {
 namespace {
 
-// What the device holds as i32, the model may call by any integer type, and what it holds as f32 or f16, by
-// any float.
+// A value that the device holds as i32 may have any integer type in the model, and one that it holds as f32
+// or f16, any type of floats.
 template <typename Visitor>
 void visit_device_element(ElementType element, Visitor&& visitor) {
   switch (element) {

@@ -13,7 +13,7 @@ namespace vellum {
 
 class OutputImage {
  public:
-  // Of a port with a tensor of floats or bytes.
+  // `port`: with a tensor of floats or bytes.
   OutputImage(const Executor& executor, const Port& port, const ImagePixels& pixels,
               const gpu::ApplicationImageDesc& image);
 

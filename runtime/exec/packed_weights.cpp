@@ -29,7 +29,7 @@ struct Header {
 
   bool operator==(const Header&) const = default;
 };
-static_assert(sizeof(Header) == 48, "the header is written as it lies in memory");
+static_assert(sizeof(Header) == 48, "the header is written as it is in memory");
 
 std::string hexadecimal(const platform::Fingerprint& print) {
   std::string text;

@@ -77,7 +77,7 @@ std::set<TensorId> replaced_roots(const Program& program, const BoundPorts& port
   return roots;
 }
 
-// What is bound in place of the executor's memory.
+// The application's memory, which is bound in place of the executor's.
 class Replacements {
  public:
   Replacements(const BoundPorts& ports, const std::vector<StridedPort>& strided,

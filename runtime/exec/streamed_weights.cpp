@@ -27,7 +27,7 @@ struct Slot {
 
 }  // namespace
 
-// What the programs of one session share.
+// Shared by the programs of one session.
 struct StreamedWeights::Pool {
   std::shared_ptr<gpu::Context> context;
   StreamOptions options;
@@ -68,7 +68,7 @@ std::shared_ptr<gpu::Arena> StreamedWeights::Pool::arena_for(uint64_t bytes, uin
   return shared;
 }
 
-// The same weight of another program at the same place is the same slot.
+// Two programs that have the same weight at the same offset share one slot.
 std::shared_ptr<Slot> StreamedWeights::Pool::place(std::unique_ptr<Slot> slot,
                                                    const std::shared_ptr<gpu::Arena>& in) {
   std::erase_if(slots, [](const auto& known) { return known.expired(); });

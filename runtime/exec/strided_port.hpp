@@ -27,7 +27,8 @@ class StridedPort {
   TensorId root() const { return root_; }
   const gpu::Buffer& buffer() const { return buffer_; }  // the dense one, of the root
   bool is_output() const { return is_output_; }
-  // Of an input before what reads the buffer, of an output after what wrote it; with barriers between them.
+  // Records the copy of an input, before the buffer is read, or of an output, after it was written; with
+  // barriers.
   void record(gpu::CommandBuffer& commands) const;
 
  private:

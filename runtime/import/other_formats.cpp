@@ -61,7 +61,7 @@ bool fits(const Signature& row, std::string_view head) {
   return head.size() >= row.offset && head.substr(row.offset).starts_with(row.bytes);
 }
 
-// What a zip archive holds, by the name of its first file, which follows its header of 30 bytes.
+// The contents of a zip archive, by the name of its first file, which follows its header of 30 bytes.
 Signature zip_archive(std::string_view head) {
   const auto first_file_has = [&](std::string_view name) {
     return head.size() > 30 && head.substr(30).find(name) != std::string_view::npos;

@@ -1,4 +1,4 @@
-// What a file that is no model is, by its first bytes.
+// Names the format of a file that is no model, by its first bytes.
 #pragma once
 
 #include <cstddef>

@@ -11,7 +11,7 @@
 namespace vellum::packfile {
 namespace {
 
-// What flatbuffers and tensors need: their largest elements have eight bytes.
+// The alignment that flatbuffers and tensors need: their largest elements have eight bytes.
 constexpr size_t kMemoryAlignment = 8;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What the performance model (caps/dispatch_time.hpp) knows of a dispatch before any driver has compiled it.
+// The figures for the performance model (caps/dispatch_time.hpp) before any driver has compiled a dispatch.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct DispatchModel {
 DispatchModel dispatch_model(const Program& program, const Dispatch& dispatch, bool barrier,
                              uint32_t vendor_id, double share_of_x = 1);
 
-// Returns the subgroups of a dispatch on a device whose subgroups have so many invocations.
+// Returns the subgroups of a dispatch on a device with subgroups of this size.
 uint64_t subgroups_of(const Dispatch& dispatch, uint32_t subgroup_size);
 
 // Returns the predicted time of each task on a device of these rates in milliseconds; 0 for host partitions.

@@ -107,7 +107,7 @@ struct Successor {
   uint64_t set = 0, live = 0, peak = 0;
 };
 
-// What a search looks for, and how long.
+// The goal of a search, and its limits.
 struct SearchLimits {
   uint64_t below = UINT64_MAX;  // peaks
   size_t widest = kWidest;
@@ -167,7 +167,7 @@ class BeamSearch {
     return std::clamp<size_t>(std::min(by_steps, by_bytes), 1, limits_.widest);
   }
 
-  // Of thousands of independent tasks only the first are tried, in the given order, once the work is spent.
+  // Once the work is spent, only the first of many independent tasks are tried, in the given order.
   std::vector<Successor> extend(const std::vector<State>& beam, size_t steps_left) {
     const size_t most =
         std::max<size_t>(kFewest, (limits_.steps - std::min(limits_.steps, tried_)) / steps_left);

@@ -13,7 +13,7 @@ namespace vellum {
 // 0: no limit.
 struct SubmitLimits {
   uint32_t tasks = 0;
-  // Of the work of a run that the device has at a time. Dispatches between two host partitions that take
+  // The work of a run that the device has at a time. Dispatches between two host partitions that take
   // longer are divided into submits of at most half of that, so that the device has the next submit when it
   // has done one. A dispatch that takes longer by itself is a submit of its own.
   double milliseconds = 0;

@@ -111,7 +111,7 @@ std::string JsonValue::text(size_t indent) const {
 
 namespace {
 
-// Of a number or string alone, which needs no memory when it is destroyed.
+// `leaf` is a number or a string, which needs no memory when it is destroyed.
 std::string text_of(const json& leaf) { return leaf.dump(-1, ' ', false, json::error_handler_t::replace); }
 
 }  // namespace

@@ -32,7 +32,7 @@ class JsonValue {
   // Nothing if the text is no JSON, or is nested deeper than any file of Vellum. Of a key that occurs twice
   // the last value is kept.
   static std::optional<JsonValue> parse(std::string_view text);
-  // The text with so many spaces of indentation. Bytes that are no UTF-8 are replaced.
+  // The text, indented by this number of spaces. Bytes that are no UTF-8 are replaced.
   std::string text(size_t indent) const;
 
   // Null if the value is of another type.

@@ -1,4 +1,4 @@
-// What the operating system says of its errors.
+// Messages of the operating system for its errors.
 #pragma once
 
 #include <string>

@@ -75,7 +75,7 @@ concept ParameterBlock = requires(const T* block) {
   { parameter_block_name(block) } -> std::same_as<std::string_view>;
 };
 
-// What a dispatch passes to its shader: the bytes of a parameter block, and the block's name in the shader.
+// The parameters of a dispatch: the bytes of a parameter block, and the block's name in the shader.
 class Parameters {
  public:
   Parameters() = default;

@@ -80,7 +80,7 @@ struct Packing {
   PackingScheme scheme = PackingScheme::unknown;
   std::vector<int64_t> parameters = {};  // every number that matters
 
-  // The same text for equal packings, in files as well: "conv 32 64 1 9".
+  // Equal packings have equal texts, in files as well: "conv 32 64 1 9".
   std::string key() const;
   bool operator==(const Packing&) const = default;
 };

@@ -15,7 +15,7 @@ struct ChartLine {
 
 struct LineChart {
   std::string title, axis;  // axis: what x is
-  // Of the numbers beside the axes.
+  // printf formats of the numbers along the axes.
   const char* x_format = "%.6g";
   const char* y_format = "%g";
   std::vector<ChartLine> lines;  // there are five distinct colours

@@ -28,7 +28,7 @@ HostTensor values(Shape shape, uint32_t seed) {
   return tensor;
 }
 
-// What an operator reads: a tensor of the network, or a constant.
+// An input of an operator: a tensor of the network, or a constant.
 struct Operand {
   HostTensor tensor;
   bool constant = false;
@@ -117,8 +117,8 @@ void add_convolutions(std::vector<SmallOperator>& list) {
                                 {computed({1, 12, 7, 6}), weights({12, 8, 2, 2})}, {{"strides", kTwo}}));
 }
 
-// What fuse_separable() makes for GPUs: `kernel` taps each way, with the padding that keeps the size at steps
-// of one.
+// The operator that fuse_separable() makes for GPUs: `kernel` taps each way, and the padding that keeps the
+// size at steps of one.
 void add_separable_convolutions(std::vector<SmallOperator>& list) {
   const auto add = [&](const char* name, const Shape& x, int64_t filters, int64_t kernel, int64_t stride) {
     auto op = std::make_shared<SeparableConv>();
@@ -212,7 +212,7 @@ void add_integers(std::vector<SmallOperator>& list) {
   list.push_back(small_operator("Cast to booleans", "Cast", {steps(shape)}, {{"to", int64_t{9}}}));
 }
 
-// What the pass fuse_squeeze_excite makes.
+// The operator that the pass fuse_squeeze_excite makes.
 void add_squeeze_excite(std::vector<SmallOperator>& list) {
   auto op = std::make_shared<SqueezeExcite>();
   op->hidden.kind = ActivationKind::relu;

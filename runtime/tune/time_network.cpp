@@ -64,7 +64,7 @@ std::vector<double> times_in(const std::map<std::string, size_t>& node_of_name, 
 
 double sum(const std::vector<double>& times) { return std::accumulate(times.begin(), times.end(), 0.0); }
 
-// What the operators took in networks with these values in images.
+// Keeps the least times of the operators, by whether their inputs and outputs are in images.
 void count(StorageProblem& problem, const std::vector<InImages>& mixtures,
            const std::vector<std::vector<double>>& times) {
   for (size_t mixture = 0; mixture < mixtures.size(); ++mixture)

@@ -15,7 +15,7 @@
 namespace vellum {
 namespace {
 
-// A candidate that takes so many times as long as the quickest of its algorithm is given up after its first
+// A candidate that takes this many times as long as the quickest of its algorithm is given up after its first
 // runs, and after the first round. (Of its algorithm: options may forbid another.)
 constexpr double kHopelessAtOnce = 1.5, kHopeless = 1.1;
 // The rest runs in turns, so that what else the machine does meets all alike, and the least time counts.
@@ -204,7 +204,7 @@ void tune_kind(const Graph& graph, const LoweringOptions& options, OperatorKind&
   CandidateTimes times = measurement.measure();
   // Half of the candidates do not decide.
   if (how.is_late() && times.size() < kind.choice.candidates.size()) return;
-  // What other options had measured stays.
+  // Times measured with other options stay.
   for (const auto& [candidate, time] : times) kind.times[candidate] = time;
   kind.measured = true;
   table.operators[kind.choice.signature] = kind.times;

@@ -44,7 +44,7 @@ struct ContextOptions {
   PFN_vkGetInstanceProcAddr get_instance_proc_addr = nullptr;
   // The folder of SPIR-V and pipeline caches; empty: nothing is stored on disk.
   std::filesystem::path cache_folder;
-  // Of the queues, from 0 to 1 (VkDeviceQueueCreateInfo).
+  // Priority of the queues, from 0 to 1 (VkDeviceQueueCreateInfo).
   float queue_priority = 1;
   // Error(unsupported) if the device lacks it.
   GlobalPriority global_priority = GlobalPriority::unspecified;

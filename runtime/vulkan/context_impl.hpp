@@ -101,7 +101,7 @@ void DeleteWhenIdle::operator()(Impl* impl) const noexcept {
     return;
   }
   try {
-    // What is kept must not keep the context, which would never be destroyed then. Memory, which owns it too,
+    // Kept objects must not keep the context, which would never be destroyed then. Memory, which owns it too,
     // is kept by itself after what is bound to it; pipelines are the context's.
     const std::shared_ptr<Context> context = std::move(impl->context);
     impl->context = std::shared_ptr<Context>(std::shared_ptr<void>(), context.get());

@@ -1,4 +1,4 @@
-// What Vellum would use of a physical device of the application's instance: Device::requirements().
+// Extensions and features that Vellum uses of an application's physical device: Device::requirements().
 #pragma once
 
 #include <memory>

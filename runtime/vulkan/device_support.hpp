@@ -50,8 +50,8 @@ inline constexpr Feature kSamplerYcbcrConversion = VELLUM_CORE_FEATURE(
 // Vellum switches it on nowhere: the application's semaphores are its own affair.
 inline constexpr Feature kTimelineSemaphore = VELLUM_CORE_FEATURE(
     PhysicalDeviceTimelineSemaphoreFeatures, timelineSemaphore, PhysicalDeviceVulkan12Features);
-// Of VkPhysicalDeviceFeatures2. Vellum does not switch them on in an application's chain, which may have them
-// in VkDeviceCreateInfo::pEnabledFeatures instead.
+// Features of VkPhysicalDeviceFeatures2. Vellum does not enable them in an application's chain, which may
+// have them in VkDeviceCreateInfo::pEnabledFeatures instead.
 inline constexpr Feature kExtendedStorageFormats =
     VELLUM_FEATURE(PhysicalDeviceFeatures2, features.shaderStorageImageExtendedFormats);
 inline constexpr Feature kWritesWithoutFormat =
@@ -65,7 +65,8 @@ inline constexpr Feature kCooperativeMatrixKhr =
     VELLUM_FEATURE(PhysicalDeviceCooperativeMatrixFeaturesKHR, cooperativeMatrix);
 #endif
 
-// What an application enabled on its device: VkDeviceCreateInfo's extensions and pNext.
+// Extensions and features that an application enabled on its device: those of VkDeviceCreateInfo and its
+// pNext.
 struct EnabledFeatures {
   std::span<const char* const> extensions;
   const void* chain = nullptr;

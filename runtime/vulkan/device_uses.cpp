@@ -22,7 +22,7 @@ Use cooperative_matrices_use([[maybe_unused]] MatrixExtension extension) {
   return use;
 }
 
-// What the device has of the extensions for shared memory and semaphores.
+// Adds those of the extensions for shared memory and semaphores that the device has.
 void add_external_uses(const ExternalExtensions& external, std::vector<Use>& uses) {
   const auto add = [&](bool has, const char* purpose, std::vector<const char*> extensions) {
     if (has) uses.push_back({purpose, false, std::move(extensions)});

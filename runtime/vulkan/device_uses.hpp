@@ -1,4 +1,4 @@
-// What Vellum uses of a device beyond Vulkan 1.1: the one list for devices that it opens itself, for
+// Extensions and features that Vellum uses beyond Vulkan 1.1: one list for devices that it opens itself, for
 // Device::requirements() and for adopted devices.
 #pragma once
 

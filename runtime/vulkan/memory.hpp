@@ -45,7 +45,7 @@ class Arena {
 
   uint64_t size() const;
   VkDeviceMemory handle() const;
-  // Of the arena's first byte in handle(): not 0 in memory of the application's allocator.
+  // The offset of the arena's first byte in handle(): not 0 in memory of the application's allocator.
   uint64_t begin() const;
   uint32_t memory_type() const;
   MemoryCategory category() const;

@@ -31,7 +31,7 @@ class MemoryBudget {
   uint64_t used_ = 0, peak_ = 0;
 };
 
-// What memory is allocated for, and the budget that it counts against; null: none.
+// The purpose of an allocation, and the budget that it counts against; null: none.
 struct MemoryPurpose {
   // Implicit: most memory has no budget.
   MemoryPurpose(MemoryCategory use, std::shared_ptr<MemoryBudget> counted_by = nullptr)

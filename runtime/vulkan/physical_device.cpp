@@ -311,7 +311,7 @@ std::vector<PhysicalDevice> usable_devices(const Instance& instance) {
         device.identity.index = static_cast<uint32_t>(devices.size() - 1);
       }
   } catch (const vk::InitializationFailedError&) {
-    // What loaders say when there is no driver at all.
+    // Loaders report this when there is no driver at all.
   }
   return devices;
 }

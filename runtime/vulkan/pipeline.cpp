@@ -81,7 +81,7 @@ void check_push_constants(const PipelineKey& key, const DeviceCaps& caps) {
           more(key.push_constant_bytes, caps.max_push_constant_bytes, "bytes of push constants"));
 }
 
-// What the shader declares against what its dispatches bind and push. A stripped shader has no names.
+// Compares the shader's declarations with what its dispatches bind and push. A stripped shader has no names.
 void check_interface(const PipelineKey& key, std::span<const uint32_t> words) {
   const SpirvInterface shader = read_spirv_interface(words);
   if (!shader.parameter_block.empty() && !key.parameter_block.empty() &&

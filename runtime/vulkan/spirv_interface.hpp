@@ -1,4 +1,4 @@
-// What a compiled shader expects from its dispatch: the fields of its push constants and its bindings. Read
+// The interface of a compiled shader: the fields of its push constants and its bindings. Read
 // from the names and decorations of a SPIR-V module (SPIR-V specification, section 3).
 #pragma once
 

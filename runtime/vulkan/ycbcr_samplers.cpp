@@ -65,7 +65,7 @@ YcbcrSampler make_sampler(const Context::Impl& context, vk::Format format) {
   return made;
 }
 
-// Nothing tells how many descriptors an external format takes; no format has more planes than three.
+// Vulkan does not report how many descriptors an external format takes; no format has more planes than three.
 constexpr uint32_t kMostDescriptors = 3;
 
 YcbcrSampler make_sampler(const Context::Impl& context, uint64_t external, const ExternalFormat& described) {

@@ -20,7 +20,7 @@ struct ImageFormatId {
   auto operator<=>(const ImageFormatId&) const = default;
 };
 
-// What the driver says of a format of its own (VkAndroidHardwareBufferFormatPropertiesANDROID).
+// The driver's description of a format of its own (VkAndroidHardwareBufferFormatPropertiesANDROID).
 struct ExternalFormat {
   VkFormatFeatureFlags features = 0;
   VkComponentMapping components = {};
@@ -35,7 +35,7 @@ struct YcbcrSampler {
   uint32_t descriptors = 1;  // that a combined image sampler takes of a pool
 };
 
-// Of a context, one for each format. Thread-safe.
+// The samplers of a context, one for each format. Thread-safe.
 class YcbcrSamplers {
  public:
   // Throws Error(unsupported), naming the device, if it does not sample the format, and

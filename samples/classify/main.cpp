@@ -21,7 +21,7 @@ namespace {
 struct Options {
   std::string model;
   std::string labels;
-  // Of ImageNet, as torchvision's networks are trained; for values in 0..1.
+  // Those of ImageNet, with which torchvision's networks are trained; for values in 0..1.
   std::vector<float> mean{0.485f, 0.456f, 0.406f};
   std::vector<float> deviation{0.229f, 0.224f, 0.225f};
   int side = 224;
@@ -29,7 +29,7 @@ struct Options {
   RunOptions run;
 };
 
-// What the network reads: its square image, channels first (ONNX) or last (TFLite).
+// The network's input: a square image, channels first (ONNX) or last (TFLite).
 struct InputLayout {
   int side = 0;
   bool channels_first = true;

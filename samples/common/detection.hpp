@@ -39,8 +39,8 @@ std::vector<Detection> decode_grid(const AnchorGrid& grid, std::span<const float
 // score. This repeats with the rest. Returns the best first. All have the same number of key points.
 std::vector<Detection> merge_overlapping(std::vector<Detection> detections, float overlap_threshold);
 
-// The same detection in pixels of the frame, of which the network's square input, whose side is `side`
-// pixels, saw a part.
+// Returns the detection in pixels of the frame. The network's square input, whose side is `side` pixels, saw
+// a part of the frame.
 Detection in_frame(Detection detection, int side, const FrameTransform& seen);
 
 // The logistic function, which makes a score of a logit.

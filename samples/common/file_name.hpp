@@ -7,8 +7,8 @@
 
 namespace vellum::samples {
 
-// What functions take that open a file. std::filesystem::path by itself takes text in the code page of the
-// process on Windows, but a command line is UTF-8 (cmake/windows/program.manifest).
+// The parameter of functions that open a file. std::filesystem::path by itself takes text in the code page of
+// the process on Windows, but a command line is UTF-8 (cmake/windows/program.manifest).
 class FileName {
  public:
   FileName(std::filesystem::path path) : path_(std::move(path)) {}

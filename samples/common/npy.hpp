@@ -24,7 +24,7 @@ std::size_t npy_element_size(const std::string& dtype);
 // Reads formats 1.0 to 3.0. Throws vellum::Error that names the file if it does not exist, is truncated,
 // malformed, big-endian or column-major, or has another dtype.
 NpyArray read_npy(const FileName& name);
-// The same of a file's bytes; `name` is for messages.
+// Parses a file's bytes; `name` is for messages.
 NpyArray parse_npy(std::span<const std::uint8_t> file, const FileName& name);
 
 // Writes an array. Throws vellum::Error: invalid_argument if shape, dtype and data disagree, io if it cannot

@@ -18,7 +18,7 @@ FrameSize size_of(const Image& photo);
 FrameSize size_of(const FrameInput& frame);
 // The region fills the network's input.
 FrameTransform region_transform(const Region& region, FrameSize network);
-// The same points in both types.
+// Converts a point of Vellum to one of the samples.
 Point to_point(FramePoint point);
 
 }  // namespace vellum::samples

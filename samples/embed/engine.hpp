@@ -1,4 +1,4 @@
-// What an engine has anyway: a Vulkan device of its own, which Vellum adopts, and buffers.
+// A stand-in for an engine: a Vulkan device of its own, which Vellum adopts, and buffers.
 #pragma once
 
 #include <cstddef>

@@ -23,7 +23,7 @@ class FaceDetector {
 
   // Returns the faces in pixels of the photo, the best first.
   std::vector<Face> find(const Image& photo, const FaceThresholds& thresholds);
-  // Of the last photo.
+  // The session of the last photo.
   const Session& session() const { return *session_; }
 
  private:

@@ -14,7 +14,7 @@
 
 namespace vellum::samples {
 
-// What is drawn over a frame, in its pixels.
+// Marks that are drawn over a frame, in its pixels.
 struct Marks {
   std::vector<std::vector<Point>> outlines;  // each closed; of two points: a line
   std::vector<Point> dots;

@@ -128,7 +128,7 @@ void Graphics::make_device() {
        .features = features}));
 }
 
-// What is below is copied to the image before.
+// The picture below the marks is copied to the image before.
 void Graphics::make_render_pass() {
   const auto formats = physical_.getSurfaceFormatsKHR(*surface_);
   const auto is_plain = [](const vk::SurfaceFormatKHR& format) {

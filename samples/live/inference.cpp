@@ -41,7 +41,7 @@ Inference::Inference(const Graphics& graphics, Effect effect, std::vector<Sessio
   }
 }
 
-// What the device still uses must not go.
+// The device may still be using the members.
 Inference::~Inference() { graphics_.device().waitIdle(); }
 
 std::deque<Inference::Output> Inference::make_outputs(const Session& session) const {

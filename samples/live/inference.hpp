@@ -36,7 +36,7 @@ class Inference {
   // Waits at most `timeout` for the frame that was begun; true if it is now the one that is shown.
   bool finish(std::chrono::nanoseconds timeout);
 
-  // Of the frame that is shown; null before the first one.
+  // The image of the frame that is shown; null before the first one.
   const AppImage* image() const { return has_shown_ ? &shown().image : nullptr; }
   const Marks& marks() const { return marks_; }
   const StageTimes& times() const { return times_; }
@@ -46,7 +46,7 @@ class Inference {
     TensorInfo info;
     AppBuffer buffer;
   };
-  // Of two frames one is shown while the other is computed.
+  // One of two frames is shown while the other is computed.
   struct Slot {
     AppBuffer upload, frame, picture;
     AppImage image;

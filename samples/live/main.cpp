@@ -190,7 +190,7 @@ int main(int argc, char** argv) {
   app.add_option("--height", options.source.height, "of frames")
       ->check(CLI::Range(16, 8192))
       ->capture_default_str();
-  app.add_option("--frames", options.frames, "end after so many; 0: when the window is closed");
+  app.add_option("--frames", options.frames, "number of frames to show; 0: until the window is closed");
   app.add_option("--screenshot", options.screenshot, "a PNG file of the last one");
   return run_sample(app, argc, argv, [&] { Live(options).run(); });
 }

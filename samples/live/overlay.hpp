@@ -1,4 +1,4 @@
-// What is drawn over the picture: the marks of the network, and Dear ImGui's windows with times, the memory
+// Draws over the picture: the marks of the network, and Dear ImGui's windows with times, the memory
 // of the network, and the choice of networks.
 #pragma once
 
@@ -29,7 +29,7 @@ class Overlay {
   Overlay(const Overlay&) = delete;
   Overlay& operator=(const Overlay&) = delete;
 
-  // Of a session whose memory is shown from now on.
+  // Shows the memory of another session from now on.
   void show_memory(MemoryReport report) { memory_ = std::move(report); }
   // Builds what render() draws. Returns the network that was chosen, if another was.
   std::optional<size_t> build(const OverlayState& state);

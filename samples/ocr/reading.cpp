@@ -35,7 +35,7 @@ std::vector<std::string> read_characters(const FileName& file) {
 ReadText spell(std::span<const float> probabilities, std::size_t classes,
                const std::vector<std::string>& characters) {
   if (classes == 0 || classes != characters.size() || probabilities.size() % classes != 0) {
-    throw Error(ErrorCode::invalid_argument, "the text reader tells " + std::to_string(classes) +
+    throw Error(ErrorCode::invalid_argument, "the text reader distinguishes " + std::to_string(classes) +
                                                  " classes apart, but the characters' file makes " +
                                                  std::to_string(characters.size()) + " of them");
   }

@@ -1,4 +1,4 @@
-// What the parameters of a shader are declared with, once for GLSL and C++:
+// Declares the parameters of a shader once for GLSL and C++:
 //
 //   #include "shaders/common/parameters.h"
 //

@@ -14,7 +14,7 @@ LINEAR_IN(frame)      // bytes
 LINEAR_IN(transform)  // two rows of three
 TENSOR_OUT(y)
 
-// What FrameInput::filter == area averages at most, along an axis: kMostAveraged in runtime/graph/operators/frame.hpp.
+// The most pixels along an axis that FrameInput::filter == area averages: kMostAveraged in runtime/graph/operators/frame.hpp.
 const float MOST_AVERAGED = 64.0;
 
 #include "frame_pixels.glsl"
@@ -51,7 +51,7 @@ vec2 to_frame(vec2 p, vec3 rows[2]) {
   return clamp(at, vec2(-2.0 * MOST_AVERAGED), vec2(size) + 2.0 * MOST_AVERAGED);
 }
 
-// What the filter makes of the frame at pixel p of the network.
+// The filtered frame at pixel p of the network.
 vec4 sampled(vec2 p, vec3 rows[2]) {
   vec2 extent = vec2(0);
   ivec2 samples = ivec2(1);

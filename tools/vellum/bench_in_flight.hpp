@@ -1,4 +1,4 @@
-// What an inference takes with others under way beside it.
+// Times inferences while others are under way.
 #pragma once
 
 #include <cstddef>

@@ -15,8 +15,8 @@ MemoryCalibration calibrate(const MemoryMeter& meter, const Options& options);
 std::string to_text(const MemoryCalibration& calibration, const std::string& cache);
 nlohmann::json to_json(const MemoryCalibration& calibration);
 
-// Does the same in a process of its own, which prints nothing, where the system can start this program again.
-// What fails there is no failure here: estimates are intervals then.
+// Calibrates in a process of its own, which prints nothing, if the system can start this program again. A
+// failure is ignored: estimates are intervals then.
 void calibrate_apart(const Options& options);
 
 }  // namespace vellum::cli

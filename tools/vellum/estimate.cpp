@@ -29,7 +29,7 @@ struct Arguments {
   uint64_t budget = 0;
 };
 
-// What was measured comes first: what the process grows by counts from its beginning.
+// Measurements come first: the growth of the process counts from its beginning.
 void measure(const Arguments& arguments, const MemoryMeter& meter, std::vector<Point>& points) {
   SessionOptions options = session_options(arguments.options, arguments.model);
   DeviceOptions device = device_options(arguments.options);
@@ -42,7 +42,7 @@ void measure(const Arguments& arguments, const MemoryMeter& meter, std::vector<P
   }
 }
 
-// What changes from point to point.
+// The quantity that changes from point to point.
 std::string axis_of(const Arguments& arguments) {
   const std::string axis = arguments.sweeps.empty() ? "batch" : arguments.sweeps.front();
   return axis.substr(0, axis.rfind('='));

@@ -62,8 +62,8 @@ std::pair<int64_t, uint64_t> largest_batch(const Estimator& estimator, const std
   return best;
 }
 
-// Of some shares of the weights, the largest that leaves the rest room enough, or the one that takes least;
-// 0 if they cannot stream.
+// Returns the largest of some shares of the weights that leaves enough for the rest, or the one that takes
+// least; 0 if weights cannot stream.
 std::pair<uint64_t, uint64_t> largest_weights_budget(const Estimator& estimator, SessionOptions options,
                                                      const Point& point, uint64_t budget) {
   std::pair<uint64_t, uint64_t> best{0, UINT64_MAX};

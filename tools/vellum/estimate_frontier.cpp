@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kMeasuredRuns = 5;
 
-// What a session within a budget did.
+// The results of a session within a budget.
 struct MeasuredPoint {
   double milliseconds = 0;  // the fastest run
   uint64_t peak_bytes = 0;  // allocated from Vulkan at a time

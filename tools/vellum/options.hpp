@@ -83,7 +83,7 @@ std::optional<OpenedDevice> open_if_named(const Options& options);
 // Throws Error(invalid_argument) if --caps and --device are both given to a command that takes one of them.
 void require_caps_or_device(const std::string& caps, const Options& options);
 
-// What --caps says: android_baseline_2022, or a file of `vellum devices --save-caps`.
+// Reads the argument of --caps: android_baseline_2022, or a file of `vellum devices --save-caps`.
 Caps read_caps(const std::string& name);
 
 }  // namespace vellum::cli

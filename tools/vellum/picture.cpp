@@ -139,7 +139,7 @@ PictureInputs read_pictures(const Model& model, std::vector<std::string>& argume
     const FrameSize size = network_size(input, shape);
     FrameInput frame = samples::photo_frame(photo);
     frame.network_shape = shape;
-    // Of a model with open shapes the outputs are known only now.
+    // The outputs of a model with open shapes are known only now.
     const bool classifier = is_classifier(with_frames(result.model, name, frame));
     set_values(frame, input.dtype, classifier, options);
     const std::string fit = !options.fit.empty() ? options.fit : classifier ? "crop" : "letterbox";

@@ -12,7 +12,7 @@ class App;
 
 namespace vellum::cli {
 
-// What people may ask of tuning.
+// Arguments that ask for tuning.
 struct TuneArguments {
   bool tune = false;
   double seconds = 0;
@@ -24,7 +24,7 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments);
 // tune() with progress on stderr: a line that is written over on a terminal.
 TuneReport tune_and_show(const Device& device, const Model& model, const SessionOptions& options,
                          const TuneOptions& how);
-// The same where arguments ask for it; says in a line on stderr what it gained, but for --json.
+// Tunes if the arguments ask for it; prints its gain in one line on stderr, except with --json.
 void tune_if_asked(const TuneArguments& arguments, const Options& options, const Device& device,
                    const Model& model, const SessionOptions& session);
 

@@ -1,4 +1,4 @@
-// What the functions of libvellum_jni share: strings, fields of Java objects, and exceptions in both
+// Shared by the functions of libvellum_jni: strings, fields of Java objects, and exceptions in both
 // directions.
 #pragma once
 

@@ -304,7 +304,7 @@ def tune(
 
     Later sessions use the result. It is kept in the device's cache folder, or as long as the device lives.
 
-    seconds: no further operator is measured after so many; a later call goes on; 0: no limit.
+    seconds: after these no further operator is measured; a later call continues; 0: no limit.
     again: what was measured before is measured, too.
     storages: measure what should hold each tensor.
     progress: True: a line on the terminal; a function: called with ("storages", "operators" or "network", done, total).

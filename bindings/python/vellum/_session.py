@@ -59,7 +59,7 @@ class Session(Handle):
         self._lock = threading.RLock()  # the library takes one thread at a time, except to submit
         super().__init__(library.vellum_session_destroy, self.device._callback)
         self._create(options, progress)
-        self._data_dependent: dict[str, TensorInfo] = {}  # outputs whose shapes only a run tells
+        self._data_dependent: dict[str, TensorInfo] = {}  # outputs whose shapes are known only after a run
         # Of inputs that decide shapes: the values that the session is prepared for.
         self._shape_values: dict[str, Array] = {name: np.array(value) for name, value in options.get("input_values", {}).items()}
         self._read_infos()

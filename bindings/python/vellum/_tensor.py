@@ -30,7 +30,7 @@ class TensorInfo:
     """An input or output with the model's own name."""
 
     name: str
-    shape: tuple[int | None, ...]  # None: a dimension that is open, or that only a run tells
+    shape: tuple[int | None, ...]  # None: a dimension that is open, or known only after a run
     dtype: np.dtype[Any]
     decides_shapes: bool = False  # of inputs: whether shapes depend on its values, such as the sizes of a Resize
 

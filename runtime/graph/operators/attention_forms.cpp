@@ -161,7 +161,7 @@ class AttentionBody {
     }
     give_scores(2, scores);
     ValueId weights = body_.add("Softmax", {scores}, {{"axis", int64_t{3}}});
-    // Of a query that may attend to no key: 0.
+    // A query that may attend to no key has the result 0.
     if (mask != kNoValue) {
       const ValueId most = body_.add("ReduceMax", {scores}, {{"axes", Ints{3}}});
       const ValueId none = body_.add("Equal", {most, body_.scalar(dtype, -INFINITY)});

@@ -15,7 +15,7 @@ namespace vellum {
 struct DeviceRegion : Operator {
   Graph body;
   // For each input whether it is computed behind an operator with a data-dependent shape: its first dimension
-  // may be the number of rows that a run tells.
+  // may be a number of rows that is known only in a run.
   std::vector<bool> is_late;
 
   std::string_view type() const override { return "DeviceRegion"; }

@@ -1,4 +1,4 @@
-// OptionalHasElement of tensors: whether there is one, which the model alone tells. Values of optional type
+// OptionalHasElement of tensors: whether there is one, which the model decides. Values of optional type
 // are refused when the file is read. https://onnx.ai/onnx/operators/onnx__OptionalHasElement.html
 #include "graph/operator_support.hpp"
 

@@ -1,4 +1,4 @@
-// What remains of a recurrent layer once its inputs are multiplied: the walk along the sequence.
+// The part of a recurrent layer after the products of its inputs: the walk along the sequence.
 // passes/decompose makes it of RNN, GRU and LSTM (recurrent.cpp).
 #pragma once
 

@@ -85,7 +85,7 @@ int64_t reduce_integers(ReduceKind kind, std::span<const int64_t> values) {
   return kind == ReduceKind::mean ? sum / static_cast<int64_t>(values.size()) : sum;
 }
 
-// What a reduction over nothing gives: ONNX names the identity of the operation, and for extrema the least
+// The result of a reduction over nothing: ONNX names the identity of the operation, and for extrema the least
 // and the greatest value of the type. A mean is not a number, which is 0 among integers.
 HostTensor reduce_nothing(ReduceKind kind, const TensorType& type) {
   HostTensor y(DType::f64, type.shape);

@@ -227,7 +227,7 @@ ResizeTaps interpolate(const Resize& op, const ResizeGeometry& g, size_t axis, f
   return result;
 }
 
-// Of a smaller output: the weights of interpolation, stretched over what an output element covers.
+// For a smaller output: the weights of interpolation, stretched over what an output element covers.
 ResizeTaps average(const Resize& op, const ResizeGeometry& g, size_t axis, float x) {
   const int64_t last = g.input[axis] - 1;
   const float scale = g.scales[axis], reach = (op.mode == ResizeMode::linear ? 1.0f : 2.0f) / scale;
@@ -360,7 +360,7 @@ uint64_t Resize::work(Inputs inputs, Outputs outputs) const {
     total = saturating_add(total, saturating_multiply(static_cast<uint64_t>(g.output[axis]), kTaps));
     if (mode == ResizeMode::nearest || is_untouched(*this, g, axis)) continue;
     shape[axis] = g.output[axis];
-    // Of an average over two to four times what an output element covers.
+    // An average covers two to four times the input elements of an output element.
     const bool averages = antialias && g.scales[axis] < 1.0f && g.scales[axis] > 0.0f;
     const auto taps = averages ? static_cast<uint64_t>(std::min(1e9f, 8.0f + 4.0f / g.scales[axis])) : 8;
     total = saturating_add(total, saturating_multiply(static_cast<uint64_t>(element_count(shape)), taps));

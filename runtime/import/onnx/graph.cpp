@@ -190,7 +190,7 @@ class GraphReader {
     return node;
   }
 
-  // ONNX's number of a value's type where the file tells that it is a narrow one, else 0.
+  // ONNX's number of a value's type where the file names a narrow one, else 0.
   int64_t narrow_type(const std::string& name) const {
     if (const auto found = narrow_types_.find(name); found != narrow_types_.end()) return found->second;
     return outer_ != nullptr ? outer_->narrow_type(name) : 0;

@@ -24,8 +24,8 @@ void convert_slice(const Call& call) {
 
 namespace {
 
-// What STRIDED_SLICE takes of its input, one entry for each dimension that it names, and what becomes of the
-// result's dimensions.
+// The part of its input that STRIDED_SLICE takes, one entry for each dimension that it names, and the
+// dimensions of the result.
 struct StridedSlice {
   Ints begin, end, steps, axes;
   Ints gone;   // dimensions of the input of which one index is taken

@@ -97,7 +97,7 @@ void convert_l2_normalization(const Call& call) {
             options != nullptr ? options->activation() : schema::FusedActivation::none);
 }
 
-// Of channels: the file gives their number to each side, and a factor for each of them.
+// Sums over channels: the file gives their number to each side, and a factor for each of them.
 void convert_local_response_normalization(const Call& call) {
   const auto& options = call.required_options<schema::LocalResponseNormalizationOptions>();
   if (options.radius() < 0 || options.radius() > (1 << 20))

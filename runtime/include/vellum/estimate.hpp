@@ -51,7 +51,7 @@ struct MemoryInterval {
 
 struct MemoryEstimate {
   MemoryUse use;
-  // Of use.total(), where resident.driver and resident.pipelines come from figures that were not measured on
+  // The range of use.total() if resident.driver and resident.pipelines come from figures not measured on
   // this host (MemoryMeter::calibrate()), or for much smaller or larger networks; otherwise nothing.
   std::optional<MemoryInterval> interval;
   std::string driver_host;  // the processor that those figures were measured on; empty: unknown
@@ -87,7 +87,7 @@ struct MemoryMeasurement {
   MemoryEstimate estimate;
 };
 
-// What a driver on the CPU takes of the process; see docs/estimate.md.
+// The memory of the process that a driver on the CPU takes; see docs/estimate.md.
 struct MemoryCalibration {
   std::string host;  // the processor
   uint64_t driver_bytes = 0;

@@ -49,7 +49,7 @@ enum class ExternalHandleType : uint8_t {
 // "opaque_fd"
 VELLUM_API std::string_view name(ExternalHandleType type);
 
-// What a device can do with handles of one type.
+// The operations that a device supports with handles of one type.
 struct ExternalSupport {
   ExternalHandleType type{};
   bool imports_buffers = false, exports_buffers = false;  // that networks read and write
@@ -79,7 +79,7 @@ struct ExternalMemory {
   // host_pointer a multiple of minImportedHostPointerAlignment, as the pointer is. For
   // android_hardware_buffer it is not read.
   VkDeviceSize bytes = 0;
-  // Of opaque handles: VkMemoryAllocateInfo::memoryTypeIndex of the exporter, and whether it allocated the
+  // For opaque handles: VkMemoryAllocateInfo::memoryTypeIndex of the exporter, and whether it allocated the
   // memory for one buffer or image alone (VkMemoryDedicatedAllocateInfo).
   uint32_t memory_type = 0;
   bool dedicated = false;

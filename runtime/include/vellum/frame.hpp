@@ -77,7 +77,7 @@ class VELLUM_API FrameTransform {
   // area.
   static FrameTransform region(FramePoint corner, FramePoint right, FramePoint down, FrameSize network);
 
-  // The same part of the frame, mirrored for the network.
+  // Returns a transform of the same part of the frame, mirrored for the network.
   FrameTransform flipped_horizontally() const;
   FrameTransform flipped_vertically() const;
 
@@ -110,8 +110,8 @@ struct FrameInput {
   ColorRange range = ColorRange::limited;
 
   FrameFilter filter = FrameFilter::bilinear;
-  // What the network sees beside the frame: red, green and blue in 0..255. Nothing: the pixels of the frame's
-  // border, repeated.
+  // The colour that the network sees beside the frame: red, green and blue in 0..255. Nothing: the pixels of
+  // the frame's border, repeated.
   std::optional<std::array<float, 3>> fill = std::array<float, 3>{0, 0, 0};
   // The network takes blue, green, red.
   bool bgr = false;

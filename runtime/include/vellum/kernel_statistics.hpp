@@ -1,4 +1,4 @@
-// What a driver's compiler reports about a shader (VK_KHR_pipeline_executable_properties).
+// A driver's report about a compiled shader (VK_KHR_pipeline_executable_properties).
 #pragma once
 
 #include <string>

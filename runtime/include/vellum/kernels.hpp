@@ -72,7 +72,7 @@ struct KernelReport {
 VELLUM_API std::optional<DeviceRates> known_rates(const DeviceInfo& device);
 
 struct KernelReportOptions {
-  // Of the device; empty: known_rates(). Where a latency or launch is 0, that of common GPUs of its vendor.
+  // The device's rates; empty: known_rates(). A latency or launch of 0: that of common GPUs of its vendor.
   std::optional<DeviceRates> rates;
   bool representations = false;  // megabytes for a network
 };

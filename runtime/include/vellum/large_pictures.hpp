@@ -67,7 +67,7 @@ class VELLUM_API LargePicture {
   LargePicture(LargePicture&&) noexcept;
   LargePicture& operator=(LargePicture&&) noexcept;
 
-  // Of the whole picture.
+  // Inputs and outputs for the whole picture.
   const std::vector<TensorInfo>& inputs() const;
   const std::vector<TensorInfo>& outputs() const;
   PictureTiles tiles() const;

@@ -19,7 +19,7 @@ struct FrontierPoint {
   uint64_t weights_bytes = 0;   // of these, for weights
   uint64_t streamed_bytes = 0;  // of weights, copied to the device in every run; 0: all weights are resident
   double predicted_ms = 0;      // a run; for comparing points, the device's rates are published or assumed
-  // Of a session without a memory budget that runs in the same way, but for the next.
+  // Options of a session without a memory budget that runs in the same way, except for the next member.
   SessionOptions options;
   uint32_t tiled_layers = 0;  // that run in strips (docs/memory.md); only a memory budget takes any
 };

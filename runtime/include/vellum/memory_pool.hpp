@@ -11,8 +11,8 @@ namespace vellum {
 class ArenaPool;
 class Device;
 
-// What happens when a run begins while another run of the same pool is under way: submitted, and not yet
-// waited for.
+// Decides what happens when a run begins while another run of the same pool is under way: submitted, and not
+// yet waited for.
 enum class PoolOverlap : uint8_t {
   serialise,  // the device does them one after the other
   refuse,     // Error(invalid_argument), for applications that want to know when their runs overlap

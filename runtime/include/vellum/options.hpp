@@ -25,7 +25,7 @@ enum class Winograd : uint8_t { automatic, off, f2, f4 };
 // Whether kernels are checked against the host reference at their first use on a device and driver.
 // automatic: on GPUs; not on drivers that compute on the CPU, which are the same everywhere.
 enum class SelfCheck : uint8_t { automatic, off, on };
-// Of a device's queues, relative to those of all processes (VK_KHR_global_priority). unspecified: the
+// Priority of a device's queues among those of all processes (VK_KHR_global_priority). unspecified: the
 // driver's default, medium.
 enum class GlobalPriority : uint8_t { unspecified, low, medium, high, realtime };
 

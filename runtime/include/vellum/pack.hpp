@@ -61,7 +61,7 @@ VELLUM_API PackSummary pack(const std::filesystem::path& model, const std::files
                             const Caps& caps, const SessionOptions& options,
                             std::span<const PackFrame> frames, std::span<const PackPicture> pictures);
 
-// What sessions of a bundle may do besides running its model as it is.
+// Further forms in which sessions may run the model of a bundle.
 struct PackVariants {
   std::span<const PackFrame> frames = {};
   std::span<const PackPicture> pictures = {};
@@ -70,7 +70,7 @@ struct PackVariants {
   bool images = false;
 };
 
-// Does the same with the shaders of all variants.
+// Writes a bundle with the shaders of all variants.
 VELLUM_API PackSummary pack_with_variants(const std::filesystem::path& model,
                                           const std::filesystem::path& file, const Caps& caps,
                                           const SessionOptions& options, const PackVariants& variants);

@@ -31,8 +31,8 @@ namespace vellum {
 // A value that is NaN has any of the colours.
 enum class PictureColors : uint8_t { ramp, steps, classes, rgb };
 
-// Of the network's values, before they become colours: between the four nearest ones, or the nearest. Class
-// numbers always take the nearest.
+// Interpolation of the network's values before they become colours: between the four nearest, or the nearest.
+// Class numbers always take the nearest.
 enum class PictureFilter : uint8_t { bilinear, nearest };
 
 // Where the channels of an output of four dimensions are. automatic: the smaller of [1, C, ...] and [..., C]
@@ -55,13 +55,13 @@ struct PictureOutput {
   std::vector<std::array<uint8_t, 4>> palette = {};
   PictureFilter filter = PictureFilter::bilinear;
   ChannelOrder channels = ChannelOrder::automatic;
-  // Pixels, at most 16384. 0: those of the frame that it lies over, else those of the output.
+  // Pixels, at most 16384. 0: those of the frame under it, else those of the output.
   uint32_t width = 0, height = 0;
   // The name of an input that takes frames (with_frames()). The picture then shows the frame, stretched to
   // its size, and over it, where the network saw it, the colours with their alpha; it is opaque. Empty: the
   // values fill the picture, and colours keep their alpha.
   std::string over = {};
-  // Of the picture among the outputs, where it is to be a further one and the values stay an output, too.
+  // The name of the picture if it is a further output, so that the values stay an output, too.
   // With a palette of one transparent colour such a picture shows the frame alone. Empty: it replaces the
   // output.
   std::string name = {};

@@ -19,7 +19,8 @@ struct TensorUsage {
   std::vector<planner::TensorUsageRecord> records;
   // Returns the bytes of an image or buffer of a size on the device: use it as PlanOptions::object_bytes.
   std::function<uint64_t(const planner::Size&)> object_bytes;
-  // The same tensors for offsets in an arena: bytes with device padding, and the alignment of offsets.
+  // The tensors of `records` for offsets in an arena: bytes with device padding, and the alignment of
+  // offsets.
   std::vector<planner::TensorUsageRecord> arena_records;
   uint64_t offset_alignment = 1;
   // The bytes that are live at a time in any order of the program's tasks, as far as is proved: no plan of

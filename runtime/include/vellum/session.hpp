@@ -85,7 +85,7 @@ class VELLUM_API Run {
 
 class SessionCreation;
 
-// What Session::trim() frees.
+// The memory that Session::trim() frees.
 enum class TrimLevel : uint8_t {
   intermediates,  // the memory of intermediate tensors, and all that belongs to earlier input shapes
   weights,        // that, and the weights, unless they stream (weights_budget) or another session has them
@@ -191,8 +191,8 @@ class VELLUM_API Session {
   // Binds without recording, for Recording::record(), submit() and run(); also on a device of Device::open(),
   // whose buffers come from vellum/external.hpp.
   Recording bind(std::span<const BufferBinding> inputs, std::span<const BufferBinding> outputs);
-  // The same with images of the application's among inputs and outputs. Throw Error(invalid_argument) and
-  // Error(unsupported) besides, for an image that ImageBinding does not allow.
+  // Like those above, with images of the application among inputs and outputs. Throw Error(invalid_argument)
+  // and Error(unsupported) besides, for an image that ImageBinding does not allow.
   Recording record(VkCommandBuffer_T* commands, const NetworkBindings& bindings);
   Recording bind(const NetworkBindings& bindings);
   // Runs one inference of a recording that bind() made with NetworkBindings::rest_on_host, and returns when

@@ -1,4 +1,4 @@
-// What a session may be told about memory, precision and runs.
+// Options of a session: memory, precision and runs.
 #pragma once
 
 #include <cstdint>

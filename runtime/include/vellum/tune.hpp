@@ -31,7 +31,7 @@ struct TuneProgress {
 };
 
 struct TuneOptions {
-  // No further operator is measured after so many seconds; a later call goes on. 0: no limit.
+  // Seconds after which no further operator is measured; a later call continues. 0: no limit.
   double seconds = 0;
   // Measures what was measured before, too.
   bool again = false;

@@ -40,7 +40,7 @@ typedef enum vellum_self_check {
 
 /* Fill it with vellum_device_options_init(), then change what should differ. */
 typedef struct vellum_device_options {
-  size_t size;               /* of this struct, as the caller was compiled: how the library tells versions apart */
+  size_t size;               /* of this struct, as the caller was compiled: by which the library distinguishes versions */
   const char* device;        /* number, UUID or part of a name; NULL: a discrete GPU, else an integrated one, else a CPU */
   const char* cache_folder;  /* for compiled shaders, made if it is missing; NULL: nothing is kept on disk */
   int32_t validation;        /* not 0: the Khronos validation layer; its messages go to `log` */

@@ -97,7 +97,7 @@ typedef struct vellum_shape_values {
   size_t byte_count;
 } vellum_shape_values;
 
-/* The model's inputs and outputs; a dimension that the model leaves open, or only a run tells, is -1. */
+/* The model's inputs and outputs; a dimension that is open, or known only after a run, is -1. */
 VELLUM_C_API size_t vellum_model_input_count(const vellum_model* model);
 VELLUM_C_API size_t vellum_model_output_count(const vellum_model* model);
 VELLUM_C_API vellum_status vellum_model_input(const vellum_model* model, size_t index, vellum_tensor_info* info,

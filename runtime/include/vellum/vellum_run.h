@@ -65,7 +65,7 @@ VELLUM_C_API vellum_status vellum_run_output(const vellum_run* run, const char* 
 VELLUM_C_API vellum_status vellum_run_done(const vellum_run* run, int32_t* done, vellum_error* error);
 /* Waits until the run and earlier ones are done and its outputs are written. Returns the run's error on every call. */
 VELLUM_C_API vellum_status vellum_run_wait(const vellum_run* run, vellum_error* error);
-/* Waits at most so many milliseconds for the device, then sets *done as vellum_run_done() does. */
+/* Waits at most `milliseconds` for the device, then sets *done as vellum_run_done() does. */
 VELLUM_C_API vellum_status vellum_run_wait_for(const vellum_run* run, uint32_t milliseconds, int32_t* done,
                                                vellum_error* error);
 /*

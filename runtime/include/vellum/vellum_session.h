@@ -142,7 +142,7 @@ VELLUM_C_API vellum_status vellum_session_create_async(const vellum_device* devi
 /* The pipelines that are ready, of `total`, which is 0 until the network is compiled; either may be NULL. */
 VELLUM_C_API vellum_status vellum_session_creation_progress(const vellum_session_creation* creation, size_t* ready,
                                                             size_t* total, vellum_error* error);
-/* Waits at most so many milliseconds, then sets *done to not 0 if vellum_session_creation_get() would return at once. */
+/* Waits at most `milliseconds`, then sets *done to not 0 if vellum_session_creation_get() would return at once. */
 VELLUM_C_API vellum_status vellum_session_creation_wait_for(const vellum_session_creation* creation,
                                                             uint32_t milliseconds, int32_t* done, vellum_error* error);
 /* Returns at once; vellum_session_creation_get() then returns VELLUM_CANCELLED, unless the session was ready. */

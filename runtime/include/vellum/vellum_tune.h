@@ -13,7 +13,7 @@ extern "C" {
 /* Fill it with vellum_tune_options_init(), then change what should differ. */
 typedef struct vellum_tune_options {
   size_t size;         /* of this struct, as the caller was compiled */
-  double seconds;      /* no further operator is measured after so many; a later call goes on; 0: no limit */
+  double seconds;      /* after these no further operator is measured; a later call continues; 0: no limit */
   int32_t again;       /* not 0: what was measured before is measured, too */
   int32_t storages;    /* 0: do not measure what should hold each tensor */
   /* NULL, or told what is done; step: "storages", "operators", "network". */

@@ -49,8 +49,8 @@ struct DeviceUse {
   std::vector<const char*> features;    // members of Vulkan's structures: "shaderFloat16"
 };
 
-// What Vellum would use of a physical device, in the application's instance: exactly what Vellum enables when
-// it opens the device itself. Copies share the structures of enable_features().
+// Extensions and features of a physical device of the application's instance: exactly those Vellum enables
+// when it opens the device itself. Copies share the structures of enable_features().
 class VELLUM_API DeviceRequirements {
  public:
   const std::vector<DeviceUse>& uses() const;
@@ -119,8 +119,8 @@ struct VulkanDevice {
 
 // How a buffer for an input or output must be made: Session::input_buffer() and output_buffer().
 struct BufferLayout {
-  // Of the elements, which are dense and row-major in the model's own order of dimensions: f32 for an input
-  // or output of floats of any size (fp16 sessions included), i32 for integers and booleans, u8 for the
+  // The type of the elements, which are dense and row-major in the model's order of dimensions: f32 for an
+  // input or output of floats of any size (fp16 sessions included), i32 for integers and booleans, u8 for the
   // frames of with_frames() (vellum/frame.hpp).
   DType element = DType::f32;
   VkDeviceSize bytes = 0;      // the elements, padded to four; the padding has undefined content
@@ -177,8 +177,9 @@ struct ImageBinding {
   VkImage image = VK_NULL_HANDLE;
   // In which it is read or written; one that the image allows for views.
   VkFormat format = VK_FORMAT_UNDEFINED;
-  // Of an image of ExternalImage::import() in a format of the driver's own: ExternalImage::external_format().
-  // Then `format` is undefined, and the image is a frame in nv12, nv21 or i420.
+  // For an image of ExternalImage::import() in a format of the driver's own:
+  // ExternalImage::external_format(). Then `format` is undefined, and the image is a frame in nv12, nv21 or
+  // i420.
   uint64_t external_format = 0;
   uint32_t width = 0, height = 0;  // of the level
   // In which the image is while the recorded commands run; they leave it there. Of an input GENERAL or
@@ -188,7 +189,7 @@ struct ImageBinding {
   uint32_t owner = VK_QUEUE_FAMILY_IGNORED;  // as BufferBinding::owner; in `layout` both times
 };
 
-// What Session::record() and bind() bind: each input once, outputs that are to be read once.
+// The arguments of Session::record() and bind(): each input once, and each output that is to be read once.
 struct NetworkBindings {
   std::span<const BufferBinding> inputs = {}, outputs = {};
   std::span<const ImageBinding> input_images = {}, output_images = {};

@@ -12,8 +12,8 @@ namespace {
 
 constexpr int64_t kStep = 32;
 
-// What the shader can take apart into eight halves and four floats, of a size that fills no more than a
-// subgroup's registers.
+// Whether the shader can divide it into eight halves and four floats for each invocation, and it fills no
+// more than a subgroup's registers.
 bool is_usable(const CooperativeMatrix& matrix) {
   const bool whole_steps = kStep % matrix.k == 0 || matrix.k % kStep == 0;
   return matrix.n % 8 == 0 && matrix.k % 8 == 0 && whole_steps && matrix.m <= 64 && matrix.n <= 64 &&

@@ -70,7 +70,7 @@ void define_depthwise_window(Dispatch& dispatch, const Window2d& window) {
   dispatch.defines.emplace_back("STRIDE_X", common ? std::to_string(window.stride[0]) : "0");
 }
 
-// What the two kernels have in common.
+// Shared by the two kernels.
 struct DepthwiseTensors {
   TensorId x, grid, y, residual;
 };

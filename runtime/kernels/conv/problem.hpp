@@ -15,7 +15,7 @@ struct ConvProblem {
   int64_t images = 1;
   int64_t inputs = 1, outputs = 1;  // channels, all groups together
   int64_t height = 1, width = 1;    // of the output
-  // Of the layer of which this is a strip. Candidates and costs are those of the layer.
+  // The size of the layer of which this is a strip. Candidates and costs are those of the layer.
   int64_t whole_images = 1, whole_height = 1;
   bool whole_stays_inside = false;  // its windows (stays_inside())
   Window2d window;

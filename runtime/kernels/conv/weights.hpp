@@ -49,7 +49,7 @@ struct ConvWeights {
 // Returns the desc of a weight grid. Throws Error(unsupported) if it is beyond any device.
 TensorDesc weight_grid(const Lowering& lowering, int64_t width, int64_t height);
 
-// Of weights and bias, which are inputs `input` and the one behind it.
+// The weights and the bias are inputs `input` and `input` + 1.
 
 // Whether either is computed at run time.
 bool computes_weights(const Lowering& lowering, size_t input = 1);
@@ -57,7 +57,7 @@ bool computes_weights(const Lowering& lowering, size_t input = 1);
 // the weights, then those of the bias.
 HostTensor weights_of(const Lowering& lowering, size_t input = 1);
 std::vector<float> bias_of(const Lowering& lowering, size_t input = 1);
-// What `make` packs from these two.
+// The values that `make` packs from these two.
 WeightValues values_of_packing(const Lowering& lowering, Packing packing,
                                std::function<std::vector<float>()> make, size_t input = 1);
 // Those of a Conv, (M, C / group, kernel...), as the texels of `grid`.

@@ -45,7 +45,7 @@ std::string function_of(BinaryKind kind, std::string_view type) {
       return "ShiftLeft";
     case BinaryKind::shift_right:
       return "ShiftRight";
-    // Of the bits of booleans and of wider integers alike.
+    // Bitwise on booleans and on wider integers.
     case BinaryKind::bitwise_and:
       return "And";
     case BinaryKind::bitwise_or:

@@ -70,7 +70,7 @@ void lower_cast(Lowering& lowering) {
   const Bounds in = bounds_of(from), out = bounds_of(to);
   const bool widens = out.low <= in.low && in.high <= out.high;
   if (is_float(from) == is_float(to) && !to_bool) {
-    // Of integers that keep their 32 bits, a change of sign changes only how they are read.
+    // If integers keep their 32 bits, a change of sign changes only how they are read.
     if (is_float(from) || widens || size_of(to) >= 4) return lowering.alias(0, 0);
     const TensorId x = lowering.read(0, Layout::linear);
     return map_integers(lowering, "Identity", to, x, lowering.write(0, Layout::linear));

@@ -13,7 +13,7 @@ void define_activation(Dispatch& dispatch, const Activation& activation);
 // The shader's field `vec4 activation_params`.
 vec4 activation_params(const Activation& activation);
 
-// The same for kernels that are slow to compile: no activation, Relu and Clip share one variant.
+// For kernels that are slow to compile: no activation, Relu and Clip share one variant.
 void define_activation_or_bounds(Dispatch& dispatch, const Activation& activation,
                                  const std::string& macro = "ACTIVATION");
 vec4 activation_params_or_bounds(const Activation& activation);

@@ -21,8 +21,7 @@ struct KernelName {
   bool operator==(const KernelName&) const = default;
 };
 
-// The predicted cost of a candidate that nothing but a measurement should choose is so many times what it
-// would be.
+// Factor on the predicted cost of a candidate that nothing but a measurement should choose.
 inline constexpr double kOnlyIfMeasured = 100;
 
 struct KernelCandidate {
@@ -34,7 +33,7 @@ struct KernelCandidate {
   std::function<void(Lowering&)> emit = {};
 };
 
-// The same where a kernel has only some of its parameters to choose.
+// A candidate that differs from the others in some parameters alone.
 template <typename Parameters>
 struct ParameterCandidate {
   KernelName name;
@@ -42,7 +41,7 @@ struct ParameterCandidate {
   Parameters parameters = {};
 };
 
-// What choosing between candidates of either kind takes.
+// The part of a candidate of either kind by which one is chosen.
 struct KernelPrediction {
   KernelName name;
   double cost = 1;

@@ -9,7 +9,7 @@ namespace vellum {
 
 namespace {
 
-// What the parameters of gather.comp and of scatter.comp have room for.
+// The most loops that the parameters of gather.comp and of scatter.comp hold.
 constexpr size_t kMaxLoops = decltype(GatherParameters::dims)::size();
 constexpr size_t kMaxDepth = decltype(GatherParameters::sizes)::size();
 static_assert(decltype(ScatterParameters::dims)::size() == kMaxLoops &&

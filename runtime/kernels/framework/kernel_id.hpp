@@ -19,7 +19,7 @@ struct KernelId {
   std::string written;    // that of the first tensor that it writes: "BUFFER_F32"
   std::string variant;    // the other macros of the shader: "ACTIVATION=relu TILE_X=4"
 
-  // The same text for equal kernels, in files as well.
+  // Equal kernels have equal texts, in files as well.
   std::string text() const;
   // "kernel 'pointwise 4x2' (shader conv_pointwise)", for messages.
   std::string description() const;

@@ -1,4 +1,4 @@
-// What a kernel file sees while it turns one operator into dispatches.
+// The view of a kernel file while it lowers one operator to dispatches.
 #pragma once
 
 #include <map>
@@ -25,9 +25,9 @@ struct LoweringOptions {
   bool inputs_to_channels4 = false;
   Winograd winograd = Winograd::off;
   Arithmetic arithmetic = Arithmetic::fp32;
-  // What was measured on the device, to choose between kernel candidates by; null: nothing.
+  // Measured times by which kernel candidates are chosen; null if nothing was measured.
   const TuningTable* tuning = nullptr;
-  // What holds each value in channels4, by ValueId; empty: `storage` says it for all of them.
+  // The storage of each value in channels4, by ValueId; empty: `storage` for all of them.
   std::vector<StorageChoice> value_storages = {};
   // By ValueId: whether TensorDesc::rows_first holds where the value is in channels4 in a buffer; empty: for
   // none. Not for constants.
@@ -128,7 +128,7 @@ class Lowering {
   // width x height texels of four elements: an image2d where it fits, the node's output is to be in an image
   // and the device's policy does not keep weights in buffers; else a buffer (index y * width + x).
   TensorDesc texel_grid(uint32_t width, uint32_t height) const;
-  // What holds a channels4 tensor of that shape, as for the node's output, within the limits of images.
+  // The storage of a channels4 tensor of that shape, as for the node's output, within the limits of images.
   Storage image_or_buffer(const Shape& shape) const;
   // A temporary of this node only.
   TensorId workspace(std::string name, TensorDesc desc);

@@ -357,7 +357,7 @@ TensorId ProgramBuilder::convert(TensorId from, ValueId value, Layout layout) {
   return to;
 }
 
-// Storage reads where the device likes them and the limit on storage images leaves room; sampled reads
+// Storage reads where the device prefers them and the limit on storage images leaves room; sampled reads
 // otherwise.
 void ProgramBuilder::choose_image_reads(Dispatch& dispatch) const {
   uint32_t images = 0, written = 0;

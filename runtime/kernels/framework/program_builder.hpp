@@ -45,9 +45,9 @@ class ProgramBuilder {
   std::string describe_input(ValueId value) const;
   std::string describe_output(ValueId value) const;
 
-  // What options say of a value in channels4, never automatic. kNoValue: of any.
+  // The options' storage for a value in channels4, never automatic. kNoValue: for any value.
   StorageChoice storage_choice(ValueId value) const;
-  // The same for a tensor of that shape where the limits of images allow it.
+  // The storage for a tensor of that shape: `choice` where the limits of images allow it.
   Storage image_or_buffer(const Shape& shape, StorageChoice choice) const;
   ElementType float_element() const;
   // How the device holds an intermediate tensor. `choice`: of a tensor in channels4.
@@ -64,7 +64,7 @@ class ProgramBuilder {
     std::string taken;
     size_t candidates = 0;  // that were not avoided
   };
-  // What a node adds, so that it can be lowered again.
+  // The program before a node was lowered, so that the node can be lowered again.
   struct Checkpoint;
 
   Checkpoint checkpoint() const;

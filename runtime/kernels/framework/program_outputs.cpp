@@ -17,7 +17,7 @@ void refuse_layers(const Graph& tail) {
       throw Error(
           ErrorCode::unsupported,
           describe(node) + " follows " + describe(tail.nodes.front()) +
-              ", whose output has a shape that only a run tells; what follows it runs on the host, where "
+              ", whose output has a shape that is known only in a run; what follows it runs on the host, where "
               "this would be far too slow; cut the model in two behind " +
               describe(tail.nodes.front()) + " and run the second part as a model of its own");
 }

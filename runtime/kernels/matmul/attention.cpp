@@ -133,7 +133,7 @@ bool gives_matrix(const Attention::Operands& o) {
          o.output[1] == o.q.shape[1] * o.v.shape[3];
 }
 
-// Of products of weights and values: the kernel takes four keys at a time.
+// For products of weights and values: the kernel takes four keys at a time.
 constexpr ProductRun kRunOfKeys{4, 1};
 
 // Parameters that both variants of the shader have: sizes, and strides along images, heads, queries and keys.

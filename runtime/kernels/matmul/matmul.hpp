@@ -19,7 +19,7 @@ struct Product {
   Activation activation;
 };
 
-// Of inputs 0, 1 and 2, any of which may be known only at run time, all linear.
+// Multiplies inputs 0 and 1 and adds input 2; any may be known only at run time, all are linear.
 void lower_linear_product(Lowering& lowering, Product product);
 
 }  // namespace vellum

@@ -8,7 +8,7 @@
 
 namespace vellum {
 
-// Of each (N, C, H, W): element i of y is element step * i + offset of x.
+// Along each of N, C, H, W: element i of y is element step * i + offset of x.
 struct Region {
   std::array<int64_t, 4> offset{0, 0, 0, 0};
   std::array<int64_t, 4> step{1, 1, 1, 1};  // step[1] is 1

@@ -7,8 +7,8 @@
 
 namespace vellum {
 
-// What the image holds: colours as normalised bytes or as other numbers; or Y, U and V, as green, blue and
-// red.
+// The contents of the image: colours as normalised bytes or as other numbers; or Y, U and V, as green, blue
+// and red.
 enum class FrameImage : uint8_t { bytes, numbers, planes };
 
 // Returns a dispatch that reads frames of this format, but from a combined image sampler at the binding

@@ -68,7 +68,7 @@ void lower_gather_nd(Lowering& lowering) {
 }
 
 void lower_compress(Lowering& lowering) {
-  // What the condition chooses decides the shape, so it is known.
+  // The condition is constant, because it decides the shape.
   std::vector<int64_t> chosen;
   const std::vector<int64_t> condition = lowering.constant(1)->to_ints();
   for (size_t i = 0; i < condition.size(); ++i)

@@ -45,7 +45,7 @@ void pad_texels(Lowering& lowering, const Pad& op, const PadAmounts& amounts, fl
   copy_region(lowering, x, y, region);
 }
 
-// What stands outside of x, by the type of its elements.
+// The value outside of x, by the type of its elements.
 struct Fill {
   float number = 0;
   int64_t integer = 0;

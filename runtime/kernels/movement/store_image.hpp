@@ -17,9 +17,9 @@ struct ImagePixels {
 };
 // The ways to read a shape as an image; none if it is none.
 std::vector<ImagePixels> readings_as_image(const Shape& shape);
-// Of [1, C, H, W] and [1, H, W, C] with one to four channels (the former if both would do and the image is as
-// large), [H, W, C] with three or four, [1, H, W] and [H, W]. Throws Error(unsupported) for other shapes, and
-// Error(invalid_argument) if none of these is width x height.
+// Accepts [1, C, H, W] and [1, H, W, C] with one to four channels (the former if both would do and the image
+// is as large), [H, W, C] with three or four, [1, H, W] and [H, W]. Throws Error(unsupported) for other
+// shapes, and Error(invalid_argument) if none of these is width x height.
 ImagePixels image_pixels(const Shape& shape, int64_t width, int64_t height);
 
 // Binding 0: the tensor, linear, of `element` (i32 or u8: bytes in 0..255). Binding 1: a storage image.

@@ -148,7 +148,7 @@ void lower_layer_norm(Lowering& lowering) {
       return lowering.run_on_host("LayerNormalization whose scale broadcasts has no kernel");
   const int64_t rows = product(shape, 0, axis);
   if (!lowering.is_read(1) && !lowering.is_read(2)) {
-    // What has one row of channels for each of its first dimension lies in channels4 as it should.
+    // In channels4, too, the elements of a row follow one another if it has the channels and nothing else.
     if (lives_in_channels4(lowering, 0) && axis == 1 && product(shape, 2, shape.size()) == 1)
       return normalize_texels(lowering, Layout::channels4, {rows, length}, op.epsilon, op.centred);
     if (length % 4 == 0)

@@ -43,7 +43,7 @@ bool decompose_cast(Decomposition& d) {
   return true;
 }
 
-// Of floats that stand for 8-bit floats: a product.
+// For floats in place of 8-bit floats this is a product.
 bool decompose_dequantize_linear(Decomposition& d) {
   const TensorType x = d.input_type(0), scale = d.input_type(1);
   if (!is_float(x.dtype)) return false;

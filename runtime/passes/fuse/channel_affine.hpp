@@ -23,8 +23,8 @@ std::optional<std::vector<double>> per_channel(const HostTensor& constant, const
 // false and changes nothing where the linear operator has an activation, computed weights or another reader.
 bool fold_affine(GraphEditor& editor, size_t index, size_t slot, const ChannelAffine& affine);
 
-// What an operator on a constant computes of each channel of a tensor of shape `data`; nothing where that is
-// not affine.
+// The function of each channel that an operator with a constant computes, for a tensor of shape `data`;
+// nothing if it is not affine.
 using AffineRule = std::optional<ChannelAffine> (*)(const BinaryConstant& binary, const Shape& data);
 
 // Folds every operator on a constant that the rule finds affine.

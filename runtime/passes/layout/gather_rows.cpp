@@ -86,7 +86,7 @@ class Rows {
     return HostTensor::i64(shape, numbers);
   }
 
-  // What the operator does to rows, it does to row numbers. A Transpose or Slice must not touch the last
+  // Applies the operator to row numbers as it applies to rows. A Transpose or Slice must not touch the last
   // dimension.
   std::optional<HostTensor> through(const Node& node, const Shape& shape) {
     std::vector<const HostTensor*> inputs;

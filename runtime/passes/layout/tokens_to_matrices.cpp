@@ -18,8 +18,8 @@ namespace {
 // The shape of a matrix whose rows are the last dimension of `shape`.
 Shape matrix_shape(const Shape& shape) { return {element_count(shape) / shape.back(), shape.back()}; }
 
-// What is computed row by row from the rows of a matrix is computed as a matrix, in the order of the nodes,
-// and reshaped for readers that need the former shape.
+// Nodes that compute each row from one row of a matrix compute a matrix, in the order of the nodes; it is
+// reshaped for readers that need the former shape.
 class RowsAsMatrices {
  public:
   explicit RowsAsMatrices(Graph& graph) : editor_(graph) {}

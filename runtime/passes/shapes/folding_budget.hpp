@@ -1,4 +1,4 @@
-// What may be spent on constants while a model is loaded (LoadLimits): a small file can ask for any amount of
+// Limits the work on constants while a model is loaded (LoadLimits): a small file can ask for any amount of
 // work and memory.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace vellum {
 
 class FoldingBudget {
  public:
-  // What was spent in earlier passes over the graph counts.
+  // Counts what earlier passes over the graph spent.
   explicit FoldingBudget(Graph& graph);
 
   // Whether to compute the results of the node, whose inputs are constant, now. False leaves it to the

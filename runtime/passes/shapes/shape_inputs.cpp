@@ -12,8 +12,8 @@
 namespace vellum {
 namespace {
 
-// What a value depends on: a bit for each of the first inputs that may decide shapes, the last for everything
-// else that only a run tells.
+// The inputs that a value depends on: a bit for each of the first that may decide shapes, the last bit for
+// everything else that is known only in a run.
 using Sources = uint64_t;
 constexpr size_t kMostShapeInputs = 63;
 constexpr Sources kRunTime = Sources{1} << kMostShapeInputs;

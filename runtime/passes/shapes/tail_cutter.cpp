@@ -13,7 +13,7 @@
 namespace vellum {
 namespace {
 
-// Stand for dimensions that only a run tells. Shape rules are asked once for each: what comes out the same
+// Stand for dimensions that are known only in a run. Shape rules are asked once for each: what comes out the same
 // for all three does not follow from such a dimension, whatever is clamped to a length in between.
 constexpr std::array<int64_t, 3> kTrialDims{1, 2, (int64_t{1} << 20) + 7};
 
@@ -140,7 +140,7 @@ std::vector<TensorType> TailCutter::types_behind(const Graph& graph, const Node&
 bool TailCutter::takes(Graph& graph, Node& node) {
   const bool reads_late =
       std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return late_.contains(id); });
-  // A Loop that is still there has a number of iterations that only a run tells, and with it all its types.
+  // A Loop that is still there has a number of iterations that is known only in a run, and with it all its types.
   const bool repeats = dynamic_cast<const LoopOperator*>(node.op.get()) != nullptr;
   const std::vector<TensorType> types = repeats      ? std::vector<TensorType>()
                                         : reads_late ? types_behind(graph, node)

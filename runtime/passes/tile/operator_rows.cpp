@@ -26,7 +26,7 @@ constexpr size_t kRowsOfImages = 2, kRowsOfLastChannels = 1;
 // The dimension of the rows, or columns, of N, C, H, W.
 size_t dimension(ImageAxis axis) { return kRowsOfImages + static_cast<size_t>(axis); }
 
-// Of a value in N, C, H, W.
+// The number of rows of a value in N, C, H, W.
 int64_t image_rows(const Graph& graph, ValueId value, ImageAxis axis = ImageAxis::rows) {
   return graph.values[value].type.shape[dimension(axis)];
 }

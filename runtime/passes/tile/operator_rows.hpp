@@ -29,7 +29,7 @@ struct Rows {
 // The least range that contains both; an empty one contains nothing.
 Rows hull(const Rows& a, const Rows& b);
 
-// What an operator reads of one input to compute rows of its outputs.
+// The rows of one input that an operator reads to compute rows of its outputs.
 struct RowsRead {
   bool whole = true;         // all of it: weights, a factor per channel, what is broadcast along the rows
   Rows rows = {};            // otherwise

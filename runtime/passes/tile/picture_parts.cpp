@@ -74,7 +74,7 @@ bool is_same_element(const ResizeTaps& a, const ResizeTaps& b, int64_t b_is_furt
                     });
 }
 
-// Of a network that is local: what the whole is to its inputs.
+// A local network: the ratio of each value's size to that of the inputs.
 class Network {
  public:
   Network(const Graph& graph, ImageAxis axis) : graph_(graph), axis_(axis), reads_(graph, {}, {}, axis) {

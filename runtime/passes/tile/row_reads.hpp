@@ -23,11 +23,11 @@ class RowReads {
   const Graph& graph() const { return graph_; }
   ImageAxis axis() const { return axis_; }
   bool has_rows(size_t node) const { return nodes_[node].has_rows; }
-  // Of the node's outputs.
+  // The number of rows of the node's outputs.
   int64_t row_count(size_t node) const { return nodes_[node].row_count; }
   // The rows that are computed where these are wanted: not fewer, in multiples of computed_together.
   Rows computed(size_t node, const Rows& wanted) const;
-  // What input `slot` of a node that has rows is read for.
+  // The rows of input `slot` that a node with rows reads.
   RowsRead read(size_t node, size_t slot, const Rows& computed) const;
 
   size_t rows_axis(ValueId value) const { return axes_[value]; }

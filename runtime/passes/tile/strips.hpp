@@ -47,7 +47,8 @@ int64_t most_strips(const RowReads& reads, const std::vector<ValueId>& outputs);
 Rows strip_of_output(const RowReads& reads, const TiledNodes& tiled, const std::vector<ValueId>& outputs,
                      ValueId output, int64_t strip);
 
-// What a strip has of a node's outputs: rows that the strip before it kept, and then those that it computes.
+// Rows of a node's outputs that a strip has: those that the strip before it kept, then those that it
+// computes.
 struct StripRows {
   Rows held, computed;
 
@@ -64,7 +65,7 @@ using KeepRows = std::function<bool(size_t node, const Rows& again, const Rows& 
 std::vector<StripRows> rows_of_strip(const RowReads& reads, const TiledNodes& tiled,
                                      const std::vector<ValueId>& outputs, int64_t strip,
                                      const std::vector<StripRows>& before, const KeepRows& keep = {});
-// Of all strips, with tiled.kept.
+// The rows of all strips, with tiled.kept.
 std::vector<std::vector<StripRows>> rows_of_strips(const RowReads& reads, const TiledNodes& tiled,
                                                    const std::vector<ValueId>& outputs);
 

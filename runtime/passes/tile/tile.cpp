@@ -137,7 +137,8 @@ class Tiler {
       }
   }
 
-  // What the strip reads of inputs of the graph, each once. Other tensors can be read in place.
+  // Slices the rows that the strip reads out of the graph's inputs, once for each. Other tensors are read in
+  // place.
   void hold_inputs(const TiledNodes& tiled, const std::vector<StripRows>& rows, const std::string& suffix) {
     std::map<ValueId, Rows> wanted;
     for (size_t n = tiled.first; n < tiled.end; ++n) {

@@ -19,7 +19,7 @@ Rows clamped(int64_t begin, int64_t end, int64_t count) {
   return {begin, std::clamp<int64_t>(end, begin + 1, count)};
 }
 
-// The same windows with nothing left to defaults, from `begin` rows of padding on. Rows of the input beyond
+// These windows with explicit padding, from `begin` rows of padding on. Rows of the input beyond
 // the last window are negative padding at the end.
 Window explicit_window(const WindowPlacement& p, const Rows& computed, const Rows& held, int64_t begin) {
   Window window;

@@ -1,4 +1,4 @@
-// What every chart does: a canvas at the screen's resolution, a time axis, and a pointer that tells where it is.
+// Base of every chart: a canvas at the screen's resolution, a time axis, and a pointer that reports its position.
 class Chart {
   constructor(id, height, left) {
     this.canvas = byId(id);

@@ -24,10 +24,10 @@ function colours() {
 }
 const colourOf = (op) => colours().ops[colourIndex.get(op) ?? kOwnColours];
 
-// The same for elements: follows the theme by itself.
+// The colour as a CSS variable, for elements, which follows the theme.
 const cssColourOf = (op) => "var(--c" + (colourIndex.get(op) ?? kOwnColours) + ")";
 
-// What the charts have in common. Change it through look(), which redraws them once a frame.
+// State that all charts share. Change it through look(), which redraws them once a frame.
 const view = { begin: 0, end: taskCount, tensor: -1, pinned: -1, task: -1, op: null };
 const charts = [];
 let frame = 0;

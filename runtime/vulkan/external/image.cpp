@@ -76,7 +76,7 @@ ImageFormatId hardware_buffer_format(const Context& context, const ExternalMemor
   return {VK_FORMAT_UNDEFINED, found.external_format};
 }
 
-// What an import needs, of a buffer in memory whose requirements cannot be asked for before it is imported.
+// The resource for importing a hardware buffer, whose requirements Vulkan reports only after the import.
 ExternalResource hardware_buffer_resource(const ExternalImage::Impl& impl) {
   ExternalResource resource;
   resource.image = *impl.image;

@@ -8,7 +8,7 @@ namespace vellum::gpu {
 
 class Context;
 
-// What the memory is for: a buffer or an image.
+// The buffer or image that the memory is for.
 struct ExternalResource {
   vk::Buffer buffer;
   vk::Image image;

@@ -18,7 +18,7 @@ public final class YuvFrame {
   private final int height;
   private final ByteBuffer frame;
 
-  /** For images of so many pixels. */
+  /** For images of this size, in pixels. */
   public YuvFrame(int width, int height) {
     if (width <= 0 || height <= 0) throw new IllegalArgumentException("an image of " + width + " x " + height + " pixels");
     this.width = width;

@@ -21,7 +21,7 @@ public final class FrameInput {
   private double[] transform;
   private long[] networkShape;
 
-  /** Frames of so many pixels, at most 16384. */
+  /** The size of frames in pixels, at most 16384. */
   public FrameInput(@NotNull FrameFormat format, int width, int height) {
     this.format = Check.notNull(format, "format").ordinal();
     this.width = Check.notNegative(width, "width");

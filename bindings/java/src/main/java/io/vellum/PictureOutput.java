@@ -59,7 +59,7 @@ public final class PictureOutput {
     return this;
   }
 
-  /** Pixels, at most 16384; 0, the default: those of the frame that it lies over, else those of the output. */
+  /** Pixels, at most 16384; 0, the default: those of the frame under it, else those of the output. */
   public @NotNull PictureOutput size(int width, int height) {
     this.width = Check.notNegative(width, "width");
     this.height = Check.notNegative(height, "height");

@@ -21,7 +21,7 @@ final class RegionCalls {
     this.progress = progress;
   }
 
-  /** Returns direct memory of at least so many bytes, which the next read() or write() passes on. */
+  /** Returns direct memory of at least this size in bytes, which the next read() or write() passes on. */
   ByteBuffer memory(long bytes) {
     if (memory.capacity() < bytes) memory = Buffers.allocate(bytes);
     return memory;

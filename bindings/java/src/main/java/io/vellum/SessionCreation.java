@@ -22,7 +22,7 @@ public final class SessionCreation extends NativeObject {
     return handle.get(creation -> Native.creationProgress(creation)[1]);
   }
 
-  /** Waits at most so many milliseconds; returns whether {@link #get} would return at once. */
+  /** Waits at most this time in milliseconds; returns whether {@link #get} would return at once. */
   public boolean await(int milliseconds) {
     Check.notNegative(milliseconds, "milliseconds");
     synchronized (one) {

@@ -108,7 +108,7 @@ public final class SessionOptions {
     return this;
   }
 
-  /** A submit ends after so many tasks; 0: no limit. */
+  /** The most tasks of a submit; 0: no limit. */
   public @NotNull SessionOptions tasksPerSubmit(int tasks) {
     tasksPerSubmit = Check.notNegative(tasks, "tasksPerSubmit");
     return this;

@@ -16,7 +16,7 @@ public final class TuneOptions {
     Native.tuneDefaults(this);
   }
 
-  /** No further operator is measured after so many seconds; a later call goes on; 0: no limit. */
+  /** Seconds after which no further operator is measured; a later call continues; 0: no limit. */
   public @NotNull TuneOptions seconds(double seconds) {
     this.seconds = seconds;
     return this;

@@ -31,7 +31,7 @@ public final class MainActivity extends Activity implements SurfaceHolder.Callba
   private MarksView marks;
   private SurfaceView preview;
   private CameraFeed camera;
-  // Of the thread of the camera.
+  // These four are used by the camera's thread alone.
   private Device device;
   private Finder finder;
   private int opened = -1;
@@ -110,7 +110,7 @@ public final class MainActivity extends Activity implements SurfaceHolder.Callba
   @Override
   public synchronized boolean onBuffer(
       HardwareBuffer buffer, int degrees) { // a feed that ends may overlap the next one's begin
-    // What is cut out on the host needs the bytes; so does a network that is not open yet.
+    // Finders that cut out on the host need the bytes; so does a network that is not open yet.
     if (opened != chosen || importFailure != null || !(finder instanceof Recogniser))
       return false;
     Recogniser recogniser = (Recogniser) finder;
