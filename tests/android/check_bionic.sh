@@ -31,7 +31,7 @@ command -v clang++ >/dev/null || die "clang++ is not installed (Debian: clang)"
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-# Of Debian's /usr/include only what does not depend on the C library.
+# Only those headers of Debian's /usr/include that do not depend on the C library.
 mkdir -p "$scratch/include/android"
 for headers in vulkan vk_video flatbuffers nlohmann glslang; do
   [[ ! -d /usr/include/$headers ]] || ln -s "/usr/include/$headers" "$scratch/include/$headers"

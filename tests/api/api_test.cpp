@@ -105,7 +105,7 @@ TEST_F(Api, RefusesFilesThatAreNoModels) {
   EXPECT_VELLUM_ERROR(Model::load(garbage), ErrorCode::corrupt_model, "garbage.onnx");
 }
 
-// What the host reference computes for the input of that shape.
+// Compares a run with the host reference, for an input of that shape.
 testing::AssertionResult runs_as_reference(Session& session, const Shape& shape, uint32_t seed) {
   Graph graph = small_model(shape).graph();
   const std::vector<HostTensor> inputs = random_inputs(graph, seed);

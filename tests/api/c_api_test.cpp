@@ -80,7 +80,7 @@ TEST(CApi, KernelsAreChecked) {
   EXPECT_EQ(check_kernels_in_c(what), 0) << what;
 }
 
-// Of plain values: no driver on the CPU reports its machine code.
+// A report of plain values: no driver on the CPU reports its machine code.
 KernelReport example_kernel_report() {
   KernelCode code;
   code.subgroup_size = 16;

@@ -1,4 +1,4 @@
-// What keeps others going beside a session: runs that never make their caller wait, that are divided,
+// A session beside other work: runs that never make their caller wait, that are divided,
 // cancelled and labelled, and sessions that are made on a thread of their own.
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 
 namespace vellum::test {
 
-// What one process sends the other: the descriptors travel beside it.
+// The message from one process to the other; the descriptors are sent beside it.
 struct SharedHandles {
   ExternalMemory input, output;
   bool has_semaphores = false;

@@ -79,7 +79,7 @@ TEST(External, RequirementsNameTheExtensions) {
   EXPECT_TRUE(std::ranges::none_of(requirements.uses(), &DeviceUse::required));
 }
 
-// What a device lacks is refused by the name of the extension.
+// An extension that the device lacks is named in the refusal.
 TEST(External, WhatTheDeviceLacksIsRefusedByName) {
   const Device device = Device::open(device_options());
   int something = 0;

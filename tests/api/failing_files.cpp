@@ -36,7 +36,7 @@ State& state() {
   return the_state;
 }
 
-// What a call does to the file system.
+// The effect of a call on the file system.
 enum class Effect : uint8_t { reads, takes_space, changes };
 
 template <typename Function>

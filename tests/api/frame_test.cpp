@@ -256,7 +256,7 @@ TEST(Frames, OneDispatchInFrontOfTheNetwork) {
   FrameInput input{.format = FrameFormat::rgba8, .width = 40, .height = 30};
   const Device device = Device::open(device_options());
   const auto dispatches = [&](const Model& model) { return Session(device, model).dispatch_count(); };
-  // Of a model's own input a layout conversion is made.
+  // A model's own input gets a layout conversion.
   EXPECT_EQ(dispatches(with_frames(load(small_model()), "x", input)), dispatches(load(small_model())));
   OnnxModel channels_last;
   channels_last.input("x", {1, 9, 11, 3})

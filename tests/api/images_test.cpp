@@ -94,7 +94,7 @@ FrameInput camera(FrameFormat format) {
   return frame;
 }
 
-// What the network sees, unchanged, in 0..255.
+// A network whose output is its input, unchanged, in 0..255.
 OnnxModel pixels_model() {
   OnnxModel model;
   model.input("x", {1, 3, 9, 11}).node("Abs", {"x"}, {"y"}, {}, "abs").output("y");

@@ -200,7 +200,7 @@ TEST_F(MemoryBudgetTest, OtherInputShapesGetTheWholeBudget) {
     EXPECT_EQ(session.memory().streamed_weights_bytes > 0, side == 40);
   }
   EXPECT_LE(session.memory().budget_peak_bytes, large);
-  // What no way fits leaves the session as it was.
+  // A shape that fits in no way leaves the session as it was.
   EXPECT_VELLUM_ERROR(session.prepare({{"x", {1, 32, 400, 400}}}), ErrorCode::out_of_memory,
                       "smallest that suffices");
   const Tensors inputs{{"x", random_tensor({1, 32, 8, 8}, 8)}};

@@ -31,7 +31,7 @@ class MemoryPoolTest : public testing::Test {
     return impl(device)->context->memory_statistics().of(category);
   }
   uint64_t intermediates() const { return memory(gpu::MemoryCategory::intermediates).bytes; }
-  // Of a session alone.
+  // The device bytes of a session alone.
   uint64_t needed(const Model& model, const SessionOptions& options = {}) {
     return Session(device, model, options).memory().allocated_bytes;
   }

@@ -198,7 +198,7 @@ TEST_F(Packed, WeightsStreamFromTheFile) {
                    run(device, Model::load(file), streaming)));
 }
 
-// What is wrong is said, or nothing is wrong with the result.
+// A damaged file is refused, or its result is right.
 TEST_F(Packed, DamagedFilesAreRefused) {
   const Device device = Device::open(device_options());
   const auto file = save(small_model());
@@ -302,7 +302,7 @@ TEST_F(Packed, HoldsTheShadersOfFrames) {
   const size_t without = pack(file, folder / "packed", caps).shaders;
   EXPECT_GT(pack(file, folder / "packed", caps, {}, frames).shaders, without);
   const Model packed = Model::load(folder / "packed");
-  // Of another size, with a transform of its own or one for each frame.
+  // Frames of another size, with a fixed transform or one for each frame.
   for (const bool fixed : {false, true}) {
     FrameInput camera{.format = FrameFormat::nv12, .width = 32, .height = 24, .row_bytes = 40};
     if (fixed) camera.transform = FrameTransform::letterbox({32, 24}, {11, 9});
@@ -329,7 +329,7 @@ TEST_F(Packed, HoldsTheShadersOfPictures) {
   const Model model = Model::load(file), packed = Model::load(folder / "packed");
   const Device device = Device::open(device_options()), compiling = Device::open(device_options());
   impl(device)->compiles_shaders = false;
-  // Of other sizes and colours; with a frame beneath, or beside it.
+  // Pictures of other sizes and colours; over a frame, or beside it.
   const FrameInput camera{.format = FrameFormat::rgb8, .width = 32, .height = 24};
   const PictureOutput wide{.palette = {{1, 2, 3, 4}, {5, 6, 7, 8}}, .width = 40, .height = 24, .over = "x"};
   PictureOutput further = steps;

@@ -232,7 +232,7 @@ TEST(Pictures, OfTheFrameAlone) {
     ASSERT_EQ(outputs.at("screen").as<uint8_t>()[i], i % 4 == 3 ? 255 : bytes.as<uint8_t>()[i]);
 }
 
-// The same values in both orders of dimensions, and class numbers in integers.
+// Equal values in both orders of dimensions, and class numbers in integers.
 TEST(Pictures, OrdersOfChannelsAndIntegers) {
   const Device device = Device::open(device_options());
   const auto picture_of = [&](const Tensor& values, const PictureOutput& picture) {

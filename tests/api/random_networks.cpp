@@ -96,7 +96,7 @@ class NetworkMaker {
     model_.node(types[pick(5)], {x.name}, {add(x.shape)});
   }
 
-  // Of two values of one shape, where there are such.
+  // Combines two values of one shape, if there are such.
   void combine() {
     const Value a = any();
     std::vector<Value> alike;

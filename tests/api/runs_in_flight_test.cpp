@@ -20,7 +20,7 @@ class RunsInFlight : public testing::Test {
   Device device = Device::open(device_options());
   Model model = load(small_model());
 
-  // What run() computes for random_tensor(kInput, seed), for seeds from 0 on.
+  // The results of run() for random_tensor(kInput, seed), for seeds from 0 on.
   std::vector<Tensor> wanted(uint32_t count) {
     Session session(device, model);
     std::vector<Tensor> outputs;

@@ -23,8 +23,8 @@ struct AppFeatures {
 
 struct AppOptions {
   uint32_t api_version = VK_API_VERSION_1_3;
-  // What the device is made with: with what Vellum would use, in the application's own structures where it
-  // has them (`own_structures`), and then changed by `adjust`.
+  // How the device is made: with the features that Vellum would use, in the application's own structures
+  // where it has them (`own_structures`), and then changed by `adjust`.
   bool wanted_by_vellum = true;
   bool own_structures = false;
   std::function<void(AppFeatures&, std::vector<const char*>& extensions)> adjust = {};

@@ -1,4 +1,4 @@
-// What memory budgets cost: each network within the budgets of its frontier.
+// The time that memory budgets cost: each network within the budgets of its frontier.
 //
 //   budget_bench ROUNDS MODEL...
 //

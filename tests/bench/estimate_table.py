@@ -53,7 +53,7 @@ MODELS = [
 ]
 CURVE = "pose_landmark_lite.tflite"
 TRAITS = ["process.driver_bytes", "process.bytes_per_operation", "process.bytes_per_operation_of_largest"]
-# What the process takes besides the driver.
+# Memory of the process besides the driver's.
 KNOWN = ["weights", "in_out", "intermediates", "workspace", "staging"]
 
 

@@ -59,7 +59,7 @@ class Stages {
   std::map<std::string, std::vector<double>> times_;
 };
 
-// What an application does without frames on the device: BT.601 in limited range, as a loop over pixels.
+// The host's work in an application without frames on the device: BT.601 in limited range, pixel by pixel.
 Image to_rgb(std::span<const uint8_t> nv12) {
   Image image = make_image(kWidth, kHeight);
   const uint8_t* chroma = nv12.data() + kWidth * kHeight;

@@ -30,7 +30,7 @@ BENCH = ROOT / "tests/bench"
 FIGURES = ROOT / "docs/benchmarks/peers.json"
 NETWORKS = ["squeezenet1_1", "mobilenet_v2", "mobilenet_v3_large", "shufflenet_v2_x1_0", "mnasnet1_0", "efficientnet_b0",
             "resnet18", "resnet50", "googlenet", "blazeface", "mobilenet_v1", "yolov4_tiny", "vit_b_16_384"]
-# What is not exported in the size and the operator set of the others. ncnn takes normalisations apart as before set 17.
+# Networks in another size or operator set than the others. ncnn decomposes normalisations as before set 17.
 VARIANTS = {"vit_b_16_384": ("vit_b_16", {"size": 384, "opset": 13})}
 LARGEST_ERROR = 1e-3  # of max(1, |reference|); what is farther off counts as wrong
 

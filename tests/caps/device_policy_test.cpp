@@ -1,4 +1,4 @@
-// What kernels ask of a kind of device.
+// The choices for a kind of device.
 #include "caps/device_policy.hpp"
 
 #include <gtest/gtest.h>

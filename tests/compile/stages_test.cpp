@@ -64,7 +64,7 @@ class SameCompiledModel : public testing::TestWithParam<OptionsCase> {
     impl(device)->on_compiled = [this](const CompiledModel& compiled) { seen.push_back(compiled); };
   }
 
-  // What was compiled for the device since the last call.
+  // The models that were compiled for the device since the last call.
   std::vector<CompiledModel> take_seen() { return std::exchange(seen, {}); }
   CompiledModel take_only() {
     const std::vector<CompiledModel> all = take_seen();

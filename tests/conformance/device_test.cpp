@@ -138,7 +138,7 @@ void write_results(const std::filesystem::path& file, const DeviceScoreboard& bo
   for (const auto& [test, result] : lines) out << test << '\t' << result << '\n';
 }
 
-// What the file names, unless it is to be written anew.
+// Checks that the tests named by the file still pass, unless the file is to be written anew.
 void expect_no_loss(const std::filesystem::path& record, const std::set<std::string>& passed,
                     const char* what) {
   if (std::getenv("VELLUM_RECORD_PASSES") != nullptr) {

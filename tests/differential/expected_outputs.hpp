@@ -1,4 +1,4 @@
-// What a random graph should compute, and how far rounding may move it.
+// The expected outputs of a random graph, and how far rounding may move them.
 #pragma once
 
 #include <map>

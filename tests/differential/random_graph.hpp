@@ -14,7 +14,7 @@ struct RandomGraph {
   bool discontinuous = false;
 };
 
-// The same model for the same seed everywhere. Inputs "x0", "x1", ...; every value that no node reads is an
+// Equal seeds give equal models on all machines. Inputs "x0", "x1", ...; every value that no node reads is an
 // output.
 RandomGraph random_graph(uint32_t seed);
 

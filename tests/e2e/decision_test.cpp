@@ -1,4 +1,4 @@
-// What counts as the same lines.
+// Which lines count as the same.
 #include "e2e/decision.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What a session says about its memory is what Vulkan was asked for.
+// A session reports the memory that Vulkan was asked for.
 #include <gtest/gtest.h>
 
 #include "e2e/reference.hpp"

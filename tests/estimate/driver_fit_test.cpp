@@ -1,4 +1,4 @@
-// What a driver takes, from what probes took.
+// The fit of a driver's memory to probes.
 #include "estimate/driver_fit.hpp"
 
 #include <gtest/gtest.h>

@@ -107,7 +107,7 @@ TEST(FirstUseCheck, ARightDriverGivesNoWarning) {
 
 class BrokenKernel : public testing::TestWithParam<const char*> {};
 
-// Of every kernel with products, in every storage: other kernels, or the host, compute what it should.
+// Each kernel with products, in every storage: other kernels, or the host, compute the right result.
 TEST_P(BrokenKernel, IsFoundAndNotUsed) {
   const HostTensor& want = expected();
   Interposer vulkan;
@@ -204,7 +204,7 @@ TEST(FirstUseCheck, KnowsASmallOperatorForTheKernelsOfNetworks) {
   const std::set<std::string> without{
       // Checked by themselves (exec/cooperative_check.hpp), or with products of computed weights.
       "attention_matrices", "attention_pack", "conv_cooperative", "matmul_cooperative", "pack_weights",
-      // Of integers and bytes, and of what applications give and take.
+      // Shaders of integers and bytes, and of applications' frames, pictures and images.
       "frame", "picture", "pick_channels", "quantize", "round_float", "store_image", "strided_words",
       // Rare in networks for pictures.
       "max_pool_indices", "one_hot", "recurrence", "reverse_sequence", "roi_align", "scatter", "where",

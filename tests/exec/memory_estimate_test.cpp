@@ -34,7 +34,8 @@ class MemoryEstimates : public testing::Test {
                            options.weights_budget});
   }
 
-  // What Vulkan is asked for by an executor, made as sessions make it, that runs so often and is gone.
+  // Counts what an executor asks Vulkan for; it is made as sessions make it, runs `runs` times, and is
+  // destroyed.
   Counted count(const FetchedModel& fetched, const SessionOptions& options, int runs) {
     vulkan.reset_peak();
     const Model model = Model::load(fetched.model());

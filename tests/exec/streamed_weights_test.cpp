@@ -188,7 +188,7 @@ TEST_F(StreamedWeightsTest, NeverTakeMoreDeviceMemoryThanTheBudget) {
   }
 }
 
-// What the host cannot reach goes through staging memory.
+// Memory that the host cannot reach is filled through staging memory.
 TEST_F(StreamedWeightsTest, ComeThroughStagingAndOverAQueueOfTheirOwn) {
   vulkan.split_memory();
   for (const bool transfer_queue : {false, true}) {
@@ -230,8 +230,8 @@ TEST_F(StreamedWeightsTest, OfLayersBeyondTheBudgetComeInParts) {
            [](const HostTensor& got, const HostTensor& want) { EXPECT_TRUE(same_bits(got, want)); });
 }
 
-// What was fused into a layer is there for its parts, too. Squeeze-and-excitation adds up in another order
-// where one workgroup does all of it.
+// Operators that were fused into a layer are fused into its parts, too. Squeeze-and-excitation adds up in
+// another order where one workgroup does all of it.
 TEST_F(StreamedWeightsTest, OfScaledLayersAndSqueezeExcitationComeInParts) {
   OnnxModel model;
   model.input("x", {1, 64, 6, 5})

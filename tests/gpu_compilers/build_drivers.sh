@@ -58,7 +58,7 @@ shim_of() {
   esac
 }
 
-# What ninja makes for a part: those of its two libraries that do not come ready from Debian.
+# The targets of ninja for a part: those of its two libraries that do not come ready from Debian.
 targets_of() {
   case $1 in
     amd) ;;

@@ -68,7 +68,7 @@ list() {
   done < <(gpus)
 }
 
-# What each part's shim reads, and what its driver needs besides.
+# The variables that each part's shim reads, and those that its driver needs besides.
 select_gpu() {
   local part=$1 identifier=$2 chipset device units
   case $part in

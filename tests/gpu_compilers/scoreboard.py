@@ -77,7 +77,7 @@ def report_of(tool, gpu, model, options):
             raise RuntimeError(lines[-1])
         report = json.loads(done.stdout)
         for number, pipeline in enumerate(report["pipelines"]):
-            # Of several executables, for each width of a subgroup, the driver runs the last, the widest.
+            # Among several executables, one for each width of a subgroup, the driver runs the last, the widest.
             last = pathlib.Path(folder) / f"{number}.{len(pipeline['code']) - 1}.txt"
             pipeline["hot_loop"] = machine_code.hot_loop(last.read_text()) if last.exists() else None
     return report

@@ -66,7 +66,7 @@ TEST(Composed, RotaryEmbeddingTurnsHalvesOrNeighbours) {
   expect_floats(run({"RotaryEmbedding", 23, {}}, {x, cosine, sine}), {1, 1, 1, 4}, {-3, -4, 1, 2});
   expect_floats(run({"RotaryEmbedding", 23, {{"interleaved", int64_t{1}}}}, {x, cosine, sine}), {1, 1, 1, 4},
                 {-2, 1, -4, 3});
-  // Of two channels only, by an angle that the position selects.
+  // Rotates two channels only, by an angle that the position selects.
   const HostTensor tables[] = {floats({2, 1}, {1, 0}), floats({2, 1}, {0, 1})};
   expect_floats(
       run({"RotaryEmbedding", 23, {{"rotary_embedding_dim", int64_t{2}}, {"num_heads", int64_t{1}}}},

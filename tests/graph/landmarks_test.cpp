@@ -32,7 +32,7 @@ TEST(Landmarks, MatrixOfAnUprightRegion) {
                 {1, 0, 0, 8, 0, 3, 0, 18, 0, 0, 1, 0, 0, 0, 0, 1});
 }
 
-// The same region a quarter turn on: (x, y) -> (-y, x).
+// The region of the test above, a quarter turn on: (x, y) -> (-y, x).
 TEST(Landmarks, MatrixOfATurnedRegion) {
   const auto landmarks = floats({1, 4, 3}, {-20, 10, 0, -20, 14, 0, -22, 12, 0, 0, 0, 0});
   expect_floats(run_all(small_region(), {landmarks})[0], {1, 4, 4},

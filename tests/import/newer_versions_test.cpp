@@ -90,7 +90,7 @@ TEST(NewerVersions, OperatorsThatAreNotKnownAreListed) {
                       "'OfDaysToCome'");
 }
 
-// What newer versions of operators can say and Vellum does not compute.
+// Forms of newer versions of operators that Vellum does not compute.
 TEST(NewerVersions, FormsOfOperatorsThatAreNotSupportedAreRefused) {
   const auto refused = [](const std::string& type, const std::vector<std::string>& inputs,
                           const Attributes& attrs) {
@@ -118,7 +118,7 @@ std::string field(uint32_t number, const std::string& content) {
   return bytes + static_cast<char>(content.size()) + content;
 }
 
-// What IR 9 to 13 added to each message, and a field of days to come.
+// Fields that IR 9 to 13 added to each message, and a field of a later version.
 TEST(NewerVersions, FieldsThatTheSchemaLacksAreSkipped) {
   const std::string entry = field(1, "key") + field(2, "value"), later = field(1000, "later");
   OnnxModel model = with_revised_operators({13, 25});

@@ -54,7 +54,7 @@ TEST(OtherFormats, AreNamedAsWhatTheyAre) {
   }
 }
 
-// What begins like one of them by its names.
+// Models that begin like one of these formats because of their names.
 TEST(OtherFormats, AreNoOnnxModels) {
   for (const std::string producer : {"ORTModule", "ET12", "GGUF", "RIFF", "PK\x03\x04", ""}) {
     OnnxModel model;

@@ -1,4 +1,4 @@
-// What replaces operators that others compute (graph/composed.hpp), against their host reference.
+// Operators that are replaced by others (graph/composed.hpp), against their host reference.
 #include <gtest/gtest.h>
 
 #include "support/gpu_test.hpp"

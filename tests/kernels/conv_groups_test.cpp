@@ -65,7 +65,7 @@ TEST(ConvGroups, WithEveryTile) {
   }
 }
 
-// What of a texel belongs to another group has no say, infinite or not.
+// Channels of a texel that belong to another group have no effect, infinite or not.
 TEST(ConvGroups, InfinityStaysInItsGroup) {
   OperatorCase test = grouped(4, 2, 2, {3, 1, 1, 1}, {1, 3, 4});
   test.inputs[0]->mutable_as<float>()[12] = std::numeric_limits<float>::infinity();  // last of its group

@@ -40,7 +40,7 @@ OperatorCase gemm(int64_t m, int64_t k, int64_t n) {
   return test;
 }
 
-// Of two computed matrices; `batch` before either.
+// A product of two computed matrices; `batch` before either.
 OperatorCase product(Shape batch, int64_t m, int64_t k, int64_t n) {
   OperatorCase test;
   test.type = "MatMul";

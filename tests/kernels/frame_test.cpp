@@ -98,7 +98,7 @@ TEST(FrameKernel, ColorsAndChannels) {
   }
 }
 
-// What an application computes wrongly must not hang the device or read beyond the frame.
+// Wrong transforms of an application must not hang the device or read beyond the frame.
 TEST(FrameKernel, TransformsOutOfRange) {
   for (const FrameFilter filter : {FrameFilter::bilinear, FrameFilter::area}) {
     FrameInput frame = frame_of(FrameFormat::nv12, filter);

@@ -162,7 +162,7 @@ TEST_F(Halves, AttentionToTheLargestHalves) {
   test.inputs[2] = v;
   check_operator(test);
   check_operator(test, caps_as_gpu());
-  // Of as many keys as are split.
+  // As many keys as are split.
   test.inputs[1] = filled({1, 2, 148, 8}, kLargestHalf);
   test.inputs[2] = filled({1, 2, 148, 12}, kLargestHalf);
   check_operator(test, caps_as_gpu());
@@ -210,7 +210,7 @@ TEST_F(Halves, SplitSums) {
   check_sums(test, gpu);
 }
 
-// What was measured decides between the two.
+// Measurements decide between the two.
 TEST_F(Halves, WhereTheyWereMeasuredToBeFaster) {
   OperatorCase test = conv(random_tensor({1, 24, 5, 6}, 1), random_tensor({9, 24, 1, 1}, 2));
   std::vector<Choice> choices;

@@ -36,7 +36,7 @@ OperatorCase picture_case(const Picture& op, HostTensor values, HostTensor palet
   return test;
 }
 
-// The same over a frame of 13 x 9 pixels, of which a network of 6 x 5 pixels saw a part.
+// The picture over a frame of 13 x 9 pixels, of which a network of 6 x 5 pixels saw a part.
 OperatorCase over_frame(Picture op, FrameFormat format, HostTensor values, HostTensor palette,
                         std::array<float, 6> transform = kSeen) {
   op.has_frame = true;
@@ -115,7 +115,7 @@ TEST(PictureKernel, InThePixelsOfTheFrame) {
   check_operator(test);
 }
 
-// What an application computes wrongly must not read beyond the values.
+// Wrong transforms of an application must not read beyond the values.
 TEST(PictureKernel, TransformsWithoutArea) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   for (const auto& transform :

@@ -98,7 +98,7 @@ TEST(SeparableConv, ResidualsAndActivations) {
   test.activation = {.kind = ActivationKind::relu};
   check_operator(test, gpu_named("NAVI31"));
   check_one_kernel({.x = {2, 6, 5, 9}, .filters = 7, .biases = false, .residual = true, .middle = {}});
-  // Of zero this one is not zero: unused channels of the last slice must not reach the products.
+  // It maps zero to another value: unused channels of the last slice must not reach the products.
   const Activation scaled{.kind = ActivationKind::clip, .alpha = 0, .beta = 6, .scale = 0.5f, .shift = 3};
   test = separable({.x = {1, 5, 6, 6}, .filters = 9, .middle = scaled});
   test.activation = {.kind = ActivationKind::hard_swish};

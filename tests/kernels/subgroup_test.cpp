@@ -1,4 +1,4 @@
-// What the lanes of a subgroup do together: broadcast weights, and join partial results.
+// Subgroup operations: lanes broadcast weights, and join partial results.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -95,7 +95,7 @@ TEST(Subgroups, MatrixProductsAreRight) {
   EXPECT_GT(std::ranges::count_if(candidates, by_subgroups), 1);
 }
 
-// Of rows in linear tensors: a batch against one matrix of constants.
+// Products of rows in linear tensors: a batch against one matrix of constants.
 TEST(Subgroups, LinearMatrixProductsAreRight) {
   if (!test_context()->caps().full_subgroups) GTEST_SKIP() << "no full subgroups";
   for (const auto& [k, n] : {std::pair<int64_t, int64_t>{44, 36}, {20, 72}}) {

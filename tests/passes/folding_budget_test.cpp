@@ -1,4 +1,4 @@
-// What a model's constants may cost while it is loaded: small files that ask for minutes and gigabytes.
+// Limits on a model's constants while it is loaded: small files that ask for minutes and gigabytes.
 #include <gtest/gtest.h>
 
 #include <string>

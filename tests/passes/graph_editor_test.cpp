@@ -1,4 +1,4 @@
-// What passes rewrite graphs with: reading, inserting, replacing and removing nodes.
+// The tools with which passes rewrite graphs: reading, inserting, replacing and removing nodes.
 #include "graph/operators/unary.hpp"
 #include "passes/pass_harness.hpp"
 #include "passes/rewrite/match.hpp"

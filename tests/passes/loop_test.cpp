@@ -53,7 +53,7 @@ OnnxModel growing_body() {
   return body;
 }
 
-// The same with a condition that is passed through.
+// A body like it, with a condition that is passed through.
 OnnxModel plain_body() {
   OnnxModel body = growing_body();
   body.proto().mutable_graph()->mutable_output(0)->set_name("c");

@@ -38,7 +38,7 @@ Graph after(Pass&& pass, const OnnxModel& model, uint32_t seed = 1) {
   remove_dead_code(graph);
   check(graph);
   EXPECT_EQ(interface_of(graph), interface_of(before));
-  // What the shape rules say of the new operators is what the values claim.
+  // The shape rules give the new operators the types that the values have.
   Graph inferred = graph;
   infer_shapes_and_fold(inferred, {});
   EXPECT_EQ(interface_of(inferred), interface_of(before));

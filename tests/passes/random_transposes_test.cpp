@@ -109,7 +109,7 @@ class RandomModel {
     add("Pad", {x.name, pads}, x.channels + 1, x.channels_last);
   }
 
-  // The same elements in another order: nothing may move past it.
+  // Its elements stay in their order while the shape changes: nothing may move past it.
   void reshape(const Image& x) {
     const std::string to = "s" + std::to_string(constants_++);
     model_.initializer(to, HostTensor::i64({4}, x.channels_last ? Ints{kBatch, x.channels, kHeight, kWidth}

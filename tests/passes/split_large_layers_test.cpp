@@ -11,7 +11,7 @@
 namespace vellum::test {
 namespace {
 
-// What a split into parts of at most `most_bytes` makes of the model.
+// The model's graph, split into parts of at most `most_bytes`.
 Graph split(const OnnxModel& model, uint64_t most_bytes) {
   return after([&](Graph& graph) { split_large_layers(graph, {most_bytes, most_bytes / 2}, 4); }, model);
 }

@@ -1,4 +1,4 @@
-// What transformers compute row by row, on matrices; residuals of products.
+// The row-wise operators of transformers, on matrices; residuals of products.
 #include "graph/operators/matmul.hpp"
 #include "passes/pass_harness.hpp"
 

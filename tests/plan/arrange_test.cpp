@@ -262,7 +262,7 @@ Program random_program(uint32_t seed) {
   return std::move(make.program);
 }
 
-// Of the program as it is: each tensor from the task that writes it to the last that reads it.
+// The peak of the program as it is: each tensor from the task that writes it to the last that reads it.
 uint64_t peak_of(const Program& program) {
   std::vector<uint64_t> live(program.tasks.size(), 0);
   const std::vector<Lifetime> lives = lifetimes(program);

@@ -180,7 +180,7 @@ TEST(ExactSearch, NeverWorseThanWithout) {
   }
 }
 
-// What a search has to do with a clock that a test moves.
+// The result of a search with a clock that a test moves.
 struct Searched {
   detail::ExactObjects objects;
   detail::ExactOffsets offsets;

@@ -1,4 +1,4 @@
-// What holds for every strategy on any records. Seeds are printed with each failure.
+// Properties of every strategy on any records. Seeds are printed with each failure.
 #include <gtest/gtest.h>
 
 #include <algorithm>

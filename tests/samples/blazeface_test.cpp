@@ -120,7 +120,7 @@ TEST(MergeOverlapping, BoxesWithoutAreaStayApart) {
   EXPECT_TRUE(merge_overlapping({}, 0.3f).empty());
 }
 
-// What ONNX Runtime computed from the photo, decoded: the face of the astronaut.
+// ONNX Runtime's result for the photo, decoded: the face of the astronaut.
 struct Reference {
   std::string name;
   int side;

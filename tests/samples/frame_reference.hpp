@@ -1,4 +1,4 @@
-// What a network sees of a photo, by the host reference of the operator that the device runs.
+// The input of a network from a photo, by the host reference of the operator that the device runs.
 #pragma once
 
 #include <vector>

@@ -53,7 +53,7 @@ TEST(ImageFile, AbsentFileIsNotFound) {
   EXPECT_EQ(code_of([&] { load_image(folder / "absent.png"); }), ErrorCode::not_found);
 }
 
-// Of one colour, so that the file is small.
+// Pictures of one colour, so that the file is small.
 TEST(ImageFile, HugePicturesAreRefusedBeforeTheyAreDecoded) {
   const TemporaryFolder folder;
   // A PNG's first chunk has width and height at bytes 16 and 20, and its checksum at 29, which is not

@@ -92,7 +92,7 @@ TEST(Mesh, SampleReadsTheRegionAsTheReferenceDid) {
   for (std::size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(got[i], expected[i], 1e-4f) << i;
 }
 
-// What the sample prints: the tip of the nose.
+// The point that the sample prints: the tip of the nose.
 TEST(Mesh, LiteRtFindsTheNose) {
   const std::vector<Point> plain =
       mesh_points(load_reference("face_mesh_turned", "conv2d_21.npy"), 3, kRegion, 192);

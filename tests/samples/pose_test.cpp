@@ -75,7 +75,7 @@ TEST(Pose, ConnectionsJoinLandmarks) {
   }
 }
 
-// What LiteRT computed from the photo of 512 x 512 pixels: the astronaut, whose hips are below its border.
+// LiteRT's result for the photo of 512 x 512 pixels: the astronaut, whose hips are below its border.
 TEST(Pose, LiteRtFindsTheAstronaut) {
   const NamedOutputs outputs{{"boxes", values({1, 2254, 12}, load_reference("pose_detection", "Identity.npy"))},
                         {"scores", values({1, 2254, 1}, load_reference("pose_detection", "Identity_1.npy"))}};

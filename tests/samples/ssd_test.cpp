@@ -63,7 +63,7 @@ TEST(Ssd, BetterBoxSuppressesWhatItOverlaps) {
   EXPECT_FLOAT_EQ(kept[1].score, 0.7f);
 }
 
-// What the sample prints of the photo.
+// The sample's output for the photo.
 TEST(Ssd, LiteRtFindsTheCoffeeCup) {
   const std::vector<Object> objects = suppress_overlapping(
       decode_ssd(load_reference("objects_ssd", "raw_outputs_box_encodings.npy"),

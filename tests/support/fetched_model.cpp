@@ -30,7 +30,7 @@ HostTensor load_floats(const fs::path& file) {
   return tensor;
 }
 
-// What `vellum run` makes of a tensor's name.
+// The name of the file that `vellum run` writes for a tensor.
 std::string file_name(std::string name) {
   const auto allowed = [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-';

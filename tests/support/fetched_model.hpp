@@ -17,7 +17,7 @@ namespace vellum::test {
 // How much of its time a test may spend on a model: small ones are swept over everything.
 enum class SizeClass : uint8_t { small, medium, large };
 
-// What a picture's owner wants to know of the outputs; see e2e/decision.hpp.
+// The answer of a network, in the user's terms; see e2e/decision.hpp.
 struct Decision {
   std::string kind;                  // boxes, mask, lines, landmarks, text, classes, classes_of_best
   std::vector<std::string> outputs;  // what it is read from; empty: the only output

@@ -81,7 +81,7 @@ void listen_once() {
   }();
 }
 
-// What a driver that runs on the CPU computes right, kernels for GPUs included.
+// The kernels for GPUs are right on drivers that run on the CPU, too.
 DeviceCaps taken_for_a_gpu(DeviceCaps caps) {
   caps.type = DeviceType::discrete_gpu;
   device_policy(caps).set_default_traits(caps);
@@ -128,7 +128,7 @@ gpu::ContextOptions test_context_options() {
   options.validation = with_validation();
   options.adjust_caps = limits_from_environment();
   options.log = [](LogLevel, std::string_view message) {
-    // What GPU-assisted validation cannot check on this device: nothing that is wrong.
+    // GPU-assisted validation says that it cannot check something on this device: no error.
     if (message.find("UNASSIGNED-GPU-Assisted Validation Warning") != message.npos) return;
     const std::lock_guard lock(messages().mutex);
     (message.starts_with(gpu::kValidationPrefix) ? messages().validation : messages().other)

@@ -7,7 +7,7 @@
 
 namespace vellum::test {
 
-// The same model for the same seed everywhere: one input "x", several outputs. Of large enough images that
+// Equal seeds give equal models on all machines: one input "x", several outputs. Its images are so large that
 // strips of them differ.
 OnnxModel random_local_graph(uint32_t seed);
 

@@ -65,7 +65,7 @@ TEST_F(EstimateTool, DoesNotGuessWhatADriverTakes) {
   EXPECT_NE(table.out.find("not known"), std::string::npos) << table.out;
 }
 
-// What is said to fit does, when it is asked for.
+// The session that is said to fit does fit.
 TEST_F(EstimateTool, NamesWhatWouldMakeItFit) {
   const std::vector<std::string> wanted{"--batch", "8", "--memory", "naive"};
   const uint64_t total = points(wanted)[0]["estimate"]["total"];

@@ -1,4 +1,4 @@
-// What the tool does with a command line that is wrong.
+// Wrong command lines of the tool.
 #include <cstdlib>
 
 #include "run_tool.hpp"

@@ -139,7 +139,7 @@ TEST_F(Tuned, ASessionThatRunsOutOfMemoryFallsBackToDefaults) {
   const Device plain = open();
   const Tensor expected = run(plain, model, x).at("y");
 
-  // The same device with less memory.
+  // A device like it with less memory.
   gpu::ContextOptions options = impl(plain)->context->options();
   options.adjust_caps = [before = options.adjust_caps](const DeviceCaps& caps) {
     DeviceCaps less = before ? before(caps) : caps;

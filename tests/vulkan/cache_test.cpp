@@ -1,4 +1,4 @@
-// What is on disk is believed only if it is whole and for this very shader, device and driver.
+// A cached file is used only if it is whole and for this very shader, device and driver.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -30,7 +30,7 @@ class FaultLayer {
   // For ContextOptions::get_instance_proc_addr.
   PFN_vkGetInstanceProcAddr get_instance_proc_addr() const;
 
-  // What each function that can fail may return.
+  // The errors that each function may return.
   static const std::vector<Fault>& possible_faults();
 
   // Starts to count calls anew. With a fault, it happens once.

@@ -21,7 +21,7 @@ class Interposer {
   // For ContextOptions::get_instance_proc_addr.
   PFN_vkGetInstanceProcAddr get_instance_proc_addr() const;
 
-  // What was really allocated from the device.
+  // The bytes that are allocated from the device.
   uint64_t allocated_bytes() const;
   uint64_t peak_bytes() const;  // the peak since reset_peak()
   void reset_peak();

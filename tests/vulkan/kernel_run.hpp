@@ -43,7 +43,7 @@ std::vector<T> as(const std::vector<std::byte>& bytes) {
   return values;
 }
 
-// What f throws; fails the test if it throws no vellum::Error.
+// Calls f and returns the vellum::Error that it throws; fails the test if it throws none.
 template <typename F>
 Error thrown_by(F&& f) {
   try {

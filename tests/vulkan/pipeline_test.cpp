@@ -158,7 +158,7 @@ TEST(Pipelines, ThoseThatTheDriverWouldCompileAtTheirFirstDispatchAreCompiledWhe
     const Buffer buffer = make_buffer(context, 1 << 16, MemoryKind::device, MemoryCategory::other);
     context->pipelines().prepare(keys, {buffer.arena()});
     EXPECT_EQ(interposer.submits(), compiles ? 2u : 0u) << "what images will be bound is not known";
-    // Of other images of one kind another one is compiled for: sizes of powers of two.
+    // Another pipeline is compiled for other images of one kind: sizes of powers of two.
     const std::vector<PipelineKey> of_images{volume, volume, volume};
     const ImageDesc odd{true, 13, 6, 5}, alike{true, 7, 3, 9}, even{true, 16, 6, 5};
     context->pipelines().prepare(of_images, {buffer.arena(), {{odd, odd}, {alike, odd}, {even, odd}}});

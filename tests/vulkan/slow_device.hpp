@@ -35,7 +35,7 @@ class SlowDevice {
   // How long each pipeline takes besides.
   void slow_pipelines(std::chrono::milliseconds each);
 
-  // Of each submit with such dispatches, since the last call of forget_submits().
+  // The times of all submits with such dispatches, since the last call of forget_submits().
   std::vector<double> submitted_milliseconds() const;
   // The longest that another user of the queue waited who submitted right after one of them.
   double largest_wait_milliseconds() const;

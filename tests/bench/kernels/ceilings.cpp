@@ -268,7 +268,7 @@ void check(const Probe& probe, std::span<const float> values, float expected) {
 
 constexpr uint32_t kMostWorkgroups = 16384;
 
-// Of a kernel that writes `expected` to an element of y for each invocation: how much it does in a
+// Times a kernel that writes `expected` to an element of y for each invocation: returns its work in a
 // nanosecond, where each invocation does `work`; y is bound after `resources`.
 double rate(const std::shared_ptr<gpu::Context>& context, const Probe& probe,
             std::vector<gpu::BoundResource> resources, float expected, double work) {

@@ -68,7 +68,7 @@ Reach reach_of(const Binding& binding, const VirtualTensor& tensor) {
 struct Work {
   size_t dispatches = 0;
   uint64_t bytes = 0;  // of the tensors that they bind, each once a dispatch
-  // What reading and writing them would take at the device's best.
+  // The time to read and to write them at the device's best.
   double load_us = 0, store_us = 0;
 };
 

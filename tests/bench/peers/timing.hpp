@@ -1,4 +1,4 @@
-// What the programs that time one engine have in common: floats in files, and the least of some runs as JSON.
+// Shared by the programs that time one engine: floats in files, and the least of some runs as JSON.
 //
 //   PROGRAM MODEL INPUT.f32 OUTPUT.f32 RUNS SHAPE
 //

@@ -9,7 +9,7 @@
 namespace vellum::test::interposed {
 namespace {
 
-// What objects_made() counts besides vkAllocateMemory.
+// The functions that objects_made() counts besides vkAllocateMemory.
 constexpr std::array kMakers{"vkBeginCommandBuffer",       "vkCreateBuffer",         "vkCreateImage",
                              "vkCreateBufferView",         "vkCreateImageView",      "vkCreateFence",
                              "vkCreateSemaphore",          "vkCreateCommandPool",    "vkCreateDescriptorPool",

@@ -33,7 +33,7 @@ VKAPI_ATTR VkResult VKAPI_CALL create_command_pool(VkDevice device, const VkComm
                                                                                       callbacks, pool);
 }
 
-// Of a buffer or image: shared by the real family and its disguise is not shared.
+// A buffer or image that is shared by the real family and its disguise is not shared.
 template <typename Info>
 Info unshared(Info info) {
   info.sharingMode = VK_SHARING_MODE_EXCLUSIVE;

@@ -1,4 +1,4 @@
-// What the functions of the interposer share: its settings, what it counted, and the driver's functions.
+// Shared by the functions of the interposer: its settings, its counts, and the driver's functions.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
