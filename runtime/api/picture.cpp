@@ -151,7 +151,7 @@ class PictureEnd {
       return one.op->type() == "Frame" && graph_.values[one.inputs[0]].name == picture_.over;
     });
     if (node == graph_.nodes.end())
-      refuse_picture("lies over '" + picture_.over + "', which is no input that takes frames: with_frames()");
+      refuse_picture("is drawn over '" + picture_.over + "', which is no input that takes frames: with_frames()");
     const auto& frame = dynamic_cast<const Frame&>(*node->op);
     op.has_frame = true;
     op.frame = frame.frame;

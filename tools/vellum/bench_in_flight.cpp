@@ -58,7 +58,7 @@ class Rounds {
  private:
   Session& session_;
   std::vector<InputValues> inputs_;
-  std::map<std::string, Tensor> kept_;  // those whose shape only a run tells
+  std::map<std::string, Tensor> kept_;  // those whose shape is known only after a run
   std::vector<Outputs> outputs_;
 };
 
