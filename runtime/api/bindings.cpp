@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "api/session_impl.hpp"
-#include "graph/operators/frame.hpp"
+#include "graph/operators/movement/frame.hpp"
 #include "vulkan/context.hpp"
 
 namespace vellum {

@@ -7,9 +7,9 @@
 #include "api/graph_edit.hpp"
 #include "api/guard.hpp"
 #include "api/impl.hpp"
-#include "graph/operators/frame.hpp"
-#include "graph/operators/quantize.hpp"
-#include "graph/operators/transpose.hpp"
+#include "graph/operators/elementwise/quantize.hpp"
+#include "graph/operators/movement/frame.hpp"
+#include "graph/operators/movement/transpose.hpp"
 
 namespace vellum {
 namespace {

@@ -13,7 +13,7 @@
 #include "compile/kernels_of.hpp"
 #include "estimate/device_footprint.hpp"
 #include "exec/executor.hpp"
-#include "graph/operators/transpose.hpp"
+#include "graph/operators/movement/transpose.hpp"
 #include "passes/tile/picture_parts.hpp"
 #include "vulkan/memory_budget.hpp"
 

@@ -7,11 +7,11 @@
 #include "api/graph_edit.hpp"
 #include "api/guard.hpp"
 #include "api/impl.hpp"
-#include "graph/operators/cast.hpp"
-#include "graph/operators/frame.hpp"
-#include "graph/operators/picture.hpp"
-#include "graph/operators/reshape.hpp"
-#include "graph/operators/transpose.hpp"
+#include "graph/operators/elementwise/cast.hpp"
+#include "graph/operators/movement/frame.hpp"
+#include "graph/operators/movement/picture.hpp"
+#include "graph/operators/movement/reshape.hpp"
+#include "graph/operators/movement/transpose.hpp"
 
 namespace vellum {
 namespace {

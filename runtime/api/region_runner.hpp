@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "graph/operators/device_region.hpp"
+#include "graph/operators/control/device_region.hpp"
 #include "vellum/vellum.hpp"
 
 namespace vellum {

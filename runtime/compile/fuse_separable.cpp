@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "graph/operators/separable_conv.hpp"
+#include "graph/operators/conv/separable_conv.hpp"
 #include "kernels/conv/separable.hpp"
 #include "passes/rewrite/match.hpp"
 

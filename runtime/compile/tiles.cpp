@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "graph/operators/concat.hpp"
-#include "graph/operators/slice.hpp"
+#include "graph/operators/movement/concat.hpp"
+#include "graph/operators/movement/slice.hpp"
 #include "plan/dispatch_model.hpp"
 #include "plan/in_place.hpp"
 #include "plan/join_early.hpp"

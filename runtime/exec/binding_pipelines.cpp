@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "exec/pipeline_keys.hpp"
-#include "graph/operators/frame.hpp"
+#include "graph/operators/movement/frame.hpp"
 #include "kernels/movement/store_image.hpp"
 #include "kernels/movement/strided_words.hpp"
 #include "vulkan/application_image.hpp"

@@ -16,7 +16,7 @@
 #include "exec/device_tensors.hpp"
 #include "exec/task_recorder.hpp"
 #include "exec/weight_store.hpp"
-#include "graph/operators/device_region.hpp"
+#include "graph/operators/control/device_region.hpp"
 #include "plan/submits.hpp"
 #include "vulkan/commands.hpp"
 #include "vulkan/pipeline.hpp"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "exec/device_tensors.hpp"
-#include "graph/operators/device_region.hpp"
+#include "graph/operators/control/device_region.hpp"
 
 namespace vellum {
 

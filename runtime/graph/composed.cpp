@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "graph/onnx_types.hpp"
-#include "graph/operators/reshape.hpp"
+#include "graph/operators/movement/reshape.hpp"
 
 namespace vellum {
 namespace {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <string>
 
-#include "graph/operators/frame.hpp"
+#include "graph/operators/movement/frame.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {

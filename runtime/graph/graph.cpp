@@ -6,7 +6,7 @@
 #include <unordered_set>
 
 #include "graph/operator_support.hpp"
-#include "graph/operators/subgraphs.hpp"
+#include "graph/operators/control/subgraphs.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "graph/operators/subgraphs.hpp"
+#include "graph/operators/control/subgraphs.hpp"
 
 namespace vellum {
 namespace {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "graph/operators/activation.hpp"
 #include "graph/attributes.hpp"
+#include "graph/operators/elementwise/activation.hpp"
 #include "graph/tensor.hpp"
 
 namespace vellum {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "graph/element.hpp"
-#include "graph/operators/activation.hpp"
+#include "graph/operators/elementwise/activation.hpp"
 
 namespace vellum {
 

@@ -4,8 +4,8 @@
 #include <new>
 #include <set>
 
-#include "graph/operators/branch.hpp"
-#include "graph/operators/loop.hpp"
+#include "graph/operators/control/branch.hpp"
+#include "graph/operators/control/loop.hpp"
 #include "import/import.hpp"
 #include "pack/schema.hpp"
 #include "vellum/error.hpp"

@@ -2,7 +2,7 @@
 
 #include <new>
 
-#include "graph/operators/subgraphs.hpp"
+#include "graph/operators/control/subgraphs.hpp"
 #include "pack/file.hpp"
 #include "pack/schema.hpp"
 #include "vellum/error.hpp"

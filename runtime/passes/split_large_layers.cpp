@@ -7,12 +7,12 @@
 #include <string>
 #include <utility>
 
-#include "graph/operators/binary.hpp"
-#include "graph/operators/concat.hpp"
-#include "graph/operators/conv.hpp"
-#include "graph/operators/matmul.hpp"
-#include "graph/operators/pool.hpp"
-#include "graph/operators/squeeze_excite.hpp"
+#include "graph/operators/conv/conv.hpp"
+#include "graph/operators/elementwise/binary.hpp"
+#include "graph/operators/matmul/matmul.hpp"
+#include "graph/operators/movement/concat.hpp"
+#include "graph/operators/reduction/pool.hpp"
+#include "graph/operators/reduction/squeeze_excite.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite/match.hpp"
 

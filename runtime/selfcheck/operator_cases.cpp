@@ -5,9 +5,9 @@
 #include <memory>
 #include <utility>
 
-#include "graph/operators/separable_conv.hpp"
-#include "graph/operators/squeeze_excite.hpp"
-#include "graph/operators/unary.hpp"
+#include "graph/operators/conv/separable_conv.hpp"
+#include "graph/operators/elementwise/unary.hpp"
+#include "graph/operators/reduction/squeeze_excite.hpp"
 
 namespace vellum {
 namespace {

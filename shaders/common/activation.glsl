@@ -1,4 +1,4 @@
-// vec4 activate(vec4 v): the activation function that the macro ACTIVATION names (runtime/graph/operators/activation.hpp).
+// vec4 activate(vec4 v): the activation function that the macro ACTIVATION names (graph/operators/elementwise/activation.hpp).
 //
 // Include it after parameters with the field `vec4 activation_params` = (alpha, beta, gamma, 0), with
 // ACTIVATION_SCALED (alpha, beta, scale, shift), or of rounded_... (alpha, least, most, step).

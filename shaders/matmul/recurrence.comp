@@ -1,4 +1,4 @@
-// The steps of an RNN, GRU or LSTM, after the products of its inputs (runtime/graph/operators/recurrence.hpp).
+// The steps of an RNN, GRU or LSTM, after the products of its inputs (runtime/graph/operators/matmul/recurrence.hpp).
 // https://onnx.ai/onnx/operators/onnx__LSTM.html, onnx__GRU.html, onnx__RNN.html
 //
 // A workgroup walks along the sequence of one batch in one direction. It keeps the state in shared memory, of UNITS floats: the

@@ -1,12 +1,12 @@
-// Samples a frame of bytes at a transformed position and converts its colours: Frame in runtime/graph/operators/frame.hpp
+// Samples a frame of bytes at a transformed position and converts its colours: Frame in graph/operators/movement/frame.hpp
 // defines the values.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
 #include "frame.h"
+#include "frame_image.glsl"
 #include "tensor.glsl"
 #include "texel.glsl"
-#include "frame_image.glsl"
 
 #ifndef FROM_IMAGE
 LINEAR_IN(frame)      // bytes
@@ -14,7 +14,7 @@ LINEAR_IN(frame)      // bytes
 LINEAR_IN(transform)  // two rows of three
 TENSOR_OUT(y)
 
-// The most pixels along an axis that FrameInput::filter == area averages: kMostAveraged in runtime/graph/operators/frame.hpp.
+// The most pixels along an axis that FrameInput::filter == area averages: kMostAveraged in graph/operators/movement/frame.hpp.
 const float MOST_AVERAGED = 64.0;
 
 #include "frame_pixels.glsl"

@@ -1,5 +1,5 @@
 // Values of a network as a picture in bytes, RAMP, STEPS, CLASSES (LARGEST: of channels) or RGB, and with OVER over a frame:
-// Picture in runtime/graph/operators/picture.hpp defines it.
+// Picture in runtime/graph/operators/movement/picture.hpp defines it.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 

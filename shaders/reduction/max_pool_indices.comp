@@ -1,13 +1,13 @@
 // Positions of the maxima of MaxPool in the flattened input; with WINDOW the index of the tap within the window, plus 0.1
-// (runtime/graph/operators/pool.hpp). An invocation computes four of them.
+// (runtime/graph/operators/reduction/pool.hpp). An invocation computes four of them.
 // https://onnx.ai/onnx/operators/onnx__MaxPool.html
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-#include "max_pool_indices.h"
-#include "inf_nan.glsl"
-#include "tensor.glsl"
 #include "divide.glsl"
+#include "inf_nan.glsl"
+#include "max_pool_indices.h"
+#include "tensor.glsl"
 
 LINEAR_IN(x)
 LINEAR_OUT(indices)

@@ -52,9 +52,9 @@ def check_operators():
 
 
 def check_activations():
-    header = text_of("runtime/graph/operators/activation.hpp")
+    header = text_of("runtime/graph/operators/elementwise/activation.hpp")
     shader = text_of("shaders/**/activation.glsl")
-    table = text_of("runtime/graph/operators/activation.cpp")
+    table = text_of("runtime/graph/operators/elementwise/activation.cpp")
     tests = text_of("tests/graph/*_test.cpp", "tests/kernels/*_test.cpp", "tests/passes/*_test.cpp")
     body = found(r"enum class ActivationKind[^{]*\{([^}]*)\}", header, "enum ActivationKind")[0]
     names = dict(re.findall(r'ActivationKind::(\w+)\W+"(\w+)"', table))

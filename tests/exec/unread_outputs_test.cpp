@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "exec/executor.hpp"
-#include "graph/operators/pool.hpp"
+#include "graph/operators/reduction/pool.hpp"
 #include "kernels/framework/lowering.hpp"
 #include "passes/passes.hpp"
 #include "support/gpu_test.hpp"

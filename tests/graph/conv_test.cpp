@@ -1,8 +1,8 @@
-#include "graph/operators/conv.hpp"
+#include "graph/operators/conv/conv.hpp"
 
 #include <gtest/gtest.h>
 
-#include "graph/operators/conv_transpose.hpp"
+#include "graph/operators/conv/conv_transpose.hpp"
 #include "run_operator.hpp"
 
 namespace vellum::testing {

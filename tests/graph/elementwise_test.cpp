@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "graph/operators/binary.hpp"
-#include "graph/operators/unary.hpp"
+#include "graph/operators/elementwise/binary.hpp"
+#include "graph/operators/elementwise/unary.hpp"
 #include "run_operator.hpp"
 
 namespace vellum::testing {

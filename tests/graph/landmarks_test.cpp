@@ -1,5 +1,5 @@
 // MediaPipe's operators for attention to a region, by values computed by hand.
-#include "graph/operators/landmarks.hpp"
+#include "graph/operators/movement/landmarks.hpp"
 
 #include "run_operator.hpp"
 

@@ -1,9 +1,9 @@
 // Operators that move, repeat or pick elements.
 #include <gtest/gtest.h>
 
-#include "graph/operators/concat.hpp"
-#include "graph/operators/pad.hpp"
-#include "graph/operators/slice.hpp"
+#include "graph/operators/movement/concat.hpp"
+#include "graph/operators/movement/pad.hpp"
+#include "graph/operators/movement/slice.hpp"
 #include "run_operator.hpp"
 
 namespace vellum::testing {

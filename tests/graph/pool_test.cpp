@@ -1,4 +1,4 @@
-#include "graph/operators/pool.hpp"
+#include "graph/operators/reduction/pool.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// RNN, GRU and LSTM (graph/operators/recurrent.cpp), against numbers computed by hand.
+// RNN, GRU and LSTM (graph/operators/matmul/recurrent.cpp), against numbers computed by hand.
 #include <gtest/gtest.h>
 
 #include <cmath>

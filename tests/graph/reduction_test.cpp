@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "graph/operators/matmul.hpp"
+#include "graph/operators/matmul/matmul.hpp"
 #include "run_operator.hpp"
 
 namespace vellum::testing {

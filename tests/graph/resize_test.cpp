@@ -1,4 +1,4 @@
-#include "graph/operators/resize.hpp"
+#include "graph/operators/movement/resize.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Attention on every storage and precision against the host reference.
-#include "graph/operators/attention.hpp"
+#include "graph/operators/matmul/attention.hpp"
 
 #include <gtest/gtest.h>
 

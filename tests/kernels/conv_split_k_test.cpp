@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "caps/vendors.hpp"
-#include "graph/operators/conv.hpp"
+#include "graph/operators/conv/conv.hpp"
 #include "support/gpu_test.hpp"
 #include "support/kernel_harness.hpp"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "exec/cooperative_check.hpp"
-#include "graph/operators/conv.hpp"
+#include "graph/operators/conv/conv.hpp"
 #include "kernels/conv/cooperative_tile.hpp"
 #include "shaders/sources.hpp"
 #include "support/gpu_test.hpp"

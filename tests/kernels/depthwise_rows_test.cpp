@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/operators/conv.hpp"
+#include "graph/operators/conv/conv.hpp"
 #include "support/gpu_test.hpp"
 #include "support/kernel_harness.hpp"
 

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <memory>
 
-#include "graph/operators/separable_conv.hpp"
-#include "graph/operators/squeeze_excite.hpp"
-#include "graph/operators/unary.hpp"
+#include "graph/operators/conv/separable_conv.hpp"
+#include "graph/operators/elementwise/unary.hpp"
+#include "graph/operators/reduction/squeeze_excite.hpp"
 #include "support/gpu_test.hpp"
 #include "support/kernel_harness.hpp"
 

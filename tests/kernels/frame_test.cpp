@@ -1,5 +1,5 @@
 // Frames of bytes against the host reference: every format, filter and number of channels.
-#include "graph/operators/frame.hpp"
+#include "graph/operators/movement/frame.hpp"
 
 #include <gtest/gtest.h>
 

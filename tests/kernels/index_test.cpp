@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "graph/operators/max_unpool.hpp"
+#include "graph/operators/movement/max_unpool.hpp"
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {

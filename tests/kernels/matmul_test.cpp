@@ -1,5 +1,5 @@
 // MatMul and Gemm on every storage and precision against the host reference.
-#include "graph/operators/matmul.hpp"
+#include "graph/operators/matmul/matmul.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Pictures of values against the host reference: every way to colour, every format of the frame below.
-#include "graph/operators/picture.hpp"
+#include "graph/operators/movement/picture.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Pools over windows and over whole planes.
-#include "graph/operators/pool.hpp"
+#include "graph/operators/reduction/pool.hpp"
 
 #include <gtest/gtest.h>
 

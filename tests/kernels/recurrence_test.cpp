@@ -1,5 +1,5 @@
 // RNN, GRU and LSTM against their host references.
-#include "graph/operators/recurrence.hpp"
+#include "graph/operators/matmul/recurrence.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "exec/executor.hpp"
-#include "graph/operators/binary.hpp"
+#include "graph/operators/elementwise/binary.hpp"
 #include "passes/passes.hpp"
 #include "support/gpu_test.hpp"
 #include "support/kernel_harness.hpp"

@@ -1,5 +1,5 @@
 // Depthwise separable convolutions in one kernel, against the host references of the two layers.
-#include "graph/operators/separable_conv.hpp"
+#include "graph/operators/conv/separable_conv.hpp"
 
 #include <gtest/gtest.h>
 

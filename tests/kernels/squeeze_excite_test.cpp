@@ -1,11 +1,11 @@
 // Squeeze-and-excitation and convolutions of scaled channels, against their host references.
-#include "graph/operators/squeeze_excite.hpp"
+#include "graph/operators/reduction/squeeze_excite.hpp"
 
 #include <gtest/gtest.h>
 
 #include <memory>
 
-#include "graph/operators/conv.hpp"
+#include "graph/operators/conv/conv.hpp"
 #include "support/gpu_test.hpp"
 #include "support/kernel_harness.hpp"
 

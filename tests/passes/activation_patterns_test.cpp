@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/operators/unary.hpp"
+#include "graph/operators/elementwise/unary.hpp"
 #include "passes/pass_harness.hpp"
 
 namespace vellum::test {

@@ -1,5 +1,5 @@
 // Decomposed attention.
-#include "graph/operators/attention.hpp"
+#include "graph/operators/matmul/attention.hpp"
 
 #include "passes/pass_harness.hpp"
 

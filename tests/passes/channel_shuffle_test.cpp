@@ -1,7 +1,7 @@
 // Channels that are shuffled between groups.
 #include <gtest/gtest.h>
 
-#include "graph/operators/pick_channels.hpp"
+#include "graph/operators/movement/pick_channels.hpp"
 #include "passes/pass_harness.hpp"
 
 namespace vellum::test {

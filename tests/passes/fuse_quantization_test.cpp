@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "graph/operators/conv.hpp"
-#include "graph/operators/unary.hpp"
+#include "graph/operators/conv/conv.hpp"
+#include "graph/operators/elementwise/unary.hpp"
 #include "passes/pass_harness.hpp"
 
 namespace vellum::test {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "graph/operators/conv.hpp"
-#include "graph/operators/pad.hpp"
+#include "graph/operators/conv/conv.hpp"
+#include "graph/operators/movement/pad.hpp"
 #include "passes/pass_harness.hpp"
 
 namespace vellum::test {

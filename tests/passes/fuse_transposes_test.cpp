@@ -1,7 +1,7 @@
 // MatMul reads and writes transposed matrices where a Transpose would stand beside it.
 #include <gtest/gtest.h>
 
-#include "graph/operators/matmul.hpp"
+#include "graph/operators/matmul/matmul.hpp"
 #include "passes/pass_harness.hpp"
 
 namespace vellum::test {

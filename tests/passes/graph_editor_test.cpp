@@ -1,5 +1,5 @@
 // The tools with which passes rewrite graphs: reading, inserting, replacing and removing nodes.
-#include "graph/operators/unary.hpp"
+#include "graph/operators/elementwise/unary.hpp"
 #include "passes/pass_harness.hpp"
 #include "passes/rewrite/match.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/operators/concat.hpp"
+#include "graph/operators/movement/concat.hpp"
 #include "passes/pass_harness.hpp"
 
 namespace vellum::test {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "graph/operators/conv.hpp"
+#include "graph/operators/conv/conv.hpp"
 #include "passes/pass_harness.hpp"
 
 namespace vellum::test {

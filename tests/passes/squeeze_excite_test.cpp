@@ -1,10 +1,10 @@
 // Squeeze-and-excitation becomes one node, and the product with what it computes part of the convolution
 // after it.
-#include "graph/operators/squeeze_excite.hpp"
+#include "graph/operators/reduction/squeeze_excite.hpp"
 
 #include <gtest/gtest.h>
 
-#include "graph/operators/conv.hpp"
+#include "graph/operators/conv/conv.hpp"
 #include "passes/pass_harness.hpp"
 
 namespace vellum::test {

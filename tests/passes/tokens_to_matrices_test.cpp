@@ -1,5 +1,5 @@
 // The row-wise operators of transformers, on matrices; residuals of products.
-#include "graph/operators/matmul.hpp"
+#include "graph/operators/matmul/matmul.hpp"
 #include "passes/pass_harness.hpp"
 
 namespace vellum::test {

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "common/photo.hpp"
-#include "graph/operators/frame.hpp"
+#include "graph/operators/movement/frame.hpp"
 
 namespace vellum::samples {
 

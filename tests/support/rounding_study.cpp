@@ -8,9 +8,9 @@
 #include <optional>
 #include <string_view>
 
-#include "graph/operators/conv.hpp"
-#include "graph/operators/conv_transpose.hpp"
-#include "graph/operators/matmul.hpp"
+#include "graph/operators/conv/conv.hpp"
+#include "graph/operators/conv/conv_transpose.hpp"
+#include "graph/operators/matmul/matmul.hpp"
 #include "graph/real.hpp"
 #include "import/import.hpp"
 #include "passes/passes.hpp"

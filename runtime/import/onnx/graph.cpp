@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "graph/narrow_types.hpp"
-#include "graph/operators/branch.hpp"
-#include "graph/operators/loop.hpp"
+#include "graph/operators/control/branch.hpp"
+#include "graph/operators/control/loop.hpp"
 #include "import/onnx/attributes.hpp"
 #include "import/onnx/functions.hpp"
 #include "import/onnx/names.hpp"

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "graph/operators/loop.hpp"
+#include "graph/operators/control/loop.hpp"
 #include "import/record.hpp"
 
 namespace vellum::onnx {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/operators/unary.hpp"
+#include "graph/operators/elementwise/unary.hpp"
 #include "import/tflite/schema.hpp"
 #include "import/tflite/writer.hpp"
 

@@ -1,8 +1,8 @@
 // Converters of elementwise operators, and of operators on constants.
-#include "graph/operators/binary.hpp"
-#include "graph/operators/cast.hpp"
-#include "graph/operators/reshape.hpp"
-#include "graph/operators/select.hpp"
+#include "graph/operators/elementwise/binary.hpp"
+#include "graph/operators/elementwise/cast.hpp"
+#include "graph/operators/elementwise/select.hpp"
+#include "graph/operators/movement/reshape.hpp"
 #include "import/tflite/call.hpp"
 #include "import/tflite/tensors.hpp"
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-#include "graph/operators/landmarks.hpp"
+#include "graph/operators/movement/landmarks.hpp"
 #include "import/tflite/call.hpp"
 
 namespace vellum::tflite {

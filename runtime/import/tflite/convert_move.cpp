@@ -1,12 +1,12 @@
 // Converters of operators that move elements.
 #include <algorithm>
 
-#include "graph/operators/concat.hpp"
-#include "graph/operators/gather.hpp"
-#include "graph/operators/pad.hpp"
-#include "graph/operators/reshape.hpp"
-#include "graph/operators/slice.hpp"
-#include "graph/operators/transpose.hpp"
+#include "graph/operators/movement/concat.hpp"
+#include "graph/operators/movement/gather.hpp"
+#include "graph/operators/movement/pad.hpp"
+#include "graph/operators/movement/reshape.hpp"
+#include "graph/operators/movement/slice.hpp"
+#include "graph/operators/movement/transpose.hpp"
 #include "import/tflite/call.hpp"
 
 namespace vellum::tflite {

@@ -1,10 +1,10 @@
 // Converters of operators that sort, count, scatter and sum along an axis. All work in the file's order.
 #include <array>
 
-#include "graph/operators/cast.hpp"
-#include "graph/operators/scan.hpp"
-#include "graph/operators/scatter.hpp"
-#include "graph/operators/select_values.hpp"
+#include "graph/operators/elementwise/cast.hpp"
+#include "graph/operators/movement/scatter.hpp"
+#include "graph/operators/movement/select_values.hpp"
+#include "graph/operators/reduction/scan.hpp"
 #include "import/tflite/call.hpp"
 
 namespace vellum::tflite {

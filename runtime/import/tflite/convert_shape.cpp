@@ -1,7 +1,7 @@
 // Converters of operators that compute values from shapes, and tensors from values.
-#include "graph/operators/cast.hpp"
-#include "graph/operators/gather.hpp"
-#include "graph/operators/shape.hpp"
+#include "graph/operators/elementwise/cast.hpp"
+#include "graph/operators/generators/shape.hpp"
+#include "graph/operators/movement/gather.hpp"
 #include "import/tflite/call.hpp"
 
 namespace vellum::tflite {

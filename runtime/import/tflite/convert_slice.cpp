@@ -1,6 +1,6 @@
 // Converters of operators that cut tensors out or reverse them.
-#include "graph/operators/reshape.hpp"
-#include "graph/operators/slice.hpp"
+#include "graph/operators/movement/reshape.hpp"
+#include "graph/operators/movement/slice.hpp"
 #include "import/tflite/call.hpp"
 
 namespace vellum::tflite {

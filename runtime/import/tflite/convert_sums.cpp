@@ -2,14 +2,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "graph/operators/binary.hpp"
-#include "graph/operators/cast.hpp"
-#include "graph/operators/matmul.hpp"
-#include "graph/operators/normalization.hpp"
-#include "graph/operators/reduce.hpp"
-#include "graph/operators/reshape.hpp"
-#include "graph/operators/softmax.hpp"
-#include "graph/operators/transpose.hpp"
+#include "graph/operators/elementwise/binary.hpp"
+#include "graph/operators/elementwise/cast.hpp"
+#include "graph/operators/matmul/matmul.hpp"
+#include "graph/operators/movement/reshape.hpp"
+#include "graph/operators/movement/transpose.hpp"
+#include "graph/operators/reduction/normalization.hpp"
+#include "graph/operators/reduction/reduce.hpp"
+#include "graph/operators/reduction/softmax.hpp"
 #include "import/tflite/call.hpp"
 
 namespace vellum::tflite {

@@ -1,7 +1,7 @@
 // Converters of MediaPipe's pools with positions of maxima. https://github.com/google-ai-edge/mediapipe,
 // util/tflite/operations/max_pool_argmax.cc, max_unpooling.cc
-#include "graph/operators/max_unpool.hpp"
-#include "graph/operators/pool.hpp"
+#include "graph/operators/movement/max_unpool.hpp"
+#include "graph/operators/reduction/pool.hpp"
 #include "import/tflite/call.hpp"
 
 namespace vellum::tflite {

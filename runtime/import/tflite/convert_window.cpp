@@ -1,11 +1,11 @@
 // Converters of operators on images: convolutions, pools and resizing.
 #include <algorithm>
 
-#include "graph/operators/conv.hpp"
-#include "graph/operators/conv_transpose.hpp"
-#include "graph/operators/depth_to_space.hpp"
-#include "graph/operators/pool.hpp"
-#include "graph/operators/resize.hpp"
+#include "graph/operators/conv/conv.hpp"
+#include "graph/operators/conv/conv_transpose.hpp"
+#include "graph/operators/movement/depth_to_space.hpp"
+#include "graph/operators/movement/resize.hpp"
+#include "graph/operators/reduction/pool.hpp"
 #include "import/tflite/call.hpp"
 
 namespace vellum::tflite {

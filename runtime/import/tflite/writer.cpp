@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "graph/operators/quantize.hpp"
-#include "graph/operators/transpose.hpp"
+#include "graph/operators/elementwise/quantize.hpp"
+#include "graph/operators/movement/transpose.hpp"
 #include "import/tflite/tensors.hpp"
 
 namespace vellum::tflite {

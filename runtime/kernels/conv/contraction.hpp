@@ -1,7 +1,7 @@
 // Convolution as a general sum of products: slow, and for every form.
 #pragma once
 
-#include "graph/operators/conv.hpp"
+#include "graph/operators/conv/conv.hpp"
 #include "kernels/framework/lowering.hpp"
 
 namespace vellum {

@@ -1,5 +1,5 @@
 // Conv: every algorithm answers with its candidates for the problem, and the best one is emitted.
-#include "graph/operators/conv.hpp"
+#include "graph/operators/conv/conv.hpp"
 
 #include <algorithm>
 #include <iterator>

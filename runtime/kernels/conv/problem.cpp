@@ -1,6 +1,6 @@
 #include "kernels/conv/problem.hpp"
 
-#include "graph/operators/conv.hpp"
+#include "graph/operators/conv/conv.hpp"
 #include "kernels/conv/weights.hpp"
 
 namespace vellum {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "graph/operators/activation.hpp"
+#include "graph/operators/elementwise/activation.hpp"
 #include "kernels/conv/tile.hpp"
 #include "kernels/conv/window.hpp"
 #include "kernels/framework/divide.hpp"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "caps/cooperative_matrix.hpp"
-#include "graph/operators/separable_conv.hpp"
+#include "graph/operators/conv/separable_conv.hpp"
 #include "kernels/conv/depthwise.hpp"
 #include "kernels/conv/dispatch.hpp"
 #include "kernels/conv/pointwise.hpp"

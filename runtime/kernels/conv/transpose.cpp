@@ -1,8 +1,7 @@
 // ConvTranspose.
-#include "graph/operators/conv_transpose.hpp"
-
 #include <algorithm>
 
+#include "graph/operators/conv/conv_transpose.hpp"
 #include "kernels/conv/dispatch.hpp"
 
 namespace vellum {

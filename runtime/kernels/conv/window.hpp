@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "graph/operators/window.hpp"
+#include "graph/operators/conv/window.hpp"
 #include "kernels/framework/lowering.hpp"
 
 namespace vellum {

@@ -1,8 +1,8 @@
 // Functions of two (and of several) tensors with numpy broadcasting.
-#include "graph/operators/binary.hpp"
+#include "graph/operators/elementwise/binary.hpp"
 
-#include "kernels/framework/elements.hpp"
 #include "kernels/elementwise/elementwise.hpp"
+#include "kernels/framework/elements.hpp"
 
 namespace vellum {
 

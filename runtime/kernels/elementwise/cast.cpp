@@ -1,5 +1,5 @@
 // Cast and CastLike. On the device there are floats (of the session's precision) and 32-bit integers only.
-#include "graph/operators/cast.hpp"
+#include "graph/operators/elementwise/cast.hpp"
 
 #include <limits>
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "graph/operators/activation.hpp"
+#include "graph/operators/elementwise/activation.hpp"
 #include "kernels/framework/lowering.hpp"
 
 namespace vellum {

@@ -1,8 +1,8 @@
 // QuantizeLinear and DequantizeLinear.
-#include "graph/operators/quantize.hpp"
+#include "graph/operators/elementwise/quantize.hpp"
 
-#include "kernels/framework/elements.hpp"
 #include "kernels/elementwise/elementwise.hpp"
+#include "kernels/framework/elements.hpp"
 #include "shaders/elementwise/quantize.h"
 
 namespace vellum {

@@ -1,5 +1,5 @@
 // Where.
-#include "graph/operators/select.hpp"
+#include "graph/operators/elementwise/select.hpp"
 
 #include "kernels/framework/elements.hpp"
 #include "kernels/movement/strided.hpp"

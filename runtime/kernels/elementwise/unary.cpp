@@ -1,10 +1,10 @@
 // Activations and other functions of one tensor.
-#include "graph/operators/unary.hpp"
+#include "graph/operators/elementwise/unary.hpp"
 
-#include "graph/operators/select.hpp"
+#include "graph/operators/elementwise/select.hpp"
+#include "kernels/elementwise/elementwise.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
-#include "kernels/elementwise/elementwise.hpp"
 #include "shaders/elementwise/unary.h"
 #include "shaders/elementwise/unary_linear.h"
 

@@ -1,7 +1,7 @@
 // Passes an activation function to a shader (activation.glsl).
 #pragma once
 
-#include "graph/operators/activation.hpp"
+#include "graph/operators/elementwise/activation.hpp"
 #include "kernels/framework/lowering.hpp"
 
 namespace vellum {

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "graph/layers.hpp"
-#include "graph/operators/device_region.hpp"
+#include "graph/operators/control/device_region.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/program_builder.hpp"
 #include "shaders/movement/copy_linear.h"

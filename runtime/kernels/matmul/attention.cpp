@@ -1,5 +1,5 @@
 // Attention.
-#include "graph/operators/attention.hpp"
+#include "graph/operators/matmul/attention.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,5 +1,5 @@
 // Einsum of one or two tensors, where passes/decompose has not made a matrix product of it.
-#include "graph/operators/einsum.hpp"
+#include "graph/operators/matmul/einsum.hpp"
 
 #include "kernels/framework/contract.hpp"
 #include "kernels/framework/elements.hpp"

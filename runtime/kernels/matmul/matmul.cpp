@@ -1,5 +1,5 @@
 // MatMul and Gemm.
-#include "graph/operators/matmul.hpp"
+#include "graph/operators/matmul/matmul.hpp"
 
 #include <algorithm>
 #include <bit>

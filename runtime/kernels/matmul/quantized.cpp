@@ -1,11 +1,11 @@
 // Convolutions and products of 8-bit integers with 32-bit sums, and products of integers in general.
-#include "graph/operators/quantized.hpp"
+#include "graph/operators/matmul/quantized.hpp"
 
-#include "graph/operators/matmul.hpp"
-#include "kernels/framework/contract.hpp"
+#include "graph/operators/matmul/matmul.hpp"
 #include "kernels/conv/contraction.hpp"
-#include "kernels/framework/elements.hpp"
 #include "kernels/elementwise/elementwise.hpp"
+#include "kernels/framework/contract.hpp"
+#include "kernels/framework/elements.hpp"
 #include "kernels/matmul/integer_product.hpp"
 
 namespace vellum {

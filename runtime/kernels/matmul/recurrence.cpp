@@ -1,5 +1,5 @@
 // The steps of RNN, GRU and LSTM along a sequence.
-#include "graph/operators/recurrence.hpp"
+#include "graph/operators/matmul/recurrence.hpp"
 
 #include <algorithm>
 #include <string>

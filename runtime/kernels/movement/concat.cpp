@@ -1,8 +1,8 @@
 // Concat and Split.
-#include "graph/operators/concat.hpp"
+#include "graph/operators/movement/concat.hpp"
 
-#include "kernels/movement/copy_region.hpp"
 #include "kernels/framework/elements.hpp"
+#include "kernels/movement/copy_region.hpp"
 #include "kernels/movement/strided.hpp"
 #include "shaders/movement/concat_linear.h"
 

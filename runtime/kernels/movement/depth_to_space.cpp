@@ -1,5 +1,5 @@
 // DepthToSpace and SpaceToDepth.
-#include "graph/operators/depth_to_space.hpp"
+#include "graph/operators/movement/depth_to_space.hpp"
 
 #include "kernels/framework/elements.hpp"
 #include "shaders/movement/depth_to_space.h"

@@ -1,5 +1,5 @@
 // Frame: bytes of a camera to values of a network.
-#include "graph/operators/frame.hpp"
+#include "graph/operators/movement/frame.hpp"
 
 #include "kernels/movement/frame_pixels.hpp"
 #include "shaders/movement/frame.h"

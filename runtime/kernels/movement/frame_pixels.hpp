@@ -1,7 +1,7 @@
 // Frames of bytes as operands: the other half of shaders/movement/frame_pixels.glsl.
 #pragma once
 
-#include "graph/operators/frame.hpp"
+#include "graph/operators/movement/frame.hpp"
 #include "kernels/framework/elements.hpp"
 
 namespace vellum {

@@ -1,7 +1,7 @@
 // Gather, GatherElements, GatherND, Compress, Expand and Tile.
-#include "graph/operators/gather.hpp"
+#include "graph/operators/movement/gather.hpp"
 
-#include "graph/operators/select_values.hpp"
+#include "graph/operators/movement/select_values.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/indexed.hpp"
 

@@ -1,10 +1,10 @@
 // Pad.
-#include "graph/operators/pad.hpp"
+#include "graph/operators/movement/pad.hpp"
 
 #include <algorithm>
 
-#include "kernels/movement/copy_region.hpp"
 #include "kernels/framework/elements.hpp"
+#include "kernels/movement/copy_region.hpp"
 #include "kernels/movement/pad.hpp"
 #include "shaders/movement/pad_linear.h"
 

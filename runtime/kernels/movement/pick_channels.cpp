@@ -1,4 +1,4 @@
-#include "graph/operators/pick_channels.hpp"
+#include "graph/operators/movement/pick_channels.hpp"
 
 #include <algorithm>
 

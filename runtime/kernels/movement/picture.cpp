@@ -1,5 +1,5 @@
 // Picture: values of a network to a picture in bytes.
-#include "graph/operators/picture.hpp"
+#include "graph/operators/movement/picture.hpp"
 
 #include "kernels/movement/frame_pixels.hpp"
 #include "shaders/movement/picture.h"

@@ -1,5 +1,5 @@
 // Operators that leave every element in place.
-#include "graph/operators/reshape.hpp"
+#include "graph/operators/movement/reshape.hpp"
 
 #include "kernels/framework/elements.hpp"
 

@@ -1,5 +1,5 @@
 // Resize and Upsample.
-#include "graph/operators/resize.hpp"
+#include "graph/operators/movement/resize.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // GridSample and RoiAlign.
-#include "graph/operators/sample.hpp"
+#include "graph/operators/movement/sample.hpp"
 
 #include "kernels/framework/elements.hpp"
 #include "shaders/movement/grid_sample.h"

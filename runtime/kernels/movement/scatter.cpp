@@ -1,9 +1,9 @@
 // ScatterElements, Scatter, ScatterND and MaxUnpool.
-#include "graph/operators/scatter.hpp"
+#include "graph/operators/movement/scatter.hpp"
 
 #include "graph/element.hpp"
-#include "graph/operators/gather.hpp"
-#include "graph/operators/max_unpool.hpp"
+#include "graph/operators/movement/gather.hpp"
+#include "graph/operators/movement/max_unpool.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/indexed.hpp"
 

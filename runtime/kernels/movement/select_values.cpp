@@ -1,5 +1,5 @@
 // TopK, OneHot and Trilu.
-#include "graph/operators/select_values.hpp"
+#include "graph/operators/movement/select_values.hpp"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // Slice.
-#include "graph/operators/slice.hpp"
+#include "graph/operators/movement/slice.hpp"
 
-#include "kernels/movement/copy_region.hpp"
 #include "kernels/framework/elements.hpp"
+#include "kernels/movement/copy_region.hpp"
 #include "kernels/movement/strided.hpp"
 
 namespace vellum {

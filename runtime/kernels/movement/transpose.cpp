@@ -1,5 +1,5 @@
 // Transpose.
-#include "graph/operators/transpose.hpp"
+#include "graph/operators/movement/transpose.hpp"
 
 #include "kernels/framework/elements.hpp"
 #include "kernels/movement/strided.hpp"

@@ -1,10 +1,10 @@
 // Batch, instance, layer, group and local response normalisation.
-#include "graph/operators/normalization.hpp"
+#include "graph/operators/reduction/normalization.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "graph/operators/channel_norm.hpp"
+#include "graph/operators/reduction/channel_norm.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"

@@ -1,5 +1,5 @@
 // Pools over windows, and over whole planes as reductions.
-#include "graph/operators/pool.hpp"
+#include "graph/operators/reduction/pool.hpp"
 
 #include "kernels/framework/elements.hpp"
 #include "kernels/reduction/reduce.hpp"

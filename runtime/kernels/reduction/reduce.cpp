@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "graph/operators/reduce.hpp"
+#include "graph/operators/reduction/reduce.hpp"
 #include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/shared_loop.hpp"

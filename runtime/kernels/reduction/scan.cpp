@@ -1,5 +1,5 @@
 // CumSum and ReverseSequence.
-#include "graph/operators/scan.hpp"
+#include "graph/operators/reduction/scan.hpp"
 
 #include "kernels/framework/elements.hpp"
 #include "kernels/movement/strided.hpp"

@@ -1,5 +1,5 @@
 // Softmax and LogSoftmax.
-#include "graph/operators/softmax.hpp"
+#include "graph/operators/reduction/softmax.hpp"
 
 #include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"

@@ -1,11 +1,11 @@
 // Squeeze-and-excitation: means of channels and two matrix products of them.
-#include "graph/operators/squeeze_excite.hpp"
+#include "graph/operators/reduction/squeeze_excite.hpp"
 
 #include <algorithm>
 
 #include "caps/device_policy.hpp"
-#include "kernels/framework/activation.hpp"
 #include "kernels/conv/pointwise.hpp"
+#include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/reduction/reduce.hpp"
 #include "shaders/reduction/squeeze_excite.h"

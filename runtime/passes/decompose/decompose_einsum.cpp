@@ -1,5 +1,5 @@
 // Einsum of two tensors as a matrix product, between Transposes and Reshapes.
-#include "graph/operators/einsum.hpp"
+#include "graph/operators/matmul/einsum.hpp"
 #include "passes/decompose/decomposition.hpp"
 
 namespace vellum {

@@ -1,9 +1,9 @@
 // Quantised convolutions and products in floating point, between a dequantisation and a quantisation, and
 // DynamicQuantizeLinear.
 #include "graph/onnx_types.hpp"
-#include "graph/operators/cast.hpp"
-#include "graph/operators/quantize.hpp"
-#include "graph/operators/quantized.hpp"
+#include "graph/operators/elementwise/cast.hpp"
+#include "graph/operators/elementwise/quantize.hpp"
+#include "graph/operators/matmul/quantized.hpp"
 #include "passes/decompose/decomposition.hpp"
 
 namespace vellum {

@@ -1,5 +1,5 @@
 // Resize that averages, along the last two axes, as products with constant matrices.
-#include "graph/operators/resize.hpp"
+#include "graph/operators/movement/resize.hpp"
 #include "passes/decompose/decomposition.hpp"
 
 namespace vellum {

@@ -1,9 +1,9 @@
 // Hardmax, Dropout with its mask, MaxPool of integers, and MediaPipe's MaxUnpooling2D.
-#include "graph/operators/max_unpool.hpp"
-#include "graph/operators/pool.hpp"
-#include "graph/operators/reduce.hpp"
-#include "graph/operators/reshape.hpp"
-#include "graph/operators/softmax.hpp"
+#include "graph/operators/movement/max_unpool.hpp"
+#include "graph/operators/movement/reshape.hpp"
+#include "graph/operators/reduction/pool.hpp"
+#include "graph/operators/reduction/reduce.hpp"
+#include "graph/operators/reduction/softmax.hpp"
 #include "passes/decompose/decomposition.hpp"
 
 namespace vellum {

@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 
-#include "graph/operators/conv.hpp"
-#include "graph/operators/conv_transpose.hpp"
-#include "graph/operators/matmul.hpp"
+#include "graph/operators/conv/conv.hpp"
+#include "graph/operators/conv/conv_transpose.hpp"
+#include "graph/operators/matmul/matmul.hpp"
 
 namespace vellum {
 

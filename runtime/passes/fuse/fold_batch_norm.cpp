@@ -2,7 +2,7 @@
 #include <optional>
 #include <vector>
 
-#include "graph/operators/normalization.hpp"
+#include "graph/operators/reduction/normalization.hpp"
 #include "passes/fuse/channel_affine.hpp"
 #include "passes/passes.hpp"
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "graph/operators/conv.hpp"
+#include "graph/operators/conv/conv.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite/match.hpp"
 

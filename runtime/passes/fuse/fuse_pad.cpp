@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "graph/operators/conv.hpp"
+#include "graph/operators/conv/conv.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite/match.hpp"
 

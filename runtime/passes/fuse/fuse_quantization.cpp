@@ -5,14 +5,14 @@
 #include <utility>
 #include <vector>
 
-#include "graph/operators/concat.hpp"
-#include "graph/operators/depth_to_space.hpp"
-#include "graph/operators/gather.hpp"
-#include "graph/operators/pool.hpp"
-#include "graph/operators/quantize.hpp"
-#include "graph/operators/reshape.hpp"
-#include "graph/operators/slice.hpp"
-#include "graph/operators/transpose.hpp"
+#include "graph/operators/elementwise/quantize.hpp"
+#include "graph/operators/movement/concat.hpp"
+#include "graph/operators/movement/depth_to_space.hpp"
+#include "graph/operators/movement/gather.hpp"
+#include "graph/operators/movement/reshape.hpp"
+#include "graph/operators/movement/slice.hpp"
+#include "graph/operators/movement/transpose.hpp"
+#include "graph/operators/reduction/pool.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite/match.hpp"
 

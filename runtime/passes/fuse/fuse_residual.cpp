@@ -1,5 +1,5 @@
-#include "graph/operators/conv.hpp"
-#include "graph/operators/matmul.hpp"
+#include "graph/operators/conv/conv.hpp"
+#include "graph/operators/matmul/matmul.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite/match.hpp"
 

@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
-#include "graph/operators/matmul.hpp"
-#include "graph/operators/transpose.hpp"
+#include "graph/operators/matmul/matmul.hpp"
+#include "graph/operators/movement/transpose.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite/match.hpp"
 

@@ -10,13 +10,13 @@
 #include <utility>
 #include <vector>
 
-#include "graph/operators/concat.hpp"
-#include "graph/operators/gather.hpp"
-#include "graph/operators/matmul.hpp"
-#include "graph/operators/normalization.hpp"
-#include "graph/operators/reshape.hpp"
-#include "graph/operators/slice.hpp"
-#include "graph/operators/transpose.hpp"
+#include "graph/operators/matmul/matmul.hpp"
+#include "graph/operators/movement/concat.hpp"
+#include "graph/operators/movement/gather.hpp"
+#include "graph/operators/movement/reshape.hpp"
+#include "graph/operators/movement/slice.hpp"
+#include "graph/operators/movement/transpose.hpp"
+#include "graph/operators/reduction/normalization.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite/build.hpp"
 #include "passes/rewrite/match.hpp"

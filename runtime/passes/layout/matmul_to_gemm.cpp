@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/operators/matmul.hpp"
+#include "graph/operators/matmul/matmul.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite/build.hpp"
 #include "passes/rewrite/match.hpp"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/operators/reshape.hpp"
+#include "graph/operators/movement/reshape.hpp"
 #include "passes/layout/nchw_regions.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite/graph_editor.hpp"

@@ -5,19 +5,19 @@
 #include <utility>
 #include <vector>
 
-#include "graph/operators/binary.hpp"
-#include "graph/operators/cast.hpp"
-#include "graph/operators/channel_norm.hpp"
-#include "graph/operators/concat.hpp"
-#include "graph/operators/conv.hpp"
-#include "graph/operators/matmul.hpp"
-#include "graph/operators/normalization.hpp"
 #include "graph/operator_support.hpp"
-#include "graph/operators/pad.hpp"
-#include "graph/operators/reduce.hpp"
-#include "graph/operators/select.hpp"
-#include "graph/operators/transpose.hpp"
-#include "graph/operators/unary.hpp"
+#include "graph/operators/conv/conv.hpp"
+#include "graph/operators/elementwise/binary.hpp"
+#include "graph/operators/elementwise/cast.hpp"
+#include "graph/operators/elementwise/select.hpp"
+#include "graph/operators/elementwise/unary.hpp"
+#include "graph/operators/matmul/matmul.hpp"
+#include "graph/operators/movement/concat.hpp"
+#include "graph/operators/movement/pad.hpp"
+#include "graph/operators/movement/transpose.hpp"
+#include "graph/operators/reduction/channel_norm.hpp"
+#include "graph/operators/reduction/normalization.hpp"
+#include "graph/operators/reduction/reduce.hpp"
 #include "passes/rewrite/build.hpp"
 
 namespace vellum {

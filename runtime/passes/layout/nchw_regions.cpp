@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "graph/operators/unary.hpp"
+#include "graph/operators/elementwise/unary.hpp"
 
 namespace vellum {
 namespace {

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "graph/operators/attention.hpp"
-#include "graph/operators/normalization.hpp"
-#include "graph/operators/reshape.hpp"
+#include "graph/operators/matmul/attention.hpp"
+#include "graph/operators/movement/reshape.hpp"
+#include "graph/operators/reduction/normalization.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite/build.hpp"
 #include "passes/rewrite/match.hpp"

@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "graph/operators/attention.hpp"
-#include "graph/operators/matmul.hpp"
-#include "graph/operators/reshape.hpp"
-#include "graph/operators/softmax.hpp"
-#include "graph/operators/transpose.hpp"
+#include "graph/operators/matmul/attention.hpp"
+#include "graph/operators/matmul/matmul.hpp"
+#include "graph/operators/movement/reshape.hpp"
+#include "graph/operators/movement/transpose.hpp"
+#include "graph/operators/reduction/softmax.hpp"
 #include "passes/passes.hpp"
 #include "passes/patterns/strided_view.hpp"
 #include "passes/rewrite/match.hpp"

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "graph/operators/concat.hpp"
-#include "graph/operators/pick_channels.hpp"
-#include "graph/operators/reshape.hpp"
+#include "graph/operators/movement/concat.hpp"
+#include "graph/operators/movement/pick_channels.hpp"
+#include "graph/operators/movement/reshape.hpp"
 #include "passes/passes.hpp"
 #include "passes/patterns/strided_view.hpp"
 #include "passes/rewrite/match.hpp"

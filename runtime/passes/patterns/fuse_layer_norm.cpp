@@ -2,8 +2,8 @@
 #include <memory>
 #include <optional>
 
-#include "graph/operators/normalization.hpp"
-#include "graph/operators/reduce.hpp"
+#include "graph/operators/reduction/normalization.hpp"
+#include "graph/operators/reduction/reduce.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite/build.hpp"
 #include "passes/rewrite/match.hpp"

@@ -1,8 +1,8 @@
 #include <memory>
 #include <optional>
 
-#include "graph/operators/reduce.hpp"
-#include "graph/operators/softmax.hpp"
+#include "graph/operators/reduction/reduce.hpp"
+#include "graph/operators/reduction/softmax.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite/match.hpp"
 

@@ -2,9 +2,9 @@
 #include <memory>
 #include <optional>
 
-#include "graph/operators/pool.hpp"
-#include "graph/operators/reduce.hpp"
-#include "graph/operators/squeeze_excite.hpp"
+#include "graph/operators/reduction/pool.hpp"
+#include "graph/operators/reduction/reduce.hpp"
+#include "graph/operators/reduction/squeeze_excite.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite/match.hpp"
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <optional>
 
-#include "graph/operators/concat.hpp"
-#include "graph/operators/gather.hpp"
-#include "graph/operators/reshape.hpp"
-#include "graph/operators/slice.hpp"
-#include "graph/operators/transpose.hpp"
+#include "graph/operators/movement/concat.hpp"
+#include "graph/operators/movement/gather.hpp"
+#include "graph/operators/movement/reshape.hpp"
+#include "graph/operators/movement/slice.hpp"
+#include "graph/operators/movement/transpose.hpp"
 #include "passes/rewrite/match.hpp"
 
 namespace vellum {

@@ -2,7 +2,7 @@
 // like as a view of what they read.
 #pragma once
 
-#include "graph/operators/attention.hpp"
+#include "graph/operators/matmul/attention.hpp"
 #include "passes/rewrite/graph_editor.hpp"
 
 namespace vellum {

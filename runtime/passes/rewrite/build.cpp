@@ -1,7 +1,7 @@
 #include "passes/rewrite/build.hpp"
 
 #include "graph/operator_support.hpp"
-#include "graph/operators/reshape.hpp"
+#include "graph/operators/movement/reshape.hpp"
 
 namespace vellum {
 

@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include "graph/operators/reshape.hpp"
+#include "graph/operators/movement/reshape.hpp"
 
 namespace vellum {
 namespace {

@@ -6,10 +6,10 @@
 #include <cstddef>
 #include <optional>
 
-#include "graph/operators/activation.hpp"
-#include "graph/operators/binary.hpp"
-#include "graph/operators/pad.hpp"
-#include "graph/operators/unary.hpp"
+#include "graph/operators/elementwise/activation.hpp"
+#include "graph/operators/elementwise/binary.hpp"
+#include "graph/operators/elementwise/unary.hpp"
+#include "graph/operators/movement/pad.hpp"
 #include "passes/rewrite/graph_editor.hpp"
 
 namespace vellum {

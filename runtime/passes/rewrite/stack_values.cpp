@@ -3,8 +3,8 @@
 #include <memory>
 #include <utility>
 
-#include "graph/operators/concat.hpp"
-#include "graph/operators/reshape.hpp"
+#include "graph/operators/movement/concat.hpp"
+#include "graph/operators/movement/reshape.hpp"
 
 namespace vellum {
 

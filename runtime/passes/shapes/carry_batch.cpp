@@ -1,6 +1,6 @@
 #include "passes/shapes/carry_batch.hpp"
 
-#include "graph/operators/reshape.hpp"
+#include "graph/operators/movement/reshape.hpp"
 #include "passes/rewrite/match.hpp"
 #include "vellum/error.hpp"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "graph/layers.hpp"
-#include "graph/operators/device_region.hpp"
+#include "graph/operators/control/device_region.hpp"
 
 namespace vellum {
 namespace {

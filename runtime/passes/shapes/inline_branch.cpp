@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/operators/branch.hpp"
+#include "graph/operators/control/branch.hpp"
 #include "passes/rewrite/inline_graph.hpp"
 #include "passes/rewrite/match.hpp"
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "graph/operators/concat.hpp"
-#include "graph/operators/reshape.hpp"
-#include "graph/operators/sequence.hpp"
-#include "graph/operators/shape.hpp"
+#include "graph/operators/control/sequence.hpp"
+#include "graph/operators/generators/shape.hpp"
+#include "graph/operators/movement/concat.hpp"
+#include "graph/operators/movement/reshape.hpp"
 #include "passes/rewrite/match.hpp"
 #include "passes/rewrite/stack_values.hpp"
 #include "vellum/error.hpp"

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "graph/operators/branch.hpp"
-#include "graph/operators/loop.hpp"
+#include "graph/operators/control/branch.hpp"
+#include "graph/operators/control/loop.hpp"
 #include "graph/shape_operands.hpp"
 #include "vellum/error.hpp"
 

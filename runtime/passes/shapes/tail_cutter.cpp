@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "graph/operators/loop.hpp"
+#include "graph/operators/control/loop.hpp"
 #include "passes/shapes/device_regions.hpp"
 #include "vellum/error.hpp"
 

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "graph/operators/branch.hpp"
-#include "graph/operators/loop.hpp"
-#include "graph/operators/reshape.hpp"
+#include "graph/operators/control/branch.hpp"
+#include "graph/operators/control/loop.hpp"
+#include "graph/operators/movement/reshape.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite/inline_graph.hpp"
 #include "passes/rewrite/match.hpp"

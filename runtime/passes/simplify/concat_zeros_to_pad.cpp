@@ -3,8 +3,8 @@
 #include <optional>
 #include <vector>
 
-#include "graph/operators/concat.hpp"
-#include "graph/operators/pad.hpp"
+#include "graph/operators/movement/concat.hpp"
+#include "graph/operators/movement/pad.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite/match.hpp"
 

@@ -2,8 +2,8 @@
 #include <memory>
 #include <vector>
 
-#include "graph/operators/reshape.hpp"
-#include "graph/operators/transpose.hpp"
+#include "graph/operators/movement/reshape.hpp"
+#include "graph/operators/movement/transpose.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite/build.hpp"
 #include "passes/rewrite/match.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "graph/operators/concat.hpp"
+#include "graph/operators/movement/concat.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite/match.hpp"
 

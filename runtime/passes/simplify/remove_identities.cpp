@@ -2,15 +2,15 @@
 #include <optional>
 #include <vector>
 
-#include "graph/operators/cast.hpp"
-#include "graph/operators/concat.hpp"
-#include "graph/operators/depth_to_space.hpp"
-#include "graph/operators/gather.hpp"
-#include "graph/operators/pad.hpp"
-#include "graph/operators/reshape.hpp"
-#include "graph/operators/resize.hpp"
-#include "graph/operators/slice.hpp"
-#include "graph/operators/transpose.hpp"
+#include "graph/operators/elementwise/cast.hpp"
+#include "graph/operators/movement/concat.hpp"
+#include "graph/operators/movement/depth_to_space.hpp"
+#include "graph/operators/movement/gather.hpp"
+#include "graph/operators/movement/pad.hpp"
+#include "graph/operators/movement/reshape.hpp"
+#include "graph/operators/movement/resize.hpp"
+#include "graph/operators/movement/slice.hpp"
+#include "graph/operators/movement/transpose.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite/match.hpp"
 

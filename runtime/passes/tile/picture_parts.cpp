@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "graph/operators/depth_to_space.hpp"
-#include "graph/operators/resize.hpp"
+#include "graph/operators/movement/depth_to_space.hpp"
+#include "graph/operators/movement/resize.hpp"
 #include "passes/tile/row_reads.hpp"
 #include "passes/tile/window_rows.hpp"
 #include "vellum/error.hpp"

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "graph/operators/resize.hpp"
+#include "graph/operators/movement/resize.hpp"
 
 namespace vellum {
 namespace {

@@ -1,6 +1,6 @@
 #include "passes/tile/rows_share.hpp"
 
-#include "graph/operators/resize.hpp"
+#include "graph/operators/movement/resize.hpp"
 #include "passes/tile/window_rows.hpp"
 
 namespace vellum {

@@ -9,8 +9,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "graph/operators/concat.hpp"
-#include "graph/operators/slice.hpp"
+#include "graph/operators/movement/concat.hpp"
+#include "graph/operators/movement/slice.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite/unique_names.hpp"
 #include "vellum/error.hpp"

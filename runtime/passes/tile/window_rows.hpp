@@ -1,12 +1,12 @@
-// Rows of convolutions and pools, by their windows (graph/operators/window.hpp). For operator_rows.hpp.
+// Rows of convolutions and pools, by their windows (graph/operators/conv/window.hpp). For operator_rows.hpp.
 #pragma once
 
 #include <memory>
 #include <optional>
 
-#include "graph/operators/conv.hpp"
-#include "graph/operators/conv_transpose.hpp"
-#include "graph/operators/pool.hpp"
+#include "graph/operators/conv/conv.hpp"
+#include "graph/operators/conv/conv_transpose.hpp"
+#include "graph/operators/reduction/pool.hpp"
 #include "passes/tile/operator_rows.hpp"
 
 namespace vellum {

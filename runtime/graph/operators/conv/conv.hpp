@@ -1,0 +1,44 @@
+// Convolution. https://onnx.ai/onnx/operators/onnx__Conv.html
+#pragma once
+
+#include <functional>
+
+#include "graph/operator_support.hpp"
+#include "graph/operators/conv/window.hpp"
+
+namespace vellum {
+
+// Inputs X (N, C, spatial...), W (M, C / group, kernel...), B (M) optional. One to three spatial dimensions.
+// Depthwise is group == C.
+//
+// Two inputs extend ONNX:
+// - Input 3 is a residual that is added before the activation. It has the output's shape, or fewer channels;
+//   missing channels are zero. Only the pass fuse_residual adds this input.
+// - Input 4 is a factor for each channel of X, of shape (N, C, 1...), by which X is multiplied first. Only
+//   the pass fuse_channel_scale adds this input.
+struct Conv : Operator {
+  Window window;
+  int64_t group = 1;
+  Activation activation;
+
+  WindowPlacement place(Inputs inputs) const;
+
+  // Computes the sums before bias and activation, and calls `sink` with each output plane of each filter. x
+  // and w are both float32 or both float64, of shapes that infer() has accepted. The sums are double, which
+  // is exact for products of 8-bit integers.
+  using Sink = std::function<void(int64_t filter, std::span<const double> plane)>;
+  void convolve(const HostTensor& x, const HostTensor& w, const Sink& sink) const;
+
+  std::string_view type() const override { return "Conv"; }
+  std::vector<TensorType> infer(Inputs inputs) const override;
+  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  uint64_t macs(Inputs inputs) const override;
+  std::shared_ptr<const Operator> with_activation(const Activation& added) const override;
+  Attributes attributes() const override;
+
+ private:
+  template <typename Real>
+  void convolve_in(const HostTensor& x, const HostTensor& w, const Sink& sink) const;
+};
+
+}  // namespace vellum

@@ -1,0 +1,174 @@
+#include "graph/operators/elementwise/activation.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "graph/real.hpp"
+
+namespace vellum {
+
+std::string_view name(ActivationKind kind) {
+  switch (kind) {
+    case ActivationKind::none:
+      return "none";
+    case ActivationKind::relu:
+      return "relu";
+    case ActivationKind::clip:
+      return "clip";
+    case ActivationKind::leaky_relu:
+      return "leaky_relu";
+    case ActivationKind::sigmoid:
+      return "sigmoid";
+    case ActivationKind::tanh:
+      return "tanh";
+    case ActivationKind::hard_sigmoid:
+      return "hard_sigmoid";
+    case ActivationKind::hard_swish:
+      return "hard_swish";
+    case ActivationKind::elu:
+      return "elu";
+    case ActivationKind::selu:
+      return "selu";
+    case ActivationKind::celu:
+      return "celu";
+    case ActivationKind::softplus:
+      return "softplus";
+    case ActivationKind::softsign:
+      return "softsign";
+    case ActivationKind::thresholded_relu:
+      return "thresholded_relu";
+    case ActivationKind::silu:
+      return "silu";
+    case ActivationKind::gelu:
+      return "gelu";
+    case ActivationKind::gelu_tanh:
+      return "gelu_tanh";
+    case ActivationKind::mish:
+      return "mish";
+    case ActivationKind::erf:
+      return "erf";
+  }
+  return "unknown";
+}
+
+namespace {
+
+// log(1 + e^x) without overflow for large x.
+template <typename Real>
+Real softplus(Real x) {
+  return std::max(x, Real{0}) + std::log1p(std::exp(-std::fabs(x)));
+}
+
+template <typename Real>
+Real sigmoid(Real x) {
+  // e^-|x| cannot overflow.
+  const Real e = std::exp(-std::fabs(x));
+  return x >= 0 ? 1 / (1 + e) : e / (1 + e);
+}
+
+template <typename Real>
+Real apply_unscaled(const Activation& activation, Real x) {
+  const Real alpha = activation.alpha, beta = activation.beta;
+  switch (activation.kind) {
+    case ActivationKind::none:
+      return x;
+    case ActivationKind::relu:
+      return x < 0 ? Real{0} : x;
+    case ActivationKind::clip:
+      // As in ONNX: the maximum wins where the bounds cross; NaN stays.
+      x = x < alpha ? alpha : x;
+      return x > beta ? beta : x;
+    case ActivationKind::leaky_relu:
+      return x < 0 ? alpha * x : x;
+    case ActivationKind::sigmoid:
+      return sigmoid(x);
+    case ActivationKind::tanh:
+      return std::tanh(x);
+    case ActivationKind::hard_sigmoid:
+      return std::clamp(alpha * x + beta, Real{0}, Real{1});
+    case ActivationKind::hard_swish:
+      return x * std::clamp(x / 6 + Real{0.5}, Real{0}, Real{1});
+    case ActivationKind::elu:
+      return x < 0 ? alpha * std::expm1(x) : x;
+    case ActivationKind::selu:
+      return activation.gamma * (x > 0 ? x : alpha * std::expm1(x));
+    case ActivationKind::celu:
+      return std::max(Real{0}, x) + std::min(Real{0}, alpha * std::expm1(x / alpha));
+    case ActivationKind::softplus:
+      return softplus(x);
+    case ActivationKind::softsign:
+      return x / (1 + std::fabs(x));
+    case ActivationKind::thresholded_relu:
+      return x > alpha ? x : Real{0};
+    case ActivationKind::silu:
+      return x * sigmoid(x);
+    case ActivationKind::gelu:
+      return Real{0.5} * x * (1 + std::erf(x * static_cast<Real>(0.70710678118654752)));
+    case ActivationKind::gelu_tanh:
+      return Real{0.5} * x *
+             (1 + std::tanh(static_cast<Real>(0.79788456080286536) *
+                            (x + static_cast<Real>(0.044715) * x * x * x)));
+    case ActivationKind::mish:
+      return x * std::tanh(softplus(x));
+    case ActivationKind::erf:
+      return std::erf(x);
+  }
+  return x;
+}
+
+// In fp32, as QuantizeLinear divides. NaN counts as 0, the zero point.
+float steps_of(const Activation& activation, float x) {
+  const float steps = std::nearbyint(x / activation.step);  // half to even, the default rounding mode
+  return std::clamp(std::isnan(steps) ? 0.0f : steps, activation.least, activation.most);
+}
+
+template <typename Real>
+Real apply_all(const Activation& activation, Real x) {
+  const Real y = apply_unscaled(activation, x);
+  if (activation.is_rounded()) return steps_of(activation, static_cast<float>(y)) * activation.step;
+  return activation.is_scaled() ? Real{activation.scale} * y + Real{activation.shift} : y;
+}
+
+// Rounding keeps order, so that bounds of the argument are bounds of the number of steps.
+std::optional<Activation> round(const Activation& first, const Activation& rounding) {
+  Activation both = rounding;
+  switch (first.kind) {
+    case ActivationKind::hard_sigmoid:
+    case ActivationKind::selu:
+      return std::nullopt;  // a kernel takes one parameter beside those of the rounding
+    case ActivationKind::relu:
+      both.least = steps_of(rounding, 0.0f);
+      return both;
+    case ActivationKind::clip:
+      both.least = steps_of(rounding, std::min(first.alpha, first.beta));
+      both.most = steps_of(rounding, first.beta);
+      return both;
+    default:
+      both.kind = first.kind;
+      both.alpha = first.alpha;
+      return both;
+  }
+}
+
+}  // namespace
+
+std::optional<Activation> combine(const Activation& first, const Activation& then) {
+  if (!first) return then;
+  if (!then) return first;
+  if (first.is_rounded()) return std::nullopt;
+  if (then.is_rounded()) {
+    if (then.kind != ActivationKind::none || first.is_scaled()) return std::nullopt;
+    return round(first, then);
+  }
+  if (then.kind != ActivationKind::none || first.kind == ActivationKind::selu) return std::nullopt;
+  Activation both = first;
+  both.scale *= then.scale;
+  both.shift = both.shift * then.scale + then.shift;
+  return both;
+}
+
+float apply(const Activation& activation, float x) { return apply_all(activation, x); }
+
+double apply_in_double(const Activation& activation, double x) { return apply_all(activation, x); }
+
+}  // namespace vellum

@@ -1,0 +1,191 @@
+#include "graph/operators/matmul/attention.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "graph/operators/matmul/attention_forms.hpp"
+
+namespace vellum {
+
+namespace {
+
+StridedView heads_of(const Shape& shape, int64_t heads, const char* what) {
+  if (shape.size() == 4) return {0, shape, row_major_strides(shape)};
+  if (shape.size() != 3) refuse_model(std::string(what) + " has neither three nor four dimensions");
+  if (heads <= 0 || shape[2] % heads != 0)
+    refuse_model(std::string(what) + " of shape " + to_string(shape) + " has no " + std::to_string(heads) +
+                 " heads");
+  const int64_t tokens = shape[1], width = shape[2], channels = width / heads;
+  return {0, {shape[0], heads, tokens, channels}, {tokens * width, channels, width, 1}};
+}
+
+void check_view(const StridedView& view, const Shape& input) {
+  int64_t first = view.offset, last = view.offset;
+  if (view.shape.size() != 4 || view.strides.size() != 4) refuse_model("a view has not four dimensions");
+  for (size_t i = 0; i < 4; ++i) {
+    if (view.shape[i] == 0) return;
+    (view.strides[i] < 0 ? first : last) += (view.shape[i] - 1) * view.strides[i];
+  }
+  if (first < 0 || last >= element_count(input)) refuse_model("a view leaves its tensor");
+}
+
+bool agree(const Attention::Operands& o) {
+  const Shape &q = o.q.shape, &k = o.k.shape, &v = o.v.shape;
+  return q[0] == k[0] && k[0] == v[0] && k[1] == v[1] && k[1] > 0 && q[1] % k[1] == 0 && k[2] == v[2] &&
+         q[3] == k[3];
+}
+
+}  // namespace
+
+Attention::Operands Attention::operands(Inputs inputs) const {
+  const TensorType& q = float_input_type(inputs, 0, "Q");
+  const Shape &k = float_input_type(inputs, 1, "K").shape, &v = float_input_type(inputs, 2, "V").shape;
+  Operands o;
+  if (views) {
+    o.q = (*views)[0], o.k = (*views)[1], o.v = (*views)[2];
+    o.tokens_first = tokens_first;
+    check_view(o.q, q.shape);
+    check_view(o.k, k);
+    check_view(o.v, v);
+  } else {
+    o.q = heads_of(q.shape, q_heads, "Q");
+    o.k = heads_of(k, kv_heads, "K");
+    o.v = heads_of(v, kv_heads, "V");
+    o.tokens_first = q.shape.size() == 3;
+  }
+  if (!agree(o))
+    refuse_model("Q, K and V of shapes " + to_string(o.q.shape) + ", " + to_string(o.k.shape) + " and " +
+                 to_string(o.v.shape) + " do not go together");
+  const Shape y{o.q.shape[0], o.q.shape[1], o.q.shape[2], o.v.shape[3]};
+  o.output = views ? output : o.tokens_first ? Shape{y[0], y[2], y[1] * y[3]} : y;
+  if (element_count(o.output) != element_count(y))
+    refuse_model("the output has not shape " + to_string(o.output));
+  o.scale = scale.value_or(1.0f / std::sqrt(static_cast<float>(o.q.shape[3])));
+  return o;
+}
+
+std::vector<TensorType> Attention::infer(Inputs inputs) const {
+  const Operands o = operands(inputs);
+  const DType dtype = inputs[0].type.dtype;
+  if (inputs[1].type.dtype != dtype || inputs[2].type.dtype != dtype)
+    refuse_model("Q, K and V differ in type");
+  if (has_input(inputs, 3)) {
+    const TensorType& mask = input_type(inputs, 3, "attn_mask");
+    const Shape scores{o.q.shape[0], o.q.shape[1], o.q.shape[2], o.k.shape[2]};
+    if (mask.dtype != dtype && mask.dtype != DType::boolean)
+      refuse_model("attn_mask is " + to_string(mask) + ", Q " + to_string(inputs[0].type));
+    if (broadcast(mask.shape, scores) != scores)
+      refuse_model("attn_mask of shape " + to_string(mask.shape) + " does not broadcast to " +
+                   to_string(scores));
+  }
+  return {{dtype, o.output}};
+}
+
+namespace {
+
+// Converts the scores of one token of Q to the weights of the values: a softmax. A token that may attend to
+// no key has weights of 0.
+void softmax(std::vector<double>& scores) {
+  const double largest = *std::max_element(scores.begin(), scores.end());
+  if (largest == -INFINITY) return std::fill(scores.begin(), scores.end(), 0.0);
+  double sum = 0.0;
+  for (double& score : scores) sum += score = std::exp(score - largest);
+  for (double& score : scores) score /= sum;
+}
+
+// Returns the mask's summand for the score of each (batch, head, token, token).
+std::vector<float> addends(const HostTensor* mask, const Shape& scores) {
+  if (mask == nullptr) return std::vector<float>(static_cast<size_t>(element_count(scores)), 0.0f);
+  std::vector<float> values =
+      gather_strided(*mask, scores, broadcast_strides(mask->shape(), scores), 0).to_floats();
+  if (mask->dtype() == DType::boolean)
+    for (float& value : values) value = value != 0.0f ? 0.0f : -INFINITY;
+  return values;
+}
+
+}  // namespace
+
+std::vector<HostTensor> Attention::evaluate(HostInputs inputs) const {
+  const TensorType type = infer_known(*this, inputs)[0];
+  const Operands o = operands(known_inputs(inputs));
+  const auto gathered = [&](size_t i, const StridedView& view) {
+    return cast(gather_strided(*inputs[i], view.shape, view.strides, view.offset), DType::f32);
+  };
+  const HostTensor q = gathered(0, o.q), k = gathered(1, o.k), v = gathered(2, o.v);
+  const int64_t heads = o.q.shape[1], queries = o.q.shape[2], keys = o.k.shape[2], depth = o.q.shape[3],
+                width = o.v.shape[3], per_kv_head = heads / o.k.shape[1];
+  const auto mask = addends(inputs.size() > 3 ? inputs[3] : nullptr, {o.q.shape[0], heads, queries, keys});
+  HostTensor y(DType::f32, type.shape);
+  if (keys == 0) return {cast(y, type.dtype)};
+  const float *qs = q.as<float>().data(), *ks = k.as<float>().data(), *vs = v.as<float>().data();
+  float* out = y.mutable_as<float>().data();
+  std::vector<double> scores(static_cast<size_t>(keys)), sums(static_cast<size_t>(width));
+  for (int64_t row = 0; row < o.q.shape[0] * heads * queries; ++row) {
+    const int64_t query = row % queries, head = row / queries % heads, image = row / queries / heads;
+    const int64_t kv = (image * o.k.shape[1] + head / per_kv_head) * keys;
+    for (int64_t key = 0; key < keys; ++key) {
+      double dot = 0.0;
+      for (int64_t d = 0; d < depth; ++d)
+        dot += double{qs[row * depth + d]} * double{ks[(kv + key) * depth + d]};
+      const bool hidden = causal && key > query;
+      scores[static_cast<size_t>(key)] =
+          hidden ? -INFINITY : dot * double{o.scale} + double{mask[static_cast<size_t>(row * keys + key)]};
+    }
+    softmax(scores);
+    std::fill(sums.begin(), sums.end(), 0.0);
+    for (int64_t key = 0; key < keys; ++key)
+      for (int64_t d = 0; d < width; ++d)
+        sums[static_cast<size_t>(d)] += scores[static_cast<size_t>(key)] * double{vs[(kv + key) * width + d]};
+    const int64_t at = o.tokens_first ? (image * queries + query) * heads + head : row;
+    for (int64_t d = 0; d < width; ++d)
+      out[at * width + d] = static_cast<float>(sums[static_cast<size_t>(d)]);
+  }
+  return {cast(y, type.dtype)};
+}
+
+uint64_t Attention::macs(Inputs inputs) const {
+  const Operands o = operands(inputs);
+  const int64_t scores = checked_multiply(o.q.shape[0] * o.q.shape[1], o.q.shape[2] * o.k.shape[2]);
+  return static_cast<uint64_t>(checked_multiply(scores, o.q.shape[3] + o.v.shape[3]));
+}
+
+Attributes Attention::attributes() const {
+  Attributes result;
+  if (scale) result.set("scale", *scale);
+  if (causal) result.set("is_causal", int64_t{1});
+  if (q_heads) result.set("q_num_heads", q_heads);
+  if (kv_heads) result.set("kv_num_heads", kv_heads);
+  if (views) {
+    result.set("q", (*views)[0].shape);
+    result.set("k", (*views)[1].shape);
+    result.set("v", (*views)[2].shape);
+  }
+  return result;
+}
+
+std::shared_ptr<const Operator> make_attention(const NodeSpec& spec) {
+  const Attributes& a = *spec.attributes;
+  AttentionForm form;
+  const float scale = a.get_float("scale", 0.0f);
+  if (scale != 0.0f) form.scale = scale;
+  form.causal = get_flag(a, "is_causal", false);
+  form.q_heads = a.get_int("q_num_heads", 0);
+  form.kv_heads = a.get_int("kv_num_heads", 0);
+  form.softcap = a.get_float("softcap", 0.0f);
+  form.left_window = a.get_int("left_window_size", -1);
+  form.right_window = a.get_int("right_window_size", -1);
+  form.scores_mode = a.get_int("qk_matmul_output_mode", 0);
+  form.gives_scores = spec.output_count > 3;
+  a.ignore("softmax_precision");  // sums are of fp32 at least
+  const bool cached = spec.has_input(4) || spec.has_input(5) || spec.has_input(6) || spec.output_count > 1;
+  if (cached || form.softcap != 0.0f || form.left_window != -1 || form.right_window != -1)
+    return make_attention_form(spec, form);
+  auto op = std::make_shared<Attention>();
+  op->scale = form.scale;
+  op->causal = form.causal;
+  op->q_heads = form.q_heads;
+  op->kv_heads = form.kv_heads;
+  return op;
+}
+
+}  // namespace vellum

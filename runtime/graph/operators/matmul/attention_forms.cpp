@@ -1,0 +1,192 @@
+#include "graph/operators/matmul/attention_forms.hpp"
+
+#include <cmath>
+#include <numeric>
+
+#include "graph/composed.hpp"
+#include "graph/operators/matmul/attention.hpp"
+
+namespace vellum {
+namespace {
+
+enum AttentionInput : size_t { kQ, kK, kV, kMask, kPastKey, kPastValue, kLengths };
+
+class AttentionBody {
+ public:
+  AttentionBody(Body& body, const AttentionForm& form)
+      : body_(body), form_(form), q_(body.input(kQ, "Q")), k_(body.input(kK, "K")), v_(body.input(kV, "V")) {}
+
+  void build() {
+    check();
+    k_ = joined(heads_of(k_, form_.kv_heads, "K"), kPastKey, "past_key");
+    v_ = joined(heads_of(v_, form_.kv_heads, "V"), kPastValue, "past_value");
+    keys_ = body_.shape(k_)[2];
+    const ValueId q4 = heads_of(q_, form_.q_heads, "Q");
+    queries_ = body_.shape(q4)[2];
+    const ValueId mask = joined_masks();
+    const bool decomposes = form_.softcap != 0.0f || form_.gives_scores;
+    body_.output(decomposes ? decomposed(q4, mask) : plain(mask));
+    body_.output(k_);
+    body_.output(v_);
+    if (decomposes) body_.output(scores_);
+  }
+
+ private:
+  void check() const {
+    for (const ValueId value : {q_, k_, v_}) {
+      const size_t rank = body_.shape(value).size();
+      if (rank != 3 && rank != 4) refuse_model("Q, K or V has neither three nor four dimensions");
+    }
+    if (body_.has_input(kPastKey) != body_.has_input(kPastValue))
+      refuse_model("past_key and past_value go together");
+    if (body_.has_input(kPastKey) && body_.has_input(kLengths))
+      refuse_model("nonpad_kv_seqlen and past_key do not go together");
+  }
+
+  ValueId heads_of(ValueId x, int64_t heads, std::string_view what) {
+    const Shape shape = body_.shape(x);
+    if (shape.size() == 4) return x;
+    if (heads <= 0 || shape[2] % heads != 0)
+      refuse_model(std::string(what) + " of shape " + to_string(shape) + " has no " + std::to_string(heads) +
+                   " heads");
+    return body_.transpose(body_.reshape(x, {shape[0], shape[1], heads, shape[2] / heads}), {0, 2, 1, 3});
+  }
+
+  ValueId joined(ValueId now, size_t before, std::string_view what) {
+    if (!body_.has_input(before)) return now;
+    const ValueId past = body_.input(before, what);
+    const Shape shape = body_.shape(past);
+    if (shape.size() != 4) refuse_model("input '" + std::string(what) + "' has not four dimensions");
+    past_ = shape[2];
+    if (shape[2] == 0) return now;
+    return body_.add("Concat", {past, now}, {{"axis", int64_t{2}}});
+  }
+
+  ValueId counted(const Shape& shape, int64_t count) {
+    Ints values(static_cast<size_t>(count));
+    std::iota(values.begin(), values.end(), int64_t{0});
+    return body_.constant(HostTensor::i64(shape, values));
+  }
+
+  ValueId both(ValueId a, ValueId b) {
+    if (a == kNoValue || b == kNoValue) return a == kNoValue ? b : a;
+    return body_.add("And", {a, b});
+  }
+
+  // Which keys each query may attend to by their places: a boolean that broadcasts to the scores, or none.
+  ValueId allowed() {
+    const bool windowed = form_.left_window >= 0 || form_.right_window >= 0;
+    ValueId result = kNoValue;
+    Body::table_size({queries_, keys_});
+    const ValueId key = counted({1, 1, 1, keys_}, keys_);
+    ValueId place = counted({1, 1, queries_, 1}, queries_);  // of the query among the keys
+    const auto shifted = [&](int64_t by) {
+      return body_.add("Add", {place, body_.constant(HostTensor::i64({}, std::array{by}))});
+    };
+    if (body_.has_input(kLengths)) {
+      const Shape q = body_.shape(q_);
+      const ValueId length =
+          body_.cast(body_.reshape(body_.input(kLengths, "nonpad_kv_seqlen"), {q[0], 1, 1, 1}), DType::i64);
+      result = body_.add("Less", {key, length});
+      place = body_.add("Add", {shifted(-queries_), length});
+    } else {
+      place = shifted(past_);
+    }
+    if (form_.causal) result = both(result, body_.add("LessOrEqual", {key, place}));
+    if (!windowed) return result;
+    if (form_.left_window >= 0)
+      result = both(result, body_.add("GreaterOrEqual", {key, shifted(-form_.left_window)}));
+    if (form_.right_window >= 0)
+      result = both(result, body_.add("LessOrEqual", {key, shifted(form_.right_window)}));
+    return result;
+  }
+
+  // The mask of the model, over all keys: those after its end are excluded.
+  ValueId given_mask() {
+    if (!body_.has_input(kMask)) return kNoValue;
+    const ValueId mask = body_.input(kMask, "attn_mask");
+    const TensorType type = body_.type(mask);
+    if (type.shape.empty() || type.shape.back() >= keys_ || type.shape.back() == 1) return mask;
+    Shape rest = type.shape;
+    rest.back() = keys_ - type.shape.back();
+    const std::vector<float> excluded(Body::table_size(rest),
+                                      type.dtype == DType::boolean ? 0.0f : -INFINITY);
+    return body_.add("Concat", {mask, body_.constant(HostTensor::from<float>(type.dtype, rest, excluded))},
+                     {{"axis", int64_t{-1}}});
+  }
+
+  ValueId joined_masks() {
+    const ValueId mask = given_mask(), places = allowed();
+    if (mask == kNoValue || places == kNoValue) return mask == kNoValue ? places : mask;
+    const DType dtype = body_.type(mask).dtype;
+    if (dtype == DType::boolean) return body_.add("And", {mask, places});
+    return body_.add("Where", {places, mask, body_.scalar(dtype, -INFINITY)});
+  }
+
+  ValueId plain(ValueId mask) {
+    auto op = std::make_shared<Attention>();
+    op->scale = form_.scale;
+    op->q_heads = form_.q_heads;
+    op->kv_heads = form_.kv_heads;
+    std::vector<ValueId> inputs{q_, k_, v_};
+    if (mask != kNoValue) inputs.push_back(mask);
+    return body_.add(op, inputs);
+  }
+
+  void give_scores(int64_t mode, ValueId scores) {
+    if (form_.scores_mode == mode) scores_ = scores;
+  }
+
+  ValueId decomposed(ValueId q4, ValueId mask) {
+    const Shape q = body_.shape(q4), k = body_.shape(k_), v = body_.shape(v_);
+    const DType dtype = body_.type(q4).dtype;
+    if (k[1] == 0 || q[1] % k[1] != 0) refuse_model("the heads of Q are no multiple of those of K");
+    const auto scale = static_cast<double>(form_.scale.value_or(1.0f / std::sqrt(static_cast<float>(q[3]))));
+    // Consecutive heads of Q share one of K and V: their queries are rows of one product.
+    const int64_t rows = q[1] / k[1] * q[2];
+    const ValueId scaled = body_.add("Mul", {q4, body_.scalar(dtype, scale)});
+    ValueId scores = body_.add(
+        "MatMul", {body_.reshape(scaled, {q[0], k[1], rows, q[3]}), body_.transpose(k_, {0, 1, 3, 2})});
+    scores = body_.reshape(scores, {q[0], q[1], q[2], keys_});
+    give_scores(0, scores);
+    if (form_.softcap != 0.0f) {
+      const ValueId cap = body_.scalar(dtype, static_cast<double>(form_.softcap));
+      scores = body_.add("Mul", {body_.add("Tanh", {body_.add("Div", {scores, cap})}), cap});
+    }
+    give_scores(1, scores);
+    if (mask != kNoValue) {
+      const bool excludes = body_.type(mask).dtype == DType::boolean;
+      scores = excludes ? body_.add("Where", {mask, scores, body_.scalar(dtype, -INFINITY)})
+                        : body_.add("Add", {scores, mask});
+    }
+    give_scores(2, scores);
+    ValueId weights = body_.add("Softmax", {scores}, {{"axis", int64_t{3}}});
+    // A query that may attend to no key has the result 0.
+    if (mask != kNoValue) {
+      const ValueId most = body_.add("ReduceMax", {scores}, {{"axes", Ints{3}}});
+      const ValueId none = body_.add("Equal", {most, body_.scalar(dtype, -INFINITY)});
+      weights = body_.add("Where", {none, body_.scalar(dtype, 0.0), weights});
+    }
+    give_scores(3, weights);
+    const ValueId y4 =
+        body_.reshape(body_.add("MatMul", {body_.reshape(weights, {q[0], k[1], rows, keys_}), v_}),
+                      {q[0], q[1], q[2], v[3]});
+    if (body_.shape(q_).size() == 4) return y4;
+    return body_.reshape(body_.transpose(y4, {0, 2, 1, 3}), {q[0], q[2], q[1] * v[3]});
+  }
+
+  Body& body_;
+  const AttentionForm& form_;
+  ValueId q_, k_, v_, scores_ = kNoValue;
+  int64_t past_ = 0, keys_ = 0, queries_ = 0;
+};
+
+}  // namespace
+
+std::shared_ptr<const Operator> make_attention_form(const NodeSpec& spec, const AttentionForm& form) {
+  if (form.left_window < -1 || form.right_window < -1) refuse_model("a window size is negative");
+  if (form.scores_mode < 0 || form.scores_mode > 3) refuse_model("qk_matmul_output_mode is unknown");
+  return composed(spec, [form](Body& body) { AttentionBody(body, form).build(); });
+}
+
+}  // namespace vellum
