@@ -58,7 +58,7 @@ std::string table(const std::vector<DeviceInfo>& devices) {
 Command add_devices(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
-      app.add_subcommand("devices", "List the Vulkan devices, and what Vellum uses of each");
+      app.add_subcommand("devices", "List the Vulkan devices, and the features of each that Vellum uses");
   auto save_caps = std::make_shared<std::string>();
   command->add_option(
       "--save-caps", *save_caps,

@@ -118,8 +118,7 @@ void examine(const Arguments& arguments) {
 
 Command add_doctor(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command =
-      app.add_subcommand("doctor", "Check that a device and its driver compute what they should");
+  CLI::App* command = app.add_subcommand("doctor", "Check that a device and its driver compute correctly");
   command->add_option(
       "--report", arguments->report,
       "write the device's caps and every result to this file (JSON), for a report of a fault");

@@ -164,8 +164,8 @@ Command add_estimate(CLI::App& app) {
   command
       ->add_flag(
           "--frontier", arguments->frontier,
-          "time over memory: what sessions with --memory-budget do, from the smallest budget that suffices "
-          "to none; with --measure also run")
+          "time over memory of sessions with --memory-budget, from the smallest budget that suffices to "
+          "none; with --measure they also run")
       ->excludes(batch)
       ->excludes(sweep)
       ->excludes(budget);

@@ -169,25 +169,24 @@ Command add_inspect(CLI::App& app) {
   command
       ->add_option(
           "--stage", arguments->stage,
-          "graph (as optimised), program (dispatches), plan (memory), barriers, or kernels (what the "
-          "device's compiler makes of them)")
+          "graph (as optimised), program (dispatches), plan (memory), barriers, or kernels (as the "
+          "device's compiler reports them)")
       ->check(CLI::IsMember({"graph", "program", "plan", "barriers", "kernels"}));
   command->add_option("--caps", arguments->caps,
                       "android_baseline_2022, or a file of `vellum devices --save-caps`: the device that "
                       "stages are shown for");
   command
-      ->add_option(
-          "--gigamacs", arguments->gigamacs,
-          "for --stage kernels: billions of fp32 multiply-accumulates that the device does in a second, "
-          "if Vellum does not know the chip")
+      ->add_option("--gigamacs", arguments->gigamacs,
+                   "for --stage kernels: fp32 multiply-accumulates of the device in billions per second, if "
+                   "Vellum does not know the chip")
       ->check(CLI::PositiveNumber);
   command
       ->add_option("--gigabytes", arguments->gigabytes,
-                   "for --stage kernels: GB that its memory moves in a second")
+                   "for --stage kernels: bandwidth of its memory in GB per second")
       ->check(CLI::PositiveNumber);
   command->add_option(
       "--code", arguments->code,
-      "for --stage kernels: a folder for the compiler's forms of each pipeline, with its assembly");
+      "for --stage kernels: a folder for the compiler's representations of each pipeline, with its assembly");
   add_options(*command, arguments->options, "the strategy of --stage plan, see docs/planner.md");
   command->footer(
       "Examples:\n  vellum inspect model.onnx\n  vellum inspect model.onnx --shape image=1x3x224x224 "

@@ -33,7 +33,8 @@ bool known(const std::vector<Command>& commands, const std::string& name) {
 
 int main(int argc, char** argv) {
   vellum::samples::prepare_output();
-  CLI::App app("Runs vision models on Vulkan devices and shows what they take there.", "vellum");
+  CLI::App app("Runs vision models on Vulkan devices and shows the memory and time that they need.",
+               "vellum");
   app.set_version_flag("--version", VELLUM_VERSION_TEXT);
   app.allow_windows_style_options(false);  // a file may be /folder/name there, too
   app.require_subcommand(1);

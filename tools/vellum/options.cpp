@@ -65,9 +65,10 @@ void add_common_options(OptionGroup group, Options& options) {
   const std::filesystem::path caches = default_cache_folder();
   if (!caches.empty()) options.cache = samples::FileName(caches / "pipelines").text();
   group.value("--device", options.device, "number, UUID or part of the name, see `vellum devices`");
-  group.choice("--precision", options.precision, {"fp32", "fp16"}, "how tensors and weights are stored");
+  group.choice("--precision", options.precision, {"fp32", "fp16"},
+               "element type of stored tensors and weights");
   group.choice("--storage", options.storage, {"auto", "image2d", "image3d", "buffer"},
-               "what holds intermediate tensors");
+               "storage of intermediate tensors; auto: the device's default");
   group.choice("--memory", options.memory, {"shared-objects", "offsets", "naive"},
                "how tensors share memory: in shared objects, at offsets of one arena, or not at all");
   group.value("--shape", options.shapes,
@@ -92,7 +93,8 @@ void add_common_options(OptionGroup group, Options& options) {
 
 void add_expert_options(OptionGroup group, Options& options, const std::string& strategies) {
   group.choice("--arithmetic", options.arithmetic, {"fp32", "fp16", "auto"},
-               "of products: fp16 needs --precision fp16 and a device that has it; sums are fp32; auto: fp16 "
+               "precision of products: fp16 needs --precision fp16 and a device that has it; sums are fp32; "
+               "auto: fp16 "
                "where tuning found it faster");
   group.choice("--winograd", options.winograd, {"auto", "off", "f2", "f4"},
                "faster 3x3 convolutions whose weights take 1.8 (f2) or 4 (f4) times the memory; auto: where "
@@ -130,7 +132,7 @@ void add_expert_options(OptionGroup group, Options& options, const std::string& 
       ->capture_default_str();
   group
       .value("--load-limit", options.load_limits,
-             "NAME=N: what the model file may ask for at most; NAME is nodes, elements, folded-bytes, "
+             "NAME=N: a limit on the model file; NAME is nodes, elements, folded-bytes, "
              "folded-work or "
              "nesting; repeatable")
       ->allow_extra_args(false);

@@ -94,16 +94,16 @@ void add_picture_options(CLI::App& command, PictureOptions& options) {
                   "how a picture fills the input (default: crop for classifiers, letterbox for others)")
       ->check(CLI::IsMember({"crop", "letterbox", "stretch"}));
   command
-      .add_option("--values", options.values,
-                  "what the input reads: 0..255, 0..1, -1..1 or ImageNet's mean and deviation (default: "
-                  "bytes for integers, imagenet for classifiers, unit for others)")
+      .add_option(
+          "--values", options.values,
+          "the values that the input expects: 0..255, 0..1, -1..1 or ImageNet's mean and deviation (default: "
+          "bytes for integers, imagenet for classifiers, unit for others)")
       ->check(CLI::IsMember({"bytes", "unit", "signed", "imagenet"}));
   command
       .add_option("--mean", options.mean,
                   "subtracted from the channels of a picture in 0..1; replaces --values'")
       ->expected(3);
-  command
-      .add_option("--deviation", options.deviation, "what the difference is divided by; replaces --values'")
+  command.add_option("--deviation", options.deviation, "divisor after --mean; replaces --values'")
       ->expected(3)
       ->check(CLI::PositiveNumber);
   command.add_flag("--bgr", options.bgr, "the input reads blue, green, red");

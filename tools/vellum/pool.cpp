@@ -88,8 +88,8 @@ void plan_pool(const Arguments& arguments) {
 
 Command add_pool(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand(
-      "pool", "Plan what networks that follow one another need in one memory pool; needs no GPU");
+  CLI::App* command =
+      app.add_subcommand("pool", "Plan the memory pool of networks that run one after another; needs no GPU");
   command
       ->add_option("MODEL", arguments->models,
                    "ONNX or TFLite models, or bundles, in the order in which they run")

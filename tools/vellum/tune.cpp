@@ -150,8 +150,8 @@ void tune_if_asked(const TuneArguments& arguments, const Options& options, const
 
 Command add_tune(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command =
-      app.add_subcommand("tune", "Measure on the device which kernel computes each operator fastest, and keep that");
+  CLI::App* command = app.add_subcommand(
+      "tune", "Measure which kernel computes each operator fastest on the device, and save the result");
   add_model(*command, arguments->model);
   command
       ->add_option("--seconds", arguments->seconds,
