@@ -17,16 +17,16 @@ namespace {
 bool is_image_channels(int64_t channels) { return channels == 1 || channels == 3 || channels == 4; }
 
 // The input's shape, with the dimensions that the model leaves open from FrameInput::network_shape.
-Shape network_shape(const Value& input, const Shape& given) {
+Shape network_shape(const Value& input, const Shape& wanted) {
   const std::string what = "input '" + input.name + "'";
-  Shape shape = input.type_known ? input.type.shape : given;
-  if (!given.empty()) {
-    bool fits = given.size() == shape.size();
-    for (size_t i = 0; fits && i < shape.size(); ++i) fits = shape[i] == kUnknownDim || shape[i] == given[i];
+  Shape shape = input.type_known ? input.type.shape : wanted;
+  if (!wanted.empty()) {
+    bool fits = wanted.size() == shape.size();
+    for (size_t i = 0; fits && i < shape.size(); ++i) fits = shape[i] == kUnknownDim || shape[i] == wanted[i];
     if (!fits)
       throw Error(ErrorCode::invalid_argument,
-                  what + " is " + to_string(shape) + " in the model, not " + to_string(given));
-    shape = given;
+                  what + " is " + to_string(shape) + " in the model, not " + to_string(wanted));
+    shape = wanted;
   }
   if (!shape.empty() && shape[0] == kUnknownDim) shape[0] = 1;
   if (shape.empty() || !is_known(shape))

@@ -91,8 +91,11 @@ void crop(std::span<const std::byte> from, const Shape& shape, const Image& imag
 }  // namespace
 
 struct LargePicture::Impl {
-  Impl(const Device& on, const Model& source, LargePictureOptions given)
-      : device(on), model(source), options(std::move(given)), target(&device) {
+  Impl(Device opened, Model loaded, LargePictureOptions picture_options)
+      : device(std::move(opened)),
+        model(std::move(loaded)),
+        options(std::move(picture_options)),
+        target(&device) {
     check_options(options);
     check_memory_budget(options.session);
     if (impl(model)->packed) impl(device)->context->pipelines().add_precompiled_shaders(impl(model)->packed);

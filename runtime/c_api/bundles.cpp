@@ -51,8 +51,8 @@ vellum_bundle_variants variants_of(const vellum_bundle_frame* frames, size_t fra
 
 // Calls `pack` with the variants, which it may use until it returns.
 template <typename Pack>
-vellum::PackSummary pack_variants(const vellum_bundle_variants* given, Pack&& pack) {
-  const vellum_bundle_variants variants = vellum::c_api::given_or_default(given, variants_defaults());
+vellum::PackSummary pack_variants(const vellum_bundle_variants* c_variants, Pack&& pack) {
+  const vellum_bundle_variants variants = vellum::c_api::given_or_default(c_variants, variants_defaults());
   const std::vector<vellum::PackFrame> frames = pack_frames(variants.frames, variants.frame_count);
   const std::vector<vellum::PackPicture> pictures = pack_pictures(variants.pictures, variants.picture_count);
   return pack(vellum::PackVariants{frames, pictures, variants.images != 0});

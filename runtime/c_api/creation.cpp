@@ -20,10 +20,10 @@ vellum_status vellum_session_create_async(const vellum_device* device, const vel
     require(device, "device");
     require(model, "model");
     require(creation, "creation");
-    const vellum::SessionOptions given = vellum::c_api::session_options(options);
+    const vellum::SessionOptions session_options = vellum::c_api::session_options(options);
     auto made = std::make_unique<vellum_session_creation>();
-    made->creation = vellum::Session::create_async(device->device, model->model, given);
-    made->profile = given.profile;
+    made->creation = vellum::Session::create_async(device->device, model->model, session_options);
+    made->profile = session_options.profile;
     *creation = made.release();
   });
 }

@@ -25,14 +25,15 @@ vellum::MemoryEstimate estimate_of(const vellum_model& model, const vellum::Sess
   return vellum::estimate_memory(model.model, options, vellum::c_api::caps_of(nullptr, caps));
 }
 
-vellum::MemoryLine to_cpp(const vellum_memory_line& given) {
-  require(given.name, "the name of a line");
-  if (given.point_count) {
-    require(given.positions, "the positions of a line");
-    require(given.bytes, "the bytes of a line");
+vellum::MemoryLine to_cpp(const vellum_memory_line& c_line) {
+  require(c_line.name, "the name of a line");
+  if (c_line.point_count) {
+    require(c_line.positions, "the positions of a line");
+    require(c_line.bytes, "the bytes of a line");
   }
-  vellum::MemoryLine line{given.name, {}};
-  for (size_t i = 0; i < given.point_count; ++i) line.points.emplace_back(given.positions[i], given.bytes[i]);
+  vellum::MemoryLine line{c_line.name, {}};
+  for (size_t i = 0; i < c_line.point_count; ++i)
+    line.points.emplace_back(c_line.positions[i], c_line.bytes[i]);
   return line;
 }
 

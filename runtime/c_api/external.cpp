@@ -52,9 +52,9 @@ vellum::ExternalHandleType external_type(vellum_external_type type) {
   return static_cast<vellum::ExternalHandleType>(type);
 }
 
-vellum::ExternalMemory external_memory(const vellum_external_memory* given) {
-  require(given, "memory");
-  const vellum_external_memory memory = given_or_default(given, external_memory_defaults());
+vellum::ExternalMemory external_memory(const vellum_external_memory* c_memory) {
+  require(c_memory, "memory");
+  const vellum_external_memory memory = given_or_default(c_memory, external_memory_defaults());
   return {external_type(memory.type), memory.fd, memory.handle, memory.bytes, memory.memory_type,
           memory.dedicated != 0};
 }
@@ -213,9 +213,9 @@ vellum_status vellum_external_semaphore_import(const vellum_device* device,
   return make_object(semaphore, error, [&] {
     require(device, "device");
     require(handle, "handle");
-    const auto given = given_or_default(handle, semaphore_handle_defaults());
-    return vellum::ExternalSemaphore::import(
-        device->device, {external_type(given.type), given.fd, given.handle, given.is_timeline != 0});
+    const auto c_handle = given_or_default(handle, semaphore_handle_defaults());
+    return vellum::ExternalSemaphore::import(device->device, {external_type(c_handle.type), c_handle.fd,
+                                                              c_handle.handle, c_handle.is_timeline != 0});
   });
 }
 

@@ -21,9 +21,9 @@ static_assert(static_cast<int>(vellum::ColorMatrix::bt709) == VELLUM_COLOR_BT709
 static_assert(static_cast<int>(vellum::ColorRange::full) == VELLUM_COLOR_FULL);
 static_assert(static_cast<int>(vellum::FrameFilter::area) == VELLUM_FILTER_AREA);
 
-vellum::FrameTransform to_cpp(const vellum_frame_transform& given) {
-  const double* m = given.matrix;
-  const double width = given.network_width, height = given.network_height;
+vellum::FrameTransform to_cpp(const vellum_frame_transform& transform) {
+  const double* m = transform.matrix;
+  const double width = transform.network_width, height = transform.network_height;
   return vellum::FrameTransform::region({m[2], m[5]}, {m[0] * width + m[2], m[3] * width + m[5]},
                                         {m[1] * height + m[2], m[4] * height + m[5]}, {width, height});
 }
@@ -44,9 +44,9 @@ vellum_frame_input frame_defaults() {
 
 }  // namespace
 
-vellum::FrameInput vellum::c_api::frame_input(const vellum_frame_input* given) {
-  require(given, "frame");
-  const vellum_frame_input frame = given_or_default(given, frame_defaults());
+vellum::FrameInput vellum::c_api::frame_input(const vellum_frame_input* c_frame) {
+  require(c_frame, "frame");
+  const vellum_frame_input frame = given_or_default(c_frame, frame_defaults());
   vellum::FrameInput result;
   result.format = checked_choice<vellum::FrameFormat>(frame.format, VELLUM_FRAME_I420, "format");
   result.width = frame.width;

@@ -20,8 +20,8 @@ vellum_frontier_options frontier_defaults() {
   return options;
 }
 
-vellum::FrontierOptions frontier_options_to_cpp(const vellum_frontier_options* given) {
-  const vellum_frontier_options options = vellum::c_api::given_or_default(given, frontier_defaults());
+vellum::FrontierOptions frontier_options_to_cpp(const vellum_frontier_options* c_options) {
+  const vellum_frontier_options options = vellum::c_api::given_or_default(c_options, frontier_defaults());
   vellum::FrontierOptions result;
   if (options.budget_count) {
     require(options.budgets, "budgets");

@@ -54,22 +54,22 @@ vellum_kernel_report_options report_defaults() noexcept {
   return options;
 }
 
-vellum::KernelCheckOptions to_cpp(const vellum_kernel_check_options& given) {
+vellum::KernelCheckOptions to_cpp(const vellum_kernel_check_options& c_options) {
   vellum::KernelCheckOptions options;
-  if (given.only) options.only = given.only;
-  options.all = given.all != 0;
-  if (given.progress)
-    options.progress = [given](size_t done, size_t total) {
-      return given.progress(done, total, given.progress_user) == 0;
+  if (c_options.only) options.only = c_options.only;
+  options.all = c_options.all != 0;
+  if (c_options.progress)
+    options.progress = [c_options](size_t done, size_t total) {
+      return c_options.progress(done, total, c_options.progress_user) == 0;
     };
   return options;
 }
 
-vellum::KernelReportOptions to_cpp(const vellum_kernel_report_options& given) {
+vellum::KernelReportOptions to_cpp(const vellum_kernel_report_options& c_options) {
   vellum::KernelReportOptions options;
-  options.representations = given.representations != 0;
-  if (given.rates) {
-    const vellum_device_rates rates = given_or_default(given.rates, vellum_device_rates{});
+  options.representations = c_options.representations != 0;
+  if (c_options.rates) {
+    const vellum_device_rates rates = given_or_default(c_options.rates, vellum_device_rates{});
     options.rates = {rates.gigamacs_per_s, rates.gigabytes_per_s, rates.units,     rates.lanes,
                      rates.latency_ns,     rates.launch_us,       rates.barrier_us};
   }
@@ -105,8 +105,8 @@ vellum_status vellum_check_kernels(const vellum_device* device, const vellum_ker
   return guarded(error, [&] {
     require(device, "device");
     require(list, "list");
-    const vellum::KernelCheckOptions given = to_cpp(given_or_default(options, check_defaults()));
-    *list = new vellum_kernel_check_list{vellum::check_kernels(device->device, given)};
+    const vellum::KernelCheckOptions check_options = to_cpp(given_or_default(options, check_defaults()));
+    *list = new vellum_kernel_check_list{vellum::check_kernels(device->device, check_options)};
   });
 }
 

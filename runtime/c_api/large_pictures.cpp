@@ -51,11 +51,11 @@ vellum_status vellum_large_picture_create(const vellum_device* device, const vel
     require(device, "device");
     require(model, "model");
     require(picture, "picture");
-    const vellum_large_picture_options given =
+    const vellum_large_picture_options c_options =
         vellum::c_api::given_or_default(options, large_picture_defaults());
     *picture = new vellum_large_picture{vellum::LargePicture(
         device->device, model->model,
-        {vellum::c_api::session_options(given.session), given.tile_height, given.tile_width})};
+        {vellum::c_api::session_options(c_options.session), c_options.tile_height, c_options.tile_width})};
   });
 }
 

@@ -28,8 +28,8 @@ vellum_load_limits limit_defaults() noexcept {
           limits.folded_bytes,        limits.folded_work, limits.nesting};
 }
 
-vellum::LoadLimits to_cpp(const vellum_load_limits* given) {
-  const vellum_load_limits limits = given_or_default(given, limit_defaults());
+vellum::LoadLimits to_cpp(const vellum_load_limits* c_limits) {
+  const vellum_load_limits limits = given_or_default(c_limits, limit_defaults());
   return {limits.nodes, limits.elements, limits.folded_bytes, limits.folded_work, limits.nesting};
 }
 
@@ -56,22 +56,22 @@ struct vellum_node_list {
   std::vector<NodeNames> names;  // pointers into `nodes`
 };
 
-vellum::InputShapes vellum::c_api::input_shapes(const vellum_input_shape* given, size_t count) {
+vellum::InputShapes vellum::c_api::input_shapes(const vellum_input_shape* c_shapes, size_t count) {
   vellum::InputShapes shapes;
-  if (count) require(given, "input_shapes");
+  if (count) require(c_shapes, "input_shapes");
   for (size_t i = 0; i < count; ++i) {
-    require(given[i].name, "the name of an input shape");
-    if (given[i].rank) require(given[i].dims, "the dims of an input shape");
-    shapes[given[i].name] = vellum::Shape(given[i].dims, given[i].dims + given[i].rank);
+    require(c_shapes[i].name, "the name of an input shape");
+    if (c_shapes[i].rank) require(c_shapes[i].dims, "the dims of an input shape");
+    shapes[c_shapes[i].name] = vellum::Shape(c_shapes[i].dims, c_shapes[i].dims + c_shapes[i].rank);
   }
   return shapes;
 }
 
-vellum::InputTensors vellum::c_api::shape_values(const vellum_shape_values* given, size_t count) {
+vellum::InputTensors vellum::c_api::shape_values(const vellum_shape_values* values, size_t count) {
   vellum::InputTensors tensors;
-  if (count) require(given, "input_values");
+  if (count) require(values, "input_values");
   for (size_t i = 0; i < count; ++i) {
-    const vellum_shape_values& from = given[i];
+    const vellum_shape_values& from = values[i];
     require(from.name, "the name of values");
     if (from.rank) require(from.dims, "the dims of values");
     if (from.byte_count) require(from.values, "values");
@@ -147,8 +147,8 @@ vellum_status vellum_model_load_bytes_within(const void* bytes, size_t byte_coun
   return guarded(error, [&] {
     require(bytes, "bytes");
     require(model, "model");
-    const std::span<const std::byte> given(static_cast<const std::byte*>(bytes), byte_count);
-    *model = new vellum_model{vellum::Model::load(given, to_cpp(limits))};
+    const std::span<const std::byte> data(static_cast<const std::byte*>(bytes), byte_count);
+    *model = new vellum_model{vellum::Model::load(data, to_cpp(limits))};
   });
 }
 

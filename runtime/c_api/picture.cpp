@@ -25,9 +25,9 @@ vellum_picture_output picture_defaults() {
 
 }  // namespace
 
-vellum::PictureOutput vellum::c_api::picture_output(const vellum_picture_output* given) {
-  require(given, "picture");
-  const vellum_picture_output picture = vellum::c_api::given_or_default(given, picture_defaults());
+vellum::PictureOutput vellum::c_api::picture_output(const vellum_picture_output* c_picture) {
+  require(c_picture, "picture");
+  const vellum_picture_output picture = vellum::c_api::given_or_default(c_picture, picture_defaults());
   vellum::PictureOutput result;
   result.colors = checked_choice<vellum::PictureColors>(picture.colors, VELLUM_PICTURE_RGB, "colors");
   result.low = picture.low;

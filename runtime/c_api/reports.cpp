@@ -94,8 +94,8 @@ vellum_profile_options profile_defaults() noexcept {
   return options;
 }
 
-vellum::ProfileReport profile_of(const vellum_session& session, const vellum_profile_options* given) {
-  const vellum_profile_options options = given_or_default(given, profile_defaults());
+vellum::ProfileReport profile_of(const vellum_session& session, const vellum_profile_options* c_options) {
+  const vellum_profile_options options = given_or_default(c_options, profile_defaults());
   if (!session.profile)
     throw Error(ErrorCode::invalid_argument,
                 "the session measures no times: it was made without vellum_session_options.profile");

@@ -13,28 +13,30 @@ using vellum::c_api::input_values;
 using vellum::c_api::output_values;
 using vellum::c_api::require;
 
-std::vector<vellum::InputValues> vellum::c_api::input_values(const vellum_input_values* given, size_t count) {
+std::vector<vellum::InputValues> vellum::c_api::input_values(const vellum_input_values* c_inputs,
+                                                             size_t count) {
   std::vector<vellum::InputValues> inputs;
-  if (count) require(given, "inputs");
+  if (count) require(c_inputs, "inputs");
   for (size_t i = 0; i < count; ++i) {
-    require(given[i].name, "the name of an input");
-    if (given[i].byte_count) require(given[i].values, "the values of an input");
-    if (given[i].rank) require(given[i].dims, "the dims of an input");
-    inputs.push_back({given[i].name,
-                      {static_cast<const std::byte*>(given[i].values), given[i].byte_count},
-                      {given[i].dims, given[i].dims ? given[i].rank : 0}});
+    require(c_inputs[i].name, "the name of an input");
+    if (c_inputs[i].byte_count) require(c_inputs[i].values, "the values of an input");
+    if (c_inputs[i].rank) require(c_inputs[i].dims, "the dims of an input");
+    inputs.push_back({c_inputs[i].name,
+                      {static_cast<const std::byte*>(c_inputs[i].values), c_inputs[i].byte_count},
+                      {c_inputs[i].dims, c_inputs[i].dims ? c_inputs[i].rank : 0}});
   }
   return inputs;
 }
 
-std::vector<vellum::OutputValues> vellum::c_api::output_values(const vellum_output_values* given,
+std::vector<vellum::OutputValues> vellum::c_api::output_values(const vellum_output_values* c_outputs,
                                                                size_t count) {
   std::vector<vellum::OutputValues> outputs;
-  if (count) require(given, "outputs");
+  if (count) require(c_outputs, "outputs");
   for (size_t i = 0; i < count; ++i) {
-    require(given[i].name, "the name of an output");
-    if (given[i].byte_count) require(given[i].values, "the memory for an output");
-    outputs.push_back({given[i].name, {static_cast<std::byte*>(given[i].values), given[i].byte_count}});
+    require(c_outputs[i].name, "the name of an output");
+    if (c_outputs[i].byte_count) require(c_outputs[i].values, "the memory for an output");
+    outputs.push_back(
+        {c_outputs[i].name, {static_cast<std::byte*>(c_outputs[i].values), c_outputs[i].byte_count}});
   }
   return outputs;
 }
@@ -43,9 +45,9 @@ namespace {
 
 // The caller's values as tensors: they are read before the function that they are for returns.
 std::map<std::string, vellum::Tensor> tensors(const vellum::Session& session,
-                                              const vellum_input_values* given, size_t count) {
+                                              const vellum_input_values* inputs, size_t count) {
   std::map<std::string, vellum::Tensor> tensors;
-  for (const vellum::InputValues& input : input_values(given, count)) {
+  for (const vellum::InputValues& input : input_values(inputs, count)) {
     const auto known = std::ranges::find(session.inputs(), input.name, &vellum::TensorInfo::name);
     const std::string name(input.name);
     if (known == session.inputs().end())

@@ -55,8 +55,9 @@ vellum_status vellum_session_create(const vellum_device* device, const vellum_mo
     require(device, "device");
     require(model, "model");
     require(session, "session");
-    const vellum::SessionOptions given = vellum::c_api::session_options(options);
-    *session = new vellum_session(vellum::Session(device->device, model->model, given), given.profile);
+    const vellum::SessionOptions session_options = vellum::c_api::session_options(options);
+    *session = new vellum_session(vellum::Session(device->device, model->model, session_options),
+                                  session_options.profile);
   });
 }
 

@@ -118,13 +118,13 @@ Choice checked_choice(int value, int last, const char* option) {
 
 // The caller may have been compiled with an older and shorter struct, or a newer and longer one.
 template <typename Options>
-Options given_or_default(const Options* given, const Options& defaults) {
+Options given_or_default(const Options* c_options, const Options& defaults) {
   Options options = defaults;
-  if (!given) return options;
-  if (given->size < sizeof(size_t) + sizeof(void*))
+  if (!c_options) return options;
+  if (c_options->size < sizeof(size_t) + sizeof(void*))
     throw Error(ErrorCode::invalid_argument,
                 "the options' size is not set; fill them with their _init function");
-  std::memcpy(&options, given, std::min(given->size, sizeof(Options)));
+  std::memcpy(&options, c_options, std::min(c_options->size, sizeof(Options)));
   return options;
 }
 
@@ -186,17 +186,17 @@ void write_tensor_info(const TensorInfo& tensor, vellum_tensor_info* info);
 size_t byte_size(const TensorInfo& info);
 vellum_tensor* new_tensor(const char* name, Tensor tensor);
 
-InputShapes input_shapes(const vellum_input_shape* given, size_t count);
-InputTensors shape_values(const vellum_shape_values* given, size_t count);  // copies
-std::vector<InputValues> input_values(const vellum_input_values* given, size_t count);
-std::vector<OutputValues> output_values(const vellum_output_values* given, size_t count);
+InputShapes input_shapes(const vellum_input_shape* c_shapes, size_t count);
+InputTensors shape_values(const vellum_shape_values* values, size_t count);  // copies
+std::vector<InputValues> input_values(const vellum_input_values* c_inputs, size_t count);
+std::vector<OutputValues> output_values(const vellum_output_values* c_outputs, size_t count);
 
 // Converts the frames of an input. Throws Error(invalid_argument) for NULL.
-FrameInput frame_input(const vellum_frame_input* given);
-PictureOutput picture_output(const vellum_picture_output* given);
+FrameInput frame_input(const vellum_frame_input* c_frame);
+PictureOutput picture_output(const vellum_picture_output* c_picture);
 
 // Convert C options; NULL means the defaults.
-DeviceOptions device_options(const vellum_device_options* given);
-SessionOptions session_options(const vellum_session_options* given);
+DeviceOptions device_options(const vellum_device_options* options);
+SessionOptions session_options(const vellum_session_options* options);
 
 }  // namespace vellum::c_api

@@ -16,16 +16,16 @@ vellum_tune_options tune_defaults() noexcept {
   return options;
 }
 
-vellum::TuneOptions to_cpp(const vellum_tune_options& given) {
+vellum::TuneOptions to_cpp(const vellum_tune_options& c_options) {
   vellum::TuneOptions options;
-  options.seconds = given.seconds;
-  options.again = given.again != 0;
-  options.storages = given.storages != 0;
-  if (given.progress || given.should_stop)
-    options.progress = [given](const vellum::TuneProgress& progress) {
-      if (given.progress)
-        given.progress(progress.step.c_str(), progress.done, progress.total, given.progress_user);
-      if (given.should_stop && given.should_stop(given.should_stop_user))
+  options.seconds = c_options.seconds;
+  options.again = c_options.again != 0;
+  options.storages = c_options.storages != 0;
+  if (c_options.progress || c_options.should_stop)
+    options.progress = [c_options](const vellum::TuneProgress& progress) {
+      if (c_options.progress)
+        c_options.progress(progress.step.c_str(), progress.done, progress.total, c_options.progress_user);
+      if (c_options.should_stop && c_options.should_stop(c_options.should_stop_user))
         throw vellum::Error(vellum::ErrorCode::cancelled, "tuning was stopped by should_stop");
     };
   return options;

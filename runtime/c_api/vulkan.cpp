@@ -63,19 +63,19 @@ vellum::VulkanDevice to_cpp(const vellum_vulkan_device& device) {
   if (device.free_memory)
     converted.memory.free = [free = device.free_memory,
                              user = device.memory_user](const vellum::DeviceMemory& memory) {
-      const vellum_device_memory given{memory.memory, memory.offset, memory.mapped};
-      free(user, &given);
+      const vellum_device_memory c_memory{memory.memory, memory.offset, memory.mapped};
+      free(user, &c_memory);
     };
   return converted;
 }
 
-std::vector<vellum::BufferBinding> to_cpp(const vellum_buffer_binding* given, size_t count,
+std::vector<vellum::BufferBinding> to_cpp(const vellum_buffer_binding* c_bindings, size_t count,
                                           const char* kind) {
   std::vector<vellum::BufferBinding> bindings;
-  if (count) require(given, kind);
+  if (count) require(c_bindings, kind);
   for (size_t i = 0; i < count; ++i) {
-    require(given[i].name, "the name of a binding");
-    bindings.push_back({given[i].name, given[i].buffer, given[i].offset, given[i].bytes});
+    require(c_bindings[i].name, "the name of a binding");
+    bindings.push_back({c_bindings[i].name, c_bindings[i].buffer, c_bindings[i].offset, c_bindings[i].bytes});
   }
   return bindings;
 }
@@ -93,34 +93,35 @@ struct BindingLists {
   std::vector<vellum::BufferBinding> buffers;
   std::vector<vellum::ImageBinding> images;
 
-  void add(const vellum_binding& given) {
-    require(given.name, "the name of a binding");
-    if (given.buffer && given.image)
+  void add(const vellum_binding& binding) {
+    require(binding.name, "the name of a binding");
+    if (binding.buffer && binding.image)
       throw vellum::Error(vellum::ErrorCode::invalid_argument,
-                          std::string("the binding of '") + given.name + "' has a buffer and an image");
-    if (given.image) {
-      images.push_back({given.name, given.image, given.format, given.external_format, given.width,
-                        given.height, given.layout, given.mip_level, given.array_layer, given.owner});
+                          std::string("the binding of '") + binding.name + "' has a buffer and an image");
+    if (binding.image) {
+      images.push_back({binding.name, binding.image, binding.format, binding.external_format, binding.width,
+                        binding.height, binding.layout, binding.mip_level, binding.array_layer,
+                        binding.owner});
       return;
     }
-    if (given.stride_count) require(given.strides, "strides");
-    buffers.push_back({given.name,
-                       given.buffer,
-                       given.offset,
-                       given.bytes,
-                       {given.strides, given.stride_count},
-                       given.owner});
+    if (binding.stride_count) require(binding.strides, "strides");
+    buffers.push_back({binding.name,
+                       binding.buffer,
+                       binding.offset,
+                       binding.bytes,
+                       {binding.strides, binding.stride_count},
+                       binding.owner});
   }
 };
 
 // Callers that were compiled earlier have smaller elements.
-BindingLists to_cpp(const vellum_binding* given, size_t count, const char* kind) {
+BindingLists to_cpp(const vellum_binding* bindings, size_t count, const char* kind) {
   BindingLists lists;
-  if (count) require(given, kind);
-  const auto* next = reinterpret_cast<const std::byte*>(given);
-  for (size_t i = 0; i < count; ++i, next += given->size) {
+  if (count) require(bindings, kind);
+  const auto* next = reinterpret_cast<const std::byte*>(bindings);
+  for (size_t i = 0; i < count; ++i, next += bindings->size) {
     const auto* binding = reinterpret_cast<const vellum_binding*>(next);
-    if (binding->size != given->size)
+    if (binding->size != bindings->size)
       throw vellum::Error(vellum::ErrorCode::invalid_argument,
                           std::string("the bindings of ") + kind +
                               " have different sizes; fill them with vellum_binding_init()");
@@ -129,12 +130,13 @@ BindingLists to_cpp(const vellum_binding* given, size_t count, const char* kind)
   return lists;
 }
 
-std::vector<vellum::SemaphoreValue> to_cpp(const vellum_semaphore* given, size_t count, const char* kind) {
+std::vector<vellum::SemaphoreValue> to_cpp(const vellum_semaphore* c_semaphores, size_t count,
+                                           const char* kind) {
   std::vector<vellum::SemaphoreValue> semaphores;
-  if (count) require(given, kind);
+  if (count) require(c_semaphores, kind);
   for (size_t i = 0; i < count; ++i) {
-    semaphores.push_back({given[i].semaphore});
-    if (given[i].is_timeline) semaphores.back().value = given[i].value;
+    semaphores.push_back({c_semaphores[i].semaphore});
+    if (c_semaphores[i].is_timeline) semaphores.back().value = c_semaphores[i].value;
   }
   return semaphores;
 }

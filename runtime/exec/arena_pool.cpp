@@ -11,20 +11,20 @@ ArenaPool::ArenaPool(std::shared_ptr<gpu::Context> context, std::optional<PoolOv
                      std::shared_ptr<gpu::MemoryBudget> memory_budget)
     : context_(std::move(context)), overlap_(overlap), memory_budget_(std::move(memory_budget)) {}
 
-std::vector<ArenaPool::Room> ArenaPool::rooms(std::span<const PlannedArena> needs) const {
-  std::vector<Room> rooms;
+std::vector<ArenaPool::ArenaKey> ArenaPool::keys(std::span<const PlannedArena> needs) const {
+  std::vector<ArenaKey> keys;
   for (const PlannedArena& need : needs) {
     const uint32_t type = choose_memory_type(*context_, need.memory_types, gpu::MemoryKind::device);
-    const auto of_type = std::ranges::count(rooms, type, &Room::first);
-    rooms.emplace_back(type, static_cast<uint32_t>(of_type));
+    const auto of_type = std::ranges::count(keys, type, &ArenaKey::first);
+    keys.emplace_back(type, static_cast<uint32_t>(of_type));
   }
-  return rooms;
+  return keys;
 }
 
-std::map<ArenaPool::Room, uint64_t> ArenaPool::largest_needs() const {
-  std::map<Room, uint64_t> largest;
+std::map<ArenaPool::ArenaKey, uint64_t> ArenaPool::largest_needs() const {
+  std::map<ArenaKey, uint64_t> largest;
   for (const auto& [tenant, needs] : tenants_) {
-    const std::vector<Room> taken = rooms(needs);
+    const std::vector<ArenaKey> taken = keys(needs);
     for (size_t i = 0; i < needs.size(); ++i) largest[taken[i]] = std::max(largest[taken[i]], needs[i].bytes);
   }
   return largest;
@@ -38,11 +38,11 @@ void ArenaPool::dismiss_idle(const Tenant* except) noexcept {
 std::vector<std::shared_ptr<gpu::Arena>> ArenaPool::enter(const Turn&, Tenant& tenant,
                                                           std::span<const PlannedArena> needs) {
   tenants_[&tenant] = needs;
-  const std::vector<Room> wanted = rooms(needs);
+  const std::vector<ArenaKey> wanted = keys(needs);
   for (size_t i = 0; i < needs.size(); ++i) {
     std::shared_ptr<gpu::Arena>& arena = arenas_[wanted[i]];
     if (arena && arena->size() >= needs[i].bytes) continue;
-    // The old memory goes before the new comes, so that the device never needs room for both.
+    // The old memory goes before the new comes, so that the device never needs memory for both.
     dismiss_idle(&tenant);
     ++generation_;
     arena.reset();
@@ -51,7 +51,7 @@ std::vector<std::shared_ptr<gpu::Arena>> ArenaPool::enter(const Turn&, Tenant& t
         gpu::MemoryPurpose(gpu::MemoryCategory::intermediates, memory_budget_));
   }
   std::vector<std::shared_ptr<gpu::Arena>> entered;
-  for (const Room& room : wanted) entered.push_back(arenas_.at(room));
+  for (const ArenaKey& key : wanted) entered.push_back(arenas_.at(key));
   return entered;
 }
 
@@ -68,7 +68,7 @@ void ArenaPool::exit(Tenant& tenant) noexcept {
   const Turn held = turn();
   if (tenants_.erase(&tenant) == 0) return;
   try {
-    const std::map<Room, uint64_t> needed = largest_needs();
+    const std::map<ArenaKey, uint64_t> needed = largest_needs();
     const bool too_large = std::ranges::any_of(arenas_, [&](const auto& entry) {
       const auto need = needed.find(entry.first);
       return need == needed.end() || !entry.second || entry.second->size() > need->second;
@@ -93,7 +93,7 @@ void ArenaPool::trim(const Turn&) noexcept {
 uint64_t ArenaPool::bytes() const {
   const Turn held = turn();
   uint64_t bytes = 0;
-  for (const auto& [room, arena] : arenas_) bytes += arena ? arena->size() : 0;
+  for (const auto& [key, arena] : arenas_) bytes += arena ? arena->size() : 0;
   return bytes;
 }
 

@@ -71,17 +71,17 @@ class ArenaPool {
 
  private:
   // Memory type, and which of the arenas of that type.
-  using Room = std::pair<uint32_t, uint32_t>;
+  using ArenaKey = std::pair<uint32_t, uint32_t>;
 
-  std::vector<Room> rooms(std::span<const PlannedArena> needs) const;
-  std::map<Room, uint64_t> largest_needs() const;
+  std::vector<ArenaKey> keys(std::span<const PlannedArena> needs) const;
+  std::map<ArenaKey, uint64_t> largest_needs() const;
   void dismiss_idle(const Tenant* except) noexcept;
 
   const std::shared_ptr<gpu::Context> context_;
   const std::optional<PoolOverlap> overlap_;
   const std::shared_ptr<gpu::MemoryBudget> memory_budget_;
   mutable std::mutex mutex_;
-  std::map<Room, std::shared_ptr<gpu::Arena>> arenas_;
+  std::map<ArenaKey, std::shared_ptr<gpu::Arena>> arenas_;
   std::map<Tenant*, std::span<const PlannedArena>> tenants_;
   uint64_t generation_ = 0;
 };

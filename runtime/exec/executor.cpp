@@ -48,7 +48,7 @@ Executor::Executor(std::shared_ptr<gpu::Context> context, std::shared_ptr<const 
         std::make_unique<gpu::TimestampQueries>(context_, static_cast<uint32_t>(2 * program().tasks.size()));
   split_into_steps();
   try {
-    settle(pool_->turn());
+    apply_placement(pool_->turn());
   } catch (...) {
     pool_->exit(*this);
     throw;
@@ -64,7 +64,7 @@ Executor::~Executor() {
   pool_->exit(*this);
 }
 
-void Executor::settle(const ArenaPool::Turn& turn) {
+void Executor::apply_placement(const ArenaPool::Turn& turn) {
   if (tensors_.has_objects() && pool_generation_ == pool_->generation(turn)) return;
   leave();
   if (!tensors_.weights()) tensors_.set_weights(weights_->acquire(program(), nullptr));
@@ -94,7 +94,7 @@ void Executor::trim(bool weights) {
 
 DeviceTensors Executor::complete_tensors() {
   const ArenaPool::Turn turn = pool_->turn();  // until the copy holds the objects
-  settle(turn);
+  apply_placement(turn);
   return tensors_;
 }
 
@@ -265,7 +265,7 @@ void Executor::start(const SubmitSemaphores& semaphores) {
     throw Error(ErrorCode::unsupported, "the run has nothing for the device that could wait for a semaphore");
   const ArenaPool::Turn turn = pool_->turn();
   pool_->check_overlap(turn, *this);
-  settle(turn);
+  apply_placement(turn);
   is_running_ = true;
   try {
     begin_run(semaphores);

@@ -141,7 +141,7 @@ class Executor final : private ArenaPool::Tenant {
   std::future<Pipelines> make_pipelines();
   void split_into_steps();
   // Ensures that weights and objects are in memory and the commands recorded.
-  void settle(const ArenaPool::Turn& turn);
+  void apply_placement(const ArenaPool::Turn& turn);
   void record_all();
   void record(Step& step, bool first, bool host_follows);
   void begin_run(const SubmitSemaphores& semaphores);

@@ -42,11 +42,12 @@ bool knows_all(const CandidateTimes& times, const Choice& choice) {
 // One operator, computed with one candidate after the other.
 class Measurement {
  public:
-  Measurement(const Graph& network, const LoweringOptions& options, const Choice& choice, OperatorTuning& how)
-      : node_(network.nodes[choice.node]), choice_(choice), how_(how), options_(options) {
+  Measurement(const Graph& network, const LoweringOptions& options, const Choice& choice,
+              OperatorTuning& tuning)
+      : node_(network.nodes[choice.node]), choice_(choice), tuning_(tuning), options_(options) {
     one_ = one_node(network, node_);
     options_.value_storages = storages_of(one_, options.value_storages);
-    timestamps_ = gpu::timestamps_supported(*how.context);
+    timestamps_ = gpu::timestamps_supported(*tuning.context);
   }
 
   // Whether the operator meets the same choice on its own: inputs in two layouts cannot be had.
@@ -56,7 +57,7 @@ class Measurement {
       options_.tuning = nullptr;
       std::vector<Choice> choices;
       options_.choices = &choices;
-      lower(one_.graph, how_.context->caps(), options_);
+      lower(one_.graph, tuning_.context->caps(), options_);
       options_.choices = nullptr;
       for (const Choice& own : choices)
         if (own.signature == choice_.signature) {
@@ -69,7 +70,7 @@ class Measurement {
 
   // Those without a kernel that the device computes wrongly.
   std::vector<KernelName> right_candidates() {
-    if (!how_.are_right) return choice_.candidates;
+    if (!tuning_.are_right) return choice_.candidates;
     std::vector<Program> programs;
     for (const KernelName& candidate : choice_.candidates) {
       programs.emplace_back();
@@ -78,21 +79,21 @@ class Measurement {
       } catch (const Error&) {  // of which try_candidate() warns
       }
     }
-    const std::vector<bool> are_right = how_.are_right(programs);
+    const std::vector<bool> are_right = tuning_.are_right(programs);
     std::vector<KernelName> right;
     for (size_t i = 0; i < programs.size(); ++i) {
       if (are_right[i])
         right.push_back(choice_.candidates[i]);
       else
-        how_.warnings.push_back(describe(node_) + ": '" + choice_.candidates[i].text() +
-                                "' has a kernel that the device computes wrongly and is left aside");
+        tuning_.warnings.push_back(describe(node_) + ": '" + choice_.candidates[i].text() +
+                                   "' has a kernel that the device computes wrongly and is left aside");
     }
     return right;
   }
 
   CandidateTimes measure() {
     for (const KernelName& candidate : choice_.candidates) {
-      if (how_.is_late()) break;
+      if (tuning_.is_late()) break;
       try_candidate(candidate);
     }
     drop_slower_than(kHopelessAtOnce);
@@ -120,12 +121,12 @@ class Measurement {
     times[candidate.text()] = 1;
     LoweringOptions options = options_;
     options.tuning = &table;
-    return lower(one_.graph, how_.context->caps(), options);
+    return lower(one_.graph, tuning_.context->caps(), options);
   }
 
   std::unique_ptr<Executor> make_executor(const KernelName& candidate) {
     auto executor =
-        std::make_unique<Executor>(how_.context, compile_program(how_.context, program_with(candidate)),
+        std::make_unique<Executor>(tuning_.context, compile_program(tuning_.context, program_with(candidate)),
                                    ExecutorOptions{.timestamps = timestamps_});
     set_some_inputs(*executor);
     return executor;
@@ -136,8 +137,9 @@ class Measurement {
       Running running{candidate, make_executor(candidate)};
       running.executor->run();  // drivers compile at the first dispatch
       if (!is_right(*running.executor)) {
-        how_.warnings.push_back(describe(node_) + ": '" + candidate.text() + "' gives other results than '" +
-                                choice_.candidates.front().text() + "' and is left aside");
+        tuning_.warnings.push_back(describe(node_) + ": '" + candidate.text() +
+                                   "' gives other results than '" + choice_.candidates.front().text() +
+                                   "' and is left aside");
         return;
       }
       for (int i = 0; i < 2; ++i) time(running);
@@ -145,8 +147,8 @@ class Measurement {
         running_.push_back(std::move(running));
     } catch (const Error& error) {
       if (error.code() == ErrorCode::device_lost) throw;
-      how_.warnings.push_back(describe(node_) + ": '" + candidate.text() +
-                              "' cannot be measured: " + error.what());
+      tuning_.warnings.push_back(describe(node_) + ": '" + candidate.text() +
+                                 "' cannot be measured: " + error.what());
     }
   }
 
@@ -177,7 +179,7 @@ class Measurement {
 
   const Node& node_;
   const Choice& choice_;
-  OperatorTuning& how_;
+  OperatorTuning& tuning_;
   LoweringOptions options_;
   OneNode one_;
   bool timestamps_ = false;
@@ -188,22 +190,22 @@ class Measurement {
   std::map<std::string, double> least_;  // by algorithm
 };
 
-void tune_kind(const Graph& graph, const LoweringOptions& options, OperatorKind& kind, OperatorTuning& how,
+void tune_kind(const Graph& graph, const LoweringOptions& options, OperatorKind& kind, OperatorTuning& tuning,
                TuningTable& table) {
   const auto entry = table.operators.find(kind.choice.signature);
   if (entry != table.operators.end()) kind.times = entry->second;
   kind.known = knows_all(kind.times, kind.choice);
-  if (kind.choice.candidates.size() < 2 || (kind.known && !how.again) || how.is_late()) return;
-  Measurement measurement(graph, options, kind.choice, how);
+  if (kind.choice.candidates.size() < 2 || (kind.known && !tuning.again) || tuning.is_late()) return;
+  Measurement measurement(graph, options, kind.choice, tuning);
   if (!measurement.prepare()) return;
   std::vector<KernelName> right = measurement.right_candidates();
   if (right.empty()) return;  // sessions compute it in another storage or on the host
   kind.choice.candidates = std::move(right);
   kind.known = knows_all(kind.times, kind.choice);
-  if (kind.choice.candidates.size() < 2 || (kind.known && !how.again)) return;
+  if (kind.choice.candidates.size() < 2 || (kind.known && !tuning.again)) return;
   CandidateTimes times = measurement.measure();
   // Half of the candidates do not decide.
-  if (how.is_late() && times.size() < kind.choice.candidates.size()) return;
+  if (tuning.is_late() && times.size() < kind.choice.candidates.size()) return;
   // Times measured with other options stay.
   for (const auto& [candidate, time] : times) kind.times[candidate] = time;
   kind.measured = true;
@@ -230,18 +232,18 @@ bool same_results(const std::vector<HostTensor>& a, const std::vector<HostTensor
 }
 
 std::vector<OperatorKind> tune_operators(const Graph& graph, const LoweringOptions& options,
-                                         OperatorTuning& how, TuningTable& table) {
+                                         OperatorTuning& tuning, TuningTable& table) {
   std::vector<Choice> choices;
   LoweringOptions recorded = options;
   recorded.tuning = nullptr;
   recorded.choices = &choices;
-  lower(graph, how.context->caps(), recorded);
+  lower(graph, tuning.context->caps(), recorded);
   std::vector<OperatorKind> kinds = kinds_of(choices);
   size_t done = 0;
   for (OperatorKind& kind : kinds) {
-    tune_kind(graph, options, kind, how, table);
+    tune_kind(graph, options, kind, tuning, table);
     kind.choice.taken = quickest(&table, kind.choice.signature, kind.choice.candidates);
-    if (how.progress) how.progress(++done, kinds.size(), kind);
+    if (tuning.progress) tuning.progress(++done, kinds.size(), kind);
   }
   return kinds;
 }

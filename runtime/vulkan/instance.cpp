@@ -157,9 +157,9 @@ Instance::Instance(const ContextOptions& options, ValidationLog& validation_log)
 
 Instance::Instance(const VulkanPhysicalDevice& adopted) {
   used_vulkan = true;
-  const auto require = [](bool given, const char* what) {
-    if (!given)
-      throw Error(ErrorCode::invalid_argument, std::string("VulkanPhysicalDevice::") + what + " is null");
+  const auto require = [](bool is_present, const char* member) {
+    if (!is_present)
+      throw Error(ErrorCode::invalid_argument, std::string("VulkanPhysicalDevice::") + member + " is null");
   };
   require(adopted.get_instance_proc_addr, "get_instance_proc_addr");
   require(adopted.instance, "instance");

@@ -81,7 +81,7 @@ struct EarlyBindings {
 
 // The sources of SPIR-V: compiled with glslang, read from the disk cache, or precompiled in a bundle.
 struct ShaderCounts {
-  uint64_t compiled = 0, found_on_disk = 0, given = 0;
+  uint64_t compiled = 0, found_on_disk = 0, precompiled = 0;
 };
 
 // All pipelines of a Context (Context::pipelines()). Thread-safe.

@@ -182,7 +182,7 @@ size_t PipelineRegistry::size() const {
 
 ShaderCounts PipelineRegistry::shader_counts() const {
   const ShaderCompiler& compiler = impl_->context.impl().shader_compiler;
-  return {compiler.compiled(), compiler.found_on_disk(), compiler.given()};
+  return {compiler.compiled(), compiler.found_on_disk(), compiler.precompiled()};
 }
 
 void PipelineRegistry::save() {

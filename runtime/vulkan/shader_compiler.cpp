@@ -124,7 +124,7 @@ std::vector<uint32_t> ShaderCompiler::find_given(const ShaderRequest& request) {
         log_(LogLevel::warning, "the bundle's SPIR-V of shader " + request.name + " is not used: " + fault);
       continue;
     }
-    ++given_;
+    ++precompiled_;
     return words;
   }
   return {};

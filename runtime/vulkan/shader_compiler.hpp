@@ -62,7 +62,7 @@ class ShaderCompiler {
 
   uint64_t compiled() const { return compiled_; }  // shaders that went through glslang
   uint64_t found_on_disk() const { return found_on_disk_; }
-  uint64_t given() const { return given_; }  // precompiled
+  uint64_t precompiled() const { return precompiled_; }
 
  private:
   std::vector<uint32_t> compile(const ShaderRequest& request, std::string_view source);
@@ -78,7 +78,7 @@ class ShaderCompiler {
   std::once_flag glslang_started_;
   std::optional<GlslangProcess> glslang_;  // started by the first compilation
   std::atomic<bool> disk_is_writable_{true};
-  std::atomic<uint64_t> compiled_{0}, found_on_disk_{0}, given_{0};
+  std::atomic<uint64_t> compiled_{0}, found_on_disk_{0}, precompiled_{0};
   std::mutex mutex_;
   std::vector<std::weak_ptr<const CompiledShaders>> elsewhere_;
 };

@@ -54,10 +54,10 @@ Fence& Fence::operator=(Fence&& other) noexcept {
 bool Fence::pending() const { return impl_->pending; }
 VkFence Fence::handle() const { return *impl_->fence; }
 
-void Fence::wait(std::optional<std::chrono::nanoseconds> given) {
+void Fence::wait(std::optional<std::chrono::nanoseconds> limit) {
   if (!impl_->pending) return;
   Context::Impl& context = impl_->context->impl();
-  const std::chrono::nanoseconds timeout = given.value_or(context.options.wait_limit);
+  const std::chrono::nanoseconds timeout = limit.value_or(context.options.wait_limit);
   const std::string& name = context.caps.name;
   vk::Result result = vk::Result::eTimeout;
   try {

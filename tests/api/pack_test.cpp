@@ -69,7 +69,7 @@ class Packed : public testing::Test {
       EXPECT_TRUE(same(run(other, packed, options), expected));
       const gpu::ShaderCounts counts = impl(other)->context->pipelines().shader_counts();
       EXPECT_EQ(counts.compiled, 0u);
-      EXPECT_EQ(counts.given, made.shaders);
+      EXPECT_EQ(counts.precompiled, made.shaders);
     }
   }
   TempFolder folder;

@@ -138,7 +138,7 @@ TEST(Pipelines, InvalidSpirvOfABundleIsCompiledInstead) {
     const auto context = Context::create(options);
     context->pipelines().add_precompiled_shaders(shaders);
     EXPECT_EQ(run_scale(context, "5.0", 1.0f, {3})[0], 16.0f);
-    EXPECT_EQ(context->pipelines().shader_counts().given, 0u);
+    EXPECT_EQ(context->pipelines().shader_counts().precompiled, 0u);
     EXPECT_EQ(context->pipelines().shader_counts().compiled, compiled);
     EXPECT_NE(messages.find("the bundle's SPIR-V of shader"), std::string::npos) << messages;
   }

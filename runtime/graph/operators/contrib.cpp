@@ -262,13 +262,13 @@ ValueId dequantize(Body& body, size_t first, int64_t axis = 1) {
 }
 
 // Adds a QuantizeLinear of `y` with the scale of input `first` and, if there is one, the zero point of
-// `first` + 1; the output has integers of the type of input `like`.
-void output_quantized(Body& body, ValueId y, size_t first, size_t like) {
+// `first` + 1; the output has integers of the type of input `typed`.
+void output_quantized(Body& body, ValueId y, size_t first, size_t typed) {
   std::vector<ValueId> inputs{y, body.input(first, "the scale of the output")};
   inputs.push_back(
       body.has_input(first + 1)
           ? body.input(first + 1, "the zero point of the output")
-          : body.constant(HostTensor(body.type(body.input(like, "a quantised tensor")).dtype, {})));
+          : body.constant(HostTensor(body.type(body.input(typed, "a quantised tensor")).dtype, {})));
   body.output(body.add("QuantizeLinear", inputs));
 }
 

@@ -332,9 +332,9 @@ class GraphReader {
     add_loop(std::move(node), std::move(op), std::move(record));
   }
 
-  ValueId add_shape_node(const std::string& type, const Node& of, std::vector<ValueId> inputs,
+  ValueId add_shape_node(const std::string& type, const Node& user, std::vector<ValueId> inputs,
                          Attributes attributes) {
-    std::string name = of.name + "/" + type;
+    std::string name = user.name + "/" + type;
     while (is_defined(name)) name += "'";
     const ValueId output = define(name, "output", graph_.add_value(name));
     NodeSpec spec{type, name, opset_, &attributes, std::vector<bool>(inputs.size(), true), 1};

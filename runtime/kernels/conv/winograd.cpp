@@ -34,13 +34,13 @@ Tiles whole_tiles(ConvProblem problem, int64_t side) {
   return tiles_of(problem, side);
 }
 
-// Transformed tiles of `channels`: as `like` where that is within the limits of images, and in full
+// Transformed tiles of `channels`, in the storage of `desc` where the limits of images allow it, and in full
 // precision, since what the transforms add up cancels again.
-TensorDesc transformed(const Lowering& lowering, TensorDesc like, int64_t channels, const Tiles& tiles) {
-  like.shape = {1, channels, tiles.places(), tiles.count};
-  like.element = ElementType::f32;
-  if (like.storage != Storage::buffer) like.storage = lowering.image_or_buffer(like.shape);
-  return like;
+TensorDesc transformed(const Lowering& lowering, TensorDesc desc, int64_t channels, const Tiles& tiles) {
+  desc.shape = {1, channels, tiles.places(), tiles.count};
+  desc.element = ElementType::f32;
+  if (desc.storage != Storage::buffer) desc.storage = lowering.image_or_buffer(desc.shape);
+  return desc;
 }
 
 using Row = std::array<double, 3>;

@@ -315,13 +315,13 @@ TensorId ProgramBuilder::write(ValueId value, Layout layout) {
   return value_tensors_[value].in(layout) = id;
 }
 
-TensorId ProgramBuilder::make_alias(TensorId of, Shape shape, std::string tensor_name) {
-  TensorDesc desc = program_.tensors[of].desc;
+TensorId ProgramBuilder::make_alias(TensorId tensor, Shape shape, std::string tensor_name) {
+  TensorDesc desc = program_.tensors[tensor].desc;
   if (desc.layout != Layout::linear || element_count(shape) != element_count(desc.shape))
     throw Error(ErrorCode::internal,
-                "'" + tensor_name + "' cannot be a view of '" + program_.tensors[of].name + "'");
+                "'" + tensor_name + "' cannot be a view of '" + program_.tensors[tensor].name + "'");
   desc.shape = std::move(shape);
-  return add_tensor({std::move(tensor_name), desc, program_.tensors[of].role, of, {}});
+  return add_tensor({std::move(tensor_name), desc, program_.tensors[tensor].role, tensor, {}});
 }
 
 void ProgramBuilder::set_tensor(ValueId value, Layout layout, TensorId id) {
@@ -423,8 +423,9 @@ void ProgramBuilder::check_limits(const Dispatch& dispatch) const {
         program_.tensors[binding.tensor].desc.storage == Storage::buffer && !binding.texel_buffer;
     ++(buffer ? buffers : binding.sampled ? sampled_images : storage_images);
   }
-  const auto limit = [&](uint64_t wanted, uint64_t most, const char* of) {
-    if (wanted > most) refuse(std::to_string(wanted) + " " + of + "; the device has " + std::to_string(most));
+  const auto limit = [&](uint64_t wanted, uint64_t most, const char* unit) {
+    if (wanted > most)
+      refuse(std::to_string(wanted) + " " + unit + "; the device has " + std::to_string(most));
   };
   limit(storage_images, caps_.max_storage_images_per_stage, "storage images");
   limit(sampled_images, caps_.max_sampled_images_per_stage, "sampled images");

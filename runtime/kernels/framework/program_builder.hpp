@@ -31,7 +31,7 @@ class ProgramBuilder {
   bool is_read(ValueId value) const { return is_read_[value]; }  // by a node, or as a graph output
   TensorId read(ValueId value, Layout layout);
   TensorId write(ValueId value, Layout layout);
-  TensorId make_alias(TensorId of, Shape shape, std::string tensor_name);
+  TensorId make_alias(TensorId tensor, Shape shape, std::string tensor_name);
   void set_tensor(ValueId value, Layout layout, TensorId id);
   TensorId add_tensor(VirtualTensor tensor);
   void add_dispatch(Dispatch dispatch, const Node* node);

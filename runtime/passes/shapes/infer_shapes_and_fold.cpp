@@ -215,8 +215,8 @@ void check_input_shapes(const Graph& graph, const InputShapes& shapes) {
   }
 }
 
-void infer_shapes_and_fold(Graph& graph, const InputShapes& given, const InputTensors& values) {
-  InputShapes shapes = given;
+void infer_shapes_and_fold(Graph& graph, const InputShapes& input_shapes, const InputTensors& values) {
+  InputShapes shapes = input_shapes;
   for (const auto& [name, tensor] : values) shapes.erase(name);
   const BatchCarrier batch(graph, shapes, values);  // the number of sizes is no batch
   for (const auto& [name, tensor] : values) shapes.emplace(name, tensor.shape());

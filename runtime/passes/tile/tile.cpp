@@ -61,8 +61,8 @@ class Tiler {
     return graph_.add_value(names_.make(graph_.values[whole].name + suffix), std::move(type), true);
   }
 
-  // Rows of the whole value `of` out of what is held.
-  ValueId slice(ValueId of, const Held& held, const Rows& rows, const std::string& suffix) {
+  // Slices rows of the whole value `whole` out of those that are held.
+  ValueId slice(ValueId whole, const Held& held, const Rows& rows, const std::string& suffix) {
     if (held.rows == rows) return held.value;
     const auto [entry, is_new] = slices_.try_emplace({held.value, rows.begin, rows.end}, kNoValue);
     ValueId& part = entry->second;
@@ -70,8 +70,8 @@ class Tiler {
     auto op = std::make_shared<Slice>();
     op->starts = Ints{rows.begin - held.rows.begin};
     op->ends = Ints{rows.end - held.rows.begin};
-    op->axes = Ints{static_cast<int64_t>(reads_->rows_axis(of))};
-    part = add_value(of, suffix + "/rows", rows);
+    op->axes = Ints{static_cast<int64_t>(reads_->rows_axis(whole))};
+    part = add_value(whole, suffix + "/rows", rows);
     add_node({graph_.values[part].name, std::move(op), {held.value}, {part}}, RowReads::kNone);
     return part;
   }

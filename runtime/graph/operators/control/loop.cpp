@@ -16,14 +16,14 @@ HostTensor evaluate_with(const Operator& op, const std::vector<const HostTensor*
   return op.evaluate(inputs)[0];
 }
 
-HostTensor stack(std::vector<HostTensor> elements, LoopOperator::Stack how) {
+HostTensor stack(std::vector<HostTensor> elements, LoopOperator::Stack order) {
   if (elements.empty())
     refuse_unsupported("a Loop on the host that ends before its first iteration has no stacked outputs");
-  if (how.reversed) std::reverse(elements.begin(), elements.end());
+  if (order.reversed) std::reverse(elements.begin(), elements.end());
   Unsqueeze unsqueeze;
-  unsqueeze.axes = Ints{how.axis};
+  unsqueeze.axes = Ints{order.axis};
   Concat concat;
-  concat.axis = how.axis;
+  concat.axis = order.axis;
   std::vector<const HostTensor*> parts;
   for (HostTensor& element : elements) {
     element = evaluate_with(unsqueeze, {&element});
