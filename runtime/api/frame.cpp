@@ -7,6 +7,7 @@
 #include "api/graph_edit.hpp"
 #include "api/guard.hpp"
 #include "api/impl.hpp"
+#include "api/tensor_names.hpp"
 #include "graph/operators/elementwise/quantize.hpp"
 #include "graph/operators/movement/frame.hpp"
 #include "graph/operators/movement/transpose.hpp"
@@ -92,6 +93,7 @@ class FrameFront {
   std::vector<ValueId> add_inputs() {
     const auto bytes = static_cast<int64_t>(frame_.bytes());
     const ValueId frame = graph_.add_value(name_, {DType::u8, {bytes}}, true);
+    std::swap(graph_.values[frame].signature_name, graph_.values[image_].signature_name);
     graph_.inputs[position_] = frame;
     const std::string transform_name = name_ + ".transform";
     if (frame_.transform)
@@ -140,11 +142,7 @@ class FrameFront {
 Model with_frames(const Model& model, std::string_view input, const FrameInput& frame) {
   return guard([&] {
     Graph graph = impl(model)->graph;
-    const auto found =
-        std::ranges::find_if(graph.inputs, [&](ValueId id) { return graph.values[id].name == input; });
-    if (found == graph.inputs.end())
-      throw Error(ErrorCode::not_found, "the model has no input '" + std::string(input) + "'");
-    FrameFront(graph, static_cast<size_t>(found - graph.inputs.begin()), frame).build();
+    FrameFront(graph, position(model.inputs(), input, "input"), frame).build();
     auto framed = std::make_shared<Model::Impl>(std::move(graph));
     framed->packed = impl(model)->packed;
     return Handles::model(std::move(framed));

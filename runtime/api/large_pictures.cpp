@@ -10,6 +10,7 @@
 #include "api/guard.hpp"
 #include "api/impl.hpp"
 #include "api/target.hpp"
+#include "api/tensor_names.hpp"
 #include "compile/kernels_of.hpp"
 #include "estimate/device_footprint.hpp"
 #include "exec/executor.hpp"
@@ -96,6 +97,7 @@ struct LargePicture::Impl {
         model(std::move(loaded)),
         options(std::move(picture_options)),
         target(&device) {
+    options.session = by_tensor_name(model.inputs(), options.session);
     check_options(options);
     check_memory_budget(options.session);
     if (impl(model)->packed) impl(device)->context->pipelines().add_precompiled_shaders(impl(model)->packed);

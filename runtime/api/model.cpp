@@ -3,6 +3,7 @@
 #include "api/guard.hpp"
 #include "api/impl.hpp"
 #include "api/target.hpp"
+#include "api/tensor_names.hpp"
 #include "import/import.hpp"
 #include "pack/graph.hpp"
 #include "passes/passes.hpp"
@@ -11,7 +12,12 @@
 namespace vellum {
 namespace {
 
-TensorInfo info(const Value& value) { return {value.name, value.type.dtype, value.type.shape}; }
+TensorInfo info(const Value& value) {
+  TensorInfo info{value.name, value.type.dtype, value.type.shape};
+  info.signature_name = value.signature_name;
+  info.initial_value = value.initial_value;
+  return info;
+}
 
 std::vector<TensorInfo> input_infos(const Graph& graph, const std::vector<bool>& shape_inputs) {
   std::vector<TensorInfo> result;
@@ -73,10 +79,18 @@ std::shared_ptr<const Model::Impl> bundled_model(const std::shared_ptr<const pac
 
 // `source`: a path, or bytes.
 template <typename Source>
-std::shared_ptr<const Model::Impl> read_model(const Source& source, const LoadLimits& limits) {
+std::shared_ptr<const Model::Impl> read_model(const Source& source, const LoadLimits& limits,
+                                              std::string_view signature = {}) {
   if (model_format(source) != ModelFormat::packed)
-    return std::make_shared<const Model::Impl>(import_model(source, limits));
-  return bundled_model(std::make_shared<const packfile::File>(source), limits);
+    return std::make_shared<const Model::Impl>(import_model(source, limits, signature));
+  std::shared_ptr<const Model::Impl> model =
+      bundled_model(std::make_shared<const packfile::File>(source), limits);
+  const std::vector<std::string>& made_of = model->graph.signatures;
+  if (!signature.empty() && (made_of.empty() || made_of.front() != signature))
+    throw Error(ErrorCode::not_found,
+                "there is no signature '" + std::string(signature) + "' in the bundle, which was made " +
+                    (made_of.empty() ? "of a model without any" : "for '" + made_of.front() + "'"));
+  return model;
 }
 
 }  // namespace
@@ -96,6 +110,14 @@ Model Model::load(std::span<const std::byte> bytes, const LoadLimits& limits) {
   return guard([&] { return Model(read_model(bytes, limits)); });
 }
 
+Model Model::load(const std::filesystem::path& file, const LoadLimits& limits, std::string_view signature) {
+  return guard([&] { return Model(read_model(file, limits, signature)); });
+}
+
+Model Model::load(std::span<const std::byte> bytes, const LoadLimits& limits, std::string_view signature) {
+  return guard([&] { return Model(read_model(bytes, limits, signature)); });
+}
+
 Model Model::load(std::shared_ptr<const std::byte> bytes, size_t byte_count, const LoadLimits& limits) {
   return guard([&] {
     const std::span<const std::byte> all(bytes.get(), byte_count);
@@ -106,12 +128,14 @@ Model Model::load(std::shared_ptr<const std::byte> bytes, size_t byte_count, con
 
 const std::vector<TensorInfo>& Model::inputs() const { return impl_->inputs; }
 const std::vector<TensorInfo>& Model::outputs() const { return impl_->outputs; }
+const std::vector<std::string>& Model::signatures() const { return impl_->graph.signatures; }
 
 std::vector<NodeInfo> Model::nodes(const InputShapes& shapes, const InputTensors& values) const {
   return guard([&] {
-    check_input_values(impl_->graph, impl_->shape_inputs, values);
+    const InputTensors known = by_tensor_name(impl_->inputs, values);
+    check_input_values(impl_->graph, impl_->shape_inputs, known);
     Graph graph = impl_->graph;
-    infer_shapes_and_fold(graph, shapes, values);
+    infer_shapes_and_fold(graph, by_tensor_name(impl_->inputs, shapes), known);
     std::vector<NodeInfo> result;
     for (const Node& node : graph.nodes) result.push_back(node_info(graph, node));
     if (graph.tail)

@@ -11,6 +11,7 @@
 
 #include "api/guard.hpp"
 #include "api/impl.hpp"
+#include "api/tensor_names.hpp"
 #include "caps/caps_json.hpp"
 #include "exec/binding_pipelines.hpp"
 #include "exec/cooperative_check.hpp"
@@ -87,6 +88,7 @@ struct FramedModel {
 std::vector<FramedModel> framed_models(const Model& model, std::span<const PackFrame> frames) {
   std::vector<FramedModel> framed{{model, {}}};
   for (PackFrame frame : frames) {
+    frame.input = model.inputs()[position(model.inputs(), frame.input, "input")].name;
     frame.frame.transform.reset();
     framed.push_back({with_frames(model, frame.input, frame.frame), frame.input});
     frame.frame.transform = FrameTransform::stretch({1, 1}, {1, 1});
@@ -106,10 +108,13 @@ std::array<Model, 2> pictured_models(const Model& model, PackPicture picture) {
 }
 
 // The model itself first.
-std::vector<Graph> variant_graphs(const Graph& graph, const PackVariants& variants) {
-  const std::vector<FramedModel> framed =
-      framed_models(Handles::model(std::make_shared<Model::Impl>(graph)), variants.frames);
-  for (const PackPicture& picture : variants.pictures)
+std::vector<Graph> variant_graphs(const Model& whole, const PackVariants& variants) {
+  const std::vector<FramedModel> framed = framed_models(whole, variants.frames);
+  std::vector<PackPicture> pictures(variants.pictures.begin(), variants.pictures.end());
+  for (PackPicture& picture : pictures)
+    for (const TensorInfo& input : framed.front().model.inputs())
+      if (input.has_name(picture.picture.over)) picture.picture.over = input.name;
+  for (const PackPicture& picture : pictures)
     if (const std::string& over = picture.picture.over;
         !over.empty() && std::ranges::find(framed, over, &FramedModel::frame) == framed.end())
       throw Error(ErrorCode::invalid_argument, "a picture of '" + picture.output + "' over '" + over +
@@ -117,7 +122,7 @@ std::vector<Graph> variant_graphs(const Graph& graph, const PackVariants& varian
   std::vector<Graph> graphs;
   for (const auto& [model, frame] : framed) {
     graphs.push_back(impl(model)->graph);
-    for (const PackPicture& picture : variants.pictures)
+    for (const PackPicture& picture : pictures)
       if (picture.picture.over.empty() || picture.picture.over == frame)
         for (const Model& pictured : pictured_models(model, picture)) graphs.push_back(impl(pictured)->graph);
   }
@@ -139,16 +144,18 @@ std::string source_name(std::span<const std::byte>) { return "model in memory"; 
 // A model that was read to make a bundle of it. `source`: a path, or bytes.
 struct Imported {
   template <typename Source>
-  explicit Imported(const Source& source) {
+  explicit Imported(const Source& source, const std::string& signature) {
     switch (model_format(source)) {
       case ModelFormat::packed:
         throw Error(ErrorCode::invalid_argument,
                     source_name(source) + ": is packed already; pack the model it was made from");
       case ModelFormat::tflite:
         contents.tflite = tflite_bytes(source);
-        graph = import_model(std::span<const std::byte>(contents.tflite));
+        contents.signature = signature;
+        graph = import_model(std::span<const std::byte>(contents.tflite), {}, signature);
         break;
       case ModelFormat::onnx:
+        refuse_signature(signature, source_name(source));
         graph = import_onnx(source, record);
         contents.graph = &graph;
         contents.record = &record;
@@ -180,8 +187,10 @@ PackSummary write_bundle(Imported& model, const packfile::TakePieces& take, cons
   DeviceCaps stored = device;
   stored.process.reset();  // bundles do not depend on the machine that they are made on
   contents.caps = to_json(stored);
-  for (const Graph& variant : variant_graphs(model.graph, variants)) {
-    for (const Program& program : possible_programs(variant, device, options)) {
+  const Model whole = Handles::model(std::make_shared<Model::Impl>(model.graph));
+  const SessionOptions named = by_tensor_name(whole.inputs(), options);
+  for (const Graph& variant : variant_graphs(whole, variants)) {
+    for (const Program& program : possible_programs(variant, device, named)) {
       add_shaders(pipeline_keys(program), contents);
       if (variants.images) add_shaders(binding_pipeline_keys(device, variant, program), contents);
       add_weights(program, model.graph, contents);  // those of the model: a session knows them by its values
@@ -216,7 +225,7 @@ PackSummary pack_with_variants(const std::filesystem::path& model, const std::fi
                                const PackVariants& variants) {
   return guard([&] {
     check_folder(file);
-    Imported imported(model);
+    Imported imported(model, variants.signature);
     const auto write = [&](std::span<const std::span<const std::byte>> pieces) {
       platform::write_file_atomically(file, pieces);
     };
@@ -239,7 +248,7 @@ PackSummary pack_with_variants(std::span<const std::byte> model, const PackSink&
                                const SessionOptions& options, const PackVariants& variants) {
   return guard([&] {
     if (!sink) throw Error(ErrorCode::invalid_argument, "there is no function that takes the bundle");
-    Imported imported(model);
+    Imported imported(model, variants.signature);
     const auto hand_over = [&](std::span<const std::span<const std::byte>> pieces) {
       for (const std::span<const std::byte> piece : pieces) sink(piece);
     };

@@ -7,6 +7,7 @@
 #include "api/graph_edit.hpp"
 #include "api/guard.hpp"
 #include "api/impl.hpp"
+#include "api/tensor_names.hpp"
 #include "graph/operators/elementwise/cast.hpp"
 #include "graph/operators/movement/frame.hpp"
 #include "graph/operators/movement/picture.hpp"
@@ -65,10 +66,12 @@ class PictureEnd {
     if (last) values = transpose(values);
     values_shape_ = nchw_shape(last);
     const ValueId painted = paint(values);
-    if (picture_.name.empty())
+    if (picture_.name.empty()) {
+      std::swap(graph_.values[painted].signature_name, graph_.values[output].signature_name);
       graph_.outputs[position_] = painted;
-    else
+    } else {
       graph_.outputs.push_back(painted);
+    }
     check(graph_);
   }
 
@@ -148,7 +151,9 @@ class PictureEnd {
 
   void put_over_frame(Picture& op, std::vector<ValueId>& inputs) const {
     const auto node = std::ranges::find_if(graph_.nodes, [&](const Node& one) {
-      return one.op->type() == "Frame" && graph_.values[one.inputs[0]].name == picture_.over;
+      if (one.op->type() != "Frame") return false;
+      const Value& frame = graph_.values[one.inputs[0]];
+      return frame.name == picture_.over || frame.signature_name == picture_.over;
     });
     if (node == graph_.nodes.end())
       refuse_picture("is drawn over '" + picture_.over + "', which is no input that takes frames: with_frames()");
@@ -174,11 +179,9 @@ class PictureEnd {
 Model with_picture(const Model& model, std::string_view output, const PictureOutput& picture) {
   return guard([&] {
     const std::vector<TensorInfo>& outputs = model.outputs();
-    const auto found = std::ranges::find(outputs, output, &TensorInfo::name);
-    if (found == outputs.end())
-      throw Error(ErrorCode::not_found, "the model has no output '" + std::string(output) + "'");
+    const size_t index = position(outputs, output, "output");
     Graph graph = impl(model)->graph;
-    PictureEnd(graph, static_cast<size_t>(found - outputs.begin()), *found, picture).build();
+    PictureEnd(graph, index, outputs[index], picture).build();
     auto pictured = std::make_shared<Model::Impl>(std::move(graph));
     pictured->packed = impl(model)->packed;
     return Handles::model(std::move(pictured));

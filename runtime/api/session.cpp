@@ -22,10 +22,11 @@ namespace {
 // Each has tensors of its own; no device gains by more.
 constexpr uint32_t kMostInFlight = 64;
 
-std::string names(const std::vector<TensorInfo>& infos) {
-  std::string list;
-  for (const TensorInfo& info : infos) list += (list.empty() ? "'" : ", '") + info.name + "'";
-  return list;
+RequestQueue::Names signature_names(const std::vector<TensorInfo>& infos) {
+  RequestQueue::Names names;
+  for (const TensorInfo& info : infos)
+    if (!info.signature_name.empty()) names.emplace(info.signature_name, info.name);
+  return names;
 }
 
 Tensor copy_of(const Tensor& tensor) {
@@ -50,26 +51,17 @@ std::vector<std::shared_ptr<ArenaPool>> make_pools(const std::shared_ptr<gpu::Co
 
 }  // namespace
 
-size_t position(const std::vector<TensorInfo>& infos, std::string_view name, const char* kind) {
-  const auto found =
-      std::find_if(infos.begin(), infos.end(), [&](const TensorInfo& info) { return info.name == name; });
-  if (found == infos.end())
-    throw Error(ErrorCode::not_found, "there is no " + std::string(kind) + " '" + std::string(name) +
-                                          "'; the model has " + names(infos));
-  return static_cast<size_t>(found - infos.begin());
-}
-
 Session::Impl::Impl(const Device& target, const Model& source, const SessionOptions& session_options,
                     Progress* creation)
     : device(target),
       model(source),
-      options(session_options),
+      options(by_tensor_name(model.inputs(), session_options)),
       memory_budget(options.memory_budget ? std::make_shared<gpu::MemoryBudget>(options.memory_budget)
                                           : nullptr),
       weights(memory_budget ? nullptr : impl(device)->weights_for(model, options)),
       inputs(model.inputs()),
       outputs(model.outputs()),
-      queue(std::make_shared<RequestQueue>()) {
+      queue(std::make_shared<RequestQueue>(signature_names(outputs))) {
   if (impl(model)->packed) impl(device)->context->pipelines().add_precompiled_shaders(impl(model)->packed);
   // Throws for an unknown name.
   if (options.memory == MemoryMode::offsets)
@@ -264,8 +256,9 @@ size_t Session::barrier_count() const {
   return impl_->is_ready() ? impl_->first_executor().barrier_count() : 0;
 }
 
-void Session::prepare(const InputShapes& shapes) {
+void Session::prepare(const InputShapes& given) {
   guard([&] {
+    const InputShapes shapes = by_tensor_name(impl_->inputs, given);
     check_input_shapes(impl(impl_->model)->graph, shapes);
     InputKey wanted = impl_->wanted_key();
     for (const auto& [name, shape] : shapes) {
@@ -336,7 +329,7 @@ void Session::output(std::string_view name, std::span<std::byte> to) const {
 
 std::map<std::string, Tensor> Session::run(const std::map<std::string, Tensor>& inputs) {
   return guard([&] {
-    for (const auto& [name, tensor] : inputs) set_input(name, tensor);
+    for (const auto& [name, tensor] : by_tensor_name(impl_->inputs, inputs)) set_input(name, tensor);
     run();
     std::map<std::string, Tensor> results;
     for (const TensorInfo& info : impl_->outputs) results[info.name] = output(info.name);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "api/impl.hpp"
+#include "api/tensor_names.hpp"
 #include "exec/executor.hpp"
 #include "exec/request_queue.hpp"
 #include "platform/progress.hpp"
@@ -21,9 +22,6 @@ namespace vellum {
 
 // Error(invalid_argument) for a null handle.
 void check_semaphores(const SubmitSemaphores& semaphores);
-
-// Returns the index of a name. Throws Error(not_found) that lists the names. kind: "input" or "output".
-size_t position(const std::vector<TensorInfo>& infos, std::string_view name, const char* kind);
 
 // A session prepares one executor for each of these.
 struct InputKey {

@@ -163,8 +163,13 @@ void Session::Impl::switch_to(const RequestQueue::Lock& lock, const InputKey& ke
   while (executors.size() > options.cached_shapes) executors.pop_back();
   const Program& program = first_executor().program();
   inputs = infos(program.inputs);
-  for (size_t i = 0; i < inputs.size(); ++i) inputs[i].decides_shapes = model.inputs()[i].decides_shapes;
   outputs = infos(program.outputs);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    inputs[i].decides_shapes = model.inputs()[i].decides_shapes;
+    inputs[i].signature_name = model.inputs()[i].signature_name;
+    inputs[i].initial_value = model.inputs()[i].initial_value;
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) outputs[i].signature_name = model.outputs()[i].signature_name;
   warnings = program.warnings;
 }
 

@@ -14,14 +14,15 @@
 namespace vellum {
 namespace {
 
-const InputValues* find_if_given(std::span<const InputValues> values, const std::string& name) {
-  const auto found = std::ranges::find(values, name, &InputValues::name);
+const InputValues* find_if_given(std::span<const InputValues> values, const TensorInfo& input) {
+  const auto found =
+      std::ranges::find_if(values, [&](const InputValues& given) { return input.has_name(given.name); });
   return found == values.end() ? nullptr : &*found;
 }
 
-const InputValues& find(std::span<const InputValues> values, const std::string& name) {
-  if (const InputValues* given = find_if_given(values, name)) return *given;
-  throw Error(ErrorCode::invalid_argument, "input '" + name + "' was not given");
+const InputValues& find(std::span<const InputValues> values, const TensorInfo& input) {
+  if (const InputValues* given = find_if_given(values, input)) return *given;
+  throw Error(ErrorCode::invalid_argument, "input '" + input.name + "' was not given");
 }
 
 // The values of an input that decides shapes.
@@ -51,9 +52,9 @@ class Flagged {
 bool Session::Impl::is_prepared_for(std::span<const InputValues> values) const {
   if (!is_ready()) return false;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const InputValues* given = find_if_given(values, inputs[i].name);
+    const InputValues* given = find_if_given(values, inputs[i]);
     if (!given && has_known_values(i)) continue;
-    const std::span<const int64_t> shape = find(values, inputs[i].name).shape;
+    const std::span<const int64_t> shape = find(values, inputs[i]).shape;
     if (!shape.empty() && !std::ranges::equal(shape, inputs[i].shape)) return false;
     if (inputs[i].decides_shapes && !is_prepared_for(i, given->values)) return false;
   }
@@ -65,8 +66,8 @@ InputKey Session::Impl::key_of(std::span<const InputValues> values) const {
   InputShapes by_name;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const TensorInfo& input = inputs[i];
-    const InputValues* given = find_if_given(values, input.name);
-    if (!given && !has_known_values(i)) find(values, input.name);
+    const InputValues* given = find_if_given(values, input);
+    if (!given && !has_known_values(i)) find(values, input);
     const Shape shape =
         given && !given->shape.empty() ? Shape(given->shape.begin(), given->shape.end()) : input.shape;
     by_name[input.name] = shape;
@@ -82,7 +83,7 @@ void Session::Impl::check_values(std::span<const InputValues> values) const {
   for (auto input = values.begin(); input != values.end(); ++input) {
     const size_t index = position(model.inputs(), input->name, "input");
     if (std::any_of(values.begin(), input,
-                    [&](const InputValues& other) { return other.name == input->name; }))
+                    [&](const InputValues& other) { return model.inputs()[index].has_name(other.name); }))
       throw Error(ErrorCode::invalid_argument, "input '" + std::string(input->name) + "' is given twice");
     check_input_values(index, input->values);
   }
@@ -132,8 +133,8 @@ void Session::Impl::submit(Request& request, std::span<const InputValues> values
   try {
     const Program& program = request.executor().program();
     for (size_t i = 0; i < program.inputs.size(); ++i)
-      if (find_if_given(values, program.inputs[i].name) || !program.inputs[i].constant)
-        request.set_input(i, find(values, program.inputs[i].name).values);
+      if (find_if_given(values, model.inputs()[i]) || !program.inputs[i].constant)
+        request.set_input(i, find(values, model.inputs()[i]).values);
     for (const OutputValues& target : targets) {
       const size_t index = position(model.outputs(), target.name, "output");
       const Port& port = program.outputs[index];
@@ -260,8 +261,9 @@ std::map<std::string, Tensor> Run::outputs() const {
 Tensor Run::output(std::string_view name) const {
   return guard([&] {
     Request& request = checked();
+    const std::string_view tensor_name = queue_->output_name(name);
     for (const auto& [known, tensor] : queue_->outputs(request))
-      if (known == name) return tensor;
+      if (known == tensor_name) return tensor;
     throw Error(ErrorCode::not_found, "the run keeps no output '" + std::string(name) +
                                           "': the model has none, or it went to memory of the caller's");
   });

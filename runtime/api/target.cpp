@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/fit_budget.hpp"
+#include "api/tensor_names.hpp"
 #include "exec/device_tensors.hpp"
 #include "passes/passes.hpp"
 #include "passes/shapes/shape_inputs.hpp"
@@ -38,7 +39,9 @@ std::string chosen_inputs(const Model& model, const CompileOptions& options) {
 
 // A model that cannot run with the shapes that the caller chose is no corrupt model: the error blames the
 // shapes.
-Graph graph_for_shapes(const Model& model, const DeviceCaps& caps, const CompileOptions& options) {
+Graph graph_for_shapes(const Model& model, const DeviceCaps& caps, CompileOptions options) {
+  options.input_shapes = by_tensor_name(model.inputs(), options.input_shapes);
+  options.input_values = by_tensor_name(model.inputs(), options.input_values);
   check_input_shapes(impl(model)->graph, options.input_shapes);
   check_input_values(impl(model)->graph, impl(model)->shape_inputs, options.input_values);
   check_pass_names(options.disabled_passes);

@@ -97,7 +97,8 @@ size_t vellum::c_api::byte_size(const TensorInfo& info) {
 void vellum::c_api::write_tensor_info(const TensorInfo& tensor, vellum_tensor_info* info) {
   write_result(info,
                {0, tensor.name.c_str(), tensor.shape.data(), tensor.shape.size(),
-                static_cast<vellum_dtype>(tensor.dtype), byte_size(tensor), tensor.decides_shapes},
+                static_cast<vellum_dtype>(tensor.dtype), byte_size(tensor), tensor.decides_shapes,
+                tensor.signature_name.c_str(), tensor.initial_value ? tensor.initial_value->data() : nullptr},
                "info");
 }
 
@@ -132,23 +133,35 @@ void(vellum_load_limits_init)(vellum_load_limits* limits) {
 
 vellum_status vellum_model_load_within(const char* file, const vellum_load_limits* limits,
                                        vellum_model** model, vellum_error* error) {
+  return vellum_model_load_signature(file, limits, nullptr, model, error);
+}
+
+vellum_status vellum_model_load_signature(const char* file, const vellum_load_limits* limits,
+                                          const char* signature, vellum_model** model, vellum_error* error) {
   if (model) *model = nullptr;
   return guarded(error, [&] {
     require(file, "file");
     require(model, "model");
-    *model = new vellum_model{vellum::Model::load(utf8_path(file), to_cpp(limits))};
+    *model =
+        new vellum_model{vellum::Model::load(utf8_path(file), to_cpp(limits), signature ? signature : "")};
   });
 }
 
 vellum_status vellum_model_load_bytes_within(const void* bytes, size_t byte_count,
                                              const vellum_load_limits* limits, vellum_model** model,
                                              vellum_error* error) {
+  return vellum_model_load_bytes_signature(bytes, byte_count, limits, nullptr, model, error);
+}
+
+vellum_status vellum_model_load_bytes_signature(const void* bytes, size_t byte_count,
+                                                const vellum_load_limits* limits, const char* signature,
+                                                vellum_model** model, vellum_error* error) {
   if (model) *model = nullptr;
   return guarded(error, [&] {
     require(bytes, "bytes");
     require(model, "model");
     const std::span<const std::byte> data(static_cast<const std::byte*>(bytes), byte_count);
-    *model = new vellum_model{vellum::Model::load(data, to_cpp(limits))};
+    *model = new vellum_model{vellum::Model::load(data, to_cpp(limits), signature ? signature : "")};
   });
 }
 
@@ -200,6 +213,14 @@ vellum_status vellum_tensor_get_info(const vellum_tensor* tensor, vellum_tensor_
     require(tensor, "tensor");
     write_tensor_info(tensor->info, info);
   });
+}
+
+size_t vellum_model_signature_count(const vellum_model* model) {
+  return model ? model->model.signatures().size() : 0;
+}
+
+const char* vellum_model_signature(const vellum_model* model, size_t index) {
+  return index < vellum_model_signature_count(model) ? model->model.signatures()[index].c_str() : nullptr;
 }
 
 const void* vellum_tensor_values(const vellum_tensor* tensor) {

@@ -48,7 +48,8 @@ std::map<std::string, vellum::Tensor> tensors(const vellum::Session& session,
                                               const vellum_input_values* inputs, size_t count) {
   std::map<std::string, vellum::Tensor> tensors;
   for (const vellum::InputValues& input : input_values(inputs, count)) {
-    const auto known = std::ranges::find(session.inputs(), input.name, &vellum::TensorInfo::name);
+    const auto known = std::ranges::find_if(
+        session.inputs(), [&](const vellum::TensorInfo& info) { return info.has_name(input.name); });
     const std::string name(input.name);
     if (known == session.inputs().end())
       throw vellum::Error(vellum::ErrorCode::not_found, "there is no input '" + name + "'");

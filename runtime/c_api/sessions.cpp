@@ -21,7 +21,7 @@ using vellum::c_api::write_tensor_info;
 const vellum::TensorInfo& find(const std::vector<vellum::TensorInfo>& tensors, const char* name,
                                const char* kind) {
   for (const vellum::TensorInfo& tensor : tensors)
-    if (tensor.name == name) return tensor;
+    if (tensor.has_name(name)) return tensor;
   std::string known;
   for (const vellum::TensorInfo& tensor : tensors) known += (known.empty() ? "'" : ", '") + tensor.name + "'";
   throw Error(ErrorCode::not_found,

@@ -9,9 +9,14 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "exec/request.hpp"
@@ -22,7 +27,10 @@ class RequestQueue {
  public:
   using Lock = std::unique_lock<std::mutex>;
 
-  RequestQueue() = default;
+  using Names = std::map<std::string, std::string, std::less<>>;
+
+  // signature_names: further names of outputs, with those that their tensors have.
+  explicit RequestQueue(Names signature_names = {}) : signature_names_(std::move(signature_names)) {}
   RequestQueue(const RequestQueue&) = delete;
   RequestQueue& operator=(const RequestQueue&) = delete;
 
@@ -65,6 +73,11 @@ class RequestQueue {
   void wait(Request& request);
   // Waits. The outputs that were to be kept, and those whose shapes the run determined.
   const Request::KeptOutputs& outputs(Request& request);
+  // The name among these of the output that the caller calls `name`.
+  std::string_view output_name(std::string_view name) const {
+    const auto found = signature_names_.find(name);
+    return found == signature_names_.end() ? name : found->second;
+  }
   // Waits. The caller must not use the request afterwards.
   void release(Request& request);
   void release(const Lock& lock, Request& request);  // of a completed request: does not wait
@@ -79,6 +92,7 @@ class RequestQueue {
   void finish(Request& request);
   void free_executor(Request& request);
 
+  const Names signature_names_;
   std::mutex mutex_;
   std::condition_variable changed_;  // the state of a request
   std::vector<Executor*> free_;      // the one to use next is the last

@@ -25,6 +25,9 @@ struct Value {
   TensorType type;          // dims may be kUnknownDim before shapes are inferred
   bool type_known = false;  // graph inputs, constants, and everything after shape inference
   std::optional<HostTensor> constant;
+  // TensorInfo::signature_name and initial_value, of inputs and outputs of an imported graph.
+  std::string signature_name;
+  std::optional<HostTensor> initial_value;
 };
 
 struct Node {
@@ -52,6 +55,7 @@ struct Graph {
   // An input that is a constant has values that are known before running: they decide shapes, or are none.
   std::vector<ValueId> inputs, outputs;
   std::string name;
+  std::vector<std::string> signatures;  // Model::signatures()
   LoadLimits limits;
   FoldingSpent folding;
   // The part that runs on the host after the rest, because shapes in it are data-dependent; null if there is

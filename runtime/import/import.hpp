@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <span>
+#include <string_view>
 
 #include "graph/graph.hpp"
 
@@ -15,17 +16,23 @@ ModelFormat model_format(const std::filesystem::path& file);
 ModelFormat model_format(std::span<const std::byte> bytes);
 
 // Reads a model with the importer of its format. (pack/graph.hpp reads bundles, ModelFormat::packed.) Errors
-// name the file and the node. A model beyond the limits is refused.
-Graph import_model(const std::filesystem::path& file, const LoadLimits& limits = {});
+// name the file and the node. A model beyond the limits is refused, and so is a signature for a model that is
+// not of TFLite.
+Graph import_model(const std::filesystem::path& file, const LoadLimits& limits = {},
+                   std::string_view signature = {});
 // Reads a model from memory. Refuses external data, because there is no folder.
-Graph import_model(std::span<const std::byte> bytes, const LoadLimits& limits = {});
+Graph import_model(std::span<const std::byte> bytes, const LoadLimits& limits = {},
+                   std::string_view signature = {});
+
+// Throws Error(not_found) unless `signature` is empty, for the formats without signatures.
+void refuse_signature(std::string_view signature, const std::string& source);
 
 Graph import_onnx(const std::filesystem::path& file);
 Graph import_onnx(std::span<const std::byte> bytes, const std::filesystem::path& external_data_folder = {});
 
 // Reads a TFLite model. Four-dimensional tensors are N, C, H, W in the graph; graph inputs and outputs keep
-// the file's order.
-Graph import_tflite(const std::filesystem::path& file);
-Graph import_tflite(std::span<const std::byte> bytes);
+// the file's order. An empty signature is "serving_default" or, if there is none, the file's first.
+Graph import_tflite(const std::filesystem::path& file, std::string_view signature = {});
+Graph import_tflite(std::span<const std::byte> bytes, std::string_view signature = {});
 
 }  // namespace vellum

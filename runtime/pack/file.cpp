@@ -59,9 +59,10 @@ void File::open(std::span<const std::byte> all) {
   if (header.byte_order != Header::kByteOrder)
     throw Error(ErrorCode::unsupported,
                 source_ + ": damaged, or packed on a machine of another byte order; pack the model again");
-  if (header.version != Header::kVersion)
+  if (header.version != Header::kVersion && header.version != Header::kVersionWithoutSignature)
     throw Error(ErrorCode::unsupported, source_ + ": a packed model of format " +
-                                            std::to_string(header.version) + "; this Vellum reads format " +
+                                            std::to_string(header.version) +
+                                            "; this Vellum reads formats up to " +
                                             std::to_string(Header::kVersion) + ", pack the model with it");
   const uint64_t size = all.size();
   if (header.description_bytes > size - sizeof header || header.data_offset > size ||

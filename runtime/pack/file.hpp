@@ -30,11 +30,12 @@ struct Bytes;
 
 struct Header {
   static constexpr std::array<char, 8> kMagic{'V', 'E', 'L', 'L', 'U', 'M', 'P', 'K'};
-  static constexpr uint32_t kVersion = 1;
+  // The newest that is read. A bundle has the oldest that can express it: the second has a signature.
+  static constexpr uint32_t kVersion = 2, kVersionWithoutSignature = 1;
   static constexpr uint32_t kByteOrder = 0x01020304;  // another value on a machine of the other byte order
 
   std::array<char, 8> magic = kMagic;
-  uint32_t version = kVersion, byte_order = kByteOrder;
+  uint32_t version = kVersionWithoutSignature, byte_order = kByteOrder;
   uint64_t description_bytes = 0;  // of the flatbuffer after the header
   uint64_t data_offset = 0, data_bytes = 0;
   uint64_t reserved = 0;

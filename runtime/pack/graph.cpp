@@ -190,13 +190,19 @@ class Decoder {
   const File& file_;
 };
 
+std::string_view made_of(const File& file) {
+  const flatbuffers::String* signature = file.description().signature();
+  return signature ? signature->string_view() : std::string_view();
+}
+
 }  // namespace
 
 Graph read_graph(const std::shared_ptr<const File>& file, const LoadLimits& limits) {
   try {
     const schema::Bytes* model = file->description().tflite();
-    Graph graph = model ? import_tflite(file->bytes(*model, "the TFLite model"))
+    Graph graph = model ? import_tflite(file->bytes(*model, "the TFLite model"), made_of(*file))
                         : Decoder(*file).graph(file->description().graph());
+    graph.signatures.resize(std::min<size_t>(graph.signatures.size(), 1));
     graph.limits = limits;
     check_limits(graph);
     return graph;

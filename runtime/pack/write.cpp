@@ -67,10 +67,11 @@ class Encoder {
     }
     const auto made_for = builder.CreateString(contents.made_for);
     const auto caps = builder.CreateString(contents.caps);
+    const auto signature = builder.CreateString(contents.signature);
     const auto shader_list = builder.CreateVector(shaders);
     const auto weight_list = builder.CreateVector(weights);
     return schema::CreateModel(builder, graph, contents.graph ? nullptr : &tflite, made_for, shader_list,
-                               weight_list, caps);
+                               weight_list, caps, signature);
   }
 
   flatbuffers::FlatBufferBuilder builder;
@@ -149,6 +150,7 @@ uint64_t write(const Contents& contents, const TakePieces& take) {
   const std::span<const std::byte> description(
       reinterpret_cast<const std::byte*>(encoder.builder.GetBufferPointer()), encoder.builder.GetSize());
   Header header;
+  if (!contents.signature.empty()) header.version = Header::kVersion;
   header.description_bytes = description.size();
   header.description = platform::fingerprint(description);
   std::vector<std::span<const std::byte>> pieces{std::as_bytes(std::span(&header, 1)), description};

@@ -19,6 +19,7 @@ struct Contents {
   const Graph* graph = nullptr;         // ONNX: the imported graph,
   const GraphRecord* record = nullptr;  // and the record of its operators
   std::vector<std::byte> tflite;        // TFLite: the model's file
+  std::string signature;                // TFLite: the one that the graph is of
   std::string made_for;                 // the device and the options, for people
   std::string caps;                     // the device's, as a caps file has them
   std::map<platform::Sha256Digest, std::vector<uint32_t>> shaders;

@@ -142,6 +142,7 @@ void write_seeds(const fs::path& folder) {
   write(tflite / "movement", tflite_movement());
   write(tflite / "products", tflite_products());
   write(tflite / "quantised", tflite_quantised());
+  write(tflite / "stream", stream_model());
   const Caps caps = Caps::android_baseline_2022();
   const fs::path model = onnx / "graph3", bundle = file / "bundle";
   pack(model, bundle, caps);

@@ -28,9 +28,9 @@ class TfliteMutator {
   TfliteMutator(tfl::ModelT& model, uint32_t seed) : model_(model), random_(seed) {}
 
   void mutate() {
-    if (model_.subgraphs.empty() || !model_.subgraphs.front()) return;
-    graph_ = model_.subgraphs.front().get();
-    if (graph_->operators.empty() || graph_->tensors.empty()) return;
+    if (model_.subgraphs.empty()) return;
+    graph_ = any(model_.subgraphs).get();
+    if (!graph_ || graph_->operators.empty() || graph_->tensors.empty()) return;
     tfl::OperatorT& op = *any(graph_->operators);
     switch (pick(12)) {
       case 0:

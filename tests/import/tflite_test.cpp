@@ -216,38 +216,6 @@ TEST(Tflite, WhatIsNotReadIsNamed) {
                       "77");
 }
 
-TEST(Tflite, TheFirstOfSeveralGraphsIsTheModel) {
-  TfliteModel m;
-  const auto x = m.tensor("x", {2}), y = m.tensor("y", {2});
-  m.op(19, {x}, {y});
-  m.signature("serving_default", 0);
-  m.add_graph();  // what a composite operator may be computed by instead
-  EXPECT_TRUE(close(run(m.finish({x}, {y}), {tensor({2}, {-1, 3})}), tensor({2}, {0, 3}), 0));
-}
-
-TEST(Tflite, SeveralSignaturesAreRefusedByName) {
-  TfliteModel m;
-  const auto x = m.tensor("x", {2}), y = m.tensor("y", {2});
-  m.op(19, {x}, {y});
-  m.signature("encode", 0);
-  m.signature("decode", 1);
-  EXPECT_VELLUM_ERROR(import_model(as_bytes(m.finish({x}, {y}))), ErrorCode::unsupported,
-                      "'encode', 'decode'");
-}
-
-TEST(Tflite, VariablesAndControlFlowAreRefusedByName) {
-  TfliteModel m;
-  const auto x = m.tensor("x", {2}), y = m.tensor("y", {2}), handle = m.tensor("handle", {1});
-  m.op(129, {}, {});
-  m.op(142, {}, {handle});
-  m.op(143, {handle}, {y});
-  m.op(144, {handle, x}, {});
-  m.op(119, {x}, {y});
-  m.add_graph();
-  EXPECT_VELLUM_ERROR(import_model(as_bytes(m.finish({x}, {y}))), ErrorCode::unsupported,
-                      "ASSIGN_VARIABLE, CALL_ONCE, READ_VARIABLE, VAR_HANDLE, WHILE");
-}
-
 void import_or_refuse(const std::string& bytes, size_t& imported, size_t& refused) {
   try {
     optimise(import_tflite(as_bytes(bytes)), {});

@@ -90,11 +90,11 @@ if [[ -n ${JAVA_BUILD-} ]]; then
   mkdir "$system/vellum/java"
   cp "$JAVA_BUILD"/tests/android/stand_in.aar "$JAVA_BUILD"/tests/java/{java_test.jar,java_test_pictures} \
     "$root"/tests/android/aar_test.py "$root"/bindings/java/src/main/java/io/vellum/Native.java "$system/vellum/java/"
-  cp -r "$("$root/setup.sh" where)/models" "$system/vellum/java/"
+  cp -r "$("$root/setup.sh" where)/models" "$root/tests/data" "$system/vellum/java/"
   inside python3 /vellum/java/aar_test.py /vellum/java/stand_in.aar /vellum/java/Native.java x86_64
   inside python3 -m zipfile -e /vellum/java/stand_in.aar /vellum/java/aar
   mapfile -t tests < <(cd "$root/tests/java" && printf '%s\n' io/vellum/*Test.java | sed 's|/|.|g; s|\.java$||')
-  inside env VELLUM_TEST_DATA=/vellum/java java -Xcheck:jni -ea -Dvellum.tool=/usr/bin/vellum \
+  inside env VELLUM_TEST_DATA=/vellum/java VELLUM_TEST_SOURCE=/vellum/java java -Xcheck:jni -ea -Dvellum.tool=/usr/bin/vellum \
     -Dio.vellum.library=/vellum/java/aar/jni/x86_64/libvellum_jni.so -Dvellum.pictures=/vellum/java/java_test_pictures \
     -cp /vellum/java/aar/classes.jar:/vellum/java/java_test.jar:/usr/share/java/junit4.jar:/usr/share/java/hamcrest.jar \
     org.junit.runner.JUnitCore "${tests[@]}" | tee "$scratch/junit.txt"

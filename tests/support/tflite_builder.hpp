@@ -3,9 +3,9 @@
 
 #include <vellum_tflite_generated.h>
 
-#include <algorithm>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graph/tensor.hpp"
@@ -58,23 +58,36 @@ class TfliteModel {
   // For the options of operators.
   flatbuffers::FlatBufferBuilder& builder() { return builder_; }
 
-  // A signature of the graph with this index; 0 is the one of the tensors and operators above.
-  void signature(const char* key, uint32_t graph) {
-    signatures_.push_back(tfl::CreateSignatureDefDirect(builder_, key, graph));
-    more_graphs_ = std::max<size_t>(more_graphs_, graph);
-  }
-  void add_graph() { ++more_graphs_; }
+  using Names = std::vector<std::pair<std::string, int32_t>>;  // and the tensors that they name
 
+  // A signature of the graph with this index, in the order of end_graph() and finish().
+  void signature(const char* key, uint32_t graph, const Names& inputs = {}, const Names& outputs = {}) {
+    const std::vector<flatbuffers::Offset<tfl::TensorMap>> in = maps(inputs), out = maps(outputs);
+    signatures_.push_back(tfl::CreateSignatureDefDirect(builder_, &in, &out, key, graph));
+  }
+  // Ends a graph; tensors and operators that follow are of the next one, and counted from 0.
+  void end_graph(const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs) {
+    graphs_.push_back(tfl::CreateSubGraphDirect(builder_, &tensors_, &inputs, &outputs, &operators_, "main"));
+    tensors_.clear();
+    operators_.clear();
+  }
+
+  // Ends the last graph.
   std::string finish(const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs) {
-    const auto graph = tfl::CreateSubGraphDirect(builder_, &tensors_, &inputs, &outputs, &operators_, "main");
-    // The other graphs are copies of the first: what they compute is never read.
-    const std::vector<flatbuffers::Offset<tfl::SubGraph>> graphs(1 + more_graphs_, graph);
+    end_graph(inputs, outputs);
     tfl::FinishModelBuffer(
-        builder_, tfl::CreateModelDirect(builder_, 3, &codes_, &graphs, "", &buffers_, &signatures_));
+        builder_, tfl::CreateModelDirect(builder_, 3, &codes_, &graphs_, "", &buffers_, &signatures_));
     return {reinterpret_cast<const char*>(builder_.GetBufferPointer()), builder_.GetSize()};
   }
 
  private:
+  std::vector<flatbuffers::Offset<tfl::TensorMap>> maps(const Names& names) {
+    std::vector<flatbuffers::Offset<tfl::TensorMap>> result;
+    for (const auto& [name, tensor] : names)
+      result.push_back(tfl::CreateTensorMapDirect(builder_, name.c_str(), static_cast<uint32_t>(tensor)));
+    return result;
+  }
+
   int32_t add(const std::string& name, const std::vector<int32_t>& shape, tfl::TensorType type,
               uint32_t buffer, flatbuffers::Offset<tfl::Sparsity> sparsity) {
     tensors_.push_back(tfl::CreateTensorDirect(builder_, &shape, type, buffer, name.c_str(), quantization_,
@@ -90,7 +103,75 @@ class TfliteModel {
   std::vector<flatbuffers::Offset<tfl::OperatorCode>> codes_;
   std::vector<flatbuffers::Offset<tfl::Operator>> operators_;
   std::vector<flatbuffers::Offset<tfl::SignatureDef>> signatures_;
-  size_t more_graphs_ = 0;
+  std::vector<flatbuffers::Offset<tfl::SubGraph>> graphs_;
 };
+
+// Operators on variables. The handle that names one is a tensor of its own.
+inline int32_t variable(TfliteModel& m, const char* name) {
+  const int32_t handle = m.tensor(std::string(name) + "_handle", {}, tfl::TensorType::resource);
+  m.op(142, {}, {handle}, tfl::BuiltinOptions::VarHandleOptions,
+       tfl::CreateVarHandleOptionsDirect(m.builder(), "", name).Union());
+  return handle;
+}
+inline void read_variable(TfliteModel& m, int32_t handle, int32_t value) { m.op(143, {handle}, {value}); }
+inline void assign_variable(TfliteModel& m, int32_t handle, int32_t value) { m.op(144, {handle, value}, {}); }
+inline void call_once(TfliteModel& m, int32_t graph) {
+  m.op(129, {}, {}, tfl::BuiltinOptions::CallOnceOptions,
+       tfl::CreateCallOnceOptions(m.builder(), graph).Union());
+}
+inline void add(TfliteModel& m, int32_t a, int32_t b, int32_t sum) {
+  m.op(0, {a, b}, {sum}, tfl::BuiltinOptions::AddOptions, tfl::CreateAddOptions(m.builder()).Union());
+}
+
+// y = x + the sum of all x before it, which begins with (10, 20).
+inline std::string running_sum_model() {
+  TfliteModel m;
+  const auto x = m.tensor("x", {2}), before = m.tensor("before", {2}), y = m.tensor("y", {2});
+  call_once(m, 1);
+  const int32_t sum = variable(m, "sum");
+  read_variable(m, sum, before);
+  add(m, x, before, y);
+  assign_variable(m, sum, y);
+  m.end_graph({x}, {y});
+  assign_variable(m, variable(m, "sum"), m.floats("ten", {2}, {10, 20}));
+  return m.finish({}, {});
+}
+
+// tests/data/tflite/stream.tflite, for tests in other languages: "accumulate" computes as running_sum_model()
+// does, "reset" makes the sum 0.
+inline std::string stream_model() {
+  TfliteModel m;
+  const auto x = m.tensor("serving_x:0", {2}), before = m.tensor("before", {2}),
+             y = m.tensor("PartitionedCall:0", {2});
+  call_once(m, 2);
+  const int32_t sum = variable(m, "sum");
+  read_variable(m, sum, before);
+  add(m, x, before, y);
+  assign_variable(m, sum, y);
+  m.end_graph({x}, {y});
+  assign_variable(m, variable(m, "sum"), m.floats("zero", {2}, {0, 0}));
+  m.end_graph({}, {});
+  assign_variable(m, variable(m, "sum"), m.floats("ten", {2}, {10, 20}));
+  m.signature("accumulate", 0, {{"in", x}}, {{"out", y}});
+  m.signature("reset", 1);
+  return m.finish({}, {});
+}
+
+// "double" computes 2 x from "in" to "out", "negate" -x.
+inline std::string model_of_two_signatures() {
+  TfliteModel m;
+  constexpr int32_t kAdd = 0, kNeg = 59;
+  for (const int32_t op : {kAdd, kNeg}) {
+    const auto x = m.tensor("serving_x:0", {2}), y = m.tensor("PartitionedCall:0", {2});
+    if (op == kAdd)
+      m.op(op, {x, x}, {y}, tfl::BuiltinOptions::AddOptions, tfl::CreateAddOptions(m.builder()).Union());
+    else
+      m.op(op, {x}, {y});
+    if (op == kAdd) m.end_graph({x}, {y});
+  }
+  m.signature("double", 0, {{"in", 0}}, {{"out", 1}});
+  m.signature("negate", 1, {{"in", 0}}, {{"out", 1}});
+  return m.finish({0}, {1});
+}
 
 }  // namespace vellum::test

@@ -1,5 +1,6 @@
 #include "api/small_model.hpp"
 #include "run_tool.hpp"
+#include "support/tflite_builder.hpp"
 
 namespace vellum::test {
 namespace {
@@ -69,6 +70,23 @@ TEST_F(Inspect, MarksInputsThatDecideShapesAndTakesTheirValues) {
   for (const char* bad : {"n", "n=2,", "n=,2", "n=two", "z=2"})
     EXPECT_TRUE(fails({"inspect", model, "--value", bad}, 1, {"--value"})) << bad;
   EXPECT_TRUE(fails({"inspect", model, "--value", "n=2,-1"}, 1, {"Tile"}));
+}
+
+TEST_F(Inspect, ShowsSignaturesAndVariables) {
+  const std::string two = folder.write("two.tflite", model_of_two_signatures()).string();
+  const json chosen = run_json({"inspect", two, "--signature", "negate"});
+  EXPECT_EQ(chosen["signatures"], json::parse(R"(["negate", "double"])"));
+  EXPECT_EQ(chosen["inputs"][0]["signature_name"], "in");
+  EXPECT_EQ(chosen["nodes"][0]["op"], "Neg");
+  const std::string text = run_tool({"inspect", two}).out;
+  EXPECT_NE(text.find("signature  double  (others: negate)\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("PartitionedCall:0  float32 2  'out' in the signature\n"), std::string::npos) << text;
+  EXPECT_TRUE(fails({"inspect", two, "--signature", "train"}, 1, {"'train'", "'double', 'negate'"}));
+  EXPECT_EQ(run_json({"inspect", two, "--shape", "in=3"})["nodes"][0]["output_shapes"], json::parse("[[3]]"));
+
+  const std::string sum = folder.write("sum.tflite", running_sum_model()).string();
+  EXPECT_EQ(run_json({"inspect", sum})["inputs"][1]["variable"], true);
+  EXPECT_NE(run_tool({"inspect", sum}).out.find("sum  float32 2  variable\n"), std::string::npos);
 }
 
 TEST_F(Inspect, OpenDimensionsNeedAShape) {

@@ -99,10 +99,13 @@ void bundle(const Arguments& arguments) {
   std::ranges::transform(arguments.frames, std::back_inserter(frames), parse_frame);
   std::vector<PackPicture> pictures;
   std::ranges::transform(arguments.pictures, std::back_inserter(pictures), parse_picture);
-  const PackSummary made = vellum::pack_with_variants(
-      samples::FileName(arguments.model).path(), samples::FileName(arguments.file).path(), caps,
-      session_options(arguments.options, arguments.model),
-      {.frames = frames, .pictures = pictures, .images = arguments.images});
+  const PackSummary made = vellum::pack_with_variants(samples::FileName(arguments.model).path(),
+                                                      samples::FileName(arguments.file).path(), caps,
+                                                      session_options(arguments.options, arguments.model),
+                                                      {.frames = frames,
+                                                       .pictures = pictures,
+                                                       .images = arguments.images,
+                                                       .signature = arguments.options.signature});
   if (arguments.options.json)
     return print_json(nlohmann::json{{"file", arguments.file},
                                      {"file_bytes", made.file_bytes},

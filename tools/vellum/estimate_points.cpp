@@ -49,7 +49,7 @@ Shape shape_of(const TensorInfo& input, const InputShapes& shapes) {
 
 void apply(const Sweep& sweep, size_t index, const std::vector<TensorInfo>& inputs, InputShapes& shapes) {
   const auto input = std::find_if(inputs.begin(), inputs.end(),
-                                  [&](const TensorInfo& info) { return info.name == sweep.input; });
+                                  [&](const TensorInfo& info) { return info.has_name(sweep.input); });
   if (input == inputs.end())
     throw Error(ErrorCode::not_found, "--sweep: there is no input '" + sweep.input + "'");
   Shape shape = shape_of(*input, shapes);

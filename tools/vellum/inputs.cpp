@@ -28,7 +28,7 @@ size_t find_equals(const std::vector<TensorInfo>& inputs, const std::string& arg
   for (size_t equals = argument.find('='); equals != std::string::npos;
        equals = argument.find('=', equals + 1))
     if (std::any_of(inputs.begin(), inputs.end(),
-                    [&](const TensorInfo& input) { return input.name == argument.substr(0, equals); }))
+                    [&](const TensorInfo& input) { return input.has_name(argument.substr(0, equals)); }))
       return equals;
   const size_t first = argument.find('=');
   if (first == std::string::npos)
@@ -73,7 +73,10 @@ void write_tensor(const samples::FileName& file, const Tensor& tensor) {
 
 InputFile split_input(const Model& model, const std::string& argument) {
   const size_t equals = find_equals(model.inputs(), argument);
-  return {argument.substr(0, equals), argument.substr(equals + 1)};
+  const std::string name = argument.substr(0, equals);
+  const auto input =
+      std::ranges::find_if(model.inputs(), [&](const TensorInfo& info) { return info.has_name(name); });
+  return {input->name, argument.substr(equals + 1)};
 }
 
 void read_inputs(const Model& model, const std::vector<std::string>& arguments, Inputs& inputs) {
@@ -88,6 +91,15 @@ Inputs read_inputs(const Model& model, const std::vector<std::string>& arguments
   Inputs inputs;
   read_inputs(model, arguments, inputs);
   return inputs;
+}
+
+InputShapes::iterator find_shape(InputShapes& shapes, const TensorInfo& input) {
+  return std::ranges::find_if(shapes, [&](const auto& shape) { return input.has_name(shape.first); });
+}
+
+void begin_variables(const Model& model, Inputs& inputs) {
+  for (const TensorInfo& input : model.inputs())
+    if (input.initial_value) inputs.emplace(input.name, *input.initial_value);
 }
 
 void require_all(const Model& model, const Inputs& inputs) {
@@ -107,7 +119,7 @@ void take_shapes_of(const Model& model, const Inputs& inputs, SessionOptions& op
     if (tensor == inputs.end()) continue;
     if (input.decides_shapes)
       options.input_values.insert_or_assign(input.name, tensor->second);
-    else if (!is_known(input.shape))
+    else if (!is_known(input.shape) && find_shape(options.input_shapes, input) == options.input_shapes.end())
       options.input_shapes.emplace(input.name, tensor->second.shape());
   }
 }
@@ -120,7 +132,10 @@ void fill_with_random(const std::vector<TensorInfo>& wanted, Inputs& inputs, uin
       throw Error(ErrorCode::invalid_argument,
                   "the model leaves the shape of input '" + info.name + "' open (" + to_string(info.shape) +
                       "); give one, such as --shape " + info.name + "=1x3x224x224");
-    if (!inputs.contains(info.name)) inputs.emplace(info.name, random_tensor(info, generator));
+    if (!inputs.contains(info.name))
+      inputs.emplace(info.name, info.initial_value && info.initial_value->shape() == info.shape
+                                    ? *info.initial_value
+                                    : random_tensor(info, generator));
   }
 }
 

@@ -47,10 +47,22 @@ Totals sum(const std::vector<NodeInfo>& nodes) {
 std::string ports(const char* title, const std::vector<TensorInfo>& tensors) {
   std::string text;
   for (const TensorInfo& tensor : tensors)
-    text += one_line(std::string(title) + "  " + tensor.name + "  " + std::string(name(tensor.dtype)) + " " +
-                     to_string(tensor.shape) + (tensor.decides_shapes ? "  decides shapes" : "")) +
+    text += one_line(
+                std::string(title) + "  " + tensor.name + "  " + std::string(name(tensor.dtype)) + " " +
+                to_string(tensor.shape) + (tensor.decides_shapes ? "  decides shapes" : "") +
+                (tensor.initial_value ? "  variable" : "") +
+                (tensor.signature_name.empty() ? "" : "  '" + tensor.signature_name + "' in the signature")) +
             "\n";
   return text;
+}
+
+// Nothing for a file without any.
+std::string signatures(const Model& model) {
+  const std::vector<std::string>& names = model.signatures();
+  if (names.empty()) return "";
+  std::string text = "signature  " + names.front();
+  for (size_t i = 1; i < names.size(); ++i) text += (i == 1 ? "  (others: " : ", ") + names[i];
+  return one_line(text + (names.size() > 1 ? ")" : "")) + "\n";
 }
 
 std::string text(const Model& model, const std::vector<NodeInfo>& nodes) {
@@ -63,8 +75,8 @@ std::string text(const Model& model, const std::vector<NodeInfo>& nodes) {
     table.row({node.op, ending(node.name, 50), join(node.output_shapes), grouped(node.parameters),
                grouped(node.macs), shortened(node.attributes, 60)});
   const Totals totals = sum(nodes);
-  std::string result =
-      ports("input ", model.inputs()) + ports("output", model.outputs()) + "\n" + table.text() + "\n";
+  std::string result = signatures(model) + ports("input ", model.inputs()) +
+                       ports("output", model.outputs()) + "\n" + table.text() + "\n";
   result += std::to_string(nodes.size()) + " nodes, " + grouped(totals.parameters) + " parameters, " +
             grouped(totals.macs) + " multiply-accumulates\n\n";
   Table histogram;
@@ -86,12 +98,14 @@ nlohmann::json to_json(const Model& model, const std::vector<NodeInfo>& nodes) {
                     {"parameters", node.parameters},
                     {"macs", node.macs}});
   const Totals totals = sum(nodes);
-  return {{"inputs", tensor_infos_json(model.inputs())},
-          {"outputs", tensor_infos_json(model.outputs())},
-          {"nodes", list},
-          {"parameters", totals.parameters},
-          {"macs", totals.macs},
-          {"operators", totals.operators}};
+  nlohmann::json document{{"inputs", tensor_infos_json(model.inputs())},
+                          {"outputs", tensor_infos_json(model.outputs())},
+                          {"nodes", list},
+                          {"parameters", totals.parameters},
+                          {"macs", totals.macs},
+                          {"operators", totals.operators}};
+  if (!model.signatures().empty()) document["signatures"] = model.signatures();
+  return document;
 }
 
 std::string stage_text(const Arguments& arguments, const Model& model) {

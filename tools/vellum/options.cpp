@@ -136,6 +136,9 @@ void add_expert_options(OptionGroup group, Options& options, const std::string& 
              "folded-work or "
              "nesting; repeatable")
       ->allow_extra_args(false);
+  group.value("--signature", options.signature,
+              "which signature of a TFLite file (`vellum inspect` lists them); serving_default or the first "
+              "if left out");
   group.flag("--budget-allows-fp16", options.budget_allows_fp16,
              "with --memory-budget: store tensors and weights in fp16 where fp32 does not fit");
   group.choice(
@@ -200,14 +203,15 @@ InputTensors input_values(const Options& options, const Model& model) {
     if (equals == std::string::npos || equals == 0)
       throw Error(ErrorCode::invalid_argument, "--value " + text + ": write it like sizes=1,3,224,224");
     const std::string name = text.substr(0, equals);
-    const auto input = std::ranges::find(model.inputs(), name, &TensorInfo::name);
+    const auto input =
+        std::ranges::find_if(model.inputs(), [&](const TensorInfo& info) { return info.has_name(name); });
     if (input == model.inputs().end())
       throw Error(ErrorCode::invalid_argument, "--value " + text + ": the model has no input '" + name + "'");
     const std::vector<double> numbers = parse_numbers(std::string_view(text).substr(equals + 1), text);
     const auto count = static_cast<int64_t>(numbers.size());
     const Shape shape =
         is_known(input->shape) && element_count(input->shape) == count ? input->shape : Shape{count};
-    values.insert_or_assign(name, Tensor::from<double>(input->dtype, shape, numbers));
+    values.insert_or_assign(input->name, Tensor::from<double>(input->dtype, shape, numbers));
   }
   return values;
 }
@@ -239,7 +243,7 @@ LoadLimits load_limits(const Options& options) {
 }
 
 Model load_model(const std::string& file, const Options& options) {
-  return Model::load(samples::FileName(file).path(), load_limits(options));
+  return Model::load(samples::FileName(file).path(), load_limits(options), options.signature);
 }
 
 SessionOptions session_options(const Options& options, const std::string& model_file) {

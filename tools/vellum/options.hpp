@@ -42,6 +42,7 @@ struct Options {
   bool check_finite = false;
   double wait_limit = DeviceOptions().wait_limit_ms / 1e3;  // seconds
   std::vector<std::string> load_limits;                     // NAME=N
+  std::string signature;                                    // empty: the file's default
   bool json = false;
 };
 
@@ -60,7 +61,7 @@ SessionOptions session_options(const Options& options, const std::string& model_
 InputShapes input_shapes(const Options& options);
 InputTensors input_values(const Options& options, const Model& model);
 LoadLimits load_limits(const Options& options);
-// Loads the file that a command is about within --load-limit.
+// Loads the file that a command is about: its --signature, within --load-limit.
 Model load_model(const std::string& file, const Options& options);
 
 // The device that the options name; the library's warnings and errors go to stderr.

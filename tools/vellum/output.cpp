@@ -91,6 +91,8 @@ nlohmann::json tensor_infos_json(const std::vector<TensorInfo>& tensors) {
   for (const TensorInfo& tensor : tensors) {
     list.push_back({{"name", tensor.name}, {"dtype", name(tensor.dtype)}, {"shape", tensor.shape}});
     if (tensor.decides_shapes) list.back()["decides_shapes"] = true;
+    if (tensor.initial_value) list.back()["variable"] = true;
+    if (!tensor.signature_name.empty()) list.back()["signature_name"] = tensor.signature_name;
   }
   return list;
 }

@@ -7,6 +7,7 @@
 
 #include "common/files.hpp"
 #include "common/photo.hpp"
+#include "inputs.hpp"
 #include "output.hpp"
 
 namespace vellum::cli {
@@ -78,7 +79,7 @@ FrameSize network_size(const TensorInfo& input, const Shape& shape) {
 
 Shape shape_of(const TensorInfo& input, InputShapes& shapes) {
   Shape shape = input.shape;
-  if (const auto given = shapes.find(input.name); given != shapes.end()) {
+  if (const auto given = find_shape(shapes, input); given != shapes.end()) {
     shape = given->second;
     shapes.erase(given);
   }

@@ -65,6 +65,7 @@ void run(const Arguments& arguments) {
   read_inputs(loaded, files, inputs);
   take_shapes_of(model, inputs, options);
   inputs.insert(options.input_values.begin(), options.input_values.end());
+  begin_variables(model, inputs);
   require_all(model, inputs);
 
   const OpenedDevice device(arguments.options);

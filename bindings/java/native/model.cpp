@@ -31,28 +31,31 @@ void release(void* user) {
 
 }  // namespace
 
-VELLUM_JNI(jlong, modelLoad)(JNIEnv* env, jclass, jstring file, jobject java_limits) {
+VELLUM_JNI(jlong, modelLoad)
+(JNIEnv* env, jclass, jstring file, jobject java_limits, jstring signature) {
   return guarded(env, [&] {
     const auto limits = load_limits(env, java_limits);
     vellum_error error;
     vellum_model* model = nullptr;
     check(env,
-          vellum_model_load_within(to_utf8(env, file).c_str(), limits ? &*limits : nullptr, &model, &error),
+          vellum_model_load_signature(to_utf8(env, file).c_str(), limits ? &*limits : nullptr,
+                                      signature ? to_utf8(env, signature).c_str() : nullptr, &model, &error),
           error);
     return to_long(model);
   });
 }
 
 VELLUM_JNI(jlong, modelLoadBytes)
-(JNIEnv* env, jclass, jobject bytes, jint offset, jint count, jobject java_limits) {
+(JNIEnv* env, jclass, jobject bytes, jint offset, jint count, jobject java_limits, jstring signature) {
   return guarded(env, [&] {
     const auto limits = load_limits(env, java_limits);
     const std::byte* memory = memory_of(env, bytes, offset, count);
     vellum_error error;
     vellum_model* model = nullptr;
     check(env,
-          vellum_model_load_bytes_within(memory, static_cast<size_t>(count), limits ? &*limits : nullptr,
-                                         &model, &error),
+          vellum_model_load_bytes_signature(memory, static_cast<size_t>(count), limits ? &*limits : nullptr,
+                                            signature ? to_utf8(env, signature).c_str() : nullptr, &model,
+                                            &error),
           error);
     return to_long(model);
   });
@@ -84,6 +87,16 @@ VELLUM_JNI(jobjectArray, modelTensors)(JNIEnv* env, jclass, jlong address, jbool
     const auto* model = from_long<vellum_model>(address);
     return outputs ? tensors_to_java(env, model, vellum_model_output_count(model), vellum_model_output)
                    : tensors_to_java(env, model, vellum_model_input_count(model), vellum_model_input);
+  });
+}
+
+VELLUM_JNI(jobjectArray, modelSignatures)(JNIEnv* env, jclass, jlong address) {
+  return guarded(env, [&] {
+    const auto* model = from_long<vellum_model>(address);
+    std::vector<const char*> names;
+    for (size_t i = 0; i < vellum_model_signature_count(model); ++i)
+      names.push_back(vellum_model_signature(model, i));
+    return vellum::jni::to_java(env, names);
   });
 }
 

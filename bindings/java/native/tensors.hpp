@@ -15,6 +15,12 @@ inline Local<jobject> tensor_to_java(JNIEnv* env, const vellum_tensor_info& info
     java.set("shape", "[J", shape.get());
     java.set_long("byteSize", info.byte_size);
     java.set_bool("decidesShapes", info.decides_shapes != 0);
+    java.set_string("signatureName", info.signature_name);
+    if (!info.initial_value) return;
+    const auto bytes = static_cast<jsize>(info.byte_size);
+    const Local<jbyteArray> initial(env, env->NewByteArray(bytes));
+    env->SetByteArrayRegion(initial.get(), 0, bytes, static_cast<const jbyte*>(info.initial_value));
+    java.set("initialValue", "[B", initial.get());
   });
 }
 

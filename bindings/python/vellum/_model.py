@@ -15,7 +15,7 @@ from ._html import table
 from ._library import Handle, call, defaults, library, made_text, sized, text
 from ._options import c_input_shapes, set_field
 from ._picture import PictureOutput, c_picture_output
-from ._tensor import TensorInfo, read_infos, read_shape
+from ._tensor import TensorInfo, find_info, read_infos, read_shape
 
 ModelSource = str | os.PathLike[str] | bytes | bytearray | memoryview
 
@@ -56,24 +56,30 @@ def _c_limits(limits: LoadLimits) -> _c_api.vellum_load_limits:
 class Model(Handle):
     """An ONNX model, a TFLite model or a bundle of write_bundle(), recognised by its content. For any number of threads."""
 
-    def __init__(self, source: ModelSource, *, limits: LoadLimits = LoadLimits()) -> None:
+    def __init__(self, source: ModelSource, *, limits: LoadLimits = LoadLimits(), signature: str | None = None) -> None:
         """Reads a file, or the bytes of one, which may be freed afterwards.
 
-        Raises Error: NOT_FOUND, IO, CORRUPT_MODEL, or UNSUPPORTED for a file that is no model or exceeds the limits.
+        signature: which of a TFLite file's; None: "serving_default" or, if there is none, the first.
+
+        Raises Error: NOT_FOUND, also for an unknown signature, IO, CORRUPT_MODEL, or UNSUPPORTED for a file that is no
+        model or exceeds the limits.
         """
         super().__init__(library.vellum_model_destroy)
         c_limits = ctypes.byref(_c_limits(limits))
+        wanted = None if signature is None else signature.encode()
         if isinstance(source, (str, os.PathLike)):
-            self.make(library.vellum_model_load_within, os.fspath(source).encode(), c_limits)
+            self.make(library.vellum_model_load_signature, os.fspath(source).encode(), c_limits, wanted)
         else:
             content = np.frombuffer(source, np.uint8)
-            self.make(library.vellum_model_load_bytes_within, content.ctypes.data, content.size, c_limits)
+            self.make(library.vellum_model_load_bytes_signature, content.ctypes.data, content.size, c_limits, wanted)
         self._read({})
 
     def _read(self, frames: Mapping[str, FrameInput]) -> None:
         self.frames = frames
         self.inputs = read_infos(library.vellum_model_input_count, library.vellum_model_input, self)
         self.outputs = read_infos(library.vellum_model_output_count, library.vellum_model_output, self)
+        count = library.vellum_model_signature_count(self)
+        self.signatures = tuple(text(library.vellum_model_signature(self, index)) for index in range(count))  # the one read first
 
     def with_frames(self, name: str, frame: FrameInput) -> Model:
         """Makes a model whose input `name` takes camera frames or pictures in bytes.
@@ -84,7 +90,7 @@ class Model(Handle):
         framed = Model.__new__(Model)
         Handle.__init__(framed, library.vellum_model_destroy)
         framed.make(library.vellum_model_with_frames, self, name.encode(), ctypes.byref(c_frame_input(frame)))
-        framed._read({**self.frames, name: frame})
+        framed._read({**self.frames, find_info(self.inputs, name, "input").name: frame})
         return framed
 
     def with_picture(self, name: str, picture: PictureOutput) -> Model:

@@ -61,7 +61,10 @@ class Session(Handle):
         self._create(options, progress)
         self._data_dependent: dict[str, TensorInfo] = {}  # outputs whose shapes are known only after a run
         # Of inputs that decide shapes: the values that the session is prepared for.
-        self._shape_values: dict[str, Array] = {name: np.array(value) for name, value in options.get("input_values", {}).items()}
+        self._shape_values: dict[str, Array] = {
+            find_info(self.model.inputs, name, "input").name: np.array(value)
+            for name, value in options.get("input_values", {}).items()
+        }
         self._read_infos()
 
     def _create(self, options: SessionOptions, progress: Progress) -> None:
@@ -206,9 +209,12 @@ class Session(Handle):
 
     def _arrays(self, inputs: Inputs) -> dict[str, Array]:
         arrays = {}
-        for name, value in inputs.items():
+        for given, value in inputs.items():
+            info = find_info(self._inputs, given, "input")
+            name = info.name
+            if name in arrays:
+                raise Error(ErrorCode.INVALID_ARGUMENT, f"input '{name}' is given twice")
             frame = self.model.frames.get(name)
-            info = find_info(self._inputs, name, "input")
             arrays[name] = frame_array(frame, name, value) if frame else as_array(value, info)
         for info in self._inputs:
             if info.name not in arrays and info.name not in self._shape_values:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,9 @@ class TensorInfo:
     shape: tuple[int | None, ...]  # None: a dimension that is open, or known only after a run
     dtype: np.dtype[Any]
     decides_shapes: bool = False  # of inputs: whether shapes depend on its values, such as the sizes of a Resize
+    signature_name: str = ""  # what the signature of a TFLite file calls it, such as "output_0"; accepted as well as name
+    initial_value: np.ndarray[Any, Any] | None = field(default=None, compare=False)
+    """Of an input that is a variable of the network: what it begins with. The output "NAME.next" is its value for the next run."""
 
     @property
     def is_known(self) -> bool:
@@ -46,7 +49,12 @@ def read_infos(count: Callable[[Any], int], get: Callable[..., int], handle: Any
     for index in range(count(handle)):
         info = sized(_c_api.vellum_tensor_info)
         call(get, handle, index, ctypes.byref(info))
-        infos.append(TensorInfo(text(info.name), read_shape(info), DTYPES[info.dtype], bool(info.decides_shapes)))
+        dtype, decides_shapes = DTYPES[info.dtype], bool(info.decides_shapes)
+        initial = None
+        if info.initial_value:
+            initial = np.empty(read_shape(info), dtype)
+            ctypes.memmove(initial.ctypes.data, info.initial_value, info.byte_size)
+        infos.append(TensorInfo(text(info.name), read_shape(info), dtype, decides_shapes, text(info.signature_name), initial))
     return tuple(infos)
 
 
@@ -57,7 +65,7 @@ def read_shape(struct: Any) -> tuple[int | None, ...]:
 
 def find_info(infos: tuple[TensorInfo, ...], name: str, kind: str) -> TensorInfo:
     for info in infos:
-        if info.name == name:
+        if name in (info.name, info.signature_name):
             return info
     known = ", ".join(f"'{info.name}'" for info in infos)
     raise Error(ErrorCode.NOT_FOUND, f"there is no {kind} '{name}'; the model has {known}")

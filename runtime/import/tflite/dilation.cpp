@@ -11,7 +11,7 @@ enum : int32_t { kConv = 3, kDepthwiseConv = 4, kBatchToSpace = 37, kSpaceToBatc
 // The operators of the graph, and the readers of each tensor.
 class OperatorList {
  public:
-  explicit OperatorList(const schema::Model& model) : model_(model), graph_(*model.subgraphs()->Get(0)) {
+  OperatorList(const schema::Model& model, const schema::SubGraph& graph) : model_(model), graph_(graph) {
     for (size_t i = 0; i < count(); ++i)
       for (const int32_t tensor : list(get(i).inputs())) readers_[tensor].push_back(i);
     for (const int32_t tensor : list(graph_.outputs())) readers_[tensor].push_back(SIZE_MAX);
@@ -21,12 +21,7 @@ class OperatorList {
   const schema::Operator& get(size_t i) const {
     return *graph_.operators()->Get(static_cast<flatbuffers::uoffset_t>(i));
   }
-  int32_t number(size_t i) const {
-    const auto* codes = model_.operator_codes();
-    if (codes == nullptr || get(i).opcode_index() >= codes->size()) return -1;
-    const schema::OperatorCode& code = *codes->Get(get(i).opcode_index());
-    return std::max<int32_t>(code.old_builtin_code(), code.builtin_code());
-  }
+  int32_t number(size_t i) const { return operator_number(model_, get(i)); }
   // Returns the only reader of output 0 of operator `i`.
   std::optional<size_t> only_reader(size_t i) const {
     const auto outputs = list(get(i).outputs());
@@ -104,8 +99,9 @@ std::optional<DilatedConv> dilated(const OperatorList& operators, const Writer& 
 
 }  // namespace
 
-DilatedConvs find_dilated_convs(const schema::Model& model, const Writer& writer) {
-  const OperatorList operators(model);
+DilatedConvs find_dilated_convs(const schema::Model& model, const schema::SubGraph& graph,
+                                const Writer& writer) {
+  const OperatorList operators(model, graph);
   DilatedConvs result;
   for (size_t i = 0; i < operators.count(); ++i) {
     if (operators.number(i) != kSpaceToBatch) continue;

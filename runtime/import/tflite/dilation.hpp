@@ -20,6 +20,7 @@ struct DilatedConvs {
   std::set<size_t> absorbed;            // the operators before and after
 };
 
-DilatedConvs find_dilated_convs(const schema::Model& model, const Writer& writer);
+DilatedConvs find_dilated_convs(const schema::Model& model, const schema::SubGraph& graph,
+                                const Writer& writer);
 
 }  // namespace vellum::tflite

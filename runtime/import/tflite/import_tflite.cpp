@@ -1,12 +1,12 @@
 #include <fstream>
 #include <new>
-#include <set>
 #include <vector>
 
+#include "graph/operator_support.hpp"
 #include "import/import.hpp"
 #include "import/model_file.hpp"
-#include "import/tflite/dilation.hpp"
-#include "import/tflite/tensors.hpp"
+#include "import/names.hpp"
+#include "import/tflite/subgraph.hpp"
 #include "platform/utf8_path.hpp"
 #include "vellum/error.hpp"
 
@@ -17,19 +17,37 @@ namespace {
 // Offsets in a flatbuffer are signed 32-bit numbers. Larger models store their weights after it.
 constexpr uint64_t kLargestFlatbuffer = FLATBUFFERS_MAX_BUFFER_SIZE - 1;
 
-// The first graph is the model. Others are those of further signatures, which are refused, and those that
-// operators of control flow call, which no row of operators.def converts.
-void check_signatures(const schema::Model& model) {
+std::string key_of(const schema::SignatureDef& signature) {
+  return signature.signature_key() == nullptr ? std::string() : signature.signature_key()->str();
+}
+
+// The one of this name; without a name "serving_default", as TensorFlow calls the first, or the file's first.
+// Null if the file has none.
+const schema::SignatureDef* choose_signature(const schema::Model& model, std::string_view wanted) {
   const auto* signatures = model.signature_defs();
-  if (signatures == nullptr || model.subgraphs()->size() == 1) return;
+  const schema::SignatureDef* chosen = nullptr;
   std::string list;
-  bool others = false;
-  for (const schema::SignatureDef* signature : *signatures) {
-    const auto* key = signature->signature_key();
-    list += (list.empty() ? "" : ", ") + quoted_name(key == nullptr ? std::string() : key->str());
-    if (signature->subgraph_index() != 0) others = true;
+  for (flatbuffers::uoffset_t i = 0; signatures != nullptr && i < signatures->size(); ++i) {
+    const schema::SignatureDef& signature = *signatures->Get(i);
+    const std::string key = key_of(signature);
+    list += (list.empty() ? "" : ", ") + quoted_name(key);
+    const bool is_default = wanted.empty() && (i == 0 || key == "serving_default");
+    if (is_default || (!wanted.empty() && key == wanted)) chosen = &signature;
   }
-  if (others) refuse_unsupported("a model of several graphs with signatures of their own (" + list + ")");
+  if (chosen == nullptr && !wanted.empty()) {
+    throw Error(ErrorCode::not_found, "there is no signature " + quoted_name(std::string(wanted)) +
+                                          (list.empty() ? "; the file has none" : "; the file has " + list));
+  }
+  return chosen;
+}
+
+// The names of all, the chosen one first.
+std::vector<std::string> signature_names(const schema::Model& model, const schema::SignatureDef* chosen) {
+  if (chosen == nullptr) return {};
+  std::vector<std::string> names{key_of(*chosen)};
+  for (const schema::SignatureDef* signature : *model.signature_defs())
+    if (signature != chosen) names.push_back(key_of(*signature));
+  return names;
 }
 
 const schema::Model& verify(std::span<const std::byte> bytes) {
@@ -43,103 +61,21 @@ const schema::Model& verify(std::span<const std::byte> bytes) {
   if (model.version() != 3)
     refuse_unsupported("version " + std::to_string(model.version()) + " of the format");
   if (model.subgraphs() == nullptr || model.subgraphs()->size() == 0) refuse_model("there is no graph in it");
-  check_signatures(model);
   return model;
 }
 
-struct OperatorType {
-  std::string name;
-  int version = 1;
-  Convert convert = nullptr;
-};
-
-OperatorType operator_type(const schema::Model& model, const schema::Operator& op) {
-  const auto* codes = model.operator_codes();
-  if (codes == nullptr || op.opcode_index() >= codes->size()) {
-    refuse_model("an operator of kind " + std::to_string(op.opcode_index()) +
-                 ", which the file does not list");
-  }
-  const schema::OperatorCode& code = *codes->Get(op.opcode_index());
-  constexpr int32_t kCustom = 32;
-  const int32_t number = std::max<int32_t>(code.old_builtin_code(), code.builtin_code());
-  OperatorType type;
-  type.version = code.version();
-  if (number == kCustom) {
-    type.name = code.custom_code() == nullptr ? std::string() : code.custom_code()->str();
-    type.convert = find_custom(type.name);
-    type.name = "custom operator " + quoted_name(type.name);
-  } else {
-    type.convert = find_builtin(number, type.name);
-  }
-  return type;
-}
-
-using Operators = flatbuffers::Vector<flatbuffers::Offset<schema::Operator>>;
-
-void refuse_unknown_operators(const schema::Model& model, const Operators& operators) {
-  std::set<std::string> unknown;
-  for (const schema::Operator* op : operators) {
-    const OperatorType type = operator_type(model, *op);
-    if (type.convert == nullptr) unknown.insert(type.name);
-  }
-  if (unknown.empty()) return;
-  std::string list;
-  for (const std::string& name : unknown) list += (list.empty() ? "" : ", ") + name;
-  refuse_unsupported("these operators are not supported: " + list);
-}
-
-std::vector<int32_t> ids(const flatbuffers::Vector<int32_t>* list, const Writer& writer, bool optional) {
-  std::vector<int32_t> result;
-  for (flatbuffers::uoffset_t i = 0; list != nullptr && i < list->size(); ++i) {
-    result.push_back(list->Get(i));
-    if (!optional || result.back() != kLeftOut) writer.type(result.back());  // throws where there is none
-  }
-  return result;
-}
-
-void convert(const schema::Model& model, const schema::Operator& op, size_t index, Writer& writer,
-             const DilatedConv* dilated) {
-  const OperatorType type = operator_type(model, op);
-  std::string what = type.name + " #" + std::to_string(index);
-  try {
-    Call call{writer,
-              op,
-              type.name,
-              type.version,
-              ids(op.inputs(), writer, true),
-              ids(op.outputs(), writer, false)};
-    if (dilated != nullptr) {
-      call.dilation = &dilated->window;
-      call.inputs[0] = dilated->input;
-      call.outputs[0] = dilated->output;
-    }
-    if (!call.outputs.empty()) what += " producing " + quoted_name(writer.name_of(call.outputs[0]));
-    type.convert(call);
-    for (const int32_t id : ids(op.inputs(), writer, true))
-      if (id != kLeftOut) writer.finished_reading(id);
-  } catch (const Error& error) {
-    throw Error(error.code(), what + ": " + error.what());
-  }
-}
-
-Graph read_graph(std::span<const std::byte> bytes) {
+Graph read_graph(std::span<const std::byte> bytes, std::string_view wanted) {
   const schema::Model& model = verify(bytes);
-  const auto* operators = model.subgraphs()->Get(0)->operators();
-  if (operators == nullptr) refuse_model("the graph has no operators");
-  refuse_unknown_operators(model, *operators);
-  Writer writer(model, bytes);
-  const DilatedConvs dilated = find_dilated_convs(model, writer);
-  for (flatbuffers::uoffset_t i = 0; i < operators->size(); ++i) {
-    if (dilated.absorbed.contains(i)) continue;
-    const auto conv = dilated.convs.find(i);
-    convert(model, *operators->Get(i), i, writer, conv == dilated.convs.end() ? nullptr : &conv->second);
-  }
-  return writer.finish();
+  const schema::SignatureDef* signature = choose_signature(model, wanted);
+  File file(model, bytes);
+  Graph graph = read_subgraph(file, signature == nullptr ? 0 : signature->subgraph_index(), signature);
+  graph.signatures = signature_names(model, signature);
+  return graph;
 }
 
-Graph read_named(std::span<const std::byte> bytes, const std::string& source) {
+Graph read_named(std::span<const std::byte> bytes, std::string_view signature, const std::string& source) {
   try {
-    return read_graph(bytes);
+    return read_graph(bytes, signature);
   } catch (const Error& error) {
     throw Error(error.code(), source + ": " + error.what());
   } catch (const std::bad_alloc&) {
@@ -150,7 +86,7 @@ Graph read_named(std::span<const std::byte> bytes, const std::string& source) {
 }  // namespace
 }  // namespace tflite
 
-Graph import_tflite(const std::filesystem::path& file) {
+Graph import_tflite(const std::filesystem::path& file, std::string_view signature) {
   check_model_file(file);
   std::ifstream stream(file, std::ios::binary | std::ios::ate);
   const auto size = stream ? static_cast<std::streamoff>(stream.tellg()) : std::streamoff{-1};
@@ -164,15 +100,17 @@ Graph import_tflite(const std::filesystem::path& file) {
   stream.seekg(0);
   stream.read(reinterpret_cast<char*>(words.data()), size);
   if (!stream) throw Error(ErrorCode::io, platform::to_utf8(file) + ": cannot be read");
-  return tflite::read_named(std::as_bytes(std::span(words)).first(static_cast<size_t>(size)),
+  return tflite::read_named(std::as_bytes(std::span(words)).first(static_cast<size_t>(size)), signature,
                             platform::to_utf8(file));
 }
 
-Graph import_tflite(std::span<const std::byte> bytes) {
-  if (reinterpret_cast<uintptr_t>(bytes.data()) % 8 == 0) return tflite::read_named(bytes, "model in memory");
+Graph import_tflite(std::span<const std::byte> bytes, std::string_view signature) {
+  if (reinterpret_cast<uintptr_t>(bytes.data()) % 8 == 0)
+    return tflite::read_named(bytes, signature, "model in memory");
   std::vector<uint64_t> words(bytes.size() / 8 + 1);
   std::copy(bytes.begin(), bytes.end(), std::as_writable_bytes(std::span(words)).begin());
-  return tflite::read_named(std::as_bytes(std::span(words)).first(bytes.size()), "model in memory");
+  return tflite::read_named(std::as_bytes(std::span(words)).first(bytes.size()), signature,
+                            "model in memory");
 }
 
 }  // namespace vellum

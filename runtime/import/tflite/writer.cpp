@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/operators/elementwise/quantize.hpp"
+#include "graph/operators/movement/reshape.hpp"
 #include "graph/operators/movement/transpose.hpp"
 #include "import/tflite/tensors.hpp"
 
@@ -41,13 +42,11 @@ Ints by_axis(const Ints& values, bool image) {
   return {values[0], values[3], values[1], values[2]};
 }
 
-Writer::Writer(const schema::Model& model, std::span<const std::byte> file) {
-  const schema::SubGraph& subgraph = *model.subgraphs()->Get(0);
+Writer::Writer(File& file, const schema::SubGraph& subgraph) : file_(file), is_called_(file.depth > 1) {
   if (subgraph.name() != nullptr) graph_.name = subgraph.name()->str();
-  read_tensors(model, file);
+  read_tensors(subgraph);
   mark_interface(subgraph.inputs(), "input", inputs_);
   mark_interface(subgraph.outputs(), "output", outputs_);
-  if (outputs_.empty()) refuse_model("the graph has no outputs");
   count_readers(subgraph);
   for (const int32_t id : inputs_) {
     Tensor& input = at(id);
@@ -93,22 +92,27 @@ void Writer::make_real(Tensor& tensor, const schema::Tensor& entry) {
   Quantisation q = read_quantisation(entry, tensor.type);
   tensor.type.dtype = DType::f32;
   if (tensor.constant) {
-    DequantizeLinear dequantise;
-    dequantise.axis = q.axis;
-    const HostTensor* inputs[] = {&*tensor.constant, &q.scale, &q.zero_point};
-    tensor.constant = dequantise.evaluate(inputs)[0];
+    tensor.constant = to_real(*tensor.constant, q);
   } else if (q.scale.elements() != 1) {
     refuse_unsupported("it is computed, and quantised per channel");
   }
   tensor.quantisation = std::move(q);
 }
 
+HostTensor Writer::to_real(const HostTensor& stored, const Quantisation& quantisation) {
+  DequantizeLinear dequantise;
+  dequantise.axis = quantisation.axis;
+  const HostTensor* inputs[] = {&stored, &quantisation.scale, &quantisation.zero_point};
+  return dequantise.evaluate(inputs)[0];
+}
+
 ValueId Writer::read_input(Tensor& input) {
   TensorType type = input.type;
-  if (input.quantisation) type.dtype = input.quantisation->stored;
+  const bool is_stored = input.quantisation && !is_called_;
+  if (is_stored) type.dtype = input.quantisation->stored;
   const ValueId given = graph_.add_value(input.name, type, true);
   graph_.inputs.push_back(given);
-  if (!input.quantisation) return given;
+  if (!is_stored) return given;
   const ValueId real = add_value(input.name + "_real");
   add_node(std::make_shared<DequantizeLinear>(),
            {given, add_constant(input.name + "_scale", input.quantisation->scale),
@@ -120,32 +124,53 @@ ValueId Writer::read_input(Tensor& input) {
 ValueId Writer::write_output(int32_t tensor) {
   const ValueId real = in_file_order(tensor);
   const Tensor& output = at(tensor);
-  if (!output.quantisation) return real;
-  if (!is_byte(output.quantisation->stored)) {
-    refuse_unsupported("graph output " + quoted_name(output.name) + " is quantised to more than 8 bits");
+  if (is_called_) {
+    const bool is_there = std::ranges::find(graph_.outputs, real) != graph_.outputs.end();
+    return is_there ? copied(real, unique(output.name)) : real;
   }
+  if (!output.quantisation) return real;
   const bool taken = std::find(inputs_.begin(), inputs_.end(), tensor) != inputs_.end();
-  const ValueId stored = graph_.add_value(taken ? unique(output.name) : output.name);
+  return quantised_value(real, output, taken ? unique(output.name) : output.name);
+}
+
+ValueId Writer::copied(ValueId value, const std::string& name) {
+  const ValueId copy = graph_.add_value(name);
+  add_node(std::make_shared<Identity>(), {value}, {copy});
+  return copy;
+}
+
+ValueId Writer::quantised_value(ValueId real, const Tensor& tensor, const std::string& name) {
+  if (!is_byte(tensor.quantisation->stored)) {
+    refuse_unsupported("graph output " + quoted_name(tensor.name) + " is quantised to more than 8 bits");
+  }
+  const ValueId stored = graph_.add_value(name);
   add_node(std::make_shared<QuantizeLinear>(),
-           {real, add_constant(output.name + "_scale", output.quantisation->scale),
-            add_constant(output.name + "_zero_point", output.quantisation->zero_point)},
+           {real, add_constant(tensor.name + "_scale", tensor.quantisation->scale),
+            add_constant(tensor.name + "_zero_point", tensor.quantisation->zero_point)},
            {stored});
   return stored;
 }
 
-void Writer::read_tensors(const schema::Model& model, std::span<const std::byte> file) {
-  const auto* tensors = model.subgraphs()->Get(0)->tensors();
+void Writer::read_tensors(const schema::SubGraph& subgraph) {
+  const auto* tensors = subgraph.tensors();
   if (tensors == nullptr) refuse_model("the graph has no tensors");
   for (const schema::Tensor* entry : *tensors) {
     Tensor tensor;
     const std::string name = tensor_name(*entry);
+    if (entry->type() == schema::TensorType::resource) {
+      tensor.name = unique(name);
+      tensor.is_handle = true;
+      tensors_.push_back(std::move(tensor));
+      continue;
+    }
     try {
       tensor.type = {to_dtype(entry->type()), read_shape(*entry)};
       if (entry->is_variable()) refuse_unsupported("variables that live from one run to the next");
       const auto* quantization = entry->quantization();
       const bool has_scale =
           quantization != nullptr && quantization->scale() != nullptr && quantization->scale()->size() > 0;
-      tensor.constant = read_constant(model, *entry, file);
+      tensor.constant = read_constant(file_.model, *entry, file_.bytes);
+      if (is_called_ && tensor.constant) count_called(*tensor.constant);
       tensor.is_constant = tensor.constant.has_value();
       if (has_scale && !is_float(tensor.type.dtype)) make_real(tensor, *entry);
     } catch (const Error& error) {
@@ -163,6 +188,9 @@ void Writer::mark_interface(const flatbuffers::Vector<int32_t>* ids, const char*
     if (id < 0 || static_cast<size_t>(id) >= tensors_.size()) {
       refuse_model("graph " + std::string(what) + " " + std::to_string(id) + " is no tensor of the file");
     }
+    if (at(id).is_handle)
+      refuse_unsupported("graph " + std::string(what) + " " + quoted_name(name_of(id)) +
+                         " is the handle of a variable");
     at(id).is_interface = true;
     list.push_back(id);
   }
@@ -302,13 +330,47 @@ std::string Writer::value_name(const Tensor& tensor, bool image) {
   return unique(tensor.name + (image ? "_nchw" : "_nhwc"));
 }
 
-Graph Writer::finish() {
+// tensors: those of the file that are the values of `values`.
+void Writer::name_by(const TensorNames* names, const std::vector<int32_t>& tensors,
+                     const std::vector<ValueId>& values) {
+  if (names == nullptr) return;
+  const auto is_taken = [&](const std::string& name) {
+    return std::ranges::any_of(values, [&](ValueId id) {
+      return graph_.values[id].name == name || graph_.values[id].signature_name == name;
+    });
+  };
+  for (const schema::TensorMap* entry : *names) {
+    const std::string name = entry->name() == nullptr ? std::string() : entry->name()->str();
+    const auto tensor = std::ranges::find(tensors, static_cast<int64_t>(entry->tensor_index()));
+    if (tensor == tensors.end()) {
+      refuse_model("the signature's " + quoted_name(name) + " is tensor " +
+                   std::to_string(entry->tensor_index()) + ", which is no input or output of its graph");
+    }
+    if (!is_taken(name))
+      graph_.values[values[static_cast<size_t>(tensor - tensors.begin())]].signature_name = name;
+  }
+}
+
+// A graph may be called by many operators, and is read for each of them.
+void Writer::count_called(const HostTensor& constant) {
+  if (constant.byte_size() > file_.nested_bytes)
+    refuse_unsupported("graphs that are called so often that their constants take several times the file");
+  file_.nested_bytes -= constant.byte_size();
+}
+
+Graph Writer::finish(const schema::SignatureDef* signature) {
   for (const int32_t id : outputs_) {
     const ValueId value = write_output(id);
     if (std::find(graph_.outputs.begin(), graph_.outputs.end(), value) != graph_.outputs.end()) {
       refuse_model("graph output " + quoted_name(name_of(id)) + " is there twice");
     }
     graph_.outputs.push_back(value);
+  }
+  write_variables();
+  if (graph_.outputs.empty()) refuse_model("the graph has no outputs");
+  if (signature != nullptr) {
+    name_by(signature->inputs(), inputs_, graph_.inputs);
+    name_by(signature->outputs(), outputs_, graph_.outputs);
   }
   check(graph_);
   return std::move(graph_);

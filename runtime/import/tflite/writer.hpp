@@ -11,6 +11,7 @@
 #include "graph/graph.hpp"
 #include "graph/operator_support.hpp"
 #include "import/tflite/schema.hpp"
+#include "import/tflite/subgraph.hpp"
 
 namespace vellum::tflite {
 
@@ -19,7 +20,9 @@ namespace vellum::tflite {
 // added where another operator needs the other order.
 class Writer {
  public:
-  Writer(const schema::Model& model, std::span<const std::byte> file);
+  Writer(File& file, const schema::SubGraph& subgraph);
+
+  File& file() const { return file_; }
 
   size_t rank(int32_t tensor) const { return type(tensor).shape.size(); }
   // The type as in the file.
@@ -51,10 +54,18 @@ class Writer {
   // Returns a new value for the operator that computes `tensor`.
   ValueId define(int32_t tensor, bool image);
 
+  // handle: a tensor that stands for the variable, wherever its value is read or assigned.
+  void name_variable(int32_t handle, const std::string& name);
+  void read_variable(int32_t handle, int32_t tensor);
+  void assign_variable(int32_t handle, int32_t tensor);
+
   std::string name_of(int32_t tensor) const;
-  Graph finish();
+  // Gives the graph's inputs and outputs the names of the signature, as far as they are no other's.
+  Graph finish(const schema::SignatureDef* signature);
 
  private:
+  using TensorNames = flatbuffers::Vector<flatbuffers::Offset<schema::TensorMap>>;
+
   struct Quantisation {
     DType stored;
     HostTensor scale, zero_point;  // as the inputs of DequantizeLinear
@@ -70,6 +81,8 @@ class Writer {
     uint32_t readers = 0;       // operators that are not converted yet, and graph outputs
     bool is_constant = false;   // stays true after `constant` was freed
     bool is_interface = false;  // a graph input or output: its name belongs to the file's order
+    bool is_handle = false;     // stands for a variable, and has no value
+    std::string variable;       // of a handle
   };
 
   const Tensor& at(int32_t tensor) const;
@@ -78,14 +91,28 @@ class Writer {
   std::string value_name(const Tensor& tensor, bool image);
   static Quantisation read_quantisation(const schema::Tensor& entry, const TensorType& type);
   static void make_real(Tensor& tensor, const schema::Tensor& entry);
+  static HostTensor to_real(const HostTensor& stored, const Quantisation& quantisation);
   ValueId read_input(Tensor& input);
   ValueId write_output(int32_t tensor);
-  void read_tensors(const schema::Model& model, std::span<const std::byte> file);
+  ValueId copied(ValueId value, const std::string& name);
+  ValueId quantised_value(ValueId real, const Tensor& tensor, const std::string& name);
+  void read_tensors(const schema::SubGraph& subgraph);
+  void count_called(const HostTensor& constant);
+  const std::string& variable_of(int32_t handle) const;
+  void share_value(int32_t from, Tensor& to);
+  void write_variables();
   void count_readers(const schema::SubGraph& subgraph);
+  void name_by(const TensorNames* names, const std::vector<int32_t>& tensors,
+               const std::vector<ValueId>& values);
   void mark_interface(const flatbuffers::Vector<int32_t>* ids, const char* what, std::vector<int32_t>& list);
 
+  File& file_;
+  bool is_called_;  // by an operator: inputs and outputs are real numbers
   Graph graph_;
   std::vector<Tensor> tensors_;
+  std::map<std::string, int32_t> variables_;  // the tensor with the value of each, from its first use on
+  std::map<std::string, std::string> variable_inputs_;  // their names
+  std::vector<std::string> assigned_;                   // in the order of their first assignment
   std::vector<int32_t> inputs_, outputs_;
   std::unordered_set<std::string> names_;
 };

@@ -6,8 +6,10 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,6 +32,16 @@ struct TensorInfo {
   // True for an input whose values decide shapes of other tensors or the choice of a branch, such as the
   // sizes of a Resize. A session prepares itself for these values as for the shapes of inputs.
   bool decides_shapes = false;
+  // The name that the signature of a TFLite file gives it, such as "output_0"; empty without one, and where
+  // it is the `name` of another input or output. Functions and options take either name.
+  std::string signature_name;
+  // Of an input that is a variable of the network: what it begins with. The output "NAME.next" is its value
+  // for the next run.
+  std::optional<HostTensor> initial_value;
+
+  bool has_name(std::string_view wanted) const {
+    return wanted == name || (!wanted.empty() && wanted == signature_name);
+  }
 };
 
 struct NodeInfo {
@@ -57,10 +69,16 @@ class VELLUM_API Model {
   // change, and read constants, weights and shaders there when they need them. A bundle that does not begin
   // at a multiple of 8 bytes is copied; of other formats nothing is kept.
   static Model load(std::shared_ptr<const std::byte> bytes, size_t byte_count, const LoadLimits& limits = {});
+  // Load one of the signatures of a TFLite model. Throw Error(not_found), which names those that there are.
+  static Model load(const std::filesystem::path& file, const LoadLimits& limits, std::string_view signature);
+  static Model load(std::span<const std::byte> bytes, const LoadLimits& limits, std::string_view signature);
 
   const std::vector<TensorInfo>& inputs() const;
   // Shapes are inferred if all input shapes are known; open dimensions are -1.
   const std::vector<TensorInfo>& outputs() const;
+  // Names of the signatures of a TFLite file, the one that was loaded first: without a choice
+  // "serving_default" or, if there is none, the file's first.
+  const std::vector<std::string>& signatures() const;
   // The nodes as in the file, in execution order, with shapes inferred for these input shapes, and these
   // values of inputs that decide shapes.
   std::vector<NodeInfo> nodes(const InputShapes& shapes = {}, const InputTensors& values = {}) const;

@@ -68,6 +68,9 @@ struct PackVariants {
   // Bind images of an application's as frames of `frames` and as outputs, and buffers with strides
   // (vellum/vulkan.hpp), or frames in hardware buffers (vellum/external.hpp).
   bool images = false;
+  // Of a TFLite model: the signature that the bundle is for, instead of that which Model::load() chooses. A
+  // bundle has no other.
+  std::string signature = {};
 };
 
 // Writes a bundle with the shaders of all variants.

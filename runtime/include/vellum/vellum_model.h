@@ -38,6 +38,15 @@ VELLUM_C_API vellum_status vellum_model_load_within(const char* file, const vell
 VELLUM_C_API vellum_status vellum_model_load_bytes_within(const void* bytes, size_t byte_count,
                                                           const vellum_load_limits* limits, vellum_model** model,
                                                           vellum_error* error);
+/*
+ * Read one of the signatures of a TFLite model: VELLUM_NOT_FOUND, with their names, if there is none of this name. NULL: the
+ * one that the functions above read, "serving_default" or, if there is none, the file's first. `limits` may be NULL.
+ */
+VELLUM_C_API vellum_status vellum_model_load_signature(const char* file, const vellum_load_limits* limits,
+                                                       const char* signature, vellum_model** model, vellum_error* error);
+VELLUM_C_API vellum_status vellum_model_load_bytes_signature(const void* bytes, size_t byte_count,
+                                                             const vellum_load_limits* limits, const char* signature,
+                                                             vellum_model** model, vellum_error* error);
 /* Called once, on any thread, when the library no longer needs memory that the application lent to it. */
 typedef void (*vellum_release_callback)(void* user);
 /*
@@ -78,6 +87,10 @@ typedef struct vellum_tensor_info {
   size_t byte_size; /* of all values; 0 while a dimension is open */
   int32_t decides_shapes; /* of inputs: 1 if shapes depend on its values, such as the sizes of a Resize; a session prepares
                              itself for these values as for the shapes of inputs */
+  const char* signature_name; /* what the signature of a TFLite file calls it, such as "output_0", which functions take as
+                                 well as `name`; empty without one; valid as long as `name` */
+  const void* initial_value; /* of an input that is a variable of the network: the byte_size bytes with which it begins, valid
+                                as long as `name`; the output "NAME.next" is its value for the next run. NULL otherwise */
 } vellum_tensor_info;
 
 /* The shape of an input: for dimensions that the model leaves open, or to override its shape. */
@@ -104,6 +117,13 @@ VELLUM_C_API vellum_status vellum_model_input(const vellum_model* model, size_t 
                                               vellum_error* error);
 VELLUM_C_API vellum_status vellum_model_output(const vellum_model* model, size_t index, vellum_tensor_info* info,
                                                vellum_error* error);
+
+/*
+ * The names of a TFLite file's signatures; the first is the one that was read. NULL for an index that is too large. Valid as
+ * long as the model.
+ */
+VELLUM_C_API size_t vellum_model_signature_count(const vellum_model* model);
+VELLUM_C_API const char* vellum_model_signature(const vellum_model* model, size_t index);
 
 /* Convert values of VELLUM_F16 (IEEE 754 binary16) from and to floats; round to nearest even. */
 VELLUM_C_API void vellum_halves_from_floats(const float* floats, size_t count, uint16_t* halves);

@@ -55,6 +55,24 @@ public class SessionTest {
   }
 
   @Test
+  public void signaturesAreChosenAndTheirNamesAccepted() {
+    String stream = System.getenv("VELLUM_TEST_SOURCE") + "/data/tflite/stream.tflite";
+    try (Model reset = Model.load(stream, null, "reset");
+        Model sums = Model.load(stream);
+        Session running = Session.create(device, sums)) {
+      assertEquals(Arrays.asList("reset", "accumulate"), reset.signatures());
+      assertEquals("in", sums.inputs().get(0).signatureName());
+      assertEquals(20, sums.inputs().get(1).initialValue().getFloat(4), 0);
+      running.setInput("in", new float[] {1, 2});
+      running.setInput("sum", new float[] {3, 4});
+      running.run();
+      assertArrayEquals(new float[] {4, 6}, running.output("out").toFloats(), 0);
+    }
+    VellumException unknown = assertThrows(VellumException.class, () -> Model.load(stream, null, "train"));
+    assertEquals(Status.NOT_FOUND, unknown.status());
+  }
+
+  @Test
   public void outputsInHalvesHaveTheBitsThatTheToolWrites() throws Exception {
     try (Session halves = Session.create(device, model, new SessionOptions().precision(Precision.FP16))) {
       Map<String, Tensor> outputs = halves.run(Collections.singletonMap(input.name(), values));

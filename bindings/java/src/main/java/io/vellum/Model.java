@@ -29,7 +29,17 @@ public final class Model extends NativeObject {
 
   /** Reads a file. @param limits {@code null}: the defaults */
   public static @NotNull Model load(@NotNull String file, @Nullable LoadLimits limits) {
-    return new Model(Native.modelLoad(Check.notNull(file, "file"), limits));
+    return load(file, limits, null);
+  }
+
+  /**
+   * Reads one of the signatures of a TFLite file. Throws {@link Status#NOT_FOUND} with their names for an unknown one.
+   *
+   * @param limits {@code null}: the defaults
+   * @param signature {@code null}: "serving_default" or, if there is none, the first
+   */
+  public static @NotNull Model load(@NotNull String file, @Nullable LoadLimits limits, @Nullable String signature) {
+    return new Model(Native.modelLoad(Check.notNull(file, "file"), limits, signature));
   }
 
   /** Reads a model from memory, from position to limit; the library copies what it needs of it. */
@@ -39,8 +49,14 @@ public final class Model extends NativeObject {
 
   /** Reads a model from memory. @param limits {@code null}: the defaults */
   public static @NotNull Model load(@NotNull ByteBuffer bytes, @Nullable LoadLimits limits) {
+    return load(bytes, limits, null);
+  }
+
+  /** Reads one of the signatures of a TFLite model from memory. @see #load(String, LoadLimits, String) */
+  public static @NotNull Model load(
+      @NotNull ByteBuffer bytes, @Nullable LoadLimits limits, @Nullable String signature) {
     ByteBuffer direct = Buffers.readable(Check.notNull(bytes, "bytes"));
-    return new Model(Native.modelLoadBytes(direct, direct.position(), direct.remaining(), limits));
+    return new Model(Native.modelLoadBytes(direct, direct.position(), direct.remaining(), limits, signature));
   }
 
   /** Reads a model from memory without a copy of a bundle. @see #lend(ByteBuffer, LoadLimits, Runnable) */
@@ -79,6 +95,11 @@ public final class Model extends NativeObject {
   /** The outputs; a dimension that only a run determines is -1. */
   public @NotNull List<TensorInfo> outputs() {
     return outputs;
+  }
+
+  /** The names of a TFLite file's signatures; the first is the one that was read. */
+  public @NotNull List<String> signatures() {
+    return handle.get(model -> Collections.unmodifiableList(Arrays.asList(Native.modelSignatures(model))));
   }
 
   /**

@@ -59,14 +59,17 @@ final class Native {
 
   // ---- Models ----
 
-  static native long modelLoad(String file, LoadLimits limits);
+  /** signature: null for the file's default. */
+  static native long modelLoad(String file, LoadLimits limits, String signature);
 
-  static native long modelLoadBytes(ByteBuffer bytes, int offset, int count, LoadLimits limits);
+  static native long modelLoadBytes(ByteBuffer bytes, int offset, int count, LoadLimits limits, String signature);
 
   /** Calls `released` once when nothing needs the bytes any more, also if it throws. */
   static native long modelLend(ByteBuffer bytes, int offset, int count, LoadLimits limits, Runnable released);
 
   static native void modelDestroy(long model);
+
+  static native String[] modelSignatures(long model);
 
   static native TensorInfo[] modelTensors(long model, boolean outputs);
 

@@ -30,6 +30,7 @@ public final class Session extends NativeObject {
   /** @param device is destroyed after the session, since its log listener may be called until then */
   Session(long address, @NotNull Handle device) {
     super("session", address, Native::sessionDestroy, device, null);
+    for (TensorInfo input : inputs()) inputTypes.put(input.signatureName(), input.type());
     for (TensorInfo input : inputs()) inputTypes.put(input.name(), input.type());
   }
 
@@ -285,7 +286,7 @@ public final class Session extends NativeObject {
 
   private TensorInfo find(String output) {
     List<TensorInfo> outputs = outputs();
-    for (TensorInfo info : outputs) if (info.name().equals(output)) return info;
+    for (TensorInfo info : outputs) if (info.hasName(output)) return info;
     throw new VellumException(Status.NOT_FOUND, "there is no output '" + output + "'; the model has " + outputs);
   }
 

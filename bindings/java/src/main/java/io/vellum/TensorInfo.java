@@ -1,7 +1,10 @@
 package io.vellum;
 
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import org.jetbrains.annotations.NotNull;
+import org.jetbrains.annotations.Nullable;
 
 /** An input or output of a model or session. A plain value. */
 public final class TensorInfo {
@@ -11,6 +14,8 @@ public final class TensorInfo {
   private long[] shape;
   private long byteSize;
   private boolean decidesShapes;
+  private String signatureName;
+  private byte[] initialValue;
 
   TensorInfo() {}
 
@@ -38,6 +43,28 @@ public final class TensorInfo {
    */
   public boolean decidesShapes() {
     return decidesShapes;
+  }
+
+  /**
+   * Returns what the signature of a TFLite file calls it, such as "output_0": methods take it as well as {@link #name}. Empty
+   * without one.
+   */
+  public @NotNull String signatureName() {
+    return signatureName;
+  }
+
+  /**
+   * Returns what an input that is a variable of the network begins with, as values in native byte order: the output "NAME.next" is
+   * its value for the next run. {@code null} for others.
+   */
+  public @Nullable ByteBuffer initialValue() {
+    return initialValue == null
+        ? null
+        : ByteBuffer.wrap(initialValue).asReadOnlyBuffer().order(ByteOrder.nativeOrder());
+  }
+
+  boolean hasName(String wanted) {
+    return name.equals(wanted) || (!signatureName.isEmpty() && signatureName.equals(wanted));
   }
 
   @Override

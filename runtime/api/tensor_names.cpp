@@ -1,0 +1,60 @@
+#include "api/tensor_names.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "vellum/error.hpp"
+
+namespace vellum {
+namespace {
+
+std::string names(const std::vector<TensorInfo>& infos) {
+  std::string list;
+  for (const TensorInfo& info : infos) {
+    list += (list.empty() ? "'" : ", '") + info.name + "'";
+    if (!info.signature_name.empty()) list += " (in the signature '" + info.signature_name + "')";
+  }
+  return list;
+}
+
+auto find(const std::vector<TensorInfo>& infos, std::string_view name) {
+  return std::ranges::find_if(infos, [&](const TensorInfo& info) { return info.has_name(name); });
+}
+
+template <typename Map>
+Map by_name(const std::vector<TensorInfo>& inputs, const Map& given) {
+  Map result;
+  for (const auto& [name, value] : given) {
+    const auto input = find(inputs, name);
+    if (!result.emplace(input == inputs.end() ? name : input->name, value).second)
+      throw Error(ErrorCode::invalid_argument, "input '" + input->name + "' is given twice");
+  }
+  return result;
+}
+
+}  // namespace
+
+size_t position(const std::vector<TensorInfo>& infos, std::string_view name, const char* kind) {
+  const auto found = find(infos, name);
+  if (found == infos.end())
+    throw Error(ErrorCode::not_found, "there is no " + std::string(kind) + " '" + std::string(name) +
+                                          "'; the model has " + names(infos));
+  return static_cast<size_t>(found - infos.begin());
+}
+
+InputShapes by_tensor_name(const std::vector<TensorInfo>& inputs, const InputShapes& shapes) {
+  return by_name(inputs, shapes);
+}
+
+InputTensors by_tensor_name(const std::vector<TensorInfo>& inputs, const InputTensors& tensors) {
+  return by_name(inputs, tensors);
+}
+
+SessionOptions by_tensor_name(const std::vector<TensorInfo>& inputs, SessionOptions options) {
+  options.input_shapes = by_name(inputs, options.input_shapes);
+  options.input_values = by_name(inputs, options.input_values);
+  return options;
+}
+
+}  // namespace vellum

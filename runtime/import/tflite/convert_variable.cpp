@@ -1,0 +1,19 @@
+// Variables become inputs and outputs of the graph: what is read before it is assigned, and what a run
+// leaves.
+#include "import/tflite/call.hpp"
+#include "import/tflite/variables.hpp"
+
+namespace vellum::tflite {
+
+// Its graph was read by read_variables().
+void convert_call_once(const Call&) {}
+
+void convert_var_handle(const Call& call) {
+  call.writer.name_variable(call.output(), variable_name(call.op));
+}
+
+void convert_read_variable(const Call& call) { call.writer.read_variable(call.input(0), call.output()); }
+
+void convert_assign_variable(const Call& call) { call.writer.assign_variable(call.input(0), call.input(1)); }
+
+}  // namespace vellum::tflite

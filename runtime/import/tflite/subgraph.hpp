@@ -1,0 +1,47 @@
+// Graphs of a TFLite file: the model, and those that its IF and WHILE call.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "graph/graph.hpp"
+#include "import/tflite/schema.hpp"
+
+namespace vellum::tflite {
+
+// What a small file may ask for, since a graph is read once for each operator that calls it.
+inline constexpr uint32_t kDeepest = 16;
+inline constexpr uint64_t kMostOperators = uint64_t{1} << 17;
+
+struct Variable {
+  std::optional<HostTensor> initial;  // as stored in the file; none: zeros
+  bool is_assigned = false;           // by the model
+};
+using Variables = std::map<std::string, Variable>;
+
+// A file that is being read.
+struct File {
+  File(const schema::Model& read, std::span<const std::byte> content);
+
+  const schema::Model& model;
+  std::span<const std::byte> bytes;     // the whole file: large models store their data after the flatbuffer
+  Variables variables;                  // of the model's graph
+  uint32_t depth = 0;                   // of the graph that is being read; 1 is the model
+  uint64_t operators = kMostOperators;  // that may still be read
+  uint64_t nested_bytes = 0;            // of constants of called graphs that may still be read
+};
+
+// Throws Error(corrupt_model) if there is none.
+const schema::SubGraph& subgraph_at(const schema::Model& model, uint32_t index);
+// Returns the number of a builtin operator; -1 if the file does not list it.
+int32_t operator_number(const schema::Model& model, const schema::Operator& op);
+
+// Reads a graph. signature: that of the model's graph; null without one, and for graphs that operators call.
+Graph read_subgraph(File& file, uint32_t index, const schema::SignatureDef* signature = nullptr);
+
+}  // namespace vellum::tflite
