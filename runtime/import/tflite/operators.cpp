@@ -45,8 +45,6 @@ constexpr UnsupportedRow kUnsupported[] = {
     {112, "REVERSE_SEQUENCE"},
     {113, "MATRIX_DIAG"},
     {115, "MATRIX_SET_DIAG"},
-    {118, "IF"},
-    {119, "WHILE"},
     {120, "NON_MAX_SUPPRESSION_V4"},
     {121, "NON_MAX_SUPPRESSION_V5"},
     {125, "SEGMENT_SUM"},

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/operators/control/branch.hpp"
 #include "import/names.hpp"
 #include "import/tflite/call.hpp"
 #include "import/tflite/dilation.hpp"
@@ -106,6 +107,22 @@ int32_t operator_number(const schema::Model& model, const schema::Operator& op) 
   if (codes == nullptr || op.opcode_index() >= codes->size()) return -1;
   const schema::OperatorCode& code = *codes->Get(op.opcode_index());
   return std::max<int32_t>(code.old_builtin_code(), code.builtin_code());
+}
+
+HostTensor always() {
+  HostTensor yes(DType::boolean, {});
+  yes.mutable_as<uint8_t>()[0] = 1;
+  return yes;
+}
+
+Node call_node(const std::string& name, const Graph& graph, ValueId condition,
+               const std::vector<ValueId>& inputs, const std::vector<ValueId>& outputs) {
+  auto op = std::make_shared<If>();
+  op->then_branch = op->else_branch = graph;
+  Node node{name, op, {condition}, outputs};
+  for (int branch = 0; branch < 2; ++branch)
+    node.inputs.insert(node.inputs.end(), inputs.begin(), inputs.end());
+  return node;
 }
 
 // NOLINTNEXTLINE(misc-no-recursion): kDeepest

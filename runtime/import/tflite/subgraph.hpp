@@ -41,6 +41,11 @@ const schema::SubGraph& subgraph_at(const schema::Model& model, uint32_t index);
 // Returns the number of a builtin operator; -1 if the file does not list it.
 int32_t operator_number(const schema::Model& model, const schema::Operator& op);
 
+// Makes a node that computes a graph of these inputs: an If whose condition, always(), is known.
+HostTensor always();
+Node call_node(const std::string& name, const Graph& graph, ValueId condition,
+               const std::vector<ValueId>& inputs, const std::vector<ValueId>& outputs);
+
 // Reads a graph. signature: that of the model's graph; null without one, and for graphs that operators call.
 Graph read_subgraph(File& file, uint32_t index, const schema::SignatureDef* signature = nullptr);
 

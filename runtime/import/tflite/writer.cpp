@@ -316,6 +316,13 @@ void Writer::add_node(std::shared_ptr<const Operator> op, std::vector<ValueId> i
   graph_.nodes.push_back(std::move(node));
 }
 
+std::vector<ValueId> Writer::call(const Graph& graph, const std::vector<ValueId>& inputs) {
+  std::vector<ValueId> outputs;
+  for (const ValueId id : graph.outputs) outputs.push_back(add_value(graph.values[id].name));
+  graph_.nodes.push_back(call_node(unique("call"), graph, add_constant("called", always()), inputs, outputs));
+  return outputs;
+}
+
 std::string Writer::unique(const std::string& name) {
   std::string result = name;
   for (int i = 2; !names_.insert(result).second; ++i) result = name + "_" + std::to_string(i);

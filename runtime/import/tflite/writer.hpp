@@ -53,6 +53,8 @@ class Writer {
                 std::vector<ValueId> outputs);
   // Returns a new value for the operator that computes `tensor`.
   ValueId define(int32_t tensor, bool image);
+  // Computes a graph of these inputs; returns its outputs.
+  std::vector<ValueId> call(const Graph& graph, const std::vector<ValueId>& inputs);
 
   // handle: a tensor that stands for the variable, wherever its value is read or assigned.
   void name_variable(int32_t handle, const std::string& name);

@@ -51,12 +51,13 @@ class SourceTracer {
         if (decides_shape(*node.op, i)) demand(source(node.inputs[i]));
       }
       if (node.op->reads_types_only()) all = 0;
-      if (const auto* choice = dynamic_cast<const If*>(node.op.get()))
-        for (const bool condition : {true, false}) trace_branch(*choice, condition, node, source);
       if (const auto* loop = dynamic_cast<const LoopOperator*>(node.op.get()))
         trace_loop(*loop, node, source);
-      for (const ValueId id : node.outputs)
-        if (id != kNoValue) sources[id] = all;
+      std::vector<Sources> results(node.outputs.size(), all);
+      if (const auto* choice = dynamic_cast<const If*>(node.op.get()))
+        results = trace_branches(*choice, node, source);
+      for (size_t i = 0; i < node.outputs.size(); ++i)
+        if (node.outputs[i] != kNoValue) sources[node.outputs[i]] = results[i];
     }
     std::vector<Sources> outputs;
     for (const ValueId id : graph.outputs) outputs.push_back(source(id));
@@ -66,13 +67,18 @@ class SourceTracer {
   Sources demanded() const { return demanded_; }
 
  private:
-  // NOLINTNEXTLINE(misc-no-recursion)
-  void trace_branch(const If& choice, bool condition, const Node& node, const auto& source) {
-    const Graph& branch = choice.branch(condition);
-    std::vector<Sources> inputs;
-    for (size_t i = 0; i < branch.inputs.size(); ++i)
-      inputs.push_back(source(node.inputs[choice.first_input(condition) + i]));
-    trace(branch, inputs);
+  // Returns the sources of the node's outputs. NOLINTNEXTLINE(misc-no-recursion)
+  std::vector<Sources> trace_branches(const If& choice, const Node& node, const auto& source) {
+    std::vector<Sources> outputs(node.outputs.size(), source(node.inputs[0]));
+    for (const bool condition : {true, false}) {
+      const Graph& branch = choice.branch(condition);
+      std::vector<Sources> inputs;
+      for (size_t i = 0; i < branch.inputs.size(); ++i)
+        inputs.push_back(source(node.inputs[choice.first_input(condition) + i]));
+      const std::vector<Sources> of_branch = trace(branch, inputs);
+      for (size_t i = 0; i < outputs.size(); ++i) outputs[i] |= of_branch[i];
+    }
+    return outputs;
   }
 
   // Loops within loops are traced again with each outer one; what is not traced any more is not found.
