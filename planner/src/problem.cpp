@@ -1,6 +1,7 @@
 #include "problem.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 #include <map>
@@ -16,7 +17,9 @@ namespace {
   throw PlanError("record " + std::to_string(record) + ": " + why);
 }
 
-Extent extent_of(const Size& size) {
+using Dims = std::array<uint64_t, 3>;
+
+Dims dims_of(const Size& size) {
   if (const auto* bytes = std::get_if<Bytes>(&size)) return {bytes->bytes, 1, 1};
   if (const auto* flat = std::get_if<Texture2D>(&size)) return {flat->width, flat->height, 1};
   const auto& solid = std::get<Texture3D>(size);
@@ -27,6 +30,21 @@ TexelFormat format_of(const Size& size) {
   if (const auto* flat = std::get_if<Texture2D>(&size)) return flat->format;
   if (const auto* solid = std::get_if<Texture3D>(&size)) return solid->format;
   return {0, 1};
+}
+
+uint64_t checked_bytes(const Size& size, size_t index, const PlanOptions& options) {
+  uint64_t bytes = 0;
+  try {
+    bytes = byte_size(size);
+    if (bytes != 0 && options.object_bytes) bytes = options.object_bytes(size);
+  } catch (const PlanError& error) {
+    refuse(index, error.what());
+  }
+  if (bytes == 0) refuse(index, "size is zero");
+  const auto aligned = checked_align(bytes, options.alignment);
+  if (!aligned)
+    refuse(index, "size does not fit 64 bits once aligned to " + std::to_string(options.alignment));
+  return *aligned;
 }
 
 Item checked_item(const TensorUsageRecord& record, size_t index, const PlanOptions& options) {
@@ -40,19 +58,13 @@ Item checked_item(const TensorUsageRecord& record, size_t index, const PlanOptio
   item.record = static_cast<uint32_t>(index);
   item.first = record.first_task;
   item.last = record.last_task;
-  item.extent = extent_of(record.size);
-  uint64_t bytes = 0;
-  try {
-    bytes = byte_size(record.size);
-    if (bytes != 0 && options.object_bytes) bytes = options.object_bytes(record.size);
-  } catch (const PlanError& error) {
-    refuse(index, error.what());
+  item.extent.dims = dims_of(record.size);
+  item.bytes = checked_bytes(record.size, index, options);
+  for (const Texture2D& other : record.other_extents) {
+    if (!std::holds_alternative<Texture2D>(record.size) || format_of(record.size) != other.format)
+      refuse(index, "another extent of another kind or format");
+    item.bytes = std::min(item.bytes, checked_bytes(other, index, options));
   }
-  if (bytes == 0) refuse(index, "size is zero");
-  const auto aligned = checked_align(bytes, options.alignment);
-  if (!aligned)
-    refuse(index, "size does not fit 64 bits once aligned to " + std::to_string(options.alignment));
-  item.bytes = *aligned;
   return item;
 }
 
@@ -73,27 +85,81 @@ std::vector<Item> checked_items(std::span<const TensorUsageRecord> records, cons
   return items;
 }
 
-}  // namespace
+Size size_of_dims(const RecordClass& records, const Dims& dims) {
+  const auto dim = [&](size_t axis) { return static_cast<uint32_t>(dims[axis]); };
+  if (records.kind == 0) return Bytes{dims[0]};
+  if (records.kind == 1) return Texture2D{dim(0), dim(1), records.format};
+  return Texture3D{dim(0), dim(1), dim(2), records.format};
+}
 
-uint64_t RecordClass::bytes_of(const Extent& extent) const {
-  std::optional<uint64_t> bytes = format.bytes_per_texel;
-  for (const uint64_t dim : extent) {
+uint64_t bytes_of_dims(const RecordClass& records, const Dims& dims) {
+  std::optional<uint64_t> bytes = records.format.bytes_per_texel;
+  for (const uint64_t dim : dims) {
     if (bytes) bytes = checked_multiply(*bytes, dim);
   }
-  if (bytes && object_bytes) bytes = object_bytes(size_of(extent));
-  if (bytes) bytes = checked_align(*bytes, alignment);
+  if (bytes && records.object_bytes) bytes = records.object_bytes(size_of_dims(records, dims));
+  if (bytes) bytes = checked_align(*bytes, records.alignment);
   return bytes.value_or(std::numeric_limits<uint64_t>::max());
 }
 
+struct Object {
+  Dims dims{0, 0, 0};
+  uint64_t bytes = 0;
+};
+
+// Returns the smallest object with this extent; of equals the narrowest.
+Object smallest_object(const RecordClass& records, const Extent& extent) {
+  if (extent.heights.empty()) return {extent.dims, bytes_of_dims(records, extent.dims)};
+  Object least{{0, 0, 0}, std::numeric_limits<uint64_t>::max()};
+  uint64_t above = kNoHeight;
+  for (size_t i = 0; i < extent.heights.size(); ++i) {
+    if (extent.heights[i] == above) continue;  // wider and no lower
+    above = extent.heights[i];
+    const Dims dims{records.widths[i], above, 1};
+    const uint64_t bytes = bytes_of_dims(records, dims);
+    if (least.dims[0] == 0 || bytes < least.bytes) least = {dims, bytes};
+  }
+  return least;
+}
+
+// Whether some record of the class has other extents: then all have heights.
+void add_choices(RecordClass& records, std::span<const TensorUsageRecord> all) {
+  const auto has_choice = [&](const Item& item) { return !all[item.record].other_extents.empty(); };
+  if (std::none_of(records.items.begin(), records.items.end(), has_choice)) return;
+  std::vector<uint64_t>& widths = records.widths;
+  for (const Item& item : records.items) {
+    widths.push_back(item.extent.dims[0]);
+    for (const Texture2D& other : all[item.record].other_extents) widths.push_back(other.width);
+  }
+  std::sort(widths.begin(), widths.end());
+  widths.erase(std::unique(widths.begin(), widths.end()), widths.end());
+  for (Item& item : records.items) {
+    std::vector<uint64_t>& heights = item.extent.heights;
+    heights.assign(widths.size(), kNoHeight);
+    const auto allow = [&](uint64_t width, uint64_t height) {
+      for (size_t i = widths.size(); i-- > 0 && widths[i] >= width;)
+        heights[i] = std::min(heights[i], height);
+    };
+    allow(item.extent.dims[0], item.extent.dims[1]);
+    for (const Texture2D& other : all[item.record].other_extents) allow(other.width, other.height);
+    item.extent.dims = {0, 0, 0};
+  }
+}
+
+}  // namespace
+
+uint64_t RecordClass::bytes_of(const Extent& extent) const { return smallest_object(*this, extent).bytes; }
+
 Size RecordClass::size_of(const Extent& extent) const {
-  const auto dim = [&](size_t axis) { return static_cast<uint32_t>(extent[axis]); };
-  if (kind == 0) return Bytes{extent[0]};
-  if (kind == 1) return Texture2D{dim(0), dim(1), format};
-  return Texture3D{dim(0), dim(1), dim(2), format};
+  return size_of_dims(*this, smallest_object(*this, extent).dims);
 }
 
 Extent cover(const Extent& a, const Extent& b) {
-  return {std::max(a[0], b[0]), std::max(a[1], b[1]), std::max(a[2], b[2])};
+  if (b.heights.empty() && !a.heights.empty()) return a;  // b is Extent{}
+  Extent both = b;
+  for (size_t i = 0; i < a.dims.size(); ++i) both.dims[i] = std::max(a.dims[i], b.dims[i]);
+  for (size_t i = 0; i < a.heights.size(); ++i) both.heights[i] = std::max(a.heights[i], b.heights[i]);
+  return both;
 }
 
 std::vector<RecordClass> classify(std::span<const TensorUsageRecord> records, const PlanOptions& options) {
@@ -105,9 +171,10 @@ std::vector<RecordClass> classify(std::span<const TensorUsageRecord> records, co
     const TexelFormat format = format_of(size);
     const auto [found, is_new] =
         class_of.try_emplace({size.index(), format.id, format.bytes_per_texel}, classes.size());
-    if (is_new) classes.push_back({size.index(), format, options.alignment, {}, options.object_bytes});
+    if (is_new) classes.push_back({size.index(), format, options.alignment, {}, options.object_bytes, {}});
     classes[found->second].items.push_back(item);
   }
+  for (RecordClass& each : classes) add_choices(each, records);
   return classes;
 }
 
@@ -115,7 +182,7 @@ RecordClass as_bytes(std::span<const TensorUsageRecord> records, const PlanOptio
   RecordClass all;
   all.alignment = options.alignment;
   all.items = checked_items(records, options);
-  for (Item& item : all.items) item.extent = {item.bytes, 1, 1};
+  for (Item& item : all.items) item.extent.dims = {item.bytes, 1, 1};
   return all;
 }
 

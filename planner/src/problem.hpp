@@ -2,7 +2,9 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -12,15 +14,30 @@ namespace vellum::planner::detail {
 
 // The size in each dimension. A number of bytes is an extent of one dimension, so that one rule covers
 // buffers and textures.
-using Extent = std::array<uint64_t, 3>;
+//
+// In a class with choices (some tensors may have one of several extents) it says instead how high an object
+// must be for each width that it may have, RecordClass::widths. So it is known of a set of tensors what they
+// need, whatever is chosen for each:
+//
+//   widths    2  4  8
+//   tensor a  8  4  4    2x8 or 4x4
+//   tensor b  -  -  2    8x2; no object of a smaller width
+//   both      -  -  4    an object of 8x4
+struct Extent {
+  std::array<uint64_t, 3> dims{0, 0, 0};
+  std::vector<uint64_t> heights = {};  // classes with choices only; kNoHeight: no object of this width
+
+  auto operator<=>(const Extent&) const = default;
+};
+inline constexpr uint64_t kNoHeight = std::numeric_limits<uint64_t>::max();
 
 // A tensor to place.
 struct Item {
   uint32_t record = 0;  // index into the caller's records
   int64_t first = 0;    // tasks, both inclusive
   int64_t last = 0;
-  Extent extent{1, 1, 1};
-  uint64_t bytes = 0;  // of an object that holds exactly this tensor, alignment included
+  Extent extent;
+  uint64_t bytes = 0;  // of the smallest object that holds exactly this tensor, alignment included
 };
 
 // Records of one kind (bytes, 2D, 3D) and one texel format: only these may share objects.
@@ -30,14 +47,16 @@ struct RecordClass {
   uint64_t alignment = 1;
   std::vector<Item> items;                            // in record order
   std::function<uint64_t(const Size&)> object_bytes;  // of PlanOptions
+  std::vector<uint64_t> widths = {};                  // rising; empty: no tensor has a choice
 
   bool one_dimensional() const { return kind == 0; }
-  // Returns the bytes of an object with this extent; the largest uint64_t if they exceed 64 bits.
+  // Returns the bytes of the smallest object with this extent; the largest uint64_t if they exceed 64 bits.
   uint64_t bytes_of(const Extent& extent) const;
-  Size size_of(const Extent& extent) const;
+  Size size_of(const Extent& extent) const;  // of that object
 };
 
-// Returns the smallest extent that covers both: the maximum in each dimension.
+// Returns the smallest extent that covers both: the maximum in each dimension, or at each width. Extent{} is
+// covered by all.
 Extent cover(const Extent& a, const Extent& b);
 
 // Splits the records into classes, in the order of their first record. Checks every record, the options, and

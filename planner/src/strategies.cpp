@@ -89,7 +89,7 @@ constexpr auto kOffsetStrategies = strategies_of<OffsetStrategy>(kOffsetTable);
 uint64_t total_of(const RecordClass& records, const detail::ObjectAssignment& object_of,
                   std::vector<Size>* objects = nullptr) {
   const uint32_t count = *std::max_element(object_of.begin(), object_of.end()) + 1;
-  std::vector<detail::Extent> extents(count, detail::Extent{0, 0, 0});
+  std::vector<detail::Extent> extents(count);
   for (size_t i = 0; i < object_of.size(); ++i) {
     extents[object_of[i]] = detail::cover(extents[object_of[i]], records.items[i].extent);
   }
@@ -112,7 +112,7 @@ uint64_t total_of(const RecordClass& records, const detail::OffsetAssignment& of
 bool is_slow(ObjectStrategy strategy, const RecordClass& records) {
   constexpr size_t kMostPairedRecords = 4096;
   return strategy == ObjectStrategy::greedy_by_size_improved && !records.one_dimensional() &&
-         records.items.size() > kMostPairedRecords;
+         records.items.size() > kMostPairedRecords / (1 + records.widths.size() / 8);
 }
 bool is_slow(OffsetStrategy, const RecordClass&) { return false; }
 
@@ -143,6 +143,19 @@ detail::ExactOffsets solve(const RecordClass& records, const OffsetRow& row, uin
                            detail::SearchBudget& budget) {
   if (!row.solve) return detail::improve_offsets(records, smallest(records, kOffsetTable), target, budget);
   return {row.solve(records), detail::offsets_lower_bound(records)};
+}
+
+bool is_covered(const Texture2D& tensor, const Size& object) {
+  const auto& texture = std::get<Texture2D>(object);
+  return texture.width >= tensor.width && texture.height >= tensor.height;
+}
+
+// Returns the first extent of the record that the object covers.
+Size extent_within(const TensorUsageRecord& record, const Size& object) {
+  if (record.other_extents.empty() || is_covered(std::get<Texture2D>(record.size), object))
+    return record.size;
+  return *std::ranges::find_if(record.other_extents,
+                               [&](const Texture2D& other) { return is_covered(other, object); });
 }
 
 void refuse_textures(std::span<const TensorUsageRecord> records) {
@@ -190,6 +203,8 @@ ObjectPlan plan_objects(std::span<const TensorUsageRecord> records, ObjectStrate
     plan.lower_bound += lower_bound;
   }
   plan.proved_optimal = plan.total_bytes == plan.lower_bound;
+  for (size_t i = 0; i < records.size(); ++i)
+    plan.size_of.push_back(extent_within(records[i], plan.objects[plan.object_of[i]]));
   return plan;
 }
 

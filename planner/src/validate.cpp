@@ -57,6 +57,17 @@ bool covers(const Size& object, const Size& tensor) {
   return a.format == b.format && a.width >= b.width && a.height >= b.height && a.depth >= b.depth;
 }
 
+// Plans made by hand may leave out what is chosen where nothing is to be chosen.
+Size chosen_size(const TensorUsageRecord& record, const ObjectPlan& plan, size_t index) {
+  if (plan.size_of.empty() && record.other_extents.empty()) return record.size;
+  if (index >= plan.size_of.size()) fail(nth("record", index) + " has no chosen size");
+  const Size& chosen = plan.size_of[index];
+  bool is_own = chosen == record.size;
+  for (const Texture2D& other : record.other_extents) is_own = is_own || chosen == Size{other};
+  if (!is_own) fail(nth("record", index) + " has a size that is none of its own");
+  return chosen;
+}
+
 void check_total(uint64_t stated, uint64_t found) {
   if (stated != found) {
     fail("it states " + std::to_string(stated) + " bytes in total, but takes " + std::to_string(found));
@@ -139,7 +150,7 @@ void validate(std::span<const TensorUsageRecord> records, const ObjectPlan& plan
     const uint32_t object = plan.object_of[i];
     if (object >= plan.objects.size())
       fail(nth("record", i) + " is in " + nth("object", object) + ", which does not exist");
-    if (!covers(plan.objects[object], records[i].size)) {
+    if (!covers(plan.objects[object], chosen_size(records[i], plan, i))) {
       fail(nth("object", object) + " does not cover " + nth("record", i) +
            " in every dimension and in format");
     }

@@ -40,6 +40,9 @@ TEST(BadInput, RecordsAreRefusedByNumber) {
   expect_refused({Texture2D{0, 4, {}}, 0, 1}, "size is zero");
   expect_refused({Texture3D{4, 4, 0, {}}, 0, 1}, "size is zero");
   expect_refused({Texture2D{4, 4, {1, 0}}, 0, 1}, "size is zero");
+  expect_refused({Texture2D{4, 4, {}}, 0, 1, {{4, 0, {}}}}, "size is zero");
+  expect_refused({Texture2D{4, 4, {}}, 0, 1, {{4, 4, {1, 8}}}}, "another extent of another kind or format");
+  expect_refused({Bytes{256}, 0, 1, {{4, 4, {}}}}, "another extent of another kind or format");
 }
 
 TEST(BadInput, SizesThatDoNotFit64BitsAreRefused) {

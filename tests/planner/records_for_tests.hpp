@@ -48,6 +48,11 @@ class RandomRecords {
       record.last_task =
           record.first_task + static_cast<int64_t>(below(static_cast<uint64_t>(shape.longest)));
       record.size = shape.textures ? any_size(shape.sizes) : Size{Bytes{17 * (1 + below(shape.sizes))}};
+      if (const auto* flat = std::get_if<Texture2D>(&record.size))
+        for (uint64_t others = below(3); others > 0; --others) {
+          Texture2D& other = record.other_extents.emplace_back(*flat);
+          other.width = dim(shape.sizes), other.height = dim(shape.sizes);
+        }
       records.push_back(record);
     }
     return records;
@@ -56,13 +61,14 @@ class RandomRecords {
   uint64_t below(uint64_t limit) { return random_() % limit; }
 
  private:
+  uint32_t dim(uint64_t sizes) { return static_cast<uint32_t>(1 + below(sizes)); }
+
   Size any_size(uint64_t sizes) {
-    const auto dim = [&] { return static_cast<uint32_t>(1 + below(sizes)); };
     const TexelFormat format = below(2) == 0 ? TexelFormat{1, 16} : TexelFormat{2, 8};
     const uint64_t kind = below(3);
     if (kind == 0) return Bytes{16 * (1 + below(sizes))};
-    if (kind == 1) return Texture2D{dim(), dim(), format};
-    return Texture3D{dim(), dim(), dim(), format};
+    if (kind == 1) return Texture2D{dim(sizes), dim(sizes), format};
+    return Texture3D{dim(sizes), dim(sizes), dim(sizes), format};
   }
 
   std::mt19937_64 random_;

@@ -65,6 +65,19 @@ TEST(ValidateObjects, RefusesAPlanForOtherRecords) {
   expect_refused(kRecords, plan, "assigns 2 tensors, but there are 3");
 }
 
+TEST(ValidateObjects, RefusesASizeThatIsNotTheTensors) {
+  const TexelFormat rgba{1, 16};
+  const std::vector<TensorUsageRecord> records = {{Texture2D{4, 8, rgba}, 0, 0, {{8, 4, rgba}}}};
+  ObjectPlan plan{.object_of = {0}, .objects = {Texture2D{8, 4, rgba}}, .total_bytes = 512};
+  expect_refused(records, plan, "record 0 has no chosen size");
+  plan.size_of = {Texture2D{8, 4, rgba}};
+  EXPECT_NO_THROW(validate(records, plan));
+  plan.size_of = {Texture2D{4, 8, rgba}};
+  expect_refused(records, plan, "object 0 does not cover record 0");
+  plan.size_of = {Texture2D{2, 2, rgba}};
+  expect_refused(records, plan, "record 0 has a size that is none of its own");
+}
+
 TEST(ValidateObjects, RefusesAnExtentThatDoesNotCoverEveryDimension) {
   const TexelFormat rgba{1, 16}, half{2, 8};
   const std::vector<TensorUsageRecord> flat = {{Texture2D{4, 8, rgba}, 0, 0}};

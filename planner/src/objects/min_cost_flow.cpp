@@ -49,7 +49,7 @@ class Succession {
     for (const uint32_t i : in_order(items_)) {
       const uint32_t giver = giver_of_[i];
       const bool take_over = giver != kNone && growth(extents[object_of[giver]], i) < items_[i].bytes;
-      if (!take_over) extents.push_back({0, 0, 0});
+      if (!take_over) extents.emplace_back();
       object_of[i] = take_over ? object_of[giver] : static_cast<uint32_t>(extents.size()) - 1;
       extents[object_of[i]] = cover(extents[object_of[i]], items_[i].extent);
     }
@@ -84,7 +84,7 @@ class Succession {
     }
     for (const uint32_t giver : by_last_) {
       if (items_[giver].last >= items_[taker].first) break;
-      ++steps_;
+      steps_ += 1 + records_.widths.size();
       if (tree.settled[giver]) continue;
       const uint64_t cost = growth(items_[giver].extent, taker);
       if (cost >= items_[taker].bytes) continue;  // new memory costs no more
@@ -152,7 +152,7 @@ class Succession {
   std::vector<uint32_t> by_last_;
   std::vector<uint32_t> giver_of_, taker_of_;  // kNone: new memory; not reused
   std::vector<int64_t> taker_potential_, giver_potential_;
-  uint64_t steps_ = 0;  // pairs that were compared
+  uint64_t steps_ = 0;  // pairs that were compared, at each width
 };
 
 }  // namespace

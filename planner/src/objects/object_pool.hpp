@@ -48,7 +48,7 @@ class ObjectPool {
 
  private:
   struct Object {
-    Extent extent{0, 0, 0};
+    Extent extent;
     uint64_t bytes = 0;
     Timeline busy;
   };

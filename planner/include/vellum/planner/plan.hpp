@@ -34,6 +34,8 @@ struct ObjectPlan {
   uint64_t total_bytes = 0;         // sum over objects, each rounded up to the alignment
   uint64_t lower_bound = 0;         // no plan for these records and options is smaller
   bool proved_optimal = false;      // total_bytes == lower_bound
+  // Per record: its size, or the first of its other extents that its object covers.
+  std::vector<Size> size_of = {};
 };
 
 // Offsets: every tensor has its own offset in one arena. Sizes are bytes only: the bytes that a texture needs

@@ -44,6 +44,9 @@ struct TensorUsageRecord {
   Size size;
   int64_t first_task = 0;
   int64_t last_task = 0;
+  // Of a Texture2D: other extents that the tensor may have instead, in the same format. A plan of objects
+  // chooses one.
+  std::vector<Texture2D> other_extents = {};
 };
 
 }  // namespace vellum::planner
