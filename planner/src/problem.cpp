@@ -102,15 +102,15 @@ uint64_t bytes_of_dims(const RecordClass& records, const Dims& dims) {
   return bytes.value_or(std::numeric_limits<uint64_t>::max());
 }
 
-struct Object {
+struct SizedDims {
   Dims dims{0, 0, 0};
   uint64_t bytes = 0;
 };
 
 // Returns the smallest object with this extent; of equals the narrowest.
-Object smallest_object(const RecordClass& records, const Extent& extent) {
+SizedDims smallest_object(const RecordClass& records, const Extent& extent) {
   if (extent.heights.empty()) return {extent.dims, bytes_of_dims(records, extent.dims)};
-  Object least{{0, 0, 0}, std::numeric_limits<uint64_t>::max()};
+  SizedDims least{{0, 0, 0}, std::numeric_limits<uint64_t>::max()};
   uint64_t above = kNoHeight;
   for (size_t i = 0; i < extent.heights.size(); ++i) {
     if (extent.heights[i] == above) continue;  // wider and no lower
