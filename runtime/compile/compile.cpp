@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "compile/fuse_separable.hpp"
@@ -42,13 +43,21 @@ LayerLimits layer_limits(const DeviceCaps& caps, const CompileOptions& options) 
   return {std::min(most, budget), std::min(most, budget / 2), budget / 2 < most ? 0 : kTileChannels};
 }
 
+// Lowering avoids wrong kernels, and knows of no folding to come.
+bool knows_wrong_folding(const CompileOptions& options) {
+  return options.wrong_kernels && std::ranges::any_of(*options.wrong_kernels, [](const auto& kernel) {
+           return kernel.first.find("=FOLDED_") != std::string::npos;
+         });
+}
+
 void arrange_program(Program& program, const DeviceCaps& caps, const CompileOptions& options) {
   // With modelled sizes, whatever memory_rules says: a device and its caps file give the same program.
   arrange(program,
           {.mode = options.plan.mode,
            .in_place = options.in_place,
            .views = options.views,
-           .reorder = options.reorder},
+           .reorder = options.reorder,
+           .fold = !knows_wrong_folding(options)},
           caps.tensor_offset_alignment(), modelled_rules(caps));
 }
 

@@ -12,11 +12,12 @@ namespace vellum {
 struct ArrangeOptions {
   MemoryMode mode = MemoryMode::shared_objects;  // mode naive changes nothing
   bool in_place = true, views = true, reorder = true;
+  bool fold = true;  // images of two dimensions, in mode shared_objects
 };
 
 // Applies in-place aliasing, views and reordering, each only where the smallest plan of the memory mode
-// (without search) grows no larger by it. `view_alignment`: the alignment of offsets of storage buffer
-// bindings, in bytes.
+// (without search) grows no larger by it, and folds images where it becomes smaller by 5%. `view_alignment`:
+// the alignment of offsets of storage buffer bindings, in bytes.
 void arrange(Program& program, const ArrangeOptions& options, uint64_t view_alignment,
              const MemoryRules& rules);
 

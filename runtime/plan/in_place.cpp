@@ -12,8 +12,10 @@ bool lie_alike(const TensorDesc& a, const TensorDesc& b) {
   if (a.storage != b.storage || a.layout != b.layout || a.rows_first != b.rows_first ||
       size_of(a.element) != size_of(b.element))
     return false;
-  return a.storage == Storage::buffer ? a.byte_size() == b.byte_size()
-                                      : a.element == b.element && a.extent() == b.extent();
+  if (a.storage == Storage::buffer) return a.byte_size() == b.byte_size();
+  const bool folded = a.fold > 0 || b.fold > 0;  // where slices lie depends on their size
+  return a.element == b.element && a.extent() == b.extent() &&
+         (!folded || (a.fold == b.fold && nchw(a.shape) == nchw(b.shape)));
 }
 
 // Returns whether the binding covers its whole root, so that no other tensor shares that memory.

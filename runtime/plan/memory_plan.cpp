@@ -25,6 +25,22 @@ std::vector<MemoryNeed> needs_of(const UsageRecords& usage, const MemoryRules& r
   return needs;
 }
 
+// What every device allows an image.
+constexpr uint32_t kWidestImage = 4096;
+
+// The extents with more slices side by side, as long as that makes the image lower.
+std::vector<planner::Texture2D> other_extents(TensorDesc desc) {
+  std::vector<planner::Texture2D> extents;
+  if (desc.fold == 0) return extents;
+  for (uint32_t height = desc.extent().height;;) {
+    desc.fold *= 2;
+    const Extent3 extent = desc.extent();
+    if (extent.width > kWidestImage || extent.height == height) return extents;
+    height = extent.height;
+    extents.push_back(std::get<planner::Texture2D>(planner_size(object_desc(desc))));
+  }
+}
+
 void apply_placement(MemoryPlan& plan, Placement placement) {
   for (size_t i = 0; i < plan.objects.size(); ++i) plan.objects[i].place = placement.places[i];
   plan.planned_bytes = placement.total_bytes();
@@ -113,8 +129,9 @@ UsageRecords usage_records(const Program& program) {
     }
   for (TensorId id = 0; id < program.tensors.size(); ++id) {
     if (owners[id] != id || !all[id].planned()) continue;
+    const TensorDesc& desc = program.tensors[id].desc;
     usage.records.push_back(
-        {planner_size(object_desc(program.tensors[id].desc)), of_owner[id].first, of_owner[id].last});
+        {planner_size(object_desc(desc)), of_owner[id].first, of_owner[id].last, other_extents(desc)});
     usage.tensors.push_back(id);
   }
   return usage;

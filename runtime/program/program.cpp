@@ -1,5 +1,6 @@
 #include "program/program.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <sstream>
 
@@ -22,7 +23,8 @@ void describe_bindings(std::ostringstream& out, const Program& program, const Di
     out << (binding.access == Access::read    ? " r:"
             : binding.access == Access::write ? " w:"
                                               : " rw:")
-        << tensor.name << "[" << to_string(tensor.desc.shape) << " " << name(tensor.desc.storage) << " "
+        << tensor.name << "[" << to_string(tensor.desc.shape) << " "
+        << (tensor.desc.fold > 0 ? "folded " : "") << name(tensor.desc.storage) << " "
         << name(tensor.desc.element) << (tensor.desc.layout == Layout::linear ? " linear" : "") << "]";
   }
 }
@@ -122,7 +124,9 @@ Extent3 TensorDesc::extent() const {
   const auto [n, c, h, w] = nchw(shape);
   if (storage == Storage::image3d)
     return {checked_extent(n * w), checked_extent(h), checked_extent(slices(c))};
-  return {checked_extent(n * w), checked_extent(slices(c) * h), 1};
+  const int64_t side_by_side = std::max<int64_t>(fold, 1);
+  const int64_t rows = (slices(c) + side_by_side - 1) / side_by_side;
+  return {checked_extent(n * w * side_by_side), checked_extent(rows * h), 1};
 }
 
 uint64_t TensorDesc::byte_size() const {
@@ -130,6 +134,19 @@ uint64_t TensorDesc::byte_size() const {
     return static_cast<uint64_t>((element_count(shape) + 3) / 4 * 4) * size_of(element);
   const auto [n, c, h, w] = nchw(shape);
   return static_cast<uint64_t>(element_count({n, slices(c), h, w, 4})) * size_of(element);
+}
+
+std::string tensor_macro(const TensorDesc& desc, const Binding& binding) {
+  constexpr std::string_view elements[] = {"F32", "F16", "I32", "U8"};
+  const std::string element(elements[static_cast<size_t>(desc.element)]);
+  const std::string rows = desc.rows_first ? "ROWS_" : "";
+  if (binding.texel_buffer)
+    return desc.layout == Layout::linear ? "LINEAR_TEXEL_" + element : rows + "TEXEL_BUFFER_" + element;
+  if (desc.storage == Storage::buffer)
+    return desc.layout == Layout::linear ? "LINEAR_" + element : rows + "BUFFER_" + element;
+  return std::string(desc.fold > 0 ? "FOLDED_" : "") +
+         (desc.storage == Storage::image2d ? "IMAGE2D_" : "IMAGE3D_") +
+         (binding.sampled ? "SAMPLED_" : "STORAGE_") + element;
 }
 
 const std::string& node_name(const Task& task) {

@@ -40,6 +40,9 @@ struct Extent3 {
 // channels4: the graph's shape is N, C, H, W (see nchw()), in S = ceil(C / 4) slices of four channels. A
 // texel has the four channels of one slice at one position. Texel (w, h, s, n) is at
 //   image2d  x = n * W + w, y = s * H + h
+//            fold: slices are in `fold` columns of r = ceil(S / fold):
+//            x = (s / r * N + n) * W + w, y = s % r * H + h. In an image that is higher than extent(), r is
+//            as many as it has room for
 //   image3d  x = n * W + w, y = h, z = s
 //   buffer   index ((n * S + s) * H + h) * W + w, in units of four elements
 //            rows_first: ((n * H + h) * S + s) * W + w; some rows of one image are neighbours in memory
@@ -58,6 +61,7 @@ struct TensorDesc {
   Storage storage = Storage::buffer;
   Layout layout = Layout::linear;
   bool rows_first = false;  // channels4 in a buffer alone
+  uint32_t fold = 0;        // channels4 in an image2d alone; a power of two, or 0: not folded
 
   Extent3 extent() const;      // texels; images only
   uint64_t byte_size() const;  // without device padding
@@ -125,6 +129,9 @@ struct Binding {
   // The name of the tensor in the shader, "x" of TENSOR_IN(x).
   std::string name = {};
 };
+
+// The form of a bound tensor as its shader names it: the value of TENSOR_x (shaders/common/tensor.glsl).
+std::string tensor_macro(const TensorDesc& desc, const Binding& binding);
 
 // A dispatch that only copies bytes between buffers. It can be removed if one of the two tensors becomes a
 // view of the other.

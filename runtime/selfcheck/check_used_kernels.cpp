@@ -26,6 +26,7 @@ struct SmallProgram {
   const Graph* graph = nullptr;  // optimised
   StorageChoice storage = StorageChoice::buffer;
   bool inputs_to_channels4 = false;
+  uint32_t fold = 0;  // of its images
   TuningTable table;
   std::vector<KernelId> kernels;
 };
@@ -69,9 +70,9 @@ std::string_view main_shader(const SmallProgram& program) {
   return found == program.kernels.end() ? std::string_view() : found->shader;
 }
 
-bool writes_images(const std::vector<KernelId>& kernels, std::string_view kind) {
+bool uses_form(const std::vector<KernelId>& kernels, std::string_view form) {
   return std::ranges::any_of(
-      kernels, [&](const KernelId& kernel) { return kernel.forms.find(kind) != kernel.forms.npos; });
+      kernels, [&](const KernelId& kernel) { return kernel.forms.find(form) != kernel.forms.npos; });
 }
 
 class UsedKernelsCheck {
@@ -109,21 +110,28 @@ class UsedKernelsCheck {
             .inputs_to_channels4 = program.inputs_to_channels4,
             .winograd = Winograd::automatic,
             .arithmetic = used_.arithmetic,
-            .tuning = &program.table};
+            .tuning = &program.table,
+            .fold = program.fold};
   }
 
   // Those that have a shader of the session's, with the candidates that it takes.
   void find_programs() {
-    std::vector<StorageChoice> storages{StorageChoice::buffer};
-    if (writes_images(used_.kernels, "IMAGE2D")) storages.push_back(StorageChoice::image2d);
-    if (writes_images(used_.kernels, "IMAGE3D")) storages.push_back(StorageChoice::image3d);
+    struct Form {
+      StorageChoice storage;
+      uint32_t fold;
+    };
+    std::vector<Form> forms{{StorageChoice::buffer, 0}};
+    if (uses_form(used_.kernels, "=IMAGE2D")) forms.push_back({StorageChoice::image2d, 0});
+    if (uses_form(used_.kernels, "=FOLDED_IMAGE2D")) forms.push_back({StorageChoice::image2d, 2});
+    if (uses_form(used_.kernels, "=IMAGE3D")) forms.push_back({StorageChoice::image3d, 0});
     for (size_t i = 0; i < operators_.size(); ++i)
-      for (const StorageChoice storage : storages)
+      for (const Form& form : forms)
         for (const bool channels4 : {true, false})
           add_programs({.small = &operators_[i],
                         .graph = &graphs_[i],
-                        .storage = storage,
+                        .storage = form.storage,
                         .inputs_to_channels4 = channels4,
+                        .fold = form.fold,
                         .table = {},
                         .kernels = {}});
   }

@@ -4,8 +4,9 @@
 // TENSOR_<name> as one of
 //   IMAGE2D_STORAGE_F32  IMAGE2D_SAMPLED_F32  IMAGE3D_STORAGE_F32  IMAGE3D_SAMPLED_F32  BUFFER_F32   (channels4)
 //   TEXEL_BUFFER_F32: of a tensor that is only read                                                  (channels4)
+//   FOLDED_IMAGE2D_STORAGE_F32  FOLDED_IMAGE2D_SAMPLED_F32: of slices in several columns             (channels4)
 //   ROWS_BUFFER_F32  ROWS_TEXEL_BUFFER_F32: of buffers whose rows come before their slices           (channels4)
-//   the same eight with _F16                                                                         (channels4)
+//   the same ten with _F16                                                                           (channels4)
 //   LINEAR_F32  LINEAR_F16  LINEAR_I32;  LINEAR_TEXEL_F32  LINEAR_TEXEL_F16: of one that is only read (linear)
 // and the size of the workgroup as WORKGROUP_X, WORKGROUP_Y, WORKGROUP_Z.
 //
@@ -60,9 +61,18 @@ uvec2 pack_half4(vec4 v) { return uvec2(packHalf2x16(v.xy), packHalf2x16(v.zw));
 // nearest, so that the store does not round.
 vec4 nearest_half4(vec4 v) { return unpack_half4(pack_half4(v)); }
 
+// Returns a / b for 0 <= a < 2^20; reciprocal = 1.0 / b. a + 0.5 is at least half of b's part from a multiple of b, which is
+// more than all rounding.
+int quotient(int a, float reciprocal) { return int((float(a) + 0.5) * reciprocal); }
+
 // Texel coordinates of p = (w, h, slice, n) in a tensor of shape s = (W, H, C, N).
 ivec2 image2d_texel(ivec4 p, ivec4 s) { return ivec2(p.w * s.x + p.x, p.z * s.y + p.y); }
 ivec3 image3d_texel(ivec4 p, ivec4 s) { return ivec3(p.w * s.x + p.x, p.y, p.z); }
+// With `rows` slices in a column. `reciprocal`: 1.0 / rows.
+ivec2 folded_texel(ivec4 p, ivec4 s, int rows, float reciprocal) {
+  int column = quotient(p.z, reciprocal);
+  return ivec2((column * s.w + p.w) * s.x + p.x, (p.z - column * rows) * s.y + p.y);
+}
 int buffer_texel(ivec4 p, ivec4 s) { return ((p.w * slices(s.z) + p.z) * s.y + p.y) * s.x + p.x; }
 int rows_buffer_texel(ivec4 p, ivec4 s) { return ((p.w * s.y + p.y) * slices(s.z) + p.z) * s.x + p.x; }
 
@@ -114,6 +124,34 @@ int rows_buffer_texel(ivec4 p, ivec4 s) { return ((p.w * s.y + p.y) * slices(s.z
   IMAGE_DECL_(slot, name, , image3D, rgba32f) IMAGE_LOAD_(name, image3d_texel) IMAGE_STORE_(name, image3d_texel, )
 #define INOUT_IMAGE3D_STORAGE_F16(slot, name) \
   IMAGE_DECL_(slot, name, , image3D, rgba16f) IMAGE_LOAD_(name, image3d_texel) IMAGE_STORE_(name, image3d_texel, nearest_half4)
+
+// Images of slices in several columns. A column has as many slices as the height of the image has room for; other tensors,
+// which may be higher, share the image.
+#define FOLDED_(name, size)                                                          \
+  int CAT(name, _rows) = quotient(size.y, 1.0 / float(EXTENT_(name).y));             \
+  float CAT(name, _rows_reciprocal) = 1.0 / float(CAT(name, _rows));                 \
+  ivec2 CAT(name, _texel)(ivec4 p, ivec4 s) { return folded_texel(p, s, CAT(name, _rows), CAT(name, _rows_reciprocal)); }
+#define FOLDED_STORAGE_(name) FOLDED_(name, imageSize(DATA_(name)))
+#define FOLDED_SAMPLED_(name) FOLDED_(name, textureSize(DATA_(name), 0))
+
+#define IN_FOLDED_IMAGE2D_STORAGE_F32(slot, name) \
+  IMAGE_DECL_(slot, name, readonly, image2D, rgba32f) FOLDED_STORAGE_(name) IMAGE_LOAD_(name, CAT(name, _texel))
+#define IN_FOLDED_IMAGE2D_STORAGE_F16(slot, name) \
+  IMAGE_DECL_(slot, name, readonly, image2D, rgba16f) FOLDED_STORAGE_(name) IMAGE_LOAD_(name, CAT(name, _texel))
+#define IN_FOLDED_IMAGE2D_SAMPLED_F32(slot, name) \
+  SAMPLER_DECL_(slot, name, sampler2D) FOLDED_SAMPLED_(name) SAMPLER_LOAD_(name, CAT(name, _texel))
+#define IN_FOLDED_IMAGE2D_SAMPLED_F16(slot, name) IN_FOLDED_IMAGE2D_SAMPLED_F32(slot, name)
+#define OUT_FOLDED_IMAGE2D_STORAGE_F32(slot, name) \
+  IMAGE_DECL_(slot, name, writeonly, image2D, rgba32f) FOLDED_STORAGE_(name) IMAGE_STORE_(name, CAT(name, _texel), )
+#define OUT_FOLDED_IMAGE2D_STORAGE_F16(slot, name) \
+  IMAGE_DECL_(slot, name, writeonly, image2D, rgba16f) FOLDED_STORAGE_(name) \
+  IMAGE_STORE_(name, CAT(name, _texel), nearest_half4)
+#define INOUT_FOLDED_IMAGE2D_STORAGE_F32(slot, name) \
+  IMAGE_DECL_(slot, name, , image2D, rgba32f) FOLDED_STORAGE_(name) IMAGE_LOAD_(name, CAT(name, _texel)) \
+  IMAGE_STORE_(name, CAT(name, _texel), )
+#define INOUT_FOLDED_IMAGE2D_STORAGE_F16(slot, name) \
+  IMAGE_DECL_(slot, name, , image2D, rgba16f) FOLDED_STORAGE_(name) IMAGE_LOAD_(name, CAT(name, _texel)) \
+  IMAGE_STORE_(name, CAT(name, _texel), nearest_half4)
 
 // Buffers of four-channel elements. Halves are accessed as uvec2: no 16-bit storage feature is needed.
 #define BUFFER_DECL_(slot, name, access, type) \
@@ -195,6 +233,8 @@ f16vec4 halves(uvec2 bits) { return f16vec4(unpackFloat2x16(bits.x), unpackFloat
 
 #define HALVES_LOADED_(name) f16vec4 HALF_FN_(name)(ivec4 p) { return f16vec4(LOAD_FN_(name)(p)); }
 #define HALVES_IMAGE2D_STORAGE_F16(name) HALVES_LOADED_(name)
+#define HALVES_FOLDED_IMAGE2D_STORAGE_F16(name) HALVES_LOADED_(name)
+#define HALVES_FOLDED_IMAGE2D_SAMPLED_F16(name) HALVES_LOADED_(name)
 #define HALVES_IMAGE3D_STORAGE_F16(name) HALVES_LOADED_(name)
 #define HALVES_IMAGE2D_SAMPLED_F16(name) HALVES_LOADED_(name)
 #define HALVES_IMAGE3D_SAMPLED_F16(name) HALVES_LOADED_(name)
@@ -220,122 +260,7 @@ f16vec4 halves(uvec2 bits) { return f16vec4(unpackFloat2x16(bits.x), unpackFloat
   HALF_TEXELS_LOAD_(name)
 #endif
 
-// A walk over the slices of a channels4 tensor, after its declaration: positions are multiplied out once.
-//   SLICES_OF_TENSOR(name)  PLACE_OF(name): the type of a texel's place
-//                           place_of_<name>(ivec4 p), next_slice_of_<name>(inout place), vec4 fetch_<name>(place),
-//                           vec4 fetch_or_zero_<name>(place, bool inside), which loads in both cases
-//                           beside_<name>(place, int columns), below_<name>(place, int rows): the place so far from it
-//   HALF_SLICES_OF_TENSOR(name)  the same for halves, with HALF_PRODUCTS: f16vec4 fetch_half_<name>(place) and
-//                           fetch_half_or_zero_<name>(place, bool inside)
-//   PLACES_OF_OUTPUT(name)  the same for an output: void put_<name>(place, vec4 v), which stores unused channels too
-// Places in buffers are numbers: many that walk together may stay, and one number says how far all of them have walked, which
-// compilers keep in a scalar where they have those. Coordinates of images move: to add two takes an instruction more.
-bool is_number(int place) { return true; }
-bool is_number(ivec2 place) { return false; }
-bool is_number(ivec3 place) { return false; }
-#define SLICES_OF_TENSOR(name) CAT(SLICES_, CAT(TENSOR_, name))(name)
-#define HALF_SLICES_OF_TENSOR(name) CAT(HALF_SLICES_, CAT(TENSOR_, name))(name)
-#define PLACES_OF_OUTPUT(name) CAT(PUT_, CAT(TENSOR_, name))(name)
-#define PLACE_OF(name) CAT(PLACE_, CAT(TENSOR_, name))
-#define FETCH_FN_(name) CAT(fetch_, name)
-#define WALK_(name, type, texel, slice, row, column)                                        \
-  type CAT(place_of_, name)(ivec4 p) { return texel(p, EXTENT_(name)); }                    \
-  void CAT(next_slice_of_, name)(inout type place) { place += slice; }                      \
-  type CAT(beside_, name)(type place, int columns) { return place + columns * column; }     \
-  type CAT(below_, name)(type place, int rows) { return place + rows * row; }
-#define WALK_2D_(name) WALK_(name, ivec2, image2d_texel, ivec2(0, EXTENT_(name).y), ivec2(0, 1), ivec2(1, 0))
-#define WALK_3D_(name) WALK_(name, ivec3, image3d_texel, ivec3(0, 0, 1), ivec3(0, 1, 0), ivec3(1, 0, 0))
-#define WALK_BUFFER_(name) \
-  WALK_(name, int, buffer_texel, EXTENT_(name).x * EXTENT_(name).y, EXTENT_(name).x, 1)
-#define WALK_ROWS_(name) \
-  WALK_(name, int, rows_buffer_texel, EXTENT_(name).x, EXTENT_(name).x * slices(EXTENT_(name).z), 1)
-// A load in a selection would be a branch.
-#define FETCH_OR_ZERO_(name, type)                                \
-  vec4 CAT(fetch_or_zero_, name)(type place, bool inside) {       \
-    vec4 v = FETCH_FN_(name)(place);                              \
-    return inside ? v : vec4(0);                                  \
-  }
-#define FETCH_IMAGE_(name, type)                                                         \
-  vec4 FETCH_FN_(name)(type place) { return imageLoad(DATA_(name), place); }             \
-  FETCH_OR_ZERO_(name, type)
-#define FETCH_SAMPLER_(name, type)                                                       \
-  vec4 FETCH_FN_(name)(type place) { return texelFetch(DATA_(name), place, 0); }         \
-  FETCH_OR_ZERO_(name, type)
-#define FETCH_HALVES_(name, type)                                                                    \
-  f16vec4 CAT(fetch_half_, name)(type place) { return f16vec4(FETCH_FN_(name)(place)); }             \
-  f16vec4 CAT(fetch_half_or_zero_, name)(type place, bool inside) {                                  \
-    f16vec4 v = CAT(fetch_half_, name)(place);                                                       \
-    return inside ? v : f16vec4(0);                                                                  \
-  }
-
-#define PLACE_IMAGE2D_STORAGE_F32 ivec2
-#define PLACE_IMAGE2D_STORAGE_F16 ivec2
-#define PLACE_IMAGE2D_SAMPLED_F32 ivec2
-#define PLACE_IMAGE2D_SAMPLED_F16 ivec2
-#define PLACE_IMAGE3D_STORAGE_F32 ivec3
-#define PLACE_IMAGE3D_STORAGE_F16 ivec3
-#define PLACE_IMAGE3D_SAMPLED_F32 ivec3
-#define PLACE_IMAGE3D_SAMPLED_F16 ivec3
-#define PLACE_BUFFER_F32 int
-#define PLACE_BUFFER_F16 int
-#define PLACE_TEXEL_BUFFER_F32 int
-#define PLACE_TEXEL_BUFFER_F16 int
-#define PLACE_ROWS_BUFFER_F32 int
-#define PLACE_ROWS_BUFFER_F16 int
-#define PLACE_ROWS_TEXEL_BUFFER_F32 int
-#define PLACE_ROWS_TEXEL_BUFFER_F16 int
-
-#define SLICES_IMAGE2D_STORAGE_F32(name) WALK_2D_(name) FETCH_IMAGE_(name, ivec2)
-#define SLICES_IMAGE2D_STORAGE_F16(name) SLICES_IMAGE2D_STORAGE_F32(name)
-#define SLICES_IMAGE2D_SAMPLED_F32(name) WALK_2D_(name) FETCH_SAMPLER_(name, ivec2)
-#define SLICES_IMAGE2D_SAMPLED_F16(name) SLICES_IMAGE2D_SAMPLED_F32(name)
-#define SLICES_IMAGE3D_STORAGE_F32(name) WALK_3D_(name) FETCH_IMAGE_(name, ivec3)
-#define SLICES_IMAGE3D_STORAGE_F16(name) SLICES_IMAGE3D_STORAGE_F32(name)
-#define SLICES_IMAGE3D_SAMPLED_F32(name) WALK_3D_(name) FETCH_SAMPLER_(name, ivec3)
-#define SLICES_IMAGE3D_SAMPLED_F16(name) SLICES_IMAGE3D_SAMPLED_F32(name)
-// The bits are selected, for they are half as many as the floats that are made of them.
-#define FETCH_BUFFER_(name, type, unpack)                                     \
-  vec4 FETCH_FN_(name)(int place) { return unpack(DATA_(name)[place]); }      \
-  vec4 CAT(fetch_or_zero_, name)(int place, bool inside) {                    \
-    type bits = DATA_(name)[place];                                           \
-    return unpack(inside ? bits : type(0));                                   \
-  }
-#define SLICES_BUFFER_F32(name) WALK_BUFFER_(name) FETCH_BUFFER_(name, vec4, )
-#define SLICES_BUFFER_F16(name) WALK_BUFFER_(name) FETCH_BUFFER_(name, uvec2, unpack_half4)
-#define SLICES_TEXEL_BUFFER_F32(name) WALK_BUFFER_(name) FETCH_IMAGE_(name, int)
-#define SLICES_TEXEL_BUFFER_F16(name) SLICES_TEXEL_BUFFER_F32(name)
-#define SLICES_ROWS_BUFFER_F32(name) WALK_ROWS_(name) FETCH_BUFFER_(name, vec4, )
-#define SLICES_ROWS_BUFFER_F16(name) WALK_ROWS_(name) FETCH_BUFFER_(name, uvec2, unpack_half4)
-#define SLICES_ROWS_TEXEL_BUFFER_F32(name) WALK_ROWS_(name) FETCH_IMAGE_(name, int)
-#define SLICES_ROWS_TEXEL_BUFFER_F16(name) SLICES_ROWS_TEXEL_BUFFER_F32(name)
-
-#define PUT_FN_(name) CAT(put_, name)
-#define PUT_TEXEL_(name, type, round) \
-  void PUT_FN_(name)(type place, vec4 v) { imageStore(DATA_(name), place, round(v)); }
-#define PUT_IMAGE2D_STORAGE_F32(name) WALK_2D_(name) PUT_TEXEL_(name, ivec2, )
-#define PUT_IMAGE2D_STORAGE_F16(name) WALK_2D_(name) PUT_TEXEL_(name, ivec2, nearest_half4)
-#define PUT_IMAGE3D_STORAGE_F32(name) WALK_3D_(name) PUT_TEXEL_(name, ivec3, )
-#define PUT_IMAGE3D_STORAGE_F16(name) WALK_3D_(name) PUT_TEXEL_(name, ivec3, nearest_half4)
-#define PUT_IN_BUFFER_(name, pack) void PUT_FN_(name)(int place, vec4 v) { DATA_(name)[place] = pack(v); }
-#define PUT_BUFFER_F32(name) WALK_BUFFER_(name) PUT_IN_BUFFER_(name, )
-#define PUT_BUFFER_F16(name) WALK_BUFFER_(name) PUT_IN_BUFFER_(name, pack_half4)
-#define PUT_ROWS_BUFFER_F32(name) WALK_ROWS_(name) PUT_IN_BUFFER_(name, )
-#define PUT_ROWS_BUFFER_F16(name) WALK_ROWS_(name) PUT_IN_BUFFER_(name, pack_half4)
-
-#define HALF_SLICES_IMAGE2D_STORAGE_F16(name) SLICES_IMAGE2D_STORAGE_F16(name) FETCH_HALVES_(name, ivec2)
-#define HALF_SLICES_IMAGE2D_SAMPLED_F16(name) SLICES_IMAGE2D_SAMPLED_F16(name) FETCH_HALVES_(name, ivec2)
-#define HALF_SLICES_IMAGE3D_STORAGE_F16(name) SLICES_IMAGE3D_STORAGE_F16(name) FETCH_HALVES_(name, ivec3)
-#define HALF_SLICES_IMAGE3D_SAMPLED_F16(name) SLICES_IMAGE3D_SAMPLED_F16(name) FETCH_HALVES_(name, ivec3)
-#define FETCH_HALVES_OF_BUFFER_(name)                                                  \
-  f16vec4 CAT(fetch_half_, name)(int place) { return halves(DATA_(name)[place]); }     \
-  f16vec4 CAT(fetch_half_or_zero_, name)(int place, bool inside) {                     \
-    uvec2 bits = DATA_(name)[place];                                                   \
-    return halves(inside ? bits : uvec2(0));                                           \
-  }
-#define HALF_SLICES_BUFFER_F16(name) WALK_BUFFER_(name) FETCH_HALVES_OF_BUFFER_(name)
-#define HALF_SLICES_TEXEL_BUFFER_F16(name) SLICES_TEXEL_BUFFER_F16(name) FETCH_HALVES_(name, int)
-#define HALF_SLICES_ROWS_BUFFER_F16(name) WALK_ROWS_(name) FETCH_HALVES_OF_BUFFER_(name)
-#define HALF_SLICES_ROWS_TEXEL_BUFFER_F16(name) SLICES_ROWS_TEXEL_BUFFER_F16(name) FETCH_HALVES_(name, int)
+#include "walk.glsl"
 
 // Linear tensors.
 #define LOAD4_FN_(name) CAT(load4_, name)

@@ -21,6 +21,14 @@ int first_input, image;  // input slice and image that this invocation multiplie
 ivec2 range;             // of input slices after the first: (from, to)
 int taps, grid_width;
 
+bool in_range(int k) {
+#if !defined(PARTS) && !defined(UNEVEN_WINDOWS)
+  // The end of the range would be in a register, of which the loop has none to spare on Adreno 740.
+  if (folds_x) return k < window_slices && first_input + k < slices(x_shape.z);
+#endif
+  return k < range.y;
+}
+
 // Adds the products of a row of taps with row `iy` of x. `row`: the row of the first tap in the grid of weights.
 #if defined(BROADCAST)
 void add_row(int iy, int origin_x, int row) {
@@ -37,6 +45,7 @@ void add_row(int iy, int origin_x, int row) {
     vec4 x[TILE_P];                                                                                           \
     [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = load_column(i, beside_x(place, column[i]));              \
     next_slice_of_x(place);                                                                                   \
+    if (begins_column_of_x(first_input + k + step + 1)) next_column_of_x(place);                              \
     ADD_SHARED_PRODUCTS(x, step)                                                                              \
   }
       FOR_SLICES_OF_STEP(SLICE_OF_STEP)
@@ -47,14 +56,18 @@ void add_row(int iy, int origin_x, int row) {
 void add_row(int iy, int origin_x, int row) {
   locate_columns(origin_x, 1);
   ColumnWalk walk = walk_of_columns(ivec4(0, iy, first_input + range.x, image), origin_x, 1);
-  for (int k = range.x; k < range.y; ++k) {
-    FACTORS columns[COLUMNS] = next_columns(walk);
-    [[unroll]] for (int kx = 0; kx < KERNEL_X; ++kx) {
-      FACTORS x[TILE_P];
-      [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = columns[i * STRIDE_X + kx];
-      add_products(x, 4 * k, row + kx, taps, grid_width);
+  int k = range.x;
+  EACH_COLUMN_OF(x, in_range(k)) {
+    for (; in_range(k) && in_column_of_x(walk.row, 1); ++k) {
+      FACTORS columns[COLUMNS] = next_columns(walk);
+      [[unroll]] for (int kx = 0; kx < KERNEL_X; ++kx) {
+        FACTORS x[TILE_P];
+        [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = columns[i * STRIDE_X + kx];
+        add_products(x, 4 * k, row + kx, taps, grid_width);
+      }
+      end_run();
     }
-    end_run();
+    leave_column(walk);
   }
 }
 #else
@@ -64,17 +77,18 @@ void add_row(int iy, int origin_x, int row) {
     locate_columns(first_x, stride.x);
     ColumnWalk walk = walk_of_columns(ivec4(0, iy, first_input + range.x, image), first_x, stride.x);
 #if CHANNELS < 4
-    const int k = 0;  // the only slice: carrying sums through another loop is expensive on CPUs
-    {
-#else
-    FOR_EACH_SLICE(k, range.x, range.y) {
-#endif
-      add_products(next_columns(walk), 4 * k, row + kx, taps, grid_width);
-    }
-#if CHANNELS < 4
+    // The only slice: carrying sums through another loop is expensive on CPUs.
+    add_products(next_columns(walk), 0, row + kx, taps, grid_width);
     end_run();
 #else
-    END_EACH_SLICE
+    FOR_EACH_RUN(run, range.x, range.y)
+      int k = run;
+      EACH_COLUMN_OF(x, k < run_end) {
+        for (; k < run_end && in_column_of_x(walk.row, 1); ++k)
+          add_products(next_columns(walk), 4 * k, row + kx, taps, grid_width);
+        leave_column(walk);
+      }
+    END_EACH_RUN
 #endif
   }
 }

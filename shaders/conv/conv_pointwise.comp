@@ -67,6 +67,10 @@ FACTORS[TILE_P] slice_of_pixels(inout PLACE_OF(x) place[TILE_P], inout PLACE_OF(
   return x;
 }
 
+void next_column(inout PLACE_OF(x) place[TILE_P]) {
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) next_column_of_x(place[i]);
+}
+
 // Whether this invocation stores the pixel of this number, and no other invocation does.
 bool is_stored(int number, int tile, int pixels) {
 #ifdef NEIGHBOURS
@@ -137,31 +141,28 @@ void main() {
 #define SLICE_OF_STEP(k)                                 \
   if (first + k < input_slices) {                        \
     vec4 x[TILE_P] = slice_of_pixels(place, walked, pixel, first + k); \
+    if (begins_column_of_x(first + k + 1)) next_column(place);         \
     ADD_SHARED_PRODUCTS(x, k)                            \
   }
     FOR_SLICES_OF_STEP(SLICE_OF_STEP)
   }
-#elif defined(AHEAD)
-#ifdef HALF_PRODUCTS
-  for (int run = range.x; run < range.y; run += HALF_PRODUCTS) {
-    int k = run, end = min(run + HALF_PRODUCTS, range.y);
 #else
-  {
-    int k = range.x, end = range.y;
+  FOR_EACH_RUN(run, range.x, range.y)
+    int k = run;
+    EACH_COLUMN_OF(x, k < run_end) {
+#ifdef AHEAD
+      for (; k + AHEAD <= run_end && in_column_of_x(place[0], AHEAD); k += AHEAD) {
+        FACTORS x[AHEAD][TILE_P];
+        [[unroll]] for (int ahead = 0; ahead < AHEAD; ++ahead) x[ahead] = slice_of_pixels(place, walked, pixel, k + ahead);
+        [[unroll]] for (int ahead = 0; ahead < AHEAD; ++ahead)
+          add_products_of_rows(x[ahead], 4 * (k + ahead), rows);
+      }
 #endif
-    for (; k + AHEAD <= end; k += AHEAD) {
-      FACTORS x[AHEAD][TILE_P];
-      [[unroll]] for (int ahead = 0; ahead < AHEAD; ++ahead) x[ahead] = slice_of_pixels(place, walked, pixel, k + ahead);
-      [[unroll]] for (int ahead = 0; ahead < AHEAD; ++ahead)
-        add_products_of_rows(x[ahead], 4 * (k + ahead), rows);
+      for (; k < run_end && in_column_of_x(place[0], 1); ++k)
+        add_products_of_rows(slice_of_pixels(place, walked, pixel, k), 4 * k, rows);
+      if (!in_column_of_x(place[0], 1)) next_column(place);
     }
-    for (; k < end; ++k) add_products_of_rows(slice_of_pixels(place, walked, pixel, k), 4 * k, rows);
-    end_run();
-  }
-#else
-  FOR_EACH_SLICE(k, range.x, range.y)
-    add_products_of_rows(slice_of_pixels(place, walked, pixel, k), 4 * k, rows);
-  END_EACH_SLICE
+  END_EACH_RUN
 #endif
 
 #ifdef PARTS

@@ -53,12 +53,11 @@ void end_run() {
       run_sum[s][i] = f16vec4(0);
     }
 }
-// A loop over input slices in runs; the first is at a multiple of their length.
-#define FOR_EACH_SLICE(k, begin, end)                                                 \
-  for (int CAT(k, _run) = begin; CAT(k, _run) < end; CAT(k, _run) += HALF_PRODUCTS) { \
-    int CAT(k, _end) = min(CAT(k, _run) + HALF_PRODUCTS, end);                        \
-    for (int k = CAT(k, _run); k < CAT(k, _end); ++k)
-#define END_EACH_SLICE end_run(); }
+// A loop over runs of input slices, of those from `run` to `run`_end; the first is at a multiple of their length.
+#define FOR_EACH_RUN(run, begin, end)                          \
+  for (int run = begin; run < end; run += HALF_PRODUCTS) {     \
+    int CAT(run, _end) = min(run + HALF_PRODUCTS, end);
+#define END_EACH_RUN end_run(); }
 
 #else
 
@@ -68,10 +67,14 @@ void end_run() {
 #define LOAD_IN_ROW_W load_in_row_w
 #define PRODUCT_SUM sum
 void end_run() {}
-#define FOR_EACH_SLICE(k, begin, end) for (int k = begin; k < end; ++k)
-#define END_EACH_SLICE
+#define FOR_EACH_RUN(run, begin, end) { const int run = begin, CAT(run, _end) = end;
+#define END_EACH_RUN }
 
 #endif
+// A loop over input slices in runs.
+#define FOR_EACH_SLICE(k, begin, end) \
+  FOR_EACH_RUN(CAT(k, _run), begin, end) for (int k = CAT(k, _run); k < CAT(CAT(k, _run), _end); ++k)
+#define END_EACH_SLICE END_EACH_RUN
 
 // Starts the sums of output slice s. `scale`: of its runs, with HALF_PRODUCTS.
 void start_sums(const int s, vec4 bias, vec4 scale) {

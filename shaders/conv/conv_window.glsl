@@ -69,6 +69,11 @@ ColumnWalk walk_of_columns(ivec4 p, int first, int step) {
   walk.walked = PLACE_OF(x)(0);
   [[unroll]] for (int i = 0; i < COLUMNS; ++i)
     walk.of_column[i] = clamp(beside_x(walk.row, first + i * step), walk.row, beside_x(walk.row, x_shape.x - 1));
+  // Of folded images columns move, not the row: both columns and their sums with the row would be in registers.
+  if (folds_x) {
+    [[unroll]] for (int i = 0; i < COLUMNS; ++i) column[i] += int(walk.row);
+    walk.row = beside_x(walk.row, -int(walk.row));
+  }
   return walk;
 }
 
@@ -82,6 +87,16 @@ FACTORS[COLUMNS] next_columns(inout ColumnWalk walk) {
     next_slice_of_x(walk.row);
   }
   return x;
+}
+
+// Walks to the next column of slices after the last slice of one.
+void leave_column(inout ColumnWalk walk) {
+  if (in_column_of_x(walk.row, 1)) return;
+  PLACE_OF(x) next = walk.row;
+  next_column_of_x(next);
+  int step = int(next - walk.row);
+  walk.row = beside_x(next, -step);
+  [[unroll]] for (int i = 0; i < COLUMNS; ++i) column[i] += step;
 }
 
 int blocks_of_slices() { return (slices(y_shape.z) + TILE_S - 1) / TILE_S; }

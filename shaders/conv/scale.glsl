@@ -1,7 +1,11 @@
 // vec4 scale_of(int slice, int n): with SCALE, the factors of the tensor `scale` by which x is multiplied first: one for
 // each channel, or with SCALE_OF_IMAGES for each channel of each image. Include it after TENSOR_IN(x).
 #ifdef SCALE
+#ifdef SCALE_OF_IMAGES
 #define scale_shape ivec4(1, 1, x_shape.zw)
+#else
+#define scale_shape ivec4(1, 1, x_shape.z, 1)
+#endif
 TENSOR_IN(scale)
 
 #ifdef SCALE_OF_IMAGES

@@ -29,17 +29,18 @@
 #include "divide.glsl"
 
 #ifdef MATRICES
-#define q_shape ivec4(1, 1, 4 * q_slices, 1)
-#define k_shape ivec4(1, 1, 4 * k_slices, 1)
-#define v_shape ivec4(1, 1, 4 * v_slices, 1)
-#define y_shape ivec4(1, 1, 4 * y_slices, 1)
+#define q_shape ivec4(1, 1, 4 * q_slices, q_tokens)
+#define k_shape ivec4(1, 1, 4 * k_slices, kv_tokens)
+#define v_shape ivec4(1, 1, 4 * v_slices, kv_tokens)
+#define y_shape ivec4(1, 1, 4 * y_slices, images * queries)
 #define OPERAND(name)                                                                                           \
   TENSOR_IN(name)                                                                                                \
   SLICES_OF_TENSOR(name)                                                                                         \
   PLACE_OF(name) locate_##name(int column, int row) { return place_of_##name(ivec4(0, 0, row, column)); }        \
-  vec4 next_##name(inout PLACE_OF(name) place) {                                                                 \
+  vec4 next_##name(inout PLACE_OF(name) place, int row) {                                                        \
     vec4 texel = fetch_##name(place);                                                                            \
     next_slice_of_##name(place);                                                                                 \
+    if (begins_column_of_##name(row + 1)) next_column_of_##name(place);                                          \
     return texel;                                                                                                \
   }
 OPERAND(q)
@@ -53,7 +54,7 @@ OPERAND(v)
 #else
 TEXELS_IN(grid)
 ivec2 locate_q(int column, int row) { return ivec2(column, row); }
-vec4 next_q(inout ivec2 place) { return load_grid(place.x, place.y++, grid_width); }
+vec4 next_q(inout ivec2 place, int row) { return load_grid(place.x, place.y++, grid_width); }
 #define PLACE_Q ivec2
 #endif
 // All three in one tensor.
@@ -165,9 +166,10 @@ void main() {
     PLACE_Q q_at[TILE_Q];
     [[unroll]] for (int i = 0; i < TILE_Q; ++i) q_at[i] = token[i];
     for (int d = 0; d < depth_slices; ++d) {
-      vec4 k0 = next_k(k0_at), k1 = next_k(k1_at), k2 = next_k(k2_at), k3 = next_k(k3_at);
+      vec4 k0 = next_k(k0_at, first_k + d), k1 = next_k(k1_at, first_k + d);
+      vec4 k2 = next_k(k2_at, first_k + d), k3 = next_k(k3_at, first_k + d);
       [[unroll]] for (int i = 0; i < TILE_Q; ++i) {
-        vec4 q = next_q(q_at[i]);
+        vec4 q = next_q(q_at[i], first_q + d);
         weight[i] += vec4(dot(q, k0), dot(q, k1), dot(q, k2), dot(q, k3));
       }
     }
@@ -203,7 +205,8 @@ void main() {
     PLACE_V v0_at = locate_v(column.x, first_v), v1_at = locate_v(column.y, first_v);
     PLACE_V v2_at = locate_v(column.z, first_v), v3_at = locate_v(column.w, first_v);
     [[unroll]] for (int s = 0; s < V_SLICES; ++s) {
-      vec4 v0 = next_v(v0_at), v1 = next_v(v1_at), v2 = next_v(v2_at), v3 = next_v(v3_at);
+      vec4 v0 = next_v(v0_at, first_v + s), v1 = next_v(v1_at, first_v + s);
+      vec4 v2 = next_v(v2_at, first_v + s), v3 = next_v(v3_at, first_v + s);
       [[unroll]] for (int i = 0; i < TILE_Q; ++i)
         sum[s][i] = sum[s][i] * keep[i] + weight[i].x * v0 + weight[i].y * v1 + weight[i].z * v2 + weight[i].w * v3;
     }

@@ -25,6 +25,8 @@ BEGIN_PARAMETERS(AttentionMatricesParameters)
   int32 kv_image_columns;
   int32 q_token_columns;  // columns from one token to the next
   int32 kv_token_columns;
+  int32 q_tokens;  // columns of the tensor Q
+  int32 kv_tokens;
   int32 q_slices;  // of all channels of the tensor Q
   int32 k_slices;
   int32 v_slices;

@@ -8,7 +8,7 @@
 #include "tensor.glsl"
 #include "divide.glsl"
 
-#define y_shape ivec4(1, 1, 4 * y_slices, 1)
+#define y_shape ivec4(1, 1, 4 * y_slices, images * queries)
 QUADS_IN(partial)
 #include "attention_result.glsl"
 

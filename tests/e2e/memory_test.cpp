@@ -1,6 +1,8 @@
 // A session reports the memory that Vulkan was asked for.
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "e2e/reference.hpp"
 
 namespace vellum::test {
@@ -34,6 +36,26 @@ TEST(Memory, WhatIsPlannedIsAllocatedInEveryMode) {
       EXPECT_EQ(report.allocated_bytes, report.planned_bytes);
       for (const ObjectReport& object : report.objects) EXPECT_EQ(object.reuse_count, object.tensors.size());
     }
+}
+
+TEST(Memory, FoldedImagesTakeLessAndGiveTheSameBits) {
+  const Reference reference = load_reference(fetched_model("blazeface_back"));
+  SessionOptions options = options_for(reference);
+  options.storage = StorageChoice::image2d;
+  Session folded(device(), reference.model, options);
+  EXPECT_NE(describe(reference.model, "program", options).find("folded image2d"), std::string::npos);
+  EXPECT_LT(folded.memory().planned_bytes, 4u << 20) << "which takes 4.4 MiB in one column of slices";
+  options.memory = MemoryMode::naive;
+  Session apart(device(), reference.model, options);
+  EXPECT_EQ(describe(reference.model, "program", options).find("folded"), std::string::npos);
+  const auto a = folded.run(reference.inputs), b = apart.run(reference.inputs);
+  ASSERT_EQ(a.size(), b.size());
+  for (const auto& [name, tensor] : a) {
+    const auto got = tensor.as<float>(), want = b.at(name).as<float>();
+    ASSERT_EQ(got.size(), want.size());
+    EXPECT_EQ(std::memcmp(got.data(), want.data(), got.size_bytes()), 0) << name;
+  }
+  expect_no_validation_messages();
 }
 
 TEST(Memory, OffsetsTakeNoMoreThanSharedObjects) {

@@ -56,6 +56,23 @@ TEST(WideTensors, FallBackToBuffersOneByOne) {
   EXPECT_EQ(storage_of(pool({16, 3, 2, 300}, 1), StorageChoice::image2d, "x0"), Storage::buffer);
 }
 
+// Columns of slices beside each other, where one column is too high.
+TEST(WideTensors, AreFoldedWhereThatFits) {
+  const OperatorCase high = conv({1, 40, 2000, 2}, {20, 40, 1, 1}, 1);
+  EXPECT_EQ(storage_of(high, StorageChoice::image2d, "x0"), Storage::image2d);
+  LoweringOptions options{.storage = StorageChoice::image2d, .inputs_to_channels4 = true};
+  const Program program = lower(single_node_graph(high), DeviceCaps(), options);
+  for (const VirtualTensor& tensor : program.tensors) {
+    if (tensor.desc.storage != Storage::image2d || tensor.name != "x0") continue;
+    EXPECT_EQ(tensor.desc.fold, 8u);
+    EXPECT_EQ(tensor.desc.extent(), (Extent3{16, 4000, 1}));
+  }
+  // Rows alone are too many.
+  EXPECT_EQ(storage_of(pool({1, 40, 5000, 2}, 1), StorageChoice::image2d, "x0"), Storage::buffer);
+  OperatorCase higher = conv({1, 40, 8000, 2}, {20, 40, 1, 1}, 1);  // lavapipe's images are larger
+  check_operator(higher);
+}
+
 TEST(WideTensors, Windows) {
   check_operator(pool({1, 1, 50000}, 25));
   check_operator(pool({1, 3, 2, 9000}, 3));

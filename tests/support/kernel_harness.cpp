@@ -46,7 +46,7 @@ std::string describe_run(const OperatorCase& test, const LoweringOptions& option
   return text + " on " + storages[static_cast<int>(options.storage)] +
          (options.precision == Precision::fp16 ? " fp16" : " fp32") +
          (options.arithmetic == Arithmetic::fp16 ? " multiplied as halves" : "") +
-         (options.inputs_to_channels4 ? " channels4" : " linear");
+         (options.fold > 0 ? " folded" : "") + (options.inputs_to_channels4 ? " channels4" : " linear");
 }
 
 bool multiplies_halves(const Program& program) {
@@ -55,6 +55,11 @@ bool multiplies_halves(const Program& program) {
     return task.dispatch &&
            std::any_of(task.dispatch->defines.begin(), task.dispatch->defines.end(), of_halves);
   });
+}
+
+bool folds(const Program& program) {
+  return std::ranges::any_of(program.tensors,
+                             [](const VirtualTensor& tensor) { return tensor.desc.fold > 0; });
 }
 
 Tolerance tolerance_of(const OperatorCase& test, const LoweringOptions& options) {
@@ -81,6 +86,7 @@ void run_once(const OperatorCase& test, const LoweringOptions& options, const De
   decompose(lowered);
   Program program = lower(lowered, caps, options);
   if (options.arithmetic == Arithmetic::fp16 && !multiplies_halves(program)) return;
+  if (options.fold > 0 && !folds(program)) return;
   if (!test.sweep.host_allowed) {
     EXPECT_TRUE(program.warnings.empty()) << program.warnings.front();
   }
@@ -126,17 +132,23 @@ void check_operator(const OperatorCase& test, const DeviceCaps& caps) {
         if ((precision == Precision::fp16 && !test.sweep.fp16) ||
             !(channels4 ? test.sweep.channels4_inputs : test.sweep.linear_inputs))
           continue;
-        LoweringOptions options{.precision = precision,
-                                .storage = storage,
-                                .inputs_to_channels4 = channels4,
-                                .winograd = test.sweep.winograd};
-        run_once(test, options, caps);
-        if (repeats_with_other_reads(test, options, caps)) run_once(test, options, other_reads);
-        if (test.sweep.as_for_gpu) run_once(test, options, gpu);
-        options.arithmetic = Arithmetic::fp16;
-        if (!test.sweep.arithmetic_fp16) continue;
         const bool once = storage != StorageChoice::image3d && (channels4 || !test.sweep.channels4_inputs);
-        if (once && precision == Precision::fp16 && caps.fp16_arithmetic) run_once(test, options, caps);
+        const bool halves =
+            test.sweep.arithmetic_fp16 && precision == Precision::fp16 && caps.fp16_arithmetic;
+        const uint32_t folded = precision == Precision::fp32 ? 2 : 4;  // columns
+        for (const uint32_t fold : {0u, folded}) {
+          if (fold > 0 && !(once && storage == StorageChoice::image2d)) continue;
+          LoweringOptions options{.precision = precision,
+                                  .storage = storage,
+                                  .inputs_to_channels4 = channels4,
+                                  .winograd = test.sweep.winograd,
+                                  .fold = fold};
+          run_once(test, options, caps);
+          if (repeats_with_other_reads(test, options, caps)) run_once(test, options, other_reads);
+          if (test.sweep.as_for_gpu) run_once(test, options, gpu);
+          options.arithmetic = Arithmetic::fp16;
+          if (once && halves) run_once(test, options, caps);
+        }
       }
 }
 

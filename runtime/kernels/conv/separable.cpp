@@ -125,7 +125,7 @@ void emit_apart(Lowering& lowering, const SeparableProblem& problem) {
                         .precision = problem.precision};
   TensorDesc desc = lowering.tensor(lowering.read(0, Layout::channels4)).desc;
   desc.shape = op.middle(operator_inputs(lowering)).shape;
-  if (desc.storage != Storage::buffer) desc.storage = lowering.image_or_buffer(desc.shape);
+  if (desc.storage != Storage::buffer) lowering.choose_storage(desc);
   const TensorId middle = lowering.workspace(lowering.node().name + "/depthwise", desc);
   lowering.emit_best(depthwise_candidates(depthwise, caps, middle));
 

@@ -39,7 +39,7 @@ Tiles whole_tiles(ConvProblem problem, int64_t side) {
 TensorDesc transformed(const Lowering& lowering, TensorDesc desc, int64_t channels, const Tiles& tiles) {
   desc.shape = {1, channels, tiles.places(), tiles.count};
   desc.element = ElementType::f32;
-  if (desc.storage != Storage::buffer) desc.storage = lowering.image_or_buffer(desc.shape);
+  if (desc.storage != Storage::buffer) lowering.choose_storage(desc);
   return desc;
 }
 

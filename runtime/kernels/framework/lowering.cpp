@@ -136,9 +136,7 @@ TensorDesc Lowering::texel_grid(uint32_t width, uint32_t height) const {
 
 StorageChoice Lowering::output_storage() const { return builder_.storage_choice(node_.outputs.front()); }
 
-Storage Lowering::image_or_buffer(const Shape& shape) const {
-  return builder_.image_or_buffer(shape, output_storage());
-}
+void Lowering::choose_storage(TensorDesc& desc) const { builder_.choose_storage(desc, output_storage()); }
 
 TensorId Lowering::workspace(std::string name, TensorDesc desc) {
   return builder_.add_tensor({std::move(name), std::move(desc), TensorRole::workspace, kNoTensor, {}});

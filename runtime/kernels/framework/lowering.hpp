@@ -32,6 +32,9 @@ struct LoweringOptions {
   // By ValueId: whether TensorDesc::rows_first holds where the value is in channels4 in a buffer; empty: for
   // none. Not for constants.
   std::vector<bool> rows_first = {};
+  // TensorDesc::fold of the intermediate tensors in images of two dimensions that have several slices; more
+  // where the limits of images demand it.
+  uint32_t fold = 0;
   // Every choice that was to be made is added here, where it is not null.
   std::vector<Choice>* choices = nullptr;
   // Kernels that give wrong results on the device: other candidates, other storage or the host compute their
@@ -128,8 +131,8 @@ class Lowering {
   // width x height texels of four elements: an image2d where it fits, the node's output is to be in an image
   // and the device's policy does not keep weights in buffers; else a buffer (index y * width + x).
   TensorDesc texel_grid(uint32_t width, uint32_t height) const;
-  // The storage of a channels4 tensor of that shape, as for the node's output, within the limits of images.
-  Storage image_or_buffer(const Shape& shape) const;
+  // Sets the storage of a channels4 tensor, as for the node's output, within the limits of images.
+  void choose_storage(TensorDesc& desc) const;
   // A temporary of this node only.
   TensorId workspace(std::string name, TensorDesc desc);
 

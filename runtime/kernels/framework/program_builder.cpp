@@ -15,18 +15,6 @@
 namespace vellum {
 namespace {
 
-std::string tensor_macro(const TensorDesc& desc, const Binding& binding) {
-  constexpr std::string_view elements[] = {"F32", "F16", "I32", "U8"};
-  const std::string element(elements[static_cast<size_t>(desc.element)]);
-  const std::string rows = desc.rows_first ? "ROWS_" : "";
-  if (binding.texel_buffer)
-    return desc.layout == Layout::linear ? "LINEAR_TEXEL_" + element : rows + "TEXEL_BUFFER_" + element;
-  if (desc.storage == Storage::buffer)
-    return desc.layout == Layout::linear ? "LINEAR_" + element : rows + "BUFFER_" + element;
-  return std::string(desc.storage == Storage::image2d ? "IMAGE2D_" : "IMAGE3D_") +
-         (binding.sampled ? "SAMPLED_" : "STORAGE_") + element;
-}
-
 // Whether the node reduces a tensor without elements to others that have some. infer_shapes_and_fold() makes
 // constants of these results, unless another input is computed or they are too large to keep.
 bool reduces_nothing(const Graph& graph, const Node& node) {
@@ -178,15 +166,27 @@ StorageChoice ProgramBuilder::storage_choice(ValueId value) const {
   return choice;
 }
 
-Storage ProgramBuilder::image_or_buffer(const Shape& shape, StorageChoice choice) const {
+void ProgramBuilder::choose_storage(TensorDesc& desc, StorageChoice choice) const {
   const bool has_format = float_element() == ElementType::f16 ? caps_.rgba16f_images : caps_.rgba32f_images;
-  if (choice == StorageChoice::buffer || !has_format) return Storage::buffer;
-  const Storage storage = choice == StorageChoice::image2d ? Storage::image2d : Storage::image3d;
-  const Extent3 extent = TensorDesc{shape, float_element(), storage, Layout::channels4}.extent();
-  const uint32_t limit =
-      storage == Storage::image2d ? caps_.max_image_dimension_2d : caps_.max_image_dimension_3d;
-  const bool fits = extent.width <= limit && extent.height <= limit && extent.depth <= limit;
-  return fits ? storage : Storage::buffer;
+  desc.storage = Storage::buffer;
+  desc.fold = 0;
+  if (choice == StorageChoice::buffer || !has_format) return;
+  TensorDesc image = desc;
+  if (choice == StorageChoice::image3d) {
+    image.storage = Storage::image3d;
+    const Extent3 extent = image.extent();
+    const uint32_t most = std::max({extent.width, extent.height, extent.depth});
+    if (most <= caps_.max_image_dimension_3d) desc = image;
+    return;
+  }
+  image.storage = Storage::image2d;
+  constexpr int64_t kMostSlices = 1 << 20;  // that quotient() of shaders/common/tensor.glsl divides
+  const int64_t slice_count = slices(nchw(desc.shape)[1]);
+  if (slice_count > kMostSlices) return;
+  if (slice_count > 1) image.fold = options_.fold;
+  const uint32_t limit = caps_.max_image_dimension_2d;
+  while (image.extent().height > limit && image.fold < slice_count) image.fold = 2 * std::max(image.fold, 1u);
+  if (image.extent().width <= limit && image.extent().height <= limit) desc = image;
 }
 
 TensorDesc ProgramBuilder::describe_type(const TensorType& type, Layout layout, StorageChoice choice) const {
@@ -197,7 +197,7 @@ TensorDesc ProgramBuilder::describe_type(const TensorType& type, Layout layout, 
   if (layout == Layout::channels4) {
     if (desc.element == ElementType::i32)
       throw Error(ErrorCode::internal, "channels4 layout of a tensor of integers");
-    desc.storage = image_or_buffer(type.shape, choice);
+    choose_storage(desc, choice);
   }
   return desc;
 }
@@ -218,7 +218,9 @@ std::string ProgramBuilder::describe_output(ValueId value) const {
   if (value == kNoValue) return "none";
   const Shape& shape = graph_.values[value].type.shape;
   if (shape.size() > 4) return to_string(shape);
-  return to_string(shape) + " " + std::string(name(image_or_buffer(shape, storage_choice(value))));
+  TensorDesc desc{shape, float_element(), Storage::buffer, Layout::channels4};
+  choose_storage(desc, storage_choice(value));
+  return to_string(shape) + " " + std::string(name(desc.storage));
 }
 
 std::string ProgramBuilder::describe_input(ValueId value) const {
@@ -279,7 +281,8 @@ TensorId ProgramBuilder::add_tensor(VirtualTensor tensor) {
 }
 
 TensorId ProgramBuilder::constant_tensor(ValueId value, Layout layout) {
-  const TensorDesc desc = describe_value(value, layout);
+  TensorDesc desc = describe_value(value, layout);
+  if (desc.fold > 0) desc.storage = Storage::buffer, desc.fold = 0;  // the host packs no folded images
   const HostTensor tensor = *graph_.values[value].constant;
   VirtualTensor weight{graph_.values[value].name, desc, TensorRole::weight, kNoTensor, {}};
   if (desc.element == ElementType::i32)

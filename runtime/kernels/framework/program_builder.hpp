@@ -47,8 +47,8 @@ class ProgramBuilder {
 
   // The options' storage for a value in channels4, never automatic. kNoValue: for any value.
   StorageChoice storage_choice(ValueId value) const;
-  // The storage for a tensor of that shape: `choice` where the limits of images allow it.
-  Storage image_or_buffer(const Shape& shape, StorageChoice choice) const;
+  // Sets the storage of a channels4 tensor, and its fold: `choice` where the limits of images allow it.
+  void choose_storage(TensorDesc& desc, StorageChoice choice) const;
   ElementType float_element() const;
   // How the device holds an intermediate tensor. `choice`: of a tensor in channels4.
   TensorDesc describe_type(const TensorType& type, Layout layout, StorageChoice choice) const;

@@ -120,6 +120,7 @@ std::optional<MatrixOperands> in_matrices(const Lowering& lowering, const Attent
   const auto q = in_matrix(lowering, 0, o.q), k = in_matrix(lowering, 1, o.k),
              v = in_matrix(lowering, 2, o.v);
   if (!q || !k || !v || k->image != v->image || k->token != v->token) return std::nullopt;
+  if (lowering.input_type(1).shape[0] != lowering.input_type(2).shape[0]) return std::nullopt;
   const auto& inputs = lowering.node().inputs;
   const bool separate = inputs[0] != inputs[1] || inputs[1] != inputs[2];
   const uint32_t bindings = (separate ? 3 : 1) + (lowering.has_input(3) ? 1 : 0) + 1;
@@ -214,6 +215,7 @@ void bind_matrices(Lowering& lowering, Dispatch& dispatch, const Attention::Oper
   define(dispatch, "MATRICES");
   if (m.separate) define(dispatch, "SEPARATE");
   const auto width = [&](size_t i) { return slices(lowering.input_type(i).shape[1]); };
+  const auto tokens = [&](size_t i) { return lowering.input_type(i).shape[0]; };
   const CommonParameters common = common_parameters(lowering, o);
   dispatch.push_constants = AttentionMatricesParameters{.queries = common.queries,
                                                         .heads = common.heads,
@@ -236,6 +238,8 @@ void bind_matrices(Lowering& lowering, Dispatch& dispatch, const Attention::Oper
                                                         .kv_image_columns = m.k.image,
                                                         .q_token_columns = m.q.token,
                                                         .kv_token_columns = m.k.token,
+                                                        .q_tokens = tokens(0),
+                                                        .kv_tokens = tokens(1),
                                                         .q_slices = width(0),
                                                         .k_slices = width(1),
                                                         .v_slices = width(2),

@@ -102,7 +102,7 @@ void multiply_one_by_one(Lowering& lowering, const Sizes& sizes) {
   const TensorId means = means_of(lowering);
   TensorDesc desc = lowering.tensor(means).desc;
   desc.shape[1] = sizes.hidden;
-  if (desc.storage != Storage::buffer) desc.storage = lowering.image_or_buffer(desc.shape);
+  if (desc.storage != Storage::buffer) lowering.choose_storage(desc);
   const TensorId hidden = lowering.workspace(lowering.node().name + "/hidden", desc);
   multiply(lowering, 1, means, hidden, op.hidden);
   multiply(lowering, 3, hidden, lowering.write(0, Layout::channels4), op.gate);

@@ -1,0 +1,187 @@
+// A walk over the slices of a channels4 tensor, after its declaration: positions are multiplied out once.
+//   SLICES_OF_TENSOR(name)  PLACE_OF(name): the type of a texel's place
+//                           place_of_<name>(ivec4 p), next_slice_of_<name>(inout place), vec4 fetch_<name>(place),
+//                           vec4 fetch_or_zero_<name>(place, bool inside), which loads in both cases
+//                           beside_<name>(place, int columns), below_<name>(place, int rows): the place so far from it
+//   HALF_SLICES_OF_TENSOR(name)  the same for halves, with HALF_PRODUCTS: f16vec4 fetch_half_<name>(place) and
+//                           fetch_half_or_zero_<name>(place, bool inside)
+//   PLACES_OF_OUTPUT(name)  the same for an output: void put_<name>(place, vec4 v), which stores unused channels too
+//
+// Slices of folded images are in several columns. next_slice_of_<name>() stays in one. in_column_of_<name>(place, int n) says
+// whether n slices from the place on are in its column, and next_column_of_<name>(inout place) walks from below the last slice
+// of a column to the first of the next. begins_column_of_<name>(int slice) tells it from the number of a slice. For other
+// tensors all this is constant, and folds_<name> is false. Loops over many slices have one loop for each column, so that these
+// do as much as those of other tensors:
+//   int k = begin;
+//   EACH_COLUMN_OF(name, k < end) {
+//     for (; k < end && in_column_of_<name>(place, 1); ++k) ...
+//     if (!in_column_of_<name>(place, 1)) next_column_of_<name>(place);
+//   }
+//
+// Places in buffers are numbers: many that walk together may stay, and one number says how far all of them have walked, which
+// compilers keep in a scalar where they have those. Coordinates of images move: to add two takes an instruction more.
+bool is_number(int place) { return true; }
+bool is_number(ivec2 place) { return false; }
+bool is_number(ivec3 place) { return false; }
+#define SLICES_OF_TENSOR(name) CAT(SLICES_, CAT(TENSOR_, name))(name)
+#define HALF_SLICES_OF_TENSOR(name) CAT(HALF_SLICES_, CAT(TENSOR_, name))(name)
+#define PLACES_OF_OUTPUT(name) CAT(PUT_, CAT(TENSOR_, name))(name)
+#define PLACE_OF(name) CAT(PLACE_, CAT(TENSOR_, name))
+#define FETCH_FN_(name) CAT(fetch_, name)
+#define WALK_(name, type, texel, slice, row, column)                                        \
+  type CAT(place_of_, name)(ivec4 p) { return texel(p, EXTENT_(name)); }                    \
+  void CAT(next_slice_of_, name)(inout type place) { place += slice; }                      \
+  type CAT(beside_, name)(type place, int columns) { return place + columns * column; }     \
+  type CAT(below_, name)(type place, int rows) { return place + rows * row; }
+#define ONE_COLUMN_(name, type)                                       \
+  const bool CAT(folds_, name) = false;                               \
+  bool CAT(in_column_of_, name)(type place, int n) { return true; }   \
+  bool CAT(begins_column_of_, name)(int slice) { return false; }      \
+  void CAT(next_column_of_, name)(inout type place) {}
+#define COLUMNS_(name)                                                                                    \
+  const bool CAT(folds_, name) = true;                                                                    \
+  bool CAT(in_column_of_, name)(ivec2 place, int n) {                                                     \
+    return place.y + (n - 1) * EXTENT_(name).y < CAT(name, _rows) * EXTENT_(name).y;                      \
+  }                                                                                                       \
+  bool CAT(begins_column_of_, name)(int slice) {                                                          \
+    return quotient(slice, CAT(name, _rows_reciprocal)) * CAT(name, _rows) == slice;                      \
+  }                                                                                                       \
+  void CAT(next_column_of_, name)(inout ivec2 place) {                                                    \
+    place += ivec2(EXTENT_(name).x * EXTENT_(name).w, -CAT(name, _rows) * EXTENT_(name).y);               \
+  }
+#define SLICES_2D_(name, texel) WALK_(name, ivec2, texel, ivec2(0, EXTENT_(name).y), ivec2(0, 1), ivec2(1, 0))
+#define WALK_2D_(name) SLICES_2D_(name, image2d_texel) ONE_COLUMN_(name, ivec2)
+#define WALK_FOLDED_(name) SLICES_2D_(name, CAT(name, _texel)) COLUMNS_(name)
+#define WALK_3D_(name) \
+  WALK_(name, ivec3, image3d_texel, ivec3(0, 0, 1), ivec3(0, 1, 0), ivec3(1, 0, 0)) ONE_COLUMN_(name, ivec3)
+#define WALK_BUFFER_(name) \
+  WALK_(name, int, buffer_texel, EXTENT_(name).x * EXTENT_(name).y, EXTENT_(name).x, 1) ONE_COLUMN_(name, int)
+#define WALK_ROWS_(name)                                                                                    \
+  WALK_(name, int, rows_buffer_texel, EXTENT_(name).x, EXTENT_(name).x * slices(EXTENT_(name).z), 1)        \
+  ONE_COLUMN_(name, int)
+
+#define EACH_COLUMN_OF(name, more) CAT(EACH_, CAT(COLUMNS_OF_, CAT(TENSOR_, name)))(more)
+#define EACH_ONE_COLUMN(more)
+#define EACH_COLUMNS(more) while (more)
+
+// A load in a selection would be a branch.
+#define FETCH_OR_ZERO_(name, type)                                \
+  vec4 CAT(fetch_or_zero_, name)(type place, bool inside) {       \
+    vec4 v = FETCH_FN_(name)(place);                              \
+    return inside ? v : vec4(0);                                  \
+  }
+#define FETCH_IMAGE_(name, type)                                                         \
+  vec4 FETCH_FN_(name)(type place) { return imageLoad(DATA_(name), place); }             \
+  FETCH_OR_ZERO_(name, type)
+#define FETCH_SAMPLER_(name, type)                                                       \
+  vec4 FETCH_FN_(name)(type place) { return texelFetch(DATA_(name), place, 0); }         \
+  FETCH_OR_ZERO_(name, type)
+#define FETCH_HALVES_(name, type)                                                                    \
+  f16vec4 CAT(fetch_half_, name)(type place) { return f16vec4(FETCH_FN_(name)(place)); }             \
+  f16vec4 CAT(fetch_half_or_zero_, name)(type place, bool inside) {                                  \
+    f16vec4 v = CAT(fetch_half_, name)(place);                                                       \
+    return inside ? v : f16vec4(0);                                                                  \
+  }
+
+#define PLACE_IMAGE2D_STORAGE_F32 ivec2
+#define PLACE_IMAGE2D_STORAGE_F16 ivec2
+#define PLACE_IMAGE2D_SAMPLED_F32 ivec2
+#define PLACE_IMAGE2D_SAMPLED_F16 ivec2
+#define PLACE_FOLDED_IMAGE2D_STORAGE_F32 ivec2
+#define PLACE_FOLDED_IMAGE2D_STORAGE_F16 ivec2
+#define PLACE_FOLDED_IMAGE2D_SAMPLED_F32 ivec2
+#define PLACE_FOLDED_IMAGE2D_SAMPLED_F16 ivec2
+#define PLACE_IMAGE3D_STORAGE_F32 ivec3
+#define PLACE_IMAGE3D_STORAGE_F16 ivec3
+#define PLACE_IMAGE3D_SAMPLED_F32 ivec3
+#define PLACE_IMAGE3D_SAMPLED_F16 ivec3
+#define PLACE_BUFFER_F32 int
+#define PLACE_BUFFER_F16 int
+#define PLACE_TEXEL_BUFFER_F32 int
+#define PLACE_TEXEL_BUFFER_F16 int
+#define PLACE_ROWS_BUFFER_F32 int
+#define PLACE_ROWS_BUFFER_F16 int
+#define PLACE_ROWS_TEXEL_BUFFER_F32 int
+#define PLACE_ROWS_TEXEL_BUFFER_F16 int
+
+#define COLUMNS_OF_IMAGE2D_STORAGE_F32 ONE_COLUMN
+#define COLUMNS_OF_IMAGE2D_STORAGE_F16 ONE_COLUMN
+#define COLUMNS_OF_IMAGE2D_SAMPLED_F32 ONE_COLUMN
+#define COLUMNS_OF_IMAGE2D_SAMPLED_F16 ONE_COLUMN
+#define COLUMNS_OF_FOLDED_IMAGE2D_STORAGE_F32 COLUMNS
+#define COLUMNS_OF_FOLDED_IMAGE2D_STORAGE_F16 COLUMNS
+#define COLUMNS_OF_FOLDED_IMAGE2D_SAMPLED_F32 COLUMNS
+#define COLUMNS_OF_FOLDED_IMAGE2D_SAMPLED_F16 COLUMNS
+#define COLUMNS_OF_IMAGE3D_STORAGE_F32 ONE_COLUMN
+#define COLUMNS_OF_IMAGE3D_STORAGE_F16 ONE_COLUMN
+#define COLUMNS_OF_IMAGE3D_SAMPLED_F32 ONE_COLUMN
+#define COLUMNS_OF_IMAGE3D_SAMPLED_F16 ONE_COLUMN
+#define COLUMNS_OF_BUFFER_F32 ONE_COLUMN
+#define COLUMNS_OF_BUFFER_F16 ONE_COLUMN
+#define COLUMNS_OF_TEXEL_BUFFER_F32 ONE_COLUMN
+#define COLUMNS_OF_TEXEL_BUFFER_F16 ONE_COLUMN
+#define COLUMNS_OF_ROWS_BUFFER_F32 ONE_COLUMN
+#define COLUMNS_OF_ROWS_BUFFER_F16 ONE_COLUMN
+#define COLUMNS_OF_ROWS_TEXEL_BUFFER_F32 ONE_COLUMN
+#define COLUMNS_OF_ROWS_TEXEL_BUFFER_F16 ONE_COLUMN
+
+#define SLICES_IMAGE2D_STORAGE_F32(name) WALK_2D_(name) FETCH_IMAGE_(name, ivec2)
+#define SLICES_IMAGE2D_STORAGE_F16(name) SLICES_IMAGE2D_STORAGE_F32(name)
+#define SLICES_IMAGE2D_SAMPLED_F32(name) WALK_2D_(name) FETCH_SAMPLER_(name, ivec2)
+#define SLICES_IMAGE2D_SAMPLED_F16(name) SLICES_IMAGE2D_SAMPLED_F32(name)
+#define SLICES_FOLDED_IMAGE2D_STORAGE_F32(name) WALK_FOLDED_(name) FETCH_IMAGE_(name, ivec2)
+#define SLICES_FOLDED_IMAGE2D_STORAGE_F16(name) SLICES_FOLDED_IMAGE2D_STORAGE_F32(name)
+#define SLICES_FOLDED_IMAGE2D_SAMPLED_F32(name) WALK_FOLDED_(name) FETCH_SAMPLER_(name, ivec2)
+#define SLICES_FOLDED_IMAGE2D_SAMPLED_F16(name) SLICES_FOLDED_IMAGE2D_SAMPLED_F32(name)
+#define SLICES_IMAGE3D_STORAGE_F32(name) WALK_3D_(name) FETCH_IMAGE_(name, ivec3)
+#define SLICES_IMAGE3D_STORAGE_F16(name) SLICES_IMAGE3D_STORAGE_F32(name)
+#define SLICES_IMAGE3D_SAMPLED_F32(name) WALK_3D_(name) FETCH_SAMPLER_(name, ivec3)
+#define SLICES_IMAGE3D_SAMPLED_F16(name) SLICES_IMAGE3D_SAMPLED_F32(name)
+// The bits are selected, for they are half as many as the floats that are made of them.
+#define FETCH_BUFFER_(name, type, unpack)                                     \
+  vec4 FETCH_FN_(name)(int place) { return unpack(DATA_(name)[place]); }      \
+  vec4 CAT(fetch_or_zero_, name)(int place, bool inside) {                    \
+    type bits = DATA_(name)[place];                                           \
+    return unpack(inside ? bits : type(0));                                   \
+  }
+#define SLICES_BUFFER_F32(name) WALK_BUFFER_(name) FETCH_BUFFER_(name, vec4, )
+#define SLICES_BUFFER_F16(name) WALK_BUFFER_(name) FETCH_BUFFER_(name, uvec2, unpack_half4)
+#define SLICES_TEXEL_BUFFER_F32(name) WALK_BUFFER_(name) FETCH_IMAGE_(name, int)
+#define SLICES_TEXEL_BUFFER_F16(name) SLICES_TEXEL_BUFFER_F32(name)
+#define SLICES_ROWS_BUFFER_F32(name) WALK_ROWS_(name) FETCH_BUFFER_(name, vec4, )
+#define SLICES_ROWS_BUFFER_F16(name) WALK_ROWS_(name) FETCH_BUFFER_(name, uvec2, unpack_half4)
+#define SLICES_ROWS_TEXEL_BUFFER_F32(name) WALK_ROWS_(name) FETCH_IMAGE_(name, int)
+#define SLICES_ROWS_TEXEL_BUFFER_F16(name) SLICES_ROWS_TEXEL_BUFFER_F32(name)
+
+#define PUT_FN_(name) CAT(put_, name)
+#define PUT_TEXEL_(name, type, round) \
+  void PUT_FN_(name)(type place, vec4 v) { imageStore(DATA_(name), place, round(v)); }
+#define PUT_IMAGE2D_STORAGE_F32(name) WALK_2D_(name) PUT_TEXEL_(name, ivec2, )
+#define PUT_IMAGE2D_STORAGE_F16(name) WALK_2D_(name) PUT_TEXEL_(name, ivec2, nearest_half4)
+#define PUT_FOLDED_IMAGE2D_STORAGE_F32(name) WALK_FOLDED_(name) PUT_TEXEL_(name, ivec2, )
+#define PUT_FOLDED_IMAGE2D_STORAGE_F16(name) WALK_FOLDED_(name) PUT_TEXEL_(name, ivec2, nearest_half4)
+#define PUT_IMAGE3D_STORAGE_F32(name) WALK_3D_(name) PUT_TEXEL_(name, ivec3, )
+#define PUT_IMAGE3D_STORAGE_F16(name) WALK_3D_(name) PUT_TEXEL_(name, ivec3, nearest_half4)
+#define PUT_IN_BUFFER_(name, pack) void PUT_FN_(name)(int place, vec4 v) { DATA_(name)[place] = pack(v); }
+#define PUT_BUFFER_F32(name) WALK_BUFFER_(name) PUT_IN_BUFFER_(name, )
+#define PUT_BUFFER_F16(name) WALK_BUFFER_(name) PUT_IN_BUFFER_(name, pack_half4)
+#define PUT_ROWS_BUFFER_F32(name) WALK_ROWS_(name) PUT_IN_BUFFER_(name, )
+#define PUT_ROWS_BUFFER_F16(name) WALK_ROWS_(name) PUT_IN_BUFFER_(name, pack_half4)
+
+#define HALF_SLICES_IMAGE2D_STORAGE_F16(name) SLICES_IMAGE2D_STORAGE_F16(name) FETCH_HALVES_(name, ivec2)
+#define HALF_SLICES_IMAGE2D_SAMPLED_F16(name) SLICES_IMAGE2D_SAMPLED_F16(name) FETCH_HALVES_(name, ivec2)
+#define HALF_SLICES_FOLDED_IMAGE2D_STORAGE_F16(name) SLICES_FOLDED_IMAGE2D_STORAGE_F16(name) FETCH_HALVES_(name, ivec2)
+#define HALF_SLICES_FOLDED_IMAGE2D_SAMPLED_F16(name) SLICES_FOLDED_IMAGE2D_SAMPLED_F16(name) FETCH_HALVES_(name, ivec2)
+#define HALF_SLICES_IMAGE3D_STORAGE_F16(name) SLICES_IMAGE3D_STORAGE_F16(name) FETCH_HALVES_(name, ivec3)
+#define HALF_SLICES_IMAGE3D_SAMPLED_F16(name) SLICES_IMAGE3D_SAMPLED_F16(name) FETCH_HALVES_(name, ivec3)
+#define FETCH_HALVES_OF_BUFFER_(name)                                                  \
+  f16vec4 CAT(fetch_half_, name)(int place) { return halves(DATA_(name)[place]); }     \
+  f16vec4 CAT(fetch_half_or_zero_, name)(int place, bool inside) {                     \
+    uvec2 bits = DATA_(name)[place];                                                   \
+    return halves(inside ? bits : uvec2(0));                                           \
+  }
+#define HALF_SLICES_BUFFER_F16(name) WALK_BUFFER_(name) FETCH_HALVES_OF_BUFFER_(name)
+#define HALF_SLICES_TEXEL_BUFFER_F16(name) SLICES_TEXEL_BUFFER_F16(name) FETCH_HALVES_(name, int)
+#define HALF_SLICES_ROWS_BUFFER_F16(name) WALK_ROWS_(name) FETCH_HALVES_OF_BUFFER_(name)
+#define HALF_SLICES_ROWS_TEXEL_BUFFER_F16(name) SLICES_ROWS_TEXEL_BUFFER_F16(name) FETCH_HALVES_(name, int)
+
