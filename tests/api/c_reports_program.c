@@ -173,7 +173,7 @@ int report_in_c(const void* model_bytes, size_t model_size, const char* file, co
   EXPECT(estimate.allocated_intermediates == memory.allocated_bytes && estimate.allocated_in_out == memory.in_out_bytes);
   EXPECT(vellum_measure_memory(file, &options, NULL, &measured, &error) == VELLUM_OK);
   EXPECT(measured.weights > 0 && measured.total >= measured.weights + measured.in_out + measured.intermediates);
-  EXPECT(measured.allocated_peak > 0 && (!measured.process_known || measured.process_bytes > 0));
+  EXPECT(measured.allocated_peak > 0); /* the process need not grow: what earlier calls freed may be taken again */
   EXPECT(estimate.total_least <= estimate.total && estimate.total <= estimate.total_most);
   FAILS(vellum_calibrate_memory(NULL, NULL, &error), VELLUM_INVALID_ARGUMENT, "used Vulkan");
   vellum_frame_input_init(&camera);

@@ -246,8 +246,8 @@ TEST_F(Packed, DescriptionsThatLieAreRefused) {
     return bytes;
   };
   const auto load_bytes = [](const std::string& bytes) { return Model::load(as_bytes(bytes)); };
-  EXPECT_VELLUM_ERROR(load_bytes(rewritten([](auto& header, auto&) { header.version = 2; })),
-                      ErrorCode::unsupported, "format 2", "format 1", "pack");
+  EXPECT_VELLUM_ERROR(load_bytes(rewritten([](auto& header, auto&) { header.version = 3; })),
+                      ErrorCode::unsupported, "format 3", "formats up to 2", "pack");
   EXPECT_VELLUM_ERROR(load_bytes(rewritten([](auto& header, auto&) { header.byte_order = 0x04030201; })),
                       ErrorCode::unsupported, "byte order");
   EXPECT_VELLUM_ERROR(
