@@ -184,7 +184,7 @@ def _source(inputs: Mapping[str, Any], info: TensorInfo) -> Any:
 
 def _target(outputs: Mapping[str, Any] | None, info: TensorInfo) -> Any:
     if outputs is None:
-        return np.empty(info.shape, info.dtype)  # type: ignore[arg-type]  # all dimensions are known
+        return np.empty(info.shape, info.dtype)
     value = _given(outputs, info, "output")
     if callable(value):
         return value
@@ -201,7 +201,8 @@ def _memory(info: TensorInfo, region: PictureRegion, address: int, byte_count: i
     """The library's values of a region, as an array."""
     shape = list(info.shape)
     shape[region.rows_axis : region.rows_axis + 2] = region.height, region.width
-    return np.frombuffer((ctypes.c_char * byte_count).from_address(address), info.dtype).reshape(shape)  # type: ignore[arg-type]
+    values: Array = np.frombuffer(memoryview((ctypes.c_char * byte_count).from_address(address)), info.dtype)
+    return values.reshape(shape)
 
 
 def _read(source: Any, info: TensorInfo, found: Any, address: int, byte_count: int) -> None:

@@ -98,7 +98,7 @@ def c_input_shapes(shapes: Mapping[str, Sequence[int]]) -> Any:
 
 def c_shape_values(values: Mapping[str, Any]) -> Any:
     """An array of vellum_shape_values, which keeps what it points to alive."""
-    array = (_c_api.vellum_shape_values * len(values))()
+    array: Any = (_c_api.vellum_shape_values * len(values))()
     array.arrays = [np.ascontiguousarray(value).reshape(np.shape(value)) for value in values.values()]
     for entry, name, value in zip(array, values, array.arrays):
         dtypes = [number for number, dtype in DTYPES.items() if dtype == value.dtype]
