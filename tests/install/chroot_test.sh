@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Installs the Debian packages in a clean system (debootstrap, only Debian's packages besides), builds and runs programs against
 # them there on lavapipe, and compares the bits of their results with those of a build tree on this machine.
-#   tests/install/chroot_test.sh FOLDER_OF_DEBS BUILD_TREE MODEL.onnx
-# As root. BUILD_TREE is the one that the packages were made of (release.sh: build/packages). Environment: SCRATCH, a folder for
-# the system (1 GB, a new one in /var/tmp), MIRROR; JAVA_BUILD, a build tree with the targets android_stand_in_aar, java_test_jar
-# and java_test_pictures: the AAR with the desktop's library is checked, and the tests of Java run with what is in it. A system
-# that is in $SCRATCH/base from an earlier call is used again.
+#   tests/install/chroot_test.sh FOLDER_OF_PACKAGES BUILD_TREE MODEL.onnx
+# As root. BUILD_TREE is the one that the packages were made of (release.sh: build/packages). A wheel in the folder is installed,
+# too, and runs five lines. Environment: SCRATCH, a folder for the system (1 GB, a new one in /var/tmp), MIRROR; JAVA_BUILD, a
+# build tree of the same commit with the targets android_stand_in_aar, java_test_jar and java_test_pictures: the AAR with the desktop's library is
+# checked, and the tests of Java run with what is in it. A system that is in $SCRATCH/base from an earlier call is used again.
 set -euo pipefail
 
 debs=$(realpath "$1") build=$(realpath "$2") model=$(realpath "$3")
@@ -99,6 +99,36 @@ if [[ -n ${JAVA_BUILD-} ]]; then
     -cp /vellum/java/aar/classes.jar:/vellum/java/java_test.jar:/usr/share/java/junit4.jar:/usr/share/java/hamcrest.jar \
     org.junit.runner.JUnitCore "${tests[@]}" | tee "$scratch/junit.txt"
   grep -q '^OK' "$scratch/junit.txt"
+fi
+
+wheel=$(compgen -G "$debs/vellum-*.whl" || true)
+if [[ -n $wheel ]]; then
+  say "the wheel, without the packages' library: five lines"
+  inside apt-get -qq -y --no-install-recommends install python3-venv python3-numpy >"$scratch/apt.log" 2>&1
+  cp "$wheel" "$system/vellum/"
+  inside python3 -m venv --system-site-packages /vellum/venv
+  begin=$(date +%s%N)
+  inside /vellum/venv/bin/pip install --quiet --no-index --no-deps "/vellum/$(basename "$wheel")"
+  printf '%s: %d bytes, %d ms\n' "$(basename "$wheel")" "$(stat -c %s "$wheel")" $((($(date +%s%N) - begin) / 1000000))
+  cat >"$system/vellum/five.py" <<'PYTHON'
+import numpy, sys, vellum
+session = vellum.Session(sys.argv[1])
+image = numpy.random.default_rng(1).random(session.inputs[0].shape, numpy.float32)
+numpy.save("/vellum/image.npy", image)
+numpy.savez("/vellum/outputs.npz", **session.run({session.inputs[0].name: image}))
+PYTHON
+  inside /vellum/venv/bin/python /vellum/five.py "/vellum/$file"
+  inside vellum run "/vellum/$file" -i input:0=/vellum/image.npy -o /vellum/tool >/dev/null
+  inside python3 - <<'PYTHON'
+import numpy, pathlib, subprocess
+outputs = numpy.load("/vellum/outputs.npz")
+for name, values in outputs.items():
+    assert values.tobytes() == numpy.load(f"/vellum/tool/{name.replace(':', '_')}.npy").tobytes(), name
+code = "import vellum; print(vellum.library._name)"
+library = subprocess.run(["/vellum/venv/bin/python", "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+assert pathlib.Path(library).is_relative_to("/vellum/venv"), library
+print("equal bit for bit to the tool:", len(outputs), "outputs")
+PYTHON
 fi
 
 say "the same program with the build tree's library"
