@@ -4,8 +4,9 @@
 #   tests/install/chroot_test.sh FOLDER_OF_PACKAGES BUILD_TREE MODEL.onnx
 # As root. BUILD_TREE is the one that the packages were made of (release.sh: build/packages). A wheel in the folder is installed,
 # too, and runs five lines. Environment: SCRATCH, a folder for the system (1 GB, a new one in /var/tmp), MIRROR; JAVA_BUILD, a
-# build tree of the same commit with the targets android_stand_in_aar, java_test_jar and java_test_pictures: the AAR with the desktop's library is
-# checked, and the tests of Java run with what is in it. A system that is in $SCRATCH/base from an earlier call is used again.
+# build tree of the same commit with the targets android_stand_in_aar, java_test_jar and java_test_pictures: the AAR with the
+# desktop's library is checked, and the tests of Java run with what is in it. A system that is in $SCRATCH/base from an earlier
+# call is used again.
 set -euo pipefail
 
 debs=$(realpath "$1") build=$(realpath "$2") model=$(realpath "$3")

@@ -50,9 +50,9 @@ def read_infos(count: Callable[[Any], int], get: Callable[..., int], handle: Any
         info = sized(_c_api.vellum_tensor_info)
         call(get, handle, index, ctypes.byref(info))
         dtype, decides_shapes = DTYPES[info.dtype], bool(info.decides_shapes)
-        initial = None
+        initial: np.ndarray[Any, Any] | None = None
         if info.initial_value:
-            initial = np.empty(read_shape(info), dtype)
+            initial = np.empty(tuple(info.dims[: info.rank]), dtype)
             ctypes.memmove(initial.ctypes.data, info.initial_value, info.byte_size)
         infos.append(TensorInfo(text(info.name), read_shape(info), dtype, decides_shapes, text(info.signature_name), initial))
     return tuple(infos)
