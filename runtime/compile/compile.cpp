@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "caps/device_policy.hpp"
 #include "compile/fuse_separable.hpp"
 #include "compile/tiles.hpp"
 #include "compile/tuned_storages.hpp"
@@ -43,11 +44,14 @@ LayerLimits layer_limits(const DeviceCaps& caps, const CompileOptions& options) 
   return {std::min(most, budget), std::min(most, budget / 2), budget / 2 < most ? 0 : kTileChannels};
 }
 
-// Lowering avoids wrong kernels, and knows of no folding to come.
-bool knows_wrong_folding(const CompileOptions& options) {
-  return options.wrong_kernels && std::ranges::any_of(*options.wrong_kernels, [](const auto& kernel) {
-           return kernel.first.find("=FOLDED_") != std::string::npos;
-         });
+// Whether images may fold. Not where compilers load weights once for a subgroup: with slices in columns they
+// no longer see that its invocations are at the same slice (docs/gpu_compilers.md). Not where a kernel on
+// folded images is wrong: lowering avoids wrong kernels, but images fold after it.
+bool may_fold(const DeviceCaps& caps, const CompileOptions& options) {
+  if (device_policy(caps).loads_uniform_weights_cheaply(caps, 1)) return false;
+  return !options.wrong_kernels || std::ranges::none_of(*options.wrong_kernels, [](const auto& kernel) {
+    return kernel.first.find("=FOLDED_") != std::string::npos;
+  });
 }
 
 void arrange_program(Program& program, const DeviceCaps& caps, const CompileOptions& options) {
@@ -57,7 +61,7 @@ void arrange_program(Program& program, const DeviceCaps& caps, const CompileOpti
            .in_place = options.in_place,
            .views = options.views,
            .reorder = options.reorder,
-           .fold = !knows_wrong_folding(options)},
+           .fold = may_fold(caps, options)},
           caps.tensor_offset_alignment(), modelled_rules(caps));
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "caps/vendors.hpp"
 #include "kernels/framework/lowering.hpp"
 #include "network.hpp"
 #include "passes/split_large_layers.hpp"
@@ -43,6 +44,35 @@ TEST(Compile, StopsAfterTheStageThatWasAskedFor) {
   EXPECT_EQ(to_text(plan, Stage::plan), to_text(all, Stage::plan));
   EXPECT_TRUE(plan.barriers.empty());
   EXPECT_EQ(all.barriers.size(), all.program.tasks.size());
+}
+
+// Each layer halves width and height and has four times the channels, so that slices fit one object in
+// columns only.
+TEST(Compile, FoldsImagesWhereWeightsAreNotLoadedForASubgroup) {
+  OnnxModel model;
+  model.input("x", {1, 4, 64, 64});
+  std::string x = "x";
+  for (int64_t channels = 4, layer = 0; layer < 3; ++layer, channels *= 4) {
+    const std::string w = "w" + std::to_string(layer), y = "y" + std::to_string(layer);
+    model.initializer(w, random_tensor({4 * channels, channels, 2, 2}, 1))
+        .node("Conv", {x, w}, {y}, attributes({{"strides", std::vector<int64_t>{2, 2}}}), y);
+    x = y;
+  }
+  model.output(x);
+  const Graph imported = model.graph();
+  CompileOptions options{.storage = StorageChoice::image2d};
+  const auto folded = [&](uint32_t vendor) {
+    DeviceCaps caps;
+    caps.type = DeviceType::integrated_gpu;
+    caps.vendor_id = vendor;
+    return std::ranges::count_if(compile(imported, caps, options).program.tensors,
+                                 [](const VirtualTensor& tensor) { return tensor.desc.fold > 0; });
+  };
+  EXPECT_GT(folded(kQualcomm), 0);
+  EXPECT_EQ(folded(kAmd), 0);
+  options.wrong_kernels =
+      std::make_shared<const WrongKernels>(WrongKernels{{"conv TENSOR_X=FOLDED_IMAGE2D_SAMPLED_F32", {}}});
+  EXPECT_EQ(folded(kQualcomm), 0);
 }
 
 TEST(Compile, PutsTensorsInBuffersWhereImagesLackTheFormat) {
