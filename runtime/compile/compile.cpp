@@ -44,11 +44,12 @@ LayerLimits layer_limits(const DeviceCaps& caps, const CompileOptions& options) 
   return {std::min(most, budget), std::min(most, budget / 2), budget / 2 < most ? 0 : kTileChannels};
 }
 
-// Whether images may fold. Not where compilers load weights once for a subgroup: with slices in columns they
-// no longer see that its invocations are at the same slice (docs/gpu_compilers.md). Not where a kernel on
-// folded images is wrong: lowering avoids wrong kernels, but images fold after it.
+// Whether images may fold. Not where compilers make scalar loads of weights, which are in buffers for that:
+// with slices in columns they no longer see that all invocations are at the same slice
+// (docs/gpu_compilers.md). Not where a kernel on folded images is wrong: lowering avoids wrong kernels, but
+// images fold after it.
 bool may_fold(const DeviceCaps& caps, const CompileOptions& options) {
-  if (device_policy(caps).loads_uniform_weights_cheaply(caps, 1)) return false;
+  if (device_policy(caps).keeps_weights_in_buffers(caps)) return false;
   return !options.wrong_kernels || std::ranges::none_of(*options.wrong_kernels, [](const auto& kernel) {
     return kernel.first.find("=FOLDED_") != std::string::npos;
   });

@@ -48,7 +48,7 @@ TEST(Compile, StopsAfterTheStageThatWasAskedFor) {
 
 // Each layer halves width and height and has four times the channels, so that slices fit one object in
 // columns only.
-TEST(Compile, FoldsImagesWhereWeightsAreNotLoadedForASubgroup) {
+TEST(Compile, FoldsImagesWhereCompilersMakeNoScalarLoadsOfWeights) {
   OnnxModel model;
   model.input("x", {1, 4, 64, 64});
   std::string x = "x";
