@@ -120,6 +120,8 @@ class CpuPolicy final : public DevicePolicy {
   }
   // The scheduler of the operating system divides a CPU's time.
   uint32_t max_submit_ms(bool) const override { return 0; }
+  // Measured on lavapipe 22.3: a copy of a few rows takes 1 us instead of 50.
+  bool copies_buffers_by_command() const override { return true; }
   bool allocates_in_the_process() const override { return true; }
 };
 

@@ -156,6 +156,8 @@ class DevicePolicy {
   // (SessionOptions::max_submit_ms); 0: any. draws: it has a queue for graphics, so that it may serve a
   // display.
   virtual uint32_t max_submit_ms(bool draws) const = 0;
+  // Whether bytes within buffers are copied faster by a command of the driver than by a shader.
+  virtual bool copies_buffers_by_command() const = 0;
   // Whether device memory is memory of the process.
   virtual bool allocates_in_the_process() const = 0;
 };

@@ -374,6 +374,7 @@ class GpuPolicy final : public DevicePolicy {
   // A frame of a display of 60 Hz. Watchdogs end what takes hundreds of milliseconds (i915) or seconds
   // (Windows, amdgpu, phones), which leaves room for predictions that are ten times too short.
   uint32_t max_submit_ms(bool draws) const override { return draws ? 16 : 0; }
+  bool copies_buffers_by_command() const override { return false; }
   bool allocates_in_the_process() const override { return false; }
 };
 

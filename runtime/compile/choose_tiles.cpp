@@ -85,10 +85,6 @@ size_t TileChooser::last_use(ValueId value) const {
   return last;
 }
 
-double TileChooser::copy_ms(uint64_t bytes) const {
-  return costs_.launch_ms + static_cast<double>(bytes) * costs_.ms_per_byte;
-}
-
 // Rows of several images are not neighbours.
 bool TileChooser::is_view(ValueId value, ImageAxis axis) const {
   return costs_.rows_are_views && (axis == ImageAxis::images || graph().values[value].type.shape[0] == 1);
@@ -97,10 +93,13 @@ bool TileChooser::is_view(ValueId value, ImageAxis axis) const {
 double TileChooser::keep_ms(size_t node, int64_t kept, int64_t held) const {
   constexpr ImageAxis kRows = ImageAxis::rows;
   double ms = 0;
-  for (const ValueId output : graph().nodes[node].outputs)
-    if (output != kNoValue)
-      ms += copy_ms(bytes_of(output, kept, kRows)) +
-            copy_ms(bytes_of(output, is_view(output, kRows) ? kept : held, kRows));
+  for (const ValueId output : graph().nodes[node].outputs) {
+    if (output == kNoValue) continue;
+    // Rows that are neighbours in memory.
+    const bool view = is_view(output, kRows);
+    const CopyTime& copy = view ? costs_.keep : costs_.copy;
+    ms += copy.of(bytes_of(output, kept, kRows)) + copy.of(bytes_of(output, view ? kept : held, kRows));
+  }
   return ms;
 }
 
@@ -140,7 +139,7 @@ TileChooser::Strip TileChooser::estimate_strip(const TiledNodes& tiled, const st
     if (held.empty()) continue;
     uint64_t cut = 0;
     if (!computed.empty())
-      result.ms += costs_.launch_ms + costs_.node_ms[n] * static_cast<double>(computed.count()) /
+      result.ms += costs_.copy.launch + costs_.node_ms[n] * static_cast<double>(computed.count()) /
                                           static_cast<double>(reads.row_count(n));
     for (size_t i = 0; i < node.inputs.size() && !computed.empty(); ++i) {
       const RowsRead read = reads.read(n, i, computed);
@@ -153,7 +152,7 @@ TileChooser::Strip TileChooser::estimate_strip(const TiledNodes& tiled, const st
       if (!is_input && (!is_cut || is_view(input, tiled.axis))) continue;
       const uint64_t bytes = bytes_of(input, read.rows.count(), tiled.axis);
       cut += is_input ? 2 * bytes : bytes;
-      result.ms += copy_ms(bytes);
+      result.ms += costs_.copy.of(bytes);
     }
     live += bytes_of_rows(n, computed.count());
     result.peak = std::max(result.peak, live + cut);
@@ -169,7 +168,7 @@ TileChooser::Strip TileChooser::estimate_strip(const TiledNodes& tiled, const st
     for (const ValueId output : node.outputs)
       if (std::find(outputs.begin(), outputs.end(), output) != outputs.end() &&
           (!is_view(output, tiled.axis) || is_output(graph, output)))
-        result.ms += copy_ms(bytes_of(output, held.count(), tiled.axis));
+        result.ms += costs_.copy.of(bytes_of(output, held.count(), tiled.axis));
     // Values that are read here for the last time.
     std::vector<ValueId> done = node.inputs;
     done.insert(done.end(), node.outputs.begin(), node.outputs.end());

@@ -22,13 +22,14 @@
 
 #include "caps/device_caps.hpp"
 #include "passes/tile/strips.hpp"
+#include "plan/dispatch_model.hpp"
 
 namespace vellum {
 
 struct TileCosts {
   std::vector<double> node_ms;  // of each node, whole
-  double launch_ms = 0;         // of a dispatch
-  double ms_per_byte = 0;       // of a copy
+  CopyTime copy;                // its launch is that of every dispatch
+  CopyTime keep;                // of rows that are neighbours in memory, kept for the next strip
   uint64_t element_bytes = 4;
   // Rows of an image are neighbours in memory (TensorDesc::rows_first), and so are images: joining strips and
   // cutting rows out copies nothing but the rows that are kept.
@@ -82,7 +83,6 @@ class TileChooser {
     double ms = 0;
   };
   Strip estimate_strip(const TiledNodes& tiled, const std::vector<ValueId>& outputs, int64_t strip) const;
-  double copy_ms(uint64_t bytes) const;
   bool is_view(ValueId value, ImageAxis axis) const;
   // To keep rows of a node for the next strip, which then holds `held` rows of it.
   double keep_ms(size_t node, int64_t kept, int64_t held) const;

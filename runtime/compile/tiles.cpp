@@ -193,12 +193,12 @@ TileCosts TiledLowering::costs() const {
   for (size_t t = 0; t < tasks.size(); ++t) of_name[node_name(program_.tasks[t])] += tasks[t];
   TileCosts costs;
   for (const Node& node : graph_.nodes) costs.node_ms.push_back(of_name[node.name]);
-  costs.launch_ms = launch_milliseconds(caps_);
-  costs.ms_per_byte = copy_milliseconds_per_byte(caps_);
+  costs.copy = shader_copy_time(caps_);
   costs.element_bytes = options_.precision == Precision::fp16 ? 2 : 4;
   costs.in_place = in_place_;
   costs.rows_are_views = options_.storage == StorageChoice::buffer ||
                          (options_.storage == StorageChoice::automatic && !caps_.prefers_images);
+  costs.keep = buffer_copy_time(caps_);
   return costs;
 }
 

@@ -1,6 +1,22 @@
 #include "exec/task_recorder.hpp"
 
+#include "plan/buffer_copies.hpp"
+#include "vulkan/context.hpp"
+
 namespace vellum {
+namespace {
+
+// Of dispatches, and of copies that replace some of them.
+constexpr gpu::Scope kTaskWrite = gpu::kComputeWrite | gpu::kTransferWrite;
+constexpr gpu::Scope kTaskReadWrite = gpu::kComputeReadWrite | gpu::kTransferRead | gpu::kTransferWrite;
+
+void record_copy(gpu::CommandBuffer& commands, const DeviceTensors& tensors, const PlainCopy& copy) {
+  const gpu::BoundResource from = tensors.resource(copy.from), to = tensors.resource(copy.to);
+  commands.copy(from.buffer, from.offset + copy.from_offset, to.buffer, to.offset + copy.to_offset,
+                copy.bytes);
+}
+
+}  // namespace
 
 std::vector<size_t> dispatches_of_tasks(const Program& program) {
   std::vector<size_t> indices;
@@ -40,16 +56,24 @@ void TaskRecorder::record(gpu::CommandBuffer& commands, size_t task, bool after_
   for (uint32_t object : sync.discarded_objects) transitions.push_back({&tensors.object_image(object)});
   // Writes become visible; what was read is waited for, which needs no access of its own.
   if (sync.barrier || after_earlier_work || !transitions.empty())
-    commands.barrier(gpu::kComputeWrite, gpu::kComputeReadWrite, transitions);
+    commands.barrier(kTaskWrite, kTaskReadWrite, transitions);
 
+  const bool copies = is_copied_by_command(model.program, dispatch, commands.context().caps());
   const size_t index = dispatch_of_task[task];
-  const gpu::Pipeline& pipeline = *pipelines[index];
-  commands.bind(pipeline, sets[index]);
-  if (const auto bytes = dispatch.push_constants.bytes(); !bytes.empty())
-    commands.push_constants(pipeline, bytes);
+  if (!copies) {
+    const gpu::Pipeline& pipeline = *pipelines[index];
+    commands.bind(pipeline, sets[index]);
+    if (const auto bytes = dispatch.push_constants.bytes(); !bytes.empty())
+      commands.push_constants(pipeline, bytes);
+  }
   if (queries) queries->write(commands, static_cast<uint32_t>(2 * task), VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT);
-  commands.dispatch(dispatch.workgroup_count);
-  if (queries) queries->write(commands, static_cast<uint32_t>(2 * task + 1));
+  if (copies)
+    record_copy(commands, tensors, *dispatch.copy);
+  else
+    commands.dispatch(dispatch.workgroup_count);
+  if (queries)
+    queries->write(commands, static_cast<uint32_t>(2 * task + 1),
+                   copies ? VK_PIPELINE_STAGE_TRANSFER_BIT : VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT);
   if (labels) commands.end_label();
 }
 

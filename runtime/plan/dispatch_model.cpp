@@ -6,8 +6,10 @@
 #include <string>
 #include <string_view>
 
+#include "caps/device_policy.hpp"
 #include "caps/device_rates.hpp"
 #include "caps/tile_code.hpp"
+#include "plan/buffer_copies.hpp"
 
 namespace vellum {
 namespace {
@@ -18,8 +20,15 @@ constexpr uint32_t kUsualSubgroup = 32;
 // On the CPU a shader that only moves values takes so many times as long as their bytes, and a dispatch so
 // long (lavapipe, by tests/bench/tile_bench.cpp: strips and their copies).
 constexpr double kMovesOnCpu = 3.6, kLaunchOnCpuMs = 0.02;
+// A command that copies has no threads to wake, and copies as fast as memory allows.
+constexpr double kCommandOnCpuMs = 0.001;
 
 double cost_of_moves(const DeviceCaps& caps) { return caps.type == DeviceType::cpu ? kMovesOnCpu : 1; }
+
+double milliseconds_to_move(const DeviceCaps& caps, double bytes) {
+  const double rate = device_rates(caps).gigabytes_per_s;
+  return rate > 0 ? 1e-6 * bytes / rate : 0;
+}
 
 uint64_t product(const std::array<uint32_t, 3>& sizes) { return uint64_t{sizes[0]} * sizes[1] * sizes[2]; }
 
@@ -124,6 +133,10 @@ std::vector<double> predicted_milliseconds(const Program& program, const std::ve
     double& predicted = milliseconds.emplace_back(0);
     if (!program.tasks[t].dispatch) continue;
     const Dispatch& dispatch = *program.tasks[t].dispatch;
+    if (is_copied_by_command(program, dispatch, caps)) {
+      predicted = buffer_copy_time(caps).of(dispatch.copy->bytes);
+      continue;
+    }
     const double share = shares_of_x.empty() ? 1 : shares_of_x[t];
     DispatchModel model =
         dispatch_model(program, dispatch, barriers[t].needs_command(), caps.vendor_id, share);
@@ -135,14 +148,15 @@ std::vector<double> predicted_milliseconds(const Program& program, const std::ve
   return milliseconds;
 }
 
-double copy_milliseconds_per_byte(const DeviceCaps& caps) {
-  const double rate = device_rates(caps).gigabytes_per_s;
-  return rate > 0 ? 2e-6 / rate * cost_of_moves(caps) : 0;
+CopyTime shader_copy_time(const DeviceCaps& caps) {
+  const DeviceRates rates = device_rates(caps);
+  return {caps.type == DeviceType::cpu ? kLaunchOnCpuMs : 1e-3 * (rates.launch_us + rates.barrier_us),
+          milliseconds_to_move(caps, 2) * cost_of_moves(caps)};
 }
 
-double launch_milliseconds(const DeviceCaps& caps) {
-  const DeviceRates rates = device_rates(caps);
-  return caps.type == DeviceType::cpu ? kLaunchOnCpuMs : 1e-3 * (rates.launch_us + rates.barrier_us);
+CopyTime buffer_copy_time(const DeviceCaps& caps) {
+  if (!device_policy(caps).copies_buffers_by_command()) return shader_copy_time(caps);
+  return {kCommandOnCpuMs, milliseconds_to_move(caps, 2)};
 }
 
 }  // namespace vellum

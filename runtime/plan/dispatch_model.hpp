@@ -31,9 +31,15 @@ std::vector<double> predicted_milliseconds(const Program& program, const std::ve
                                            const DeviceCaps& caps,
                                            const std::vector<double>& shares_of_x = {});
 
-// Returns the predicted milliseconds in which a shader copies a byte: reads and writes it.
-double copy_milliseconds_per_byte(const DeviceCaps& caps);
-// And those of one more dispatch, whatever it does, with the barrier before it.
-double launch_milliseconds(const DeviceCaps& caps);
+// The predicted milliseconds of a copy with the barrier before it.
+struct CopyTime {
+  double launch = 0, per_byte = 0;  // read and written
+
+  double of(uint64_t bytes) const { return launch + static_cast<double>(bytes) * per_byte; }
+};
+// By a shader. Its launch is that of every dispatch.
+CopyTime shader_copy_time(const DeviceCaps& caps);
+// Within buffers, by a command where the device prefers that (buffer_copies.hpp).
+CopyTime buffer_copy_time(const DeviceCaps& caps);
 
 }  // namespace vellum

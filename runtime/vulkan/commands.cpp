@@ -66,6 +66,8 @@ void CommandBuffer::end() {
   translated("recording commands", [&] { impl_->buffer.end(impl_->functions()); });
 }
 
+const Context& CommandBuffer::context() const { return *impl_->context; }
+
 void CommandBuffer::bind(const Pipeline& pipeline, VkDescriptorSet set) {
   impl_->buffer.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline.handle(), impl_->functions());
   if (set) {
@@ -145,8 +147,12 @@ void CommandBuffer::release(std::span<const OwnedResource> resources) {
 
 void CommandBuffer::copy(const Buffer& from, uint64_t from_offset, const Buffer& to, uint64_t to_offset,
                          uint64_t bytes) {
-  impl_->buffer.copyBuffer(from.handle(), to.handle(), vk::BufferCopy(from_offset, to_offset, bytes),
-                           impl_->functions());
+  copy(from.handle(), from_offset, to.handle(), to_offset, bytes);
+}
+
+void CommandBuffer::copy(VkBuffer from, uint64_t from_offset, VkBuffer to, uint64_t to_offset,
+                         uint64_t bytes) {
+  impl_->buffer.copyBuffer(from, to, vk::BufferCopy(from_offset, to_offset, bytes), impl_->functions());
 }
 
 void CommandBuffer::fill(const Buffer& buffer, uint64_t offset, uint64_t bytes, uint32_t value) {

@@ -78,6 +78,7 @@ class CommandBuffer {
   void begin_simultaneous_use();  // any number of times, also while it is pending
   void end();
   VkCommandBuffer handle() const;
+  const Context& context() const;
 
   void bind(const Pipeline& pipeline, VkDescriptorSet set);
   void push_constants(const Pipeline& pipeline, std::span<const std::byte> bytes);
@@ -90,6 +91,7 @@ class CommandBuffer {
   void acquire(std::span<const OwnedResource> resources);
   void release(std::span<const OwnedResource> resources);
   void copy(const Buffer& from, uint64_t from_offset, const Buffer& to, uint64_t to_offset, uint64_t bytes);
+  void copy(VkBuffer from, uint64_t from_offset, VkBuffer to, uint64_t to_offset, uint64_t bytes);
   void fill(const Buffer& buffer, uint64_t offset, uint64_t bytes, uint32_t value);
   // Around commands, for debuggers (Context::has_debug_labels()).
   void begin_label(const std::string& label);

@@ -19,7 +19,8 @@ class ChooseTiles : public testing::Test {
     return chooser.quickest(chooser.whole_peak() / 4, halo);
   }
   TileCosts costs(double launch_ms, double ms_per_byte) const {
-    return {std::vector<double>(graph.nodes.size(), 10), launch_ms, ms_per_byte, 4};
+    const CopyTime copy{launch_ms, ms_per_byte};
+    return {std::vector<double>(graph.nodes.size(), 10), copy, copy, 4};
   }
   static bool keeps_rows(const Tiling& tiling) {
     for (const TiledNodes& tiled : tiling)

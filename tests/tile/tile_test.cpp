@@ -9,6 +9,7 @@
 #include "compile/tiles.hpp"
 #include "passes/pass_harness.hpp"
 #include "passes/tile/rows_share.hpp"
+#include "plan/buffer_copies.hpp"
 #include "tile/local_networks.hpp"
 #include "tile/random_local_graph.hpp"
 #include "tile/random_tiling.hpp"
@@ -156,6 +157,23 @@ TEST(Tile, CutsAndJoinsRowsInBuffersWithoutCopies) {
   const TiledLowering images(graph, caps, {.storage = StorageChoice::image2d});
   EXPECT_GT(copies_in(images.lower({{0, 5, 3}}).program), 0u);
   EXPECT_FALSE(images.costs().rows_are_views);
+}
+
+// Four copies of kept rows, all within buffers; the CPU's drivers have them as commands, GPUs as dispatches.
+TEST(Tile, CopiesKeptRowsByCommandsOnTheCpu) {
+  const Graph graph = inferred(chain());
+  const auto commands = [&](DeviceType type, StorageChoice storage) {
+    DeviceCaps caps;
+    caps.type = type;
+    caps.min_storage_buffer_offset_alignment = caps.min_texel_buffer_offset_alignment = 16;
+    const Program program = TiledLowering(graph, caps, {.storage = storage}).lower({{0, 5, 3, {0}}}).program;
+    return std::ranges::count_if(program.tasks, [&](const Task& task) {
+      return task.dispatch && is_copied_by_command(program, *task.dispatch, caps);
+    });
+  };
+  EXPECT_EQ(commands(DeviceType::cpu, StorageChoice::buffer), 4);
+  EXPECT_EQ(commands(DeviceType::discrete_gpu, StorageChoice::buffer), 0);
+  EXPECT_EQ(commands(DeviceType::cpu, StorageChoice::image2d), 0);
 }
 
 TEST(Tile, RandomNetworksGiveTheSameBits) {
