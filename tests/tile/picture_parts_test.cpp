@@ -81,13 +81,16 @@ OnnxModel strided() {
   return model;
 }
 
-OnnxModel resized(const char* mode, float scale) {
+OnnxModel resized(const char* mode, float scale, const char* coordinates = "half_pixel") {
   OnnxModel model;
   model.input("x", {1, 3, kOpen, kOpen})
       .initializer("scales", HostTensor::from<float>(DType::f32, {4}, std::array{1.0f, 1.0f, scale, scale}))
       .initializer("pads", HostTensor::from<int64_t>(DType::i64, {8}, Ints{0, 0, 2, 1, 0, 0, 1, 2}))
       .node("Pad", {"x", "pads"}, {"padded"}, attributes({{"mode", std::string("reflect")}}), "mirror")
-      .node("Resize", {"padded", "", "scales"}, {"y"}, attributes({{"mode", std::string(mode)}}), "enlarge")
+      .node("Resize", {"padded", "", "scales"}, {"y"},
+            attributes({{"mode", std::string(mode)},
+                        {"coordinate_transformation_mode", std::string(coordinates)}}),
+            "enlarge")
       .output("y");
   return model;
 }
@@ -99,6 +102,9 @@ TEST(PictureParts, AreBitForBitThoseOfTheWhole) {
   expect_bits_of_the_whole(strided(), 62, 60, 34, 60);
   expect_bits_of_the_whole(resized("nearest", 3), 30, 20, 11, 9);
   expect_bits_of_the_whole(resized("linear", 2), 30, 20, 11, 9);
+  expect_bits_of_the_whole(resized("linear", 3), 97, 20, 11, 9);
+  expect_bits_of_the_whole(resized("cubic", 3), 97, 20, 15, 13);
+  expect_bits_of_the_whole(resized("cubic", 5.0f / 3), 84, 60, 33, 36);
   expect_bits_of_the_whole(resized("cubic", 0.5f), 41, 41, 21, 19);
   expect_bits_of_the_whole(unet({1, 3, kOpen, kOpen}), 160, 32, 104, 32);
 }
@@ -128,7 +134,7 @@ TEST(PictureParts, RefuseLayersThatNeedTheWholeByName) {
   pooled.output("y");
   EXPECT_VELLUM_ERROR(picture_alignment(prepared(pooled, 20, 20), ImageAxis::rows), ErrorCode::unsupported,
                       "mean_of_all");
-  EXPECT_VELLUM_ERROR(picture_alignment(prepared(resized("linear", 3), 20, 20), ImageAxis::columns),
+  EXPECT_VELLUM_ERROR(picture_alignment(prepared(resized("linear", 3, "align_corners"), 20, 20), ImageAxis::columns),
                       ErrorCode::unsupported, "enlarge", "rounded");
 }
 

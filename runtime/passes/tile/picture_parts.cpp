@@ -140,7 +140,8 @@ class Network {
   std::vector<Ratio> ratios_;  // per value
 };
 
-// The weights of a Resize are rounded by the row's place: those of most scales differ from part to part.
+// The weights of a Resize repeat where its scale is a fraction of small numbers; others are rounded by the
+// row's place and differ from part to part.
 void check_resizes(const Network& whole, int64_t alignment) {
   for (const Node& node : whole.graph().nodes) {
     if (!as_resize(node)) continue;
@@ -157,8 +158,8 @@ void check_resizes(const Network& whole, int64_t alignment) {
       if (is_inside(a) && is_inside(b) && !is_same_element(a, b, in_step))
         refuse(
             node,
-            "its weights are rounded otherwise in each part of a picture; nearest, and scales by powers of "
-            "two, are the same everywhere");
+            "its weights are rounded otherwise in each part of a picture; nearest, and scales by fractions of "
+            "small numbers without align_corners, are the same everywhere");
     }
   }
 }

@@ -201,13 +201,47 @@ std::vector<TensorType> Resize::infer(Inputs inputs) const {
 
 namespace {
 
-ResizeTaps interpolate(const Resize& op, const ResizeGeometry& g, size_t axis, float x) {
+// A place along an axis of the input: `x` elements after element `base`.
+struct Place {
+  int64_t base = 0;
+  float x = 0.0f;
+};
+
+// A scale of `out` : `in`.
+struct Ratio {
+  int64_t out = 1, in = 1;
+};
+
+std::optional<Ratio> small_ratio(float scale) {
+  constexpr int64_t kLargest = 16;
+  for (int64_t in = 1; in <= kLargest; ++in) {
+    const float out = std::round(scale * static_cast<float>(in));
+    if (out >= 1.0f && out <= static_cast<float>(kMaxElements) && out / static_cast<float>(in) == scale)
+      return Ratio{static_cast<int64_t>(out), in};
+  }
+  return std::nullopt;
+}
+
+// With a scale of 3 : 1 every third place is the one before it, one element further, so that the weights of
+// the first places repeat. They are computed there: further on, floats round more, and parts of a large
+// picture would get other weights than the whole.
+Place place_of(const Resize& op, const ResizeGeometry& g, size_t axis, int64_t i) {
+  const bool repeats = op.coordinates != CoordinateMode::align_corners &&
+                       op.coordinates != CoordinateMode::tf_crop_and_resize;
+  const std::optional<Ratio> ratio = repeats ? small_ratio(g.scales[axis]) : std::nullopt;
+  if (!ratio) return {0, op.source(g, axis, i)};
+  return {i / ratio->out * ratio->in, op.source(g, axis, i % ratio->out)};
+}
+
+ResizeTaps interpolate(const Resize& op, const ResizeGeometry& g, size_t axis, const Place& place) {
   const int64_t last = g.input[axis] - 1;
   ResizeTaps result;
   // Far outside, every tap is clamped to the border all the same.
-  const float near_x = std::clamp(x, -4.0f, static_cast<float>(last) + 4.0f);
-  const auto base = static_cast<int64_t>(std::floor(near_x));
-  const float t = near_x - static_cast<float>(base);
+  const float near_x = std::clamp(place.x, -4.0f - static_cast<float>(place.base),
+                                  static_cast<float>(last - place.base) + 4.0f);
+  const float before = std::floor(near_x);
+  const float t = near_x - before;
+  const int64_t base = place.base + static_cast<int64_t>(before);
   float sum = 0.0f;
   const auto add = [&](int64_t index, float weight) {
     if (op.exclude_outside && (index < 0 || index > last)) return;
@@ -228,17 +262,18 @@ ResizeTaps interpolate(const Resize& op, const ResizeGeometry& g, size_t axis, f
 }
 
 // For a smaller output: the weights of interpolation, stretched over what an output element covers.
-ResizeTaps average(const Resize& op, const ResizeGeometry& g, size_t axis, float x) {
+ResizeTaps average(const Resize& op, const ResizeGeometry& g, size_t axis, const Place& place) {
   const int64_t last = g.input[axis] - 1;
   const float scale = g.scales[axis], reach = (op.mode == ResizeMode::linear ? 1.0f : 2.0f) / scale;
   const float length = static_cast<float>(g.input[axis]) + reach;
-  const auto first = static_cast<int64_t>(std::ceil(std::clamp(x - reach, -length, 2.0f * length)));
-  const auto end = static_cast<int64_t>(std::floor(std::clamp(x + reach, -length, 2.0f * length)));
+  const auto first = static_cast<int64_t>(std::ceil(std::clamp(place.x - reach, -length, 2.0f * length)));
+  const auto end = static_cast<int64_t>(std::floor(std::clamp(place.x + reach, -length, 2.0f * length)));
   ResizeTaps result;
   float sum = 0.0f;
-  for (int64_t index = first; index <= end; ++index) {
+  for (int64_t after = first; after <= end; ++after) {
+    const int64_t index = place.base + after;
     if (op.exclude_outside && (index < 0 || index > last)) continue;
-    const float distance = std::fabs(static_cast<float>(index) - x) * scale;
+    const float distance = std::fabs(static_cast<float>(after) - place.x) * scale;
     float weight = std::max(0.0f, 1.0f - distance);
     if (op.mode == ResizeMode::cubic && distance < 2.0f) {
       const auto weights = cubic_weights(distance - std::floor(distance), op.cubic_a);
@@ -249,7 +284,7 @@ ResizeTaps average(const Resize& op, const ResizeGeometry& g, size_t axis, float
     result.taps.push_back({std::clamp<int64_t>(index, 0, last), weight});
     sum += weight;
   }
-  if (sum == 0.0f) return interpolate(op, g, axis, x);
+  if (sum == 0.0f) return interpolate(op, g, axis, place);
   for (ResizeTap& tap : result.taps) tap.weight /= sum;
   return result;
 }
@@ -270,9 +305,13 @@ std::vector<ResizeTaps> Resize::taps(const ResizeGeometry& g, size_t axis) const
       continue;
     }
     const float x = source(g, axis, i);
-    result.push_back(mode == ResizeMode::nearest          ? ResizeTaps{{{nearest_index(g, axis, x), 1.0f}}}
-                     : antialias && g.scales[axis] < 1.0f ? average(*this, g, axis, x)
-                                                          : interpolate(*this, g, axis, x));
+    if (mode == ResizeMode::nearest) {
+      result.push_back({{{nearest_index(g, axis, x), 1.0f}}});
+    } else {
+      const Place place = place_of(*this, g, axis, i);
+      result.push_back(antialias && g.scales[axis] < 1.0f ? average(*this, g, axis, place)
+                                                          : interpolate(*this, g, axis, place));
+    }
     result.back().outside = coordinates == CoordinateMode::tf_crop_and_resize &&
                             (x < 0.0f || x > static_cast<float>(g.input[axis] - 1));
   }
