@@ -55,7 +55,8 @@ vellum::PackSummary pack_variants(const vellum_bundle_variants* c_variants, Pack
   const vellum_bundle_variants variants = vellum::c_api::given_or_default(c_variants, variants_defaults());
   const std::vector<vellum::PackFrame> frames = pack_frames(variants.frames, variants.frame_count);
   const std::vector<vellum::PackPicture> pictures = pack_pictures(variants.pictures, variants.picture_count);
-  return pack(vellum::PackVariants{frames, pictures, variants.images != 0});
+  return pack(vellum::PackVariants{frames, pictures, variants.images != 0,
+                                   variants.signature ? variants.signature : ""});
 }
 
 void write_summary(const vellum::PackSummary& made, vellum_bundle_summary* summary) {

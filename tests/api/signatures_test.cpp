@@ -16,6 +16,7 @@
 #include "vellum/plan.hpp"
 #include "vellum/vellum.h"
 #include "vellum/vellum.hpp"
+#include "vellum/vellum_picture.h"
 
 namespace vellum::test {
 namespace {
@@ -141,6 +142,30 @@ TEST_F(Signatures, CHasTheNamesAndTheChoice) {
   ASSERT_NE(info.initial_value, nullptr);
   EXPECT_EQ(static_cast<const float*>(info.initial_value)[1], 20);
   vellum_model_destroy(loaded);
+}
+
+TEST_F(Signatures, CMakesBundlesForOne) {
+  const auto append = [](const void* piece, size_t count, void* to) -> int32_t {
+    static_cast<std::string*>(to)->append(static_cast<const char*>(piece), count);
+    return 0;
+  };
+  vellum_bundle_variants variants;
+  vellum_bundle_variants_init(&variants);
+  EXPECT_EQ(variants.signature, nullptr);
+  variants.signature = "negate";
+  std::string bundle;
+  vellum_error error;
+  ASSERT_EQ(vellum_bundle_in_memory_with_variants(bytes.data(), bytes.size(), append, &bundle, nullptr,
+                                                  nullptr, nullptr, &variants, nullptr, &error),
+            VELLUM_OK)
+      << error.message;
+  const Model made = Model::load(as_bytes(bundle));
+  EXPECT_EQ(made.signatures(), std::vector<std::string>{"negate"});
+  EXPECT_TRUE(close(Session(device, made).run({{"in", x}}).at("PartitionedCall:0"), y));
+  variants.signature = "train";
+  EXPECT_EQ(vellum_bundle_in_memory_with_variants(bytes.data(), bytes.size(), append, &bundle, nullptr,
+                                                  nullptr, nullptr, &variants, nullptr, &error),
+            VELLUM_NOT_FOUND);
 }
 
 }  // namespace

@@ -46,6 +46,9 @@ class Variants {
     variants_.pictures = picture_entries_.data();
     variants_.picture_count = picture_entries_.size();
     variants_.images = java.get_bool("images");
+    bool no_signature = false;
+    signature_ = java.get_string("signature", &no_signature);
+    variants_.signature = no_signature ? nullptr : signature_.c_str();
   }
   Variants(const Variants&) = delete;
   Variants& operator=(const Variants&) = delete;
@@ -55,6 +58,7 @@ class Variants {
  private:
   vellum_bundle_variants variants_;
   std::vector<std::string> inputs_, outputs_;
+  std::string signature_;
   std::list<vellum::jni::Frame> frames_;  // whose elements stay where they are
   std::list<vellum::jni::Picture> pictures_;
   std::vector<vellum_bundle_frame> frame_entries_;

@@ -34,6 +34,16 @@ def test_one_of_several_signatures_is_chosen(device: vellum.Device) -> None:
     assert raised.value.code == ErrorCode.NOT_FOUND
 
 
+def test_bundles_are_made_for_a_signature(device: vellum.Device, tmp_path: Path) -> None:
+    vellum.write_bundle(STREAM, tmp_path / "reset.vellum", signature="reset", device=device)
+    assert vellum.Model(tmp_path / "reset.vellum").signatures == ("reset",)
+    assert vellum.Model(vellum.bundle_in_memory(STREAM.read_bytes(), device=device)[0]).signatures == ("accumulate",)
+    bundle = vellum.Model(vellum.bundle_in_memory(STREAM.read_bytes(), signature="reset", device=device)[0])
+    assert vellum.Session(bundle, device).run({})["sum.next"].tolist() == [0, 0]
+    with pytest.raises(vellum.Error, match="'accumulate', 'reset'"):
+        vellum.write_bundle(STREAM, tmp_path / "train.vellum", signature="train", device=device)
+
+
 def test_variables_are_handed_from_run_to_run(device: vellum.Device) -> None:
     session = vellum.Session(STREAM, device)
     state = {info.name: info.initial_value for info in session.inputs if info.initial_value is not None}

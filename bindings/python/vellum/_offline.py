@@ -178,6 +178,7 @@ class _Variants:
         frames: Mapping[str, FrameInput | Sequence[FrameInput]] | None,
         pictures: Mapping[str, PictureOutput | Sequence[PictureOutput]] | None,
         images: bool,
+        signature: str | None,
     ) -> None:
         given = [(name, frame) for name, some in (frames or {}).items() for frame in _as_sequence(some)]
         self._frames = (_c_api.vellum_bundle_frame * len(given))()
@@ -191,6 +192,7 @@ class _Variants:
         self.struct.frames, self.struct.frame_count = self._frames, len(given)
         self.struct.pictures, self.struct.picture_count = self._pictures, len(wanted)
         self.struct.images = int(images)
+        self.struct.signature = None if signature is None else signature.encode()
 
 
 def _summary(summary: _c_api.vellum_bundle_summary) -> BundleSummary:
@@ -206,6 +208,7 @@ def write_bundle(
     frames: Mapping[str, FrameInput | Sequence[FrameInput]] | None = None,
     pictures: Mapping[str, PictureOutput | Sequence[PictureOutput]] | None = None,
     images: bool = False,
+    signature: str | None = None,
     **options: Unpack[SessionOptions],
 ) -> BundleSummary:
     """Writes a bundle of a model file: one file that loads without compiling shaders or prepacking weights.
@@ -218,10 +221,11 @@ def write_bundle(
     pictures: by output, the pictures that may be made of it (Model.with_picture()), likewise; colours, and sizes of more
         than 16 pixels across, do not count. A picture over an input needs one of `frames` for this input.
     images: applications on C++, C or Java may bind images as these frames and as outputs, and buffers with strides.
+    signature: of a TFLite model, the one that the bundle is for, which has no other; None: as Model() chooses.
     """
     summary = sized(_c_api.vellum_bundle_summary)
     struct = c_session_options(options)
-    variants = _Variants(frames, pictures, images)
+    variants = _Variants(frames, pictures, images, signature)
     call(
         library.vellum_write_bundle_with_variants,
         os.fspath(model).encode(),
@@ -243,12 +247,13 @@ def bundle_in_memory(
     frames: Mapping[str, FrameInput | Sequence[FrameInput]] | None = None,
     pictures: Mapping[str, PictureOutput | Sequence[PictureOutput]] | None = None,
     images: bool = False,
+    signature: str | None = None,
     **options: Unpack[SessionOptions],
 ) -> tuple[bytes, BundleSummary]:
     """Makes a bundle of the bytes of a model, without files, as write_bundle() does. A model with external data is refused."""
     summary = sized(_c_api.vellum_bundle_summary)
     struct = c_session_options(options)
-    variants = _Variants(frames, pictures, images)
+    variants = _Variants(frames, pictures, images, signature)
     pieces: list[bytes] = []
     with Callbacks() as callbacks:
 

@@ -95,6 +95,8 @@ typedef struct vellum_bundle_variants {
   size_t picture_count;
   int32_t images; /* not 0: bind images as these frames and as outputs, buffers with strides, or frames in
                      hardware buffers */
+  const char* signature; /* of a TFLite model: the one that the bundle is for, which has no other. NULL: as for
+                            vellum_model_load() */
 } vellum_bundle_variants;
 VELLUM_C_API void vellum_bundle_variants_init_sized(vellum_bundle_variants* variants, size_t size);
 #define vellum_bundle_variants_init(variants) \

@@ -51,6 +51,22 @@ public class BundleTest {
   }
 
   @Test
+  public void theyAreMadeForOneSignature() throws Exception {
+    String stream = System.getenv("VELLUM_TEST_SOURCE") + "/data/tflite/stream.tflite";
+    ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(Paths.get(stream)));
+    BundleVariants reset = new BundleVariants().signature("reset");
+    try (Device device = Device.open();
+        Model chosen = Model.lend(Bundle.inMemory(bytes, device, null, reset).bytes());
+        Model first = Model.lend(Bundle.inMemory(bytes, device, null, reset.signature(null)).bytes());
+        Session session = Session.create(device, chosen)) {
+      assertEquals(Collections.singletonList("reset"), chosen.signatures());
+      assertEquals(Collections.singletonList("accumulate"), first.signatures());
+      session.run();
+      assertArrayEquals(new float[] {0, 0}, session.output("sum.next").toFloats(), 0);
+    }
+  }
+
+  @Test
   public void bundlesInMemoryAreModels() throws Exception {
     ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(Paths.get(Data.model(Data.FACES))));
     try (Device device = Device.open()) {

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.jetbrains.annotations.NotNull;
+import org.jetbrains.annotations.Nullable;
 
 /** What sessions of a bundle may do besides running its model as it is. The setters return the object itself. */
 public final class BundleVariants {
@@ -13,6 +14,7 @@ public final class BundleVariants {
   private String[] outputs = {};
   private PictureOutput[] pictures = {};
   private boolean images;
+  private String signature;
 
   /** Makes none. */
   public BundleVariants() {}
@@ -34,6 +36,16 @@ public final class BundleVariants {
   /** Frames are images, such as those of {@link HardwareFrames}. */
   public @NotNull BundleVariants images(boolean images) {
     this.images = images;
+    return this;
+  }
+
+  /**
+   * Chooses the signature of a TFLite model that the bundle is for; it has no other.
+   *
+   * @param signature {@code null}: the one that {@link Model#load(String)} reads
+   */
+  public @NotNull BundleVariants signature(@Nullable String signature) {
+    this.signature = signature;
     return this;
   }
 
