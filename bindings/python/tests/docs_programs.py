@@ -1,5 +1,5 @@
 """Runs the programs of docs/python.md, one after another as a reader would, in a folder that has face.onnx, selfie.tflite,
-denoise.onnx and photo.npy.
+stream.tflite, denoise.onnx and photo.npy.
 
 docs_programs.py [--torch]      those that use torch, instead of those that do not
 """
@@ -16,6 +16,8 @@ import numpy as np
 
 PAGE = Path(__file__).parents[3] / "docs" / "python.md"
 MODELS = {"face.onnx": "face_detection_front_128x128_barracuda.onnx", "selfie.tflite": "selfie_segmentation.tflite"}
+
+STREAM = Path(__file__).parents[3] / "tests" / "data" / "tflite" / "stream.tflite"
 
 # Debian: libonnx-testdata
 ONNX_NODES = Path("/usr/share/libonnx-testdata/data/node")
@@ -40,6 +42,7 @@ def run_programs(with_torch: bool) -> dict[str, object]:
     with tempfile.TemporaryDirectory() as folder:
         for name, model in MODELS.items():
             (Path(folder) / name).symlink_to(Path(os.environ["VELLUM_TEST_DATA"]) / "models" / model)
+        Path(folder, "stream.tflite").symlink_to(STREAM)
         Path(folder, "denoise.onnx").write_bytes(means_of_any_picture())
         np.save(Path(folder, "photo.npy"), np.random.default_rng(1).random((1, 3, 300, 400), np.float32))
         os.chdir(folder)

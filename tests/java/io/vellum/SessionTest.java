@@ -72,6 +72,24 @@ public class SessionTest {
     assertEquals(Status.NOT_FOUND, unknown.status());
   }
 
+  /** As in docs/java.md. */
+  @Test
+  public void variablesAreHandedFromRunToRun() {
+    String stream = System.getenv("VELLUM_TEST_SOURCE") + "/data/tflite/stream.tflite";
+    try (Model sums = Model.load(stream, null, "accumulate"); Session running = Session.create(device, sums)) {
+      for (TensorInfo input : running.inputs())
+        if (input.initialValue() != null) running.setInput(input.name(), input.initialValue());
+      for (float[] expected : new float[][] {{11, 22}, {12, 24}, {13, 26}}) {
+        running.setInput("in", new float[] {1, 2});
+        running.run();
+        assertArrayEquals(expected, running.output("out").toFloats(), 0);
+        for (TensorInfo input : running.inputs())
+          if (input.initialValue() != null)
+            running.setInput(input.name(), running.output(input.name() + ".next"));
+      }
+    }
+  }
+
   @Test
   public void outputsInHalvesHaveTheBitsThatTheToolWrites() throws Exception {
     try (Session halves = Session.create(device, model, new SessionOptions().precision(Precision.FP16))) {
