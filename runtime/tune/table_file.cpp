@@ -1,7 +1,5 @@
 #include "tune/table_file.hpp"
 
-#include <algorithm>
-#include <array>
 #include <optional>
 #include <span>
 #include <utility>
@@ -56,14 +54,18 @@ char letter_of(StorageChoice storage) {
   return storage == StorageChoice::image3d ? 'v' : 'b';
 }
 
+std::optional<StorageChoice> storage_of(char letter) {
+  for (const StorageChoice storage : {StorageChoice::buffer, StorageChoice::image2d, StorageChoice::image3d})
+    if (letter_of(storage) == letter) return storage;
+  return std::nullopt;
+}
+
 std::optional<std::vector<StorageChoice>> read_letters(const std::string& letters) {
   std::vector<StorageChoice> storages;
   for (const char letter : letters) {
-    const auto is_meant = [&](StorageChoice storage) { return letter_of(storage) == letter; };
-    constexpr std::array kAll{StorageChoice::buffer, StorageChoice::image2d, StorageChoice::image3d};
-    const auto* const found = std::ranges::find_if(kAll, is_meant);
-    if (found == kAll.end()) return std::nullopt;
-    storages.push_back(*found);
+    const std::optional<StorageChoice> storage = storage_of(letter);
+    if (!storage) return std::nullopt;
+    storages.push_back(*storage);
   }
   return storages;
 }
