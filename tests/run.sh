@@ -30,7 +30,7 @@ ceilings() { "$root/tests/bench/ceiling_ratios.py" "$build"; }
 case ${1-} in
   '')
     ceilings || printf 'run.sh: the ratios to the ceilings could not be measured\n' >&2
-    run
+    run --output-junit "$build/results.xml"  # from which tests/platforms/debian.sh makes a record
     ;;
   quick) run -L '^(cpu|quick)$' "${@:2}" ;;
   conformance) run -L '^conformance$' "${@:2}" ;;

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """Writes down what a run of the tests on another platform showed, and renews the table of docs/platforms.md.
 
-After tests, from ctest's own report (ctest --output-junit FILE):
+After tests, from ctest's own reports (ctest --output-junit FILE), several for a run in parts:
     record.py NAME --platform "Debian 12, aarch64" --compiler "GCC 12.2" --under "qemu-user 7.2, lavapipe 22.3.6" \\
-        --command tests/platforms/arm64.sh --junit FILE
+        --command tests/platforms/arm64.sh --junit FILE...
 After a compile that could not be linked or run:
     record.py NAME --platform ... --compiler ... --command ... --compiled 310 --sources 310
 --note adds what a reader has to know. The record is tests/platforms/results/NAME.json; a second run replaces it.
@@ -20,18 +20,19 @@ import xml.etree.ElementTree as ElementTree
 import table
 
 
-def counts(report):
-    """Tests of a ctest report by outcome. One that ctest disabled, or that skipped itself, is skipped."""
-    outcome = {"passed": 0, "skipped": 0, "failed": 0}
-    for case in ElementTree.parse(report).getroot().iter("testcase"):
-        status = case.get("status", "run")
-        if case.find("failure") is not None or status == "fail":
-            outcome["failed"] += 1
-        elif case.find("skipped") is not None or status in ("notrun", "disabled"):
-            outcome["skipped"] += 1
-        else:
-            outcome["passed"] += 1
-    return outcome
+def outcome_of(case):
+    """Of a test in a ctest report. One that ctest disabled, or that skipped itself, is skipped."""
+    status = case.get("status", "run")
+    if case.find("failure") is not None or status == "fail":
+        return "failed"
+    return "skipped" if case.find("skipped") is not None or status in ("notrun", "disabled") else "passed"
+
+
+def counts(reports):
+    """Tests of ctest reports by outcome. One that is in several counts as in the last."""
+    outcomes = {case.get("name"): outcome_of(case)
+                for report in reports for case in ElementTree.parse(report).getroot().iter("testcase")}
+    return {outcome: list(outcomes.values()).count(outcome) for outcome in ("passed", "skipped", "failed")}
 
 
 def revision():
@@ -48,10 +49,11 @@ def main():
     parser.add_argument("--compiler", required=True, help="name and version")
     parser.add_argument("--under", default="", help="what stood for machine and driver, with versions")
     parser.add_argument("--command", required=True, help="what a reader runs for the same")
-    parser.add_argument("--junit", type=pathlib.Path, help="ctest's report")
+    parser.add_argument("--junit", type=pathlib.Path, nargs="+", help="ctest's reports")
     parser.add_argument("--compiled", type=int, help="source files that compiled, where nothing could run")
     parser.add_argument("--sources", type=int, help="source files that were tried")
     parser.add_argument("--note", default="")
+    parser.add_argument("--revision", help="that was tested, if it is not the one that is checked out")
     given = parser.parse_args()
     if not re.fullmatch(r"[a-z0-9_]+", given.name):
         parser.error("the name of a record has small letters, digits and _ alone")
@@ -60,10 +62,10 @@ def main():
 
     result = counts(given.junit) if given.junit else {"compiled": given.compiled, "sources": given.sources}
     if not sum(result.values()):
-        sys.exit(f"record.py: {given.junit or 'the compile'} has no result")
+        sys.exit(f"record.py: {'the reports have' if given.junit else 'the compile has'} no result")
     record = {"platform": given.platform, "compiler": given.compiler, "under": given.under, "command": given.command,
               "note": given.note, "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
-              "revision": revision(), **result}
+              "revision": given.revision or revision(), **result}
     table.RESULTS.mkdir(exist_ok=True)
     (table.RESULTS / f"{given.name}.json").write_text(json.dumps(record, indent=2) + "\n")
     table.renew()

@@ -23,7 +23,14 @@ class Counts(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             report = pathlib.Path(folder) / "report.xml"
             report.write_text(REPORT)
-            self.assertEqual(record.counts(report), {"passed": 1, "skipped": 2, "failed": 2})
+            self.assertEqual(record.counts([report]), {"passed": 1, "skipped": 2, "failed": 2})
+
+    def test_the_last_report_of_a_test_counts(self):
+        with tempfile.TemporaryDirectory() as folder:
+            first, again = pathlib.Path(folder) / "first.xml", pathlib.Path(folder) / "again.xml"
+            first.write_text(REPORT)
+            again.write_text(REPORT.replace('<testcase name="a"', '<testcase name="f"').replace('"fail"', '"run"'))
+            self.assertEqual(record.counts([first, again]), {"passed": 3, "skipped": 2, "failed": 1})
 
 
 class Outcomes(unittest.TestCase):
