@@ -9,11 +9,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <filesystem>
+#include <sstream>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "device_options.hpp"
@@ -86,6 +90,22 @@ char receive_byte(int socket) {
   return recv(socket, &byte, 1, 0) == 1 ? byte : '\0';
 }
 
+namespace {
+
+// The words that start this program again. Of a cross build only the emulator can start it.
+std::vector<std::string> command_of_peer() {
+  std::vector<std::string> words;
+  if (const char* emulator = std::getenv("VELLUM_TEST_EMULATOR")) {
+    std::istringstream text(emulator);
+    for (std::string word; text >> word;) words.push_back(word);
+  }
+  words.push_back(std::filesystem::read_symlink("/proc/self/exe"));
+  words.emplace_back(kPeerOption);
+  return words;
+}
+
+}  // namespace
+
 Peer start_peer() {
   int sockets[2] = {};
   Peer peer;
@@ -93,9 +113,10 @@ Peer start_peer() {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, sockets[1], 3);
-  char program[] = "/proc/self/exe", option[] = "--peer";
-  char* const arguments[] = {program, option, nullptr};
-  if (posix_spawn(&peer.process, program, &actions, nullptr, arguments, environ) == 0)
+  std::vector<std::string> command = command_of_peer();
+  std::vector<char*> arguments(command.size() + 1, nullptr);
+  std::ranges::transform(command, arguments.begin(), [](std::string& word) { return word.data(); });
+  if (posix_spawnp(&peer.process, arguments[0], &actions, nullptr, arguments.data(), environ) == 0)
     peer.socket = sockets[0];
   posix_spawn_file_actions_destroy(&actions);
   ::close(sockets[1]);

@@ -73,6 +73,8 @@ set(vellum_test_environment "VELLUM_TEST_DATA=${VELLUM_TEST_DATA}" "VELLUM_TEST_
 set(vellum_test_patience 1)
 if(CMAKE_CROSSCOMPILING_EMULATOR)
   set(vellum_test_patience 4)
+  list(JOIN CMAKE_CROSSCOMPILING_EMULATOR " " emulator)
+  list(APPEND vellum_test_environment "VELLUM_TEST_EMULATOR=${emulator}")  # for tests that start themselves again
 endif()
 
 function(vellum_test_executable name)
