@@ -2,10 +2,10 @@
 #pragma once
 
 #include <array>
-#include <compare>
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "vellum/planner/plan.hpp"
@@ -27,7 +27,11 @@ struct Extent {
   std::array<uint64_t, 3> dims{0, 0, 0};
   std::vector<uint64_t> heights = {};  // classes with choices only; kNoHeight: no object of this width
 
-  auto operator<=>(const Extent&) const = default;
+  bool operator==(const Extent&) const = default;
+  // Android's libc++ has operator<=> neither for arrays nor for vectors.
+  bool operator<(const Extent& other) const {
+    return std::tie(dims, heights) < std::tie(other.dims, other.heights);
+  }
 };
 inline constexpr uint64_t kNoHeight = std::numeric_limits<uint64_t>::max();
 
