@@ -138,7 +138,8 @@ inline std::string running_sum_model() {
 }
 
 // tests/data/tflite/stream.tflite, for tests in other languages: "accumulate" computes as running_sum_model()
-// does, "reset" makes the sum 0.
+// does, "reset" makes the sum 0. Statements make one thing each: compilers evaluate the arguments of a call in
+// different orders, and all are to make the same bytes.
 inline std::string stream_model() {
   TfliteModel m;
   const auto x = m.tensor("serving_x:0", {2}), before = m.tensor("before", {2}),
@@ -149,9 +150,11 @@ inline std::string stream_model() {
   add(m, x, before, y);
   assign_variable(m, sum, y);
   m.end_graph({x}, {y});
-  assign_variable(m, variable(m, "sum"), m.floats("zero", {2}, {0, 0}));
+  const int32_t zero = m.floats("zero", {2}, {0, 0});
+  assign_variable(m, variable(m, "sum"), zero);
   m.end_graph({}, {});
-  assign_variable(m, variable(m, "sum"), m.floats("ten", {2}, {10, 20}));
+  const int32_t ten = m.floats("ten", {2}, {10, 20});
+  assign_variable(m, variable(m, "sum"), ten);
   m.signature("accumulate", 0, {{"in", x}}, {{"out", y}});
   m.signature("reset", 1);
   return m.finish({}, {});
