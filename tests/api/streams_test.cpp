@@ -22,8 +22,9 @@ namespace {
 std::string delay_model() {
   TfliteModel m;
   constexpr int32_t kConcatenation = 2, kSlice = 65;
-  const auto x = m.tensor("x", {1, 2}), before = m.tensor("before", {3, 2}), oldest = m.tensor("oldest", {1, 2}),
-             newer = m.tensor("newer", {2, 2}), after = m.tensor("after", {3, 2}), y = m.tensor("y", {1, 2});
+  const auto x = m.tensor("x", {1, 2}), y = m.tensor("y", {1, 2}), before = m.tensor("before", {3, 2}),
+             after = m.tensor("after", {3, 2}), oldest = m.tensor("oldest", {1, 2}),
+             newer = m.tensor("newer", {2, 2});
   call_once(m, 1);
   const int32_t last = variable(m, "last");
   read_variable(m, last, before);

@@ -138,7 +138,7 @@ inline std::string running_sum_model() {
 }
 
 // tests/data/tflite/stream.tflite, for tests in other languages: "accumulate" computes as running_sum_model()
-// does, "reset" makes the sum 0. Statements make one thing each: compilers evaluate the arguments of a call in
+// does, "reset" makes the sum 0. A statement makes one thing: compilers evaluate the arguments of a call in
 // different orders, and all are to make the same bytes.
 inline std::string stream_model() {
   TfliteModel m;
