@@ -95,10 +95,8 @@ namespace {
 // The words that start this program again. Of a cross build only the emulator can start it.
 std::vector<std::string> command_of_peer() {
   std::vector<std::string> words;
-  if (const char* emulator = std::getenv("VELLUM_TEST_EMULATOR")) {
-    std::istringstream text(emulator);
-    for (std::string word; text >> word;) words.push_back(word);
-  }
+  std::istringstream emulator(VELLUM_TEST_EMULATOR);
+  for (std::string word; emulator >> word;) words.push_back(word);
   words.push_back(std::filesystem::read_symlink("/proc/self/exe"));
   words.emplace_back(kPeerOption);
   return words;

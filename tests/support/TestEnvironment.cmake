@@ -73,8 +73,6 @@ set(vellum_test_environment "VELLUM_TEST_DATA=${VELLUM_TEST_DATA}" "VELLUM_TEST_
 set(vellum_test_patience 1)
 if(CMAKE_CROSSCOMPILING_EMULATOR)
   set(vellum_test_patience 4)
-  list(JOIN CMAKE_CROSSCOMPILING_EMULATOR " " emulator)
-  list(APPEND vellum_test_environment "VELLUM_TEST_EMULATOR=${emulator}")  # for tests that start themselves again
 endif()
 
 function(vellum_test_executable name)
@@ -89,6 +87,16 @@ function(vellum_test_executable name)
   target_include_directories(${name} PRIVATE ${vellum_tests_folder})
   # A program with a main of its own never pulls gtest_main's out of the archive.
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gtest GTest::gtest_main)
+endfunction()
+
+# For tests that start programs of the build: VELLUM_TEST_EMULATOR is what has to stand before such a program in a command.
+# Wine starts them by itself.
+function(vellum_test_starts_programs name)
+  set(emulator "")
+  if(NOT WIN32)
+    list(JOIN CMAKE_CROSSCOMPILING_EMULATOR " " emulator)
+  endif()
+  target_compile_definitions(${name} PRIVATE VELLUM_TEST_EMULATOR="${emulator}")
 endfunction()
 
 function(vellum_add_test name)

@@ -43,7 +43,9 @@ Finished run_program(const std::string& program, const std::vector<std::string>&
   const TempFolder folder;
   // A string built by += alone: GCC 12 warns of overlaps in "..." + std::string that are not there (GCC bug
   // 105329).
-  std::string command = quoted(program);
+  std::string command = VELLUM_TEST_EMULATOR;
+  if (!command.empty()) command += ' ';
+  command += quoted(program);
   for (const std::string& argument : arguments) {
     command += ' ';
     command += quoted(argument);
