@@ -27,7 +27,10 @@ class Options {
     // A copy, because the verifier needs an alignment that the file does not guarantee.
     if (const auto* bytes = call.op.custom_options()) bytes_.assign(bytes->begin(), bytes->end());
     // FlexBuffers end in the root's type and width.
-    if (bytes_.size() < 3 || !flexbuffers::VerifyBuffer(bytes_.data(), bytes_.size(), nullptr)) {
+    constexpr size_t kLongest = 1 << 16;
+    std::vector<uint8_t> seen;  // without it the verifier reads what is shared once for each reference
+    if (bytes_.size() < 3 || bytes_.size() > kLongest ||
+        !flexbuffers::VerifyBuffer(bytes_.data(), bytes_.size(), &seen)) {
       refuse_model("its options are missing or damaged");
     }
     const auto root = flexbuffers::GetRoot(bytes_.data(), bytes_.size());

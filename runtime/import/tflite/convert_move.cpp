@@ -59,9 +59,11 @@ void convert_reshape(const Call& call) {
     if (call.has_input(1)) {
       to = call.writer.constant_ints(call.input(1), "the new shape");
     } else if (options != nullptr && options->new_shape() != nullptr) {
+      call.writer.file().count(options->new_shape()->size(), sizeof(int64_t));
       to.assign(options->new_shape()->begin(), options->new_shape()->end());
     }
   }
+  if (to.size() > kMostDims) refuse_model(std::to_string(to.size()) + " dimensions");
   if (std::count_if(to.begin(), to.end(), [](int64_t dim) { return dim < 0; }) > 1) {
     refuse_unsupported("the shape it makes, " + to_string(to) + ", is not known before running");
   }

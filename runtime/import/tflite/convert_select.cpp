@@ -51,12 +51,12 @@ void convert_one_hot(const Call& call) {
 // Inputs indices, updates, shape of the result, which is 0 elsewhere. Updates of one element are added.
 void convert_scatter_nd(const Call& call) {
   const Shape shape = call.writer.constant_ints(call.input(2), "the shape");
-  constexpr int64_t kMost = int64_t{1} << 26;
-  if (checked_element_count(shape) > kMost) refuse_unsupported("a result of " + to_string(shape));
+  const DType dtype = call.writer.type(call.output()).dtype;
+  call.writer.file().count(static_cast<uint64_t>(checked_element_count(shape)), size_of(dtype));
   auto op = std::make_shared<ScatterND>();
   op->reduction = ScatterReduction::add;
   const ValueId zeros = call.writer.add_constant(call.writer.name_of(call.output()) + "_zeros",
-                                                 HostTensor(call.writer.type(call.output()).dtype, shape));
+                                                 HostTensor(dtype, shape));
   call.emit(std::move(op),
             {zeros, call.writer.in_file_order(call.input(0)), call.writer.in_file_order(call.input(1))},
             false);

@@ -17,8 +17,8 @@ namespace {
 // Offsets in a flatbuffer are signed 32-bit numbers. Larger models store their weights after it.
 constexpr uint64_t kLargestFlatbuffer = FLATBUFFERS_MAX_BUFFER_SIZE - 1;
 
-std::string key_of(const schema::SignatureDef& signature) {
-  return signature.signature_key() == nullptr ? std::string() : signature.signature_key()->str();
+std::string_view key_of(const schema::SignatureDef& signature) {
+  return signature.signature_key() == nullptr ? std::string_view() : signature.signature_key()->string_view();
 }
 
 // The one of this name; without a name "serving_default", as TensorFlow calls the first, or the file's first.
@@ -26,11 +26,13 @@ std::string key_of(const schema::SignatureDef& signature) {
 const schema::SignatureDef* choose_signature(const schema::Model& model, std::string_view wanted) {
   const auto* signatures = model.signature_defs();
   const schema::SignatureDef* chosen = nullptr;
-  std::string list;
+  constexpr size_t kLongestList = 1000;
+  std::string list;  // for the message
   for (flatbuffers::uoffset_t i = 0; signatures != nullptr && i < signatures->size(); ++i) {
     const schema::SignatureDef& signature = *signatures->Get(i);
-    const std::string key = key_of(signature);
-    list += (list.empty() ? "" : ", ") + quoted_name(key);
+    const std::string_view key = key_of(signature);
+    if (list.size() < kLongestList)
+      list += (list.empty() ? "" : ", ") + quoted_name(std::string(key.substr(0, kLongestList)));
     const bool is_default = wanted.empty() && (i == 0 || key == "serving_default");
     if (is_default || (!wanted.empty() && key == wanted)) chosen = &signature;
   }
@@ -42,11 +44,14 @@ const schema::SignatureDef* choose_signature(const schema::Model& model, std::st
 }
 
 // The names of all, the chosen one first.
-std::vector<std::string> signature_names(const schema::Model& model, const schema::SignatureDef* chosen) {
+std::vector<std::string> signature_names(File& file, const schema::SignatureDef* chosen) {
   if (chosen == nullptr) return {};
-  std::vector<std::string> names{key_of(*chosen)};
-  for (const schema::SignatureDef* signature : *model.signature_defs())
-    if (signature != chosen) names.push_back(key_of(*signature));
+  std::vector<std::string> names{std::string(key_of(*chosen))};
+  for (const schema::SignatureDef* signature : *file.model.signature_defs()) {
+    if (signature == chosen) continue;
+    file.count(1 + key_of(*signature).size());
+    names.emplace_back(key_of(*signature));
+  }
   return names;
 }
 
@@ -69,7 +74,7 @@ Graph read_graph(std::span<const std::byte> bytes, std::string_view wanted) {
   const schema::SignatureDef* signature = choose_signature(model, wanted);
   File file(model, bytes);
   Graph graph = read_subgraph(file, signature == nullptr ? 0 : signature->subgraph_index(), signature);
-  graph.signatures = signature_names(model, signature);
+  graph.signatures = signature_names(file, signature);
   return graph;
 }
 

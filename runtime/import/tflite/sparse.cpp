@@ -44,7 +44,7 @@ class Densifier {
   }
 
   HostTensor run() {
-    walk(0, 0, 0);
+    if (dense_.elements() > 0) walk(0, 0, 0);
     if (next_ != values_.elements()) refuse_model("sparse tensor: it stores more elements than it places");
     return std::move(dense_);
   }

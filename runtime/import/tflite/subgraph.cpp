@@ -32,7 +32,8 @@ OperatorType operator_type(const schema::Model& model, const schema::Operator& o
   OperatorType type;
   type.version = code.version();
   if (number == kCustom) {
-    type.name = code.custom_code() == nullptr ? std::string() : code.custom_code()->str();
+    constexpr size_t kLongest = 256;  // longer than each that is known
+    if (code.custom_code() != nullptr) type.name = code.custom_code()->string_view().substr(0, kLongest);
     type.convert = find_custom(type.name);
     type.name = "custom operator " + quoted_name(type.name);
   } else {
@@ -91,9 +92,14 @@ void convert(const schema::Model& model, const schema::Operator& op, size_t inde
 
 }  // namespace
 
-File::File(const schema::Model& read, std::span<const std::byte> content) : model(read), bytes(content) {
-  constexpr uint64_t kMostCopies = 8;  // as LoadLimits::folded_bytes
-  nested_bytes = kMostCopies * content.size();
+// Weights of 8 bits are stored, become real numbers, and are permuted: nine times the file.
+File::File(const schema::Model& read, std::span<const std::byte> content)
+    : model(read), bytes(content), room_((uint64_t{512} << 20) + 16 * content.size()) {}
+
+void File::count(uint64_t elements, uint64_t bytes_each) {
+  if (elements > room_ / bytes_each)
+    refuse_unsupported("its graphs take many times the file, since they share much of it");
+  room_ -= elements * bytes_each;
 }
 
 const schema::SubGraph& subgraph_at(const schema::Model& model, uint32_t index) {
@@ -125,6 +131,24 @@ Node call_node(const std::string& name, const Graph& graph, ValueId condition,
   return node;
 }
 
+namespace {
+
+template <typename T>
+uint64_t size_of_list(const flatbuffers::Vector<T>* list) {
+  return list == nullptr ? 0 : list->size();
+}
+
+void count_operators(File& file, const Operators& operators) {
+  constexpr uint64_t kPerOperator = 512, kPerOperand = 64;
+  file.count(operators.size(), kPerOperator);
+  for (const schema::Operator* op : operators) {
+    file.count(size_of_list(op->inputs()) + size_of_list(op->outputs()), kPerOperand);
+    file.count(size_of_list(op->custom_options()));
+  }
+}
+
+}  // namespace
+
 // NOLINTNEXTLINE(misc-no-recursion): kDeepest
 Graph read_subgraph(File& file, uint32_t index, const schema::SignatureDef* signature) {
   const schema::SubGraph& subgraph = subgraph_at(file.model, index);
@@ -136,8 +160,9 @@ Graph read_subgraph(File& file, uint32_t index, const schema::SignatureDef* sign
     refuse_unsupported("graphs within graphs with more than " + std::to_string(kMostOperators) +
                        " operators together");
   file.operators -= operators->size();
+  count_operators(file, *operators);
   refuse_unknown_operators(file.model, *operators);
-  if (file.depth == 0) file.variables = read_variables(file.model, subgraph, file.bytes);
+  if (file.depth == 0) file.variables = read_variables(file, subgraph);
   ++file.depth;
   Writer writer(file, subgraph);
   const DilatedConvs dilated = find_dilated_convs(file.model, subgraph, writer);

@@ -33,8 +33,18 @@ struct File {
   Variables variables;                  // of the model's graph
   uint32_t depth = 0;                   // of the graph that is being read; 1 is the model
   uint64_t operators = kMostOperators;  // that may still be read
-  uint64_t nested_bytes = 0;            // of constants of called graphs that may still be read
+
+  // Counts what is made of the file. Its objects may be shared, and a graph is read once for each operator
+  // that calls it, so that a small file can stand for a large one. Throws Error(unsupported) if it is too
+  // much.
+  void count(uint64_t elements, uint64_t bytes_each = 1);
+
+ private:
+  uint64_t room_;  // bytes
 };
+
+// Dimensions of a tensor.
+inline constexpr size_t kMostDims = 8;
 
 // Throws Error(corrupt_model) if there is none.
 const schema::SubGraph& subgraph_at(const schema::Model& model, uint32_t index);

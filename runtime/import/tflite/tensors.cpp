@@ -50,13 +50,13 @@ DType to_dtype(schema::TensorType type) {
 Shape read_shape(const schema::Tensor& tensor) {
   const auto* dims = tensor.shape();
   const auto* open = tensor.shape_signature();
+  if (dims != nullptr && dims->size() > kMostDims) refuse_model(std::to_string(dims->size()) + " dimensions");
   Shape shape;
   for (flatbuffers::uoffset_t i = 0; dims != nullptr && i < dims->size(); ++i) {
     const bool is_open = open != nullptr && open->size() == dims->size() && open->Get(i) == -1;
     if (!is_open && dims->Get(i) < 0) refuse_model("negative dimension " + std::to_string(dims->Get(i)));
     shape.push_back(is_open ? kUnknownDim : dims->Get(i));
   }
-  if (shape.size() > 8) refuse_model(std::to_string(shape.size()) + " dimensions");
   return shape;
 }
 
@@ -105,18 +105,19 @@ HostTensor copy_elements(DType dtype, Shape shape, std::span<const std::byte> by
 
 }  // namespace
 
-std::optional<HostTensor> read_constant(const schema::Model& model, const schema::Tensor& tensor,
-                                        std::span<const std::byte> file) {
-  const auto bytes = buffer_bytes(model, tensor, file);
+std::optional<HostTensor> read_constant(File& file, const schema::Tensor& tensor) {
+  const auto bytes = buffer_bytes(file.model, tensor, file.bytes);
   if (bytes.empty()) return std::nullopt;
   const DType dtype = to_dtype(tensor.type());
   const Shape shape = read_shape(tensor);
   if (!is_known(shape)) refuse_model("a constant has an open dimension");
+  file.count(bytes.size());
   if (tensor.sparsity() == nullptr) return copy_elements(dtype, shape, bytes);
   const auto stored = static_cast<int64_t>(bytes.size() / size_of(dtype));
   // Real weights are rarely sparser than 1 in 10; a damaged shape must not make us allocate without end.
   constexpr int64_t kSparsest = 4096;
   if (checked_element_count(shape) / kSparsest > stored) refuse_model("sparse tensor: hardly any elements");
+  file.count(static_cast<uint64_t>(element_count(shape)), size_of(dtype));
   return densify(*tensor.sparsity(),
                  copy_elements(dtype, {stored}, bytes.first(static_cast<size_t>(stored) * size_of(dtype))),
                  shape);

@@ -7,6 +7,7 @@
 #include "graph/tensor.hpp"
 #include "import/names.hpp"
 #include "import/tflite/schema.hpp"
+#include "import/tflite/subgraph.hpp"
 
 namespace vellum::tflite {
 
@@ -17,9 +18,8 @@ DType to_dtype(schema::TensorType type);
 // Returns the shape; open dimensions are kUnknownDim. Throws Error(corrupt_model) for an invalid shape.
 Shape read_shape(const schema::Tensor& tensor);
 
-// Returns the value of a tensor with data in the file, as a dense tensor; nothing for a computed tensor.
-// `file` is the whole file: large models store their data after the flatbuffer.
-std::optional<HostTensor> read_constant(const schema::Model& model, const schema::Tensor& tensor,
-                                        std::span<const std::byte> file);
+// Returns the value of a tensor with data in the file, as a dense tensor, and counts its bytes; nothing for a
+// computed tensor.
+std::optional<HostTensor> read_constant(File& file, const schema::Tensor& tensor);
 
 }  // namespace vellum::tflite

@@ -16,11 +16,13 @@ int32_t tensor_of(const flatbuffers::Vector<int32_t>* list, flatbuffers::uoffset
 
 // Calls `assign` with the name of the variable and the tensor, for each ASSIGN_VARIABLE of a graph.
 template <typename Assign>
-void for_each_assignment(const schema::Model& model, const schema::SubGraph& graph, const Assign& assign) {
+void for_each_assignment(File& file, const schema::SubGraph& graph, const Assign& assign) {
   std::map<int32_t, std::string> handles;
   if (graph.operators() == nullptr) return;
+  constexpr uint64_t kPerOperator = 512;
+  file.count(graph.operators()->size(), kPerOperator);
   for (const schema::Operator* op : *graph.operators()) {
-    const int32_t number = operator_number(model, *op);
+    const int32_t number = operator_number(file.model, *op);
     if (number == kVarHandle) handles[tensor_of(op->outputs(), 0, graph)] = variable_name(*op);
     if (number != kAssignVariable) continue;
     const auto handle = handles.find(tensor_of(op->inputs(), 0, graph));
@@ -29,15 +31,14 @@ void for_each_assignment(const schema::Model& model, const schema::SubGraph& gra
   }
 }
 
-void read_initial_values(const schema::Model& model, const schema::Operator& call,
-                         std::span<const std::byte> file, Variables& variables) {
+void read_initial_values(File& file, const schema::Operator& call, Variables& variables) {
   const auto* options = call.builtin_options_as<schema::CallOnceOptions>();
   const int32_t index = options == nullptr ? 0 : options->init_subgraph_index();
   if (index < 0) refuse_model("CALL_ONCE of graph " + std::to_string(index));
-  const schema::SubGraph& graph = subgraph_at(model, static_cast<uint32_t>(index));
-  for_each_assignment(model, graph, [&](const std::string& name, int32_t tensor) {
+  const schema::SubGraph& graph = subgraph_at(file.model, static_cast<uint32_t>(index));
+  for_each_assignment(file, graph, [&](const std::string& name, int32_t tensor) {
     const schema::Tensor& value = *graph.tensors()->Get(static_cast<flatbuffers::uoffset_t>(tensor));
-    variables[name].initial = read_constant(model, value, file);
+    variables[name].initial = read_constant(file, value);
     if (!variables[name].initial)
       refuse_unsupported("variable " + quoted_name(name) + " begins with a computed value");
   });
@@ -49,15 +50,17 @@ std::string variable_name(const schema::Operator& handle) {
   const auto* options = handle.builtin_options_as<schema::VarHandleOptions>();
   const auto* name = options == nullptr ? nullptr : options->shared_name();
   if (name == nullptr || name->size() == 0) refuse_model("a variable without a name");
+  constexpr flatbuffers::uoffset_t kLongest = 4096;
+  if (name->size() > kLongest)
+    refuse_unsupported("a variable whose name has " + std::to_string(name->size()) + " bytes");
   return name->str();
 }
 
-Variables read_variables(const schema::Model& model, const schema::SubGraph& graph,
-                         std::span<const std::byte> file) {
+Variables read_variables(File& file, const schema::SubGraph& graph) {
   Variables variables;
   for (const schema::Operator* op : *graph.operators())
-    if (operator_number(model, *op) == kCallOnce) read_initial_values(model, *op, file, variables);
-  for_each_assignment(model, graph,
+    if (operator_number(file.model, *op) == kCallOnce) read_initial_values(file, *op, variables);
+  for_each_assignment(file, graph,
                       [&](const std::string& name, int32_t) { variables[name].is_assigned = true; });
   return variables;
 }

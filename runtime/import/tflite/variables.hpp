@@ -1,9 +1,6 @@
 // Variables of a TFLite file: values that live from one run to the next.
 #pragma once
 
-#include <cstddef>
-#include <span>
-
 #include "import/tflite/subgraph.hpp"
 
 namespace vellum::tflite {
@@ -12,8 +9,7 @@ enum : int32_t { kCallOnce = 129, kVarHandle = 142, kReadVariable = 143, kAssign
 
 // Finds the variables of a graph, by name, with the values that the graphs of its CALL_ONCE assign. Throws
 // Error(unsupported) for a value that is not stored in the file.
-Variables read_variables(const schema::Model& model, const schema::SubGraph& graph,
-                         std::span<const std::byte> file);
+Variables read_variables(File& file, const schema::SubGraph& graph);
 
 // Returns the name that a VAR_HANDLE gives.
 std::string variable_name(const schema::Operator& handle);

@@ -92,6 +92,7 @@ void Writer::make_real(Tensor& tensor, const schema::Tensor& entry) {
   Quantisation q = read_quantisation(entry, tensor.type);
   tensor.type.dtype = DType::f32;
   if (tensor.constant) {
+    file_.count(static_cast<uint64_t>(tensor.constant->elements()), sizeof(float));
     tensor.constant = to_real(*tensor.constant, q);
   } else if (q.scale.elements() != 1) {
     refuse_unsupported("it is computed, and quantised per channel");
@@ -125,8 +126,7 @@ ValueId Writer::write_output(int32_t tensor) {
   const ValueId real = in_file_order(tensor);
   const Tensor& output = at(tensor);
   if (is_called_) {
-    const bool is_there = std::ranges::find(graph_.outputs, real) != graph_.outputs.end();
-    return is_there ? copied(real, unique(output.name)) : real;
+    return written_.contains(real) ? copied(real, unique(output.name)) : real;
   }
   if (!output.quantisation) return real;
   const bool taken = std::find(inputs_.begin(), inputs_.end(), tensor) != inputs_.end();
@@ -155,6 +155,7 @@ void Writer::read_tensors(const schema::SubGraph& subgraph) {
   const auto* tensors = subgraph.tensors();
   if (tensors == nullptr) refuse_model("the graph has no tensors");
   for (const schema::Tensor* entry : *tensors) {
+    count_tensor(*entry);
     Tensor tensor;
     const std::string name = tensor_name(*entry);
     if (entry->type() == schema::TensorType::resource) {
@@ -169,8 +170,7 @@ void Writer::read_tensors(const schema::SubGraph& subgraph) {
       const auto* quantization = entry->quantization();
       const bool has_scale =
           quantization != nullptr && quantization->scale() != nullptr && quantization->scale()->size() > 0;
-      tensor.constant = read_constant(file_.model, *entry, file_.bytes);
-      if (is_called_ && tensor.constant) count_called(*tensor.constant);
+      tensor.constant = read_constant(file_, *entry);
       tensor.is_constant = tensor.constant.has_value();
       if (has_scale && !is_float(tensor.type.dtype)) make_real(tensor, *entry);
     } catch (const Error& error) {
@@ -179,6 +179,16 @@ void Writer::read_tensors(const schema::SubGraph& subgraph) {
     tensor.name = unique(name.empty() ? "tensor_" + std::to_string(tensors_.size()) : name);
     tensors_.push_back(std::move(tensor));
   }
+}
+
+void Writer::count_tensor(const schema::Tensor& entry) {
+  constexpr uint64_t kPerTensor = 1024, kPerScale = 16;
+  file_.count(1, kPerTensor);
+  if (entry.name() != nullptr) file_.count(entry.name()->size());
+  const auto* quantization = entry.quantization();
+  if (quantization == nullptr) return;
+  if (quantization->scale() != nullptr) file_.count(quantization->scale()->size(), kPerScale);
+  if (quantization->zero_point() != nullptr) file_.count(quantization->zero_point()->size(), kPerScale);
 }
 
 void Writer::mark_interface(const flatbuffers::Vector<int32_t>* ids, const char* what,
@@ -230,6 +240,8 @@ Ints Writer::constant_ints(int32_t tensor, std::string_view what) const {
     refuse_unsupported(std::string(what) + " (" + quoted_name(name_of(tensor)) + ") is computed at run time");
   }
   if (is_float(value->dtype())) refuse_model(std::string(what) + " holds no integers");
+  constexpr uint64_t kPerInteger = 64;  // operators hold them, each of its own
+  file_.count(static_cast<uint64_t>(value->elements()), kPerInteger);
   return value->to_ints();
 }
 
@@ -243,6 +255,7 @@ void Writer::set_constant(int32_t tensor, HostTensor value) {
   if (entry.is_constant || entry.file != kNoValue || entry.image != kNoValue) {
     refuse_model("tensor " + quoted_name(entry.name) + " is computed twice");
   }
+  file_.count(value.byte_size());
   entry.type = value.type();
   entry.constant = std::move(value);
   entry.is_constant = true;
@@ -299,10 +312,14 @@ ValueId Writer::define(int32_t tensor, bool image) {
 }
 
 ValueId Writer::add_constant(const std::string& name, HostTensor value) {
+  file_.count(name.size() + value.byte_size());
   return graph_.add_constant(unique(name), std::move(value));
 }
 
-ValueId Writer::add_value(const std::string& name) { return graph_.add_value(unique(name)); }
+ValueId Writer::add_value(const std::string& name) {
+  file_.count(name.size());
+  return graph_.add_value(unique(name));
+}
 
 void Writer::add_node(std::shared_ptr<const Operator> op, std::vector<ValueId> inputs,
                       std::vector<ValueId> outputs) {
@@ -324,8 +341,12 @@ std::vector<ValueId> Writer::call(const Graph& graph, const std::vector<ValueId>
 }
 
 std::string Writer::unique(const std::string& name) {
-  std::string result = name;
-  for (int i = 2; !names_.insert(result).second; ++i) result = name + "_" + std::to_string(i);
+  const auto [taken, is_new] = names_.try_emplace(name, 2);
+  if (is_new) return name;
+  int& next = taken->second;  // stays valid where the table grows
+  std::string result;
+  do result = name + "_" + std::to_string(next++);
+  while (!names_.try_emplace(result, 2).second);
   return result;
 }
 
@@ -341,36 +362,27 @@ std::string Writer::value_name(const Tensor& tensor, bool image) {
 void Writer::name_by(const TensorNames* names, const std::vector<int32_t>& tensors,
                      const std::vector<ValueId>& values) {
   if (names == nullptr) return;
-  const auto is_taken = [&](const std::string& name) {
-    return std::ranges::any_of(values, [&](ValueId id) {
-      return graph_.values[id].name == name || graph_.values[id].signature_name == name;
-    });
-  };
+  std::unordered_set<std::string_view> taken;
+  for (const ValueId id : values) taken.insert(graph_.values[id].name);
+  std::unordered_map<int64_t, ValueId> value_of;
+  for (size_t i = 0; i < tensors.size(); ++i) value_of.emplace(tensors[i], values[i]);
   for (const schema::TensorMap* entry : *names) {
-    const std::string name = entry->name() == nullptr ? std::string() : entry->name()->str();
-    const auto tensor = std::ranges::find(tensors, static_cast<int64_t>(entry->tensor_index()));
-    if (tensor == tensors.end()) {
-      refuse_model("the signature's " + quoted_name(name) + " is tensor " +
+    const std::string_view name = entry->name() == nullptr ? "" : entry->name()->string_view();
+    const auto value = value_of.find(entry->tensor_index());
+    if (value == value_of.end()) {
+      refuse_model("the signature's " + quoted_name(std::string(name)) + " is tensor " +
                    std::to_string(entry->tensor_index()) + ", which is no input or output of its graph");
     }
-    if (!is_taken(name))
-      graph_.values[values[static_cast<size_t>(tensor - tensors.begin())]].signature_name = name;
+    file_.count(1 + name.size());
+    if (taken.insert(name).second) graph_.values[value->second].signature_name = name;
   }
-}
-
-// A graph may be called by many operators, and is read for each of them.
-void Writer::count_called(const HostTensor& constant) {
-  if (constant.byte_size() > file_.nested_bytes)
-    refuse_unsupported("graphs that are called so often that their constants take several times the file");
-  file_.nested_bytes -= constant.byte_size();
 }
 
 Graph Writer::finish(const schema::SignatureDef* signature) {
   for (const int32_t id : outputs_) {
     const ValueId value = write_output(id);
-    if (std::find(graph_.outputs.begin(), graph_.outputs.end(), value) != graph_.outputs.end()) {
+    if (!written_.insert(value).second)
       refuse_model("graph output " + quoted_name(name_of(id)) + " is there twice");
-    }
     graph_.outputs.push_back(value);
   }
   write_variables();

@@ -5,6 +5,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -92,14 +93,14 @@ class Writer {
   std::string unique(const std::string& name);
   std::string value_name(const Tensor& tensor, bool image);
   static Quantisation read_quantisation(const schema::Tensor& entry, const TensorType& type);
-  static void make_real(Tensor& tensor, const schema::Tensor& entry);
+  void make_real(Tensor& tensor, const schema::Tensor& entry);
   static HostTensor to_real(const HostTensor& stored, const Quantisation& quantisation);
   ValueId read_input(Tensor& input);
   ValueId write_output(int32_t tensor);
   ValueId copied(ValueId value, const std::string& name);
   ValueId quantised_value(ValueId real, const Tensor& tensor, const std::string& name);
   void read_tensors(const schema::SubGraph& subgraph);
-  void count_called(const HostTensor& constant);
+  void count_tensor(const schema::Tensor& entry);
   const std::string& variable_of(int32_t handle) const;
   void share_value(int32_t from, Tensor& to);
   void write_variables();
@@ -115,8 +116,10 @@ class Writer {
   std::map<std::string, int32_t> variables_;  // the tensor with the value of each, from its first use on
   std::map<std::string, std::string> variable_inputs_;  // their names
   std::vector<std::string> assigned_;                   // in the order of their first assignment
+  std::unordered_set<std::string> is_assigned_;
   std::vector<int32_t> inputs_, outputs_;
-  std::unordered_set<std::string> names_;
+  std::unordered_map<std::string, int> names_;  // that are taken, with the number to try next
+  std::unordered_set<ValueId> written_;         // the graph's outputs
 };
 
 // Returns the elements of an NHWC tensor in the order NCHW. Lower ranks first get leading dimensions of 1, as

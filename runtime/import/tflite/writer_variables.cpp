@@ -47,6 +47,8 @@ void Writer::read_variable(int32_t handle, int32_t tensor) {
   TensorType stored = entry.type;
   if (entry.quantisation) stored.dtype = entry.quantisation->stored;
   checked_element_count(stored.shape);
+  if (!variable.initial)
+    file_.count(static_cast<uint64_t>(element_count(stored.shape)), size_of(stored.dtype));
   const HostTensor initial = variable.initial ? *variable.initial : HostTensor(stored.dtype, stored.shape);
   if (initial.type() != stored)
     refuse_model("variable " + quoted_name(name) + " begins as " + to_string(initial.type()) +
@@ -62,7 +64,7 @@ void Writer::read_variable(int32_t handle, int32_t tensor) {
 
 void Writer::assign_variable(int32_t handle, int32_t tensor) {
   const std::string& name = variable_of(handle);
-  if (std::ranges::find(assigned_, name) == assigned_.end()) assigned_.push_back(name);
+  if (is_assigned_.insert(name).second) assigned_.push_back(name);
   ++at(tensor).readers;  // finish() reads it
   variables_[name] = tensor;
 }
