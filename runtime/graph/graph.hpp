@@ -44,7 +44,7 @@ struct HostTail;
 struct FoldingSpent {
   uint64_t work = 0;
   uint64_t bytes = 0;  // of folded constants that are still there
-  uint64_t unrolled_nodes = 0;  // of the iterations of Loops
+  uint64_t unrolled_nodes = 0;  // of the iterations of Loops, and of branches that were chosen
   // Bytes of the file's own constants, counted when folding begins.
   std::optional<uint64_t> file_bytes;
 };

@@ -27,15 +27,19 @@ HostTensor floats(const Shape& shape, const std::vector<float>& values) {
   return HostTensor::f32(shape, values);
 }
 
+void add_graph(onnx_schema::NodeProto& node, const char* name, OnnxModel& graph) {
+  auto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(onnx_schema::AttributeProto::GRAPH);
+  *attribute.mutable_g() = graph.proto().graph();
+}
+
 // Adds a node of `type` with a graph.
 void add_body_node(OnnxModel& model, const std::string& type, const std::vector<std::string>& inputs,
                    const std::vector<std::string>& outputs, OnnxModel body, const Attributes& more = {}) {
   model.node(type, inputs, outputs, more, "repeat");
   auto& graph = *model.proto().mutable_graph();
-  auto& attribute = *graph.mutable_node(graph.node_size() - 1)->add_attribute();
-  attribute.set_name("body");
-  attribute.set_type(onnx_schema::AttributeProto::GRAPH);
-  *attribute.mutable_g() = body.proto().graph();
+  add_graph(*graph.mutable_node(graph.node_size() - 1), "body", body);
 }
 
 // x * step + the iteration; goes on while the sum of x is below 100. Stacks x.
@@ -130,6 +134,27 @@ TEST(Loop, EndlessOnesMeetTheLimitOfNodes) {
   Graph graph = loop_model(plain_body(), std::nullopt).graph();
   graph.limits.nodes = 1000;
   EXPECT_VELLUM_ERROR(optimise(graph, {}), ErrorCode::unsupported, "repeat", "more than 1000 nodes");
+}
+
+TEST(Loop, NodesOfBranchesInItCountToo) {
+  OnnxModel branch;
+  std::string last = "state";
+  for (int i = 0; i < 100; ++i) {
+    const std::string next = "v" + std::to_string(i);
+    branch.node("Neg", {last}, {next});
+    last = next;
+  }
+  branch.output(last);
+  OnnxModel body;
+  body.input("i", {}, DType::i64).input("c", {}, DType::boolean).input("state", {2});
+  body.initializer("yes", flag(true));
+  body.node("If", {"yes"}, {"next"}).node("Identity", {"next"}, {"seen"});
+  for (const char* name : {"then_branch", "else_branch"})
+    add_graph(*body.proto().mutable_graph()->mutable_node(0), name, branch);
+  body.output("c").output("next").output("seen");
+  Graph graph = loop_model(std::move(body), 50).graph();
+  graph.limits.nodes = 1000;
+  EXPECT_VELLUM_ERROR(optimise(graph, {}), ErrorCode::unsupported, "more than 1000 nodes");
 }
 
 TEST(Loop, BodiesThatDoNotFitAreRefused) {

@@ -231,7 +231,7 @@ void infer_shapes_and_fold(Graph& graph, const InputShapes& input_shapes, const 
   SequenceTracker sequences;
   for (const size_t index : editor.nodes()) {
     if (has_known_branch(editor, index)) {
-      inline_branch(editor, index);  // its nodes are visited next
+      inline_branch(editor, index, graph.folding);  // its nodes are visited next
       continue;
     }
     if (has_known_iteration(editor, index)) {

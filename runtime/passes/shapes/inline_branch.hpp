@@ -9,7 +9,7 @@ namespace vellum {
 bool has_known_branch(const GraphEditor& editor, size_t index);
 
 // Replaces the If by the nodes of its chosen branch, which come next in the execution order, and a copy to
-// each output.
-void inline_branch(GraphEditor& editor, size_t index);
+// each output. Throws Error(unsupported) if Loops have brought more nodes than a model may have.
+void inline_branch(GraphEditor& editor, size_t index, FoldingSpent& spent);
 
 }  // namespace vellum

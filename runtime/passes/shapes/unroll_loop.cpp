@@ -82,6 +82,15 @@ bool has_known_iteration(const GraphEditor& editor, size_t index) {
          editor.constant_input(index, 1) != nullptr;
 }
 
+// The branches of an iteration are chosen in it. Without Loops there are no more nodes than the model has.
+void spend_nodes(const GraphEditor& editor, const Node& node, uint64_t nodes, FoldingSpent& spent) {
+  const uint64_t most = editor.graph().limits.nodes;
+  spent.unrolled_nodes += nodes;
+  if (spent.unrolled_nodes > most)
+    throw Error(ErrorCode::unsupported, describe(node) + ": the iterations have more than " +
+                                            std::to_string(most) + " nodes, the limit of a model");
+}
+
 void unroll_iteration(GraphEditor& editor, size_t index, FoldingSpent& spent) {
   const Node node = editor.node(index);
   const LoopOperator& loop = dynamic_cast<const LoopOperator&>(*node.op);
@@ -92,11 +101,7 @@ void unroll_iteration(GraphEditor& editor, size_t index, FoldingSpent& spent) {
   }
   // The elements of stacked outputs are passed on from iteration to iteration.
   constexpr size_t kInputsPerNode = 256;
-  spent.unrolled_nodes += loop.body.nodes.size() + 1 + node.inputs.size() / kInputsPerNode;
-  if (spent.unrolled_nodes > editor.graph().limits.nodes)
-    throw Error(ErrorCode::unsupported, describe(node) + ": the iterations have more than " +
-                                            std::to_string(editor.graph().limits.nodes) +
-                                            " nodes, the limit of a model");
+  spend_nodes(editor, node, loop.body.nodes.size() + 1 + node.inputs.size() / kInputsPerNode, spent);
   std::vector<ValueId> values(loop.body.values.size(), kNoValue);
   for (size_t i = 1; i < loop.body.inputs.size(); ++i) values[loop.body.inputs[i]] = node.inputs[i];
   values[loop.body.inputs[0]] = editor.add_constant(

@@ -14,4 +14,8 @@ bool has_known_iteration(const GraphEditor& editor, size_t index);
 // `spent` counts them.
 void unroll_iteration(GraphEditor& editor, size_t index, FoldingSpent& spent);
 
+// Adds nodes that are brought by a Loop, or by a branch that `node` chose. Throws Error(unsupported) if they
+// are more than LoadLimits::nodes.
+void spend_nodes(const GraphEditor& editor, const Node& node, uint64_t nodes, FoldingSpent& spent);
+
 }  // namespace vellum
