@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <vellum_onnx.pb.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -144,6 +145,34 @@ TEST(Functions, GraphsOfFlexAttentionAreBetweenItsProducts) {
   EXPECT_EQ(attention("score_mod").nodes.size(), 5u);
   modifier.input("more", {1});
   EXPECT_VELLUM_ERROR(attention("score_mod"), ErrorCode::corrupt_model, "flex", "one input and one output");
+}
+
+// Each level puts names before those of all levels within it.
+TEST(Functions, NamesOfNestedFlexAttentionStayShort) {
+  onnx_schema::GraphProto inner;
+  inner.add_input()->set_name("p");
+  inner.add_output()->set_name("p");
+  for (int level = 0; level < 20; ++level) {
+    onnx_schema::GraphProto outer;
+    outer.add_input()->set_name("p");
+    outer.add_output()->set_name("q");
+    auto& node = *outer.add_node();
+    node.set_op_type("FlexAttention");
+    node.set_domain(kPreview);
+    for (int i = 0; i < 3; ++i) node.add_input("p");
+    node.add_output("q");
+    auto& attribute = *node.add_attribute();
+    attribute.set_name("score_mod");
+    attribute.set_type(onnx_schema::AttributeProto::GRAPH);
+    *attribute.mutable_g() = inner;
+    inner = outer;
+  }
+  OnnxModel model(26);
+  model.input("p", {1, 1, 2, 2}).output("q");
+  *model.proto().mutable_graph()->mutable_node() = inner.node();
+  size_t longest = 0;
+  for (const Value& value : model.graph().values) longest = std::max(longest, value.name.size());
+  EXPECT_LT(longest, 10000u);
 }
 
 }  // namespace

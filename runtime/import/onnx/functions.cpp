@@ -237,9 +237,12 @@ class FunctionInliner {
     return body;
   }
 
+  // Names in nested graphs get the prefix of each call around them, and the node's name may have come to its
+  // own by those: without a bound it would double with each level.
   std::string prefix_of(const schema::NodeProto& node) {
-    const std::string name = node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name();
-    return name + "/" + std::to_string(calls_++) + "/";
+    constexpr size_t kLongest = 200;
+    const std::string& name = node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name();
+    return name.substr(0, kLongest) + "/" + std::to_string(calls_++) + "/";
   }
 
   void count(uint64_t bytes, uint64_t nodes, const schema::NodeProto& node) {
