@@ -77,6 +77,24 @@ TEST_F(ExternalData, LargeTensorsAreFoundWhereverTheyBegin) {
   }
 }
 
+TEST_F(ExternalData, ThatOfManyTensorsInOneSmallFileIsRefused) {
+  constexpr int64_t kElements = 1 << 18;
+  OnnxModel model = model_with({{"location", "megabyte.bin"}}, kElements);
+  folder_.write("model/megabyte.bin", floats(std::vector<float>(kElements)));
+  auto& tensors = *model.proto().mutable_graph()->mutable_initializer();
+  for (int i = 0; i < 300; ++i) {
+    auto& copy = *tensors.Add();
+    copy = tensors[0];
+    copy.set_name("copy" + std::to_string(i));
+  }
+  model.save(folder_ / "model/m.onnx");
+  EXPECT_VELLUM_ERROR(import_model(folder_ / "model/m.onnx"), ErrorCode::unsupported, "'copy",
+                      "many times the files");
+  tensors.DeleteSubrange(3, tensors.size() - 3);  // which real models have
+  model.save(folder_ / "model/m.onnx");
+  EXPECT_EQ(import_model(folder_ / "model/m.onnx").outputs.size(), 1u);
+}
+
 TEST_F(ExternalData, OtherKeysAreIgnored) {
   const Graph graph = import({{"location", "weights/w.bin"}, {"checksum", "0123"}});
   EXPECT_EQ(evaluate(graph, {})[0].to_floats(), (std::vector<float>{1, 2}));

@@ -12,7 +12,7 @@ namespace {
 using schema::AttributeProto;
 
 Attributes::Value take_value(AttributeProto& attribute, const std::string& what,
-                             const std::filesystem::path& folder) {
+                             ExternalFiles& files) {
   switch (attribute.type()) {
     case AttributeProto::FLOAT:
       return attribute.f();
@@ -21,7 +21,7 @@ Attributes::Value take_value(AttributeProto& attribute, const std::string& what,
     case AttributeProto::STRING:
       return attribute.s();
     case AttributeProto::TENSOR:
-      return take_tensor(*attribute.mutable_t(), what, folder);
+      return take_tensor(*attribute.mutable_t(), what, files);
     case AttributeProto::FLOATS:
       return Attributes::Floats(attribute.floats().begin(), attribute.floats().end());
     case AttributeProto::INTS:
@@ -47,7 +47,7 @@ Attributes::Value take_value(AttributeProto& attribute, const std::string& what,
 
 }  // namespace
 
-Attributes take_attributes(schema::NodeProto& node, const std::filesystem::path& folder) {
+Attributes take_attributes(schema::NodeProto& node, ExternalFiles& files) {
   Attributes attributes;
   for (AttributeProto& attribute : *node.mutable_attribute()) {
     const std::string what = "attribute " + quoted_name(attribute.name());
@@ -57,7 +57,7 @@ Attributes take_attributes(schema::NodeProto& node, const std::filesystem::path&
       throw Error(ErrorCode::corrupt_model,
                   what + " refers to an attribute of a function outside any function");
     }
-    attributes.set(attribute.name(), take_value(attribute, what, folder));
+    attributes.set(attribute.name(), take_value(attribute, what, files));
   }
   return attributes;
 }

@@ -98,23 +98,34 @@ void check_range(const Location& location, uint64_t expected, uint64_t file_size
 
 }  // namespace
 
+void ExternalFiles::count(const fs::path& file, uint64_t file_bytes, uint64_t bytes,
+                          const std::string& what) {
+  constexpr uint64_t kMostCopies = 16;  // floats of 4 bits take four bytes each, and each may be there twice
+  if (known_.insert(file).second) room_ += kMostCopies * file_bytes;
+  if (bytes > room_)
+    throw Error(ErrorCode::unsupported,
+                what + ": the external data of the model are many times the files that hold them");
+  room_ -= bytes;
+}
+
 std::shared_ptr<const std::byte> read_external_data(const schema::TensorProto& tensor,
-                                                    const std::string& what, const fs::path& folder,
-                                                    uint64_t expected_bytes) {
-  if (folder.empty()) {
+                                                    const std::string& what, ExternalFiles& files,
+                                                    uint64_t expected_bytes, uint64_t made_bytes) {
+  if (files.folder().empty()) {
     throw Error(ErrorCode::unsupported,
                 what +
                     ": its data are in another file, and a model read from memory has no "
                     "folder to look in; import the model from its file");
   }
   const Location location = parse_location(tensor, what);
-  const fs::path file = resolve(location.file, what, folder);
+  const fs::path file = resolve(location.file, what, files.folder());
   std::error_code error;
   const uint64_t file_size = fs::file_size(file, error);
   if (error)
     throw Error(ErrorCode::io,
                 what + ": external data " + platform::to_utf8(file) + ": " + platform::system_message(error));
   check_range(location, expected_bytes, file_size, what);
+  files.count(file, file_size, std::max(expected_bytes, made_bytes), what);
 
   // Large weights are paged in when they are read, and can be paged out again. HostTensor copies unaligned
   // bytes.

@@ -43,8 +43,8 @@ Shape read_shape(const schema::TensorShapeProto& proto) {
 class GraphReader {
  public:
   // `outer` reads the graph of which this one is a branch; null for the model's graph.
-  GraphReader(schema::GraphProto& proto, const std::filesystem::path& folder, int opset, GraphReader* outer)
-      : proto_(proto), folder_(folder), opset_(opset), outer_(outer) {}
+  GraphReader(schema::GraphProto& proto, ExternalFiles& files, int opset, GraphReader* outer)
+      : proto_(proto), files_(files), opset_(opset), outer_(outer) {}
 
   Graph read() {
     graph_.name = proto_.name();
@@ -80,7 +80,7 @@ class GraphReader {
   void read_initialisers() {
     for (schema::TensorProto& tensor : *proto_.mutable_initializer()) {
       const std::string what = "initializer " + quoted_name(tensor.name());
-      define(tensor.name(), what, graph_.add_constant(tensor.name(), take_tensor(tensor, what, folder_)));
+      define(tensor.name(), what, graph_.add_constant(tensor.name(), take_tensor(tensor, what, files_)));
     }
   }
 
@@ -140,7 +140,7 @@ class GraphReader {
       } else if (proto.op_type() == "Scan") {
         read_scan(proto);
       } else {
-        read_operator(proto, take_attributes(proto, folder_));
+        read_operator(proto, take_attributes(proto, files_));
       }
     });
   }
@@ -151,7 +151,7 @@ class GraphReader {
       throw Error(ErrorCode::corrupt_model, "a constant must have one output and one attribute");
     }
     const std::string kind = proto.attribute(0).name();
-    const Attributes attributes = take_attributes(proto, folder_);
+    const Attributes attributes = take_attributes(proto, files_);
     HostTensor tensor;
     if (kind == "value") {
       tensor = *attributes.get_tensor(kind);
@@ -249,7 +249,7 @@ class GraphReader {
                    NodeRecord& record) {
     for (auto& attribute : *proto.mutable_attribute()) {
       if (attribute.name() != name || attribute.type() != schema::AttributeProto::GRAPH) continue;
-      GraphReader reader(*attribute.mutable_g(), folder_, opset_, this);
+      GraphReader reader(*attribute.mutable_g(), files_, opset_, this);
       Graph inner = naming(name, [&] { return reader.read(); });
       if (inner.inputs.size() - reader.captured().size() != inputs)
         throw Error(ErrorCode::corrupt_model, name + (inputs == 0 ? " must have no inputs"
@@ -318,7 +318,7 @@ class GraphReader {
     Graph body = read_inner(proto, "body", inputs, node, record);
     for (int i = proto.attribute_size(); i-- > 0;)
       if (proto.attribute(i).has_g()) proto.mutable_attribute()->DeleteSubrange(i, 1);
-    const ScanForm form = scan_form(take_attributes(proto, folder_), inputs, body.outputs.size());
+    const ScanForm form = scan_form(take_attributes(proto, files_), inputs, body.outputs.size());
     const ValueId whole = node.inputs[inputs - form.scanned];
     std::shared_ptr<LoopOperator> op = loop_of_scan(std::move(body), form, opset_, record.branches[0]);
     // The length of the first scanned input.
@@ -384,7 +384,7 @@ class GraphReader {
   }
 
   schema::GraphProto& proto_;
-  const std::filesystem::path& folder_;
+  ExternalFiles& files_;
   const int opset_;
   GraphReader* const outer_;
   Graph graph_;
@@ -400,7 +400,8 @@ Graph take_graph(schema::ModelProto& model, const std::filesystem::path& folder,
   const int opset = read_versions(model);
   inline_functions(model, opset);
   refuse_unknown_operators(model);
-  GraphReader reader(*model.mutable_graph(), folder, opset, nullptr);
+  ExternalFiles files(folder);
+  GraphReader reader(*model.mutable_graph(), files, opset, nullptr);
   Graph graph = reader.read();
   if (record) *record = reader.take_record();
   return graph;

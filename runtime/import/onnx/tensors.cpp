@@ -183,12 +183,12 @@ namespace {
 
 // A tensor of a narrow type. Its typed field has a 16-bit pattern or a byte in each number.
 HostTensor take_narrow_tensor(const TensorProto& tensor, const NarrowType& type, const std::string& what,
-                              const std::filesystem::path& folder) {
+                              ExternalFiles& files) {
   const Shape shape = read_dims(tensor, what);
   const uint64_t elements = byte_size(type.stored, shape, what) / size_of(type.stored);
   const uint64_t bytes = packed_bytes(type, elements);
   if (tensor.data_location() == TensorProto::EXTERNAL) {
-    const auto data = read_external_data(tensor, what, folder, bytes);
+    const auto data = read_external_data(tensor, what, files, bytes, elements * size_of(type.stored));
     return unpack(type, shape, {data.get(), static_cast<size_t>(bytes)});
   }
   std::string packed = tensor.raw_data();
@@ -204,17 +204,17 @@ HostTensor take_narrow_tensor(const TensorProto& tensor, const NarrowType& type,
 
 }  // namespace
 
-HostTensor take_tensor(TensorProto& tensor, const std::string& what, const std::filesystem::path& folder) {
+HostTensor take_tensor(TensorProto& tensor, const std::string& what, ExternalFiles& files) {
   const DType dtype = to_dtype(tensor.data_type(), what);
   if (tensor.has_segment())
     throw Error(ErrorCode::unsupported, what + ": a tensor in segments is not supported");
   if (const NarrowType* narrow = find_narrow_type(tensor.data_type()))
-    return take_narrow_tensor(tensor, *narrow, what, folder);
+    return take_narrow_tensor(tensor, *narrow, what, files);
   Shape shape = read_dims(tensor, what);
   const uint64_t bytes = byte_size(dtype, shape, what);
   HostTensor result;
   if (tensor.data_location() == TensorProto::EXTERNAL) {
-    auto data = read_external_data(tensor, what, folder, bytes);
+    auto data = read_external_data(tensor, what, files, bytes, bytes);
     result = {dtype, std::move(shape), to_native_order(std::move(data), bytes, dtype)};
   } else if (tensor.has_raw_data() && (bytes > 0 || !tensor.raw_data().empty())) {
     result = from_raw(tensor, dtype, std::move(shape), bytes, what);

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 
 #include "graph/tensor.hpp"
+#include "import/onnx/external_data.hpp"
 #include "import/onnx/schema.hpp"
 
 namespace vellum::onnx {
@@ -15,8 +15,8 @@ namespace vellum::onnx {
 DType to_dtype(int32_t data_type, const std::string& what);
 
 // Returns the tensor's value. Moves its raw bytes out of `tensor` instead of copying them. `what` names the
-// tensor in errors. External data are read from `folder` and nowhere else; an empty `folder` refuses them.
+// tensor in errors. External data are read from the folder of `files` and nowhere else.
 HostTensor take_tensor(schema::TensorProto& tensor, const std::string& what,
-                       const std::filesystem::path& folder);
+                       ExternalFiles& files);
 
 }  // namespace vellum::onnx
