@@ -72,13 +72,23 @@ void File::open(std::span<const std::byte> all) {
   const std::span<const std::byte> text =
       all.subspan(sizeof header, static_cast<size_t>(header.description_bytes));
   if (platform::fingerprint(text) != header.description) refuse("the packed model is damaged");
-  flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(text.data()), text.size(), 64, UINT32_MAX);
+  // No table is shared, and each takes four bytes and is referred to by four.
+  constexpr uint64_t kLeastTable = 8;
+  const auto most_tables = static_cast<flatbuffers::uoffset_t>(1 + text.size() / kLeastTable);
+  flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(text.data()), text.size(), 64, most_tables);
   if (!schema::VerifyModelBuffer(verifier)) refuse("the packed model's description is damaged");
   description_ = schema::GetModel(text.data());
+  description_bytes_ = text.size();
   data_ = all.subspan(static_cast<size_t>(header.data_offset));
 
-  if (const auto* weights = description_->weights())
-    for (const schema::Weight* weight : *weights) weights_.emplace(weight->key()->str(), weight->bytes());
+  if (const auto* weights = description_->weights()) {
+    uint64_t bytes = 0;
+    for (const schema::Weight* weight : *weights) {
+      bytes += weight->key()->size();
+      if (bytes > text.size()) refuse("the packed model's weights share a name");
+      weights_.emplace(weight->key()->str(), weight->bytes());
+    }
+  }
   if (const auto* shaders = description_->shaders())
     for (const schema::Shader* shader : *shaders) {
       platform::Sha256Digest digest;
@@ -100,12 +110,13 @@ std::span<const std::byte> File::bytes(const schema::Bytes& blob, std::string_vi
   const auto bytes = data_.subspan(static_cast<size_t>(blob.offset()), static_cast<size_t>(blob.size()));
   {
     const std::lock_guard lock(mutex_);
-    if (whole_.contains(&blob)) return bytes;
+    if (whole_.contains({blob.offset(), blob.size()})) return bytes;
+    if (checked_bytes_ + blob.size() > data_.size()) refuse(std::string(what) + " overlaps with others");
   }
   if (platform::fingerprint(bytes) != platform::Fingerprint{blob.low(), blob.high()})
     refuse(std::string(what) + " is damaged");
   const std::lock_guard lock(mutex_);
-  whole_.insert(&blob);
+  if (whole_.insert({blob.offset(), blob.size()}).second) checked_bytes_ += blob.size();
   return bytes;
 }
 

@@ -7,6 +7,7 @@
 #include "graph/operators/control/branch.hpp"
 #include "graph/operators/control/loop.hpp"
 #include "import/import.hpp"
+#include "import/names.hpp"
 #include "pack/schema.hpp"
 #include "vellum/error.hpp"
 
@@ -15,17 +16,10 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& what) { throw Error(ErrorCode::corrupt_model, what); }
 
-std::string text(const flatbuffers::String* string) { return string ? string->str() : std::string(); }
-
-template <typename T>
-std::vector<T> list(const flatbuffers::Vector<T>* values) {
-  return values ? std::vector<T>(values->begin(), values->end()) : std::vector<T>();
-}
-
 // Decodes one model; `file` owns the bytes that tensors share.
 class Decoder {
  public:
-  explicit Decoder(const File& file) : file_(file) {}
+  explicit Decoder(const File& file) : file_(file), room_(file.description_bytes()) {}
 
   Graph graph(const schema::Graph* from) const {
     if (!from) refuse("there is no graph in it");
@@ -46,6 +40,25 @@ class Decoder {
   }
 
  private:
+  // Bundles share no text and no list: copies take no more than the description.
+  void count(uint64_t bytes) const {
+    if (bytes > room_) refuse("its description refers to parts of itself again and again");
+    room_ -= bytes;
+  }
+
+  std::string text(const flatbuffers::String* string) const {
+    if (!string) return {};
+    count(string->size());
+    return string->str();
+  }
+
+  template <typename T>
+  std::vector<T> list(const flatbuffers::Vector<T>* values) const {
+    if (!values) return {};
+    count(values->size() * sizeof(T));
+    return {values->begin(), values->end()};
+  }
+
   static DType dtype(uint8_t number) {
     if (number > static_cast<uint8_t>(DType::boolean)) refuse("an element type " + std::to_string(number));
     return static_cast<DType>(number);
@@ -66,9 +79,10 @@ class Decoder {
     value.type = {dtype(from.dtype()), list(from.shape())};
     value.type_known = from.type_known();
     for (const int64_t dim : value.type.shape)
-      if (dim < kUnknownDim) refuse("value '" + value.name + "' has a dimension of " + std::to_string(dim));
+      if (dim < kUnknownDim)
+        refuse("value " + quoted_name(value.name) + " has a dimension of " + std::to_string(dim));
     if (from.constant()) {
-      value.constant = tensor(*from.constant(), "constant '" + value.name + "'");
+      value.constant = tensor(*from.constant(), "constant " + quoted_name(value.name));
       value.type = value.constant->type();
       value.type_known = true;
     }
@@ -90,16 +104,16 @@ class Decoder {
       case 5: {
         Attributes::Strings strings;
         if (from.texts())
-          for (const flatbuffers::String* entry : *from.texts()) strings.push_back(entry->str());
+          for (const flatbuffers::String* entry : *from.texts()) strings.push_back(text(entry));
         return strings;
       }
       case 6:
-        if (from.tensor()) return tensor(*from.tensor(), "attribute '" + from.name()->str() + "'");
+        if (from.tensor()) return tensor(*from.tensor(), "attribute " + quoted_name(from.name()->str()));
         break;
       default:
         break;
     }
-    refuse("attribute '" + from.name()->str() + "' is of no kind");
+    refuse("attribute " + quoted_name(from.name()->str()) + " is of no kind");
   }
 
   std::shared_ptr<const Operator> operator_of(const schema::Node& from, const Node& node) const {
@@ -119,7 +133,7 @@ class Decoder {
     const Attributes attributes = attributes_of(from);
     if (from.type()->string_view() == "Loop") return loop_of(from, node, attributes);
     NodeSpec spec;
-    spec.type = from.type()->str();
+    spec.type = text(from.type());
     spec.name = node.name;
     spec.opset = from.opset();
     spec.attributes = &attributes;
@@ -132,7 +146,7 @@ class Decoder {
     Attributes attributes;
     if (from.attributes())
       for (const schema::Attribute* entry : *from.attributes())
-        attributes.set(entry->name()->str(), decode(*entry));
+        attributes.set(text(entry->name()), decode(*entry));
     return attributes;
   }
 
@@ -153,7 +167,7 @@ class Decoder {
   }
 
   // Inputs omitted at the end have no entry, as in imported graphs.
-  static std::vector<ValueId> ids(const flatbuffers::Vector<uint32_t>* from) {
+  std::vector<ValueId> ids(const flatbuffers::Vector<uint32_t>* from) const {
     std::vector<ValueId> ids = list(from);
     while (!ids.empty() && ids.back() == kNoValue) ids.pop_back();
     return ids;
@@ -164,11 +178,12 @@ class Decoder {
     node.name = text(from.name());
     node.inputs = ids(from.inputs());
     node.outputs = ids(from.outputs());
-    if (node.outputs.empty()) refuse("node '" + node.name + "' has no outputs");
+    if (node.outputs.empty()) refuse("node " + quoted_name(node.name) + " has no outputs");
     try {
       node.op = operator_of(from, node);
     } catch (const Error& error) {
-      throw Error(error.code(), from.type()->str() + " '" + node.name + "': " + error.what());
+      throw Error(error.code(),
+                  quoted_name(from.type()->str()) + " " + quoted_name(node.name) + ": " + error.what());
     }
     return node;
   }
@@ -188,6 +203,7 @@ class Decoder {
   }
 
   const File& file_;
+  mutable uint64_t room_;  // bytes
 };
 
 std::string_view made_of(const File& file) {
