@@ -1,8 +1,12 @@
 """Systematic hostile ONNX files: each asks for absurd work or memory, contradicts itself, or is no model at all.
 
-models() yields (name, bytes). Nothing here is random.
+models() yields (family, name, content): bytes, a function that makes them, or both of that with files beside it
+(hostile_files.py). Nothing here is random.
 """
+import hostile_bundles
+import hostile_files
 import hostile_graphs
+import hostile_tflite
 from onnx_writer import *  # noqa: F403
 
 HUGE = [1 << 16, 1 << 20, (1 << 31) - 1, 1 << 31, 1 << 40, (1 << 63) - 1, -1, -(1 << 63)]
@@ -382,7 +386,8 @@ def no_models():
 def models(only=""):
     """`only` is a part of "FAMILY/NAME"."""
     families = (constant_growth, constant_work, many_nodes, nesting, loops, contradictions, repeated_fields, attributes,
-                no_models, *hostile_graphs.families())
+                no_models, *hostile_graphs.families(), *hostile_files.families(), *hostile_tflite.families(),
+                *hostile_bundles.families())
     for family in families:
         if "/" in only and not family.__name__.endswith(only.split("/")[0]):
             continue

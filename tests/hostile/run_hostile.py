@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 
+from hostile_files import FIFO
 from hostile_models import models
 
 CPU_SECONDS = 10
@@ -61,6 +62,18 @@ def judge(status, resident, message):
     return None
 
 
+def write_beside(path, content):
+    if os.path.lexists(path):
+        os.unlink(path)
+    if content is FIFO:
+        os.mkfifo(path)
+    elif isinstance(content, str):
+        os.symlink(content, path)
+    else:
+        with open(path, "wb") as file:
+            file.write(content)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("tool")
@@ -79,9 +92,13 @@ def main():
     for number, (family, name, content) in enumerate(models(options.only)):
         if number % options.every:
             continue
-        path = os.path.join(folder, "".join(c if c.isalnum() or c in "-._" else "_" for c in name) + ".onnx")
+        path = os.path.join(folder, "".join(c if c.isalnum() or c in "-._" else "_" for c in name)[:100] + ".onnx")
+        content, others = content if isinstance(content, tuple) else (content, {})
+        content = content() if callable(content) else content
         with open(path, "wb") as file:
             file.write(content)
+        for other in others:
+            write_beside(os.path.join(folder, other), others[other])
         for command in options.commands.split(","):
             problem, cpu, resident, message = run(options.tool, command, path, options.address_space)
             count += 1
@@ -95,6 +112,8 @@ def main():
                 print("%s/%s %s (%.1f s): %s" % (family, name, command, cpu, message.strip()[:200]), flush=True)
         if not options.keep:
             os.unlink(path)
+            for other in others:
+                os.unlink(os.path.join(folder, other))
     slowest.sort(reverse=True)
     largest.sort(reverse=True)
     print("%d runs, %d failed; slowest: %s; largest: %s" %
