@@ -19,6 +19,7 @@ struct Pass {
 // In the order in which they run. A pass may run several times.
 constexpr Pass kPasses[] = {
     {"decompose", decompose},                  // first: no other pass knows the operators that it removes
+    {"widen_halves", widen_halves},            // before all that matches patterns or folds constants
     {"fuse_quantization", fuse_quantization},  // after decompose, which makes such pairs of QLinear operators
     {"remove_identities", remove_identities},
     {"merge_reshapes", merge_reshapes},
@@ -29,7 +30,7 @@ constexpr Pass kPasses[] = {
     {"fuse_attention", fuse_attention},  // after fuse_softmax: it matches Softmax
     {"gather_rows", gather_rows},        // after fuse_attention, which reads rearranged heads itself
     {"fuse_channel_shuffle", fuse_channel_shuffle},
-    {"remove_dead_code", remove_dead_code},  // move_transposes counts readers
+    {"remove_dead_code", remove_dead_code},      // move_transposes counts readers
     {"move_transposes", move_transposes},    // after patterns, which match axes of the model's layout
     {"matmul_to_gemm", matmul_to_gemm},      // after move_transposes, which makes 1x1 Conv of some
     {"merge_reshapes", merge_reshapes},      // Reshapes and Transposes of the passes before

@@ -38,6 +38,7 @@ void decompose(Graph& graph);
 
 // simplify: fewer nodes and constants.
 void remove_identities(Graph& graph);    // operators that change nothing, such as Identity, x + 0, x * 1
+void widen_halves(Graph& graph);         // values of halves become float32, without Casts between the two
 void merge_reshapes(Graph& graph);       // Reshape after Reshape, Transpose after Transpose become one
 void concat_zeros_to_pad(Graph& graph);  // Concat with constant zeros becomes Pad, which stores no zeros
 void nest_concats(Graph& graph);         // Concat that begins with the inputs of another one reads its result

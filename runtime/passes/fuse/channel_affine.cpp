@@ -120,12 +120,13 @@ bool all_finite(const HostTensor& tensor) {
   return std::all_of(elements.begin(), elements.end(), [](float x) { return std::isfinite(x); });
 }
 
-HostTensor scaled_weights(const HostTensor& weights, const Linear& linear, const std::vector<double>& scale) {
+HostTensor scaled_weights(DType dtype, const HostTensor& weights, const Linear& linear,
+                          const std::vector<double>& scale) {
   std::vector<float> elements = weights.to_floats();
   for (size_t i = 0; i < elements.size(); ++i) {
     elements[i] = static_cast<float>(double{elements[i]} * scale[linear.channel_of(i)]);
   }
-  return HostTensor::from<float>(weights.dtype(), weights.shape(), elements);
+  return HostTensor::from<float>(dtype, weights.shape(), elements);
 }
 
 HostTensor new_bias(DType dtype, const Linear& linear, const ChannelAffine& affine) {
@@ -149,8 +150,10 @@ bool fold_affine(GraphEditor& editor, size_t index, size_t slot, const ChannelAf
   const HostTensor& weights = *editor.constant_input(*source, 1);
   const bool scales =
       std::any_of(affine.scale.begin(), affine.scale.end(), [](double s) { return s != 1.0; });
-  HostTensor folded = scales ? scaled_weights(weights, *linear, affine.scale) : weights;
-  HostTensor bias = new_bias(weights.dtype(), *linear, affine);
+  // In the type of the output: halves would be rounded again.
+  const DType dtype = editor.type(output).dtype;
+  HostTensor folded = scales ? scaled_weights(dtype, weights, *linear, affine.scale) : weights;
+  HostTensor bias = new_bias(dtype, *linear, affine);
   // fp16 overflows easily; then both operators stay.
   if (!all_finite(folded) || !all_finite(bias)) return false;
 

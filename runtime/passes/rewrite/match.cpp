@@ -105,7 +105,13 @@ std::optional<ZeroPad> match_zero_pad(const GraphEditor& editor, ValueId value) 
 }
 
 bool is_near(double value, double expected) {
-  return std::abs(value - expected) <= 1e-5 * std::abs(expected);
+  const auto differ_by = [](double a, double b, double tolerance) {
+    return std::abs(a - b) <= tolerance * std::abs(b);
+  };
+  const auto as_half = [](double x) { return double{half_to_float(float_to_half(static_cast<float>(x)))}; };
+  // The inverse: of a divisor that the file stores as a half.
+  return differ_by(value, expected, 1e-5) || differ_by(value, as_half(expected), 1e-7) ||
+         differ_by(1.0 / value, as_half(1.0 / expected), 1e-7);
 }
 
 bool is_float_value(const GraphEditor& editor, ValueId value) {

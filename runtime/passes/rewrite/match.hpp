@@ -95,7 +95,7 @@ struct ZeroPad {
 };
 std::optional<ZeroPad> match_zero_pad(const GraphEditor& editor, ValueId value);
 
-// Whether the numbers are equal up to the rounding of floats in a model file.
+// Whether the numbers are equal up to the rounding of floats in a model file, or of a half there.
 bool is_near(double value, double expected);
 // Whether the value is fp32 or fp16: the types that kernels compute in.
 bool is_float_value(const GraphEditor& editor, ValueId value);

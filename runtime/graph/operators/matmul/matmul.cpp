@@ -60,12 +60,15 @@ TensorType numeric_type(Inputs inputs, size_t index, std::string_view what) {
   return type;
 }
 
+// Floats may be of different widths: weights stay halves where the rest of a graph has become float32.
+bool may_multiply(DType a, DType b) { return a == b || (is_float(a) && is_float(b)); }
+
 }  // namespace
 
 MatMul::Extent MatMul::extent(Inputs inputs) const {
   const TensorType a = numeric_type(inputs, 0, "A"), b = numeric_type(inputs, 1, "B");
   const size_t least_a = transpose_a ? 2 : 1, least_b = transpose_b ? 2 : 1;
-  if (a.dtype != b.dtype || a.shape.size() < least_a || b.shape.size() < least_b) {
+  if (!may_multiply(a.dtype, b.dtype) || a.shape.size() < least_a || b.shape.size() < least_b) {
     refuse_model("A is " + to_string(a) + " and B is " + to_string(b));
   }
   Extent e{a.shape, b.shape, {}, 0, 0, 0};
@@ -130,7 +133,7 @@ Attributes MatMul::attributes() const {
 
 std::vector<TensorType> Gemm::infer(Inputs inputs) const {
   const TensorType a = numeric_type(inputs, 0, "A"), b = numeric_type(inputs, 1, "B");
-  if (a.dtype != b.dtype || a.shape.size() != 2 || b.shape.size() != 2 ||
+  if (!may_multiply(a.dtype, b.dtype) || a.shape.size() != 2 || b.shape.size() != 2 ||
       a.shape[transpose_a ? 0 : 1] != b.shape[transpose_b ? 1 : 0]) {
     refuse_model("A is " + to_string(a) + " and B is " + to_string(b) + ", which do not multiply");
   }
