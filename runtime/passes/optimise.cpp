@@ -30,6 +30,7 @@ constexpr Pass kPasses[] = {
     {"fuse_attention", fuse_attention},  // after fuse_softmax: it matches Softmax
     {"gather_rows", gather_rows},        // after fuse_attention, which reads rearranged heads itself
     {"fuse_channel_shuffle", fuse_channel_shuffle},
+    {"volumes_to_frames", volumes_to_frames},  // before all that fuses layers of pictures
     {"remove_dead_code", remove_dead_code},      // move_transposes counts readers
     {"move_transposes", move_transposes},    // after patterns, which match axes of the model's layout
     {"matmul_to_gemm", matmul_to_gemm},      // after move_transposes, which makes 1x1 Conv of some

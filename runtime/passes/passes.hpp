@@ -55,6 +55,7 @@ void fuse_squeeze_excite(Graph& graph);       // SqueezeExcite: means of channel
 
 // layout: what moves elements around.
 void move_transposes(Graph& graph);     // operators on N, H, W, C between Transposes compute in N, C, H, W
+void volumes_to_frames(Graph& graph);   // layers of volumes become layers of pictures, frame by frame
 void gather_rows(Graph& graph);         // rows of tokens that several operators rearrange become one Gather
 void matmul_to_gemm(Graph& graph);      // MatMul with a constant matrix, bias and activation become a Gemm
 void tokens_to_matrices(Graph& graph);  // operators on the rows of a Gemm read and compute matrices

@@ -172,6 +172,28 @@ TEST(PickChannels, OfOneTensorOrTwo) {
   expect_refused(pick({0}), {counting({3})}, "two to four dimensions");
 }
 
+TEST(StackFrames, PutsThePicturesOfAWindowSideBySide) {
+  const auto stack = [](int64_t frames, int64_t output, int64_t kernel, int64_t stride, int64_t padding) {
+    return Spec{"StackFrames",
+                1,
+                {{"frames", frames},
+                 {"output_frames", output},
+                 {"kernel", kernel},
+                 {"stride", stride},
+                 {"padding", padding}}};
+  };
+  // Three channels of a picture take a whole slice.
+  expect_floats(run(stack(2, 2, 2, 1, 1), {counting({2, 3, 1, 1})}), {2, 8, 1, 1},
+                {0, 0, 0, 0, 0, 1, 2, 0, 0, 1, 2, 0, 3, 4, 5, 0});
+  // Pictures of two images, every second one of each.
+  expect_floats(run(stack(3, 2, 1, 2, 0), {counting({6, 1, 1, 2})}), {4, 1, 1, 2},
+                {0, 1, 4, 5, 6, 7, 10, 11});
+  expect_floats(run(stack(2, 2, 1, 1, -1), {counting({2, 1, 1, 1})}), {2, 1, 1, 1}, {1, 0});
+  expect_refused(stack(2, 1, 1, 1, 0), {counting({3, 1, 1, 1})}, "no multiple of 2");
+  expect_refused(stack(0, 1, 1, 1, 0), {counting({3, 1, 1, 1})}, "below 1");
+  expect_refused(stack(1, 1, 1, 1, 0), {counting({3, 1, 1})}, "four dimensions");
+}
+
 TEST(DepthToSpace, ReordersBlocks) {
   const HostTensor x = counting({1, 8, 1, 1});
   expect_floats(run({"DepthToSpace", 11, {{"blocksize", int64_t{2}}}}, {x}), {1, 2, 2, 2},

@@ -55,7 +55,7 @@ bool has_weights(const Node& node) {
 bool moves_elements(const Node& node) {
   return is_one_of(node.op->type(), {"Concat", "DepthToSpace", "Flatten", "Gather", "Identity", "MaxPool",
                                      "Pad", "PickChannels", "Reshape", "Slice", "SpaceToDepth", "Split",
-                                     "Squeeze", "Transpose", "Unsqueeze"});
+                                     "Squeeze", "StackFrames", "Transpose", "Unsqueeze"});
 }
 
 template <typename Op>

@@ -1,4 +1,5 @@
-// Resize that averages, along the last two axes, as products with constant matrices.
+// Resize that averages, along the last two axes, as products with constant matrices; Resize of volumes as two
+// of pictures.
 #include "graph/operators/movement/resize.hpp"
 #include "passes/decompose/decomposition.hpp"
 
@@ -18,14 +19,55 @@ HostTensor weight_matrix(DType dtype, const std::vector<ResizeTaps>& taps, int64
   return HostTensor::from<float>(dtype, shape, weights);
 }
 
+// Resizes pictures whose rows and columns have these sizes and scales.
+ValueId resize_pictures(Decomposition& d, const Resize& whole, ValueId pictures, const Shape& sizes,
+                        const std::vector<float>& scales) {
+  auto op = std::make_shared<Resize>(whole);
+  const bool by_sizes = !op->scales && op->sizes_input != Resize::kNone && d.has_input(op->sizes_input) &&
+                        element_count(d.input_type(op->sizes_input).shape) > 0;
+  op->axes = Ints{2, 3};
+  op->scales.reset();
+  op->roi_input = op->scales_input = op->sizes_input = Resize::kNone;
+  std::vector<ValueId> inputs{pictures};
+  // A scale that follows from sizes is rounded: sizes that follow from it may be others.
+  if (by_sizes) {
+    op->sizes_input = 1;
+    inputs.push_back(d.add_ints(sizes));
+  } else {
+    op->scales = scales;
+  }
+  return d.add(std::move(op), std::move(inputs));
+}
+
+// Rows and columns of the pictures, then depth: the axes are independent of one another.
+bool resize_volume(Decomposition& d, const Resize& op, const ResizeGeometry& g) {
+  const Shape &x = g.input, &y = g.output;
+  if (element_count(x) == 0 || element_count(y) == 0) return false;
+  if (op.policy != AspectPolicy::stretch || x[0] != y[0] || x[1] != y[1] || g.scales[0] != 1.0f ||
+      g.scales[1] != 1.0f)
+    return false;
+  ValueId value = d.input(0);
+  if (y[3] != x[3] || y[4] != x[4] || g.scales[3] != 1.0f || g.scales[4] != 1.0f) {
+    value = d.add("Reshape", {value, d.add_ints({x[0], x[1] * x[2], x[3], x[4]})});
+    value = resize_pictures(d, op, value, {y[3], y[4]}, {g.scales[3], g.scales[4]});
+  }
+  if (y[2] != x[2] || g.scales[2] != 1.0f) {
+    value = d.add("Reshape", {value, d.add_ints({x[0], x[1], x[2], y[3] * y[4]})});
+    value = resize_pictures(d, op, value, {y[2], y[3] * y[4]}, {g.scales[2], 1.0f});
+  }
+  d.add_to({d.output(0)}, "Reshape", {value, d.add_ints({y[0], y[1], y[2], y[3], y[4]})});
+  return true;
+}
+
 }  // namespace
 
 bool decompose_resize(Decomposition& d) {
   const auto* op = dynamic_cast<const Resize*>(d.node().op.get());
-  if (!op || !op->antialias || op->mode == ResizeMode::nearest || !is_float(d.input_type(0).dtype))
+  if (!op || !is_float(d.input_type(0).dtype) || op->coordinates == CoordinateMode::tf_crop_and_resize)
     return false;
-  if (op->coordinates == CoordinateMode::tf_crop_and_resize) return false;
   const ResizeGeometry g = op->geometry(d.inputs());
+  if (!op->antialias) return g.input.size() == 5 && resize_volume(d, *op, g);
+  if (op->mode == ResizeMode::nearest) return false;
   const size_t rank = g.input.size();
   if (rank < 2) return false;
   for (size_t axis = 0; axis + 2 < rank; ++axis)
