@@ -27,6 +27,7 @@ constexpr Pass kPasses[] = {
     {"fuse_activation_patterns", fuse_activation_patterns},
     {"fuse_layer_norm", fuse_layer_norm},
     {"fuse_softmax", fuse_softmax},
+    {"fuse_rotation", fuse_rotation},
     {"fuse_attention", fuse_attention},  // after fuse_softmax: it matches Softmax
     {"gather_rows", gather_rows},        // after fuse_attention, which reads rearranged heads itself
     {"fuse_channel_shuffle", fuse_channel_shuffle},

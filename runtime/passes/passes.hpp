@@ -49,6 +49,7 @@ void remove_dead_code(Graph& graph);     // nodes and values that reach no outpu
 void fuse_activation_patterns(Graph& graph);  // SiLU, HardSigmoid, HardSwish, Gelu
 void fuse_layer_norm(Graph& graph);           // LayerNormalization
 void fuse_softmax(Graph& graph);              // Softmax
+void fuse_rotation(Graph& graph);             // RotateChannels: rotary positions in any form
 void fuse_attention(Graph& graph);            // Attention, with the views of heads around it
 void fuse_channel_shuffle(Graph& graph);      // PickChannels: channels that Reshapes and Transposes shuffle
 void fuse_squeeze_excite(Graph& graph);       // SqueezeExcite: means of channels and two 1x1 Conv of them

@@ -208,8 +208,8 @@ TEST(FirstUseCheck, KnowsASmallOperatorForTheKernelsOfNetworks) {
       "frame", "picture", "pick_channels", "quantize", "round_float", "store_image", "strided_words",
       // Rare in networks for pictures.
       "max_pool_indices", "one_hot", "recurrence", "reverse_sequence", "roi_align", "scatter", "where",
-      // Of networks of volumes.
-      "stack_frames",
+      // Of networks of volumes, and with rotary positions.
+      "stack_frames", "rotate_channels",
       // Chosen by size.
       "attention_merge", "contract", "copy_linear", "matmul_any", "matmul_pack", "matmul_packed",
       "norm_linear", "norm_statistics", "softmax_statistics"};

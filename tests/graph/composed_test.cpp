@@ -19,6 +19,26 @@ TEST(Composed, SwishAndSwiGlu) {
   expect_floats(run({"SwiGLU", 28, {{"alpha", 2.0f}}}, {x, b}), {3}, {3 * swish(-1, 2), 0, 5 * swish(2, 2)});
 }
 
+TEST(RotateChannels, AddsPartners) {
+  const auto rotate = [](Ints partner, Ints shape) {
+    return Spec{"RotateChannels",
+                1,
+                {{"offset", int64_t{1}},
+                 {"shape", std::move(shape)},
+                 {"strides", Ints{0, 0, 4, 1}},
+                 {"partner", std::move(partner)},
+                 {"output", Ints{2, 2}}}};
+  };
+  const HostTensor x = floats({8}, {0, 1, 2, 3, 4, 5, 6, 7});
+  const HostTensor table = floats({2, 1, 1, 2}, {1, 10, -1, 2});
+  expect_floats(run(rotate({1, 0}, {1, 1, 2, 2}), {x, table}), {2, 2}, {-1, 22, -1, 70});
+  expect_refused(rotate({1, 2}, {1, 1, 2, 2}), {x, table}, "no channel 2");
+  expect_refused(rotate({1}, {1, 1, 2, 2}), {x, table}, "1 partners");
+  expect_refused(rotate({1, 0}, {1, 1, 3, 2}), {x, table}, "leaves its tensor");
+  expect_refused(rotate({1, 0}, {1, 1, 1, 2}), {x, table}, "the output has not");
+  expect_refused(rotate({1, 0}, {1, 1, 2, 2}), {x, floats({1, 1, 1, 2}, {1, 1})}, "a table of shape");
+}
+
 TEST(Composed, DftOfARealSignal) {
   const HostTensor x = floats({1, 4, 1}, {1, 2, 3, 4});
   expect_floats(run({"DFT", 17, {}}, {x}), {1, 4, 2}, {10, 0, -2, 2, -2, 0, -2, -2});

@@ -47,6 +47,21 @@ TEST(Composed, RotaryEmbedding) {
                                {{"num_heads", int64_t{2}}, {"rotary_embedding_dim", int64_t{4}}}));
 }
 
+// A view of heads behind one another in a tensor of tokens, with tables of tokens, of heads, of both.
+TEST(RotateChannels, ViewsAndTables) {
+  for (const Shape& table : {Shape{2, 1, 5, 8}, Shape{2, 3, 1, 8}, Shape{2, 3, 5, 8}}) {
+    OperatorCase test{.type = "RotateChannels",
+                      .inputs = {random_tensor({2, 5, 72}, 1), random_tensor(table, 2)},
+                      .constants = {1}};
+    test.attributes.set("offset", int64_t{24});
+    test.attributes.set("shape", Ints{2, 3, 5, 8});
+    test.attributes.set("strides", Ints{360, 8, 72, 1});
+    test.attributes.set("partner", Ints{1, 0, 3, 2, 6, 7, 4, 5});
+    test.attributes.set("output", Ints{2, 3, 5, 8});
+    check_operator(test);
+  }
+}
+
 TEST(Composed, LinearAttention) {
   const HostTensor q = random_tensor({2, 5, 12}, 1), k = random_tensor({2, 5, 6}, 2),
                    v = random_tensor({2, 5, 8}, 3);

@@ -19,6 +19,14 @@ StridedView heads_of(const Shape& shape, int64_t heads, const char* what) {
   return {0, {shape[0], heads, tokens, channels}, {tokens * width, channels, width, 1}};
 }
 
+bool agree(const Attention::Operands& o) {
+  const Shape &q = o.q.shape, &k = o.k.shape, &v = o.v.shape;
+  return q[0] == k[0] && k[0] == v[0] && k[1] == v[1] && k[1] > 0 && q[1] % k[1] == 0 && k[2] == v[2] &&
+         q[3] == k[3];
+}
+
+}  // namespace
+
 void check_view(const StridedView& view, const Shape& input) {
   int64_t first = view.offset, last = view.offset;
   if (view.shape.size() != 4 || view.strides.size() != 4) refuse_model("a view has not four dimensions");
@@ -28,14 +36,6 @@ void check_view(const StridedView& view, const Shape& input) {
   }
   if (first < 0 || last >= element_count(input)) refuse_model("a view leaves its tensor");
 }
-
-bool agree(const Attention::Operands& o) {
-  const Shape &q = o.q.shape, &k = o.k.shape, &v = o.v.shape;
-  return q[0] == k[0] && k[0] == v[0] && k[1] == v[1] && k[1] > 0 && q[1] % k[1] == 0 && k[2] == v[2] &&
-         q[3] == k[3];
-}
-
-}  // namespace
 
 Attention::Operands Attention::operands(Inputs inputs) const {
   const TensorType& q = float_input_type(inputs, 0, "Q");

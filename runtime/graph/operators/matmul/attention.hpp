@@ -14,6 +14,9 @@ struct StridedView {
   bool operator==(const StridedView&) const = default;
 };
 
+// Throws Error(corrupt_model) unless the view has four dimensions and stays within a tensor of shape `input`.
+void check_view(const StridedView& view, const Shape& input);
+
 // Scaled dot product attention, Y = softmax(scale * Q K^T + mask) V, for each image of a batch and each head.
 //
 // Inputs Q, K, V, mask (optional). Q, K and V are (batch, head, token, channel), or (batch, token, head *

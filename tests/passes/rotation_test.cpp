@@ -1,0 +1,142 @@
+// Rotary positions become one operator, however they are written.
+#include <gtest/gtest.h>
+
+#include "graph/operators/matmul/rotate_channels.hpp"
+#include "passes/pass_harness.hpp"
+
+namespace vellum::test {
+namespace {
+
+using Lists = std::vector<int64_t>;
+
+const RotateChannels* rotation_of(const Graph& graph) {
+  for (const Node& node : graph.nodes)
+    if (const auto* op = dynamic_cast<const RotateChannels*>(node.op.get())) return op;
+  return nullptr;
+}
+
+class Builder {
+ public:
+  OnnxModel model;
+
+  explicit Builder(const Shape& x) { model.input("x", x); }
+
+  std::string node(const std::string& type, std::vector<std::string> inputs, const Attributes& with = {}) {
+    const std::string name = "v" + std::to_string(count_++);
+    model.node(type, inputs, {name}, with);
+    return name;
+  }
+  std::string constant(HostTensor tensor) {
+    const std::string name = "c" + std::to_string(count_++);
+    model.initializer(name, std::move(tensor));
+    return name;
+  }
+  std::string ints(Lists values) {
+    const auto count = static_cast<int64_t>(values.size());
+    return constant(HostTensor::i64({count}, values));
+  }
+  std::string slice(const std::string& x, int64_t axis, int64_t begin, int64_t end, int64_t step = 1) {
+    return node("Slice", {x, ints({begin}), ints({end}), ints({axis}), ints({step})});
+  }
+  std::string concat(std::vector<std::string> parts, int64_t axis) {
+    return node("Concat", std::move(parts), attributes({{"axis", axis}}));
+  }
+  std::string table(const Shape& shape, uint32_t seed) {
+    return constant(random_tensor(shape, seed, 0.5f, 1.0f));
+  }
+
+  // x * cos + rotated * sin
+  std::string turned(const std::string& x, const std::string& rotated, const Shape& table_shape) {
+    return node("Add",
+                {node("Mul", {x, table(table_shape, 1)}), node("Mul", {table(table_shape, 2), rotated})});
+  }
+
+ private:
+  int count_ = 0;
+};
+
+constexpr int64_t kEnd = 1 << 20;
+
+// (-second half, first half) of the channels.
+std::string rotated_halves(Builder& b, const std::string& x, int64_t channels) {
+  return b.concat({b.node("Neg", {b.slice(x, 3, channels / 2, kEnd)}), b.slice(x, 3, 0, channels / 2)}, 3);
+}
+
+TEST(FuseRotation, HalvesOfChannels) {
+  Builder b({2, 3, 5, 8});
+  const std::string y = b.turned("x", rotated_halves(b, "x", 8), {5, 8});
+  b.model.output(y);
+  const Graph graph = after(fuse_rotation, b.model);
+  ASSERT_EQ(types(graph), "RotateChannels");
+  EXPECT_EQ(rotation_of(graph)->partner, (Ints{4, 5, 6, 7, 0, 1, 2, 3}));
+}
+
+// stack([-x[1::2], x[::2]], -1) of heads that are sliced off a product, behind a token that stays.
+TEST(FuseRotation, NeighboursBehindATokenThatKeepsItsPlace) {
+  Builder b({2, 6, 36});
+  const std::string heads = b.node("Transpose", {b.node("Reshape", {"x", b.ints({2, 6, 3, 3, 4})})},
+                                   attributes({{"perm", Lists{2, 0, 3, 1, 4}}}));
+  const std::string k = b.node("Gather", {heads, b.constant(HostTensor::i64({}, Lists{1}))},
+                               attributes({{"axis", int64_t{0}}}));
+  const std::string rest = b.slice(k, 2, 1, kEnd);
+  const auto last = [&](const std::string& x) { return b.node("Reshape", {x, b.ints({2, 3, 5, 2, 1})}); };
+  const std::string pairs =
+      b.concat({last(b.node("Neg", {b.slice(rest, 3, 1, kEnd, 2)})), last(b.slice(rest, 3, 0, kEnd, 2))}, 4);
+  const std::string rotated = b.node("Reshape", {pairs, b.ints({2, 3, 5, 4})});
+  b.model.output(b.concat({b.slice(k, 2, 0, 1), b.turned(rest, rotated, {5, 4})}, 2));
+  const Graph graph = after(fuse_rotation, b.model);
+  ASSERT_EQ(types(graph), "RotateChannels");
+  EXPECT_EQ(rotation_of(graph)->partner, (Ints{1, 0, 3, 2}));
+  EXPECT_EQ(rotation_of(graph)->view.offset, 12);
+  EXPECT_EQ(graph.values[graph.nodes[0].inputs[1]].type.shape, (Shape{2, 1, 6, 4}));
+}
+
+TEST(FuseRotation, RealAndImaginaryPartsOfRotaryEmbedding) {
+  for (const int64_t interleaved : {0, 1}) {
+    OnnxModel model(23);
+    model.input("x", {2, 3, 5, 8}).initializer("cos", random_tensor({5, 4}, 1));
+    model.initializer("sin", random_tensor({5, 4}, 2))
+        .initializer("at", HostTensor::i64({2, 5}, Lists{0, 1, 2, 3, 4, 0, 1, 2, 3, 4}));
+    model
+        .node("RotaryEmbedding", {"x", "cos", "sin", "at"}, {"y"}, attributes({{"interleaved", interleaved}}))
+        .output("y");
+    const Graph graph = after(
+        [](Graph& g) {
+          decompose(g);
+          fuse_rotation(g);
+        },
+        model);
+    EXPECT_EQ(types(graph), "RotateChannels") << interleaved;
+  }
+}
+
+TEST(FuseRotation, TablesOfHeadsBesideTokens) {
+  Builder b({2, 5, 3, 8});  // tokens before heads
+  b.model.output(b.turned("x", rotated_halves(b, "x", 8), {5, 1, 8}));
+  EXPECT_EQ(types(after(fuse_rotation, b.model)), "RotateChannels");
+}
+
+TEST(FuseRotation, WhatIsNoRotationStays) {
+  Builder reversed({1, 2, 4, 8});  // tokens in another order
+  reversed.model.output(reversed.turned("x", reversed.slice("x", 2, -1, -kEnd, -1), {4, 8}));
+  EXPECT_EQ(rotation_of(after(fuse_rotation, reversed.model)), nullptr);
+  Builder scaled({1, 2, 4, 8});
+  scaled.model.output(scaled.turned("x", "x", {4, 8}));
+  EXPECT_EQ(rotation_of(after(fuse_rotation, scaled.model)), nullptr);
+  Builder odd({1, 2, 4, 6});  // no multiple of four
+  odd.model.output(odd.turned("x", rotated_halves(odd, "x", 6), {4, 6}));
+  EXPECT_EQ(rotation_of(after(fuse_rotation, odd.model)), nullptr);
+  Builder images({2, 2, 4, 8});  // each image has tables of its own
+  images.model.output(images.turned("x", rotated_halves(images, "x", 8), {2, 1, 4, 8}));
+  EXPECT_EQ(rotation_of(after(fuse_rotation, images.model)), nullptr);
+}
+
+TEST(FuseRotation, TwoTensorsAreNoRotation) {
+  Builder b({1, 2, 4, 8});
+  b.model.input("z", {1, 2, 4, 8});
+  b.model.output(b.turned("x", rotated_halves(b, "z", 8), {4, 8}));
+  EXPECT_EQ(rotation_of(after(fuse_rotation, b.model)), nullptr);
+}
+
+}  // namespace
+}  // namespace vellum::test
