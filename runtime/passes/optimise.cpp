@@ -34,6 +34,7 @@ constexpr Pass kPasses[] = {
     {"volumes_to_frames", volumes_to_frames},  // before all that fuses layers of pictures
     {"remove_dead_code", remove_dead_code},      // move_transposes counts readers
     {"move_transposes", move_transposes},    // after patterns, which match axes of the model's layout
+    {"split_products", split_products},      // after fuse_attention, which reads split heads itself
     {"matmul_to_gemm", matmul_to_gemm},      // after move_transposes, which makes 1x1 Conv of some
     {"merge_reshapes", merge_reshapes},      // Reshapes and Transposes of the passes before
     {"remove_identities", remove_identities},

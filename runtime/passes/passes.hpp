@@ -58,6 +58,7 @@ void fuse_squeeze_excite(Graph& graph);       // SqueezeExcite: means of channel
 void move_transposes(Graph& graph);     // operators on N, H, W, C between Transposes compute in N, C, H, W
 void volumes_to_frames(Graph& graph);   // layers of volumes become layers of pictures, frame by frame
 void gather_rows(Graph& graph);         // rows of tokens that several operators rearrange become one Gather
+void split_products(Graph& graph);      // MatMul whose columns are split becomes one for each part
 void matmul_to_gemm(Graph& graph);      // MatMul with a constant matrix, bias and activation become a Gemm
 void tokens_to_matrices(Graph& graph);  // operators on the rows of a Gemm read and compute matrices
 
