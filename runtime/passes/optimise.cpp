@@ -26,6 +26,7 @@ constexpr Pass kPasses[] = {
     {"remove_identities", remove_identities},  // Transposes that cancelled each other
     {"fuse_activation_patterns", fuse_activation_patterns},
     {"fuse_layer_norm", fuse_layer_norm},
+    {"fuse_length_norm", fuse_length_norm},
     {"fuse_softmax", fuse_softmax},
     {"fuse_rotation", fuse_rotation},
     {"fuse_attention", fuse_attention},  // after fuse_softmax: it matches Softmax

@@ -48,6 +48,7 @@ void remove_dead_code(Graph& graph);     // nodes and values that reach no outpu
 // patterns: several operators that compute a known function become one.
 void fuse_activation_patterns(Graph& graph);  // SiLU, HardSigmoid, HardSwish, Gelu
 void fuse_layer_norm(Graph& graph);           // LayerNormalization
+void fuse_length_norm(Graph& graph);          // RMSNormalization: rows divided by their length
 void fuse_softmax(Graph& graph);              // Softmax
 void fuse_rotation(Graph& graph);             // RotateChannels: rotary positions in any form
 void fuse_attention(Graph& graph);            // Attention, with the views of heads around it

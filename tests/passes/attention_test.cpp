@@ -66,6 +66,26 @@ TEST(FuseAttention, MaskKnownAtRunTime) {
   EXPECT_EQ(graph.nodes[0].inputs.size(), 4u);
 }
 
+// Swin v2, XCiT: a constant temperature of each head.
+TEST(FuseAttention, FactorsOfHeadsScaleQ) {
+  const auto model = [](const Shape& factors, bool mask_first) {
+    OnnxModel m;
+    m.input("q", {2, 3, 5, 4}).input("k", {2, 3, 4, 7}).input("v", {2, 3, 7, 6});
+    m.initializer("f", random_tensor(factors, 1, 0.5f, 2.0f))
+        .initializer("mask", random_tensor({3, 5, 7}, 2));
+    m.node("MatMul", {"q", "k"}, {"s"});
+    m.node(mask_first ? "Add" : "Mul", {"s", mask_first ? "mask" : "f"}, {"t"});
+    m.node(mask_first ? "Mul" : "Add", {"t", mask_first ? "f" : "mask"}, {"m"});
+    m.node("Softmax", {"m"}, {"p"}, attributes({{"axis", int64_t{-1}}}));
+    m.node("MatMul", {"p", "v"}, {"y"}).output("y");
+    return types(after(fuse_attention, m));
+  };
+  EXPECT_EQ(model({3, 1, 1}, false), "Mul Attention");
+  EXPECT_EQ(model({1, 3, 1, 1}, false), "Mul Attention");
+  EXPECT_EQ(model({3, 1, 1}, true), "MatMul Add Mul Softmax MatMul");
+  EXPECT_EQ(model({3, 5, 1}, false), "MatMul Mul Add Softmax MatMul");
+}
+
 TEST(FuseAttention, ScoresThatSomeoneElseReadsStay) {
   OnnxModel m = spelt_out();
   m.node("Relu", {"scaled"}, {"z"}).output("z");

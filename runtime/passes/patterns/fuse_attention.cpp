@@ -22,6 +22,7 @@ namespace {
 struct Scores {
   ValueId q = kNoValue, k_transposed = kNoValue;
   double scale = 1.0;
+  std::optional<HostTensor> head_factors;  // (heads, 1, 1), what the scores of each head are multiplied by
   std::optional<ValueId> computed_mask;    // of the scores' shape
   std::vector<HostTensor> constant_masks;  // each broadcasts to the scores
 };
@@ -77,6 +78,25 @@ bool read_mask(const GraphEditor& editor, ValueId mask, const Shape& seen, const
   return true;
 }
 
+// value = input times a constant for each head; scores have the shape (batch, head, token, token).
+struct HeadFactors {
+  ValueId input = kNoValue;
+  HostTensor factors;
+};
+
+std::optional<HeadFactors> match_head_factors(const GraphEditor& editor, ValueId value) {
+  const auto source = editor.producer(value);
+  const auto product = source ? match_binary_constant(editor, *source) : std::nullopt;
+  if (!product || product->op->kind != BinaryKind::mul || editor.type(value).shape.size() != 4)
+    return std::nullopt;
+  const int64_t heads = editor.type(value).shape[1];
+  const HostTensor& constant = *product->constant;
+  const Shape& shape = constant.shape();
+  const bool is_per_head = constant.elements() == heads && shape.size() >= 3 && *(shape.end() - 3) == heads;
+  if (!is_per_head) return std::nullopt;
+  return HeadFactors{editor.node(*source).inputs[product->data_slot], constant.reshaped({heads, 1, 1})};
+}
+
 // Finds scale, mask and shapes between the product of Q and K and the softmax, whose input is `value`.
 // Nothing if there are other operators. `shape`: that in which the softmax's output is multiplied by V.
 std::optional<Scores> match_scores(const GraphEditor& editor, ValueId value, const Shape& shape) {
@@ -88,6 +108,10 @@ std::optional<Scores> match_scores(const GraphEditor& editor, ValueId value, con
       scores.scale *= step->scalar;
       is_scaled = true;
       value = step->input;
+    } else if (auto by_head = scores.head_factors ? std::nullopt : match_head_factors(editor, value)) {
+      scores.head_factors = std::move(by_head->factors);
+      is_scaled = true;
+      value = by_head->input;
     } else if (const auto reshape = match_producer<ReshapeFamily>(editor, value)) {
       value = reshape.input();
     } else if (const auto sum = match_binary(editor, value, BinaryKind::add)) {
@@ -201,13 +225,24 @@ std::optional<std::array<ViewedValue, 3>> match_heads(const GraphEditor& editor,
   return heads;
 }
 
+// Multiplies Q by the factors of the heads, which costs less than the scores would.
+void scale_heads(GraphEditor& editor, size_t index, Scores& scores) {
+  const std::string name = editor.node(index).name + "/heads";
+  const ValueId factors = editor.add_constant(name, *scores.head_factors);
+  auto multiply = std::make_shared<Binary>();
+  multiply->kind = BinaryKind::mul;
+  const TensorType type = editor.type(scores.q);
+  scores.q = editor.compute_before(index, name, std::move(multiply), {scores.q, factors}, type);
+}
+
 // Node `index` is a product, maybe softmax(...) V.
 void replace_by_attention(GraphEditor& editor, size_t index) {
   const Node node = editor.node(index);
   const auto rows = match_softmax_of_rows(editor, node.inputs[0]);
   const Shape shape = editor.type(node.inputs[0]).shape;
-  const auto scores = rows ? match_scores(editor, *rows, shape) : std::nullopt;
+  auto scores = rows ? match_scores(editor, *rows, shape) : std::nullopt;
   if (!scores || element_count(shape) == 0) return;
+  if (scores->head_factors) scale_heads(editor, index, *scores);
   const DType dtype = editor.type(node.outputs[0]).dtype;
   const auto heads = match_heads(editor, *scores, node.inputs[1], dtype);
   const double scale = heads ? scores->scale * (*heads)[0].scale * (*heads)[1].scale : 0.0;
