@@ -206,6 +206,25 @@ TEST(PickChannels, OfOneTensorOrTwo) {
   check_operator(pick_case({{2, 4, 3}}, {1}));
 }
 
+TEST(StackFrames, WindowsOfPictures) {
+  struct Case {
+    Shape shape;
+    int64_t frames, output_frames, kernel, stride, dilation, padding;
+  };
+  for (const Case& c : {Case{{6, 8, 3, 5}, 6, 6, 3, 1, 1, 1}, Case{{6, 5, 3, 2}, 3, 2, 3, 2, 1, 1},
+                        Case{{8, 3, 2, 2}, 4, 4, 2, 1, 3, 2}, Case{{4, 6, 1, 7}, 4, 2, 1, 2, 1, 0},
+                        Case{{4, 4, 1, 1}, 4, 4, 1, 1, 1, -2}}) {
+    OperatorCase test{.type = "StackFrames", .inputs = {random_tensor(c.shape, 13)}};
+    test.attributes.set("frames", c.frames);
+    test.attributes.set("output_frames", c.output_frames);
+    test.attributes.set("kernel", c.kernel);
+    test.attributes.set("stride", c.stride);
+    test.attributes.set("dilation", c.dilation);
+    test.attributes.set("padding", c.padding);
+    check_operator(test);
+  }
+}
+
 TEST(DepthToSpace, BothOrders) {
   for (const char* mode : {"DCR", "CRD"}) {
     for (const Shape& shape : {Shape{2, 12, 3, 2}, Shape{1, 16, 2, 3}, Shape{1, 4, 1, 1}}) {
@@ -226,6 +245,19 @@ TEST(SpaceToDepth, IsItsInverse) {
       check_operator(test);
     }
   }
+}
+
+// Copied in strides, without indices.
+TEST(Gather, ConstantIndicesAtEvenDistances) {
+  const std::vector<std::vector<int64_t>> lists{{1}, {0, 2, 4}, {-1, -2, -3, -4}, {2, 2}, {1, 2, 3}};
+  for (const std::vector<int64_t>& list : lists)
+    for (const int64_t axis : {0, 1, -1}) {
+      OperatorCase test{.type = "Gather",
+                        .inputs = {random_tensor({5, 6, 8}, 16), HostTensor::i64({std::ssize(list)}, list)},
+                        .constants = {1}};
+      test.attributes.set("axis", axis);
+      check_operator(test);
+    }
 }
 
 TEST(Gather, IndicesFromBothEnds) {

@@ -25,6 +25,31 @@ IndexedLoops loops_over_slices(const Shape& shape, size_t axis, int64_t count) {
           {inner}};
 }
 
+// The distance of constant indices that are all equally far from the one before; nothing for others.
+std::optional<int64_t> even_distance(const std::vector<int64_t>& indices) {
+  if (indices.empty()) return std::nullopt;
+  const int64_t distance = indices.size() > 1 ? indices[1] - indices[0] : 0;
+  for (size_t i = 1; i < indices.size(); ++i)
+    if (indices[i] - indices[i - 1] != distance) return std::nullopt;
+  return distance;
+}
+
+// Slices at even distances: a copy that needs no indices, and a view where they follow one another.
+bool gather_evenly(Lowering& lowering, size_t axis) {
+  const HostTensor* constant = lowering.constant(1);
+  if (constant == nullptr) return false;
+  const Shape& shape = lowering.input_type(0).shape;
+  std::vector<int64_t> indices = constant->to_ints();
+  for (int64_t& index : indices) index = checked_index(index, shape[axis]);
+  const auto distance = even_distance(indices);
+  if (!distance) return false;
+  const int64_t inner = product(shape, axis + 1, shape.size());
+  return strided_copy(
+      lowering, 0,
+      {{product(shape, 0, axis), std::ssize(indices), inner}, {{shape[axis] * inner, *distance * inner, 1}}},
+      indices[0] * inner);
+}
+
 void gather_from_inputs(Lowering& lowering, const IndexedLoops& loops) {
   if (!fits_indexed(loops))
     return lowering.run_on_host(std::string(lowering.node().op->type()) +
@@ -39,6 +64,7 @@ void gather_from_inputs(Lowering& lowering, const IndexedLoops& loops) {
 void lower_gather(Lowering& lowering) {
   const Shape& shape = lowering.input_type(0).shape;
   const size_t axis = normalize_axis(lowering.op<Gather>().axis, shape.size());
+  if (gather_evenly(lowering, axis)) return;
   gather_from_inputs(lowering, loops_over_slices(shape, axis, element_count(lowering.input_type(1).shape)));
 }
 
