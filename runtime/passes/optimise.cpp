@@ -33,6 +33,7 @@ constexpr Pass kPasses[] = {
     {"gather_rows", gather_rows},        // after fuse_attention, which reads rearranged heads itself
     {"fuse_channel_shuffle", fuse_channel_shuffle},
     {"volumes_to_frames", volumes_to_frames},  // before all that fuses layers of pictures
+    {"transpose_pictures", transpose_pictures},  // after the patterns of tokens
     {"remove_dead_code", remove_dead_code},      // move_transposes counts readers
     {"move_transposes", move_transposes},    // after patterns, which match axes of the model's layout
     {"split_products", split_products},      // after fuse_attention, which reads split heads itself

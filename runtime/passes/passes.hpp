@@ -57,6 +57,7 @@ void fuse_squeeze_excite(Graph& graph);       // SqueezeExcite: means of channel
 
 // layout: what moves elements around.
 void move_transposes(Graph& graph);     // operators on N, H, W, C between Transposes compute in N, C, H, W
+void transpose_pictures(Graph& graph);  // a Transpose between tokens and pictures is that of a picture
 void volumes_to_frames(Graph& graph);   // layers of volumes become layers of pictures, frame by frame
 void gather_rows(Graph& graph);         // rows of tokens that several operators rearrange become one Gather
 void split_products(Graph& graph);      // MatMul whose columns are split becomes one for each part

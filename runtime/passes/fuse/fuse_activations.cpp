@@ -1,6 +1,8 @@
 #include <cmath>
 #include <optional>
 
+#include "graph/operators/movement/reshape.hpp"
+#include "graph/operators/movement/transpose.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite/match.hpp"
 
@@ -17,19 +19,30 @@ std::optional<AppliedActivation> match_scaling(const GraphEditor& editor, ValueI
   return scaling;
 }
 
+bool only_moves_elements(const GraphEditor& editor, size_t index) {
+  return match_node<ReshapeFamily>(editor, index) || match_node<Transpose>(editor, index);
+}
+
 void fuse_into_producer(GraphEditor& editor, size_t index) {
   const ValueId output = editor.node(index).outputs[0];
   if (output == kNoValue || editor.node(index).inputs.empty() || !is_float_value(editor, output)) return;
   auto applied = match_activation(editor, output);
   if (!applied) applied = match_scaling(editor, output);
   if (!applied || applied->input == kNoValue) return;
-  const auto source = editor.producer(applied->input);
-  if (!source || editor.only_reader(applied->input) != index) return;
-  if (editor.node(*source).outputs.size() != 1 || editor.type(applied->input) != editor.type(output)) return;
+  const auto last = editor.producer(applied->input);  // computes the activation's output afterwards
+  if (!last || editor.only_reader(applied->input) != index) return;
+  if (editor.node(*last).outputs.size() != 1 || editor.type(applied->input) != editor.type(output)) return;
+  auto source = last;
+  while (source && only_moves_elements(editor, *source)) {
+    const ValueId moved = editor.node(*source).inputs[0];
+    if (editor.only_reader(moved) != *source) return;
+    source = editor.producer(moved);
+  }
+  if (!source || editor.node(*source).outputs.size() != 1) return;
   if (auto fused = editor.node(*source).op->with_activation(applied->activation)) {
     editor.remove(index);
     editor.set_operator(*source, std::move(fused));
-    editor.set_outputs(*source, {output});
+    editor.set_outputs(*last, {output});
   }
 }
 
