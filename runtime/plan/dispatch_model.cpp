@@ -17,8 +17,8 @@ namespace {
 // Where the device does not say it: that of most GPUs.
 constexpr uint32_t kUsualSubgroup = 32;
 
-// On the CPU a shader that only moves values takes so many times as long as their bytes, and a dispatch so
-// long (lavapipe, by tests/bench/tile_bench.cpp: strips and their copies).
+// On the CPU: how many times as long as their bytes a shader takes that only moves values, and how long any
+// dispatch takes (lavapipe, by tests/bench/tile_bench.cpp: strips and their copies).
 constexpr double kMovesOnCpu = 3.6, kLaunchOnCpuMs = 0.02;
 // A command that copies has no threads to wake, and copies as fast as memory allows.
 constexpr double kCommandOnCpuMs = 0.001;

@@ -16,7 +16,7 @@ namespace vellum::cli {
 struct Throughput {
   uint32_t in_flight = 0;
   double alone = 0;     // each waited for before the next is submitted
-  double together = 0;  // so many under way at any time
+  double together = 0;  // that many under way at any time
 };
 
 // `runs`: in a round.

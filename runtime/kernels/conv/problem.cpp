@@ -10,8 +10,8 @@ bool is_common(int64_t kernel, int64_t stride, int64_t dilation) {
   return kernel == 3 && stride == 1 && dilation == 1;
 }
 
-// Whether dense convolutions of the graph with the common window along x make up so many
-// multiply-accumulates.
+// Whether dense convolutions of the graph with the common window along x make up `much`
+// multiply-accumulates or more.
 bool has_much_of_common_window(const Graph& graph, uint64_t much) {
   uint64_t macs = 0;
   for (const Node& node : graph.nodes) {

@@ -19,7 +19,7 @@ void lower_where(Lowering& lowering) {
   for (size_t i = 0; i < 3; ++i)
     nest.strides.push_back(broadcast_strides(lowering.input_type(i).shape, shape));
   nest = collapse(nest);
-  if (nest.dims.size() > kMaxRank) return lowering.run_on_host("Where of so many dimensions has no kernel");
+  if (nest.dims.size() > kMaxRank) return lowering.run_on_host_for_rank();
   std::vector<Binding> bindings;
   for (const std::string name : {"condition", "a", "b"}) {
     const size_t i = bindings.size();

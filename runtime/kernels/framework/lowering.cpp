@@ -146,6 +146,11 @@ const VirtualTensor& Lowering::tensor(TensorId id) const { return builder_.tenso
 
 void Lowering::run_on_host(std::string_view why) { builder_.add_host_partition(node_, why); }
 
+void Lowering::run_on_host_for_rank() {
+  run_on_host(std::string(node_.op->type()) + " of " + std::to_string(input_type(0).shape.size()) +
+              " dimensions has no kernel");
+}
+
 void Lowering::dispatch(Dispatch dispatch) { builder_.add_dispatch(std::move(dispatch), &node_); }
 
 namespace {

@@ -141,6 +141,8 @@ class Lowering {
   // For a form of the operator that has no kernel: the node runs on the host, and the program carries a
   // warning that says why ("LpPool has no kernel"). Call it instead of anything else.
   void run_on_host(std::string_view why);
+  // For more dimensions than the kernel has loops for: "Transpose of 9 dimensions has no kernel".
+  void run_on_host_for_rank();
 
   // Adds the dispatch. Fills in name and op, the tensor macros of each binding, workgroup size macros, and
   // how images are read; checks workgroup, push-constant, binding and range limits against caps and throws

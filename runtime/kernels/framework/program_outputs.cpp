@@ -18,7 +18,7 @@ void refuse_layers(const Graph& tail) {
           ErrorCode::unsupported,
           describe(node) + " follows " + describe(tail.nodes.front()) +
               ", whose output has a shape that is known only in a run; what follows it runs on the host, where "
-              "this would be far too slow; cut the model in two behind " +
+              "this would be far too slow; cut the model in two after " +
               describe(tail.nodes.front()) + " and run the second part as a model of its own");
 }
 
@@ -76,8 +76,8 @@ void ProgramBuilder::add_tail_partition(const HostTail& tail, std::vector<Port> 
   program_.warnings.push_back(
       describe(tail.graph.nodes.front()) +
       (others == 0   ? " runs"
-       : others == 1 ? " and the operator behind it run"
-                     : " and " + std::to_string(others) + " operators behind it run") +
+       : others == 1 ? " and the operator after it run"
+                     : " and " + std::to_string(others) + " operators after it run") +
       " on the host: the shape of its output is known only then" +
       (regions == 0   ? ""
        : regions == 1 ? "; a group of layers between them runs on the device"

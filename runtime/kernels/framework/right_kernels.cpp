@@ -8,8 +8,8 @@ namespace vellum {
 
 namespace {
 
-// The number of candidates that are tried for a node in one storage. Where so many are wrong, further ones of
-// the same shader are hardly right.
+// The number of candidates that are tried for a node in one storage. Where all of these are wrong, further
+// ones of the same shader are hardly right.
 constexpr int kMostAttempts = 6;
 
 }  // namespace

@@ -302,8 +302,10 @@ void lower_attention(Lowering& lowering) {
   const Attention& op = lowering.op<Attention>();
   const Attention::Operands o = op.operands(operator_inputs(lowering));
   const int64_t channels = o.v.shape[3];
-  if (channels > Attention::kMostChannels || element_count(o.output) == 0 || o.k.shape[2] == 0)
-    return lowering.run_on_host("attention of so many channels, or none, has no kernel");
+  if (channels > Attention::kMostChannels)
+    return lowering.run_on_host("attention of " + std::to_string(channels) + " channels has no kernel");
+  if (element_count(o.output) == 0 || o.k.shape[2] == 0)
+    return lowering.run_on_host("attention without elements has no kernel");
 
   std::optional<MatrixOperands> matrices = in_matrices(lowering, o);
   const std::vector<ParameterCandidate<bool>> candidates{{.name = {"matrices"}, .parameters = true},

@@ -51,9 +51,7 @@ bool gather_evenly(Lowering& lowering, size_t axis) {
 }
 
 void gather_from_inputs(Lowering& lowering, const IndexedLoops& loops) {
-  if (!fits_indexed(loops))
-    return lowering.run_on_host(std::string(lowering.node().op->type()) +
-                                " of so many dimensions has no kernel");
+  if (!fits_indexed(loops)) return lowering.run_on_host_for_rank();
   check_constant_indices(lowering, loops.sizes);
   const TensorId x = lowering.read(0, Layout::linear), indices = lowering.read(1, Layout::linear);
   gather(lowering, x, indices, lowering.write(0, Layout::linear), loops);
@@ -112,8 +110,7 @@ void lower_compress(Lowering& lowering) {
 
 void lower_expand(Lowering& lowering) {
   const auto strides = broadcast_strides(lowering.input_type(0).shape, lowering.output_type().shape);
-  if (!strided_copy(lowering, 0, strides, 0))
-    lowering.run_on_host("Expand of so many dimensions has no kernel");
+  if (!strided_copy(lowering, 0, strides, 0)) lowering.run_on_host_for_rank();
 }
 
 void lower_tile(Lowering& lowering) {
@@ -126,7 +123,7 @@ void lower_tile(Lowering& lowering) {
     nest.dims.push_back(shape[axis]);
     nest.strides[0].push_back(strides[axis]);
   }
-  if (!strided_copy(lowering, 0, nest, 0)) lowering.run_on_host("Tile of so many dimensions has no kernel");
+  if (!strided_copy(lowering, 0, nest, 0)) lowering.run_on_host_for_rank();
 }
 
 }  // namespace vellum

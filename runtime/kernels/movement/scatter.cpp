@@ -35,7 +35,7 @@ bool combines_exactly(DType dtype, ScatterReduction reduction) {
 void scatter_into_data(Lowering& lowering, const IndexedLoops& loops, ScatterReduction reduction) {
   if (element_count(lowering.input_type(2).shape) == 0) return lowering.alias(0, 0);
   const std::string type(lowering.node().op->type());
-  if (!fits_indexed(loops)) return lowering.run_on_host(type + " of so many dimensions has no kernel");
+  if (!fits_indexed(loops)) return lowering.run_on_host_for_rank();
   if (!combines_exactly(lowering.output_type().dtype, reduction))
     return lowering.run_on_host(type + " with a reduction of these integers has no kernel");
   if (const HostTensor* indices = lowering.constant(1)) {
@@ -77,7 +77,7 @@ void lower_max_unpool(Lowering& lowering) {
   const Shape natural = lowering.op<MaxUnpool>().natural_shape(operator_inputs(lowering));
   const int64_t count = element_count(lowering.input_type(0).shape);
   const IndexedLoops loops{{{count}, {{0}, {1}}}, natural, row_major_strides(shape)};
-  if (!fits_indexed(loops)) return lowering.run_on_host("MaxUnpool of so many dimensions has no kernel");
+  if (!fits_indexed(loops)) return lowering.run_on_host_for_rank();
   const TensorId x = lowering.read(0, Layout::linear), indices = lowering.read(1, Layout::linear),
                  y = lowering.write(0, Layout::linear);
   TensorDesc one{{1}, ElementType::f32, Storage::buffer, Layout::linear};

@@ -76,7 +76,7 @@ void lower_top_k(Lowering& lowering) {
   const size_t axis = normalize_axis(op.axis, shape.size());
   const int64_t length = shape[axis], k = chosen[axis], inner = product(shape, axis + 1, shape.size());
   const IndexedLoops loops = loops_along(shape, chosen, axis);
-  if (!fits_indexed(loops)) return lowering.run_on_host("TopK of so many dimensions has no kernel");
+  if (!fits_indexed(loops)) return lowering.run_on_host_for_rank();
   const int64_t rows = element_count(shape) / length;
   const bool ranked = ranks(lowering.caps(), length, k);
   const TensorId x = lowering.read(0, Layout::linear), indices = lowering.write(1, Layout::linear);

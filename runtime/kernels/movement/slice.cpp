@@ -28,8 +28,7 @@ void lower_slice(Lowering& lowering) {
     base += range.starts[axis] * strides[axis];
     strides[axis] *= range.steps[axis];
   }
-  if (!strided_copy(lowering, 0, strides, base))
-    lowering.run_on_host("Slice of so many dimensions has no kernel");
+  if (!strided_copy(lowering, 0, strides, base)) lowering.run_on_host_for_rank();
 }
 
 }  // namespace vellum

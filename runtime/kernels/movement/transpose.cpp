@@ -59,8 +59,7 @@ void lower_transpose(Lowering& lowering) {
   const std::vector<int64_t> x_strides = row_major_strides(shape);
   std::vector<int64_t> strides;
   for (size_t axis : permutation) strides.push_back(x_strides[axis]);
-  if (!strided_copy(lowering, 0, strides, 0))
-    lowering.run_on_host("Transpose of so many dimensions has no kernel");
+  if (!strided_copy(lowering, 0, strides, 0)) lowering.run_on_host_for_rank();
 }
 
 }  // namespace vellum

@@ -109,8 +109,7 @@ void reduce_linear(Lowering& lowering, const std::string& function, const std::v
   const auto kept = static_cast<int64_t>(nest.dims.size());
   nest.dims.insert(nest.dims.end(), inner.dims.begin(), inner.dims.end());
   nest.strides[0].insert(nest.strides[0].end(), inner.strides[0].begin(), inner.strides[0].end());
-  if (nest.dims.size() > kMaxLoops)
-    return lowering.run_on_host(function + " over so many axes has no kernel");
+  if (nest.dims.size() > kMaxLoops) return lowering.run_on_host_for_rank();
   const int64_t results = element_count(lowering.output_type().shape);
   const int64_t parts = element_count(inner.dims), groups = (results + 3) / 4;
   const LoopBy by = choose_loop(lowering, {groups, parts});
