@@ -108,11 +108,12 @@ bool has_data_set(const NodeTest& test, int set) { return fs::is_directory(data_
 
 std::vector<HostTensor> read_tensors(const NodeTest& test, int set, const std::string& kind) {
   const onnx::schema::ModelProto model = read_model(test);
+  onnx::ExternalFiles none{{}};
   std::vector<HostTensor> tensors;
   for (int i = 0;; ++i) {
     auto proto = read_data(model, data_set(test, set), kind, i);
     if (!proto) return tensors;
-    tensors.push_back(onnx::take_tensor(*proto, kind + ' ' + std::to_string(i) + " of " + test.name, {}));
+    tensors.push_back(onnx::take_tensor(*proto, kind + ' ' + std::to_string(i) + " of " + test.name, none));
   }
 }
 

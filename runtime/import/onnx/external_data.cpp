@@ -101,11 +101,11 @@ void check_range(const Location& location, uint64_t expected, uint64_t file_size
 void ExternalFiles::count(const fs::path& file, uint64_t file_bytes, uint64_t bytes,
                           const std::string& what) {
   constexpr uint64_t kMostCopies = 16;  // floats of 4 bits take four bytes each, and each may be there twice
-  if (known_.insert(file).second) room_ += kMostCopies * file_bytes;
-  if (bytes > room_)
+  if (known_.insert(file).second) bytes_left_ += kMostCopies * file_bytes;
+  if (bytes > bytes_left_)
     throw Error(ErrorCode::unsupported,
                 what + ": the external data of the model are many times the files that hold them");
-  room_ -= bytes;
+  bytes_left_ -= bytes;
 }
 
 std::shared_ptr<const std::byte> read_external_data(const schema::TensorProto& tensor,

@@ -27,7 +27,7 @@ class ExternalFiles {
  private:
   std::filesystem::path folder_;
   std::set<std::filesystem::path> known_;
-  uint64_t room_ = uint64_t{256} << 20;  // bytes
+  uint64_t bytes_left_ = uint64_t{256} << 20;  // bytes
 };
 
 // Returns the `expected_bytes` of a tensor whose data_location is EXTERNAL. The location must be a relative
