@@ -92,5 +92,51 @@ TEST(Decompose, MatrixProductsOfEinsum) {
     expect_spelt_out(equation, einsum(equation, {a, b}), "Einsum");
 }
 
+TEST(Decompose, EinsumsOfThreeTensorsAndFactors) {
+  const auto types_of = [](const char* equation, std::vector<Shape> shapes) {
+    return types(after(
+        decompose, one_node("Einsum", std::move(shapes), attributes({{"equation", std::string(equation)}}))));
+  };
+  const std::string scaling = "Transpose Transpose Reshape Mul";
+  const std::string product = "Transpose Reshape Transpose Reshape MatMul Reshape";
+  EXPECT_EQ(types_of("nlhv,nlh->nlhv", {{2, 3, 4, 5}, {2, 3, 4}}), scaling + " Transpose");
+  EXPECT_EQ(types_of("nl,nlv->vnl", {{2, 3}, {2, 3, 5}}), scaling + " Transpose");
+  EXPECT_EQ(types_of("nlhd,nhdv,nlh->nlhv", {{2, 3, 4, 5}, {2, 4, 5, 6}, {2, 3, 4}}).find("Einsum"),
+            std::string::npos);
+  EXPECT_EQ(types_of("ij,jk,kl->il", {{2, 3}, {3, 4}, {4, 5}}), product + " " + product + " Transpose");
+  EXPECT_EQ(types_of("ij,jk,kl,lm->im", {{2, 9}, {9, 2}, {2, 9}, {9, 2}}),
+            product + " " + product + " " + product + " Transpose");
+  EXPECT_EQ(types_of("ij,jk,l->ik", {{2, 3}, {3, 4}, {5}}), "Einsum");
+}
+
+TEST(Decompose, ResizeOfVolumesIsOneOfPicturesAndOneOfDepth) {
+  const auto resize = [](const Attributes& with, std::vector<float> scales, std::vector<int64_t> sizes) {
+    OnnxModel model(13);
+    model.input("x", {2, 3, 4, 5, 3});
+    std::vector<std::string> inputs{"x", ""};
+    if (!scales.empty()) {
+      model.initializer("scales", HostTensor::f32({5}, scales));
+      inputs.push_back("scales");
+    } else {
+      model.initializer("sizes", HostTensor::i64({5}, sizes));
+      inputs.insert(inputs.end(), {"", "sizes"});
+    }
+    model.node("Resize", inputs, {"y"}, with).output("y");
+    return model;
+  };
+  const auto mode = [](const std::string& name, const std::string& coordinates) {
+    return attributes({{"mode", name}, {"coordinate_transformation_mode", coordinates}});
+  };
+  const std::string both = "Reshape Resize Reshape Resize Reshape";
+  expect_spelt_out("Resize", resize(mode("linear", "half_pixel"), {1, 1, 2, 2, 2}, {}), both);
+  expect_spelt_out("Resize", resize(mode("linear", "align_corners"), {}, {2, 3, 7, 4, 5}), both);
+  expect_spelt_out("Resize", resize(mode("nearest", "asymmetric"), {1, 1, 1.6f, 1.3f, 0.7f}, {}), both);
+  expect_spelt_out("Resize", resize(mode("cubic", "pytorch_half_pixel"), {}, {2, 3, 9, 5, 3}),
+                   "Reshape Resize Reshape");
+  expect_spelt_out("Resize", resize(mode("linear", "half_pixel"), {1, 1, 1, 2, 2}, {}),
+                   "Reshape Resize Reshape");
+  expect_spelt_out("Resize", resize(mode("linear", "half_pixel"), {1, 2, 1, 2, 2}, {}), "Resize");
+}
+
 }  // namespace
 }  // namespace vellum::test
