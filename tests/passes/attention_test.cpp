@@ -66,6 +66,41 @@ TEST(FuseAttention, MaskKnownAtRunTime) {
   EXPECT_EQ(graph.nodes[0].inputs.size(), 4u);
 }
 
+// Attention over pixels, with channels before tokens: YOLO11, VAEs of diffusion models.
+TEST(FuseAttention, ValuesWithChannelsBeforeTokens) {
+  const Attributes swap = attributes({{"perm", Attributes::Ints{0, 1, 3, 2}}});
+  for (const bool scaled : {false, true}) {
+    OnnxModel m;
+    m.input("q", {2, 3, 4, 5})
+        .input("k", {2, 3, 4, 5})
+        .input("v", {2, 3, 6, 5})
+        .initializer("two", scalar(2.0f));
+    m.node("Transpose", {"q"}, {"t"}, swap)
+        .node("MatMul", {"t", "k"}, {"s"})
+        .node("Div", {"s", "two"}, {"d"});
+    m.node("Softmax", {scaled ? "d" : "s"}, {"p"}, attributes({{"axis", int64_t{-1}}}));
+    m.node("Transpose", {"p"}, {"pt"}, swap).node("MatMul", {"v", "pt"}, {"y"}).output("y");
+    const Graph graph = after(fuse_attention, m);
+    EXPECT_EQ(types(graph), "Attention Transpose Reshape");
+    EXPECT_EQ(attention_of(graph).scale, scaled ? 0.5f : 1.0f);
+  }
+  OnnxModel flat;  // of three dimensions, as one head each
+  flat.input("q", {2, 5, 4}).input("k", {2, 4, 5}).input("v", {2, 6, 5});
+  flat.node("MatMul", {"q", "k"}, {"s"}).node("Softmax", {"s"}, {"p"}, attributes({{"axis", int64_t{-1}}}));
+  flat.node("Transpose", {"p"}, {"pt"}, attributes({{"perm", Attributes::Ints{0, 2, 1}}}));
+  flat.node("MatMul", {"v", "pt"}, {"y"}).output("y");
+  EXPECT_EQ(types(after(fuse_attention, flat)), "Attention Transpose Reshape");
+}
+
+TEST(FuseAttention, OtherTranspositionsOfTheWeightsStay) {
+  OnnxModel m;
+  m.input("q", {3, 3, 5, 4}).input("k", {3, 3, 4, 5}).input("v", {3, 3, 6, 5});
+  m.node("MatMul", {"q", "k"}, {"s"}).node("Softmax", {"s"}, {"p"}, attributes({{"axis", int64_t{-1}}}));
+  m.node("Transpose", {"p"}, {"pt"}, attributes({{"perm", Attributes::Ints{1, 0, 3, 2}}}));
+  m.node("MatMul", {"v", "pt"}, {"y"}).output("y");
+  EXPECT_EQ(types(after(fuse_attention, m)), "MatMul Softmax Transpose MatMul");
+}
+
 // Swin v2, XCiT: a constant temperature of each head.
 TEST(FuseAttention, FactorsOfHeadsScaleQ) {
   const auto model = [](const Shape& factors, bool mask_first) {

@@ -13,6 +13,7 @@
 #include "graph/operators/reduction/softmax.hpp"
 #include "passes/passes.hpp"
 #include "passes/patterns/strided_view.hpp"
+#include "passes/rewrite/build.hpp"
 #include "passes/rewrite/match.hpp"
 
 namespace vellum {
@@ -208,14 +209,23 @@ std::optional<ValueId> match_softmax_of_rows(const GraphEditor& editor, ValueId 
   return softmax.input();
 }
 
+void transpose_matrices(StridedView& view) {
+  std::swap(view.shape[2], view.shape[3]);
+  std::swap(view.strides[2], view.strides[3]);
+}
+
+// The order of a head's values: a matrix of (token, channel) or of (channel, token).
+enum class ValueOrder : uint8_t { tokens_first, channels_first };
+
 // The views of Q, K and V as matrices of each head; nothing where the kernel cannot read them.
 std::optional<std::array<ViewedValue, 3>> match_heads(const GraphEditor& editor, const Scores& scores,
-                                                      ValueId values, DType dtype) {
-  const auto q = as_heads(editor, scores.q, Scalings::passed), v = as_heads(editor, values, Scalings::end);
+                                                      ValueId values, ValueOrder order, DType dtype) {
+  const auto q = as_heads(editor, scores.q, Scalings::passed);
   auto k = as_heads(editor, scores.k_transposed, Scalings::passed);
+  auto v = as_heads(editor, values, Scalings::end);
   if (!q || !k || !v) return std::nullopt;
-  std::swap(k->view.shape[2], k->view.shape[3]);
-  std::swap(k->view.strides[2], k->view.strides[3]);
+  transpose_matrices(k->view);
+  if (order == ValueOrder::channels_first) transpose_matrices(v->view);
   const Shape &qs = q->view.shape, &ks = k->view.shape, &vs = v->view.shape;
   const bool broadcasts = qs[0] != ks[0] || qs[1] != ks[1] || ks[0] != vs[0] || ks[1] != vs[1];
   if (broadcasts || qs[3] > Attention::kMostChannels || vs[3] > Attention::kMostChannels) return std::nullopt;
@@ -235,34 +245,75 @@ void scale_heads(GraphEditor& editor, size_t index, Scores& scores) {
   scores.q = editor.compute_before(index, name, std::move(multiply), {scores.q, factors}, type);
 }
 
-// Node `index` is a product, maybe softmax(...) V.
-void replace_by_attention(GraphEditor& editor, size_t index) {
-  const Node node = editor.node(index);
-  const auto rows = match_softmax_of_rows(editor, node.inputs[0]);
-  const Shape shape = editor.type(node.inputs[0]).shape;
+struct MatchedAttention {
+  std::shared_ptr<Attention> op;  // but for the form of its output
+  std::vector<ValueId> inputs;
+};
+
+// The attention whose scores the softmax that computes `probabilities` has, before node `index`.
+std::optional<MatchedAttention> match_attention(GraphEditor& editor, size_t index, ValueId probabilities,
+                                                ValueId values, ValueOrder order) {
+  const auto rows = match_softmax_of_rows(editor, probabilities);
+  const Shape shape = editor.type(probabilities).shape;
   auto scores = rows ? match_scores(editor, *rows, shape) : std::nullopt;
-  if (!scores || element_count(shape) == 0) return;
+  if (!scores || element_count(shape) == 0) return std::nullopt;
   if (scores->head_factors) scale_heads(editor, index, *scores);
-  const DType dtype = editor.type(node.outputs[0]).dtype;
-  const auto heads = match_heads(editor, *scores, node.inputs[1], dtype);
+  const DType dtype = editor.type(editor.node(index).outputs[0]).dtype;
+  const auto heads = match_heads(editor, *scores, values, order, dtype);
   const double scale = heads ? scores->scale * (*heads)[0].scale * (*heads)[1].scale : 0.0;
   const auto mask = heads && std::isfinite(scale) ? add_mask(editor, index, *scores, dtype) : std::nullopt;
-  if (!mask) return;
+  if (!mask) return std::nullopt;
+  MatchedAttention found{std::make_shared<Attention>(),
+                         {(*heads)[0].source, (*heads)[1].source, (*heads)[2].source}};
+  found.op->scale = static_cast<float>(scale);
+  found.op->views = {(*heads)[0].view, (*heads)[1].view, (*heads)[2].view};
+  if (*mask != kNoValue) found.inputs.push_back(*mask);
+  return found;
+}
 
-  auto op = std::make_shared<Attention>();
-  op->scale = static_cast<float>(scale);
-  op->views = {(*heads)[0].view, (*heads)[1].view, (*heads)[2].view};
+// Node `index` is a product, maybe softmax(...) V.
+bool replace_by_attention(GraphEditor& editor, size_t index) {
+  const Node node = editor.node(index);
+  auto found = match_attention(editor, index, node.inputs[0], node.inputs[1], ValueOrder::tokens_first);
+  if (!found) return false;
   std::vector<size_t> replaced{index};
   const auto merged = match_merged_heads(editor, index);
   replaced.insert(replaced.end(), merged.begin(), merged.end());
-  op->tokens_first = !merged.empty();
+  found->op->tokens_first = !merged.empty();
   const size_t last = replaced.back();
-  op->output = editor.type(editor.node(last).outputs[0]).shape;
-  std::vector<ValueId> inputs{(*heads)[0].source, (*heads)[1].source, (*heads)[2].source};
-  if (*mask != kNoValue) inputs.push_back(*mask);
+  found->op->output = editor.type(editor.node(last).outputs[0]).shape;
   replaced.pop_back();
   for (const size_t node_before : replaced) editor.remove(node_before);
-  editor.replace(last, std::move(op), std::move(inputs));
+  editor.replace(last, std::move(found->op), std::move(found->inputs));
+  return true;
+}
+
+// Node `index` is a product, maybe V softmax(...)^T, where channels come before tokens: attention over the
+// pixels of pictures. Channels of all heads follow one another then.
+void replace_by_attention_of_channels(GraphEditor& editor, size_t index) {
+  const Node node = editor.node(index);
+  const auto transpose = match_producer<Transpose>(editor, node.inputs[1]);
+  if (!transpose || editor.only_reader(node.inputs[1]) != index) return;
+  const size_t rank = editor.type(transpose.input()).shape.size();
+  std::vector<size_t> swapped(rank);
+  std::iota(swapped.begin(), swapped.end(), size_t{0});
+  if (rank < 2) return;
+  std::swap(swapped[rank - 2], swapped[rank - 1]);
+  if (transpose->permutation(rank) != swapped) return;
+  auto found = match_attention(editor, index, transpose.input(), node.inputs[0], ValueOrder::channels_first);
+  if (!found) return;
+  const TensorType type = editor.type(node.outputs[0]);
+  const Shape &q = (*found->op->views)[0].shape, &v = (*found->op->views)[2].shape;
+  const int64_t images = q[0], tokens = q[2], channels = q[1] * v[3];
+  found->op->tokens_first = true;
+  found->op->output = {images, tokens, channels};
+  const ValueId rows = editor.compute_before(index, node.name, std::move(found->op), std::move(found->inputs),
+                                             {type.dtype, {images, tokens, channels}});
+  auto exchange = std::make_shared<Transpose>();
+  exchange->perm = Ints{0, 2, 1};
+  const ValueId columns = editor.compute_before(index, node.name + "/channels", std::move(exchange), {rows},
+                                                {type.dtype, {images, channels, tokens}});
+  editor.replace(index, reshape_to(type.shape), {columns});
 }
 
 }  // namespace
@@ -271,7 +322,7 @@ void fuse_attention(Graph& graph) {
   GraphEditor editor(graph);
   for (const size_t index : editor.nodes())
     if (match_node<MatMul>(editor, index) && is_float_value(editor, editor.node(index).outputs[0]))
-      replace_by_attention(editor, index);
+      if (!replace_by_attention(editor, index)) replace_by_attention_of_channels(editor, index);
   editor.commit();
   remove_dead_code(graph);
 }
