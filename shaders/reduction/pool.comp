@@ -7,6 +7,9 @@
 #include "inf_nan.glsl"
 #include "tensor.glsl"
 #include "texel.glsl"
+#ifdef AVERAGE
+#include "activation.glsl"
+#endif
 
 TENSOR_IN(x)
 TENSOR_OUT(y)
@@ -45,7 +48,7 @@ void main() {
 #ifdef AVERAGE
   // Padding counts up to pad_end: a window that ceil_mode extends further has fewer taps.
   ivec2 taps = count_include_pad != 0 ? taps_before(max(first, x_shape.xy + pad_end), first) : end - begin;
-  v /= float(max(taps.x * taps.y, 1));
+  v = activate(v / float(max(taps.x * taps.y, 1)));
 #endif
   store_y(p, v);
 }

@@ -4,6 +4,7 @@
 #include "shaders/common/parameters.h"
 
 BEGIN_PARAMETERS(PoolParameters)
+  vec4 activation_params;  // AVERAGE
   ivec4 x_shape;
   ivec4 y_shape;
   ivec2 kernel;  // all pairs are (along W, along H)

@@ -7,6 +7,9 @@
 #include "inf_nan.glsl"
 #include "tensor.glsl"
 #include "divide.glsl"
+#ifdef AVERAGE
+#include "activation.glsl"
+#endif
 
 LINEAR_IN(x)
 LINEAR_OUT(y)
@@ -59,5 +62,8 @@ void main() {
   if (4 * i4 >= count) return;
   vec4 v;
   for (int j = 0; j < 4; ++j) v[j] = pooled(min(4 * i4 + j, count - 1));
+#ifdef AVERAGE
+  v = activate(v);
+#endif
   store_y(i4, v);
 }

@@ -4,6 +4,7 @@
 #include "shaders/common/parameters.h"
 
 BEGIN_PARAMETERS(PoolVolumeParameters)
+  vec4 activation_params;  // AVERAGE
   int32 count;  // elements of y
   int32 count_include_pad;  // 1: an average counts the padding as elements
   float32 p_norm;  // LP: the order of the norm

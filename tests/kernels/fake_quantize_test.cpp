@@ -49,6 +49,18 @@ OperatorCase fake_quantize(HostTensor x, const Activation& rounding) {
   return test;
 }
 
+// Averages of four quarters are sixteenths.
+TEST(FakeQuantize, AveragePools) {
+  for (const Shape& shape : {Shape{2, 5, 4, 6}, Shape{1, 3, 2, 4, 2}}) {
+    const bool volumes = shape.size() == 5;
+    OperatorCase test{.type = "AveragePool", .inputs = {in_quarters(shape, 1)}};
+    test.attributes.set("kernel_shape", volumes ? Attributes::Ints{1, 2, 2} : Attributes::Ints{2, 2});
+    test.attributes.set("strides", volumes ? Attributes::Ints{1, 2, 2} : Attributes::Ints{2, 2});
+    test.activation = kRounding;
+    check_operator(test);
+  }
+}
+
 TEST(FakeQuantize, RoundsHalvesToEvenAndSaturates) {
   const Activation halves{.step = 0.5f, .least = -4, .most = 3};
   const std::vector<float> x{0.25f, 0.75f, -0.25f, -0.75f, 1.25f, 6e4f, -6e4f, 0.3f, -1.9f};

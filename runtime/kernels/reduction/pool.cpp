@@ -1,6 +1,7 @@
 // Pools over windows, and over whole planes as reductions.
 #include "graph/operators/reduction/pool.hpp"
 
+#include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/reduction/reduce.hpp"
 #include "shaders/reduction/max_pool_indices.h"
@@ -49,19 +50,21 @@ void find_maxima(Lowering& lowering, const Pool& op, const WindowPlacement& wind
 void pool_volumes(Lowering& lowering, const Pool& op, const WindowPlacement& window) {
   const Shape& shape = lowering.output_type().shape;
   const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
-  Dispatch dispatch = make_dispatch("pool_volume", grid_1d(lowering.caps(), groups_of_four(shape)),
-                                    {reads("x", x), writes("y", y)},
-                                    PoolVolumeParameters{.count = element_count(shape),
-                                                         .count_include_pad = op.count_include_pad,
-                                                         .p_norm = static_cast<float>(op.p),
-                                                         .x_size = window.input,
-                                                         .y_size = window.output,
-                                                         .kernel = window.kernel,
-                                                         .stride = window.strides,
-                                                         .dilation = window.dilations,
-                                                         .pad_begin = window.pads_begin,
-                                                         .pad_end = window.pads_end});
+  Dispatch dispatch = make_dispatch(
+      "pool_volume", grid_1d(lowering.caps(), groups_of_four(shape)), {reads("x", x), writes("y", y)},
+      PoolVolumeParameters{.activation_params = activation_params(op.activation),
+                           .count = element_count(shape),
+                           .count_include_pad = op.count_include_pad,
+                           .p_norm = static_cast<float>(op.p),
+                           .x_size = window.input,
+                           .y_size = window.output,
+                           .kernel = window.kernel,
+                           .stride = window.strides,
+                           .dilation = window.dilations,
+                           .pad_begin = window.pads_begin,
+                           .pad_end = window.pads_end});
   define(dispatch, macro_of(op.kind));
+  if (op.kind == PoolKind::average) define_activation(dispatch, op.activation);
   lowering.dispatch(std::move(dispatch));
 }
 
@@ -81,18 +84,20 @@ void lower_pool(Lowering& lowering) {
   if (!lowering.is_read(0)) return;
   const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
   const Shape& shape = lowering.output_type().shape;
-  Dispatch dispatch = make_dispatch(
-      "pool", grid_of_texels(lowering.caps(), shape), {reads("x", x), writes("y", y)},
-      PoolParameters{.x_shape = texel_shape(lowering.input_type(0).shape),
-                     .y_shape = texel_shape(shape),
-                     .kernel = pair(window.kernel, 1),
-                     .stride = pair(window.strides, 1),
-                     .dilation = pair(window.dilations, 1),
-                     .pad_begin = pair(window.pads_begin, 0),
-                     .pad_end = pair(window.pads_end, 0),
-                     .count_include_pad = op.count_include_pad,
-                     .p_norm = static_cast<float>(op.p)});
+  Dispatch dispatch =
+      make_dispatch("pool", grid_of_texels(lowering.caps(), shape), {reads("x", x), writes("y", y)},
+                    PoolParameters{.activation_params = activation_params(op.activation),
+                                   .x_shape = texel_shape(lowering.input_type(0).shape),
+                                   .y_shape = texel_shape(shape),
+                                   .kernel = pair(window.kernel, 1),
+                                   .stride = pair(window.strides, 1),
+                                   .dilation = pair(window.dilations, 1),
+                                   .pad_begin = pair(window.pads_begin, 0),
+                                   .pad_end = pair(window.pads_end, 0),
+                                   .count_include_pad = op.count_include_pad,
+                                   .p_norm = static_cast<float>(op.p)});
   define(dispatch, macro_of(op.kind));
+  if (op.kind == PoolKind::average) define_activation(dispatch, op.activation);
   lowering.dispatch(std::move(dispatch));
 }
 

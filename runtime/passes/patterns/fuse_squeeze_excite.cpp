@@ -44,7 +44,7 @@ bool computes_means(const GraphEditor& editor, size_t index) {
            std::none_of(axes.begin(), axes.end(), [](size_t axis) { return axis < 2; });
   }
   const auto pool = match_node<Pool>(editor, index);
-  if (!pool || pool->kind != PoolKind::average) return false;
+  if (!pool || pool->kind != PoolKind::average || pool->activation) return false;
   const WindowPlacement window = pool->place(operator_inputs(editor.graph(), node));
   return window.kernel == window.input && all_zero(window.pads_begin) && all_zero(window.pads_end);
 }

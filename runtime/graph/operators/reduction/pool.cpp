@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "graph/real.hpp"
 
@@ -110,6 +111,21 @@ std::vector<TensorType> Pool::infer(Inputs inputs) const {
   return {y};
 }
 
+std::shared_ptr<const Operator> Pool::with_activation(const Activation& added) const {
+  return kind == PoolKind::average ? copy_with_activation(*this, added) : nullptr;
+}
+
+namespace {
+
+template <typename Real>
+double activated(const Activation& activation, double value) {
+  if (!activation) return value;
+  if constexpr (std::is_same_v<Real, double>) return apply_in_double(activation, value);
+  return static_cast<double>(apply(activation, static_cast<float>(value)));
+}
+
+}  // namespace
+
 // Writes the value of every window to `y_tensor` and, unless `indices` is empty, where its maximum is.
 template <typename Real>
 void Pool::pool_windows(const HostTensor& x_tensor, const WindowPlacement& w, HostTensor& y_tensor,
@@ -131,7 +147,8 @@ void Pool::pool_windows(const HostTensor& x_tensor, const WindowPlacement& w, Ho
             window_value.add(static_cast<double>(x[row_major]), window_indices ? number : index);
           });
           const int64_t padded = padded_taps(w, 0, oz) * padded_taps(w, 1, oy) * padded_taps(w, 2, ox);
-          *y++ = static_cast<Real>(window_value.value(count_include_pad ? padded : window_value.count()));
+          const double value = window_value.value(count_include_pad ? padded : window_value.count());
+          *y++ = static_cast<Real>(activated<Real>(activation, value));
           if (!indices.empty()) *index_out++ = window_value.index();
         }
       }
@@ -174,6 +191,7 @@ Attributes Pool::attributes() const {
   if (kind == PoolKind::average) result.set("count_include_pad", int64_t{count_include_pad});
   if (kind == PoolKind::lp) result.set("p", p);
   if (window_indices) result.set("window_indices", int64_t{1});
+  print_activation(result, activation);
   return result;
 }
 

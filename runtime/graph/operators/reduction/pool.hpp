@@ -20,6 +20,7 @@ struct Pool : Operator {
   // MediaPipe's MaxPoolingWithArgmax2D: the second output is float32, the row-major index of the maximum in
   // its window, plus 0.1.
   bool window_indices = false;
+  Activation activation;  // of an average
 
   WindowPlacement place(Inputs inputs) const;
 
@@ -27,6 +28,7 @@ struct Pool : Operator {
   std::vector<TensorType> infer(Inputs inputs) const override;
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
   uint64_t work(Inputs inputs, Outputs outputs) const override;
+  std::shared_ptr<const Operator> with_activation(const Activation& added) const override;
   Attributes attributes() const override;
 
  private:
