@@ -30,6 +30,16 @@ TEST(WidenHalves, InputsAndOutputsKeepTheirType) {
   EXPECT_EQ(interface_of(graph), (std::vector<std::string>{"x float16 2x3", "y float16 2x3"}));
 }
 
+TEST(WidenHalves, ValuesBetweenCastsAreFloats) {
+  OnnxModel model;
+  model.input("x", {2, 4});
+  model.node("Cast", {"x"}, {"half"}, to(DType::f16)).node("Sign", {"half"}, {"s"});
+  model.node("Cast", {"s"}, {"y"}, to(DType::f32)).output("y");
+  const Graph graph = after(widen_halves, model);
+  EXPECT_EQ(types(graph), "Cast Sign Cast");
+  EXPECT_EQ(computed_types(graph), "float32 float32 float32");
+}
+
 TEST(WidenHalves, CastsBetweenFloatsGo) {
   OnnxModel model;
   model.input("x", {2, 4});
