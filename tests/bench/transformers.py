@@ -3,6 +3,7 @@
 between the marks of docs/benchmarks/passes.md anew.
 
     transformers.py passes MODEL.onnx [MODEL.onnx --shape NAME=1x3x48x320]...   all in one run
+    transformers.py passes --without NAME,NAME --table NAME MODEL.onnx...       other passes, into another table
     transformers.py tokens MODEL.onnx [--svg FILE]     MODEL as tests/oracles/export_attention.py makes it; no device needed
 
 `passes` takes turns between a model with the passes and without them, so that both meet the same machine.
@@ -22,11 +23,11 @@ def without(passes):
     return [word for name in passes for word in ("--disable-pass", name)]
 
 
-def measure(tool, model, runs, rounds):
+def measure(tool, model, runs, rounds, without_passes):
     """The best of several benchmarks of a model without and with the passes, in turns."""
     best = [{}, {}]
     for _ in range(rounds):
-        for slot, passes in enumerate((PASSES, ())):
+        for slot, passes in enumerate((without_passes, ())):
             got = bench(tool, *model, "--runs", str(runs), "--warm-up", "1", *without(passes))
             for key in ("min_ms", "cpu_ms", "dispatches"):
                 best[slot][key] = min(got[key], best[slot].get(key, got[key]))
@@ -45,11 +46,11 @@ def write_passes(arguments):
     rows = []
     for model in models:
         path = pathlib.Path(model[0])
-        before, after = measure(arguments.tool, model, arguments.runs, arguments.rounds)
+        before, after = measure(arguments.tool, model, arguments.runs, arguments.rounds, arguments.without.split(","))
         cells = [f"{before[key]:.0f} → {after[key]:.0f}" for key in ("dispatches", "min_ms", "cpu_ms")]
         rows.append([path.parent.name if path.stem == "model" else path.stem, *cells])
         print(*rows[-1], sep="  ", file=sys.stderr)
-    write_between_marks("passes.md", "transformers", table(["model", "dispatches", "ms", "ms of CPU time"], rows))
+    write_between_marks("passes.md", arguments.table, table(["model", "dispatches", "ms", "ms of CPU time"], rows))
 
 
 def planned_mib(tool, model, tokens, passes):
@@ -107,6 +108,8 @@ def main():
     passes = commands.add_parser("passes")
     passes.add_argument("--runs", type=int, default=5)
     passes.add_argument("--rounds", type=int, default=2)
+    passes.add_argument("--without", default=",".join(PASSES), metavar="NAME,NAME", help="the passes that are compared")
+    passes.add_argument("--table", default="transformers", help="the mark of the table")
     passes.add_argument("models", nargs=argparse.REMAINDER)
     passes.set_defaults(run=write_passes)
     tokens = commands.add_parser("tokens")
