@@ -12,8 +12,8 @@ Usage: ./setup.sh STEP...
   tests    models, and what the tests use besides: GoogleTest, validation layers, SwiftShader, Chromium, torch,
            ONNX Runtime and LiteRT, and the reference outputs that the last two compute; GLFW and Dear ImGui for the
            sample that has a window
-  gpu-compilers
-           Mesa's drivers for AMD, Intel, Adreno, Mali and NVIDIA GPUs, which compile shaders on machines without these
+  gpu-compilers [amd] [intel] [adreno] [mali] [nvidia]
+           Mesa's drivers for these GPUs, by default for all of them, which compile shaders on machines without these
            GPUs: tests/gpu_compilers/on_gpu.sh uses them; 70 MB, mostly compiled from source (NVIDIA's needs Rust)
   arm64    what tests/platforms/arm64.sh builds with and runs on: a cross compiler, qemu-user, and Debian's libraries and
            drivers for arm64, 100 MB to fetch, unpacked into a folder (dpkg is not told of another architecture)
@@ -350,7 +350,7 @@ step_tests() {
 
 step_gpu-compilers() {
   install_packages "${build_packages[@]}" "${gpu_compiler_packages[@]}"
-  "$root/tests/gpu_compilers/build_drivers.sh" "$cache/gpu_compilers" "$scratch"
+  "$root/tests/gpu_compilers/build_drivers.sh" "$cache/gpu_compilers" "$scratch" "${gpu_makers[@]}"
 }
 
 step_arm64() {
@@ -365,10 +365,16 @@ step_windows() {
 
 main() {
   (($#)) || { usage >&2; exit 2; }
-  local step
+  local step last= steps=() gpu_makers=()
   for step in "$@"; do
+    case $last/$step in
+      gpu-compilers/amd | gpu-compilers/intel | gpu-compilers/adreno | gpu-compilers/mali | gpu-compilers/nvidia)
+        gpu_makers+=("$step")
+        continue
+        ;;
+    esac
     case $step in
-      build | demo | models | tests | gpu-compilers | arm64 | windows) ;;
+      build | demo | models | tests | gpu-compilers | arm64 | windows) steps+=("$step") last=$step ;;
       where) printf '%s\n' "$cache"; exit ;;
       -h | --help) usage; exit ;;
       *)
@@ -384,7 +390,7 @@ main() {
   # Two runs at once would fetch everything twice and race for the same files.
   exec {lock}>"$cache/setup.lock"
   flock --nonblock "$lock" || { say "waiting for another setup.sh"; flock "$lock"; }
-  for step in "$@"; do "step_$step"; done
+  for step in "${steps[@]}"; do "step_$step"; done
 }
 
 main "$@"

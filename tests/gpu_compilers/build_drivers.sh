@@ -2,14 +2,15 @@
 # Fetches and builds Mesa's Vulkan drivers for GPUs that need not be there; called by ./setup.sh gpu-compilers.
 # A driver's shim stands in for its kernel module: it answers what the driver asks, and drops the work.
 # AMD's and Intel's drivers come ready from Debian, the others are compiled from the source of the same package.
-#   build_drivers.sh FOLDER SCRATCH
-# FOLDER gets lib/ (drivers, shims, libdrm), icd/PART.json and a line in `versions` for each part that is complete.
+#   build_drivers.sh FOLDER SCRATCH [PART...]
+# Without a PART, those of all makers. FOLDER gets lib/ (drivers, shims, libdrm), icd/PART.json and a line in `versions` for each part that is complete.
 # shellcheck disable=SC2016 # apt and dpkg expand $(…) and ${…} of their formats
 set -euo pipefail
 shopt -s inherit_errexit
 
 folder=$1 scratch=$2/gpu_compilers
-parts=(amd intel adreno mali nvidia)
+parts=("${@:3}")
+((${#parts[@]})) || parts=(amd intel adreno mali nvidia)
 lib=$folder/lib
 packages=$scratch/packages # unpacked Debian packages
 source_folder=             # Mesa's, set once it is unpacked

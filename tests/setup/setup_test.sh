@@ -158,6 +158,18 @@ run 0 gpu-compilers
 grep -q "\"$work/cache/gpu_compilers/lib/libvulkan_freedreno.so\"" "$work/cache/gpu_compilers/icd/adreno.json" ||
   fail "adreno.json names another driver"
 
+begin "GPU compilers of the makers that are named alone"
+stand_in dpkg-query <<<'echo installed'
+stand_in apt-get <<<'exit 1'
+mkdir -p "$work/cache/gpu_compilers/lib"
+for library in vulkan_{radeon,freedreno} {amdgpu,freedreno}_noop_drm_shim; do
+  : >"$work/cache/gpu_compilers/lib/lib$library.so"
+done
+run 0 gpu-compilers adreno amd
+[[ -f $work/cache/gpu_compilers/icd/amd.json && ! -e $work/cache/gpu_compilers/icd/mali.json ]] || fail "other makers"
+run 2 gpu-compilers models adreno
+grep -q 'unknown step: adreno' "$work/output" || fail "a maker after another step"
+
 begin "GPU compilers need apt's sources of this release"
 stand_in dpkg-query <<<'echo installed'
 stand_in apt-get <<<''
