@@ -38,8 +38,9 @@ class CpuPolicy final : public DevicePolicy {
     return {std::min<int64_t>(preferred.pixels, 4), demand.slices >= 4 ? 2 : 1};
   }
 
-  SplitTile split_tile(const DeviceCaps& caps, const TileDemand& demand, int64_t) const override {
-    return {preferred_tile(caps, demand), 1};
+  std::vector<SplitTile> quick_tiles(const DeviceCaps& caps, const TileDemand& demand,
+                                     int64_t) const override {
+    return {{preferred_tile(caps, demand)}};
   }
 
   std::optional<PixelTile> depthwise_tile(const DeviceCaps&, const DepthwiseDemand&) const override {

@@ -18,10 +18,14 @@ struct OutputTile {
   bool operator==(const OutputTile&) const = default;
 };
 
+// Kernels that are predicted to take this much longer at most count as equally quick: no model is better.
+inline constexpr double kAsQuick = 1.05;
+
 // A tile whose sums `split_k` invocations of a workgroup share.
 struct SplitTile {
   OutputTile tile;
   int64_t split_k = 1;
+  double us = 0;  // the time that it should take; 0: there is no model of it
 };
 
 // The values of one slice of x that an invocation loads before it multiplies: the columns of its pixels for
@@ -90,10 +94,11 @@ class DevicePolicy {
   virtual OutputTile preferred_tile(const DeviceCaps& caps, const TileDemand& demand) const = 0;
   // Smaller tiles than that are not worth measuring where `preferred` is the preferred one.
   virtual OutputTile smallest_tile(const OutputTile& preferred, const TileDemand& demand) const = 0;
-  // The quickest tile if up to `most_split` invocations may share each sum (split-K); split_k 1: whole sums
-  // are as quick.
-  virtual SplitTile split_tile(const DeviceCaps& caps, const TileDemand& demand,
-                               int64_t most_split) const = 0;
+  // The quickest tile if up to `most_split` invocations may share each sum (split-K), where split_k is 1 if
+  // whole sums are as quick; after it those that should take kAsQuick times as long at most, with about as
+  // few instructions.
+  virtual std::vector<SplitTile> quick_tiles(const DeviceCaps& caps, const TileDemand& demand,
+                                             int64_t most_split) const = 0;
   // The tile of a depthwise convolution where one that loads rows for several output rows is faster.
   virtual std::optional<PixelTile> depthwise_tile(const DeviceCaps& caps,
                                                   const DepthwiseDemand& demand) const = 0;

@@ -114,39 +114,51 @@ bool holds_partial_sums(const DeviceCaps& caps, const SplitTile& choice, const T
          std::min<int64_t>(kMostShared, caps.max_shared_memory_bytes);
 }
 
-// Tiles that are predicted to take this much longer at most count as equally quick: the model is not better
-// than that, and the one with the fewest instructions and loads for its products takes the least power. But a
-// unit must hold this many subgroups still: with fewer, waits for loads are not hidden.
-constexpr double kAsQuick = 1.05, kManyResident = 8;
-
-// The quickest tile and split of at most `most_split`, as predicted; of equal ones the most efficient, then
-// the first.
-SplitTile quickest(const DeviceCaps& caps, const TileDemand& demand, int64_t most_split) {
+// The tiles and splits of at most `most_split` that the kernels have, with their predicted times.
+std::vector<SplitTile> timed_tiles(const DeviceCaps& caps, const TileDemand& demand, int64_t most_split) {
   const DeviceRates rates = device_rates(caps);
-  std::vector<std::pair<double, SplitTile>> timed;
+  std::vector<SplitTile> timed;
   // Splits between these gain little, and each has pipelines of its own.
   for (int64_t split = 1; split <= most_split; split *= 4)
     for (const int64_t pixels : {1, 2, 4, 8})
       for (const int64_t slices : {1, 2, 4}) {
-        const SplitTile choice{{pixels, slices}, split};
+        SplitTile choice{{pixels, slices}, split};
         const bool wasteful =
             (pixels > 1 && pixels >= 2 * demand.length) || (slices > 1 && slices >= 2 * demand.slices);
         if (wasteful || pixels * slices > most_sums(caps)) continue;
         if (!holds_partial_sums(caps, choice, demand)) continue;
-        timed.emplace_back(tile_us(caps, rates, choice, demand), choice);
+        choice.us = tile_us(caps, rates, choice, demand);
+        timed.push_back(choice);
       }
-  const auto code_of = [&](const SplitTile& choice) {
-    return tile_code(caps.vendor_id, choice.tile, has_uniform_weights(caps, choice, demand), demand.row);
-  };
+  return timed;
+}
+
+// Of equally quick tiles the one with the fewest instructions and loads for its products takes the least
+// power, others that count as equal must have this share of its efficiency. But a unit must hold this many
+// subgroups still: with fewer, waits for loads are not hidden.
+constexpr double kAsEfficient = 0.95, kManyResident = 8;
+
+TileCode code_of(const DeviceCaps& caps, const SplitTile& choice, const TileDemand& demand) {
+  return tile_code(caps.vendor_id, choice.tile, has_uniform_weights(caps, choice, demand), demand.row);
+}
+
+// The quickest of timed_tiles(); of equal ones the most efficient, then the first.
+SplitTile quickest(const DeviceCaps& caps, const TileDemand& demand, const std::vector<SplitTile>& timed) {
   SplitTile best;
   double least = std::numeric_limits<double>::infinity();
-  for (const auto& [us, choice] : timed)
-    if (us < (choice.split_k > best.split_k ? kWorthASplit : 1) * least) least = us, best = choice;
-  for (const auto& [us, choice] : timed)
-    if (choice.split_k == best.split_k && us < kAsQuick * least &&
-        code_of(choice).resident >= kManyResident && code_of(choice).efficiency > code_of(best).efficiency)
+  for (const SplitTile& choice : timed)
+    if (choice.us < (choice.split_k > best.split_k ? kWorthASplit : 1) * least)
+      least = choice.us, best = choice;
+  for (const SplitTile& choice : timed)
+    if (choice.split_k == best.split_k && choice.us < kAsQuick * least &&
+        code_of(caps, choice, demand).resident >= kManyResident &&
+        code_of(caps, choice, demand).efficiency > code_of(caps, best, demand).efficiency)
       best = choice;
   return best;
+}
+
+SplitTile quickest(const DeviceCaps& caps, const TileDemand& demand, int64_t most_split) {
+  return quickest(caps, demand, timed_tiles(caps, demand, most_split));
 }
 
 // Invocations that keep the device busy: four subgroups for each unit.
@@ -290,8 +302,17 @@ class GpuPolicy final : public DevicePolicy {
   }
   OutputTile smallest_tile(const OutputTile&, const TileDemand&) const override { return {1, 1}; }
 
-  SplitTile split_tile(const DeviceCaps& caps, const TileDemand& demand, int64_t most_split) const override {
-    return quickest(caps, demand, std::min<int64_t>(most_split, 16));
+  std::vector<SplitTile> quick_tiles(const DeviceCaps& caps, const TileDemand& demand,
+                                     int64_t most_split) const override {
+    const std::vector<SplitTile> timed = timed_tiles(caps, demand, std::min<int64_t>(most_split, 16));
+    const SplitTile best = quickest(caps, demand, timed);
+    const double efficient = kAsEfficient * code_of(caps, best, demand).efficiency;
+    std::vector<SplitTile> quick{best};
+    for (const SplitTile& choice : timed)
+      if (choice.us <= kAsQuick * best.us && code_of(caps, choice, demand).efficiency >= efficient &&
+          (choice.tile != best.tile || choice.split_k != best.split_k))
+        quick.push_back(choice);
+    return quick;
   }
   std::optional<PixelTile> depthwise_tile(const DeviceCaps& caps,
                                           const DepthwiseDemand& demand) const override {

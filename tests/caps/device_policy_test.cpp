@@ -60,7 +60,7 @@ TEST(DevicePolicy, TilesOfGpusGrowWithTheWorkAndShrinkWithTheGpu) {
 // Reducing partial sums must take less than what splitting them saves.
 TEST(DevicePolicy, SumsAreSplitWhereTheyAreFewAndLong) {
   const auto split = [](int64_t pixels, int64_t inputs, int64_t most) {
-    return gpu().split_tile(kGpu, {pixels, 1, 64, pixels * inputs * 256}, most).split_k;
+    return gpu().quick_tiles(kGpu, {pixels, 1, 64, pixels * inputs * 256}, most).front().split_k;
   };
   EXPECT_GT(split(49, 2048, 512), 1);
   EXPECT_LE(split(49, 2048, 2), 2);
@@ -69,7 +69,7 @@ TEST(DevicePolicy, SumsAreSplitWhereTheyAreFewAndLong) {
   // Loads that are issued together wait once.
   EXPECT_GT(split(49, 16, 4), 1);
   const TileDemand together{49, 1, 64, int64_t{49} * 16 * 256, {}, true};
-  EXPECT_EQ(gpu().split_tile(kGpu, together, 4).split_k, 1);
+  EXPECT_EQ(gpu().quick_tiles(kGpu, together, 4).front().split_k, 1);
 }
 
 DeviceCaps radeon() {
@@ -90,7 +90,7 @@ TEST(DevicePolicy, PartialSumsFitInSharedMemory) {
     for (const int64_t pixels : {512, 1024})
       for (const int64_t slices : {1, 16, 64, 256}) {
         const TileDemand demand{pixels, 1, slices, pixels * slices * 16 * 512};
-        const auto [tile, split_k] = gpu().split_tile(caps, demand, 512);
+        const auto [tile, split_k, us] = gpu().quick_tiles(caps, demand, 512).front();
         if (split_k > 1) most = std::max(most, tile.pixels * tile.slices * split_k * 64 * 16);
       }
     EXPECT_EQ(most, std::min<int64_t>(bytes, 32 << 10));
@@ -104,7 +104,7 @@ TEST(DevicePolicy, OfEquallyQuickTilesTheMostEfficientIsTaken) {
   caps.name = "NAVI31";
   caps.max_shared_memory_bytes = 64 << 10;
   const TileDemand scaled{49, 1, 48, int64_t{49} * 192 * 1152, {.operations = 1}, true};
-  EXPECT_EQ(gpu().split_tile(caps, scaled, 288).tile, (OutputTile{1, 2}));
+  EXPECT_EQ(gpu().quick_tiles(caps, scaled, 288).front().tile, (OutputTile{1, 2}));
 }
 
 // Rows of a workgroup are whole subgroups if these have a fixed size.
@@ -136,9 +136,9 @@ TEST(DevicePolicy, NoTileThatIsWorthMeasuringIsLargerThanThePreferredOne) {
 
 TEST(DevicePolicy, OnlyGpusSplitSumsAndMultiplyMatrices) {
   const TileDemand few{49, 1, 40, int64_t{49} * 160 * 960};
-  EXPECT_EQ(cpu().split_tile(kCpu, few, 240).split_k, 1);
-  EXPECT_EQ(cpu().split_tile(kCpu, few, 240).tile, cpu().preferred_tile(kCpu, few));
-  EXPECT_GT(gpu().split_tile(kGpu, few, 240).split_k, 1);
+  EXPECT_EQ(cpu().quick_tiles(kCpu, few, 240).front().split_k, 1);
+  EXPECT_EQ(cpu().quick_tiles(kCpu, few, 240).front().tile, cpu().preferred_tile(kCpu, few));
+  EXPECT_GT(gpu().quick_tiles(kGpu, few, 240).front().split_k, 1);
   EXPECT_FALSE(cpu().multiplies_cooperative_matrices());
   EXPECT_TRUE(gpu().multiplies_cooperative_matrices());
 }

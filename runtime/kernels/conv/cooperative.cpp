@@ -20,7 +20,7 @@ void emit_cooperative(Lowering& lowering, const ConvProblem& problem, const Coop
 std::vector<KernelCandidate> cooperative_candidates(const ConvProblem& problem, const DeviceCaps& caps) {
   std::vector<KernelCandidate> candidates;
   if (problem.groups != 1) return candidates;
-  for (auto& [name, cost, tile] : cooperative_tiles(caps, {.pixels = problem.whole_pixels(),
+  for (auto& [name, cost, tile, us] : cooperative_tiles(caps, {.pixels = problem.whole_pixels(),
                                                           .inputs = problem.inputs,
                                                           .outputs = problem.outputs,
                                                           .taps = problem.window.taps(),

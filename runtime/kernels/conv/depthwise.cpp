@@ -199,7 +199,7 @@ std::vector<KernelCandidate> depthwise_candidates(const ConvProblem& problem, co
            }});
   }
   const int64_t lines = problem.whole_lines() * slices(problem.outputs);
-  for (const auto& [tile, cost] : output_tiles(caps, {problem.width, lines, 1, 0}))
+  for (const auto& [tile, cost, us] : output_tiles(caps, {problem.width, lines, 1, 0}))
     candidates.push_back(
         {tile_name("depthwise", {tile}), cost,
          [problem, y, tile = tile](Lowering& lowering) { emit_depthwise(lowering, problem, tile, y); }});

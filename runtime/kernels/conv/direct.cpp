@@ -71,9 +71,10 @@ bool holds_columns(const DeviceCaps& caps, const ConvProblem& problem, const Out
 
 std::vector<KernelCandidate> direct_candidates(const ConvProblem& problem, const DeviceCaps& caps) {
   std::vector<KernelCandidate> candidates;
-  const auto add = [&](const DirectKernel& kernel, double cost) {
+  const auto add = [&](const DirectKernel& kernel, double cost, double us = 0) {
     candidates.push_back({kernel.name(), cost,
-                          [problem, kernel](Lowering& lowering) { emit_direct(lowering, problem, kernel); }});
+                          [problem, kernel](Lowering& lowering) { emit_direct(lowering, problem, kernel); },
+                          us});
   };
   const bool common = is_common_window(problem.window, 0);
   const auto rows_once = [&](const OutputTile& tile) {
@@ -83,16 +84,17 @@ std::vector<KernelCandidate> direct_candidates(const ConvProblem& problem, const
   demand.row.operations = problem.whole_stays_inside ? 0 : 1;
   if (common && problem.has_much_of_common_window) demand.row.taps = problem.window.kernel[0];
   std::vector<PricedTile> tiles = output_tiles(caps, demand);
-  for (const auto& [tile, cost] : tiles) add({rows_once(tile), {tile}}, cost);
+  std::vector<PricedSplitTile> split_sums;
+  if (problem.groups == 1) split_sums = split_tiles(tiles, caps, demand, slices(problem.inputs));
+  for (const auto& [tile, cost, us] : tiles) add({rows_once(tile), {tile}}, cost, us);
   // The other variant with one tile: it takes as long to compile.
   if (common) add({!rows_once(tiles.front().tile), {tiles.front().tile}}, kOnlyIfMeasured);
   if (problem.groups != 1) return candidates;
-  for (const auto& [tile, cost] : split_tiles(caps, demand, slices(problem.inputs)))
-    add({rows_once(tile.output), tile}, cost);
+  for (const auto& [tile, cost, us] : split_sums) add({rows_once(tile.output), tile}, cost, us);
   // With few tiles, for each candidate takes the tuner a second.
   tiles.resize(std::min<size_t>(2, tiles.size()));
   if (problem.inputs >= 4)
-    for (const auto& [tile, cost] : tiles_to_broadcast(caps, tiles, demand))
+    for (const auto& [tile, cost, us] : tiles_to_broadcast(caps, tiles, demand))
       add({false, {tile, SubgroupBroadcast{}}}, kOnlyIfMeasured * cost);
   return candidates;
 }

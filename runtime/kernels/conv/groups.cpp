@@ -69,7 +69,8 @@ std::vector<KernelCandidate> group_candidates(const ConvProblem& problem, const 
   if (block.groups == 1 || !is_small(block)) return candidates;
   const int64_t blocks = divide_up(slices(problem.outputs), block.output_slices());
   const int64_t most_sums = device_policy(caps).most_group_sums();
-  for (const auto& [size, cost] : output_tiles(caps, {problem.width, problem.whole_lines() * blocks, 1, 0})) {
+  for (const auto& [size, cost, us] :
+       output_tiles(caps, {problem.width, problem.whole_lines() * blocks, 1, 0})) {
     const OutputTile tile{size.pixels, block.output_slices()};
     if (tile.pixels * block.products() > kMostProducts || tile.pixels * tile.slices > most_sums) continue;
     candidates.push_back({tile_name("groups", {tile}), kGroupsCost * cost,

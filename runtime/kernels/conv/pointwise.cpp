@@ -87,7 +87,7 @@ void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeight
 
 std::vector<KernelCandidate> pointwise_candidates(const ConvProblem& problem, const DeviceCaps& caps) {
   std::vector<KernelCandidate> candidates;
-  for (const auto& [name, cost, tile] : pointwise_tiles("pointwise", caps,
+  for (const auto& [name, cost, tile, us] : pointwise_tiles("pointwise", caps,
                                                         {.pixels = problem.whole_pixels(),
                                                         .inputs = problem.inputs,
                                                         .outputs = problem.outputs,
@@ -95,7 +95,8 @@ std::vector<KernelCandidate> pointwise_candidates(const ConvProblem& problem, co
                                                         problem.has_scale))
     candidates.push_back({name, cost, [problem, tile = tile](Lowering& lowering) {
                             emit_pointwise(lowering, problem, tile);
-                          }});
+                          },
+                          us});
   return candidates;
 }
 
@@ -118,11 +119,14 @@ std::vector<ParameterCandidate<PointwiseTile>> pointwise_tiles(const std::string
       problem.pixels, 1, slices(problem.outputs), macs, {.operations = has_scale ? 1 : 0}, true};
   std::vector<ParameterCandidate<PointwiseTile>> candidates;
   const auto add = [&](const auto& candidate) {
-    candidates.push_back({candidate.name, candidate.predicted_cost, candidate.parameters});
+    candidates.push_back(
+        {candidate.name, candidate.predicted_cost, candidate.parameters, candidate.predicted_us});
   };
-  std::ranges::for_each(with_subgroup_broadcast(algorithm, caps, output_tiles(caps, demand), demand), add);
-  for (const auto& [tile, cost] : split_tiles(caps, demand, slices(problem.inputs)))
-    candidates.push_back({tile_name(algorithm, tile), cost, tile});
+  std::vector<PricedTile> whole_sums = output_tiles(caps, demand);
+  const auto split_sums = split_tiles(whole_sums, caps, demand, slices(problem.inputs));
+  std::ranges::for_each(with_subgroup_broadcast(algorithm, caps, whole_sums, demand), add);
+  for (const auto& [tile, cost, us] : split_sums)
+    candidates.push_back({tile_name(algorithm, tile), cost, tile, us});
   std::ranges::for_each(cooperative_tiles(caps, problem), add);
   return candidates;
 }

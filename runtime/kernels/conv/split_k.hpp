@@ -16,11 +16,13 @@ inline constexpr double kSplitKCost = 0.5;
 struct PricedSplitTile {
   InvocationTile tile;
   double cost = kSplitKCost;
+  double us = 0;
 };
 
 // Returns the split tile that the device's policy prefers for sums over `input_slices` slices of input
-// channels, and one with half as many parts; none if whole sums are as quick.
-std::vector<PricedSplitTile> split_tiles(const DeviceCaps& caps, const TileDemand& demand,
-                                         int64_t input_slices);
+// channels and one with half as many parts, unless it prefers whole sums; then those that are as quick. Adds
+// the predicted times of the quick tiles of `whole_sums`, all that output_tiles() returned.
+std::vector<PricedSplitTile> split_tiles(std::vector<PricedTile>& whole_sums, const DeviceCaps& caps,
+                                         const TileDemand& demand, int64_t input_slices);
 
 }  // namespace vellum

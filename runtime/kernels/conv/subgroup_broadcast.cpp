@@ -19,13 +19,13 @@ std::vector<ParameterCandidate<InvocationTile>> with_subgroup_broadcast(
     const std::string& algorithm, const DeviceCaps& caps, const std::vector<PricedTile>& tiles,
     const TileDemand& demand) {
   std::vector<ParameterCandidate<InvocationTile>> candidates;
-  const auto add = [&](const InvocationTile& tile, double cost) {
-    candidates.push_back({tile_name(algorithm, tile), cost, tile});
+  const auto add = [&](const InvocationTile& tile, double cost, double us) {
+    candidates.push_back({tile_name(algorithm, tile), cost, tile, us});
   };
-  for (const PricedTile& priced : tiles) add({priced.tile}, priced.cost);
+  for (const PricedTile& priced : tiles) add({priced.tile}, priced.cost, priced.us);
   const bool cheaper = device_policy(caps).broadcasts_are_cheaper_than_loads(caps);
   for (const PricedTile& priced : tiles_to_broadcast(caps, tiles, demand))
-    add({priced.tile, SubgroupBroadcast{}}, (cheaper ? 0.9 : kOnlyIfMeasured) * priced.cost);
+    add({priced.tile, SubgroupBroadcast{}}, (cheaper ? 0.9 : kOnlyIfMeasured) * priced.cost, 0);
   return candidates;
 }
 

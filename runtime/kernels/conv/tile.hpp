@@ -19,6 +19,7 @@ namespace vellum {
 struct PricedTile {
   OutputTile tile;
   double cost = 1;
+  double us = 0;  // predicted, of those that are as quick as the best; 0: others, or unknown
 };
 
 // Returns the preferred tile first, then others that might be faster. None is wider than the output.

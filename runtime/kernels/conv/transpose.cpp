@@ -54,7 +54,7 @@ void lower_conv_transpose(Lowering& lowering) {
       lines_of_phases(lowering, window, lowering.input_type(0).shape, lowering.output_type().shape);
   const Shape& whole_x = lowering.whole_graph().values[lowering.whole_node().inputs[0]].type.shape;
   std::vector<KernelCandidate> candidates;
-  for (const auto& [tile, cost] :
+  for (const auto& [tile, cost, us] :
        output_tiles(lowering.caps(), lines_of_phases(lowering, window, whole_x, lowering.whole_shape())))
     candidates.push_back({tile_name("transposed", {tile}), cost, [=, tile = tile](Lowering& of_node) {
                             emit_transposed(of_node, window, demand, tile);

@@ -210,7 +210,7 @@ std::vector<KernelCandidate> winograd_candidates(const ConvProblem& problem, con
     const std::optional<double> relative = winograd_cost(problem, caps, tiles);
     if (!relative) continue;
     const int64_t macs = tiles.count * tiles.places() * problem.inputs * problem.outputs;
-    for (const auto& [tile, cost] :
+    for (const auto& [tile, cost, us] :
          output_tiles(caps, {tiles.count, tiles.places(), slices(problem.outputs), macs}))
       candidates.push_back({tile_name("winograd" + std::to_string(side), {tile}),
                             cost * preference(problem.winograd, *relative),

@@ -31,6 +31,10 @@ struct KernelCandidate {
   double predicted_cost = 1;
   // Lowers the node with this kernel.
   std::function<void(Lowering&)> emit = {};
+  // The time that the device policy predicts; 0: unknown, or much more than that of the best. Of candidates
+  // that are predicted to be as quick (kAsQuick) a program takes one whose pipeline it has
+  // (share_pipelines.hpp).
+  double predicted_us = 0;
 };
 
 // A candidate that differs from the others in some parameters alone.
@@ -39,12 +43,14 @@ struct ParameterCandidate {
   KernelName name;
   double predicted_cost = 1;
   Parameters parameters = {};
+  double predicted_us = 0;
 };
 
 // The part of a candidate of either kind by which one is chosen.
 struct KernelPrediction {
   KernelName name;
   double cost = 1;
+  double us = 0;
 };
 
 }  // namespace vellum

@@ -5,6 +5,10 @@
 
 namespace vellum {
 
+bool is_measured(const TuningTable* table, std::string_view signature) {
+  return table && table->operators.contains(signature);
+}
+
 size_t quickest(const TuningTable* table, std::string_view signature,
                 std::span<const KernelName> candidates) {
   if (!table) return 0;

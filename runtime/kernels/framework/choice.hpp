@@ -38,15 +38,21 @@ struct Choice {
   size_t taken = 0;
 };
 
+// The kernels to take for each node of a graph, in the order of its choices; empty for those of least cost.
+using ChosenKernels = std::vector<std::vector<KernelName>>;
+
 // The graph of which another one computes layers in strips (passes/tile), and the choices of its lowering. A
 // strip is computed by the kernel of the whole, so that its sums have the same terms in the same order.
 struct WholeLayers {
   static constexpr size_t kNone = SIZE_MAX;
 
   const Graph* graph = nullptr;
-  std::vector<size_t> node_of;                  // per node of the other graph; kNone: it has no whole
-  std::vector<std::vector<KernelName>> chosen;  // per node of `graph`, in the order of its choices
+  std::vector<size_t> node_of;  // per node of the other graph; kNone: it has no whole
+  ChosenKernels chosen;         // per node of `graph`
 };
+
+// Whether the table has times of an operator's candidates.
+bool is_measured(const TuningTable* table, std::string_view signature);
 
 // Returns the candidate that was measured to be the fastest if it is clearly faster than the first, else the
 // first. Candidates that only the table or only the kernel knows do not count.

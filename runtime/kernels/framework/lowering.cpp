@@ -1,5 +1,7 @@
 #include "kernels/framework/lowering.hpp"
 
+#include <algorithm>
+
 #include "caps/device_policy.hpp"
 #include "kernels/framework/divide.hpp"
 #include "kernels/framework/program_builder.hpp"
@@ -74,13 +76,15 @@ size_t Lowering::choose(const std::vector<KernelPrediction>& predictions) {
   std::vector<KernelName> names;
   for (const size_t i : by_cost) names.push_back(predictions[i].name);
   ++choices_;
-  return by_cost[builder_.choose(signature(), std::move(names), choices_ - 1)];
+  std::vector<double> us;
+  for (const size_t i : by_cost) us.push_back(predictions[i].us);
+  return by_cost[builder_.choose(signature(), std::move(names), us, choices_ - 1)];
 }
 
 void Lowering::emit_best(const std::vector<KernelCandidate>& candidates) {
   std::vector<KernelPrediction> predictions;
   for (const KernelCandidate& candidate : candidates)
-    predictions.push_back({candidate.name, candidate.predicted_cost});
+    predictions.push_back({candidate.name, candidate.predicted_cost, candidate.predicted_us});
   candidates[choose(predictions)].emit(*this);
 }
 
@@ -184,13 +188,35 @@ Program lower_in_buffers(const Graph& graph, const DeviceCaps& caps, LoweringOpt
   }
 }
 
+// The share of the predicted time that a network may lose for fewer pipelines.
+constexpr double kWorthFewerPipelines = 0.02;
+
+// Kernels for all nodes with which the program has fewer pipelines; none if there are no such.
+ChosenKernels kernels_to_share(const std::vector<std::vector<NodeWay>>& ways) {
+  double us = 0;
+  for (const std::vector<NodeWay>& of_node : ways)
+    if (!of_node.empty()) us += of_node.front().us;
+  const std::vector<size_t> taken = share_pipelines(ways, kWorthFewerPipelines * us);
+  if (std::ranges::all_of(taken, [](size_t way) { return way == 0; })) return {};
+  ChosenKernels chosen;
+  for (size_t n = 0; n < ways.size(); ++n) chosen.push_back(ways[n][taken[n]].kernels);
+  return chosen;
+}
+
 }  // namespace
 
 Program lower(const Graph& graph, const DeviceCaps& caps, const LoweringOptions& options) {
   check_arithmetic(caps, options);
   ProgramBuilder builder(graph, caps, options);
   try {
-    return builder.build();
+    const size_t first_choice = options.choices ? options.choices->size() : 0;
+    Program program = builder.build();
+    const ChosenKernels chosen = kernels_to_share(builder.ways());
+    if (chosen.empty()) return program;
+    LoweringOptions shared = options;
+    shared.chosen = &chosen;
+    if (shared.choices) shared.choices->resize(first_choice);
+    return ProgramBuilder(graph, caps, shared).build();
   } catch (const ConversionIsWrong&) {
     return lower_in_buffers(graph, caps, options, builder.avoided());
   }

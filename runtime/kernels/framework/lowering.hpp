@@ -42,6 +42,8 @@ struct LoweringOptions {
   const WrongKernels* wrong = nullptr;
   // Null: every node is a whole layer.
   const WholeLayers* whole_layers = nullptr;
+  // Per node, before the strips of whole layers; null: the best of the candidates.
+  const ChosenKernels* chosen = nullptr;
 };
 
 class ProgramBuilder;
@@ -102,7 +104,7 @@ class Lowering {
   Parameters best_of(const std::vector<ParameterCandidate<Parameters>>& candidates) {
     std::vector<KernelPrediction> predictions;
     for (const auto& candidate : candidates)
-      predictions.push_back({candidate.name, candidate.predicted_cost});
+      predictions.push_back({candidate.name, candidate.predicted_cost, candidate.predicted_us});
     return candidates[choose(predictions)].parameters;
   }
 

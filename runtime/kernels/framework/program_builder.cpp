@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "caps/device_policy.hpp"
 #include "graph/element.hpp"
 #include "graph/one_node.hpp"
 #include "kernels/framework/divide.hpp"
@@ -122,7 +123,10 @@ void ProgramBuilder::add_inputs() {
 void ProgramBuilder::lower_node(const Node& node) {
   if (options_.wrong && !options_.wrong->empty()) return lower_with_right_kernels(node);
   node_choices_.clear();
+  if (options_.whole_layers || options_.chosen) return lower_node_once(node);
+  const Checkpoint before = checkpoint();
   lower_node_once(node);
+  find_ways(node, before);
 }
 
 void ProgramBuilder::lower_node_once(const Node& node) {
@@ -235,10 +239,14 @@ size_t ProgramBuilder::whole_of(const Node& node) const {
   return options_.whole_layers->node_of[static_cast<size_t>(&node - graph_.nodes.data())];
 }
 
-size_t ProgramBuilder::choose(std::string signature, std::vector<KernelName> candidates, size_t number) {
+size_t ProgramBuilder::choose(std::string signature, std::vector<KernelName> candidates,
+                              const std::vector<double>& us, size_t number) {
   const size_t whole = whole_of(*current_);
+  const std::vector<KernelName>* wanted = wanted_kernels();
   size_t taken = 0, choosable = 1;
-  if (whole == WholeLayers::kNone) {
+  if (wanted && number < wanted->size()) {
+    taken = index_of(wanted->at(number), candidates);
+  } else if (whole == WholeLayers::kNone) {
     const std::vector<size_t> allowed = allowed_candidates(candidates);
     std::vector<KernelName> names;
     for (const size_t i : allowed) names.push_back(candidates[i]);
@@ -247,7 +255,11 @@ size_t ProgramBuilder::choose(std::string signature, std::vector<KernelName> can
   } else {
     taken = index_of(options_.whole_layers->chosen[whole].at(number), candidates);
   }
-  node_choices_.push_back({candidates[taken].text(), choosable});
+  NodeChoice choice{candidates[taken], choosable, us[taken], {}};
+  if (us[taken] > 0 && !is_measured(options_.tuning, signature))
+    for (size_t i = 0; i < candidates.size(); ++i)
+      if (i != taken && us[i] > 0 && us[i] <= kAsQuick * us[taken]) choice.as_quick.push_back(candidates[i]);
+  node_choices_.push_back(std::move(choice));
   if (options_.choices)
     options_.choices->push_back({static_cast<size_t>(current_ - graph_.nodes.data()), std::move(signature),
                                  std::move(candidates), taken});
@@ -400,7 +412,7 @@ void ProgramBuilder::add_dispatch(Dispatch dispatch, const Node* node) {
   if (dispatch.op.empty()) dispatch.op = node ? std::string(node->op->type()) : "Convert";
   if (dispatch.op != "Convert")
     for (const NodeChoice& choice : node_choices_)
-      dispatch.candidate += (dispatch.candidate.empty() ? "" : ", ") + choice.taken;
+      dispatch.candidate += (dispatch.candidate.empty() ? "" : ", ") + choice.taken.text();
   choose_image_reads(dispatch);
   choose_buffer_reads(dispatch);
   for (size_t i = 0; i < dispatch.bindings.size(); ++i) {

@@ -2,12 +2,15 @@
 // conversions where a kernel wants another one. Used by lower() and, through Lowering, by every kernel file.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "kernels/framework/kernel_id.hpp"
 #include "kernels/framework/lowering.hpp"
+#include "kernels/framework/share_pipelines.hpp"
 
 namespace vellum {
 
@@ -20,6 +23,9 @@ class ProgramBuilder {
   Program build();
   // The wrong kernels that the program would have, also after build() threw.
   const AvoidedKernels& avoided() const { return avoided_; }
+  // Of each node, after build(): how it can be lowered with kernels that are as quick, how it was first.
+  // Empty where kernels are given (LoweringOptions::chosen, whole_layers), or some are wrong.
+  const std::vector<std::vector<NodeWay>>& ways() const { return ways_; }
 
   const Graph& graph() const { return graph_; }
   const DeviceCaps& caps() const { return caps_; }
@@ -39,9 +45,10 @@ class ProgramBuilder {
 
   // The node of the whole graph of which this one computes a strip, or WholeLayers::kNone.
   size_t whole_of(const Node& node) const;
-  // The candidate to take, of names in order of their predicted costs; and the signatures of operators.
-  // `number`: of the choice, among those of the node.
-  size_t choose(std::string signature, std::vector<KernelName> candidates, size_t number);
+  // The candidate to take, of names in order of their predicted costs, with their predicted times; and the
+  // signatures of operators. `number`: of the choice, among those of the node.
+  size_t choose(std::string signature, std::vector<KernelName> candidates, const std::vector<double>& us,
+                size_t number);
   std::string describe_input(ValueId value) const;
   std::string describe_output(ValueId value) const;
 
@@ -61,17 +68,27 @@ class ProgramBuilder {
   };
   // A choice that the current node made.
   struct NodeChoice {
-    std::string taken;
+    KernelName taken;
     size_t candidates = 0;  // that were not avoided
+    double us = 0;          // predicted; 0: unknown
+    std::vector<KernelName> as_quick;
   };
   // The program before a node was lowered, so that the node can be lowered again.
-  struct Checkpoint;
+  struct Checkpoint {
+    size_t tasks, tensors, warnings, choices;
+    std::vector<ValueTensors> value_tensors;
+  };
 
   Checkpoint checkpoint() const;
   void restore(const Checkpoint& checkpoint);
   // Whether a task since then has a kernel of options_.wrong; notes it.
   bool used_wrong_kernel(size_t first_task);
   bool avoid_a_candidate();
+  // Lowers the node with each combination of kernels that are as quick, and then as it was.
+  void find_ways(const Node& node, const Checkpoint& before);
+  NodeWay way_since(const Checkpoint& before);
+  // Those that the current node is to take; null: the best.
+  const std::vector<KernelName>* wanted_kernels() const;
   bool lower_with_right_candidate(const Node& node, bool is_replacement);
   // Throws ConversionIsWrong where other storage for all tensors may help.
   void lower_with_right_kernels(const Node& node);
@@ -104,9 +121,15 @@ class ProgramBuilder {
   bool may_use_images_;                                    // by the options, for channels4
   const Node* current_ = nullptr;                          // the node whose dispatches are being added
   std::vector<NodeChoice> node_choices_;                   // of the current node
+  std::vector<KernelName> wanted_;                         // for its choices, while its ways are found
   std::vector<std::set<std::string>> avoided_candidates_;  // of each of them
   AvoidedKernels avoided_;
   bool converts_wrongly_ = false;
+  std::vector<std::vector<NodeWay>> ways_;
+  // By shader, macros, workgroup and subgroup size.
+  std::map<std::tuple<std::string, decltype(Dispatch::defines), decltype(Dispatch::workgroup_size), uint32_t>,
+           size_t>
+      pipelines_;
 };
 
 }  // namespace vellum

@@ -14,11 +14,6 @@ constexpr int kMostAttempts = 6;
 
 }  // namespace
 
-struct ProgramBuilder::Checkpoint {
-  size_t tasks, tensors, warnings, choices;
-  std::vector<ValueTensors> value_tensors;
-};
-
 ProgramBuilder::Checkpoint ProgramBuilder::checkpoint() const {
   return {program_.tasks.size(), program_.tensors.size(), program_.warnings.size(),
           options_.choices ? options_.choices->size() : 0, value_tensors_};
@@ -51,7 +46,7 @@ bool ProgramBuilder::avoid_a_candidate() {
   for (size_t i = node_choices_.size(); i-- > 0;) {
     avoided_candidates_.resize(std::max(avoided_candidates_.size(), i + 1));
     if (node_choices_[i].candidates <= 1) continue;
-    avoided_candidates_[i].insert(node_choices_[i].taken);
+    avoided_candidates_[i].insert(node_choices_[i].taken.text());
     avoided_candidates_.resize(i + 1);
     return true;
   }

@@ -155,11 +155,11 @@ std::vector<KernelCandidate> tile_candidates(const Lowering& lowering, const Pro
   const DeviceCaps& caps = lowering.caps();
   const int64_t matrices = element_count(p.batch);
   std::vector<KernelCandidate> candidates;
-  for (const auto& [tile, cost] :
+  for (const auto& [tile, cost, us] :
        output_tiles(caps, {p.m, matrices, divide_up(p.n, 4), p.m * p.n * p.k * matrices}))
     candidates.push_back({tile_name("inputs", {tile}), cost,
                           [p, tile = tile](Lowering& of_node) { emit_tiles(of_node, p, tile); }});
-  for (const auto& [name, cost, tile] :
+  for (const auto& [name, cost, tile, us] :
        cooperative_tiles(caps, {.pixels = p.m,
                                 .inputs = p.k,
                                 .outputs = p.n,

@@ -84,7 +84,8 @@ InvocationTile best_linear_tile(Lowering& lowering, const Product& p, int64_t ro
   // A subgroup can share weights of whole texels.
   if (p.k % 4 == 0) return lowering.best_of(with_subgroup_broadcast("product", caps, tiles, demand));
   std::vector<ParameterCandidate<InvocationTile>> candidates;
-  for (const auto& [tile, cost] : tiles) candidates.push_back({tile_name("product", {tile}), cost, {tile}});
+  for (const auto& [tile, cost, us] : tiles)
+    candidates.push_back({tile_name("product", {tile}), cost, {tile}});
   return lowering.best_of(candidates);
 }
 

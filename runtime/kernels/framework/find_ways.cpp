@@ -1,0 +1,71 @@
+// Lowering a node in each way that is predicted to be as quick, to find out which pipelines it needs
+// (share_pipelines.hpp).
+#include "kernels/framework/program_builder.hpp"
+#include "vellum/error.hpp"
+
+namespace vellum {
+namespace {
+
+// A node with several choices of several candidates has many combinations.
+constexpr size_t kMostWays = 32;
+
+}  // namespace
+
+const std::vector<KernelName>* ProgramBuilder::wanted_kernels() const {
+  if (!wanted_.empty()) return &wanted_;
+  if (!options_.chosen) return nullptr;
+  const std::vector<KernelName>& chosen =
+      (*options_.chosen)[static_cast<size_t>(current_ - graph_.nodes.data())];
+  return chosen.empty() ? nullptr : &chosen;
+}
+
+NodeWay ProgramBuilder::way_since(const Checkpoint& before) {
+  NodeWay way;
+  for (const NodeChoice& choice : node_choices_) {
+    way.kernels.push_back(choice.taken);
+    way.us += choice.us;
+  }
+  for (size_t t = before.tasks; t < program_.tasks.size(); ++t) {
+    if (!program_.tasks[t].dispatch) continue;
+    const Dispatch& dispatch = *program_.tasks[t].dispatch;
+    const auto [pipeline, is_new] = pipelines_.try_emplace(
+        {dispatch.shader, dispatch.defines, dispatch.workgroup_size, dispatch.subgroup_size},
+        pipelines_.size());
+    way.pipelines.insert(pipeline->second);
+  }
+  return way;
+}
+
+void ProgramBuilder::find_ways(const Node& node, const Checkpoint& before) {
+  std::vector<NodeWay>& ways = ways_.emplace_back();
+  ways.push_back(way_since(before));
+  const std::vector<NodeChoice> first = node_choices_;
+  std::vector<size_t> taken(first.size(), 0);  // 0: as at first, i: as_quick[i - 1]
+  const auto next = [&] {
+    for (size_t i = 0; i < taken.size(); ++i) {
+      if (++taken[i] <= first[i].as_quick.size()) return true;
+      taken[i] = 0;
+    }
+    return false;
+  };
+  const auto lower_again = [&](std::vector<KernelName> kernels) {
+    restore(before);
+    node_choices_.clear();
+    wanted_ = std::move(kernels);
+    lower_node_once(node);
+  };
+  while (ways.size() < kMostWays && next()) {
+    std::vector<KernelName> kernels;
+    for (size_t i = 0; i < first.size(); ++i)
+      kernels.push_back(taken[i] == 0 ? first[i].taken : first[i].as_quick[taken[i] - 1]);
+    try {
+      lower_again(std::move(kernels));
+      ways.push_back(way_since(before));
+    } catch (const Error&) {  // beyond a limit of the device
+    }
+  }
+  if (ways.size() > 1) lower_again(ways.front().kernels);
+  wanted_.clear();
+}
+
+}  // namespace vellum

@@ -1,0 +1,122 @@
+#include "kernels/framework/share_pipelines.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+namespace vellum {
+namespace {
+
+// What nodes with the same ways take, and the time that it adds.
+struct Selection {
+  std::vector<size_t> taken;
+  double us = 0;
+};
+
+class Sharing {
+ public:
+  explicit Sharing(const std::vector<std::vector<NodeWay>>& ways) : ways_(ways) {}
+
+  std::set<size_t> pipelines_of(const Selection& selection) const {
+    std::set<size_t> pipelines;
+    for (size_t n = 0; n < ways_.size(); ++n) pipelines.merge(std::set(way(selection, n).pipelines));
+    return pipelines;
+  }
+
+  // The selection without `pipeline`, where the other ways need no pipeline but those of `available`.
+  std::optional<Selection> without(size_t pipeline, Selection selection,
+                                   std::set<size_t> available) const {
+    available.erase(pipeline);
+    for (size_t n = 0; n < ways_.size(); ++n) {
+      if (!way(selection, n).pipelines.contains(pipeline)) continue;
+      std::optional<size_t> best;
+      for (size_t w = 0; w < ways_[n].size(); ++w)
+        if (std::ranges::includes(available, ways_[n][w].pipelines) &&
+            (!best || ways_[n][w].us < ways_[n][*best].us))
+          best = w;
+      if (!best) return std::nullopt;
+      selection.us += ways_[n][*best].us - way(selection, n).us;
+      selection.taken[n] = *best;
+    }
+    return selection;
+  }
+
+  // The cheapest selection that has one pipeline of `available` less.
+  std::optional<Selection> with_one_less(const Selection& selection,
+                                         const std::set<size_t>& available) const {
+    std::optional<Selection> best;
+    for (const size_t pipeline : pipelines_of(selection))
+      if (std::optional<Selection> found = without(pipeline, selection, available);
+          found && (!best || found->us < best->us))
+        best = std::move(found);
+    return best;
+  }
+
+  // The same with a pipeline besides in place of which two or more can be left out.
+  std::optional<Selection> with_another(const Selection& selection, double most_us) const {
+    const std::set<size_t> present = pipelines_of(selection);
+    std::optional<Selection> best;
+    size_t fewest = present.size();
+    for (const size_t pipeline : all_pipelines()) {
+      if (present.contains(pipeline)) continue;
+      std::set<size_t> available = present;
+      available.insert(pipeline);
+      Selection found = selection;
+      while (std::optional<Selection> less = with_one_less(found, available)) {
+        if (less->us > most_us) break;
+        found = std::move(*less);
+        available = pipelines_of(found);
+        available.insert(pipeline);
+      }
+      const size_t count = pipelines_of(found).size();
+      if (count > fewest || (count == fewest && (!best || found.us >= best->us))) continue;
+      fewest = count;
+      best = std::move(found);
+    }
+    return fewest < present.size() ? best : std::nullopt;
+  }
+
+ private:
+  const NodeWay& way(const Selection& selection, size_t n) const { return ways_[n][selection.taken[n]]; }
+
+  std::set<size_t> all_pipelines() const {
+    std::set<size_t> pipelines;
+    for (const std::vector<NodeWay>& ways : ways_)
+      for (const NodeWay& way : ways) pipelines.insert(way.pipelines.begin(), way.pipelines.end());
+    return pipelines;
+  }
+
+  const std::vector<std::vector<NodeWay>>& ways_;
+};
+
+}  // namespace
+
+std::vector<size_t> share_pipelines(const std::vector<std::vector<NodeWay>>& ways, double most_us) {
+  // Nodes that need the same pipelines take the same way.
+  std::map<std::vector<std::set<size_t>>, size_t> group_of_pipelines;
+  std::vector<std::vector<NodeWay>> groups;
+  std::vector<size_t> group_of_node;
+  for (const std::vector<NodeWay>& of_node : ways) {
+    std::vector<std::set<size_t>> pipelines;
+    for (const NodeWay& way : of_node) pipelines.push_back(way.pipelines);
+    const auto [group, is_new] = group_of_pipelines.try_emplace(std::move(pipelines), groups.size());
+    group_of_node.push_back(group->second);
+    if (is_new)
+      groups.push_back(of_node);
+    else
+      for (size_t w = 0; w < of_node.size(); ++w) groups[group->second][w].us += of_node[w].us;
+  }
+  const Sharing sharing(groups);
+  Selection selection{std::vector<size_t>(groups.size(), 0)};
+  for (bool changed = true; changed;) {
+    std::optional<Selection> next = sharing.with_one_less(selection, sharing.pipelines_of(selection));
+    if (!next || next->us > most_us) next = sharing.with_another(selection, most_us);
+    changed = next.has_value();
+    if (changed) selection = std::move(*next);
+  }
+  std::vector<size_t> taken;
+  for (const size_t group : group_of_node) taken.push_back(selection.taken[group]);
+  return taken;
+}
+
+}  // namespace vellum

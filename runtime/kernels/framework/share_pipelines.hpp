@@ -1,0 +1,28 @@
+// Chooses kernels for a whole program so that it has fewer pipelines. Layer by layer each takes the quickest
+// kernel, and layers of similar shapes end up with tiles of slightly different sizes, each a pipeline that a
+// driver compiles for milliseconds.
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <vector>
+
+#include "kernels/framework/candidate.hpp"
+
+namespace vellum {
+
+// A way to lower a node: the candidates of its choices, in their order.
+struct NodeWay {
+  std::vector<KernelName> kernels;
+  double us = 0;               // predicted
+  std::set<size_t> pipelines;  // numbers of those that it needs
+};
+
+// Returns the way that each node should take. The first of `ways` is the quickest; a node with one way is as
+// it is. All nodes together should take at most `most_us` longer than with their first ways.
+//
+// A pipeline is left out where every node that needs it has a way with pipelines that remain; the cheapest
+// first. Taking in a pipeline that no node has by default counts where two can be left out for it.
+std::vector<size_t> share_pipelines(const std::vector<std::vector<NodeWay>>& ways, double most_us);
+
+}  // namespace vellum
