@@ -9,6 +9,8 @@
 // With SPLIT_KEYS an invocation sees one of key_parts parts of the keys: of each token it stores V_SLICES sums that are not
 // divided yet, and a texel with the largest score and the sum of weights. attention_merge.comp does the rest.
 //
+// With AHEAD the texels of Q and K of AHEAD slices are loaded together, before they are multiplied.
+//
 // With HALF_PRODUCTS the products with values are accumulated in fp16 over HALF_PRODUCTS times four keys, and each partial
 // sum is added to an fp32 accumulator. No partial sum of finite halves overflows: weights are at most 1, and are divided by
 // the number of terms, and again by two for rounding. Scores remain fp32, because Q and K are unbounded.
@@ -165,7 +167,22 @@ void main() {
     PLACE_K k2_at = locate_k(column.z, first_k), k3_at = locate_k(column.w, first_k);
     PLACE_Q q_at[TILE_Q];
     [[unroll]] for (int i = 0; i < TILE_Q; ++i) q_at[i] = token[i];
-    for (int d = 0; d < depth_slices; ++d) {
+    int d = 0;
+#ifdef AHEAD
+    for (; d + AHEAD <= depth_slices; d += AHEAD) {
+      vec4 k[AHEAD][4], q[AHEAD][TILE_Q];
+      [[unroll]] for (int ahead = 0; ahead < AHEAD; ++ahead) {
+        k[ahead] = vec4[4](next_k(k0_at, first_k + d + ahead), next_k(k1_at, first_k + d + ahead),
+                           next_k(k2_at, first_k + d + ahead), next_k(k3_at, first_k + d + ahead));
+        [[unroll]] for (int i = 0; i < TILE_Q; ++i) q[ahead][i] = next_q(q_at[i], first_q + d + ahead);
+      }
+      [[unroll]] for (int ahead = 0; ahead < AHEAD; ++ahead)
+        [[unroll]] for (int i = 0; i < TILE_Q; ++i)
+          weight[i] += vec4(dot(q[ahead][i], k[ahead][0]), dot(q[ahead][i], k[ahead][1]), dot(q[ahead][i], k[ahead][2]),
+                            dot(q[ahead][i], k[ahead][3]));
+    }
+#endif
+    for (; d < depth_slices; ++d) {
       vec4 k0 = next_k(k0_at, first_k + d), k1 = next_k(k1_at, first_k + d);
       vec4 k2 = next_k(k2_at, first_k + d), k3 = next_k(k3_at, first_k + d);
       [[unroll]] for (int i = 0; i < TILE_Q; ++i) {

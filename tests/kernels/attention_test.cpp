@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "caps/vendors.hpp"
 #include "support/gpu_test.hpp"
 #include "support/kernel_harness.hpp"
 
@@ -84,16 +87,16 @@ TEST(Attention, ScoresThatGrowAlongTheKeys) {
   check_operator(test);
 }
 
-// Views of matrices of tokens, which need no packing: Q, K and V of `heads` heads of 8 channels, V of 4, side
+// Views of matrices of tokens, which need no packing: Q, K and V of `heads` heads of `channels`, V of 4, side
 // by side in one matrix or in three, for two images.
 struct Tokens {
-  int64_t heads = 3, queries = 9, keys = 9;
+  int64_t heads = 3, queries = 9, keys = 9, channels = 8;
   bool one_matrix = true;
   bool images_inside = false;  // the images of a token follow one another, not the tokens of an image
 };
 
 OperatorCase tokens_in_rows(const Tokens& t, std::optional<HostTensor> mask = {}) {
-  const int64_t images = 2, widths[] = {8 * t.heads, 8 * t.heads, 4 * t.heads};
+  const int64_t images = 2, widths[] = {t.channels * t.heads, t.channels * t.heads, 4 * t.heads};
   const int64_t all = widths[0] + widths[1] + widths[2];
   auto op = std::make_shared<Attention>();
   OperatorCase test{.type = "Attention", .inputs = {}};
@@ -193,6 +196,20 @@ TEST(Attention, SplitKeysOfMasksThatExclude) {
   OperatorCase causal = attention({1, 2, 6, 8}, {1, 2, 140, 8}, {1, 2, 140, 8});
   causal.attributes.set("is_causal", int64_t{1});
   check_operator(causal, large_gpu());
+}
+
+// Slices of Q and K that are loaded together, and those that remain: of 5 and of 9, packed and in matrices.
+TEST(Attention, SlicesLoadedAhead) {
+  DeviceCaps gpu = large_gpu();
+  gpu.vendor_id = kAmd;
+  for (const int64_t channels : {18, 36}) {
+    const OperatorCase test = attention({1, 2, 5, channels}, {1, 2, 21, channels}, {1, 2, 21, 6});
+    const Program program = lower(single_node_graph(test), gpu, {});
+    const auto& defines = program.tasks.back().dispatch->defines;
+    EXPECT_EQ(std::ranges::count(defines, std::pair<std::string, std::string>{"AHEAD", "4"}), 1);
+    check_operator(test, gpu);
+  }
+  check_operator(tokens_in_rows({.queries = 21, .keys = 21, .channels = 20}), gpu);
 }
 
 TEST(Attention, SplitKeysOfMatrices) {

@@ -177,6 +177,8 @@ Dispatch start(Lowering& lowering, const Attention::Operands& o, const Attention
   define(dispatch, "TILE_Q", std::to_string(tile.queries));
   define(dispatch, "V_SLICES", std::to_string(slices(channels)));
   if (tile.split.is_split()) define(dispatch, "SPLIT_KEYS");
+  if (const int64_t ahead = device_policy(lowering.caps()).attention_slices_ahead(lowering.caps()); ahead > 1)
+    define(dispatch, "AHEAD", std::to_string(ahead));
   if (lowering.op<Attention>().causal) define(dispatch, "CAUSAL");
   return dispatch;
 }
