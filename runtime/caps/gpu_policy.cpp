@@ -59,9 +59,11 @@ bool gains_by_uniform_loads(const DeviceCaps& caps, int64_t split_k) {
 bool fills_rows(int64_t pixel_blocks) { return 4 * pixel_blocks >= 3 * blocks(pixel_blocks, kRow) * kRow; }
 
 // Several loads in flight hide their latency, and a longer loop has fewer instructions that do not multiply.
-// More than these keep too many registers (docs/gpu_compilers.md).
+// More than these keep too many registers: on Adreno two slices of four pixels fit, four of two pixels spill,
+// for they have more weights (docs/gpu_compilers.md).
 int64_t loads_ahead(const DeviceCaps& caps, const OutputTile& tile) {
-  const int64_t texels = caps.vendor_id == kNvidia ? 8 : 4;
+  const bool eight = caps.vendor_id == kNvidia || (caps.vendor_id == kQualcomm && tile.pixels == 4);
+  const int64_t texels = eight ? 8 : 4;
   return std::clamp<int64_t>(texels / tile.pixels, 1, 4);
 }
 
