@@ -372,7 +372,7 @@ class GpuPolicy final : public DevicePolicy {
   uint32_t loop_workgroup(int64_t) const override { return 64; }
 
   // One workgroup is one of dozens that could run.
-  int64_t most_products_of_a_workgroup() const override { return int64_t{1} << 16; }
+  int64_t most_products_of_a_workgroup() const override { return int64_t{1} << 17; }
   int64_t most_texels_of_a_workgroup() const override { return int64_t{1} << 12; }
 
   bool ranks_rows(int64_t length, int64_t k) const override { return k > 64 && length <= (1 << 15); }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "caps/device_policy.hpp"
+#include "compile/fuse_means.hpp"
 #include "compile/fuse_separable.hpp"
 #include "compile/tiles.hpp"
 #include "compile/tuned_storages.hpp"
@@ -71,6 +72,13 @@ bool may_fuse_layers(const CompileOptions& options) {
   return options.fuse_layers && options.tiling.empty() && options.weights_budget == 0;
 }
 
+// Not where the kernel that takes means is wrong: it has no other for both operators.
+bool may_take_means(const CompileOptions& options) {
+  return !options.wrong_kernels || std::ranges::none_of(*options.wrong_kernels, [](const auto& kernel) {
+    return kernel.first.find("MEANS=") != std::string::npos;
+  });
+}
+
 // Makes the program, and in strips the graph.
 void add_program(CompiledModel& model, const DeviceCaps& caps, const CompileOptions& options) {
   const LoweringOptions lowering = lowering_options(model.graph, options);
@@ -110,7 +118,10 @@ CompiledModel compile_prepared(Graph graph, const DeviceCaps& caps, const Compil
   check(options.progress);
   CompiledModel model;
   model.graph = std::move(graph);
-  if (may_fuse_layers(options)) fuse_separable(model.graph, caps, options.precision);
+  if (may_fuse_layers(options)) {
+    fuse_separable(model.graph, caps, options.precision);
+    if (may_take_means(options)) fuse_means(model.graph, caps, options.precision);
+  }
   if (last >= Stage::program || !options.tiling.empty()) add_program(model, caps, options);
   check(options.progress);
   if (last >= Stage::plan)

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "graph/operators/conv/conv_squeeze_excite.hpp"
 #include "graph/operators/conv/separable_conv.hpp"
 #include "graph/operators/elementwise/unary.hpp"
 #include "graph/operators/reduction/squeeze_excite.hpp"
@@ -134,6 +135,29 @@ void add_separable_convolutions(std::vector<SmallOperator>& list) {
   add("SeparableConv 3x3", {1, 20, 13, 11}, 24, 3, 1);
   add("SeparableConv 3x3, steps of two", {1, 20, 13, 11}, 24, 3, 2);
   add("SeparableConv 5x5 of many channels", {1, 140, 7, 7}, 36, 5, 1);
+}
+
+// The operator that fuse_means() makes for GPUs.
+void add_convolutions_with_means(std::vector<SmallOperator>& list) {
+  const auto add = [&](const char* name, const Shape& x, int64_t kernel, int64_t stride) {
+    auto op = std::make_shared<ConvSqueezeExcite>();
+    op->conv.group = x[1];
+    op->conv.window.strides = {stride, stride};
+    op->conv.window.pads = kernel == 3 ? kPad1 : kPad2;
+    op->squeeze.hidden.kind = ActivationKind::relu;
+    op->squeeze.gate.kind = ActivationKind::sigmoid;
+    SmallOperator made =
+        small_operator(name, "ConvSqueezeExcite",
+                       {computed(x), weights({x[1], 1, kernel, kernel}), weights({x[1]}, 3),
+                        weights({8, x[1], 1, 1}, 4), weights({8}, 5), weights({x[1], 8, 1, 1}, 6),
+                        weights({x[1]}, 7)},
+                       std::move(op));
+    made.graph.nodes[0].outputs.push_back(made.graph.add_value("gates"));
+    made.graph.outputs = made.graph.nodes[0].outputs;
+    list.push_back(std::move(made));
+  };
+  add("ConvSqueezeExcite 3x3", {1, 20, 13, 11}, 3, 1);
+  add("ConvSqueezeExcite 5x5, steps of two", {1, 20, 17, 15}, 5, 2);
 }
 
 void add_products(std::vector<SmallOperator>& list) {
@@ -277,6 +301,7 @@ std::vector<SmallOperator> small_operators() {
   std::vector<SmallOperator> list;
   add_convolutions(list);
   add_separable_convolutions(list);
+  add_convolutions_with_means(list);
   add_products(list);
   add_reductions(list);
   add_elementwise(list);

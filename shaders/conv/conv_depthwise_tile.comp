@@ -7,6 +7,9 @@
 //
 // Weights are those of conv_depthwise.comp. With HALF_PRODUCTS the taps of a row are a run. With UNIFORM_SLICES all
 // invocations of a workgroup compute the same slice of the same image, its numbers along y and z.
+//
+// With MEANS a workgroup also stores the sum of what it stores, scaled so that the mean over all workgroups of a slice is the
+// mean over its pixels.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -23,6 +26,23 @@ TENSOR_IN(x)
 TEXELS_IN(w)
 TENSOR_OUT(y)
 PLACES_OF_OUTPUT(y)
+#ifdef MEANS
+#define means_shape ivec4(gl_NumWorkGroups.x, 1, y_shape.zw)
+TENSOR_OUT(means)
+shared vec4 lane_sums[WORKGROUP_X];
+
+void store_mean(vec4 stored, int slice, int n) {
+  int lane = int(gl_LocalInvocationID.x);
+  lane_sums[lane] = stored;
+  for (int lanes = WORKGROUP_X / 2; lanes > 0; lanes /= 2) {
+    barrier();
+    if (lane < lanes) lane_sums[lane] += lane_sums[lane + lanes];
+  }
+  if (lane == 0)
+    store_means(ivec4(gl_WorkGroupID.x, 0, slice, n),
+                lane_sums[0] * (float(gl_NumWorkGroups.x) / float(y_shape.x * y_shape.y)));
+}
+#endif
 #ifdef RESIDUAL
 TENSOR_IN(residual)
 #endif
@@ -73,7 +93,11 @@ void main() {
 #ifdef UNIFORM_SLICES
   ivec2 by_column = divide(int(gl_GlobalInvocationID.x), blocks_x);
   ivec2 by_row = ivec2(0, by_column.x);
+#ifdef MEANS
+  ivec2 by_slice = ivec2(gl_WorkGroupID.zy);  // invocations beyond the last row store nothing, and meet the barrier
+#else
   ivec2 by_slice = ivec2(by_row.y < blocks_y ? int(gl_WorkGroupID.z) : y_shape.w, gl_WorkGroupID.y);
+#endif
 #else
   ivec2 by_column = divide(flat_index(), blocks_x);
   ivec2 by_row = divide(by_column.x, blocks_y);
@@ -120,10 +144,17 @@ void main() {
 
   int channels = y_shape.z - 4 * slice;
   PLACE_OF(y) target = place_of_y(ivec4(first, slice, n));
+  vec4 stored = vec4(0);
   [[unroll]] for (int q = 0; q < TILE_Q; ++q)
     [[unroll]] for (int i = 0; i < TILE_P; ++i) {
       ivec4 p = ivec4(first + ivec2(i, q), slice, n);
-      if (all(greaterThanEqual(p.xy, own)))
-        put_y(beside_y(below_y(target, q), i), keep_channels(activate(with_residual(sum[q][i], p)), channels));
+      if (all(greaterThanEqual(p.xy, own))) {
+        vec4 v = keep_channels(activate(with_residual(sum[q][i], p)), channels);
+        put_y(beside_y(below_y(target, q), i), v);
+        stored += v;
+      }
     }
+#ifdef MEANS
+  store_mean(stored, slice, n);
+#endif
 }

@@ -415,7 +415,7 @@ TEST(EmptyTensors, ListsAreComplete) {
   std::set<std::string> listed = {
       "Constant",      "Silu",       "PickChannels", "SqueezeExcite", "Scatter",      "ChannelNormalization",
       "Frame",         "Recurrence", "Picture",      "SeparableConv", "FakeQuantize", "StackFrames",
-      "RotateChannels"};
+      "RotateChannels", "ConvSqueezeExcite"};
   for (const auto& cases : {elementwise_cases(), movement_cases(), reduction_cases(), product_cases()})
     for (const Case& test : cases) listed.insert(test.type);
   for (const std::string_view type : operator_types()) {

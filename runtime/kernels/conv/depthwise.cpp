@@ -1,6 +1,7 @@
 #include "kernels/conv/depthwise.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -73,6 +74,7 @@ void define_depthwise_window(Dispatch& dispatch, const Window2d& window) {
 // Shared by the two kernels.
 struct DepthwiseTensors {
   TensorId x, grid, y, residual;
+  TensorId means = kNoTensor;
 };
 
 TensorId packed_filters(Lowering& lowering, const Filters& filters) {
@@ -88,14 +90,26 @@ DepthwiseTensors read_and_write(Lowering& lowering, const Filters& filters, Tens
   return {x, grid, y, read_residual(lowering)};
 }
 
+// All invocations of a workgroup compute the same slice, whose means they share.
+void take_means(Dispatch& dispatch, const std::array<int64_t, 3>& workgroups, TensorId means) {
+  dispatch.bindings.push_back(writes("means", means));
+  dispatch.workgroup_size = {kRowWorkgroup, 1, 1};
+  for (size_t i = 0; i < 3; ++i) dispatch.workgroup_count[i] = static_cast<uint32_t>(workgroups[i]);
+  define(dispatch, "UNIFORM_SLICES");
+  define(dispatch, "MEANS");
+}
+
 // `tiles`: of one slice of one image.
 void dispatch_depthwise(Lowering& lowering, const ConvProblem& problem, const Filters& filters,
                         const DepthwiseTensors& tensors, int64_t tiles, Dispatch dispatch) {
   const int64_t planes = slices(problem.outputs);
   dispatch.macs = static_cast<uint64_t>(problem.images * problem.height * problem.width * problem.outputs *
                                         problem.window.taps());
-  cover_blocks(dispatch, lowering.caps(), lowering.tensor(tensors.grid).desc.storage, {},
-               {tiles, planes, problem.images}, tiles * planes * problem.images);
+  if (tensors.means != kNoTensor)
+    take_means(dispatch, {divide_up(tiles, kRowWorkgroup), planes, problem.images}, tensors.means);
+  else
+    cover_blocks(dispatch, lowering.caps(), lowering.tensor(tensors.grid).desc.storage, {},
+                 {tiles, planes, problem.images}, tiles * planes * problem.images);
   define_halves(dispatch, filters.run);
   define_activation_or_bounds(dispatch, problem.activation);
   add_extras(dispatch, {.residual = tensors.residual}, problem.images);
@@ -110,7 +124,7 @@ void emit_depthwise(Lowering& lowering, const ConvProblem& problem, const Output
   if (window.kernel[0] <= kMostInARun && should_multiply_halves(lowering))
     filters.run = {1, window.kernel[0]};
   const DepthwiseTensors tensors = read_and_write(lowering, filters, output);
-  const auto& [x, grid, y, residual] = tensors;
+  const auto& [x, grid, y, residual, means] = tensors;
   const int64_t columns = divide_up(problem.width, tile.pixels) * problem.height;
   Dispatch dispatch = make_dispatch(
       "conv_depthwise", {}, {reads("x", x), reads("w", grid), writes("y", y)},
@@ -135,15 +149,19 @@ int64_t padding_after(const Window2d& window, size_t axis) {
                                   window.padding[axis] - window.input[axis]);
 }
 
+int64_t tiles_of(const ConvProblem& problem, const PixelTile& tile) {
+  return divide_up(problem.width, tile.pixels) * divide_up(problem.height, tile.rows);
+}
+
 void emit_depthwise_tile(Lowering& lowering, const ConvProblem& problem, const PixelTile& tile,
-                         TensorId output) {
+                         TensorId output, TensorId means_output = kNoTensor) {
   const Window2d& window = problem.window;
   const int64_t channels = problem.outputs, kernel = window.kernel[0];
   Filters filters{channels, window.taps()};
   if (should_multiply_halves(lowering)) filters.run = {1, kernel};
-  const DepthwiseTensors tensors = read_and_write(lowering, filters, output);
-  const auto& [x, grid, y, residual] = tensors;
-  const int64_t tiles = divide_up(problem.width, tile.pixels) * divide_up(problem.height, tile.rows);
+  DepthwiseTensors tensors = read_and_write(lowering, filters, output);
+  tensors.means = means_output;
+  const auto& [x, grid, y, residual, means] = tensors;
   Dispatch dispatch = make_dispatch(
       "conv_depthwise_tile", {}, {reads("x", x), reads("w", grid), writes("y", y)},
       ConvDepthwiseTileParameters{.x_shape = texel_shape(lowering.input_type(0).shape),
@@ -161,7 +179,15 @@ void emit_depthwise_tile(Lowering& lowering, const ConvProblem& problem, const P
                                       {"TOP", std::max<int64_t>(0, window.padding[1])},
                                       {"BOTTOM", padding_after(window, 1)}})
     dispatch.defines.emplace_back(macro, std::to_string(number));
-  dispatch_depthwise(lowering, problem, filters, tensors, tiles, std::move(dispatch));
+  dispatch_depthwise(lowering, problem, filters, tensors, tiles_of(problem, tile), std::move(dispatch));
+}
+
+std::optional<PixelTile> preferred_tile(const ConvProblem& problem, const DeviceCaps& caps) {
+  if (!has_unrolled_taps(problem.window)) return std::nullopt;
+  return device_policy(caps).depthwise_tile(caps, {problem.width, problem.whole_height,
+                                                   problem.whole_images * slices(problem.outputs),
+                                                   problem.window.kernel[0], problem.window.stride[0],
+                                                   problem.window.stride[1]});
 }
 
 // Half the instructions of the other kernel, and half its loads.
@@ -175,6 +201,39 @@ bool has_unrolled_taps(const Window2d& window) {
          window.stride[1] <= 2 && window.dilation[0] == 1 && window.dilation[1] == 1;
 }
 
+ConvProblem depthwise_problem(int64_t images, int64_t channels, const Window2d& window,
+                              const Activation& activation, Precision precision) {
+  return {.images = images,
+          .inputs = channels,
+          .outputs = channels,
+          .height = window.output[1],
+          .width = window.output[0],
+          .whole_images = images,
+          .whole_height = window.output[1],
+          .whole_stays_inside = stays_inside(window),
+          .window = window,
+          .groups = channels,
+          .activation = activation,
+          .precision = precision};
+}
+
+std::optional<MeansTile> means_tile(const ConvProblem& problem, const DeviceCaps& caps) {
+  if (!has_unrolled_taps(problem.window)) return std::nullopt;
+  const std::optional<PixelTile> preferred = preferred_tile(problem, caps);
+  const auto means_of = [&](const PixelTile& tile) {
+    const int64_t tiles = tiles_of(problem, tile);
+    const bool fills_rows = grid_of_rows(caps, tiles, slices(problem.outputs), problem.images).has_value();
+    return MeansTile{tile, divide_up(tiles, kRowWorkgroup), preferred && fills_rows};
+  };
+  const MeansTile wide = means_of(preferred.value_or(PixelTile{}));
+  return wide.pays ? wide : means_of({});
+}
+
+void emit_depthwise_means(Lowering& lowering, const ConvProblem& problem, const MeansTile& tile, TensorId y,
+                          TensorId means) {
+  emit_depthwise_tile(lowering, problem, tile.tile, y, means);
+}
+
 TensorId depthwise_filters(Lowering& lowering) {
   const Shape& shape = lowering.input_type(1).shape;
   return packed_filters(lowering, {shape[0], element_count(shape) / shape[0]});
@@ -183,21 +242,13 @@ TensorId depthwise_filters(Lowering& lowering) {
 std::vector<KernelCandidate> depthwise_candidates(const ConvProblem& problem, const DeviceCaps& caps,
                                                   TensorId y) {
   std::vector<KernelCandidate> candidates;
-  if (has_unrolled_taps(problem.window)) {
-    const DepthwiseDemand demand{problem.width,
-                                 problem.whole_height,
-                                 problem.whole_images * slices(problem.outputs),
-                                 problem.window.kernel[0],
-                                 problem.window.stride[0],
-                                 problem.window.stride[1]};
-    if (const std::optional<PixelTile> tile = device_policy(caps).depthwise_tile(caps, demand))
-      candidates.push_back(
-          {{"depthwise rows", std::to_string(tile->pixels) + "x" + std::to_string(tile->rows)},
-           kTileCost,
-           [problem, y, tile = *tile](Lowering& lowering) {
-             emit_depthwise_tile(lowering, problem, tile, y);
-           }});
-  }
+  if (const std::optional<PixelTile> tile = preferred_tile(problem, caps))
+    candidates.push_back(
+        {{"depthwise rows", std::to_string(tile->pixels) + "x" + std::to_string(tile->rows)},
+         kTileCost,
+         [problem, y, tile = *tile](Lowering& lowering) {
+           emit_depthwise_tile(lowering, problem, tile, y);
+         }});
   const int64_t lines = problem.whole_lines() * slices(problem.outputs);
   for (const auto& [tile, cost, us] : output_tiles(caps, {problem.width, lines, 1, 0}))
     candidates.push_back(

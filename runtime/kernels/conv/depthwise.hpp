@@ -1,7 +1,10 @@
 // Depthwise convolutions: one filter for each channel (conv_depthwise.comp).
 #pragma once
 
+#include <optional>
 #include <vector>
+
+#include "caps/device_policy.hpp"
 
 #include "kernels/conv/problem.hpp"
 
@@ -11,6 +14,23 @@ namespace vellum {
 // or `y` if that is a tensor.
 std::vector<KernelCandidate> depthwise_candidates(const ConvProblem& problem, const DeviceCaps& caps,
                                                   TensorId y = kNoTensor);
+
+// A depthwise convolution of all `channels` that is no Conv of its own.
+ConvProblem depthwise_problem(int64_t images, int64_t channels, const Window2d& window,
+                              const Activation& activation, Precision precision);
+
+// The kernel that also computes means of what it stores: `parts` for each channel, with equal weights.
+struct MeansTile {
+  PixelTile tile;
+  int64_t parts = 1;  // workgroups for each slice of an image
+  // Whether the device gains by it: no CPU, and few invocations of the workgroups idle.
+  bool pays = false;
+};
+// Nothing for windows whose taps are not unrolled.
+std::optional<MeansTile> means_tile(const ConvProblem& problem, const DeviceCaps& caps);
+// y as the node's other kernels compute it, and means of shape (N, C, 1, parts).
+void emit_depthwise_means(Lowering& lowering, const ConvProblem& problem, const MeansTile& tile, TensorId y,
+                          TensorId means);
 
 // Whether the window is square and has so few taps that kernels unroll the loops over them.
 bool has_unrolled_taps(const Window2d& window);

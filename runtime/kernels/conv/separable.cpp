@@ -111,18 +111,8 @@ void emit_apart(Lowering& lowering, const SeparableProblem& problem) {
   const auto& op = lowering.op<SeparableConv>();
   const DeviceCaps& caps = lowering.caps();
   const Window2d& window = problem.window;
-  ConvProblem depthwise{.images = problem.images,
-                        .inputs = problem.inputs,
-                        .outputs = problem.inputs,
-                        .height = window.output[1],
-                        .width = window.output[0],
-                        .whole_images = problem.images,
-                        .whole_height = window.output[1],
-                        .whole_stays_inside = stays_inside(window),
-                        .window = window,
-                        .groups = problem.inputs,
-                        .activation = op.depthwise.activation,
-                        .precision = problem.precision};
+  const ConvProblem depthwise = depthwise_problem(problem.images, problem.inputs, problem.window,
+                                                  op.depthwise.activation, problem.precision);
   TensorDesc desc = lowering.tensor(lowering.read(0, Layout::channels4)).desc;
   desc.shape = op.middle(operator_inputs(lowering)).shape;
   if (desc.storage != Storage::buffer) lowering.choose_storage(desc);

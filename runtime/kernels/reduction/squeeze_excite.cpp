@@ -1,5 +1,5 @@
 // Squeeze-and-excitation: means of channels and two matrix products of them.
-#include "graph/operators/reduction/squeeze_excite.hpp"
+#include "kernels/reduction/squeeze_excite.hpp"
 
 #include <algorithm>
 
@@ -18,35 +18,31 @@ namespace {
 constexpr int64_t kMostSlices = 512;
 constexpr int64_t kBytesPerSlice = 2 * 16;
 
-struct Sizes {
-  int64_t images, inputs, hidden, outputs, pixels;
-};
-
-Sizes sizes_of(const Lowering& lowering) {
+SqueezeSizes sizes_of(const Lowering& lowering) {
   const auto [n, c, h, w] = nchw(lowering.input_type(0).shape);
   return {n, c, lowering.input_type(1).shape[0], lowering.output_type().shape[1], h * w};
 }
 
-bool fits_a_workgroup(const DeviceCaps& caps, const Sizes& sizes) {
+bool fits_a_workgroup(const DeviceCaps& caps, const SqueezeSizes& sizes) {
   return caps.max_shared_memory_bytes >= kMostSlices * kBytesPerSlice &&
          slices(std::max({sizes.inputs, sizes.hidden, sizes.outputs})) <= kMostSlices;
 }
 
 // One workgroup reads all weights of an image: long products are faster as dispatches of their own.
-bool should_share_a_workgroup(const DeviceCaps& caps, const Sizes& sizes) {
+bool should_share_a_workgroup(const DeviceCaps& caps, const SqueezeSizes& sizes) {
   const int64_t products = sizes.hidden * (sizes.inputs + sizes.outputs);
   return products <= device_policy(caps).most_products_of_a_workgroup();
 }
 
 // Likewise for the means.
-bool should_take_means_there(const DeviceCaps& caps, const Sizes& sizes) {
+bool should_take_means_there(const DeviceCaps& caps, const SqueezeSizes& sizes) {
   const int64_t texels = sizes.pixels * slices(sizes.inputs);
   return texels <= device_policy(caps).most_texels_of_a_workgroup();
 }
 
-TensorId product_weights(Lowering& lowering, size_t i, int64_t inputs, int64_t outputs) {
+TensorId product_weights(Lowering& lowering, const char* name, size_t i, int64_t inputs, int64_t outputs) {
   const ConvWeights grid{inputs, outputs, 1, 1, 1};
-  return lowering.weight(lowering.node().name + (i == 1 ? "/hidden" : "/gate"),
+  return lowering.weight(lowering.node().name + name,
                          weight_grid(lowering, grid.width(), grid.height()), conv_values(lowering, grid, i));
 }
 
@@ -62,26 +58,39 @@ TensorId means_of(Lowering& lowering) {
   return reduce_to_workspace(lowering, "ReduceMean", reduced);
 }
 
-// The means as well, or only what comes after them.
-void run_in_a_workgroup(Lowering& lowering, const Sizes& sizes, bool means) {
-  const auto& op = lowering.op<SqueezeExcite>();
-  const TensorId x = means ? lowering.read(0, Layout::channels4) : means_of(lowering);
-  const TensorId w1 = product_weights(lowering, 1, sizes.inputs, sizes.hidden);
-  const TensorId w2 = product_weights(lowering, 3, sizes.hidden, sizes.outputs);
-  const TensorId y = lowering.write(0, Layout::channels4);
+}  // namespace
+
+void squeeze_in_a_workgroup(Lowering& lowering, const SqueezeExcite& op, const SqueezeSizes& sizes,
+                            TensorId x, size_t weights, TensorId y) {
+  const TensorId w1 = product_weights(lowering, "/hidden", weights, sizes.inputs, sizes.hidden);
+  const TensorId w2 = product_weights(lowering, "/gate", weights + 2, sizes.hidden, sizes.outputs);
   Dispatch dispatch = make_dispatch(
       "squeeze_excite", one_workgroup_each(lowering.caps(), sizes.images),
       {reads("x", x), reads("w1", w1), reads("w2", w2), writes("y", y)},
       SqueezeExciteParameters{.x_shape = texel_shape(lowering.tensor(x).desc.shape),
-                              .y_shape = texel_shape(lowering.output_type().shape),
+                              .y_shape = texel_shape(lowering.tensor(y).desc.shape),
                               .activation_params = activation_params_or_bounds(op.hidden),
                               .gate_params = activation_params_or_bounds(op.gate),
                               .hidden_channels = sizes.hidden});
-  dispatch.macs = lowering.macs();
+  dispatch.macs = static_cast<uint64_t>(sizes.images * sizes.hidden * (sizes.inputs + sizes.outputs));
   define_activation_or_bounds(dispatch, op.hidden);
   define_activation_or_bounds(dispatch, op.gate, "GATE");
   define(dispatch, "MOST_SLICES", std::to_string(kMostSlices));
   lowering.dispatch(std::move(dispatch));
+}
+
+bool is_for_a_workgroup(const DeviceCaps& caps, const SqueezeSizes& sizes) {
+  return fits_a_workgroup(caps, sizes) && should_share_a_workgroup(caps, sizes) &&
+         should_take_means_there(caps, sizes);
+}
+
+namespace {
+
+// The means as well, or only what comes after them.
+void run_in_a_workgroup(Lowering& lowering, const SqueezeSizes& sizes, bool means) {
+  const TensorId x = means ? lowering.read(0, Layout::channels4) : means_of(lowering);
+  squeeze_in_a_workgroup(lowering, lowering.op<SqueezeExcite>(), sizes, x, 1,
+                         lowering.write(0, Layout::channels4));
 }
 
 void multiply(Lowering& lowering, size_t i, TensorId x, TensorId y, const Activation& activation) {
@@ -97,7 +106,7 @@ void multiply(Lowering& lowering, size_t i, TensorId x, TensorId y, const Activa
   dispatch_pointwise(lowering, x, y, weights, tile, activation, conv_values(lowering, weights, i));
 }
 
-void multiply_one_by_one(Lowering& lowering, const Sizes& sizes) {
+void multiply_one_by_one(Lowering& lowering, const SqueezeSizes& sizes) {
   const auto& op = lowering.op<SqueezeExcite>();
   const TensorId means = means_of(lowering);
   TensorDesc desc = lowering.tensor(means).desc;
@@ -109,7 +118,7 @@ void multiply_one_by_one(Lowering& lowering, const Sizes& sizes) {
 }
 
 // Predicted costs put them in order.
-std::vector<KernelCandidate> candidates_for(const DeviceCaps& caps, const Sizes& sizes) {
+std::vector<KernelCandidate> candidates_for(const DeviceCaps& caps, const SqueezeSizes& sizes) {
   const KernelCandidate steps_apart{
       {"steps apart"}, 3, [sizes](Lowering& lowering) { multiply_one_by_one(lowering, sizes); }};
   if (!fits_a_workgroup(caps, sizes)) return {steps_apart};
@@ -131,7 +140,7 @@ void lower_squeeze_excite(Lowering& lowering) {
     if (lowering.has_input(i) && !lowering.constant(i))
       return lowering.run_on_host("its weights are computed at run time");
   if (lowering.input_type(0).shape.size() > 4) return lowering.run_on_host("it has three spatial dimensions");
-  const Sizes sizes = sizes_of(lowering);
+  const SqueezeSizes sizes = sizes_of(lowering);
   lowering.emit_best(candidates_for(lowering.caps(), sizes));
 }
 

@@ -1,0 +1,16 @@
+// Matching of convolutions that kernels for two layers compute.
+#pragma once
+
+#include "graph/operators/conv/conv.hpp"
+#include "passes/rewrite/match.hpp"
+
+namespace vellum {
+
+// Whether the weights of a convolution, and its bias if it has one, are constants.
+bool has_constant_weights(const GraphEditor& editor, const Node& conv);
+
+// A depthwise convolution over a line or a plane that multiplies each channel once with constant weights,
+// without a residual or scale.
+bool is_depthwise(const GraphEditor& editor, const Match<Conv>& conv);
+
+}  // namespace vellum
