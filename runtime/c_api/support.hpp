@@ -108,9 +108,13 @@ inline void require_index(size_t index, size_t count, const char* what) {
                                                  std::to_string(count));
 }
 
-// Converts an enumeration whose values begin at 0 and end with `last`.
-template <typename Choice>
-Choice checked_choice(int value, int last, const char* option) {
+// Converts an enumeration of C whose values begin at 0 and end with `last`. C lets it hold any number; C++
+// may not read it as one that has no such value.
+template <typename Choice, typename Given>
+Choice checked_choice(const Given& given, int last, const char* option) {
+  static_assert(sizeof(Given) == sizeof(int));
+  int value = 0;
+  std::memcpy(&value, &given, sizeof value);
   if (value < 0 || value > last)
     throw Error(ErrorCode::invalid_argument, std::string(option) + " has no value " + std::to_string(value));
   return static_cast<Choice>(value);
