@@ -235,19 +235,31 @@ Request& Run::checked() const {
 }
 
 bool Run::done() const {
-  return guard([&] { return queue_->done(checked()); });
+  return guard([&] {
+    Request& request = checked();  // before the queue, which there may be none of
+    return queue_->done(request);
+  });
 }
 
 void Run::wait() const {
-  guard([&] { queue_->wait(checked()); });
+  guard([&] {
+    Request& request = checked();
+    queue_->wait(request);
+  });
 }
 
 bool Run::wait_for(std::chrono::nanoseconds timeout) const {
-  return guard([&] { return queue_->wait_until(checked(), platform::deadline_after(timeout)); });
+  return guard([&] {
+    Request& request = checked();
+    return queue_->wait_until(request, platform::deadline_after(timeout));
+  });
 }
 
 void Run::cancel() const {
-  guard([&] { queue_->cancel(checked()); });
+  guard([&] {
+    Request& request = checked();
+    queue_->cancel(request);
+  });
 }
 
 std::map<std::string, Tensor> Run::outputs() const {
