@@ -31,7 +31,8 @@ graphs=$((share / 4)) drawn=$((share * 10)) # those of drawn options share pipel
 run_tests() { tests/run.sh; }
 run_asan() {
   cmake --preset asan -DCMAKE_UNITY_BUILD=ON && cmake --build build/asan --target quick_tests &&
-    ctest --test-dir build/asan --output-on-failure -j2 -L '^(cpu|quick)$' --timeout 3600
+    LSAN_OPTIONS=suppressions=$root/tests/sanitizers/leak.supp ctest --test-dir build/asan --output-on-failure -j2 \
+      -L '^(cpu|quick)$' --timeout 3600
 }
 run_tsan() { cmake --preset tsan -DCMAKE_UNITY_BUILD=ON && cmake --build --preset tsan && ctest --preset tsan --timeout 3600; }
 run_hostile() { tests/hostile/run_hostile.py "$tests/tools/vellum/vellum"; }
