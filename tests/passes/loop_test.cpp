@@ -255,6 +255,16 @@ TEST(Sequence, MayBeAStateOfALoop) {
   EXPECT_EQ(list(evaluate(graph, std::vector<HostTensor>{x})[0]), list(x));
 }
 
+TEST(Sequence, OfMoreTensorsThanAModelHasNodesIsRefused) {
+  for (const char* chunk : {"", "two"}) {
+    OnnxModel model;
+    model.input("x", {int64_t{1} << 31}).initializer("two", number(2));
+    model.node("SplitToSequence", {"x", chunk}, {"s"}).node("SequenceLength", {"s"}, {"y"});
+    EXPECT_VELLUM_ERROR(optimise(model.output("y").graph(), {}), ErrorCode::unsupported, "SplitToSequence",
+                        *chunk ? "1073741824 tensors" : "2147483648 tensors");
+  }
+}
+
 TEST(Sequence, WhatOnlyARunTellsIsRefused) {
   OnnxModel model;
   model.input("x", {200}).node("SequenceConstruct", {"x", "x"}, {"s"});

@@ -95,15 +95,16 @@ SequenceTracker::Sequence SequenceTracker::split(GraphEditor& editor, size_t ind
     else
       refuse_sequence(node, "parts of " + std::to_string(given.at(0)), ErrorCode::corrupt_model);
   }
+  const auto count = parts->split ? parts->split->size()
+                                  : static_cast<uint64_t>(length / chunk + (length % chunk != 0 ? 1 : 0));
+  if (count == 0 || count > editor.graph().limits.nodes)
+    refuse_sequence(node, "a sequence of " + std::to_string(count) + " tensors");
   if (!parts->split) {
-    parts->split.emplace();
-    for (int64_t begin = 0; begin < length; begin += chunk)
-      parts->split->push_back(std::min(chunk, length - begin));
+    parts->split.emplace(count, chunk);
+    if (length % chunk != 0) parts->split->back() = length % chunk;
   }
   Sequence tensors(parts->split->size());
   parts->output_count = tensors.size();
-  if (tensors.empty() || tensors.size() > editor.graph().limits.nodes)
-    refuse_sequence(node, "a sequence of " + std::to_string(tensors.size()) + " tensors");
   for (ValueId& tensor : tensors) tensor = editor.add_value(node.name + "/part");
   size_t last = editor.insert_after(index, {node.name, std::move(parts), {node.inputs[0]}, tensors});
   if (op.keep_axis) return tensors;
