@@ -1,6 +1,7 @@
 // Decomposed operators compute the same as their host reference.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,21 @@ TEST(Decompose, LpNormalizationKeepsRowsOfZeros) {
     model.node("LpNormalization", {"z"}, {"y"}, attributes({{"axis", int64_t{2}}, {"p", p}})).output("y");
     const std::string norm = p == 1 ? "ReduceL1" : "ReduceL2";
     expect_spelt_out("LpNormalization", model, "Mul " + norm + " Equal Where Div");
+  }
+}
+
+// A product with a matrix of mostly zeros is quick where the matrix is small.
+TEST(Decompose, ResizeThatAveragesALargeAxisStays) {
+  for (const int64_t height : {16, 16384}) {
+    OnnxModel model(19);
+    model.input("x", {1, 1, height, 2}).initializer("none", HostTensor::f32({0}, std::vector<float>{}));
+    model.initializer("sizes", HostTensor::i64({4}, std::vector<int64_t>{1, 1, height / 4, 1}));
+    model.node("Resize", {"x", "none", "none", "sizes"}, {"y"},
+               attributes({{"mode", std::string("linear")}, {"antialias", int64_t{1}}}));
+    const Graph graph = optimise(model.output("y").graph(), {});
+    const bool has_matrices =
+        std::ranges::none_of(graph.nodes, [](const Node& node) { return node.op->type() == "Resize"; });
+    EXPECT_EQ(has_matrices, height == 16) << to_text(graph);
   }
 }
 

@@ -74,6 +74,10 @@ bool decompose_resize(Decomposition& d) {
     if (g.scales[axis] != 1.0f) return false;
   const DType dtype = d.input_type(0).dtype;
   const size_t row = rank - 2, column = rank - 1;
+  // A matrix of 4096 by 4096. Larger ones would take gigabytes, nearly all of them zeros.
+  constexpr int64_t kMostWeights = int64_t{1} << 24;
+  for (const size_t axis : {row, column})
+    if (g.input[axis] > 0 && g.output[axis] > kMostWeights / g.input[axis]) return false;
   const ValueId columns = d.add_constant(weight_matrix(dtype, op->taps(g, column), g.input[column], true));
   const ValueId rows = d.add_constant(weight_matrix(dtype, op->taps(g, row), g.input[row], false));
   d.add_to({d.output(0)}, "MatMul", {rows, d.add("MatMul", {d.input(0), columns})});
