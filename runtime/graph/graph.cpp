@@ -126,6 +126,14 @@ void check_limits(const Graph& graph) {
     throw Error(ErrorCode::unsupported, "the model has " + std::to_string(nodes) + " nodes, more than " +
                                             std::to_string(graph.limits.nodes) + ", the limit");
   }
+  // Callers name them one by one, and each name is searched in the list.
+  constexpr size_t kMostInterface = 1 << 14;
+  if (graph.inputs.size() + graph.outputs.size() > kMostInterface) {
+    throw Error(ErrorCode::unsupported, "the model has " + std::to_string(graph.inputs.size()) +
+                                            " inputs and " + std::to_string(graph.outputs.size()) +
+                                            " outputs, together more than " +
+                                            std::to_string(kMostInterface));
+  }
   for (const Value& value : graph.values) {
     if (!value.constant) continue;
     try {

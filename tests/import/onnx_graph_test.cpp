@@ -263,5 +263,12 @@ TEST(OnnxGraph, NamesOfDamagedFilesStayOnOneLine) {
   EXPECT_VELLUM_ERROR(model.graph(), ErrorCode::unsupported, "Bad?Type", "nnn...");
 }
 
+TEST(OnnxGraph, OneOfTensOfThousandsOfInputsIsRefused) {
+  OnnxModel model;
+  for (int i = 0; i < 20000; ++i) model.input("x" + std::to_string(i), {1});
+  const std::string bytes = model.node("Relu", {"x0"}, {"y"}).output("y").bytes();
+  EXPECT_VELLUM_ERROR(import_model(as_bytes(bytes)), ErrorCode::unsupported, "20000 inputs");
+}
+
 }  // namespace
 }  // namespace vellum::test
