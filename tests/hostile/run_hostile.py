@@ -80,8 +80,8 @@ def main():
     parser.add_argument("--commands", default="inspect,estimate,run")
     parser.add_argument("--only", default="")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="every N-th file")
-    parser.add_argument("--address-space", type=lambda text: int(text, 0), default=MEMORY, metavar="BYTES",
-                        help="what the process may map; more than 1.5 GiB shows what it takes without that limit")
+    parser.add_argument("--address-space", type=lambda text: int(text, 0), default=4 * MEMORY, metavar="BYTES",
+                        help="what the process may map: 6 GiB, or one that is stopped by it at 1.5 GiB would pass")
     parser.add_argument("--keep", help="write the files here")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
