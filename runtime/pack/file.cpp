@@ -78,7 +78,7 @@ void File::open(std::span<const std::byte> all) {
   flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(text.data()), text.size(), 64, most_tables);
   if (!schema::VerifyModelBuffer(verifier)) refuse("the packed model's description is damaged");
   description_ = schema::GetModel(text.data());
-  description_bytes_ = text.size();
+  description_bytes_ = text;
   data_ = all.subspan(static_cast<size_t>(header.data_offset));
 
   if (const auto* weights = description_->weights()) {

@@ -62,7 +62,7 @@ class File {
 
   const std::string& source() const { return source_; }  // for messages
   const schema::Model& description() const { return *description_; }
-  uint64_t description_bytes() const { return description_bytes_; }
+  std::span<const std::byte> description_bytes() const { return description_bytes_; }
   // Returns a blob; throws Error(corrupt_model) that names `what` if its fingerprint does not match.
   std::span<const std::byte> bytes(const schema::Bytes& blob, std::string_view what) const;
   // The caps of the device that the bundle was made for, as a caps file has them; empty in older bundles.
@@ -85,7 +85,7 @@ class File {
   std::string source_;
   std::shared_ptr<const void> owner_;
   const schema::Model* description_ = nullptr;
-  uint64_t description_bytes_ = 0;
+  std::span<const std::byte> description_bytes_;
   std::span<const std::byte> data_;
   std::map<std::string, const schema::Bytes*, std::less<>> weights_;
   std::map<platform::Sha256Digest, const schema::Bytes*> shaders_;

@@ -1,6 +1,7 @@
 #include "pack/graph.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 #include <set>
 
@@ -19,7 +20,7 @@ namespace {
 // Decodes one model; `file` owns the bytes that tensors share.
 class Decoder {
  public:
-  explicit Decoder(const File& file) : file_(file), room_(file.description_bytes()) {}
+  explicit Decoder(const File& file) : file_(file), room_(file.description_bytes().size()) {}
 
   Graph graph(const schema::Graph* from) const {
     if (!from) refuse("there is no graph in it");
@@ -57,6 +58,24 @@ class Decoder {
     if (!values) return {};
     count(values->size() * sizeof(T));
     return {values->begin(), values->end()};
+  }
+
+  std::vector<std::string> texts(const flatbuffers::Vector<uint32_t>* offsets) const {
+    std::vector<std::string> result;
+    const std::span<const std::byte> whole = file_.description_bytes();
+    for (flatbuffers::uoffset_t i = 0; offsets && i < offsets->size(); ++i) {
+      const auto place =
+          static_cast<uint64_t>(reinterpret_cast<const std::byte*>(offsets->data() + i) - whole.data());
+      const uint64_t length_at = place + offsets->Get(i), begin = length_at + sizeof(uint32_t);
+      if (begin > whole.size()) refuse("a text is outside the description");
+      uint32_t length = 0;
+      std::memcpy(&length, whole.data() + length_at, sizeof length);
+      length = flatbuffers::EndianScalar(length);
+      if (length > whole.size() - begin) refuse("a text is outside the description");
+      count(sizeof(uint32_t) + length);
+      result.emplace_back(reinterpret_cast<const char*>(whole.data() + begin), length);
+    }
+    return result;
   }
 
   static DType dtype(uint8_t number) {
@@ -101,12 +120,8 @@ class Decoder {
         return list(from.integers());
       case 4:
         return list(from.numbers());
-      case 5: {
-        Attributes::Strings strings;
-        if (from.texts())
-          for (const flatbuffers::String* entry : *from.texts()) strings.push_back(text(entry));
-        return strings;
-      }
+      case 5:
+        return texts(from.texts());
       case 6:
         if (from.tensor()) return tensor(*from.tensor(), "attribute " + quoted_name(from.name()->str()));
         break;

@@ -89,13 +89,13 @@ class Encoder {
     Offset<flatbuffers::String> text;
     Offset<flatbuffers::Vector<int64_t>> integers;
     Offset<flatbuffers::Vector<float>> numbers;
-    Offset<flatbuffers::Vector<Offset<flatbuffers::String>>> texts;
+    Offset<flatbuffers::Vector<uint32_t>> texts;
     Offset<schema::Tensor> tensor;
     if (const auto* string = std::get_if<std::string>(&value)) text = builder.CreateString(*string);
     if (const auto* ints = std::get_if<Attributes::Ints>(&value)) integers = builder.CreateVector(*ints);
     if (const auto* floats = std::get_if<Attributes::Floats>(&value)) numbers = builder.CreateVector(*floats);
     if (const auto* strings = std::get_if<Attributes::Strings>(&value))
-      texts = builder.CreateVectorOfStrings(*strings);
+      texts = builder.CreateVectorOfStrings(*strings).o;
     if (const auto* held = std::get_if<HostTensor>(&value)) tensor = encode(*held);
     const auto* integer = std::get_if<int64_t>(&value);
     const auto* number = std::get_if<float>(&value);

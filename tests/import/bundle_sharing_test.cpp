@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstring>
+#include <memory>
 
 #include "pack/file.hpp"
 #include "pack/graph.hpp"
@@ -93,6 +94,42 @@ TEST_F(BundleSharing, ManyValuesOfOneTableAreRefused) {
   const std::vector<Offset<schema::Value>> values(1000, schema::CreateValueDirect(builder, "v"));
   EXPECT_VELLUM_ERROR(read(schema::CreateModel(builder, relu(values))),
                       ErrorCode::corrupt_model, "description is damaged");
+}
+
+// The activations of a recurrent layer, and a list that many attributes share.
+TEST_F(BundleSharing, ListsOfTextsAreReadAndCounted) {
+  using List = Offset<flatbuffers::Vector<uint32_t>>;
+  const auto layer = [&](List texts, size_t times) {
+    std::vector<Offset<schema::Attribute>> attributes;
+    for (size_t i = 0; i < times; ++i) {
+      const auto name = builder.CreateString("activations");
+      schema::AttributeBuilder attribute(builder);
+      attribute.add_name(name);
+      attribute.add_kind(5);
+      attribute.add_texts(texts);
+      attributes.push_back(attribute.Finish());
+    }
+    const std::vector<uint32_t> input{0}, three{0, 0, 0}, output{1};
+    const std::vector<int64_t> shape{4, 4, 4};
+    std::vector<Offset<schema::Value>> values;
+    for (const char* name : {"x", "y"})
+      values.push_back(schema::CreateValueDirect(builder, name, 0, &shape, true));
+    const std::vector<Offset<schema::Node>> nodes{
+        schema::CreateNodeDirect(builder, "n", "GRU", 17, &three, &output, &attributes)};
+    const auto graph = schema::CreateGraphDirect(builder, "g", &values, &nodes, &input, &output);
+    const auto clear = [&](auto*) { builder.Clear(); };
+    const std::unique_ptr<flatbuffers::FlatBufferBuilder, decltype(clear)> after(&builder, clear);
+    return read(schema::CreateModel(builder, graph));
+  };
+  const auto list = [&](const std::vector<std::string>& texts) {
+    return List(builder.CreateVectorOfStrings(texts).o);
+  };
+  EXPECT_EQ(layer(list({"Sigmoid", "Tanh"}), 1).nodes.size(), 1u);
+  EXPECT_VELLUM_ERROR(layer(list({"Sigmoid", "Strange"}), 1), ErrorCode::unsupported, "Strange");
+  EXPECT_VELLUM_ERROR(layer(list(std::vector<std::string>(1000, "Sigmoid")), 10), ErrorCode::corrupt_model,
+                      "again and again");
+  EXPECT_VELLUM_ERROR(layer(builder.CreateVector(std::vector<uint32_t>{4, 1u << 31}), 1),
+                      ErrorCode::corrupt_model, "outside");
 }
 
 TEST_F(BundleSharing, ManyWeightsOfOneNameAreRefused) {
