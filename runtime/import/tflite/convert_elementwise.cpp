@@ -212,6 +212,7 @@ void convert_dequantize(const Call& call) {
   }
   if (from != DType::f16) refuse_unsupported("its input is neither quantised nor float16");
   if (value != nullptr) {
+    call.writer.file().count(static_cast<uint64_t>(value->elements()), sizeof(float));
     call.writer.set_constant(call.output(), cast(*value, DType::f32));
   } else {
     convert_cast(call);

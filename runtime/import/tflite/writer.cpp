@@ -92,7 +92,6 @@ void Writer::make_real(Tensor& tensor, const schema::Tensor& entry) {
   Quantisation q = read_quantisation(entry, tensor.type);
   tensor.type.dtype = DType::f32;
   if (tensor.constant) {
-    file_.count(static_cast<uint64_t>(tensor.constant->elements()), sizeof(float));
     tensor.constant = to_real(*tensor.constant, q);
   } else if (q.scale.elements() != 1) {
     refuse_unsupported("it is computed, and quantised per channel");
@@ -101,6 +100,7 @@ void Writer::make_real(Tensor& tensor, const schema::Tensor& entry) {
 }
 
 HostTensor Writer::to_real(const HostTensor& stored, const Quantisation& quantisation) {
+  file_.count(static_cast<uint64_t>(stored.elements()), sizeof(float));
   DequantizeLinear dequantise;
   dequantise.axis = quantisation.axis;
   const HostTensor* inputs[] = {&stored, &quantisation.scale, &quantisation.zero_point};
@@ -255,7 +255,6 @@ void Writer::set_constant(int32_t tensor, HostTensor value) {
   if (entry.is_constant || entry.file != kNoValue || entry.image != kNoValue) {
     refuse_model("tensor " + quoted_name(entry.name) + " is computed twice");
   }
-  file_.count(value.byte_size());
   entry.type = value.type();
   entry.constant = std::move(value);
   entry.is_constant = true;

@@ -94,7 +94,7 @@ class Writer {
   std::string value_name(const Tensor& tensor, bool image);
   static Quantisation read_quantisation(const schema::Tensor& entry, const TensorType& type);
   void make_real(Tensor& tensor, const schema::Tensor& entry);
-  static HostTensor to_real(const HostTensor& stored, const Quantisation& quantisation);
+  HostTensor to_real(const HostTensor& stored, const Quantisation& quantisation);
   ValueId read_input(Tensor& input);
   ValueId write_output(int32_t tensor);
   ValueId copied(ValueId value, const std::string& name);
