@@ -238,6 +238,12 @@ TEST_F(OnDevice, BenchMeasures) {
   EXPECT_FALSE(std::filesystem::is_empty(folder / "cache"));
 }
 
+TEST_F(OnDevice, BenchTakesValuesThatDecideShapes) {
+  OnnxModel source;
+  source.input("x", {2, 3}).input("n", {2}, DType::i64).node("Tile", {"x", "n"}, {"y"}).output("y");
+  EXPECT_EQ(run_json(with({"bench", save(source), "--value", "n=2,4", "--runs", "1"}))["runs"], 1);
+}
+
 TEST_F(OnDevice, TuneSaysWhatItMeasuredAndRunsGoOnToBeRight) {
   const std::string model = save(small_model());
   const json report = run_json(with({"tune", model, "--no-storages"}));

@@ -66,7 +66,6 @@ TEST_F(Inspect, MarksInputsThatDecideShapesAndTakesTheirValues) {
   EXPECT_NE(run_tool({"inspect", model, "--value", "n=2,4"}).out.find("n  int64 2  decides shapes"),
             std::string::npos);
   EXPECT_EQ(run_tool({"plan", model, "--value", "n=2,4"}).status, 0);
-  EXPECT_EQ(run_tool({"bench", model, "--value", "n=2,4", "--runs", "1"}).status, 0);
   for (const char* bad : {"n", "n=2,", "n=,2", "n=two", "z=2"})
     EXPECT_TRUE(fails({"inspect", model, "--value", bad}, 1, {"--value"})) << bad;
   EXPECT_TRUE(fails({"inspect", model, "--value", "n=2,-1"}, 1, {"Tile"}));
