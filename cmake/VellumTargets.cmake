@@ -18,6 +18,15 @@ if(MINGW AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options(-fno-ipa-ra)
 endif()
 
+# What Microsoft's compiler does by default in newer projects: sources are UTF-8, the language is standard C++ with its
+# preprocessor, and the object of a folder in a unity build has more sections than 2^16. Exported classes have members of the
+# standard library (C4251, C4275): such a DLL is for applications of the same compiler. getenv() and fopen() are no mistakes.
+if(MSVC)
+  add_compile_options(/utf-8 /bigobj "$<$<COMPILE_LANGUAGE:CXX>:/permissive-;/Zc:__cplusplus;/EHsc;/wd4251;/wd4275>"
+                      "$<$<COMPILE_LANG_AND_ID:CXX,MSVC>:/Zc:preprocessor>")
+  add_compile_definitions(NOMINMAX _CRT_SECURE_NO_WARNINGS)
+endif()
+
 # Sanitizers for everything built from here on: -DVELLUM_SANITIZE=address,undefined or thread.
 set(VELLUM_SANITIZE "" CACHE STRING "Sanitizers to build with, as for -fsanitize=; empty for none")
 if(VELLUM_SANITIZE)
