@@ -17,38 +17,42 @@
 namespace vellum::test {
 namespace {
 
-using Ways = std::vector<NodeWay>;
+using Lowerings = std::vector<NodeLowering>;
 
-NodeWay way(double us, std::set<size_t> pipelines) { return {{}, us, std::move(pipelines)}; }
+NodeLowering lowering(double us, std::set<size_t> pipelines) { return {{}, us, std::move(pipelines)}; }
 
 TEST(SharePipelines, TakesWhatAnotherNodeNeeds) {
-  const std::vector<Ways> nodes{{way(10, {0})}, {way(10, {1}), way(10.4, {0}), way(10.1, {2})}};
+  const std::vector<Lowerings> nodes{{lowering(10, {0})},
+                                     {lowering(10, {1}), lowering(10.4, {0}), lowering(10.1, {2})}};
   EXPECT_EQ(share_pipelines(nodes, 0.5), (std::vector<size_t>{0, 1}));
   EXPECT_EQ(share_pipelines(nodes, 0.3), (std::vector<size_t>{0, 0})) << "no more time than that";
 }
 
 TEST(SharePipelines, LeavesAPipelineThatSomeNodeCannotLeave) {
-  const std::vector<Ways> nodes{{way(10, {0})}, {way(10, {1}), way(10, {0})}, {way(10, {1})}};
+  const std::vector<Lowerings> nodes{
+      {lowering(10, {0})}, {lowering(10, {1}), lowering(10, {0})}, {lowering(10, {1})}};
   EXPECT_EQ(share_pipelines(nodes, 100), (std::vector<size_t>{0, 0, 0}));
 }
 
 TEST(SharePipelines, TheCheapestFirst) {
-  const std::vector<Ways> nodes{
-      {way(10, {0})}, {way(10, {1}), way(10.4, {0})}, {way(10, {2}), way(10.1, {0})}};
+  const std::vector<Lowerings> nodes{{lowering(10, {0})},
+                                     {lowering(10, {1}), lowering(10.4, {0})},
+                                     {lowering(10, {2}), lowering(10.1, {0})}};
   EXPECT_EQ(share_pipelines(nodes, 0.4), (std::vector<size_t>{0, 0, 1}));
   EXPECT_EQ(share_pipelines(nodes, 0.5), (std::vector<size_t>{0, 1, 1}));
 }
 
 // Three nodes, none of which can take the pipeline of another, but all of them a fourth one.
 TEST(SharePipelines, TakesInAPipelineThatServesSeveral) {
-  const std::vector<Ways> nodes{
-      {way(10, {0}), way(10.1, {3})}, {way(10, {1}), way(10.1, {3})}, {way(10, {2}), way(10.1, {3})}};
+  const std::vector<Lowerings> nodes{{lowering(10, {0}), lowering(10.1, {3})},
+                                     {lowering(10, {1}), lowering(10.1, {3})},
+                                     {lowering(10, {2}), lowering(10.1, {3})}};
   EXPECT_EQ(share_pipelines(nodes, 1), (std::vector<size_t>{1, 1, 1}));
   EXPECT_EQ(share_pipelines(nodes, 0.15), (std::vector<size_t>{0, 0, 0})) << "one for another";
 }
 
 TEST(SharePipelines, NodesOfSeveralPipelines) {
-  const std::vector<Ways> nodes{{way(10, {0, 1})}, {way(10, {0, 2}), way(10.1, {0, 1})}};
+  const std::vector<Lowerings> nodes{{lowering(10, {0, 1})}, {lowering(10, {0, 2}), lowering(10.1, {0, 1})}};
   EXPECT_EQ(share_pipelines(nodes, 1), (std::vector<size_t>{0, 1}));
   EXPECT_EQ(share_pipelines({}, 1), std::vector<size_t>{});
 }
@@ -79,10 +83,10 @@ Graph chain() {
     model.initializer("w" + at, random_tensor({filters, channels, 1, 1}, 1))
         .node("Conv", {"x" + at, "w" + at}, {is_last ? "c" + at : "x" + next}, {}, "conv" + at);
     if (is_last)
-      model.node("MaxPool", {"c" + at}, {"x" + next},
-                 attributes({{"kernel_shape", std::vector<int64_t>{2, 2}},
-                             {"strides", std::vector<int64_t>{2, 2}}}),
-                 "pool" + at);
+      model.node(
+          "MaxPool", {"c" + at}, {"x" + next},
+          attributes({{"kernel_shape", std::vector<int64_t>{2, 2}}, {"strides", std::vector<int64_t>{2, 2}}}),
+          "pool" + at);
     channels = filters;
   }
   model.output("x8");
@@ -97,8 +101,7 @@ struct Kernels {
 
 Kernels kernels_of(const DeviceCaps& caps, const TuningTable* tuning = nullptr) {
   std::vector<Choice> choices;
-  const Program program =
-      lower(optimise(chain(), {}), caps, {.tuning = tuning, .choices = &choices});
+  const Program program = lower(optimise(chain(), {}), caps, {.tuning = tuning, .choices = &choices});
   Kernels kernels;
   for (const Task& task : program.tasks)
     kernels.pipelines.insert({task.dispatch->shader, task.dispatch->defines, task.dispatch->workgroup_size});

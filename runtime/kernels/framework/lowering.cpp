@@ -192,14 +192,14 @@ Program lower_in_buffers(const Graph& graph, const DeviceCaps& caps, LoweringOpt
 constexpr double kWorthFewerPipelines = 0.02;
 
 // Kernels for all nodes with which the program has fewer pipelines; none if there are no such.
-ChosenKernels kernels_to_share(const std::vector<std::vector<NodeWay>>& ways) {
+ChosenKernels kernels_to_share(const std::vector<std::vector<NodeLowering>>& lowerings) {
   double us = 0;
-  for (const std::vector<NodeWay>& of_node : ways)
+  for (const std::vector<NodeLowering>& of_node : lowerings)
     if (!of_node.empty()) us += of_node.front().us;
-  const std::vector<size_t> taken = share_pipelines(ways, kWorthFewerPipelines * us);
-  if (std::ranges::all_of(taken, [](size_t way) { return way == 0; })) return {};
+  const std::vector<size_t> taken = share_pipelines(lowerings, kWorthFewerPipelines * us);
+  if (std::ranges::all_of(taken, [](size_t lowering) { return lowering == 0; })) return {};
   ChosenKernels chosen;
-  for (size_t n = 0; n < ways.size(); ++n) chosen.push_back(ways[n][taken[n]].kernels);
+  for (size_t n = 0; n < lowerings.size(); ++n) chosen.push_back(lowerings[n][taken[n]].kernels);
   return chosen;
 }
 
@@ -211,7 +211,7 @@ Program lower(const Graph& graph, const DeviceCaps& caps, const LoweringOptions&
   try {
     const size_t first_choice = options.choices ? options.choices->size() : 0;
     Program program = builder.build();
-    const ChosenKernels chosen = kernels_to_share(builder.ways());
+    const ChosenKernels chosen = kernels_to_share(builder.lowerings());
     if (chosen.empty()) return program;
     LoweringOptions shared = options;
     shared.chosen = &chosen;

@@ -126,7 +126,7 @@ void ProgramBuilder::lower_node(const Node& node) {
   if (options_.whole_layers || options_.chosen) return lower_node_once(node);
   const Checkpoint before = checkpoint();
   lower_node_once(node);
-  find_ways(node, before);
+  find_lowerings(node, before);
 }
 
 void ProgramBuilder::lower_node_once(const Node& node) {

@@ -25,7 +25,7 @@ class ProgramBuilder {
   const AvoidedKernels& avoided() const { return avoided_; }
   // Of each node, after build(): how it can be lowered with kernels that are as quick, how it was first.
   // Empty where kernels are given (LoweringOptions::chosen, whole_layers), or some are wrong.
-  const std::vector<std::vector<NodeWay>>& ways() const { return ways_; }
+  const std::vector<std::vector<NodeLowering>>& lowerings() const { return lowerings_; }
 
   const Graph& graph() const { return graph_; }
   const DeviceCaps& caps() const { return caps_; }
@@ -85,8 +85,8 @@ class ProgramBuilder {
   bool used_wrong_kernel(size_t first_task);
   bool avoid_a_candidate();
   // Lowers the node with each combination of kernels that are as quick, and then as it was.
-  void find_ways(const Node& node, const Checkpoint& before);
-  NodeWay way_since(const Checkpoint& before);
+  void find_lowerings(const Node& node, const Checkpoint& before);
+  NodeLowering lowering_since(const Checkpoint& before);
   // Those that the current node is to take; null: the best.
   const std::vector<KernelName>* wanted_kernels() const;
   bool lower_with_right_candidate(const Node& node, bool is_replacement);
@@ -121,11 +121,11 @@ class ProgramBuilder {
   bool may_use_images_;                                    // by the options, for channels4
   const Node* current_ = nullptr;                          // the node whose dispatches are being added
   std::vector<NodeChoice> node_choices_;                   // of the current node
-  std::vector<KernelName> wanted_;                         // for its choices, while its ways are found
+  std::vector<KernelName> wanted_;                         // for its choices, while its lowerings are found
   std::vector<std::set<std::string>> avoided_candidates_;  // of each of them
   AvoidedKernels avoided_;
   bool converts_wrongly_ = false;
-  std::vector<std::vector<NodeWay>> ways_;
+  std::vector<std::vector<NodeLowering>> lowerings_;
   // By shader, macros, workgroup and subgroup size.
   std::map<std::tuple<std::string, decltype(Dispatch::defines), decltype(Dispatch::workgroup_size), uint32_t>,
            size_t>

@@ -7,7 +7,7 @@
 namespace vellum {
 namespace {
 
-// What nodes with the same ways take, and the time that it adds.
+// What nodes with the same lowerings take, and the time that it adds.
 struct Selection {
   std::vector<size_t> taken;
   double us = 0;
@@ -15,27 +15,27 @@ struct Selection {
 
 class Sharing {
  public:
-  explicit Sharing(const std::vector<std::vector<NodeWay>>& ways) : ways_(ways) {}
+  explicit Sharing(const std::vector<std::vector<NodeLowering>>& lowerings) : lowerings_(lowerings) {}
 
   std::set<size_t> pipelines_of(const Selection& selection) const {
     std::set<size_t> pipelines;
-    for (size_t n = 0; n < ways_.size(); ++n) pipelines.merge(std::set(way(selection, n).pipelines));
+    for (size_t n = 0; n < lowerings_.size(); ++n)
+      pipelines.merge(std::set(lowering(selection, n).pipelines));
     return pipelines;
   }
 
-  // The selection without `pipeline`, where the other ways need no pipeline but those of `available`.
-  std::optional<Selection> without(size_t pipeline, Selection selection,
-                                   std::set<size_t> available) const {
+  // The selection without `pipeline`, where the other lowerings need no pipeline but those of `available`.
+  std::optional<Selection> without(size_t pipeline, Selection selection, std::set<size_t> available) const {
     available.erase(pipeline);
-    for (size_t n = 0; n < ways_.size(); ++n) {
-      if (!way(selection, n).pipelines.contains(pipeline)) continue;
+    for (size_t n = 0; n < lowerings_.size(); ++n) {
+      if (!lowering(selection, n).pipelines.contains(pipeline)) continue;
       std::optional<size_t> best;
-      for (size_t w = 0; w < ways_[n].size(); ++w)
-        if (std::ranges::includes(available, ways_[n][w].pipelines) &&
-            (!best || ways_[n][w].us < ways_[n][*best].us))
+      for (size_t w = 0; w < lowerings_[n].size(); ++w)
+        if (std::ranges::includes(available, lowerings_[n][w].pipelines) &&
+            (!best || lowerings_[n][w].us < lowerings_[n][*best].us))
           best = w;
       if (!best) return std::nullopt;
-      selection.us += ways_[n][*best].us - way(selection, n).us;
+      selection.us += lowerings_[n][*best].us - lowering(selection, n).us;
       selection.taken[n] = *best;
     }
     return selection;
@@ -77,28 +77,31 @@ class Sharing {
   }
 
  private:
-  const NodeWay& way(const Selection& selection, size_t n) const { return ways_[n][selection.taken[n]]; }
+  const NodeLowering& lowering(const Selection& selection, size_t n) const {
+    return lowerings_[n][selection.taken[n]];
+  }
 
   std::set<size_t> all_pipelines() const {
     std::set<size_t> pipelines;
-    for (const std::vector<NodeWay>& ways : ways_)
-      for (const NodeWay& way : ways) pipelines.insert(way.pipelines.begin(), way.pipelines.end());
+    for (const std::vector<NodeLowering>& lowerings : lowerings_)
+      for (const NodeLowering& lowering : lowerings)
+        pipelines.insert(lowering.pipelines.begin(), lowering.pipelines.end());
     return pipelines;
   }
 
-  const std::vector<std::vector<NodeWay>>& ways_;
+  const std::vector<std::vector<NodeLowering>>& lowerings_;
 };
 
 }  // namespace
 
-std::vector<size_t> share_pipelines(const std::vector<std::vector<NodeWay>>& ways, double most_us) {
-  // Nodes that need the same pipelines take the same way.
+std::vector<size_t> share_pipelines(const std::vector<std::vector<NodeLowering>>& lowerings, double most_us) {
+  // Nodes that need the same pipelines take the same lowering.
   std::map<std::vector<std::set<size_t>>, size_t> group_of_pipelines;
-  std::vector<std::vector<NodeWay>> groups;
+  std::vector<std::vector<NodeLowering>> groups;
   std::vector<size_t> group_of_node;
-  for (const std::vector<NodeWay>& of_node : ways) {
+  for (const std::vector<NodeLowering>& of_node : lowerings) {
     std::vector<std::set<size_t>> pipelines;
-    for (const NodeWay& way : of_node) pipelines.push_back(way.pipelines);
+    for (const NodeLowering& lowering : of_node) pipelines.push_back(lowering.pipelines);
     const auto [group, is_new] = group_of_pipelines.try_emplace(std::move(pipelines), groups.size());
     group_of_node.push_back(group->second);
     if (is_new)

@@ -1,4 +1,4 @@
-// Lowering a node in each way that is predicted to be as quick, to find out which pipelines it needs
+// Lowers a node with all kernel candidates that are predicted to be as quick, to find the pipelines of each
 // (share_pipelines.hpp).
 #include "kernels/framework/program_builder.hpp"
 #include "vellum/error.hpp"
@@ -7,7 +7,7 @@ namespace vellum {
 namespace {
 
 // A node with several choices of several candidates has many combinations.
-constexpr size_t kMostWays = 32;
+constexpr size_t kMostLowerings = 32;
 
 }  // namespace
 
@@ -19,11 +19,11 @@ const std::vector<KernelName>* ProgramBuilder::wanted_kernels() const {
   return chosen.empty() ? nullptr : &chosen;
 }
 
-NodeWay ProgramBuilder::way_since(const Checkpoint& before) {
-  NodeWay way;
+NodeLowering ProgramBuilder::lowering_since(const Checkpoint& before) {
+  NodeLowering lowering;
   for (const NodeChoice& choice : node_choices_) {
-    way.kernels.push_back(choice.taken);
-    way.us += choice.us;
+    lowering.kernels.push_back(choice.taken);
+    lowering.us += choice.us;
   }
   for (size_t t = before.tasks; t < program_.tasks.size(); ++t) {
     if (!program_.tasks[t].dispatch) continue;
@@ -31,14 +31,14 @@ NodeWay ProgramBuilder::way_since(const Checkpoint& before) {
     const auto [pipeline, is_new] = pipelines_.try_emplace(
         {dispatch.shader, dispatch.defines, dispatch.workgroup_size, dispatch.subgroup_size},
         pipelines_.size());
-    way.pipelines.insert(pipeline->second);
+    lowering.pipelines.insert(pipeline->second);
   }
-  return way;
+  return lowering;
 }
 
-void ProgramBuilder::find_ways(const Node& node, const Checkpoint& before) {
-  std::vector<NodeWay>& ways = ways_.emplace_back();
-  ways.push_back(way_since(before));
+void ProgramBuilder::find_lowerings(const Node& node, const Checkpoint& before) {
+  std::vector<NodeLowering>& lowerings = lowerings_.emplace_back();
+  lowerings.push_back(lowering_since(before));
   const std::vector<NodeChoice> first = node_choices_;
   std::vector<size_t> taken(first.size(), 0);  // 0: as at first, i: as_quick[i - 1]
   const auto next = [&] {
@@ -54,17 +54,17 @@ void ProgramBuilder::find_ways(const Node& node, const Checkpoint& before) {
     wanted_ = std::move(kernels);
     lower_node_once(node);
   };
-  while (ways.size() < kMostWays && next()) {
+  while (lowerings.size() < kMostLowerings && next()) {
     std::vector<KernelName> kernels;
     for (size_t i = 0; i < first.size(); ++i)
       kernels.push_back(taken[i] == 0 ? first[i].taken : first[i].as_quick[taken[i] - 1]);
     try {
       lower_again(std::move(kernels));
-      ways.push_back(way_since(before));
+      lowerings.push_back(lowering_since(before));
     } catch (const Error&) {  // beyond a limit of the device
     }
   }
-  if (ways.size() > 1) lower_again(ways.front().kernels);
+  if (lowerings.size() > 1) lower_again(lowerings.front().kernels);
   wanted_.clear();
 }
 
