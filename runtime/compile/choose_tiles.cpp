@@ -140,7 +140,7 @@ TileChooser::Strip TileChooser::estimate_strip(const TiledNodes& tiled, const st
     uint64_t cut = 0;
     if (!computed.empty())
       result.ms += costs_.copy.launch + costs_.node_ms[n] * static_cast<double>(computed.count()) /
-                                          static_cast<double>(reads.row_count(n));
+                                            static_cast<double>(reads.row_count(n));
     for (size_t i = 0; i < node.inputs.size() && !computed.empty(); ++i) {
       const RowsRead read = reads.read(n, i, computed);
       if (read.whole) continue;

@@ -8,8 +8,8 @@
 namespace vellum {
 
 // Makes a ConvSqueezeExcite of each depthwise convolution and the SqueezeExcite that reads its result, where
-// the device has the kernel for it: no dispatch takes the means from memory then. Depends on the device, so it
-// is no pass of optimise(). Shapes must be known; ids of values stay.
+// the device has the kernel for it: no dispatch takes the means from memory then. Depends on the device, so
+// it is no pass of optimise(). Shapes must be known; ids of values stay.
 void fuse_means(Graph& graph, const DeviceCaps& caps, Precision precision);
 
 }  // namespace vellum

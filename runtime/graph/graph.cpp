@@ -131,8 +131,7 @@ void check_limits(const Graph& graph) {
   if (graph.inputs.size() + graph.outputs.size() > kMostInterface) {
     throw Error(ErrorCode::unsupported, "the model has " + std::to_string(graph.inputs.size()) +
                                             " inputs and " + std::to_string(graph.outputs.size()) +
-                                            " outputs, together more than " +
-                                            std::to_string(kMostInterface));
+                                            " outputs, together more than " + std::to_string(kMostInterface));
   }
   for (const Value& value : graph.values) {
     if (!value.constant) continue;

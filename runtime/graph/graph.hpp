@@ -43,7 +43,7 @@ struct HostTail;
 // The work and memory that constant folding has used so far, in all passes; LoadLimits bounds both.
 struct FoldingSpent {
   uint64_t work = 0;
-  uint64_t bytes = 0;  // of folded constants that are still there
+  uint64_t bytes = 0;           // of folded constants that are still there
   uint64_t unrolled_nodes = 0;  // of the iterations of Loops, and of branches that were chosen
   // Bytes of the file's own constants, counted when folding begins.
   std::optional<uint64_t> file_bytes;

@@ -146,12 +146,11 @@ void add_convolutions_with_means(std::vector<SmallOperator>& list) {
     op->conv.window.pads = kernel == 3 ? kPad1 : kPad2;
     op->squeeze.hidden.kind = ActivationKind::relu;
     op->squeeze.gate.kind = ActivationKind::sigmoid;
-    SmallOperator made =
-        small_operator(name, "ConvSqueezeExcite",
-                       {computed(x), weights({x[1], 1, kernel, kernel}), weights({x[1]}, 3),
-                        weights({8, x[1], 1, 1}, 4), weights({8}, 5), weights({x[1], 8, 1, 1}, 6),
-                        weights({x[1]}, 7)},
-                       std::move(op));
+    SmallOperator made = small_operator(
+        name, "ConvSqueezeExcite",
+        {computed(x), weights({x[1], 1, kernel, kernel}), weights({x[1]}, 3), weights({8, x[1], 1, 1}, 4),
+         weights({8}, 5), weights({x[1], 8, 1, 1}, 6), weights({x[1]}, 7)},
+        std::move(op));
     made.graph.nodes[0].outputs.push_back(made.graph.add_value("gates"));
     made.graph.outputs = made.graph.nodes[0].outputs;
     list.push_back(std::move(made));

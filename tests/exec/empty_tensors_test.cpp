@@ -412,10 +412,13 @@ TEST(EmptyTensors, Products) { check_all(product_cases()); }
 
 // Every operator of ONNX that has a row in the table is in one of the lists.
 TEST(EmptyTensors, ListsAreComplete) {
-  std::set<std::string> listed = {
-      "Constant",      "Silu",       "PickChannels", "SqueezeExcite", "Scatter",      "ChannelNormalization",
-      "Frame",         "Recurrence", "Picture",      "SeparableConv", "FakeQuantize", "StackFrames",
-      "RotateChannels", "ConvSqueezeExcite"};
+  std::set<std::string> listed = {"Constant",       "Silu",
+                                  "PickChannels",   "SqueezeExcite",
+                                  "Scatter",        "ChannelNormalization",
+                                  "Frame",          "Recurrence",
+                                  "Picture",        "SeparableConv",
+                                  "FakeQuantize",   "StackFrames",
+                                  "RotateChannels", "ConvSqueezeExcite"};
   for (const auto& cases : {elementwise_cases(), movement_cases(), reduction_cases(), product_cases()})
     for (const Case& test : cases) listed.insert(test.type);
   for (const std::string_view type : operator_types()) {

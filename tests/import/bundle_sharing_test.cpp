@@ -86,14 +86,14 @@ TEST_F(BundleSharing, ManyValuesOfOneTextAreRefused) {
   const auto text = builder.CreateString(std::string(1000, 'v'));
   std::vector<Offset<schema::Value>> values;
   for (int i = 0; i < 100; ++i) values.push_back(schema::CreateValue(builder, text));
-  EXPECT_VELLUM_ERROR(read(schema::CreateModel(builder, relu(values))),
-                      ErrorCode::corrupt_model, "again and again");
+  EXPECT_VELLUM_ERROR(read(schema::CreateModel(builder, relu(values))), ErrorCode::corrupt_model,
+                      "again and again");
 }
 
 TEST_F(BundleSharing, ManyValuesOfOneTableAreRefused) {
   const std::vector<Offset<schema::Value>> values(1000, schema::CreateValueDirect(builder, "v"));
-  EXPECT_VELLUM_ERROR(read(schema::CreateModel(builder, relu(values))),
-                      ErrorCode::corrupt_model, "description is damaged");
+  EXPECT_VELLUM_ERROR(read(schema::CreateModel(builder, relu(values))), ErrorCode::corrupt_model,
+                      "description is damaged");
 }
 
 // The activations of a recurrent layer, and a list that many attributes share.

@@ -155,8 +155,9 @@ TEST(VolumesToFrames, WeightsOfHalvesStayHalves) {
   model.initializer("w", HostTensor::from<float>(DType::f16, weights.shape(), weights.to_floats()));
   model.node("Conv", {"x", "w"}, {"y"}, attributes({{"pads", Lists{1, 0, 0, 1, 0, 0}}})).output("y");
   const Graph graph = after(volumes_to_frames, model);
-  for (const Node& node : graph.nodes)
+  for (const Node& node : graph.nodes) {
     if (node.op->type() == "Conv") EXPECT_EQ(graph.constant(node.inputs[1])->dtype(), DType::f16);
+  }
 }
 
 }  // namespace

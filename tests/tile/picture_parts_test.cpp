@@ -88,8 +88,8 @@ OnnxModel resized(const char* mode, float scale, const char* coordinates = "half
       .initializer("pads", HostTensor::from<int64_t>(DType::i64, {8}, Ints{0, 0, 2, 1, 0, 0, 1, 2}))
       .node("Pad", {"x", "pads"}, {"padded"}, attributes({{"mode", std::string("reflect")}}), "mirror")
       .node("Resize", {"padded", "", "scales"}, {"y"},
-            attributes({{"mode", std::string(mode)},
-                        {"coordinate_transformation_mode", std::string(coordinates)}}),
+            attributes(
+                {{"mode", std::string(mode)}, {"coordinate_transformation_mode", std::string(coordinates)}}),
             "enlarge")
       .output("y");
   return model;
@@ -134,8 +134,9 @@ TEST(PictureParts, RefuseLayersThatNeedTheWholeByName) {
   pooled.output("y");
   EXPECT_VELLUM_ERROR(picture_alignment(prepared(pooled, 20, 20), ImageAxis::rows), ErrorCode::unsupported,
                       "mean_of_all");
-  EXPECT_VELLUM_ERROR(picture_alignment(prepared(resized("linear", 3, "align_corners"), 20, 20), ImageAxis::columns),
-                      ErrorCode::unsupported, "enlarge", "rounded");
+  EXPECT_VELLUM_ERROR(
+      picture_alignment(prepared(resized("linear", 3, "align_corners"), 20, 20), ImageAxis::columns),
+      ErrorCode::unsupported, "enlarge", "rounded");
 }
 
 TEST(PictureParts, RefusePartsNoLargerThanTheHalo) {

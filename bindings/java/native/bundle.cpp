@@ -112,10 +112,10 @@ VELLUM_JNI(jobject, writeBundle)
     vellum_bundle_summary summary{};
     summary.size = sizeof summary;
     check(env,
-          vellum_write_bundle_with_variants(
-              to_utf8(env, model).c_str(), to_utf8(env, file).c_str(),
-              device ? from_long<JavaDevice>(device)->device : nullptr, caps ? caps_text.c_str() : nullptr,
-              session.get(), variants.get(), &summary, &error),
+          vellum_write_bundle_with_variants(to_utf8(env, model).c_str(), to_utf8(env, file).c_str(),
+                                            device ? from_long<JavaDevice>(device)->device : nullptr,
+                                            caps ? caps_text.c_str() : nullptr, session.get(), variants.get(),
+                                            &summary, &error),
           error);
     return summary_to_java(env, summary, nullptr).release();
   });

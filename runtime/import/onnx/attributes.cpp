@@ -11,8 +11,7 @@ namespace {
 
 using schema::AttributeProto;
 
-Attributes::Value take_value(AttributeProto& attribute, const std::string& what,
-                             ExternalFiles& files) {
+Attributes::Value take_value(AttributeProto& attribute, const std::string& what, ExternalFiles& files) {
   switch (attribute.type()) {
     case AttributeProto::FLOAT:
       return attribute.f();

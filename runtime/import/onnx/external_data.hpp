@@ -35,8 +35,7 @@ class ExternalFiles {
 // otherwise throws Error. `what` names the tensor in errors. The tensor takes `made_bytes`, which are more
 // where its elements are packed.
 std::shared_ptr<const std::byte> read_external_data(const schema::TensorProto& tensor,
-                                                    const std::string& what,
-                                                    ExternalFiles& files, uint64_t expected_bytes,
-                                                    uint64_t made_bytes);
+                                                    const std::string& what, ExternalFiles& files,
+                                                    uint64_t expected_bytes, uint64_t made_bytes);
 
 }  // namespace vellum::onnx

@@ -16,7 +16,6 @@ DType to_dtype(int32_t data_type, const std::string& what);
 
 // Returns the tensor's value. Moves its raw bytes out of `tensor` instead of copying them. `what` names the
 // tensor in errors. External data are read from the folder of `files` and nowhere else.
-HostTensor take_tensor(schema::TensorProto& tensor, const std::string& what,
-                       ExternalFiles& files);
+HostTensor take_tensor(schema::TensorProto& tensor, const std::string& what, ExternalFiles& files);
 
 }  // namespace vellum::onnx

@@ -55,8 +55,8 @@ void convert_scatter_nd(const Call& call) {
   call.writer.file().count(static_cast<uint64_t>(checked_element_count(shape)), size_of(dtype));
   auto op = std::make_shared<ScatterND>();
   op->reduction = ScatterReduction::add;
-  const ValueId zeros = call.writer.add_constant(call.writer.name_of(call.output()) + "_zeros",
-                                                 HostTensor(dtype, shape));
+  const ValueId zeros =
+      call.writer.add_constant(call.writer.name_of(call.output()) + "_zeros", HostTensor(dtype, shape));
   call.emit(std::move(op),
             {zeros, call.writer.in_file_order(call.input(0)), call.writer.in_file_order(call.input(1))},
             false);

@@ -21,10 +21,10 @@ std::vector<KernelCandidate> cooperative_candidates(const ConvProblem& problem, 
   std::vector<KernelCandidate> candidates;
   if (problem.groups != 1) return candidates;
   for (auto& [name, cost, tile, us] : cooperative_tiles(caps, {.pixels = problem.whole_pixels(),
-                                                          .inputs = problem.inputs,
-                                                          .outputs = problem.outputs,
-                                                          .taps = problem.window.taps(),
-                                                          .precision = problem.precision}))
+                                                              .inputs = problem.inputs,
+                                                              .outputs = problem.outputs,
+                                                              .taps = problem.window.taps(),
+                                                              .precision = problem.precision}))
     candidates.push_back({name, cost, [problem, tile = tile](Lowering& lowering) {
                             emit_cooperative(lowering, problem, tile);
                           }});

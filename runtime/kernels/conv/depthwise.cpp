@@ -184,10 +184,9 @@ void emit_depthwise_tile(Lowering& lowering, const ConvProblem& problem, const P
 
 std::optional<PixelTile> preferred_tile(const ConvProblem& problem, const DeviceCaps& caps) {
   if (!has_unrolled_taps(problem.window)) return std::nullopt;
-  return device_policy(caps).depthwise_tile(caps, {problem.width, problem.whole_height,
-                                                   problem.whole_images * slices(problem.outputs),
-                                                   problem.window.kernel[0], problem.window.stride[0],
-                                                   problem.window.stride[1]});
+  return device_policy(caps).depthwise_tile(
+      caps, {problem.width, problem.whole_height, problem.whole_images * slices(problem.outputs),
+             problem.window.kernel[0], problem.window.stride[0], problem.window.stride[1]});
 }
 
 // Half the instructions of the other kernel, and half its loads.
@@ -243,12 +242,11 @@ std::vector<KernelCandidate> depthwise_candidates(const ConvProblem& problem, co
                                                   TensorId y) {
   std::vector<KernelCandidate> candidates;
   if (const std::optional<PixelTile> tile = preferred_tile(problem, caps))
-    candidates.push_back(
-        {{"depthwise rows", std::to_string(tile->pixels) + "x" + std::to_string(tile->rows)},
-         kTileCost,
-         [problem, y, tile = *tile](Lowering& lowering) {
-           emit_depthwise_tile(lowering, problem, tile, y);
-         }});
+    candidates.push_back({{"depthwise rows", std::to_string(tile->pixels) + "x" + std::to_string(tile->rows)},
+                          kTileCost,
+                          [problem, y, tile = *tile](Lowering& lowering) {
+                            emit_depthwise_tile(lowering, problem, tile, y);
+                          }});
   const int64_t lines = problem.whole_lines() * slices(problem.outputs);
   for (const auto& [tile, cost, us] : output_tiles(caps, {problem.width, lines, 1, 0}))
     candidates.push_back(

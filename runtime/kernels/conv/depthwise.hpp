@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "caps/device_policy.hpp"
-
 #include "kernels/conv/problem.hpp"
 
 namespace vellum {

@@ -88,15 +88,14 @@ void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeight
 std::vector<KernelCandidate> pointwise_candidates(const ConvProblem& problem, const DeviceCaps& caps) {
   std::vector<KernelCandidate> candidates;
   for (const auto& [name, cost, tile, us] : pointwise_tiles("pointwise", caps,
-                                                        {.pixels = problem.whole_pixels(),
-                                                        .inputs = problem.inputs,
-                                                        .outputs = problem.outputs,
-                                                        .precision = problem.precision},
-                                                        problem.has_scale))
-    candidates.push_back({name, cost, [problem, tile = tile](Lowering& lowering) {
-                            emit_pointwise(lowering, problem, tile);
-                          },
-                          us});
+                                                            {.pixels = problem.whole_pixels(),
+                                                            .inputs = problem.inputs,
+                                                            .outputs = problem.outputs,
+                                                            .precision = problem.precision},
+                                                            problem.has_scale))
+    candidates.push_back(
+        {name, cost, [problem, tile = tile](Lowering& lowering) { emit_pointwise(lowering, problem, tile); },
+         us});
   return candidates;
 }
 

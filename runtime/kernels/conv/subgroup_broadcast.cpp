@@ -15,9 +15,10 @@ std::vector<PricedTile> tiles_to_broadcast(const DeviceCaps& caps, const std::ve
   return shared;
 }
 
-std::vector<ParameterCandidate<InvocationTile>> with_subgroup_broadcast(
-    const std::string& algorithm, const DeviceCaps& caps, const std::vector<PricedTile>& tiles,
-    const TileDemand& demand) {
+std::vector<ParameterCandidate<InvocationTile>> with_subgroup_broadcast(const std::string& algorithm,
+                                                                        const DeviceCaps& caps,
+                                                                        const std::vector<PricedTile>& tiles,
+                                                                        const TileDemand& demand) {
   std::vector<ParameterCandidate<InvocationTile>> candidates;
   const auto add = [&](const InvocationTile& tile, double cost, double us) {
     candidates.push_back({tile_name(algorithm, tile), cost, tile, us});

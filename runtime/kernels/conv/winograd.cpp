@@ -86,21 +86,21 @@ TensorId transformed_weights(Lowering& lowering, const ConvWeights& grid, int64_
         },
         bias);
   };
-  return packed_weights(lowering, weight_grid(lowering, grid.width(), grid.height()),
-                        values_of_packing(lowering, {PackingScheme::winograd, grid.packing_parameters()},
-                                          std::move(make)));
+  return packed_weights(
+      lowering, weight_grid(lowering, grid.width(), grid.height()),
+      values_of_packing(lowering, {PackingScheme::winograd, grid.packing_parameters()}, std::move(make)));
 }
 
 void transform_input(Lowering& lowering, const Tiles& tiles, TensorId x, TensorId v, int64_t pad_left,
                      int64_t pad_top) {
   const Shape &x_shape = lowering.tensor(x).desc.shape, &v_shape = lowering.tensor(v).desc.shape;
-  Dispatch dispatch = make_dispatch("winograd_input",
-                                    grid_1d(lowering.caps(), tiles.count * slices(x_shape[1])),
-                                    {reads("x", x), writes("v", v)},
-                                    WinogradInputParameters{.x_shape = texel_shape(x_shape),
-                                                            .v_shape = texel_shape(v_shape),
-                                                            .tiles = {tiles.across, tiles.down},
-                                                            .padding = {pad_left, pad_top}});
+  Dispatch dispatch =
+      make_dispatch("winograd_input", grid_1d(lowering.caps(), tiles.count * slices(x_shape[1])),
+                    {reads("x", x), writes("v", v)},
+                    WinogradInputParameters{.x_shape = texel_shape(x_shape),
+                                            .v_shape = texel_shape(v_shape),
+                                            .tiles = {tiles.across, tiles.down},
+                                            .padding = {pad_left, pad_top}});
   define(dispatch, "SIDE", std::to_string(tiles.side));
   lowering.dispatch(std::move(dispatch));
 }

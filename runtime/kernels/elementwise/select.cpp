@@ -28,14 +28,14 @@ void lower_where(Lowering& lowering) {
   }
   const TensorId y = lowering.write(0, Layout::linear);
   bindings.push_back(writes("y", y));
-  Dispatch dispatch = make_dispatch("where", grid_1d(lowering.caps(), groups_of_four(shape)),
-                                    std::move(bindings),
-                                    WhereParameters{.count = element_count(shape),
-                                                    .rank = nest.dims.size(),
-                                                    .dims = nest.dims,
-                                                    .condition_strides = nest.strides[0],
-                                                    .a_strides = nest.strides[1],
-                                                    .b_strides = nest.strides[2]});
+  Dispatch dispatch =
+      make_dispatch("where", grid_1d(lowering.caps(), groups_of_four(shape)), std::move(bindings),
+                    WhereParameters{.count = element_count(shape),
+                                    .rank = nest.dims.size(),
+                                    .dims = nest.dims,
+                                    .condition_strides = nest.strides[0],
+                                    .a_strides = nest.strides[1],
+                                    .b_strides = nest.strides[2]});
   define_element(dispatch, lowering.tensor(y));
   lowering.dispatch(std::move(dispatch));
 }

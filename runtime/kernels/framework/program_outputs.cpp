@@ -14,12 +14,12 @@ namespace {
 void refuse_layers(const Graph& tail) {
   for (const Node& node : tail.nodes)
     if (is_layer(tail, node))
-      throw Error(
-          ErrorCode::unsupported,
-          describe(node) + " follows " + describe(tail.nodes.front()) +
-              ", whose output has a shape that is known only in a run; what follows it runs on the host, where "
-              "this would be far too slow; cut the model in two after " +
-              describe(tail.nodes.front()) + " and run the second part as a model of its own");
+      throw Error(ErrorCode::unsupported, describe(node) + " follows " + describe(tail.nodes.front()) +
+                                              ", whose output has a shape that is known only in a run; what "
+                                              "follows it runs on the host, where "
+                                              "this would be far too slow; cut the model in two after " +
+                                              describe(tail.nodes.front()) +
+                                              " and run the second part as a model of its own");
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ bool columns_in_texels(const int64_t (&strides)[2], int64_t rows) { return strid
 
 // Input i, of matrices of rows x columns, itself or packed. With `by_columns` its columns may be in texels.
 Factor operand(Lowering& lowering, size_t i, int64_t rows, int64_t columns, const int64_t (&strides)[2],
-                std::vector<int64_t> batch, bool by_columns) {
+               std::vector<int64_t> batch, bool by_columns) {
   const TensorId x = lowering.read(i, Layout::linear);
   Factor result{x, divide_up(columns, 4), std::move(batch)};
   const bool in_rows = in_texels(strides, columns);
@@ -107,8 +107,8 @@ Dispatch product_dispatch(Lowering& lowering, const Product& p, std::string shad
 void multiply_elements(Lowering& lowering, const Product& p) {
   const Factor a{lowering.read(0, Layout::linear), 0, p.a_batch};
   const Factor b{lowering.read(1, Layout::linear), 0, p.b_batch};
-  Dispatch dispatch = product_dispatch(lowering, p, "matmul_any",
-                                       divide_up(p.m * p.n * element_count(p.batch), 4), a, b);
+  Dispatch dispatch =
+      product_dispatch(lowering, p, "matmul_any", divide_up(p.m * p.n * element_count(p.batch), 4), a, b);
   dispatch.bindings.push_back(writes("y", lowering.write(0, Layout::linear)));
   lowering.dispatch(std::move(dispatch));
 }
@@ -161,10 +161,10 @@ std::vector<KernelCandidate> tile_candidates(const Lowering& lowering, const Pro
                           [p, tile = tile](Lowering& of_node) { emit_tiles(of_node, p, tile); }});
   for (const auto& [name, cost, tile, us] :
        cooperative_tiles(caps, {.pixels = p.m,
-                                .inputs = p.k,
-                                .outputs = p.n,
-                                .products = matrices,
-                                .precision = lowering.options().precision}))
+                               .inputs = p.k,
+                               .outputs = p.n,
+                               .products = matrices,
+                               .precision = lowering.options().precision}))
     candidates.push_back(
         {name, cost, [p, tile = tile](Lowering& of_node) { emit_cooperative(of_node, p, tile); }});
   return candidates;

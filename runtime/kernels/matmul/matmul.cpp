@@ -72,8 +72,7 @@ void multiply_channels4(Lowering& lowering, const Product& p, std::vector<float>
   const TensorId x = lowering.read(0, Layout::channels4);
   const TensorId residual = read_residual(lowering);
   const TensorId y = lowering.write(0, Layout::channels4);
-  dispatch_pointwise(lowering, x, y, weights, tile, p.activation, std::move(values),
-                     {.residual = residual});
+  dispatch_pointwise(lowering, x, y, weights, tile, p.activation, std::move(values), {.residual = residual});
 }
 
 InvocationTile best_linear_tile(Lowering& lowering, const Product& p, int64_t rows) {
@@ -102,14 +101,14 @@ void multiply_linear(Lowering& lowering, const Product& p, int64_t rows) {
   const TensorId y = lowering.write(0, Layout::linear);
   const DeviceCaps& caps = lowering.caps();
   const int64_t blocks = whole_subgroups(caps, tile, divide_up(rows, tile.output.pixels));
-  Dispatch dispatch = make_dispatch(
-      "matmul_packed", grid_1d(caps, blocks * weights.blocks()),
-      {reads("x", x), reads("w", grid), writes("y", y)},
-      MatmulPackedParameters{.activation_params = activation_params_or_bounds(p.activation),
-                             .y_rows = rows,
-                             .y_columns = p.n,
-                             .depth = p.k,
-                             .w_width = weights.width()});
+  Dispatch dispatch =
+      make_dispatch("matmul_packed", grid_1d(caps, blocks * weights.blocks()),
+                    {reads("x", x), reads("w", grid), writes("y", y)},
+                    MatmulPackedParameters{.activation_params = activation_params_or_bounds(p.activation),
+                                           .y_rows = rows,
+                                           .y_columns = p.n,
+                                           .depth = p.k,
+                                           .w_width = weights.width()});
   dispatch.macs = static_cast<uint64_t>(rows * p.n * p.k);
   if (tile.broadcasts()) dispatch.subgroup_size = caps.subgroup_size;
   define_tile(dispatch, tile);

@@ -16,10 +16,10 @@ namespace vellum {
 void one_hot(Lowering& lowering, TensorId indices, TensorId values, TensorId y, int64_t depth,
              int64_t inner) {
   const Shape& shape = lowering.tensor(y).desc.shape;
-  Dispatch dispatch = make_dispatch("one_hot", grid_1d(lowering.caps(), groups_of_four(shape)),
-                                    {reads("indices", indices), reads("values", values), writes("y", y)},
-                                    OneHotParameters{
-                                        .count = element_count(shape), .depth = depth, .inner = inner});
+  Dispatch dispatch =
+      make_dispatch("one_hot", grid_1d(lowering.caps(), groups_of_four(shape)),
+                    {reads("indices", indices), reads("values", values), writes("y", y)},
+                    OneHotParameters{.count = element_count(shape), .depth = depth, .inner = inner});
   define_element(dispatch, lowering.tensor(y));
   lowering.dispatch(std::move(dispatch));
 }
@@ -42,13 +42,13 @@ void lower_trilu(Lowering& lowering) {
   const TensorId y = lowering.write(0, Layout::linear);
   // Diagonals beyond the matrix are all alike.
   const int64_t k = std::clamp<int64_t>(known ? known->to_ints()[0] : 0, -rows - 1, columns + 1);
-  Dispatch dispatch = make_dispatch(
-      "trilu", grid_1d(lowering.caps(), groups_of_four(shape)), {reads("x", x), writes("y", y)},
-      TriluParameters{.count = element_count(shape),
-                      .rows = rows,
-                      .columns = columns,
-                      .upper = lowering.op<Trilu>().upper,
-                      .k = k});
+  Dispatch dispatch =
+      make_dispatch("trilu", grid_1d(lowering.caps(), groups_of_four(shape)), {reads("x", x), writes("y", y)},
+                    TriluParameters{.count = element_count(shape),
+                                    .rows = rows,
+                                    .columns = columns,
+                                    .upper = lowering.op<Trilu>().upper,
+                                    .k = k});
   if (computed) {
     dispatch.bindings.push_back(reads("diagonal", diagonal));
     define(dispatch, "COMPUTED_K");

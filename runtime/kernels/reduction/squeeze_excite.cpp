@@ -13,8 +13,8 @@
 namespace vellum {
 namespace {
 
-// The slices of channels that a workgroup of shaders/reduction/squeeze_excite.comp holds. It holds them twice, in
-// the 16 KiB of shared memory that every device has.
+// The slices of channels that a workgroup of shaders/reduction/squeeze_excite.comp holds. It holds them
+// twice, in the 16 KiB of shared memory that every device has.
 constexpr int64_t kMostSlices = 512;
 constexpr int64_t kBytesPerSlice = 2 * 16;
 
@@ -42,8 +42,8 @@ bool should_take_means_there(const DeviceCaps& caps, const SqueezeSizes& sizes) 
 
 TensorId product_weights(Lowering& lowering, const char* name, size_t i, int64_t inputs, int64_t outputs) {
   const ConvWeights grid{inputs, outputs, 1, 1, 1};
-  return lowering.weight(lowering.node().name + name,
-                         weight_grid(lowering, grid.width(), grid.height()), conv_values(lowering, grid, i));
+  return lowering.weight(lowering.node().name + name, weight_grid(lowering, grid.width(), grid.height()),
+                         conv_values(lowering, grid, i));
 }
 
 Grid one_workgroup_each(const DeviceCaps& caps, int64_t images) {
@@ -64,14 +64,14 @@ void squeeze_in_a_workgroup(Lowering& lowering, const SqueezeExcite& op, const S
                             TensorId x, size_t weights, TensorId y) {
   const TensorId w1 = product_weights(lowering, "/hidden", weights, sizes.inputs, sizes.hidden);
   const TensorId w2 = product_weights(lowering, "/gate", weights + 2, sizes.hidden, sizes.outputs);
-  Dispatch dispatch = make_dispatch(
-      "squeeze_excite", one_workgroup_each(lowering.caps(), sizes.images),
-      {reads("x", x), reads("w1", w1), reads("w2", w2), writes("y", y)},
-      SqueezeExciteParameters{.x_shape = texel_shape(lowering.tensor(x).desc.shape),
-                              .y_shape = texel_shape(lowering.tensor(y).desc.shape),
-                              .activation_params = activation_params_or_bounds(op.hidden),
-                              .gate_params = activation_params_or_bounds(op.gate),
-                              .hidden_channels = sizes.hidden});
+  Dispatch dispatch =
+      make_dispatch("squeeze_excite", one_workgroup_each(lowering.caps(), sizes.images),
+                    {reads("x", x), reads("w1", w1), reads("w2", w2), writes("y", y)},
+                    SqueezeExciteParameters{.x_shape = texel_shape(lowering.tensor(x).desc.shape),
+                                            .y_shape = texel_shape(lowering.tensor(y).desc.shape),
+                                            .activation_params = activation_params_or_bounds(op.hidden),
+                                            .gate_params = activation_params_or_bounds(op.gate),
+                                            .hidden_channels = sizes.hidden});
   dispatch.macs = static_cast<uint64_t>(sizes.images * sizes.hidden * (sizes.inputs + sizes.outputs));
   define_activation_or_bounds(dispatch, op.hidden);
   define_activation_or_bounds(dispatch, op.gate, "GATE");

@@ -156,10 +156,10 @@ void check_resizes(const Network& whole, int64_t alignment) {
     for (size_t r = 0; r + static_cast<size_t>(out_step) < taps.size(); ++r) {
       const ResizeTaps &a = taps[r], &b = taps[r + static_cast<size_t>(out_step)];
       if (is_inside(a) && is_inside(b) && !is_same_element(a, b, in_step))
-        refuse(
-            node,
-            "its weights are rounded otherwise in each part of a picture; nearest, and scales by fractions of "
-            "small numbers without align_corners, are the same everywhere");
+        refuse(node,
+               "its weights are rounded otherwise in each part of a picture; nearest, and scales by "
+               "fractions of "
+               "small numbers without align_corners, are the same everywhere");
     }
   }
 }

@@ -226,8 +226,8 @@ std::optional<Ratio> small_ratio(float scale) {
 // the first places repeat. They are computed there: further on, floats round more, and parts of a large
 // picture would get other weights than the whole.
 Place place_of(const Resize& op, const ResizeGeometry& g, size_t axis, int64_t i) {
-  const bool repeats = op.coordinates != CoordinateMode::align_corners &&
-                       op.coordinates != CoordinateMode::tf_crop_and_resize;
+  const bool repeats =
+      op.coordinates != CoordinateMode::align_corners && op.coordinates != CoordinateMode::tf_crop_and_resize;
   const std::optional<Ratio> ratio = repeats ? small_ratio(g.scales[axis]) : std::nullopt;
   if (!ratio) return {0, op.source(g, axis, i)};
   return {i / ratio->out * ratio->in, op.source(g, axis, i % ratio->out)};
