@@ -6,7 +6,7 @@
 namespace vellum {
 namespace {
 
-// Of dispatches, and of copies that replace some of them.
+// Tasks are dispatches, and copies that replace some of them.
 constexpr gpu::Scope kTaskWrite = gpu::kComputeWrite | gpu::kTransferWrite;
 constexpr gpu::Scope kTaskReadWrite = gpu::kComputeReadWrite | gpu::kTransferRead | gpu::kTransferWrite;
 

@@ -109,7 +109,7 @@ Kernels kernels_of(const DeviceCaps& caps, const TuningTable* tuning = nullptr) 
   return kernels;
 }
 
-// What each layer takes by itself: with a table that has measured no more than the first candidates.
+// The kernels that layers take by themselves: by a table that has measured only the first candidates.
 Kernels kernels_by_layer(const DeviceCaps& caps) {
   std::vector<Choice> choices;
   lower(optimise(chain(), {}), caps, {.choices = &choices});

@@ -208,7 +208,7 @@ TEST(FirstUseCheck, KnowsASmallOperatorForTheKernelsOfNetworks) {
       "frame", "picture", "pick_channels", "quantize", "round_float", "store_image", "strided_words",
       // Rare in networks for pictures.
       "max_pool_indices", "one_hot", "recurrence", "reverse_sequence", "roi_align", "scatter", "where",
-      // Of networks of volumes, and with rotary positions.
+      // Networks of volumes, and with rotary positions, have these.
       "stack_frames", "rotate_channels",
       // Chosen by size.
       "attention_merge", "contract", "copy_linear", "matmul_any", "matmul_pack", "matmul_packed",

@@ -12,21 +12,6 @@ def tag(number):
     return str(number).replace("-", "minus")
 
 
-def ints(name, values):
-    return tensor(name, [len(values)], values)
-
-
-def floats(name, dims, value=1.0):
-    count = 1
-    for dim in dims:
-        count *= dim
-    return tensor(name, dims, [value] * count, FLOAT)
-
-
-def filled(name, dims):
-    return ints(name + "_shape", dims), node("ConstantOfShape", [name + "_shape"], [name])
-
-
 def external(name, dims, dtype=FLOAT, location="w", **keys):
     entries = [("location", location)] + [(key, str(value)) for key, value in keys.items()]
     return (fields(1, dims) + field(2, dtype) + field(8, name) +

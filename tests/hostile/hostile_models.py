@@ -12,22 +12,6 @@ from onnx_writer import *  # noqa: F403
 HUGE = [1 << 16, 1 << 20, (1 << 31) - 1, 1 << 31, 1 << 40, (1 << 63) - 1, -1, -(1 << 63)]
 
 
-def ints(name, values):
-    return tensor(name, [len(values)], [max(-(1 << 63), min(value, (1 << 63) - 1)) for value in values])
-
-
-def floats(name, dims, value=1.0):
-    count = 1
-    for dim in dims:
-        count *= dim
-    return tensor(name, dims, [value] * count, FLOAT)
-
-
-def filled(name, dims):
-    """Nodes and constants of a large constant from a small file: ConstantOfShape."""
-    return ints(name + "_shape", dims), node("ConstantOfShape", [name + "_shape"], [name])
-
-
 def constant_growth():
     """Constants that feed operators which make large tensors."""
     one = floats("c", [1])

@@ -89,3 +89,19 @@ def simple(nodes, constants=(), inputs=(("x", [1, 1, 4, 4]),), outputs=("y",), o
     """A model whose inputs are (name, dims) or (name, dims, dtype)."""
     return model(graph(nodes, [value_info(*entry) for entry in inputs],
                        [value_info(name, None) for name in outputs], constants), opset)
+
+
+def ints(name, values):
+    return tensor(name, [len(values)], [max(-(1 << 63), min(value, (1 << 63) - 1)) for value in values])
+
+
+def floats(name, dims, value=1.0):
+    count = 1
+    for dim in dims:
+        count *= dim
+    return tensor(name, dims, [value] * count, FLOAT)
+
+
+def filled(name, dims):
+    """Nodes and constants of a large constant from a small file: ConstantOfShape."""
+    return ints(name + "_shape", dims), node("ConstantOfShape", [name + "_shape"], [name])

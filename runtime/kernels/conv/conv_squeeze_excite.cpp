@@ -14,7 +14,7 @@ ConvProblem problem_of(const ConvSqueezeExcite& op, const std::vector<OperatorIn
                            to_2d(op.conv.place(std::span(inputs).first(3))), op.conv.activation, precision);
 }
 
-// What a workgroup computes of the `parts` means that the convolution has for each channel.
+// The sizes of the gates, which a workgroup computes of the `parts` means that each channel has.
 SqueezeSizes sizes_of(const ConvProblem& problem, const std::vector<OperatorInput>& inputs, int64_t parts) {
   return {problem.images, problem.outputs, inputs[3].type.shape[0], inputs[5].type.shape[0], parts};
 }

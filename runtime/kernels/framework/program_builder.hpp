@@ -23,7 +23,7 @@ class ProgramBuilder {
   Program build();
   // The wrong kernels that the program would have, also after build() threw.
   const AvoidedKernels& avoided() const { return avoided_; }
-  // Of each node, after build(): how it can be lowered with kernels that are as quick, how it was first.
+  // After build(), for each node: its own lowering, then those with kernels that are as quick.
   // Empty where kernels are given (LoweringOptions::chosen, whole_layers), or some are wrong.
   const std::vector<std::vector<NodeLowering>>& lowerings() const { return lowerings_; }
 

@@ -7,7 +7,7 @@
 namespace vellum {
 namespace {
 
-// What nodes with the same lowerings take, and the time that it adds.
+// The lowering that each group of nodes takes, and the time that these add.
 struct Selection {
   std::vector<size_t> taken;
   double us = 0;
@@ -52,7 +52,7 @@ class Sharing {
     return best;
   }
 
-  // The same with a pipeline besides in place of which two or more can be left out.
+  // The selection with one more pipeline that makes two or more unnecessary.
   std::optional<Selection> with_another(const Selection& selection, double most_us) const {
     const std::set<size_t> present = pipelines_of(selection);
     std::optional<Selection> best;

@@ -86,7 +86,7 @@ class FrameConversion {
     return std::nullopt;
   }
 
-  // The same operator on frames.
+  // Computes an operator that works element by element on frames.
   ValueId map(FrameBuilder& builder) {
     std::vector<ValueId> inputs = builder.node().inputs;
     inputs[0] = builder.frames_of(inputs[0]);
