@@ -7,18 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "kernels/gpu_named.hpp"
 #include "support/gpu_test.hpp"
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
 namespace {
-
-DeviceCaps gpu_named(const char* name) {
-  DeviceCaps caps = test_context()->caps();
-  caps.type = DeviceType::discrete_gpu;
-  caps.name = name;
-  return caps;
-}
 
 struct Layers {
   Shape x;
