@@ -27,7 +27,7 @@ std::vector<TensorUsageRecord> few_textures(uint32_t seed, uint32_t most, bool c
     record.size = Texture2D{width, height, kTexel};
     record.first_task = static_cast<int64_t>(dice() % 10);
     record.last_task = record.first_task + static_cast<int64_t>(dice() % 4);
-    for (uint32_t others = choices ? dice() % 3 : 0; others > 0; --others) {
+    for (uint32_t others = choices ? static_cast<uint32_t>(dice() % 3) : 0; others > 0; --others) {
       const uint32_t other_width = side(), other_height = side();
       record.other_extents.push_back({other_width, other_height, kTexel});
     }
