@@ -135,8 +135,8 @@ std::vector<SplitTile> timed_tiles(const DeviceCaps& caps, const TileDemand& dem
   return timed;
 }
 
-// Of equally quick tiles the one with the fewest instructions and loads for its products takes the least
-// power, others that count as equal must have this share of its efficiency. But a unit must hold this many
+// The tile with the fewest instructions and loads for its products takes the least power among equally quick
+// ones; others that count as equal must have this share of its efficiency. But a unit must hold this many
 // subgroups still: with fewer, waits for loads are not hidden.
 constexpr double kAsEfficient = 0.95, kManyResident = 8;
 

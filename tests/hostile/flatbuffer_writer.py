@@ -51,7 +51,7 @@ def ints(values):
 
 
 class Builder:
-    """Builds from the end of the file, so that each object lies behind those that refer to it."""
+    """Builds from the end of the file, so that each object comes after those that refer to it."""
     def __init__(self):
         self.parts, self.size, self.known = [], 0, {}
 

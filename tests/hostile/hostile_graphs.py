@@ -5,16 +5,8 @@ from onnx_writer import *  # noqa: F403
 SIZES = [1 << 16, 1 << 20, (1 << 31) - 1, 1 << 40, (1 << 63) - 1, -1, 0]
 
 
-def ints(name, values):
-    return tensor(name, [len(values)], [max(-(1 << 63), min(value, (1 << 63) - 1)) for value in values])
-
-
 def scalar(name, value, dtype=INT64):
     return tensor(name, [], [value], dtype)
-
-
-def filled(name, dims):
-    return ints(name + "_shape", dims), node("ConstantOfShape", [name + "_shape"], [name])
 
 
 def tag(number):
@@ -86,13 +78,6 @@ def recurrences():
         wrong = floats("w", [1, gates * 8, 4])
         yield op.lower() + "_of_another_size", simple([node(op, ["x", "w", "w"], ["y"], hidden_size=1 << 40)], [wrong],
                                                       [("x", [2, 1, 4])])
-
-
-def floats(name, dims, value=1.0):
-    count = 1
-    for dim in dims:
-        count *= dim
-    return tensor(name, dims, [value] * count, FLOAT)
 
 
 def body(nodes, inputs, outputs):

@@ -1,4 +1,4 @@
-// What <future> uses of the Parallel Patterns Library.
+// The part of the Parallel Patterns Library that <future> uses.
 #pragma once
 namespace Concurrency {
 template <typename Result>

@@ -222,15 +222,13 @@ std::optional<Ratio> small_ratio(float scale) {
   return std::nullopt;
 }
 
-// With a scale of 3 : 1 every third place is the one before it, one element further, so that the weights of
-// the first places repeat. They are computed there: further on, floats round more, and parts of a large
-// picture would get other weights than the whole.
-Place place_of(const Resize& op, const ResizeGeometry& g, size_t axis, int64_t i) {
-  const bool repeats =
-      op.coordinates != CoordinateMode::align_corners && op.coordinates != CoordinateMode::tf_crop_and_resize;
-  const std::optional<Ratio> ratio = repeats ? small_ratio(g.scales[axis]) : std::nullopt;
-  if (!ratio) return {0, op.source(g, axis, i)};
-  return {i / ratio->out * ratio->in, op.source(g, axis, i % ratio->out)};
+// The ratio after which places repeat. With a scale of 3 : 1 every third place is the one before it, one
+// element further, so that the weights of the first places repeat. They are computed there: further on,
+// floats round more, and parts of a large picture would get other weights than the whole.
+std::optional<Ratio> ratio_of_places(const Resize& op, const ResizeGeometry& g, size_t axis) {
+  const bool repeats = op.mode != ResizeMode::nearest && op.coordinates != CoordinateMode::align_corners &&
+                       op.coordinates != CoordinateMode::tf_crop_and_resize;
+  return repeats ? small_ratio(g.scales[axis]) : std::nullopt;
 }
 
 ResizeTaps interpolate(const Resize& op, const ResizeGeometry& g, size_t axis, const Place& place) {
@@ -299,21 +297,19 @@ bool is_untouched(const Resize& op, const ResizeGeometry& g, size_t axis) {
 
 std::vector<ResizeTaps> Resize::taps(const ResizeGeometry& g, size_t axis) const {
   std::vector<ResizeTaps> result;
+  const std::optional<Ratio> ratio = ratio_of_places(*this, g, axis);
   for (int64_t i = 0; i < g.output[axis]; ++i) {
     if (is_untouched(*this, g, axis)) {
       result.push_back({{{i, 1.0f}}});
       continue;
     }
-    const float x = source(g, axis, i);
-    if (mode == ResizeMode::nearest) {
-      result.push_back({{{nearest_index(g, axis, x), 1.0f}}});
-    } else {
-      const Place place = place_of(*this, g, axis, i);
-      result.push_back(antialias && g.scales[axis] < 1.0f ? average(*this, g, axis, place)
+    const Place place = ratio ? Place{i / ratio->out * ratio->in, source(g, axis, i % ratio->out)}
+                              : Place{0, source(g, axis, i)};
+    result.push_back(mode == ResizeMode::nearest ? ResizeTaps{{{nearest_index(g, axis, place.x), 1.0f}}}
+                     : antialias && g.scales[axis] < 1.0f ? average(*this, g, axis, place)
                                                           : interpolate(*this, g, axis, place));
-    }
     result.back().outside = coordinates == CoordinateMode::tf_crop_and_resize &&
-                            (x < 0.0f || x > static_cast<float>(g.input[axis] - 1));
+                            (place.x < 0.0f || place.x > static_cast<float>(g.input[axis] - 1));
   }
   if (!strip || axis != kRowAxis) return result;
   const auto first = result.begin() + strip->first_row;
