@@ -53,7 +53,7 @@ HardwareFrames::HardwareFrames(Session& session, std::string_view input, size_t 
     if (most == 0)
       throw Error(ErrorCode::invalid_argument, "one hardware buffer at least must stay imported");
     gpu::require_hardware_buffers(*impl(members->device)->context);
-    impl_.reset(new Impl{&session, members, std::string(input), most, {}});
+    impl_ = std::make_unique<Impl>(Impl{&session, members, std::string(input), most, {}});
   });
 }
 

@@ -217,7 +217,7 @@ struct LargePicture::Impl {
         why_not = error;
       }
     }
-    if (!smallest) throw *why_not;
+    if (!smallest) throw Error(*why_not);
     throw Error(ErrorCode::out_of_memory,
                 "a memory budget of " + std::to_string(options.session.memory_budget) +
                     " bytes is too small: tiles of " + std::to_string(smallest->side.height) + "x" +

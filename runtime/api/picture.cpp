@@ -103,7 +103,7 @@ class PictureEnd {
     return last ? Shape{1, s[3], s[1], s[2]} : s;
   }
 
-  ValueId add_node(std::shared_ptr<const Operator> op, std::vector<ValueId> inputs, std::string output = {}) {
+  ValueId add_node(std::shared_ptr<const Operator> op, std::vector<ValueId> inputs, const std::string& output = {}) {
     const std::string name = info_.name + "." + std::string(op->type());
     const ValueId value = graph_.add_value(output.empty() ? unused_name(graph_, name) : output);
     graph_.nodes.push_back({name, std::move(op), std::move(inputs), {value}});

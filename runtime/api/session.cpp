@@ -256,12 +256,12 @@ size_t Session::barrier_count() const {
   return impl_->is_ready() ? impl_->first_executor().barrier_count() : 0;
 }
 
-void Session::prepare(const InputShapes& given) {
+void Session::prepare(const InputShapes& shapes) {
   guard([&] {
-    const InputShapes shapes = by_tensor_name(impl_->inputs, given);
-    check_input_shapes(impl(impl_->model)->graph, shapes);
+    const InputShapes of_tensors = by_tensor_name(impl_->inputs, shapes);
+    check_input_shapes(impl(impl_->model)->graph, of_tensors);
     InputKey wanted = impl_->wanted_key();
-    for (const auto& [name, shape] : shapes) {
+    for (const auto& [name, shape] : of_tensors) {
       const size_t index = position(impl_->inputs, name, "input");
       if (const auto values = wanted.values.find(index);
           values != wanted.values.end() && values->second.shape() != shape)

@@ -84,7 +84,7 @@ struct Session::Impl {
   // missing.
   InputKey wanted_key() const;
   Executors make_executors(const InputKey& key) const;
-  Executors make_executors(std::shared_ptr<const CompiledModel> compiled) const;
+  Executors make_executors(const std::shared_ptr<const CompiledModel>& compiled) const;
   Executors make_executors_within_budget(const RequestQueue::Lock& lock, const InputKey& key);
   Executors make_executors_or_free_others(const RequestQueue::Lock& lock, const InputKey& key);
   // Throws without changing anything but cached executors. No request is in flight.

@@ -222,8 +222,7 @@ void vellum_vulkan_device_init_sized(vellum_vulkan_device* device, size_t size) 
 }
 
 void(vellum_vulkan_device_init)(vellum_vulkan_device* device) {
-  constexpr size_t end =
-      offsetof(vellum_vulkan_device, allocation_callbacks) + sizeof(device->allocation_callbacks);
+  constexpr size_t end = offsetof(vellum_vulkan_device, allocation_callbacks) + sizeof(void*);
   vellum::c_api::write_defaults(device, vellum::c_api::size_that_ends_at<vellum_vulkan_device>(end),
                                 vulkan_device_defaults());
 }

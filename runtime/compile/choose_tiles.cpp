@@ -58,11 +58,12 @@ uint64_t TileChooser::whole_peak() const {
   return node_peaks_.empty() ? 0 : *std::max_element(node_peaks_.begin(), node_peaks_.end());
 }
 
-uint64_t TileChooser::bytes_of(ValueId value, int64_t rows, ImageAxis along) const {
+uint64_t TileChooser::bytes_of(ValueId value, int64_t rows, ImageAxis axis) const {
   const Shape& shape = graph().values[value].type.shape;
-  if (along == ImageAxis::images)
+  if (axis == ImageAxis::images)
     return whole_bytes(value) / static_cast<uint64_t>(shape[0]) * static_cast<uint64_t>(rows);
-  const size_t axis = reads_.rows.rows_axis(value), channels = axis == 2 ? 1 : 3, columns = axis == 2 ? 3 : 2;
+  const size_t rows_axis = reads_.rows.rows_axis(value);
+  const size_t channels = rows_axis == 2 ? 1 : 3, columns = rows_axis == 2 ? 3 : 2;
   return static_cast<uint64_t>(shape[0] * ((shape[channels] + 3) / 4 * 4) * rows * shape[columns]) *
          costs_.element_bytes;
 }

@@ -175,9 +175,9 @@ void RecordedNetwork::record(gpu::CommandBuffer& commands) const {
   commands.release(owned_);
 }
 
-void RecordedNetwork::record(VkCommandBuffer recorded_to) const {
-  gpu::CommandBuffer commands(context_, recorded_to);
-  record(commands);
+void RecordedNetwork::record(VkCommandBuffer commands) const {
+  gpu::CommandBuffer recorded_to(context_, commands);
+  record(recorded_to);
 }
 
 const gpu::CommandBuffer& RecordedNetwork::recorded_once() {

@@ -136,7 +136,7 @@ class UsedKernelsCheck {
                         .kernels = {}});
   }
 
-  void add_programs(SmallProgram program) {
+  void add_programs(const SmallProgram& program) {
     std::vector<Choice> choices;
     if (!add_program(program, &choices)) return;
     for (const Choice& choice : choices)

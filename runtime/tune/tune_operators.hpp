@@ -44,6 +44,6 @@ bool same_results(const std::vector<HostTensor>& a, const std::vector<HostTensor
 // candidate with other results than the first, or that the device refuses, gets no time; one with a kernel
 // that is not right is no candidate. When the deadline has passed, the other choices keep the table's times.
 std::vector<OperatorKind> tune_operators(const Graph& graph, const LoweringOptions& options,
-                                         OperatorTuning& how, TuningTable& table);
+                                         OperatorTuning& tuning, TuningTable& table);
 
 }  // namespace vellum

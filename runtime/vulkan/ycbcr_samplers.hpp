@@ -17,6 +17,7 @@ struct ImageFormatId {
   VkFormat format = VK_FORMAT_UNDEFINED;
   uint64_t external = 0;
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): a mistake of clang-tidy 14
   auto operator<=>(const ImageFormatId&) const = default;
 };
 

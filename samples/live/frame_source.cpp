@@ -38,10 +38,10 @@ Image fitted(const Image& photo, int width, int height) {
   const std::vector<float> values = resize(photo, inner_width, inner_height);
   Image frame = make_image(width, height);
   const int left = (width - inner_width) / 2, top = (height - inner_height) / 2;
+  auto value = values.begin();
   for (int y = 0; y < inner_height; ++y)
     for (int x = 0; x < 3 * inner_width; ++x)
-      frame.pixel(left, top + y)[x] =
-          static_cast<std::uint8_t>(std::lround(values[static_cast<std::size_t>(3 * y * inner_width + x)]));
+      frame.pixel(left, top + y)[x] = static_cast<std::uint8_t>(std::lround(*value++));
   return frame;
 }
 

@@ -63,7 +63,7 @@ struct CountingCallbacks {
 };
 
 TEST(Adopt, MakesNeitherInstanceNorDeviceAndDestroysNeither) {
-  const Tensor want = expected();
+  const Tensor& want = expected();
   Interposer vulkan;
   VulkanApp app(vulkan.get_instance_proc_addr());
   for (int i = 0; i < 2; ++i)
@@ -91,7 +91,7 @@ TEST(Adopt, HasTheCapsOfADeviceThatVellumOpens) {
 }
 
 TEST(Adopt, WorksWithoutAnythingOptional) {
-  const Tensor want = expected();
+  const Tensor& want = expected();
   Interposer vulkan;
   for (const uint32_t api_version : {VK_API_VERSION_1_1, VK_API_VERSION_1_3}) {
     VulkanApp app(vulkan.get_instance_proc_addr(), {.api_version = api_version, .wanted_by_vellum = false});
@@ -218,7 +218,7 @@ TEST(Adopt, LocksTheQueueAroundEachUse) {
 
 TEST(Adopt, AllocatesWithTheApplicationsCallbacks) {
   if (under_wine()) GTEST_SKIP() << "Wine keeps the callbacks from the driver";
-  const Tensor want = expected();
+  const Tensor& want = expected();
   Interposer vulkan;
   CountingCallbacks counting;
   VulkanApp app(vulkan.get_instance_proc_addr(), {.allocation_callbacks = &counting.callbacks});
@@ -284,7 +284,7 @@ struct BlockAllocator {
 };
 
 TEST(Adopt, TakesAllDeviceMemoryOfTheApplicationsAllocator) {
-  const Tensor want = expected();
+  const Tensor& want = expected();
   Interposer vulkan;
   VulkanApp app(vulkan.get_instance_proc_addr());
   BlockAllocator engine(app);
@@ -308,7 +308,7 @@ TEST(Adopt, TakesAllDeviceMemoryOfTheApplicationsAllocator) {
 }
 
 TEST(Adopt, SessionsOfTwoAdoptionsWorkBesideEachOther) {
-  const Tensor want = expected();
+  const Tensor& want = expected();
   Interposer vulkan;
   VulkanApp app(vulkan.get_instance_proc_addr());
   const Device first = Device::adopt(app.device(), adopt_options());

@@ -115,7 +115,7 @@ Effect effect_of(const char* mode) { return std::strpbrk(mode, "wa+") ? Effect::
 
 }  // namespace
 
-FailingFiles::FailingFiles(std::filesystem::path folder, FileFault fault, uint64_t failing_call) {
+FailingFiles::FailingFiles(const std::filesystem::path& folder, FileFault fault, uint64_t failing_call) {
   State& s = state();
   const std::lock_guard lock(s.mutex);
   s.folder = folder.string();

@@ -21,7 +21,7 @@ enum class FileFault : uint8_t {
 // number, from 1, fail in that way; 0: none. Calls of other files are not touched. Only one exists at a time.
 class FailingFiles {
  public:
-  explicit FailingFiles(std::filesystem::path folder, FileFault fault = FileFault::none,
+  explicit FailingFiles(const std::filesystem::path& folder, FileFault fault = FileFault::none,
                         uint64_t failing_call = 0);
   ~FailingFiles();
   FailingFiles(const FailingFiles&) = delete;

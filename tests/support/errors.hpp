@@ -14,7 +14,7 @@ namespace vellum::test {
 
 template <typename Statement>
 testing::AssertionResult throws_error(Statement&& statement, ErrorCode code,
-                                      std::vector<std::string_view> parts) {
+                                      const std::vector<std::string_view>& parts) {
   try {
     statement();
   } catch (const Error& error) {

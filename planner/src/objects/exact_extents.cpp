@@ -330,7 +330,7 @@ class ExtentSearch {
       }
       std::vector<State> next;
       for (uint32_t i = 0; i < layer.size(); ++i) {
-        if (!budget.spend(static_cast<int64_t>(32 + (16u << layer[i].objects.size()))) ||
+        if (!budget.spend(int64_t{32} + (int64_t{16} << layer[i].objects.size())) ||
             step_count > kMostSteps) {
           for (const State& state : layer) left_out = std::min(left_out, state.bound);
           prove(left_out);

@@ -110,7 +110,7 @@ class VELLUM_API MemoryMeter {
   // Only a process that has not used Vulkan yet can measure: throws Error(invalid_argument) in any other.
   // Error(unsupported) for a device with memory of its own, whose driver's memory no process has. Mesa's own
   // cache must be off (the environment variable MESA_SHADER_CACHE_DISABLE=1), or it hides the compiler.
-  MemoryCalibration calibrate(const DeviceOptions& device = {}) const;
+  MemoryCalibration calibrate(const DeviceOptions& options = {}) const;
 
  private:
   uint64_t resident_before_ = 0;  // of the process; 0: the system does not report it

@@ -36,8 +36,8 @@ RowReads::RowReads(const Graph& graph, std::span<const int64_t> computed_togethe
   }
 }
 
-RowReads::NodeRows RowReads::find_rows(size_t index, int64_t together) const {
-  const Node& node = graph_.nodes[index];
+RowReads::NodeRows RowReads::find_rows(size_t node_index, int64_t together) const {
+  const Node& node = graph_.nodes[node_index];
   NodeRows found;
   found.has_rows = vellum::has_rows(graph_, axes_, node, axis_);
   if (!found.has_rows) return found;

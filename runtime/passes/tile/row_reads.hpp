@@ -48,7 +48,7 @@ class RowReads {
     std::vector<Input> inputs;
   };
 
-  NodeRows find_rows(size_t node, int64_t together) const;
+  NodeRows find_rows(size_t node_index, int64_t together) const;
 
   const Graph& graph_;
   const ImageAxis axis_;

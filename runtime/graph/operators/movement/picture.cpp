@@ -162,7 +162,7 @@ class Below {
 void write_pixel(const Rgba& color, uint8_t* to) {
   // NaN, of a palette in a hostile file, becomes 0.
   for (size_t c = 0; c < 4; ++c)
-    to[c] = color[c] > 0 ? static_cast<uint8_t>(std::min(color[c], 255.0) + 0.5) : uint8_t{0};
+    to[c] = color[c] > 0 ? static_cast<uint8_t>(std::lround(std::min(color[c], 255.0))) : uint8_t{0};
 }
 
 }  // namespace
