@@ -39,7 +39,8 @@ inline const std::shared_ptr<const Caps::Impl>& impl(const Caps& caps) { return 
 inline const std::shared_ptr<ArenaPool>& impl(const MemoryPool& pool) { return Handles::pool(pool); }
 
 struct Model::Impl {
-  explicit Impl(Graph imported, const std::shared_ptr<const packfile::File>& file = nullptr);
+  explicit Impl(Graph imported, const std::shared_ptr<const packfile::File>& file = nullptr,
+                bool trusts_shaders = false);
 
   Graph graph;                                // as imported: dimensions may be open
   std::shared_ptr<const PackedModel> packed;  // of a bundle, else null
@@ -75,7 +76,7 @@ struct Device::Impl {
   // compiled for the caps that it was made for, if the device has at least these. `prepared`: of
   // prepare_graph(), with the capabilities of the device.
   CompiledModel compile(const Model& model, const CompileOptions& options, Stage last = Stage::barriers);
-  CompiledModel compile(Graph prepared, const CompileOptions& options, Stage last = Stage::barriers);
+  CompiledModel compile(const Graph& prepared, const CompileOptions& options, Stage last = Stage::barriers);
 
   // The source of weights for a session with these options. With a memory budget: one of its own, whose
   // memory counts against it.
@@ -100,7 +101,7 @@ struct Device::Impl {
 
  private:
   bool checks_kernels() const;
-  CompiledModel compile_for_device(Graph prepared, const CompileOptions& options, Stage last);
+  CompiledModel compile_for_device(const Graph& prepared, const CompileOptions& options, Stage last);
   // Without the kernels that the device computes wrongly.
   CompiledModel compile_checked(const Graph& prepared, const DeviceCaps& caps, CompileOptions options,
                                 Stage last);

@@ -74,7 +74,7 @@ NodeInfo node_info(const Graph& graph, const Node& node) {
 
 std::shared_ptr<const Model::Impl> bundled_model(const std::shared_ptr<const packfile::File>& file,
                                                  const LoadLimits& limits) {
-  return std::make_shared<const Model::Impl>(packfile::read_graph(file, limits), file);
+  return std::make_shared<const Model::Impl>(packfile::read_graph(file, limits), file, limits.trusts_shaders);
 }
 
 // `source`: a path, or bytes.
@@ -95,9 +95,9 @@ std::shared_ptr<const Model::Impl> read_model(const Source& source, const LoadLi
 
 }  // namespace
 
-Model::Impl::Impl(Graph imported, const std::shared_ptr<const packfile::File>& file)
+Model::Impl::Impl(Graph imported, const std::shared_ptr<const packfile::File>& file, bool trusts_shaders)
     : graph(std::move(imported)),
-      packed(file ? std::make_shared<const PackedModel>(file, graph) : nullptr),
+      packed(file ? std::make_shared<const PackedModel>(file, graph, trusts_shaders) : nullptr),
       shape_inputs(find_shape_inputs(graph)),
       inputs(input_infos(graph, shape_inputs)),
       outputs(output_infos(graph)) {}

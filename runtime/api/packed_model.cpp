@@ -9,8 +9,8 @@
 
 namespace vellum {
 
-PackedModel::PackedModel(std::shared_ptr<const packfile::File> file, const Graph& graph)
-    : file_(std::move(file)), ids_(packfile::constants_by_address(graph)) {}
+PackedModel::PackedModel(std::shared_ptr<const packfile::File> file, const Graph& graph, bool trusted)
+    : file_(std::move(file)), ids_(packfile::constants_by_address(graph)), trusted_(trusted) {}
 
 std::span<const std::byte> PackedModel::find(const VirtualTensor& weight) const {
   const std::string key = portable_weight_key(weight, ids_);

@@ -15,12 +15,14 @@ namespace vellum {
 
 class PackedModel : public gpu::CompiledShaders {
  public:
-  // `graph`: that of the file, whose constants stay at their addresses.
-  PackedModel(std::shared_ptr<const packfile::File> file, const Graph& graph);
+  // `graph`: that of the file, whose constants stay at their addresses. `trusted`:
+  // LoadLimits::trusts_shaders.
+  PackedModel(std::shared_ptr<const packfile::File> file, const Graph& graph, bool trusted);
 
   std::vector<uint32_t> find(const platform::Sha256Digest& digest) const override {
     return file_->shader(digest);
   }
+  bool are_trusted() const override { return trusted_; }
   std::span<const std::byte> find(const VirtualTensor& weight) const;
   bool has_shaders_of(const Program& program) const;
   // The caps of the device that the bundle was made for; nothing in bundles of older versions, and of later
@@ -30,6 +32,7 @@ class PackedModel : public gpu::CompiledShaders {
  private:
   std::shared_ptr<const packfile::File> file_;
   ConstantIds ids_;
+  bool trusted_;
 };
 
 }  // namespace vellum

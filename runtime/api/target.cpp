@@ -84,8 +84,8 @@ CompileOptions Device::Impl::compile_options(const SessionOptions& options) {
   return result;
 }
 
-CompiledModel Device::Impl::compile(Graph prepared, const CompileOptions& options, Stage last) {
-  CompiledModel model = compile_for_device(std::move(prepared), options, last);
+CompiledModel Device::Impl::compile(const Graph& prepared, const CompileOptions& options, Stage last) {
+  CompiledModel model = compile_for_device(prepared, options, last);
   if (on_compiled) on_compiled(model);
   return model;
 }
@@ -119,7 +119,7 @@ CompiledModel Device::Impl::compile_checked(const Graph& prepared, const DeviceC
                   "run on it; `vellum doctor` reports them");
 }
 
-CompiledModel Device::Impl::compile_for_device(Graph prepared, const CompileOptions& options, Stage last) {
+CompiledModel Device::Impl::compile_for_device(const Graph& prepared, const CompileOptions& options, Stage last) {
   CompiledModel model = compile_checked(prepared, context->caps(), options, last);
   if (uses_cooperative_matrices(model.program) && !cooperative_check.passes(context)) {
     DeviceCaps caps = context->caps();
@@ -178,7 +178,7 @@ Graph Target::prepare(const Model& model, const CompileOptions& options) const {
 }
 
 CompiledModel Target::compile(Graph prepared, const CompileOptions& options, Stage last) const {
-  if (device_) return device_->compile(std::move(prepared), options, last);
+  if (device_) return device_->compile(prepared, options, last);
   return compile_prepared(std::move(prepared), caps_, options, last);
 }
 

@@ -24,13 +24,14 @@ namespace {
 
 vellum_load_limits limit_defaults() noexcept {
   const vellum::LoadLimits limits;
-  return {sizeof(vellum_load_limits), limits.nodes,       limits.elements,
-          limits.folded_bytes,        limits.folded_work, limits.nesting};
+  return {sizeof(vellum_load_limits), limits.nodes,   limits.elements,      limits.folded_bytes,
+          limits.folded_work,         limits.nesting, limits.trusts_shaders};
 }
 
 vellum::LoadLimits to_cpp(const vellum_load_limits* c_limits) {
   const vellum_load_limits limits = given_or_default(c_limits, limit_defaults());
-  return {limits.nodes, limits.elements, limits.folded_bytes, limits.folded_work, limits.nesting};
+  return {limits.nodes,       limits.elements, limits.folded_bytes,
+          limits.folded_work, limits.nesting,  limits.trusts_shaders != 0};
 }
 
 static_assert(static_cast<int>(vellum::DType::i64) == VELLUM_I64);

@@ -38,6 +38,8 @@ class CompiledShaders {
   virtual ~CompiledShaders() = default;
   // Returns the SPIR-V with this shader_digest(); empty if there is none. Thread-safe.
   virtual std::vector<uint32_t> find(const platform::Sha256Digest& digest) const = 0;
+  // Whether the modules need no validator.
+  virtual bool are_trusted() const = 0;
 };
 
 // Thread-safe. Keeps no SPIR-V in memory: a variant is needed once, for the one pipeline that uses it.

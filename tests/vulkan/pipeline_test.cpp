@@ -117,16 +117,42 @@ TEST(Pipelines, PrepareGivesThemInTheOrderOfTheKeys) {
   EXPECT_EQ(pipelines[1]->key().defines, scale_kernel("12.0").defines);
 }
 
-// A module that has the header of one and nothing in it.
-class HollowShaders : public CompiledShaders {
+// The same module for each shader.
+class OneModule : public CompiledShaders {
  public:
-  std::vector<uint32_t> find(const platform::Sha256Digest&) const override {
-    return {0x07230203, 0x00010300, 0, 8, 0};
-  }
+  OneModule(std::vector<uint32_t> words, bool trusted) : words_(std::move(words)), trusted_(trusted) {}
+
+  std::vector<uint32_t> find(const platform::Sha256Digest&) const override { return words_; }
+  bool are_trusted() const override { return trusted_; }
+
+ private:
+  std::vector<uint32_t> words_;
+  bool trusted_;
 };
 
+TEST(Pipelines, SpirvThatTheApplicationTrustsIsNotValidated) {
+  // Vulkan has no kernels as OpenCL does, and drivers ignore the capability.
+  constexpr size_t kHeaderWords = 5;
+  constexpr uint32_t kCapability = 2u << 16 | 17u, kKernel = 6;
+  std::vector<uint32_t> words = ShaderCompiler({}, {}).spirv(shader_request(scale_kernel("5.0")));
+  words.insert(words.begin() + kHeaderWords, {kCapability, kKernel});
+  if (spirv_fault(words).empty()) GTEST_SKIP() << "this library is without the validator";
+  ContextOptions options = test::test_context_options();
+  options.validation = false;  // the layer validates, too
+  options.cache_folder.clear();
+  for (const bool trusted : {true, false}) {
+    const auto context = Context::create(options);
+    const auto shaders = std::make_shared<const OneModule>(words, trusted);
+    context->pipelines().add_precompiled_shaders(shaders);
+    EXPECT_EQ(run_scale(context, "5.0", 1.0f, {3})[0], 16.0f);
+    EXPECT_EQ(context->pipelines().shader_counts().precompiled, trusted ? 1u : 0u);
+  }
+}
+
 TEST(Pipelines, InvalidSpirvOfABundleIsCompiledInstead) {
-  const auto shaders = std::make_shared<const HollowShaders>();
+  // The header of a module and nothing in it.
+  const auto shaders =
+      std::make_shared<const OneModule>(std::vector<uint32_t>{0x07230203, 0x00010300, 0, 8, 0}, false);
   if (spirv_fault(shaders->find({})).empty()) GTEST_SKIP() << "this library is without the validator";
   ContextOptions options = test::test_context_options();
   std::string messages;
@@ -185,7 +211,9 @@ TEST(Pipelines, AShaderWithOtherBindingsThanItsDispatchesIsAnError) {
   key.bindings.push_back(BindingType::storage_buffer);
   const Error error = thrown_by([&] { test_context()->pipelines().get(key); });
   EXPECT_EQ(error.code(), ErrorCode::internal);
-  EXPECT_NE(std::string(error.what()).find("scale declares the bindings 0 1; its dispatches bind the first 3"), std::string::npos)
+  EXPECT_NE(
+      std::string(error.what()).find("scale declares the bindings 0 1; its dispatches bind the first 3"),
+      std::string::npos)
       << error.what();
 }
 

@@ -133,8 +133,7 @@ void add_expert_options(OptionGroup group, Options& options, const std::string& 
   group
       .value("--load-limit", options.load_limits,
              "NAME=N: a limit on the model file; NAME is nodes, elements, folded-bytes, "
-             "folded-work or "
-             "nesting; repeatable")
+             "folded-work or nesting; trusts-shaders=1: the SPIR-V of a bundle is not validated; repeatable")
       ->allow_extra_args(false);
   group.value("--signature", options.signature,
               "which signature of a TFLite file (`vellum inspect` lists them); serving_default or the first "
@@ -229,15 +228,16 @@ LoadLimits load_limits(const Options& options) {
                             : name == "folded-bytes" ? &limits.folded_bytes
                             : name == "folded-work"  ? &limits.folded_work
                                                      : nullptr;
-    if (failure != std::errc() || stop != end || (!limit && name != "nesting") ||
-        (!limit && number > std::numeric_limits<uint32_t>::max()))
-      throw Error(ErrorCode::invalid_argument, "--load-limit " + text +
-                                                   ": write it like nodes=1000; the names are nodes, "
-                                                   "elements, folded-bytes, folded-work and nesting");
-    if (limit)
-      *limit = number;
-    else
-      limits.nesting = static_cast<uint32_t>(number);
+    const bool nesting = name == "nesting" && number <= std::numeric_limits<uint32_t>::max();
+    const bool trusts_shaders = name == "trusts-shaders" && number <= 1;
+    if (failure != std::errc() || stop != end || !(limit || nesting || trusts_shaders))
+      throw Error(ErrorCode::invalid_argument,
+                  "--load-limit " + text +
+                      ": write it like nodes=1000; the names are nodes, elements, folded-bytes, folded-work, "
+                      "nesting and trusts-shaders, which is 0 or 1");
+    if (limit) *limit = number;
+    if (nesting) limits.nesting = static_cast<uint32_t>(number);
+    if (trusts_shaders) limits.trusts_shaders = number == 1;
   }
   return limits;
 }

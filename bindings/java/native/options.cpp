@@ -96,6 +96,7 @@ std::optional<vellum_load_limits> load_limits(JNIEnv* env, jobject limits) {
   given.folded_bytes = static_cast<uint64_t>(java.get_long("foldedBytes"));
   given.folded_work = static_cast<uint64_t>(java.get_long("foldedWork"));
   given.nesting = static_cast<uint32_t>(java.get_int("nesting"));
+  given.trusts_shaders = java.get_bool("trustsShaders") ? 1 : 0;
   return given;
 }
 
@@ -147,6 +148,7 @@ VELLUM_JNI(void, loadDefaults)(JNIEnv* env, jclass, jobject limits) {
     java.set_long("foldedBytes", defaults.folded_bytes);
     java.set_long("foldedWork", defaults.folded_work);
     java.set_int("nesting", static_cast<jint>(defaults.nesting));
+    java.set_bool("trustsShaders", defaults.trusts_shaders != 0);
   });
 }
 

@@ -29,6 +29,7 @@ class LoadLimits:
     folded_bytes: int | None = None  # of constants that are computed
     folded_work: int | None = None  # elementary operations on constants
     nesting: int | None = None  # of graphs
+    trusts_shaders: bool | None = None  # True: a bundle's SPIR-V is not validated, for the app has made sure where the file comes from
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,10 @@ struct LoadLimits {
   uint64_t folded_work = 2'000'000'000;
   // Graphs within graphs: the branches of If.
   uint32_t nesting = 16;
+  // No limit, but a statement of the caller, who has made sure where the file comes from: it is a part of the
+  // app's signed package, or the app has checked a signature of the bytes. SPIR-V of a bundle then reaches
+  // the driver without SPIRV-Tools' validator, which takes two milliseconds a shader at the first load.
+  bool trusts_shaders = false;
 };
 
 }  // namespace vellum
