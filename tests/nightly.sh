@@ -39,7 +39,7 @@ run_hostile() { tests/hostile/run_hostile.py "$tests/tools/vellum/vellum"; }
 run_faults() {
   VELLUM_TEST_FULL=1 ctest --test-dir "$tests" -R '^(faults_test|allocations|file_faults)[.]' --output-on-failure --timeout 36000
 }
-run_fuzz() { tests/fuzz/run.sh $((share / 60 / 4 > 0 ? share / 60 / 4 : 1)); }
+run_fuzz() { tests/fuzz/run.sh $((share / 60 / 6 > 0 ? share / 60 / 6 : 1)); }
 run_differential() {
   mkdir -p build/nightly/graphs
   VELLUM_DIFFERENTIAL=$seed:$graphs VELLUM_DIFFERENTIAL_DRAWN=$seed:$drawn VELLUM_DIFFERENTIAL_KEEP=$root/build/nightly/graphs \

@@ -3,37 +3,15 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
-#include <span>
 #include <vector>
 
 #include "api/impl.hpp"
+#include "fuzz/small_model.hpp"
 #include "vellum/error.hpp"
 #include "vellum/vellum.hpp"
 
-namespace vellum {
+namespace vellum::test {
 namespace {
-
-constexpr uint64_t kMostWork = 3'000'000;  // elementary operations of an evaluation
-constexpr uint64_t kMostElements = 100'000;
-
-bool is_small(const Value& value) {
-  return value.type_known && element_count(value.type.shape) >= 0 &&
-         static_cast<uint64_t>(element_count(value.type.shape)) <= kMostElements;
-}
-
-bool is_cheap(const Graph& graph) {
-  uint64_t work = 0;
-  for (const Value& value : graph.values)
-    if (!is_small(value)) return false;
-  for (const Node& node : graph.nodes) {
-    std::vector<TensorType> outputs;
-    for (const ValueId id : node.outputs)
-      outputs.push_back(id == kNoValue ? TensorType{} : graph.values[id].type);
-    work += node.op->work(operator_inputs(graph, node), outputs);
-    if (work > kMostWork) return false;
-  }
-  return true;
-}
 
 void evaluate_on_host(const Graph& graph) {
   if (!is_cheap(graph)) return;
@@ -44,16 +22,13 @@ void evaluate_on_host(const Graph& graph) {
 }
 
 }  // namespace
-}  // namespace vellum
+}  // namespace vellum::test
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
-    vellum::LoadLimits limits;
-    limits.folded_bytes = uint64_t{64} << 20;
-    limits.folded_work = 20'000'000;
-    const vellum::Model model = vellum::Model::load(std::as_bytes(std::span(data, size)), limits);
+    const vellum::Model model = vellum::test::load_with_limits(data, size);
     vellum::describe(model, "barriers", {.planning = {.search_ms = 1}});
-    vellum::evaluate_on_host(vellum::impl(model)->graph);
+    vellum::test::evaluate_on_host(vellum::impl(model)->graph);
   } catch (const vellum::Error& error) {
     if (error.code() != vellum::ErrorCode::internal) return 0;
     std::cerr << "an internal error: " << error.what() << "\n";
