@@ -269,6 +269,13 @@ install_generator() {
   is_recent "$2" "$3" || quietly cargo install --debug --locked --root "$scratch/rust" "$1@$4"
 }
 
+# Of several versions of libclang bindgen would load the newest, but take the headers of the `clang` on the PATH.
+choose_libclang() {
+  local clang
+  clang=$(realpath "$(command -v clang)" 2>/dev/null) || return 0
+  if compgen -G "${clang%/bin/*}/lib/libclang*.so*" >/dev/null; then export LIBCLANG_PATH=${LIBCLANG_PATH-${clang%/bin/*}/lib}; fi
+}
+
 compile_nvidia() {
   local drivers=$1 missing
   missing=$(missing_for_rust)
@@ -278,6 +285,7 @@ compile_nvidia() {
   fi
   say "gpu-compilers: fetching the Rust crates of NVK, bindgen and cbindgen"
   export PATH=$scratch/rust/bin:$PATH
+  choose_libclang
   if ! fetch_crates; then complain nvidia "could not fetch the Rust crates of NVK (is the network there?)"
   elif ! install_generator bindgen-cli bindgen 0.65 0.69.5; then complain nvidia "cargo could not install bindgen-cli"
   elif ! install_generator cbindgen cbindgen 0.25 0.27.0; then complain nvidia "cargo could not install cbindgen"
