@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "caps/device_policy.hpp"
+#include "compile/fuse_expand.hpp"
 #include "compile/fuse_means.hpp"
 #include "compile/fuse_separable.hpp"
 #include "compile/tiles.hpp"
@@ -121,6 +122,7 @@ CompiledModel compile_prepared(Graph graph, const DeviceCaps& caps, const Compil
   if (may_fuse_layers(options)) {
     fuse_separable(model.graph, caps, options.precision);
     if (may_take_means(options)) fuse_means(model.graph, caps, options.precision);
+    fuse_expand(model.graph, caps, options.precision);
   }
   if (last >= Stage::program || !options.tiling.empty()) add_program(model, caps, options);
   check(options.progress);

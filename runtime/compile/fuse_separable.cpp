@@ -11,17 +11,6 @@
 namespace vellum {
 namespace {
 
-ValueId input_or_none(const Node& node, size_t slot) {
-  return slot < node.inputs.size() ? node.inputs[slot] : kNoValue;
-}
-
-// A 1x1 convolution without a scale; it may have a residual.
-bool is_product(const GraphEditor& editor, const Match<Conv>& conv) {
-  return conv->group == 1 && input_or_none(*conv.node, 4) == kNoValue &&
-         has_constant_weights(editor, *conv.node) &&
-         is_pointwise(to_2d(conv->place(operator_inputs(editor.graph(), *conv.node))));
-}
-
 SeparableProblem problem_of(const GraphEditor& editor, const Match<Conv>& depthwise,
                             const Match<Conv>& product, Precision precision) {
   const Shape& x = editor.type(depthwise.input(0)).shape;
