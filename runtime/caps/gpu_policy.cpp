@@ -89,6 +89,9 @@ class GpuPolicy final : public DevicePolicy {
   std::vector<ExpandTile> expand_tiles(const DeviceCaps& caps, const ExpandDemand& demand) const override {
     return quick_expand_tiles(caps, demand);
   }
+  // A conversion takes a launch, a barrier and the tensor twice; three loads in place of one take less. On
+  // Adreno the one is from an image, which was not compared.
+  bool reads_planes(const DeviceCaps& caps) const override { return caps.vendor_id != kQualcomm; }
   bool multiplies_cooperative_matrices() const override { return true; }
   bool broadcasts_are_cheaper_than_loads(const DeviceCaps&) const override { return false; }
   // Images are padded to blocks of texels, and no compiler makes scalar loads from them.

@@ -55,6 +55,7 @@ void emit_direct(Lowering& lowering, const ConvProblem& problem, const DirectKer
     define_sure_columns(kernel, window);
   if (inputs % 4 != 0 && groups > 1) kernel.defines.emplace_back("UNEVEN_WINDOWS", "1");
   if (inputs < 4 && groups == 1) kernel.defines.emplace_back("CHANNELS", std::to_string(inputs));
+  kernel.reads_planes = inputs < 4 && groups == 1;
   dispatch_conv(lowering, kernel, window, problem.activation, conv_values(lowering, kernel.weights));
 }
 

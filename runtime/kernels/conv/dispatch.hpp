@@ -50,6 +50,7 @@ struct ConvKernel {
   std::vector<std::pair<std::string, std::string>> defines;  // besides those of tile, activation and tensors
   // Blocks of pixels of an image, if the shader knows UNIFORM_SLICES; else 0.
   int64_t image_blocks = 0;
+  bool reads_planes = false;  // of fewer channels than a texel has
 };
 // For the node's inputs and output; `values` gives the texels of `kernel.weights`.
 void dispatch_conv(Lowering& lowering, const ConvKernel& kernel, const Window2d& window,
