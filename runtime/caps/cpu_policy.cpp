@@ -55,6 +55,7 @@ class CpuPolicy final : public DevicePolicy {
   std::vector<ExpandTile> expand_tiles(const DeviceCaps&, const ExpandDemand&) const override { return {}; }
 
   bool reads_planes(const DeviceCaps&) const override { return false; }
+  bool takes_means_of_products(const DeviceCaps&) const override { return false; }
 
   // Drivers compute matrices element by element: on lavapipe of Mesa 26.1 that takes 12 to 34 times as long
   // as other kernels.

@@ -137,6 +137,8 @@ class DevicePolicy {
   virtual std::vector<ExpandTile> expand_tiles(const DeviceCaps& caps, const ExpandDemand& demand) const = 0;
   // Whether convolutions of few channels read a tensor in planes as it is, instead of after a conversion.
   virtual bool reads_planes(const DeviceCaps& caps) const = 0;
+  // Whether a 1x1 convolution should take the means of its pixels where a workgroup has all of an image.
+  virtual bool takes_means_of_products(const DeviceCaps& caps) const = 0;
   virtual bool multiplies_cooperative_matrices() const = 0;
   // Whether a value of another lane of the subgroup costs less than to load it again.
   virtual bool broadcasts_are_cheaper_than_loads(const DeviceCaps& caps) const = 0;

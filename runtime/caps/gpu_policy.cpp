@@ -92,6 +92,8 @@ class GpuPolicy final : public DevicePolicy {
   // A conversion takes a launch, a barrier and the tensor twice; three loads in place of one take less. On
   // Adreno the one is from an image, which was not compared.
   bool reads_planes(const DeviceCaps& caps) const override { return caps.vendor_id != kQualcomm; }
+  // One dispatch in place of two. On Adreno rows of 64 with uniform slices gain nothing.
+  bool takes_means_of_products(const DeviceCaps& caps) const override { return caps.vendor_id != kQualcomm; }
   bool multiplies_cooperative_matrices() const override { return true; }
   bool broadcasts_are_cheaper_than_loads(const DeviceCaps&) const override { return false; }
   // Images are padded to blocks of texels, and no compiler makes scalar loads from them.

@@ -70,7 +70,7 @@ bool is_number(ivec3 place) { return false; }
   vec4 FETCH_FN_(name)(int place) {                                                                              \
     int plane = EXTENT_(name).x * EXTENT_(name).y;                                                               \
     vec4 v = vec4(0);                                                                                            \
-    [[unroll]] for (int c = 0; c < CHANNELS; ++c) v[c] = DATA_(name)[place + c * plane];                         \
+    [[unroll]] for (int c = 0; c < CHANNELS; ++c) v[c] = LOAD_FN_(name)(place + c * plane);                          \
     return v;                                                                                                    \
   }                                                                                                              \
   FETCH_OR_ZERO_(name, int)
@@ -115,6 +115,7 @@ bool is_number(ivec3 place) { return false; }
 #define PLACE_TEXEL_BUFFER_F32 int
 #define PLACE_TEXEL_BUFFER_F16 int
 #define PLACE_LINEAR_F32 int
+#define PLACE_LINEAR_TEXEL_F32 int
 #define PLACE_ROWS_BUFFER_F32 int
 #define PLACE_ROWS_BUFFER_F16 int
 #define PLACE_ROWS_TEXEL_BUFFER_F32 int
@@ -137,6 +138,7 @@ bool is_number(ivec3 place) { return false; }
 #define COLUMNS_OF_TEXEL_BUFFER_F32 ONE_COLUMN
 #define COLUMNS_OF_TEXEL_BUFFER_F16 ONE_COLUMN
 #define COLUMNS_OF_LINEAR_F32 ONE_COLUMN
+#define COLUMNS_OF_LINEAR_TEXEL_F32 ONE_COLUMN
 #define COLUMNS_OF_ROWS_BUFFER_F32 ONE_COLUMN
 #define COLUMNS_OF_ROWS_BUFFER_F16 ONE_COLUMN
 #define COLUMNS_OF_ROWS_TEXEL_BUFFER_F32 ONE_COLUMN
@@ -166,6 +168,7 @@ bool is_number(ivec3 place) { return false; }
 #define SLICES_TEXEL_BUFFER_F32(name) WALK_BUFFER_(name) FETCH_IMAGE_(name, int)
 #define SLICES_TEXEL_BUFFER_F16(name) SLICES_TEXEL_BUFFER_F32(name)
 #define SLICES_LINEAR_F32(name) WALK_PLANES_(name) FETCH_PLANES_(name)
+#define SLICES_LINEAR_TEXEL_F32(name) SLICES_LINEAR_F32(name)
 #define SLICES_ROWS_BUFFER_F32(name) WALK_ROWS_(name) FETCH_BUFFER_(name, vec4, )
 #define SLICES_ROWS_BUFFER_F16(name) WALK_ROWS_(name) FETCH_BUFFER_(name, uvec2, unpack_half4)
 #define SLICES_ROWS_TEXEL_BUFFER_F32(name) WALK_ROWS_(name) FETCH_IMAGE_(name, int)

@@ -21,9 +21,10 @@ void add_residual(Dispatch& dispatch, TensorId residual);
 ivec4 residual_shape(const Lowering& lowering, TensorId residual);
 
 // Optional inputs of a convolution: `residual` is added before the activation and may have fewer channels
-// than y; `scale` has a factor for each channel of x.
+// than y; `scale` has a factor for each channel of x. `mean`: y has the mean over all pixels (conv_mean.hpp).
 struct ConvExtras {
   TensorId residual = kNoTensor, scale = kNoTensor;
+  bool mean = false;
 };
 // Adds their bindings and macros; x has `images`.
 void add_extras(Dispatch& dispatch, const ConvExtras& extras, int64_t images);
