@@ -419,7 +419,8 @@ TEST(EmptyTensors, ListsAreComplete) {
                                   "Picture",        "SeparableConv",
                                   "FakeQuantize",   "StackFrames",
                                   "RotateChannels", "ConvSqueezeExcite",
-                                  "ExpandConv",     "ConvMean"};
+                                  "ExpandConv",     "ConvMean",
+                                  "PoolConv"};
   for (const auto& cases : {elementwise_cases(), movement_cases(), reduction_cases(), product_cases()})
     for (const Case& test : cases) listed.insert(test.type);
   for (const std::string_view type : operator_types()) {
