@@ -210,8 +210,9 @@ bool fits(const DeviceCaps& caps, const ExpandTile& tile, const ExpandDemand& de
 // Whole images, or parts of about equal size, whose rows are not shorter than four pixels.
 std::vector<ExpandTile> possible_tiles(const DeviceCaps& caps, const ExpandDemand& demand) {
   std::vector<ExpandTile> tiles;
-  for (int64_t columns = 1; columns == 1 || demand.width >= 8 * columns; columns *= 2)
-    for (int64_t rows = 1; rows <= demand.height; rows *= 2)
+  const auto more = [](int64_t parts) { return parts < 8 ? parts + 1 : 2 * parts; };
+  for (int64_t columns = 1; columns == 1 || demand.width >= 8 * columns; columns = more(columns))
+    for (int64_t rows = 1; rows <= demand.height; rows = more(rows))
       for (const int64_t pixels : {1, 2, 4})
         for (const int64_t slices : {1, 2})
           for (const int64_t invocations : {64, 128, 256}) {
