@@ -54,6 +54,9 @@ class CpuPolicy final : public DevicePolicy {
 
   std::vector<ExpandTile> expand_tiles(const DeviceCaps&, const ExpandDemand&) const override { return {}; }
 
+  bool merges_branches(const DeviceCaps&, const TileDemand&, const TileDemand&) const override {
+    return false;
+  }
   bool reads_planes(const DeviceCaps&) const override { return false; }
   bool takes_means_of_products(const DeviceCaps&) const override { return false; }
 

@@ -135,6 +135,10 @@ class DevicePolicy {
                                                      const SeparableDemand& demand) const = 0;
   // Likewise for a 1x1 convolution and the depthwise convolution after it.
   virtual std::vector<ExpandTile> expand_tiles(const DeviceCaps& caps, const ExpandDemand& demand) const = 0;
+  // Whether one dispatch for a 1x1 and a 3x3 convolution of one input should take less time than one for
+  // each.
+  virtual bool merges_branches(const DeviceCaps& caps, const TileDemand& narrow,
+                               const TileDemand& wide) const = 0;
   // Whether convolutions of few channels read a tensor in planes as it is, instead of after a conversion.
   virtual bool reads_planes(const DeviceCaps& caps) const = 0;
   // Whether a 1x1 convolution should take the means of its pixels where a workgroup has all of an image.

@@ -258,4 +258,16 @@ bool gates_gain_as_last(const DeviceCaps& caps, int64_t products, int64_t invoca
   return longer < rates.launch_us + rates.barrier_us;
 }
 
+bool branches_gain(const DeviceCaps& caps, const TileDemand& narrow, const TileDemand& wide) {
+  if (caps.vendor_id == kQualcomm) return false;  // not tried
+  constexpr int64_t kMostSplit = 16;
+  TileDemand both = wide;
+  both.slices += narrow.slices;
+  both.macs += narrow.macs;
+  // The second of two dispatches has no barrier before it, for it reads what the first reads.
+  const double apart = quickest(caps, narrow, kMostSplit).us + quickest(caps, wide, kMostSplit).us -
+                       device_rates(caps).barrier_us;
+  return quickest(caps, both, kMostSplit).us < apart;
+}
+
 }  // namespace vellum

@@ -15,4 +15,7 @@ std::vector<ExpandTile> quick_expand_tiles(const DeviceCaps& caps, const ExpandD
 // DevicePolicy::computes_gates_last().
 bool gates_gain_as_last(const DeviceCaps& caps, int64_t products, int64_t invocations);
 
+// DevicePolicy::merges_branches().
+bool branches_gain(const DeviceCaps& caps, const TileDemand& narrow, const TileDemand& wide);
+
 }  // namespace vellum

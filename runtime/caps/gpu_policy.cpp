@@ -89,6 +89,10 @@ class GpuPolicy final : public DevicePolicy {
   std::vector<ExpandTile> expand_tiles(const DeviceCaps& caps, const ExpandDemand& demand) const override {
     return quick_expand_tiles(caps, demand);
   }
+  bool merges_branches(const DeviceCaps& caps, const TileDemand& narrow,
+                       const TileDemand& wide) const override {
+    return branches_gain(caps, narrow, wide);
+  }
   // A conversion takes a launch, a barrier and the tensor twice; three loads in place of one take less. On
   // Adreno the one is from an image, which was not compared.
   bool reads_planes(const DeviceCaps& caps) const override { return caps.vendor_id != kQualcomm; }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "caps/device_policy.hpp"
+#include "compile/fuse_branches.hpp"
 #include "compile/fuse_expand.hpp"
 #include "compile/fuse_means.hpp"
 #include "compile/fuse_separable.hpp"
@@ -120,6 +121,7 @@ CompiledModel compile_prepared(Graph graph, const DeviceCaps& caps, const Compil
   CompiledModel model;
   model.graph = std::move(graph);
   if (may_fuse_layers(options)) {
+    fuse_branches(model.graph, caps, options.precision);
     fuse_separable(model.graph, caps, options.precision);
     if (may_take_means(options)) fuse_means(model.graph, caps, options.precision);
     fuse_expand(model.graph, caps, options.precision);
