@@ -74,7 +74,10 @@ double separable_us(const DeviceCaps& caps, const DeviceRates& rates, const Sepa
   const double steps = kStepsAround + static_cast<double>(rounds) + kStepsToReduce +
                        (tile.split_k > 1 ? kStepsToReduce : 0) +
                        static_cast<double>(blocks(slices, tile.ahead));
-  return dispatch_time(rates, {.macs = workgroups * static_cast<double>(invocations) *
+  // A subgroup takes as long with few invocations. (Adreno's tiles were chosen without that.)
+  const double lanes = caps.vendor_id == kQualcomm ? static_cast<double>(invocations)
+                                                   : subgroups * static_cast<double>(subgroup);
+  return dispatch_time(rates, {.macs = workgroups * lanes *
                                        (filtered * code.efficiency / kCheckedEfficiency + multiplied),
                                .bytes = bytes.x + bytes.y + bytes.filters + bytes.weights,
                                .subgroups = workgroups * subgroups,
@@ -259,7 +262,8 @@ bool gates_gain_as_last(const DeviceCaps& caps, int64_t products, int64_t invoca
 }
 
 bool branches_gain(const DeviceCaps& caps, const TileDemand& narrow, const TileDemand& wide) {
-  if (caps.vendor_id == kQualcomm) return false;  // not tried
+  // On Adreno it was not tried; Intel's compiler spills four registers with fp16 arithmetic.
+  if (caps.vendor_id == kQualcomm || caps.vendor_id == kIntel) return false;
   constexpr int64_t kMostSplit = 16;
   TileDemand both = wide;
   both.slices += narrow.slices;
