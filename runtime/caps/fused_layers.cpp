@@ -254,7 +254,8 @@ std::vector<ExpandTile> quick_expand_tiles(const DeviceCaps& caps, const ExpandD
 
 bool gates_gain_as_last(const DeviceCaps& caps, int64_t products, int64_t invocations) {
   constexpr int64_t kOfItsOwn = 256;              // invocations of squeeze_excite.comp
-  if (caps.vendor_id == kQualcomm) return false;  // not tried
+  // On Adreno it was not tried. Metal has no barrier for memory that other workgroups read before version 3.2.
+  if (caps.vendor_id == kQualcomm || caps.vendor_id == kApple) return false;
   const DeviceRates rates = device_rates(caps);
   const double longer =
       1e-3 * rates.latency_ns * (gate_steps(products, invocations) - gate_steps(products, kOfItsOwn));
