@@ -253,8 +253,9 @@ std::vector<ExpandTile> quick_expand_tiles(const DeviceCaps& caps, const ExpandD
 }
 
 bool gates_gain_as_last(const DeviceCaps& caps, int64_t products, int64_t invocations) {
-  constexpr int64_t kOfItsOwn = 256;              // invocations of squeeze_excite.comp
-  // On Adreno it was not tried. Metal has no barrier for memory that other workgroups read before version 3.2.
+  constexpr int64_t kOfItsOwn = 256;  // invocations of squeeze_excite.comp
+  // On Adreno it was not tried. Metal has no barrier for memory that other workgroups read before
+  // version 3.2.
   if (caps.vendor_id == kQualcomm || caps.vendor_id == kApple) return false;
   const DeviceRates rates = device_rates(caps);
   const double longer =
