@@ -45,8 +45,7 @@ TEST(DispatchMacs, AreThoseOfTheNodes) {
       .node("MatMul", {"g", "wm"}, {"y"}, {}, "weights")
       .output("y");
   // Kernels for several layers compute some pixels twice.
-  const CompiledModel compiled =
-      compile(model.graph(), DeviceCaps{}, {.fuse_layers = false}, Stage::program);
+  const CompiledModel compiled = compile(model.graph(), DeviceCaps{}, {.fuse_layers = false}, Stage::program);
   const auto nodes = macs_of_nodes(compiled.graph);
   EXPECT_EQ(nodes.size(), 7u);
   EXPECT_EQ(macs_of_dispatches(compiled.program), nodes);

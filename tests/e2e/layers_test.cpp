@@ -50,8 +50,8 @@ TEST_P(Layers, AgreeWithTheHostReference) {
     }
   const std::vector<HostTensor> inputs{which.input()};
   const std::vector<HostTensor> want = evaluate(graph, inputs);
-  Executor executor(test_context(),
-                    compile_program(test_context(), lower(graph, test_context()->caps(), {.storage = storage})));
+  Executor executor(test_context(), compile_program(test_context(), lower(graph, test_context()->caps(),
+                                                                          {.storage = storage})));
   executor.set_input(0, inputs[0]);
   executor.run();
   for (size_t i = 0; i < want.size(); ++i)
