@@ -3,10 +3,13 @@
 #include <cmath>
 #include <initializer_list>
 #include <memory>
+#include <span>
 #include <utility>
 
+#include "graph/operators/conv/conv_mean.hpp"
 #include "graph/operators/conv/conv_squeeze_excite.hpp"
 #include "graph/operators/conv/expand_conv.hpp"
+#include "graph/operators/conv/pool_conv.hpp"
 #include "graph/operators/conv/separable_conv.hpp"
 #include "graph/operators/elementwise/unary.hpp"
 #include "graph/operators/reduction/squeeze_excite.hpp"
@@ -191,6 +194,37 @@ void add_expanded_convolutions(std::vector<SmallOperator>& list) {
   add("ExpandConv 3x3 with gates", {1, 12, 14, 14}, 20, 3, 1, 8);
 }
 
+// The Conv that fuse_branches() makes for GPUs.
+void add_narrow_convolution(std::vector<SmallOperator>& list) {
+  auto op = std::make_shared<Conv>();
+  op->window.pads = kPad1;
+  op->narrow_outputs = 16;
+  Operand w = weights({36, 12, 3, 3});
+  const std::span<float> taps = w.tensor.mutable_as<float>();
+  for (size_t i = 0; i < size_t{16} * 12 * 9; ++i)
+    if (i % 9 != 4) taps[i] = 0;
+  list.push_back(small_operator("Conv 1x1 and 3x3", "Conv",
+                                {computed({1, 12, 13, 11}), std::move(w), weights({36}, 3)}, std::move(op)));
+}
+
+// Operators that fuse_separable() and fuse_means() make of pools for GPUs.
+void add_pooled_convolutions(std::vector<SmallOperator>& list) {
+  for (const int64_t stride : {1, 2}) {
+    auto op = std::make_shared<PoolConv>();
+    op->pool.window.kernel = {3, 3};
+    op->pool.window.strides = {stride, stride};
+    op->pool.window.pads = kPad1;
+    list.push_back(small_operator(stride == 1 ? "PoolConv 3x3" : "PoolConv 3x3, steps of two", "PoolConv",
+                                  {computed({1, 20, 13, 11}), weights({24, 20, 1, 1}), weights({24}, 3)},
+                                  std::move(op)));
+  }
+  for (const int64_t channels : {20, 260})
+    list.push_back(
+        small_operator(channels == 20 ? "ConvMean" : "ConvMean of many channels", "ConvMean",
+                       {computed({1, channels, 7, 7}), weights({24, channels, 1, 1}), weights({24}, 3)},
+                       std::make_shared<ConvMean>()));
+}
+
 void add_products(std::vector<SmallOperator>& list) {
   list.push_back(small_operator("Gemm", "Gemm", {computed({7, 40}), weights({40, 30}), weights({30}, 3)}));
   list.push_back(small_operator("MatMul", "MatMul", {computed({2, 9, 20}), computed({2, 20, 14}, 2)}));
@@ -334,6 +368,8 @@ std::vector<SmallOperator> small_operators() {
   add_separable_convolutions(list);
   add_convolutions_with_means(list);
   add_expanded_convolutions(list);
+  add_narrow_convolution(list);
+  add_pooled_convolutions(list);
   add_products(list);
   add_reductions(list);
   add_elementwise(list);
