@@ -3,9 +3,13 @@
 #include <cmath>
 #include <initializer_list>
 #include <memory>
+#include <span>
 #include <utility>
 
+#include "graph/operators/conv/conv_mean.hpp"
 #include "graph/operators/conv/conv_squeeze_excite.hpp"
+#include "graph/operators/conv/expand_conv.hpp"
+#include "graph/operators/conv/pool_conv.hpp"
 #include "graph/operators/conv/separable_conv.hpp"
 #include "graph/operators/elementwise/unary.hpp"
 #include "graph/operators/reduction/squeeze_excite.hpp"
@@ -159,6 +163,68 @@ void add_convolutions_with_means(std::vector<SmallOperator>& list) {
   add("ConvSqueezeExcite 5x5, steps of two", {1, 20, 17, 15}, 5, 2);
 }
 
+// The operator that fuse_expand() makes for GPUs, with gates of `hidden` channels or without.
+void add_expanded_convolutions(std::vector<SmallOperator>& list) {
+  const auto add = [&](const char* name, const Shape& x, int64_t channels, int64_t kernel, int64_t stride,
+                       int64_t hidden) {
+    auto op = std::make_shared<ExpandConv>();
+    op->pointwise.activation.kind = ActivationKind::relu;
+    op->depthwise.group = channels;
+    op->depthwise.window.strides = {stride, stride};
+    op->depthwise.window.pads = kernel == 3 ? kPad1 : kPad2;
+    std::vector<Operand> inputs{computed(x), weights({channels, x[1], 1, 1}), weights({channels}, 3),
+                                weights({channels, 1, kernel, kernel}, 4), weights({channels}, 5)};
+    if (hidden > 0) {
+      op->squeeze.emplace();
+      op->squeeze->hidden.kind = ActivationKind::relu;
+      op->squeeze->gate.kind = ActivationKind::sigmoid;
+      for (const Operand& input : {weights({hidden, channels, 1, 1}, 6), weights({hidden}, 7),
+                                   weights({channels, hidden, 1, 1}, 8), weights({channels}, 9)})
+        inputs.push_back(input);
+    }
+    SmallOperator made = small_operator(name, "ExpandConv", std::move(inputs), std::move(op));
+    if (hidden > 0) {
+      made.graph.nodes[0].outputs.push_back(made.graph.add_value("gates"));
+      made.graph.outputs = made.graph.nodes[0].outputs;
+    }
+    list.push_back(std::move(made));
+  };
+  add("ExpandConv 3x3", {1, 12, 13, 11}, 20, 3, 1, 0);
+  add("ExpandConv 5x5, steps of two", {1, 12, 17, 15}, 20, 5, 2, 0);
+  add("ExpandConv 3x3 with gates", {1, 12, 14, 14}, 20, 3, 1, 8);
+}
+
+// The Conv that fuse_branches() makes for GPUs.
+void add_narrow_convolution(std::vector<SmallOperator>& list) {
+  auto op = std::make_shared<Conv>();
+  op->window.pads = kPad1;
+  op->narrow_outputs = 16;
+  Operand w = weights({36, 12, 3, 3});
+  const std::span<float> taps = w.tensor.mutable_as<float>();
+  for (size_t i = 0; i < size_t{16} * 12 * 9; ++i)
+    if (i % 9 != 4) taps[i] = 0;
+  list.push_back(small_operator("Conv 1x1 and 3x3", "Conv",
+                                {computed({1, 12, 13, 11}), std::move(w), weights({36}, 3)}, std::move(op)));
+}
+
+// Operators that fuse_separable() and fuse_means() make of pools for GPUs.
+void add_pooled_convolutions(std::vector<SmallOperator>& list) {
+  for (const int64_t stride : {1, 2}) {
+    auto op = std::make_shared<PoolConv>();
+    op->pool.window.kernel = {3, 3};
+    op->pool.window.strides = {stride, stride};
+    op->pool.window.pads = kPad1;
+    list.push_back(small_operator(stride == 1 ? "PoolConv 3x3" : "PoolConv 3x3, steps of two", "PoolConv",
+                                  {computed({1, 20, 13, 11}), weights({24, 20, 1, 1}), weights({24}, 3)},
+                                  std::move(op)));
+  }
+  for (const int64_t channels : {20, 260})
+    list.push_back(
+        small_operator(channels == 20 ? "ConvMean" : "ConvMean of many channels", "ConvMean",
+                       {computed({1, channels, 7, 7}), weights({24, channels, 1, 1}), weights({24}, 3)},
+                       std::make_shared<ConvMean>()));
+}
+
 void add_products(std::vector<SmallOperator>& list) {
   list.push_back(small_operator("Gemm", "Gemm", {computed({7, 40}), weights({40, 30}), weights({30}, 3)}));
   list.push_back(small_operator("MatMul", "MatMul", {computed({2, 9, 20}), computed({2, 20, 14}, 2)}));
@@ -301,6 +367,9 @@ std::vector<SmallOperator> small_operators() {
   add_convolutions(list);
   add_separable_convolutions(list);
   add_convolutions_with_means(list);
+  add_expanded_convolutions(list);
+  add_narrow_convolution(list);
+  add_pooled_convolutions(list);
   add_products(list);
   add_reductions(list);
   add_elementwise(list);

@@ -3,6 +3,9 @@
 
 #include <cmath>
 
+#include "compile/fuse_branches.hpp"
+#include "compile/fuse_expand.hpp"
+#include "compile/fuse_means.hpp"
 #include "compile/fuse_separable.hpp"
 #include "exec/executor.hpp"
 #include "import/import.hpp"
@@ -36,7 +39,8 @@ std::string case_name(const testing::TestParamInfo<std::tuple<FetchedModel, Stor
 TEST_P(Layers, AgreeWithTheHostReference) {
   const auto& [which, storage] = GetParam();
   Graph graph = optimise(import_model(which.model()), {});
-  fuse_separable(graph, test_context()->caps(), Precision::fp32);
+  for (const auto fuse : {fuse_branches, fuse_separable, fuse_means, fuse_expand})
+    fuse(graph, test_context()->caps(), Precision::fp32);
   std::vector<std::string> producers;
   graph.outputs.clear();
   for (const Node& node : graph.nodes)
@@ -46,8 +50,8 @@ TEST_P(Layers, AgreeWithTheHostReference) {
     }
   const std::vector<HostTensor> inputs{which.input()};
   const std::vector<HostTensor> want = evaluate(graph, inputs);
-  Executor executor(test_context(),
-                    compile_program(test_context(), lower(graph, test_context()->caps(), {.storage = storage})));
+  Executor executor(test_context(), compile_program(test_context(), lower(graph, test_context()->caps(),
+                                                                          {.storage = storage})));
   executor.set_input(0, inputs[0]);
   executor.run();
   for (size_t i = 0; i < want.size(); ++i)
