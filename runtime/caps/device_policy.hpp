@@ -117,6 +117,10 @@ class DevicePolicy {
   virtual bool loads_uniform_weights_cheaply(const DeviceCaps& caps, int64_t split_k) const = 0;
   // The input slices that a pointwise convolution loads together before it multiplies them.
   virtual int64_t slices_ahead(const DeviceCaps& caps, const OutputTile& tile) const = 0;
+  // Whether convolutions gain by few values in registers over their loop: they locate their pixels again
+  // after it, the last tile of a row begins earlier where that saves checks for padding, and windows whose
+  // taps are loaded one after the other load several slices together, too.
+  virtual bool spares_registers(const DeviceCaps& caps) const = 0;
   // The slices of a query and of four keys that an attention kernel loads together.
   virtual int64_t attention_slices_ahead(const DeviceCaps& caps) const = 0;
   // The most columns of a row that an invocation loads once for all taps of a convolution's window, besides

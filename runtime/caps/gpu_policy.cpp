@@ -6,6 +6,7 @@
 
 #include "caps/device_rates.hpp"
 #include "caps/dispatch_time.hpp"
+#include "caps/gpu_registers.hpp"
 #include "caps/policies.hpp"
 #include "caps/tile_code.hpp"
 #include "caps/vendors.hpp"
@@ -29,12 +30,6 @@ uint32_t subgroup_size(const DeviceCaps& caps) { return caps.subgroup_size > 0 ?
 
 int64_t blocks(int64_t count, int64_t size) { return (count + size - 1) / size; }
 
-// Texels of sums that compilers keep in registers. Intel's and Arm's spill more of them, or halve the
-// subgroups.
-int64_t most_sums(const DeviceCaps& caps) {
-  return caps.vendor_id == kIntel || caps.vendor_id == kArm ? 4 : 8;
-}
-
 // Invocations of a workgroup that compute one block of pixels each, of the same slices (UNIFORM_SLICES), with
 // at most a quarter of them idle.
 constexpr int64_t kRow = 64;
@@ -57,15 +52,6 @@ bool gains_by_uniform_loads(const DeviceCaps& caps, int64_t split_k) {
 }
 
 bool fills_rows(int64_t pixel_blocks) { return 4 * pixel_blocks >= 3 * blocks(pixel_blocks, kRow) * kRow; }
-
-// Several loads in flight hide their latency, and a longer loop has fewer instructions that do not multiply.
-// More than these keep too many registers: on Adreno two slices of four pixels fit, four of two pixels spill,
-// for they have more weights (docs/gpu_compilers.md).
-int64_t loads_ahead(const DeviceCaps& caps, const OutputTile& tile) {
-  const bool eight = caps.vendor_id == kNvidia || (caps.vendor_id == kQualcomm && tile.pixels == 4);
-  const int64_t texels = eight ? 8 : 4;
-  return std::clamp<int64_t>(texels / tile.pixels, 1, 4);
-}
 
 int64_t pixel_blocks_of(const OutputTile& tile, const TileDemand& demand) {
   return blocks(demand.length, tile.pixels) * demand.lines;
@@ -116,6 +102,14 @@ bool holds_partial_sums(const DeviceCaps& caps, const SplitTile& choice, const T
          std::min<int64_t>(kMostShared, caps.max_shared_memory_bytes);
 }
 
+// Whether a tile scales each texel of x for the products of one slice alone: a quarter of its instructions on
+// Adreno, where tiles of two slices are as quick by the model.
+bool scales_for_few(const DeviceCaps& caps, const OutputTile& tile, const TileDemand& demand) {
+  constexpr int64_t kFew = 4;
+  const bool scales = demand.loads_ahead && demand.row.operations > 0;
+  return caps.vendor_id == kQualcomm && scales && tile.slices == 1 && demand.slices >= kFew;
+}
+
 // The tiles and splits of at most `most_split` that the kernels have, with their predicted times.
 std::vector<SplitTile> timed_tiles(const DeviceCaps& caps, const TileDemand& demand, int64_t most_split) {
   const DeviceRates rates = device_rates(caps);
@@ -127,7 +121,8 @@ std::vector<SplitTile> timed_tiles(const DeviceCaps& caps, const TileDemand& dem
         SplitTile choice{{pixels, slices}, split};
         const bool wasteful =
             (pixels > 1 && pixels >= 2 * demand.length) || (slices > 1 && slices >= 2 * demand.slices);
-        if (wasteful || pixels * slices > most_sums(caps)) continue;
+        if (wasteful || !holds_sums(caps, choice.tile, demand)) continue;
+        if (scales_for_few(caps, choice.tile, demand)) continue;
         if (!holds_partial_sums(caps, choice, demand)) continue;
         choice.us = tile_us(caps, rates, choice, demand);
         timed.push_back(choice);
@@ -166,11 +161,6 @@ SplitTile quickest(const DeviceCaps& caps, const TileDemand& demand, int64_t mos
 // Invocations that keep the device busy: four subgroups for each unit.
 double busy_invocations(const DeviceCaps& caps) {
   return 4.0 * device_rates(caps).units * subgroup_size(caps);
-}
-
-// most_sums() of a depthwise convolution, which holds weights besides, unless they are scalars as on AMD's.
-int64_t most_depthwise_sums(const DeviceCaps& caps, int64_t kernel) {
-  return kernel > 3 && caps.vendor_id != kAmd ? most_sums(caps) / 2 : most_sums(caps);
 }
 
 // The time of a tile of a depthwise convolution relative to others, in slots of an instruction.
@@ -352,12 +342,16 @@ class GpuPolicy final : public DevicePolicy {
   int64_t slices_ahead(const DeviceCaps& caps, const OutputTile& tile) const override {
     return loads_ahead(caps, tile);
   }
+  // Adreno's compiler holds positions over the loop. The others were not tried.
+  bool spares_registers(const DeviceCaps& caps) const override { return caps.vendor_id == kQualcomm; }
   // With four, Intel's compiler spills 84 registers. The others were not tried.
   int64_t attention_slices_ahead(const DeviceCaps& caps) const override {
     return caps.vendor_id == kAmd || caps.vendor_id == kQualcomm ? 4 : 1;
   }
   // Four pixels at steps of two; Arm's compiler reloads what of them it spills.
-  int64_t most_columns(const DeviceCaps& caps) const override { return caps.vendor_id == kArm ? 6 : 9; }
+  int64_t most_columns(const DeviceCaps& caps) const override {
+    return caps.vendor_id == kArm ? 6 : caps.vendor_id == kQualcomm ? 11 : 9;
+  }
   uint64_t macs_worth_a_variant() const override { return uint64_t{1} << 24; }  // as on a CPU
 
   // Registers spill to memory.

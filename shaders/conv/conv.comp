@@ -3,6 +3,10 @@
 // The groups of a block of output slices read a window of input slices that starts with their first one; the channels of
 // other groups in the window have zero weights. If the groups are not whole slices, windows differ in width
 // (UNEVEN_WINDOWS).
+//
+// With AHEAD the texels of x of AHEAD slices are loaded together, before they are multiplied.
+//
+// With LOCATE_AGAIN the tile is located again after the loop, so that no registers hold its position in it.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -53,6 +57,24 @@ void add_row(int iy, int origin_x, int row) {
   }
 }
 #elif KERNEL_X > 0
+#ifdef RUN_AT_ONCE
+// A run starts with the product that is added to this: compilers do not know that it is zero, and take a multiply-add for it.
+float16_t half_zero = float16_t(min(x_shape.x, 0));
+
+// Adds the runs of the products of slice k: no run is in registers between two loads.
+void add_runs(FACTORS columns[COLUMNS], int k, int row) {
+  [[unroll]] for (int s = 0; s < TILE_S; ++s) {
+    f16vec4 w[4 * KERNEL_X], run[TILE_P];
+    [[unroll]] for (int j = 0; j < 4 * KERNEL_X; ++j)
+      w[j] = LOAD_W(4 * k + j % 4, row + j / 4 + s * taps, grid_width);
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) run[i] = f16vec4(half_zero);
+    [[unroll]] for (int j = 0; j < 4 * KERNEL_X; ++j)
+      [[unroll]] for (int i = 0; i < TILE_P; ++i) run[i] += columns[i * STRIDE_X + j / 4][j % 4] * w[j];
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] += vec4(run[i]);
+  }
+}
+#endif
+
 void add_row(int iy, int origin_x, int row) {
   locate_columns(origin_x, 1);
   ColumnWalk walk = walk_of_columns(ivec4(0, iy, first_input + range.x, image), origin_x, 1);
@@ -60,12 +82,16 @@ void add_row(int iy, int origin_x, int row) {
   EACH_COLUMN_OF(x, in_range(k)) {
     for (; in_range(k) && in_column_of_x(walk.row, 1); ++k) {
       FACTORS columns[COLUMNS] = next_columns(walk);
+#ifdef RUN_AT_ONCE
+      add_runs(columns, k, row);
+#else
       [[unroll]] for (int kx = 0; kx < KERNEL_X; ++kx) {
         FACTORS x[TILE_P];
         [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = columns[i * STRIDE_X + kx];
         add_products(x, 4 * k, row + kx, taps, grid_width);
       }
       end_run();
+#endif
     }
     leave_column(walk);
   }
@@ -84,6 +110,14 @@ void add_row(int iy, int origin_x, int row) {
     FOR_EACH_RUN(run, range.x, range.y)
       int k = run;
       EACH_COLUMN_OF(x, k < run_end) {
+#ifdef AHEAD
+        for (; k + AHEAD <= run_end && in_column_of_x(walk.row, AHEAD); k += AHEAD) {
+          FACTORS x[AHEAD][TILE_P];
+          [[unroll]] for (int ahead = 0; ahead < AHEAD; ++ahead) x[ahead] = next_columns(walk);
+          [[unroll]] for (int ahead = 0; ahead < AHEAD; ++ahead)
+            add_products(x[ahead], 4 * (k + ahead), row + kx, taps, grid_width);
+        }
+#endif
         for (; k < run_end && in_column_of_x(walk.row, 1); ++k)
           add_products(next_columns(walk), 4 * k, row + kx, taps, grid_width);
         leave_column(walk);
@@ -140,5 +174,9 @@ void main() {
 #endif
     add_row(iy, origin.x, first.z * taps + ky * kernel_size.x);
   }
-  if (wanted) store_tile(first);
+#ifdef LOCATE_AGAIN
+  // Compilers do not know that this is zero.
+  first = first_texel(min(x_shape.x, 0));
+#endif
+  if (wanted) store_tile(first, taps, grid_width);
 }

@@ -71,9 +71,12 @@ void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeight
   define_tile(dispatch, tile);
   cover_blocks(dispatch, caps, lowering.tensor(grid).desc.storage, tile, {blocks, weights.blocks(), 1},
                blocks * weights.blocks());
-  if (const int64_t ahead = device_policy(caps).slices_ahead(caps, tile.output);
-      ahead > 1 && !tile.broadcasts())
-    define(dispatch, "AHEAD", std::to_string(ahead));
+  const bool spares = device_policy(caps).spares_registers(caps);
+  int64_t ahead = device_policy(caps).slices_ahead(caps, tile.output);
+  if (spares && extras.scale != kNoTensor)
+    ahead = std::min<int64_t>(ahead, 2);  // scales are in registers, too
+  if (ahead > 1 && !tile.broadcasts()) define(dispatch, "AHEAD", std::to_string(ahead));
+  if (spares) define(dispatch, "LOCATE_AGAIN");
   if (tile.output.pixels > 1 && !tile.broadcasts() &&
       are_neighbours(lowering.tensor(x).desc, tile.output.pixels))
     define(dispatch, "NEIGHBOURS");
