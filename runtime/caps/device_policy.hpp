@@ -115,8 +115,9 @@ class DevicePolicy {
   // should compute the same output channels. With split_k > 1: for a whole subgroup, whose invocations have
   // the same part of the sums.
   virtual bool loads_uniform_weights_cheaply(const DeviceCaps& caps, int64_t split_k) const = 0;
-  // The input slices that a pointwise convolution loads together before it multiplies them.
-  virtual int64_t slices_ahead(const DeviceCaps& caps, const OutputTile& tile) const = 0;
+  // The input slices that a pointwise convolution loads together before it multiplies them, as `halves` or as
+  // floats.
+  virtual int64_t slices_ahead(const DeviceCaps& caps, const OutputTile& tile, bool halves) const = 0;
   // Whether convolutions gain by few values in registers over their loop: they locate their pixels again
   // after it, the last tile of a row begins earlier where that saves checks for padding, and windows whose
   // taps are loaded one after the other load several slices together, too.

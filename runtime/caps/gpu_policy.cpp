@@ -75,7 +75,7 @@ double tile_us(const DeviceCaps& caps, const DeviceRates& rates, const SplitTile
   // Four channels of a texel of output take four multiply-accumulates for each channel of a texel of input.
   const double partial = texels(demand) * static_cast<double>(choice.split_k);
   const double products = demand.macs > 0 ? static_cast<double>(demand.macs) / (16 * partial) : kSteps;
-  const int64_t together = demand.loads_ahead ? loads_ahead(caps, tile) : demand.row.taps;
+  const int64_t together = demand.loads_ahead ? loads_ahead(caps, tile, false) : demand.row.taps;
   const auto invocations = static_cast<double>(rows * kRow);
   // Adreno's compiler halves the subgroups of kernels with this many registers.
   const uint32_t subgroup = std::min(subgroup_size(caps), caps.vendor_id == kQualcomm ? 64u : 128u);
@@ -339,8 +339,8 @@ class GpuPolicy final : public DevicePolicy {
   bool loads_uniform_weights_cheaply(const DeviceCaps& caps, int64_t split_k) const override {
     return gains_by_uniform_loads(caps, split_k);
   }
-  int64_t slices_ahead(const DeviceCaps& caps, const OutputTile& tile) const override {
-    return loads_ahead(caps, tile);
+  int64_t slices_ahead(const DeviceCaps& caps, const OutputTile& tile, bool halves) const override {
+    return loads_ahead(caps, tile, halves);
   }
   // Adreno's compiler holds positions over the loop. The others were not tried.
   bool spares_registers(const DeviceCaps& caps) const override { return caps.vendor_id == kQualcomm; }

@@ -38,10 +38,14 @@ bool holds_sums(const DeviceCaps& caps, const OutputTile& tile, const TileDemand
 }
 
 // Several loads in flight hide their latency, and a longer loop has fewer instructions that do not multiply.
-// More than these keep too many registers: on Adreno four slices of 4x2 texels fit, of 2x4 texels two, for
-// they have more weights (docs/gpu_compilers.md).
-int64_t loads_ahead(const DeviceCaps& caps, const OutputTile& tile) {
-  if (fills_registers(caps)) return tile.pixels == 8 ? 1 : tile.pixels > 1 && tile.slices > 2 ? 2 : 4;
+// More than these keep too many registers: on Adreno three slices of 4x2 texels fit, or four of halves, and
+// two of 2x4 texels, for they have more weights (docs/gpu_compilers.md).
+int64_t loads_ahead(const DeviceCaps& caps, const OutputTile& tile, bool halves) {
+  if (fills_registers(caps)) {
+    if (tile.pixels == 8) return 1;
+    if (tile.slices > 2) return tile.pixels > 1 ? 2 : 4;
+    return tile == OutputTile{4, 2} && !halves ? 3 : 4;
+  }
   const bool eight = caps.vendor_id == kNvidia || (caps.vendor_id == kQualcomm && tile.pixels == 4);
   const int64_t texels = eight ? 8 : 4;
   return std::clamp<int64_t>(texels / tile.pixels, 1, 4);

@@ -14,7 +14,7 @@ int64_t most_sums(const DeviceCaps& caps);
 int64_t most_depthwise_sums(const DeviceCaps& caps, int64_t kernel);
 // Whether they hold the sums of a tile of this demand.
 bool holds_sums(const DeviceCaps& caps, const OutputTile& tile, const TileDemand& demand);
-// Slices of x that a pointwise convolution loads together.
-int64_t loads_ahead(const DeviceCaps& caps, const OutputTile& tile);
+// Slices of x that a pointwise convolution loads together; `halves`: it multiplies halves.
+int64_t loads_ahead(const DeviceCaps& caps, const OutputTile& tile, bool halves);
 
 }  // namespace vellum

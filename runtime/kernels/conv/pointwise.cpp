@@ -72,7 +72,7 @@ void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeight
   cover_blocks(dispatch, caps, lowering.tensor(grid).desc.storage, tile, {blocks, weights.blocks(), 1},
                blocks * weights.blocks());
   const bool spares = device_policy(caps).spares_registers(caps);
-  int64_t ahead = device_policy(caps).slices_ahead(caps, tile.output);
+  int64_t ahead = device_policy(caps).slices_ahead(caps, tile.output, weights.run.of_halves());
   if (spares && extras.scale != kNoTensor)
     ahead = std::min<int64_t>(ahead, 2);  // scales are in registers, too
   if (ahead > 1 && !tile.broadcasts()) define(dispatch, "AHEAD", std::to_string(ahead));
