@@ -111,6 +111,9 @@ class DevicePolicy {
   virtual bool broadcasts_are_cheaper_than_loads(const DeviceCaps& caps) const = 0;
   // Whether weights are in buffers even where tensors are in images.
   virtual bool keeps_weights_in_buffers(const DeviceCaps& caps) const = 0;
+  // Whether tensors that are joined or split are in buffers, where they take no copies, even where others are
+  // in images.
+  virtual bool joins_in_buffers(const DeviceCaps& caps) const = 0;
   // Whether loads from one place of a buffer for a whole workgroup are cheaper, so that all its invocations
   // should compute the same output channels. With split_k > 1: for a whole subgroup, whose invocations have
   // the same part of the sums.

@@ -336,6 +336,8 @@ class GpuPolicy final : public DevicePolicy {
   bool broadcasts_are_cheaper_than_loads(const DeviceCaps&) const override { return false; }
   // Images are padded to blocks of texels, and no compiler makes scalar loads from them.
   bool keeps_weights_in_buffers(const DeviceCaps& caps) const override { return prefers_buffers(caps); }
+  // By the model on Adreno (docs/gpu_compilers.md). The others were not tried.
+  bool joins_in_buffers(const DeviceCaps& caps) const override { return caps.vendor_id == kQualcomm; }
   bool loads_uniform_weights_cheaply(const DeviceCaps& caps, int64_t split_k) const override {
     return gains_by_uniform_loads(caps, split_k);
   }

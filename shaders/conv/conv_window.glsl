@@ -76,7 +76,7 @@ ColumnWalk walk_of_columns(ivec4 p, int first, int step) {
   [[unroll]] for (int i = 0; i < COLUMNS; ++i)
     walk.of_column[i] = clamp(beside_x(walk.row, first + i * step), walk.row, beside_x(walk.row, x_shape.x - 1));
 #ifdef OVERLAP
-  [[unroll]] for (int i = SURE_BEGIN; i < SURE_END; ++i) walk.of_column[i] = beside_x(walk.row, first + i * step);
+  walk.of_column[SURE_BEGIN] = beside_x(walk.row, first + SURE_BEGIN * step);
 #endif
   // Of folded images columns move, not the row: both columns and their sums with the row would be in registers.
   if (folds_x) {
@@ -90,6 +90,11 @@ FACTORS[COLUMNS] next_columns(inout ColumnWalk walk) {
   FACTORS x[COLUMNS];
   if (is_number(walk.row)) {
     [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = load_column(i, walk.of_column[i] + walk.walked);
+#ifdef OVERLAP
+    // One place does for all that are sure, for they follow one another.
+    PLACE_OF(x) sure = walk.of_column[SURE_BEGIN] + walk.walked;
+    [[unroll]] for (int i = SURE_BEGIN; i < SURE_END; ++i) x[i] = load_column(i, beside_x(sure, i - SURE_BEGIN));
+#endif
     next_slice_of_x(walk.walked);
   } else {
     [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = load_column(i, beside_x(walk.row, column[i]));
