@@ -41,6 +41,7 @@ struct TileDemand {
   int64_t length = 1, lines = 1, slices = 1, macs = 0;
   WindowRow row = {};
   bool loads_ahead = false;  // of several slices: DevicePolicy::slices_ahead()
+  bool halves = false;       // its values are stored as halves
 };
 
 // The output of one invocation of a depthwise convolution: pixels of each of some rows of one slice.

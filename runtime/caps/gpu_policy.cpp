@@ -75,7 +75,7 @@ double tile_us(const DeviceCaps& caps, const DeviceRates& rates, const SplitTile
   // Four channels of a texel of output take four multiply-accumulates for each channel of a texel of input.
   const double partial = texels(demand) * static_cast<double>(choice.split_k);
   const double products = demand.macs > 0 ? static_cast<double>(demand.macs) / (16 * partial) : kSteps;
-  const int64_t together = demand.loads_ahead ? loads_ahead(caps, tile, false) : demand.row.taps;
+  const int64_t together = demand.loads_ahead ? loads_ahead(caps, tile, demand.halves) : demand.row.taps;
   const auto invocations = static_cast<double>(rows * kRow);
   // Adreno's compiler halves the subgroups of kernels with this many registers.
   const uint32_t subgroup = std::min(subgroup_size(caps), caps.vendor_id == kQualcomm ? 64u : 128u);

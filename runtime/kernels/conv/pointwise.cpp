@@ -117,8 +117,13 @@ std::vector<ParameterCandidate<PointwiseTile>> pointwise_tiles(const std::string
                                                                const CooperativeProblem& problem,
                                                                bool has_scale) {
   const int64_t macs = problem.pixels * problem.inputs * problem.outputs;
-  const TileDemand demand{
-      problem.pixels, 1, slices(problem.outputs), macs, {.operations = has_scale ? 1 : 0}, true};
+  const TileDemand demand{problem.pixels,
+                          1,
+                          slices(problem.outputs),
+                          macs,
+                          {.operations = has_scale ? 1 : 0},
+                          true,
+                          problem.precision == Precision::fp16};
   std::vector<ParameterCandidate<PointwiseTile>> candidates;
   const auto add = [&](const auto& candidate) {
     candidates.push_back(
