@@ -5,8 +5,7 @@
 // for all its taps.
 //
 // With OVERLAP a row has at least TILE_P pixels, and its last tile begins earlier instead of reaching beyond it; what overlaps
-// is not stored twice. SURE_BEGIN, SURE_END: the columns that a tile reads and that are not padding for any pixel. Of others
-// the places are limited, so that they can be loaded.
+// is not stored twice. SURE_BEGIN, SURE_END: the columns that a tile reads and that are not padding for any pixel.
 
 #include "conv_window.h"
 #include "tensor.glsl"
@@ -46,9 +45,6 @@ void locate_columns(int first, int step) {
     int at = first + i * step;
     inside[i] = at >= 0 && at < x_shape.x;
     column[i] = clamp(at, 0, x_shape.x - 1);
-#ifdef OVERLAP
-    if (i >= SURE_BEGIN && i < SURE_END) column[i] = at;
-#endif
   }
 }
 // Without branches, whose results lavapipe reads from memory again at each use.
@@ -75,9 +71,6 @@ ColumnWalk walk_of_columns(ivec4 p, int first, int step) {
   walk.walked = PLACE_OF(x)(0);
   [[unroll]] for (int i = 0; i < COLUMNS; ++i)
     walk.of_column[i] = clamp(beside_x(walk.row, first + i * step), walk.row, beside_x(walk.row, x_shape.x - 1));
-#ifdef OVERLAP
-  walk.of_column[SURE_BEGIN] = beside_x(walk.row, first + SURE_BEGIN * step);
-#endif
   // Of folded images columns move, not the row: both columns and their sums with the row would be in registers.
   if (folds_x) {
     [[unroll]] for (int i = 0; i < COLUMNS; ++i) column[i] += int(walk.row);
@@ -88,18 +81,26 @@ ColumnWalk walk_of_columns(ivec4 p, int first, int step) {
 
 FACTORS[COLUMNS] next_columns(inout ColumnWalk walk) {
   FACTORS x[COLUMNS];
+#ifdef OVERLAP
+  // One place does for all, for columns follow one another; in place of one in the padding the first sure one is loaded.
+  PLACE_OF(x) sure = is_number(walk.row) ? walk.of_column[SURE_BEGIN] : beside_x(walk.row, column[SURE_BEGIN]);
+  [[unroll]] for (int i = 0; i < COLUMNS; ++i) {
+    bool loads = i >= SURE_BEGIN && i < SURE_END || inside[i];
+    x[i] = load_column(i, beside_x(sure, loads ? i - SURE_BEGIN : 0));
+  }
+  if (is_number(walk.row))
+    next_slice_of_x(walk.of_column[SURE_BEGIN]);
+  else
+    next_slice_of_x(walk.row);
+#else
   if (is_number(walk.row)) {
     [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = load_column(i, walk.of_column[i] + walk.walked);
-#ifdef OVERLAP
-    // One place does for all that are sure, for they follow one another.
-    PLACE_OF(x) sure = walk.of_column[SURE_BEGIN] + walk.walked;
-    [[unroll]] for (int i = SURE_BEGIN; i < SURE_END; ++i) x[i] = load_column(i, beside_x(sure, i - SURE_BEGIN));
-#endif
     next_slice_of_x(walk.walked);
   } else {
     [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = load_column(i, beside_x(walk.row, column[i]));
     next_slice_of_x(walk.row);
   }
+#endif
   return x;
 }
 
