@@ -8,6 +8,8 @@
 
 #include "api/guard.hpp"
 #include "api/impl.hpp"
+#include "compile/fuse_branches.hpp"
+#include "compile/fuse_expand.hpp"
 #include "compile/fuse_separable.hpp"
 #include "compile/tuned_storages.hpp"
 #include "exec/executor.hpp"
@@ -58,7 +60,9 @@ class Tuner {
         before_(*impl(device)->tuning()) {
     operators_.context = impl(device)->context;
     // As sessions do: the layers that one kernel computes are an operator that has candidates.
+    fuse_branches(graph_, operators_.context->caps(), options.precision);
     fuse_separable(graph_, operators_.context->caps(), options.precision);
+    fuse_expand(graph_, operators_.context->caps(), options.precision);
     operators_.again = tune_options.again;
     operators_.are_right = [this](std::span<const Program> programs) {
       return impl(device_)->have_right_kernels(programs, options_.precision, options_.arithmetic);

@@ -52,6 +52,14 @@ class CpuPolicy final : public DevicePolicy {
     return {};
   }
 
+  std::vector<ExpandTile> expand_tiles(const DeviceCaps&, const ExpandDemand&) const override { return {}; }
+
+  bool merges_branches(const DeviceCaps&, const TileDemand&, const TileDemand&) const override {
+    return false;
+  }
+  bool reads_planes(const DeviceCaps&) const override { return false; }
+  bool takes_means_of_products(const DeviceCaps&) const override { return false; }
+
   // Drivers compute matrices element by element: on lavapipe of Mesa 26.1 that takes 12 to 34 times as long
   // as other kernels.
   bool multiplies_cooperative_matrices() const override { return false; }
@@ -94,6 +102,8 @@ class CpuPolicy final : public DevicePolicy {
   // A workgroup runs on one thread, and to start another dispatch takes as long as some 50000 products.
   int64_t most_products_of_a_workgroup() const override { return int64_t{1} << 20; }
   int64_t most_texels_of_a_workgroup() const override { return int64_t{1} << 16; }
+
+  bool computes_gates_last(const DeviceCaps&, int64_t, int64_t) const override { return false; }
 
   bool ranks_rows(int64_t, int64_t) const override { return false; }
 

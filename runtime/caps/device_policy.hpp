@@ -82,6 +82,33 @@ struct SeparableTile {
   bool operator==(const SeparableTile&) const = default;
 };
 
+// A 1x1 convolution of `inputs` slices and a depthwise convolution of the `slices` slices that it computes:
+// from images of x_width x x_height pixels to `images` of width x height pixels.
+struct ExpandDemand {
+  int64_t width = 1, height = 1, images = 1;
+  int64_t x_width = 1, x_height = 1;
+  int64_t inputs = 1, slices = 1;
+  int64_t kernel = 3, stride_x = 1, stride_y = 1;
+  int64_t texel_bytes = 16;  // of a stored texel of the tensors
+  int64_t gates = 0;         // products for squeeze-and-excitation of the result
+};
+
+// A workgroup of conv_expand.comp computes width x height pixels of `tile.slices` slices: first all pixels
+// that their windows cover, `tile.pixels` of them in an invocation at a time, in shared memory.
+struct ExpandTile {
+  int64_t width = 8, height = 8;
+  OutputTile tile = {4, 1};
+  int64_t invocations = 64;
+  int64_t ahead = 1;  // input slices that are loaded together
+
+  // Pixels that the windows of a tile cover at most.
+  int64_t covered(const ExpandDemand& demand) const;
+  // Those that shared memory has room for, and its bytes.
+  int64_t capacity(const ExpandDemand& demand) const;
+  int64_t shared_bytes(const ExpandDemand& demand) const;
+  bool operator==(const ExpandTile&) const = default;
+};
+
 // Stateless. Figures without a source are guesses; the others name the device on which they were measured.
 class DevicePolicy {
  public:
@@ -107,6 +134,16 @@ class DevicePolicy {
   // kernel than in two, the quickest first; empty: none.
   virtual std::vector<SeparableTile> separable_tiles(const DeviceCaps& caps,
                                                      const SeparableDemand& demand) const = 0;
+  // Likewise for a 1x1 convolution and the depthwise convolution after it.
+  virtual std::vector<ExpandTile> expand_tiles(const DeviceCaps& caps, const ExpandDemand& demand) const = 0;
+  // Whether one dispatch for a 1x1 and a 3x3 convolution of one input should take less time than one for
+  // each.
+  virtual bool merges_branches(const DeviceCaps& caps, const TileDemand& narrow,
+                               const TileDemand& wide) const = 0;
+  // Whether convolutions of few channels read a tensor in planes as it is, instead of after a conversion.
+  virtual bool reads_planes(const DeviceCaps& caps) const = 0;
+  // Whether a 1x1 convolution should take the means of its pixels where a workgroup has all of an image.
+  virtual bool takes_means_of_products(const DeviceCaps& caps) const = 0;
   virtual bool multiplies_cooperative_matrices() const = 0;
   // Whether a value of another lane of the subgroup costs less than to load it again.
   virtual bool broadcasts_are_cheaper_than_loads(const DeviceCaps& caps) const = 0;
@@ -154,6 +191,9 @@ class DevicePolicy {
   // Up to this many products, or texels to average, one workgroup is faster than dispatches of many.
   virtual int64_t most_products_of_a_workgroup() const = 0;
   virtual int64_t most_texels_of_a_workgroup() const = 0;
+  // Whether the last workgroup of a dispatch, of `invocations`, should compute the gates, that many products,
+  // of what the dispatch stores: it takes no dispatch of its own, but has fewer invocations.
+  virtual bool computes_gates_last(const DeviceCaps& caps, int64_t products, int64_t invocations) const = 0;
   // Whether to rank all elements of rows (length^2 comparisons at once) instead of selecting the k largest
   // one after another (length * k), if k is much less than length.
   virtual bool ranks_rows(int64_t length, int64_t k) const = 0;

@@ -5,158 +5,21 @@
 #include <utility>
 
 #include "caps/device_rates.hpp"
-#include "caps/dispatch_time.hpp"
+#include "caps/fused_layers.hpp"
 #include "caps/gpu_registers.hpp"
+#include "caps/gpu_tiles.hpp"
 #include "caps/policies.hpp"
-#include "caps/tile_code.hpp"
 #include "caps/vendors.hpp"
 
 namespace vellum {
 namespace {
 
+using namespace gpu_tiles;
+
 // AMD's and Intel's GPUs reach buffers through the same caches as images, and their compilers take fewer
 // instructions for it. Mesa's compiler for NVIDIA takes more: addresses of buffers have 64 bits
 // (docs/gpu_compilers.md).
 bool prefers_buffers(const DeviceCaps& caps) { return caps.vendor_id == kAmd || caps.vendor_id == kIntel; }
-
-// Steps of a loop whose length is not known: nine taps.
-constexpr double kSteps = 9;
-
-double texels(const TileDemand& demand) {
-  return static_cast<double>(demand.length * demand.lines * demand.slices);
-}
-
-uint32_t subgroup_size(const DeviceCaps& caps) { return caps.subgroup_size > 0 ? caps.subgroup_size : 32; }
-
-int64_t blocks(int64_t count, int64_t size) { return (count + size - 1) / size; }
-
-// Invocations of a workgroup that compute one block of pixels each, of the same slices (UNIFORM_SLICES), with
-// at most a quarter of them idle.
-constexpr int64_t kRow = 64;
-
-// AMD's compiler makes scalar loads of what a workgroup loads from one place, Intel's half as many loads.
-// Those of Adreno and NVIDIA (Mesa's NVK) load it for each lane and compute more addresses
-// (docs/gpu_compilers.md).
-//
-// Where sums are split, all invocations of a subgroup have the same part if pipelines require full subgroups
-// of one size. Only for AMD's compiler are they known to cost nothing: Intel's would have to take the largest
-// size, which spills.
-bool gains_by_uniform_loads(const DeviceCaps& caps, int64_t split_k) {
-  for (const uint32_t vendor : {kNvidia, kQualcomm, kArm, kImagination})
-    if (caps.vendor_id == vendor) return false;
-  if (split_k == 1) return true;
-  constexpr int64_t kMostSubgroups = 32;  // of a workgroup; AMD's GPUs hold 1024 invocations in 16 or 32
-  return caps.vendor_id == kAmd && caps.full_subgroups && kRow % subgroup_size(caps) == 0 &&
-         kRow * split_k <= kMostSubgroups * subgroup_size(caps) &&
-         kRow * split_k <= caps.max_workgroup_invocations && split_k <= caps.max_workgroup_size[1];
-}
-
-bool fills_rows(int64_t pixel_blocks) { return 4 * pixel_blocks >= 3 * blocks(pixel_blocks, kRow) * kRow; }
-
-int64_t pixel_blocks_of(const OutputTile& tile, const TileDemand& demand) {
-  return blocks(demand.length, tile.pixels) * demand.lines;
-}
-
-bool has_uniform_weights(const DeviceCaps& caps, const SplitTile& choice, const TileDemand& demand) {
-  return gains_by_uniform_loads(caps, choice.split_k) && fills_rows(pixel_blocks_of(choice.tile, demand));
-}
-
-// The predicted time of an operator's dispatch with this tile. Every tile reads and writes the same tensors:
-// their bytes matter only where a time is compared with that of another kernel.
-double tile_us(const DeviceCaps& caps, const DeviceRates& rates, const SplitTile& choice,
-               const TileDemand& demand, double bytes = 0) {
-  const OutputTile& tile = choice.tile;
-  const int64_t pixel_blocks = pixel_blocks_of(tile, demand);
-  const int64_t slice_blocks = blocks(demand.slices, tile.slices);
-  const bool uniform = has_uniform_weights(caps, choice, demand);
-  const TileCode code = tile_code(caps.vendor_id, tile, uniform, demand.row);
-  const int64_t rows = uniform ? blocks(pixel_blocks, kRow) * slice_blocks * choice.split_k
-                               : blocks(pixel_blocks * slice_blocks, kRow / choice.split_k);
-  // Four channels of a texel of output take four multiply-accumulates for each channel of a texel of input.
-  const double partial = texels(demand) * static_cast<double>(choice.split_k);
-  const double products = demand.macs > 0 ? static_cast<double>(demand.macs) / (16 * partial) : kSteps;
-  const int64_t together = demand.loads_ahead ? loads_ahead(caps, tile, demand.halves) : demand.row.taps;
-  const auto invocations = static_cast<double>(rows * kRow);
-  // Adreno's compiler halves the subgroups of kernels with this many registers.
-  const uint32_t subgroup = std::min(subgroup_size(caps), caps.vendor_id == kQualcomm ? 64u : 128u);
-  const double around = kStepsAround + (choice.split_k > 1 ? kStepsToReduce : 0);
-  return dispatch_time(rates, {.macs = invocations * products * code.macs_per_step,
-                               .bytes = bytes,
-                               .subgroups = invocations / subgroup,
-                               .subgroup_size = subgroup,
-                               .steps = around + products / static_cast<double>(together),
-                               .resident = code.resident})
-      .total_us(code.efficiency);
-}
-
-// Latencies are assumed, not measured: a split must take less than this share of the time without.
-constexpr double kWorthASplit = 0.95;
-
-// Whether a workgroup holds its partial sums in shared memory: a texel of each invocation's sums, of a row of
-// 64 invocations for each part, or 64 in all. With half of what AMD's GPUs have, two workgroups share it.
-bool holds_partial_sums(const DeviceCaps& caps, const SplitTile& choice, const TileDemand& demand) {
-  constexpr int64_t kTexelBytes = 16, kMostShared = 32 << 10;
-  if (choice.split_k == 1) return true;
-  const int64_t rows = has_uniform_weights(caps, choice, demand) ? choice.split_k : 1;
-  return kTexelBytes * kRow * rows * choice.tile.pixels * choice.tile.slices <=
-         std::min<int64_t>(kMostShared, caps.max_shared_memory_bytes);
-}
-
-// Whether a tile scales each texel of x for the products of one slice alone: a quarter of its instructions on
-// Adreno, where tiles of two slices are as quick by the model.
-bool scales_for_few(const DeviceCaps& caps, const OutputTile& tile, const TileDemand& demand) {
-  constexpr int64_t kFew = 4;
-  const bool scales = demand.loads_ahead && demand.row.operations > 0;
-  return caps.vendor_id == kQualcomm && scales && tile.slices == 1 && demand.slices >= kFew;
-}
-
-// The tiles and splits of at most `most_split` that the kernels have, with their predicted times.
-std::vector<SplitTile> timed_tiles(const DeviceCaps& caps, const TileDemand& demand, int64_t most_split) {
-  const DeviceRates rates = device_rates(caps);
-  std::vector<SplitTile> timed;
-  // Splits between these gain little, and each has pipelines of its own.
-  for (int64_t split = 1; split <= most_split; split *= 4)
-    for (const int64_t pixels : {1, 2, 4, 8})
-      for (const int64_t slices : {1, 2, 4}) {
-        SplitTile choice{{pixels, slices}, split};
-        const bool wasteful =
-            (pixels > 1 && pixels >= 2 * demand.length) || (slices > 1 && slices >= 2 * demand.slices);
-        if (wasteful || !holds_sums(caps, choice.tile, demand)) continue;
-        if (scales_for_few(caps, choice.tile, demand)) continue;
-        if (!holds_partial_sums(caps, choice, demand)) continue;
-        choice.us = tile_us(caps, rates, choice, demand);
-        timed.push_back(choice);
-      }
-  return timed;
-}
-
-// The tile with the fewest instructions and loads for its products takes the least power among equally quick
-// ones; others that count as equal must have this share of its efficiency. But a unit must hold this many
-// subgroups still: with fewer, waits for loads are not hidden.
-constexpr double kAsEfficient = 0.95, kManyResident = 8;
-
-TileCode code_of(const DeviceCaps& caps, const SplitTile& choice, const TileDemand& demand) {
-  return tile_code(caps.vendor_id, choice.tile, has_uniform_weights(caps, choice, demand), demand.row);
-}
-
-// The quickest of timed_tiles(); of equal ones the most efficient, then the first.
-SplitTile quickest(const DeviceCaps& caps, const TileDemand& demand, const std::vector<SplitTile>& timed) {
-  SplitTile best;
-  double least = std::numeric_limits<double>::infinity();
-  for (const SplitTile& choice : timed)
-    if (choice.us < (choice.split_k > best.split_k ? kWorthASplit : 1) * least)
-      least = choice.us, best = choice;
-  for (const SplitTile& choice : timed)
-    if (choice.split_k == best.split_k && choice.us < kAsQuick * least &&
-        code_of(caps, choice, demand).resident >= kManyResident &&
-        code_of(caps, choice, demand).efficiency > code_of(caps, best, demand).efficiency)
-      best = choice;
-  return best;
-}
-
-SplitTile quickest(const DeviceCaps& caps, const TileDemand& demand, int64_t most_split) {
-  return quickest(caps, demand, timed_tiles(caps, demand, most_split));
-}
 
 // Invocations that keep the device busy: four subgroups for each unit.
 double busy_invocations(const DeviceCaps& caps) {
@@ -178,110 +41,6 @@ double depthwise_cost(const DeviceCaps& caps, const PixelTile& tile, const Depth
   // All loads of a tile are in flight together, so that a subgroup for each unit hides most of them.
   return slots * std::max(tiles, busy_invocations(caps) / 4);
 }
-
-// --- Depthwise separable convolutions ---
-
-// Half the instructions of depthwise kernels multiply; a third where every value that they load is checked.
-constexpr double kDepthwiseEfficiency = 0.5, kCheckedEfficiency = 0.3;
-
-// Bytes of the tensors of the two layers: x, what the depthwise convolution computes, y, all weights.
-struct SeparableBytes {
-  double x, middle, y, filters, weights;
-};
-
-SeparableBytes bytes_of(const SeparableDemand& demand) {
-  const auto texel = static_cast<double>(demand.texel_bytes);
-  const double pixels = texel * static_cast<double>(demand.width * demand.height * demand.images);
-  const auto inputs = static_cast<double>(demand.inputs), outputs = static_cast<double>(demand.outputs);
-  return {.x = pixels * inputs * static_cast<double>(demand.stride_x * demand.stride_y),
-          .middle = pixels * inputs,
-          .y = pixels * outputs,
-          .filters = texel * inputs * static_cast<double>(demand.kernel * demand.kernel + 1),
-          .weights = texel * (4 * inputs + 1) * outputs};
-}
-
-// The predicted time of the two layers as two dispatches.
-double apart_us(const DeviceCaps& caps, const DeviceRates& rates, const SeparableDemand& demand) {
-  const SeparableBytes bytes = bytes_of(demand);
-  const int64_t pixels = demand.width * demand.height * demand.images;
-  const TileDemand product{pixels, 1, demand.outputs, 16 * pixels * demand.inputs * demand.outputs, {}, true};
-  const SplitTile tile = quickest(caps, product, std::min<int64_t>(demand.inputs, 16));
-  const double texels = static_cast<double>(pixels * demand.inputs);
-  const auto taps = static_cast<double>(demand.kernel * demand.kernel);
-  const DispatchTime depthwise = dispatch_time(rates, {.macs = 4 * taps * texels,
-                                                       .bytes = bytes.x + bytes.middle + bytes.filters,
-                                                       .subgroups = texels / subgroup_size(caps),
-                                                       .subgroup_size = subgroup_size(caps),
-                                                       .steps = kStepsAround + taps / 4});
-  return depthwise.total_us(kDepthwiseEfficiency) +
-         tile_us(caps, rates, tile, product, bytes.middle + bytes.y + bytes.weights);
-}
-
-// The predicted time of both layers in one dispatch.
-double separable_us(const DeviceCaps& caps, const DeviceRates& rates, const SeparableTile& tile,
-                    const SeparableDemand& demand) {
-  const int64_t invocations = tile.invocations();
-  const auto workgroups =
-      static_cast<double>(blocks(demand.width, tile.width) * blocks(demand.height, tile.height) *
-                          demand.images * blocks(demand.outputs, tile.slices));
-  // The groups of four pixels that an invocation filters, and the input slices that it multiplies.
-  const int64_t rounds = blocks(demand.inputs * tile.pixels() / 4, invocations);
-  const int64_t slices = blocks(demand.inputs, tile.split_k);
-  const TileCode code = tile_code(caps.vendor_id, tile.tile, false);
-  const double filtered = static_cast<double>(16 * demand.kernel * demand.kernel * rounds);
-  const double multiplied = static_cast<double>(slices) * code.macs_per_step;
-  const SeparableBytes bytes = bytes_of(demand);
-  const uint32_t subgroup = std::min(subgroup_size(caps), caps.vendor_id == kQualcomm ? 64u : 128u);
-  const auto subgroups = static_cast<double>(blocks(invocations, subgroup));
-  // As many workgroups as the shared memory of a unit holds, which a workgroup may take all of.
-  const double held = std::max(1.0, static_cast<double>(caps.max_shared_memory_bytes) /
-                                        static_cast<double>(tile.shared_bytes(demand)));
-  const double steps = kStepsAround + static_cast<double>(rounds) + kStepsToReduce +
-                       (tile.split_k > 1 ? kStepsToReduce : 0) +
-                       static_cast<double>(blocks(slices, tile.ahead));
-  return dispatch_time(rates, {.macs = workgroups * static_cast<double>(invocations) *
-                                       (filtered * code.efficiency / kCheckedEfficiency + multiplied),
-                               .bytes = bytes.x + bytes.y + bytes.filters + bytes.weights,
-                               .subgroups = workgroups * subgroups,
-                               .subgroup_size = subgroup,
-                               .steps = steps,
-                               .resident = std::min(code.resident, std::floor(held) * subgroups)})
-      .total_us(code.efficiency);
-}
-
-bool fits(const DeviceCaps& caps, const SeparableTile& tile, const SeparableDemand& demand) {
-  // Mesa's compiler for Adreno has half the registers where a workgroup is more than one subgroup of 64.
-  constexpr int64_t kMostShared = 32 << 10;
-  const int64_t most_invocations = caps.vendor_id == kQualcomm ? 64 : 256;
-  const int64_t columns = tile.invocations() / tile.split_k;
-  return tile.invocations() <= std::min<int64_t>(most_invocations, caps.max_workgroup_invocations) &&
-         columns <= caps.max_workgroup_size[0] && tile.split_k <= caps.max_workgroup_size[1] &&
-         tile.shared_bytes(demand) <= std::min<int64_t>(kMostShared, caps.max_shared_memory_bytes);
-}
-
-// Tiles of 8 to 64 pixels that the device can run and that do not compute twice what there is. Those between
-// them gain little, and each has a pipeline of its own.
-std::vector<SeparableTile> possible_tiles(const DeviceCaps& caps, const SeparableDemand& demand) {
-  std::vector<SeparableTile> tiles;
-  for (const auto& [width, height] : {std::pair{4, 2}, {8, 2}, {8, 4}, {8, 8}})
-    for (const int64_t pixels : {4, 8})
-      for (const int64_t slices : {1, 2})
-        for (int64_t groups = 1; slices * groups < 2 * demand.outputs; groups *= 2)
-          for (int64_t split = 1; split <= std::min<int64_t>(demand.inputs, 16); split *= 4) {
-            // Weights of as many input slices as registers hold, besides as many sums again.
-            const int64_t ahead = std::clamp<int64_t>(2 * most_sums(caps) / (pixels * slices), 1, 4);
-            const SeparableTile tile{width, height, {pixels, slices}, slices * groups, split, ahead};
-            const bool wasteful =
-                (width > 4 && width >= 2 * demand.width) || (height > 2 && height >= 2 * demand.height);
-            if (wasteful || pixels * slices > most_sums(caps)) continue;
-            if (fits(caps, tile, demand)) tiles.push_back(tile);
-          }
-  return tiles;
-}
-
-// The two kernels were fitted to machine code, this one was not: it must take less than this share of theirs.
-constexpr double kWorthOneKernel = 0.9;
-constexpr size_t kMostSeparableTiles = 3;  // each is a candidate of `vellum tune`
 
 class GpuPolicy final : public DevicePolicy {
  public:
@@ -321,17 +80,20 @@ class GpuPolicy final : public DevicePolicy {
 
   std::vector<SeparableTile> separable_tiles(const DeviceCaps& caps,
                                              const SeparableDemand& demand) const override {
-    const DeviceRates rates = device_rates(caps);
-    const double most = kWorthOneKernel * apart_us(caps, rates, demand);
-    std::vector<std::pair<double, SeparableTile>> timed;
-    for (const SeparableTile& tile : possible_tiles(caps, demand))
-      if (const double us = separable_us(caps, rates, tile, demand); us < most) timed.emplace_back(us, tile);
-    std::ranges::stable_sort(timed, {}, &std::pair<double, SeparableTile>::first);
-    if (timed.size() > kMostSeparableTiles) timed.resize(kMostSeparableTiles);
-    std::vector<SeparableTile> tiles;
-    for (const auto& [us, tile] : timed) tiles.push_back(tile);
-    return tiles;
+    return quick_separable_tiles(caps, demand);
   }
+  std::vector<ExpandTile> expand_tiles(const DeviceCaps& caps, const ExpandDemand& demand) const override {
+    return quick_expand_tiles(caps, demand);
+  }
+  bool merges_branches(const DeviceCaps& caps, const TileDemand& narrow,
+                       const TileDemand& wide) const override {
+    return branches_gain(caps, narrow, wide);
+  }
+  // A conversion takes a launch, a barrier and the tensor twice; three loads in place of one take less. On
+  // Adreno the one is from an image, which was not compared.
+  bool reads_planes(const DeviceCaps& caps) const override { return caps.vendor_id != kQualcomm; }
+  // One dispatch in place of two. On Adreno rows of 64 with uniform slices gain nothing.
+  bool takes_means_of_products(const DeviceCaps& caps) const override { return caps.vendor_id != kQualcomm; }
   bool multiplies_cooperative_matrices() const override { return true; }
   bool broadcasts_are_cheaper_than_loads(const DeviceCaps&) const override { return false; }
   // Images are padded to blocks of texels, and no compiler makes scalar loads from them.
@@ -370,6 +132,10 @@ class GpuPolicy final : public DevicePolicy {
   // One workgroup is one of dozens that could run.
   int64_t most_products_of_a_workgroup() const override { return int64_t{1} << 17; }
   int64_t most_texels_of_a_workgroup() const override { return int64_t{1} << 12; }
+
+  bool computes_gates_last(const DeviceCaps& caps, int64_t products, int64_t invocations) const override {
+    return gates_gain_as_last(caps, products, invocations);
+  }
 
   bool ranks_rows(int64_t length, int64_t k) const override { return k > 64 && length <= (1 << 15); }
 

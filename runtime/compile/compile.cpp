@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "caps/device_policy.hpp"
+#include "compile/fuse_branches.hpp"
+#include "compile/fuse_expand.hpp"
 #include "compile/fuse_means.hpp"
 #include "compile/fuse_separable.hpp"
 #include "compile/joined_storages.hpp"
@@ -73,10 +75,10 @@ bool may_fuse_layers(const CompileOptions& options) {
   return options.fuse_layers && options.tiling.empty() && options.weights_budget == 0;
 }
 
-// Not where the kernel that takes means is wrong: it has no other for both operators.
+// Not where a kernel that takes means is wrong: it has no other for both operators.
 bool may_take_means(const CompileOptions& options) {
   return !options.wrong_kernels || std::ranges::none_of(*options.wrong_kernels, [](const auto& kernel) {
-    return kernel.first.find("MEANS=") != std::string::npos;
+    return kernel.first.find("MEAN") != std::string::npos;
   });
 }
 
@@ -142,8 +144,10 @@ CompiledModel compile_prepared(Graph graph, const DeviceCaps& caps, const Compil
   CompiledModel model;
   model.graph = std::move(graph);
   if (may_fuse_layers(options)) {
+    fuse_branches(model.graph, caps, options.precision);
     fuse_separable(model.graph, caps, options.precision);
     if (may_take_means(options)) fuse_means(model.graph, caps, options.precision);
+    fuse_expand(model.graph, caps, options.precision);
   }
   if (last >= Stage::program || !options.tiling.empty()) add_program(model, caps, options);
   check(options.progress);

@@ -13,4 +13,10 @@ bool has_constant_weights(const GraphEditor& editor, const Node& conv);
 // without a residual or scale.
 bool is_depthwise(const GraphEditor& editor, const Match<Conv>& conv);
 
+// A 1x1 convolution with constant weights and without a scale; it may have a residual.
+bool is_product(const GraphEditor& editor, const Match<Conv>& conv);
+
+// An input of the node, kNoValue where it has fewer.
+ValueId input_or_none(const Node& node, size_t slot);
+
 }  // namespace vellum

@@ -70,6 +70,23 @@ struct Loop {
   double efficiency = 1, steps = 0;
 };
 
+// The binding of y in conv_expand.comp, and the share of the instructions of its depthwise part that
+// multiply.
+constexpr size_t kExpandOutput = 3;
+constexpr double kCheckedEfficiency = 0.3;
+
+// The loads of an invocation that wait for one another while its workgroup computes gates from means
+// (last_gates.glsl): each texel of weights is a product with four results, and four are loaded together.
+double gate_steps(const Program& program, const Dispatch& dispatch) {
+  if (!has(dispatch, "GATES")) return 0;
+  int64_t products = 0;
+  for (const Binding& binding : dispatch.bindings)
+    if (binding.name == "w1" || binding.name == "w2")
+      products += element_count(program.tensors[binding.tensor].desc.shape);
+  return kStepsAround +
+         static_cast<double>(products) / 16 / static_cast<double>(product(dispatch.workgroup_size));
+}
+
 // A depthwise separable convolution: each invocation filters fours of pixels, then it multiplies what its
 // workgroup filtered.
 Loop separable_loop(const Program& program, const Dispatch& dispatch, uint32_t vendor_id) {
@@ -82,6 +99,28 @@ Loop separable_loop(const Program& program, const Dispatch& dispatch, uint32_t v
   return {code.efficiency, kStepsAround + kStepsToReduce + (split > 1 ? kStepsToReduce : 0) +
                                std::ceil(slices * fours / invocations) +
                                slices / split / static_cast<double>(number(dispatch, "AHEAD"))};
+}
+
+// A 1x1 convolution and the depthwise convolution after it: each invocation multiplies pixels that its
+// workgroup then filters. Those are nearly as many as shared memory has room for, and each loads four.
+Loop expand_loop(const Program& program, const Dispatch& dispatch, uint32_t vendor_id) {
+  const auto shape_of = [&](size_t binding) -> const Shape& {
+    return program.tensors[dispatch.bindings[binding].tensor].desc.shape;
+  };
+  const auto slices = static_cast<double>((shape_of(0)[1] + 3) / 4);
+  const OutputTile tile{number(dispatch, "TILE_P"), number(dispatch, "TILE_S")};
+  const auto invocations = static_cast<double>(product(dispatch.workgroup_size));
+  const auto pixels = static_cast<double>(number(dispatch, "CAPACITY"));
+  const double rounds = std::ceil(pixels / invocations / static_cast<double>(tile.pixels));
+  const double filters = static_cast<double>(tile.slices) * std::ceil(pixels / 4 / invocations);
+  // Each output is a sum over the window; the other products are those of the 1x1 convolution.
+  const auto macs = static_cast<double>(dispatch.macs);
+  const auto taps = static_cast<double>(number(dispatch, "KERNEL") * number(dispatch, "KERNEL"));
+  const double filtered = taps * static_cast<double>(element_count(shape_of(kExpandOutput)));
+  const TileCode code = tile_code(vendor_id, tile, true);
+  return {macs / (filtered / kCheckedEfficiency + (macs - filtered) / code.efficiency),
+          kStepsAround + 2 * kStepsToReduce + filters +
+              rounds * slices / static_cast<double>(number(dispatch, "AHEAD"))};
 }
 
 Loop loop_of(const Dispatch& dispatch, uint64_t bytes, uint64_t all_invocations, uint32_t vendor_id) {
@@ -110,9 +149,11 @@ DispatchModel dispatch_model(const Program& program, const Dispatch& dispatch, b
   DispatchModel model;
   model.invocations = product(dispatch.workgroup_count) * product(dispatch.workgroup_size);
   model.bytes = bound_bytes(program, dispatch, share_of_x);
-  const Loop loop = dispatch.shader == "conv_separable"
-                        ? separable_loop(program, dispatch, vendor_id)
-                        : loop_of(dispatch, model.bytes, model.invocations, vendor_id);
+  Loop loop = dispatch.shader == "conv_separable" ? separable_loop(program, dispatch, vendor_id)
+              : dispatch.shader == "conv_expand"
+                  ? expand_loop(program, dispatch, vendor_id)
+                  : loop_of(dispatch, model.bytes, model.invocations, vendor_id);
+  loop.steps += gate_steps(program, dispatch);
   model.efficiency = loop.efficiency;
   model.figures = {.macs = static_cast<double>(dispatch.macs),
                    .bytes = static_cast<double>(model.bytes),

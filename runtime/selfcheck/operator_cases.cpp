@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "graph/operators/conv/conv_squeeze_excite.hpp"
+#include "graph/operators/conv/expand_conv.hpp"
 #include "graph/operators/conv/separable_conv.hpp"
 #include "graph/operators/elementwise/unary.hpp"
 #include "graph/operators/reduction/squeeze_excite.hpp"
@@ -159,6 +160,37 @@ void add_convolutions_with_means(std::vector<SmallOperator>& list) {
   add("ConvSqueezeExcite 5x5, steps of two", {1, 20, 17, 15}, 5, 2);
 }
 
+// The operator that fuse_expand() makes for GPUs, with gates of `hidden` channels or without.
+void add_expanded_convolutions(std::vector<SmallOperator>& list) {
+  const auto add = [&](const char* name, const Shape& x, int64_t channels, int64_t kernel, int64_t stride,
+                       int64_t hidden) {
+    auto op = std::make_shared<ExpandConv>();
+    op->pointwise.activation.kind = ActivationKind::relu;
+    op->depthwise.group = channels;
+    op->depthwise.window.strides = {stride, stride};
+    op->depthwise.window.pads = kernel == 3 ? kPad1 : kPad2;
+    std::vector<Operand> inputs{computed(x), weights({channels, x[1], 1, 1}), weights({channels}, 3),
+                                weights({channels, 1, kernel, kernel}, 4), weights({channels}, 5)};
+    if (hidden > 0) {
+      op->squeeze.emplace();
+      op->squeeze->hidden.kind = ActivationKind::relu;
+      op->squeeze->gate.kind = ActivationKind::sigmoid;
+      for (const Operand& input : {weights({hidden, channels, 1, 1}, 6), weights({hidden}, 7),
+                                   weights({channels, hidden, 1, 1}, 8), weights({channels}, 9)})
+        inputs.push_back(input);
+    }
+    SmallOperator made = small_operator(name, "ExpandConv", std::move(inputs), std::move(op));
+    if (hidden > 0) {
+      made.graph.nodes[0].outputs.push_back(made.graph.add_value("gates"));
+      made.graph.outputs = made.graph.nodes[0].outputs;
+    }
+    list.push_back(std::move(made));
+  };
+  add("ExpandConv 3x3", {1, 12, 13, 11}, 20, 3, 1, 0);
+  add("ExpandConv 5x5, steps of two", {1, 12, 17, 15}, 20, 5, 2, 0);
+  add("ExpandConv 3x3 with gates", {1, 12, 14, 14}, 20, 3, 1, 8);
+}
+
 void add_products(std::vector<SmallOperator>& list) {
   list.push_back(small_operator("Gemm", "Gemm", {computed({7, 40}), weights({40, 30}), weights({30}, 3)}));
   list.push_back(small_operator("MatMul", "MatMul", {computed({2, 9, 20}), computed({2, 20, 14}, 2)}));
@@ -301,6 +333,7 @@ std::vector<SmallOperator> small_operators() {
   add_convolutions(list);
   add_separable_convolutions(list);
   add_convolutions_with_means(list);
+  add_expanded_convolutions(list);
   add_products(list);
   add_reductions(list);
   add_elementwise(list);

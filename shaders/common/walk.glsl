@@ -7,6 +7,8 @@
 //                           fetch_half_or_zero_<name>(place, bool inside)
 //   PLACES_OF_OUTPUT(name)  the same for an output: void put_<name>(place, vec4 v), which stores unused channels too
 //
+// A linear tensor of CHANNELS, at most three, has its only slice in planes.
+//
 // Slices of folded images are in several columns. next_slice_of_<name>() stays in one. in_column_of_<name>(place, int n) says
 // whether n slices from the place on are in its column, and next_column_of_<name>(inout place) walks from below the last slice
 // of a column to the first of the next. begins_column_of_<name>(int slice) tells it from the number of a slice. For other
@@ -60,6 +62,19 @@ bool is_number(ivec3 place) { return false; }
   WALK_(name, int, rows_buffer_texel, EXTENT_(name).x, EXTENT_(name).x * slices(EXTENT_(name).z), 1)        \
   ONE_COLUMN_(name, int)
 
+#define PLANES_TEXEL_(name) CAT(name, _in_planes)
+#define WALK_PLANES_(name)                                                                                       \
+  int PLANES_TEXEL_(name)(ivec4 p, ivec4 s) { return (p.w * s.z * s.y + p.y) * s.x + p.x; }                      \
+  WALK_(name, int, PLANES_TEXEL_(name), 0, EXTENT_(name).x, 1) ONE_COLUMN_(name, int)
+#define FETCH_PLANES_(name)                                                                                      \
+  vec4 FETCH_FN_(name)(int place) {                                                                              \
+    int plane = EXTENT_(name).x * EXTENT_(name).y;                                                               \
+    vec4 v = vec4(0);                                                                                            \
+    [[unroll]] for (int c = 0; c < CHANNELS; ++c) v[c] = LOAD_FN_(name)(place + c * plane);                          \
+    return v;                                                                                                    \
+  }                                                                                                              \
+  FETCH_OR_ZERO_(name, int)
+
 #define EACH_COLUMN_OF(name, more) CAT(EACH_, CAT(COLUMNS_OF_, CAT(TENSOR_, name)))(more)
 #define EACH_ONE_COLUMN(more)
 #define EACH_COLUMNS(more) while (more)
@@ -99,6 +114,8 @@ bool is_number(ivec3 place) { return false; }
 #define PLACE_BUFFER_F16 int
 #define PLACE_TEXEL_BUFFER_F32 int
 #define PLACE_TEXEL_BUFFER_F16 int
+#define PLACE_LINEAR_F32 int
+#define PLACE_LINEAR_TEXEL_F32 int
 #define PLACE_ROWS_BUFFER_F32 int
 #define PLACE_ROWS_BUFFER_F16 int
 #define PLACE_ROWS_TEXEL_BUFFER_F32 int
@@ -120,6 +137,8 @@ bool is_number(ivec3 place) { return false; }
 #define COLUMNS_OF_BUFFER_F16 ONE_COLUMN
 #define COLUMNS_OF_TEXEL_BUFFER_F32 ONE_COLUMN
 #define COLUMNS_OF_TEXEL_BUFFER_F16 ONE_COLUMN
+#define COLUMNS_OF_LINEAR_F32 ONE_COLUMN
+#define COLUMNS_OF_LINEAR_TEXEL_F32 ONE_COLUMN
 #define COLUMNS_OF_ROWS_BUFFER_F32 ONE_COLUMN
 #define COLUMNS_OF_ROWS_BUFFER_F16 ONE_COLUMN
 #define COLUMNS_OF_ROWS_TEXEL_BUFFER_F32 ONE_COLUMN
@@ -148,6 +167,8 @@ bool is_number(ivec3 place) { return false; }
 #define SLICES_BUFFER_F16(name) WALK_BUFFER_(name) FETCH_BUFFER_(name, uvec2, unpack_half4)
 #define SLICES_TEXEL_BUFFER_F32(name) WALK_BUFFER_(name) FETCH_IMAGE_(name, int)
 #define SLICES_TEXEL_BUFFER_F16(name) SLICES_TEXEL_BUFFER_F32(name)
+#define SLICES_LINEAR_F32(name) WALK_PLANES_(name) FETCH_PLANES_(name)
+#define SLICES_LINEAR_TEXEL_F32(name) SLICES_LINEAR_F32(name)
 #define SLICES_ROWS_BUFFER_F32(name) WALK_ROWS_(name) FETCH_BUFFER_(name, vec4, )
 #define SLICES_ROWS_BUFFER_F16(name) WALK_ROWS_(name) FETCH_BUFFER_(name, uvec2, unpack_half4)
 #define SLICES_ROWS_TEXEL_BUFFER_F32(name) WALK_ROWS_(name) FETCH_IMAGE_(name, int)

@@ -7,6 +7,8 @@
 // With AHEAD the texels of x of AHEAD slices are loaded together, before they are multiplied.
 //
 // With LOCATE_AGAIN the tile is located again after the loop, so that no registers hold its position in it.
+//
+// With NARROW that many output slices, the first, multiply the tap in the middle of the window alone. They are whole tiles.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -24,6 +26,9 @@
 int first_input, image;  // input slice and image that this invocation multiplies
 ivec2 range;             // of input slices after the first: (from, to)
 int taps, grid_width;
+#ifdef NARROW
+bool is_narrow;
+#endif
 
 bool in_range(int k) {
 #if !defined(PARTS) && !defined(UNEVEN_WINDOWS)
@@ -75,6 +80,23 @@ void add_runs(FACTORS columns[COLUMNS], int k, int row) {
 }
 #endif
 
+#ifdef NARROW
+// Adds the products of the middle tap of a row, of weights in row `row`.
+void add_middle(int iy, int origin_x, int row) {
+  locate_columns(origin_x, 1);
+  ColumnWalk walk = walk_of_columns(ivec4(0, iy, first_input + range.x, image), origin_x, 1);
+  int k = range.x;
+  EACH_COLUMN_OF(x, in_range(k)) {
+    for (; in_range(k) && in_column_of_x(walk.row, 1); ++k) {
+      FACTORS columns[COLUMNS] = next_columns(walk), x[TILE_P];
+      [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = columns[i * STRIDE_X + KERNEL_X / 2];
+      add_products(x, 4 * k, row, taps, grid_width);
+      end_run();
+    }
+    leave_column(walk);
+  }
+}
+#endif
 void add_row(int iy, int origin_x, int row) {
   locate_columns(origin_x, 1);
   ColumnWalk walk = walk_of_columns(ivec4(0, iy, first_input + range.x, image), origin_x, 1);
@@ -99,6 +121,9 @@ void add_row(int iy, int origin_x, int row) {
 #else
 void add_row(int iy, int origin_x, int row) {
   for (int kx = 0; kx < kernel_size.x; ++kx) {
+#ifdef NARROW
+    if (is_narrow && kx != kernel_size.x / 2) continue;
+#endif
     int first_x = origin_x + kx * dilation.x;
     locate_columns(first_x, stride.x);
     ColumnWalk walk = walk_of_columns(ivec4(0, iy, first_input + range.x, image), first_x, stride.x);
@@ -166,11 +191,23 @@ void main() {
 #endif
   locate_input_slices(first.z);
 
+#ifdef NARROW
+  is_narrow = first.z < NARROW;
+#endif
   ivec2 origin = first.xy * stride - padding;
   for (int ky = 0; ky < kernel_size.y; ++ky) {
     int iy = origin.y + ky * dilation.y;
 #ifndef BROADCAST
     if (iy < 0 || iy >= x_shape.y) continue;
+#endif
+#ifdef NARROW
+    if (is_narrow && ky != kernel_size.y / 2) continue;
+#if KERNEL_X > 0
+    if (is_narrow) {
+      add_middle(iy, origin.x, first.z * taps + ky * kernel_size.x + KERNEL_X / 2);
+      continue;
+    }
+#endif
 #endif
     add_row(iy, origin.x, first.z * taps + ky * kernel_size.x);
   }

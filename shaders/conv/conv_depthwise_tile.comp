@@ -9,7 +9,8 @@
 // invocations of a workgroup compute the same slice of the same image, its numbers along y and z.
 //
 // With MEANS a workgroup also stores the sum of what it stores, scaled so that the mean over all workgroups of a slice is the
-// mean over its pixels.
+// mean over its pixels. With GATES the last workgroup computes the gates of squeeze-and-excitation from these
+// (last_gates.glsl).
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -27,20 +28,24 @@ TEXELS_IN(w)
 TENSOR_OUT(y)
 PLACES_OF_OUTPUT(y)
 #ifdef MEANS
+int lane = int(gl_LocalInvocationID.x);
+#ifdef GATES
+#include "last_gates.glsl"
+#else
 #define means_shape ivec4(gl_NumWorkGroups.x, 1, y_shape.zw)
 TENSOR_OUT(means)
+void put_mean(int part, int parts, int slice, int n, vec4 v) { store_means(ivec4(part, 0, slice, n), v); }
+#endif
 shared vec4 lane_sums[WORKGROUP_X];
 
 void store_mean(vec4 stored, int slice, int n) {
-  int lane = int(gl_LocalInvocationID.x);
   lane_sums[lane] = stored;
   for (int lanes = WORKGROUP_X / 2; lanes > 0; lanes /= 2) {
     barrier();
     if (lane < lanes) lane_sums[lane] += lane_sums[lane + lanes];
   }
-  if (lane == 0)
-    store_means(ivec4(gl_WorkGroupID.x, 0, slice, n),
-                lane_sums[0] * (float(gl_NumWorkGroups.x) / float(y_shape.x * y_shape.y)));
+  int parts = int(gl_NumWorkGroups.x);
+  if (lane == 0) put_mean(int(gl_WorkGroupID.x), parts, slice, n, lane_sums[0] * (float(parts) / float(y_shape.x * y_shape.y)));
 }
 #endif
 #ifdef RESIDUAL
@@ -156,5 +161,8 @@ void main() {
     }
 #ifdef MEANS
   store_mean(stored, slice, n);
+#endif
+#ifdef GATES
+  store_gates_if_last(int(gl_NumWorkGroups.x), int(gl_NumWorkGroups.x * gl_NumWorkGroups.y), n);
 #endif
 }

@@ -13,6 +13,8 @@
 //
 // With NEIGHBOURS the pixels of a tile follow one another in the buffer of x, so that one address does for all: there is one
 // image, of at least TILE_P pixels, and the last tile begins earlier instead of reaching beyond it.
+//
+// With MEAN the only workgroup of some slices has all pixels of the only image, and stores their means instead of them.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -88,6 +90,25 @@ ivec4 position_of_pixel(int number) {
   return ivec4(row_column.y, batch_row.y, 0, batch_row.x);
 }
 
+#ifdef MEAN
+const int INVOCATIONS = WORKGROUP_X * WORKGROUP_Y;
+shared vec4 invocation_sums[INVOCATIONS];
+
+// All invocations must call it.
+void store_mean(vec4 stored, int slice, int pixels) {
+  int invocation = int(gl_LocalInvocationIndex);
+  barrier();
+  invocation_sums[invocation] = stored;
+  [[unroll]] for (int count = INVOCATIONS; count > 1; count = (count + 1) / 2) {
+    barrier();
+    int half_of_them = (count + 1) / 2;
+    if (invocation + half_of_them < count) invocation_sums[invocation] += invocation_sums[invocation + half_of_them];
+  }
+  if (invocation == 0 && slice < slices(y_shape.z))
+    store_y(ivec4(0, 0, slice, 0), invocation_sums[0] / float(pixels));
+}
+#endif
+
 void main() {
   int W = x_shape.x, H = x_shape.y;
   int pixels = W * H * x_shape.w, output_slices = slices(y_shape.z);
@@ -105,6 +126,8 @@ void main() {
 #ifdef PARTS
   bool wanted = block.x < blocks_s && block.y < blocks_p;
   first_output = min(first_output, TILE_S * (blocks_s - 1));
+#elif defined(MEAN)
+  bool wanted = block.y < blocks_p;
 #elif defined(UNIFORM_SLICES)
   if (block.y >= blocks_p) return;
 #else
@@ -167,7 +190,27 @@ void main() {
   END_EACH_RUN
 #endif
 
+#ifdef MEAN
+  vec4 stored[TILE_S];
+  [[unroll]] for (int s = 0; s < TILE_S; ++s) stored[s] = vec4(0);
 #ifdef PARTS
+  share_sums();
+#endif
+  [[unroll]] for (int s = 0; s < TILE_S; ++s)
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) {
+      bool counts = wanted && first_output + s < output_slices && is_stored(first_pixel + i, block.y, pixels);
+#ifdef PARTS
+      if (counts && (s * TILE_P + i) % PARTS == part_of_sums()) {
+        vec4 v = sum_of_parts(s * TILE_P + i);
+#else
+      if (counts) {
+        vec4 v = sum[s][i];
+#endif
+        stored[s] += activate(with_residual(v, position_of_pixel(first_pixel + i) + ivec4(0, 0, first_output + s, 0)));
+      }
+    }
+  [[unroll]] for (int s = 0; s < TILE_S; ++s) store_mean(stored[s], first_output + s, pixels);
+#elif defined(PARTS)
   share_sums();
   [[dont_unroll]] for (int texel = part_of_sums(); texel < TILE_S * TILE_P; texel += PARTS) {
     int slice = first_output + texel / TILE_P, number = first_pixel + texel % TILE_P;

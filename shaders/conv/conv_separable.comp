@@ -10,6 +10,8 @@
 // y share each sum: each multiplies some of the input slices, and their partial sums are reduced in the same shared memory,
 // of HELD texels of 16 bytes.
 //
+// With POOLED a max pool takes the place of the depthwise convolution: an invocation finds the maxima of the same pixels.
+//
 // Filters are those of conv_depthwise.comp, weights w those of conv_tile.glsl. What is between the steps is rounded as the
 // tensor that it replaces would be: tensors of halves keep two pixels in one texel of shared memory. With HALF_PRODUCTS
 // step 2 multiplies halves; step 1 never does. The grid is tiles of an image, blocks of output slices, images.
@@ -27,7 +29,11 @@
 
 TENSOR_IN(x)
 SLICES_OF_TENSOR(x)
+#ifdef POOLED
+#include "inf_nan.glsl"
+#else
 TEXELS_IN(filters)
+#endif
 TEXELS_IN(w)
 TENSOR_OUT(y)
 #ifdef RESIDUAL
@@ -78,6 +84,11 @@ vec4 activate_middle(vec4 v) {
   return v;
 }
 
+#ifdef POOLED
+// A NaN stays.
+vec4 larger(vec4 v, vec4 x) { return mix(mix(v, x, greaterThan(x, v)), x, isnan(x)); }
+#endif
+
 // Filters four pixels, the first at `first`. All loads are before the first branch, so that they wait together.
 void filter_four(int slice, int four, ivec2 first, int n) {
   ivec2 origin = first * ivec2(STRIDE_X, STRIDE_Y) - padding;
@@ -89,17 +100,27 @@ void filter_four(int slice, int four, ivec2 first, int n) {
   }
   PLACE_OF(x) plane = place_of_x(ivec4(0, 0, slice, n));
   vec4 v[4];
+#ifdef POOLED
+  const vec4 padding_value = vec4(uintBitsToFloat(0xff800000u));  // -infinity
+  [[unroll]] for (int i = 0; i < 4; ++i) v[i] = padding_value;
+#else
+  const vec4 padding_value = vec4(0);
   [[unroll]] for (int i = 0; i < 4; ++i) v[i] = load_filters(TAPS, slice, TAPS + 1);
+#endif
   [[unroll]] for (int ky = 0; ky < KERNEL; ++ky) {
     int iy = clamp(origin.y + ky, 0, x_shape.y - 1);
     bool row_inside = iy == origin.y + ky;
     PLACE_OF(x) row = below_x(plane, iy);
     vec4 x[COLUMNS];
     [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = fetch_x(beside_x(row, column[i]));
-    [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = inside[i] && row_inside ? x[i] : vec4(0);
+    [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = inside[i] && row_inside ? x[i] : padding_value;
     [[unroll]] for (int kx = 0; kx < KERNEL; ++kx) {
+#ifdef POOLED
+      [[unroll]] for (int i = 0; i < 4; ++i) v[i] = larger(v[i], x[i * STRIDE_X + kx]);
+#else
       vec4 tap = load_filters(ky * KERNEL + kx, slice, TAPS + 1);
       [[unroll]] for (int i = 0; i < 4; ++i) v[i] += x[i * STRIDE_X + kx] * tap;
+#endif
     }
   }
   [[unroll]] for (int i = 0; i < 4; ++i) v[i] = keep_channels(activate_middle(v[i]), x_shape.z - 4 * slice);

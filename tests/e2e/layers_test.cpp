@@ -3,6 +3,9 @@
 
 #include <cmath>
 
+#include "compile/fuse_branches.hpp"
+#include "compile/fuse_expand.hpp"
+#include "compile/fuse_means.hpp"
 #include "compile/fuse_separable.hpp"
 #include "exec/executor.hpp"
 #include "import/import.hpp"
@@ -36,7 +39,8 @@ std::string case_name(const testing::TestParamInfo<std::tuple<FetchedModel, Stor
 TEST_P(Layers, AgreeWithTheHostReference) {
   const auto& [which, storage] = GetParam();
   Graph graph = optimise(import_model(which.model()), {});
-  fuse_separable(graph, test_context()->caps(), Precision::fp32);
+  for (const auto fuse : {fuse_branches, fuse_separable, fuse_means, fuse_expand})
+    fuse(graph, test_context()->caps(), Precision::fp32);
   std::vector<std::string> producers;
   graph.outputs.clear();
   for (const Node& node : graph.nodes)

@@ -418,7 +418,9 @@ TEST(EmptyTensors, ListsAreComplete) {
                                   "Frame",          "Recurrence",
                                   "Picture",        "SeparableConv",
                                   "FakeQuantize",   "StackFrames",
-                                  "RotateChannels", "ConvSqueezeExcite"};
+                                  "RotateChannels", "ConvSqueezeExcite",
+                                  "ExpandConv",     "ConvMean",
+                                  "PoolConv"};
   for (const auto& cases : {elementwise_cases(), movement_cases(), reduction_cases(), product_cases()})
     for (const Case& test : cases) listed.insert(test.type);
   for (const std::string_view type : operator_types()) {

@@ -80,7 +80,9 @@ def report_of(tool, gpu, model, options):
         for number, pipeline in enumerate(report["pipelines"]):
             # Among several executables, one for each width of a subgroup, the driver runs the last, the widest.
             last = pathlib.Path(folder) / f"{number}.{len(pipeline['code']) - 1}.txt"
-            pipeline["hot_loop"] = machine_code.hot_loop(last.read_text()) if last.exists() else None
+            # Most of its products are in the loop that loads from memory; the other one filters what is in shared memory.
+            loading = pipeline.get("shader") == "conv_expand"
+            pipeline["hot_loop"] = machine_code.hot_loop(last.read_text(), loading) if last.exists() else None
     return report
 
 
@@ -119,9 +121,13 @@ def predicted_us(dispatch, pipeline):
     if loop and dispatch["macs"]:
         # Loads that wait for one another around the loop, as the tool counts them; those of split sums are reduced besides.
         steps = 3 + ("PARTS" in pipeline["defines"]) + dispatch["macs"] / dispatch["invocations"] / loop.fmas
-        if pipeline.get("shader") == "conv_separable":  # two loops, whose steps the tool knows
+        efficiency = loop.efficiency
+        if pipeline.get("shader") in ("conv_separable", "conv_expand") or "GATES" in pipeline["defines"]:
+            # Several loops, whose steps the tool knows.
             steps = dispatch["steps"]
-        efficiency, latency = loop.efficiency, latency * steps / dispatch["steps"]
+        if pipeline.get("shader") == "conv_expand":  # and how much of it the others multiply
+            efficiency = min(efficiency, dispatch["efficiency"])
+        latency *= steps / dispatch["steps"]
     compute = dispatch["compute_us"] / dispatch["busy"] / efficiency
     times = {"compute_ms": compute, "memory_ms": dispatch["memory_us"], "latency_ms": latency + compute / dispatch["waves"]}
     longest = max(times, key=times.get)

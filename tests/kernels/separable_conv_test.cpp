@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/operators/conv/pool_conv.hpp"
 #include "kernels/gpu_named.hpp"
 #include "support/gpu_test.hpp"
 #include "support/kernel_harness.hpp"
@@ -130,6 +131,50 @@ TEST(SeparableConv, LayersApart) {
   check_operator(separable({.x = {2, 10, 7, 9}, .filters = 13, .stride = 2, .residual = true}), cpu);
   check_candidates(separable({.x = {1, 10, 7, 9}, .filters = 13}),
                    {.storage = StorageChoice::image2d, .only = "layers apart", .caps = gpu_named("NAVI31")});
+}
+
+OperatorCase pool_conv(const Layers& layers, bool ceil = false) {
+  auto op = std::make_shared<PoolConv>();
+  op->pool.window.kernel = {layers.kernel, layers.kernel};
+  op->pool.window.strides = {layers.stride_y ? layers.stride_y : layers.stride, layers.stride};
+  op->pool.window.pads = layers.pads;
+  op->pool.window.ceil_mode = ceil;
+  op->pointwise.activation = layers.middle;
+  OperatorCase test{.type = "PoolConv", .inputs = {}};
+  // All below zero: the padding must not count.
+  test.inputs = {random_tensor(layers.x, 1, -2.0f, -1.0f),
+                 random_tensor({layers.filters, layers.x[1], 1, 1}, 4, -0.3f, 0.3f),
+                 random_tensor({layers.filters}, 5)};
+  if (!layers.biases) test.inputs[2] = std::nullopt;
+  test.op = op;
+  if (layers.residual) {
+    const Graph graph = single_node_graph(test);
+    Shape y = infer(graph, graph.nodes[0])[0].shape;
+    test.inputs.push_back(random_tensor(std::move(y), 6));
+  }
+  test.constants = {1, 2};
+  test.sweep.linear_inputs = false;
+  return test;
+}
+
+TEST(PoolConv, WindowsAndChannels) {
+  for (const bool ceil : {false, true})
+    for (const Layers& layers :
+         {Layers{.x = {2, 6, 13, 14}, .stride = 2, .pads = {0, 0, 0, 0}},
+          Layers{.x = {1, 9, 9, 11}, .filters = 5, .stride = 2, .residual = true},
+          Layers{.x = {1, 7, 8, 13}, .filters = 13, .kernel = 5, .pads = {2, 2, 2, 2}}}) {
+      const OperatorCase test = pool_conv(layers, ceil);
+      EXPECT_TRUE(takes_one_kernel(test, gpu_named("NAVI31")));
+      check_operator(test, gpu_named("NAVI31"));
+    }
+  check_operator(pool_conv({.x = {1, 5, 1, 6}, .biases = false}), gpu_named("NAVI31"));
+}
+
+TEST(PoolConv, EveryCandidate) {
+  for (const char* name : {"NAVI31", "RTX 3090"})
+    for (const char* kernel : {"separable", "layers apart"})
+      check_candidates(pool_conv({.x = {1, 36, 30, 29}, .filters = 22, .stride = 2}),
+                       {.only = kernel, .caps = gpu_named(name)});
 }
 
 TEST(SeparableConv, StaysWithinTheBuffersOfADevice) {

@@ -36,14 +36,9 @@ void lower_conv_squeeze_excite(Lowering& lowering) {
   const ConvProblem problem = problem_of(op, inputs, lowering.options().precision);
   const std::optional<MeansTile> tile = means_tile(problem, lowering.caps());
   if (!tile) return lowering.run_on_host("its window has no kernel that takes means");
-  const TensorId y = lowering.write(0, Layout::channels4);
-  TensorDesc desc = lowering.tensor(y).desc;
-  desc.shape = {problem.images, problem.outputs, 1, tile->parts};
-  if (desc.storage != Storage::buffer) lowering.choose_storage(desc);
-  const TensorId means = lowering.workspace(lowering.node().name + "/means", desc);
-  emit_depthwise_means(lowering, problem, *tile, y, means);
-  squeeze_in_a_workgroup(lowering, op.squeeze, sizes_of(problem, inputs, tile->parts), means, 3,
-                         lowering.write(1, Layout::channels4));
+  const TensorId y = lowering.write(0, Layout::channels4), gates = lowering.write(1, Layout::channels4);
+  emit_depthwise_gates(lowering, problem, *tile, op.squeeze, sizes_of(problem, inputs, tile->parts), 3, y,
+                       gates);
 }
 
 }  // namespace vellum

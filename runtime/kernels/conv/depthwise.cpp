@@ -55,12 +55,12 @@ std::vector<float> Filters::pack(std::vector<float> weights, const std::vector<f
   return texels;
 }
 
-WeightValues filter_values(const Lowering& lowering, const Filters& filters) {
-  auto make = [filters, weights = weights_of(lowering), bias = bias_of(lowering)] {
+WeightValues filter_values(const Lowering& lowering, const Filters& filters, size_t input) {
+  auto make = [filters, weights = weights_of(lowering, input), bias = bias_of(lowering, input)] {
     return filters.pack(weights.to_floats(), bias);
   };
   const int64_t fp16_taps = filters.run.of_halves() ? filters.run.taps : 0;
-  return values_of_packing(lowering, {PackingScheme::depthwise, {fp16_taps}}, make);
+  return values_of_packing(lowering, {PackingScheme::depthwise, {fp16_taps}}, make, input);
 }
 
 // The common windows have variants that load each column of a row once; others share one shader.
@@ -75,24 +75,32 @@ void define_depthwise_window(Dispatch& dispatch, const Window2d& window) {
 struct DepthwiseTensors {
   TensorId x, grid, y, residual;
   TensorId means = kNoTensor;
+  LastGates gates = {};  // with means of their own
+  bool takes_means() const { return means != kNoTensor || gates.op; }
 };
 
-TensorId packed_filters(Lowering& lowering, const Filters& filters) {
+TensorId packed_filters(Lowering& lowering, const Filters& filters, size_t input) {
   return packed_weights(lowering, weight_grid(lowering, filters.width(), slices(filters.channels)),
-                        filter_values(lowering, filters));
+                        filter_values(lowering, filters, input));
 }
 
 // `y`: another tensor than the node's output, which then has no residual; or none.
-DepthwiseTensors read_and_write(Lowering& lowering, const Filters& filters, TensorId y) {
-  const TensorId x = lowering.read(0, Layout::channels4), grid = packed_filters(lowering, filters);
+DepthwiseTensors read_and_write(Lowering& lowering, const Filters& filters, TensorId y,
+                                const DepthwiseSource& source) {
+  const TensorId x = source.x != kNoTensor ? source.x : lowering.read(0, Layout::channels4);
+  const TensorId grid = packed_filters(lowering, filters, source.filters);
   if (y != kNoTensor) return {x, grid, y, kNoTensor};
   y = lowering.write(0, Layout::channels4);
   return {x, grid, y, read_residual(lowering)};
 }
 
 // All invocations of a workgroup compute the same slice, whose means they share.
-void take_means(Dispatch& dispatch, const std::array<int64_t, 3>& workgroups, TensorId means) {
-  dispatch.bindings.push_back(writes("means", means));
+void take_means(Dispatch& dispatch, const std::array<int64_t, 3>& workgroups,
+                const DepthwiseTensors& tensors) {
+  if (tensors.gates.op)
+    add_gates(dispatch, tensors.gates, kRowWorkgroup);
+  else
+    dispatch.bindings.push_back(writes("means", tensors.means));
   dispatch.workgroup_size = {kRowWorkgroup, 1, 1};
   for (size_t i = 0; i < 3; ++i) dispatch.workgroup_count[i] = static_cast<uint32_t>(workgroups[i]);
   define(dispatch, "UNIFORM_SLICES");
@@ -105,8 +113,8 @@ void dispatch_depthwise(Lowering& lowering, const ConvProblem& problem, const Fi
   const int64_t planes = slices(problem.outputs);
   dispatch.macs = static_cast<uint64_t>(problem.images * problem.height * problem.width * problem.outputs *
                                         problem.window.taps());
-  if (tensors.means != kNoTensor)
-    take_means(dispatch, {divide_up(tiles, kRowWorkgroup), planes, problem.images}, tensors.means);
+  if (tensors.takes_means())
+    take_means(dispatch, {divide_up(tiles, kRowWorkgroup), planes, problem.images}, tensors);
   else
     cover_blocks(dispatch, lowering.caps(), lowering.tensor(tensors.grid).desc.storage, {},
                  {tiles, planes, problem.images}, tiles * planes * problem.images);
@@ -116,19 +124,20 @@ void dispatch_depthwise(Lowering& lowering, const ConvProblem& problem, const Fi
   lowering.dispatch(std::move(dispatch));
 }
 
-void emit_depthwise(Lowering& lowering, const ConvProblem& problem, const OutputTile& tile, TensorId output) {
+void emit_depthwise(Lowering& lowering, const ConvProblem& problem, const OutputTile& tile, TensorId output,
+                    const DepthwiseSource& source) {
   const Window2d& window = problem.window;
   const int64_t channels = problem.outputs;
   Filters filters{channels, window.taps()};
   constexpr int64_t kMostInARun = 16;
   if (window.kernel[0] <= kMostInARun && should_multiply_halves(lowering))
     filters.run = {1, window.kernel[0]};
-  const DepthwiseTensors tensors = read_and_write(lowering, filters, output);
-  const auto& [x, grid, y, residual, means] = tensors;
+  const DepthwiseTensors tensors = read_and_write(lowering, filters, output, source);
+  const auto& [x, grid, y, residual, means, gates] = tensors;
   const int64_t columns = divide_up(problem.width, tile.pixels) * problem.height;
   Dispatch dispatch = make_dispatch(
       "conv_depthwise", {}, {reads("x", x), reads("w", grid), writes("y", y)},
-      ConvDepthwiseParameters{.x_shape = texel_shape(lowering.input_type(0).shape),
+      ConvDepthwiseParameters{.x_shape = texel_shape(lowering.tensor(x).desc.shape),
                               .y_shape = texel_shape(lowering.tensor(y).desc.shape),
                               .activation_params = activation_params_or_bounds(problem.activation),
                               .residual_shape = residual_shape(lowering, residual),
@@ -154,21 +163,27 @@ int64_t tiles_of(const ConvProblem& problem, const PixelTile& tile) {
 }
 
 void emit_depthwise_tile(Lowering& lowering, const ConvProblem& problem, const PixelTile& tile,
-                         TensorId output, TensorId means_output = kNoTensor) {
+                         TensorId output, const DepthwiseSource& source, TensorId means_output = kNoTensor,
+                         const LastGates& last = {}) {
   const Window2d& window = problem.window;
   const int64_t channels = problem.outputs, kernel = window.kernel[0];
   Filters filters{channels, window.taps()};
   if (should_multiply_halves(lowering)) filters.run = {1, kernel};
-  DepthwiseTensors tensors = read_and_write(lowering, filters, output);
+  DepthwiseTensors tensors = read_and_write(lowering, filters, output, source);
   tensors.means = means_output;
-  const auto& [x, grid, y, residual, means] = tensors;
+  tensors.gates = last;
+  const auto& [x, grid, y, residual, means, gates] = tensors;
   Dispatch dispatch = make_dispatch(
       "conv_depthwise_tile", {}, {reads("x", x), reads("w", grid), writes("y", y)},
-      ConvDepthwiseTileParameters{.x_shape = texel_shape(lowering.input_type(0).shape),
+      ConvDepthwiseTileParameters{.x_shape = texel_shape(lowering.tensor(x).desc.shape),
                                   .y_shape = texel_shape(lowering.tensor(y).desc.shape),
                                   .activation_params = activation_params_or_bounds(problem.activation),
                                   .residual_shape = residual_shape(lowering, residual),
-                                  .padding = window_pair(window.padding)});
+                                  .hidden_params = last.hidden_params,
+                                  .gate_params = last.gate_params,
+                                  .padding = window_pair(window.padding),
+                                  .hidden_channels = last.hidden_channels,
+                                  .counter = last.counter});
   for (const auto& [macro, number] : {std::pair{"TILE_P", tile.pixels},
                                       {"TILE_Q", tile.rows},
                                       {"KERNEL", kernel},
@@ -228,30 +243,42 @@ std::optional<MeansTile> means_tile(const ConvProblem& problem, const DeviceCaps
   return wide.pays ? wide : means_of({});
 }
 
-void emit_depthwise_means(Lowering& lowering, const ConvProblem& problem, const MeansTile& tile, TensorId y,
-                          TensorId means) {
-  emit_depthwise_tile(lowering, problem, tile.tile, y, means);
+void emit_depthwise_gates(Lowering& lowering, const ConvProblem& problem, const MeansTile& tile,
+                          const SqueezeExcite& op, SqueezeSizes sizes, size_t weights, TensorId y,
+                          TensorId gates, const DepthwiseSource& source) {
+  constexpr uint32_t kBuffers = 3;  // x, filters, y
+  sizes.pixels = tile.parts;
+  if (gates_are_last(lowering.caps(), sizes, kRowWorkgroup, {kBuffers, 0}))
+    return emit_depthwise_tile(lowering, problem, tile.tile, y, source, kNoTensor,
+                               last_gates(lowering, op, sizes, weights, gates));
+  TensorDesc desc = lowering.tensor(y).desc;
+  desc.shape = {problem.images, problem.outputs, 1, tile.parts};
+  if (desc.storage != Storage::buffer) lowering.choose_storage(desc);
+  const TensorId means = lowering.workspace(lowering.node().name + "/means", desc);
+  emit_depthwise_tile(lowering, problem, tile.tile, y, source, means);
+  squeeze_in_a_workgroup(lowering, op, sizes, means, weights, gates);
 }
 
-TensorId depthwise_filters(Lowering& lowering) {
-  const Shape& shape = lowering.input_type(1).shape;
-  return packed_filters(lowering, {shape[0], element_count(shape) / shape[0]});
+TensorId depthwise_filters(Lowering& lowering, size_t filters) {
+  const Shape& shape = lowering.input_type(filters).shape;
+  return packed_filters(lowering, {shape[0], element_count(shape) / shape[0]}, filters);
 }
 
 std::vector<KernelCandidate> depthwise_candidates(const ConvProblem& problem, const DeviceCaps& caps,
-                                                  TensorId y) {
+                                                  TensorId y, const DepthwiseSource& source) {
   std::vector<KernelCandidate> candidates;
   if (const std::optional<PixelTile> tile = preferred_tile(problem, caps))
     candidates.push_back({{"depthwise rows", std::to_string(tile->pixels) + "x" + std::to_string(tile->rows)},
                           kTileCost,
-                          [problem, y, tile = *tile](Lowering& lowering) {
-                            emit_depthwise_tile(lowering, problem, tile, y);
+                          [problem, y, source, tile = *tile](Lowering& lowering) {
+                            emit_depthwise_tile(lowering, problem, tile, y, source);
                           }});
   const int64_t lines = problem.whole_lines() * slices(problem.outputs);
   for (const auto& [tile, cost, us] : output_tiles(caps, {problem.width, lines, 1, 0}))
     candidates.push_back(
-        {tile_name("depthwise", {tile}), cost,
-         [problem, y, tile = tile](Lowering& lowering) { emit_depthwise(lowering, problem, tile, y); }});
+        {tile_name("depthwise", {tile}), cost, [problem, y, source, tile = tile](Lowering& lowering) {
+           emit_depthwise(lowering, problem, tile, y, source);
+         }});
   return candidates;
 }
 

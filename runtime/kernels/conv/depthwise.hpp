@@ -6,13 +6,21 @@
 
 #include "caps/device_policy.hpp"
 #include "kernels/conv/problem.hpp"
+#include "kernels/reduction/squeeze_excite.hpp"
 
 namespace vellum {
+
+// What a depthwise convolution reads: its filters and bias are inputs `filters` and `filters` + 1 of the
+// node.
+struct DepthwiseSource {
+  TensorId x = kNoTensor;  // none: input 0 of the node
+  size_t filters = 1;
+};
 
 // Returns candidates if there are as many groups as input and output channels. They write the node's output,
 // or `y` if that is a tensor.
 std::vector<KernelCandidate> depthwise_candidates(const ConvProblem& problem, const DeviceCaps& caps,
-                                                  TensorId y = kNoTensor);
+                                                  TensorId y = kNoTensor, const DepthwiseSource& source = {});
 
 // A depthwise convolution of all `channels` that is no Conv of its own.
 ConvProblem depthwise_problem(int64_t images, int64_t channels, const Window2d& window,
@@ -27,13 +35,15 @@ struct MeansTile {
 };
 // Nothing for windows whose taps are not unrolled.
 std::optional<MeansTile> means_tile(const ConvProblem& problem, const DeviceCaps& caps);
-// y as the node's other kernels compute it, and means of shape (N, C, 1, parts).
-void emit_depthwise_means(Lowering& lowering, const ConvProblem& problem, const MeansTile& tile, TensorId y,
-                          TensorId means);
+// y as the node's other kernels compute it, and the gates of squeeze-and-excitation whose weights are the
+// node's inputs from `weights` on; in the same dispatch where the device gains by it.
+void emit_depthwise_gates(Lowering& lowering, const ConvProblem& problem, const MeansTile& tile,
+                          const SqueezeExcite& op, SqueezeSizes sizes, size_t weights, TensorId y,
+                          TensorId gates, const DepthwiseSource& source = {});
 
 // Whether the window is square and has so few taps that kernels unroll the loops over them.
 bool has_unrolled_taps(const Window2d& window);
-// The packed weights and bias, inputs 1 and 2 of the node, for fp32 arithmetic.
-TensorId depthwise_filters(Lowering& lowering);
+// The packed weights and bias, inputs `filters` and `filters` + 1 of the node, for fp32 arithmetic.
+TensorId depthwise_filters(Lowering& lowering, size_t filters = 1);
 
 }  // namespace vellum

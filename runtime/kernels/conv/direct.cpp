@@ -81,6 +81,9 @@ void emit_direct(Lowering& lowering, const ConvProblem& problem, const DirectKer
     spare_registers(kernel, lowering.caps(), direct.loads_rows_once, stays_inside(window));
   if (inputs % 4 != 0 && groups > 1) kernel.defines.emplace_back("UNEVEN_WINDOWS", "1");
   if (inputs < 4 && groups == 1) kernel.defines.emplace_back("CHANNELS", std::to_string(inputs));
+  if (problem.narrow_outputs > 0)
+    kernel.defines.emplace_back("NARROW", std::to_string(problem.narrow_outputs / 4));
+  kernel.reads_planes = inputs < 4 && groups == 1;
   dispatch_conv(lowering, kernel, window, problem.activation, conv_values(lowering, kernel.weights));
 }
 
@@ -111,8 +114,12 @@ std::vector<KernelCandidate> direct_candidates(const ConvProblem& problem, const
   if (common && problem.has_much_of_common_window) demand.row.taps = problem.window.kernel[0];
   demand.loads_ahead = problem.window.kernel[0] == 1 && device_policy(caps).spares_registers(caps);
   std::vector<PricedTile> tiles = output_tiles(caps, demand);
+  // A tile is of narrow outputs or of others.
+  const auto mixes = [&](const OutputTile& tile) { return problem.narrow_outputs % (4 * tile.slices) != 0; };
+  std::erase_if(tiles, [&](const PricedTile& tile) { return mixes(tile.tile); });
   std::vector<PricedSplitTile> split_sums;
   if (problem.groups == 1) split_sums = split_tiles(tiles, caps, demand, slices(problem.inputs));
+  std::erase_if(split_sums, [&](const PricedSplitTile& tile) { return mixes(tile.tile.output); });
   for (const auto& [tile, cost, us] : tiles) add({rows_once(tile), {tile}}, cost, us);
   // The other variant with one tile: it takes as long to compile.
   if (common) add({!rows_once(tiles.front().tile), {tiles.front().tile}}, kOnlyIfMeasured);
@@ -120,7 +127,7 @@ std::vector<KernelCandidate> direct_candidates(const ConvProblem& problem, const
   for (const auto& [tile, cost, us] : split_sums) add({rows_once(tile.output), tile}, cost, us);
   // With few tiles, for each candidate takes the tuner a second.
   tiles.resize(std::min<size_t>(2, tiles.size()));
-  if (problem.inputs >= 4)
+  if (problem.inputs >= 4 && problem.narrow_outputs == 0)
     for (const auto& [tile, cost, us] : tiles_to_broadcast(caps, tiles, demand))
       add({false, {tile, SubgroupBroadcast{}}}, kOnlyIfMeasured * cost);
   return candidates;

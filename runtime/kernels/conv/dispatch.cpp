@@ -61,10 +61,25 @@ ConvWeights conv_weights(const Lowering& lowering, int64_t groups, int64_t taps,
   return weights;
 }
 
+namespace {
+
+// The input, in planes where there is no conversion of it yet. Strips convert, so that they round as the
+// whole layer does.
+TensorId read_slices_or_planes(Lowering& lowering, const ConvKernel& kernel) {
+  const bool may_be_planes = kernel.reads_planes && lowering.preferred_layout(0) == Layout::linear &&
+                             !lowering.options().whole_layers &&
+                             device_policy(lowering.caps()).reads_planes(lowering.caps());
+  if (!may_be_planes) return lowering.read(0, Layout::channels4);
+  const TensorId x = lowering.read(0, Layout::linear);
+  return lowering.tensor(x).desc.element == ElementType::f32 ? x : lowering.read(0, Layout::channels4);
+}
+
+}  // namespace
+
 void dispatch_conv(Lowering& lowering, const ConvKernel& kernel, const Window2d& window,
                    const Activation& activation, WeightValues values) {
   const ConvWeights& weights = kernel.weights;
-  const TensorId x = lowering.read(0, Layout::channels4);
+  const TensorId x = read_slices_or_planes(lowering, kernel);
   const TensorId grid =
       packed_weights(lowering, weight_grid(lowering, weights.width(), weights.height()), std::move(values));
   const TensorId y = lowering.write(0, Layout::channels4), residual = read_residual(lowering);

@@ -21,9 +21,10 @@ void add_residual(Dispatch& dispatch, TensorId residual);
 ivec4 residual_shape(const Lowering& lowering, TensorId residual);
 
 // Optional inputs of a convolution: `residual` is added before the activation and may have fewer channels
-// than y; `scale` has a factor for each channel of x.
+// than y; `scale` has a factor for each channel of x. `mean`: y has the mean over all pixels (conv_mean.hpp).
 struct ConvExtras {
   TensorId residual = kNoTensor, scale = kNoTensor;
+  bool mean = false;
 };
 // Adds their bindings and macros; x has `images`.
 void add_extras(Dispatch& dispatch, const ConvExtras& extras, int64_t images);
@@ -50,6 +51,7 @@ struct ConvKernel {
   std::vector<std::pair<std::string, std::string>> defines;  // besides those of tile, activation and tensors
   // Blocks of pixels of an image, if the shader knows UNIFORM_SLICES; else 0.
   int64_t image_blocks = 0;
+  bool reads_planes = false;  // of fewer channels than a texel has
 };
 // For the node's inputs and output; `values` gives the texels of `kernel.weights`.
 void dispatch_conv(Lowering& lowering, const ConvKernel& kernel, const Window2d& window,

@@ -52,6 +52,19 @@ bool are_neighbours(const TensorDesc& x, int64_t pixels) {
   return x.storage == Storage::buffer && !x.rows_first && n == 1 && h * w >= pixels;
 }
 
+// Workgroups of all pixels, each of some slices, so that they take the means.
+void take_means(Dispatch& dispatch, const DeviceCaps& caps, const InvocationTile& tile, int64_t pixel_blocks,
+                int64_t slice_blocks) {
+  const auto parts = static_cast<uint32_t>(tile.split_k());
+  dispatch.workgroup_size = {static_cast<uint32_t>(divide_up(pixel_blocks, kRowWorkgroup) * kRowWorkgroup),
+                             parts, 1};
+  dispatch.workgroup_count = {1, static_cast<uint32_t>(slice_blocks), 1};
+  if (parts > 1 && device_policy(caps).loads_uniform_weights_cheaply(caps, parts))
+    dispatch.subgroup_size = caps.subgroup_size;
+  define(dispatch, "UNIFORM_SLICES");
+  define(dispatch, "MEAN");
+}
+
 void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,
                     const InvocationTile& tile, const Activation& activation, WeightValues values,
                     const ConvExtras& extras) {
@@ -69,8 +82,11 @@ void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeight
                                             .residual_shape = residual_shape(lowering, extras.residual)});
   dispatch.macs = static_cast<uint64_t>(n * h * w * c * weights.outputs);
   define_tile(dispatch, tile);
-  cover_blocks(dispatch, caps, lowering.tensor(grid).desc.storage, tile, {blocks, weights.blocks(), 1},
-               blocks * weights.blocks());
+  if (extras.mean)
+    take_means(dispatch, caps, tile, blocks, weights.blocks());
+  else
+    cover_blocks(dispatch, caps, lowering.tensor(grid).desc.storage, tile, {blocks, weights.blocks(), 1},
+                 blocks * weights.blocks());
   const bool spares = device_policy(caps).spares_registers(caps);
   int64_t ahead = device_policy(caps).slices_ahead(caps, tile.output, weights.run.of_halves());
   if (spares && extras.scale != kNoTensor)
@@ -110,6 +126,18 @@ int64_t slices_of(const PointwiseTile& tile) {
 bool accumulates_in_fp16(const PointwiseTile& tile) {
   const auto* invocation = std::get_if<InvocationTile>(&tile);
   return invocation && !invocation->broadcasts();
+}
+
+bool holds_all_pixels(const DeviceCaps& caps, const InvocationTile& tile, int64_t pixels) {
+  constexpr int64_t kMostTiles = 256, kTexel = 16;
+  const int64_t row = divide_up(divide_up(pixels, tile.output.pixels), kRowWorkgroup) * kRowWorkgroup;
+  const int64_t invocations = row * tile.split_k();
+  // Partial sums where they are split, and a mean of each invocation.
+  const int64_t texels =
+      invocations * (1 + (tile.split_k() > 1 ? tile.output.pixels * tile.output.slices : 0));
+  return row <= kMostTiles && row <= caps.max_workgroup_size[0] &&
+         tile.split_k() <= caps.max_workgroup_size[1] && invocations <= caps.max_workgroup_invocations &&
+         kTexel * texels <= caps.max_shared_memory_bytes;
 }
 
 std::vector<ParameterCandidate<PointwiseTile>> pointwise_tiles(const std::string& algorithm,

@@ -28,6 +28,9 @@ std::vector<ParameterCandidate<PointwiseTile>> pointwise_tiles(const std::string
                                                                const CooperativeProblem& problem,
                                                                bool has_scale = false);
 
+// Whether a workgroup of at most 256 tiles, times the split, has all `pixels` of an image.
+bool holds_all_pixels(const DeviceCaps& caps, const InvocationTile& tile, int64_t pixels);
+
 // y = activation(x * weights + bias + residual), all in channels4, for each pixel of x. `values` gives the
 // texels of `weights`.
 void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,

@@ -51,6 +51,7 @@ ConvProblem conv_problem(const Lowering& lowering, const Window2d& window) {
                       .whole_stays_inside = stays_inside(whole_window(lowering)),
                       .window = window,
                       .groups = conv.group,
+                      .narrow_outputs = conv.narrow_outputs,
                       .activation = conv.activation,
                       .has_residual = lowering.has_input(3),
                       .has_scale = lowering.has_input(4),

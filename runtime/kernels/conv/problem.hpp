@@ -20,6 +20,7 @@ struct ConvProblem {
   bool whole_stays_inside = false;  // its windows (stays_inside())
   Window2d window;
   int64_t groups = 1;
+  int64_t narrow_outputs = 0;  // channels (Conv)
   Activation activation;
   bool has_residual = false, has_scale = false;
   bool computes_weights = false;  // at run time

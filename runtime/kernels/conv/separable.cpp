@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "caps/cooperative_matrix.hpp"
+#include "graph/operators/conv/pool_conv.hpp"
 #include "graph/operators/conv/separable_conv.hpp"
 #include "kernels/conv/depthwise.hpp"
 #include "kernels/conv/dispatch.hpp"
@@ -14,6 +15,7 @@
 #include "kernels/conv/problem.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
+#include "kernels/reduction/pool.hpp"
 #include "shaders/conv/conv_separable.h"
 
 namespace vellum {
@@ -21,7 +23,7 @@ namespace {
 
 // Devices promise four buffers for a dispatch; this kernel binds x, two weights, y and a residual.
 bool binds_few_buffers(const SeparableProblem& problem, const DeviceCaps& caps) {
-  return (problem.has_residual ? 5u : 4u) <= caps.max_storage_buffers_per_stage;
+  return 4u + problem.has_residual - problem.pools <= caps.max_storage_buffers_per_stage;
 }
 
 bool has_workgroups(const SeparableProblem& problem, const DeviceCaps& caps, const SeparableTile& tile) {
@@ -41,7 +43,7 @@ std::string name_of(const SeparableTile& tile) {
   return text;
 }
 
-SeparableProblem problem_of(const Lowering& lowering) {
+SeparableProblem separable_problem(const Lowering& lowering) {
   const auto& op = lowering.op<SeparableConv>();
   const std::vector<OperatorInput> inputs = operator_inputs(lowering);
   return {.images = inputs[0].type.shape[0],
@@ -52,21 +54,51 @@ SeparableProblem problem_of(const Lowering& lowering) {
           .has_residual = lowering.has_input(5)};
 }
 
-TensorId residual_of(Lowering& lowering) {
-  return lowering.has_input(5) ? lowering.read(5, Layout::channels4) : kNoTensor;
+SeparableProblem pool_problem(const Lowering& lowering) {
+  const auto& op = lowering.op<PoolConv>();
+  const std::vector<OperatorInput> inputs = operator_inputs(lowering);
+  return {.images = inputs[0].type.shape[0],
+          .inputs = inputs[0].type.shape[1],
+          .outputs = inputs[1].type.shape[0],
+          .window = to_2d(op.pool.place(std::span(inputs).first(1))),
+          .precision = lowering.options().precision,
+          .has_residual = lowering.has_input(3),
+          .pools = true};
+}
+
+// The second layer of the node; its weights are inputs `weights` and `weights` + 1, the residual is the next.
+struct SecondLayer {
+  const Conv& conv;
+  size_t weights;
+};
+
+SecondLayer second_layer(const Lowering& lowering, const SeparableProblem& problem) {
+  if (problem.pools) return {lowering.op<PoolConv>().pointwise, 1};
+  return {lowering.op<SeparableConv>().pointwise, 3};
+}
+
+// That of the first layer.
+Activation middle_activation(const Lowering& lowering, const SeparableProblem& problem) {
+  return problem.pools ? Activation{} : lowering.op<SeparableConv>().depthwise.activation;
+}
+
+TensorId residual_of(Lowering& lowering, const SecondLayer& layer) {
+  const size_t slot = layer.weights + 2;
+  return lowering.has_input(slot) ? lowering.read(slot, Layout::channels4) : kNoTensor;
 }
 
 void emit_one_kernel(Lowering& lowering, const SeparableProblem& problem, const SeparableTile& tile) {
-  const auto& op = lowering.op<SeparableConv>();
+  const SecondLayer second = second_layer(lowering, problem);
+  const Activation middle = middle_activation(lowering, problem);
   const SeparableDemand demand = problem.demand();
   ConvWeights weights{problem.inputs, problem.outputs, 1, 1, tile.tile.slices};
   if (should_multiply_halves(lowering)) weights.run = kRunOfSlices;
   const TensorId x = lowering.read(0, Layout::channels4);
-  const TensorId filters = depthwise_filters(lowering);
+  const TensorId filters = problem.pools ? kNoTensor : depthwise_filters(lowering);
   const TensorId grid = lowering.weight(lowering.node().name + "/pointwise",
                                         weight_grid(lowering, weights.width(), weights.height()),
-                                        conv_values(lowering, weights, 3));
-  const TensorId y = lowering.write(0, Layout::channels4), residual = residual_of(lowering);
+                                        conv_values(lowering, weights, second.weights));
+  const TensorId y = lowering.write(0, Layout::channels4), residual = residual_of(lowering, second);
   const int64_t pixel_blocks = tile.pixels() / tile.tile.pixels;
   const int64_t slice_groups = divide_up(demand.outputs, tile.slices);
   const auto tiles =
@@ -75,18 +107,23 @@ void emit_one_kernel(Lowering& lowering, const SeparableProblem& problem, const 
       {static_cast<uint32_t>(tile.invocations() / tile.split_k), static_cast<uint32_t>(tile.split_k), 1},
       {tiles, static_cast<uint32_t>(slice_groups), static_cast<uint32_t>(demand.images)}};
   Dispatch dispatch = make_dispatch(
-      "conv_separable", workgroups,
-      {reads("x", x), reads("filters", filters), reads("w", grid), writes("y", y)},
+      "conv_separable", workgroups, {reads("x", x), reads("w", grid), writes("y", y)},
       ConvSeparableParameters{.x_shape = texel_shape(lowering.tensor(x).desc.shape),
                               .y_shape = texel_shape(lowering.tensor(y).desc.shape),
-                              .activation_params = activation_params_or_bounds(op.pointwise.activation),
-                              .middle_params = activation_params_or_bounds(op.depthwise.activation),
+                              .activation_params = activation_params_or_bounds(second.conv.activation),
+                              .middle_params = activation_params_or_bounds(middle),
                               .residual_shape = residual_shape(lowering, residual),
                               .padding = window_pair(problem.window.padding)});
-  // Each group of output slices filters all input slices again.
-  const std::vector<OperatorInput> inputs = operator_inputs(lowering);
-  const uint64_t filtered = op.depthwise.macs(std::span(inputs).first(3));
-  dispatch.macs = lowering.macs() + static_cast<uint64_t>(slice_groups - 1) * filtered;
+  dispatch.macs = lowering.macs();
+  if (problem.pools) {
+    define(dispatch, "POOLED");
+  } else {
+    dispatch.bindings.push_back(reads("filters", filters));
+    // Each group of output slices filters all input slices again.
+    const std::vector<OperatorInput> inputs = operator_inputs(lowering);
+    const uint64_t filtered = lowering.op<SeparableConv>().depthwise.macs(std::span(inputs).first(3));
+    dispatch.macs += static_cast<uint64_t>(slice_groups - 1) * filtered;
+  }
   define_tile(dispatch, {tile.tile});
   for (const auto& [macro, number] : {std::pair{"WIDTH", tile.width},
                                       {"HEIGHT", tile.height},
@@ -100,25 +137,41 @@ void emit_one_kernel(Lowering& lowering, const SeparableProblem& problem, const 
     define(dispatch, macro, std::to_string(number));
   if (problem.precision == Precision::fp16) define(dispatch, "MIDDLE_HALVES");
   define_halves(dispatch, weights.run);
-  define_activation_or_bounds(dispatch, op.pointwise.activation);
-  define_activation_or_bounds(dispatch, op.depthwise.activation, "MIDDLE");
+  define_activation_or_bounds(dispatch, second.conv.activation);
+  define_activation_or_bounds(dispatch, middle, "MIDDLE");
   add_extras(dispatch, {.residual = residual}, 1);
   lowering.dispatch(std::move(dispatch));
 }
 
-// The two convolutions as kernels of their own, each with the best of its candidates.
-void emit_apart(Lowering& lowering, const SeparableProblem& problem) {
+// The first layer as a kernel of its own; returns what it computes.
+TensorId emit_first(Lowering& lowering, const SeparableProblem& problem) {
+  const TensorId x = lowering.read(0, Layout::channels4);
+  TensorDesc desc = lowering.tensor(x).desc;
+  const std::vector<OperatorInput> inputs = operator_inputs(lowering);
+  const auto store_in = [&](Shape shape, const char* name) {
+    desc.shape = std::move(shape);
+    if (desc.storage != Storage::buffer) lowering.choose_storage(desc);
+    return lowering.workspace(lowering.node().name + name, desc);
+  };
+  if (problem.pools) {
+    const auto& op = lowering.op<PoolConv>();
+    const TensorId pooled = store_in(op.middle(inputs).shape, "/pool");
+    dispatch_pool(lowering, op.pool, op.pool.place(std::span(inputs).first(1)), x, pooled);
+    return pooled;
+  }
   const auto& op = lowering.op<SeparableConv>();
-  const DeviceCaps& caps = lowering.caps();
-  const Window2d& window = problem.window;
+  const TensorId filtered = store_in(op.middle(inputs).shape, "/depthwise");
   const ConvProblem depthwise = depthwise_problem(problem.images, problem.inputs, problem.window,
                                                   op.depthwise.activation, problem.precision);
-  TensorDesc desc = lowering.tensor(lowering.read(0, Layout::channels4)).desc;
-  desc.shape = op.middle(operator_inputs(lowering)).shape;
-  if (desc.storage != Storage::buffer) lowering.choose_storage(desc);
-  const TensorId middle = lowering.workspace(lowering.node().name + "/depthwise", desc);
-  lowering.emit_best(depthwise_candidates(depthwise, caps, middle));
+  lowering.emit_best(depthwise_candidates(depthwise, lowering.caps(), filtered));
+  return filtered;
+}
 
+// The two layers as kernels of their own, each with the best of its candidates.
+void emit_apart(Lowering& lowering, const SeparableProblem& problem) {
+  const DeviceCaps& caps = lowering.caps();
+  const Window2d& window = problem.window;
+  const TensorId middle = emit_first(lowering, problem);
   const PointwiseTile tile =
       lowering.best_of(pointwise_tiles("pointwise", caps,
                                        {.pixels = problem.images * window.output[0] * window.output[1],
@@ -128,8 +181,10 @@ void emit_apart(Lowering& lowering, const SeparableProblem& problem) {
   ConvWeights weights{problem.inputs, problem.outputs, 1, 1, slices_of(tile)};
   if (accumulates_in_fp16(tile) && should_multiply_halves(lowering)) weights.run = kRunOfSlices;
   const TensorId y = lowering.write(0, Layout::channels4);
-  dispatch_pointwise(lowering, middle, y, weights, tile, op.pointwise.activation,
-                     conv_values(lowering, weights, 3), {.residual = residual_of(lowering)});
+  const SecondLayer second = second_layer(lowering, problem);
+  dispatch_pointwise(lowering, middle, y, weights, tile, second.conv.activation,
+                     conv_values(lowering, weights, second.weights),
+                     {.residual = residual_of(lowering, second)});
 }
 
 // For devices whose policy has none: to be measured, and checked.
@@ -164,8 +219,9 @@ std::vector<SeparableTile> tiles_of_one_kernel(const SeparableProblem& problem, 
   return tiles;
 }
 
-void lower_separable_conv(Lowering& lowering) {
-  const SeparableProblem problem = problem_of(lowering);
+namespace {
+
+void emit_best_of(Lowering& lowering, const SeparableProblem& problem) {
   const DeviceCaps& caps = lowering.caps();
   std::vector<KernelCandidate> candidates;
   const auto add = [&](const SeparableTile& tile, double cost) {
@@ -182,5 +238,10 @@ void lower_separable_conv(Lowering& lowering) {
   candidates.push_back({{"layers apart"}, 1, [problem](Lowering& node) { emit_apart(node, problem); }});
   lowering.emit_best(candidates);
 }
+
+}  // namespace
+
+void lower_separable_conv(Lowering& lowering) { emit_best_of(lowering, separable_problem(lowering)); }
+void lower_pool_conv(Lowering& lowering) { emit_best_of(lowering, pool_problem(lowering)); }
 
 }  // namespace vellum

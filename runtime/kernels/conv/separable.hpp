@@ -9,13 +9,15 @@
 
 namespace vellum {
 
-// The two layers as plain values; `window` is that of the depthwise convolution.
+// The two layers as plain values; `window` is that of the depthwise convolution, or of a max pool in its
+// place.
 struct SeparableProblem {
   int64_t images = 1;
   int64_t inputs = 1, outputs = 1;  // channels
   Window2d window;
   Precision precision = Precision::fp32;
   bool has_residual = false;
+  bool pools = false;  // the first layer is a max pool (PoolConv)
 
   SeparableDemand demand() const;
 };

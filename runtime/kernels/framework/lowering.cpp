@@ -144,6 +144,11 @@ StorageChoice Lowering::output_storage() const { return builder_.storage_choice(
 
 void Lowering::choose_storage(TensorDesc& desc) const { builder_.choose_storage(desc, output_storage()); }
 
+Lowering::Counters Lowering::counters(int64_t count) {
+  const auto [tensor, first] = builder_.counters(count);
+  return {tensor, first};
+}
+
 TensorId Lowering::workspace(std::string name, TensorDesc desc) {
   return builder_.add_tensor({std::move(name), std::move(desc), TensorRole::workspace, kNoTensor, {}});
 }

@@ -138,6 +138,12 @@ class Lowering {
   TensorDesc texel_grid(uint32_t width, uint32_t height) const;
   // Sets the storage of a channels4 tensor, as for the node's output, within the limits of images.
   void choose_storage(TensorDesc& desc) const;
+  // Integers that are zero before the node's next dispatch: `count` of `tensor`, from `first` on.
+  struct Counters {
+    TensorId tensor = kNoTensor;
+    int64_t first = 0;
+  };
+  Counters counters(int64_t count);
   // A temporary of this node only.
   TensorId workspace(std::string name, TensorDesc desc);
 

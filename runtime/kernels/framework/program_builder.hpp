@@ -40,6 +40,8 @@ class ProgramBuilder {
   TensorId make_alias(TensorId tensor, Shape shape, std::string tensor_name);
   void set_tensor(ValueId value, Layout layout, TensorId id);
   TensorId add_tensor(VirtualTensor tensor);
+  // A tensor of zeros and the first of `count` of them that no other caller got. Few share a dispatch.
+  std::pair<TensorId, int64_t> counters(int64_t count);
   void add_dispatch(Dispatch dispatch, const Node* node);
   void add_host_partition(const Node& node, std::string_view why);
 
@@ -77,6 +79,7 @@ class ProgramBuilder {
   struct Checkpoint {
     size_t tasks, tensors, warnings, choices;
     std::vector<ValueTensors> value_tensors;
+    std::pair<TensorId, int64_t> counters;
   };
 
   Checkpoint checkpoint() const;
@@ -117,6 +120,7 @@ class ProgramBuilder {
   LoweringOptions options_;
   Program program_;
   std::vector<ValueTensors> value_tensors_;
+  std::pair<TensorId, int64_t> counters_{kNoTensor, 0};  // the last tensor of them, and how many are taken
   std::vector<bool> is_output_, is_read_, is_read_by_node_;
   bool may_use_images_;                                    // by the options, for channels4
   const Node* current_ = nullptr;                          // the node whose dispatches are being added

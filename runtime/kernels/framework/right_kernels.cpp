@@ -15,8 +15,9 @@ constexpr int kMostAttempts = 6;
 }  // namespace
 
 ProgramBuilder::Checkpoint ProgramBuilder::checkpoint() const {
-  return {program_.tasks.size(), program_.tensors.size(), program_.warnings.size(),
-          options_.choices ? options_.choices->size() : 0, value_tensors_};
+  return {program_.tasks.size(),    program_.tensors.size(),
+          program_.warnings.size(), options_.choices ? options_.choices->size() : 0,
+          value_tensors_,           counters_};
 }
 
 void ProgramBuilder::restore(const Checkpoint& checkpoint) {
@@ -25,6 +26,7 @@ void ProgramBuilder::restore(const Checkpoint& checkpoint) {
   program_.warnings.resize(checkpoint.warnings);
   if (options_.choices) options_.choices->resize(checkpoint.choices);
   value_tensors_ = checkpoint.value_tensors;
+  counters_ = checkpoint.counters;
 }
 
 bool ProgramBuilder::used_wrong_kernel(size_t first_task) {

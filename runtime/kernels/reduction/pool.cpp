@@ -1,5 +1,5 @@
 // Pools over windows, and over whole planes as reductions.
-#include "graph/operators/reduction/pool.hpp"
+#include "kernels/reduction/pool.hpp"
 
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
@@ -70,6 +70,26 @@ void pool_volumes(Lowering& lowering, const Pool& op, const WindowPlacement& win
 
 }  // namespace
 
+void dispatch_pool(Lowering& lowering, const Pool& op, const WindowPlacement& window, TensorId x,
+                   TensorId y) {
+  const Shape& shape = lowering.tensor(y).desc.shape;
+  Dispatch dispatch =
+      make_dispatch("pool", grid_of_texels(lowering.caps(), shape), {reads("x", x), writes("y", y)},
+                    PoolParameters{.activation_params = activation_params(op.activation),
+                                   .x_shape = texel_shape(lowering.tensor(x).desc.shape),
+                                   .y_shape = texel_shape(shape),
+                                   .kernel = pair(window.kernel, 1),
+                                   .stride = pair(window.strides, 1),
+                                   .dilation = pair(window.dilations, 1),
+                                   .pad_begin = pair(window.pads_begin, 0),
+                                   .pad_end = pair(window.pads_end, 0),
+                                   .count_include_pad = op.count_include_pad,
+                                   .p_norm = static_cast<float>(op.p)});
+  define(dispatch, macro_of(op.kind));
+  if (op.kind == PoolKind::average) define_activation(dispatch, op.activation);
+  lowering.dispatch(std::move(dispatch));
+}
+
 void lower_pool(Lowering& lowering) {
   const Pool& op = lowering.op<Pool>();
   const std::string name(op.type());
@@ -82,23 +102,8 @@ void lower_pool(Lowering& lowering) {
   if (volumes) return pool_volumes(lowering, op, window);
   if (lowering.is_read(1)) find_maxima(lowering, op, window);
   if (!lowering.is_read(0)) return;
-  const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
-  const Shape& shape = lowering.output_type().shape;
-  Dispatch dispatch =
-      make_dispatch("pool", grid_of_texels(lowering.caps(), shape), {reads("x", x), writes("y", y)},
-                    PoolParameters{.activation_params = activation_params(op.activation),
-                                   .x_shape = texel_shape(lowering.input_type(0).shape),
-                                   .y_shape = texel_shape(shape),
-                                   .kernel = pair(window.kernel, 1),
-                                   .stride = pair(window.strides, 1),
-                                   .dilation = pair(window.dilations, 1),
-                                   .pad_begin = pair(window.pads_begin, 0),
-                                   .pad_end = pair(window.pads_end, 0),
-                                   .count_include_pad = op.count_include_pad,
-                                   .p_norm = static_cast<float>(op.p)});
-  define(dispatch, macro_of(op.kind));
-  if (op.kind == PoolKind::average) define_activation(dispatch, op.activation);
-  lowering.dispatch(std::move(dispatch));
+  dispatch_pool(lowering, op, window, lowering.read(0, Layout::channels4),
+                lowering.write(0, Layout::channels4));
 }
 
 void lower_global_pool(Lowering& lowering) {

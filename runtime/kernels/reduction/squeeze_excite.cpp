@@ -16,7 +16,7 @@ namespace {
 // The slices of channels that a workgroup of shaders/reduction/squeeze_excite.comp holds. It holds them
 // twice, in the 16 KiB of shared memory that every device has.
 constexpr int64_t kMostSlices = 512;
-constexpr int64_t kBytesPerSlice = 2 * 16;
+constexpr int64_t kTexel = 16, kBytesPerSlice = 2 * kTexel;
 
 SqueezeSizes sizes_of(const Lowering& lowering) {
   const auto [n, c, h, w] = nchw(lowering.input_type(0).shape);
@@ -26,6 +26,17 @@ SqueezeSizes sizes_of(const Lowering& lowering) {
 bool fits_a_workgroup(const DeviceCaps& caps, const SqueezeSizes& sizes) {
   return caps.max_shared_memory_bytes >= kMostSlices * kBytesPerSlice &&
          slices(std::max({sizes.inputs, sizes.hidden, sizes.outputs})) <= kMostSlices;
+}
+
+int64_t most_slices(const SqueezeSizes& sizes) {
+  return slices(std::max({sizes.inputs, sizes.hidden, sizes.outputs}));
+}
+
+// Those that a workgroup of last_gates.glsl has room for: in steps, so that layers of nearly as many channels
+// share a pipeline.
+int64_t held_slices(int64_t most, int64_t invocations) {
+  constexpr int64_t kStep = 64;
+  return divide_up(std::max(most, invocations), kStep) * kStep;
 }
 
 // One workgroup reads all weights of an image: long products are faster as dispatches of their own.
@@ -77,6 +88,46 @@ void squeeze_in_a_workgroup(Lowering& lowering, const SqueezeExcite& op, const S
   define_activation_or_bounds(dispatch, op.gate, "GATE");
   define(dispatch, "MOST_SLICES", std::to_string(kMostSlices));
   lowering.dispatch(std::move(dispatch));
+}
+
+bool gates_are_last(const DeviceCaps& caps, const SqueezeSizes& sizes, int64_t invocations,
+                    const KernelResources& others) {
+  constexpr uint32_t kTensors = 5;  // means, two weights, gates, counters
+  const int64_t products = sizes.hidden * (sizes.inputs + sizes.outputs);
+  const int64_t shared = others.shared_bytes + kBytesPerSlice * held_slices(most_slices(sizes), invocations) +
+                         kTexel * invocations;
+  return others.buffers + kTensors <= caps.max_storage_buffers_per_stage && sizes.inputs == sizes.outputs &&
+         shared + kTexel <= caps.max_shared_memory_bytes &&
+         device_policy(caps).computes_gates_last(caps, products, invocations);
+}
+
+LastGates last_gates(Lowering& lowering, const SqueezeExcite& op, const SqueezeSizes& sizes, size_t weights,
+                     TensorId gates) {
+  const Lowering::Counters counters = lowering.counters(sizes.images);
+  // Whatever the other tensors are: workgroups read what others write.
+  const TensorDesc means{
+      {sizes.images, sizes.inputs, 1, sizes.pixels}, ElementType::f32, Storage::buffer, Layout::channels4};
+  return {.op = &op,
+          .most_slices = most_slices(sizes),
+          .means = lowering.workspace(lowering.node().name + "/means", means),
+          .w1 = product_weights(lowering, "/hidden", weights, sizes.inputs, sizes.hidden),
+          .w2 = product_weights(lowering, "/gate", weights + 2, sizes.hidden, sizes.outputs),
+          .gates = gates,
+          .counters = counters.tensor,
+          .hidden_params = activation_params_or_bounds(op.hidden),
+          .gate_params = activation_params_or_bounds(op.gate),
+          .hidden_channels = sizes.hidden,
+          .counter = counters.first};
+}
+
+void add_gates(Dispatch& dispatch, const LastGates& gates, int64_t invocations) {
+  for (Binding binding : {writes("means", gates.means), reads("w1", gates.w1), reads("w2", gates.w2),
+                          writes("gates", gates.gates), reads_and_writes("counters", gates.counters)})
+    dispatch.bindings.push_back(std::move(binding));
+  define(dispatch, "GATES");
+  define(dispatch, "MOST_SLICES", std::to_string(held_slices(gates.most_slices, invocations)));
+  define_activation_or_bounds(dispatch, gates.op->hidden, "HIDDEN");
+  define_activation_or_bounds(dispatch, gates.op->gate, "GATE");
 }
 
 bool is_for_a_workgroup(const DeviceCaps& caps, const SqueezeSizes& sizes) {

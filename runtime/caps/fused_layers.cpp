@@ -1,0 +1,282 @@
+#include "caps/fused_layers.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "caps/device_rates.hpp"
+#include "caps/dispatch_time.hpp"
+#include "caps/gpu_registers.hpp"
+#include "caps/gpu_tiles.hpp"
+#include "caps/vendors.hpp"
+
+namespace vellum {
+namespace {
+
+using namespace gpu_tiles;
+
+// --- Depthwise separable convolutions ---
+
+// Half the instructions of depthwise kernels multiply; a third where every value that they load is checked.
+constexpr double kDepthwiseEfficiency = 0.5, kCheckedEfficiency = 0.3;
+
+// Bytes of the tensors of the two layers: x, what the depthwise convolution computes, y, all weights.
+struct SeparableBytes {
+  double x, middle, y, filters, weights;
+};
+
+SeparableBytes bytes_of(const SeparableDemand& demand) {
+  const auto texel = static_cast<double>(demand.texel_bytes);
+  const double pixels = texel * static_cast<double>(demand.width * demand.height * demand.images);
+  const auto inputs = static_cast<double>(demand.inputs), outputs = static_cast<double>(demand.outputs);
+  return {.x = pixels * inputs * static_cast<double>(demand.stride_x * demand.stride_y),
+          .middle = pixels * inputs,
+          .y = pixels * outputs,
+          .filters = texel * inputs * static_cast<double>(demand.kernel * demand.kernel + 1),
+          .weights = texel * (4 * inputs + 1) * outputs};
+}
+
+// The predicted time of the two layers as two dispatches.
+double apart_us(const DeviceCaps& caps, const DeviceRates& rates, const SeparableDemand& demand) {
+  const SeparableBytes bytes = bytes_of(demand);
+  const int64_t pixels = demand.width * demand.height * demand.images;
+  const TileDemand product{pixels, 1, demand.outputs, 16 * pixels * demand.inputs * demand.outputs, {}, true};
+  const SplitTile tile = quickest(caps, product, std::min<int64_t>(demand.inputs, 16));
+  const double texels = static_cast<double>(pixels * demand.inputs);
+  const auto taps = static_cast<double>(demand.kernel * demand.kernel);
+  const DispatchTime depthwise = dispatch_time(rates, {.macs = 4 * taps * texels,
+                                                       .bytes = bytes.x + bytes.middle + bytes.filters,
+                                                       .subgroups = texels / subgroup_size(caps),
+                                                       .subgroup_size = subgroup_size(caps),
+                                                       .steps = kStepsAround + taps / 4});
+  return depthwise.total_us(kDepthwiseEfficiency) +
+         tile_us(caps, rates, tile, product, bytes.middle + bytes.y + bytes.weights);
+}
+
+// The predicted time of both layers in one dispatch.
+double separable_us(const DeviceCaps& caps, const DeviceRates& rates, const SeparableTile& tile,
+                    const SeparableDemand& demand) {
+  const int64_t invocations = tile.invocations();
+  const auto workgroups =
+      static_cast<double>(blocks(demand.width, tile.width) * blocks(demand.height, tile.height) *
+                          demand.images * blocks(demand.outputs, tile.slices));
+  // The groups of four pixels that an invocation filters, and the input slices that it multiplies.
+  const int64_t rounds = blocks(demand.inputs * tile.pixels() / 4, invocations);
+  const int64_t slices = blocks(demand.inputs, tile.split_k);
+  const TileCode code = tile_code(caps.vendor_id, tile.tile, false);
+  const double filtered = static_cast<double>(16 * demand.kernel * demand.kernel * rounds);
+  const double multiplied = static_cast<double>(slices) * code.macs_per_step;
+  const SeparableBytes bytes = bytes_of(demand);
+  const uint32_t subgroup = subgroup_of_many_registers(caps);
+  const auto subgroups = static_cast<double>(blocks(invocations, subgroup));
+  // As many workgroups as the shared memory of a unit holds, which a workgroup may take all of.
+  const double held = std::max(1.0, static_cast<double>(caps.max_shared_memory_bytes) /
+                                        static_cast<double>(tile.shared_bytes(demand)));
+  const double steps = kStepsAround + static_cast<double>(rounds) + kStepsToReduce +
+                       (tile.split_k > 1 ? kStepsToReduce : 0) +
+                       static_cast<double>(blocks(slices, tile.ahead));
+  // A subgroup takes as long with few invocations. (Adreno's tiles were chosen without that.)
+  const double lanes = caps.vendor_id == kQualcomm ? static_cast<double>(invocations)
+                                                   : subgroups * static_cast<double>(subgroup);
+  return dispatch_time(rates, {.macs = workgroups * lanes *
+                                       (filtered * code.efficiency / kCheckedEfficiency + multiplied),
+                               .bytes = bytes.x + bytes.y + bytes.filters + bytes.weights,
+                               .subgroups = workgroups * subgroups,
+                               .subgroup_size = subgroup,
+                               .steps = steps,
+                               .resident = std::min(code.resident, std::floor(held) * subgroups)})
+      .total_us(code.efficiency);
+}
+
+bool fits(const DeviceCaps& caps, const SeparableTile& tile, const SeparableDemand& demand) {
+  // Mesa's compiler for Adreno has half the registers where a workgroup is more than one subgroup of 64.
+  constexpr int64_t kMostShared = 32 << 10;
+  const int64_t most_invocations = caps.vendor_id == kQualcomm ? 64 : 256;
+  const int64_t columns = tile.invocations() / tile.split_k;
+  return tile.invocations() <= std::min<int64_t>(most_invocations, caps.max_workgroup_invocations) &&
+         columns <= caps.max_workgroup_size[0] && tile.split_k <= caps.max_workgroup_size[1] &&
+         tile.shared_bytes(demand) <= std::min<int64_t>(kMostShared, caps.max_shared_memory_bytes);
+}
+
+// Tiles of 8 to 64 pixels that the device can run and that do not compute twice what there is. Those between
+// them gain little, and each has a pipeline of its own.
+std::vector<SeparableTile> possible_tiles(const DeviceCaps& caps, const SeparableDemand& demand) {
+  std::vector<SeparableTile> tiles;
+  for (const auto& [width, height] : {std::pair{4, 2}, {8, 2}, {8, 4}, {8, 8}})
+    for (const int64_t pixels : {4, 8})
+      for (const int64_t slices : {1, 2})
+        for (int64_t groups = 1; slices * groups < 2 * demand.outputs; groups *= 2)
+          for (int64_t split = 1; split <= std::min<int64_t>(demand.inputs, 16); split *= 4) {
+            // Weights of as many input slices as registers hold, besides as many sums again.
+            const int64_t ahead = std::clamp<int64_t>(2 * most_sums(caps) / (pixels * slices), 1, 4);
+            const SeparableTile tile{width, height, {pixels, slices}, slices * groups, split, ahead};
+            const bool wasteful =
+                (width > 4 && width >= 2 * demand.width) || (height > 2 && height >= 2 * demand.height);
+            if (wasteful || pixels * slices > most_sums(caps)) continue;
+            if (fits(caps, tile, demand)) tiles.push_back(tile);
+          }
+  return tiles;
+}
+
+// The two kernels were fitted to machine code, this one was not: it must take less than this share of theirs.
+constexpr double kWorthOneKernel = 0.9;
+constexpr size_t kMostTiles = 3;  // each is a candidate of `vellum tune`
+
+// The first of those that take less than `most`, the quickest first.
+template <typename Tile>
+std::vector<Tile> quickest_of(std::vector<std::pair<double, Tile>> timed, double most) {
+  std::erase_if(timed, [&](const auto& row) { return row.first >= most; });
+  std::ranges::stable_sort(timed, {}, &std::pair<double, Tile>::first);
+  if (timed.size() > kMostTiles) timed.resize(kMostTiles);
+  std::vector<Tile> tiles;
+  for (const auto& [us, tile] : timed) tiles.push_back(tile);
+  return tiles;
+}
+
+// --- A 1x1 convolution and the depthwise convolution after it ---
+
+// The loads of an invocation that wait for one another while a workgroup computes gates: four texels of
+// weights are loaded together.
+double gate_steps(int64_t products, int64_t invocations) {
+  return products > 0
+             ? kStepsAround + static_cast<double>(products) / (16.0 * static_cast<double>(invocations))
+             : 0;
+}
+
+// The predicted time of the two layers as two dispatches.
+double apart_us(const DeviceCaps& caps, const DeviceRates& rates, const ExpandDemand& demand) {
+  const auto texel = static_cast<double>(demand.texel_bytes);
+  const int64_t pixels = demand.x_width * demand.x_height * demand.images;
+  const auto inputs = static_cast<double>(demand.inputs), slices = static_cast<double>(demand.slices);
+  const TileDemand product{pixels, 1, demand.slices, 16 * pixels * demand.inputs * demand.slices, {}, true};
+  const SplitTile tile = quickest(caps, product, std::min<int64_t>(demand.inputs, 16));
+  const double middle = texel * static_cast<double>(pixels) * slices;
+  const double outputs = static_cast<double>(demand.width * demand.height * demand.images) * slices;
+  const auto taps = static_cast<double>(demand.kernel * demand.kernel);
+  const DispatchTime depthwise = dispatch_time(rates, {.macs = 4 * taps * outputs,
+                                                       .bytes = middle + texel * (outputs + taps * slices),
+                                                       .subgroups = outputs / subgroup_size(caps),
+                                                       .subgroup_size = subgroup_size(caps),
+                                                       .steps = kStepsAround + taps / 4});
+  const double gates = demand.gates > 0 ? rates.launch_us + rates.barrier_us +
+                                              1e-3 * rates.latency_ns * gate_steps(demand.gates, 256)
+                                        : 0;
+  return gates + depthwise.total_us(kDepthwiseEfficiency) +
+         tile_us(caps, rates, tile, product,
+                 texel * (static_cast<double>(pixels) * inputs + (4 * inputs + 1) * slices) + middle);
+}
+
+// The predicted time of both layers in one dispatch, with the gates.
+double expand_us(const DeviceCaps& caps, const DeviceRates& rates, const ExpandTile& tile,
+                 const ExpandDemand& demand) {
+  const auto workgroups =
+      static_cast<double>(blocks(demand.width, tile.width) * blocks(demand.height, tile.height) *
+                          demand.images * blocks(demand.slices, tile.tile.slices));
+  // How often an invocation multiplies all input slices, and filters four pixels.
+  const int64_t multiplies = blocks(tile.covered(demand), tile.tile.pixels * tile.invocations);
+  const int64_t filters = blocks(blocks(tile.width, 4) * tile.height, tile.invocations) * tile.tile.slices;
+  const TileCode code = tile_code(caps.vendor_id, tile.tile, gains_by_uniform_loads(caps, 1));
+  const double multiplied = static_cast<double>(multiplies * demand.inputs) * code.macs_per_step;
+  const double filtered = static_cast<double>(16 * demand.kernel * demand.kernel * filters);
+  const uint32_t subgroup = subgroup_of_many_registers(caps);
+  // Subgroups without pixels compute nothing.
+  const int64_t busy = blocks(blocks(tile.covered(demand), tile.tile.pixels), subgroup) * subgroup;
+  const auto subgroups = static_cast<double>(blocks(tile.invocations, subgroup));
+  const double held = std::max(1.0, static_cast<double>(caps.max_shared_memory_bytes) /
+                                        static_cast<double>(tile.shared_bytes(demand)));
+  const auto texel = static_cast<double>(demand.texel_bytes);
+  const auto inputs = static_cast<double>(demand.inputs), slices = static_cast<double>(demand.slices);
+  const auto x_pixels = static_cast<double>(demand.x_width * demand.x_height * demand.images);
+  const auto y_pixels = static_cast<double>(demand.width * demand.height * demand.images);
+  const auto taps = static_cast<double>(demand.kernel * demand.kernel);
+  return dispatch_time(rates, {.macs = workgroups * static_cast<double>(std::min(tile.invocations, busy)) *
+                                       (filtered * code.efficiency / kCheckedEfficiency + multiplied),
+                               .bytes = texel * (x_pixels * inputs + y_pixels * slices +
+                                                 (4 * inputs + 2 + taps) * slices),
+                               .subgroups = workgroups * subgroups,
+                               .subgroup_size = subgroup,
+                               .steps = kStepsAround + 2 * kStepsToReduce + static_cast<double>(filters) +
+                                        gate_steps(demand.gates, tile.invocations) +
+                                        static_cast<double>(multiplies * blocks(demand.inputs, tile.ahead)),
+                               .resident = std::min(code.resident, std::floor(held) * subgroups)})
+      .total_us(code.efficiency);
+}
+
+bool fits(const DeviceCaps& caps, const ExpandTile& tile, const ExpandDemand& demand) {
+  constexpr int64_t kMostShared = 32 << 10;
+  // For means a workgroup holds one texel of each invocation besides.
+  const int64_t shared = tile.shared_bytes(demand) + 16 * tile.invocations;
+  return tile.invocations <= caps.max_workgroup_invocations &&
+         tile.invocations <= caps.max_workgroup_size[0] &&
+         shared <= std::min<int64_t>(kMostShared, caps.max_shared_memory_bytes);
+}
+
+// Whole images, or parts of about equal size, whose rows are not shorter than four pixels.
+std::vector<ExpandTile> possible_tiles(const DeviceCaps& caps, const ExpandDemand& demand) {
+  std::vector<ExpandTile> tiles;
+  const auto more = [](int64_t parts) { return parts < 8 ? parts + 1 : 2 * parts; };
+  // Registers also hold where the pixels are in shared memory.
+  const int64_t most_ahead = caps.vendor_id == kQualcomm ? 2 : 4;
+  for (int64_t columns = 1; columns == 1 || demand.width >= 8 * columns; columns = more(columns))
+    for (int64_t rows = 1; rows <= demand.height; rows = more(rows))
+      for (const int64_t pixels : {1, 2, 4})
+        for (const int64_t slices : {1, 2})
+          for (const int64_t invocations : {64, 128, 256}) {
+            const OutputTile sums{pixels, slices};
+            const ExpandTile tile{blocks(demand.width, columns), blocks(demand.height, rows), sums,
+                                  invocations, std::min(loads_ahead(caps, sums, false), most_ahead)};
+            if (pixels * slices > most_sums(caps) || slices >= 2 * demand.slices) continue;
+            // Invocations without pixels wait, except that they help with the gates.
+            if (invocations > 64 && demand.gates == 0 &&
+                invocations >= 2 * blocks(tile.covered(demand), pixels))
+              continue;
+            if (fits(caps, tile, demand)) tiles.push_back(tile);
+          }
+  return tiles;
+}
+
+}  // namespace
+
+std::vector<SeparableTile> quick_separable_tiles(const DeviceCaps& caps, const SeparableDemand& demand) {
+  const DeviceRates rates = device_rates(caps);
+  std::vector<std::pair<double, SeparableTile>> timed;
+  for (const SeparableTile& tile : possible_tiles(caps, demand))
+    timed.emplace_back(separable_us(caps, rates, tile, demand), tile);
+  return quickest_of(std::move(timed), kWorthOneKernel * apart_us(caps, rates, demand));
+}
+
+std::vector<ExpandTile> quick_expand_tiles(const DeviceCaps& caps, const ExpandDemand& demand) {
+  // Workgroups of one subgroup, as Adreno's compiler wants them, hold few pixels; there it was not tried.
+  if (caps.vendor_id == kQualcomm) return {};
+  const DeviceRates rates = device_rates(caps);
+  std::vector<std::pair<double, ExpandTile>> timed;
+  for (const ExpandTile& tile : possible_tiles(caps, demand))
+    timed.emplace_back(expand_us(caps, rates, tile, demand), tile);
+  return quickest_of(std::move(timed), kWorthOneKernel * apart_us(caps, rates, demand));
+}
+
+bool gates_gain_as_last(const DeviceCaps& caps, int64_t products, int64_t invocations) {
+  constexpr int64_t kOfItsOwn = 256;  // invocations of squeeze_excite.comp
+  // On Adreno it was not tried. Metal has no barrier for memory that other workgroups read before
+  // version 3.2.
+  if (caps.vendor_id == kQualcomm || caps.vendor_id == kApple) return false;
+  const DeviceRates rates = device_rates(caps);
+  const double longer =
+      1e-3 * rates.latency_ns * (gate_steps(products, invocations) - gate_steps(products, kOfItsOwn));
+  return longer < rates.launch_us + rates.barrier_us;
+}
+
+bool branches_gain(const DeviceCaps& caps, const TileDemand& narrow, const TileDemand& wide) {
+  // On Adreno it was not tried; Intel's compiler spills four registers with fp16 arithmetic.
+  if (caps.vendor_id == kQualcomm || caps.vendor_id == kIntel) return false;
+  constexpr int64_t kMostSplit = 16;
+  TileDemand both = wide;
+  both.slices += narrow.slices;
+  both.macs += narrow.macs;
+  // The second of two dispatches has no barrier before it, for it reads what the first reads.
+  const double apart = quickest(caps, narrow, kMostSplit).us + quickest(caps, wide, kMostSplit).us -
+                       device_rates(caps).barrier_us;
+  return quickest(caps, both, kMostSplit).us < apart;
+}
+
+}  // namespace vellum

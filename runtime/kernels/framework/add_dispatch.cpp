@@ -1,0 +1,124 @@
+// Adds dispatches to a Program: how their bindings are read, their macros, and the limits of the device.
+#include <algorithm>
+
+#include "kernels/framework/elements.hpp"
+#include "kernels/framework/grid.hpp"
+#include "kernels/framework/program_builder.hpp"
+#include "program/packing.hpp"
+#include "shaders/movement/copy_linear.h"
+#include "vellum/error.hpp"
+
+namespace vellum {
+namespace {
+
+std::string sizes(const std::array<uint32_t, 3>& v) {
+  return std::to_string(v[0]) + "x" + std::to_string(v[1]) + "x" + std::to_string(v[2]);
+}
+
+}  // namespace
+
+std::pair<TensorId, int64_t> ProgramBuilder::counters(int64_t count) {
+  constexpr int64_t kUsual = 64;
+  const int64_t size = (std::max(count, kUsual) + 3) / 4 * 4;
+  auto& [tensor, taken] = counters_;
+  if (tensor == kNoTensor || taken + count > program_.tensors[tensor].desc.shape[0]) {
+    const TensorDesc desc{{size}, ElementType::i32, Storage::buffer, Layout::linear};
+    const std::vector<int64_t> values(static_cast<size_t>(size), 0);
+    const TensorId zeros = add_tensor(
+        {"zeros", desc, TensorRole::weight, kNoTensor, [desc, values] { return pack_ints(desc, values); }});
+    tensor = add_tensor({"counters", desc, TensorRole::intermediate, kNoTensor, {}});
+    taken = 0;
+    add_dispatch(
+        make_dispatch("copy_linear", grid_1d(caps_, size / 4), {reads("x", zeros), writes("y", tensor)},
+                      CopyLinearParameters{.count4 = size / 4}),
+        nullptr);
+  }
+  taken += count;
+  return {tensor, taken - count};
+}
+
+// Storage reads where the device prefers them and the limit on storage images leaves room; sampled reads
+// otherwise.
+void ProgramBuilder::choose_image_reads(Dispatch& dispatch) const {
+  uint32_t images = 0, written = 0;
+  for (const Binding& binding : dispatch.bindings) {
+    if (program_.tensors[binding.tensor].desc.storage == Storage::buffer) continue;
+    ++images;
+    if (binding.access != Access::read) ++written;
+  }
+  const uint32_t storage_reads = !caps_.reads_images_as_storage                 ? 0
+                                 : images <= caps_.max_storage_images_per_stage ? images - written
+                                                                                : 0;
+  for (Binding& binding : dispatch.bindings)
+    binding.sampled = binding.access == Access::read && storage_reads == 0 &&
+                      program_.tensors[binding.tensor].desc.storage != Storage::buffer;
+}
+
+// As many as the limits leave room for: texel buffers count as storage images.
+void ProgramBuilder::choose_buffer_reads(Dispatch& dispatch) const {
+  if (!caps_.reads_buffers_as_texels) return;
+  uint32_t images = 0;
+  for (const Binding& binding : dispatch.bindings)
+    images += program_.tensors[binding.tensor].desc.storage != Storage::buffer && !binding.sampled;
+  for (Binding& binding : dispatch.bindings) {
+    const TensorDesc& desc = program_.tensors[binding.tensor].desc;
+    const bool floats = desc.element == ElementType::f32 || desc.element == ElementType::f16;
+    if (binding.access != Access::read || desc.storage != Storage::buffer || !floats) continue;
+    const uint64_t texels = desc.byte_size() / (4 * size_of(desc.element));
+    binding.texel_buffer =
+        texels <= caps_.max_texel_buffer_elements && images < caps_.max_storage_images_per_stage;
+    images += binding.texel_buffer;
+  }
+}
+
+void ProgramBuilder::add_dispatch(Dispatch dispatch, const Node* node) {
+  if (!node) node = current_;
+  if (dispatch.name.empty()) dispatch.name = node ? node->name : "output";
+  if (dispatch.op.empty()) dispatch.op = node ? std::string(node->op->type()) : "Convert";
+  if (dispatch.op != "Convert")
+    for (const NodeChoice& choice : node_choices_)
+      dispatch.candidate += (dispatch.candidate.empty() ? "" : ", ") + choice.taken.text();
+  choose_image_reads(dispatch);
+  choose_buffer_reads(dispatch);
+  for (size_t i = 0; i < dispatch.bindings.size(); ++i) {
+    const Binding& binding = dispatch.bindings[i];
+    dispatch.defines.emplace_back("TENSOR_" + binding.name,
+                                  tensor_macro(program_.tensors[binding.tensor].desc, binding));
+    dispatch.defines.emplace_back("BINDING_" + binding.name, std::to_string(i));
+  }
+  if (caps_.declares_inf_nan_preserve) dispatch.defines.emplace_back("INF_NAN_PRESERVE", "1");
+  std::sort(dispatch.defines.begin(), dispatch.defines.end());
+  check_limits(dispatch);
+  program_.tasks.push_back({std::move(dispatch), std::nullopt});
+}
+
+void ProgramBuilder::check_limits(const Dispatch& dispatch) const {
+  const auto refuse = [&](const std::string& what) {
+    throw Error(ErrorCode::unsupported,
+                dispatch.op + " '" + dispatch.name + "': shader '" + dispatch.shader + "' needs " + what);
+  };
+  uint32_t storage_images = 0, sampled_images = 0, buffers = 0;
+  for (const Binding& binding : dispatch.bindings) {
+    const bool buffer =
+        program_.tensors[binding.tensor].desc.storage == Storage::buffer && !binding.texel_buffer;
+    ++(buffer ? buffers : binding.sampled ? sampled_images : storage_images);
+  }
+  const auto limit = [&](uint64_t wanted, uint64_t most, const char* unit) {
+    if (wanted > most)
+      refuse(std::to_string(wanted) + " " + unit + "; the device has " + std::to_string(most));
+  };
+  limit(storage_images, caps_.max_storage_images_per_stage, "storage images");
+  limit(sampled_images, caps_.max_sampled_images_per_stage, "sampled images");
+  limit(buffers, caps_.max_storage_buffers_per_stage, "storage buffers");
+  limit(dispatch.push_constants.bytes().size(), caps_.max_push_constant_bytes, "bytes of push constants");
+  const auto& size = dispatch.workgroup_size;
+  limit(uint64_t{size[0]} * size[1] * size[2], caps_.max_workgroup_invocations, "invocations per workgroup");
+  for (size_t i = 0; i < 3; ++i) {
+    if (size[i] > caps_.max_workgroup_size[i]) refuse("a workgroup of " + sizes(size));
+    if (dispatch.workgroup_count[i] > caps_.max_workgroup_count[i])
+      refuse("a grid of " + sizes(dispatch.workgroup_count) + " workgroups");
+    if (dispatch.workgroup_count[i] == 0 || size[i] == 0) refuse("a grid that is not empty");
+  }
+}
+
+}  // namespace vellum

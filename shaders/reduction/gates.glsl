@@ -1,0 +1,64 @@
+// The two products of squeeze-and-excitation, by one workgroup for each image:
+//   gates = gate(W2 activate_hidden(W1 means + B1) + B2)
+//
+// In each step the texels of the result are rows, which one or more invocations sum in parts; shared memory holds what the
+// next step reads. W1 and W2 are as in conv_tile.glsl, with one tap.
+//
+// Include it after TEXELS_IN(w1), TEXELS_IN(w2), `int lane`, the index of an invocation, and the functions
+// activate_hidden() and gate(). The workgroup puts the means into `values` before it computes gates. MOST_SLICES: at least
+// WORKGROUP_X, and the slices of means, hidden channels and gates.
+
+shared vec4 values[MOST_SLICES];      // results of the previous step
+shared vec4 part_sums[MOST_SLICES];   // at row * parts + part
+
+// Invocations to a row.
+int parts_of(int rows, int columns) { return clamp(divide(WORKGROUP_X, rows).x, 1, columns); }
+
+vec4 total(int row, int parts) {
+  vec4 sum = vec4(0);
+  for (int part = 0; part < parts; ++part) sum += part_sums[row * parts + part];
+  return sum;
+}
+
+// Multiplies `columns` texels of `values` by a matrix of `rows` rows, into part_sums.
+#define PRODUCT_FN_(name, load)                                                            \
+  int name(int rows, int columns) {                                                        \
+    int parts = parts_of(rows, columns), width = 4 * columns;                              \
+    for (int i = lane; i < rows * parts; i += WORKGROUP_X) {                               \
+      ivec2 by_part = divide(i, parts);                                                    \
+      int row = by_part.x;                                                                 \
+      vec4 sum = vec4(0);                                                                  \
+      for (int k = by_part.y; k < columns; k += parts) {                                   \
+        vec4 v = values[k];                                                                \
+        sum += v.x * load(4 * k, row, width) + v.y * load(4 * k + 1, row, width) +         \
+               v.z * load(4 * k + 2, row, width) + v.w * load(4 * k + 3, row, width);      \
+      }                                                                                    \
+      part_sums[i] = sum;                                                                  \
+    }                                                                                      \
+    barrier();                                                                             \
+    return parts;                                                                          \
+  }
+PRODUCT_FN_(multiply_w1, load_w1)
+PRODUCT_FN_(multiply_w2, load_w2)
+
+// From the means of `inputs` slices in `values` to those of hidden channels, in the same place.
+void compute_hidden(int inputs) {
+  int hidden = slices(hidden_channels), parts = multiply_w1(hidden, inputs);
+  for (int row = lane; row < hidden; row += WORKGROUP_X) {
+    ivec2 bias = divide(row, 4 * inputs);
+    vec4 sum = total(row, parts) + load_w1(bias.y, hidden + bias.x, 4 * inputs);
+    values[row] = keep_channels(activate_hidden(sum), hidden_channels - 4 * row);
+  }
+  barrier();
+}
+
+// From these to the gates of `outputs` slices: store(position, gate).
+#define STORE_GATES(store, outputs, n)                                                      \
+  {                                                                                         \
+    int hidden = slices(hidden_channels), parts = multiply_w2(outputs, hidden);             \
+    for (int row = lane; row < outputs; row += WORKGROUP_X) {                               \
+      ivec2 bias = divide(row, 4 * hidden);                                                 \
+      vec4 sum = total(row, parts) + load_w2(bias.y, outputs + bias.x, 4 * hidden);         \
+      store(ivec4(0, 0, row, n), gate(sum));                                                \
+    }                                                                                       \
+  }

@@ -1,0 +1,59 @@
+// Squeeze-and-excitation in the kernel that computes what it squeezes: each workgroup stores sums of what it stores, and the
+// last one of an image that has done so computes the gates from them. Which one that is, a counter says that an earlier
+// dispatch has set to zero.
+//
+// Include it after the parameters hidden_params, gate_params, hidden_channels and counter, activation.glsl, and `int lane`.
+// GATES: the gates' activation functions are HIDDEN and GATE.
+
+#define gates_shape ivec4(1, 1, y_shape.zw)
+TENSOR_OUT(gates)
+TEXELS_IN(w1)
+TEXELS_IN(w2)
+LINEAR_ATOMIC(counters)
+// Other workgroups write what the last one reads: [image][slice][part].
+layout(set = 0, binding = BINDING_means, std430) coherent buffer means_block { vec4 means_data[]; };
+
+vec4 activate_hidden(vec4 v) {
+  activation_constants = hidden_params;
+  v = CAT(activation_, HIDDEN)(v);
+#ifdef HIDDEN_SCALED
+  v = hidden_params.z * v + hidden_params.w;
+#endif
+  return v;
+}
+
+vec4 gate(vec4 v) {
+  activation_constants = gate_params;
+  v = CAT(activation_, GATE)(v);
+#ifdef GATE_SCALED
+  v = gate_params.z * v + gate_params.w;
+#endif
+  return v;
+}
+#include "gates.glsl"
+
+shared bool is_last;
+
+void put_mean(int part, int parts, int slice, int n, vec4 v) {
+  means_data[(n * slices(y_shape.z) + slice) * parts + part] = v;
+}
+
+// After put_mean(): computes the gates of image n if all other workgroups of it, `workgroups` in all, are done. All
+// invocations must call it.
+void store_gates_if_last(int parts, int workgroups, int n) {
+  memoryBarrierBuffer();
+  barrier();
+  if (lane == 0) is_last = atomicAdd(counters_data[counter + n], 1u) == uint(workgroups - 1);
+  barrier();
+  if (!is_last) return;
+  memoryBarrierBuffer();
+  int rows = slices(y_shape.z);
+  for (int row = lane; row < rows; row += WORKGROUP_X) {
+    vec4 sum = vec4(0);
+    for (int part = 0; part < parts; ++part) sum += means_data[(n * rows + row) * parts + part];
+    values[row] = sum / float(parts);
+  }
+  barrier();
+  compute_hidden(rows);
+  STORE_GATES(store_gates, rows, n)
+}
