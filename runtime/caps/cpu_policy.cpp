@@ -72,8 +72,10 @@ class CpuPolicy final : public DevicePolicy {
   }
 
   bool keeps_weights_in_buffers(const DeviceCaps&) const override { return false; }
+  bool joins_in_buffers(const DeviceCaps&) const override { return false; }
   bool loads_uniform_weights_cheaply(const DeviceCaps&, int64_t) const override { return false; }
-  int64_t slices_ahead(const DeviceCaps&, const OutputTile&) const override { return 1; }
+  int64_t slices_ahead(const DeviceCaps&, const OutputTile&, bool) const override { return 1; }
+  bool spares_registers(const DeviceCaps&) const override { return false; }
   int64_t attention_slices_ahead(const DeviceCaps&) const override { return 1; }
   int64_t most_columns(const DeviceCaps&) const override { return 0; }
   // LLVM takes 0.2 s for the variant of a 3x3 convolution that runs a quarter faster.

@@ -41,6 +41,7 @@ struct TileDemand {
   int64_t length = 1, lines = 1, slices = 1, macs = 0;
   WindowRow row = {};
   bool loads_ahead = false;  // of several slices: DevicePolicy::slices_ahead()
+  bool halves = false;       // its values are stored as halves
 };
 
 // The output of one invocation of a depthwise convolution: pixels of each of some rows of one slice.
@@ -148,12 +149,20 @@ class DevicePolicy {
   virtual bool broadcasts_are_cheaper_than_loads(const DeviceCaps& caps) const = 0;
   // Whether weights are in buffers even where tensors are in images.
   virtual bool keeps_weights_in_buffers(const DeviceCaps& caps) const = 0;
+  // Whether tensors that are joined or split are in buffers, where they take no copies, even where others are
+  // in images.
+  virtual bool joins_in_buffers(const DeviceCaps& caps) const = 0;
   // Whether loads from one place of a buffer for a whole workgroup are cheaper, so that all its invocations
   // should compute the same output channels. With split_k > 1: for a whole subgroup, whose invocations have
   // the same part of the sums.
   virtual bool loads_uniform_weights_cheaply(const DeviceCaps& caps, int64_t split_k) const = 0;
-  // The input slices that a pointwise convolution loads together before it multiplies them.
-  virtual int64_t slices_ahead(const DeviceCaps& caps, const OutputTile& tile) const = 0;
+  // The input slices that a pointwise convolution loads together before it multiplies them, as `halves` or as
+  // floats.
+  virtual int64_t slices_ahead(const DeviceCaps& caps, const OutputTile& tile, bool halves) const = 0;
+  // Whether convolutions gain by few values in registers over their loop: they locate their pixels again
+  // after it, the last tile of a row begins earlier where that saves checks for padding, and windows whose
+  // taps are loaded one after the other load several slices together, too.
+  virtual bool spares_registers(const DeviceCaps& caps) const = 0;
   // The slices of a query and of four keys that an attention kernel loads together.
   virtual int64_t attention_slices_ahead(const DeviceCaps& caps) const = 0;
   // The most columns of a row that an invocation loads once for all taps of a convolution's window, besides

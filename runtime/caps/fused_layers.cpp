@@ -6,6 +6,7 @@
 
 #include "caps/device_rates.hpp"
 #include "caps/dispatch_time.hpp"
+#include "caps/gpu_registers.hpp"
 #include "caps/gpu_tiles.hpp"
 #include "caps/vendors.hpp"
 
@@ -214,6 +215,8 @@ bool fits(const DeviceCaps& caps, const ExpandTile& tile, const ExpandDemand& de
 std::vector<ExpandTile> possible_tiles(const DeviceCaps& caps, const ExpandDemand& demand) {
   std::vector<ExpandTile> tiles;
   const auto more = [](int64_t parts) { return parts < 8 ? parts + 1 : 2 * parts; };
+  // Registers also hold where the pixels are in shared memory.
+  const int64_t most_ahead = caps.vendor_id == kQualcomm ? 2 : 4;
   for (int64_t columns = 1; columns == 1 || demand.width >= 8 * columns; columns = more(columns))
     for (int64_t rows = 1; rows <= demand.height; rows = more(rows))
       for (const int64_t pixels : {1, 2, 4})
@@ -221,7 +224,7 @@ std::vector<ExpandTile> possible_tiles(const DeviceCaps& caps, const ExpandDeman
           for (const int64_t invocations : {64, 128, 256}) {
             const OutputTile sums{pixels, slices};
             const ExpandTile tile{blocks(demand.width, columns), blocks(demand.height, rows), sums,
-                                  invocations, loads_ahead(caps, sums)};
+                                  invocations, std::min(loads_ahead(caps, sums, false), most_ahead)};
             if (pixels * slices > most_sums(caps) || slices >= 2 * demand.slices) continue;
             // Invocations without pixels wait, except that they help with the gates.
             if (invocations > 64 && demand.gates == 0 &&

@@ -6,6 +6,7 @@
 
 #include "caps/device_rates.hpp"
 #include "caps/fused_layers.hpp"
+#include "caps/gpu_registers.hpp"
 #include "caps/gpu_tiles.hpp"
 #include "caps/policies.hpp"
 #include "caps/vendors.hpp"
@@ -23,11 +24,6 @@ bool prefers_buffers(const DeviceCaps& caps) { return caps.vendor_id == kAmd || 
 // Invocations that keep the device busy: four subgroups for each unit.
 double busy_invocations(const DeviceCaps& caps) {
   return 4.0 * device_rates(caps).units * subgroup_size(caps);
-}
-
-// most_sums() of a depthwise convolution, which holds weights besides, unless they are scalars as on AMD's.
-int64_t most_depthwise_sums(const DeviceCaps& caps, int64_t kernel) {
-  return kernel > 3 && caps.vendor_id != kAmd ? most_sums(caps) / 2 : most_sums(caps);
 }
 
 // The time of a tile of a depthwise convolution relative to others, in slots of an instruction.
@@ -102,18 +98,24 @@ class GpuPolicy final : public DevicePolicy {
   bool broadcasts_are_cheaper_than_loads(const DeviceCaps&) const override { return false; }
   // Images are padded to blocks of texels, and no compiler makes scalar loads from them.
   bool keeps_weights_in_buffers(const DeviceCaps& caps) const override { return prefers_buffers(caps); }
+  // By the model on Adreno (docs/gpu_compilers.md). The others were not tried.
+  bool joins_in_buffers(const DeviceCaps& caps) const override { return caps.vendor_id == kQualcomm; }
   bool loads_uniform_weights_cheaply(const DeviceCaps& caps, int64_t split_k) const override {
     return gains_by_uniform_loads(caps, split_k);
   }
-  int64_t slices_ahead(const DeviceCaps& caps, const OutputTile& tile) const override {
-    return loads_ahead(caps, tile);
+  int64_t slices_ahead(const DeviceCaps& caps, const OutputTile& tile, bool halves) const override {
+    return loads_ahead(caps, tile, halves);
   }
+  // Adreno's compiler holds positions over the loop. The others were not tried.
+  bool spares_registers(const DeviceCaps& caps) const override { return caps.vendor_id == kQualcomm; }
   // With four, Intel's compiler spills 84 registers. The others were not tried.
   int64_t attention_slices_ahead(const DeviceCaps& caps) const override {
     return caps.vendor_id == kAmd || caps.vendor_id == kQualcomm ? 4 : 1;
   }
   // Four pixels at steps of two; Arm's compiler reloads what of them it spills.
-  int64_t most_columns(const DeviceCaps& caps) const override { return caps.vendor_id == kArm ? 6 : 9; }
+  int64_t most_columns(const DeviceCaps& caps) const override {
+    return caps.vendor_id == kArm ? 6 : caps.vendor_id == kQualcomm ? 11 : 9;
+  }
   uint64_t macs_worth_a_variant() const override { return uint64_t{1} << 24; }  // as on a CPU
 
   // Registers spill to memory.

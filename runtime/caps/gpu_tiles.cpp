@@ -6,6 +6,7 @@
 
 #include "caps/device_rates.hpp"
 #include "caps/dispatch_time.hpp"
+#include "caps/gpu_registers.hpp"
 #include "caps/vendors.hpp"
 
 namespace vellum::gpu_tiles {
@@ -33,12 +34,6 @@ uint32_t subgroup_of_many_registers(const DeviceCaps& caps) {
   return std::min(subgroup_size(caps), caps.vendor_id == kQualcomm ? 64u : 128u);
 }
 
-// Texels of sums that compilers keep in registers. Intel's and Arm's spill more of them, or halve the
-// subgroups.
-int64_t most_sums(const DeviceCaps& caps) {
-  return caps.vendor_id == kIntel || caps.vendor_id == kArm ? 4 : 8;
-}
-
 // AMD's compiler makes scalar loads of what a workgroup loads from one place, Intel's half as many loads.
 // Those of Adreno and NVIDIA (Mesa's NVK) load it for each lane and compute more addresses
 // (docs/gpu_compilers.md).
@@ -54,15 +49,6 @@ bool gains_by_uniform_loads(const DeviceCaps& caps, int64_t split_k) {
   return caps.vendor_id == kAmd && caps.full_subgroups && kRow % subgroup_size(caps) == 0 &&
          kRow * split_k <= kMostSubgroups * subgroup_size(caps) &&
          kRow * split_k <= caps.max_workgroup_invocations && split_k <= caps.max_workgroup_size[1];
-}
-
-// Several loads in flight hide their latency, and a longer loop has fewer instructions that do not multiply.
-// More than these keep too many registers: on Adreno two slices of four pixels fit, four of two pixels spill,
-// for they have more weights (docs/gpu_compilers.md).
-int64_t loads_ahead(const DeviceCaps& caps, const OutputTile& tile) {
-  const bool eight = caps.vendor_id == kNvidia || (caps.vendor_id == kQualcomm && tile.pixels == 4);
-  const int64_t texels = eight ? 8 : 4;
-  return std::clamp<int64_t>(texels / tile.pixels, 1, 4);
 }
 
 namespace {
@@ -91,7 +77,7 @@ double tile_us(const DeviceCaps& caps, const DeviceRates& rates, const SplitTile
   // Four channels of a texel of output take four multiply-accumulates for each channel of a texel of input.
   const double partial = texels(demand) * static_cast<double>(choice.split_k);
   const double products = demand.macs > 0 ? static_cast<double>(demand.macs) / (16 * partial) : kSteps;
-  const int64_t together = demand.loads_ahead ? loads_ahead(caps, tile) : demand.row.taps;
+  const int64_t together = demand.loads_ahead ? loads_ahead(caps, tile, demand.halves) : demand.row.taps;
   const auto invocations = static_cast<double>(rows * kRow);
   const uint32_t subgroup = subgroup_of_many_registers(caps);
   const double around = kStepsAround + (choice.split_k > 1 ? kStepsToReduce : 0);
@@ -108,6 +94,14 @@ namespace {
 
 // Latencies are assumed, not measured: a split must take less than this share of the time without.
 constexpr double kWorthASplit = 0.95;
+
+// Whether a tile scales each texel of x for the products of one slice alone: a quarter of its instructions on
+// Adreno, where tiles of two slices are as quick by the model.
+bool scales_for_few(const DeviceCaps& caps, const OutputTile& tile, const TileDemand& demand) {
+  constexpr int64_t kFew = 4;
+  const bool scales = demand.loads_ahead && demand.row.operations > 0;
+  return caps.vendor_id == kQualcomm && scales && tile.slices == 1 && demand.slices >= kFew;
+}
 
 // Whether a workgroup holds its partial sums in shared memory: a texel of each invocation's sums, of a row of
 // 64 invocations for each part, or 64 in all. With half of what AMD's GPUs have, two workgroups share it.
@@ -135,7 +129,8 @@ std::vector<SplitTile> timed_tiles(const DeviceCaps& caps, const TileDemand& dem
         SplitTile choice{{pixels, slices}, split};
         const bool wasteful =
             (pixels > 1 && pixels >= 2 * demand.length) || (slices > 1 && slices >= 2 * demand.slices);
-        if (wasteful || pixels * slices > most_sums(caps)) continue;
+        if (wasteful || !holds_sums(caps, choice.tile, demand)) continue;
+        if (scales_for_few(caps, choice.tile, demand)) continue;
         if (!holds_partial_sums(caps, choice, demand)) continue;
         choice.us = tile_us(caps, rates, choice, demand);
         timed.push_back(choice);

@@ -21,12 +21,8 @@ uint32_t subgroup_of_many_registers(const DeviceCaps& caps);
 // The blocks of `size` that cover `count`.
 int64_t blocks(int64_t count, int64_t size);
 
-// Texels of sums that compilers keep in registers.
-int64_t most_sums(const DeviceCaps& caps);
 // Whether invocations of a workgroup should load the same weights (DevicePolicy).
 bool gains_by_uniform_loads(const DeviceCaps& caps, int64_t split_k);
-// The input slices whose texels are loaded together.
-int64_t loads_ahead(const DeviceCaps& caps, const OutputTile& tile);
 
 // The predicted time of an operator's dispatch with this tile. Every tile reads and writes the same tensors:
 // their bytes matter only where a time is compared with that of another kernel.

@@ -11,6 +11,7 @@
 #include "compile/fuse_expand.hpp"
 #include "compile/fuse_means.hpp"
 #include "compile/fuse_separable.hpp"
+#include "compile/joined_storages.hpp"
 #include "compile/tiles.hpp"
 #include "compile/tuned_storages.hpp"
 #include "kernels/framework/lowering.hpp"
@@ -81,6 +82,26 @@ bool may_take_means(const CompileOptions& options) {
   });
 }
 
+bool may_join_in_buffers(const DeviceCaps& caps, const CompileOptions& options) {
+  return options.storage == StorageChoice::automatic && options.views && caps.prefers_images &&
+         device_policy(caps).joins_in_buffers(caps);
+}
+
+// Takes the program whose joined tensors are in buffers, of which copies are views, unless its intermediate
+// tensors take too much more memory: views keep the memory of the whole alive.
+void join_in_buffers(CompiledModel& model, const DeviceCaps& caps, const CompileOptions& options,
+                     LoweringOptions lowering) {
+  lowering.value_storages = joined_storages(model.graph);
+  if (lowering.value_storages.empty()) return;
+  lowering.weights_in_default_storage = true;
+  Program joined = lower(model.graph, caps, lowering);
+  arrange_program(joined, caps, options);
+  const auto planned = [&](const Program& program) {
+    return plan_memory(program, options.plan, modelled_rules(caps)).planned_bytes;
+  };
+  if (3 * planned(joined) <= 4 * planned(model.program)) model.program = std::move(joined);
+}
+
 // Makes the program, and in strips the graph.
 void add_program(CompiledModel& model, const DeviceCaps& caps, const CompileOptions& options) {
   const LoweringOptions lowering = lowering_options(model.graph, options);
@@ -92,6 +113,8 @@ void add_program(CompiledModel& model, const DeviceCaps& caps, const CompileOpti
     model.program = std::move(tiled.program);
   }
   arrange_program(model.program, caps, options);
+  if (options.tiling.empty() && lowering.value_storages.empty() && may_join_in_buffers(caps, options))
+    join_in_buffers(model, caps, options, lowering);
 }
 
 }  // namespace

@@ -40,6 +40,8 @@ uint64_t bound_bytes(const Program& program, const Dispatch& dispatch, double sh
   for (const Binding& binding : dispatch.bindings) {
     uint64_t size = program.tensors[binding.tensor].desc.byte_size();
     if (binding.name == "x") size = static_cast<uint64_t>(share_of_x * static_cast<double>(size));
+    if (binding.name == "w" && dispatch.shader == "winograd_output")
+      size = 0;  // of the weights only the bias
     bytes[binding.tensor] = size;
     if (binding.access != Access::read) written = size;
   }

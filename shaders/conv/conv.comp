@@ -4,6 +4,10 @@
 // other groups in the window have zero weights. If the groups are not whole slices, windows differ in width
 // (UNEVEN_WINDOWS).
 //
+// With AHEAD the texels of x of AHEAD slices are loaded together, before they are multiplied.
+//
+// With LOCATE_AGAIN the tile is located again after the loop, so that no registers hold its position in it.
+//
 // With NARROW that many output slices, the first, multiply the tap in the middle of the window alone. They are whole tiles.
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -58,6 +62,24 @@ void add_row(int iy, int origin_x, int row) {
   }
 }
 #elif KERNEL_X > 0
+#ifdef RUN_AT_ONCE
+// A run starts with the product that is added to this: compilers do not know that it is zero, and take a multiply-add for it.
+float16_t half_zero = float16_t(min(x_shape.x, 0));
+
+// Adds the runs of the products of slice k: no run is in registers between two loads.
+void add_runs(FACTORS columns[COLUMNS], int k, int row) {
+  [[unroll]] for (int s = 0; s < TILE_S; ++s) {
+    f16vec4 w[4 * KERNEL_X], run[TILE_P];
+    [[unroll]] for (int j = 0; j < 4 * KERNEL_X; ++j)
+      w[j] = LOAD_W(4 * k + j % 4, row + j / 4 + s * taps, grid_width);
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) run[i] = f16vec4(half_zero);
+    [[unroll]] for (int j = 0; j < 4 * KERNEL_X; ++j)
+      [[unroll]] for (int i = 0; i < TILE_P; ++i) run[i] += columns[i * STRIDE_X + j / 4][j % 4] * w[j];
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] += vec4(run[i]);
+  }
+}
+#endif
+
 #ifdef NARROW
 // Adds the products of the middle tap of a row, of weights in row `row`.
 void add_middle(int iy, int origin_x, int row) {
@@ -82,12 +104,16 @@ void add_row(int iy, int origin_x, int row) {
   EACH_COLUMN_OF(x, in_range(k)) {
     for (; in_range(k) && in_column_of_x(walk.row, 1); ++k) {
       FACTORS columns[COLUMNS] = next_columns(walk);
+#ifdef RUN_AT_ONCE
+      add_runs(columns, k, row);
+#else
       [[unroll]] for (int kx = 0; kx < KERNEL_X; ++kx) {
         FACTORS x[TILE_P];
         [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = columns[i * STRIDE_X + kx];
         add_products(x, 4 * k, row + kx, taps, grid_width);
       }
       end_run();
+#endif
     }
     leave_column(walk);
   }
@@ -109,6 +135,14 @@ void add_row(int iy, int origin_x, int row) {
     FOR_EACH_RUN(run, range.x, range.y)
       int k = run;
       EACH_COLUMN_OF(x, k < run_end) {
+#ifdef AHEAD
+        for (; k + AHEAD <= run_end && in_column_of_x(walk.row, AHEAD); k += AHEAD) {
+          FACTORS x[AHEAD][TILE_P];
+          [[unroll]] for (int ahead = 0; ahead < AHEAD; ++ahead) x[ahead] = next_columns(walk);
+          [[unroll]] for (int ahead = 0; ahead < AHEAD; ++ahead)
+            add_products(x[ahead], 4 * (k + ahead), row + kx, taps, grid_width);
+        }
+#endif
         for (; k < run_end && in_column_of_x(walk.row, 1); ++k)
           add_products(next_columns(walk), 4 * k, row + kx, taps, grid_width);
         leave_column(walk);
@@ -177,5 +211,9 @@ void main() {
 #endif
     add_row(iy, origin.x, first.z * taps + ky * kernel_size.x);
   }
-  if (wanted) store_tile(first);
+#ifdef LOCATE_AGAIN
+  // Compilers do not know that this is zero.
+  first = first_texel(min(x_shape.x, 0));
+#endif
+  if (wanted) store_tile(first, taps, grid_width);
 }

@@ -60,5 +60,5 @@ void main() {
     }
 #endif
   }
-  store_tile(first);
+  store_tile(first, taps, GROUP_INPUTS);
 }

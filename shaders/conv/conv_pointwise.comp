@@ -9,6 +9,8 @@
 //
 // With AHEAD the texels of x of AHEAD slices are loaded together, before they are multiplied.
 //
+// With LOCATE_AGAIN pixels are located again after the loop, so that no registers hold their positions in it.
+//
 // With NEIGHBOURS the pixels of a tile follow one another in the buffer of x, so that one address does for all: there is one
 // image, of at least TILE_P pixels, and the last tile begins earlier instead of reaching beyond it.
 //
@@ -218,6 +220,11 @@ void main() {
     }
   }
 #else
+#ifdef LOCATE_AGAIN
+  // Compilers do not know that this is no other number.
+  int again = first_pixel + min(W, 0);
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) pixel[i] = position_of_pixel(again + i);
+#endif
   [[dont_unroll]] for (int s = 0; s < TILE_S; ++s)
     [[unroll]] for (int i = 0; i < TILE_P; ++i)
       if (first_output + s < output_slices && is_stored(first_pixel + i, block.y, pixels)) {

@@ -9,6 +9,9 @@
 // no run overflows (kernels/matmul/product_run.hpp); the texels after those of bias have the scale of each run, as two
 // powers of two to multiply with.
 //
+// With SCALE_LAST the sums start with zero, and results are finished(), which scales them and adds the bias, so that no
+// registers hold the scale in the loop.
+//
 // With BROADCAST, the lanes of a subgroup compute the same output channels of different pixels: each lane loads some of the
 // weights and broadcasts them to the others. All lanes must reach the broadcast.
 
@@ -21,13 +24,15 @@
 
 vec4 sum[TILE_S][TILE_P];
 
-// Returns sum[s][i] with the residual at p, where s is the counter of a loop that is not unrolled. Results are half of the
-// code; compiled once for all slices, they save LLVM a fifth of the kernel's compile time.
-vec4 sum_of(int s, int i, ivec4 p) {
+// Returns sum[s][i], where s is the counter of a loop that is not unrolled. Results are half of the code; compiled once for
+// all slices, they save LLVM a fifth of the kernel's compile time.
+vec4 bare_sum_of(int s, int i) {
   vec4 v = sum[0][i];
   [[unroll]] for (int t = 1; t < TILE_S; ++t) v = s == t ? sum[t][i] : v;
-  return with_residual(v, p);
+  return v;
 }
+// The same with the residual at p.
+vec4 sum_of(int s, int i, ivec4 p) { return with_residual(bare_sum_of(s, i), p); }
 
 // Returns texel i of those after the weights.
 vec4 load_behind(int i, int bias_row, int grid_width) {
@@ -49,7 +54,11 @@ vec4 run_scale[TILE_S];
 void end_run() {
   [[unroll]] for (int s = 0; s < TILE_S; ++s)
     [[unroll]] for (int i = 0; i < TILE_P; ++i) {
+#ifdef SCALE_LAST
+      sum[s][i] += vec4(run_sum[s][i]);
+#else
       sum[s][i] += run_scale[s] * vec4(run_sum[s][i]);
+#endif
       run_sum[s][i] = f16vec4(0);
     }
 }
@@ -85,16 +94,33 @@ void start_sums(const int s, vec4 bias, vec4 scale) {
 #endif
 }
 
+// Returns the scale of the runs of an output slice.
+vec4 scale_of_runs(int slice, int bias_row, int slices_held, int grid_width) {
+  return load_behind(slice + slices_held, bias_row, grid_width) * load_behind(slice + 2 * slices_held, bias_row, grid_width);
+}
+
 // Starts all sums with the bias. `slices_held`: the slices of the grid, including those after the last output slice.
 void start_with_bias(int first_slice, int bias_row, int slices_held, int grid_width) {
+#ifdef SCALE_LAST
+  [[unroll]] for (int s = 0; s < TILE_S; ++s) start_sums(s, vec4(0), vec4(0));
+  return;
+#endif
   [[unroll]] for (int s = 0; s < TILE_S; ++s) {
     vec4 bias = load_behind(first_slice + s, bias_row, grid_width), scale = vec4(1);
 #ifdef HALF_PRODUCTS
-    scale = load_behind(first_slice + s + slices_held, bias_row, grid_width) *
-            load_behind(first_slice + s + 2 * slices_held, bias_row, grid_width);
+    scale = scale_of_runs(first_slice + s, bias_row, slices_held, grid_width);
 #endif
     start_sums(s, bias, scale);
   }
+}
+
+// The result of a sum for an output slice, without residual and activation.
+vec4 finished(vec4 v, int slice, int bias_row, int slices_held, int grid_width) {
+#ifdef SCALE_LAST
+  return load_behind(slice, bias_row, grid_width) + scale_of_runs(slice, bias_row, slices_held, grid_width) * v;
+#else
+  return v;
+#endif
 }
 
 // Adds the products of one input slice x of each pixel. `rows`: row_of_w() of each output slice.

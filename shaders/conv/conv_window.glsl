@@ -3,6 +3,9 @@
 //
 // If KERNEL_X and STRIDE_X are fixed (KERNEL_X not 0; the dilation along x is 1 then), the columns of a row are loaded once
 // for all its taps.
+//
+// With OVERLAP a row has at least TILE_P pixels, and its last tile begins earlier instead of reaching beyond it; what overlaps
+// is not stored twice. SURE_BEGIN, SURE_END: the columns that a tile reads and that are not padding for any pixel.
 
 #include "conv_window.h"
 #include "tensor.glsl"
@@ -44,8 +47,7 @@ void locate_columns(int first, int step) {
     column[i] = clamp(at, 0, x_shape.x - 1);
   }
 }
-// Without branches, whose results lavapipe reads from memory again at each use. SURE_BEGIN, SURE_END: columns that are not
-// padding for any pixel.
+// Without branches, whose results lavapipe reads from memory again at each use.
 FACTORS load_column(int i, PLACE_OF(x) place) {
 #ifdef UNPADDED
   return FETCH_X(place);
@@ -79,6 +81,18 @@ ColumnWalk walk_of_columns(ivec4 p, int first, int step) {
 
 FACTORS[COLUMNS] next_columns(inout ColumnWalk walk) {
   FACTORS x[COLUMNS];
+#ifdef OVERLAP
+  // One place does for all, for columns follow one another; in place of one in the padding the first sure one is loaded.
+  PLACE_OF(x) sure = is_number(walk.row) ? walk.of_column[SURE_BEGIN] : beside_x(walk.row, column[SURE_BEGIN]);
+  [[unroll]] for (int i = 0; i < COLUMNS; ++i) {
+    bool loads = i >= SURE_BEGIN && i < SURE_END || inside[i];
+    x[i] = load_column(i, beside_x(sure, loads ? i - SURE_BEGIN : 0));
+  }
+  if (is_number(walk.row))
+    next_slice_of_x(walk.of_column[SURE_BEGIN]);
+  else
+    next_slice_of_x(walk.row);
+#else
   if (is_number(walk.row)) {
     [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = load_column(i, walk.of_column[i] + walk.walked);
     next_slice_of_x(walk.walked);
@@ -86,6 +100,7 @@ FACTORS[COLUMNS] next_columns(inout ColumnWalk walk) {
     [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = load_column(i, beside_x(walk.row, column[i]));
     next_slice_of_x(walk.row);
   }
+#endif
   return x;
 }
 
@@ -104,7 +119,7 @@ int blocks_of_slices() { return (slices(y_shape.z) + TILE_S - 1) / TILE_S; }
 // Returns (x, y, slice, image) of the first texel that this invocation computes. The image may be beyond the last; with
 // BROADCAST, where all invocations of a subgroup have the same slice, so may the slice. With UNIFORM_SLICES all invocations
 // of a workgroup have the same slice and image, its numbers along y and z, so that its loads of weights are uniform.
-ivec4 first_texel() {
+ivec4 first_texel(int zero) {
   int blocks_x = (y_shape.x + TILE_P - 1) / TILE_P;
 #ifdef BROADCAST
   ivec2 block = block_of_invocation(blocks_x * y_shape.y * y_shape.w);
@@ -116,29 +131,44 @@ ivec4 first_texel() {
   ivec2 by_row = ivec2(0, by_column.x);
   ivec2 by_slice = ivec2(by_row.y < y_shape.y ? int(gl_WorkGroupID.z) : y_shape.w, gl_WorkGroupID.y);
 #else
-  ivec2 by_column = divide(tile_index(), blocks_x);
+  ivec2 by_column = divide(tile_index() + zero, blocks_x);
   ivec2 by_row = divide(by_column.x, y_shape.y);
   ivec2 by_slice = divide(by_row.x, blocks_of_slices());
 #endif
-  return ivec4(TILE_P * by_column.y, by_row.y, TILE_S * by_slice.y, by_slice.x);
+  int x = TILE_P * by_column.y;
+#ifdef OVERLAP
+  x = min(x, y_shape.x - TILE_P);
+#endif
+  return ivec4(x, by_row.y, TILE_S * by_slice.y, by_slice.x);
+}
+ivec4 first_texel() { return first_texel(0); }
+
+// Whether the tile that begins at column `first` stores column `x`, and no other tile of the row does.
+bool is_stored(int x, int first) {
+#ifdef OVERLAP
+  return x >= (first + TILE_P - 1) / TILE_P * TILE_P;
+#else
+  return x < y_shape.x;
+#endif
 }
 
+// `taps`: of the window. `grid_width`: of the weights.
+void store_tile(ivec4 first, int taps, int grid_width) {
+  int slices_held = TILE_S * blocks_of_slices();
 #ifdef PARTS
-void store_tile(ivec4 first) {
   share_sums();
   [[dont_unroll]] for (int texel = part_of_sums(); texel < TILE_S * TILE_P; texel += PARTS) {
     ivec4 p = first + ivec4(texel % TILE_P, 0, texel / TILE_P, 0);
-    if (p.x < y_shape.x && p.z < slices(y_shape.z) && p.w < y_shape.w)
-      store_y(p, activate(with_residual(sum_of_parts(texel), p)));
+    if (is_stored(p.x, first.x) && p.z < slices(y_shape.z) && p.w < y_shape.w)
+      store_y(p, activate(with_residual(finished(sum_of_parts(texel), p.z, slices_held * taps, slices_held, grid_width), p)));
   }
-}
 #else
-void store_tile(ivec4 first) {
   [[dont_unroll]] for (int s = 0; s < TILE_S; ++s)
     if (first.z + s < slices(y_shape.z))
       [[unroll]] for (int i = 0; i < TILE_P; ++i) {
         ivec4 p = first + ivec4(i, 0, s, 0);
-        if (p.x < y_shape.x) store_y(p, activate(sum_of(s, i, p)));
+        if (is_stored(p.x, first.x))
+          store_y(p, activate(with_residual(finished(bare_sum_of(s, i), p.z, slices_held * taps, slices_held, grid_width), p)));
       }
-}
 #endif
+}

@@ -1,6 +1,7 @@
 // The second step of a Winograd convolution: at each place the product of transformed input and weights.
 //
-// An invocation computes TILE_P tiles of one place. Weights as in conv_tile.glsl, with the places as taps.
+// An invocation computes TILE_P tiles of one place. Weights as in conv_tile.glsl, with the places as taps. With AHEAD the
+// texels of v of AHEAD slices are loaded together, before they are multiplied.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -10,10 +11,25 @@
 #include "divide.glsl"
 
 TENSOR_IN(v)
+#ifdef AHEAD
+SLICES_OF_TENSOR(v)
+#endif
 TEXELS_IN(w)
 TENSOR_OUT(m)
 
 #include "conv_tile.glsl"
+
+#ifdef AHEAD
+// Loads a slice of each tile and walks to the next.
+vec4[TILE_P] slice_of_tiles(inout PLACE_OF(v) at[TILE_P]) {
+  vec4 x[TILE_P];
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) {
+    x[i] = fetch_v(at[i]);
+    next_slice_of_v(at[i]);
+  }
+  return x;
+}
+#endif
 
 void main() {
   int tiles = v_shape.x, places = v_shape.y, output_slices = slices(m_shape.z);
@@ -30,11 +46,27 @@ void main() {
   [[unroll]] for (int s = 0; s < TILE_S; ++s)
     [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] = vec4(0);
   int input_slices = slices(v_shape.z);
+#ifdef AHEAD
+  PLACE_OF(v) at[TILE_P];
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) at[i] = place_of_v(ivec4(tile[i], place, 0, 0));
+  int rows[TILE_S] = rows_of_slices(first_output * places + place, places, 4 * input_slices), k = 0;
+  EACH_COLUMN_OF(v, k < input_slices) {
+    for (; k + AHEAD <= input_slices && in_column_of_v(at[0], AHEAD); k += AHEAD) {
+      vec4 x[AHEAD][TILE_P];
+      [[unroll]] for (int ahead = 0; ahead < AHEAD; ++ahead) x[ahead] = slice_of_tiles(at);
+      [[unroll]] for (int ahead = 0; ahead < AHEAD; ++ahead) add_products_of_rows(x[ahead], 4 * (k + ahead), rows);
+    }
+    for (; k < input_slices && in_column_of_v(at[0], 1); ++k) add_products_of_rows(slice_of_tiles(at), 4 * k, rows);
+    if (!in_column_of_v(at[0], 1))
+      [[unroll]] for (int i = 0; i < TILE_P; ++i) next_column_of_v(at[i]);
+  }
+#else
   for (int k = 0; k < input_slices; ++k) {
     vec4 x[TILE_P];
     [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = load_v(ivec4(tile[i], place, k, 0));
     add_products(x, 4 * k, first_output * places + place, places, 4 * input_slices);
   }
+#endif
   [[unroll]] for (int s = 0; s < TILE_S; ++s)
     if (first_output + s < output_slices)
       [[unroll]] for (int i = 0; i < TILE_P; ++i)

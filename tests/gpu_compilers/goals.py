@@ -8,7 +8,7 @@ import sys
 
 import scoreboard
 
-IMAGES = {"a618", "a660", "a740", "tu104", "ga102"}
+IMAGES = {"tu104", "ga102"}
 
 
 def cells(row):
@@ -20,7 +20,7 @@ def cells(row):
 def main():
     rows = json.loads(scoreboard.FIGURES.read_text())
     for gpu in sys.argv[1:] or scoreboard.GPUS:
-        storage = "image2d" if gpu in IMAGES else "buffer"
+        storage = "auto" if gpu in scoreboard.MIXED else "image2d" if gpu in IMAGES else "buffer"
         print(f"\n| {gpu}, {storage} | efficiency | F/L | predicted ms | of it, % | spills | pipelines |")
         print("| --- " * 7 + "|")
         for precision in scoreboard.PRECISIONS:

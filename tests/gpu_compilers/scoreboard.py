@@ -43,6 +43,7 @@ NETWORKS = ["mobilenet_v2", "resnet50", "squeezenet1_1", "efficientnet_b0", "vit
 FETCHED = {"ocr_recognition": ("ch_PP-OCRv4_rec_infer.onnx", ["--shape", "x=1x3x48x320"]),
            "blazeface": ("face_detection_front_128x128_barracuda.onnx", [])}
 STORAGES = ["image2d", "buffer"]
+MIXED = {"a618", "a660", "a740"}  # whose default, auto, is some tensors in images and others in buffers
 PRECISIONS = {"fp32": [], "fp16": ["--precision", "fp16", "--arithmetic", "fp16"]}
 LARGEST_LOSS = 0.05
 SHARES = ["compute_ms", "memory_ms", "latency_ms", "overhead_ms"]
@@ -204,7 +205,7 @@ def main():
                 continue
             model, options = found
             for precision, precision_options in PRECISIONS.items():
-                for storage in STORAGES:
+                for storage in STORAGES + ["auto"] * (gpu in MIXED):
                     name = f"{gpu} / {network} / {precision} / {storage}"
                     session_options = [*options, *precision_options, "--storage", storage]
                     try:

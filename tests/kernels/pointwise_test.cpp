@@ -51,6 +51,14 @@ TEST(Pointwise, TilesOfNeighboursInHalves) {
                    {.precision = Precision::fp16, .only = "pointwise", .caps = caps_as_gpu(kAmd)});
 }
 
+// On Adreno's GPUs pixels are located again after the loop, and four slices are loaded together.
+TEST(Pointwise, PixelsThatAreLocatedAgain) {
+  const OperatorCase test = one_by_one({2, 38, 3, 7}, 13);
+  const DeviceCaps adreno = caps_as_gpu(kQualcomm);
+  check_candidates(test, {.storage = StorageChoice::image2d, .only = "pointwise", .caps = adreno});
+  check_candidates(test, {.precision = Precision::fp16, .only = "pointwise", .caps = adreno});
+}
+
 TEST(Pointwise, NeighboursAreInABufferOfOneImage) {
   const OperatorCase one = one_by_one({1, 16, 61, 63}, 512), two = one_by_one({2, 16, 61, 63}, 512);
   const Dispatch dispatch = dispatch_with(StorageChoice::buffer, one);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "caps/vendors.hpp"
 #include "support/gpu_test.hpp"
 #include "support/kernel_harness.hpp"
 
@@ -42,6 +43,20 @@ TEST(Winograd, TilesCutAtEdges) {
     check_operator(test);
     check_operator(conv({1, 37, 11, 21}, 35, {1, 1, 1, 1}, winograd));
   }
+}
+
+// On Adreno's GPUs the products walk over the slices and load several together, in each column of folded
+// images.
+TEST(Winograd, SeveralSlicesTogether) {
+  OperatorCase test = conv({1, 37, 14, 17}, 35, {1, 1, 1, 1}, Winograd::automatic);
+  test.sweep.fp32_tolerance = 1e-4;  // with tiles of 4, too
+  const DeviceCaps adreno = caps_as_gpu(kQualcomm);
+  const auto check = [&](Precision precision, StorageChoice storage, uint32_t fold) {
+    EXPECT_FALSE(check_candidates(test, {precision, storage, "winograd", adreno, fold}).empty());
+  };
+  check(Precision::fp32, StorageChoice::image2d, 3);
+  check(Precision::fp16, StorageChoice::image2d, 0);
+  check(Precision::fp16, StorageChoice::buffer, 0);
 }
 
 TEST(Winograd, OnlyRowsOfTilesAndNoPadding) {

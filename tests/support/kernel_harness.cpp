@@ -163,7 +163,8 @@ std::vector<std::string> check_candidates(const OperatorCase& test, const Candid
   LoweringOptions lowering{.precision = options.precision,
                            .storage = options.storage,
                            .inputs_to_channels4 = test.sweep.channels4_inputs,
-                           .winograd = test.sweep.winograd};
+                           .winograd = test.sweep.winograd,
+                           .fold = options.fold};
   Graph graph = single_node_graph(test);
   decompose(graph);
   std::vector<Choice> choices;

@@ -23,6 +23,7 @@ struct CandidateOptions {
   StorageChoice storage = StorageChoice::buffer;
   std::string only = {};                          // only candidates whose names begin with this
   std::optional<DeviceCaps> caps = std::nullopt;  // replaces the device's
+  uint32_t fold = 0;                              // columns of slices in images of two dimensions
 };
 
 // Runs the case once for each candidate of each choice that lowering makes, selected by a tuning table in

@@ -24,15 +24,39 @@ struct DirectKernel {
   }
 };
 
-// Tells the shader which of the window's columns are not in the padding of any pixel: with one pixel they are
-// the same everywhere. Those of wider tiles depend on how they divide the row, and each way would have a
-// pipeline of its own.
+// Tells the shader which of the columns that tiles read are not in the padding of any pixel, if the last tile
+// of a row ends with it.
 void define_sure_columns(ConvKernel& kernel, const Window2d& window) {
-  const int64_t last_begin = (window.output[0] - 1) * window.stride[0] - window.padding[0];
-  const int64_t begin = window.padding[0], end = std::min(window.kernel[0], window.input[0] - last_begin);
+  const int64_t pixels = kernel.tile.output.pixels;
+  const int64_t columns = (pixels - 1) * window.stride[0] + window.kernel[0];
+  const int64_t last_begin = (window.output[0] - pixels) * window.stride[0] - window.padding[0];
+  const int64_t begin = window.padding[0], end = std::min(columns, window.input[0] - last_begin);
   if (begin >= end) return;
+  if (pixels > 1) kernel.defines.emplace_back("OVERLAP", "1");
   kernel.defines.emplace_back("SURE_BEGIN", std::to_string(begin));
   kernel.defines.emplace_back("SURE_END", std::to_string(end));
+}
+
+// Whether the last tile of a row begins earlier instead of reaching beyond the row. Without it the sure
+// columns of tiles of several pixels depend on how they divide the row, and each way would have a pipeline of
+// its own.
+bool overlaps(const DeviceCaps& caps, const Window2d& window, const OutputTile& tile) {
+  return window.output[0] >= tile.pixels && device_policy(caps).spares_registers(caps);
+}
+
+// Loads several slices together where taps are loaded one after the other, and holds little besides.
+void spare_registers(ConvKernel& kernel, const DeviceCaps& caps, bool loads_rows_once, bool is_unpadded) {
+  const DevicePolicy& policy = device_policy(caps);
+  if (!policy.spares_registers(caps)) return;
+  kernel.defines.emplace_back("LOCATE_AGAIN", "1");
+  const OutputTile& tile = kernel.tile.output;
+  const bool halves = kernel.weights.run.of_halves();
+  if (halves) kernel.defines.emplace_back("SCALE_LAST", "1");
+  if (halves && loads_rows_once && tile.pixels == 8) kernel.defines.emplace_back("RUN_AT_ONCE", "1");
+  if (loads_rows_once || kernel.weights.group_inputs() < 4) return;
+  // What may be padding is in registers, too.
+  const int64_t ahead = std::min<int64_t>(policy.slices_ahead(caps, tile, halves), is_unpadded ? 4 : 2);
+  if (ahead > 1) kernel.defines.emplace_back("AHEAD", std::to_string(ahead));
 }
 
 void emit_direct(Lowering& lowering, const ConvProblem& problem, const DirectKernel& direct) {
@@ -51,8 +75,10 @@ void emit_direct(Lowering& lowering, const ConvProblem& problem, const DirectKer
     kernel.weights.run = direct.loads_rows_once ? ProductRun{1, window.kernel[0]} : kRunOfSlices;
   if (stays_inside(window))
     kernel.defines.emplace_back("UNPADDED", "1");
-  else if (direct.loads_rows_once && tile.pixels == 1)
+  else if (direct.loads_rows_once && (tile.pixels == 1 || overlaps(lowering.caps(), window, tile)))
     define_sure_columns(kernel, window);
+  if (!kernel.tile.broadcasts())
+    spare_registers(kernel, lowering.caps(), direct.loads_rows_once, stays_inside(window));
   if (inputs % 4 != 0 && groups > 1) kernel.defines.emplace_back("UNEVEN_WINDOWS", "1");
   if (inputs < 4 && groups == 1) kernel.defines.emplace_back("CHANNELS", std::to_string(inputs));
   if (problem.narrow_outputs > 0)
@@ -86,6 +112,7 @@ std::vector<KernelCandidate> direct_candidates(const ConvProblem& problem, const
   TileDemand demand = problem.rows();
   demand.row.operations = problem.whole_stays_inside ? 0 : 1;
   if (common && problem.has_much_of_common_window) demand.row.taps = problem.window.kernel[0];
+  demand.loads_ahead = problem.window.kernel[0] == 1 && device_policy(caps).spares_registers(caps);
   std::vector<PricedTile> tiles = output_tiles(caps, demand);
   // A tile is of narrow outputs or of others.
   const auto mixes = [&](const OutputTile& tile) { return problem.narrow_outputs % (4 * tile.slices) != 0; };

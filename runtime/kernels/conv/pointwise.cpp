@@ -87,9 +87,12 @@ void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeight
   else
     cover_blocks(dispatch, caps, lowering.tensor(grid).desc.storage, tile, {blocks, weights.blocks(), 1},
                  blocks * weights.blocks());
-  if (const int64_t ahead = device_policy(caps).slices_ahead(caps, tile.output);
-      ahead > 1 && !tile.broadcasts())
-    define(dispatch, "AHEAD", std::to_string(ahead));
+  const bool spares = device_policy(caps).spares_registers(caps);
+  int64_t ahead = device_policy(caps).slices_ahead(caps, tile.output, weights.run.of_halves());
+  if (spares && extras.scale != kNoTensor)
+    ahead = std::min<int64_t>(ahead, 2);  // scales are in registers, too
+  if (ahead > 1 && !tile.broadcasts()) define(dispatch, "AHEAD", std::to_string(ahead));
+  if (spares) define(dispatch, "LOCATE_AGAIN");
   if (tile.output.pixels > 1 && !tile.broadcasts() &&
       are_neighbours(lowering.tensor(x).desc, tile.output.pixels))
     define(dispatch, "NEIGHBOURS");
@@ -142,8 +145,13 @@ std::vector<ParameterCandidate<PointwiseTile>> pointwise_tiles(const std::string
                                                                const CooperativeProblem& problem,
                                                                bool has_scale) {
   const int64_t macs = problem.pixels * problem.inputs * problem.outputs;
-  const TileDemand demand{
-      problem.pixels, 1, slices(problem.outputs), macs, {.operations = has_scale ? 1 : 0}, true};
+  const TileDemand demand{problem.pixels,
+                          1,
+                          slices(problem.outputs),
+                          macs,
+                          {.operations = has_scale ? 1 : 0},
+                          true,
+                          problem.precision == Precision::fp16};
   std::vector<ParameterCandidate<PointwiseTile>> candidates;
   const auto add = [&](const auto& candidate) {
     candidates.push_back(

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "caps/device_rates.hpp"
 #include "kernels/conv/dispatch.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
@@ -115,6 +116,8 @@ void multiply(Lowering& lowering, const Tiles& tiles, const ConvWeights& weights
                                               .m_shape = texel_shape(lowering.tensor(m).desc.shape)});
   dispatch.macs = static_cast<uint64_t>(tiles.count * tiles.places() * weights.inputs * weights.outputs);
   define_tile(dispatch, {tile});
+  if (const DevicePolicy& policy = device_policy(lowering.caps()); policy.spares_registers(lowering.caps()))
+    define(dispatch, "AHEAD", std::to_string(policy.slices_ahead(lowering.caps(), tile, false)));
   lowering.dispatch(std::move(dispatch));
 }
 
@@ -155,6 +158,32 @@ struct LayerCosts {
   }
 };
 
+// The predicted time of the three dispatches relative to that of a direct convolution; nothing where the
+// device has no model of tiles. Transformed tiles are stored and loaded once each.
+std::optional<double> predicted_share(const ConvProblem& problem, const DeviceCaps& caps,
+                                      const Tiles& tiles) {
+  const DevicePolicy& policy = device_policy(caps);
+  if (!policy.spares_registers(caps)) return std::nullopt;
+  const auto us_of = [&](const TileDemand& demand, int64_t most_split) {
+    return policy.quick_tiles(caps, demand, most_split).front().us;
+  };
+  TileDemand rows = problem.rows();
+  if (problem.has_much_of_common_window) rows.row.taps = problem.window.kernel[0];
+  const double direct = us_of(rows, slices(problem.inputs));
+  const int64_t macs = tiles.count * tiles.places() * problem.inputs * problem.outputs;
+  const double product = us_of({tiles.count, tiles.places(), slices(problem.outputs), macs, {}, true}, 1);
+  const LayerCosts layer(problem);
+  const DeviceRates rates = device_rates(caps);
+  const double texel = problem.precision == Precision::fp16 ? 8 : 16;
+  const double transformed = 16 * static_cast<double>(tiles.places() * tiles.count);
+  const double weights = 4 * texel * static_cast<double>(tiles.places()) * layer.inputs * layer.outputs;
+  const double us_of_byte = 1e-3 / rates.gigabytes_per_s, overhead = rates.launch_us + rates.barrier_us;
+  const double transforms =
+      (layer.inputs + layer.outputs) * (texel * layer.pixels + transformed) * us_of_byte + 2 * overhead;
+  const double loaded = ((layer.inputs + layer.outputs) * transformed + weights) * us_of_byte + overhead;
+  return (transforms + std::max(product, loaded)) / direct;
+}
+
 // The time that it should take relative to a direct convolution; nothing where it is not worth measuring.
 std::optional<double> winograd_cost(const ConvProblem& problem, const DeviceCaps& caps, const Tiles& tiles) {
   constexpr double kHopeless = 1.5;
@@ -164,7 +193,7 @@ std::optional<double> winograd_cost(const ConvProblem& problem, const DeviceCaps
   // With fewer tiles the products have no neighbours to share loaded weights with.
   if (tiles.count < 8 || layer.winograd(tiles) > kHopeless * layer.direct()) return std::nullopt;
   if (bytes > static_cast<double>(caps.max_storage_buffer_range)) return std::nullopt;
-  return layer.winograd(tiles) / layer.direct();
+  return predicted_share(problem, caps, tiles).value_or(layer.winograd(tiles) / layer.direct());
 }
 
 // Sessions that ask for it have it before all other kernels, unless it should not be clearly quicker than a
@@ -210,8 +239,9 @@ std::vector<KernelCandidate> winograd_candidates(const ConvProblem& problem, con
     const std::optional<double> relative = winograd_cost(problem, caps, tiles);
     if (!relative) continue;
     const int64_t macs = tiles.count * tiles.places() * problem.inputs * problem.outputs;
+    const bool ahead = device_policy(caps).spares_registers(caps);
     for (const auto& [tile, cost, us] :
-         output_tiles(caps, {tiles.count, tiles.places(), slices(problem.outputs), macs}))
+         output_tiles(caps, {tiles.count, tiles.places(), slices(problem.outputs), macs, {}, ahead}))
       candidates.push_back({tile_name("winograd" + std::to_string(side), {tile}),
                             cost * preference(problem.winograd, *relative),
                             [problem, side, tile = tile](Lowering& lowering) {

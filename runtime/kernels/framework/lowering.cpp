@@ -132,7 +132,9 @@ TensorDesc Lowering::texel_grid(uint32_t width, uint32_t height) const {
   TensorDesc desc{{1, 4, height, width}, builder_.float_element(), Storage::buffer, Layout::channels4};
   const uint32_t limit = caps().max_image_dimension_2d;
   const bool has_format = desc.element == ElementType::f16 ? caps().rgba16f_images : caps().rgba32f_images;
-  const bool images = has_format && output_storage() != StorageChoice::buffer &&
+  const StorageChoice choice =
+      options().weights_in_default_storage ? builder_.storage_choice(kNoValue) : output_storage();
+  const bool images = has_format && choice != StorageChoice::buffer &&
                       !device_policy(caps()).keeps_weights_in_buffers(caps());
   if (images && width <= limit && height <= limit) desc.storage = Storage::image2d;
   return desc;

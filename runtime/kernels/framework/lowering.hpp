@@ -29,6 +29,9 @@ struct LoweringOptions {
   const TuningTable* tuning = nullptr;
   // The storage of each value in channels4, by ValueId; empty: `storage` for all of them.
   std::vector<StorageChoice> value_storages = {};
+  // Whether weights are where values without a storage of their own are, not where their operator's output
+  // is.
+  bool weights_in_default_storage = false;
   // By ValueId: whether TensorDesc::rows_first holds where the value is in channels4 in a buffer; empty: for
   // none. Not for constants.
   std::vector<bool> rows_first = {};

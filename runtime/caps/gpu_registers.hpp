@@ -1,0 +1,20 @@
+// What compilers of GPUs hold in the registers of an invocation, by vendor: as much as they neither spill nor
+// pay for with subgroups (docs/gpu_compilers.md).
+#pragma once
+
+#include <cstdint>
+
+#include "caps/device_policy.hpp"
+
+namespace vellum {
+
+// Texels of sums of a convolution's tile or a matrix product's.
+int64_t most_sums(const DeviceCaps& caps);
+// Those of a depthwise convolution.
+int64_t most_depthwise_sums(const DeviceCaps& caps, int64_t kernel);
+// Whether they hold the sums of a tile of this demand.
+bool holds_sums(const DeviceCaps& caps, const OutputTile& tile, const TileDemand& demand);
+// Slices of x that a pointwise convolution loads together; `halves`: it multiplies halves.
+int64_t loads_ahead(const DeviceCaps& caps, const OutputTile& tile, bool halves);
+
+}  // namespace vellum
