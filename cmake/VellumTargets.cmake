@@ -30,7 +30,7 @@ endif()
 # Sanitizers for everything built from here on: -DVELLUM_SANITIZE=address,undefined or thread.
 set(VELLUM_SANITIZE "" CACHE STRING "Sanitizers to build with, as for -fsanitize=; empty for none")
 if(VELLUM_SANITIZE)
-  add_compile_options(-fsanitize=${VELLUM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
+  add_compile_options(-fsanitize=${VELLUM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${VELLUM_SANITIZE})
 endif()
 

@@ -8,7 +8,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${BUILD_DIR:-$root/build/sanitize}
 
-options=(-DCMAKE_BUILD_TYPE=None "-DCMAKE_CXX_FLAGS=-O1" -DCMAKE_UNITY_BUILD=ON -DVELLUM_SANITIZE=address,undefined
+options=(-DCMAKE_BUILD_TYPE=None "-DCMAKE_CXX_FLAGS=-O0" -DCMAKE_UNITY_BUILD=ON -DVELLUM_SANITIZE=address,undefined
   -DVELLUM_BUILD_TESTS=ON -DVELLUM_BUILD_SAMPLES=ON)
 if command -v ccache >/dev/null; then
   options+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)

@@ -31,7 +31,7 @@ vec4 bare_sum_of(int s, int i) {
   [[unroll]] for (int t = 1; t < TILE_S; ++t) v = s == t ? sum[t][i] : v;
   return v;
 }
-// The same with the residual at p.
+// Returns sum[s][i] with the residual at p.
 vec4 sum_of(int s, int i, ivec4 p) { return with_residual(bare_sum_of(s, i), p); }
 
 // Returns texel i of those after the weights.

@@ -71,7 +71,7 @@ ColumnWalk walk_of_columns(ivec4 p, int first, int step) {
   walk.walked = PLACE_OF(x)(0);
   [[unroll]] for (int i = 0; i < COLUMNS; ++i)
     walk.of_column[i] = clamp(beside_x(walk.row, first + i * step), walk.row, beside_x(walk.row, x_shape.x - 1));
-  // Of folded images columns move, not the row: both columns and their sums with the row would be in registers.
+  // In folded images columns move, not the row: both columns and their sums with the row would be in registers.
   if (folds_x) {
     [[unroll]] for (int i = 0; i < COLUMNS; ++i) column[i] += int(walk.row);
     walk.row = beside_x(walk.row, -int(walk.row));

@@ -6,20 +6,12 @@
 #include <algorithm>
 
 #include "compile/compile.hpp"
+#include "compile/gpu_caps.hpp"
 #include "support/onnx_builder.hpp"
 #include "support/tensors.hpp"
 
 namespace vellum::test {
 namespace {
-
-DeviceCaps gpu_for_branches() {
-  DeviceCaps caps;
-  caps.type = DeviceType::discrete_gpu;
-  caps.name = "NAVI31";
-  caps.max_shared_memory_bytes = 64 << 10;
-  caps.max_storage_buffers_per_stage = 16;
-  return caps;
-}
 
 // A fire module of SqueezeNet (Iandola et al., arXiv 1602.07360) with as many filters of one pixel.
 OnnxModel fire_module(int64_t narrow = 64) {
@@ -39,7 +31,7 @@ OnnxModel fire_module(int64_t narrow = 64) {
 }
 
 std::ptrdiff_t convolutions(const OnnxModel& model, const CompileOptions& options = {},
-                            const DeviceCaps& caps = gpu_for_branches()) {
+                            const DeviceCaps& caps = large_gpu(16)) {
   const CompiledModel compiled = compile(model.graph(), caps, options);
   return std::ranges::count_if(compiled.graph.nodes,
                                [](const Node& node) { return node.op->type() == "Conv"; });
@@ -48,7 +40,7 @@ std::ptrdiff_t convolutions(const OnnxModel& model, const CompileOptions& option
 TEST(FuseBranches, OneConvolutionOnAGpu) {
   EXPECT_EQ(convolutions(fire_module()), 1);
   EXPECT_EQ(convolutions(fire_module(), {.fuse_layers = false}), 2);
-  DeviceCaps cpu = gpu_for_branches();
+  DeviceCaps cpu = large_gpu(16);
   cpu.type = DeviceType::cpu;
   EXPECT_EQ(convolutions(fire_module(), {}, cpu), 2);
 }
@@ -63,7 +55,7 @@ TEST(FuseBranches, LeavesWhatDiffers) {
 TEST(FuseBranches, ComputesTheSame) {
   const Graph graph = optimise(fire_module().graph(), {});
   Graph fused = graph;
-  fuse_branches(fused, gpu_for_branches(), Precision::fp32);
+  fuse_branches(fused, large_gpu(16), Precision::fp32);
   ASSERT_EQ(fused.nodes.size() + 2, graph.nodes.size());
   const std::vector<HostTensor> inputs{random_tensor({1, 16, 28, 28}, 9)};
   EXPECT_EQ(evaluate(fused, inputs)[0].to_floats(), evaluate(graph, inputs)[0].to_floats());

@@ -10,21 +10,13 @@
 
 #include "compile/compile.hpp"
 #include "compile/fuse_means.hpp"
+#include "compile/gpu_caps.hpp"
 #include "kernels/framework/kernel_id.hpp"
 #include "support/onnx_builder.hpp"
 #include "support/tensors.hpp"
 
 namespace vellum::test {
 namespace {
-
-DeviceCaps gpu_of_many_buffers() {
-  DeviceCaps caps;
-  caps.type = DeviceType::discrete_gpu;
-  caps.name = "NAVI31";
-  caps.max_shared_memory_bytes = 64 << 10;
-  caps.max_storage_buffers_per_stage = 16;
-  return caps;
-}
 
 // An inverted residual of EfficientNet (Tan and Le, arXiv 1905.11946).
 OnnxModel inverted_residual() {
@@ -55,19 +47,19 @@ std::ptrdiff_t fused(const CompiledModel& model) {
 }
 
 std::ptrdiff_t fused(const OnnxModel& model, const CompileOptions& options = {},
-                     const DeviceCaps& caps = gpu_of_many_buffers()) {
+                     const DeviceCaps& caps = large_gpu(16)) {
   return fused(compile(model.graph(), caps, options));
 }
 
 TEST(FuseExpand, FewerDispatchesOnAGpu) {
   const Graph graph = inverted_residual().graph();
-  const CompiledModel one = compile(graph, gpu_of_many_buffers(), {});
-  const CompiledModel apart = compile(graph, gpu_of_many_buffers(), {.fuse_layers = false});
+  const CompiledModel one = compile(graph, large_gpu(16), {});
+  const CompiledModel apart = compile(graph, large_gpu(16), {.fuse_layers = false});
   EXPECT_EQ(fused(one), 1);
   EXPECT_EQ(fused(apart), 0);
   // The counters are set, and the kernel computes what took three dispatches or more.
   EXPECT_LT(one.program.tasks.size() + 1, apart.program.tasks.size());
-  DeviceCaps cpu = gpu_of_many_buffers();
+  DeviceCaps cpu = large_gpu(16);
   cpu.type = DeviceType::cpu;
   EXPECT_EQ(fused(compile(graph, cpu, {})), 0);
 }
@@ -84,23 +76,24 @@ TEST(FuseExpand, LeavesWhatOthersNeed) {
 
 // A wrong kernel is avoided: the layers are computed apart.
 TEST(FuseExpand, NotWithAWrongKernel) {
-  const CompiledModel right = compile(inverted_residual().graph(), gpu_of_many_buffers(), {});
+  const CompiledModel right = compile(inverted_residual().graph(), large_gpu(16), {});
   const auto wrong = std::make_shared<WrongKernels>();
   for (const Task& task : right.program.tasks)
     if (task.dispatch && task.dispatch->shader == "conv_expand")
       wrong->insert({kernel_id(*task.dispatch).text(), "it is wrong"});
   ASSERT_EQ(wrong->size(), 1u);
-  const CompiledModel model =
-      compile(inverted_residual().graph(), gpu_of_many_buffers(), {.wrong_kernels = wrong});
+  const CompiledModel model = compile(inverted_residual().graph(), large_gpu(16), {.wrong_kernels = wrong});
   for (const Task& task : model.program.tasks)
-    if (task.dispatch) EXPECT_FALSE(wrong->contains(kernel_id(*task.dispatch).text()));
+    if (task.dispatch) {
+      EXPECT_FALSE(wrong->contains(kernel_id(*task.dispatch).text()));
+    }
 }
 
 TEST(FuseExpand, ComputesTheSame) {
   const Graph graph = optimise(inverted_residual().graph(), {});
   Graph fused = graph;
-  fuse_means(fused, gpu_of_many_buffers(), Precision::fp32);
-  fuse_expand(fused, gpu_of_many_buffers(), Precision::fp32);
+  fuse_means(fused, large_gpu(16), Precision::fp32);
+  fuse_expand(fused, large_gpu(16), Precision::fp32);
   ASSERT_EQ(fused.nodes.size() + 2, graph.nodes.size());
   const std::vector<HostTensor> inputs{random_tensor({1, 16, 28, 28}, 9)};
   EXPECT_EQ(evaluate(fused, inputs)[0].to_floats(), evaluate(graph, inputs)[0].to_floats());

@@ -8,20 +8,12 @@
 #include <string_view>
 
 #include "compile/compile.hpp"
+#include "compile/gpu_caps.hpp"
 #include "support/onnx_builder.hpp"
 #include "support/tensors.hpp"
 
 namespace vellum::test {
 namespace {
-
-DeviceCaps large_gpu() {
-  DeviceCaps caps;
-  caps.type = DeviceType::discrete_gpu;
-  caps.name = "NAVI31";
-  caps.max_shared_memory_bytes = 64 << 10;
-  caps.max_storage_buffers_per_stage = 8;
-  return caps;
-}
 
 // A part of an inverted residual of MobileNetV3 (Howard et al., arXiv 1905.02244, figure 4).
 OnnxModel gated_block() {
@@ -50,29 +42,29 @@ std::ptrdiff_t count_of(const CompiledModel& model, std::string_view type) {
 
 TEST(FuseMeans, OneDispatchLessOnAGpu) {
   const Graph graph = gated_block().graph();
-  const CompiledModel fused = compile(graph, large_gpu(), {});
-  const CompiledModel apart = compile(graph, large_gpu(), {.fuse_layers = false});
+  const CompiledModel fused = compile(graph, large_gpu(8), {});
+  const CompiledModel apart = compile(graph, large_gpu(8), {.fuse_layers = false});
   EXPECT_EQ(count_of(fused, "ConvSqueezeExcite"), 1);
   EXPECT_EQ(count_of(apart, "ConvSqueezeExcite"), 0);
   EXPECT_EQ(count_of(apart, "SqueezeExcite"), 1);
   EXPECT_LT(fused.program.tasks.size(), apart.program.tasks.size());
-  DeviceCaps cpu = large_gpu();
+  DeviceCaps cpu = large_gpu(8);
   cpu.type = DeviceType::cpu;
   EXPECT_EQ(count_of(compile(graph, cpu, {}), "ConvSqueezeExcite"), 0);
 }
 
 TEST(FuseMeans, NotWithAWrongKernelOrAWeightsBudget) {
   const Graph graph = gated_block().graph();
-  EXPECT_EQ(count_of(compile(graph, large_gpu(), {.weights_budget = 1 << 20}), "ConvSqueezeExcite"), 0);
+  EXPECT_EQ(count_of(compile(graph, large_gpu(8), {.weights_budget = 1 << 20}), "ConvSqueezeExcite"), 0);
   const auto wrong = std::make_shared<WrongKernels>(
       WrongKernels{{"conv_depthwise_tile |  | x=BUFFER_F32 | KERNEL=3 MEANS=1", "it is wrong"}});
-  EXPECT_EQ(count_of(compile(graph, large_gpu(), {.wrong_kernels = wrong}), "ConvSqueezeExcite"), 0);
+  EXPECT_EQ(count_of(compile(graph, large_gpu(8), {.wrong_kernels = wrong}), "ConvSqueezeExcite"), 0);
 }
 
 TEST(FuseMeans, ComputesTheSame) {
   const Graph graph = optimise(gated_block().graph(), {});
   Graph fused = graph;
-  fuse_means(fused, large_gpu(), Precision::fp32);
+  fuse_means(fused, large_gpu(8), Precision::fp32);
   ASSERT_EQ(fused.nodes.size() + 1, graph.nodes.size());
   const std::vector<HostTensor> inputs{random_tensor({1, 24, 28, 28}, 9)};
   EXPECT_EQ(evaluate(fused, inputs)[0].to_floats(), evaluate(graph, inputs)[0].to_floats());

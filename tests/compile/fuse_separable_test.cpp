@@ -9,6 +9,7 @@
 
 #include "caps/cooperative_matrix.hpp"
 #include "compile/compile.hpp"
+#include "compile/gpu_caps.hpp"
 #include "support/onnx_builder.hpp"
 #include "support/tensors.hpp"
 
@@ -16,13 +17,9 @@ namespace vellum::test {
 namespace {
 
 DeviceCaps navi31() {
-  DeviceCaps caps;
-  caps.type = DeviceType::discrete_gpu;
+  DeviceCaps caps = large_gpu(8);
   caps.vendor_id = 0x1002;
-  caps.name = "NAVI31";
   caps.subgroup_size = 64;
-  caps.max_shared_memory_bytes = 64 << 10;
-  caps.max_storage_buffers_per_stage = 8;
   return caps;
 }
 

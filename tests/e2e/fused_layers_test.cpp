@@ -61,7 +61,7 @@ class RandomNetwork {
     return value_;
   }
 
-  // Of `channels_` channels, which are `filters` then.
+  // A convolution of `channels_` channels; these are `filters` afterwards.
   std::string conv(const std::string& x, int64_t filters, int64_t kernel, int64_t stride, int64_t groups) {
     const std::string w = fresh(), b = fresh();
     const auto scale = 1.5f / std::sqrt(static_cast<float>(channels_ / groups * kernel * kernel));

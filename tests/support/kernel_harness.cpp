@@ -145,7 +145,7 @@ void check_operator(const OperatorCase& test, const DeviceCaps& caps) {
                                   .fold = fold};
           run_once(test, options, caps);
           if (repeats_with_other_reads(test, options, caps)) run_once(test, options, other_reads);
-          if (test.sweep.as_for_gpu) run_once(test, options, gpu);
+          if (test.sweep.as_for_gpu && caps.type != gpu.type) run_once(test, options, gpu);
           options.arithmetic = Arithmetic::fp16;
           if (once && halves) run_once(test, options, caps);
         }

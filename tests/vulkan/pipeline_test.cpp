@@ -117,7 +117,7 @@ TEST(Pipelines, PrepareGivesThemInTheOrderOfTheKeys) {
   EXPECT_EQ(pipelines[1]->key().defines, scale_kernel("12.0").defines);
 }
 
-// The same module for each shader.
+// One module for all shaders.
 class OneModule : public CompiledShaders {
  public:
   OneModule(std::vector<uint32_t> words, bool trusted) : words_(std::move(words)), trusted_(trusted) {}

@@ -10,7 +10,7 @@
 
 namespace vellum {
 
-// What a depthwise convolution reads: its filters and bias are inputs `filters` and `filters` + 1 of the
+// The inputs of a depthwise convolution: its filters and bias are inputs `filters` and `filters` + 1 of the
 // node.
 struct DepthwiseSource {
   TensorId x = kNoTensor;  // none: input 0 of the node

@@ -19,7 +19,7 @@
 namespace vellum {
 namespace {
 
-// Of the node's inputs: those of the 1x1 convolution, of the depthwise convolution, of the gates.
+// The first of the node's inputs for the 1x1 convolution, the depthwise convolution and the gates.
 constexpr size_t kPointwise = 1, kDepthwise = 3, kGates = 5;
 
 struct ExpandProblem {
@@ -120,7 +120,7 @@ TensorId temporary(Lowering& lowering, const char* name, Shape shape) {
   return lowering.workspace(lowering.node().name + name, desc);
 }
 
-// What the kernel stores for squeeze-and-excitation: gates, or means for a dispatch after it.
+// The tensors that the kernel stores for squeeze-and-excitation: gates, or means for a dispatch after it.
 struct MeansAndGates {
   LastGates last;
   TensorId apart = kNoTensor, gates = kNoTensor;

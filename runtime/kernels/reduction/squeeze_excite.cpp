@@ -104,7 +104,7 @@ bool gates_are_last(const DeviceCaps& caps, const SqueezeSizes& sizes, int64_t i
 LastGates last_gates(Lowering& lowering, const SqueezeExcite& op, const SqueezeSizes& sizes, size_t weights,
                      TensorId gates) {
   const Lowering::Counters counters = lowering.counters(sizes.images);
-  // Whatever the other tensors are: workgroups read what others write.
+  // In a buffer, also where other tensors are in images: workgroups read the means of others.
   const TensorDesc means{
       {sizes.images, sizes.inputs, 1, sizes.pixels}, ElementType::f32, Storage::buffer, Layout::channels4};
   return {.op = &op,

@@ -26,7 +26,7 @@ struct LastGates {
   vec4 hidden_params{0, 0, 0, 0}, gate_params{0, 0, 0, 0};
   int64_t hidden_channels = 0, counter = 0;
 };
-// What a kernel takes besides means and gates.
+// The resources of a kernel, without those for means and gates.
 struct KernelResources {
   uint32_t buffers = 0;
   int64_t shared_bytes = 0;
