@@ -70,10 +70,9 @@ void HardwareFrames::run(void* buffer, uint32_t width, uint32_t height) {
       if (impl_->imports.size() > impl_->most) impl_->imports.pop_back();
       found = impl_->imports.begin();
     } else if (found->width != width || found->height != height) {
-      throw Error(ErrorCode::invalid_argument,
-                  "the hardware buffer has " + std::to_string(found->width) + " x " +
-                      std::to_string(found->height) + " pixels, not " + std::to_string(width) + " x " +
-                      std::to_string(height));
+      throw Error(ErrorCode::invalid_argument, "the hardware buffer has " + std::to_string(found->width) +
+                                                   " x " + std::to_string(found->height) + " pixels, not " +
+                                                   std::to_string(width) + " x " + std::to_string(height));
     } else if (!impl_->members->is_runnable(impl_->members->drained(), *found->recording.network_)) {
       impl_->bind(*found);
     }

@@ -103,7 +103,8 @@ class PictureEnd {
     return last ? Shape{1, s[3], s[1], s[2]} : s;
   }
 
-  ValueId add_node(std::shared_ptr<const Operator> op, std::vector<ValueId> inputs, const std::string& output = {}) {
+  ValueId add_node(std::shared_ptr<const Operator> op, std::vector<ValueId> inputs,
+                   const std::string& output = {}) {
     const std::string name = info_.name + "." + std::string(op->type());
     const ValueId value = graph_.add_value(output.empty() ? unused_name(graph_, name) : output);
     graph_.nodes.push_back({name, std::move(op), std::move(inputs), {value}});
@@ -156,7 +157,8 @@ class PictureEnd {
       return frame.name == picture_.over || frame.signature_name == picture_.over;
     });
     if (node == graph_.nodes.end())
-      refuse_picture("is drawn over '" + picture_.over + "', which is no input that takes frames: with_frames()");
+      refuse_picture("is drawn over '" + picture_.over +
+                     "', which is no input that takes frames: with_frames()");
     const auto& frame = dynamic_cast<const Frame&>(*node->op);
     op.has_frame = true;
     op.frame = frame.frame;

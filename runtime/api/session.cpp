@@ -196,8 +196,7 @@ void Session::Impl::check_input_values(size_t index, std::span<const std::byte> 
 
 void Session::Impl::run() {
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (!has_input(i))
-      throw Error(ErrorCode::invalid_argument, "input '" + inputs[i].name + "' was not set");
+    if (!has_input(i)) throw Error(ErrorCode::invalid_argument, "input '" + inputs[i].name + "' was not set");
   {
     const RequestQueue::Lock lock = drained();
     if (!is_ready() || !staged.empty()) switch_to(lock, wanted_key());
@@ -275,9 +274,7 @@ void Session::prepare(const InputShapes& shapes) {
 }
 
 void Session::set_input(std::string_view name, const Tensor& tensor) {
-  guard([&] {
-    impl_->set_input(impl_->drained(), position(impl_->inputs, name, "input"), tensor);
-  });
+  guard([&] { impl_->set_input(impl_->drained(), position(impl_->inputs, name, "input"), tensor); });
 }
 
 void Session::set_input(std::string_view name, std::span<const std::byte> values) {

@@ -96,7 +96,8 @@ Session::Impl::Executors Session::Impl::make_executors(const InputKey& key) cons
   }
 }
 
-Session::Impl::Executors Session::Impl::make_executors(const std::shared_ptr<const CompiledModel>& compiled) const {
+Session::Impl::Executors Session::Impl::make_executors(
+    const std::shared_ptr<const CompiledModel>& compiled) const {
   const std::shared_ptr<gpu::Context>& context = impl(device)->context;
   RunRegion run_region;
   if (has_regions(compiled->program)) {

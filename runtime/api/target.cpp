@@ -119,7 +119,8 @@ CompiledModel Device::Impl::compile_checked(const Graph& prepared, const DeviceC
                   "run on it; `vellum doctor` reports them");
 }
 
-CompiledModel Device::Impl::compile_for_device(const Graph& prepared, const CompileOptions& options, Stage last) {
+CompiledModel Device::Impl::compile_for_device(const Graph& prepared, const CompileOptions& options,
+                                               Stage last) {
   CompiledModel model = compile_checked(prepared, context->caps(), options, last);
   if (uses_cooperative_matrices(model.program) && !cooperative_check.passes(context)) {
     DeviceCaps caps = context->caps();

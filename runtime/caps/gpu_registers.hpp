@@ -1,5 +1,5 @@
-// How many values compilers of GPUs hold in the registers of an invocation, by vendor: as many as they neither
-// spill nor pay for with subgroups (docs/gpu_compilers.md).
+// How many values compilers of GPUs hold in the registers of an invocation, by vendor: as many as they
+// neither spill nor pay for with subgroups (docs/gpu_compilers.md).
 #pragma once
 
 #include <cstdint>

@@ -66,7 +66,8 @@ Image to_rgb(std::span<const uint8_t> nv12) {
   const auto level = [](float value) { return static_cast<uint8_t>(std::clamp(value + 0.5f, 0.0f, 255.0f)); };
   for (int y = 0; y < kHeight; ++y) {
     for (int x = 0; x < kWidth; ++x) {
-      const float luma = (nv12[static_cast<size_t>(y) * kWidth + static_cast<size_t>(x)] - 16.0f) * (255.0f / 219);
+      const float luma =
+          (nv12[static_cast<size_t>(y) * kWidth + static_cast<size_t>(x)] - 16.0f) * (255.0f / 219);
       const uint8_t* pair = chroma + y / 2 * kWidth + x / 2 * 2;
       const float u = (pair[0] - 128.0f) * (255.0f / 224), v = (pair[1] - 128.0f) * (255.0f / 224);
       uint8_t* rgb = image.pixel(x, y);

@@ -26,8 +26,8 @@
 namespace vellum::test {
 namespace {
 
-// A larger number need not fit into the integer that a node makes of it, and a float of its size has few digits
-// after the point.
+// A larger number need not fit into the integer that a node makes of it, and a float of its size has few
+// digits after the point.
 constexpr double kLargest = 1 << 20;
 
 // Integers are small, so that they can be places and sizes.
