@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
 # Runs a small part of the tests with AddressSanitizer and UndefinedBehaviorSanitizer: the fuzz targets' seeds and regression
-# files, the importers, the passes, the planner, caps and graphs, and a tenth of the hostile files. One unoptimised unity
+# files, without a device and on lavapipe, the importers, the passes, the planner, and a tenth of the hostile files. One unity
 # build of what these need, in build/sanitize. The presets asan and tsan do it for everything (tests/nightly.sh).
-#
 #   tests/sanitize.sh [ARGUMENTS OF ctest...]
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${BUILD_DIR:-$root/build/sanitize}
 
-options=(-DCMAKE_BUILD_TYPE=None "-DCMAKE_CXX_FLAGS=-O0" -DCMAKE_UNITY_BUILD=ON -DVELLUM_SANITIZE=address,undefined
+options=(-DCMAKE_BUILD_TYPE=None "-DCMAKE_CXX_FLAGS=-O1" -DCMAKE_UNITY_BUILD=ON -DVELLUM_SANITIZE=address,undefined
   -DVELLUM_BUILD_TESTS=ON -DVELLUM_BUILD_SAMPLES=ON)
 if command -v ccache >/dev/null; then
   options+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 fi
 cmake -S "$root" -B "$build" -G Ninja "${options[@]}" >/dev/null
-targets=(fuzz_seeds onnx_fuzzer tflite_fuzzer tflite_mutations file_fuzzer text_fuzzer vellum-cli)
+targets=(fuzz_seeds onnx_fuzzer tflite_fuzzer tflite_mutations file_fuzzer text_fuzzer onnx_device_fuzzer tflite_device_fuzzer
+  tflite_device_mutations vellum-cli)
 cmake --build "$build" --target "${targets[@]}"
+export LSAN_OPTIONS=suppressions=$root/tests/sanitizers/leak.supp
 exec ctest --test-dir "$build" --output-on-failure -j2 -R '^(fuzz_seeds|fuzz[.].*|hostile_files)$' "$@"
