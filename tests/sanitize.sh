@@ -2,6 +2,7 @@
 # Runs a small part of the tests with AddressSanitizer and UndefinedBehaviorSanitizer: the fuzz targets' seeds and regression
 # files, without a device and on lavapipe, the importers, the passes, the planner, and a tenth of the hostile files. One unity
 # build of what these need, in build/sanitize. The presets asan and tsan do it for everything (tests/nightly.sh).
+#
 #   tests/sanitize.sh [ARGUMENTS OF ctest...]
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
