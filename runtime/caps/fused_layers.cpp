@@ -20,6 +20,17 @@ using namespace gpu_tiles;
 // Half the instructions of depthwise kernels multiply; a third where every value that they load is checked.
 constexpr double kDepthwiseEfficiency = 0.5, kCheckedEfficiency = 0.3;
 
+// The predicted time of a depthwise convolution that stores `texels`.
+double depthwise_us(const DeviceCaps& caps, const DeviceRates& rates, double texels, double taps,
+                    double bytes) {
+  return dispatch_time(rates, {.macs = 4 * taps * texels,
+                               .bytes = bytes,
+                               .subgroups = texels / subgroup_size(caps),
+                               .subgroup_size = subgroup_size(caps),
+                               .steps = kStepsAround + taps / 4})
+      .total_us(kDepthwiseEfficiency);
+}
+
 // Bytes of the tensors of the two layers: x, what the depthwise convolution computes, y, all weights.
 struct SeparableBytes {
   double x, middle, y, filters, weights;
@@ -44,12 +55,7 @@ double apart_us(const DeviceCaps& caps, const DeviceRates& rates, const Separabl
   const SplitTile tile = quickest(caps, product, std::min<int64_t>(demand.inputs, 16));
   const double texels = static_cast<double>(pixels * demand.inputs);
   const auto taps = static_cast<double>(demand.kernel * demand.kernel);
-  const DispatchTime depthwise = dispatch_time(rates, {.macs = 4 * taps * texels,
-                                                       .bytes = bytes.x + bytes.middle + bytes.filters,
-                                                       .subgroups = texels / subgroup_size(caps),
-                                                       .subgroup_size = subgroup_size(caps),
-                                                       .steps = kStepsAround + taps / 4});
-  return depthwise.total_us(kDepthwiseEfficiency) +
+  return depthwise_us(caps, rates, texels, taps, bytes.x + bytes.middle + bytes.filters) +
          tile_us(caps, rates, tile, product, bytes.middle + bytes.y + bytes.weights);
 }
 
@@ -153,15 +159,10 @@ double apart_us(const DeviceCaps& caps, const DeviceRates& rates, const ExpandDe
   const double middle = texel * static_cast<double>(pixels) * slices;
   const double outputs = static_cast<double>(demand.width * demand.height * demand.images) * slices;
   const auto taps = static_cast<double>(demand.kernel * demand.kernel);
-  const DispatchTime depthwise = dispatch_time(rates, {.macs = 4 * taps * outputs,
-                                                       .bytes = middle + texel * (outputs + taps * slices),
-                                                       .subgroups = outputs / subgroup_size(caps),
-                                                       .subgroup_size = subgroup_size(caps),
-                                                       .steps = kStepsAround + taps / 4});
   const double gates = demand.gates > 0 ? rates.launch_us + rates.barrier_us +
                                               1e-3 * rates.latency_ns * gate_steps(demand.gates, 256)
                                         : 0;
-  return gates + depthwise.total_us(kDepthwiseEfficiency) +
+  return gates + depthwise_us(caps, rates, outputs, taps, middle + texel * (outputs + taps * slices)) +
          tile_us(caps, rates, tile, product,
                  texel * (static_cast<double>(pixels) * inputs + (4 * inputs + 1) * slices) + middle);
 }

@@ -1,8 +1,5 @@
 // GPUs, and devices of which no more is known. Nothing here was measured on one yet.
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <utility>
 
 #include "caps/device_rates.hpp"
 #include "caps/fused_layers.hpp"

@@ -1,7 +1,6 @@
 #include "caps/gpu_tiles.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "caps/device_rates.hpp"

@@ -4,12 +4,21 @@
 // In each step the texels of the result are rows, which one or more invocations sum in parts; shared memory holds what the
 // next step reads. W1 and W2 are as in conv_tile.glsl, with one tap.
 //
-// Include it after TEXELS_IN(w1), TEXELS_IN(w2), `int lane`, the index of an invocation, and the functions
-// activate_hidden() and gate(). The workgroup puts the means into `values` before it computes gates. MOST_SLICES: at least
-// WORKGROUP_X, and the slices of means, hidden channels and gates.
+// Include it after TEXELS_IN(w1), TEXELS_IN(w2), the parameter gate_params, activation.glsl, `int lane`, the index of an
+// invocation, and the function activate_hidden(). The workgroup puts the means into `values` before it computes gates. GATE:
+// the gates' activation function. MOST_SLICES: at least WORKGROUP_X, and the slices of means, hidden channels and gates.
 
 shared vec4 values[MOST_SLICES];      // results of the previous step
 shared vec4 part_sums[MOST_SLICES];   // at row * parts + part
+
+vec4 gate(vec4 v) {
+  activation_constants = gate_params;
+  v = CAT(activation_, GATE)(v);
+#ifdef GATE_SCALED
+  v = gate_params.z * v + gate_params.w;
+#endif
+  return v;
+}
 
 // Invocations to a row.
 int parts_of(int rows, int columns) { return clamp(divide(WORKGROUP_X, rows).x, 1, columns); }

@@ -21,15 +21,6 @@ vec4 activate_hidden(vec4 v) {
 #endif
   return v;
 }
-
-vec4 gate(vec4 v) {
-  activation_constants = gate_params;
-  v = CAT(activation_, GATE)(v);
-#ifdef GATE_SCALED
-  v = gate_params.z * v + gate_params.w;
-#endif
-  return v;
-}
 #include "gates.glsl"
 
 shared bool is_last;

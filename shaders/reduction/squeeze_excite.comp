@@ -19,15 +19,6 @@ TENSOR_OUT(y)
 int lane = int(gl_LocalInvocationID.x);
 
 vec4 activate_hidden(vec4 v) { return activate(v); }
-
-vec4 gate(vec4 v) {
-  activation_constants = gate_params;
-  v = CAT(activation_, GATE)(v);
-#ifdef GATE_SCALED
-  v = gate_params.z * v + gate_params.w;
-#endif
-  return v;
-}
 #include "gates.glsl"
 
 void take_means(int rows, int n) {

@@ -2,7 +2,6 @@
 // compared with the host in double, where rounding alone can tell the two apart: elsewhere the run only has
 // to end well.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -59,12 +58,12 @@ bool converts_beyond(const Graph& graph, const Node& node, std::span<const HostT
 }
 
 // Whether each value that the host computes is a number of moderate size: then results have a bound of error.
-// Graphs whose nodes draw random numbers or divide integers by zero have none.
+// Graphs whose nodes draw random numbers have none.
 bool has_bound(const Graph& graph, std::span<const HostTensor> inputs) {
   std::vector<HostTensor> values(graph.values.size());
   Graph all = graph;
-  all.outputs.clear();
-  std::vector<ValueId> computed;
+  std::vector<ValueId>& computed = all.outputs;
+  computed.clear();
   for (const Node& node : graph.nodes) {
     if (node.op->type().find("Random") != std::string_view::npos || node.op->type() == "Bernoulli" ||
         node.op->type() == "Multinomial" || node.op->type() == "Dropout")
@@ -72,7 +71,6 @@ bool has_bound(const Graph& graph, std::span<const HostTensor> inputs) {
     for (const ValueId id : node.outputs)
       if (id != kNoValue) computed.push_back(id);
   }
-  all.outputs = computed;
   const std::vector<HostTensor> results = evaluate(all, inputs);
   for (size_t i = 0; i < computed.size(); ++i) values[computed[i]] = results[i];
   for (size_t i = 0; i < inputs.size(); ++i) values[graph.inputs[i]] = inputs[i];

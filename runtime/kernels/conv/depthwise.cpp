@@ -251,10 +251,8 @@ void emit_depthwise_gates(Lowering& lowering, const ConvProblem& problem, const 
   if (gates_are_last(lowering.caps(), sizes, kRowWorkgroup, {kBuffers, 0}))
     return emit_depthwise_tile(lowering, problem, tile.tile, y, source, kNoTensor,
                                last_gates(lowering, op, sizes, weights, gates));
-  TensorDesc desc = lowering.tensor(y).desc;
-  desc.shape = {problem.images, problem.outputs, 1, tile.parts};
-  if (desc.storage != Storage::buffer) lowering.choose_storage(desc);
-  const TensorId means = lowering.workspace(lowering.node().name + "/means", desc);
+  const TensorId means =
+      lowering.workspace_like(y, {problem.images, problem.outputs, 1, tile.parts}, "/means");
   emit_depthwise_tile(lowering, problem, tile.tile, y, source, means);
   squeeze_in_a_workgroup(lowering, op, sizes, means, weights, gates);
 }

@@ -80,10 +80,10 @@ void emit_direct(Lowering& lowering, const ConvProblem& problem, const DirectKer
   if (!kernel.tile.broadcasts())
     spare_registers(kernel, lowering.caps(), direct.loads_rows_once, stays_inside(window));
   if (inputs % 4 != 0 && groups > 1) kernel.defines.emplace_back("UNEVEN_WINDOWS", "1");
-  if (inputs < 4 && groups == 1) kernel.defines.emplace_back("CHANNELS", std::to_string(inputs));
+  kernel.reads_planes = inputs < 4 && groups == 1;
+  if (kernel.reads_planes) kernel.defines.emplace_back("CHANNELS", std::to_string(inputs));
   if (problem.narrow_outputs > 0)
     kernel.defines.emplace_back("NARROW", std::to_string(problem.narrow_outputs / 4));
-  kernel.reads_planes = inputs < 4 && groups == 1;
   dispatch_conv(lowering, kernel, window, problem.activation, conv_values(lowering, kernel.weights));
 }
 

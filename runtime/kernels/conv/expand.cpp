@@ -112,14 +112,6 @@ std::vector<ExpandTile> tiles_of_one_kernel(const ExpandProblem& problem, const 
   return tiles;
 }
 
-// A tensor of the node of this shape, stored as y is.
-TensorId temporary(Lowering& lowering, const char* name, Shape shape) {
-  TensorDesc desc = lowering.tensor(lowering.read(0, Layout::channels4)).desc;
-  desc.shape = std::move(shape);
-  if (desc.storage != Storage::buffer) lowering.choose_storage(desc);
-  return lowering.workspace(lowering.node().name + name, desc);
-}
-
 // The tensors that the kernel stores for squeeze-and-excitation: gates, or means for a dispatch after it.
 struct MeansAndGates {
   LastGates last;
@@ -135,7 +127,8 @@ MeansAndGates means_and_gates(Lowering& lowering, const ExpandProblem& problem, 
   if (gates_are_last(lowering.caps(), sizes, tile.invocations,
                      {kBuffers, tile.shared_bytes(problem.demand())}))
     return {last_gates(lowering, *lowering.op<ExpandConv>().squeeze, sizes, kGates, gates), kNoTensor, gates};
-  return {{}, temporary(lowering, "/means", {problem.images, problem.outputs, 1, tiles}), gates};
+  const TensorId x = lowering.read(0, Layout::channels4);
+  return {{}, lowering.workspace_like(x, {problem.images, problem.outputs, 1, tiles}, "/means"), gates};
 }
 
 void emit_one_kernel(Lowering& lowering, const ExpandProblem& problem, const ExpandTile& tile) {
@@ -195,18 +188,14 @@ void emit_apart(Lowering& lowering, const ExpandProblem& problem) {
   const auto& op = lowering.op<ExpandConv>();
   const DeviceCaps& caps = lowering.caps();
   const Window2d& window = problem.window;
-  const PointwiseTile tile =
-      lowering.best_of(pointwise_tiles("pointwise", caps,
-                                       {.pixels = problem.images * window.input[0] * window.input[1],
-                                        .inputs = problem.inputs,
-                                        .outputs = problem.outputs,
-                                        .precision = problem.precision}));
-  ConvWeights weights{problem.inputs, problem.outputs, 1, 1, slices_of(tile)};
-  if (accumulates_in_fp16(tile) && should_multiply_halves(lowering)) weights.run = kRunOfSlices;
   const TensorId x = lowering.read(0, Layout::channels4);
-  const TensorId middle = temporary(lowering, "/expanded", op.middle(operator_inputs(lowering)).shape);
-  dispatch_pointwise(lowering, x, middle, weights, tile, op.pointwise.activation,
-                     conv_values(lowering, weights, kPointwise));
+  const TensorId middle = lowering.workspace_like(x, op.middle(operator_inputs(lowering)).shape, "/expanded");
+  emit_best_pointwise(lowering,
+                      {.pixels = problem.images * window.input[0] * window.input[1],
+                       .inputs = problem.inputs,
+                       .outputs = problem.outputs,
+                       .precision = problem.precision},
+                      x, middle, op.pointwise.activation, kPointwise);
 
   const ConvProblem depthwise =
       depthwise_problem(problem.images, problem.outputs, window, op.depthwise.activation, problem.precision);

@@ -176,4 +176,13 @@ void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWe
                  extras);
 }
 
+void emit_best_pointwise(Lowering& lowering, const CooperativeProblem& problem, TensorId x, TensorId y,
+                         const Activation& activation, size_t weights, const ConvExtras& extras) {
+  const PointwiseTile tile = lowering.best_of(pointwise_tiles("pointwise", lowering.caps(), problem));
+  ConvWeights packed{problem.inputs, problem.outputs, 1, 1, slices_of(tile)};
+  if (accumulates_in_fp16(tile) && should_multiply_halves(lowering)) packed.run = kRunOfSlices;
+  dispatch_pointwise(lowering, x, y, packed, tile, activation, conv_values(lowering, packed, weights),
+                     extras);
+}
+
 }  // namespace vellum

@@ -146,21 +146,15 @@ void emit_one_kernel(Lowering& lowering, const SeparableProblem& problem, const 
 // The first layer as a kernel of its own; returns what it computes.
 TensorId emit_first(Lowering& lowering, const SeparableProblem& problem) {
   const TensorId x = lowering.read(0, Layout::channels4);
-  TensorDesc desc = lowering.tensor(x).desc;
   const std::vector<OperatorInput> inputs = operator_inputs(lowering);
-  const auto store_in = [&](Shape shape, const char* name) {
-    desc.shape = std::move(shape);
-    if (desc.storage != Storage::buffer) lowering.choose_storage(desc);
-    return lowering.workspace(lowering.node().name + name, desc);
-  };
   if (problem.pools) {
     const auto& op = lowering.op<PoolConv>();
-    const TensorId pooled = store_in(op.middle(inputs).shape, "/pool");
+    const TensorId pooled = lowering.workspace_like(x, op.middle(inputs).shape, "/pool");
     dispatch_pool(lowering, op.pool, op.pool.place(std::span(inputs).first(1)), x, pooled);
     return pooled;
   }
   const auto& op = lowering.op<SeparableConv>();
-  const TensorId filtered = store_in(op.middle(inputs).shape, "/depthwise");
+  const TensorId filtered = lowering.workspace_like(x, op.middle(inputs).shape, "/depthwise");
   const ConvProblem depthwise = depthwise_problem(problem.images, problem.inputs, problem.window,
                                                   op.depthwise.activation, problem.precision);
   lowering.emit_best(depthwise_candidates(depthwise, lowering.caps(), filtered));
@@ -169,22 +163,17 @@ TensorId emit_first(Lowering& lowering, const SeparableProblem& problem) {
 
 // The two layers as kernels of their own, each with the best of its candidates.
 void emit_apart(Lowering& lowering, const SeparableProblem& problem) {
-  const DeviceCaps& caps = lowering.caps();
   const Window2d& window = problem.window;
   const TensorId middle = emit_first(lowering, problem);
-  const PointwiseTile tile =
-      lowering.best_of(pointwise_tiles("pointwise", caps,
-                                       {.pixels = problem.images * window.output[0] * window.output[1],
-                                        .inputs = problem.inputs,
-                                        .outputs = problem.outputs,
-                                        .precision = problem.precision}));
-  ConvWeights weights{problem.inputs, problem.outputs, 1, 1, slices_of(tile)};
-  if (accumulates_in_fp16(tile) && should_multiply_halves(lowering)) weights.run = kRunOfSlices;
   const TensorId y = lowering.write(0, Layout::channels4);
   const SecondLayer second = second_layer(lowering, problem);
-  dispatch_pointwise(lowering, middle, y, weights, tile, second.conv.activation,
-                     conv_values(lowering, weights, second.weights),
-                     {.residual = residual_of(lowering, second)});
+  emit_best_pointwise(lowering,
+                      {.pixels = problem.images * window.output[0] * window.output[1],
+                       .inputs = problem.inputs,
+                       .outputs = problem.outputs,
+                       .precision = problem.precision},
+                      middle, y, second.conv.activation, second.weights,
+                      {.residual = residual_of(lowering, second)});
 }
 
 // For devices whose policy has none: to be measured, and checked.

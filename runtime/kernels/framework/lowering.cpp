@@ -153,6 +153,13 @@ TensorId Lowering::workspace(std::string name, TensorDesc desc) {
   return builder_.add_tensor({std::move(name), std::move(desc), TensorRole::workspace, kNoTensor, {}});
 }
 
+TensorId Lowering::workspace_like(TensorId model, Shape shape, std::string_view name) {
+  TensorDesc desc = tensor(model).desc;
+  desc.shape = std::move(shape);
+  if (desc.storage != Storage::buffer) choose_storage(desc);
+  return workspace(node_.name + std::string(name), std::move(desc));
+}
+
 const VirtualTensor& Lowering::tensor(TensorId id) const { return builder_.tensor(id); }
 
 void Lowering::run_on_host(std::string_view why) { builder_.add_host_partition(node_, why); }

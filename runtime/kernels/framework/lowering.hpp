@@ -146,6 +146,9 @@ class Lowering {
   Counters counters(int64_t count);
   // A temporary of this node only.
   TensorId workspace(std::string name, TensorDesc desc);
+  // One of this shape, in other respects like `model`, within the limits of images. `name` follows the
+  // node's.
+  TensorId workspace_like(TensorId model, Shape shape, std::string_view name);
 
   const VirtualTensor& tensor(TensorId id) const;
 

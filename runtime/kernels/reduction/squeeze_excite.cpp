@@ -160,10 +160,9 @@ void multiply(Lowering& lowering, size_t i, TensorId x, TensorId y, const Activa
 void multiply_one_by_one(Lowering& lowering, const SqueezeSizes& sizes) {
   const auto& op = lowering.op<SqueezeExcite>();
   const TensorId means = means_of(lowering);
-  TensorDesc desc = lowering.tensor(means).desc;
-  desc.shape[1] = sizes.hidden;
-  if (desc.storage != Storage::buffer) lowering.choose_storage(desc);
-  const TensorId hidden = lowering.workspace(lowering.node().name + "/hidden", desc);
+  Shape shape = lowering.tensor(means).desc.shape;
+  shape[1] = sizes.hidden;
+  const TensorId hidden = lowering.workspace_like(means, std::move(shape), "/hidden");
   multiply(lowering, 1, means, hidden, op.hidden);
   multiply(lowering, 3, hidden, lowering.write(0, Layout::channels4), op.gate);
 }
