@@ -10,6 +10,7 @@
 
 #include "compile/compile.hpp"
 #include "compile/fuse_means.hpp"
+#include "compile/gated_output.hpp"
 #include "compile/gpu_caps.hpp"
 #include "kernels/framework/kernel_id.hpp"
 #include "support/onnx_builder.hpp"
@@ -29,15 +30,8 @@ OnnxModel inverted_residual() {
       .initializer("w3", random_tensor({16, 96, 1, 1}, 5))
       .node("Conv", {"x", "w0"}, {"wide"}, {}, "expand")
       .node("Conv", {"wide", "w"}, {"filtered"},
-            attributes({{"group", int64_t{96}}, {"pads", std::vector<int64_t>{1, 1, 1, 1}}}), "depthwise")
-      .node("GlobalAveragePool", {"filtered"}, {"means"}, {}, "pool")
-      .node("Conv", {"means", "w1"}, {"hidden"}, {}, "fc1")
-      .node("Relu", {"hidden"}, {"active"}, {}, "relu")
-      .node("Conv", {"active", "w2"}, {"channels"}, {}, "fc2")
-      .node("Sigmoid", {"channels"}, {"gates"}, {}, "gate")
-      .node("Mul", {"filtered", "gates"}, {"scaled"}, {}, "scale")
-      .node("Conv", {"scaled", "w3"}, {"y"}, {}, "project")
-      .output("y");
+            attributes({{"group", int64_t{96}}, {"pads", std::vector<int64_t>{1, 1, 1, 1}}}), "depthwise");
+  add_gated_output(model);
   return model;
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "compile/compile.hpp"
+#include "compile/gated_output.hpp"
 #include "compile/gpu_caps.hpp"
 #include "support/onnx_builder.hpp"
 #include "support/tensors.hpp"
@@ -24,15 +25,8 @@ OnnxModel gated_block() {
       .initializer("w2", random_tensor({24, 6, 1, 1}, 3))
       .initializer("w3", random_tensor({16, 24, 1, 1}, 4))
       .node("Conv", {"x", "w"}, {"filtered"},
-            attributes({{"group", int64_t{24}}, {"pads", std::vector<int64_t>{1, 1, 1, 1}}}), "depthwise")
-      .node("GlobalAveragePool", {"filtered"}, {"means"}, {}, "pool")
-      .node("Conv", {"means", "w1"}, {"hidden"}, {}, "fc1")
-      .node("Relu", {"hidden"}, {"active"}, {}, "relu")
-      .node("Conv", {"active", "w2"}, {"channels"}, {}, "fc2")
-      .node("Sigmoid", {"channels"}, {"gates"}, {}, "gate")
-      .node("Mul", {"filtered", "gates"}, {"scaled"}, {}, "scale")
-      .node("Conv", {"scaled", "w3"}, {"y"}, {}, "project")
-      .output("y");
+            attributes({{"group", int64_t{24}}, {"pads", std::vector<int64_t>{1, 1, 1, 1}}}), "depthwise");
+  add_gated_output(model);
   return model;
 }
 
