@@ -6,57 +6,21 @@
 #include <vellum_onnx.pb.h>
 
 #include <cstring>
-#include <iterator>
 #include <memory>
 #include <optional>
 
 #include "api/impl.hpp"
-#include "caps/caps_json.hpp"
-#include "exec/binding_pipelines.hpp"
-#include "exec/cooperative_check.hpp"
-#include "exec/pipeline_keys.hpp"
 #include "import/import.hpp"
-#include "public_interface.hpp"
-#include "small_model.hpp"
 #include "support/errors.hpp"
-#include "support/temp_folder.hpp"
 #include "support/tflite_builder.hpp"
-#include "vulkan/glslang_compiler.hpp"
 #include "vulkan/pipeline.hpp"
-#include "vulkan/shader_compiler.hpp"
+#include "with_bundles.hpp"
 
 namespace vellum::test {
 namespace {
 
-using Outputs = std::map<std::string, Tensor>;
-
-std::string content(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-}
-
-Outputs run(const Device& device, const Model& model, const SessionOptions& options = {}) {
-  Session session(device, model, options);
-  std::map<std::string, Tensor> inputs;
-  for (const TensorInfo& input : session.inputs())
-    inputs[input.name] =
-        input.dtype == DType::f32 ? random_tensor(input.shape, 11) : Tensor(input.dtype, input.shape);
-  return session.run(inputs);
-}
-
-testing::AssertionResult same(const Outputs& actual, const Outputs& expected) {
-  if (actual.size() != expected.size()) return testing::AssertionFailure() << actual.size() << " outputs";
-  for (const auto& [name, tensor] : expected)
-    if (const auto result = same_bits(actual.at(name), tensor); !result) return result;
-  return testing::AssertionSuccess();
-}
-
-class Packed : public testing::Test {
+class Packed : public WithBundles {
  protected:
-  std::filesystem::path save(const OnnxModel& model) const {
-    model.save(folder / "model.onnx");
-    return folder / "model.onnx";
-  }
   // Packs the file and compares sessions of both, on devices of their own.
   void expect_the_same(const std::filesystem::path& model, const SessionOptions& options = {}) const {
     const Device device = Device::open(device_is);
@@ -72,7 +36,6 @@ class Packed : public testing::Test {
       EXPECT_EQ(counts.precompiled, made.shaders);
     }
   }
-  TempFolder folder;
   DeviceOptions device_is = device_options();
 };
 
@@ -267,170 +230,6 @@ TEST_F(Packed, DescriptionsThatLieAreRefused) {
       continue;  // refused; what is accepted must only not crash
     }
   }
-}
-
-// A session that finds these matrices wrong, or whose library compiles none of their shaders, does without.
-// To find out it runs shaders of its own, which libraries that compile nothing must find in the file.
-TEST_F(Packed, HoldsShadersWithAndWithoutCooperativeMatrices) {
-  OnnxModel model;
-  model.input("x", {64, 128}).initializer("w", random_tensor({128, 64}, 1));
-  const auto file = save(model.node("Gemm", {"x", "w"}, {"y"}).output("y"));
-  DeviceCaps caps;
-  caps.type = DeviceType::discrete_gpu;
-  caps.subgroup_size = 32;
-  caps.fp16_arithmetic = caps.full_subgroups = true;
-  const auto packed_for = [&](std::vector<CooperativeMatrix> matrices) {
-    caps.cooperative_matrices = std::move(matrices);
-    return pack(file, folder / "packed", Caps::parse(to_json(caps), "caps.json"),
-                {.precision = Precision::fp16})
-        .shaders;
-  };
-  const size_t without = packed_for({});
-  EXPECT_GT(packed_for({{.extension = MatrixExtension::nv, .m = 16, .n = 16, .k = 16}}), without);
-  const Model packed = Model::load(folder / "packed");
-  for (const Program& program : programs_of_cooperative_check(caps))
-    for (const gpu::PipelineKey& key : pipeline_keys(program))
-      EXPECT_FALSE(impl(packed)->packed->find(gpu::shader_digest(gpu::shader_request(key))).empty())
-          << key.shader;
-  EXPECT_EQ(packed_for({{.m = 16, .n = 16, .k = 16}}) > without, gpu::knows_khr_cooperative_matrix());
-}
-
-TEST_F(Packed, HoldsTheShadersOfFrames) {
-  const auto file = save(small_model());
-  const Caps caps = Caps::android_baseline_2022();
-  const std::vector<PackFrame> frames = {{"x", {.format = FrameFormat::nv12, .width = 64, .height = 64}}};
-  const size_t without = pack(file, folder / "packed", caps).shaders;
-  EXPECT_GT(pack(file, folder / "packed", caps, {}, frames).shaders, without);
-  const Model packed = Model::load(folder / "packed");
-  // Frames of another size, with a fixed transform or one for each frame.
-  for (const bool fixed : {false, true}) {
-    FrameInput camera{.format = FrameFormat::nv12, .width = 32, .height = 24, .row_bytes = 40};
-    if (fixed) camera.transform = FrameTransform::letterbox({32, 24}, {11, 9});
-    const Model framed = with_frames(packed, "x", camera);
-    const Program program =
-        compile(impl(framed)->graph, impl(caps)->caps, compile_options(SessionOptions{}), Stage::program)
-            .program;
-    for (const gpu::PipelineKey& key : pipeline_keys(program))
-      EXPECT_FALSE(impl(packed)->packed->find(gpu::shader_digest(gpu::shader_request(key))).empty())
-          << key.shader;
-  }
-  EXPECT_VELLUM_ERROR(pack(file, folder / "packed", caps, {}, std::vector<PackFrame>{{"z", frames[0].frame}}),
-                      ErrorCode::not_found, "'z'");
-}
-
-TEST_F(Packed, HoldsTheShadersOfPictures) {
-  const auto file = save(small_model());
-  const Caps caps = Caps::android_baseline_2022();
-  const std::vector<PackFrame> frames = {{"x", {.format = FrameFormat::rgb8, .width = 64, .height = 64}}};
-  const PictureOutput steps{.colors = PictureColors::steps}, over{.over = "x"};
-  const std::vector<PackPicture> pictures = {{"y", steps}, {"y", over}};
-  const size_t without = pack(file, folder / "packed", caps, {}, frames).shaders;
-  EXPECT_GE(pack(file, folder / "packed", caps, {}, frames, pictures).shaders, without + 4);
-  const Model model = Model::load(file), packed = Model::load(folder / "packed");
-  const Device device = Device::open(device_options()), compiling = Device::open(device_options());
-  impl(device)->compiles_shaders = false;
-  // Pictures of other sizes and colours; over a frame, or beside it.
-  const FrameInput camera{.format = FrameFormat::rgb8, .width = 32, .height = 24};
-  const PictureOutput wide{.palette = {{1, 2, 3, 4}, {5, 6, 7, 8}}, .width = 40, .height = 24, .over = "x"};
-  PictureOutput further = steps;
-  further.name = "picture";
-  further.width = 30;
-  further.palette = {{1, 2, 3, 4}, {5, 6, 7, 8}, {9, 9, 9, 9}};
-  const auto variants = [&](const Model& base) {
-    const Model framed = with_frames(base, "x", camera);
-    return std::vector{with_picture(base, "y", steps), with_picture(framed, "y", further),
-                       with_picture(framed, "y", over), with_picture(framed, "y", wide)};
-  };
-  const std::vector<Model> from_bundle = variants(packed), whole = variants(model);
-  const SessionOptions images{.storage = StorageChoice::image2d};
-  for (size_t i = 0; i < whole.size(); ++i) {
-    const Program program = compile(impl(from_bundle[i])->graph, impl(caps)->caps,
-                                    compile_options(SessionOptions{}), Stage::program)
-                                .program;
-    for (const gpu::PipelineKey& key : pipeline_keys(program))
-      EXPECT_FALSE(impl(packed)->packed->find(gpu::shader_digest(gpu::shader_request(key))).empty())
-          << i << ": " << key.shader;
-    EXPECT_TRUE(same(run(device, from_bundle[i]), run(compiling, whole[i], images))) << i;
-    EXPECT_EQ(impl(device)->context->pipelines().shader_counts().compiled, 0u) << i;
-  }
-  EXPECT_EQ(impl(device)->context->pipelines().shader_counts().compiled, 0u);
-
-  // Nothing was compiled because the bundle has the shaders.
-  pack(file, folder / "packed", caps, {}, frames);
-  run(device, with_picture(Model::load(folder / "packed"), "y",
-                           {.colors = PictureColors::classes, .palette = {{1, 1, 1, 1}}}));
-  EXPECT_GT(impl(device)->context->pipelines().shader_counts().compiled, 0u);
-
-  const auto refused = [&](const PackPicture& picture) {
-    pack(file, folder / "packed", caps, {}, frames, std::vector{picture});
-  };
-  EXPECT_VELLUM_ERROR(refused({"z", steps}), ErrorCode::not_found, "'z'");
-  EXPECT_VELLUM_ERROR(refused({"y", {.over = "z"}}), ErrorCode::invalid_argument, "needs a frame");
-  EXPECT_VELLUM_ERROR(refused({"y", {.colors = PictureColors::classes}}), ErrorCode::invalid_argument,
-                      "palette");
-}
-
-TEST_F(Packed, HoldsTheShadersOfImages) {
-  const auto file = save(small_model());
-  const Caps caps = Caps::android_baseline_2022();
-  for (const FrameFormat format : {FrameFormat::rgba8, FrameFormat::nv21}) {
-    const std::vector<PackFrame> frames = {{"x", {.format = format, .width = 64, .height = 64}}};
-    const std::vector<PackPicture> pictures = {{"y", {.over = "x"}}};
-    const size_t without = pack(file, folder / "packed", caps, {}, frames, pictures).shaders;
-    EXPECT_GT(pack_with_variants(file, folder / "packed", caps, {}, {frames, pictures, true}).shaders,
-              without);
-    const Model packed = Model::load(folder / "packed");
-    const FrameInput camera{.format = format, .width = 32, .height = 24};
-    const Model framed = with_frames(packed, "x", camera);
-    for (const Model& model : {framed, with_picture(framed, "y", {.over = "x"})}) {
-      const Program program =
-          compile(impl(model)->graph, impl(caps)->caps, compile_options(SessionOptions{}), Stage::program)
-              .program;
-      const std::vector<gpu::PipelineKey> keys =
-          binding_pipeline_keys(impl(caps)->caps, impl(model)->graph, program);
-      EXPECT_GT(keys.size(), 5u);
-      for (const gpu::PipelineKey& key : keys)
-        EXPECT_FALSE(impl(packed)->packed->find(gpu::shader_digest(gpu::shader_request(key))).empty())
-            << key.shader;
-    }
-  }
-}
-
-// Where no shader can be compiled, as in Vellum::runtime, on a device that would choose other kernels.
-TEST_F(Packed, KernelsForLesserCapsRunWhereNoShaderCanBeCompiled) {
-  const auto file = save(small_model());
-  const std::vector<PackFrame> frames = {{"x", {.format = FrameFormat::nv12, .width = 64, .height = 64}}};
-  pack(file, folder / "packed", Caps::android_baseline_2022(), {}, frames);
-  const Model model = Model::load(file), packed = Model::load(folder / "packed");
-  const Device device = Device::open(device_options()), compiling = Device::open(device_options());
-  impl(device)->compiles_shaders = false;
-  const SessionOptions images{.storage = StorageChoice::image2d}, halves{.precision = Precision::fp16};
-
-  const FrameInput camera{.format = FrameFormat::nv12, .width = 32, .height = 24};
-  run(device, with_frames(packed, "x", camera));
-  // On images, as the kernels of the baseline are, and so that the same order of sums gives the same bits.
-  const Outputs actual = run(device, packed), expected = run(compiling, model, images);
-  EXPECT_TRUE(close(actual.at("y"), expected.at("y")));
-  EXPECT_EQ(impl(device)->context->pipelines().shader_counts().compiled, 0u);
-
-  // A bundle that has no shaders for the options is as it was: the device's own kernels are missing.
-  run(device, packed, halves);
-  EXPECT_GT(impl(device)->context->pipelines().shader_counts().compiled, 0u);
-  // Where shaders can be compiled, the device has the kernels of its own.
-  run(compiling, packed);
-  EXPECT_EQ(describe(packed, "program", {}, &compiling), describe(model, "program", {}, &compiling));
-}
-
-TEST_F(Packed, BundlesForMoreThanTheDeviceHasGiveItsOwnKernels) {
-  const auto file = save(small_model());
-  DeviceCaps more = caps_from_json(Caps::android_baseline_2022().json(), "the baseline");
-  more.max_push_constant_bytes = 1 << 20;
-  pack(file, folder / "packed", Caps::parse(to_json(more), "more"));
-  const Model packed = Model::load(folder / "packed");
-  const Device device = Device::open(device_options());
-  const std::string own = describe(packed, "program", {}, &device);
-  impl(device)->compiles_shaders = false;
-  EXPECT_EQ(describe(packed, "program", {}, &device), own);
 }
 
 TEST_F(Packed, BundlesInMemoryAreThoseOfFiles) {
