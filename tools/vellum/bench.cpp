@@ -22,7 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Arguments {
+struct BenchArguments {
   Options options;
   TuneArguments tune;
   std::string model;
@@ -54,7 +54,7 @@ double median(const std::vector<double>& sorted) {
   return sorted.size() % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-void measure(Session& session, const Arguments& arguments, Times& times) {
+void measure(Session& session, const BenchArguments& arguments, Times& times) {
   Clock::time_point start = Clock::now();
   session.run();
   times.first = since(start);
@@ -78,7 +78,7 @@ void measure(Session& session, const Arguments& arguments, Times& times) {
   std::sort(times.runs.begin(), times.runs.end());
 }
 
-void bench(const Arguments& arguments) {
+void bench(const BenchArguments& arguments) {
   const OpenedDevice device(arguments.options);
   Times times;
   const Clock::time_point start = Clock::now();
@@ -128,7 +128,7 @@ void bench(const Arguments& arguments) {
 }  // namespace
 
 Command add_bench(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<BenchArguments>();
   CLI::App* command = app.add_subcommand("bench", "Time inferences, and the cold start separately");
   add_model(*command, arguments->model)->required();
   command->add_option("-i,--input", arguments->inputs, "NAME=FILE.npy: an input of the model; repeatable; inputs that are not named are random")

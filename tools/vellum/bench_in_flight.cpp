@@ -41,8 +41,8 @@ class Rounds {
   // Milliseconds for each of the runs.
   double round(uint32_t in_flight, size_t runs) {
     while (outputs_.size() < in_flight) outputs_.emplace_back(session_, kept_);
-    using Clock = std::chrono::steady_clock;
-    const Clock::time_point start = Clock::now();
+    using Steady = std::chrono::steady_clock;
+    const Steady::time_point start = Steady::now();
     std::vector<Run> under_way(in_flight);
     for (size_t i = 0; i < runs; ++i) {
       Run& place = under_way[i % in_flight];
@@ -51,7 +51,7 @@ class Rounds {
     }
     for (const Run& run : under_way)
       if (run.valid()) run.wait();
-    return std::chrono::duration<double, std::milli>(Clock::now() - start).count() /
+    return std::chrono::duration<double, std::milli>(Steady::now() - start).count() /
            static_cast<double>(runs);
   }
 

@@ -27,7 +27,7 @@ constexpr FrameFormat frame_formats[] = {FrameFormat::rgba8, FrameFormat::bgra8,
 // As PictureColors.
 constexpr std::string_view picture_colors[] = {"ramp", "steps", "classes", "rgb"};
 
-struct Arguments {
+struct BundleArguments {
   Options options;
   std::string model, file, caps;
   std::vector<std::string> frames, pictures;
@@ -92,7 +92,7 @@ PackPicture parse_picture(const std::string& text) {
   return picture;
 }
 
-void bundle(const Arguments& arguments) {
+void bundle(const BundleArguments& arguments) {
   const Caps caps =
       arguments.caps.empty() ? Caps::of(OpenedDevice(arguments.options).device()) : read_caps(arguments.caps);
   std::vector<PackFrame> frames;
@@ -119,7 +119,7 @@ void bundle(const Arguments& arguments) {
 }  // namespace
 
 Command add_bundle(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<BundleArguments>();
   CLI::App* command = app.add_subcommand(
       "bundle", "Write a model with its compiled shaders and prepacked weights to one file");
   command->alias("pack");

@@ -16,7 +16,7 @@
 namespace vellum::cli {
 namespace {
 
-struct Arguments {
+struct DoctorArguments {
   Options options;
   std::string report, only;
   bool all = false;
@@ -74,7 +74,7 @@ nlohmann::json report_json(const Device& device, const std::vector<KernelCheck>&
           {"checks", list}};
 }
 
-std::vector<KernelCheck> check_with_progress(const Device& device, const Arguments& arguments) {
+std::vector<KernelCheck> check_with_progress(const Device& device, const DoctorArguments& arguments) {
   Progress progress("doctor");
   return check_kernels(
       device, {.only = arguments.only, .all = arguments.all, .progress = [&](size_t done, size_t total) {
@@ -83,7 +83,7 @@ std::vector<KernelCheck> check_with_progress(const Device& device, const Argumen
                }});
 }
 
-void examine(const Arguments& arguments) {
+void examine(const DoctorArguments& arguments) {
   const OpenedDevice opened(arguments.options);
   const Device& device = opened.device();
   if (!arguments.options.json) print("vellum " VELLUM_VERSION_TEXT " on " + device_text(device.info()));
@@ -117,7 +117,7 @@ void examine(const Arguments& arguments) {
 }  // namespace
 
 Command add_doctor(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<DoctorArguments>();
   CLI::App* command = app.add_subcommand("doctor", "Check that a device and its driver compute correctly");
   command->add_option(
       "--report", arguments->report,

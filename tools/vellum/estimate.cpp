@@ -20,7 +20,7 @@
 namespace vellum::cli {
 namespace {
 
-struct Arguments {
+struct EstimateArguments {
   Options options;
   std::string model, caps, svg;
   std::vector<int64_t> batches;
@@ -30,7 +30,7 @@ struct Arguments {
 };
 
 // Measurements come first: the growth of the process counts from its beginning.
-void measure(const Arguments& arguments, const MemoryMeter& meter, std::vector<Point>& points) {
+void measure(const EstimateArguments& arguments, const MemoryMeter& meter, std::vector<Point>& points) {
   SessionOptions options = session_options(arguments.options, arguments.model);
   DeviceOptions device = device_options(arguments.options);
   device.cache_folder.clear();  // shaders are compiled, as at the very first start
@@ -43,12 +43,13 @@ void measure(const Arguments& arguments, const MemoryMeter& meter, std::vector<P
 }
 
 // The quantity that changes from point to point.
-std::string axis_of(const Arguments& arguments) {
+std::string axis_of(const EstimateArguments& arguments) {
   const std::string axis = arguments.sweeps.empty() ? "batch" : arguments.sweeps.front();
   return axis.substr(0, axis.rfind('='));
 }
 
-void write_svg(const Arguments& arguments, const std::vector<Point>& points, const std::string& device) {
+void write_svg(const EstimateArguments& arguments, const std::vector<Point>& points,
+               const std::string& device) {
   MemoryCurve curve;
   curve.title = samples::FileName(arguments.model).last_part() + " on " + device;
   curve.axis = axis_of(arguments);
@@ -66,7 +67,8 @@ void write_svg(const Arguments& arguments, const std::vector<Point>& points, con
   samples::write_text(arguments.svg, svg);
 }
 
-std::string text(const Arguments& arguments, const std::vector<Point>& points, const std::string& device) {
+std::string text(const EstimateArguments& arguments, const std::vector<Point>& points,
+                 const std::string& device) {
   const std::string axis = axis_of(arguments);
   std::string result = device + "\n";
   const bool each = points.size() == 1 || arguments.measure;
@@ -79,7 +81,7 @@ std::string text(const Arguments& arguments, const std::vector<Point>& points, c
   return result;
 }
 
-void estimate(const Arguments& arguments) {
+void estimate(const EstimateArguments& arguments) {
   if (!arguments.caps.empty() && !arguments.options.device.empty() && !arguments.measure)
     throw Error(ErrorCode::invalid_argument,
                 "--caps stands for a device: leave out --device, or --measure on it");
@@ -130,7 +132,7 @@ void estimate(const Arguments& arguments) {
 }  // namespace
 
 Command add_estimate(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<EstimateArguments>();
   CLI::App* command =
       app.add_subcommand("estimate", "Estimate the memory of a model by category, before it is loaded");
   add_model(*command, arguments->model)->required();

@@ -14,7 +14,7 @@
 namespace vellum::cli {
 namespace {
 
-struct Arguments {
+struct InspectArguments {
   Options options;
   std::string model;
   std::string stage;
@@ -108,21 +108,21 @@ nlohmann::json to_json(const Model& model, const std::vector<NodeInfo>& nodes) {
   return document;
 }
 
-std::string stage_text(const Arguments& arguments, const Model& model) {
+std::string stage_text(const InspectArguments& arguments, const Model& model) {
   const SessionOptions options = session_options(arguments.options, arguments.model);
   if (!arguments.caps.empty()) return describe(model, arguments.stage, options, read_caps(arguments.caps));
   const std::optional<OpenedDevice> device = open_if_named(arguments.options);
   return describe(model, arguments.stage, options, device ? &device->device() : nullptr);
 }
 
-std::optional<DeviceRates> given_rates(const Arguments& arguments) {
+std::optional<DeviceRates> given_rates(const InspectArguments& arguments) {
   if ((arguments.gigamacs > 0) != (arguments.gigabytes > 0))
     throw Error(ErrorCode::invalid_argument, "--gigamacs and --gigabytes are given together");
   if (arguments.gigamacs == 0) return std::nullopt;
   return DeviceRates{.gigamacs_per_s = arguments.gigamacs, .gigabytes_per_s = arguments.gigabytes};
 }
 
-void print_kernels(const Arguments& arguments, const Model& model) {
+void print_kernels(const InspectArguments& arguments, const Model& model) {
   if (!arguments.caps.empty())
     throw Error(ErrorCode::invalid_argument,
                 "--stage kernels needs a device, whose compiler it asks, not --caps");
@@ -138,7 +138,7 @@ void print_kernels(const Arguments& arguments, const Model& model) {
     print(kernels_text(report));
 }
 
-void print_stage(const Arguments& arguments, const Model& model) {
+void print_stage(const InspectArguments& arguments, const Model& model) {
   const std::string text = stage_text(arguments, model);
   if (!arguments.options.json) return print(text);
   nlohmann::json lines = nlohmann::json::array();
@@ -150,7 +150,7 @@ void print_stage(const Arguments& arguments, const Model& model) {
   print_json(nlohmann::json{{"stage", arguments.stage}, {"lines", lines}});
 }
 
-void check(const Arguments& arguments) {
+void check(const InspectArguments& arguments) {
   if (!arguments.caps.empty() && arguments.stage.empty())
     throw Error(ErrorCode::invalid_argument, "--caps needs --stage");
   if (arguments.stage == "kernels") return;
@@ -160,7 +160,7 @@ void check(const Arguments& arguments) {
     if (is_given) throw Error(ErrorCode::invalid_argument, std::string(option) + " needs --stage kernels");
 }
 
-void inspect(const Arguments& arguments) {
+void inspect(const InspectArguments& arguments) {
   check(arguments);
   const Model model = load_model(arguments.model, arguments.options);
   if (arguments.stage == "kernels") return print_kernels(arguments, model);
@@ -176,7 +176,7 @@ void inspect(const Arguments& arguments) {
 }  // namespace
 
 Command add_inspect(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<InspectArguments>();
   CLI::App* command =
       app.add_subcommand("inspect", "Show operators, shapes, parameters and multiply-accumulates of a model");
   add_model(*command, arguments->model)->required();

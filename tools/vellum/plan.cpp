@@ -22,7 +22,7 @@
 namespace vellum::cli {
 namespace {
 
-struct Arguments {
+struct PlanArguments {
   Options options;
   std::string model;
   std::string records;
@@ -41,7 +41,7 @@ struct Planned {
   planner::PlanReport report;
 };
 
-planner::PlanOptions plan_options(const Arguments& arguments, uint64_t default_alignment) {
+planner::PlanOptions plan_options(const PlanArguments& arguments, uint64_t default_alignment) {
   planner::PlanOptions options;
   options.alignment = arguments.alignment ? arguments.alignment : default_alignment;
   options.search_budget = std::chrono::milliseconds(arguments.options.search_ms);
@@ -49,7 +49,7 @@ planner::PlanOptions plan_options(const Arguments& arguments, uint64_t default_a
   return options;
 }
 
-Planned plan_records(const Arguments& arguments) {
+Planned plan_records(const PlanArguments& arguments) {
   planner::RecordsTable table = planner::read_records_csv(samples::FileName(arguments.records).path());
   std::optional<planner::PlanMode> mode;
   if (!arguments.mode.empty()) mode = planner::plan_mode_from_name(arguments.mode);
@@ -68,7 +68,7 @@ bool has_strategy(planner::PlanMode mode, const std::string& strategy) {
                                                                   : listed(planner::all_offset_strategies()));
 }
 
-TensorUsage usage_of(const Arguments& arguments, const SessionOptions& session) {
+TensorUsage usage_of(const PlanArguments& arguments, const SessionOptions& session) {
   const Model model = load_model(arguments.model, arguments.options);
   if (!arguments.caps.empty()) return tensor_usage(model, session, read_caps(arguments.caps));
   const std::optional<OpenedDevice> device = open_if_named(arguments.options);
@@ -76,7 +76,7 @@ TensorUsage usage_of(const Arguments& arguments, const SessionOptions& session) 
 }
 
 // Textures for shared objects, bytes for offsets, each with the alignment that goes with it.
-Planned plan_model(const Arguments& arguments) {
+Planned plan_model(const PlanArguments& arguments) {
   SessionOptions session = session_options(arguments.options, arguments.model);
   if (arguments.mode == "offsets") session.memory = MemoryMode::offsets;
   const TensorUsage usage = usage_of(arguments, session);
@@ -107,7 +107,7 @@ Planned plan_model(const Arguments& arguments) {
 }
 
 // The smallest plan of the first mode in the report, as a picture.
-void write_svg(const Arguments& arguments, const Planned& planned) {
+void write_svg(const PlanArguments& arguments, const Planned& planned) {
   const auto smallest = std::find_if(planned.report.plans.begin(), planned.report.plans.end(),
                                      [](const planner::PlanRow& row) { return row.smallest; });
   if (smallest == planned.report.plans.end()) return;
@@ -119,7 +119,7 @@ void write_svg(const Arguments& arguments, const Planned& planned) {
   samples::write_text(arguments.svg, svg);
 }
 
-void compare(const Arguments& arguments) {
+void compare(const PlanArguments& arguments) {
   if (!arguments.records.empty())
     throw Error(ErrorCode::invalid_argument, "--compare compares the plans of a model, not of --records");
   std::optional<Caps> caps;
@@ -127,7 +127,7 @@ void compare(const Arguments& arguments) {
   compare_memory(arguments.model, arguments.options, caps);
 }
 
-void plan(const Arguments& arguments) {
+void plan(const PlanArguments& arguments) {
   require_caps_or_device(arguments.caps, arguments.options);
   if (arguments.compare) return compare(arguments);
   const Planned planned = arguments.records.empty() ? plan_model(arguments) : plan_records(arguments);
@@ -147,7 +147,7 @@ void plan(const Arguments& arguments) {
 }  // namespace
 
 Command add_plan(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<PlanArguments>();
   arguments->options.strategy = "all";
   CLI::App* command =
       app.add_subcommand("plan", "Plan the memory of a model or of tensor usage records; needs no GPU");

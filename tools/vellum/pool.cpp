@@ -16,13 +16,13 @@
 namespace vellum::cli {
 namespace {
 
-struct Arguments {
+struct PoolArguments {
   Options options;
   std::vector<std::string> models;
   std::string caps, svg;
 };
 
-std::vector<PooledNetwork> plan_networks(const Arguments& arguments) {
+std::vector<PooledNetwork> plan_networks(const PoolArguments& arguments) {
   const SessionOptions session = session_options(arguments.options, {});
   std::optional<Caps> caps;
   if (!arguments.caps.empty()) caps = read_caps(arguments.caps);
@@ -69,7 +69,7 @@ nlohmann::json to_json(const std::vector<PooledNetwork>& networks) {
   return {{"networks", list}, {"bytes_apart", bytes_apart(networks)}, {"pool_bytes", pool_bytes(networks)}};
 }
 
-void plan_pool(const Arguments& arguments) {
+void plan_pool(const PoolArguments& arguments) {
   require_caps_or_device(arguments.caps, arguments.options);
   const std::vector<PooledNetwork> networks = plan_networks(arguments);
   if (!arguments.svg.empty()) {
@@ -87,7 +87,7 @@ void plan_pool(const Arguments& arguments) {
 }  // namespace
 
 Command add_pool(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<PoolArguments>();
   CLI::App* command =
       app.add_subcommand("pool", "Plan the memory pool of networks that run one after another; needs no GPU");
   command

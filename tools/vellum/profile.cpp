@@ -19,7 +19,7 @@
 namespace vellum::cli {
 namespace {
 
-struct Arguments {
+struct ProfileArguments {
   Options options;
   TuneArguments tune;
   std::string model;
@@ -169,7 +169,7 @@ std::string totals(const MemoryReport& memory) {
   return table.text();
 }
 
-std::string layer_table(const std::vector<LayerTime>& layers, const Arguments& arguments) {
+std::string layer_table(const std::vector<LayerTime>& layers, const ProfileArguments& arguments) {
   double total = 0;
   for (const LayerTime& layer : layers)
     if (!std::isnan(layer.gpu_ms)) total += layer.gpu_ms;
@@ -199,8 +199,8 @@ std::string layer_table(const std::vector<LayerTime>& layers, const Arguments& a
   return table.text() + fmt::format("{} layers, {:.3f} ms on the device in all\n", layers.size(), total);
 }
 
-ProfileReport profile_report(const Arguments& arguments, const MemoryReport& memory, const Measured& measured,
-                             const DeviceInfo& device) {
+ProfileReport profile_report(const ProfileArguments& arguments, const MemoryReport& memory,
+                             const Measured& measured, const DeviceInfo& device) {
   const Options& options = arguments.options;
   ProfileReport report;
   report.model = samples::FileName(arguments.model).last_part();
@@ -228,7 +228,7 @@ std::optional<KernelReport> kernels_if_reported(const OpenedDevice& device, cons
   }
 }
 
-void profile(const Arguments& arguments) {
+void profile(const ProfileArguments& arguments) {
   const OpenedDevice device(arguments.options);
   const Model model = load_model(arguments.model, arguments.options);
   Inputs inputs = read_inputs(model, arguments.inputs);
@@ -256,7 +256,7 @@ void profile(const Arguments& arguments) {
 }  // namespace
 
 Command add_profile(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ProfileArguments>();
   CLI::App* command = app.add_subcommand(
       "profile", "Show the memory objects, how often each is reused, and the time of each layer");
   add_model(*command, arguments->model)->required();

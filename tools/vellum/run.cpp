@@ -18,7 +18,7 @@
 namespace vellum::cli {
 namespace {
 
-struct Arguments {
+struct RunArguments {
   Options options;
   TuneArguments tune;
   std::string model;
@@ -55,7 +55,7 @@ std::string class_line(const NamedClass& named) {
   return "  " + std::string(percent) + named.label + "\n";
 }
 
-void run(const Arguments& arguments) {
+void run(const RunArguments& arguments) {
   const Model loaded = load_model(arguments.model, arguments.options);
   check_file_names(loaded.outputs());
   SessionOptions options = session_options(arguments.options, arguments.model);
@@ -107,7 +107,7 @@ void run(const Arguments& arguments) {
 }  // namespace
 
 Command add_run(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<RunArguments>();
   CLI::App* command = app.add_subcommand("run", "Run one inference and write every output as a .npy file");
   add_model(*command, arguments->model)->required();
   command

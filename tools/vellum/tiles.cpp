@@ -18,7 +18,7 @@
 namespace vellum::cli {
 namespace {
 
-struct Arguments {
+struct TilesArguments {
   Options options;
   std::string model, input, output;
   std::string values = "unit";
@@ -61,7 +61,7 @@ size_t place(const Channels& channels, const PictureRegion& region, int64_t c, i
 
 class Job {
  public:
-  Job(const Arguments& arguments, const LargePicture& network, const samples::Image& picture)
+  Job(const TilesArguments& arguments, const LargePicture& network, const samples::Image& picture)
       : values_(values_of(arguments.values)),
         picture_(picture),
         in_(channels_of("input", network.inputs().at(0), {3})),
@@ -121,9 +121,9 @@ Shape shape_for(const TensorInfo& input, const samples::Image& picture) {
 }
 
 std::string bar(size_t done, size_t total, double seconds) {
-  constexpr size_t kWidth = 30;
-  const size_t full = total > 0 ? kWidth * done / total : 0;
-  std::string text = "tiles [" + std::string(full, '#') + std::string(kWidth - full, '.') + "] " +
+  constexpr size_t kCells = 30;
+  const size_t full = total > 0 ? kCells * done / total : 0;
+  std::string text = "tiles [" + std::string(full, '#') + std::string(kCells - full, '.') + "] " +
                      std::to_string(done) + "/" + std::to_string(total);
   if (done > 0 && done < total)
     text +=
@@ -133,7 +133,7 @@ std::string bar(size_t done, size_t total, double seconds) {
   return text;
 }
 
-void run(const Arguments& arguments) {
+void run(const TilesArguments& arguments) {
   const Model model = load_model(arguments.model, arguments.options);
   if (model.inputs().size() != 1 || model.outputs().size() != 1)
     throw Error(ErrorCode::unsupported,
@@ -182,7 +182,7 @@ void run(const Arguments& arguments) {
 }  // namespace
 
 Command add_tiles(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<TilesArguments>();
   CLI::App* command = app.add_subcommand("tiles", "Run a network over a picture of any size, tile by tile");
   add_model(*command, arguments->model)->required();
   command->add_option("-i,--input", arguments->input, "the picture, PNG or JPEG")->required();

@@ -13,7 +13,7 @@
 namespace vellum::cli {
 namespace {
 
-struct Arguments {
+struct TuneCommandArguments {
   Options options;
   std::string model;
   double seconds = 0;
@@ -31,7 +31,7 @@ std::string progress_line(const TuneProgress& progress) {
   return line;
 }
 
-std::string microseconds(double value) { return value > 0 ? fmt::format("{:.1f}", value) : "-"; }
+std::string measured_us(double value) { return value > 0 ? fmt::format("{:.1f}", value) : "-"; }
 
 std::string table_of(const TuneReport& report, bool all) {
   using Align = Table::Align;
@@ -49,8 +49,8 @@ std::string table_of(const TuneReport& report, bool all) {
       ++alike;
       continue;
     }
-    table.row({title(op), std::to_string(op.count), op.untuned, microseconds(op.untuned_us), op.tuned,
-               microseconds(op.tuned_us), fmt::format("{:.2f}x", ratio(op.untuned_us, op.tuned_us))});
+    table.row({title(op), std::to_string(op.count), op.untuned, measured_us(op.untuned_us), op.tuned,
+               measured_us(op.tuned_us), fmt::format("{:.2f}x", ratio(op.untuned_us, op.tuned_us))});
   }
   std::string text = alike == report.operators.size() ? "" : table.text();
   if (alike > 0)
@@ -96,7 +96,7 @@ nlohmann::json to_json(const TuneReport& report) {
           {"warnings", report.warnings}};
 }
 
-void tune(const Arguments& arguments) {
+void tune(const TuneCommandArguments& arguments) {
   const OpenedDevice device(arguments.options);
   if (arguments.forget) forget_tuning(device.device());
   if (arguments.model.empty()) {
@@ -149,7 +149,7 @@ void tune_if_asked(const TuneArguments& arguments, const Options& options, const
 }
 
 Command add_tune(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<TuneCommandArguments>();
   CLI::App* command = app.add_subcommand(
       "tune", "Measure which kernel computes each operator fastest on the device, and save the result");
   add_model(*command, arguments->model);
