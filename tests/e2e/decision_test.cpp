@@ -19,7 +19,7 @@ Outputs empty_map() {
 }
 
 void add_line(Outputs& outputs, int x, int y, float score, std::array<float, 4> offsets = {-3, 0, 3, 0}) {
-  const auto cell = static_cast<size_t>(kSide * y + x);
+  const size_t cell = static_cast<size_t>(kSide) * static_cast<size_t>(y) + static_cast<size_t>(x);
   outputs["scores"].mutable_as<float>()[cell] = score;
   for (size_t i = 0; i < 4; ++i) outputs["offsets"].mutable_as<float>()[4 * cell + i] = offsets[i];
 }

@@ -49,7 +49,7 @@ TEST(NarrowTypes, EveryCodeRoundsToItself) {
 
 TEST(NarrowTypes, AreUnpackedFromTheLowestBitOn) {
   const std::array bytes{std::byte{0x9f}, std::byte{0x07}};
-  const auto unpacked = [&](int64_t type, Shape shape) {
+  const auto unpacked = [&](int64_t type, const Shape& shape) {
     return unpack(*find_narrow_type(type), shape, bytes).to_ints();
   };
   EXPECT_EQ(unpacked(kInt4, {3}), (Ints{-1, -7, 7}));

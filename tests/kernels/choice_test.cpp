@@ -16,7 +16,7 @@ using Names = std::vector<std::string>;
 
 const std::vector<KernelName> kThree{{"a"}, {"b"}, {"c"}};
 
-OperatorCase conv(Shape x, Shape w, int64_t pad, int64_t group = 1) {
+OperatorCase conv(const Shape& x, const Shape& w, int64_t pad, int64_t group = 1) {
   OperatorCase test;
   test.type = "Conv";
   test.inputs = {random_tensor(x, 1), random_tensor(w, 2, -0.2f, 0.2f), random_tensor({w[0]}, 3)};
@@ -80,7 +80,7 @@ TEST(Choice, TheTableDecidesHowAnOperatorIsLowered) {
   EXPECT_EQ(plain.choice.node, 0u);
   TuningTable table;
   table.operators[plain.choice.signature] = {{plain.choice.candidates.front().text(), 2.0},
-                                                     {"winograd2 8x2", 1.0}};
+                                             {"winograd2 8x2", 1.0}};
   const Lowered chosen = lower_one(test, &table);
   EXPECT_EQ(chosen.choice.candidates[chosen.choice.taken].text(), "winograd2 8x2");
   EXPECT_NE(to_text(chosen.program), to_text(plain.program));

@@ -36,7 +36,7 @@ TEST(ComputedWeights, ConvTranspose) {
   check_operator(test);
 }
 
-OperatorCase norm_case(std::string type, Shape shape, std::vector<Shape> factors) {
+OperatorCase norm_case(std::string type, Shape shape, const std::vector<Shape>& factors) {
   OperatorCase test{.type = std::move(type), .inputs = {random_tensor(std::move(shape), 4, -2.0f, 3.0f)}};
   uint32_t seed = 5;
   for (const Shape& factor : factors) test.inputs.push_back(random_tensor(factor, seed++, 0.5f, 1.5f));

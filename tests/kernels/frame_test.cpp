@@ -103,7 +103,8 @@ TEST(FrameKernel, TransformsOutOfRange) {
   for (const FrameFilter filter : {FrameFilter::bilinear, FrameFilter::area}) {
     FrameInput frame = frame_of(FrameFormat::nv12, filter);
     frame.fill = std::nullopt;
-    constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::nanf("");
+    constexpr float infinity = std::numeric_limits<float>::infinity(),
+                    nan = std::numeric_limits<float>::quiet_NaN();
     for (const float far : {6e4f, -6e4f, infinity, -infinity, nan}) {
       OperatorCase test = frame_case(frame, {3, 2, 2}, {far, 0, far, 0, 2, far});
       check_operator(test);

@@ -55,13 +55,12 @@ class Halves : public testing::Test {
 std::vector<float> run(const OperatorCase& test, StorageChoice storage,
                        const DeviceCaps& caps = test_context()->caps()) {
   const Graph graph = single_node_graph(test, true);
-  Executor executor(test_context(),
-                    compile_program(test_context(), lower(graph, caps,
-                                                          {.precision = Precision::fp16,
-                                                           .storage = storage,
-                                                           .arithmetic = Arithmetic::fp16})));
+  Executor executor(test_context(), compile_program(test_context(), lower(graph, caps,
+                                                                          {.precision = Precision::fp16,
+                                                                           .storage = storage,
+                                                                           .arithmetic = Arithmetic::fp16})));
   for (size_t i = 0, input = 0; i < test.inputs.size(); ++i)
-    if (!test.constants.count(i)) executor.set_input(input++, rounded_to_half(*test.inputs[i]));
+    if (!test.constants.contains(i)) executor.set_input(input++, rounded_to_half(*test.inputs[i]));
   executor.run();
   return executor.output(0).to_floats();
 }

@@ -142,7 +142,7 @@ TEST(Softmax, LargeInputsDoNotOverflow) {
   check_operator(test);
 }
 
-OperatorCase norm_case(std::string type, Shape shape, std::vector<int64_t> factors) {
+OperatorCase norm_case(std::string type, Shape shape, const std::vector<int64_t>& factors) {
   OperatorCase test{.type = std::move(type),
                     .inputs = {random_tensor(std::move(shape), 6, -2.0f, 3.0f)},
                     .constants = {1, 2}};

@@ -90,8 +90,8 @@ TEST(Decompose, TheMaskOfDropoutIsKnown) {
 }
 
 TEST(Decompose, MatrixProductsOfEinsum) {
-  const auto einsum = [](const char* equation, std::vector<Shape> shapes) {
-    return one_node("Einsum", std::move(shapes), attributes({{"equation", std::string(equation)}}));
+  const auto einsum = [](const char* equation, const std::vector<Shape>& shapes) {
+    return one_node("Einsum", shapes, attributes({{"equation", std::string(equation)}}));
   };
   const std::string product = "Transpose Reshape Transpose Reshape MatMul Reshape Transpose";
   for (const auto& [equation, a, b] :
@@ -109,9 +109,9 @@ TEST(Decompose, MatrixProductsOfEinsum) {
 }
 
 TEST(Decompose, EinsumsOfThreeTensorsAndFactors) {
-  const auto types_of = [](const char* equation, std::vector<Shape> shapes) {
-    return types(after(
-        decompose, one_node("Einsum", std::move(shapes), attributes({{"equation", std::string(equation)}}))));
+  const auto types_of = [](const char* equation, const std::vector<Shape>& shapes) {
+    return types(
+        after(decompose, one_node("Einsum", shapes, attributes({{"equation", std::string(equation)}}))));
   };
   const std::string scaling = "Transpose Transpose Reshape Mul";
   const std::string product = "Transpose Reshape Transpose Reshape MatMul Reshape";

@@ -4,12 +4,10 @@
 namespace vellum::test {
 namespace {
 
-OnnxModel with_product(Shape x) {
+OnnxModel with_product(const Shape& x) {
   OnnxModel m;
   const int64_t inner = x.back();
-  m.input("x", std::move(x))
-      .initializer("w", random_tensor({inner, 5}, 1))
-      .initializer("b", random_tensor({5}, 2));
+  m.input("x", x).initializer("w", random_tensor({inner, 5}, 1)).initializer("b", random_tensor({5}, 2));
   m.node("MatMul", {"x", "w"}, {"p"});
   return m;
 }

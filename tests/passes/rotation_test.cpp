@@ -21,14 +21,15 @@ class Builder {
 
   explicit Builder(const Shape& x) { model.input("x", x); }
 
-  std::string node(const std::string& type, std::vector<std::string> inputs, const Attributes& with = {}) {
+  std::string node(const std::string& type, const std::vector<std::string>& inputs,
+                   const Attributes& with = {}) {
     const std::string name = "v" + std::to_string(count_++);
     model.node(type, inputs, {name}, with);
     return name;
   }
-  std::string constant(HostTensor tensor) {
+  std::string constant(const HostTensor& tensor) {
     const std::string name = "c" + std::to_string(count_++);
-    model.initializer(name, std::move(tensor));
+    model.initializer(name, tensor);
     return name;
   }
   std::string ints(Lists values) {

@@ -32,7 +32,7 @@ struct Chain {
   ProgramMaker make;
   TensorId a, b, c;
   explicit Chain(TensorDesc of_b = linear(64)) {
-    a = make.tensor("a", linear(64)), b = make.tensor("b", of_b), c = make.tensor("c", linear(64));
+    a = make.tensor("a", linear(64)), b = make.tensor("b", std::move(of_b)), c = make.tensor("c", linear(64));
     make.task({write(a)});
     make.task({in_place(a), write(b)});
     make.task({in_place(b), write(c)});

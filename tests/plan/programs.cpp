@@ -3,7 +3,7 @@
 namespace vellum::test {
 
 TensorId ProgramMaker::tensor(std::string name, TensorDesc desc, TensorRole role) {
-  program.tensors.push_back({std::move(name), desc, role, kNoTensor, {}});
+  program.tensors.push_back({std::move(name), std::move(desc), role, kNoTensor, {}});
   return static_cast<TensorId>(program.tensors.size() - 1);
 }
 
@@ -18,14 +18,16 @@ void ProgramMaker::task(std::vector<Binding> bindings) {
   program.tasks.push_back({std::move(dispatch), std::nullopt});
 }
 
-void ProgramMaker::host_task(std::vector<TensorId> inputs, std::vector<TensorId> outputs) {
+void ProgramMaker::host_task(const std::vector<TensorId>& inputs, std::vector<TensorId> outputs) {
   HostPartition partition;
   for (const TensorId id : inputs) partition.inputs.push_back({"", {}, id, std::nullopt});
   partition.outputs = std::move(outputs);
   program.tasks.push_back({std::nullopt, std::move(partition)});
 }
 
-TensorDesc linear(int64_t elements) { return {{elements}, ElementType::f32, Storage::buffer, Layout::linear}; }
+TensorDesc linear(int64_t elements) {
+  return {{elements}, ElementType::f32, Storage::buffer, Layout::linear};
+}
 
 TensorDesc image(int64_t channels, int64_t height, int64_t width) {
   return {{1, channels, height, width}, ElementType::f32, Storage::image2d, Layout::channels4};

@@ -12,7 +12,7 @@
 namespace vellum::test {
 namespace {
 
-std::vector<WeightUse> one_per_task(std::vector<uint64_t> sizes) {
+std::vector<WeightUse> one_per_task(const std::vector<uint64_t>& sizes) {
   std::vector<WeightUse> uses;
   for (const uint64_t bytes : sizes) {
     const auto task = static_cast<int64_t>(uses.size());

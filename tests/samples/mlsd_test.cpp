@@ -19,9 +19,9 @@ struct Maps {
   std::vector<float> displacements = std::vector<float>(4 * kSide * kSide);
 
   void add(int x, int y, float score, std::array<float, 4> displacement) {
-    const auto cell = static_cast<std::size_t>(y * kSide + x);
-    scores[cell] = score;
-    std::copy(displacement.begin(), displacement.end(), displacements.begin() + 4 * static_cast<int>(cell));
+    const int cell = y * kSide + x;
+    scores.at(static_cast<std::size_t>(cell)) = score;
+    std::copy(displacement.begin(), displacement.end(), displacements.begin() + 4 * cell);
   }
 };
 

@@ -25,7 +25,8 @@ struct Map {
         const float along = u * std::cos(angle) + v * std::sin(angle);
         const float across = v * std::cos(angle) - u * std::sin(angle);
         if (std::abs(along) <= half_length && std::abs(across) <= half_height)
-          values[static_cast<std::size_t>(y * width + x)] = probability;
+          values[static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +
+                 static_cast<std::size_t>(x)] = probability;
       }
     }
   }

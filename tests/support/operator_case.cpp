@@ -31,7 +31,7 @@ Graph single_node_graph(const OperatorCase& test, bool round_to_half) {
       node.inputs.push_back(node.inputs.at(again->second));
     } else if (!test.inputs[i]) {
       node.inputs.push_back(kNoValue);
-    } else if (test.constants.count(i)) {
+    } else if (test.constants.contains(i)) {
       node.inputs.push_back(
           graph.add_constant(name, round_to_half ? rounded_to_half(*test.inputs[i]) : *test.inputs[i]));
     } else {

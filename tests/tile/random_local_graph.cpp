@@ -47,7 +47,7 @@ class Generator {
   }
 
   // Late images are likelier, so that networks are deep.
-  const Image& pick() {
+  Image pick() {
     const auto last = static_cast<int64_t>(images_.size()) - 1;
     return images_[static_cast<size_t>(std::max(roll(0, last), roll(0, last)))];
   }
@@ -75,7 +75,7 @@ class Generator {
     return slack < 0 ? 0 : slack / stride + 1;
   }
 
-  void add_conv(const Image x) {
+  void add_conv(const Image& x) {
     const int64_t c = x.shape[1], kernel_y = one_of({1, 1, 2, 3, 3, 3, 5}),
                   kernel_x = one_of({kernel_y, 1, 3});
     const int64_t stride = one_of({1, 1, 2}), dilation = one_of({1, 1, 1, 2});
@@ -92,7 +92,7 @@ class Generator {
                     {"group", group}}));
   }
 
-  void add_transposed(const Image x) {
+  void add_transposed(const Image& x) {
     const int64_t c = x.shape[1], kernel = one_of({1, 2, 3, 4}), stride = one_of({1, 2, 3});
     const int64_t filters = roll(1, 8), extra = roll(0, stride - 1);
     const Ints pads{roll(0, kernel - 1), roll(0, kernel - 1), roll(0, kernel - 1), roll(0, kernel - 1)};
@@ -105,7 +105,7 @@ class Generator {
             {{"pads", pads}, {"strides", Ints{stride, stride}}, {"output_padding", Ints{extra, extra}}}));
   }
 
-  void add_pool(const Image x) {
+  void add_pool(const Image& x) {
     const int64_t kernel = one_of({2, 3}), stride = one_of({1, 2});
     const Ints pads{roll(0, 1), roll(0, 1), roll(0, 1), roll(0, 1)};
     const bool average = roll(0, 1) == 0;
@@ -118,7 +118,7 @@ class Generator {
         attrs);
   }
 
-  void add_resize(const Image x) {
+  void add_resize(const Image& x) {
     constexpr std::array modes{"nearest", "linear", "cubic"};
     constexpr std::array coordinates{"half_pixel", "asymmetric", "align_corners"};
     const double scale = static_cast<double>(one_of({1, 2, 3, 4, 6})) / 2;
@@ -133,7 +133,7 @@ class Generator {
              {"coordinate_transformation_mode", std::string(coordinates[static_cast<size_t>(roll(0, 2))])}}));
   }
 
-  void add_pad(const Image x) {
+  void add_pad(const Image& x) {
     constexpr std::array modes{"constant", "reflect", "edge"};
     const Ints pads{0, 0, roll(-1, 3), roll(0, 2), 0, 0, roll(-1, 3), roll(0, 2)};
     const std::string amounts = "pads" + std::to_string(constants_++);
@@ -144,7 +144,7 @@ class Generator {
         attributes({{"mode", std::string(modes[static_cast<size_t>(roll(0, 2))])}}));
   }
 
-  void add_blocks(const Image x) {
+  void add_blocks(const Image& x) {
     if (x.shape[1] % 4 == 0)
       return add("DepthToSpace", x, {}, {x.shape[0], x.shape[1] / 4, 2 * x.shape[2], 2 * x.shape[3]},
                  attributes({{"blocksize", int64_t{2}}, {"mode", std::string(roll(0, 1) ? "DCR" : "CRD")}}));
@@ -154,7 +154,7 @@ class Generator {
   }
 
   // A second image of the same height and width.
-  void add_pair(const Image x) {
+  void add_pair(const Image& x) {
     for (size_t i = images_.size(); i-- > 0;) {
       const Image y = images_[i];
       if (y.shape[2] != x.shape[2] || y.shape[3] != x.shape[3] || y.name == x.name) continue;

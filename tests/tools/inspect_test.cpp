@@ -116,8 +116,8 @@ TEST_F(Inspect, OptionsOfAnotherStageAreRefused) {
   const std::string model = save(small_model());
   for (const char* option : {"--code", "--gigamacs", "--gigabytes"}) {
     const std::string error = std::string(option) + " needs --stage kernels";
-    EXPECT_TRUE(fails({"inspect", model, option, "7"}, 1, {error.c_str()}));
-    EXPECT_TRUE(fails({"inspect", model, "--stage", "plan", option, "7"}, 1, {error.c_str()}));
+    EXPECT_TRUE(fails({"inspect", model, option, "7"}, 1, {error}));
+    EXPECT_TRUE(fails({"inspect", model, "--stage", "plan", option, "7"}, 1, {error}));
   }
   EXPECT_TRUE(fails({"inspect", model, "--caps", "android_baseline_2022"}, 1, {"--caps needs --stage"}));
 }

@@ -43,7 +43,7 @@ OnnxModel network() {
 }
 
 std::map<std::string, Tensor> run(const Device& device, const Model& model, const Tensor& x,
-                                  SessionOptions options = {}) {
+                                  const SessionOptions& options = {}) {
   return Session(device, model, options).run({{"x", x}});
 }
 
@@ -154,7 +154,8 @@ TEST_F(Tuned, ASessionThatRunsOutOfMemoryFallsBackToDefaults) {
   ASSERT_NE(program(small).find("winograd_product"), std::string::npos);
   const Session session(small, model);
   ASSERT_EQ(session.warnings().size(), 1u);
-  EXPECT_NE(session.warnings()[0].find("does not use the tuned kernels"), std::string::npos) << session.warnings()[0];
+  EXPECT_NE(session.warnings()[0].find("does not use the tuned kernels"), std::string::npos)
+      << session.warnings()[0];
   EXPECT_TRUE(messages->ends_with(session.warnings()[0])) << *messages;  // the loader may log too
   EXPECT_TRUE(close(run(small, model, x).at("y"), expected));
 }
