@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <string>
@@ -17,6 +16,7 @@
 #include "external_peer.hpp"
 #include "public_interface.hpp"
 #include "small_model.hpp"
+#include "support/environment.hpp"
 #include "support/errors.hpp"
 #include "vellum/frame.hpp"
 #include "vulkan/interposer.hpp"
@@ -26,11 +26,6 @@ namespace vellum::test {
 namespace {
 
 using Type = ExternalHandleType;
-
-bool on_swiftshader() {
-  const char* driver = std::getenv("VELLUM_TEST_DRIVER");
-  return driver && std::string_view(driver) == "swiftshader";
-}
 
 AppOptions without_extension(std::string_view left_out) {
   return {.adjust = [left_out](AppFeatures&, std::vector<const char*>& extensions) {

@@ -20,6 +20,7 @@
 #include "api/impl.hpp"
 #include "public_interface.hpp"
 #include "small_model.hpp"
+#include "support/environment.hpp"
 #include "support/temp_folder.hpp"
 #include "support/tensors.hpp"
 #include "vellum/external.hpp"
@@ -100,7 +101,7 @@ class Faults : public testing::Test {
 
   // Lets calls fail: about three of each function, over the whole work; with VELLUM_TEST_FULL all of them.
   void fail_everywhere(const std::function<Device()>& open_device, const Work& work) {
-    const uint32_t limit = std::getenv("VELLUM_TEST_FULL") != nullptr ? 10'000 : 3;
+    const uint32_t limit = in_full() ? 10'000 : 3;
     layer.start();
     const Outputs want = work(open_device());
     ASSERT_TRUE(layer.live_objects().empty());

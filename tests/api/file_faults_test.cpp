@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <iterator>
@@ -12,6 +11,7 @@
 #include "failing_files.hpp"
 #include "public_interface.hpp"
 #include "small_model.hpp"
+#include "support/environment.hpp"
 #include "support/temp_folder.hpp"
 #include "support/tensors.hpp"
 #include "vellum/caps.hpp"
@@ -50,7 +50,7 @@ void expect_nothing_unfinished(const fs::path& folder, const std::string& where)
 // Fails each call in each way; with VELLUM_TEST_FULL all of them. Returns how often the work ended with an
 // error.
 size_t fail_each_call(const Work& work) {
-  const uint64_t most = std::getenv("VELLUM_TEST_FULL") ? UINT64_MAX : 6;
+  const uint64_t most = in_full() ? UINT64_MAX : 6;
   std::string want;
   uint64_t calls = 0;
   {

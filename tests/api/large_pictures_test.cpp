@@ -6,11 +6,11 @@
 
 #include <atomic>
 #include <bit>
-#include <cstdlib>
 #include <cstring>
 
 #include "c_large_picture_program.h"
 #include "public_interface.hpp"
+#include "support/environment.hpp"
 #include "support/errors.hpp"
 #include "support/tensors.hpp"
 #include "tile/local_networks.hpp"
@@ -234,7 +234,7 @@ TEST_F(LargePictures, ProgramInCHasTheSameBits) {
 
 // 7680 x 4320 pixels become 23040 x 12960, minutes on a CPU: VELLUM_TEST_FULL.
 TEST_F(LargePictures, ScreensOf8KWithin256MiB) {
-  if (!std::getenv("VELLUM_TEST_FULL")) GTEST_SKIP() << "VELLUM_TEST_FULL is not set";
+  if (!in_full()) GTEST_SKIP() << "VELLUM_TEST_FULL is not set";
   open();
   const Model model = load(super_resolution({1, 3, kOpen, kOpen}));
   constexpr uint64_t kBudget = uint64_t{256} << 20;

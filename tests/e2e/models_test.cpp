@@ -8,18 +8,16 @@
 #include <tuple>
 
 #include "e2e/reference.hpp"
+#include "support/environment.hpp"
 #include "support/errors.hpp"
 
 namespace vellum::test {
 namespace {
 
-bool on_swiftshader() {
-  const char* driver = std::getenv("VELLUM_TEST_DRIVER");
-  return driver != nullptr && std::string(driver) == "swiftshader";
-}
-
 using Choice = std::tuple<FetchedModel, StorageChoice, Precision, MemoryMode, uint32_t>;
 
+constexpr StorageChoice kStorageChoices[] = {StorageChoice::image2d, StorageChoice::image3d,
+                                             StorageChoice::buffer};
 const char* const kStorages[] = {"automatic", "image2d", "image3d", "buffer"};
 
 std::string choice_name(const testing::TestParamInfo<Choice>& info) {
@@ -66,20 +64,25 @@ TEST_P(Models, AgreeWithTheOracle) {
   expect_no_validation_messages();
 }
 
-const auto kStorageChoices =
-    testing::Values(StorageChoice::image2d, StorageChoice::image3d, StorageChoice::buffer);
-
-INSTANTIATE_TEST_SUITE_P(Fp32, Models,
-                         testing::Combine(testing::ValuesIn(small_fetched_models()), kStorageChoices,
-                                          testing::Values(Precision::fp32),
-                                          testing::Values(MemoryMode::shared_objects, MemoryMode::naive,
-                                                          MemoryMode::offsets),
-                                          testing::Values(0u, 1u)),
-                         choice_name);
+// SwiftShader takes ten seconds for each run of M-LSD; there it runs in one of the memory modes, which do not
+// depend on the driver.
+std::vector<Choice> fp32_choices() {
+  std::vector<Choice> choices;
+  for (const FetchedModel& model : small_fetched_models())
+    for (const StorageChoice storage : kStorageChoices)
+      for (const MemoryMode memory : {MemoryMode::shared_objects, MemoryMode::naive, MemoryMode::offsets})
+        for (const uint32_t submit : {0u, 1u})
+          if (memory == MemoryMode::shared_objects || in_full() || !on_swiftshader() ||
+              model.name != "mlsd_tiny")
+            choices.emplace_back(model, storage, Precision::fp32, memory, submit);
+  return choices;
+}
+INSTANTIATE_TEST_SUITE_P(Fp32, Models, testing::ValuesIn(fp32_choices()), choice_name);
 // How tensors are shared and submitted does not depend on the precision; one odd number of tasks per submit
 // besides.
 INSTANTIATE_TEST_SUITE_P(Fp16, Models,
-                         testing::Combine(testing::ValuesIn(small_fetched_models()), kStorageChoices,
+                         testing::Combine(testing::ValuesIn(small_fetched_models()),
+                                          testing::ValuesIn(kStorageChoices),
                                           testing::Values(Precision::fp16),
                                           testing::Values(MemoryMode::shared_objects), testing::Values(7u)),
                          choice_name);
@@ -88,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(Fp16, Models,
 // larger models, and more combinations, with VELLUM_TEST_FULL in the environment; SwiftShader takes minutes
 // for them.
 std::vector<Choice> other_choices() {
-  const bool full = std::getenv("VELLUM_TEST_FULL") != nullptr;
+  const bool full = in_full();
   const SizeClass largest = full ? SizeClass::large : on_swiftshader() ? SizeClass::small : SizeClass::medium;
   // A large network in one submit takes SwiftShader longer than the minute that a submit may take.
   const uint32_t whole = full && on_swiftshader() ? 8 : 0;
@@ -129,8 +132,7 @@ TEST_P(ModelsOfHalves, AgreeWithTheOracleWhereTheDeviceCan) {
 }
 
 std::vector<FetchedModel> models_of_halves() {
-  return std::getenv("VELLUM_TEST_FULL") != nullptr ? fetched_models(SizeClass::large)
-                                                    : small_fetched_models();
+  return in_full() ? fetched_models(SizeClass::large) : small_fetched_models();
 }
 INSTANTIATE_TEST_SUITE_P(Fetched, ModelsOfHalves, testing::ValuesIn(models_of_halves()),
                          [](const auto& each) { return each.param.name; });

@@ -1,12 +1,12 @@
 // The check of a device's kernels: right devices pass, and wrong ones are found.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <set>
 #include <string>
 
 #include "interposed_context.hpp"
 #include "selfcheck/check_kernels.hpp"
+#include "support/environment.hpp"
 #include "support/errors.hpp"
 
 namespace vellum::test {
@@ -21,7 +21,7 @@ std::string describe(const KernelCheck& check) {
 
 // The sweeps of tests/kernels check far more; with VELLUM_TEST_FULL this is what a user's check does.
 TEST(KernelCheck, TheKernelsOfThisDeviceAreRight) {
-  const bool full = std::getenv("VELLUM_TEST_FULL") != nullptr;
+  const bool full = in_full();
   std::set<std::string> operations, kernels;
   for (const KernelCheck& check : check_kernels(test_context(), {.only = full ? "" : "Conv 3x3"})) {
     EXPECT_TRUE(check.passed()) << describe(check);

@@ -4,13 +4,14 @@
 #   vellum_add_test(NAME SOURCES file... [LIBRARIES target...] [LABEL label])
 #       A GoogleTest program that needs no device; each of its cases is a ctest entry `NAME.Suite.Case`.
 #   vellum_add_gpu_test(NAME SOURCES file... [LIBRARIES target...] [SHARDS n] [TIMEOUT seconds] [LABEL label] [AS_GPU]
-#                       [MOLTENVK] [QUICK] [UNOPTIMISED])
+#                       [IN_TURN] [MOLTENVK] [QUICK] [OPTIMISED])
 #       A GoogleTest program that runs whole on each driver: ctest entries `NAME.lavapipe`, `NAME.swiftshader` and
 #       `NAME.baseline2022` (with SHARDS, `NAME.lavapipe.0` and so on, each running a part of the cases), with AS_GPU
-#       `NAME.as_gpu` besides, with MOLTENVK `NAME.moltenvk`. With -DVELLUM_TEST_GPU_ASSISTED=ON those with AS_GPU come on
-#       SwiftShader once more, as `NAME.gpu_assisted` and `NAME.as_gpu_assisted`, where the validation layer watches each
-#       access to a buffer: nothing is read or written outside of it. That takes ten times as long. With UNOPTIMISED lavapipe
-#       compiles without LLVM's optimisation: for programs that compile longer than they run, in 0.6 of the time.
+#       `NAME.as_gpu` besides, with MOLTENVK `NAME.moltenvk`. With IN_TURN there is neither `NAME.baseline2022` nor
+#       `NAME.as_gpu`: the program itself takes these devices in turn on lavapipe. With -DVELLUM_TEST_GPU_ASSISTED=ON those
+#       with AS_GPU come on SwiftShader once more, as `NAME.gpu_assisted` and `NAME.as_gpu_assisted`, where the validation
+#       layer watches each access to a buffer: nothing is read or written outside of it. That takes ten times as long.
+#       Lavapipe compiles without LLVM's optimisation, in 0.6 to 0.8 of the time, unless OPTIMISED is given: as users have it.
 #   vellum_add_gpu_run(NAME COMMAND target argument... EXPECT regex [TIMEOUT seconds] [LABEL label] [QUICK])
 #       Runs a program once on each driver, as a user would: entries `NAME.lavapipe` and `NAME.swiftshader`. Its output
 #       must match the expression. @RUN@ in an argument becomes the driver's name.
@@ -28,6 +29,7 @@
 #   VELLUM_TEST_DRIVER     lavapipe or swiftshader: what the only visible driver is
 #   VELLUM_TEST_LIMITS     android_baseline_2022 in `NAME.baseline2022`: the test clamps the device's limits to it;
 #                          as_gpu in `NAME.as_gpu`: lavapipe is given the kernels that a desktop GPU is given;
+#                          in_turn: the test does all that (caps_in_turn() in gpu_test.hpp);
 #                          moltenvk in `NAME.moltenvk`: limits and kernels of caps/moltenvk_apple_m1.json, on a lavapipe that
 #                          the loader takes for a portability driver
 include_guard(GLOBAL)
@@ -117,7 +119,7 @@ endfunction()
 
 # One process per driver rather than one per case: starting a driver and compiling the shaders costs more than most cases.
 function(vellum_register_on_driver name run driver icd)
-  cmake_parse_arguments(PARSE_ARGV 4 arg "QUICK" "SHARDS;TIMEOUT;EXPECT;LABEL" "ENVIRONMENT;COMMAND")
+  cmake_parse_arguments(PARSE_ARGV 4 arg "OPTIMISED;QUICK" "SHARDS;TIMEOUT;EXPECT;LABEL" "ENVIRONMENT;COMMAND")
   set(labels gpu ${run} ${arg_LABEL})
   if(arg_QUICK AND run STREQUAL "lavapipe")
     list(APPEND labels quick)
@@ -132,6 +134,9 @@ function(vellum_register_on_driver name run driver icd)
       "VK_LOADER_LAYERS_DISABLE=~implicit~"
       "VK_LAYER_ENABLES=VALIDATION_CHECK_ENABLE_SYNCHRONIZATION_VALIDATION_QUEUE_SUBMIT"
       "MESA_SHADER_CACHE_DIR=${CMAKE_BINARY_DIR}/mesa_shader_cache" ${arg_ENVIRONMENT})
+  if(NOT arg_OPTIMISED)
+    list(APPEND environment GALLIVM_PERF=nopt)
+  endif()
   math(EXPR arg_TIMEOUT "${vellum_test_patience} * ${arg_TIMEOUT}")
   math(EXPR last_shard "${arg_SHARDS} - 1")
   foreach(shard RANGE ${last_shard})
@@ -179,7 +184,7 @@ function(vellum_require_icds)
 endfunction()
 
 function(vellum_add_gpu_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "AS_GPU;MOLTENVK;QUICK;UNOPTIMISED" "SHARDS;TIMEOUT;LABEL" "SOURCES;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "AS_GPU;IN_TURN;MOLTENVK;QUICK;OPTIMISED" "SHARDS;TIMEOUT;LABEL" "SOURCES;LIBRARIES")
   if(NOT arg_SHARDS)
     set(arg_SHARDS 1)
   endif()
@@ -189,19 +194,24 @@ function(vellum_add_gpu_test name)
   vellum_require_icds()
   vellum_test_executable(${name} SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES})
   set(common COMMAND ${name} SHARDS ${arg_SHARDS} TIMEOUT ${arg_TIMEOUT} LABEL ${arg_LABEL})
-  if(arg_QUICK)
-    list(APPEND common QUICK)
+  foreach(option QUICK OPTIMISED)
+    if(arg_${option})
+      list(APPEND common ${option})
+    endif()
+  endforeach()
+  set(limits "")
+  if(arg_IN_TURN)
+    set(limits VELLUM_TEST_LIMITS=in_turn)
   endif()
-  set(compiler "")
-  if(arg_UNOPTIMISED)
-    set(compiler GALLIVM_PERF=nopt)
+  vellum_register_on_driver(${name} lavapipe lavapipe "${VELLUM_TEST_LAVAPIPE_ICD}" ${common}
+                            ENVIRONMENT ${limits})
+  if(NOT arg_IN_TURN)
+    vellum_register_on_driver(${name} baseline2022 lavapipe "${VELLUM_TEST_LAVAPIPE_ICD}" ${common}
+                              ENVIRONMENT VELLUM_TEST_LIMITS=android_baseline_2022)
   endif()
-  vellum_register_on_driver(${name} lavapipe lavapipe "${VELLUM_TEST_LAVAPIPE_ICD}" ${common} ENVIRONMENT ${compiler})
-  vellum_register_on_driver(${name} baseline2022 lavapipe "${VELLUM_TEST_LAVAPIPE_ICD}" ${common}
-                            ENVIRONMENT VELLUM_TEST_LIMITS=android_baseline_2022 ${compiler})
-  if(arg_AS_GPU)
+  if(arg_AS_GPU AND NOT arg_IN_TURN)
     vellum_register_on_driver(${name} as_gpu lavapipe "${VELLUM_TEST_LAVAPIPE_ICD}" ${common}
-                              ENVIRONMENT VELLUM_TEST_LIMITS=as_gpu ${compiler})
+                              ENVIRONMENT VELLUM_TEST_LIMITS=as_gpu)
   endif()
   if(arg_MOLTENVK)
     vellum_portability_icd(portability_icd)

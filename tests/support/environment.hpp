@@ -1,9 +1,10 @@
-// The environment of a test: variables that are set for a while, sanitizers, and Wine.
+// The environment of a test: variables that are set for a while, drivers, sanitizers, and Wine.
 #pragma once
 
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace vellum::test {
 
@@ -33,6 +34,15 @@ class EnvironmentVariable {
   const char* name_;
   std::optional<std::string> before_;
 };
+
+// Whether the environment shows SwiftShader, and no other driver.
+inline bool on_swiftshader() {
+  const char* driver = std::getenv("VELLUM_TEST_DRIVER");
+  return driver && std::string_view(driver) == "swiftshader";
+}
+
+// Whether VELLUM_TEST_FULL is set: tests leave nothing out that only takes long.
+inline bool in_full() { return std::getenv("VELLUM_TEST_FULL") != nullptr; }
 
 // Whether this program is built with a sanitizer, which needs memory of the process for itself.
 constexpr bool under_sanitizer() {

@@ -105,7 +105,7 @@ DeviceCaps taken_for_moltenvk(const DeviceCaps& caps) {
 
 std::function<DeviceCaps(const DeviceCaps&)> limits_from_environment() {
   const char* limits = std::getenv("VELLUM_TEST_LIMITS");
-  if (!limits || !*limits) return nullptr;
+  if (!limits || !*limits || std::string_view(limits) == "in_turn") return nullptr;
   if (std::string_view(limits) == "android_baseline_2022") return clamp_to_android_baseline_2022;
   if (std::string_view(limits) == "as_gpu") return taken_for_a_gpu;
   if (std::string_view(limits) == "moltenvk") return taken_for_moltenvk;
@@ -120,6 +120,14 @@ DeviceCaps caps_as_gpu(uint32_t vendor) {
   if (vendor) caps.vendor_id = vendor;
   caps.cooperative_matrices.clear();
   return caps;
+}
+
+std::vector<DeviceCaps> caps_in_turn(const DeviceCaps& caps) {
+  const char* limits = std::getenv("VELLUM_TEST_LIMITS");
+  if (!limits || std::string_view(limits) != "in_turn") return {caps};
+  std::vector<DeviceCaps> all{caps, clamp_to_android_baseline_2022(caps)};
+  if (caps.type == DeviceType::cpu) all.push_back(taken_for_a_gpu(caps));
+  return all;
 }
 
 gpu::ContextOptions test_context_options() {

@@ -35,6 +35,8 @@ struct OperatorSweep {
   bool as_for_gpu = false;
   // Accepts that the operator runs on the host in some layouts. Otherwise that fails the test.
   bool host_allowed = false;
+  // Accepts that on a device with fewer storage buffers than this.
+  uint32_t buffers = 0;
   Winograd winograd = Winograd::off;
 
   // A result passes if |result - reference| <= tolerance * max(1, |reference|).
@@ -58,7 +60,7 @@ struct OperatorCase {
   int opset = 13;
   size_t output_count = 1;
   size_t most_outputs = SIZE_MAX;  // of the graph; the node leaves out the others
-  Activation activation = {};  // fused through with_activation()
+  Activation activation = {};      // fused through with_activation()
   OperatorSweep sweep = {};
   std::shared_ptr<const Operator> op = nullptr;  // replaces `type`'s, for operators that ONNX does not have
 };

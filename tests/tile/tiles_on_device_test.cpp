@@ -7,11 +7,13 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compile/tiles.hpp"
 #include "exec/executor.hpp"
 #include "import/import.hpp"
+#include "support/environment.hpp"
 #include "support/fetched_model.hpp"
 #include "support/gpu_test.hpp"
 #include "support/tensors.hpp"
@@ -115,6 +117,7 @@ TEST_F(Tiles, PartsOfABatchGiveTheBitsOfTheWhole) {
 // Every tiling that the cost model offers; the last takes a third of the bytes of whole layers at most.
 TEST_F(Tiles, FetchedNetworksGiveTheSameBitsInAThirdOfTheirMemory) {
   for (const char* name : {"blazeface_back", "mlsd_tiny"}) {
+    if (std::string_view(name) == "mlsd_tiny" && on_swiftshader() && !in_full()) continue;  // a minute
     const FetchedModel& fetched = fetched_model(name);
     const Graph imported = import_model(fetched.model());
     CompileOptions options{.plan = {.mode = MemoryMode::offsets}};

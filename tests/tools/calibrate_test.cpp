@@ -18,9 +18,7 @@ class Calibrate : public testing::Test {
   Calibrate() { small_model().save(folder / "model.onnx"); }
   void SetUp() override {
     if (under_sanitizer()) GTEST_SKIP() << "the process grows by what the sanitizer needs";
-    const char* driver = std::getenv("VELLUM_TEST_DRIVER");
-    if (driver && std::string(driver) == "swiftshader")
-      GTEST_SKIP() << "its memory grows with the square of the largest pipeline";
+    if (on_swiftshader()) GTEST_SKIP() << "its memory grows with the square of the largest pipeline";
   }
 
   json point(const std::string& file, std::vector<std::string> more = {}) const {
@@ -108,8 +106,7 @@ TEST_F(Calibrate, WithoutItEstimatesAreIntervals) {
 }
 
 TEST(CalibrateTool, RefusesADriverThatItsModelDoesNotFit) {
-  const char* driver = std::getenv("VELLUM_TEST_DRIVER");
-  if (!driver || std::string(driver) != "swiftshader") GTEST_SKIP() << "the model fits";
+  if (!on_swiftshader()) GTEST_SKIP() << "the model fits";
   EXPECT_TRUE(fails({"devices", "--calibrate"}, 1, {"cannot be calibrated"}));
 }
 
