@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds everything with the tests, and runs a tier of them:
-#   tests/run.sh               all, on every driver; prints before how near kernels come to the device's ceilings
+#   tests/run.sh               all, on every driver, and those of `sanitize`; prints before how near kernels come to the device's
+#                              ceilings
 #   tests/run.sh quick         those without a device and the essential ones on lavapipe: under 3 minutes after the build
 #   tests/run.sh conformance   ONNX's own tests, and whole models against ONNX Runtime, LiteRT and torch
 #   tests/run.sh bench         no tests: times kernels against the device's ceilings, then three networks with `vellum bench`
@@ -14,7 +15,8 @@ build=${BUILD_DIR:-$root/build/tests}
 
 "$root/setup.sh" build tests
 cache=$("$root/setup.sh" where)
-if [[ ${1-} == sanitize ]]; then exec "$root/tests/sanitize.sh" "${@:2}"; fi
+sanitize() { BUILD_DIR=${BUILD_DIR:+$BUILD_DIR/sanitize} "$root/tests/sanitize.sh" "$@"; }
+if [[ ${1-} == sanitize ]]; then sanitize "${@:2}"; exit; fi
 
 options=(-DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DVELLUM_BUILD_TESTS=ON -DVELLUM_BUILD_SAMPLES=ON
   -DVELLUM_BUILD_BENCHMARKS=ON "-DVELLUM_TEST_DATA=$cache")
@@ -24,13 +26,16 @@ fi
 cmake -S "$root" -B "$build" -G Ninja "${options[@]}"
 cmake --build "$build"
 
-run() { exec ctest --test-dir "$build" --output-on-failure -j2 "$@"; }
+run() { ctest --test-dir "$build" --output-on-failure -j2 "$@"; }
 # For information: times depend on what else the machine does.
 ceilings() { "$root/tests/bench/ceiling_ratios.py" "$build"; }
 case ${1-} in
   '')
     ceilings || printf 'run.sh: the ratios to the ceilings could not be measured\n' >&2
-    run --output-junit "$build/results.xml"  # from which tests/platforms/debian.sh makes a record
+    status=0
+    sanitize || status=$?
+    run --output-junit "$build/results.xml" || status=$?  # from which tests/platforms/debian.sh makes a record
+    exit "$status"
     ;;
   quick) run -L '^(cpu|quick)$' "${@:2}" ;;
   conformance) run -L '^conformance$' "${@:2}" ;;

@@ -8,7 +8,11 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${BUILD_DIR:-$root/build/sanitize}
 
-options=(-DCMAKE_BUILD_TYPE=None "-DCMAKE_CXX_FLAGS=-O1" -DCMAKE_UNITY_BUILD=ON -DVELLUM_SANITIZE=address,undefined
+# All of `undefined` but null, object-size and vptr, which take a fifth of the time to compile: what they report,
+# AddressSanitizer or a signal would.
+undefined=alignment,bool,bounds,enum,integer-divide-by-zero,nonnull-attribute,pointer-overflow,return,returns-nonnull-attribute
+undefined+=,shift,signed-integer-overflow,unreachable
+options=(-DCMAKE_BUILD_TYPE=None "-DCMAKE_CXX_FLAGS=-O1" -DCMAKE_UNITY_BUILD=ON "-DVELLUM_SANITIZE=address,$undefined"
   -DVELLUM_BUILD_TESTS=ON -DVELLUM_BUILD_SAMPLES=ON)
 if command -v ccache >/dev/null; then
   options+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
