@@ -74,7 +74,7 @@ class CpuPolicy final : public DevicePolicy {
   bool keeps_weights_in_buffers(const DeviceCaps&) const override { return false; }
   bool joins_in_buffers(const DeviceCaps&) const override { return false; }
   bool loads_uniform_weights_cheaply(const DeviceCaps&, int64_t) const override { return false; }
-  int64_t slices_ahead(const DeviceCaps&, const OutputTile&, bool) const override { return 1; }
+  int64_t slices_ahead(const DeviceCaps&, const OutputTile&, bool, bool) const override { return 1; }
   bool spares_registers(const DeviceCaps&) const override { return false; }
   int64_t attention_slices_ahead(const DeviceCaps&) const override { return 1; }
   int64_t most_columns(const DeviceCaps&) const override { return 0; }

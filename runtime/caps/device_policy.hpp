@@ -42,6 +42,13 @@ struct TileDemand {
   WindowRow row = {};
   bool loads_ahead = false;  // of several slices: DevicePolicy::slices_ahead()
   bool halves = false;       // its values are stored as halves
+  int64_t row_pixels = 0;    // those of the input that follow one another; 0: not known
+
+  // Whether the pixels of a tile do, if the last tile of a row may begin earlier where there is one row.
+  bool are_neighbours(int64_t pixels) const {
+    const bool one_row = lines == 1 && row_pixels == length && length >= pixels;
+    return row_pixels > 0 && (row_pixels % pixels == 0 || one_row);
+  }
 };
 
 // The output of one invocation of a depthwise convolution: pixels of each of some rows of one slice.
@@ -157,8 +164,9 @@ class DevicePolicy {
   // the same part of the sums.
   virtual bool loads_uniform_weights_cheaply(const DeviceCaps& caps, int64_t split_k) const = 0;
   // The input slices that a pointwise convolution loads together before it multiplies them, as `halves` or as
-  // floats.
-  virtual int64_t slices_ahead(const DeviceCaps& caps, const OutputTile& tile, bool halves) const = 0;
+  // floats. `neighbours`: one address does for the pixels of a tile.
+  virtual int64_t slices_ahead(const DeviceCaps& caps, const OutputTile& tile, bool halves,
+                               bool neighbours) const = 0;
   // Whether convolutions gain by few values in registers over their loop: they locate their pixels again
   // after it, the last tile of a row begins earlier where that saves checks for padding, and windows whose
   // taps are loaded one after the other load several slices together, too.

@@ -113,9 +113,9 @@ std::vector<SeparableTile> possible_tiles(const DeviceCaps& caps, const Separabl
       for (const int64_t slices : {1, 2})
         for (int64_t groups = 1; slices * groups < 2 * demand.outputs; groups *= 2)
           for (int64_t split = 1; split <= std::min<int64_t>(demand.inputs, 16); split *= 4) {
-            // Weights of as many input slices as registers hold, besides as many sums again.
-            const int64_t ahead = std::clamp<int64_t>(2 * most_sums(caps) / (pixels * slices), 1, 4);
-            const SeparableTile tile{width, height, {pixels, slices}, slices * groups, split, ahead};
+            const OutputTile sums{pixels, slices};
+            const SeparableTile tile{width,           height, sums,
+                                     slices * groups, split,  weights_ahead(caps, sums, demand.kernel)};
             const bool wasteful =
                 (width > 4 && width >= 2 * demand.width) || (height > 2 && height >= 2 * demand.height);
             if (wasteful || pixels * slices > most_sums(caps)) continue;
@@ -225,7 +225,7 @@ std::vector<ExpandTile> possible_tiles(const DeviceCaps& caps, const ExpandDeman
           for (const int64_t invocations : {64, 128, 256}) {
             const OutputTile sums{pixels, slices};
             const ExpandTile tile{blocks(demand.width, columns), blocks(demand.height, rows), sums,
-                                  invocations, std::min(loads_ahead(caps, sums, false), most_ahead)};
+                                  invocations, std::min(loads_ahead(caps, sums, false, false), most_ahead)};
             if (pixels * slices > most_sums(caps) || slices >= 2 * demand.slices) continue;
             // Invocations without pixels wait, except that they help with the gates.
             if (invocations > 64 && demand.gates == 0 &&

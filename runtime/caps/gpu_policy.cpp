@@ -100,8 +100,9 @@ class GpuPolicy final : public DevicePolicy {
   bool loads_uniform_weights_cheaply(const DeviceCaps& caps, int64_t split_k) const override {
     return gains_by_uniform_loads(caps, split_k);
   }
-  int64_t slices_ahead(const DeviceCaps& caps, const OutputTile& tile, bool halves) const override {
-    return loads_ahead(caps, tile, halves);
+  int64_t slices_ahead(const DeviceCaps& caps, const OutputTile& tile, bool halves,
+                       bool neighbours) const override {
+    return loads_ahead(caps, tile, halves, neighbours);
   }
   // Adreno's compiler holds positions over the loop. The others were not tried.
   bool spares_registers(const DeviceCaps& caps) const override { return caps.vendor_id == kQualcomm; }

@@ -55,7 +55,8 @@ void spare_registers(ConvKernel& kernel, const DeviceCaps& caps, bool loads_rows
   if (halves && loads_rows_once && tile.pixels == 8) kernel.defines.emplace_back("RUN_AT_ONCE", "1");
   if (loads_rows_once || kernel.weights.group_inputs() < 4) return;
   // Columns that may be padding are in registers, too.
-  const int64_t ahead = std::min<int64_t>(policy.slices_ahead(caps, tile, halves), is_unpadded ? 4 : 2);
+  const int64_t ahead =
+      std::min<int64_t>(policy.slices_ahead(caps, tile, halves, false), is_unpadded ? 4 : 2);
   if (ahead > 1) kernel.defines.emplace_back("AHEAD", std::to_string(ahead));
 }
 
