@@ -112,7 +112,7 @@ class GpuPolicy final : public DevicePolicy {
   }
   // Four pixels at steps of two; Arm's compiler reloads what of them it spills.
   int64_t most_columns(const DeviceCaps& caps) const override {
-    return caps.vendor_id == kArm ? 6 : caps.vendor_id == kQualcomm ? 11 : 9;
+    return caps.vendor_id == kArm ? 6 : caps.vendor_id == kQualcomm ? 13 : 9;
   }
   uint64_t macs_worth_a_variant() const override { return uint64_t{1} << 24; }  // as on a CPU
 
