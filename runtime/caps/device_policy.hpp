@@ -143,6 +143,10 @@ class DevicePolicy {
                                                      const SeparableDemand& demand) const = 0;
   // Likewise for a 1x1 convolution and the depthwise convolution after it.
   virtual std::vector<ExpandTile> expand_tiles(const DeviceCaps& caps, const ExpandDemand& demand) const = 0;
+  // Whether a depthwise convolution that could share a kernel with the 1x1 convolution before it, or with the
+  // one after it, should do so with the one before.
+  virtual bool expands_rather(const DeviceCaps& caps, const ExpandDemand& before,
+                              const SeparableDemand& after) const = 0;
   // Whether one dispatch for a 1x1 and a 3x3 convolution of one input should take less time than one for
   // each.
   virtual bool merges_branches(const DeviceCaps& caps, const TileDemand& narrow,
@@ -202,6 +206,8 @@ class DevicePolicy {
   // Whether the last workgroup of a dispatch, of `invocations`, should compute the gates, that many products,
   // of what the dispatch stores: it takes no dispatch of its own, but has fewer invocations.
   virtual bool computes_gates_last(const DeviceCaps& caps, int64_t products, int64_t invocations) const = 0;
+  // The slices whose weights an invocation of it loads together.
+  virtual int64_t gate_slices_ahead(const DeviceCaps& caps) const = 0;
   // Whether to rank all elements of rows (length^2 comparisons at once) instead of selecting the k largest
   // one after another (length * k), if k is much less than length.
   virtual bool ranks_rows(int64_t length, int64_t k) const = 0;

@@ -82,15 +82,18 @@ class GpuPolicy final : public DevicePolicy {
   std::vector<ExpandTile> expand_tiles(const DeviceCaps& caps, const ExpandDemand& demand) const override {
     return quick_expand_tiles(caps, demand);
   }
+  bool expands_rather(const DeviceCaps& caps, const ExpandDemand& before,
+                      const SeparableDemand& after) const override {
+    return expand_gains_more(caps, before, after);
+  }
   bool merges_branches(const DeviceCaps& caps, const TileDemand& narrow,
                        const TileDemand& wide) const override {
     return branches_gain(caps, narrow, wide);
   }
-  // A conversion takes a launch, a barrier and the tensor twice; three loads in place of one take less. On
-  // Adreno the one is from an image, which was not compared.
-  bool reads_planes(const DeviceCaps& caps) const override { return caps.vendor_id != kQualcomm; }
-  // One dispatch in place of two. On Adreno rows of 64 with uniform slices gain nothing.
-  bool takes_means_of_products(const DeviceCaps& caps) const override { return caps.vendor_id != kQualcomm; }
+  // A conversion takes a launch, a barrier and the tensor twice; three loads in place of one take less.
+  bool reads_planes(const DeviceCaps&) const override { return true; }
+  // One dispatch in place of two.
+  bool takes_means_of_products(const DeviceCaps&) const override { return true; }
   bool multiplies_cooperative_matrices() const override { return true; }
   bool broadcasts_are_cheaper_than_loads(const DeviceCaps&) const override { return false; }
   // Images are padded to blocks of texels, and no compiler makes scalar loads from them.
@@ -134,6 +137,7 @@ class GpuPolicy final : public DevicePolicy {
   bool computes_gates_last(const DeviceCaps& caps, int64_t products, int64_t invocations) const override {
     return gates_gain_as_last(caps, products, invocations);
   }
+  int64_t gate_slices_ahead(const DeviceCaps& caps) const override { return gate_loads_ahead(caps); }
 
   bool ranks_rows(int64_t length, int64_t k) const override { return k > 64 && length <= (1 << 15); }
 

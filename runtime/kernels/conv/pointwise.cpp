@@ -61,12 +61,19 @@ bool are_neighbours(const DeviceCaps& caps, const TensorDesc& x, int64_t pixels)
   return x.storage == Storage::buffer && !x.rows_first && n == 1 && h * w >= pixels;
 }
 
+// The invocations of a workgroup that has all pixels, for each part of the sums. Adreno's compiler has half
+// the registers where a workgroup is larger than a subgroup of 64.
+int64_t row_of_all_pixels(const DeviceCaps& caps, const InvocationTile& tile, int64_t pixel_blocks) {
+  const int64_t row =
+      device_policy(caps).spares_registers(caps) ? kRowWorkgroup / tile.split_k() : kRowWorkgroup;
+  return divide_up(pixel_blocks, row) * row;
+}
+
 // Workgroups of all pixels, each of some slices, so that they take the means.
 void take_means(Dispatch& dispatch, const DeviceCaps& caps, const InvocationTile& tile, int64_t pixel_blocks,
                 int64_t slice_blocks) {
   const auto parts = static_cast<uint32_t>(tile.split_k());
-  dispatch.workgroup_size = {static_cast<uint32_t>(divide_up(pixel_blocks, kRowWorkgroup) * kRowWorkgroup),
-                             parts, 1};
+  dispatch.workgroup_size = {static_cast<uint32_t>(row_of_all_pixels(caps, tile, pixel_blocks)), parts, 1};
   dispatch.workgroup_count = {1, static_cast<uint32_t>(slice_blocks), 1};
   if (parts > 1 && device_policy(caps).loads_uniform_weights_cheaply(caps, parts))
     dispatch.subgroup_size = caps.subgroup_size;
@@ -144,11 +151,12 @@ bool accumulates_in_fp16(const PointwiseTile& tile) {
 
 bool holds_all_pixels(const DeviceCaps& caps, const InvocationTile& tile, int64_t pixels) {
   constexpr int64_t kMostTiles = 256, kTexel = 16;
-  const int64_t row = divide_up(divide_up(pixels, tile.output.pixels), kRowWorkgroup) * kRowWorkgroup;
+  const int64_t row = row_of_all_pixels(caps, tile, divide_up(pixels, tile.output.pixels));
   const int64_t invocations = row * tile.split_k();
   // Partial sums where they are split, and a mean of each invocation.
   const int64_t texels =
       invocations * (1 + (tile.split_k() > 1 ? tile.output.pixels * tile.output.slices : 0));
+  if (device_policy(caps).spares_registers(caps) && invocations > kRowWorkgroup) return false;
   return row <= kMostTiles && row <= caps.max_workgroup_size[0] &&
          tile.split_k() <= caps.max_workgroup_size[1] && invocations <= caps.max_workgroup_invocations &&
          kTexel * texels <= caps.max_shared_memory_bytes;
