@@ -90,7 +90,7 @@ KernelDispatch kernel_dispatch(const Program& program, const Dispatch& dispatch,
   result.macs = dispatch.macs;
   result.bytes = model.bytes;
   result.barrier = barrier;
-  result.steps = model.figures.steps;
+  result.steps = model.figures.steps + model.figures.last_steps;
   result.efficiency = model.efficiency;
   if (rates)
     predict(result, model, code, *rates);

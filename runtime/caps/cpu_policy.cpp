@@ -54,6 +54,9 @@ class CpuPolicy final : public DevicePolicy {
 
   std::vector<ExpandTile> expand_tiles(const DeviceCaps&, const ExpandDemand&) const override { return {}; }
 
+  bool expands_rather(const DeviceCaps&, const ExpandDemand&, const SeparableDemand&) const override {
+    return false;
+  }
   bool merges_branches(const DeviceCaps&, const TileDemand&, const TileDemand&) const override {
     return false;
   }
@@ -74,7 +77,7 @@ class CpuPolicy final : public DevicePolicy {
   bool keeps_weights_in_buffers(const DeviceCaps&) const override { return false; }
   bool joins_in_buffers(const DeviceCaps&) const override { return false; }
   bool loads_uniform_weights_cheaply(const DeviceCaps&, int64_t) const override { return false; }
-  int64_t slices_ahead(const DeviceCaps&, const OutputTile&, bool) const override { return 1; }
+  int64_t slices_ahead(const DeviceCaps&, const OutputTile&, bool, bool) const override { return 1; }
   bool spares_registers(const DeviceCaps&) const override { return false; }
   int64_t attention_slices_ahead(const DeviceCaps&) const override { return 1; }
   int64_t most_columns(const DeviceCaps&) const override { return 0; }
@@ -104,6 +107,7 @@ class CpuPolicy final : public DevicePolicy {
   int64_t most_texels_of_a_workgroup() const override { return int64_t{1} << 16; }
 
   bool computes_gates_last(const DeviceCaps&, int64_t, int64_t) const override { return false; }
+  int64_t gate_slices_ahead(const DeviceCaps&) const override { return 1; }
 
   bool ranks_rows(int64_t, int64_t) const override { return false; }
 

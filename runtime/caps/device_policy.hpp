@@ -42,6 +42,13 @@ struct TileDemand {
   WindowRow row = {};
   bool loads_ahead = false;  // of several slices: DevicePolicy::slices_ahead()
   bool halves = false;       // its values are stored as halves
+  int64_t row_pixels = 0;    // those of the input that follow one another; 0: not known
+
+  // Whether the pixels of a tile do, if the last tile of a row may begin earlier where there is one row.
+  bool are_neighbours(int64_t pixels) const {
+    const bool one_row = lines == 1 && row_pixels == length && length >= pixels;
+    return row_pixels > 0 && (row_pixels % pixels == 0 || one_row);
+  }
 };
 
 // The output of one invocation of a depthwise convolution: pixels of each of some rows of one slice.
@@ -136,6 +143,10 @@ class DevicePolicy {
                                                      const SeparableDemand& demand) const = 0;
   // Likewise for a 1x1 convolution and the depthwise convolution after it.
   virtual std::vector<ExpandTile> expand_tiles(const DeviceCaps& caps, const ExpandDemand& demand) const = 0;
+  // Whether a depthwise convolution that could share a kernel with the 1x1 convolution before it, or with the
+  // one after it, should do so with the one before.
+  virtual bool expands_rather(const DeviceCaps& caps, const ExpandDemand& before,
+                              const SeparableDemand& after) const = 0;
   // Whether one dispatch for a 1x1 and a 3x3 convolution of one input should take less time than one for
   // each.
   virtual bool merges_branches(const DeviceCaps& caps, const TileDemand& narrow,
@@ -157,8 +168,9 @@ class DevicePolicy {
   // the same part of the sums.
   virtual bool loads_uniform_weights_cheaply(const DeviceCaps& caps, int64_t split_k) const = 0;
   // The input slices that a pointwise convolution loads together before it multiplies them, as `halves` or as
-  // floats.
-  virtual int64_t slices_ahead(const DeviceCaps& caps, const OutputTile& tile, bool halves) const = 0;
+  // floats. `neighbours`: one address does for the pixels of a tile.
+  virtual int64_t slices_ahead(const DeviceCaps& caps, const OutputTile& tile, bool halves,
+                               bool neighbours) const = 0;
   // Whether convolutions gain by few values in registers over their loop: they locate their pixels again
   // after it, the last tile of a row begins earlier where that saves checks for padding, and windows whose
   // taps are loaded one after the other load several slices together, too.
@@ -194,6 +206,8 @@ class DevicePolicy {
   // Whether the last workgroup of a dispatch, of `invocations`, should compute the gates, that many products,
   // of what the dispatch stores: it takes no dispatch of its own, but has fewer invocations.
   virtual bool computes_gates_last(const DeviceCaps& caps, int64_t products, int64_t invocations) const = 0;
+  // The slices whose weights an invocation of it loads together.
+  virtual int64_t gate_slices_ahead(const DeviceCaps& caps) const = 0;
   // Whether to rank all elements of rows (length^2 comparisons at once) instead of selecting the k largest
   // one after another (length * k), if k is much less than length.
   virtual bool ranks_rows(int64_t length, int64_t k) const = 0;

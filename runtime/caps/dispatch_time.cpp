@@ -27,14 +27,18 @@ DispatchTime dispatch_time(const DeviceRates& rates, const DispatchFigures& disp
   time.memory_us = microseconds(dispatch.bytes, rates.gigabytes_per_s);
   time.overhead_us = rates.launch_us + (dispatch.barrier ? rates.barrier_us : 0);
   time.latency_us = 1e-3 * dispatch.steps * rates.latency_ns;
-  if (dispatch.subgroups == 0 || rates.units == 0) return time;
+  const double last_us = 1e-3 * dispatch.last_steps * rates.latency_ns;
+  if (dispatch.subgroups == 0 || rates.units == 0) {
+    time.latency_us += last_us;
+    return time;
+  }
   // A subgroup runs on one unit however wide that is; wide units run several of them.
   const double lanes = dispatch.subgroup_size > 0 ? rates.lanes / dispatch.subgroup_size : 0;
   const double at_once = std::max<double>(rates.units, lanes);
   time.busy = dispatch.subgroups / (std::ceil(dispatch.subgroups / at_once) * at_once);
   const double held =
       std::max(at_once, rates.units * (dispatch.resident > 0 ? dispatch.resident : kResident));
-  time.latency_us *= std::max(1.0, dispatch.subgroups / held);
+  time.latency_us = time.latency_us * std::max(1.0, dispatch.subgroups / held) + last_us;
   time.waves = std::max(1.0, std::min(dispatch.subgroups, held) / at_once);
   return time;
 }

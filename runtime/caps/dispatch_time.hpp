@@ -26,8 +26,9 @@ struct DispatchFigures {
   double macs = 0, bytes = 0;
   double subgroups = 0;  // 0: unknown; the device is taken to be full
   uint32_t subgroup_size = 0;
-  double steps = 1;     // loads, or groups of them issued together, that wait for one another
-  double resident = 0;  // subgroups that a unit holds at a time; 0: unknown
+  double steps = 1;       // loads, or groups of them issued together, that wait for one another
+  double last_steps = 0;  // those of one workgroup alone after all others
+  double resident = 0;    // subgroups that a unit holds at a time; 0: unknown
   bool barrier = true;
 };
 

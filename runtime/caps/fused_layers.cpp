@@ -47,16 +47,24 @@ SeparableBytes bytes_of(const SeparableDemand& demand) {
           .weights = texel * (4 * inputs + 1) * outputs};
 }
 
+// The predicted time of the 1x1 convolution in a dispatch of its own.
+double product_us(const DeviceCaps& caps, const DeviceRates& rates, const SeparableDemand& demand) {
+  const SeparableBytes bytes = bytes_of(demand);
+  const int64_t pixels = demand.width * demand.height * demand.images;
+  TileDemand product{pixels, 1, demand.outputs, 16 * pixels * demand.inputs * demand.outputs, {}, true};
+  product.halves = demand.texel_bytes == 8;
+  product.row_pixels = demand.width;
+  const SplitTile tile = quickest(caps, product, std::min<int64_t>(demand.inputs, 16));
+  return tile_us(caps, rates, tile, product, bytes.middle + bytes.y + bytes.weights);
+}
+
 // The predicted time of the two layers as two dispatches.
 double apart_us(const DeviceCaps& caps, const DeviceRates& rates, const SeparableDemand& demand) {
   const SeparableBytes bytes = bytes_of(demand);
-  const int64_t pixels = demand.width * demand.height * demand.images;
-  const TileDemand product{pixels, 1, demand.outputs, 16 * pixels * demand.inputs * demand.outputs, {}, true};
-  const SplitTile tile = quickest(caps, product, std::min<int64_t>(demand.inputs, 16));
-  const double texels = static_cast<double>(pixels * demand.inputs);
+  const auto texels = static_cast<double>(demand.width * demand.height * demand.images * demand.inputs);
   const auto taps = static_cast<double>(demand.kernel * demand.kernel);
   return depthwise_us(caps, rates, texels, taps, bytes.x + bytes.middle + bytes.filters) +
-         tile_us(caps, rates, tile, product, bytes.middle + bytes.y + bytes.weights);
+         product_us(caps, rates, demand);
 }
 
 // The predicted time of both layers in one dispatch.
@@ -113,9 +121,9 @@ std::vector<SeparableTile> possible_tiles(const DeviceCaps& caps, const Separabl
       for (const int64_t slices : {1, 2})
         for (int64_t groups = 1; slices * groups < 2 * demand.outputs; groups *= 2)
           for (int64_t split = 1; split <= std::min<int64_t>(demand.inputs, 16); split *= 4) {
-            // Weights of as many input slices as registers hold, besides as many sums again.
-            const int64_t ahead = std::clamp<int64_t>(2 * most_sums(caps) / (pixels * slices), 1, 4);
-            const SeparableTile tile{width, height, {pixels, slices}, slices * groups, split, ahead};
+            const OutputTile sums{pixels, slices};
+            const SeparableTile tile{width,           height, sums,
+                                     slices * groups, split,  weights_ahead(caps, sums, demand.kernel)};
             const bool wasteful =
                 (width > 4 && width >= 2 * demand.width) || (height > 2 && height >= 2 * demand.height);
             if (wasteful || pixels * slices > most_sums(caps)) continue;
@@ -143,28 +151,37 @@ std::vector<Tile> quickest_of(std::vector<std::pair<double, Tile>> timed, double
 
 // The loads of an invocation that wait for one another while a workgroup computes gates: four texels of
 // weights are loaded together.
-double gate_steps(int64_t products, int64_t invocations) {
-  return products > 0
-             ? kStepsAround + static_cast<double>(products) / (16.0 * static_cast<double>(invocations))
-             : 0;
+double gate_steps(int64_t products, int64_t invocations, int64_t ahead = 1) {
+  return products > 0 ? kStepsAround +
+                            static_cast<double>(products) / (16.0 * static_cast<double>(invocations * ahead))
+                      : 0;
+}
+
+// The predicted time of the 1x1 convolution in a dispatch of its own.
+double product_us(const DeviceCaps& caps, const DeviceRates& rates, const ExpandDemand& demand) {
+  const auto texel = static_cast<double>(demand.texel_bytes);
+  const int64_t pixels = demand.x_width * demand.x_height * demand.images;
+  const auto inputs = static_cast<double>(demand.inputs), slices = static_cast<double>(demand.slices);
+  TileDemand product{pixels, 1, demand.slices, 16 * pixels * demand.inputs * demand.slices, {}, true};
+  product.halves = demand.texel_bytes == 8;
+  product.row_pixels = demand.x_width;
+  const SplitTile tile = quickest(caps, product, std::min<int64_t>(demand.inputs, 16));
+  const auto all = static_cast<double>(pixels);
+  return tile_us(caps, rates, tile, product, texel * (all * (inputs + slices) + (4 * inputs + 1) * slices));
 }
 
 // The predicted time of the two layers as two dispatches.
 double apart_us(const DeviceCaps& caps, const DeviceRates& rates, const ExpandDemand& demand) {
-  const auto texel = static_cast<double>(demand.texel_bytes);
-  const int64_t pixels = demand.x_width * demand.x_height * demand.images;
-  const auto inputs = static_cast<double>(demand.inputs), slices = static_cast<double>(demand.slices);
-  const TileDemand product{pixels, 1, demand.slices, 16 * pixels * demand.inputs * demand.slices, {}, true};
-  const SplitTile tile = quickest(caps, product, std::min<int64_t>(demand.inputs, 16));
-  const double middle = texel * static_cast<double>(pixels) * slices;
+  const auto texel = static_cast<double>(demand.texel_bytes), slices = static_cast<double>(demand.slices);
+  const double middle =
+      texel * static_cast<double>(demand.x_width * demand.x_height * demand.images) * slices;
   const double outputs = static_cast<double>(demand.width * demand.height * demand.images) * slices;
   const auto taps = static_cast<double>(demand.kernel * demand.kernel);
   const double gates = demand.gates > 0 ? rates.launch_us + rates.barrier_us +
                                               1e-3 * rates.latency_ns * gate_steps(demand.gates, 256)
                                         : 0;
   return gates + depthwise_us(caps, rates, outputs, taps, middle + texel * (outputs + taps * slices)) +
-         tile_us(caps, rates, tile, product,
-                 texel * (static_cast<double>(pixels) * inputs + (4 * inputs + 1) * slices) + middle);
+         product_us(caps, rates, demand);
 }
 
 // The predicted time of both layers in one dispatch, with the gates.
@@ -180,6 +197,8 @@ double expand_us(const DeviceCaps& caps, const DeviceRates& rates, const ExpandT
   const double multiplied = static_cast<double>(multiplies * demand.inputs) * code.macs_per_step;
   const double filtered = static_cast<double>(16 * demand.kernel * demand.kernel * filters);
   const uint32_t subgroup = subgroup_of_many_registers(caps);
+  // Adreno's compiler takes the registers for the rows of a window that are filtered.
+  const double most_resident = caps.vendor_id == kQualcomm ? 4 : code.resident;
   // Subgroups without pixels compute nothing.
   const int64_t busy = blocks(blocks(tile.covered(demand), tile.tile.pixels), subgroup) * subgroup;
   const auto subgroups = static_cast<double>(blocks(tile.invocations, subgroup));
@@ -190,16 +209,17 @@ double expand_us(const DeviceCaps& caps, const DeviceRates& rates, const ExpandT
   const auto x_pixels = static_cast<double>(demand.x_width * demand.x_height * demand.images);
   const auto y_pixels = static_cast<double>(demand.width * demand.height * demand.images);
   const auto taps = static_cast<double>(demand.kernel * demand.kernel);
-  return dispatch_time(rates, {.macs = workgroups * static_cast<double>(std::min(tile.invocations, busy)) *
-                                       (filtered * code.efficiency / kCheckedEfficiency + multiplied),
-                               .bytes = texel * (x_pixels * inputs + y_pixels * slices +
-                                                 (4 * inputs + 2 + taps) * slices),
-                               .subgroups = workgroups * subgroups,
-                               .subgroup_size = subgroup,
-                               .steps = kStepsAround + 2 * kStepsToReduce + static_cast<double>(filters) +
-                                        gate_steps(demand.gates, tile.invocations) +
-                                        static_cast<double>(multiplies * blocks(demand.inputs, tile.ahead)),
-                               .resident = std::min(code.resident, std::floor(held) * subgroups)})
+  return dispatch_time(
+             rates,
+             {.macs = workgroups * static_cast<double>(std::min(tile.invocations, busy)) *
+                      (filtered * code.efficiency / kCheckedEfficiency + multiplied),
+              .bytes = texel * (x_pixels * inputs + y_pixels * slices + (4 * inputs + 2 + taps) * slices),
+              .subgroups = workgroups * subgroups,
+              .subgroup_size = subgroup,
+              .steps = kStepsAround + 2 * kStepsToReduce + static_cast<double>(filters) +
+                       static_cast<double>(multiplies * blocks(demand.inputs, tile.ahead)),
+              .last_steps = gate_steps(demand.gates, tile.invocations, gate_loads_ahead(caps)),
+              .resident = std::min({code.resident, most_resident, std::floor(held) * subgroups})})
       .total_us(code.efficiency);
 }
 
@@ -216,16 +236,16 @@ bool fits(const DeviceCaps& caps, const ExpandTile& tile, const ExpandDemand& de
 std::vector<ExpandTile> possible_tiles(const DeviceCaps& caps, const ExpandDemand& demand) {
   std::vector<ExpandTile> tiles;
   const auto more = [](int64_t parts) { return parts < 8 ? parts + 1 : 2 * parts; };
-  // Registers also hold where the pixels are in shared memory.
-  const int64_t most_ahead = caps.vendor_id == kQualcomm ? 2 : 4;
   for (int64_t columns = 1; columns == 1 || demand.width >= 8 * columns; columns = more(columns))
     for (int64_t rows = 1; rows <= demand.height; rows = more(rows))
       for (const int64_t pixels : {1, 2, 4})
         for (const int64_t slices : {1, 2})
           for (const int64_t invocations : {64, 128, 256}) {
             const OutputTile sums{pixels, slices};
+            // Adreno's compiler has half the registers for larger workgroups than a subgroup of 64.
+            const int64_t most_ahead = caps.vendor_id == kQualcomm && invocations > 64 ? 2 : 4;
             const ExpandTile tile{blocks(demand.width, columns), blocks(demand.height, rows), sums,
-                                  invocations, std::min(loads_ahead(caps, sums, false), most_ahead)};
+                                  invocations, std::min(loads_ahead(caps, sums, false, false), most_ahead)};
             if (pixels * slices > most_sums(caps) || slices >= 2 * demand.slices) continue;
             // Invocations without pixels wait, except that they help with the gates.
             if (invocations > 64 && demand.gates == 0 &&
@@ -247,8 +267,6 @@ std::vector<SeparableTile> quick_separable_tiles(const DeviceCaps& caps, const S
 }
 
 std::vector<ExpandTile> quick_expand_tiles(const DeviceCaps& caps, const ExpandDemand& demand) {
-  // Workgroups of one subgroup, as Adreno's compiler wants them, hold few pixels; there it was not tried.
-  if (caps.vendor_id == kQualcomm) return {};
   const DeviceRates rates = device_rates(caps);
   std::vector<std::pair<double, ExpandTile>> timed;
   for (const ExpandTile& tile : possible_tiles(caps, demand))
@@ -256,20 +274,35 @@ std::vector<ExpandTile> quick_expand_tiles(const DeviceCaps& caps, const ExpandD
   return quickest_of(std::move(timed), kWorthOneKernel * apart_us(caps, rates, demand));
 }
 
+bool expand_gains_more(const DeviceCaps& caps, const ExpandDemand& before, const SeparableDemand& after) {
+  // The others were not tried.
+  if (caps.vendor_id != kQualcomm) return false;
+  const DeviceRates rates = device_rates(caps);
+  const std::vector<ExpandTile> expand = quick_expand_tiles(caps, before);
+  const std::vector<SeparableTile> separable = quick_separable_tiles(caps, after);
+  if (expand.empty() || separable.empty()) return false;
+  const double rather = expand_us(caps, rates, expand.front(), before) + product_us(caps, rates, after);
+  return rather < kWorthOneKernel *
+                      (product_us(caps, rates, before) + separable_us(caps, rates, separable.front(), after));
+}
+
+// A workgroup of Adreno's is one subgroup, which waits for its loads alone. The others were not tried.
+int64_t gate_loads_ahead(const DeviceCaps& caps) { return caps.vendor_id == kQualcomm ? 4 : 1; }
+
 bool gates_gain_as_last(const DeviceCaps& caps, int64_t products, int64_t invocations) {
   constexpr int64_t kOfItsOwn = 256;  // invocations of squeeze_excite.comp
-  // On Adreno it was not tried. Metal has no barrier for memory that other workgroups read before
-  // version 3.2.
-  if (caps.vendor_id == kQualcomm || caps.vendor_id == kApple) return false;
+  // Metal has no barrier for memory that other workgroups read before version 3.2.
+  if (caps.vendor_id == kApple) return false;
   const DeviceRates rates = device_rates(caps);
   const double longer =
-      1e-3 * rates.latency_ns * (gate_steps(products, invocations) - gate_steps(products, kOfItsOwn));
+      1e-3 * rates.latency_ns *
+      (gate_steps(products, invocations, gate_loads_ahead(caps)) - gate_steps(products, kOfItsOwn));
   return longer < rates.launch_us + rates.barrier_us;
 }
 
 bool branches_gain(const DeviceCaps& caps, const TileDemand& narrow, const TileDemand& wide) {
-  // On Adreno it was not tried; Intel's compiler spills four registers with fp16 arithmetic.
-  if (caps.vendor_id == kQualcomm || caps.vendor_id == kIntel) return false;
+  // Intel's compiler spills four registers with fp16 arithmetic.
+  if (caps.vendor_id == kIntel) return false;
   constexpr int64_t kMostSplit = 16;
   TileDemand both = wide;
   both.slices += narrow.slices;

@@ -82,15 +82,18 @@ class GpuPolicy final : public DevicePolicy {
   std::vector<ExpandTile> expand_tiles(const DeviceCaps& caps, const ExpandDemand& demand) const override {
     return quick_expand_tiles(caps, demand);
   }
+  bool expands_rather(const DeviceCaps& caps, const ExpandDemand& before,
+                      const SeparableDemand& after) const override {
+    return expand_gains_more(caps, before, after);
+  }
   bool merges_branches(const DeviceCaps& caps, const TileDemand& narrow,
                        const TileDemand& wide) const override {
     return branches_gain(caps, narrow, wide);
   }
-  // A conversion takes a launch, a barrier and the tensor twice; three loads in place of one take less. On
-  // Adreno the one is from an image, which was not compared.
-  bool reads_planes(const DeviceCaps& caps) const override { return caps.vendor_id != kQualcomm; }
-  // One dispatch in place of two. On Adreno rows of 64 with uniform slices gain nothing.
-  bool takes_means_of_products(const DeviceCaps& caps) const override { return caps.vendor_id != kQualcomm; }
+  // A conversion takes a launch, a barrier and the tensor twice; three loads in place of one take less.
+  bool reads_planes(const DeviceCaps&) const override { return true; }
+  // One dispatch in place of two.
+  bool takes_means_of_products(const DeviceCaps&) const override { return true; }
   bool multiplies_cooperative_matrices() const override { return true; }
   bool broadcasts_are_cheaper_than_loads(const DeviceCaps&) const override { return false; }
   // Images are padded to blocks of texels, and no compiler makes scalar loads from them.
@@ -100,8 +103,9 @@ class GpuPolicy final : public DevicePolicy {
   bool loads_uniform_weights_cheaply(const DeviceCaps& caps, int64_t split_k) const override {
     return gains_by_uniform_loads(caps, split_k);
   }
-  int64_t slices_ahead(const DeviceCaps& caps, const OutputTile& tile, bool halves) const override {
-    return loads_ahead(caps, tile, halves);
+  int64_t slices_ahead(const DeviceCaps& caps, const OutputTile& tile, bool halves,
+                       bool neighbours) const override {
+    return loads_ahead(caps, tile, halves, neighbours);
   }
   // Adreno's compiler holds positions over the loop. The others were not tried.
   bool spares_registers(const DeviceCaps& caps) const override { return caps.vendor_id == kQualcomm; }
@@ -111,7 +115,7 @@ class GpuPolicy final : public DevicePolicy {
   }
   // Four pixels at steps of two; Arm's compiler reloads what of them it spills.
   int64_t most_columns(const DeviceCaps& caps) const override {
-    return caps.vendor_id == kArm ? 6 : caps.vendor_id == kQualcomm ? 11 : 9;
+    return caps.vendor_id == kArm ? 6 : caps.vendor_id == kQualcomm ? 13 : 9;
   }
   uint64_t macs_worth_a_variant() const override { return uint64_t{1} << 24; }  // as on a CPU
 
@@ -133,6 +137,7 @@ class GpuPolicy final : public DevicePolicy {
   bool computes_gates_last(const DeviceCaps& caps, int64_t products, int64_t invocations) const override {
     return gates_gain_as_last(caps, products, invocations);
   }
+  int64_t gate_slices_ahead(const DeviceCaps& caps) const override { return gate_loads_ahead(caps); }
 
   bool ranks_rows(int64_t length, int64_t k) const override { return k > 64 && length <= (1 << 15); }
 

@@ -34,21 +34,31 @@ int64_t most_depthwise_sums(const DeviceCaps& caps, int64_t kernel) {
 // loaded once for all taps, if the last tile of a row may begin earlier (spares_registers()).
 bool holds_sums(const DeviceCaps& caps, const OutputTile& tile, const TileDemand& demand) {
   if (tile.pixels * tile.slices <= most_sums(caps)) return true;
-  return fills_registers(caps) && demand.row.taps > 1 && demand.length >= 8 && tile == OutputTile{8, 2};
+  // Loops over halves load as much at a time with smaller tiles.
+  const bool has_few_addresses =
+      demand.row.taps > 1 || (demand.loads_ahead && demand.are_neighbours(8) && !demand.halves);
+  return fills_registers(caps) && has_few_addresses && demand.length >= 8 && tile == OutputTile{8, 2};
 }
 
 // Several loads in flight hide their latency, and a longer loop has fewer instructions that do not multiply.
 // More than these keep too many registers: on Adreno three slices of 4x2 texels fit, or four of halves, and
 // two of 2x4 texels, for they have more weights (docs/gpu_compilers.md).
-int64_t loads_ahead(const DeviceCaps& caps, const OutputTile& tile, bool halves) {
+int64_t loads_ahead(const DeviceCaps& caps, const OutputTile& tile, bool halves, bool neighbours) {
   if (fills_registers(caps)) {
-    if (tile.pixels == 8) return 1;
+    if (tile.pixels == 8) return neighbours ? 2 : 1;
     if (tile.slices > 2) return tile.pixels > 1 ? 2 : 4;
-    return tile == OutputTile{4, 2} && !halves ? 3 : 4;
+    return tile == OutputTile{4, 2} && !halves && !neighbours ? 3 : 4;
   }
   const bool eight = caps.vendor_id == kNvidia || (caps.vendor_id == kQualcomm && tile.pixels == 4);
   const int64_t texels = eight ? 8 : 4;
   return std::clamp<int64_t>(texels / tile.pixels, 1, 4);
+}
+
+// As many as registers hold besides as many sums again; on Adreno 660 those of 4x2 texels hold twice as many,
+// except where windows of five pixels are filtered besides.
+int64_t weights_ahead(const DeviceCaps& caps, const OutputTile& tile, int64_t kernel) {
+  if (fills_registers(caps) && tile == OutputTile{4, 2} && kernel <= 3) return 4;
+  return std::clamp<int64_t>(2 * most_sums(caps) / (tile.pixels * tile.slices), 1, 4);
 }
 
 }  // namespace vellum

@@ -18,6 +18,9 @@ double texels(const TileDemand& demand) {
   return static_cast<double>(demand.length * demand.lines * demand.slices);
 }
 
+// Slices of x that are loaded together where they are scaled, for scales are in registers, too.
+constexpr int64_t kMostScaledAhead = 2;
+
 // Invocations of a workgroup that compute one block of pixels each, of the same slices (UNIFORM_SLICES), with
 // at most a quarter of them idle.
 constexpr int64_t kRow = 64;
@@ -76,7 +79,11 @@ double tile_us(const DeviceCaps& caps, const DeviceRates& rates, const SplitTile
   // Four channels of a texel of output take four multiply-accumulates for each channel of a texel of input.
   const double partial = texels(demand) * static_cast<double>(choice.split_k);
   const double products = demand.macs > 0 ? static_cast<double>(demand.macs) / (16 * partial) : kSteps;
-  const int64_t together = demand.loads_ahead ? loads_ahead(caps, tile, demand.halves) : demand.row.taps;
+  int64_t together = demand.row.taps;
+  if (demand.loads_ahead) {
+    const int64_t most = caps.vendor_id == kQualcomm && demand.row.operations > 0 ? kMostScaledAhead : 4;
+    together = std::min(most, loads_ahead(caps, tile, demand.halves, demand.are_neighbours(tile.pixels)));
+  }
   const auto invocations = static_cast<double>(rows * kRow);
   const uint32_t subgroup = subgroup_of_many_registers(caps);
   const double around = kStepsAround + (choice.split_k > 1 ? kStepsToReduce : 0);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,6 +18,7 @@
 #include "compile/tuned_storages.hpp"
 #include "kernels/framework/lowering.hpp"
 #include "passes/split_large_layers.hpp"
+#include "plan/dispatch_model.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -82,24 +85,64 @@ bool may_take_means(const CompileOptions& options) {
   });
 }
 
-bool may_join_in_buffers(const DeviceCaps& caps, const CompileOptions& options) {
+bool may_use_buffers(const DeviceCaps& caps, const CompileOptions& options) {
   return options.storage == StorageChoice::automatic && options.views && caps.prefers_images &&
          device_policy(caps).joins_in_buffers(caps);
 }
 
-// Takes the program whose joined tensors are in buffers, of which copies are views, unless its intermediate
-// tensors take too much more memory: views keep the memory of the whole alive.
-void join_in_buffers(CompiledModel& model, const DeviceCaps& caps, const CompileOptions& options,
-                     LoweringOptions lowering) {
-  lowering.value_storages = joined_storages(model.graph);
-  if (lowering.value_storages.empty()) return;
+// What a program takes: its intermediate tensors, and its time by the performance model.
+struct Footprint {
+  uint64_t bytes = 0;
+  double ms = 0;
+};
+
+Footprint footprint_of(const Program& program, const DeviceCaps& caps, const CompileOptions& options) {
+  const MemoryPlan plan = plan_memory(program, options.plan, modelled_rules(caps));
+  const std::vector<double> ms = predicted_milliseconds(program, synchronise(program, plan), caps);
+  return {plan.planned_bytes, std::accumulate(ms.begin(), ms.end(), 0.0)};
+}
+
+// Whether loops load more slices together where one address does for the pixels of a tile.
+bool gains_by_neighbours(const DeviceCaps& caps) {
+  constexpr OutputTile kTile{4, 2};
+  const DevicePolicy& policy = device_policy(caps);
+  return policy.slices_ahead(caps, kTile, false, true) > policy.slices_ahead(caps, kTile, false, false);
+}
+
+// Puts tensors in buffers, where others are in images: those of which copies are views then, unless
+// intermediate tensors take too much more memory, for views keep the memory of the whole alive; and those of
+// whose pixels one address does for a tile, and matrices, where a program with these is predicted to take
+// less time. Loops over matrices in buffers take more, of which the model knows nothing.
+void put_in_buffers(CompiledModel& model, const DeviceCaps& caps, const CompileOptions& options,
+                    LoweringOptions lowering) {
+  constexpr double kWorthBuffers = 0.99, kWorthMatrices = 0.98;
+  Footprint best = footprint_of(model.program, caps, options);
+  const uint64_t most_bytes = best.bytes + best.bytes / 3;
   lowering.weights_in_default_storage = true;
-  Program joined = lower(model.graph, caps, lowering);
-  arrange_program(joined, caps, options);
-  const auto planned = [&](const Program& program) {
-    return plan_memory(program, options.plan, modelled_rules(caps)).planned_bytes;
+  std::vector<StorageChoice> storages = joined_storages(model.graph);
+  put_vectors_in_buffers(model.graph, storages);
+  const auto take_if_quicker = [&](const std::vector<StorageChoice>& choice, double share) {
+    if (choice.empty() || choice == lowering.value_storages) return false;
+    std::vector<StorageChoice> before = std::exchange(lowering.value_storages, choice);
+    Program program = lower(model.graph, caps, lowering);
+    arrange_program(program, caps, options);
+    const Footprint footprint = footprint_of(program, caps, options);
+    if (footprint.bytes > most_bytes || footprint.ms > share * best.ms) {
+      lowering.value_storages = std::move(before);
+      return false;
+    }
+    best = footprint;
+    model.program = std::move(program);
+    return true;
   };
-  if (3 * planned(joined) <= 4 * planned(model.program)) model.program = std::move(joined);
+  if (!take_if_quicker(storages, std::numeric_limits<double>::infinity())) storages.clear();
+  std::vector<StorageChoice> products = storages;
+  // Halves take more instructions from buffers.
+  if (options.precision == Precision::fp32 && gains_by_neighbours(caps))
+    put_products_in_buffers(model.graph, products);
+  if (take_if_quicker(products, kWorthBuffers)) storages = std::move(products);
+  put_matrices_in_buffers(model.graph, storages);
+  take_if_quicker(storages, kWorthMatrices);
 }
 
 // Makes the program, and in strips the graph.
@@ -113,8 +156,8 @@ void add_program(CompiledModel& model, const DeviceCaps& caps, const CompileOpti
     model.program = std::move(tiled.program);
   }
   arrange_program(model.program, caps, options);
-  if (options.tiling.empty() && lowering.value_storages.empty() && may_join_in_buffers(caps, options))
-    join_in_buffers(model, caps, options, lowering);
+  if (options.tiling.empty() && lowering.value_storages.empty() && may_use_buffers(caps, options))
+    put_in_buffers(model, caps, options, lowering);
 }
 
 }  // namespace

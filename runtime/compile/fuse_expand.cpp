@@ -24,13 +24,21 @@ bool take_depthwise(const GraphEditor& editor, size_t index, ExpandConv& op) {
   return true;
 }
 
-void fuse_with_product(GraphEditor& editor, size_t index, const DeviceCaps& caps, Precision precision) {
+// An ExpandConv in place of a depthwise convolution, and the number of the 1x1 convolution before it.
+struct BothLayers {
+  Node node;
+  std::shared_ptr<ExpandConv> op;
+  size_t first = 0;
+};
+
+std::optional<BothLayers> match_both(const GraphEditor& editor, size_t index) {
   auto op = std::make_shared<ExpandConv>();
-  if (!take_depthwise(editor, index, *op)) return;
+  if (!take_depthwise(editor, index, *op)) return std::nullopt;
   Node node = editor.graph().nodes[index];
   const auto product = match_producer<Conv>(editor, node.inputs[0]);
-  if (!product || editor.only_reader(node.inputs[0]) != index || product.node->inputs.size() > 3) return;
-  if (!is_product(editor, product) || !is_float_value(editor, node.outputs[0])) return;
+  if (!product || editor.only_reader(node.inputs[0]) != index || product.node->inputs.size() > 3)
+    return std::nullopt;
+  if (!is_product(editor, product) || !is_float_value(editor, node.outputs[0])) return std::nullopt;
   op->pointwise = *product.op;
   std::vector<ValueId> inputs = product.node->inputs;
   inputs.resize(3, kNoValue);
@@ -38,13 +46,24 @@ void fuse_with_product(GraphEditor& editor, size_t index, const DeviceCaps& caps
   inputs.insert(inputs.end(), node.inputs.begin() + 1, node.inputs.end());
   node.inputs = std::move(inputs);
   node.op = op;
-  if (!is_for_one_kernel(*op, operator_inputs(editor.graph(), node), caps, precision)) return;
-  const size_t first = product.index;
-  editor.replace(index, std::move(node));
-  editor.remove(first);
+  return BothLayers{std::move(node), std::move(op), product.index};
+}
+
+void fuse_with_product(GraphEditor& editor, size_t index, const DeviceCaps& caps, Precision precision) {
+  std::optional<BothLayers> both = match_both(editor, index);
+  if (!both || !is_for_one_kernel(*both->op, operator_inputs(editor.graph(), both->node), caps, precision))
+    return;
+  editor.replace(index, std::move(both->node));
+  editor.remove(both->first);
 }
 
 }  // namespace
+
+std::optional<ExpandDemand> demand_of_both(const GraphEditor& editor, size_t index, Precision precision) {
+  const std::optional<BothLayers> both = match_both(editor, index);
+  if (!both) return std::nullopt;
+  return expand_demand(*both->op, operator_inputs(editor.graph(), both->node), precision);
+}
 
 void fuse_expand(Graph& graph, const DeviceCaps& caps, Precision precision) {
   GraphEditor editor(graph);

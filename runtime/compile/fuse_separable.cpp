@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "caps/device_policy.hpp"
+#include "compile/fuse_expand.hpp"
 #include "compile/match_depthwise.hpp"
 #include "graph/operators/conv/pool_conv.hpp"
 #include "graph/operators/conv/separable_conv.hpp"
@@ -31,6 +33,10 @@ void fuse(GraphEditor& editor, size_t index, const DeviceCaps& caps, Precision p
   if (!is_depthwise(editor, depthwise) || !is_product(editor, product)) return;
   const SeparableProblem problem = problem_of(editor, depthwise, product, precision);
   if (!fits_32_bits(problem.window) || tiles_of_one_kernel(problem, caps).empty()) return;
+  // Or the depthwise convolution is for one kernel with the 1x1 convolution before it.
+  if (const auto both = demand_of_both(editor, depthwise.index, precision);
+      both && device_policy(caps).expands_rather(caps, *both, problem.demand()))
+    return;
   auto op = std::make_shared<SeparableConv>();
   op->depthwise = *depthwise.op;
   op->pointwise = *product.op;

@@ -4,8 +4,10 @@
 #include <span>
 
 #include "graph/operator_support.hpp"
+#include "graph/operators/conv/conv_mean.hpp"
 #include "graph/operators/movement/concat.hpp"
 #include "graph/operators/movement/slice.hpp"
+#include "kernels/conv/window.hpp"
 
 namespace vellum {
 namespace {
@@ -55,24 +57,83 @@ bool splits(const Graph& graph, const Node& node) {
   return !parts.empty() && are_whole_slices(graph, node.inputs[0], parts);
 }
 
+void put_in_buffer(const Graph& graph, ValueId id, std::vector<StorageChoice>& storages) {
+  storages.resize(graph.values.size(), StorageChoice::automatic);
+  if (id != kNoValue) storages[id] = StorageChoice::buffer;
+}
+
+// Puts those float values in buffers whose shape `is_one` of those wanted.
+template <typename IsOne>
+void put_shapes_in_buffers(const Graph& graph, std::vector<StorageChoice>& storages, const IsOne& is_one) {
+  for (ValueId id = 0; id < graph.values.size(); ++id) {
+    const TensorType& type = graph.values[id].type;
+    if (!graph.constant(id) && is_float(type.dtype) && element_count(type.shape) > 0 && is_one(type.shape))
+      put_in_buffer(graph, id, storages);
+  }
+}
+
 }  // namespace
 
 std::vector<StorageChoice> joined_storages(const Graph& graph) {
   std::vector<StorageChoice> storages;
-  const auto put_in_buffer = [&](ValueId id) {
-    storages.resize(graph.values.size(), StorageChoice::automatic);
-    if (id != kNoValue) storages[id] = StorageChoice::buffer;
-  };
+  const auto put = [&](ValueId id) { put_in_buffer(graph, id, storages); };
   for (const Node& node : graph.nodes) {
     if (joins(graph, node)) {
-      std::ranges::for_each(node.inputs, put_in_buffer);
-      put_in_buffer(node.outputs[0]);
+      std::ranges::for_each(node.inputs, put);
+      put(node.outputs[0]);
     } else if (splits(graph, node)) {
-      put_in_buffer(node.inputs[0]);
-      std::ranges::for_each(node.outputs, put_in_buffer);
+      put(node.inputs[0]);
+      std::ranges::for_each(node.outputs, put);
     }
   }
   return storages;
+}
+
+void put_vectors_in_buffers(const Graph& graph, std::vector<StorageChoice>& storages) {
+  put_shapes_in_buffers(graph, storages, [](const Shape& shape) {
+    return shape.size() == 4 ? shape[2] * shape[3] == 1 : shape.size() == 2 && shape[0] == 1;
+  });
+}
+
+namespace {
+
+enum class Reader { product, one_pixel, residual, other };
+
+Reader reader_of(const Graph& graph, const Node& node, size_t slot) {
+  const auto* conv = dynamic_cast<const Conv*>(node.op.get());
+  const auto* mean = dynamic_cast<const ConvMean*>(node.op.get());
+  if (mean) conv = &mean->conv;
+  if (!conv) return Reader::other;
+  if (slot == 3) return Reader::residual;
+  if (slot != 0 || conv->group != 1) return Reader::other;
+  const std::vector<OperatorInput> inputs = operator_inputs(graph, node);
+  const Window2d window = to_2d(conv->place(std::span(inputs).first(2)));
+  if (is_pointwise(window)) return Reader::product;
+  return window.kernel[0] * window.kernel[1] == 1 ? Reader::one_pixel : Reader::other;
+}
+
+}  // namespace
+
+void put_products_in_buffers(const Graph& graph, std::vector<StorageChoice>& storages) {
+  constexpr int64_t kWidestTile = 8;
+  std::vector<bool> products(graph.values.size()), others(graph.values.size());
+  for (const ValueId id : graph.outputs) others[id] = true;
+  for (const Node& node : graph.nodes)
+    for (size_t slot = 0; slot < node.inputs.size(); ++slot) {
+      const ValueId id = node.inputs[slot];
+      if (id == kNoValue || !is_picture(graph, id)) continue;
+      const Reader reader = reader_of(graph, node, slot);
+      if (reader == Reader::product) products[id] = true;
+      if (reader == Reader::other) others[id] = true;
+    }
+  for (ValueId id = 0; id < graph.values.size(); ++id)
+    if (products[id] && !others[id] && graph.values[id].type.shape[3] % kWidestTile != 0)
+      put_in_buffer(graph, id, storages);
+}
+
+void put_matrices_in_buffers(const Graph& graph, std::vector<StorageChoice>& storages) {
+  put_shapes_in_buffers(graph, storages,
+                        [](const Shape& shape) { return shape.size() == 2 || shape.size() == 3; });
 }
 
 }  // namespace vellum

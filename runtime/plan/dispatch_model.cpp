@@ -76,15 +76,17 @@ constexpr size_t kExpandOutput = 3;
 constexpr double kCheckedEfficiency = 0.3;
 
 // The loads of an invocation that wait for one another while its workgroup computes gates from means
-// (last_gates.glsl): each texel of weights is a product with four results, and four are loaded together.
+// (last_gates.glsl): each texel of weights is a product with four results, and four are loaded together, or
+// those of several slices.
 double gate_steps(const Program& program, const Dispatch& dispatch) {
   if (!has(dispatch, "GATES")) return 0;
   int64_t products = 0;
   for (const Binding& binding : dispatch.bindings)
     if (binding.name == "w1" || binding.name == "w2")
       products += element_count(program.tensors[binding.tensor].desc.shape);
+  const auto ahead = static_cast<double>(std::max<int64_t>(1, number(dispatch, "GATES_AHEAD")));
   return kStepsAround +
-         static_cast<double>(products) / 16 / static_cast<double>(product(dispatch.workgroup_size));
+         static_cast<double>(products) / 16 / ahead / static_cast<double>(product(dispatch.workgroup_size));
 }
 
 // A depthwise separable convolution: each invocation filters fours of pixels, then it multiplies what its
@@ -128,6 +130,8 @@ Loop loop_of(const Dispatch& dispatch, uint64_t bytes, uint64_t all_invocations,
   const double macs = static_cast<double>(dispatch.macs) / invocations;
   // Without products an invocation loads texels of 16 bytes, four at a time.
   if (macs == 0) return {1, kStepsAround + static_cast<double>(bytes) / invocations / 64};
+  // A tile of a depthwise convolution has no loop: its loads do not wait for one another.
+  if (dispatch.shader == "conv_depthwise_tile") return {0.5, kStepsAround + 1};
   const OutputTile tile{number(dispatch, "TILE_P"), number(dispatch, "TILE_S")};
   // Depthwise kernels multiply texel by texel, and select zeros for the padding; half their instructions do
   // not multiply.
@@ -153,11 +157,11 @@ DispatchModel dispatch_model(const Program& program, const Dispatch& dispatch, b
               : dispatch.shader == "conv_expand"
                   ? expand_loop(program, dispatch, vendor_id)
                   : loop_of(dispatch, model.bytes, model.invocations, vendor_id);
-  loop.steps += gate_steps(program, dispatch);
   model.efficiency = loop.efficiency;
   model.figures = {.macs = static_cast<double>(dispatch.macs),
                    .bytes = static_cast<double>(model.bytes),
                    .steps = loop.steps,
+                   .last_steps = gate_steps(program, dispatch),
                    .barrier = barrier};
   return model;
 }

@@ -195,19 +195,19 @@ void main() {
   is_narrow = first.z < NARROW;
 #endif
   ivec2 origin = first.xy * stride - padding;
+#if defined(NARROW) && KERNEL_X > 0
+  if (is_narrow) {
+    int middle = kernel_size.y / 2, iy = origin.y + middle * dilation.y;
+    if (iy >= 0 && iy < x_shape.y) add_middle(iy, origin.x, first.z * taps + middle * kernel_size.x + KERNEL_X / 2);
+  } else
+#endif
   for (int ky = 0; ky < kernel_size.y; ++ky) {
     int iy = origin.y + ky * dilation.y;
 #ifndef BROADCAST
     if (iy < 0 || iy >= x_shape.y) continue;
 #endif
-#ifdef NARROW
+#if defined(NARROW) && KERNEL_X == 0
     if (is_narrow && ky != kernel_size.y / 2) continue;
-#if KERNEL_X > 0
-    if (is_narrow) {
-      add_middle(iy, origin.x, first.z * taps + ky * kernel_size.x + KERNEL_X / 2);
-      continue;
-    }
-#endif
 #endif
     add_row(iy, origin.x, first.z * taps + ky * kernel_size.x);
   }

@@ -11,8 +11,9 @@
 //
 // With LOCATE_AGAIN pixels are located again after the loop, so that no registers hold their positions in it.
 //
-// With NEIGHBOURS the pixels of a tile follow one another in the buffer of x, so that one address does for all: there is one
-// image, of at least TILE_P pixels, and the last tile begins earlier instead of reaching beyond it.
+// With NEIGHBOURS the pixels of a tile follow one another in x, so that one address does for all: x is a buffer of one image,
+// of at least TILE_P pixels, or images whose rows are whole tiles or the only row; the last tile begins earlier instead of
+// reaching beyond them.
 //
 // With MEAN the only workgroup of some slices has all pixels of the only image, and stores their means instead of them.
 #version 450

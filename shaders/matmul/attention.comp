@@ -11,6 +11,9 @@
 //
 // With AHEAD the texels of Q and K of AHEAD slices are loaded together, before they are multiplied.
 //
+// With KEY_BY_KEY a loop multiplies the values of one key after the other: compilers that load those of all four keys at once
+// have no registers for them.
+//
 // With HALF_PRODUCTS the products with values are accumulated in fp16 over HALF_PRODUCTS times four keys, and each partial
 // sum is added to an fp32 accumulator. No partial sum of finite halves overflows: weights are at most 1, and are divided by
 // the number of terms, and again by two for rounding. Scores remain fp32, because Q and K are unbounded.
@@ -209,15 +212,40 @@ void main() {
       part[i] = f16vec4(weight[i] / RUN_SCALE);
       kept[i] *= keep[i];
     }
+#ifdef KEY_BY_KEY
+    [[unroll]] for (int s = 0; s < V_SLICES; ++s)
+      [[unroll]] for (int i = 0; i < TILE_Q; ++i) run_sum[s][i] *= float16_t(keep[i]);
+    [[dont_unroll]] for (int j = 0; j < 4; ++j) {
+      float16_t weight_of_key[TILE_Q];
+      [[unroll]] for (int i = 0; i < TILE_Q; ++i) weight_of_key[i] = part[i][j];
+      [[unroll]] for (int s = 0; s < V_SLICES; ++s) {
+        f16vec4 v = half_v(column[j], first_v + s);
+        [[unroll]] for (int i = 0; i < TILE_Q; ++i) run_sum[s][i] += weight_of_key[i] * v;
+      }
+    }
+#else
     [[unroll]] for (int s = 0; s < V_SLICES; ++s) {
       f16vec4 v0 = half_v(column.x, first_v + s), v1 = half_v(column.y, first_v + s);
       f16vec4 v2 = half_v(column.z, first_v + s), v3 = half_v(column.w, first_v + s);
       [[unroll]] for (int i = 0; i < TILE_Q; ++i)
         run_sum[s][i] = run_sum[s][i] * float16_t(keep[i]) + part[i].x * v0 + part[i].y * v1 + part[i].z * v2 + part[i].w * v3;
     }
+#endif
     if ((key + 4) % RUN_KEYS == 0 || key + 4 >= end)
       [[unroll]] for (int s = 0; s < V_SLICES; ++s)
         [[unroll]] for (int i = 0; i < TILE_Q; ++i) sum[s][i] = sum[s][i] * kept[i] + RUN_SCALE * vec4(run_sum[s][i]);
+#elif defined(KEY_BY_KEY)
+    [[unroll]] for (int s = 0; s < V_SLICES; ++s)
+      [[unroll]] for (int i = 0; i < TILE_Q; ++i) sum[s][i] *= keep[i];
+    [[dont_unroll]] for (int j = 0; j < 4; ++j) {
+      PLACE_V v_at = locate_v(column[j], first_v);
+      float weight_of_key[TILE_Q];
+      [[unroll]] for (int i = 0; i < TILE_Q; ++i) weight_of_key[i] = weight[i][j];
+      [[unroll]] for (int s = 0; s < V_SLICES; ++s) {
+        vec4 v = next_v(v_at, first_v + s);
+        [[unroll]] for (int i = 0; i < TILE_Q; ++i) sum[s][i] += weight_of_key[i] * v;
+      }
+    }
 #else
     PLACE_V v0_at = locate_v(column.x, first_v), v1_at = locate_v(column.y, first_v);
     PLACE_V v2_at = locate_v(column.z, first_v), v3_at = locate_v(column.w, first_v);

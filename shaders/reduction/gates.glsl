@@ -29,6 +29,25 @@ vec4 total(int row, int parts) {
   return sum;
 }
 
+// A row's products with every `parts`-th column from `first` on. With GATES_AHEAD the weights of that many columns are loaded
+// together, as long as there are as many.
+#ifdef GATES_AHEAD
+#define FOR_COLUMNS_(load, first)                                                                    \
+  int k = first;                                                                                     \
+  for (; k + (GATES_AHEAD - 1) * parts < columns; k += GATES_AHEAD * parts) {                        \
+    vec4 w[GATES_AHEAD][4];                                                                          \
+    [[unroll]] for (int ahead = 0; ahead < GATES_AHEAD; ++ahead)                                     \
+      [[unroll]] for (int c = 0; c < 4; ++c) w[ahead][c] = load(4 * (k + ahead * parts) + c, row, width); \
+    [[unroll]] for (int ahead = 0; ahead < GATES_AHEAD; ++ahead) {                                   \
+      vec4 v = values[k + ahead * parts];                                                            \
+      sum += v.x * w[ahead][0] + v.y * w[ahead][1] + v.z * w[ahead][2] + v.w * w[ahead][3];          \
+    }                                                                                                \
+  }                                                                                                  \
+  for (; k < columns; k += parts)
+#else
+#define FOR_COLUMNS_(load, first) for (int k = first; k < columns; k += parts)
+#endif
+
 // Multiplies `columns` texels of `values` by a matrix of `rows` rows, into part_sums.
 #define PRODUCT_FN_(name, load)                                                            \
   int name(int rows, int columns) {                                                        \
@@ -37,7 +56,7 @@ vec4 total(int row, int parts) {
       ivec2 by_part = divide(i, parts);                                                    \
       int row = by_part.x;                                                                 \
       vec4 sum = vec4(0);                                                                  \
-      for (int k = by_part.y; k < columns; k += parts) {                                   \
+      FOR_COLUMNS_(load, by_part.y) {                                                      \
         vec4 v = values[k];                                                                \
         sum += v.x * load(4 * k, row, width) + v.y * load(4 * k + 1, row, width) +         \
                v.z * load(4 * k + 2, row, width) + v.w * load(4 * k + 3, row, width);      \

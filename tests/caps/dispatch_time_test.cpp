@@ -36,6 +36,14 @@ TEST(DispatchTime, IsTheLongestOfThreeAfterLaunchAndBarrier) {
       << "ten subgroups of a unit take turns to compute";
 }
 
+// What one workgroup does after all others waits once, however many there were before it.
+TEST(DispatchTime, TheLastWorkgroupWaitsAlone) {
+  DispatchFigures full{.subgroups = 1000, .subgroup_size = 32, .steps = 2, .last_steps = 30, .resident = 10};
+  EXPECT_DOUBLE_EQ(dispatch_time(kRates, full).latency_us, 10 * 2 * 0.1 + 30 * 0.1);
+  full.subgroups = 0;
+  EXPECT_DOUBLE_EQ(dispatch_time(kRates, full).latency_us, 2 * 0.1 + 30 * 0.1);
+}
+
 TEST(DispatchTime, UnitsWithoutASubgroupIdle) {
   const auto at = [](double subgroups) {
     return dispatch_time(kRates, {.macs = 32e6, .subgroups = subgroups, .subgroup_size = 32}).busy;

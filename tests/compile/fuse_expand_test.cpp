@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "caps/vendors.hpp"
 #include "compile/compile.hpp"
 #include "compile/fuse_means.hpp"
 #include "compile/gated_output.hpp"
@@ -56,6 +57,34 @@ TEST(FuseExpand, FewerDispatchesOnAGpu) {
   DeviceCaps cpu = large_gpu(16);
   cpu.type = DeviceType::cpu;
   EXPECT_EQ(fused(compile(graph, cpu, {})), 0);
+}
+
+// A depthwise convolution between two 1x1 convolutions is computed with the one where Adreno gains more.
+TEST(FuseExpand, RatherThanASeparableConvolutionOnAdreno) {
+  const auto network = [](int64_t side, int64_t channels, int64_t stride) {
+    OnnxModel model;
+    model.input("x", {1, channels, side, side})
+        .initializer("w0", random_tensor({6 * channels, channels, 1, 1}, 1))
+        .initializer("w1", random_tensor({6 * channels, 1, 3, 3}, 2))
+        .initializer("w2", random_tensor({24, 6 * channels, 1, 1}, 3))
+        .node("Conv", {"x", "w0"}, {"wide"}, {}, "expand")
+        .node("Conv", {"wide", "w1"}, {"filtered"},
+              attributes({{"group", 6 * channels},
+                          {"strides", std::vector<int64_t>{stride, stride}},
+                          {"pads", std::vector<int64_t>{1, 1, 1, 1}}}),
+              "depthwise")
+        .node("Conv", {"filtered", "w2"}, {"y"}, {}, "project")
+        .output("y");
+    return model;
+  };
+  DeviceCaps adreno = large_gpu(16);
+  adreno.vendor_id = kQualcomm;
+  adreno.name = "Adreno (TM) 660";
+  adreno.max_shared_memory_bytes = 32 << 10;
+  adreno.subgroup_size = 64;
+  EXPECT_EQ(fused(network(112, 16, 2), {}, adreno), 1) << "what is between them is large";
+  EXPECT_EQ(fused(network(28, 32, 1), {}, adreno), 0);
+  EXPECT_EQ(fused(network(28, 32, 1)), 0);
 }
 
 TEST(FuseExpand, LeavesWhatOthersNeed) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "caps/device_policy.hpp"
@@ -57,11 +59,18 @@ TEST(JoinedStorages, ThoseOfWholeSlicesOfOneImage) {
   EXPECT_TRUE(in_buffers(optimise(branches(1, 14, 7), {})).empty());
 }
 
-TEST(JoinedStorages, TakeNoCopies) {
+DeviceCaps adreno() {
   DeviceCaps caps;
   caps.type = DeviceType::integrated_gpu;
   caps.vendor_id = kQualcomm;
+  caps.name = "Adreno (TM) 660";
+  caps.max_storage_buffers_per_stage = 16;
   device_policy(caps).set_default_traits(caps);
+  return caps;
+}
+
+TEST(JoinedStorages, TakeNoCopies) {
+  const DeviceCaps caps = adreno();
   const auto copies = [&](const CompileOptions& options) {
     const Program program = compile(branches(1, 16, 8), caps, options).program;
     return std::ranges::count_if(program.tasks, [](const Task& task) {
@@ -75,6 +84,85 @@ TEST(JoinedStorages, TakeNoCopies) {
   const Program program = compile(branches(1, 16, 8), caps, {}).program;
   for (const VirtualTensor& tensor : program.tensors)
     EXPECT_TRUE(tensor.role != TensorRole::weight || tensor.desc.storage == Storage::image2d) << tensor.name;
+}
+
+std::ptrdiff_t count_of(const Program& program, std::string_view shader) {
+  return std::ranges::count_if(
+      program.tasks, [&](const Task& task) { return task.dispatch && task.dispatch->shader == shader; });
+}
+
+Storage storage_of(const Program& program, std::string_view name) {
+  for (const VirtualTensor& tensor : program.tensors)
+    if (tensor.name == name && tensor.alias_of == kNoTensor) return tensor.desc.storage;
+  ADD_FAILURE() << name;
+  return Storage::buffer;
+}
+
+// What a classifier reads of the means has the same bytes in both layouts.
+TEST(JoinedStorages, VectorsAreViewsInBuffers) {
+  OnnxModel model;
+  model.input("x", {1, 8, 20, 20})
+      .initializer("w0", random_tensor({24, 8, 3, 3}, 1))
+      .initializer("w1", random_tensor({24, 40}, 2))
+      .node("Conv", {"x", "w0"}, {"wide"}, attributes({{"pads", Ints{1, 1, 1, 1}}}), "conv")
+      .node("GlobalAveragePool", {"wide"}, {"means"}, {}, "means")
+      .node("Flatten", {"means"}, {"vector"}, {}, "flatten")
+      .node("Gemm", {"vector", "w1"}, {"y"}, {}, "classifier")
+      .output("y");
+  const auto conversions = [&](StorageChoice storage) {
+    const Program program = compile(model.graph(), adreno(), {.storage = storage}).program;
+    return count_of(program, "to_linear") + count_of(program, "to_channels4");
+  };
+  EXPECT_EQ(conversions(StorageChoice::automatic), 1) << "that of the input";
+  EXPECT_GT(conversions(StorageChoice::image2d), 1);
+}
+
+// Pixels of a tile follow one another in buffers where rows are no whole tiles; windows are read from images.
+TEST(JoinedStorages, ProductsAreInBuffersWhereRowsAreNoTiles) {
+  const auto network = [](int64_t side) {
+    OnnxModel model;
+    model.input("x", {1, 64, side, side})
+        .initializer("w0", random_tensor({256, 64, 3, 3}, 1))
+        .initializer("w1", random_tensor({256, 256, 1, 1}, 2))
+        .initializer("w2", random_tensor({64, 256, 3, 3}, 3))
+        .node("Conv", {"x", "w0"}, {"a"}, attributes({{"pads", Ints{1, 1, 1, 1}}}), "first")
+        .node("Conv", {"a", "w1"}, {"b"}, {}, "product")
+        .node("Conv", {"b", "w2"}, {"y"}, attributes({{"pads", Ints{1, 1, 1, 1}}}), "last")
+        .output("y");
+    return model.graph();
+  };
+  const auto storages = [&](int64_t side, const DeviceCaps& caps, Precision precision = Precision::fp32) {
+    const Program program = compile(network(side), caps, {.precision = precision}).program;
+    return std::pair{storage_of(program, "a"), storage_of(program, "b")};
+  };
+  const auto images = std::pair{Storage::image2d, Storage::image2d};
+  EXPECT_EQ(storages(28, adreno()), (std::pair{Storage::buffer, Storage::image2d}));
+  EXPECT_EQ(storages(32, adreno()), images);
+  EXPECT_EQ(storages(28, adreno(), Precision::fp16), images);
+  DeviceCaps other = adreno();
+  other.name = "Adreno (TM) 740";
+  EXPECT_EQ(storages(28, other), images) << "its loops load as much from images";
+}
+
+// Tokens are, where their conversions take longer than loops over buffers lose.
+TEST(JoinedStorages, MatricesOfSmallNetworksAreInBuffers) {
+  const auto network = [](int64_t tokens, int64_t channels) {
+    OnnxModel model;
+    model.input("x", {tokens, channels})
+        .initializer("scale", random_tensor({channels}, 1))
+        .initializer("bias", random_tensor({channels}, 2))
+        .initializer("w", random_tensor({channels, channels}, 3))
+        .node("LayerNormalization", {"x", "scale", "bias"}, {"a"}, {}, "norm")
+        .node("MatMul", {"a", "w"}, {"b"}, {}, "product")
+        .node("LayerNormalization", {"b", "scale", "bias"}, {"y"}, {}, "norm1")
+        .output("y");
+    return model.graph();
+  };
+  const auto conversions = [&](int64_t tokens, int64_t channels) {
+    const Program program = compile(network(tokens, channels), adreno(), {}).program;
+    return count_of(program, "to_linear") + count_of(program, "to_channels4");
+  };
+  EXPECT_EQ(conversions(40, 64), 0);
 }
 
 }  // namespace

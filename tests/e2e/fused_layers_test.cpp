@@ -143,6 +143,17 @@ double difference_of(const std::vector<float>& got, const std::vector<float>& wa
   return worst;
 }
 
+// Whose default is a mixture.
+DeviceCaps adreno_with_images(const char* name) {
+  DeviceCaps caps = adreno_named(name);
+  caps.prefers_images = true;
+  return caps;
+}
+std::vector<StorageChoice> storages_of(bool adreno) {
+  if (adreno) return {StorageChoice::buffer, StorageChoice::automatic};
+  return {StorageChoice::buffer, StorageChoice::image2d};
+}
+
 TEST(FusedLayers, OfRandomNetworks) {
   const char* limits = std::getenv("VELLUM_TEST_LIMITS");
   if (limits && std::string_view(limits) == "as_gpu") GTEST_SKIP() << "the same GPUs as without";
@@ -157,20 +168,22 @@ TEST(FusedLayers, OfRandomNetworks) {
     const std::vector<HostTensor> inputs{random_tensor(network.input_shape(), seed)};
     const std::vector<float> want = evaluate(graph, inputs)[0].to_floats();
     for (const Precision precision : {Precision::fp32, Precision::fp16})
-      for (const StorageChoice storage : {StorageChoice::buffer, StorageChoice::image2d}) {
-        CompileOptions options{.precision = precision, .storage = storage};
-        options.plan.mode = seed % 2 ? MemoryMode::offsets : MemoryMode::shared_objects;
-        const auto compiled = std::make_shared<const CompiledModel>(
-            compile(graph, gpu_named(seed % 3 ? "NAVI31" : "RTX 3090"), options));
-        for (const Node& node : compiled->graph.nodes) ++operators[std::string(node.op->type())];
-        Executor executor(test_context(), compiled);
-        for (int run = 0; run < 2; ++run) {
-          executor.set_input(0, inputs[0]);
-          executor.run();
-          EXPECT_LE(difference_of(executor.output(0).to_floats(), want),
-                    precision == Precision::fp16 ? 2e-2 : 1e-4);
+      for (const bool adreno : {false, true})
+        for (const StorageChoice storage : storages_of(adreno)) {
+          CompileOptions options{.precision = precision, .storage = storage};
+          options.plan.mode = seed % 2 ? MemoryMode::offsets : MemoryMode::shared_objects;
+          const DeviceCaps caps =
+              adreno ? adreno_with_images(kAdrenos[seed % 3]) : gpu_named(seed % 3 ? "NAVI31" : "RTX 3090");
+          const auto compiled = std::make_shared<const CompiledModel>(compile(graph, caps, options));
+          for (const Node& node : compiled->graph.nodes) ++operators[std::string(node.op->type())];
+          Executor executor(test_context(), compiled);
+          for (int run = 0; run < 2; ++run) {
+            executor.set_input(0, inputs[0]);
+            executor.run();
+            EXPECT_LE(difference_of(executor.output(0).to_floats(), want),
+                      precision == Precision::fp16 ? 2e-2 : 1e-4);
+          }
         }
-      }
   }
   if (networks < all) return;
   for (const char* type : {"ExpandConv", "PoolConv", "ConvMean"}) EXPECT_GT(operators[type], 0) << type;

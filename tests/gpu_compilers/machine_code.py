@@ -204,14 +204,15 @@ def amd_or_valhall(lines):
     return valhall(lines) if any("BRANCHZ" in line or "STORE." in line for line in lines) else amd(lines)
 
 
-def hot_loop(text, loading=False):
+def hot_loop(text, loading=False, fmas=None):
     """The hot loop of one executable's representations; None if nothing multiplies, or there is no assembly. `loading`: of
-    those that load from memory."""
+    those that load from memory. `fmas`: of those with that many multiply-adds, if there are any."""
     for title, read in (("IR3 Assembly", ir3), ("GEN Assembly", gen), ("NAK assembly", nak),
                         ("Assembly", amd_or_valhall)):
         if lines := section(text, title):
             *loops, whole = read(lines)
             loops = [loop for loop in loops if loop.fmas > 0 and (loop.loads > 0 or not loading)] or [whole]
+            loops = [loop for loop in loops if loop.fmas == fmas] or loops
             loop = max(loops, key=lambda loop: (loop.fmas * loop.efficiency, loop.loads))
             return loop if loop.fmas > 0 else None
     return None

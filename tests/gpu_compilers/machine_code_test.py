@@ -128,6 +128,11 @@ class HotLoop(unittest.TestCase):
     def test_without_a_loop_it_is_the_code_from_the_first_load_to_the_first_store(self):
         self.expect(UNROLLED, fmas=2, slots=3, loads=1)
 
+    def test_of_loops_with_as_many_multiply_adds_as_asked_for(self):
+        self.assertEqual(machine_code.hot_loop(ACTIVATED).fmas, 2)
+        self.assertEqual(machine_code.hot_loop(ACTIVATED, fmas=3).fmas, 3)
+        self.assertEqual(machine_code.hot_loop(ACTIVATED, fmas=5).fmas, 2)
+
     def test_without_multiply_adds_there_is_none(self):
         self.assertIsNone(machine_code.hot_loop("==== Assembly: x\nBB0:\n  v_add_f32 v0, v1, v2\n"))
         self.assertIsNone(machine_code.hot_loop(""))

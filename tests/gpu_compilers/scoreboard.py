@@ -80,9 +80,11 @@ def report_of(tool, gpu, model, options):
         for number, pipeline in enumerate(report["pipelines"]):
             # Among several executables, one for each width of a subgroup, the driver runs the last, the widest.
             last = pathlib.Path(folder) / f"{number}.{len(pipeline['code']) - 1}.txt"
-            # Most of its products are in the loop that loads from memory; the other one filters what is in shared memory.
+            # Most of its products are in the loop that loads from memory; the other one filters what is in shared memory, with
+            # filters from memory where compilers make no scalars of them.
             loading = pipeline.get("shader") == "conv_expand"
-            pipeline["hot_loop"] = machine_code.hot_loop(last.read_text(), loading) if last.exists() else None
+            fmas = 16 * math.prod(int(pipeline["defines"].get(name, 1)) for name in ("TILE_P", "TILE_S", "AHEAD")) if loading else None
+            pipeline["hot_loop"] = machine_code.hot_loop(last.read_text(), loading, fmas) if last.exists() else None
     return report
 
 

@@ -88,11 +88,7 @@ TEST(ConvColumns, TilesThatOverlap) {
     }
 }
 
-DeviceCaps adreno_660() {
-  DeviceCaps caps = gpu_named("Adreno (TM) 660");
-  caps.vendor_id = kQualcomm;
-  return caps;
-}
+DeviceCaps adreno_660() { return adreno_named("Adreno (TM) 660"); }
 
 // Tiles of 8x2 texels take all registers of Adreno 660: in networks with much of the window.
 TEST(ConvColumns, WideTilesOfAdreno660) {

@@ -76,6 +76,24 @@ TEST(ConvMean, ResidualsAndScales) {
          .activation = {.kind = ActivationKind::clip, .alpha = 0, .beta = 6, .scale = 0.5f, .shift = 3}});
 }
 
+// A workgroup of Adreno's is one subgroup; without such a tile nothing is merged.
+TEST(ConvMean, OnAdreno) {
+  int taken = 0;
+  for (const char* name : kAdrenos) {
+    const DeviceCaps caps = adreno_named(name);
+    for (const Product& product :
+         {Product{.x = {1, 36, 7, 7}, .filters = 700}, Product{.x = {1, 22, 13, 13}, .filters = 250},
+          Product{.x = {1, 130, 7, 6}, .filters = 300, .residual = true},
+          Product{.x = {1, 20, 5, 5}, .filters = 700, .scale = true}}) {
+      if (!takes(product, caps)) continue;
+      ++taken;
+      check_operator(conv_mean(product), caps);
+    }
+    EXPECT_FALSE(takes({.x = {1, 8, 30, 30}}, caps));
+  }
+  EXPECT_GE(taken, 6);
+}
+
 TEST(ConvMean, IsForGpusAndOneImageOfAWorkgroup) {
   DeviceCaps gpu = gpu_named("NAVI31"), cpu = gpu;
   cpu.type = DeviceType::cpu;
@@ -105,6 +123,9 @@ TEST(ConvPlanes, OfOneToThreeChannels) {
       check_operator(first_layer({2, channels, 9, 13}, 10, kernel, 2), gpu_named("NAVI31"));
   check_operator(first_layer({1, 3, 20, 19}, 8, 7, 2), gpu_named("NAVI31"));
   check_operator(first_layer({1, 3, 8, 8}, 5, 3, 1), gpu_named("RTX 3090"));
+  for (const char* name : kAdrenos)
+    for (const int64_t kernel : {3, 7})
+      check_operator(first_layer({1, 3, 22, 21}, 10, kernel, 2), adreno_named(name));
 }
 
 // The kernel reads the input as it is, and no conversion is left.

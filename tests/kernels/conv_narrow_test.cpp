@@ -45,6 +45,15 @@ TEST(ConvNarrow, EveryCandidate) {
                      {.precision = precision, .caps = gpu_named("NAVI31")});
 }
 
+TEST(ConvNarrow, OnAdreno) {
+  for (const char* name : kAdrenos) check_operator(narrow_conv({1, 6, 7, 9}, 16, 5), adreno_named(name));
+  for (const Precision precision : {Precision::fp32, Precision::fp16})
+    for (const StorageChoice storage : {StorageChoice::image2d, StorageChoice::buffer})
+      check_candidates(
+          narrow_conv({1, 18, 9, 22}, 48, 20),
+          {.precision = precision, .storage = storage, .only = "direct", .caps = adreno_named(kAdrenos[0])});
+}
+
 // Other kernels would multiply neighbours with zeros, which is NaN where these are infinite.
 TEST(ConvNarrow, HasNoOtherKernels) {
   OperatorCase test = narrow_conv({1, 8, 5, 5}, 16, 16);

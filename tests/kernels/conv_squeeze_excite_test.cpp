@@ -88,6 +88,19 @@ TEST(ConvSqueezeExcite, ShiftedActivations) {
          .activation = {.kind = ActivationKind::clip, .alpha = 0, .beta = 6, .scale = 0.5f, .shift = 3}});
 }
 
+// The weights of several slices are loaded together for the gates, as long as there are as many.
+TEST(ConvSqueezeExcite, GatesOnAdreno) {
+  for (const char* name : {kAdrenos[0], kAdrenos[1]})
+    for (const Layers& layers :
+         {Layers{.x = {1, 6, 16, 17}}, Layers{.x = {2, 70, 9, 8}, .hidden = 13},
+          Layers{.x = {1, 290, 8, 8}, .hidden = 34, .kernel = 5, .pads = {2, 2, 2, 2}}})
+      check_operator(conv_squeeze_excite(layers), adreno_named(name));
+  if (test_context()->caps().max_storage_buffers_per_stage < 9) return;
+  const Dispatch dispatch = convolution_of(conv_squeeze_excite({.x = {1, 290, 8, 8}, .hidden = 34}),
+                                           adreno_named("Adreno (TM) 660"));
+  EXPECT_EQ(std::ranges::count(dispatch.defines, std::pair<std::string, std::string>{"GATES_AHEAD", "4"}), 1);
+}
+
 TEST(ConvSqueezeExcite, IsForGpusAndFewProducts) {
   const auto takes = [](const Layers& layers, const DeviceCaps& caps) {
     const OperatorCase test = conv_squeeze_excite(layers);

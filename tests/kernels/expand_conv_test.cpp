@@ -150,6 +150,24 @@ TEST(ExpandConv, GatesOfSeveralImages) {
   check(layers, caps);
 }
 
+// Adreno's workgroups are small, or hold few values of each invocation, and load the weights of gates
+// together.
+TEST(ExpandConv, OnAdreno) {
+  for (const char* name : kAdrenos)
+    check_operator(expand({.x = {1, 13, 22, 19}, .channels = 22, .stride = 2, .biases = false}),
+                   adreno_named(name));
+  const DeviceCaps caps = adreno_named(kAdrenos[0]);
+  check_operator(
+      expand({.x = {2, 8, 14, 14}, .channels = 70, .kernel = 5, .pads = {2, 2, 2, 2}, .hidden = 9}), caps);
+  for (const Precision precision : {Precision::fp32, Precision::fp16})
+    for (const StorageChoice storage : {StorageChoice::image2d, StorageChoice::buffer})
+      check_candidates(
+          expand({.x = {1, 30, 17, 29}, .channels = 36, .hidden = storage == StorageChoice::buffer ? 6 : 0}),
+          {.precision = precision, .storage = storage, .only = "expand", .caps = caps});
+  if (caps.max_storage_buffers_per_stage < 9) return;
+  EXPECT_TRUE(computes_gates(expand({.x = {1, 16, 14, 14}, .channels = 70, .hidden = 9}), caps));
+}
+
 TEST(ExpandConv, LayersApart) {
   DeviceCaps cpu = test_context()->caps();
   cpu.type = DeviceType::cpu;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "caps/device_caps.hpp"
+#include "caps/vendors.hpp"
 #include "support/gpu_test.hpp"
 
 namespace vellum::test {
@@ -13,5 +14,16 @@ inline DeviceCaps gpu_named(const char* name) {
   caps.name = name;
   return caps;
 }
+
+// Likewise one of Qualcomm's, "Adreno (TM) 660", for which kernels are others than for those of unknown
+// vendors.
+inline DeviceCaps adreno_named(const char* name) {
+  DeviceCaps caps = gpu_named(name);
+  caps.vendor_id = kQualcomm;
+  caps.cooperative_matrices.clear();
+  return caps;
+}
+// Units of 660 hold as few subgroups as they run, those of 618 and 740 more.
+inline constexpr const char* kAdrenos[] = {"Adreno (TM) 660", "Adreno (TM) 740", "Adreno (TM) 618"};
 
 }  // namespace vellum::test

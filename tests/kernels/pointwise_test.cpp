@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "caps/vendors.hpp"
+#include "kernels/gpu_named.hpp"
 #include "support/gpu_test.hpp"
 #include "support/kernel_harness.hpp"
 
@@ -69,6 +70,60 @@ TEST(Pointwise, NeighboursAreInABufferOfOneImage) {
   EXPECT_FALSE(has(dispatch_with(StorageChoice::buffer, two), "NEIGHBOURS"));
   EXPECT_FALSE(has(dispatch_with(StorageChoice::image2d, one), "NEIGHBOURS"));
   check_operator(two, caps_as_gpu(kQualcomm));
+}
+
+int64_t number(const Dispatch& dispatch, const std::string& define) {
+  for (const auto& [name, text] : dispatch.defines)
+    if (name == define) return std::stoll(text);
+  return 0;
+}
+
+// Images whose rows are whole tiles, and those of one row, of several images too.
+TEST(Pointwise, NeighboursAreInRowsOfImagesOnAdreno) {
+  const DeviceCaps adreno = adreno_named("Adreno (TM) 660");
+  const auto dispatch_of = [&](const OperatorCase& test, StorageChoice storage) {
+    for (const Task& task : lower(single_node_graph(test), adreno, {.storage = storage}).tasks)
+      if (task.dispatch && task.dispatch->shader == "conv_pointwise") return *task.dispatch;
+    ADD_FAILURE() << "no pointwise convolution";
+    return Dispatch{};
+  };
+  for (const Shape& x :
+       {Shape{1, 36, 24, 24}, Shape{2, 36, 9, 32}, Shape{1, 36, 1, 197}, Shape{3, 36, 1, 67}}) {
+    const OperatorCase test = one_by_one(x, 260);
+    const Dispatch dispatch = dispatch_of(test, StorageChoice::image2d);
+    EXPECT_TRUE(has(dispatch, "NEIGHBOURS")) << x[3];
+    EXPECT_EQ(number(dispatch, "TILE_P"), 8);
+    EXPECT_EQ(number(dispatch, "AHEAD"), 2);
+    check_operator(test, adreno);
+  }
+  EXPECT_FALSE(has(dispatch_of(one_by_one({1, 36, 25, 25}, 260), StorageChoice::image2d), "NEIGHBOURS"));
+  EXPECT_TRUE(has(dispatch_of(one_by_one({1, 36, 25, 25}, 260), StorageChoice::buffer), "NEIGHBOURS"));
+}
+
+TEST(Pointwise, EveryCandidateOnAdreno) {
+  for (const Shape& x : {Shape{1, 70, 5, 16}, Shape{2, 38, 3, 7}, Shape{2, 21, 1, 11}})
+    for (const StorageChoice storage : {StorageChoice::image2d, StorageChoice::buffer})
+      for (const Precision precision : {Precision::fp32, Precision::fp16})
+        check_candidates(one_by_one(x, 70), {.precision = precision,
+                                             .storage = storage,
+                                             .only = "pointwise",
+                                             .caps = adreno_named(kAdrenos[0]),
+                                             .fold = storage == StorageChoice::image2d ? 2u : 0u});
+}
+
+// Scales of each channel are in registers besides.
+TEST(Pointwise, ScaledNeighboursOnAdreno) {
+  for (const Shape& x : {Shape{1, 70, 6, 16}, Shape{1, 70, 7, 7}}) {
+    OperatorCase test = one_by_one(x, 70);
+    test.inputs.emplace_back(std::nullopt);
+    test.inputs.push_back(random_tensor({1, 70, 1, 1}, 5));
+    for (const StorageChoice storage : {StorageChoice::image2d, StorageChoice::buffer})
+      for (const Precision precision : {Precision::fp32, Precision::fp16})
+        check_candidates(test, {.precision = precision,
+                                .storage = storage,
+                                .only = "pointwise",
+                                .caps = adreno_named("Adreno (TM) 660")});
+  }
 }
 
 }  // namespace

@@ -124,6 +124,16 @@ TEST(SeparableConv, EveryCandidate) {
     }
 }
 
+TEST(SeparableConv, EveryCandidateOnAdreno) {
+  for (const Precision precision : {Precision::fp32, Precision::fp16})
+    for (const StorageChoice storage : {StorageChoice::image2d, StorageChoice::buffer})
+      check_candidates(separable({.x = {1, 44, 14, 13}, .filters = 70, .residual = true}),
+                       {.precision = precision,
+                        .storage = storage,
+                        .only = "separable",
+                        .caps = adreno_named(kAdrenos[0])});
+}
+
 TEST(SeparableConv, LayersApart) {
   DeviceCaps cpu = test_context()->caps();
   cpu.type = DeviceType::cpu;

@@ -23,7 +23,8 @@ std::optional<InvocationTile> mean_tile(const std::vector<OperatorInput>& inputs
   const int64_t outputs = inputs[1].type.shape[0];
   const TileDemand demand{h * w, 1, slices(outputs), h * w * c * outputs, {}, true};
   std::vector<SplitTile> tiles = device_policy(caps).quick_tiles(caps, demand, slices(c));
-  for (const int64_t pixels : {1, 2, 4, 8}) tiles.push_back({{pixels, 1}, 1, 0});
+  if (!device_policy(caps).spares_registers(caps))
+    for (const int64_t pixels : {1, 2, 4, 8}) tiles.push_back({{pixels, 1}, 1, 0});
   for (const SplitTile& tile : tiles) {
     const InvocationTile made =
         tile.split_k > 1 ? InvocationTile{tile.tile, SplitK{tile.split_k}} : InvocationTile{tile.tile};

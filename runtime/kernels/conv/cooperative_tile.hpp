@@ -33,6 +33,7 @@ inline constexpr const char* kCooperativeAlgorithm = "cooperative";
 struct CooperativeProblem {
   int64_t pixels = 1, inputs = 1, outputs = 1, taps = 1, products = 1;
   Precision precision = Precision::fp32;
+  int64_t row_pixels = 0;  // TileDemand
 };
 
 // Returns the tiles that the device can run, with their predicted costs (tile.hpp). None if they do not suit

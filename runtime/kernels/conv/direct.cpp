@@ -55,7 +55,8 @@ void spare_registers(ConvKernel& kernel, const DeviceCaps& caps, bool loads_rows
   if (halves && loads_rows_once && tile.pixels == 8) kernel.defines.emplace_back("RUN_AT_ONCE", "1");
   if (loads_rows_once || kernel.weights.group_inputs() < 4) return;
   // Columns that may be padding are in registers, too.
-  const int64_t ahead = std::min<int64_t>(policy.slices_ahead(caps, tile, halves), is_unpadded ? 4 : 2);
+  const int64_t ahead =
+      std::min<int64_t>(policy.slices_ahead(caps, tile, halves, false), is_unpadded ? 4 : 2);
   if (ahead > 1) kernel.defines.emplace_back("AHEAD", std::to_string(ahead));
 }
 
@@ -96,11 +97,21 @@ bool holds_columns(const DeviceCaps& caps, const ConvProblem& problem, const Out
          columns <= device_policy(caps).most_columns(caps);
 }
 
+// The slices of a tile that holds the columns of a row: of more than eleven columns one, for compilers load
+// the weights of all taps early.
+int64_t held_slices(const ConvProblem& problem, const OutputTile& tile) {
+  constexpr int64_t kFewColumns = 11;
+  const int64_t columns = (tile.pixels - 1) * problem.window.stride[0] + problem.window.kernel[0];
+  return columns > kFewColumns ? 1 : tile.slices;
+}
+
 }  // namespace
 
 std::vector<KernelCandidate> direct_candidates(const ConvProblem& problem, const DeviceCaps& caps) {
   std::vector<KernelCandidate> candidates;
   const auto add = [&](const DirectKernel& kernel, double cost, double us = 0) {
+    const auto is_this = [&](const KernelCandidate& other) { return other.name == kernel.name(); };
+    if (std::ranges::any_of(candidates, is_this)) return;
     candidates.push_back({kernel.name(), cost,
                           [problem, kernel](Lowering& lowering) { emit_direct(lowering, problem, kernel); },
                           us});
@@ -120,7 +131,9 @@ std::vector<KernelCandidate> direct_candidates(const ConvProblem& problem, const
   std::vector<PricedSplitTile> split_sums;
   if (problem.groups == 1) split_sums = split_tiles(tiles, caps, demand, slices(problem.inputs));
   std::erase_if(split_sums, [&](const PricedSplitTile& tile) { return mixes(tile.tile.output); });
-  for (const auto& [tile, cost, us] : tiles) add({rows_once(tile), {tile}}, cost, us);
+  for (const auto& [tile, cost, us] : tiles)
+    add({rows_once(tile), {{tile.pixels, rows_once(tile) ? held_slices(problem, tile) : tile.slices}}}, cost,
+        us);
   // The other variant with one tile: it takes as long to compile.
   if (common) add({!rows_once(tiles.front().tile), {tiles.front().tile}}, kOnlyIfMeasured);
   if (problem.groups != 1) return candidates;

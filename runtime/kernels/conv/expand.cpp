@@ -217,6 +217,11 @@ std::string name_of(const ExpandTile& tile) {
 
 }  // namespace
 
+ExpandDemand expand_demand(const ExpandConv& op, const std::vector<OperatorInput>& inputs,
+                           Precision precision) {
+  return problem_of(op, inputs, precision).demand();
+}
+
 bool is_for_one_kernel(const ExpandConv& op, const std::vector<OperatorInput>& inputs, const DeviceCaps& caps,
                        Precision precision) {
   const ExpandProblem problem = problem_of(op, inputs, precision);

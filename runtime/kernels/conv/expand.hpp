@@ -15,4 +15,8 @@ namespace vellum {
 bool is_for_one_kernel(const ExpandConv& op, const std::vector<OperatorInput>& inputs, const DeviceCaps& caps,
                        Precision precision);
 
+// The operator as the policy's model sees it.
+ExpandDemand expand_demand(const ExpandConv& op, const std::vector<OperatorInput>& inputs,
+                           Precision precision);
+
 }  // namespace vellum

@@ -45,19 +45,35 @@ void emit_pointwise(Lowering& lowering, const ConvProblem& problem, const Pointw
                      extras);
 }
 
-// Whether any `pixels` pixels of a slice, counted over columns, rows and images, follow one another in
-// memory.
-bool are_neighbours(const TensorDesc& x, int64_t pixels) {
+// The pixels of a slice, counted over columns, rows and images, that follow one another in memory; 0: not all
+// of a row.
+int64_t row_pixels(const TensorDesc& x) {
   const auto [n, c, h, w] = nchw(x.shape);
+  if (x.storage == Storage::image2d) return h == 1 ? n * w : w;
+  return x.storage == Storage::buffer && !x.rows_first && n == 1 ? h * w : 0;
+}
+
+// Whether those of each tile do. Of images only Adreno's compiler gains by it.
+bool are_neighbours(const DeviceCaps& caps, const TensorDesc& x, int64_t pixels) {
+  const auto [n, c, h, w] = nchw(x.shape);
+  if (x.storage == Storage::image2d && device_policy(caps).spares_registers(caps))
+    return w % pixels == 0 || (h == 1 && n * w >= pixels);
   return x.storage == Storage::buffer && !x.rows_first && n == 1 && h * w >= pixels;
+}
+
+// The invocations of a workgroup that has all pixels, for each part of the sums. Adreno's compiler has half
+// the registers where a workgroup is larger than a subgroup of 64.
+int64_t row_of_all_pixels(const DeviceCaps& caps, const InvocationTile& tile, int64_t pixel_blocks) {
+  const int64_t row =
+      device_policy(caps).spares_registers(caps) ? kRowWorkgroup / tile.split_k() : kRowWorkgroup;
+  return divide_up(pixel_blocks, row) * row;
 }
 
 // Workgroups of all pixels, each of some slices, so that they take the means.
 void take_means(Dispatch& dispatch, const DeviceCaps& caps, const InvocationTile& tile, int64_t pixel_blocks,
                 int64_t slice_blocks) {
   const auto parts = static_cast<uint32_t>(tile.split_k());
-  dispatch.workgroup_size = {static_cast<uint32_t>(divide_up(pixel_blocks, kRowWorkgroup) * kRowWorkgroup),
-                             parts, 1};
+  dispatch.workgroup_size = {static_cast<uint32_t>(row_of_all_pixels(caps, tile, pixel_blocks)), parts, 1};
   dispatch.workgroup_count = {1, static_cast<uint32_t>(slice_blocks), 1};
   if (parts > 1 && device_policy(caps).loads_uniform_weights_cheaply(caps, parts))
     dispatch.subgroup_size = caps.subgroup_size;
@@ -88,14 +104,18 @@ void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeight
     cover_blocks(dispatch, caps, lowering.tensor(grid).desc.storage, tile, {blocks, weights.blocks(), 1},
                  blocks * weights.blocks());
   const bool spares = device_policy(caps).spares_registers(caps);
-  int64_t ahead = device_policy(caps).slices_ahead(caps, tile.output, weights.run.of_halves());
+  const bool neighbours = tile.output.pixels > 1 && !tile.broadcasts() &&
+                          are_neighbours(caps, lowering.tensor(x).desc, tile.output.pixels);
+  int64_t ahead = device_policy(caps).slices_ahead(caps, tile.output, weights.run.of_halves(), neighbours);
   if (spares && extras.scale != kNoTensor)
-    ahead = std::min<int64_t>(ahead, 2);  // scales are in registers, too
+    // Scales are in registers, too, and so are coordinates where sums are split.
+    ahead = std::min<int64_t>(ahead, tile.output.pixels == 8 && tile.split_k() > 1 &&
+                                             lowering.tensor(x).desc.storage != Storage::buffer
+                                         ? 1
+                                         : 2);
   if (ahead > 1 && !tile.broadcasts()) define(dispatch, "AHEAD", std::to_string(ahead));
   if (spares) define(dispatch, "LOCATE_AGAIN");
-  if (tile.output.pixels > 1 && !tile.broadcasts() &&
-      are_neighbours(lowering.tensor(x).desc, tile.output.pixels))
-    define(dispatch, "NEIGHBOURS");
+  if (neighbours) define(dispatch, "NEIGHBOURS");
   define_halves(dispatch, weights.run);
   define_activation_or_bounds(dispatch, activation);
   add_extras(dispatch, extras, n);
@@ -110,7 +130,8 @@ std::vector<KernelCandidate> pointwise_candidates(const ConvProblem& problem, co
                                                             {.pixels = problem.whole_pixels(),
                                                             .inputs = problem.inputs,
                                                             .outputs = problem.outputs,
-                                                            .precision = problem.precision},
+                                                            .precision = problem.precision,
+                                                            .row_pixels = problem.row_pixels},
                                                             problem.has_scale))
     candidates.push_back(
         {name, cost, [problem, tile = tile](Lowering& lowering) { emit_pointwise(lowering, problem, tile); },
@@ -130,11 +151,12 @@ bool accumulates_in_fp16(const PointwiseTile& tile) {
 
 bool holds_all_pixels(const DeviceCaps& caps, const InvocationTile& tile, int64_t pixels) {
   constexpr int64_t kMostTiles = 256, kTexel = 16;
-  const int64_t row = divide_up(divide_up(pixels, tile.output.pixels), kRowWorkgroup) * kRowWorkgroup;
+  const int64_t row = row_of_all_pixels(caps, tile, divide_up(pixels, tile.output.pixels));
   const int64_t invocations = row * tile.split_k();
   // Partial sums where they are split, and a mean of each invocation.
   const int64_t texels =
       invocations * (1 + (tile.split_k() > 1 ? tile.output.pixels * tile.output.slices : 0));
+  if (device_policy(caps).spares_registers(caps) && invocations > kRowWorkgroup) return false;
   return row <= kMostTiles && row <= caps.max_workgroup_size[0] &&
          tile.split_k() <= caps.max_workgroup_size[1] && invocations <= caps.max_workgroup_invocations &&
          kTexel * texels <= caps.max_shared_memory_bytes;
@@ -151,7 +173,8 @@ std::vector<ParameterCandidate<PointwiseTile>> pointwise_tiles(const std::string
                           macs,
                           {.operations = has_scale ? 1 : 0},
                           true,
-                          problem.precision == Precision::fp16};
+                          problem.precision == Precision::fp16,
+                          problem.row_pixels};
   std::vector<ParameterCandidate<PointwiseTile>> candidates;
   const auto add = [&](const auto& candidate) {
     candidates.push_back(
@@ -178,7 +201,9 @@ void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWe
 
 void emit_best_pointwise(Lowering& lowering, const CooperativeProblem& problem, TensorId x, TensorId y,
                          const Activation& activation, size_t weights, const ConvExtras& extras) {
-  const PointwiseTile tile = lowering.best_of(pointwise_tiles("pointwise", lowering.caps(), problem));
+  CooperativeProblem of_x = problem;
+  of_x.row_pixels = row_pixels(lowering.tensor(x).desc);
+  const PointwiseTile tile = lowering.best_of(pointwise_tiles("pointwise", lowering.caps(), of_x));
   ConvWeights packed{problem.inputs, problem.outputs, 1, 1, slices_of(tile)};
   if (accumulates_in_fp16(tile) && should_multiply_halves(lowering)) packed.run = kRunOfSlices;
   dispatch_pointwise(lowering, x, y, packed, tile, activation, conv_values(lowering, packed, weights),

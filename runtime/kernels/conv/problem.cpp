@@ -58,6 +58,13 @@ ConvProblem conv_problem(const Lowering& lowering, const Window2d& window) {
                       .computes_weights = computes_weights(lowering),
                       .precision = lowering.options().precision,
                       .winograd = lowering.options().winograd};
+  if (problem.is_pointwise()) {
+    const TensorDesc x = lowering.desc_of_input(0);
+    const bool is_row = x.storage == Storage::image2d ? problem.whole_height == 1 : problem.whole_images == 1;
+    problem.row_pixels = is_row && !x.rows_first         ? problem.whole_pixels()
+                         : x.storage == Storage::image2d ? width
+                                                         : 0;
+  }
   const uint64_t much = device_policy(lowering.caps()).macs_worth_a_variant();
   problem.has_much_of_common_window =
       is_common_window(window, 0) && has_much_of_common_window(lowering.whole_graph(), much);

@@ -26,6 +26,7 @@ struct ConvProblem {
   bool computes_weights = false;  // at run time
   Precision precision = Precision::fp32;
   Winograd winograd = Winograd::off;  // the option
+  int64_t row_pixels = 0;             // TileDemand, of a 1x1 convolution
   // The common window along x makes up enough of the network for a shader variant of its own.
   bool has_much_of_common_window = false;
 

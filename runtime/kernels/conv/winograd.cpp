@@ -117,7 +117,7 @@ void multiply(Lowering& lowering, const Tiles& tiles, const ConvWeights& weights
   dispatch.macs = static_cast<uint64_t>(tiles.count * tiles.places() * weights.inputs * weights.outputs);
   define_tile(dispatch, {tile});
   if (const DevicePolicy& policy = device_policy(lowering.caps()); policy.spares_registers(lowering.caps()))
-    define(dispatch, "AHEAD", std::to_string(policy.slices_ahead(lowering.caps(), tile, false)));
+    define(dispatch, "AHEAD", std::to_string(policy.slices_ahead(lowering.caps(), tile, false, false)));
   lowering.dispatch(std::move(dispatch));
 }
 

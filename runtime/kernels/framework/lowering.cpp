@@ -108,6 +108,11 @@ TensorId Lowering::write(size_t i, Layout layout) {
                    builder_.describe_type(output_type(i), layout, output_storage()));
 }
 
+TensorDesc Lowering::desc_of_input(size_t i) const {
+  return builder_.describe_type(input_type(i), Layout::channels4,
+                                builder_.storage_choice(node_.inputs.at(i)));
+}
+
 void Lowering::alias(size_t output, size_t input) {
   const ValueId to = node_.outputs.at(output);
   const Value& value = builder_.graph().values[to];

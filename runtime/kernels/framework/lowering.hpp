@@ -116,6 +116,8 @@ class Lowering {
 
   // The layout in which input i exists already (channels4 or linear); for a constant: channels4 up to rank 4.
   Layout preferred_layout(size_t i) const;
+  // How input i, which is no constant, is stored in channels4: what read() gives, without reading it.
+  TensorDesc desc_of_input(size_t i) const;
   // Input i in `layout`. A constant becomes a weight in that layout. channels4 needs rank <= 4.
   TensorId read(size_t i, Layout layout);
   // Input i, seen with another shape of equal element count (linear only): no copy.

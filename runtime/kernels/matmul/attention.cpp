@@ -179,6 +179,9 @@ Dispatch start(Lowering& lowering, const Attention::Operands& o, const Attention
   if (tile.split.is_split()) define(dispatch, "SPLIT_KEYS");
   if (const int64_t ahead = device_policy(lowering.caps()).attention_slices_ahead(lowering.caps()); ahead > 1)
     define(dispatch, "AHEAD", std::to_string(ahead));
+  constexpr int64_t kManySlices = 8;  // of values, for the registers
+  if (slices(channels) >= kManySlices && device_policy(lowering.caps()).spares_registers(lowering.caps()))
+    define(dispatch, "KEY_BY_KEY");
   if (lowering.op<Attention>().causal) define(dispatch, "CAUSAL");
   return dispatch;
 }

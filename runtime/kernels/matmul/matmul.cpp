@@ -60,11 +60,14 @@ WeightValues product_values(const Lowering& lowering, const Product& p, const Co
 
 // Matrices whose rows are pixels.
 void multiply_channels4(Lowering& lowering, const Product& p, std::vector<float> bias) {
+  const int64_t rows = lowering.of_whole(p.m);
+  const bool in_a_row = lowering.desc_of_input(0).storage == Storage::image2d;
   const PointwiseTile tile = lowering.best_of(pointwise_tiles("product", lowering.caps(),
-                                                              {.pixels = lowering.of_whole(p.m),
+                                                              {.pixels = rows,
                                                                .inputs = p.k,
                                                                .outputs = p.n,
-                                                               .precision = lowering.options().precision}));
+                                                               .precision = lowering.options().precision,
+                                                               .row_pixels = in_a_row ? rows : 0}));
   ConvWeights weights{p.k, p.n, 1, 1, slices_of(tile)};
   if (accumulates_in_fp16(tile) && should_multiply_halves(lowering, p, Layout::channels4))
     weights.run = kRunOfSlices;

@@ -117,7 +117,8 @@ LastGates last_gates(Lowering& lowering, const SqueezeExcite& op, const SqueezeS
           .hidden_params = activation_params_or_bounds(op.hidden),
           .gate_params = activation_params_or_bounds(op.gate),
           .hidden_channels = sizes.hidden,
-          .counter = counters.first};
+          .counter = counters.first,
+          .ahead = device_policy(lowering.caps()).gate_slices_ahead(lowering.caps())};
 }
 
 void add_gates(Dispatch& dispatch, const LastGates& gates, int64_t invocations) {
@@ -125,6 +126,7 @@ void add_gates(Dispatch& dispatch, const LastGates& gates, int64_t invocations) 
                           writes("gates", gates.gates), reads_and_writes("counters", gates.counters)})
     dispatch.bindings.push_back(std::move(binding));
   define(dispatch, "GATES");
+  if (gates.ahead > 1) define(dispatch, "GATES_AHEAD", std::to_string(gates.ahead));
   define(dispatch, "MOST_SLICES", std::to_string(held_slices(gates.most_slices, invocations)));
   define_activation_or_bounds(dispatch, gates.op->hidden, "HIDDEN");
   define_activation_or_bounds(dispatch, gates.op->gate, "GATE");

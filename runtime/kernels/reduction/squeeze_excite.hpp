@@ -24,7 +24,7 @@ struct LastGates {
   int64_t most_slices = 0;
   TensorId means = kNoTensor, w1 = kNoTensor, w2 = kNoTensor, gates = kNoTensor, counters = kNoTensor;
   vec4 hidden_params{0, 0, 0, 0}, gate_params{0, 0, 0, 0};
-  int64_t hidden_channels = 0, counter = 0;
+  int64_t hidden_channels = 0, counter = 0, ahead = 1;
 };
 // The resources of a kernel, without those for means and gates.
 struct KernelResources {
