@@ -39,8 +39,8 @@ class Builder {
   std::string slice(const std::string& x, int64_t axis, int64_t begin, int64_t end, int64_t step = 1) {
     return node("Slice", {x, ints({begin}), ints({end}), ints({axis}), ints({step})});
   }
-  std::string concat(std::vector<std::string> parts, int64_t axis) {
-    return node("Concat", std::move(parts), attributes({{"axis", axis}}));
+  std::string concat(const std::vector<std::string>& parts, int64_t axis) {
+    return node("Concat", parts, attributes({{"axis", axis}}));
   }
   std::string table(const Shape& shape, uint32_t seed) {
     return constant(random_tensor(shape, seed, 0.5f, 1.0f));
