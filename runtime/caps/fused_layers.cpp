@@ -47,15 +47,21 @@ SeparableBytes bytes_of(const SeparableDemand& demand) {
           .weights = texel * (4 * inputs + 1) * outputs};
 }
 
-// The predicted time of the 1x1 convolution in a dispatch of its own.
+// The predicted time of a 1x1 convolution of `pixels` in rows of `width`, from slices to slices.
+double product_us(const DeviceCaps& caps, const DeviceRates& rates, int64_t pixels, int64_t width,
+                  int64_t inputs, int64_t outputs, int64_t texel_bytes) {
+  TileDemand product{pixels, 1, outputs, 16 * pixels * inputs * outputs, {}, true};
+  product.halves = texel_bytes == 8;
+  product.row_pixels = width;
+  const SplitTile tile = quickest(caps, product, std::min<int64_t>(inputs, 16));
+  const int64_t texels = pixels * (inputs + outputs) + (4 * inputs + 1) * outputs;
+  return tile_us(caps, rates, tile, product, static_cast<double>(texel_bytes * texels));
+}
+
+// That of the 1x1 convolution after the depthwise convolution, in a dispatch of its own.
 double product_us(const DeviceCaps& caps, const DeviceRates& rates, const SeparableDemand& demand) {
-  const SeparableBytes bytes = bytes_of(demand);
-  const int64_t pixels = demand.width * demand.height * demand.images;
-  TileDemand product{pixels, 1, demand.outputs, 16 * pixels * demand.inputs * demand.outputs, {}, true};
-  product.halves = demand.texel_bytes == 8;
-  product.row_pixels = demand.width;
-  const SplitTile tile = quickest(caps, product, std::min<int64_t>(demand.inputs, 16));
-  return tile_us(caps, rates, tile, product, bytes.middle + bytes.y + bytes.weights);
+  return product_us(caps, rates, demand.width * demand.height * demand.images, demand.width, demand.inputs,
+                    demand.outputs, demand.texel_bytes);
 }
 
 // The predicted time of the two layers as two dispatches.
@@ -157,17 +163,10 @@ double gate_steps(int64_t products, int64_t invocations, int64_t ahead = 1) {
                       : 0;
 }
 
-// The predicted time of the 1x1 convolution in a dispatch of its own.
+// That of the 1x1 convolution before the depthwise convolution, in a dispatch of its own.
 double product_us(const DeviceCaps& caps, const DeviceRates& rates, const ExpandDemand& demand) {
-  const auto texel = static_cast<double>(demand.texel_bytes);
-  const int64_t pixels = demand.x_width * demand.x_height * demand.images;
-  const auto inputs = static_cast<double>(demand.inputs), slices = static_cast<double>(demand.slices);
-  TileDemand product{pixels, 1, demand.slices, 16 * pixels * demand.inputs * demand.slices, {}, true};
-  product.halves = demand.texel_bytes == 8;
-  product.row_pixels = demand.x_width;
-  const SplitTile tile = quickest(caps, product, std::min<int64_t>(demand.inputs, 16));
-  const auto all = static_cast<double>(pixels);
-  return tile_us(caps, rates, tile, product, texel * (all * (inputs + slices) + (4 * inputs + 1) * slices));
+  return product_us(caps, rates, demand.x_width * demand.x_height * demand.images, demand.x_width,
+                    demand.inputs, demand.slices, demand.texel_bytes);
 }
 
 // The predicted time of the two layers as two dispatches.

@@ -90,7 +90,7 @@ bool may_use_buffers(const DeviceCaps& caps, const CompileOptions& options) {
          device_policy(caps).joins_in_buffers(caps);
 }
 
-// What a program takes: its intermediate tensors, and its time by the performance model.
+// Memory of a program's intermediate tensors, and its time by the performance model.
 struct Footprint {
   uint64_t bytes = 0;
   double ms = 0;

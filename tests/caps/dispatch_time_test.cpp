@@ -36,7 +36,7 @@ TEST(DispatchTime, IsTheLongestOfThreeAfterLaunchAndBarrier) {
       << "ten subgroups of a unit take turns to compute";
 }
 
-// What one workgroup does after all others waits once, however many there were before it.
+// Loads of one workgroup after all others wait once, however many workgroups ran before it.
 TEST(DispatchTime, TheLastWorkgroupWaitsAlone) {
   DispatchFigures full{.subgroups = 1000, .subgroup_size = 32, .steps = 2, .last_steps = 30, .resident = 10};
   EXPECT_DOUBLE_EQ(dispatch_time(kRates, full).latency_us, 10 * 2 * 0.1 + 30 * 0.1);

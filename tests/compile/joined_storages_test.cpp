@@ -98,7 +98,7 @@ Storage storage_of(const Program& program, std::string_view name) {
   return Storage::buffer;
 }
 
-// What a classifier reads of the means has the same bytes in both layouts.
+// The means before a classifier have the same bytes in both layouts.
 TEST(JoinedStorages, VectorsAreViewsInBuffers) {
   OnnxModel model;
   model.input("x", {1, 8, 20, 20})

@@ -36,7 +36,7 @@ bool holds_all_pixels(const DeviceCaps& caps, const InvocationTile& tile, int64_
 void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,
                         const PointwiseTile& tile, const Activation& activation, WeightValues values,
                         const ConvExtras& extras = {});
-// The same with the best of the kernels; the weights and the bias are inputs `weights` and `weights` + 1 of
+// dispatch_pointwise() with the best tile. The weights and the bias are inputs `weights` and `weights` + 1 of
 // the node.
 void emit_best_pointwise(Lowering& lowering, const CooperativeProblem& problem, TensorId x, TensorId y,
                          const Activation& activation, size_t weights, const ConvExtras& extras = {});
