@@ -10,6 +10,7 @@
 
 #include "graph/operators/matmul/matmul.hpp"
 #include "graph/operators/movement/concat.hpp"
+#include "graph/operators/movement/reshape.hpp"
 #include "graph/operators/movement/slice.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite/build.hpp"
