@@ -79,6 +79,7 @@ void visit_fields(Caps& caps, Visit visit) {
 template <typename Caps, typename Visit>
 void visit_later_fields(Caps& caps, Visit visit) {
   visit("subgroup_broadcast", caps.subgroup_broadcast);
+  visit("max_loop_iterations", caps.max_loop_iterations);
   visit("full_subgroups", caps.full_subgroups);
   visit("cooperative_matrices", caps.cooperative_matrices);
   visit("declares_inf_nan_preserve", caps.declares_inf_nan_preserve);

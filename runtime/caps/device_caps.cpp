@@ -31,6 +31,7 @@ constexpr uint32_t DeviceCaps::*kLimits[] = {
     &DeviceCaps::max_workgroup_invocations,
     &DeviceCaps::max_shared_memory_bytes,
     &DeviceCaps::max_texel_buffer_elements,
+    &DeviceCaps::max_loop_iterations,
     &DeviceCaps::max_allocation_count,
 };
 constexpr uint64_t DeviceCaps::*kLargeLimits[] = {&DeviceCaps::max_storage_buffer_range,

@@ -40,6 +40,8 @@ struct ProcessTraits {
   uint32_t bytes_per_operation_of_largest = 0;
 };
 
+inline constexpr uint32_t kNoLoopLimit = UINT32_MAX;
+
 struct DeviceCaps {
   // Identity.
   std::string name;
@@ -63,6 +65,9 @@ struct DeviceCaps {
   std::array<uint32_t, 3> max_workgroup_count{65535, 65535, 65535};
   uint32_t max_shared_memory_bytes = 16384;
   uint32_t max_texel_buffer_elements = 65536;
+  // The iterations after which the driver ends all loops of an invocation together, without an error: 65,535
+  // on lavapipe (its limit of iterations in gallivm). kNoLoopLimit: none is known.
+  uint32_t max_loop_iterations = 65535;
   uint64_t min_storage_buffer_offset_alignment = 256;
   uint64_t min_texel_buffer_offset_alignment = 256;
   uint64_t non_coherent_atom_size = 256;

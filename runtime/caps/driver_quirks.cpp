@@ -16,6 +16,10 @@ constexpr bool kOnArm = false;
 }  // namespace
 
 void apply_driver_quirks(DeviceCaps& caps) {
+  const bool is_lavapipe = caps.vendor_id == kMesa && caps.type == DeviceType::cpu;
+  // lavapipe counts the iterations of all loops of an invocation together and ends the loops, without an
+  // error, when there were this many (measured on Mesa 22.3 and 25.0; llama.cpp#13813 describes the same).
+  caps.max_loop_iterations = is_lavapipe ? 65535 : kNoLoopLimit;
   // Adreno drivers without 16-bit storage compute wrong results in fp16.
   if (caps.vendor_id == kQualcomm && !caps.fp16_buffer_storage) caps.fp16_arithmetic = false;
   // Some Mali drivers report 0 for the subgroup size and yet claim subgroup operations.
@@ -23,7 +27,7 @@ void apply_driver_quirks(DeviceCaps& caps) {
     caps.subgroup_arithmetic = caps.subgroup_broadcast = caps.full_subgroups = false;
   // Where a shader stores halves to an image, lavapipe on arm64 aborts the process: LLVM 15 cannot select
   // instructions for the conversion that Mesa 22.3 emits on processors other than x86.
-  if (kOnArm && caps.vendor_id == kMesa && caps.type == DeviceType::cpu) caps.rgba16f_images = false;
+  if (kOnArm && is_lavapipe) caps.rgba16f_images = false;
 }
 
 }  // namespace vellum

@@ -141,6 +141,9 @@ struct PlainCopy {
   bool stays = false;  // it copies a part out of a tensor so that the rest is free: no view replaces it
 };
 
+// What a dispatch that declares no iterations may run at most.
+inline constexpr uint64_t kUndeclaredIterations = 512;
+
 struct Dispatch {
   std::string name;    // of its node
   std::string op;      // operator type, "Conv"; "Convert" for layout conversions
@@ -159,6 +162,10 @@ struct Dispatch {
   // Multiply-accumulates, without padding: those of the node, or fewer where a fast algorithm computes it.
   // 0: none worth counting.
   uint64_t macs = 0;
+  // The most iterations that all loops of one invocation run together, each loop counted once more for the
+  // check that ends it (loop_iterations()). Every kernel whose loops follow a shape declares them; 0: the
+  // loops are short whatever the shapes (kUndeclaredIterations at most).
+  uint64_t iterations = 0;
   // The kernel candidates that its node took, "pointwise 4x2"; empty: nothing was to be chosen.
   std::string candidate = {};
 };

@@ -48,7 +48,9 @@ void ProgramBuilder::find_lowerings(const Node& node, const Checkpoint& before) 
     }
     return false;
   };
+  bool is_lowered_again = false;
   const auto lower_again = [&](std::vector<KernelName> kernels) {
+    is_lowered_again = true;
     restore(before);
     node_choices_.clear();
     wanted_ = std::move(kernels);
@@ -60,11 +62,11 @@ void ProgramBuilder::find_lowerings(const Node& node, const Checkpoint& before) 
       kernels.push_back(taken[i] == 0 ? first[i].taken : first[i].as_quick[taken[i] - 1]);
     try {
       lower_again(std::move(kernels));
-      lowerings.push_back(lowering_since(before));
+      if (!has_endless_loops(before.tasks)) lowerings.push_back(lowering_since(before));
     } catch (const Error&) {  // beyond a limit of the device
     }
   }
-  if (lowerings.size() > 1) lower_again(lowerings.front().kernels);
+  if (is_lowered_again) lower_again(lowerings.front().kernels);
   wanted_.clear();
 }
 

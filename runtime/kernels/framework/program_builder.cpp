@@ -91,7 +91,7 @@ Program ProgramBuilder::build() {
   for (const Node& node : graph_.nodes) lower_node(node);
   const size_t first_task = program_.tasks.size();
   add_outputs();
-  if (options_.wrong && used_wrong_kernel(first_task)) throw ConversionIsWrong("the conversion of outputs");
+  if (used_wrong_kernel(first_task)) throw ConversionIsWrong("the conversion of outputs");
   warn_of_avoided_kernels();
   return std::move(program_);
 }
@@ -119,10 +119,16 @@ void ProgramBuilder::add_inputs() {
 void ProgramBuilder::lower_node(const Node& node) {
   if (options_.wrong && !options_.wrong->empty()) return lower_with_right_kernels(node);
   node_choices_.clear();
-  if (options_.whole_layers || options_.chosen) return lower_node_once(node);
   const Checkpoint before = checkpoint();
   lower_node_once(node);
-  find_lowerings(node, before);
+  const bool kernels_are_given = options_.whole_layers || options_.chosen;
+  if (has_endless_loops(before.tasks)) {
+    restore(before);
+    lower_with_right_kernels(node);
+    if (!kernels_are_given) lowerings_.push_back({NodeLowering{}});
+  } else if (!kernels_are_given) {
+    find_lowerings(node, before);
+  }
 }
 
 void ProgramBuilder::lower_node_once(const Node& node) {

@@ -84,7 +84,9 @@ class ProgramBuilder {
 
   Checkpoint checkpoint() const;
   void restore(const Checkpoint& checkpoint);
-  // Whether a task since then has a kernel of options_.wrong; notes it.
+  // Whether a task since then has loops that the device ends early (DeviceCaps::max_loop_iterations).
+  bool has_endless_loops(size_t first_task) const;
+  // Whether a task since then has such loops or a kernel of options_.wrong; notes it.
   bool used_wrong_kernel(size_t first_task);
   bool avoid_a_candidate();
   // Lowers the node with each combination of kernels that are as quick, and then as it was.
@@ -129,6 +131,7 @@ class ProgramBuilder {
   std::vector<std::set<std::string>> avoided_candidates_;  // of each of them
   AvoidedKernels avoided_;
   bool converts_wrongly_ = false;
+  uint64_t longest_loops_ = 0;  // of the kernels of the current node that are too long; 0: none is
   std::vector<std::vector<NodeLowering>> lowerings_;
   // By shader, macros, workgroup and subgroup size.
   std::map<std::tuple<std::string, decltype(Dispatch::defines), decltype(Dispatch::workgroup_size), uint32_t>,

@@ -1,4 +1,5 @@
-// Lowering without the kernels that the device computes wrongly: other candidates, other storage, the host.
+// Lowering without the kernels that the device computes wrongly, those with too long loops among them: other
+// candidates, other storage, the host.
 #include <algorithm>
 
 #include "kernels/framework/program_builder.hpp"
@@ -11,6 +12,10 @@ namespace {
 // The number of candidates that are tried for a node in one storage. Where all of these are wrong, further
 // ones of the same shader are hardly right.
 constexpr int kMostAttempts = 6;
+
+bool has_too_long_loops(const DeviceCaps& caps, const Task& task) {
+  return task.dispatch && task.dispatch->iterations > caps.max_loop_iterations;
+}
 
 }  // namespace
 
@@ -29,9 +34,19 @@ void ProgramBuilder::restore(const Checkpoint& checkpoint) {
   counters_ = checkpoint.counters;
 }
 
+bool ProgramBuilder::has_endless_loops(size_t first_task) const {
+  return std::any_of(program_.tasks.begin() + static_cast<std::ptrdiff_t>(first_task), program_.tasks.end(),
+                     [&](const Task& task) { return has_too_long_loops(caps_, task); });
+}
+
 bool ProgramBuilder::used_wrong_kernel(size_t first_task) {
   bool wrong = false;
-  for (size_t i = first_task; i < program_.tasks.size(); ++i) {
+  for (size_t i = first_task; i < program_.tasks.size(); ++i)
+    if (has_too_long_loops(caps_, program_.tasks[i])) {
+      longest_loops_ = std::max(longest_loops_, program_.tasks[i].dispatch->iterations);
+      wrong = true;
+    }
+  for (size_t i = first_task; options_.wrong && i < program_.tasks.size(); ++i) {
     if (!program_.tasks[i].dispatch) continue;
     const KernelId id = kernel_id(*program_.tasks[i].dispatch);
     const auto found = options_.wrong->find(id.text());
@@ -81,6 +96,7 @@ bool ProgramBuilder::lower_with_right_candidate(const Node& node, bool is_replac
 
 void ProgramBuilder::lower_with_right_kernels(const Node& node) {
   converts_wrongly_ = false;
+  longest_loops_ = 0;
   if (lower_with_right_candidate(node, false)) return;
   std::vector<StorageChoice> storages = options_.value_storages;
   for (const StorageChoice other : {StorageChoice::buffer, StorageChoice::image2d}) {
@@ -92,7 +108,11 @@ void ProgramBuilder::lower_with_right_kernels(const Node& node) {
   options_.value_storages = std::move(storages);
   if (converts_wrongly_ && may_use_images_) throw ConversionIsWrong(describe(node));
   const size_t first_task = program_.tasks.size();
-  add_host_partition(node, "the device computes wrong results with every kernel for it");
+  add_host_partition(node, longest_loops_ == 0
+                               ? std::string("the device computes wrong results with every kernel for it")
+                               : "its kernel would run " + std::to_string(longest_loops_) +
+                                     " iterations in an invocation; the device's driver ends loops after " +
+                                     std::to_string(caps_.max_loop_iterations));
   if (used_wrong_kernel(first_task)) throw ConversionIsWrong(describe(node));
 }
 
