@@ -1,14 +1,15 @@
 // Matrix product of any size: an invocation computes four consecutive elements of the result, which may be in different
-// rows and matrices.
+// rows and matrices. With COOPERATIVE a workgroup shares the sums.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 
 #define STRIDED
 #include "matmul.glsl"
+#include "cooperate.glsl"
 
 void main() {
-  int i4 = flat_index();
+  int i4 = result_index();
   int total = y_rows * y_columns * matrices;
   if (4 * i4 >= total) return;
 
@@ -23,10 +24,11 @@ void main() {
     addend[j] = load_addend(by_row.y, by_column.y);
   }
   vec4 sum = vec4(0);
-  for (int k = 0; k < depth; ++k) {
+  for (int k = FIRST_LANE; k < depth; k += LANES) {
     ivec4 a = a_first + k * a_column_stride, b = b_first + k * b_row_stride;
     sum += vec4(load_a(a.x), load_a(a.y), load_a(a.z), load_a(a.w)) *
            vec4(load_b(b.x), load_b(b.y), load_b(b.z), load_b(b.w));
   }
-  store_y(i4, activate(alpha * sum + addend));
+  sum = gather_sum(sum);
+  if (FIRST_LANE == 0) store_y(i4, activate(alpha * sum + addend));
 }

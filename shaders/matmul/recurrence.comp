@@ -3,6 +3,7 @@
 //
 // A workgroup walks along the sequence of one batch in one direction. It keeps the state in shared memory, of UNITS floats: the
 // hidden units, padded with zeros to a multiple of four. An invocation computes every WORKGROUP_X-th unit.
+// A dispatch takes the steps from first_step to end_step, after those whose last state it finds as its initial one.
 // CELL_RNN, CELL_GRU or CELL_LSTM; F, G and H are the names of the activations.
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -197,7 +198,7 @@ void main() {
 #endif
   first_row = direction * (UNITS / 4);
   begin(walk * hidden);
-  for (int n = 0; n < length; ++n) {
+  for (int n = first_step; n < min(length, end_step); ++n) {
     int step = backwards ? length - 1 - n : n;
     row_of_x = ((step * batches + batch) * directions + direction) * GATES * hidden;
     take_step(direction);
@@ -209,7 +210,7 @@ void main() {
     barrier();
   }
   for (int j = lane; j < hidden; j += WORKGROUP_X) {
-    for (int step = length; step < steps; ++step) set_y((step * directions * batches + walk) * hidden + j, 0.0);
+    for (int step = max(length, first_step); step < end_step; ++step) set_y((step * directions * batches + walk) * hidden + j, 0.0);
 #ifdef STATE
     set_y_h(walk * hidden + j, state[j]);
 #endif

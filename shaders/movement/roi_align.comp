@@ -1,7 +1,9 @@
-// RoiAlign: each bin of a region is the average (or with MAX the largest weighted element) of samples.
+// RoiAlign: each bin of a region is the average (or with MAX the largest weighted element) of samples. AT_ONCE: samples of a
+// row that an iteration takes.
 // https://onnx.ai/onnx/operators/onnx__RoiAlign.html
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
 
 #include "roi_align.h"
 #include "inf_nan.glsl"
@@ -13,8 +15,15 @@ LINEAR_IN(rois)     // (regions, 4): x1, y1, x2, y2
 LINEAR_IN(batches)  // (regions)
 TENSOR_OUT(y)
 
-// A region cannot make an invocation run for ever: beyond this many samples per axis, bins are sampled more coarsely.
-const float kMostSamples = 4096.0;
+// The host refuses regions of more samples per axis.
+const float kMostSamples = 65536.0;
+
+// The samples first ... end - 1 of an axis of `count` that may be within the `size` elements of x, the first of all samples
+// at start + step / 2. A region of any size takes no more iterations than x has elements.
+ivec2 samples_inside(float start, float step, int count, float size) {
+  vec2 bounds = (vec2(-1, size) - start) / step - 0.5;
+  return ivec2(clamp(floor(bounds) + vec2(-1, 3), vec2(0), vec2(count)));
+}
 
 void main() {
   ivec4 p;
@@ -28,26 +37,36 @@ void main() {
   vec2 bin = extent / vec2(y_shape.xy);
   ivec2 samples = sampling_ratio > 0 ? ivec2(sampling_ratio) : ivec2(clamp(ceil(bin), vec2(0), vec2(kMostSamples)));
   vec2 size = vec2(x_shape.xy), start = roi.xy + vec2(p.xy) * bin, step = bin / vec2(max(samples, ivec2(1)));
+  ivec2 columns = ivec2(0, samples.x), rows = ivec2(0, samples.y);
+  if (sampling_ratio == 0 && samples.x > 0 && samples.y > 0) {
+    columns = samples_inside(start.x, step.x, samples.x, size.x);
+    rows = samples_inside(start.y, step.y, samples.y, size.y);
+  }
   vec4 sum = vec4(0), largest = vec4(uintBitsToFloat(0xff800000u));
-  for (int row = 0; row < samples.y; ++row) {
-    for (int column = 0; column < samples.x; ++column) {
-      vec2 v = start + (vec2(column, row) + 0.5) * step;
-      bool inside = all(greaterThanEqual(v, vec2(-1))) && all(lessThanEqual(v, size));
-      v = inside ? clamp(v, vec2(0), size - 1.0) : vec2(0);
-      ivec2 low = ivec2(v), high = min(low + 1, x_shape.xy - 1);
-      vec2 t = v - vec2(low);
-      for (int corner = 0; corner < 4; ++corner) {
-        bvec2 far = bvec2((corner & 1) != 0, (corner & 2) != 0);
-        vec2 w = mix(1.0 - t, t, far);
-        vec4 term = load_x(ivec4(mix(low, high, far), p.z, n)) * (inside ? w.x * w.y : 0.0);
-        sum += term;
-        largest = max(largest, term);
+  for (int row = rows.x; row < rows.y; ++row) {
+    for (int column = columns.x; column < columns.y; column += AT_ONCE) {
+      [[unroll]] for (int ahead = 0; ahead < AT_ONCE; ++ahead) {
+        vec2 v = start + (vec2(column + ahead, row) + 0.5) * step;
+        bool counts = column + ahead < columns.y;
+        bool inside = counts && all(greaterThanEqual(v, vec2(-1))) && all(lessThanEqual(v, size));
+        v = inside ? clamp(v, vec2(0), size - 1.0) : vec2(0);
+        ivec2 low = ivec2(v), high = min(low + 1, x_shape.xy - 1);
+        vec2 t = v - vec2(low);
+        [[unroll]] for (int corner = 0; corner < 4; ++corner) {
+          bvec2 far = bvec2((corner & 1) != 0, (corner & 2) != 0);
+          vec2 w = mix(1.0 - t, t, far);
+          vec4 term = load_x(ivec4(mix(low, high, far), p.z, n)) * (inside ? w.x * w.y : 0.0);
+          sum += term;
+          if (counts) largest = max(largest, term);
+        }
       }
     }
   }
 #ifdef MAX
+  // Samples outside of x are zeros.
+  if ((rows.y - rows.x) * (columns.y - columns.x) < samples.x * samples.y) largest = max(largest, vec4(0));
   store_y(p, samples.x * samples.y > 0 ? largest : vec4(0));
 #else
-  store_y(p, sum / float(max(samples.x * samples.y, 1)));
+  store_y(p, sum / (float(max(samples.x, 1)) * float(max(samples.y, 1))));
 #endif
 }

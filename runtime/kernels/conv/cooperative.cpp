@@ -1,7 +1,9 @@
 #include "kernels/conv/cooperative.hpp"
 
 #include "kernels/framework/activation.hpp"
+#include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
+#include "kernels/framework/iterations.hpp"
 #include "shaders/conv/conv_cooperative.h"
 
 namespace vellum {
@@ -51,6 +53,7 @@ void dispatch_cooperative(Lowering& lowering, TensorId x, TensorId y, const Conv
                                 .dilation = window_pair(window.dilation),
                                 .padding = window_pair(window.padding)};
   dispatch.macs = static_cast<uint64_t>(n * height * width * channels * weights.inputs * weights.taps);
+  dispatch.iterations = loop_iterations(weights.taps * divide_up(weights.inputs, tile.step()));
   cover_with(dispatch, lowering.caps(), tile, tile.blocks(n * height * width, channels));
   define_activation_or_bounds(dispatch, activation);
   add_extras(dispatch, extras, n);

@@ -9,6 +9,7 @@
 #include "kernels/conv/dispatch.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
+#include "kernels/framework/iterations.hpp"
 #include "shaders/conv/conv_depthwise.h"
 #include "shaders/conv/conv_depthwise_tile.h"
 
@@ -113,6 +114,8 @@ void dispatch_depthwise(Lowering& lowering, const ConvProblem& problem, const Fi
   const int64_t planes = slices(problem.outputs);
   dispatch.macs = static_cast<uint64_t>(problem.images * problem.height * problem.width * problem.outputs *
                                         problem.window.taps());
+  dispatch.iterations =
+      kShortLoops + window_iterations(problem.window.kernel[0], problem.window.kernel[1], 0);
   if (tensors.takes_means())
     take_means(dispatch, {divide_up(tiles, kRowWorkgroup), planes, problem.images}, tensors);
   else

@@ -3,6 +3,7 @@
 #include "caps/device_policy.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
+#include "kernels/framework/iterations.hpp"
 #include "shaders/conv/conv_window.h"
 
 namespace vellum {
@@ -74,6 +75,15 @@ TensorId read_slices_or_planes(Lowering& lowering, const ConvKernel& kernel) {
   return lowering.tensor(x).desc.element == ElementType::f32 ? x : lowering.read(0, Layout::channels4);
 }
 
+// The transposed kernel also looks for the first tap along each axis, and for the greatest common divisor of
+// stride and dilation.
+uint64_t iterations_of(const TensorDesc& x, const ConvWeights& weights, const Window2d& window) {
+  constexpr uint64_t kDivisors = 2 * 48;  // Euclid's steps for numbers of 32 bits
+  const uint64_t of_slices = slice_iterations(x, weights.window_slices(), weights.run.of_halves());
+  return window_iterations(window.kernel[0], window.kernel[1], of_slices) +
+         loop_iterations(window.kernel[0]) + loop_iterations(window.kernel[1]) + kDivisors;
+}
+
 }  // namespace
 
 void dispatch_conv(Lowering& lowering, const ConvKernel& kernel, const Window2d& window,
@@ -99,6 +109,7 @@ void dispatch_conv(Lowering& lowering, const ConvKernel& kernel, const Window2d&
                                          .window_slices = weights.window_slices()});
   dispatch.defines = kernel.defines;
   dispatch.macs = lowering.macs();
+  dispatch.iterations = iterations_of(lowering.tensor(x).desc, weights, window);
   define_tile(dispatch, kernel.tile);
   cover_blocks(dispatch, lowering.caps(), lowering.tensor(grid).desc.storage, kernel.tile,
                {kernel.image_blocks, weights.blocks(), y_shape[0]}, kernel.tiles);

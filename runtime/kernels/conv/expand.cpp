@@ -13,6 +13,7 @@
 #include "kernels/conv/problem.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
+#include "kernels/framework/iterations.hpp"
 #include "kernels/reduction/squeeze_excite.hpp"
 #include "shaders/conv/conv_expand.h"
 
@@ -131,6 +132,15 @@ MeansAndGates means_and_gates(Lowering& lowering, const ExpandProblem& problem, 
   return {{}, lowering.workspace_like(x, {problem.images, problem.outputs, 1, tiles}, "/means"), gates};
 }
 
+// Expands all pixels that the windows cover, then filters those of the tile.
+uint64_t iterations_of(const TensorDesc& x, const ExpandDemand& demand, const ExpandTile& tile,
+                       bool in_runs) {
+  const int64_t expands = divide_up(tile.covered(demand), tile.tile.pixels * tile.invocations);
+  const int64_t filters = divide_up(tile.width * tile.height, tile.invocations);
+  return kShortLoops + loop_iterations(expands, slice_iterations(x, demand.inputs, in_runs)) +
+         static_cast<uint64_t>(tile.tile.slices) * loop_iterations(filters);
+}
+
 void emit_one_kernel(Lowering& lowering, const ExpandProblem& problem, const ExpandTile& tile) {
   const auto& op = lowering.op<ExpandConv>();
   const ExpandDemand demand = problem.demand();
@@ -163,6 +173,7 @@ void emit_one_kernel(Lowering& lowering, const ExpandProblem& problem, const Exp
   const int64_t filtered = demand.width * demand.height * problem.window.taps();
   dispatch.macs =
       static_cast<uint64_t>(demand.images * problem.outputs * (multiplied * problem.inputs + filtered));
+  dispatch.iterations = iterations_of(lowering.tensor(x).desc, demand, tile, weights.run.of_halves());
   define_tile(dispatch, {tile.tile});
   for (const auto& [macro, number] : {std::pair{"CAPACITY", tile.capacity(demand)},
                                       {"FILTERED", std::min<int64_t>(4, tile.width)},

@@ -9,6 +9,7 @@
 #include "kernels/elementwise/elementwise.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
+#include "kernels/framework/iterations.hpp"
 #include "shaders/conv/conv_pointwise.h"
 
 namespace vellum {
@@ -97,6 +98,8 @@ void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeight
                                             .activation_params = activation_params_or_bounds(activation),
                                             .residual_shape = residual_shape(lowering, extras.residual)});
   dispatch.macs = static_cast<uint64_t>(n * h * w * c * weights.outputs);
+  dispatch.iterations =
+      kShortLoops + slice_iterations(lowering.tensor(x).desc, slices(c), weights.run.of_halves());
   define_tile(dispatch, tile);
   if (extras.mean)
     take_means(dispatch, caps, tile, blocks, weights.blocks());

@@ -15,6 +15,7 @@
 #include "kernels/conv/problem.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
+#include "kernels/framework/iterations.hpp"
 #include "kernels/reduction/pool.hpp"
 #include "shaders/conv/conv_separable.h"
 
@@ -115,6 +116,10 @@ void emit_one_kernel(Lowering& lowering, const SeparableProblem& problem, const 
                               .residual_shape = residual_shape(lowering, residual),
                               .padding = window_pair(problem.window.padding)});
   dispatch.macs = lowering.macs();
+  // Filters four pixels at a time, then multiplies what the workgroup filtered.
+  const int64_t fours = demand.inputs * divide_up(tile.width, 4) * tile.height;
+  dispatch.iterations = kShortLoops + loop_iterations(divide_up(fours, tile.invocations())) +
+                        loop_iterations(demand.inputs, weights.run.of_halves() ? 2 : 0);
   if (problem.pools) {
     define(dispatch, "POOLED");
   } else {

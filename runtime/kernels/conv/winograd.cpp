@@ -10,6 +10,7 @@
 #include "kernels/conv/dispatch.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
+#include "kernels/framework/iterations.hpp"
 #include "shaders/conv/winograd_input.h"
 #include "shaders/conv/winograd_output.h"
 #include "shaders/conv/winograd_product.h"
@@ -115,6 +116,8 @@ void multiply(Lowering& lowering, const Tiles& tiles, const ConvWeights& weights
                     WinogradProductParameters{.v_shape = texel_shape(lowering.tensor(v).desc.shape),
                                               .m_shape = texel_shape(lowering.tensor(m).desc.shape)});
   dispatch.macs = static_cast<uint64_t>(tiles.count * tiles.places() * weights.inputs * weights.outputs);
+  dispatch.iterations =
+      slice_iterations(lowering.tensor(v).desc, slices(weights.inputs), weights.run.of_halves());
   define_tile(dispatch, {tile});
   if (const DevicePolicy& policy = device_policy(lowering.caps()); policy.spares_registers(lowering.caps()))
     define(dispatch, "AHEAD", std::to_string(policy.slices_ahead(lowering.caps(), tile, false, false)));

@@ -2,6 +2,7 @@
 
 #include "graph/operator_support.hpp"
 #include "kernels/framework/elements.hpp"
+#include "kernels/framework/iterations.hpp"
 #include "shaders/matmul/contract.h"
 
 namespace vellum {
@@ -9,6 +10,15 @@ namespace vellum {
 namespace {
 
 constexpr size_t kMaxContractLoops = decltype(ContractParameters::dims)::size();
+
+// Each part of the summed loops, or with `shares` each element, finds its offsets by a loop over them.
+uint64_t iterations_of(const Shape& summed, bool shares) {
+  const uint64_t offsets = loop_iterations(static_cast<int64_t>(summed.size()));
+  const int64_t length = element_count(summed);
+  if (shares) return kShortLoops + loop_iterations(length / kRowWorkgroup + 1, offsets);
+  const int64_t last = summed.empty() ? 1 : summed.back();
+  return kShortLoops + loop_iterations(last == 0 ? 0 : length / last, offsets + loop_iterations(last));
+}
 
 }  // namespace
 
@@ -26,14 +36,20 @@ void contract(Lowering& lowering, TensorId a, TensorId b, TensorId y, const Cont
     nest.strides[k].insert(nest.strides[k].end(), summed.strides[k].begin(), summed.strides[k].end());
   std::vector<Binding> bindings{reads("a", a), writes("y", y)};
   if (b != kNoTensor) bindings.insert(bindings.begin() + 1, reads("b", b));
-  Dispatch dispatch =
-      make_dispatch("contract", grid_1d(lowering.caps(), (count + 3) / 4), std::move(bindings),
-                    ContractParameters{.count = count,
-                                       .kept_and_rank = kept + 256 * static_cast<int64_t>(nest.dims.size()),
-                                       .dims = nest.dims,
-                                       .a_strides = nest.strides[0],
-                                       .b_strides = nest.strides[1]});
-  dispatch.macs = static_cast<uint64_t>(count * element_count(summed.dims));
+  // A workgroup shares long sums.
+  const int64_t length = element_count(summed.dims), groups = (count + 3) / 4;
+  const bool shares = length > kLongLoop;
+  Dispatch dispatch = make_dispatch(
+      "contract", shares ? workgroups_in_a_row(lowering.caps(), groups) : grid_1d(lowering.caps(), groups),
+      std::move(bindings),
+      ContractParameters{.count = count,
+                         .kept_and_rank = kept + 256 * static_cast<int64_t>(nest.dims.size()),
+                         .dims = nest.dims,
+                         .a_strides = nest.strides[0],
+                         .b_strides = nest.strides[1]});
+  dispatch.macs = static_cast<uint64_t>(count * length);
+  dispatch.iterations = iterations_of(summed.dims, shares);
+  if (shares) define(dispatch, "COOPERATIVE");
   if (b != kNoTensor) define(dispatch, "PAIR");
   define_element(dispatch, lowering.tensor(y));
   lowering.dispatch(std::move(dispatch));

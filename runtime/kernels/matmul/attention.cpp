@@ -10,6 +10,7 @@
 #include "kernels/elementwise/elementwise.hpp"
 #include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
+#include "kernels/framework/iterations.hpp"
 #include "kernels/matmul/key_split.hpp"
 #include "shaders/matmul/attention.h"
 #include "shaders/matmul/attention_matrices.h"
@@ -155,17 +156,42 @@ CommonParameters common_parameters(const Lowering& lowering, const Attention::Op
   return result;
 }
 
-// The queries of an invocation, and how many invocations share the keys.
+// The queries of an invocation, how many invocations share the keys, and the slices of Q and K that it loads
+// together.
 struct AttentionTile {
   int64_t queries = 1;
   KeySplit split;
+  int64_t ahead = 1;
 };
 
+// For each four keys: slices of Q and K, `ahead` of them together and the rest one by one, and a loop over
+// the keys (KEY_BY_KEY).
+uint64_t iterations_of_four_keys(int64_t depth_slices, int64_t ahead) {
+  constexpr uint64_t kKeyByKey = 5;
+  const uint64_t one_by_one = loop_iterations(ahead > 1 ? depth_slices % ahead : depth_slices);
+  return 1 + one_by_one + (ahead > 1 ? loop_iterations(depth_slices / ahead) : 0) + kKeyByKey;
+}
+
+// The keys that an invocation may see before the driver ends its loops.
+int64_t most_keys(const DeviceCaps& caps, int64_t depth_slices, int64_t ahead) {
+  const uint64_t most = std::max<uint64_t>(caps.max_loop_iterations, 2 * kShortLoops) - kShortLoops;
+  return 4 * static_cast<int64_t>(most / iterations_of_four_keys(depth_slices, ahead));
+}
+
+// Where the keys are too many for one invocation, it loads several slices together, so that its loop over
+// slices has fewer iterations: parts of the keys take memory.
 AttentionTile tile_of(const DeviceCaps& caps, const Attention::Operands& o) {
   const int64_t heads = o.q.shape[0] * o.q.shape[1], queries = o.q.shape[2], v_slices = slices(o.v.shape[3]);
+  const int64_t keys = o.k.shape[2], depth_slices = slices(o.q.shape[3]);
   const int64_t tile = tile_of_queries(caps, queries, heads, v_slices);
-  return {tile, key_split(caps, divide_up(queries, tile) * heads, o.k.shape[2],
-                          heads * queries * (v_slices + 1) * 16)};
+  constexpr int64_t kMostAhead = 8;
+  int64_t ahead = device_policy(caps).attention_slices_ahead(caps);
+  while (ahead < kMostAhead && 2 * ahead <= depth_slices && keys > most_keys(caps, depth_slices, ahead))
+    ahead *= 2;
+  return {tile,
+          key_split(caps, divide_up(queries, tile) * heads, keys, heads * queries * (v_slices + 1) * 16,
+                    most_keys(caps, depth_slices, ahead)),
+          ahead};
 }
 
 // A dispatch of attention.comp without parameters and bindings.
@@ -177,8 +203,10 @@ Dispatch start(Lowering& lowering, const Attention::Operands& o, const Attention
   define(dispatch, "TILE_Q", std::to_string(tile.queries));
   define(dispatch, "V_SLICES", std::to_string(slices(channels)));
   if (tile.split.is_split()) define(dispatch, "SPLIT_KEYS");
-  if (const int64_t ahead = device_policy(lowering.caps()).attention_slices_ahead(lowering.caps()); ahead > 1)
-    define(dispatch, "AHEAD", std::to_string(ahead));
+  if (tile.ahead > 1) define(dispatch, "AHEAD", std::to_string(tile.ahead));
+  dispatch.iterations =
+      kShortLoops + loop_iterations(divide_up(tile.split.keys, 4),
+                                    iterations_of_four_keys(slices(o.q.shape[3]), tile.ahead) - 1);
   constexpr int64_t kManySlices = 8;  // of values, for the registers
   if (slices(channels) >= kManySlices && device_policy(lowering.caps()).spares_registers(lowering.caps()))
     define(dispatch, "KEY_BY_KEY");
@@ -298,6 +326,7 @@ Dispatch merge_of_parts(Lowering& lowering, Dispatch& dispatch, const Attention:
                                              .y_query_stride = common.y_strides[2],
                                              .y_slices = slices(common.heads * o.v.shape[3])});
   define(merge, "V_SLICES", std::to_string(v_slices));
+  merge.iterations = 2 * loop_iterations(split.parts);
   return merge;
 }
 

@@ -4,7 +4,9 @@
 #include "kernels/conv/cooperative_tile.hpp"
 #include "kernels/conv/tile.hpp"
 #include "kernels/framework/activation.hpp"
+#include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
+#include "kernels/framework/iterations.hpp"
 #include "kernels/matmul/matmul.hpp"
 #include "kernels/movement/strided.hpp"
 #include "shaders/matmul/matmul.h"
@@ -76,26 +78,26 @@ Factor operand(Lowering& lowering, size_t i, int64_t rows, int64_t columns, cons
 ivec4 four(const std::vector<int64_t>& list) { return {list[0], list[1], list[2], list[3]}; }
 
 // A dispatch of matmul.comp, matmul_any.comp or matmul_cooperative.comp, without its result.
-Dispatch product_dispatch(Lowering& lowering, const Product& p, std::string shader, int64_t invocations,
+Dispatch product_dispatch(Lowering& lowering, const Product& p, std::string shader, const Grid& grid,
                           const Factor& a, const Factor& b) {
-  Dispatch dispatch = make_dispatch(
-      std::move(shader), grid_1d(lowering.caps(), invocations), {reads("a", a.tensor), reads("b", b.tensor)},
-      MatmulParameters{.activation_params = activation_params_or_bounds(p.activation),
-                       .batch = four(p.batch),
-                       .a_batch_strides = four(a.batch),
-                       .b_batch_strides = four(b.batch),
-                       .y_rows = p.m,
-                       .y_columns = p.n,
-                       .depth = p.k,
-                       .matrices = element_count(p.batch),
-                       .a_row_stride = p.a_strides[0],
-                       .a_column_stride = p.a_strides[1],
-                       .b_row_stride = p.b_strides[0],
-                       .b_column_stride = p.b_strides[1],
-                       .c_row_stride = p.c_strides[0],
-                       .c_column_stride = p.c_strides[1],
-                       .alpha = p.alpha,
-                       .beta = p.beta});
+  Dispatch dispatch =
+      make_dispatch(std::move(shader), grid, {reads("a", a.tensor), reads("b", b.tensor)},
+                    MatmulParameters{.activation_params = activation_params_or_bounds(p.activation),
+                                     .batch = four(p.batch),
+                                     .a_batch_strides = four(a.batch),
+                                     .b_batch_strides = four(b.batch),
+                                     .y_rows = p.m,
+                                     .y_columns = p.n,
+                                     .depth = p.k,
+                                     .matrices = element_count(p.batch),
+                                     .a_row_stride = p.a_strides[0],
+                                     .a_column_stride = p.a_strides[1],
+                                     .b_row_stride = p.b_strides[0],
+                                     .b_column_stride = p.b_strides[1],
+                                     .c_row_stride = p.c_strides[0],
+                                     .c_column_stride = p.c_strides[1],
+                                     .alpha = p.alpha,
+                                     .beta = p.beta});
   if (p.has_c) dispatch.bindings.push_back(reads("c", lowering.read(2, Layout::linear)));
   dispatch.macs = static_cast<uint64_t>(p.m * p.n * p.k * element_count(p.batch));
   define(dispatch, "HAS_C", p.has_c ? "1" : "0");
@@ -103,12 +105,17 @@ Dispatch product_dispatch(Lowering& lowering, const Product& p, std::string shad
   return dispatch;
 }
 
-// An element of y at a time, of operands in their own layout.
+// Four elements of y at a time, of operands in their own layout. A workgroup shares long sums.
 void multiply_elements(Lowering& lowering, const Product& p) {
   const Factor a{lowering.read(0, Layout::linear), 0, p.a_batch};
   const Factor b{lowering.read(1, Layout::linear), 0, p.b_batch};
-  Dispatch dispatch =
-      product_dispatch(lowering, p, "matmul_any", divide_up(p.m * p.n * element_count(p.batch), 4), a, b);
+  const int64_t groups = divide_up(p.m * p.n * element_count(p.batch), 4);
+  const bool shares = p.k > kLongLoop;
+  Dispatch dispatch = product_dispatch(
+      lowering, p, "matmul_any",
+      shares ? workgroups_in_a_row(lowering.caps(), groups) : grid_1d(lowering.caps(), groups), a, b);
+  if (shares) define(dispatch, "COOPERATIVE");
+  dispatch.iterations = kShortLoops + loop_iterations(shares ? divide_up(p.k, kRowWorkgroup) : p.k);
   dispatch.bindings.push_back(writes("y", lowering.write(0, Layout::linear)));
   lowering.dispatch(std::move(dispatch));
 }
@@ -128,12 +135,15 @@ void write_rows(Lowering& lowering, const Product& p, Dispatch dispatch) {
   if (rows != y) strided_copy(lowering, rows, y, {{matrices * p.m, p.n}, {{4 * width, 1}}}, 0);
 }
 
+uint64_t iterations_of_tile(int64_t k) { return kShortLoops + loop_iterations(slices(k)); }
+
 void emit_tiles(Lowering& lowering, const Product& p, const OutputTile& tile) {
   const int64_t matrices = element_count(p.batch), width = divide_up(p.n, 4);
   const Factor a = operand(lowering, 0, p.m, p.k, p.a_strides, p.a_batch, false);
   const Factor b = operand(lowering, 1, p.k, p.n, p.b_strides, p.b_batch, false);
   const int64_t invocations = divide_up(width, tile.slices) * divide_up(p.m, tile.pixels) * matrices;
-  Dispatch dispatch = product_dispatch(lowering, p, "matmul", invocations, a, b);
+  Dispatch dispatch = product_dispatch(lowering, p, "matmul", grid_1d(lowering.caps(), invocations), a, b);
+  dispatch.iterations = iterations_of_tile(p.k);
   define_tile(dispatch, {tile});
   if (p.k % 4 != 0) define(dispatch, "LAST_FACTORS", std::to_string(p.k % 4));
   write_rows(lowering, p, std::move(dispatch));
@@ -143,7 +153,9 @@ void emit_cooperative(Lowering& lowering, const Product& p, const CooperativeTil
   const int64_t blocks = element_count(p.batch) * tile.blocks(p.m, p.n);
   const Factor a = operand(lowering, 0, p.m, p.k, p.a_strides, p.a_batch, tile.matrix.m % 8 == 0);
   const Factor b = operand(lowering, 1, p.k, p.n, p.b_strides, p.b_batch, true);
-  Dispatch dispatch = product_dispatch(lowering, p, "matmul_cooperative", blocks, a, b);
+  Dispatch dispatch =
+      product_dispatch(lowering, p, "matmul_cooperative", grid_1d(lowering.caps(), blocks), a, b);
+  dispatch.iterations = kShortLoops + loop_iterations(divide_up(p.k, tile.step()));
   cover_with(dispatch, lowering.caps(), tile, blocks);
   if (a.transposed) define(dispatch, "A_COLUMNS");
   if (b.transposed) define(dispatch, "B_COLUMNS");
@@ -182,7 +194,8 @@ bool has_tiles(const Product& p) {
 void lower_linear_product(Lowering& lowering, Product p) {
   if (!to_four_batch_dimensions(p))
     return lowering.run_on_host("more than four batch dimensions that do not merge");
-  if (p.k > 0 && has_tiles(p)) return lowering.emit_best(tile_candidates(lowering, p));
+  const bool tiles_end = iterations_of_tile(p.k) <= lowering.caps().max_loop_iterations;
+  if (p.k > 0 && has_tiles(p) && tiles_end) return lowering.emit_best(tile_candidates(lowering, p));
   multiply_elements(lowering, p);
 }
 

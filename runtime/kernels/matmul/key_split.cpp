@@ -7,7 +7,8 @@
 
 namespace vellum {
 
-KeySplit key_split(const DeviceCaps& caps, int64_t invocations, int64_t keys, int64_t row_bytes) {
+KeySplit key_split(const DeviceCaps& caps, int64_t invocations, int64_t keys, int64_t row_bytes,
+                   int64_t most_keys) {
   // An invocation waits for the loads of four keys for half a microsecond or more, the dispatch that merges
   // parts takes five to ten: fewer keys than this gain nothing.
   constexpr int64_t kWorthADispatch = 128, kFewestKeys = 32;
@@ -15,8 +16,10 @@ KeySplit key_split(const DeviceCaps& caps, int64_t invocations, int64_t keys, in
   const KeySplit whole{1, keys};
   if (keys < kWorthADispatch) return whole;
   const int64_t enough = device_policy(caps).invocations_to_fill(caps);
-  const int64_t parts = std::min({enough / invocations, keys / kFewestKeys,
-                                  static_cast<int64_t>(caps.max_storage_buffer_range) / row_bytes});
+  // Whole runs of most_keys at most.
+  const int64_t least = divide_up(keys, std::max(most_keys / kWholeRuns, int64_t{1}) * kWholeRuns);
+  const int64_t parts = std::min(std::max(least, std::min(enough / invocations, keys / kFewestKeys)),
+                                 static_cast<int64_t>(caps.max_storage_buffer_range) / row_bytes);
   if (parts < 2) return whole;
   const int64_t length = divide_up(divide_up(keys, parts), kWholeRuns) * kWholeRuns;
   return {divide_up(keys, length), length};

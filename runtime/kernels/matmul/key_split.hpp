@@ -15,7 +15,8 @@ struct KeySplit {
 };
 
 // Returns the split of `keys` where `invocations` see all of them. `row_bytes`: of what a part stores for all
-// queries, which bounds the parts by what a buffer may hold.
-KeySplit key_split(const DeviceCaps& caps, int64_t invocations, int64_t keys, int64_t row_bytes);
+// queries, which bounds the parts by what a buffer may hold. `most_keys`: what an invocation sees at most.
+KeySplit key_split(const DeviceCaps& caps, int64_t invocations, int64_t keys, int64_t row_bytes,
+                   int64_t most_keys);
 
 }  // namespace vellum

@@ -8,6 +8,7 @@
 #include "kernels/conv/subgroup_broadcast.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
+#include "kernels/framework/iterations.hpp"
 #include "kernels/matmul/integer_product.hpp"
 #include "kernels/matmul/matmul.hpp"
 #include "shaders/matmul/matmul_packed.h"
@@ -113,12 +114,18 @@ void multiply_linear(Lowering& lowering, const Product& p, int64_t rows) {
                                            .depth = p.k,
                                            .w_width = weights.width()});
   dispatch.macs = static_cast<uint64_t>(rows * p.n * p.k);
+  dispatch.iterations = slice_iterations(lowering.tensor(x).desc, slices(p.k), weights.run.of_halves());
   if (tile.broadcasts()) dispatch.subgroup_size = caps.subgroup_size;
   define_tile(dispatch, tile);
   define_halves(dispatch, weights.run);
   if (p.k % 4 == 0) dispatch.defines.emplace_back("QUADS", "1");
   define_activation_or_bounds(dispatch, p.activation);
   lowering.dispatch(std::move(dispatch));
+}
+
+// Whether the kernels for constant B would run more iterations than the device does.
+bool is_too_deep(const Lowering& lowering, int64_t k) {
+  return kShortLoops + loop_iterations(divide_up(k, 4), 2) > lowering.caps().max_loop_iterations;
 }
 
 // C is the same in every row of the result.
@@ -142,7 +149,8 @@ void lower_matmul(Lowering& lowering) {
   if (op.transpose_a) p.a_strides[0] = 1, p.a_strides[1] = e.m;
   if (op.transpose_b) p.b_strides[0] = 1, p.b_strides[1] = e.k;
   const bool one_b = element_count(Shape(e.b.begin(), e.b.end() - 2)) == 1;
-  if (lowering.constant(1) && one_b && !op.transpose_a && e.a.size() - 2 == e.batch.size()) {
+  if (lowering.constant(1) && one_b && !op.transpose_a && e.a.size() - 2 == e.batch.size() &&
+      !is_too_deep(lowering, e.k)) {
     const bool channels4 = a_shape.size() <= 2 && b_shape.size() == 2;
     if (channels4) return multiply_channels4(lowering, p, {});
     if (e.n % 4 == 0) return multiply_linear(lowering, p, element_count(e.batch) * e.m);
@@ -171,7 +179,7 @@ void lower_gemm(Lowering& lowering) {
   p.activation = gemm.activation;
   const bool bias_known =
       !p.has_c || (lowering.constant(2) && same_in_all_rows(lowering.input_type(2).shape));
-  if (lowering.constant(1) && bias_known && !gemm.transpose_a) {
+  if (lowering.constant(1) && bias_known && !gemm.transpose_a && !is_too_deep(lowering, p.k)) {
     std::vector<float> bias = p.has_c ? lowering.constant(2)->to_floats() : std::vector<float>();
     return multiply_channels4(lowering, p, std::move(bias));
   }

@@ -8,6 +8,7 @@
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
+#include "kernels/framework/iterations.hpp"
 #include "kernels/movement/strided.hpp"
 #include "shaders/matmul/recurrence.h"
 
@@ -101,57 +102,157 @@ Grid a_workgroup_to_each_walk(const DeviceCaps& caps, int64_t walks, int64_t hid
   return grid;
 }
 
-}  // namespace
+// Iterations of an invocation in one step: products for each of its units, and the state that it copies.
+uint64_t iterations_of_step(RecurrentCell cell, int64_t hidden, int64_t workgroup) {
+  const int64_t units = divide_up(hidden, workgroup);
+  const uint64_t products = loop_iterations(units, loop_iterations(slices(hidden)));
+  return 1 + (cell == RecurrentCell::gru ? 2 : 1) * products + loop_iterations(units);
+}
 
-void lower_recurrence(Lowering& lowering) {
-  if (const std::string why = why_on_host(lowering); !why.empty()) return lowering.run_on_host(why);
-  const auto& op = lowering.op<Recurrence>();
-  const Shape& products = lowering.input_type(0).shape;
-  const int64_t hidden = lowering.input_type(1).shape[2];
+// The steps of a dispatch: all of them, or as many as leave a driver's bound far away.
+int64_t steps_of_dispatch(int64_t steps, uint64_t of_step) {
+  constexpr uint64_t kMost = 65535, kOfPart = 32768;
+  if (static_cast<uint64_t>(steps) * of_step < kMost) return steps;
+  return std::max<int64_t>(1, static_cast<int64_t>(kOfPart / of_step));
+}
 
-  std::vector<Binding> bindings{reads("x", lowering.read(0, Layout::linear)), reads("r", pack_r(lowering))};
+// A state between two dispatches: of h or of the cell.
+TensorId carried_state(Lowering& lowering, const std::string& name, int64_t walks, int64_t hidden) {
+  return lowering.workspace(lowering.node().name + name,
+                            {{walks, hidden}, ElementType::f32, Storage::buffer, Layout::linear});
+}
+
+// The tensors of a dispatch that takes some of the steps: states come and go.
+size_t buffers_of_part(const Lowering& lowering) {
+  const size_t states = lowering.op<Recurrence>().cell == RecurrentCell::lstm ? 2 : 1;
+  size_t count = 1 + 2 * states;  // with y
+  for (const size_t i : {0, 1, 2, 3, 6}) count += is_given(lowering, i);
+  return count;
+}
+
+// What a dispatch binds besides x, R and y, by the shader's names, with the macros that say so.
+struct BoundTensors {
+  std::vector<Binding> read, written;
+  std::vector<std::string> macros;
+
+  void add_read(const char* name, const char* macro, TensorId tensor) {
+    read.push_back(reads(name, tensor));
+    macros.emplace_back(macro);
+  }
+  void add_written(const char* name, const char* macro, TensorId tensor) {
+    written.push_back(writes(name, tensor));
+    macros.emplace_back(macro);
+  }
+};
+
+// The steps of a dispatch, the states that it begins with and those that it leaves; kNoTensor: as for the
+// node, none.
+struct Part {
+  int64_t first_step = 0, end_step = 0;
+  TensorId h_before = kNoTensor, c_before = kNoTensor, h_after = kNoTensor, c_after = kNoTensor;
+};
+
+// Reads of the node, and what the part before left in place of the initial states.
+void bind_reads(Lowering& lowering, BoundTensors& bound, const Part& part) {
   constexpr std::pair<const char*, const char*> kOptional[] = {{"candidate_bias", "CANDIDATE_BIAS"},
                                                                {"lengths", "LENGTHS"},
                                                                {"initial_h", "INITIAL_H"},
                                                                {"initial_c", "INITIAL_C"},
                                                                {"peepholes", "PEEPHOLES"}};
-  std::vector<std::string> macros;
   for (size_t i = 0; i < std::size(kOptional); ++i) {
-    if (!is_given(lowering, i + 2)) continue;
-    bindings.push_back(reads(kOptional[i].first, lowering.read(i + 2, Layout::linear)));
-    macros.emplace_back(kOptional[i].second);
+    const auto& [name, macro] = kOptional[i];
+    const TensorId carried = i == 2 ? part.h_before : i == 3 ? part.c_before : kNoTensor;
+    if (carried != kNoTensor)
+      bound.add_read(name, macro, carried);
+    else if (part.first_step == 0 || (i != 2 && i != 3)) {
+      if (is_given(lowering, i + 2)) bound.add_read(name, macro, lowering.read(i + 2, Layout::linear));
+    }
   }
-  constexpr const char* kOutputs[] = {"y", "y_h", "y_c"};
-  constexpr const char* kWritten[] = {"", "STATE", "CELL"};
-  std::vector<Result> results;
-  for (const size_t i : written_outputs(lowering)) {
-    results.push_back(result_of(lowering, i));
-    bindings.push_back(writes(kOutputs[i], results.back().written));
-    if (i > 0) macros.emplace_back(kWritten[i]);
-  }
+}
 
-  Dispatch dispatch = make_dispatch(
-      "recurrence", a_workgroup_to_each_walk(lowering.caps(), op.directions() * products[1], hidden),
-      std::move(bindings),
-      RecurrenceParameters{.activation_params = activation_params({}),
-                           .steps = products[0],
-                           .batches = products[1],
-                           .directions = op.directions(),
-                           .hidden = hidden,
-                           .first_reversed = op.first_reversed,
-                           .clip = op.clip});
-  dispatch.macs = lowering.macs();
+void dispatch_part(Lowering& lowering, const Part& part, TensorId r, const std::vector<size_t>& outputs,
+                   const std::vector<Result>& results) {
+  const auto& op = lowering.op<Recurrence>();
+  const Shape& products = lowering.input_type(0).shape;
+  const int64_t hidden = lowering.input_type(1).shape[2];
+  BoundTensors bound;
+  bind_reads(lowering, bound, part);
+  const bool is_last = part.end_step == products[0];
+  for (size_t i = 0; is_last && i < outputs.size(); ++i) {
+    if (outputs[i] == 1) bound.add_written("y_h", "STATE", results[i].written);
+    if (outputs[i] == 2) bound.add_written("y_c", "CELL", results[i].written);
+  }
+  if (part.h_after != kNoTensor) bound.add_written("y_h", "STATE", part.h_after);
+  if (part.c_after != kNoTensor) bound.add_written("y_c", "CELL", part.c_after);
+  std::vector<Binding> bindings{reads("x", lowering.read(0, Layout::linear)), reads("r", r)};
+  bindings.insert(bindings.end(), bound.read.begin(), bound.read.end());
+  bindings.push_back(writes("y", results[0].written));
+  bindings.insert(bindings.end(), bound.written.begin(), bound.written.end());
+  const Grid grid = a_workgroup_to_each_walk(lowering.caps(), op.directions() * products[1], hidden);
+  Dispatch dispatch = make_dispatch("recurrence", grid, std::move(bindings),
+                                    RecurrenceParameters{.activation_params = activation_params({}),
+                                                         .steps = products[0],
+                                                         .first_step = part.first_step,
+                                                         .end_step = part.end_step,
+                                                         .batches = products[1],
+                                                         .directions = op.directions(),
+                                                         .hidden = hidden,
+                                                         .first_reversed = op.first_reversed,
+                                                         .clip = op.clip});
+  const int64_t steps = part.end_step - part.first_step;
+  dispatch.macs = products[0] == 0
+                      ? 0
+                      : lowering.macs() * static_cast<uint64_t>(steps) / static_cast<uint64_t>(products[0]);
+  const uint64_t of_step = iterations_of_step(op.cell, hidden, grid.workgroup_size[0]);
+  const int64_t units = divide_up(hidden, grid.workgroup_size[0]);
+  dispatch.iterations =
+      static_cast<uint64_t>(steps) * of_step + 1 + loop_iterations(units + 1) +
+      (is_given(lowering, 3) ? loop_iterations(units, loop_iterations(steps)) : 2 * loop_iterations(units));
   constexpr const char* kCells[] = {"CELL_RNN", "CELL_GRU", "CELL_LSTM"};
   define(dispatch, kCells[static_cast<size_t>(op.cell)]);
   constexpr const char* kFunctions[] = {"F", "G", "H"};
   for (size_t i = 0; i < std::size(kFunctions); ++i)
     define(dispatch, kFunctions[i], std::string(name(op.activations[0][i].kind)));
   define(dispatch, "UNITS", std::to_string(padded(hidden)));
-  for (const std::string& macro : macros) define(dispatch, macro);
+  for (const std::string& macro : bound.macros) define(dispatch, macro);
   if (op.clip > 0) define(dispatch, "CLIP");
   if (op.input_forget) define(dispatch, "INPUT_FORGET");
   if (op.linear_before_reset) define(dispatch, "LINEAR_BEFORE_RESET");
   lowering.dispatch(std::move(dispatch));
+}
+
+}  // namespace
+
+void lower_recurrence(Lowering& lowering) {
+  if (const std::string why = why_on_host(lowering); !why.empty()) return lowering.run_on_host(why);
+  const auto& op = lowering.op<Recurrence>();
+  const Shape& products = lowering.input_type(0).shape;
+  const int64_t hidden = lowering.input_type(1).shape[2], walks = op.directions() * products[1];
+  const Grid grid = a_workgroup_to_each_walk(lowering.caps(), walks, hidden);
+  const int64_t length =
+      steps_of_dispatch(products[0], iterations_of_step(op.cell, hidden, grid.workgroup_size[0]));
+  if (length < products[0] && buffers_of_part(lowering) > lowering.caps().max_storage_buffers_per_stage)
+    return lowering.run_on_host("a recurrent layer of " + std::to_string(products[0]) +
+                                " steps has more tensors than the device's buffers");
+  const TensorId r = pack_r(lowering);
+  const std::vector<size_t> outputs = written_outputs(lowering);
+  std::vector<Result> results;
+  for (const size_t i : outputs) results.push_back(result_of(lowering, i));
+
+  Part part;
+  for (int64_t first = 0; first == 0 || first < products[0]; first += std::max<int64_t>(length, 1)) {
+    part.first_step = first;
+    part.end_step = std::min(first + length, products[0]);
+    const bool is_last = part.end_step == products[0];
+    const auto state = [&](const char* of) {
+      return is_last ? kNoTensor : carried_state(lowering, of + std::to_string(part.end_step), walks, hidden);
+    };
+    part.h_after = state("/state ");
+    part.c_after = op.cell == RecurrentCell::lstm ? state("/cell ") : kNoTensor;
+    dispatch_part(lowering, part, r, outputs, results);
+    part.h_before = part.h_after;
+    part.c_before = part.c_after;
+  }
 
   for (const auto& [written, output] : results) {
     if (written == output) continue;

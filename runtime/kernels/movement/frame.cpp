@@ -1,6 +1,7 @@
 // Frame: bytes of a camera to values of a network.
 #include "graph/operators/movement/frame.hpp"
 
+#include "kernels/framework/iterations.hpp"
 #include "kernels/movement/frame_pixels.hpp"
 #include "shaders/movement/frame.h"
 
@@ -47,6 +48,8 @@ void lower_frame(Lowering& lowering) {
   Dispatch dispatch = make_dispatch("frame", grid_of_texels(lowering.caps(), lowering.output_type().shape),
                                     {reads("frame", frame), reads("transform", transform), writes("y", y)},
                                     parameters(op, planes));
+  constexpr uint64_t kBilinear = window_iterations(2, 2, 0);  // of a sample
+  dispatch.iterations = kShortLoops + window_iterations(kMostAveraged, kMostAveraged, kBilinear);
   define_frame_format(dispatch, op.frame);
   define_values(dispatch, op);
   lowering.dispatch(std::move(dispatch));

@@ -1,6 +1,8 @@
 // Picture: values of a network to a picture in bytes.
 #include "graph/operators/movement/picture.hpp"
 
+#include "kernels/framework/divide.hpp"
+#include "kernels/framework/iterations.hpp"
 #include "kernels/movement/frame_pixels.hpp"
 #include "shaders/movement/picture.h"
 
@@ -59,6 +61,7 @@ void lower_picture(Lowering& lowering) {
   bindings.push_back(writes("y", lowering.write(0, Layout::linear)));
   Dispatch dispatch = make_dispatch("picture", grid_3d(lowering.caps(), op.width, op.height, 1), bindings,
                                     parameters(op, values, lowering.input_type(1).shape[0]));
+  dispatch.iterations = kShortLoops + loop_iterations(slices(values[1]), loop_iterations(4));
   define_colors(dispatch, op, values[1]);
   if (op.has_frame) {
     define(dispatch, "OVER");

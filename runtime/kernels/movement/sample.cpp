@@ -1,7 +1,9 @@
 // GridSample and RoiAlign.
 #include "graph/operators/movement/sample.hpp"
 
+#include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
+#include "kernels/framework/iterations.hpp"
 #include "shaders/movement/grid_sample.h"
 #include "shaders/movement/grid_sample_volume.h"
 #include "shaders/movement/roi_align.h"
@@ -40,15 +42,27 @@ void lower_grid_sample(Lowering& lowering) {
   if (shape.size() == 5) return sample_volumes(lowering, op);
   const TensorId x = lowering.read(0, Layout::channels4), grid = lowering.read(1, Layout::linear);
   const TensorId y = lowering.write(0, Layout::channels4);
-  Dispatch dispatch = make_dispatch(
-      "grid_sample", grid_of_texels(lowering.caps(), shape),
-      {reads("x", x), reads("grid", grid), writes("y", y)},
-      GridSampleParameters{.x_shape = texel_shape(lowering.input_type(0).shape),
-                           .y_shape = texel_shape(shape),
-                           .align_corners = op.align_corners});
+  Dispatch dispatch = make_dispatch("grid_sample", grid_of_texels(lowering.caps(), shape),
+                                    {reads("x", x), reads("grid", grid), writes("y", y)},
+                                    GridSampleParameters{.x_shape = texel_shape(lowering.input_type(0).shape),
+                                                         .y_shape = texel_shape(shape),
+                                                         .align_corners = op.align_corners});
   define_sampling(dispatch, op);
   lowering.dispatch(std::move(dispatch));
 }
+
+namespace {
+
+// Of the samples of a bin: as many as the model says, or in a region of any size a few more than x has
+// elements. `at_once`: in an iteration.
+uint64_t iterations_of_samples(const RoiAlign& op, const Shape& x, int64_t at_once) {
+  constexpr int64_t kBeyond = 6;
+  const int64_t ratio = op.sampling_ratio;
+  const int64_t rows = ratio > 0 ? ratio : x[2] + kBeyond, columns = ratio > 0 ? ratio : x[3] + kBeyond;
+  return kShortLoops + loop_iterations(rows, loop_iterations(divide_up(columns, at_once)));
+}
+
+}  // namespace
 
 void lower_roi_align(Lowering& lowering) {
   const RoiAlign& op = lowering.op<RoiAlign>();
@@ -65,6 +79,14 @@ void lower_roi_align(Lowering& lowering) {
                                        .half_pixel = op.half_pixel,
                                        .spatial_scale = op.spatial_scale});
   if (op.maximum) define(dispatch, "MAX");
+  // Samples that are taken together have fewer iterations, and are wasted where a bin has few.
+  constexpr int64_t kAtOnce = 8;
+  const Shape& x_shape = lowering.input_type(0).shape;
+  const bool together =
+      iterations_of_samples(op, x_shape, 1) > std::min<uint64_t>(lowering.caps().max_loop_iterations, 65535);
+  const int64_t at_once = together ? kAtOnce : 1;
+  define(dispatch, "AT_ONCE", std::to_string(at_once));
+  dispatch.iterations = iterations_of_samples(op, x_shape, at_once);
   lowering.dispatch(std::move(dispatch));
 }
 
