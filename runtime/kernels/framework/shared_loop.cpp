@@ -8,6 +8,7 @@
 #include "caps/device_policy.hpp"
 #include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
+#include "kernels/framework/iterations.hpp"
 
 namespace vellum {
 namespace {
@@ -38,6 +39,29 @@ KernelName name(LoopBy by) {
   return {};
 }
 
+int64_t invocations_of_a_loop(const DeviceCaps& caps, LoopBy by) {
+  switch (by) {
+    case LoopBy::invocation:
+      return 1;
+    case LoopBy::subgroup:
+      return caps.subgroup_size;
+    default:
+      return kRowWorkgroup;
+  }
+}
+
+// Of an invocation. A loop over texels of which the first and last are parts of a row has two rounds more than
+// its length.
+uint64_t iterations(const DeviceCaps& caps, const SharedLoop& loop, LoopBy by) {
+  constexpr uint64_t kOfGathers = 64;  // of three loops, by subgroups of four; and offsets of a result
+  return loop_iterations(divide_up(loop.length, invocations_of_a_loop(caps, by)) + 2, loop.iterations) +
+         kOfGathers;
+}
+
+bool is_within_bound(const DeviceCaps& caps, const SharedLoop& loop, LoopBy by) {
+  return iterations(caps, loop, by) <= caps.max_loop_iterations;
+}
+
 bool can_run(const DeviceCaps& caps, const SharedLoop& loop, LoopBy by) {
   switch (by) {
     case LoopBy::invocation:
@@ -59,7 +83,7 @@ std::vector<ParameterCandidate<LoopBy>> candidates(const DeviceCaps& caps, const
   if (!device_policy(caps).runs_loops_by_subgroups()) return all;
   for (const LoopBy by :
        {LoopBy::invocation, LoopBy::subgroup, LoopBy::workgroup_of_subgroups, LoopBy::workgroup})
-    if (by != preferred && can_run(caps, loop, by)) all.push_back({name(by), kOnlyIfMeasured, by});
+    if (by != preferred && can_run(caps, loop, by) && is_within_bound(caps, loop, by)) all.push_back({name(by), kOnlyIfMeasured, by});
   return all;
 }
 
@@ -88,22 +112,27 @@ Grid grid_of_results(const DeviceCaps& caps, int64_t results, LoopBy by) {
 // 1024 elements (Guo et al., How to implement an efficient softmax CUDA kernel, OneFlow, 2021).
 LoopBy loop_by(const DeviceCaps& caps, const SharedLoop& loop) {
   constexpr int64_t kRowOfSubgroup = 1024 / 4, kEnoughSubgroups = 256;
-  if (!should_share(caps, loop)) return LoopBy::invocation;
+  const bool is_too_long = loop.length >= kRowWorkgroup && !is_within_bound(caps, loop, LoopBy::invocation);
+  if (!should_share(caps, loop) && !is_too_long) return LoopBy::invocation;
   const bool by_subgroups = device_policy(caps).runs_loops_by_subgroups() && can_join_by_subgroups(caps);
   if (!by_subgroups) return LoopBy::workgroup;
-  return loop.length <= kRowOfSubgroup && loop.results >= kEnoughSubgroups ? LoopBy::subgroup
-                                                                           : LoopBy::workgroup_of_subgroups;
+  const bool is_for_a_subgroup = loop.length <= kRowOfSubgroup && loop.results >= kEnoughSubgroups &&
+                                 is_within_bound(caps, loop, LoopBy::subgroup);
+  return is_for_a_subgroup ? LoopBy::subgroup : LoopBy::workgroup_of_subgroups;
 }
 
 LoopBy choose_loop(Lowering& lowering, const SharedLoop& loop) {
-  const auto all = candidates(lowering.caps(), {lowering.of_whole(loop.results), loop.length, loop.along});
+  SharedLoop whole = loop;
+  whole.results = lowering.of_whole(loop.results);
+  const auto all = candidates(lowering.caps(), whole);
   return all.size() == 1 ? all.front().parameters : lowering.best_of(all);
 }
 
-Dispatch loop_dispatch(const DeviceCaps& caps, std::string shader, int64_t results, LoopBy by,
-                       std::vector<Binding> bindings, Parameters parameters) {
-  Dispatch dispatch = make_dispatch(std::move(shader), grid_of_results(caps, results, by),
+Dispatch loop_dispatch(const DeviceCaps& caps, std::string shader, const SharedLoop& loop,
+                       LoopBy by, std::vector<Binding> bindings, Parameters parameters) {
+  Dispatch dispatch = make_dispatch(std::move(shader), grid_of_results(caps, loop.results, by),
                                     std::move(bindings), std::move(parameters));
+  dispatch.iterations = iterations(caps, loop, by);
   if (by == LoopBy::subgroup) define(dispatch, "BY_SUBGROUPS");
   if (by == LoopBy::workgroup || by == LoopBy::workgroup_of_subgroups) define(dispatch, "COOPERATIVE");
   if (by == LoopBy::subgroup || by == LoopBy::workgroup_of_subgroups)

@@ -18,15 +18,18 @@ struct SharedLoop {
   int64_t results = 0;
   int64_t length = 0;  // of the loop of one result
   bool along = false;  // the loop runs over neighbours in memory
+  // The iterations that a round takes: one for each loop over the length, and those of the loops in them.
+  uint64_t iterations = 1;
 };
 
 // Returns the cost model's choice.
 LoopBy loop_by(const DeviceCaps& caps, const SharedLoop& loop);
-// Returns the best choice that the device can run, tuned if it was measured. Call it before reading inputs.
+// Returns the best choice that the device can run within the bound of its iterations, tuned if it was
+// measured. Call it before reading inputs.
 LoopBy choose_loop(Lowering& lowering, const SharedLoop& loop);
 
-// Returns a dispatch in which each loop computes result_index() of `results`.
-Dispatch loop_dispatch(const DeviceCaps& caps, std::string shader, int64_t results, LoopBy by,
+// Returns a dispatch in which each loop computes result_index() of `loop.results`. It declares its iterations.
+Dispatch loop_dispatch(const DeviceCaps& caps, std::string shader, const SharedLoop& loop, LoopBy by,
                        std::vector<Binding> bindings, Parameters parameters);
 
 }  // namespace vellum

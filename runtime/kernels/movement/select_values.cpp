@@ -4,8 +4,10 @@
 #include <algorithm>
 
 #include "caps/device_policy.hpp"
+#include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/indexed.hpp"
+#include "kernels/framework/iterations.hpp"
 #include "kernels/framework/one_hot.hpp"
 #include "shaders/movement/one_hot.h"
 #include "shaders/movement/top_k.h"
@@ -85,6 +87,10 @@ void lower_top_k(Lowering& lowering) {
       {reads("x", x), writes("y", indices)},
       TopKParameters{.rows = rows, .length = length, .inner = inner, .k = k});
   if (ranked) define(dispatch, "RANKED");
+  constexpr uint64_t kOfReduction = 8;  // by halves of the workgroup
+  dispatch.iterations =
+      ranked ? loop_iterations(length)
+             : loop_iterations(k, loop_iterations(divide_up(length, kRowWorkgroup)) + kOfReduction);
   if (!op.largest) define(dispatch, "SMALLEST");
   define_element(dispatch, lowering.tensor(x));
   lowering.dispatch(std::move(dispatch));

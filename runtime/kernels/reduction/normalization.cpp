@@ -8,6 +8,7 @@
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
+#include "kernels/framework/iterations.hpp"
 #include "kernels/framework/shared_loop.hpp"
 #include "kernels/movement/strided.hpp"
 #include "shaders/reduction/instance_norm.h"
@@ -31,7 +32,8 @@ bool known(const Lowering& lowering, size_t first, size_t last) {
 // count. Returns mean and 1 / deviation of each row, in the first two of four elements.
 TensorId normalize_rows(Lowering& lowering, int64_t rows, int64_t length, int64_t inner, float epsilon,
                         bool centred = true) {
-  const LoopBy by = choose_loop(lowering, {rows, length, true});
+  const SharedLoop loop{.results = rows, .length = length, .along = true, .iterations = centred ? 2u : 1u};
+  const LoopBy by = choose_loop(lowering, loop);
   std::vector<float> factors = lowering.constant(1)->to_floats();
   const auto period = static_cast<int64_t>(factors.size());
   std::vector<float> bias(factors.size(), 0.0f);
@@ -46,7 +48,7 @@ TensorId normalize_rows(Lowering& lowering, int64_t rows, int64_t length, int64_
   const TensorId statistics = lowering.workspace(
       name + "/statistics", {{rows, 4}, ElementType::f32, Storage::buffer, Layout::linear});
   Dispatch reduction = loop_dispatch(
-      lowering.caps(), "norm_statistics", rows, by, {reads("x", x), writes("statistics", statistics)},
+      lowering.caps(), "norm_statistics", loop, by, {reads("x", x), writes("statistics", statistics)},
       NormStatisticsParameters{.rows = rows, .length = length, .epsilon = epsilon});
   if (!centred) define(reduction, "UNCENTRED");
   lowering.dispatch(std::move(reduction));
@@ -100,11 +102,12 @@ void lower_instance_norm(Lowering& lowering) {
   }
   const auto [n, c, h, w] = nchw(shape);
   const int64_t planes = n * slices(c);
-  const LoopBy by = choose_loop(lowering, {planes, h * w});
+  const SharedLoop loop{.results = planes, .length = h * w, .iterations = 3};
+  const LoopBy by = choose_loop(lowering, loop);
   const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
   const TensorId pairs = channel_pairs(lowering, lowering.node().name + "/scale_bias",
                                        lowering.constant(1)->to_floats(), lowering.constant(2)->to_floats());
-  lowering.dispatch(loop_dispatch(lowering.caps(), "instance_norm", planes, by,
+  lowering.dispatch(loop_dispatch(lowering.caps(), "instance_norm", loop, by,
                                   {reads_in_place("x", x), reads("scale_bias", pairs), writes("y", y)},
                                   InstanceNormParameters{.y_shape = texel_shape(shape),
                                                          .epsilon = op.epsilon}));
@@ -118,7 +121,9 @@ void normalize_texels(Lowering& lowering, Layout layout, const Shape& shape, flo
                       bool centred = true) {
   const int64_t length = layout == Layout::linear ? shape.back() : shape[1];
   const int64_t rows = length == 0 ? 0 : element_count(shape) / length;
-  const LoopBy by = choose_loop(lowering, {rows, slices(length), true});
+  const SharedLoop loop{
+      .results = rows, .length = slices(length), .along = true, .iterations = centred ? 3u : 2u};
+  const LoopBy by = choose_loop(lowering, loop);
   std::vector<float> scale = lowering.constant(1)->to_floats();
   std::vector<float> bias(scale.size(), 0.0f);
   if (lowering.has_input(2)) bias = lowering.constant(2)->to_floats();
@@ -126,7 +131,7 @@ void normalize_texels(Lowering& lowering, Layout layout, const Shape& shape, flo
       channel_pairs(lowering, lowering.node().name + "/factors", std::move(scale), std::move(bias));
   const TensorId x = lowering.read(0, layout), y = lowering.write(0, layout);
   Dispatch dispatch =
-      loop_dispatch(lowering.caps(), "norm_rows", rows, by,
+      loop_dispatch(lowering.caps(), "norm_rows", loop, by,
                     {reads_in_place("x", x), reads("factors", factors), writes("y", y)},
                     NormRowsParameters{.y_shape = texel_shape(shape), .epsilon = epsilon});
   if (layout == Layout::linear) define(dispatch, "LINEAR");
@@ -184,13 +189,17 @@ void lower_lrn(Lowering& lowering) {
   // A window beyond all channels is as good as one that takes them all.
   const int64_t size = std::min(op.size, 2 * shape[1] + 1);
   const float share = op.alpha / static_cast<float>(op.size);
-  lowering.dispatch(
+  Dispatch dispatch =
       make_dispatch("lrn", grid_of_texels(lowering.caps(), shape), {reads("x", x), writes("y", y)},
                     LrnParameters{.y_shape = texel_shape(shape),
                                   .size = size,
                                   .alpha = share,
                                   .beta = op.beta,
-                                  .bias = op.bias}));
+                                  .bias = op.bias});
+  constexpr int64_t kChannels = 4;
+  const int64_t neighbours = std::min(slices(shape[1]), size / kChannels + 3);
+  dispatch.iterations = loop_iterations(neighbours, loop_iterations(kChannels));
+  lowering.dispatch(std::move(dispatch));
 }
 
 }  // namespace vellum

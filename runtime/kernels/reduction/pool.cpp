@@ -3,6 +3,7 @@
 
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
+#include "kernels/framework/iterations.hpp"
 #include "kernels/reduction/reduce.hpp"
 #include "shaders/reduction/max_pool_indices.h"
 #include "shaders/reduction/pool.h"
@@ -29,6 +30,13 @@ ivec2 pair(const std::vector<int64_t>& list, int64_t missing) {
   return {list.back(), list.size() > 1 ? list.front() : missing};
 }
 
+// The iterations of the loops over a window, one in the other.
+uint64_t iterations_of(const WindowPlacement& window) {
+  uint64_t nested = 0;
+  for (size_t axis = window.kernel.size(); axis-- > 0;) nested = loop_iterations(window.kernel[axis], nested);
+  return nested;
+}
+
 // The second output of MaxPool.
 void find_maxima(Lowering& lowering, const Pool& op, const WindowPlacement& window) {
   const Shape& shape = lowering.output_type().shape;
@@ -44,6 +52,7 @@ void find_maxima(Lowering& lowering, const Pool& op, const WindowPlacement& wind
                                                              .dilation = pair(window.dilations, 1),
                                                              .pad_begin = pair(window.pads_begin, 0)});
   if (op.window_indices) define(dispatch, "WINDOW");
+  dispatch.iterations = loop_iterations(4, iterations_of(window));
   lowering.dispatch(std::move(dispatch));
 }
 
@@ -65,6 +74,7 @@ void pool_volumes(Lowering& lowering, const Pool& op, const WindowPlacement& win
                            .pad_end = window.pads_end});
   define(dispatch, macro_of(op.kind));
   if (op.kind == PoolKind::average) define_activation(dispatch, op.activation);
+  dispatch.iterations = loop_iterations(4, iterations_of(window));
   lowering.dispatch(std::move(dispatch));
 }
 
@@ -87,6 +97,8 @@ void dispatch_pool(Lowering& lowering, const Pool& op, const WindowPlacement& wi
                                    .p_norm = static_cast<float>(op.p)});
   define(dispatch, macro_of(op.kind));
   if (op.kind == PoolKind::average) define_activation(dispatch, op.activation);
+  // One dimension has a loop over rows as well.
+  dispatch.iterations = iterations_of(window) + loop_iterations(1);
   lowering.dispatch(std::move(dispatch));
 }
 

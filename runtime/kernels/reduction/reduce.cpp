@@ -5,6 +5,7 @@
 #include "graph/operators/reduction/reduce.hpp"
 #include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
+#include "kernels/framework/iterations.hpp"
 #include "kernels/framework/shared_loop.hpp"
 #include "kernels/movement/strided.hpp"
 #include "shaders/movement/to_linear.h"
@@ -41,9 +42,33 @@ struct TexelReduction {
   Shape kept;
   std::array<int64_t, 4> extent{1, 1, 1, 1};  // texels that go into one: along N, slices, H, W
   bool channels = false;                      // of those reduced
-  int64_t results = 0;
+  SharedLoop loop;
   LoopBy by = LoopBy::invocation;
 };
+
+// The loops over all that is reduced.
+uint64_t loops_of(const std::string& function) { return function == "ReduceLogSumExp" ? 2 : 1; }
+
+// Whether the texels are along one dimension.
+bool is_along(const TexelReduction& r) {
+  return std::ranges::count_if(r.extent, [](int64_t length) { return length > 1; }) <= 1;
+}
+
+// An invocation alone has a loop for each dimension in that of the one before.
+SharedLoop loop_of(const TexelReduction& r) {
+  SharedLoop loop;
+  const auto [n, c, h, w] = nchw(r.kept);
+  loop.results = n * slices(c) * h * w;
+  loop.length = 1;
+  uint64_t nested = 0;
+  for (size_t slot = 4; slot-- > 0;) {
+    loop.length *= r.extent[slot];
+    nested = loop_iterations(r.extent[slot], nested);
+  }
+  const auto length = static_cast<uint64_t>(std::max<int64_t>(loop.length, 1));
+  loop.iterations = loops_of(r.function) * (is_along(r) ? 1 : divide_up(nested, length));
+  return loop;
+}
 
 TexelReduction texel_reduction(Lowering& lowering, const std::string& function,
                                const std::vector<bool>& reduced) {
@@ -55,9 +80,8 @@ TexelReduction texel_reduction(Lowering& lowering, const std::string& function,
     r.channels = r.channels || slot == 1;
     r.extent[slot] = slot == 1 ? slices(shape[axis]) : shape[axis];
   }
-  const auto [n, c, h, w] = nchw(r.kept);
-  r.results = n * slices(c) * h * w;
-  r.by = choose_loop(lowering, {r.results, r.extent[0] * r.extent[1] * r.extent[2] * r.extent[3]});
+  r.loop = loop_of(r);
+  r.by = choose_loop(lowering, r.loop);
   return r;
 }
 
@@ -68,7 +92,7 @@ void reduce_texels(Lowering& lowering, const TexelReduction& r, TensorId y) {
   const auto& extent = r.extent;
   const int64_t elements = element_count(shape) / element_count(r.kept);
   Dispatch dispatch =
-      loop_dispatch(lowering.caps(), "reduce", r.results, r.by, {reads("x", x), writes("y", y)},
+      loop_dispatch(lowering.caps(), "reduce", r.loop, r.by, {reads("x", x), writes("y", y)},
                     ReduceParameters{.x_shape = texel_shape(shape),
                                      .y_shape = texel_shape(r.kept),
                                      .extent = {extent[3], extent[2], extent[1], extent[0]},
@@ -76,8 +100,7 @@ void reduce_texels(Lowering& lowering, const TexelReduction& r, TensorId y) {
   define_reduction(dispatch, r.function);
   if (r.channels) define(dispatch, "CHANNELS");
   if (r.channels && nchw(shape)[1] % 4 != 0) define(dispatch, "MASKED");
-  if (std::count_if(extent.begin(), extent.end(), [](int64_t length) { return length > 1; }) <= 1)
-    define(dispatch, "ALONG");
+  if (is_along(r)) define(dispatch, "ALONG");
   lowering.dispatch(std::move(dispatch));
 }
 
@@ -112,10 +135,13 @@ void reduce_linear(Lowering& lowering, const std::string& function, const std::v
   if (nest.dims.size() > kMaxLoops) return lowering.run_on_host_for_rank();
   const int64_t results = element_count(lowering.output_type().shape);
   const int64_t parts = element_count(inner.dims), groups = (results + 3) / 4;
-  const LoopBy by = choose_loop(lowering, {groups, parts});
+  const uint64_t of_offset = loop_iterations(static_cast<int64_t>(inner.dims.size()));
+  const SharedLoop loop{
+      .results = groups, .length = parts, .iterations = loops_of(function) * (1 + of_offset)};
+  const LoopBy by = choose_loop(lowering, loop);
   const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
   Dispatch dispatch =
-      loop_dispatch(lowering.caps(), "reduce_linear", groups, by, {reads("x", x), writes("y", y)},
+      loop_dispatch(lowering.caps(), "reduce_linear", loop, by, {reads("x", x), writes("y", y)},
                     ReduceLinearParameters{.y_count = results,
                                            .parts = parts,
                                            .kept = kept,
@@ -173,6 +199,7 @@ void lower_arg(Lowering& lowering) {
                                                           .inner = product(shape, axis + 1, shape.size()),
                                                           .last = op.select_last_index});
   if (op.minimum) define(dispatch, "MIN");
+  dispatch.iterations = loop_iterations(4, loop_iterations(shape[axis]));
   lowering.dispatch(std::move(dispatch));
 }
 

@@ -1,7 +1,9 @@
 // CumSum and ReverseSequence.
 #include "graph/operators/reduction/scan.hpp"
 
+#include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
+#include "kernels/framework/iterations.hpp"
 #include "kernels/movement/strided.hpp"
 #include "shaders/reduction/cum_sum.h"
 #include "shaders/reduction/reverse_sequence.h"
@@ -27,6 +29,8 @@ void lower_cum_sum(Lowering& lowering) {
                        .exclusive = op.exclusive,
                        .reversed = op.reverse});
   define_element(dispatch, lowering.tensor(sums));
+  // Two passes over a part of the row, and the sums of the parts before it.
+  dispatch.iterations = loop_iterations(divide_up(length, kRowWorkgroup), 1) + loop_iterations(kRowWorkgroup);
   lowering.dispatch(std::move(dispatch));
   if (halves) strided_copy(lowering, sums, y, {shape, {row_major_strides(shape)}}, 0);
 }

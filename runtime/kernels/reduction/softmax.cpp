@@ -3,6 +3,7 @@
 
 #include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
+#include "kernels/framework/iterations.hpp"
 #include "kernels/framework/shared_loop.hpp"
 #include "shaders/reduction/softmax.h"
 #include "shaders/reduction/softmax_linear.h"
@@ -31,12 +32,13 @@ void softmax_texels(Lowering& lowering, const Softmax& op, size_t axis) {
   rows[axis] = 1;
   const auto [n, c, h, w] = nchw(rows);
   const int64_t count = n * slices(c) * h * w;
-  const LoopBy by = choose_loop(lowering, {count, length});
+  const SharedLoop loop{.results = count, .length = length, .iterations = 3};
+  const LoopBy by = choose_loop(lowering, loop);
   const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
   std::array<int64_t, 4> direction{0, 0, 0, 0};  // N, slice, H, W
   direction[slot] = 1;
   Dispatch dispatch =
-      loop_dispatch(lowering.caps(), "softmax", count, by, {reads("x", x), writes("y", y)},
+      loop_dispatch(lowering.caps(), "softmax", loop, by, {reads("x", x), writes("y", y)},
                     SoftmaxParameters{.y_shape = texel_shape(shape),
                                       .rows = texel_shape(rows),
                                       .direction = {direction[3], direction[2], direction[1], direction[0]},
@@ -56,10 +58,13 @@ bool in_rows(const Softmax::Extent& extent, ElementType element) {
 void softmax_rows(Lowering& lowering, const Softmax& op, const Softmax::Extent& extent, TensorId y) {
   const bool columns = extent.inner % 4 == 0, scalars = !columns && extent.length % 4 != 0;
   const int64_t count = extent.outer * (columns ? extent.inner / 4 : 1);
-  const int64_t loop = columns ? extent.length : extent.length / 4;
-  const LoopBy by = choose_loop(lowering, {count, loop, !columns});
+  const SharedLoop loop{.results = count,
+                        .length = columns ? extent.length : extent.length / 4,
+                        .along = !columns,
+                        .iterations = scalars ? 3 + loop_iterations(4) : 3};
+  const LoopBy by = choose_loop(lowering, loop);
   const TensorId x = lowering.read(0, Layout::linear);
-  Dispatch dispatch = loop_dispatch(lowering.caps(), "softmax_rows", count, by,
+  Dispatch dispatch = loop_dispatch(lowering.caps(), "softmax_rows", loop, by,
                                     {scalars ? reads("x", x) : reads_in_place("x", x), writes("y", y)},
                                     SoftmaxRowsParameters{
                                         .count = count, .length = extent.length, .inner = extent.inner});
@@ -75,12 +80,13 @@ void softmax_linear(Lowering& lowering, const Softmax& op) {
   const int64_t rows = extent.outer * extent.inner;
   const TensorId y = lowering.write(0, Layout::linear);
   if (in_rows(extent, lowering.tensor(y).desc.element)) return softmax_rows(lowering, op, extent, y);
-  const LoopBy by = choose_loop(lowering, {rows, extent.length});
+  const SharedLoop loop{.results = rows, .length = extent.length, .iterations = 2};
+  const LoopBy by = choose_loop(lowering, loop);
   const TensorId x = lowering.read(0, Layout::linear);
   const TensorId statistics = lowering.workspace(
       lowering.node().name + "/statistics", {{rows, 4}, ElementType::f32, Storage::buffer, Layout::linear});
   Dispatch first =
-      loop_dispatch(lowering.caps(), "softmax_statistics", rows, by,
+      loop_dispatch(lowering.caps(), "softmax_statistics", loop, by,
                     {reads("x", x), writes("statistics", statistics)},
                     SoftmaxStatisticsParameters{
                         .rows = rows, .length = extent.length, .inner = extent.inner});

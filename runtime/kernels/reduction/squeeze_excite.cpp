@@ -7,6 +7,7 @@
 #include "kernels/conv/pointwise.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
+#include "kernels/framework/iterations.hpp"
 #include "kernels/reduction/reduce.hpp"
 #include "shaders/reduction/squeeze_excite.h"
 
@@ -51,6 +52,24 @@ bool should_take_means_there(const DeviceCaps& caps, const SqueezeSizes& sizes) 
   return texels <= device_policy(caps).most_texels_of_a_workgroup();
 }
 
+// Invocations to a row (gates.glsl).
+int64_t parts_of(int64_t invocations, int64_t rows, int64_t columns) {
+  return std::clamp<int64_t>(invocations / rows, 1, columns);
+}
+
+// Those of a loop over rows that have parts of `columns` rounds each, and of one that sums the parts.
+uint64_t iterations_of_rows(int64_t invocations, int64_t rows, int64_t columns) {
+  const int64_t parts = parts_of(invocations, rows, columns);
+  return loop_iterations(divide_up(rows * parts, invocations), loop_iterations(divide_up(columns, parts)) + 1) +
+         loop_iterations(divide_up(rows, invocations), loop_iterations(parts));
+}
+
+// Those of gates.glsl.
+uint64_t iterations_of_gates(int64_t invocations, const SqueezeSizes& sizes) {
+  return iterations_of_rows(invocations, slices(sizes.hidden), slices(sizes.inputs)) +
+         iterations_of_rows(invocations, slices(sizes.outputs), slices(sizes.hidden));
+}
+
 TensorId product_weights(Lowering& lowering, const char* name, size_t i, int64_t inputs, int64_t outputs) {
   const ConvWeights grid{inputs, outputs, 1, 1, 1};
   return lowering.weight(lowering.node().name + name, weight_grid(lowering, grid.width(), grid.height()),
@@ -83,6 +102,10 @@ void squeeze_in_a_workgroup(Lowering& lowering, const SqueezeExcite& op, const S
                                             .activation_params = activation_params_or_bounds(op.hidden),
                                             .gate_params = activation_params_or_bounds(op.gate),
                                             .hidden_channels = sizes.hidden});
+  const int64_t invocations = dispatch.workgroup_size[0];
+  const auto [n, c, h, w] = nchw(lowering.tensor(x).desc.shape);
+  dispatch.iterations =
+      iterations_of_rows(invocations, slices(c), h * w) + iterations_of_gates(invocations, sizes);
   dispatch.macs = static_cast<uint64_t>(sizes.images * sizes.hidden * (sizes.inputs + sizes.outputs));
   define_activation_or_bounds(dispatch, op.hidden);
   define_activation_or_bounds(dispatch, op.gate, "GATE");
@@ -108,7 +131,7 @@ LastGates last_gates(Lowering& lowering, const SqueezeExcite& op, const SqueezeS
   const TensorDesc means{
       {sizes.images, sizes.inputs, 1, sizes.pixels}, ElementType::f32, Storage::buffer, Layout::channels4};
   return {.op = &op,
-          .most_slices = most_slices(sizes),
+          .sizes = sizes,
           .means = lowering.workspace(lowering.node().name + "/means", means),
           .w1 = product_weights(lowering, "/hidden", weights, sizes.inputs, sizes.hidden),
           .w2 = product_weights(lowering, "/gate", weights + 2, sizes.hidden, sizes.outputs),
@@ -127,7 +150,10 @@ void add_gates(Dispatch& dispatch, const LastGates& gates, int64_t invocations) 
     dispatch.bindings.push_back(std::move(binding));
   define(dispatch, "GATES");
   if (gates.ahead > 1) define(dispatch, "GATES_AHEAD", std::to_string(gates.ahead));
-  define(dispatch, "MOST_SLICES", std::to_string(held_slices(gates.most_slices, invocations)));
+  define(dispatch, "MOST_SLICES", std::to_string(held_slices(most_slices(gates.sizes), invocations)));
+  const int64_t rows = divide_up(slices(gates.sizes.inputs), invocations);
+  dispatch.iterations += loop_iterations(rows, loop_iterations(gates.sizes.pixels)) +
+                         iterations_of_gates(invocations, gates.sizes);
   define_activation_or_bounds(dispatch, gates.op->hidden, "HIDDEN");
   define_activation_or_bounds(dispatch, gates.op->gate, "GATE");
 }

@@ -21,7 +21,7 @@ void squeeze_in_a_workgroup(Lowering& lowering, const SqueezeExcite& op, const S
 // tensors and parameters.
 struct LastGates {
   const SqueezeExcite* op = nullptr;  // null: no gates
-  int64_t most_slices = 0;
+  SqueezeSizes sizes{};
   TensorId means = kNoTensor, w1 = kNoTensor, w2 = kNoTensor, gates = kNoTensor, counters = kNoTensor;
   vec4 hidden_params{0, 0, 0, 0}, gate_params{0, 0, 0, 0};
   int64_t hidden_channels = 0, counter = 0, ahead = 1;
@@ -39,7 +39,7 @@ bool gates_are_last(const DeviceCaps& caps, const SqueezeSizes& sizes, int64_t i
 // is added, for it may add another one.
 LastGates last_gates(Lowering& lowering, const SqueezeExcite& op, const SqueezeSizes& sizes, size_t weights,
                      TensorId gates);
-// Adds the bindings and macros; workgroups are of `invocations`.
+// Adds the bindings, macros and iterations; workgroups are of `invocations`.
 void add_gates(Dispatch& dispatch, const LastGates& gates, int64_t invocations);
 
 }  // namespace vellum
