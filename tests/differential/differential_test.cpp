@@ -1,7 +1,8 @@
 // Random graphs against the host reference in double: some in every storage, and in a random memory mode,
 // order, precision and number of submits, with the same bits; many in one configuration each, drawn by the
 // seed. More of them: VELLUM_DIFFERENTIAL=FIRST:COUNT and VELLUM_DIFFERENTIAL_DRAWN=FIRST:COUNT, the ranges
-// of seeds. A model that fails is written to VELLUM_DIFFERENTIAL_KEEP.
+// of seeds, and VELLUM_DIFFERENTIAL_LARGE for graphs with large axes. A model that fails is written to
+// VELLUM_DIFFERENTIAL_KEEP.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,6 +28,7 @@ namespace {
 
 constexpr const char* kRange = "VELLUM_DIFFERENTIAL";
 constexpr const char* kDrawnRange = "VELLUM_DIFFERENTIAL_DRAWN";
+constexpr const char* kLargeRange = "VELLUM_DIFFERENTIAL_LARGE";
 
 struct Seeds {
   uint32_t first = 1, count = 0;
@@ -46,7 +48,7 @@ Seeds seeds(const char* variable, uint32_t count) {
 
 // A random graph with its model.
 struct Case : RandomCase {
-  explicit Case(uint32_t seed) : RandomCase(seed), model(load(random.model)) {}
+  explicit Case(uint32_t seed, Axes axes = Axes::small) : RandomCase(seed, axes), model(load(random.model)) {}
 
   Model model;
 };
@@ -79,8 +81,8 @@ class Differential : public testing::Test {
   }
 
   // Twice, where one run could leave something behind for the next.
-  void check_as_drawn(uint32_t seed) const {
-    const Case one(seed);
+  void check_as_drawn(uint32_t seed, Axes axes = Axes::small) const {
+    const Case one(seed, axes);
     const SessionOptions options = drawn_options(seed, !one.random.discontinuous);
     const Rounding rounding = options.precision == Precision::fp16 ? Rounding::fp16 : Rounding::fp32;
     Session session(device, one.model, options);
@@ -90,7 +92,8 @@ class Differential : public testing::Test {
       ASSERT_TRUE(same_bits(tensor, first.at(name))) << name << ", second run, " << describe(options);
   }
 
-  void check_all(const Seeds& seeds, const std::function<void(uint32_t)>& check) const {
+  void check_all(const Seeds& seeds, const std::function<void(uint32_t)>& check,
+                 Axes axes = Axes::small) const {
     constexpr uint32_t kReported = 1000;
     const char* keep = std::getenv("VELLUM_DIFFERENTIAL_KEEP");
     const auto failures = [] {
@@ -106,8 +109,8 @@ class Differential : public testing::Test {
         ADD_FAILURE() << error.what();
       }
       if (keep && failures() > before)
-        random_graph(seed).model.save(std::filesystem::path(keep) /
-                                      ("seed" + std::to_string(seed) + ".onnx"));
+        random_graph(seed, axes)
+            .model.save(std::filesystem::path(keep) / ("seed" + std::to_string(seed) + ".onnx"));
       if ((i + 1) % kReported == 0)
         std::cout << i + 1 << " graphs, the last of seed " << seed << ", " << failures() << " failures, "
                   << impl(device)->context->pipelines().size() << " pipelines\n"
@@ -118,7 +121,9 @@ class Differential : public testing::Test {
 
   static Device open() {
     DeviceOptions options = device_options();
-    options.validation = with_validation() && !std::getenv(kRange) && !std::getenv(kDrawnRange);
+    options.validation = with_validation();
+    for (const char* range : {kRange, kDrawnRange, kLargeRange})
+      if (std::getenv(range)) options.validation = false;
     options.log = nullptr;  // operators on the host are right, too
     return Device::open(options);
   }
@@ -133,6 +138,12 @@ TEST_F(Differential, RandomGraphsAreWhatTheHostComputes) {
 // Graphs share pipelines: a thousand of them take a fifteenth of the time of as many in all storages.
 TEST_F(Differential, AnyConfigurationComputesWhatTheHostDoes) {
   check_all(seeds(kDrawnRange, 25), [&](uint32_t seed) { check_as_drawn(seed); });
+}
+
+TEST_F(Differential, LargeAxesComputeWhatTheHostDoes) {
+  if (on_swiftshader() && !in_full()) GTEST_SKIP() << "takes minutes";
+  check_all(
+      seeds(kLargeRange, 12), [&](uint32_t seed) { check_as_drawn(seed, Axes::large); }, Axes::large);
 }
 
 }  // namespace

@@ -65,8 +65,8 @@ std::vector<double> ExpectedOutputs::spreads(Rounding rounding) const {
   return spread;
 }
 
-RandomCase::RandomCase(uint32_t seed)
-    : random(random_graph(seed)),
+RandomCase::RandomCase(uint32_t seed, Axes axes)
+    : random(random_graph(seed, axes)),
       graph(with_shapes(random.model)),
       inputs(named_inputs(graph, seed)),
       expected(graph, random_inputs(graph, seed)) {}

@@ -32,7 +32,7 @@ class ExpectedOutputs {
 
 // A random graph with inputs.
 struct RandomCase {
-  explicit RandomCase(uint32_t seed);
+  explicit RandomCase(uint32_t seed, Axes axes = Axes::small);
 
   RandomGraph random;
   Graph graph;  // imported, with all shapes

@@ -22,7 +22,7 @@ enum class Rounds : uint8_t {
 
 class GraphMaker {
  public:
-  explicit GraphMaker(uint32_t seed) : random_(seed) {}
+  GraphMaker(uint32_t seed, Axes axes) : random_(seed), is_large_(axes == Axes::large) {}
 
   RandomGraph make();
 
@@ -85,6 +85,7 @@ class GraphMaker {
   void move_between_space_and_depth();
 
   std::mt19937 random_;
+  bool is_large_;
   RandomGraph graph_{OnnxModel(kOpset), false};
   std::vector<Value> values_;
   size_t nodes_ = 0;

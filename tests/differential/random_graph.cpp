@@ -11,14 +11,14 @@
 namespace vellum::test {
 namespace {
 
-constexpr size_t kMostElements = 6000;
+constexpr size_t kMostElements = 6000, kMostElementsOfLarge = 1 << 20;
 
 }  // namespace
 
 RandomGraph GraphMaker::make() {
   add_input(image_shape());
   if (chance(3)) add_input(chance(2) ? values_[0].type.shape : matrix_shape());
-  const size_t nodes = 3 + pick(8);
+  const size_t nodes = is_large_ ? 2 + pick(3) : 3 + pick(8);
   for (size_t tries = 0; nodes_ < nodes && tries < 200; ++tries) add_node();
   if (nodes_ == 0) node("Relu", {0}, {}, Rounds::never);
   size_t outputs = 0;
@@ -29,11 +29,15 @@ RandomGraph GraphMaker::make() {
   return std::move(graph_);
 }
 
-Shape GraphMaker::image_shape() { return {chance(4) ? 2 : 1, between(1, 13), between(1, 9), between(1, 9)}; }
+Shape GraphMaker::image_shape() {
+  if (is_large_) return {1, between(1, 6), between(120, 320), between(120, 320)};
+  return {chance(4) ? 2 : 1, between(1, 13), between(1, 9), between(1, 9)};
+}
 
 Shape GraphMaker::matrix_shape() {
   Shape shape(static_cast<size_t>(between(1, 3)));
-  for (int64_t& dim : shape) dim = between(1, 9);
+  for (int64_t& dim : shape) dim = between(1, is_large_ ? 4 : 9);
+  if (is_large_) shape[pick(shape.size())] = between(60'000, 140'000);
   return shape;
 }
 
@@ -90,7 +94,8 @@ bool GraphMaker::node(const std::string& type, const std::vector<size_t>& inputs
     return false;
   }
   for (const TensorType& output : types)
-    if (element_count(output.shape) == 0 || element_count(output.shape) > static_cast<int64_t>(kMostElements))
+    if (element_count(output.shape) == 0 ||
+        element_count(output.shape) > static_cast<int64_t>(is_large_ ? kMostElementsOfLarge : kMostElements))
       return false;
   graph_.discontinuous = graph_.discontinuous || rounds == Rounds::discontinuous;
   for (const size_t input : inputs) values_[input].read = true;
@@ -132,6 +137,6 @@ void GraphMaker::add_node() {
   (this->*families[pick(std::size(families))])();
 }
 
-RandomGraph random_graph(uint32_t seed) { return GraphMaker(seed).make(); }
+RandomGraph random_graph(uint32_t seed, Axes axes) { return GraphMaker(seed, axes).make(); }
 
 }  // namespace vellum::test

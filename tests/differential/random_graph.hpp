@@ -14,8 +14,12 @@ struct RandomGraph {
   bool discontinuous = false;
 };
 
+// Large: pictures of some hundred pixels a side and axes of up to 140,000 elements, in fewer nodes, for loops
+// that follow an axis.
+enum class Axes : uint8_t { small, large };
+
 // Equal seeds give equal models on all machines. Inputs "x0", "x1", ...; every value that no node reads is an
 // output.
-RandomGraph random_graph(uint32_t seed);
+RandomGraph random_graph(uint32_t seed, Axes axes = Axes::small);
 
 }  // namespace vellum::test

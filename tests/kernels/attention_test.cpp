@@ -34,6 +34,19 @@ TEST(Attention, OddNumbersOfTokens) {
   check_operator(attention({1, 2, 257, 5}, {1, 2, 257, 5}, {1, 2, 257, 5}));
 }
 
+// More keys than the loops of an invocation may run: it loads more slices at a time, and shares the keys.
+TEST(Attention, ManyKeys) {
+  DeviceCaps caps = test_context()->caps();
+  caps.max_loop_iterations = 1000;
+  for (const int64_t keys : {128, 333, 1030}) {
+    check_operator(attention({1, 2, 3, 16}, {1, 2, keys, 16}, {1, 2, keys, 8}), caps);
+    check_operator(attention({1, 1, 5, 70}, {1, 1, keys, 70}, {1, 1, keys, 5}), caps);
+  }
+  OperatorCase test = attention({1, 1, 5, 1024}, {1, 1, 1100, 1024}, {1, 1, 1100, 4});
+  test.sweep.fp16 = false;
+  check_operator(test);  // 275 times 256 iterations, and more
+}
+
 TEST(Attention, WideHeads) {
   check_operator(attention({1, 2, 7, 32}, {1, 2, 9, 32}, {1, 2, 9, 32}));
   check_operator(attention({1, 2, 19, 64}, {1, 2, 33, 64}, {1, 2, 33, 64}));

@@ -30,6 +30,13 @@ TEST(Einsum, Products) {
   check_einsum("ij,ij->", {{3, 7}, {3, 7}});
 }
 
+// More terms than an invocation sums.
+TEST(Einsum, LongSums) {
+  check_einsum("ij,ij->", {{7, 9500}, {7, 9500}});
+  check_einsum("i,ij->j", {{65600}, {65600, 5}});
+  check_einsum("ij->", {{2, 40000}});
+}
+
 TEST(ConvOfVolumes, WithBiasActivationAndGroups) {
   OperatorCase test{.type = "Conv",
                     .inputs = {random_tensor({2, 4, 5, 6, 7}, 1), random_tensor({6, 2, 3, 2, 3}, 2),

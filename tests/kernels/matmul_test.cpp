@@ -36,6 +36,22 @@ TEST(MatMul, TwoMatrices) {
   }
 }
 
+// More products than an invocation adds, with columns that fill texels and others.
+TEST(MatMul, LongSums) {
+  for (const int64_t k : {65535, 65536, 65600}) {
+    check_operator(matmul({1, k}, {k, 3}, {}));
+    check_operator(matmul({2, 3, k}, {2, k, 1}, {}));
+  }
+  DeviceCaps caps = test_context()->caps();
+  caps.max_loop_iterations = 600;  // as little as many constants would exceed
+  for (const int64_t k : {1600, 1601}) {
+    check_operator(matmul({5, k}, {k, 8}, {1}), caps);
+    check_operator(matmul({2, 5, k}, {k, 8}, {1}), caps);
+    check_operator(matmul({5, k}, {k, 8}, {}), caps);
+    check_operator(gemm({5, k}, {k, 7}, Shape{7}, {1, 2}), caps);
+  }
+}
+
 TEST(MatMul, Vectors) {
   for (const std::set<size_t>& constants : {std::set<size_t>{}, std::set<size_t>{1}}) {
     check_operator(matmul({7}, {7, 8}, constants));

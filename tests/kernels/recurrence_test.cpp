@@ -65,6 +65,27 @@ TEST(Recurrence, OddSizesAndReversed) {
   }
 }
 
+// More than the loops of one dispatch may run: the state passes from one dispatch to the next.
+TEST(Recurrence, ManySteps) {
+  for (const char* type : {"RNN", "GRU", "LSTM"})
+    for (const int64_t steps : {70, 71, 73}) {
+      const Layer layer{type, steps, 2, 3, 6, "bidirectional"};
+      OperatorCase test = recurrent(layer);
+      give_state(test, layer);
+      test.inputs[4] =
+          HostTensor::from<int32_t>(DType::i32, {2}, std::vector<int32_t>{static_cast<int32_t>(steps), 20});
+      DeviceCaps caps = test_context()->caps();
+      caps.max_loop_iterations = 600;
+      check_operator(test, caps);
+    }
+}
+
+TEST(Recurrence, LinesOfText) {
+  OperatorCase test = recurrent({"LSTM", 1100, 1, 3, 256});
+  test.sweep.fp16 = false;
+  check_operator(test);
+}
+
 TEST(Recurrence, SequencesOfDifferentLengths) {
   for (const char* type : {"RNN", "GRU", "LSTM"}) {
     OperatorCase test = recurrent({type, 4, 3, 2, 5, "bidirectional"});

@@ -65,5 +65,22 @@ TEST(RoiAlign, AveragesAndMaxima) {
   }
 }
 
+// Regions of many samples, of which those outside of the map are zeros: no region makes an invocation run
+// longer than the map is large.
+TEST(RoiAlign, RegionsOfAnySize) {
+  for (const char* mode : {"avg", "max"})
+    for (const Shape& map : {Shape{1, 3, 40, 50}, Shape{1, 2, 260, 300}}) {
+      const HostTensor rois =
+          HostTensor::f32({5, 4}, std::vector<float>{0,    0,    600, 520, -5,  3,   91, 77,    -2000, -1900,
+                                                     3000, 2500, 590, 510, 900, 800, 1,  -4000, 30,    4000});
+      OperatorCase test = roi_case(mode, 0, true);
+      test.inputs = {random_tensor(map, 1), rois, HostTensor::i64({5}, std::vector<int64_t>(5, 0))};
+      test.attributes.set("output_height", int64_t{1});
+      test.attributes.set("output_width", int64_t{1});
+      test.sweep.fp16 = false;
+      check_operator(test);
+    }
+}
+
 }  // namespace
 }  // namespace vellum::test

@@ -109,11 +109,13 @@ uint64_t iterations_of_step(RecurrentCell cell, int64_t hidden, int64_t workgrou
   return 1 + (cell == RecurrentCell::gru ? 2 : 1) * products + loop_iterations(units);
 }
 
-// The steps of a dispatch: all of them, or as many as leave a driver's bound far away.
-int64_t steps_of_dispatch(int64_t steps, uint64_t of_step) {
-  constexpr uint64_t kMost = 65535, kOfPart = 32768;
-  if (static_cast<uint64_t>(steps) * of_step < kMost) return steps;
-  return std::max<int64_t>(1, static_cast<int64_t>(kOfPart / of_step));
+// The steps of a dispatch: all of them, or where the device would end their loops, as many as take half of
+// what it runs. Where no bound is known, dispatches are as short as on lavapipe, which suits a GPU's
+// watchdog.
+int64_t steps_of_dispatch(const DeviceCaps& caps, int64_t steps, uint64_t of_step) {
+  const uint64_t most = std::min<uint64_t>(caps.max_loop_iterations, 65535);
+  if (kShortLoops + static_cast<uint64_t>(steps) * (of_step + 1) <= most) return steps;
+  return std::max<int64_t>(1, static_cast<int64_t>(most / 2 / (of_step + 1)));
 }
 
 // A state between two dispatches: of h or of the cell.
@@ -229,8 +231,8 @@ void lower_recurrence(Lowering& lowering) {
   const Shape& products = lowering.input_type(0).shape;
   const int64_t hidden = lowering.input_type(1).shape[2], walks = op.directions() * products[1];
   const Grid grid = a_workgroup_to_each_walk(lowering.caps(), walks, hidden);
-  const int64_t length =
-      steps_of_dispatch(products[0], iterations_of_step(op.cell, hidden, grid.workgroup_size[0]));
+  const int64_t length = steps_of_dispatch(lowering.caps(), products[0],
+                                           iterations_of_step(op.cell, hidden, grid.workgroup_size[0]));
   if (length < products[0] && buffers_of_part(lowering) > lowering.caps().max_storage_buffers_per_stage)
     return lowering.run_on_host("a recurrent layer of " + std::to_string(products[0]) +
                                 " steps has more tensors than the device's buffers");
