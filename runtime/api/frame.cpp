@@ -8,6 +8,7 @@
 #include "api/guard.hpp"
 #include "api/impl.hpp"
 #include "api/tensor_names.hpp"
+#include "graph/operators/elementwise/cast.hpp"
 #include "graph/operators/elementwise/quantize.hpp"
 #include "graph/operators/movement/frame.hpp"
 #include "graph/operators/movement/transpose.hpp"
@@ -66,9 +67,10 @@ class FrameFront {
     check_values(frame_);
     const Shape shape = network_shape(graph_.values[image_], frame_.network_shape);
     const DType dtype = graph_.values[image_].type.dtype;
-    if (dtype != DType::f32 && dtype != DType::u8 && dtype != DType::i8)
+    const bool bytes = dtype == DType::u8 || dtype == DType::i8;
+    if (!bytes && !is_float(dtype))
       throw Error(ErrorCode::unsupported, "input '" + name_ + "' of " + std::string(vellum::name(dtype)) +
-                                              " takes no frame: it is neither float32 nor of 8 bits");
+                                              " takes no frame: it is neither of floats nor of 8 bits");
     const bool first = channels_come_first(graph_.values[image_], shape);
     auto op = std::make_shared<Frame>();
     op->frame = frame_;
@@ -78,11 +80,11 @@ class FrameFront {
     op->height = shape[first ? 2 : 1];
     op->width = shape[first ? 3 : 2];
 
-    const bool bytes = dtype != DType::f32;
+    const bool converted = dtype != DType::f32;
     graph_.values[image_].name = unused_name(graph_, name_ + ".values");
     graph_.values[image_].type_known = false;
-    ValueId value = add_node(std::move(op), add_inputs(), first && !bytes);
-    if (bytes) value = quantise(value, dtype, first);
+    ValueId value = add_node(std::move(op), add_inputs(), first && !converted);
+    if (converted) value = bytes ? quantise(value, dtype, first) : convert(value, dtype, first);
     if (!first) transpose(value);
     graph_.nodes.insert(graph_.nodes.begin(), added_.begin(), added_.end());
     check(graph_);
@@ -120,6 +122,13 @@ class FrameFront {
         graph_.add_constant(unused_name(graph_, name_ + ".scale"), Tensor::f32({}, {&one, 1}));
     const ValueId zero = graph_.add_constant(unused_name(graph_, name_ + ".zero"), Tensor(dtype, {}));
     return add_node(std::make_shared<QuantizeLinear>(), {value, scale, zero}, last);
+  }
+
+  // To another type of floats.
+  ValueId convert(ValueId value, DType dtype, bool last) {
+    auto op = std::make_shared<Cast>();
+    op->to = dtype;
+    return add_node(std::move(op), {value}, last);
   }
 
   // Passes cancel it against the one with which the network begins.

@@ -301,6 +301,20 @@ TEST(Frames, RoundAndSaturateForInputsOfBytes) {
   }
 }
 
+TEST(Frames, InputsOfHalfFloatsGetTheValuesRounded) {
+  FrameInput input{.format = FrameFormat::rgb8, .width = kWidth, .height = kHeight};
+  input.scale.fill(1 / 255.0f);
+  const FrameTransform same = FrameTransform::stretch({kWidth, kHeight}, {kWidth, kHeight});
+  const Tensor frame = random_frame(input, 4);
+  for (const Shape& shape : {Shape{1, 3, kHeight, kWidth}, Shape{1, kHeight, kWidth, 3}}) {
+    const Model whole = with_frames(load(passing_model(shape)), "image", input),
+                half = with_frames(load(passing_model(shape, DType::f16)), "image", input);
+    const Tensor want = run(whole, frame, same), got = run(half, frame, same);
+    for (size_t i = 0; i < want.as<float>().size(); ++i)
+      ASSERT_NEAR(got.as<float>()[i], want.as<float>()[i], 0x1p-11f) << to_string(shape) << i;
+  }
+}
+
 TEST(Frames, OpenShapesAreGiven) {
   FrameInput input{.width = 20, .height = 10};
   const OnnxModel open = passing_model({kUnknownDim, 3, kUnknownDim, kUnknownDim});
