@@ -23,11 +23,15 @@ struct Image {
 
 Image make_image(int width, int height);  // black
 
-// Reads a PNG or JPEG file; drops an alpha channel. Throws vellum::Error if the file does not exist, cannot
-// be read, or is no such image.
+// Reads a PNG, JPEG or BMP file as load_picture() (picture_file.hpp), in 8 bits and without alpha.
 Image load_image(const FileName& name);
 
-// Writes a PNG file. Throws vellum::Error (io).
-void write_png(const FileName& name, const Image& image);
+// Writes a PNG, JPEG or BMP file, as the ending of the name says (encoding_of() in picture_format.hpp). Throws
+// vellum::Error: io, invalid_argument for other endings, unsupported as require_encodable().
+void write_image(const FileName& name, const Image& image);
+
+// Throws Error(invalid_argument) for an ending that is no format's, and Error(unsupported) for a picture that
+// is too large for the format.
+void require_encodable(const FileName& name, std::int64_t width = 1, std::int64_t height = 1);
 
 }  // namespace vellum::samples

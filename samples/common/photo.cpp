@@ -16,6 +16,17 @@ Tensor photo_bytes(const Image& photo) {
   return Tensor::from<uint8_t>(DType::u8, {static_cast<int64_t>(photo.rgb.size())}, photo.rgb);
 }
 
+FrameInput picture_frame(const Picture& picture) {
+  return {.format = FrameFormat::rgba8,
+          .width = static_cast<uint32_t>(picture.width),
+          .height = static_cast<uint32_t>(picture.height),
+          .filter = FrameFilter::area};
+}
+
+Tensor picture_bytes(const Picture& picture) {
+  return Tensor::from<uint8_t>(DType::u8, {static_cast<int64_t>(picture.bytes.size())}, picture.bytes);
+}
+
 FrameSize size_of(const Image& photo) {
   return {static_cast<double>(photo.width), static_cast<double>(photo.height)};
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/image.hpp"
+#include "common/picture_file.hpp"
 #include "common/region.hpp"
 #include "vellum/frame.hpp"
 
@@ -13,6 +14,10 @@ FrameInput photo_frame(const Image& photo, float mean = 0, float scale = 1);
 
 // The value of the network's input: the photo's bytes.
 Tensor photo_bytes(const Image& photo);
+
+// The same for a picture with alpha, in 8 bits.
+FrameInput picture_frame(const Picture& picture);
+Tensor picture_bytes(const Picture& picture);
 
 FrameSize size_of(const Image& photo);
 FrameSize size_of(const FrameInput& frame);

@@ -12,8 +12,9 @@ namespace vellum::samples {
 
 void add_photo_options(CLI::App& app, RunOptions& options, const char* output) {
   options.output = output;
-  app.add_option("photo", options.photo, "PNG or JPEG")->required();
-  app.add_option("-o,--output", options.output, "annotated PNG to write")->capture_default_str();
+  app.add_option("photo", options.photo, "PNG, JPEG or BMP")->required();
+  app.add_option("-o,--output", options.output, "annotated picture to write: .png, .jpg or .bmp")
+      ->capture_default_str();
   const std::map<std::string, StorageChoice> storages{{"auto", StorageChoice::automatic},
                                                       {"image2d", StorageChoice::image2d},
                                                       {"image3d", StorageChoice::image3d},
@@ -46,6 +47,7 @@ Model load_model(const FileName& file) {
 }
 
 Device open_device(const RunOptions& options) {
+  require_encodable(options.output);  // before the work, not after it
   DeviceOptions device_options;
   device_options.device = options.device;
   device_options.cache_folder = FileName(options.cache_folder).path();
@@ -83,7 +85,7 @@ void print_reuse_table(const Session& session, const RunOptions& options) {
 }
 
 void write_photo(const Image& image, const RunOptions& options) {
-  write_png(options.output, image);
+  write_image(options.output, image);
   std::printf("annotated photo: %s\n", options.output.c_str());
 }
 

@@ -12,6 +12,7 @@
 
 #include "common/files.hpp"
 #include "common/image.hpp"
+#include "common/picture_format.hpp"
 #include "common/resize.hpp"
 #include "vellum/error.hpp"
 
@@ -55,14 +56,12 @@ class Photos : public FrameSource {
     }
     std::vector<std::string> files;
     for (const auto& entry : std::filesystem::directory_iterator(name)) {
-      const std::string extension = entry.path().extension().string();
-      if (extension == ".png" || extension == ".jpg" || extension == ".jpeg")
-        files.push_back(entry.path().string());
+      if (is_read(picture_format(FileName(entry.path())))) files.push_back(entry.path().string());
     }
     std::ranges::sort(files);
     for (const std::string& file : files)
       photos_.push_back(fitted(load_image(file), options.width, options.height));
-    if (photos_.empty()) throw Error(ErrorCode::not_found, options.photo + " has no PNG or JPEG files");
+    if (photos_.empty()) throw Error(ErrorCode::not_found, options.photo + " has no PNG, JPEG or BMP files");
   }
 
   FrameInput format() const override { return format_; }

@@ -20,7 +20,7 @@ class FrameSource {
 };
 
 struct SourceOptions {
-  std::string photo;   // a PNG or JPEG, or a folder of them: one a second, again and again
+  std::string photo;   // a PNG, JPEG or BMP, or a folder of them: one a second, again and again
   std::string video;   // a file that ffmpeg reads
   std::string camera;  // "/dev/video0"
   std::string nv12;    // frames of raw NV12, again and again

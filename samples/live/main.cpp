@@ -151,7 +151,7 @@ class Live {
     overlay_.build(state_);
     const std::optional<Image> image = graphics_.screenshot(below(), inside());
     if (!image) throw Error(ErrorCode::io, "the window shows nothing");
-    write_png(options_.screenshot, *image);
+    write_image(options_.screenshot, *image);
   }
 
   const Options& options_;
@@ -180,7 +180,7 @@ int main(int argc, char** argv) {
   app.add_option("--network", options.network, "the first one that is shown")
       ->check(CLI::IsMember(names))
       ->capture_default_str();
-  app.add_option("--photo", options.source.photo, "a PNG or JPEG, or a folder of them");
+  app.add_option("--photo", options.source.photo, "a PNG, JPEG or BMP, or a folder of them");
   app.add_option("--video", options.source.video, "a file that ffmpeg reads");
   app.add_option("--camera", options.source.camera, "a V4L2 device, through ffmpeg: /dev/video0");
   app.add_option("--nv12", options.source.nv12, "frames of raw NV12");
@@ -191,6 +191,9 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(16, 8192))
       ->capture_default_str();
   app.add_option("--frames", options.frames, "number of frames to show; 0: until the window is closed");
-  app.add_option("--screenshot", options.screenshot, "a PNG file of the last one");
-  return run_sample(app, argc, argv, [&] { Live(options).run(); });
+  app.add_option("--screenshot", options.screenshot, "a picture of the last one: .png, .jpg or .bmp");
+  return run_sample(app, argc, argv, [&] {
+    require_encodable(options.screenshot);
+    Live(options).run();
+  });
 }

@@ -94,7 +94,7 @@ int main(int argc, char** argv) {
       ->required();
   add_photo_options(app, options.run, "selfie.png");
   const auto background =
-      app.add_option("--background", options.background, "PNG or JPEG to put behind the person");
+      app.add_option("--background", options.background, "PNG, JPEG or BMP to put behind the person");
   app.add_option("--color", options.color, "or one colour: red, green and blue, 0..255")
       ->expected(3)
       ->excludes(background);

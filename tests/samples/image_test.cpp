@@ -40,7 +40,7 @@ ErrorCode code_of(const std::function<void()>& action) {
 TEST(ImageFile, WrittenPngReadsBackUnchanged) {
   const TemporaryFolder folder;
   const Image image = gradient(7, 5);
-  write_png(folder / "image.png", image);
+  write_image(folder / "image.png", image);
   const Image back = load_image(folder / "image.png");
   EXPECT_EQ(back.width, 7);
   EXPECT_EQ(back.height, 5);
@@ -58,7 +58,7 @@ TEST(ImageFile, HugePicturesAreRefusedBeforeTheyAreDecoded) {
   const TemporaryFolder folder;
   // A PNG's first chunk has width and height at bytes 16 and 20, and its checksum at 29, which is not
   // verified here.
-  write_png(folder / "image.png", gradient(8, 8));
+  write_image(folder / "image.png", gradient(8, 8));
   std::vector<std::uint8_t> bytes = read_file(folder / "image.png");
   for (const std::size_t at : {16, 20}) {
     bytes[at + 2] = 12000 / 256;
@@ -76,7 +76,7 @@ TEST(ImageFile, HugePicturesAreRefusedBeforeTheyAreDecoded) {
 
 TEST(ImageFile, TruncatedOrForeignFileIsRefused) {
   const TemporaryFolder folder;
-  write_png(folder / "image.png", gradient(64, 64));
+  write_image(folder / "image.png", gradient(64, 64));
   std::vector<std::uint8_t> bytes = read_file(folder / "image.png");
   for (const std::size_t length : {bytes.size() / 2, std::size_t{8}, std::size_t{0}}) {
     write_file(folder / "short.png", std::span(bytes).first(length));
@@ -86,7 +86,7 @@ TEST(ImageFile, TruncatedOrForeignFileIsRefused) {
 
 TEST(ImageFile, UnwritableFolderIsAnError) {
   const TemporaryFolder folder;
-  EXPECT_EQ(code_of([&] { write_png(folder / "no/such/folder.png", gradient(2, 2)); }), ErrorCode::io);
+  EXPECT_EQ(code_of([&] { write_image(folder / "no/such/folder.png", gradient(2, 2)); }), ErrorCode::io);
 }
 
 TEST(Resize, WholeRatioAveragesTheBlock) {

@@ -40,6 +40,8 @@ class Table {
 // Writes to stdout; throws Error(io) when that fails, as on a full disk.
 void print(std::string_view text);
 void print_json(const nlohmann::json& document);
+// A line on stderr for each.
+void print_warnings(const std::vector<std::string>& warnings);
 
 nlohmann::json tensor_infos_json(const std::vector<TensorInfo>& tensors);
 // null where there is no time.

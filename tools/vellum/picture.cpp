@@ -3,44 +3,33 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <fstream>
 
+#include "common/deep_picture.hpp"
 #include "common/files.hpp"
 #include "common/photo.hpp"
+#include "common/picture_file.hpp"
+#include "common/picture_format.hpp"
 #include "inputs.hpp"
 #include "output.hpp"
 
 namespace vellum::cli {
 namespace {
 
-// By the first bytes: PNG's signature, or the markers that a JPEG begins with.
-bool is_picture(const std::string& file) {
-  constexpr std::array<unsigned char, 4> png{0x89, 'P', 'N', 'G'};
-  constexpr std::array<unsigned char, 3> jpeg{0xff, 0xd8, 0xff};
-  std::array<char, 4> bytes{};
-  std::ifstream stream(samples::FileName(file).path(), std::ios::binary);
-  if (!stream.read(bytes.data(), bytes.size())) return false;
-  const auto begins_with = [&](const auto& magic) {
-    return std::equal(magic.begin(), magic.end(), bytes.begin(),
-                      [](unsigned char want, char got) { return want == static_cast<unsigned char>(got); });
-  };
-  return begins_with(png) || begins_with(jpeg);
-}
-
 bool is_list(const Shape& shape) {
   return is_known(shape) && element_count(shape) > 1 &&
          std::ranges::count(shape, 1) + 1 == static_cast<int64_t>(shape.size());
 }
 
-// Mean and deviation of values in 0..1.
+// Mean and deviation of values in 0..1: red, green, blue and alpha, which ImageNet's photos lack.
 struct Normalisation {
-  std::array<float, 3> mean{0, 0, 0}, deviation{1, 1, 1};
+  std::array<float, 4> mean{0, 0, 0, 0}, deviation{1, 1, 1, 1};
 };
 
 Normalisation normalisation(const std::string& values) {
-  if (values == "imagenet") return {{0.485f, 0.456f, 0.406f}, {0.229f, 0.224f, 0.225f}};
-  if (values == "signed") return {{0.5f, 0.5f, 0.5f}, {0.5f, 0.5f, 0.5f}};
-  if (values == "bytes") return {{0, 0, 0}, {1 / 255.0f, 1 / 255.0f, 1 / 255.0f}};
+  constexpr float byte = 1 / 255.0f;
+  if (values == "imagenet") return {{0.485f, 0.456f, 0.406f, 0}, {0.229f, 0.224f, 0.225f, 1}};
+  if (values == "signed") return {{0.5f, 0.5f, 0.5f, 0.5f}, {0.5f, 0.5f, 0.5f, 0.5f}};
+  if (values == "bytes") return {{0, 0, 0, 0}, {byte, byte, byte, byte}};
   return {};
 }
 
@@ -51,7 +40,7 @@ void set_values(FrameInput& frame, DType dtype, bool classifier, const PictureOp
   if (!options.mean.empty()) std::copy_n(options.mean.begin(), 3, values.mean.begin());
   if (!options.deviation.empty()) std::copy_n(options.deviation.begin(), 3, values.deviation.begin());
   const bool given = !options.values.empty() || !options.mean.empty() || !options.deviation.empty();
-  for (size_t c = 0; c < 3; ++c) {
+  for (size_t c = 0; c < 4; ++c) {
     frame.mean[c] = 255 * values.mean[c];
     frame.scale[c] = 1 / (255 * values.deviation[c]);
     if (dtype == DType::i8 && !given) frame.mean[c] = 128;  // 0..255 as -128..127
@@ -65,15 +54,16 @@ FrameTransform fitted(FrameSize photo, FrameSize network, const std::string& fit
   return FrameTransform::letterbox(photo, network);
 }
 
-// Height and width are the last two dimensions, or the two before the channels; with_frames() checks the
-// rest.
+// Of the input [1, C, H, W] or [1, H, W, C]; with_frames() checks the rest.
+bool channels_come_first(const Shape& shape) { return shape[1] == 1 || shape[1] == 3 || shape[1] == 4; }
+
 FrameSize network_size(const TensorInfo& input, const Shape& shape) {
   if (shape.size() != 4 || !is_known(shape))
     throw Error(ErrorCode::invalid_argument,
                 "input '" + input.name + "' of " + to_string(shape) + " takes no picture" +
                     (is_known(shape) ? ": it has not four dimensions"
                                      : "; give its shape, such as --shape " + input.name + "=1x3x224x224"));
-  const bool first = shape[1] == 1 || shape[1] == 3 || shape[1] == 4;
+  const bool first = channels_come_first(shape);
   return {static_cast<double>(shape[first ? 3 : 2]), static_cast<double>(shape[first ? 2 : 1])};
 }
 
@@ -102,7 +92,7 @@ void add_picture_options(CLI::App& command, PictureOptions& options) {
       ->check(CLI::IsMember({"bytes", "unit", "signed", "imagenet"}));
   command
       .add_option("--mean", options.mean,
-                  "subtracted from the channels of a picture in 0..1; replaces --values'")
+                  "subtracted from red, green and blue of a picture in 0..1; replaces --values'")
       ->expected(3);
   command.add_option("--deviation", options.deviation, "divisor after --mean; replaces --values'")
       ->expected(3)
@@ -122,31 +112,52 @@ bool is_classifier(const Model& model) {
   return is_list(shape);
 }
 
+namespace {
+
+// One picture for one input: what it becomes of PictureInputs.
+void add_picture(PictureInputs& result, const std::string& name, const std::string& file, InputShapes& shapes,
+                 const PictureOptions& options) {
+  const TensorInfo input = *std::ranges::find(result.model.inputs(), name, &TensorInfo::name);
+  samples::Picture picture = samples::load_picture(file);
+  const Shape shape = shape_of(input, shapes);
+  const FrameSize size = network_size(input, shape);
+  const bool first = channels_come_first(shape);
+  FrameInput frame = samples::picture_frame(picture);
+  frame.network_shape = shape;
+  // The outputs of a model with open shapes are known only now.
+  const bool classifier = is_classifier(with_frames(result.model, name, frame));
+  set_values(frame, input.dtype, classifier, options);
+  const std::string fit = !options.fit.empty() ? options.fit : classifier ? "crop" : "letterbox";
+  const FrameSize photo{static_cast<double>(picture.width), static_cast<double>(picture.height)};
+  frame.transform = fitted(photo, size, fit);
+  if (picture.has_alpha && shape[first ? 1 : 3] != 4)
+    result.warnings.push_back(file + ": the network takes no alpha; its colours are read as if opaque");
+  if (picture.is_deep() && is_float(input.dtype)) {
+    result.inputs.emplace(name, cast(samples::deep_picture(picture, frame, first), input.dtype));
+    result.names_classes = classifier;
+    return;
+  }
+  picture = samples::with_bytes(std::move(picture));
+  result.model = with_frames(result.model, name, frame);
+  result.inputs.emplace(name, samples::picture_bytes(picture));
+  result.names_classes = is_classifier(result.model);
+}
+
+}  // namespace
+
 PictureInputs read_pictures(const Model& model, std::vector<std::string>& arguments, InputShapes& shapes,
                             const PictureOptions& options) {
-  PictureInputs result{model, {}};
+  PictureInputs result{model, {}, {}};
   std::vector<std::string> others;
   for (const std::string& argument : arguments) {
     const auto [name, file] = split_input(model, argument);
-    if (!is_picture(file)) {
+    if (samples::picture_format(samples::FileName(file)).empty()) {
       others.push_back(argument);
       continue;
     }
     if (result.inputs.contains(name))
       throw Error(ErrorCode::invalid_argument, "input '" + name + "' is given twice");
-    const TensorInfo& input = *std::ranges::find(model.inputs(), name, &TensorInfo::name);
-    const samples::Image photo = samples::load_image(file);
-    const Shape shape = shape_of(input, shapes);
-    const FrameSize size = network_size(input, shape);
-    FrameInput frame = samples::photo_frame(photo);
-    frame.network_shape = shape;
-    // The outputs of a model with open shapes are known only now.
-    const bool classifier = is_classifier(with_frames(result.model, name, frame));
-    set_values(frame, input.dtype, classifier, options);
-    const std::string fit = !options.fit.empty() ? options.fit : classifier ? "crop" : "letterbox";
-    frame.transform = fitted(samples::size_of(photo), size, fit);
-    result.model = with_frames(result.model, name, frame);
-    result.inputs.emplace(name, samples::photo_bytes(photo));
+    add_picture(result, name, file, shapes, options);
   }
   arguments = std::move(others);
   return result;

@@ -26,12 +26,15 @@ struct PictureOptions {
 void add_picture_options(CLI::App& command, PictureOptions& options);
 
 struct PictureInputs {
-  Model model;  // whose inputs are frames where pictures are given
+  Model model;  // whose inputs are frames where pictures in 8 bits are given
   Inputs inputs;
+  std::vector<std::string> warnings;  // about what of a picture the network does not see
+  bool names_classes = false;         // there is a picture, and the model is a classifier
 };
 
-// Takes the NAME=FILE arguments whose file is a PNG or JPEG out of `arguments`, and the shapes of these
-// inputs, which are those that the network sees, out of `shapes`.
+// Takes the NAME=FILE arguments whose file is a picture out of `arguments`, and the shapes of these inputs,
+// which are those that the network sees, out of `shapes`. A picture with 16 bits per channel becomes the values
+// of a float input by the CPU, since frames have 8.
 PictureInputs read_pictures(const Model& model, std::vector<std::string>& arguments, InputShapes& shapes,
                             const PictureOptions& options);
 

@@ -60,8 +60,9 @@ void run(const RunArguments& arguments) {
   check_file_names(loaded.outputs());
   SessionOptions options = session_options(arguments.options, arguments.model);
   std::vector<std::string> files = arguments.inputs;
-  auto [model, inputs] = read_pictures(loaded, files, options.input_shapes, arguments.picture);
-  const bool names_classes = !inputs.empty() && is_classifier(model);
+  PictureInputs pictures = read_pictures(loaded, files, options.input_shapes, arguments.picture);
+  const Model& model = pictures.model;
+  Inputs& inputs = pictures.inputs;
   read_inputs(loaded, files, inputs);
   take_shapes_of(model, inputs, options);
   inputs.insert(options.input_values.begin(), options.input_values.end());
@@ -90,7 +91,8 @@ void run(const RunArguments& arguments) {
     text += file + "  " + std::string(name(tensor.dtype())) + " " + to_string(tensor.shape()) + "\n";
   }
   nlohmann::json document{{"outputs", list}};
-  if (names_classes) {
+  if (!pictures.warnings.empty()) document["warnings"] = pictures.warnings;
+  if (pictures.names_classes) {
     document["classes"] = nlohmann::json::array();
     for (const NamedClass& named : best_classes(results.begin()->second, arguments.picture)) {
       const auto& [index, probability] = named.score;
@@ -102,6 +104,7 @@ void run(const RunArguments& arguments) {
     print_json(document);
   else
     print(text);
+  if (!arguments.options.json) print_warnings(pictures.warnings);
 }
 
 }  // namespace
@@ -112,7 +115,7 @@ Command add_run(CLI::App& app) {
   add_model(*command, arguments->model)->required();
   command
       ->add_option("-i,--input", arguments->inputs,
-                   "NAME=FILE: an input of the model, .npy, PNG or JPEG; repeatable")
+                   "NAME=FILE: an input of the model, .npy, PNG, JPEG or BMP; repeatable")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("-o,--output", arguments->folder, "folder for the outputs, made if it is missing")

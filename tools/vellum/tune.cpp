@@ -126,8 +126,7 @@ TuneReport tune_and_show(const Device& device, const Model& model, const Session
     shown.progress = [&](const TuneProgress& progress) { line.show(progress_line(progress)); };
     report = vellum::tune(device, model, options, shown);
   }
-  for (const std::string& warning : report.warnings)
-    std::cerr << "vellum: warning: " + one_line(warning) + "\n";
+  print_warnings(report.warnings);
   return report;
 }
 
