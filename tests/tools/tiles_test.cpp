@@ -1,12 +1,22 @@
 // `vellum tiles`: pictures of any size, and the PNG files that it writes.
 #include <cstdlib>
 
+#include "common/files.hpp"
 #include "common/image.hpp"
+#include "common/picture_file.hpp"
+#include "common/picture_format.hpp"
 #include "run_tool.hpp"
+#include "samples/picture_files.hpp"
 #include "tile/local_networks.hpp"
 
 namespace vellum::test {
 namespace {
+
+samples::FileBytes four_times(const samples::FileBytes& pixel) {
+  samples::FileBytes pixels;
+  for (int i = 0; i < 4; ++i) pixels.insert(pixels.end(), pixel.begin(), pixel.end());
+  return pixels;
+}
 
 class TilesCommand : public testing::Test {
  protected:
@@ -24,7 +34,24 @@ class TilesCommand : public testing::Test {
   void write_photo(int width, int height) const {
     samples::Image image = samples::make_image(width, height);
     for (size_t i = 0; i < image.rgb.size(); ++i) image.rgb[i] = static_cast<uint8_t>(i * i / 7 + i / 90);
-    samples::write_png(folder / "photo.png", image);
+    samples::write_image(folder / "photo.png", image);
+  }
+
+  // A network whose output is its input, which is not negative.
+  void save_identity(const Shape& shape, DType dtype = DType::f32) const {
+    OnnxModel identity;
+    identity.input("x", shape, dtype).node("Relu", {"x"}, {"y"}, {}, "relu").output("y");
+    identity.save(folder / "model.onnx");
+  }
+  // The same for channels that come last.
+  void save_identity_of_last(int64_t channels) const {
+    OnnxModel identity;
+    identity.input("x", {1, kUnknownDim, kUnknownDim, channels})
+        .node("Transpose", {"x"}, {"first"}, attributes({{"perm", std::vector<int64_t>{0, 3, 1, 2}}}))
+        .node("Relu", {"first"}, {"relu"})
+        .node("Transpose", {"relu"}, {"y"}, attributes({{"perm", std::vector<int64_t>{0, 2, 3, 1}}}))
+        .output("y");
+    identity.save(folder / "model.onnx");
   }
 
   TempFolder folder;
@@ -53,10 +80,72 @@ TEST_F(TilesCommand, WritesPicturesThatCanBeRead) {
   identity.save(folder / "model.onnx");
   for (const bool flat : {true, false}) {
     write_photo(700, 600);
-    if (flat) samples::write_png(folder / "photo.png", samples::make_image(700, 600));
+    if (flat) samples::write_image(folder / "photo.png", samples::make_image(700, 600));
     run_json(arguments("same.png", {"--tile", "300"}));
     EXPECT_EQ(samples::load_image(folder / "same.png").rgb, samples::load_image(folder / "photo.png").rgb);
   }
+}
+
+TEST_F(TilesCommand, WritesTheFormatThatTheNameSays) {
+  save_identity({1, 3, kUnknownDim, kUnknownDim});
+  samples::Image flat = samples::make_image(70, 50);
+  for (uint8_t& byte : flat.rgb) byte = 100;
+  samples::write_image(folder / "photo.png", flat);
+  for (const auto& [name, format] : {std::pair{"a.png", "PNG"}, {"a.jpg", "JPEG"}, {"a.bmp", "BMP"}}) {
+    run_json(arguments(name, {"--tile", "40"}));
+    EXPECT_EQ(samples::picture_format(samples::FileName(folder / name)), format);
+    const samples::Image written = samples::load_image(folder / name);
+    EXPECT_EQ(written.height, 50);
+    EXPECT_NEAR(written.rgb.back(), 100, 1) << name;
+  }
+  EXPECT_TRUE(fails(arguments("a.webp", {}), 1, {"a.webp", ".png, .jpg, .jpeg or .bmp"}));
+}
+
+TEST_F(TilesCommand, AlphaIsKeptOrNamed) {
+  samples::FileBytes rgba;
+  for (int i = 0; i < 40 * 30 * 4; ++i) rgba.push_back(static_cast<uint8_t>(i * i % 253));
+  samples::write_file(folder / "photo.png", samples::png_file(40, 30, {.color_type = 6}, rgba, 40 * 4));
+  save_identity({1, 3, kUnknownDim, kUnknownDim});
+  const nlohmann::json without = run_json(arguments("a.png", {}));
+  ASSERT_EQ(without["warnings"].size(), 1u);
+  EXPECT_NE(without["warnings"][0].get<std::string>().find("takes no alpha"), std::string::npos);
+  for (const bool last : {false, true}) {
+    if (last)
+      save_identity_of_last(4);
+    else
+      save_identity({1, 4, kUnknownDim, kUnknownDim});
+    EXPECT_FALSE(run_json(arguments("a.png", {"--tile", "25"})).contains("warnings"));
+    EXPECT_EQ(samples::load_picture(folder / "a.png").bytes, rgba);
+    EXPECT_TRUE(fails(arguments("a.jpg", {}), 1, {"a.jpg", "alpha"}));
+  }
+}
+
+// The network multiplies by 16, so that the low bits of the file are seen.
+TEST_F(TilesCommand, SixteenBitsReachTheNetwork) {
+  samples::write_file(folder / "photo.png",
+                      samples::png_file(2, 2, {.depth = 16}, four_times({0x01, 0x81, 0x02, 0x02, 0x03, 0x83}), 12));
+  OnnxModel model;
+  const std::vector<float> sixteen{16};
+  model.input("x", {1, 3, kUnknownDim, kUnknownDim})
+      .initializer("s", HostTensor::f32({}, sixteen))
+      .node("Mul", {"x", "s"}, {"y"})
+      .output("y");
+  model.save(folder / "model.onnx");
+  run_json(arguments("a.png", {}));
+  EXPECT_EQ(samples::load_image(folder / "a.png").rgb, four_times({24, 32, 56}));
+}
+
+TEST_F(TilesCommand, OneChannelAndHalfFloats) {
+  write_photo(70, 50);
+  save_identity({1, 1, kUnknownDim, kUnknownDim});
+  run_json(arguments("grey.png", {}));
+  const samples::Image photo = samples::load_image(folder / "photo.png"),
+                       grey = samples::load_image(folder / "grey.png");
+  const uint8_t* pixel = photo.pixel(33, 44);
+  EXPECT_NEAR(grey.pixel(33, 44)[1], 0.299 * pixel[0] + 0.587 * pixel[1] + 0.114 * pixel[2], 0.51);
+  save_identity({1, 3, kUnknownDim, kUnknownDim}, DType::f16);
+  run_json(arguments("half.png", {"--tile", "40", "--pixels", "bytes"}));
+  EXPECT_EQ(samples::load_image(folder / "half.png").rgb, photo.rgb);
 }
 
 TEST_F(TilesCommand, NamesWhatIsWrong) {
@@ -66,7 +155,9 @@ TEST_F(TilesCommand, NamesWhatIsWrong) {
   pooled.node("Mul", {"x", "m"}, {"y"}, {}, "scale").output("y");
   pooled.save(folder / "model.onnx");
   write_photo(40, 30);
-  EXPECT_TRUE(fails(arguments("out.png", {}), 1, {"mean_of_all"}));
+  EXPECT_TRUE(fails(arguments("out.png", {}), 1, {"mean_of_all", "however large the picture"}));
+  save_identity({1, kUnknownDim, kUnknownDim, 3});  // rows and columns of what?
+  EXPECT_TRUE(fails(arguments("out.png", {}), 1, {"'x'", "last dimension as channels"}));
   EXPECT_TRUE(fails(arguments("no/such/folder/out.png", {}), 1, {}));
 }
 

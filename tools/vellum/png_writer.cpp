@@ -8,7 +8,6 @@
 namespace vellum::cli {
 namespace {
 
-constexpr size_t kPixel = 3;
 constexpr size_t kChunk = size_t{1} << 16;  // of compressed bytes
 constexpr uint8_t kPaeth = 4;               // the filter that serves pictures best on the whole
 
@@ -36,14 +35,16 @@ PngWriter::TemporaryFile::~TemporaryFile() {
   std::filesystem::remove(path, ignored);
 }
 
-PngWriter::PngWriter(const samples::FileName& file, uint32_t width, uint32_t height)
-    : name_(file.text()),
+PngWriter::PngWriter(const samples::FileName& file, uint32_t width, uint32_t height,
+                     uint32_t channels)
+    : channels_(channels),
+      name_(file.text()),
       path_(file.path()),
       part_{std::filesystem::path(path_) += ".part"},
       stream_(part_.path, std::ios::binary),
       deflater_(new z_stream{}),
-      last_row_(kPixel * width),
-      filtered_(1 + kPixel * width),
+      last_row_(channels_ * width),
+      filtered_(1 + channels_ * width),
       compressed_(kChunk) {
   check(stream_.is_open());
   if (deflateInit(deflater_.get(), Z_DEFAULT_COMPRESSION) != Z_OK)
@@ -55,17 +56,19 @@ PngWriter::PngWriter(const samples::FileName& file, uint32_t width, uint32_t hei
   std::vector<uint8_t> header;
   for (const uint32_t size : {width, height})
     for (const uint8_t byte : big_endian(size)) header.push_back(byte);
-  header.insert(header.end(), {8, 2, 0, 0, 0});  // 8 bits, RGB
+  const uint8_t color_type = channels == 4 ? 6 : 2;  // RGBA, RGB
+  header.insert(header.end(), {8, color_type, 0, 0, 0});
   put_chunk({'I', 'H', 'D', 'R'}, header);
 }
 
-void PngWriter::add_row(std::span<const uint8_t> rgb) {
+void PngWriter::add_row(std::span<const uint8_t> row) {
   filtered_[0] = kPaeth;
   for (size_t i = 0; i < last_row_.size(); ++i) {
-    const uint8_t left = i < kPixel ? 0 : rgb[i - kPixel], corner = i < kPixel ? 0 : last_row_[i - kPixel];
-    filtered_[1 + i] = static_cast<uint8_t>(rgb[i] - paeth(left, last_row_[i], corner));
+    const bool first = i < channels_;
+    const uint8_t left = first ? 0 : row[i - channels_], corner = first ? 0 : last_row_[i - channels_];
+    filtered_[1 + i] = static_cast<uint8_t>(row[i] - paeth(left, last_row_[i], corner));
   }
-  last_row_.assign(rgb.begin(), rgb.begin() + static_cast<std::ptrdiff_t>(last_row_.size()));
+  last_row_.assign(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(last_row_.size()));
   compress(filtered_, Z_NO_FLUSH);
 }
 

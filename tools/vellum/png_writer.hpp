@@ -13,19 +13,18 @@
 #include <vector>
 
 #include "common/file_name.hpp"
+#include "picture_writer.hpp"
 
 namespace vellum::cli {
 
-// RGB in 8 bits (https://www.w3.org/TR/png-3/). The file has another name, ending with ".part", until
+// RGB or RGBA in 8 bits (https://www.w3.org/TR/png-3/). The file has another name, ending with ".part", until
 // finish() gives it its own; without finish() it is removed.
-class PngWriter {
+class PngWriter : public PictureWriter {
  public:
-  // Throws Error(io), also below.
-  PngWriter(const samples::FileName& file, uint32_t width, uint32_t height);
+  PngWriter(const samples::FileName& file, uint32_t width, uint32_t height, uint32_t channels);
 
-  void add_row(std::span<const uint8_t> rgb);  // 3 * width
-  // After the last row.
-  void finish();
+  void add_row(std::span<const uint8_t> row) override;
+  void finish() override;
 
  private:
   struct EndDeflate {
@@ -41,6 +40,7 @@ class PngWriter {
   void put_chunk(const std::array<char, 4>& type, std::span<const uint8_t> data);
   void check(bool good) const;
 
+  const size_t channels_;  // bytes of a pixel
   const std::string name_;
   const std::filesystem::path path_;
   const TemporaryFile part_;

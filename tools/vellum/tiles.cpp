@@ -10,9 +10,10 @@
 
 #include "commands.hpp"
 #include "common/image.hpp"
+#include "common/picture_file.hpp"
 #include "options.hpp"
 #include "output.hpp"
-#include "png_writer.hpp"
+#include "picture_writer.hpp"
 #include "vellum/large_pictures.hpp"
 
 namespace vellum::cli {
@@ -31,15 +32,14 @@ struct Channels {
   bool last = false;  // N, H, W, C
 };
 
-Channels channels_of(const char* kind, const TensorInfo& info, std::initializer_list<int64_t> allowed) {
+Channels channels_of(const char* kind, const TensorInfo& info) {
   const Shape& shape = info.shape;
   if (shape.size() == 4 && is_float(info.dtype))
     for (const bool last : {false, true})
-      for (const int64_t count : allowed)
+      for (const int64_t count : {3, 1, 4})
         if (shape[last ? 3 : 1] == count) return {count, last};
   throw Error(ErrorCode::unsupported, std::string(kind) + " '" + info.name + "' of " + to_string(shape) +
-                                          " is no picture of floats with " +
-                                          (allowed.size() > 1 ? "one or three channels" : "three channels"));
+                                          " is no picture of floats with one, three or four channels");
 }
 
 // Values as the network has them for the bytes of a picture: value = byte / divisor - shift.
@@ -59,65 +59,96 @@ size_t place(const Channels& channels, const PictureRegion& region, int64_t c, i
                                            : (c * region.height + y) * region.width + x);
 }
 
+// The network's layers, not the shapes alone, say which dimension is that of the rows.
+void check_order(const TensorInfo& info, const Channels& channels, const PictureRegion& region) {
+  if (region.rows_axis != (channels.last ? 1u : 2u))
+    throw Error(ErrorCode::unsupported, "'" + info.name + "' of " + to_string(info.shape) +
+                                            ": the layers of the network do not read its last dimension as channels");
+}
+
+// Channel c of a pixel, in 0..255 with fractions where the file has 16 bits per channel.
+float value_at(const samples::Picture& picture, size_t pixel, size_t c) {
+  if (!picture.is_deep()) return picture.bytes[4 * pixel + c];
+  return static_cast<float>(picture.words[4 * pixel + c]) / 257.0f;
+}
+
+float value_of(const samples::Picture& picture, size_t pixel, size_t c, int64_t channels) {
+  if (channels != 1) return value_at(picture, pixel, c);
+  return 0.299f * value_at(picture, pixel, 0) + 0.587f * value_at(picture, pixel, 1) +
+         0.114f * value_at(picture, pixel, 2);
+}
+
 class Job {
  public:
-  Job(const TilesArguments& arguments, const LargePicture& network, const samples::Image& picture)
+  Job(const TilesArguments& arguments, const LargePicture& network, const samples::Picture& picture)
       : values_(values_of(arguments.values)),
         picture_(picture),
-        in_(channels_of("input", network.inputs().at(0), {3})),
-        out_(channels_of("output", network.outputs().at(0), {3, 1})),
-        width_(network.outputs()[0].shape[out_.last ? 2 : 3]),
-        height_(network.outputs()[0].shape[out_.last ? 1 : 2]),
-        writer_(arguments.output, static_cast<uint32_t>(width_), static_cast<uint32_t>(height_)) {}
+        input_(network.inputs().at(0)),
+        output_(network.outputs().at(0)),
+        in_(channels_of("input", input_)),
+        out_(channels_of("output", output_)),
+        width_(output_.shape[out_.last ? 2 : 3]),
+        height_(output_.shape[out_.last ? 1 : 2]),
+        pixel_(out_.count == 4 ? 4 : 3),
+        writer_(make_picture_writer(arguments.output, static_cast<uint32_t>(width_),
+                                    static_cast<uint32_t>(height_), static_cast<uint32_t>(pixel_))) {}
 
   void read(const PictureRegion& region, std::span<std::byte> values) const {
-    auto* to = reinterpret_cast<float*>(values.data());
+    check_order(input_, in_, region);
+    std::vector<float> to(static_cast<size_t>(region.height * region.width * in_.count));
     for (int64_t y = 0; y < region.height; ++y)
       for (int64_t x = 0; x < region.width; ++x) {
-        const uint8_t* pixel =
-            picture_.pixel(static_cast<int>(region.left + x), static_cast<int>(region.top + y));
-        for (int64_t c = 0; c < 3; ++c)
-          to[place(in_, region, c, y, x)] = static_cast<float>(pixel[c]) / values_.divisor - values_.shift;
+        const auto pixel = static_cast<size_t>((region.top + y) * picture_.width + region.left + x);
+        for (int64_t c = 0; c < in_.count; ++c)
+          to[place(in_, region, c, y, x)] =
+              value_of(picture_, pixel, static_cast<size_t>(c), in_.count) / values_.divisor - values_.shift;
       }
+    const Tensor tensor = cast(Tensor::f32({static_cast<int64_t>(to.size())}, to), input_.dtype);
+    std::memcpy(values.data(), tensor.data(), values.size());
   }
 
   // Rows of tiles become rows of the file.
   void write(const PictureRegion& region, std::span<const std::byte> values) {
-    const auto* from = reinterpret_cast<const float*>(values.data());
-    rows_.resize(static_cast<size_t>(3 * width_ * region.height));
+    check_order(output_, out_, region);
+    Tensor tensor(output_.dtype, {region.height * region.width * out_.count});
+    std::memcpy(tensor.mutable_data(), values.data(), values.size());
+    const std::vector<float> from = tensor.to_floats();
+    rows_.resize(static_cast<size_t>(pixel_ * width_ * region.height));
     for (int64_t y = 0; y < region.height; ++y)
       for (int64_t x = 0; x < region.width; ++x)
-        for (int64_t c = 0; c < 3; ++c) {
+        for (int64_t c = 0; c < pixel_; ++c) {
           const float value = from[place(out_, region, std::min(c, out_.count - 1), y, x)];
           const float byte = std::round((value + values_.shift) * values_.divisor);
           // A NaN becomes 0.
-          rows_[static_cast<size_t>(3 * (y * width_ + region.left + x) + c)] =
+          rows_[static_cast<size_t>(pixel_ * (y * width_ + region.left + x) + c)] =
               static_cast<uint8_t>(byte > 0 ? std::min(byte, 255.0f) : 0);
         }
     if (region.left + region.width < width_) return;
-    for (int64_t y = 0; y < region.height; ++y)
-      writer_.add_row(
-          std::span(rows_).subspan(static_cast<size_t>(3 * width_ * y), static_cast<size_t>(3 * width_)));
+    const auto row = static_cast<size_t>(pixel_ * width_);
+    for (size_t y = 0; y < static_cast<size_t>(region.height); ++y)
+      writer_->add_row(std::span(rows_).subspan(row * y, row));
   }
 
-  void finish() { writer_.finish(); }
+  void finish() { writer_->finish(); }
   int64_t width() const { return width_; }
   int64_t height() const { return height_; }
 
  private:
   const Values values_;
-  const samples::Image& picture_;
+  const samples::Picture& picture_;
+  const TensorInfo input_, output_;
   const Channels in_, out_;
   const int64_t width_, height_;
-  PngWriter writer_;
+  const int64_t pixel_;  // bytes of a pixel of the file
+  const std::unique_ptr<PictureWriter> writer_;
   std::vector<uint8_t> rows_;  // of one row of tiles
 };
 
 // The shape of the input for the picture.
-Shape shape_for(const TensorInfo& input, const samples::Image& picture) {
-  const Channels channels = channels_of("input", input, {3});
-  if (channels.last) return {1, picture.height, picture.width, 3};
-  return {1, 3, picture.height, picture.width};
+Shape shape_for(const TensorInfo& input, const samples::Picture& picture) {
+  const Channels channels = channels_of("input", input);
+  if (channels.last) return {1, picture.height, picture.width, channels.count};
+  return {1, channels.count, picture.height, picture.width};
 }
 
 std::string bar(size_t done, size_t total, double seconds) {
@@ -138,7 +169,11 @@ void run(const TilesArguments& arguments) {
   if (model.inputs().size() != 1 || model.outputs().size() != 1)
     throw Error(ErrorCode::unsupported,
                 arguments.model + ": a network of one input and one output is needed");
-  const samples::Image picture = samples::load_image(arguments.input);
+  samples::require_encodable(arguments.output);
+  const samples::Picture picture = samples::load_picture(arguments.input);
+  std::vector<std::string> warnings;
+  if (picture.has_alpha && channels_of("input", model.inputs()[0]).count != 4)
+    warnings.push_back(arguments.input + ": the network takes no alpha; " + arguments.output + " has none");
   LargePictureOptions options;
   options.session = session_options(arguments.options, arguments.model);
   options.session.input_shapes[model.inputs()[0].name] = shape_for(model.inputs()[0], picture);
@@ -163,20 +198,23 @@ void run(const TilesArguments& arguments) {
   device.check_validation();
   const PictureTiles tiles = network.tiles();
   if (arguments.options.json) {
-    print_json({{"file", arguments.output},
-                {"width", job.width()},
-                {"height", job.height()},
-                {"tiles", tiles.count()},
-                {"tile_height", tiles.height},
-                {"tile_width", tiles.width},
-                {"memory_budget", options.session.memory_budget},
-                {"peak_bytes", network.peak_bytes()},
-                {"seconds", seconds()}});
+    nlohmann::json document{{"file", arguments.output},
+                            {"width", job.width()},
+                            {"height", job.height()},
+                            {"tiles", tiles.count()},
+                            {"tile_height", tiles.height},
+                            {"tile_width", tiles.width},
+                            {"memory_budget", options.session.memory_budget},
+                            {"peak_bytes", network.peak_bytes()},
+                            {"seconds", seconds()}};
+    if (!warnings.empty()) document["warnings"] = warnings;
+    print_json(document);
     return;
   }
   print(arguments.output + "  " + std::to_string(job.width()) + "x" + std::to_string(job.height()) + " in " +
         std::to_string(tiles.count()) + " tiles of " + std::to_string(tiles.width) + "x" +
         std::to_string(tiles.height) + "\n");
+  print_warnings(warnings);
 }
 
 }  // namespace
@@ -185,8 +223,8 @@ Command add_tiles(CLI::App& app) {
   auto arguments = std::make_shared<TilesArguments>();
   CLI::App* command = app.add_subcommand("tiles", "Run a network over a picture of any size, tile by tile");
   add_model(*command, arguments->model)->required();
-  command->add_option("-i,--input", arguments->input, "the picture, PNG or JPEG")->required();
-  command->add_option("-o,--output", arguments->output, "PNG file for the picture that the network makes")
+  command->add_option("-i,--input", arguments->input, "the picture, PNG, JPEG or BMP")->required();
+  command->add_option("-o,--output", arguments->output, "file for the picture that the network makes: .png (of any size), .jpg or .bmp")
       ->required();
   command
       ->add_option("--tile", arguments->tile,

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "graph/operators/elementwise/binary.hpp"
+#include "graph/operators/elementwise/cast.hpp"
 #include "graph/operators/elementwise/select.hpp"
 #include "graph/operators/elementwise/unary.hpp"
 #include "graph/operators/movement/concat.hpp"
@@ -153,6 +154,7 @@ std::shared_ptr<const Operator> resize_for_rows(const Graph& graph, const Node& 
 // PRelu, Where and the like broadcast as Binary does.
 bool is_elementwise(const Node& node) {
   if (const auto* binary = as<Binary>(node)) return binary->kind <= BinaryKind::max;
+  if (const auto* cast = as<Cast>(node)) return cast->to && is_float(*cast->to) && !cast->narrow;
   return as<Unary>(node) || as<Clip>(node) || as<Variadic>(node) || as<PRelu>(node) || as<Shrink>(node) ||
          as<BatchNormalization>(node);
 }

@@ -111,10 +111,24 @@ class Network {
  private:
   const char* name() const { return axis_ == ImageAxis::rows ? "rows" : "columns"; }
 
+  // Layers with a window or a scale have more rows for larger pictures; others that have one, such as means, do
+  // not.
+  bool reads_whole_pictures(const Node& node) const {
+    if (row_window(graph_, node) || as_resize(node) || dynamic_cast<const SpaceToDepth*>(node.op.get()))
+      return false;
+    return std::ranges::any_of(node.inputs, [&](ValueId input) {
+      return is_picture(input) && graph_.values[input].type.shape.size() == 4 && rows_of(input) >= 2;
+    });
+  }
+
   std::string why_not(const Node& node) const {
-    for (const ValueId output : node.outputs)
-      if (output != kNoValue && graph_.values[output].type.shape.size() == 4 && rows_of(output) < 2)
-        return std::string("has too few ") + name() + " to be divided; take larger pictures and tiles";
+    for (const ValueId output : node.outputs) {
+      if (output == kNoValue || graph_.values[output].type.shape.size() != 4 || rows_of(output) > 1) continue;
+      if (reads_whole_pictures(node))
+        return std::string("reads all ") + name() +
+               " of its input, however large the picture is: such a network cannot run in tiles";
+      return std::string("has too few ") + name() + " to be divided; take larger pictures and tiles";
+    }
     return std::string("cannot be computed from some of the ") + name() + " of its inputs";
   }
 
