@@ -6,6 +6,7 @@
 #include "support/onnx_builder.hpp"
 #include "support/tensors.hpp"
 #include "support/tflite_builder.hpp"
+#include "support/tflite_cases.hpp"
 
 namespace vellum::test {
 namespace {
@@ -67,6 +68,40 @@ TEST(TfliteRearrange, GatherNd) {
   const auto at = m.constant<int32_t>("at", {2, 2}, {0, 1, 1, 0}, tfl::TensorType::int32);
   m.op(107, {x, at}, {y});
   EXPECT_TRUE(close(run(m.finish({x}, {y}), {tensor({2, 2}, {1, 2, 3, 4})})[0], tensor({2}, {2, 3}), 0.0));
+}
+
+// tests/api/tflite_operators_test.cpp has the same on a device.
+TEST(TfliteRearrange, GatherAlongEveryAxisWithCommonDimensions) {
+  for (const bool constant : {false, true})
+    for (const TfliteCase& one : gather_cases(constant))
+      EXPECT_TRUE(close(run(one.bytes, one.inputs)[0], one.expected, 0.0)) << one.name;
+}
+
+TEST(TfliteRearrange, FullyConnectedOfEveryRankWithEveryActivation) {
+  for (const TfliteCase& one : fully_connected_cases())
+    EXPECT_TRUE(close(run(one.bytes, one.inputs)[0], one.expected, 1e-5)) << one.name;
+}
+
+TEST(TfliteRearrange, FullyConnectedWithOpenDimensions) {
+  for (const std::vector<int32_t>& open : {std::vector<int32_t>{-1, 3, 2}, {2, -1, 2}, {-1, -1, 2}})
+    for (const bool with_bias : {false, true}) {
+      TfliteModel m;
+      const auto x = m.tensor("x", open), w = m.floats("w", {3, 2}, {1, 2, 0, -1, 4, 0}),
+                 y = m.tensor("y", {open[0], open[1], 3});
+      std::vector<int32_t> operands{x, w};
+      if (with_bias) operands.push_back(m.floats("b", {3}, {10, 0, -9}));
+      m.op(9, operands, {y}, tfl::BuiltinOptions::FullyConnectedOptions,
+           tfl::CreateFullyConnectedOptions(m.builder(), tfl::FusedActivation::relu, tfl::WeightsFormat::standard,
+                                            true)
+               .Union());
+      const std::string bytes = m.finish({x}, {y});
+      const HostTensor rows = tensor({2, 3, 2}, {1, 0, 0, 1, 2, 2, -1, 0, 3, -1, 0, 0});
+      const HostTensor expected =
+          with_bias ? tensor({2, 3, 3}, {11, 0, 0, 12, 0, 0, 16, 0, 0, 9, 0, 0, 11, 1, 3, 10, 0, 0})
+                    : tensor({2, 3, 3}, {1, 0, 4, 2, 0, 0, 6, 0, 8, 0, 0, 0, 1, 1, 12, 0, 0, 0});
+      const Graph graph = optimise(import_model(as_bytes(bytes)), {{"x", {2, 3, 2}}});
+      EXPECT_TRUE(close(evaluate(graph, std::vector<HostTensor>{rows})[0], expected, 0.0)) << open[0] << open[1];
+    }
 }
 
 TEST(TfliteRearrange, FloorDivRoundsDown) {

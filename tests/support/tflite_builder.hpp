@@ -3,6 +3,7 @@
 
 #include <vellum_tflite_generated.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -18,7 +19,7 @@ class TfliteModel {
  public:
   TfliteModel() { buffers_.push_back(tfl::CreateBuffer(builder_)); }
 
-  // Index of a tensor that is computed or given.
+  // Index of a tensor that is computed or given. Dimensions of -1 are open.
   int32_t tensor(const std::string& name, const std::vector<int32_t>& shape,
                  tfl::TensorType type = tfl::TensorType::float32) {
     return add(name, shape, type, 0, 0);
@@ -94,8 +95,10 @@ class TfliteModel {
 
   int32_t add(const std::string& name, const std::vector<int32_t>& shape, tfl::TensorType type,
               uint32_t buffer, flatbuffers::Offset<tfl::Sparsity> sparsity) {
-    tensors_.push_back(tfl::CreateTensorDirect(builder_, &shape, type, buffer, name.c_str(), quantization_,
-                                               false, sparsity));
+    std::vector<int32_t> smallest = shape;
+    std::replace(smallest.begin(), smallest.end(), -1, 1);
+    tensors_.push_back(tfl::CreateTensorDirect(builder_, &smallest, type, buffer, name.c_str(), quantization_,
+                                               false, sparsity, smallest == shape ? nullptr : &shape));
     quantization_ = 0;
     return static_cast<int32_t>(tensors_.size() - 1);
   }

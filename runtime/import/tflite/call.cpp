@@ -37,37 +37,50 @@ Ints Call::constant_of_rank(size_t index, size_t rank, const char* what) const {
   return values;
 }
 
-void Call::emit(std::shared_ptr<const Operator> made, std::vector<ValueId> values, bool image,
-                schema::FusedActivation activation) const {
+namespace {
+
+// Nothing for none.
+std::shared_ptr<const Operator> fused_operator(schema::FusedActivation activation) {
   using schema::FusedActivation;
-  Activation function;
+  auto unary = std::make_shared<Unary>();
   switch (activation) {
     case FusedActivation::none:
-      writer.add_node(std::move(made), std::move(values), {writer.define(output(), image)});
-      return;
+      return nullptr;
     case FusedActivation::relu:
-      function = {ActivationKind::relu};
-      break;
+      unary->activation = {ActivationKind::relu};
+      return unary;
     case FusedActivation::relu_n1_to_1:
-      function = {ActivationKind::clip, -1.0f, 1.0f};
-      break;
+      unary->activation = {ActivationKind::clip, -1.0f, 1.0f};
+      return unary;
     case FusedActivation::relu6:
-      function = {ActivationKind::clip, 0.0f, 6.0f};
-      break;
+      unary->activation = {ActivationKind::clip, 0.0f, 6.0f};
+      return unary;
     case FusedActivation::tanh:
-      function = {ActivationKind::tanh};
-      break;
+      unary->activation = {ActivationKind::tanh};
+      return unary;
     default:
       refuse_unsupported("fused activation " + std::to_string(static_cast<int>(activation)) +
                          " is not supported");
   }
-  const ValueId inner = emit_inner(std::move(made), std::move(values));
-  auto unary = std::make_shared<Unary>();
-  unary->activation = function;
-  writer.add_node(std::move(unary), {inner}, {writer.define(output(), image)});
 }
 
-ValueId Call::emit_inner(std::shared_ptr<const Operator> made, std::vector<ValueId> values) const {
+}  // namespace
+
+void Call::emit(std::shared_ptr<const Operator> made, std::vector<ValueId> values, bool image,
+                schema::FusedActivation activation) const {
+  if (auto fused = fused_operator(activation)) {
+    values = {emit_inner(std::move(made), std::move(values))};
+    made = std::move(fused);
+  }
+  writer.add_node(std::move(made), std::move(values), {writer.define(output(), image)});
+}
+
+ValueId Call::emit_inner(std::shared_ptr<const Operator> made, std::vector<ValueId> values,
+                         schema::FusedActivation activation) const {
+  if (auto fused = fused_operator(activation)) {
+    values = {emit_inner(std::move(made), std::move(values))};
+    made = std::move(fused);
+  }
   const ValueId id = writer.add_value(writer.name_of(output()) + "_inner");
   writer.add_node(std::move(made), std::move(values), {id});
   return id;

@@ -52,8 +52,10 @@ struct Call {
   // C, H, W.
   void emit(std::shared_ptr<const Operator> made, std::vector<ValueId> values, bool image,
             schema::FusedActivation activation = schema::FusedActivation::none) const;
-  // Adds a node whose result is an inner value, where one operator of the file becomes several nodes.
-  ValueId emit_inner(std::shared_ptr<const Operator> made, std::vector<ValueId> values) const;
+  // Adds a node whose result, after the activation, is an inner value, where one operator of the file becomes
+  // several nodes.
+  ValueId emit_inner(std::shared_ptr<const Operator> made, std::vector<ValueId> values,
+                     schema::FusedActivation activation = schema::FusedActivation::none) const;
 
   // Returns whether an operator that works in either order should use images (N, C, H, W): its output has
   // four dimensions, and an input is held as an image.

@@ -1,5 +1,6 @@
 // Converters of operators that move elements.
 #include <algorithm>
+#include <numeric>
 
 #include "graph/operators/movement/concat.hpp"
 #include "graph/operators/movement/gather.hpp"
@@ -148,9 +149,66 @@ void convert_pad(const Call& call) {
   call.emit(std::move(op), {call.writer.in_order(x, image)}, image);
 }
 
+namespace {
+
+// The axis of an options table, which may count from the end.
+size_t checked_axis(int64_t axis, size_t rank, const char* what) {
+  const int64_t at = axis < 0 ? axis + static_cast<int64_t>(rank) : axis;
+  if (at < 0 || at >= static_cast<int64_t>(rank))
+    refuse_model(std::string(what) + " " + std::to_string(axis) + " of " + std::to_string(rank) + " dimensions");
+  return static_cast<size_t>(at);
+}
+
+// The order of the dimensions after dimension `from` has moved to `to`.
+Ints moved(size_t rank, size_t from, size_t to) {
+  Ints order(rank);
+  std::iota(order.begin(), order.end(), 0);
+  const int64_t dimension = order[from];
+  order.erase(order.begin() + static_cast<std::ptrdiff_t>(from));
+  order.insert(order.begin() + static_cast<std::ptrdiff_t>(to), dimension);
+  return order;
+}
+
+// Dimensions of the data: batch, outer, the axis, inner; those of the indices: batch, chosen. GatherND takes
+// batch, the axis, outer, inner, and makes batch, chosen, outer, inner of them.
+void gather_batches(const Call& call, size_t axis, size_t batch) {
+  const size_t rank = call.writer.rank(call.input(0)), indices_rank = call.writer.rank(call.input(1));
+  const size_t outer = axis - batch, chosen = indices_rank - batch;
+  ValueId data = call.writer.in_file_order(call.input(0));
+  if (outer > 0) {
+    auto transpose = std::make_shared<Transpose>();
+    transpose->perm = moved(rank, axis, batch);
+    data = call.emit_inner(std::move(transpose), {data});
+  }
+  auto tuples = std::make_shared<Unsqueeze>();  // each of one index
+  tuples->axes = Ints{static_cast<int64_t>(indices_rank)};
+  const ValueId indices = call.emit_inner(std::move(tuples), {call.writer.in_file_order(call.input(1))});
+  auto gather = std::make_shared<GatherND>();
+  gather->batch_dims = static_cast<int64_t>(batch);
+  if (outer == 0 || chosen == 0) return call.emit(std::move(gather), {data, indices}, false);
+  const ValueId gathered = call.emit_inner(std::move(gather), {data, indices});
+  auto back = std::make_shared<Transpose>();
+  back->perm = Ints(batch + chosen + rank - batch - 1);
+  std::iota(back->perm->begin(), back->perm->end(), 0);
+  const auto begin = back->perm->begin() + static_cast<std::ptrdiff_t>(batch);
+  std::rotate(begin, begin + static_cast<std::ptrdiff_t>(chosen),
+              begin + static_cast<std::ptrdiff_t>(chosen + outer));
+  call.emit(std::move(back), {gathered}, false);
+}
+
+}  // namespace
+
 void convert_gather(const Call& call) {
   const auto& options = call.required_options<schema::GatherOptions>();
-  if (options.batch_dims() != 0) refuse_unsupported("batch_dims");
+  if (options.batch_dims() != 0) {
+    const size_t indices_rank = call.writer.rank(call.input(1));
+    const int64_t given = options.batch_dims();
+    const int64_t batch = given < 0 ? given + static_cast<int64_t>(indices_rank) : given;
+    const size_t axis = checked_axis(options.axis(), call.writer.rank(call.input(0)), "axis");
+    if (batch < 0 || batch > static_cast<int64_t>(indices_rank) || batch > static_cast<int64_t>(axis))
+      refuse_model("batch_dims is " + std::to_string(given));
+    if (batch > 0) return gather_batches(call, axis, static_cast<size_t>(batch));
+  }
   auto op = std::make_shared<Gather>();
   op->axis = options.axis();
   call.emit(std::move(op),

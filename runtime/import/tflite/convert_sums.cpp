@@ -110,6 +110,21 @@ void convert_local_response_normalization(const Call& call) {
   call.emit(std::move(norm), {call.writer.as_image(call.input(0))}, true);
 }
 
+namespace {
+
+// A product of more than two dimensions, several of which are open: a Gemm's rows could not be divided again.
+void fully_connected_of_open_rows(const Call& call, schema::FusedActivation activation) {
+  auto transpose = std::make_shared<Transpose>();
+  transpose->perm = Ints{1, 0};
+  const ValueId weights = call.emit_inner(std::move(transpose), {call.writer.in_file_order(call.input(1))});
+  std::vector<ValueId> factors{call.writer.in_file_order(call.input(0)), weights};
+  if (!call.has_input(2)) return call.emit(std::make_shared<MatMul>(), std::move(factors), false, activation);
+  const ValueId product = call.emit_inner(std::make_shared<MatMul>(), std::move(factors));
+  call.emit(binary(BinaryKind::add), {product, call.writer.in_file_order(call.input(2))}, false, activation);
+}
+
+}  // namespace
+
 // Inputs x, weights (outputs x inputs), bias (optional): all but the last dimension of x are rows.
 void convert_fully_connected(const Call& call) {
   const auto& options = call.required_options<schema::FullyConnectedOptions>();
@@ -118,6 +133,9 @@ void convert_fully_connected(const Call& call) {
   const Shape& y = call.writer.type(call.output()).shape;
   if (weights.size() != 2 || !is_known(weights)) refuse_model("weights of shape " + to_string(weights));
   const Shape& x_shape = call.writer.type(call.input(0)).shape;
+  const bool keeps_rows = options.keep_num_dims() && x_shape.size() != 2;
+  if (keeps_rows && std::count(y.begin(), y.end(), kUnknownDim) > 1)
+    return fully_connected_of_open_rows(call, options.activation());
   ValueId x = call.writer.in_file_order(call.input(0));
   if (x_shape.size() != 2 || x_shape[1] != weights[1]) {
     auto rows = std::make_shared<Reshape>();
@@ -128,18 +146,14 @@ void convert_fully_connected(const Call& call) {
   gemm->transpose_b = true;
   std::vector<ValueId> values{x, call.writer.in_file_order(call.input(1))};
   if (call.has_input(2)) values.push_back(call.writer.in_file_order(call.input(2)));
-  if (!options.keep_num_dims() || x_shape.size() == 2) {
+  if (!keeps_rows) {
     if (y.size() != 2) refuse_model("its output has " + std::to_string(y.size()) + " dimensions, expected 2");
     call.emit(std::move(gemm), std::move(values), false, options.activation());
     return;
   }
-  if (options.activation() != schema::FusedActivation::none) {
-    refuse_unsupported("an activation on more than two dimensions");
-  }
-  const ValueId product = call.emit_inner(std::move(gemm), std::move(values));
+  const ValueId product = call.emit_inner(std::move(gemm), std::move(values), options.activation());
   auto back = std::make_shared<Reshape>();
   back->shape = y;
-  if (std::count(y.begin(), y.end(), kUnknownDim) > 1) refuse_unsupported("several open dimensions");
   call.emit(std::move(back), {product}, false);
 }
 
