@@ -112,11 +112,38 @@ OnnxModel with_a_tail() {
   return model;
 }
 
+// Each node keeps its operator set: Softmax of 11 is over all that follows the first dimension, of 13 over the last.
+OnnxModel of_two_operator_sets() {
+  OnnxModel model(13);
+  model.input("x", {2, 3, 4}).node("local.Old", {"x"}, {"s"}).node("Softmax", {"s"}, {"y"}).output("y");
+  auto& function = *model.proto().add_functions();
+  function.set_name("Old");
+  function.set_domain("local");
+  function.add_input("x");
+  function.add_output("y");
+  function.add_opset_import()->set_version(11);
+  auto& node = *function.add_node();
+  node.set_op_type("Softmax");
+  node.add_input("x");
+  node.add_output("y");
+  return model;
+}
+
 TEST_F(Packed, ModelsGiveTheSameBits) {
   expect_the_same(save(small_model()));
   expect_the_same(save(several_inputs_and_outputs()));
   expect_the_same(save(quantised()));
   expect_the_same(save(branches()));
+  expect_the_same(save(of_two_operator_sets()));
+}
+
+// On the device as on the host.
+TEST_F(Packed, NodesOfTwoOperatorSetsAreOnDevicesAsOnHosts) {
+  const OnnxModel model = of_two_operator_sets();
+  const HostTensor x = random_tensor({2, 3, 4}, 1);
+  const HostTensor want = evaluate(model.graph(), std::vector<HostTensor>{x})[0];
+  Session session(Device::open(device_is), Model::load(save(model)));
+  EXPECT_TRUE(close(session.run({{"x", x}}).at("y"), want, 1e-6));
 }
 
 TEST_F(Packed, TailsThatRunOnTheHostGiveTheSameBits) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -23,6 +24,9 @@ constexpr uint64_t kMostNodes = 1 << 20;  // of all calls together
 constexpr uint64_t kMostBytes = 1 << 28;
 constexpr uint64_t kDefaultAttributes = 11;  // FunctionProto.attribute_proto, which older schemas lack
 
+// On nodes of a function that is written in another operator set than the model: the version.
+const std::string kOperatorSet = "vellum.operator_set";
+
 std::string domain_of(const std::string& domain) {
   return is_default_domain(domain) ? std::string() : domain;
 }
@@ -33,11 +37,30 @@ const schema::AttributeProto* find_attribute(const schema::NodeProto& node, cons
   return nullptr;
 }
 
+void set_operator_set(schema::NodeProto& node, int opset) {
+  auto& attribute = *node.add_attribute();
+  attribute.set_name(kOperatorSet);
+  attribute.set_type(schema::AttributeProto::INT);
+  attribute.set_i(opset);
+}
+
+// A file must not have attributes of this name.
+// NOLINTNEXTLINE(misc-no-recursion): as deep as protobuf reads
+void erase_operator_sets(Nodes& nodes) {
+  for (auto& node : nodes) {
+    take_operator_set(node);
+    for (auto& attribute : *node.mutable_attribute())
+      if (attribute.has_g()) erase_operator_sets(*attribute.mutable_g()->mutable_node());
+  }
+}
+
 // One call: the function's names and attributes as the calling graph has them.
 class Call {
  public:
-  Call(const schema::FunctionProto& function, const schema::NodeProto& node, std::string prefix)
-      : function_(function), node_(node), prefix_(std::move(prefix)) {
+  // `opset`: of the function's nodes, nothing if it is the model's.
+  Call(const schema::FunctionProto& function, const schema::NodeProto& node, std::string prefix,
+       std::optional<int> opset = std::nullopt)
+      : function_(function), node_(node), prefix_(std::move(prefix)), opset_(opset) {
     if (node.input_size() > function.input_size() || node.output_size() > function.output_size())
       throw Error(ErrorCode::corrupt_model, describe(node) + ": the function has fewer inputs or outputs");
     for (int i = 0; i < function.input_size(); ++i)
@@ -85,6 +108,7 @@ class Call {
     for (auto& output : *node.mutable_output()) output = renamed(output);
     node.clear_attribute();
     for (const auto& attribute : from.attribute()) add_attribute(attribute, node);
+    if (opset_) set_operator_set(node, *opset_);
     return node;
   }
 
@@ -114,6 +138,7 @@ class Call {
   const schema::FunctionProto& function_;
   const schema::NodeProto& node_;
   const std::string prefix_;
+  const std::optional<int> opset_;
   Values values_;
   std::map<std::string, schema::AttributeProto> defaults_;
 };
@@ -152,7 +177,12 @@ class FlexAttention {
     std::string value =
         add("FlexAttentionScores", {node_.input(0), node_.input(1)}, {"scale", "softmax_precision"});
     value = modify("score_mod", value);
-    value = modify("prob_mod", add("Softmax", {value}, {}));
+    value = add("Softmax", {value}, {});
+    auto& axis = *nodes_.rbegin()->add_attribute();  // operator sets before 13 have another default
+    axis.set_name("axis");
+    axis.set_type(schema::AttributeProto::INT);
+    axis.set_i(-1);
+    value = modify("prob_mod", value);
     add("FlexAttentionValues", {value, node_.input(2)}, {"softmax_precision"});
     nodes_.rbegin()->set_output(0, node_.output(0));
     return std::move(nodes_);
@@ -229,10 +259,10 @@ class FunctionInliner {
     if (depth >= kMostNested)
       throw Error(ErrorCode::unsupported, describe(node) + ": functions call each other more than " +
                                               std::to_string(kMostNested) + " deep");
-    check_opset(function, node);
+    const std::optional<int> opset = opset_of(function, node);
     const auto made = static_cast<uint64_t>(function.node_size()) + 1;
     count(function.ByteSizeLong() + made * node.ByteSizeLong(), made, node);
-    Nodes body = Call(function, node, prefix_of(node)).nodes();
+    Nodes body = Call(function, node, prefix_of(node), opset).nodes();
     expand(body, depth + 1);
     return body;
   }
@@ -254,12 +284,19 @@ class FunctionInliner {
                                               std::to_string(kMostBytes) + " bytes");
   }
 
-  void check_opset(const schema::FunctionProto& function, const schema::NodeProto& node) const {
-    for (const auto& import : function.opset_import())
-      if (is_default_domain(import.domain()) && std::min<int64_t>(import.version(), kNewestOpset) != opset_)
-        throw Error(ErrorCode::unsupported, describe(node) + ": the function is written in operator set " +
-                                                std::to_string(import.version()) + ", the model in " +
-                                                std::to_string(opset_));
+  // Nothing if the function is written in the model's operator set.
+  std::optional<int> opset_of(const schema::FunctionProto& function, const schema::NodeProto& node) const {
+    std::optional<int64_t> opset;
+    for (const auto& import : function.opset_import()) {
+      if (!is_default_domain(import.domain())) continue;
+      if (import.version() < kOldestOpset || (opset && *opset != import.version()))
+        throw Error(ErrorCode::corrupt_model, describe(node) + ": the function is written in operator set " +
+                                                  std::to_string(import.version()) +
+                                                  (opset ? " and " + std::to_string(*opset) : ""));
+      opset = import.version();
+    }
+    if (!opset || std::min(*opset, kNewestOpset) == opset_) return std::nullopt;
+    return static_cast<int>(std::min(*opset, kNewestOpset));
   }
 
   const int opset_;
@@ -269,7 +306,19 @@ class FunctionInliner {
 
 }  // namespace
 
+std::optional<int> take_operator_set(schema::NodeProto& node) {
+  std::optional<int> opset;
+  for (int i = node.attribute_size(); i-- > 0;) {
+    if (node.attribute(i).name() != kOperatorSet) continue;
+    opset = static_cast<int>(node.attribute(i).i());
+    node.mutable_attribute()->DeleteSubrange(i, 1);
+  }
+  return opset;
+}
+
 void inline_functions(schema::ModelProto& model, int opset) {
+  erase_operator_sets(*model.mutable_graph()->mutable_node());
+  for (auto& function : *model.mutable_functions()) erase_operator_sets(*function.mutable_node());
   FunctionInliner(model, opset).run(*model.mutable_graph());
 }
 

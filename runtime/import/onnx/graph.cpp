@@ -44,7 +44,7 @@ class GraphReader {
  public:
   // `outer` reads the graph of which this one is a branch; null for the model's graph.
   GraphReader(schema::GraphProto& proto, ExternalFiles& files, int opset, GraphReader* outer)
-      : proto_(proto), files_(files), opset_(opset), outer_(outer) {}
+      : proto_(proto), files_(files), graph_opset_(opset), opset_(opset), outer_(outer) {}
 
   Graph read() {
     graph_.name = proto_.name();
@@ -130,6 +130,7 @@ class GraphReader {
 
   void read_node(schema::NodeProto& proto) {
     const std::string what = describe(proto);
+    opset_ = take_operator_set(proto).value_or(graph_opset_);
     naming(what, [&] {
       if (proto.op_type() == "Constant") {
         read_constant(proto);
@@ -249,7 +250,7 @@ class GraphReader {
                    NodeRecord& record) {
     for (auto& attribute : *proto.mutable_attribute()) {
       if (attribute.name() != name || attribute.type() != schema::AttributeProto::GRAPH) continue;
-      GraphReader reader(*attribute.mutable_g(), files_, opset_, this);
+      GraphReader reader(*attribute.mutable_g(), files_, graph_opset_, this);
       Graph inner = naming(name, [&] { return reader.read(); });
       if (inner.inputs.size() - reader.captured().size() != inputs)
         throw Error(ErrorCode::corrupt_model, name + (inputs == 0 ? " must have no inputs"
@@ -385,7 +386,8 @@ class GraphReader {
 
   schema::GraphProto& proto_;
   ExternalFiles& files_;
-  const int opset_;
+  const int graph_opset_;
+  int opset_;  // of the node that is being read
   GraphReader* const outer_;
   Graph graph_;
   GraphRecord record_;
