@@ -116,6 +116,7 @@ struct Session::Impl {
   Request& begin_request(std::span<const InputValues> values);
   // Does not wait; null where no request can begin.
   Request* try_begin_request(std::span<const InputValues> values);
+  void set_targets(Request& request, std::span<const OutputValues> targets) const;
   void submit(Request& request, std::span<const InputValues> values, std::span<const OutputValues> targets,
               bool keep_outputs, const SubmitSemaphores& semaphores = {});
   // The values of tensors with the inputs' dtypes.

@@ -127,6 +127,22 @@ Request* Session::Impl::try_begin_request(std::span<const InputValues> values) {
   return queue->try_begin(lock);
 }
 
+// An output whose shape is known can be written to the caller's memory, wherever it is computed.
+void Session::Impl::set_targets(Request& request, std::span<const OutputValues> targets) const {
+  const Program& program = request.executor().program();
+  for (const OutputValues& target : targets) {
+    const size_t index = position(model.outputs(), target.name, "output");
+    const Port& port = program.outputs[index];
+    if (request.writes_output(index))
+      throw Error(ErrorCode::invalid_argument, "output '" + port.name + "' is given twice");
+    if (!is_known(port.type.shape))
+      throw Error(ErrorCode::invalid_argument, "only the run determines the shape of output '" + port.name +
+                                                   "': it is kept, ask the run for it");
+    check_byte_size("output", port.name, port.type, target.values.size());
+    request.write_output(index, target.values);
+  }
+}
+
 void Session::Impl::submit(Request& request, std::span<const InputValues> values,
                            std::span<const OutputValues> targets, bool keep_outputs,
                            const SubmitSemaphores& semaphores) {
@@ -135,15 +151,7 @@ void Session::Impl::submit(Request& request, std::span<const InputValues> values
     for (size_t i = 0; i < program.inputs.size(); ++i)
       if (find_if_given(values, model.inputs()[i]) || !program.inputs[i].constant)
         request.set_input(i, find(values, model.inputs()[i]).values);
-    for (const OutputValues& target : targets) {
-      const size_t index = position(model.outputs(), target.name, "output");
-      const Port& port = program.outputs[index];
-      if (port.host_output)
-        throw Error(ErrorCode::invalid_argument, "only the run determines the shape of output '" + port.name +
-                                                     "': it is kept, ask the run for it");
-      check_byte_size("output", port.name, port.type, target.values.size());
-      request.write_output(index, target.values);
-    }
+    set_targets(request, targets);
     if (keep_outputs) request.keep_outputs();
     if (options.check_finite) request.check_outputs();
   } catch (...) {

@@ -1,18 +1,37 @@
 #include "exec/request.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <new>
+#include <string>
 
 #include "exec/finite_check.hpp"
 
 namespace vellum {
 
+bool Request::writes_output(size_t output) const {
+  return std::ranges::any_of(targets_, [&](const auto& target) { return target.first == output; });
+}
+
+// The caller's memory is laid out for the type that the model declares. Where a run determines the type, the
+// file may have declared another one of as many bytes.
+void Request::check_type(size_t output) const {
+  const Port& port = executor_->program().outputs[output];
+  const TensorType& type = executor_->output_type(output);
+  if (type != port.type)
+    throw Error(ErrorCode::invalid_argument,
+                "the model declares output '" + port.name + "' as " + std::string(name(port.type.dtype)) + " " +
+                    to_string(port.type.shape) + ", but the run computed " + std::string(name(type.dtype)) + " " +
+                    to_string(type.shape) + ": let the run keep it");
+}
+
 void Request::copy_outputs() {
+  for (const auto& [output, to] : targets_) check_type(output);
   for (const auto& [output, to] : targets_) executor_->output(output, to);
   if (reusable_) return;  // they stay in the executor
   const std::vector<Port>& outputs = executor_->program().outputs;
   for (size_t i = 0; i < outputs.size(); ++i)
-    if (keeps_outputs_ || outputs[i].host_output) kept_.emplace_back(outputs[i].name, executor_->output(i));
+    if (keeps_outputs_ || (outputs[i].host_output && !writes_output(i))) kept_.emplace_back(outputs[i].name, executor_->output(i));
 }
 
 void Request::check_finite_outputs() const {

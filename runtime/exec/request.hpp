@@ -40,7 +40,9 @@ class Request {
 
   // Before submit(): writes the output to `to`, which must stay valid until the request has completed.
   void write_output(size_t output, std::span<std::byte> to) { targets_.emplace_back(output, to); }
-  // Before submit(): copies every output to kept outputs, not only those whose shapes the run determines.
+  bool writes_output(size_t output) const;
+  // Before submit(): copies every output to kept outputs, not only those that a host partition with run-time
+  // shapes computes and that are not written.
   void keep_outputs() { keeps_outputs_ = true; }
   // Outputs with NaN or infinities become the request's error.
   void check_outputs() { checks_outputs_ = true; }
@@ -54,6 +56,7 @@ class Request {
 
   // Waits for the executor and distributes the outputs; what fails becomes the request's error.
   void complete();
+  void check_type(size_t output) const;
   void copy_outputs();
   void check_finite_outputs() const;
   void reset();

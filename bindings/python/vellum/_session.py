@@ -59,7 +59,9 @@ class Session(Handle):
         self._lock = threading.RLock()  # the library takes one thread at a time, except to submit
         super().__init__(library.vellum_session_destroy, self.device._callback)
         self._create(options, progress)
-        self._data_dependent: dict[str, TensorInfo] = {}  # outputs whose shapes are known only after a run
+        # Outputs whose shapes are known only after a run, for the combination of shapes that the session is prepared for.
+        self._data_dependent: dict[str, TensorInfo] = {}
+        self._combination: Any = None
         # Of inputs that decide shapes: the values that the session is prepared for.
         self._shape_values: dict[str, Array] = {
             find_info(self.model.inputs, name, "input").name: np.array(value)
@@ -83,6 +85,10 @@ class Session(Handle):
     def _read_infos(self) -> None:
         self._inputs = read_infos(library.vellum_session_input_count, library.vellum_session_input, self)
         outputs = self._read_outputs()
+        shape_values = {name: (array.shape, array.tobytes()) for name, array in self._shape_values.items()}
+        combination = tuple(info.shape for info in self._inputs), shape_values
+        if combination != self._combination:  # until the next run, the library's shapes are those of no run
+            self._combination, self._data_dependent = combination, {}
         if all(info.is_known and (not info.decides_shapes or info.name in self._shape_values) for info in self._inputs):
             for info in outputs:
                 if not info.is_known:

@@ -32,7 +32,8 @@ typedef struct vellum_output_values {
 /*
  * Begins an inference and returns as soon as the device has it. If vellum_session_options.in_flight runs are under way,
  * it first waits for the oldest. Every input is given here, and copied. The outputs' memory belongs to the library until
- * the run is done or destroyed; outputs that are not listed are not read. Inputs of vellum_session_set_input() and the
+ * the run is done or destroyed; any whose shape is known can be listed, wherever it is computed, and one that only the run
+ * determines is kept for vellum_run_output(). Other outputs that are not listed are not read. Inputs of vellum_session_set_input() and the
  * outputs of the last vellum_session_run() are dropped. May be called from several threads at once.
  */
 VELLUM_C_API vellum_status vellum_session_submit(vellum_session* session, const vellum_input_values* inputs,

@@ -197,4 +197,31 @@ public class RunTest {
       assertEquals(Status.INVALID_ARGUMENT, refused.status());
     }
   }
+
+  @Test
+  public void outputsThatTheHostComputesAreWrittenWhereTheirShapesAreKnown() {
+    String file = System.getenv("VELLUM_TEST_SOURCE") + "/data/onnx/picture_of_places.onnx";
+    try (Model model = Model.load(file);
+        Session places = Session.create(device, model, new SessionOptions().inFlight(2));
+        Session other = Session.create(device, model)) {
+      for (int seed = 0; seed < 4; ++seed) {
+        Map<String, Tensor> x = Collections.singletonMap("x", Data.random(places.inputs().get(0), seed));
+        Map<String, Tensor> expected = other.run(x);
+        Map<String, Tensor> memory = new LinkedHashMap<>();
+        for (TensorInfo output : places.outputs())
+          if (!output.name().equals("values")) memory.put(output.name(), Tensor.allocate(output.type(), output.shape()));
+        assertEquals(3, memory.size());
+        try (Run run = seed % 2 == 0 ? places.submit(x, memory) : places.trySubmit(x, memory)) {
+          for (Map.Entry<String, Tensor> output : run.await().entrySet())
+            assertArrayEquals(output.getKey(), expected.get(output.getKey()).toBytes(), output.getValue().toBytes());
+          Tensor values = run.output("values");
+          assertArrayEquals(expected.get("values").shape(), values.shape());
+          assertArrayEquals(expected.get("values").toBytes(), values.toBytes());
+        }
+        Map<String, Tensor> unknown = Collections.singletonMap("values", Tensor.allocate(DataType.F32, 1, 5));
+        VellumException refused = assertThrows(VellumException.class, () -> places.submit(x, unknown));
+        assertEquals(Status.INVALID_ARGUMENT, refused.status());
+      }
+    }
+  }
 }

@@ -169,7 +169,8 @@ public final class Session extends NativeObject {
   /**
    * Begins an inference and returns as soon as the device has it. If {@link SessionOptions#inFlight} runs are under way, it
    * first waits for the oldest. Every input is given here, and its values are read before the call returns. The outputs'
-   * memory is written until the run is done or closed; outputs that are not listed are not read. Inputs of
+   * memory is written until the run is done or closed; any output whose shape is known can be listed, and one that only the
+   * run determines is kept for {@link Run#output}. Other outputs that are not listed are not read. Inputs of
    * {@link #setInput} and the outputs of the last {@link #run()} are dropped.
    */
   public @NotNull Run submit(@NotNull Map<String, Tensor> inputs, @NotNull Map<String, Tensor> outputs) {
