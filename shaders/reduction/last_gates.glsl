@@ -34,7 +34,12 @@ void put_mean(int part, int parts, int slice, int n, vec4 v) {
 void store_gates_if_last(int parts, int workgroups, int n) {
   memoryBarrierBuffer();
   barrier();
-  if (lane == 0) is_last = atomicAdd(counters_data[counter + n], 1u) == uint(workgroups - 1);
+  if (lane == 0) {
+    is_last = atomicAdd(counters_data[counter + n], 1u) == uint(workgroups - 1);
+    // Vulkan's memory model orders what other workgroups wrote before their atomics only by a fence of the invocation
+    // whose atomic saw theirs (a release sequence ends there).
+    memoryBarrierBuffer();
+  }
   barrier();
   if (!is_last) return;
   memoryBarrierBuffer();
