@@ -1,5 +1,5 @@
-// Indices of the k largest (with SMALLEST: smallest) elements along one axis of a linear tensor, in order; of equal ones
-// the first. https://onnx.ai/onnx/operators/onnx__TopK.html
+// Indices of the k largest (with SMALLEST: smallest) elements along one axis of a linear tensor, in order (top_k.glsl).
+// https://onnx.ai/onnx/operators/onnx__TopK.html
 //
 // A workgroup processes one row and finds the next element k times. With RANKED an invocation processes one element and
 // counts the elements that precede it: more work, but all of it in parallel.
@@ -9,18 +9,10 @@
 #include "top_k.h"
 #include "tensor.glsl"
 #include "element.glsl"
+#include "top_k.glsl"
 
 LINEAR_IN(x)
 SCALARS_OUT(y)
-
-// Whether element (v, i) comes before (w, j).
-bool precedes(SCALAR v, int i, SCALAR w, int j) {
-#ifdef SMALLEST
-  return v < w || (v == w && i < j);
-#else
-  return v > w || (v == w && i < j);
-#endif
-}
 
 SCALAR element(int row, int i) {
   int outer = row / inner;
@@ -81,7 +73,7 @@ void main() {
     last = values[0];
     last_index = indices[0];
     barrier();
-    if (lane == 0) choose(row, rank, max(last_index, 0));  // only NaN are left otherwise
+    if (lane == 0) choose(row, rank, last_index);
   }
 }
 

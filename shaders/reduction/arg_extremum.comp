@@ -1,38 +1,53 @@
 // ArgMax, or with MIN ArgMin, along one axis of a linear tensor: y[o, i] = index k of the extremum of x[o, k, i].
 // https://onnx.ai/onnx/operators/onnx__ArgMax.html
+//
+// SEGMENTED: the extremum and its index of each segment of the axis, one segment after the other; arg_parts.comp is next.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
 #include "arg_extremum.h"
+#include "inf_nan.glsl"
 #include "tensor.glsl"
+#include "divide.glsl"
+#include "arg_extremum.glsl"
 
 LINEAR_IN(x)
+#ifdef SEGMENTED
+SCALARS_OUT(values)
+SCALARS_OUT(indices)
+#else
 LINEAR_OUT(y)
+#endif
 
-int extremum(int i) {
+// Of the elements from `begin` to `end` of the axis.
+Extremum extremum(int i, int begin, int end) {
   int o = i / inner;
   int first = o * length * inner + i - o * inner;
-  float best = load_x(first);
-  int index = 0;
-  for (int k = 1; k < length; ++k) {
-    float v = load_x(first + k * inner);
-#ifdef MIN
-    bool better = v < best;
-#else
-    bool better = v > best;
-#endif
-    if (better || (last != 0 && v == best)) {
-      best = v;
-      index = k;
-    }
-  }
-  return index;
+  Extremum found = Extremum(load_x(first + begin * inner), begin);
+  for (int k = begin + 1; k < end; ++k) found = join(found, Extremum(load_x(first + k * inner), k));
+  return found;
 }
+
+#ifdef SEGMENTED
+
+void main() {
+  int id = flat_index();
+  ivec2 by_segment = divide(id, count);
+  int begin = by_segment.x * segment, end = min(begin + segment, length);
+  if (begin >= length) return;
+  Extremum found = extremum(by_segment.y, begin, end);
+  set_values(id, found.value);
+  set_indices(id, found.index);
+}
+
+#else
 
 void main() {
   int i4 = flat_index();
   if (4 * i4 >= count) return;
   ivec4 v;
-  for (int j = 0; j < 4; ++j) v[j] = extremum(min(4 * i4 + j, count - 1));
+  for (int j = 0; j < 4; ++j) v[j] = extremum(min(4 * i4 + j, count - 1), 0, length).index;
   store_y(i4, v);
 }
+
+#endif

@@ -9,4 +9,6 @@ BEGIN_PARAMETERS(CumSumParameters)
   int32 inner;  // elements between neighbours along the axis
   int32 exclusive;  // 1: a sum does not include the element itself
   int32 reversed;  // 1: sums start at the end of the axis
+  int32 segments;  // SEGMENTED: of a row
+  int32 segment;  // SEGMENTED: elements of one
 END_PARAMETERS

@@ -1,4 +1,5 @@
 // Pooling over windows of a channels4 tensor: MAX, AVERAGE or LP (the norm of order p).
+// TO_POWERS, OF_POWERS: the steps of LP from elements to sums of powers along one axis, and from these to norms.
 // https://onnx.ai/onnx/operators/onnx__MaxPool.html, onnx__AveragePool.html, onnx__LpPool.html
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -35,14 +36,14 @@ void main() {
       vec4 tap = load_x(ivec4(first + ivec2(kx, ky) * dilation, p.zw));
 #ifdef MAX
       v = mix(mix(v, tap, greaterThan(tap, v)), tap, isnan(tap));  // a NaN stays
-#elif defined(LP)
+#elif defined(LP) && !defined(OF_POWERS)
       v += pow(abs(tap), vec4(p_norm));
 #else
       v += tap;
 #endif
     }
   }
-#ifdef LP
+#if defined(LP) && !defined(TO_POWERS)
   v = pow(v, vec4(1.0 / p_norm));
 #endif
 #ifdef AVERAGE

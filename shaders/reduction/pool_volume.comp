@@ -1,4 +1,5 @@
 // Pooling over windows of volumes: MAX, AVERAGE or LP (the norm of order p). An invocation computes four elements.
+// TO_POWERS, OF_POWERS: the steps of LP from elements to sums of powers along one axis, and from these to norms.
 // https://onnx.ai/onnx/operators/onnx__MaxPool.html, onnx__AveragePool.html, onnx__LpPool.html
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -38,7 +39,7 @@ float pooled(int i) {
         float tap = load_x(((volume.x * size.x + p.x) * size.y + p.y) * size.z + p.z);
 #ifdef MAX
         v = tap > v || isnan(tap) ? tap : v;  // a NaN stays
-#elif defined(LP)
+#elif defined(LP) && !defined(OF_POWERS)
         v += pow(abs(tap), p_norm);
 #else
         v += tap;
@@ -46,7 +47,7 @@ float pooled(int i) {
       }
     }
   }
-#ifdef LP
+#if defined(LP) && !defined(TO_POWERS)
   v = pow(v, 1.0 / p_norm);
 #endif
 #ifdef AVERAGE

@@ -1,4 +1,7 @@
-// Reduction of a channels4 tensor over any of W, H, C, N; y has those dimensions as 1.
+// Reduction of a channels4 tensor over any of W, H, C, N; y has those dimensions as 1. With SEGMENTED a result is that of one
+// segment of the loop, and y has the segments of a result along N: n + segment * images. A reduction of y over them is next,
+// with OF_PARTS (reduce.glsl).
+// CENTRED: of the differences from a mean.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "subgroup_arithmetic.glsl"
@@ -11,10 +14,18 @@
 
 TENSOR_IN(x)
 TENSOR_OUT(y)
+#ifdef CENTRED
+#define mean_shape y_shape
+TENSOR_IN(mean)
+vec4 centre;
+#endif
 
 // The texel at q; with MASKED, unused channels become `neutral`.
 vec4 load_part(ivec4 q, float neutral) {
   vec4 v = load_x(q);
+#ifdef CENTRED
+  v -= centre;
+#endif
 #ifdef MASKED
   v = mix(vec4(neutral), v, lessThan(4 * q.z + ivec4(0, 1, 2, 3), ivec4(x_shape.z)));
 #endif
@@ -28,15 +39,23 @@ vec4 load_part(ivec4 q, float neutral) {
 #endif
 
 // A loop over the texels q that are reduced to the one at p, along rows first; invocations that share the loop take turns
-// texel by texel. ALONG: the texels are along one dimension.
+// texel by texel. ALONG: the texels are along one dimension; ALONG_PARTS: they are results of segments.
+#ifdef SEGMENTED
+#define FIRST_PART (first_part + FIRST_LANE)
+#define END_PART end_part
+#else
+#define FIRST_PART FIRST_LANE
+#define END_PART (extent.x * extent.y * extent.z * extent.w)
+#endif
+
 #ifdef ALONG
-#define FOR_EACH_PART(q)                                    \
-  for (int k = FIRST_LANE; k < parts; k += LANES) { \
+#define FOR_EACH_PART(q)                            \
+  for (int k = FIRST_PART; k < parts; k += LANES) { \
     ivec4 q = p + k * direction;
 #define END_EACH_PART }
-#elif defined(COOPERATIVE) || defined(BY_SUBGROUPS)
+#elif defined(COOPERATIVE) || defined(BY_SUBGROUPS) || defined(SEGMENTED)
 #define FOR_EACH_PART(q)                                                                              \
-  for (int k = FIRST_LANE; k < extent.x * extent.y * extent.z * extent.w; k += LANES) {               \
+  for (int k = FIRST_PART; k < END_PART; k += LANES) {                                                \
     ivec2 by_column = divide(k, extent.x), by_row = divide(by_column.x, extent.y), by_slice = divide(by_row.x, extent.z); \
     ivec4 q = p + ivec4(by_column.y, by_row.y, by_slice.y, by_slice.x);
 #define END_EACH_PART }
@@ -56,9 +75,27 @@ void main() {
   ivec2 by_slice = divide(by_row.x, slices(y_shape.z));
   ivec4 p = ivec4(by_column.y, by_row.y, by_slice.y, by_slice.x);
   if (p.w >= y_shape.w) return;
+  ivec4 result = p;
+#ifdef SEGMENTED
+  ivec2 by_image = divide(p.w, images);
+  p.w = by_image.y;
+  int first_part = by_image.x * segment;
+  int end_part = min(first_part + segment, extent.x * extent.y * extent.z * extent.w);
+#endif
+#ifdef CENTRED
+  centre = load_mean(p);
+#endif
 #ifdef ALONG
+#ifdef ALONG_PARTS
+  ivec4 direction = ivec4(0, 0, 0, y_shape.w);
+#else
   ivec4 direction = ivec4(greaterThan(extent, ivec4(1)));
+#endif
+#ifdef SEGMENTED
+  int parts = end_part;
+#else
   int parts = max(max(extent.x, extent.y), max(extent.z, extent.w));
+#endif
 #endif
   vec4 shift = vec4(0);
 #ifdef LOG_SUM_EXP
@@ -76,5 +113,5 @@ void main() {
 #endif
   total = GATHER(total);
   ACROSS(JOIN, total);
-  if (FIRST_LANE == 0) store_y(p, FINISH(total, count) + shift);
+  if (FIRST_LANE == 0) store_y(result, FINISH(total, count) + shift);
 }

@@ -1,10 +1,21 @@
-// The reductions, named after their ONNX operators; REDUCTION names one of them.
+// The reductions, named after their ONNX operators, and Variance; REDUCTION names one of them.
 //   term    function of each element before it is joined    join    combines two terms, with its neutral element
 //   finish  function of the total of `count` elements
 // LogSumExp subtracts the maximum first (LOG_SUM_EXP); otherwise its exponentials would overflow.
+//
+// A long loop is reduced in two steps: TO_PARTS, from elements to totals of segments, and OF_PARTS, from these to results.
+// LogSumExp is itself in both steps.
 
+#ifdef OF_PARTS
+#define TERM(v) (v)
+#else
 #define TERM CAT(term_, REDUCTION)
+#endif
+#ifdef TO_PARTS
+#define FINISH(total, count) (total)
+#else
 #define FINISH CAT(finish_, REDUCTION)
+#endif
 #define JOIN CAT(join_, JOIN_NAME)
 #define GATHER CAT(gather_, JOIN_NAME)
 #define NEUTRAL CAT(neutral_, JOIN_NAME)
@@ -22,6 +33,7 @@ vec4 term_ReduceProd(vec4 x) { return x; }
 vec4 term_ReduceL1(vec4 x) { return abs(x); }
 vec4 term_ReduceL2(vec4 x) { return x * x; }
 vec4 term_ReduceSumSquare(vec4 x) { return x * x; }
+vec4 term_Variance(vec4 x) { return x * x; }  // of centred elements
 vec4 term_ReduceLogSum(vec4 x) { return x; }
 vec4 term_ReduceLogSumExp(vec4 x) { return exp(x); }
 
@@ -33,5 +45,6 @@ vec4 finish_ReduceProd(vec4 total, float count) { return total; }
 vec4 finish_ReduceL1(vec4 total, float count) { return total; }
 vec4 finish_ReduceL2(vec4 total, float count) { return sqrt(total); }
 vec4 finish_ReduceSumSquare(vec4 total, float count) { return total; }
+vec4 finish_Variance(vec4 total, float count) { return total / count; }
 vec4 finish_ReduceLogSum(vec4 total, float count) { return log(total); }
 vec4 finish_ReduceLogSumExp(vec4 total, float count) { return log(total); }

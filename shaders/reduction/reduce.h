@@ -9,4 +9,6 @@ BEGIN_PARAMETERS(ReduceParameters)
   // texels (w, h, slices, n) that are reduced to one texel of y; 1 along dimensions that stay
   ivec4 extent;
   float32 count;  // elements that are reduced to one element of y
+  int32 segment;  // SEGMENTED: texels of a segment
+  int32 images;  // SEGMENTED: N without the segments
 END_PARAMETERS

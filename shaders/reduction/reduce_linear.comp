@@ -1,11 +1,13 @@
 // Reduction of a linear tensor over any dimensions. An invocation, or several (cooperate.glsl), computes four consecutive
-// elements of y.
+// elements of y. With SEGMENTED those of one segment of the loop: y has the segments one after the other, each of whole groups
+// of four elements. A reduction of y over them is next, with OF_PARTS (reduce.glsl).
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "subgroup_arithmetic.glsl"
 
 #include "reduce_linear.h"
 #include "tensor.glsl"
+#include "divide.glsl"
 #include "cooperate.glsl"
 #include "reduce.glsl"
 
@@ -28,19 +30,31 @@ vec4 load_part(ivec4 base, int k) {
 }
 
 void main() {
-  int i4 = result_index();
+  int i4 = result_index(), result = i4;
+#ifdef SEGMENTED
+  int groups = (y_count + 3) >> 2;
+  ivec2 by_segment = divide(result, groups);
+  i4 = by_segment.y;
+  int first_part = by_segment.x * segment, end_part = min(first_part + segment, parts);
+  if (first_part >= parts) return;
+#define FIRST_PART (first_part + FIRST_LANE)
+#define END_PART end_part
+#else
+#define FIRST_PART FIRST_LANE
+#define END_PART parts
+#endif
   if (4 * i4 >= y_count) return;
   ivec4 base;
   for (int j = 0; j < 4; ++j) base[j] = offset_of(min(4 * i4 + j, y_count - 1), 0, kept);
   vec4 shift = vec4(0);
 #ifdef LOG_SUM_EXP
   shift = vec4(-INFINITY);
-  for (int k = FIRST_LANE; k < parts; k += LANES) shift = join_max(shift, load_part(base, k));
+  for (int k = FIRST_PART; k < END_PART; k += LANES) shift = join_max(shift, load_part(base, k));
   shift = gather_max(shift);
   shift = mix(shift, vec4(0), isinf(shift));
 #endif
   vec4 total = vec4(NEUTRAL);
-  for (int k = FIRST_LANE; k < parts; k += LANES) total = JOIN(total, TERM(load_part(base, k) - shift));
+  for (int k = FIRST_PART; k < END_PART; k += LANES) total = JOIN(total, TERM(load_part(base, k) - shift));
   total = GATHER(total);
-  if (FIRST_LANE == 0) store_y(i4, FINISH(total, float(parts)) + shift);
+  if (FIRST_LANE == 0) store_y(result, FINISH(total, count) + shift);
 }

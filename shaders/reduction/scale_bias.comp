@@ -1,4 +1,5 @@
 // y = x * scale[c] + bias[c] of channels4 tensors, then an activation: batch normalisation with known statistics.
+// OF_IMAGES: scale and bias of each image (norm_factors.comp).
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
@@ -16,5 +17,10 @@ void main() {
   ivec4 p;
   if (!output_texel(y_shape, p)) return;
   int width = slices(y_shape.z);
-  store_y(p, activate(load_x(p) * load_scale_bias(p.z, 0, width) + load_scale_bias(p.z, 1, width)));
+#ifdef OF_IMAGES
+  int row = 2 * p.w;
+#else
+  const int row = 0;
+#endif
+  store_y(p, activate(load_x(p) * load_scale_bias(p.z, row, width) + load_scale_bias(p.z, row + 1, width)));
 }

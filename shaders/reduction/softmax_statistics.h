@@ -7,4 +7,5 @@ BEGIN_PARAMETERS(SoftmaxStatisticsParameters)
   int32 rows;
   int32 length;  // of a row
   int32 inner;  // elements between neighbours in a row
+  int32 segment;  // SEGMENTED: elements of a segment
 END_PARAMETERS

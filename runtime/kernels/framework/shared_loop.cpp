@@ -8,7 +8,6 @@
 #include "caps/device_policy.hpp"
 #include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
-#include "kernels/framework/iterations.hpp"
 
 namespace vellum {
 namespace {
@@ -50,12 +49,12 @@ int64_t invocations_of_a_loop(const DeviceCaps& caps, LoopBy by) {
   }
 }
 
-// Of an invocation. A loop over texels of which the first and last are parts of a row has two rounds more than
-// its length.
+// Of an invocation. A loop over texels of which the first and last are parts of a row has two rounds more
+// than its length.
 uint64_t iterations(const DeviceCaps& caps, const SharedLoop& loop, LoopBy by) {
-  constexpr uint64_t kOfGathers = 64;  // of three loops, by subgroups of four; and offsets of a result
-  return loop_iterations(divide_up(loop.length, invocations_of_a_loop(caps, by)) + 2, loop.iterations) +
-         kOfGathers;
+  constexpr uint64_t kOnce = 64;  // gathers after three loops, by subgroups of four; offsets of a result
+  const int64_t rounds = divide_up(loop.length, invocations_of_a_loop(caps, by)) + 2;
+  return static_cast<uint64_t>(rounds) * loop.iterations + kOnce;
 }
 
 bool is_within_bound(const DeviceCaps& caps, const SharedLoop& loop, LoopBy by) {
@@ -83,7 +82,8 @@ std::vector<ParameterCandidate<LoopBy>> candidates(const DeviceCaps& caps, const
   if (!device_policy(caps).runs_loops_by_subgroups()) return all;
   for (const LoopBy by :
        {LoopBy::invocation, LoopBy::subgroup, LoopBy::workgroup_of_subgroups, LoopBy::workgroup})
-    if (by != preferred && can_run(caps, loop, by) && is_within_bound(caps, loop, by)) all.push_back({name(by), kOnlyIfMeasured, by});
+    if (by != preferred && can_run(caps, loop, by) && is_within_bound(caps, loop, by))
+      all.push_back({name(by), kOnlyIfMeasured, by});
   return all;
 }
 
@@ -112,7 +112,7 @@ Grid grid_of_results(const DeviceCaps& caps, int64_t results, LoopBy by) {
 // 1024 elements (Guo et al., How to implement an efficient softmax CUDA kernel, OneFlow, 2021).
 LoopBy loop_by(const DeviceCaps& caps, const SharedLoop& loop) {
   constexpr int64_t kRowOfSubgroup = 1024 / 4, kEnoughSubgroups = 256;
-  const bool is_too_long = loop.length >= kRowWorkgroup && !is_within_bound(caps, loop, LoopBy::invocation);
+  const bool is_too_long = !is_within_bound(caps, loop, LoopBy::invocation);
   if (!should_share(caps, loop) && !is_too_long) return LoopBy::invocation;
   const bool by_subgroups = device_policy(caps).runs_loops_by_subgroups() && can_join_by_subgroups(caps);
   if (!by_subgroups) return LoopBy::workgroup;
@@ -128,8 +128,31 @@ LoopBy choose_loop(Lowering& lowering, const SharedLoop& loop) {
   return all.size() == 1 ? all.front().parameters : lowering.best_of(all);
 }
 
-Dispatch loop_dispatch(const DeviceCaps& caps, std::string shader, const SharedLoop& loop,
-                       LoopBy by, std::vector<Binding> bindings, Parameters parameters) {
+Segments split_loop(const DeviceCaps& caps, const SharedLoop& loop) {
+  constexpr uint64_t kMostIterations = 65535;
+  constexpr int64_t kSegment = 4096;
+  const uint64_t most = std::min<uint64_t>(kMostIterations, caps.max_loop_iterations);
+  if (iterations(caps, loop, LoopBy::workgroup) <= most) return {.length = loop.length};
+  const SharedLoop nothing{.iterations = loop.iterations};
+  const uint64_t least = iterations(caps, nothing, LoopBy::invocation);
+  const auto rounds = static_cast<int64_t>(most > least ? (most - least) / loop.iterations : 0);
+  // Segments that one invocation can run, or a workgroup where their results are too many for one.
+  int64_t length = std::clamp<int64_t>(rounds, 1, kSegment);
+  if (divide_up(loop.length, length) > kRowWorkgroup * rounds)
+    length = kRowWorkgroup * std::max<int64_t>(rounds, 1);
+  length = divide_up(loop.length, divide_up(loop.length, length));
+  return {divide_up(loop.length, length), length};
+}
+
+SharedLoop loop_of_segments(const SharedLoop& loop, const Segments& segments) {
+  SharedLoop one = loop;
+  one.results = loop.results * segments.count;
+  one.length = segments.length;
+  return one;
+}
+
+Dispatch loop_dispatch(const DeviceCaps& caps, std::string shader, const SharedLoop& loop, LoopBy by,
+                       std::vector<Binding> bindings, Parameters parameters) {
   Dispatch dispatch = make_dispatch(std::move(shader), grid_of_results(caps, loop.results, by),
                                     std::move(bindings), std::move(parameters));
   dispatch.iterations = iterations(caps, loop, by);

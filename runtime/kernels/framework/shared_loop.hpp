@@ -28,7 +28,21 @@ LoopBy loop_by(const DeviceCaps& caps, const SharedLoop& loop);
 // measured. Call it before reading inputs.
 LoopBy choose_loop(Lowering& lowering, const SharedLoop& loop);
 
-// Returns a dispatch in which each loop computes result_index() of `loop.results`. It declares its iterations.
+// The loop of one result in parts that loops of their own compute, for two dispatches one after the other:
+// the first computes a partial result of each segment, the second reduces these.
+struct Segments {
+  int64_t count = 1;   // 1: the loop is not split
+  int64_t length = 0;  // rounds of each; the last one may have fewer
+  bool are_many() const { return count > 1; }
+};
+// Returns one segment where a workgroup can run the loop within the bound of its iterations. The bound of CPU
+// drivers is kept on GPUs, too, where so long a dispatch may end by the driver's watchdog.
+Segments split_loop(const DeviceCaps& caps, const SharedLoop& loop);
+// The loops over these segments, of all results.
+SharedLoop loop_of_segments(const SharedLoop& loop, const Segments& segments);
+
+// Returns a dispatch in which each loop computes result_index() of `loop.results`. It declares its
+// iterations.
 Dispatch loop_dispatch(const DeviceCaps& caps, std::string shader, const SharedLoop& loop, LoopBy by,
                        std::vector<Binding> bindings, Parameters parameters);
 

@@ -1,16 +1,12 @@
-// TopK, OneHot and Trilu.
+// OneHot and Trilu.
 #include "graph/operators/movement/select_values.hpp"
 
 #include <algorithm>
 
-#include "caps/device_policy.hpp"
-#include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/indexed.hpp"
-#include "kernels/framework/iterations.hpp"
 #include "kernels/framework/one_hot.hpp"
 #include "shaders/movement/one_hot.h"
-#include "shaders/movement/top_k.h"
 #include "shaders/movement/trilu.h"
 
 namespace vellum {
@@ -57,44 +53,6 @@ void lower_trilu(Lowering& lowering) {
   }
   define_element(dispatch, lowering.tensor(y));
   lowering.dispatch(std::move(dispatch));
-}
-
-namespace {
-
-// Ranking costs length^2 for each row at once, choosing length * k one after the other.
-bool ranks(const DeviceCaps& caps, int64_t length, int64_t k) {
-  return 4 * k >= length || device_policy(caps).ranks_rows(length, k);
-}
-
-}  // namespace
-
-void lower_top_k(Lowering& lowering) {
-  const TopK& op = lowering.op<TopK>();
-  // On the device integers are compared as signed ones of 32 bits.
-  const DType dtype = lowering.input_type(0).dtype;
-  if (dtype == DType::u32 || dtype == DType::u64)
-    return lowering.run_on_host("TopK of unsigned 32-bit and wider integers has no kernel");
-  const Shape &shape = lowering.input_type(0).shape, &chosen = lowering.output_type().shape;
-  const size_t axis = normalize_axis(op.axis, shape.size());
-  const int64_t length = shape[axis], k = chosen[axis], inner = product(shape, axis + 1, shape.size());
-  const IndexedLoops loops = loops_along(shape, chosen, axis);
-  if (!fits_indexed(loops)) return lowering.run_on_host_for_rank();
-  const int64_t rows = element_count(shape) / length;
-  const bool ranked = ranks(lowering.caps(), length, k);
-  const TensorId x = lowering.read(0, Layout::linear), indices = lowering.write(1, Layout::linear);
-  Dispatch dispatch = make_dispatch(
-      "top_k", ranked ? grid_1d(lowering.caps(), rows * length) : workgroups_in_a_row(lowering.caps(), rows),
-      {reads("x", x), writes("y", indices)},
-      TopKParameters{.rows = rows, .length = length, .inner = inner, .k = k});
-  if (ranked) define(dispatch, "RANKED");
-  constexpr uint64_t kOfReduction = 8;  // by halves of the workgroup
-  dispatch.iterations =
-      ranked ? loop_iterations(length)
-             : loop_iterations(k, loop_iterations(divide_up(length, kRowWorkgroup)) + kOfReduction);
-  if (!op.largest) define(dispatch, "SMALLEST");
-  define_element(dispatch, lowering.tensor(x));
-  lowering.dispatch(std::move(dispatch));
-  if (lowering.is_read(0)) gather(lowering, x, indices, lowering.write(0, Layout::linear), loops);
 }
 
 }  // namespace vellum

@@ -11,9 +11,12 @@
 #include "kernels/framework/iterations.hpp"
 #include "kernels/framework/shared_loop.hpp"
 #include "kernels/movement/strided.hpp"
+#include "kernels/reduction/reduce.hpp"
 #include "shaders/reduction/instance_norm.h"
 #include "shaders/reduction/lrn.h"
+#include "shaders/reduction/norm_factors.h"
 #include "shaders/reduction/norm_linear.h"
+#include "shaders/reduction/norm_parts.h"
 #include "shaders/reduction/norm_rows.h"
 #include "shaders/reduction/norm_statistics.h"
 #include "shaders/reduction/scale_bias.h"
@@ -28,37 +31,80 @@ bool known(const Lowering& lowering, size_t first, size_t last) {
   return true;
 }
 
+// Rows of a linear tensor, and who computes their statistics: with many segments, statistics of each segment
+// first.
+struct RowStatistics {
+  int64_t rows = 0, length = 0;
+  float epsilon = 0;
+  bool centred = true;
+  SharedLoop loop = {}, loop_of_parts = {};
+  Segments segments = {};
+  LoopBy by = LoopBy::invocation, by_of_parts = LoopBy::invocation;
+};
+
+RowStatistics row_statistics(Lowering& lowering, int64_t rows, int64_t length, float epsilon, bool centred) {
+  RowStatistics r{.rows = rows, .length = length, .epsilon = epsilon, .centred = centred};
+  const SharedLoop loop{.results = rows, .length = length, .along = true, .iterations = centred ? 2u : 1u};
+  r.segments = split_loop(lowering.caps(), loop);
+  r.loop = loop_of_segments(loop, r.segments);
+  r.by = choose_loop(lowering, r.loop);
+  if (!r.segments.are_many()) return r;
+  r.loop_of_parts = {.results = rows, .length = r.segments.count, .along = true, .iterations = 2};
+  r.by_of_parts = choose_loop(lowering, r.loop_of_parts);
+  return r;
+}
+
+// Mean and 1 / deviation of each row, in the first two of four elements.
+TensorId dispatch_statistics(Lowering& lowering, const RowStatistics& r, TensorId x) {
+  const std::string& name = lowering.node().name;
+  const bool splits = r.segments.are_many();
+  const TensorId statistics = lowering.workspace(
+      name + "/statistics", {{r.rows, 4}, ElementType::f32, Storage::buffer, Layout::linear});
+  const TensorId first =
+      splits ? lowering.workspace(name + "/parts",
+                                  {{r.loop.results, 4}, ElementType::f32, Storage::buffer, Layout::linear})
+             : statistics;
+  Dispatch reduction = loop_dispatch(lowering.caps(), "norm_statistics", r.loop, r.by,
+                                     {reads("x", x), writes("statistics", first)},
+                                     NormStatisticsParameters{.rows = r.loop.results,
+                                                              .length = r.length,
+                                                              .segments = r.segments.count,
+                                                              .segment = r.segments.length,
+                                                              .epsilon = r.epsilon});
+  if (!r.centred) define(reduction, "UNCENTRED");
+  if (splits) define(reduction, "SEGMENTED");
+  lowering.dispatch(std::move(reduction));
+  if (splits)
+    lowering.dispatch(loop_dispatch(
+        lowering.caps(), "norm_parts", r.loop_of_parts, r.by_of_parts,
+        {reads("parts", first), writes("statistics", statistics)},
+        NormPartsParameters{
+            .rows = r.rows, .length = r.length, .segments = r.segments.count, .epsilon = r.epsilon}));
+  return statistics;
+}
+
 // A linear tensor normalised row by row; element i of it takes scale and bias number i / inner modulo their
-// count. Returns mean and 1 / deviation of each row, in the first two of four elements.
+// count. Returns the rows' statistics.
 TensorId normalize_rows(Lowering& lowering, int64_t rows, int64_t length, int64_t inner, float epsilon,
                         bool centred = true) {
-  const SharedLoop loop{.results = rows, .length = length, .along = true, .iterations = centred ? 2u : 1u};
-  const LoopBy by = choose_loop(lowering, loop);
+  const RowStatistics r = row_statistics(lowering, rows, length, epsilon, centred);
   std::vector<float> factors = lowering.constant(1)->to_floats();
   const auto period = static_cast<int64_t>(factors.size());
   std::vector<float> bias(factors.size(), 0.0f);
   if (lowering.has_input(2)) bias = lowering.constant(2)->to_floats();
   factors.insert(factors.end(), bias.begin(), bias.end());
   const Shape& shape = lowering.output_type().shape;
-  const std::string& name = lowering.node().name;
   const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
-  const TensorId factor_tensor =
-      lowering.weight(name + "/factors", {{2 * period}, ElementType::f32, Storage::buffer, Layout::linear},
-                      [factors = std::move(factors)] { return factors; });
-  const TensorId statistics = lowering.workspace(
-      name + "/statistics", {{rows, 4}, ElementType::f32, Storage::buffer, Layout::linear});
-  Dispatch reduction = loop_dispatch(
-      lowering.caps(), "norm_statistics", loop, by, {reads("x", x), writes("statistics", statistics)},
-      NormStatisticsParameters{.rows = rows, .length = length, .epsilon = epsilon});
-  if (!centred) define(reduction, "UNCENTRED");
-  lowering.dispatch(std::move(reduction));
-  lowering.dispatch(make_dispatch("norm_linear", grid_1d(lowering.caps(), groups_of_four(shape)),
-                                  {reads_in_place("x", x), reads("statistics", statistics),
-                                   reads("factors", factor_tensor), writes("y", y)},
-                                  NormLinearParameters{.count = element_count(shape),
-                                                       .length = length,
-                                                       .inner = inner,
-                                                       .period = period}));
+  const TensorId factor_tensor = lowering.weight(
+      lowering.node().name + "/factors", {{2 * period}, ElementType::f32, Storage::buffer, Layout::linear},
+      [factors = std::move(factors)] { return factors; });
+  const TensorId statistics = dispatch_statistics(lowering, r, x);
+  lowering.dispatch(
+      make_dispatch("norm_linear", grid_1d(lowering.caps(), groups_of_four(shape)),
+                    {reads_in_place("x", x), reads("statistics", statistics), reads("factors", factor_tensor),
+                     writes("y", y)},
+                    NormLinearParameters{
+                        .count = element_count(shape), .length = length, .inner = inner, .period = period}));
   return statistics;
 }
 
@@ -91,6 +137,39 @@ void lower_batch_norm(Lowering& lowering) {
   lowering.dispatch(std::move(dispatch));
 }
 
+namespace {
+
+// Planes of channels4 that are too long for one workgroup each: mean and variance as reductions, then scale
+// and bias of each plane.
+void normalize_long_planes(Lowering& lowering, float epsilon) {
+  const Shape& shape = lowering.output_type().shape;
+  const auto [n, c, h, w] = nchw(shape);
+  const TensorId x = lowering.read(0, Layout::channels4);
+  const PlaneStatistics statistics = reduce_planes(lowering);
+  const TensorId y = lowering.write(0, Layout::channels4);
+  const std::string& name = lowering.node().name;
+  const TensorId pairs = channel_pairs(lowering, name + "/scale_bias", lowering.constant(1)->to_floats(),
+                                       lowering.constant(2)->to_floats());
+  const Shape grid{1, 4, 2 * n, slices(c)};
+  const TensorId factors =
+      lowering.workspace(name + "/factors", {grid, ElementType::f32, Storage::buffer, Layout::channels4});
+  lowering.dispatch(make_dispatch(
+      "norm_factors", grid_1d(lowering.caps(), n * slices(c)),
+      {reads("mean", statistics.mean), reads("variance", statistics.variance), reads("scale_bias", pairs),
+       writes("factors", factors)},
+      NormFactorsParameters{
+          .x_shape = texel_shape({n, c, 1, 1}), .factors_shape = texel_shape(grid), .epsilon = epsilon}));
+  Dispatch dispatch = make_dispatch(
+      "scale_bias", grid_of_texels(lowering.caps(), shape),
+      {reads_in_place("x", x), reads("scale_bias", factors), writes("y", y)},
+      ScaleBiasParameters{.activation_params = activation_params({}), .y_shape = texel_shape(shape)});
+  define_activation(dispatch, {});
+  define(dispatch, "OF_IMAGES");
+  lowering.dispatch(std::move(dispatch));
+}
+
+}  // namespace
+
 void lower_instance_norm(Lowering& lowering) {
   const InstanceNormalization& op = lowering.op<InstanceNormalization>();
   if (!known(lowering, 1, 2)) return lowering.run_on_host(kComputedFactors);
@@ -103,17 +182,22 @@ void lower_instance_norm(Lowering& lowering) {
   const auto [n, c, h, w] = nchw(shape);
   const int64_t planes = n * slices(c);
   const SharedLoop loop{.results = planes, .length = h * w, .iterations = 3};
+  if (split_loop(lowering.caps(), loop).are_many()) return normalize_long_planes(lowering, op.epsilon);
   const LoopBy by = choose_loop(lowering, loop);
   const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
   const TensorId pairs = channel_pairs(lowering, lowering.node().name + "/scale_bias",
                                        lowering.constant(1)->to_floats(), lowering.constant(2)->to_floats());
-  lowering.dispatch(loop_dispatch(lowering.caps(), "instance_norm", loop, by,
-                                  {reads_in_place("x", x), reads("scale_bias", pairs), writes("y", y)},
-                                  InstanceNormParameters{.y_shape = texel_shape(shape),
-                                                         .epsilon = op.epsilon}));
+  lowering.dispatch(
+      loop_dispatch(lowering.caps(), "instance_norm", loop, by,
+                    {reads_in_place("x", x), reads("scale_bias", pairs), writes("y", y)},
+                    InstanceNormParameters{.y_shape = texel_shape(shape), .epsilon = op.epsilon}));
 }
 
 namespace {
+
+SharedLoop loop_of_texels(int64_t rows, int64_t length, bool centred) {
+  return {.results = rows, .length = slices(length), .along = true, .iterations = centred ? 3u : 2u};
+}
 
 // Rows of whole texels, in one dispatch: the last dimension of what is linear, or the channels of each pixel
 // of an image of that shape in channels4.
@@ -121,8 +205,7 @@ void normalize_texels(Lowering& lowering, Layout layout, const Shape& shape, flo
                       bool centred = true) {
   const int64_t length = layout == Layout::linear ? shape.back() : shape[1];
   const int64_t rows = length == 0 ? 0 : element_count(shape) / length;
-  const SharedLoop loop{
-      .results = rows, .length = slices(length), .along = true, .iterations = centred ? 3u : 2u};
+  const SharedLoop loop = loop_of_texels(rows, length, centred);
   const LoopBy by = choose_loop(lowering, loop);
   std::vector<float> scale = lowering.constant(1)->to_floats();
   std::vector<float> bias(scale.size(), 0.0f);
@@ -130,10 +213,9 @@ void normalize_texels(Lowering& lowering, Layout layout, const Shape& shape, flo
   const TensorId factors =
       channel_pairs(lowering, lowering.node().name + "/factors", std::move(scale), std::move(bias));
   const TensorId x = lowering.read(0, layout), y = lowering.write(0, layout);
-  Dispatch dispatch =
-      loop_dispatch(lowering.caps(), "norm_rows", loop, by,
-                    {reads_in_place("x", x), reads("factors", factors), writes("y", y)},
-                    NormRowsParameters{.y_shape = texel_shape(shape), .epsilon = epsilon});
+  Dispatch dispatch = loop_dispatch(lowering.caps(), "norm_rows", loop, by,
+                                    {reads_in_place("x", x), reads("factors", factors), writes("y", y)},
+                                    NormRowsParameters{.y_shape = texel_shape(shape), .epsilon = epsilon});
   if (layout == Layout::linear) define(dispatch, "LINEAR");
   if (length % 4 != 0) define(dispatch, "MASKED");
   if (!centred) define(dispatch, "UNCENTRED");
@@ -152,7 +234,8 @@ void lower_layer_norm(Lowering& lowering) {
     if (lowering.has_input(i) && lowering.constant(i)->elements() != length)
       return lowering.run_on_host("LayerNormalization whose scale broadcasts has no kernel");
   const int64_t rows = product(shape, 0, axis);
-  if (!lowering.is_read(1) && !lowering.is_read(2)) {
+  const bool splits = split_loop(lowering.caps(), loop_of_texels(rows, length, op.centred)).are_many();
+  if (!lowering.is_read(1) && !lowering.is_read(2) && !splits) {
     // In channels4, too, the elements of a row follow one another if it has the channels and nothing else.
     if (lives_in_channels4(lowering, 0) && axis == 1 && product(shape, 2, shape.size()) == 1)
       return normalize_texels(lowering, Layout::channels4, {rows, length}, op.epsilon, op.centred);
@@ -189,13 +272,10 @@ void lower_lrn(Lowering& lowering) {
   // A window beyond all channels is as good as one that takes them all.
   const int64_t size = std::min(op.size, 2 * shape[1] + 1);
   const float share = op.alpha / static_cast<float>(op.size);
-  Dispatch dispatch =
-      make_dispatch("lrn", grid_of_texels(lowering.caps(), shape), {reads("x", x), writes("y", y)},
-                    LrnParameters{.y_shape = texel_shape(shape),
-                                  .size = size,
-                                  .alpha = share,
-                                  .beta = op.beta,
-                                  .bias = op.bias});
+  Dispatch dispatch = make_dispatch(
+      "lrn", grid_of_texels(lowering.caps(), shape), {reads("x", x), writes("y", y)},
+      LrnParameters{
+          .y_shape = texel_shape(shape), .size = size, .alpha = share, .beta = op.beta, .bias = op.bias});
   constexpr int64_t kChannels = 4;
   const int64_t neighbours = std::min(slices(shape[1]), size / kChannels + 3);
   dispatch.iterations = loop_iterations(neighbours, loop_iterations(kChannels));

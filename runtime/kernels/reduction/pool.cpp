@@ -1,6 +1,8 @@
 // Pools over windows, and over whole planes as reductions.
 #include "kernels/reduction/pool.hpp"
 
+#include <algorithm>
+
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/iterations.hpp"
@@ -37,6 +39,16 @@ uint64_t iterations_of(const WindowPlacement& window) {
   return nested;
 }
 
+// Of an invocation of pool_volume.comp, which computes four elements.
+uint64_t iterations_of_volumes(const WindowPlacement& window) {
+  return loop_iterations(4, iterations_of(window));
+}
+
+// Of one of pool.comp. Windows of one dimension have a loop over rows as well.
+uint64_t iterations_of_texels(const WindowPlacement& window) {
+  return iterations_of(window) + loop_iterations(1);
+}
+
 // The second output of MaxPool.
 void find_maxima(Lowering& lowering, const Pool& op, const WindowPlacement& window) {
   const Shape& shape = lowering.output_type().shape;
@@ -56,9 +68,64 @@ void find_maxima(Lowering& lowering, const Pool& op, const WindowPlacement& wind
   lowering.dispatch(std::move(dispatch));
 }
 
-void pool_volumes(Lowering& lowering, const Pool& op, const WindowPlacement& window) {
-  const Shape& shape = lowering.output_type().shape;
-  const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
+// Pools over a window, or over one axis of it: then norms are sums of powers between the axes.
+struct PoolPass {
+  WindowPlacement window;
+  bool is_first = true, is_last = true;
+};
+
+bool is_identity(const WindowPlacement& window, size_t axis) {
+  return window.kernel[axis] == 1 && window.input[axis] == window.output[axis] && window.strides[axis] == 1 &&
+         window.pads_begin[axis] == 0;
+}
+
+// One pass for each axis, the last axis first. Maxima, sums and the numbers of taps of a window are those of
+// its rows along the columns.
+std::vector<PoolPass> passes_over_axes(const WindowPlacement& window) {
+  std::vector<PoolPass> passes;
+  WindowPlacement rest = window;  // the axes that are still to be pooled
+  for (size_t axis = window.kernel.size(); axis-- > 0;) {
+    if (is_identity(window, axis)) continue;
+    WindowPlacement one = rest;
+    for (size_t other = 0; other < window.kernel.size(); ++other) {
+      if (other == axis) continue;
+      one.kernel[other] = one.strides[other] = one.dilations[other] = 1;
+      one.pads_begin[other] = one.pads_end[other] = 0;
+      one.output[other] = one.input[other];
+    }
+    rest.input[axis] = window.output[axis];
+    passes.push_back({one, passes.empty(), false});
+  }
+  if (passes.empty()) return {{window}};
+  passes.back().is_last = true;
+  return passes;
+}
+
+// Passes over axes where a pass over the window would be too long. `iterations`: of that.
+std::vector<PoolPass> passes_over(const DeviceCaps& caps, const WindowPlacement& window,
+                                  uint64_t iterations) {
+  constexpr uint64_t kMostIterations = 4096;
+  if (iterations <= std::min<uint64_t>(kMostIterations, caps.max_loop_iterations)) return {{window}};
+  return passes_over_axes(window);
+}
+
+void define_pass(Dispatch& dispatch, const Pool& op, const PoolPass& pass) {
+  define(dispatch, macro_of(op.kind));
+  if (op.kind == PoolKind::average) define_activation(dispatch, pass.is_last ? op.activation : Activation());
+  if (op.kind == PoolKind::lp && !pass.is_first) define(dispatch, "OF_POWERS");
+  if (op.kind == PoolKind::lp && !pass.is_last) define(dispatch, "TO_POWERS");
+}
+
+// The shape after a pass, of N and C as in `shape`.
+Shape shape_after(const Shape& shape, const PoolPass& pass) {
+  Shape result(shape.begin(), shape.begin() + 2);
+  result.insert(result.end(), pass.window.output.begin(), pass.window.output.end());
+  return result;
+}
+
+void pool_volumes(Lowering& lowering, const Pool& op, const PoolPass& pass, TensorId x, TensorId y) {
+  const WindowPlacement& window = pass.window;
+  const Shape& shape = lowering.tensor(y).desc.shape;
   Dispatch dispatch = make_dispatch(
       "pool_volume", grid_1d(lowering.caps(), groups_of_four(shape)), {reads("x", x), writes("y", y)},
       PoolVolumeParameters{.activation_params = activation_params(op.activation),
@@ -72,16 +139,27 @@ void pool_volumes(Lowering& lowering, const Pool& op, const WindowPlacement& win
                            .dilation = window.dilations,
                            .pad_begin = window.pads_begin,
                            .pad_end = window.pads_end});
-  define(dispatch, macro_of(op.kind));
-  if (op.kind == PoolKind::average) define_activation(dispatch, op.activation);
-  dispatch.iterations = loop_iterations(4, iterations_of(window));
+  define_pass(dispatch, op, pass);
+  dispatch.iterations = iterations_of_volumes(window);
   lowering.dispatch(std::move(dispatch));
 }
 
-}  // namespace
+void pool_volumes(Lowering& lowering, const Pool& op, const WindowPlacement& window) {
+  TensorId x = lowering.read(0, Layout::linear);
+  const TensorId y = lowering.write(0, Layout::linear);
+  for (const PoolPass& pass : passes_over(lowering.caps(), window, iterations_of_volumes(window))) {
+    const TensorId to = pass.is_last
+                            ? y
+                            : lowering.workspace(lowering.node().name + "/along one axis",
+                                                 {shape_after(lowering.tensor(y).desc.shape, pass),
+                                                  ElementType::f32, Storage::buffer, Layout::linear});
+    pool_volumes(lowering, op, pass, x, to);
+    x = to;
+  }
+}
 
-void dispatch_pool(Lowering& lowering, const Pool& op, const WindowPlacement& window, TensorId x,
-                   TensorId y) {
+void pool_texels(Lowering& lowering, const Pool& op, const PoolPass& pass, TensorId x, TensorId y) {
+  const WindowPlacement& window = pass.window;
   const Shape& shape = lowering.tensor(y).desc.shape;
   Dispatch dispatch =
       make_dispatch("pool", grid_of_texels(lowering.caps(), shape), {reads("x", x), writes("y", y)},
@@ -95,11 +173,27 @@ void dispatch_pool(Lowering& lowering, const Pool& op, const WindowPlacement& wi
                                    .pad_end = pair(window.pads_end, 0),
                                    .count_include_pad = op.count_include_pad,
                                    .p_norm = static_cast<float>(op.p)});
-  define(dispatch, macro_of(op.kind));
-  if (op.kind == PoolKind::average) define_activation(dispatch, op.activation);
-  // One dimension has a loop over rows as well.
-  dispatch.iterations = iterations_of(window) + loop_iterations(1);
+  define_pass(dispatch, op, pass);
+  dispatch.iterations = iterations_of_texels(window);
   lowering.dispatch(std::move(dispatch));
+}
+
+}  // namespace
+
+void dispatch_pool(Lowering& lowering, const Pool& op, const WindowPlacement& window, TensorId x,
+                   TensorId y) {
+  for (const PoolPass& pass : passes_over(lowering.caps(), window, iterations_of_texels(window))) {
+    TensorId to = y;
+    if (!pass.is_last) {
+      TensorDesc desc = lowering.tensor(x).desc;
+      desc.shape = shape_after(lowering.tensor(y).desc.shape, pass);
+      desc.element = ElementType::f32;
+      if (desc.storage != Storage::buffer) lowering.choose_storage(desc);
+      to = lowering.workspace(lowering.node().name + "/along one axis", desc);
+    }
+    pool_texels(lowering, op, pass, x, to);
+    x = to;
+  }
 }
 
 void lower_pool(Lowering& lowering) {

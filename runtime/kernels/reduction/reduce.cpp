@@ -9,7 +9,6 @@
 #include "kernels/framework/shared_loop.hpp"
 #include "kernels/movement/strided.hpp"
 #include "shaders/movement/to_linear.h"
-#include "shaders/reduction/arg_extremum.h"
 #include "shaders/reduction/reduce.h"
 #include "shaders/reduction/reduce_linear.h"
 
@@ -19,14 +18,21 @@ namespace {
 
 constexpr size_t kMaxLoops = decltype(ReduceLinearParameters::dims)::size();
 
-void define_reduction(Dispatch& dispatch, const std::string& function) {
+// A reduction of elements to results, of elements to results of segments (to_parts), or of these to results.
+enum class ReductionStep : uint8_t { whole, to_parts, of_parts };
+
+void define_reduction(Dispatch& dispatch, const std::string& function, ReductionStep step) {
   define(dispatch, "REDUCTION", function);
+  if (step == ReductionStep::to_parts) define(dispatch, "SEGMENTED");
   const char* join = function == "ReduceMax"    ? "max"
                      : function == "ReduceMin"  ? "min"
                      : function == "ReduceProd" ? "prod"
                                                 : "sum";
   define(dispatch, "JOIN_NAME", join);
-  if (function == "ReduceLogSumExp") define(dispatch, "LOG_SUM_EXP");
+  if (function == "ReduceLogSumExp")
+    define(dispatch, "LOG_SUM_EXP");
+  else if (step != ReductionStep::whole)
+    define(dispatch, step == ReductionStep::to_parts ? "TO_PARTS" : "OF_PARTS");
 }
 
 Shape with_ones(const Shape& shape, const std::vector<bool>& reduced) {
@@ -39,11 +45,12 @@ Shape with_ones(const Shape& shape, const std::vector<bool>& reduced) {
 // A reduction of channels4 to `kept`, and who runs its loops.
 struct TexelReduction {
   std::string function;
-  Shape kept;
+  Shape shape, kept;
   std::array<int64_t, 4> extent{1, 1, 1, 1};  // texels that go into one: along N, slices, H, W
   bool channels = false;                      // of those reduced
   SharedLoop loop;
-  LoopBy by = LoopBy::invocation;
+  Segments segments;
+  LoopBy by = LoopBy::invocation, by_of_parts = LoopBy::invocation;
 };
 
 // The loops over all that is reduced.
@@ -70,10 +77,15 @@ SharedLoop loop_of(const TexelReduction& r) {
   return loop;
 }
 
+// The loop over the results of segments.
+SharedLoop loop_of_parts(const TexelReduction& r) {
+  return {.results = r.loop.results, .length = r.segments.count, .iterations = loops_of(r.function)};
+}
+
 TexelReduction texel_reduction(Lowering& lowering, const std::string& function,
                                const std::vector<bool>& reduced) {
   const Shape& shape = lowering.input_type(0).shape;
-  TexelReduction r{.function = function, .kept = with_ones(shape, reduced)};
+  TexelReduction r{.function = function, .shape = shape, .kept = with_ones(shape, reduced)};
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     if (!reduced[axis]) continue;
     const size_t slot = channels4_slot(shape.size(), axis);
@@ -81,27 +93,62 @@ TexelReduction texel_reduction(Lowering& lowering, const std::string& function,
     r.extent[slot] = slot == 1 ? slices(shape[axis]) : shape[axis];
   }
   r.loop = loop_of(r);
-  r.by = choose_loop(lowering, r.loop);
+  r.segments = split_loop(lowering.caps(), r.loop);
+  if (r.segments.are_many()) {
+    // One loop over all dimensions.
+    r.loop.iterations = loops_of(function);
+    r.by = choose_loop(lowering, loop_of_segments(r.loop, r.segments));
+    r.by_of_parts = choose_loop(lowering, loop_of_parts(r));
+  } else {
+    r.by = choose_loop(lowering, r.loop);
+  }
   return r;
 }
 
-// x of channels4 to y of channels4, which has `kept` as its shape.
-void reduce_texels(Lowering& lowering, const TexelReduction& r, TensorId y) {
-  const Shape& shape = lowering.input_type(0).shape;
-  const TensorId x = lowering.read(0, Layout::channels4);
-  const auto& extent = r.extent;
-  const int64_t elements = element_count(shape) / element_count(r.kept);
-  Dispatch dispatch =
-      loop_dispatch(lowering.caps(), "reduce", r.loop, r.by, {reads("x", x), writes("y", y)},
-                    ReduceParameters{.x_shape = texel_shape(shape),
-                                     .y_shape = texel_shape(r.kept),
-                                     .extent = {extent[3], extent[2], extent[1], extent[0]},
-                                     .count = static_cast<float>(elements)});
-  define_reduction(dispatch, r.function);
-  if (r.channels) define(dispatch, "CHANNELS");
-  if (r.channels && nchw(shape)[1] % 4 != 0) define(dispatch, "MASKED");
-  if (is_along(r)) define(dispatch, "ALONG");
+void dispatch_texels(Lowering& lowering, const TexelReduction& r, ReductionStep step, TensorId x, TensorId y,
+                     TensorId mean) {
+  const Shape& from = lowering.tensor(x).desc.shape;
+  const Shape& to = lowering.tensor(y).desc.shape;
+  const bool of_parts = step == ReductionStep::of_parts;
+  const std::array<int64_t, 4> extent =
+      of_parts ? std::array<int64_t, 4>{r.segments.count, 1, 1, 1} : r.extent;
+  const int64_t elements = element_count(r.shape) / element_count(r.kept);
+  Dispatch dispatch = loop_dispatch(lowering.caps(), "reduce",
+                                    of_parts                          ? loop_of_parts(r)
+                                    : step == ReductionStep::to_parts ? loop_of_segments(r.loop, r.segments)
+                                                                      : r.loop,
+                                    of_parts ? r.by_of_parts : r.by, {reads("x", x), writes("y", y)},
+                                    ReduceParameters{.x_shape = texel_shape(from),
+                                                     .y_shape = texel_shape(to),
+                                                     .extent = {extent[3], extent[2], extent[1], extent[0]},
+                                                     .count = static_cast<float>(elements),
+                                                     .segment = r.segments.length,
+                                                     .images = nchw(r.kept)[0]});
+  define_reduction(dispatch, r.function, step);
+  if (of_parts) {
+    define(dispatch, "ALONG_PARTS");
+  } else {
+    if (r.channels) define(dispatch, "CHANNELS");
+    if (r.channels && nchw(from)[1] % 4 != 0) define(dispatch, "MASKED");
+    if (mean != kNoTensor) {
+      dispatch.bindings.push_back(reads("mean", mean));
+      define(dispatch, "CENTRED");
+    }
+  }
+  if (of_parts || is_along(r)) define(dispatch, "ALONG");
   lowering.dispatch(std::move(dispatch));
+}
+
+// x of channels4 to y of channels4, which has `kept` as its shape. A known mean is subtracted from x.
+void reduce_texels(Lowering& lowering, const TexelReduction& r, TensorId y, TensorId mean = kNoTensor) {
+  const TensorId x = lowering.read(0, Layout::channels4);
+  if (!r.segments.are_many()) return dispatch_texels(lowering, r, ReductionStep::whole, x, y, mean);
+  const auto [n, c, h, w] = nchw(r.kept);
+  const TensorId parts = lowering.workspace(
+      lowering.node().name + "/parts of " + r.function,
+      {{r.segments.count * n, c, h, w}, ElementType::f32, Storage::buffer, Layout::channels4});
+  dispatch_texels(lowering, r, ReductionStep::to_parts, x, parts, mean);
+  dispatch_texels(lowering, r, ReductionStep::of_parts, parts, y, kNoTensor);
 }
 
 TensorId reduce_to_workspace(Lowering& lowering, const TexelReduction& r) {
@@ -138,18 +185,46 @@ void reduce_linear(Lowering& lowering, const std::string& function, const std::v
   const uint64_t of_offset = loop_iterations(static_cast<int64_t>(inner.dims.size()));
   const SharedLoop loop{
       .results = groups, .length = parts, .iterations = loops_of(function) * (1 + of_offset)};
-  const LoopBy by = choose_loop(lowering, loop);
+  const Segments segments = split_loop(lowering.caps(), loop);
+  const SharedLoop first = loop_of_segments(loop, segments);
+  const LoopBy by = choose_loop(lowering, first);
+  // The results of segments, in groups of four, one segment after the other.
+  const SharedLoop last{.results = groups,
+                        .length = segments.count,
+                        .iterations = loops_of(function) * (1 + loop_iterations(1))};
+  const LoopBy by_of_parts = segments.are_many() ? choose_loop(lowering, last) : LoopBy::invocation;
   const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
+  const TensorId to =
+      !segments.are_many()
+          ? y
+          : lowering.workspace(
+                lowering.node().name + "/parts",
+                {{segments.count, 4 * groups}, ElementType::f32, Storage::buffer, Layout::linear});
   Dispatch dispatch =
-      loop_dispatch(lowering.caps(), "reduce_linear", loop, by, {reads("x", x), writes("y", y)},
+      loop_dispatch(lowering.caps(), "reduce_linear", first, by, {reads("x", x), writes("y", to)},
                     ReduceLinearParameters{.y_count = results,
                                            .parts = parts,
                                            .kept = kept,
                                            .rank = nest.dims.size(),
                                            .dims = nest.dims,
-                                           .strides = nest.strides[0]});
-  define_reduction(dispatch, function);
+                                           .strides = nest.strides[0],
+                                           .count = static_cast<float>(parts),
+                                           .segment = segments.length});
+  define_reduction(dispatch, function, segments.are_many() ? ReductionStep::to_parts : ReductionStep::whole);
   lowering.dispatch(std::move(dispatch));
+  if (!segments.are_many()) return;
+  Dispatch of_parts =
+      loop_dispatch(lowering.caps(), "reduce_linear", last, by_of_parts, {reads("x", to), writes("y", y)},
+                    ReduceLinearParameters{.y_count = results,
+                                           .parts = segments.count,
+                                           .kept = 1,
+                                           .rank = 2,
+                                           .dims = std::vector<int64_t>{4 * groups, segments.count},
+                                           .strides = std::vector<int64_t>{1, 4 * groups},
+                                           .count = static_cast<float>(parts),
+                                           .segment = 0});
+  define_reduction(of_parts, function, ReductionStep::of_parts);
+  lowering.dispatch(std::move(of_parts));
 }
 
 }  // namespace
@@ -157,6 +232,20 @@ void reduce_linear(Lowering& lowering, const std::string& function, const std::v
 TensorId reduce_to_workspace(Lowering& lowering, const std::string& function,
                              const std::vector<bool>& reduced) {
   return reduce_to_workspace(lowering, texel_reduction(lowering, function, reduced));
+}
+
+PlaneStatistics reduce_planes(Lowering& lowering) {
+  std::vector<bool> reduced(lowering.input_type(0).shape.size(), true);
+  reduced[0] = reduced[1] = false;
+  const TexelReduction mean = texel_reduction(lowering, "ReduceMean", reduced);
+  const TexelReduction variance = texel_reduction(lowering, "Variance", reduced);
+  const TensorDesc desc{mean.kept, ElementType::f32, Storage::buffer, Layout::channels4};
+  const std::string& name = lowering.node().name;
+  const PlaneStatistics statistics{lowering.workspace(name + "/mean", desc),
+                                   lowering.workspace(name + "/variance", desc)};
+  reduce_texels(lowering, mean, statistics.mean);
+  reduce_texels(lowering, variance, statistics.variance, statistics.mean);
+  return statistics;
 }
 
 void reduce(Lowering& lowering, const std::string& function, const std::vector<bool>& reduced) {
@@ -182,25 +271,6 @@ void lower_reduce(Lowering& lowering) {
   std::vector<bool> reduced(lowering.input_type(0).shape.size(), false);
   for (size_t axis : axes) reduced[axis] = true;
   reduce(lowering, std::string(op.type()), reduced);
-}
-
-void lower_arg(Lowering& lowering) {
-  const ArgReduce& op = lowering.op<ArgReduce>();
-  const Shape& shape = lowering.input_type(0).shape;
-  if (!is_float(lowering.input_type(0).dtype))
-    return lowering.run_on_host(std::string(op.type()) + " of integers has no kernel");
-  const size_t axis = normalize_axis(op.axis, shape.size());
-  const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
-  const Shape& result = lowering.output_type().shape;
-  Dispatch dispatch = make_dispatch("arg_extremum", grid_1d(lowering.caps(), groups_of_four(result)),
-                                    {reads("x", x), writes("y", y)},
-                                    ArgExtremumParameters{.count = element_count(result),
-                                                          .length = shape[axis],
-                                                          .inner = product(shape, axis + 1, shape.size()),
-                                                          .last = op.select_last_index});
-  if (op.minimum) define(dispatch, "MIN");
-  dispatch.iterations = loop_iterations(4, loop_iterations(shape[axis]));
-  lowering.dispatch(std::move(dispatch));
 }
 
 }  // namespace vellum

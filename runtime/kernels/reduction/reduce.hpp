@@ -16,4 +16,11 @@ void reduce(Lowering& lowering, const std::string& function, const std::vector<b
 TensorId reduce_to_workspace(Lowering& lowering, const std::string& function,
                              const std::vector<bool>& reduced);
 
+// Mean and variance of each plane of input 0, which is in channels4, as workspaces of (N, C, 1, 1) in
+// buffers.
+struct PlaneStatistics {
+  TensorId mean = kNoTensor, variance = kNoTensor;
+};
+PlaneStatistics reduce_planes(Lowering& lowering);
+
 }  // namespace vellum

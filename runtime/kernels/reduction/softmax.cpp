@@ -7,6 +7,7 @@
 #include "kernels/framework/shared_loop.hpp"
 #include "shaders/reduction/softmax.h"
 #include "shaders/reduction/softmax_linear.h"
+#include "shaders/reduction/softmax_parts.h"
 #include "shaders/reduction/softmax_rows.h"
 #include "shaders/reduction/softmax_statistics.h"
 
@@ -23,16 +24,24 @@ std::optional<size_t> single_axis(const Softmax& op, const Shape& shape) {
   return axis;
 }
 
+// The loops of softmax.comp.
+SharedLoop loop_along(const Shape& shape, size_t axis) {
+  const bool channels = channels4_slot(shape.size(), axis) == 1;
+  Shape rows = shape;
+  rows[axis] = 1;
+  const auto [n, c, h, w] = nchw(rows);
+  return {.results = n * slices(c) * h * w,
+          .length = channels ? slices(shape[axis]) : shape[axis],
+          .iterations = 3};
+}
+
 void softmax_texels(Lowering& lowering, const Softmax& op, size_t axis) {
   const Shape& shape = lowering.output_type().shape;
   const size_t slot = channels4_slot(shape.size(), axis);
   const bool channels = slot == 1;
-  const int64_t length = channels ? slices(shape[axis]) : shape[axis];
   Shape rows = shape;
   rows[axis] = 1;
-  const auto [n, c, h, w] = nchw(rows);
-  const int64_t count = n * slices(c) * h * w;
-  const SharedLoop loop{.results = count, .length = length, .iterations = 3};
+  const SharedLoop loop = loop_along(shape, axis);
   const LoopBy by = choose_loop(lowering, loop);
   const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
   std::array<int64_t, 4> direction{0, 0, 0, 0};  // N, slice, H, W
@@ -42,7 +51,7 @@ void softmax_texels(Lowering& lowering, const Softmax& op, size_t axis) {
                     SoftmaxParameters{.y_shape = texel_shape(shape),
                                       .rows = texel_shape(rows),
                                       .direction = {direction[3], direction[2], direction[1], direction[0]},
-                                      .length = length});
+                                      .length = loop.length});
   if (channels) define(dispatch, "CHANNELS");
   if (op.kind == SoftmaxKind::log_softmax) define(dispatch, "LOG");
   lowering.dispatch(std::move(dispatch));
@@ -55,49 +64,82 @@ bool in_rows(const Softmax::Extent& extent, ElementType element) {
   return extent.inner == 1 && element == ElementType::f32;
 }
 
+bool has_columns(const Softmax::Extent& extent) { return extent.inner % 4 == 0; }
+bool has_scalars(const Softmax::Extent& extent) { return !has_columns(extent) && extent.length % 4 != 0; }
+
+// The loops of softmax_rows.comp.
+SharedLoop loop_in_rows(const Softmax::Extent& extent) {
+  const bool columns = has_columns(extent);
+  return {.results = extent.outer * (columns ? extent.inner / 4 : 1),
+          .length = columns ? extent.length : extent.length / 4,
+          .along = !columns,
+          .iterations = has_scalars(extent) ? 3 + loop_iterations(4) : 3};
+}
+
 void softmax_rows(Lowering& lowering, const Softmax& op, const Softmax::Extent& extent, TensorId y) {
-  const bool columns = extent.inner % 4 == 0, scalars = !columns && extent.length % 4 != 0;
-  const int64_t count = extent.outer * (columns ? extent.inner / 4 : 1);
-  const SharedLoop loop{.results = count,
-                        .length = columns ? extent.length : extent.length / 4,
-                        .along = !columns,
-                        .iterations = scalars ? 3 + loop_iterations(4) : 3};
+  const bool columns = has_columns(extent), scalars = has_scalars(extent);
+  const SharedLoop loop = loop_in_rows(extent);
   const LoopBy by = choose_loop(lowering, loop);
   const TensorId x = lowering.read(0, Layout::linear);
-  Dispatch dispatch = loop_dispatch(lowering.caps(), "softmax_rows", loop, by,
-                                    {scalars ? reads("x", x) : reads_in_place("x", x), writes("y", y)},
-                                    SoftmaxRowsParameters{
-                                        .count = count, .length = extent.length, .inner = extent.inner});
+  Dispatch dispatch = loop_dispatch(
+      lowering.caps(), "softmax_rows", loop, by,
+      {scalars ? reads("x", x) : reads_in_place("x", x), writes("y", y)},
+      SoftmaxRowsParameters{.count = loop.results, .length = extent.length, .inner = extent.inner});
   if (columns) define(dispatch, "COLUMNS");
   if (scalars) define(dispatch, "SCALARS");
   if (op.kind == SoftmaxKind::log_softmax) define(dispatch, "LOG");
   lowering.dispatch(std::move(dispatch));
 }
 
+SharedLoop loop_of_rows(const Softmax::Extent& extent) {
+  return {.results = extent.outer * extent.inner, .length = extent.length, .iterations = 2};
+}
+
+// Maximum and sum of each row, of the segments of the rows first where there are many.
+TensorId softmax_statistics(Lowering& lowering, const Softmax::Extent& extent) {
+  const SharedLoop whole = loop_of_rows(extent);
+  const Segments segments = split_loop(lowering.caps(), whole);
+  const SharedLoop loop = loop_of_segments(whole, segments);
+  const SharedLoop loop_of_parts{.results = whole.results, .length = segments.count, .iterations = 2};
+  const bool splits = segments.are_many();
+  const LoopBy by = choose_loop(lowering, loop);
+  const LoopBy by_of_parts = splits ? choose_loop(lowering, loop_of_parts) : LoopBy::invocation;
+  const TensorId x = lowering.read(0, Layout::linear);
+  const auto add_tensor = [&](const char* name, int64_t rows) {
+    return lowering.workspace(lowering.node().name + name,
+                              {{rows, 4}, ElementType::f32, Storage::buffer, Layout::linear});
+  };
+  const TensorId statistics = add_tensor("/statistics", whole.results);
+  const TensorId first = splits ? add_tensor("/parts", loop.results) : statistics;
+  Dispatch dispatch = loop_dispatch(
+      lowering.caps(), "softmax_statistics", loop, by, {reads("x", x), writes("statistics", first)},
+      SoftmaxStatisticsParameters{
+          .rows = whole.results, .length = extent.length, .inner = extent.inner, .segment = segments.length});
+  if (splits) define(dispatch, "SEGMENTED");
+  lowering.dispatch(std::move(dispatch));
+  if (splits)
+    lowering.dispatch(
+        loop_dispatch(lowering.caps(), "softmax_parts", loop_of_parts, by_of_parts,
+                      {reads("parts", first), writes("statistics", statistics)},
+                      SoftmaxPartsParameters{.rows = whole.results, .segments = segments.count}));
+  return statistics;
+}
+
 void softmax_linear(Lowering& lowering, const Softmax& op) {
   const Shape& shape = lowering.output_type().shape;
   const Softmax::Extent extent = op.extent(shape);
-  const int64_t rows = extent.outer * extent.inner;
   const TensorId y = lowering.write(0, Layout::linear);
-  if (in_rows(extent, lowering.tensor(y).desc.element)) return softmax_rows(lowering, op, extent, y);
-  const SharedLoop loop{.results = rows, .length = extent.length, .iterations = 2};
-  const LoopBy by = choose_loop(lowering, loop);
+  if (in_rows(extent, lowering.tensor(y).desc.element) &&
+      !split_loop(lowering.caps(), loop_in_rows(extent)).are_many())
+    return softmax_rows(lowering, op, extent, y);
+  const TensorId statistics = softmax_statistics(lowering, extent);
   const TensorId x = lowering.read(0, Layout::linear);
-  const TensorId statistics = lowering.workspace(
-      lowering.node().name + "/statistics", {{rows, 4}, ElementType::f32, Storage::buffer, Layout::linear});
-  Dispatch first =
-      loop_dispatch(lowering.caps(), "softmax_statistics", loop, by,
-                    {reads("x", x), writes("statistics", statistics)},
-                    SoftmaxStatisticsParameters{
-                        .rows = rows, .length = extent.length, .inner = extent.inner});
-  lowering.dispatch(std::move(first));
-  Dispatch second = make_dispatch("softmax_linear", grid_1d(lowering.caps(), groups_of_four(shape)),
-                                  {reads("x", x), reads("statistics", statistics), writes("y", y)},
-                                  SoftmaxLinearParameters{.count = element_count(shape),
-                                                          .length = extent.length,
-                                                          .inner = extent.inner});
-  if (op.kind == SoftmaxKind::log_softmax) define(second, "LOG");
-  lowering.dispatch(std::move(second));
+  Dispatch dispatch = make_dispatch(
+      "softmax_linear", grid_1d(lowering.caps(), groups_of_four(shape)),
+      {reads("x", x), reads("statistics", statistics), writes("y", y)},
+      SoftmaxLinearParameters{.count = element_count(shape), .length = extent.length, .inner = extent.inner});
+  if (op.kind == SoftmaxKind::log_softmax) define(dispatch, "LOG");
+  lowering.dispatch(std::move(dispatch));
 }
 
 }  // namespace
@@ -106,7 +148,9 @@ void lower_softmax(Lowering& lowering) {
   const Softmax& op = lowering.op<Softmax>();
   if (op.kind == SoftmaxKind::hardmax) return lowering.run_on_host("Hardmax has no kernel");
   const auto axis = single_axis(op, lowering.output_type().shape);
-  if (axis && lives_in_channels4(lowering, 0)) return softmax_texels(lowering, op, *axis);
+  if (axis && lives_in_channels4(lowering, 0) &&
+      !split_loop(lowering.caps(), loop_along(lowering.output_type().shape, *axis)).are_many())
+    return softmax_texels(lowering, op, *axis);
   softmax_linear(lowering, op);
 }
 

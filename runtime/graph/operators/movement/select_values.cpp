@@ -44,7 +44,8 @@ std::vector<HostTensor> TopK::evaluate(HostInputs inputs) const {
       const auto element = [&](int64_t i) { return widen(in[static_cast<size_t>(base + i * inner)]); };
       std::iota(order.begin(), order.end(), int64_t{0});
       std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-        return largest ? element(a) > element(b) : element(a) < element(b);
+        const auto v = element(a), w = element(b);
+        return (largest ? v > w : v < w) || (v == v && w != w);  // NaN after all numbers
       });
       for (int64_t i = 0; i < count; ++i) {
         const int64_t from = order[static_cast<size_t>(i)];

@@ -1,0 +1,14 @@
+// Parameters of top_k_merge.comp.
+#pragma once
+
+#include "shaders/common/parameters.h"
+
+BEGIN_PARAMETERS(TopKMergeParameters)
+  int32 rows;
+  int32 length;  // of a row
+  int32 runs;  // of a row
+  int32 span;  // elements of a row from which a run is
+  int32 stride;  // elements between runs: the most that a run has
+  int32 kept;  // elements of a merged run
+  int32 inner;  // LAST: elements between neighbours in a row of y
+END_PARAMETERS
