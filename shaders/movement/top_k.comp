@@ -14,9 +14,10 @@
 LINEAR_IN(x)
 SCALARS_OUT(y)
 
-SCALAR element(int row, int i) {
+// The key of element i.
+int element(int row, int i) {
   int outer = row / inner;
-  return load_x((outer * length + i) * inner + row - outer * inner);
+  return key_of(load_x((outer * length + i) * inner + row - outer * inner));
 }
 
 void choose(int row, int rank, int i) {
@@ -30,7 +31,7 @@ void main() {
   int id = flat_index();
   if (id >= rows * length) return;
   int row = id / length, i = id - row * length;
-  SCALAR v = element(row, i);
+  int v = element(row, i);
   int rank = 0;
   for (int j = 0; j < length; ++j)
     if (precedes(element(row, j), j, v, i)) ++rank;
@@ -39,38 +40,38 @@ void main() {
 
 #else
 
-shared SCALAR values[WORKGROUP_X];
+shared int keys[WORKGROUP_X];
 shared int indices[WORKGROUP_X];  // -1: none
 
 void main() {
   int row = int(gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x);
   if (row >= rows) return;
   int lane = int(gl_LocalInvocationID.x);
-  SCALAR last = SCALAR(0);
+  int last = 0;
   int last_index = -1;
   for (int rank = 0; rank < k; ++rank) {
-    SCALAR best = SCALAR(0);
+    int best = 0;
     int index = -1;
     for (int i = lane; i < length; i += WORKGROUP_X) {
-      SCALAR v = element(row, i);
+      int v = element(row, i);
       bool left = rank == 0 || precedes(last, last_index, v, i);
       if (left && (index < 0 || precedes(v, i, best, index))) {
         best = v;
         index = i;
       }
     }
-    values[lane] = best;
+    keys[lane] = best;
     indices[lane] = index;
     barrier();
     for (int n = WORKGROUP_X / 2; n > 0; n /= 2) {
       if (lane < n && indices[lane + n] >= 0 &&
-          (indices[lane] < 0 || precedes(values[lane + n], indices[lane + n], values[lane], indices[lane]))) {
-        values[lane] = values[lane + n];
+          (indices[lane] < 0 || precedes(keys[lane + n], indices[lane + n], keys[lane], indices[lane]))) {
+        keys[lane] = keys[lane + n];
         indices[lane] = indices[lane + n];
       }
       barrier();
     }
-    last = values[0];
+    last = keys[0];
     last_index = indices[0];
     barrier();
     if (lane == 0) choose(row, rank, last_index);

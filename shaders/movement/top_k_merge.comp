@@ -7,16 +7,16 @@
 
 #include "top_k_merge.h"
 #include "tensor.glsl"
-#include "element.glsl"
 #include "divide.glsl"
+#define INTEGER
 #include "top_k.glsl"
 
-LINEAR_IN(x)
+LINEAR_IN(x_keys)
 LINEAR_IN(x_indices)
 #ifdef LAST
 SCALARS_OUT(y)
 #else
-SCALARS_OUT(values)
+SCALARS_OUT(keys)
 SCALARS_OUT(indices)
 #endif
 
@@ -31,14 +31,14 @@ void main() {
   ivec2 by_element = divide(id, stride), by_run = divide(by_element.x, runs);
   int run = by_run.y, row = by_run.x;
   if (by_element.y >= size_of(run)) return;
-  SCALAR v = load_x(id);
+  int key = load_x_keys(id);
   int group = run / kMerged, rank = by_element.y;
   for (int other = group * kMerged; other < min(group * kMerged + kMerged, runs); ++other) {
     if (other == run) continue;
     int begin = 0, end = size_of(other), first = (row * runs + other) * stride;
     while (begin < end) {
       int middle = (begin + end) >> 1;
-      if (precedes(load_x(first + middle), other, v, run))
+      if (precedes(load_x_keys(first + middle), other, key, run))
         begin = middle + 1;
       else
         end = middle;
@@ -51,7 +51,7 @@ void main() {
   set_y((by_row.x * kept + rank) * inner + by_row.y, load_x_indices(id));
 #else
   int to = (row * ((runs + kMerged - 1) / kMerged) + group) * kept + rank;
-  set_values(to, v);
+  set_keys(to, key);
   set_indices(to, load_x_indices(id));
 #endif
 }

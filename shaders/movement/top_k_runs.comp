@@ -1,5 +1,5 @@
-// Sorts segments of the rows of a linear tensor for TopK: a workgroup sorts one segment of an element for each of its
-// invocations and stores the first `kept` elements, a run, with their indices in the row. top_k_merge.comp merges runs.
+// Sorts segments of the rows of a linear tensor for TopK: an invocation ranks one element among those of its segment. Of each
+// segment the keys of the first `kept` elements are stored, a run, and their indices in the row. top_k_merge.comp merges runs.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
@@ -10,25 +10,22 @@
 #include "top_k.glsl"
 
 LINEAR_IN(x)
-SCALARS_OUT(values)
+SCALARS_OUT(keys)
 SCALARS_OUT(indices)
 
-shared SCALAR elements[WORKGROUP_X];
+const int kSegment = 16;
 
 void main() {
-  int run = int(gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x);
-  if (run >= rows * runs) return;
-  ivec2 by_run = divide(run, runs), by_row = divide(by_run.x, inner);
-  int lane = int(gl_LocalInvocationID.x), first = by_run.y * WORKGROUP_X;
-  int count = min(WORKGROUP_X, length - first), i = first + min(lane, count - 1);
-  SCALAR v = load_x((by_row.x * length + i) * inner + by_row.y);
-  elements[lane] = v;
-  barrier();
-  if (lane >= count) return;
-  int rank = 0;
+  int id = flat_index();
+  ivec2 by_run = divide(id, kSegment), by_row = divide(by_run.x, runs), by_inner = divide(by_row.x, inner);
+  int first = by_row.y * kSegment, count = min(kSegment, length - first), lane = by_run.y;
+  if (by_row.x >= rows || lane >= count) return;
+  int at = (by_inner.x * length + first) * inner + by_inner.y;
+  int key = key_of(load_x(at + lane * inner)), rank = 0;
   for (int j = 0; j < count; ++j)
-    if (precedes(elements[j], j, v, lane)) ++rank;
+    if (precedes(key_of(load_x(at + j * inner)), j, key, lane)) ++rank;
   if (rank >= kept) return;
-  set_values(run * kept + rank, v);
-  set_indices(run * kept + rank, i);
+  int to = by_run.x * kept + rank;
+  set_keys(to, key);
+  set_indices(to, first + lane);
 }

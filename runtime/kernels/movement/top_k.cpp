@@ -28,7 +28,7 @@ enum class TopKAlgorithm : uint8_t { rank, select, merge };
 // Ranking costs length^2 for each row at once, choosing length * k one after the other, merging length times
 // the logarithm of k in dispatches one after the other. The limits are those of lavapipe.
 TopKAlgorithm algorithm_for(const DeviceCaps& caps, const RowsToSort& sort) {
-  constexpr int64_t kMostRanked = 512, kMostSelected = 4;
+  constexpr int64_t kMostRanked = 256, kMostSelected = 8;
   const bool ranks = 4 * sort.k >= sort.length && sort.length <= kMostRanked;
   if (ranks || device_policy(caps).ranks_rows(sort.length, sort.k)) return TopKAlgorithm::rank;
   const bool is_short = sort.length <= kRowWorkgroup || sort.k <= kMostSelected;
@@ -59,32 +59,31 @@ void rank_or_select(Lowering& lowering, const RowsToSort& sort, bool ranks) {
 // Sorted runs of all rows: the first `stride` elements at most of each `span` elements of a row.
 struct Runs {
   int64_t count = 0, span = 0, stride = 0;  // count: of a row
-  TensorId values = kNoTensor, indices = kNoTensor;
+  TensorId keys = kNoTensor, indices = kNoTensor;
 };
 
 void add_tensors(Lowering& lowering, const RowsToSort& sort, Runs& runs) {
   const std::string name = lowering.node().name + "/runs of " + std::to_string(runs.span);
   TensorDesc desc{{sort.rows * runs.count * runs.stride}, ElementType::i32, Storage::buffer, Layout::linear};
+  runs.keys = lowering.workspace(name + "/keys", desc);
   runs.indices = lowering.workspace(name + "/indices", desc);
-  if (lowering.tensor(sort.x).desc.element != ElementType::i32) desc.element = ElementType::f32;
-  runs.values = lowering.workspace(name, desc);
 }
 
 Runs sort_segments(Lowering& lowering, const RowsToSort& sort) {
-  Runs runs{.count = divide_up(sort.length, kRowWorkgroup),
-            .span = kRowWorkgroup,
-            .stride = std::min<int64_t>(kRowWorkgroup, sort.k)};
+  constexpr int64_t kSegment = 16;  // of top_k_runs.comp
+  Runs runs{
+      .count = divide_up(sort.length, kSegment), .span = kSegment, .stride = std::min(kSegment, sort.k)};
   add_tensors(lowering, sort, runs);
   Dispatch dispatch =
-      make_dispatch("top_k_runs", workgroups_in_a_row(lowering.caps(), sort.rows * runs.count),
-                    {reads("x", sort.x), writes("values", runs.values), writes("indices", runs.indices)},
+      make_dispatch("top_k_runs", grid_1d(lowering.caps(), sort.rows * runs.count * kSegment),
+                    {reads("x", sort.x), writes("keys", runs.keys), writes("indices", runs.indices)},
                     TopKRunsParameters{.rows = sort.rows,
                                        .length = sort.length,
                                        .inner = sort.inner,
                                        .runs = runs.count,
                                        .kept = runs.stride});
   define_order(dispatch, lowering, sort);
-  dispatch.iterations = loop_iterations(kRowWorkgroup);
+  dispatch.iterations = loop_iterations(kSegment);
   lowering.dispatch(std::move(dispatch));
   return runs;
 }
@@ -96,7 +95,7 @@ Runs merge_runs(Lowering& lowering, const RowsToSort& sort, const Runs& runs) {
   const bool is_last = merged.count == 1;
   Dispatch dispatch =
       make_dispatch("top_k_merge", grid_1d(lowering.caps(), sort.rows * runs.count * runs.stride),
-                    {reads("x", runs.values), reads("x_indices", runs.indices)},
+                    {reads("x_keys", runs.keys), reads("x_indices", runs.indices)},
                     TopKMergeParameters{.rows = sort.rows,
                                         .length = sort.length,
                                         .runs = runs.count,
@@ -109,10 +108,9 @@ Runs merge_runs(Lowering& lowering, const RowsToSort& sort, const Runs& runs) {
     define(dispatch, "LAST");
   } else {
     add_tensors(lowering, sort, merged);
-    dispatch.bindings.push_back(writes("values", merged.values));
+    dispatch.bindings.push_back(writes("keys", merged.keys));
     dispatch.bindings.push_back(writes("indices", merged.indices));
   }
-  define_order(dispatch, lowering, sort);
   constexpr int64_t kMostHalvings = 32;
   dispatch.iterations = loop_iterations(kMerged, loop_iterations(kMostHalvings));
   lowering.dispatch(std::move(dispatch));
