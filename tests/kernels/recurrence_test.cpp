@@ -82,6 +82,7 @@ TEST(Recurrence, ManySteps) {
 
 TEST(Recurrence, LinesOfText) {
   OperatorCase test = recurrent({"LSTM", 1100, 1, 3, 256});
+  test.inputs[2] = random_tensor({1, 1024, 256}, 3, -0.05f, 0.05f);  // larger ones make every rounding grow
   test.sweep.fp16 = false;
   check_operator(test);
 }

@@ -38,7 +38,7 @@ void contract(Lowering& lowering, TensorId a, TensorId b, TensorId y, const Cont
   if (b != kNoTensor) bindings.insert(bindings.begin() + 1, reads("b", b));
   // A workgroup shares long sums.
   const int64_t length = element_count(summed.dims), groups = (count + 3) / 4;
-  const bool shares = length > kLongLoop;
+  const bool shares = length > most_rounds_alone(lowering.caps());
   Dispatch dispatch = make_dispatch(
       "contract", shares ? workgroups_in_a_row(lowering.caps(), groups) : grid_1d(lowering.caps(), groups),
       std::move(bindings),

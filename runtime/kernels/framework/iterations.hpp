@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "caps/device_caps.hpp"
 #include "program/program.hpp"
 
 namespace vellum {
@@ -12,9 +13,11 @@ namespace vellum {
 // workgroup or the dimensions of a tensor.
 inline constexpr uint64_t kShortLoops = 256;
 
-// A workgroup shares loops of more rounds than this where the kernel can: an invocation that runs so long
-// leaves most of a device idle, and comes near to what drivers end (DeviceCaps::max_loop_iterations).
-inline constexpr int64_t kLongLoop = 16384;
+// Returns the most rounds that one invocation should run where a workgroup can share them: one that runs
+// longer leaves most of a device idle, and comes near to what drivers end (DeviceCaps::max_loop_iterations).
+inline int64_t most_rounds_alone(const DeviceCaps& caps) {
+  return std::min<int64_t>(16384, caps.max_loop_iterations / 4);
+}
 
 // Returns the iterations of a loop of `count` rounds: each round with those of the loops in it, and one for
 // the check that ends the loop.

@@ -110,7 +110,7 @@ void multiply_elements(Lowering& lowering, const Product& p) {
   const Factor a{lowering.read(0, Layout::linear), 0, p.a_batch};
   const Factor b{lowering.read(1, Layout::linear), 0, p.b_batch};
   const int64_t groups = divide_up(p.m * p.n * element_count(p.batch), 4);
-  const bool shares = p.k > kLongLoop;
+  const bool shares = p.k > most_rounds_alone(lowering.caps());
   Dispatch dispatch = product_dispatch(
       lowering, p, "matmul_any",
       shares ? workgroups_in_a_row(lowering.caps(), groups) : grid_1d(lowering.caps(), groups), a, b);
