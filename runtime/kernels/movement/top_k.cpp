@@ -25,14 +25,28 @@ struct RowsToSort {
 
 enum class TopKAlgorithm : uint8_t { rank, select, merge };
 
+// Of an invocation that ranks or selects.
+uint64_t iterations_of(const RowsToSort& sort, TopKAlgorithm algorithm) {
+  constexpr uint64_t kOfReduction = 8;  // by halves of the workgroup
+  if (algorithm == TopKAlgorithm::rank) return loop_iterations(sort.length);
+  return loop_iterations(sort.k, loop_iterations(divide_up(sort.length, kRowWorkgroup)) + kOfReduction);
+}
+
+bool is_within_bound(const DeviceCaps& caps, const RowsToSort& sort, TopKAlgorithm algorithm) {
+  constexpr uint64_t kMostIterations = 65535;  // on GPUs, too
+  return iterations_of(sort, algorithm) <= std::min<uint64_t>(kMostIterations, caps.max_loop_iterations);
+}
+
 // Ranking costs length^2 for each row at once, choosing length * k one after the other, merging length times
 // the logarithm of k in dispatches one after the other. The limits are those of lavapipe.
 TopKAlgorithm algorithm_for(const DeviceCaps& caps, const RowsToSort& sort) {
   constexpr int64_t kMostRanked = 256, kMostSelected = 8;
-  const bool ranks = 4 * sort.k >= sort.length && sort.length <= kMostRanked;
-  if (ranks || device_policy(caps).ranks_rows(sort.length, sort.k)) return TopKAlgorithm::rank;
-  const bool is_short = sort.length <= kRowWorkgroup || sort.k <= kMostSelected;
-  return is_short ? TopKAlgorithm::select : TopKAlgorithm::merge;
+  const bool ranks = (4 * sort.k >= sort.length && sort.length <= kMostRanked) ||
+                     device_policy(caps).ranks_rows(sort.length, sort.k);
+  if (ranks && is_within_bound(caps, sort, TopKAlgorithm::rank)) return TopKAlgorithm::rank;
+  const bool selects = sort.length <= kRowWorkgroup || sort.k <= kMostSelected;
+  return selects && is_within_bound(caps, sort, TopKAlgorithm::select) ? TopKAlgorithm::select
+                                                                       : TopKAlgorithm::merge;
 }
 
 void define_order(Dispatch& dispatch, const Lowering& lowering, const RowsToSort& sort) {
@@ -49,10 +63,7 @@ void rank_or_select(Lowering& lowering, const RowsToSort& sort, bool ranks) {
       TopKParameters{.rows = sort.rows, .length = sort.length, .inner = sort.inner, .k = sort.k});
   if (ranks) define(dispatch, "RANKED");
   define_order(dispatch, lowering, sort);
-  constexpr uint64_t kOfReduction = 8;  // by halves of the workgroup
-  dispatch.iterations =
-      ranks ? loop_iterations(sort.length)
-            : loop_iterations(sort.k, loop_iterations(divide_up(sort.length, kRowWorkgroup)) + kOfReduction);
+  dispatch.iterations = iterations_of(sort, ranks ? TopKAlgorithm::rank : TopKAlgorithm::select);
   lowering.dispatch(std::move(dispatch));
 }
 

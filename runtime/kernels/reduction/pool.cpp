@@ -101,12 +101,17 @@ std::vector<PoolPass> passes_over_axes(const WindowPlacement& window) {
   return passes;
 }
 
-// Taps that a pass loads for each channel.
-double taps_of(const WindowPlacement& window) {
-  double taps = 1;
-  for (size_t axis = 0; axis < window.kernel.size(); ++axis)
-    taps *= static_cast<double>(window.output[axis]) * static_cast<double>(window.kernel[axis]);
-  return taps;
+// The taps that passes over axes load, as a part of those of one pass over the window. It does not depend on
+// the sizes of x and y: strips of a layer have the passes, and with them the bits, of the whole.
+double taps_of_passes(const WindowPlacement& window) {
+  double part = 0, of_all = 1;
+  for (const int64_t kernel : window.kernel) of_all *= static_cast<double>(kernel);
+  double rows = 1;  // of the axes that are still to be pooled, to one of the result
+  for (size_t axis = 0; axis < window.kernel.size(); ++axis) {
+    part += rows * static_cast<double>(window.kernel[axis]) / of_all;
+    rows *= static_cast<double>(window.strides[axis]);
+  }
+  return part;
 }
 
 // Passes over axes where one over the window, of so many iterations, would be too long or clearly slower: on
@@ -116,12 +121,9 @@ std::vector<PoolPass> passes_over(const DeviceCaps& caps, const WindowPlacement&
   constexpr uint64_t kMostIterations = 65535, kLargeWindow = 256;
   constexpr double kLess = 0.5;
   if (iterations <= std::min<uint64_t>(kLargeWindow, caps.max_loop_iterations)) return {{window}};
-  std::vector<PoolPass> passes = passes_over_axes(window);
-  double taps = 0;
-  for (const PoolPass& pass : passes) taps += taps_of(pass.window);
   const bool is_too_long = iterations > std::min<uint64_t>(kMostIterations, caps.max_loop_iterations);
-  if (!is_too_long && taps > kLess * taps_of(window)) return {{window}};
-  return passes;
+  if (!is_too_long && taps_of_passes(window) > kLess) return {{window}};
+  return passes_over_axes(window);
 }
 
 void define_pass(Dispatch& dispatch, const Pool& op, const PoolPass& pass) {
