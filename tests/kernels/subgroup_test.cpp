@@ -139,6 +139,7 @@ void check_loops(const OperatorCase& test, const CandidateOptions& how = {}) {
   CandidateOptions options = how;
   options.caps = test_context()->caps();
   options.caps->type = DeviceType::discrete_gpu;
+  options.caps->max_loop_iterations = kNoLoopLimit;
   const std::vector<std::string> ran = check_candidates(test, options);
   for (const char* loop : {"invocation", "subgroup", "workgroup", "workgroup of subgroups"})
     EXPECT_EQ(std::ranges::count(ran, loop), 1) << loop;

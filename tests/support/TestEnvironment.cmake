@@ -31,7 +31,9 @@
 #                          as_gpu in `NAME.as_gpu`: lavapipe is given the kernels that a desktop GPU is given;
 #                          in_turn: the test does all that (caps_in_turn() in gpu_test.hpp);
 #                          moltenvk in `NAME.moltenvk`: limits and kernels of caps/moltenvk_apple_m1.json, on a lavapipe that
-#                          the loader takes for a portability driver
+#                          the loader takes for a portability driver;
+#                          short_loops, by hand: loops end after 100 iterations, so that small tensors take the kernels of
+#                          large ones, or the host
 include_guard(GLOBAL)
 include(GoogleTest)
 find_package(GTest REQUIRED)

@@ -103,12 +103,19 @@ DeviceCaps taken_for_moltenvk(const DeviceCaps& caps) {
   return clamped;
 }
 
+// With loops that end so early that small tensors take the kernels of large ones.
+DeviceCaps with_short_loops(DeviceCaps caps) {
+  caps.max_loop_iterations = 100;
+  return caps;
+}
+
 std::function<DeviceCaps(const DeviceCaps&)> limits_from_environment() {
   const char* limits = std::getenv("VELLUM_TEST_LIMITS");
   if (!limits || !*limits || std::string_view(limits) == "in_turn") return nullptr;
   if (std::string_view(limits) == "android_baseline_2022") return clamp_to_android_baseline_2022;
   if (std::string_view(limits) == "as_gpu") return taken_for_a_gpu;
   if (std::string_view(limits) == "moltenvk") return taken_for_moltenvk;
+  if (std::string_view(limits) == "short_loops") return with_short_loops;
   throw std::runtime_error(std::string("VELLUM_TEST_LIMITS has no meaning: ") + limits);
 }
 
