@@ -71,6 +71,29 @@ function(vellum_collect_linker_flags item out)
   set(${out} ${flags} PARENT_SCOPE)
 endfunction()
 
+# Keeps the functions of the libraries that the static TARGET needs, FLAGS, out of shared libraries that are made of it: these
+# would get in the way of another glslang or protobuf in the process. Those of Vellum are hidden by the compiler, but for C's.
+# OUT: the flag for the linker.
+function(vellum_hide_dependencies target flags out)
+  set(${out} "" PARENT_SCOPE)
+  if(NOT UNIX OR APPLE)
+    return()  # other linkers export what is marked, or have no such flag
+  endif()
+  set(archives libvellum_planner.a)
+  foreach(flag IN LISTS flags)
+    if(flag MATCHES "^-l(stdc\\+\\+|c\\+\\+|c\\+\\+abi|m|dl|rt|pthread)$")
+      continue()
+    elseif(flag MATCHES "^-l(.+)$")
+      list(APPEND archives lib${CMAKE_MATCH_1}.a)
+    elseif(flag MATCHES "/(lib[^/]+[.]a)$")
+      list(APPEND archives ${CMAKE_MATCH_1})
+    endif()
+  endforeach()
+  list(JOIN archives ":" archives)
+  target_link_options(${target} INTERFACE "LINKER:--exclude-libs,${archives}")
+  set(${out} "-Wl,--exclude-libs,${archives}" PARENT_SCOPE)
+endfunction()
+
 # Writes and installs NAME.pc of the library TARGET.
 function(vellum_install_pc name target description)
   set(vellum_pc_name ${name})
@@ -90,7 +113,9 @@ function(vellum_install_pc name target description)
     foreach(dependency IN LISTS dependencies)
       vellum_collect_linker_flags(${dependency} flags)
     endforeach()
+    vellum_hide_dependencies(${target} "${flags}" hiding)
     list(JOIN flags " " vellum_pc_libs)
+    string(STRIP "${vellum_pc_libs} ${hiding}" vellum_pc_libs)
   endif()
   # Relative to the file itself, since `cmake --install --prefix` may choose another place.
   set(vellum_pc_dir ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)

@@ -54,6 +54,24 @@ if [[ -e $libdir/libvellum.a ]]; then
   "$CXX" -shared -o "$scratch/libapplication.so" -Wl,-u,vellum_version -Wl,-u,vellum_frame_letterbox "${libs[@]}"
   check "vellum_version T" nm -D --defined-only -P "$scratch/libapplication.so"
   check "vellum_frame_letterbox T" nm -D --defined-only -P "$scratch/libapplication.so"
+  functions=$(grep -oE "^ +vellum_[a-z0-9_]+" "$here/../../runtime/c_api/vellum.map" | sed 's/ */-Wl,-u,/')
+  # shellcheck disable=SC2086 # one word for each function
+  "$CXX" -shared -o "$scratch/liball.so" $functions "${libs[@]}"
+  mkdir "$scratch/plugin_build"
+  "$CMAKE" -S "$here/plugin" -B "$scratch/plugin_build" "-DCMAKE_PREFIX_PATH=$prefix" "-DCMAKE_C_COMPILER=$CC" \
+    "-DCMAKE_CXX_COMPILER=$CXX" -DCMAKE_BUILD_TYPE=Release
+  "$CMAKE" --build "$scratch/plugin_build"
+  for library in "$scratch/liball.so" "$scratch/plugin_build/libplugin.so"; do
+    # Templates of the standard library are weak symbols of every library in C++.
+    if nm -D --defined-only -P "$library" | grep -vE "^vellum_|^plugin_| [VWu] "; then
+      echo "$library exports the symbols above, which are of what Vellum is made of" >&2
+      exit 1
+    fi
+    if nm -D --defined-only -C "$library" | grep -E "spvtools|glslang|google::protobuf|flatbuffers|nlohmann" | grep -v " std::"; then
+      echo "$library exports the symbols above, which are of what Vellum is made of" >&2
+      exit 1
+    fi
+  done
 fi
 
 step "packed models alone"
