@@ -41,9 +41,9 @@ int check_kernels_in_c(char what[512]) {
   vellum_error error = {VELLUM_OK, ""};
   vellum_device* device = NULL;
   vellum_kernel_check_list* list = NULL;
-  vellum_kernel_check check = {sizeof check};
+  vellum_kernel_check check = VELLUM_SIZED(vellum_kernel_check);
   vellum_kernel_check_options options;
-  vellum_device_rates rates = {sizeof rates};
+  vellum_device_rates rates = VELLUM_SIZED(vellum_device_rates);
 
   EXPECT(vellum_device_open(NULL, &device, &error) == VELLUM_OK);
   vellum_kernel_check_options_init(&options);
@@ -78,10 +78,10 @@ int read_kernel_report_in_c(const vellum_kernel_report* report, char what[512]) 
   int line = 0;
   int32_t known = 0;
   vellum_error error = {VELLUM_OK, ""};
-  vellum_device_rates rates = {sizeof rates};
-  vellum_kernel_pipeline pipeline = {sizeof pipeline};
-  vellum_kernel_code code = {sizeof code};
-  vellum_kernel_dispatch dispatch = {sizeof dispatch};
+  vellum_device_rates rates = VELLUM_SIZED(vellum_device_rates);
+  vellum_kernel_pipeline pipeline = VELLUM_SIZED(vellum_kernel_pipeline);
+  vellum_kernel_code code = VELLUM_SIZED(vellum_kernel_code);
+  vellum_kernel_dispatch dispatch = VELLUM_SIZED(vellum_kernel_dispatch);
 
   EXPECT(vellum_kernel_report_rates(report, &rates, &known, &error) == VELLUM_OK && known == 1);
   EXPECT(rates.gigamacs_per_s == 1000 && rates.units == 8 && rates.barrier_us == 3);
@@ -117,7 +117,8 @@ int in_memory_in_c(const void* model_bytes, size_t model_size, const float* inpu
   vellum_frame_input camera;
   vellum_kernel_report* report = NULL;
   const vellum_bundle_frame frames = {"x", &camera};
-  vellum_bundle_summary plain = {sizeof plain}, framed = {sizeof framed}, with_images = {sizeof with_images};
+  vellum_bundle_summary plain = VELLUM_SIZED(vellum_bundle_summary);
+  vellum_bundle_summary framed = plain, with_images = plain;
   vellum_bundle_variants variants;
   struct bundle* bundle = calloc(1, sizeof *bundle);
 

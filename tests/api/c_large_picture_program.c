@@ -63,8 +63,8 @@ int large_picture_in_c(const void* model_bytes, size_t model_size, const float* 
   vellum_large_picture* picture = NULL;
   vellum_session_options session;
   vellum_large_picture_options options;
-  vellum_large_picture_info info = {sizeof info};
-  vellum_tensor_info tensor = {sizeof tensor};
+  vellum_large_picture_info info = VELLUM_SIZED(vellum_large_picture_info);
+  vellum_tensor_info tensor = VELLUM_SIZED(vellum_tensor_info);
   const int64_t dims[] = {1, 3, height, width};
   const vellum_input_shape whole = {"x", dims, 4};
   job the = {input, output, (size_t)height, (size_t)width, (size_t)scale, 0, 0, 0, 0, 0};

@@ -45,12 +45,12 @@ int run_in_c(const void* model_bytes, size_t model_size, const float* input, siz
   vellum_model* model = NULL;
   vellum_session* session = NULL;
   vellum_session_options options;
-  vellum_tensor_info info = {sizeof info};
-  vellum_memory_report memory = {sizeof memory};
-  vellum_memory_estimate estimate = {sizeof estimate}, phone = {sizeof phone};
+  vellum_tensor_info info = VELLUM_SIZED(vellum_tensor_info);
+  vellum_memory_report memory = VELLUM_SIZED(vellum_memory_report);
+  vellum_memory_estimate estimate = VELLUM_SIZED(vellum_memory_estimate), phone = estimate;
   vellum_device_list* list = NULL;
-  vellum_device_info found = {sizeof found}, listed = {sizeof listed};
-  vellum_layer_time layer = {sizeof layer};
+  vellum_device_info found = VELLUM_SIZED(vellum_device_info), listed = found;
+  vellum_layer_time layer = VELLUM_SIZED(vellum_layer_time);
 
   EXPECT(open_checked(&device, &logged, &error) == VELLUM_OK);
   EXPECT(vellum_device_name(device)[0] != 0 && vellum_device_driver(device)[0] != 0);
@@ -92,7 +92,7 @@ int run_in_c(const void* model_bytes, size_t model_size, const float* input, siz
   EXPECT(memory.object_count > 0 && memory.allocated_bytes >= memory.planned_bytes);
   EXPECT(memory.naive_bytes >= memory.planned_bytes && memory.planned_bytes >= memory.lower_bound_bytes);
   for (i = 0; i < memory.object_count; ++i) {
-    vellum_object_report object = {sizeof object};
+    vellum_object_report object = VELLUM_SIZED(vellum_object_report);
     uint32_t tensor = 0;
     EXPECT(vellum_session_object(session, i, &object, &error) == VELLUM_OK);
     EXPECT(object.kind[0] != 0 && object.reuse_count > 0);
@@ -132,7 +132,7 @@ int find_in_c(const void* model_bytes, size_t model_size, char what[512]) {
   vellum_device* device = NULL;
   vellum_model* model = NULL;
   vellum_session* session = NULL;
-  vellum_tensor_info info = {sizeof info};
+  vellum_tensor_info info = VELLUM_SIZED(vellum_tensor_info);
   vellum_input_values values = {"x", NULL, sizeof inputs[0], NULL, 0};
   vellum_run* run = NULL;
   vellum_tensor* tensor = NULL;
@@ -185,9 +185,9 @@ int submit_in_c(const void* model_bytes, size_t model_size, const float* input, 
   vellum_session_options options;
   vellum_input_values in = {"x", input, input_count * sizeof(float), NULL, 0};
   vellum_output_values out = {"y", outputs, output_count * sizeof(float)};
-  vellum_memory_report memory = {sizeof memory};
+  vellum_memory_report memory = VELLUM_SIZED(vellum_memory_report);
   vellum_tune_options tune;
-  vellum_tune_result tuned = {sizeof tuned};
+  vellum_tune_result tuned = VELLUM_SIZED(vellum_tune_result);
   vellum_session_creation* creation = NULL;
   vellum_session* other = NULL;
   size_t steps = 0, ready = 0, total = 0;
@@ -265,9 +265,9 @@ int misuse_in_c(const void* model_bytes, size_t model_size, char what[512]) {
   vellum_session* session = NULL;
   vellum_device_options device_options;
   vellum_session_options options;
-  vellum_tensor_info info = {sizeof info};
-  vellum_object_report object = {sizeof object};
-  vellum_memory_estimate estimate = {sizeof estimate};
+  vellum_tensor_info info = VELLUM_SIZED(vellum_tensor_info);
+  vellum_object_report object = VELLUM_SIZED(vellum_object_report);
+  vellum_memory_estimate estimate = VELLUM_SIZED(vellum_memory_estimate);
   vellum_load_limits limits;
   vellum_run* run = NULL;
   vellum_device* other = NULL;

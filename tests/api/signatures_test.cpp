@@ -129,7 +129,7 @@ TEST_F(Signatures, CHasTheNamesAndTheChoice) {
   EXPECT_EQ(vellum_model_signature_count(loaded), 2u);
   EXPECT_STREQ(vellum_model_signature(loaded, 0), "negate");
   EXPECT_EQ(vellum_model_signature(loaded, 2), nullptr);
-  vellum_tensor_info info = {sizeof info};
+  vellum_tensor_info info = VELLUM_SIZED(vellum_tensor_info);
   ASSERT_EQ(vellum_model_input(loaded, 0, &info, &error), VELLUM_OK);
   EXPECT_STREQ(info.signature_name, "in");
   EXPECT_EQ(info.initial_value, nullptr);

@@ -34,7 +34,7 @@ static void write_picture(const vellum_device* device, const vellum_model* model
                           const vellum_picture_output* picture, const void* frame, size_t frame_bytes,
                           FILE* file) {
   vellum_error error;
-  vellum_tensor_info input = {sizeof input}, output = {sizeof output};
+  vellum_tensor_info input = VELLUM_SIZED(vellum_tensor_info), output = input;
   vellum_model* pictured = NULL;
   vellum_session* session = NULL;
   check(vellum_model_input(model, 0, &input, &error), &error);
@@ -59,7 +59,7 @@ int main(int count, char** arguments) {
   vellum_error error;
   vellum_device* device = NULL;
   vellum_model *model = NULL, *framed = NULL;
-  vellum_tensor_info input = {sizeof input};
+  vellum_tensor_info input = VELLUM_SIZED(vellum_tensor_info);
   vellum_frame_transform part;
   vellum_frame_input camera;
   check(vellum_device_open(NULL, &device, &error), &error);

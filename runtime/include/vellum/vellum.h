@@ -18,9 +18,9 @@
  * keeps its device and model alive: they may be destroyed in any order.
  *
  * Structs with a `size` may grow at their end in later versions, and are read and filled as far as the caller knows them:
- * set it to the size of the struct first, as in `vellum_tensor_info info = {sizeof info};`. Options are filled by their
- * _init macro, which sets it. The function of the same name, for callers without these headers, fills the struct as
- * version 0.2.0 had it; _init_sized takes the size of any later one. Structs without a `size` never change.
+ * set it to the size of the struct first, as `vellum_tensor_info info = VELLUM_SIZED(vellum_tensor_info);` does. Options
+ * are filled by their _init macro, which sets it. The function of the same name, for callers without these headers, fills
+ * the struct as version 0.2.0 had it; _init_sized takes the size of any later one. Structs without a `size` never change.
  *
  * Threads: devices and models may be used from several threads at once, a session from one at a time, except for
  * submitting runs. Different runs may be used on different threads.

@@ -51,6 +51,17 @@ typedef struct vellum_error {
 /* Returns a status as text: "corrupt model". */
 VELLUM_C_API const char* vellum_status_text(vellum_status status);
 
+/*
+ * A struct of this interface with its `size` set and everything else 0, for results:
+ *     vellum_tensor_info info = VELLUM_SIZED(vellum_tensor_info);
+ * Without warnings of compilers in C99, C11 and C++; in C for variables that are not static.
+ */
+#ifdef __cplusplus
+#define VELLUM_SIZED(type) vellum_sized<type>()
+#else
+#define VELLUM_SIZED(type) ((type){.size = sizeof(type)})
+#endif
+
 /* Text that the library made: UTF-8, ended by a zero. The caller destroys it. */
 typedef struct vellum_text vellum_text;
 VELLUM_C_API const char* vellum_text_data(const vellum_text* text);
@@ -60,6 +71,14 @@ VELLUM_C_API void vellum_text_destroy(vellum_text* text);
 
 #ifdef __cplusplus
 } /* extern "C" */
+
+/* For VELLUM_SIZED. */
+template <typename Struct>
+Struct vellum_sized() {
+  Struct made = Struct();
+  made.size = sizeof made;
+  return made;
+}
 #endif
 
 #endif /* VELLUM_BASE_H */
