@@ -163,7 +163,9 @@ struct BufferBinding {
 // plane is V before U) and i420, where samplerYcbcrConversion is enabled: Y, U and V are read as stored, and
 // converted by FrameInput::matrix and range.
 //
-// Formats of 8 bits give the bits that the same bytes give in a buffer.
+// Formats of one plane of 8 bits give the bits that the same bytes give in a buffer. The planes of Y, U and V
+// do where the driver's sampler reads a byte n as n / 255; that of SwiftShader reads up to 1 / 255 less, and
+// colours are within 4 / 255.
 //
 // As an output: [1, C, H, W] or [1, H, W, C] of one to four channels, [1, H, W] or [H, W]; of floats, or of
 // uint8, which are divided by 255. Pixels get the channels as red, green, blue and alpha; colours that the
