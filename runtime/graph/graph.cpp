@@ -7,6 +7,7 @@
 
 #include "graph/operator_support.hpp"
 #include "graph/operators/control/subgraphs.hpp"
+#include "graph/same_types.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -96,7 +97,9 @@ void check_output_count(const Node& node, size_t produced) {
 
 std::vector<TensorType> infer(const Graph& graph, const Node& node) {
   return naming(node, [&] {
-    auto types = node.op->infer(operator_inputs(graph, node));
+    const std::vector<OperatorInput> inputs = operator_inputs(graph, node);
+    check_same_types(node.op->type(), inputs);
+    auto types = node.op->infer(inputs);
     check_output_count(node, types.size());
     for (const TensorType& type : types) check_size(graph, type.shape);
     return types;
