@@ -112,6 +112,26 @@ TEST(Reduce, TakesAxesFromAttributeOrInput) {
   expect_refused({"ReduceSum", 11, {{"axes", Ints{0, -2}}}}, {x}, "named twice");
 }
 
+// The reduction of each element alone.
+TEST(Reduce, OfNoAxesComputesEachElement) {
+  const auto of = [](const char* type, const HostTensor& x, Ints axes = {}) {
+    const Spec spec{type, 18, {{"noop_with_empty_axes", int64_t{1}}}};
+    return axes.empty() ? run(spec, {x}) : run(spec, {x, ints({1}, axes)});
+  };
+  const HostTensor x = floats({2, 2}, {-3, 0.5f, -0.25f, 2}), whole = ints({3}, {-3, 0, 5});
+  for (const char* type : {"ReduceL1", "ReduceL2"}) {
+    expect_floats(of(type, x), {2, 2}, {3, 0.5f, 0.25f, 2});
+    expect_ints(of(type, whole), {3}, {3, 0, 5});
+  }
+  expect_floats(of("ReduceSumSquare", x), {2, 2}, {9, 0.25f, 0.0625f, 4});
+  expect_ints(of("ReduceSumSquare", whole), {3}, {9, 0, 25});
+  expect_floats(of("ReduceLogSum", floats({2}, {1, 8})), {2}, {0, std::log(8.0f)});
+  for (const char* type :
+       {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceLogSumExp"})
+    expect_floats(of(type, x), {2, 2}, {-3, 0.5f, -0.25f, 2});
+  expect_floats(of("ReduceL1", x, {1}), {2, 1}, {3.5f, 2.25f});
+}
+
 TEST(ArgReduce, FindsTheFirstOrTheLast) {
   const HostTensor x = floats({2, 3}, {1, 5, 5, 2, 2, 0});
   expect_ints(run({"ArgMax", 13, {{"axis", int64_t{1}}}}, {x}), {2, 1}, {1, 0});

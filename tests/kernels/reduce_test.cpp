@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "support/kernel_harness.hpp"
 
@@ -71,6 +72,18 @@ TEST(Reduce, WithoutAxes) {
   check_operator(all);
   all.attributes.set("noop_with_empty_axes", int64_t{1});
   check_operator(all);
+}
+
+// What they do to each element.
+TEST(Reduce, OfNoAxes) {
+  for (const char* type :
+       {"ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp", "ReduceMean"}) {
+    const bool positive = std::string_view(type) == "ReduceLogSum";
+    OperatorCase test{
+        .type = type, .inputs = {random_tensor({2, 3, 5, 4}, 2, positive ? 0.1f : -3.0f, 3.0f)}, .opset = 18};
+    test.attributes.set("noop_with_empty_axes", int64_t{1});
+    check_operator(test);
+  }
 }
 
 TEST(ArgReduce, IndexOfTheExtremum) {

@@ -267,7 +267,7 @@ void reduce(Lowering& lowering, const std::string& function, const std::vector<b
 void lower_reduce(Lowering& lowering) {
   const Reduce& op = lowering.op<Reduce>();
   const std::vector<size_t> axes = op.reduced_axes(operator_inputs(lowering));
-  if (axes.empty() && op.noop_with_empty_axes) return lowering.alias(0, 0);
+  if (op.keeps_elements(operator_inputs(lowering))) return lowering.alias(0, 0);
   std::vector<bool> reduced(lowering.input_type(0).shape.size(), false);
   for (size_t axis : axes) reduced[axis] = true;
   reduce(lowering, std::string(op.type()), reduced);

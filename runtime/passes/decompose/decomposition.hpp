@@ -68,6 +68,8 @@ bool decompose_layer_norm(Decomposition& d);
 bool decompose_group_norm(Decomposition& d);
 bool decompose_mean_variance_norm(Decomposition& d);
 bool decompose_lp_norm(Decomposition& d);
+// decompose_reduce.cpp
+bool decompose_reduce(Decomposition& d);
 // decompose_select.cpp
 bool decompose_hardmax(Decomposition& d);
 bool decompose_dropout(Decomposition& d);

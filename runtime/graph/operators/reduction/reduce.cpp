@@ -126,6 +126,12 @@ std::vector<size_t> Reduce::reduced_axes(Inputs inputs) const {
   return all;
 }
 
+bool Reduce::keeps_elements(Inputs inputs) const {
+  const bool maps = kind == ReduceKind::l1 || kind == ReduceKind::l2 || kind == ReduceKind::sum_square ||
+                    kind == ReduceKind::log_sum;
+  return !maps && noop_with_empty_axes && reduced_axes(inputs).empty();
+}
+
 std::string_view Reduce::type() const { return kNames[static_cast<size_t>(kind)]; }
 
 std::vector<TensorType> Reduce::infer(Inputs inputs) const {
@@ -138,8 +144,7 @@ std::vector<TensorType> Reduce::infer(Inputs inputs) const {
 std::vector<HostTensor> Reduce::evaluate(HostInputs inputs) const {
   const TensorType type = infer_known(*this, inputs)[0];
   const auto along = reduced_axes(known_inputs(inputs));
-  // Without axes the input is unchanged, whatever the kind.
-  if (along.empty() && noop_with_empty_axes) return {*inputs[0]};
+  if (keeps_elements(known_inputs(inputs))) return {*inputs[0]};
   if (inputs[0]->elements() == 0) return {reduce_nothing(kind, type)};
   if (!is_float(type.dtype) && type.dtype != DType::u64 && is_exact_on_integers(kind)) {
     HostTensor y(DType::i64, type.shape);

@@ -18,6 +18,9 @@ struct Reduce : Operator {
 
   // Returns the axes that are reduced, sorted.
   std::vector<size_t> reduced_axes(Inputs inputs) const;
+  // Whether the results are the elements: without axes. L1, L2, SumSquare and LogSum are then functions of
+  // them.
+  bool keeps_elements(Inputs inputs) const;
 
   std::string_view type() const override;
   std::vector<TensorType> infer(Inputs inputs) const override;
